@@ -1,0 +1,18 @@
+/*
+ * Allocation of our own sizes: aborts with a message when memory is out, so no caller checks.
+ * Sizes that come from the wire or a file pass a cap of base/limits.h first.
+ */
+#ifndef BEAMTOP_BASE_ALLOC_H
+#define BEAMTOP_BASE_ALLOC_H
+
+#include <stddef.h>
+
+#include "beamtop/base/attr.h"
+
+void *alloc_zero(size_t count, size_t size) ATTR_MUST_USE; /* zeroed; overflow of the product aborts */
+void *alloc_resize(void *old, size_t count, size_t size) ATTR_MUST_USE; /* realloc; the new part is not zeroed */
+char *alloc_strdup(const char *s) ATTR_MUST_USE;
+char *alloc_strndup(const char *s, size_t len) ATTR_MUST_USE; /* copies exactly len bytes, adds NUL */
+char *alloc_printf(const char *fmt, ...) ATTR_PRINTF(1, 2) ATTR_MUST_USE;
+
+#endif

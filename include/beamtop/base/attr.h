@@ -1,0 +1,13 @@
+/* Compiler attributes: the only place that names them. */
+#ifndef BEAMTOP_BASE_ATTR_H
+#define BEAMTOP_BASE_ATTR_H
+
+#define ATTR_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
+#define ATTR_MUST_USE __attribute__((warn_unused_result))
+#define ATTR_NORETURN __attribute__((noreturn))
+#define ATTR_UNUSED __attribute__((unused))
+#define ATTR_MALLOC __attribute__((malloc))
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * A growing byte buffer with a cap. Embedded by its owner. Appending past `max` sets `overflow`,
+ * drops the bytes and is safe to go on with: check once at the end.
+ */
+#ifndef BEAMTOP_BASE_BUF_H
+#define BEAMTOP_BASE_BUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beamtop/base/attr.h"
+
+struct buf {
+    uint8_t *data; /* not NUL-terminated; see buf_cstr */
+    size_t len;
+    size_t cap;
+    size_t max; /* 0: no cap (only for what we make ourselves) */
+    bool overflow;
+};
+
+void buf_init(struct buf *b, size_t max);
+void buf_clear(struct buf *b); /* frees; ready for use again with the same max */
+void buf_reset(struct buf *b); /* length 0, memory kept */
+
+void buf_put(struct buf *b, const void *bytes, size_t len);
+void buf_put_u8(struct buf *b, uint8_t v);
+void buf_put_u16be(struct buf *b, uint16_t v);
+void buf_put_u32be(struct buf *b, uint32_t v);
+void buf_put_u64be(struct buf *b, uint64_t v);
+void buf_puts(struct buf *b, const char *s);
+void buf_printf(struct buf *b, const char *fmt, ...) ATTR_PRINTF(2, 3);
+void buf_drop_front(struct buf *b, size_t len); /* len <= b->len */
+const char *buf_cstr(struct buf *b);            /* borrowed until the next call; adds a NUL beyond len */
+char *buf_take(struct buf *b);                  /* owned by the caller, NUL-terminated; b is empty after */
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * Errors of the world outside (wire, files, keyboard, target). Mistakes of our own are asserts.
+ *
+ * A fallible function returns 0 or a negative `enum err` and, on failure, fills the caller's
+ * `struct error`. The first cause wins: error_set() on an error that is already set changes
+ * nothing. The text is for a person and says what to do next; it is made of safe bytes only
+ * (control bytes from outside are replaced), so that it may be printed as it is.
+ */
+#ifndef BEAMTOP_BASE_ERROR_H
+#define BEAMTOP_BASE_ERROR_H
+
+#include "beamtop/base/attr.h"
+
+enum err {
+    ERR_NONE = 0,
+    ERR_USAGE = -1,      /* the person's words are off: option, expression, configuration */
+    ERR_FORMAT = -2,     /* bytes from outside are not what they should be */
+    ERR_LIMIT = -3,      /* a named cap of base/limits.h was reached */
+    ERR_SYSTEM = -4,     /* a system call failed; the text has its strerror */
+    ERR_CONNECT = -5,    /* no connection could be made (dist/conn.h tells the reason apart) */
+    ERR_LOST = -6,       /* a connection that stood is gone */
+    ERR_TIMEOUT = -7,    /* a deadline passed */
+    ERR_TARGET = -8,     /* the target answered with an exception */
+    ERR_REFUSED = -9,    /* refused for safety */
+    ERR_NOT_FOUND = -10, /* what was asked for is not there (a process that has exited) */
+    ERR_CANCELLED = -11, /* given up by the person */
+};
+
+struct error {
+    enum err code; /* ERR_NONE while nothing has failed */
+    char text[768];
+};
+
+/* Sets the error unless one is set. Returns `code`, so that `return error_set(…)` works. */
+int error_set(struct error *err, enum err code, const char *fmt, ...) ATTR_PRINTF(3, 4);
+
+/* As error_set with ERR_SYSTEM and ": strerror(errnum)" appended. */
+int error_set_errno(struct error *err, int errnum, const char *fmt, ...) ATTR_PRINTF(3, 4);
+
+/* Puts "context: " before the text, once, where a layer knows more than the one below. */
+void error_context(struct error *err, const char *fmt, ...) ATTR_PRINTF(2, 3);
+
+void error_clear(struct error *err);
+
+/* "timeout", "connect", …: the stable word used in JSON and in tests. */
+const char *error_word(enum err code);
+
+#endif

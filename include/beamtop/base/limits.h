@@ -1,0 +1,43 @@
+/*
+ * Every cap of the program, with its unit and its reason. A queue, ring, buffer, depth or rate
+ * that is bounded elsewhere is a mistake.
+ */
+#ifndef BEAMTOP_BASE_LIMITS_H
+#define BEAMTOP_BASE_LIMITS_H
+
+/* dist */
+#define LIMIT_FRAME_BYTES (16u * 1024 * 1024)     /* one inbound frame; larger ones are skipped as they stream */
+#define LIMIT_OUT_QUEUE_BYTES (4u * 1024 * 1024)  /* unsent bytes to the target: past it the link counts as stalled */
+#define LIMIT_COOKIE_BYTES 511u                   /* what libei's digest takes */
+#define LIMIT_NODE_NAME_BYTES 511u                /* Name@Host, as libei's MAXNODELEN */
+#define LIMIT_NAME_POOL 8                         /* beamtop@, beamtop-2@ … beamtop-8@: bounds the atoms we cost */
+#define LIMIT_EPMD_ANSWER_BYTES (256u * 1024)     /* a NAMES answer */
+#define LIMIT_DISCOVER_VMS 256                    /* VMs listed on one host */
+
+/* etf */
+#define LIMIT_TERM_DEPTH 256u                     /* nesting of a term from the wire */
+#define LIMIT_TERM_NODES (4u * 1024 * 1024)       /* subterms of one term from the wire */
+#define LIMIT_TERM_TEXT_BYTES (256u * 1024)       /* one term printed for a person */
+
+/* query */
+#define LIMIT_CALLS_IN_FLIGHT 8                   /* questions without an answer */
+#define LIMIT_QUERY_MS 60000                      /* the longest deadline of a question */
+
+/* model */
+#define LIMIT_ROWS 1000                           /* process rows of one scan */
+#define LIMIT_HISTORY 900                         /* samples kept for each line of history: 15 min at 1 s */
+#define LIMIT_SCHEDULERS 4096                     /* 1024 normal + 1024 dirty CPU + 1024 dirty I/O, and room */
+#define LIMIT_FILTER_LABELS 20000                 /* distinct names a filter looks at */
+#define LIMIT_JOURNAL 1000                        /* lines of the log view */
+#define LIMIT_SEEN_PIDS 100000                    /* processes whose first sight is remembered */
+
+/* ui */
+#define LIMIT_CANVAS_COLUMNS 2000
+#define LIMIT_CANVAS_ROWS 1000
+#define LIMIT_PANES 16
+#define LIMIT_CONFIG_BYTES (1024u * 1024)
+#define LIMIT_CONFIG_DEPTH 8                      /* nesting of `source` */
+#define LIMIT_PROMPT_HISTORY 1000
+#define LIMIT_FRAMES_PER_S 30                     /* redraws of the screen */
+
+#endif

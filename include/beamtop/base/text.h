@@ -1,0 +1,44 @@
+/*
+ * Text from outside, made fit for a terminal: UTF-8, widths, safe bytes, units.
+ * Width and grapheme rules are utf8proc's. Nothing here allocates except where it says so.
+ */
+#ifndef BEAMTOP_BASE_TEXT_H
+#define BEAMTOP_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+
+/*
+ * Takes one grapheme cluster off s. Returns the bytes used (>= 1 while len > 0) and puts its
+ * display width (0, 1 or 2 columns) in *width. A byte that is not UTF-8, or a control character
+ * (C0, DEL, C1, bidi overrides, line separators), uses its own bytes and sets *safe to false:
+ * the caller shows U+FFFD or '?' of width 1 in its place. *width is 1 then.
+ */
+size_t text_grapheme(const char *s, size_t len, int *width, bool *safe);
+
+size_t text_width(const char *s, size_t len); /* columns once made safe */
+
+/* Appends s made safe: what text_grapheme calls unsafe becomes U+FFFD (or '?' when ascii),
+   and anything beyond ASCII becomes '?' when ascii. */
+void text_put_safe(struct buf *out, const char *s, size_t len, bool ascii);
+
+/* The longest prefix of s whose width is at most columns; returns its bytes, *width its columns. */
+size_t text_prefix(const char *s, size_t len, size_t columns, size_t *width);
+
+/* Numbers for people. Each writes at most `size` bytes with NUL and returns out. NaN prints "–" or "-". */
+char *text_bytes(char *out, size_t size, double bytes);        /* "912 KiB", "1.31 GiB", "0 B" */
+char *text_count(char *out, size_t size, double n);            /* "612", "48.2k", "41.2M" */
+char *text_integer(char *out, size_t size, int64_t n);         /* "48,211" */
+char *text_percent(char *out, size_t size, double fraction);   /* 0.223 -> "22.3 %" */
+char *text_duration(char *out, size_t size, double seconds);   /* "12d 04:11:32", "04:11:32", "1.5 s", "3.1 ms", "41 µs" */
+char *text_ascii_duration(char *out, size_t size, double seconds); /* the same with "us" */
+
+/* Parses "5s", "250ms", "2m", "1h", "0.5" (seconds). Returns 0 and *seconds, or -1. */
+int text_parse_duration(const char *s, double *seconds);
+/* Parses "512KiB", "1MB", "100". Returns 0 and *bytes, or -1. */
+int text_parse_bytes(const char *s, double *bytes);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * Encoding. libei's ei_x_* does the work (only src/etf/build.c includes ei.h for it).
+ * Our own terms are small; running out of memory aborts.
+ */
+#ifndef BEAMTOP_ETF_BUILD_H
+#define BEAMTOP_ETF_BUILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beamtop/etf/term.h"
+
+struct builder;
+
+struct builder *builder_new(void); /* holds the version byte */
+void builder_free(struct builder *b);
+const uint8_t *builder_bytes(const struct builder *b, size_t *len); /* borrowed */
+
+void build_int(struct builder *b, int64_t v);
+void build_double(struct builder *b, double v);
+void build_atom(struct builder *b, const char *name);
+void build_atom_n(struct builder *b, const char *name, size_t len); /* UTF-8 */
+void build_bool(struct builder *b, bool v);
+void build_string(struct builder *b, const char *s); /* a list of bytes */
+void build_binary(struct builder *b, const void *bytes, size_t len);
+void build_pid(struct builder *b, const char *node, const struct etf_pid *pid);
+void build_tuple(struct builder *b, size_t arity); /* then arity terms */
+void build_list(struct builder *b, size_t count);  /* then count terms, then build_nil; count > 0 */
+void build_nil(struct builder *b);
+void build_map(struct builder *b, size_t pairs);   /* then key, value, … */
+void build_raw(struct builder *b, const uint8_t *term, size_t len); /* a whole term, without version byte */
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * Terms as text, in Erlang's spelling: bounded in depth, in list length and in bytes, and safe
+ * (control bytes escaped as Erlang does, the rest made safe at the canvas).
+ */
+#ifndef BEAMTOP_ETF_PRINT_H
+#define BEAMTOP_ETF_PRINT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beamtop/base/buf.h"
+#include "beamtop/etf/term.h"
+
+struct print_limits {
+    unsigned depth; /* nesting shown before "..."; 0: LIMIT_TERM_DEPTH */
+    unsigned items; /* elements of one list, tuple or map before "..."; 0: all */
+    size_t bytes;   /* text before "..."; 0: LIMIT_TERM_TEXT_BYTES */
+};
+
+/* Appends one checked term (with or without version byte). Unreadable bytes print as "#Bad". */
+void print_term(struct buf *out, const uint8_t *bytes, size_t len, const struct print_limits *limits);
+
+/* An atom as Erlang writes it, quoted where it must be. */
+void print_atom(struct buf *out, const char *name, size_t len);
+/* mod:fun/arity, each part quoted where it must be. */
+void print_mfa(struct buf *out, struct slice mod, struct slice fun, int64_t arity);
+void print_pid(struct buf *out, const struct etf_pid *pid);
+
+#endif

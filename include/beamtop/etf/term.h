@@ -1,0 +1,60 @@
+/*
+ * The external term format's tags and the few composite values that are kept by value.
+ * Source: OTP, erts/doc "External Term Format".
+ */
+#ifndef BEAMTOP_ETF_TERM_H
+#define BEAMTOP_ETF_TERM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beamtop/base/limits.h"
+
+enum etf_tag {
+    ETF_VERSION = 131,
+    ETF_NEW_FLOAT = 70,
+    ETF_BIT_BINARY = 77,
+    ETF_COMPRESSED = 80, /* refused: nobody sends it on a connection */
+    ETF_ATOM_CACHE_REF = 82, /* refused: we do not negotiate the cache */
+    ETF_NEW_PID = 88,
+    ETF_NEW_PORT = 89,
+    ETF_NEWER_REFERENCE = 90,
+    ETF_SMALL_INTEGER = 97,
+    ETF_INTEGER = 98,
+    ETF_FLOAT = 99,
+    ETF_ATOM_LATIN1 = 100,
+    ETF_REFERENCE = 101,
+    ETF_PORT = 102,
+    ETF_PID = 103,
+    ETF_SMALL_TUPLE = 104,
+    ETF_LARGE_TUPLE = 105,
+    ETF_NIL = 106,
+    ETF_STRING = 107,
+    ETF_LIST = 108,
+    ETF_BINARY = 109,
+    ETF_SMALL_BIG = 110,
+    ETF_LARGE_BIG = 111,
+    ETF_NEW_FUN = 112,
+    ETF_EXPORT = 113,
+    ETF_NEW_REFERENCE = 114,
+    ETF_SMALL_ATOM_LATIN1 = 115,
+    ETF_MAP = 116,
+    ETF_ATOM_UTF8 = 118,
+    ETF_SMALL_ATOM_UTF8 = 119,
+    ETF_V4_PORT = 120,
+};
+
+/* A process identifier without its node's name. Prints as <0.id.serial>: the target's own view. */
+struct etf_pid {
+    uint32_t id;
+    uint32_t serial;
+    uint32_t creation;
+};
+
+/* Borrowed bytes with their length. Bytes of an atom are UTF-8 (Latin-1 atoms as they came). */
+struct slice {
+    const char *s;
+    size_t len;
+};
+
+#endif

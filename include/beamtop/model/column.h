@@ -1,0 +1,43 @@
+/*
+ * The columns of a process list: one row each, for the screen, `--sort`, `--columns`, JSON, CSV,
+ * the manual and completion. Keys are stable.
+ */
+#ifndef BEAMTOP_MODEL_COLUMN_H
+#define BEAMTOP_MODEL_COLUMN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "beamtop/model/snapshot.h"
+
+/* Items of a scan (docs/queries.md); a mask of them goes into want_scan.items. */
+enum proc_item {
+    ITEM_ID, ITEM_REDUCTIONS, ITEM_MESSAGE_QUEUE_LEN, ITEM_MEMORY, ITEM_TOTAL_HEAP_SIZE, ITEM_HEAP_SIZE,
+    ITEM_STACK_SIZE, ITEM_STATUS, ITEM_PRIORITY, ITEM_CURRENT_FUNCTION, ITEM_LINKS, ITEM_MONITORS,
+    ITEM_MONITORED_BY, ITEM_BINARY, ITEM_DICTIONARY, ITEM_GARBAGE_COLLECTION, ITEM_GROUP_LEADER,
+    ITEM_TRAP_EXIT, ITEM_MESSAGE_QUEUE_DATA, ITEM_SUSPENDING, PROC_ITEMS,
+};
+const char *proc_item_name(enum proc_item item); /* the atom asked for */
+
+enum column_type { COLUMN_TEXT, COLUMN_PID, COLUMN_COUNT, COLUMN_BYTES, COLUMN_WORDS, COLUMN_RATE, COLUMN_BYTE_RATE, COLUMN_SHARE, COLUMN_SECONDS, COLUMN_BOOL };
+
+struct proc_column {
+    const char *key;   /* "memory_bytes": JSON, --sort, --columns */
+    const char *title; /* "MEMORY" */
+    const char *help;
+    enum column_type type;
+    uint32_t items;         /* what must be asked for */
+    const char *sweep;      /* attribute swept when sorted by it (docs/queries.md); NULL: not sortable on the target */
+    bool sweep_by_delta;    /* ranked by change: a rate */
+    bool expensive;         /* a signal to every process when sorted by it */
+    int width;
+    bool is_default;        /* among the columns of a first start */
+    struct slice (*text)(const struct proc_row *row); /* text columns */
+    double (*number)(const struct proc_row *row);     /* others; NaN unknown */
+};
+
+extern const struct proc_column proc_columns[];
+extern const int proc_columns_len;
+const struct proc_column *proc_column_find(const char *key); /* NULL: none; "msgq"-like short names are accepted too */
+
+#endif

@@ -1,0 +1,120 @@
+/*
+ * Answers of `process`, `mailbox`, `state`, `alloc`, `apps`, `tree` (docs/queries.md) as plain
+ * values. Unknown numbers are -1 or NaN. Strings are owned by the answer's arena.
+ */
+#ifndef BEAMTOP_MODEL_DETAIL_H
+#define BEAMTOP_MODEL_DETAIL_H
+
+#include "beamtop/base/ring.h"
+#include "beamtop/model/snapshot.h"
+
+struct frame_location {
+    struct slice function; /* "mod:fun/2" */
+    struct slice file;     /* empty: unknown */
+    int64_t line;
+};
+
+struct related { /* a link, monitor, ancestor */
+    bool is_pid;
+    struct etf_pid pid;
+    struct slice text; /* port, remote or registered name as printed when it is no local pid */
+    struct slice name; /* who that is, empty when unknown */
+};
+
+struct related_list {
+    int64_t count; /* all there are; n are here */
+    struct related *items;
+    size_t n;
+};
+
+struct dictionary_key {
+    struct slice key;
+    int64_t value_bytes;
+};
+
+struct process_detail {
+    bool gone;
+    uint64_t mono_ns;
+    struct proc_row row; /* identity, counters, rates: as in a scan */
+    struct related group_leader, parent;
+    struct related_list ancestors, links, monitors, monitored_by;
+    struct frame_location location;
+    struct frame_location *stack;
+    size_t n_stack;
+    int64_t heap_fragment_words;
+    struct { struct slice key; int64_t value; } *gc;
+    size_t n_gc;
+    int64_t dictionary_count;
+    struct dictionary_key *dictionary;
+    size_t n_dictionary;
+    int64_t binary_count, binary_bytes;
+    struct { int64_t bytes, refs; } *binaries; /* largest first */
+    size_t n_binaries;
+    /* history since the view was opened on this process; owned by the model */
+    const struct ring *memory_history, *message_queue_history, *reductions_history;
+};
+
+struct mailbox_detail {
+    enum { MAILBOX_OK, MAILBOX_TOO_LARGE, MAILBOX_REFUSED, MAILBOX_GONE } status;
+    int64_t len, memory_bytes;
+    struct { int64_t bytes; struct slice text; } *messages;
+    size_t n_messages;
+};
+
+struct state_detail {
+    enum { STATE_OK, STATE_NONE, STATE_GONE } status;
+    int64_t bytes;
+    struct slice text; /* the state, or why there is none */
+};
+
+struct carrier_numbers {
+    int64_t blocks, block_bytes, carriers, carrier_bytes;
+};
+
+struct allocator_row {
+    struct slice name;
+    int64_t instances;
+    struct carrier_numbers mbcs, sbcs;
+    int64_t pool_carriers, pool_carrier_bytes, pool_block_bytes;
+    double utilisation; /* block bytes over carrier bytes, pool included; NaN without carriers */
+};
+
+struct alloc_detail {
+    struct allocator_row *rows;
+    size_t n_rows;
+    int64_t block_bytes, carrier_bytes; /* sums */
+    double utilisation;
+    int64_t mseg_hits, mseg_calls; /* -1 unknown */
+};
+
+struct app_row {
+    struct slice name, description, version; /* name empty: processes of no application */
+    int64_t processes, memory_bytes, reductions, message_queue_len;
+    double reductions_per_s, reductions_share, memory_per_s;
+};
+
+struct apps_detail {
+    uint64_t mono_ns;
+    double interval_s;
+    struct app_row *rows;
+    size_t n_rows;
+    bool partial;
+};
+
+struct tree_node {
+    int depth;
+    bool has_pid;
+    struct etf_pid pid;
+    struct slice id, type, name, initial_call;
+    int64_t message_queue_len, memory_bytes;
+    bool busy;
+};
+
+struct tree_detail {
+    struct slice root;
+    struct tree_node *nodes;
+    size_t n_nodes;
+    bool partial;
+};
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * All that is known of one node: what the header, the views and the sinks read. One thread.
+ * The model takes answers (model_take_*) from whoever has them, keeps history, works out rates.
+ * Time is always an argument. Borrowed pointers live until the next model_take_* of that kind.
+ */
+#ifndef BEAMTOP_MODEL_MODEL_H
+#define BEAMTOP_MODEL_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beamtop/base/error.h"
+#include "beamtop/base/ring.h"
+#include "beamtop/model/snapshot.h"
+#include "beamtop/model/source.h"
+
+/* Lines of history, a value a tick; gaps are NaN. */
+enum history_line {
+    HISTORY_MEMORY_TOTAL, HISTORY_MEMORY_PROCESSES, HISTORY_MEMORY_BINARY, HISTORY_MEMORY_ETS,
+    HISTORY_MEMORY_CODE, HISTORY_MEMORY_ATOM, HISTORY_MEMORY_SYSTEM, HISTORY_RSS,
+    HISTORY_RUN_QUEUE, HISTORY_USE_NORMAL, HISTORY_USE_DIRTY_CPU, HISTORY_USE_DIRTY_IO,
+    HISTORY_REDUCTIONS, HISTORY_GCS, HISTORY_SWITCHES, HISTORY_IN, HISTORY_OUT, HISTORY_PROCESSES,
+    HISTORY_COST_US, HISTORY_LINES,
+};
+
+/* One line of the log of what we did on the target. */
+struct journal_entry {
+    int64_t wall_us;
+    bool trouble;
+    char text[240];
+};
+
+struct model; /* opaque; model/model.c */
+
+struct model *model_new(void);
+void model_free(struct model *m);
+
+/* Each takes a checked answer value (the Value of docs/queries.md). On a bad one: error, the model unchanged. */
+int model_take_node(struct model *m, const uint8_t *term, size_t len, struct error *err);
+int model_take_system(struct model *m, const uint8_t *term, size_t len, struct error *err);
+int model_take_scan(struct model *m, const uint8_t *term, size_t len, const struct want_scan *asked, uint64_t now_ns, struct error *err);
+int model_take_process(struct model *m, const uint8_t *term, size_t len, uint64_t now_ns, struct error *err);
+int model_take_mailbox(struct model *m, const uint8_t *term, size_t len, struct error *err);
+int model_take_state(struct model *m, const uint8_t *term, size_t len, struct error *err);
+int model_take_alloc(struct model *m, const uint8_t *term, size_t len, struct error *err);
+int model_take_apps(struct model *m, const uint8_t *term, size_t len, struct error *err);
+int model_take_tree(struct model *m, const uint8_t *term, size_t len, struct error *err);
+
+/* The link's state and words for a person; LINK_LOST puts a gap into every history. */
+void model_set_link(struct model *m, enum link_state state, const char *text);
+/* Cost of the tick that just ended; why_stretched is "" when the interval is as asked for. */
+void model_set_cost(struct model *m, const struct tick_cost *cost);
+void model_set_interval(struct model *m, double asked_s, double real_s, double budget, const char *why_stretched);
+void model_journal(struct model *m, int64_t wall_us, bool trouble, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void model_gap(struct model *m); /* history: one gap */
+
+const struct node_info *model_node(const struct model *m);         /* NULL until known */
+const struct system_sample *model_system(const struct model *m);   /* NULL until known */
+const struct proc_scan *model_scan(const struct model *m);         /* NULL until known */
+const struct ring *model_history(const struct model *m, enum history_line line);
+enum link_state model_link(const struct model *m, const char **text);
+const struct tick_cost *model_cost(const struct model *m);
+struct interval_info { double asked_s, real_s, budget; const char *why; };
+struct interval_info model_interval(const struct model *m);
+size_t model_journal_len(const struct model *m);
+const struct journal_entry *model_journal_at(const struct model *m, size_t age); /* 0: newest */
+
+/* Answers shown by the process, memory, applications views: model/detail.h has their structs. */
+const struct process_detail *model_process(const struct model *m);
+const struct mailbox_detail *model_mailbox(const struct model *m);
+const struct state_detail *model_state(const struct model *m);
+const struct alloc_detail *model_alloc(const struct model *m);
+const struct apps_detail *model_apps(const struct model *m);
+const struct tree_detail *model_tree(const struct model *m);
+
+#endif

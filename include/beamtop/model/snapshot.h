@@ -1,0 +1,107 @@
+/*
+ * What is known of a node at one moment, in plain values: numbers as the node gave them, rates
+ * worked out from two moments. Filled by model/decode from answers (docs/queries.md), read by
+ * views and sinks. Units are in the names. Unknown doubles are NaN, unknown integers are -1.
+ * Strings are owned by the snapshot's arena, NUL-terminated but with their length beside them
+ * where they come from the target (they may hold any byte; made safe when shown).
+ */
+#ifndef BEAMTOP_MODEL_SNAPSHOT_H
+#define BEAMTOP_MODEL_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beamtop/base/arena.h"
+#include "beamtop/etf/term.h"
+
+/* Answer of `node`. */
+struct node_info {
+    struct slice name, otp, erts, emulator, os, os_pid, elixir, code_mode;
+    int64_t word_bytes;
+    int64_t schedulers, schedulers_online, dirty_cpu, dirty_cpu_online, dirty_io;
+    int64_t process_limit, port_limit, atom_limit, ets_limit;
+    int64_t start_wall_us, net_tick_s, cpus;
+};
+
+enum memory_type {
+    MEMORY_TOTAL, MEMORY_PROCESSES, MEMORY_PROCESSES_USED, MEMORY_SYSTEM, MEMORY_ATOM,
+    MEMORY_ATOM_USED, MEMORY_BINARY, MEMORY_CODE, MEMORY_ETS, MEMORY_TYPES,
+};
+
+/* One scheduler thread. Ids run as the VM's: normal, then dirty CPU; dirty I/O last. */
+enum scheduler_kind { SCHEDULER_NORMAL, SCHEDULER_DIRTY_CPU, SCHEDULER_DIRTY_IO };
+struct scheduler {
+    int64_t id;
+    enum scheduler_kind kind;
+    int64_t active, total; /* scheduler_wall_time_all, as given */
+    double use;            /* 0..1 since the sample before; NaN at the first */
+    int64_t queue_len;     /* normal: own queue; dirty: the shared queue; -1 unknown */
+};
+
+/* Answer of `system`, and what follows from it and the one before. */
+struct system_sample {
+    uint64_t mono_ns; /* the target's monotonic clock */
+    int64_t wall_us;
+    int64_t uptime_ms;
+    double interval_s; /* since the sample before; NaN at the first or after a gap */
+    double memory_bytes[MEMORY_TYPES];
+    int64_t processes, ports, atoms, ets_tables;
+    int64_t run_queue;         /* normal schedulers */
+    int64_t run_queue_highest; /* the longest single normal queue */
+    int64_t run_queue_dirty_cpu, run_queue_dirty_io;
+    int64_t reductions, context_switches, gcs, gc_words, in_bytes, out_bytes; /* since the VM's start */
+    double reductions_per_s, context_switches_per_s, gcs_per_s, gc_words_per_s, in_bytes_per_s, out_bytes_per_s;
+    double use_normal, use_dirty_cpu, use_dirty_io; /* mean over online schedulers, 0..1 */
+    double rss_bytes, virtual_bytes;
+    struct scheduler *schedulers; /* arena; n_schedulers of them */
+    size_t n_schedulers;
+};
+
+/* One process row. What was not asked for is unknown (-1, NaN, empty). */
+struct proc_row {
+    struct etf_pid pid;
+    struct slice name;          /* registered, else empty */
+    struct slice label;         /* process label as text, else empty */
+    struct slice initial_call;  /* "mod:fun/1", found behind proc_lib */
+    struct slice application;
+    struct slice current_function;
+    struct slice status, priority, message_queue_data;
+    struct etf_pid group_leader;
+    bool has_group_leader, trap_exit;
+    bool own; /* one of ours */
+    int64_t reductions, message_queue_len, memory_bytes;
+    int64_t total_heap_words, heap_words, stack_words;
+    int64_t links, monitors, monitored_by, binaries, binary_bytes, dictionary_len, minor_gcs, fullsweep_after, suspending;
+    double reductions_per_s;        /* NaN until two sights of it */
+    double reductions_share;        /* of all the node's reductions in the interval, 0..1 */
+    double message_queue_per_s;     /* growth; may be negative */
+    double memory_per_s;
+    double minor_gcs_per_s;
+    double age_s;                   /* since beamtop first saw it */
+    bool age_is_minimum;            /* it was there when we came: at least age_s */
+    bool stuck;                     /* mailbox grew while reductions and current function stood still */
+    bool restarted;                 /* a followed name that has a new pid */
+};
+
+/* Answer of `scan`. */
+struct proc_scan {
+    uint64_t mono_ns;
+    double interval_s; /* NaN at the first sweep: the order is by absolute value then */
+    double sweep_us;
+    int64_t total, matching, own;
+    struct proc_row *rows;
+    size_t n_rows;
+    const char *sort_key; /* static: the column that ranked it */
+    bool by_delta;        /* ranked by change */
+    bool filtered;
+};
+
+/* What a tick cost the target. */
+struct tick_cost {
+    double target_us; /* our processes' work there */
+    double bytes;     /* both directions on the link */
+    double share;     /* of one scheduler: target_us over the real interval */
+};
+
+#endif

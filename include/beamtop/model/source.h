@@ -1,0 +1,50 @@
+/*
+ * Where facts come from. Views and batch commands read a `struct model` and state what they need;
+ * a source fills it. The live connection implements it; a recording can.
+ */
+#ifndef BEAMTOP_MODEL_SOURCE_H
+#define BEAMTOP_MODEL_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "beamtop/etf/term.h"
+
+/* What a view needs on a tick: bits of a mask. */
+enum need {
+    NEED_SYSTEM = 1 << 0, /* always on: the header */
+    NEED_SCAN = 1 << 1,
+    NEED_PROCESS = 1 << 2, /* details of want.process */
+    NEED_ALLOC = 1 << 3,
+    NEED_APPS = 1 << 4,
+    NEED_TREE = 1 << 5, /* the tree of want.tree_app */
+};
+
+#define WANT_ITEMS 32
+#define WANT_PIDS 64
+
+/* The scan that the visible columns add up to. */
+struct want_scan {
+    const char *sort_key; /* column key of model/column.h */
+    bool by_delta;
+    bool ascending;
+    int rows;
+    uint32_t items; /* bit mask of enum proc_item (model/column.h) */
+    struct etf_pid pids[WANT_PIDS];
+    int n_pids;
+    bool own;
+};
+
+struct want {
+    unsigned needs;
+    struct want_scan scan;
+    struct etf_pid process;
+    bool process_by_name;
+    char process_name[256];
+    char tree_app[256]; /* empty: all applications */
+};
+
+/* The state that the header shows. */
+enum link_state { LINK_CONNECTING, LINK_LIVE, LINK_STALE, LINK_LOST, LINK_CLOSED };
+
+#endif

@@ -1,0 +1,104 @@
+/*
+ * A view says what it needs and returns data: a table or a document. It never draws and never
+ * talks to a target; pane.c draws it with table.c or doc.c. A view is one constant
+ * `struct view_ops`; views.c is the registry.
+ */
+#ifndef BEAMTOP_UI_VIEW_H
+#define BEAMTOP_UI_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "beamtop/base/arena.h"
+#include "beamtop/model/model.h"
+#include "beamtop/model/source.h"
+#include "beamtop/ui/style.h"
+
+/* A piece of text in one style. Text is borrowed from the page's arena or is static. */
+struct span {
+    const char *s;
+    size_t len;
+    enum style style;
+};
+
+/* What Enter on a line opens. */
+enum link_kind { TARGET_NONE, TARGET_PROCESS, TARGET_NAME, TARGET_APP, TARGET_VIEW };
+struct view_link {
+    enum link_kind kind;
+    struct etf_pid pid;
+    char name[256];
+};
+
+/* A column as the table widget sees it. */
+struct view_column {
+    const char *key;   /* stable: JSON key, `--columns` */
+    const char *title; /* static */
+    int width;         /* preferred columns; text longer than it is cut when room is short */
+    bool right;        /* numbers */
+    bool grows;        /* takes the room that is left */
+    bool sortable;
+    const char *help;
+};
+
+struct view_row {
+    struct span *cells; /* one for each column */
+    struct view_link link;
+    uint64_t id;        /* stable identity: the cursor stays on it */
+    bool marked, dim;
+    int indent;         /* trees: columns of the first cell */
+};
+
+struct view_line {
+    struct span *spans;
+    size_t n_spans;
+    struct view_link link; /* TARGET_NONE: the cursor passes over it */
+    bool heading;
+};
+
+/* What a view returns. Lives until the next page_reset. */
+struct view_page {
+    struct arena arena;
+    /* table */
+    const struct view_column *columns;
+    size_t n_columns;
+    struct view_row *rows;
+    size_t n_rows;
+    int sort_column; /* index, -1 none */
+    bool sort_descending;
+    /* document */
+    struct view_line *lines;
+    size_t n_lines;
+    /* both: text beside the title ("20 of 1,731 matching, 48,211 scanned"), and why it is empty */
+    char summary[256];
+    char empty[256];
+};
+
+struct view; /* a view's state: ops and its own fields; see internal.h */
+
+enum view_kind { VIEW_TABLE, VIEW_DOC };
+
+struct view_ops {
+    const char *name;  /* "top": `:view top`, `--view top` */
+    const char *title; /* "Processes" */
+    char key;          /* '1' … '9' */
+    const char *help;  /* one sentence */
+    enum view_kind kind;
+    size_t state_bytes;
+    void (*init)(void *state); /* state is zeroed before; NULL: nothing to do */
+    void (*clear)(void *state);
+    /* Adds what this view needs on a tick; rows is the room it has. */
+    void (*want)(const void *state, int rows, struct want *want);
+    /* Makes the page from the model for a pane of that size. */
+    void (*page)(void *state, const struct model *model, int rows, int columns, struct view_page *page);
+    /* Sort by the page's column (table views); by_delta toggles when it is the sorted one. */
+    void (*sort)(void *state, const char *column_key, int direction /* 0 toggle, 1 desc, -1 asc */);
+    /* A word of the `:view NAME WORD` command or of Enter's link: the process, the application. NULL: takes none. */
+    int (*open)(void *state, const struct view_link *link, struct error *err);
+    /* Named actions of this view only (action.c lists them); returns true when it took it. */
+    bool (*act)(void *state, const char *action, const char *arg, struct error *err);
+};
+
+extern const struct view_ops *const view_registry[]; /* NULL-terminated, in key order */
+const struct view_ops *view_find(const char *name);
+
+#endif

@@ -1,0 +1,26 @@
+# One archive a layer, lowest first. A layer's sources are its own list; keep the lists sorted.
+
+noinst_LIBRARIES += src/libbase.a src/libetf.a
+
+src_libbase_a_SOURCES = \
+	src/base/clock.c
+src_libbase_a_CFLAGS = $(AM_CFLAGS) $(PCRE2_CFLAGS) $(UTF8PROC_CFLAGS)
+
+src_libetf_a_SOURCES = \
+	src/etf/check.c
+src_libetf_a_CFLAGS = $(AM_CFLAGS) $(EI_CFLAGS)
+
+# What each layer's tests link: its own archive and the ones below.
+BASE_LIBS = src/libbase.a $(PCRE2_LIBS) $(UTF8PROC_LIBS) -lm
+ETF_LIBS = src/libetf.a $(EI_LIBS) $(BASE_LIBS)
+DIST_LIBS = src/libdist.a $(UV_LIBS) $(ETF_LIBS)
+QUERY_LIBS = src/libquery.a $(DIST_LIBS)
+MODEL_LIBS = src/libmodel.a $(ETF_LIBS)
+STORE_LIBS = src/libstore.a $(JANSSON_LIBS) $(MODEL_LIBS)
+UI_LIBS = src/libui.a $(NCURSES_LIBS) $(READLINE_LIBS) $(MODEL_LIBS)
+
+bin_PROGRAMS += src/beamtop
+src_beamtop_SOURCES = \
+	src/app/main.c
+src_beamtop_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(JANSSON_CFLAGS)
+src_beamtop_LDADD = $(ETF_LIBS)

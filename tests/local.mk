@@ -1,0 +1,26 @@
+# cmocka speaks TAP; a test binary is one module's. Skips exit with 77 and print the reason.
+TEST_EXTENSIONS = .sh
+LOG_DRIVER = env CMOCKA_MESSAGE_OUTPUT=TAP AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+SH_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+AM_TESTS_ENVIRONMENT = BEAMTOP_SRCDIR='$(abs_top_srcdir)' BEAMTOP_BUILDDIR='$(abs_top_builddir)'; \
+	export BEAMTOP_SRCDIR BEAMTOP_BUILDDIR;
+
+# ---- base
+UNIT_BASE = tests/unit/base/test_clock
+tests_unit_base_test_clock_SOURCES = tests/unit/base/test_clock.c
+tests_unit_base_test_clock_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
+# ---- etf
+UNIT_ETF =
+# ---- dist
+UNIT_DIST =
+# ---- query
+UNIT_QUERY =
+# ---- model
+UNIT_MODEL =
+# ---- store
+UNIT_STORE =
+# ---- ui
+UNIT_UI =
+
+check_PROGRAMS += $(UNIT_BASE) $(UNIT_ETF) $(UNIT_DIST) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_STORE) $(UNIT_UI)
+TESTS += $(UNIT_BASE) $(UNIT_ETF) $(UNIT_DIST) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_STORE) $(UNIT_UI)
