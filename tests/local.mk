@@ -24,3 +24,9 @@ UNIT_UI =
 
 check_PROGRAMS += $(UNIT_BASE) $(UNIT_ETF) $(UNIT_DIST) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_STORE) $(UNIT_UI)
 TESTS += $(UNIT_BASE) $(UNIT_ETF) $(UNIT_DIST) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_STORE) $(UNIT_UI)
+
+# The tests that need no node and no terminal: quick.
+UNIT_TESTS = $(UNIT_BASE) $(UNIT_ETF) $(UNIT_DIST) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_STORE) $(UNIT_UI)
+check-unit: all
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(UNIT_TESTS)'
+.PHONY: check-unit
