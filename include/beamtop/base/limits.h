@@ -13,6 +13,10 @@
 #define LIMIT_NAME_POOL 8                         /* beamtop@, beamtop-2@ … beamtop-8@: bounds the atoms we cost */
 #define LIMIT_EPMD_ANSWER_BYTES (256u * 1024)     /* a NAMES answer */
 #define LIMIT_DISCOVER_VMS 256                    /* VMs listed on one host */
+#define LIMIT_EPMD_NAMES 1024                     /* names read out of one NAMES answer */
+#define LIMIT_FRAME_SKIP_BYTES (512u * 1024 * 1024) /* an oversized frame up to this is skipped, beyond it the link ends */
+#define LIMIT_PROC_CMDLINE_BYTES (256u * 1024)    /* one /proc/PID/cmdline or environ */
+#define LIMIT_READ_BYTES_PER_TURN (2u * 1024 * 1024) /* taken off the socket in one turn of the loop, so that keys get theirs */
 
 /* etf */
 #define LIMIT_TERM_DEPTH 256u                     /* nesting of a term from the wire */
