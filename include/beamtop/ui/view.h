@@ -58,6 +58,7 @@ struct view_line {
 /* What a view returns. Lives until the next page_reset. */
 struct view_page {
     struct arena arena;
+    bool ascii; /* set before the view is asked: graphs in text keep to ASCII */
     /* table */
     const struct view_column *columns;
     size_t n_columns;
@@ -73,8 +74,6 @@ struct view_page {
     char empty[256];
 };
 
-struct view; /* a view's state: ops and its own fields; see internal.h */
-
 enum view_kind { VIEW_TABLE, VIEW_DOC };
 
 struct view_ops {
@@ -83,6 +82,7 @@ struct view_ops {
     char key;          /* '1' … '9' */
     const char *help;  /* one sentence */
     enum view_kind kind;
+    bool filters_on_target; /* the filter is part of the question; else the table drops rows by it */
     size_t state_bytes;
     void (*init)(void *state); /* state is zeroed before; NULL: nothing to do */
     void (*clear)(void *state);
