@@ -3,11 +3,12 @@
 noinst_LIBRARIES += src/libbase.a src/libetf.a
 
 src_libbase_a_SOURCES = \
-	src/base/clock.c
+	src/base/alloc.c src/base/arena.c src/base/buf.c src/base/clock.c src/base/error.c \
+	src/base/ring.c src/base/text.c src/base/text_units.c
 src_libbase_a_CFLAGS = $(AM_CFLAGS) $(PCRE2_CFLAGS) $(UTF8PROC_CFLAGS)
 
 src_libetf_a_SOURCES = \
-	src/etf/check.c
+	src/etf/check.c src/etf/field.c src/etf/internal.h
 src_libetf_a_CFLAGS = $(AM_CFLAGS) $(EI_CFLAGS)
 
 # What each layer's tests link: its own archive and the ones below.

@@ -1,2 +1,409 @@
 #include "beamtop/etf/check.h"
-typedef int etf_check_is_written_next;
+
+#include <assert.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
+#include "beamtop/etf/term.h"
+#include "etf/internal.h"
+
+/* What a place inside a fun or export takes; every other place takes any term. */
+enum place { PLACE_ANY, PLACE_ATOM, PLACE_INTEGER, PLACE_SMALL_INTEGER, PLACE_PID };
+
+/* The terms that follow the four fixed fields of a NEW_FUN_EXT, in order; then its free variables. */
+static const enum place fun_places[] = {PLACE_ATOM, PLACE_INTEGER, PLACE_INTEGER, PLACE_PID};
+static const enum place export_places[] = {PLACE_ATOM, PLACE_ATOM, PLACE_SMALL_INTEGER};
+static const enum place record_places[] = {PLACE_ATOM, PLACE_ATOM};
+
+/* A composite term that is being walked. */
+struct level {
+    uint64_t left;            /* subterms still to come */
+    const enum place *places; /* of the first n_places subterms that still come */
+    size_t n_places;
+    size_t end; /* where a fun must end; 0: anywhere */
+};
+
+struct walk {
+    const uint8_t *bytes;
+    size_t len;
+    size_t at;
+    size_t depth; /* levels in use */
+    uint64_t nodes;
+    struct error *err;
+    struct level levels[LIMIT_TERM_DEPTH];
+};
+
+static int malformed(struct walk *w, size_t at, const char *what)
+{
+    return error_set(w->err, ERR_FORMAT, "malformed term at byte %zu: %s", at, what);
+}
+
+/* True when n more bytes are there. */
+static bool has(struct walk *w, uint64_t n)
+{
+    if (n <= w->len - w->at)
+        return true;
+    error_set(w->err, ERR_FORMAT,
+              "truncated term: byte %zu needs %llu more bytes and there are %zu", w->at,
+              (unsigned long long)n, w->len - w->at);
+    return false;
+}
+
+/* Steps over n bytes. */
+static int skip(struct walk *w, uint64_t n)
+{
+    if (!has(w, n))
+        return ERR_FORMAT;
+    w->at += (size_t)n;
+    return 0;
+}
+
+/* Reads a big-endian number of `width` bytes. */
+static int take(struct walk *w, size_t width, uint32_t *v)
+{
+    if (!has(w, width))
+        return ERR_FORMAT;
+    *v = etf_be(w->bytes + w->at, width);
+    w->at += width;
+    return 0;
+}
+
+static int check_atom_text(struct walk *w, size_t len, bool utf8)
+{
+    size_t start = w->at;
+    int rc = skip(w, len);
+    if (rc < 0)
+        return rc;
+    size_t characters = len;
+    if (utf8) {
+        const char *s = (const char *)w->bytes + start;
+        characters = 0;
+        for (size_t at = 0; at < len; characters++) {
+            int32_t cp;
+            size_t n = text_decode(s + at, len - at, &cp);
+            if (n == 0)
+                return malformed(w, start + at, "an atom that is not UTF-8");
+            at += n;
+        }
+    }
+    if (characters > 255)
+        return malformed(w, start, "an atom of more than 255 characters");
+    return 0;
+}
+
+/* An atom whose tag is `tag` and has been read. */
+static int check_atom(struct walk *w, uint8_t tag)
+{
+    bool utf8 = tag == ETF_ATOM_UTF8 || tag == ETF_SMALL_ATOM_UTF8;
+    bool small = tag == ETF_SMALL_ATOM_UTF8 || tag == ETF_SMALL_ATOM_LATIN1;
+    uint32_t len;
+    int rc = take(w, small ? 1 : 2, &len);
+    return rc < 0 ? rc : check_atom_text(w, len, utf8);
+}
+
+/* The node of a pid, port or reference. */
+static int check_node(struct walk *w)
+{
+    size_t start = w->at;
+    uint32_t tag;
+    int rc = take(w, 1, &tag);
+    if (rc < 0)
+        return rc;
+    if (!etf_is_atom_tag((uint8_t)tag))
+        return malformed(w, start, "expected the atom of a node's name");
+    return check_atom(w, (uint8_t)tag);
+}
+
+static int check_node_and(struct walk *w, uint64_t bytes)
+{
+    int rc = check_node(w);
+    return rc < 0 ? rc : skip(w, bytes);
+}
+
+static int check_reference(struct walk *w, uint64_t creation_bytes)
+{
+    size_t start = w->at;
+    uint32_t words;
+    int rc = take(w, 2, &words);
+    if (rc < 0)
+        return rc;
+    if (words == 0 || words > 5)
+        return malformed(w, start, "a reference has 1 to 5 words");
+    return check_node_and(w, creation_bytes + 4u * words);
+}
+
+static int check_big(struct walk *w, size_t length_width)
+{
+    uint32_t len;
+    int rc = take(w, length_width, &len);
+    if (rc < 0)
+        return rc;
+    size_t sign_at = w->at;
+    rc = skip(w, 1 + (uint64_t)len);
+    if (rc < 0)
+        return rc;
+    if (w->bytes[sign_at] > 1)
+        return malformed(w, sign_at, "the sign of an integer is 0 or 1");
+    return 0;
+}
+
+static int check_bytes(struct walk *w, size_t length_width)
+{
+    uint32_t len;
+    int rc = take(w, length_width, &len);
+    return rc < 0 ? rc : skip(w, len);
+}
+
+static int check_bits(struct walk *w)
+{
+    uint32_t len, bits;
+    int rc = take(w, 4, &len);
+    if (rc < 0)
+        return rc;
+    size_t bits_at = w->at;
+    rc = take(w, 1, &bits);
+    if (rc < 0)
+        return rc;
+    if (bits > 8 || (bits == 0) != (len == 0))
+        return malformed(w, bits_at, "a bit string's last byte has 1 to 8 bits");
+    return skip(w, len);
+}
+
+static int check_new_float(struct walk *w)
+{
+    size_t start = w->at;
+    int rc = skip(w, 8);
+    if (rc < 0)
+        return rc;
+    if ((w->bytes[start] & 0x7F) == 0x7F && (w->bytes[start + 1] & 0xF0) == 0xF0)
+        return malformed(w, start, "a float that is no number");
+    return 0;
+}
+
+static int check_old_float(struct walk *w)
+{
+    size_t start = w->at;
+    int rc = skip(w, ETF_OLD_FLOAT_BYTES);
+    double v;
+    if (rc == 0 && !etf_old_float(w->bytes + start, &v))
+        rc = malformed(w, start, "a float as text that is no number");
+    return rc;
+}
+
+/* Goes into a composite term of `count` subterms. */
+static int enter(struct walk *w, uint64_t count, const enum place *places, size_t n_places,
+                 size_t end)
+{
+    if (!has(w, count)) /* each takes a byte at least: an early answer to absurd counts */
+        return ERR_FORMAT;
+    if (count == 0 && end == 0)
+        return 0;
+    if (w->depth == LIMIT_TERM_DEPTH)
+        return error_set(w->err, ERR_LIMIT, "a term nested deeper than %u at byte %zu",
+                         LIMIT_TERM_DEPTH, w->at);
+    w->levels[w->depth++] = (struct level){count, places, n_places, end};
+    return 0;
+}
+
+static int check_composite(struct walk *w, size_t count_width, unsigned per_count, unsigned more)
+{
+    uint32_t count;
+    int rc = take(w, count_width, &count);
+    return rc < 0 ? rc : enter(w, (uint64_t)count * per_count + more, NULL, 0, 0);
+}
+
+/* Size, arity, unique, index, count of free variables; then terms. Size counts from its own byte. */
+static int check_fun(struct walk *w)
+{
+    size_t start = w->at;
+    uint32_t size, free_count;
+    int rc = take(w, 4, &size);
+    if (rc == 0)
+        rc = skip(w, 1 + 16 + 4);
+    if (rc == 0)
+        rc = take(w, 4, &free_count);
+    if (rc < 0)
+        return rc;
+    if (size > w->len - start || size < w->at - start)
+        return malformed(w, start, "the size of a fun does not fit");
+    return enter(w, (uint64_t)free_count + ARRAY_LEN(fun_places), fun_places,
+                 ARRAY_LEN(fun_places), start + size);
+}
+
+/* Number of fields, flags; then module, name, and a key and a value for each field. OTP 29. */
+static int check_record(struct walk *w)
+{
+    uint32_t fields;
+    int rc = take(w, 4, &fields);
+    if (rc == 0)
+        rc = skip(w, 1);
+    if (rc < 0)
+        return rc;
+    return enter(w, (uint64_t)fields * 2 + ARRAY_LEN(record_places), record_places,
+                 ARRAY_LEN(record_places), 0);
+}
+
+static bool fits_place(enum place place, uint8_t tag)
+{
+    switch (place) {
+    case PLACE_ANY:
+        return true;
+    case PLACE_ATOM:
+        return etf_is_atom_tag(tag);
+    case PLACE_INTEGER:
+        return tag == ETF_SMALL_INTEGER || tag == ETF_INTEGER || tag == ETF_SMALL_BIG;
+    case PLACE_SMALL_INTEGER:
+        return tag == ETF_SMALL_INTEGER;
+    case PLACE_PID:
+        return tag == ETF_PID || tag == ETF_NEW_PID;
+    }
+    return false;
+}
+
+static int check_tag(struct walk *w, uint8_t tag)
+{
+    switch ((enum etf_tag)tag) {
+    case ETF_SMALL_INTEGER:
+        return skip(w, 1);
+    case ETF_INTEGER:
+        return skip(w, 4);
+    case ETF_NEW_FLOAT:
+        return check_new_float(w);
+    case ETF_FLOAT:
+        return check_old_float(w);
+    case ETF_SMALL_BIG:
+        return check_big(w, 1);
+    case ETF_LARGE_BIG:
+        return check_big(w, 4);
+    case ETF_ATOM_UTF8:
+    case ETF_SMALL_ATOM_UTF8:
+    case ETF_ATOM_LATIN1:
+    case ETF_SMALL_ATOM_LATIN1:
+        return check_atom(w, tag);
+    case ETF_PID:
+        return check_node_and(w, 4 + 4 + 1);
+    case ETF_NEW_PID:
+        return check_node_and(w, 4 + 4 + 4);
+    case ETF_PORT:
+    case ETF_REFERENCE:
+        return check_node_and(w, 4 + 1);
+    case ETF_NEW_PORT:
+        return check_node_and(w, 4 + 4);
+    case ETF_V4_PORT:
+        return check_node_and(w, 8 + 4);
+    case ETF_NEW_REFERENCE:
+        return check_reference(w, 1);
+    case ETF_NEWER_REFERENCE:
+        return check_reference(w, 4);
+    case ETF_NIL:
+        return 0;
+    case ETF_STRING:
+        return check_bytes(w, 2);
+    case ETF_BINARY:
+        return check_bytes(w, 4);
+    case ETF_BIT_BINARY:
+        return check_bits(w);
+    case ETF_SMALL_TUPLE:
+        return check_composite(w, 1, 1, 0);
+    case ETF_LARGE_TUPLE:
+        return check_composite(w, 4, 1, 0);
+    case ETF_LIST:
+        return check_composite(w, 4, 1, 1);
+    case ETF_MAP:
+        return check_composite(w, 4, 2, 0);
+    case ETF_EXPORT:
+        return enter(w, ARRAY_LEN(export_places), export_places, ARRAY_LEN(export_places), 0);
+    case ETF_NEW_FUN:
+        return check_fun(w);
+    case ETF_RECORD:
+        return check_record(w);
+    case ETF_VERSION:
+    case ETF_COMPRESSED:
+    case ETF_ATOM_CACHE_REF:
+        break;
+    }
+    return error_set(w->err, ERR_FORMAT, "malformed term at byte %zu: unknown tag %u", w->at - 1,
+                     (unsigned)tag);
+}
+
+/* Counts one subterm off the innermost level; false when it is of a kind that cannot stand there. */
+static bool place_takes(struct walk *w, uint8_t tag)
+{
+    if (w->depth == 0)
+        return true;
+    struct level *level = &w->levels[w->depth - 1];
+    assert(level->left > 0);
+    level->left--;
+    if (level->n_places == 0)
+        return true;
+    level->n_places--;
+    return fits_place(*level->places++, tag);
+}
+
+/* Leaves the levels that are complete. */
+static int leave(struct walk *w)
+{
+    while (w->depth > 0 && w->levels[w->depth - 1].left == 0) {
+        size_t end = w->levels[w->depth - 1].end;
+        if (end != 0 && end != w->at)
+            return malformed(w, w->at, "a fun ends elsewhere than its size says");
+        w->depth--;
+    }
+    return 0;
+}
+
+static int walk_term(struct walk *w)
+{
+    do {
+        size_t start = w->at;
+        uint32_t tag;
+        int rc = take(w, 1, &tag);
+        if (rc < 0)
+            return rc;
+        if (++w->nodes > LIMIT_TERM_NODES)
+            return error_set(w->err, ERR_LIMIT, "a term of more than %u subterms",
+                             LIMIT_TERM_NODES);
+        if (!place_takes(w, (uint8_t)tag))
+            return malformed(w, start, "another kind of term stands here in a fun or record");
+        rc = check_tag(w, (uint8_t)tag);
+        if (rc == 0)
+            rc = leave(w);
+        if (rc < 0)
+            return rc;
+    } while (w->depth > 0);
+    return 0;
+}
+
+static int check_from(const uint8_t *bytes, size_t len, size_t start, size_t *used,
+                      struct error *err)
+{
+    struct walk w;
+    w.bytes = bytes;
+    w.len = len;
+    w.at = start;
+    w.depth = 0;
+    w.nodes = 0;
+    w.err = err;
+    int rc = walk_term(&w);
+    if (rc == 0)
+        *used = w.at;
+    return rc;
+}
+
+int etf_check(const uint8_t *bytes, size_t len, size_t *used, struct error *err)
+{
+    if (len == 0)
+        return error_set(err, ERR_FORMAT, "truncated term: no byte at all");
+    if (bytes[0] != ETF_VERSION)
+        return error_set(err, ERR_FORMAT,
+                         "malformed term at byte 0: expected the version byte 131, found %u",
+                         (unsigned)bytes[0]);
+    return check_from(bytes, len, 1, used, err);
+}
+
+int etf_check_bare(const uint8_t *bytes, size_t len, size_t *used, struct error *err)
+{
+    return check_from(bytes, len, 0, used, err);
+}

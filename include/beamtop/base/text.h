@@ -12,6 +12,15 @@
 struct buf;
 
 /*
+ * Takes one character off s: returns its bytes, or 0 when s starts with none (invalid UTF-8, or
+ * len is 0), and puts its code point in *codepoint.
+ */
+size_t text_decode(const char *s, size_t len, int32_t *codepoint);
+/* Writes a valid code point's UTF-8 to out (4 bytes at most) and returns the bytes. */
+size_t text_encode(int32_t codepoint, char out[4]);
+bool text_is_utf8(const char *s, size_t len);
+
+/*
  * Takes one grapheme cluster off s. Returns the bytes used (>= 1 while len > 0) and puts its
  * display width (0, 1 or 2 columns) in *width. A byte that is not UTF-8, or a control character
  * (C0, DEL, C1, bidi overrides, line separators), uses its own bytes and sets *safe to false:
@@ -21,14 +30,20 @@ size_t text_grapheme(const char *s, size_t len, int *width, bool *safe);
 
 size_t text_width(const char *s, size_t len); /* columns once made safe */
 
+/* The ASCII stand-in of one grapheme cluster: itself, '-' for a dash, 'u' for the micro sign, …, or '?'. */
+char text_ascii(const char *s, size_t len);
+
 /* Appends s made safe: what text_grapheme calls unsafe becomes U+FFFD (or '?' when ascii),
-   and anything beyond ASCII becomes '?' when ascii. */
+   and anything beyond ASCII becomes its text_ascii when ascii. */
 void text_put_safe(struct buf *out, const char *s, size_t len, bool ascii);
 
 /* The longest prefix of s whose width is at most columns; returns its bytes, *width its columns. */
 size_t text_prefix(const char *s, size_t len, size_t columns, size_t *width);
 
-/* Numbers for people. Each writes at most `size` bytes with NUL and returns out. NaN prints "–" or "-". */
+/*
+ * Numbers for people. Each writes at most `size` bytes with NUL and returns out. NaN prints "–"
+ * ("-" in the ASCII form). They take the decimal point of LC_NUMERIC "C".
+ */
 char *text_bytes(char *out, size_t size, double bytes);        /* "912 KiB", "1.31 GiB", "0 B" */
 char *text_count(char *out, size_t size, double n);            /* "612", "48.2k", "41.2M" */
 char *text_integer(char *out, size_t size, int64_t n);         /* "48,211" */

@@ -12,6 +12,7 @@
 
 enum etf_tag {
     ETF_VERSION = 131,
+    ETF_RECORD = 67, /* a native record, OTP 29 */
     ETF_NEW_FLOAT = 70,
     ETF_BIT_BINARY = 77,
     ETF_COMPRESSED = 80, /* refused: nobody sends it on a connection */

@@ -1,0 +1,66 @@
+#include "beamtop/base/alloc.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The one place below app/ that prints: there is nothing to go on with. */
+static void ATTR_NORETURN out_of_memory(void)
+{
+    fputs("beamtop: out of memory\n", stderr);
+    abort();
+}
+
+void *alloc_zero(size_t count, size_t size)
+{
+    if (count == 0 || size == 0)
+        count = size = 1;
+    void *p = calloc(count, size); /* checks the product itself */
+    if (!p)
+        out_of_memory();
+    return p;
+}
+
+void *alloc_resize(void *old, size_t count, size_t size)
+{
+    if (size > 0 && count > SIZE_MAX / size)
+        out_of_memory();
+    size_t bytes = count * size;
+    void *p = realloc(old, bytes > 0 ? bytes : 1);
+    if (!p)
+        out_of_memory();
+    return p;
+}
+
+char *alloc_strdup(const char *s)
+{
+    return alloc_strndup(s, strlen(s));
+}
+
+char *alloc_strndup(const char *s, size_t len)
+{
+    if (len == SIZE_MAX)
+        out_of_memory();
+    char *copy = alloc_resize(NULL, len + 1, 1);
+    if (len > 0)
+        memcpy(copy, s, len);
+    copy[len] = '\0';
+    return copy;
+}
+
+char *alloc_printf(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    int len = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    assert(len >= 0);
+    char *s = alloc_resize(NULL, (size_t)len + 1, 1);
+    va_start(args, fmt);
+    vsnprintf(s, (size_t)len + 1, fmt, args);
+    va_end(args);
+    return s;
+}

@@ -1,0 +1,132 @@
+#include "beamtop/base/buf.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+
+enum { FIRST_BYTES = 64 };
+
+void buf_init(struct buf *b, size_t max)
+{
+    *b = (struct buf){.max = max};
+}
+
+void buf_clear(struct buf *b)
+{
+    free(b->data);
+    buf_init(b, b->max);
+}
+
+void buf_reset(struct buf *b)
+{
+    b->len = 0;
+    b->overflow = false;
+}
+
+/* Makes room for more bytes and a NUL beyond them; false past the cap. */
+static bool reserve(struct buf *b, size_t more)
+{
+    if (b->overflow)
+        return false;
+    if (b->max > 0 && more > b->max - b->len) {
+        b->overflow = true;
+        return false;
+    }
+    assert(more < SIZE_MAX / 4 && b->len < SIZE_MAX / 4);
+    size_t need = b->len + more + 1;
+    if (need <= b->cap)
+        return true;
+    size_t cap = b->cap > 0 ? b->cap * 2 : FIRST_BYTES;
+    if (cap < need)
+        cap = need;
+    b->data = alloc_resize(b->data, cap, 1);
+    b->cap = cap;
+    return true;
+}
+
+void buf_put(struct buf *b, const void *bytes, size_t len)
+{
+    if (!reserve(b, len) || len == 0)
+        return;
+    memcpy(b->data + b->len, bytes, len);
+    b->len += len;
+}
+
+void buf_put_u8(struct buf *b, uint8_t v)
+{
+    buf_put(b, &v, 1);
+}
+
+void buf_put_u16be(struct buf *b, uint16_t v)
+{
+    uint8_t bytes[2] = {(uint8_t)(v >> 8), (uint8_t)v};
+    buf_put(b, bytes, sizeof(bytes));
+}
+
+void buf_put_u32be(struct buf *b, uint32_t v)
+{
+    uint8_t bytes[4];
+    for (int i = 0; i < 4; i++)
+        bytes[i] = (uint8_t)(v >> (24 - 8 * i));
+    buf_put(b, bytes, sizeof(bytes));
+}
+
+void buf_put_u64be(struct buf *b, uint64_t v)
+{
+    uint8_t bytes[8];
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (uint8_t)(v >> (56 - 8 * i));
+    buf_put(b, bytes, sizeof(bytes));
+}
+
+void buf_puts(struct buf *b, const char *s)
+{
+    buf_put(b, s, strlen(s));
+}
+
+void buf_printf(struct buf *b, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    assert(n >= 0);
+    size_t len = (size_t)n;
+    if (!reserve(b, len))
+        return;
+    va_start(args, fmt);
+    vsnprintf((char *)b->data + b->len, len + 1, fmt, args);
+    va_end(args);
+    b->len += len;
+}
+
+void buf_drop_front(struct buf *b, size_t len)
+{
+    assert(len <= b->len);
+    if (len == 0)
+        return;
+    memmove(b->data, b->data + len, b->len - len);
+    b->len -= len;
+}
+
+const char *buf_cstr(struct buf *b)
+{
+    if (!b->data) {
+        b->data = alloc_zero(FIRST_BYTES, 1);
+        b->cap = FIRST_BYTES;
+    }
+    b->data[b->len] = '\0'; /* reserve() keeps the room */
+    return (const char *)b->data;
+}
+
+char *buf_take(struct buf *b)
+{
+    buf_cstr(b);
+    char *s = (char *)b->data;
+    buf_init(b, b->max);
+    return s;
+}

@@ -1,0 +1,45 @@
+#include "beamtop/base/ring.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+
+void ring_init(struct ring *r, size_t cap)
+{
+    assert(cap > 0);
+    *r = (struct ring){.values = alloc_zero(cap, sizeof(*r->values)), .cap = cap};
+}
+
+void ring_clear(struct ring *r)
+{
+    free(r->values);
+    *r = (struct ring){0};
+}
+
+void ring_push(struct ring *r, double v)
+{
+    r->values[r->next] = v;
+    r->next = (r->next + 1) % r->cap;
+    if (r->len < r->cap)
+        r->len++;
+}
+
+double ring_at(const struct ring *r, size_t age)
+{
+    if (age >= r->len)
+        return NAN;
+    return r->values[(r->next + r->cap - 1 - age) % r->cap];
+}
+
+double ring_max(const struct ring *r, size_t newest)
+{
+    double max = NAN;
+    for (size_t age = 0; age < newest && age < r->len; age++) {
+        double v = ring_at(r, age);
+        if (isnan(max) || v > max)
+            max = v;
+    }
+    return max;
+}

@@ -1,0 +1,180 @@
+#include "beamtop/base/text.h"
+
+#include <utf8proc.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/buf.h"
+
+#define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
+
+size_t text_decode(const char *s, size_t len, int32_t *codepoint)
+{
+    if (len == 0)
+        return 0;
+    const uint8_t *p = (const uint8_t *)s;
+    if (p[0] < 0x80) {
+        *codepoint = p[0];
+        return 1;
+    }
+    utf8proc_ssize_t n = utf8proc_iterate(p, len < 4 ? (utf8proc_ssize_t)len : 4, codepoint);
+    return n > 0 ? (size_t)n : 0;
+}
+
+size_t text_encode(int32_t codepoint, char out[4])
+{
+    uint8_t bytes[4];
+    utf8proc_ssize_t n = utf8proc_encode_char(codepoint, bytes);
+    for (utf8proc_ssize_t i = 0; i < n; i++)
+        out[i] = (char)bytes[i];
+    return (size_t)n;
+}
+
+bool text_is_utf8(const char *s, size_t len)
+{
+    int32_t cp;
+    for (size_t at = 0; at < len;) {
+        size_t n = text_decode(s + at, len - at, &cp);
+        if (n == 0)
+            return false;
+        at += n;
+    }
+    return true;
+}
+
+/* Characters that steer a terminal or the direction of text, and those whose width nobody knows. */
+static bool is_unsafe(int32_t cp)
+{
+    static const struct {
+        int32_t first, last;
+    } ranges[] = {
+        {0x0000, 0x001F}, {0x007F, 0x009F}, {0x061C, 0x061C}, {0x200E, 0x200F},
+        {0x2028, 0x202E}, {0x2066, 0x2069}, {0xFFF9, 0xFFFB}, {0xE0001, 0xE0001},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(ranges); i++)
+        if (cp >= ranges[i].first && cp <= ranges[i].last)
+            return true;
+    return utf8proc_category(cp) == UTF8PROC_CATEGORY_CN;
+}
+
+static bool is_regional_indicator(int32_t cp)
+{
+    return cp >= 0x1F1E6 && cp <= 0x1F1FF;
+}
+
+static size_t unsafe_grapheme(size_t len, int *width, bool *safe)
+{
+    *width = 1;
+    *safe = false;
+    return len;
+}
+
+static bool is_plain(char c)
+{
+    return c >= 0x20 && c < 0x7F;
+}
+
+size_t text_grapheme(const char *s, size_t len, int *width, bool *safe)
+{
+    *width = 0;
+    *safe = true;
+    if (len == 0)
+        return 0;
+    if (is_plain(s[0]) && (len == 1 || is_plain(s[1]))) {
+        *width = 1;
+        return 1;
+    }
+    int32_t last;
+    size_t used = text_decode(s, len, &last);
+    if (used == 0)
+        return unsafe_grapheme(1, width, safe);
+    if (is_unsafe(last))
+        return unsafe_grapheme(used, width, safe);
+    *width = utf8proc_charwidth(last);
+    utf8proc_int32_t state = 0;
+    while (used < len) {
+        int32_t next;
+        size_t n = text_decode(s + used, len - used, &next);
+        if (n == 0 || utf8proc_grapheme_break_stateful(last, next, &state) || is_unsafe(next))
+            break;
+        int w = utf8proc_charwidth(next);
+        if (is_regional_indicator(last) && is_regional_indicator(next))
+            w = 2; /* a pair is one flag, drawn as wide as an emoji */
+        if (w > *width)
+            *width = w;
+        used += n;
+        last = next;
+    }
+    return used;
+}
+
+size_t text_width(const char *s, size_t len)
+{
+    size_t columns = 0;
+    for (size_t at = 0; at < len;) {
+        int width;
+        bool safe;
+        at += text_grapheme(s + at, len - at, &width, &safe);
+        columns += (size_t)width;
+    }
+    return columns;
+}
+
+size_t text_prefix(const char *s, size_t len, size_t columns, size_t *width)
+{
+    size_t at = 0;
+    *width = 0;
+    while (at < len) {
+        int w;
+        bool safe;
+        size_t n = text_grapheme(s + at, len - at, &w, &safe);
+        if (*width + (size_t)w > columns)
+            break;
+        *width += (size_t)w;
+        at += n;
+    }
+    return at;
+}
+
+char text_ascii(const char *s, size_t len)
+{
+    static const struct {
+        int32_t codepoint;
+        char ascii;
+    } stand_ins[] = {
+        {0x00A0, ' '},  {0x00B5, 'u'},  {0x00B7, '.'},  {0x00D7, 'x'},  {0x03BC, 'u'},
+        {0x2010, '-'},  {0x2011, '-'},  {0x2012, '-'},  {0x2013, '-'},  {0x2014, '-'},
+        {0x2018, '\''}, {0x2019, '\''}, {0x201C, '"'},  {0x201D, '"'},  {0x2022, '*'},
+        {0x2026, '.'},  {0x2190, '<'},  {0x2191, '^'},  {0x2192, '>'},  {0x2193, 'v'},
+        {0x2212, '-'},  {0x2500, '-'},  {0x2502, '|'},  {0x25B2, '^'},  {0x25B6, '>'},
+        {0x25B8, '>'},  {0x25BC, 'v'},  {0x25BE, 'v'},
+    };
+    int32_t cp;
+    if (text_decode(s, len, &cp) == 0)
+        return '?';
+    if (cp < 0x80)
+        return is_plain((char)cp) ? (char)cp : '?';
+    for (size_t i = 0; i < ARRAY_LEN(stand_ins); i++)
+        if (stand_ins[i].codepoint == cp)
+            return stand_ins[i].ascii;
+    return '?';
+}
+
+void text_put_safe(struct buf *out, const char *s, size_t len, bool ascii)
+{
+    size_t run = 0; /* where the bytes that go out unchanged begin */
+    for (size_t at = 0; at < len;) {
+        int width;
+        bool safe;
+        size_t n = text_grapheme(s + at, len - at, &width, &safe);
+        if (!safe || (ascii && !is_plain(s[at])) || (ascii && n > 1)) {
+            buf_put(out, s + run, at - run);
+            if (ascii)
+                buf_put_u8(out, safe ? (uint8_t)text_ascii(s + at, n) : '?');
+            else
+                buf_puts(out, REPLACEMENT);
+            run = at + n;
+        }
+        at += n;
+    }
+    buf_put(out, s + run, len - run);
+}

@@ -1,0 +1,62 @@
+#include "etf/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/etf/term.h"
+
+uint32_t etf_be(const uint8_t *p, size_t width)
+{
+    uint32_t v = 0;
+    for (size_t i = 0; i < width; i++)
+        v = v << 8 | p[i];
+    return v;
+}
+
+double etf_new_float(const uint8_t *p)
+{
+    uint64_t bits = (uint64_t)etf_be(p, 4) << 32 | etf_be(p + 4, 4);
+    double v;
+    memcpy(&v, &bits, sizeof(v));
+    return v;
+}
+
+static size_t digits_at(const char *s)
+{
+    return strspn(s, "0123456789");
+}
+
+/* [-]D.DDDe[+-]DD, nothing else: strtod alone would take hexadecimal, spaces and "inf". */
+static bool has_float_form(const char *s)
+{
+    s += *s == '-' || *s == '+';
+    size_t n = digits_at(s);
+    if (n == 0 || s[n] != '.')
+        return false;
+    s += n + 1;
+    n = digits_at(s);
+    if (n == 0 || (s[n] != 'e' && s[n] != 'E'))
+        return false;
+    s += n + 1;
+    s += *s == '-' || *s == '+';
+    n = digits_at(s);
+    return n > 0 && s[n] == '\0';
+}
+
+bool etf_old_float(const uint8_t *p, double *v)
+{
+    char text[ETF_OLD_FLOAT_BYTES + 1];
+    memcpy(text, p, ETF_OLD_FLOAT_BYTES);
+    text[ETF_OLD_FLOAT_BYTES] = '\0';
+    if (!has_float_form(text))
+        return false;
+    *v = strtod(text, NULL);
+    return isfinite(*v);
+}
+
+bool etf_is_atom_tag(uint8_t tag)
+{
+    return tag == ETF_SMALL_ATOM_UTF8 || tag == ETF_ATOM_UTF8 || tag == ETF_SMALL_ATOM_LATIN1 ||
+           tag == ETF_ATOM_LATIN1;
+}

@@ -1,0 +1,18 @@
+/* What check, cursor and print share: readings of single fields. Private to etf/. */
+#ifndef BEAMTOP_ETF_INTERNAL_H
+#define BEAMTOP_ETF_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ETF_OLD_FLOAT_BYTES = 31 }; /* FLOAT_EXT: "%.20e" with NULs behind */
+
+/* A big-endian number of 1 to 4 bytes. */
+uint32_t etf_be(const uint8_t *p, size_t width);
+double etf_new_float(const uint8_t *p); /* 8 bytes, IEEE 754 */
+/* False when the 31 bytes are no finite number. */
+bool etf_old_float(const uint8_t *p, double *v);
+bool etf_is_atom_tag(uint8_t tag);
+
+#endif
