@@ -45,6 +45,7 @@ enum style {
 };
 
 const char *style_name(enum style s);
+const char *style_help(enum style s);
 int style_find(const char *name); /* enum style, or -1 */
 
 #endif

@@ -1,0 +1,87 @@
+/*
+ * Everything a person can do, one row each. Keys, the `:` prompt, the mouse, help, the manual and
+ * completion all come from this table; pane.c and app carry the actions out.
+ */
+#ifndef BEAMTOP_UI_ACTION_H
+#define BEAMTOP_UI_ACTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "beamtop/base/error.h"
+#include "beamtop/ui/word.h"
+
+enum action {
+    /* moving */
+    ACTION_UP, ACTION_DOWN, ACTION_PAGE_UP, ACTION_PAGE_DOWN, ACTION_FIRST, ACTION_LAST,
+    ACTION_LEFT, ACTION_RIGHT, ACTION_ENTER, ACTION_BACK,
+    /* views and panes */
+    ACTION_VIEW, ACTION_NEXT_PANE, ACTION_PREVIOUS_PANE, ACTION_SPLIT, ACTION_SPLIT_RIGHT,
+    ACTION_ZOOM, ACTION_CLOSE_PANE,
+    /* lists */
+    ACTION_SORT, ACTION_SORT_LEFT, ACTION_SORT_RIGHT, ACTION_SORT_REVERSE, ACTION_SORT_DELTA,
+    ACTION_SORT_CHOOSE, ACTION_COLUMNS, ACTION_COLUMNS_CHOOSE, ACTION_FILTER, ACTION_NEXT_MATCH,
+    ACTION_PREVIOUS_MATCH, ACTION_MARK, ACTION_UNMARK_ALL, ACTION_FOLLOW, ACTION_OWN,
+    /* time */
+    ACTION_PAUSE, ACTION_STEP, ACTION_RESUME, ACTION_INTERVAL_UP, ACTION_INTERVAL_DOWN,
+    ACTION_REFRESH,
+    /* one process */
+    ACTION_MAILBOX, ACTION_STATE,
+    /* captures */
+    ACTION_CAPTURE, ACTION_CAPTURE_SCREEN,
+    /* settings */
+    ACTION_SET, ACTION_TOGGLE, ACTION_THEME, ACTION_BIND, ACTION_UNBIND, ACTION_COLOR,
+    ACTION_SOURCE,
+    /* the program */
+    ACTION_COMMAND, ACTION_HELP, ACTION_LOG, ACTION_REDRAW, ACTION_SUSPEND, ACTION_QUIT,
+    /* the prompt's own keys */
+    ACTION_PROMPT_ACCEPT, ACTION_PROMPT_CANCEL, ACTION_PROMPT_COMPLETE,
+    ACTIONS,
+};
+
+/* Where an action means something; help shows those of the place one is in. Bits. */
+enum where {
+    WHERE_TABLE = 1,
+    WHERE_DOC = 2,
+    WHERE_PICKER = 4, /* a list to choose from: nodes, sort, columns */
+    WHERE_PROMPT = 8,
+    WHERE_PAGE = WHERE_TABLE | WHERE_DOC,
+    WHERE_LIST = WHERE_TABLE | WHERE_DOC | WHERE_PICKER,
+};
+
+enum action_group {
+    GROUP_MOVE, GROUP_VIEWS, GROUP_LISTS, GROUP_TIME, GROUP_PROCESS, GROUP_CAPTURE, GROUP_SETTINGS,
+    GROUP_PROGRAM, GROUP_PROMPT, ACTION_GROUPS,
+};
+
+struct action_row {
+    const char *name;   /* "sort-left" */
+    const char *args;   /* "COLUMN", "[FILE]"; "" when it takes none */
+    enum word_kind arg; /* what completes the argument */
+    bool needs_arg;     /* the `:` prompt and `bind` refuse it without */
+    bool rest_of_line;  /* the argument may hold spaces */
+    unsigned where;     /* enum where */
+    const char *view;   /* NULL, or the only view that takes it */
+    enum action_group group;
+    const char *help; /* a phrase in the imperative, without a full stop */
+};
+
+extern const struct action_row action_table[ACTIONS]; /* indexed by enum action */
+
+int action_find(const char *name, size_t len); /* enum action, or -1; a unique prefix is enough */
+const char *action_group_title(enum action_group group);
+
+/* What was asked for: an action and its argument ("" when none was given). */
+struct action_call {
+    enum action action;
+    const char *arg; /* borrowed from the line, NUL-terminated with it, trailing blanks included */
+};
+
+/*
+ * Reads `NAME [ARG]` as typed after `:`. The argument is the rest of the line as it stands (an
+ * expression needs no quotes). On failure ERR_USAGE and *error_offset is the byte that is wrong.
+ */
+int action_parse(const char *line, struct action_call *out, size_t *error_offset,
+                 struct error *err);
+
+#endif

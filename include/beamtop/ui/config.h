@@ -1,0 +1,49 @@
+/*
+ * beamtop.conf: one command a line.
+ *     set NAME VALUE          bind PLACE KEY ACTION [ARG]     unbind PLACE KEY
+ *     color STYLE FG BG …     source FILE                     # comment
+ * Words are parted by blanks; "…" and '…' keep blanks ( \" and \\ within "…"). A mistake is put into the
+ * diags and the next line is read. The same reader serves `:set`, `:bind`, … at the prompt.
+ */
+#ifndef BEAMTOP_UI_CONFIG_H
+#define BEAMTOP_UI_CONFIG_H
+
+#include <stddef.h>
+
+#include "beamtop/base/error.h"
+#include "beamtop/ui/diag.h"
+#include "beamtop/ui/keymap.h"
+#include "beamtop/ui/option.h"
+#include "beamtop/ui/theme.h"
+
+struct buf;
+
+/* Reads a whole file; tests and fuzzing give their own. out has the cap LIMIT_CONFIG_BYTES. */
+typedef int config_read(void *ctx, const char *path, struct buf *out, struct error *err);
+
+struct config {
+    struct options *options; /* borrowed, as the next three */
+    struct keymap *keymap;
+    struct theme *theme;
+    struct diags *diags;
+    config_read *read; /* NULL: `source` and theme files are refused */
+    void *ctx;
+    const char *theme_dirs[3]; /* where NAME.theme is looked for before the built-in ones; NULL ends */
+};
+
+int config_read_file(void *ctx, const char *path, struct buf *out, struct error *err); /* the file system */
+
+extern const char config_default_text[]; /* etc/beamtop.conf, embedded */
+
+/* Resets options, keys and theme to what etc/beamtop.conf says; it has no mistakes (a test). */
+void config_defaults(struct config *c);
+/* Reads text as if it were the file `name` (`source` is relative to its folder). */
+void config_parse(struct config *c, const char *name, const char *text, size_t len);
+/* Reads a file. ERR_NOT_FOUND or ERR_SYSTEM when it cannot be read; mistakes inside go to diags. */
+int config_load(struct config *c, const char *path, struct error *err);
+/* One command typed at the prompt. ERR_USAGE; *error_offset is the byte that is wrong. */
+int config_command(struct config *c, const char *line, size_t *error_offset, struct error *err);
+/* Makes `name` the theme: from theme_dirs, else built in; sets the option too. */
+int config_theme(struct config *c, const char *name, struct error *err);
+
+#endif

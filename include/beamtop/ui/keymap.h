@@ -1,0 +1,52 @@
+/*
+ * What keys do, in each place. `bind PLACE KEY ACTION [ARG]` of beamtop.conf fills it; the
+ * defaults come from the embedded etc/beamtop.conf in the same way. Owned by one screen.
+ */
+#ifndef BEAMTOP_UI_KEYMAP_H
+#define BEAMTOP_UI_KEYMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "beamtop/base/error.h"
+#include "beamtop/ui/action.h"
+#include "beamtop/ui/key.h"
+
+enum place { PLACE_GLOBAL, PLACE_TABLE, PLACE_DOC, PLACE_PICKER, PLACE_PROMPT, PLACES };
+
+struct binding {
+    enum place place;
+    struct key key;
+    enum action action;
+    char *arg; /* owned; "" when none */
+};
+
+struct keymap {
+    struct binding *bindings; /* in the order of their making */
+    size_t len;
+};
+
+void keymap_init(struct keymap *km); /* empty */
+void keymap_clear(struct keymap *km);
+
+const char *place_name(enum place place); /* "global", "table", "doc", "picker", "prompt" */
+const char *place_help(enum place place);
+int place_find(const char *name, size_t len); /* enum place, or -1 */
+unsigned place_where(enum place place);       /* the enum where bits that fit */
+
+/* Replaces what the key did there. ERR_USAGE: an argument that is missing or not taken, an action
+   that means nothing there; ERR_LIMIT: too many bindings. */
+int keymap_bind(struct keymap *km, enum place place, struct key key, enum action action,
+                const char *arg, struct error *err);
+bool keymap_unbind(struct keymap *km, enum place place, struct key key); /* false: was not bound */
+
+/* The binding of a key in a place, else the global one (not for the prompt, where the rest of
+   the keys edit the line). NULL: none. Borrowed until the next change. */
+const struct binding *keymap_lookup(const struct keymap *km, enum place place, struct key key);
+
+/* "j, <Down>": the keys that do the action in the place, global ones included. Returns how many.
+   arg NULL: any argument. */
+size_t keymap_keys_of(const struct keymap *km, enum place place, enum action action,
+                      const char *arg, char *out, size_t size);
+
+#endif

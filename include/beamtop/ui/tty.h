@@ -1,0 +1,104 @@
+/*
+ * A terminal: where a canvas is shown and keys come from. tty_curses is the real one, tty_null
+ * keeps what it was shown, for tests. One thread; nothing here blocks.
+ */
+#ifndef BEAMTOP_UI_TTY_H
+#define BEAMTOP_UI_TTY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <termios.h>
+
+#include "beamtop/base/error.h"
+#include "beamtop/ui/canvas.h"
+#include "beamtop/ui/key.h"
+#include "beamtop/ui/theme.h"
+
+enum tty_event_kind {
+    TTY_NONE,   /* nothing more for now */
+    TTY_KEY,
+    TTY_MOUSE,
+    TTY_PASTE,
+    TTY_RESIZE,
+    TTY_CLOSED, /* the terminal is gone (end of input) */
+};
+
+enum mouse_kind { MOUSE_CLICK, MOUSE_DOUBLE_CLICK, MOUSE_WHEEL_UP, MOUSE_WHEEL_DOWN };
+
+struct tty_event {
+    enum tty_event_kind kind;
+    struct key key;
+    struct {
+        enum mouse_kind kind;
+        int row, column; /* from 0 */
+    } mouse;
+    const char *paste; /* borrowed until the next event; any bytes */
+    size_t paste_len;
+    int rows, columns; /* RESIZE */
+};
+
+/* The place of the terminal's cursor; row -1 hides it. */
+struct tty_cursor {
+    int row, column;
+};
+
+/* What a signal handler writes to give a broken terminal back. Made once, then constant. */
+struct tty_rescue {
+    int fd;
+    bool armed; /* false while suspended or closed */
+    struct termios saved;
+    size_t len;
+    char bytes[192];
+};
+
+struct tty;
+
+struct tty_ops {
+    void (*size)(struct tty *t, int *rows, int *columns);
+    struct tty_event (*event)(struct tty *t); /* the next one; TTY_NONE when there is none */
+    void (*draw)(struct tty *t, const struct canvas *c, const struct theme *theme, struct tty_cursor cursor);
+    void (*redraw)(struct tty *t);  /* forget what is on the screen: the next draw writes all of it */
+    void (*resized)(struct tty *t); /* after SIGWINCH: look at the size again; a RESIZE event follows */
+    void (*suspend)(struct tty *t); /* gives the terminal back as it was */
+    void (*resume)(struct tty *t);
+    void (*beep)(struct tty *t);
+    void (*mouse)(struct tty *t, bool on);
+    void (*close)(struct tty *t); /* restores the terminal and frees t */
+};
+
+/* First in every implementation's struct. */
+struct tty {
+    const struct tty_ops *ops;
+    enum color_depth depth;
+    bool ascii; /* canvases shown here keep to ASCII */
+    int fd;     /* becomes readable when there are events; -1: none */
+    struct tty_rescue rescue;
+};
+
+struct tty_setup {
+    int in_fd, out_fd;
+    const char *term;      /* TERM; NULL: unknown, treated as dumb */
+    enum color_depth most; /* no more colours than this */
+    bool ascii;            /* no UTF-8 (locale, option) */
+    bool mouse;
+};
+
+/* ERR_SYSTEM: not a terminal, unknown TERM. The caller has called setlocale. */
+int tty_curses_open(struct tty **out, const struct tty_setup *setup, struct error *err);
+
+/*
+ * Async-signal-safe: writes the rescue's bytes and restores the modes. App's handlers of fatal
+ * signals call it with the address they were given by app at start (&tty->rescue).
+ */
+void tty_rescue_now(const struct tty_rescue *rescue);
+
+/* A terminal without one. Events come out in the order they were given. */
+struct tty *tty_null_new(int rows, int columns, enum color_depth depth, bool ascii);
+void tty_null_give(struct tty *t, const struct tty_event *event); /* a paste is copied */
+void tty_null_keys(struct tty *t, const char *names); /* names with blanks between: "j j <Enter>" */
+const struct canvas *tty_null_canvas(const struct tty *t); /* last drawn; NULL before */
+struct tty_cursor tty_null_cursor(const struct tty *t);
+size_t tty_null_changed(const struct tty *t); /* cells that differed in the last draw */
+size_t tty_null_beeps(const struct tty *t);
+
+#endif
