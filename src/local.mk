@@ -1,6 +1,6 @@
 # One archive a layer, lowest first. A layer's sources are its own list; keep the lists sorted.
 
-noinst_LIBRARIES += src/libbase.a src/libetf.a
+noinst_LIBRARIES += src/libbase.a src/libetf.a src/libui.a
 
 src_libbase_a_SOURCES = \
 	src/base/alloc.c src/base/arena.c src/base/buf.c src/base/clock.c src/base/error.c \
@@ -10,6 +10,11 @@ src_libbase_a_CFLAGS = $(AM_CFLAGS) $(PCRE2_CFLAGS) $(UTF8PROC_CFLAGS)
 src_libetf_a_SOURCES = \
 	src/etf/check.c src/etf/field.c src/etf/internal.h
 src_libetf_a_CFLAGS = $(AM_CFLAGS) $(EI_CFLAGS)
+
+src_libui_a_SOURCES = \
+	src/ui/canvas.c \
+	src/ui/style.c
+src_libui_a_CFLAGS = $(AM_CFLAGS) $(NCURSES_CFLAGS) $(READLINE_CFLAGS)
 
 # What each layer's tests link: its own archive and the ones below.
 BASE_LIBS = src/libbase.a $(PCRE2_LIBS) $(UTF8PROC_LIBS) -lm

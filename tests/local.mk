@@ -20,7 +20,9 @@ UNIT_MODEL =
 # ---- store
 UNIT_STORE =
 # ---- ui
-UNIT_UI =
+UNIT_UI = tests/unit/ui/test_canvas
+tests_unit_ui_test_canvas_SOURCES = tests/unit/ui/test_canvas.c
+tests_unit_ui_test_canvas_LDADD = src/libui.a $(BASE_LIBS) $(CMOCKA_LIBS)
 
 check_PROGRAMS += $(UNIT_BASE) $(UNIT_ETF) $(UNIT_DIST) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_STORE) $(UNIT_UI)
 TESTS += $(UNIT_BASE) $(UNIT_ETF) $(UNIT_DIST) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_STORE) $(UNIT_UI)

@@ -1,6 +1,6 @@
 /*
  * Everything a person can do, one row each. Keys, the `:` prompt, the mouse, help, the manual and
- * completion all come from this table; pane.c and app carry the actions out.
+ * completion all come from this table; screen.c and app carry the actions out.
  */
 #ifndef BEAMTOP_UI_ACTION_H
 #define BEAMTOP_UI_ACTION_H
@@ -16,12 +16,12 @@ enum action {
     ACTION_UP, ACTION_DOWN, ACTION_PAGE_UP, ACTION_PAGE_DOWN, ACTION_FIRST, ACTION_LAST,
     ACTION_LEFT, ACTION_RIGHT, ACTION_ENTER, ACTION_BACK,
     /* views and panes */
-    ACTION_VIEW, ACTION_NEXT_PANE, ACTION_PREVIOUS_PANE, ACTION_SPLIT, ACTION_SPLIT_RIGHT,
-    ACTION_ZOOM, ACTION_CLOSE_PANE,
+    ACTION_VIEW, ACTION_TREE, ACTION_PICK_NODE, ACTION_NEXT_PANE, ACTION_PREVIOUS_PANE, ACTION_SPLIT,
+    ACTION_ZOOM, ACTION_CLOSE,
     /* lists */
     ACTION_SORT, ACTION_SORT_LEFT, ACTION_SORT_RIGHT, ACTION_SORT_REVERSE, ACTION_SORT_DELTA,
-    ACTION_SORT_CHOOSE, ACTION_COLUMNS, ACTION_COLUMNS_CHOOSE, ACTION_FILTER, ACTION_NEXT_MATCH,
-    ACTION_PREVIOUS_MATCH, ACTION_MARK, ACTION_UNMARK_ALL, ACTION_FOLLOW, ACTION_OWN,
+    ACTION_CHOOSE_SORT, ACTION_COLUMNS, ACTION_CHOOSE_COLUMNS, ACTION_FILTER, ACTION_NEXT_MATCH,
+    ACTION_PREVIOUS_MATCH, ACTION_MARK, ACTION_FOLLOW, ACTION_OWN,
     /* time */
     ACTION_PAUSE, ACTION_STEP, ACTION_RESUME, ACTION_INTERVAL_UP, ACTION_INTERVAL_DOWN,
     ACTION_REFRESH,
@@ -61,7 +61,8 @@ struct action_row {
     bool needs_arg;     /* the `:` prompt and `bind` refuse it without */
     bool rest_of_line;  /* the argument may hold spaces */
     unsigned where;     /* enum where */
-    const char *view;   /* NULL, or the only view that takes it */
+    const char *view;   /* NULL, or the view it is meant for */
+    bool screen;        /* screen_act carries it out; the others are app's */
     enum action_group group;
     const char *help; /* a phrase in the imperative, without a full stop */
 };
