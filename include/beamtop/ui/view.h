@@ -44,13 +44,15 @@ struct view_row {
     struct span *cells; /* one for each column */
     struct view_link link;
     uint64_t id;        /* stable identity: the cursor stays on it */
+    double key;         /* what the view sorts by; NaN: the text of the sorted cell counts */
     bool marked, dim;
     int indent;         /* trees: columns of the first cell */
 };
 
 struct view_line {
     struct span *spans;
-    size_t n_spans;
+    size_t n_spans, cap_spans;
+    int width;             /* columns of its text */
     struct view_link link; /* TARGET_NONE: the cursor passes over it */
     bool heading;
 };
@@ -63,12 +65,12 @@ struct view_page {
     const struct view_column *columns;
     size_t n_columns;
     struct view_row *rows;
-    size_t n_rows;
+    size_t n_rows, cap_rows;
     int sort_column; /* index, -1 none */
     bool sort_descending;
     /* document */
     struct view_line *lines;
-    size_t n_lines;
+    size_t n_lines, cap_lines;
     /* both: text beside the title ("20 of 1,731 matching, 48,211 scanned"), and why it is empty */
     char summary[256];
     char empty[256];
