@@ -1,0 +1,223 @@
+/* The drawing of a table, and what is under the mouse. */
+#include "beamtop/ui/table.h"
+
+#include <string.h>
+
+#include "beamtop/base/text.h"
+#include "beamtop/ui/page.h"
+
+#define EDGE 1        /* the column of marks at the left */
+#define GAP 1         /* between columns */
+#define NARROWEST 10  /* a growing column is not pressed below this */
+
+struct fitted {
+    int at[TABLE_COLUMNS]; /* column within the scrolled body */
+    int width[TABLE_COLUMNS];
+    int n, total;
+};
+
+static int text_columns(struct span s)
+{
+    return (int)text_width(s.s, s.len);
+}
+
+static int least_width(const struct view_column *column)
+{
+    int title = (int)text_width(column->title, strlen(column->title));
+    return column->width > title ? column->width : title;
+}
+
+/* Widths grow with what has been seen and do not shrink again: columns stand still. */
+static void note_widths(struct table *t, const struct view_page *page, int n)
+{
+    if (t->grown_columns != page->columns) {
+        t->grown_columns = page->columns;
+        memset(t->grown, 0, sizeof t->grown);
+    }
+    for (int i = 0; i < n; i++)
+        for (size_t row = 0; row < page->n_rows; row++) {
+            int indent = i == 0 ? page->rows[row].indent : 0;
+            int width = text_columns(page->rows[row].cells[i]) + indent;
+            if (width > t->grown[i])
+                t->grown[i] = width;
+        }
+}
+
+static int total_width(const struct fitted *f)
+{
+    int total = 0;
+    for (int i = 0; i < f->n; i++)
+        total += f->width[i] + (i ? GAP : 0);
+    return total;
+}
+
+/* Numbers that do not fit their column widen it; text columns that grow share the room left. */
+static void fit(const struct table *t, const struct view_page *page, int columns, struct fitted *f)
+{
+    f->n = page->n_columns < TABLE_COLUMNS ? (int)page->n_columns : TABLE_COLUMNS;
+    for (int i = 0; i < f->n; i++) {
+        f->width[i] = least_width(&page->columns[i]);
+        if (page->columns[i].right && t->grown[i] > f->width[i])
+            f->width[i] = t->grown[i];
+    }
+    int room = columns - EDGE - total_width(f);
+    for (bool changed = true; room > 0 && changed;) {
+        changed = false;
+        for (int i = 0; i < f->n && room > 0; i++)
+            if (page->columns[i].grows && f->width[i] < t->grown[i]) {
+                f->width[i]++;
+                room--;
+                changed = true;
+            }
+    }
+    for (int i = f->n - 1; i >= 0 && room < 0; i--)
+        while (page->columns[i].grows && f->width[i] > NARROWEST && room < 0) {
+            f->width[i]--;
+            room++;
+        }
+    f->total = total_width(f);
+    for (int i = 0, at = 0; i < f->n; i++) {
+        f->at[i] = at;
+        at += f->width[i] + GAP;
+    }
+}
+
+static void clamp_scroll(struct table *t, const struct fitted *f, int columns, size_t n_rows,
+                         int body)
+{
+    int most = f->total + EDGE - columns;
+    most = most < 0 ? 0 : most;
+    if (t->left > most)
+        t->left = most;
+    size_t shown = (size_t)(body > 0 ? body : 0);
+    if (t->cursor < t->top)
+        t->top = t->cursor;
+    if (shown && t->cursor >= t->top + shown)
+        t->top = t->cursor - shown + 1;
+    if (t->top + shown > n_rows)
+        t->top = n_rows > shown ? n_rows - shown : 0;
+}
+
+static void draw_titles(const struct table *t, const struct view_page *page,
+                        const struct fitted *f, struct canvas *c, struct rect body)
+{
+    for (int i = 0; i < f->n; i++) {
+        const struct view_column *column = &page->columns[i];
+        bool sorted = page->sort_column == i;
+        enum style style = sorted ? STYLE_HEADING_SORT : STYLE_HEADING;
+        int at = f->at[i] - t->left, width = (int)text_width(column->title, strlen(column->title));
+        int from = column->right ? at + f->width[i] - width : at;
+        canvas_puts(c, body, 0, from, style, column->title);
+        if (!sorted)
+            continue;
+        const char *arrow = c->ascii ? (page->sort_descending ? "v" : "^")
+                                     : (page->sort_descending ? "▼" : "▲");
+        canvas_puts(c, body, 0, column->right ? from - 1 : from + width, style, arrow);
+    }
+}
+
+/* The matching part of a cell in the style for matches. */
+static void draw_match(struct canvas *c, struct rect r, int row, int at, int width,
+                       struct span cell, struct regex *re)
+{
+    size_t from, to;
+    if (!re || !regex_find(re, cell.s, cell.len, &from, &to) || to <= from)
+        return;
+    int first = (int)text_width(cell.s, from), n = (int)text_width(cell.s + from, to - from);
+    if (first + n > width)
+        n = width - first;
+    if (n > 0)
+        canvas_restyle(c, r, row, at + first, n, STYLE_MATCH);
+}
+
+static void draw_cell(struct canvas *c, struct rect body, int row, int at, int width, bool right,
+                      struct span cell)
+{
+    int columns = text_columns(cell);
+    if (columns <= width) {
+        canvas_put(c, body, row, right ? at + width - columns : at, cell.style, cell.s, cell.len);
+        return;
+    }
+    size_t used_columns = 0;
+    size_t bytes = text_prefix(cell.s, cell.len, (size_t)(width > 0 ? width - 1 : 0), &used_columns);
+    canvas_put(c, body, row, at, cell.style, cell.s, bytes);
+    canvas_puts(c, body, row, at + (int)used_columns, STYLE_DIM, c->ascii ? "~" : "…");
+}
+
+static void draw_row(struct table *t, const struct view_page *page, const struct fitted *f,
+                     struct canvas *c, struct rect r, int row, size_t index,
+                     const struct table_look *look)
+{
+    const struct view_row *line = &page->rows[index];
+    struct rect body = {r.row, r.column + EDGE, r.rows, r.columns - EDGE};
+    bool cursor = index == t->cursor;
+    for (int i = 0; i < f->n; i++) {
+        int at = f->at[i] - t->left, indent = i == 0 ? line->indent : 0;
+        struct span cell = line->cells[i];
+        if (line->dim)
+            cell.style = STYLE_STALE;
+        else if (line->marked && cell.style != STYLE_ALARM && cell.style != STYLE_WARN)
+            cell.style = STYLE_MARK;
+        draw_cell(c, body, row, at + indent, f->width[i] - indent, page->columns[i].right, cell);
+    }
+    if (cursor)
+        canvas_restyle(c, r, row, 0, r.columns, look->focused ? STYLE_CURSOR : STYLE_CURSOR_IDLE);
+    for (int i = 0; i < f->n && look->match; i++)
+        if (!page->columns[i].right)
+            draw_match(c, body, row, f->at[i] - t->left + (i == 0 ? line->indent : 0), f->width[i],
+                       line->cells[i], look->match);
+    enum style style = cursor ? (look->focused ? STYLE_CURSOR : STYLE_CURSOR_IDLE)
+                       : line->marked ? STYLE_MARK
+                                      : STYLE_STALE;
+    const char *edge = line->marked ? "*"
+                       : line->dim  ? (c->ascii ? "x" : "×")
+                       : cursor     ? (c->ascii ? ">" : "▌")
+                                    : " ";
+    canvas_puts(c, r, row, 0, style, edge);
+}
+
+void table_draw(struct table *t, const struct view_page *page, struct canvas *c, struct rect r,
+                const struct table_look *look)
+{
+    struct fitted f = {.n = 0};
+    if (r.rows <= 0 || r.columns <= EDGE)
+        return;
+    int n = page->n_columns < TABLE_COLUMNS ? (int)page->n_columns : TABLE_COLUMNS;
+    note_widths(t, page, n);
+    fit(t, page, r.columns, &f);
+    clamp_scroll(t, &f, r.columns, page->n_rows, r.rows - 1);
+    struct rect body = {r.row, r.column + EDGE, r.rows, r.columns - EDGE};
+    canvas_restyle(c, r, 0, 0, r.columns, STYLE_HEADING);
+    draw_titles(t, page, &f, c, body);
+    for (int row = 1; row < r.rows; row++) {
+        size_t index = t->top + (size_t)row - 1;
+        if (index >= page->n_rows)
+            break;
+        draw_row(t, page, &f, c, r, row, index, look);
+    }
+    if (page->n_rows == 0 && r.rows > 2)
+        canvas_puts(c, r, 2, 2, STYLE_DIM, page->empty);
+}
+
+int table_hit_row(const struct table *t, const struct view_page *page, struct rect r, int row)
+{
+    int line = row - r.row - 1;
+    if (line < 0 || row >= r.row + r.rows)
+        return -1;
+    size_t index = t->top + (size_t)line;
+    return index < page->n_rows ? (int)index : -1;
+}
+
+int table_hit_title(const struct table *t, const struct view_page *page, struct rect r, int row,
+                    int column)
+{
+    struct fitted f = {.n = 0};
+    if (row != r.row)
+        return -1;
+    fit(t, page, r.columns, &f);
+    int at = column - r.column - EDGE + t->left;
+    for (int i = 0; i < f.n; i++)
+        if (at >= f.at[i] - (page->columns[i].right ? GAP : 0) && at < f.at[i] + f.width[i] + 1)
+            return i;
+    return -1;
+}
