@@ -13,7 +13,12 @@ src_libetf_a_CFLAGS = $(AM_CFLAGS) $(EI_CFLAGS)
 
 src_libui_a_SOURCES = \
 	src/ui/canvas.c \
-	src/ui/style.c
+	src/ui/doc.c \
+	src/ui/graph.c \
+	src/ui/page.c \
+	src/ui/style.c \
+	src/ui/table.c \
+	src/ui/table_draw.c
 src_libui_a_CFLAGS = $(AM_CFLAGS) $(NCURSES_CFLAGS) $(READLINE_CFLAGS)
 
 # What each layer's tests link: its own archive and the ones below.

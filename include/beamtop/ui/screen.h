@@ -1,6 +1,6 @@
 /*
- * The whole screen: header, panes, overlay, message line or prompt. It takes actions by name and
- * mouse events, tells what it wants of the target, and draws itself from the model into a canvas.
+ * The whole screen: header, panes, overlay, message line or prompt. It takes actions and mouse
+ * events, tells what it wants of the target, and draws itself from the model into a canvas.
  * It never talks to a target: what needs one is a request that the owner takes. One thread.
  */
 #ifndef BEAMTOP_UI_SCREEN_H
@@ -14,7 +14,11 @@
 #include "beamtop/base/regex.h"
 #include "beamtop/model/model.h"
 #include "beamtop/model/source.h"
+#include "beamtop/ui/action.h"
 #include "beamtop/ui/canvas.h"
+#include "beamtop/ui/keymap.h"
+#include "beamtop/ui/prompt.h"
+#include "beamtop/ui/tty.h"
 #include "beamtop/ui/view.h"
 
 struct screen;
@@ -24,7 +28,6 @@ enum screen_request_kind {
     REQUEST_MAILBOX, /* peek at pid's mailbox; force: past the guard, the person has been asked */
     REQUEST_STATE,   /* sys:get_state of pid */
     REQUEST_NODE,    /* the picker chose node `text` */
-    REQUEST_COMMAND, /* run `text` as a command line */
 };
 struct screen_request {
     enum screen_request_kind kind;
@@ -40,15 +43,6 @@ struct screen_node {
     double uptime_s, memory_bytes;
 };
 
-/* What stands in the bottom row while the person types. Borrowed until the next set. */
-struct screen_prompt {
-    const char *mark;  /* ":" or "/" */
-    const char *text;
-    size_t point;      /* byte of text where the cursor is */
-    const char *hint;  /* to the right of it, dim: completion, explanation; NULL: none */
-    long error_at;     /* byte of text that is wrong, -1: none */
-};
-
 struct screen *screen_new(const char *view, struct error *err); /* NULL: no such view; err lists them */
 void screen_free(struct screen *s);
 
@@ -57,7 +51,8 @@ void screen_set_clock(struct screen *s, const char *clock);     /* "10:42:07", r
 void screen_set_paused(struct screen *s, bool paused);
 void screen_set_frozen_s(struct screen *s, double seconds);     /* since the last answer; shown while not live */
 void screen_set_message(struct screen *s, enum style style, const char *text); /* NULL or "": none */
-void screen_set_prompt(struct screen *s, const struct screen_prompt *prompt);  /* NULL: no prompt */
+void screen_set_prompt(struct screen *s, const struct prompt *prompt); /* borrowed; drawn while it is open */
+void screen_set_keymap(struct screen *s, const struct keymap *keymap); /* borrowed; for the help view */
 /*
  * The filter. `pattern` is what stands there, `re` its last good compilation (borrowed until the
  * next call; NULL: none), error_at the byte where the pattern is wrong, or -1.
@@ -71,10 +66,10 @@ void screen_update(struct screen *s);
 /* Adds up what the visible views want. Start with a zeroed struct. */
 void screen_want(const struct screen *s, struct want *want);
 /*
- * Does an action of the action table that belongs to the screen. Returns 1 when done, 0 when it is
+ * Does an action whose row of action_table says `screen`. arg may be "" or NULL. Returns 1 when done, 0 when it is
  * none of the screen's, a negative enum err when it cannot be done here.
  */
-int screen_act(struct screen *s, const struct model *m, const char *action, const char *arg,
+int screen_act(struct screen *s, const struct model *m, enum action action, const char *arg,
                struct error *err);
 bool screen_take_request(struct screen *s, struct screen_request *out); /* oldest first */
 
@@ -83,28 +78,16 @@ void screen_click(struct screen *s, const struct model *m, int row, int column);
 void screen_wheel(struct screen *s, const struct model *m, int row, int column, int lines);
 
 /* ---- what is there */
-/* The place for keys and help: name of the focused view, or "chooser" while an overlay is open. */
-const char *screen_context(const struct screen *s);
+/* Where keys go: a table, a document, or a picker while one lies over the panes. */
+enum place screen_place(const struct screen *s);
+const char *screen_view(const struct screen *s); /* name of the focused pane's view; static */
 /* The row under the cursor of the focused pane; kind TARGET_NONE when there is none. */
 struct view_link screen_link(const struct screen *s);
 
-struct screen_cursor {
-    bool visible; /* only while a prompt is open */
-    int row, column;
-};
 /* Draws all of it to the canvas' whole size. */
 void screen_draw(struct screen *s, const struct model *m, struct canvas *c,
-                 struct screen_cursor *cursor);
+                 struct tty_cursor *cursor);
 /* Draws only the focused pane into the whole canvas: captures of one pane. */
 void screen_draw_pane(struct screen *s, const struct model *m, struct canvas *c);
-
-/*
- * Actions, with their argument in brackets when they take one:
- *   view NAME [WORD] · back · enter · up · down · left · right · page-up · page-down · first · last
- *   next-pane · previous-pane · split [below|right] · close · zoom
- *   sort [COLUMN] · sort-left · sort-right · sort-reverse · sort-delta · choose-sort
- *   columns [KEY,KEY…] · choose-columns · mark · follow · own · next-match · previous-match
- *   mailbox · state · tree [APPLICATION] · pick-node · help
- */
 
 #endif
