@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "beamtop/etf/cursor.h"
+
 enum { ETF_OLD_FLOAT_BYTES = 31 }; /* FLOAT_EXT: "%.20e" with NULs behind */
 
 /* A big-endian number of 1 to 4 bytes. */
@@ -14,5 +16,6 @@ double etf_new_float(const uint8_t *p); /* 8 bytes, IEEE 754 */
 /* False when the 31 bytes are no finite number. */
 bool etf_old_float(const uint8_t *p, double *v);
 bool etf_is_atom_tag(uint8_t tag);
+enum etf_kind etf_kind_of(uint8_t tag);
 
 #endif

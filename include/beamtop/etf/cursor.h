@@ -18,7 +18,8 @@ struct cursor {
     const uint8_t *start;
     const uint8_t *at;
     const uint8_t *end;
-    struct error err; /* sticky: offset, expected, found */
+    size_t string_left; /* elements of an entered STRING_EXT still to be read: single bytes */
+    struct error err;   /* sticky: offset, expected, found */
 };
 
 enum etf_kind {
@@ -36,6 +37,7 @@ enum etf_kind {
     ETF_KIND_BINARY, /* bit strings too */
     ETF_KIND_MAP,
     ETF_KIND_FUN,
+    ETF_KIND_RECORD, /* a native record of OTP 29; skipped or kept raw, not entered */
 };
 
 /* Starts at a term with its version byte (skipped when there). */
@@ -50,7 +52,7 @@ bool cursor_map(struct cursor *c, size_t *pairs);              /* enters; then k
 /*
  * Enters a list: *count elements follow, then the tail, which cursor_list_end() reads (it must be
  * [] there). NIL gives 0 elements and has no tail to read: cursor_list_end knows. A STRING_EXT is
- * entered too: its elements read as integers by cursor_int64.
+ * entered too: its elements read as integers by cursor_int64 (and cursor_skip).
  */
 struct cursor_list {
     size_t count;
