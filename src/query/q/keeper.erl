@@ -1,0 +1,399 @@
+%% The keeper: our one anchor on the target. Everything else of ours is spawned by it and linked to
+%% it; it lives as long as the connection to the client C and leaves nothing behind.
+%%
+%% Bindings: C, the client's pid; O, options (a map): worker_heap_bytes, the heap limit of a worker.
+%% Value: {keeper, Pid, Version}.
+%%
+%% This text is evaluated by erl_eval, so: funs are made once (each costs 200 us on OTP 23), values
+%% go through arguments rather than environments (an environment is copied at every spawn, and
+%% sharing is lost), and work on many elements is left to native functions.
+
+Version = 1,
+WordBytes = erlang:system_info(wordsize),
+MiB = 1048576,
+
+%% ---- Limits and options of our processes
+
+SpawnOptions = fun(HeapBytes) ->
+    [link,
+     {message_queue_data, off_heap},
+     {max_heap_size, #{size => HeapBytes div WordBytes, kill => true, error_logger => false}}]
+end,
+
+%% ---- What this VM can do
+
+HasDictionaryKey =
+    try process_info(self(), {dictionary, beamtop}) of _ -> true catch error:_ -> false end,
+Otp = list_to_integer(erlang:system_info(otp_release)),
+Caps = #{dict_key => HasDictionaryKey,
+         label => Otp >= 27,
+         iterator => erlang:is_builtin(erlang, processes_iterator, 0)},
+
+%% ---- Terms cut to size
+
+%% What io_lib:limit_term/2 leaves whole: binaries, strings, large integers, environments of funs.
+%% Its argument is small in everything else.
+Shorten = fun Shorten(Term) ->
+    case Term of
+        _ when is_binary(Term), byte_size(Term) > 200 ->
+            <<(binary:copy(binary:part(Term, 0, 197)))/binary, "...">>;
+        _ when is_bitstring(Term), bit_size(Term) > 1600 ->
+            '...';
+        _ when is_tuple(Term) ->
+            list_to_tuple(Shorten(tuple_to_list(Term)));
+        _ when is_map(Term) ->
+            maps:from_list(Shorten(maps:to_list(Term)));
+        _ when is_integer(Term), abs(Term) bsr 512 > 0 ->
+            '...';
+        _ when is_function(Term) ->
+            case erlang:external_size(Term) > 200 of
+                true ->
+                    {module, M} = erlang:fun_info(Term, module),
+                    {arity, A} = erlang:fun_info(Term, arity),
+                    {'fun', M, A};
+                false ->
+                    Term
+            end;
+        [Head | Tail] ->
+            case catch length(Term) of
+                Length when is_integer(Length), Length > 200 ->
+                    lists:sublist(Term, 197) ++ "...";
+                Length when is_integer(Length) ->
+                    lists:map(Shorten, Term);
+                _ ->
+                    [Shorten(Head) | Shorten(Tail)]
+            end;
+        _ ->
+            Term
+    end
+end,
+
+%% The term with as much depth as fits.
+Fit = fun Fit(Term, Bytes, [Depth | Less]) ->
+    Short = Shorten(io_lib:limit_term(Term, Depth)),
+    case Less =:= [] orelse erlang:external_size(Short) =< Bytes of
+        true -> Short;
+        false -> Fit(Term, Bytes, Less)
+    end
+end,
+
+Cut = fun(Term, Bytes) ->
+    case erlang:external_size(Term) of
+        Full when Full =< Bytes -> Term;
+        Full -> {'$cut', Full, Fit(Term, Bytes, [30, 12, 7, 4, 2])}
+    end
+end,
+
+%% Valid UTF-8 of at most Bytes from the start of a binary.
+Prefix = fun(Text, Bytes) ->
+    Head = binary:part(Text, 0, min(Bytes, byte_size(Text))),
+    case unicode:characters_to_binary(Head) of
+        {_, Valid, _} -> Valid;
+        Valid -> Valid
+    end
+end,
+
+%% The term as text: cut first, since the text of a large term costs seconds.
+Print = fun(Term, Bytes) ->
+    Small = Fit(Term, Bytes, [100, 30, 12, 7, 4, 2]),
+    Text = unicode:characters_to_binary(io_lib:format("~0tp", [Small])),
+    Prefix(binary:replace(Text, <<"'...'">>, <<"...">>, [global]), Bytes)
+end,
+
+%% ---- Who a process is
+
+%% What process_info/2 is asked for, in the order in which Identity takes the values.
+IdKeys = [registered_name, initial_call, group_leader]
+    ++ [{dictionary, '$process_label'} || HasDictionaryKey, Otp >= 27],
+
+%% The function found behind proc_lib, which keeps it in the process dictionary. Before OTP 27 the
+%% dictionary comes only as a whole, copied to us: not from a process so large that it may hurt.
+InitialCall = fun(Pid, Mfa) ->
+    Found =
+        case HasDictionaryKey of
+            true ->
+                process_info(Pid, {dictionary, '$initial_call'});
+            false ->
+                case process_info(Pid, memory) of
+                    {memory, Bytes} when Bytes < 32 * 1048576 ->
+                        case process_info(Pid, dictionary) of
+                            {dictionary, Pairs} -> lists:keyfind('$initial_call', 1, Pairs);
+                            undefined -> undefined
+                        end;
+                    _ ->
+                        undefined
+                end
+        end,
+    case Found of
+        {_, {M, F, A}} when is_atom(M), is_atom(F), is_integer(A) -> {M, F, A};
+        _ -> Mfa
+    end
+end,
+
+%% Any term can be a label; most are text already.
+LabelText = fun(Label) ->
+    case Label of
+        _ when is_binary(Label) ->
+            Prefix(Label, 200);
+        [_ | _] ->
+            case io_lib:printable_unicode_list(Label) of
+                true -> Prefix(unicode:characters_to_binary(lists:sublist(Label, 200)), 200);
+                false -> Print(Label, 200)
+            end;
+        _ ->
+            Print(Label, 200)
+    end
+end,
+
+%% Values: what process_info/2 said to IdKeys, in that order.
+Identity = fun([Name, Mfa, Leader | Label], Call, Apps) ->
+    {case Name of [] -> undefined; _ -> Name end,
+     Call,
+     case Label of
+         [] -> undefined;
+         [undefined] -> undefined;
+         [Term] -> LabelText(Term)
+     end,
+     maps:get(Leader, Apps, undefined),
+     Mfa}
+end,
+
+Id = fun(Pid, Apps) ->
+    case process_info(Pid, IdKeys) of
+        undefined ->
+            gone;
+        Info ->
+            {_, [_, Mfa | _] = Values} = lists:unzip(Info),
+            Identity(Values, InitialCall(Pid, Mfa), Apps)
+    end
+end,
+
+%% Group leader => application, read from where application:get_application/1 looks.
+Apps = fun() ->
+    try ets:match(ac_tab, {{application_master, '$1'}, '$2'}) of
+        Running -> maps:from_list([{Leader, App} || [App, Leader] <- Running])
+    catch
+        error:_ -> #{}
+    end
+end,
+
+%% ---- Which processes are ours: the keeper, what is linked to it, and what is linked to that
+
+LinksOf = fun(Pid) ->
+    case process_info(Pid, links) of
+        {links, Links} -> [P || P <- Links, is_pid(P), node(P) =:= node()];
+        undefined -> []
+    end
+end,
+Own = fun(Keeper) ->
+    Children = LinksOf(Keeper),
+    lists:usort([Keeper | Children] ++ lists:append(lists:map(LinksOf, Children)))
+end,
+
+%% ---- Evaluation and answers
+
+Evaluate = fun(Source) ->
+    try
+        {ok, Tokens, _} = erl_scan:string(unicode:characters_to_list(Source)),
+        {ok, Forms} = erl_parse:parse_exprs(Tokens),
+        {value, Query, _} = erl_eval:exprs(Forms, []),
+        true = is_function(Query, 2),
+        {ok, Query}
+    catch
+        Class:Reason -> {error, {Class, Cut(Reason, 1000)}}
+    end
+end,
+
+%% Calls a query. The work is the wall time in between, without the time that the query says it
+%% waited for others, and with what helpers of its own worked for it: two counters that it keeps
+%% in the process dictionary. On a busy node it includes the time that our process was runnable
+%% but had to wait for a scheduler.
+Measured = fun(Query, Arg, Ctx) ->
+    Start = erlang:monotonic_time(),
+    put(waited, 0),
+    put(helped, 0),
+    Result =
+        try {ok, Query(Arg, Ctx)}
+        catch Class:Reason -> {error, {Class, Cut(Reason, 1000)}}
+        end,
+    Took = erlang:monotonic_time() - Start,
+    Us = fun(Time) -> erlang:convert_time_unit(Time, native, microsecond) end,
+    {Result, {Us(Took - get(waited) + get(helped)), Us(get(waited))}}
+end,
+
+%% One answer, then the end.
+Worker = fun(Keeper, AskId, Query, Arg, Ctx) ->
+    put('$process_label', beamtop),
+    Keeper ! {done, AskId, Measured(Query, Arg, Ctx)}
+end,
+
+%% A holder answers again and again; its query takes and gives a state. What its garbage
+%% collection costs is told with the next answer.
+Holder = fun Holder(Keeper, Query, Ctx, Before) ->
+    put('$process_label', beamtop),
+    Start = erlang:monotonic_time(),
+    erlang:garbage_collect(),
+    Collected = erlang:convert_time_unit(
+        erlang:monotonic_time() - Start, native, microsecond),
+    receive
+        {ask, AskId, Arg} ->
+            {Result, {Worked, Waited}} = Measured(Query, Arg, Ctx#{state => Before}),
+            Cost = {Worked + Collected, Waited},
+            case Result of
+                {ok, {Value, After}} ->
+                    Keeper ! {done, AskId, {{ok, Value}, Cost}},
+                    Holder(Keeper, Query, Ctx, After);
+                {error, _} ->
+                    Keeper ! {done, AskId, {Result, Cost}},
+                    Holder(Keeper, Query, Ctx, new)
+            end
+    end
+end,
+
+%% ---- The loop
+%% State: client, ctx, queries (name => {ok, Fun} | {error, Why}), asked (id => {Pid, Timer, Start,
+%% DeadlineMs}), holders (name => Pid), spent (native time of our own, told with the next answer).
+
+Answer = fun(AskId, Kind, {Worked, Waited}, What, State) ->
+    #{client := Client, spent := Spent} = State,
+    Us = Worked + erlang:convert_time_unit(Spent, native, microsecond),
+    erlang:send(Client, {a, AskId, Kind, {Us, Waited}, What}, [nosuspend, noconnect]),
+    State#{spent := 0}
+end,
+
+%% An ask that ends without a word of its worker; the time since is the most that it can have cost.
+Fail = fun(AskId, Kind, State) ->
+    #{asked := Asked} = State,
+    {{_, Timer, Start, DeadlineMs}, Rest} = maps:take(AskId, Asked),
+    erlang:cancel_timer(Timer),
+    Us = erlang:convert_time_unit(erlang:monotonic_time() - Start, native, microsecond),
+    What = case Kind of timeout -> DeadlineMs; killed -> max_heap end,
+    Answer(AskId, Kind, {Us, 0}, What, State#{asked := Rest})
+end,
+
+WorkerOptions = SpawnOptions(maps:get(worker_heap_bytes, O, 64 * MiB)),
+%% A holder's list of pids grows with the node.
+HolderOptions = fun() ->
+    SpawnOptions(64 * MiB + 256 * erlang:system_info(process_count))
+end,
+
+StartHolder = fun(Name, Query, State) ->
+    #{holders := Holders, ctx := Ctx} = State,
+    case Holders of
+        #{Name := Pid} ->
+            {Pid, State};
+        #{} ->
+            Pid = spawn_opt(erlang, apply, [Holder, [self(), Query, Ctx, new]], HolderOptions()),
+            {Pid, State#{holders := Holders#{Name => Pid}}}
+    end
+end,
+
+Ask = fun(AskId, Name, Arg, DeadlineMs, State) ->
+    #{queries := Queries, ctx := Ctx} = State,
+    case maps:get(Name, Queries, {error, {error, not_loaded}}) of
+        {error, Why} ->
+            Answer(AskId, error, {0, 0}, Why, State);
+        {ok, Query} ->
+            {Pid, Next} =
+                case Arg of
+                    {in, HolderName, HolderArg} ->
+                        {P, S} = StartHolder(HolderName, Query, State),
+                        P ! {ask, AskId, HolderArg},
+                        {P, S};
+                    _ ->
+                        {spawn_opt(erlang, apply, [Worker, [self(), AskId, Query, Arg, Ctx]],
+                                   WorkerOptions), State}
+                end,
+            Timer = erlang:start_timer(DeadlineMs, self(), AskId),
+            #{asked := Asked} = Next,
+            Next#{asked := Asked#{AskId => {Pid, Timer, erlang:monotonic_time(), DeadlineMs}}}
+    end
+end,
+
+%% The next state, or `stop`.
+Handle = fun(Message, State) ->
+    #{client := Client, asked := Asked, holders := Holders, queries := Queries} = State,
+    case Message of
+        {ask, AskId, Name, Arg, DeadlineMs} when is_integer(DeadlineMs), DeadlineMs >= 0 ->
+            Ask(AskId, Name, Arg, DeadlineMs, State);
+        {done, AskId, {{Kind, What}, Cost}} when is_map_key(AskId, Asked) ->
+            {{_, Timer, _, _}, Rest} = maps:take(AskId, Asked),
+            erlang:cancel_timer(Timer),
+            Answer(AskId, Kind, Cost, What, State#{asked := Rest});
+        {timeout, _, AskId} when is_map_key(AskId, Asked) ->
+            {Pid, _, _, _} = maps:get(AskId, Asked),
+            exit(Pid, kill),
+            Fail(AskId, timeout, State);
+        {load, Name, Source} when is_atom(Name), is_binary(Source) ->
+            State#{queries := Queries#{Name => Evaluate(Source)}};
+        {drop, Name} when is_map_key(Name, Holders) ->
+            exit(maps:get(Name, Holders), kill),
+            State;
+        scheduler_wall_time ->
+            %% Counted for this process, so that it goes off with it.
+            erlang:system_flag(scheduler_wall_time, true),
+            State;
+        {'EXIT', Client, _} ->
+            stop;
+        {'DOWN', _, process, Client, _} ->
+            stop;
+        stop ->
+            stop;
+        {'EXIT', Pid, _} ->
+            Left = maps:filter(fun(_, P) -> P =/= Pid end, Holders),
+            Unanswered = [A || {A, {P, _, _, _}} <- maps:to_list(Asked), P =:= Pid],
+            lists:foldl(fun(A, S) -> Fail(A, killed, S) end, State#{holders := Left}, Unanswered);
+        _ ->
+            State
+    end
+end,
+
+Finish = fun(#{client := Client}) ->
+    Children = LinksOf(self()),
+    lists:foreach(fun(Pid) -> exit(Pid, kill) end, Children),
+    lists:foreach(fun(Pid) -> receive {'EXIT', Pid, _} -> ok after 1000 -> ok end end, Children),
+    erlang:send(Client, {bye, self()}, [nosuspend, noconnect])
+end,
+
+Loop = fun Loop(State) ->
+    receive
+        Message ->
+            Start = erlang:monotonic_time(),
+            case (try Handle(Message, State) catch _:_ -> State end) of
+                stop ->
+                    Finish(State);
+                Next ->
+                    is_tuple(Message) andalso element(1, Message) =:= load
+                        andalso erlang:garbage_collect(),
+                    #{spent := Spent} = Next,
+                    Loop(Next#{spent := Spent + erlang:monotonic_time() - Start})
+            end
+    end
+end,
+
+%% Linked from its first moment to nobody but the client, watching it too: a client that is gone
+%% already shows as an exit signal.
+Start = fun(Client) ->
+    try
+        process_flag(trap_exit, true),
+        case whereis(user) of
+            User when is_pid(User) -> group_leader(User, self());
+            _ -> ok
+        end,
+        put('$process_label', beamtop),
+        link(Client),
+        monitor(process, Client),
+        Keeper = self(),
+        Ctx = #{c => Client, k => Keeper, otp => Otp, caps => Caps, own => Own,
+                cut => Cut, print => Print, prefix => Prefix, id => Id, id_keys => IdKeys,
+                identity => Identity, initial_call => InitialCall, apps => Apps},
+        Loop(#{client => Client, ctx => Ctx, queries => #{}, asked => #{}, holders => #{},
+               spent => 0})
+    catch
+        _:_ -> ok
+    end
+end,
+
+{keeper,
+ spawn_opt(erlang, apply, [Start, [C]], SpawnOptions(128 * MiB) -- [link]),
+ Version}.

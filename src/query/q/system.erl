@@ -1,0 +1,49 @@
+%% The header's numbers, asked for at every tick: only calls that cost microseconds. Arg: [].
+fun([], #{k := Keeper}) ->
+    Types = [total, processes, processes_used, system, atom, atom_used, binary, code, ets],
+    %% Not supported where the allocators are switched off.
+    Memory =
+        try lists:unzip(erlang:memory(Types)) of
+            {_, Bytes} -> list_to_tuple(Bytes)
+        catch
+            error:_ -> undefined
+        end,
+    Counts = {erlang:system_info(process_count), erlang:system_info(port_count),
+              erlang:system_info(atom_count), erlang:system_info(ets_count)},
+    Queues = {erlang:statistics(total_run_queue_lengths),
+              erlang:statistics(run_queue_lengths_all)},
+
+    {Reductions, _} = erlang:statistics(reductions),
+    {ContextSwitches, _} = erlang:statistics(context_switches),
+    {Gcs, GcWords, _} = erlang:statistics(garbage_collection),
+    {{input, InBytes}, {output, OutBytes}} = erlang:statistics(io),
+
+    %% The flag is on as long as a process that set it lives: the keeper does.
+    Swt =
+        case erlang:statistics(scheduler_wall_time_all) of
+            undefined -> Keeper ! scheduler_wall_time, undefined;
+            Times -> lists:sort(Times)
+        end,
+
+    %% Linux: kB of address space and of resident memory, whatever the size of a page.
+    %% prim_file, since file:read_file/1 would go through the node's file server.
+    Rss =
+        case prim_file:read_file("/proc/self/status") of
+            {ok, Status} ->
+                Fields = "VmSize:\\s+(\\d+) kB.*VmRSS:\\s+(\\d+) kB",
+                case re:run(Status, Fields, [dotall, {capture, all_but_first, binary}]) of
+                    {match, [Virtual, Resident]} ->
+                        {1024 * binary_to_integer(Resident), 1024 * binary_to_integer(Virtual)};
+                    nomatch ->
+                        undefined
+                end;
+            {error, _} ->
+                undefined
+        end,
+
+    MonoNs = erlang:monotonic_time(nanosecond),
+    UptimeMs = erlang:convert_time_unit(
+        erlang:monotonic_time() - erlang:system_info(start_time), native, millisecond),
+    {system, MonoNs, erlang:system_time(microsecond), UptimeMs, Memory, Counts, Queues,
+     {Reductions, ContextSwitches, Gcs, GcWords, InBytes, OutBytes}, Swt, Rss}
+end.
