@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The one place below app/ that prints: there is nothing to go on with. */
-static void ATTR_NORETURN out_of_memory(void)
+void alloc_fail(void)
 {
     fputs("beamtop: out of memory\n", stderr);
     abort();
@@ -20,18 +20,18 @@ void *alloc_zero(size_t count, size_t size)
         count = size = 1;
     void *p = calloc(count, size); /* checks the product itself */
     if (!p)
-        out_of_memory();
+        alloc_fail();
     return p;
 }
 
 void *alloc_resize(void *old, size_t count, size_t size)
 {
     if (size > 0 && count > SIZE_MAX / size)
-        out_of_memory();
+        alloc_fail();
     size_t bytes = count * size;
     void *p = realloc(old, bytes > 0 ? bytes : 1);
     if (!p)
-        out_of_memory();
+        alloc_fail();
     return p;
 }
 
@@ -43,7 +43,7 @@ char *alloc_strdup(const char *s)
 char *alloc_strndup(const char *s, size_t len)
 {
     if (len == SIZE_MAX)
-        out_of_memory();
+        alloc_fail();
     char *copy = alloc_resize(NULL, len + 1, 1);
     if (len > 0)
         memcpy(copy, s, len);

@@ -15,4 +15,7 @@ char *alloc_strdup(const char *s) ATTR_MUST_USE;
 char *alloc_strndup(const char *s, size_t len) ATTR_MUST_USE; /* copies exactly len bytes, adds NUL */
 char *alloc_printf(const char *fmt, ...) ATTR_PRINTF(1, 2) ATTR_MUST_USE;
 
+/* Says that memory is out and aborts: for libraries that report it. */
+void alloc_fail(void) ATTR_NORETURN;
+
 #endif

@@ -1,0 +1,117 @@
+#include "beamtop/etf/build.h"
+
+#include <assert.h>
+#include <ei.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+
+struct builder {
+    ei_x_buff x;
+};
+
+/* libei fails for want of memory, or for an argument that callers have ruled out. */
+static void must(int rc)
+{
+    if (rc < 0)
+        alloc_fail();
+}
+
+struct builder *builder_new(void)
+{
+    struct builder *b = alloc_zero(1, sizeof(*b));
+    must(ei_x_new_with_version(&b->x));
+    return b;
+}
+
+void builder_free(struct builder *b)
+{
+    if (!b)
+        return;
+    ei_x_free(&b->x);
+    free(b);
+}
+
+const uint8_t *builder_bytes(const struct builder *b, size_t *len)
+{
+    *len = (size_t)b->x.index;
+    return (const uint8_t *)b->x.buff;
+}
+
+/* libei counts in int and long. */
+static int as_int(size_t n)
+{
+    assert(n <= INT32_MAX);
+    return (int)n;
+}
+
+void build_int(struct builder *b, int64_t v)
+{
+    must(ei_x_encode_longlong(&b->x, v));
+}
+
+void build_double(struct builder *b, double v)
+{
+    must(ei_x_encode_double(&b->x, v));
+}
+
+void build_atom(struct builder *b, const char *name)
+{
+    build_atom_n(b, name, strlen(name));
+}
+
+void build_atom_n(struct builder *b, const char *name, size_t len)
+{
+    must(ei_x_encode_atom_len_as(&b->x, name, as_int(len), ERLANG_UTF8, ERLANG_UTF8));
+}
+
+void build_bool(struct builder *b, bool v)
+{
+    build_atom(b, v ? "true" : "false");
+}
+
+void build_string(struct builder *b, const char *s)
+{
+    must(ei_x_encode_string(&b->x, s));
+}
+
+void build_binary(struct builder *b, const void *bytes, size_t len)
+{
+    must(ei_x_encode_binary(&b->x, len > 0 ? bytes : "", as_int(len)));
+}
+
+void build_pid(struct builder *b, const char *node, const struct etf_pid *pid)
+{
+    erlang_pid p = {.num = pid->id, .serial = pid->serial, .creation = pid->creation};
+    size_t len = strlen(node);
+    assert(len < sizeof(p.node));
+    memcpy(p.node, node, len + 1);
+    must(ei_x_encode_pid(&b->x, &p));
+}
+
+void build_tuple(struct builder *b, size_t arity)
+{
+    must(ei_x_encode_tuple_header(&b->x, as_int(arity)));
+}
+
+void build_list(struct builder *b, size_t count)
+{
+    assert(count > 0);
+    must(ei_x_encode_list_header(&b->x, as_int(count)));
+}
+
+void build_nil(struct builder *b)
+{
+    must(ei_x_encode_empty_list(&b->x));
+}
+
+void build_map(struct builder *b, size_t pairs)
+{
+    must(ei_x_encode_map_header(&b->x, as_int(pairs)));
+}
+
+void build_raw(struct builder *b, const uint8_t *term, size_t len)
+{
+    must(ei_x_append_buf(&b->x, (const char *)term, as_int(len)));
+}
