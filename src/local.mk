@@ -21,6 +21,22 @@ src_libui_a_SOURCES = \
 	src/ui/table_draw.c
 src_libui_a_CFLAGS = $(AM_CFLAGS) $(NCURSES_CFLAGS) $(READLINE_CFLAGS)
 
+noinst_LIBRARIES += src/libmodel.a
+src_libmodel_a_SOURCES = \
+	src/model/column.c \
+	src/model/decode.c \
+	src/model/decode_detail.c \
+	src/model/decode_process.c \
+	src/model/decode_read.c \
+	src/model/history.c \
+	src/model/internal.h \
+	src/model/journal.c \
+	src/model/model.c \
+	src/model/rate.c \
+	src/model/seen.c \
+	src/model/want.c
+src_libmodel_a_CFLAGS = $(AM_CFLAGS)
+
 # What each layer's tests link: its own archive and the ones below.
 BASE_LIBS = src/libbase.a $(PCRE2_LIBS) $(UTF8PROC_LIBS) -lm
 ETF_LIBS = src/libetf.a $(EI_LIBS) $(BASE_LIBS)

@@ -33,7 +33,10 @@
 #define LIMIT_SCHEDULERS 4096                     /* 1024 normal + 1024 dirty CPU + 1024 dirty I/O, and room */
 #define LIMIT_FILTER_LABELS 20000                 /* distinct names a filter looks at */
 #define LIMIT_JOURNAL 1000                        /* lines of the log view */
-#define LIMIT_SEEN_PIDS 100000                    /* processes whose first sight is remembered */
+#define LIMIT_SEEN_PIDS 32768                     /* processes whose earlier sights are remembered: about 6 MiB */
+#define LIMIT_SEEN_NAMES 4096                     /* registered names whose last pid is remembered */
+#define LIMIT_DETAIL_ITEMS 20000                  /* elements of one list of a detail answer: links, frames, nodes of a tree */
+#define LIMIT_APPS 4096                           /* applications of one answer */
 
 /* ui */
 #define LIMIT_CANVAS_COLUMNS 2000

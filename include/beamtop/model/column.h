@@ -8,9 +8,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "beamtop/base/error.h"
 #include "beamtop/model/snapshot.h"
 
-/* Items of a scan (docs/queries.md); a mask of them goes into want_scan.items. */
+/*
+ * Items of a scan (docs/queries.md); a mask of them goes into want_scan.items. They are asked for,
+ * and come back, in this order.
+ */
 enum proc_item {
     ITEM_ID, ITEM_REDUCTIONS, ITEM_MESSAGE_QUEUE_LEN, ITEM_MEMORY, ITEM_TOTAL_HEAP_SIZE, ITEM_HEAP_SIZE,
     ITEM_STACK_SIZE, ITEM_STATUS, ITEM_PRIORITY, ITEM_CURRENT_FUNCTION, ITEM_LINKS, ITEM_MONITORS,
@@ -32,12 +36,28 @@ struct proc_column {
     bool expensive;         /* a signal to every process when sorted by it */
     int width;
     bool is_default;        /* among the columns of a first start */
-    struct slice (*text)(const struct proc_row *row); /* text columns */
+    struct slice (*text)(const struct proc_row *row); /* text columns; as data: empty is unknown */
+    struct slice (*display)(const struct proc_row *row); /* text for people where it differs, else NULL */
     double (*number)(const struct proc_row *row);     /* others; NaN unknown */
+    const struct etf_pid *(*pid)(const struct proc_row *row); /* pid columns; NULL unknown */
 };
 
 extern const struct proc_column proc_columns[];
 extern const int proc_columns_len;
 const struct proc_column *proc_column_find(const char *key); /* NULL: none; "msgq"-like short names are accepted too */
+
+/* How a process is called for people: registered name, else label, else initial call. */
+struct slice proc_row_display_name(const struct proc_row *row);
+
+#define COLUMNS_MAX 64
+
+/* The columns of a first start, in order. Returns how many. */
+int proc_columns_default(const struct proc_column *out[COLUMNS_MAX]);
+/* "pid,name,memory": ERR_USAGE names the word that is no column and what there is. */
+int proc_columns_parse(const char *list, const struct proc_column *out[COLUMNS_MAX], int *n,
+                       struct error *err);
+/* The items that these columns need, the sort column's (may be NULL) among them. */
+uint32_t proc_columns_items(const struct proc_column *const *columns, int n,
+                            const struct proc_column *sort);
 
 #endif

@@ -69,7 +69,9 @@ struct proc_row {
     struct slice status, priority, message_queue_data;
     struct etf_pid group_leader;
     bool has_group_leader, trap_exit;
-    bool own; /* one of ours */
+    bool own;           /* one of ours */
+    uint32_t items;     /* what this row knows: bits of enum proc_item (model/column.h) */
+    int64_t word_bytes; /* of the target, for the sizes in words */
     int64_t reductions, message_queue_len, memory_bytes;
     int64_t total_heap_words, heap_words, stack_words;
     int64_t links, monitors, monitored_by, binaries, binary_bytes, dictionary_len, minor_gcs, fullsweep_after, suspending;
@@ -79,9 +81,9 @@ struct proc_row {
     double memory_per_s;
     double minor_gcs_per_s;
     double age_s;                   /* since beamtop first saw it */
-    bool age_is_minimum;            /* it was there when we came: at least age_s */
-    bool stuck;                     /* mailbox grew while reductions and current function stood still */
-    bool restarted;                 /* a followed name that has a new pid */
+    bool age_is_minimum;            /* it may have been there before we saw it: at least age_s */
+    bool stuck;                     /* mailbox grew at 3 sights while reductions and current function stood still */
+    bool restarted;                 /* its registered name was another pid's when we last saw the name */
 };
 
 /* Answer of `scan`. */

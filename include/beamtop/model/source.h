@@ -33,6 +33,7 @@ struct want_scan {
     struct etf_pid pids[WANT_PIDS];
     int n_pids;
     bool own;
+    bool filtered; /* the question carried a filter */
 };
 
 struct want {
@@ -43,6 +44,13 @@ struct want {
     char process_name[256];
     char tree_app[256]; /* empty: all applications */
 };
+
+/*
+ * Adds what another view needs: needs, items, pids (those that fit) and the larger number of rows.
+ * The scan's order and what process, tree are asked for stay those of `into` unless it has none.
+ */
+void want_merge(struct want *into, const struct want *other);
+bool want_add_pid(struct want_scan *scan, const struct etf_pid *pid); /* false: no room for it */
 
 /* The state that the header shows. */
 enum link_state { LINK_CONNECTING, LINK_LIVE, LINK_STALE, LINK_LOST, LINK_CLOSED };

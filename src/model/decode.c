@@ -1,0 +1,341 @@
+#include "internal.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "beamtop/base/limits.h"
+
+/* ---- node */
+
+int decode_node(struct arena *arena, const uint8_t *term, size_t len, struct node_info *out,
+                struct error *err)
+{
+    struct decoder d;
+    decoder_init(&d, arena, term, len);
+    struct cursor *c = &d.c;
+    *out = (struct node_info){.word_bytes = -1};
+    cursor_tuple_of(c, 18);
+    cursor_atom_is(c, "node");
+    decode_atom(&d, &out->name);
+    decode_binary(&d, &out->otp);
+    decode_binary(&d, &out->erts);
+    decode_binary(&d, &out->emulator);
+    cursor_int64(c, &out->word_bytes);
+    cursor_int64(c, &out->schedulers);
+    cursor_int64(c, &out->schedulers_online);
+    cursor_int64(c, &out->dirty_cpu);
+    cursor_int64(c, &out->dirty_cpu_online);
+    cursor_int64(c, &out->dirty_io);
+    cursor_tuple_of(c, 4);
+    decode_int(&d, &out->process_limit);
+    decode_int(&d, &out->port_limit);
+    decode_int(&d, &out->atom_limit);
+    decode_int(&d, &out->ets_limit);
+    decode_binary(&d, &out->os);
+    decode_binary(&d, &out->os_pid);
+    cursor_int64(c, &out->start_wall_us);
+    decode_int(&d, &out->net_tick_s);
+    decode_atom(&d, &out->code_mode);
+    decode_binary(&d, &out->elixir);
+    decode_int(&d, &out->cpus);
+    if (!cursor_failed(c) && out->word_bytes != 4 && out->word_bytes != 8)
+        decoder_fail(&d, "a word size of 4 or 8");
+    return decoder_end(&d, "node", err);
+}
+
+/* ---- system */
+
+static void decode_memory(struct decoder *d, struct system_sample *s)
+{
+    for (int i = 0; i < MEMORY_TYPES; i++)
+        s->memory_bytes[i] = NAN;
+    if (decode_undefined(d))
+        return;
+    cursor_tuple_of(&d->c, MEMORY_TYPES);
+    for (int i = 0; i < MEMORY_TYPES; i++)
+        cursor_number(&d->c, &s->memory_bytes[i]);
+}
+
+struct queues {
+    int64_t *len;
+    size_t n; /* normal ones, then dirty CPU, dirty I/O */
+};
+
+static void decode_queues(struct decoder *d, struct system_sample *s, struct queues *q)
+{
+    struct cursor_list list;
+    cursor_tuple_of(&d->c, 2);
+    cursor_int64(&d->c, &s->run_queue);
+    if (!cursor_list(&d->c, &list))
+        return;
+    if (list.count > LIMIT_SCHEDULERS) {
+        decoder_fail(d, "fewer run queues");
+        return;
+    }
+    q->n = list.count;
+    q->len = arena_alloc(d->arena, (q->n + 1) * sizeof q->len[0]);
+    for (size_t i = 0; i < q->n; i++)
+        cursor_list_int64(&d->c, &list, &q->len[i]);
+    cursor_list_end(&d->c, &list);
+    s->run_queue_highest = s->run_queue_dirty_cpu = s->run_queue_dirty_io = -1;
+    if (q->n < 3)
+        return;
+    for (size_t i = 0; i < q->n - 2; i++)
+        if (q->len[i] > s->run_queue_highest)
+            s->run_queue_highest = q->len[i];
+    s->run_queue_dirty_cpu = q->len[q->n - 2];
+    s->run_queue_dirty_io = q->len[q->n - 1];
+}
+
+static void decode_work(struct decoder *d, struct system_sample *s)
+{
+    int64_t *const counters[] = {&s->reductions, &s->context_switches, &s->gcs,
+                                 &s->gc_words,   &s->in_bytes,         &s->out_bytes};
+    cursor_tuple_of(&d->c, ARRAY_LEN(counters));
+    for (size_t i = 0; i < ARRAY_LEN(counters); i++)
+        decode_int(d, counters[i]);
+}
+
+/* Without the VM's counters the threads are still there: as many as the node says it has. */
+static void list_schedulers(struct decoder *d, struct system_sample *s,
+                            const struct node_info *node)
+{
+    int64_t n = node == NULL ? 0 : node->schedulers + node->dirty_cpu + node->dirty_io;
+    if (n <= 0 || n > LIMIT_SCHEDULERS)
+        return;
+    s->n_schedulers = (size_t)n;
+    s->schedulers = arena_alloc(d->arena, s->n_schedulers * sizeof s->schedulers[0]);
+    for (size_t i = 0; i < s->n_schedulers; i++)
+        s->schedulers[i] = (struct scheduler){.id = (int64_t)i + 1, .active = -1, .total = -1};
+}
+
+static void decode_wall_time(struct decoder *d, struct system_sample *s,
+                             const struct node_info *node)
+{
+    if (decode_undefined(d)) {
+        list_schedulers(d, s, node);
+        return;
+    }
+    struct cursor_list list;
+    if (!decode_list(d, &list, LIMIT_SCHEDULERS, sizeof s->schedulers[0], &s->schedulers))
+        return;
+    s->n_schedulers = list.count;
+    for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++) {
+        cursor_tuple_of(&d->c, 3);
+        cursor_int64(&d->c, &s->schedulers[i].id);
+        cursor_int64(&d->c, &s->schedulers[i].active);
+        cursor_int64(&d->c, &s->schedulers[i].total);
+    }
+    cursor_list_end(&d->c, &list);
+}
+
+static void name_schedulers(struct system_sample *s, const struct queues *q,
+                            const struct node_info *node)
+{
+    int64_t normal = node != NULL ? node->schedulers : (q->n >= 3 ? (int64_t)q->n - 2 : 0);
+    int64_t dirty_cpu = node != NULL ? node->dirty_cpu : normal;
+    for (size_t i = 0; i < s->n_schedulers; i++) {
+        struct scheduler *t = &s->schedulers[i];
+        t->use = NAN;
+        if (t->id <= normal) {
+            t->kind = SCHEDULER_NORMAL;
+            bool has_queue = t->id >= 1 && q->n >= 3 && t->id <= (int64_t)q->n - 2;
+            t->queue_len = has_queue ? q->len[t->id - 1] : -1;
+        } else if (t->id <= normal + dirty_cpu) {
+            t->kind = SCHEDULER_DIRTY_CPU;
+            t->queue_len = s->run_queue_dirty_cpu;
+        } else {
+            t->kind = SCHEDULER_DIRTY_IO;
+            t->queue_len = s->run_queue_dirty_io;
+        }
+    }
+}
+
+int decode_system(struct arena *arena, const uint8_t *term, size_t len,
+                  const struct node_info *node, struct system_sample *out, struct error *err)
+{
+    struct decoder d;
+    decoder_init(&d, arena, term, len);
+    struct cursor *c = &d.c;
+    struct queues queues = {0};
+    *out = (struct system_sample){.rss_bytes = NAN, .virtual_bytes = NAN, .interval_s = NAN};
+    cursor_tuple_of(c, 10);
+    cursor_atom_is(c, "system");
+    decode_mono(&d, &out->mono_ns);
+    cursor_int64(c, &out->wall_us);
+    cursor_int64(c, &out->uptime_ms);
+    decode_memory(&d, out);
+    cursor_tuple_of(c, 4);
+    decode_int(&d, &out->processes);
+    decode_int(&d, &out->ports);
+    decode_int(&d, &out->atoms);
+    decode_int(&d, &out->ets_tables);
+    decode_queues(&d, out, &queues);
+    decode_work(&d, out);
+    decode_wall_time(&d, out, node);
+    if (!decode_undefined(&d)) {
+        cursor_tuple_of(c, 2);
+        cursor_number(c, &out->rss_bytes);
+        cursor_number(c, &out->virtual_bytes);
+    }
+    if (!cursor_failed(c))
+        name_schedulers(out, &queues, node);
+    return decoder_end(&d, "system", err);
+}
+
+/* ---- scan */
+
+void proc_row_clear(struct proc_row *row)
+{
+    const struct slice none = {"", 0};
+    *row = (struct proc_row){
+        .name = none, .label = none, .initial_call = none, .application = none,
+        .current_function = none, .status = none, .priority = none, .message_queue_data = none,
+        .word_bytes = -1, .reductions = -1, .message_queue_len = -1, .memory_bytes = -1,
+        .total_heap_words = -1, .heap_words = -1, .stack_words = -1,
+        .links = -1, .monitors = -1, .monitored_by = -1, .binaries = -1, .binary_bytes = -1,
+        .dictionary_len = -1, .minor_gcs = -1, .fullsweep_after = -1, .suspending = -1,
+        .reductions_per_s = NAN, .reductions_share = NAN, .message_queue_per_s = NAN,
+        .memory_per_s = NAN, .minor_gcs_per_s = NAN, .age_s = NAN,
+    };
+}
+
+bool decode_identity(struct decoder *d, struct proc_row *row)
+{
+    struct slice mfa;
+    return cursor_tuple_of(&d->c, 5) && decode_atom(d, &row->name) &&
+           decode_mfa(d, &row->initial_call) && decode_binary(d, &row->label) &&
+           decode_atom(d, &row->application) && decode_mfa(d, &mfa);
+}
+
+/* How the value of an item travels, and where it goes. */
+enum form { FORM_ID, FORM_INT, FORM_ATOM, FORM_MFA, FORM_PAIR, FORM_PID, FORM_BOOL };
+
+#define AT(field) offsetof(struct proc_row, field)
+
+static const struct item_spec {
+    const char *name;
+    enum form form;
+    size_t at, second;
+} item_specs[PROC_ITEMS] = {
+    [ITEM_ID] = {"id", FORM_ID, 0, 0},
+    [ITEM_REDUCTIONS] = {"reductions", FORM_INT, AT(reductions), 0},
+    [ITEM_MESSAGE_QUEUE_LEN] = {"message_queue_len", FORM_INT, AT(message_queue_len), 0},
+    [ITEM_MEMORY] = {"memory", FORM_INT, AT(memory_bytes), 0},
+    [ITEM_TOTAL_HEAP_SIZE] = {"total_heap_size", FORM_INT, AT(total_heap_words), 0},
+    [ITEM_HEAP_SIZE] = {"heap_size", FORM_INT, AT(heap_words), 0},
+    [ITEM_STACK_SIZE] = {"stack_size", FORM_INT, AT(stack_words), 0},
+    [ITEM_STATUS] = {"status", FORM_ATOM, AT(status), 0},
+    [ITEM_PRIORITY] = {"priority", FORM_ATOM, AT(priority), 0},
+    [ITEM_CURRENT_FUNCTION] = {"current_function", FORM_MFA, AT(current_function), 0},
+    [ITEM_LINKS] = {"links", FORM_INT, AT(links), 0},
+    [ITEM_MONITORS] = {"monitors", FORM_INT, AT(monitors), 0},
+    [ITEM_MONITORED_BY] = {"monitored_by", FORM_INT, AT(monitored_by), 0},
+    [ITEM_BINARY] = {"binary", FORM_PAIR, AT(binaries), AT(binary_bytes)},
+    [ITEM_DICTIONARY] = {"dictionary", FORM_INT, AT(dictionary_len), 0},
+    [ITEM_GARBAGE_COLLECTION] = {"garbage_collection", FORM_PAIR, AT(minor_gcs),
+                                 AT(fullsweep_after)},
+    [ITEM_GROUP_LEADER] = {"group_leader", FORM_PID, AT(group_leader), 0},
+    [ITEM_TRAP_EXIT] = {"trap_exit", FORM_BOOL, AT(trap_exit), 0},
+    [ITEM_MESSAGE_QUEUE_DATA] = {"message_queue_data", FORM_ATOM, AT(message_queue_data), 0},
+    [ITEM_SUSPENDING] = {"suspending", FORM_INT, AT(suspending), 0},
+};
+
+const char *proc_item_name(enum proc_item item)
+{
+    assert(item >= 0 && item < PROC_ITEMS);
+    return item_specs[item].name;
+}
+
+static bool decode_form(struct decoder *d, const struct item_spec *spec, struct proc_row *row)
+{
+    void *to = (char *)row + spec->at, *second = (char *)row + spec->second;
+    switch (spec->form) {
+    case FORM_ID:
+        return decode_identity(d, row);
+    case FORM_INT:
+        return cursor_int64(&d->c, to);
+    case FORM_ATOM:
+        return decode_atom(d, to);
+    case FORM_MFA:
+        return decode_mfa(d, to);
+    case FORM_PAIR:
+        return cursor_tuple_of(&d->c, 2) && decode_int(d, to) && decode_int(d, second);
+    case FORM_PID:
+        row->has_group_leader = true;
+        return cursor_pid(&d->c, to, NULL);
+    case FORM_BOOL:
+        return decode_bool(d, to);
+    }
+    return false;
+}
+
+bool decode_item(struct decoder *d, enum proc_item item, struct proc_row *row)
+{
+    if (decode_undefined(d))
+        return true;
+    row->items |= UINT32_C(1) << item;
+    return decode_form(d, &item_specs[item], row);
+}
+
+static bool decode_change(struct decoder *d, int64_t *out, bool *known)
+{
+    *known = false;
+    if (decode_undefined(d))
+        return true;
+    return *known = cursor_int64(&d->c, out);
+}
+
+static void decode_row(struct decoder *d, uint32_t items, struct proc_row *row,
+                       struct scan_value *value)
+{
+    size_t n_items = 0;
+    for (int i = 0; i < PROC_ITEMS; i++)
+        n_items += (items >> i) & 1;
+    proc_row_clear(row);
+    cursor_tuple_of(&d->c, 4);
+    cursor_pid(&d->c, &row->pid, NULL);
+    decode_change(d, &value->value, &value->has_value);
+    decode_change(d, &value->delta, &value->has_delta);
+    cursor_tuple_of(&d->c, n_items);
+    for (int i = 0; i < PROC_ITEMS && !cursor_failed(&d->c); i++)
+        if ((items >> i) & 1)
+            decode_item(d, (enum proc_item)i, row);
+}
+
+int decode_scan(struct arena *arena, const uint8_t *term, size_t len, uint32_t items,
+                struct proc_scan *out, struct scan_value **values, struct error *err)
+{
+    struct decoder d;
+    struct cursor_list list, labels;
+    int64_t interval_ns = 0;
+    decoder_init(&d, arena, term, len);
+    struct cursor *c = &d.c;
+    *out = (struct proc_scan){.interval_s = NAN};
+    cursor_tuple_of(c, 9);
+    cursor_atom_is(c, "scan");
+    decode_mono(&d, &out->mono_ns);
+    cursor_int64(c, &interval_ns);
+    cursor_number(c, &out->sweep_us);
+    cursor_int64(c, &out->total);
+    cursor_int64(c, &out->matching);
+    cursor_int64(c, &out->own);
+    if (decode_list(&d, &list, LIMIT_ROWS + WANT_PIDS, sizeof out->rows[0], &out->rows)) {
+        out->n_rows = list.count;
+        *values = arena_alloc(arena, (list.count + 1) * sizeof **values);
+        for (size_t i = 0; i < list.count && !cursor_failed(c); i++)
+            decode_row(&d, items, &out->rows[i], &(*values)[i]);
+        cursor_list_end(c, &list);
+    }
+    /* The filter reads the labels (filter.c); here they only have to be a list. */
+    if (cursor_list(c, &labels)) {
+        if (labels.string)
+            decoder_fail(&d, "a list of labels");
+        for (size_t i = 0; i < labels.count && cursor_skip(c); i++)
+            ;
+        cursor_list_end(c, &labels);
+    }
+    if (interval_ns > 0)
+        out->interval_s = (double)interval_ns / 1e9;
+    return decoder_end(&d, "scan", err);
+}

@@ -1,0 +1,240 @@
+#include "internal.h"
+
+#include <math.h>
+
+#include "beamtop/base/limits.h"
+
+/* ---- mailbox, state */
+
+static bool decode_mailbox_status(struct decoder *d, struct mailbox_detail *out)
+{
+    static const struct {
+        const char *tag;
+        size_t arity;
+        int status;
+    } forms[] = {{"mailbox", 4, MAILBOX_OK},
+                 {"too_large", 3, MAILBOX_TOO_LARGE},
+                 {"refused", 3, MAILBOX_REFUSED}};
+    size_t arity;
+    if (!cursor_tuple(&d->c, &arity))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        if (forms[i].arity != arity || !cursor_peek_atom(&d->c, forms[i].tag))
+            continue;
+        out->status = forms[i].status;
+        return cursor_skip(&d->c) && cursor_int64(&d->c, &out->len) &&
+               decode_int(d, &out->memory_bytes);
+    }
+    return decoder_fail(d, "mailbox, too_large or refused");
+}
+
+int decode_mailbox(struct arena *arena, const uint8_t *term, size_t len,
+                   struct mailbox_detail *out, struct error *err)
+{
+    struct decoder d;
+    struct cursor_list list;
+    decoder_init(&d, arena, term, len);
+    struct cursor *c = &d.c;
+    *out = (struct mailbox_detail){.status = MAILBOX_GONE, .len = -1, .memory_bytes = -1};
+    if (cursor_peek_atom(c, "gone"))
+        cursor_skip(c);
+    else if (decode_mailbox_status(&d, out) && out->status == MAILBOX_OK &&
+             decode_list(&d, &list, LIMIT_DETAIL_ITEMS, sizeof out->messages[0], &out->messages)) {
+        out->n_messages = list.count;
+        for (size_t i = 0; i < list.count && !cursor_failed(c); i++) {
+            cursor_tuple_of(c, 2);
+            cursor_int64(c, &out->messages[i].bytes);
+            decode_binary(&d, &out->messages[i].text);
+        }
+        cursor_list_end(c, &list);
+    }
+    return decoder_end(&d, "mailbox", err);
+}
+
+int decode_state(struct arena *arena, const uint8_t *term, size_t len, struct state_detail *out,
+                 struct error *err)
+{
+    struct decoder d;
+    size_t arity = 0;
+    decoder_init(&d, arena, term, len);
+    struct cursor *c = &d.c;
+    *out = (struct state_detail){.status = STATE_GONE, .bytes = -1, .text = {"", 0}};
+    if (cursor_peek_atom(c, "gone")) {
+        cursor_skip(c);
+        return decoder_end(&d, "state", err);
+    }
+    cursor_tuple(c, &arity);
+    if (arity == 3) {
+        out->status = STATE_OK;
+        cursor_atom_is(c, "state");
+        cursor_int64(c, &out->bytes);
+    } else if (arity == 2) {
+        out->status = STATE_NONE;
+        cursor_atom_is(c, "no_state");
+    } else if (!cursor_failed(c)) {
+        decoder_fail(&d, "state or no_state");
+    }
+    decode_binary(&d, &out->text);
+    return decoder_end(&d, "state", err);
+}
+
+/* ---- alloc */
+
+static void decode_carriers(struct decoder *d, struct carrier_numbers *n)
+{
+    cursor_tuple_of(&d->c, 4);
+    cursor_int64(&d->c, &n->blocks);
+    cursor_int64(&d->c, &n->block_bytes);
+    cursor_int64(&d->c, &n->carriers);
+    cursor_int64(&d->c, &n->carrier_bytes);
+}
+
+static double share_of(int64_t part, int64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole : NAN;
+}
+
+static void decode_allocator(struct decoder *d, struct allocator_row *row)
+{
+    cursor_tuple_of(&d->c, 5);
+    decode_atom(d, &row->name);
+    cursor_int64(&d->c, &row->instances);
+    decode_carriers(d, &row->mbcs);
+    decode_carriers(d, &row->sbcs);
+    cursor_tuple_of(&d->c, 3);
+    cursor_int64(&d->c, &row->pool_carriers);
+    cursor_int64(&d->c, &row->pool_carrier_bytes);
+    cursor_int64(&d->c, &row->pool_block_bytes);
+}
+
+/* Sums in floating point: numbers from the wire may be anything. */
+static void sum_allocators(struct alloc_detail *out)
+{
+    double blocks = 0, carriers = 0;
+    for (size_t i = 0; i < out->n_rows; i++) {
+        struct allocator_row *r = &out->rows[i];
+        double b = (double)r->mbcs.block_bytes + (double)r->sbcs.block_bytes +
+                   (double)r->pool_block_bytes;
+        double k = (double)r->mbcs.carrier_bytes + (double)r->sbcs.carrier_bytes +
+                   (double)r->pool_carrier_bytes;
+        r->utilisation = k > 0 ? b / k : NAN;
+        blocks += b;
+        carriers += k;
+    }
+    out->block_bytes = blocks < 9e18 && blocks >= 0 ? (int64_t)blocks : -1;
+    out->carrier_bytes = carriers < 9e18 && carriers >= 0 ? (int64_t)carriers : -1;
+    out->utilisation = share_of(out->block_bytes, out->carrier_bytes);
+}
+
+int decode_alloc(struct arena *arena, const uint8_t *term, size_t len, struct alloc_detail *out,
+                 struct error *err)
+{
+    struct decoder d;
+    struct cursor_list list;
+    uint64_t mono_ns;
+    decoder_init(&d, arena, term, len);
+    struct cursor *c = &d.c;
+    *out = (struct alloc_detail){.mseg_hits = -1, .mseg_calls = -1, .utilisation = NAN};
+    cursor_tuple_of(c, 4);
+    cursor_atom_is(c, "alloc");
+    decode_mono(&d, &mono_ns);
+    if (decode_list(&d, &list, LIMIT_DETAIL_ITEMS, sizeof out->rows[0], &out->rows)) {
+        out->n_rows = list.count;
+        for (size_t i = 0; i < list.count && !cursor_failed(c); i++)
+            decode_allocator(&d, &out->rows[i]);
+        cursor_list_end(c, &list);
+    }
+    if (!decode_undefined(&d)) {
+        cursor_tuple_of(c, 2);
+        cursor_int64(c, &out->mseg_hits);
+        cursor_int64(c, &out->mseg_calls);
+    }
+    sum_allocators(out);
+    return decoder_end(&d, "alloc", err);
+}
+
+/* ---- apps, tree */
+
+int decode_apps(struct arena *arena, const uint8_t *term, size_t len, struct apps_detail *out,
+                struct error *err)
+{
+    struct decoder d;
+    struct cursor_list list;
+    decoder_init(&d, arena, term, len);
+    struct cursor *c = &d.c;
+    *out = (struct apps_detail){.interval_s = NAN};
+    cursor_tuple_of(c, 4);
+    cursor_atom_is(c, "apps");
+    decode_mono(&d, &out->mono_ns);
+    if (decode_list(&d, &list, LIMIT_APPS, sizeof out->rows[0], &out->rows)) {
+        out->n_rows = list.count;
+        for (size_t i = 0; i < list.count && !cursor_failed(c); i++) {
+            struct app_row *row = &out->rows[i];
+            row->reductions_per_s = row->reductions_share = row->memory_per_s = NAN;
+            cursor_tuple_of(c, 7);
+            decode_atom(&d, &row->name);
+            decode_binary(&d, &row->description);
+            decode_binary(&d, &row->version);
+            decode_int(&d, &row->processes);
+            decode_int(&d, &row->memory_bytes);
+            decode_int(&d, &row->reductions);
+            decode_int(&d, &row->message_queue_len);
+        }
+        cursor_list_end(c, &list);
+    }
+    decode_bool(&d, &out->partial);
+    return decoder_end(&d, "apps", err);
+}
+
+static void decode_tree_info(struct decoder *d, struct tree_node *n)
+{
+    n->name = n->initial_call = (struct slice){"", 0};
+    n->message_queue_len = n->memory_bytes = -1;
+    if (decode_undefined(d))
+        return;
+    cursor_tuple_of(&d->c, 4);
+    decode_name(d, &n->name);
+    decode_name(d, &n->initial_call);
+    decode_int(d, &n->message_queue_len);
+    decode_int(d, &n->memory_bytes);
+}
+
+static void decode_tree_node(struct decoder *d, struct tree_node *n)
+{
+    int64_t depth = 0;
+    cursor_tuple_of(&d->c, 5);
+    cursor_int64(&d->c, &depth);
+    if (!cursor_failed(&d->c) && (depth < 0 || depth > LIMIT_DETAIL_ITEMS))
+        decoder_fail(d, "a depth");
+    n->depth = (int)depth;
+    if (!decode_undefined(d))
+        n->has_pid = cursor_pid(&d->c, &n->pid, NULL);
+    decode_name(d, &n->id);
+    n->busy = cursor_peek_atom(&d->c, "busy");
+    decode_atom(d, &n->type);
+    decode_tree_info(d, n);
+}
+
+int decode_tree(struct arena *arena, const uint8_t *term, size_t len, struct tree_detail *out,
+                struct error *err)
+{
+    struct decoder d;
+    struct cursor_list list;
+    decoder_init(&d, arena, term, len);
+    struct cursor *c = &d.c;
+    *out = (struct tree_detail){.root = {"", 0}};
+    cursor_tuple_of(c, 4);
+    cursor_atom_is(c, "tree");
+    if (cursor_kind(c) == ETF_KIND_PID)
+        decode_printed(&d, &out->root);
+    else
+        decode_name(&d, &out->root);
+    if (decode_list(&d, &list, LIMIT_DETAIL_ITEMS, sizeof out->nodes[0], &out->nodes)) {
+        out->n_nodes = list.count;
+        for (size_t i = 0; i < list.count && !cursor_failed(c); i++)
+            decode_tree_node(&d, &out->nodes[i]);
+        cursor_list_end(c, &list);
+    }
+    decode_bool(&d, &out->partial);
+    return decoder_end(&d, "tree", err);
+}

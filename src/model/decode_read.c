@@ -1,0 +1,166 @@
+#include "internal.h"
+
+#include "beamtop/base/limits.h"
+#include "beamtop/etf/print.h"
+
+static const struct slice empty = {"", 0};
+
+void decoder_init(struct decoder *d, struct arena *arena, const uint8_t *term, size_t len)
+{
+    cursor_init(&d->c, term, len);
+    d->arena = arena;
+    buf_init(&d->scratch, LIMIT_TERM_TEXT_BYTES);
+}
+
+int decoder_end(struct decoder *d, const char *what, struct error *err)
+{
+    if (!cursor_failed(&d->c) && !cursor_at_end(&d->c))
+        decoder_fail(d, "the end");
+    buf_clear(&d->scratch);
+    if (!cursor_failed(&d->c))
+        return 0;
+    return error_set(err, d->c.err.code, "the target's answer to `%s` is not understood: %s", what,
+                     d->c.err.text);
+}
+
+bool decoder_fail(struct decoder *d, const char *expected)
+{
+    error_set(&d->c.err, ERR_FORMAT, "%s expected at byte %zu", expected,
+              (size_t)(d->c.at - d->c.start));
+    return false;
+}
+
+static struct slice keep(struct decoder *d, const char *s, size_t len)
+{
+    return len == 0 ? empty : (struct slice){arena_strndup(d->arena, s, len), len};
+}
+
+static struct slice keep_scratch(struct decoder *d)
+{
+    struct slice s = keep(d, (const char *)d->scratch.data, d->scratch.len);
+    buf_reset(&d->scratch);
+    return s;
+}
+
+bool decode_undefined(struct decoder *d)
+{
+    return cursor_peek_atom(&d->c, "undefined") && cursor_skip(&d->c);
+}
+
+bool decode_int(struct decoder *d, int64_t *out)
+{
+    *out = -1;
+    return decode_undefined(d) || cursor_int64(&d->c, out);
+}
+
+/* A VM's clock starts far below zero; with the sign bit turned, its order is that of unsigned. */
+bool decode_mono(struct decoder *d, uint64_t *out)
+{
+    int64_t ns = 0;
+    bool ok = cursor_int64(&d->c, &ns);
+    *out = (uint64_t)ns ^ (UINT64_C(1) << 63);
+    return ok;
+}
+
+bool decode_binary(struct decoder *d, struct slice *out)
+{
+    *out = empty;
+    if (decode_undefined(d))
+        return true;
+    struct slice s;
+    if (!cursor_binary(&d->c, &s))
+        return false;
+    *out = keep(d, s.s, s.len);
+    return true;
+}
+
+bool decode_atom(struct decoder *d, struct slice *out)
+{
+    *out = empty;
+    if (decode_undefined(d))
+        return true;
+    struct slice s;
+    if (!cursor_atom(&d->c, &s))
+        return false;
+    *out = keep(d, s.s, s.len);
+    return true;
+}
+
+struct slice decode_keep_mfa(struct decoder *d, struct slice mod, struct slice fun,
+                             int64_t arity)
+{
+    print_mfa(&d->scratch, mod, fun, arity);
+    return keep_scratch(d);
+}
+
+bool decode_mfa(struct decoder *d, struct slice *out)
+{
+    *out = empty;
+    if (decode_undefined(d))
+        return true;
+    struct slice mod, fun;
+    int64_t arity;
+    if (!cursor_tuple_of(&d->c, 3) || !cursor_atom(&d->c, &mod) || !cursor_atom(&d->c, &fun) ||
+        !cursor_int64(&d->c, &arity))
+        return false;
+    *out = decode_keep_mfa(d, mod, fun, arity);
+    return true;
+}
+
+bool decode_name(struct decoder *d, struct slice *out)
+{
+    switch (cursor_kind(&d->c)) {
+    case ETF_KIND_BINARY:
+        return decode_binary(d, out);
+    case ETF_KIND_TUPLE:
+        return decode_mfa(d, out);
+    case ETF_KIND_NONE:
+    case ETF_KIND_INTEGER:
+    case ETF_KIND_FLOAT:
+    case ETF_KIND_ATOM:
+    case ETF_KIND_PID:
+    case ETF_KIND_PORT:
+    case ETF_KIND_REF:
+    case ETF_KIND_NIL:
+    case ETF_KIND_LIST:
+    case ETF_KIND_STRING:
+    case ETF_KIND_MAP:
+    case ETF_KIND_FUN:
+        return decode_atom(d, out);
+    }
+    return decoder_fail(d, "a name");
+}
+
+bool decode_printed(struct decoder *d, struct slice *out)
+{
+    static const struct print_limits limits = {.depth = 8, .items = 20, .bytes = 400};
+    struct slice raw;
+    *out = empty;
+    if (!cursor_raw(&d->c, &raw))
+        return false;
+    print_term(&d->scratch, (const uint8_t *)raw.s, raw.len, &limits);
+    *out = keep_scratch(d);
+    return true;
+}
+
+bool decode_bool(struct decoder *d, bool *out)
+{
+    *out = false;
+    return cursor_bool(&d->c, out);
+}
+
+bool decode_list(struct decoder *d, struct cursor_list *list, size_t cap, size_t size, void *items)
+{
+    void **out = items;
+    if (cursor_kind(&d->c) == ETF_KIND_STRING)
+        return decoder_fail(d, "a list of terms");
+    if (!cursor_list(&d->c, list))
+        return false;
+    if (list->count > cap) {
+        error_set(&d->c.err, ERR_LIMIT, "a list of %zu elements, at most %zu are taken",
+                  list->count, cap);
+        return false;
+    }
+    *out = arena_alloc(d->arena, (list->count + 1) * size);
+    return true;
+}

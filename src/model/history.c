@@ -1,0 +1,58 @@
+#include "internal.h"
+
+#include <math.h>
+
+#include "beamtop/base/limits.h"
+
+void history_init(struct history *h)
+{
+    for (int i = 0; i < HISTORY_LINES; i++)
+        ring_init(&h->lines[i], LIMIT_HISTORY);
+}
+
+void history_clear(struct history *h)
+{
+    for (int i = 0; i < HISTORY_LINES; i++)
+        ring_clear(&h->lines[i]);
+}
+
+void history_gap(struct history *h)
+{
+    for (int i = 0; i < HISTORY_LINES; i++)
+        ring_push(&h->lines[i], NAN);
+}
+
+static double known(int64_t v)
+{
+    return v < 0 ? NAN : (double)v;
+}
+
+/* HISTORY_COST_US has its own moment: model_set_cost. */
+void history_push(struct history *h, const struct system_sample *s)
+{
+    const struct {
+        enum history_line line;
+        double value;
+    } now[] = {
+        {HISTORY_MEMORY_TOTAL, s->memory_bytes[MEMORY_TOTAL]},
+        {HISTORY_MEMORY_PROCESSES, s->memory_bytes[MEMORY_PROCESSES]},
+        {HISTORY_MEMORY_BINARY, s->memory_bytes[MEMORY_BINARY]},
+        {HISTORY_MEMORY_ETS, s->memory_bytes[MEMORY_ETS]},
+        {HISTORY_MEMORY_CODE, s->memory_bytes[MEMORY_CODE]},
+        {HISTORY_MEMORY_ATOM, s->memory_bytes[MEMORY_ATOM]},
+        {HISTORY_MEMORY_SYSTEM, s->memory_bytes[MEMORY_SYSTEM]},
+        {HISTORY_RSS, s->rss_bytes},
+        {HISTORY_RUN_QUEUE, known(s->run_queue)},
+        {HISTORY_USE_NORMAL, s->use_normal},
+        {HISTORY_USE_DIRTY_CPU, s->use_dirty_cpu},
+        {HISTORY_USE_DIRTY_IO, s->use_dirty_io},
+        {HISTORY_REDUCTIONS, s->reductions_per_s},
+        {HISTORY_GCS, s->gcs_per_s},
+        {HISTORY_SWITCHES, s->context_switches_per_s},
+        {HISTORY_IN, s->in_bytes_per_s},
+        {HISTORY_OUT, s->out_bytes_per_s},
+        {HISTORY_PROCESSES, known(s->processes)},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(now); i++)
+        ring_push(&h->lines[now[i].line], now[i].value);
+}

@@ -1,0 +1,147 @@
+/* What the files of this layer share. */
+#ifndef BEAMTOP_MODEL_INTERNAL_H
+#define BEAMTOP_MODEL_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beamtop/base/arena.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/base/buf.h"
+#include "beamtop/base/error.h"
+#include "beamtop/base/ring.h"
+#include "beamtop/etf/cursor.h"
+#include "beamtop/model/column.h"
+#include "beamtop/model/detail.h"
+#include "beamtop/model/model.h"
+#include "beamtop/model/snapshot.h"
+#include "beamtop/model/source.h"
+
+/* ---- decode_read.c: reads that every decoder uses. All follow the cursor's sticky error. */
+
+struct decoder {
+    struct cursor c;
+    struct arena *arena; /* where strings and lists of the answer go */
+    struct buf scratch;  /* terms printed on their way into the arena */
+};
+
+void decoder_init(struct decoder *d, struct arena *arena, const uint8_t *term, size_t len);
+/* Ends the decoding: 0, or the sticky error with `what` before it. Bytes left over are an error. */
+int decoder_end(struct decoder *d, const char *what, struct error *err);
+bool decoder_fail(struct decoder *d, const char *expected); /* returns false */
+
+bool decode_undefined(struct decoder *d);                  /* reads the atom if it is next */
+bool decode_int(struct decoder *d, int64_t *out);          /* or undefined: -1 */
+bool decode_mono(struct decoder *d, uint64_t *out);        /* monotonic ns, ordered as unsigned */
+bool decode_binary(struct decoder *d, struct slice *out);  /* or undefined: empty */
+bool decode_atom(struct decoder *d, struct slice *out);    /* or undefined: empty */
+bool decode_mfa(struct decoder *d, struct slice *out);     /* {M,F,A} or undefined: empty */
+struct slice decode_keep_mfa(struct decoder *d, struct slice mod, struct slice fun,
+                             int64_t arity);
+bool decode_name(struct decoder *d, struct slice *out);    /* atom, binary, {M,F,A} or undefined */
+bool decode_printed(struct decoder *d, struct slice *out); /* any term, as text */
+bool decode_bool(struct decoder *d, bool *out);
+/* Enters a list of terms (not of bytes) of at most cap elements; zeroed room for them in *items. */
+bool decode_list(struct decoder *d, struct cursor_list *list, size_t cap, size_t size, void *items);
+
+/* ---- decode.c */
+
+/* What came with a row besides its items. */
+struct scan_value {
+    int64_t value, delta;
+    bool has_value, has_delta;
+};
+
+int decode_node(struct arena *arena, const uint8_t *term, size_t len, struct node_info *out,
+                struct error *err);
+/* node may be NULL: scheduler kinds are then guessed from the number of run queues. */
+int decode_system(struct arena *arena, const uint8_t *term, size_t len,
+                  const struct node_info *node, struct system_sample *out, struct error *err);
+/* values: one for each row, in the arena. */
+int decode_scan(struct arena *arena, const uint8_t *term, size_t len, uint32_t items,
+                struct proc_scan *out, struct scan_value **values, struct error *err);
+
+void proc_row_clear(struct proc_row *row); /* everything unknown */
+
+/* The identity tuple of docs/queries.md (item `id`). */
+bool decode_identity(struct decoder *d, struct proc_row *row);
+/* The value of one item as a scan gives it. */
+bool decode_item(struct decoder *d, enum proc_item item, struct proc_row *row);
+
+/* ---- decode_process.c, decode_detail.c */
+
+int decode_process(struct arena *arena, const uint8_t *term, size_t len,
+                   struct process_detail *out, struct error *err);
+int decode_mailbox(struct arena *arena, const uint8_t *term, size_t len,
+                   struct mailbox_detail *out, struct error *err);
+int decode_state(struct arena *arena, const uint8_t *term, size_t len, struct state_detail *out,
+                 struct error *err);
+int decode_alloc(struct arena *arena, const uint8_t *term, size_t len, struct alloc_detail *out,
+                 struct error *err);
+int decode_apps(struct arena *arena, const uint8_t *term, size_t len, struct apps_detail *out,
+                struct error *err);
+int decode_tree(struct arena *arena, const uint8_t *term, size_t len, struct tree_detail *out,
+                struct error *err);
+
+/* ---- rate.c */
+
+/* Seconds between two readings of one monotonic clock; NaN when it did not move forward. */
+double rate_interval(uint64_t before_ns, uint64_t now_ns);
+/* Growth of a counter in a second; NaN when either is unknown (negative) or it went back. */
+double rate_counter(int64_t before, int64_t now, double interval_s);
+/* Change of a gauge in a second, either way; NaN when either is unknown. */
+double rate_gauge(int64_t before, int64_t now, double interval_s);
+/* 0..1; NaN when either is unknown. */
+double rate_share(double part, double whole);
+/* Rates, scheduler use and means of a sample; before is NULL at the first and after a gap. */
+void rate_system(struct system_sample *now, const struct system_sample *before,
+                 const struct node_info *node);
+void rate_apps(struct apps_detail *now, const struct apps_detail *before,
+               double node_reductions_per_s);
+
+/* ---- seen.c: processes across scans */
+
+struct seen;
+struct seen *seen_new(size_t max_pids);
+void seen_free(struct seen *s);
+void seen_forget(struct seen *s); /* the VM is another one */
+void seen_gap(struct seen *s);    /* the next sights give no rates */
+size_t seen_len(const struct seen *s);
+
+/* Where a row's change within this scan is known better than from two sights. */
+struct sweep_delta {
+    const char *attr;  /* swept attribute, NULL: none */
+    double interval_s; /* since its last sweep */
+    int64_t delta;
+    bool known;
+};
+
+/* Works out what follows from the earlier sights of this process, and remembers this one. */
+void seen_row(struct seen *s, struct proc_row *row, uint64_t mono_ns, uint64_t now_ns,
+              const struct sweep_delta *sweep);
+/* Ends a scan. complete: it listed every process there is, so what appears next is new. */
+void seen_scan_end(struct seen *s, bool complete);
+
+/* ---- history.c */
+
+struct history {
+    struct ring lines[HISTORY_LINES];
+};
+void history_init(struct history *h);
+void history_clear(struct history *h);
+void history_gap(struct history *h);
+void history_push(struct history *h, const struct system_sample *s);
+
+/* ---- journal.c */
+
+struct journal {
+    struct journal_entry *entries; /* ring of LIMIT_JOURNAL */
+    size_t len, next;
+};
+void journal_init(struct journal *j);
+void journal_clear(struct journal *j);
+struct journal_entry *journal_add(struct journal *j); /* zeroed; the oldest goes when it is full */
+const struct journal_entry *journal_at(const struct journal *j, size_t age);
+
+#endif

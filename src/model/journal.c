@@ -1,0 +1,35 @@
+#include "internal.h"
+
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/limits.h"
+
+void journal_init(struct journal *j)
+{
+    *j = (struct journal){0};
+    j->entries = alloc_zero(LIMIT_JOURNAL, sizeof j->entries[0]);
+}
+
+void journal_clear(struct journal *j)
+{
+    free(j->entries);
+    *j = (struct journal){0};
+}
+
+struct journal_entry *journal_add(struct journal *j)
+{
+    struct journal_entry *e = &j->entries[j->next];
+    j->next = (j->next + 1) % LIMIT_JOURNAL;
+    if (j->len < LIMIT_JOURNAL)
+        j->len++;
+    *e = (struct journal_entry){0};
+    return e;
+}
+
+const struct journal_entry *journal_at(const struct journal *j, size_t age)
+{
+    if (age >= j->len)
+        return NULL;
+    return &j->entries[(j->next + LIMIT_JOURNAL - 1 - age) % LIMIT_JOURNAL];
+}

@@ -1,0 +1,141 @@
+#include "internal.h"
+
+#include <math.h>
+#include <string.h>
+
+double rate_interval(uint64_t before_ns, uint64_t now_ns)
+{
+    return now_ns > before_ns ? (double)(now_ns - before_ns) / 1e9 : NAN;
+}
+
+double rate_gauge(int64_t before, int64_t now, double interval_s)
+{
+    if (before < 0 || now < 0 || !(interval_s > 0))
+        return NAN;
+    return (double)(now - before) / interval_s;
+}
+
+double rate_counter(int64_t before, int64_t now, double interval_s)
+{
+    return now < before ? NAN : rate_gauge(before, now, interval_s);
+}
+
+double rate_share(double part, double whole)
+{
+    if (!(whole > 0) || isnan(part))
+        return NAN;
+    return part > whole ? 1 : part / whole;
+}
+
+static const struct scheduler *scheduler_find(const struct system_sample *s, int64_t id,
+                                              size_t hint)
+{
+    if (hint < s->n_schedulers && s->schedulers[hint].id == id)
+        return &s->schedulers[hint];
+    for (size_t i = 0; i < s->n_schedulers; i++)
+        if (s->schedulers[i].id == id)
+            return &s->schedulers[i];
+    return NULL;
+}
+
+/* erlang:statistics(scheduler_wall_time_all): use = change of active over change of total. */
+static double scheduler_use(const struct scheduler *now, const struct scheduler *before)
+{
+    if (before == NULL || now->total < 0 || before->total < 0 || now->active < before->active ||
+        now->total <= before->total)
+        return NAN;
+    double use = ((double)now->active - (double)before->active) /
+                 ((double)now->total - (double)before->total);
+    return use > 1 ? 1 : use;
+}
+
+/* Threads that are offline do no work: they are listed, but are no part of the mean. */
+static bool scheduler_online(const struct scheduler *t, const struct node_info *node)
+{
+    if (node == NULL)
+        return true;
+    switch (t->kind) {
+    case SCHEDULER_NORMAL:
+        return t->id <= node->schedulers_online;
+    case SCHEDULER_DIRTY_CPU:
+        return t->id <= node->schedulers + node->dirty_cpu_online;
+    case SCHEDULER_DIRTY_IO:
+        return true;
+    }
+    return true;
+}
+
+static double mean_use(const struct system_sample *s, enum scheduler_kind kind,
+                       const struct node_info *node)
+{
+    double sum = 0;
+    int n = 0;
+    for (size_t i = 0; i < s->n_schedulers; i++) {
+        const struct scheduler *t = &s->schedulers[i];
+        if (t->kind != kind || isnan(t->use) || !scheduler_online(t, node))
+            continue;
+        sum += t->use;
+        n++;
+    }
+    return n > 0 ? sum / n : NAN;
+}
+
+static void counter_rates(struct system_sample *now, const struct system_sample *before)
+{
+    static const struct system_sample none = {
+        .reductions = -1, .context_switches = -1, .gcs = -1, .gc_words = -1,
+        .in_bytes = -1, .out_bytes = -1,
+    };
+    const struct system_sample *b = before == NULL ? &none : before;
+    double s = now->interval_s;
+    now->reductions_per_s = rate_counter(b->reductions, now->reductions, s);
+    now->context_switches_per_s = rate_counter(b->context_switches, now->context_switches, s);
+    now->gcs_per_s = rate_counter(b->gcs, now->gcs, s);
+    now->gc_words_per_s = rate_counter(b->gc_words, now->gc_words, s);
+    now->in_bytes_per_s = rate_counter(b->in_bytes, now->in_bytes, s);
+    now->out_bytes_per_s = rate_counter(b->out_bytes, now->out_bytes, s);
+}
+
+void rate_system(struct system_sample *now, const struct system_sample *before,
+                 const struct node_info *node)
+{
+    if (before != NULL && now->uptime_ms < before->uptime_ms)
+        before = NULL; /* another VM answers under the same name */
+    now->interval_s = before == NULL ? NAN : rate_interval(before->mono_ns, now->mono_ns);
+    counter_rates(now, before);
+    for (size_t i = 0; i < now->n_schedulers; i++) {
+        struct scheduler *t = &now->schedulers[i];
+        t->use = scheduler_use(t, before == NULL ? NULL : scheduler_find(before, t->id, i));
+    }
+    now->use_normal = mean_use(now, SCHEDULER_NORMAL, node);
+    now->use_dirty_cpu = mean_use(now, SCHEDULER_DIRTY_CPU, node);
+    now->use_dirty_io = mean_use(now, SCHEDULER_DIRTY_IO, node);
+}
+
+static const struct app_row *app_find(const struct apps_detail *apps, struct slice name,
+                                      size_t hint)
+{
+    for (size_t n = 0; n < apps->n_rows; n++) {
+        const struct app_row *row = &apps->rows[(hint + n) % apps->n_rows];
+        if (row->name.len == name.len && memcmp(row->name.s, name.s, name.len) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+void rate_apps(struct apps_detail *now, const struct apps_detail *before,
+               double node_reductions_per_s)
+{
+    if (before == NULL)
+        return;
+    now->interval_s = rate_interval(before->mono_ns, now->mono_ns);
+    for (size_t i = 0; i < now->n_rows; i++) {
+        struct app_row *row = &now->rows[i];
+        const struct app_row *old = app_find(before, row->name, i);
+        if (old == NULL || now->partial || before->partial)
+            continue;
+        row->reductions_per_s = rate_counter(old->reductions, row->reductions, now->interval_s);
+        row->memory_per_s = rate_gauge(old->memory_bytes, row->memory_bytes, now->interval_s);
+        row->reductions_share = rate_share(row->reductions_per_s, node_reductions_per_s);
+    }
+}

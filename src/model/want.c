@@ -1,0 +1,44 @@
+#include "internal.h"
+
+#include <string.h>
+
+bool want_add_pid(struct want_scan *scan, const struct etf_pid *pid)
+{
+    for (int i = 0; i < scan->n_pids; i++)
+        if (memcmp(&scan->pids[i], pid, sizeof *pid) == 0)
+            return true;
+    if (scan->n_pids >= WANT_PIDS)
+        return false;
+    scan->pids[scan->n_pids++] = *pid;
+    return true;
+}
+
+static void merge_scan(struct want_scan *into, const struct want_scan *other)
+{
+    if (into->sort_key == NULL) {
+        into->sort_key = other->sort_key;
+        into->by_delta = other->by_delta;
+        into->ascending = other->ascending;
+    }
+    if (other->rows > into->rows)
+        into->rows = other->rows;
+    into->items |= other->items;
+    into->own = into->own || other->own;
+    into->filtered = into->filtered || other->filtered;
+    for (int i = 0; i < other->n_pids; i++)
+        want_add_pid(into, &other->pids[i]);
+}
+
+void want_merge(struct want *into, const struct want *other)
+{
+    if (other->needs & NEED_SCAN)
+        merge_scan(&into->scan, &other->scan);
+    if ((other->needs & NEED_PROCESS) && !(into->needs & NEED_PROCESS)) {
+        into->process = other->process;
+        into->process_by_name = other->process_by_name;
+        memcpy(into->process_name, other->process_name, sizeof into->process_name);
+    }
+    if ((other->needs & NEED_TREE) && !(into->needs & NEED_TREE))
+        memcpy(into->tree_app, other->tree_app, sizeof into->tree_app);
+    into->needs |= other->needs;
+}
