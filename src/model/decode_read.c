@@ -109,26 +109,10 @@ bool decode_mfa(struct decoder *d, struct slice *out)
 
 bool decode_name(struct decoder *d, struct slice *out)
 {
-    switch (cursor_kind(&d->c)) {
-    case ETF_KIND_BINARY:
+    enum etf_kind kind = cursor_kind(&d->c);
+    if (kind == ETF_KIND_BINARY)
         return decode_binary(d, out);
-    case ETF_KIND_TUPLE:
-        return decode_mfa(d, out);
-    case ETF_KIND_NONE:
-    case ETF_KIND_INTEGER:
-    case ETF_KIND_FLOAT:
-    case ETF_KIND_ATOM:
-    case ETF_KIND_PID:
-    case ETF_KIND_PORT:
-    case ETF_KIND_REF:
-    case ETF_KIND_NIL:
-    case ETF_KIND_LIST:
-    case ETF_KIND_STRING:
-    case ETF_KIND_MAP:
-    case ETF_KIND_FUN:
-        return decode_atom(d, out);
-    }
-    return decoder_fail(d, "a name");
+    return kind == ETF_KIND_TUPLE ? decode_mfa(d, out) : decode_atom(d, out);
 }
 
 bool decode_printed(struct decoder *d, struct slice *out)
