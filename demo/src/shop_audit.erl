@@ -3,8 +3,6 @@
 
 -export([add_handler/0, remove_handler/0, event/1]).
 
--include_lib("kernel/include/logger.hrl").
-
 %% sync_mode_qlen 0: each caller waits until its event is written. The burst limit would drop events.
 add_handler() ->
     Config = #{file => filename:join(directory(), "audit.log"),
@@ -23,7 +21,8 @@ remove_handler() ->
     logger:remove_handler(shop_audit).
 
 event(N) ->
-    ?LOG_INFO("order ~b of customer ~b was paid", [N, N rem 1000], #{domain => [shop, audit]}).
+    logger:log(info, "order ~b of customer ~b was paid", [N, N rem 1000],
+               #{domain => [shop, audit], mfa => {?MODULE, ?FUNCTION_NAME, ?FUNCTION_ARITY}}).
 
 directory() ->
     case init:get_argument(shop_dir) of

@@ -10,7 +10,12 @@ cache=${BEAMTOP_CACHE:-/var/cache/beamtop}
 own_release() {
     command -v erl >/dev/null 2>&1 || return 0
     set -- "$(dirname "$(readlink -f "$(command -v erl)")")"/../releases/start_erl.data
-    [ -f "$1" ] && cut -d' ' -f2 "$1"
+    if [ -f "$1" ]; then
+        cut -d' ' -f2 "$1"
+    else
+        erl -noinput -boot start_clean -eval \
+            'io:format("~s", [erlang:system_info(otp_release)]), halt().' 2>/dev/null || true
+    fi
 }
 
 skip() {
@@ -18,14 +23,16 @@ skip() {
     exit 77
 }
 
-# In a root of its own /proc, so that the node can read about itself; nothing stays mounted after.
+# With a /proc, so that the node can read about itself, and the machine's host names; nothing of it
+# stays mounted after.
 in_root() {
     root=$1
     shift
     if unshare --mount true 2>/dev/null; then
         # shellcheck disable=SC2016
         exec unshare --mount sh -c \
-            'mount -t proc proc "$0/proc" 2>/dev/null; exec chroot "$0" "$@"' "$root" "$@"
+            'mount -t proc proc "$0/proc"; mount --bind /etc/hosts "$0/etc/hosts"
+             exec chroot "$0" "$@" 2>&3 3>&-' "$root" "$@" 3>&2 2>/dev/null
     fi
     exec chroot "$root" "$@"
 }
@@ -43,7 +50,8 @@ if [ "$(own_release)" = "$release" ]; then
     exec "$@"
 fi
 root=$cache/otp-$release
-[ -x "$root/usr/bin/erl" ] || skip "no OTP $release here (tests/live/otp_roots.sh makes it)"
+[ -x "$root/usr/bin/erl" ] ||
+    skip "no OTP $release: $(cat "$root.skipped" 2>/dev/null || echo "tests/live/otp_roots.sh makes it")"
 [ "$(id -u)" = 0 ] || skip "OTP $release is in a root directory that only root can enter"
 if [ -n "$only_root" ]; then
     echo "$root"
