@@ -10,7 +10,9 @@ UNIT_BASE = tests/unit/base/test_clock
 tests_unit_base_test_clock_SOURCES = tests/unit/base/test_clock.c
 tests_unit_base_test_clock_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
 # ---- etf
-UNIT_ETF =
+UNIT_ETF = tests/unit/etf/test_parse
+tests_unit_etf_test_parse_SOURCES = tests/unit/etf/test_parse.c
+tests_unit_etf_test_parse_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
 # ---- dist
 UNIT_DIST =
 # ---- query

@@ -73,12 +73,22 @@ void build_bool(struct builder *b, bool v)
 
 void build_string(struct builder *b, const char *s)
 {
-    must(ei_x_encode_string(&b->x, s));
+    build_string_n(b, s, strlen(s));
+}
+
+void build_string_n(struct builder *b, const char *s, size_t len)
+{
+    must(ei_x_encode_string_len(&b->x, s, as_int(len)));
 }
 
 void build_binary(struct builder *b, const void *bytes, size_t len)
 {
     must(ei_x_encode_binary(&b->x, len > 0 ? bytes : "", as_int(len)));
+}
+
+void build_bits(struct builder *b, const void *bytes, size_t bits)
+{
+    must(ei_x_encode_bitstring(&b->x, bytes, 0, bits));
 }
 
 void build_pid(struct builder *b, const char *node, const struct etf_pid *pid)

@@ -364,25 +364,12 @@ bool cursor_number(struct cursor *c, double *v)
     return true;
 }
 
-/* The atom at p, tag included; its bytes on the wire, or 0 when it is none or incomplete. */
-static size_t atom_at(const uint8_t *p, const uint8_t *end, struct slice *name)
-{
-    size_t there = (size_t)(end - p);
-    if (there < 2 || !etf_is_atom_tag(*p))
-        return 0;
-    size_t width = *p == ETF_SMALL_ATOM_UTF8 || *p == ETF_SMALL_ATOM_LATIN1 ? 1 : 2;
-    if (there < 1 + width || there - 1 - width < etf_be(p + 1, width))
-        return 0;
-    *name = (struct slice){(const char *)p + 1 + width, etf_be(p + 1, width)};
-    return 1 + width + name->len;
-}
-
 /* Looks at the next term as an atom: its bytes on the wire, or 0. */
 static size_t look_atom(const struct cursor *c, struct slice *name)
 {
     if (cursor_kind(c) != ETF_KIND_ATOM)
         return 0;
-    return atom_at(c->at, c->end, name);
+    return etf_atom_at(c->at, c->end, name);
 }
 
 static bool slice_is(struct slice s, const char *text)
@@ -438,7 +425,7 @@ bool cursor_pid(struct cursor *c, struct etf_pid *pid, struct slice *node)
         return false;
     size_t creation_width = *c->at == ETF_NEW_PID ? 4 : 1;
     struct slice name;
-    size_t used = atom_at(c->at + 1, c->end, &name);
+    size_t used = etf_atom_at(c->at + 1, c->end, &name);
     if (used == 0 || left(c) - 1 - used < 8 + creation_width)
         return fail(c, kind_words[ETF_KIND_PID]);
     const uint8_t *p = c->at + 1 + used;

@@ -60,3 +60,26 @@ bool etf_is_atom_tag(uint8_t tag)
     return tag == ETF_SMALL_ATOM_UTF8 || tag == ETF_ATOM_UTF8 || tag == ETF_SMALL_ATOM_LATIN1 ||
            tag == ETF_ATOM_LATIN1;
 }
+
+size_t etf_atom_at(const uint8_t *p, const uint8_t *end, struct slice *name)
+{
+    size_t there = (size_t)(end - p);
+    if (there < 2 || !etf_is_atom_tag(*p))
+        return 0;
+    size_t width = *p == ETF_SMALL_ATOM_UTF8 || *p == ETF_SMALL_ATOM_LATIN1 ? 1 : 2;
+    if (there < 1 + width || there - 1 - width < etf_be(p + 1, width))
+        return 0;
+    *name = (struct slice){(const char *)p + 1 + width, etf_be(p + 1, width)};
+    return 1 + width + name->len;
+}
+
+bool etf_is_name_start(int32_t cp)
+{
+    return (cp >= 'a' && cp <= 'z') || (cp >= 0xDF && cp <= 0xFF && cp != 0xF7);
+}
+
+bool etf_is_name_character(int32_t cp)
+{
+    return etf_is_name_start(cp) || (cp >= 'A' && cp <= 'Z') || (cp >= '0' && cp <= '9') ||
+           cp == '_' || cp == '@' || (cp >= 0xC0 && cp <= 0xDE && cp != 0xD7);
+}

@@ -18,4 +18,10 @@ bool etf_old_float(const uint8_t *p, double *v);
 bool etf_is_atom_tag(uint8_t tag);
 enum etf_kind etf_kind_of(uint8_t tag);
 
+/* The atom at p, tag included; its bytes on the wire, or 0 when it is none or incomplete. */
+size_t etf_atom_at(const uint8_t *p, const uint8_t *end, struct slice *name);
+/* Characters that an atom without quotes starts with, and goes on with. */
+bool etf_is_name_start(int32_t codepoint);
+bool etf_is_name_character(int32_t codepoint);
+
 #endif

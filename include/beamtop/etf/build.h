@@ -23,7 +23,9 @@ void build_atom(struct builder *b, const char *name);
 void build_atom_n(struct builder *b, const char *name, size_t len); /* UTF-8 */
 void build_bool(struct builder *b, bool v);
 void build_string(struct builder *b, const char *s); /* a list of bytes */
+void build_string_n(struct builder *b, const char *s, size_t len);
 void build_binary(struct builder *b, const void *bytes, size_t len);
+void build_bits(struct builder *b, const void *bytes, size_t bits); /* a bit string, first bit highest */
 void build_pid(struct builder *b, const char *node, const struct etf_pid *pid);
 void build_tuple(struct builder *b, size_t arity); /* then arity terms */
 void build_list(struct builder *b, size_t count);  /* then count terms, then build_nil; count > 0 */
