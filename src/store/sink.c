@@ -1,0 +1,136 @@
+#include "internal.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+
+struct sink {
+    struct sink_writer writer;
+    struct sink_options options;
+    const struct proc_column *columns[COLUMNS_MAX];
+    bool header_done[SINK_KINDS];
+    int write_errno;
+};
+
+static const char *const kind_names[SINK_KINDS] = {
+    [SINK_TOP] = "top",
+    [SINK_INFO] = "info",
+    [SINK_PROCESS] = "process",
+    [SINK_MEMORY] = "memory",
+    [SINK_SCHEDULERS] = "schedulers",
+    [SINK_APPS] = "apps",
+    [SINK_NODES] = "nodes",
+};
+
+const char *sink_kind_name(enum sink_kind kind)
+{
+    assert(kind >= 0 && kind < SINK_KINDS);
+    return kind_names[kind];
+}
+
+int sink_format_parse(const char *word, enum sink_format *out)
+{
+    static const struct {
+        const char *word;
+        enum sink_format format;
+    } formats[] = {{"text", SINK_TEXT}, {"json", SINK_JSON}, {"csv", SINK_CSV}};
+    for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+        if (strcmp(word, formats[i].word) == 0) {
+            *out = formats[i].format;
+            return 0;
+        }
+    return -1;
+}
+
+struct sink *sink_open(const struct sink_writer *writer, const struct sink_options *options)
+{
+    struct sink *s = alloc_zero(1, sizeof *s);
+    s->writer = *writer;
+    s->options = *options;
+    if (options->columns == NULL) {
+        s->options.n_columns = proc_columns_default(s->columns);
+    } else {
+        assert(options->n_columns <= COLUMNS_MAX);
+        memcpy(s->columns, options->columns, (size_t)options->n_columns * sizeof s->columns[0]);
+    }
+    s->options.columns = s->columns;
+    return s;
+}
+
+static int write_file(void *ctx, const char *bytes, size_t len)
+{
+    FILE *file = ctx;
+    errno = 0;
+    if (fwrite(bytes, 1, len, file) == len && fflush(file) == 0)
+        return 0;
+    return errno != 0 ? errno : EIO;
+}
+
+struct sink *sink_open_file(FILE *file, const struct sink_options *options)
+{
+    const struct sink_writer writer = {.write = write_file, .ctx = file};
+    return sink_open(&writer, options);
+}
+
+void sink_close(struct sink *s)
+{
+    free(s);
+}
+
+int sink_write_errno(const struct sink *s)
+{
+    return s->write_errno;
+}
+
+/* A text table goes out as a whole; data goes out line by line. */
+static int write_out(struct sink *s, const struct buf *out)
+{
+    const char *at = (const char *)out->data, *end = at + out->len;
+    while (at < end && s->write_errno == 0) {
+        const char *line = s->options.format == SINK_TEXT ? NULL
+                                                          : memchr(at, '\n', (size_t)(end - at));
+        size_t len = line == NULL ? (size_t)(end - at) : (size_t)(line - at) + 1;
+        s->write_errno = s->writer.write(s->writer.ctx, at, len);
+        at += len;
+    }
+    return s->write_errno;
+}
+
+static int put(struct sink *s, const struct report *r, struct error *err)
+{
+    struct buf out;
+    buf_init(&out, 0);
+    switch (s->options.format) {
+    case SINK_TEXT:
+        text_put(&out, r, s->options.ascii);
+        break;
+    case SINK_JSON:
+        json_put(&out, r);
+        break;
+    case SINK_CSV:
+        csv_put(&out, r, !s->header_done[r->kind]);
+        break;
+    }
+    s->header_done[r->kind] = true;
+    int failed = s->write_errno != 0 ? s->write_errno : write_out(s, &out);
+    buf_clear(&out);
+    return failed == 0 ? 0 : error_set_errno(err, failed, "the output cannot be written");
+}
+
+int sink_put(struct sink *s, enum sink_kind kind, const struct model *m, struct error *err)
+{
+    struct report r;
+    int rc = report_make(&r, kind, m, &s->options, err);
+    return rc < 0 ? rc : put(s, &r, err);
+}
+
+int sink_put_nodes(struct sink *s, const struct sink_node *nodes, size_t n, int64_t wall_us,
+                   struct error *err)
+{
+    struct report r;
+    report_nodes(&r, nodes, n, wall_us);
+    return put(s, &r, err);
+}
