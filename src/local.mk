@@ -38,6 +38,18 @@ src_libmodel_a_SOURCES = \
 	src/model/want.c
 src_libmodel_a_CFLAGS = $(AM_CFLAGS)
 
+noinst_LIBRARIES += src/libstore.a
+src_libstore_a_SOURCES = \
+	src/store/describe.c \
+	src/store/fields.c \
+	src/store/internal.h \
+	src/store/report.c \
+	src/store/sink.c \
+	src/store/sink_csv.c \
+	src/store/sink_json.c \
+	src/store/sink_text.c
+src_libstore_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+
 # What each layer's tests link: its own archive and the ones below.
 BASE_LIBS = src/libbase.a $(PCRE2_LIBS) $(UTF8PROC_LIBS) -lm
 ETF_LIBS = src/libetf.a $(EI_LIBS) $(BASE_LIBS)

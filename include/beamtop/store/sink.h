@@ -30,7 +30,7 @@ struct sink_node {
     struct slice name;   /* alive@host; empty: not a node */
     struct slice form;   /* "short", "long" or empty */
     struct slice user, otp, command;
-    struct slice cookie; /* where one was found: "argument", "owner_home" or empty; never the cookie */
+    struct slice cookie; /* where one was found ("argument", "owner_home"); never the cookie */
     int64_t os_pid, port;
     double uptime_s, rss_bytes;
     bool in_epmd;
