@@ -1,0 +1,76 @@
+/* What the parts of a connection's way up share. Private to the layer. */
+#ifndef BEAMTOP_DIST_INTERNAL_H
+#define BEAMTOP_DIST_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <uv.h>
+
+#include "beamtop/base/error.h"
+#include "beamtop/dist/conn.h"
+#include "beamtop/dist/cookie.h"
+#include "beamtop/dist/name.h"
+
+#define DIAL_ADDRESSES 8 /* of one host: more are not tried */
+
+struct address {
+    struct sockaddr_storage sa;
+    socklen_t len;
+};
+
+/* ---- lookup: getaddrinfo on a thread that may be left behind, since nothing can interrupt it */
+
+struct lookup;
+
+/* `done` is called once from the loop: count 0 with err set, or the addresses. */
+int lookup_start(struct lookup **out, uv_loop_t *loop, const char *host, unsigned timeout_ms,
+                 void (*done)(void *arg, const struct address *addresses, size_t count,
+                              const struct error *err),
+                 void *arg, struct error *err);
+void lookup_cancel(struct lookup *l); /* NULL is fine */
+
+/* ---- handshake: blocking, for the worker pool */
+
+struct handshake {
+    /* in */
+    struct name target;
+    struct address addresses[DIAL_ADDRESSES];
+    size_t address_count;
+    uint16_t port;
+    char this_host[LIMIT_NODE_NAME_BYTES + 1];
+    struct cookie cookie; /* wiped by handshake_run */
+    uint64_t deadline_mono_ns;
+    unsigned timeout_ms;  /* for the texts */
+    int cancel_fd;        /* readable: give up */
+    /* out */
+    int fd;               /* -1 unless it went well; the caller's then */
+    enum conn_failure why;
+    struct error err;
+    struct name own;
+    char peer[LIMIT_NODE_NAME_BYTES + 1];
+    uint32_t peer_creation;
+    uint32_t creation;    /* ours */
+    char notice[512];
+};
+
+/* 0 or a negative enum err, with why and err set. */
+int handshake_run(struct handshake *h);
+
+/* ---- dial: from a name to a socket that is through the handshake */
+
+struct dial_result {
+    int fd; /* -1: failed; else the receiver's */
+    enum conn_failure why;
+    struct error err;
+    const struct handshake *handshake;
+};
+
+struct dial;
+
+int dial_start(struct dial **out, uv_loop_t *loop, const struct conn_options *options,
+               void (*done)(void *arg, const struct dial_result *result), void *arg,
+               struct error *err);
+void dial_cancel(struct dial *d); /* `done` is not called any more; NULL is fine */
+
+#endif
