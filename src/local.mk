@@ -12,6 +12,20 @@ src_libetf_a_SOURCES = \
 	src/etf/parse.c src/etf/scan.c src/etf/scan.h
 src_libetf_a_CFLAGS = $(AM_CFLAGS) $(EI_CFLAGS)
 
+noinst_LIBRARIES += src/libdist.a
+src_libdist_a_SOURCES = \
+	src/dist/conn.c \
+	src/dist/control.c \
+	src/dist/cookie.c \
+	src/dist/dial.c \
+	src/dist/epmd.c \
+	src/dist/frame.c \
+	src/dist/handshake.c \
+	src/dist/internal.h \
+	src/dist/lookup.c \
+	src/dist/name.c
+src_libdist_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
+
 src_libui_a_SOURCES = \
 	src/ui/canvas.c \
 	src/ui/doc.c \

@@ -1,0 +1,241 @@
+#include "node.h"
+
+#include <netinet/in.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define START_MS 30000
+#define EVAL_MS 30000
+#define MARK "=> "
+
+/* Reads expressions from stdin, a line each, and prints their values behind a mark. */
+static const char loop[] =
+    "spawn(fun() -> io:setopts([{encoding,unicode}]), io:format(\"~n=> ~w~n\", [node()]), "
+    "(fun F() -> case io:get_line(\"\") of L when is_list(L) -> "
+    "V = try {ok, T, _} = erl_scan:string(L), {ok, E} = erl_parse:parse_exprs(T), "
+    "{value, R, _} = erl_eval:exprs(E, []), R catch C:X -> {'EXIT', C, X} end, "
+    "io:format(\"~n=> ~w~n\", [V]), F(); _ -> halt(0) end end)() end).";
+
+static long long now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (long long)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+bool node_available(const char *root)
+{
+    static const char *const paths[] = {"/usr/bin/erl", "/usr/local/bin/erl"};
+    char path[4096];
+    if (root != NULL && geteuid() != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s%s", root != NULL ? root : "", paths[i]);
+        if (access(path, F_OK) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+uint16_t node_free_port(void)
+{
+    struct sockaddr_in sa = {.sin_family = AF_INET};
+    socklen_t len = sizeof sa;
+    sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bind(fd, (struct sockaddr *)&sa, sizeof sa);
+    getsockname(fd, (struct sockaddr *)&sa, &len);
+    close(fd);
+    return ntohs(sa.sin_port);
+}
+
+static bool listens(uint16_t port)
+{
+    struct sockaddr_in sa = {.sin_family = AF_INET, .sin_port = htons(port)};
+    sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool ok = connect(fd, (struct sockaddr *)&sa, sizeof sa) == 0;
+    close(fd);
+    return ok;
+}
+
+/* In the child: dies with the test. */
+static void follow_parent(pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) {
+        _exit(127);
+    }
+}
+
+pid_t node_epmd_start(uint16_t *port)
+{
+    char text[16];
+    pid_t parent = getpid();
+    *port = node_free_port();
+    snprintf(text, sizeof text, "%u", *port);
+    pid_t pid = fork();
+    if (pid == 0) {
+        follow_parent(parent);
+        execlp("epmd", "epmd", "-port", text, (char *)NULL);
+        _exit(127);
+    }
+    for (long long end = now_ms() + 5000; now_ms() < end && !listens(*port);) {
+        struct timespec pause = {0, 5000000};
+        nanosleep(&pause, NULL);
+    }
+    return pid;
+}
+
+void node_kill(pid_t pid)
+{
+    if (pid > 0) {
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+    }
+}
+
+static void run_erl(const struct node_options *o)
+{
+    char port[16];
+    char *args[40];
+    size_t n = 0;
+    const char *head[] = {"erl", "-noshell", "-start_epmd", "false", o->long_name ? "-name" : "-sname",
+                          o->name, "-setcookie", o->cookie != NULL ? o->cookie : "secret"};
+    snprintf(port, sizeof port, "%u", o->epmd_port);
+    setenv("ERL_EPMD_PORT", port, 1);
+    setenv("HOME", "/root", 0);
+    if (o->root != NULL && (chroot(o->root) != 0 || chdir("/") != 0)) {
+        _exit(126);
+    }
+    for (size_t i = 0; i < sizeof head / sizeof head[0]; i++) {
+        args[n++] = (char *)(uintptr_t)head[i];
+    }
+    for (size_t i = 0; i < 16 && o->flags[i] != NULL; i++) {
+        args[n++] = (char *)(uintptr_t)o->flags[i];
+    }
+    args[n++] = (char *)(uintptr_t)"-eval";
+    args[n++] = (char *)(uintptr_t)loop;
+    args[n] = NULL;
+    execvp("erl", args);
+    _exit(127);
+}
+
+/* Takes one whole line out of what is pending. */
+static bool take_line(struct node *n, char *out, size_t size)
+{
+    char *nl = memchr(n->pending, '\n', n->pending_len);
+    if (nl == NULL) {
+        return false;
+    }
+    size_t len = (size_t)(nl - n->pending);
+    size_t copied = len < size - 1 ? len : size - 1;
+    memcpy(out, n->pending, copied);
+    out[copied] = '\0';
+    n->pending_len -= len + 1;
+    memmove(n->pending, nl + 1, n->pending_len);
+    return true;
+}
+
+/* The next marked line, without its mark. */
+static int read_value(struct node *n, char *out, size_t size, long long timeout_ms)
+{
+    char line[sizeof n->pending];
+    long long end = now_ms() + timeout_ms;
+    for (;;) {
+        while (take_line(n, line, sizeof line)) {
+            if (strncmp(line, MARK, sizeof MARK - 1) == 0) {
+                snprintf(out, size, "%s", line + sizeof MARK - 1);
+                return 0;
+            }
+        }
+        if (n->pending_len == sizeof n->pending) {
+            n->pending_len = 0; /* one endless line of somebody's log */
+        }
+        long long left = end - now_ms();
+        struct pollfd p = {.fd = n->out, .events = POLLIN};
+        if (left <= 0 || poll(&p, 1, (int)left) <= 0) {
+            return -1;
+        }
+        ssize_t got = read(n->out, n->pending + n->pending_len, sizeof n->pending - n->pending_len);
+        if (got <= 0) {
+            return -1;
+        }
+        n->pending_len += (size_t)got;
+    }
+}
+
+int node_start(struct node *n, const struct node_options *o)
+{
+    int to[2];
+    int from[2];
+    pid_t parent = getpid();
+    memset(n, 0, sizeof *n);
+    if (pipe(to) != 0 || pipe(from) != 0) {
+        return -1;
+    }
+    n->pid = fork();
+    if (n->pid == 0) {
+        follow_parent(parent);
+        dup2(to[0], 0);
+        dup2(from[1], 1);
+        for (int fd = 3; fd < 256; fd++) {
+            close(fd);
+        }
+        run_erl(o);
+    }
+    close(to[0]);
+    close(from[1]);
+    n->in = to[1];
+    n->out = from[0];
+    if (read_value(n, n->name, sizeof n->name, START_MS) != 0) {
+        fprintf(stderr, "node %s did not start\n", o->name);
+        node_stop(n);
+        return -1;
+    }
+    size_t len = strlen(n->name);
+    if (len >= 2 && n->name[0] == '\'') { /* as an atom is printed */
+        memmove(n->name, n->name + 1, len - 2);
+        n->name[len - 2] = '\0';
+    }
+    return 0;
+}
+
+int node_eval(struct node *n, const char *expressions, char *out, size_t size)
+{
+    size_t len = strlen(expressions);
+    if (write(n->in, expressions, len) != (ssize_t)len || write(n->in, "\n", 1) != 1) {
+        return -1;
+    }
+    return read_value(n, out, size, EVAL_MS);
+}
+
+void node_expect(struct node *n, const char *expressions, const char *expected)
+{
+    char value[4096];
+    assert_int_equal(node_eval(n, expressions, value, sizeof value), 0);
+    assert_string_equal(value, expected);
+}
+
+void node_stop(struct node *n)
+{
+    if (n->pid > 0) {
+        node_kill(n->pid);
+        close(n->in);
+        close(n->out);
+        n->pid = 0;
+    }
+}

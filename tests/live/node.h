@@ -1,0 +1,50 @@
+/*
+ * Real Erlang nodes for the live tests: each has its own stdin and stdout as a control pipe, dies
+ * with the test, and is ended by its pid. Not for more than one thread.
+ */
+#ifndef BEAMTOP_TESTS_NODE_H
+#define BEAMTOP_TESTS_NODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct node_options {
+    const char *root;    /* of another OTP, entered by chroot; NULL: the one on this system */
+    const char *name;    /* as given to -name or -sname */
+    bool long_name;
+    const char *cookie;  /* NULL: "secret" */
+    uint16_t epmd_port;  /* of node_epmd_start */
+    const char *flags[16]; /* more arguments for erl, up to the first NULL */
+};
+
+struct node {
+    pid_t pid; /* 0: not running */
+    int in;
+    int out;
+    char name[256]; /* as the node itself says it */
+    char pending[65536];
+    size_t pending_len;
+};
+
+/* Whether there is an erl (in that root, when one is given). */
+bool node_available(const char *root);
+
+/* An epmd of our own on a free port. Returns its pid, or 0. */
+pid_t node_epmd_start(uint16_t *port);
+/* Ends a child of ours. */
+void node_kill(pid_t pid);
+
+uint16_t node_free_port(void);
+
+/* Starts and waits until it is up. 0, or -1 with a line on stderr. */
+int node_start(struct node *n, const struct node_options *o);
+/* Evaluates expressions (with the full stop, on one line) and gives the value as ~w prints it,
+   or {'EXIT',Class,Reason}. 0, or -1 when there was no answer within 30 s. */
+int node_eval(struct node *n, const char *expressions, char *out, size_t size);
+/* Asserts through cmocka that the value prints as `expected`. */
+void node_expect(struct node *n, const char *expressions, const char *expected);
+void node_stop(struct node *n); /* SIGKILL; fine on one that is not running */
+
+#endif
