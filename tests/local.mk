@@ -15,6 +15,13 @@ tests_unit_etf_test_parse_SOURCES = tests/unit/etf/test_parse.c
 tests_unit_etf_test_parse_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
 # ---- dist
 UNIT_DIST =
+LIVE_DIST = tests/live/test_conn
+tests_live_test_conn_SOURCES = tests/live/test_conn.c tests/live/node.c tests/live/node.h \
+	tests/live/fake_peer.c tests/live/fake_peer.h
+tests_live_test_conn_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
+tests_live_test_conn_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
+check_PROGRAMS += $(LIVE_DIST)
+TESTS += $(LIVE_DIST)
 # ---- query
 UNIT_QUERY =
 # ---- model

@@ -214,13 +214,23 @@ int node_start(struct node *n, const struct node_options *o)
     return 0;
 }
 
-int node_eval(struct node *n, const char *expressions, char *out, size_t size)
+int node_ask(struct node *n, const char *expressions)
 {
     size_t len = strlen(expressions);
     if (write(n->in, expressions, len) != (ssize_t)len || write(n->in, "\n", 1) != 1) {
         return -1;
     }
+    return 0;
+}
+
+int node_answer(struct node *n, char *out, size_t size)
+{
     return read_value(n, out, size, EVAL_MS);
+}
+
+int node_eval(struct node *n, const char *expressions, char *out, size_t size)
+{
+    return node_ask(n, expressions) == 0 ? node_answer(n, out, size) : -1;
 }
 
 void node_expect(struct node *n, const char *expressions, const char *expected)

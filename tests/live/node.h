@@ -43,6 +43,9 @@ int node_start(struct node *n, const struct node_options *o);
 /* Evaluates expressions (with the full stop, on one line) and gives the value as ~w prints it,
    or {'EXIT',Class,Reason}. 0, or -1 when there was no answer within 30 s. */
 int node_eval(struct node *n, const char *expressions, char *out, size_t size);
+/* Its two halves, for a test that has a loop to run in between. */
+int node_ask(struct node *n, const char *expressions);
+int node_answer(struct node *n, char *out, size_t size);
 /* Asserts through cmocka that the value prints as `expected`. */
 void node_expect(struct node *n, const char *expressions, const char *expected);
 void node_stop(struct node *n); /* SIGKILL; fine on one that is not running */
