@@ -4,12 +4,13 @@ noinst_LIBRARIES += src/libbase.a src/libetf.a src/libui.a
 
 src_libbase_a_SOURCES = \
 	src/base/alloc.c src/base/arena.c src/base/buf.c src/base/clock.c src/base/error.c \
-	src/base/ring.c src/base/text.c src/base/text_units.c
+	src/base/regex.c src/base/ring.c src/base/text.c src/base/text_units.c
 src_libbase_a_CFLAGS = $(AM_CFLAGS) $(PCRE2_CFLAGS) $(UTF8PROC_CFLAGS)
 
 src_libetf_a_SOURCES = \
 	src/etf/build.c src/etf/check.c src/etf/cursor.c src/etf/field.c src/etf/internal.h \
-	src/etf/parse.c src/etf/scan.c src/etf/scan.h
+	src/etf/parse.c src/etf/print.c src/etf/print.h src/etf/print_text.c src/etf/scan.c \
+	src/etf/scan.h
 src_libetf_a_CFLAGS = $(AM_CFLAGS) $(EI_CFLAGS)
 
 noinst_LIBRARIES += src/libdist.a

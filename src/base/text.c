@@ -41,6 +41,11 @@ bool text_is_utf8(const char *s, size_t len)
     return true;
 }
 
+bool text_is_upper(int32_t codepoint)
+{
+    return utf8proc_category(codepoint) == UTF8PROC_CATEGORY_LU;
+}
+
 /* Characters that steer a terminal or the direction of text, and those whose width nobody knows. */
 static bool is_unsafe(int32_t cp)
 {

@@ -5,6 +5,12 @@
 #ifndef BEAMTOP_BASE_LIMITS_H
 #define BEAMTOP_BASE_LIMITS_H
 
+/* base */
+#define LIMIT_REGEX_BYTES 4096u                   /* an expression that a person types */
+#define LIMIT_REGEX_STEPS 200000u                 /* PCRE2's match limit: some ms for one label at worst */
+#define LIMIT_REGEX_DEPTH 2000u                   /* PCRE2's depth limit, without JIT */
+#define LIMIT_REGEX_HEAP_KIB 4096u                /* PCRE2's heap limit, without JIT */
+
 /* dist */
 #define LIMIT_FRAME_BYTES (16u * 1024 * 1024)     /* one inbound frame; larger ones are skipped as they stream */
 #define LIMIT_OUT_QUEUE_BYTES (4u * 1024 * 1024)  /* unsent bytes to the target: past it the link counts as stalled */

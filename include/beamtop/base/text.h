@@ -19,6 +19,7 @@ size_t text_decode(const char *s, size_t len, int32_t *codepoint);
 /* Writes a valid code point's UTF-8 to out (4 bytes at most) and returns the bytes. */
 size_t text_encode(int32_t codepoint, char out[4]);
 bool text_is_utf8(const char *s, size_t len);
+bool text_is_upper(int32_t codepoint); /* an upper-case letter */
 
 /*
  * Takes one grapheme cluster off s. Returns the bytes used (>= 1 while len > 0) and puts its

@@ -1,0 +1,128 @@
+#include "beamtop/base/regex.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/base/text.h"
+
+struct regex {
+    char *pattern;
+    pcre2_code *code;
+    pcre2_match_data *data;
+    pcre2_match_context *limits;
+    bool gave_up;
+};
+
+/* Smart case: an upper-case letter that is no part of an escape (as \W or \D) makes case count. */
+static bool has_upper_case(const char *s, size_t len)
+{
+    for (size_t at = 0; at < len;) {
+        if (s[at] == '\\' && at + 1 < len) {
+            at += 2;
+            continue;
+        }
+        int32_t cp;
+        size_t n = text_decode(s + at, len - at, &cp);
+        if (n > 0 && text_is_upper(cp))
+            return true;
+        at += n > 0 ? n : 1;
+    }
+    return false;
+}
+
+static int compile_failed(struct regex *re, int code, size_t offset, size_t *error_offset,
+                          struct error *err)
+{
+    char reason[256];
+    if (pcre2_get_error_message(code, (PCRE2_UCHAR *)reason, sizeof(reason)) < 0)
+        strcpy(reason, "not understood");
+    size_t len = strlen(re->pattern);
+    *error_offset = offset < len ? offset : len;
+    return error_set(err, ERR_USAGE, "bad expression at column %zu: %s",
+                     text_width(re->pattern, *error_offset) + 1, reason);
+}
+
+static int compile(struct regex *re, size_t *error_offset, struct error *err)
+{
+    size_t len = strlen(re->pattern);
+    if (len > LIMIT_REGEX_BYTES) {
+        *error_offset = LIMIT_REGEX_BYTES;
+        return error_set(err, ERR_USAGE, "an expression has at most %u bytes", LIMIT_REGEX_BYTES);
+    }
+    uint32_t options = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C;
+    if (!has_upper_case(re->pattern, len))
+        options |= PCRE2_CASELESS;
+    int code;
+    size_t offset;
+    re->code = pcre2_compile((PCRE2_SPTR)re->pattern, len, options, &code, &offset, NULL);
+    if (!re->code)
+        return compile_failed(re, code, offset, error_offset, err);
+    pcre2_jit_compile(re->code, PCRE2_JIT_COMPLETE); /* where there is none, it is interpreted */
+    re->data = pcre2_match_data_create_from_pattern(re->code, NULL);
+    re->limits = pcre2_match_context_create(NULL);
+    if (!re->data || !re->limits)
+        alloc_fail();
+    pcre2_set_match_limit(re->limits, LIMIT_REGEX_STEPS);
+    pcre2_set_depth_limit(re->limits, LIMIT_REGEX_DEPTH);
+    pcre2_set_heap_limit(re->limits, LIMIT_REGEX_HEAP_KIB);
+    return 0;
+}
+
+int regex_new(struct regex **out, const char *pattern, size_t *error_offset, struct error *err)
+{
+    struct regex *re = alloc_zero(1, sizeof(*re));
+    re->pattern = alloc_strdup(pattern);
+    int rc = compile(re, error_offset, err);
+    if (rc < 0) {
+        regex_free(re);
+        return rc;
+    }
+    *out = re;
+    return 0;
+}
+
+void regex_free(struct regex *re)
+{
+    if (!re)
+        return;
+    pcre2_match_context_free(re->limits);
+    pcre2_match_data_free(re->data);
+    pcre2_code_free(re->code);
+    free(re->pattern);
+    free(re);
+}
+
+const char *regex_pattern(const struct regex *re)
+{
+    return re->pattern;
+}
+
+bool regex_find(struct regex *re, const char *s, size_t len, size_t *from, size_t *to)
+{
+    int rc = pcre2_match(re->code, (PCRE2_SPTR)(len > 0 ? s : ""), len, 0, 0, re->data, re->limits);
+    re->gave_up = rc < 0 && rc != PCRE2_ERROR_NOMATCH;
+    if (rc < 0)
+        return false;
+    const size_t *ends = pcre2_get_ovector_pointer(re->data);
+    /* \K in a lookaround can put the start behind the end. */
+    *from = ends[0] < ends[1] ? ends[0] : ends[1];
+    *to = ends[1];
+    return true;
+}
+
+bool regex_match(struct regex *re, const char *s, size_t len)
+{
+    size_t from, to;
+    return regex_find(re, s, len, &from, &to);
+}
+
+bool regex_gave_up(const struct regex *re)
+{
+    return re->gave_up;
+}
