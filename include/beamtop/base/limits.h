@@ -50,7 +50,15 @@
 #define LIMIT_PANES 16
 #define LIMIT_CONFIG_BYTES (1024u * 1024)
 #define LIMIT_CONFIG_DEPTH 8                      /* nesting of `source` */
+#define LIMIT_CONFIG_FILES 64                     /* files read through `source`, all together */
+#define LIMIT_CONFIG_WORDS 64                     /* words of one line */
+#define LIMIT_CONFIG_MISTAKES 100                 /* kept; the rest is counted */
+#define LIMIT_BINDINGS 1000                       /* keys with a meaning */
 #define LIMIT_PROMPT_HISTORY 1000
+#define LIMIT_PROMPT_BYTES 4096                   /* one line at a prompt */
+#define LIMIT_PASTE_BYTES (64u * 1024)            /* one paste; the rest is dropped */
+#define LIMIT_COMPLETIONS 2000                    /* words offered at once */
+#define LIMIT_CAPTURE_BYTES (256u * 1024 * 1024)  /* one capture: the largest canvas as SVG, and room */
 #define LIMIT_FRAMES_PER_S 30                     /* redraws of the screen */
 
 #endif

@@ -33,7 +33,7 @@ struct config {
 
 int config_read_file(void *ctx, const char *path, struct buf *out, struct error *err); /* the file system */
 
-extern const char config_default_text[]; /* etc/beamtop.conf, embedded */
+const char *config_default_text(void); /* etc/beamtop.conf, embedded */
 
 /* Resets options, keys and theme to what etc/beamtop.conf says; it has no mistakes (a test). */
 void config_defaults(struct config *c);

@@ -25,7 +25,8 @@ enum word_kind {
     WORD_VIEW,
     WORD_COLUMN,   /* one column key */
     WORD_COLUMNS,  /* column keys with commas between */
-    WORD_CHOICE,   /* one of an option's fixed values */
+    WORD_CHOICE,   /* one of an option's own values: yes and no, or its choices */
+    WORD_DIRECTION, /* below, right */
     WORD_KINDS,
 };
 

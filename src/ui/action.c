@@ -1,0 +1,184 @@
+#include "beamtop/ui/action.h"
+
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/buf.h"
+
+#define MOVE .group = GROUP_MOVE, .where = WHERE_LIST, .args = "", .screen = true
+#define PANE .group = GROUP_VIEWS, .where = WHERE_PAGE, .screen = true
+#define LIST .group = GROUP_LISTS, .where = WHERE_TABLE, .screen = true
+#define TIME .group = GROUP_TIME, .where = WHERE_PAGE, .args = ""
+#define SETTING .group = GROUP_SETTINGS, .where = WHERE_LIST, .needs_arg = true, .rest_of_line = true
+#define PROGRAM .group = GROUP_PROGRAM, .where = WHERE_LIST
+#define PROMPT .group = GROUP_PROMPT, .where = WHERE_PROMPT, .args = ""
+
+const struct action_row action_table[ACTIONS] = {
+    [ACTION_UP] = {MOVE, .name = "up", .help = "move up"},
+    [ACTION_DOWN] = {MOVE, .name = "down", .help = "move down"},
+    [ACTION_PAGE_UP] = {MOVE, .name = "page-up", .help = "move up a page"},
+    [ACTION_PAGE_DOWN] = {MOVE, .name = "page-down", .help = "move down a page"},
+    [ACTION_FIRST] = {MOVE, .name = "first", .help = "go to the first row"},
+    [ACTION_LAST] = {MOVE, .name = "last", .help = "go to the last row"},
+    [ACTION_LEFT] = {MOVE, .name = "left", .help = "scroll left"},
+    [ACTION_RIGHT] = {MOVE, .name = "right", .help = "scroll right"},
+    [ACTION_ENTER] = {MOVE, .name = "enter", .help = "open what is under the cursor"},
+    [ACTION_BACK] = {MOVE, .name = "back", .help = "go back to where one came from"},
+
+    [ACTION_VIEW] = {PANE, .name = "view", .args = "NAME [WORD]", .arg = WORD_VIEW,
+                     .needs_arg = true, .rest_of_line = true, .help = "show a view in this pane"},
+    [ACTION_TREE] = {PANE, .name = "tree", .args = "[APPLICATION]", .arg = WORD_TEXT,
+                     .help = "show the supervision tree of an application"},
+    [ACTION_PICK_NODE] = {PANE, .name = "pick-node", .args = "", .help = "choose a node to look at"},
+    [ACTION_NEXT_PANE] = {PANE, .name = "next-pane", .args = "", .help = "go to the next pane"},
+    [ACTION_PREVIOUS_PANE] = {PANE, .name = "previous-pane", .args = "",
+                              .help = "go to the previous pane"},
+    [ACTION_SPLIT] = {PANE, .name = "split", .args = "[below|right]", .arg = WORD_DIRECTION,
+                      .help = "split this pane in two"},
+    [ACTION_ZOOM] = {PANE, .name = "zoom", .args = "",
+                     .help = "give this pane the whole screen, or give it back"},
+    [ACTION_CLOSE] = {PANE, .name = "close", .args = "", .help = "close this pane"},
+
+    [ACTION_SORT] = {LIST, .name = "sort", .args = "[COLUMN]", .arg = WORD_COLUMN,
+                     .help = "sort by a column; again, the other way round"},
+    [ACTION_SORT_LEFT] = {LIST, .name = "sort-left", .args = "",
+                          .help = "sort by the next column to the left"},
+    [ACTION_SORT_RIGHT] = {LIST, .name = "sort-right", .args = "",
+                           .help = "sort by the next column to the right"},
+    [ACTION_SORT_REVERSE] = {LIST, .name = "sort-reverse", .args = "", .help = "turn the order round"},
+    [ACTION_SORT_DELTA] = {LIST, .name = "sort-delta", .args = "",
+                           .help = "sort by change instead of amount, or back"},
+    [ACTION_CHOOSE_SORT] = {LIST, .name = "choose-sort", .args = "",
+                            .help = "choose the column to sort by"},
+    [ACTION_COLUMNS] = {LIST, .name = "columns", .args = "[COLUMN,…]", .arg = WORD_COLUMNS,
+                        .help = "show these columns; without a list, those of a first start"},
+    [ACTION_CHOOSE_COLUMNS] = {LIST, .name = "choose-columns", .args = "",
+                               .help = "choose the columns to show"},
+    [ACTION_FILTER] = {.group = GROUP_LISTS, .where = WHERE_LIST, .name = "filter",
+                       .args = "[EXPRESSION]", .arg = WORD_REGEX, .rest_of_line = true,
+                       .help = "show rows that match (PCRE2); without an expression, ask for it"},
+    [ACTION_NEXT_MATCH] = {LIST, .name = "next-match", .args = "", .help = "go to the next match"},
+    [ACTION_PREVIOUS_MATCH] = {LIST, .name = "previous-match", .args = "",
+                               .help = "go to the previous match"},
+    [ACTION_MARK] = {.group = GROUP_LISTS, .where = WHERE_TABLE | WHERE_PICKER, .screen = true,
+                     .name = "mark", .args = "", .help = "mark this row, or unmark it"},
+    [ACTION_FOLLOW] = {LIST, .name = "follow", .args = "",
+                       .help = "keep this process in sight, by name when it has one"},
+    [ACTION_OWN] = {LIST, .name = "own", .args = "",
+                    .help = "show beamtop's own processes on the node, or hide them"},
+
+    [ACTION_PAUSE] = {TIME, .name = "pause", .help = "hold the screen still, or go on"},
+    [ACTION_STEP] = {TIME, .name = "step", .help = "take one tick while paused"},
+    [ACTION_RESUME] = {TIME, .name = "resume", .help = "go on after a pause"},
+    [ACTION_INTERVAL_UP] = {TIME, .name = "interval-up", .help = "look less often"},
+    [ACTION_INTERVAL_DOWN] = {TIME, .name = "interval-down", .help = "look more often"},
+    [ACTION_REFRESH] = {TIME, .name = "refresh",
+                        .help = "look now; when the connection is lost, connect now"},
+
+    [ACTION_MAILBOX] = {.group = GROUP_PROCESS, .where = WHERE_PAGE, .screen = true,
+                        .name = "mailbox", .args = "", .view = "process",
+                        .help = "peek at the first messages of this process"},
+    [ACTION_STATE] = {.group = GROUP_PROCESS, .where = WHERE_PAGE, .screen = true, .name = "state",
+                      .args = "", .view = "process",
+                      .help = "ask this process for its state (sys:get_state)"},
+
+    [ACTION_CAPTURE] = {.group = GROUP_CAPTURE, .where = WHERE_LIST, .name = "capture",
+                        .args = "[FILE]", .arg = WORD_FILE, .rest_of_line = true,
+                        .help = "save this pane as text, ANSI, HTML or SVG"},
+    [ACTION_CAPTURE_SCREEN] = {.group = GROUP_CAPTURE, .where = WHERE_LIST,
+                               .name = "capture-screen", .args = "[FILE]", .arg = WORD_FILE,
+                               .rest_of_line = true, .help = "save the whole screen"},
+
+    [ACTION_SET] = {SETTING, .name = "set", .args = "OPTION VALUE", .arg = WORD_SET,
+                    .help = "set an option"},
+    [ACTION_TOGGLE] = {SETTING, .name = "toggle", .args = "OPTION", .arg = WORD_OPTION,
+                       .help = "switch an option on or off, or to its next value"},
+    [ACTION_THEME] = {.group = GROUP_SETTINGS, .where = WHERE_LIST, .name = "theme",
+                      .args = "[NAME]", .arg = WORD_THEME,
+                      .help = "use a theme; without a name, the next one"},
+    [ACTION_BIND] = {SETTING, .name = "bind", .args = "PLACE KEY ACTION [ARG]", .arg = WORD_BIND,
+                     .help = "give a key a meaning"},
+    [ACTION_UNBIND] = {SETTING, .name = "unbind", .args = "PLACE KEY", .arg = WORD_PLACE,
+                       .help = "take a key's meaning away"},
+    [ACTION_COLOR] = {SETTING, .name = "color", .args = "STYLE COLOUR BACKGROUND [ATTRIBUTE…]",
+                      .arg = WORD_COLOR, .help = "colour a style"},
+    [ACTION_SOURCE] = {SETTING, .name = "source", .args = "FILE", .arg = WORD_FILE,
+                       .help = "read a configuration file"},
+
+    [ACTION_COMMAND] = {PROGRAM, .name = "command", .args = "[TEXT]", .arg = WORD_TEXT,
+                        .rest_of_line = true, .help = "type an action or a setting by name"},
+    [ACTION_HELP] = {PROGRAM, .name = "help", .args = "", .screen = true,
+                     .help = "show the keys of this place"},
+    [ACTION_REDRAW] = {PROGRAM, .name = "redraw", .args = "", .help = "draw the whole screen again"},
+    [ACTION_SUSPEND] = {PROGRAM, .name = "suspend", .args = "",
+                        .help = "put beamtop aside and return to the shell"},
+    [ACTION_QUIT] = {PROGRAM, .name = "quit", .args = "", .help = "leave"},
+
+    [ACTION_PROMPT_ACCEPT] = {PROMPT, .name = "prompt-accept", .help = "accept the line"},
+    [ACTION_PROMPT_CANCEL] = {PROMPT, .name = "prompt-cancel", .help = "give the line up"},
+    [ACTION_PROMPT_COMPLETE] = {PROMPT, .name = "prompt-complete",
+                                .help = "complete the word, or list what fits"},
+};
+
+static const char *const group_titles[ACTION_GROUPS] = {
+    [GROUP_MOVE] = "Moving",     [GROUP_VIEWS] = "Views and panes", [GROUP_LISTS] = "Lists",
+    [GROUP_TIME] = "Time",       [GROUP_PROCESS] = "One process",   [GROUP_CAPTURE] = "Captures",
+    [GROUP_SETTINGS] = "Settings", [GROUP_PROGRAM] = "The program", [GROUP_PROMPT] = "The prompt",
+};
+
+const char *action_group_title(enum action_group group)
+{
+    return group_titles[group];
+}
+
+int action_find(const char *name, size_t len)
+{
+    int found = -1;
+    for (int i = 0; i < ACTIONS; i++) {
+        const char *other = action_table[i].name;
+        if (len == 0 || strncmp(other, name, len) != 0)
+            continue;
+        if (other[len] == '\0')
+            return i;
+        found = found == -1 ? i : -2;
+    }
+    return found < 0 ? -1 : found;
+}
+
+static size_t skip_blanks(const char *s)
+{
+    return strspn(s, " \t");
+}
+
+static int check_arg(const struct action_row *row, const char *arg, struct error *err)
+{
+    size_t first = strcspn(arg, " \t");
+    bool more = arg[first + skip_blanks(arg + first)] != '\0';
+    if (row->args[0] == '\0' && arg[0] != '\0')
+        return error_set(err, ERR_USAGE, "%s takes nothing", row->name);
+    if (row->needs_arg && arg[0] == '\0')
+        return error_set(err, ERR_USAGE, "%s needs %s", row->name, row->args);
+    if (!row->rest_of_line && more)
+        return error_set(err, ERR_USAGE, "%s takes one word: %s", row->name, row->args);
+    return 0;
+}
+
+int action_parse(const char *line, struct action_call *out, size_t *error_offset, struct error *err)
+{
+    const char *name = line + skip_blanks(line);
+    size_t len = strcspn(name, " \t");
+    *error_offset = (size_t)(name - line);
+    if (len == 0)
+        return error_set(err, ERR_USAGE, "an action or a setting is needed: Tab lists them");
+    int action = action_find(name, len);
+    if (action < 0)
+        return error_set(err, ERR_USAGE, "“%.*s” is no action: Tab lists them",
+                         len < 40 ? (int)len : 40, name);
+    const char *arg = name + len + skip_blanks(name + len);
+    if (check_arg(&action_table[action], arg, err) < 0) {
+        *error_offset = (size_t)(arg - line);
+        return ERR_USAGE;
+    }
+    *out = (struct action_call){(enum action)action, arg};
+    return 0;
+}
