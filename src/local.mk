@@ -37,6 +37,42 @@ src_libui_a_SOURCES = \
 	src/ui/table_draw.c
 src_libui_a_CFLAGS = $(AM_CFLAGS) $(NCURSES_CFLAGS) $(READLINE_CFLAGS)
 
+# ---- ui, below the views: canvas, tables of what a person can do, configuration, prompt, terminal
+src_libui_a_SOURCES += \
+	src/ui/action.c \
+	src/ui/capture.c \
+	src/ui/capture_file.c \
+	src/ui/config.c \
+	src/ui/diag.c \
+	src/ui/embedded.h \
+	src/ui/key.c \
+	src/ui/keymap.c \
+	src/ui/line.c \
+	src/ui/line.h \
+	src/ui/option.c \
+	src/ui/option_table.c \
+	src/ui/theme.c \
+	src/ui/theme_color.c
+nodist_src_libui_a_SOURCES = src/ui/embedded_config.c src/ui/embedded_themes.c
+
+THEMES = \
+	themes/colour-blind.theme \
+	themes/default.theme \
+	themes/high-contrast.theme \
+	themes/light.theme \
+	themes/mono.theme
+themesdir = $(pkgdatadir)/themes
+dist_themes_DATA = $(THEMES)
+EXTRA_DIST += etc/beamtop.conf src/embed.sh
+CLEANFILES += src/ui/embedded_config.c src/ui/embedded_themes.c
+
+src/ui/embedded_themes.c: $(THEMES) $(top_srcdir)/src/embed.sh
+	$(AM_V_GEN)$(MKDIR_P) src/ui && cd $(srcdir) && $(SHELL) src/embed.sh embedded_themes \
+		$(THEMES) > $(abs_builddir)/$@.tmp && mv $(abs_builddir)/$@.tmp $(abs_builddir)/$@
+src/ui/embedded_config.c: etc/beamtop.conf $(top_srcdir)/src/embed.sh
+	$(AM_V_GEN)$(MKDIR_P) src/ui && cd $(srcdir) && $(SHELL) src/embed.sh embedded_config \
+		etc/beamtop.conf > $(abs_builddir)/$@.tmp && mv $(abs_builddir)/$@.tmp $(abs_builddir)/$@
+
 noinst_LIBRARIES += src/libmodel.a
 src_libmodel_a_SOURCES = \
 	src/model/column.c \

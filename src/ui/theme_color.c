@@ -133,10 +133,12 @@ struct look theme_look(const struct theme *t, enum style style, enum color_depth
     bool had_bg = l.bg != COLOR_DEFAULT;
     l.fg = to_16(l.fg);
     l.bg = to_16(l.bg);
+    if (l.bg == 0 && e->bg > 0 && theme_rgb(e->bg) != 0)
+        l.bg = 8; /* a dark shade is not black, or the row would vanish on a black screen */
     if (depth == DEPTH_8)
         to_8(&l);
     bool bg_lost = had_bg && l.bg == COLOR_DEFAULT;
-    if (bg_lost || (l.fg == l.bg && e->fg != e->bg)) /* text must stay readable, rows told apart */
+    if (bg_lost || (l.bg != COLOR_DEFAULT && l.fg == l.bg && e->fg != e->bg)) /* text must stay readable, rows told apart */
         l = (struct look){COLOR_DEFAULT, COLOR_DEFAULT, (uint8_t)(e->attributes | ATTRIBUTE_REVERSE)};
     return l;
 }

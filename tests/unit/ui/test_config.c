@@ -1,0 +1,252 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/buf.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/ui/config.h"
+
+/* Files of the tests, instead of a file system. */
+static const struct {
+    const char *path, *text;
+} files[] = {
+    {"conf/inner.conf", "set own yes\nset nonsense 1\n"},
+    {"conf/self.conf", "source self.conf\n"},
+    {"conf/a.conf", "source b.conf\n"},
+    {"conf/b.conf", "source a.conf\n"},
+    {"themes/mine.theme", "color ok 1 2 bold\ncolor nostyle 1 2\n"},
+};
+
+static int read_fake(void *ctx, const char *path, struct buf *out, struct error *err)
+{
+    (void)ctx;
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        if (strcmp(files[i].path, path) == 0) {
+            buf_puts(out, files[i].text);
+            return 0;
+        }
+    }
+    return error_set(err, ERR_NOT_FOUND, "%s is not there", path);
+}
+
+struct fixture {
+    struct options options;
+    struct keymap keymap;
+    struct theme theme;
+    struct diags diags;
+    struct config config;
+};
+
+static void set_up(struct fixture *f)
+{
+    options_init(&f->options);
+    keymap_init(&f->keymap);
+    theme_init(&f->theme);
+    diags_init(&f->diags);
+    f->config = (struct config){&f->options, &f->keymap, &f->theme, &f->diags, read_fake, NULL,
+                                {"themes", NULL}};
+}
+
+static void tear_down(struct fixture *f)
+{
+    options_clear(&f->options);
+    keymap_clear(&f->keymap);
+    diags_clear(&f->diags);
+}
+
+static void parse(struct fixture *f, const char *text)
+{
+    config_parse(&f->config, "conf/test.conf", text, strlen(text));
+}
+
+static void test_built_in_defaults_are_whole(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    config_defaults(&f.config);
+    struct buf text;
+    buf_init(&text, 0);
+    diags_print(&f.diags, &text);
+    if (f.diags.len > 0)
+        fail_msg("%s", buf_cstr(&text));
+    for (int i = 0; i < OPTIONS; i++) { /* every option stands there with its default */
+        char line[200];
+        buf_reset(&text);
+        option_print(&f.options, (enum option)i, &text);
+        snprintf(line, sizeof line, "\nset %s ", option_table[i].name);
+        if (!strstr(config_default_text(), line))
+            fail_msg("etc/beamtop.conf lacks%s", line);
+    }
+    assert_true(f.keymap.len > 50);
+    buf_clear(&text);
+    tear_down(&f);
+}
+
+static void test_mistakes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t line, column;
+        const char *says;
+    } rows[] = {
+        {"nonsense", 1, 1, "no command"},
+        {"\n  set intervall 1s", 2, 7, "no option"},
+        {"set interval 0.1s", 1, 14, "from 250ms to 3600s"},
+        {"set interval", 1, 5, "too little"},
+        {"set interval 1s 2s", 1, 17, "too much"},
+        {"set own maybe", 1, 9, "yes or no"},
+        {"set colors 17", 1, 12, "one of auto, 256"},
+        {"set rows 1.5", 1, 10, "whole number"},
+        {"set filter \"abc", 1, 12, "not closed"},
+        {"bind nowhere a up", 1, 6, "no place"},
+        {"bind table nokey up", 1, 12, "no key"},
+        {"bind table a nothing", 1, 14, "no action"},
+        {"bind table a up x", 1, 17, "takes nothing"},
+        {"unbind table a", 1, 14, "not bound"},
+        {"color ok red", 1, 10, "too little"},
+        {"color nothing red blue", 1, 7, "no style"},
+        {"color ok red bleu", 1, 14, "no colour"},
+        {"color ok red blue blod", 1, 19, "no attribute"},
+        {"source none.conf", 1, 8, "not there"},
+        {"source self.conf", 1, 8, "sources itself"},
+        {"source a.conf", 1, 8, "sources itself"},
+        {"set theme none", 1, 11, "built in are"},
+        {"set theme ../x", 1, 11, "folder"},
+        {"set view \x01", 1, 10, "control byte"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct fixture f;
+        set_up(&f);
+        parse(&f, rows[i].text);
+        if (f.diags.len != 1)
+            fail_msg("'%s': %zu mistakes", rows[i].text, f.diags.len);
+        const struct diag *d = &f.diags.items[0];
+        bool here = strcmp(d->file, "conf/test.conf") == 0;
+        if ((here && (d->line != rows[i].line || d->column != rows[i].column)) ||
+            !strstr(d->text, rows[i].says))
+            fail_msg("'%s': %s:%zu:%zu: %s", rows[i].text, d->file, d->line, d->column, d->text);
+        tear_down(&f);
+    }
+}
+
+static void test_goes_on_after_a_mistake(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    parse(&f, "# a comment\r\nset interval soon\nset interval 2s # slow\nsource inner.conf\n"
+              "bind global x view \"process abc\"\nset filter 'a b'\nset capture-when \"q \\\" \\\\\"\n");
+    assert_int_equal(f.diags.len, 2);
+    assert_string_equal(f.diags.items[1].file, "conf/inner.conf");
+    assert_true(option_double(&f.options, OPTION_INTERVAL) == 2);
+    assert_true(option_bool(&f.options, OPTION_OWN));
+    assert_string_equal(option_text(&f.options, OPTION_FILTER), "a b");
+    assert_string_equal(option_text(&f.options, OPTION_CAPTURE_WHEN), "q \" \\");
+    assert_string_equal(f.keymap.bindings[0].arg, "process abc");
+    tear_down(&f);
+}
+
+static void test_caret(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct buf text;
+    set_up(&f);
+    buf_init(&text, 0);
+    parse(&f, "\tset \xe4\xb8\xad 1\n");
+    diags_print(&f.diags, &text);
+    assert_string_equal(buf_cstr(&text), "conf/test.conf:1:6: there is no option “\xe4\xb8\xad”\n"
+                                         "     set \xe4\xb8\xad 1\n"
+                                         "         ^\n");
+    buf_clear(&text);
+    tear_down(&f);
+}
+
+static void test_mistakes_are_bounded(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    for (int i = 0; i < LIMIT_CONFIG_MISTAKES + 7; i++)
+        parse(&f, "x\n");
+    assert_int_equal(f.diags.len, LIMIT_CONFIG_MISTAKES);
+    assert_int_equal(f.diags.dropped, 7);
+    tear_down(&f);
+}
+
+static void test_prompt_commands(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct error err = {0};
+    size_t offset = 0;
+    set_up(&f);
+    assert_int_equal(config_command(&f.config, "set theme light", &offset, &err), 0);
+    assert_string_equal(f.theme.name, "light");
+    assert_string_equal(option_text(&f.options, OPTION_THEME), "light");
+    assert_int_equal(config_command(&f.config, "set theme mine", &offset, &err), 0);
+    assert_int_equal(theme_look(&f.theme, STYLE_OK, DEPTH_256).bg, 2);
+    assert_int_equal(f.diags.len, 1);
+    assert_string_equal(f.diags.items[0].file, "themes/mine.theme");
+    assert_int_equal(config_command(&f.config, "set budget 90", &offset, &err), ERR_USAGE);
+    assert_int_equal(offset, 11);
+    assert_int_equal(f.diags.len, 1);
+    tear_down(&f);
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    static const struct {
+        enum option option;
+        const char *text, *printed;
+    } rows[] = {
+        {OPTION_INTERVAL, "250ms", "250ms"}, {OPTION_INTERVAL, "2m", "120s"},
+        {OPTION_MAILBOX_BYTES, "2KiB", "2048"}, {OPTION_OWN, "ON", "yes"},
+        {OPTION_COLORS, "none", "none"},     {OPTION_BUDGET, "0.5", "0.5"},
+        {OPTION_COLUMNS, "pid,name", "pid,name"},
+    };
+    struct options o;
+    struct error err = {0};
+    struct buf text;
+    options_init(&o);
+    buf_init(&text, 0);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        uint32_t before = o.generation;
+        assert_int_equal(option_set(&o, rows[i].option, rows[i].text, &err), 0);
+        buf_reset(&text);
+        option_print(&o, rows[i].option, &text);
+        if (strcmp(buf_cstr(&text), rows[i].printed) != 0 || o.generation != before + 1)
+            fail_msg("%s: %s", rows[i].text, buf_cstr(&text));
+        assert_int_equal(option_set(&o, rows[i].option, rows[i].printed, &err), 0);
+        assert_int_equal(o.generation, before + 1);
+    }
+    assert_int_equal(option_toggle(&o, OPTION_OWN, &err), 0);
+    assert_false(option_bool(&o, OPTION_OWN));
+    assert_int_equal(option_toggle(&o, OPTION_COLORS, &err), 0);
+    assert_int_equal(option_int(&o, OPTION_COLORS), COLORS_AUTO);
+    assert_int_equal(option_toggle(&o, OPTION_INTERVAL, &err), ERR_USAGE);
+    buf_clear(&text);
+    options_clear(&o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_built_in_defaults_are_whole),
+        cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_goes_on_after_a_mistake),
+        cmocka_unit_test(test_caret),
+        cmocka_unit_test(test_mistakes_are_bounded),
+        cmocka_unit_test(test_prompt_commands),
+        cmocka_unit_test(test_options),
+    };
+    return cmocka_run_group_tests_name("config", tests, NULL, NULL);
+}

@@ -1,0 +1,142 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/embed.h"
+#include "beamtop/ui/theme.h"
+
+extern const struct embedded embedded_themes[];
+
+static void test_built_in_themes_are_whole(void **state)
+{
+    (void)state;
+    size_t n = 0;
+    for (; theme_builtin(n); n++) {
+        struct theme t;
+        struct error err = {0};
+        theme_init(&t);
+        if (theme_use(&t, theme_builtin(n), &err) < 0)
+            fail_msg("%s: %s", theme_builtin(n), err.text);
+    }
+    size_t files = 0;
+    for (; embedded_themes[files].name; files++) {
+        struct theme t;
+        struct diags diags;
+        theme_init(&t);
+        diags_init(&diags);
+        theme_parse(&t, "x", embedded_themes[files].text, embedded_themes[files].len, &diags);
+        if (diags.len > 0)
+            fail_msg("%s:%zu: %s", embedded_themes[files].name, diags.items[0].line,
+                     diags.items[0].text);
+        for (int i = 0; i < STYLES; i++) {
+            char line[64] = "\ncolor ";
+            strcat(strcat(line, style_name((enum style)i)), " ");
+            if (!strstr(embedded_themes[files].text, line))
+                fail_msg("%s lacks%s", embedded_themes[files].name, line);
+        }
+        diags_clear(&diags);
+    }
+    assert_int_equal(files, n);
+}
+
+/* Without colours a row that needs to stand out still does, in every theme. */
+static void test_meaning_without_colour(void **state)
+{
+    (void)state;
+    static const enum style needed[] = {STYLE_CURSOR, STYLE_HEADING_SORT, STYLE_TITLE, STYLE_ALARM,
+                                        STYLE_WARN,   STYLE_MARK,         STYLE_MATCH};
+    for (size_t n = 0; theme_builtin(n); n++) {
+        struct theme t;
+        struct error err = {0};
+        theme_init(&t);
+        assert_int_equal(theme_use(&t, theme_builtin(n), &err), 0);
+        for (size_t i = 0; i < ARRAY_LEN(needed); i++)
+            if (theme_look(&t, needed[i], DEPTH_NONE).attributes == 0)
+                fail_msg("%s: %s has no attribute", theme_builtin(n), style_name(needed[i]));
+    }
+}
+
+static void test_colors(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int color;
+    } rows[] = {
+        {"default", -1}, {"red", 1},        {"bright-white", 15}, {"0", 0},    {"255", 255},
+        {"256", -2},     {"-1", -2},        {"", -2},             {"0255", -2}, {"#000000", 16},
+        {"#ffffff", 231}, {"#ff0000", 196}, {"#808080", 244},     {"#fff", -2}, {"#gggggg", -2},
+        {"Red", -2},     {"99999999999", -2},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (theme_color_find(rows[i].name) != rows[i].color)
+            fail_msg("%s: %d", rows[i].name, theme_color_find(rows[i].name));
+    for (int i = 16; i < 256; i++)
+        assert_int_equal(theme_rgb(theme_nearest(theme_rgb(i))), theme_rgb(i));
+}
+
+static void test_fewer_colors(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *fg, *bg, *attribute;
+        enum color_depth depth;
+        struct look look;
+    } rows[] = {
+        {"196", "default", "bold", DEPTH_256, {196, -1, ATTRIBUTE_BOLD}},
+        {"196", "default", "bold", DEPTH_16, {9, -1, ATTRIBUTE_BOLD}},
+        {"196", "default", "dim", DEPTH_8, {1, -1, ATTRIBUTE_DIM | ATTRIBUTE_BOLD}},
+        {"196", "231", "bold", DEPTH_NONE, {-1, -1, ATTRIBUTE_BOLD}},
+        {"244", "default", "bold", DEPTH_8, {-1, -1, ATTRIBUTE_BOLD | ATTRIBUTE_DIM}},
+        {"231", "236", "bold", DEPTH_8, {-1, -1, ATTRIBUTE_BOLD | ATTRIBUTE_REVERSE}},
+        {"231", "15", "bold", DEPTH_16, {-1, -1, ATTRIBUTE_BOLD | ATTRIBUTE_REVERSE}},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct theme t;
+        struct error err = {0};
+        size_t bad;
+        char ok[] = "ok", fg[16], bg[16], attribute[16];
+        char *words[] = {ok, strcpy(fg, rows[i].fg), strcpy(bg, rows[i].bg),
+                         strcpy(attribute, rows[i].attribute)};
+        theme_init(&t);
+        assert_int_equal(theme_color(&t, words, 4, &bad, &err), 0);
+        struct look l = theme_look(&t, STYLE_OK, rows[i].depth), want = rows[i].look;
+        if (l.fg != want.fg || l.bg != want.bg || l.attributes != want.attributes)
+            fail_msg("row %zu: %d %d %x", i, l.fg, l.bg, l.attributes);
+    }
+}
+
+static void test_overrides_outlive_a_theme(void **state)
+{
+    (void)state;
+    struct theme t;
+    struct error err = {0};
+    size_t bad;
+    char name[] = "cursor", fg[] = "1", bg[] = "2", mono[] = "mono", bold[] = "bold";
+    char *words[] = {name, fg, bg, mono, bold};
+    theme_init(&t);
+    assert_int_equal(theme_color(&t, words, 5, &bad, &err), 0);
+    assert_int_equal(theme_use(&t, "light", &err), 0);
+    assert_int_equal(theme_look(&t, STYLE_CURSOR, DEPTH_256).fg, 1);
+    assert_int_equal(theme_look(&t, STYLE_CURSOR, DEPTH_256).attributes, 0);
+    assert_int_equal(theme_look(&t, STYLE_CURSOR, DEPTH_NONE).attributes, ATTRIBUTE_BOLD);
+    assert_int_equal(theme_use(&t, "nothing", &err), ERR_NOT_FOUND);
+    assert_non_null(strstr(err.text, "colour-blind"));
+    assert_string_equal(t.name, "light");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_built_in_themes_are_whole),
+        cmocka_unit_test(test_meaning_without_colour),
+        cmocka_unit_test(test_colors),
+        cmocka_unit_test(test_fewer_colors),
+        cmocka_unit_test(test_overrides_outlive_a_theme),
+    };
+    return cmocka_run_group_tests_name("theme", tests, NULL, NULL);
+}
