@@ -55,3 +55,8 @@ UNIT_TESTS = $(UNIT_BASE) $(UNIT_ETF) $(UNIT_DIST) $(UNIT_QUERY) $(UNIT_MODEL) $
 check-unit: all
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(UNIT_TESTS)'
 .PHONY: check-unit
+
+# ---- real nodes, real terminals
+LIVE_TESTS = tests/live/test_demo.sh
+TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_life.sh tests/tmux/test_look.sh
+TESTS += $(LIVE_TESTS) $(TMUX_TESTS)

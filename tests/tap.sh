@@ -1,0 +1,55 @@
+# shellcheck shell=sh
+# Test Anything Protocol for the tests in shell; sourced. A test is a function whose name says what
+# holds; `run NAME [ARGUMENT…]` calls it in this shell and reports; what it said is shown when it fails.
+# BEAMTOP_SRCDIR and BEAMTOP_BUILDDIR come from make; by hand: the tree, and the build in `build`.
+
+BEAMTOP_SRCDIR=${BEAMTOP_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
+BEAMTOP_BUILDDIR=${BEAMTOP_BUILDDIR:-$BEAMTOP_SRCDIR/build}
+beamtop=$BEAMTOP_BUILDDIR/src/beamtop
+work=$(mktemp -d "${TMPDIR:-/tmp}/beamtop-test.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+tap_count=0
+tap_failed=0
+
+# Ends a script that cannot run here.
+skip_all() {
+    echo "1..0 # SKIP $*"
+    exit 0
+}
+
+run() {
+    tap_count=$((tap_count + 1))
+    tap_name=$(echo "$*" | tr _ ' ')
+    if "$@" >"$work/tap.out" 2>&1; then
+        echo "ok $tap_count - $tap_name"
+    else
+        tap_failed=$((tap_failed + 1))
+        echo "not ok $tap_count - $tap_name"
+        sed 's/^/# /' "$work/tap.out"
+    fi
+}
+
+skip() {
+    tap_count=$((tap_count + 1))
+    echo "ok $tap_count - $(echo "$1" | tr _ ' ') # SKIP $2"
+}
+
+finish() {
+    echo "1..$tap_count"
+    exit $((tap_failed > 0))
+}
+
+# wait_until SECONDS COMMAND…: looks twenty times a second; fails when it never holds.
+wait_until() {
+    wait_left=$(($1 * 20))
+    shift
+    until "$@"; do
+        wait_left=$((wait_left - 1))
+        [ "$wait_left" -gt 0 ] || return 1
+        sleep 0.05
+    done
+}
+
+# A process that has ended but that nobody has waited for does not run.
+is_running() { [ -n "$(tr -d '\0' 2>/dev/null <"/proc/$1/cmdline")" ]; }
+has_ended() { ! is_running "$1"; }

@@ -1,0 +1,132 @@
+# shellcheck shell=sh disable=SC2154
+# Runs a program in a terminal of a known size and looks at it: a tmux server of its own socket, whose
+# configuration and environment are ours alone. Sourced, after tests/tap.sh. Nothing sleeps for a
+# fixed time: each step waits, with a limit, until the screen says what is expected.
+
+tm_wait_s=${BEAMTOP_TMUX_WAIT_S:-15}
+
+tm() { tmux -u -S "$work/tmux" "$@"; }
+
+# tm_open COLUMNS ROWS [VARIABLE=VALUE…]: an interactive shell with a prompt of its own.
+tm_open() {
+    tm_columns=$1 tm_rows=$2
+    shift 2
+    cat >"$work/tmux.conf" <<-'EOF'
+	set -g status off
+	set -g default-terminal tmux-256color
+	set -g remain-on-exit on
+	set -g escape-time 10
+	EOF
+    env -i PATH="$PATH" HOME="$work" TERM=xterm-256color LANG=C.UTF-8 \
+        ASAN_OPTIONS="${ASAN_OPTIONS:-}" ${ERL_EPMD_PORT:+ERL_EPMD_PORT="$ERL_EPMD_PORT"} \
+        tmux -u -f "$work/tmux.conf" -S "$work/tmux" \
+        new-session -d -x "$tm_columns" -y "$tm_rows" env PS1='ready> ' "$@" sh -i || return 1
+    tm_wait 'ready>'
+}
+
+# Ends the server, and waits until its socket answers no more.
+tm_close() {
+    tm kill-server 2>/dev/null || true
+    wait_until 5 tm_is_closed
+}
+
+tm_is_closed() { ! tm has-session 2>/dev/null; }
+
+tm_keys() { tm send-keys "$@"; }          # by tmux's names: Enter C-z Down F1
+tm_type() { tm send-keys -l -- "$1"; }    # as it stands
+
+tm_run() {
+    tm_type "$1"
+    tm_keys Enter
+}
+
+tm_text() { tm capture-pane -p; }
+tm_ansi() { tm capture-pane -p -e; }
+
+tm_has() { tm_text | grep -qF -e "$1"; }
+tm_has_not() { ! tm_has "$1"; }
+tm_says() { [ "$(tm display-message -p "$1")" = "$2" ]; }
+
+# Waits for a text; shows the screen when it does not come.
+tm_wait() {
+    wait_until "$tm_wait_s" tm_has "$1" || {
+        echo "'$1' does not appear on:"
+        tm_text
+        return 1
+    }
+}
+
+tm_wait_gone() {
+    wait_until "$tm_wait_s" tm_has_not "$1" || {
+        echo "'$1' does not go from:"
+        tm_text
+        return 1
+    }
+}
+
+tm_resize() { tm resize-window -x "$1" -y "$2"; }
+
+# What a program may leave changed: alternate screen, cursor, mouse, keypad and cursor-key modes.
+tm_modes() {
+    tm display-message -p \
+        'alternate #{alternate_on} cursor #{cursor_flag} mouse #{mouse_any_flag} keypad #{keypad_flag} keys #{keypad_cursor_flag}'
+}
+
+tm_restored() { [ "$(tm_modes)" = 'alternate 0 cursor 1 mouse 0 keypad 0 keys 0' ]; }
+
+# The terminal is a shell's again: modes, and the line discipline as it was in $work/stty (but the
+# first line, with the size).
+tm_wait_restored() {
+    wait_until "$tm_wait_s" tm_restored || {
+        echo "the terminal is left as: $(tm_modes)"
+        return 1
+    }
+    tm_run "stty -a | sed 1d >$work/stty.now; echo stty' 'read"
+    tm_wait 'stty read' || return 1
+    diff "$work/stty" "$work/stty.now"
+}
+
+# The process in the foreground of the terminal, when it has the name.
+tm_pid() {
+    tty=$(tm display-message -p '#{pane_tty}')
+    ps -o pid=,stat=,comm= -t "${tty#/dev/}" | awk -v name="$1" '$2 ~ /\+/ && $3 == name { print $1 }'
+}
+
+# ---- beamtop on the demo node
+
+# Starts the demo node for this script, and sees that everything of it ends.
+bt_setup() {
+    command -v tmux >/dev/null 2>&1 || skip_all "no tmux here"
+    "$beamtop" --help 2>/dev/null | grep -q 'live screen' || skip_all "$beamtop has no screen"
+    BEAMTOP_DEMO_DIR=$work/shop
+    export BEAMTOP_DEMO_DIR
+    trap 'tm_close; "$BEAMTOP_SRCDIR/demo/run.sh" stop; rm -rf "$work"' EXIT
+    trap 'exit 130' HUP INT TERM
+    "$BEAMTOP_SRCDIR/demo/run.sh" start >"$work/env" 2>"$work/demo.log" ||
+        skip_all "the demo node does not start: $(tail -1 "$work/demo.log")"
+    . "$work/env"
+}
+
+# bt_start COLUMNS ROWS [VARIABLE=VALUE…] [-- ARGUMENT…]: a terminal with the program in it.
+bt_start() {
+    bt_columns=$1 bt_rows=$2 bt_env=
+    shift 2
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do
+        bt_env="$bt_env $1"
+        shift
+    done
+    [ $# -eq 0 ] || shift
+    tm_close
+    # shellcheck disable=SC2086
+    tm_open "$bt_columns" "$bt_rows" BT="$beamtop" NODE="$BEAMTOP_DEMO_NODE" \
+        COOKIE="$BEAMTOP_DEMO_COOKIE_FILE" $bt_env || return 1
+    tm_run "stty -a | sed 1d >$work/stty; clear; \"\$BT\" \"\$NODE\" --cookie-file \"\$COOKIE\" $*; echo code \$?"
+}
+
+# The same, and its first list is shown.
+bt_open() { bt_start "$@" && tm_wait shop_pricing; }
+
+bt_quit() {
+    tm_keys q
+    tm_wait 'code 0' && tm_wait_restored
+}

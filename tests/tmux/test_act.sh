@@ -1,0 +1,125 @@
+#!/bin/sh
+# What a person does: keys, filter, views, the command prompt, captures, leaving.
+# shellcheck disable=SC1091,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/lib.sh"
+bt_setup
+
+filters_as_typed() {
+    bt_open 120 40 || return 1
+    tm_type '/'
+    tm_type '^shop_order_[12]$'
+    tm_wait_gone shop_pricing && tm_wait shop_order_1 && tm_wait shop_order_2 || return 1
+    tm_keys Enter
+    tm_has_not shop_order_3 && bt_quit
+}
+
+keeps_the_filter_before_a_bad_one() {
+    bt_start 120 40 -- --filter shop_order || return 1
+    tm_wait shop_order_1 && tm_has_not shop_pricing || return 1
+    tm_type '/'
+    tm_type '('
+    tm_wait shop_order_1 && tm_has_not shop_pricing || return 1
+    tm_keys Escape
+    tm_wait shop_order_1 && bt_quit
+}
+
+takes_the_filter_back() {
+    bt_open 120 40 || return 1
+    tm_type '/'
+    tm_type 'shop_order'
+    tm_wait_gone shop_pricing || return 1
+    tm_keys Escape
+    tm_wait shop_pricing && bt_quit
+}
+
+sorts_by_name_of_a_column() {
+    bt_open 120 40 || return 1
+    tm_type ':sort message_queue_len'
+    tm_keys Enter
+    wait_until 15 first_is shop_mailer || {
+        tm_text
+        return 1
+    }
+    bt_quit
+}
+
+first_is() { tm_text | grep -A1 -F PID | tail -1 | grep -qF "$1"; }
+
+opens_a_process() {
+    bt_open 120 40 || return 1
+    tm_keys g Enter
+    tm_wait 'shop_pricing:' && bt_quit
+}
+
+shows_every_view() {
+    bt_open 120 40 || return 1
+    for view in memory schedulers applications log help top; do
+        tm_type ":view $view"
+        tm_keys Enter
+        wait_until 10 title_names "$view" || {
+            tm_text
+            return 1
+        }
+    done
+    bt_quit
+}
+
+title_names() { tm_text | grep -qi -e "─.*$1" -e "-.*$1"; }
+
+explains_its_keys() {
+    bt_open 120 40 && tm_type '?' && tm_wait 'quit' && bt_quit
+}
+
+pauses_and_goes_on() {
+    bt_open 120 40 && tm_type p && tm_wait paused && tm_type p && tm_wait_gone paused && bt_quit
+}
+
+# captures NAME SIGN: a file of the format that its name says.
+captures() {
+    bt_open 120 40 || return 1
+    tm_type ":capture-screen $work/$1"
+    tm_keys Enter
+    wait_until 10 test -s "$work/$1" || {
+        tm_text
+        return 1
+    }
+    grep -qF -e "$2" "$work/$1" && grep -qF shop_pricing "$work/$1" && bt_quit
+}
+
+captures_text() { captures screen.txt PID; }
+captures_svg() { captures screen.svg '<svg'; }
+captures_html() { captures screen.html '<'; }
+captures_ansi() { captures screen.ansi "$(printf '\033')["; }
+
+says_when_a_command_is_wrong() {
+    bt_open 120 40 || return 1
+    tm_type ':no-such-action'
+    tm_keys Enter
+    tm_wait no-such-action && tm_has shop_pricing && bt_quit
+}
+
+shows_a_new_node_after_a_loss() {
+    bt_open 120 40 || return 1
+    "$BEAMTOP_SRCDIR/demo/run.sh" stop && tm_wait_gone live || return 1
+    "$BEAMTOP_SRCDIR/demo/run.sh" start >"$work/env" && . "$work/env" || return 1
+    tm_keys q
+    tm_wait 'code ' && tm_wait_restored
+}
+
+run filters_as_typed
+run keeps_the_filter_before_a_bad_one
+run takes_the_filter_back
+run sorts_by_name_of_a_column
+run opens_a_process
+run shows_every_view
+run explains_its_keys
+run pauses_and_goes_on
+run captures_text
+run captures_svg
+run captures_html
+run captures_ansi
+run says_when_a_command_is_wrong
+run shows_a_new_node_after_a_loss
+finish

@@ -1,0 +1,79 @@
+#!/bin/sh
+# The program in a real terminal: start, resize, suspend and resume, exit, kill and crash.
+# shellcheck disable=SC1091,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/lib.sh"
+bt_setup
+
+opens_and_leaves() {
+    bt_open 120 40 && tm_has "$BEAMTOP_DEMO_NODE" && tm_has OTP && bt_quit
+}
+
+leaves_the_shell_its_screen() {
+    bt_open 80 24 && tm_keys q && tm_wait 'code 0' && tm_has_not shop_pricing
+}
+
+# Every row of the new size is drawn, none of the old one is left.
+fits() {
+    tm_resize "$1" "$2" && tm_wait shop_pricing || return 1
+    wait_until 5 no_row_is_longer "$1" || {
+        tm_text
+        return 1
+    }
+}
+
+no_row_is_longer() {
+    tm_text | awk -v most="$1" '{ gsub(/[\200-\277]/, "") } length($0) > most { bad = 1 } END { exit bad }'
+}
+
+follows_the_size_of_the_terminal() {
+    bt_open 120 40 && fits 80 24 && fits 60 16 && fits 160 50 && bt_quit
+}
+
+survives_a_tiny_terminal() {
+    bt_open 80 24 && tm_resize 10 3 && tm_keys Down && tm_resize 80 24 && tm_wait shop_pricing && bt_quit
+}
+
+stops_and_goes_on() {
+    bt_open 80 24 && tm_keys C-z && tm_wait Stopped && tm_restored || return 1
+    tm_run 'fg; echo code $?'
+    tm_wait_gone 'ready>' && tm_wait shop_pricing && bt_quit
+}
+
+follows_a_resize_while_stopped() {
+    bt_open 80 24 && tm_keys C-z && tm_wait Stopped && tm_resize 100 30 || return 1
+    tm_run 'fg; echo code $?'
+    tm_wait_gone 'ready>' && tm_wait shop_pricing && fits 100 30 && bt_quit
+}
+
+# dies_of SIGNAL: the terminal is a shell's again.
+dies_of() {
+    bt_open 80 24 || return 1
+    kill -"$1" "$(tm_pid beamtop)" && tm_wait 'code ' && tm_has_not 'code 0' && tm_wait_restored
+}
+
+restores_the_terminal_when_killed() { dies_of TERM; }
+restores_the_terminal_when_hung_up() { dies_of HUP; }
+restores_the_terminal_when_it_crashes() { dies_of SEGV; }
+restores_the_terminal_when_it_aborts() { dies_of ABRT; }
+
+leaves_when_the_terminal_closes() {
+    bt_open 80 24 || return 1
+    pid=$(tm_pid beamtop)
+    tm_close
+    wait_until 10 has_ended "$pid"
+}
+
+run opens_and_leaves
+run leaves_the_shell_its_screen
+run follows_the_size_of_the_terminal
+run survives_a_tiny_terminal
+run stops_and_goes_on
+run follows_a_resize_while_stopped
+run restores_the_terminal_when_killed
+run restores_the_terminal_when_hung_up
+run restores_the_terminal_when_it_crashes
+run restores_the_terminal_when_it_aborts
+run leaves_when_the_terminal_closes
+finish
