@@ -80,6 +80,7 @@ src_libmodel_a_SOURCES = \
 	src/model/decode_detail.c \
 	src/model/decode_process.c \
 	src/model/decode_read.c \
+	src/model/filter.c \
 	src/model/history.c \
 	src/model/internal.h \
 	src/model/journal.c \

@@ -38,6 +38,7 @@
 #define LIMIT_HISTORY 900                         /* samples kept for each line of history: 15 min at 1 s */
 #define LIMIT_SCHEDULERS 4096                     /* 1024 normal + 1024 dirty CPU + 1024 dirty I/O, and room */
 #define LIMIT_FILTER_LABELS 20000                 /* distinct names a filter looks at */
+#define LIMIT_FILTER_LABEL_BYTES 4096             /* one of them */
 #define LIMIT_JOURNAL 1000                        /* lines of the log view */
 #define LIMIT_SEEN_PIDS 32768                     /* processes whose earlier sights are remembered: about 6 MiB */
 #define LIMIT_SEEN_NAMES 4096                     /* registered names whose last pid is remembered */
