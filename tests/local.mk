@@ -3,7 +3,7 @@ TEST_EXTENSIONS = .sh
 LOG_DRIVER = env CMOCKA_MESSAGE_OUTPUT=TAP AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 SH_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 AM_TESTS_ENVIRONMENT = BEAMTOP_SRCDIR='$(abs_top_srcdir)' BEAMTOP_BUILDDIR='$(abs_top_builddir)'; \
-	export BEAMTOP_SRCDIR BEAMTOP_BUILDDIR;
+	FUZZ_TARGETS='$(FUZZ_TARGETS)'; export BEAMTOP_SRCDIR BEAMTOP_BUILDDIR FUZZ_TARGETS;
 
 # ---- base
 UNIT_BASE = tests/unit/base/test_clock
@@ -47,11 +47,37 @@ UNIT_UI += tests/unit/ui/test_theme
 tests_unit_ui_test_theme_SOURCES = tests/unit/ui/test_theme.c
 tests_unit_ui_test_theme_LDADD = src/libui.a $(BASE_LIBS) $(CMOCKA_LIBS)
 
+# ---- fuzz: tests/fuzz/fuzz_NAME.c, its inputs in tests/fuzz/corpus/NAME/. A target is its name here and its line below.
+FUZZ_TARGETS = \
+	tests/fuzz/fuzz_etf \
+	tests/fuzz/fuzz_parse \
+	tests/fuzz/fuzz_regex
+tests_fuzz_fuzz_etf_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
+tests_fuzz_fuzz_parse_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
+tests_fuzz_fuzz_regex_LDADD = $(FUZZ_MAIN) $(BASE_LIBS)
+
+# With --enable-fuzzing libFuzzer has the main(); else it is the driver's, which replays the inputs.
+FUZZ_REPLAY =
+if FUZZING
+FUZZ_MAIN = $(FUZZ_LDFLAGS)
+noinst_PROGRAMS += $(FUZZ_TARGETS)
+else
+FUZZ_MAIN = tests/fuzz/libdriver.a
+check_LIBRARIES = tests/fuzz/libdriver.a
+tests_fuzz_libdriver_a_SOURCES = tests/fuzz/driver.c tests/fuzz/fuzz.h
+check_PROGRAMS += $(FUZZ_TARGETS)
+FUZZ_REPLAY += tests/fuzz/replay.sh
+endif
+
+SCRIPT_TESTS = tests/layers.sh $(FUZZ_REPLAY)
+TESTS += $(SCRIPT_TESTS)
+EXTRA_DIST += tests/layers.sh tests/fuzz/replay.sh tests/fuzz/run.sh tests/fuzz/corpus
+
 check_PROGRAMS += $(UNIT_BASE) $(UNIT_ETF) $(UNIT_DIST) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_STORE) $(UNIT_UI)
 TESTS += $(UNIT_BASE) $(UNIT_ETF) $(UNIT_DIST) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_STORE) $(UNIT_UI)
 
 # The tests that need no node and no terminal: quick.
-UNIT_TESTS = $(UNIT_BASE) $(UNIT_ETF) $(UNIT_DIST) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_STORE) $(UNIT_UI)
+UNIT_TESTS = $(SCRIPT_TESTS) $(UNIT_BASE) $(UNIT_ETF) $(UNIT_DIST) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_STORE) $(UNIT_UI)
 check-unit: all
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(UNIT_TESTS)'
 .PHONY: check-unit

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "beamtop/base/attr.h"
 #include "beamtop/base/error.h"
 #include "beamtop/base/ring.h"
 #include "beamtop/model/snapshot.h"
@@ -52,7 +53,7 @@ void model_set_link(struct model *m, enum link_state state, const char *text);
 /* Cost of the tick that just ended; why_stretched is "" when the interval is as asked for. */
 void model_set_cost(struct model *m, const struct tick_cost *cost);
 void model_set_interval(struct model *m, double asked_s, double real_s, double budget, const char *why_stretched);
-void model_journal(struct model *m, int64_t wall_us, bool trouble, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void model_journal(struct model *m, int64_t wall_us, bool trouble, const char *fmt, ...) ATTR_PRINTF(4, 5);
 void model_gap(struct model *m); /* history: one gap */
 
 const struct node_info *model_node(const struct model *m);         /* NULL until known */

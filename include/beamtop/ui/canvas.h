@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "beamtop/base/attr.h"
 #include "beamtop/ui/style.h"
 
 #define CANVAS_CELL_BYTES 16 /* one grapheme cluster; a longer one is shown as its replacement */
@@ -42,7 +43,7 @@ void canvas_erase(struct canvas *c, enum style style);
 int canvas_put(struct canvas *c, struct rect r, int row, int column, enum style style, const char *s, size_t len);
 int canvas_puts(struct canvas *c, struct rect r, int row, int column, enum style style, const char *s);
 int canvas_printf(struct canvas *c, struct rect r, int row, int column, enum style style, const char *fmt, ...)
-    __attribute__((format(printf, 6, 7)));
+    ATTR_PRINTF(6, 7);
 void canvas_fill(struct canvas *c, struct rect r, enum style style, char ch);
 /* Gives `columns` cells the style, keeping their text: cursor rows. */
 void canvas_restyle(struct canvas *c, struct rect r, int row, int column, int columns, enum style style);
