@@ -27,7 +27,15 @@ TESTS += $(LIVE_DIST)
 # ---- query
 UNIT_QUERY =
 # ---- model
-UNIT_MODEL =
+UNIT_MODEL = tests/unit/model/test_column tests/unit/model/test_decode tests/unit/model/test_filter tests/unit/model/test_rate
+tests_unit_model_test_column_SOURCES = tests/unit/model/answers.h tests/unit/model/test_column.c
+tests_unit_model_test_column_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
+tests_unit_model_test_decode_SOURCES = tests/unit/model/answers.h tests/unit/model/test_decode.c
+tests_unit_model_test_decode_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
+tests_unit_model_test_filter_SOURCES = tests/unit/model/answers.h tests/unit/model/test_filter.c
+tests_unit_model_test_filter_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
+tests_unit_model_test_rate_SOURCES = tests/unit/model/answers.h tests/unit/model/test_rate.c
+tests_unit_model_test_rate_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 # ---- store
 UNIT_STORE =
 # ---- ui

@@ -14,7 +14,7 @@ int decode_node(struct arena *arena, const uint8_t *term, size_t len, struct nod
     decoder_init(&d, arena, term, len);
     struct cursor *c = &d.c;
     *out = (struct node_info){.word_bytes = -1};
-    cursor_tuple_of(c, 18);
+    cursor_tuple_of(c, 19);
     cursor_atom_is(c, "node");
     decode_atom(&d, &out->name);
     decode_binary(&d, &out->otp);

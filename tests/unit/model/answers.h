@@ -1,0 +1,157 @@
+/* Answers as targets give them, one good one or more of each kind, as text for etf_parse. */
+#ifndef TESTS_MODEL_ANSWERS_H
+#define TESTS_MODEL_ANSWERS_H
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/etf/build.h"
+#include "beamtop/etf/parse.h"
+#include "beamtop/model/column.h"
+#include "beamtop/model/model.h"
+
+enum answer_kind {
+    ANSWER_NODE, ANSWER_SYSTEM, ANSWER_SCAN, ANSWER_PROCESS, ANSWER_MAILBOX, ANSWER_STATE,
+    ANSWER_ALLOC, ANSWER_APPS, ANSWER_TREE, ANSWER_KINDS,
+};
+
+#define NODE_ANSWER                                                                           \
+    "{node, 'mq1@host', <<\"25\">>, <<\"13.1.5\">>, <<\"jit\">>, 8, 2, 2, 2, 1, 2, "               \
+    "{262144, 65536, 1048576, 8192}, <<\"unix/linux 6.1.0\">>, <<\"4711\">>, 1700000000000000, "   \
+    "60, interactive, <<>>, 2}"
+
+/* Mono seconds, wall, uptime ms, reductions, active of scheduler 1, total. */
+#define SYSTEM_ANSWER(mono_s, uptime, reductions, active, total)                              \
+    "{system, -576460" mono_s "000000000, 1700000100000000, " uptime                          \
+    ", {1000, 600, 500, 400, 50, 40, 30, 20, 10}, {41, 2, 9000, 12}, {3, [2,1,4,5]}, {" reductions \
+    ", 10, 20, 30, 40, 50}, [{1," active "," total "},{2,0," total "},{3,0," total               \
+    "},{4,0," total "},{5,0," total "},{6,0," total "}], {2048, 4096}}"
+
+#define SCAN_ITEMS                                                                            \
+    (1u << ITEM_ID | 1u << ITEM_REDUCTIONS | 1u << ITEM_MESSAGE_QUEUE_LEN | 1u << ITEM_MEMORY | \
+     1u << ITEM_CURRENT_FUNCTION)
+
+static const struct answer {
+    const char *name;
+    enum answer_kind kind;
+    const char *text;
+} answers[] = {
+    {"node", ANSWER_NODE, NODE_ANSWER},
+    {"system", ANSWER_SYSTEM, SYSTEM_ANSWER("100", "5000", "1000", "10", "100")},
+    {"system without what a VM may lack", ANSWER_SYSTEM,
+     "{system, 5, 6, 7, undefined, {1,2,3,undefined}, {0, [0,0,0]}, "
+     "{1,2,3,4,5,6}, undefined, undefined}"},
+    {"scan", ANSWER_SCAN,
+     "{scan, -576460100000000000, 1000000000, 1234, 50, 50, 2, "
+     "[{<0.41.0>, 9000, 500, {{shop_cart, {shop_cart,init,1}, <<\"cart\">>, shop, "
+     "{proc_lib,init_p,5}}, 9000, 3, 4096, {gen_server,loop,7}}}, "
+     "{<0.42.1>, 8000, undefined, {{undefined, {shop_api,'handle-it',2}, undefined, undefined, "
+     "{erlang,apply,2}}, 8000, 0, 2048, undefined}}], "
+     "[{1,{name,shop_cart}},{2,{initial_call,{shop_cart,init,1}}},{3,{label,<<\"cart\">>}},"
+     "{4,{application,shop}},{5,{label,{worker,7}}},{6,{name,kernel_sup}}]}"},
+    {"first scan, of nothing", ANSWER_SCAN, "{scan, 1, 0, 0, 0, 0, 0, [], []}"},
+    {"process", ANSWER_PROCESS,
+     "{process, -576460100000000000, <0.41.0>, {shop_cart, {shop_cart,init,1}, <<\"cart\">>, shop, "
+     "{proc_lib,init_p,5}}, [{status,waiting},{priority,normal},{trap_exit,true},"
+     "{group_leader,{<0.30.0>,undefined}},{ancestors,[shop_sup,<0.31.0>]},{parent,<0.31.0>},"
+     "{reductions,9000},{message_queue_len,3},{message_queue_data,on_heap},{memory,4096},"
+     "{total_heap_size,300},{heap_size,200},{stack_size,11},{heap_fragments,0},"
+     "{garbage_collection,[{minor_gcs,3},{fullsweep_after,65535},{min_heap_size,233}]},"
+     "{current_function,{gen_server,loop,7}},"
+     "{current_location,{gen_server,loop,7,<<\"gen_server.erl\">>,437}},"
+     "{stack,[{gen_server,loop,7,<<\"gen_server.erl\">>,437},{proc_lib,init_p_do_apply,3,<<>>,0}]},"
+     "{links,{2,[{<0.31.0>,shop_sup}]}},"
+     "{monitors,{1,[{process,{db,'db@host'},undefined}]}},"
+     "{monitored_by,{1,[{<0.50.0>,undefined}]}},"
+     "{dictionary,{1,[{<<\"'$ancestors'\">>,48}]}},{binary,{2,700,[{600,1},{100,4}]}},"
+     "{suspending,0}]}"},
+    {"process gone", ANSWER_PROCESS, "gone"},
+    {"mailbox", ANSWER_MAILBOX, "{mailbox, 2, 4096, [{100,<<\"{a,1}\">>},{9000,<<\"{b\">>}]}"},
+    {"mailbox too large", ANSWER_MAILBOX, "{too_large, 20000, 99999}"},
+    {"mailbox refused", ANSWER_MAILBOX, "{refused, 200000, 99999}"},
+    {"mailbox gone", ANSWER_MAILBOX, "gone"},
+    {"state", ANSWER_STATE, "{state, 1000, <<\"{state,[]}\">>}"},
+    {"no state", ANSWER_STATE, "{no_state, <<\"timeout\">>}"},
+    {"state gone", ANSWER_STATE, "gone"},
+    {"alloc", ANSWER_ALLOC,
+     "{alloc, 5, [{eheap_alloc, 3, {10, 600, 2, 1000}, {1, 300, 1, 400}, {1, 600, 100}},"
+     "{sys_alloc, 1, {0,0,0,0}, {0,0,0,0}, {0,0,0}}], {70, 100}}"},
+    {"alloc without mseg", ANSWER_ALLOC, "{alloc, 5, [], undefined}"},
+    {"apps", ANSWER_APPS,
+     "{apps, 1000000000, [{shop, <<\"A shop\">>, <<\"1.0\">>, 5, 4096, 1000, 7},"
+     "{undefined, <<>>, <<>>, 3, 100, 50, 0}], false}"},
+    {"tree", ANSWER_TREE,
+     "{tree, shop, [{0, <0.30.0>, <<\"shop\">>, root, {undefined, {application_master,init,4}, 0, "
+     "100}}, {1, <0.31.0>, <<\"shop_sup\">>, supervisor, {shop_sup, {shop_sup,init,1}, 0, 200}},"
+     "{2, undefined, <<\"cart\">>, worker, undefined}, {2, <0.33.0>, <<\"db\">>, busy, "
+     "{undefined, undefined, undefined, undefined}}], true}"},
+};
+
+struct term {
+    struct builder *builder;
+    const uint8_t *bytes;
+    size_t len;
+};
+
+static inline struct term term_of(const char *text)
+{
+    struct term t = {.builder = builder_new()};
+    struct error err = {0};
+    if (etf_parse(t.builder, text, strlen(text), "mq1@host", &err) < 0) {
+        fprintf(stderr, "%s\n%s\n", text, err.text);
+        abort();
+    }
+    t.bytes = builder_bytes(t.builder, &t.len);
+    return t;
+}
+
+static inline void term_free(struct term *t)
+{
+    builder_free(t->builder);
+}
+
+static inline int give_bytes(struct model *m, enum answer_kind kind, const uint8_t *bytes,
+                             size_t len, const struct want_scan *scan, uint64_t now_ns,
+                             struct error *err)
+{
+    switch (kind) {
+    case ANSWER_NODE:
+        return model_take_node(m, bytes, len, err);
+    case ANSWER_SYSTEM:
+        return model_take_system(m, bytes, len, err);
+    case ANSWER_SCAN:
+        return model_take_scan(m, bytes, len, scan, now_ns, err);
+    case ANSWER_PROCESS:
+        return model_take_process(m, bytes, len, now_ns, err);
+    case ANSWER_MAILBOX:
+        return model_take_mailbox(m, bytes, len, err);
+    case ANSWER_STATE:
+        return model_take_state(m, bytes, len, err);
+    case ANSWER_ALLOC:
+        return model_take_alloc(m, bytes, len, err);
+    case ANSWER_APPS:
+        return model_take_apps(m, bytes, len, err);
+    case ANSWER_TREE:
+        return model_take_tree(m, bytes, len, err);
+    case ANSWER_KINDS:
+        break;
+    }
+    return -1;
+}
+
+static const struct want_scan scan_want = {
+    .sort_key = "reductions_per_s", .by_delta = true, .rows = 20, .items = SCAN_ITEMS};
+
+static inline int give(struct model *m, enum answer_kind kind, const char *text, struct error *err)
+{
+    struct term t = term_of(text);
+    int rc = give_bytes(m, kind, t.bytes, t.len, &scan_want, 0, err);
+    term_free(&t);
+    return rc;
+}
+
+#endif

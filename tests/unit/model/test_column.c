@@ -1,0 +1,178 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/model/column.h"
+#include "beamtop/model/model.h"
+#include "model/internal.h"
+
+static void test_the_table_is_whole(void **state)
+{
+    (void)state;
+    uint32_t items = 0;
+    assert_true(proc_columns_len <= COLUMNS_MAX);
+    for (int i = 0; i < proc_columns_len; i++) {
+        const struct proc_column *c = &proc_columns[i];
+        print_message("%s\n", c->key);
+        assert_true(c->title[0] != '\0' && c->help[0] != '\0' && c->width > 0);
+        assert_int_equal((c->text != NULL) + (c->number != NULL) + (c->pid != NULL), 1);
+        assert_true((c->type == COLUMN_TEXT) == (c->text != NULL));
+        assert_true((c->type == COLUMN_PID) == (c->pid != NULL));
+        assert_true(strspn(c->key, "abcdefghijklmnopqrstuvwxyz_") == strlen(c->key));
+        assert_true(c->sweep != NULL || (!c->sweep_by_delta && !c->expensive));
+        assert_ptr_equal(proc_column_find(c->key), c);
+        items |= c->items;
+    }
+    assert_int_equal(items, (1u << PROC_ITEMS) - 1); /* nothing is asked for and never shown */
+}
+
+/* A rate is ranked by change, and units are in the names. */
+static void test_keys_tell_their_units(void **state)
+{
+    (void)state;
+    for (int i = 0; i < proc_columns_len; i++) {
+        const struct proc_column *c = &proc_columns[i];
+        size_t len = strlen(c->key);
+        bool per_s = len > 6 && strcmp(c->key + len - 6, "_per_s") == 0;
+        print_message("%s\n", c->key);
+        assert_true(per_s == (c->type == COLUMN_RATE || c->type == COLUMN_BYTE_RATE));
+        assert_true(!per_s || c->sweep_by_delta);
+        assert_true((c->type == COLUMN_BYTES || c->type == COLUMN_BYTE_RATE) ==
+                    (strstr(c->key, "_bytes") != NULL));
+    }
+}
+
+static void test_unknown_values_are_unknown(void **state)
+{
+    (void)state;
+    struct proc_row row;
+    proc_row_clear(&row);
+    for (int i = 0; i < proc_columns_len; i++) {
+        const struct proc_column *c = &proc_columns[i];
+        print_message("%s\n", c->key);
+        if (c->text != NULL)
+            assert_int_equal(c->text(&row).len, 0);
+        if (c->number != NULL && strcmp(c->key, "stuck") != 0 && strcmp(c->key, "restarted") != 0)
+            assert_true(isnan(c->number(&row)));
+    }
+    assert_null(proc_column_find("group_leader")->pid(&row));
+    row.total_heap_words = 10;
+    assert_true(isnan(proc_column_find("total_heap_bytes")->number(&row)));
+    row.word_bytes = 8;
+    assert_true(proc_column_find("total_heap_bytes")->number(&row) == 80);
+}
+
+static void test_short_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word, *key;
+    } rows[] = {{"msgq", "message_queue_len"}, {"memory", "memory_bytes"}, {"reds", "reductions_per_s"},
+                {"pid", "pid"},                {"nonsense", NULL},         {"", NULL}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct proc_column *c = proc_column_find(rows[i].word);
+        print_message("%s\n", rows[i].word);
+        if (rows[i].key == NULL)
+            assert_null(c);
+        else
+            assert_string_equal(c->key, rows[i].key);
+    }
+}
+
+static void test_lists(void **state)
+{
+    (void)state;
+    const struct proc_column *columns[COLUMNS_MAX];
+    struct error err = {0};
+    int n;
+    assert_int_equal(proc_columns_parse("pid, name ,msgq", columns, &n, &err), 0);
+    assert_int_equal(n, 3);
+    assert_string_equal(columns[2]->key, "message_queue_len");
+    assert_int_equal(proc_columns_items(columns, n, proc_column_find("memory")),
+                     1u << ITEM_ID | 1u << ITEM_MESSAGE_QUEUE_LEN | 1u << ITEM_MEMORY);
+    assert_int_equal(proc_columns_parse("pid,colour", columns, &n, &err), ERR_USAGE);
+    assert_non_null(strstr(err.text, "\"colour\""));
+    error_clear(&err);
+    assert_int_equal(proc_columns_parse("", columns, &n, &err), ERR_USAGE);
+    error_clear(&err);
+    assert_int_equal(proc_columns_parse("pid,", columns, &n, &err), ERR_USAGE);
+    char many[400] = "pid";
+    for (int i = 0; i < COLUMNS_MAX; i++)
+        strcat(many, ",pid");
+    error_clear(&err);
+    assert_int_equal(proc_columns_parse(many, columns, &n, &err), ERR_USAGE);
+    assert_int_equal(proc_columns_default(columns), 10);
+    assert_string_equal(columns[0]->key, "pid");
+}
+
+static void test_display_name(void **state)
+{
+    (void)state;
+    struct proc_row row;
+    proc_row_clear(&row);
+    assert_int_equal(proc_row_display_name(&row).len, 0);
+    row.initial_call = (struct slice){"m:f/1", 5};
+    assert_string_equal(proc_row_display_name(&row).s, "m:f/1");
+    row.label = (struct slice){"label", 5};
+    assert_string_equal(proc_row_display_name(&row).s, "label");
+    row.name = (struct slice){"name", 4};
+    assert_string_equal(proc_row_display_name(&row).s, "name");
+}
+
+static void test_wants_add_up(void **state)
+{
+    (void)state;
+    struct want a = {.needs = NEED_SYSTEM | NEED_SCAN};
+    struct want b = {.needs = NEED_SCAN | NEED_TREE, .tree_app = "shop"};
+    struct etf_pid one = {.id = 1};
+    a.scan = (struct want_scan){.sort_key = "memory_bytes", .rows = 10, .items = 1};
+    b.scan = (struct want_scan){.sort_key = "links", .rows = 30, .items = 6, .own = true};
+    assert_true(want_add_pid(&b.scan, &one));
+    assert_true(want_add_pid(&b.scan, &one));
+    assert_int_equal(b.scan.n_pids, 1);
+    want_merge(&a, &b);
+    assert_int_equal(a.needs, NEED_SYSTEM | NEED_SCAN | NEED_TREE);
+    assert_string_equal(a.scan.sort_key, "memory_bytes");
+    assert_string_equal(a.tree_app, "shop");
+    assert_int_equal(a.scan.rows, 30);
+    assert_int_equal(a.scan.items, 7);
+    assert_true(a.scan.own && a.scan.n_pids == 1);
+    for (uint32_t id = 2; id <= WANT_PIDS; id++) {
+        struct etf_pid pid = {.id = id};
+        assert_true(want_add_pid(&a.scan, &pid));
+    }
+    struct etf_pid last = {.id = 1000};
+    assert_false(want_add_pid(&a.scan, &last));
+}
+
+static void test_journal(void **state)
+{
+    (void)state;
+    struct model *m = model_new();
+    assert_null(model_journal_at(m, 0));
+    for (int i = 0; i < LIMIT_JOURNAL + 5; i++)
+        model_journal(m, i, i % 2 == 0, "line %d", i);
+    assert_int_equal(model_journal_len(m), LIMIT_JOURNAL);
+    assert_int_equal(model_journal_at(m, 0)->wall_us, LIMIT_JOURNAL + 4);
+    assert_string_equal(model_journal_at(m, LIMIT_JOURNAL - 1)->text, "line 5");
+    assert_null(model_journal_at(m, LIMIT_JOURNAL));
+    model_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_table_is_whole),  cmocka_unit_test(test_keys_tell_their_units),
+        cmocka_unit_test(test_unknown_values_are_unknown),
+        cmocka_unit_test(test_short_names),         cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_display_name),        cmocka_unit_test(test_wants_add_up),
+        cmocka_unit_test(test_journal),
+    };
+    return cmocka_run_group_tests_name("column", tests, NULL, NULL);
+}

@@ -1,0 +1,226 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "answers.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/base/buf.h"
+#include "beamtop/etf/print.h"
+#include "beamtop/model/filter.h"
+#include "model/internal.h"
+
+static void take(struct filter *f, const char *text, int wanted)
+{
+    struct term t = term_of(text);
+    struct error err = {0};
+    int rc = filter_take(f, t.bytes, t.len, &err);
+    if (rc != wanted)
+        fail_msg("%s: %d %s", text, rc, err.text);
+    term_free(&t);
+}
+
+static void set(struct filter *f, const char *expression)
+{
+    struct error err = {0};
+    size_t offset;
+    if (filter_set(f, expression, &offset, &err) < 0)
+        fail_msg("%s: %s", expression, err.text);
+}
+
+/* The matching keys of all sets as one text, "name:shop_cart kernel_sup; …". */
+static const char *matching(const struct filter *f, char *out, size_t size)
+{
+    struct buf b;
+    const struct filter_maps *maps = filter_maps(f);
+    buf_init(&b, 0);
+    for (int i = 0; maps != NULL && i < FILTER_FIELDS; i++) {
+        if (maps->sets[i].n == 0)
+            continue;
+        buf_printf(&b, "%s:", filter_field_name((enum filter_field)i));
+        for (size_t k = 0; k < maps->sets[i].n; k++) {
+            buf_puts(&b, " ");
+            print_term(&b, (const uint8_t *)maps->sets[i].terms[k].s, maps->sets[i].terms[k].len,
+                       &(struct print_limits){0});
+        }
+        buf_puts(&b, "; ");
+    }
+    snprintf(out, size, "%s", buf_cstr(&b));
+    buf_clear(&b);
+    return out;
+}
+
+#define LABELS                                                                             \
+    "{scan, 1, 0, 0, 0, 0, 0, [], [{1,{name,shop_cart}},{2,{initial_call,{shop_api,init,1}}}," \
+    "{3,{label,<<\"shop 7\">>}},{4,{application,shop}},{5,{label,{worker,7}}},"               \
+    "{6,{name,kernel_sup}},{7,{current_function,{shop_db,wait,2}}}]}"
+
+static void test_what_matches(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *expression, *matching;
+        bool pids;
+    } rows[] = {
+        {"^shop",
+         "name: shop_cart; label: <<\"shop 7\">>; initial_call: {shop_api,init,1}; "
+         "application: shop; ", false},
+        {"SHOP", "", false}, /* upper case is meant */
+        {"init/1$", "initial_call: {shop_api,init,1}; ", false},
+        {"name=shop", "name: shop_cart; ", false},
+        {"app=.", "application: shop; ", false},
+        {"init=shop", "initial_call: {shop_api,init,1}; ", false},
+        {"fn=shop", "current_function: {shop_db,wait,2}; ", false},
+        {"label=worker", "label: {worker,7}; ", false},
+        {"pid=0.4", "", true},
+        {"<0.41", "", true},
+        {"7", "label: <<\"shop 7\">> {worker,7}; ", true},
+        {"nothing like it", "", false},
+    };
+    struct filter *f = filter_new();
+    char text[512];
+    take(f, LABELS, 0);
+    assert_int_equal(filter_labels(f), 7);
+    assert_null(filter_maps(f));
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        print_message("%s\n", rows[i].expression);
+        set(f, rows[i].expression);
+        assert_string_equal(matching(f, text, sizeof text), rows[i].matching);
+        assert_int_equal(filter_maps(f)->pid_pattern != NULL, rows[i].pids);
+        assert_int_equal(filter_maps(f)->seq, (int64_t)i + 1);
+    }
+    set(f, "");
+    assert_false(filter_is_on(f));
+    set(f, "name=");
+    assert_false(filter_is_on(f));
+    filter_free(f);
+}
+
+static void test_labels_come_later_and_again(void **state)
+{
+    (void)state;
+    struct filter *f = filter_new();
+    char text[512];
+    set(f, "name=shop");
+    uint64_t revision = filter_maps(f)->revision;
+    take(f, LABELS, 0);
+    assert_string_equal(matching(f, text, sizeof text), "name: shop_cart; ");
+    assert_true(filter_maps(f)->revision > revision);
+    take(f, LABELS, 0); /* another holder sends them anew */
+    assert_int_equal(filter_labels(f), 7);
+    revision = filter_maps(f)->revision;
+    take(f, "{scan, 1, 0, 0, 0, 0, 0, [], []}", 0);
+    assert_true(filter_maps(f)->revision == revision);
+    filter_free(f);
+}
+
+static void test_a_bad_expression_leaves_the_last_one(void **state)
+{
+    (void)state;
+    struct filter *f = filter_new();
+    struct error err = {0};
+    size_t offset;
+    char text[512];
+    take(f, LABELS, 0);
+    set(f, "name=shop");
+    assert_int_equal(filter_set(f, "name=shop(", &offset, &err), ERR_USAGE);
+    assert_int_equal(offset, 10);
+    assert_string_equal(filter_expression(f), "name=shop");
+    assert_string_equal(matching(f, text, sizeof text), "name: shop_cart; ");
+    assert_int_equal(filter_maps(f)->seq, 1);
+    filter_free(f);
+}
+
+static void test_bad_labels_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "{scan, 1, 0, 0, 0, 0, 0, [], [{1,{colour,red}}]}",
+        "{scan, 1, 0, 0, 0, 0, 0, [], [{1,{name,red}},{2,{name,7}}]}",
+        "{scan, 1, 0, 0, 0, 0, 0, [], [{1,{initial_call,{a,b}}}]}",
+        "{scan, 1, 0, 0, 0, 0, 0, [], \"abc\"}",
+        "{scan, 1, 0, 0, 0, 0, 0, []}",
+        "{scan, 1, 0, 0, 0, 0, 0, [], [{1,{name,red}}|{}]}",
+    };
+    struct filter *f = filter_new();
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        take(f, bad[i], ERR_FORMAT);
+    struct term t = term_of(LABELS);
+    for (size_t len = 0; len < t.len; len++) {
+        struct error err = {0};
+        assert_true(filter_take(f, t.bytes, len, &err) < 0);
+    }
+    term_free(&t);
+    assert_int_equal(filter_labels(f), 0);
+    filter_free(f);
+}
+
+static void test_labels_are_bounded(void **state)
+{
+    (void)state;
+    struct filter *f = filter_new();
+    for (int round = 0; round < 5; round++) {
+        struct builder *b = builder_new();
+        struct error err = {0};
+        size_t len;
+        build_tuple(b, 9);
+        build_atom(b, "scan");
+        for (int i = 0; i < 6; i++)
+            build_int(b, 0);
+        build_nil(b);
+        build_list(b, 5000);
+        for (int i = 0; i < 5000; i++) {
+            char name[32];
+            snprintf(name, sizeof name, "n%d_%d", round, i);
+            build_tuple(b, 2);
+            build_int(b, i);
+            build_tuple(b, 2);
+            build_atom(b, "name");
+            build_atom(b, name);
+        }
+        build_nil(b);
+        const uint8_t *bytes = builder_bytes(b, &len);
+        assert_int_equal(filter_take(f, bytes, len, &err), 0);
+        builder_free(b);
+        assert_int_equal(filter_is_full(f), round == 4);
+    }
+    assert_int_equal(filter_labels(f), LIMIT_FILTER_LABELS);
+    filter_free(f);
+}
+
+static void test_rows_that_are_here(void **state)
+{
+    (void)state;
+    struct filter *f = filter_new();
+    struct proc_row row;
+    proc_row_clear(&row);
+    row.pid.id = 41;
+    row.name = (struct slice){"shop_cart", 9};
+    row.current_function = (struct slice){"m:f/1", 5};
+    static const struct {
+        const char *expression;
+        bool matches;
+    } rows[] = {{"", true},        {"cart", true},     {"m:f", false},    {"fn=m:f", true},
+                {"app=.", false},  {"^<0\\.41", true}, {"pid=41", true}, {"name=41", false}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        set(f, rows[i].expression);
+        if (filter_match_row(f, &row) != rows[i].matches)
+            fail_msg("%s", rows[i].expression);
+    }
+    filter_free(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_matches),
+        cmocka_unit_test(test_labels_come_later_and_again),
+        cmocka_unit_test(test_a_bad_expression_leaves_the_last_one),
+        cmocka_unit_test(test_bad_labels_are_refused),
+        cmocka_unit_test(test_labels_are_bounded),
+        cmocka_unit_test(test_rows_that_are_here),
+    };
+    return cmocka_run_group_tests_name("filter", tests, NULL, NULL);
+}

@@ -1,0 +1,335 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "answers.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/model/detail.h"
+#include "model/internal.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static void must(struct model *m, enum answer_kind kind, const char *text)
+{
+    struct error err = {0};
+    if (give(m, kind, text, &err) < 0)
+        fail_msg("%s: %s", text, err.text);
+}
+
+static void near(double is, double wanted)
+{
+    if (isnan(wanted) ? !isnan(is) : !(fabs(is - wanted) < 1e-6))
+        fail_msg("%g is not %g", is, wanted);
+}
+
+static void test_rates(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int64_t before, now;
+        double interval_s, counter, gauge;
+    } rows[] = {
+        {"grows", 10, 30, 2, 10, 10},
+        {"stands", 10, 10, 2, 0, 0},
+        {"goes back", 30, 10, 2, NAN, -10},
+        {"unknown before", -1, 10, 2, NAN, NAN},
+        {"unknown now", 10, -1, 2, NAN, NAN},
+        {"no interval", 10, 30, 0, NAN, NAN},
+        {"interval unknown", 10, 30, NAN, NAN, NAN},
+        {"largest", 0, INT64_MAX, 1, 9223372036854775807.0, 9223372036854775807.0},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        print_message("%s\n", rows[i].name);
+        near(rate_counter(rows[i].before, rows[i].now, rows[i].interval_s), rows[i].counter);
+        near(rate_gauge(rows[i].before, rows[i].now, rows[i].interval_s), rows[i].gauge);
+    }
+    near(rate_interval(SECOND, 3 * SECOND), 2);
+    near(rate_interval(SECOND, SECOND), NAN);
+    near(rate_interval(3 * SECOND, SECOND), NAN);
+    near(rate_share(1, 4), 0.25);
+    near(rate_share(5, 4), 1);
+    near(rate_share(NAN, 4), NAN);
+    near(rate_share(1, 0), NAN);
+    near(rate_share(1, NAN), NAN);
+}
+
+static void test_system_rates(void **state)
+{
+    (void)state;
+    struct model *m = model_new();
+    must(m, ANSWER_NODE, NODE_ANSWER);
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("102", "5000", "1000", "10", "100"));
+    /* The clock is below zero: 100 is two seconds after 102. */
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("100", "7000", "5000", "60", "200"));
+    const struct system_sample *s = model_system(m);
+    near(s->interval_s, 2);
+    near(s->reductions_per_s, 2000);
+    near(s->gcs_per_s, 0);
+    near(s->schedulers[0].use, 0.5);
+    near(s->schedulers[1].use, 0);
+    near(s->use_normal, 0.25);
+    near(s->use_dirty_cpu, 0); /* one of the two is online */
+    near(s->use_dirty_io, 0);
+    near(ring_at(model_history(m, HISTORY_REDUCTIONS), 0), 2000);
+    near(ring_at(model_history(m, HISTORY_REDUCTIONS), 1), NAN);
+    near(ring_at(model_history(m, HISTORY_MEMORY_TOTAL), 1), 1000);
+    model_free(m);
+}
+
+static void test_only_online_schedulers_count(void **state)
+{
+    (void)state;
+    struct node_info node = {.schedulers = 2, .schedulers_online = 1, .dirty_cpu = 2,
+                             .dirty_cpu_online = 1};
+    struct scheduler before[4] = {{.id = 1}, {.id = 2}, {.id = 3}, {.id = 4}};
+    struct scheduler now[4] = {
+        {.id = 1, .active = 50, .total = 100},
+        {.id = 2, .active = 0, .total = 100},
+        {.id = 3, .kind = SCHEDULER_DIRTY_CPU, .active = 100, .total = 100},
+        {.id = 4, .kind = SCHEDULER_DIRTY_CPU, .active = 0, .total = 100},
+    };
+    struct system_sample a = {.mono_ns = 1, .schedulers = before, .n_schedulers = 4};
+    struct system_sample b = {.mono_ns = 1 + SECOND, .schedulers = now, .n_schedulers = 4};
+    rate_system(&b, &a, &node);
+    near(b.use_normal, 0.5);
+    near(b.use_dirty_cpu, 1);
+    near(b.use_dirty_io, NAN);
+}
+
+static void test_what_goes_back_is_unknown(void **state)
+{
+    (void)state;
+    struct model *m = model_new();
+    must(m, ANSWER_NODE, NODE_ANSWER);
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("104", "5000", "1000", "10", "100"));
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("102", "7000", "900", "5", "200"));
+    near(model_system(m)->reductions_per_s, NAN);
+    near(model_system(m)->schedulers[0].use, NAN);
+    near(model_system(m)->interval_s, 2);
+    /* Another VM: it is up for less long. */
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("100", "100", "5000", "10", "300"));
+    near(model_system(m)->interval_s, NAN);
+    near(model_system(m)->reductions_per_s, NAN);
+    near(model_system(m)->use_normal, NAN);
+    /* Time stands still or runs back. */
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("100", "100", "6000", "10", "400"));
+    near(model_system(m)->reductions_per_s, NAN);
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("101", "100", "7000", "10", "500"));
+    near(model_system(m)->reductions_per_s, NAN);
+    model_free(m);
+}
+
+static void test_after_a_gap_there_are_no_rates(void **state)
+{
+    (void)state;
+    struct model *m = model_new();
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("110", "5000", "1000", "10", "100"));
+    must(m, ANSWER_SCAN, answers[3].text);
+    model_set_link(m, LINK_LOST, "gone");
+    model_set_link(m, LINK_LOST, "still gone"); /* one gap, not two */
+    model_set_link(m, LINK_LIVE, "");
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("108", "7000", "2000", "20", "200"));
+    near(model_system(m)->interval_s, NAN);
+    near(model_system(m)->reductions_per_s, NAN);
+    near(model_system(m)->use_normal, NAN);
+    near(ring_at(model_history(m, HISTORY_MEMORY_TOTAL), 0), 1000);
+    near(ring_at(model_history(m, HISTORY_MEMORY_TOTAL), 1), NAN);
+    near(ring_at(model_history(m, HISTORY_MEMORY_TOTAL), 2), 1000);
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("106", "9000", "4000", "30", "300"));
+    near(model_system(m)->reductions_per_s, 1000);
+    model_free(m);
+}
+
+static void test_another_vm_starts_anew(void **state)
+{
+    (void)state;
+    struct model *m = model_new();
+    must(m, ANSWER_NODE, NODE_ANSWER);
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("110", "5000", "1000", "10", "100"));
+    must(m, ANSWER_NODE,
+         "{node, 'mq1@host', <<\"25\">>, <<>>, <<>>, 8, 2, 2, 2, 1, 2, {1,2,3,4}, <<>>, <<>>, "
+         "1700000000000001, 60, interactive, <<>>, 2}");
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("108", "6000", "2000", "20", "200"));
+    near(model_system(m)->reductions_per_s, NAN);
+    model_free(m);
+}
+
+static void test_applications(void **state)
+{
+    (void)state;
+    struct model *m = model_new();
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("102", "5000", "1000", "10", "100"));
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("100", "7000", "5000", "60", "200"));
+    must(m, ANSWER_APPS,
+         "{apps, 1000000000, [{a,<<>>,<<>>,1,100,1000,0},{b,<<>>,<<>>,1,100,1000,0}], false}");
+    near(model_apps(m)->rows[0].reductions_per_s, NAN);
+    must(m, ANSWER_APPS,
+         "{apps, 3000000000, [{c,<<>>,<<>>,1,1,1,0},{b,<<>>,<<>>,1,50,900,0},"
+         "{a,<<>>,<<>>,1,300,2000,0}], false}");
+    const struct apps_detail *apps = model_apps(m);
+    near(apps->interval_s, 2);
+    near(apps->rows[0].reductions_per_s, NAN); /* new */
+    near(apps->rows[1].reductions_per_s, NAN); /* went back */
+    near(apps->rows[1].memory_per_s, -25);
+    near(apps->rows[2].reductions_per_s, 500);
+    near(apps->rows[2].reductions_share, 0.25);
+    near(apps->rows[2].memory_per_s, 100);
+    must(m, ANSWER_APPS, "{apps, 4000000000, [{a,<<>>,<<>>,1,300,3000,0}], true}");
+    near(model_apps(m)->rows[0].reductions_per_s, NAN); /* a part cannot be compared */
+    model_free(m);
+}
+
+/* ---- processes across scans */
+
+static struct proc_row sight(uint32_t id, const char *name, int64_t reductions, int64_t messages)
+{
+    struct proc_row r;
+    proc_row_clear(&r);
+    r.pid.id = id;
+    r.name = (struct slice){name, strlen(name)};
+    r.current_function = (struct slice){"m:f/1", 5};
+    r.reductions = reductions;
+    r.message_queue_len = messages;
+    return r;
+}
+
+static const struct sweep_delta no_sweep = {0};
+
+static void test_process_rates(void **state)
+{
+    (void)state;
+    struct seen *s = seen_new(100);
+    struct proc_row r = sight(1, "", 1000, 10);
+    r.memory_bytes = 1000;
+    r.minor_gcs = 5;
+    seen_row(s, &r, SECOND, SECOND, &no_sweep);
+    near(r.reductions_per_s, NAN);
+    near(r.age_s, 0);
+    assert_true(r.age_is_minimum);
+    r = sight(1, "", 3000, 4);
+    r.memory_bytes = 500;
+    r.minor_gcs = 1;
+    seen_row(s, &r, 3 * SECOND, 4 * SECOND, &no_sweep);
+    near(r.reductions_per_s, 1000);
+    near(r.message_queue_per_s, -3);
+    near(r.memory_per_s, -250);
+    near(r.minor_gcs_per_s, NAN); /* a full collection came between */
+    near(r.age_s, 3);
+    /* Not asked for at this sight; known again at the next, over both intervals. */
+    r = sight(1, "", -1, 4);
+    seen_row(s, &r, 4 * SECOND, 5 * SECOND, &no_sweep);
+    near(r.reductions_per_s, NAN);
+    near(r.memory_per_s, NAN);
+    r = sight(1, "", 7000, 4);
+    seen_row(s, &r, 5 * SECOND, 6 * SECOND, &no_sweep);
+    near(r.reductions_per_s, 2000);
+    /* The sweep knows its own attribute better. */
+    const struct sweep_delta sweep = {"reductions", 0.5, 100, true};
+    r = sight(1, "", 7100, 8);
+    seen_row(s, &r, 6 * SECOND, 7 * SECOND, &sweep);
+    near(r.reductions_per_s, 200);
+    near(r.message_queue_per_s, 4);
+    const struct sweep_delta back = {"reductions", 0.5, -100, true};
+    seen_row(s, &r, 7 * SECOND, 7 * SECOND, &back);
+    near(r.reductions_per_s, NAN);
+    seen_gap(s);
+    r = sight(1, "", 9000, 8);
+    seen_row(s, &r, 8 * SECOND, 8 * SECOND, &no_sweep);
+    near(r.reductions_per_s, NAN);
+    near(r.age_s, 7); /* the age stays */
+    seen_free(s);
+}
+
+static void test_stuck(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int64_t reductions, messages;
+        bool stuck;
+    } rows[] = {
+        {"first", 100, 0, false},       {"grows once", 100, 1, false},
+        {"twice", 100, 2, false},       {"three times", 100, 5, true},
+        {"stands, not freed", 100, 5, true}, {"works again", 101, 6, false},
+        {"grows", 101, 7, false},       {"shrinks", 101, 3, false},
+        {"once", 101, 4, false},        {"twice again", 101, 5, false},
+        {"thrice again", 101, 6, true},
+    };
+    struct seen *s = seen_new(100);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct proc_row r = sight(1, "", rows[i].reductions, rows[i].messages);
+        seen_row(s, &r, (i + 1) * SECOND, (i + 1) * SECOND, &no_sweep);
+        if (r.stuck != rows[i].stuck)
+            fail_msg("%s: stuck is %d", rows[i].name, r.stuck);
+    }
+    struct proc_row r = sight(1, "", 101, 7);
+    r.current_function = (struct slice){"m:g/1", 5};
+    seen_row(s, &r, 20 * SECOND, 20 * SECOND, &no_sweep);
+    assert_false(r.stuck); /* it moved on */
+    seen_free(s);
+}
+
+static void test_restarts_and_births(void **state)
+{
+    (void)state;
+    struct seen *s = seen_new(100);
+    struct proc_row a = sight(1, "db", 1, 0), b = sight(2, "db", 1, 0), c = sight(3, "", 1, 0);
+    seen_row(s, &a, SECOND, SECOND, &no_sweep);
+    assert_false(a.restarted);
+    seen_scan_end(s, false);
+    seen_row(s, &b, 2 * SECOND, 2 * SECOND, &no_sweep);
+    assert_true(b.restarted);
+    assert_false(b.age_is_minimum);
+    seen_row(s, &b, 3 * SECOND, 3 * SECOND, &no_sweep);
+    assert_true(b.restarted); /* it stays the successor */
+    seen_row(s, &c, 3 * SECOND, 3 * SECOND, &no_sweep);
+    assert_true(c.age_is_minimum); /* it may only have become busy */
+    seen_scan_end(s, true);
+    c = sight(4, "", 1, 0);
+    seen_row(s, &c, 4 * SECOND, 4 * SECOND, &no_sweep);
+    assert_false(c.age_is_minimum); /* the scan before listed all there were */
+    seen_free(s);
+}
+
+static void test_memory_of_processes_is_bounded(void **state)
+{
+    (void)state;
+    struct seen *s = seen_new(10);
+    for (uint32_t id = 1; id <= 1000; id++) {
+        char name[32];
+        snprintf(name, sizeof name, "worker_%u", id);
+        struct proc_row r = sight(id, name, 1, 0), keep = sight(0, "", 1, 0);
+        seen_row(s, &r, id * SECOND, id * SECOND, &no_sweep);
+        seen_row(s, &keep, id * SECOND, id * SECOND, &no_sweep);
+        assert_true(seen_len(s) <= 10);
+    }
+    struct proc_row keep = sight(0, "", 1, 0), old = sight(1, "", 1, 0);
+    seen_row(s, &keep, 2000 * SECOND, 2000 * SECOND, &no_sweep);
+    near(keep.age_s, 1999); /* what is seen stays, what is not goes */
+    seen_row(s, &old, 2000 * SECOND, 2000 * SECOND, &no_sweep);
+    near(old.age_s, 0);
+    seen_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_system_rates),
+        cmocka_unit_test(test_only_online_schedulers_count),
+        cmocka_unit_test(test_what_goes_back_is_unknown),
+        cmocka_unit_test(test_after_a_gap_there_are_no_rates),
+        cmocka_unit_test(test_another_vm_starts_anew),
+        cmocka_unit_test(test_applications),
+        cmocka_unit_test(test_process_rates),
+        cmocka_unit_test(test_stuck),
+        cmocka_unit_test(test_restarts_and_births),
+        cmocka_unit_test(test_memory_of_processes_is_bounded),
+    };
+    return cmocka_run_group_tests_name("rate", tests, NULL, NULL);
+}
