@@ -52,7 +52,12 @@ src_libui_a_SOURCES += \
 	src/ui/option.c \
 	src/ui/option_table.c \
 	src/ui/theme.c \
-	src/ui/theme_color.c
+	src/ui/theme_color.c \
+	src/ui/tty_curses.c \
+	src/ui/tty_keys.c \
+	src/ui/tty_keys.h \
+	src/ui/tty_null.c \
+	src/ui/tty_rescue.c
 nodist_src_libui_a_SOURCES = src/ui/embedded_config.c src/ui/embedded_themes.c
 
 THEMES = \

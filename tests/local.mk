@@ -54,6 +54,9 @@ tests_unit_ui_test_key_LDADD = src/libui.a $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/unit/ui/test_theme
 tests_unit_ui_test_theme_SOURCES = tests/unit/ui/test_theme.c
 tests_unit_ui_test_theme_LDADD = src/libui.a $(BASE_LIBS) $(CMOCKA_LIBS)
+UNIT_UI += tests/unit/ui/test_tty
+tests_unit_ui_test_tty_SOURCES = tests/unit/ui/test_tty.c
+tests_unit_ui_test_tty_LDADD = src/libui.a $(NCURSES_LIBS) $(BASE_LIBS) $(CMOCKA_LIBS)
 
 # ---- fuzz: tests/fuzz/fuzz_NAME.c, its inputs in tests/fuzz/corpus/NAME/. A target is its name here and its line below.
 FUZZ_TARGETS = \

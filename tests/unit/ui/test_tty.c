@@ -1,0 +1,270 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <poll.h>
+#include <pty.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/ui/tty.h"
+
+/* Curses keeps one block between screens, which nothing frees. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:new_prescr\n";
+}
+
+static char screen_bytes[65536]; /* what the terminal under test was sent */
+
+static void test_null(void **state)
+{
+    (void)state;
+    struct tty *t = tty_null_new(4, 20, DEPTH_256, false);
+    struct theme theme;
+    struct canvas c;
+    theme_init(&theme);
+    canvas_init(&c, 4, 20, false);
+    assert_null(tty_null_canvas(t));
+    tty_null_keys(t, "j <Enter>  C-x");
+    tty_null_give(t, &(struct tty_event){.kind = TTY_PASTE, .paste = "abc", .paste_len = 3});
+    tty_null_give(t, &(struct tty_event){.kind = TTY_RESIZE, .rows = 9, .columns = 30});
+    assert_int_equal(t->ops->event(t).key.code, 'j');
+    assert_int_equal(t->ops->event(t).key.code, KEYS_ENTER);
+    assert_int_equal(t->ops->event(t).key.mods, KEY_MOD_CTRL);
+    assert_memory_equal(t->ops->event(t).paste, "abc", 3);
+    assert_int_equal(t->ops->event(t).kind, TTY_RESIZE);
+    assert_int_equal(t->ops->event(t).kind, TTY_NONE);
+    t->ops->draw(t, &c, &theme, (struct tty_cursor){1, 2});
+    assert_int_equal(tty_null_changed(t), 80);
+    canvas_puts(&c, (struct rect){0, 0, 4, 20}, 2, 3, STYLE_OK, "ab");
+    t->ops->draw(t, &c, &theme, (struct tty_cursor){-1, 0});
+    assert_int_equal(tty_null_changed(t), 2);
+    assert_string_equal(canvas_at(tty_null_canvas(t), 2, 4)->text, "b");
+    assert_int_equal(tty_null_cursor(t).row, -1);
+    canvas_clear(&c);
+    t->ops->close(t);
+}
+
+struct pair {
+    int master, slave;
+    struct termios before;
+};
+
+static void open_pair(struct pair *p)
+{
+    struct winsize size = {.ws_row = 16, .ws_col = 60};
+    assert_int_equal(openpty(&p->master, &p->slave, NULL, NULL, &size), 0);
+    fcntl(p->master, F_SETFL, O_NONBLOCK);
+    tcgetattr(p->slave, &p->before);
+}
+
+static const char *sent(struct pair *p)
+{
+    size_t len = 0;
+    struct pollfd ready = {.fd = p->master, .events = POLLIN};
+    while (len < sizeof screen_bytes - 1 && poll(&ready, 1, 50) > 0) {
+        ssize_t n = read(p->master, screen_bytes + len, sizeof screen_bytes - 1 - len);
+        if (n <= 0)
+            break;
+        len += (size_t)n;
+    }
+    screen_bytes[len] = '\0';
+    return screen_bytes;
+}
+
+static struct tty *open_tty(struct pair *p, const char *term, enum color_depth most)
+{
+    struct tty *t = NULL;
+    struct error err = {0};
+    struct tty_setup setup = {p->slave, p->slave, term, most, false, true};
+    if (tty_curses_open(&t, &setup, &err) < 0)
+        fail_msg("%s: %s", term, err.text);
+    return t;
+}
+
+static struct tty_event wait_event(struct tty *t)
+{
+    struct tty_event e = {0};
+    for (int i = 0; i < 100; i++) {
+        e = t->ops->event(t);
+        if (e.kind != TTY_NONE)
+            break;
+        struct pollfd ready = {.fd = t->fd, .events = POLLIN};
+        poll(&ready, 1, 20);
+    }
+    return e;
+}
+
+static void type(struct pair *p, const char *bytes)
+{
+    ssize_t n = write(p->master, bytes, strlen(bytes));
+    assert_int_equal(n, (ssize_t)strlen(bytes));
+}
+
+static void test_keys(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes, *key;
+    } rows[] = {
+        {"j", "j"},           {"\r", "<Enter>"},     {"\x1b", "<Esc>"},   {"\x03", "C-c"},
+        {"\x1a", "C-z"},      {"\x7f", "<Backspace>"}, {"\t", "<Tab>"},   {"\x1b[Z", "S-<Tab>"},
+        {"\x1bOA", "<Up>"},   {"\x1b[6~", "<PgDn>"}, {"\x1b[15~", "<F5>"}, {"\x1bx", "M-x"},
+        {"\x1b[1;5C", "C-<Right>"}, {"\xc3\xa9", "\xc3\xa9"}, {"\x1b[3~", "<Delete>"},
+    };
+    struct pair p;
+    open_pair(&p);
+    struct tty *t = open_tty(&p, "xterm-256color", DEPTH_256);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char name[KEY_TEXT_BYTES];
+        type(&p, rows[i].bytes);
+        struct tty_event e = wait_event(t);
+        if (e.kind != TTY_KEY || strcmp(key_format(e.key, name), rows[i].key) != 0)
+            fail_msg("%s: kind %d '%s'", rows[i].key, (int)e.kind, key_format(e.key, name));
+    }
+    type(&p, "\x1b[200~two\nlines\x1b[201~");
+    struct tty_event e = wait_event(t);
+    assert_int_equal(e.kind, TTY_PASTE);
+    assert_int_equal(e.paste_len, 9);
+    type(&p, "\x1b[<0;5;3M");
+    e = wait_event(t);
+    assert_int_equal(e.kind, TTY_MOUSE);
+    assert_int_equal(e.mouse.kind, MOUSE_CLICK);
+    assert_int_equal(e.mouse.row * 100 + e.mouse.column, 204);
+    type(&p, "\x1b[<64;1;1M");
+    e = wait_event(t);
+    assert_int_equal(e.mouse.kind, MOUSE_WHEEL_UP);
+    struct winsize size = {.ws_row = 30, .ws_col = 90};
+    ioctl(p.master, TIOCSWINSZ, &size);
+    t->ops->resized(t);
+    e = wait_event(t);
+    assert_int_equal(e.kind, TTY_RESIZE);
+    assert_int_equal(e.rows * 1000 + e.columns, 30090);
+    close(p.master);
+    assert_int_equal(wait_event(t).kind, TTY_CLOSED);
+    t->ops->close(t);
+    close(p.slave);
+}
+
+static void draw_alarm(struct tty *t, const char *text)
+{
+    struct theme theme;
+    struct canvas c;
+    theme_init(&theme);
+    canvas_init(&c, 16, 60, t->ascii);
+    canvas_puts(&c, (struct rect){0, 0, 16, 60}, 3, 5, STYLE_ALARM, text);
+    t->ops->draw(t, &c, &theme, (struct tty_cursor){-1, 0});
+    canvas_clear(&c);
+}
+
+static void test_colours(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *term;
+        enum color_depth most, depth;
+        const char *has, *has_not;
+    } rows[] = {
+        {"xterm-256color", DEPTH_256, DEPTH_256, "48;5;160m", NULL},
+        {"xterm-256color", DEPTH_16, DEPTH_16, "\x1b[", "48;5;160m"},
+        {"xterm-256color", DEPTH_NONE, DEPTH_NONE, "\x1b[", "48;5"},
+        {"xterm", DEPTH_256, DEPTH_8, "\x1b[", "48;5;160m"},
+        {"vt100", DEPTH_256, DEPTH_NONE, "\x1b[", "\x1b[4"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct pair p;
+        open_pair(&p);
+        struct tty *t = open_tty(&p, rows[i].term, rows[i].most);
+        assert_int_equal(t->depth, rows[i].depth);
+        draw_alarm(t, "gone");
+        const char *s = sent(&p);
+        if (!strstr(s, "gone") || !strstr(s, rows[i].has) ||
+            (rows[i].has_not && strstr(s, rows[i].has_not)))
+            fail_msg("row %zu: %s", i, s);
+        draw_alarm(t, "done"); /* only what changed is sent */
+        s = sent(&p);
+        if (!strstr(s, "d") || strlen(s) > 60)
+            fail_msg("row %zu: %zu bytes for two cells", i, strlen(s));
+        t->ops->close(t);
+        close(p.master);
+        close(p.slave);
+    }
+}
+
+static bool same_modes(const struct termios *a, const struct termios *b)
+{
+    return a->c_lflag == b->c_lflag && a->c_iflag == b->c_iflag && a->c_oflag == b->c_oflag;
+}
+
+static void test_given_back(void **state)
+{
+    (void)state;
+    struct pair p;
+    struct termios now;
+    open_pair(&p);
+    struct tty *t = open_tty(&p, "xterm-256color", DEPTH_256);
+    draw_alarm(t, "x");
+    sent(&p);
+    tcgetattr(p.slave, &now);
+    assert_false(same_modes(&now, &p.before));
+    t->ops->suspend(t);
+    tcgetattr(p.slave, &now);
+    assert_true(same_modes(&now, &p.before));
+    assert_non_null(strstr(sent(&p), "\x1b[?1049l"));
+    t->ops->resume(t);
+    tcgetattr(p.slave, &now);
+    assert_false(same_modes(&now, &p.before));
+    draw_alarm(t, "y");
+    assert_non_null(strstr(sent(&p), "y"));
+    tty_rescue_now(&t->rescue);
+    tcgetattr(p.slave, &now);
+    assert_true(same_modes(&now, &p.before));
+    const char *s = sent(&p);
+    assert_non_null(strstr(s, "\x1b[?1049l"));
+    assert_non_null(strstr(s, "\x1b[?1000l"));
+    assert_non_null(strstr(s, "\x1b[?2004l"));
+    t->ops->close(t);
+    close(p.master);
+    close(p.slave);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    struct pair p;
+    struct tty *t = NULL;
+    open_pair(&p);
+    int file = open("/dev/null", O_RDWR);
+    struct tty_setup setup = {file, file, "xterm", DEPTH_256, false, false};
+    struct error err = {0};
+    assert_int_equal(tty_curses_open(&t, &setup, &err), ERR_SYSTEM);
+    error_clear(&err);
+    setup = (struct tty_setup){p.slave, p.slave, "no-such-terminal", DEPTH_256, false, false};
+    assert_int_equal(tty_curses_open(&t, &setup, &err), ERR_SYSTEM);
+    assert_non_null(strstr(err.text, "TERM"));
+    error_clear(&err);
+    setup.term = NULL;
+    assert_int_equal(tty_curses_open(&t, &setup, &err), ERR_SYSTEM);
+    close(file);
+    close(p.master);
+    close(p.slave);
+}
+
+int main(void)
+{
+    setlocale(LC_CTYPE, "C.UTF-8");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_null),       cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_colours),    cmocka_unit_test(test_given_back),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests_name("tty", tests, NULL, NULL);
+}
