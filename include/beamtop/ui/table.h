@@ -15,7 +15,7 @@
 #include "beamtop/ui/canvas.h"
 #include "beamtop/ui/view.h"
 
-#define TABLE_COLUMNS 40 /* of one page */
+#define TABLE_COLUMNS 64 /* of one page */
 
 enum move {
     MOVE_UP, MOVE_DOWN, MOVE_LEFT, MOVE_RIGHT, MOVE_PAGE_UP, MOVE_PAGE_DOWN, MOVE_FIRST, MOVE_LAST,

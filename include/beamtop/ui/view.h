@@ -72,6 +72,7 @@ struct view_page {
     struct view_line *lines;
     size_t n_lines, cap_lines;
     /* both: text beside the title ("20 of 1,731 matching, 48,211 scanned"), and why it is empty */
+    char order[64]; /* key it is ordered by, for the title; empty: none worth telling */
     char summary[256];
     char empty[256];
 };

@@ -1,0 +1,345 @@
+#include "views.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/text.h"
+
+#define FIRST_SORT "reductions_per_s"
+
+/* Left out first where a pane is too narrow and nobody chose the columns. */
+static const char *const spare[] = {
+    "status", "reductions_share", "application", "message_queue_len_per_s", "current_function",
+};
+
+/* The rate of a value, for sorting by change. */
+static const struct {
+    const char *value, *rate;
+} rates[] = {
+    {"reductions", "reductions_per_s"},
+    {"message_queue_len", "message_queue_len_per_s"},
+    {"memory_bytes", "memory_bytes_per_s"},
+    {"minor_gcs", "minor_gcs_per_s"},
+};
+
+static void top_init(void *state)
+{
+    struct top *t = state;
+    t->n_columns = proc_columns_default(t->columns);
+    t->sort = proc_column_find(FIRST_SORT);
+}
+
+static void top_clear(void *state)
+{
+    struct top *t = state;
+    free(t->titles);
+    t->titles = NULL;
+}
+
+bool top_shows(const struct top *t, const struct proc_column *column)
+{
+    for (int i = 0; i < t->n_columns; i++)
+        if (t->columns[i] == column)
+            return true;
+    return false;
+}
+
+void top_toggle(struct top *t, const struct proc_column *column)
+{
+    int at = 0;
+    while (at < t->n_columns && t->columns[at] != column)
+        at++;
+    if (at == t->n_columns && t->n_columns < COLUMNS_MAX)
+        t->columns[t->n_columns++] = column;
+    else if (at < t->n_columns && t->n_columns > 1)
+        memmove(&t->columns[at], &t->columns[at + 1],
+                (size_t)(--t->n_columns - at) * sizeof t->columns[0]);
+    t->chosen = true;
+    t->fitted_to = 0;
+}
+
+static bool by_delta(const struct top *t)
+{
+    return t->sort->sweep_by_delta != t->other_mode;
+}
+
+static void top_want(const void *state, int rows, struct want *want)
+{
+    const struct top *t = state;
+    struct want mine = {.needs = NEED_SCAN};
+    mine.scan.sort_key = t->sort->key;
+    mine.scan.by_delta = by_delta(t);
+    mine.scan.ascending = t->ascending;
+    mine.scan.rows = rows;
+    mine.scan.own = t->own;
+    mine.scan.items = proc_columns_items(t->columns, t->n_columns, t->sort) |
+                      UINT32_C(1) << ITEM_ID | UINT32_C(1) << ITEM_REDUCTIONS |
+                      UINT32_C(1) << ITEM_MESSAGE_QUEUE_LEN;
+    if (t->following && !t->follow_missing)
+        want_add_pid(&mine.scan, &t->follow);
+    if (t->following && t->follow_missing && t->follow_name[0]) {
+        mine.needs |= NEED_PROCESS;
+        mine.process_by_name = true;
+        snprintf(mine.process_name, sizeof mine.process_name, "%s", t->follow_name);
+    }
+    want_merge(want, &mine);
+}
+
+/* ---- columns */
+
+static bool is_spare(const struct top *t, const struct proc_column *column, size_t how_many)
+{
+    for (size_t i = 0; i < how_many && column != t->sort; i++)
+        if (strcmp(column->key, spare[i]) == 0)
+            return true;
+    return false;
+}
+
+static int least_width(const struct proc_column *column)
+{
+    int title = (int)strlen(column->title);
+    bool grows = column->type == COLUMN_TEXT && column->width > 16;
+    int width = grows ? 16 : column->width;
+    return (width > title ? width : title) + 1;
+}
+
+static void fit_columns(struct top *t, int columns)
+{
+    size_t left_out = 0, most = sizeof spare / sizeof spare[0];
+    if (t->fitted_to == columns && t->titles)
+        return;
+    t->fitted_to = columns;
+    for (int total = columns + 1; total > columns && left_out <= most; left_out++) {
+        total = 1;
+        t->n_shown = 0;
+        for (int i = 0; i < t->n_columns; i++)
+            if (t->chosen || !is_spare(t, t->columns[i], left_out)) {
+                t->shown[t->n_shown++] = i;
+                total += least_width(t->columns[i]);
+            }
+        if (t->chosen)
+            break;
+    }
+    free(t->titles);
+    t->titles = alloc_zero((size_t)t->n_shown, sizeof *t->titles);
+    for (int i = 0; i < t->n_shown; i++) {
+        const struct proc_column *c = t->columns[t->shown[i]];
+        bool grows = c->type == COLUMN_TEXT && c->width > 10;
+        t->titles[i] = (struct view_column){
+            c->key, c->title, c->width, column_is_right(c), grows, c->sweep != NULL, c->help};
+    }
+}
+
+/* ---- rows */
+
+static const struct proc_column *ranked_by(const struct top *t)
+{
+    if (by_delta(t) == t->sort->sweep_by_delta)
+        return t->sort;
+    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+        if (strcmp(rates[i].value, t->sort->key) == 0)
+            return proc_column_find(rates[i].rate);
+        if (strcmp(rates[i].rate, t->sort->key) == 0)
+            return proc_column_find(rates[i].value);
+    }
+    return NULL; /* the node's own order stands */
+}
+
+static bool follows(const struct top *t, const struct proc_row *proc)
+{
+    if (!t->following)
+        return false;
+    if (!t->follow_name[0])
+        return pid_same(&t->follow, &proc->pid);
+    return proc->name.len == strlen(t->follow_name) &&
+           memcmp(proc->name.s, t->follow_name, proc->name.len) == 0;
+}
+
+static void add_row(struct top *t, const struct proc_row *proc, const struct proc_column *ranked,
+                    struct view_page *page)
+{
+    struct view_row *row = page_row(page);
+    for (int i = 0; i < t->n_shown; i++)
+        cell_of_column(page, row, (size_t)i, t->columns[t->shown[i]], proc);
+    link_process(&row->link, &proc->pid, proc->name);
+    row->id = pid_identity(&proc->pid);
+    row->key = ranked && ranked->number ? ranked->number(proc) : NAN;
+    if (follows(t, proc)) {
+        row->marked = true;
+        if (t->follow_name[0])
+            row->id = text_identity(t->follow_name, strlen(t->follow_name));
+    }
+}
+
+/* Where the followed name is now: in the scan, or as the node told when asked by name. */
+static void find_followed(struct top *t, const struct model *m, const struct proc_scan *scan)
+{
+    t->follow_missing = t->following;
+    for (size_t i = 0; t->following && i < scan->n_rows; i++)
+        if (follows(t, &scan->rows[i])) {
+            t->follow = scan->rows[i].pid;
+            t->follow_missing = false;
+            return;
+        }
+    const struct process_detail *p = model_process(m);
+    if (t->following && p && !p->gone && t->follow_name[0] && follows(t, &p->row) &&
+        !pid_same(&p->row.pid, &t->follow)) {
+        t->follow = p->row.pid;
+        t->follow_missing = false;
+    }
+}
+
+static void summarise(const struct top *t, const struct proc_scan *scan, size_t shown,
+                      struct view_page *page)
+{
+    char n[32], matching[32], total[32];
+    text_integer(n, sizeof n, (int64_t)shown);
+    text_integer(matching, sizeof matching, scan->matching);
+    text_integer(total, sizeof total, scan->total);
+    int used = scan->filtered
+                   ? snprintf(page->summary, sizeof page->summary, "%s of %s matching, %s scanned",
+                              n, matching, total)
+                   : snprintf(page->summary, sizeof page->summary, "%s of %s", n, total);
+    if (t->following && used > 0 && (size_t)used < sizeof page->summary) {
+        char pid[40];
+        snprintf(page->summary + used, sizeof page->summary - (size_t)used, ", following %s%s",
+                 t->follow_name[0] ? t->follow_name : pid_text(pid, sizeof pid, &t->follow),
+                 t->follow_missing ? ": gone" : "");
+    }
+    snprintf(page->empty, sizeof page->empty,
+             scan->filtered ? "No process matches the filter." : "No processes.");
+}
+
+static void describe_order(const struct top *t, const struct proc_scan *scan,
+                           struct view_page *page)
+{
+    const struct proc_column *by = ranked_by(t);
+    bool first = scan && by_delta(t) && isnan(scan->interval_s);
+    snprintf(page->order, sizeof page->order, "%s%s", (by ? by : t->sort)->key,
+             by ? (first ? " (first sweep: totals)" : "") : ", change");
+}
+
+static void top_page(void *state, const struct model *m, int rows, int columns,
+                     struct view_page *page)
+{
+    struct top *t = state;
+    (void)rows;
+    fit_columns(t, columns);
+    page_columns(page, t->titles, (size_t)t->n_shown);
+    page->sort_descending = !t->ascending;
+    for (int i = 0; i < t->n_shown; i++)
+        if (t->columns[t->shown[i]] == t->sort)
+            page->sort_column = i;
+    const struct proc_scan *scan = model_scan(m);
+    describe_order(t, scan, page);
+    if (!scan) {
+        snprintf(page->empty, sizeof page->empty, "Waiting for the first scan.");
+        return;
+    }
+    find_followed(t, m, scan);
+    const struct proc_column *ranked = ranked_by(t);
+    for (size_t i = 0; i < scan->n_rows; i++)
+        if (t->own || !scan->rows[i].own)
+            add_row(t, &scan->rows[i], ranked, page);
+    if (page->sort_column >= 0 && ranked)
+        page_sort(page);
+    summarise(t, scan, page->n_rows, page);
+}
+
+/* ---- what a person does to it */
+
+static void top_sort(void *state, const char *key, int direction)
+{
+    struct top *t = state;
+    const struct proc_column *column = proc_column_find(key);
+    if (!column || !column->sweep)
+        return;
+    if (direction != 0)
+        t->ascending = direction < 0;
+    else
+        t->ascending = column == t->sort && !t->ascending;
+    if (column != t->sort)
+        t->other_mode = false;
+    t->sort = column;
+    t->fitted_to = 0;
+}
+
+static int top_open(void *state, const struct view_link *link, struct error *err)
+{
+    struct top *t = state;
+    (void)err;
+    bool same = t->following && (t->follow_name[0] ? strcmp(t->follow_name, link->name) == 0
+                                                   : pid_same(&t->follow, &link->pid));
+    t->following = !same && (link->kind == TARGET_PROCESS || link->name[0]);
+    t->follow = link->pid;
+    t->follow_missing = link->kind != TARGET_PROCESS;
+    snprintf(t->follow_name, sizeof t->follow_name, "%s", link->name);
+    return 0;
+}
+
+static int choose_columns(struct top *t, const char *list, struct error *err)
+{
+    const struct proc_column *columns[COLUMNS_MAX];
+    int n = 0;
+    t->fitted_to = 0;
+    if (!list || !*list || strcmp(list, "default") == 0) {
+        t->n_columns = proc_columns_default(t->columns);
+        t->chosen = false;
+        return 0;
+    }
+    int status = proc_columns_parse(list, columns, &n, err);
+    if (status < 0 || n == 0)
+        return status;
+    memcpy(t->columns, columns, sizeof columns[0] * (size_t)n);
+    t->n_columns = n;
+    t->chosen = true;
+    return 0;
+}
+
+static bool top_act(void *state, const char *action, const char *arg, struct error *err)
+{
+    struct top *t = state;
+    if (strcmp(action, "columns") == 0) {
+        choose_columns(t, arg, err);
+        return true;
+    }
+    if (strcmp(action, "sort-delta") == 0) {
+        t->other_mode = !t->other_mode;
+        return true;
+    }
+    if (strcmp(action, "own") == 0) {
+        t->own = !t->own;
+        return true;
+    }
+    if (strcmp(action, "sort") == 0 && arg && *arg) {
+        const struct proc_column *column = proc_column_find(arg);
+        if (!column)
+            error_set(err, ERR_USAGE, "\"%s\" is no column; `columns` lists them", arg);
+        else if (!column->sweep)
+            error_set(err, ERR_USAGE, "a node cannot be asked to sort by %s", column->key);
+        else
+            top_sort(t, column->key, 0);
+        return true;
+    }
+    return false;
+}
+
+const struct view_ops view_top = {
+    .name = "top",
+    .title = "Processes",
+    .key = '1',
+    .help = "The processes that work most, are largest or wait for most messages.",
+    .kind = VIEW_TABLE,
+    .filters_on_target = true,
+    .state_bytes = sizeof(struct top),
+    .init = top_init,
+    .clear = top_clear,
+    .want = top_want,
+    .page = top_page,
+    .sort = top_sort,
+    .open = top_open,
+    .act = top_act,
+};
