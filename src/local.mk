@@ -29,12 +29,26 @@ src_libdist_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
 
 src_libui_a_SOURCES = \
 	src/ui/canvas.c \
+	src/ui/cells.c \
 	src/ui/doc.c \
 	src/ui/graph.c \
+	src/ui/header.c \
 	src/ui/page.c \
+	src/ui/pane.c \
+	src/ui/panes.c \
 	src/ui/style.c \
 	src/ui/table.c \
-	src/ui/table_draw.c
+	src/ui/table_draw.c \
+	src/ui/view_apps.c \
+	src/ui/view_help.c \
+	src/ui/view_log.c \
+	src/ui/view_memory.c \
+	src/ui/view_process.c \
+	src/ui/view_schedulers.c \
+	src/ui/view_top.c \
+	src/ui/view_tree.c \
+	src/ui/views.c \
+	src/ui/views.h
 src_libui_a_CFLAGS = $(AM_CFLAGS) $(NCURSES_CFLAGS) $(READLINE_CFLAGS)
 
 # ---- ui, below the views: canvas, tables of what a person can do, configuration, prompt, terminal

@@ -254,6 +254,7 @@ int model_take_mailbox(struct model *m, const uint8_t *term, size_t len, struct 
 {
     struct mailbox_detail next;
     int rc = decode_mailbox(slot_next(&m->mailbox_slot), term, len, &next, err);
+    next.round = m->mailbox.round + 1;
     if (rc == 0)
         m->mailbox = next;
     return slot_end(&m->mailbox_slot, rc);
@@ -263,6 +264,7 @@ int model_take_state(struct model *m, const uint8_t *term, size_t len, struct er
 {
     struct state_detail next;
     int rc = decode_state(slot_next(&m->state_slot), term, len, &next, err);
+    next.round = m->state.round + 1;
     if (rc == 0)
         m->state = next;
     return slot_end(&m->state_slot, rc);

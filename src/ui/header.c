@@ -18,7 +18,7 @@
 /* A number with its name; `spark` is drawn behind it where it is the first of its line. */
 struct cell {
     const char *label;
-    char value[40];
+    char value[48];
     enum style style;
 };
 
@@ -47,7 +47,7 @@ static void bytes_cell(struct line *l, const char *label, double bytes)
 static void rate_cell(struct line *l, const char *label, double per_s, bool bytes)
 {
     struct cell *c = cell(l, label, STYLE_VALUE);
-    char n[32];
+    char n[24];
     if (bytes)
         text_bytes(n, sizeof n, per_s);
     else
@@ -64,7 +64,7 @@ static void percent_cell(struct line *l, const char *label, double share)
 /* A count against its limit: colour and marks from 80 and 95 %. */
 static void limit_cell(struct line *l, const char *label, int64_t n, int64_t limit)
 {
-    char have[32], most[32];
+    char have[16], most[16];
     struct cell *c = cell(l, label, STYLE_VALUE);
     text_count(have, sizeof have, n < 0 ? NAN : (double)n);
     if (limit <= 0) {

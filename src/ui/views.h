@@ -31,6 +31,10 @@ struct top {
 bool top_shows(const struct top *top, const struct proc_column *column);
 void top_toggle(struct top *top, const struct proc_column *column);
 
+/* ---- view_process.c: answers that came before the question are not shown */
+bool process_ask_mailbox(void *state, const struct model *m); /* true: past the guard this time */
+void process_ask_state(void *state, const struct model *m);
+
 /* ---- cells.c: values of a process as text in its style */
 void cell_of_column(struct view_page *page, struct view_row *row, size_t index,
                     const struct proc_column *column, const struct proc_row *proc);

@@ -59,12 +59,14 @@ struct mailbox_detail {
     int64_t len, memory_bytes;
     struct { int64_t bytes; struct slice text; } *messages;
     size_t n_messages;
+    uint64_t round; /* grows with every answer taken */
 };
 
 struct state_detail {
     enum { STATE_OK, STATE_NONE, STATE_GONE } status;
     int64_t bytes;
     struct slice text; /* the state, or why there is none */
+    uint64_t round; /* grows with every answer taken */
 };
 
 struct carrier_numbers {

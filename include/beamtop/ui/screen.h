@@ -26,7 +26,7 @@ struct screen;
 enum screen_request_kind {
     REQUEST_REFRESH, /* other facts are wanted than before: ask now, not at the next tick */
     REQUEST_MAILBOX, /* peek at pid's mailbox; force: past the guard, the person has been asked */
-    REQUEST_STATE,   /* sys:get_state of pid */
+    REQUEST_STATE,   /* sys:get_state of pid. Answers to an older request of a kind are dropped */
     REQUEST_NODE,    /* the picker chose node `text` */
 };
 struct screen_request {

@@ -85,6 +85,7 @@ struct view_ops {
     char key;          /* '1' … '9' */
     const char *help;  /* one sentence */
     enum view_kind kind;
+    bool own_facts;         /* tells of this program, not of the node: never stale */
     bool filters_on_target; /* the filter is part of the question; else the table drops rows by it */
     size_t state_bytes;
     void (*init)(void *state); /* state is zeroed before; NULL: nothing to do */

@@ -1,0 +1,252 @@
+#include "screen_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/text.h"
+#include "beamtop/ui/header.h"
+#include "beamtop/ui/page.h"
+#include "views.h"
+
+struct screen *screen_new(const char *view, struct error *err)
+{
+    const struct view_ops *ops = view_find(view);
+    if (!ops) {
+        char names[256] = "";
+        for (size_t i = 0, used = 0; view_registry[i] && used < sizeof names; i++)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
+                                     view_registry[i]->name);
+        error_set(err, ERR_USAGE, "\"%s\" is no view; there are %s", view, names);
+        return NULL;
+    }
+    struct screen *s = alloc_zero(1, sizeof *s);
+    s->panes = panes_new(ops);
+    s->filter_error_at = -1;
+    return s;
+}
+
+void screen_free(struct screen *s)
+{
+    if (!s)
+        return;
+    picker_close(s);
+    panes_free(s->panes);
+    free(s->nodes);
+    free(s);
+}
+
+/* ---- what the owner knows */
+
+void screen_set_clock(struct screen *s, const char *clock)
+{
+    snprintf(s->clock, sizeof s->clock, "%s", clock ? clock : "");
+}
+
+void screen_set_paused(struct screen *s, bool paused)
+{
+    s->paused = paused;
+}
+
+void screen_set_frozen_s(struct screen *s, double seconds)
+{
+    s->frozen_s = seconds;
+}
+
+void screen_set_message(struct screen *s, enum style style, const char *text)
+{
+    s->message_style = style;
+    snprintf(s->message, sizeof s->message, "%s", text ? text : "");
+}
+
+void screen_set_prompt(struct screen *s, const struct prompt *prompt)
+{
+    s->prompt = prompt;
+}
+
+static void set_keymaps(struct screen *s)
+{
+    for (int i = 0; i < panes_count(s->panes); i++) {
+        struct pane *pane = panes_at(s->panes, i);
+        for (int k = 0; k < pane->depth; k++)
+            if (pane->stack[k]->ops == &view_help)
+                help_set_keymap(pane->stack[k]->state, s->keymap);
+    }
+}
+
+void screen_set_keymap(struct screen *s, const struct keymap *keymap)
+{
+    s->keymap = keymap;
+    set_keymaps(s);
+    screen_update(s);
+}
+
+void screen_set_filter(struct screen *s, const char *pattern, struct regex *re, long error_at)
+{
+    snprintf(s->filter, sizeof s->filter, "%s", pattern ? pattern : "");
+    s->match = re;
+    s->filter_error_at = error_at;
+    screen_update(s);
+    for (int i = 0; i < panes_count(s->panes); i++)
+        table_ask_order(&pane_top(panes_at(s->panes, i))->table);
+}
+
+static void copy(char *out, size_t size, const char *text)
+{
+    snprintf(out, size, "%s", text ? text : "");
+}
+
+void screen_set_nodes(struct screen *s, const struct screen_node *nodes, size_t n)
+{
+    free(s->nodes);
+    s->nodes = n ? alloc_zero(n, sizeof *s->nodes) : NULL;
+    s->n_nodes = n;
+    for (size_t i = 0; i < n; i++) {
+        struct picked_node *to = &s->nodes[i];
+        copy(to->name, sizeof to->name, nodes[i].name);
+        copy(to->otp, sizeof to->otp, nodes[i].otp);
+        copy(to->elixir, sizeof to->elixir, nodes[i].elixir);
+        copy(to->cookie, sizeof to->cookie, nodes[i].cookie);
+        copy(to->note, sizeof to->note, nodes[i].note);
+        to->os_pid = nodes[i].os_pid;
+        to->uptime_s = nodes[i].uptime_s;
+        to->memory_bytes = nodes[i].memory_bytes;
+    }
+}
+
+/* ---- going on */
+
+void screen_update(struct screen *s)
+{
+    panes_dirty(s->panes);
+}
+
+void screen_want(const struct screen *s, struct want *want)
+{
+    want->needs |= NEED_SYSTEM;
+    struct pane *focus = panes_focused(s->panes);
+    pane_want(focus, want);
+    for (int i = 0; i < panes_count(s->panes); i++) {
+        struct pane *pane = panes_at(s->panes, i);
+        if (pane != focus && panes_is_visible(s->panes, pane))
+            pane_want(pane, want);
+    }
+    want->scan.filtered = s->match != NULL && s->filter[0] != '\0';
+}
+
+void screen_ask(struct screen *s, enum screen_request_kind kind, const struct etf_pid *pid,
+                bool force, const char *text)
+{
+    for (int i = 0; i < s->n_requests; i++)
+        if (kind == REQUEST_REFRESH && s->requests[i].kind == kind)
+            return;
+    if (s->n_requests == SCREEN_REQUESTS) {
+        s->n_requests--;
+        memmove(&s->requests[0], &s->requests[1], sizeof s->requests[0] * (SCREEN_REQUESTS - 1));
+    }
+    struct screen_request *r = &s->requests[s->n_requests++];
+    memset(r, 0, sizeof *r);
+    r->kind = kind;
+    r->force = force;
+    if (pid)
+        r->pid = *pid;
+    snprintf(r->text, sizeof r->text, "%s", text ? text : "");
+}
+
+bool screen_take_request(struct screen *s, struct screen_request *out)
+{
+    if (s->n_requests == 0)
+        return false;
+    *out = s->requests[0];
+    s->n_requests--;
+    memmove(&s->requests[0], &s->requests[1], sizeof s->requests[0] * (size_t)s->n_requests);
+    return true;
+}
+
+/* ---- what is there */
+
+enum place screen_place(const struct screen *s)
+{
+    if (s->picker.kind != PICKER_NONE)
+        return PLACE_PICKER;
+    return pane_top(panes_focused(s->panes))->ops->kind == VIEW_TABLE ? PLACE_TABLE : PLACE_DOC;
+}
+
+const char *screen_view(const struct screen *s)
+{
+    return pane_top(panes_focused(s->panes))->ops->name;
+}
+
+struct view_link screen_link(const struct screen *s)
+{
+    return pane_link(panes_focused(s->panes));
+}
+
+/* ---- drawing */
+
+static struct pane_look look_of(const struct screen *s, const struct model *m)
+{
+    return (struct pane_look){
+        .model = m,
+        .live = header_is_live(m),
+        .paused = s->paused,
+        .filter = s->filter,
+        .match = s->match,
+        .filter_is_wrong = s->filter_error_at >= 0,
+    };
+}
+
+/* The bottom row: a message, or which keys help. */
+static void draw_bottom(const struct screen *s, struct canvas *c, struct rect r)
+{
+    if (s->message[0]) {
+        canvas_puts(c, r, 0, 1, s->message_style, s->message);
+        return;
+    }
+    static const struct {
+        const char *key, *does;
+    } hints[] = {{"?", "keys"},   {"/", "filter"},        {":", "command"}, {"Enter", "open"},
+                 {"Esc", "back"}, {"<>", "sort column"}, {"p", "pause"},   {"q", "leave"}};
+    int at = 1;
+    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
+        int width = (int)(strlen(hints[i].key) + strlen(hints[i].does)) + 1;
+        if (at + width >= r.columns)
+            break;
+        at += canvas_puts(c, r, 0, at, STYLE_KEY, hints[i].key) + 1;
+        at += canvas_puts(c, r, 0, at, STYLE_DIM, hints[i].does) + 3;
+    }
+}
+
+void screen_draw(struct screen *s, const struct model *m, struct canvas *c,
+                 struct tty_cursor *cursor)
+{
+    struct header_state state = {s->clock, s->paused, s->frozen_s};
+    struct pane_look look = look_of(s, m);
+    struct rect all = {0, 0, c->rows, c->columns};
+    bool prompting = s->prompt && prompt_is_open(s->prompt);
+    int head = header_rows(c->rows);
+    int bottom = prompting ? prompt_rows(s->prompt, c->columns, c->rows / 2) : 1;
+    while (head > 0 && c->rows - head - bottom < PANE_LEAST_ROWS)
+        head--;
+    int middle = c->rows - head - bottom;
+    cursor->row = cursor->column = -1;
+    canvas_erase(c, STYLE_NORMAL);
+    if (head > 0)
+        header_draw(m, &state, c, (struct rect){0, 0, head, c->columns});
+    struct rect panes = {head, 0, middle > 0 ? middle : 0, c->columns};
+    panes_draw(s->panes, c, panes, &look);
+    picker_draw(s, c, panes);
+    struct rect below = {c->rows - bottom, 0, bottom, all.columns};
+    if (prompting)
+        prompt_draw(s->prompt, c, below, cursor);
+    else
+        draw_bottom(s, c, below);
+}
+
+void screen_draw_pane(struct screen *s, const struct model *m, struct canvas *c)
+{
+    struct pane_look look = look_of(s, m);
+    canvas_erase(c, STYLE_NORMAL);
+    pane_draw(panes_focused(s->panes), c, (struct rect){0, 0, c->rows, c->columns}, true, &look);
+}

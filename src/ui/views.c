@@ -1,0 +1,22 @@
+/* The registry of views, in the order of their keys. */
+#include <string.h>
+
+#include "views.h"
+
+const struct view_ops *const view_registry[] = {
+    &view_top,  &view_process, &view_memory, &view_schedulers, &view_apps,
+    &view_tree, &view_log,     &view_help,   NULL,
+};
+
+const struct view_ops *view_find(const char *name)
+{
+    const struct view_ops *found = NULL;
+    size_t len = strlen(name);
+    for (size_t i = 0; view_registry[i] && len > 0; i++) {
+        if (strcmp(view_registry[i]->name, name) == 0)
+            return view_registry[i];
+        if (strncmp(view_registry[i]->name, name, len) == 0 && !found)
+            found = view_registry[i];
+    }
+    return found;
+}
