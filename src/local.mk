@@ -36,6 +36,7 @@ src_libui_a_SOURCES = \
 	src/ui/page.c \
 	src/ui/pane.c \
 	src/ui/panes.c \
+	src/ui/screen.c src/ui/screen_act.c src/ui/screen_internal.h src/ui/screen_picker.c \
 	src/ui/style.c \
 	src/ui/table.c \
 	src/ui/table_draw.c \

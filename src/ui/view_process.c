@@ -78,15 +78,6 @@ static void label(struct view_page *page, const char *name)
     page_tab(page, LABEL);
 }
 
-static void count(struct view_page *page, int64_t n)
-{
-    char text[32];
-    if (n < 0)
-        page_puts(page, STYLE_DIM, "–");
-    else
-        page_puts(page, STYLE_VALUE, text_integer(text, sizeof text, n));
-}
-
 static void bytes(struct view_page *page, double n)
 {
     char text[32];

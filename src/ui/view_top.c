@@ -205,7 +205,7 @@ static void summarise(const struct top *t, const struct proc_scan *scan, size_t 
                    : snprintf(page->summary, sizeof page->summary, "%s of %s", n, total);
     if (t->following && used > 0 && (size_t)used < sizeof page->summary) {
         char pid[40];
-        snprintf(page->summary + used, sizeof page->summary - (size_t)used, ", following %s%s",
+        snprintf(page->summary + used, sizeof page->summary - (size_t)used, ", following %.120s%s",
                  t->follow_name[0] ? t->follow_name : pid_text(pid, sizeof pid, &t->follow),
                  t->follow_missing ? ": gone" : "");
     }
