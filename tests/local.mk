@@ -37,7 +37,10 @@ tests_unit_model_test_filter_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 tests_unit_model_test_rate_SOURCES = tests/unit/model/answers.h tests/unit/model/test_rate.c
 tests_unit_model_test_rate_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 # ---- store
-UNIT_STORE =
+UNIT_STORE = tests/unit/store/test_sink
+tests_unit_store_test_sink_SOURCES = tests/unit/model/answers.h tests/unit/store/test_sink.c
+tests_unit_store_test_sink_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_store_test_sink_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
 # ---- ui
 UNIT_UI = tests/unit/ui/test_canvas
 tests_unit_ui_test_canvas_SOURCES = tests/unit/ui/test_canvas.c
@@ -60,9 +63,11 @@ tests_unit_ui_test_tty_LDADD = src/libui.a $(NCURSES_LIBS) $(BASE_LIBS) $(CMOCKA
 
 # ---- fuzz: tests/fuzz/fuzz_NAME.c, its inputs in tests/fuzz/corpus/NAME/. A target is its name here and its line below.
 FUZZ_TARGETS = \
+	tests/fuzz/fuzz_decode \
 	tests/fuzz/fuzz_etf \
 	tests/fuzz/fuzz_parse \
 	tests/fuzz/fuzz_regex
+tests_fuzz_fuzz_decode_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
 tests_fuzz_fuzz_etf_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
 tests_fuzz_fuzz_parse_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
 tests_fuzz_fuzz_regex_LDADD = $(FUZZ_MAIN) $(BASE_LIBS)

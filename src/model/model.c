@@ -178,6 +178,8 @@ static void take_value(struct proc_row *row, const char *attr, const struct scan
         {"links", &row->links},
         {"monitors", &row->monitors},
         {"dictionary", &row->dictionary_len},
+        {"binary", &row->binary_bytes},
+        {"garbage_collection", &row->minor_gcs},
     };
     for (size_t i = 0; i < ARRAY_LEN(fields) && v->has_value && attr != NULL; i++)
         if (strcmp(fields[i].attr, attr) == 0 && *fields[i].to < 0)
