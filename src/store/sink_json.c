@@ -192,11 +192,11 @@ static uint32_t take_utf8(const char **at)
 static void put_escape(struct buf *out, uint32_t c)
 {
     if (c < 0x10000) {
-        buf_printf(out, "\\u%04" PRIx32, c);
+        buf_printf(out, "\\u%04" PRIX32, c);
         return;
     }
     c -= 0x10000;
-    buf_printf(out, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xd800 + (c >> 10), 0xdc00 + (c & 0x3ff));
+    buf_printf(out, "\\u%04" PRIX32 "\\u%04" PRIX32, 0xd800 + (c >> 10), 0xdc00 + (c & 0x3ff));
 }
 
 /*
