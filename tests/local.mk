@@ -10,41 +10,13 @@ UNIT_BASE = tests/unit/base/test_clock
 tests_unit_base_test_clock_SOURCES = tests/unit/base/test_clock.c
 tests_unit_base_test_clock_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
 # ---- etf
-UNIT_ETF = tests/unit/etf/test_check tests/unit/etf/test_cursor tests/unit/etf/test_parse \
-	tests/unit/etf/test_print
-tests_unit_etf_test_check_SOURCES = tests/unit/etf/test_check.c
-tests_unit_etf_test_check_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
-tests_unit_etf_test_cursor_SOURCES = tests/unit/etf/test_cursor.c
-tests_unit_etf_test_cursor_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
+UNIT_ETF = tests/unit/etf/test_parse tests/unit/etf/test_print
 tests_unit_etf_test_parse_SOURCES = tests/unit/etf/test_parse.c
 tests_unit_etf_test_parse_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
 tests_unit_etf_test_print_SOURCES = tests/unit/etf/test_print.c
 tests_unit_etf_test_print_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
 # ---- dist
-UNIT_DIST = tests/unit/dist/test_control \
-	tests/unit/dist/test_cookie \
-	tests/unit/dist/test_discover \
-	tests/unit/dist/test_epmd \
-	tests/unit/dist/test_frame \
-	tests/unit/dist/test_name
-tests_unit_dist_test_control_SOURCES = tests/unit/dist/test_control.c
-tests_unit_dist_test_control_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_dist_test_control_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
-tests_unit_dist_test_cookie_SOURCES = tests/unit/dist/test_cookie.c
-tests_unit_dist_test_cookie_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_dist_test_cookie_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
-tests_unit_dist_test_discover_SOURCES = tests/unit/dist/test_discover.c
-tests_unit_dist_test_discover_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_dist_test_discover_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
-tests_unit_dist_test_epmd_SOURCES = tests/unit/dist/test_epmd.c
-tests_unit_dist_test_epmd_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_dist_test_epmd_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
-tests_unit_dist_test_frame_SOURCES = tests/unit/dist/test_frame.c
-tests_unit_dist_test_frame_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_dist_test_frame_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
-tests_unit_dist_test_name_SOURCES = tests/unit/dist/test_name.c
-tests_unit_dist_test_name_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_dist_test_name_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
+UNIT_DIST =
 LIVE_DIST = tests/live/test_conn
 tests_live_test_conn_SOURCES = tests/live/test_conn.c tests/live/node.c tests/live/node.h \
 	tests/live/fake_peer.c tests/live/fake_peer.h
@@ -93,12 +65,10 @@ tests_unit_ui_test_tty_LDADD = src/libui.a $(NCURSES_LIBS) $(BASE_LIBS) $(CMOCKA
 FUZZ_TARGETS = \
 	tests/fuzz/fuzz_decode \
 	tests/fuzz/fuzz_etf \
-	tests/fuzz/fuzz_frame \
 	tests/fuzz/fuzz_parse \
 	tests/fuzz/fuzz_regex
 tests_fuzz_fuzz_decode_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
 tests_fuzz_fuzz_etf_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
-tests_fuzz_fuzz_frame_LDADD = $(FUZZ_MAIN) $(DIST_LIBS)
 tests_fuzz_fuzz_parse_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
 tests_fuzz_fuzz_regex_LDADD = $(FUZZ_MAIN) $(BASE_LIBS)
 

@@ -3,7 +3,12 @@
 # holds; `run NAME [ARGUMENT…]` calls it in this shell and reports; what it said is shown when it fails.
 # BEAMTOP_SRCDIR and BEAMTOP_BUILDDIR come from make; by hand: the tree, and the build in `build`.
 
-BEAMTOP_SRCDIR=${BEAMTOP_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
+if [ -z "${BEAMTOP_SRCDIR:-}" ]; then
+    BEAMTOP_SRCDIR=$(cd "$(dirname "$0")" && pwd)
+    until [ -f "$BEAMTOP_SRCDIR/bootstrap" ]; do
+        BEAMTOP_SRCDIR=${BEAMTOP_SRCDIR%/*}
+    done
+fi
 BEAMTOP_BUILDDIR=${BEAMTOP_BUILDDIR:-$BEAMTOP_SRCDIR/build}
 beamtop=$BEAMTOP_BUILDDIR/src/beamtop
 work=$(mktemp -d "${TMPDIR:-/tmp}/beamtop-test.XXXXXX")

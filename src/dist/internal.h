@@ -19,9 +19,6 @@ struct address {
     socklen_t len;
 };
 
-/* As cookie_read_file, from an open file; path is for the text. */
-int cookie_read_fd(struct cookie *out, int fd, const char *path, struct error *err);
-
 /* ---- lookup: getaddrinfo on a thread that may be left behind, since nothing can interrupt it */
 
 struct lookup;

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Replays the kept inputs of every fuzz target (FUZZ_TARGETS) through it: TAP.
 src=${BEAMTOP_SRCDIR:?} build=${BEAMTOP_BUILDDIR:?}
+# shellcheck disable=SC2086
 set -- ${FUZZ_TARGETS:?}
 echo "1..$#"
 n=0

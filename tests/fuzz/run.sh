@@ -14,7 +14,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 dir=$build/tests/fuzz
 if [ $# -eq 0 ]; then
     for program in "$dir"/fuzz_*; do
-        case ${program##*/} in *.*) continue ;; esac
+        case $program in *.*) continue ;; esac
         [ -x "$program" ] && [ -f "$program" ] && set -- "$@" "$(basename "$program")"
     done
 fi

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Fills a document with tables of the program: fill.sh PROGRAM FILE
+# A line @what@ becomes the output of `PROGRAM generate what`; an empty table is a mistake.
+set -eu
+
+program=$1
+table=$(mktemp "${TMPDIR:-/tmp}/beamtop-fill.XXXXXX")
+trap 'rm -f "$table"' EXIT
+
+while IFS= read -r line; do
+    case $line in
+    @*@)
+        what=${line#@}
+        what=${what%@}
+        "$program" generate "$what" >"$table"
+        [ -s "$table" ] || {
+            echo "fill.sh: the program has no table '$what'" >&2
+            exit 1
+        }
+        cat "$table"
+        ;;
+    *) printf '%s\n' "$line" ;;
+    esac
+done <"$2"
