@@ -6,7 +6,16 @@ AM_TESTS_ENVIRONMENT = BEAMTOP_SRCDIR='$(abs_top_srcdir)' BEAMTOP_BUILDDIR='$(ab
 	FUZZ_TARGETS='$(FUZZ_TARGETS)'; export BEAMTOP_SRCDIR BEAMTOP_BUILDDIR FUZZ_TARGETS;
 
 # ---- base
-UNIT_BASE = tests/unit/base/test_clock
+UNIT_BASE = tests/unit/base/test_clock tests/unit/base/test_error tests/unit/base/test_memory \
+	tests/unit/base/test_regex tests/unit/base/test_text
+tests_unit_base_test_error_SOURCES = tests/unit/base/test_error.c
+tests_unit_base_test_error_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
+tests_unit_base_test_memory_SOURCES = tests/unit/base/test_memory.c
+tests_unit_base_test_memory_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
+tests_unit_base_test_regex_SOURCES = tests/unit/base/test_regex.c
+tests_unit_base_test_regex_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
+tests_unit_base_test_text_SOURCES = tests/unit/base/test_text.c
+tests_unit_base_test_text_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
 tests_unit_base_test_clock_SOURCES = tests/unit/base/test_clock.c
 tests_unit_base_test_clock_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
 # ---- etf

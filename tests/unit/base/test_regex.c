@@ -1,0 +1,113 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/clock.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/base/regex.h"
+
+static struct regex *compiled(const char *pattern)
+{
+    struct regex *re = NULL;
+    size_t offset;
+    struct error err = {0};
+    if (regex_new(&re, pattern, &offset, &err) != 0)
+        fail_msg("%s: %s", pattern, err.text);
+    return re;
+}
+
+static void test_matches(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pattern, *subject;
+        int from, to; /* -1: no match */
+    } rows[] = {
+        {"", "", 0, 0},
+        {"ssl", "a_ssl_b", 2, 5},
+        {"^ssl", "a_ssl", -1, -1},
+        {"foo", "FOO", 0, 3},          /* smart case: no upper-case letter, so case is ignored */
+        {"Foo", "foo", -1, -1},
+        {"\\Wfoo", "-FOO", 0, 4},      /* the W of an escape does not count */
+        {"\xD0\xB4", "\xD0\x94", 0, 2}, /* also beyond ASCII */
+        {"\xD0\x94", "\xD0\xB4", -1, -1},
+        {"^.$", "\xD0\xB4", 0, 2},
+        {"b", "\xFF" "b", 1, 2},       /* bytes that are no UTF-8 do not hide what follows */
+        {"a|b(?=c)", "xbc", 1, 2},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct regex *re = compiled(rows[i].pattern);
+        size_t from = 0, to = 0;
+        bool found = regex_find(re, rows[i].subject, strlen(rows[i].subject), &from, &to);
+        if (found != (rows[i].from >= 0) ||
+            (found && ((int)from != rows[i].from || (int)to != rows[i].to)))
+            fail_msg("%s in %s: %d %zu-%zu", rows[i].pattern, rows[i].subject, found, from, to);
+        assert_int_equal(regex_match(re, rows[i].subject, strlen(rows[i].subject)), found);
+        assert_false(regex_gave_up(re));
+        assert_string_equal(regex_pattern(re), rows[i].pattern);
+        regex_free(re);
+    }
+}
+
+static void test_mistakes_have_a_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pattern;
+        size_t offset;
+    } rows[] = {
+        {"a(b", 3}, {"a)b", 1}, {"[a", 2}, {"a**b", 2}, {"\xC3\xA9(", 3}, {"\xFF", 0},
+        {"\\C", 2},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct regex *re = NULL;
+        size_t offset = 99;
+        struct error err = {0};
+        int rc = regex_new(&re, rows[i].pattern, &offset, &err);
+        if (rc != ERR_USAGE || re || offset != rows[i].offset)
+            fail_msg("%s: %d, at %zu, %s", rows[i].pattern, rc, offset, err.text);
+        assert_non_null(strstr(err.text, "bad expression at column"));
+    }
+    char longest[LIMIT_REGEX_BYTES + 2];
+    memset(longest, 'a', sizeof(longest) - 1);
+    longest[sizeof(longest) - 1] = '\0';
+    struct regex *re = NULL;
+    size_t offset;
+    struct error err = {0};
+    assert_int_equal(regex_new(&re, longest, &offset, &err), ERR_USAGE);
+    longest[LIMIT_REGEX_BYTES] = '\0';
+    re = compiled(longest);
+    regex_free(re);
+    regex_free(NULL);
+}
+
+/* Backtracking without end gives up, and soon; the next subject is matched as ever. */
+static void test_gives_up(void **state)
+{
+    (void)state;
+    char subject[4096];
+    memset(subject, 'a', sizeof(subject));
+    struct regex *re = compiled("^(a+)+$|b$");
+    subject[sizeof(subject) - 1] = 'c';
+    uint64_t start = clock_mono_ns();
+    assert_false(regex_match(re, subject, sizeof(subject)));
+    assert_true(regex_gave_up(re));
+    assert_true(clock_mono_ns() - start < 5000000000u); /* it would take longer than the universe */
+    assert_true(regex_match(re, "aab", 3));
+    assert_false(regex_gave_up(re));
+    regex_free(re);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_matches),
+        cmocka_unit_test(test_mistakes_have_a_place),
+        cmocka_unit_test(test_gives_up),
+    };
+    return cmocka_run_group_tests_name("regex", tests, NULL, NULL);
+}
