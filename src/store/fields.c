@@ -20,7 +20,7 @@ LIST(cost_fields, "cost", cost);
 #define AT(member) offsetof(struct system_sample, member)
 #define MEM(type) (AT(memory_bytes) + (type) * sizeof(double))
 static const struct field system_table[] = {
-    {"uptime_ms", "uptime ms", FIELD_INT, COLUMN_COUNT, AT(uptime_ms), "since the VM's start"},
+    {"uptime_ms", "uptime", FIELD_MS, COLUMN_COUNT, AT(uptime_ms), "since the VM's start"},
     {"memory_total_bytes", "memory", FIELD_REAL, COLUMN_BYTES, MEM(MEMORY_TOTAL),
      "`erlang:memory(total)`"},
     {"memory_processes_bytes", "processes memory", FIELD_REAL, COLUMN_BYTES, MEM(MEMORY_PROCESSES),
@@ -87,7 +87,7 @@ static const struct field info[] = {
     {"code_mode", "code loading", FIELD_SLICE, COLUMN_TEXT, AT(code_mode),
      "\"interactive\" or \"embedded\""},
     {"word_bytes", "word", FIELD_INT, COLUMN_BYTES, AT(word_bytes), "bytes of a word"},
-    {"start_wall_us", "started", FIELD_INT, COLUMN_COUNT, AT(start_wall_us),
+    {"start_wall_us", "started", FIELD_WALL_US, COLUMN_COUNT, AT(start_wall_us),
      "the VM's start, µs since the epoch"},
     {"cpus", "processors", FIELD_INT, COLUMN_COUNT, AT(cpus), "logical processors available to it"},
     {"schedulers", "schedulers", FIELD_INT, COLUMN_COUNT, AT(schedulers), "normal schedulers"},
@@ -284,6 +284,8 @@ struct value field_value(const struct field *f, const void *base)
         v = text_value(*(const struct slice *)at);
         break;
     case FIELD_INT:
+    case FIELD_MS:
+    case FIELD_WALL_US:
         v.integer = *(const int64_t *)at;
         v.kind = v.integer < 0 ? VALUE_NONE : VALUE_NUMBER;
         v.is_integer = true;
@@ -301,6 +303,7 @@ struct value field_value(const struct field *f, const void *base)
         break;
     }
     v.type = f->type;
+    v.form = f->form;
     return v;
 }
 

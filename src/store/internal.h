@@ -8,7 +8,11 @@
 #include "beamtop/store/sink.h"
 
 /* How a field is kept in its struct. */
-enum field_form { FIELD_SLICE, FIELD_INT, FIELD_REAL, FIELD_BOOL, FIELD_SCHEDULER_KIND };
+enum field_form {
+    FIELD_SLICE, FIELD_INT, FIELD_REAL, FIELD_BOOL, FIELD_SCHEDULER_KIND,
+    FIELD_MS,      /* an integer; people read a duration */
+    FIELD_WALL_US, /* an integer; people read a time */
+};
 
 /* A key of the output and where its value is. */
 struct field {
@@ -29,6 +33,7 @@ struct field_list {
 struct value {
     enum { VALUE_NONE, VALUE_TEXT, VALUE_NUMBER, VALUE_BOOL, VALUE_PID } kind;
     enum column_type type;
+    enum field_form form;
     struct slice text;
     double number;
     int64_t integer; /* exact, when is_integer */

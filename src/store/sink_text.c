@@ -16,8 +16,28 @@ struct text_out {
     bool ascii;
 };
 
+static const char *duration_text(const struct text_out *t, double seconds, char *to, size_t size)
+{
+    return t->ascii ? text_ascii_duration(to, size, seconds) : text_duration(to, size, seconds);
+}
+
+/* UTC; empty when there is no such time. */
+static const char *wall_text(int64_t wall_us, char *to, size_t size)
+{
+    struct tm tm;
+    time_t seconds = (time_t)(wall_us / 1000000);
+    if (wall_us < 0 || gmtime_r(&seconds, &tm) == NULL ||
+        strftime(to, size, "%Y-%m-%d %H:%M:%SZ", &tm) == 0)
+        to[0] = '\0';
+    return to;
+}
+
 static const char *number_text(struct text_out *t, const struct value *v, char *to, size_t size)
 {
+    if (v->form == FIELD_MS)
+        return duration_text(t, v->number / 1000, to, size);
+    if (v->form == FIELD_WALL_US)
+        return wall_text(v->integer, to, size);
     switch (v->type) {
     case COLUMN_BYTES:
     case COLUMN_WORDS:
@@ -28,8 +48,7 @@ static const char *number_text(struct text_out *t, const struct value *v, char *
     case COLUMN_SHARE:
         return text_percent(to, size, v->number);
     case COLUMN_SECONDS:
-        return t->ascii ? text_ascii_duration(to, size, v->number)
-                        : text_duration(to, size, v->number);
+        return duration_text(t, v->number, to, size);
     case COLUMN_RATE:
         return text_count(to, size, v->number);
     case COLUMN_COUNT:
@@ -195,13 +214,10 @@ static void put_amount(struct text_out *t, const char *title, const char *text)
 static void put_title(struct text_out *t, const struct report *r)
 {
     char text[64];
-    struct tm tm;
-    time_t seconds = (time_t)(r->wall_us / 1000000);
     struct value node = text_value(r->node);
     struct slice name = cell_text(t, &node);
     buf_put(t->out, name.s, name.len);
-    if (r->wall_us >= 0 && gmtime_r(&seconds, &tm) != NULL &&
-        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%SZ", &tm) > 0)
+    if (*wall_text(r->wall_us, text, sizeof text) != '\0')
         buf_printf(t->out, "  %s", text);
     if (r->system != NULL) {
         const struct system_sample *s = r->system;
@@ -212,9 +228,7 @@ static void put_title(struct text_out *t, const struct report *r)
             put_amount(t, "schedulers", text_percent(text, sizeof text, s->use_normal));
     }
     if (r->cost != NULL && !isnan(r->cost->target_us)) {
-        double seconds_of_work = r->cost->target_us / 1e6;
-        put_amount(t, "cost", t->ascii ? text_ascii_duration(text, sizeof text, seconds_of_work)
-                                       : text_duration(text, sizeof text, seconds_of_work));
+        put_amount(t, "cost", duration_text(t, r->cost->target_us / 1e6, text, sizeof text));
         if (!isnan(r->cost->share))
             buf_printf(t->out, " %s", text_percent(text, sizeof text, r->cost->share));
         buf_printf(t->out, " %s", text_bytes(text, sizeof text, r->cost->bytes));

@@ -73,8 +73,12 @@ static void test_short_names(void **state)
     (void)state;
     static const struct {
         const char *word, *key;
-    } rows[] = {{"msgq", "message_queue_len"}, {"memory", "memory_bytes"}, {"reds", "reductions_per_s"},
-                {"pid", "pid"},                {"nonsense", NULL},         {"", NULL}};
+    } rows[] = {{"msgq", "message_queue_len"},
+                {"memory", "memory_bytes"},
+                {"reds", "reductions_per_s"},
+                {"pid", "pid"},
+                {"nonsense", NULL},
+                {"", NULL}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct proc_column *c = proc_column_find(rows[i].word);
         print_message("%s\n", rows[i].word);

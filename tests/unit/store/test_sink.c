@@ -173,7 +173,8 @@ static void test_hostile_text(void **state)
         const char *name, *text, *json, *csv;
     } rows[] = {
         {"escape", "a\033[31mb", "a\\u001B[31mb", "a\xef\xbf\xbd[31mb"},
-        {"no UTF-8", "a\xff\xfe" "b", "a\xef\xbf\xbd\xef\xbf\xbd" "b", "a\xef\xbf\xbd\xef\xbf\xbd" "b"},
+        {"no UTF-8", "a\xff\xfe" "b", "a\xef\xbf\xbd\xef\xbf\xbd" "b",
+         "a\xef\xbf\xbd\xef\xbf\xbd" "b"},
         {"quote", "a\"b,c", "a\\\"b,c", "\"a\"\"b,c\""},
         {"newline", "a\nb", "a\\nb", "a\xef\xbf\xbd" "b"},
         {"C1", "a\xc2\x9b" "b", "a\\u009Bb", "a\xef\xbf\xbd" "b"},
