@@ -50,6 +50,7 @@ UNIT_STORE = tests/unit/store/test_sink
 tests_unit_store_test_sink_SOURCES = tests/unit/model/answers.h tests/unit/store/test_sink.c
 tests_unit_store_test_sink_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_store_test_sink_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
+EXTRA_DIST += docs/json.md
 # ---- ui
 UNIT_UI = tests/unit/ui/test_canvas
 tests_unit_ui_test_canvas_SOURCES = tests/unit/ui/test_canvas.c
