@@ -57,15 +57,22 @@ src_libui_a_SOURCES += \
 	src/ui/action.c \
 	src/ui/capture.c \
 	src/ui/capture_file.c \
+	src/ui/complete.c \
 	src/ui/config.c \
+	src/ui/describe.c \
 	src/ui/diag.c \
 	src/ui/embedded.h \
+	src/ui/file.c \
+	src/ui/file.h \
 	src/ui/key.c \
 	src/ui/keymap.c \
 	src/ui/line.c \
 	src/ui/line.h \
 	src/ui/option.c \
 	src/ui/option_table.c \
+	src/ui/prompt.c \
+	src/ui/prompt_draw.c \
+	src/ui/prompt_internal.h \
 	src/ui/theme.c \
 	src/ui/theme_color.c \
 	src/ui/tty_curses.c \
