@@ -11,7 +11,7 @@
 
 enum {
     FIRST_BLOCK_BYTES = 4096,
-    LARGEST_BLOCK_BYTES = 256 * 1024, /* blocks double up to here; a larger wish gets its own size */
+    LARGEST_BLOCK_BYTES = 256 * 1024, /* they double up to here; a larger wish has its own */
 };
 
 struct arena_block {

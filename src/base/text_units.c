@@ -7,8 +7,8 @@
 
 #include "beamtop/base/attr.h"
 
-#define DASH "\xE2\x80\x93"  /* U+2013, where a number is unknown */
-#define MICRO "\xC2\xB5" "s" /* U+00B5 */
+#define DASH "\xE2\x80\x93" /* U+2013, where a number is unknown */
+#define MICRO "\302\265s"    /* U+00B5 and s */
 
 /* Three digits that mean something: 1.31, 48.2, 912. */
 static int decimals_of(double v)
@@ -182,9 +182,8 @@ static int parse_with_unit(const char *s, const struct unit *units, size_t n, do
 int text_parse_duration(const char *s, double *seconds)
 {
     static const struct unit units[] = {
-        {"", 1},      {"s", 1},         {"ms", 1e-3},  {"us", 1e-6},
-        {MICRO, 1e-6}, {"m", 60},       {"min", 60},   {"h", 3600},
-        {"d", 86400},
+        {"", 1},   {"s", 1},    {"ms", 1e-3}, {"us", 1e-6}, {MICRO, 1e-6},
+        {"m", 60}, {"min", 60}, {"h", 3600},  {"d", 86400},
     };
     return parse_with_unit(s, units, ARRAY_LEN(units), seconds);
 }
@@ -193,11 +192,22 @@ int text_parse_bytes(const char *s, double *bytes)
 {
     static const double k = 1024;
     const struct unit units[] = {
-        {"", 1},          {"B", 1},
-        {"K", k},         {"k", k},          {"KiB", k},         {"kB", 1e3},  {"KB", 1e3},
-        {"M", k * k},     {"MiB", k * k},    {"MB", 1e6},
-        {"G", k * k * k}, {"GiB", k * k * k}, {"GB", 1e9},
-        {"T", k * k * k * k}, {"TiB", k * k * k * k}, {"TB", 1e12},
+        {"", 1},
+        {"B", 1},
+        {"K", k},
+        {"k", k},
+        {"KiB", k},
+        {"kB", 1e3},
+        {"KB", 1e3},
+        {"M", k * k},
+        {"MiB", k * k},
+        {"MB", 1e6},
+        {"G", k * k * k},
+        {"GiB", k * k * k},
+        {"GB", 1e9},
+        {"T", k * k * k * k},
+        {"TiB", k * k * k * k},
+        {"TB", 1e12},
     };
     return parse_with_unit(s, units, ARRAY_LEN(units), bytes);
 }

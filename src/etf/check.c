@@ -12,7 +12,7 @@
 /* What a place inside a fun or export takes; every other place takes any term. */
 enum place { PLACE_ANY, PLACE_ATOM, PLACE_INTEGER, PLACE_SMALL_INTEGER, PLACE_PID };
 
-/* The terms that follow the four fixed fields of a NEW_FUN_EXT, in order; then its free variables. */
+/* The terms behind the fixed fields of a NEW_FUN_EXT, in order; then its free variables. */
 static const enum place fun_places[] = {PLACE_ATOM, PLACE_INTEGER, PLACE_INTEGER, PLACE_PID};
 static const enum place export_places[] = {PLACE_ATOM, PLACE_ATOM, PLACE_SMALL_INTEGER};
 static const enum place record_places[] = {PLACE_ATOM, PLACE_ATOM};
@@ -214,7 +214,7 @@ static int check_composite(struct walk *w, size_t count_width, unsigned per_coun
     return rc < 0 ? rc : enter(w, (uint64_t)count * per_count + more, NULL, 0, 0);
 }
 
-/* Size, arity, unique, index, count of free variables; then terms. Size counts from its own byte. */
+/* Size (counted from its own first byte), arity, unique, index, free variables; then terms. */
 static int check_fun(struct walk *w)
 {
     size_t start = w->at;
@@ -228,8 +228,8 @@ static int check_fun(struct walk *w)
         return rc;
     if (size > w->len - start || size < w->at - start)
         return malformed(w, start, "the size of a fun does not fit");
-    return enter(w, (uint64_t)free_count + ARRAY_LEN(fun_places), fun_places,
-                 ARRAY_LEN(fun_places), start + size);
+    return enter(w, (uint64_t)free_count + ARRAY_LEN(fun_places), fun_places, ARRAY_LEN(fun_places),
+                 start + size);
 }
 
 /* Number of fields, flags; then module, name, and a key and a value for each field. OTP 29. */
@@ -328,7 +328,7 @@ static int check_tag(struct walk *w, uint8_t tag)
                      (unsigned)tag);
 }
 
-/* Counts one subterm off the innermost level; false when it is of a kind that cannot stand there. */
+/* Counts one subterm off the innermost level; false when its kind cannot stand there. */
 static bool place_takes(struct walk *w, uint8_t tag)
 {
     if (w->depth == 0)

@@ -86,7 +86,7 @@ static int32_t character_at(const struct buf *characters, size_t i)
     return cp;
 }
 
-/* As UTF-8, or as a byte each where all are below 256 and utf8 is false. False when they are not. */
+/* As UTF-8, or, without utf8, as a byte each: false when one is beyond 255. */
 static bool put_characters(struct buf *out, const struct buf *characters, bool utf8)
 {
     for (size_t i = 0; i < characters_len(characters); i++) {
@@ -418,9 +418,9 @@ static int parse_at(struct scan *p, struct builder *b)
         const char *start;
         int (*parse)(struct scan *p, struct builder *b);
     } forms[] = {
-        {"{", parse_tuple},       {"[", parse_list},    {"#{", parse_map},
+        {"{", parse_tuple},       {"[", parse_list},      {"#{", parse_map},
         {"\"", parse_string},     {"$", parse_character}, {"<<", parse_binary},
-        {"'", parse_quoted_atom}, {"<", parse_pid},     {"-", parse_number},
+        {"'", parse_quoted_atom}, {"<", parse_pid},       {"-", parse_number},
         {"+", parse_number},
     };
     for (size_t i = 0; i < ARRAY_LEN(forms); i++)
@@ -431,7 +431,8 @@ static int parse_at(struct scan *p, struct builder *b)
         return parse_bare_atom(p, b);
     if (scan_is_digit(scan_peek(p)))
         return parse_number(p, b);
-    return scan_fail(p, p->at, scan_left(p) > 0 ? "expected a term" : "expected a term, found the end");
+    return scan_fail(p, p->at,
+                     scan_left(p) > 0 ? "expected a term" : "expected a term, found the end");
 }
 
 static int parse_term(struct scan *p, struct builder *b)
@@ -447,8 +448,7 @@ static int parse_term(struct scan *p, struct builder *b)
 
 int etf_parse(struct builder *b, const char *text, size_t len, const char *node, struct error *err)
 {
-    struct scan p = {
-        .start = text, .at = text, .end = text + len, .node = node, .err = err};
+    struct scan p = {.start = text, .at = text, .end = text + len, .node = node, .err = err};
     struct builder *term = builder_new(); /* so that a failure leaves b as it was */
     int rc = parse_term(&p, term);
     if (rc == 0) {

@@ -258,7 +258,7 @@ static void print_pid_at(struct printer *p, struct cursor *c)
         put_pid(p, &pid);
 }
 
-/* The bytes behind the node's name of a checked pid, port or reference whose name is at `name_at`. */
+/* What is behind the node's name in a checked port or reference whose name is at `name_at`. */
 static const uint8_t *behind_node(struct slice raw, size_t name_at)
 {
     const uint8_t *bytes = (const uint8_t *)raw.s;
@@ -420,7 +420,8 @@ static void print_value(struct printer *p, struct cursor *c)
     }
 }
 
-void print_term(struct buf *out, const uint8_t *bytes, size_t len, const struct print_limits *limits)
+void print_term(struct buf *out, const uint8_t *bytes, size_t len,
+                const struct print_limits *limits)
 {
     struct printer p = {.out = out, .left = LIMIT_TERM_TEXT_BYTES, .max_depth = LIMIT_TERM_DEPTH};
     if (limits && limits->bytes > 0)

@@ -90,9 +90,9 @@ static size_t atom_character(struct slice name, size_t at, bool latin1, int32_t 
 static bool is_reserved(struct slice name)
 {
     static const char *const words[] = {
-        "after", "and",  "andalso", "band", "begin", "bnot", "bor",    "bsl",     "bsr", "bxor",
-        "case",  "catch", "cond",   "div",  "end",   "fun",  "if",     "let",     "maybe",
-        "not",   "of",   "or",      "orelse", "receive", "rem", "try", "when",    "xor",
+        "after", "and",   "andalso", "band",    "begin", "bnot", "bor",  "bsl", "bsr",   "bxor",
+        "case",  "catch", "cond",    "div",     "end",   "fun",  "if",   "let", "maybe", "not",
+        "of",    "or",    "orelse",  "receive", "rem",   "try",  "when", "xor",
     };
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         if (strlen(words[i]) == name.len && memcmp(words[i], name.s, name.len) == 0)

@@ -134,7 +134,8 @@ int scan_character(struct scan *p, int32_t *cp)
 {
     size_t n = text_decode(p->at, scan_left(p), cp);
     if (n == 0)
-        return scan_fail(p, p->at, scan_left(p) > 0 ? "bytes that are not UTF-8" : "expected a character");
+        return scan_fail(p, p->at,
+                         scan_left(p) > 0 ? "bytes that are not UTF-8" : "expected a character");
     p->at += n;
     if (*cp != '\\')
         return 0;

@@ -1,4 +1,5 @@
-/* Reading Erlang text: space, digits, characters with escapes. Private to etf/; parse.c has the grammar. */
+/* Reading Erlang text: space, digits, characters with escapes. Private to etf/; parse.c has the
+ * grammar. */
 #ifndef BEAMTOP_ETF_SCAN_H
 #define BEAMTOP_ETF_SCAN_H
 

@@ -9,10 +9,13 @@
 
 #include "beamtop/base/attr.h"
 
-void *alloc_zero(size_t count, size_t size) ATTR_MUST_USE; /* zeroed; overflow of the product aborts */
-void *alloc_resize(void *old, size_t count, size_t size) ATTR_MUST_USE; /* realloc; the new part is not zeroed */
+/* Zeroed. Overflow of the product aborts, here and below. */
+void *alloc_zero(size_t count, size_t size) ATTR_MUST_USE;
+/* As realloc: the new part is not zeroed. */
+void *alloc_resize(void *old, size_t count, size_t size) ATTR_MUST_USE;
 char *alloc_strdup(const char *s) ATTR_MUST_USE;
-char *alloc_strndup(const char *s, size_t len) ATTR_MUST_USE; /* copies exactly len bytes, adds NUL */
+/* Copies exactly len bytes and adds NUL. */
+char *alloc_strndup(const char *s, size_t len) ATTR_MUST_USE;
 char *alloc_printf(const char *fmt, ...) ATTR_PRINTF(1, 2) ATTR_MUST_USE;
 
 /* Says that memory is out and aborts: for libraries that report it. */

@@ -31,7 +31,9 @@ void buf_put_u64be(struct buf *b, uint64_t v);
 void buf_puts(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...) ATTR_PRINTF(2, 3);
 void buf_drop_front(struct buf *b, size_t len); /* len <= b->len */
-const char *buf_cstr(struct buf *b);            /* borrowed until the next call; adds a NUL beyond len */
-char *buf_take(struct buf *b);                  /* owned by the caller, NUL-terminated; b is empty after */
+/* Borrowed until the next call; adds a NUL beyond len. */
+const char *buf_cstr(struct buf *b);
+/* Owned by the caller, NUL-terminated; b is empty after. */
+char *buf_take(struct buf *b);
 
 #endif

@@ -31,7 +31,7 @@ size_t text_grapheme(const char *s, size_t len, int *width, bool *safe);
 
 size_t text_width(const char *s, size_t len); /* columns once made safe */
 
-/* The ASCII stand-in of one grapheme cluster: itself, '-' for a dash, 'u' for the micro sign, …, or '?'. */
+/* The ASCII stand-in of a grapheme cluster: itself, '-' for a dash, 'u' for the micro sign, or '?'. */
 char text_ascii(const char *s, size_t len);
 
 /* Appends s made safe: what text_grapheme calls unsafe becomes U+FFFD (or '?' when ascii),
@@ -49,7 +49,8 @@ char *text_bytes(char *out, size_t size, double bytes);        /* "912 KiB", "1.
 char *text_count(char *out, size_t size, double n);            /* "612", "48.2k", "41.2M" */
 char *text_integer(char *out, size_t size, int64_t n);         /* "48,211" */
 char *text_percent(char *out, size_t size, double fraction);   /* 0.223 -> "22.3 %" */
-char *text_duration(char *out, size_t size, double seconds);   /* "12d 04:11:32", "04:11:32", "1.5 s", "3.1 ms", "41 µs" */
+/* "12d 04:11:32", "04:11:32", "1.5 s", "3.1 ms", "41 µs" */
+char *text_duration(char *out, size_t size, double seconds);
 char *text_ascii_duration(char *out, size_t size, double seconds); /* the same with "us" */
 
 /* Parses "5s", "250ms", "2m", "1h", "0.5" (seconds). Returns 0 and *seconds, or -1. */

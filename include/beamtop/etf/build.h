@@ -25,12 +25,14 @@ void build_bool(struct builder *b, bool v);
 void build_string(struct builder *b, const char *s); /* a list of bytes */
 void build_string_n(struct builder *b, const char *s, size_t len);
 void build_binary(struct builder *b, const void *bytes, size_t len);
-void build_bits(struct builder *b, const void *bytes, size_t bits); /* a bit string, first bit highest */
+/* A bit string, the first bit the highest. */
+void build_bits(struct builder *b, const void *bytes, size_t bits);
 void build_pid(struct builder *b, const char *node, const struct etf_pid *pid);
 void build_tuple(struct builder *b, size_t arity); /* then arity terms */
 void build_list(struct builder *b, size_t count);  /* then count terms, then build_nil; count > 0 */
 void build_nil(struct builder *b);
 void build_map(struct builder *b, size_t pairs);   /* then key, value, … */
-void build_raw(struct builder *b, const uint8_t *term, size_t len); /* a whole term, without version byte */
+/* A whole term, without version byte. */
+void build_raw(struct builder *b, const uint8_t *term, size_t len);
 
 #endif

@@ -60,7 +60,8 @@ struct cursor_list {
     bool nil;
 };
 bool cursor_list(struct cursor *c, struct cursor_list *list);
-bool cursor_list_int64(struct cursor *c, const struct cursor_list *list, int64_t *v); /* an element, either form */
+/* An element, whichever form the list has. */
+bool cursor_list_int64(struct cursor *c, const struct cursor_list *list, int64_t *v);
 bool cursor_list_end(struct cursor *c, const struct cursor_list *list);
 
 bool cursor_int64(struct cursor *c, int64_t *v);   /* bignums that do not fit fail */
@@ -68,7 +69,8 @@ bool cursor_uint64(struct cursor *c, uint64_t *v); /* negative ones fail */
 bool cursor_number(struct cursor *c, double *v);   /* integer (bignums rounded) or float */
 bool cursor_atom(struct cursor *c, struct slice *name);
 bool cursor_atom_is(struct cursor *c, const char *name); /* reads it and fails on another atom */
-bool cursor_peek_atom(const struct cursor *c, const char *name); /* true if that atom is next; reads nothing */
+/* True when that atom is next; reads nothing. */
+bool cursor_peek_atom(const struct cursor *c, const char *name);
 bool cursor_bool(struct cursor *c, bool *v);
 bool cursor_pid(struct cursor *c, struct etf_pid *pid, struct slice *node); /* node may be NULL */
 bool cursor_binary(struct cursor *c, struct slice *bytes);

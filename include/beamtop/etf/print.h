@@ -18,7 +18,8 @@ struct print_limits {
 };
 
 /* Appends one checked term (with or without version byte). Unreadable bytes print as "#Bad". */
-void print_term(struct buf *out, const uint8_t *bytes, size_t len, const struct print_limits *limits);
+void print_term(struct buf *out, const uint8_t *bytes, size_t len,
+                const struct print_limits *limits);
 
 /* An atom as Erlang writes it, quoted where it must be. */
 void print_atom(struct buf *out, const char *name, size_t len);

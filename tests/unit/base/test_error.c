@@ -88,7 +88,8 @@ static void test_words_are_distinct(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first_cause_wins), cmocka_unit_test(test_context),
+        cmocka_unit_test(test_first_cause_wins),
+        cmocka_unit_test(test_context),
         cmocka_unit_test(test_text_is_safe),
         cmocka_unit_test(test_long_text_is_cut_at_a_character),
         cmocka_unit_test(test_words_are_distinct),

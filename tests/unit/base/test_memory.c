@@ -147,8 +147,8 @@ static void test_ring(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alloc),         cmocka_unit_test(test_arena),
-        cmocka_unit_test(test_buf_appends),   cmocka_unit_test(test_buf_has_a_cap),
+        cmocka_unit_test(test_alloc),       cmocka_unit_test(test_arena),
+        cmocka_unit_test(test_buf_appends), cmocka_unit_test(test_buf_has_a_cap),
         cmocka_unit_test(test_ring),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);

@@ -30,13 +30,16 @@ static void test_matches(void **state)
         {"", "", 0, 0},
         {"ssl", "a_ssl_b", 2, 5},
         {"^ssl", "a_ssl", -1, -1},
-        {"foo", "FOO", 0, 3},          /* smart case: no upper-case letter, so case is ignored */
+        {"foo", "FOO", 0, 3}, /* smart case: no upper-case letter, so case is ignored */
         {"Foo", "foo", -1, -1},
-        {"\\Wfoo", "-FOO", 0, 4},      /* the W of an escape does not count */
+        {"\\Wfoo", "-FOO", 0, 4},       /* the W of an escape does not count */
         {"\xD0\xB4", "\xD0\x94", 0, 2}, /* also beyond ASCII */
         {"\xD0\x94", "\xD0\xB4", -1, -1},
         {"^.$", "\xD0\xB4", 0, 2},
-        {"b", "\xFF" "b", 1, 2},       /* bytes that are no UTF-8 do not hide what follows */
+        {"b",
+         "\xFF"
+         "b",
+         1, 2}, /* bytes that are no UTF-8 do not hide what follows */
         {"a|b(?=c)", "xbc", 1, 2},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -60,8 +63,7 @@ static void test_mistakes_have_a_place(void **state)
         const char *pattern;
         size_t offset;
     } rows[] = {
-        {"a(b", 3}, {"a)b", 1}, {"[a", 2}, {"a**b", 2}, {"\xC3\xA9(", 3}, {"\xFF", 0},
-        {"\\C", 2},
+        {"a(b", 3}, {"a)b", 1}, {"[a", 2}, {"a**b", 2}, {"\xC3\xA9(", 3}, {"\xFF", 0}, {"\\C", 2},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct regex *re = NULL;

@@ -27,7 +27,10 @@ static void test_graphemes(void **state)
         {"escape", "\x1B[", 2, 1, 1, false},
         {"newline", "\r\n", 2, 1, 1, false},
         {"DEL", "\x7F", 1, 1, 1, false},
-        {"C1", "\xC2\x9B" "m", 3, 2, 1, false},
+        {"C1",
+         "\xC2\x9B"
+         "m",
+         3, 2, 1, false},
         {"accent", "\xC3\xA9x", 3, 2, 1, true},
         {"combining", "e\xCC\x81x", 4, 3, 1, true},
         {"wide", "\xE6\xBC\xA2x", 4, 3, 2, true},
@@ -39,7 +42,10 @@ static void test_graphemes(void **state)
         {"surrogate", "\xED\xA0\x80", 3, 1, 1, false},
         {"cut short", "\xE6\xBC", 2, 1, 1, false},
         {"base before a stray byte", "a\xFF", 2, 1, 1, true},
-        {"bidi override", "\xE2\x80\xAE" "x", 4, 3, 1, false},
+        {"bidi override",
+         "\xE2\x80\xAE"
+         "x",
+         4, 3, 1, false},
         {"line separator", "\xE2\x80\xA8", 3, 3, 1, false},
         {"unassigned", "\xCD\xB8", 2, 2, 1, false},
     };
@@ -62,8 +68,8 @@ static void test_widths_and_prefixes(void **state)
     } rows[] = {
         {"", 0, 5, 0, 0},
         {"abc", 3, 2, 2, 2},
-        {"a\xE6\xBC\xA2", 3, 2, 1, 1},       /* a wide one does not go in halves */
-        {"e\xCC\x81\xCC\x82x", 2, 1, 5, 1},  /* marks stay with their letter */
+        {"a\xE6\xBC\xA2", 3, 2, 1, 1},      /* a wide one does not go in halves */
+        {"e\xCC\x81\xCC\x82x", 2, 1, 5, 1}, /* marks stay with their letter */
         {"\x1B\xFF", 2, 1, 1, 1},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -72,8 +78,8 @@ static void test_widths_and_prefixes(void **state)
         size_t prefix = text_prefix(rows[i].s, len, rows[i].columns, &width);
         if (text_width(rows[i].s, len) != rows[i].width || prefix != rows[i].prefix ||
             width != rows[i].prefix_width)
-            fail_msg("row %zu: width %zu, prefix %zu of width %zu", i,
-                     text_width(rows[i].s, len), prefix, width);
+            fail_msg("row %zu: width %zu, prefix %zu of width %zu", i, text_width(rows[i].s, len),
+                     prefix, width);
     }
 }
 
@@ -175,7 +181,11 @@ static void test_integers(void **state)
         int64_t n;
         const char *text;
     } rows[] = {
-        {0, "0"}, {999, "999"}, {1000, "1,000"}, {48211, "48,211"}, {-1234567, "-1,234,567"},
+        {0, "0"},
+        {999, "999"},
+        {1000, "1,000"},
+        {48211, "48,211"},
+        {-1234567, "-1,234,567"},
         {INT64_MIN, "-9,223,372,036,854,775,808"},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -192,17 +202,28 @@ static void test_parsing(void **state)
         const char *s;
         double v; /* NaN: refused */
     } rows[] = {
-        {text_parse_duration, "5s", 5},      {text_parse_duration, "250ms", 0.25},
-        {text_parse_duration, "2m", 120},    {text_parse_duration, "1h", 3600},
-        {text_parse_duration, "0.5", 0.5},   {text_parse_duration, ".5 s", 0.5},
-        {text_parse_duration, "1d", 86400},  {text_parse_duration, "", NAN},
-        {text_parse_duration, "s", NAN},     {text_parse_duration, "-1s", NAN},
-        {text_parse_duration, "1e3", NAN},   {text_parse_duration, "1 s s", NAN},
-        {text_parse_duration, "0x10", NAN},  {text_parse_duration, "inf", NAN},
-        {text_parse_duration, ".", NAN},     {text_parse_bytes, "512KiB", 524288},
-        {text_parse_bytes, "1MB", 1e6},      {text_parse_bytes, "100", 100},
-        {text_parse_bytes, "1.5 GiB", 1610612736.0}, {text_parse_bytes, "64k", 65536},
-        {text_parse_bytes, "1XB", NAN},      {text_parse_bytes, "1,5", NAN},
+        {text_parse_duration, "5s", 5},
+        {text_parse_duration, "250ms", 0.25},
+        {text_parse_duration, "2m", 120},
+        {text_parse_duration, "1h", 3600},
+        {text_parse_duration, "0.5", 0.5},
+        {text_parse_duration, ".5 s", 0.5},
+        {text_parse_duration, "1d", 86400},
+        {text_parse_duration, "", NAN},
+        {text_parse_duration, "s", NAN},
+        {text_parse_duration, "-1s", NAN},
+        {text_parse_duration, "1e3", NAN},
+        {text_parse_duration, "1 s s", NAN},
+        {text_parse_duration, "0x10", NAN},
+        {text_parse_duration, "inf", NAN},
+        {text_parse_duration, ".", NAN},
+        {text_parse_bytes, "512KiB", 524288},
+        {text_parse_bytes, "1MB", 1e6},
+        {text_parse_bytes, "100", 100},
+        {text_parse_bytes, "1.5 GiB", 1610612736.0},
+        {text_parse_bytes, "64k", 65536},
+        {text_parse_bytes, "1XB", NAN},
+        {text_parse_bytes, "1,5", NAN},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         double v = -1;

@@ -64,7 +64,8 @@ static const struct {
     {"<<1,5:3>>", "4d000000020301a0"},
     {"#{}", "7400000000"},
     {"#{a => 1,\"b\" => []}", "740000000277016161016b0001626a"},
-    {"<0.41.2>", "58770378407900000029000000020000" "0000"},
+    {"<0.41.2>", "58770378407900000029000000020000"
+                 "0000"},
     {"% why\n{a,% here\n b}.", "6802770161770162"},
 };
 
@@ -112,7 +113,8 @@ static const struct {
     {"<<256>>", "line 1, column 3: this value does not fit its bits"},
     {"<<1:3,2>>", "line 1, column 7: only the last byte may have fewer than 8 bits"},
     {"<<1", "line 1, column 4: expected , or >>"},
-    {"<<\"\\x{434}\">>", "line 1, column 3: characters beyond 255 in a binary take /utf8 behind the text"},
+    {"<<\"\\x{434}\">>",
+     "line 1, column 3: characters beyond 255 in a binary take /utf8 behind the text"},
     {"#{a}", "line 1, column 4: expected =>"},
     {"{#{1 => a,\"\" => b, [] => c}}", "line 1, column 2: this map has a key twice"},
     {"<1.2.3>", "line 1, column 1: only pids of the node itself (<0.\xE2\x80\xA6>) can be given"},
@@ -182,10 +184,10 @@ static void test_pids(void **state)
         int rc;
         uint32_t id, serial;
     } rows[] = {
-        {"<0.41.3>", 0, 41, 3}, {"0.41.3", 0, 41, 3},    {"41", 0, 41, 0},
-        {"", -1, 0, 0},         {"<41>", -1, 0, 0},      {"1.41.3", -1, 0, 0},
-        {"0.41", -1, 0, 0},     {"0.41.3.1", -1, 0, 0},  {"0.4294967296.1", -1, 0, 0},
-        {"<0.41.3", -1, 0, 0},  {"0.4_1.3", -1, 0, 0},   {"41x", -1, 0, 0},
+        {"<0.41.3>", 0, 41, 3}, {"0.41.3", 0, 41, 3},   {"41", 0, 41, 0},
+        {"", -1, 0, 0},         {"<41>", -1, 0, 0},     {"1.41.3", -1, 0, 0},
+        {"0.41", -1, 0, 0},     {"0.41.3.1", -1, 0, 0}, {"0.4294967296.1", -1, 0, 0},
+        {"<0.41.3", -1, 0, 0},  {"0.4_1.3", -1, 0, 0},  {"41x", -1, 0, 0},
         {"<>", -1, 0, 0},       {"-1", -1, 0, 0},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

@@ -136,24 +136,42 @@ static const struct {
     {"pid of OTP 25", "83587703784079000000290000000200000001", "<0.41.2>"},
     {"old pid", "83677703784079000000290000000201", "<0.41.2>"},
     {"newer reference", "835a0003770378407900000000000000010000000200000003", "#Ref<0.3.2.1>"},
-    {"new reference", "83720002770378407901000000010000" "0002", "#Ref<0.2.1>"},
+    {"new reference",
+     "83720002770378407901000000010000"
+     "0002",
+     "#Ref<0.2.1>"},
     {"old reference", "836577037840790000000701", "#Ref<0.7>"},
-    {"port", "83667703784079000000" "0701", "#Port<0.7>"},
-    {"new port", "83597703784079000000" "0700000001", "#Port<0.7>"},
-    {"v4 port", "8378770378407900000001" "0000000000000001", "#Port<0.4294967296>"},
+    {"port",
+     "83667703784079000000"
+     "0701",
+     "#Port<0.7>"},
+    {"new port",
+     "83597703784079000000"
+     "0700000001",
+     "#Port<0.7>"},
+    {"v4 port",
+     "8378770378407900000001"
+     "0000000000000001",
+     "#Port<0.4294967296>"},
     {"external fun", "837177056c6973747377036d61706102", "fun lists:map/2"},
     {"fun",
      "83700000003b0100112233445566778899aabbccddeeff0000002c0000000177016561"
      "2c6203eb3f425877037840790000000100000000000000006101",
      "#Fun<e.44.65748802>"},
-    {"latin-1 atom", "836400" "01e9", "\xC3\xA9"},
+    {"latin-1 atom",
+     "836400"
+     "01e9",
+     "\xC3\xA9"},
     {"small latin-1 atom", "837301e9", "\xC3\xA9"},
     {"old float", "8363312e3530303030303030303030303030303030303030652b30300000000000", "1.5"},
     {"native record", "8343000000020177026e727705737461746577016161017701627703666f6f",
      "#nr:state{a = 1,b = foo}"},
     {"bignum", "836e0900000000000000000001", "18446744073709551616"},
     {"negative bignum", "836e0901000000000000000001", "-18446744073709551616"},
-    {"large tuple", "8369000000017701" "61", "{a}"},
+    {"large tuple",
+     "8369000000017701"
+     "61",
+     "{a}"},
     {"list of no element", "836c000000006a", "[]"},
     {"empty bits", "834d0000000000", "<<>>"},
     {"no version byte", "6101", "1"},
@@ -203,8 +221,8 @@ static void test_long_integer(void **state)
     bytes[4] = 2;
     print_term(&out, bytes, 7 + 512, NULL);
     assert_int_equal(out.len, 1234);
-    assert_memory_equal(out.data, "104438888141315250669175271071662438257996424904738378038423348328",
-                        60);
+    assert_memory_equal(out.data,
+                        "104438888141315250669175271071662438257996424904738378038423348328", 60);
     buf_clear(&out);
 }
 
@@ -227,7 +245,7 @@ static void test_parts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spelling), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_spelling),   cmocka_unit_test(test_limits),
         cmocka_unit_test(test_wire_forms), cmocka_unit_test(test_long_integer),
         cmocka_unit_test(test_parts),
     };
