@@ -16,15 +16,23 @@ src_libetf_a_CFLAGS = $(AM_CFLAGS) $(EI_CFLAGS)
 noinst_LIBRARIES += src/libdist.a
 src_libdist_a_SOURCES = \
 	src/dist/conn.c \
+	src/dist/conn_in.c \
+	src/dist/conn_internal.h \
 	src/dist/control.c \
 	src/dist/cookie.c \
 	src/dist/dial.c \
+	src/dist/discover.c \
+	src/dist/discover_scan.c \
 	src/dist/epmd.c \
 	src/dist/frame.c \
 	src/dist/handshake.c \
 	src/dist/internal.h \
 	src/dist/lookup.c \
-	src/dist/name.c
+	src/dist/name.c \
+	src/dist/proc.c \
+	src/dist/proc.h \
+	src/dist/wire.c \
+	src/dist/wire.h
 src_libdist_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
 
 src_libui_a_SOURCES = \

@@ -25,7 +25,30 @@ tests_unit_etf_test_parse_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
 tests_unit_etf_test_print_SOURCES = tests/unit/etf/test_print.c
 tests_unit_etf_test_print_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
 # ---- dist
-UNIT_DIST =
+UNIT_DIST = tests/unit/dist/test_control \
+	tests/unit/dist/test_cookie \
+	tests/unit/dist/test_discover \
+	tests/unit/dist/test_epmd \
+	tests/unit/dist/test_frame \
+	tests/unit/dist/test_name
+tests_unit_dist_test_control_SOURCES = tests/unit/dist/test_control.c
+tests_unit_dist_test_control_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
+tests_unit_dist_test_control_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
+tests_unit_dist_test_cookie_SOURCES = tests/unit/dist/test_cookie.c
+tests_unit_dist_test_cookie_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
+tests_unit_dist_test_cookie_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
+tests_unit_dist_test_discover_SOURCES = tests/unit/dist/test_discover.c
+tests_unit_dist_test_discover_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
+tests_unit_dist_test_discover_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
+tests_unit_dist_test_epmd_SOURCES = tests/unit/dist/test_epmd.c
+tests_unit_dist_test_epmd_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
+tests_unit_dist_test_epmd_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
+tests_unit_dist_test_frame_SOURCES = tests/unit/dist/test_frame.c
+tests_unit_dist_test_frame_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
+tests_unit_dist_test_frame_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
+tests_unit_dist_test_name_SOURCES = tests/unit/dist/test_name.c
+tests_unit_dist_test_name_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
+tests_unit_dist_test_name_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
 LIVE_DIST = tests/live/test_conn
 tests_live_test_conn_SOURCES = tests/live/test_conn.c tests/live/node.c tests/live/node.h \
 	tests/live/fake_peer.c tests/live/fake_peer.h
@@ -78,10 +101,12 @@ tests_unit_ui_test_tty_LDADD = src/libui.a $(NCURSES_LIBS) $(BASE_LIBS) $(CMOCKA
 FUZZ_TARGETS = \
 	tests/fuzz/fuzz_decode \
 	tests/fuzz/fuzz_etf \
+	tests/fuzz/fuzz_frame \
 	tests/fuzz/fuzz_parse \
 	tests/fuzz/fuzz_regex
 tests_fuzz_fuzz_decode_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
 tests_fuzz_fuzz_etf_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
+tests_fuzz_fuzz_frame_LDADD = $(FUZZ_MAIN) $(DIST_LIBS)
 tests_fuzz_fuzz_parse_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
 tests_fuzz_fuzz_regex_LDADD = $(FUZZ_MAIN) $(BASE_LIBS)
 

@@ -1,5 +1,6 @@
-#include "beamtop/dist/conn.h"
+#include "conn_internal.h"
 
+#include <assert.h>
 #include <ei.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -9,51 +10,12 @@
 #include <unistd.h>
 
 #include "beamtop/base/alloc.h"
-#include "beamtop/base/buf.h"
 #include "beamtop/base/clock.h"
-#include "beamtop/base/limits.h"
-#include "beamtop/dist/control.h"
-#include "beamtop/dist/frame.h"
-#include "internal.h"
 
-#define TICK_MS 15000          /* a quarter of the shortest usual net_ticktime, 60 s */
-#define PEER_GONE_MS 45000     /* unacknowledged for so long: the network is cut */
-#define FLUSH_MS 1000          /* at close */
-#define LIBUV_READS_PER_TURN 32 /* how often libuv reads a stream before it looks at others */
-#define READ_BYTES (LIMIT_READ_BYTES_PER_TURN / LIBUV_READS_PER_TURN)
+#define TICK_MS 15000      /* a quarter of the shortest usual net_ticktime, 60 s */
+#define PEER_GONE_MS 45000 /* unacknowledged for so long: the network is cut */
+#define FLUSH_MS 1000      /* at close */
 #define SELF_ID 1
-
-enum state {
-    STATE_DIALING,
-    STATE_UP,
-    STATE_STALLED, /* up no more; on_down follows from the loop */
-    STATE_DOWN,
-    STATE_CLOSING,
-};
-
-struct conn {
-    uv_loop_t *loop;
-    enum state state;
-    struct dial *dial;
-    uv_tcp_t tcp;
-    uv_timer_t tick;
-    uv_timer_t once; /* a callback put off to the loop; the limit of the flush at close */
-    uv_shutdown_t shutdown;
-    bool tcp_open;
-    unsigned open_handles;
-    struct conn_handlers handlers;
-    void *arg;
-    struct frame_reader reader;
-    struct conn_stats stats;
-    struct etf_pid self;
-    char own[LIMIT_NODE_NAME_BYTES + 1];
-    char peer[LIMIT_NODE_NAME_BYTES + 1];
-    uint32_t peer_creation;
-    char notice[512];
-    void (*closed)(void *arg);
-    void *closed_arg;
-    char *read_buf;
-};
 
 struct out_write {
     uv_write_t req;
@@ -61,26 +23,16 @@ struct out_write {
 };
 
 static const char *const failure_words[] = {
-    [CONN_FAILED_NAME] = "bad-name",
-    [CONN_FAILED_HOST] = "host-not-found",
-    [CONN_FAILED_LOOKUP] = "lookup-timeout",
-    [CONN_FAILED_NO_EPMD] = "no-epmd",
-    [CONN_FAILED_EPMD_SILENT] = "epmd-silent",
-    [CONN_FAILED_NOT_EPMD] = "not-epmd",
-    [CONN_FAILED_NO_NAME] = "no-such-node",
-    [CONN_FAILED_REFUSED] = "refused",
-    [CONN_FAILED_FILTERED] = "filtered",
-    [CONN_FAILED_SILENT] = "silent",
-    [CONN_FAILED_NOT_ERLANG] = "not-erlang",
-    [CONN_FAILED_INCOMPATIBLE] = "incompatible",
-    [CONN_FAILED_COOKIE] = "wrong-cookie",
-    [CONN_FAILED_NOT_ALLOWED] = "not-allowed",
-    [CONN_FAILED_NAME_TAKEN] = "name-taken",
-    [CONN_FAILED_OTHER_NODE] = "other-node",
-    [CONN_FAILED_SYSTEM] = "system",
-    [CONN_LOST] = "lost",
-    [CONN_LOST_STALLED] = "stalled",
-    [CONN_LOST_GARBAGE] = "garbage",
+    [CONN_FAILED_NAME] = "bad-name",           [CONN_FAILED_HOST] = "host-not-found",
+    [CONN_FAILED_LOOKUP] = "lookup-timeout",   [CONN_FAILED_NO_EPMD] = "no-epmd",
+    [CONN_FAILED_EPMD_SILENT] = "epmd-silent", [CONN_FAILED_NOT_EPMD] = "not-epmd",
+    [CONN_FAILED_NO_NAME] = "no-such-node",    [CONN_FAILED_REFUSED] = "refused",
+    [CONN_FAILED_FILTERED] = "filtered",       [CONN_FAILED_SILENT] = "silent",
+    [CONN_FAILED_NOT_ERLANG] = "not-erlang",   [CONN_FAILED_INCOMPATIBLE] = "incompatible",
+    [CONN_FAILED_COOKIE] = "wrong-cookie",     [CONN_FAILED_NOT_ALLOWED] = "not-allowed",
+    [CONN_FAILED_NAME_TAKEN] = "name-taken",   [CONN_FAILED_OTHER_NODE] = "other-node",
+    [CONN_FAILED_SYSTEM] = "system",           [CONN_LOST] = "lost",
+    [CONN_LOST_STALLED] = "stalled",           [CONN_LOST_GARBAGE] = "garbage",
 };
 
 const char *conn_failure_word(enum conn_failure why)
@@ -117,7 +69,7 @@ static void down(struct conn *c, enum conn_failure why, const struct error *err)
     c->handlers.on_down(c, c->arg, why, err);
 }
 
-static void lost(struct conn *c, int status)
+void conn_lost(struct conn *c, int status)
 {
     struct error err = {0};
     if (status == UV_EOF) {
@@ -128,7 +80,7 @@ static void lost(struct conn *c, int status)
     down(c, CONN_LOST, &err);
 }
 
-static void lost_garbage(struct conn *c, const struct error *cause)
+void conn_lost_garbage(struct conn *c, const struct error *cause)
 {
     struct error err = *cause;
     error_context(&err, "the connection to %s was closed by us", c->peer);
@@ -155,7 +107,7 @@ static void on_written(uv_write_t *req, int status)
     struct conn *c = req->data;
     free(req);
     if (status != 0 && status != UV_ECANCELED && c->state == STATE_UP) {
-        lost(c, status);
+        conn_lost(c, status);
     }
 }
 
@@ -213,14 +165,13 @@ static int send_frame(struct conn *c, struct buf *frame, struct error *err)
     return rc;
 }
 
-/* What we owe the protocol: a failure shows at the socket by itself. */
-static void send_quietly(struct conn *c, struct buf *frame)
+void conn_send_quietly(struct conn *c, struct buf *frame)
 {
     struct error ignored = {0};
     (void)send_frame(c, frame, &ignored);
 }
 
-static void send_tick(struct conn *c)
+void conn_send_tick(struct conn *c)
 {
     struct buf frame;
     if (waiting_bytes(c) > 0) {
@@ -228,23 +179,23 @@ static void send_tick(struct conn *c)
     }
     buf_init(&frame, 0);
     control_put_tick(&frame);
-    send_quietly(c, &frame);
+    conn_send_quietly(c, &frame);
 }
 
 static void on_tick(uv_timer_t *t)
 {
     struct conn *c = t->data;
     if (c->state == STATE_UP) {
-        send_tick(c);
+        conn_send_tick(c);
     }
 }
 
-static struct control_end self_end(const struct conn *c)
+struct control_end conn_self_end(const struct conn *c)
 {
     return (struct control_end){c->own, &c->self};
 }
 
-static struct control_end peer_end(const struct conn *c, const struct etf_pid *pid)
+struct control_end conn_peer_end(const struct conn *c, const struct etf_pid *pid)
 {
     return (struct control_end){c->peer, pid};
 }
@@ -254,7 +205,7 @@ int conn_send(struct conn *c, const struct etf_pid *to, const uint8_t *payload, 
 {
     struct buf frame;
     buf_init(&frame, 0);
-    control_put_send(&frame, peer_end(c, to), payload, len);
+    control_put_send(&frame, conn_peer_end(c, to), payload, len);
     return send_frame(c, &frame, err);
 }
 
@@ -263,7 +214,7 @@ int conn_send_name(struct conn *c, const char *name, const uint8_t *payload, siz
 {
     struct buf frame;
     buf_init(&frame, 0);
-    control_put_reg_send(&frame, self_end(c), name, payload, len);
+    control_put_reg_send(&frame, conn_self_end(c), name, payload, len);
     return send_frame(c, &frame, err);
 }
 
@@ -271,174 +222,8 @@ int conn_link(struct conn *c, const struct etf_pid *to, struct error *err)
 {
     struct buf frame;
     buf_init(&frame, 0);
-    control_put_link(&frame, self_end(c), peer_end(c, to));
+    control_put_link(&frame, conn_self_end(c), conn_peer_end(c, to));
     return send_frame(c, &frame, err);
-}
-
-/* ---- in */
-
-static bool is_self(const struct conn *c, const struct etf_pid *pid)
-{
-    return pid->id == c->self.id && pid->serial == c->self.serial &&
-           pid->creation == c->self.creation;
-}
-
-static void take_message(struct conn *c, const struct control *m, struct slice payload)
-{
-    if (m->name.len == 0 && !is_self(c, &m->to)) {
-        c->stats.ignored++;
-        return;
-    }
-    c->stats.messages_in++;
-    if (c->handlers.on_message != NULL) {
-        struct conn_message message = {
-            .to = m->to,
-            .to_name = m->name,
-            .term = (const uint8_t *)payload.s,
-            .len = payload.len,
-        };
-        c->handlers.on_message(c, c->arg, &message);
-    }
-}
-
-static void take_exit(struct conn *c, const struct control *m, struct slice reason)
-{
-    if (is_self(c, &m->to) && c->handlers.on_link_exit != NULL) {
-        c->handlers.on_link_exit(c, c->arg, &m->from, reason);
-    }
-}
-
-static void ack_unlink(struct conn *c, const struct control *m)
-{
-    struct buf frame;
-    buf_init(&frame, 0);
-    control_put_unlink_id_ack(&frame, m->unlink_id, (struct control_end){c->own, &m->to},
-                              peer_end(c, &m->from));
-    send_quietly(c, &frame);
-}
-
-/* A link or a monitor on a process that is not ours: there is none. */
-static void answer_no_process(struct conn *c, const struct control *m)
-{
-    struct buf frame;
-    char name[256];
-    struct control_end us = {c->own, &m->to};
-    if (m->name.len == 0 && is_self(c, &m->to)) {
-        return;
-    }
-    buf_init(&frame, 0);
-    if (m->op == CONTROL_LINK) {
-        control_put_exit(&frame, us, peer_end(c, &m->from), "noproc");
-    } else {
-        snprintf(name, sizeof name, "%.*s", (int)m->name.len, m->name.s);
-        control_put_monitor_exit(&frame, us, m->name.len > 0 ? name : NULL, peer_end(c, &m->from),
-                                 m->ref, "noproc");
-    }
-    send_quietly(c, &frame);
-}
-
-static void dispatch(struct conn *c, const struct control *m, struct slice payload)
-{
-    switch (m->op) {
-    case CONTROL_SEND:
-    case CONTROL_SEND_SENDER:
-    case CONTROL_REG_SEND:
-        take_message(c, m, payload);
-        break;
-    case CONTROL_EXIT:
-        take_exit(c, m, m->reason);
-        break;
-    case CONTROL_PAYLOAD_EXIT:
-        take_exit(c, m, payload);
-        break;
-    case CONTROL_UNLINK_ID:
-        ack_unlink(c, m);
-        break;
-    case CONTROL_LINK:
-    case CONTROL_MONITOR:
-        answer_no_process(c, m);
-        break;
-    case CONTROL_UNLINK:
-    case CONTROL_UNLINK_ID_ACK:
-    case CONTROL_DEMONITOR:
-    case CONTROL_EXIT2:
-    case CONTROL_PAYLOAD_EXIT2:
-    case CONTROL_MONITOR_EXIT:
-    case CONTROL_PAYLOAD_MONITOR_EXIT:
-    case CONTROL_OTHER:
-        c->stats.ignored++;
-        break;
-    }
-}
-
-static void take_frame(struct conn *c, const struct frame *f)
-{
-    struct control m;
-    struct error err = {0};
-    c->stats.frames_in++;
-    int rc = control_decode(&m, (const uint8_t *)f->control.s, f->control.len, &err);
-    if (rc == 0 && m.takes_payload && f->payload.len == 0) {
-        rc = error_set(&err, ERR_FORMAT, "control message %d came without its message",
-                       (int)m.number);
-    }
-    if (rc != 0) {
-        lost_garbage(c, &err);
-    } else {
-        dispatch(c, &m, f->payload);
-    }
-}
-
-static void take_skipped(struct conn *c, uint64_t bytes)
-{
-    c->stats.frames_in++;
-    c->stats.skipped++;
-    if (c->handlers.on_skipped != NULL) {
-        c->handlers.on_skipped(c, c->arg, bytes);
-    }
-}
-
-static void take_all(struct conn *c)
-{
-    struct frame f;
-    while (c->state == STATE_UP) {
-        switch (frame_next(&c->reader, &f)) {
-        case FRAME_MORE:
-            return;
-        case FRAME_TICK:
-            c->stats.ticks_in++;
-            send_tick(c);
-            break;
-        case FRAME_MESSAGE:
-            take_frame(c, &f);
-            break;
-        case FRAME_SKIPPED:
-            take_skipped(c, f.bytes);
-            break;
-        case FRAME_BROKEN:
-            lost_garbage(c, &c->reader.err);
-            return;
-        }
-    }
-}
-
-static void on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *out)
-{
-    struct conn *c = h->data;
-    (void)suggested;
-    *out = uv_buf_init(c->read_buf, READ_BYTES);
-}
-
-static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *bytes)
-{
-    struct conn *c = s->data;
-    if (n < 0) {
-        lost(c, (int)n);
-    } else if (n > 0) {
-        c->stats.bytes_in += (uint64_t)n;
-        c->stats.last_in_mono_ns = clock_mono_ns();
-        frame_feed(&c->reader, (const uint8_t *)bytes->base, (size_t)n);
-        take_all(c);
-    }
 }
 
 /* ---- the way up */
@@ -461,7 +246,7 @@ static int adopt_socket(struct conn *c, int fd)
     }
     uv_tcp_nodelay(&c->tcp, 1);
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &gone_ms, sizeof gone_ms);
-    return uv_read_start((uv_stream_t *)&c->tcp, on_alloc, on_read);
+    return uv_read_start((uv_stream_t *)&c->tcp, conn_on_alloc, conn_on_read);
 }
 
 static void on_dialed(void *arg, const struct dial_result *r)
@@ -560,6 +345,7 @@ static void on_flush_limit(uv_timer_t *t)
 void conn_close(struct conn *c, void (*closed)(void *arg), void *arg)
 {
     bool flush = c->state == STATE_UP;
+    assert(c->state != STATE_CLOSING);
     c->closed = closed;
     c->closed_arg = arg;
     dial_cancel(c->dial);

@@ -174,11 +174,25 @@ void control_put_link(struct buf *out, struct control_end from, struct control_e
     put_frame(out, b, NULL, 0);
 }
 
+/* Unlink ids use all 64 bits; build_int has 63 of them. */
+static void put_u64(struct builder *b, uint64_t v)
+{
+    uint8_t big[11] = {ETF_SMALL_BIG, 8, 0};
+    if (v <= INT64_MAX) {
+        build_int(b, (int64_t)v);
+        return;
+    }
+    for (size_t i = 0; i < 8; i++) {
+        big[3 + i] = (uint8_t)(v >> (8 * i));
+    }
+    build_raw(b, big, sizeof big);
+}
+
 void control_put_unlink_id_ack(struct buf *out, uint64_t id, struct control_end from,
                                struct control_end to)
 {
     struct builder *b = start(4, CONTROL_UNLINK_ID_ACK);
-    build_int(b, (int64_t)id);
+    put_u64(b, id);
     put_end(b, from);
     put_end(b, to);
     put_frame(out, b, NULL, 0);

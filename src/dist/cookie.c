@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "internal.h"
+
 void cookie_wipe(struct cookie *c)
 {
     explicit_bzero(c->text, sizeof c->text);
@@ -78,42 +80,40 @@ static const char *first_line(const char *s, size_t *len)
     return s;
 }
 
-/* Returns the bytes read, or -1 with errno. Not through stdio: its buffers are not wiped. */
-static ssize_t read_start(const char *path, char *out, size_t size)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0) {
-        return -1;
-    }
-    size_t have = 0;
-    ssize_t n = 0;
-    while (have < size && (n = read(fd, out + have, size - have)) > 0) {
-        have += (size_t)n;
-    }
-    int saved = errno;
-    close(fd);
-    errno = saved;
-    return n < 0 ? -1 : (ssize_t)have;
-}
-
-int cookie_read_file(struct cookie *out, const char *path, struct error *err)
+/* Not through stdio: its buffers are not wiped. */
+int cookie_read_fd(struct cookie *out, int fd, const char *path, struct error *err)
 {
     char bytes[LIMIT_COOKIE_BYTES + 64];
-    ssize_t n = read_start(path, bytes, sizeof bytes);
-    if (n < 0) {
-        int e = errno;
-        if (e == ENOENT) {
-            return error_set(err, ERR_NOT_FOUND, "the cookie file %.300s does not exist", path);
-        }
-        return error_set_errno(err, e, "the cookie file %.300s cannot be read", path);
+    size_t have = 0;
+    ssize_t n = 0;
+    while (have < sizeof bytes && (n = read(fd, bytes + have, sizeof bytes - have)) > 0) {
+        have += (size_t)n;
     }
-    size_t len = (size_t)n;
+    if (n < 0) {
+        return error_set_errno(err, errno, "the cookie file %.300s cannot be read", path);
+    }
+    size_t len = have;
     const char *line = first_line(bytes, &len);
     int rc = cookie_set(out, line, len, COOKIE_FILE, err);
     if (rc != 0) {
         error_context(err, "%.300s", path);
     }
     explicit_bzero(bytes, sizeof bytes);
+    return rc;
+}
+
+int cookie_read_file(struct cookie *out, const char *path, struct error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0) {
+        int e = errno;
+        if (e == ENOENT) {
+            return error_set(err, ERR_NOT_FOUND, "the cookie file %.300s does not exist", path);
+        }
+        return error_set_errno(err, e, "the cookie file %.300s cannot be read", path);
+    }
+    int rc = cookie_read_fd(out, fd, path, err);
+    close(fd);
     return rc;
 }
 

@@ -135,7 +135,8 @@ static void on_names(void *arg, const struct epmd_answer *a)
         error_set(&err, ERR_CONNECT,
                   "no node %.255s: epmd on host %.255s knows no node%s; was the node started with "
                   "-name or -sname?",
-                  d->hs.target.full, d->dial_host, a->failure == EPMD_OK ? " at all" : " of that name");
+                  d->hs.target.full, d->dial_host,
+                  a->failure == EPMD_OK ? " at all" : " of that name");
     }
     buf_clear(&names);
     finish_failed(d, CONN_FAILED_NO_NAME, &err);

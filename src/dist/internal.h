@@ -19,6 +19,9 @@ struct address {
     socklen_t len;
 };
 
+/* As cookie_read_file, from an open file; path is for the text. */
+int cookie_read_fd(struct cookie *out, int fd, const char *path, struct error *err);
+
 /* ---- lookup: getaddrinfo on a thread that may be left behind, since nothing can interrupt it */
 
 struct lookup;
@@ -41,16 +44,16 @@ struct handshake {
     char this_host[LIMIT_NODE_NAME_BYTES + 1];
     struct cookie cookie; /* wiped by handshake_run */
     uint64_t deadline_mono_ns;
-    unsigned timeout_ms;  /* for the texts */
-    int cancel_fd;        /* readable: give up */
+    unsigned timeout_ms; /* for the texts */
+    int cancel_fd;       /* readable: give up */
     /* out */
-    int fd;               /* -1 unless it went well; the caller's then */
+    int fd; /* -1 unless it went well; the caller's then */
     enum conn_failure why;
     struct error err;
     struct name own;
     char peer[LIMIT_NODE_NAME_BYTES + 1];
     uint32_t peer_creation;
-    uint32_t creation;    /* ours */
+    uint32_t creation; /* ours */
     char notice[512];
 };
 

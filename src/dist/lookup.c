@@ -29,8 +29,7 @@ struct lookup {
     unsigned timeout_ms;
     bool finished;
     char host[LIMIT_NODE_NAME_BYTES + 1];
-    void (*done)(void *arg, const struct address *addresses, size_t count,
-                 const struct error *err);
+    void (*done)(void *arg, const struct address *addresses, size_t count, const struct error *err);
     void *arg;
 };
 

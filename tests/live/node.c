@@ -113,8 +113,14 @@ static void run_erl(const struct node_options *o)
     char port[16];
     char *args[40];
     size_t n = 0;
-    const char *head[] = {"erl", "-noshell", "-start_epmd", "false", o->long_name ? "-name" : "-sname",
-                          o->name, "-setcookie", o->cookie != NULL ? o->cookie : "secret"};
+    const char *head[] = {"erl",
+                          "-noshell",
+                          "-start_epmd",
+                          "false",
+                          o->long_name ? "-name" : "-sname",
+                          o->name,
+                          "-setcookie",
+                          o->cookie != NULL ? o->cookie : "secret"};
     snprintf(port, sizeof port, "%u", o->epmd_port);
     setenv("ERL_EPMD_PORT", port, 1);
     setenv("HOME", "/root", 0);
@@ -127,7 +133,7 @@ static void run_erl(const struct node_options *o)
     for (size_t i = 0; i < 16 && o->flags[i] != NULL; i++) {
         args[n++] = (char *)(uintptr_t)o->flags[i];
     }
-    args[n++] = (char *)(uintptr_t)"-eval";
+    args[n++] = (char *)(uintptr_t) "-eval";
     args[n++] = (char *)(uintptr_t)loop;
     args[n] = NULL;
     execvp("erl", args);

@@ -11,11 +11,11 @@
 #include <sys/types.h>
 
 struct node_options {
-    const char *root;    /* of another OTP, entered by chroot; NULL: the one on this system */
-    const char *name;    /* as given to -name or -sname */
+    const char *root; /* of another OTP, entered by chroot; NULL: the one on this system */
+    const char *name; /* as given to -name or -sname */
     bool long_name;
-    const char *cookie;  /* NULL: "secret" */
-    uint16_t epmd_port;  /* of node_epmd_start */
+    const char *cookie;    /* NULL: "secret" */
+    uint16_t epmd_port;    /* of node_epmd_start */
     const char *flags[16]; /* more arguments for erl, up to the first NULL */
 };
 

@@ -163,10 +163,8 @@ static void probe_close(struct probe *p)
 
 static struct conn_options options_for(const char *target)
 {
-    return (struct conn_options){.target = target,
-                                 .epmd_port = epmd_port,
-                                 .cookie = "secret",
-                                 .timeout_ms = TIMEOUT_MS};
+    return (struct conn_options){
+        .target = target, .epmd_port = epmd_port, .cookie = "secret", .timeout_ms = TIMEOUT_MS};
 }
 
 static void expect_up(struct probe *p)
@@ -221,7 +219,8 @@ static void check_talk(struct node *n)
     struct probe p;
     struct conn_options o = options_for(n->name);
     node_expect(n,
-                "case whereis(echo) of undefined -> ok; Old -> exit(Old, kill), timer:sleep(20) end, "
+                "case whereis(echo) of undefined -> ok; "
+                "Old -> exit(Old, kill), timer:sleep(20) end, "
                 "register(echo, spawn(fun F() -> receive {P, link} -> link(P), P ! linked, F(); "
                 "{P, unlink} -> unlink(P), P ! unlinked, F(); {_, die} -> exit(gone); "
                 "{P, M} -> P ! {M, node()}, F() end end)).",
@@ -341,7 +340,8 @@ static void test_not_allowed(void **state)
 {
     struct conn_options o = options_for("a@127.0.0.1");
     struct node n;
-    struct node_options no = {.name = "strict@127.0.0.1", .long_name = true, .epmd_port = epmd_port};
+    struct node_options no = {
+        .name = "strict@127.0.0.1", .long_name = true, .epmd_port = epmd_port};
     (void)state;
     assert_int_equal(node_start(&n, &no), 0);
     node_expect(&n, "net_kernel:allow(['only@127.0.0.1']).", "ok");
@@ -564,8 +564,8 @@ static void serve_drip(int fd)
 
 static void serve_old(int fd)
 {
-    static const char old[] = {0, 3,   's', 'o', 'k', 0, 15, 'n', 0, 5, 0,
-                               0, 0,   0,   1,   2,   3, 4,  'a', '@', 'b', 'c'};
+    static const char old[] = {0, 3, 's', 'o', 'k', 0, 15, 'n', 0,   5,   0,
+                               0, 0, 0,   1,   2,   3, 4,  'a', '@', 'b', 'c'};
     char b[256];
     (void)!read(fd, b, sizeof b);
     (void)!write(fd, old, sizeof old);
@@ -675,8 +675,7 @@ static void after_nested(int fd)
 
 static void after_bare_send(int fd)
 {
-    static const char frame[] = {0,   0, 0,  12, 112, (char)131, 104, 3, 97, 2,
-                                 119, 0, 97, 1,  97,  1};
+    static const char frame[] = {0, 0, 0, 12, 112, (char)131, 104, 3, 97, 2, 119, 0, 97, 1, 97, 1};
     (void)!write(fd, frame, sizeof frame);
     sleep(5);
 }
@@ -811,8 +810,8 @@ static void test_other_releases(void **state)
     unsigned tried = 0;
     (void)state;
     for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
-        struct node_options no = {.root = roots[i], .name = "other@127.0.0.1", .long_name = true,
-                                  .epmd_port = epmd_port};
+        struct node_options no = {
+            .root = roots[i], .name = "other@127.0.0.1", .long_name = true, .epmd_port = epmd_port};
         struct conn_options bad = options_for("other@127.0.0.1");
         struct node n;
         if (!node_available(roots[i])) {

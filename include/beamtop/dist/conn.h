@@ -43,19 +43,19 @@ enum conn_failure {
 struct conn;
 
 struct conn_options {
-    const char *target;       /* "name@host" or "name" */
-    const char *dial_host;    /* where to connect to in place of the name's host; NULL: there */
-    uint16_t port;            /* of the node; 0: ask epmd */
-    uint16_t epmd_port;       /* 0: EPMD_PORT */
-    const char *cookie;       /* copied; the copy is wiped after the handshake */
-    const char *this_host;    /* NULL: gethostname() */
-    unsigned timeout_ms;      /* for the whole way to on_up; 0: 5000 */
+    const char *target;    /* "name@host" or "name" */
+    const char *dial_host; /* where to connect to in place of the name's host; NULL: there */
+    uint16_t port;         /* of the node; 0: ask epmd */
+    uint16_t epmd_port;    /* 0: EPMD_PORT */
+    const char *cookie;    /* copied; the copy is wiped after the handshake */
+    const char *this_host; /* NULL: gethostname() */
+    unsigned timeout_ms;   /* for the whole way to on_up; 0: 5000 */
 };
 
 struct conn_message {
-    struct etf_pid to;     /* the pid of ours it was sent to */
-    struct slice to_name;  /* or the registered name; len 0: to a pid */
-    const uint8_t *term;   /* checked, with version byte; borrowed during the call */
+    struct etf_pid to;    /* the pid of ours it was sent to */
+    struct slice to_name; /* or the registered name; len 0: to a pid */
+    const uint8_t *term;  /* checked, with version byte; borrowed during the call */
     size_t len;
 };
 
@@ -115,7 +115,7 @@ const char *conn_own_node(const struct conn *c);       /* beamtop@host, once up;
 const char *conn_peer_node(const struct conn *c);      /* what the peer calls itself */
 uint32_t conn_peer_creation(const struct conn *c);
 const struct conn_stats *conn_stats(const struct conn *c);
-/* What is worth telling though it went well: the peer's name is not the one asked for. "" if none. */
+/* Worth telling though it went well: the peer's name is not the one asked for. "" if none. */
 const char *conn_notice(const struct conn *c);
 
 const char *conn_failure_word(enum conn_failure why); /* "no-epmd", "wrong-cookie", … */

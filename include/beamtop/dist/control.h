@@ -34,16 +34,16 @@ enum control_op {
 
 struct control {
     enum control_op op;
-    int64_t number;         /* the operation as it came, for CONTROL_OTHER */
-    struct etf_pid from;    /* id 0, serial 0 where the operation has none */
+    int64_t number;      /* the operation as it came, for CONTROL_OTHER */
+    struct etf_pid from; /* id 0, serial 0 where the operation has none */
     struct etf_pid to;
     struct slice from_node; /* borrowed */
     struct slice to_node;
-    struct slice name;      /* REG_SEND's and MONITOR's registered name; len 0: a pid */
-    struct slice ref;       /* MONITOR…: the reference as a bare term */
-    struct slice reason;    /* EXIT…, MONITOR_EXIT without payload: a bare term */
+    struct slice name;   /* REG_SEND's and MONITOR's registered name; len 0: a pid */
+    struct slice ref;    /* MONITOR…: the reference as a bare term */
+    struct slice reason; /* EXIT…, MONITOR_EXIT without payload: a bare term */
     uint64_t unlink_id;
-    bool takes_payload;     /* the operation comes with a payload */
+    bool takes_payload; /* the operation comes with a payload */
 };
 
 /* `bytes` has passed etf_check. ERR_FORMAT when it is no tuple that starts with an integer, or

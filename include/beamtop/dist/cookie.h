@@ -42,7 +42,7 @@ struct cookie_sources {
  */
 int cookie_find(struct cookie *out, const struct cookie_sources *sources, struct error *err);
 
-/* The first line of a file, without white space around it. Group/world access is not our business. */
+/* The first line of a file, without white space around it. Its mode is not our business. */
 int cookie_read_file(struct cookie *out, const char *path, struct error *err);
 
 int cookie_set(struct cookie *out, const char *text, size_t len, enum cookie_source source,

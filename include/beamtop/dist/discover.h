@@ -29,37 +29,37 @@ enum discover_cookie {
 };
 
 struct discover_vm {
-    pid_t pid;              /* 0: known to epmd only */
+    pid_t pid; /* 0: known to epmd only */
     uid_t uid;
-    char user[64];          /* "" when the uid has no name */
+    char user[64];                        /* "" when the uid has no name */
     char node[LIMIT_NODE_NAME_BYTES + 1]; /* alive@host; "" when not a node */
     enum discover_form form;
-    uint16_t port;          /* where it takes connections, from epmd; 0 unknown */
+    uint16_t port; /* where it takes connections, from epmd; 0 unknown */
     bool in_epmd;
     char dist_protocol[32]; /* of -proto_dist: "inet_tcp" when not given */
     enum discover_cookie cookie_from;
     struct cookie cookie;
-    char otp[32];           /* "25", "25.2.3" where it is known; "" else */
-    char command[128];      /* what to call it when it has no name: the release or boot script */
-    double uptime_s;        /* negative: unknown */
+    char otp[32];      /* "25", "25.2.3" where it is known; "" else */
+    char command[128]; /* what to call it when it has no name: the release or boot script */
+    double uptime_s;   /* negative: unknown */
     uint64_t rss_bytes;
-    bool other_root;        /* lives in another root directory or mount namespace */
-    bool other_network;     /* in another network namespace: not reachable by its address here */
+    bool other_root;    /* lives in another root directory or mount namespace */
+    bool other_network; /* in another network namespace: not reachable by its address here */
 };
 
 struct discover_list {
     struct discover_vm *vms; /* nodes first, by name; then the others, by pid */
     size_t count;
-    bool truncated;          /* more than LIMIT_DISCOVER_VMS */
+    bool truncated; /* more than LIMIT_DISCOVER_VMS */
     bool epmd_asked;
-    enum epmd_failure epmd;  /* how epmd answered */
+    enum epmd_failure epmd; /* how epmd answered */
 };
 
 struct discover_options {
-    const char *proc_root;  /* NULL: /proc */
-    const char *this_host;  /* NULL: gethostname() */
-    uint16_t epmd_port;     /* 0: EPMD_PORT */
-    unsigned timeout_ms;    /* of the question to epmd; 0: 1000 */
+    const char *proc_root; /* NULL: /proc */
+    const char *this_host; /* NULL: gethostname() */
+    uint16_t epmd_port;    /* 0: EPMD_PORT */
+    unsigned timeout_ms;   /* of the question to epmd; 0: 1000 */
 };
 
 /* The part without epmd; blocks for as long as reading /proc takes. */

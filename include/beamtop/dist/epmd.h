@@ -30,9 +30,9 @@ struct epmd_name {
 
 struct epmd_answer {
     enum epmd_failure failure;
-    struct error err;         /* set unless EPMD_OK */
-    uint16_t port;            /* the port asked for */
-    struct epmd_name *names;  /* of a names question, borrowed */
+    struct error err;        /* set unless EPMD_OK */
+    uint16_t port;           /* the port asked for */
+    struct epmd_name *names; /* of a names question, borrowed */
     size_t count;
 };
 

@@ -30,11 +30,11 @@ struct frame {
 
 struct frame_reader {
     struct buf in;
-    size_t used;        /* bytes of `in` that are done with */
+    size_t used; /* bytes of `in` that are done with */
     size_t max_bytes;
     uint64_t skip_left; /* of an oversized frame */
     uint64_t skip_bytes;
-    struct error err;   /* why it is broken */
+    struct error err; /* why it is broken */
 };
 
 void frame_reader_init(struct frame_reader *r, size_t max_bytes); /* LIMIT_FRAME_BYTES */

@@ -12,10 +12,10 @@
 #include "beamtop/base/limits.h"
 
 struct name {
-    char full[LIMIT_NODE_NAME_BYTES + 1];  /* alive@host */
+    char full[LIMIT_NODE_NAME_BYTES + 1]; /* alive@host */
     char alive[LIMIT_NODE_NAME_BYTES + 1];
     char host[LIMIT_NODE_NAME_BYTES + 1];
-    bool host_given;                       /* false: the text had no '@' and this_host was taken */
+    bool host_given; /* false: the text had no '@' and this_host was taken */
 };
 
 /*

@@ -1,0 +1,292 @@
+/* Discovery over a tree that is made like /proc. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "beamtop/dist/discover.h"
+
+#define HOST "vm.example.org"
+
+struct fake {
+    const char *pid;
+    const char *args; /* '|' between the strings */
+    const char *home; /* HOME in environ; NULL: no environ to read */
+    const char *root; /* directory under the tree that is its root */
+    const char *net;
+    const char *expected; /* one line, see describe(); NULL: not listed */
+};
+
+#define ROOT_ARGS                                                                                  \
+    "|--|-root|/usr/lib/erlang|-bindir|/usr/lib/erlang/erts-13.1.5/bin|-progname|erl|--|-home|"    \
+    "/root|--"
+
+static const struct fake fakes[] = {
+    {"10", "/usr/lib/erlang/erts-13.1.5/bin/beam.smp" ROOT_ARGS "|-sname|shop|-setcookie|ARG",
+     "/home/shop", "host", "net:[1]", "shop@vm short argument:ARG otp=25.2.3 inet_tcp erl"},
+    {"11", "/usr/lib/erlang/erts-13.1.5/bin/beam.smp" ROOT_ARGS "|-name|long@10.0.0.1",
+     "/home/shop", "host", "net:[1]", "long@10.0.0.1 long home:HOMECOOKIE otp=25.2.3 inet_tcp erl"},
+    {"12",
+     "/app/erts-15.0/bin/beam.smp|-Bd|--|-root|/app|-bindir|/app/erts-15.0/bin|-boot|"
+     "/app/releases/1.0/web|-name|web|-proto_dist|inet_tls|-setcookie|other@x|OTHER",
+     "/nohome", "box", "net:[2]", "web@" HOST " long none otp=27 inet_tls web root net"},
+    {"13", "beam.smp|-root|/usr/lib/erlang|-progname|erl|-extra|/usr/bin/mix|-sname|no", "/nohome",
+     "host", "net:[1]", " plain none otp= inet_tcp mix"},
+    {"14", "/usr/bin/python3|beam.py|-sname|no", "/nohome", "host", "net:[1]", NULL},
+    {"15", "beamtop|-sname|no", "/nohome", "host", "net:[1]", NULL},
+    {"16",
+     "/x/erts-11.1/bin/beam.smp|-root|/x|-bindir|/x/erts-11.1/bin|-progname|erl|-sname|"
+     "bad name|-setcookie",
+     "/home/linked", "host", "net:[1]", " plain none otp=23 inet_tcp erl"},
+    {"17", "/x/erts-17.1/bin/beam.debug.smp|-sname|s@box|-name", NULL, "host", "net:[1]",
+     "s@box short none otp=29 inet_tcp beam"},
+};
+
+static char tree[64];
+
+static void make_dir(const char *path)
+{
+    char full[512];
+    snprintf(full, sizeof full, "%s/%s", tree, path);
+    for (char *at = full + strlen(tree) + 1; *at != '\0'; at++) {
+        if (*at == '/') {
+            *at = '\0';
+            mkdir(full, 0700);
+            *at = '/';
+        }
+    }
+    mkdir(full, 0700);
+}
+
+static void make_file(const char *path, const char *text, size_t len)
+{
+    char full[512];
+    snprintf(full, sizeof full, "%s/%s", tree, path);
+    FILE *f = fopen(full, "w");
+    assert_non_null(f);
+    assert_int_equal(fwrite(text, 1, len, f), len);
+    fclose(f);
+}
+
+static void make_link(const char *path, const char *target)
+{
+    char full[512];
+    snprintf(full, sizeof full, "%s/%s", tree, path);
+    assert_int_equal(symlink(target, full), 0);
+}
+
+static void make_process(const struct fake *f)
+{
+    char path[256];
+    char text[1024];
+    size_t len = strlen(f->args) + 1;
+    snprintf(path, sizeof path, "%s/ns", f->pid);
+    make_dir(path);
+    memcpy(text, f->args, len);
+    for (size_t i = 0; i < len; i++) {
+        text[i] = text[i] == '|' ? '\0' : text[i];
+    }
+    snprintf(path, sizeof path, "%s/cmdline", f->pid);
+    make_file(path, text, len);
+    if (f->home != NULL) {
+        snprintf(path, sizeof path, "%s/environ", f->pid);
+        snprintf(text, sizeof text, "A=1%cHOME=%s%cB=2", '\0', f->home, '\0');
+        make_file(path, text, 4 + 5 + strlen(f->home) + 1 + 4);
+    }
+    snprintf(path, sizeof path, "%s/status", f->pid);
+    snprintf(text, sizeof text, "Name:\tbeam\nUid:\t%u\t%u\t0\t0\n", getuid(), getuid());
+    make_file(path, text, strlen(text));
+    snprintf(path, sizeof path, "%s/statm", f->pid);
+    make_file(path, "1000 500 1", 10);
+    snprintf(path, sizeof path, "%s/stat", f->pid);
+    snprintf(text, sizeof text, "%s (a) (b) S 1 1 1 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 %ld 5 5",
+             f->pid, 1000 * sysconf(_SC_CLK_TCK));
+    make_file(path, text, strlen(text));
+    snprintf(path, sizeof path, "%s/root", f->pid);
+    snprintf(text, sizeof text, "../roots/%s", f->root);
+    make_link(path, text);
+    snprintf(path, sizeof path, "%s/ns/net", f->pid);
+    make_link(path, f->net);
+}
+
+static int make_tree(void **state)
+{
+    (void)state;
+    snprintf(tree, sizeof tree, "/tmp/discover-XXXXXX");
+    if (mkdtemp(tree) == NULL) {
+        return -1;
+    }
+    make_dir("roots/host/home/shop");
+    make_dir("roots/host/home/linked");
+    make_dir("roots/host/usr/lib/erlang/releases/25");
+    make_dir("roots/box/app");
+    make_file("roots/host/home/shop/.erlang.cookie", "HOMECOOKIE", 10);
+    make_file("roots/host/usr/lib/erlang/releases/25/OTP_VERSION", "25.2.3\n", 7);
+    make_file("secret", "NOTACOOKIE", 10);
+    make_link("roots/host/home/linked/.erlang.cookie", "../../../../secret");
+    make_dir("self/ns");
+    make_link("self/ns/net", "net:[1]");
+    make_file("uptime", "5000.5 1.0\n", 11);
+    for (size_t i = 0; i < sizeof fakes / sizeof fakes[0]; i++) {
+        make_process(&fakes[i]);
+    }
+    return 0;
+}
+
+static int remove_tree(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -r '%s'", tree);
+    return system(command);
+}
+
+static void describe(const struct discover_vm *vm, char *out, size_t size)
+{
+    static const char *const forms[] = {"plain", "short", "long", "unknown"};
+    static const char *const cookies[] = {"none", "argument:", "home:"};
+    snprintf(out, size, "%s %s %s%s otp=%s %s %s%s%s", vm->node, forms[vm->form],
+             cookies[vm->cookie_from], vm->cookie.text, vm->otp, vm->dist_protocol, vm->command,
+             vm->other_root && vm->otp[1] == '7' ? " root" : "", vm->other_network ? " net" : "");
+}
+
+static const struct discover_vm *find(const struct discover_list *list, const char *pid)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->vms[i].pid == atoi(pid)) {
+            return &list->vms[i];
+        }
+    }
+    return NULL;
+}
+
+static void scan(struct discover_list *list)
+{
+    struct error err = {0};
+    struct discover_options o = {.proc_root = tree, .this_host = HOST};
+    assert_int_equal(discover_scan(list, &o, &err), 0);
+}
+
+static void test_scan(void **state)
+{
+    struct discover_list list;
+    size_t expected = 0;
+    (void)state;
+    scan(&list);
+    for (size_t i = 0; i < sizeof fakes / sizeof fakes[0]; i++) {
+        const struct discover_vm *vm = find(&list, fakes[i].pid);
+        char text[2048];
+        print_message("# %s\n", fakes[i].pid);
+        if (fakes[i].expected == NULL) {
+            assert_null(vm);
+            continue;
+        }
+        expected++;
+        assert_non_null(vm);
+        describe(vm, text, sizeof text);
+        assert_string_equal(text, fakes[i].expected);
+        assert_int_equal(vm->uid, getuid());
+        assert_int_equal(vm->rss_bytes, 500 * sysconf(_SC_PAGESIZE));
+        assert_true(vm->uptime_s > 4000.4 && vm->uptime_s < 4000.6);
+    }
+    assert_int_equal(list.count, expected);
+    assert_false(list.truncated);
+    discover_clear(&list);
+}
+
+static void test_join(void **state)
+{
+    static const struct epmd_name names[] = {{"shop", 4001}, {"ghost", 4002}, {"web", 4003}};
+    struct discover_list list;
+    (void)state;
+    scan(&list);
+    size_t before = list.count;
+    discover_join(&list, names, 3, "vm");
+    assert_int_equal(list.count, before + 2);
+    assert_true(find(&list, "10")->in_epmd);
+    assert_int_equal(find(&list, "10")->port, 4001);
+    /* In another network namespace: its epmd is not the one that was asked. */
+    assert_false(find(&list, "12")->in_epmd);
+    assert_string_equal(list.vms[0].node, "ghost@vm");
+    assert_int_equal(list.vms[0].form, DISCOVER_UNKNOWN);
+    assert_int_equal(list.vms[0].pid, 0);
+    for (size_t i = 1; i < list.count; i++) {
+        bool earlier = list.vms[i - 1].node[0] != '\0';
+        bool later = list.vms[i].node[0] != '\0';
+        assert_true(earlier || !later);
+        if (earlier && later) {
+            assert_true(strcmp(list.vms[i - 1].node, list.vms[i].node) <= 0);
+        }
+    }
+    discover_clear(&list);
+    assert_null(list.vms);
+}
+
+static void test_join_to_nothing(void **state)
+{
+    static const struct epmd_name names[] = {{"ghost", 4002}, {"bad name", 1}};
+    struct discover_list list = {0};
+    (void)state;
+    discover_join(&list, names, 2, "vm");
+    assert_int_equal(list.count, 1);
+    discover_clear(&list);
+}
+
+static void test_no_tree(void **state)
+{
+    struct discover_list list;
+    struct error err = {0};
+    struct discover_options o = {.proc_root = "/nonexistent", .this_host = HOST};
+    (void)state;
+    assert_int_equal(discover_scan(&list, &o, &err), ERR_SYSTEM);
+    assert_int_equal(list.count, 0);
+    discover_clear(&list);
+}
+
+static void take_list(void *arg, struct discover_list *list)
+{
+    struct discover_list *out = arg;
+    *out = *list;
+}
+
+/* Nobody listens at port 1 of the loopback: the processes are still listed. */
+static void test_start_without_epmd(void **state)
+{
+    struct discover *d = NULL;
+    struct discover_list list = {0};
+    struct error err = {0};
+    struct discover_options o = {.proc_root = tree, .this_host = HOST, .epmd_port = 1};
+    uv_loop_t loop;
+    (void)state;
+    uv_loop_init(&loop);
+    assert_int_equal(discover_start(&d, &loop, &o, take_list, &list, &err), 0);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    assert_true(list.epmd_asked);
+    assert_int_equal(list.epmd, EPMD_UNREACHABLE);
+    assert_int_equal(list.count, 6);
+    discover_clear(&list);
+    assert_int_equal(discover_start(&d, &loop, &o, take_list, &list, &err), 0);
+    discover_cancel(d);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    assert_null(list.vms);
+    assert_int_equal(uv_loop_close(&loop), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scan),
+        cmocka_unit_test(test_join),
+        cmocka_unit_test(test_join_to_nothing),
+        cmocka_unit_test(test_no_tree),
+        cmocka_unit_test(test_start_without_epmd),
+    };
+    return cmocka_run_group_tests_name("discover", tests, make_tree, remove_tree);
+}
