@@ -204,48 +204,53 @@ Evaluate = fun(Source) ->
     end
 end,
 
+Us = fun(Time) -> erlang:convert_time_unit(Time, native, microsecond) end,
+
 %% Calls a query. The work is the wall time in between, without the time that the query says it
-%% waited for others, and with what helpers of its own worked for it: two counters that it keeps
-%% in the process dictionary. On a busy node it includes the time that our process was runnable
-%% but had to wait for a scheduler.
+%% waited for others, and with what helpers of its own worked for it: two counters in native time
+%% that it keeps in the process dictionary. On a busy node the work includes the time that our
+%% process could run but had no scheduler. Value: {{ok | error, Value}, Worked, Waited}.
 Measured = fun(Query, Arg, Ctx) ->
     Start = erlang:monotonic_time(),
     put(waited, 0),
     put(helped, 0),
-    Result =
+    {Kind, Value} =
         try {ok, Query(Arg, Ctx)}
         catch Class:Reason -> {error, {Class, Cut(Reason, 1000)}}
         end,
     Took = erlang:monotonic_time() - Start,
-    Us = fun(Time) -> erlang:convert_time_unit(Time, native, microsecond) end,
-    {Result, {Us(Took - get(waited) + get(helped)), Us(get(waited))}}
+    {Kind, Value, Took - get(waited) + get(helped), get(waited)}
 end,
 
 %% One answer, then the end.
 Worker = fun(Keeper, AskId, Query, Arg, Ctx) ->
     put('$process_label', beamtop),
-    Keeper ! {done, AskId, Measured(Query, Arg, Ctx)}
+    {Kind, Value, Worked, Waited} = Measured(Query, Arg, Ctx),
+    Keeper ! {done, AskId, Kind, {Us(Worked), Us(Waited)}, Value}
 end,
 
-%% A holder answers again and again; its query takes and gives a state. What its garbage
-%% collection costs is told with the next answer.
-Holder = fun Holder(Keeper, Query, Ctx, Before) ->
-    put('$process_label', beamtop),
+%% Answers again and again; its query takes and gives a state. Calling itself in the last place
+%% drops everything but the new state, so that the collection that comes before the answer leaves
+%% a small heap and is part of what the answer cost.
+Holder = fun Holder(Keeper, Query, Ctx, State, Pending) ->
     Start = erlang:monotonic_time(),
+    put('$process_label', beamtop),
     erlang:garbage_collect(),
-    Collected = erlang:convert_time_unit(
-        erlang:monotonic_time() - Start, native, microsecond),
+    Collected = erlang:monotonic_time() - Start,
+    case Pending of
+        none -> ok;
+        {AskId, Kind, Value, Worked, Waited} ->
+            Keeper ! {done, AskId, Kind, {Us(Worked + Collected), Us(Waited)}, Value}
+    end,
     receive
-        {ask, AskId, Arg} ->
-            {Result, {Worked, Waited}} = Measured(Query, Arg, Ctx#{state => Before}),
-            Cost = {Worked + Collected, Waited},
-            case Result of
-                {ok, {Value, After}} ->
-                    Keeper ! {done, AskId, {{ok, Value}, Cost}},
-                    Holder(Keeper, Query, Ctx, After);
-                {error, _} ->
-                    Keeper ! {done, AskId, {Result, Cost}},
-                    Holder(Keeper, Query, Ctx, new)
+        {ask, NextId, Arg} ->
+            case Measured(Query, Arg, Ctx#{state => State}) of
+                {ok, {V, Next}, W, Wt} ->
+                    Holder(Keeper, Query, Ctx, Next, {NextId, ok, V, W, Wt});
+                {error, Why, W, Wt} ->
+                    %% The state may be half changed: end, and begin anew at the next ask.
+                    Keeper ! {done, NextId, error, {Us(W), Us(Wt)}, Why},
+                    exit(shutdown)
             end
     end
 end,
@@ -256,8 +261,8 @@ end,
 
 Answer = fun(AskId, Kind, {Worked, Waited}, What, State) ->
     #{client := Client, spent := Spent} = State,
-    Us = Worked + erlang:convert_time_unit(Spent, native, microsecond),
-    erlang:send(Client, {a, AskId, Kind, {Us, Waited}, What}, [nosuspend, noconnect]),
+    Cost = {Worked + Us(Spent), Waited},
+    erlang:send(Client, {a, AskId, Kind, Cost, What}, [nosuspend, noconnect]),
     State#{spent := 0}
 end,
 
@@ -266,9 +271,8 @@ Fail = fun(AskId, Kind, State) ->
     #{asked := Asked} = State,
     {{_, Timer, Start, DeadlineMs}, Rest} = maps:take(AskId, Asked),
     erlang:cancel_timer(Timer),
-    Us = erlang:convert_time_unit(erlang:monotonic_time() - Start, native, microsecond),
     What = case Kind of timeout -> DeadlineMs; killed -> max_heap end,
-    Answer(AskId, Kind, {Us, 0}, What, State#{asked := Rest})
+    Answer(AskId, Kind, {Us(erlang:monotonic_time() - Start), 0}, What, State#{asked := Rest})
 end,
 
 WorkerOptions = SpawnOptions(maps:get(worker_heap_bytes, O, 64 * MiB)),
@@ -283,7 +287,7 @@ StartHolder = fun(Name, Query, State) ->
         #{Name := Pid} ->
             {Pid, State};
         #{} ->
-            Pid = spawn_opt(erlang, apply, [Holder, [self(), Query, Ctx, new]], HolderOptions()),
+            Pid = spawn_opt(erlang, apply, [Holder, [self(), Query, Ctx, new, none]], HolderOptions()),
             {Pid, State#{holders := Holders#{Name => Pid}}}
     end
 end,
@@ -316,31 +320,36 @@ Handle = fun(Message, State) ->
     case Message of
         {ask, AskId, Name, Arg, DeadlineMs} when is_integer(DeadlineMs), DeadlineMs >= 0 ->
             Ask(AskId, Name, Arg, DeadlineMs, State);
-        {done, AskId, {{Kind, What}, Cost}} when is_map_key(AskId, Asked) ->
+        {done, AskId, Kind, Cost, What} when is_map_key(AskId, Asked) ->
             {{_, Timer, _, _}, Rest} = maps:take(AskId, Asked),
             erlang:cancel_timer(Timer),
             Answer(AskId, Kind, Cost, What, State#{asked := Rest});
         {timeout, _, AskId} when is_map_key(AskId, Asked) ->
             {Pid, _, _, _} = maps:get(AskId, Asked),
             exit(Pid, kill),
-            Fail(AskId, timeout, State);
+            %% A holder is forgotten at once: its successor must not wait for its end.
+            Left = maps:from_list([H || {_, P} = H <- maps:to_list(Holders), P =/= Pid]),
+            Fail(AskId, timeout, State#{holders := Left});
         {load, Name, Source} when is_atom(Name), is_binary(Source) ->
             State#{queries := Queries#{Name => Evaluate(Source)}};
         {drop, Name} when is_map_key(Name, Holders) ->
-            exit(maps:get(Name, Holders), kill),
-            State;
+            {Pid, Left} = maps:take(Name, Holders),
+            exit(Pid, kill),
+            State#{holders := Left};
         scheduler_wall_time ->
             %% Counted for this process, so that it goes off with it.
             erlang:system_flag(scheduler_wall_time, true),
             State;
         {'EXIT', Client, _} ->
             stop;
+        {'EXIT', _, normal} ->
+            State;
         {'DOWN', _, process, Client, _} ->
             stop;
         stop ->
             stop;
         {'EXIT', Pid, _} ->
-            Left = maps:filter(fun(_, P) -> P =/= Pid end, Holders),
+            Left = maps:from_list([H || {_, P} = H <- maps:to_list(Holders), P =/= Pid]),
             Unanswered = [A || {A, {P, _, _, _}} <- maps:to_list(Asked), P =:= Pid],
             lists:foldl(fun(A, S) -> Fail(A, killed, S) end, State#{holders := Left}, Unanswered);
         _ ->
@@ -386,7 +395,8 @@ Start = fun(Client) ->
         Keeper = self(),
         Ctx = #{c => Client, k => Keeper, otp => Otp, caps => Caps, own => Own,
                 cut => Cut, print => Print, prefix => Prefix, id => Id, id_keys => IdKeys,
-                identity => Identity, initial_call => InitialCall, apps => Apps},
+                identity => Identity, label_text => LabelText,
+                initial_call => InitialCall, apps => Apps},
         Loop(#{client => Client, ctx => Ctx, queries => #{}, asked => #{}, holders => #{},
                spent => 0})
     catch

@@ -1,0 +1,488 @@
+%% Top processes: sweeps one attribute over all processes, ranks them, and reads the rest only for
+%% the rows that are shown. Runs in a holder: state in, {Answer, State} out.
+%%
+%% The pids and their last values are kept by *parts*, small processes with up to PartSize pids
+%% each. They work one after the other, so that no more than one has a large heap at a time, and
+%% each is told how good a process must be to get among the best so far, so that answers are short.
+%% Whatever is done for every process is one call of a native function over a list: lists:zipwith/3
+%% with an external fun, ets:match_spec_run/2.
+
+PartSize = 10000,
+LabelsAtATime = 5000,
+LabelsMax = 200000,
+
+%% ---- Sweeping: [Pid] -> [{Attr, Number} | undefined], undefined for a process that is gone
+
+Ask = fun(Pids, Item) ->
+    lists:zipwith(fun erlang:process_info/2, Pids, lists:duplicate(length(Pids), Item))
+end,
+
+Run = fun(List, Spec) ->
+    ets:match_spec_run(List, ets:match_spec_compile(Spec))
+end,
+
+%% {minor_gcs, N} stands at one place of a list whose length differs between releases.
+MinorGcs =
+    [case Key of minor_gcs -> {minor_gcs, '$1'}; _ -> '_' end
+     || {Key, _} <- element(2, process_info(self(), garbage_collection))],
+
+%% Sum of the sizes in [{Id, Size, RefCount}], for a list of such lists.
+BinaryBytes = fun(Lists) ->
+    Unzipped = lists:map(fun lists:unzip3/1, Lists),
+    Sizes = lists:zipwith(fun erlang:element/2, lists:duplicate(length(Lists), 2), Unzipped),
+    lists:map(fun lists:sum/1, Sizes)
+end,
+
+SweepSlice = fun(Pids, Attr) ->
+    Infos = Ask(Pids, Attr),
+    case Attr of
+        _ when Attr =:= links; Attr =:= monitors; Attr =:= dictionary ->
+            Run(Infos, [{{Attr, '$1'}, [], [{{Attr, {length, '$1'}}}]},
+                        {undefined, [], [undefined]}]);
+        garbage_collection ->
+            Run(Infos, [{{Attr, MinorGcs}, [], [{{Attr, '$1'}}]},
+                        {'_', [], [undefined]}]);
+        binary ->
+            Lists = Run(Infos, [{{binary, '$1'}, [], ['$1']}, {undefined, [], [[]]}]),
+            lists:zip(lists:duplicate(length(Pids), binary), BinaryBytes(Lists));
+        _ ->
+            Infos
+    end
+end,
+
+%% Calls a fun on slices of a list and puts the results together: lists of lists (links,
+%% dictionaries) are copied to us, and not all of them at once.
+InSlices = fun InSlices(Work, List, Size) ->
+    case length(List) > Size of
+        true ->
+            {Slice, Rest} = lists:split(Size, List),
+            Work(Slice) ++ InSlices(Work, Rest, Size);
+        false ->
+            Work(List)
+    end
+end,
+
+Sweep = fun(Pids, Attr) ->
+    Copies = lists:member(Attr, [links, monitors, dictionary, binary, garbage_collection]),
+    case Copies of
+        true -> InSlices(fun(Slice) -> SweepSlice(Slice, Attr) end, Pids, 500);
+        false -> SweepSlice(Pids, Attr)
+    end
+end,
+
+%% ---- Ranking: the best of [{Pid, Old, New}] as [{Key, Value, Delta, Pid}], best first
+
+Delta = {'-', '$3', '$2'},
+
+%% The key in a match spec: the larger, the better.
+KeyOf = fun(ByDelta, Order) ->
+    Number = case ByDelta of true -> Delta; false -> '$3' end,
+    case Order of desc -> Number; asc -> {'-', 0, Number} end
+end,
+
+%% Floor: a number that the key must exceed.
+Rank = fun(Triples, #{first := First, mode := Mode, order := Order, floor := Floor, rows := N}) ->
+    Key = KeyOf(Mode =:= delta andalso not First, Order),
+    Change = case First of true -> undefined; false -> Delta end,
+    Found = Run(Triples, [{{'$1', {'_', '$2'}, {'_', '$3'}},
+                           [{'>', Key, Floor}],
+                           [{{Key, '$3', Change, '$1'}}]}]),
+    lists:sublist(lists:reverse(lists:sort(Found)), N)
+end,
+
+%% ---- Filtering: who the processes of a part are, kept beside the pids as
+%% {Name | [], InitialCall, Label | undefined, Application | undefined, PidMatches}
+
+%% Identities of Pids. The dictionary comes as a whole before OTP 27, so it is not asked of
+%% processes with a large memory; `suspending` gives an empty list in its place.
+Identify = fun(Pids, Apps, #{caps := #{dict_key := HasKey, label := HasLabel}}) ->
+    Items = [registered_name, initial_call, group_leader],
+    {Infos, Calls} =
+        case HasKey of
+            true ->
+                Keyed = Items ++ [{dictionary, '$initial_call'}, {dictionary, '$process_label'}],
+                Answers = Ask(Pids, Keyed),
+                {Run(Answers, [{['$1', '$2', '$3', '_', '$4'], [], [['$1', '$2', '$3', '$4']]},
+                               {undefined, [], [undefined]}]),
+                 Run(Answers, [{['_', '_', '_', {'_', '$1'}, '_'], [], [{{call, '$1'}}]},
+                               {undefined, [], [false]}])};
+            false ->
+                Choice = Run(Ask(Pids, memory),
+                             [{{memory, '$1'}, [{'<', '$1', 32 * 1048576}],
+                               [{const, Items ++ [dictionary]}]},
+                              {'_', [], [{const, Items ++ [suspending]}]}]),
+                Answers = lists:zipwith(fun erlang:process_info/2, Pids, Choice),
+                Dictionaries = Run(Answers, [{['_', '_', '_', {'_', '$1'}], [], ['$1']},
+                                             {undefined, [], [[]]}]),
+                N = length(Pids),
+                {Run(Answers, [{['$1', '$2', '$3', '_'], [],
+                                [['$1', '$2', '$3', {const, {label, undefined}}]]},
+                               {undefined, [], [undefined]}]),
+                 lists:zipwith3(fun lists:keyfind/3, lists:duplicate(N, '$initial_call'),
+                                lists:duplicate(N, 1), Dictionaries)}
+        end,
+    Leader = {const, Apps},
+    Body = fun(Call, App) -> [{{'$1', Call, '$4', App}}] end,
+    Row = [{'_', '$1'}, {'_', '$2'}, {'_', '$3'}, {'_', '$4'}],
+    IsMfa = {'andalso', {is_atom, '$5'}, {'andalso', {is_atom, '$6'}, {is_integer, '$7'}}},
+    Mfa = {{'$5', '$6', '$7'}},
+    HasApp = {is_map_key, '$3', Leader},
+    App = {map_get, '$3', Leader},
+    Known = Run(lists:zip(Infos, Calls),
+                [{{Row, {'_', {'$5', '$6', '$7'}}}, [{'andalso', IsMfa, HasApp}], Body(Mfa, App)},
+                 {{Row, {'_', {'$5', '$6', '$7'}}}, [IsMfa], Body(Mfa, undefined)},
+                 {{Row, '_'}, [HasApp], Body('$2', App)},
+                 {{Row, '_'}, [], Body('$2', undefined)},
+                 {'_', [], [{const, {[], undefined, undefined, undefined}}]}]),
+    {Known, HasLabel}
+end,
+
+%% Matches a process whose identity stands in '$4'..'$7', its current function in '$8' and what
+%% the pid expression said in '$9'.
+Passes = fun(Fields, Maps) ->
+    In = fun(Field, Variable) ->
+        {is_map_key, Variable, {const, maps:get(Field, Maps, #{})}}
+    end,
+    Variables = [{name, '$4'}, {initial_call, '$5'}, {label, '$6'}, {application, '$7'},
+                 {current_function, '$8'}],
+    Tests = [In(Field, Variable) || {Field, Variable} <- Variables, lists:member(Field, Fields)]
+        ++ [{'=:=', '$9', match} || lists:member(pid, Fields)],
+    case Tests of
+        [] -> false;
+        [Test] -> Test;
+        _ -> list_to_tuple(['orelse' | Tests])
+    end
+end,
+
+PidMatches = fun(Pids, Maps) ->
+    case maps:get(pid, Maps, none) of
+        none ->
+            lists:duplicate(length(Pids), nomatch);
+        {re, Pattern, Options} ->
+            {ok, Compiled} = re:compile(Pattern, Options),
+            N = length(Pids),
+            Limits = [{capture, none}, {match_limit, 1000}, {match_limit_recursion, 1000}],
+            lists:zipwith3(fun re:run/3, lists:map(fun erlang:pid_to_list/1, Pids),
+                           lists:duplicate(N, Compiled), lists:duplicate(N, Limits))
+    end
+end,
+
+%% The distinct labels of some identities, or functions, in the fields asked for.
+LabelsOf = fun(Identities, Functions, Fields) ->
+    Column = fun(Field, Variable) ->
+        case lists:member(Field, Fields) of
+            true ->
+                Unknown = [{'=/=', Variable, []}, {'=/=', Variable, undefined}],
+                lists:usort(Run(Identities, [{{'$1', '$2', '$3', '$4'}, Unknown,
+                                              [{{Field, Variable}}]}]));
+            false ->
+                []
+        end
+    end,
+    Column(name, '$1') ++ Column(initial_call, '$2') ++ Column(label, '$3')
+        ++ Column(application, '$4')
+        ++ lists:usort(Run(Functions, [{{current_function, {'_', '_', '_'}}, [], ['$_']}]))
+end,
+
+%% Value: {Triples that pass, all identities, labels not told yet}.
+Filter = fun(Triples, Pids, Known, #{filter := {_, Fields, Maps}, apps := Apps,
+                                      all_labels := All, ctx := Ctx}) ->
+    Strangers = lists:nthtail(length(Known), Pids),
+    Identify1 = fun(Slice) ->
+        {Found, HasLabels} = Identify(Slice, Apps, Ctx),
+        #{label_text := LabelText} = Ctx,
+        case HasLabels of
+            true ->
+                [case Identity of
+                     {_, _, undefined, _} -> Identity;
+                     {_, _, Label, _} -> setelement(3, Identity, LabelText(Label))
+                 end || Identity <- Found];
+            false ->
+                Found
+        end
+    end,
+    Identities = Known ++ InSlices(Identify1, Strangers, 500),
+    Functions =
+        case lists:member(current_function, Fields) of
+            true -> Ask(Pids, current_function);
+            false -> lists:duplicate(length(Pids), {current_function, undefined})
+        end,
+    Rows = lists:zip3(Triples, Identities, lists:zip(Functions, PidMatches(Pids, Maps))),
+    Passing = Run(Rows, [{{{'$1', '$2', '$3'}, {'$4', '$5', '$6', '$7'}, {{'_', '$8'}, '$9'}},
+                          [{is_tuple, '$3'}, Passes(Fields, Maps)],
+                          [{{'$1', '$2', '$3'}}]}]),
+    New = case All of true -> Identities; false -> lists:nthtail(length(Known), Identities) end,
+    {Passing, Identities, LabelsOf(New, Functions, Fields)}
+end,
+
+%% ---- A part
+%% State: {Pids, Last values, Identities}; identities of the first of the pids only, or none.
+
+PartWork = fun(Job, {Pids0, Olds0, Known}) ->
+    #{attr := Attr, first := First, add := {NewPids, NewOlds}} = Job,
+    Pids = Pids0 ++ NewPids,
+    News = Sweep(Pids, Attr),
+    Olds = case First of true -> News; false -> Olds0 ++ NewOlds end,
+    Triples = lists:zip3(Pids, Olds, News),
+    {Passing, Identities, Labels} =
+        case Job of
+            #{filter := none} -> {Triples, Known, []};
+            _ -> Filter(Triples, Pids, Known, Job)
+        end,
+    Candidates = case Job of #{filter := none} -> 0; _ -> length(Passing) end,
+    Best = Rank(Passing, Job),
+    After =
+        case Job of
+            #{purge := true} ->
+                %% Drops the dead; identities are read anew where they are needed.
+                case lists:member(undefined, News) of
+                    true ->
+                        Alive = Run(lists:zip(Pids, News), [{{'_', {'_', '_'}}, [], ['$_']}]),
+                        {AlivePids, AliveNews} = lists:unzip(Alive),
+                        {AlivePids, AliveNews, []};
+                    false ->
+                        {Pids, News, Identities}
+                end;
+            _ ->
+                {Pids, News, Identities}
+        end,
+    {{Best, Candidates, length(element(1, After)), Labels}, After}
+end,
+
+%% Calling itself in the last place drops everything but the new state, so that the collection
+%% before the answer leaves a small heap, and the next part starts when this one is small again.
+Part = fun Part(Coordinator, State, Pending) ->
+    Start = erlang:monotonic_time(),
+    erlang:garbage_collect(),
+    case Pending of
+        none -> put('$process_label', beamtop);
+        {Ref, Answer, Began} ->
+            Coordinator ! {Ref, Answer, erlang:monotonic_time() - Began}
+    end,
+    receive
+        {work, NextRef, Job} ->
+            Begin = erlang:monotonic_time(),
+            {Reply, Next} = PartWork(Job, State),
+            Part(Coordinator, Next, {NextRef, Reply, Begin});
+        {retire, NextRef} ->
+            {Pids, Olds, _} = State,
+            Coordinator ! {NextRef, {Pids, Olds}, erlang:monotonic_time() - Start}
+    end
+end,
+
+StartPart = fun() ->
+    WordBytes = erlang:system_info(wordsize),
+    Limit = #{size => 64 * 1048576 div WordBytes, kill => true, error_logger => false},
+    Guarded = fun(Coordinator) ->
+        try Part(Coordinator, {[], [], []}, none) catch _:_ -> exit(shutdown) end
+    end,
+    spawn_opt(erlang, apply, [Guarded, [self()]],
+              [link, {message_queue_data, off_heap}, {max_heap_size, Limit}])
+end,
+
+%% Asks a part and waits; what it worked is ours, the wait is not.
+AskPart = fun(Pid, Request, More) ->
+    Ref = make_ref(),
+    Start = erlang:monotonic_time(),
+    Pid ! list_to_tuple([Request, Ref | More]),
+    receive
+        {Ref, Answer, Worked} ->
+            put(waited, get(waited) + erlang:monotonic_time() - Start),
+            put(helped, get(helped) + Worked),
+            Answer
+    end
+end,
+
+%% ---- Rows
+
+ItemValue = #{
+    links => fun erlang:length/1,
+    monitors => fun erlang:length/1,
+    monitored_by => fun erlang:length/1,
+    dictionary => fun erlang:length/1,
+    suspending => fun erlang:length/1,
+    binary => fun(Binaries) ->
+        {_, Sizes, _} = lists:unzip3(Binaries),
+        {length(Sizes), lists:sum(Sizes)}
+    end,
+    garbage_collection => fun(Settings) ->
+        {proplists:get_value(minor_gcs, Settings), proplists:get_value(fullsweep_after, Settings)}
+    end
+},
+
+%% How to read a row: one process_info/2 for the items and the identity, then the few values
+%% changed that need it. `id` has the registered name in its place until it is made.
+Plan = fun(Items, #{id_keys := IdKeys}) ->
+    Numbered = lists:zip(lists:seq(1, length(Items)), Items),
+    IdPlaces = [N || {N, id} <- Numbered],
+    #{keys => [case I of id -> registered_name; _ -> I end || I <- Items]
+          ++ case IdPlaces of [] -> []; _ -> IdKeys end,
+      count => length(Items),
+      id_places => IdPlaces,
+      changes => [{N, maps:get(I, ItemValue)} || {N, I} <- Numbered, is_map_key(I, ItemValue)]}
+end,
+
+%% {Row, InitialCall} or `gone`. Calls: initial calls found before, since they never change.
+ReadRow = fun({_, Value, Change, Pid}, #{keys := Keys, count := Count, id_places := IdPlaces,
+                                         changes := Changes}, Calls, Apps, Ctx) ->
+    case process_info(Pid, Keys) of
+        undefined ->
+            gone;
+        Info ->
+            {_, All} = lists:unzip(Info),
+            {Values, IdValues} = lists:split(Count, All),
+            Plain = list_to_tuple(Values),
+            Changed = lists:foldl(
+                fun({N, F}, Row) -> setelement(N, Row, F(element(N, Row))) end, Plain, Changes),
+            case IdPlaces of
+                [] ->
+                    {{Pid, Value, Change, Changed}, {Pid, undefined}};
+                [Place] ->
+                    #{identity := Identity, initial_call := InitialCall} = Ctx,
+                    Call =
+                        case Calls of
+                            #{Pid := Known} when Known =/= undefined -> Known;
+                            #{} -> InitialCall(Pid, lists:nth(2, IdValues))
+                        end,
+                    Id = Identity(IdValues, Call, Apps),
+                    {{Pid, Value, Change, setelement(Place, Changed, Id)}, {Pid, Call}}
+            end
+    end
+end,
+
+%% Processes ranked by the coordinator itself: followed ones and, if wanted, our own.
+Extra = fun(Pids, Lasts, Job) ->
+    #{attr := Attr} = Job,
+    #{mode := Mode, order := Order, first := First} = Job,
+    Sign = case Order of desc -> 1; asc -> -1 end,
+    Olds = [case First of true -> undefined; false -> maps:get(Pid, Lasts, undefined) end
+            || Pid <- Pids],
+    [case Old of
+         undefined -> {Sign * Value, Value, undefined, Pid};
+         _ when Mode =:= delta -> {Sign * (Value - Old), Value, Value - Old, Pid};
+         _ -> {Sign * Value, Value, Value - Old, Pid}
+     end || {Pid, Old, {_, Value}} <- lists:zip3(Pids, Olds, Sweep(Pids, Attr))]
+end,
+
+%% ---- The coordinator
+%% State: known (all pids, sorted), parts ([{Pid, Count}]), homeless ({Pids, Olds} of retired
+%% parts), turn (whose turn it is to drop its dead), attr and at (of the last sweep), lasts (values
+%% of the rows, for those that are followed), calls (initial calls of the rows), labels (Label => Id), untold (labels
+%% found but not sent), fields (those whose labels have all been found).
+
+Fresh = #{known => [], parts => [], homeless => {[], []}, turn => 0, attr => none, at => 0,
+          lasts => #{}, calls => #{}, labels => #{}, untold => [], fields => []},
+
+%% Spreads pids over parts with room, and new ones: [{Pid, Count, {Pids, Olds}}].
+Spread = fun Spread(Parts, {Pids, Olds} = Homeless) ->
+    case Parts of
+        [] when Pids =:= [] ->
+            [];
+        [] ->
+            Spread([{StartPart(), 0}], Homeless);
+        [{Pid, Count} | Rest] ->
+            Room = max(0, PartSize - Count),
+            case length(Pids) > Room of
+                true ->
+                    {MinePids, OtherPids} = lists:split(Room, Pids),
+                    {MineOlds, OtherOlds} = lists:split(Room, Olds),
+                    [{Pid, Count, {MinePids, MineOlds}} | Spread(Rest, {OtherPids, OtherOlds})];
+                false ->
+                    [{Pid, Count, Homeless} | Spread(Rest, {[], []})]
+            end
+    end
+end,
+
+%% One part after the other; the best so far set the floor for the next.
+Parts = fun Parts(Jobs, Job, Index, Sofar) ->
+    {Best, Candidates, Counts, Labels} = Sofar,
+    case Jobs of
+        [] ->
+            Sofar;
+        [{Pid, _, Add} | Rest] ->
+            #{rows := N, turn := Turn} = Job,
+            Floor = case length(Best) of N -> element(1, lists:last(Best)); _ -> -(1 bsl 58) end,
+            {More, Passed, Count, NewLabels} =
+                AskPart(Pid, work, [Job#{floor => Floor, add => Add, purge => Index =:= Turn}]),
+            Merged = case More of
+                [] -> Best;
+                _ -> lists:sublist(lists:reverse(lists:sort(More ++ Best)), N)
+            end,
+            Parts(Rest, Job, Index + 1,
+                  {Merged, Candidates + Passed, [{Pid, Count} | Counts],
+                   lists:umerge(lists:usort(NewLabels), Labels)})
+    end
+end,
+
+%% When two parts are nearly empty, one gives its pids back.
+Retire = fun(Parts0) ->
+    case [P || {_, Count} = P <- Parts0, Count < PartSize div 4] of
+        [{Pid, _} = Small, _ | _] -> {Parts0 -- [Small], AskPart(Pid, retire, [])};
+        _ -> {Parts0, {[], []}}
+    end
+end,
+
+%% Numbers labels not seen before: {LabelIds sent now, Labels, Untold}.
+Tell = fun(Found, Labels, Untold) ->
+    New = [L || L <- Found, not is_map_key(L, Labels)],
+    Room = max(0, LabelsMax - map_size(Labels)),
+    Numbered = lists:zip(lists:seq(map_size(Labels) + 1, map_size(Labels) + min(Room, length(New))),
+                         lists:sublist(New, Room)),
+    Known = maps:merge(Labels, maps:from_list([{L, N} || {N, L} <- Numbered])),
+    All = Untold ++ Numbered,
+    {lists:sublist(All, LabelsAtATime), Known, lists:nthtail(min(LabelsAtATime, length(All)), All)}
+end,
+
+fun(Arg, #{state := Given} = Ctx) ->
+    #{k := Keeper, own := OwnOf, apps := AppsOf, caps := Caps, label_text := LabelText} = Ctx,
+    #{attr := Attr, mode := Mode, order := Order, rows := N, items := Items, pids := Followed,
+      own := ShowOwn, filter := Filtering, reset := Reset} = Arg,
+    #{known := Known, parts := OldParts, homeless := {LostPids, LostOlds}, turn := Turn,
+      attr := OldAttr, at := At, lasts := Lasts, calls := Calls, labels := Labels0,
+      untold := Untold0, fields := OldFields0} =
+        case Given of new -> Fresh; _ -> Given end,
+    First = Attr =/= OldAttr,
+    {Labels, Untold, OldFields} =
+        case Reset of true -> {#{}, [], []}; false -> {Labels0, Untold0, OldFields0} end,
+    Fields = case Filtering of none -> OldFields; {_, Fs, _} -> lists:usort(Fs) end,
+    Apps = AppsOf(),
+
+    %% Births: what is there now and was not before. The list is in order but after pids wrap.
+    Listed = erlang:processes(),
+    Now = case ordsets:is_set(Listed) of true -> Listed; false -> lists:sort(Listed) end,
+    Own = OwnOf(Keeper),
+    Births = ordsets:subtract(ordsets:subtract(Now, Known), Own),
+
+    Job = #{attr => Attr, mode => Mode, order => Order, rows => N, first => First,
+            filter => Filtering, apps => Apps, turn => Turn,
+            all_labels => Fields =/= OldFields,
+            ctx => #{caps => Caps, label_text => LabelText}},
+    SweptNs = erlang:monotonic_time(nanosecond),
+    Jobs = Spread(OldParts, {LostPids ++ Births,
+                             LostOlds ++ lists:duplicate(length(Births), {Attr, 0})}),
+    {Best0, Passed, Counts, Found} = Parts(Jobs, Job, 0, {[], 0, [], []}),
+    SweepUs = (erlang:monotonic_time(nanosecond) - SweptNs) div 1000,
+
+    %% The best, ours among them if wanted, then the followed ones that are not.
+    Ours = case ShowOwn of true -> Extra(Own, Lasts, Job); false -> [] end,
+    Best = lists:sublist(lists:reverse(lists:sort(Ours ++ Best0)), N),
+    Chosen = [Pid || {_, _, _, Pid} <- Best],
+    Extras = Extra([Pid || Pid <- Followed, not lists:member(Pid, Chosen)], Lasts, Job),
+    Entries = Best ++ Extras,
+    HowTo = Plan(Items, Ctx),
+    Read = [ReadRow(Entry, HowTo, Calls, Apps, Ctx) || Entry <- Entries],
+    Rows = [Row || {Row, _} <- Read],
+    {Told, AllLabels, StillUntold} = Tell(Found, Labels, Untold),
+
+    {Kept, Homeless} = Retire(lists:reverse(Counts)),
+    Total = length(Now) - length(Own),
+    Interval = case First of true -> 0; false -> SweptNs - At end,
+    Candidates = case Filtering of none -> Total; _ -> Passed end,
+    {{scan, SweptNs, Interval, SweepUs, Total, Candidates, length(Own), Rows, Told},
+     #{known => Now, parts => Kept, homeless => Homeless,
+       turn => case Turn + 1 < length(Kept) of true -> Turn + 1; false -> 0 end,
+       attr => Attr, at => SweptNs,
+       lasts => maps:from_list([{Pid, V} || {_, V, _, Pid} <- Entries ++ Ours]),
+       calls => maps:from_list([PidCall || {_, PidCall} <- Read]),
+       labels => AllLabels, untold => StillUntold, fields => Fields}}
+end.
