@@ -22,20 +22,14 @@ target(Root, Processes) ->
     Target = {Node, _} = queries:start_target(Root,
         ["+P", "4000000", "+sbwt", "none", "+sbwtdcpu", "none", "+sbwtdio", "none",
          "-mode", "interactive"]),
-    eval(Node, "P = spawn(timer, sleep, [infinity]), register(churn, P), ok.", []),
-    eval(Node, "lists:foreach(fun(_) -> spawn(timer, sleep, [infinity]) end, lists:seq(1, N)).",
+    queries:evaluate(Node, "P = spawn(timer, sleep, [infinity]), register(churn, P), ok.", []),
+    queries:evaluate(Node, "lists:foreach(fun(_) -> spawn(timer, sleep, [infinity]) end, lists:seq(1, N)).",
          [{'N', Processes}]),
     Target.
 
-eval(Node, Text, Bindings) ->
-    {ok, Tokens, _} = erl_scan:string(Text),
-    {ok, Forms} = erl_parse:parse_exprs(Tokens),
-    {value, Value, _} = rpc:call(Node, erl_eval, exprs, [Forms, Bindings], 120000),
-    Value.
-
 %% 100 deaths, 100 births, 50 processes that do something.
 churn(Node) ->
-    eval(Node, "Ps = lists:nthtail(length(processes()) div 2, processes()),"
+    queries:evaluate(Node, "Ps = lists:nthtail(length(processes()) div 2, processes()),"
                "lists:foreach(fun(P) -> exit(P, kill) end, lists:sublist("
                "  [P || P <- lists:sublist(Ps, 1000),"
                "   process_info(P, current_function) =:= {current_function, {timer, sleep, 1}}],"
@@ -45,7 +39,7 @@ churn(Node) ->
          []).
 
 bare(Node) ->
-    Us = [eval(Node,
+    Us = [queries:evaluate(Node,
                "T = erlang:monotonic_time(), Ps = processes(),"
                "lists:zipwith(fun erlang:process_info/2, Ps,"
                "  lists:duplicate(length(Ps), reductions)),"
@@ -85,8 +79,8 @@ tick(Keeper, OsPid) ->
 
 %% Highest growth of the node's memory while a client connects and takes some ticks.
 peak(Node) ->
-    eval(Node, "lists:foreach(fun erlang:garbage_collect/1, processes()).", []),
-    Sampler = eval(Node,
+    queries:evaluate(Node, "lists:foreach(fun erlang:garbage_collect/1, processes()).", []),
+    Sampler = queries:evaluate(Node,
         "spawn_opt(fun() -> (fun Loop(Max) ->"
         " receive {stop, P} -> P ! {max, Max} after 1 ->"
         " Loop(max(Max, erlang:memory(total))) end end)(0) end, [{priority, max}]).", []),

@@ -2,7 +2,7 @@
 %%% starts a target, asks `rex` exactly as docs/queries.md says, checks every answer against the
 %%% node's own word, and that nothing stays behind. Prints TAP. Also used by tests/bench/scan.erl.
 -module(queries).
--export([main/1, start_target/2, stop_target/1, connect/1, connect/2, load/2, load_all/1, ask/4,
+-export([main/1, start_target/2, stop_target/1, evaluate/3, connect/1, connect/2, load/2, load_all/1, ask/4,
          ask/5, sources/0]).
 
 -define(COOKIE, beamtop_test).
@@ -22,10 +22,22 @@ start_target(Root, Args) ->
     Node = list_to_atom(Name ++ "@127.0.0.1"),
     wait(fun() -> net_kernel:hidden_connect_node(Node) end, 15000),
     wait(fun() -> rpc:call(Node, init, get_status, []) =:= {started, started} end, 15000),
+    %% Ends with us, whatever happens.
+    evaluate(Node, "spawn(fun() -> monitor_node(Client, true),"
+                   " receive {nodedown, Client} -> halt(0) end end).", [{'Client', node()}]),
     {Node, Port}.
 
+%% The value of an expression on a node, evaluated there.
+evaluate(Node, Text, Bindings) ->
+    {ok, Tokens, _} = erl_scan:string(Text),
+    {ok, Forms} = erl_parse:parse_exprs(Tokens),
+    case rpc:call(Node, erl_eval, exprs, [Forms, Bindings], 120000) of
+        {value, Value, _} -> Value;
+        Other -> error(Other)
+    end.
+
 stop_target({Node, Port}) ->
-    erpc_cast(Node, erlang, halt, [0]),
+    rpc:cast(Node, erlang, halt, [0]),
     receive {Port, {exit_status, _}} -> ok
     after 5000 ->
         case erlang:port_info(Port, os_pid) of
@@ -33,8 +45,6 @@ stop_target({Node, Port}) ->
             undefined -> ok
         end
     end.
-
-erpc_cast(Node, M, F, A) -> rpc:cast(Node, M, F, A).
 
 wait(Test, Ms) ->
     case Test() of

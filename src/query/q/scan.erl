@@ -249,48 +249,71 @@ PartWork = fun(Job, {Pids0, Olds0, Known}) ->
     {{Best, Candidates, length(element(1, After)), Labels}, After}
 end,
 
-%% Calling itself in the last place drops everything but the new state, so that the collection
-%% before the answer leaves a small heap, and the next part starts when this one is small again.
-Part = fun Part(Coordinator, State, Pending) ->
-    Start = erlang:monotonic_time(),
-    erlang:garbage_collect(),
-    case Pending of
-        none -> put('$process_label', beamtop);
-        {Ref, Answer, Began} ->
-            Coordinator ! {Ref, Answer, erlang:monotonic_time() - Began}
-    end,
+%% ---- Long-lived helpers: the parts, and the census
+%% They rest in hibernation, which drops everything but the state and packs it into a heap of just
+%% its size, and make a heap as large as they need only while they work. What packing costs is not
+%% seen by their clock: an estimate from the number of words that are copied is added to it.
+
+PackedWordsPerUs = 400,
+RoomToWork = 4,
+
+%% Waits for one job, works, answers {Ref, Answer, Worked}, rests. Ends with its coordinator.
+Serve = fun Serve(Coordinator, Work, Words, State) ->
     receive
-        {work, NextRef, Job} ->
-            Begin = erlang:monotonic_time(),
-            {Reply, Next} = PartWork(Job, State),
-            Part(Coordinator, Next, {NextRef, Reply, Begin});
-        {retire, NextRef} ->
-            {Pids, Olds, _} = State,
-            Coordinator ! {NextRef, {Pids, Olds}, erlang:monotonic_time() - Start}
+        {Ref, retire} ->
+            Coordinator ! {Ref, State, 0};
+        {Ref, Job} ->
+            Start = erlang:monotonic_time(),
+            %% One step to the heap that the work needs, rather than one collection a step.
+            process_flag(min_heap_size, Words(State) * RoomToWork),
+            Packing = erlang:convert_time_unit(
+                Words(State) div PackedWordsPerUs, microsecond, native),
+            try Work(Job, State) of
+                {Answer, Next} ->
+                    process_flag(min_heap_size, 233),
+                    Coordinator ! {Ref, Answer, erlang:monotonic_time() - Start + Packing},
+                    erlang:hibernate(erlang, apply, [Serve, [Coordinator, Work, Words, Next]])
+            catch
+                _:_ -> exit(shutdown)
+            end
     end
 end,
 
-StartPart = fun() ->
-    WordBytes = erlang:system_info(wordsize),
-    Limit = #{size => 64 * 1048576 div WordBytes, kill => true, error_logger => false},
-    Guarded = fun(Coordinator) ->
-        try Part(Coordinator, {[], [], []}, none) catch _:_ -> exit(shutdown) end
-    end,
-    spawn_opt(erlang, apply, [Guarded, [self()]],
+StartHelper = fun(Work, Words, State, HeapBytes) ->
+    Limit = #{size => HeapBytes div erlang:system_info(wordsize), kill => true,
+              error_logger => false},
+    spawn_opt(erlang, apply, [Serve, [self(), Work, Words, State]],
               [link, {message_queue_data, off_heap}, {max_heap_size, Limit}])
 end,
 
-%% Asks a part and waits; what it worked is ours, the wait is not.
-AskPart = fun(Pid, Request, More) ->
+%% Asks a helper and waits; what it worked is ours, the wait is not.
+AskHelper = fun(Pid, Request) ->
     Ref = make_ref(),
     Start = erlang:monotonic_time(),
-    Pid ! list_to_tuple([Request, Ref | More]),
+    Pid ! {Ref, Request},
     receive
         {Ref, Answer, Worked} ->
             put(waited, get(waited) + erlang:monotonic_time() - Start),
             put(helped, get(helped) + Worked),
             Answer
     end
+end,
+
+PartWords = fun({Pids, _, Identities}) -> 7 * length(Pids) + 10 * length(Identities) end,
+StartPart = fun() -> StartHelper(PartWork, PartWords, {[], [], []}, 64 * 1048576) end,
+
+%% ---- The census: which processes are there, which of them are new
+%% State: all pids, in order. Own: our pids.
+CensusWork = fun(Own, Known) ->
+    Listed = erlang:processes(),
+    %% In order but after pids have wrapped around.
+    Now = case ordsets:is_set(Listed) of true -> Listed; false -> lists:sort(Listed) end,
+    Births = ordsets:subtract(ordsets:subtract(Now, Known), Own),
+    {{length(Now), Births}, Now}
+end,
+CensusWords = fun(Known) -> 2 * length(Known) end,
+StartCensus = fun() ->
+    StartHelper(CensusWork, CensusWords, [], (64 + erlang:system_info(process_count) div 4096) * 1048576)
 end,
 
 %% ---- Rows
@@ -365,12 +388,12 @@ Extra = fun(Pids, Lasts, Job) ->
 end,
 
 %% ---- The coordinator
-%% State: known (all pids, sorted), parts ([{Pid, Count}]), homeless ({Pids, Olds} of retired
+%% State: census (its pid), parts ([{Pid, Count}]), homeless ({Pids, Olds} of retired
 %% parts), turn (whose turn it is to drop its dead), attr and at (of the last sweep), lasts (values
 %% of the rows, for those that are followed), calls (initial calls of the rows), labels (Label => Id), untold (labels
 %% found but not sent), fields (those whose labels have all been found).
 
-Fresh = #{known => [], parts => [], homeless => {[], []}, turn => 0, attr => none, at => 0,
+Fresh = #{census => none, parts => [], homeless => {[], []}, turn => 0, attr => none, at => 0,
           lasts => #{}, calls => #{}, labels => #{}, untold => [], fields => []},
 
 %% Spreads pids over parts with room, and new ones: [{Pid, Count, {Pids, Olds}}].
@@ -403,7 +426,7 @@ Parts = fun Parts(Jobs, Job, Index, Sofar) ->
             #{rows := N, turn := Turn} = Job,
             Floor = case length(Best) of N -> element(1, lists:last(Best)); _ -> -(1 bsl 58) end,
             {More, Passed, Count, NewLabels} =
-                AskPart(Pid, work, [Job#{floor => Floor, add => Add, purge => Index =:= Turn}]),
+                AskHelper(Pid, Job#{floor => Floor, add => Add, purge => Index =:= Turn}),
             Merged = case More of
                 [] -> Best;
                 _ -> lists:sublist(lists:reverse(lists:sort(More ++ Best)), N)
@@ -417,7 +440,9 @@ end,
 %% When two parts are nearly empty, one gives its pids back.
 Retire = fun(Parts0) ->
     case [P || {_, Count} = P <- Parts0, Count < PartSize div 4] of
-        [{Pid, _} = Small, _ | _] -> {Parts0 -- [Small], AskPart(Pid, retire, [])};
+        [{Pid, _} = Small, _ | _] ->
+            {Pids, Olds, _} = AskHelper(Pid, retire),
+            {Parts0 -- [Small], {Pids, Olds}};
         _ -> {Parts0, {[], []}}
     end
 end,
@@ -437,7 +462,7 @@ fun(Arg, #{state := Given} = Ctx) ->
     #{k := Keeper, own := OwnOf, apps := AppsOf, caps := Caps, label_text := LabelText} = Ctx,
     #{attr := Attr, mode := Mode, order := Order, rows := N, items := Items, pids := Followed,
       own := ShowOwn, filter := Filtering, reset := Reset} = Arg,
-    #{known := Known, parts := OldParts, homeless := {LostPids, LostOlds}, turn := Turn,
+    #{census := OldCensus, parts := OldParts, homeless := {LostPids, LostOlds}, turn := Turn,
       attr := OldAttr, at := At, lasts := Lasts, calls := Calls, labels := Labels0,
       untold := Untold0, fields := OldFields0} =
         case Given of new -> Fresh; _ -> Given end,
@@ -447,11 +472,9 @@ fun(Arg, #{state := Given} = Ctx) ->
     Fields = case Filtering of none -> OldFields; {_, Fs, _} -> lists:usort(Fs) end,
     Apps = AppsOf(),
 
-    %% Births: what is there now and was not before. The list is in order but after pids wrap.
-    Listed = erlang:processes(),
-    Now = case ordsets:is_set(Listed) of true -> Listed; false -> lists:sort(Listed) end,
+    Census = case OldCensus of none -> StartCensus(); _ -> OldCensus end,
     Own = OwnOf(Keeper),
-    Births = ordsets:subtract(ordsets:subtract(Now, Known), Own),
+    {Everybody, Births} = AskHelper(Census, Own),
 
     Job = #{attr => Attr, mode => Mode, order => Order, rows => N, first => First,
             filter => Filtering, apps => Apps, turn => Turn,
@@ -475,11 +498,11 @@ fun(Arg, #{state := Given} = Ctx) ->
     {Told, AllLabels, StillUntold} = Tell(Found, Labels, Untold),
 
     {Kept, Homeless} = Retire(lists:reverse(Counts)),
-    Total = length(Now) - length(Own),
+    Total = Everybody - length(Own),
     Interval = case First of true -> 0; false -> SweptNs - At end,
     Candidates = case Filtering of none -> Total; _ -> Passed end,
     {{scan, SweptNs, Interval, SweepUs, Total, Candidates, length(Own), Rows, Told},
-     #{known => Now, parts => Kept, homeless => Homeless,
+     #{census => Census, parts => Kept, homeless => Homeless,
        turn => case Turn + 1 < length(Kept) of true -> Turn + 1; false -> 0 end,
        attr => Attr, at => SweptNs,
        lasts => maps:from_list([{Pid, V} || {_, V, _, Pid} <- Entries ++ Ours]),

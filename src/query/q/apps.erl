@@ -1,0 +1,69 @@
+%% What each application's processes add up to. Arg: a map with `ms`, the time to stop after
+%% (default 2,000).
+%%
+%% A sweep with a signal to each process, in slices. A process belongs to the application of its
+%% group leader. Slices are grouped by group leader, of which a slice has few.
+SliceSize = 2000,
+Items = [group_leader, memory, reductions, message_queue_len],
+
+Run = fun(List, Spec) ->
+    ets:match_spec_run(List, ets:match_spec_compile(Spec))
+end,
+
+%% #{App => {Processes, Memory, Reductions, MessageQueueLen}} with a slice added.
+AddSlice = fun(Pids, Apps, Totals) ->
+    Infos = lists:zipwith(fun erlang:process_info/2, Pids, lists:duplicate(length(Pids), Items)),
+    Leaders = lists:usort(Run(Infos, [{[{group_leader, '$1'} | '_'], [], ['$1']}])),
+    lists:foldl(
+        fun(Leader, Sums) ->
+            Numbers = Run(Infos, [{[{'_', Leader}, {'_', '$1'}, {'_', '$2'}, {'_', '$3'}], [],
+                                   [{{'$1', '$2', '$3'}}]}]),
+            {Memories, Reductions, Queues} = lists:unzip3(Numbers),
+            App = maps:get(Leader, Apps, undefined),
+            {P, M, R, Q} = maps:get(App, Sums, {0, 0, 0, 0}),
+            Sums#{App => {P + length(Numbers), M + lists:sum(Memories),
+                          R + lists:sum(Reductions), Q + lists:sum(Queues)}}
+        end, Totals, Leaders)
+end,
+
+%% {Totals, Partial}
+AddAll = fun AddAll(Pids, Apps, Totals, End) ->
+    case {length(Pids) > SliceSize, erlang:monotonic_time(millisecond) > End} of
+        {_, true} ->
+            {Totals, true};
+        {true, _} ->
+            {Slice, Rest} = lists:split(SliceSize, Pids),
+            Sums = AddSlice(Slice, Apps, Totals),
+            erlang:garbage_collect(),
+            AddAll(Rest, Apps, Sums, End);
+        {false, _} ->
+            {AddSlice(Pids, Apps, Totals), false}
+    end
+end,
+
+fun(Arg, #{apps := AppsOf, own := OwnOf, k := Keeper}) ->
+    End = erlang:monotonic_time(millisecond) + maps:get(ms, Arg, 2000),
+    Apps = AppsOf(),
+    Pids = ordsets:subtract(lists:sort(erlang:processes()), OwnOf(Keeper)),
+    {Totals, Partial} = AddAll(Pids, Apps, #{}, End),
+    Text = fun(App, Key) ->
+        case App =/= undefined andalso application:get_key(App, Key) of
+            {ok, Chars} ->
+                try unicode:characters_to_binary(Chars) of
+                    Binary when is_binary(Binary) -> Binary;
+                    _ -> <<>>
+                catch
+                    error:_ -> <<>>
+                end;
+            _ ->
+                <<>>
+        end
+    end,
+    Running = lists:usort([undefined | maps:values(Apps)]),
+    {apps, erlang:monotonic_time(nanosecond),
+     [begin
+          {P, M, R, Q} = maps:get(App, Totals, {0, 0, 0, 0}),
+          {App, Text(App, description), Text(App, vsn), P, M, R, Q}
+      end || App <- Running],
+     Partial}
+end.

@@ -1,0 +1,90 @@
+%% One process. Arg: {Pid | Name, #{stack => N, links => N, dictionary => N}}.
+%% Lists are counted whole and sent in part; values of the dictionary never leave the node.
+NameOf = fun(Who) ->
+    case is_pid(Who) andalso node(Who) =:= node() andalso process_info(Who, registered_name) of
+        {registered_name, Name} -> Name;
+        _ -> undefined
+    end
+end,
+
+Location = fun({M, F, A, Place}) ->
+    Arity = case A of _ when is_list(A) -> length(A); _ -> A end,
+    File = unicode:characters_to_binary(proplists:get_value(file, Place, "")),
+    {M, F, Arity, File, proplists:get_value(line, Place, 0)}
+end,
+
+Named = fun(List, Most) ->
+    {length(List), [{Who, NameOf(Who)} || Who <- lists:sublist(List, Most)]}
+end,
+
+%% Monitors come as {process, Pid}, {process, {Name, Node}}, {port, Port}, {time_offset, _}…
+Monitored = fun(List, Most) ->
+    {length(List), [{Kind, Who, NameOf(Who)} || {Kind, Who} <- lists:sublist(List, Most)]}
+end,
+
+%% A whole dictionary is copied to us: not a large one.
+Dictionary = fun(Pid, Memory, Most, Print) ->
+    case Memory < 32 * 1048576 andalso process_info(Pid, dictionary) of
+        {dictionary, Pairs} ->
+            WordBytes = erlang:system_info(wordsize),
+            Ancestors = proplists:get_value('$ancestors', Pairs, []),
+            {{length(Pairs), [{Print(Key, 80), WordBytes * erts_debug:flat_size(Value)}
+                              || {Key, Value} <- lists:sublist(Pairs, Most)]},
+             case Ancestors of
+                 [_ | _] -> [A || A <- lists:sublist(Ancestors, 20), is_pid(A) orelse is_atom(A)];
+                 _ -> []
+             end};
+        _ ->
+            {undefined, []}
+    end
+end,
+
+Binaries = fun(List) ->
+    Distinct = lists:ukeysort(1, List),
+    Sizes = lists:reverse(lists:sort([{Size, Refs} || {_, Size, Refs} <- Distinct])),
+    {length(Distinct), lists:sum([Size || {Size, _} <- Sizes]), lists:sublist(Sizes, 20)}
+end,
+
+Items = [status, priority, trap_exit, group_leader, reductions, message_queue_len,
+         message_queue_data, memory, total_heap_size, heap_size, stack_size, suspending,
+         error_handler, catchlevel, current_function, current_stacktrace, links, monitors,
+         monitored_by, garbage_collection, garbage_collection_info, binary],
+
+fun({Who, Limits}, #{id := IdOf, apps := Apps, print := Print}) ->
+    #{stack := StackMost, links := LinksMost, dictionary := DictionaryMost} = Limits,
+    Pid = case Who of _ when is_atom(Who) -> whereis(Who); _ -> Who end,
+    Info = is_pid(Pid) andalso node(Pid) =:= node() andalso process_info(Pid, Items),
+    case is_list(Info) andalso IdOf(Pid, Apps()) of
+        Id when is_tuple(Id) ->
+            Get = fun(Key) -> element(2, lists:keyfind(Key, 1, Info)) end,
+            Plain = [{Key, Get(Key)}
+                     || Key <- [status, priority, trap_exit, reductions, message_queue_len,
+                                message_queue_data, memory, total_heap_size, heap_size,
+                                stack_size, error_handler, catchlevel, current_function]],
+            {Keys, Ancestors} = Dictionary(Pid, Get(memory), DictionaryMost, Print),
+            Parent =
+                try process_info(Pid, parent) of {parent, P} -> P; undefined -> undefined
+                catch error:_ -> case Ancestors of [A | _] when is_pid(A) -> A; _ -> undefined end
+                end,
+            Stack = lists:map(Location, lists:sublist(Get(current_stacktrace), StackMost)),
+            Leader = Get(group_leader),
+            {process, erlang:monotonic_time(nanosecond), Pid, Id,
+             Plain ++
+             [{group_leader, {Leader, NameOf(Leader)}},
+              {ancestors, Ancestors},
+              {parent, Parent},
+              {heap_fragments, proplists:get_value(mbuf_size, Get(garbage_collection_info), 0)},
+              {garbage_collection,
+               [{Key, N} || {Key, N} <- Get(garbage_collection), is_integer(N)]},
+              {current_location, case Stack of [Top | _] -> Top; [] -> undefined end},
+              {stack, Stack},
+              {links, Named(Get(links), LinksMost)},
+              {monitors, Monitored(Get(monitors), LinksMost)},
+              {monitored_by, Named(Get(monitored_by), LinksMost)},
+              {dictionary, Keys},
+              {binary, Binaries(Get(binary))},
+              {suspending, length(Get(suspending))}]};
+        _ ->
+            gone
+    end
+end.

@@ -1,0 +1,63 @@
+%% The state of a process that speaks OTP's system messages. Arg: {Pid, TimeoutMs, Bytes}.
+%%
+%% Asked only of gen_* behaviours, which answer system messages whatever they are doing next: a
+%% process of any other kind would find a message that it does not know. This worker does the
+%% asking and ends with its answer, so that a late reply reaches nobody.
+Behaviours = [gen_server, gen_statem, gen_event, gen_fsm, supervisor],
+
+%% In a loop of a behaviour; or hibernating, then the module behind proc_lib tells.
+IsBehaviour = fun(Stack, Call) ->
+    Modules = [M || {M, _, _, _} <- Stack],
+    lists:any(fun(M) -> lists:member(M, Behaviours) end, Modules)
+        orelse begin
+            {Module, Function, _} = Call,
+            lists:member({erlang, hibernate}, [{M, F} || {M, F, _, _} <- Stack])
+                andalso lists:member(Function, [init, Module])
+                andalso
+                try erlang:get_module_info(Module, attributes) of
+                    Attributes ->
+                        Declared = lists:append([L || {K, L} <- Attributes,
+                                                      K =:= behaviour orelse K =:= behavior]),
+                        lists:any(fun(B) -> lists:member(B, Behaviours) end, Declared)
+                catch
+                    error:_ -> false
+                end
+        end
+end,
+
+fun({Pid, TimeoutMs, Bytes}, #{print := Print, initial_call := InitialCall}) ->
+    Alive = node(Pid) =:= node()
+        andalso process_info(Pid, [initial_call, message_queue_len, status, memory,
+                                   current_stacktrace]),
+    case Alive of
+        [{_, Mfa}, {_, Len}, {_, Status}, {_, Memory}, {_, Stack}] ->
+            Refusal =
+                if
+                    Len > 1000 -> <<"its mailbox is too long">>;
+                    Memory > 32 * 1048576 -> <<"its memory is above 32 MiB">>;
+                    Status =:= suspended -> <<"it is suspended">>;
+                    true ->
+                        case IsBehaviour(Stack, InitialCall(Pid, Mfa)) of
+                            true -> none;
+                            false -> <<"no OTP behaviour">>
+                        end
+                end,
+            Start = erlang:monotonic_time(),
+            Got = case Refusal of
+                none -> try {ok, sys:get_state(Pid, TimeoutMs)} catch _:Error -> {error, Error} end;
+                _ -> {refused, Refusal}
+            end,
+            put(waited, get(waited) + erlang:monotonic_time() - Start),
+            case Got of
+                {ok, State} ->
+                    {state, erts_debug:flat_size(State) * erlang:system_info(wordsize),
+                     Print(State, Bytes)};
+                {refused, Why} -> {no_state, Why};
+                {error, {timeout, _}} -> {no_state, <<"no answer in time">>};
+                {error, {noproc, _}} -> gone;
+                {error, Why} -> {no_state, Print(Why, 200)}
+            end;
+        _ ->
+            gone
+    end
+end.
