@@ -1,0 +1,82 @@
+/*
+ * Questions to one target over one connection: starts the keeper there, loads expressions when
+ * they are first asked for, matches answers to questions, and gives each question a deadline.
+ * docs/queries.md is the protocol. One thread: the loop's. Callbacks come from the loop, never
+ * from within query_ask().
+ */
+#ifndef BEAMTOP_QUERY_QUERY_H
+#define BEAMTOP_QUERY_QUERY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "beamtop/base/error.h"
+#include "beamtop/etf/build.h"
+#include "beamtop/etf/term.h"
+
+struct conn;
+struct query;
+
+/* The questions there are: one for each src/query/q/NAME.erl but the keeper. */
+#define QUESTION_LIST(X)                                                                           \
+    X(NODE, "node")                                                                                \
+    X(SYSTEM, "system")                                                                            \
+    X(SCAN, "scan")                                                                                \
+    X(PROCESS, "process")                                                                          \
+    X(MAILBOX, "mailbox")                                                                          \
+    X(STATE, "state")                                                                              \
+    X(ALLOC, "alloc")                                                                              \
+    X(APPS, "apps")                                                                                \
+    X(TREE, "tree")
+
+enum question {
+#define QUESTION_ENUM(id, name) QUESTION_##id,
+    QUESTION_LIST(QUESTION_ENUM)
+#undef QUESTION_ENUM
+    QUESTIONS
+};
+
+const char *question_name(enum question q);
+
+struct answer {
+    enum question question;
+    const uint8_t *value; /* checked, without version byte; borrowed for the callback; NULL on failure */
+    size_t len;
+    double target_us; /* work of our processes on the target for this answer */
+    struct error err; /* ERR_TARGET, ERR_TIMEOUT, ERR_LIMIT, ERR_LOST, or none */
+};
+
+typedef void answer_fn(void *arg, const struct answer *answer);
+
+struct query_handlers {
+    void (*on_ready)(void *arg);                           /* the keeper stands */
+    void (*on_failed)(void *arg, const struct error *err); /* it could not be started, or has ended */
+};
+
+/* Asks the target to start the keeper: on_ready or on_failed follows within deadline_ms. */
+int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
+               const struct query_handlers *handlers, void *arg, unsigned deadline_ms,
+               struct error *err);
+
+/*
+ * Asks. `arg_term` is the question's Arg (borrowed). The answer, or an error by the deadline,
+ * comes to fn exactly once, unless query_close() comes first. ERR_LIMIT with LIMIT_CALLS_IN_FLIGHT
+ * questions open.
+ */
+int query_ask(struct query *q, enum question question, const struct builder *arg_term,
+              unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err);
+bool query_pending(const struct query *q, enum question question);
+
+/* Give it what the connection brought: a message to our pid (checked, with version byte), and
+   news of a link's end. */
+void query_message(struct query *q, const uint8_t *payload, size_t len);
+void query_link_exit(struct query *q, const struct etf_pid *from);
+
+/* Ends a long-lived holder of the target (scan); the next ask starts a new one. */
+void query_drop(struct query *q, enum question holder);
+
+/* Says goodbye (the keeper ends) and frees. The connection stays the caller's. No callbacks after. */
+void query_close(struct query *q);
+
+#endif

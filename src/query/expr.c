@@ -1,0 +1,80 @@
+/* Evaluating text on the target: one call of rex, a constant form, the source in a binding. */
+#include "internal.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "beamtop/etf/parse.h"
+
+/*
+ * element(2, erl_eval:exprs(Exprs, B)) where Exprs come from scanning and parsing the binary S:
+ * what the shell does with a line. The forms are those of the "Abstract Format" chapter of ERTS.
+ */
+#define FORM_REMOTE(mod, fun) "{remote,1,{atom,1," mod "},{atom,1," fun "}}"
+#define FORM_CALL(mod, fun, args) "{call,1," FORM_REMOTE(mod, fun) ",[" args "]}"
+#define FORM_SECOND(of) FORM_CALL("erlang", "element", "{integer,1,2}," of)
+
+static const char eval_form[] = FORM_SECOND(FORM_CALL(
+    "erl_eval", "exprs",
+    FORM_SECOND(FORM_CALL(
+        "erl_parse", "parse_exprs",
+        FORM_SECOND(FORM_CALL("erl_scan", "string",
+                              FORM_CALL("unicode", "characters_to_list", "{var,1,'S'}")))))
+    ",{var,1,'B'}"));
+
+const struct embedded *expr_source(const char *name)
+{
+    size_t len = strlen(name);
+    const struct embedded *e = query_sources;
+    while (e->name && !(strncmp(e->name, name, len) == 0 && strcmp(e->name + len, ".erl") == 0))
+        e++;
+    assert(e->name);
+    return e;
+}
+
+static void build_bindings(struct builder *b, const char *own_node, const struct etf_pid *self,
+                           const struct embedded *source)
+{
+    /* [{'B', [{'C', Self}, {'O', #{}}]}, {'S', Source}]: an orddict, which every release takes */
+    build_list(b, 2);
+    build_tuple(b, 2);
+    build_atom(b, "B");
+    build_list(b, 2);
+    build_tuple(b, 2);
+    build_atom(b, "C");
+    build_pid(b, own_node, self);
+    build_tuple(b, 2);
+    build_atom(b, "O");
+    build_map(b, 0);
+    build_nil(b);
+    build_tuple(b, 2);
+    build_atom(b, "S");
+    build_binary(b, source->text, source->len);
+    build_nil(b);
+}
+
+int expr_build(struct builder *b, const char *own_node, const struct etf_pid *self,
+               const struct embedded *source, struct error *err)
+{
+    build_tuple(b, 3);
+    build_atom(b, "$gen_call");
+    build_tuple(b, 2);
+    build_pid(b, own_node, self);
+    build_int(b, EXPR_TAG);
+    build_tuple(b, 5);
+    build_atom(b, "call");
+    build_atom(b, "erl_eval");
+    build_atom(b, "expr");
+    build_list(b, 5);
+    int rc = etf_parse(b, eval_form, sizeof eval_form - 1, NULL, err);
+    if (rc != 0)
+        return rc;
+    build_bindings(b, own_node, self, source);
+    build_atom(b, "none");
+    build_atom(b, "none");
+    build_atom(b, "value");
+    build_nil(b);
+    /* The group leader of the evaluating process: `user` exists on every node that can print. */
+    build_atom(b, "user");
+    return 0;
+}

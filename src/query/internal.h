@@ -1,0 +1,25 @@
+/* Private to the query layer. */
+#ifndef BEAMTOP_QUERY_INTERNAL_H
+#define BEAMTOP_QUERY_INTERNAL_H
+
+#include "beamtop/base/embed.h"
+#include "beamtop/query/query.h"
+
+/* src/query/q/NAME.erl, made by src/embed.sh. */
+extern const struct embedded query_sources[];
+
+/* Reply tag of the one call to `rex` in a query's life. */
+#define EXPR_TAG 1
+
+/* The source of q/NAME.erl; there is one for every name of ours. */
+const struct embedded *expr_source(const char *name);
+
+/*
+ * Builds the message to `rex` that evaluates a source on the target with the bindings 'C' (self)
+ * and 'O' (options: an empty map). The answer is {EXPR_TAG, Value} or {EXPR_TAG, {badrpc, Why}}.
+ * Returns 0, or an error when the constant form does not parse, which is a bug.
+ */
+int expr_build(struct builder *b, const char *own_node, const struct etf_pid *self,
+               const struct embedded *source, struct error *err);
+
+#endif

@@ -1,0 +1,388 @@
+/* Questions in flight: a small table, one timer for the nearest deadline. */
+#include "beamtop/query/query.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/buf.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/dist/conn.h"
+#include "beamtop/etf/cursor.h"
+#include "beamtop/etf/print.h"
+#include "internal.h"
+
+/* What the program waits beyond the target's own deadline before it gives an answer up. */
+#define GRACE_MS 1000
+
+/* The keeper.erl that this program was built with. */
+#define KEEPER_VERSION 1
+
+struct call {
+    bool used;
+    enum question question;
+    int64_t id;
+    uint64_t due_ms;
+    answer_fn *fn;
+    void *fn_arg;
+};
+
+struct query {
+    uv_loop_t *loop;
+    uv_timer_t *timer; /* owned by the loop once closing */
+    struct conn *conn;
+    struct query_handlers handlers;
+    void *arg;
+    bool ready;
+    bool failed;
+    uint64_t open_due_ms;
+    struct etf_pid keeper;
+    int64_t next_id;
+    bool loaded[QUESTIONS];
+    struct call calls[LIMIT_CALLS_IN_FLIGHT];
+};
+
+static const char *const question_names[QUESTIONS] = {
+#define QUESTION_NAME(id, name) [QUESTION_##id] = name,
+    QUESTION_LIST(QUESTION_NAME)
+#undef QUESTION_NAME
+};
+
+const char *question_name(enum question q)
+{
+    return question_names[q];
+}
+
+/* ---- deadlines */
+
+static void on_timer(uv_timer_t *timer);
+
+static void arm_timer(struct query *q)
+{
+    uint64_t due = q->ready || q->failed ? UINT64_MAX : q->open_due_ms;
+    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
+        if (q->calls[i].used && q->calls[i].due_ms < due)
+            due = q->calls[i].due_ms;
+    if (due == UINT64_MAX) {
+        uv_timer_stop(q->timer);
+        return;
+    }
+    uint64_t now = uv_now(q->loop);
+    uv_timer_start(q->timer, on_timer, due > now ? due - now : 0, 0);
+}
+
+static void fail(struct query *q, const struct error *err)
+{
+    if (q->failed)
+        return;
+    q->failed = true;
+    arm_timer(q);
+    q->handlers.on_failed(q->arg, err);
+}
+
+/* Frees the place first: the callback may ask again, or close the query. */
+static void finish(struct query *q, struct call *call, struct answer *answer)
+{
+    struct call done = *call;
+    call->used = false;
+    arm_timer(q);
+    answer->question = done.question;
+    done.fn(done.fn_arg, answer);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct query *q = timer->data;
+    uint64_t now = uv_now(q->loop);
+
+    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++) {
+        struct call *call = &q->calls[i];
+        if (!call->used || call->due_ms > now)
+            continue;
+        struct answer answer = {.value = NULL};
+        error_set(&answer.err, ERR_TIMEOUT, "the target did not answer “%s” in time",
+                  question_name(call->question));
+        finish(q, call, &answer);
+        return; /* the callback may have closed the query; finish() has armed the timer */
+    }
+    if (!q->ready && !q->failed && q->open_due_ms <= now) {
+        struct error err = {.code = ERR_NONE};
+        error_set(&err, ERR_TIMEOUT,
+                  "connected, but the target did not evaluate anything in time: is its `rex` "
+                  "process busy, or the node overloaded? (--timeout gives it longer)");
+        fail(q, &err);
+        return;
+    }
+    arm_timer(q);
+}
+
+/* ---- start and end */
+
+int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
+               const struct query_handlers *handlers, void *arg, unsigned deadline_ms,
+               struct error *err)
+{
+    struct query *q = alloc_zero(1, sizeof *q);
+    q->loop = loop;
+    q->conn = conn;
+    q->handlers = *handlers;
+    q->arg = arg;
+    q->open_due_ms = uv_now(loop) + deadline_ms;
+    q->next_id = EXPR_TAG + 1;
+    q->timer = alloc_zero(1, sizeof *q->timer);
+    uv_timer_init(loop, q->timer);
+    q->timer->data = q;
+
+    struct builder *b = builder_new();
+    int rc = expr_build(b, conn_own_node(conn), conn_self(conn), expr_source("keeper"), err);
+    if (rc == 0) {
+        size_t len = 0;
+        const uint8_t *bytes = builder_bytes(b, &len);
+        rc = conn_send_name(conn, "rex", bytes, len, err);
+    }
+    builder_free(b);
+    if (rc != 0) {
+        query_close(q);
+        return rc;
+    }
+    arm_timer(q);
+    *out = q;
+    return 0;
+}
+
+static int send_keeper(struct query *q, const struct builder *b, struct error *err)
+{
+    size_t len = 0;
+    const uint8_t *bytes = builder_bytes(b, &len);
+    return conn_send(q->conn, &q->keeper, bytes, len, err);
+}
+
+static void free_timer(uv_handle_t *timer)
+{
+    free(timer);
+}
+
+void query_close(struct query *q)
+{
+    if (!q)
+        return;
+    if (q->ready && !q->failed) {
+        struct error ignored = {.code = ERR_NONE};
+        struct builder *b = builder_new();
+        build_atom(b, "stop");
+        (void)send_keeper(q, b, &ignored);
+        builder_free(b);
+    }
+    uv_timer_stop(q->timer);
+    uv_close((uv_handle_t *)q->timer, free_timer);
+    free(q);
+}
+
+/* ---- asking */
+
+static int load(struct query *q, enum question question, struct error *err)
+{
+    if (q->loaded[question])
+        return 0;
+    const char *name = question_name(question);
+    const struct embedded *source = expr_source(name);
+    struct builder *b = builder_new();
+    build_tuple(b, 3);
+    build_atom(b, "load");
+    build_atom(b, name);
+    build_binary(b, source->text, source->len);
+    int rc = send_keeper(q, b, err);
+    builder_free(b);
+    q->loaded[question] = rc == 0;
+    return rc;
+}
+
+static struct call *free_call(struct query *q)
+{
+    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
+        if (!q->calls[i].used)
+            return &q->calls[i];
+    return NULL;
+}
+
+/* The scan lives in a process that keeps its pids and last values between questions. */
+static bool has_holder(enum question question)
+{
+    return question == QUESTION_SCAN;
+}
+
+static void build_ask(struct builder *b, int64_t id, enum question question,
+                      const struct builder *arg_term, unsigned deadline_ms)
+{
+    size_t len = 0;
+    const uint8_t *arg = builder_bytes(arg_term, &len);
+    build_tuple(b, 5);
+    build_atom(b, "ask");
+    build_int(b, id);
+    build_atom(b, question_name(question));
+    if (has_holder(question)) {
+        build_tuple(b, 3);
+        build_atom(b, "in");
+        build_atom(b, question_name(question));
+    }
+    build_raw(b, arg + 1, len - 1);
+    build_int(b, deadline_ms);
+}
+
+int query_ask(struct query *q, enum question question, const struct builder *arg_term,
+              unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err)
+{
+    assert(q->ready && deadline_ms <= LIMIT_QUERY_MS);
+    struct call *call = free_call(q);
+    if (!call)
+        return error_set(err, ERR_LIMIT, "%d questions to the target are without an answer",
+                         LIMIT_CALLS_IN_FLIGHT);
+    int rc = load(q, question, err);
+    if (rc != 0)
+        return rc;
+
+    int64_t id = q->next_id++;
+    struct builder *b = builder_new();
+    build_ask(b, id, question, arg_term, deadline_ms);
+    rc = send_keeper(q, b, err);
+    builder_free(b);
+    if (rc != 0)
+        return rc;
+    *call = (struct call){
+        .used = true,
+        .question = question,
+        .id = id,
+        .due_ms = uv_now(q->loop) + deadline_ms + GRACE_MS,
+        .fn = fn,
+        .fn_arg = fn_arg,
+    };
+    arm_timer(q);
+    return 0;
+}
+
+bool query_pending(const struct query *q, enum question question)
+{
+    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
+        if (q->calls[i].used && q->calls[i].question == question)
+            return true;
+    return false;
+}
+
+void query_drop(struct query *q, enum question holder)
+{
+    struct error ignored = {.code = ERR_NONE};
+    struct builder *b = builder_new();
+    build_tuple(b, 2);
+    build_atom(b, "drop");
+    build_atom(b, question_name(holder));
+    (void)send_keeper(q, b, &ignored);
+    builder_free(b);
+}
+
+/* ---- answers */
+
+static void print_raw(struct buf *out, struct slice term)
+{
+    const struct print_limits limits = {.depth = 8, .items = 20, .bytes = 300};
+    print_term(out, (const uint8_t *)term.s, term.len, &limits);
+}
+
+/* {EXPR_TAG, {keeper, Pid, Version}} or {EXPR_TAG, {badrpc, Reason}} */
+static void take_start(struct query *q, struct cursor *c)
+{
+    struct slice value = {0};
+    struct cursor copy = *c;
+    cursor_raw(&copy, &value);
+
+    int64_t version = 0;
+    bool ok = cursor_tuple_of(c, 3) && cursor_atom_is(c, "keeper") &&
+              cursor_pid(c, &q->keeper, NULL) && cursor_int64(c, &version);
+    if (ok && version == KEEPER_VERSION) {
+        q->ready = true;
+        arm_timer(q);
+        q->handlers.on_ready(q->arg);
+        return;
+    }
+    struct error err = {.code = ERR_NONE};
+    struct buf text;
+    buf_init(&text, 4096);
+    print_raw(&text, value);
+    error_set(&err, ERR_TARGET, "the target could not evaluate the keeper: %s", buf_cstr(&text));
+    buf_clear(&text);
+    fail(q, &err);
+}
+
+/* The rest of {a, Id, error | timeout | killed, Cost, What} as an error. */
+static void describe_failure(struct error *err, enum question question, struct slice status,
+                             struct slice what)
+{
+    struct buf text;
+    buf_init(&text, 4096);
+    print_raw(&text, what);
+    const char *name = question_name(question);
+    if (status.len == 7 && memcmp(status.s, "timeout", 7) == 0)
+        error_set(err, ERR_TIMEOUT, "“%s” was stopped on the target at its deadline (%s ms)", name,
+                  buf_cstr(&text));
+    else if (status.len == 6 && memcmp(status.s, "killed", 6) == 0)
+        error_set(err, ERR_LIMIT, "“%s” was ended on the target: %s", name, buf_cstr(&text));
+    else
+        error_set(err, ERR_TARGET, "“%s” failed on the target: %s", name, buf_cstr(&text));
+    buf_clear(&text);
+}
+
+static struct call *find_call(struct query *q, int64_t id)
+{
+    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
+        if (q->calls[i].used && q->calls[i].id == id)
+            return &q->calls[i];
+    return NULL;
+}
+
+static void take_answer(struct query *q, struct cursor *c)
+{
+    int64_t id = 0, waits = 0;
+    struct slice status = {0}, value = {0};
+    struct answer answer = {.value = NULL};
+    bool ok = cursor_atom_is(c, "a") && cursor_int64(c, &id) && cursor_atom(c, &status) &&
+              cursor_tuple_of(c, 2) && cursor_number(c, &answer.target_us) &&
+              cursor_int64(c, &waits) && cursor_raw(c, &value);
+    struct call *call = ok ? find_call(q, id) : NULL;
+    if (!call)
+        return; /* late: its deadline has passed here */
+    if (status.len == 2 && memcmp(status.s, "ok", 2) == 0) {
+        answer.value = (const uint8_t *)value.s;
+        answer.len = value.len;
+    } else {
+        describe_failure(&answer.err, call->question, status, value);
+    }
+    finish(q, call, &answer);
+}
+
+void query_message(struct query *q, const uint8_t *payload, size_t len)
+{
+    if (q->failed)
+        return;
+    struct cursor c;
+    size_t arity = 0;
+    cursor_init(&c, payload, len);
+    if (!cursor_tuple(&c, &arity))
+        return; /* not ours: a stray message of someone who found our pid */
+    if (arity == 2 && !q->ready) {
+        int64_t tag = 0;
+        if (cursor_int64(&c, &tag) && tag == EXPR_TAG)
+            take_start(q, &c);
+    } else if (arity == 5 && q->ready) {
+        take_answer(q, &c);
+    }
+}
+
+void query_link_exit(struct query *q, const struct etf_pid *from)
+{
+    if (q->failed || !q->ready || from->id != q->keeper.id || from->serial != q->keeper.serial)
+        return;
+    struct error err = {.code = ERR_NONE};
+    error_set(&err, ERR_LOST, "our keeper on the target was ended by someone else");
+    fail(q, &err);
+}
