@@ -1,0 +1,302 @@
+#include "cli.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/text.h"
+#include "cli_table.h"
+#include "commands.h"
+
+#define AT(field) offsetof(struct cli_options, field)
+
+const struct cli_option cli_option_table[] = {
+    {"cookie", 0, FOR_CONNECT, TYPE_TEXT, AT(cookie), 0, 0, 0, "COOKIE",
+     "the target's cookie; wiped from the process list"},
+    {"cookie-file", 0, FOR_CONNECT, TYPE_TEXT, AT(cookie_file), 0, 0, 0, "FILE",
+     "read the cookie from FILE"},
+    {"timeout", 't', FOR_CONNECT, TYPE_SECONDS, AT(timeout_s), 0, 0.05, 600, "SECONDS",
+     "deadline for connecting and for the header's answers (5)"},
+    {"host", 0, FOR_CONNECT, TYPE_TEXT, AT(host), 0, 0, 0, "HOST",
+     "connect to HOST in place of the host in the node's name"},
+    {"port", 0, FOR_CONNECT, TYPE_INTEGER, AT(port), 0, 1, 65535, "PORT",
+     "the node's distribution port; epmd is not asked"},
+    {"epmd-port", 0, FOR_CONNECT, TYPE_INTEGER, AT(epmd_port), 0, 1, 65535, "PORT",
+     "port of epmd (ERL_EPMD_PORT, else 4369)"},
+    {"interval", 'i', FOR_TICKS | FOR_SCREEN, TYPE_SECONDS, AT(interval_s), AT(interval_given),
+     0.25, 3600, "SECONDS", "time between ticks (1)"},
+    {"budget", 'b', FOR_TICKS | FOR_SCREEN, TYPE_SHARE, AT(budget), AT(budget_given), 0.0001, 1,
+     "PERCENT", "most that we may cost the target, in percent of one scheduler (2 %)"},
+    {"ticks", 'n', FOR_TICKS, TYPE_INTEGER, AT(ticks), AT(ticks_given), 0, 1e9, "TICKS",
+     "how many ticks to print; 0: until interrupted"},
+    {"sort", 's', FOR_TOP | FOR_SCREEN, TYPE_TEXT, AT(sort), 0, 0, 0, "COLUMN",
+     "column to rank processes by (reductions_per_s)"},
+    {"reverse", 'r', FOR_TOP | FOR_SCREEN, TYPE_FLAG, AT(reverse), 0, 0, 0, NULL,
+     "smallest first"},
+    {"rows", 'R', FOR_TOP, TYPE_INTEGER, AT(rows), 0, 1, 1000, "ROWS", "rows to print (20)"},
+    {"filter", 'f', FOR_TOP | FOR_SCREEN, TYPE_TEXT, AT(filter), 0, 0, 0, "REGEX",
+     "only processes whose name, initial call, current function, application or pid matches"},
+    {"columns", 'c', FOR_TOP | FOR_SCREEN, TYPE_TEXT, AT(columns), 0, 0, 0, "A,B,…",
+     "columns to show, by their JSON keys"},
+    {"own", 0, FOR_TOP | FOR_SCREEN, TYPE_FLAG, AT(own), 0, 0, 0, NULL,
+     "show beamtop's own processes on the target too"},
+    {"format", 'F', FOR_FORMAT | FOR_CAPTURE, TYPE_FORMAT, AT(format), AT(format_given), 0, 0,
+     "FORMAT", "text, json or csv; for captures text, ansi, html or svg"},
+    {"view", 'v', FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(view), 0, 0, 0, "VIEW",
+     "view to start with (top)"},
+    {"theme", 0, FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(theme), 0, 0, 0, "THEME",
+     "name of a theme, or a theme file"},
+    {"config", 0, FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(config), 0, 0, 0, "FILE",
+     "read FILE in place of the configuration in the home directory"},
+    {"no-config", 0, FOR_SCREEN | FOR_CAPTURE, TYPE_FLAG, AT(no_config), 0, 0, 0, NULL,
+     "built-in defaults only"},
+    {"ascii", 0, FOR_SCREEN | FOR_CAPTURE | FOR_FORMAT, TYPE_FLAG, AT(ascii), 0, 0, 0, NULL,
+     "no character beyond ASCII"},
+    {"mono", 0, FOR_SCREEN, TYPE_FLAG, AT(mono), 0, 0, 0, NULL, "no colour (also NO_COLOR)"},
+    {"size", 0, FOR_CAPTURE, TYPE_TEXT, AT(size), 0, 0, 0, "COLUMNSxROWS",
+     "size of the captured screen (120x40)"},
+    {"output", 'o', FOR_CAPTURE, TYPE_TEXT, AT(output), 0, 0, 0, "FILE",
+     "write to FILE; %t in it becomes the time; without it: standard output"},
+    {"every", 0, FOR_CAPTURE, TYPE_SECONDS, AT(every_s), 0, 0.25, 86400, "SECONDS",
+     "capture again and again"},
+    {"when", 0, FOR_CAPTURE, TYPE_TEXT, AT(when), 0, 0, 0, "CONDITION",
+     "capture when it becomes true: 'run_queue > 8', 'memory_total_bytes >= 2GiB'"},
+    {"help", 'h', FOR_ALL, TYPE_FLAG, AT(help), 0, 0, 0, NULL, "this text"},
+    {"version", 'V', FOR_ALL, TYPE_FLAG, AT(version), 0, 0, 0, NULL, "version"},
+};
+
+const size_t cli_option_table_len = ARRAY_LEN(cli_option_table);
+
+#define FOR_BATCH (FOR_ALL | FOR_CONNECT | FOR_FORMAT)
+
+const struct cli_command cli_commands[] = {
+    {"", "[NODE]", "live screen; without NODE the only node of this host, or a picker",
+     FOR_ALL | FOR_CONNECT | FOR_SCREEN, 1, false, false, command_screen},
+    {"top", "NODE", "top processes and the system's numbers, tick by tick",
+     FOR_BATCH | FOR_TICKS | FOR_TOP, 1, true, false, command_top},
+    {"info", "NODE", "what the node is: releases, limits, counts, memory", FOR_BATCH, 1, true,
+     false, command_info},
+    {"process", "NODE PID|NAME", "all that is safe to know of one process", FOR_BATCH, 2, true,
+     false, command_process},
+    {"memory", "NODE", "memory by type, allocators, resident size", FOR_BATCH | FOR_TICKS, 1, true,
+     false, command_memory},
+    {"schedulers", "NODE", "use and run queue of each scheduler", FOR_BATCH | FOR_TICKS, 1, true,
+     false, command_schedulers},
+    {"apps", "NODE", "processes, memory, reductions, mailboxes per application",
+     FOR_BATCH | FOR_TICKS, 1, true, false, command_apps},
+    {"nodes", "", "the VMs on this host", FOR_ALL | FOR_CONNECT | FOR_FORMAT, 0, false, false,
+     command_nodes},
+    {"capture", "NODE", "a view as text, ANSI, HTML or SVG, without a terminal",
+     FOR_ALL | FOR_CONNECT | FOR_TICKS | FOR_TOP | FOR_SCREEN | FOR_CAPTURE, 1, true, false,
+     command_capture},
+    {"generate", "WHAT", "tables of the program for its manual", FOR_ALL, 1, true, true,
+     command_generate},
+};
+const size_t cli_commands_len = ARRAY_LEN(cli_commands);
+
+static const char *const formats[] = {
+    [FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv",
+    [FORMAT_ANSI] = "ansi", [FORMAT_HTML] = "html", [FORMAT_SVG] = "svg",
+};
+
+/* ---- values */
+
+static int bad_value(struct error *err, const struct cli_option *opt, const char *text)
+{
+    if (opt->type == TYPE_FORMAT)
+        return error_set(err, ERR_USAGE, "--%s: “%s” is no format: %s", opt->name, text, opt->help);
+    return error_set(err, ERR_USAGE, "--%s: “%s” is not between %g and %g", opt->name, text,
+                     opt->type == TYPE_SHARE ? opt->min * 100 : opt->min,
+                     opt->type == TYPE_SHARE ? opt->max * 100 : opt->max);
+}
+
+static int set_number(const struct cli_option *opt, void *field, const char *text,
+                      struct error *err)
+{
+    char *end = NULL;
+    double v = 0;
+    if (opt->type == TYPE_SECONDS) {
+        if (text_parse_duration(text, &v) != 0)
+            return bad_value(err, opt, text);
+    } else {
+        errno = 0;
+        v = strtod(text, &end);
+        while (*end == ' ' || *end == '%')
+            end++;
+        if (end == text || *end || errno || isnan(v))
+            return bad_value(err, opt, text);
+    }
+    if (opt->type == TYPE_SHARE)
+        v /= 100;
+    if (!(v >= opt->min && v <= opt->max) || (opt->type == TYPE_INTEGER && v != floor(v)))
+        return bad_value(err, opt, text);
+    if (opt->type == TYPE_INTEGER)
+        *(int64_t *)field = (int64_t)v;
+    else
+        *(double *)field = v;
+    return 0;
+}
+
+static int set_format(const struct cli_option *opt, enum cli_format *format, const char *text,
+                      struct error *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
+        if (strcmp(formats[i], text) != 0)
+            continue;
+        *format = (enum cli_format)i;
+        return 0;
+    }
+    return bad_value(err, opt, text);
+}
+
+static int set_value(const struct cli_option *opt, struct cli_options *o, const char *text,
+                     struct error *err)
+{
+    void *field = (char *)o + opt->offset;
+    if (opt->given_offset)
+        *(bool *)((char *)o + opt->given_offset) = true;
+    switch (opt->type) {
+    case TYPE_FLAG:
+        *(bool *)field = true;
+        return 0;
+    case TYPE_TEXT:
+        *(const char **)field = text;
+        return 0;
+    case TYPE_FORMAT:
+        return set_format(opt, field, text, err);
+    case TYPE_SECONDS:
+    case TYPE_SHARE:
+    case TYPE_INTEGER:
+        return set_number(opt, field, text, err);
+    }
+    return 0;
+}
+
+/* ---- parsing */
+
+#define LONG_BASE 1000 /* getopt's value of options[i] is LONG_BASE + i */
+
+static void make_getopt(struct option *longs, char *shorts)
+{
+    size_t s = 0;
+    shorts[s++] = ':';
+    for (size_t i = 0; i < ARRAY_LEN(cli_option_table); i++) {
+        bool arg = cli_option_table[i].type != TYPE_FLAG;
+        longs[i] = (struct option){cli_option_table[i].name, arg ? required_argument : no_argument, NULL,
+                                   (int)(LONG_BASE + i)};
+        if (cli_option_table[i].letter) {
+            shorts[s++] = cli_option_table[i].letter;
+            if (arg)
+                shorts[s++] = ':';
+        }
+    }
+    shorts[s] = '\0';
+}
+
+static const struct cli_option *find_option(int value)
+{
+    if (value >= LONG_BASE)
+        return &cli_option_table[value - LONG_BASE];
+    for (size_t i = 0; i < ARRAY_LEN(cli_option_table); i++)
+        if (cli_option_table[i].letter && cli_option_table[i].letter == value)
+            return &cli_option_table[i];
+    return NULL;
+}
+
+static const struct cli_command *find_command(const char *name)
+{
+    for (size_t i = 1; i < cli_commands_len; i++)
+        if (strcmp(cli_commands[i].name, name) == 0)
+            return &cli_commands[i];
+    return NULL;
+}
+
+static void set_defaults(struct cli_options *o)
+{
+    *o = (struct cli_options){
+        .timeout_s = 5,
+        .interval_s = 1,
+        .budget = 0.02,
+        .ticks = 1,
+        .sort = "reductions_per_s",
+        .rows = 20,
+        .view = "top",
+        .size = "120x40",
+        .every_s = 0,
+    };
+}
+
+static int parse_options(int argc, char **argv, const struct cli_command *command,
+                         struct cli_options *o, struct error *err)
+{
+    struct option longs[ARRAY_LEN(cli_option_table) + 1] = {{0}};
+    char shorts[2 * ARRAY_LEN(cli_option_table) + 2];
+    int value;
+
+    make_getopt(longs, shorts);
+    opterr = 0;
+    optind = 1;
+    while ((value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+        if (value == ':')
+            return error_set(err, ERR_USAGE, "%s needs a value", argv[optind - 1]);
+        const struct cli_option *opt = value == '?' ? NULL : find_option(value);
+        if (!opt)
+            return error_set(err, ERR_USAGE, "there is no option %s", argv[optind - 1]);
+        if (!(opt->groups & command->options))
+            return error_set(err, ERR_USAGE, "--%s is not an option of `beamtop %s`", opt->name,
+                             command->name);
+        int rc = set_value(opt, o, optarg, err);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* A copy for us; the one that ps shows is overwritten. */
+static void hide_cookie(int argc, char **argv, struct cli_options *o)
+{
+    if (!o->cookie)
+        return;
+    const char *given = o->cookie;
+    o->cookie = alloc_strdup(given);
+    for (int i = 0; i < argc; i++) {
+        char *found = argv[i];
+        if (given >= found && given <= found + strlen(found))
+            memset(found + (given - found), 'x', strlen(given));
+    }
+}
+
+int cli_parse(int argc, char **argv, const struct cli_command **command, struct cli_options *o,
+              struct error *err)
+{
+    set_defaults(o);
+    *command = &cli_commands[0];
+    const struct cli_command *named = argc > 1 ? find_command(argv[1]) : NULL;
+    if (named) {
+        *command = named;
+        argc--;
+        argv++;
+    }
+    int rc = parse_options(argc, argv, *command, o, err);
+    hide_cookie(argc, argv, o);
+    if (rc != 0 || o->help || o->version)
+        return rc;
+    int n = argc - optind;
+    if (n > (*command)->max_args)
+        return error_set(err, ERR_USAGE, "what is “%s”? usage: beamtop %s %s",
+                         argv[optind + (*command)->max_args], (*command)->name, (*command)->args);
+    if (n == 0 && (*command)->needs_target)
+        return error_set(err, ERR_USAGE, "usage: beamtop %s %s", (*command)->name,
+                         (*command)->args);
+    if ((*command)->max_args == 2 && n < 2)
+        return error_set(err, ERR_USAGE, "usage: beamtop %s %s", (*command)->name,
+                         (*command)->args);
+    o->target = n > 0 ? argv[optind] : NULL;
+    o->second = n > 1 ? argv[optind + 1] : NULL;
+    return 0;
+}

@@ -1,0 +1,83 @@
+/*
+ * The command line: two tables, commands and options. Usage texts, the manual's tables and shell
+ * completion are made from them.
+ */
+#ifndef BEAMTOP_APP_CLI_H
+#define BEAMTOP_APP_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beamtop/base/buf.h"
+#include "beamtop/base/error.h"
+
+enum exit_code {
+    EXIT_DONE = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+    EXIT_CONNECT = 3,
+    EXIT_LOST = 4,
+    EXIT_REFUSED = 5,
+};
+
+/* What the environment says; read once, in main. NULL: not set. */
+struct app_env {
+    const char *cookie, *home, *xdg_config_home, *xdg_state_home, *term, *no_color, *epmd_port;
+    const char *theme_path, *config;
+    bool utf8;             /* the locale's character set */
+    bool in_tty, out_tty, err_tty;
+};
+
+enum cli_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_ANSI, FORMAT_HTML, FORMAT_SVG };
+
+/* The values of all options; set to their defaults, then by the command line. */
+struct cli_options {
+    const char *target;   /* first argument; NULL: none given */
+    const char *second;   /* `process NODE PID|NAME` */
+    const char *cookie, *cookie_file;
+    double timeout_s;
+    double interval_s;
+    double budget;
+    bool interval_given, budget_given;
+    int64_t ticks;        /* 0: until interrupted */
+    bool ticks_given;
+    const char *sort;
+    bool reverse;
+    int64_t rows;
+    const char *filter;
+    const char *columns;
+    enum cli_format format;
+    bool format_given;
+    const char *theme, *config, *view, *size, *output, *when;
+    double every_s;
+    bool ascii, own, no_config, mono;
+    int64_t epmd_port, port;
+    const char *host;
+    bool help, version;
+};
+
+struct cli_command {
+    const char *name;
+    const char *args;    /* "NODE [PID|NAME]" */
+    const char *help;
+    unsigned options;    /* mask of OPT_FOR_* groups it takes */
+    int max_args;
+    bool needs_target;
+    bool hidden;
+    int (*run)(const struct cli_options *o, const struct app_env *env);
+};
+
+extern const struct cli_command cli_commands[]; /* the first one is the screen, without a name */
+extern const size_t cli_commands_len;
+
+/* Parses argv; cookies given on the command line are wiped from it. ERR_USAGE says what is wrong. */
+int cli_parse(int argc, char **argv, const struct cli_command **command, struct cli_options *o,
+              struct error *err);
+
+void cli_usage(struct buf *out, const struct cli_command *command); /* NULL: all */
+
+/* The tables for the manual ("mdoc-commands", "mdoc-options") and completion ("words-…"). */
+int cli_generate(struct buf *out, const char *what, struct error *err);
+
+#endif

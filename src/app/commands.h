@@ -1,0 +1,18 @@
+/* What the commands do: one function each, called by main with parsed options. Returns the exit code. */
+#ifndef BEAMTOP_APP_COMMANDS_H
+#define BEAMTOP_APP_COMMANDS_H
+
+#include "cli.h"
+
+int command_screen(const struct cli_options *o, const struct app_env *env);
+int command_top(const struct cli_options *o, const struct app_env *env);
+int command_info(const struct cli_options *o, const struct app_env *env);
+int command_process(const struct cli_options *o, const struct app_env *env);
+int command_memory(const struct cli_options *o, const struct app_env *env);
+int command_schedulers(const struct cli_options *o, const struct app_env *env);
+int command_apps(const struct cli_options *o, const struct app_env *env);
+int command_nodes(const struct cli_options *o, const struct app_env *env);
+int command_capture(const struct cli_options *o, const struct app_env *env);
+int command_generate(const struct cli_options *o, const struct app_env *env);
+
+#endif

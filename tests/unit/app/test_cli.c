@@ -1,0 +1,181 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/cli.h"
+#include "app/cli_table.h"
+#include "app/commands.h"
+#include "beamtop/base/attr.h"
+
+/* The commands are not run here; their table needs their names. */
+#define COMMAND(name)                                                                              \
+    int command_##name(const struct cli_options *o, const struct app_env *env)                     \
+    {                                                                                              \
+        (void)o;                                                                                   \
+        (void)env;                                                                                 \
+        return 0;                                                                                  \
+    }
+COMMAND(screen)
+COMMAND(top)
+COMMAND(info)
+COMMAND(process)
+COMMAND(memory)
+COMMAND(schedulers)
+COMMAND(apps)
+COMMAND(nodes)
+COMMAND(capture)
+COMMAND(generate)
+
+#define MOST_ARGS 20
+
+struct line {
+    char text[256];
+    char *argv[MOST_ARGS + 1];
+    int argc;
+};
+
+static void split(struct line *l, const char *text)
+{
+    l->argc = 0;
+    strcpy(l->text, text);
+    for (char *w = strtok(l->text, " "); w; w = strtok(NULL, " "))
+        l->argv[l->argc++] = w;
+    l->argv[l->argc] = NULL;
+}
+
+static const struct {
+    const char *text, *command, *target;
+} good[] = {
+    {"beamtop", "", NULL},
+    {"beamtop shop@host", "", "shop@host"},
+    {"beamtop top shop@host -n 5 -i 2 --sort memory_bytes", "top", "shop@host"},
+    {"beamtop top -n5 -i2s shop@host", "top", "shop@host"},
+    {"beamtop process shop 0.41.0 --format json", "process", "shop"},
+    {"beamtop nodes --format csv", "nodes", NULL},
+    {"beamtop shop --budget 5%", "", "shop"},
+    {"beamtop capture shop --size 80x24 --format svg -o x.svg", "capture", "shop"},
+    {"beamtop top --help", "top", NULL},
+};
+
+static const struct {
+    const char *text, *says;
+} bad[] = {
+    {"beamtop top", "usage: beamtop top NODE"},
+    {"beamtop process shop", "NODE PID|NAME"},
+    {"beamtop top shop -i 0.1", "--interval: “0.1” is not between 0.25 and 3600"},
+    {"beamtop top shop -i abc", "“abc”"},
+    {"beamtop top shop -n 1.5", "“1.5”"},
+    {"beamtop top shop --rows 0", "between 1 and 1000"},
+    {"beamtop top shop --budget 500", "between 0.01 and 100"},
+    {"beamtop top shop --nonsense", "there is no option --nonsense"},
+    {"beamtop top shop -n", "-n needs a value"},
+    {"beamtop info shop --rows 5", "--rows is not an option of `beamtop info`"},
+    {"beamtop top shop --format yaml", "“yaml” is no format"},
+    {"beamtop top shop another", "what is “another”?"},
+    {"beamtop a b", "what is “b”?"},
+};
+
+static void test_good(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+        struct line l;
+        struct cli_options o;
+        const struct cli_command *c = NULL;
+        struct error err = {.code = ERR_NONE};
+        split(&l, good[i].text);
+        if (cli_parse(l.argc, l.argv, &c, &o, &err) != 0)
+            fail_msg("%s: %s", good[i].text, err.text);
+        assert_string_equal(c->name, good[i].command);
+        if (good[i].target)
+            assert_string_equal(o.target, good[i].target);
+        else
+            assert_null(o.target);
+    }
+}
+
+static void test_bad(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct line l;
+        struct cli_options o;
+        const struct cli_command *c = NULL;
+        struct error err = {.code = ERR_NONE};
+        split(&l, bad[i].text);
+        if (cli_parse(l.argc, l.argv, &c, &o, &err) != ERR_USAGE)
+            fail_msg("%s is taken", bad[i].text);
+        if (!strstr(err.text, bad[i].says))
+            fail_msg("%s says: %s", bad[i].text, err.text);
+    }
+}
+
+static void test_values(void **state)
+{
+    (void)state;
+    struct line l;
+    struct cli_options o;
+    const struct cli_command *c = NULL;
+    struct error err = {.code = ERR_NONE};
+    split(&l, "beamtop top shop -n 7 -i 250ms --budget 5 -r --rows 3 --filter ^ssl");
+    assert_int_equal(cli_parse(l.argc, l.argv, &c, &o, &err), 0);
+    assert_int_equal(o.ticks, 7);
+    assert_true(fabs(o.interval_s - 0.25) < 1e-9 && o.interval_given);
+    assert_true(fabs(o.budget - 0.05) < 1e-9);
+    assert_true(o.reverse);
+    assert_int_equal(o.rows, 3);
+    assert_string_equal(o.filter, "^ssl");
+}
+
+/* The process list must not show it; the option keeps it. */
+static void test_cookie_is_wiped(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"beamtop shop --cookie verysecret",
+                                        "beamtop top --cookie=verysecret shop"};
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+        struct line l;
+        struct cli_options o;
+        const struct cli_command *c = NULL;
+        struct error err = {.code = ERR_NONE};
+        split(&l, lines[i]);
+        assert_int_equal(cli_parse(l.argc, l.argv, &c, &o, &err), 0);
+        assert_string_equal(o.cookie, "verysecret");
+        for (int k = 0; k < l.argc; k++)
+            assert_null(strstr(l.argv[k], "secret"));
+        free((void *)(uintptr_t)o.cookie);
+    }
+}
+
+/* Every option is taken by a command, and has its text. */
+static void test_tables(void **state)
+{
+    (void)state;
+    struct buf out;
+    unsigned taken = 0;
+    for (size_t i = 0; i < cli_commands_len; i++)
+        taken |= cli_commands[i].options;
+    buf_init(&out, 0);
+    cli_usage(&out, NULL);
+    for (size_t i = 0; i < cli_option_table_len; i++) {
+        assert_true(cli_option_table[i].groups & taken);
+        if (!strstr(buf_cstr(&out), cli_option_table[i].help))
+            fail_msg("--%s is not in the usage", cli_option_table[i].name);
+    }
+    buf_clear(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_good),          cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_values),        cmocka_unit_test(test_cookie_is_wiped),
+        cmocka_unit_test(test_tables),
+    };
+    return cmocka_run_group_tests_name("cli", tests, NULL, NULL);
+}
