@@ -1,0 +1,37 @@
+/*
+ * Keeps the program's cost on the target within its budget: decides how far apart the dear
+ * questions are asked. Pure: knows costs and intervals, no clock and no connection.
+ *
+ * The header's question is asked every interval. What is left of the budget is shared by the
+ * others: where they would cost more, they are asked less often, all stretched alike.
+ */
+#ifndef BEAMTOP_APP_GOVERNOR_H
+#define BEAMTOP_APP_GOVERNOR_H
+
+#include <stddef.h>
+
+#include "beamtop/query/query.h"
+
+#define GOVERNOR_MIN_INTERVAL_S 0.25
+#define GOVERNOR_MAX_INTERVAL_S 3600.0
+
+struct governor {
+    double interval_s; /* asked for by the person */
+    double budget;     /* share of one scheduler, 0.02 = 2 % */
+    double cost_us[QUESTIONS]; /* smoothed cost of one answer; 0: not known yet */
+};
+
+struct governor_plan {
+    double header_s;  /* how often the header's question is asked */
+    double others_s;  /* how often the others are */
+    enum question dearest; /* the one that costs most, when others_s is stretched */
+    char why[160];    /* "" when nothing is stretched */
+};
+
+void governor_init(struct governor *g, double interval_s, double budget);
+/* An answer came and cost that much. */
+void governor_note(struct governor *g, enum question q, double target_us);
+/* The plan for the questions in the mask (1 << enum question). */
+void governor_plan(const struct governor *g, unsigned questions, struct governor_plan *plan);
+
+#endif

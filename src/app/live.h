@@ -1,0 +1,64 @@
+/*
+ * A live node as a source of facts: connects, starts the keeper, asks what the wanted views need
+ * every tick within the governor's plan, and gives the answers to a model. After a loss it
+ * connects again by itself. One thread: the loop's.
+ */
+#ifndef BEAMTOP_APP_LIVE_H
+#define BEAMTOP_APP_LIVE_H
+
+#include <stdbool.h>
+#include <uv.h>
+
+#include "beamtop/base/error.h"
+#include "beamtop/dist/conn.h"
+#include "beamtop/dist/cookie.h"
+#include "beamtop/model/filter.h"
+#include "beamtop/model/model.h"
+#include "beamtop/query/query.h"
+
+struct live;
+
+struct live_options {
+    struct conn_options conn;  /* strings borrowed for the life of the source; cookie too */
+    double interval_s;
+    double budget;             /* share of one scheduler */
+    bool reconnect;            /* after a loss; the first connection is tried once */
+    bool together;             /* batch: all questions of a tick at once, as far apart as the dearest */
+};
+
+struct live_handlers {
+    /* Something in the model has changed; questions: mask of 1 << enum question, 0: the link. */
+    void (*on_change)(void *arg, unsigned questions);
+    /* All questions of a tick are answered, cost and interval are set. */
+    void (*on_tick)(void *arg);
+    /* An answer failed or was unreadable; the source goes on. */
+    void (*on_trouble)(void *arg, enum question question, const struct error *err);
+    /* No connection, or lost without `reconnect`. The source has ended. */
+    void (*on_end)(void *arg, enum conn_failure why, const struct error *err);
+};
+
+int live_open(struct live **out, uv_loop_t *loop, const struct live_options *options,
+              struct model *model, const struct live_handlers *handlers, void *arg,
+              struct error *err);
+
+/* What is on the screen now. What was not asked for before is asked at once. */
+void live_set_want(struct live *l, const struct want *want);
+void live_set_interval(struct live *l, double interval_s);
+void live_set_budget(struct live *l, double budget);
+void live_pause(struct live *l, bool paused);
+void live_refresh(struct live *l); /* a tick now, also while paused */
+/* NULL or "": no filter. ERR_USAGE with the offset of the mistake; the last good one stays. */
+int live_set_filter(struct live *l, const char *expression, size_t *error_offset,
+                    struct error *err);
+struct filter *live_filter(struct live *l);
+
+/* Asked only when a person wants them; the answer is in the model. */
+int live_ask_mailbox(struct live *l, const struct etf_pid *pid, int first, int bytes_each,
+                     bool force, struct error *err);
+int live_ask_state(struct live *l, const struct etf_pid *pid, int timeout_ms, int bytes,
+                   struct error *err);
+
+/* Says goodbye and frees; closed (may be NULL) is called when the connection is gone. */
+void live_close(struct live *l, void (*closed)(void *arg), void *arg);
+
+#endif

@@ -1,0 +1,86 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <math.h>
+
+#include "app/governor.h"
+
+#define SYSTEM (1u << QUESTION_SYSTEM)
+#define SCAN (1u << QUESTION_SCAN)
+
+static const struct {
+    const char *name;
+    double interval_s, budget;
+    double system_us, scan_us;
+    unsigned questions;
+    double header_s, others_s;
+} rows[] = {
+    {"unknown costs ask at the interval", 1, 0.02, 0, 0, SYSTEM | SCAN, 1, 1},
+    {"cheap", 1, 0.02, 100, 3000, SYSTEM | SCAN, 1, 1},
+    {"a dear scan is stretched, the header is not", 1, 0.02, 1000, 95000, SYSTEM | SCAN, 1, 5},
+    {"header alone", 0.25, 0.02, 1000, 95000, SYSTEM, 0.25, 0.25},
+    {"a dear header is stretched too", 1, 0.02, 45000, 10000, SYSTEM | SCAN, 3, 3},
+    {"a larger budget", 1, 0.5, 1000, 95000, SYSTEM | SCAN, 1, 1},
+    {"never beyond an hour", 1, 0.0001, 0, 1e9, SYSTEM | SCAN, 1, 3600},
+};
+
+static void test_plan(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct governor g;
+        struct governor_plan plan;
+        governor_init(&g, rows[i].interval_s, rows[i].budget);
+        governor_note(&g, QUESTION_SYSTEM, rows[i].system_us);
+        governor_note(&g, QUESTION_SCAN, rows[i].scan_us);
+        governor_plan(&g, rows[i].questions, &plan);
+        if (fabs(plan.header_s - rows[i].header_s) > 1e-6 ||
+            fabs(plan.others_s - rows[i].others_s) > 1e-6)
+            fail_msg("%s: header %g s, others %g s", rows[i].name, plan.header_s, plan.others_s);
+        /* Says why exactly when something is stretched. */
+        assert_int_equal(plan.why[0] != '\0', plan.others_s > rows[i].interval_s);
+    }
+}
+
+/* Whatever it plans, the work stays within the budget. */
+static void test_budget_is_kept(void **state)
+{
+    (void)state;
+    for (double scan_us = 1; scan_us < 1e7; scan_us *= 3) {
+        for (double system_us = 1; system_us < 1e5; system_us *= 3) {
+            struct governor g;
+            struct governor_plan plan;
+            governor_init(&g, 0.25, 0.02);
+            governor_note(&g, QUESTION_SYSTEM, system_us);
+            governor_note(&g, QUESTION_SCAN, scan_us);
+            governor_plan(&g, SYSTEM | SCAN, &plan);
+            double share = (system_us / plan.header_s + scan_us / plan.others_s) / 1e6;
+            if (share > 0.02 * 1.0001)
+                fail_msg("scan %g µs, system %g µs: share %g", scan_us, system_us, share);
+        }
+    }
+}
+
+static void test_believes_dear_at_once(void **state)
+{
+    (void)state;
+    struct governor g;
+    governor_init(&g, 1, 0.02);
+    governor_note(&g, QUESTION_SCAN, 1000);
+    governor_note(&g, QUESTION_SCAN, 50000);
+    assert_true(g.cost_us[QUESTION_SCAN] > 49999);
+    governor_note(&g, QUESTION_SCAN, 1000);
+    assert_true(g.cost_us[QUESTION_SCAN] > 30000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_budget_is_kept),
+        cmocka_unit_test(test_believes_dear_at_once),
+    };
+    return cmocka_run_group_tests_name("governor", tests, NULL, NULL);
+}
