@@ -1,0 +1,205 @@
+/* The batch commands: what each wants of the target, and the sink it prints with. */
+#include "commands.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch.h"
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/clock.h"
+#include "beamtop/etf/parse.h"
+#include "beamtop/model/column.h"
+#include "beamtop/store/sink.h"
+#include "columns.h"
+#include "nodes.h"
+
+struct printing {
+    struct sink *sink;
+    enum sink_kind kind;
+    bool text;
+};
+
+static int usage_error(const struct error *err)
+{
+    fprintf(stderr, "beamtop: %s\n", err->text);
+    return EXIT_USAGE;
+}
+
+static int sink_format(enum cli_format format, enum sink_format *out, struct error *err)
+{
+    switch (format) {
+    case FORMAT_TEXT:
+        *out = SINK_TEXT;
+        return 0;
+    case FORMAT_JSON:
+        *out = SINK_JSON;
+        return 0;
+    case FORMAT_CSV:
+        *out = SINK_CSV;
+        return 0;
+    case FORMAT_ANSI:
+    case FORMAT_HTML:
+    case FORMAT_SVG:
+        break;
+    }
+    return error_set(err, ERR_USAGE,
+                     "this prints text, json or csv; `beamtop capture` makes ansi, html and svg");
+}
+
+static int print_tick(void *arg, const struct model *m, struct error *err)
+{
+    struct printing *p = arg;
+    int rc = sink_put(p->sink, p->kind, m, err);
+    if (rc != 0 && sink_write_errno(p->sink) == EPIPE)
+        return ERR_CANCELLED; /* `| head` has seen enough */
+    return rc;
+}
+
+/* What the commands have in common. */
+static int run(const struct cli_options *o, const struct app_env *env, enum sink_kind kind,
+               const struct want *want, const struct column_choice *columns, bool rates)
+{
+    struct error err = {.code = ERR_NONE};
+    struct sink_options options = {.ascii = o->ascii || !env->utf8};
+    if (sink_format(o->format, &options.format, &err) != 0)
+        return usage_error(&err);
+    if (columns) {
+        options.columns = columns->columns;
+        options.n_columns = columns->n;
+    }
+    struct printing p = {.kind = kind, .sink = sink_open_file(stdout, &options)};
+    const struct batch_job job = {
+        .options = o,
+        .env = env,
+        .want = *want,
+        .ticks = o->ticks,
+        .rates = rates,
+        .filter = o->filter,
+        .on_tick = print_tick,
+        .arg = &p,
+    };
+    int code = batch_run(&job);
+    sink_close(p.sink);
+    return code;
+}
+
+int command_top(const struct cli_options *o, const struct app_env *env)
+{
+    struct column_choice columns;
+    struct want want = {.needs = NEED_SCAN};
+    struct error err = {.code = ERR_NONE};
+    if (columns_choose(&columns, o->columns, &err) != 0 ||
+        columns_want(&columns, o, &want.scan, &err) != 0)
+        return usage_error(&err);
+    return run(o, env, SINK_TOP, &want, &columns, true);
+}
+
+int command_info(const struct cli_options *o, const struct app_env *env)
+{
+    const struct want want = {.needs = NEED_SYSTEM};
+    return run(o, env, SINK_INFO, &want, NULL, true);
+}
+
+int command_process(const struct cli_options *o, const struct app_env *env)
+{
+    struct want want = {.needs = NEED_PROCESS};
+    if (etf_parse_pid(o->second, &want.process) != 0) {
+        want.process_by_name = true;
+        snprintf(want.process_name, sizeof want.process_name, "%s", o->second);
+    }
+    return run(o, env, SINK_PROCESS, &want, NULL, true);
+}
+
+int command_memory(const struct cli_options *o, const struct app_env *env)
+{
+    const struct want want = {.needs = NEED_ALLOC};
+    return run(o, env, SINK_MEMORY, &want, NULL, o->ticks_given);
+}
+
+int command_schedulers(const struct cli_options *o, const struct app_env *env)
+{
+    const struct want want = {.needs = NEED_SYSTEM};
+    return run(o, env, SINK_SCHEDULERS, &want, NULL, true);
+}
+
+int command_apps(const struct cli_options *o, const struct app_env *env)
+{
+    const struct want want = {.needs = NEED_APPS};
+    return run(o, env, SINK_APPS, &want, NULL, true);
+}
+
+/* ---- nodes */
+
+static struct slice text(const char *s)
+{
+    return (struct slice){s, strlen(s)};
+}
+
+static struct sink_node sink_node_of(const struct discover_vm *vm)
+{
+    static const char *const cookies[] = {
+        [DISCOVER_COOKIE_NONE] = "",
+        [DISCOVER_COOKIE_ARGUMENT] = "argument",
+        [DISCOVER_COOKIE_OWNER_HOME] = "owner_home",
+    };
+    static const char *const forms[] = {
+        [DISCOVER_NOT_A_NODE] = "",
+        [DISCOVER_SHORT] = "short",
+        [DISCOVER_LONG] = "long",
+        [DISCOVER_UNKNOWN] = "",
+    };
+    return (struct sink_node){
+        .name = text(vm->node),
+        .form = text(forms[vm->form]),
+        .user = text(vm->user),
+        .otp = text(vm->otp),
+        .command = text(vm->command),
+        .cookie = text(cookies[vm->cookie_from]),
+        .os_pid = vm->pid > 0 ? vm->pid : -1,
+        .port = vm->port > 0 ? vm->port : -1,
+        .uptime_s = vm->uptime_s < 0 ? (double)NAN : vm->uptime_s,
+        .rss_bytes = vm->rss_bytes > 0 ? (double)vm->rss_bytes : (double)NAN,
+        .in_epmd = vm->in_epmd,
+    };
+}
+
+int command_nodes(const struct cli_options *o, const struct app_env *env)
+{
+    struct error err = {.code = ERR_NONE};
+    struct discover_list list;
+    struct sink_options options = {.ascii = o->ascii || !env->utf8};
+    if (sink_format(o->format, &options.format, &err) != 0)
+        return usage_error(&err);
+    if (nodes_find(&list, o, env, &err) != 0) {
+        fprintf(stderr, "beamtop: %s\n", err.text);
+        return EXIT_FAILED;
+    }
+    struct sink_node *nodes = alloc_zero(list.count + 1, sizeof *nodes);
+    for (size_t i = 0; i < list.count; i++)
+        nodes[i] = sink_node_of(&list.vms[i]);
+    struct sink *sink = sink_open_file(stdout, &options);
+    int rc = sink_put_nodes(sink, nodes, list.count, clock_wall_us(), &err);
+    if (rc != 0)
+        fprintf(stderr, "beamtop: %s\n", err.text);
+    if (list.count == 0 && options.format == SINK_TEXT)
+        fputs("no BEAM VM was found on this host\n", stderr);
+    sink_close(sink);
+    free(nodes);
+    discover_clear(&list);
+    return rc == 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+int command_generate(const struct cli_options *o, const struct app_env *env)
+{
+    struct buf out;
+    struct error err = {.code = ERR_NONE};
+    (void)env;
+    buf_init(&out, 0);
+    int rc = cli_generate(&out, o->target, &err);
+    fwrite(out.data, 1, out.len, stdout);
+    buf_clear(&out);
+    return rc == 0 ? EXIT_DONE : usage_error(&err);
+}

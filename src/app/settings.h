@@ -1,0 +1,37 @@
+/* Options, keys and theme as the configuration and the command line say; for screen and captures. */
+#ifndef BEAMTOP_APP_SETTINGS_H
+#define BEAMTOP_APP_SETTINGS_H
+
+#include "beamtop/ui/config.h"
+#include "beamtop/ui/screen.h"
+#include "cli.h"
+
+struct settings {
+    struct options options;
+    struct keymap keymap;
+    struct theme theme;
+    struct diags diags;
+    struct config config;
+    char theme_dir[512]; /* of the person */
+};
+
+/*
+ * Defaults, then the configuration file (unless --no-config), then the command line. Mistakes in
+ * files are in diags and not fatal; a file that was named and cannot be read is an error.
+ */
+int settings_init(struct settings *s, const struct cli_options *o, const struct app_env *env,
+                  struct error *err);
+void settings_clear(struct settings *s);
+
+/* Gives a new screen the settings of its lists: columns, sort, own processes. */
+int settings_to_screen(const struct settings *s, struct screen *screen, const struct model *model,
+                       struct error *err);
+/* One changed setting of those. */
+int settings_change_screen(const struct settings *s, enum option option, struct screen *screen,
+                           const struct model *model, struct error *err);
+
+/* How many colours may be used. */
+enum color_depth settings_depth(const struct settings *s, const struct app_env *env, bool mono);
+bool settings_ascii(const struct settings *s, const struct app_env *env);
+
+#endif

@@ -1,0 +1,80 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "app/condition.h"
+#include "beamtop/base/attr.h"
+
+static const struct {
+    const char *text;
+    bool holds;
+} good[] = {
+    {"run_queue > 8", true},
+    {"run_queue>9", false},
+    {"  run_queue >= 9  ", true},
+    {"run_queue < 9", false},
+    {"run_queue <= 9", true},
+    {"run_queue = 9", true},
+    {"run_queue == 9", true},
+    {"run_queue != 9", false},
+    {"memory_total_bytes >= 2GiB", true},
+    {"memory_total_bytes > 2 GiB", false},
+    {"scheduler_use > 80%", true},
+    {"scheduler_use > 0.95", false},
+    /* unknown numbers fulfil nothing */
+    {"rss_bytes > 0", false},
+    {"rss_bytes < 1", false},
+    {"rss_bytes != 1", false},
+    {"ports < 1000000", false},
+};
+
+static const struct {
+    const char *text, *says;
+} bad[] = {
+    {"", "there is no number “”"},
+    {"run_queu > 8", "run_queue"},
+    {"run_queue", "must follow “run_queue”"},
+    {"run_queue 8", "must follow"},
+    {"run_queue > ", "is no number"},
+    {"run_queue > many", "“many” is no number"},
+    {"run_queue > 8 and more", "is no number"},
+    {"run_queue > nan", "is no number"},
+};
+
+static void test_good(void **state)
+{
+    (void)state;
+    struct system_sample s = {.run_queue = 9, .use_normal = 0.9, .ports = -1};
+    s.memory_bytes[MEMORY_TOTAL] = 2147483648.0;
+    s.rss_bytes = (double)NAN;
+    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+        struct condition c;
+        struct error err = {.code = ERR_NONE};
+        if (condition_parse(&c, good[i].text, &err) != 0)
+            fail_msg("%s: %s", good[i].text, err.text);
+        if (condition_holds(&c, &s) != good[i].holds)
+            fail_msg("%s: is %d", good[i].text, !good[i].holds);
+    }
+}
+
+static void test_bad(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct condition c;
+        struct error err = {.code = ERR_NONE};
+        assert_int_equal(condition_parse(&c, bad[i].text, &err), ERR_USAGE);
+        if (!strstr(err.text, bad[i].says))
+            fail_msg("“%s” says: %s", bad[i].text, err.text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_good), cmocka_unit_test(test_bad)};
+    return cmocka_run_group_tests_name("condition", tests, NULL, NULL);
+}

@@ -1,0 +1,55 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "app/trigger.h"
+#include "beamtop/base/attr.h"
+
+/* One tick a second; the run queue at each, and at which ticks it fires ('x'). */
+static const struct {
+    const char *name, *when;
+    double every_s;
+    const char *queue, *fires;
+} rows[] = {
+    {"once", NULL, 0, "000000", "x....."},
+    {"every two seconds", "", 2, "000000", "x.x.x."},
+    {"each crossing", "run_queue > 5", 0, "099029", "." "x..." "x"},
+    {"never", "run_queue > 5", 1, "012345", "......"},
+    {"while it holds", "run_queue > 5", 2, "999990", "x.x.x."},
+    {"a crossing within the pause", "run_queue > 5", 3, "909099", "x.x.x."},
+};
+
+static void test_rows(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct trigger t;
+        struct error err = {.code = ERR_NONE};
+        char fired[16] = "";
+        assert_int_equal(trigger_init(&t, rows[i].when, rows[i].every_s, &err), 0);
+        for (size_t k = 0; rows[i].queue[k]; k++) {
+            struct system_sample s = {.run_queue = rows[i].queue[k] - '0'};
+            fired[k] = trigger_fires(&t, &s, (k + 1) * 1000000000u) ? 'x' : '.';
+        }
+        if (strcmp(fired, rows[i].fires) != 0)
+            fail_msg("%s: %s, not %s", rows[i].name, fired, rows[i].fires);
+    }
+}
+
+static void test_bad_condition(void **state)
+{
+    (void)state;
+    struct trigger t;
+    struct error err = {.code = ERR_NONE};
+    assert_int_equal(trigger_init(&t, "nonsense", 0, &err), ERR_USAGE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows),
+                                       cmocka_unit_test(test_bad_condition)};
+    return cmocka_run_group_tests_name("trigger", tests, NULL, NULL);
+}
