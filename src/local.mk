@@ -130,12 +130,32 @@ src_libstore_a_SOURCES = \
 	src/store/describe.c \
 	src/store/fields.c \
 	src/store/internal.h \
+	src/store/number.c \
 	src/store/report.c \
 	src/store/sink.c \
 	src/store/sink_csv.c \
 	src/store/sink_json.c \
 	src/store/sink_text.c
 src_libstore_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+
+noinst_LIBRARIES += src/libquery.a
+src_libquery_a_SOURCES = \
+	src/query/expr.c \
+	src/query/internal.h \
+	src/query/query.c
+nodist_src_libquery_a_SOURCES = src/query/sources.c
+src_libquery_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
+
+QUERY_EXPRESSIONS = \
+	src/query/q/keeper.erl \
+	src/query/q/node.erl \
+	src/query/q/scan.erl \
+	src/query/q/system.erl
+EXTRA_DIST += src/embed.sh $(QUERY_EXPRESSIONS)
+CLEANFILES += src/query/sources.c
+src/query/sources.c: $(QUERY_EXPRESSIONS) src/embed.sh
+	$(AM_V_GEN)$(MKDIR_P) src/query && (cd $(srcdir) && $(SHELL) src/embed.sh query_sources \
+		$(QUERY_EXPRESSIONS)) >$@.tmp && mv $@.tmp $@
 
 # What each layer's tests link: its own archive and the ones below.
 BASE_LIBS = src/libbase.a $(PCRE2_LIBS) $(UTF8PROC_LIBS) -lm
@@ -148,6 +168,22 @@ UI_LIBS = src/libui.a $(NCURSES_LIBS) $(READLINE_LIBS) $(MODEL_LIBS)
 
 bin_PROGRAMS += src/beamtop
 src_beamtop_SOURCES = \
-	src/app/main.c
+	src/app/batch.c src/app/batch.h \
+	src/app/capture_command.c \
+	src/app/cli.c src/app/cli.h src/app/cli_table.h src/app/cli_text.c \
+	src/app/columns.c src/app/columns.h \
+	src/app/commands.c src/app/commands.h \
+	src/app/condition.c src/app/condition.h \
+	src/app/crash.c src/app/crash.h \
+	src/app/encode.c src/app/encode.h \
+	src/app/governor.c src/app/governor.h \
+	src/app/live.c src/app/live.h src/app/live_internal.h src/app/live_tick.c \
+	src/app/main.c \
+	src/app/nodes.c src/app/nodes.h \
+	src/app/settings.c src/app/settings.h \
+	src/app/target.c src/app/target.h \
+	src/app/tui.c src/app/tui_act.c src/app/tui_internal.h src/app/tui_nodes.c src/app/tui_prompt.c \
+	src/app/trigger.c src/app/trigger.h
 src_beamtop_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(JANSSON_CFLAGS)
-src_beamtop_LDADD = $(ETF_LIBS)
+src_beamtop_LDADD = src/libui.a src/libstore.a src/libmodel.a $(NCURSES_LIBS) $(READLINE_LIBS) \
+	$(JANSSON_LIBS) $(QUERY_LIBS)

@@ -132,16 +132,36 @@ SCRIPT_TESTS = tests/layers.sh $(FUZZ_REPLAY)
 TESTS += $(SCRIPT_TESTS)
 EXTRA_DIST += tests/layers.sh tests/fuzz/replay.sh tests/fuzz/run.sh tests/fuzz/corpus
 
-check_PROGRAMS += $(UNIT_BASE) $(UNIT_ETF) $(UNIT_DIST) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_STORE) $(UNIT_UI)
-TESTS += $(UNIT_BASE) $(UNIT_ETF) $(UNIT_DIST) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_STORE) $(UNIT_UI)
+# ---- app: each links the modules that it tests
+UNIT_APP = tests/unit/app/test_cli
+tests_unit_app_test_cli_SOURCES = tests/unit/app/test_cli.c src/app/cli.c src/app/cli_text.c
+tests_unit_app_test_cli_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
+UNIT_APP += tests/unit/app/test_condition
+tests_unit_app_test_condition_SOURCES = tests/unit/app/test_condition.c src/app/condition.c
+tests_unit_app_test_condition_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
+UNIT_APP += tests/unit/app/test_governor
+tests_unit_app_test_governor_SOURCES = tests/unit/app/test_governor.c src/app/governor.c
+tests_unit_app_test_governor_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)
+UNIT_APP += tests/unit/app/test_trigger
+tests_unit_app_test_trigger_SOURCES = tests/unit/app/test_trigger.c src/app/condition.c src/app/trigger.c
+tests_unit_app_test_trigger_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
+
+UNIT_ALL = $(UNIT_BASE) $(UNIT_ETF) $(UNIT_DIST) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_STORE) $(UNIT_UI) \
+	$(UNIT_APP)
+check_PROGRAMS += $(UNIT_ALL)
+TESTS += $(UNIT_ALL)
 
 # The tests that need no node and no terminal: quick.
-UNIT_TESTS = $(SCRIPT_TESTS) $(UNIT_BASE) $(UNIT_ETF) $(UNIT_DIST) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_STORE) $(UNIT_UI)
+UNIT_TESTS = $(SCRIPT_TESTS) $(UNIT_ALL)
 check-unit: all
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(UNIT_TESTS)'
 .PHONY: check-unit
 
 # ---- real nodes, real terminals
-LIVE_TESTS = tests/live/test_demo.sh
+LIVE_BINARIES = tests/live/test_clean
+tests_live_test_clean_SOURCES = tests/live/test_clean.c tests/live/node.c tests/live/node.h
+tests_live_test_clean_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
+check_PROGRAMS += $(LIVE_BINARIES)
+LIVE_TESTS = $(LIVE_BINARIES) tests/live/test_demo.sh
 TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_life.sh tests/tmux/test_look.sh
 TESTS += $(LIVE_TESTS) $(TMUX_TESTS)

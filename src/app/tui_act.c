@@ -1,0 +1,369 @@
+/* The actions that are the program's own: time, filter, captures, settings, leaving. */
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/clock.h"
+#include "tui_internal.h"
+
+/* ---- settings that something must follow */
+
+static void apply_theme(struct tui *t)
+{
+    struct error err = {.code = ERR_NONE};
+    const char *name = option_text(&t->settings.options, OPTION_THEME);
+    if (strcmp(name, t->settings.theme.name) != 0 &&
+        config_theme(&t->settings.config, name, &err) != 0)
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+}
+
+static void apply_ascii(struct tui *t)
+{
+    if (!t->tty)
+        return;
+    t->tty->ascii = t->canvas.ascii = settings_ascii(&t->settings, t->env);
+    t->tty->ops->redraw(t->tty);
+}
+
+static void apply_option(struct tui *t, enum option option)
+{
+    const struct options *o = &t->settings.options;
+    struct error err = {.code = ERR_NONE};
+    switch (option) {
+    case OPTION_INTERVAL:
+        if (t->live)
+            live_set_interval(t->live, option_double(o, OPTION_INTERVAL));
+        break;
+    case OPTION_BUDGET:
+        if (t->live)
+            live_set_budget(t->live, option_double(o, OPTION_BUDGET) / 100);
+        break;
+    case OPTION_FILTER:
+        if (tui_set_filter(t, option_text(o, OPTION_FILTER), NULL, &err) != 0)
+            tui_message(t, STYLE_ERROR, "%s", err.text);
+        break;
+    case OPTION_THEME:
+        apply_theme(t);
+        break;
+    case OPTION_ASCII:
+        apply_ascii(t);
+        break;
+    case OPTION_MOUSE:
+        if (t->tty)
+            t->tty->ops->mouse(t->tty, option_bool(o, OPTION_MOUSE));
+        break;
+    case OPTION_SORT_REVERSE:
+    case OPTION_SORT_DELTA:
+    case OPTION_OWN:
+    case OPTION_COLUMNS:
+    case OPTION_SORT:
+        if (settings_change_screen(&t->settings, option, t->screen, t->model, &err) != 0)
+            tui_message(t, STYLE_ERROR, "%s", err.text);
+        break;
+    case OPTION_COLORS:
+        if (t->tty) {
+            t->tty->depth = settings_depth(&t->settings, t->env, t->cli->mono);
+            t->tty->ops->redraw(t->tty);
+        }
+        break;
+    case OPTION_CAPTURE_EVERY:
+    case OPTION_CAPTURE_WHEN:
+        tui_set_trigger(t);
+        break;
+    case OPTION_TIMEOUT: /* looked at where they are used */
+    case OPTION_RECONNECT:
+    case OPTION_VIEW:
+    case OPTION_ROWS:
+    case OPTION_MAILBOX_MESSAGES:
+    case OPTION_MAILBOX_BYTES:
+    case OPTION_STATE_TIMEOUT:
+    case OPTION_STATE_BYTES:
+    case OPTION_CAPTURE_DIR:
+    case OPTION_CAPTURE_FORMAT:
+    case OPTION_PROMPT_HISTORY:
+    case OPTIONS:
+        break;
+    }
+}
+
+/* Applies what has changed since the last time. */
+void tui_apply_options(struct tui *t)
+{
+    const struct options *o = &t->settings.options;
+    if (t->options_seen == o->generation)
+        return;
+    t->options_seen = o->generation;
+    for (int i = 0; i < OPTIONS; i++) {
+        if (t->changes_seen[i] == o->changes[i])
+            continue;
+        t->changes_seen[i] = o->changes[i];
+        apply_option(t, (enum option)i);
+    }
+}
+
+/* At the start: what the configuration has set is taken as seen. */
+int tui_start_options(struct tui *t, struct error *err)
+{
+    const struct options *o = &t->settings.options;
+    t->options_seen = o->generation;
+    memcpy(t->changes_seen, o->changes, sizeof t->changes_seen);
+    tui_set_trigger(t);
+    return settings_to_screen(&t->settings, t->screen, t->model, err);
+}
+
+/* ---- the filter */
+
+/* What matched is shown: the expression without the name of its field. */
+static void highlight(struct tui *t, const char *expression)
+{
+    struct error ignored = {.code = ERR_NONE};
+    size_t offset = 0;
+    for (int i = 0; i < FILTER_FIELDS; i++) {
+        const char *prefix = filter_field_prefix((enum filter_field)i);
+        if (strncmp(expression, prefix, strlen(prefix)) == 0) {
+            expression += strlen(prefix);
+            break;
+        }
+    }
+    screen_set_filter(t->screen, "", NULL, -1);
+    regex_free(t->highlight);
+    t->highlight = NULL;
+    if (*expression)
+        (void)regex_new(&t->highlight, expression, &offset, &ignored);
+}
+
+int tui_set_filter(struct tui *t, const char *expression, size_t *offset, struct error *err)
+{
+    size_t where = 0;
+    int rc = 0;
+    if (t->live)
+        rc = live_set_filter(t->live, expression, &where, err);
+    if (offset)
+        *offset = where;
+    if (rc == 0)
+        highlight(t, expression);
+    screen_set_filter(t->screen, expression, t->highlight, rc != 0 ? (long)where : -1);
+    snprintf(t->filter_text, sizeof t->filter_text, "%s", expression);
+    tui_touch(t);
+    return rc;
+}
+
+/* ---- time */
+
+static void pause_screen(struct tui *t, bool paused)
+{
+    t->paused = paused;
+    screen_set_paused(t->screen, paused);
+    if (t->live)
+        live_pause(t->live, paused);
+}
+
+static void step(struct tui *t)
+{
+    if (!t->paused) {
+        tui_message(t, STYLE_MESSAGE, "a step is one tick while paused: pause first");
+        return;
+    }
+    if (t->live)
+        live_refresh(t->live);
+}
+
+/* Steps that a person counts in, not ratios of the value there. */
+static void change_interval(struct tui *t, int direction)
+{
+    static const double steps[] = {0.25, 0.5, 1, 2, 3, 5, 10, 15, 30, 60};
+    double now = option_double(&t->settings.options, OPTION_INTERVAL), next = now;
+    char text[32];
+    struct error err = {.code = ERR_NONE};
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        if (direction < 0 && steps[i] < now - 0.001)
+            next = steps[i];
+        if (direction > 0 && steps[ARRAY_LEN(steps) - 1 - i] > now + 0.001)
+            next = steps[ARRAY_LEN(steps) - 1 - i];
+    }
+    snprintf(text, sizeof text, "%gs", next);
+    if (option_set(&t->settings.options, OPTION_INTERVAL, text, &err) == 0)
+        tui_message(t, STYLE_MESSAGE, "interval %s", text);
+}
+
+/* ---- captures */
+
+void tui_capture(struct tui *t, bool whole_screen, const char *path)
+{
+    const struct options *o = &t->settings.options;
+    struct error err = {.code = ERR_NONE};
+    int format = option_int(o, OPTION_CAPTURE_FORMAT);
+    const struct node_info *node = model_node(t->model);
+    char what[300];
+    struct buf name, content;
+    struct canvas pane;
+
+    if (*path && capture_format_of_path(path) >= 0)
+        format = capture_format_of_path(path);
+    snprintf(what, sizeof what, "%.*s", node ? (int)node->name.len : 0, node ? node->name.s : "");
+    buf_init(&name, 0);
+    buf_init(&content, 0);
+    if (*path)
+        buf_puts(&name, path);
+    else
+        capture_name(&name, option_text(o, OPTION_CAPTURE_DIR), what, clock_wall_us(),
+                     (enum capture_format)format);
+    canvas_init(&pane, t->canvas.rows, t->canvas.columns, t->canvas.ascii);
+    if (whole_screen)
+        screen_draw(t->screen, t->model, &pane, NULL);
+    else
+        screen_draw_pane(t->screen, t->model, &pane);
+    const struct capture_setup setup = {
+        .format = (enum capture_format)format,
+        .theme = &t->settings.theme,
+        .depth = DEPTH_256,
+        .title = what,
+    };
+    capture_put(&content, &pane, (struct rect){0, 0, pane.rows, pane.columns}, &setup);
+    if (capture_write(buf_cstr(&name), &content, false, &err) == 0)
+        tui_message(t, STYLE_MESSAGE, "captured to %s", buf_cstr(&name));
+    else
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+    canvas_clear(&pane);
+    buf_clear(&name);
+    buf_clear(&content);
+}
+
+void tui_set_trigger(struct tui *t)
+{
+    struct error err = {.code = ERR_NONE};
+    const char *when = option_text(&t->settings.options, OPTION_CAPTURE_WHEN);
+    double every_s = option_double(&t->settings.options, OPTION_CAPTURE_EVERY);
+    t->has_trigger = *when || every_s > 0;
+    if (trigger_init(&t->trigger, when, every_s, &err) == 0)
+        return;
+    t->has_trigger = false;
+    tui_message(t, STYLE_ERROR, "capture-when: %s", err.text);
+}
+
+/* ---- what the screen asks of the target */
+
+void tui_take_requests(struct tui *t)
+{
+    const struct options *o = &t->settings.options;
+    struct screen_request r;
+    while (screen_take_request(t->screen, &r)) {
+        struct error err = {.code = ERR_NONE};
+        int rc = 0;
+        switch (r.kind) {
+        case REQUEST_REFRESH:
+            tui_want(t);
+            break;
+        case REQUEST_MAILBOX:
+            if (t->live)
+                rc = live_ask_mailbox(t->live, &r.pid, option_int(o, OPTION_MAILBOX_MESSAGES),
+                                      option_int(o, OPTION_MAILBOX_BYTES), r.force, &err);
+            break;
+        case REQUEST_STATE:
+            if (t->live)
+                rc = live_ask_state(t->live, &r.pid,
+                                    (int)(option_double(o, OPTION_STATE_TIMEOUT) * 1000),
+                                    option_int(o, OPTION_STATE_BYTES), &err);
+            break;
+        case REQUEST_NODE:
+            rc = tui_connect(t, r.text, &err);
+            break;
+        }
+        if (rc != 0)
+            tui_message(t, STYLE_ERROR, "%s", err.text);
+    }
+}
+
+/* ---- settings by command */
+
+/* `set`, `bind`, `color`, `source`: the configuration's own reader takes the line. */
+static void configure(struct tui *t, enum action action, const char *arg)
+{
+    struct error err = {.code = ERR_NONE};
+    char line[1200];
+    size_t offset = 0;
+    snprintf(line, sizeof line, "%s %s", action_table[action].name, arg);
+    if (config_command(&t->settings.config, line, &offset, &err) != 0)
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+}
+
+static void toggle(struct tui *t, const char *name)
+{
+    struct error err = {.code = ERR_NONE};
+    struct buf value;
+    int option = option_find(name, strlen(name));
+    if (option < 0) {
+        tui_message(t, STYLE_ERROR, "there is no setting “%s”", name);
+        return;
+    }
+    if (option_toggle(&t->settings.options, (enum option)option, &err) != 0) {
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+        return;
+    }
+    buf_init(&value, 0);
+    option_print(&t->settings.options, (enum option)option, &value);
+    tui_message(t, STYLE_MESSAGE, "%s is %s", name, buf_cstr(&value));
+    buf_clear(&value);
+}
+
+static void use_theme(struct tui *t, const char *name)
+{
+    struct error err = {.code = ERR_NONE};
+    if (config_theme(&t->settings.config, name, &err) != 0)
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+}
+
+/* ---- dispatch */
+
+static void act_own(struct tui *t, enum action action, const char *arg)
+{
+    if (action == ACTION_FILTER && *arg) {
+        struct error err = {.code = ERR_NONE};
+        if (tui_set_filter(t, arg, NULL, &err) != 0)
+            tui_message(t, STYLE_ERROR, "%s", err.text);
+    } else if (action == ACTION_FILTER) {
+        tui_prompt_filter(t);
+    } else if (action == ACTION_PAUSE) {
+        pause_screen(t, !t->paused);
+    } else if (action == ACTION_RESUME) {
+        pause_screen(t, false);
+    } else if (action == ACTION_STEP) {
+        step(t);
+    } else if (action == ACTION_INTERVAL_UP || action == ACTION_INTERVAL_DOWN) {
+        change_interval(t, action == ACTION_INTERVAL_UP ? 1 : -1);
+    } else if (action == ACTION_REFRESH && t->live) {
+        live_refresh(t->live);
+    } else if (action == ACTION_CAPTURE || action == ACTION_CAPTURE_SCREEN) {
+        tui_capture(t, action == ACTION_CAPTURE_SCREEN, arg);
+    } else if (action == ACTION_TOGGLE) {
+        toggle(t, arg);
+    } else if (action == ACTION_THEME) {
+        use_theme(t, arg);
+    } else if (action == ACTION_COMMAND) {
+        tui_prompt_command(t, arg);
+    } else if (action == ACTION_PICK_NODE) {
+        tui_pick(t);
+    } else if (action == ACTION_REDRAW) {
+        t->tty->ops->redraw(t->tty);
+    } else if (action == ACTION_SUSPEND) {
+        tui_suspend(t);
+    } else if (action == ACTION_QUIT) {
+        tui_quit(t, EXIT_DONE, NULL);
+    } else if (action_table[action].group == GROUP_SETTINGS) {
+        configure(t, action, arg);
+    }
+}
+
+void tui_act(struct tui *t, enum action action, const char *arg)
+{
+    struct error err = {.code = ERR_NONE};
+    int rc = 0;
+    if (action == ACTION_OWN)
+        toggle(t, option_table[OPTION_OWN].name); /* a setting, so that `set` and the key agree */
+    else if (action_table[action].screen)
+        rc = screen_act(t->screen, t->model, action, arg, &err);
+    else
+        act_own(t, action, arg);
+    if (rc < 0)
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+    tui_touch(t);
+}

@@ -1,0 +1,85 @@
+/* Private to the screen program: tui.c (loop, events, drawing), tui_act.c (what app carries out),
+   tui_prompt.c (the prompts). */
+#ifndef BEAMTOP_APP_TUI_INTERNAL_H
+#define BEAMTOP_APP_TUI_INTERNAL_H
+
+#include <uv.h>
+
+#include "beamtop/dist/discover.h"
+#include "beamtop/ui/capture.h"
+#include "beamtop/ui/config.h"
+#include "beamtop/ui/prompt.h"
+#include "beamtop/ui/screen.h"
+#include "beamtop/ui/tty.h"
+#include "cli.h"
+#include "live.h"
+#include "settings.h"
+#include "target.h"
+#include "trigger.h"
+
+struct tui {
+    const struct cli_options *cli;
+    const struct app_env *env;
+    uv_loop_t loop;
+    struct settings settings;
+    uint32_t options_seen; /* generation applied last */
+    uint32_t changes_seen[OPTIONS];
+
+    struct target target;
+    struct live *live;
+    struct model *model;
+    struct screen *screen;
+    struct prompt *prompt;
+    struct tty *tty;
+    struct canvas canvas;
+    struct discover_list vms;
+
+    uv_poll_t tty_poll;
+    uv_timer_t draw_timer;
+    uv_timer_t clock_timer;
+    uv_signal_t signals[6];
+    size_t n_signals;
+
+    uint64_t drawn_ms;
+    uint64_t changed_ms; /* of the model, for "silent for" */
+    bool dirty;
+    bool paused;
+    bool quitting;
+    bool closed;
+    int exit_code;
+    struct error end; /* printed after the terminal is back */
+    struct trigger trigger; /* captures by themselves */
+    bool has_trigger;
+    char filter_text[1024]; /* the last good one */
+    struct regex *highlight; /* its expression; NULL: none */
+};
+
+/* tui.c */
+void tui_touch(struct tui *t);   /* something has changed: draw soon */
+void tui_want(struct tui *t);    /* the screen wants other facts */
+void tui_quit(struct tui *t, int exit_code, const struct error *err);
+void tui_message(struct tui *t, enum style style, const char *fmt, ...) ATTR_PRINTF(3, 4);
+void tui_draw_now(struct tui *t);
+void tui_suspend(struct tui *t);
+int tui_connect(struct tui *t, const char *node, struct error *err);
+
+/* tui_nodes.c */
+void tui_pick(struct tui *t); /* looks for VMs of this host and opens the picker */
+int tui_find_node(struct tui *t, struct error *err); /* opens the only one, or the picker */
+
+/* tui_act.c */
+void tui_act(struct tui *t, enum action action, const char *arg);
+void tui_apply_options(struct tui *t);
+int tui_start_options(struct tui *t, struct error *err);
+void tui_take_requests(struct tui *t);
+void tui_capture(struct tui *t, bool whole_screen, const char *path);
+void tui_set_trigger(struct tui *t); /* from the options capture-every and capture-when */
+int tui_set_filter(struct tui *t, const char *expression, size_t *offset, struct error *err);
+
+/* tui_prompt.c */
+void tui_prompt_command(struct tui *t, const char *initial);
+void tui_prompt_filter(struct tui *t);
+void tui_ask(struct tui *t, const char *question, void (*yes)(void *ctx, const char *line));
+extern const struct word_source tui_words;
+
+#endif

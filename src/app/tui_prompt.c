@@ -1,0 +1,96 @@
+/* The prompts: a command line with completion, the filter as typed, questions. */
+#include <string.h>
+
+#include "beamtop/base/text.h"
+#include "beamtop/model/column.h"
+#include "tui_internal.h"
+
+/* ---- words that only the program knows */
+
+static void each_word(void *ctx, enum word_kind kind, word_put *put, void *out)
+{
+    (void)ctx;
+    if (kind == WORD_VIEW)
+        for (size_t i = 0; view_registry[i]; i++)
+            put(out, view_registry[i]->name, view_registry[i]->help);
+    if (kind == WORD_COLUMN)
+        for (int i = 0; i < proc_columns_len; i++)
+            put(out, proc_columns[i].key, proc_columns[i].help);
+}
+
+const struct word_source tui_words = {.each = each_word, .ctx = NULL};
+
+static void complete(void *ctx, const char *line, size_t point, struct completion *out)
+{
+    (void)ctx;
+    complete_command(out, line, point, &tui_words);
+}
+
+/* ---- command */
+
+static void run_command(void *ctx, const char *line)
+{
+    struct tui *t = ctx;
+    struct action_call call;
+    struct error err = {.code = ERR_NONE};
+    size_t offset = 0;
+    if (line[strspn(line, " ")] == '\0')
+        return;
+    if (action_parse(line, &call, &offset, &err) != 0) {
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+        return;
+    }
+    tui_act(t, call.action, call.arg);
+}
+
+void tui_prompt_command(struct tui *t, const char *initial)
+{
+    const struct prompt_calls calls = {.accepted = run_command, .complete = complete, .ctx = t};
+    prompt_open(t->prompt, PROMPT_COMMAND, ":", initial, &calls);
+}
+
+/* ---- filter: told of as typed; Esc brings back what was there */
+
+static void filter_changed(void *ctx, const char *line)
+{
+    struct tui *t = ctx;
+    struct error err = {.code = ERR_NONE};
+    char before[sizeof t->filter_text];
+    size_t offset = 0;
+    memcpy(before, t->filter_text, sizeof before);
+    if (tui_set_filter(t, line, &offset, &err) != 0)
+        prompt_mark_error(t->prompt, offset, err.text);
+    memcpy(t->filter_text, before, sizeof before);
+}
+
+static void filter_accepted(void *ctx, const char *line)
+{
+    struct tui *t = ctx;
+    struct error err = {.code = ERR_NONE};
+    char last_good[sizeof t->filter_text];
+    memcpy(last_good, t->filter_text, sizeof last_good);
+    if (tui_set_filter(t, line, NULL, &err) == 0)
+        return;
+    tui_message(t, STYLE_ERROR, "%s; the filter before stays", err.text);
+    (void)tui_set_filter(t, last_good, NULL, &err);
+}
+
+static void filter_cancelled(void *ctx)
+{
+    struct tui *t = ctx;
+    struct error ignored = {.code = ERR_NONE};
+    char before[sizeof t->filter_text];
+    memcpy(before, t->filter_text, sizeof before);
+    (void)tui_set_filter(t, before, NULL, &ignored);
+}
+
+void tui_prompt_filter(struct tui *t)
+{
+    const struct prompt_calls calls = {
+        .changed = filter_changed,
+        .accepted = filter_accepted,
+        .cancelled = filter_cancelled,
+        .ctx = t,
+    };
+    prompt_open(t->prompt, PROMPT_FILTER, "/", t->filter_text, &calls);
+}

@@ -1,0 +1,246 @@
+/*
+ * After beamtop has gone, however it went, the target is as it was: no process, flag, monitor, module,
+ * atom (after the first connect) or log line of ours. 200 ends at random moments, over all releases.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/clock.h"
+#include "node.h"
+
+/* All ends together are 200. */
+#define QUICK_ENDS 45 /* a release: SIGKILL, SIGTERM, SIGINT in turn */
+#define FROZEN_ENDS 5 /* a release: SIGSTOP until the target's net tick has given us up, then SIGKILL */
+#define NET_TICK_S 4
+#define CLEAN_WITHIN_MS 1000u
+#define GIVEN_UP_WITHIN_MS 8000u /* net_ticktime and a quarter, and time for the machine */
+
+static const struct {
+    const char *release, *root;
+} releases[] = {
+    {"25", NULL},
+    {"23", "otp-23"},
+    {"27", "otp-27"},
+    {"29", "otp-29"},
+};
+
+/* What must be the same before and after. The process that answers is part of it both times. */
+static const char probe[] =
+    "{erlang:system_info(process_count), erlang:system_info(atom_count), "
+    "length(code:all_loaded()), erlang:statistics(scheduler_wall_time), nodes(connected), "
+    "[P || P <- processes(), {monitors, Ms} <- [process_info(P, monitors)], "
+    "{process, Q} <- Ms, is_pid(Q), node(Q) =/= node()], "
+    "erlang:system_info(system_monitor), erlang:trace_info(new, flags)}.";
+
+static void sleep_ms(unsigned ms)
+{
+    struct timespec t = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
+    nanosleep(&t, NULL);
+}
+
+struct target {
+    struct node node;
+    pid_t epmd;
+    uint16_t epmd_port;
+    char log[800];
+    char before[8192];
+    const char *beamtop;
+};
+
+/* Starts `beamtop top` on the target. */
+static pid_t start_beamtop(const struct target *t, const char *ticks)
+{
+    char port[16];
+    snprintf(port, sizeof port, "%u", t->epmd_port);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid > 0)
+        return pid;
+    int null = open("/dev/null", O_RDWR);
+    dup2(null, 0);
+    dup2(null, 1);
+    dup2(null, 2);
+    execl(t->beamtop, "beamtop", "top", t->node.name, "--cookie", "secret", "--epmd-port", port,
+          "-i", "0.25", "-n", ticks, "--format", "json", (char *)NULL);
+    _exit(127);
+}
+
+static int wait_for(pid_t pid)
+{
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0)
+        assert_int_equal(errno, EINTR);
+    return status;
+}
+
+/* Asks until the answer is as before; fails with what differs after the limit. */
+static void expect_clean(struct target *t, unsigned within_ms, const char *what, unsigned after_ms)
+{
+    char now[sizeof t->before];
+    uint64_t limit = clock_mono_ns() + (uint64_t)within_ms * 1000000u;
+    do {
+        assert_int_equal(node_eval(&t->node, probe, now, sizeof now), 0);
+        if (strcmp(now, t->before) == 0)
+            return;
+        sleep_ms(10);
+    } while (clock_mono_ns() < limit);
+    fail_msg("%s after %u ms leaves something\nbefore: %s\nafter:  %s", what, after_ms, t->before,
+             now);
+}
+
+static long log_size(const struct target *t)
+{
+    struct stat s;
+    return stat(t->log, &s) == 0 ? (long)s.st_size : 0;
+}
+
+static int begin(struct target *t, const char *release, const char *root_name)
+{
+    static char root[512];
+    const char *cache = getenv("BEAMTOP_CACHE");
+    char handler[512], ticktime[16];
+    memset(t, 0, sizeof *t);
+    t->beamtop = getenv("BEAMTOP");
+    snprintf(root, sizeof root, "%s/%s", cache ? cache : "/var/cache/beamtop",
+             root_name ? root_name : "");
+    if (!node_available(root_name ? root : NULL)) {
+        print_message("OTP %s is not here: skipped\n", release);
+        return -1;
+    }
+    const char *seen_from_node = "/tmp/beamtop-test-clean.log";
+    snprintf(t->log, sizeof t->log, "%s%s", root_name ? root : "", seen_from_node);
+    unlink(t->log);
+    snprintf(handler, sizeof handler,
+             "[{handler,default,logger_std_h,#{config=>#{file=>\"%s\"}}}]", seen_from_node);
+    snprintf(ticktime, sizeof ticktime, "%d", NET_TICK_S);
+    t->epmd = node_epmd_start(&t->epmd_port);
+    const struct node_options options = {
+        .root = root_name ? root : NULL,
+        .name = "clean@127.0.0.1",
+        .long_name = true,
+        .epmd_port = t->epmd_port,
+        .flags = {"-kernel", "logger", handler, "-kernel", "net_ticktime", ticktime},
+    };
+    assert_int_equal(node_start(&t->node, &options), 0);
+    return 0;
+}
+
+static void end(struct target *t)
+{
+    node_stop(&t->node);
+    node_kill(t->epmd);
+    unlink(t->log);
+}
+
+static void test_quick_ends(struct target *t)
+{
+    static const int signals[] = {SIGKILL, SIGTERM, SIGINT};
+    char what[64];
+    for (int i = 0; i < QUICK_ENDS; i++) {
+        int number = signals[(size_t)i % ARRAY_LEN(signals)];
+        unsigned after_ms = (unsigned)(rand() % 500);
+        pid_t pid = start_beamtop(t, "0");
+        sleep_ms(after_ms);
+        kill(pid, number);
+        wait_for(pid);
+        snprintf(what, sizeof what, "signal %d", number);
+        expect_clean(t, CLEAN_WITHIN_MS, what, after_ms);
+    }
+}
+
+/* A frozen beamtop holds its connection until the target's own net tick ends it. */
+static void test_frozen_ends(struct target *t)
+{
+    pid_t pids[FROZEN_ENDS];
+    for (int i = 0; i < FROZEN_ENDS; i++) {
+        pids[i] = start_beamtop(t, "0");
+        sleep_ms((unsigned)(100 + rand() % 200));
+        kill(pids[i], SIGSTOP);
+    }
+    expect_clean(t, GIVEN_UP_WITHIN_MS, "SIGSTOP", 0);
+    for (int i = 0; i < FROZEN_ENDS; i++) {
+        kill(pids[i], SIGKILL);
+        wait_for(pids[i]);
+    }
+}
+
+static void test_release(const char *release, const char *root)
+{
+    struct target t;
+    char ignored[64];
+    if (begin(&t, release, root) != 0)
+        return;
+    /* The first connect costs the atoms of our expressions, names and pool; once. */
+    for (int i = 0; i < 2; i++) {
+        int status = wait_for(start_beamtop(&t, "2"));
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    /* Every name of the pool that the frozen ones will use. */
+    pid_t pool[FROZEN_ENDS];
+    for (int i = 0; i < FROZEN_ENDS; i++) {
+        pool[i] = start_beamtop(&t, "0");
+        sleep_ms(250);
+    }
+    for (int i = 0; i < FROZEN_ENDS; i++) {
+        kill(pool[i], SIGTERM);
+        wait_for(pool[i]);
+    }
+    sleep_ms(300);
+    assert_int_equal(node_eval(&t.node, probe, t.before, sizeof t.before), 0);
+    sleep_ms(300);
+    assert_int_equal(node_eval(&t.node, probe, t.before, sizeof t.before), 0);
+    long log_before = log_size(&t);
+
+    test_quick_ends(&t);
+    test_frozen_ends(&t);
+
+    assert_int_equal(log_size(&t), log_before);
+    /* The log is one that catches lines. */
+    node_eval(&t.node, "logger:error(\"control\"), timer:sleep(200).", ignored, sizeof ignored);
+    assert_true(log_size(&t) > log_before);
+    end(&t);
+}
+
+#define RELEASE_TEST(i)                                                                            \
+    static void test_release_##i(void **state)                                                     \
+    {                                                                                              \
+        (void)state;                                                                               \
+        test_release(releases[i].release, releases[i].root);                                       \
+    }
+RELEASE_TEST(0)
+RELEASE_TEST(1)
+RELEASE_TEST(2)
+RELEASE_TEST(3)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_release_0),
+        cmocka_unit_test(test_release_1),
+        cmocka_unit_test(test_release_2),
+        cmocka_unit_test(test_release_3),
+    };
+    unsigned seed = (unsigned)clock_wall_us();
+    if (!getenv("BEAMTOP") || !node_available(NULL)) {
+        puts("1..0 # SKIP needs BEAMTOP (the program) and an Erlang on this machine");
+        return 77;
+    }
+    srand(seed);
+    print_message("seed %u\n", seed);
+    return cmocka_run_group_tests_name("clean", tests, NULL, NULL);
+}
