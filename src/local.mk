@@ -171,7 +171,6 @@ src_beamtop_SOURCES = \
 	src/app/batch.c src/app/batch.h \
 	src/app/capture_command.c \
 	src/app/cli.c src/app/cli.h src/app/cli_table.h src/app/cli_text.c \
-	src/app/columns.c src/app/columns.h \
 	src/app/commands.c src/app/commands.h \
 	src/app/condition.c src/app/condition.h \
 	src/app/crash.c src/app/crash.h \

@@ -13,13 +13,17 @@
 #include "beamtop/etf/parse.h"
 #include "beamtop/model/column.h"
 #include "beamtop/store/sink.h"
-#include "columns.h"
 #include "nodes.h"
 
 struct printing {
     struct sink *sink;
     enum sink_kind kind;
     bool text;
+};
+
+struct columns {
+    const struct proc_column *columns[COLUMNS_MAX];
+    int n;
 };
 
 static int usage_error(const struct error *err)
@@ -60,7 +64,7 @@ static int print_tick(void *arg, const struct model *m, struct error *err)
 
 /* What the commands have in common. */
 static int run(const struct cli_options *o, const struct app_env *env, enum sink_kind kind,
-               const struct want *want, const struct column_choice *columns, bool rates)
+               const struct want *want, const struct columns *columns, bool rates)
 {
     struct error err = {.code = ERR_NONE};
     struct sink_options options = {.ascii = o->ascii || !env->utf8};
@@ -86,13 +90,36 @@ static int run(const struct cli_options *o, const struct app_env *env, enum sink
     return code;
 }
 
+/* The columns asked for, and the scan that they add up to. */
+static int choose_columns(const struct cli_options *o, struct columns *c, struct want_scan *scan,
+                          struct error *err)
+{
+    const struct proc_column *sort = proc_column_find(o->sort);
+    if (!sort || !sort->sweep)
+        return error_set(err, ERR_USAGE,
+                         "processes cannot be ranked by “%s”; `man beamtop` lists the columns",
+                         o->sort);
+    if (!o->columns)
+        c->n = proc_columns_default(c->columns);
+    else if (proc_columns_parse(o->columns, c->columns, &c->n, err) != 0)
+        return err->code;
+    *scan = (struct want_scan){
+        .sort_key = sort->key,
+        .by_delta = sort->sweep_by_delta,
+        .ascending = o->reverse,
+        .rows = (int)o->rows,
+        .items = proc_columns_items(c->columns, c->n, sort),
+        .own = o->own,
+    };
+    return 0;
+}
+
 int command_top(const struct cli_options *o, const struct app_env *env)
 {
-    struct column_choice columns;
+    struct columns columns = {.n = 0};
     struct want want = {.needs = NEED_SCAN};
     struct error err = {.code = ERR_NONE};
-    if (columns_choose(&columns, o->columns, &err) != 0 ||
-        columns_want(&columns, o, &want.scan, &err) != 0)
+    if (choose_columns(o, &columns, &want.scan, &err) != 0)
         return usage_error(&err);
     return run(o, env, SINK_TOP, &want, &columns, true);
 }

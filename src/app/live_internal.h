@@ -38,7 +38,6 @@ struct live {
     uv_timer_t *timer; /* next tick, or next try */
     struct want want;
     struct want_scan asked_scan; /* of the scan in flight */
-    bool asked_filtered;
 
     /* the tick */
     uint64_t header_due_ms;

@@ -112,6 +112,7 @@ static struct builder *encode(struct live *l, enum question question)
     switch (question) {
     case QUESTION_SCAN:
         l->asked_scan = l->want.scan;
+        l->asked_scan.filtered = filter_is_on(l->filter);
         return encode_scan(&l->want.scan, l->filter, node);
     case QUESTION_PROCESS:
         return encode_process(&l->want, node);
