@@ -54,11 +54,15 @@ tests_unit_dist_test_frame_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
 tests_unit_dist_test_name_SOURCES = tests/unit/dist/test_name.c
 tests_unit_dist_test_name_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_dist_test_name_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
-LIVE_DIST = tests/live/test_conn
-tests_live_test_conn_SOURCES = tests/live/test_conn.c tests/live/node.c tests/live/node.h \
-	tests/live/fake_peer.c tests/live/fake_peer.h
+LIVE_DIST = tests/live/test_conn tests/live/test_conn_peers
+LIVE_DIST_PARTS = tests/live/node.c tests/live/node.h tests/live/fake_peer.c \
+	tests/live/fake_peer.h tests/live/probe.c tests/live/probe.h
+tests_live_test_conn_SOURCES = tests/live/test_conn.c $(LIVE_DIST_PARTS)
 tests_live_test_conn_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
 tests_live_test_conn_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
+tests_live_test_conn_peers_SOURCES = tests/live/test_conn_peers.c $(LIVE_DIST_PARTS)
+tests_live_test_conn_peers_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
+tests_live_test_conn_peers_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += $(LIVE_DIST)
 TESTS += $(LIVE_DIST)
 # ---- query

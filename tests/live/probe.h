@@ -1,0 +1,46 @@
+/* One connection under test and what came of it. */
+#ifndef BEAMTOP_TESTS_PROBE_H
+#define BEAMTOP_TESTS_PROBE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "beamtop/dist/conn.h"
+
+#define TIMEOUT_MS 1500
+
+struct probe {
+    uv_loop_t loop;
+    struct conn *conn;
+    bool up;
+    bool down;
+    bool closed;
+    bool expired;
+    enum conn_failure why;
+    struct error err;
+    unsigned messages;
+    unsigned exits;
+    unsigned skipped;
+    char text[4096]; /* the last message, printed */
+    uint64_t started_ns;
+    unsigned elapsed_ms; /* until up or down */
+};
+
+extern const struct conn_handlers probe_handlers; /* their argument is the struct probe */
+
+/* The cookie "secret" and TIMEOUT_MS. */
+struct conn_options probe_options(const char *target, uint16_t epmd_port);
+/* Opens and runs until it is up or down. */
+void probe_open(struct probe *p, const struct conn_options *o);
+/* Runs the loop until something happens; false: nothing did for ms. */
+bool probe_run(struct probe *p, unsigned ms);
+/* Closes, and asserts that nothing is left of it. */
+void probe_close(struct probe *p);
+
+void expect_up(struct probe *p);
+/* Down for the reason of that word, with that part in its text, within the deadline. */
+void expect_down(const struct probe *p, const char *word, const char *part);
+void expect_failure(const struct conn_options *o, const char *word, const char *part);
+
+#endif

@@ -1,0 +1,396 @@
+/* Connections to what is no node, or turns bad after a good handshake. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "beamtop/base/clock.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/etf/build.h"
+#include "fake_peer.h"
+#include "node.h"
+#include "probe.h"
+
+static struct conn_options options_for(const char *target)
+{
+    return probe_options(target, node_free_port());
+}
+
+static void test_refused(void **state)
+{
+    struct conn_options o = options_for("a@127.0.0.1");
+    (void)state;
+    o.port = node_free_port();
+    expect_failure(&o, "refused", "refuses the connection");
+}
+
+/* A listener whose queue is full drops what comes, as a firewall does. */
+static void test_filtered(void **state)
+{
+    struct sockaddr_in sa = {.sin_family = AF_INET};
+    socklen_t len = sizeof sa;
+    struct conn_options o = options_for("a@127.0.0.1");
+    int fillers[8];
+    (void)state;
+    sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&sa, sizeof sa), 0);
+    assert_int_equal(listen(fd, 0), 0);
+    getsockname(fd, (struct sockaddr *)&sa, &len);
+    for (size_t i = 0; i < 8; i++) {
+        fillers[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        (void)connect(fillers[i], (struct sockaddr *)&sa, sizeof sa);
+    }
+    o.port = ntohs(sa.sin_port);
+    expect_failure(&o, "filtered", "firewall");
+    for (size_t i = 0; i < 8; i++) {
+        close(fillers[i]);
+    }
+    close(fd);
+}
+
+static void test_bad_names(void **state)
+{
+    static const char *const names[] = {"", "@", "a@", "@b", "a@b@c", "a b@c", "a@b\x1b"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct conn_options o = options_for(names[i]);
+        struct error err = {0};
+        struct conn *c = NULL;
+        uv_loop_t loop;
+        uv_loop_init(&loop);
+        if (conn_open(&c, &loop, &o, &probe_handlers, NULL, &err) != ERR_USAGE) {
+            fail_msg("'%s' was taken for a name", names[i]);
+        }
+        assert_null(c);
+        assert_int_equal(uv_loop_close(&loop), 0);
+    }
+}
+
+static void test_host_not_found(void **state)
+{
+    struct conn_options o = options_for("a@no-such-host.invalid");
+    struct probe p;
+    (void)state;
+    probe_open(&p, &o);
+    /* Without a name server the lookup may take longer than we wait: both are told. */
+    assert_true(p.why == CONN_FAILED_HOST || p.why == CONN_FAILED_LOOKUP);
+    assert_non_null(strstr(p.err.text, "no-such-host.invalid"));
+    assert_true(p.elapsed_ms < TIMEOUT_MS + 500);
+    probe_close(&p);
+}
+
+/* ---- peers that are none */
+
+static void serve_silence(int fd)
+{
+    char b[64];
+    while (read(fd, b, sizeof b) > 0) {
+    }
+}
+
+static void serve_http(int fd)
+{
+    static const char answer[] = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
+    char b[256];
+    if (read(fd, b, sizeof b) > 0) {
+        (void)!write(fd, answer, sizeof answer - 1);
+        sleep(5);
+    }
+}
+
+static void serve_tls(int fd)
+{
+    static const char alert[] = {0x15, 3, 3, 0, 2, 2, 50};
+    char b[256];
+    if (read(fd, b, sizeof b) > 0) {
+        (void)!write(fd, alert, sizeof alert);
+    }
+}
+
+static void serve_close(int fd)
+{
+    char b[256];
+    (void)!read(fd, b, sizeof b);
+}
+
+static void serve_drip(int fd)
+{
+    static const char status[] = {0, 3, 's', 'o', 'k', 0, 30, 'N'};
+    for (size_t i = 0; i < sizeof status; i++) {
+        struct timespec pause = {0, 300000000};
+        (void)!write(fd, status + i, 1);
+        nanosleep(&pause, NULL);
+    }
+}
+
+static void serve_old(int fd)
+{
+    static const char old[] = {0, 3, 's', 'o', 'k', 0, 15, 'n', 0,   5,   0,
+                               0, 0, 0,   1,   2,   3, 4,  'a', '@', 'b', 'c'};
+    char b[256];
+    (void)!read(fd, b, sizeof b);
+    (void)!write(fd, old, sizeof old);
+    sleep(5);
+}
+
+static void serve_random(int fd)
+{
+    char b[4096];
+    int r = open("/dev/urandom", O_RDONLY);
+    (void)!read(r, b, sizeof b);
+    b[0] = (char)0xff;
+    (void)!write(fd, b, sizeof b);
+    close(r);
+    sleep(5);
+}
+
+static void test_no_nodes(void **state)
+{
+    static const struct {
+        const char *name;
+        void (*serve)(int fd);
+        const char *word;
+        const char *part;
+    } cases[] = {
+        {"silent", serve_silence, "silent", "does not answer within"},
+        {"http", serve_http, "not-erlang", "not as an Erlang node does"},
+        {"tls", serve_tls, "not-erlang", "speaks TLS"},
+        {"closes", serve_close, "not-erlang", "closes the connection without a word"},
+        {"drips", serve_drip, "silent", "does not finish the handshake within"},
+        {"old", serve_old, "incompatible", "older than OTP 23"},
+        {"random", serve_random, "not-erlang", "not as an Erlang node does"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct conn_options o = options_for("fake@127.0.0.1");
+        pid_t pid = fake_tcp_start(&o.port, cases[i].serve);
+        print_message("# %s\n", cases[i].name);
+        expect_failure(&o, cases[i].word, cases[i].part);
+        node_kill(pid);
+    }
+}
+
+/* The same, in epmd's place. */
+static void test_no_epmds(void **state)
+{
+    static const struct {
+        const char *name;
+        void (*serve)(int fd);
+        const char *word;
+    } cases[] = {
+        {"silent", serve_silence, "epmd-silent"},
+        {"http", serve_http, "not-epmd"},
+        {"closes", serve_close, "not-epmd"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct conn_options o = options_for("fake@127.0.0.1");
+        pid_t pid = fake_tcp_start(&o.epmd_port, cases[i].serve);
+        print_message("# %s\n", cases[i].name);
+        expect_failure(&o, cases[i].word, "epmd");
+        node_kill(pid);
+    }
+}
+
+/* ---- peers that turn bad after a good handshake */
+
+static void after_close(int fd)
+{
+    (void)fd;
+}
+
+static void after_garbage(int fd)
+{
+    (void)!write(fd, "\0\0\0\5hello", 9);
+    sleep(5);
+}
+
+static void after_http(int fd)
+{
+    (void)!write(fd, "HTTP/1.1 200 OK\r\n\r\n", 19);
+    sleep(5);
+}
+
+static void after_truncated(int fd)
+{
+    static const char frame[] = {0, 0, 0, 6, 112, (char)131, 104, 3, 97, 2};
+    (void)!write(fd, frame, sizeof frame);
+    sleep(5);
+}
+
+static void after_half(int fd)
+{
+    (void)!write(fd, "\0\0\1\0p", 5);
+}
+
+static void after_nested(int fd)
+{
+    char frame[4096] = {0, 0, 0x0f, (char)0xfc, 112, (char)131};
+    for (size_t i = 6; i + 1 < sizeof frame; i += 2) {
+        frame[i] = 104;
+        frame[i + 1] = 1;
+    }
+    (void)!write(fd, frame, sizeof frame);
+    sleep(5);
+}
+
+static void after_bare_send(int fd)
+{
+    static const char frame[] = {0, 0, 0, 12, 112, (char)131, 104, 3, 97, 2, 119, 0, 97, 1, 97, 1};
+    (void)!write(fd, frame, sizeof frame);
+    sleep(5);
+}
+
+static void test_bad_after_handshake(void **state)
+{
+    static const struct {
+        const char *name;
+        void (*serve)(int fd);
+        enum conn_failure why;
+    } cases[] = {
+        {"closes", after_close, CONN_LOST},
+        {"garbage", after_garbage, CONN_LOST_GARBAGE},
+        {"http", after_http, CONN_LOST_GARBAGE},
+        {"truncated term", after_truncated, CONN_LOST_GARBAGE},
+        {"half a frame", after_half, CONN_LOST},
+        {"endless nesting", after_nested, CONN_LOST_GARBAGE},
+        {"send to no pid", after_bare_send, CONN_LOST_GARBAGE},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct conn_options o = options_for("fake@127.0.0.1");
+        struct probe p;
+        pid_t pid = fake_node_start(&o.port, cases[i].serve);
+        probe_open(&p, &o);
+        print_message("# %s\n", cases[i].name);
+        expect_up(&p);
+        assert_true(p.down || probe_run(&p, 3000));
+        assert_true(p.down);
+        print_message("#   %s\n", p.err.text);
+        assert_int_equal(p.why, cases[i].why);
+        probe_close(&p);
+        node_kill(pid);
+    }
+}
+
+static void after_oversized(int fd)
+{
+    static char block[1024 * 1024];
+    static const char head[] = {0x02, 0, 0, 0}; /* 32 MiB */
+    static const char tick[] = {0, 0, 0, 0};
+    (void)!write(fd, head, sizeof head);
+    for (int i = 0; i < 32; i++) {
+        (void)!write(fd, block, sizeof block);
+    }
+    (void)!write(fd, tick, sizeof tick);
+    sleep(5);
+}
+
+static void test_oversized_frame_is_skipped(void **state)
+{
+    struct conn_options o = options_for("fake@127.0.0.1");
+    struct probe p;
+    (void)state;
+    pid_t pid = fake_node_start(&o.port, after_oversized);
+    probe_open(&p, &o);
+    expect_up(&p);
+    assert_true(probe_run(&p, 3000));
+    assert_int_equal(p.skipped, 1);
+    assert_false(probe_run(&p, 200));
+    assert_true(conn_is_up(p.conn));
+    assert_int_equal(conn_stats(p.conn)->ticks_in, 1);
+    probe_close(&p);
+    node_kill(pid);
+}
+
+static void after_no_reading(int fd)
+{
+    (void)fd;
+    sleep(20);
+}
+
+static void test_stalled_peer(void **state)
+{
+    struct conn_options o = options_for("fake@127.0.0.1");
+    struct probe p;
+    struct error err = {0};
+    size_t len = 0;
+    static const char block[256 * 1024];
+    (void)state;
+    pid_t pid = fake_node_start(&o.port, after_no_reading);
+    probe_open(&p, &o);
+    expect_up(&p);
+    struct builder *b = builder_new();
+    build_binary(b, block, sizeof block);
+    const uint8_t *bytes = builder_bytes(b, &len);
+    int rc = 0;
+    for (int i = 0; i < 200 && rc == 0; i++) {
+        rc = conn_send_name(p.conn, "sink", bytes, len, &err);
+    }
+    builder_free(b);
+    assert_int_equal(rc, ERR_LIMIT);
+    assert_false(p.down);
+    assert_true(probe_run(&p, 1000));
+    assert_true(p.down);
+    assert_int_equal(p.why, CONN_LOST_STALLED);
+    probe_close(&p);
+    node_kill(pid);
+}
+
+/* ---- giving up */
+
+static void test_close_on_the_way(void **state)
+{
+    static const unsigned waits_ms[] = {0, 1, 5, 20, 100};
+    (void)state;
+    for (size_t i = 0; i < sizeof waits_ms / sizeof waits_ms[0]; i++) {
+        struct conn_options o = options_for("fake@127.0.0.1");
+        struct probe p;
+        struct error err = {0};
+        pid_t pid = fake_tcp_start(&o.port, serve_silence);
+        memset(&p, 0, sizeof p);
+        uv_loop_init(&p.loop);
+        assert_int_equal(conn_open(&p.conn, &p.loop, &o, &probe_handlers, &p, &err), 0);
+        if (waits_ms[i] > 0) {
+            probe_run(&p, waits_ms[i]);
+        }
+        uint64_t from = clock_mono_ns();
+        probe_close(&p);
+        assert_true(clock_mono_ns() - from < 1000000000u);
+        assert_false(p.up || p.down);
+        node_kill(pid);
+    }
+}
+
+int main(void)
+{
+    struct error err = {0};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_host_not_found),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_filtered),
+        cmocka_unit_test(test_bad_names),
+        cmocka_unit_test(test_no_nodes),
+        cmocka_unit_test(test_no_epmds),
+        cmocka_unit_test(test_bad_after_handshake),
+        cmocka_unit_test(test_oversized_frame_is_skipped),
+        cmocka_unit_test(test_stalled_peer),
+        cmocka_unit_test(test_close_on_the_way),
+    };
+    signal(SIGPIPE, SIG_IGN);
+    conn_global_init(&err);
+    int rc = cmocka_run_group_tests_name("conn_peers", tests, NULL, NULL);
+    return rc;
+}
