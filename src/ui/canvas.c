@@ -115,13 +115,29 @@ static bool is_control_cluster(const char *s, size_t len)
     return len > 0 && ((unsigned char)s[0] < 0x20 || s[0] == 0x7f);
 }
 
+/* Typography that has a likeness in ASCII. */
+static const struct {
+    const char *mark, *ascii;
+} likenesses[] = {
+    {"–", "-"}, {"—", "-"}, {"…", "~"}, {"µ", "u"}, {"·", "."}, {"×", "x"}, {"≥", ">"}, {"≤", "<"},
+    {"▼", "v"}, {"▲", "^"}, {"●", "*"}, {"○", "o"}, {"◌", "o"}, {"‖", "="}, {"→", ">"}, {"←", "<"},
+};
+
+static const char *likeness(const char *s, size_t len)
+{
+    for (size_t i = 0; i < sizeof likenesses / sizeof likenesses[0]; i++)
+        if (strlen(likenesses[i].mark) == len && memcmp(likenesses[i].mark, s, len) == 0)
+            return likenesses[i].ascii;
+    return "?";
+}
+
 /* What is shown for one cluster: the cluster, or its replacement. */
 static void shown_as(const struct canvas *c, const char **s, size_t *len, int *width, bool safe)
 {
     bool plain = *len == 1 && (unsigned char)(*s)[0] < 0x80;
     if (safe && (plain || (!c->ascii && *len < CANVAS_CELL_BYTES)) && !is_control_cluster(*s, *len))
         return;
-    *s = c->ascii ? "?" : "\xef\xbf\xbd";
+    *s = !c->ascii ? "\xef\xbf\xbd" : safe ? likeness(*s, *len) : "?";
     *len = strlen(*s);
     *width = 1;
 }

@@ -42,6 +42,15 @@ double graph_peak(const struct ring *ring, size_t window)
     return highest(ring, 0, window);
 }
 
+/* As highest, but a gap among the samples is a gap: however short, it is not hidden. */
+static double cell_of(const struct ring *ring, size_t from, size_t to)
+{
+    for (size_t age = from; age < to && age < ring->len; age++)
+        if (isnan(ring_at(ring, age)))
+            return NAN;
+    return highest(ring, from, to);
+}
+
 /* The value of a cell, counted from the right; cells are aligned to the ring's own count. */
 static double cell_value(const struct ring *ring, int from_right, size_t per_cell)
 {
@@ -49,9 +58,9 @@ static double cell_value(const struct ring *ring, int from_right, size_t per_cel
     if (newest == 0)
         newest = per_cell;
     if (from_right == 0)
-        return highest(ring, 0, newest);
+        return cell_of(ring, 0, newest);
     size_t from = newest + (size_t)(from_right - 1) * per_cell;
-    return highest(ring, from, from + per_cell);
+    return cell_of(ring, from, from + per_cell);
 }
 
 static size_t samples_per_cell(int columns, size_t window)
@@ -60,13 +69,30 @@ static size_t samples_per_cell(int columns, size_t window)
     return n ? n : 1;
 }
 
+/*
+ * The range of a line without a fixed highest: what its samples span, but at least a quarter of
+ * the highest, so that small changes show and noise does not look like a storm.
+ */
+static void fit_range(const struct ring *ring, size_t window, double *low, double *high)
+{
+    double top = highest(ring, 0, window), bottom = top;
+    for (size_t age = 0; age < window && age < ring->len; age++)
+        if (ring_at(ring, age) < bottom)
+            bottom = ring_at(ring, age);
+    double span = top - bottom > top / 4 ? top - bottom : top / 4;
+    *low = (top + bottom) / 2 - span / 2;
+    *low = *low > 0 ? *low : 0;
+    *high = *low + span;
+}
+
 char *graph_spark(char *out, size_t size, const struct ring *ring, int columns, size_t window,
                   double max, bool ascii)
 {
     const char *const *levels = ascii ? levels_ascii : levels_utf8;
     size_t per_cell = samples_per_cell(columns, window), at = 0;
+    double low = 0, high = max;
     if (isnan(max))
-        max = graph_peak(ring, per_cell * (size_t)(columns > 0 ? columns : 0));
+        fit_range(ring, per_cell * (size_t)(columns > 0 ? columns : 0), &low, &high);
     out[0] = '\0';
     for (int i = columns - 1; i >= 0; i--) {
         double v = cell_value(ring, i, per_cell);
@@ -74,7 +100,7 @@ char *graph_spark(char *out, size_t size, const struct ring *ring, int columns, 
             at = append(out, size, at, " ");
             continue;
         }
-        double share = max > 0 ? v / max : 0;
+        double share = high > low ? (v - low) / (high - low) : 0;
         share = share < 0 ? 0 : share > 1 ? 1 : share;
         at = append(out, size, at, levels[(int)lround(share * (LEVELS - 1))]);
     }

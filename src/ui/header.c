@@ -162,8 +162,8 @@ static struct line short_line(const struct model *m, const struct system_sample 
 
 /* ---- drawing them as a grid */
 
-/* Values keep their place while they change: what each cell needs at least, right-aligned. */
-static const int value_widths[CELLS] = {11, 11, 12, 11, 9, 9, 9, 9};
+/* Cells keep their place while values change: what each needs at least. */
+static const int cell_widths[CELLS] = {21, 18, 17, 16, 15, 15, 14, 14};
 
 static int columns_of(const char *s)
 {
@@ -171,7 +171,7 @@ static int columns_of(const char *s)
 }
 
 struct grid {
-    int label[CELLS], value[CELLS];
+    int width[CELLS];
     int n, spark;
 };
 
@@ -180,19 +180,13 @@ static void measure(const struct line *lines, int n_lines, bool roomy, struct gr
     memset(g, 0, sizeof *g);
     for (int line = 0; line < n_lines; line++)
         for (int i = 0; i < lines[line].n; i++) {
-            int label = columns_of(lines[line].cells[i].label);
-            int value = columns_of(lines[line].cells[i].value);
-            int least = roomy ? value_widths[i] : 0;
-            g->label[i] = label > g->label[i] ? label : g->label[i];
-            g->value[i] = value > g->value[i] ? value : g->value[i];
-            g->value[i] = least > g->value[i] ? least : g->value[i];
+            const struct cell *cell = &lines[line].cells[i];
+            int width = columns_of(cell->label) + 1 + columns_of(cell->value);
+            int least = roomy ? cell_widths[i] : 0;
+            width = width > least ? width : least;
+            g->width[i] = width > g->width[i] ? width : g->width[i];
             g->n = i + 1 > g->n ? i + 1 : g->n;
         }
-}
-
-static int cell_columns(const struct grid *g, int i)
-{
-    return g->label[i] + 1 + g->value[i];
 }
 
 static void fit(struct grid *g, int columns, bool spark)
@@ -200,7 +194,7 @@ static void fit(struct grid *g, int columns, bool spark)
     int used = 1, most = g->n;
     int reserved = spark ? SPARK_LEAST + 1 : 0;
     for (g->n = 0; g->n < most; g->n++) {
-        int more = cell_columns(g, g->n) + (g->n ? GAP : reserved);
+        int more = g->width[g->n] + (g->n ? GAP : reserved);
         if (g->n > 0 && used + more > columns)
             break;
         used += more;
@@ -219,9 +213,9 @@ static void draw_line(const struct line *l, const struct grid *g, struct canvas 
             const struct cell *cell = &l->cells[i];
             int value = columns_of(cell->value);
             canvas_puts(c, r, row, at, STYLE_LABEL, cell->label);
-            canvas_puts(c, r, row, at + cell_columns(g, i) - value, cell->style, cell->value);
+            canvas_puts(c, r, row, at + g->width[i] - value, cell->style, cell->value);
         }
-        at += cell_columns(g, i);
+        at += g->width[i];
         if (i == 0 && g->spark && l->spark) {
             char text[SPARK_MOST * GRAPH_CELL_BYTES + 1];
             graph_spark(text, sizeof text, l->spark, g->spark, SPARK_WINDOW, l->spark_max,
@@ -234,7 +228,7 @@ static void draw_line(const struct line *l, const struct grid *g, struct canvas 
 
 /* ---- the first line */
 
-#define ITEMS 12
+#define ITEMS 16
 struct item {
     char text[200];
     enum style style;

@@ -53,7 +53,10 @@ static void total_graph(struct view_page *page, const struct model *m, int colum
     if (width < 20 || isnan(peak))
         return;
     width = width > GRAPH_WIDEST ? GRAPH_WIDEST : width;
-    page_heading(page, "Total over the last minutes");
+    double minutes = model_interval(m).real_s * WINDOW / 60;
+    page_heading(page, "Total");
+    if (minutes > 0)
+        page_printf(page, STYLE_DIM, "  over %.0f minutes", minutes);
     for (int row = 0; row < GRAPH_ROWS; row++) {
         page_line(page);
         if (row == 0)

@@ -12,7 +12,7 @@
 
 /* Left out first where a pane is too narrow and nobody chose the columns. */
 static const char *const spare[] = {
-    "status", "reductions_share", "application", "message_queue_len_per_s", "current_function",
+    "status", "reductions_share", "current_function", "application", "message_queue_len_per_s",
 };
 
 /* The rate of a value, for sorting by change. */
@@ -101,8 +101,8 @@ static bool is_spare(const struct top *t, const struct proc_column *column, size
 static int least_width(const struct proc_column *column)
 {
     int title = (int)strlen(column->title);
-    bool grows = column->type == COLUMN_TEXT && column->width > 16;
-    int width = grows ? 16 : column->width;
+    bool long_text = column->type == COLUMN_TEXT && column->width > 20;
+    int width = long_text ? 20 : column->width;
     return (width > title ? width : title) + 1;
 }
 

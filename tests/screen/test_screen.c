@@ -1,0 +1,314 @@
+/*
+ * Golden screens: text and styles of every view in several sizes. BEAMTOP_GOLDEN=update writes
+ * them anew; look at what changed before committing it.
+ */
+#include <assert.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/buf.h"
+#include "beamtop/ui/screen.h"
+#include "world.h"
+
+/* A letter for each style, in the order of the list. */
+static const char letters[] = ".dlvTtHhCcM*nfpRW+-gGowXSPEmk";
+
+struct step {
+    enum action action;
+    const char *arg;
+};
+
+struct scene {
+    const char *name;
+    enum world world;
+    const char *view;
+    int rows, columns;
+    bool ascii;
+    struct step steps[8]; /* after the first answers; STEP_TICK takes the next ones */
+    const char *filter;
+    long filter_error_at;
+};
+
+#define STEP_TICK ((enum action)1000)
+#define STEP_MAILBOX ((enum action)1001)
+#define STEP_STATE ((enum action)1002)
+#define STEP_TOO_LARGE ((enum action)1003)
+#define STEP_MESSAGE ((enum action)1004)
+#define STEP_PAUSE ((enum action)1005)
+
+#define ALL_SIZES(name, ...)                                                                   \
+    {name "-60x16", __VA_ARGS__, .rows = 16, .columns = 60},                                       \
+        {name "-80x24", __VA_ARGS__, .rows = 24, .columns = 80},                                   \
+        {name "-160x50", __VA_ARGS__, .rows = 50, .columns = 160},                                 \
+        {name "-80x24-ascii", __VA_ARGS__, .rows = 24, .columns = 80, .ascii = true}
+
+static const struct scene scenes[] = {
+    ALL_SIZES("top", .view = "top"),
+    ALL_SIZES("process", .view = "process", .steps = {{ACTION_VIEW, "process <0.81.0>"}, {STEP_TICK, ""}}),
+    ALL_SIZES("memory", .view = "memory"),
+    ALL_SIZES("schedulers", .view = "schedulers"),
+    ALL_SIZES("apps", .view = "apps"),
+    ALL_SIZES("tree", .view = "tree", .steps = {{ACTION_DOWN, ""}}),
+    ALL_SIZES("log", .view = "log"),
+    ALL_SIZES("help", .view = "help"),
+    {.name = "top-120x30", .view = "top", .rows = 30, .columns = 120},
+    {.name = "top-200x60", .view = "top", .rows = 60, .columns = 200},
+    {.name = "top-filter", .view = "top", .rows = 24, .columns = 120, .filter = "rabbit",
+     .filter_error_at = -1},
+    {.name = "top-filter-wrong", .view = "top", .rows = 24, .columns = 120, .filter = "^rab[",
+     .filter_error_at = 4},
+    {.name = "top-places", .view = "top", .rows = 24, .columns = 100,
+     .steps = {{ACTION_DOWN, ""}, {ACTION_DOWN, ""}, {ACTION_MARK, ""}, {STEP_TICK, ""}}},
+    {.name = "top-columns", .view = "top", .rows = 24, .columns = 100,
+     .steps = {{ACTION_COLUMNS, "pid,name,age,heap,links,trap_exit,group_leader,binary"}, {STEP_TICK, ""}}},
+    {.name = "top-scrolled", .view = "top", .rows = 24, .columns = 80,
+     .steps = {{ACTION_COLUMNS, "pid,name,reds,mem,heap,links,gc,binary,age"}, {STEP_TICK, ""}, {ACTION_RIGHT, ""}, {ACTION_RIGHT, ""}}},
+    {.name = "top-sort-memory", .view = "top", .rows = 24, .columns = 100,
+     .steps = {{ACTION_SORT, "memory"}, {STEP_TICK, ""}}},
+    {.name = "top-follow", .view = "top", .rows = 24, .columns = 120,
+     .steps = {{ACTION_DOWN, ""}, {ACTION_DOWN, ""}, {ACTION_DOWN, ""}, {ACTION_FOLLOW, ""}, {STEP_TICK, ""}}},
+    {.name = "top-stuck", .view = "top", .rows = 24, .columns = 120,
+     .steps = {{STEP_TICK, ""}, {STEP_TICK, ""}, {STEP_TICK, ""}}},
+    {.name = "top-paused", .view = "top", .rows = 24, .columns = 80, .steps = {{STEP_PAUSE, ""}}},
+    {.name = "top-message", .view = "top", .rows = 24, .columns = 80,
+     .steps = {{STEP_MESSAGE, "no such column \"memry\"\x1b[31m"}}},
+    {.name = "small-80x24", .world = WORLD_SMALL, .view = "top", .rows = 24, .columns = 80},
+    {.name = "small-memory", .world = WORLD_SMALL, .view = "memory", .rows = 24, .columns = 80},
+    {.name = "small-schedulers", .world = WORLD_SMALL, .view = "schedulers", .rows = 24, .columns = 80},
+    {.name = "wide-schedulers", .world = WORLD_WIDE, .view = "schedulers", .rows = 50, .columns = 160},
+    {.name = "lost-80x24", .world = WORLD_LOST, .view = "top", .rows = 24, .columns = 80},
+    {.name = "lost-160x50", .world = WORLD_LOST, .view = "memory", .rows = 50, .columns = 160},
+    {.name = "nothing-80x24", .world = WORLD_NOTHING, .view = "top", .rows = 24, .columns = 80},
+    {.name = "process-mailbox", .view = "process", .rows = 40, .columns = 100,
+     .steps = {{ACTION_VIEW, "process <0.81.0>"}, {STEP_TICK, ""}, {ACTION_MAILBOX, ""}, {STEP_MAILBOX, ""},
+               {ACTION_STATE, ""}, {STEP_STATE, ""}}},
+    {.name = "process-mailbox-large", .view = "process", .rows = 30, .columns = 80,
+     .steps = {{ACTION_VIEW, "process <0.81.0>"}, {STEP_TICK, ""}, {ACTION_MAILBOX, ""}, {STEP_TOO_LARGE, ""}}},
+    {.name = "choose-sort", .view = "top", .rows = 30, .columns = 100, .steps = {{ACTION_CHOOSE_SORT, ""}}},
+    {.name = "choose-columns", .view = "top", .rows = 30, .columns = 100,
+     .steps = {{ACTION_CHOOSE_COLUMNS, ""}, {ACTION_DOWN, ""}, {ACTION_DOWN, ""}, {ACTION_MARK, ""}}},
+    {.name = "pick-node", .view = "top", .rows = 24, .columns = 100, .steps = {{ACTION_PICK_NODE, ""}}},
+    {.name = "split", .view = "top", .rows = 40, .columns = 160,
+     .steps = {{ACTION_SPLIT, "below"}, {ACTION_VIEW, "memory"}, {ACTION_SPLIT, "right"}, {ACTION_VIEW, "schedulers"},
+               {STEP_TICK, ""}}},
+    {.name = "tiny-20x8", .view = "top", .rows = 8, .columns = 20},
+};
+
+static const struct screen_node picks[] = {
+    {"rabbit@mq1", "25.2.3", "1.14.0", "from the command line", "", 4711, 1051892, 1632087572},
+    {"a-node-with-a-very-long-name@host.example.org", "29", "", "~/.erlang.cookie", "embedded mode", 991, 12, 64e6},
+    {"b\x1b[2Jad@mq1", "", "", "none readable", "no answer", -1, 0.0 / 0.0, 0.0 / 0.0},
+};
+
+static void dump(const struct canvas *c, struct buf *out)
+{
+    for (int row = 0; row < c->rows; row++) {
+        size_t end = out->len;
+        for (int column = 0; column < c->columns; column++) {
+            const char *text = canvas_at(c, row, column)->text;
+            buf_puts(out, text);
+            if (text[0] && strcmp(text, " ") != 0)
+                end = out->len;
+        }
+        out->len = end;
+        buf_puts(out, "\n");
+    }
+    buf_puts(out, "--- styles\n");
+    for (int row = 0; row < c->rows; row++) {
+        for (int column = 0; column < c->columns; column++)
+            buf_put_u8(out, (uint8_t)letters[canvas_at(c, row, column)->style]);
+        buf_puts(out, "\n");
+    }
+}
+
+static void take_tick(struct screen *s, struct model *m, enum world world, int tick)
+{
+    struct want want;
+    memset(&want, 0, sizeof want);
+    screen_want(s, &want);
+    if (world != WORLD_NOTHING)
+        world_answer(m, world, &want, tick);
+    screen_update(s);
+}
+
+static void do_step(struct screen *s, struct model *m, const struct scene *scene, int step, int *tick,
+                    struct canvas *c)
+{
+    struct error err = {.code = ERR_NONE};
+    struct tty_cursor cursor;
+    const char *arg = scene->steps[step].arg;
+    switch ((int)scene->steps[step].action) {
+    case 1000:
+        take_tick(s, m, scene->world, ++*tick);
+        break;
+    case 1001:
+        world_mailbox(m, false);
+        screen_update(s);
+        break;
+    case 1002:
+        world_state(m);
+        screen_update(s);
+        break;
+    case 1003:
+        world_mailbox(m, true);
+        screen_update(s);
+        break;
+    case 1004:
+        screen_set_message(s, STYLE_ERROR, arg);
+        break;
+    case 1005:
+        screen_set_paused(s, true);
+        break;
+    default:
+        if (screen_act(s, m, scene->steps[step].action, arg, &err) != 1)
+            fail_msg("%s: step %d: %s", scene->name, step, err.text);
+    }
+    screen_draw(s, m, c, &cursor);
+}
+
+static void play(const struct scene *scene, struct buf *out)
+{
+    struct error err = {.code = ERR_NONE};
+    struct model *m = world_new(scene->world);
+    struct screen *s = screen_new(scene->view, &err);
+    struct regex *re = NULL;
+    size_t offset;
+    struct canvas c;
+    struct tty_cursor cursor;
+    int tick = 2;
+    assert_non_null(s);
+    canvas_init(&c, scene->rows, scene->columns, scene->ascii);
+    screen_set_clock(s, "10:42:07");
+    screen_set_nodes(s, picks, ARRAY_LEN(picks));
+    struct keymap keymap;
+    keymap_init(&keymap);
+    struct error ignored = {.code = ERR_NONE};
+    keymap_bind(&keymap, PLACE_GLOBAL, (struct key){'?', 0}, ACTION_HELP, "", &ignored);
+    keymap_bind(&keymap, PLACE_TABLE, (struct key){'j', 0}, ACTION_DOWN, "", &ignored);
+    keymap_bind(&keymap, PLACE_GLOBAL, (struct key){'1', 0}, ACTION_VIEW, "top", &ignored);
+    screen_set_keymap(s, &keymap);
+    if (scene->filter) {
+        regex_new(&re, scene->filter_error_at >= 0 ? "rabbit" : scene->filter, &offset, &err);
+        screen_set_filter(s, scene->filter, re, scene->filter_error_at);
+    }
+    screen_draw(s, m, &c, &cursor);
+    take_tick(s, m, scene->world, 1);
+    take_tick(s, m, scene->world, 2);
+    screen_draw(s, m, &c, &cursor);
+    for (int i = 0; scene->steps[i].arg; i++)
+        do_step(s, m, scene, i, &tick, &c);
+    if (scene->world == WORLD_LOST) {
+        model_set_link(m, LINK_LOST, "connection reset by the node; next try in 4 s");
+        screen_set_frozen_s(s, 12);
+        screen_update(s);
+    }
+    screen_draw(s, m, &c, &cursor);
+    dump(&c, out);
+    canvas_clear(&c);
+    screen_free(s);
+    keymap_clear(&keymap);
+    regex_free(re);
+    model_free(m);
+}
+
+/* ---- comparing */
+
+static char *read_golden(const char *path)
+{
+    struct buf b;
+    char part[4096];
+    size_t n;
+    FILE *f = fopen(path, "r");
+    if (!f)
+        return NULL;
+    buf_init(&b, 0);
+    while ((n = fread(part, 1, sizeof part, f)) > 0)
+        buf_put(&b, part, n);
+    fclose(f);
+    return buf_take(&b);
+}
+
+static int differing_lines(const char *is, const char *wanted)
+{
+    int line = 1, differing = 0;
+    while (*is || *wanted) {
+        size_t a = strcspn(is, "\n"), b = strcspn(wanted, "\n");
+        if (a != b || memcmp(is, wanted, a) != 0) {
+            if (differing++ < 20)
+                fprintf(stderr, "line %d\n- %.*s\n+ %.*s\n", line, (int)b, wanted, (int)a, is);
+        }
+        is += a + (is[a] == '\n');
+        wanted += b + (wanted[b] == '\n');
+        line++;
+    }
+    return differing;
+}
+
+static void compare(const struct scene *scene, struct buf *out)
+{
+    char path[1024];
+    const char *dir = getenv("BEAMTOP_SRCDIR"), *update = getenv("BEAMTOP_GOLDEN");
+    snprintf(path, sizeof path, "%s/tests/screen/golden/%s.txt", dir ? dir : ".", scene->name);
+    if (update && strcmp(update, "update") == 0) {
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        assert_int_equal(fwrite(out->data, 1, out->len, f), out->len);
+        fclose(f);
+        return;
+    }
+    char *wanted = read_golden(path);
+    if (!wanted)
+        fail_msg("%s: there is no %s", scene->name, path);
+    int differing = differing_lines(buf_cstr(out), wanted);
+    free(wanted);
+    if (differing)
+        fail_msg("%s: %d lines differ (BEAMTOP_GOLDEN=update takes them as they are)", scene->name,
+                 differing);
+}
+
+static void test_golden_screens(void **state)
+{
+    (void)state;
+    const char *only = getenv("BEAMTOP_SCENE");
+    for (size_t i = 0; i < ARRAY_LEN(scenes); i++) {
+        struct buf out;
+        if (only && strcmp(only, scenes[i].name) != 0)
+            continue;
+        buf_init(&out, 0);
+        play(&scenes[i], &out);
+        compare(&scenes[i], &out);
+        buf_clear(&out);
+    }
+}
+
+/* No byte below a space and no lone C1 byte can be in a cell, whatever the names hold. */
+static void test_no_control_bytes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(scenes); i++) {
+        struct buf out;
+        buf_init(&out, 0);
+        play(&scenes[i], &out);
+        for (size_t at = 0; at < out.len; at++)
+            if (out.data[at] < ' ' && out.data[at] != '\n')
+                fail_msg("%s: byte %02x at %zu", scenes[i].name, out.data[at], at);
+        buf_clear(&out);
+    }
+}
+
+int main(void)
+{
+    assert(sizeof letters - 1 == STYLES);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_golden_screens),
+        cmocka_unit_test(test_no_control_bytes),
+    };
+    return cmocka_run_group_tests_name("screen", tests, NULL, NULL);
+}

@@ -1,0 +1,404 @@
+#include "world.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/buf.h"
+#include "beamtop/etf/build.h"
+#include "beamtop/etf/parse.h"
+#include "beamtop/model/column.h"
+
+#define SECOND INT64_C(1000000000)
+
+typedef int answer_take(struct model *m, const uint8_t *term, size_t len, struct error *err);
+
+static void parse(struct builder *b, struct buf *text)
+{
+    struct error err = {.code = ERR_NONE};
+    if (etf_parse(b, buf_cstr(text), text->len, "mq1@host", &err) < 0) {
+        fprintf(stderr, "%s\n%s\n", buf_cstr(text), err.text);
+        abort();
+    }
+}
+
+static void done(struct builder *b, struct buf *text, int status, const struct error *err)
+{
+    if (status < 0) {
+        fprintf(stderr, "%.400s\n%s\n", buf_cstr(text), err->text);
+        abort();
+    }
+    builder_free(b);
+    buf_clear(text);
+}
+
+static void give(struct model *m, answer_take *take, struct buf *text)
+{
+    struct error err = {.code = ERR_NONE};
+    struct builder *b = builder_new();
+    size_t len;
+    parse(b, text);
+    const uint8_t *bytes = builder_bytes(b, &len);
+    done(b, text, take(m, bytes, len, &err), &err);
+}
+
+/* ---- the processes */
+
+struct proc {
+    int id, serial;
+    const char *name, *initial, *label, *app, *current, *status;
+    int64_t reductions, reductions_per_s, messages, messages_per_s, memory;
+};
+
+#define LONG_NAME                                                                            \
+    "'Elixir.Shop.Warehouse.Inventory.Synchronisation.Coordinator.With.A.Name.That.Is.Longer"    \
+    ".Than.Any.Terminal.Is.Wide.And.Then.Some'"
+
+static const struct proc procs[] = {
+    {41, 0, "rabbit_msg_store_persistent", "{rabbit_msg_store,init,1}", NULL, "rabbit",
+     "{file_handle_cache,write,2}", "running", 91823772115, 9214000, 118, 9, 43201234},
+    {8812, 3, NULL, "{rabbit_amqqueue_process,init,1}", "q.orders", "rabbit",
+     "{gen_server2,process_next_msg,1}", "waiting", 4112233445, 4100321, 0, 0, 8493465},
+    {9120, 3, NULL, "{rabbit_reader,init,3}", NULL, "rabbit", "{prim_inet,recv0,3}", "waiting",
+     998877, 2200000, 0, 0, 933888},
+    {77, 0, "'Elixir.Shop.Cart.Supervisor'", "{supervisor,'Elixir.Shop.Cart.Supervisor',1}", NULL,
+     "shop", "{gen_server,loop,7}", "waiting", 120044, 120000, 2, -3, 68304},
+    {78, 0, "'evil\\e[31m\\nname\\x{7}'", "{shop,'in\\tit',0}", NULL, "shop", "{gen_server,loop,7}",
+     "waiting", 88000, 88000, 0, 0, 4096},
+    {79, 1, "'注文処理プロセス'", "{shop,init,0}", NULL, "'小売'", "{gen_server,loop,7}", "runnable",
+     77000, 77000, 1, 0, 21000},
+    {80, 0, LONG_NAME, "{shop_sync,init,1}", NULL, "shop_warehouse_service",
+     "{'Elixir.Shop.Warehouse.Inventory.Synchronisation',wait_for_the_next_delivery,3}", "waiting",
+     66000, 66000, 41234567, 12345, 987654321098765},
+    {81, 0, "shop_mailbox", "{shop_mailbox,init,1}", NULL, "shop", "{shop_mailbox,busy_wait,1}",
+     "running", 5000, 0, 120044, 250, 88000000},
+    {82, 0, NULL, "{erlang,apply,2}", NULL, NULL, "{timer,sleep,1}", "waiting", 612, 612, 0, 0, 2688},
+    {83, 0, "'e\u0301clair_\U0001F469\u200D\U0001F4BB'", "{proc_lib,init_p,5}", NULL, "shop",
+     "{gen_server,loop,7}", "suspended", 500, 500, 0, 0, 2688},
+};
+
+static void mfa_or_undefined(struct buf *t, const char *term)
+{
+    buf_puts(t, term ? term : "undefined");
+}
+
+static const struct proc *proc_at(int i, struct proc *made, char *text)
+{
+    int fixed = (int)(sizeof procs / sizeof procs[0]);
+    if (i < fixed)
+        return &procs[i];
+    snprintf(text, 40, "pool_worker_%d", i - fixed + 1);
+    *made = (struct proc){100 + i, 2, i % 3 ? text : NULL, "{pool_worker,init,1}", NULL, "pool",
+                          "{gen_server,loop,7}", "waiting", 1000 - i, 400 - i, 0, 0, 2688 + 8 * i};
+    return made;
+}
+
+static void item(struct buf *t, enum proc_item item, const struct proc *p, int tick)
+{
+    int64_t messages = p->messages + p->messages_per_s * tick;
+    switch (item) {
+    case ITEM_ID:
+        buf_printf(t, "{%s,%s,", p->name ? p->name : "undefined", p->initial);
+        if (p->label)
+            buf_printf(t, "<<\"%s\">>,", p->label);
+        else
+            buf_puts(t, "undefined,");
+        mfa_or_undefined(t, p->app);
+        buf_puts(t, ",{proc_lib,init_p,5}}");
+        break;
+    case ITEM_REDUCTIONS:
+        buf_printf(t, "%" PRId64, p->reductions + p->reductions_per_s * tick);
+        break;
+    case ITEM_MESSAGE_QUEUE_LEN:
+        buf_printf(t, "%" PRId64, messages < 0 ? 0 : messages);
+        break;
+    case ITEM_MEMORY:
+        buf_printf(t, "%" PRId64, p->memory + 128 * tick);
+        break;
+    case ITEM_STATUS:
+        buf_puts(t, p->status);
+        break;
+    case ITEM_PRIORITY:
+        buf_puts(t, "normal");
+        break;
+    case ITEM_CURRENT_FUNCTION:
+        buf_puts(t, p->current);
+        break;
+    case ITEM_BINARY:
+        buf_puts(t, "{3,4096}");
+        break;
+    case ITEM_GARBAGE_COLLECTION:
+        buf_puts(t, "{12,65535}");
+        break;
+    case ITEM_GROUP_LEADER:
+        buf_puts(t, "<0.30.0>");
+        break;
+    case ITEM_TRAP_EXIT:
+        buf_puts(t, "true");
+        break;
+    case ITEM_MESSAGE_QUEUE_DATA:
+        buf_puts(t, "off_heap");
+        break;
+    case ITEM_TOTAL_HEAP_SIZE:
+    case ITEM_HEAP_SIZE:
+    case ITEM_STACK_SIZE:
+    case ITEM_LINKS:
+    case ITEM_MONITORS:
+    case ITEM_MONITORED_BY:
+    case ITEM_DICTIONARY:
+    case ITEM_SUSPENDING:
+        buf_printf(t, "%d", 100 + p->id);
+        break;
+    case PROC_ITEMS:
+        break;
+    }
+}
+
+static void row(struct buf *t, const struct proc *p, uint32_t items, int tick, bool first)
+{
+    bool comma = false;
+    buf_printf(t, "%s{<0.%d.%d>,%" PRId64 ",", first ? "" : ",", p->id, p->serial, p->reductions);
+    if (tick > 1)
+        buf_printf(t, "%" PRId64 ",{", p->reductions_per_s);
+    else
+        buf_puts(t, "undefined,{");
+    for (int i = 0; i < PROC_ITEMS; i++)
+        if (items >> i & 1) {
+            buf_puts(t, comma ? "," : "");
+            item(t, (enum proc_item)i, p, tick);
+            comma = true;
+        }
+    buf_puts(t, "}}");
+}
+
+static void give_scan(struct model *m, enum world world, const struct want_scan *want, int tick)
+{
+    struct error err = {.code = ERR_NONE};
+    struct builder *b = builder_new();
+    struct buf t;
+    size_t len;
+    int total = world == WORLD_SMALL ? 3 : 48211, n = want->rows < 60 ? want->rows : 60;
+    n = n > total ? total : n;
+    buf_init(&t, 0);
+    buf_printf(&t, "{scan,%" PRId64 ",%" PRId64 ",18000,%d,%d,2,[", (tick + 1000) * SECOND,
+               tick > 1 ? SECOND : 0, total, want->filtered ? 1731 : total);
+    for (int i = 0; i < n; i++) {
+        struct proc made;
+        char name[40];
+        row(&t, proc_at(i, &made, name), want->items, tick, i == 0);
+    }
+    buf_puts(&t, "],[]}");
+    parse(b, &t);
+    const uint8_t *bytes = builder_bytes(b, &len);
+    done(b, &t, model_take_scan(m, bytes, len, want, (uint64_t)(tick * SECOND), &err), &err);
+}
+
+/* ---- the node */
+
+static int64_t wave(int tick, int64_t low, int64_t high)
+{
+    static const int shape[] = {0, 1, 2, 4, 6, 7, 8, 7, 5, 3, 2, 1};
+    return low + (high - low) * shape[tick / 5 % 12] / 8 + tick % 7 * (high - low) / 80;
+}
+
+static void give_node(struct model *m, enum world world)
+{
+    struct buf t;
+    int n = world == WORLD_WIDE ? 1024 : world == WORLD_SMALL ? 1 : 8;
+    buf_init(&t, 0);
+    buf_printf(&t,
+               "{node,'rabbit@mq1',<<\"25.2.3\">>,<<\"13.1.5\">>,<<\"jit\">>,8,%d,%d,%d,%d,%d,"
+               "{1048576,65536,1048576,8192},<<\"unix/linux 6.1.0\">>,<<\"4711\">>,1700000000000000,"
+               "60,interactive,<<\"1.14.0\">>,8}",
+               n, world == WORLD_BUSY ? 6 : n, n, n, n > 8 ? n : 2);
+    give(m, model_take_node, &t);
+}
+
+static void memory(struct buf *t, enum world world, int tick)
+{
+    if (world == WORLD_SMALL) {
+        buf_puts(t, "undefined");
+        return;
+    }
+    int64_t processes = wave(tick, 590, 642) * 1048576, binary = (380 + tick / 6) * 1048576LL;
+    buf_printf(t, "{%" PRId64 ",%" PRId64 ",%" PRId64 ",%d,1677721,1600000,%" PRId64 ",50331648,%d}",
+               processes + binary + 299892736, processes, processes - 4096, 720000000, binary,
+               126877696);
+}
+
+static void schedulers(struct buf *t, int n, int io, int tick)
+{
+    for (int id = 1; id <= 2 * n + io; id++) {
+        int64_t share = id > 2 * n ? id * 3 % 8 : id > n ? 0 : id * 37 % 101;
+        if (id == 3)
+            share = 99;
+        buf_printf(t, "%s{%d,%" PRId64 ",%" PRId64 "}", id > 1 ? "," : "", id,
+                   share * 10000000 * tick, SECOND * tick);
+    }
+}
+
+static void give_system(struct model *m, enum world world, int tick)
+{
+    struct buf t;
+    int n = world == WORLD_WIDE ? 1024 : world == WORLD_SMALL ? 1 : 8, io = n > 8 ? n : 2;
+    int64_t k = tick;
+    buf_init(&t, 0);
+    buf_printf(&t, "{system,%" PRId64 ",%" PRId64 ",%" PRId64 ",", (1000 + k) * SECOND,
+               INT64_C(1700000000000000) + k * 1000000, INT64_C(1051892000) + k * 1000);
+    memory(&t, world, tick);
+    if (world == WORLD_SMALL)
+        buf_puts(&t, ",{1048000,53000,900000,12},{0,[");
+    else
+        buf_printf(&t, ",{%" PRId64 ",1204,61022,612},{%" PRId64 ",[", wave(tick, 48000, 48400),
+                   wave(tick, 0, 9));
+    for (int i = 0; i < n; i++)
+        buf_printf(&t, "%s%d", i ? "," : "", i == 2 ? tick % 5 : i % 17 == 5);
+    buf_printf(&t, ",0,1]},{%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "},",
+               k * 41200000 + wave(tick, 0, 9000000), k * 122000, k * 8100, k * 9000000,
+               k * 12582912, k * 31457280);
+    if (world == WORLD_SMALL) {
+        buf_puts(&t, "undefined,undefined}");
+    } else {
+        buf_puts(&t, "[");
+        schedulers(&t, n, io, tick);
+        buf_puts(&t, "],{1632087572,4294967296}}");
+    }
+    give(m, model_take_system, &t);
+}
+
+struct model *world_new(enum world world)
+{
+    struct model *m = model_new();
+    if (world == WORLD_NOTHING) {
+        model_set_link(m, LINK_CONNECTING, "rabbit@mq1");
+        return m;
+    }
+    give_node(m, world);
+    model_set_link(m, LINK_LIVE, "");
+    model_set_interval(m, 1.0, 1.0, 0.02, "");
+    if (world == WORLD_SMALL)
+        model_set_interval(m, 1.0, 2.4, 0.02, "memory of every process");
+    model_set_cost(m, &(struct tick_cost){.target_us = 3100, .bytes = 6348, .share = 0.0031});
+    for (int tick = 1; tick <= (world == WORLD_SMALL ? 1 : 300); tick++) {
+        if (tick == 250)
+            model_gap(m);
+        give_system(m, world, tick);
+    }
+    model_journal(m, 1700000000123456, false, "connected to rabbit@mq1 as beamtop@mq1");
+    model_journal(m, 1700000001000456, false, "started the keeper <0.9000.3>");
+    model_journal(m, 1700000299000456, true,
+                  "no answer to scan for 5.0 s: \x1b[31mred\x1b[0m\nand a second line");
+    return m;
+}
+
+/* ---- details */
+
+static void give_process(struct model *m, int tick)
+{
+    struct buf t;
+    struct error err = {.code = ERR_NONE};
+    struct builder *b = builder_new();
+    size_t len;
+    buf_init(&t, 0);
+    buf_printf(&t,
+               "{process,%" PRId64 ",<0.81.0>,{shop_mailbox,{shop_mailbox,init,1},undefined,shop,"
+               "{proc_lib,init_p,5}},[{status,running},{priority,normal},{trap_exit,true},"
+               "{group_leader,{<0.30.0>,undefined}},{ancestors,[shop_sup,<0.31.0>]},"
+               "{parent,<0.31.0>},{reductions,5000},{message_queue_len,%d},"
+               "{message_queue_data,on_heap},{memory,%d},{total_heap_size,10318000},"
+               "{heap_size,6772000},{stack_size,11},{heap_fragments,0},"
+               "{garbage_collection,[{max_heap_size,0},{min_bin_vheap_size,46422},{min_heap_size,233},"
+               "{fullsweep_after,65535},{minor_gcs,3}]},{current_function,{shop_mailbox,busy_wait,1}},"
+               "{current_location,{shop_mailbox,busy_wait,1,<<\"shop_mailbox.erl\">>,61}},",
+               (1000 + tick) * SECOND, 120044 + 250 * tick, 88000000 + 250 * 104 * tick);
+    buf_puts(&t, "{stack,[{shop_mailbox,busy_wait,1,<<\"shop_mailbox.erl\">>,61},"
+                 "{gen_server,try_handle_cast,3,<<\"gen_server.erl\">>,1121},"
+                 "{gen_server,handle_msg,6,<<\"gen_server.erl\">>,1183},"
+                 "{proc_lib,init_p_do_apply,3,<<>>,0}]},"
+                 "{links,{12,[{<0.31.0>,shop_sup},{<0.812.0>,undefined}]}},"
+                 "{monitors,{2,[{process,{db,'db@far.example'},undefined},{process,<0.90.0>,logger}]}},"
+                 "{monitored_by,{1,[{<0.50.0>,'evil\\e[31m\\nname'}]}},"
+                 "{dictionary,{3,[{<<\"'$initial_call'\">>,48},{<<\"'$ancestors'\">>,48},"
+                 "{<<\"{cache,\\e[2J}\">>,1048576}]}},{binary,{2041,25165824,[{20971520,1},{65536,4}]}},"
+                 "{suspending,0}]}");
+    parse(b, &t);
+    const uint8_t *bytes = builder_bytes(b, &len);
+    done(b, &t, model_take_process(m, bytes, len, (uint64_t)(tick * SECOND), &err), &err);
+}
+
+static void give_alloc(struct model *m)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_puts(&t, "{alloc,5,[{binary_alloc,9,{4011,220200960,60,377487360},{12,190000000,12,192937984},"
+                 "{3,4194304,100}},{eheap_alloc,9,{48230,530000000,402,671088640},{8,61000000,8,62914560},"
+                 "{14,29360128,800000}},{ets_alloc,9,{90211,118000000,44,125829120},{1,2097152,1,2097152},"
+                 "{0,0,0}},{ll_alloc,1,{30012,51000000,12,52428800},{0,0,0,0},{0,0,0}},"
+                 "{temp_alloc,9,{0,0,9,1179648},{0,0,0,0},{0,0,0}},"
+                 "{exec_alloc,1,{0,0,0,0},{0,0,0,0},{0,0,0}}],{70,100}}");
+    give(m, model_take_alloc, &t);
+}
+
+static void give_apps(struct model *m, int tick)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_printf(&t,
+               "{apps,%" PRId64 ",[{rabbit,<<\"RabbitMQ\">>,<<\"3.11.9\">>,40122,471859200,%d,130},"
+               "{shop,<<\"A shop \\e[5m with\\nodd words\">>,<<\"1.0.0-rc.1+build.20231114\">>,812,97517568,%d,120052},"
+               "{'小売',<<\"小売アプリケーション\"/utf8>>,<<\"2\">>,3,21000,%d,0},"
+               "{kernel,<<\"ERTS  CXC 138 10\">>,<<\"8.5.4\">>,61,4194304,1200,0},"
+               "{undefined,<<>>,<<>>,7213,41943040,%d,41234567}],%s}",
+               (1000 + tick) * SECOND, 40000000 * tick, 600000 * tick, 77000 * tick, 3000 * tick,
+               tick > 2 ? "true" : "false");
+    give(m, model_take_apps, &t);
+}
+
+static void give_tree(struct model *m)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_puts(&t, "{tree,shop,[{0,<0.30.0>,<<\"shop\">>,root,{undefined,{application_master,init,4},0,2688}},"
+                 "{1,<0.31.0>,<<\"shop_sup\">>,supervisor,{shop_sup,{shop_sup,init,1},0,21000}},"
+                 "{2,<0.77.0>,<<\"cart_sup\">>,supervisor,{'Elixir.Shop.Cart.Supervisor',{supervisor,x,1},2,68304}},"
+                 "{3,<0.512.0>,<<\"{cart,1}\">>,worker,{undefined,{shop_cart,init,1},0,8784}},"
+                 "{3,undefined,<<\"{cart,2}\">>,worker,undefined},"
+                 "{3,<0.79.1>,<<\"注文処理\"/utf8>>,worker,{'注文処理プロセス',{shop,init,0},1,21000}},"
+                 "{2,<0.81.0>,<<\"mailbox\">>,worker,{shop_mailbox,{shop_mailbox,init,1},120044,88000000}},"
+                 "{2,<0.33.0>,<<\"db\">>,busy,{undefined,undefined,undefined,undefined}}],true}");
+    give(m, model_take_tree, &t);
+}
+
+void world_mailbox(struct model *m, bool too_large)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_puts(&t, too_large ? "{too_large,120044,88000000}"
+                           : "{mailbox,120044,88000000,[{104,<<\"{'$gen_cast',{add,1}}\">>},"
+                             "{9000,<<\"{blob,<<\\e[31m1,2,3\">>},{72,<<\"日本語\"/utf8>>}]}");
+    give(m, model_take_mailbox, &t);
+}
+
+void world_state(struct model *m)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_puts(&t, "{state,1048,<<\"#{orders => [{order,1,<<\\\"tea\\\">>},{order,2,<<\\\"coffee\\\">>},"
+                 "{order,3,<<\\\"日本茶\\\">>}],\\n  total => 41,\\n  limits => {limits,100,200,300,400,500}}\"/utf8>>}");
+    give(m, model_take_state, &t);
+}
+
+void world_answer(struct model *m, enum world world, const struct want *want, int tick)
+{
+    if (want->needs & NEED_SCAN)
+        give_scan(m, world, &want->scan, tick);
+    if (want->needs & NEED_PROCESS)
+        give_process(m, tick);
+    if (want->needs & NEED_ALLOC)
+        give_alloc(m);
+    if (want->needs & NEED_APPS)
+        give_apps(m, tick);
+    if (want->needs & NEED_TREE)
+        give_tree(m);
+}

@@ -1,0 +1,21 @@
+/* Models of made-up nodes, from fixed answers: what the golden screens show. */
+#ifndef TESTS_SCREEN_WORLD_H
+#define TESTS_SCREEN_WORLD_H
+
+#include "beamtop/model/model.h"
+
+enum world {
+    WORLD_BUSY,    /* a broker with odd names and huge numbers */
+    WORLD_SMALL,   /* one scheduler, no memory counts, no rss, nothing known of rates */
+    WORLD_WIDE,    /* 1024 schedulers of each kind */
+    WORLD_LOST,    /* busy, then the connection was lost */
+    WORLD_NOTHING, /* not connected yet */
+};
+
+struct model *world_new(enum world world);
+/* The answer to what is wanted, as that node gives it; `tick` counts up from 1. */
+void world_answer(struct model *m, enum world world, const struct want *want, int tick);
+void world_mailbox(struct model *m, bool too_large);
+void world_state(struct model *m);
+
+#endif
