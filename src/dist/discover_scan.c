@@ -200,11 +200,11 @@ static void set_user(struct discover_vm *vm)
 }
 
 /* The value of a variable of the VM's environment, or NULL. */
-static const char *find_variable(const struct proc_strings *environ, const char *name)
+static const char *find_variable(const struct proc_strings *variables, const char *name)
 {
     size_t len = strlen(name);
-    for (const char *at = proc_strings_next(environ, NULL); at != NULL;
-         at = proc_strings_next(environ, at)) {
+    for (const char *at = proc_strings_next(variables, NULL); at != NULL;
+         at = proc_strings_next(variables, at)) {
         if (strncmp(at, name, len) == 0 && at[len] == '=') {
             return at + len + 1;
         }
@@ -214,16 +214,16 @@ static const char *find_variable(const struct proc_strings *environ, const char 
 
 static bool owner_home(const struct proc *p, const struct discover_vm *vm, char *out, size_t size)
 {
-    struct proc_strings environ = {0};
+    struct proc_strings variables = {0};
     struct passwd entry;
     struct passwd *found = NULL;
     char text[4096];
     bool have = false;
-    if (proc_read_strings(p, "environ", &environ)) {
-        const char *home = find_variable(&environ, "HOME");
+    if (proc_read_strings(p, "environ", &variables)) {
+        const char *home = find_variable(&variables, "HOME");
         have = home != NULL && home[0] == '/';
         snprintf(out, size, "%s", have ? home : "");
-        proc_strings_clear(&environ);
+        proc_strings_clear(&variables);
     }
     if (!have && getpwuid_r(vm->uid, &entry, text, sizeof text, &found) == 0 && found != NULL) {
         snprintf(out, size, "%s", found->pw_dir);

@@ -5,10 +5,12 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "beamtop/base/limits.h"
@@ -227,6 +229,39 @@ static void test_name_forms(void **state)
         probe_close(&p);
         node_stop(&n);
     }
+}
+
+/* ---- IPv6 */
+
+static bool have_ipv6(void)
+{
+    struct sockaddr_in6 sa = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    int fd = socket(AF_INET6, SOCK_STREAM, 0);
+    bool ok = fd >= 0 && bind(fd, (struct sockaddr *)&sa, sizeof sa) == 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return ok;
+}
+
+static void test_ipv6(void **state)
+{
+    struct node n;
+    struct node_options no = {.name = "six@::1",
+                              .long_name = true,
+                              .epmd_port = epmd_port,
+                              .flags = {"-proto_dist", "inet6_tcp"}};
+    (void)state;
+    if (!have_ipv6()) {
+        print_message("# no IPv6 on this machine\n");
+        skip();
+    }
+    assert_int_equal(node_start(&n, &no), 0);
+    check_talk(&n);
+    struct conn_options refused = options_for("six@::1");
+    refused.epmd_port = node_free_port();
+    expect_failure(&refused, "no-epmd", "[::1]:");
+    node_stop(&n);
 }
 
 /* ---- the peer's end */
@@ -452,6 +487,7 @@ int main(void)
         cmocka_unit_test(test_monitors),
         cmocka_unit_test(test_large_messages),
         cmocka_unit_test(test_discover),
+        cmocka_unit_test(test_ipv6),
         cmocka_unit_test(test_other_releases),
     };
     signal(SIGPIPE, SIG_IGN);
