@@ -113,16 +113,22 @@ tests_unit_ui_test_tty_LDADD = src/libui.a $(NCURSES_LIBS) $(BASE_LIBS) $(CMOCKA
 
 # ---- fuzz: tests/fuzz/fuzz_NAME.c, its inputs in tests/fuzz/corpus/NAME/. A target is its name here and its line below.
 FUZZ_TARGETS = \
+	tests/fuzz/fuzz_config \
 	tests/fuzz/fuzz_decode \
 	tests/fuzz/fuzz_etf \
 	tests/fuzz/fuzz_frame \
 	tests/fuzz/fuzz_parse \
-	tests/fuzz/fuzz_regex
+	tests/fuzz/fuzz_prompt \
+	tests/fuzz/fuzz_regex \
+	tests/fuzz/fuzz_theme
+tests_fuzz_fuzz_config_LDADD = $(FUZZ_MAIN) src/libui.a $(BASE_LIBS)
 tests_fuzz_fuzz_decode_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
 tests_fuzz_fuzz_etf_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
 tests_fuzz_fuzz_frame_LDADD = $(FUZZ_MAIN) $(DIST_LIBS)
 tests_fuzz_fuzz_parse_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
+tests_fuzz_fuzz_prompt_LDADD = $(FUZZ_MAIN) src/libui.a $(READLINE_LIBS) $(BASE_LIBS)
 tests_fuzz_fuzz_regex_LDADD = $(FUZZ_MAIN) $(BASE_LIBS)
+tests_fuzz_fuzz_theme_LDADD = $(FUZZ_MAIN) src/libui.a $(BASE_LIBS)
 
 # With --enable-fuzzing libFuzzer has the main(); else it is the driver's, which replays the inputs.
 FUZZ_REPLAY =

@@ -41,6 +41,14 @@ static const struct {
     {KEYS_ESC, 0, "\x1b", NULL},
 };
 
+/* Searches that ask on a line of their own, which is not drawn here. Their keys search for the
+   beginning of the line instead. */
+static rl_command_func_t *const asking[] = {
+    rl_reverse_search_history, rl_forward_search_history, rl_noninc_reverse_search,
+    rl_noninc_forward_search,  rl_noninc_reverse_search_again, rl_noninc_forward_search_again,
+    rl_vi_search,              rl_vi_search_again,
+};
+
 /* ---- hooks */
 
 static int hook_getc(FILE *stream)
@@ -150,6 +158,20 @@ static void load_readline_history(const struct prompt_history *h)
     using_history();
 }
 
+static void bind_keys(void)
+{
+    const Keymap maps[] = {emacs_standard_keymap, emacs_meta_keymap, emacs_ctlx_keymap,
+                           vi_insertion_keymap, vi_movement_keymap};
+    for (size_t i = 0; i < ARRAY_LEN(maps); i++)
+        for (size_t k = 0; k < ARRAY_LEN(asking); k++)
+            rl_unbind_function_in_map(asking[k], maps[i]);
+    for (size_t i = 0; i < ARRAY_LEN(sequences); i++)
+        if (sequences[i].does)
+            rl_bind_keyseq(sequences[i].bytes, sequences[i].does);
+    rl_bind_key(0x12, rl_history_search_backward); /* C-r */
+    rl_bind_key(0x13, rl_history_search_forward);  /* C-s */
+}
+
 void prompt_open(struct prompt *p, enum prompt_kind kind, const char *mark, const char *initial,
                  const struct prompt_calls *calls)
 {
@@ -162,9 +184,7 @@ void prompt_open(struct prompt *p, enum prompt_kind kind, const char *mark, cons
     load_readline_history(&p->histories[kind]);
     rl_callback_handler_install("", hook_line);
     rl_variable_bind("bell-style", "none"); /* a bell would be written to the terminal */
-    for (size_t i = 0; i < ARRAY_LEN(sequences); i++)
-        if (sequences[i].does)
-            rl_bind_keyseq(sequences[i].bytes, sequences[i].does);
+    bind_keys();
     rl_insert_text(initial);
     p->told = alloc_strdup(rl_line_buffer);
 }
@@ -174,8 +194,10 @@ void prompt_close(struct prompt *p)
     if (!p->open)
         return;
     p->open = false;
-    if (!p->ended)
+    if (!p->ended) {
+        rl_callback_sigcleanup(); /* gives up a search or a numeric argument that is under way */
         rl_callback_handler_remove();
+    }
     rl_free_undo_list();
     completion_clear(&p->list);
     clear_error(p);

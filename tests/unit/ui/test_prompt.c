@@ -156,6 +156,10 @@ static void test_history(void **state)
     prompt_open(p, PROMPT_FILTER, "/", "", &calls);
     type(p, "<Up> <Enter>");
     assert_string_equal(t.line, ""); /* each kind has its own */
+    prompt_open(p, PROMPT_COMMAND, ":", "o", &calls);
+    type(p, "C-r");
+    assert_string_equal(t.line, "one"); /* the last line that begins so */
+    type(p, "<Esc>");
     prompt_open(p, PROMPT_COMMAND, ":", "dra", &calls);
     type(p, "<Up> <Up> X <Down> <Down> f t");
     assert_string_equal(t.line, "draft");
