@@ -1,6 +1,5 @@
 #include <stdio.h>
 #include <readline/readline.h>
-#include <readline/history.h>
 
 #include <assert.h>
 #include <stdint.h>
@@ -19,6 +18,11 @@
 /* Readline's hooks carry no context: the prompt that exists. */
 static struct prompt *the_prompt;
 
+static int go_older(int count, int key);
+static int go_newer(int count, int key);
+static int search_older(int count, int key);
+static int search_newer(int count, int key);
+
 /* What readline reads for keys that are no characters; bound at start whatever inputrc says. */
 static const struct {
     uint32_t code;
@@ -26,8 +30,8 @@ static const struct {
     const char *bytes;
     rl_command_func_t *does;
 } sequences[] = {
-    {KEYS_UP, 0, "\x1b[A", rl_get_previous_history},
-    {KEYS_DOWN, 0, "\x1b[B", rl_get_next_history},
+    {KEYS_UP, 0, "\x1b[A", go_older},
+    {KEYS_DOWN, 0, "\x1b[B", go_newer},
     {KEYS_RIGHT, 0, "\x1b[C", rl_forward_char},
     {KEYS_LEFT, 0, "\x1b[D", rl_backward_char},
     {KEYS_HOME, 0, "\x1b[H", rl_beg_of_line},
@@ -41,12 +45,33 @@ static const struct {
     {KEYS_ESC, 0, "\x1b", NULL},
 };
 
-/* Searches that ask on a line of their own, which is not drawn here. Their keys search for the
-   beginning of the line instead. */
-static rl_command_func_t *const asking[] = {
-    rl_reverse_search_history, rl_forward_search_history, rl_noninc_reverse_search,
-    rl_noninc_forward_search,  rl_noninc_reverse_search_again, rl_noninc_forward_search_again,
-    rl_vi_search,              rl_vi_search_again,
+/*
+ * History is ours, not readline's: its entries share undo lists with the line, which does not
+ * survive a change of prompts, and its searches ask on a line of their own, which is not drawn here.
+ * These take the place of its functions; what is NULL has none.
+ */
+static const struct {
+    rl_command_func_t *theirs, *ours;
+} replaced[] = {
+    {rl_get_previous_history, go_older},
+    {rl_get_next_history, go_newer},
+    {rl_reverse_search_history, search_older},
+    {rl_forward_search_history, search_newer},
+    {rl_history_search_backward, search_older},
+    {rl_history_search_forward, search_newer},
+    {rl_noninc_reverse_search, search_older},
+    {rl_noninc_forward_search, search_newer},
+    {rl_noninc_reverse_search_again, NULL},
+    {rl_noninc_forward_search_again, NULL},
+    {rl_beginning_of_history, NULL},
+    {rl_end_of_history, NULL},
+    {rl_yank_nth_arg, NULL},
+    {rl_yank_last_arg, NULL},
+    {rl_vi_search, NULL},
+    {rl_vi_search_again, NULL},
+    {rl_vi_fetch_history, NULL},
+    {rl_vi_yank_arg, NULL},
+    {rl_re_read_init_file, NULL},
 };
 
 /* ---- hooks */
@@ -114,7 +139,6 @@ struct prompt *prompt_new(const struct keymap *keymap)
     rl_redisplay_function = hook_redisplay;
     rl_prep_term_function = hook_prep;
     rl_deprep_term_function = hook_deprep;
-    using_history();
     return p;
 }
 
@@ -133,7 +157,6 @@ void prompt_free(struct prompt *p)
     prompt_close(p);
     for (int i = 0; i < PROMPT_KINDS; i++)
         history_clear(&p->histories[i]);
-    rl_clear_history();
     if (p->null_in)
         fclose(p->null_in);
     if (p->null_out)
@@ -150,26 +173,18 @@ static void clear_error(struct prompt *p)
     p->error_text = NULL;
 }
 
-static void load_readline_history(const struct prompt_history *h)
-{
-    rl_clear_history();
-    for (size_t i = 0; i < h->len; i++)
-        add_history(h->lines[i]);
-    using_history();
-}
-
 static void bind_keys(void)
 {
     const Keymap maps[] = {emacs_standard_keymap, emacs_meta_keymap, emacs_ctlx_keymap,
                            vi_insertion_keymap, vi_movement_keymap};
     for (size_t i = 0; i < ARRAY_LEN(maps); i++)
-        for (size_t k = 0; k < ARRAY_LEN(asking); k++)
-            rl_unbind_function_in_map(asking[k], maps[i]);
+        for (int key = 0; key < KEYMAP_SIZE; key++)
+            for (size_t k = 0; k < ARRAY_LEN(replaced); k++)
+                if (maps[i][key].type == ISFUNC && maps[i][key].function == replaced[k].theirs)
+                    maps[i][key].function = replaced[k].ours;
     for (size_t i = 0; i < ARRAY_LEN(sequences); i++)
         if (sequences[i].does)
             rl_bind_keyseq(sequences[i].bytes, sequences[i].does);
-    rl_bind_key(0x12, rl_history_search_backward); /* C-r */
-    rl_bind_key(0x13, rl_history_search_forward);  /* C-s */
 }
 
 void prompt_open(struct prompt *p, enum prompt_kind kind, const char *mark, const char *initial,
@@ -181,7 +196,7 @@ void prompt_open(struct prompt *p, enum prompt_kind kind, const char *mark, cons
     p->calls = *calls;
     p->open = true;
     p->ended = false;
-    load_readline_history(&p->histories[kind]);
+    p->at = p->histories[kind].len;
     rl_callback_handler_install("", hook_line);
     rl_variable_bind("bell-style", "none"); /* a bell would be written to the terminal */
     bind_keys();
@@ -203,7 +218,8 @@ void prompt_close(struct prompt *p)
     clear_error(p);
     free(p->mark);
     free(p->told);
-    p->mark = p->told = NULL;
+    free(p->draft);
+    p->mark = p->told = p->draft = NULL;
 }
 
 bool prompt_is_open(const struct prompt *p)
@@ -284,6 +300,68 @@ int prompt_save_history(const struct prompt *p, enum prompt_kind kind, const cha
     int rc = file_write(path, &text, true, true, err);
     buf_clear(&text);
     return rc;
+}
+
+/* Shows a line of history, or the draft again. */
+static void show(struct prompt *p, size_t at)
+{
+    const struct prompt_history *h = &p->histories[p->kind];
+    if (p->at == h->len) {
+        free(p->draft);
+        p->draft = alloc_strdup(rl_line_buffer);
+    }
+    p->at = at;
+    rl_replace_line(at < h->len ? h->lines[at] : p->draft, 1);
+    rl_point = rl_end;
+}
+
+static int go_older(int count, int key)
+{
+    (void)count;
+    (void)key;
+    if (the_prompt->at > 0)
+        show(the_prompt, the_prompt->at - 1);
+    return 0;
+}
+
+static int go_newer(int count, int key)
+{
+    (void)count;
+    (void)key;
+    if (the_prompt->at < the_prompt->histories[the_prompt->kind].len)
+        show(the_prompt, the_prompt->at + 1);
+    return 0;
+}
+
+/* The next line that begins as the line does up to the cursor, which stays there. */
+static void search(struct prompt *p, bool older)
+{
+    const struct prompt_history *h = &p->histories[p->kind];
+    int point = rl_point;
+    for (size_t at = p->at; older ? at > 0 : at + 1 < h->len;) {
+        at = older ? at - 1 : at + 1;
+        if (strncmp(h->lines[at], rl_line_buffer, (size_t)point) == 0) {
+            show(p, at);
+            rl_point = point;
+            return;
+        }
+    }
+}
+
+static int search_older(int count, int key)
+{
+    (void)count;
+    (void)key;
+    search(the_prompt, true);
+    return 0;
+}
+
+static int search_newer(int count, int key)
+{
+    (void)count;
+    (void)key;
+    search(the_prompt, false);
+    return 0;
 }
 
 /* ---- keys */

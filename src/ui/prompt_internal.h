@@ -20,6 +20,8 @@ struct prompt {
     char *error_text;
     struct completion list; /* shown above the line while it has items */
     struct prompt_history histories[PROMPT_KINDS];
+    size_t at;   /* the line of history that is shown; its len: the one being typed */
+    char *draft; /* owned while a line of history is shown: what was typed before */
     void *null_in, *null_out; /* FILE: readline's streams lead nowhere */
     const char *input;        /* bytes that readline has not read yet */
     size_t input_len;
