@@ -72,6 +72,9 @@ static const struct {
     {rl_vi_fetch_history, NULL},
     {rl_vi_yank_arg, NULL},
     {rl_re_read_init_file, NULL},
+    {rl_quoted_insert, NULL}, /* control bytes mean nothing in our lines */
+    {rl_char_search, NULL},   /* it leaks when the prompt ends before its second key */
+    {rl_backward_char_search, NULL},
 };
 
 /* ---- hooks */
