@@ -493,7 +493,7 @@ int main(void)
     signal(SIGPIPE, SIG_IGN);
     if (!node_available(NULL)) {
         printf("1..0 # SKIP there is no erl on this machine\n");
-        return 77;
+        return 0; /* with TAP the line above is the skip; another exit code would be an error */
     }
     conn_global_init(&err);
     epmd_pid = node_epmd_start(&epmd_port);
