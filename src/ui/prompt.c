@@ -73,8 +73,11 @@ static const struct {
     {rl_vi_yank_arg, NULL},
     {rl_re_read_init_file, NULL},
     {rl_quoted_insert, NULL}, /* control bytes mean nothing in our lines */
-    {rl_char_search, NULL},   /* it leaks when the prompt ends before its second key */
+    /* these leak when the prompt ends before their next key */
+    {rl_char_search, NULL},
     {rl_backward_char_search, NULL},
+    {rl_digit_argument, NULL},
+    {rl_universal_argument, NULL},
 };
 
 /* ---- hooks */
