@@ -18,7 +18,8 @@ static int clamp(int v, int low, int high)
     return v < low ? low : v > high ? high : v;
 }
 
-static void cell_set(struct canvas_cell *cell, const char *s, size_t len, int width, enum style style)
+static void cell_set(struct canvas_cell *cell, const char *s, size_t len, int width,
+                     enum style style)
 {
     assert(len < CANVAS_CELL_BYTES);
     memset(cell->text, 0, sizeof cell->text);
@@ -142,8 +143,8 @@ static void shown_as(const struct canvas *c, const char **s, size_t *len, int *w
     *width = 1;
 }
 
-int canvas_put(struct canvas *c, struct rect r, int row, int column, enum style style, const char *s,
-               size_t len)
+int canvas_put(struct canvas *c, struct rect r, int row, int column, enum style style,
+               const char *s, size_t len)
 {
     struct rect vis = on_canvas(c, r);
     int y = r.row + row;
@@ -176,7 +177,8 @@ int canvas_put(struct canvas *c, struct rect r, int row, int column, enum style 
     return (x < right ? x : right) - start;
 }
 
-int canvas_puts(struct canvas *c, struct rect r, int row, int column, enum style style, const char *s)
+int canvas_puts(struct canvas *c, struct rect r, int row, int column, enum style style,
+                const char *s)
 {
     return canvas_put(c, r, row, column, style, s, strlen(s));
 }

@@ -54,7 +54,8 @@ static struct run next_run(const struct canvas *c, int row, int column, int end)
     if (column >= end)
         return run;
     run.style = (enum style)canvas_at(c, row, column)->style;
-    while (column + run.columns < end && canvas_at(c, row, column + run.columns)->style == run.style)
+    while (column + run.columns < end &&
+           canvas_at(c, row, column + run.columns)->style == run.style)
         run.columns++;
     return run;
 }

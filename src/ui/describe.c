@@ -115,7 +115,8 @@ void describe_actions(struct buf *out, enum describe_form form)
         put_title(out, form, action_group_title((enum action_group)group));
         for (int i = 0; i < ACTIONS; i++)
             if ((int)action_table[i].group == group)
-                put_row(out, form, action_table[i].name, action_table[i].args, action_table[i].help);
+                put_row(out, form, action_table[i].name, action_table[i].args,
+                        action_table[i].help);
     }
 }
 

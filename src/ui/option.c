@@ -136,7 +136,8 @@ static int refuse(const struct option_row *row, const char *text, struct error *
         buf_puts(&allowed, " to ");
         put_number(row, row->high, &allowed);
     }
-    int rc = error_set(err, ERR_USAGE, "%s takes %s, not “%s”", row->name, buf_cstr(&allowed), text);
+    int rc =
+        error_set(err, ERR_USAGE, "%s takes %s, not “%s”", row->name, buf_cstr(&allowed), text);
     buf_clear(&allowed);
     return rc;
 }

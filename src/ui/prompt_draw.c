@@ -46,7 +46,8 @@ static void draw_list(const struct prompt *p, struct canvas *c, struct rect r)
         canvas_puts(c, r, row, column, STYLE_MESSAGE, p->list.items[i].word);
     }
     if (l.rows > r.rows && r.rows > 0) {
-        canvas_fill(c, (struct rect){r.row + r.rows - 1, r.column, 1, r.columns}, STYLE_NORMAL, ' ');
+        canvas_fill(c, (struct rect){r.row + r.rows - 1, r.column, 1, r.columns}, STYLE_NORMAL,
+                    ' ');
         canvas_printf(c, r, r.rows - 1, 0, STYLE_DIM, "%zu words fit: type more of it",
                       p->list.len);
     }

@@ -12,8 +12,9 @@ static const struct {
     const char *name;
     uint8_t bit;
 } attributes[] = {
-    {"bold", ATTRIBUTE_BOLD},       {"dim", ATTRIBUTE_DIM},       {"underline", ATTRIBUTE_UNDERLINE},
-    {"reverse", ATTRIBUTE_REVERSE}, {"italic", ATTRIBUTE_ITALIC}, {"blink", ATTRIBUTE_BLINK},
+    {"bold", ATTRIBUTE_BOLD},           {"dim", ATTRIBUTE_DIM},
+    {"underline", ATTRIBUTE_UNDERLINE}, {"reverse", ATTRIBUTE_REVERSE},
+    {"italic", ATTRIBUTE_ITALIC},       {"blink", ATTRIBUTE_BLINK},
 };
 
 static const char *const builtin[] = {"default", "light", "mono", "high-contrast", "colour-blind"};
@@ -186,7 +187,8 @@ void theme_parse(struct theme *t, const char *name, const char *text, size_t len
         at = next;
     }
     for (int i = 0; i < STYLES; i++) {
-        const struct theme_entry *normal = in.seen[STYLE_NORMAL] ? &in.entries[STYLE_NORMAL] : &plain;
+        const struct theme_entry *normal =
+            in.seen[STYLE_NORMAL] ? &in.entries[STYLE_NORMAL] : &plain;
         t->entries[i] = in.seen[i] ? in.entries[i] : *normal;
     }
     snprintf(t->name, sizeof t->name, "%s", name);

@@ -233,9 +233,10 @@ static struct tty_event nothing_or_end(struct tty_curses *t)
 {
     struct pollfd p = {.fd = t->tty.fd, .events = POLLIN};
     int waiting = 1;
-    bool gone = poll(&p, 1, 0) > 0 &&
-                ((p.revents & (POLLHUP | POLLERR | POLLNVAL)) ||
-                 ((p.revents & POLLIN) && ioctl(t->tty.fd, FIONREAD, &waiting) == 0 && waiting == 0));
+    bool gone =
+        poll(&p, 1, 0) > 0 &&
+        ((p.revents & (POLLHUP | POLLERR | POLLNVAL)) ||
+         ((p.revents & POLLIN) && ioctl(t->tty.fd, FIONREAD, &waiting) == 0 && waiting == 0));
     return (struct tty_event){.kind = gone ? TTY_CLOSED : TTY_NONE};
 }
 

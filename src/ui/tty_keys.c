@@ -32,7 +32,8 @@ static const struct {
     {KEY_SDC, KEYS_DELETE, KEY_MOD_SHIFT},
 };
 
-/* Extended names of terminfo: the name and a digit, one more than the bits shift 1, meta 2, ctrl 4. */
+/* Extended names of terminfo: the name and a digit, one more than the bits shift 1, meta 2, ctrl 4.
+ */
 static const struct {
     const char *name;
     uint32_t code;

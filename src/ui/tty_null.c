@@ -51,7 +51,8 @@ static void null_draw(struct tty *t, const struct canvas *c, const struct theme 
 {
     struct tty_null *n = null_of(t);
     (void)theme;
-    bool same_size = n->drawn && !n->all && n->shown.rows == c->rows && n->shown.columns == c->columns;
+    bool same_size =
+        n->drawn && !n->all && n->shown.rows == c->rows && n->shown.columns == c->columns;
     size_t cells = (size_t)c->rows * (size_t)c->columns;
     if (!same_size)
         canvas_resize(&n->shown, c->rows, c->columns);

@@ -30,7 +30,8 @@ struct rect {
     int row, column, rows, columns;
 };
 
-void canvas_init(struct canvas *c, int rows, int columns, bool ascii); /* sizes are clamped to LIMIT_CANVAS_* */
+/* Sizes are clamped to LIMIT_CANVAS_*. */
+void canvas_init(struct canvas *c, int rows, int columns, bool ascii);
 void canvas_clear(struct canvas *c);                      /* frees */
 void canvas_resize(struct canvas *c, int rows, int columns); /* and erases */
 void canvas_erase(struct canvas *c, enum style style);
@@ -40,13 +41,16 @@ void canvas_erase(struct canvas *c, enum style style);
  * the columns used. Unsafe bytes become a replacement; a wide character that would be cut in half
  * becomes a space. A negative column clips on the left (horizontal scroll).
  */
-int canvas_put(struct canvas *c, struct rect r, int row, int column, enum style style, const char *s, size_t len);
-int canvas_puts(struct canvas *c, struct rect r, int row, int column, enum style style, const char *s);
-int canvas_printf(struct canvas *c, struct rect r, int row, int column, enum style style, const char *fmt, ...)
-    ATTR_PRINTF(6, 7);
+int canvas_put(struct canvas *c, struct rect r, int row, int column, enum style style,
+               const char *s, size_t len);
+int canvas_puts(struct canvas *c, struct rect r, int row, int column, enum style style,
+                const char *s);
+int canvas_printf(struct canvas *c, struct rect r, int row, int column, enum style style,
+                  const char *fmt, ...) ATTR_PRINTF(6, 7);
 void canvas_fill(struct canvas *c, struct rect r, enum style style, char ch);
 /* Gives `columns` cells the style, keeping their text: cursor rows. */
-void canvas_restyle(struct canvas *c, struct rect r, int row, int column, int columns, enum style style);
+void canvas_restyle(struct canvas *c, struct rect r, int row, int column, int columns,
+                    enum style style);
 /* A horizontal rule with a title set into it, as "── title ─────". */
 void canvas_rule(struct canvas *c, struct rect r, int row, enum style style, const char *title);
 const struct canvas_cell *canvas_at(const struct canvas *c, int row, int column);

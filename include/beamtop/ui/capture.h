@@ -20,7 +20,8 @@ const char *capture_suffix(enum capture_format format); /* "svg" */
 struct capture_setup {
     enum capture_format format;
     const struct theme *theme;
-    enum color_depth depth; /* ANSI: what sequences to use; HTML and SVG: DEPTH_NONE leaves colours out */
+    enum color_depth
+        depth; /* ANSI: what sequences to use; HTML and SVG: DEPTH_NONE leaves colours out */
     const char *title;      /* HTML, SVG; may be NULL */
 };
 
@@ -32,7 +33,8 @@ void capture_put(struct buf *out, const struct canvas *c, struct rect r,
    an existing file is ERR_REFUSED. */
 int capture_write(const char *path, const struct buf *content, bool replace, struct error *err);
 
-/* "DIR/beamtop-NODE-20260131-104207.svg": a name that tells when and what; unsafe bytes of `what` become '_'. */
+/* "DIR/beamtop-NODE-20260131-104207.svg": a name that tells when and what; unsafe bytes of `what`
+ * become '_'. */
 void capture_name(struct buf *out, const char *dir, const char *what, int64_t wall_us,
                   enum capture_format format);
 

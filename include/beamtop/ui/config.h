@@ -2,8 +2,9 @@
  * beamtop.conf: one command a line.
  *     set NAME VALUE          bind PLACE KEY ACTION [ARG]     unbind PLACE KEY
  *     color STYLE FG BG …     source FILE                     # comment
- * Words are parted by blanks; "…" and '…' keep blanks ( \" and \\ within "…"). A mistake is put into the
- * diags and the next line is read. The same reader serves `:set`, `:bind`, … at the prompt.
+ * Words are parted by blanks; "…" and '…' keep blanks ( \" and \\ within "…"). A mistake is put
+ * into the diags and the next line is read. The same reader serves `:set`, `:bind`, … at the
+ * prompt.
  */
 #ifndef BEAMTOP_UI_CONFIG_H
 #define BEAMTOP_UI_CONFIG_H
@@ -28,10 +29,12 @@ struct config {
     struct diags *diags;
     config_read *read; /* NULL: `source` and theme files are refused */
     void *ctx;
-    const char *theme_dirs[3]; /* where NAME.theme is looked for before the built-in ones; NULL ends */
+    const char
+        *theme_dirs[3]; /* where NAME.theme is looked for before the built-in ones; NULL ends */
 };
 
-int config_read_file(void *ctx, const char *path, struct buf *out, struct error *err); /* the file system */
+int config_read_file(void *ctx, const char *path, struct buf *out,
+                     struct error *err); /* the file system */
 
 const char *config_default_text(void); /* etc/beamtop.conf, embedded */
 

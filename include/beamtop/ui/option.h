@@ -92,7 +92,8 @@ void options_clear(struct options *o);
 int option_find(const char *name, size_t len); /* enum option, or -1 */
 const char *option_type_name(enum option_type type);
 
-/* Parses, checks the range and sets. ERR_USAGE says what is allowed; the value is unchanged then. */
+/* Parses, checks the range and sets. ERR_USAGE says what is allowed; the value is unchanged then.
+ */
 int option_set(struct options *o, enum option option, const char *text, struct error *err);
 void option_reset(struct options *o, enum option option);
 /* Toggles a BOOL, takes the next of an ENUM. ERR_USAGE for the others. */
@@ -104,6 +105,7 @@ void option_print(const struct options *o, enum option option, struct buf *out);
 bool option_bool(const struct options *o, enum option option);
 int option_int(const struct options *o, enum option option); /* INT, ENUM, BYTES */
 double option_double(const struct options *o, enum option option); /* DOUBLE, DURATION, BYTES */
-const char *option_text(const struct options *o, enum option option); /* STRING, COLUMNS; borrowed */
+const char *option_text(const struct options *o,
+                        enum option option); /* STRING, COLUMNS; borrowed */
 
 #endif

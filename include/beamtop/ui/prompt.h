@@ -30,7 +30,8 @@ struct prompt_calls {
     void (*changed)(void *ctx, const char *line);  /* the line differs from before; may be NULL */
     void (*accepted)(void *ctx, const char *line); /* the prompt is closed; ASK: "y" or "n" */
     void (*cancelled)(void *ctx);                  /* closed without an answer; may be NULL */
-    void (*complete)(void *ctx, const char *line, size_t point, struct completion *out); /* may be NULL */
+    void (*complete)(void *ctx, const char *line, size_t point,
+                     struct completion *out); /* may be NULL */
     void *ctx;
 };
 
@@ -46,18 +47,22 @@ enum prompt_kind prompt_kind(const struct prompt *p);
 const char *prompt_line(const struct prompt *p, size_t *point); /* borrowed until the next key */
 
 void prompt_key(struct prompt *p, struct key key);
-void prompt_paste(struct prompt *p, const char *s, size_t len); /* lines become blanks, control bytes go */
+void prompt_paste(struct prompt *p, const char *s,
+                  size_t len); /* lines become blanks, control bytes go */
 
-/* Marks a byte of the line as wrong and says why, until the line changes. Call from `changed` too. */
+/* Marks a byte of the line as wrong and says why, until the line changes. Call from `changed` too.
+ */
 void prompt_mark_error(struct prompt *p, size_t offset, const char *text);
 
 /* Rows that it needs: one, and those of the list of completions or of the mistake's text. */
 int prompt_rows(const struct prompt *p, int columns, int most);
-void prompt_draw(const struct prompt *p, struct canvas *c, struct rect r, struct tty_cursor *cursor);
+void prompt_draw(const struct prompt *p, struct canvas *c, struct rect r,
+                 struct tty_cursor *cursor);
 
 /* History of one kind: a line a line. A missing file is an empty history. */
-int prompt_load_history(struct prompt *p, enum prompt_kind kind, const char *path, struct error *err);
-int prompt_save_history(const struct prompt *p, enum prompt_kind kind, const char *path, size_t most,
-                        struct error *err); /* readable by the owner only */
+int prompt_load_history(struct prompt *p, enum prompt_kind kind, const char *path,
+                        struct error *err);
+int prompt_save_history(const struct prompt *p, enum prompt_kind kind, const char *path,
+                        size_t most, struct error *err); /* readable by the owner only */
 
 #endif

@@ -40,7 +40,8 @@ struct theme_entry {
 struct theme {
     char name[64];
     struct theme_entry entries[STYLES];   /* of the theme in use */
-    struct theme_entry overrides[STYLES]; /* of `color` lines outside themes: they outlive a change */
+    struct theme_entry
+        overrides[STYLES]; /* of `color` lines outside themes: they outlive a change */
     bool overridden[STYLES];
     uint32_t generation; /* grows with every change */
 };
@@ -55,7 +56,8 @@ int theme_use(struct theme *t, const char *name, struct error *err);
    text does not name look as NORMAL does in it. */
 void theme_parse(struct theme *t, const char *name, const char *text, size_t len,
                  struct diags *diags);
-/* One `color` command's words after `color`: an override. *bad_word is the index of the wrong one. */
+/* One `color` command's words after `color`: an override. *bad_word is the index of the wrong one.
+ */
 int theme_color(struct theme *t, char *const words[], size_t n, size_t *bad_word,
                 struct error *err);
 
