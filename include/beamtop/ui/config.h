@@ -29,12 +29,11 @@ struct config {
     struct diags *diags;
     config_read *read; /* NULL: `source` and theme files are refused */
     void *ctx;
-    const char
-        *theme_dirs[3]; /* where NAME.theme is looked for before the built-in ones; NULL ends */
+    const char *theme_dirs[3]; /* of NAME.theme, before the built-in ones; NULL ends */
 };
 
-int config_read_file(void *ctx, const char *path, struct buf *out,
-                     struct error *err); /* the file system */
+/* Of the file system. */
+int config_read_file(void *ctx, const char *path, struct buf *out, struct error *err);
 
 const char *config_default_text(void); /* etc/beamtop.conf, embedded */
 

@@ -47,11 +47,10 @@ enum prompt_kind prompt_kind(const struct prompt *p);
 const char *prompt_line(const struct prompt *p, size_t *point); /* borrowed until the next key */
 
 void prompt_key(struct prompt *p, struct key key);
-void prompt_paste(struct prompt *p, const char *s,
-                  size_t len); /* lines become blanks, control bytes go */
+/* Ends of lines become blanks, control bytes go. */
+void prompt_paste(struct prompt *p, const char *s, size_t len);
 
-/* Marks a byte of the line as wrong and says why, until the line changes. Call from `changed` too.
- */
+/* Marks a byte of the line as wrong and says why, until the line changes; also from `changed`. */
 void prompt_mark_error(struct prompt *p, size_t offset, const char *text);
 
 /* Rows that it needs: one, and those of the list of completions or of the mistake's text. */

@@ -59,10 +59,8 @@ struct tty_ops {
     struct tty_event (*event)(struct tty *t); /* the next one; TTY_NONE when there is none */
     void (*draw)(struct tty *t, const struct canvas *c, const struct theme *theme,
                  struct tty_cursor cursor);
-    void (*redraw)(
-        struct tty *t); /* forget what is on the screen: the next draw writes all of it */
-    void (*resized)(
-        struct tty *t); /* after SIGWINCH: look at the size again; a RESIZE event follows */
+    void (*redraw)(struct tty *t);  /* the next draw writes all of the screen */
+    void (*resized)(struct tty *t); /* after SIGWINCH: a RESIZE event follows */
     void (*suspend)(struct tty *t); /* gives the terminal back as it was */
     void (*resume)(struct tty *t);
     void (*beep)(struct tty *t);
