@@ -272,7 +272,7 @@ static void put_svg(struct buf *out, const struct canvas *c, struct rect r,
     int height = r.rows * CELL_HEIGHT;
     int end = r.column + r.columns;
     buf_printf(out,
-               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.1f\" height=\"%d\" "
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" xml:space=\"preserve\" width=\"%.1f\" height=\"%d\" "
                "viewBox=\"0 0 %.1f %d\">\n<title>",
                width, height, width, height);
     put_escaped(out, s->title ? s->title : "beamtop");

@@ -68,6 +68,8 @@ static void test_markup_is_escaped(void **state)
         assert_null(memchr(s, 0x1b, b.len));
         assert_non_null(strstr(s, "class=\"alarm\""));
         assert_null(strstr(s, "href"));
+        if (formats[i] == CAPTURE_SVG) /* blanks between columns must not run together */
+            assert_non_null(strstr(s, "xml:space=\"preserve\""));
         buf_clear(&b);
     }
 }
