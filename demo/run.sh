@@ -93,11 +93,12 @@ compile() {
         fail "the demo does not compile"
 }
 
-# Takes the first port on which epmd stays up.
+# Takes the first port on which epmd stays up: that of the last time first, so that who lost the node
+# finds it again.
 start_epmd() {
-    port=$((20000 + $$ % 20000))
-    for try in 1 2 3 4 5 6 7 8 9 10; do
-        port=$((port + try))
+    last=$(cat "$out/epmd.port" 2>/dev/null || echo $((20000 + $$ % 20000)))
+    for try in 0 1 2 3 4 5 6 7 8 9; do
+        port=$((last + try))
         (ERL_EPMD_PORT=$port ERL_EPMD_ADDRESS=127.0.0.1 of_otp epmd -port "$port") \
             >"$out/epmd.log" 2>&1 </dev/null &
         echo $! >"$out/epmd.pid"

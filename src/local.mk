@@ -175,6 +175,7 @@ src_beamtop_SOURCES = \
 	src/app/condition.c src/app/condition.h \
 	src/app/crash.c src/app/crash.h \
 	src/app/encode.c src/app/encode.h \
+	src/app/generate.c src/app/generate.h \
 	src/app/governor.c src/app/governor.h \
 	src/app/live.c src/app/live.h src/app/live_internal.h src/app/live_tick.c \
 	src/app/main.c \

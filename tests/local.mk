@@ -179,4 +179,4 @@ tests_live_test_clean_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += $(LIVE_BINARIES)
 LIVE_TESTS = $(LIVE_BINARIES) tests/live/test_demo.sh
 TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_life.sh tests/tmux/test_look.sh
-TESTS += $(LIVE_TESTS) $(TMUX_TESTS)
+TESTS += tests/scripts.sh $(LIVE_TESTS) $(TMUX_TESTS)

@@ -13,6 +13,7 @@
 #include "beamtop/etf/parse.h"
 #include "beamtop/model/column.h"
 #include "beamtop/store/sink.h"
+#include "generate.h"
 #include "nodes.h"
 
 struct printing {
@@ -225,7 +226,7 @@ int command_generate(const struct cli_options *o, const struct app_env *env)
     struct error err = {.code = ERR_NONE};
     (void)env;
     buf_init(&out, 0);
-    int rc = cli_generate(&out, o->target, &err);
+    int rc = generate_put(&out, o->target, &err);
     fwrite(out.data, 1, out.len, stdout);
     buf_clear(&out);
     return rc == 0 ? EXIT_DONE : usage_error(&err);

@@ -11,7 +11,7 @@ static bool decode_mailbox_status(struct decoder *d, struct mailbox_detail *out)
     static const struct {
         const char *tag;
         size_t arity;
-        int status;
+        enum mailbox_status status;
     } forms[] = {{"mailbox", 4, MAILBOX_OK},
                  {"too_large", 3, MAILBOX_TOO_LARGE},
                  {"refused", 3, MAILBOX_REFUSED}};

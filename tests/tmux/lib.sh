@@ -20,7 +20,7 @@ tm_open() {
     env -i PATH="$PATH" HOME="$work" TERM=xterm-256color LANG=C.UTF-8 \
         ASAN_OPTIONS="${ASAN_OPTIONS:-}" ${ERL_EPMD_PORT:+ERL_EPMD_PORT="$ERL_EPMD_PORT"} \
         tmux -u -f "$work/tmux.conf" -S "$work/tmux" \
-        new-session -d -x "$tm_columns" -y "$tm_rows" env PS1='ready> ' "$@" sh -i || return 1
+        new-session -d -c "$work" -x "$tm_columns" -y "$tm_rows" env PS1='ready> ' "$@" sh -i || return 1
     tm_wait 'ready>'
 }
 
@@ -124,7 +124,14 @@ bt_start() {
 }
 
 # The same, and its first list is shown.
-bt_open() { bt_start "$@" && tm_wait shop_pricing; }
+bt_open() { bt_start "$@" && bt_wait_list; }
+
+bt_wait_list() {
+    tm_wait shop_pricing && tm_has_not 'failed on the target' || {
+        tm_text
+        return 1
+    }
+}
 
 bt_quit() {
     tm_keys q

@@ -54,8 +54,10 @@ struct process_detail {
     const struct ring *memory_history, *message_queue_history, *reductions_history;
 };
 
+enum mailbox_status { MAILBOX_OK, MAILBOX_TOO_LARGE, MAILBOX_REFUSED, MAILBOX_GONE };
+
 struct mailbox_detail {
-    enum { MAILBOX_OK, MAILBOX_TOO_LARGE, MAILBOX_REFUSED, MAILBOX_GONE } status;
+    enum mailbox_status status;
     int64_t len, memory_bytes;
     struct { int64_t bytes; struct slice text; } *messages;
     size_t n_messages;
