@@ -1,7 +1,7 @@
 %%% What a scan costs a target: time against a bare sweep timed on the same node in the same run,
 %%% bytes shipped, peak growth of the node's memory, and the collection of etop beside it.
 -module(scan).
--export([main/1, target/2, default_scan/0]).
+-export([bare/1, main/1, target/2, default_scan/0]).
 
 -define(TICKS, 20).
 

@@ -100,12 +100,356 @@ ask(Keeper, Id, Name, Arg, DeadlineMs) ->
     after DeadlineMs + 5000 -> no_answer
     end.
 
-%% ---- Main
+%% ---- Tests. Each is {Text, fun(Target, Keeper)}; a failed match is a failed test.
 
-main(_) ->
-    Target = {Node, _} = start_target("", []),
-    K = connect(Node),
-    load_all(K),
-    io:format("~p~n", [ask(K, node, [], 1000)]),
-    [io:format("~p~n", [ask(K, system, [], 1000)]) || _ <- [1, 2, 3]],
-    stop_target(Target).
+default_scan() ->
+    #{attr => reductions, mode => delta, order => desc, rows => 20,
+      items => [id, reductions, memory, message_queue_len, current_function, status],
+      pids => [], own => false, filter => none, reset => false}.
+
+scan(Keeper, Changes) ->
+    {ok, _, Answer} =
+        ask(Keeper, scan, {in, scan, maps:merge(default_scan(), Changes)}, 10000),
+    Answer.
+
+tests() ->
+    [{"node says what the VM says", fun node_test/2},
+     {"system agrees with the node's own numbers", fun system_test/2},
+     {"scheduler_wall_time comes with the keeper", fun swt_test/2},
+     {"top 20 by each attribute", fun top_test/2},
+     {"delta and births", fun delta_test/2},
+     {"ascending order, own and followed processes", fun own_test/2},
+     {"filter by labels", fun filter_test/2},
+     {"one process", fun process_test/2},
+     {"mailbox, its guard and its refusal", fun mailbox_test/2},
+     {"state of a behaviour, and of nothing else", fun state_test/2},
+     {"allocators", fun alloc_test/2},
+     {"applications add up to all processes", fun apps_test/2},
+     {"supervision tree, a busy supervisor in it", fun tree_test/2},
+     {"mistakes, deadlines and heap limits are answered", fun failure_test/2},
+     {"nothing stays after any death", fun residue_test/2}].
+
+node_test({Node, _}, K) ->
+    {ok, _, Answer} = ask(K, node, [], 5000),
+    {node, Node, Otp, Erts, _, 8, S, _, _, _, _, {Limit, _, _, _}, _, OsPid, Start, _, embedded,
+     <<>>, _} = Answer,
+    Otp = list_to_binary(rpc:call(Node, erlang, system_info, [otp_release])),
+    Erts = list_to_binary(rpc:call(Node, erlang, system_info, [version])),
+    S = rpc:call(Node, erlang, system_info, [schedulers]),
+    Limit = rpc:call(Node, erlang, system_info, [process_limit]),
+    OsPid = list_to_binary(rpc:call(Node, os, getpid, [])),
+    true = abs(erlang:system_time(microsecond) - Start) < 600 * 1000000.
+
+close(A, B, Share) -> true = abs(A - B) =< Share * max(abs(A), abs(B)).
+
+system_test({Node, _}, K) ->
+    {ok, {Us, 0}, {system, _, _, _, Memory, {P, Ports, Atoms, Ets}, {_, Lens}, Work, _, _}} =
+        ask(K, system, [], 5000),
+    true = Us > 0,
+    Types = [total, processes, processes_used, system, atom, atom_used, binary, code, ets],
+    Own = [Bytes || {_, Bytes} <- rpc:call(Node, erlang, memory, [Types])],
+    [close(A, B, 0.2) || {A, B, T} <- lists:zip3(tuple_to_list(Memory), Own, Types), T =/= binary],
+    close(P, rpc:call(Node, erlang, system_info, [process_count]), 0.1),
+    Ports = rpc:call(Node, erlang, system_info, [port_count]),
+    close(Atoms, rpc:call(Node, erlang, system_info, [atom_count]), 0.01),
+    Ets = rpc:call(Node, erlang, system_info, [ets_count]),
+    true = length(Lens) =:= rpc:call(Node, erlang, system_info, [schedulers]) + 2,
+    {Reductions, _} = rpc:call(Node, erlang, statistics, [reductions]),
+    close(element(1, Work), Reductions, 0.2).
+
+swt_test({Node, _}, K) ->
+    ask(K, system, [], 5000),
+    {ok, _, {system, _, _, _, _, _, _, _, Swt, _}} = ask(K, system, [], 5000),
+    true = length(Swt) > 0 andalso lists:sort(Swt) =:= Swt,
+    true = rpc:call(Node, erlang, statistics, [scheduler_wall_time_all]) =/= undefined.
+
+%% What the node itself says of an attribute, best first.
+direct(Node, Attr) ->
+    Number = "case {Attr, process_info(P, Attr)} of"
+        " {binary, {_, L}} -> lists:sum([S || {_, S, _} <- L]);"
+        " {garbage_collection, {_, L}} -> proplists:get_value(minor_gcs, L);"
+        " {_, {_, L}} when is_list(L) -> length(L);"
+        " {_, {_, N}} -> N; {_, undefined} -> 0 end",
+    lists:reverse(lists:sort(
+        evaluate(Node, "[{" ++ Number ++ ", P} || P <- processes(), P =/= self()].",
+                 [{'Attr', Attr}]))).
+
+links(Node, Pid) ->
+    case rpc:call(Node, erlang, process_info, [Pid, links]) of
+        {links, Links} -> [P || P <- Links, is_pid(P), node(P) =:= Node];
+        _ -> []
+    end.
+
+%% The values at the top agree where they do not move by themselves, and in order where they do.
+top_test({Node, _}, K) ->
+    evaluate(Node, "[spawn(fun() -> [self() ! X || X <- lists:seq(1, N)], put(n, N),"
+                   " put(b, binary:copy(<<0>>, 1000 * N)), timer:sleep(infinity) end)"
+                   " || N <- lists:seq(1, 30)].", []),
+    timer:sleep(200),
+    [begin
+         {scan, _, _, _, Total, Total, _, Rows, []} =
+             scan(K, #{attr => Attr, mode => absolute, items => [id]}),
+         Values = [V || {_, V, _, _} <- Rows],
+         20 = length(Rows),
+         Values = lists:reverse(lists:sort(Values)),
+         Own = [K | lists:append([[P | links(Node, P)] || P <- links(Node, K)])],
+         Direct = [V || {V, P} <- direct(Node, Attr), not lists:member(P, Own)],
+         [{Attr, true} = {Attr, abs(A - B) =< max(A, B) div 2} || {A, B} <- lists:zip(lists:sublist(Values, 5, 10),
+                                                  lists:sublist(Direct, 5, 10)),
+                              max(A, B) > 50, Attr =/= reductions]
+     end || Attr <- [reductions, message_queue_len, memory, total_heap_size, heap_size,
+                     stack_size, links, monitors, binary, dictionary, garbage_collection]],
+    {scan, _, _, _, _, _, _, [{_, 30, _, {Id, {Count, Bytes}}} | _], []} =
+        scan(K, #{attr => message_queue_len, mode => absolute, items => [id, binary]}),
+    {undefined, _, undefined, _, {erlang, apply, 2}} = Id,
+    true = Count >= 1 andalso Bytes >= 30000.
+
+delta_test({Node, _}, K) ->
+    scan(K, #{}),
+    Pid = evaluate(Node, "spawn(fun() -> lists:seq(1, 100000), timer:sleep(infinity) end).", []),
+    evaluate(Node, "[spawn(timer, sleep, [infinity]) || _ <- lists:seq(1, 25000)].", []),
+    timer:sleep(100),
+    {scan, _, Interval, _, Total, Total, _, Rows, []} = scan(K, #{rows => 40}),
+    true = Interval > 0 andalso Total > 25000 andalso length(Rows) =:= 40,
+    {Pid, Value, Value, _} = lists:keyfind(Pid, 1, Rows),
+    {scan, _, _, _, _, _, _, Again, []} = scan(K, #{rows => 40, pids => [Pid]}),
+    {Pid, Later, Little, _} = lists:keyfind(Pid, 1, Again),
+    true = Later - Value =:= Little andalso Little < 1000,
+    evaluate(Node, "[exit(P, kill) || P <- processes(),"
+                   " process_info(P, initial_call) =:= {initial_call, {timer, sleep, 1}}].", []),
+    [scan(K, #{rows => 40}) || _ <- lists:seq(1, 8)],
+    {scan, _, _, _, Left, _, _, _, []} = scan(K, #{}),
+    true = Left < 1000.
+
+own_test(_, K) ->
+    {scan, _, _, _, _, _, Own, Rows, []} =
+        scan(K, #{attr => memory, mode => absolute, own => true, rows => 100000}),
+    {K, _, _, _} = lists:keyfind(K, 1, Rows),
+    true = Own >= 3,
+    {scan, _, _, _, _, _, _, Asc, []} = scan(K, #{attr => memory, mode => absolute, order => asc}),
+    Values = [V || {_, V, _, _} <- Asc],
+    Values = lists:sort(Values),
+    {scan, _, _, _, _, _, _, Hidden, []} = scan(K, #{rows => 100000}),
+    false = lists:keyfind(K, 1, Hidden).
+
+filter_test({Node, _}, K) ->
+    Sup = rpc:call(Node, erlang, whereis, [kernel_sup]),
+    Filter = fun(Maps) -> #{filter => {1, [name, initial_call, current_function], Maps}} end,
+    {scan, _, _, _, _, 0, _, [], Labels} = scan(K, Filter(#{})),
+    Texts = [Label || {_, Label} <- Labels],
+    true = lists:member({name, kernel_sup}, Texts),
+    true = lists:member({initial_call, {supervisor, kernel, 1}}, Texts),
+    true = lists:member({current_function, {init, loop, 1}}, Texts),
+    {scan, _, _, _, _, 1, _, [{Sup, _, _, _}], More} = scan(K, Filter(#{name => #{kernel_sup => []}})),
+    [] = [L || {_, L} <- More, lists:member(L, Texts)],
+    {scan, _, _, _, _, 1, _, [{Sup, _, _, _}], _} =
+        scan(K, #{filter => {2, [pid], #{pid => {re, list_to_binary(
+            rpc:call(Node, erlang, pid_to_list, [Sup])), []}}}}).
+
+process_test({Node, _}, K) ->
+    Limits = #{stack => 10, links => 5, dictionary => 5},
+    Sup = rpc:call(Node, erlang, whereis, [kernel_sup]),
+    {ok, _, {process, _, Sup, Id, Items}} = ask(K, process, {kernel_sup, Limits}, 5000),
+    {kernel_sup, {supervisor, kernel, 1}, undefined, kernel, {proc_lib, init_p, 5}} = Id,
+    Get = fun(Key) -> element(2, lists:keyfind(Key, 1, Items)) end,
+    {links, Links} = rpc:call(Node, erlang, process_info, [Sup, links]),
+    {Count, Five} = Get(links),
+    Count = length(Links),
+    5 = length(Five),
+    {2, [{<<"'$", _/binary>>, _} | _]} = Get(dictionary),
+    [{gen_server, _, _, <<"gen_server.erl">>, Line} | _] = Get(stack),
+    true = Line > 0,
+    {ok, _, gone} = ask(K, process, {no_such_name, Limits}, 5000).
+
+mailbox_test({Node, _}, K) ->
+    Fill = "spawn(fun() -> [self() ! {message, X, lists:duplicate(M, a)} || X <- lists:seq(1, N)],"
+           " timer:sleep(infinity) end).",
+    [Small, Large, Huge] =
+        [begin
+             P = evaluate(Node, Fill, [{'N', N}, {'M', M}]),
+             Len = {message_queue_len, N},
+             wait(fun() -> rpc:call(Node, erlang, process_info, [P, message_queue_len]) =:= Len end,
+                  20000),
+             P
+         end || {N, M} <- [{20, 100}, {12000, 10}, {100001, 0}]],
+    {ok, _, {mailbox, 20, _, [{Bytes, Text} | _] = Five}} =
+        ask(K, mailbox, {Small, 5, 60, false}, 5000),
+    5 = length(Five),
+    true = Bytes > 800 andalso byte_size(Text) =< 60,
+    <<"{message,1,[", _/binary>> = Text,
+    {ok, _, {too_large, 12000, _}} = ask(K, mailbox, {Large, 5, 60, false}, 5000),
+    {ok, _, {mailbox, 12000, _, [_]}} = ask(K, mailbox, {Large, 1, 60, true}, 5000),
+    {ok, _, {refused, 100001, _}} = ask(K, mailbox, {Huge, 5, 60, true}, 5000),
+    [rpc:call(Node, erlang, exit, [P, kill]) || P <- [Small, Large, Huge]],
+    {ok, _, gone} = ask(K, mailbox, {Small, 5, 60, false}, 5000).
+
+state_test({Node, _}, K) ->
+    Sup = rpc:call(Node, erlang, whereis, [kernel_sup]),
+    {ok, _, {state, Bytes, Text}} = ask(K, state, {Sup, 1000, 100}, 5000),
+    true = Bytes > 100 andalso byte_size(Text) =< 100,
+    Plain = evaluate(Node, "proc_lib:spawn(timer, sleep, [infinity]).", []),
+    {ok, _, {no_state, <<_, _/binary>>}} = ask(K, state, {Plain, 1000, 100}, 5000),
+    {message_queue_len, 0} = rpc:call(Node, erlang, process_info, [Plain, message_queue_len]),
+    rpc:call(Node, erlang, exit, [Plain, kill]).
+
+alloc_test({Node, _}, K) ->
+    {ok, _, {alloc, _, Rows, Mseg}} = ask(K, alloc, [], 5000),
+    {eheap_alloc, Instances, {_, Bytes, _, Carriers}, _, _} = lists:keyfind(eheap_alloc, 1, Rows),
+    true = Instances > 1 andalso Bytes > 100000 andalso Carriers >= Bytes,
+    true = Mseg =:= undefined orelse is_integer(element(1, Mseg)),
+    All = lists:sum([B1 + B2 || {_, _, {_, B1, _, _}, {_, B2, _, _}, _} <- Rows]),
+    close(All, rpc:call(Node, erlang, memory, [total]), 0.3).
+
+apps_test({Node, _}, K) ->
+    {ok, _, {apps, _, Rows, false}} = ask(K, apps, #{}, 5000),
+    {kernel, <<"ERTS", _/binary>>, <<_, _/binary>>, P, _, _, _} = lists:keyfind(kernel, 1, Rows),
+    true = P > 10,
+    close(lists:sum([element(4, R) || R <- Rows]),
+          rpc:call(Node, erlang, system_info, [process_count]), 0.2).
+
+tree_test({Node, _}, K) ->
+    {ok, _, {tree, kernel, [{0, Sup, _, root, _} | Rows], false}} =
+        ask(K, tree, {kernel, 1000, 2000}, 5000),
+    Sup = rpc:call(Node, erlang, whereis, [kernel_sup]),
+    Logger = rpc:call(Node, erlang, whereis, [logger_sup]),
+    {1, Logger, <<"logger_sup">>, supervisor, {logger_sup, {supervisor, logger_sup, 1}, 0, _}} =
+        lists:keyfind(Logger, 2, Rows),
+    Depths = [D || {D, _, _, _, _} <- Rows],
+    2 = lists:max(Depths),
+    rpc:call(Node, sys, suspend, [Logger]),
+    {ok, _, {tree, kernel, Busy, _}} = ask(K, tree, {kernel, 1000, 1000}, 5000),
+    rpc:call(Node, sys, resume, [Logger]),
+    {1, Logger, _, busy, _} = lists:keyfind(Logger, 2, Busy),
+    {ok, _, {tree, kernel, Few, true}} = ask(K, tree, {kernel, 5, 1000}, 5000),
+    5 = length(Few).
+
+failure_test(_, K) ->
+    K ! {load, wrong, <<"fun(_, _) -> .">>},
+    K ! {load, crash, <<"fun(_, _) -> error({because, lists:seq(1, 100000)}) end.">>},
+    K ! {load, sleep, <<"fun(_, _) -> timer:sleep(infinity) end.">>},
+    K ! {load, grow, <<"fun(N, _) -> (fun F(L) -> F([L | lists:seq(1, N)]) end)([]),"
+                       " (fun G(L) -> G([lists:seq(1, N) | L]) end)([]) end.">>},
+    K ! {load, large, <<"fun(N, _) -> lists:seq(1, N) end.">>},
+    {error, _, _} = ask(K, wrong, [], 1000),
+    {error, _, {error, Cut}} = ask(K, crash, [], 1000),
+    true = erlang:external_size(Cut) < 2000,
+    {error, _, _} = ask(K, nothing, [], 1000),
+    {timeout, _, 100} = ask(K, sleep, [], 100),
+    {killed, _, max_heap} = ask(K, large, 20000000, 10000),
+    {scan, _, _, _, _, _, _, _, _} = scan(K, #{}),
+    K ! {drop, scan},
+    {scan, _, 0, _, _, _, _, _, _} = scan(K, #{}),
+    K ! nonsense,
+    {ok, _, _} = ask(K, system, [], 1000).
+
+%% ---- What stays behind: nothing
+
+residue(Node) ->
+    evaluate(Node,
+        "{lists:sort([{process_info(P, registered_name), process_info(P, initial_call)}"
+        "  || P <- processes(), P =/= self()]),"
+        " lists:sort([M || {M, _} <- code:all_loaded()]),"
+        " erlang:statistics(scheduler_wall_time_all),"
+        " lists:sort([{P, M} || P <- processes(), P =/= self(),"
+        "   {monitored_by, [_ | _] = M} <- [process_info(P, monitored_by)], is_pid(whereis(rex)),"
+        "   P =/= whereis(rex)])}.", []).
+
+same(Node, Before, 0) -> {Before, residue(Node)};
+same(Node, Before, Tries) ->
+    case residue(Node) of
+        Before -> same;
+        _ -> timer:sleep(50), same(Node, Before, Tries - 1)
+    end.
+
+residue_test({Node, Port}, _) ->
+    Kinds = [client, keeper, holder, part, worker, stop],
+    session(Node, stop, 0), % the first connection brings the atoms of the texts
+    timer:sleep(300),
+    Before = residue(Node),
+    undefined = element(3, Before),
+    Atoms = rpc:call(Node, erlang, system_info, [atom_count]),
+    [begin
+         session(Node, Kind, rand:uniform(60)),
+         case same(Node, Before, 40) of
+             same -> ok;
+             {Was, Is} -> error({residue, Kind, [{W, I} || {W, I} <- lists:zip(
+                 tuple_to_list(Was), tuple_to_list(Is)), W =/= I]})
+         end
+     end || _ <- lists:seq(1, 4), Kind <- Kinds],
+    Atoms = rpc:call(Node, erlang, system_info, [atom_count]),
+    %% A control first: that a line of the target's log reaches us.
+    [] = output(Port, 200),
+    evaluate(Node, "spawn(fun() -> group_leader(whereis(user), self()),"
+                   " error(control) end), ok.", []),
+    [_ | _] = output(Port, 500).
+
+%% A client in a process of its own, ended at a moment in the middle of its work.
+session(Node, Kind, Ms) ->
+    {Client, Mon} = spawn_monitor(fun() ->
+        K = connect(Node),
+        load_all(K),
+        ask(K, system, [], 5000),
+        scan(K, #{}),
+        K ! {ask, 1, scan, {in, scan, default_scan()}, 5000},
+        K ! {ask, 2, state, {K, 1000, 100}, 5000},
+        K ! {ask, 3, apps, #{}, 5000},
+        timer:sleep(Ms),
+        Kill = fun(P) -> rpc:call(Node, erlang, exit, [P, kill]) end,
+        case Kind of
+            client -> ok;
+            keeper -> Kill(K);
+            holder -> lists:foreach(Kill, links(Node, K));
+            part -> [Kill(P) || H <- links(Node, K), P <- links(Node, H), P =/= K];
+            worker -> K ! {load, sleep, <<"fun(_, _) -> timer:sleep(infinity) end.">>},
+                      K ! {ask, 4, sleep, [], 60000}, timer:sleep(20);
+            stop -> K ! stop, receive {bye, K} -> ok after 5000 -> error(no_bye) end
+        end,
+        exit(kill)
+    end),
+    receive {'DOWN', Mon, process, Client, kill} -> ok;
+            {'DOWN', Mon, process, Client, killed} -> ok;
+            %% The keeper is linked to its client, and takes it along.
+            {'DOWN', Mon, process, Client, _} when Kind =:= keeper -> ok;
+            {'DOWN', Mon, process, Client, Why} -> error(Why)
+    end.
+
+output(Port, Ms) ->
+    receive {Port, {data, Bytes}} -> [Bytes | output(Port, Ms)]
+    after Ms -> []
+    end.
+
+%% ---- Main: one TAP line a test and release. Args: [{Release, Root | none}]
+
+main(Roots) ->
+    Tests = tests(),
+    io:format("1..~w~n", [length(Roots) * length(Tests)]),
+    lists:foldl(fun run_root/2, 1, Roots).
+
+run_root({Otp, none}, First) ->
+    [io:format("ok ~w - ~s: ~s # SKIP no root for this release~n", [N, Otp, Text])
+     || {N, {Text, _}} <- numbered(First)],
+    First + length(tests());
+run_root({Otp, Root}, First) ->
+    Target = {Node, _} = start_target(Root, []),
+    Keeper = connect(Node),
+    load_all(Keeper),
+    [begin
+         Test =:= fun residue_test/2 andalso
+             begin Keeper ! stop, receive {bye, Keeper} -> ok after 5000 -> ok end end,
+         try Test(Target, Keeper) of
+             _ -> io:format("ok ~w - ~s: ~s~n", [N, Otp, Text])
+         catch
+             Class:Reason:Stack ->
+                 io:format("not ok ~w - ~s: ~s~n", [N, Otp, Text]),
+                 Lines = string:split(io_lib:format("~0tP ~0tp ~0tP",
+                     [Class, 5, [{F, proplists:get_value(line, L)}
+                                 || {queries, F, _, L} <- Stack], Reason, 40]), "\n", all),
+                 [io:format("# ~ts~n", [Line]) || Line <- Lines]
+         end
+     end || {N, {Text, Test}} <- numbered(First)],
+    stop_target(Target),
+    First + length(tests()).
+
+numbered(First) ->
+    Tests = tests(),
+    lists:zip(lists:seq(First, First + length(Tests) - 1), Tests).
