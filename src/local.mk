@@ -147,10 +147,16 @@ nodist_src_libquery_a_SOURCES = src/query/sources.c
 src_libquery_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 
 QUERY_EXPRESSIONS = \
+	src/query/q/alloc.erl \
+	src/query/q/apps.erl \
 	src/query/q/keeper.erl \
+	src/query/q/mailbox.erl \
 	src/query/q/node.erl \
+	src/query/q/process.erl \
 	src/query/q/scan.erl \
-	src/query/q/system.erl
+	src/query/q/state.erl \
+	src/query/q/system.erl \
+	src/query/q/tree.erl
 EXTRA_DIST += src/embed.sh $(QUERY_EXPRESSIONS)
 CLEANFILES += src/query/sources.c
 src/query/sources.c: $(QUERY_EXPRESSIONS) src/embed.sh

@@ -231,6 +231,28 @@ static void set_defaults(struct cli_options *o)
     };
 }
 
+static void wipe_cookie(struct cli_options *o)
+{
+    if (o->cookie)
+        explicit_bzero(o->cookie, strlen(o->cookie));
+    free(o->cookie);
+    o->cookie = NULL;
+}
+
+/* A copy for us; the one that ps shows is overwritten. */
+static void take_cookie(struct cli_options *o, char *given)
+{
+    wipe_cookie(o);
+    o->cookie = alloc_strdup(given);
+    memset(given, 'x', strlen(given));
+}
+
+/* Not what follows a '=': it may be a secret. */
+static int unknown_option(const char *word, struct error *err)
+{
+    return error_set(err, ERR_USAGE, "there is no option %.*s", (int)strcspn(word, "="), word);
+}
+
 static int parse_options(int argc, char **argv, const struct cli_command *command,
                          struct cli_options *o, struct error *err)
 {
@@ -246,10 +268,14 @@ static int parse_options(int argc, char **argv, const struct cli_command *comman
             return error_set(err, ERR_USAGE, "%s needs a value", argv[optind - 1]);
         const struct cli_option *opt = value == '?' ? NULL : find_option(value);
         if (!opt)
-            return error_set(err, ERR_USAGE, "there is no option %s", argv[optind - 1]);
+            return unknown_option(argv[optind - 1], err);
         if (!(opt->groups & command->options))
             return error_set(err, ERR_USAGE, "--%s is not an option of `beamtop %s`", opt->name,
                              command->name);
+        if (opt->offset == AT(cookie)) {
+            take_cookie(o, optarg);
+            continue;
+        }
         int rc = set_value(opt, o, optarg, err);
         if (rc != 0)
             return rc;
@@ -257,18 +283,9 @@ static int parse_options(int argc, char **argv, const struct cli_command *comman
     return 0;
 }
 
-/* A copy for us; the one that ps shows is overwritten. */
-static void hide_cookie(int argc, char **argv, struct cli_options *o)
+void cli_options_clear(struct cli_options *o)
 {
-    if (!o->cookie)
-        return;
-    const char *given = o->cookie;
-    o->cookie = alloc_strdup(given);
-    for (int i = 0; i < argc; i++) {
-        char *found = argv[i];
-        if (given >= found && given <= found + strlen(found))
-            memset(found + (given - found), 'x', strlen(given));
-    }
+    wipe_cookie(o);
 }
 
 int cli_parse(int argc, char **argv, const struct cli_command **command, struct cli_options *o,
@@ -283,7 +300,6 @@ int cli_parse(int argc, char **argv, const struct cli_command **command, struct 
         argv++;
     }
     int rc = parse_options(argc, argv, *command, o, err);
-    hide_cookie(argc, argv, o);
     if (rc != 0 || o->help || o->version)
         return rc;
     int n = argc - optind;

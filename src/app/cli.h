@@ -35,7 +35,8 @@ enum cli_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_ANSI, FORMAT_HTML
 struct cli_options {
     const char *target;   /* first argument; NULL: none given */
     const char *second;   /* `process NODE PID|NAME` */
-    const char *cookie, *cookie_file;
+    char *cookie;         /* owned */
+    const char *cookie_file;
     double timeout_s;
     double interval_s;
     double budget;
@@ -71,9 +72,11 @@ struct cli_command {
 extern const struct cli_command cli_commands[]; /* the first one is the screen, without a name */
 extern const size_t cli_commands_len;
 
-/* Parses argv; cookies given on the command line are wiped from it. ERR_USAGE says what is wrong. */
+/* Parses argv; cookies given on the command line are wiped from it. ERR_USAGE says what is wrong.
+   Texts in o are borrowed from argv; cli_options_clear, also after a failure. */
 int cli_parse(int argc, char **argv, const struct cli_command **command, struct cli_options *o,
               struct error *err);
+void cli_options_clear(struct cli_options *o); /* wipes the cookie */
 
 void cli_usage(struct buf *out, const struct cli_command *command); /* NULL: all */
 

@@ -40,6 +40,23 @@ static int print_usage(const struct cli_command *command)
     return EXIT_DONE;
 }
 
+static int run(const struct cli_command *command, const struct cli_options *options,
+               const struct app_env *env)
+{
+    struct error err = {.code = ERR_NONE};
+    if (options->help)
+        return print_usage(command);
+    if (options->version) {
+        puts(PACKAGE_STRING);
+        return EXIT_DONE;
+    }
+    if (conn_global_init(&err) != 0) {
+        fprintf(stderr, "beamtop: %s\n", err.text);
+        return EXIT_FAILED;
+    }
+    return command->run(options, env);
+}
+
 int main(int argc, char **argv)
 {
     const struct cli_command *command = NULL;
@@ -52,19 +69,11 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     unsetenv("EI_TRACELEVEL"); /* libei would print to the screen */
     read_env(&env);
-    if (cli_parse(argc, argv, &command, &options, &err) != 0) {
+    int code = EXIT_USAGE;
+    if (cli_parse(argc, argv, &command, &options, &err) != 0)
         fprintf(stderr, "beamtop: %s\n(beamtop --help lists commands and options)\n", err.text);
-        return EXIT_USAGE;
-    }
-    if (options.help)
-        return print_usage(command);
-    if (options.version) {
-        puts(PACKAGE_STRING);
-        return EXIT_DONE;
-    }
-    if (conn_global_init(&err) != 0) {
-        fprintf(stderr, "beamtop: %s\n", err.text);
-        return EXIT_FAILED;
-    }
-    return command->run(&options, &env);
+    else
+        code = run(command, &options, &env);
+    cli_options_clear(&options);
+    return code;
 }

@@ -137,7 +137,8 @@ static void test_cookie_is_wiped(void **state)
 {
     (void)state;
     static const char *const lines[] = {"beamtop shop --cookie verysecret",
-                                        "beamtop top --cookie=verysecret shop"};
+                                        "beamtop top --cookie=verysecret shop",
+                                        "beamtop top --cookie topsecret --cookie verysecret shop"};
     for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
         struct line l;
         struct cli_options o;
@@ -148,7 +149,8 @@ static void test_cookie_is_wiped(void **state)
         assert_string_equal(o.cookie, "verysecret");
         for (int k = 0; k < l.argc; k++)
             assert_null(strstr(l.argv[k], "secret"));
-        free((void *)(uintptr_t)o.cookie);
+        cli_options_clear(&o);
+        assert_null(o.cookie);
     }
 }
 
