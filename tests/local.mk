@@ -104,6 +104,12 @@ tests_screen_test_screen_SOURCES = tests/screen/test_screen.c tests/screen/world
 	tests/screen/world.h
 tests_screen_test_screen_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 EXTRA_DIST += tests/screen/golden
+UNIT_UI += tests/unit/ui/test_graph
+tests_unit_ui_test_graph_SOURCES = tests/unit/ui/test_graph.c
+tests_unit_ui_test_graph_LDADD = src/libui.a $(BASE_LIBS) $(CMOCKA_LIBS)
+UNIT_UI += tests/unit/ui/test_table
+tests_unit_ui_test_table_SOURCES = tests/unit/ui/test_table.c
+tests_unit_ui_test_table_LDADD = src/libui.a $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/unit/ui/test_theme
 tests_unit_ui_test_theme_SOURCES = tests/unit/ui/test_theme.c
 tests_unit_ui_test_theme_LDADD = src/libui.a $(BASE_LIBS) $(CMOCKA_LIBS)

@@ -182,6 +182,8 @@ static void draw_line(const struct view_line *line, struct canvas *c, struct rec
                            (int)text_width(s.s + from, to - from), STYLE_MATCH);
         at += width;
     }
+    if (at > r.columns)
+        canvas_puts(c, r, row, r.columns - 1, STYLE_DIM, "…");
 }
 
 void doc_draw(struct doc *d, const struct view_page *page, struct canvas *c, struct rect r,

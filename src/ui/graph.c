@@ -63,8 +63,11 @@ static double cell_value(const struct ring *ring, int from_right, size_t per_cel
     return cell_of(ring, from, from + per_cell);
 }
 
-static size_t samples_per_cell(int columns, size_t window)
+/* A young history gets a cell for each sample: it shows at once. */
+static size_t samples_per_cell(const struct ring *ring, int columns, size_t window)
 {
+    if (columns > 0 && ring->len <= (size_t)columns)
+        return 1;
     size_t n = columns > 0 ? (window + (size_t)columns - 1) / (size_t)columns : 1;
     return n ? n : 1;
 }
@@ -89,7 +92,7 @@ char *graph_spark(char *out, size_t size, const struct ring *ring, int columns, 
                   double max, bool ascii)
 {
     const char *const *levels = ascii ? levels_ascii : levels_utf8;
-    size_t per_cell = samples_per_cell(columns, window), at = 0;
+    size_t per_cell = samples_per_cell(ring, columns, window), at = 0;
     double low = 0, high = max;
     if (isnan(max))
         fit_range(ring, per_cell * (size_t)(columns > 0 ? columns : 0), &low, &high);
@@ -111,7 +114,7 @@ char *graph_area(char *out, size_t size, const struct ring *ring, int columns, s
                  double max, int rows, int row, bool ascii)
 {
     const char *const *levels = ascii ? levels_ascii : levels_utf8;
-    size_t per_cell = samples_per_cell(columns, window), at = 0;
+    size_t per_cell = samples_per_cell(ring, columns, window), at = 0;
     double base = (rows - 1 - row) * LEVELS; /* eighths below this row */
     out[0] = '\0';
     for (int i = columns - 1; i >= 0; i--) {

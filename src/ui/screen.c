@@ -205,15 +205,21 @@ static void draw_bottom(const struct screen *s, struct canvas *c, struct rect r)
         return;
     }
     static const struct {
-        const char *key, *does;
-    } hints[] = {{"?", "keys"},   {"/", "filter"},        {":", "command"}, {"Enter", "open"},
-                 {"Esc", "back"}, {"<>", "sort column"}, {"p", "pause"},   {"q", "leave"}};
+        enum action action;
+        const char *does;
+    } hints[] = {{ACTION_HELP, "keys"},      {ACTION_FILTER, "filter"}, {ACTION_COMMAND, "command"},
+                 {ACTION_ENTER, "open"},     {ACTION_BACK, "back"},     {ACTION_CHOOSE_SORT, "sort"},
+                 {ACTION_CHOOSE_COLUMNS, "columns"}, {ACTION_PAUSE, "pause"}, {ACTION_QUIT, "leave"}};
     int at = 1;
-    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
-        int width = (int)(strlen(hints[i].key) + strlen(hints[i].does)) + 1;
+    for (size_t i = 0; s->keymap && i < sizeof hints / sizeof hints[0]; i++) {
+        char keys[64] = "";
+        if (!keymap_keys_of(s->keymap, screen_place(s), hints[i].action, NULL, keys, sizeof keys))
+            continue;
+        keys[1 + strcspn(keys + 1, ",")] = '\0'; /* the first of them; it may be a comma */
+        int width = (int)(text_width(keys, strlen(keys)) + strlen(hints[i].does)) + 1;
         if (at + width >= r.columns)
             break;
-        at += canvas_puts(c, r, 0, at, STYLE_KEY, hints[i].key) + 1;
+        at += canvas_puts(c, r, 0, at, STYLE_KEY, keys) + 1;
         at += canvas_puts(c, r, 0, at, STYLE_DIM, hints[i].does) + 3;
     }
 }

@@ -54,7 +54,7 @@ static struct place *places_of(struct arena *arena, const struct view_row *rows,
 }
 
 /* Index of the first row with that identity that is not taken yet, or -1. */
-static long place_find(const struct place *places, size_t n, uint64_t id)
+static long place_find(const struct place *places, size_t n, const bool *taken, uint64_t id)
 {
     size_t low = 0, high = n;
     while (low < high) {
@@ -64,6 +64,8 @@ static long place_find(const struct place *places, size_t n, uint64_t id)
         else
             high = middle;
     }
+    while (low < n && places[low].id == id && taken[places[low].index])
+        low++;
     return low < n && places[low].id == id ? (long)places[low].index : -1;
 }
 
@@ -88,18 +90,21 @@ static void keep_places(const struct table *t, struct view_page *page,
     size_t room = page->n_rows + t->n_order, n = 0;
     struct view_row *rows = arena_alloc(&page->arena, (room ? room : 1) * sizeof *rows);
     bool *taken = arena_alloc(&page->arena, page->n_rows + 1);
+    bool *copied = arena_alloc(&page->arena, before ? before->n_rows + 1 : 1);
     struct place *now = places_of(&page->arena, page->rows, page->n_rows);
     struct place *then =
         same_columns ? places_of(&page->arena, before->rows, before->n_rows) : NULL;
     for (size_t i = 0; i < t->n_order; i++) {
-        long at = place_find(now, page->n_rows, t->order[i]);
-        if (at >= 0 && !taken[at]) {
+        long at = place_find(now, page->n_rows, taken, t->order[i]);
+        if (at >= 0) {
             taken[at] = true;
             rows[n++] = page->rows[at];
-        } else if (at < 0 && then) {
-            long old = place_find(then, before->n_rows, t->order[i]);
-            if (old >= 0)
-                rows[n++] = row_left(page, &before->rows[old]);
+        } else if (then) {
+            long old = place_find(then, before->n_rows, copied, t->order[i]);
+            if (old < 0)
+                continue;
+            copied[old] = true;
+            rows[n++] = row_left(page, &before->rows[old]);
         }
     }
     for (size_t i = 0; i < page->n_rows; i++)
@@ -200,10 +205,10 @@ bool table_move(struct table *t, const struct view_page *page, enum move move, i
         at = last;
         break;
     case MOVE_LEFT:
-        t->left = t->left > 8 ? t->left - 8 : 0;
+        t->left = t->left > 0 ? t->left - 1 : 0;
         break;
     case MOVE_RIGHT:
-        t->left += 8; /* table_draw takes back what is too much */
+        t->left++; /* table_draw takes back what is too much */
         break;
     }
     at = at > last ? last : at;

@@ -8,13 +8,29 @@
 
 #define EDGE 1        /* the column of marks at the left */
 #define GAP 1         /* between columns */
-#define NARROWEST 10  /* a growing column is not pressed below this */
+#define NARROWEST 16  /* a growing column is not pressed below this */
+#define PINNED 2      /* columns that stay while the others scroll, where they leave half the room */
 
 struct fitted {
     int at[TABLE_COLUMNS]; /* column within the scrolled body */
     int width[TABLE_COLUMNS];
     int n, total;
+    int pinned, pinned_columns; /* how many columns do not scroll, and their width with gaps */
+    int scrolled;               /* what the others are moved to the left by: whole columns */
 };
+
+/* Where a column is drawn: within the part that stands or the part that scrolls. */
+static struct rect part_of(const struct fitted *f, struct rect r, int column)
+{
+    int edge = column < f->pinned ? EDGE : EDGE + f->pinned_columns;
+    int columns = column < f->pinned ? f->pinned_columns : r.columns - edge;
+    return (struct rect){r.row, r.column + edge, r.rows, columns};
+}
+
+static int at_of(const struct fitted *f, int column)
+{
+    return column < f->pinned ? f->at[column] : f->at[column] - f->pinned_columns - f->scrolled;
+}
 
 static int text_columns(struct span s)
 {
@@ -79,16 +95,34 @@ static void fit(const struct table *t, const struct view_page *page, int columns
     for (int i = 0, at = 0; i < f->n; i++) {
         f->at[i] = at;
         at += f->width[i] + GAP;
+        if (i < PINNED && at <= columns / 2) {
+            f->pinned = i + 1;
+            f->pinned_columns = at;
+        }
     }
 }
 
-static void clamp_scroll(struct table *t, const struct fitted *f, int columns, size_t n_rows,
-                         int body)
+/* Whole columns are scrolled, and no more of them than it takes to see the last one. */
+static void scroll_columns(const struct table *t, struct fitted *f, int columns)
 {
-    int most = f->total + EDGE - columns;
-    most = most < 0 ? 0 : most;
-    if (t->left > most)
-        t->left = most;
+    int room = columns - EDGE - f->pinned_columns, left = 0;
+    while (left < t->left && f->pinned + left + 1 < f->n &&
+           f->total - f->at[f->pinned + left] > room)
+        left++;
+    f->scrolled = f->pinned < f->n ? f->at[f->pinned + left] - f->pinned_columns : 0;
+}
+
+/* What was asked for beyond the last column is forgotten. */
+static void clamp_columns(struct table *t, const struct fitted *f)
+{
+    int left = 0;
+    while (f->pinned + left < f->n && f->at[f->pinned + left] - f->pinned_columns < f->scrolled)
+        left++;
+    t->left = left;
+}
+
+static void clamp_rows(struct table *t, size_t n_rows, int body)
+{
     size_t shown = (size_t)(body > 0 ? body : 0);
     if (t->cursor < t->top)
         t->top = t->cursor;
@@ -98,14 +132,15 @@ static void clamp_scroll(struct table *t, const struct fitted *f, int columns, s
         t->top = n_rows > shown ? n_rows - shown : 0;
 }
 
-static void draw_titles(const struct table *t, const struct view_page *page,
-                        const struct fitted *f, struct canvas *c, struct rect body)
+static void draw_titles(const struct view_page *page, const struct fitted *f, struct canvas *c,
+                        struct rect r)
 {
     for (int i = 0; i < f->n; i++) {
         const struct view_column *column = &page->columns[i];
         bool sorted = page->sort_column == i;
         enum style style = sorted ? STYLE_HEADING_SORT : STYLE_HEADING;
-        int at = f->at[i] - t->left, width = (int)text_width(column->title, strlen(column->title));
+        struct rect body = part_of(f, r, i);
+        int at = at_of(f, i), width = (int)text_width(column->title, strlen(column->title));
         int from = column->right ? at + f->width[i] - width : at;
         canvas_puts(c, body, 0, from, style, column->title);
         if (!sorted)
@@ -149,22 +184,21 @@ static void draw_row(struct table *t, const struct view_page *page, const struct
                      const struct table_look *look)
 {
     const struct view_row *line = &page->rows[index];
-    struct rect body = {r.row, r.column + EDGE, r.rows, r.columns - EDGE};
     bool cursor = index == t->cursor;
     for (int i = 0; i < f->n; i++) {
-        int at = f->at[i] - t->left, indent = i == 0 ? line->indent : 0;
+        int at = at_of(f, i), indent = i == 0 ? line->indent : 0;
         struct span cell = line->cells[i];
         if (line->dim)
             cell.style = STYLE_STALE;
         else if (line->marked && cell.style != STYLE_ALARM && cell.style != STYLE_WARN)
             cell.style = STYLE_MARK;
-        draw_cell(c, body, row, at + indent, f->width[i] - indent, page->columns[i].right, cell);
+        draw_cell(c, part_of(f, r, i), row, at + indent, f->width[i] - indent, page->columns[i].right, cell);
     }
     if (cursor)
         canvas_restyle(c, r, row, 0, r.columns, look->focused ? STYLE_CURSOR : STYLE_CURSOR_IDLE);
     for (int i = 0; i < f->n && look->match; i++)
         if (!page->columns[i].right)
-            draw_match(c, body, row, f->at[i] - t->left + (i == 0 ? line->indent : 0), f->width[i],
+            draw_match(c, part_of(f, r, i), row, at_of(f, i) + (i == 0 ? line->indent : 0), f->width[i],
                        line->cells[i], look->match);
     enum style style = cursor ? (look->focused ? STYLE_CURSOR : STYLE_CURSOR_IDLE)
                        : line->marked ? STYLE_MARK
@@ -185,10 +219,11 @@ void table_draw(struct table *t, const struct view_page *page, struct canvas *c,
     int n = page->n_columns < TABLE_COLUMNS ? (int)page->n_columns : TABLE_COLUMNS;
     note_widths(t, page, n);
     fit(t, page, r.columns, &f);
-    clamp_scroll(t, &f, r.columns, page->n_rows, r.rows - 1);
-    struct rect body = {r.row, r.column + EDGE, r.rows, r.columns - EDGE};
+    scroll_columns(t, &f, r.columns);
+    clamp_columns(t, &f);
+    clamp_rows(t, page->n_rows, r.rows - 1);
     canvas_restyle(c, r, 0, 0, r.columns, STYLE_HEADING);
-    draw_titles(t, page, &f, c, body);
+    draw_titles(page, &f, c, r);
     for (int row = 1; row < r.rows; row++) {
         size_t index = t->top + (size_t)row - 1;
         if (index >= page->n_rows)
@@ -215,9 +250,13 @@ int table_hit_title(const struct table *t, const struct view_page *page, struct 
     if (row != r.row)
         return -1;
     fit(t, page, r.columns, &f);
-    int at = column - r.column - EDGE + t->left;
-    for (int i = 0; i < f.n; i++)
-        if (at >= f.at[i] - (page->columns[i].right ? GAP : 0) && at < f.at[i] + f.width[i] + 1)
+    scroll_columns(t, &f, r.columns);
+    for (int i = f.n - 1; i >= 0; i--) {
+        struct rect part = part_of(&f, r, i);
+        int from = part.column + at_of(&f, i) - (page->columns[i].right ? GAP : 0);
+        if (column >= from && column < from + f.width[i] + 2 * GAP && column >= part.column &&
+            column < part.column + part.columns)
             return i;
+    }
     return -1;
 }

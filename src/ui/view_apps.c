@@ -118,7 +118,7 @@ static void apps_page(void *state, const struct model *m, int rows, int columns,
     for (size_t i = 0; i < a->n_rows; i++)
         add_app(page, &a->rows[i], s->sort);
     page_sort(page);
-    snprintf(page->summary, sizeof page->summary, "%s%s",
+    snprintf(page->summary, sizeof page->summary, "%s applications%s",
              text_integer(n, sizeof n, (int64_t)a->n_rows),
              a->partial ? ", cut short by the deadline" : "");
 }

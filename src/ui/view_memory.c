@@ -15,7 +15,7 @@
 static const struct {
     const char *name;
     enum memory_type type;
-    int history; /* enum history_line, -1 none */
+    enum history_line history;
     const char *help;
 } types[] = {
     {"processes", MEMORY_PROCESSES, HISTORY_MEMORY_PROCESSES, "heaps, stacks, mailboxes"},
@@ -74,7 +74,8 @@ static void by_type(struct view_page *page, const struct model *m, const struct 
                     int columns)
 {
     double total = s->memory_bytes[MEMORY_TOTAL];
-    int spark = columns - 64;
+    bool explained = columns >= 100; /* else the graph has the room */
+    int spark = columns - (explained ? 88 : 48);
     spark = spark > 60 ? 60 : spark;
     page_heading(page, "By type");
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
@@ -88,12 +89,9 @@ static void by_type(struct view_page *page, const struct model *m, const struct 
         page_puts(page, STYLE_NORMAL, "  ");
         page_bar(page, 12, n / total);
         page_puts(page, STYLE_NORMAL, "  ");
-        if (spark >= 12) {
-            page_spark(page, model_history(m, (enum history_line)types[i].history),
-                       spark > 24 ? spark - 24 + 8 : spark, WINDOW, NAN);
-            page_puts(page, STYLE_NORMAL, "  ");
-        }
-        page_puts(page, STYLE_DIM, types[i].help);
+        page_spark(page, model_history(m, types[i].history), spark, WINDOW, NAN);
+        if (explained)
+            page_printf(page, STYLE_DIM, "  %s", types[i].help);
     }
     page_line(page);
     page_puts(page, STYLE_LABEL, "  total");
@@ -113,11 +111,11 @@ static void resident(struct view_page *page, const struct model *m, const struct
         const char *help;
     } lines[] = {
         {"rss", s->rss_bytes, "what the operating system counts as in use"},
-        {"carriers", carriers, "taken from the operating system by the allocators"},
+        {"carriers", carriers, "what the allocators took from it"},
         {"blocks", blocks, "of that, handed out"},
-        {"free inside", carriers - blocks, "in carriers, not handed out: fragmentation and reserve"},
-        {"rss over", s->rss_bytes - carriers, "beyond carriers: the VM's own code, stacks, drivers, NIFs"},
-        {"virtual", s->virtual_bytes, "address space; most of it is only reserved"},
+        {"free inside", carriers - blocks, "in carriers, not handed out"},
+        {"rss over", s->rss_bytes - carriers, "beyond carriers: code of the VM, stacks, drivers, NIFs"},
+        {"virtual", s->virtual_bytes, "address space, mostly only reserved"},
     };
     for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
         page_line(page);
@@ -132,46 +130,49 @@ static void resident(struct view_page *page, const struct model *m, const struct
     }
 }
 
-static void pool_cells(struct view_page *page, const struct allocator_row *r)
+/* One line of the list; narrow panes leave out what only tuning needs. */
+static void allocator_line(struct view_page *page, const struct allocator_row *r, bool wide)
 {
     char text[32];
+    int64_t carrier_bytes = r->mbcs.carrier_bytes + r->sbcs.carrier_bytes;
+    bool low = r->utilisation < 0.5 && carrier_bytes > 64 * 1024 * 1024;
+    page_line(page);
+    page_puts(page, STYLE_NORMAL, "  ");
+    page_slice(page, STYLE_NAME, r->name);
+    page_tab(page, 18);
+    right_bytes(page, STYLE_VALUE, 11, number(r->mbcs.block_bytes + r->sbcs.block_bytes));
+    right_bytes(page, STYLE_VALUE, 11, number(carrier_bytes));
+    page_right(page, low ? STYLE_WARN : STYLE_NORMAL, 9,
+               text_percent(text, sizeof text, r->utilisation));
+    page_right(page, STYLE_NORMAL, 9,
+               text_count(text, sizeof text, number(r->mbcs.blocks + r->sbcs.blocks)));
     page_right(page, STYLE_NORMAL, 10,
                text_count(text, sizeof text, number(r->mbcs.carriers + r->sbcs.carriers)));
-    right_bytes(page, STYLE_NORMAL, 12, number(r->mbcs.carrier_bytes + r->sbcs.carrier_bytes));
+    if (!wide)
+        return;
     right_bytes(page, STYLE_NORMAL, 12, number(r->sbcs.carrier_bytes));
     right_bytes(page, STYLE_NORMAL, 12, number(r->pool_carrier_bytes));
+    page_right(page, STYLE_DIM, 11, text_integer(text, sizeof text, r->instances));
 }
 
-static void allocators(struct view_page *page, const struct alloc_detail *a)
+static void allocators(struct view_page *page, const struct alloc_detail *a, int columns)
 {
     char text[32];
+    bool wide = columns >= 106;
     page_heading(page, "Allocators");
     page_line(page);
-    page_puts(page, STYLE_DIM, "  allocator          inst.     blocks      bytes       used"
-                               "   carriers       bytes      single        pool");
-    for (size_t i = 0; i < a->n_rows; i++) {
-        const struct allocator_row *r = &a->rows[i];
-        page_line(page);
-        page_puts(page, STYLE_NORMAL, "  ");
-        page_slice(page, STYLE_NAME, r->name);
-        page_tab(page, 18);
-        page_right(page, STYLE_NORMAL, 7, text_integer(text, sizeof text, r->instances));
-        page_right(page, STYLE_NORMAL, 11,
-                   text_count(text, sizeof text, number(r->mbcs.blocks + r->sbcs.blocks)));
-        right_bytes(page, STYLE_VALUE, 11, number(r->mbcs.block_bytes + r->sbcs.block_bytes));
-        bool low = r->utilisation < 0.5 &&
-                   r->mbcs.carrier_bytes + r->sbcs.carrier_bytes > 64 * 1024 * 1024;
-        page_right(page, low ? STYLE_WARN : STYLE_NORMAL, 11,
-                   text_percent(text, sizeof text, r->utilisation));
-        pool_cells(page, r);
-    }
+    page_printf(page, STYLE_DIM, "  %-16s%11s%11s%9s%9s%10s", "allocator", "blocks", "carriers",
+                "used", "blocks", "carriers");
+    if (wide)
+        page_printf(page, STYLE_DIM, "%12s%12s%11s", "single", "pool", "instances");
+    for (size_t i = 0; i < a->n_rows; i++)
+        allocator_line(page, &a->rows[i], wide);
     page_line(page);
     page_puts(page, STYLE_LABEL, "  all");
-    page_tab(page, 36);
+    page_tab(page, 18);
     right_bytes(page, STYLE_VALUE, 11, number(a->block_bytes));
-    page_right(page, STYLE_VALUE, 11, text_percent(text, sizeof text, a->utilisation));
-    page_tab(page, 68);
-    right_bytes(page, STYLE_VALUE, 12, number(a->carrier_bytes));
+    right_bytes(page, STYLE_VALUE, 11, number(a->carrier_bytes));
+    page_right(page, STYLE_VALUE, 9, text_percent(text, sizeof text, a->utilisation));
     if (a->mseg_calls > 0) {
         page_line(page);
         page_printf(page, STYLE_DIM, "  segments asked for: %s",
@@ -195,7 +196,7 @@ static void memory_page(void *state, const struct model *m, int rows, int column
              text_bytes(total, sizeof total, s->memory_bytes[MEMORY_TOTAL]));
     if (isnan(s->memory_bytes[MEMORY_TOTAL])) {
         page_line(page);
-        page_puts(page, STYLE_WARN, "The node does not count its memory (started with +M…e false).");
+        page_puts(page, STYLE_WARN, "The node does not count its memory: some of its allocators are switched off.");
     } else {
         by_type(page, m, s, columns);
     }
@@ -203,7 +204,7 @@ static void memory_page(void *state, const struct model *m, int rows, int column
         total_graph(page, m, columns);
     resident(page, m, s);
     if (model_alloc(m))
-        allocators(page, model_alloc(m));
+        allocators(page, model_alloc(m), columns);
 }
 
 const struct view_ops view_memory = {

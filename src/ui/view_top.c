@@ -169,8 +169,7 @@ static void add_row(struct top *t, const struct proc_row *proc, const struct pro
     row->key = ranked && ranked->number ? ranked->number(proc) : NAN;
     if (follows(t, proc)) {
         row->marked = true;
-        if (t->follow_name[0])
-            row->id = text_identity(t->follow_name, strlen(t->follow_name));
+        row->id = t->follow_id;
     }
 }
 
@@ -275,6 +274,8 @@ static int top_open(void *state, const struct view_link *link, struct error *err
                                                    : pid_same(&t->follow, &link->pid));
     t->following = !same && (link->kind == TARGET_PROCESS || link->name[0]);
     t->follow = link->pid;
+    t->follow_id = link->kind == TARGET_PROCESS ? pid_identity(&link->pid)
+                                                : text_identity(link->name, strlen(link->name));
     t->follow_missing = link->kind != TARGET_PROCESS;
     snprintf(t->follow_name, sizeof t->follow_name, "%s", link->name);
     return 0;

@@ -12,10 +12,10 @@
 enum { ID, TYPE, PID, NAME, MESSAGES, MEMORY };
 
 static const struct view_column tree_columns[] = {
-    [ID] = {"id", "CHILD", 30, false, true, false, "its id in the supervisor"},
+    [ID] = {"id", "CHILD", 20, false, true, false, "its id in the supervisor"},
     [TYPE] = {"type", "TYPE", 10, false, false, false, "supervisor or worker"},
     [PID] = {"pid", "PID", 14, false, false, false, "process"},
-    [NAME] = {"name", "NAME", 20, false, true, false, "registered name, else initial call"},
+    [NAME] = {"name", "NAME", 18, false, true, false, "registered name, else initial call"},
     [MESSAGES] = {"message_queue_len", "MSGQ", 7, true, false, false, "messages waiting"},
     [MEMORY] = {"memory_bytes", "MEMORY", 9, true, false, false, "memory of the process"},
 };

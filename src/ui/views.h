@@ -23,6 +23,7 @@ struct top {
     bool following;
     struct etf_pid follow; /* follow_name empty: this one; else the last pid seen by that name */
     char follow_name[256];
+    uint64_t follow_id; /* the row keeps its identity when the name gets a new process */
     bool follow_missing;
     struct view_column *titles; /* as the page needs them; made anew when the columns change */
     int shown[COLUMNS_MAX];     /* titles' index to columns */

@@ -14,6 +14,7 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
+#include "beamtop/ui/config.h"
 #include "beamtop/ui/screen.h"
 #include "world.h"
 
@@ -51,7 +52,7 @@ struct scene {
 
 static const struct scene scenes[] = {
     ALL_SIZES("top", .view = "top"),
-    ALL_SIZES("process", .view = "process", .steps = {{ACTION_VIEW, "process <0.81.0>"}, {STEP_TICK, ""}}),
+    ALL_SIZES("process", .view = "process", .steps = {{ACTION_VIEW, "process <0.81.0>"}, {STEP_TICK, ""}, {STEP_TICK, ""}, {STEP_TICK, ""}, {STEP_TICK, ""}}),
     ALL_SIZES("memory", .view = "memory"),
     ALL_SIZES("schedulers", .view = "schedulers"),
     ALL_SIZES("apps", .view = "apps"),
@@ -187,12 +188,16 @@ static void play(const struct scene *scene, struct buf *out)
     canvas_init(&c, scene->rows, scene->columns, scene->ascii);
     screen_set_clock(s, "10:42:07");
     screen_set_nodes(s, picks, ARRAY_LEN(picks));
+    struct options options;
     struct keymap keymap;
+    struct theme theme;
+    options_init(&options);
     keymap_init(&keymap);
-    struct error ignored = {.code = ERR_NONE};
-    keymap_bind(&keymap, PLACE_GLOBAL, (struct key){'?', 0}, ACTION_HELP, "", &ignored);
-    keymap_bind(&keymap, PLACE_TABLE, (struct key){'j', 0}, ACTION_DOWN, "", &ignored);
-    keymap_bind(&keymap, PLACE_GLOBAL, (struct key){'1', 0}, ACTION_VIEW, "top", &ignored);
+    theme_init(&theme);
+    struct diags diags;
+    diags_init(&diags);
+    struct config config = {.diags = &diags, .options = &options, .keymap = &keymap, .theme = &theme};
+    config_defaults(&config);
     screen_set_keymap(s, &keymap);
     if (scene->filter) {
         regex_new(&re, scene->filter_error_at >= 0 ? "rabbit" : scene->filter, &offset, &err);
@@ -214,6 +219,8 @@ static void play(const struct scene *scene, struct buf *out)
     canvas_clear(&c);
     screen_free(s);
     keymap_clear(&keymap);
+    options_clear(&options);
+    diags_clear(&diags);
     regex_free(re);
     model_free(m);
 }

@@ -180,9 +180,11 @@ static void give_scan(struct model *m, enum world world, const struct want_scan 
     size_t len;
     int total = world == WORLD_SMALL ? 3 : 48211, n = want->rows < 60 ? want->rows : 60;
     n = n > total ? total : n;
+    if (want->filtered && n > 3)
+        n = 3;
     buf_init(&t, 0);
     buf_printf(&t, "{scan,%" PRId64 ",%" PRId64 ",18000,%d,%d,2,[", (tick + 1000) * SECOND,
-               tick > 1 ? SECOND : 0, total, want->filtered ? 1731 : total);
+               tick > 1 ? SECOND : 0, total, want->filtered ? 3 : total);
     for (int i = 0; i < n; i++) {
         struct proc made;
         char name[40];

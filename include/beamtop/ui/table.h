@@ -25,7 +25,7 @@ struct table {
     size_t cursor;      /* index of the cursor's row */
     uint64_t cursor_id; /* 0: none yet */
     size_t top;         /* index of the first row shown */
-    int left;           /* columns scrolled to the right */
+    int left;           /* columns of the page scrolled out at the left */
     int resort;         /* rounds in which the new order is taken although the cursor is inside */
     bool held;          /* places are being kept */
     uint64_t *order;    /* identities in the order shown */

@@ -1,0 +1,224 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/ui/doc.h"
+#include "beamtop/ui/page.h"
+#include "beamtop/ui/table.h"
+
+static const struct view_column columns[] = {
+    {.key = "name", .title = "NAME", .width = 8, .grows = true, .sortable = true},
+    {.key = "n", .title = "N", .width = 4, .right = true, .sortable = true},
+};
+
+/* A page with a row for each letter. */
+static void fill(struct view_page *page, const char *letters)
+{
+    page_reset(page);
+    page_columns(page, columns, ARRAY_LEN(columns));
+    for (const char *at = letters; *at; at++) {
+        struct view_row *row = page_row(page);
+        row->id = (uint64_t)*at;
+        page_cell(page, row, 0, STYLE_NAME, at, 1);
+        page_cell_printf(page, row, 1, STYLE_NORMAL, "%d", *at - 'a');
+    }
+}
+
+/* The first cells of the rows; those that have left in capitals. */
+static const char *order_of(const struct view_page *page, char *out)
+{
+    for (size_t i = 0; i < page->n_rows; i++)
+        out[i] = (char)(page->rows[i].cells[0].s[0] - (page->rows[i].dim ? 'a' - 'A' : 0));
+    out[page->n_rows] = '\0';
+    return out;
+}
+
+static void test_places_are_kept(void **state)
+{
+    static const struct {
+        const char *name, *first, *next, *wanted;
+        size_t cursor;
+        bool resort;
+        size_t cursor_then;
+    } rows[] = {
+        {"at the top the order is taken", "abcd", "dcba", "dcba", 0, false, 0},
+        {"inside, rows keep their places", "abcd", "dcba", "abcd", 2, false, 2},
+        {"what left stays, dim", "abcd", "dba", "abCd", 1, false, 1},
+        {"the cursor's own row left", "abcd", "dca", "aBcd", 1, false, 1},
+        {"what came is last", "abcd", "xdcba", "abcdx", 3, false, 3},
+        {"asked for, the order is taken and the cursor goes along", "abcd", "dcba", "dcba", 1, true, 2},
+        {"asked for, and the row has left", "abcd", "dca", "dca", 3, true, 0},
+        {"everything left", "ab", "", "AB", 1, false, 1},
+        {"the same identity twice", "aab", "aab", "aab", 2, false, 2},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct table t;
+        struct view_page pages[2];
+        char order[32];
+        table_init(&t);
+        page_init(&pages[0]);
+        page_init(&pages[1]);
+        fill(&pages[0], rows[i].first);
+        table_take(&t, &pages[0], NULL);
+        table_goto(&t, &pages[0], rows[i].cursor);
+        if (rows[i].resort)
+            table_ask_order(&t);
+        fill(&pages[1], rows[i].next);
+        table_take(&t, &pages[1], &pages[0]);
+        if (strcmp(order_of(&pages[1], order), rows[i].wanted) != 0)
+            fail_msg("%s: %s, not %s", rows[i].name, order, rows[i].wanted);
+        if (t.cursor != rows[i].cursor_then)
+            fail_msg("%s: cursor at %zu", rows[i].name, t.cursor);
+        table_clear(&t);
+        page_clear(&pages[0]);
+        page_clear(&pages[1]);
+    }
+}
+
+static void test_moves_stay_inside(void **state)
+{
+    static const struct {
+        const char *name;
+        enum move move;
+        size_t from, to;
+    } rows[] = {
+        {"up from the first", MOVE_UP, 0, 0},        {"down from the last", MOVE_DOWN, 9, 9},
+        {"a page down", MOVE_PAGE_DOWN, 0, 4},       {"a page beyond", MOVE_PAGE_DOWN, 8, 9},
+        {"a page up", MOVE_PAGE_UP, 9, 5},           {"to the last", MOVE_LAST, 2, 9},
+        {"to the first", MOVE_FIRST, 5, 0},
+    };
+    struct table t;
+    struct view_page page;
+    (void)state;
+    table_init(&t);
+    page_init(&page);
+    fill(&page, "abcdefghij");
+    table_take(&t, &page, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        table_goto(&t, &page, rows[i].from);
+        table_move(&t, &page, rows[i].move, 5);
+        if (t.cursor != rows[i].to)
+            fail_msg("%s: %zu", rows[i].name, t.cursor);
+    }
+    fill(&page, "");
+    table_take(&t, &page, NULL);
+    assert_false(table_move(&t, &page, MOVE_DOWN, 5));
+    assert_false(table_mark(&t, &page));
+    table_clear(&t);
+    page_clear(&page);
+}
+
+static void test_hits(void **state)
+{
+    struct table t;
+    struct view_page page;
+    struct canvas c;
+    struct rect r = {2, 3, 5, 40};
+    struct table_look look = {.focused = true, .match = NULL};
+    (void)state;
+    table_init(&t);
+    page_init(&page);
+    canvas_init(&c, 10, 50, false);
+    fill(&page, "abcdefghij");
+    table_take(&t, &page, NULL);
+    table_goto(&t, &page, 6);
+    table_draw(&t, &page, &c, r, &look);
+    assert_int_equal(table_hit_row(&t, &page, r, 2), -1); /* the titles */
+    assert_int_equal(table_hit_row(&t, &page, r, 3), 3);
+    assert_int_equal(table_hit_row(&t, &page, r, 6), 6);
+    assert_int_equal(table_hit_row(&t, &page, r, 7), -1);
+    assert_int_equal(table_hit_title(&t, &page, r, 2, 4), 0);
+    assert_int_equal(table_hit_title(&t, &page, r, 2, 16), 1);
+    assert_int_equal(table_hit_title(&t, &page, r, 2, 39), -1);
+    assert_int_equal(table_hit_title(&t, &page, r, 3, 4), -1);
+    canvas_clear(&c);
+    table_clear(&t);
+    page_clear(&page);
+}
+
+static void test_find_goes_round(void **state)
+{
+    struct table t;
+    struct view_page page;
+    struct regex *re;
+    struct error err = {.code = ERR_NONE};
+    size_t offset;
+    (void)state;
+    table_init(&t);
+    page_init(&page);
+    fill(&page, "abcabc");
+    table_take(&t, &page, NULL);
+    assert_int_equal(regex_new(&re, "b", &offset, &err), 0);
+    assert_true(table_find(&t, &page, re, 1));
+    assert_int_equal(t.cursor, 1);
+    assert_true(table_find(&t, &page, re, 1));
+    assert_int_equal(t.cursor, 4);
+    assert_true(table_find(&t, &page, re, 1));
+    assert_int_equal(t.cursor, 1);
+    assert_true(table_find(&t, &page, re, -1));
+    assert_int_equal(t.cursor, 4);
+    regex_free(re);
+    table_clear(&t);
+    page_clear(&page);
+}
+
+static void doc_fill(struct view_page *page, int lines, const int *links, size_t n)
+{
+    page_reset(page);
+    for (int i = 0; i < lines; i++) {
+        struct view_line *line = page_line(page);
+        for (size_t k = 0; k < n; k++)
+            if (links[k] == i) {
+                char name[16];
+                int len = snprintf(name, sizeof name, "link%zu", k);
+                link_name(&line->link, TARGET_NAME, (struct slice){name, (size_t)len});
+            }
+        page_printf(page, STYLE_NORMAL, "line %d", i);
+    }
+}
+
+static void test_doc_cursor_follows_links(void **state)
+{
+    struct doc d;
+    struct view_page page;
+    (void)state;
+    doc_init(&d);
+    page_init(&page);
+    doc_fill(&page, 30, (int[]){2, 20, 25}, 3);
+    doc_take(&d, &page);
+    assert_int_equal(d.cursor, 2);
+    for (int i = 0; i < 11; i++) /* the next link is out of sight: the text scrolls first */
+        doc_move(&d, &page, MOVE_DOWN, 10);
+    assert_int_equal(d.cursor, 20);
+    assert_true(d.top <= 20 && d.top + 10 > 20);
+    doc_fill(&page, 33, (int[]){5, 23, 28}, 3); /* lines came before it */
+    doc_take(&d, &page);
+    assert_int_equal(d.cursor, 23);
+    doc_move(&d, &page, MOVE_LAST, 10);
+    assert_int_equal(d.cursor, 28);
+    assert_int_equal(d.top, 23);
+    doc_move(&d, &page, MOVE_FIRST, 10);
+    assert_int_equal(d.cursor, 5);
+    assert_int_equal(d.top, 0);
+    doc_fill(&page, 3, NULL, 0);
+    doc_take(&d, &page);
+    assert_int_equal(d.cursor, -1);
+    assert_false(doc_move(&d, &page, MOVE_DOWN, 10));
+    page_clear(&page);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_places_are_kept),   cmocka_unit_test(test_moves_stay_inside),
+        cmocka_unit_test(test_hits),              cmocka_unit_test(test_find_goes_round),
+        cmocka_unit_test(test_doc_cursor_follows_links),
+    };
+    return cmocka_run_group_tests_name("table", tests, NULL, NULL);
+}
