@@ -59,7 +59,10 @@ static void action_line(struct view_page *page, const struct help *h, enum actio
 {
     const struct action_row *row = &action_table[action];
     char keys[128];
-    keys_of(h->keymap, action, NULL, keys, sizeof keys);
+    if (action == ACTION_VIEW)
+        keys[0] = '\0'; /* each view has told its own */
+    else
+        keys_of(h->keymap, action, NULL, keys, sizeof keys);
     page_line(page);
     page_printf(page, STYLE_KEY, "  %s", keys);
     page_tab(page, KEYS_COLUMNS);

@@ -108,6 +108,22 @@ static const struct screen_node picks[] = {
     {"b\x1b[2Jad@mq1", "", "", "none readable", "no answer", -1, 0.0 / 0.0, 0.0 / 0.0},
 };
 
+/* Keys that stay as they are, whatever the program's own defaults become. */
+static const char keys[] = "bind global ? help\n"
+                           "bind global / filter\n"
+                           "bind global : command\n"
+                           "bind global 1 view top\n"
+                           "bind global 2 view process\n"
+                           "bind global q quit\n"
+                           "bind global p pause\n"
+                           "bind global <Esc> back\n"
+                           "bind table <Enter> enter\n"
+                           "bind doc <Enter> enter\n"
+                           "bind table j down\n"
+                           "bind table <Down> down\n"
+                           "bind table o choose-sort\n"
+                           "bind table c choose-columns\n";
+
 static void dump(const struct canvas *c, struct buf *out)
 {
     for (int row = 0; row < c->rows; row++) {
@@ -197,7 +213,7 @@ static void play(const struct scene *scene, struct buf *out)
     struct diags diags;
     diags_init(&diags);
     struct config config = {.diags = &diags, .options = &options, .keymap = &keymap, .theme = &theme};
-    config_defaults(&config);
+    config_parse(&config, "keys", keys, sizeof keys - 1);
     screen_set_keymap(s, &keymap);
     if (scene->filter) {
         regex_new(&re, scene->filter_error_at >= 0 ? "rabbit" : scene->filter, &offset, &err);
