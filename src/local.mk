@@ -159,7 +159,7 @@ QUERY_EXPRESSIONS = \
 	src/query/q/tree.erl
 EXTRA_DIST += src/embed.sh $(QUERY_EXPRESSIONS)
 CLEANFILES += src/query/sources.c
-src/query/sources.c: $(QUERY_EXPRESSIONS) src/embed.sh
+src/query/sources.c: $(QUERY_EXPRESSIONS) src/embed.sh src/local.mk
 	$(AM_V_GEN)$(MKDIR_P) src/query && (cd $(srcdir) && $(SHELL) src/embed.sh query_sources \
 		$(QUERY_EXPRESSIONS)) >$@.tmp && mv $@.tmp $@
 

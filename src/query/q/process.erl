@@ -1,4 +1,4 @@
-%% One process. Arg: {Pid | Name, #{stack => N, links => N, dictionary => N}}.
+%% One process. Arg: {Pid | NameBinary, #{stack => N, links => N, dictionary => N}}.
 %% Lists are counted whole and sent in part; values of the dictionary never leave the node.
 NameOf = fun(Who) ->
     case is_pid(Who) andalso node(Who) =:= node() andalso process_info(Who, registered_name) of
@@ -45,6 +45,11 @@ Binaries = fun(List) ->
     {length(Distinct), lists:sum([Size || {Size, _} <- Sizes]), lists:sublist(Sizes, 20)}
 end,
 
+%% A name comes as a binary: one that is no atom here must not become one.
+Registered = fun(Name) ->
+    try whereis(binary_to_existing_atom(Name, utf8)) catch error:_ -> undefined end
+end,
+
 Items = [status, priority, trap_exit, group_leader, reductions, message_queue_len,
          message_queue_data, memory, total_heap_size, heap_size, stack_size, suspending,
          error_handler, catchlevel, current_function, current_stacktrace, links, monitors,
@@ -52,7 +57,7 @@ Items = [status, priority, trap_exit, group_leader, reductions, message_queue_le
 
 fun({Who, Limits}, #{id := IdOf, apps := Apps, print := Print}) ->
     #{stack := StackMost, links := LinksMost, dictionary := DictionaryMost} = Limits,
-    Pid = case Who of _ when is_atom(Who) -> whereis(Who); _ -> Who end,
+    Pid = case Who of _ when is_binary(Who) -> Registered(Who); _ -> Who end,
     Info = is_pid(Pid) andalso node(Pid) =:= node() andalso process_info(Pid, Items),
     case is_list(Info) andalso IdOf(Pid, Apps()) of
         Id when is_tuple(Id) ->

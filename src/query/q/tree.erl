@@ -1,4 +1,4 @@
-%% A supervision tree. Arg: {App | Pid, MaxNodes, Ms}.
+%% A supervision tree. Arg: {AppBinary | Pid, MaxNodes, Ms}.
 %%
 %% Walked breadth-first, so that a tree that is cut lacks its lowest levels. Only a process that
 %% says in its dictionary that it is a supervisor is asked for its children (anything else could
@@ -83,9 +83,16 @@ TopOf = fun(App, Apps, Ms) ->
     end
 end,
 
-fun({Root, MaxNodes, Ms}, #{id := IdOf, apps := AppsOf, print := Print}) ->
+fun({Asked, MaxNodes, Ms}, #{id := IdOf, apps := AppsOf, print := Print}) ->
     End = erlang:monotonic_time(millisecond) + Ms,
     Apps = AppsOf(),
+    %% A name that is no atom here must not become one.
+    Root = case Asked of
+        _ when is_binary(Asked) ->
+            try binary_to_existing_atom(Asked, utf8) catch error:_ -> undefined end;
+        _ ->
+            Asked
+    end,
     Top = case is_pid(Root) of true -> Root; false -> TopOf(Root, Apps, Ms div 4) end,
     Identify = fun(Pid) -> IdOf(Pid, Apps) end,
     Ask = fun(Pid) -> supervisor:which_children(Pid) end,
