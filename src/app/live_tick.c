@@ -189,10 +189,7 @@ static void note_silence(struct live *l)
     double silent_s = (double)(uv_now(l->loop) - l->asked_at_ms) / 1000.0;
     if (silent_s < 1.0)
         return;
-    char text[80], duration[32];
-    snprintf(text, sizeof text, "the target has not answered for %s",
-             text_duration(duration, sizeof duration, silent_s));
-    model_set_link(l->model, LINK_STALE, text);
+    model_set_link(l->model, LINK_STALE, "");
     if (l->handlers.on_change)
         l->handlers.on_change(l->arg, 0);
 }

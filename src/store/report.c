@@ -63,8 +63,10 @@ static int64_t interval_us(double interval_s)
     return interval_s >= 0 && interval_s < 9e12 ? (int64_t)(interval_s * 1e6) : -1;
 }
 
-static int missing(enum sink_kind kind, struct error *err)
+static int missing(enum sink_kind kind, const struct model *m, struct error *err)
 {
+    if (kind == SINK_PROCESS && model_process(m) != NULL)
+        return error_set(err, ERR_NOT_FOUND, "there is no such process on the node");
     return error_set(err, ERR_NOT_FOUND, "the node has not answered what `%s` shows",
                      sink_kind_name(kind));
 }
@@ -157,7 +159,7 @@ int report_make(struct report *out, enum sink_kind kind, const struct model *m,
         out->wall_us = out->system->wall_us;
         out->interval_us = interval_us(out->system->interval_s);
     }
-    return fill(out, m, options) ? 0 : missing(kind, err);
+    return fill(out, m, options) ? 0 : missing(kind, m, err);
 }
 
 void report_nodes(struct report *out, const struct sink_node *nodes, size_t n, int64_t wall_us)

@@ -52,7 +52,7 @@ end,
 
 Items = [status, priority, trap_exit, group_leader, reductions, message_queue_len,
          message_queue_data, memory, total_heap_size, heap_size, stack_size, suspending,
-         error_handler, catchlevel, current_function, current_stacktrace, links, monitors,
+         current_function, current_stacktrace, links, monitors,
          monitored_by, garbage_collection, garbage_collection_info, binary],
 
 fun({Who, Limits}, #{id := IdOf, apps := Apps, print := Print}) ->
@@ -65,7 +65,7 @@ fun({Who, Limits}, #{id := IdOf, apps := Apps, print := Print}) ->
             Plain = [{Key, Get(Key)}
                      || Key <- [status, priority, trap_exit, reductions, message_queue_len,
                                 message_queue_data, memory, total_heap_size, heap_size,
-                                stack_size, error_handler, catchlevel, current_function]],
+                                stack_size, current_function]],
             {Keys, Ancestors} = Dictionary(Pid, Get(memory), DictionaryMost, Print),
             Parent =
                 try process_info(Pid, parent) of {parent, P} -> P; undefined -> undefined
