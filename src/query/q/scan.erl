@@ -479,7 +479,11 @@ fun(Arg, #{state := Given} = Ctx) ->
     Job = #{attr => Attr, mode => Mode, order => Order, rows => N, first => First,
             filter => Filtering, apps => Apps, turn => Turn,
             all_labels => Fields =/= OldFields,
-            ctx => #{caps => Caps, label_text => LabelText}},
+            %% A fun is copied with all that it needs: only to who needs it.
+            ctx => case Filtering of
+                none -> none;
+                _ -> #{caps => Caps, label_text => LabelText}
+            end},
     SweptNs = erlang:monotonic_time(nanosecond),
     Jobs = Spread(OldParts, {LostPids ++ Births,
                              LostOlds ++ lists:duplicate(length(Births), {Attr, 0})}),
