@@ -196,6 +196,7 @@ void tui_capture(struct tui *t, bool whole_screen, const char *path)
     char what[300];
     struct buf name, content;
     struct canvas pane;
+    struct tty_cursor cursor = {.row = -1};
 
     if (*path && capture_format_of_path(path) >= 0)
         format = capture_format_of_path(path);
@@ -209,7 +210,7 @@ void tui_capture(struct tui *t, bool whole_screen, const char *path)
                      (enum capture_format)format);
     canvas_init(&pane, t->canvas.rows, t->canvas.columns, t->canvas.ascii);
     if (whole_screen)
-        screen_draw(t->screen, t->model, &pane, NULL);
+        screen_draw(t->screen, t->model, &pane, &cursor);
     else
         screen_draw_pane(t->screen, t->model, &pane);
     const struct capture_setup setup = {
