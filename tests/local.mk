@@ -99,6 +99,9 @@ tests_unit_ui_test_key_LDADD = src/libui.a $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/unit/ui/test_prompt
 tests_unit_ui_test_prompt_SOURCES = tests/unit/ui/test_prompt.c
 tests_unit_ui_test_prompt_LDADD = src/libui.a $(READLINE_LIBS) $(BASE_LIBS) $(CMOCKA_LIBS)
+UNIT_UI += tests/screen/test_acts
+tests_screen_test_acts_SOURCES = tests/screen/test_acts.c tests/screen/world.c tests/screen/world.h
+tests_screen_test_acts_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/screen/test_screen
 tests_screen_test_screen_SOURCES = tests/screen/test_screen.c tests/screen/world.c \
 	tests/screen/world.h

@@ -6,8 +6,9 @@
 
 #include "beamtop/ui/action.h"
 
-#define KEYS_COLUMNS 22
-#define NAME_COLUMNS 38
+/* Where names and explanations begin, in wide panes and in narrow ones. */
+#define KEYS_COLUMNS(columns) ((columns) < 100 ? 14 : 22)
+#define NAME_COLUMNS(columns) ((columns) < 100 ? 30 : 44)
 
 struct help {
     const struct keymap *keymap;
@@ -36,7 +37,7 @@ static void keys_of(const struct keymap *keymap, enum action action, const char 
             return;
 }
 
-static void views(struct view_page *page, const struct help *h)
+static void views(struct view_page *page, const struct help *h, int columns)
 {
     page_heading(page, "Views");
     for (size_t i = 0; view_registry[i]; i++) {
@@ -48,14 +49,15 @@ static void views(struct view_page *page, const struct help *h)
         if (!keys[0])
             snprintf(keys, sizeof keys, "%c", ops->key);
         page_printf(page, STYLE_KEY, "  %s", keys);
-        page_tab(page, KEYS_COLUMNS);
+        page_tab(page, KEYS_COLUMNS(columns));
         page_puts(page, STYLE_NAME, ops->name);
-        page_tab(page, NAME_COLUMNS);
+        page_tab(page, NAME_COLUMNS(columns));
         page_puts(page, STYLE_NORMAL, ops->help);
     }
 }
 
-static void action_line(struct view_page *page, const struct help *h, enum action action)
+static void action_line(struct view_page *page, const struct help *h, enum action action,
+                        int columns)
 {
     const struct action_row *row = &action_table[action];
     char keys[128];
@@ -65,11 +67,11 @@ static void action_line(struct view_page *page, const struct help *h, enum actio
         keys_of(h->keymap, action, NULL, keys, sizeof keys);
     page_line(page);
     page_printf(page, STYLE_KEY, "  %s", keys);
-    page_tab(page, KEYS_COLUMNS);
+    page_tab(page, KEYS_COLUMNS(columns));
     page_puts(page, STYLE_NAME, row->name);
     if (row->args[0])
         page_printf(page, STYLE_DIM, " %s", row->args);
-    page_tab(page, NAME_COLUMNS);
+    page_tab(page, NAME_COLUMNS(columns));
     page_puts(page, STYLE_NORMAL, row->help);
 }
 
@@ -79,14 +81,13 @@ static void help_page(void *state, const struct model *m, int rows, int columns,
     const struct help *h = state;
     (void)m;
     (void)rows;
-    (void)columns;
     snprintf(page->summary, sizeof page->summary, "every action can be typed after :");
-    views(page, h);
+    views(page, h, columns);
     for (int group = 0; group < ACTION_GROUPS; group++) {
         page_heading(page, action_group_title((enum action_group)group));
         for (int i = 0; i < ACTIONS; i++)
             if ((int)action_table[i].group == group && action_table[i].name)
-                action_line(page, h, (enum action)i);
+                action_line(page, h, (enum action)i, columns);
     }
 }
 

@@ -347,12 +347,12 @@ static void give_apps(struct model *m, int tick)
     struct buf t;
     buf_init(&t, 0);
     buf_printf(&t,
-               "{apps,%" PRId64 ",[{rabbit,<<\"RabbitMQ\">>,<<\"3.11.9\">>,40122,471859200,%d,130},"
+               "{apps,%" PRId64 ",[{rabbit,<<\"RabbitMQ\">>,<<\"3.11.9\">>,40122,471859200,%" PRId64 ",130},"
                "{shop,<<\"A shop \\e[5m with\\nodd words\">>,<<\"1.0.0-rc.1+build.20231114\">>,812,97517568,%d,120052},"
                "{'小売',<<\"小売アプリケーション\"/utf8>>,<<\"2\">>,3,21000,%d,0},"
                "{kernel,<<\"ERTS  CXC 138 10\">>,<<\"8.5.4\">>,61,4194304,1200,0},"
                "{undefined,<<>>,<<>>,7213,41943040,%d,41234567}],%s}",
-               (1000 + tick) * SECOND, 40000000 * tick, 600000 * tick, 77000 * tick, 3000 * tick,
+               (1000 + tick) * SECOND, INT64_C(40000000) * tick, 600000 * tick, 77000 * tick, 3000 * tick,
                tick > 2 ? "true" : "false");
     give(m, model_take_apps, &t);
 }

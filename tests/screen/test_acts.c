@@ -1,0 +1,351 @@
+/* What actions, clicks and answers do to the screen. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/model/column.h"
+#include "beamtop/ui/screen.h"
+#include "world.h"
+
+struct fixture {
+    struct model *m;
+    struct screen *s;
+    struct canvas c;
+    int tick;
+};
+
+static void draw(struct fixture *f)
+{
+    struct tty_cursor cursor;
+    screen_draw(f->s, f->m, &f->c, &cursor);
+}
+
+static struct want wanted(const struct fixture *f)
+{
+    struct want want;
+    memset(&want, 0, sizeof want);
+    screen_want(f->s, &want);
+    return want;
+}
+
+static void answer(struct fixture *f)
+{
+    struct want want = wanted(f);
+    world_answer(f->m, WORLD_BUSY, &want, ++f->tick);
+    screen_update(f->s);
+    draw(f);
+}
+
+static struct fixture start(const char *view)
+{
+    struct error err = {.code = ERR_NONE};
+    struct fixture f = {.m = world_new(WORLD_BUSY), .s = screen_new(view, &err), .tick = 0};
+    assert_non_null(f.s);
+    canvas_init(&f.c, 24, 80, false);
+    draw(&f);
+    answer(&f);
+    answer(&f);
+    return f;
+}
+
+static void end(struct fixture *f)
+{
+    canvas_clear(&f->c);
+    screen_free(f->s);
+    model_free(f->m);
+}
+
+static void act(struct fixture *f, enum action action, const char *arg)
+{
+    struct error err = {.code = ERR_NONE};
+    if (screen_act(f->s, f->m, action, arg, &err) != 1)
+        fail_msg("%s %s: %s", action_table[action].name, arg, err.text);
+    draw(f);
+}
+
+static int refused(struct fixture *f, enum action action, const char *arg)
+{
+    struct error err = {.code = ERR_NONE};
+    int status = screen_act(f->s, f->m, action, arg, &err);
+    assert_true(status >= 0 || err.text[0]);
+    return status;
+}
+
+static void test_every_action_of_the_screen_is_done(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ACTIONS; i++) {
+        struct fixture f = start("top");
+        int status = refused(&f, (enum action)i, "");
+        if (action_table[i].name && action_table[i].screen != (status != 0))
+            fail_msg("%s: %d", action_table[i].name, status);
+        end(&f);
+    }
+}
+
+static void test_in_and_back(void **state)
+{
+    struct fixture f = start("top");
+    (void)state;
+    act(&f, ACTION_DOWN, "");
+    act(&f, ACTION_DOWN, "");
+    struct view_link there = screen_link(f.s);
+    assert_int_equal(there.pid.id, 9120);
+    act(&f, ACTION_ENTER, "");
+    assert_string_equal(screen_view(f.s), "process");
+    assert_int_equal(screen_place(f.s), PLACE_DOC);
+    struct want want = wanted(&f);
+    assert_true(want.needs & NEED_PROCESS);
+    assert_false(want.needs & NEED_SCAN);
+    assert_int_equal(want.process.id, 9120);
+    act(&f, ACTION_BACK, "");
+    assert_string_equal(screen_view(f.s), "top");
+    assert_int_equal(screen_link(f.s).pid.id, 9120);
+    act(&f, ACTION_BACK, ""); /* nothing below: stays */
+    assert_string_equal(screen_view(f.s), "top");
+    end(&f);
+}
+
+static void test_a_view_comes_back_as_it_was(void **state)
+{
+    struct fixture f = start("top");
+    (void)state;
+    act(&f, ACTION_SORT, "memory");
+    act(&f, ACTION_VIEW, "memory");
+    assert_true(wanted(&f).needs & NEED_ALLOC);
+    act(&f, ACTION_VIEW, "top");
+    assert_string_equal(wanted(&f).scan.sort_key, "memory_bytes");
+    end(&f);
+}
+
+static void test_sort(void **state)
+{
+    static const struct {
+        const char *name;
+        enum action action;
+        const char *arg, *key;
+        bool by_delta, ascending;
+    } rows[] = {
+        {"as it starts", ACTION_UP, "", "reductions_per_s", true, false},
+        {"by a short name", ACTION_SORT, "msgq", "message_queue_len", false, false},
+        {"again: the other way", ACTION_SORT, "message_queue_len", "message_queue_len", false, true},
+        {"reversed", ACTION_SORT_REVERSE, "", "message_queue_len", false, false},
+        {"by its change", ACTION_SORT_DELTA, "", "message_queue_len", true, false},
+        {"the column beside", ACTION_SORT_RIGHT, "", "message_queue_len_per_s", true, false},
+        {"and back", ACTION_SORT_LEFT, "", "message_queue_len", false, false},
+    };
+    struct fixture f = start("top");
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        act(&f, rows[i].action, rows[i].arg);
+        struct want want = wanted(&f);
+        if (strcmp(want.scan.sort_key, rows[i].key) != 0 || want.scan.by_delta != rows[i].by_delta ||
+            want.scan.ascending != rows[i].ascending)
+            fail_msg("%s: %s, by delta %d, ascending %d", rows[i].name, want.scan.sort_key,
+                     want.scan.by_delta, want.scan.ascending);
+        answer(&f);
+    }
+    assert_int_equal(refused(&f, ACTION_SORT, "memry"), ERR_USAGE);
+    assert_int_equal(refused(&f, ACTION_SORT, "application"), ERR_USAGE);
+    assert_int_equal(refused(&f, ACTION_COLUMNS, "pid,nmae"), ERR_USAGE);
+    end(&f);
+}
+
+static void test_rows_that_are_read_are_kept(void **state)
+{
+    struct fixture f = start("top");
+    (void)state;
+    assert_int_equal(wanted(&f).scan.n_pids, 0);
+    act(&f, ACTION_DOWN, "");
+    answer(&f);
+    assert_true(wanted(&f).scan.n_pids >= 16);
+    act(&f, ACTION_FIRST, "");
+    answer(&f);
+    assert_int_equal(wanted(&f).scan.n_pids, 0);
+    act(&f, ACTION_MARK, "");
+    act(&f, ACTION_FIRST, "");
+    assert_int_equal(wanted(&f).scan.n_pids, 1);
+    assert_int_equal(wanted(&f).scan.pids[0].id, 41);
+    end(&f);
+}
+
+static void test_follow(void **state)
+{
+    struct fixture f = start("top");
+    (void)state;
+    act(&f, ACTION_FOLLOW, "");
+    assert_int_equal(wanted(&f).scan.n_pids, 1);
+    act(&f, ACTION_FOLLOW, "");
+    assert_int_equal(wanted(&f).scan.n_pids, 0);
+    end(&f);
+    struct fixture g = start("top");
+    act(&g, ACTION_VIEW, "top no_such_name");
+    answer(&g);
+    answer(&g);
+    struct want want = wanted(&g);
+    assert_true(want.needs & NEED_PROCESS && want.process_by_name);
+    assert_string_equal(want.process_name, "no_such_name");
+    end(&g);
+}
+
+static void test_more_rows_are_wanted_further_down(void **state)
+{
+    struct fixture f = start("top");
+    (void)state;
+    int rows = wanted(&f).scan.rows;
+    act(&f, ACTION_PAGE_DOWN, "");
+    assert_true(wanted(&f).scan.rows > rows);
+    for (int i = 0; i < 100; i++)
+        act(&f, ACTION_PAGE_DOWN, "");
+    assert_true(wanted(&f).scan.rows <= LIMIT_ROWS);
+    end(&f);
+}
+
+static bool taken(struct fixture *f, enum screen_request_kind kind, struct screen_request *out)
+{
+    while (screen_take_request(f->s, out))
+        if (out->kind == kind)
+            return true;
+    return false;
+}
+
+static void test_requests(void **state)
+{
+    struct fixture f = start("top");
+    struct screen_request r;
+    (void)state;
+    assert_false(screen_take_request(f.s, &r));
+    act(&f, ACTION_MAILBOX, "");
+    assert_string_equal(screen_view(f.s), "process");
+    assert_true(taken(&f, REQUEST_MAILBOX, &r));
+    assert_int_equal(r.pid.id, 41);
+    assert_false(r.force);
+    act(&f, ACTION_MAILBOX, ""); /* not answered yet: nobody has been told that it is large */
+    assert_true(taken(&f, REQUEST_MAILBOX, &r));
+    assert_false(r.force);
+    world_mailbox(f.m, true);
+    act(&f, ACTION_MAILBOX, "");
+    assert_true(taken(&f, REQUEST_MAILBOX, &r));
+    assert_true(r.force);
+    act(&f, ACTION_STATE, "");
+    assert_true(taken(&f, REQUEST_STATE, &r));
+    assert_int_equal(r.pid.id, 41);
+    act(&f, ACTION_VIEW, "log");
+    assert_true(refused(&f, ACTION_STATE, "") < 0);
+    end(&f);
+}
+
+static void test_panes(void **state)
+{
+    struct fixture f = start("top");
+    (void)state;
+    assert_true(refused(&f, ACTION_CLOSE, "") < 0);
+    assert_true(refused(&f, ACTION_SPLIT, "up") < 0);
+    act(&f, ACTION_SPLIT, "below");
+    act(&f, ACTION_VIEW, "apps");
+    assert_int_equal(wanted(&f).needs & (NEED_SCAN | NEED_APPS), NEED_SCAN | NEED_APPS);
+    act(&f, ACTION_ZOOM, "");
+    assert_int_equal(wanted(&f).needs & (NEED_SCAN | NEED_APPS), NEED_APPS);
+    act(&f, ACTION_ZOOM, "");
+    act(&f, ACTION_NEXT_PANE, "");
+    assert_string_equal(screen_view(f.s), "top");
+    screen_click(f.s, f.m, 17, 5);
+    assert_string_equal(screen_view(f.s), "apps");
+    while (refused(&f, ACTION_SPLIT, "below") > 0 || refused(&f, ACTION_SPLIT, "right") > 0)
+        draw(&f);
+    while (refused(&f, ACTION_CLOSE, "") > 0)
+        draw(&f);
+    answer(&f);
+    end(&f);
+}
+
+static void test_pickers(void **state)
+{
+    struct fixture f = start("top");
+    struct screen_request r;
+    (void)state;
+    act(&f, ACTION_CHOOSE_SORT, "");
+    assert_int_equal(screen_place(f.s), PLACE_PICKER);
+    act(&f, ACTION_FIRST, "");
+    act(&f, ACTION_DOWN, "");
+    act(&f, ACTION_DOWN, "");
+    act(&f, ACTION_ENTER, "");
+    assert_int_equal(screen_place(f.s), PLACE_TABLE);
+    assert_string_equal(wanted(&f).scan.sort_key, "memory_bytes");
+    act(&f, ACTION_CHOOSE_COLUMNS, "");
+    act(&f, ACTION_LAST, "");
+    act(&f, ACTION_MARK, "");
+    act(&f, ACTION_BACK, "");
+    assert_int_equal(screen_place(f.s), PLACE_TABLE);
+    screen_set_nodes(f.s, &(struct screen_node){.name = "a@b"}, 1);
+    act(&f, ACTION_PICK_NODE, "");
+    act(&f, ACTION_ENTER, "");
+    assert_true(taken(&f, REQUEST_NODE, &r));
+    assert_string_equal(r.text, "a@b");
+    act(&f, ACTION_VIEW, "memory");
+    assert_true(refused(&f, ACTION_CHOOSE_COLUMNS, "") < 0);
+    end(&f);
+}
+
+static void test_clicks(void **state)
+{
+    struct fixture f = start("top");
+    (void)state;
+    screen_click(f.s, f.m, 6, 62); /* MEMORY */
+    draw(&f);
+    assert_string_equal(wanted(&f).scan.sort_key, "memory_bytes");
+    act(&f, ACTION_SORT, "reductions_per_s");
+    answer(&f);
+    answer(&f);
+    screen_click(f.s, f.m, 9, 5);
+    assert_int_equal(screen_link(f.s).pid.id, 9120);
+    screen_wheel(f.s, f.m, 9, 5, -1);
+    assert_int_equal(screen_link(f.s).pid.id, 8812);
+    screen_click(f.s, f.m, 8, 5);
+    assert_string_equal(screen_view(f.s), "process");
+    screen_click(f.s, f.m, 0, 0);
+    screen_click(f.s, f.m, 500, 500);
+    screen_wheel(f.s, f.m, -1, -1, 3);
+    end(&f);
+}
+
+static void test_any_size(void **state)
+{
+    struct fixture f = start("top");
+    (void)state;
+    for (size_t view = 0; view_registry[view]; view++) {
+        act(&f, ACTION_VIEW, view_registry[view]->name);
+        for (int rows = 1; rows < 40; rows += 6)
+            for (int columns = 1; columns < 200; columns += 13) {
+                canvas_resize(&f.c, rows, columns);
+                answer(&f);
+                act(&f, ACTION_PAGE_DOWN, "");
+                act(&f, ACTION_RIGHT, "");
+            }
+    }
+    end(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_action_of_the_screen_is_done),
+        cmocka_unit_test(test_in_and_back),
+        cmocka_unit_test(test_a_view_comes_back_as_it_was),
+        cmocka_unit_test(test_sort),
+        cmocka_unit_test(test_rows_that_are_read_are_kept),
+        cmocka_unit_test(test_follow),
+        cmocka_unit_test(test_more_rows_are_wanted_further_down),
+        cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_panes),
+        cmocka_unit_test(test_pickers),
+        cmocka_unit_test(test_clicks),
+        cmocka_unit_test(test_any_size),
+    };
+    return cmocka_run_group_tests_name("acts", tests, NULL, NULL);
+}
