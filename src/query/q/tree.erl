@@ -1,4 +1,4 @@
-%% A supervision tree. Arg: {AppBinary | Pid, MaxNodes, Ms}.
+%% Supervision trees. Arg: {AppBinary | Pid, MaxNodes, Ms}; all applications for <<>>.
 %%
 %% Walked breadth-first, so that a tree that is cut lacks its lowest levels. Only a process that
 %% says in its dictionary that it is a supervisor is asked for its children (anything else could
@@ -93,7 +93,17 @@ fun({Asked, MaxNodes, Ms}, #{id := IdOf, apps := AppsOf, print := Print}) ->
         _ ->
             Asked
     end,
-    Top = case is_pid(Root) of true -> Root; false -> TopOf(Root, Apps, Ms div 4) end,
+    %% [{Id, Pid}]: of all applications when none is named.
+    Tops = case Root of
+        _ when is_pid(Root) ->
+            [{Root, Root}];
+        '' ->
+            Running = lists:usort(maps:values(Apps)),
+            Share = Ms div 4 div max(1, length(Running)),
+            [{A, Pid} || A <- Running, Pid <- [TopOf(A, Apps, Share)], is_pid(Pid)];
+        _ ->
+            [{Root, Pid} || Pid <- [TopOf(Root, Apps, Ms div 4)], is_pid(Pid)]
+    end,
     Identify = fun(Pid) -> IdOf(Pid, Apps) end,
     Ask = fun(Pid) -> supervisor:which_children(Pid) end,
     Children = fun(Pid, Wait) ->
@@ -123,12 +133,7 @@ fun({Asked, MaxNodes, Ms}, #{id := IdOf, apps := AppsOf, print := Print}) ->
         end,
         {Depth, case is_pid(Pid) of true -> Pid; false -> undefined end, Print(Id, 80), Type, Info}
     end,
-    case Top of
-        none ->
-            {tree, Root, [], false};
-        _ ->
-            {Found, Partial} =
-                Walk([Top], #{}, MaxNodes - 1, End, #{children => Children, identify => Identify}),
-            {tree, Root, Rows(0, {Root, Top, root}, Found, Row), Partial}
-    end
+    {Found, Partial} = Walk([Pid || {_, Pid} <- Tops], #{}, MaxNodes - length(Tops), End,
+                            #{children => Children, identify => Identify}),
+    {tree, Root, lists:append([Rows(0, {Id, Pid, root}, Found, Row) || {Id, Pid} <- Tops]), Partial}
 end.
