@@ -6,10 +6,10 @@
 #include "beamtop/base/text.h"
 #include "beamtop/ui/page.h"
 
-#define EDGE 1        /* the column of marks at the left */
-#define GAP 1         /* between columns */
-#define NARROWEST 16  /* a growing column is not pressed below this */
-#define PINNED 2      /* columns that stay while the others scroll, where they leave half the room */
+#define EDGE 1       /* the column of marks at the left */
+#define GAP 1        /* between columns */
+#define NARROWEST 16 /* a growing column is not pressed below this */
+#define PINNED 2     /* columns that stay while the others scroll, where they leave half the room */
 
 struct fitted {
     int at[TABLE_COLUMNS]; /* column within the scrolled body */
@@ -145,8 +145,8 @@ static void draw_titles(const struct view_page *page, const struct fitted *f, st
         canvas_puts(c, body, 0, from, style, column->title);
         if (!sorted)
             continue;
-        const char *arrow = c->ascii ? (page->sort_descending ? "v" : "^")
-                                     : (page->sort_descending ? "▼" : "▲");
+        const char *arrow =
+            c->ascii ? (page->sort_descending ? "v" : "^") : (page->sort_descending ? "▼" : "▲");
         canvas_puts(c, body, 0, column->right ? from - 1 : from + width, style, arrow);
     }
 }
@@ -174,7 +174,8 @@ static void draw_cell(struct canvas *c, struct rect body, int row, int at, int w
         return;
     }
     size_t used_columns = 0;
-    size_t bytes = text_prefix(cell.s, cell.len, (size_t)(width > 0 ? width - 1 : 0), &used_columns);
+    size_t bytes =
+        text_prefix(cell.s, cell.len, (size_t)(width > 0 ? width - 1 : 0), &used_columns);
     canvas_put(c, body, row, at, cell.style, cell.s, bytes);
     canvas_puts(c, body, row, at + (int)used_columns, STYLE_DIM, c->ascii ? "~" : "…");
 }
@@ -192,17 +193,19 @@ static void draw_row(struct table *t, const struct view_page *page, const struct
             cell.style = STYLE_STALE;
         else if (line->marked && cell.style != STYLE_ALARM && cell.style != STYLE_WARN)
             cell.style = STYLE_MARK;
-        draw_cell(c, part_of(f, r, i), row, at + indent, f->width[i] - indent, page->columns[i].right, cell);
+        draw_cell(c, part_of(f, r, i), row, at + indent, f->width[i] - indent,
+                  page->columns[i].right, cell);
     }
     if (cursor)
         canvas_restyle(c, r, row, 0, r.columns, look->focused ? STYLE_CURSOR : STYLE_CURSOR_IDLE);
     for (int i = 0; i < f->n && look->match; i++)
         if (!page->columns[i].right)
-            draw_match(c, part_of(f, r, i), row, at_of(f, i) + (i == 0 ? line->indent : 0), f->width[i],
-                       line->cells[i], look->match);
-    enum style style = cursor ? (look->focused ? STYLE_CURSOR : STYLE_CURSOR_IDLE)
+            draw_match(c, part_of(f, r, i), row, at_of(f, i) + (i == 0 ? line->indent : 0),
+                       f->width[i], line->cells[i], look->match);
+    enum style style = cursor         ? (look->focused ? STYLE_CURSOR : STYLE_CURSOR_IDLE)
                        : line->marked ? STYLE_MARK
-                                      : STYLE_STALE;
+                       : line->dim    ? STYLE_STALE
+                                      : STYLE_NORMAL;
     const char *edge = line->marked ? "*"
                        : line->dim  ? (c->ascii ? "x" : "×")
                        : cursor     ? (c->ascii ? ">" : "▌")

@@ -16,7 +16,8 @@ static const struct view_column app_columns[] = {
     [SHARE] = {"reductions_share", "SHARE", 7, true, false, true, "of all reductions"},
     [MEMORY] = {"memory_bytes", "MEMORY", 9, true, false, true, "of its processes"},
     [GROWTH] = {"memory_bytes_per_s", "MEM/s", 10, true, false, true, "growth in a second"},
-    [QUEUE] = {"message_queue_len", "MSGQ", 8, true, false, true, "messages waiting in all of them"},
+    [QUEUE] = {"message_queue_len", "MSGQ", 8, true, false, true,
+               "messages waiting in all of them"},
     [VERSION] = {"version", "VERSION", 9, false, false, true, "version that runs"},
     [DESCRIPTION] = {"description", "DESCRIPTION", 16, false, true, false, "its own words"},
 };
@@ -70,7 +71,10 @@ static void change_cell(struct view_page *page, struct view_row *row, size_t col
         text_bytes(text, sizeof text, v);
     else
         text_count(text, sizeof text, v);
-    enum style style = v == 0 ? STYLE_DIM : !bytes ? STYLE_NORMAL : v > 0 ? STYLE_RISING : STYLE_FALLING;
+    enum style style = v == 0   ? STYLE_DIM
+                       : !bytes ? STYLE_NORMAL
+                       : v > 0  ? STYLE_RISING
+                                : STYLE_FALLING;
     page_cell_printf(page, row, column, style, "%s%s", bytes && v > 0 ? "+" : "", text);
 }
 

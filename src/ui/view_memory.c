@@ -64,9 +64,9 @@ static void total_graph(struct view_page *page, const struct model *m, int colum
         else if (row == GRAPH_ROWS - 1)
             right_bytes(page, STYLE_DIM, 11, 0);
         page_tab(page, 12);
-        page_puts(page, STYLE_GRAPH,
-                  graph_area(text, sizeof text, ring, width, WINDOW, peak, GRAPH_ROWS, row,
-                             page->ascii));
+        page_puts(
+            page, STYLE_GRAPH,
+            graph_area(text, sizeof text, ring, width, WINDOW, peak, GRAPH_ROWS, row, page->ascii));
     }
 }
 
@@ -114,7 +114,8 @@ static void resident(struct view_page *page, const struct model *m, const struct
         {"carriers", carriers, "what the allocators took from it"},
         {"blocks", blocks, "of that, handed out"},
         {"free inside", carriers - blocks, "in carriers, not handed out"},
-        {"rss over", s->rss_bytes - carriers, "beyond carriers: code of the VM, stacks, drivers, NIFs"},
+        {"rss over", s->rss_bytes - carriers,
+         "beyond carriers: code of the VM, stacks, drivers, NIFs"},
         {"virtual", s->virtual_bytes, "address space, mostly only reserved"},
     };
     for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
@@ -196,7 +197,8 @@ static void memory_page(void *state, const struct model *m, int rows, int column
              text_bytes(total, sizeof total, s->memory_bytes[MEMORY_TOTAL]));
     if (isnan(s->memory_bytes[MEMORY_TOTAL])) {
         page_line(page);
-        page_puts(page, STYLE_WARN, "The node does not count its memory: some of its allocators are switched off.");
+        page_puts(page, STYLE_WARN,
+                  "The node does not count its memory: some of its allocators are switched off.");
     } else {
         by_type(page, m, s, columns);
     }

@@ -44,15 +44,22 @@ struct scene {
 #define STEP_MESSAGE ((enum action)1004)
 #define STEP_PAUSE ((enum action)1005)
 
-#define ALL_SIZES(name, ...)                                                                   \
+#define ALL_SIZES(name, ...)                                                                       \
     {name "-60x16", __VA_ARGS__, .rows = 16, .columns = 60},                                       \
         {name "-80x24", __VA_ARGS__, .rows = 24, .columns = 80},                                   \
         {name "-160x50", __VA_ARGS__, .rows = 50, .columns = 160},                                 \
-        {name "-80x24-ascii", __VA_ARGS__, .rows = 24, .columns = 80, .ascii = true}
+    {                                                                                              \
+        name "-80x24-ascii", __VA_ARGS__, .rows = 24, .columns = 80, .ascii = true                 \
+    }
 
 static const struct scene scenes[] = {
     ALL_SIZES("top", .view = "top"),
-    ALL_SIZES("process", .view = "process", .steps = {{ACTION_VIEW, "process <0.81.0>"}, {STEP_TICK, ""}, {STEP_TICK, ""}, {STEP_TICK, ""}, {STEP_TICK, ""}}),
+    ALL_SIZES("process", .view = "process",
+              .steps = {{ACTION_VIEW, "process <0.81.0>"},
+                        {STEP_TICK, ""},
+                        {STEP_TICK, ""},
+                        {STEP_TICK, ""},
+                        {STEP_TICK, ""}}),
     ALL_SIZES("memory", .view = "memory"),
     ALL_SIZES("schedulers", .view = "schedulers"),
     ALL_SIZES("apps", .view = "apps"),
@@ -61,50 +68,127 @@ static const struct scene scenes[] = {
     ALL_SIZES("help", .view = "help"),
     {.name = "top-120x30", .view = "top", .rows = 30, .columns = 120},
     {.name = "top-200x60", .view = "top", .rows = 60, .columns = 200},
-    {.name = "top-filter", .view = "top", .rows = 24, .columns = 120, .filter = "rabbit",
+    {.name = "top-filter",
+     .view = "top",
+     .rows = 24,
+     .columns = 120,
+     .filter = "rabbit",
      .filter_error_at = -1},
-    {.name = "top-filter-wrong", .view = "top", .rows = 24, .columns = 120, .filter = "^rab[",
+    {.name = "top-filter-wrong",
+     .view = "top",
+     .rows = 24,
+     .columns = 120,
+     .filter = "^rab[",
      .filter_error_at = 4},
-    {.name = "top-places", .view = "top", .rows = 24, .columns = 100,
+    {.name = "top-places",
+     .view = "top",
+     .rows = 24,
+     .columns = 100,
      .steps = {{ACTION_DOWN, ""}, {ACTION_DOWN, ""}, {ACTION_MARK, ""}, {STEP_TICK, ""}}},
-    {.name = "top-columns", .view = "top", .rows = 24, .columns = 100,
-     .steps = {{ACTION_COLUMNS, "pid,name,age,heap,links,trap_exit,group_leader,binary"}, {STEP_TICK, ""}}},
-    {.name = "top-scrolled", .view = "top", .rows = 24, .columns = 80,
-     .steps = {{ACTION_COLUMNS, "pid,name,reds,mem,heap,links,gc,binary,age"}, {STEP_TICK, ""}, {ACTION_RIGHT, ""}, {ACTION_RIGHT, ""}}},
-    {.name = "top-sort-memory", .view = "top", .rows = 24, .columns = 100,
+    {.name = "top-columns",
+     .view = "top",
+     .rows = 24,
+     .columns = 100,
+     .steps = {{ACTION_COLUMNS, "pid,name,age,heap,links,trap_exit,group_leader,binary"},
+               {STEP_TICK, ""}}},
+    {.name = "top-scrolled",
+     .view = "top",
+     .rows = 24,
+     .columns = 80,
+     .steps = {{ACTION_COLUMNS, "pid,name,reds,mem,heap,links,gc,binary,age"},
+               {STEP_TICK, ""},
+               {ACTION_RIGHT, ""},
+               {ACTION_RIGHT, ""}}},
+    {.name = "top-sort-memory",
+     .view = "top",
+     .rows = 24,
+     .columns = 100,
      .steps = {{ACTION_SORT, "memory"}, {STEP_TICK, ""}}},
-    {.name = "top-follow", .view = "top", .rows = 24, .columns = 120,
-     .steps = {{ACTION_DOWN, ""}, {ACTION_DOWN, ""}, {ACTION_DOWN, ""}, {ACTION_FOLLOW, ""}, {STEP_TICK, ""}}},
-    {.name = "top-stuck", .view = "top", .rows = 24, .columns = 120,
+    {.name = "top-follow",
+     .view = "top",
+     .rows = 24,
+     .columns = 120,
+     .steps = {{ACTION_DOWN, ""},
+               {ACTION_DOWN, ""},
+               {ACTION_DOWN, ""},
+               {ACTION_FOLLOW, ""},
+               {STEP_TICK, ""}}},
+    {.name = "top-stuck",
+     .view = "top",
+     .rows = 24,
+     .columns = 120,
      .steps = {{STEP_TICK, ""}, {STEP_TICK, ""}, {STEP_TICK, ""}}},
     {.name = "top-paused", .view = "top", .rows = 24, .columns = 80, .steps = {{STEP_PAUSE, ""}}},
-    {.name = "top-message", .view = "top", .rows = 24, .columns = 80,
+    {.name = "top-message",
+     .view = "top",
+     .rows = 24,
+     .columns = 80,
      .steps = {{STEP_MESSAGE, "no such column \"memry\"\x1b[31m"}}},
     {.name = "small-80x24", .world = WORLD_SMALL, .view = "top", .rows = 24, .columns = 80},
     {.name = "small-memory", .world = WORLD_SMALL, .view = "memory", .rows = 24, .columns = 80},
-    {.name = "small-schedulers", .world = WORLD_SMALL, .view = "schedulers", .rows = 24, .columns = 80},
-    {.name = "wide-schedulers", .world = WORLD_WIDE, .view = "schedulers", .rows = 50, .columns = 160},
+    {.name = "small-schedulers",
+     .world = WORLD_SMALL,
+     .view = "schedulers",
+     .rows = 24,
+     .columns = 80},
+    {.name = "wide-schedulers",
+     .world = WORLD_WIDE,
+     .view = "schedulers",
+     .rows = 50,
+     .columns = 160},
     {.name = "lost-80x24", .world = WORLD_LOST, .view = "top", .rows = 24, .columns = 80},
     {.name = "lost-160x50", .world = WORLD_LOST, .view = "memory", .rows = 50, .columns = 160},
     {.name = "nothing-80x24", .world = WORLD_NOTHING, .view = "top", .rows = 24, .columns = 80},
-    {.name = "process-mailbox", .view = "process", .rows = 40, .columns = 100,
-     .steps = {{ACTION_VIEW, "process <0.81.0>"}, {STEP_TICK, ""}, {ACTION_MAILBOX, ""}, {STEP_MAILBOX, ""},
-               {ACTION_STATE, ""}, {STEP_STATE, ""}}},
-    {.name = "process-mailbox-large", .view = "process", .rows = 30, .columns = 80,
-     .steps = {{ACTION_VIEW, "process <0.81.0>"}, {STEP_TICK, ""}, {ACTION_MAILBOX, ""}, {STEP_TOO_LARGE, ""}}},
-    {.name = "choose-sort", .view = "top", .rows = 30, .columns = 100, .steps = {{ACTION_CHOOSE_SORT, ""}}},
-    {.name = "choose-columns", .view = "top", .rows = 30, .columns = 100,
-     .steps = {{ACTION_CHOOSE_COLUMNS, ""}, {ACTION_DOWN, ""}, {ACTION_DOWN, ""}, {ACTION_MARK, ""}}},
-    {.name = "pick-node", .view = "top", .rows = 24, .columns = 100, .steps = {{ACTION_PICK_NODE, ""}}},
-    {.name = "split", .view = "top", .rows = 40, .columns = 160,
-     .steps = {{ACTION_SPLIT, "below"}, {ACTION_VIEW, "memory"}, {ACTION_SPLIT, "right"}, {ACTION_VIEW, "schedulers"},
+    {.name = "process-mailbox",
+     .view = "process",
+     .rows = 40,
+     .columns = 100,
+     .steps = {{ACTION_VIEW, "process <0.81.0>"},
+               {STEP_TICK, ""},
+               {ACTION_MAILBOX, ""},
+               {STEP_MAILBOX, ""},
+               {ACTION_STATE, ""},
+               {STEP_STATE, ""}}},
+    {.name = "process-mailbox-large",
+     .view = "process",
+     .rows = 30,
+     .columns = 80,
+     .steps = {{ACTION_VIEW, "process <0.81.0>"},
+               {STEP_TICK, ""},
+               {ACTION_MAILBOX, ""},
+               {STEP_TOO_LARGE, ""}}},
+    {.name = "choose-sort",
+     .view = "top",
+     .rows = 30,
+     .columns = 100,
+     .steps = {{ACTION_CHOOSE_SORT, ""}}},
+    {.name = "choose-columns",
+     .view = "top",
+     .rows = 30,
+     .columns = 100,
+     .steps =
+         {{ACTION_CHOOSE_COLUMNS, ""}, {ACTION_DOWN, ""}, {ACTION_DOWN, ""}, {ACTION_MARK, ""}}},
+    {.name = "pick-node",
+     .view = "top",
+     .rows = 24,
+     .columns = 100,
+     .steps = {{ACTION_PICK_NODE, ""}}},
+    {.name = "split",
+     .view = "top",
+     .rows = 40,
+     .columns = 160,
+     .steps = {{ACTION_SPLIT, "below"},
+               {ACTION_VIEW, "memory"},
+               {ACTION_SPLIT, "right"},
+               {ACTION_VIEW, "schedulers"},
                {STEP_TICK, ""}}},
     {.name = "tiny-20x8", .view = "top", .rows = 8, .columns = 20},
 };
 
 static const struct screen_node picks[] = {
     {"rabbit@mq1", "25.2.3", "1.14.0", "from the command line", "", 4711, 1051892, 1632087572},
-    {"a-node-with-a-very-long-name@host.example.org", "29", "", "~/.erlang.cookie", "embedded mode", 991, 12, 64e6},
+    {"a-node-with-a-very-long-name@host.example.org", "29", "", "~/.erlang.cookie", "embedded mode",
+     991, 12, 64e6},
     {"b\x1b[2Jad@mq1", "", "", "none readable", "no answer", -1, 0.0 / 0.0, 0.0 / 0.0},
 };
 
@@ -155,8 +239,8 @@ static void take_tick(struct screen *s, struct model *m, enum world world, int t
     screen_update(s);
 }
 
-static void do_step(struct screen *s, struct model *m, const struct scene *scene, int step, int *tick,
-                    struct canvas *c)
+static void do_step(struct screen *s, struct model *m, const struct scene *scene, int step,
+                    int *tick, struct canvas *c)
 {
     struct error err = {.code = ERR_NONE};
     struct tty_cursor cursor;
@@ -212,7 +296,8 @@ static void play(const struct scene *scene, struct buf *out)
     theme_init(&theme);
     struct diags diags;
     diags_init(&diags);
-    struct config config = {.diags = &diags, .options = &options, .keymap = &keymap, .theme = &theme};
+    struct config config = {
+        .diags = &diags, .options = &options, .keymap = &keymap, .theme = &theme};
     config_parse(&config, "keys", keys, sizeof keys - 1);
     screen_set_keymap(s, &keymap);
     if (scene->filter) {

@@ -19,8 +19,9 @@ enum style graph_limit_style(double fraction);
 /*
  * The newest `window` samples in `columns` cells, newest at the right, each cell the highest of
  * its samples, between 0 and `max`. With NaN the range is what the samples span, but at least a
- * quarter of the highest. Cells keep their samples while new ones come in: the line moves by whole cells. While there
- * are fewer samples than cells, each sample has its own. `out` holds columns * GRAPH_CELL_BYTES + 1.
+ * quarter of the highest. Cells keep their samples while new ones come in: the line moves by
+ * whole cells. While there are fewer samples than cells, each sample has its own. `out` holds
+ * columns * GRAPH_CELL_BYTES + 1.
  */
 char *graph_spark(char *out, size_t size, const struct ring *ring, int columns, size_t window,
                   double max, bool ascii);

@@ -58,7 +58,8 @@ struct pane *panes_find(const struct panes *p, int row, int column); /* NULL: no
 void panes_focus(struct panes *p, struct pane *pane);
 void panes_focus_next(struct panes *p, int direction);
 void panes_zoom(struct panes *p);
-/* Splits the focused pane; the new one shows the same view and has the focus. ERR_LIMIT, ERR_USAGE: too small. */
+/* Splits the focused pane; the new one shows the same view and has the focus. ERR_LIMIT: as many
+   as may be; ERR_USAGE: too small. */
 int panes_split(struct panes *p, bool right, struct error *err);
 int panes_close(struct panes *p, struct error *err); /* the last one stays: ERR_USAGE */
 void panes_layout(struct panes *p, struct rect r);   /* sets every pane's rect */

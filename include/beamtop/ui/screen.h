@@ -47,18 +47,22 @@ struct screen *screen_new(const char *view, struct error *err); /* NULL: no such
 void screen_free(struct screen *s);
 
 /* ---- what the owner knows; texts are copied unless told otherwise */
-void screen_set_clock(struct screen *s, const char *clock);     /* "10:42:07", right end of the header */
+/* "10:42:07", at the right end of the header */
+void screen_set_clock(struct screen *s, const char *clock);
 void screen_set_paused(struct screen *s, bool paused);
-void screen_set_frozen_s(struct screen *s, double seconds);     /* since the last answer; shown while not live */
+/* Since the last answer; shown while not live. */
+void screen_set_frozen_s(struct screen *s, double seconds);
 void screen_set_message(struct screen *s, enum style style, const char *text); /* NULL or "": none */
-void screen_set_prompt(struct screen *s, const struct prompt *prompt); /* borrowed; drawn while it is open */
+/* Borrowed; drawn while it is open. */
+void screen_set_prompt(struct screen *s, const struct prompt *prompt);
 void screen_set_keymap(struct screen *s, const struct keymap *keymap); /* borrowed; for the help view */
 /*
  * The filter. `pattern` is what stands there, `re` its last good compilation (borrowed until the
  * next call; NULL: none), error_at the byte where the pattern is wrong, or -1.
  */
 void screen_set_filter(struct screen *s, const char *pattern, struct regex *re, long error_at);
-void screen_set_nodes(struct screen *s, const struct screen_node *nodes, size_t n); /* the picker's rows */
+/* The rows of the picker. */
+void screen_set_nodes(struct screen *s, const struct screen_node *nodes, size_t n);
 
 /* ---- going on */
 /* The model has taken answers: pages are built anew at the next draw. */
@@ -66,8 +70,8 @@ void screen_update(struct screen *s);
 /* Adds up what the visible views want. Start with a zeroed struct. */
 void screen_want(const struct screen *s, struct want *want);
 /*
- * Does an action whose row of action_table says `screen`. arg may be "" or NULL. Returns 1 when done, 0 when it is
- * none of the screen's, a negative enum err when it cannot be done here.
+ * Does an action whose row of action_table says `screen`. arg may be "" or NULL. Returns 1 when
+ * done, 0 when it is none of the screen's, a negative enum err when it cannot be done here.
  */
 int screen_act(struct screen *s, const struct model *m, enum action action, const char *arg,
                struct error *err);

@@ -96,7 +96,8 @@ struct view_ops {
     void (*page)(void *state, const struct model *model, int rows, int columns, struct view_page *page);
     /* Sort by the page's column (table views); by_delta toggles when it is the sorted one. */
     void (*sort)(void *state, const char *column_key, int direction /* 0 toggle, 1 desc, -1 asc */);
-    /* A word of the `:view NAME WORD` command or of Enter's link: the process, the application. NULL: takes none. */
+    /* A word of the `:view NAME WORD` command or of Enter's link: the process, the application.
+       NULL: takes none. */
     int (*open)(void *state, const struct view_link *link, struct error *err);
     /* Named actions of this view only (action.c lists them); returns true when it took it. */
     bool (*act)(void *state, const char *action, const char *arg, struct error *err);
