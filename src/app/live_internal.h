@@ -46,7 +46,7 @@ struct live {
     unsigned asked;            /* mask of questions of this tick */
     unsigned pending;          /* those without an answer */
     unsigned again;            /* asked once more as soon as they are answered */
-    unsigned ticks;
+    unsigned told;             /* questions whose first answer is in the log */
     bool tick_full;            /* this tick has more than the header */
     uint64_t bytes_before;
     struct tick_cost cost;

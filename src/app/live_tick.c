@@ -39,8 +39,7 @@ unsigned live_questions(const struct want *want)
 
 void live_reset_tick(struct live *l)
 {
-    l->asked = l->pending = l->again = 0;
-    l->ticks = 0;
+    l->asked = l->pending = l->again = l->told = 0;
     l->spent_next = 0;
     l->first_spent_ms = 0;
     memset(l->spent, 0, sizeof l->spent);
@@ -97,7 +96,6 @@ static void end_tick(struct live *l)
     model_set_cost(l->model, &l->cost);
     model_set_interval(l->model, l->governor.interval_s, plan.others_s, l->governor.budget,
                        plan.why);
-    l->ticks++;
     if (l->handlers.on_tick)
         l->handlers.on_tick(l->arg);
 }
@@ -242,6 +240,30 @@ void live_refresh(struct live *l)
         start_tick(l, live_questions(&l->want));
 }
 
+/* ---- what is told in the log: the first time that each question is answered */
+
+static const char *const first_answers[QUESTIONS] = {
+    [QUESTION_NODE] = "asked once what the node is",
+    [QUESTION_SYSTEM] = "the header's numbers at each tick; scheduler_wall_time is on, counted for our "
+                        "keeper, and goes off with it",
+    [QUESTION_SCAN] = "scans of all processes: cheap items of each, the rest of the rows shown; "
+                      "holders of ours keep the pids and last values",
+    [QUESTION_PROCESS] = "process_info of the process shown",
+    [QUESTION_MAILBOX] = "a mailbox was read in part: length and memory were looked at first",
+    [QUESTION_STATE] = "sys:get_state was asked of a process",
+    [QUESTION_ALLOC] = "allocator statistics",
+    [QUESTION_APPS] = "memory, reductions and mailboxes of all processes, added up by application",
+    [QUESTION_TREE] = "which_children of supervisors, each within a deadline",
+};
+
+static void tell_first(struct live *l, enum question question)
+{
+    if (l->told & BIT(question))
+        return;
+    l->told |= BIT(question);
+    model_journal(l->model, clock_wall_us(), false, "%s", first_answers[question]);
+}
+
 /* ---- answers */
 
 static int take(struct live *l, const struct answer *a, struct error *err)
@@ -302,6 +324,7 @@ static void on_answer(void *arg, const struct answer *answer)
     l->pending &= ~BIT(question);
     if (answer->value) {
         spend(l, answer->target_us);
+        tell_first(l, question);
         governor_note(&l->governor, question, answer->target_us);
         if (take(l, answer, &err) == 0 && question == QUESTION_SCAN)
             judge_labels(l, answer, &err);
