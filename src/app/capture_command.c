@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "batch.h"
 #include "beamtop/base/clock.h"
@@ -64,11 +63,8 @@ static int choose_format(const struct cli_options *o, enum capture_format *out,
 /* FILE with %t as the time of the capture. */
 static void output_name(struct buf *out, const char *pattern)
 {
-    char when[32];
-    struct tm tm;
-    time_t now = (time_t)(clock_wall_us() / 1000000);
-    localtime_r(&now, &tm);
-    strftime(when, sizeof when, "%Y%m%d-%H%M%S", &tm);
+    char when[CLOCK_TEXT_BYTES];
+    clock_stamp_text(when);
     for (const char *p = pattern; *p; p++) {
         if (p[0] == '%' && p[1] == 't') {
             buf_puts(out, when);
@@ -102,15 +98,11 @@ static int take(struct capturing *c, const struct model *m, struct error *err)
 {
     struct buf content;
     struct tty_cursor cursor;
-    char clock[16], title[300];
-    struct tm tm;
-    time_t now = (time_t)(clock_wall_us() / 1000000);
+    char clock[CLOCK_TEXT_BYTES], title[300];
     const struct node_info *node = model_node(m);
 
-    localtime_r(&now, &tm);
-    strftime(clock, sizeof clock, "%H:%M:%S", &tm);
     snprintf(title, sizeof title, "%.*s", node ? (int)node->name.len : 0, node ? node->name.s : "");
-    screen_set_clock(c->screen, clock);
+    screen_set_clock(c->screen, clock_time_text(clock));
     screen_update(c->screen);
     screen_draw(c->screen, m, &c->canvas, &cursor);
     const struct capture_setup setup = {

@@ -200,6 +200,7 @@ int live_open(struct live **out, uv_loop_t *loop, const struct live_options *opt
     l->timer->data = l;
     live_reset_tick(l);
     model_set_link(model, LINK_CONNECTING, "");
+    model_set_utc_offset(model, clock_utc_offset_s());
     int rc = dial(l, err);
     if (rc != 0) {
         live_close(l, NULL, NULL);

@@ -104,11 +104,19 @@ static void end_tick(struct live *l)
 
 static void on_answer(void *arg, const struct answer *answer);
 
+/* Small enough to send a signal to every process at each tick. */
+static bool is_small(const struct live *l)
+{
+    const struct system_sample *s = model_system(l->model);
+    return s && s->processes >= 0 && s->processes <= LIMIT_FILTER_CALLS;
+}
+
 static struct builder *encode(struct live *l, enum question question)
 {
     const char *node = conn_peer_node(l->conn);
     switch (question) {
     case QUESTION_SCAN:
+        filter_set_calls(l->filter, is_small(l));
         l->asked_scan = l->want.scan;
         l->asked_scan.filtered = filter_is_on(l->filter);
         return encode_scan(&l->want.scan, l->filter, node);

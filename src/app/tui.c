@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
@@ -23,12 +22,8 @@
 
 static void set_clock(struct tui *t)
 {
-    char text[16];
-    struct tm tm;
-    time_t now = (time_t)(clock_wall_us() / 1000000);
-    localtime_r(&now, &tm);
-    strftime(text, sizeof text, "%H:%M:%S", &tm);
-    screen_set_clock(t->screen, text);
+    char text[CLOCK_TEXT_BYTES];
+    screen_set_clock(t->screen, clock_time_text(text));
     screen_set_frozen_s(t->screen, (double)(uv_now(&t->loop) - t->changed_ms) / 1000.0);
 }
 

@@ -15,3 +15,32 @@ int64_t clock_wall_us(void)
     clock_gettime(CLOCK_REALTIME, &t);
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
+
+static void local_now(struct tm *tm)
+{
+    time_t now = (time_t)(clock_wall_us() / 1000000);
+    localtime_r(&now, tm);
+}
+
+long clock_utc_offset_s(void)
+{
+    struct tm tm;
+    local_now(&tm);
+    return tm.tm_gmtoff;
+}
+
+char *clock_time_text(char out[CLOCK_TEXT_BYTES])
+{
+    struct tm tm;
+    local_now(&tm);
+    strftime(out, CLOCK_TEXT_BYTES, "%H:%M:%S", &tm);
+    return out;
+}
+
+char *clock_stamp_text(char out[CLOCK_TEXT_BYTES])
+{
+    struct tm tm;
+    local_now(&tm);
+    strftime(out, CLOCK_TEXT_BYTES, "%Y%m%d-%H%M%S", &tm);
+    return out;
+}

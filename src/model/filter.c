@@ -41,6 +41,7 @@ struct filter {
     struct regex *regex; /* NULL: off */
     char *expression;
     bool full, gave_up;
+    bool calls; /* current functions are looked at without being asked for */
     struct filter_maps maps;
 };
 
@@ -120,6 +121,16 @@ static void collect(struct filter *f)
     }
 }
 
+static void judge_all(struct filter *f)
+{
+    struct label *l, *next;
+    HASH_ITER(hh, f->labels, l, next)
+    {
+        judge(f, l);
+    }
+    collect(f);
+}
+
 /* "0.41", "<0.8812.3>", "^<0\.4": nothing but what a pid is written with. */
 static bool looks_like_pid(const char *pattern)
 {
@@ -127,7 +138,7 @@ static bool looks_like_pid(const char *pattern)
            strpbrk(pattern, "0123456789") != NULL;
 }
 
-static uint32_t fields_of(const char *expression, size_t *prefix_len)
+static uint32_t fields_of(const struct filter *f, const char *expression, size_t *prefix_len)
 {
     *prefix_len = 0;
     for (int i = 0; i < FILTER_FIELDS; i++) {
@@ -138,7 +149,7 @@ static uint32_t fields_of(const char *expression, size_t *prefix_len)
         return BIT(i);
     }
     uint32_t fields = BIT(FILTER_NAME) | BIT(FILTER_LABEL) | BIT(FILTER_INITIAL_CALL) |
-                      BIT(FILTER_APPLICATION);
+                      BIT(FILTER_APPLICATION) | (f->calls ? BIT(FILTER_CURRENT_FUNCTION) : 0);
     return looks_like_pid(expression) ? fields | BIT(FILTER_PID) : fields;
 }
 
@@ -146,7 +157,7 @@ int filter_set(struct filter *f, const char *expression, size_t *error_offset, s
 {
     struct regex *regex = NULL;
     size_t prefix;
-    uint32_t fields = fields_of(expression, &prefix);
+    uint32_t fields = fields_of(f, expression, &prefix);
     *error_offset = 0;
     if (strcmp(expression, f->expression) == 0)
         return 0;
@@ -166,13 +177,18 @@ int filter_set(struct filter *f, const char *expression, size_t *error_offset, s
     f->maps.seq++;
     f->maps.pid_pattern =
         regex != NULL && (fields & BIT(FILTER_PID)) != 0 ? f->expression + prefix : NULL;
-    struct label *l, *next;
-    HASH_ITER(hh, f->labels, l, next)
-    {
-        judge(f, l);
-    }
-    collect(f);
+    judge_all(f);
     return 0;
+}
+
+void filter_set_calls(struct filter *f, bool yes)
+{
+    size_t prefix;
+    if (f->calls == yes)
+        return;
+    f->calls = yes;
+    f->maps.fields = fields_of(f, f->expression, &prefix);
+    judge_all(f);
 }
 
 bool filter_is_on(const struct filter *f)

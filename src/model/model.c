@@ -33,6 +33,7 @@ struct model {
     struct alloc_detail alloc;
     struct apps_detail apps;
     struct tree_detail tree;
+    long utc_offset_s;
     bool system_gap, apps_gap; /* the next sample has none before it */
 
     struct seen *seen;        /* rows of scans */
@@ -351,7 +352,17 @@ void model_journal(struct model *m, int64_t wall_us, bool trouble, const char *f
     va_end(args);
 }
 
+void model_set_utc_offset(struct model *m, long seconds)
+{
+    m->utc_offset_s = seconds;
+}
+
 /* ---- reading */
+
+long model_utc_offset(const struct model *m)
+{
+    return m->utc_offset_s;
+}
 
 const struct node_info *model_node(const struct model *m)
 {

@@ -2,9 +2,9 @@
  * The filter of a process list, our side of it: PCRE2 over the distinct names that the target
  * sends, and the sets of those that match, for the target to compare with (docs/queries.md,
  * "Filter"). Expression: PCRE2, or one of the prefixes name= app= init= fn= pid= label= and PCRE2.
- * Without a prefix it looks at name, label, initial call and application, and at the pid when it
- * is written like one; the current function costs the target a signal to every process, so it is
- * looked at only when asked for.
+ * Without a prefix it looks at name, label, initial call, application and current function, and at
+ * the pid when it is written like one. The current function costs the target a signal to every
+ * process: on a large node (LIMIT_FILTER_CALLS) it is looked at only when asked for with fn=.
  */
 #ifndef BEAMTOP_MODEL_FILTER_H
 #define BEAMTOP_MODEL_FILTER_H
@@ -45,6 +45,8 @@ void filter_free(struct filter *f); /* NULL is fine */
  * byte in `expression`, and the last good one stays.
  */
 int filter_set(struct filter *f, const char *expression, size_t *error_offset, struct error *err);
+/* Whether an expression without a prefix looks at current functions: the node is small enough. */
+void filter_set_calls(struct filter *f, bool yes);
 bool filter_is_on(const struct filter *f);
 const char *filter_expression(const struct filter *f); /* the one in force, as it was given */
 

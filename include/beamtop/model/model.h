@@ -54,6 +54,9 @@ void model_set_link(struct model *m, enum link_state state, const char *text);
 void model_set_cost(struct model *m, const struct tick_cost *cost);
 void model_set_interval(struct model *m, double asked_s, double real_s, double budget, const char *why_stretched);
 void model_journal(struct model *m, int64_t wall_us, bool trouble, const char *fmt, ...) ATTR_PRINTF(4, 5);
+/* Seconds to add to UTC for times that are shown to a person. */
+void model_set_utc_offset(struct model *m, long seconds);
+long model_utc_offset(const struct model *m);
 void model_gap(struct model *m); /* history: one gap */
 
 const struct node_info *model_node(const struct model *m);         /* NULL until known */
