@@ -98,6 +98,25 @@ static void test_what_matches(void **state)
     filter_free(f);
 }
 
+static void test_current_functions_unasked(void **state)
+{
+    (void)state;
+    struct filter *f = filter_new();
+    char text[512];
+    take(f, LABELS, 0);
+    filter_set_calls(f, true);
+    set(f, "shop_db");
+    assert_string_equal(matching(f, text, sizeof text), "current_function: {shop_db,wait,2}; ");
+    uint64_t revision = filter_maps(f)->revision;
+    filter_set_calls(f, false); /* the node has grown */
+    assert_string_equal(matching(f, text, sizeof text), "");
+    assert_true(filter_maps(f)->revision > revision);
+    set(f, "name=shop");
+    filter_set_calls(f, true);
+    assert_string_equal(matching(f, text, sizeof text), "name: shop_cart; ");
+    filter_free(f);
+}
+
 static void test_labels_come_later_and_again(void **state)
 {
     (void)state;
@@ -220,6 +239,7 @@ int main(void)
         cmocka_unit_test(test_a_bad_expression_leaves_the_last_one),
         cmocka_unit_test(test_bad_labels_are_refused),
         cmocka_unit_test(test_labels_are_bounded),
+        cmocka_unit_test(test_current_functions_unasked),
         cmocka_unit_test(test_rows_that_are_here),
     };
     return cmocka_run_group_tests_name("filter", tests, NULL, NULL);
