@@ -127,7 +127,7 @@ static struct line count_line(const struct model *m, const struct system_sample 
     limit_cell(&l, "processes", s->processes, node ? node->process_limit : -1);
     limit_cell(&l, "ports", s->ports, node ? node->port_limit : -1);
     limit_cell(&l, "atoms", s->atoms, node ? node->atom_limit : -1);
-    limit_cell(&l, "ets", s->ets_tables, node ? node->ets_limit : -1);
+    limit_cell(&l, "tables", s->ets_tables, node ? node->ets_limit : -1);
     l.spark = model_history(m, HISTORY_PROCESSES);
     return l;
 }

@@ -67,7 +67,27 @@ static int total_width(const struct fitted *f)
     return total;
 }
 
-/* Numbers that do not fit their column widen it; text columns that grow share the room left. */
+/* What a text column needs for what it has shown so far. */
+static int seen_width(const struct table *t, const struct view_column *column, int i)
+{
+    int title = (int)text_width(column->title, strlen(column->title));
+    int width = t->grown[i] > title ? t->grown[i] : title;
+    return width > NARROWEST ? width : NARROWEST;
+}
+
+/* Takes up to `most` columns off, not below `least`. Returns how many. */
+static int narrow(struct fitted *f, int i, int least, int most)
+{
+    int spare = f->width[i] > least ? f->width[i] - least : 0;
+    int taken = spare < most ? spare : most;
+    f->width[i] -= taken;
+    return taken;
+}
+
+/*
+ * Numbers that do not fit their column widen it; text columns that grow share the room left. Where
+ * there is too little, they first give what they do not use, then the last ones are cut.
+ */
 static void fit(const struct table *t, const struct view_page *page, int columns, struct fitted *f)
 {
     f->n = page->n_columns < TABLE_COLUMNS ? (int)page->n_columns : TABLE_COLUMNS;
@@ -86,11 +106,12 @@ static void fit(const struct table *t, const struct view_page *page, int columns
                 changed = true;
             }
     }
+    for (int i = 0; i < f->n && room < 0; i++)
+        if (page->columns[i].grows)
+            room += narrow(f, i, seen_width(t, &page->columns[i], i), -room);
     for (int i = f->n - 1; i >= 0 && room < 0; i--)
-        while (page->columns[i].grows && f->width[i] > NARROWEST && room < 0) {
-            f->width[i]--;
-            room++;
-        }
+        if (page->columns[i].grows)
+            room += narrow(f, i, NARROWEST, -room);
     f->total = total_width(f);
     for (int i = 0, at = 0; i < f->n; i++) {
         f->at[i] = at;
