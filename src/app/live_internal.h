@@ -47,6 +47,7 @@ struct live {
     unsigned pending;          /* those without an answer */
     unsigned again;            /* asked once more as soon as they are answered */
     unsigned told;             /* questions whose first answer is in the log */
+    bool stretched;            /* the plan before was */
     bool tick_full;            /* this tick has more than the header */
     uint64_t bytes_before;
     struct tick_cost cost;

@@ -93,6 +93,9 @@ static void end_tick(struct live *l)
         l->cost.bytes = (double)(link_bytes(l) - l->bytes_before);
     }
     l->cost.share = spent_share(l, plan.others_s);
+    if (*plan.why && !l->stretched)
+        model_journal(l->model, clock_wall_us(), true, "%s", plan.why);
+    l->stretched = *plan.why != '\0';
     model_set_cost(l->model, &l->cost);
     model_set_interval(l->model, l->governor.interval_s, plan.others_s, l->governor.budget,
                        plan.why);

@@ -88,9 +88,19 @@ static void on_change(void *arg, unsigned questions)
     tui_touch(t);
 }
 
+/* Why a view is slower than asked for stands in the message line until a key is pressed. */
+static void tell_stretch(struct tui *t)
+{
+    const char *why = model_interval(t->model).why;
+    if (*why && !t->stretched)
+        tui_message(t, STYLE_WARN, "%s", why);
+    t->stretched = *why != '\0';
+}
+
 static void on_tick(void *arg)
 {
     struct tui *t = arg;
+    tell_stretch(t);
     if (t->has_trigger && trigger_fires(&t->trigger, model_system(t->model), clock_mono_ns()))
         tui_capture(t, true, "");
 }

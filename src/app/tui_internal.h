@@ -44,6 +44,7 @@ struct tui {
     uint64_t changed_ms; /* of the model, for "silent for" */
     bool dirty;
     bool paused;
+    bool stretched; /* the interval is longer than asked for, and that was told */
     bool quitting;
     bool closed;
     int exit_code;

@@ -276,7 +276,7 @@ static void add_node(struct items *l, const struct model *m)
     add(l, 7, false, STYLE_VALUE, "%lld schedulers", (long long)node->schedulers_online);
     if (s && s->uptime_ms >= 0) {
         text_duration(up, sizeof up, floor((double)s->uptime_ms / 1000));
-        add(l, 4, false, STYLE_VALUE, "up %s", up);
+        add(l, 6, false, STYLE_VALUE, "up %s", up);
     }
 }
 
@@ -340,9 +340,9 @@ static void add_cost(struct items *l, const struct model *m)
     text_duration(text, sizeof text, cost->target_us / 1e6);
     add(l, 2, true, STYLE_VALUE, "cost %s", text);
     text_percent(text, sizeof text, cost->share);
-    add(l, 5, true, STYLE_VALUE, "%s", text);
+    add(l, 4, true, STYLE_VALUE, "%s", text);
     text_bytes(text, sizeof text, cost->bytes);
-    add(l, 6, true, STYLE_VALUE, "%s", text);
+    add(l, 5, true, STYLE_VALUE, "%s", text);
 }
 
 static int items_columns(const struct items *l)
