@@ -145,6 +145,11 @@ int tui_connect(struct tui *t, const char *node, struct error *err)
     rc = live_open(&t->live, &t->loop, &options, t->model, &handlers, t, err);
     if (rc != 0)
         return rc;
+    /* The filter of a start, or of the node before. */
+    size_t offset;
+    rc = live_set_filter(t->live, t->filter_text, &offset, err);
+    if (rc != 0)
+        return rc;
     screen_want(t->screen, &want);
     live_set_want(t->live, &want);
     return 0;

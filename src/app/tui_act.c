@@ -107,6 +107,8 @@ int tui_start_options(struct tui *t, struct error *err)
     t->options_seen = o->generation;
     memcpy(t->changes_seen, o->changes, sizeof t->changes_seen);
     tui_set_trigger(t);
+    /* Nothing is connected yet: tui_connect hands it on, and knows whether it is a good one. */
+    (void)tui_set_filter(t, option_text(o, OPTION_FILTER), NULL, err);
     return settings_to_screen(&t->settings, t->screen, t->model, err);
 }
 

@@ -65,7 +65,7 @@ ends_with_all_its_processes_on_OTP() {
 demo_dir() { sed -n "s/BEAMTOP_DEMO_COOKIE_FILE='\(.*\)\/.erlang.cookie'/\1/p" "$work/env"; }
 
 trap '"$demo" stop; rm -rf "$work"' EXIT
-trap 'exit 130' HUP INT TERM
+trap 'exit 130' HUP INT TERM PIPE
 for otp in 23 25 27 29; do
     if reason=$("$otp_sh" --root "$otp" 2>&1); then
         BEAMTOP_DEMO_OTP=$otp

@@ -101,7 +101,7 @@ bt_setup() {
     BEAMTOP_DEMO_DIR=$work/shop
     export BEAMTOP_DEMO_DIR
     trap 'tm_close; "$BEAMTOP_SRCDIR/demo/run.sh" stop; rm -rf "$work"' EXIT
-    trap 'exit 130' HUP INT TERM
+    trap 'exit 130' HUP INT TERM PIPE
     "$BEAMTOP_SRCDIR/demo/run.sh" start >"$work/env" 2>"$work/demo.log" ||
         skip_all "the demo node does not start: $(tail -1 "$work/demo.log")"
     . "$work/env"

@@ -20,9 +20,9 @@ keeps_the_filter_before_a_bad_one() {
     tm_wait shop_order_1 && tm_wait_gone shop_pricing || return 1
     tm_type '/'
     tm_type '('
-    tm_wait shop_order_1 && tm_has_not shop_pricing || return 1
+    tm_wait wrong && tm_has shop_order_1 && tm_has_not shop_pricing || return 1
     tm_keys Escape
-    tm_wait shop_order_1 && bt_quit
+    tm_wait_gone wrong && tm_wait shop_order_1 && tm_has_not shop_pricing && bt_quit
 }
 
 takes_the_filter_back() {
@@ -55,10 +55,10 @@ opens_a_process() {
 
 shows_every_view() {
     bt_open 120 40 || return 1
-    for view in memory schedulers applications log help top; do
-        tm_type ":view $view"
+    for view in memory:Memory schedulers:Schedulers apps:Applications log:Log help:Help top:Processes; do
+        tm_type ":view ${view%:*}"
         tm_keys Enter
-        wait_until 10 title_names "$view" || {
+        wait_until 10 title_names "${view#*:}" || {
             tm_text
             return 1
         }
@@ -66,7 +66,11 @@ shows_every_view() {
     bt_quit
 }
 
-title_names() { tm_text | grep -qi -e "─.*$1" -e "-.*$1"; }
+title_names() { tm_text | grep -q "^── $1"; }
+
+refuses_a_bad_filter_at_the_start() {
+    bt_start 120 40 -- --filter "'('" && tm_wait 'code 2' && tm_wait_restored
+}
 
 explains_its_keys() {
     bt_open 120 40 && tm_type '?' && tm_wait 'Moving' && tm_wait 'page-up' && bt_quit
@@ -113,6 +117,7 @@ run takes_the_filter_back
 run sorts_by_name_of_a_column
 run opens_a_process
 run shows_every_view
+run refuses_a_bad_filter_at_the_start
 run explains_its_keys
 run pauses_and_goes_on
 run captures_text
