@@ -269,7 +269,7 @@ static void add_node(struct items *l, const struct model *m)
     }
     char up[48];
     add(l, 0, false, STYLE_TITLE, "%.*s", (int)node->name.len, node->name.s);
-    add(l, 2, false, STYLE_VALUE, "OTP %.*s", (int)node->otp.len, node->otp.s);
+    add(l, 5, false, STYLE_VALUE, "OTP %.*s", (int)node->otp.len, node->otp.s);
     add(l, 8, false, STYLE_DIM, "ERTS %.*s", (int)node->erts.len, node->erts.s);
     if (node->elixir.len)
         add(l, 9, false, STYLE_DIM, "Elixir %.*s", (int)node->elixir.len, node->elixir.s);
@@ -340,9 +340,9 @@ static void add_cost(struct items *l, const struct model *m)
     text_duration(text, sizeof text, cost->target_us / 1e6);
     add(l, 2, true, STYLE_VALUE, "cost %s", text);
     text_percent(text, sizeof text, cost->share);
-    add(l, 4, true, STYLE_VALUE, "%s", text);
+    add(l, 2, true, STYLE_VALUE, "%s", text);
     text_bytes(text, sizeof text, cost->bytes);
-    add(l, 5, true, STYLE_VALUE, "%s", text);
+    add(l, 4, true, STYLE_VALUE, "%s", text);
 }
 
 static int items_columns(const struct items *l)
