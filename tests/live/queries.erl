@@ -249,7 +249,7 @@ filter_test({Node, _}, K) ->
 process_test({Node, _}, K) ->
     Limits = #{stack => 10, links => 5, dictionary => 5},
     Sup = rpc:call(Node, erlang, whereis, [kernel_sup]),
-    {ok, _, {process, _, Sup, Id, Items}} = ask(K, process, {kernel_sup, Limits}, 5000),
+    {ok, _, {process, _, Sup, Id, Items}} = ask(K, process, {<<"kernel_sup">>, Limits}, 5000),
     {kernel_sup, {supervisor, kernel, 1}, undefined, kernel, {proc_lib, init_p, 5}} = Id,
     Get = fun(Key) -> element(2, lists:keyfind(Key, 1, Items)) end,
     {links, Links} = rpc:call(Node, erlang, process_info, [Sup, links]),
@@ -259,7 +259,11 @@ process_test({Node, _}, K) ->
     {2, [{<<"'$", _/binary>>, _} | _]} = Get(dictionary),
     [{gen_server, _, _, <<"gen_server.erl">>, Line} | _] = Get(stack),
     true = Line > 0,
-    {ok, _, gone} = ask(K, process, {no_such_name, Limits}, 5000).
+    {ok, _, gone} = ask(K, process, {<<"kernel_config">>, Limits}, 5000),
+    %% A name that is no atom there stays none.
+    Atoms = rpc:call(Node, erlang, system_info, [atom_count]),
+    {ok, _, gone} = ask(K, process, {<<"surely no atom of that node">>, Limits}, 5000),
+    Atoms = rpc:call(Node, erlang, system_info, [atom_count]).
 
 mailbox_test({Node, _}, K) ->
     Fill = "spawn(fun() -> [self() ! {message, X, lists:duplicate(M, a)} || X <- lists:seq(1, N)],"
@@ -309,7 +313,7 @@ apps_test({Node, _}, K) ->
 
 tree_test({Node, _}, K) ->
     {ok, _, {tree, kernel, [{0, Sup, _, root, _} | Rows], false}} =
-        ask(K, tree, {kernel, 1000, 2000}, 5000),
+        ask(K, tree, {<<"kernel">>, 1000, 2000}, 5000),
     Sup = rpc:call(Node, erlang, whereis, [kernel_sup]),
     Logger = rpc:call(Node, erlang, whereis, [logger_sup]),
     {1, Logger, <<"logger_sup">>, supervisor, {logger_sup, {supervisor, logger_sup, 1}, 0, _}} =
@@ -317,10 +321,12 @@ tree_test({Node, _}, K) ->
     Depths = [D || {D, _, _, _, _} <- Rows],
     2 = lists:max(Depths),
     rpc:call(Node, sys, suspend, [Logger]),
-    {ok, _, {tree, kernel, Busy, _}} = ask(K, tree, {kernel, 1000, 1000}, 5000),
+    {ok, _, {tree, kernel, Busy, _}} = ask(K, tree, {<<"kernel">>, 1000, 1000}, 5000),
     rpc:call(Node, sys, resume, [Logger]),
     {1, Logger, _, busy, _} = lists:keyfind(Logger, 2, Busy),
-    {ok, _, {tree, kernel, Few, true}} = ask(K, tree, {kernel, 5, 1000}, 5000),
+    {ok, _, {tree, '', [{0, Sup, <<"kernel">>, root, _} | _], _}} =
+        ask(K, tree, {<<>>, 1000, 2000}, 5000),
+    {ok, _, {tree, kernel, Few, true}} = ask(K, tree, {<<"kernel">>, 5, 1000}, 5000),
     5 = length(Few).
 
 failure_test(_, K) ->

@@ -11,7 +11,7 @@ fun({Pid, First, BytesEach, Force}, #{print := Print}) ->
     Alive = node(Pid) =:= node() andalso process_info(Pid, [message_queue_len, memory]),
     case Alive of
         [{_, Len}, {_, Bytes}] ->
-            case {Guarded(Len, Bytes, 100000, 512 * MiB), Guarded(Len, Bytes, 10000, 64 * MiB)} of
+            case {Guarded(Len, Bytes, 50000, 64 * MiB), Guarded(Len, Bytes, 1000, 8 * MiB)} of
                 {true, _} ->
                     {refused, Len, Bytes};
                 {false, true} when Force =/= true ->
@@ -19,7 +19,7 @@ fun({Pid, First, BytesEach, Force}, #{print := Print}) ->
                 _ ->
                     %% With the guard passed by force the copy may be larger than a worker's heap.
                     WordBytes = erlang:system_info(wordsize),
-                    Size = (64 * MiB + 2 * Bytes) div WordBytes,
+                    Size = (16 * MiB + 3 * Bytes) div WordBytes,
                     process_flag(max_heap_size,
                                  #{size => Size, kill => true, error_logger => false}),
                     case process_info(Pid, messages) of
