@@ -260,7 +260,7 @@ static void collect(const struct pane_entry *e, const struct pane_look *look, bo
     }
     if (e->ops->kind == VIEW_TABLE && e->table.held)
         piece(p, 5, STYLE_DIM, "places kept");
-    if (look->filter[0]) {
+    if (look->filter[0] && e->ops->kind == VIEW_TABLE) {
         snprintf(text, sizeof text, "%s %.200s%s", "filter", look->filter,
                  look->filter_is_wrong ? " (wrong; the last good one stands)" : "");
         piece(p, 2, look->filter_is_wrong ? STYLE_ERROR : STYLE_MATCH, text);
