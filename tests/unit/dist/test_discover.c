@@ -210,10 +210,15 @@ static void test_join(void **state)
     size_t before = list.count;
     discover_join(&list, names, 3, "vm");
     assert_int_equal(list.count, before + 2);
-    assert_true(find(&list, "10")->in_epmd);
-    assert_int_equal(find(&list, "10")->port, 4001);
+    const struct discover_vm *known = find(&list, "10"), *elsewhere = find(&list, "12");
+    if (!known || !elsewhere) {
+        fail_msg("the scanned VMs are not in the list");
+        return;
+    }
+    assert_true(known->in_epmd);
+    assert_int_equal(known->port, 4001);
     /* In another network namespace: its epmd is not the one that was asked. */
-    assert_false(find(&list, "12")->in_epmd);
+    assert_false(elsewhere->in_epmd);
     assert_string_equal(list.vms[0].node, "ghost@vm");
     assert_int_equal(list.vms[0].form, DISCOVER_UNKNOWN);
     assert_int_equal(list.vms[0].pid, 0);
