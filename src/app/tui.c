@@ -370,6 +370,7 @@ static int start(struct tui *t, struct error *err)
     if (!t->screen)
         return err->code;
     t->prompt = prompt_new(&t->settings.keymap);
+    tui_load_history(t);
     screen_set_prompt(t->screen, t->prompt);
     screen_set_keymap(t->screen, &t->settings.keymap);
     if (tui_start_options(t, err) != 0)
@@ -431,6 +432,8 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
         uv_run(&t->loop, UV_RUN_DEFAULT);
     }
     close_all(t);
+    if (rc == 0)
+        tui_save_history(t);
     print_diags(t);
     const struct error *told = rc != 0 ? &err : &t->end;
     if (told->code != ERR_NONE)

@@ -81,6 +81,8 @@ int tui_set_filter(struct tui *t, const char *expression, size_t *offset, struct
 void tui_prompt_command(struct tui *t, const char *initial);
 void tui_prompt_filter(struct tui *t);
 void tui_ask(struct tui *t, const char *question, void (*yes)(void *ctx, const char *line));
+void tui_load_history(struct tui *t);
+void tui_save_history(struct tui *t);
 extern const struct word_source tui_words;
 
 #endif

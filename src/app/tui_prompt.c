@@ -1,5 +1,7 @@
 /* The prompts: a command line with completion, the filter as typed, questions. */
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "beamtop/base/text.h"
 #include "beamtop/model/column.h"
@@ -93,4 +95,63 @@ void tui_prompt_filter(struct tui *t)
         .ctx = t,
     };
     prompt_open(t->prompt, PROMPT_FILTER, "/", t->filter_text, &calls);
+}
+
+/* ---- history on disk: $XDG_STATE_HOME/beamtop or ~/.local/state/beamtop */
+
+static const struct {
+    enum prompt_kind kind;
+    const char *file;
+} histories[] = {
+    {PROMPT_COMMAND, "commands"},
+    {PROMPT_FILTER, "filters"},
+};
+
+/* "" without a home. */
+static void state_dir(const struct tui *t, char *out, size_t size)
+{
+    const char *state = t->env->xdg_state_home, *home = t->env->home;
+    *out = '\0';
+    if (state && *state)
+        snprintf(out, size, "%s/beamtop", state);
+    else if (home && *home)
+        snprintf(out, size, "%s/.local/state/beamtop", home);
+}
+
+/* Makes the directories of a path that are missing; what fails shows when the file is written. */
+static void make_dirs(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    mkdir(path, 0700);
+}
+
+void tui_load_history(struct tui *t)
+{
+    char dir[512], path[600];
+    state_dir(t, dir, sizeof dir);
+    for (size_t i = 0; *dir && i < ARRAY_LEN(histories); i++) {
+        struct error ignored = {.code = ERR_NONE}; /* a history that cannot be read is an empty one */
+        snprintf(path, sizeof path, "%s/%s", dir, histories[i].file);
+        (void)prompt_load_history(t->prompt, histories[i].kind, path, &ignored);
+    }
+}
+
+void tui_save_history(struct tui *t)
+{
+    char dir[512], path[600];
+    int most = option_int(&t->settings.options, OPTION_PROMPT_HISTORY);
+    state_dir(t, dir, sizeof dir);
+    if (!*dir || most == 0 || !t->prompt)
+        return;
+    make_dirs(dir);
+    for (size_t i = 0; i < ARRAY_LEN(histories); i++) {
+        struct error err = {.code = ERR_NONE};
+        snprintf(path, sizeof path, "%s/%s", dir, histories[i].file);
+        if (prompt_save_history(t->prompt, histories[i].kind, path, (size_t)most, &err) != 0)
+            fprintf(stderr, "beamtop: %s\n", err.text);
+    }
 }
