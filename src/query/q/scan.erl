@@ -25,6 +25,12 @@ end,
 MinorGcs =
     [case Key of minor_gcs -> {minor_gcs, '$1'}; _ -> '_' end
      || {Key, _} <- element(2, process_info(self(), garbage_collection))],
+GcSettings =
+    [case Key of
+         minor_gcs -> {Key, '$3'};
+         fullsweep_after -> {Key, '$4'};
+         _ -> '_'
+     end || {Key, _} <- element(2, process_info(self(), garbage_collection))],
 
 %% Sum of the sizes in [{Id, Size, RefCount}], for a list of such lists.
 BinaryBytes = fun(Lists) ->
@@ -313,64 +319,105 @@ CensusWork = fun(Own, Known) ->
 end,
 CensusWords = fun(Known) -> 2 * length(Known) end,
 StartCensus = fun() ->
-    StartHelper(CensusWork, CensusWords, [], (64 + erlang:system_info(process_count) div 4096) * 1048576)
+    HeapMiB = 64 + erlang:system_info(process_count) div 4096,
+    StartHelper(CensusWork, CensusWords, [], HeapMiB * 1048576)
 end,
 
-%% ---- Rows
+%% ---- Rows: one process_info/2 for each, everything after that for all rows at once
 
-ItemValue = #{
-    links => fun erlang:length/1,
-    monitors => fun erlang:length/1,
-    monitored_by => fun erlang:length/1,
-    dictionary => fun erlang:length/1,
-    suspending => fun erlang:length/1,
-    binary => fun(Binaries) ->
-        {_, Sizes, _} = lists:unzip3(Binaries),
-        {length(Sizes), lists:sum(Sizes)}
+%% Variables of a match spec, from '$First' on.
+Variables = fun(First, List) ->
+    [list_to_atom("$" ++ integer_to_list(N)) || N <- lists:seq(First, First + length(List) - 1)]
+end,
+
+%% How an item's value is matched and what is made of it: {Item, Variable} -> {Pattern, Body}.
+%% Sizes of binaries are summed elsewhere, and stand in '$2'.
+Column = fun({Item, V}) ->
+    Counted = lists:member(Item, [links, monitors, monitored_by, dictionary, suspending]),
+    case Item of
+        id -> {'_', '$1'};
+        binary -> {'_', '$2'};
+        garbage_collection -> {GcSettings, {{'$3', '$4'}}};
+        _ when Counted -> {V, {length, V}};
+        _ -> {V, V}
+    end
+end,
+
+%% {Count, Bytes} of the binaries of each process, `none` where nobody asks. Tail: patterns of what
+%% stands behind the items.
+BinariesOf = fun(Infos, Items, Tail) ->
+    case lists:member(binary, Items) of
+        false ->
+            lists:duplicate(length(Infos), none);
+        true ->
+            Head = [case Item of binary -> {binary, '$1'}; _ -> '_' end || Item <- Items],
+            Lists = Run(Infos, [{Head ++ Tail, [], ['$1']}, {'_', [], [[]]}]),
+            lists:zip(lists:map(fun erlang:length/1, Lists), BinaryBytes(Lists))
+    end
+end,
+
+%% The item `id` of each process: what Identity of the keeper makes of one, for many. Calls: Pid =>
+%% initial call. A label is made text where there is one.
+IdsOf = fun(Pids, Infos, Skip, Calls, Apps, #{id_keys := IdKeys, label_text := LabelText}) ->
+    {Label, Labels} =
+        case IdKeys of
+            [_, _, _, _] -> {'$5', [{'_', '$5'}]};
+            _ -> {undefined, []}
+        end,
+    Head = fun(Name) ->
+        {'$1', Skip ++ [{'_', Name}, {'_', '$3'}, {'_', '$4'} | Labels]}
     end,
-    garbage_collection => fun(Settings) ->
-        {proplists:get_value(minor_gcs, Settings), proplists:get_value(fullsweep_after, Settings)}
+    Call = {map_get, '$1', {const, Calls}},
+    Known = {is_map_key, '$4', {const, Apps}},
+    App = {map_get, '$4', {const, Apps}},
+    Ids = Run(lists:zip(Pids, Infos),
+              [{Head([]), [Known], [{{undefined, Call, Label, App, '$3'}}]},
+               {Head([]), [], [{{undefined, Call, Label, undefined, '$3'}}]},
+               {Head('$2'), [Known], [{{'$2', Call, Label, App, '$3'}}]},
+               {Head('$2'), [], [{{'$2', Call, Label, undefined, '$3'}}]},
+               {'_', [], [gone]}]),
+    Labelled = Run(Ids, [{{'_', '_', '$1', '_', '_'}, [{'=/=', '$1', undefined}], ['$1']}]),
+    case lists:usort(Labelled) of
+        [] ->
+            Ids;
+        Terms ->
+            Texts = {const, maps:from_list([{Term, LabelText(Term)} || Term <- Terms])},
+            Run(Ids, [{{'$1', '$2', '$3', '$4', '$5'}, [{is_map_key, '$3', Texts}],
+                       [{{'$1', '$2', {map_get, '$3', Texts}, '$4', '$5'}}]},
+                      {'_', [], ['$_']}])
     end
-},
-
-%% How to read a row: one process_info/2 for the items and the identity, then the few values
-%% changed that need it. `id` has the registered name in its place until it is made.
-Plan = fun(Items, #{id_keys := IdKeys}) ->
-    Numbered = lists:zip(lists:seq(1, length(Items)), Items),
-    IdPlaces = [N || {N, id} <- Numbered],
-    #{keys => [case I of id -> registered_name; _ -> I end || I <- Items]
-          ++ case IdPlaces of [] -> []; _ -> IdKeys end,
-      count => length(Items),
-      id_places => IdPlaces,
-      changes => [{N, maps:get(I, ItemValue)} || {N, I} <- Numbered, is_map_key(I, ItemValue)]}
 end,
 
-%% {Row, InitialCall} or `gone`. Calls: initial calls found before, since they never change.
-ReadRow = fun({_, Value, Change, Pid}, #{keys := Keys, count := Count, id_places := IdPlaces,
-                                         changes := Changes}, Calls, Apps, Ctx) ->
-    case process_info(Pid, Keys) of
-        undefined ->
-            gone;
-        Info ->
-            {_, All} = lists:unzip(Info),
-            {Values, IdValues} = lists:split(Count, All),
-            Plain = list_to_tuple(Values),
-            Changed = lists:foldl(
-                fun({N, F}, Row) -> setelement(N, Row, F(element(N, Row))) end, Plain, Changes),
-            case IdPlaces of
-                [] ->
-                    {{Pid, Value, Change, Changed}, {Pid, undefined}};
-                [Place] ->
-                    #{identity := Identity, initial_call := InitialCall} = Ctx,
-                    Call =
-                        case Calls of
-                            #{Pid := Known} when Known =/= undefined -> Known;
-                            #{} -> InitialCall(Pid, lists:nth(2, IdValues))
-                        end,
-                    Id = Identity(IdValues, Call, Apps),
-                    {{Pid, Value, Change, setelement(Place, Changed, Id)}, {Pid, Call}}
-            end
-    end
+%% Initial calls never change: those of rows seen before are known.
+CallsOf = fun(Pids, Calls, #{initial_call := InitialCall}) ->
+    Found = [{Pid, case process_info(Pid, initial_call) of
+                       {_, Mfa} -> InitialCall(Pid, Mfa);
+                       undefined -> undefined
+                   end} || Pid <- Pids -- maps:keys(Calls)],
+    maps:with(Pids, maps:merge(Calls, maps:from_list(Found)))
+end,
+
+MakeRows = fun(Shown, Items, Tail) ->
+    {Patterns, Values} = lists:unzip(lists:map(Column, lists:zip(Items, Variables(10, Items)))),
+    Head = [{'_', Pattern} || Pattern <- Patterns] ++ Tail,
+    Run(Shown, [{{{'_', '$5', '$6', '$7'}, Head, {'$1', '$2'}}, [],
+                 [{{'$7', '$5', '$6', {list_to_tuple(Values)}}}]}])
+end,
+
+%% Rows of entries, and the initial calls. Entries: [{Key, Value, Delta, Pid}].
+ReadRows = fun(Entries, Items, Calls0, Apps, Ctx) ->
+    Pids = Run(Entries, [{{'_', '_', '_', '$1'}, [], ['$1']}]),
+    HasId = lists:member(id, Items),
+    IdKeys = case HasId of true -> maps:get(id_keys, Ctx); false -> [] end,
+    Infos = Ask(Pids, [case I of id -> registered_name; _ -> I end || I <- Items] ++ IdKeys),
+    Calls = case HasId of true -> CallsOf(Pids, Calls0, Ctx); false -> #{} end,
+    Ids = case HasId of
+        true -> IdsOf(Pids, Infos, lists:duplicate(length(Items), '_'), Calls, Apps, Ctx);
+        false -> lists:duplicate(length(Pids), none)
+    end,
+    Tail = lists:duplicate(length(IdKeys), '_'),
+    Shown = lists:zip3(Entries, Infos, lists:zip(Ids, BinariesOf(Infos, Items, Tail))),
+    {MakeRows(Shown, Items, Tail), Calls}
 end,
 
 %% Processes ranked by the coordinator itself: followed ones and, if wanted, our own.
@@ -390,8 +437,8 @@ end,
 %% ---- The coordinator
 %% State: census (its pid), parts ([{Pid, Count}]), homeless ({Pids, Olds} of retired
 %% parts), turn (whose turn it is to drop its dead), attr and at (of the last sweep), lasts (values
-%% of the rows, for those that are followed), calls (initial calls of the rows), labels (Label => Id), untold (labels
-%% found but not sent), fields (those whose labels have all been found).
+%% of the rows, for those that are followed), calls (initial calls of the rows), labels (Label =>
+%% Id), untold (labels found but not sent), fields (those whose labels have all been found).
 
 Fresh = #{census => none, parts => [], homeless => {[], []}, turn => 0, attr => none, at => 0,
           lasts => #{}, calls => #{}, labels => #{}, untold => [], fields => []},
@@ -458,58 +505,94 @@ Tell = fun(Found, Labels, Untold) ->
     {lists:sublist(All, LabelsAtATime), Known, lists:nthtail(min(LabelsAtATime, length(All)), All)}
 end,
 
-fun(Arg, #{state := Given} = Ctx) ->
-    #{k := Keeper, own := OwnOf, apps := AppsOf, caps := Caps, label_text := LabelText} = Ctx,
-    #{attr := Attr, mode := Mode, order := Order, rows := N, items := Items, pids := Followed,
-      own := ShowOwn, filter := Filtering, reset := Reset} = Arg,
-    #{census := OldCensus, parts := OldParts, homeless := {LostPids, LostOlds}, turn := Turn,
-      attr := OldAttr, at := At, lasts := Lasts, calls := Calls, labels := Labels0,
-      untold := Untold0, fields := OldFields0} =
-        case Given of new -> Fresh; _ -> Given end,
-    First = Attr =/= OldAttr,
-    {Labels, Untold, OldFields} =
-        case Reset of true -> {#{}, [], []}; false -> {Labels0, Untold0, OldFields0} end,
-    Fields = case Filtering of none -> OldFields; {_, Fs, _} -> lists:usort(Fs) end,
-    Apps = AppsOf(),
+%% erl_eval looks at every variable in sight for each argument of each call: what runs at every tick
+%% is cut into funs with few of them.
 
-    Census = case OldCensus of none -> StartCensus(); _ -> OldCensus end,
-    Own = OwnOf(Keeper),
-    {Everybody, Births} = AskHelper(Census, Own),
-
-    Job = #{attr => Attr, mode => Mode, order => Order, rows => N, first => First,
-            filter => Filtering, apps => Apps, turn => Turn,
-            all_labels => Fields =/= OldFields,
+%% What the parts are told.
+JobOf = fun(#{filter := Filtering, attr := Attr} = Arg, State, Apps, Ctx) ->
+    #{attr := OldAttr, turn := Turn, fields := OldFields} = State,
+    Given = maps:with([attr, mode, order, rows, filter], Arg),
+    Base = Given#{first => Attr =/= OldAttr, turn => Turn},
+    case Filtering of
+        none ->
             %% A fun is copied with all that it needs: only to who needs it.
-            ctx => case Filtering of
-                none -> none;
-                _ -> #{caps => Caps, label_text => LabelText}
-            end},
-    SweptNs = erlang:monotonic_time(nanosecond),
+            Base#{fields => OldFields, all_labels => false, apps => #{}, ctx => none};
+        {_, Asked, _} ->
+            Fields = lists:usort(Asked),
+            Base#{fields => Fields, all_labels => Fields =/= OldFields, apps => Apps,
+                  ctx => maps:with([caps, label_text], Ctx)}
+    end
+end,
+
+%% Everybody counted, births spread over the parts, all parts asked.
+SweepAll = fun(State, Job, Own) ->
+    #{census := Census, parts := OldParts, homeless := {LostPids, LostOlds}} = State,
+    {Everybody, Births} = AskHelper(Census, Own),
+    #{attr := Attr} = Job,
     Jobs = Spread(OldParts, {LostPids ++ Births,
                              LostOlds ++ lists:duplicate(length(Births), {Attr, 0})}),
-    {Best0, Passed, Counts, Found} = Parts(Jobs, Job, 0, {[], 0, [], []}),
-    SweepUs = (erlang:monotonic_time(nanosecond) - SweptNs) div 1000,
+    {Everybody, Parts(Jobs, Job, 0, {[], 0, [], []})}
+end,
 
-    %% The best, ours among them if wanted, then the followed ones that are not.
+%% {Entries, Ours}: the best, ours among them if wanted, then the followed ones that are not.
+EntriesOf = fun(Best0, #{own := ShowOwn, rows := N, pids := Followed}, Own, Lasts, Job) ->
     Ours = case ShowOwn of true -> Extra(Own, Lasts, Job); false -> [] end,
-    Best = lists:sublist(lists:reverse(lists:sort(Ours ++ Best0)), N),
-    Chosen = [Pid || {_, _, _, Pid} <- Best],
-    Extras = Extra([Pid || Pid <- Followed, not lists:member(Pid, Chosen)], Lasts, Job),
-    Entries = Best ++ Extras,
-    HowTo = Plan(Items, Ctx),
-    Read = [ReadRow(Entry, HowTo, Calls, Apps, Ctx) || Entry <- Entries],
-    Rows = [Row || {Row, _} <- Read],
-    {Told, AllLabels, StillUntold} = Tell(Found, Labels, Untold),
+    Best = case Ours of
+        [] -> Best0;
+        _ -> lists:sublist(lists:reverse(lists:sort(Ours ++ Best0)), N)
+    end,
+    case Followed -- Run(Best, [{{'_', '_', '_', '$1'}, [], ['$1']}]) of
+        [] -> {Best, Ours};
+        Pids -> {Best ++ Extra(Pids, Lasts, Job), Ours}
+    end
+end,
 
-    {Kept, Homeless} = Retire(lists:reverse(Counts)),
-    Total = Everybody - length(Own),
+PidValue = [{{'_', '$1', '_', '$2'}, [], [{{'$2', '$1'}}]}],
+
+Tick = fun(#{attr := Attr} = Arg, State, Ctx, Own) ->
+    #{lasts := Lasts, calls := OldCalls, at := At} = State,
+    Apps = (maps:get(apps, Ctx))(),
+    #{first := First} = Job = JobOf(Arg, State, Apps, Ctx),
+    SweptNs = erlang:monotonic_time(nanosecond),
+    {Everybody, {Best, Passed, Counts, Found}} = SweepAll(State, Job, Own),
+    SweepUs = (erlang:monotonic_time(nanosecond) - SweptNs) div 1000,
+    {Entries, Ours} = EntriesOf(Best, Arg, Own, Lasts, Job),
+    {Rows, Calls} = ReadRows(Entries, maps:get(items, Arg), OldCalls, Apps, Ctx),
     Interval = case First of true -> 0; false -> SweptNs - At end,
+    {{SweptNs, Interval, SweepUs, Everybody, Passed, Rows}, Found, lists:reverse(Counts),
+     State#{attr := Attr, at := SweptNs, calls := Calls, fields := maps:get(fields, Job),
+            lasts := maps:from_list(Run(Entries ++ Ours, PidValue))}}
+end,
+
+%% The state after the tick: labels numbered, small parts retired, another part's turn.
+After = fun(#{labels := Labels, untold := Untold, turn := Turn} = State, Found, Counts) ->
+    {Told, AllLabels, StillUntold} =
+        case Found =:= [] andalso Untold =:= [] of
+            true -> {[], Labels, []};
+            false -> Tell(Found, Labels, Untold)
+        end,
+    {Kept, Homeless} = Retire(Counts),
+    {Told, State#{parts := Kept, homeless := Homeless,
+                  turn := case Turn + 1 < length(Kept) of true -> Turn + 1; false -> 0 end,
+                  labels := AllLabels, untold := StillUntold}}
+end,
+
+Begin = fun(Given, Reset) ->
+    State = case Given of new -> Fresh#{census := StartCensus()}; _ -> Given end,
+    case Reset of
+        true -> State#{labels := #{}, untold := [], fields := []};
+        false -> State
+    end
+end,
+
+fun(#{reset := Reset, filter := Filtering} = Arg, Ctx) ->
+    #{state := Given, k := Keeper, own := OwnOf} = Ctx,
+    State = Begin(Given, Reset),
+    Own = OwnOf(Keeper),
+    {Numbers, Found, Counts, Ticked} = Tick(Arg, State, Ctx, Own),
+    {SweptNs, Interval, SweepUs, Everybody, Passed, Rows} = Numbers,
+    {Told, Next} = After(Ticked, Found, Counts),
+    Total = Everybody - length(Own),
     Candidates = case Filtering of none -> Total; _ -> Passed end,
-    {{scan, SweptNs, Interval, SweepUs, Total, Candidates, length(Own), Rows, Told},
-     #{census => Census, parts => Kept, homeless => Homeless,
-       turn => case Turn + 1 < length(Kept) of true -> Turn + 1; false -> 0 end,
-       attr => Attr, at => SweptNs,
-       lasts => maps:from_list([{Pid, V} || {_, V, _, Pid} <- Entries ++ Ours]),
-       calls => maps:from_list([PidCall || {_, PidCall} <- Read]),
-       labels => AllLabels, untold => StillUntold, fields => Fields}}
+    {{scan, SweptNs, Interval, SweepUs, Total, Candidates, length(Own), Rows, Told}, Next}
 end.
