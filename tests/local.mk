@@ -1,9 +1,11 @@
-# cmocka speaks TAP; a test binary is one module's. Skips exit with 77 and print the reason.
+# cmocka speaks TAP; a test binary is one module's. One that cannot run prints `1..0 # SKIP reason`
+# and exits with 0: automake takes 77 for an error where there is TAP.
 TEST_EXTENSIONS = .sh
 LOG_DRIVER = env CMOCKA_MESSAGE_OUTPUT=TAP AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 SH_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 AM_TESTS_ENVIRONMENT = BEAMTOP_SRCDIR='$(abs_top_srcdir)' BEAMTOP_BUILDDIR='$(abs_top_builddir)'; \
-	FUZZ_TARGETS='$(FUZZ_TARGETS)'; export BEAMTOP_SRCDIR BEAMTOP_BUILDDIR FUZZ_TARGETS;
+	BEAMTOP='$(abs_top_builddir)/src/beamtop'; FUZZ_TARGETS='$(FUZZ_TARGETS)'; \
+	export BEAMTOP BEAMTOP_SRCDIR BEAMTOP_BUILDDIR FUZZ_TARGETS;
 
 # ---- base
 UNIT_BASE = tests/unit/base/test_clock tests/unit/base/test_error tests/unit/base/test_memory \

@@ -315,6 +315,8 @@ static void curses_resized(struct tty *tty)
     if (ioctl(fileno(t->out), TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0)
         resize_term(size.ws_row, size.ws_col);
     t->resize_pending = true;
+    /* What was written for the old size while the terminal had the new one stands anywhere. */
+    curses_redraw(tty);
 }
 
 static void curses_mouse(struct tty *tty, bool on)
@@ -346,7 +348,6 @@ static void curses_resume(struct tty *tty)
     if (t->modern)
         send_raw(t, PASTE_ON);
     curses_resized(tty);
-    curses_redraw(tty);
 }
 
 static void curses_beep(struct tty *tty)

@@ -238,7 +238,7 @@ int main(void)
     unsigned seed = (unsigned)clock_wall_us();
     if (!getenv("BEAMTOP") || !node_available(NULL)) {
         puts("1..0 # SKIP needs BEAMTOP (the program) and an Erlang on this machine");
-        return 77;
+        return 0;
     }
     srand(seed);
     print_message("seed %u\n", seed);
