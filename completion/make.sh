@@ -7,7 +7,7 @@ set -eu
 
 shell=$1
 program=$2
-work=$(mktemp -d "${TMPDIR:-/tmp}/beamtop-completion.XXXXXX")
+work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for table in commands options columns views themes; do
     "$program" generate "words-$table" >"$work/$table"

@@ -4,7 +4,7 @@
 set -eu
 
 program=$1
-table=$(mktemp "${TMPDIR:-/tmp}/beamtop-fill.XXXXXX")
+table=$(mktemp)
 trap 'rm -f "$table"' EXIT
 
 while IFS= read -r line; do

@@ -11,7 +11,7 @@ if [ -z "${BEAMTOP_SRCDIR:-}" ]; then
 fi
 BEAMTOP_BUILDDIR=${BEAMTOP_BUILDDIR:-$BEAMTOP_SRCDIR/build}
 beamtop=$BEAMTOP_BUILDDIR/src/beamtop
-work=$(mktemp -d "${TMPDIR:-/tmp}/beamtop-test.XXXXXX")
+work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tap_count=0
 tap_failed=0

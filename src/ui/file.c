@@ -1,6 +1,7 @@
 #include "file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -37,27 +38,17 @@ static int put_in_place(const char *temporary, const char *path, bool replace)
     return rename(temporary, path) < 0 ? errno : 0;
 }
 
-/* mkstemp makes files for the owner only; give what any new file would have. */
-static int open_to_others(int fd)
-{
-    mode_t mask = umask(0);
-    umask(mask);
-    return fchmod(fd, 0666 & ~mask) < 0 ? errno : 0;
-}
-
 int file_write(const char *path, const struct buf *content, bool replace, bool is_private,
                struct error *err)
 {
-    char *temporary = alloc_printf("%s.XXXXXX", path);
+    char *temporary = alloc_printf("%s.%ld.tmp", path, (long)getpid());
     int rc = 0;
-    int fd = mkstemp(temporary);
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, is_private ? 0600 : 0666);
     if (fd < 0) {
         rc = error_set_errno(err, errno, "%s cannot be written", path);
         goto out;
     }
     int failed = write_all(fd, content);
-    if (!failed && !is_private)
-        failed = open_to_others(fd);
     if (close(fd) < 0 && !failed)
         failed = errno;
     if (!failed)

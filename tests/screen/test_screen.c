@@ -19,7 +19,7 @@
 #include "world.h"
 
 /* A letter for each style, in the order of the list. */
-static const char letters[] = ".dlvTtHhCcM*nfpRW+-gGowXSPEmk";
+static const char letters[] = ".dlvTtHhCcM*nfpRW+-gGow!SPEmk";
 
 struct step {
     enum action action;
