@@ -293,6 +293,9 @@ state_test({Node, _}, K) ->
     true = Bytes > 100 andalso byte_size(Text) =< 100,
     Plain = evaluate(Node, "proc_lib:spawn(timer, sleep, [infinity]).", []),
     {ok, _, {no_state, <<_, _/binary>>}} = ask(K, state, {Plain, 1000, 100}, 5000),
+    ok = sys:suspend(Sup),
+    {ok, _, {state, _, _}} = ask(K, state, {Sup, 1000, 100}, 5000),
+    ok = sys:resume(Sup),
     {message_queue_len, 0} = rpc:call(Node, erlang, process_info, [Plain, message_queue_len]),
     rpc:call(Node, erlang, exit, [Plain, kill]).
 

@@ -5,10 +5,11 @@
 %% asking and ends with its answer, so that a late reply reaches nobody.
 Behaviours = [gen_server, gen_statem, gen_event, gen_fsm, supervisor],
 
-%% In a loop of a behaviour; or hibernating, then the module behind proc_lib tells.
+%% In a loop of a behaviour, or in that of sys when it is suspended there; or hibernating, then the
+%% module behind proc_lib tells.
 IsBehaviour = fun(Stack, Call) ->
     Modules = [M || {M, _, _, _} <- Stack],
-    lists:any(fun(M) -> lists:member(M, Behaviours) end, Modules)
+    lists:any(fun(M) -> lists:member(M, [sys | Behaviours]) end, Modules)
         orelse begin
             {Module, Function, _} = Call,
             lists:member({erlang, hibernate}, [{M, F} || {M, F, _, _} <- Stack])
