@@ -12,6 +12,9 @@
 /* Whatever the header costs, the others get this share of the budget. */
 #define OTHERS_MIN_SHARE 0.25
 
+/* A stretch below this is kept, but not told: at the edge of the budget it comes and goes. */
+#define WORTH_SAYING 1.25
+
 void governor_init(struct governor *g, double interval_s, double budget)
 {
     memset(g, 0, sizeof *g);
@@ -54,7 +57,7 @@ void governor_plan(const struct governor *g, unsigned questions, struct governor
     plan->others_s = plan->header_s;
     if (others_us > left_us * plan->others_s)
         plan->others_s = at_most(others_us / left_us);
-    if (plan->others_s <= g->interval_s)
+    if (plan->others_s < g->interval_s * WORTH_SAYING)
         return;
 
     char every[32], cost[32], share[32];
