@@ -270,6 +270,9 @@ void tui_take_requests(struct tui *t)
         case REQUEST_NODE:
             rc = tui_connect(t, r.text, &err);
             break;
+        case REQUEST_UNFILTER:
+            rc = tui_set_filter(t, "", NULL, &err);
+            break;
         }
         if (rc != 0)
             tui_message(t, STYLE_ERROR, "%s", err.text);

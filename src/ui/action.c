@@ -24,7 +24,7 @@ const struct action_row action_table[ACTIONS] = {
     [ACTION_LEFT] = {MOVE, .name = "left", .help = "scroll left"},
     [ACTION_RIGHT] = {MOVE, .name = "right", .help = "scroll right"},
     [ACTION_ENTER] = {MOVE, .name = "enter", .help = "open what is under the cursor"},
-    [ACTION_BACK] = {MOVE, .name = "back", .help = "go back to where one came from"},
+    [ACTION_BACK] = {MOVE, .name = "back", .help = "go back; where nothing is behind, take the filter off"},
 
     [ACTION_VIEW] = {PANE, .name = "view", .args = "NAME [WORD]", .arg = WORD_VIEW,
                      .needs_arg = true, .rest_of_line = true, .help = "show a view in this pane"},

@@ -208,11 +208,15 @@ static void draw_bottom(const struct screen *s, struct canvas *c, struct rect r)
         enum action action;
         const char *does;
     } hints[] = {{ACTION_HELP, "keys"},      {ACTION_FILTER, "filter"}, {ACTION_COMMAND, "command"},
-                 {ACTION_ENTER, "open"},     {ACTION_BACK, "back"},     {ACTION_CHOOSE_SORT, "sort"},
+                 {ACTION_ENTER, "open"},     {ACTION_BACK, "back"},     {ACTION_MAILBOX, "mailbox"},
+                 {ACTION_STATE, "state"},    {ACTION_CHOOSE_SORT, "sort"},
                  {ACTION_CHOOSE_COLUMNS, "columns"}, {ACTION_PAUSE, "pause"}, {ACTION_QUIT, "leave"}};
     int at = 1;
     for (size_t i = 0; s->keymap && i < sizeof hints / sizeof hints[0]; i++) {
         char keys[64] = "";
+        const char *view = action_table[hints[i].action].view;
+        if (view && strcmp(view, screen_view(s)) != 0)
+            continue;
         if (!keymap_keys_of(s->keymap, screen_place(s), hints[i].action, NULL, keys, sizeof keys))
             continue;
         keys[1 + strcspn(keys + 1, ",")] = '\0'; /* the first of them; it may be a comma */

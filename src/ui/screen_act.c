@@ -93,6 +93,8 @@ static int act_back(struct act *a, int n)
         picker_close(a->s);
     else if (pane_back(a->pane))
         refresh(a);
+    else if (a->s->filter[0])
+        screen_ask(a->s, REQUEST_UNFILTER, NULL, false, "");
     return 1;
 }
 

@@ -127,8 +127,10 @@ static void identity(struct view_page *page, const struct process_detail *d)
         page_printf(page, STYLE_WARN, ", suspends %lld others", (long long)row->suspending);
     label(page, "initial call");
     page_slice(page, STYLE_FUNCTION, row->initial_call);
-    label(page, "application");
-    page_slice(page, STYLE_NORMAL, row->application);
+    if (row->application.len) {
+        label(page, "application");
+        page_slice(page, STYLE_NORMAL, row->application);
+    }
     if (row->label.len) {
         label(page, "label");
         page_slice(page, STYLE_NAME, row->label);
@@ -329,7 +331,10 @@ static void mailbox(struct view_page *page, const struct process *p, const struc
                     "  %s messages in %s: reading copies them all; ask again to do it", n, size);
         return;
     case MAILBOX_OK:
-        page_printf(page, STYLE_DIM, "  the first %zu of %s", box->n_messages, n);
+        if (box->len == 0)
+            page_puts(page, STYLE_DIM, "  empty");
+        else
+            page_printf(page, STYLE_DIM, "  the first %zu of %s", box->n_messages, n);
         break;
     }
     for (size_t i = 0; i < box->n_messages; i++) {

@@ -108,6 +108,13 @@ static void test_in_and_back(void **state)
     assert_int_equal(screen_link(f.s).pid.id, 9120);
     act(&f, ACTION_BACK, ""); /* nothing below: stays */
     assert_string_equal(screen_view(f.s), "top");
+    struct screen_request r;
+    while (screen_take_request(f.s, &r))
+        assert_int_not_equal(r.kind, REQUEST_UNFILTER);
+    screen_set_filter(f.s, "shop", NULL, -1);
+    act(&f, ACTION_BACK, "");
+    assert_true(screen_take_request(f.s, &r));
+    assert_int_equal(r.kind, REQUEST_UNFILTER);
     end(&f);
 }
 

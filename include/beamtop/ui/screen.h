@@ -28,6 +28,7 @@ enum screen_request_kind {
     REQUEST_MAILBOX, /* peek at pid's mailbox; force: past the guard, the person has been asked */
     REQUEST_STATE,   /* sys:get_state of pid. Answers to an older request of a kind are dropped */
     REQUEST_NODE,    /* the picker chose node `text` */
+    REQUEST_UNFILTER, /* back, with nowhere to go: take the filter off */
 };
 struct screen_request {
     enum screen_request_kind kind;
