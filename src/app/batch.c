@@ -203,7 +203,10 @@ int batch_run(const struct batch_job *job)
     }
     b.model = model_new();
     if (start(&b, &err) != 0) {
-        end(&b, exit_code_of(&err), &err);
+        /* Not by end(): a loop told to stop before it runs would not run for stop() either. */
+        b.ended = true;
+        b.exit_code = exit_code_of(&err);
+        b.err = err;
     } else {
         if (job->env->err_tty)
             uv_timer_start(&b.progress, on_progress, PROGRESS_MS, PROGRESS_MS);

@@ -112,14 +112,17 @@ struct builder *encode_scan(const struct want_scan *want, const struct filter *f
     return b;
 }
 
-struct builder *encode_process(const struct want *want, const char *node)
+struct builder *encode_process(const struct want *want, const char *node, uint32_t creation)
 {
     struct builder *b = builder_new();
+    struct etf_pid pid = want->process;
+    if (pid.creation == 0)
+        pid.creation = creation;
     build_tuple(b, 2);
     if (want->process_by_name)
         build_binary(b, want->process_name, strlen(want->process_name));
     else
-        build_pid(b, node, &want->process);
+        build_pid(b, node, &pid);
     build_map(b, 3);
     build_pair_int(b, "stack", STACK_FRAMES);
     build_pair_int(b, "links", LINKS_SHOWN);

@@ -144,10 +144,7 @@ static void explain_stage(struct wire *w)
                    "does not take our cookie: give the target's own with --cookie-file FILE or "
                    "BEAMTOP_COOKIE");
     } else if (closed && w->stage <= STAGE_STATUS) {
-        wire_judge(
-            w, CONN_FAILED_NOT_ERLANG,
-            "closes the connection without a word: it is no Erlang node, one older than OTP 23, "
-            "or one with TLS distribution");
+        w->verdict = VERDICT_SHUT;
     } else if (closed) {
         wire_judge(w, CONN_FAILED_INCOMPATIBLE,
                    "closes the connection in the middle of the handshake: its log may tell why");
@@ -213,7 +210,9 @@ static int attempt(struct handshake *h, unsigned index, const char *form_host,
     }
     close(w.fd);
     *verdict = w.verdict;
-    return w.verdict == VERDICT_TAKEN || w.verdict == VERDICT_FORM ? 1 : (int)h->err.code;
+    bool again = w.verdict == VERDICT_TAKEN || w.verdict == VERDICT_SHUT ||
+                 w.verdict == VERDICT_FORM;
+    return again ? 1 : (int)h->err.code;
 }
 
 static int all_taken(struct handshake *h)
@@ -238,6 +237,11 @@ static int try_names(struct handshake *h)
         }
         if (verdict == VERDICT_TAKEN && ++index == LIMIT_NAME_POOL) {
             return all_taken(h);
+        }
+        if (verdict == VERDICT_SHUT && ++index == LIMIT_NAME_POOL) {
+            return wire_fail(h, CONN_FAILED_NOT_ERLANG, ERR_CONNECT,
+                             "closes the connection without a word: it is no Erlang node, one "
+                             "older than OTP 23, or one with TLS distribution");
         }
         if (verdict == VERDICT_FORM) {
             if (reformed) {

@@ -26,6 +26,8 @@ enum verdict {
     VERDICT_NONE,   /* nothing read that ends it: the stage tells */
     VERDICT_FAILED, /* why and the error are set */
     VERDICT_TAKEN,  /* the peer has a connection under our name: try the next */
+    VERDICT_SHUT,   /* closed at our name without a word: another one may be in the middle of a
+                       handshake under it; try the next */
     VERDICT_FORM,   /* its host part is of the other form: once more with ours as it has it */
 };
 

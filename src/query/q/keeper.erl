@@ -106,23 +106,50 @@ end,
 IdKeys = [registered_name, initial_call, group_leader]
     ++ [{dictionary, '$process_label'} || HasDictionaryKey, Otp >= 27],
 
-%% The function found behind proc_lib, which keeps it in the process dictionary. Before OTP 27 the
-%% dictionary comes only as a whole, copied to us: not from a process so large that it may hurt.
+%% Does what may need much memory in a process of its own, linked to us, whose end is not ours.
+%% Value: {ok, Value}, or `failed` when it passed the heap limit or raised an error.
+Doing = fun(Work, Arg) -> exit(try {aside, Work(Arg)} catch _:_ -> failed end) end,
+AsideOptions = SpawnOptions(128 * MiB),
+Aside = fun(Work, Arg) ->
+    Trapped = process_flag(trap_exit, true),
+    Pid = spawn_opt(erlang, apply, [Doing, [Work, Arg]], AsideOptions),
+    Result = receive {'EXIT', Pid, {aside, Value}} -> {ok, Value}; {'EXIT', Pid, _} -> failed end,
+    process_flag(trap_exit, Trapped),
+    receive {'EXIT', _, _} when not Trapped -> exit(shutdown) after 0 -> Result end
+end,
+
+%% A dictionary comes only as a whole, copied to the one that asks. From a process that may have a
+%% large one it is asked aside; from one so large that it may hurt, not at all: `failed`, as when the
+%% process is gone. Value: {ok, Work(Pairs)}.
+OnDictionary = fun({Pid, Work}) ->
+    {dictionary, Pairs} = process_info(Pid, dictionary),
+    Work(Pairs)
+end,
+WithDictionary = fun(Pid, Work) ->
+    case process_info(Pid, memory) of
+        {memory, Bytes} when Bytes < 1048576 ->
+            try {ok, OnDictionary({Pid, Work})} catch error:_ -> failed end;
+        {memory, Bytes} when Bytes < 32 * 1048576 ->
+            Aside(OnDictionary, {Pid, Work});
+        _ ->
+            failed
+    end
+end,
+
+KeysOf = fun(Pid) ->
+    case WithDictionary(Pid, fun erlang:length/1) of {ok, N} -> N; failed -> undefined end
+end,
+
+%% The function found behind proc_lib, which keeps it in the process dictionary; one key of it can
+%% be asked for since OTP 27.
+CallAmong = fun(Pairs) -> lists:keyfind('$initial_call', 1, Pairs) end,
 InitialCall = fun(Pid, Mfa) ->
     Found =
         case HasDictionaryKey of
             true ->
                 process_info(Pid, {dictionary, '$initial_call'});
             false ->
-                case process_info(Pid, memory) of
-                    {memory, Bytes} when Bytes < 32 * 1048576 ->
-                        case process_info(Pid, dictionary) of
-                            {dictionary, Pairs} -> lists:keyfind('$initial_call', 1, Pairs);
-                            undefined -> undefined
-                        end;
-                    _ ->
-                        undefined
-                end
+                case WithDictionary(Pid, CallAmong) of {ok, Pair} -> Pair; failed -> false end
         end,
     case Found of
         {_, {M, F, A}} when is_atom(M), is_atom(F), is_integer(A) -> {M, F, A};
@@ -342,7 +369,8 @@ Handle = fun(Message, State) ->
             State#{holders := Left};
         scheduler_wall_time ->
             %% Counted for this process, so that it goes off with it.
-            erlang:system_flag(scheduler_wall_time, true),
+            put(scheduler_wall_time, true) =:= undefined
+                andalso erlang:system_flag(scheduler_wall_time, true),
             State;
         {'EXIT', Client, _} ->
             stop;
@@ -400,7 +428,8 @@ Start = fun(Client) ->
         Ctx = #{c => Client, k => Keeper, otp => Otp, caps => Caps, own => Own,
                 cut => Cut, print => Print, prefix => Prefix, id => Id, id_keys => IdKeys,
                 identity => Identity, label_text => LabelText,
-                initial_call => InitialCall, apps => Apps},
+                initial_call => InitialCall, apps => Apps, keys_of => KeysOf,
+                with_dictionary => WithDictionary},
         Loop(#{client => Client, ctx => Ctx, queries => #{}, asked => #{}, holders => #{},
                spent => 0})
     catch

@@ -22,20 +22,16 @@ Monitored = fun(List, Most) ->
     {length(List), [{Kind, Who, NameOf(Who)} || {Kind, Who} <- lists:sublist(List, Most)]}
 end,
 
-%% A whole dictionary is copied to us: not a large one.
-Dictionary = fun(Pid, Memory, Most, Print) ->
-    case Memory < 32 * 1048576 andalso process_info(Pid, dictionary) of
-        {dictionary, Pairs} ->
-            WordBytes = erlang:system_info(wordsize),
-            Ancestors = proplists:get_value('$ancestors', Pairs, []),
-            {{length(Pairs), [{Print(Key, 80), WordBytes * erts_debug:flat_size(Value)}
-                              || {Key, Value} <- lists:sublist(Pairs, Most)]},
-             case Ancestors of
-                 [_ | _] -> [A || A <- lists:sublist(Ancestors, 20), is_pid(A) orelse is_atom(A)];
-                 _ -> []
-             end};
-        _ ->
-            {undefined, []}
+%% {Count and sizes of the values of the first keys, ancestors}
+Dictionary = fun(Most, Print) ->
+    fun(Pairs) ->
+        WordBytes = erlang:system_info(wordsize),
+        {{length(Pairs), [{Print(Key, 80), WordBytes * erts_debug:flat_size(Value)}
+                          || {Key, Value} <- lists:sublist(Pairs, Most)]},
+         case proplists:get_value('$ancestors', Pairs, []) of
+             [_ | _] = List -> [A || A <- lists:sublist(List, 20), is_pid(A) orelse is_atom(A)];
+             _ -> []
+         end}
     end
 end,
 
@@ -55,7 +51,8 @@ Items = [status, priority, trap_exit, group_leader, reductions, message_queue_le
          current_function, current_stacktrace, links, monitors,
          monitored_by, garbage_collection, garbage_collection_info, binary],
 
-fun({Who, Limits}, #{id := IdOf, apps := Apps, print := Print}) ->
+fun({Who, Limits}, #{id := IdOf, apps := Apps, print := Print,
+                     with_dictionary := WithDictionary}) ->
     #{stack := StackMost, links := LinksMost, dictionary := DictionaryMost} = Limits,
     Pid = case Who of _ when is_binary(Who) -> Registered(Who); _ -> Who end,
     Info = is_pid(Pid) andalso node(Pid) =:= node() andalso process_info(Pid, Items),
@@ -66,7 +63,11 @@ fun({Who, Limits}, #{id := IdOf, apps := Apps, print := Print}) ->
                      || Key <- [status, priority, trap_exit, reductions, message_queue_len,
                                 message_queue_data, memory, total_heap_size, heap_size,
                                 stack_size, current_function]],
-            {Keys, Ancestors} = Dictionary(Pid, Get(memory), DictionaryMost, Print),
+            {Keys, Ancestors} =
+                case WithDictionary(Pid, Dictionary(DictionaryMost, Print)) of
+                    {ok, Read} -> Read;
+                    failed -> {undefined, []}
+                end,
             Parent =
                 try process_info(Pid, parent) of {parent, P} -> P; undefined -> undefined
                 catch error:_ -> case Ancestors of [A | _] when is_pid(A) -> A; _ -> undefined end

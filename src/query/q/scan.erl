@@ -39,10 +39,33 @@ BinaryBytes = fun(Lists) ->
     lists:map(fun lists:sum/1, Sizes)
 end,
 
+%% How many keys: of large processes one by one and aside, since what is copied may be large too.
+SmallBytes = 131072,
+SweepDictionary = fun(Pids, KeysOf) ->
+    Memories = Ask(Pids, memory),
+    Choice = Run(Memories, [{{memory, '$1'}, [{'<', '$1', SmallBytes}], [dictionary]},
+                            {'_', [], [suspending]}]),
+    Counts = Run(lists:zipwith(fun erlang:process_info/2, Pids, Choice),
+                 [{{'_', '$1'}, [], [{{dictionary, {length, '$1'}}}]},
+                  {undefined, [], [undefined]}]),
+    Large = Run(lists:zip(Pids, Memories),
+                [{{'$1', {memory, '$2'}}, [{'>=', '$2', SmallBytes}], ['$1']}]),
+    case Large of
+        [] ->
+            Counts;
+        _ ->
+            Aside = maps:from_list([{Pid, KeysOf(Pid)} || Pid <- Large]),
+            [case Aside of
+                 #{Pid := Keys} when is_integer(Keys) -> {dictionary, Keys};
+                 _ -> Count
+             end || {Pid, Count} <- lists:zip(Pids, Counts)]
+    end
+end,
+
 SweepSlice = fun(Pids, Attr) ->
     Infos = Ask(Pids, Attr),
     case Attr of
-        _ when Attr =:= links; Attr =:= monitors; Attr =:= dictionary ->
+        _ when Attr =:= links; Attr =:= monitors ->
             Run(Infos, [{{Attr, '$1'}, [], [{{Attr, {length, '$1'}}}]},
                         {undefined, [], [undefined]}]);
         garbage_collection ->
@@ -68,9 +91,11 @@ InSlices = fun InSlices(Work, List, Size) ->
     end
 end,
 
-Sweep = fun(Pids, Attr) ->
-    Copies = lists:member(Attr, [links, monitors, dictionary, binary, garbage_collection]),
+Sweep = fun(Pids, Attr, KeysOf) ->
+    Copies = lists:member(Attr, [links, monitors, binary, garbage_collection]),
     case Copies of
+        _ when Attr =:= dictionary ->
+            InSlices(fun(Slice) -> SweepDictionary(Slice, KeysOf) end, Pids, 100);
         true -> InSlices(fun(Slice) -> SweepSlice(Slice, Attr) end, Pids, 500);
         false -> SweepSlice(Pids, Attr)
     end
@@ -99,9 +124,10 @@ end,
 %% ---- Filtering: who the processes of a part are, kept beside the pids as
 %% {Name | [], InitialCall, Label | undefined, Application | undefined, PidMatches}
 
-%% Identities of Pids. The dictionary comes as a whole before OTP 27, so it is not asked of
-%% processes with a large memory; `suspending` gives an empty list in its place.
-Identify = fun(Pids, Apps, #{caps := #{dict_key := HasKey, label := HasLabel}}) ->
+%% Identities of Pids. The dictionary comes as a whole before OTP 27, so it is asked together with
+%% the rest only of small processes; `suspending` gives an empty list in its place.
+Identify = fun(Pids, Apps, #{caps := #{dict_key := HasKey, label := HasLabel},
+                             initial_call := InitialCall}) ->
     Items = [registered_name, initial_call, group_leader],
     {Infos, Calls} =
         case HasKey of
@@ -113,19 +139,28 @@ Identify = fun(Pids, Apps, #{caps := #{dict_key := HasKey, label := HasLabel}}) 
                  Run(Answers, [{['_', '_', '_', {'_', '$1'}, '_'], [], [{{call, '$1'}}]},
                                {undefined, [], [false]}])};
             false ->
-                Choice = Run(Ask(Pids, memory),
-                             [{{memory, '$1'}, [{'<', '$1', 32 * 1048576}],
+                Memories = Ask(Pids, memory),
+                Choice = Run(Memories,
+                             [{{memory, '$1'}, [{'<', '$1', SmallBytes}],
                                [{const, Items ++ [dictionary]}]},
                               {'_', [], [{const, Items ++ [suspending]}]}]),
                 Answers = lists:zipwith(fun erlang:process_info/2, Pids, Choice),
                 Dictionaries = Run(Answers, [{['_', '_', '_', {'_', '$1'}], [], ['$1']},
                                              {undefined, [], [[]]}]),
                 N = length(Pids),
+                Found = lists:zipwith3(fun lists:keyfind/3, lists:duplicate(N, '$initial_call'),
+                                       lists:duplicate(N, 1), Dictionaries),
+                Large = Run(lists:zip(Pids, Memories),
+                            [{{'$1', {memory, '$2'}}, [{'>=', '$2', SmallBytes}], ['$1']}]),
+                Aside = maps:from_list([{Pid, InitialCall(Pid, undefined)} || Pid <- Large]),
                 {Run(Answers, [{['$1', '$2', '$3', '_'], [],
                                 [['$1', '$2', '$3', {const, {label, undefined}}]]},
                                {undefined, [], [undefined]}]),
-                 lists:zipwith3(fun lists:keyfind/3, lists:duplicate(N, '$initial_call'),
-                                lists:duplicate(N, 1), Dictionaries)}
+                 case Large of
+                     [] -> Found;
+                     _ -> [case Aside of #{Pid := Call} -> {call, Call}; _ -> InDictionary end
+                           || {Pid, InDictionary} <- lists:zip(Pids, Found)]
+                 end}
         end,
     Leader = {const, Apps},
     Body = fun(Call, App) -> [{{'$1', Call, '$4', App}}] end,
@@ -207,7 +242,8 @@ Filter = fun(Triples, Pids, Known, #{filter := {_, Fields, Maps}, apps := Apps,
                 Found
         end
     end,
-    Identities = Known ++ InSlices(Identify1, Strangers, 500),
+    #{caps := #{dict_key := HasKey}} = Ctx,
+    Identities = Known ++ InSlices(Identify1, Strangers, case HasKey of true -> 500; _ -> 100 end),
     Functions =
         case lists:member(current_function, Fields) of
             true -> Ask(Pids, current_function);
@@ -225,9 +261,9 @@ end,
 %% State: {Pids, Last values, Identities}; identities of the first of the pids only, or none.
 
 PartWork = fun(Job, {Pids0, Olds0, Known}) ->
-    #{attr := Attr, first := First, add := {NewPids, NewOlds}} = Job,
+    #{attr := Attr, first := First, add := {NewPids, NewOlds}, keys_of := KeysOf} = Job,
     Pids = Pids0 ++ NewPids,
-    News = Sweep(Pids, Attr),
+    News = Sweep(Pids, Attr, KeysOf),
     Olds = case First of true -> News; false -> Olds0 ++ NewOlds end,
     Triples = lists:zip3(Pids, Olds, News),
     {Passing, Identities, Labels} =
@@ -333,7 +369,7 @@ end,
 %% How an item's value is matched and what is made of it: {Item, Variable} -> {Pattern, Body}.
 %% Sizes of binaries are summed elsewhere, and stand in '$2'.
 Column = fun({Item, V}) ->
-    Counted = lists:member(Item, [links, monitors, monitored_by, dictionary, suspending]),
+    Counted = lists:member(Item, [links, monitors, monitored_by, suspending]),
     case Item of
         id -> {'_', '$1'};
         binary -> {'_', '$2'};
@@ -404,12 +440,30 @@ MakeRows = fun(Shown, Items, Tail) ->
                  [{{'$7', '$5', '$6', {list_to_tuple(Values)}}}]}])
 end,
 
+%% The number of keys where the item `dictionary` has a place, which Ask filled with something else.
+CountKeys = fun(Pids, Infos, Items, #{keys_of := KeysOf}) ->
+    case lists:member(dictionary, Items) of
+        false ->
+            Infos;
+        true ->
+            Count = fun(Pid) ->
+                fun(dictionary, _) -> {dictionary, KeysOf(Pid)};
+                   (_, Value) -> Value
+                end
+            end,
+            [case Info of undefined -> Info; _ -> lists:zipwith(Count(Pid), Items, Info) end
+             || {Pid, Info} <- lists:zip(Pids, Infos)]
+    end
+end,
+
 %% Rows of entries, and the initial calls. Entries: [{Key, Value, Delta, Pid}].
 ReadRows = fun(Entries, Items, Calls0, Apps, Ctx) ->
     Pids = Run(Entries, [{{'_', '_', '_', '$1'}, [], ['$1']}]),
     HasId = lists:member(id, Items),
     IdKeys = case HasId of true -> maps:get(id_keys, Ctx); false -> [] end,
-    Infos = Ask(Pids, [case I of id -> registered_name; _ -> I end || I <- Items] ++ IdKeys),
+    Keys = [case I of id -> registered_name; dictionary -> registered_name; _ -> I end
+            || I <- Items] ++ IdKeys,
+    Infos = CountKeys(Pids, Ask(Pids, Keys), Items ++ IdKeys, Ctx),
     Calls = case HasId of true -> CallsOf(Pids, Calls0, Ctx); false -> #{} end,
     Ids = case HasId of
         true -> IdsOf(Pids, Infos, lists:duplicate(length(Items), '_'), Calls, Apps, Ctx);
@@ -422,8 +476,7 @@ end,
 
 %% Processes ranked by the coordinator itself: followed ones and, if wanted, our own.
 Extra = fun(Pids, Lasts, Job) ->
-    #{attr := Attr} = Job,
-    #{mode := Mode, order := Order, first := First} = Job,
+    #{attr := Attr, mode := Mode, order := Order, first := First, keys_of := KeysOf} = Job,
     Sign = case Order of desc -> 1; asc -> -1 end,
     Olds = [case First of true -> undefined; false -> maps:get(Pid, Lasts, undefined) end
             || Pid <- Pids],
@@ -431,7 +484,7 @@ Extra = fun(Pids, Lasts, Job) ->
          undefined -> {Sign * Value, Value, undefined, Pid};
          _ when Mode =:= delta -> {Sign * (Value - Old), Value, Value - Old, Pid};
          _ -> {Sign * Value, Value, Value - Old, Pid}
-     end || {Pid, Old, {_, Value}} <- lists:zip3(Pids, Olds, Sweep(Pids, Attr))]
+     end || {Pid, Old, {_, Value}} <- lists:zip3(Pids, Olds, Sweep(Pids, Attr, KeysOf))]
 end,
 
 %% ---- The coordinator
@@ -512,7 +565,8 @@ end,
 JobOf = fun(#{filter := Filtering, attr := Attr} = Arg, State, Apps, Ctx) ->
     #{attr := OldAttr, turn := Turn, fields := OldFields} = State,
     Given = maps:with([attr, mode, order, rows, filter], Arg),
-    Base = Given#{first => Attr =/= OldAttr, turn => Turn},
+    KeysOf = case Attr of dictionary -> maps:get(keys_of, Ctx); _ -> none end,
+    Base = Given#{first => Attr =/= OldAttr, turn => Turn, keys_of => KeysOf},
     case Filtering of
         none ->
             %% A fun is copied with all that it needs: only to who needs it.
@@ -520,7 +574,7 @@ JobOf = fun(#{filter := Filtering, attr := Attr} = Arg, State, Apps, Ctx) ->
         {_, Asked, _} ->
             Fields = lists:usort(Asked),
             Base#{fields => Fields, all_labels => Fields =/= OldFields, apps => Apps,
-                  ctx => maps:with([caps, label_text], Ctx)}
+                  ctx => maps:with([caps, label_text, initial_call], Ctx)}
     end
 end,
 

@@ -18,10 +18,12 @@ fun([], #{k := Keeper}) ->
     {Gcs, GcWords, _} = erlang:statistics(garbage_collection),
     {{input, InBytes}, {output, OutBytes}} = erlang:statistics(io),
 
-    %% The flag is on as long as a process that set it lives: the keeper does.
+    %% The flag is on as long as a process that set it lives. The keeper sets it once, also where
+    %% it is on already: whoever did that may go before us.
+    Keeper ! scheduler_wall_time,
     Swt =
         case erlang:statistics(scheduler_wall_time_all) of
-            undefined -> Keeper ! scheduler_wall_time, undefined;
+            undefined -> undefined;
             Times -> lists:sort(Times)
         end,
 
