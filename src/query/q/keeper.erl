@@ -223,13 +223,20 @@ end,
 %% argument with those of the one before.
 NoBindings = case Otp >= 25 of true -> #{}; false -> [] end,
 
-Evaluate = fun(Source) ->
+%% A query that names the keys of Ctx which it needs gets no others: all of it is 100 kB, copied to
+%% every worker.
+Evaluate = fun(Source, Everything) ->
     try
         {ok, Tokens, _} = erl_scan:string(unicode:characters_to_list(Source)),
         {ok, Forms} = erl_parse:parse_exprs(Tokens),
-        {value, Query, _} = erl_eval:exprs(Forms, NoBindings),
+        {value, Value, _} = erl_eval:exprs(Forms, NoBindings),
+        {Query, Ctx} =
+            case Value of
+                {Keys, F} -> {F, maps:with(Keys, Everything)};
+                F -> {F, Everything}
+            end,
         true = is_function(Query, 2),
-        {ok, Query}
+        {ok, Query, Ctx}
     catch
         Class:Reason -> {error, {Class, Cut(Reason, 1000)}}
     end
@@ -287,7 +294,7 @@ Holder = fun Holder(Keeper, Query, Ctx, State, Pending) ->
 end,
 
 %% ---- The loop
-%% State: client, ctx, queries (name => {ok, Fun} | {error, Why}), asked (id => {Pid, Timer, Start,
+%% State: client, ctx, queries (name => {ok, Fun, Ctx} | {error, Why}), asked (id => {Pid, Timer, Start,
 %% DeadlineMs}), holders (name => Pid), spent (native time of our own, told with the next answer).
 
 Answer = fun(AskId, Kind, {Worked, Waited}, What, State) ->
@@ -312,8 +319,8 @@ HolderOptions = fun() ->
     SpawnOptions(64 * MiB + 256 * erlang:system_info(process_count))
 end,
 
-StartHolder = fun(Name, Query, State) ->
-    #{holders := Holders, ctx := Ctx} = State,
+StartHolder = fun(Name, Query, Ctx, State) ->
+    #{holders := Holders} = State,
     case Holders of
         #{Name := Pid} ->
             {Pid, State};
@@ -324,15 +331,15 @@ StartHolder = fun(Name, Query, State) ->
 end,
 
 Ask = fun(AskId, Name, Arg, DeadlineMs, State) ->
-    #{queries := Queries, ctx := Ctx} = State,
+    #{queries := Queries} = State,
     case maps:get(Name, Queries, {error, {error, not_loaded}}) of
         {error, Why} ->
             Answer(AskId, error, {0, 0}, Why, State);
-        {ok, Query} ->
+        {ok, Query, Ctx} ->
             {Pid, Next} =
                 case Arg of
                     {in, HolderName, HolderArg} ->
-                        {P, S} = StartHolder(HolderName, Query, State),
+                        {P, S} = StartHolder(HolderName, Query, Ctx, State),
                         P ! {ask, AskId, HolderArg},
                         {P, S};
                     _ ->
@@ -362,7 +369,7 @@ Handle = fun(Message, State) ->
             Left = maps:from_list([H || {_, P} = H <- maps:to_list(Holders), P =/= Pid]),
             Fail(AskId, timeout, State#{holders := Left});
         {load, Name, Source} when is_atom(Name), is_binary(Source) ->
-            State#{queries := Queries#{Name => Evaluate(Source)}};
+            State#{queries := Queries#{Name => Evaluate(Source, maps:get(ctx, State))}};
         {drop, Name} when is_map_key(Name, Holders) ->
             {Pid, Left} = maps:take(Name, Holders),
             exit(Pid, kill),

@@ -639,6 +639,7 @@ Begin = fun(Given, Reset) ->
     end
 end,
 
+{[k, own, apps, caps, label_text, id_keys, initial_call],
 fun(#{reset := Reset, filter := Filtering} = Arg, Ctx) ->
     #{state := Given, k := Keeper, own := OwnOf} = Ctx,
     State = Begin(Given, Reset),
@@ -649,4 +650,4 @@ fun(#{reset := Reset, filter := Filtering} = Arg, Ctx) ->
     Total = Everybody - length(Own),
     Candidates = case Filtering of none -> Total; _ -> Passed end,
     {{scan, SweptNs, Interval, SweepUs, Total, Candidates, length(Own), Rows, Told}, Next}
-end.
+end}.

@@ -1,4 +1,5 @@
 %% The header's numbers, asked for at every tick: only calls that cost microseconds. Arg: [].
+{[k],
 fun([], #{k := Keeper}) ->
     Types = [total, processes, processes_used, system, atom, atom_used, binary, code, ets],
     %% Not supported where the allocators are switched off.
@@ -48,4 +49,4 @@ fun([], #{k := Keeper}) ->
         erlang:monotonic_time() - erlang:system_info(start_time), native, millisecond),
     {system, MonoNs, erlang:system_time(microsecond), UptimeMs, Memory, Counts, Queues,
      {Reductions, ContextSwitches, Gcs, GcWords, InBytes, OutBytes}, Swt, Rss}
-end.
+end}.
