@@ -198,3 +198,15 @@ LIVE_TESTS = $(LIVE_BINARIES) tests/live/test_demo.sh tests/live/test_queries.sh
 EXTRA_DIST += tests/live/queries.erl tests/bench/scan.erl tests/bench/scan.sh
 TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_life.sh tests/tmux/test_look.sh
 TESTS += tests/scripts.sh $(LIVE_TESTS) $(TMUX_TESTS)
+
+# ---- bench: figures beside their goals, never part of `make check`. BENCH: cheap, cost, budget, light
+EXTRA_PROGRAMS = tests/bench/pty
+tests_bench_pty_SOURCES = tests/bench/pty.c
+tests_bench_pty_LDADD = -lutil
+CLEANFILES += tests/bench/pty$(EXEEXT)
+EXTRA_DIST += tests/bench/bench.sh tests/bench/cheap.erl
+BENCH =
+bench: all tests/bench/pty$(EXEEXT)
+	BEAMTOP_SRCDIR='$(abs_top_srcdir)' BEAMTOP_BUILDDIR='$(abs_top_builddir)' \
+		$(srcdir)/tests/bench/bench.sh $(BENCH)
+.PHONY: bench

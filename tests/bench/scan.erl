@@ -1,7 +1,7 @@
 %%% What a scan costs a target: time against a bare sweep timed on the same node in the same run,
 %%% bytes shipped, peak growth of the node's memory, and the collection of etop beside it.
 -module(scan).
--export([bare/1, main/1, target/2, default_scan/0]).
+-export([bare/1, cpu_us/1, etop/2, main/1, target/2, default_scan/0]).
 
 -define(TICKS, 20).
 
@@ -20,8 +20,7 @@ main([Processes | Roots]) ->
 target(Root, Processes) ->
     %% No busy waiting: what the VM's threads use is then what it worked.
     Target = {Node, _} = queries:start_target(Root,
-        ["+P", "4000000", "+sbwt", "none", "+sbwtdcpu", "none", "+sbwtdio", "none",
-         "-mode", "interactive"]),
+        ["+P", "4000000", "+sbwt", "none", "+sbwtdcpu", "none", "+sbwtdio", "none"]),
     queries:evaluate(Node, "P = spawn(timer, sleep, [infinity]), register(churn, P), ok.", []),
     queries:evaluate(Node, "lists:foreach(fun(_) -> spawn(timer, sleep, [infinity]) end, lists:seq(1, N)).",
          [{'N', Processes}]),
@@ -102,7 +101,7 @@ peak(Node) ->
 
 %% CPU time of all threads of a process, from the scheduler of the kernel.
 cpu_us(OsPid) ->
-    Dir = "/proc/" ++ integer_to_list(OsPid) ++ "/task/",
+    Dir = lists:concat(["/proc/", OsPid, "/task/"]),
     {ok, Tasks} = file:list_dir(Dir),
     lists:sum([case file:read_file(Dir ++ Task ++ "/schedstat") of
                    {ok, Text} -> binary_to_integer(hd(binary:split(Text, <<" ">>)));
@@ -110,6 +109,10 @@ cpu_us(OsPid) ->
                end || Task <- Tasks]) div 1000.
 
 etop(Node, OsPid) ->
+    %% The target runs in embedded mode, which loads nothing by itself.
+    {module, _} = queries:evaluate(Node,
+        "[Dir | _] = filelib:wildcard(code:root_dir() ++ \"/lib/runtime_tools-*/ebin\"),"
+        "code:load_abs(filename:join(Dir, observer_backend)).", []),
     Runs = [begin
                 Before = cpu_us(OsPid),
                 Collected = rpc:call(Node, observer_backend, etop_collect, [self()], 60000),

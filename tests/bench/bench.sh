@@ -1,0 +1,110 @@
+#!/bin/sh
+# What the program costs a target and its own machine, as tables of figures and goals; asserts
+# nothing. See docs/performance.md.
+# usage: bench.sh [cheap|budget|cost|light]…      all of them without an argument
+#   BEAMTOP        the program (default: the one of the build)
+#   BENCH_RELEASES releases beside the machine's own (default: 23 27 29; those that are there)
+#   BENCH_PROCESSES, BENCH_MANY   processes of the targets (100000, 1000000)
+set -u
+src=${BEAMTOP_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
+build=${BEAMTOP_BUILDDIR:-$src}
+roots=${BEAMTOP_ROOTS:-/var/cache/beamtop}
+program=${BEAMTOP:-$build/src/beamtop}
+some=${BENCH_PROCESSES:-100000}
+many=${BENCH_MANY:-1000000}
+BEAMTOP_SRCDIR=$src
+ERL_EPMD_PORT=$((20000 + $$ % 20000))
+export BEAMTOP_SRCDIR ERL_EPMD_PORT
+
+command -v erlc >/dev/null || { echo "no Erlang on this machine"; exit 77; }
+work=$(mktemp -d) || exit 1
+feeder=
+cleanup() {
+    [ -z "$feeder" ] || kill "$feeder" 2>/dev/null
+    ERL_EPMD_PORT=$ERL_EPMD_PORT epmd -kill >/dev/null 2>&1
+    rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+erlc -o "$work" "$src/tests/live/queries.erl" "$src/tests/bench/scan.erl" \
+    "$src/tests/bench/cheap.erl" || exit 1
+
+erlang() {
+    timeout "$1" erl -noinput -hidden -pa "$work" -name "bench$$_$2@127.0.0.1" \
+        -setcookie beamtop_test -eval "$3, halt(0)."
+}
+
+# Every release: "" is the machine's own.
+each_root() {
+    for release in "" ${BENCH_RELEASES-23 27 29}; do
+        root=
+        if [ -n "$release" ]; then
+            root=$roots/otp-$release
+            [ "$(id -u)" = 0 ] && [ -x "$root/usr/bin/erl" ] || continue
+        fi
+        erlang 240 cheap "cheap:main([\"$program\", \"$root\", $1])"
+    done
+}
+
+word() { awk -v v="$2" -v g="$3" -v what="$1" 'BEGIN {
+    printf "  %-52s %14s  < %-10s %s\n", what, v, g, v + 0 < g + 0 ? "ok" : "MISSED" }'; }
+value() { awk -v n="$1" '$1 == n { print $2 }' "$work/figures"; }
+
+# A target that stays while the program is measured on it: sets node and os_pid.
+open_target() {
+    mkfifo "$work/in" "$work/out"
+    timeout 300 erl -noinput -hidden -pa "$work" -name "bench$$_light@127.0.0.1" \
+        -setcookie beamtop_test -eval "cheap:light([\"\", $1]), halt(0)." <"$work/in" >"$work/out" &
+    feeder=$!
+    exec 3>"$work/in" 4<"$work/out"
+    read -r _ node os_pid <&4
+}
+
+close_target() {
+    exec 3>&- 4<&-
+    wait "$feeder"
+    feeder=
+    rm -f "$work/in" "$work/out"
+}
+
+run_pty() {
+    "$build/tests/bench/pty" "$@" "$program" "$node" --cookie beamtop_test --no-config \
+        >"$work/figures" || echo "  the program did not show a full screen"
+}
+
+light_figures() {
+    echo "the program's own side, target of $1 more processes"
+    open_target "$1"
+    starts=
+    for _ in 1 2 3 4 5; do
+        run_pty
+        starts="$starts $(value first_screen_ms)"
+    done
+    median=$(printf '%s\n' $starts | sort -n | sed -n 3p)
+    word "first full screen, ms after start, median of 5" "$median" 150
+    run_pty -t 30
+    word "share of a core over 30 s, %" "$(value cpu_percent)" 1
+    word "resident memory after it, MiB" "$(value resident_kib | awk '{ printf "%.1f", $1 / 1024 }')" 16
+    word "highest resident memory, MiB" "$(value peak_kib | awk '{ printf "%.1f", $1 / 1024 }')" 16
+    run_pty -k 500
+    word "key to screen, ms, p99 of 500, target as it is" "$(value key_p99_ms)" 16
+    run_pty -k 500 -s "$os_pid"
+    word "key to screen, ms, p99, target stopped" "$(value key_p99_ms)" 16
+    echo busy >&3
+    read -r _ <&4
+    run_pty -k 500
+    word "key to screen, ms, p99, target's schedulers busy" "$(value key_p99_ms)" 16
+    echo "  keys without an answer: $(value keys_lost)"
+    close_target
+}
+
+for what in ${@:-cheap cost budget light}; do
+    echo "== $what"
+    case $what in
+    cheap) each_root "{load, $some}" ;;
+    cost) each_root "{cost, 0}, {cost, $some}" ;;
+    budget) erlang 240 budget "cheap:main([\"$program\", \"\", {budget, $many}])" ;;
+    light) light_figures 0; light_figures "$some" ;;
+    *) echo "bench.sh: no bench “$what”" >&2; exit 2 ;;
+    esac
+done

@@ -1,0 +1,196 @@
+%%% What the program costs a target: its own `top`, default columns, 40 rows, as an OS process of its
+%%% own; beside it, on the same node in the same run, a bare sweep and the collection of etop.
+-module(cheap).
+-export([main/1, light/1, target/2]).
+
+-define(ROWS, 40).
+-define(MIB, 1048576).
+
+%% Args: [Program, Root | Tests]; a test is {load, Processes}, {budget, Processes} or {cost, Processes}.
+main([Program, Root | Tests]) ->
+    [test(Program, Root, Test) || Test <- Tests].
+
+%% ---- A target with many processes, and what it is told to do
+
+target(Root, Processes) ->
+    Target = {Node, Port} = scan:target(Root, Processes),
+    {os_pid, OsPid} = erlang:port_info(Port, os_pid),
+    {Target, Node, OsPid}.
+
+
+%% 100 births and 100 deaths, a second, by the node itself; and some processes that do something.
+churn(Node) ->
+    queries:evaluate(Node,
+        "spawn(fun() -> register(bench_churn, self()), (fun Loop(Old) -> "
+        " lists:foreach(fun(P) -> exit(P, kill) end, Old),"
+        " New = lists:map(fun(_) -> spawn(timer, sleep, [infinity]) end, lists:seq(1, 100)),"
+        " receive stop -> ok after 1000 -> Loop(New) end end)([]) end).", []).
+
+figure(What, Value, Goal, Good) ->
+    Word = case Good of true -> "ok"; false -> "MISSED"; told -> "" end,
+    io:format("  ~-52s ~14s  ~-12s ~s~n", [What, Value, Goal, Word]).
+
+text(Format, Values) -> lists:flatten(io_lib:format(Format, Values)).
+
+%% ---- The program: one JSON object a tick
+
+open(Program, Node, Ticks, Budget) ->
+    open_port({spawn_executable, Program},
+              [{args, ["top", atom_to_list(Node), "--cookie", "beamtop_test", "-n", integer_to_list(Ticks),
+                       "-R", integer_to_list(?ROWS), "-F", "json", "-b", Budget, "-t", "30"]},
+               {line, 1000000}, binary, exit_status, hide]).
+
+%% {TargetUs, Bytes, Share} of the next tick, or done.
+next(Port) ->
+    receive
+        {Port, {data, {eol, Line}}} ->
+            {match, [Us, Bytes, Share]} =
+                re:run(Line, "\"target_us\": ?(\\d+).*?\"bytes\": ?(\\d+).*?\"share\": ?([0-9.e+-]+)",
+                       [{capture, all_but_first, list}]),
+            {list_to_integer(Us), list_to_integer(Bytes), number(Share)};
+        {Port, {exit_status, 0}} -> done;
+        {Port, {exit_status, N}} -> error({program_ended, N})
+    after 60000 -> error(silent)
+    end.
+
+number(Text) ->
+    try list_to_float(Text) catch error:_ ->
+        try float(list_to_integer(Text)) catch error:_ ->
+            [A, B] = string:split(Text, "e"), list_to_float(A ++ ".0e" ++ B)
+        end
+    end.
+
+ticks(Port, Each) ->
+    case next(Port) of
+        done -> [];
+        Tick -> Each(), [Tick | ticks(Port, Each)]
+    end.
+
+%% ---- Tests
+
+test(Program, Root, {load, Processes}) ->
+    {Target, Node, OsPid} = target(Root, Processes),
+    churn(Node),
+    timer:sleep(1000),
+    Sampler = sampler(Node),
+    Before = rpc:call(Node, erlang, memory, [total]),
+    P = open(Program, Node, 8, "100"),
+    _ = ticks(P, fun() -> ok end),
+    Peak = stop_sampler(Sampler) - Before,
+
+    Bares = ets:new(bares, [bag, public]),
+    P2 = open(Program, Node, 15, "100"),
+    Ticks = ticks(P2, fun() -> timer:sleep(300), ets:insert(Bares, {bare, erlang:unique_integer(), bare(Node)}) end),
+    [_, _ | Steady] = Ticks,
+    Bare = median([B || {_, _, B} <- ets:tab2list(Bares)]),
+    Us = median([U || {U, _, _} <- Steady]),
+    Bytes = lists:max([B || {_, B, _} <- Steady]),
+    {EtopUs, EtopBytes} = scan:etop(Node, OsPid),
+    heading(Node, Processes),
+    figure("bare processes() and a sweep, us", text("~w", [Bare]), "", told),
+    figure("default tick, us", text("~w", [Us]), "", told),
+    figure("ratio of the tick to the bare sweep", text("~.2f", [Us / Bare]), "<= 2.5", Us / Bare =< 2.5),
+    figure("bytes of a tick, both directions, largest", text("~w", [Bytes]), "<= 16384", Bytes =< 16384),
+    figure("growth of the node's memory, MiB, highest", text("~.1f", [Peak / ?MIB]), "<= 32", Peak =< 32 * ?MIB),
+    figure("etop's collection, us of CPU time", text("~w", [EtopUs]), "", told),
+    figure("times cheaper than etop", text("~.1f", [EtopUs / Us]), ">= 4", EtopUs >= 4 * Us),
+    figure("etop's collection, bytes", text("~w", [EtopBytes]), "", told),
+    figure("times fewer bytes than etop", text("~w", [round(EtopBytes / Bytes)]), ">= 500", EtopBytes >= 500 * Bytes),
+    figure("first tick, us (expressions loaded, parts filled)", text("~w", [element(1, hd(Ticks))]), "", told),
+    queries:stop_target(Target);
+
+%% The header's number against the CPU time of the VM's threads, its idle time taken off.
+test(Program, Root, {cost, Processes}) ->
+    {Target, Node, OsPid} = target(Root, Processes),
+    timer:sleep(1000),
+    Count = 20,
+    P = open(Program, Node, Count, "100"),
+    {_, _, _} = next(P), {_, _, _} = next(P), {_, _, _} = next(P),
+    Start = scan:cpu_us(OsPid), T0 = erlang:monotonic_time(microsecond),
+    Told = [begin {U, _, _} = next(P), U end || _ <- lists:seq(4, Count)],
+    timer:sleep(20),
+    Cpu = scan:cpu_us(OsPid) - Start, Took = erlang:monotonic_time(microsecond) - T0,
+    done = next(P),
+    timer:sleep(500),
+    I0 = scan:cpu_us(OsPid), timer:sleep(3000),
+    Idle = (scan:cpu_us(OsPid) - I0) / 3000000,
+    Outside = Cpu - Idle * Took,
+    heading(Node, Processes),
+    figure("told in the header, us a tick", text("~w", [round(lists:sum(Told) / length(Told))]), "", told),
+    figure("measured outside, us of CPU time a tick", text("~w", [round(Outside / length(Told))]), "", told),
+    Share = lists:sum(Told) / Outside,
+    figure("told / measured", text("~.2f", [Share]), "0.8 to 1.2", abs(Share - 1) =< 0.2),
+    queries:stop_target(Target);
+
+%% Within its budget at any size: ticks come more seldom.
+test(Program, Root, {budget, Processes}) ->
+    {Target, Node, OsPid} = target(Root, Processes),
+    churn(Node),
+    timer:sleep(2000),
+    Sampler = sampler(Node),
+    Before = rpc:call(Node, erlang, memory, [total]),
+    Sampling = (fun() -> I0 = scan:cpu_us(OsPid), timer:sleep(5000), (scan:cpu_us(OsPid) - I0) / 5000000 end)(),
+    T0 = erlang:monotonic_time(microsecond),
+    P = open(Program, Node, 4, "2"),
+    First = next(P),
+    Opened = erlang:monotonic_time(microsecond) - T0,
+    Second = next(P),
+    C0 = scan:cpu_us(OsPid), T1 = erlang:monotonic_time(microsecond),
+    Rest = [next(P), next(P)],
+    Took = erlang:monotonic_time(microsecond) - T1,
+    Outside = (scan:cpu_us(OsPid) - C0) / Took - Sampling,
+    done = next(P),
+    Peak = stop_sampler(Sampler) - Before,
+    Bare = bare(Node),
+    {Us, Bytes, Share} = lists:last(Rest),
+    heading(Node, Processes),
+    figure("first tick on the screen, ms", text("~w", [Opened div 1000]), "", told),
+    figure("bare processes() and a sweep, us", text("~w", [Bare]), "", told),
+    figure("first tick, second, later, us", text("~w ~w ~w", [element(1, First), element(1, Second), Us]), "", told),
+    figure("ratio of a tick to the bare sweep", text("~.2f", [Us / Bare]), "", told),
+    figure("seconds between ticks", text("~.1f", [Took / 2.0e6]), "", told),
+    figure("share of a scheduler told", text("~.2f %", [Share * 100]), "<= 2 %", Share =< 0.0201),
+    figure("share of a core measured outside, two intervals", text("~.2f %", [Outside * 100]), "<= 2.4 %", Outside =< 0.024),
+    figure("bytes of a tick", text("~w", [Bytes]), "<= 16384", Bytes =< 16384),
+    figure("growth of the node's memory, MiB, highest", text("~.1f", [Peak / ?MIB]), "", told),
+    queries:stop_target(Target).
+
+heading(Node, Processes) ->
+    io:format("OTP ~s, ~w processes~n", [rpc:call(Node, erlang, system_info, [otp_release]), Processes]).
+
+bare(Node) -> scan:bare(Node).
+
+median(List) -> lists:nth((length(List) + 1) div 2, lists:sort(List)).
+
+%% A process of the target at the highest priority looks at the memory every millisecond.
+sampler(Node) ->
+    queries:evaluate(Node, "lists:foreach(fun erlang:garbage_collect/1, processes()).", []),
+    queries:evaluate(Node,
+        "spawn_opt(fun() -> (fun Loop(Max) ->"
+        " receive {stop, P} -> P ! {max, Max} after 5 ->"
+        " Loop(max(Max, erlang:memory(total))) end end)(0) end, [{priority, max}]).", []).
+
+stop_sampler(Sampler) ->
+    Sampler ! {stop, self()},
+    receive {max, Max} -> Max after 5000 -> error(sampler) end.
+
+%% A target that waits for "stop" lines: for the bench of the program's own side. Prints its name
+%% and OS pid, and ends when its input does. Args: [Root, Processes].
+light([Root, Processes]) ->
+    {Target, Node, OsPid} = target(Root, Processes),
+    io:format("target ~s ~s~n", [Node, OsPid]),
+    light_loop(Node),
+    queries:stop_target(Target).
+
+light_loop(Node) ->
+    case io:get_line("") of
+        "busy\n" ->
+            queries:evaluate(Node,
+                "lists:foreach(fun(_) -> spawn(fun() -> (fun Spin(End) ->"
+                " lists:seq(1, 1000), case erlang:monotonic_time(millisecond) > End of true -> ok;"
+                " false -> Spin(End) end end)(erlang:monotonic_time(millisecond) + 40000) end) end,"
+                " lists:seq(1, 50)).", []),
+            io:format("ok~n"),
+            light_loop(Node);
+        _ -> ok
+    end.
