@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/text.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/base/regex.h"
 #include "beamtop/etf/print.h"
@@ -156,17 +157,19 @@ static uint32_t fields_of(const struct filter *f, const char *expression, size_t
 int filter_set(struct filter *f, const char *expression, size_t *error_offset, struct error *err)
 {
     struct regex *regex = NULL;
+    struct error mistake = {.code = ERR_NONE};
     size_t prefix;
     uint32_t fields = fields_of(f, expression, &prefix);
     *error_offset = 0;
     if (strcmp(expression, f->expression) == 0)
         return 0;
-    if (expression[prefix] != '\0') {
-        int rc = regex_new(&regex, expression + prefix, error_offset, err);
-        if (rc < 0) {
-            *error_offset += prefix;
-            return rc;
-        }
+    if (expression[prefix] != '\0' &&
+        regex_new(&regex, expression + prefix, error_offset, &mistake) < 0) {
+        *error_offset += prefix;
+        const char *why = strstr(mistake.text, ": ");
+        return error_set(err, mistake.code, "bad expression at column %zu%s",
+                         text_width(expression, *error_offset) + 1,
+                         why != NULL ? why : "");
     }
     regex_free(f->regex);
     f->regex = regex;
