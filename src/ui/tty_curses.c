@@ -333,6 +333,10 @@ static void curses_suspend(struct tty *tty)
     t->suspended = true;
     if (t->modern)
         send_raw(t, PASTE_OFF);
+    /* Where there is no alternate screen, the shell goes on in the last line: an empty one. */
+    (void)move(LINES - 1, 0);
+    (void)clrtoeol();
+    (void)refresh();
     endwin();
     tty->rescue.armed = false;
 }
