@@ -372,11 +372,19 @@ static const struct {
     [ACTION_STATE] = {act_ask_process, REQUEST_STATE},
 };
 
+static bool is_for_picker(enum action action)
+{
+    return action_table[action].group == GROUP_MOVE || action == ACTION_MARK;
+}
+
 int screen_act(struct screen *s, const struct model *m, enum action action, const char *arg,
                struct error *err)
 {
     struct pane *pane = panes_focused(s->panes);
     struct act a = {s, m, pane, pane_top(pane), arg ? arg : "", err};
+    /* A list to choose from belongs to the view below it: what changes that closes the list. */
+    if (handlers[action].run && !is_for_picker(action))
+        picker_close(s);
     return handlers[action].run ? handlers[action].run(&a, handlers[action].n) : 0;
 }
 

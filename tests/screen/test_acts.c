@@ -88,6 +88,38 @@ static void test_every_action_of_the_screen_is_done(void **state)
     }
 }
 
+/* Whatever is done while a list lies over the panes, the list and the view below it agree. */
+static void test_a_list_to_choose_from_ends_with_other_actions(void **state)
+{
+    static const enum action lists[] = {ACTION_CHOOSE_COLUMNS, ACTION_CHOOSE_SORT};
+    (void)state;
+    for (size_t l = 0; l < ARRAY_LEN(lists); l++)
+        for (int i = 0; i < ACTIONS; i++) {
+            struct fixture f = start("top");
+            act(&f, ACTION_SPLIT, "");
+            act(&f, ACTION_VIEW, "memory");
+            act(&f, ACTION_NEXT_PANE, "");
+            act(&f, lists[l], "");
+            assert_int_equal(screen_place(f.s), PLACE_PICKER);
+            (void)refused(&f, (enum action)i, "");
+            (void)refused(&f, ACTION_VIEW, i % 2 ? "memory" : "apps");
+            screen_update(f.s);
+            draw(&f);
+            (void)refused(&f, ACTION_MARK, "");
+            (void)refused(&f, ACTION_ENTER, "");
+            draw(&f);
+            end(&f);
+        }
+    struct fixture f = start("top");
+    act(&f, ACTION_CHOOSE_COLUMNS, "");
+    act(&f, ACTION_DOWN, "");
+    act(&f, ACTION_MARK, "");
+    assert_int_equal(screen_place(f.s), PLACE_PICKER);
+    act(&f, ACTION_VIEW, "memory");
+    assert_int_equal(screen_place(f.s), PLACE_DOC);
+    end(&f);
+}
+
 static void test_in_and_back(void **state)
 {
     struct fixture f = start("top");
@@ -342,6 +374,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_action_of_the_screen_is_done),
+        cmocka_unit_test(test_a_list_to_choose_from_ends_with_other_actions),
         cmocka_unit_test(test_in_and_back),
         cmocka_unit_test(test_a_view_comes_back_as_it_was),
         cmocka_unit_test(test_sort),
