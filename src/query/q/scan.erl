@@ -639,7 +639,7 @@ Begin = fun(Given, Reset) ->
     end
 end,
 
-{[k, own, apps, caps, label_text, id_keys, initial_call],
+{[k, own, apps, caps, label_text, id_keys, initial_call, keys_of],
 fun(#{reset := Reset, filter := Filtering} = Arg, Ctx) ->
     #{state := Given, k := Keeper, own := OwnOf} = Ctx,
     State = Begin(Given, Reset),
