@@ -98,11 +98,14 @@ static bool is_spare(const struct top *t, const struct proc_column *column, size
     return false;
 }
 
+/* A long text column is worth its place from so many columns on. */
+#define LEAST_TEXT 16
+
 static int least_width(const struct proc_column *column)
 {
     int title = (int)strlen(column->title);
-    bool long_text = column->type == COLUMN_TEXT && column->width > 20;
-    int width = long_text ? 20 : column->width;
+    bool long_text = column->type == COLUMN_TEXT && column->width > LEAST_TEXT;
+    int width = long_text ? LEAST_TEXT : column->width;
     return (width > title ? width : title) + 1;
 }
 
