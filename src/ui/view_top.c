@@ -98,14 +98,16 @@ static bool is_spare(const struct top *t, const struct proc_column *column, size
     return false;
 }
 
-/* A long text column is worth its place from so many columns on. */
+/* A long text column is worth its place from so many columns on; the name from more. */
 #define LEAST_TEXT 16
+#define LEAST_NAME 22
 
 static int least_width(const struct proc_column *column)
 {
     int title = (int)strlen(column->title);
-    bool long_text = column->type == COLUMN_TEXT && column->width > LEAST_TEXT;
-    int width = long_text ? LEAST_TEXT : column->width;
+    int least = strcmp(column->key, "name") == 0 ? LEAST_NAME : LEAST_TEXT;
+    bool long_text = column->type == COLUMN_TEXT && column->width > least;
+    int width = long_text ? least : column->width;
     return (width > title ? width : title) + 1;
 }
 
