@@ -303,6 +303,8 @@ int cli_parse(int argc, char **argv, const struct cli_command **command, struct 
     if (rc != 0 || o->help || o->version)
         return rc;
     int n = argc - optind;
+    if (n > (*command)->max_args && !named && !strchr(argv[optind], '@'))
+        return error_set(err, ERR_USAGE, "there is no command “%s”", argv[optind]);
     if (n > (*command)->max_args)
         return error_set(err, ERR_USAGE, "what is “%s”? usage: beamtop %s %s",
                          argv[optind + (*command)->max_args], (*command)->name, (*command)->args);

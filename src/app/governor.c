@@ -62,7 +62,7 @@ void governor_plan(const struct governor *g, unsigned questions, struct governor
 
     char every[32], cost[32], share[32];
     enum question q = plan->dearest;
-    snprintf(plan->why, sizeof plan->why, "%s every %s: costs the target %s, budget %s",
+    snprintf(plan->why, sizeof plan->why, "%s every %s: costs the target %s, budget %s (:set budget)",
              question_name(q), text_duration(every, sizeof every, plan->others_s),
              text_duration(cost, sizeof cost, g->cost_us[q] / 1e6),
              text_percent(share, sizeof share, g->budget));

@@ -24,7 +24,8 @@ static void set_clock(struct tui *t)
 {
     char text[CLOCK_TEXT_BYTES];
     screen_set_clock(t->screen, clock_time_text(text));
-    screen_set_frozen_s(t->screen, (double)(uv_now(&t->loop) - t->changed_ms) / 1000.0);
+    double frozen_s = t->live ? (double)(uv_now(&t->loop) - t->changed_ms) / 1000.0 : NAN;
+    screen_set_frozen_s(t->screen, frozen_s);
 }
 
 void tui_draw_now(struct tui *t)
@@ -132,6 +133,7 @@ int tui_connect(struct tui *t, const char *node, struct error *err)
     struct want want = {.needs = 0};
     live_close(t->live, NULL, NULL);
     t->live = NULL;
+    t->changed_ms = uv_now(&t->loop);
     target_clear(&t->target);
     int rc = target_init(&t->target, node, t->cli, t->env, t->vms.count ? &t->vms : NULL, err);
     if (rc != 0)

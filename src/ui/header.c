@@ -307,6 +307,8 @@ static void add_link(struct items *l, const struct model *m, const struct header
     enum style style;
     enum link_state link = model_link(m, &why);
     const char *words = link_words(link, &style);
+    if (link == LINK_CONNECTING && isnan(state->frozen_s))
+        words = "○ no node chosen";
     char since[48] = "";
     if (link != LINK_LIVE && state->frozen_s > 0) {
         text_duration(since, sizeof since, floor(state->frozen_s));

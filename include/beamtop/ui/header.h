@@ -14,7 +14,7 @@
 struct header_state {
     const char *clock; /* "10:42:07" or "" */
     bool paused;
-    double frozen_s; /* since the last answer; NaN or 0: not told */
+    double frozen_s; /* since the last answer; 0: not told; NaN: nothing is asked */
 };
 
 int header_rows(int screen_rows); /* how many lines a screen of that height spends on it */

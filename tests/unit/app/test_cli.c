@@ -77,7 +77,8 @@ static const struct {
     {"beamtop info shop --rows 5", "--rows is not an option of `beamtop info`"},
     {"beamtop top shop --format yaml", "“yaml” is no format"},
     {"beamtop top shop another", "what is “another”?"},
-    {"beamtop a b", "what is “b”?"},
+    {"beamtop a b", "there is no command “a”"},
+    {"beamtop a@b c", "what is “c”?"},
 };
 
 static void test_good(void **state)
