@@ -197,11 +197,40 @@ static struct pane_look look_of(const struct screen *s, const struct model *m)
     };
 }
 
-/* The bottom row: a message, or which keys help. */
+/* A long message says what to do next at its end: it gets up to MESSAGE_ROWS rows, broken at blanks. */
+#define MESSAGE_ROWS 4
+
+/* Draws it when there is a canvas; returns how many rows it takes. */
+static int put_message(const struct screen *s, struct canvas *c, struct rect r)
+{
+    const char *at = s->message;
+    size_t left = strlen(at);
+    int row = 0;
+    for (; left > 0 && row < MESSAGE_ROWS; row++) {
+        size_t width, room = r.columns > 2 ? (size_t)r.columns - 2 : 1;
+        size_t part = text_prefix(at, left, room, &width), next = part;
+        if (part == 0 || row == MESSAGE_ROWS - 1) {
+            part = next = left;
+        } else if (part < left) {
+            while (next > 0 && at[next] != ' ')
+                next--;
+            part = next = next > 0 ? next : part;
+        }
+        if (c)
+            canvas_put(c, r, row, 1, s->message_style, at, part);
+        while (next < left && at[next] == ' ')
+            next++;
+        at += next;
+        left -= next;
+    }
+    return row;
+}
+
+/* The bottom rows: a message, or which keys help. */
 static void draw_bottom(const struct screen *s, struct canvas *c, struct rect r)
 {
     if (s->message[0]) {
-        canvas_puts(c, r, 0, 1, s->message_style, s->message);
+        put_message(s, c, r);
         return;
     }
     static const struct {
@@ -236,7 +265,9 @@ void screen_draw(struct screen *s, const struct model *m, struct canvas *c,
     struct rect all = {0, 0, c->rows, c->columns};
     bool prompting = s->prompt && prompt_is_open(s->prompt);
     int head = header_rows(c->rows);
-    int bottom = prompting ? prompt_rows(s->prompt, c->columns, c->rows / 2) : 1;
+    int bottom = prompting      ? prompt_rows(s->prompt, c->columns, c->rows / 2)
+                 : s->message[0] ? put_message(s, NULL, all)
+                                 : 1;
     while (head > 0 && c->rows - head - bottom < PANE_LEAST_ROWS)
         head--;
     int middle = c->rows - head - bottom;

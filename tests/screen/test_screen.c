@@ -124,6 +124,12 @@ static const struct scene scenes[] = {
      .rows = 24,
      .columns = 80,
      .steps = {{STEP_MESSAGE, "no such column \"memry\"\x1b[31m"}}},
+    {.name = "top-message-long",
+     .view = "top",
+     .rows = 16,
+     .columns = 60,
+     .steps = {{STEP_MESSAGE, "mq@db1 at port 25672 does not take our cookie: give the target's own "
+                              "with --cookie-file FILE or BEAMTOP_COOKIE"}}},
     {.name = "small-80x24", .world = WORLD_SMALL, .view = "top", .rows = 24, .columns = 80},
     {.name = "small-memory", .world = WORLD_SMALL, .view = "memory", .rows = 24, .columns = 80},
     {.name = "small-schedulers",
