@@ -1,5 +1,7 @@
 #include "encode.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "beamtop/model/column.h"
@@ -112,17 +114,27 @@ struct builder *encode_scan(const struct want_scan *want, const struct filter *f
     return b;
 }
 
-struct builder *encode_process(const struct want *want, const char *node, uint32_t creation)
+/* A pid that a person wrote goes as text, which the node reads as one of its present life: a number
+ * that its release does not have would be a corrupt term to it, logged there and a lost link. */
+static void build_asked_pid(struct builder *b, const char *node, const struct etf_pid *pid)
+{
+    if (pid->creation != 0) {
+        build_pid(b, node, pid);
+        return;
+    }
+    char text[40];
+    int len = snprintf(text, sizeof text, "<0.%" PRIu32 ".%" PRIu32 ">", pid->id, pid->serial);
+    build_binary(b, text, (size_t)len);
+}
+
+struct builder *encode_process(const struct want *want, const char *node)
 {
     struct builder *b = builder_new();
-    struct etf_pid pid = want->process;
-    if (pid.creation == 0)
-        pid.creation = creation;
     build_tuple(b, 2);
     if (want->process_by_name)
         build_binary(b, want->process_name, strlen(want->process_name));
     else
-        build_pid(b, node, &pid);
+        build_asked_pid(b, node, &want->process);
     build_map(b, 3);
     build_pair_int(b, "stack", STACK_FRAMES);
     build_pair_int(b, "links", LINKS_SHOWN);
@@ -135,7 +147,7 @@ struct builder *encode_mailbox(const struct etf_pid *pid, const char *node, int 
 {
     struct builder *b = builder_new();
     build_tuple(b, 4);
-    build_pid(b, node, pid);
+    build_asked_pid(b, node, pid);
     build_int(b, first);
     build_int(b, bytes_each);
     build_bool(b, force);
@@ -147,7 +159,7 @@ struct builder *encode_state(const struct etf_pid *pid, const char *node, int ti
 {
     struct builder *b = builder_new();
     build_tuple(b, 3);
-    build_pid(b, node, pid);
+    build_asked_pid(b, node, pid);
     build_int(b, timeout_ms);
     build_int(b, bytes);
     return b;

@@ -11,8 +11,7 @@
 /* Names of pids are local to the target: `node` is its full name. filter may be NULL or empty. */
 struct builder *encode_scan(const struct want_scan *want, const struct filter *filter,
                             const char *node);
-/* creation: of the node's present incarnation, for a pid that a person wrote. */
-struct builder *encode_process(const struct want *want, const char *node, uint32_t creation);
+struct builder *encode_process(const struct want *want, const char *node);
 struct builder *encode_mailbox(const struct etf_pid *pid, const char *node, int first,
                                int bytes_each, bool force);
 struct builder *encode_state(const struct etf_pid *pid, const char *node, int timeout_ms,

@@ -124,7 +124,7 @@ static struct builder *encode(struct live *l, enum question question)
         l->asked_scan.filtered = filter_is_on(l->filter);
         return encode_scan(&l->want.scan, l->filter, node);
     case QUESTION_PROCESS:
-        return encode_process(&l->want, node, conn_peer_creation(l->conn));
+        return encode_process(&l->want, node);
     case QUESTION_TREE:
         return encode_tree(l->want.tree_app, TREE_MAX_NODES, TREE_MS);
     case QUESTION_APPS:

@@ -261,7 +261,6 @@ static void on_dialed(void *arg, const struct dial_result *r)
     snprintf(c->own, sizeof c->own, "%s", h->own.full);
     snprintf(c->peer, sizeof c->peer, "%s", h->peer);
     snprintf(c->notice, sizeof c->notice, "%s", h->notice);
-    c->peer_creation = h->peer_creation;
     c->self = (struct etf_pid){.id = SELF_ID, .serial = 0, .creation = h->creation};
     c->read_buf = alloc_zero(1, READ_BYTES);
     int rc = adopt_socket(c, r->fd);
@@ -380,11 +379,6 @@ const char *conn_own_node(const struct conn *c)
 const char *conn_peer_node(const struct conn *c)
 {
     return c->peer;
-}
-
-uint32_t conn_peer_creation(const struct conn *c)
-{
-    return c->peer_creation;
 }
 
 const struct conn_stats *conn_stats(const struct conn *c)

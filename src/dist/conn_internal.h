@@ -37,7 +37,6 @@ struct conn {
     struct etf_pid self;
     char own[LIMIT_NODE_NAME_BYTES + 1];
     char peer[LIMIT_NODE_NAME_BYTES + 1];
-    uint32_t peer_creation;
     char notice[512];
     void (*closed)(void *arg);
     void *closed_arg;

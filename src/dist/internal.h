@@ -52,7 +52,6 @@ struct handshake {
     struct error err;
     struct name own;
     char peer[LIMIT_NODE_NAME_BYTES + 1];
-    uint32_t peer_creation;
     uint32_t creation; /* ours */
     char notice[512];
 };

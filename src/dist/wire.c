@@ -132,11 +132,6 @@ static void judge_status(struct wire *w, const uint8_t *body, size_t len)
     }
 }
 
-static uint32_t read_u32(const uint8_t *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
 /* Whether the peer is the one asked for. Decided before our digest leaves. */
 static void judge_peer(struct wire *w)
 {
@@ -172,7 +167,6 @@ static void judge_challenge(struct wire *w, const uint8_t *body, size_t len)
     }
     memcpy(w->h->peer, body + CHALLENGE_NAME_AT, name_len);
     w->h->peer[name_len] = '\0';
-    w->h->peer_creation = read_u32(body + 13);
     judge_peer(w);
 }
 

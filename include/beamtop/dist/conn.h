@@ -113,7 +113,6 @@ bool conn_is_up(const struct conn *c);
 const struct etf_pid *conn_self(const struct conn *c); /* our one pid */
 const char *conn_own_node(const struct conn *c);       /* beamtop@host, once up; "" before */
 const char *conn_peer_node(const struct conn *c);      /* what the peer calls itself */
-uint32_t conn_peer_creation(const struct conn *c);
 const struct conn_stats *conn_stats(const struct conn *c);
 /* Worth telling though it went well: the peer's name is not the one asked for. "" if none. */
 const char *conn_notice(const struct conn *c);

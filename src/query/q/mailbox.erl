@@ -1,14 +1,25 @@
-%% The first messages of a mailbox, as text. Arg: {Pid, First, BytesEach, Force}.
+%% The first messages of a mailbox, as text. Arg: {Pid | PidText, First, BytesEach, Force}.
 %%
 %% The VM has no way to read part of a mailbox: process_info(Pid, messages) copies all of it to the
 %% caller. So the length and the memory of the process are looked at first; Force raises the
 %% guard, and nothing lifts the second one. What is copied lands in this worker, which has a heap
 %% limit and a deadline and ends after the answer. What arrives between the guard and the copy is
 %% bounded by that heap limit. Only text cut to size leaves the node.
-fun({Pid, First, BytesEach, Force}, #{print := Print}) ->
+fun({Asked, First, BytesEach, Force}, #{print := Print}) ->
+    %% As text where a person wrote it.
+    Pid =
+        try
+            case Asked of
+                _ when is_binary(Asked) -> list_to_pid(binary_to_list(Asked));
+                _ -> Asked
+            end
+        catch
+            error:_ -> gone
+        end,
     MiB = 1048576,
     Guarded = fun(Len, Bytes, MostLen, MostBytes) -> Len > MostLen orelse Bytes > MostBytes end,
-    Alive = node(Pid) =:= node() andalso process_info(Pid, [message_queue_len, memory]),
+    Alive = is_pid(Pid) andalso node(Pid) =:= node()
+        andalso process_info(Pid, [message_queue_len, memory]),
     case Alive of
         [{_, Len}, {_, Bytes}] ->
             case {Guarded(Len, Bytes, 50000, 64 * MiB), Guarded(Len, Bytes, 1000, 8 * MiB)} of

@@ -1,4 +1,4 @@
-%% One process. Arg: {Pid | NameBinary, #{stack => N, links => N, dictionary => N}}.
+%% One process. Arg: {Pid | PidOrNameBinary, #{stack => N, links => N, dictionary => N}}.
 %% Lists are counted whole and sent in part; values of the dictionary never leave the node.
 NameOf = fun(Who) ->
     case is_pid(Who) andalso node(Who) =:= node() andalso process_info(Who, registered_name) of
@@ -41,9 +41,17 @@ Binaries = fun(List) ->
     {length(Distinct), lists:sum([Size || {Size, _} <- Sizes]), lists:sublist(Sizes, 20)}
 end,
 
-%% A name comes as a binary: one that is no atom here must not become one.
-Registered = fun(Name) ->
-    try whereis(binary_to_existing_atom(Name, utf8)) catch error:_ -> undefined end
+%% What a person wrote comes as a binary: a name that is no atom here must not become one, nor need
+%% a pid be one that this release can have.
+Written = fun(Text) ->
+    try
+        case Text of
+            <<"<", _/binary>> -> list_to_pid(binary_to_list(Text));
+            _ -> whereis(binary_to_existing_atom(Text, utf8))
+        end
+    catch
+        error:_ -> undefined
+    end
 end,
 
 Items = [status, priority, trap_exit, group_leader, reductions, message_queue_len,
@@ -54,7 +62,7 @@ Items = [status, priority, trap_exit, group_leader, reductions, message_queue_le
 fun({Who, Limits}, #{id := IdOf, apps := Apps, print := Print,
                      with_dictionary := WithDictionary}) ->
     #{stack := StackMost, links := LinksMost, dictionary := DictionaryMost} = Limits,
-    Pid = case Who of _ when is_binary(Who) -> Registered(Who); _ -> Who end,
+    Pid = case Who of _ when is_binary(Who) -> Written(Who); _ -> Who end,
     Info = is_pid(Pid) andalso node(Pid) =:= node() andalso process_info(Pid, Items),
     case is_list(Info) andalso IdOf(Pid, Apps()) of
         Id when is_tuple(Id) ->

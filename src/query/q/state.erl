@@ -1,4 +1,4 @@
-%% The state of a process that speaks OTP's system messages. Arg: {Pid, TimeoutMs, Bytes}.
+%% The state of a process that speaks OTP's system messages. Arg: {Pid | PidText, TimeoutMs, Bytes}.
 %%
 %% Asked only of gen_* behaviours, which answer system messages whatever they are doing next: a
 %% process of any other kind would find a message that it does not know. This worker does the
@@ -26,8 +26,18 @@ IsBehaviour = fun(Stack, Call) ->
         end
 end,
 
-fun({Pid, TimeoutMs, Bytes}, #{print := Print, initial_call := InitialCall}) ->
-    Alive = node(Pid) =:= node()
+fun({Asked, TimeoutMs, Bytes}, #{print := Print, initial_call := InitialCall}) ->
+    %% As text where a person wrote it.
+    Pid =
+        try
+            case Asked of
+                _ when is_binary(Asked) -> list_to_pid(binary_to_list(Asked));
+                _ -> Asked
+            end
+        catch
+            error:_ -> gone
+        end,
+    Alive = is_pid(Pid) andalso node(Pid) =:= node()
         andalso process_info(Pid, [initial_call, message_queue_len, status, memory,
                                    current_stacktrace]),
     case Alive of
