@@ -49,6 +49,7 @@ struct live {
     unsigned told;             /* questions whose first answer is in the log */
     bool stretched;            /* the plan before was */
     bool tick_full;            /* this tick has more than the header */
+    bool had_tick;             /* one is over since the keeper stands */
     uint64_t bytes_before;
     struct tick_cost cost;
     double tick_us;

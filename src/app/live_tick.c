@@ -39,6 +39,7 @@ unsigned live_questions(const struct want *want)
 
 void live_reset_tick(struct live *l)
 {
+    l->had_tick = false;
     l->asked = l->pending = l->again = l->told = 0;
     l->spent_next = 0;
     l->first_spent_ms = 0;
@@ -349,12 +350,21 @@ static void on_answer(void *arg, const struct answer *answer)
         l->handlers.on_change(l->arg, BIT(question));
     if (l->pending != 0 || !of_tick)
         return;
-    end_tick(l);
-    if (l->again) {
-        unsigned again = l->again;
-        l->again = 0;
-        start_tick(l, again);
+    unsigned again = l->again;
+    l->again = 0;
+    if (again && l->options.together) {
+        /* Every tick of a batch run spans an interval. Names are judged before the first is over;
+           those that come later show from the next one on. */
+        if (!l->had_tick)
+            ask(l, QUESTION_SCAN);
+        again = 0;
     }
+    if (l->pending != 0)
+        return;
+    l->had_tick = true;
+    end_tick(l);
+    if (again)
+        start_tick(l, again);
 }
 
 /* ---- what the person changes */

@@ -202,6 +202,14 @@ static json_t *json_on(struct target *t, const char *command, const char *args)
 
 /* ---- numbers of processes */
 
+static void expect_near(const char *what, double v, double before, double after, double slack)
+{
+    double low = (before < after ? before : after) - slack;
+    double high = (before < after ? after : before) + slack;
+    if (!(v >= low && v <= high))
+        fail_msg("%s: %.0f, the node says %.0f and %.0f", what, v, before, after);
+}
+
 static const struct {
     const char *key, *fact;
     double factor;
@@ -417,8 +425,9 @@ static void test_filters(void **state)
         json_t *rows = at(top, "rows");
         /* The node has a process for each of our connections while we look. */
         double more = (double)json_array_size(rows) - expected;
-        if (number_at(top, "scan.matching") != (double)json_array_size(rows) || more < 0 ||
-            more > (strstr(filters[i].filter, "kernel") ? AT_ONCE : 0))
+        bool moves = strstr(filters[i].filter, "kernel") != NULL;
+        double gone = number_at(top, "scan.matching") - (double)json_array_size(rows);
+        if (gone < 0 || gone > (moves ? AT_ONCE : 0) || more < 0 || more > (moves ? AT_ONCE : 0))
             fail_msg("%s: %.0f match, %zu rows, the node says %.0f", filters[i].filter,
                      number_at(top, "scan.matching"), json_array_size(rows), expected);
         for (size_t k = 0; filters[i].key && k < json_array_size(rows); k++) {
@@ -439,10 +448,13 @@ static void test_own(void **state)
     double own = number_at(with, "scan.own");
     assert_true(own >= 2);
     assert_true(number_at(without, "scan.own") >= 2);
-    assert_true((double)json_array_size(at(without, "rows")) == number_at(without, "scan.total"));
+    /* One or two of the node's own may end between sweep and row. */
+    double listed = (double)json_array_size(at(without, "rows"));
+    expect_near("listed", listed, number_at(without, "scan.total"),
+                number_at(without, "scan.total"), 2);
     double shown = (double)json_array_size(at(with, "rows")) - number_at(with, "scan.total");
     /* One that answers another question of the same tick may have ended meanwhile. */
-    if (shown > own || shown < own - 1)
+    if (shown > own || shown < own - 2)
         fail_msg("%.0f more rows, but %.0f own processes", shown, own);
     /* Nothing else comes or goes: with ours it is the VM's own count. */
     double vm = number_at(without, "system.processes");
@@ -454,14 +466,6 @@ static void test_own(void **state)
 }
 
 /* ---- the system's numbers */
-
-static void expect_near(const char *what, double v, double before, double after, double slack)
-{
-    double low = (before < after ? before : after) - slack;
-    double high = (before < after ? after : before) + slack;
-    if (!(v >= low && v <= high))
-        fail_msg("%s: %.0f, the node says %.0f and %.0f", what, v, before, after);
-}
 
 static void expect_system(json_t *line, json_t *before, json_t *after)
 {
@@ -921,7 +925,7 @@ static void test_crowd(void **state)
     top = json_on(t, "top", QUICK "-f fn=timer:sleep");
     assert_true(number_at(top, "scan.matching") >= CROWD + SLEEPERS);
     json_decref(top);
-    say(t, "crowd ! stop, timer:sleep(100), ok.", "ok");
+    say(t, "exit(whereis(crowd), kill), timer:sleep(800), ok.", "ok");
 }
 
 /* Several at once: each has its own numbers and ends without the others noticing. */
@@ -940,12 +944,16 @@ static void test_company(void **state)
         run_wait(&runs[i], 30000);
         run_expect(&runs[i], 0);
         expect_lines(&runs[i], (size_t)(2 + 2 * i));
+        for (int line = 0; line < 2 + 2 * i; line++) {
+            json_t *tick = run_json(&runs[i], line);
+            assert_true(number_at(tick, "interval_us") > 150000);
+            assert_true(json_is_number(at(tick, "system.scheduler_use")));
+            json_decref(tick);
+        }
         json_t *top = run_json(&runs[i], -1);
         assert_true(number_at(top, "scan.matching") == WORKERS);
         /* 4 * 20 rem 27 is 26: the most links */
         assert_string_equal(text_at(top, "rows.0.name"), i % 2 ? "r_26" : "r_20");
-        json_t *use = at(top, "system.scheduler_use");
-        assert_true(json_is_number(use));
         json_decref(top);
         run_clear(&runs[i]);
     }
