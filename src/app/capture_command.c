@@ -139,6 +139,7 @@ static int prepare(struct capturing *c, const struct app_env *env, struct want *
     struct model *nothing;
     int columns = 0, rows = 0;
     int rc = settings_init(&c->settings, o, env, err);
+    settings_print_mistakes(&c->settings);
     if (rc == 0)
         rc = parse_size(o->size, &columns, &rows, err);
     if (rc == 0)

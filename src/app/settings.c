@@ -92,6 +92,17 @@ int settings_init(struct settings *s, const struct cli_options *o, const struct 
     return rc != 0 ? rc : apply_command_line(s, o, err);
 }
 
+void settings_print_mistakes(const struct settings *s)
+{
+    struct buf out;
+    if (s->diags.len == 0)
+        return;
+    buf_init(&out, 0);
+    diags_print(&s->diags, &out);
+    fwrite(out.data, 1, out.len, stderr);
+    buf_clear(&out);
+}
+
 void settings_clear(struct settings *s)
 {
     options_clear(&s->options);

@@ -22,6 +22,7 @@ struct settings {
 int settings_init(struct settings *s, const struct cli_options *o, const struct app_env *env,
                   struct error *err);
 void settings_clear(struct settings *s);
+void settings_print_mistakes(const struct settings *s); /* on stderr */
 
 /* Gives a new screen the settings of its lists: columns, sort, own processes. */
 int settings_to_screen(const struct settings *s, struct screen *screen, const struct model *model,

@@ -382,17 +382,6 @@ static int start(struct tui *t, struct error *err)
     return tui_connect(t, t->cli->target, err);
 }
 
-static void print_diags(const struct tui *t)
-{
-    struct buf out;
-    if (t->settings.diags.len == 0)
-        return;
-    buf_init(&out, 0);
-    diags_print(&t->settings.diags, &out);
-    fwrite(out.data, 1, out.len, stderr);
-    buf_clear(&out);
-}
-
 static void clear(struct tui *t)
 {
     screen_free(t->screen);
@@ -436,7 +425,7 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
     close_all(t);
     if (rc == 0)
         tui_save_history(t);
-    print_diags(t);
+    settings_print_mistakes(&t->settings);
     const struct error *told = rc != 0 ? &err : &t->end;
     if (told->code != ERR_NONE)
         fprintf(stderr, "beamtop: %s\n", told->text);

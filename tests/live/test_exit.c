@@ -172,8 +172,10 @@ static void test_failed(void **state)
     run_program(&r, NULL, "process exits@127.0.0.1 nobody --cookie " COOKIE " --epmd-port %u",
                 t->epmd_port);
     run_expect_error(&r, 1, "no such process");
+    run_clear(&r);
     /* A pid that the release cannot have is not sent as one: the node would log it and hang up. */
-    run_program(&r, NULL, "process exits@127.0.0.1 <0.268435456.0> --cookie " COOKIE " --epmd-port %u",
+    run_program(&r, NULL,
+                "process exits@127.0.0.1 <0.268435456.0> --cookie " COOKIE " --epmd-port %u",
                 t->epmd_port);
     run_expect_error(&r, 1, "no such process");
     run_clear(&r);
