@@ -1,0 +1,180 @@
+#!/bin/sh
+# The link to the target as a person sees it: silence, loss, coming back, net ticks, and what is left
+# on the target afterwards.
+# shellcheck disable=SC1091,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/lib.sh"
+
+demo=$BEAMTOP_SRCDIR/demo/run.sh
+net_tick_s=4        # of the target after its restart: it gives a silent peer up after 5 s at most
+silence_within_s=5  # until the screen says that the target does not answer
+at_once_s=2         # until a key shows, on a busy machine
+quiet_s=12
+storm_s=8
+
+bt_setup
+command -v erl >/dev/null 2>&1 || skip_all "no erl here"
+
+# Asked of the target by a hidden node of the same machine, which leaves itself out: who is connected,
+# the processes that are evaluated or tied to one of another node, and the net tick.
+questions='
+    [Node] = [list_to_atom(N) || {ok, [[N]]} <- [init:get_argument(shop_node)]],
+    Ask = fun(M, F, A) -> rpc:call(Node, M, F, A, 10000) end,
+    Us = node(),
+    Away = fun(P) when is_pid(P) -> not lists:member(node(P), [Node, Us]); (_) -> false end,
+    Tied = fun(I) ->
+        {_, Links} = lists:keyfind(links, 1, I), {_, Monitors} = lists:keyfind(monitors, 1, I),
+        lists:any(Away, Links ++ [P || {process, P} <- Monitors]) end,
+    Evaluated = fun(I) ->
+        {_, Stack} = lists:keyfind(current_stacktrace, 1, I), lists:keymember(erl_eval, 1, Stack) end,
+    Infos = [Ask(erlang, process_info, [P, [links, monitors, current_stacktrace]])
+             || P <- Ask(erlang, processes, [])],
+    true = length(Infos) > 20,
+    io:format("nodes ~b ours ~b net_ticktime ~p~n",
+        [length(Ask(erlang, nodes, [connected]) -- [Us]),
+         length([I || I <- Infos, is_list(I), Tied(I) orelse Evaluated(I)]),
+         Ask(net_kernel, get_net_ticktime, [])]),
+    halt().'
+
+target_says() {
+    timeout 20 erl -noinput -hidden -name "asker$$@127.0.0.1" -start_epmd false \
+        -setcookie "$(cat "$BEAMTOP_DEMO_COOKIE_FILE")" -shop_node "$BEAMTOP_DEMO_NODE" \
+        -eval "$questions" >"$work/target" 2>&1
+    cat "$work/target"
+}
+
+# has_us: the keeper and perhaps its helpers, over one connection. is_clean: nothing.
+has_us() { target_says | grep -qE "^nodes 1 ours [1-9][0-9]* net_ticktime $net_tick_s\$"; }
+is_clean() { target_says | grep -qxF "nodes 0 ours 0 net_ticktime $net_tick_s"; }
+
+# or_show COMMAND…: the screen when it fails.
+or_show() {
+    "$@" || {
+        echo "not so: $*"
+        tm_text
+        return 1
+    }
+}
+
+wait_live() {
+    tm_wait '● live' && tm_wait_gone 'not live' && tm_wait_gone '× lost' && tm_wait_gone '◌ no answer'
+}
+
+# holds_for SECONDS COMMAND…: looks again and again, and fails at the first time that it does not hold.
+holds_for() {
+    holds_until=$(($(date +%s) + $1))
+    shift
+    while [ "$(date +%s)" -lt "$holds_until" ]; do
+        or_show "$@" || return 1
+        sleep 0.1
+    done
+}
+
+# reacts: opens and closes the help, each within a moment.
+reacts() {
+    tm_type '?'
+    or_show wait_until "$at_once_s" tm_has Moving || return 1
+    tm_keys Escape
+    or_show wait_until "$at_once_s" tm_has_not Moving
+}
+
+open_log() {
+    tm_type 7
+    or_show wait_until 10 title_is Log
+}
+
+title_is() { tm_text | grep -q "^── $1"; }
+count_of() { tm_text | grep -cF -e "$1"; }
+is_as_many() { [ "$(count_of "$1")" -eq "$2" ]; }
+
+# ---- the target stops and goes on
+
+says_that_the_target_does_not_answer_and_takes_keys() {
+    bt_open 120 40 && wait_live || return 1
+    kill -STOP "$BEAMTOP_DEMO_PID"
+    stopped_and_used
+    rc=$?
+    kill -CONT "$BEAMTOP_DEMO_PID"
+    return "$rc"
+}
+
+stopped_and_used() {
+    or_show wait_until "$silence_within_s" tm_has '◌ no answer' && or_show tm_has 'not live' &&
+        or_show tm_has shop_pricing && reacts || return 1
+    tm_type '/'
+    tm_type 'typed_while_silent'
+    or_show wait_until "$at_once_s" tm_has typed_while_silent || return 1
+    tm_keys Escape
+    or_show tm_has '◌ no answer'
+}
+
+is_live_again_when_the_target_goes_on() {
+    wait_live && tm_wait shop_pricing && open_log || return 1
+    or_show is_as_many 'connected to' 1 && or_show tm_has_not 'next try in' && bt_quit
+}
+
+# ---- the target is killed and started again
+
+says_that_the_target_is_lost_and_when_it_tries_again() {
+    bt_open 120 40 && wait_live || return 1
+    kill -KILL "$BEAMTOP_DEMO_PID"
+    tm_wait '× lost' && tm_wait 'next try in' && tm_wait 'not live' &&
+        or_show tm_has shop_pricing && or_show tm_has_not '● live' && reacts
+}
+
+is_live_again_when_the_target_is_back() {
+    lost_pid=$BEAMTOP_DEMO_PID
+    "$demo" start -kernel net_ticktime "$net_tick_s" >"$work/env" && . "$work/env" || return 1
+    [ "$BEAMTOP_DEMO_PID" != "$lost_pid" ] && wait_live && tm_wait shop_pricing
+}
+
+tells_loss_and_return_in_the_log() {
+    open_log && tm_wait 'next try in' || return 1
+    or_show is_as_many 'connected to' 2 && or_show is_as_many 'keeper started' 2 && bt_quit
+}
+
+# ---- net ticks
+
+# While paused nothing is asked: answers to the target's ticks are all that it hears of us.
+stays_connected_while_nothing_is_asked() {
+    bt_open 120 40 && wait_live || return 1
+    or_show has_us || {
+        cat "$work/target"
+        return 1
+    }
+    tm_type p
+    tm_wait paused && holds_for "$quiet_s" tm_has paused
+}
+
+# Far more keys than anybody types, for longer than the target waits.
+stays_connected_in_a_storm_of_keys() {
+    holds_for "$storm_s" storm && tm_wait paused && reacts || return 1
+    tm_type p
+    wait_live && open_log || return 1
+    or_show is_as_many 'connected to' 1 && or_show tm_has_not 'next try in'
+}
+
+storm() {
+    tm send-keys -N 40 Down && tm send-keys -N 40 Up && tm_has paused
+}
+
+# ---- afterwards
+
+leaves_nothing_on_the_target() {
+    bt_quit || return 1
+    wait_until 3 is_clean || {
+        cat "$work/target"
+        return 1
+    }
+}
+
+run says_that_the_target_does_not_answer_and_takes_keys
+run is_live_again_when_the_target_goes_on
+run says_that_the_target_is_lost_and_when_it_tries_again
+run is_live_again_when_the_target_is_back
+run tells_loss_and_return_in_the_log
+run stays_connected_while_nothing_is_asked
+run stays_connected_in_a_storm_of_keys
+run leaves_nothing_on_the_target
+finish
