@@ -145,6 +145,35 @@ static void test_after_a_gap_there_are_no_rates(void **state)
     model_free(m);
 }
 
+static void test_a_gap_is_in_every_history(void **state)
+{
+    (void)state;
+    static const struct tick_cost cost = {.target_us = 7};
+    struct model *m = model_new();
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("110", "5000", "1000", "10", "100"));
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("108", "6000", "2000", "20", "200"));
+    must(m, ANSWER_APPS, "{apps, 1000000000, [{a,<<>>,<<>>,1,100,1000,0}], false}");
+    model_set_cost(m, &cost);
+    double before[HISTORY_LINES];
+    for (int i = 0; i < HISTORY_LINES; i++)
+        before[i] = ring_at(model_history(m, (enum history_line)i), 0);
+    near(before[HISTORY_REDUCTIONS], 500);
+    near(before[HISTORY_COST_US], 7);
+    model_gap(m);
+    for (int i = 0; i < HISTORY_LINES; i++) {
+        print_message("line %d\n", i);
+        near(ring_at(model_history(m, (enum history_line)i), 0), NAN);
+        near(ring_at(model_history(m, (enum history_line)i), 1), before[i]);
+    }
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("106", "9000", "4000", "30", "300"));
+    near(ring_at(model_history(m, HISTORY_REDUCTIONS), 0), NAN);
+    near(ring_at(model_history(m, HISTORY_REDUCTIONS), 2), 500);
+    must(m, ANSWER_APPS, "{apps, 3000000000, [{a,<<>>,<<>>,1,300,3000,0}], false}");
+    near(model_apps(m)->rows[0].reductions_per_s, NAN);
+    near(model_apps(m)->rows[0].memory_per_s, NAN);
+    model_free(m);
+}
+
 static void test_another_vm_starts_anew(void **state)
 {
     (void)state;
@@ -324,6 +353,7 @@ int main(void)
         cmocka_unit_test(test_only_online_schedulers_count),
         cmocka_unit_test(test_what_goes_back_is_unknown),
         cmocka_unit_test(test_after_a_gap_there_are_no_rates),
+        cmocka_unit_test(test_a_gap_is_in_every_history),
         cmocka_unit_test(test_another_vm_starts_anew),
         cmocka_unit_test(test_applications),
         cmocka_unit_test(test_process_rates),
