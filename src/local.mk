@@ -120,6 +120,7 @@ src_libmodel_a_SOURCES = \
 	src/model/internal.h \
 	src/model/journal.c \
 	src/model/model.c \
+	src/model/order.c \
 	src/model/rate.c \
 	src/model/seen.c \
 	src/model/want.c

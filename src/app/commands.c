@@ -96,9 +96,8 @@ static int choose_columns(const struct cli_options *o, struct columns *c, struct
                           struct error *err)
 {
     const struct proc_column *sort = proc_column_find(o->sort);
-    if (!sort || !sort->sweep)
-        return error_set(err, ERR_USAGE,
-                         "processes cannot be ranked by “%s”; `man beamtop` lists the columns",
+    if (!sort)
+        return error_set(err, ERR_USAGE, "there is no column “%s”; `man beamtop` lists them",
                          o->sort);
     if (!o->columns)
         c->n = proc_columns_default(c->columns);

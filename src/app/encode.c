@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "beamtop/base/limits.h"
 #include "beamtop/model/column.h"
 
 /* Sizes of what a process view asks for at most. */
@@ -90,14 +91,16 @@ struct builder *encode_scan(const struct want_scan *want, const struct filter *f
 {
     const struct proc_column *sort =
         proc_column_find(want->sort_key ? want->sort_key : "reductions_per_s");
-    const char *attr = sort && sort->sweep ? sort->sweep : "reductions";
+    /* What the target does not rank by is sorted here, among the busiest. */
+    bool ranked = sort && sort->sweep;
+    const char *attr = ranked ? sort->sweep : "reductions";
     struct builder *b = builder_new();
 
     build_map(b, 9);
     build_pair_atom(b, "attr", attr);
-    build_pair_atom(b, "mode", want->by_delta ? "delta" : "absolute");
-    build_pair_atom(b, "order", want->ascending ? "asc" : "desc");
-    build_pair_int(b, "rows", want->rows);
+    build_pair_atom(b, "mode", !ranked || want->by_delta ? "delta" : "absolute");
+    build_pair_atom(b, "order", ranked && want->ascending ? "asc" : "desc");
+    build_pair_int(b, "rows", ranked ? want->rows : LIMIT_ROWS);
     build_atom(b, "items");
     build_items(b, want->items);
     build_atom(b, "pids");

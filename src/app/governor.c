@@ -5,9 +5,9 @@
 
 #include "beamtop/base/text.h"
 
-/* Weight of the newest cost: a dear answer is believed at once, a cheap one slowly. */
-#define WEIGHT_UP 1.0
-#define WEIGHT_DOWN 0.3
+/* Weight of the newest cost. The cost is wall time: one answer that had to wait for a scheduler must
+   not slow the list down for many ticks. */
+#define WEIGHT 0.5
 
 /* Whatever the header costs, the others get this share of the budget. */
 #define OTHERS_MIN_SHARE 0.25
@@ -25,8 +25,7 @@ void governor_init(struct governor *g, double interval_s, double budget)
 void governor_note(struct governor *g, enum question q, double target_us)
 {
     double old = g->cost_us[q];
-    double weight = target_us > old ? WEIGHT_UP : WEIGHT_DOWN;
-    g->cost_us[q] = old + (target_us - old) * weight;
+    g->cost_us[q] = old > 0 ? old + (target_us - old) * WEIGHT : target_us;
 }
 
 static double at_most(double seconds)

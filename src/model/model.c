@@ -149,9 +149,14 @@ int model_take_system(struct model *m, const uint8_t *term, size_t len, struct e
     return slot_end(&m->system_slot, rc);
 }
 
+/* As keeper.erl signs our processes: by label, and for older releases by initial call. */
 static bool is_ours(const struct proc_row *row)
 {
-    return row->label.len == 7 && memcmp(row->label.s, "beamtop", 7) == 0;
+    static const char label[] = "beamtop", call[] = "beamtop:keeper/0";
+    return (row->label.len == sizeof label - 1 &&
+            memcmp(row->label.s, label, sizeof label - 1) == 0) ||
+           (row->initial_call.len == sizeof call - 1 &&
+            memcmp(row->initial_call.s, call, sizeof call - 1) == 0);
 }
 
 /* What follows for one row from the model around it. */
@@ -202,7 +207,7 @@ int model_take_scan(struct model *m, const uint8_t *term, size_t len, const stru
     next.filtered = asked->filtered || next.matching < next.total;
     for (size_t i = 0; i < next.n_rows; i++) {
         struct sweep_delta sweep = {
-            .attr = sort == NULL ? NULL : sort->sweep,
+            .attr = sort == NULL || sort->sweep == NULL ? "reductions" : sort->sweep,
             .interval_s = next.interval_s,
             .delta = values[i].delta,
             .known = values[i].has_delta && !isnan(next.interval_s),
@@ -211,6 +216,9 @@ int model_take_scan(struct model *m, const uint8_t *term, size_t len, const stru
         seen_row(m->seen, &next.rows[i], next.mono_ns, now_ns, &sweep);
         finish_row(m, &next.rows[i]);
     }
+    next.sorted_among = -1;
+    if (sort != NULL && sort->sweep == NULL)
+        order_rows(&next, sort, asked);
     seen_scan_end(m->seen, !next.filtered && (int64_t)next.n_rows >= next.total);
     m->scan = next;
     return slot_end(&m->scan_slot, 0);

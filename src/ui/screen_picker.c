@@ -53,14 +53,12 @@ static void sort_rows_of_top(const struct top *top, struct view_page *page)
 {
     for (int i = 0; i < proc_columns_len; i++) {
         const struct proc_column *column = &proc_columns[i];
-        if (!column->sweep)
-            continue;
         struct view_row *row = page_row(page);
         row->id = text_identity(column->key, strlen(column->key));
         row->marked = column == top->sort;
         page_cell(page, row, 0, STYLE_NAME, column->key, strlen(column->key));
         page_cell_printf(page, row, 1, column->expensive ? STYLE_WARN : STYLE_DIM, "%s",
-                         column->expensive ? "expensive" : "cheap");
+                         column->expensive ? "expensive" : column->sweep ? "cheap" : "busiest");
         page_cell(page, row, 2, STYLE_NORMAL, column->help, strlen(column->help));
         link_name(&row->link, TARGET_NAME, (struct slice){column->key, strlen(column->key)});
     }

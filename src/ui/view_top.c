@@ -134,7 +134,7 @@ static void fit_columns(struct top *t, int columns)
         const struct proc_column *c = t->columns[t->shown[i]];
         bool grows = c->type == COLUMN_TEXT && c->width > 10;
         t->titles[i] = (struct view_column){
-            c->key, c->title, c->width, column_is_right(c), grows, c->sweep != NULL, c->help};
+            c->key, c->title, c->width, column_is_right(c), grows, true, c->help};
     }
 }
 
@@ -223,7 +223,13 @@ static void describe_order(const struct top *t, const struct proc_scan *scan,
     const struct proc_column *by = ranked_by(t);
     bool first = scan && by_delta(t) && isnan(scan->interval_s);
     snprintf(page->order, sizeof page->order, "%s%s", (by ? by : t->sort)->key,
-             by ? (first ? " (first sweep: totals)" : "") : ", change");
+             by ? (first && by->sweep ? " (first sweep: totals)" : "") : ", change");
+    if (scan && scan->sorted_among >= 0) {
+        char among[32];
+        size_t used = strlen(page->order);
+        snprintf(page->order + used, sizeof page->order - used, " of the %s busiest",
+                 text_integer(among, sizeof among, scan->sorted_among));
+    }
 }
 
 static void top_page(void *state, const struct model *m, int rows, int columns,
@@ -233,7 +239,8 @@ static void top_page(void *state, const struct model *m, int rows, int columns,
     (void)rows;
     fit_columns(t, columns);
     page_columns(page, t->titles, (size_t)t->n_shown);
-    page->sort_descending = !t->ascending;
+    bool up = t->sort->type == COLUMN_TEXT || t->sort->type == COLUMN_PID;
+    page->sort_descending = up == t->ascending;
     for (int i = 0; i < t->n_shown; i++)
         if (t->columns[t->shown[i]] == t->sort)
             page->sort_column = i;
@@ -248,7 +255,7 @@ static void top_page(void *state, const struct model *m, int rows, int columns,
     for (size_t i = 0; i < scan->n_rows; i++)
         if (t->own || !scan->rows[i].own)
             add_row(t, &scan->rows[i], ranked, page);
-    if (page->sort_column >= 0 && ranked)
+    if (page->sort_column >= 0 && ranked && ranked->sweep)
         page_sort(page);
     summarise(t, scan, page->n_rows, page);
 }
@@ -259,7 +266,7 @@ static void top_sort(void *state, const char *key, int direction)
 {
     struct top *t = state;
     const struct proc_column *column = proc_column_find(key);
-    if (!column || !column->sweep)
+    if (!column)
         return;
     if (direction != 0)
         t->ascending = direction < 0;
@@ -324,8 +331,6 @@ static bool top_act(void *state, const char *action, const char *arg, struct err
         const struct proc_column *column = proc_column_find(arg);
         if (!column)
             error_set(err, ERR_USAGE, "\"%s\" is no column; `columns` lists them", arg);
-        else if (!column->sweep)
-            error_set(err, ERR_USAGE, "a node cannot be asked to sort by %s", column->key);
         else
             top_sort(t, column->key, 0);
         return true;

@@ -31,7 +31,7 @@ struct proc_column {
     const char *help;
     enum column_type type;
     uint32_t items;         /* what must be asked for */
-    const char *sweep;      /* attribute swept when sorted by it (docs/queries.md); NULL: not sortable on the target */
+    const char *sweep;      /* attribute swept when sorted by it (docs/queries.md); NULL: sorted here, among the busiest */
     bool sweep_by_delta;    /* ranked by change: a rate */
     bool expensive;         /* a signal to every process when sorted by it */
     int width;

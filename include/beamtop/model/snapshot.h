@@ -96,6 +96,7 @@ struct proc_scan {
     size_t n_rows;
     const char *sort_key; /* static: the column that ranked it */
     bool by_delta;        /* ranked by change */
+    int64_t sorted_among; /* sorted here, among so many of the busiest; -1: ranked by the target, among all */
     bool filtered;
 };
 

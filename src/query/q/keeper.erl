@@ -20,6 +20,13 @@ SpawnOptions = fun(HeapBytes) ->
      {max_heap_size, #{size => HeapBytes div WordBytes, kill => true, error_logger => false}}]
 end,
 
+%% Who looks at the node with any tool finds our name: labels on OTP 27+, and the initial call that
+%% such tools find behind proc_lib.
+Sign = fun() ->
+    put('$process_label', beamtop),
+    put('$initial_call', {beamtop, keeper, 0})
+end,
+
 %% ---- What this VM can do
 
 HasDictionaryKey =
@@ -262,7 +269,7 @@ end,
 
 %% One answer, then the end.
 Worker = fun(Keeper, AskId, Query, Arg, Ctx) ->
-    put('$process_label', beamtop),
+    Sign(),
     {Kind, Value, Worked, Waited} = Measured(Query, Arg, Ctx),
     Keeper ! {done, AskId, Kind, {Us(Worked), Us(Waited)}, Value}
 end,
@@ -272,7 +279,7 @@ end,
 %% a small heap and is part of what the answer cost.
 Holder = fun Holder(Keeper, Query, Ctx, State, Pending) ->
     Start = erlang:monotonic_time(),
-    put('$process_label', beamtop),
+    Sign(),
     erlang:garbage_collect(),
     Collected = erlang:monotonic_time() - Start,
     case Pending of
@@ -428,7 +435,7 @@ Start = fun(Client) ->
             User when is_pid(User) -> group_leader(User, self());
             _ -> ok
         end,
-        put('$process_label', beamtop),
+        Sign(),
         link(Client),
         monitor(process, Client),
         Keeper = self(),

@@ -305,6 +305,8 @@ Serve = fun Serve(Coordinator, Work, Words, State) ->
         {Ref, retire} ->
             Coordinator ! {Ref, State, 0};
         {Ref, Job} ->
+            put('$process_label', beamtop),
+            put('$initial_call', {beamtop, keeper, 0}),
             Start = erlang:monotonic_time(),
             %% One step to the heap that the work needs, rather than one collection a step.
             process_flag(min_heap_size, Words(State) * RoomToWork),
