@@ -15,6 +15,8 @@
  * ticks go before the first that is printed, which then spans a whole interval.
  */
 #define PRIMING_TICKS 2
+/* A busy target takes a little longer to count the use of its schedulers. */
+#define PRIMING_TICKS_MOST 5
 
 struct batch {
     const struct batch_job *job;
@@ -102,6 +104,13 @@ static int exit_code_of(const struct error *err)
 
 /* ---- what the source tells */
 
+static bool is_priming(const struct batch *b)
+{
+    const struct system_sample *s = model_system(b->model);
+    bool has_use = s && !isnan(s->use_normal);
+    return b->primed < PRIMING_TICKS || (!has_use && b->primed < PRIMING_TICKS_MOST);
+}
+
 static void on_tick(void *arg)
 {
     struct batch *b = arg;
@@ -113,7 +122,7 @@ static void on_tick(void *arg)
         end(b, exit_code_of(&b->err), NULL);
         return;
     }
-    if (b->job->rates && b->primed < PRIMING_TICKS) {
+    if (b->job->rates && is_priming(b)) {
         b->primed++;
         return;
     }
@@ -136,6 +145,12 @@ static void on_trouble(void *arg, enum question question, const struct error *er
         b->err = *err;
 }
 
+static void on_notice(void *arg, const char *text)
+{
+    clear_progress(arg);
+    fprintf(stderr, "beamtop: %s\n", text);
+}
+
 static void on_end(void *arg, enum conn_failure why, const struct error *err)
 {
     struct batch *b = arg;
@@ -155,7 +170,7 @@ static void on_interrupt(uv_signal_t *handle, int number)
 static int start(struct batch *b, struct error *err)
 {
     static const struct live_handlers handlers = {
-        .on_tick = on_tick, .on_trouble = on_trouble, .on_end = on_end};
+        .on_tick = on_tick, .on_trouble = on_trouble, .on_notice = on_notice, .on_end = on_end};
     const struct cli_options *o = b->job->options;
     size_t offset = 0;
     int rc = target_init(&b->target, o->target, o, b->job->env, NULL, err);

@@ -169,8 +169,12 @@ int command_capture(const struct cli_options *o, const struct app_env *env)
     struct error err = {.code = ERR_NONE};
     int code = EXIT_USAGE;
     if (prepare(&c, env, &want, &err) == 0) {
+        /* The configuration may set them; the command line has the last word there. */
+        struct cli_options own = *o;
+        own.interval_s = option_double(&c.settings.options, OPTION_INTERVAL);
+        own.budget = option_double(&c.settings.options, OPTION_BUDGET) / 100;
         const struct batch_job job = {
-            .options = o,
+            .options = &own,
             .env = env,
             .want = want,
             .rates = true,

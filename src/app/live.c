@@ -76,8 +76,6 @@ static void lose(struct live *l, enum conn_failure why, const struct error *err)
     snprintf(text, sizeof text, "%s; next try in %s", err->text,
              text_duration(wait, sizeof wait, ms / 1000.0));
     l->retries++;
-    if (l->phase == PHASE_RUNNING)
-        model_gap(l->model);
     l->phase = PHASE_WAITING;
     model_set_link(l->model, LINK_LOST, text);
     journal(l, true, text);
@@ -119,8 +117,11 @@ static void on_up(struct conn *c, void *arg)
     l->phase = PHASE_STARTING;
     model_journal(l->model, clock_wall_us(), false, "connected to %s as hidden node %s",
                   conn_peer_node(c), conn_own_node(c));
-    if (*conn_notice(c))
+    if (*conn_notice(c)) {
         journal(l, true, conn_notice(c));
+        if (l->handlers.on_notice)
+            l->handlers.on_notice(l->arg, conn_notice(c));
+    }
     if (query_open(&l->query, l->loop, c, &handlers, l, l->options.conn.timeout_ms, &err) != 0)
         lose(l, CONN_LOST, &err);
 }

@@ -33,6 +33,8 @@ struct live_handlers {
     void (*on_tick)(void *arg);
     /* An answer failed or was unreadable; the source goes on. */
     void (*on_trouble)(void *arg, enum question question, const struct error *err);
+    /* Connected, but something is worth telling: the node's name is not the one asked for. */
+    void (*on_notice)(void *arg, const char *text);
     /* No connection, or lost without `reconnect`. The source has ended. */
     void (*on_end)(void *arg, enum conn_failure why, const struct error *err);
 };

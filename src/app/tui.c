@@ -112,6 +112,11 @@ static void on_trouble(void *arg, enum question question, const struct error *er
     tui_message(arg, STYLE_ERROR, "%s", err->text);
 }
 
+static void on_notice(void *arg, const char *text)
+{
+    tui_message(arg, STYLE_WARN, "%s", text);
+}
+
 static void on_end(void *arg, enum conn_failure why, const struct error *err)
 {
     struct tui *t = arg;
@@ -129,7 +134,8 @@ static void on_end(void *arg, enum conn_failure why, const struct error *err)
 int tui_connect(struct tui *t, const char *node, struct error *err)
 {
     static const struct live_handlers handlers = {
-        .on_change = on_change, .on_tick = on_tick, .on_trouble = on_trouble, .on_end = on_end};
+        .on_change = on_change, .on_tick = on_tick, .on_trouble = on_trouble,
+        .on_notice = on_notice, .on_end = on_end};
     struct want want = {.needs = 0};
     live_close(t->live, NULL, NULL);
     t->live = NULL;

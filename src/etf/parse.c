@@ -315,6 +315,13 @@ static bool build_as_string(struct builder *b, const struct builder *items, size
     return true;
 }
 
+static bool is_nil(const struct builder *b)
+{
+    size_t len = 0;
+    const uint8_t *bytes = builder_bytes(b, &len);
+    return len == 2 && bytes[1] == ETF_NIL;
+}
+
 static int parse_list(struct scan *p, struct builder *b)
 {
     p->at++;
@@ -330,6 +337,7 @@ static int parse_list(struct scan *p, struct builder *b)
         rc = parse_term(p, tail);
     if (rc == 0)
         rc = scan_expect(p, "]", has_tail ? "expected ]" : "expected , | or ]");
+    has_tail = has_tail && !is_nil(tail); /* [a|[]] is [a] */
     if (rc == 0 && (has_tail || !build_as_string(b, items, count))) {
         build_list(b, count);
         append(b, items);

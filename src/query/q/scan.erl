@@ -353,7 +353,9 @@ CensusWork = fun(Own, Known) ->
     %% In order but after pids have wrapped around.
     Now = case ordsets:is_set(Listed) of true -> Listed; false -> lists:sort(Listed) end,
     Births = ordsets:subtract(ordsets:subtract(Now, Known), Own),
-    {{length(Now), Births}, Now}
+    %% Those of ours that are among them: some end on their own.
+    Ours = [P || P <- Own, is_process_alive(P)],
+    {{length(Now) - length(Ours), Births}, Now}
 end,
 CensusWords = fun(Known) -> 2 * length(Known) end,
 StartCensus = fun() ->
@@ -580,7 +582,7 @@ JobOf = fun(#{filter := Filtering, attr := Attr} = Arg, State, Apps, Ctx) ->
     end
 end,
 
-%% Everybody counted, births spread over the parts, all parts asked.
+%% Everybody but ours counted, births spread over the parts, all parts asked.
 SweepAll = fun(State, Job, Own) ->
     #{census := Census, parts := OldParts, homeless := {LostPids, LostOlds}} = State,
     {Everybody, Births} = AskHelper(Census, Own),
@@ -649,7 +651,6 @@ fun(#{reset := Reset, filter := Filtering} = Arg, Ctx) ->
     {Numbers, Found, Counts, Ticked} = Tick(Arg, State, Ctx, Own),
     {SweptNs, Interval, SweepUs, Everybody, Passed, Rows} = Numbers,
     {Told, Next} = After(Ticked, Found, Counts),
-    Total = Everybody - length(Own),
-    Candidates = case Filtering of none -> Total; _ -> Passed end,
-    {{scan, SweptNs, Interval, SweepUs, Total, Candidates, length(Own), Rows, Told}, Next}
+    Candidates = case Filtering of none -> Everybody; _ -> Passed end,
+    {{scan, SweptNs, Interval, SweepUs, Everybody, Candidates, length(Own), Rows, Told}, Next}
 end}.
