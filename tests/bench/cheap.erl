@@ -1,7 +1,7 @@
 %%% What the program costs a target: its own `top`, default columns, 40 rows, as an OS process of its
 %%% own; beside it, on the same node in the same run, a bare sweep and the collection of etop.
 -module(cheap).
--export([main/1, light/1, target/2]).
+-export([main/1, light/1, target/2, churn/1]).
 
 -define(ROWS, 40).
 -define(MIB, 1048576).
