@@ -45,6 +45,7 @@ struct live {
     uint64_t asked_at_ms;      /* of the header's question in flight */
     unsigned asked;            /* mask of questions of this tick */
     unsigned pending;          /* those without an answer */
+    unsigned deferred; /* of the pending: asked once the header's question is answered */
     unsigned again;            /* asked once more as soon as they are answered */
     unsigned told;             /* questions whose first answer is in the log */
     bool stretched;            /* the plan before was */

@@ -40,7 +40,7 @@ unsigned live_questions(const struct want *want)
 void live_reset_tick(struct live *l)
 {
     l->had_tick = false;
-    l->asked = l->pending = l->again = l->told = 0;
+    l->asked = l->pending = l->deferred = l->again = l->told = 0;
     l->spent_next = 0;
     l->first_spent_ms = 0;
     memset(l->spent, 0, sizeof l->spent);
@@ -178,8 +178,24 @@ static void start_tick(struct live *l, unsigned questions)
             continue;
         if (q != QUESTION_SYSTEM)
             l->tick_full = true;
-        ask(l, (enum question)q);
+        /* One after the other: side by side each would count the time that it waits for the other. */
+        if (q != QUESTION_SYSTEM && (l->pending & BIT(QUESTION_SYSTEM))) {
+            l->deferred |= BIT(q);
+            l->pending |= BIT(q);
+        } else {
+            ask(l, (enum question)q);
+        }
     }
+}
+
+static void ask_deferred(struct live *l)
+{
+    unsigned questions = l->deferred;
+    l->deferred = 0;
+    l->pending &= ~questions;
+    for (unsigned q = 0; q < QUESTIONS; q++)
+        if (questions & BIT(q))
+            ask(l, (enum question)q);
 }
 
 static uint64_t later(const struct live *l, double seconds)
@@ -334,6 +350,8 @@ static void on_answer(void *arg, const struct answer *answer)
     bool of_tick = l->pending & BIT(question);
 
     l->pending &= ~BIT(question);
+    if (question == QUESTION_SYSTEM)
+        ask_deferred(l);
     if (answer->value) {
         spend(l, answer->target_us);
         tell_first(l, question);

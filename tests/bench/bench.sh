@@ -47,17 +47,18 @@ each_root() {
 }
 
 word() { awk -v v="$2" -v g="$3" -v what="$1" 'BEGIN {
-    printf "  %-52s %14s  < %-10s %s\n", what, v, g, v + 0 < g + 0 ? "ok" : "MISSED" }'; }
+    printf "  %-52s %14s  < %-10s %s\n", what, v, g, v == "" ? "no figure" : v + 0 < g + 0 ? "ok" : "MISSED" }'; }
 value() { awk -v n="$1" '$1 == n { print $2 }' "$work/figures"; }
 
 # A target that stays while the program is measured on it: sets node and os_pid.
 open_target() {
     mkfifo "$work/in" "$work/out"
-    timeout 300 erl -noinput -hidden -pa "$work" -name "bench$$_light@127.0.0.1" \
+    timeout 300 erl -noshell -hidden -pa "$work" -name "bench$$_light@127.0.0.1" \
         -setcookie beamtop_test -eval "cheap:light([\"\", $1]), halt(0)." <"$work/in" >"$work/out" &
     feeder=$!
     exec 3>"$work/in" 4<"$work/out"
     read -r _ node os_pid <&4
+    node=$(echo "$node" | tr -d "'")
 }
 
 close_target() {
@@ -69,7 +70,7 @@ close_target() {
 
 run_pty() {
     "$build/tests/bench/pty" "$@" "$program" "$node" --cookie beamtop_test --no-config \
-        >"$work/figures" || echo "  the program did not show a full screen"
+        >"$work/figures" 2>&1 || echo "  the program did not show a full screen"
 }
 
 light_figures() {
@@ -103,7 +104,7 @@ for what in ${@:-cheap cost budget light}; do
     case $what in
     cheap) each_root "{load, $some}" ;;
     cost) each_root "{cost, 0}, {cost, $some}" ;;
-    budget) erlang 240 budget "cheap:main([\"$program\", \"\", {budget, $many}])" ;;
+    budget) erlang 480 budget "cheap:main([\"$program\", \"\", {budget, $many}])" ;;
     light) light_figures 0; light_figures "$some" ;;
     *) echo "bench.sh: no bench “$what”" >&2; exit 2 ;;
     esac

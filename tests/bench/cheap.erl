@@ -50,7 +50,7 @@ next(Port) ->
             {list_to_integer(Us), list_to_integer(Bytes), number(Share)};
         {Port, {exit_status, 0}} -> done;
         {Port, {exit_status, N}} -> error({program_ended, N})
-    after 60000 -> error(silent)
+    after 300000 -> error(silent) %% at 2 % a dear tick comes every few minutes
     end.
 
 number(Text) ->
@@ -131,26 +131,25 @@ test(Program, Root, {budget, Processes}) ->
     Before = rpc:call(Node, erlang, memory, [total]),
     Sampling = (fun() -> I0 = scan:cpu_us(OsPid), timer:sleep(5000), (scan:cpu_us(OsPid) - I0) / 5000000 end)(),
     T0 = erlang:monotonic_time(microsecond),
-    P = open(Program, Node, 4, "2"),
+    P = open(Program, Node, 3, "2"),
     First = next(P),
     Opened = erlang:monotonic_time(microsecond) - T0,
     Second = next(P),
     C0 = scan:cpu_us(OsPid), T1 = erlang:monotonic_time(microsecond),
-    Rest = [next(P), next(P)],
+    {Us, Bytes, Share} = next(P),
     Took = erlang:monotonic_time(microsecond) - T1,
     Outside = (scan:cpu_us(OsPid) - C0) / Took - Sampling,
     done = next(P),
     Peak = stop_sampler(Sampler) - Before,
     Bare = bare(Node),
-    {Us, Bytes, Share} = lists:last(Rest),
     heading(Node, Processes),
     figure("first tick on the screen, ms", text("~w", [Opened div 1000]), "", told),
     figure("bare processes() and a sweep, us", text("~w", [Bare]), "", told),
     figure("first tick, second, later, us", text("~w ~w ~w", [element(1, First), element(1, Second), Us]), "", told),
     figure("ratio of a tick to the bare sweep", text("~.2f", [Us / Bare]), "", told),
-    figure("seconds between ticks", text("~.1f", [Took / 2.0e6]), "", told),
+    figure("seconds between ticks", text("~.1f", [Took / 1.0e6]), "", told),
     figure("share of a scheduler told", text("~.2f %", [Share * 100]), "<= 2 %", Share =< 0.0201),
-    figure("share of a core measured outside, two intervals", text("~.2f %", [Outside * 100]), "<= 2.4 %", Outside =< 0.024),
+    figure("share of a core measured outside, an interval", text("~.2f %", [Outside * 100]), "<= 2.4 %", Outside =< 0.024),
     figure("bytes of a tick", text("~w", [Bytes]), "<= 16384", Bytes =< 16384),
     figure("growth of the node's memory, MiB, highest", text("~.1f", [Peak / ?MIB]), "", told),
     queries:stop_target(Target).
@@ -178,7 +177,7 @@ stop_sampler(Sampler) ->
 %% and OS pid, and ends when its input does. Args: [Root, Processes].
 light([Root, Processes]) ->
     {Target, Node, OsPid} = target(Root, Processes),
-    io:format("target ~s ~s~n", [Node, OsPid]),
+    io:format("target ~w ~w~n", [Node, OsPid]),
     light_loop(Node),
     queries:stop_target(Target).
 

@@ -323,7 +323,7 @@ end,
 WorkerOptions = SpawnOptions(maps:get(worker_heap_bytes, O, 64 * MiB)),
 %% A holder's list of pids grows with the node.
 HolderOptions = fun() ->
-    SpawnOptions(64 * MiB + 256 * erlang:system_info(process_count))
+    SpawnOptions(64 * MiB + 512 * erlang:system_info(process_count))
 end,
 
 StartHolder = fun(Name, Query, Ctx, State) ->

@@ -359,7 +359,7 @@ CensusWork = fun(Own, Known) ->
 end,
 CensusWords = fun(Known) -> 2 * length(Known) end,
 StartCensus = fun() ->
-    HeapMiB = 64 + erlang:system_info(process_count) div 4096,
+    HeapMiB = 64 + erlang:system_info(process_count) div 2048,
     StartHelper(CensusWork, CensusWords, [], HeapMiB * 1048576)
 end,
 
