@@ -2,6 +2,7 @@
 # and exits with 0: automake takes 77 for an error where there is TAP.
 TEST_EXTENSIONS = .sh
 LOG_DRIVER = env CMOCKA_MESSAGE_OUTPUT=TAP AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/tap_skip.sh
 SH_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 AM_TESTS_ENVIRONMENT = BEAMTOP_SRCDIR='$(abs_top_srcdir)' BEAMTOP_BUILDDIR='$(abs_top_builddir)'; \
 	BEAMTOP='$(abs_top_builddir)/src/beamtop'; FUZZ_TARGETS='$(FUZZ_TARGETS)'; \
