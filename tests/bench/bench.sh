@@ -40,7 +40,7 @@ each_root() {
         root=
         if [ -n "$release" ]; then
             root=$roots/otp-$release
-            [ "$(id -u)" = 0 ] && [ -x "$root/usr/bin/erl" ] || continue
+            if [ "$(id -u)" != 0 ] || [ ! -x "$root/usr/bin/erl" ]; then continue; fi
         fi
         erlang 240 cheap "cheap:main([\"$program\", \"$root\", $1])"
     done
@@ -81,7 +81,7 @@ light_figures() {
         run_pty
         starts="$starts $(value first_screen_ms)"
     done
-    median=$(printf '%s\n' $starts | sort -n | sed -n 3p)
+    median=$(echo "$starts" | tr ' ' '\n' | grep . | sort -n | sed -n 3p)
     word "first full screen, ms after start, median of 5" "$median" 150
     run_pty -t 30
     word "share of a core over 30 s, %" "$(value cpu_percent)" 1
@@ -99,13 +99,14 @@ light_figures() {
     close_target
 }
 
-for what in ${@:-cheap cost budget light}; do
+[ $# -gt 0 ] || set -- cheap cost budget light
+for what; do
     echo "== $what"
     case $what in
     cheap) each_root "{load, $some}" ;;
     cost) each_root "{cost, 0}, {cost, $some}" ;;
     budget) erlang 480 budget "cheap:main([\"$program\", \"\", {budget, $many}])" ;;
     light) light_figures 0; light_figures "$some" ;;
-    *) echo "bench.sh: no bench “$what”" >&2; exit 2 ;;
+    *) echo "bench.sh: no bench $what" >&2; exit 2 ;;
     esac
 done
