@@ -14,7 +14,8 @@ some=${BENCH_PROCESSES:-100000}
 many=${BENCH_MANY:-1000000}
 BEAMTOP_SRCDIR=$src
 ERL_EPMD_PORT=$((20000 + $$ % 20000))
-export BEAMTOP_SRCDIR ERL_EPMD_PORT
+BEAMTOP_BUILDDIR=$build
+export BEAMTOP_SRCDIR BEAMTOP_BUILDDIR ERL_EPMD_PORT
 
 command -v erlc >/dev/null || { echo "no Erlang on this machine"; exit 77; }
 work=$(mktemp -d) || exit 1
