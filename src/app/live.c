@@ -255,8 +255,3 @@ void live_pause(struct live *l, bool paused)
         live_tick_now(l);
     }
 }
-
-struct filter *live_filter(struct live *l)
-{
-    return l->filter;
-}

@@ -52,7 +52,6 @@ void live_refresh(struct live *l); /* a tick now, also while paused */
 /* NULL or "": no filter. ERR_USAGE with the offset of the mistake; the last good one stays. */
 int live_set_filter(struct live *l, const char *expression, size_t *error_offset,
                     struct error *err);
-struct filter *live_filter(struct live *l);
 
 /* Asked only when a person wants them; the answer is in the model. */
 int live_ask_mailbox(struct live *l, const struct etf_pid *pid, int first, int bytes_each,

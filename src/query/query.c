@@ -270,17 +270,6 @@ bool query_pending(const struct query *q, enum question question)
     return false;
 }
 
-void query_drop(struct query *q, enum question holder)
-{
-    struct error ignored = {.code = ERR_NONE};
-    struct builder *b = builder_new();
-    build_tuple(b, 2);
-    build_atom(b, "drop");
-    build_atom(b, question_name(holder));
-    (void)send_keeper(q, b, &ignored);
-    builder_free(b);
-}
-
 /* ---- answers */
 
 static void print_raw(struct buf *out, struct slice term)

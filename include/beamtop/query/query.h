@@ -73,9 +73,6 @@ bool query_pending(const struct query *q, enum question question);
 void query_message(struct query *q, const uint8_t *payload, size_t len);
 void query_link_exit(struct query *q, const struct etf_pid *from);
 
-/* Ends a long-lived holder of the target (scan); the next ask starts a new one. */
-void query_drop(struct query *q, enum question holder);
-
 /* Says goodbye (the keeper ends) and frees. The connection stays the caller's. No callbacks after. */
 void query_close(struct query *q);
 
