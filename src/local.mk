@@ -147,6 +147,12 @@ src_libquery_a_SOURCES = \
 nodist_src_libquery_a_SOURCES = src/query/sources.c
 src_libquery_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 
+noinst_LIBRARIES += src/libtrace.a
+src_libtrace_a_SOURCES = \
+	src/trace/caps.c \
+	src/trace/histogram.c
+src_libtrace_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
+
 QUERY_EXPRESSIONS = \
 	src/query/q/alloc.erl \
 	src/query/q/apps.erl \
@@ -170,8 +176,9 @@ ETF_LIBS = src/libetf.a $(EI_LIBS) $(BASE_LIBS)
 DIST_LIBS = src/libdist.a $(UV_LIBS) $(ETF_LIBS)
 QUERY_LIBS = src/libquery.a $(DIST_LIBS)
 MODEL_LIBS = src/libmodel.a $(ETF_LIBS)
-STORE_LIBS = src/libstore.a $(JANSSON_LIBS) $(MODEL_LIBS)
-UI_LIBS = src/libui.a $(NCURSES_LIBS) $(READLINE_LIBS) $(MODEL_LIBS)
+TRACE_LIBS = src/libtrace.a src/libmodel.a $(QUERY_LIBS)
+STORE_LIBS = src/libstore.a $(JANSSON_LIBS) $(TRACE_LIBS)
+UI_LIBS = src/libui.a $(NCURSES_LIBS) $(READLINE_LIBS) $(TRACE_LIBS)
 
 bin_PROGRAMS += src/beamtop
 src_beamtop_SOURCES = \
@@ -192,5 +199,5 @@ src_beamtop_SOURCES = \
 	src/app/tui.c src/app/tui_act.c src/app/tui_internal.h src/app/tui_nodes.c src/app/tui_prompt.c \
 	src/app/trigger.c src/app/trigger.h
 src_beamtop_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(JANSSON_CFLAGS)
-src_beamtop_LDADD = src/libui.a src/libstore.a src/libmodel.a $(NCURSES_LIBS) $(READLINE_LIBS) \
-	$(JANSSON_LIBS) $(QUERY_LIBS)
+src_beamtop_LDADD = src/libui.a src/libstore.a $(NCURSES_LIBS) $(READLINE_LIBS) \
+	$(JANSSON_LIBS) $(TRACE_LIBS)

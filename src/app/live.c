@@ -45,12 +45,16 @@ static void changed(struct live *l, unsigned questions)
 
 static void drop_link(struct live *l)
 {
+    bool told = l->phase == PHASE_RUNNING;
     query_close(l->query);
     l->query = NULL;
     if (l->conn)
         conn_close(l->conn, NULL, NULL);
     l->conn = NULL;
     live_reset_tick(l);
+    l->phase = PHASE_WAITING;
+    if (told && l->handlers.on_link)
+        l->handlers.on_link(l->arg, false);
 }
 
 static unsigned retry_ms(const struct live *l)
@@ -96,6 +100,15 @@ static void on_keeper_ready(void *arg)
     model_set_link(l->model, LINK_LIVE, "");
     changed(l, 0);
     live_tick_start(l);
+    if (l->handlers.on_link)
+        l->handlers.on_link(l->arg, true);
+}
+
+static void on_event(void *arg, const uint8_t *term, size_t len)
+{
+    struct live *l = arg;
+    if (l->handlers.on_event)
+        l->handlers.on_event(l->arg, term, len);
 }
 
 static void on_keeper_failed(void *arg, const struct error *err)
@@ -110,8 +123,8 @@ static void on_keeper_failed(void *arg, const struct error *err)
 static void on_up(struct conn *c, void *arg)
 {
     struct live *l = arg;
-    static const struct query_handlers handlers = {.on_ready = on_keeper_ready,
-                                                   .on_failed = on_keeper_failed};
+    static const struct query_handlers handlers = {
+        .on_ready = on_keeper_ready, .on_failed = on_keeper_failed, .on_event = on_event};
     struct error err = {.code = ERR_NONE};
 
     l->phase = PHASE_STARTING;
@@ -254,4 +267,42 @@ void live_pause(struct live *l, bool paused)
         model_gap(l->model);
         live_tick_now(l);
     }
+}
+
+/* ---- questions that are not a tick's */
+
+bool live_is_up(const struct live *l)
+{
+    return l->phase == PHASE_RUNNING;
+}
+
+static int need_keeper(const struct live *l, struct error *err)
+{
+    if (live_is_up(l))
+        return 0;
+    return error_set(err, ERR_LOST, "there is no connection to the node now");
+}
+
+int live_ask(struct live *l, enum question question, const struct builder *arg,
+             unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err)
+{
+    int rc = need_keeper(l, err);
+    return rc != 0 ? rc : query_ask(l->query, question, arg, deadline_ms, fn, fn_arg, err);
+}
+
+int live_tell(struct live *l, enum question question, const struct builder *term,
+              struct error *err)
+{
+    int rc = need_keeper(l, err);
+    return rc != 0 ? rc : query_tell(l->query, question, term, err);
+}
+
+const char *live_peer_node(const struct live *l)
+{
+    return l->conn && live_is_up(l) ? conn_peer_node(l->conn) : NULL;
+}
+
+uint32_t live_peer_creation(const struct live *l)
+{
+    return live_is_up(l) ? query_keeper(l->query)->creation : 0;
 }

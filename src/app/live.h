@@ -35,6 +35,10 @@ struct live_handlers {
     void (*on_trouble)(void *arg, enum question question, const struct error *err);
     /* Connected, but something is worth telling: the node's name is not the one asked for. */
     void (*on_notice)(void *arg, const char *text);
+    /* The keeper stands, or is gone: what live_ask() asked of it stays without an answer. May be NULL. */
+    void (*on_link)(void *arg, bool up);
+    /* {t, …} of a trace (docs/tracing.md), checked, without version byte. May be NULL. */
+    void (*on_event)(void *arg, const uint8_t *term, size_t len);
     /* No connection, or lost without `reconnect`. The source has ended. */
     void (*on_end)(void *arg, enum conn_failure why, const struct error *err);
 };
@@ -58,6 +62,19 @@ int live_ask_mailbox(struct live *l, const struct etf_pid *pid, int first, int b
                      bool force, struct error *err);
 int live_ask_state(struct live *l, const struct etf_pid *pid, int timeout_ms, int bytes,
                    struct error *err);
+
+/*
+ * Other questions than a tick's: a trace's. As query_ask() and query_tell(); ERR_LOST while there
+ * is no keeper. Their cost is counted when it is noted.
+ */
+bool live_is_up(const struct live *l);
+int live_ask(struct live *l, enum question question, const struct builder *arg,
+             unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err);
+int live_tell(struct live *l, enum question question, const struct builder *term,
+              struct error *err);
+void live_note_cost(struct live *l, double target_us);
+const char *live_peer_node(const struct live *l); /* the target's name; NULL while not connected */
+uint32_t live_peer_creation(const struct live *l);       /* of its pids */
 
 /* Says goodbye and frees; closed (may be NULL) is called when the connection is gone. */
 void live_close(struct live *l, void (*closed)(void *arg), void *arg);

@@ -135,6 +135,12 @@ static struct builder *encode(struct live *l, enum question question)
     case QUESTION_ALLOC:
     case QUESTION_MAILBOX:
     case QUESTION_STATE:
+    case QUESTION_RECORDS:
+    case QUESTION_FUNCTIONS:
+    case QUESTION_PREFLIGHT:
+    case QUESTION_ARMED:
+    case QUESTION_NAMES:
+    case QUESTION_TRACE:
     case QUESTIONS:
         break;
     }
@@ -282,6 +288,7 @@ static const char *const first_answers[QUESTIONS] = {
     [QUESTION_ALLOC] = "allocator statistics",
     [QUESTION_APPS] = "memory, reductions and mailboxes of all processes, added up by application",
     [QUESTION_TREE] = "which_children of supervisors, each within a deadline",
+    [QUESTION_ARMED] = "looked for what is armed on the node: sessions, breakpoints, flags",
 };
 
 static void tell_first(struct live *l, enum question question)
@@ -316,10 +323,22 @@ static int take(struct live *l, const struct answer *a, struct error *err)
         return model_take_apps(l->model, a->value, a->len, err);
     case QUESTION_TREE:
         return model_take_tree(l->model, a->value, a->len, err);
+    case QUESTION_RECORDS:
+    case QUESTION_FUNCTIONS:
+    case QUESTION_PREFLIGHT:
+    case QUESTION_ARMED:
+    case QUESTION_NAMES:
+    case QUESTION_TRACE:
     case QUESTIONS:
         break;
     }
     return 0;
+}
+
+/* Work of ours outside a tick's questions: a trace's. */
+void live_note_cost(struct live *l, double target_us)
+{
+    spend(l, target_us);
 }
 
 static void trouble(struct live *l, enum question question, const struct error *err)

@@ -33,6 +33,7 @@ struct model {
     struct alloc_detail alloc;
     struct apps_detail apps;
     struct tree_detail tree;
+    const struct trace_log *trace;
     long utc_offset_s;
     bool system_gap, apps_gap; /* the next sample has none before it */
 
@@ -447,4 +448,14 @@ const struct apps_detail *model_apps(const struct model *m)
 const struct tree_detail *model_tree(const struct model *m)
 {
     return m->tree_slot.known ? &m->tree : NULL;
+}
+
+void model_set_trace(struct model *m, const struct trace_log *log)
+{
+    m->trace = log;
+}
+
+const struct trace_log *model_trace(const struct model *m)
+{
+    return m->trace;
 }

@@ -207,10 +207,11 @@ static struct call *free_call(struct query *q)
     return NULL;
 }
 
-/* The scan lives in a process that keeps its pids and last values between questions. */
+/* The scan lives in a process that keeps its pids and last values between questions, a trace in
+   one that holds what is armed. */
 static bool has_holder(enum question question)
 {
-    return question == QUESTION_SCAN;
+    return question == QUESTION_SCAN || question == QUESTION_TRACE;
 }
 
 static void build_ask(struct builder *b, int64_t id, enum question question,
@@ -260,6 +261,27 @@ int query_ask(struct query *q, enum question question, const struct builder *arg
     };
     arm_timer(q);
     return 0;
+}
+
+int query_tell(struct query *q, enum question question, const struct builder *term,
+               struct error *err)
+{
+    assert(q->ready);
+    size_t len = 0;
+    const uint8_t *bytes = builder_bytes(term, &len);
+    struct builder *b = builder_new();
+    build_tuple(b, 3);
+    build_atom(b, "tell");
+    build_atom(b, question_name(question));
+    build_raw(b, bytes + 1, len - 1);
+    int rc = send_keeper(q, b, err);
+    builder_free(b);
+    return rc;
+}
+
+const struct etf_pid *query_keeper(const struct query *q)
+{
+    return &q->keeper;
 }
 
 bool query_pending(const struct query *q, enum question question)
@@ -364,6 +386,11 @@ void query_message(struct query *q, const uint8_t *payload, size_t len)
             take_start(q, &c);
     } else if (arity == 5 && q->ready) {
         take_answer(q, &c);
+    } else if (arity == 4 && q->ready && cursor_peek_atom(&c, "t") && q->handlers.on_event) {
+        cursor_init(&c, payload, len);
+        struct slice term = {0};
+        if (cursor_raw(&c, &term))
+            q->handlers.on_event(q->arg, (const uint8_t *)term.s, term.len);
     }
 }
 

@@ -30,7 +30,7 @@
 #define LIMIT_TERM_TEXT_BYTES (256u * 1024)       /* one term printed for a person */
 
 /* query */
-#define LIMIT_CALLS_IN_FLIGHT 8                   /* questions without an answer */
+#define LIMIT_CALLS_IN_FLIGHT 16                  /* questions without an answer */
 #define LIMIT_QUERY_MS 60000                      /* the longest deadline of a question */
 
 /* model */
@@ -45,6 +45,15 @@
 #define LIMIT_SEEN_NAMES 4096                     /* registered names whose last pid is remembered */
 #define LIMIT_DETAIL_ITEMS 20000                  /* elements of one list of a detail answer: links, frames, nodes of a tree */
 #define LIMIT_APPS 4096                           /* applications of one answer */
+
+/* trace: the caps that a person sets, with their ceilings, are in trace/caps.h */
+#define LIMIT_TRACE_PATTERNS 32                   /* in one trace */
+#define LIMIT_PATTERN_BYTES 4096u                 /* one pattern as typed */
+#define LIMIT_PATTERN_NODES 2000                  /* of one tree */
+#define LIMIT_PATTERN_DEPTH 100                   /* of one tree: the parser recurses */
+#define LIMIT_TRACE_EVENTS 10000                  /* kept, whatever their size … */
+#define LIMIT_TRACE_KEPT_BYTES (64u * 1024 * 1024) /* … and all together: as much as a trace may answer */
+#define LIMIT_NAMES 200000                        /* functions remembered for completion */
 
 /* ui */
 #define LIMIT_CANVAS_COLUMNS 2000

@@ -78,4 +78,9 @@ const struct alloc_detail *model_alloc(const struct model *m);
 const struct apps_detail *model_apps(const struct model *m);
 const struct tree_detail *model_tree(const struct model *m);
 
+/* The trace that is shown, or was last (trace/log.h); borrowed from whoever set it. NULL: none. */
+struct trace_log;
+void model_set_trace(struct model *m, const struct trace_log *log);
+const struct trace_log *model_trace(const struct model *m);
+
 #endif

@@ -28,7 +28,13 @@ struct query;
     X(STATE, "state")                                                                              \
     X(ALLOC, "alloc")                                                                              \
     X(APPS, "apps")                                                                                \
-    X(TREE, "tree")
+    X(TREE, "tree")                                                                                \
+    X(RECORDS, "records")                                                                          \
+    X(FUNCTIONS, "functions")                                                                      \
+    X(PREFLIGHT, "preflight")                                                                      \
+    X(ARMED, "armed")                                                                              \
+    X(NAMES, "names")                                                                              \
+    X(TRACE, "trace")
 
 enum question {
 #define QUESTION_ENUM(id, name) QUESTION_##id,
@@ -52,6 +58,9 @@ typedef void answer_fn(void *arg, const struct answer *answer);
 struct query_handlers {
     void (*on_ready)(void *arg);                           /* the keeper stands */
     void (*on_failed)(void *arg, const struct error *err); /* it could not be started, or has ended */
+    /* {t, TraceId, Seq, Body}, pushed by a trace under credit: checked, without version byte,
+       borrowed for the call. NULL: such messages are dropped. */
+    void (*on_event)(void *arg, const uint8_t *term, size_t len);
 };
 
 /* Asks the target to start the keeper: on_ready or on_failed follows within deadline_ms. */
@@ -66,6 +75,11 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
  */
 int query_ask(struct query *q, enum question question, const struct builder *arg_term,
               unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err);
+/* {tell, Question, Term} to the keeper, for the question's own process there; no answer. */
+int query_tell(struct query *q, enum question question, const struct builder *term,
+               struct error *err);
+/* The keeper, once it stands: its creation is that of all of the node's pids. */
+const struct etf_pid *query_keeper(const struct query *q);
 bool query_pending(const struct query *q, enum question question);
 
 /* Give it what the connection brought: a message to our pid (checked, with version byte), and

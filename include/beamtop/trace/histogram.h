@@ -1,0 +1,26 @@
+/*
+ * Latencies in logarithmic buckets: four to a power of two from 1 us to about 70 min, so that a
+ * percentile read from them is within 19 % of the true one. Embedded; plain data.
+ */
+#ifndef BEAMTOP_TRACE_HISTOGRAM_H
+#define BEAMTOP_TRACE_HISTOGRAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HISTOGRAM_BUCKETS 130
+
+struct histogram {
+    uint64_t count[HISTOGRAM_BUCKETS];
+    uint64_t total;
+    uint64_t max_ns, min_ns, sum_ns;
+};
+
+void histogram_add(struct histogram *h, uint64_t ns);
+/* The upper edge of the bucket where that share (0..1) of the values is reached, never above
+   max_ns; 0 when empty. */
+uint64_t histogram_at(const struct histogram *h, double share);
+size_t histogram_bucket(uint64_t ns);
+uint64_t histogram_edge_ns(size_t bucket); /* upper */
+
+#endif
