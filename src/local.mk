@@ -150,7 +150,8 @@ src_libquery_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 noinst_LIBRARIES += src/libtrace.a
 src_libtrace_a_SOURCES = \
 	src/trace/caps.c \
-	src/trace/histogram.c
+	src/trace/histogram.c \
+	src/trace/library.c
 src_libtrace_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 
 QUERY_EXPRESSIONS = \
