@@ -151,7 +151,8 @@ noinst_LIBRARIES += src/libtrace.a
 src_libtrace_a_SOURCES = \
 	src/trace/caps.c \
 	src/trace/histogram.c \
-	src/trace/library.c
+	src/trace/library.c \
+	src/trace/request.c
 src_libtrace_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 
 QUERY_EXPRESSIONS = \

@@ -176,9 +176,11 @@ UNIT_APP += tests/unit/app/test_trigger
 tests_unit_app_test_trigger_SOURCES = tests/unit/app/test_trigger.c src/app/condition.c src/app/trigger.c
 tests_unit_app_test_trigger_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
 
-UNIT_TRACE = tests/unit/trace/test_library
+UNIT_TRACE = tests/unit/trace/test_library tests/unit/trace/test_request
 tests_unit_trace_test_library_SOURCES = tests/unit/trace/test_library.c
 tests_unit_trace_test_library_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
+tests_unit_trace_test_request_SOURCES = tests/unit/trace/test_request.c
+tests_unit_trace_test_request_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 
 UNIT_ALL = $(UNIT_BASE) $(UNIT_ETF) $(UNIT_DIST) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_STORE) $(UNIT_UI) \
 	$(UNIT_TRACE) $(UNIT_APP)

@@ -1,0 +1,101 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "beamtop/trace/request.h"
+
+static struct trace_request defaults(void)
+{
+    struct trace_request r = {.pattern = NULL};
+    caps_init(&r.caps);
+    return r;
+}
+
+static void test_good_lines(void **state)
+{
+    static const struct {
+        const char *line, *pattern, *procs;
+        uint64_t events, time_ms;
+    } rows[] = {
+        {"lists:map/2", "lists:map/2", NULL, 100, 15000},
+        {"  a:b(_) -> return   --events 50 ", "a:b(_) -> return", NULL, 50, 15000},
+        {"a:b --procs <0.9.0>,x --time 250ms", "a:b", "<0.9.0>,x", 100, 250},
+        {"a:b(' --time 1s')", "a:b(' --time 1s')", NULL, 100, 15000},
+        {"a:b(\"\\\" --time\") --time 2s", "a:b(\"\\\" --time\")", NULL, 100, 2000},
+        {"a:b(X) when (X --time) -> return", "a:b(X) when (X --time) -> return", NULL, 100, 15000},
+        {"a:b --procs one --procs two", "a:b", "two", 100, 15000},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct trace_request r = defaults();
+        struct error err = {.code = ERR_NONE};
+        size_t offset;
+        if (trace_request_parse(&r, rows[i].line, &offset, &err) != 0)
+            fail_msg("%s: %s", rows[i].line, err.text);
+        assert_string_equal(r.pattern, rows[i].pattern);
+        assert_int_equal(r.caps.value[CAP_EVENTS], rows[i].events);
+        assert_int_equal(r.caps.value[CAP_TIME_MS], rows[i].time_ms);
+        assert_int_equal(r.procs != NULL, rows[i].procs != NULL);
+        if (r.procs)
+            assert_string_equal(r.procs, rows[i].procs);
+        trace_request_clear(&r);
+    }
+}
+
+static void test_mistakes_are_placed(void **state)
+{
+    static const struct {
+        const char *line;
+        size_t at;
+    } rows[] = {
+        {"", 0},
+        {"--events 5", 0},
+        {"a:b --nothing 5", 4},
+        {"a:b --events", 12},
+        {"a:b --events many", 13},
+        {"a:b --procs x --events 99999", 23},
+        {"a:b --on-rate never", 14},
+        {"a:b --slower soon", 13},
+        {"a:b --syntax C", 13},
+        {"a:b --force what", 12},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct trace_request r = defaults();
+        struct error err = {.code = ERR_NONE};
+        size_t offset = 99;
+        if (trace_request_parse(&r, rows[i].line, &offset, &err) != ERR_USAGE ||
+            offset != rows[i].at)
+            fail_msg("“%s”: at %zu, not %zu: %s", rows[i].line, offset, rows[i].at, err.text);
+        assert_null(r.pattern);
+        assert_null(r.procs);
+    }
+}
+
+static void test_words(void **state)
+{
+    struct trace_request r = defaults();
+    struct error err = {.code = ERR_NONE};
+    size_t offset;
+    (void)state;
+    assert_int_equal(trace_request_parse(
+                         &r, "a:b --slower 5ms --on-rate stop --syntax elixir --force", &offset, &err),
+                     0);
+    assert_int_equal(r.slower_us, 5000);
+    assert_true(r.on_rate_stop && r.force);
+    assert_int_equal(r.syntax, SYNTAX_ELIXIR);
+    trace_request_clear(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_good_lines),
+        cmocka_unit_test(test_mistakes_are_placed),
+        cmocka_unit_test(test_words),
+    };
+    return cmocka_run_group_tests_name("request", tests, NULL, NULL);
+}
