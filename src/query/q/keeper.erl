@@ -237,13 +237,14 @@ Evaluate = fun(Source, Everything) ->
         {ok, Tokens, _} = erl_scan:string(unicode:characters_to_list(Source)),
         {ok, Forms} = erl_parse:parse_exprs(Tokens),
         {value, Value, _} = erl_eval:exprs(Forms, NoBindings),
-        {Query, Ctx} =
+        {Kind, Query, Ctx} =
             case Value of
-                {Keys, F} -> {F, maps:with(Keys, Everything)};
-                F -> {F, Everything}
+                {process, Keys, F} -> {process, F, maps:with(Keys, Everything)};
+                {Keys, F} -> {ok, F, maps:with(Keys, Everything)};
+                F -> {ok, F, Everything}
             end,
         true = is_function(Query, 2),
-        {ok, Query, Ctx}
+        {Kind, Query, Ctx}
     catch
         Class:Reason -> {error, {Class, Cut(Reason, 1000)}}
     end
@@ -300,9 +301,38 @@ Holder = fun Holder(Keeper, Query, Ctx, State, Pending) ->
     end
 end,
 
+%% A query that is a process: it answers, and ends, by itself.
+Process = fun(Keeper, Query, Ctx) ->
+    Sign(),
+    Query(Keeper, Ctx)
+end,
+
+%% The entry of a process that is spawned while a trace stands: it is woken when what it inherited
+%% of the trace is off, and evaluates nothing before.
+Parked = fun(Entry, Args) ->
+    receive {wake, beamtop} -> ok end,
+    apply(Entry, Args)
+end,
+
+%% Shield: `none`, or a fun that takes the flags of the standing trace off a pid.
+Spawn = fun(Entry, Args, Options, Shield) ->
+    case Shield of
+        none ->
+            spawn_opt(erlang, apply, [Entry, Args], Options);
+        _ ->
+            Parts = [erlang, apply, [Parked, [Entry, Args]]],
+            Pid = spawn_opt(erlang, hibernate, Parts, Options),
+            try Shield(Pid) catch _:_ -> ok end,
+            Pid ! {wake, beamtop},
+            Pid
+    end
+end,
+
 %% ---- The loop
 %% State: client, ctx, queries (name => {ok, Fun, Ctx} | {error, Why}), asked (id => {Pid, Timer, Start,
-%% DeadlineMs}), holders (name => Pid), spent (native time of our own, told with the next answer).
+%% DeadlineMs}), holders (name => Pid), gentle (pid => [], of holders that are told to end and have
+%% GraceMs for it), shield ({Pid, Fun} of a standing trace, or none), spent (native time of our own,
+%% told with the next answer).
 
 Answer = fun(AskId, Kind, {Worked, Waited}, What, State) ->
     #{client := Client, spent := Spent} = State,
@@ -326,14 +356,34 @@ HolderOptions = fun() ->
     SpawnOptions(64 * MiB + 512 * erlang:system_info(process_count))
 end,
 
-StartHolder = fun(Name, Query, Ctx, State) ->
-    #{holders := Holders} = State,
-    case Holders of
-        #{Name := Pid} ->
+ShieldOf = fun(#{shield := Shield}) ->
+    case Shield of none -> none; {_, Unflag} -> Unflag end
+end,
+
+StartHolder = fun(Kind, Name, Query, Ctx, State) ->
+    #{holders := Holders, gentle := Gentle} = State,
+    case {Holders, Kind} of
+        {#{Name := Pid}, _} ->
             {Pid, State};
-        #{} ->
-            Pid = spawn_opt(erlang, apply, [Holder, [self(), Query, Ctx, new, none]], HolderOptions()),
+        {_, process} ->
+            Pid = Spawn(Process, [self(), Query, Ctx], WorkerOptions, ShieldOf(State)),
+            {Pid, State#{holders := Holders#{Name => Pid}, gentle := Gentle#{Pid => []}}};
+        {_, ok} ->
+            Args = [self(), Query, Ctx, new, none],
+            Pid = Spawn(Holder, Args, HolderOptions(), ShieldOf(State)),
             {Pid, State#{holders := Holders#{Name => Pid}}}
+    end
+end,
+
+%% What holds something on the node gets time to take it off; anything else ends at once.
+GraceMs = 1000,
+End = fun(Pid, #{gentle := Gentle}) ->
+    case Gentle of
+        #{Pid := _} ->
+            exit(Pid, shutdown),
+            erlang:send_after(GraceMs, self(), {kill, Pid});
+        #{} ->
+            exit(Pid, kill)
     end
 end,
 
@@ -342,16 +392,18 @@ Ask = fun(AskId, Name, Arg, DeadlineMs, State) ->
     case maps:get(Name, Queries, {error, {error, not_loaded}}) of
         {error, Why} ->
             Answer(AskId, error, {0, 0}, Why, State);
-        {ok, Query, Ctx} ->
+        {process, _, _} when not is_tuple(Arg); element(1, Arg) =/= in ->
+            Answer(AskId, error, {0, 0}, {error, {in, Name}}, State);
+        {Form, Query, Ctx} ->
             {Pid, Next} =
                 case Arg of
                     {in, HolderName, HolderArg} ->
-                        {P, S} = StartHolder(HolderName, Query, Ctx, State),
+                        {P, S} = StartHolder(Form, HolderName, Query, Ctx, State),
                         P ! {ask, AskId, HolderArg},
                         {P, S};
                     _ ->
-                        {spawn_opt(erlang, apply, [Worker, [self(), AskId, Query, Arg, Ctx]],
-                                   WorkerOptions), State}
+                        {Spawn(Worker, [self(), AskId, Query, Arg, Ctx], WorkerOptions,
+                               ShieldOf(State)), State}
                 end,
             Timer = erlang:start_timer(DeadlineMs, self(), AskId),
             #{asked := Asked} = Next,
@@ -361,17 +413,23 @@ end,
 
 %% The next state, or `stop`.
 Handle = fun(Message, State) ->
-    #{client := Client, asked := Asked, holders := Holders, queries := Queries} = State,
+    #{client := Client, asked := Asked, holders := Holders, queries := Queries,
+      gentle := Gentle} = State,
     case Message of
         {ask, AskId, Name, Arg, DeadlineMs} when is_integer(DeadlineMs), DeadlineMs >= 0 ->
             Ask(AskId, Name, Arg, DeadlineMs, State);
         {done, AskId, Kind, Cost, What} when is_map_key(AskId, Asked) ->
-            {{_, Timer, _, _}, Rest} = maps:take(AskId, Asked),
+            {{From, Timer, _, _}, Rest} = maps:take(AskId, Asked),
             erlang:cancel_timer(Timer),
-            Answer(AskId, Kind, Cost, What, State#{asked := Rest});
+            %% A query that is a process tells native time.
+            Told = case {Gentle, Cost} of
+                       {#{From := _}, {Worked, Waited}} -> {Us(Worked), Us(Waited)};
+                       _ -> Cost
+                   end,
+            Answer(AskId, Kind, Told, What, State#{asked := Rest});
         {timeout, _, AskId} when is_map_key(AskId, Asked) ->
             {Pid, _, _, _} = maps:get(AskId, Asked),
-            exit(Pid, kill),
+            End(Pid, State),
             %% A holder is forgotten at once: its successor must not wait for its end.
             Left = maps:from_list([H || {_, P} = H <- maps:to_list(Holders), P =/= Pid]),
             Fail(AskId, timeout, State#{holders := Left});
@@ -379,8 +437,25 @@ Handle = fun(Message, State) ->
             State#{queries := Queries#{Name => Evaluate(Source, maps:get(ctx, State))}};
         {drop, Name} when is_map_key(Name, Holders) ->
             {Pid, Left} = maps:take(Name, Holders),
-            exit(Pid, kill),
+            End(Pid, State),
             State#{holders := Left};
+        {tell, Name, Term} ->
+            case Holders of
+                #{Name := Pid} when is_map_key(Pid, Gentle) -> Pid ! {tell, Term};
+                #{} -> ok
+            end,
+            State;
+        {kill, Pid} when is_map_key(Pid, Gentle) ->
+            exit(Pid, kill),
+            State;
+        {shield, Pid, Unflag} when is_map_key(Pid, Gentle), is_function(Unflag, 1) ->
+            Pid ! {shielded, self()},
+            State#{shield := {Pid, Unflag}};
+        {unshield, Pid} ->
+            case State of
+                #{shield := {Pid, _}} -> State#{shield := none};
+                #{} -> State
+            end;
         scheduler_wall_time ->
             %% Counted for this process, so that it goes off with it.
             put(scheduler_wall_time, true) =:= undefined
@@ -388,7 +463,7 @@ Handle = fun(Message, State) ->
             State;
         {'EXIT', Client, _} ->
             stop;
-        {'EXIT', _, normal} ->
+        {'EXIT', Pid, normal} when not is_map_key(Pid, Gentle) ->
             State;
         {'DOWN', _, process, Client, _} ->
             stop;
@@ -397,7 +472,9 @@ Handle = fun(Message, State) ->
         {'EXIT', Pid, _} ->
             Left = maps:from_list([H || {_, P} = H <- maps:to_list(Holders), P =/= Pid]),
             Unanswered = [A || {A, {P, _, _, _}} <- maps:to_list(Asked), P =:= Pid],
-            lists:foldl(fun(A, S) -> Fail(A, killed, S) end, State#{holders := Left}, Unanswered);
+            Shield = case State of #{shield := {Pid, _}} -> none; #{shield := Other} -> Other end,
+            Kept = State#{holders := Left, gentle := maps:remove(Pid, Gentle), shield := Shield},
+            lists:foldl(fun(A, S) -> Fail(A, killed, S) end, Kept, Unanswered);
         _ ->
             State
     end
@@ -405,8 +482,14 @@ end,
 
 Finish = fun(#{client := Client}) ->
     Children = LinksOf(self()),
-    lists:foreach(fun(Pid) -> exit(Pid, kill) end, Children),
-    lists:foreach(fun(Pid) -> receive {'EXIT', Pid, _} -> ok after 1000 -> ok end end, Children),
+    EndAll = fun(Pids, Reason) ->
+        lists:foreach(fun(Pid) -> exit(Pid, Reason) end, Pids),
+        Until = erlang:monotonic_time(millisecond) + GraceMs,
+        Left = fun() -> max(0, Until - erlang:monotonic_time(millisecond)) end,
+        lists:foreach(fun(Pid) -> receive {'EXIT', Pid, _} -> ok after Left() -> ok end end, Pids)
+    end,
+    EndAll(Children, shutdown),
+    EndAll(lists:filter(fun erlang:is_process_alive/1, Children), kill),
     erlang:send(Client, {bye, self()}, [nosuspend, noconnect])
 end,
 
@@ -445,7 +528,7 @@ Start = fun(Client) ->
                 initial_call => InitialCall, apps => Apps, keys_of => KeysOf,
                 with_dictionary => WithDictionary},
         Loop(#{client => Client, ctx => Ctx, queries => #{}, asked => #{}, holders => #{},
-               spent => 0})
+               gentle => #{}, shield => none, spent => 0})
     catch
         _:_ -> ok
     end
