@@ -158,10 +158,15 @@ src_libtrace_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 QUERY_EXPRESSIONS = \
 	src/query/q/alloc.erl \
 	src/query/q/apps.erl \
+	src/query/q/armed.erl \
+	src/query/q/functions.erl \
 	src/query/q/keeper.erl \
 	src/query/q/mailbox.erl \
+	src/query/q/names.erl \
 	src/query/q/node.erl \
+	src/query/q/preflight.erl \
 	src/query/q/process.erl \
+	src/query/q/records.erl \
 	src/query/q/scan.erl \
 	src/query/q/state.erl \
 	src/query/q/system.erl \

@@ -207,8 +207,9 @@ tests_live_test_exit_LDADD = $(LIVE_RUN_LIBS)
 tests_live_test_right_SOURCES = tests/live/test_right.c $(LIVE_RUN_PARTS)
 tests_live_test_right_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_live_test_right_LDADD = $(LIVE_RUN_LIBS)
-LIVE_TESTS = $(LIVE_BINARIES) tests/live/test_demo.sh tests/live/test_queries.sh
-EXTRA_DIST += tests/live/queries.erl tests/bench/scan.erl tests/bench/scan.sh
+LIVE_TESTS = $(LIVE_BINARIES) tests/live/test_demo.sh tests/live/test_preflights.sh \
+	tests/live/test_queries.sh
+EXTRA_DIST += tests/live/preflights.erl tests/live/queries.erl tests/bench/scan.erl tests/bench/scan.sh
 TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_life.sh tests/tmux/test_link.sh tests/tmux/test_look.sh
 TESTS += tests/scripts.sh $(LIVE_TESTS) $(TMUX_TESTS)
 
