@@ -152,6 +152,8 @@ src_libtrace_a_SOURCES = \
 	src/trace/caps.c \
 	src/trace/histogram.c \
 	src/trace/library.c \
+	src/trace/log.c \
+	src/trace/procs.c \
 	src/trace/request.c
 src_libtrace_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 

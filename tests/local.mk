@@ -181,6 +181,11 @@ tests_unit_trace_test_library_SOURCES = tests/unit/trace/test_library.c
 tests_unit_trace_test_library_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 tests_unit_trace_test_request_SOURCES = tests/unit/trace/test_request.c
 tests_unit_trace_test_request_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
+UNIT_TRACE += tests/unit/trace/test_log tests/unit/trace/test_procs
+tests_unit_trace_test_log_SOURCES = tests/unit/trace/test_log.c
+tests_unit_trace_test_log_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
+tests_unit_trace_test_procs_SOURCES = tests/unit/trace/test_procs.c
+tests_unit_trace_test_procs_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 
 UNIT_ALL = $(UNIT_BASE) $(UNIT_ETF) $(UNIT_DIST) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_STORE) $(UNIT_UI) \
 	$(UNIT_TRACE) $(UNIT_APP)
