@@ -176,7 +176,12 @@ UNIT_APP += tests/unit/app/test_trigger
 tests_unit_app_test_trigger_SOURCES = tests/unit/app/test_trigger.c src/app/condition.c src/app/trigger.c
 tests_unit_app_test_trigger_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
 
-UNIT_TRACE = tests/unit/trace/test_library tests/unit/trace/test_request
+UNIT_TRACE = tests/unit/trace/test_caps tests/unit/trace/test_histogram \
+	tests/unit/trace/test_library tests/unit/trace/test_request
+tests_unit_trace_test_caps_SOURCES = tests/unit/trace/test_caps.c
+tests_unit_trace_test_caps_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
+tests_unit_trace_test_histogram_SOURCES = tests/unit/trace/test_histogram.c
+tests_unit_trace_test_histogram_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 tests_unit_trace_test_library_SOURCES = tests/unit/trace/test_library.c
 tests_unit_trace_test_library_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 tests_unit_trace_test_request_SOURCES = tests/unit/trace/test_request.c

@@ -1,6 +1,6 @@
 /*
  * Latencies in logarithmic buckets: four to a power of two from 1 us to about 70 min, so that a
- * percentile read from them is within 19 % of the true one. Embedded; plain data.
+ * percentile read from them is at most 25 % above the true one. Embedded; plain data.
  */
 #ifndef BEAMTOP_TRACE_HISTOGRAM_H
 #define BEAMTOP_TRACE_HISTOGRAM_H

@@ -1,0 +1,79 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/trace/histogram.h"
+
+/* Every value lies below the upper edge of its bucket and not below that of the one before. */
+static void test_edges(void **state)
+{
+    (void)state;
+    for (uint64_t ns = 1; ns < UINT64_C(4000000000000); ns += 1 + ns / 7) {
+        size_t bucket = histogram_bucket(ns);
+        assert_in_range(bucket, 0, HISTOGRAM_BUCKETS - 1);
+        if (bucket < HISTOGRAM_BUCKETS - 1)
+            assert_true(ns < histogram_edge_ns(bucket));
+        if (bucket > 0)
+            assert_true(ns >= histogram_edge_ns(bucket - 1));
+    }
+    assert_int_equal(histogram_bucket(UINT64_MAX), HISTOGRAM_BUCKETS - 1);
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Percentiles are never below the true ones, nor more than a quarter of a power of two above. */
+static void test_percentiles(void **state)
+{
+    (void)state;
+    enum { N = 5000 };
+    static uint64_t values[N];
+    struct histogram h;
+    memset(&h, 0, sizeof h);
+    uint64_t seed = 42;
+    for (size_t i = 0; i < N; i++) {
+        seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        values[i] = 1000 + (seed >> 33) % (i % 10 == 0 ? 90000000 : 90000);
+        histogram_add(&h, values[i]);
+    }
+    qsort(values, N, sizeof *values, compare);
+    static const double shares[] = {0.01, 0.5, 0.9, 0.99, 1.0};
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        size_t rank = (size_t)(shares[i] * N + 0.5);
+        uint64_t truth = values[rank > 0 ? rank - 1 : 0];
+        uint64_t told = histogram_at(&h, shares[i]);
+        assert_true(told >= truth);
+        assert_true((double)told <= (double)truth * 1.26);
+    }
+    assert_int_equal(histogram_at(&h, 1.0), values[N - 1]);
+    assert_int_equal(h.total, N);
+    assert_int_equal(h.min_ns, values[0]);
+}
+
+static void test_empty(void **state)
+{
+    (void)state;
+    struct histogram h;
+    memset(&h, 0, sizeof h);
+    assert_int_equal(histogram_at(&h, 0.5), 0);
+    histogram_add(&h, 0);
+    assert_int_equal(histogram_at(&h, 0.5), 0);
+    assert_int_equal(h.total, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_percentiles),
+        cmocka_unit_test(test_empty),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
