@@ -131,12 +131,19 @@ src_libstore_a_SOURCES = \
 	src/store/describe.c \
 	src/store/fields.c \
 	src/store/internal.h \
+	src/store/json.h \
 	src/store/number.c \
 	src/store/report.c \
 	src/store/sink.c \
 	src/store/sink_csv.c \
 	src/store/sink_json.c \
-	src/store/sink_text.c
+	src/store/sink_text.c \
+	src/store/trace_fields.c \
+	src/store/trace_json.c \
+	src/store/trace_line.c \
+	src/store/trace_line.h \
+	src/store/trace_sink.c \
+	src/store/trace_text.c
 src_libstore_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 
 noinst_LIBRARIES += src/libquery.a

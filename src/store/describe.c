@@ -1,5 +1,5 @@
 /* The tables of docs/json.md, from the tables that make the output. */
-#include "internal.h"
+#include "trace_line.h"
 
 static const char *type_word(enum field_form form, enum column_type type)
 {
@@ -53,4 +53,15 @@ void sink_describe(struct buf *markdown)
     put_list(markdown, "`applications` of `apps`", &apps_fields);
     put_list(markdown, "`rows` of `apps`", &app_fields);
     put_list(markdown, "`rows` of `nodes`", &node_fields);
+    put_list(markdown, "Every event of `trace`", &trace_line_fields);
+    put_list(markdown, "`call` of `trace`", &trace_call_fields);
+    put_list(markdown, "`return` and `exception` of `trace`", &trace_result_fields);
+    put_list(markdown, "`send` of `trace`", &trace_send_fields);
+    put_list(markdown, "`receive` of `trace`", &trace_receive_fields);
+    put_list(markdown, "`lost` of `trace`", &trace_lost_fields);
+    put_list(markdown, "`counters` of `end`", &trace_tally_fields);
+    put_list(markdown, "`patterns` of `end`", &trace_pattern_fields);
+    put_list(markdown, "`functions` of `end`", &trace_function_fields);
+    put_list(markdown, "`preflight` of `end`", &trace_preflight_fields);
+    put_list(markdown, "`verification` of `end`", &trace_check_fields);
 }

@@ -291,6 +291,12 @@ struct value field_value(const struct field *f, const void *base)
         v.is_integer = true;
         v.number = (double)v.integer;
         break;
+    case FIELD_SIGNED:
+        v.integer = *(const int64_t *)at;
+        v.kind = VALUE_NUMBER;
+        v.is_integer = true;
+        v.number = (double)v.integer;
+        break;
     case FIELD_REAL:
         v = number_value(*(const double *)at, f->type);
         break;

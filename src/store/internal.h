@@ -12,6 +12,7 @@ enum field_form {
     FIELD_SLICE, FIELD_INT, FIELD_REAL, FIELD_BOOL, FIELD_SCHEDULER_KIND,
     FIELD_MS,      /* an integer; people read a duration */
     FIELD_WALL_US, /* an integer; people read a time */
+    FIELD_SIGNED,  /* an integer that may be below zero, and is never unknown */
 };
 
 /* A key of the output and where its value is. */

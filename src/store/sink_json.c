@@ -1,8 +1,7 @@
-#include "internal.h"
+#include "json.h"
 
 #include <assert.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,24 +52,29 @@ static json_t *json_value(const struct value *v)
     return json_null();
 }
 
-static json_t *json_known(int64_t v)
+json_t *json_known(int64_t v)
 {
     return v < 0 ? json_null() : json_integer(v);
 }
 
-static json_t *json_slice(struct slice s)
+json_t *json_slice(struct slice s)
 {
     struct value v = text_value(s);
     return json_value(&v);
 }
 
-static json_t *json_section(const struct section *s)
+void json_add_section(json_t *object, const struct section *s)
 {
-    json_t *object = json_object();
     for (size_t i = 0; i < section_len(s); i++) {
         struct value v = section_value(s, i);
         json_object_set_new(object, section_key(s, i), json_value(&v));
     }
+}
+
+json_t *json_section(const struct section *s)
+{
+    json_t *object = json_object();
+    json_add_section(object, s);
     return object;
 }
 
@@ -219,6 +223,16 @@ static void put_escaped(struct buf *out, const char *s, size_t len)
     }
 }
 
+void json_put_line(struct buf *out, json_t *root)
+{
+    char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    assert(text != NULL);
+    put_escaped(out, text, strlen(text));
+    buf_put_u8(out, '\n');
+    free(text);
+    json_decref(root);
+}
+
 void json_put(struct buf *out, const struct report *r)
 {
     json_t *root = json_object();
@@ -240,10 +254,5 @@ void json_put(struct buf *out, const struct report *r)
         add_process(root, r->process);
     if (r->grid.present)
         json_object_set_new(root, "rows", json_grid(&r->grid));
-    char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15));
-    assert(text != NULL);
-    put_escaped(out, text, strlen(text));
-    buf_put_u8(out, '\n');
-    free(text);
-    json_decref(root);
+    json_put_line(out, root);
 }

@@ -1,0 +1,16 @@
+/* What the writers of JSON share. */
+#ifndef BEAMTOP_STORE_JSON_H
+#define BEAMTOP_STORE_JSON_H
+
+#include <jansson.h>
+
+#include "internal.h"
+
+json_t *json_slice(struct slice text);   /* null when empty */
+json_t *json_known(int64_t v);           /* null below zero */
+json_t *json_section(const struct section *s);
+void json_add_section(json_t *object, const struct section *s); /* its keys go into object */
+/* One line of the output; frees root. */
+void json_put_line(struct buf *out, json_t *root);
+
+#endif
