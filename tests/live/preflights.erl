@@ -1,188 +1,307 @@
-%%% What a trace asks before and after it: preflight, armed, names, functions, records, on real
-%%% nodes. Nothing here may change anything on the target. Prints TAP; queries.erl has the tools.
+%%% The questions before and after a trace (functions, preflight, armed, names, records) against real
+%%% nodes, with foreign tracers that are really set up. Prints TAP. Uses queries.erl.
 -module(preflights).
 -export([main/1]).
 
-main(Targets) ->
-    io:format("1..~w~n", [length(Targets) * length(tests())]),
-    lists:foldl(fun run_root/2, 1, Targets).
+ask(K, Name, Arg) ->
+    {ok, {Us, _}, Value} = queries:ask(K, Name, Arg, 10000),
+    put(us, Us),
+    Value.
 
 tests() ->
-    [{"functions that patterns mean", fun functions_test/2},
-     {"why a pattern means none", fun none_test/2},
-     {"processes by name, pid, application, initial call, one in N", fun procs_test/2},
-     {"names, modules and functions for completion", fun names_test/2},
+    [{"modules and their functions", fun functions_test/2},
+     {"functions that patterns name", fun patterns_test/2},
+     {"processes that a trace would follow", fun procs_test/2},
+     {"others who trace are told", fun others_test/2},
+     {"nothing armed is said so, quickly", fun clean_test/2},
+     {"all that is armed", fun armed_test/2},
+     {"sessions of others", fun sessions_test/2},
      {"records of debug information", fun records_test/2},
-     {"a quiet node has nothing armed", fun quiet_test/2},
-     {"what others have armed is listed, and stays", fun armed_test/2},
-     {"sessions of others are listed, and stay", fun session_test/2},
-     {"no atom is made", fun atoms_test/2}].
+     {"names of processes", fun names_test/2},
+     {"no atom, no module, no word in the log", fun traceless_test/2}].
+
+functions_test({Node, _}, K) ->
+    {modules, [A, B], Total} = ask(K, functions, {modules, 2}),
+    {modules, All, Total} = ask(K, functions, {modules, 100000}),
+    [A, B | _] = All = lists:sort(All),
+    Total = length(rpc:call(Node, erlang, loaded, [])),
+    {functions, <<"lists">>, Functions} = ask(K, functions, {functions, <<"lists">>}),
+    Functions = lists:sort(Functions),
+    true = lists:member({<<"seq">>, 2, true}, Functions),
+    true = lists:member({<<"thing_to_list">>, 1, false}, Functions),
+    {functions, <<"surely none">>, no_module} = ask(K, functions, {functions, <<"surely none">>}),
+    {functions, <<"../lists">>, no_module} = ask(K, functions, {functions, <<"../lists">>}),
+    %% A module of a library on the path that nothing needs.
+    {functions, <<"xref_reader">>, Where} = ask(K, functions, {functions, <<"xref_reader">>}),
+    true = lists:member(Where, [not_loaded, no_module]).
+
+patterns(K, Most, Patterns) ->
+    {preflight, Answers, {all, N}, _} =
+        ask(K, preflight, #{patterns => Patterns, procs => {1, false, [all]},
+                            most_functions => Most, most_processes => 1000}),
+    true = N > 10,
+    Answers.
+
+pattern(K, Mod, Fun, Arity) ->
+    [{7, Mfas, Total, Why}] = patterns(K, 100000, [{7, call, Mod, Fun, Arity}]),
+    Total = length(Mfas),
+    {Mfas, Why}.
+
+patterns_test({Node, _}, K) ->
+    Lists = {name, <<"lists">>},
+    Seq = {name, <<"seq">>},
+    {[{lists, seq, 2}], ok} = pattern(K, Lists, Seq, 2),
+    {[{lists, seq, 2}, {lists, seq, 3}], ok} = pattern(K, Lists, Seq, any),
+    {[], {arities, [2, 3]}} = pattern(K, Lists, Seq, 7),
+    {[], no_function} = pattern(K, Lists, {name, <<"nothing of this name">>}, any),
+    {[], no_function} = pattern(K, Lists, {name, <<"kernel_sup">>}, any),
+    {[], no_module} = pattern(K, {name, <<"no module of this name">>}, any, any),
+    {[], no_module} = pattern(K, {name, <<"kernel_sup">>}, any, any),
+    {Local, ok} = pattern(K, Lists, any, any),
+    true = lists:member({lists, thing_to_list, 1}, Local),
+    {Ends, ok} = pattern(K, {re, <<"^lists$">>}, {re, <<"^key(take|find)$">>}, any),
+    [{lists, keyfind, 3}, {lists, keytake, 3}, {lists, keytake, 4}] = Ends,
+    {[], {bad_expression, <<_, _/binary>>}} = pattern(K, {re, <<"(">>}, any, any),
+    {[], {bad_expression, _}} = pattern(K, Lists, {re, <<"a{2,1}">>}, any),
+    {[], no_module} = pattern(K, {re, <<"^no such$">>}, any, any),
+    %% An expression that would run for ever is ended by its limits.
+    {_, _} = pattern(K, any, {re, <<"^(a+|.)*(b+|.)*$x">>}, any),
+    {[{erlang, atom_to_binary, 2}], ok} =
+        pattern(K, {name, <<"erlang">>}, {name, <<"atom_to_binary">>}, 2),
+    [{[], instruction} = pattern(K, {name, <<"erlang">>}, {name, Name}, Arity)
+     || {Name, Arity} <- [{<<"length">>, 1}, {<<"+">>, 2}, {<<"=:=">>, 2}, {<<"!">>, 2},
+                          {<<"self">>, 0}, {<<"and">>, 2}, {<<"apply">>, 3}]],
+    {[{erlang, '++', 2}], ok} = pattern(K, {name, <<"erlang">>}, {name, <<"++">>}, any),
+    %% `_` is every export.
+    {Every, ok} = pattern(K, any, any, any),
+    true = get(us) < 500000,
+    true = lists:member({lists, seq, 2}, Every),
+    false = lists:member({lists, thing_to_list, 1}, Every),
+    false = lists:member({erlang, length, 1}, Every),
+    Exports = queries:evaluate(Node,
+        "lists:sum([length(M:module_info(exports)) || M <- erlang:loaded()]).", []),
+    true = abs(Exports - length(Every)) < 150,
+    %% The cap is over all.
+    [{1, [_, _], 2, ok}, {2, [_], 3, too_many}, {3, [], 0, ok}, {4, [], Many, too_many}] =
+        patterns(K, 3, [{1, call, Lists, Seq, any}, {2, call, Lists, {re, <<"^key(take|find)$">>}, any},
+                        {3, send, any, any, any}, {4, call, Lists, any, any}]),
+    Many = length(Local).
+
+procs(K, Procs) -> procs(K, Procs, 100000).
+procs(K, Procs, Most) ->
+    {preflight, [], Answer, _} =
+        ask(K, preflight, #{patterns => [], procs => Procs, most_functions => 10,
+                            most_processes => Most}),
+    Answer.
+
+procs_test({Node, _}, K) ->
+    Sup = rpc:call(Node, erlang, whereis, [kernel_sup]),
+    SupText = list_to_binary(rpc:call(Node, erlang, pid_to_list, [Sup])),
+    {new, 0} = procs(K, {1, false, [new]}),
+    {running, N} = procs(K, {1, false, [running]}),
+    {all, N1} = procs(K, {1, true, [new, running]}),
+    true = abs(N - N1) < 5,
+    {all, _} = procs(K, {1, true, []}),
+    {pids, [Sup], 1} = procs(K, {1, false, [{pid, SupText}]}),
+    {pids, [Sup], 1} = procs(K, {1, false, [{pid, SupText}, {name, <<"kernel_sup">>}]}),
+    {none, <<"no process surely none">>} = procs(K, {1, false, [{name, <<"surely none">>}]}),
+    {none, <<"no process ", _/binary>>} = procs(K, {1, false, [{pid, <<"<0.99999.9999999>">>}]}),
+    {none, <<"no process ", _/binary>>} = procs(K, {1, false, [{pid, <<"<nonsense>">>}]}),
+    {none, _} = procs(K, {1, false, [new, {name, <<"kernel_sup">>}]}),
+    {none, _} = procs(K, {3, false, [new]}),
+    {pids, Kernel, KernelTotal} = procs(K, {1, false, [{app, <<"kernel">>}]}),
+    true = lists:member(Sup, Kernel) andalso KernelTotal > 5,
+    {none, _} = procs(K, {1, false, [{app, <<"surely none">>}]}),
+    Sleepers = queries:evaluate(Node,
+        "[proc_lib:spawn(timer, sleep, [infinity]) || _ <- lists:seq(1, 60)].", []),
+    Sorted = lists:sort(Sleepers),
+    {pids, Sorted, 60} = procs(K, {1, false, [{call, <<"^timer:sleep/1$">>}]}),
+    {pids, Few, Some} = procs(K, {3, false, [{call, <<"^timer:sleep/1$">>}]}),
+    true = Some > 3 andalso Some < 50 andalso length(Few) =:= Some,
+    [] = Few -- Sleepers,
+    {none, <<"no expression", _/binary>>} = procs(K, {1, false, [{call, <<"(">>}]}),
+    {none, <<"none among", _/binary>>} = procs(K, {1, false, [{call, <<"^timer:sleep/1$">>}]}, 3),
+    Otp = list_to_integer(rpc:call(Node, erlang, system_info, [otp_release])),
+    [Labelled | _] = Sleepers,
+    case Otp >= 27 of
+        true ->
+            P = queries:evaluate(Node, "spawn(fun() -> proc_lib:set_label({cart, 42}),"
+                                       " timer:sleep(infinity) end).", []),
+            timer:sleep(50),
+            {pids, [P], 1} = procs(K, {1, false, [{label, <<"cart.*42">>}]}),
+            rpc:call(Node, erlang, exit, [P, kill]);
+        false ->
+            {none, <<"this release has no labels", _/binary>>} =
+                procs(K, {1, false, [{label, <<".">>}]})
+    end,
+    true = is_pid(Labelled),
+    %% Neither our own nor those that carry the connection.
+    {pids, Half, _} = procs(K, {2, false, [running]}),
+    Rex = rpc:call(Node, erlang, whereis, [rex]),
+    Net = rpc:call(Node, erlang, whereis, [net_kernel]),
+    [] = [P || P <- Half, lists:member(P, [K, Rex, Net])],
+    [{none, <<"no process is chosen">>} =
+         procs(K, {1, false, [{pid, list_to_binary(rpc:call(Node, erlang, pid_to_list, [P]))}]})
+     || P <- [K, Rex, Net]],
+    [rpc:call(Node, erlang, exit, [P, kill]) || P <- Sleepers].
+
+others(K) ->
+    {preflight, [], _, Others} =
+        ask(K, preflight, #{patterns => [], procs => {1, false, [all]}, most_functions => 10,
+                            most_processes => 10}),
+    Others.
+
+%% A process of the node that evaluates the text and stays; its value comes first.
+hold(Node, Text) ->
+    queries:evaluate(Node, "Me = self(), P = spawn(fun() -> V = begin " ++ Text ++ " end,"
+                           " Me ! {held, self()}, timer:sleep(infinity), V end),"
+                           " receive {held, P} -> P after 5000 -> exit(P, kill), error(P) end.", []).
+release(Node, Pid) ->
+    rpc:call(Node, erlang, exit, [Pid, kill]),
+    timer:sleep(50),
+    queries:evaluate(Node, "erlang:trace_pattern({'_', '_', '_'}, false, [local]),"
+                           " erlang:trace_pattern({'_', '_', '_'}, false, [call_count]),"
+                           " erlang:trace_pattern({'_', '_', '_'}, false, [call_time]),"
+                           " erlang:trace_pattern({'_', '_', '_'}, false, [meta]),"
+                           " erlang:trace_pattern(send, true, []),"
+                           " erlang:trace_pattern('receive', true, []),"
+                           " erlang:system_flag(trace_control_word, 0),"
+                           " erlang:trace(all, false, [all]).", []).
+
+-define(FOREIGN,
+        "erlang:trace_pattern({lists, seq, 2}, [{['$1', '_'], [{'>', '$1', 5}], []}], [local]),"
+        "erlang:trace_pattern({lists, seq, 3}, true, [call_count]),"
+        "erlang:trace_pattern(send, [{['_', {foo, '_'}], [], []}], []),"
+        "erlang:trace(whereis(kernel_sup), true, [call]),"
+        "erlang:trace(new_processes, true, [procs]),"
+        "erlang:system_flag(trace_control_word, 17)").
+
+others_test({Node, _}, K) ->
+    {{0, 0, []}, [], 0} = others(K),
+    P = hold(Node, ?FOREIGN),
+    {{2, 1, Texts}, [], 17} = others(K),
+    [<<"lists:seq/2">>, <<"lists:seq/3">>, <<"new processes">>, <<"send">>] = lists:sort(Texts),
+    release(Node, P),
+    {{0, 0, []}, [], 0} = others(K).
+
+clean_test(_, K) ->
+    Times = [begin
+                 {armed, Mono, 0, [], {0, []}, {0, []}, [], 0} = ask(K, armed, #{most => 100}),
+                 true = is_integer(Mono),
+                 get(us)
+             end || _ <- lists:seq(1, 5)],
+    io:format("# armed, nothing there: ~w us~n", [Times]).
+
+armed_test({Node, _}, K) ->
+    P = hold(Node, ?FOREIGN ", erlang:trace_pattern({lists, prefix, 2}, true, [call_time]),"
+                            " erlang:trace_pattern({lists, suffix, 2}, true, [meta]),"
+                            " erlang:system_monitor(self(), [{long_gc, 100000}])"),
+    queries:evaluate(Node, "lists:seq(1, 10, 2), lists:seq(1, 10, 2).", []),
+    {armed, _, 17, [], {5, Points}, {2, Flags}, [Monitor], 0} = ask(K, armed, #{most => 100}),
+    [{<<>>, send, 0, 0, [{global, <<"[{['_',{foo,'_'}],[],[]}]">>}]} | Functions] = Points,
+    [{<<>>, lists, prefix, 2, [{call_time, _}]}, {<<>>, lists, seq, 2, [{local, Spec}]},
+     {<<>>, lists, seq, 3, [{call_count, Calls}]},
+     {<<>>, lists, suffix, 2, [{meta, Tracer}]}] =
+        lists:sort(Functions),
+    true = Calls >= 2 andalso byte_size(Spec) > 10,
+    Text = list_to_binary(rpc:call(Node, erlang, pid_to_list, [P])),
+    <<Text:(byte_size(Text))/binary, _/binary>> = Tracer,
+    Sup = rpc:call(Node, erlang, whereis, [kernel_sup]),
+    [{<<>>, new_processes, <<>>, [procs], Tracer},
+     {<<>>, Sup, <<"kernel_sup">>, [call], Tracer}] = lists:sort(Flags),
+    <<"system_monitor ", _/binary>> = Monitor,
+    {armed, _, _, _, {5, [_]}, {2, [_]}, _, _} = ask(K, armed, #{most => 1}),
+    release(Node, P),
+    clean_test(Node, K).
+
+sessions_test({Node, _}, K) ->
+    case list_to_integer(rpc:call(Node, erlang, system_info, [otp_release])) >= 27 of
+        false -> ok;
+        true ->
+            P = hold(Node, "S = trace:session_create(theirs, self(), []),"
+                           " trace:function(S, {lists, seq, 2}, true, [local]),"
+                           " trace:function(S, {lists, seq, 2}, true, [call_count]),"
+                           " trace:recv(S, [{['_', '_', {a, '_'}], [], []}], []),"
+                           " trace:process(S, whereis(kernel_sup), true, [call]), S"),
+            {{0, 0, []}, [<<"theirs">>], 0} = others(K),
+            {armed, _, 0, [{<<"theirs">>, false}], {2, Points}, {1, [Flag]}, [], 0} =
+                ask(K, armed, #{most => 100}),
+            [{<<"theirs">>, lists, seq, 2, Items}] = [X || {_, lists, _, _, _} = X <- Points],
+            [{call_count, _}, {local, _}] = lists:sort(Items),
+            [{<<"theirs">>, 'receive', 0, 0, _}] = [X || {_, 'receive', _, _, _} = X <- Points],
+            {<<"theirs">>, _, <<"kernel_sup">>, [call], _} = Flag,
+            %% Reading did not keep the session.
+            rpc:call(Node, erlang, exit, [P, kill]),
+            timer:sleep(100),
+            clean_test(Node, K)
+    end.
+
+names_test({Node, _}, K) ->
+    Sup = rpc:call(Node, erlang, whereis, [kernel_sup]),
+    Sleeper = queries:evaluate(Node, "proc_lib:spawn(timer, sleep, [infinity]).", []),
+    Gone = queries:evaluate(Node, "spawn(fun() -> ok end).", []),
+    timer:sleep(20),
+    {names, [{Sup, <<"kernel_sup">>}, {Sleeper, <<"timer:sleep/1">>}, {Gone, <<>>},
+             {Me, <<>>}]} = ask(K, names, [Sup, Sleeper, Gone, self()]),
+    Me = self(),
+    {names, Most} = ask(K, names, lists:duplicate(200, Sup)),
+    64 = length(Most),
+    rpc:call(Node, erlang, exit, [Sleeper, kill]).
+
+%% OTP's own modules come without debug information in some distributions.
+records_test(_, K) ->
+    {records, [{_, _, Io}, {_, _, {missing, Nonesuch}}, {_, _, {missing, NoModule}},
+               {_, _, {missing, _}}]} =
+        ask(K, records, [{<<"file_io_server">>, <<"state">>}, {<<"file_io_server">>, <<"none">>},
+                         {<<"no such module">>, <<"x">>}, {<<"lists">>, <<>>}]),
+    <<"there is no such module">> = NoModule,
+    case Io of
+        {missing, Why} -> Why = Nonesuch;
+        [<<"handle">> | _] -> <<"its records are ", _/binary>> = Nonesuch
+    end.
+
+%% Everything was asked once before, so that what is there now is all there may be.
+traceless_test({Node, Port} = Target, K) ->
+    State = fun() -> {rpc:call(Node, erlang, system_info, [atom_count]),
+                      length(rpc:call(Node, erlang, loaded, []))} end,
+    Before = State(),
+    functions_test(Target, K),
+    names_test(Target, K),
+    Unique = integer_to_binary(erlang:unique_integer([positive])),
+    Name = <<"never_seen_", Unique/binary>>,
+    ask(K, functions, {functions, Name}),
+    pattern(K, {name, Name}, {name, Name}, any),
+    pattern(K, {name, <<"lists">>}, {name, Name}, any),
+    pattern(K, {re, Name}, {re, Name}, any),
+    [procs(K, {1, false, [{Kind, Name}]}) || Kind <- [pid, name, app, label, call]],
+    Before = State(),
+    receive {Port, {data, Text}} -> error({log, Text}) after 200 -> ok end.
+
+main(Roots) ->
+    Tests = tests(),
+    io:format("1..~w~n", [length(Roots) * length(Tests)]),
+    lists:foldl(fun run_root/2, 1, Roots).
+
+numbered(First) ->
+    lists:zip(lists:seq(First, First + length(tests()) - 1), tests()).
 
 run_root({Otp, none}, First) ->
-    Last = First + length(tests()) - 1,
-    [io:format("ok ~w # SKIP no root of OTP ~w on this machine~n", [N, Otp])
-     || N <- lists:seq(First, Last)],
-    Last + 1;
+    [io:format("ok ~w - ~s: ~s # SKIP no root for this release~n", [N, Otp, Text])
+     || {N, {Text, _}} <- numbered(First)],
+    First + length(tests());
 run_root({Otp, Root}, First) ->
     Target = {Node, _} = queries:start_target(Root, []),
     Keeper = queries:connect(Node),
-    [queries:load(Keeper, Q) || Q <- [preflight, armed, names, functions, records]],
-    [begin
-         try Test(Node, Keeper) of
-             {skip, Why} -> io:format("ok ~w - ~p: ~s # SKIP ~s~n", [N, Otp, Text, Why]);
-             _ -> io:format("ok ~w - ~p: ~s~n", [N, Otp, Text])
-         catch
-             Class:Reason:Stack ->
-                 io:format("not ok ~w - ~p: ~s~n# ~0p ~0P~n# ~0p~n",
-                           [N, Otp, Text, Class, Reason, 30,
-                            [{F, proplists:get_value(line, L)}
-                             || {preflights, F, _, L} <- Stack]])
-         end
-     end || {N, {Text, Test}} <- lists:zip(lists:seq(First, First + length(tests()) - 1), tests())],
+    queries:load_all(Keeper),
+    [try Test(Target, Keeper) of
+         _ -> io:format("ok ~w - ~s: ~s~n", [N, Otp, Text])
+     catch
+         Class:Reason:Stack ->
+             io:format("not ok ~w - ~s: ~s~n", [N, Otp, Text]),
+             Lines = string:split(io_lib:format("~0tp ~0tp ~0tP",
+                 [Class, [{F, proplists:get_value(line, L)}
+                          || {preflights, F, _, L} <- Stack], Reason, 60]), "\n", all),
+             [io:format("# ~ts~n", [Line]) || Line <- Lines]
+     end || {N, {Text, Test}} <- numbered(First)],
     queries:stop_target(Target),
     First + length(tests()).
-
-ask(K, Name, Arg) ->
-    {ok, _, Answer} = queries:ask(K, Name, Arg, 10000),
-    Answer.
-
-preflight(K, Patterns, Procs) ->
-    {preflight, Found, Chosen, Others} =
-        ask(K, preflight, #{patterns => Patterns, procs => Procs, most_functions => 10,
-                            most_processes => 10000}),
-    {Found, Chosen, Others}.
-
-name(Text) -> {name, Text}.
-call(M, F, A) -> {0, call, M, F, A}.
-all() -> {1, false, [all]}.
-
-functions_test(_, K) ->
-    Lists = name(<<"lists">>),
-    {[{0, [{lists, map, 2}], 1, ok}], {all, N}, {{0, 0, []}, [], 0}} =
-        preflight(K, [call(Lists, name(<<"map">>), 2)], all()),
-    true = N > 10,
-    {[{0, Ten, Total, too_many}], _, _} = preflight(K, [call(Lists, any, any)], all()),
-    10 = length(Ten),
-    true = Total > 150,
-    {[{0, Expressed, _, ok}], _, _} =
-        preflight(K, [call({re, <<"^lists$">>}, {re, <<"^map(foldl)?$">>}, any)], all()),
-    [{lists, map, 2}, {lists, mapfoldl, 3}] = Expressed,
-    {[{0, Sends, 2, ok}], _, _} =
-        preflight(K, [call(name(<<"erlang">>), name(<<"send">>), any)], all()),
-    [{erlang, send, 2}, {erlang, send, 3}] = Sends.
-
-none_test(_, K) ->
-    Why = fun(M, F, A) ->
-        {[{0, [], 0, W}], _, _} = preflight(K, [call(name(M), F, A)], all()),
-        W
-    end,
-    {arities, [2]} = Why(<<"lists">>, name(<<"map">>), 7),
-    no_function = Why(<<"lists">>, name(<<"mapp">>), any),
-    no_function = Why(<<"lists">>, name(<<"no atom of this name">>), any),
-    no_module = Why(<<"no module of this name">>, any, any),
-    instruction = Why(<<"erlang">>, name(<<"length">>), any).
-
-procs_test(Node, K) ->
-    Init = rpc:call(Node, erlang, whereis, [init]),
-    One = [call(name(<<"lists">>), name(<<"map">>), 2)],
-    Procs = fun(Spec) -> {_, Chosen, _} = preflight(K, One, Spec), Chosen end,
-    {pids, [Init], 1} = Procs({1, false, [name(<<"init">>), name(<<"nobody">>)]}),
-    {pids, [Init], 1} = Procs({1, false, [{pid, list_to_binary(
-        "<0." ++ lists:nth(2, string:tokens(pid_to_list(Init), ".")) ++ ".0>")}]}),
-    {none, _} = Procs({1, false, [name(<<"nobody">>)]}),
-    {new, 0} = Procs({1, false, [new]}),
-    {running, _} = Procs({1, false, [running]}),
-    {pids, Kernel, _} = Procs({1, false, [{app, <<"kernel">>}]}),
-    true = lists:member(rpc:call(Node, erlang, whereis, [kernel_sup]), Kernel),
-    {pids, [_ | _], _} = Procs({1, false, [{call, <<"^logger">>}]}),
-    {pids, Third, _} = Procs({3, false, [all]}),
-    {all, N} = Procs(all()),
-    true = length(Third) > N div 8 andalso length(Third) < N div 3 * 2,
-    %% Ours, and what carries the connection, are in no list.
-    Never = [K, rpc:call(Node, erlang, whereis, [rex]),
-             rpc:call(Node, erlang, whereis, [net_kernel])],
-    {pids, Everyone, _} = Procs({1, false, [running, name(<<"init">>)]}),
-    [] = [P || P <- Never, lists:member(P, Everyone)].
-
-names_test(Node, K) ->
-    Init = rpc:call(Node, erlang, whereis, [init]),
-    {names, [{Init, <<"init">>}]} = ask(K, names, [Init]),
-    {modules, [_, _, _], Total} = ask(K, functions, {modules, 3}),
-    true = Total > 100,
-    {functions, <<"lists">>, Functions} = ask(K, functions, {functions, <<"lists">>}),
-    true = lists:member({<<"map">>, 2, true}, Functions),
-    true = lists:sort(Functions) =:= Functions,
-    {functions, <<"nomod">>, no_module} = ask(K, functions, {functions, <<"nomod">>}).
-
-records_test(_, K) ->
-    {records, Answers} = ask(K, records, [{<<"file_io_server">>, <<"state">>},
-                                          {<<"file_io_server">>, <<"nonesuch">>},
-                                          {<<"no such module">>, <<"x">>},
-                                          {<<"lists">>, <<>>}]),
-    case Answers of
-        [{_, _, {missing, <<"it was compiled without debug_info">>}} | _] ->
-            {skip, "OTP's own modules have no debug information here"};
-        _ ->
-            [{_, _, [<<"handle">> | _]}, {_, _, {missing, Others}}, {_, _, {missing, NoModule}},
-             {_, _, {missing, _}}] = Answers,
-            <<"its records are ", _/binary>> = Others,
-            <<"there is no such module">> = NoModule
-    end.
-
-armed(K) -> ask(K, armed, #{most => 20}).
-
-quiet_test(_, K) ->
-    {armed, _, 0, [], {0, []}, {0, []}, [], 0} = armed(K).
-
-armed_test(Node, K) ->
-    Tracer = queries:evaluate(Node,
-        "T = spawn(fun() -> erlang:trace(whereis(init), true, [call, {tracer, self()}]),"
-        " timer:sleep(infinity) end),"
-        " erlang:trace_pattern({lists, map, 2}, [{'_', [], [{return_trace}]}], [local]),"
-        " erlang:trace_pattern({lists, seq, 2}, true, [call_count]),"
-        " erlang:trace_pattern('receive', [{['_', '_', foo], [], []}], []),"
-        " timer:sleep(100), T.", []),
-    Init = rpc:call(Node, erlang, whereis, [init]),
-    Look = fun() ->
-        {armed, _, 0, [], {3, Points}, {1, [{<<>>, Init, <<"init">>, [call], _}]}, [], 0} =
-            armed(K),
-        Sorted = lists:sort(Points),
-        [{<<>>, lists, map, 2, [{local, _}]}, {<<>>, lists, seq, 2, [{call_count, _}]},
-         {<<>>, 'receive', 0, 0, [_]}] = Sorted
-    end,
-    Look(),
-    {_, _, {{2, 1, [_ | _]}, [], 0}} =
-        preflight(K, [call(name(<<"lists">>), name(<<"map">>), 2)], all()),
-    Look(),
-    queries:evaluate(Node, "exit(T, kill), erlang:trace_pattern({'_', '_', '_'}, false, [local]),"
-        " erlang:trace_pattern({'_', '_', '_'}, false, [call_count]),"
-        " erlang:trace_pattern('receive', true, []), timer:sleep(50).", [{'T', Tracer}]),
-    quiet_test(Node, K).
-
-session_test(Node, K) ->
-    case rpc:call(Node, erlang, system_info, [otp_release]) >= "27" of
-        false ->
-            {skip, "the release has no trace sessions"};
-        true ->
-            Holder = queries:evaluate(Node,
-                "H = spawn(fun() -> S = trace:session_create(other, self(), []),"
-                " trace:function(S, {lists, nth, 2}, [], [local]),"
-                " trace:process(S, whereis(init), true, [call]),"
-                " receive stop -> trace:session_destroy(S) end end), timer:sleep(100), H.", []),
-            {armed, _, 0, [{<<"other">>, false}],
-             {1, [{<<"other">>, lists, nth, 2, [{local, _}]}]},
-             {1, [{<<"other">>, _, <<"init">>, [call], _}]}, [], 0} = armed(K),
-            Holder ! stop,
-            timer:sleep(50),
-            quiet_test(Node, K)
-    end.
-
-atoms_test(Node, K) ->
-    Count = fun() -> rpc:call(Node, erlang, system_info, [atom_count]) end,
-    Before = Count(),
-    none_test(Node, K),
-    preflight(K, [call(name(<<"never heard of 1">>), {re, <<"never heard of 2">>}, any)],
-              {1, false, [name(<<"never heard of 3">>), {app, <<"never heard of 4">>}]}),
-    ask(K, functions, {functions, <<"never heard of 5">>}),
-    ask(K, records, [{<<"never heard of 6">>, <<"never heard of 7">>}]),
-    Before = Count().

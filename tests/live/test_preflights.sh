@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a trace asks before and after it, against real nodes of each release at hand: the
-# host's own, and the roots in BEAMTOP_ROOTS (otp-NN), which need root for chroot. See preflights.erl.
+# The questions about a trace that change nothing on the target, against real nodes of each release
+# at hand (see test_queries.sh): what they find, and what others armed there. See preflights.erl.
 set -u
 src=${BEAMTOP_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 roots=${BEAMTOP_ROOTS:-/var/cache/beamtop}

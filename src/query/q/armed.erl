@@ -1,142 +1,138 @@
-%% Everything that is armed on the node, by anyone. Arg: #{most => N}, the entries of each list that
-%% are sent; all are counted. Also the proof after a trace's end, so it looks at every function.
+%% All that is armed on the node, by anyone. Arg: #{most => N}; value: docs/tracing.md.
 %%
-%% trace_info/2 of a function costs half a microsecond; lists:zipwith over external funs keeps the
-%% loop native. Of a process it is a signal.
-Spaces = fun(Otp) ->
-    case Otp >= 27 of
-        false -> [];
-        true -> [S || {_, Id} = S <- trace:session_info(all), Id =/= default]
-    end
-end,
+%% It only reads, and is quick when nothing is armed: one native sweep over all functions and one
+%% over all processes for the node's single space, and again for each session of OTP 27 and later.
+%% There `erlang:trace_info/2` tells what the legacy space has, and `trace:info/3` what a session has.
+Run = fun(List, Spec) -> ets:match_spec_run(List, ets:match_spec_compile(Spec)) end,
+Text = fun(Name) when is_atom(Name) -> atom_to_binary(Name, utf8); (_) -> <<"?">> end,
 
-%% A session's handle prints as {Name, Id}; Name is what it was created with.
-SessionName = fun({Name, _}, Print) ->
-    case is_atom(Name) of
-        true -> atom_to_binary(Name, utf8);
-        false -> Print(Name, 100)
-    end
-end,
-
-Info = fun(Space, What, Item) ->
-    try
-        case Space of
-            legacy -> erlang:trace_info(What, Item);
-            _ -> trace:info(Space, What, Item)
-        end
-    of
-        {_, Value} -> Value
+Mfas = fun(Module) ->
+    try lists:unzip(erlang:get_module_info(Module, functions)) of
+        {Names, Arities} -> lists:zip3(lists:duplicate(length(Names), Module), Names, Arities)
     catch
-        error:_ -> undefined
+        error:_ -> []
     end
 end,
 
-AllFunctions = fun() ->
-    Modules = [M || {M, _} <- code:all_loaded()],
-    Exports = [{M, F, A} || M <- Modules, {F, A} <- try M:module_info(functions) catch error:_ -> [] end],
-    Exports
+%% What a space says of all these things at once, `undefined` of what is gone. Space: legacy, or a
+%% weak reference to a session, which does not keep it.
+Ask = fun(Space, Things, Item) ->
+    N = length(Things),
+    Items = lists:duplicate(N, Item),
+    case Space of
+        legacy -> lists:zipwith(fun erlang:trace_info/2, Things, Items);
+        _ -> lists:zipwith3(fun trace:info/3, lists:duplicate(N, Space), Things, Items)
+    end
 end,
-
-%% [{Mfa, Answer}] of those that something is armed at.
-ArmedFunctions = fun(Space, Mfas) ->
-    N = length(Mfas),
-    Answers =
-        case Space of
-            legacy ->
-                lists:zipwith(fun erlang:trace_info/2, Mfas, lists:duplicate(N, all));
-            _ ->
-                lists:zipwith3(fun trace:info/3, lists:duplicate(N, Space), Mfas,
-                               lists:duplicate(N, all))
-        end,
-    case lists:usort(Answers) of
-        [] -> [];
-        [{all, false}] -> [];
-        [{all, undefined}] -> [];
-        _ ->
-            [{Mfa, Items} || {Mfa, {all, Items}} <- lists:zip(Mfas, Answers), is_list(Items)]
+AskOne = fun(Space, Thing, Item) ->
+    try Ask(Space, [Thing], Item) of [{Item, Value}] -> Value; _ -> undefined
+    catch error:_ -> undefined
     end
 end,
 
-%% A tracer as text: a pid with its name, a port, a module.
-TracerText = fun(Tracer, Print) ->
-    case Tracer of
-        Pid when is_pid(Pid), node(Pid) =:= node() ->
-            case process_info(Pid, registered_name) of
-                {registered_name, Name} -> Print({Pid, Name}, 120);
-                _ -> Print(Pid, 120)
-            end;
-        _ ->
-            Print(Tracer, 120)
+Sum = fun(Counts) -> lists:sum([N || N <- Counts, is_integer(N)]) end,
+Times = fun(List) ->
+    Sum([S * 1000000 + Us || {_, _, S, Us} <- List])
+end,
+
+%% The items of one breakpoint as they travel: match specifications cut, times and words as sums.
+Items = fun(All, Name, Print) ->
+    Get = fun(Key) -> proplists:get_value(Key, All, false) end,
+    Spec = fun(undefined) -> <<>>; (false) -> <<>>; (S) -> Print(S, 200) end,
+    Traced = case Get(traced) of
+        Where when Where =:= local; Where =:= global -> [{Where, Spec(Get(match_spec))}];
+        _ -> []
+    end,
+    Meta = case Get(meta) of
+        false -> [];
+        Tracer -> [{meta, Name(Tracer)}]
+    end,
+    Count = case Get(call_count) of N when is_integer(N) -> [{call_count, N}]; _ -> [] end,
+    Time = case Get(call_time) of L when is_list(L) -> [{call_time, Times(L)}]; _ -> [] end,
+    Memory = case Get(call_memory) of
+        Ms when is_list(Ms) -> [{call_memory, Sum([W || {_, _, W} <- Ms])}];
+        _ -> []
+    end,
+    Traced ++ Meta ++ Count ++ Time ++ Memory
+end,
+
+%% [{SessionBin, M, F, A, All}] of a space; message patterns and what is loaded next beside them.
+Breakpoints = fun({Space, Session}, All) ->
+    Found = Run(lists:zip(All, Ask(Space, All, all)),
+                [{{'$1', {all, '$2'}}, [{is_list, '$2'}], [{{'$1', '$2'}}]}]),
+    Functions = [{Session, M, F, A, Info} || {{M, F, A}, Info} <- Found],
+    Messages = [{Session, Kind, 0, 0, [{traced, global}, {match_spec, Spec}]}
+                || Kind <- [send, 'receive'], Spec <- [AskOne(Space, Kind, match_spec)],
+                   Spec =/= true, Spec =/= undefined, Spec =/= false],
+    Next = case AskOne(Space, on_load, all) of
+        [_ | _] = Info1 -> [{Session, on_load, 0, 0, Info1}];
+        _ -> []
+    end,
+    Messages ++ Next ++ Functions
+end,
+
+%% [{SessionBin, Who, [Flag], Tracer}]
+Flags = fun({Space, Session}, Pids) ->
+    Found = Run(lists:zip(Pids, Ask(Space, Pids, flags)),
+                [{{'$1', {flags, '$2'}}, [{is_list, '$2'}, {'=/=', '$2', []}], [{{'$1', '$2'}}]}]),
+    New = [{Who, F} || Who <- [new_processes, new_ports],
+                       [_ | _] = F <- [AskOne(Space, Who, flags)]],
+    [{Session, Who, F, AskOne(Space, Who, tracer)} || {Who, F} <- New ++ Found]
+end,
+
+%% [{Weak reference, Name}] of all sessions but {legacy, default}. A weak one is {Name, Number}.
+%% By apply: before OTP 27 there is no module of that name.
+Sessions = fun() ->
+    try apply(trace, session_info, [all]) of
+        List when is_list(List) -> [{Weak, Text(Name)} || {Name, N} = Weak <- List, is_integer(N)];
+        _ -> []
+    catch
+        error:_ -> []
     end
 end,
 
-%% [Item] of one function, from what trace_info/2 said to `all`.
-Items = fun(Said, Print, Tracer) ->
-    Traced = proplists:get_value(traced, Said, false),
-    Spec = proplists:get_value(match_spec, Said, []),
-    Number = fun(Value) ->
-        case Value of
-            _ when is_integer(Value) -> Value;
-            _ when is_list(Value) ->
-                lists:sum([C || Entry <- Value, is_tuple(Entry), tuple_size(Entry) >= 2,
-                                C <- [element(2, Entry)], is_integer(C)]);
-            _ -> 0
+{[k, otp, own, print, id, apps],
+ fun(#{most := Most}, #{k := Keeper, own := OwnOf, otp := Otp, print := Print, id := IdOf,
+                        apps := AppsOf}) ->
+    Word = erlang:system_info(trace_control_word),
+    Open = case Otp >= 27 of true -> Sessions(); false -> [] end,
+    Spaces = [{legacy, <<>>} | Open],
+    Own = OwnOf(Keeper),
+    Apps = AppsOf(),
+    Called = fun(Who) ->
+        case is_pid(Who) andalso node(Who) =:= node() andalso IdOf(Who, Apps) of
+            {Name, _, _, _, _} when Name =/= undefined -> Text(Name);
+            {_, {M, F, A}, _, _, _} ->
+                <<(Text(M))/binary, ":", (Text(F))/binary, "/", (integer_to_binary(A))/binary>>;
+            _ when is_atom(Who) -> <<>>;
+            _ -> Print(Who, 60)
         end
     end,
-    [{Traced, Print(Spec, 200)} || Traced =:= local orelse Traced =:= global]
-    ++ [{meta, Tracer(Meta, Print)}
-        || Meta <- [proplists:get_value(meta, Said, false)], Meta =/= false, Meta =/= []]
-    ++ [{Key, Number(Value)}
-        || Key <- [call_count, call_time, call_memory],
-           Value <- [proplists:get_value(Key, Said, false)], Value =/= false]
-end,
-
-%% Message patterns: `true` is what a node starts with.
-MessagePatterns = fun(Space, Name, Get, Print) ->
-    [{Name, Kind, 0, 0, [{local, Print(Spec, 200)}]}
-     || Kind <- [send, 'receive'],
-        Spec <- [Get(Space, Kind, match_spec)],
-        Spec =/= true, Spec =/= undefined, Spec =/= []]
-end,
-
-%% [{Space, Who, Name, Flags, Tracer}] of processes and of the defaults of new ones.
-FlagsIn = fun(Space, SpaceName, Get, Tracer, Print) ->
-    Ask = fun(Who) ->
-        case Get(Space, Who, flags) of
-            [_ | _] = Flags ->
-                Name = case is_pid(Who) andalso process_info(Who, registered_name) of
-                    {registered_name, Registered} -> atom_to_binary(Registered, utf8);
-                    _ -> <<>>
-                end,
-                [{SpaceName, Who, Name, Flags, Tracer(Get(Space, Who, tracer), Print)}];
-            _ ->
-                []
-        end
+    Tracer = fun
+        (Who) when is_pid(Who) ->
+            iolist_to_binary([pid_to_list(Who), " ", Called(Who)]);
+        (undefined) -> <<>>;
+        ([]) -> <<>>;
+        (Who) -> Print(Who, 60)
     end,
-    lists:append([Ask(Who) || Who <- [new_processes, new_ports | processes()]])
-end,
-
-Monitors = fun(Print) ->
-    [Print({system_monitor, M}, 200) || M <- [erlang:system_monitor()], M =/= undefined]
-    ++ [Print({system_profile, M}, 200) || M <- [erlang:system_profile()], M =/= undefined]
-end,
-
-{[otp, own, print],
- fun(#{most := Most}, #{otp := Otp, own := _, print := Print}) ->
-     Sessions = Spaces(Otp),
-     Mfas = AllFunctions(),
-     All = [{legacy, <<>>} | [{S, SessionName(S, Print)} || S <- Sessions]],
-     Breakpoints = lists:append(
-         [MessagePatterns(Space, Name, Info, Print)
-          ++ [{Name, M, F, A, Items(Said, Print, TracerText)}
-              || {{M, F, A}, Said} <- ArmedFunctions(Space, Mfas)]
-          || {Space, Name} <- All]),
-     Flags = lists:append([FlagsIn(Space, Name, Info, TracerText, Print) || {Space, Name} <- All]),
-     Ours = [Name || {_, Name} <- All, Name =:= <<"beamtop">>],
-     {armed, erlang:monotonic_time(), erlang:system_info(trace_control_word),
-      [{Name, Name =:= <<"beamtop">>} || {_, Name} <- tl(All)],
-      {length(Breakpoints), lists:sublist(Breakpoints, Most)},
-      {length(Flags), lists:sublist(Flags, Most)},
-      Monitors(Print),
-      length(Ours)}
- end}.
+    All = lists:append(lists:map(Mfas, lists:filter(fun erlang:module_loaded/1, erlang:loaded()))),
+    %% What follows new processes follows us too, which nobody armed.
+    Pids = ordsets:subtract(lists:sort(erlang:processes()), Own),
+    Points = lists:append([Breakpoints(Space, All) || Space <- Spaces]),
+    Flagged = lists:append([Flags(Space, Pids) || Space <- Spaces]),
+    Profile = try erlang:system_profile() catch error:_ -> undefined end,
+    Monitor = [<<"system_monitor ", (Tracer(Who))/binary, " ", (Print(What, 200))/binary>>
+               || {Who, What} <- [erlang:system_monitor()]]
+        ++ [<<"system_profile ", (Tracer(Who))/binary, " ", (Print(What, 200))/binary>>
+            || {Who, What} <- [Profile]],
+    %% A process of ours that stands while a trace does is the tracer of something.
+    Tracers = lists:usort([T || {_, _, _, T} <- Flagged, is_pid(T)]),
+    {armed, erlang:monotonic_time(nanosecond), Word,
+     [{Name, Name =:= <<"beamtop">>} || {_, Name} <- Open],
+     {length(Points), [{S, M, F, A, Items(Info, Tracer, Print)}
+                       || {S, M, F, A, Info} <- lists:sublist(Points, Most)]},
+     {length(Flagged), [{S, Who, Called(Who), F, Tracer(T)}
+                        || {S, Who, F, T} <- lists:sublist(Flagged, Most)]},
+     Monitor,
+     length([T || T <- Tracers, lists:member(T, Own)])}
+end}.

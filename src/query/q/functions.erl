@@ -1,30 +1,40 @@
-%% Names for completion and near misses. Arg: {modules, Max} | {functions, ModBin}. Only what is
-%% loaded is looked at; nothing is loaded for it.
-Module = fun(Text) ->
-    try binary_to_existing_atom(Text, utf8) catch error:_ -> unknown end
+%% Names of what is loaded. Arg: {modules, Most} | {functions, ModuleBinary}.
+%%
+%% Nothing is loaded and no atom is made: a name that is no atom here is the name of no loaded
+%% module, and a file is looked for by its name as text. All lists are worked on natively.
+Texts = fun(Atoms) ->
+    lists:zipwith(fun erlang:atom_to_binary/2, Atoms, lists:duplicate(length(Atoms), utf8))
 end,
 
-Known = fun(M) ->
-    case M =/= unknown andalso erlang:module_loaded(M) of
-        true -> loaded;
-        false when M =:= unknown -> no_module;
-        false -> case code:which(M) of non_existing -> no_module; _ -> not_loaded end
+IsThere = fun(Name) ->
+    try
+        nomatch = binary:match(Name, [<<"/">>, <<0>>]),
+        File = unicode:characters_to_list(<<Name/binary, ".beam">>),
+        is_list(code:where_is_file(File))
+    catch
+        _:_ -> false
     end
 end,
 
-{[k],
- fun({modules, Max}, _) ->
-         Sorted = lists:sort([atom_to_binary(M, utf8) || {M, _} <- code:all_loaded()]),
-         {modules, lists:sublist(Sorted, Max), length(Sorted)};
-    ({functions, Text}, _) ->
-         M = Module(Text),
-         case Known(M) of
-             loaded ->
-                 Exports = maps:from_list([{FA, []} || FA <- M:module_info(exports)]),
-                 {functions, Text,
-                  lists:sort([{atom_to_binary(F, utf8), A, is_map_key({F, A}, Exports)}
-                              || {F, A} <- M:module_info(functions)])};
-             Why ->
-                 {functions, Text, Why}
-         end
- end}.
+%% [{Name, Arity, Exported}]
+Listed = fun(Functions, Exported) ->
+    {Names, Arities} = lists:unzip(Functions),
+    lists:zip3(Texts(Names), Arities, lists:duplicate(length(Names), Exported))
+end,
+
+{[], fun
+    ({modules, Most}, _) ->
+        Loaded = lists:sort(Texts(lists:filter(fun erlang:module_loaded/1, erlang:loaded()))),
+        {modules, lists:sublist(Loaded, Most), length(Loaded)};
+    ({functions, Name}, _) ->
+        Module = try binary_to_existing_atom(Name, utf8) catch error:_ -> none end,
+        case is_binary(Name) andalso Module =/= none andalso erlang:module_loaded(Module) of
+            true ->
+                Exports = lists:usort(erlang:get_module_info(Module, exports)),
+                All = lists:usort(erlang:get_module_info(Module, functions)),
+                Local = ordsets:subtract(All, Exports),
+                {functions, Name, lists:sort(Listed(Exports, true) ++ Listed(Local, false))};
+            false ->
+                {functions, Name, case IsThere(Name) of true -> not_loaded; false -> no_module end}
+        end
+end}.

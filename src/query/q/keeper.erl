@@ -224,6 +224,23 @@ Own = fun(Keeper) ->
     lists:usort([Keeper | Children] ++ lists:append(lists:map(LinksOf, Children)))
 end,
 
+%% What a person wrote comes as a binary: a name that is no atom here must not become one, nor need
+%% a pid be one that this release can have. Value: a pid, maybe of nobody, or `undefined`.
+PidOf = fun(Who) ->
+    try
+        case Who of
+            _ when is_pid(Who) -> Who;
+            <<"<", _/binary>> -> list_to_pid(binary_to_list(Who));
+            _ -> whereis(binary_to_existing_atom(Who, utf8))
+        end
+    of
+        Pid when is_pid(Pid) -> Pid;
+        _ -> undefined
+    catch
+        error:_ -> undefined
+    end
+end,
+
 %% ---- Evaluation and answers
 
 %% Kept in a map where erl_eval can (OTP 25), variables cost a third: it compares those of every
@@ -525,7 +542,7 @@ Start = fun(Client) ->
         Ctx = #{c => Client, k => Keeper, otp => Otp, caps => Caps, own => Own,
                 cut => Cut, print => Print, prefix => Prefix, id => Id, id_keys => IdKeys,
                 identity => Identity, label_text => LabelText,
-                initial_call => InitialCall, apps => Apps, keys_of => KeysOf,
+                initial_call => InitialCall, apps => Apps, keys_of => KeysOf, pid_of => PidOf,
                 with_dictionary => WithDictionary},
         Loop(#{client => Client, ctx => Ctx, queries => #{}, asked => #{}, holders => #{},
                gentle => #{}, shield => none, spent => 0})

@@ -1,234 +1,324 @@
-%% What a trace would touch; nothing is armed here. Arg: #{patterns => [{Index, Kind, Mod, Fun,
-%% Arity}], procs => Procs, most_functions => N, most_processes => N}; see docs/tracing.md.
+%% What a trace would do, before anything is armed: which functions its patterns name, which
+%% processes it would follow, and who traces already. Arg, Value: docs/tracing.md.
+%%
+%% Names are binaries: one that is no atom here names nothing here. Expressions are compiled once
+%% and matched natively with limits, so that none can hold a scheduler. Nothing is loaded.
+Run = fun(List, Spec) -> ets:match_spec_run(List, ets:match_spec_compile(Spec)) end,
 
-%% ---- Functions
-
-Existing = fun(Text) ->
-    try {ok, binary_to_existing_atom(Text, utf8)} catch error:_ -> unknown end
-end,
-
-Limits = [{match_limit, 100000}, {match_limit_recursion, 2000}],
-
-%% Compiled once for each pattern; a mistake in it is an error of the question.
-Compile = fun(Name) ->
-    case Name of
-        {re, Text} -> {ok, Re} = re:compile(Text, [unicode]), {re, Re};
-        _ -> Name
+ReOptions = [{capture, none}, {match_limit, 10000}, {match_limit_recursion, 1000}],
+Compile = fun(Text) ->
+    try re:compile(Text, [unicode]) of
+        {ok, Compiled} ->
+            {ok, Compiled};
+        {error, {Why, At}} ->
+            {bad, iolist_to_binary([Why, " at ", integer_to_list(At)])}
+    catch
+        error:_ -> {bad, <<"no expression">>}
     end
 end,
 
-Matches = fun(Re, Atom) ->
-    re:run(atom_to_binary(Atom, utf8), Re, [{capture, none} | Limits]) =:= match
+%% The texts that match, each with what stands beside it in Things.
+Matching = fun(Texts, Things, Compiled) ->
+    N = length(Texts),
+    Found = lists:zipwith3(fun re:run/3, Texts, lists:duplicate(N, Compiled),
+                           lists:duplicate(N, ReOptions)),
+    Run(lists:zip(Things, Found), [{{'$1', match}, [], ['$1']}])
+end,
+MatchingAtoms = fun(Atoms, Compiled) ->
+    N = length(Atoms),
+    Texts = lists:zipwith(fun erlang:atom_to_binary/2, Atoms, lists:duplicate(N, utf8)),
+    Matching(Texts, Atoms, Compiled)
 end,
 
-%% {ok, [Module]} | {none, Why}: loaded modules only, nothing is loaded for a trace.
-ModulesOf = fun(Mod) ->
-    case Mod of
-        any ->
-            {ok, [M || {M, _} <- code:all_loaded()]};
-        {re, Re} ->
-            {ok, [M || {M, _} <- code:all_loaded(), Matches(Re, M)]};
+%% {any | {is, Atom} | {re, Compiled}} of a name in a pattern, or {bad, Why} | unknown.
+Selector = fun(Name) ->
+    case Name of
+        any -> any;
         {name, Text} ->
-            case Existing(Text) of
-                unknown -> {none, no_module};
-                {ok, M} ->
-                    case erlang:module_loaded(M) of
-                        true -> {ok, [M]};
-                        false ->
-                            {none, case code:which(M) of
-                                       non_existing -> no_module;
-                                       _ -> not_loaded
-                                   end}
-                    end
+            try {is, binary_to_existing_atom(Text, utf8)} catch error:_ -> unknown end;
+        {re, Text} ->
+            case Compile(Text) of {ok, Compiled} -> {re, Compiled}; Bad -> Bad end
+    end
+end,
+
+IsThere = fun(Text) ->
+    try
+        nomatch = binary:match(Text, [<<"/">>, <<0>>]),
+        is_list(code:where_is_file(unicode:characters_to_list(<<Text/binary, ".beam">>)))
+    catch
+        _:_ -> false
+    end
+end,
+Missing = fun(Text) -> case IsThere(Text) of true -> not_loaded; false -> no_module end end,
+
+Loaded = fun() -> lists:sort(lists:filter(fun erlang:module_loaded/1, erlang:loaded())) end,
+
+%% Calls of these are instructions in compiled code, which no breakpoint sees.
+IsInstruction = fun({erlang, F, A}) ->
+        erl_internal:guard_bif(F, A) orelse erl_internal:arith_op(F, A)
+            orelse erl_internal:comp_op(F, A) orelse erl_internal:bool_op(F, A)
+            orelse lists:member({F, A}, [{'!', 2}, {apply, 2}, {apply, 3}, {get, 1}]);
+    (_) -> false
+end,
+
+%% `_:_` means exports; a module that is named gives its local functions too.
+FunctionsOf = fun(Module, Kind) ->
+    try lists:usort(erlang:get_module_info(Module, Kind)) catch error:_ -> [] end
+end,
+
+%% [{F, A}] that the name and the arity let pass.
+Chosen = fun(Functions, Fun, Arity) ->
+    WithArity = case Arity of
+        any -> Functions;
+        _ -> Run(Functions, [{{'_', Arity}, [], ['$_']}])
+    end,
+    case Fun of
+        any -> WithArity;
+        {is, Name} -> Run(WithArity, [{{'$1', '_'}, [{'=:=', '$1', {const, Name}}], ['$_']}]);
+        {re, Compiled} ->
+            Names = lists:usort(Run(WithArity, [{{'$1', '_'}, [], ['$1']}])),
+            Set = maps:from_list([{Name, []} || Name <- MatchingAtoms(Names, Compiled)]),
+            Run(WithArity, [{{'$1', '_'}, [{is_map_key, '$1', {const, Set}}], ['$_']}])
+    end
+end,
+
+Mfas = fun(Module, Functions) ->
+    {Names, Arities} = lists:unzip(Functions),
+    lists:zip3(lists:duplicate(length(Names), Module), Names, Arities)
+end,
+
+%% Why a function that was named is not among those of the modules.
+WhyNone = fun(Modules, Fun, Kind) ->
+    Arities = case Fun of
+        {is, _} -> lists:usort(lists:append([[A || {_, A} <- Chosen(FunctionsOf(M, Kind), Fun, any)]
+                                             || M <- Modules]));
+        _ -> []
+    end,
+    case Arities of [] -> no_function; _ -> {arities, Arities} end
+end,
+
+%% {[Mfa], Why}
+Expand = fun(Mod, Fun, Arity) ->
+    Modules = case Selector(Mod) of
+        any -> Loaded();
+        {is, M} ->
+            case erlang:module_loaded(M) of
+                true -> [M];
+                false -> {none, Missing(element(2, Mod))}
+            end;
+        {re, Re} ->
+            case MatchingAtoms(Loaded(), Re) of [] -> {none, no_module}; Some -> Some end;
+        {bad, ModWhy} -> {none, {bad_expression, ModWhy}};
+        unknown -> {none, Missing(element(2, Mod))}
+    end,
+    case {Modules, Selector(Fun)} of
+        {{none, Why}, _} -> {[], Why};
+        {_, {bad, FunWhy}} -> {[], {bad_expression, FunWhy}};
+        {_, unknown} -> {[], no_function};
+        {_, Select} ->
+            Kind = case {Mod, Fun} of {any, any} -> exports; _ -> functions end,
+            All = lists:append([Mfas(M1, Chosen(FunctionsOf(M1, Kind), Select, Arity))
+                                || M1 <- Modules]),
+            %% Only `erlang` has any: the rest is not looked at one by one.
+            {Bifs, Others} = {Run(All, [{{erlang, '_', '_'}, [], ['$_']}]),
+                              Run(All, [{{'$1', '_', '_'}, [{'=/=', '$1', erlang}], ['$_']}])},
+            case lists:filter(fun(B) -> not IsInstruction(B) end, Bifs) ++ Others of
+                [] when Bifs =/= [] -> {[], instruction};
+                [] -> {[], WhyNone(Modules, Select, Kind)};
+                Traced -> {lists:sort(Traced), ok}
             end
     end
 end,
 
-%% Of every module, the exports of `_` alone (redbug's meaning), else local functions too. The
-%% functions that the compiler makes of funs and comprehensions are no names a person means, unless
-%% an expression asks for them.
-FunctionsOf = fun(M, Mod, Fun) ->
-    All = case Mod of
-        any -> M:module_info(exports);
-        _ -> M:module_info(functions)
-    end,
-    case Fun of
-        any -> [{F, A} || {F, A} <- All, hd(atom_to_list(F)) =/= $-, F =/= module_info];
-        {re, Re} -> [{F, A} || {F, A} <- All, Matches(Re, F)];
-        {atom, Name} -> [{F, A} || {F, A} <- All, F =:= Name]
-    end
-end,
-
-%% BIFs that the compiler turns into instructions: a call in source is never a call of the VM.
-IsInstruction = fun(M, F, A) ->
-    M =:= erlang andalso
-        (erl_internal:guard_bif(F, A) orelse erl_internal:arith_op(F, A)
-         orelse erl_internal:comp_op(F, A) orelse erl_internal:bool_op(F, A)
-         orelse erl_internal:list_op(F, A) orelse erl_internal:send_op(F, A))
-end,
-
-%% {[Mfa], Total, Why}; Left is how many may still be taken.
-Expand = fun({_, Kind, Mod, Fun, Arity}, Left) ->
-    case Kind of
-        call ->
-            case ModulesOf(Compile(Mod)) of
-                {none, Why} ->
-                    {[], 0, Why};
-                {ok, Modules} ->
-                    Wanted = case Fun of
-                        {name, Text} ->
-                            case Existing(Text) of unknown -> unknown; {ok, F} -> {atom, F} end;
-                        _ ->
-                            Compile(Fun)
-                    end,
-                    Named = case Wanted of
-                        unknown -> [];
-                        _ -> lists:append([[{M, F, A} || {F, A} <- FunctionsOf(M, Mod, Wanted)]
-                                           || M <- Modules])
-                    end,
-                    Found = case Arity of
-                        any -> Named;
-                        _ -> [Mfa || {_, _, A} = Mfa <- Named, A =:= Arity]
-                    end,
-                    Seen = [Mfa || {M, F, A} = Mfa <- Found, not IsInstruction(M, F, A)],
-                    Total = length(Seen),
-                    Why = if
-                        Total > Left -> too_many;
-                        Total > 0 -> ok;
-                        Found =/= [] -> instruction;
-                        Named =/= [] -> {arities, lists:usort([A || {_, _, A} <- Named])};
-                        Modules =:= [] -> no_module;
-                        true -> no_function
-                    end,
-                    {lists:sublist(lists:sort(Seen), Left), Total, Why}
-            end;
-        _ ->
-            {[], 0, ok}
-    end
-end,
-
+%% {[{Index, [Mfa], Total, Why}], Left}: the cap is over all patterns.
 ExpandAll = fun(Patterns, Most) ->
     {Answers, _} = lists:mapfoldl(
-        fun(Pattern, Left) ->
-            {Mfas, Total, Why} = Expand(Pattern, Left),
-            {{element(1, Pattern), Mfas, Total, Why}, Left - length(Mfas)}
+        fun({Index, call, Mod, Fun, Arity}, Left) ->
+                {List, Why} = Expand(Mod, Fun, Arity),
+                case length(List) of
+                    Total when Total > Left ->
+                        {{Index, lists:sublist(List, Left), Total, too_many}, 0};
+                    Total ->
+                        {{Index, List, Total, Why}, Left - Total}
+                end;
+           ({Index, _, _, _, _}, Left) ->
+                {{Index, [], 0, ok}, Left}
         end, Most, Patterns),
     Answers
 end,
 
 %% ---- Processes
 
-%% Ours, and those that the connection needs: never traced.
-Exempt = fun(Own) ->
-    Carriers = [P || {_, P} <- erlang:system_info(dist_ctrl), is_pid(P)],
-    Named = [P || Name <- [rex, net_kernel], P <- [whereis(Name)], is_pid(P)],
-    lists:usort([self() | Own] ++ Carriers ++ Named)
+%% Those that carry the connection: tracing them would trace what the trace itself sends.
+Carriers = fun(Client) ->
+    Controllers = [P || {Node, P} <- erlang:system_info(dist_ctrl), Node =:= node(Client)],
+    Owner = try element(5, hd(ets:lookup(sys_dist, node(Client)))) catch error:_ -> none end,
+    [P || P <- [Owner, whereis(net_kernel), whereis(rex) | Controllers], is_pid(P)]
 end,
 
-Written = fun(Text) ->
-    try [list_to_pid(binary_to_list(Text))] catch error:_ -> [] end
+%% The values of an item, natively; `undefined` where a process is gone.
+Sweep = fun(Pids, Item) ->
+    lists:zipwith(fun erlang:process_info/2, Pids, lists:duplicate(length(Pids), Item))
 end,
 
-%% Identities of processes, at most Most: {[{Pid, Id}], Complete}
-Identities = fun(Most, Id, Apps) ->
-    Pids = processes(),
-    {[{P, I} || P <- lists:sublist(Pids, Most), I <- [Id(P, Apps)], I =/= gone],
-     length(Pids) =< Most}
+CallText = fun({M, F, A}) ->
+    iolist_to_binary([atom_to_binary(M, utf8), ":", atom_to_binary(F, utf8), "/",
+                      integer_to_list(A)])
 end,
 
-MfaText = fun({M, F, A}) ->
-    unicode:characters_to_binary(io_lib:format("~tp:~tp/~w", [M, F, A]))
+%% [{Text, Pid}] of labels, cut to size by the keeper's way; without any before OTP 27.
+Labels = fun(Pids, LabelText) ->
+    Infos = Sweep(Pids, {dictionary, '$process_label'}),
+    Known = Run(lists:zip(Pids, Infos),
+                [{{'$1', {{dictionary, '$process_label'}, '$2'}}, [{'=/=', '$2', undefined}],
+                  [{{'$1', '$2'}}]}]),
+    [{LabelText(Label), Pid} || {Pid, Label} <- Known]
 end,
 
-Chosen = fun(Item, Known) ->
-    case Item of
-        {pid, Text} ->
-            [P || P <- Written(Text), node(P) =:= node(), is_process_alive(P)];
-        {name, Text} ->
-            case Existing(Text) of
-                {ok, Name} -> [P || P <- [whereis(Name)], is_pid(P)];
-                unknown -> []
-            end;
-        {app, Text} ->
-            [P || {P, {_, _, _, App, _}} <- Known, App =/= undefined,
-                  atom_to_binary(App, utf8) =:= Text];
-        {label, Text} ->
-            {ok, Re} = re:compile(Text, [unicode]),
-            [P || {P, {_, _, Label, _, _}} <- Known, is_binary(Label),
-                  re:run(Label, Re, [{capture, none} | Limits]) =:= match];
-        {call, Text} ->
-            {ok, Re} = re:compile(Text, [unicode]),
-            [P || {P, {_, Call, _, _, _}} <- Known,
-                  re:run(MfaText(Call), Re, [{capture, none} | Limits]) =:= match];
-        running ->
-            processes();
-        _ ->
-            []
+%% Initial calls as the VM says; behind proc_lib the dictionary is asked.
+Calls = fun(Pids, InitialCall) ->
+    Known = Run(lists:zip(Pids, Sweep(Pids, initial_call)),
+                [{{'$1', {initial_call, '$2'}}, [], [{{'$1', '$2'}}]}]),
+    [{CallText(case Mfa of {proc_lib, _, _} -> InitialCall(Pid, Mfa); _ -> Mfa end), Pid}
+     || {Pid, Mfa} <- Known]
+end,
+
+ByExpression = fun(Text, Read) ->
+    case Compile(Text) of
+        {ok, Compiled} ->
+            {Texts, Pids} = lists:unzip(Read()),
+            {ok, Matching(Texts, Pids, Compiled)};
+        {bad, Why} ->
+            {none, <<"no expression: ", Why/binary>>}
     end
 end,
 
-NeedsIdentity = fun(Item) ->
-    is_tuple(Item) andalso lists:member(element(1, Item), [app, label, call])
+%% {ok, [Pid]} | {none, Why} of one item of the list.
+Resolve = fun(Item, Looked, Ctx) ->
+    #{apps := AppsOf, label_text := LabelText, initial_call := InitialCall, pid_of := PidOf,
+      caps := Caps} = Ctx,
+    case Item of
+        running ->
+            {ok, Looked};
+        {Kind, Text} when Kind =:= pid; Kind =:= name ->
+            case PidOf(Text) of
+                Pid when is_pid(Pid), node(Pid) =:= node() ->
+                    case is_process_alive(Pid) of
+                        true -> {ok, [Pid]};
+                        false -> {none, <<"no process ", Text/binary>>}
+                    end;
+                _ ->
+                    {none, <<"no process ", Text/binary>>}
+            end;
+        {app, Text} ->
+            App = try binary_to_existing_atom(Text, utf8) catch error:_ -> none end,
+            case [Leader || {Leader, A} <- maps:to_list(AppsOf()), A =:= App, App =/= none] of
+                [] ->
+                    {none, <<"no running application ", Text/binary>>};
+                Leaders ->
+                    Set = maps:from_list([{Leader, []} || Leader <- Leaders]),
+                    {ok, Run(lists:zip(Looked, Sweep(Looked, group_leader)),
+                             [{{'$1', {group_leader, '$2'}}, [{is_map_key, '$2', {const, Set}}],
+                               ['$1']}])}
+            end;
+        {label, Text} ->
+            case Caps of
+                #{label := true} -> ByExpression(Text, fun() -> Labels(Looked, LabelText) end);
+                _ -> {none, <<"this release has no labels: they came with OTP 27">>}
+            end;
+        {call, Text} ->
+            ByExpression(Text, fun() -> Calls(Looked, InitialCall) end)
+    end
 end,
 
-Choose = fun({One, _, Items}, Most, Id, Apps, Own) ->
-    Whole = [all, new, running],
-    case Items of
-        [Only] when One =< 1, Only =:= all; One =< 1, Only =:= new; One =< 1, Only =:= running ->
-            {Only, case Only of new -> 0; _ -> length(processes() -- Own) end};
+Sampled = fun(Pids, One) ->
+    case One > 1 of
+        true -> [Pid || Pid <- Pids, erlang:phash2(Pid, One) =:= 0];
+        false -> Pids
+    end
+end,
+
+%% `all`, `new`, `running` are flags of the VM unless one in N or others stand beside them.
+Processes = fun({One, _Children, Items}, Most, Ctx) ->
+    #{own := OwnOf, k := Keeper, c := Client} = Ctx,
+    Excluded = lists:usort(OwnOf(Keeper) ++ Carriers(Client)),
+    Running = ordsets:subtract(lists:sort(erlang:processes()), Excluded),
+    Has = fun(Item) -> lists:member(Item, Items) end,
+    Whole = case {Has(all), Has(new), Has(running)} of
+        {true, _, _} -> all;
+        {_, true, true} -> all;
+        {_, true, false} -> new;
+        {_, _, true} -> running;
+        _ when Items =:= [] -> all;
+        _ -> none
+    end,
+    case Whole of
+        new when Items =/= [new] ->
+            {none, <<"new processes go with running ones or alone">>};
+        new when One > 1 ->
+            {none, <<"one in ", (integer_to_binary(One))/binary, " of new processes is unknown">>};
+        new ->
+            {new, 0};
+        _ when Whole =/= none, One =< 1 ->
+            {Whole, length(Running)};
         _ ->
-            {Known, Complete} =
-                case lists:any(NeedsIdentity, Items) of
-                    true -> Identities(Most, Id, Apps);
-                    false -> {[], true}
-                end,
-            Mixed = [case I of all -> running; new -> running; _ -> I end
-                     || I <- Items, One > 1 orelse not lists:member(I, Whole) orelse I =:= running],
-            Pids = lists:usort(lists:append([Chosen(I, Known) || I <- Mixed])) -- Own,
-            Taken = case One > 1 of
-                true -> [P || P <- Pids, erlang:phash2(P, One) =:= 0];
-                false -> Pids
-            end,
-            if
-                Taken =:= [], Complete -> {none, <<"no process fits">>};
-                Taken =:= [] -> {none, <<"none of the processes looked at fits; there are more "
-                                         "than the cap lets look at">>};
-                true -> {pids, lists:sublist(Taken, Most), length(Taken)}
+            Looked = lists:sublist(Running, Most),
+            Wanted = case Whole of none -> Items; _ -> [running] end,
+            Found = [Resolve(Item, Looked, Ctx) || Item <- Wanted],
+            case [Why || {none, Why} <- Found] of
+                [Why | _] ->
+                    {none, Why};
+                [] ->
+                    Pids = lists:usort(lists:append([List || {ok, List} <- Found])),
+                    case Sampled(ordsets:subtract(Pids, Excluded), One) of
+                        [] when length(Running) > Most ->
+                            {none, <<"none among the first ", (integer_to_binary(Most))/binary,
+                                     " processes; more were not looked at">>};
+                        [] -> {none, <<"no process is chosen">>};
+                        Chosen1 -> {pids, lists:sublist(Chosen1, Most), length(Chosen1)}
+                    end
             end
     end
 end,
 
-%% ---- Who else traces
+%% ---- Others who trace
 
-Others = fun(Otp, Print) ->
-    Mfas = [{M, F, A} || {M, _} <- code:all_loaded(),
-                         {F, A} <- try M:module_info(functions) catch error:_ -> [] end],
-    Answers = lists:zipwith(fun erlang:trace_info/2, Mfas, lists:duplicate(length(Mfas), all)),
-    Armed = case lists:usort(Answers) of
-        [{all, false}] -> [];
-        _ -> [Mfa || {Mfa, {all, Items}} <- lists:zip(Mfas, Answers), is_list(Items)]
-    end,
-    Flagged = [{P, Tracer} || P <- [new_processes | processes()],
-                              {flags, [_ | _]} <- [try erlang:trace_info(P, flags)
-                                                   catch error:_ -> none end],
-                              {tracer, Tracer} <- [erlang:trace_info(P, tracer)]],
-    Sessions = case Otp >= 27 of
-        true -> [Name || {Name, Id} <- trace:session_info(all), Id =/= default];
-        false -> []
-    end,
-    Texts = [Print(Mfa, 120) || Mfa <- lists:sublist(Armed, 5)]
-        ++ [Print({tracer, T}, 120) || T <- lists:sublist(lists:usort([T || {_, T} <- Flagged]), 3)],
-    {{length(Armed), length(Flagged), Texts},
-     [Print(S, 100) || S <- Sessions],
-     erlang:system_info(trace_control_word)}
+Others = fun(Excluded) ->
+    All = lists:append([Mfas(M, FunctionsOf(M, functions)) || M <- Loaded()]),
+    Infos = lists:zipwith(fun erlang:trace_info/2, All, lists:duplicate(length(All), all)),
+    Points = Run(lists:zip(All, Infos),
+                 [{{'$1', {all, '$2'}}, [{'=/=', '$2', false}], ['$1']}]),
+    Pids = ordsets:subtract(lists:sort(erlang:processes()), Excluded),
+    Flags = lists:zipwith(fun erlang:trace_info/2, Pids, lists:duplicate(length(Pids), flags)),
+    Flagged = length(Run(Flags, [{{flags, '$1'}, [{'=/=', '$1', []}], [true]}])),
+    Of = fun(What, Item) -> try erlang:trace_info(What, Item) catch error:_ -> none end end,
+    Texts = lists:append(
+        [[CallText(Mfa) || Mfa <- lists:sublist(Points, 10)],
+         [<<"new processes">> || {flags, [_ | _]} <- [Of(new_processes, flags)]],
+         [<<"new ports">> || {flags, [_ | _]} <- [Of(new_ports, flags)]],
+         [<<"what is loaded next">> || {all, [_ | _]} <- [Of(on_load, all)]],
+         [<<"send">> || {match_spec, S} <- [Of(send, match_spec)], S =/= true],
+         [<<"receive">> || {match_spec, R} <- [Of('receive', match_spec)], R =/= true]]),
+    {length(Points), Flagged, Texts}
 end,
 
-{[otp, own, print, id, apps, id_keys, identity, initial_call, label_text, k],
+%% By apply: before OTP 27 there is no module of that name.
+Sessions = fun() ->
+    try apply(trace, session_info, [all]) of
+        List when is_list(List) ->
+            %% {Name, Number}, and {legacy, default} of the single space.
+            [atom_to_binary(Name, utf8) || {Name, Number} <- List, is_integer(Number)];
+        _ -> []
+    catch
+        error:_ -> []
+    end
+end,
+
+{[k, c, otp, own, apps, caps, pid_of, label_text, initial_call],
  fun(#{patterns := Patterns, procs := Procs, most_functions := MostFunctions,
-       most_processes := MostProcesses},
-     #{otp := Otp, own := Own, print := Print, id := Id, apps := Apps, k := Keeper}) ->
-     {preflight,
-      ExpandAll(Patterns, MostFunctions),
-      Choose(Procs, MostProcesses, Id, Apps(), Exempt(Own(Keeper))),
-      Others(Otp, Print)}
- end}.
+       most_processes := MostProcesses}, #{otp := Otp, own := OwnOf, k := Keeper} = Ctx) ->
+    Word = erlang:system_info(trace_control_word),
+    Names = case Otp >= 27 of true -> Sessions(); false -> [] end,
+    {preflight, ExpandAll(Patterns, MostFunctions), Processes(Procs, MostProcesses, Ctx),
+     {Others(OwnOf(Keeper)), Names, Word}}
+end}.
