@@ -157,6 +157,9 @@ src_libquery_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 noinst_LIBRARIES += src/libtrace.a
 src_libtrace_a_SOURCES = \
 	src/trace/caps.c \
+	src/trace/decode.c \
+	src/trace/decode.h \
+	src/trace/decode_answer.c \
 	src/trace/histogram.c \
 	src/trace/library.c \
 	src/trace/log.c \

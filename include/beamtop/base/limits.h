@@ -53,6 +53,9 @@
 #define LIMIT_PATTERN_DEPTH 100                   /* of one tree: the parser recurses */
 #define LIMIT_TRACE_EVENTS 10000                  /* kept, whatever their size … */
 #define LIMIT_TRACE_KEPT_BYTES (64u * 1024 * 1024) /* … and all together: as much as a trace may answer */
+#define LIMIT_TRACE_STACK 64                      /* frames told of one call */
+#define LIMIT_TRACE_HELD_BYTES (1024u * 1024)     /* messages before the answer `armed`: more than the first credit */
+#define LIMIT_TRACE_FIELDS 1000                   /* of one record */
 #define LIMIT_NAMES 200000                        /* functions remembered for completion */
 
 /* ui */
