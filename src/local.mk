@@ -163,6 +163,10 @@ src_libtrace_a_SOURCES = \
 	src/trace/histogram.c \
 	src/trace/library.c \
 	src/trace/log.c \
+	src/trace/matchspec.c src/trace/matchspec_encode.c src/trace/matchspec_expression.c \
+	src/trace/matchspec_head.c src/trace/matchspec_internal.h src/trace/matchspec_literal.c \
+	src/trace/matchspec_match.c src/trace/matchspec_print.c src/trace/matchspec_record.c \
+	src/trace/matchspec_scope.c \
 	src/trace/procs.c \
 	src/trace/request.c
 src_libtrace_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)

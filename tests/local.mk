@@ -193,6 +193,9 @@ tests_unit_trace_test_request_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 UNIT_TRACE += tests/unit/trace/test_log tests/unit/trace/test_procs
 tests_unit_trace_test_log_SOURCES = tests/unit/trace/test_log.c
 tests_unit_trace_test_log_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
+UNIT_TRACE += tests/unit/trace/test_matchspec
+tests_unit_trace_test_matchspec_SOURCES = tests/unit/trace/test_matchspec.c
+tests_unit_trace_test_matchspec_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 tests_unit_trace_test_procs_SOURCES = tests/unit/trace/test_procs.c
 tests_unit_trace_test_procs_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 

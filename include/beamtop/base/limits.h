@@ -51,6 +51,7 @@
 #define LIMIT_PATTERN_BYTES 4096u                 /* one pattern as typed */
 #define LIMIT_PATTERN_NODES 2000                  /* of one tree */
 #define LIMIT_PATTERN_DEPTH 100                   /* of one tree: the parser recurses */
+#define LIMIT_SPEC_NODES 50000u                   /* terms of one match specification: guards repeat what they look into */
 #define LIMIT_TRACE_EVENTS 10000                  /* kept, whatever their size … */
 #define LIMIT_TRACE_KEPT_BYTES (64u * 1024 * 1024) /* … and all together: as much as a trace may answer */
 #define LIMIT_TRACE_STACK 64                      /* frames told of one call */

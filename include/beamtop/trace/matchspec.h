@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "beamtop/base/arena.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/base/error.h"
 #include "beamtop/etf/build.h"
@@ -49,6 +50,7 @@ struct matchspec {
     struct builder *clauses, *results, *raises;
     struct slice *atoms;
     size_t n_atoms;
+    struct arena names; /* holds the bytes of atoms */
     bool narrow; /* the head or guard lets only some calls pass, so calls that were not seen are
                     not all missed ones */
 };
