@@ -161,14 +161,18 @@ src_libtrace_a_SOURCES = \
 	src/trace/decode.h \
 	src/trace/decode_answer.c \
 	src/trace/histogram.c \
+	src/trace/lex.c src/trace/lex.h src/trace/lex_value.c \
 	src/trace/library.c \
 	src/trace/log.c \
 	src/trace/matchspec.c src/trace/matchspec_encode.c src/trace/matchspec_expression.c \
 	src/trace/matchspec_head.c src/trace/matchspec_internal.h src/trace/matchspec_literal.c \
 	src/trace/matchspec_match.c src/trace/matchspec_print.c src/trace/matchspec_record.c \
 	src/trace/matchspec_scope.c \
+	src/trace/parse.c src/trace/parse.h src/trace/parse_binary.c src/trace/parse_term.c \
+	src/trace/parser.c src/trace/pattern.c src/trace/pattern_print.c \
 	src/trace/procs.c \
-	src/trace/request.c
+	src/trace/request.c \
+	src/trace/syntax.c src/trace/words.c
 src_libtrace_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 
 QUERY_EXPRESSIONS = \

@@ -196,6 +196,10 @@ tests_unit_trace_test_log_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 UNIT_TRACE += tests/unit/trace/test_matchspec
 tests_unit_trace_test_matchspec_SOURCES = tests/unit/trace/test_matchspec.c
 tests_unit_trace_test_matchspec_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
+UNIT_TRACE += tests/unit/trace/test_pattern
+tests_unit_trace_test_pattern_SOURCES = tests/unit/trace/pattern_rows.h \
+	tests/unit/trace/test_pattern.c
+tests_unit_trace_test_pattern_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 tests_unit_trace_test_procs_SOURCES = tests/unit/trace/test_procs.c
 tests_unit_trace_test_procs_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 

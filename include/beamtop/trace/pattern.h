@@ -34,12 +34,13 @@ enum node_kind {
     NODE_LIST,    /* items, tail (NULL: []). "abc" ++ T and [1,2] ++ T are lists with tails */
     NODE_TUPLE,   /* items */
     NODE_MAP,     /* items: key, value, key, value, … */
-    NODE_RECORD,  /* module (empty: the pattern's), text: its name; items: field (ATOM), value, … */
+    NODE_RECORD,  /* module (#name{} alone is of the pattern's), text: its name; items: field (ATOM), value, … */
     NODE_STRUCT,  /* text: the module's atom; items: field (ATOM), value, … */
     NODE_PID,     /* number: id, serial */
     NODE_PORT,    /* number */
     NODE_REF,     /* text: as written, "#Ref<0.1.2.3>" */
-    NODE_OP,      /* text: Erlang's operator ("=:=", "andalso", "+", "not"); items: 1 or 2 */
+    NODE_OP,      /* text: Erlang's operator ("=:=", "andalso", "+", "not"); items: 1 or 2. "," of
+                     a guard is "andalso"; ";" is ";", so that its sides can become clauses */
     NODE_CALL,    /* text: Erlang's guard BIF ("is_map_key"); items: arguments in Erlang's order */
     NODE_TEST_RECORD, /* is_record(mod#rec, X): module, text; items: X */
     NODE_ALIAS,   /* Pattern = Variable: items: the pattern, the variable */
@@ -84,6 +85,7 @@ enum action_bit {
 struct pattern {
     struct arena arena;
     struct slice source; /* the text it was made of; a copy */
+    size_t at;           /* where that began in the text that was parsed */
     enum syntax syntax;  /* ERLANG or ELIXIR: what was recognised */
     enum pattern_kind kind;
     struct pattern_name module, function; /* of calls */
@@ -91,7 +93,7 @@ struct pattern {
     bool has_args;       /* args are patterns; arity is their number */
     struct node **args;  /* send: To, Message; receive: Message */
     size_t n_args;
-    struct node *guard;  /* NULL: none. `,` is andalso, `;` is orelse */
+    struct node *guard;  /* NULL: none */
     unsigned actions;    /* bits */
     struct node **show;  /* of TRACE_SHOW */
     size_t n_show;
@@ -107,8 +109,8 @@ struct pattern {
 int pattern_parse(struct pattern **out, const char *text, size_t len, enum syntax syntax,
                   size_t *offset, struct error *err);
 /*
- * Parses several, in one text: `P1 & P2`, or a list as in redbug, `["P1", send]` without the
- * quotes' meaning lost. *n of *out, both owned: patterns_free. At most LIMIT_TRACE_PATTERNS.
+ * Parses several, in one text: `P1 & P2`. *n of *out, both owned: patterns_free. At most
+ * LIMIT_TRACE_PATTERNS, and LIMIT_PATTERN_BYTES all together.
  */
 int patterns_parse(struct pattern ***out, size_t *n, const char *text, size_t len,
                    enum syntax syntax, size_t *offset, struct error *err);
@@ -124,22 +126,6 @@ void pattern_describe(struct buf *out, const struct pattern *p);
    struct has an empty name. Returns how many there are, of which up to `most` are stored. */
 struct record_name { struct slice module, name; size_t at; };
 size_t pattern_records(const struct pattern *p, struct record_name *out, size_t most);
-
-/*
- * What may stand at a byte of an unfinished text: for completion. `word` is the part already
- * typed (bytes from..point).
- */
-enum expect {
-    EXPECT_NOTHING, EXPECT_MODULE, EXPECT_FUNCTION /* of `module` */, EXPECT_ARITY, EXPECT_TERM,
-    EXPECT_GUARD, EXPECT_ACTION, EXPECT_FIELD /* of record `record` of `module` */,
-};
-struct expectation {
-    enum expect what;
-    enum syntax syntax;
-    size_t from;
-    char module[256], function[256], record[256]; /* as atoms, without quotes; cut when longer */
-};
-void pattern_expect(const char *text, size_t point, struct expectation *out);
 
 /* The words that can be actions ("return", "slower 5ms" …) and guard BIFs, with a line of help. */
 struct pattern_word { const char *word, *help; };

@@ -1,0 +1,192 @@
+/* Rows of test_pattern.c: texts and their trees, wrong texts and what is said of them. */
+
+static const struct good erlang_good[] = {
+    {"lists",
+     "call(module lists function any)"},
+    {"lists:map",
+     "call(module lists function map)"},
+    {"lists:map->return",
+     "call(module lists function map return)"},
+    {"lists:map/2 -> return;stack",
+     "call(module lists function map arity 2 return stack)"},
+    {"'my mod':'f g'(_, X) when X > 100 -> return",
+     "call(module my mod function f g arity 2 arguments(any var X) guard(op "
+     ">(var X integer 100)) return)"},
+    {"shop_cart:add(_, Item) when Item > 100 -> return",
+     "call(module shop_cart function add arity 2 arguments(any var Item) "
+     "guard(op >(var Item integer 100)) return)"},
+    {"Mod:_/3",
+     "call(module any function any arity 3)"},
+    {"/^ssl_/:/^handle_/ -> count",
+     "call(module /^ssl_/ function /^handle_/ count)"},
+    {"_",
+     "call(module any function any)"},
+    {"send",
+     "send"},
+    {"receive",
+     "receive"},
+    {"send(To, {error, _})",
+     "send(arguments(var To tuple(atom error any)))"},
+    {"receive({'$gen_call', _, {get, K}}) when K > 5",
+     "receive(arguments(tuple(atom $gen_call any tuple(atom get var K))) "
+     "guard(op >(var K integer 5)))"},
+    {"lists:map & send & ets:lookup(T, _)",
+     "call(module lists function map) & send & call(module ets function "
+     "lookup arity 2 arguments(var T any))"},
+    {"m:f(16#fF, 1_000, -5, 1.5e3, $a, $\\n, \"abc\", 'q a', a@b)",
+     "call(module m function f arity 9 arguments(integer 255 integer 1000 "
+     "integer -5 float 1500 integer 97 integer 10 string \"abc\" atom q a "
+     "atom a@b))"},
+    {"m:f(99999999999999999999, -9223372036854775808, 16#ffffffffffffffff)",
+     "call(module m function f arity 3 arguments(integer "
+     "99999999999999999999 integer -9223372036854775808 integer "
+     "18446744073709551615))"},
+    {"m:f(<<\"abc\",1,2:4,3:4>>, <<\"ab\",_/binary>>, <<X/binary>>, <<>>, "
+     "<<1:4>>, <<513:16/little>>, <<\"é\">>, <<\"é\"/utf8>>)",
+     "call(module m function f arity 8 arguments(binary 61 62 63 01 23 "
+     "binary \"ab\"(tail(any)) binary \"\"(tail(var X)) binary \"\" binary 10:4 "
+     "binary 01 02 binary e9 binary \"é\"))"},
+    {"m:f([], [1,2|T], \"abc\" ++ T, [1]++[2|X], \"a\" \"b\")",
+     "call(module m function f arity 5 arguments(list list(integer 1 "
+     "integer 2 tail(var T)) list(integer 97 integer 98 integer 99 tail(var "
+     "T)) list(integer 1 integer 2 tail(var X)) string \"ab\"))"},
+    {"m:f({a, #{k := V, \"x\" => 1}}, #rec{f=V, g=0}, other#rec{}, #rec)",
+     "call(module m function f arity 4 arguments(tuple(atom a map(atom k "
+     "var V string \"x\" integer 1)) record m#rec(atom f var V atom g integer "
+     "0) record other#rec record m#rec))"},
+    {"m:f(<0.1.2>, #Port<0.5>, #Ref<0.1.2.3>, P = {a, _}, X = Y)",
+     "call(module m function f arity 5 arguments(pid <0.1.2> port "
+     "#Port<0.5> ref #Ref<0.1.2.3> alias(tuple(atom a any) var P) alias(var "
+     "X var Y)))"},
+    {"m:f(X,Y) when X > 1, Y < 2; is_atom(X)",
+     "call(module m function f arity 2 arguments(var X var Y) guard(op ;(op "
+     "andalso(op >(var X integer 1) op <(var Y integer 2)) call is_atom(var "
+     "X))))"},
+    {"m:f(X) when X == 1 and X == 2",
+     "call(module m function f arity 1 arguments(var X) guard(op and(op "
+     "==(var X integer 1) op ==(var X integer 2))))"},
+    {"m:f(X) when X == 1 and X == 2 or X == 3",
+     "call(module m function f arity 1 arguments(var X) guard(op or(op "
+     "and(op ==(var X integer 1) op ==(var X integer 2)) op ==(var X "
+     "integer 3))))"},
+    {"m:f(X) when not is_atom(X) andalso X + 1 * 2 rem 3 =/= bnot 5 bsl 2 "
+     "orelse element(1, X) =:= a",
+     "call(module m function f arity 1 arguments(var X) guard(op orelse(op "
+     "andalso(op not(call is_atom(var X)) op =/=(op +(var X op rem(op "
+     "*(integer 1 integer 2) integer 3)) op bsl(op bnot(integer 5) integer "
+     "2))) op =:=(call element(integer 1 var X) atom a))))"},
+    {"m:f(X) when is_record(X, rec), is_record(o#rec, X), is_record(#r, X), "
+     "is_record(X, rec, 3)",
+     "call(module m function f arity 1 arguments(var X) guard(op andalso(op "
+     "andalso(op andalso(is_record m#rec(var X) is_record o#rec(var X)) "
+     "is_record m#r(var X)) call is_record(var X atom rec integer 3))))"},
+    {"m:f(X) -> show(X, {X, 1}), slower 5ms; caller",
+     "call(module m function f arity 1 arguments(var X) return caller "
+     "show(var X tuple(var X integer 1)) slower 5000 us)"},
+    {"m:f -> returns {ok, X} when X > 5, X < 9, stack",
+     "call(module m function f return stack returns(tuple(atom ok var X)) "
+     "returns when(op andalso(op >(var X integer 5) op <(var X integer 9))))"},
+    {"m:f -> raises",
+     "call(module m function f return raises)"},
+    {"m:f -> raises badarg; stack",
+     "call(module m function f return stack raises(atom badarg))"},
+    {"m:f -> raises X when is_atom(X)",
+     "call(module m function f return raises(var X) raises when(call "
+     "is_atom(var X)))"},
+    {"m:f -> returns '$_'",
+     "call(module m function f return returns(atom $_))"},
+    {"m:f(X) -> show('$_', self())",
+     "call(module m function f arity 1 arguments(var X) show(all arguments "
+     "call self))"},
+    {"m:f(X) when erlang:is_atom(X), length(\"abc\") > 1",
+     "call(module m function f arity 1 arguments(var X) guard(op "
+     "andalso(call is_atom(var X) op >(call length(string \"abc\") integer "
+     "1))))"},
+    {"m",
+     "call(module m function any)"},
+    {"m:f(X) when X > 1 & m:g",
+     "call(module m function f arity 1 arguments(var X) guard(op >(var X "
+     "integer 1))) & call(module m function g)"},
+    {"X",
+     "call(module Elixir.X function any)"},
+};
+
+static const struct wrong erlang_wrong[] = {
+    {"m:f(X -> return", 6,
+     "expected `,` or `)`, not ->"},
+    {"m:f(X) -> retrun", 10,
+     "there is no action retrun; did you mean return?"},
+    {"m:f(X) -> xyzzy", 10,
+     "expected an action: return, stack, caller, time, count, show(X), "
+     "slower 5ms, returns X, raises, not xyzzy"},
+    {"m:f(X) when X = 1", 14,
+     "Erlang writes == or =:=, not ="},
+    {"m:f(X) when X <= 1", 14,
+     "Erlang writes =<, not <="},
+    {"m:f(X) when X == Y == Z", 19,
+     "comparisons do not chain: write andalso between"},
+    {"m:f(_) when _ > 1", 12,
+     "_ has no value; give it a name to use it here"},
+    {"m:f(foo(X))", 4,
+     "a call cannot stand in a pattern; put it behind `when`"},
+    {"m:f(X) when is_atm(X)", 12,
+     "is_atm is no function that a guard may call; did you mean is_atom?"},
+    {"m:f(X) when element(X)", 12,
+     "element takes 2 arguments, not 1"},
+    {"m:f(1 + 2)", 6,
+     "expected `,` or `)`, not +"},
+    {"m:f(\"abc", 4,
+     "no closing \" of this text"},
+    {"m:f('abc", 4,
+     "no closing ' of this name"},
+    {"m:f(40#12)", 4,
+     "the base of a number is 2 to 36"},
+    {"m:f(2#)", 5,
+     "expected `,` or `)`, not #"},
+    {"m:f(X) -> slower 5", 18,
+     "expected the time's unit: us, ms, s or min, but the text ends"},
+    {"m:f(X) -> slower soon", 17,
+     "expected a time, such as 5ms, not soon"},
+    {"m:f(X) -> count, return", 0,
+     "time and count show no single calls, so they stand alone"},
+    {"m:f/256", 4,
+     "expected an arity, 0 to 255, not 256"},
+    {"m:f(X) garbage", 7,
+     "expected `when` or `->`, not garbage"},
+    {"m:", 2,
+     "expected a function's name, but the text ends"},
+    {"m:f(", 4,
+     "expected a term, but the text ends"},
+    {"m:f([1,2", 8,
+     "expected `,`, `|` or `]` of the list, but the text ends"},
+    {"m:f({", 5,
+     "expected a term, but the text ends"},
+    {"m:f(#{a", 7,
+     "expected `:=` and the value of that key, but the text ends"},
+    {"m:f(<<1", 7,
+     "expected `,` or `>>` of the binary, but the text ends"},
+    {"m:f(<<X>>)", 6,
+     "a variable here stands for the rest: write Name/binary"},
+    {"m:f(<<\"ab\", X/binary, 1>>)", 20,
+     "expected `>>`: nothing follows the rest, not ,"},
+    {"_:f(#rec{a=1})", 4,
+     "which module's record? write module#name{…}"},
+    {"send(X)", 4,
+     "send takes two: send(To, Message)"},
+    {"send -> return", 8,
+     "return is of calls; a message has no such thing"},
+    {"/abc", 0,
+     "no closing / of this expression"},
+    {"//:f", 0,
+     "expected an expression between the slashes"},
+    {"m:f(\\)", 4,
+     "this character has no meaning here"},
+    {"m:f(X) when (X > 1", 18,
+     "expected `)`, but the text ends"},
+    {"lists:map & ", 12,
+     "expected a module's name, but the text ends"},
+    {" -> return", 1,
+     "expected a module's name, not ->"},
+    {"m:f(1.0e999)", 4,
+     "a float beyond what 64 bits hold"},
+};

@@ -1,0 +1,231 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/limits.h"
+#include "beamtop/trace/pattern.h"
+
+/* The tree in one line: what is indented below a line stands in parentheses behind it. */
+static void flatten(struct buf *out, const char *tree)
+{
+    unsigned depth = 0;
+    for (const char *line = tree, *end; *line != '\0'; line = end + 1) {
+        unsigned indent = (unsigned)strspn(line, " ") / 2;
+        end = strchr(line, '\n');
+        if (indent > depth)
+            buf_puts(out, "(");
+        for (; depth > indent; depth--)
+            buf_puts(out, ")");
+        if (line != tree && indent == depth && out->data[out->len - 1] != '(')
+            buf_puts(out, " ");
+        depth = indent;
+        buf_put(out, line + 2 * indent, (size_t)(end - line) - 2 * indent);
+    }
+    for (; depth > 0; depth--)
+        buf_puts(out, ")");
+}
+
+/* Several trees are joined by " & ". */
+static char *parse_flat(const char *text, enum syntax syntax, size_t *offset, struct error *err)
+{
+    struct pattern **p;
+    size_t n;
+    if (patterns_parse(&p, &n, text, strlen(text), syntax, offset, err) != 0)
+        return NULL;
+    struct buf tree, flat;
+    buf_init(&tree, 0);
+    buf_init(&flat, 0);
+    for (size_t i = 0; i < n; i++) {
+        buf_reset(&tree);
+        pattern_print_tree(&tree, p[i]);
+        buf_puts(&flat, i == 0 ? "" : " & ");
+        flatten(&flat, buf_cstr(&tree));
+    }
+    patterns_free(p, n);
+    buf_clear(&tree);
+    return buf_take(&flat);
+}
+
+struct good {
+    const char *text, *tree;
+};
+struct wrong {
+    const char *text;
+    size_t offset;
+    const char *message;
+};
+
+#include "pattern_rows.h"
+
+static void check_good(const struct good *row, size_t n)
+{
+    for (; n > 0; n--, row++) {
+        struct error err = {0};
+        size_t offset = 0;
+        char *tree = parse_flat(row->text, SYNTAX_AUTO, &offset, &err);
+        if (tree == NULL)
+            fail_msg("%s: refused at %zu: %s", row->text, offset, err.text);
+        if (strcmp(tree, row->tree) != 0)
+            fail_msg("%s:\n%s\nnot\n%s", row->text, tree, row->tree);
+        free(tree);
+    }
+}
+
+static void check_wrong(const struct wrong *row, size_t n)
+{
+    for (; n > 0; n--, row++) {
+        struct error err = {0};
+        size_t offset = SIZE_MAX;
+        char *tree = parse_flat(row->text, SYNTAX_AUTO, &offset, &err);
+        if (tree != NULL)
+            fail_msg("%s: taken as %s", row->text, tree);
+        if (err.code != ERR_USAGE || offset != row->offset || strcmp(err.text, row->message) != 0)
+            fail_msg("%s: at %zu \"%s\", not at %zu \"%s\"", row->text, offset, err.text,
+                     row->offset, row->message);
+    }
+}
+
+/* What is typed so far never does harm, in either spelling, and an error points into it. */
+static void check_prefixes(const struct good *row, size_t n)
+{
+    for (; n > 0; n--, row++) {
+        for (size_t len = 0; len <= strlen(row->text); len++) {
+            char *part = malloc(len + 1);
+            memcpy(part, row->text, len);
+            part[len] = '\0';
+            for (int syntax = SYNTAX_AUTO; syntax <= SYNTAX_ELIXIR; syntax++) {
+                struct error err = {0};
+                size_t offset = SIZE_MAX;
+                char *tree = parse_flat(part, (enum syntax)syntax, &offset, &err);
+                if (tree == NULL && (offset > len || err.text[0] == '\0'))
+                    fail_msg("%s: refused at %zu: %s", part, offset, err.text);
+                free(tree);
+            }
+            free(part);
+        }
+    }
+}
+
+#define ROWS(table) table, sizeof(table) / sizeof((table)[0])
+
+static void test_erlang(void **state)
+{
+    (void)state;
+    check_good(ROWS(erlang_good));
+}
+
+static void test_erlang_wrong(void **state)
+{
+    (void)state;
+    check_wrong(ROWS(erlang_wrong));
+}
+
+static void test_prefixes(void **state)
+{
+    (void)state;
+    check_prefixes(ROWS(erlang_good));
+}
+
+static char *repeated(const char *first, const char *again, size_t times, const char *last)
+{
+    struct buf b;
+    buf_init(&b, 0);
+    buf_puts(&b, first);
+    for (size_t i = 0; i < times; i++)
+        buf_puts(&b, again);
+    buf_puts(&b, last);
+    return buf_take(&b);
+}
+
+static void check_limit(char *text, const char *message)
+{
+    struct error err = {0};
+    size_t offset;
+    char *tree = parse_flat(text, SYNTAX_AUTO, &offset, &err);
+    assert_null(tree);
+    if (strstr(err.text, message) == NULL)
+        fail_msg("\"%s\", not \"%s\"", err.text, message);
+    free(text);
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    check_limit(repeated("m:f(", "[", 400, ""), "nested deeper than 100");
+    check_limit(repeated("m:f(X) when ", "not ", 400, "X"), "nested deeper than 100");
+    check_limit(repeated("m:f(X) when X", "+X", 400, ""), "nested deeper than 100");
+    check_limit(repeated("m:f([a", ",a", 2000, "])"), "more than 2000 parts");
+    check_limit(repeated("m:f(a", ",a", 255, ")"), "more than 255 arguments");
+    check_limit(repeated("m:f(", " ", 5000, ")"), "more than 4096 bytes");
+    check_limit(repeated("m", "&m", LIMIT_TRACE_PATTERNS, ""), "more than 32 patterns");
+    check_limit(repeated("", "m", 256, ":f"), "at most 255 characters");
+    check_limit(repeated("m:f(<<1:", "9", 12, ">>)"), "more than 4096 bytes");
+}
+
+static void test_one_only(void **state)
+{
+    (void)state;
+    struct pattern *p = NULL;
+    struct error err = {0};
+    size_t offset = 0;
+    assert_int_equal(pattern_parse(&p, "a:b & c:d", 9, SYNTAX_AUTO, &offset, &err), ERR_USAGE);
+    assert_int_equal(offset, 4);
+    assert_null(p);
+}
+
+static void test_records(void **state)
+{
+    (void)state;
+    static const char text[] = "m:f(#a{x=#b{}}, o#a{}, #a{}) when is_record(o#c, X)";
+    struct pattern *p;
+    struct error err = {0};
+    struct record_name names[3];
+    assert_int_equal(pattern_parse(&p, text, strlen(text), SYNTAX_AUTO, NULL, &err), 0);
+    assert_int_equal(pattern_records(p, names, 3), 4);
+    assert_memory_equal(names[0].module.s, "m", 1);
+    assert_memory_equal(names[1].name.s, "b", 1);
+    assert_memory_equal(names[2].module.s, "o", 1);
+    assert_int_equal(names[2].at, 16);
+    pattern_free(p);
+}
+
+static void test_describe(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *sentence; } rows[] = {
+        {"lists:map/2 -> return", "calls of lists:map/2, showing the result"},
+        {"m:f(_, X) when X > 1 -> stack", "calls of m:f/2 with (_, X) when X > 1, showing the stack"},
+        {"send(To, {error, _})", "messages sent like (To, {error, _})"},
+        {"_:_/3 -> count", "calls of every function with 3 arguments, only counted"},
+        {"a & m:f(X) -> slower 5ms", "calls of m:f/1 with (X), if slower than 5.0 ms, showing the "
+                                     "result"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct pattern **p;
+        size_t n;
+        struct error err = {0};
+        struct buf b;
+        buf_init(&b, 0);
+        assert_int_equal(patterns_parse(&p, &n, rows[i].text, strlen(rows[i].text), SYNTAX_AUTO,
+                                        NULL, &err), 0);
+        pattern_describe(&b, p[n - 1]);
+        assert_string_equal(buf_cstr(&b), rows[i].sentence);
+        buf_clear(&b);
+        patterns_free(p, n);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_erlang),   cmocka_unit_test(test_erlang_wrong),
+        cmocka_unit_test(test_prefixes), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_one_only), cmocka_unit_test(test_records),
+        cmocka_unit_test(test_describe),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
