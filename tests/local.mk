@@ -23,7 +23,7 @@ tests_unit_base_test_clock_SOURCES = tests/unit/base/test_clock.c
 tests_unit_base_test_clock_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
 # ---- etf
 UNIT_ETF = tests/unit/etf/test_check tests/unit/etf/test_cursor tests/unit/etf/test_parse \
-	tests/unit/etf/test_print
+	tests/unit/etf/test_print tests/unit/etf/test_print_ex
 tests_unit_etf_test_check_SOURCES = tests/unit/etf/test_check.c
 tests_unit_etf_test_check_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
 tests_unit_etf_test_cursor_SOURCES = tests/unit/etf/test_cursor.c
@@ -32,6 +32,8 @@ tests_unit_etf_test_parse_SOURCES = tests/unit/etf/test_parse.c
 tests_unit_etf_test_parse_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
 tests_unit_etf_test_print_SOURCES = tests/unit/etf/test_print.c
 tests_unit_etf_test_print_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
+tests_unit_etf_test_print_ex_SOURCES = tests/unit/etf/test_print_ex.c
+tests_unit_etf_test_print_ex_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
 # ---- dist
 UNIT_DIST = tests/unit/dist/test_control \
 	tests/unit/dist/test_cookie \

@@ -46,6 +46,18 @@ bool text_is_upper(int32_t codepoint)
     return utf8proc_category(codepoint) == UTF8PROC_CATEGORY_LU;
 }
 
+bool text_is_letter(int32_t codepoint)
+{
+    utf8proc_category_t category = utf8proc_category(codepoint);
+    return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO;
+}
+
+bool text_is_mark(int32_t codepoint)
+{
+    utf8proc_category_t category = utf8proc_category(codepoint);
+    return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC;
+}
+
 /* Characters that steer a terminal or the direction of text, and those whose width nobody knows. */
 static bool is_unsafe(int32_t cp)
 {

@@ -1,13 +1,10 @@
-#include "beamtop/etf/print.h"
+#include "etf/print.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "beamtop/base/text.h"
 #include "etf/internal.h"
-#include "etf/print.h"
-
-static void print_value(struct printer *p, struct cursor *c);
 
 /* Terms between commas, as many as are shown; the others are skipped. True when all were shown. */
 static bool print_terms(struct printer *p, struct cursor *c, size_t count)
@@ -19,7 +16,7 @@ static bool print_terms(struct printer *p, struct cursor *c, size_t count)
             return false;
         }
         if (i > 0)
-            printer_puts(p, ",");
+            printer_puts(p, p->spelling->comma);
         print_value(p, c);
     }
     return true;
@@ -38,10 +35,26 @@ static void print_pairs(struct printer *p, struct cursor *c, size_t pairs, const
             }
             return;
         }
+        if (print_is_pair_left_out(p, c)) {
+            print_value(p, c);
+            cursor_skip(c);
+            continue;
+        }
         print_value(p, c);
         printer_puts(p, between);
         print_value(p, c);
     }
+}
+
+bool print_is_left_out(const struct printer *p, const struct cursor *c)
+{
+    return p->cuts && cursor_peek_atom(c, "...");
+}
+
+bool print_is_pair_left_out(const struct printer *p, const struct cursor *c)
+{
+    struct cursor value = *c;
+    return print_is_left_out(p, c) && cursor_skip(&value) && print_is_left_out(p, &value);
 }
 
 /* {'$cut', Bytes, Head}: what the target cut to size. True when it was one. */
@@ -50,13 +63,14 @@ static bool print_cut(struct printer *p, struct cursor *c)
     struct cursor inside = *c;
     size_t arity;
     uint64_t bytes;
-    if (!cursor_tuple(&inside, &arity) || arity != 3 || !cursor_peek_atom(&inside, "$cut"))
+    if (!p->cuts || !cursor_tuple(&inside, &arity) || arity != 3 ||
+        !cursor_peek_atom(&inside, "$cut"))
         return false;
     if (!cursor_skip(&inside) || !cursor_uint64(&inside, &bytes))
         return false;
     *c = inside;
     print_value(p, c);
-    printer_printf(p, "\xE2\x80\xA6(%" PRIu64 " bytes)", bytes);
+    printer_printf(p, PRINT_ELLIPSIS " (%" PRIu64 " bytes)", bytes);
     return true;
 }
 
@@ -69,7 +83,7 @@ static void print_tuple(struct printer *p, struct cursor *c)
         return;
     printer_puts(p, "{");
     if (!print_terms(p, c, arity))
-        printer_puts(p, ",...");
+        printer_printf(p, "%s...", p->spelling->comma);
     printer_puts(p, "}");
 }
 
@@ -84,7 +98,7 @@ static void print_map(struct printer *p, struct cursor *c)
 }
 
 /* True when the list at c is one of printable characters, and not empty. */
-static bool is_text(const struct cursor *c)
+static bool is_text(const struct printer *p, const struct cursor *c)
 {
     struct cursor look = *c;
     struct cursor_list list;
@@ -94,7 +108,7 @@ static bool is_text(const struct cursor *c)
         int64_t v;
         if (cursor_kind(&look) != ETF_KIND_INTEGER || !cursor_int64(&look, &v))
             return false;
-        if (v < 0 || v > 0x10FFFF || !print_is_printable((int32_t)v))
+        if (v < 0 || v > 0x10FFFF || !p->spelling->is_list_text((int32_t)v))
             return false;
     }
     return list.string || cursor_kind(&look) == ETF_KIND_NIL;
@@ -104,11 +118,15 @@ static void print_characters(struct printer *p, struct cursor *c)
 {
     struct cursor_list list;
     cursor_list(c, &list);
-    printer_puts(p, "\"");
+    printer_puts(p, p->spelling->characters);
+    int64_t v, next = -1;
+    cursor_int64(c, &next);
     for (size_t i = 0; i < list.count && !p->full; i++) {
-        int64_t v = 0;
-        cursor_int64(c, &v);
-        printer_character(p, (int32_t)v, '"');
+        v = next;
+        next = -1;
+        if (i + 1 < list.count)
+            cursor_int64(c, &next);
+        p->spelling->character(p, (int32_t)v, (int32_t)next, '"');
     }
     printer_puts(p, "\"");
     if (!p->full)
@@ -124,15 +142,19 @@ static void print_bytes_list(struct printer *p, struct cursor *c, const struct c
         if (p->max_items > 0 && i >= p->max_items)
             all = false;
         else
-            printer_printf(p, i > 0 ? ",%d" : "%d", (int)v);
+            printer_printf(p, "%s%d", i > 0 ? p->spelling->comma : "", (int)v);
     }
-    printer_puts(p, all ? "]" : "|...]");
+    printer_printf(p, "%s]", all ? "" : p->spelling->more);
 }
 
 static void print_list(struct printer *p, struct cursor *c)
 {
-    if (is_text(c)) {
+    if (is_text(p, c)) {
         print_characters(p, c);
+        return;
+    }
+    if (p->spelling->pairs && p->spelling->is_pairs(p, c)) {
+        p->spelling->pairs(p, c);
         return;
     }
     struct cursor_list list;
@@ -152,9 +174,9 @@ static void print_list(struct printer *p, struct cursor *c)
         return;
     bool proper = cursor_kind(c) == ETF_KIND_NIL;
     if (!all)
-        printer_puts(p, "|...");
+        printer_puts(p, p->spelling->more);
     else if (!proper)
-        printer_puts(p, "|");
+        printer_puts(p, p->spelling->bar);
     if (proper || !all)
         cursor_skip(c);
     else
@@ -162,28 +184,24 @@ static void print_list(struct printer *p, struct cursor *c)
     printer_puts(p, "]");
 }
 
-static bool is_printable_utf8(struct slice bytes, bool *ascii)
+static bool is_printable_utf8(const struct printer *p, struct slice bytes, bool *ascii)
 {
     *ascii = true;
     for (size_t at = 0; at < bytes.len;) {
         int32_t cp;
         size_t n = text_decode(bytes.s + at, bytes.len - at, &cp);
-        if (n == 0 || !print_is_printable(cp))
+        if (n == 0 || !p->spelling->is_binary_text(cp))
             return false;
         *ascii = *ascii && n == 1;
         at += n;
     }
-    return bytes.len > 0;
+    return bytes.len > 0 || p->spelling->empty_text;
 }
 
 static void print_text_binary(struct printer *p, struct slice bytes, bool ascii)
 {
     printer_puts(p, "<<\"");
-    for (size_t at = 0; at < bytes.len && !p->full;) {
-        int32_t cp = 0;
-        at += text_decode(bytes.s + at, bytes.len - at, &cp);
-        printer_character(p, cp, '"');
-    }
+    printer_quoted(p, bytes, false, '"');
     printer_puts(p, ascii ? "\">>" : "\"/utf8>>");
 }
 
@@ -195,20 +213,21 @@ static void print_binary(struct printer *p, struct cursor *c)
         return;
     unsigned bits = (uint8_t)raw.s[0] == ETF_BIT_BINARY && bytes.len > 0 ? (uint8_t)raw.s[5] : 8;
     bool ascii;
-    if (bits == 8 && is_printable_utf8(bytes, &ascii)) {
-        print_text_binary(p, bytes, ascii);
+    if (bits == 8 && is_printable_utf8(p, bytes, &ascii)) {
+        p->spelling->text_binary(p, bytes, ascii);
         return;
     }
     printer_puts(p, "<<");
     for (size_t i = 0; i < bytes.len && !p->full; i++) {
         if (p->max_items > 0 && i == p->max_items) {
-            printer_puts(p, ",...");
+            printer_printf(p, "%s...", p->spelling->comma);
             break;
         }
         unsigned v = (uint8_t)bytes.s[i];
-        printer_puts(p, i > 0 ? "," : "");
+        printer_puts(p, i > 0 ? p->spelling->comma : "");
         if (bits < 8 && i + 1 == bytes.len)
-            printer_printf(p, "%u:%u", v >> (8 - bits), bits);
+            printer_printf(p, "%u%s%u%s", v >> (8 - bits), p->spelling->bits, bits,
+                           p->spelling->bits_end);
         else
             printer_printf(p, "%u", v);
     }
@@ -242,13 +261,18 @@ static void print_atom_at(struct printer *p, struct cursor *c)
 {
     struct slice name;
     uint8_t tag = *c->at;
-    if (cursor_atom(c, &name))
-        printer_atom(p, name, tag == ETF_ATOM_LATIN1 || tag == ETF_SMALL_ATOM_LATIN1);
+    bool left_out = print_is_left_out(p, c);
+    if (!cursor_atom(c, &name))
+        return;
+    if (left_out)
+        printer_puts(p, PRINT_ELLIPSIS);
+    else
+        p->spelling->atom(p, name, tag == ETF_ATOM_LATIN1 || tag == ETF_SMALL_ATOM_LATIN1);
 }
 
 static void put_pid(struct printer *p, const struct etf_pid *pid)
 {
-    printer_printf(p, "<0.%" PRIu32 ".%" PRIu32 ">", pid->id, pid->serial);
+    printer_printf(p, "%s.%" PRIu32 ".%" PRIu32 ">", p->spelling->pid, pid->id, pid->serial);
 }
 
 static void print_pid_at(struct printer *p, struct cursor *c)
@@ -289,7 +313,7 @@ static void print_ref(struct printer *p, struct cursor *c)
     const uint8_t *ids = behind_node(raw, old ? 1 : 3);
     if (!old)
         ids += tag == ETF_NEWER_REFERENCE ? 4 : 1;
-    printer_puts(p, "#Ref<0");
+    printer_puts(p, p->spelling->reference);
     for (size_t i = words; i > 0; i--)
         printer_printf(p, ".%" PRIu32, etf_be(ids + 4 * (i - 1), 4));
     printer_puts(p, ">");
@@ -347,6 +371,35 @@ static void print_record(struct printer *p, struct cursor *c)
     printer_puts(p, "}");
 }
 
+static void print_mfa_parts(struct printer *p, struct slice mod, struct slice fun, int64_t arity)
+{
+    printer_atom(p, mod, false);
+    printer_puts(p, ":");
+    printer_atom(p, fun, false);
+    printer_printf(p, "/%" PRId64, arity);
+}
+
+static const struct print_spelling spelling_erlang = {
+    .comma = ",",
+    .bar = "|",
+    .more = "|...",
+    .pid = "<0",
+    .reference = "#Ref<0",
+    .bits = ":",
+    .bits_end = "",
+    .characters = "\"",
+    .base_16 = "16#",
+    .is_list_text = print_is_printable,
+    .is_binary_text = print_is_printable,
+    .character = printer_character,
+    .atom = printer_atom,
+    .text_binary = print_text_binary,
+    .map = print_map,
+    .fun = print_fun,
+    .record = print_record,
+    .mfa = print_mfa_parts,
+};
+
 static void print_composite(struct printer *p, struct cursor *c,
                             void (*print)(struct printer *p, struct cursor *c))
 {
@@ -388,7 +441,7 @@ static void print_kind(struct printer *p, struct cursor *c)
         print_binary(p, c);
         return;
     case ETF_KIND_FUN:
-        print_fun(p, c);
+        p->spelling->fun(p, c);
         return;
     case ETF_KIND_NIL:
     case ETF_KIND_STRING:
@@ -401,15 +454,15 @@ static void print_kind(struct printer *p, struct cursor *c)
         print_composite(p, c, print_tuple);
         return;
     case ETF_KIND_MAP:
-        print_composite(p, c, print_map);
+        print_composite(p, c, p->spelling->map);
         return;
     case ETF_KIND_RECORD:
-        print_composite(p, c, print_record);
+        print_composite(p, c, p->spelling->record);
         return;
     }
 }
 
-static void print_value(struct printer *p, struct cursor *c)
+void print_value(struct printer *p, struct cursor *c)
 {
     if (p->full)
         return;
@@ -420,10 +473,22 @@ static void print_value(struct printer *p, struct cursor *c)
     }
 }
 
+static struct printer unlimited(struct buf *out, enum print_syntax syntax)
+{
+    return (struct printer){
+        .out = out,
+        .spelling = syntax == PRINT_ELIXIR ? &print_spelling_elixir : &spelling_erlang,
+        .left = SIZE_MAX,
+    };
+}
+
 void print_term(struct buf *out, const uint8_t *bytes, size_t len,
                 const struct print_limits *limits)
 {
-    struct printer p = {.out = out, .left = LIMIT_TERM_TEXT_BYTES, .max_depth = LIMIT_TERM_DEPTH};
+    struct printer p = unlimited(out, limits ? limits->syntax : PRINT_ERLANG);
+    p.left = LIMIT_TERM_TEXT_BYTES;
+    p.max_depth = LIMIT_TERM_DEPTH;
+    p.cuts = limits && limits->cuts;
     if (limits && limits->bytes > 0)
         p.left = limits->bytes;
     if (limits && limits->depth > 0 && limits->depth < LIMIT_TERM_DEPTH)
@@ -435,28 +500,26 @@ void print_term(struct buf *out, const uint8_t *bytes, size_t len,
     print_value(&p, &c);
 }
 
-static struct printer unlimited(struct buf *out)
-{
-    return (struct printer){.out = out, .left = SIZE_MAX};
-}
-
 void print_atom(struct buf *out, const char *name, size_t len)
 {
-    struct printer p = unlimited(out);
+    struct printer p = unlimited(out, PRINT_ERLANG);
     printer_atom(&p, (struct slice){name, len}, false);
+}
+
+void print_mfa_as(struct buf *out, enum print_syntax syntax, struct slice mod, struct slice fun,
+                  int64_t arity)
+{
+    struct printer p = unlimited(out, syntax);
+    p.spelling->mfa(&p, mod, fun, arity);
 }
 
 void print_mfa(struct buf *out, struct slice mod, struct slice fun, int64_t arity)
 {
-    struct printer p = unlimited(out);
-    printer_atom(&p, mod, false);
-    printer_puts(&p, ":");
-    printer_atom(&p, fun, false);
-    printer_printf(&p, "/%" PRId64, arity);
+    print_mfa_as(out, PRINT_ERLANG, mod, fun, arity);
 }
 
 void print_pid(struct buf *out, const struct etf_pid *pid)
 {
-    struct printer p = unlimited(out);
+    struct printer p = unlimited(out, PRINT_ERLANG);
     put_pid(&p, pid);
 }

@@ -53,38 +53,55 @@ bool print_is_printable(int32_t cp)
            (cp >= 0x10000 && cp <= 0x10FFFF);
 }
 
-void printer_character(struct printer *p, int32_t cp, char quote)
+bool printer_safe(struct printer *p, int32_t cp)
 {
-    static const char named[] = "\b\t\n\v\f\r\x1b\x7f";
-    static const char names[] = "btnvfred";
-    const char *name = cp > 0 && cp < 0x80 ? strchr(named, cp) : NULL;
     char bytes[4];
     int width;
     bool safe;
+    size_t n = text_encode(cp, bytes);
+    text_grapheme(bytes, n, &width, &safe);
+    if (safe)
+        printer_put(p, bytes, n);
+    return safe;
+}
+
+void printer_character(struct printer *p, int32_t cp, int32_t next, char quote)
+{
+    (void)next;
+    static const char named[] = "\b\t\n\v\f\r\x1b\x7f";
+    static const char names[] = "btnvfred";
+    const char *name = cp > 0 && cp < 0x80 ? strchr(named, cp) : NULL;
     if (cp == quote || cp == '\\') {
         printer_printf(p, "\\%c", (char)cp);
     } else if (name) {
         printer_printf(p, "\\%c", names[name - named]);
     } else if (cp < 0x20 || (cp >= 0x80 && cp < 0xA0)) {
         printer_printf(p, "\\%03o", (unsigned)cp);
-    } else {
-        size_t n = text_encode(cp, bytes);
-        text_grapheme(bytes, n, &width, &safe);
-        if (safe)
-            printer_put(p, bytes, n);
-        else
-            printer_printf(p, "\\x{%X}", (unsigned)cp);
+    } else if (!printer_safe(p, cp)) {
+        printer_printf(p, "\\x{%X}", (unsigned)cp);
     }
 }
 
-/* Takes a character of an atom; what is no UTF-8 is taken as Latin-1. */
-static size_t atom_character(struct slice name, size_t at, bool latin1, int32_t *cp)
+size_t print_decode(struct slice text, size_t at, bool latin1, int32_t *cp)
 {
-    size_t n = latin1 ? 0 : text_decode(name.s + at, name.len - at, cp);
+    size_t n = latin1 ? 0 : text_decode(text.s + at, text.len - at, cp);
     if (n > 0)
         return n;
-    *cp = (unsigned char)name.s[at];
+    *cp = (unsigned char)text.s[at];
     return 1;
+}
+
+void printer_quoted(struct printer *p, struct slice text, bool latin1, char quote)
+{
+    int32_t cp = -1, next;
+    for (size_t at = 0; at < text.len && !p->full;) {
+        at += print_decode(text, at, latin1, &cp);
+        if (at < text.len)
+            print_decode(text, at, latin1, &next);
+        else
+            next = -1;
+        p->spelling->character(p, cp, next, quote);
+    }
 }
 
 static bool is_reserved(struct slice name)
@@ -107,7 +124,7 @@ static bool needs_quotes(struct slice name, bool latin1)
     for (size_t at = 0; at < name.len;) {
         int32_t cp;
         bool first = at == 0;
-        at += atom_character(name, at, latin1, &cp);
+        at += print_decode(name, at, latin1, &cp);
         if (first ? !etf_is_name_start(cp) : !etf_is_name_character(cp))
             return true;
     }
@@ -119,11 +136,7 @@ void printer_atom(struct printer *p, struct slice name, bool latin1)
     bool quotes = needs_quotes(name, latin1);
     if (quotes)
         printer_puts(p, "'");
-    for (size_t at = 0; at < name.len && !p->full;) {
-        int32_t cp;
-        at += atom_character(name, at, latin1, &cp);
-        printer_character(p, cp, '\'');
-    }
+    printer_quoted(p, name, latin1, '\'');
     if (quotes)
         printer_puts(p, "'");
 }
@@ -160,7 +173,10 @@ static void decimal_form(char *out, size_t size, const char *digits, int exponen
         snprintf(out, size, "%.*s.%s", exponent + 1, digits, digits + exponent + 1);
 }
 
-/* As float_to_list(F, [short]): the shorter of both forms, past 2^53 always with an exponent. */
+/*
+ * As float_to_list(F, [short]): the shorter of both forms, past 2^53 always with an exponent;
+ * or as Elixir's Inspect.Float.
+ */
 void printer_float(struct printer *p, double v)
 {
     if (!isfinite(v)) {
@@ -176,8 +192,9 @@ void printer_float(struct printer *p, double v)
              exponent);
     if (exponent > -25 && exponent < 25)
         decimal_form(plain, sizeof(plain), digits, exponent);
-    bool use_plain = plain[0] && v < 9007199254740992.0 && strlen(plain) <= strlen(scientific);
-    printer_puts(p, use_plain ? plain : scientific);
+    bool wide = p->spelling->plain_floats && v >= 1.0 && v < 1e16;
+    bool fits = v < 9007199254740992.0 && strlen(plain) <= strlen(scientific);
+    printer_puts(p, plain[0] && (wide || fits) ? plain : scientific);
 }
 
 /* Divides the limbs (base 2^32, most significant first) by LIMB; returns what remains. */
@@ -219,7 +236,7 @@ void printer_integer(struct printer *p, bool negative, const uint8_t *bytes, siz
         put_decimal(p, bytes, len);
         return;
     }
-    printer_printf(p, "16#%X", bytes[len - 1]);
+    printer_printf(p, "%s%X", p->spelling->base_16, bytes[len - 1]);
     for (size_t i = len - 1; i > 0 && !p->full; i--)
         printer_printf(p, "%02X", bytes[i - 1]);
 }

@@ -117,7 +117,7 @@ bool decode_name(struct decoder *d, struct slice *out)
 
 bool decode_printed(struct decoder *d, struct slice *out)
 {
-    static const struct print_limits limits = {.depth = 8, .items = 20, .bytes = 400};
+    static const struct print_limits limits = {.depth = 8, .items = 20, .bytes = 400, .cuts = true};
     struct slice raw;
     *out = empty;
     if (!cursor_raw(&d->c, &raw))

@@ -296,7 +296,7 @@ bool query_pending(const struct query *q, enum question question)
 
 static void print_raw(struct buf *out, struct slice term)
 {
-    const struct print_limits limits = {.depth = 8, .items = 20, .bytes = 300};
+    const struct print_limits limits = {.depth = 8, .items = 20, .bytes = 300, .cuts = true};
     print_term(out, (const uint8_t *)term.s, term.len, &limits);
 }
 

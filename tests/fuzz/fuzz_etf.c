@@ -1,6 +1,7 @@
 /* Bytes of a term: whatever passes the check can be walked and printed to its end. */
 #include <string.h>
 
+#include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/etf/check.h"
 #include "beamtop/etf/cursor.h"
@@ -95,10 +96,15 @@ static void walk(const uint8_t *data, size_t used)
 /* "#Bad" stands for bytes that cannot be read; an atom or string of that text is quoted. */
 static void print(const uint8_t *data, size_t size, bool checked)
 {
-    static const struct print_limits limits[] = {{0}, {.depth = 3, .items = 2, .bytes = 40}};
+    static const struct print_limits limits[] = {
+        {0},
+        {.depth = 3, .items = 2, .bytes = 40},
+        {.syntax = PRINT_ELIXIR},
+        {.depth = 3, .items = 2, .bytes = 40, .syntax = PRINT_ELIXIR, .cuts = true},
+    };
     struct buf out;
     buf_init(&out, 0);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
         buf_reset(&out);
         print_term(&out, data, size, &limits[i]);
         size_t max = limits[i].bytes > 0 ? limits[i].bytes : LIMIT_TERM_TEXT_BYTES;

@@ -20,6 +20,8 @@ size_t text_decode(const char *s, size_t len, int32_t *codepoint);
 size_t text_encode(int32_t codepoint, char out[4]);
 bool text_is_utf8(const char *s, size_t len);
 bool text_is_upper(int32_t codepoint); /* an upper-case letter */
+bool text_is_letter(int32_t codepoint); /* of any script */
+bool text_is_mark(int32_t codepoint); /* what combines with the letter before it */
 
 /*
  * Takes one grapheme cluster off s. Returns the bytes used (>= 1 while len > 0) and puts its
