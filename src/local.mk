@@ -216,10 +216,12 @@ src_beamtop_SOURCES = \
 	src/app/condition.c src/app/condition.h \
 	src/app/crash.c src/app/crash.h \
 	src/app/encode.c src/app/encode.h \
+	src/app/explain_command.c \
 	src/app/generate.c src/app/generate.h \
 	src/app/governor.c src/app/governor.h \
 	src/app/live.c src/app/live.h src/app/live_internal.h src/app/live_tick.c \
 	src/app/main.c \
+	src/app/mistake.c src/app/mistake.h \
 	src/app/nodes.c src/app/nodes.h \
 	src/app/settings.c src/app/settings.h \
 	src/app/target.c src/app/target.h \

@@ -66,6 +66,8 @@ const struct cli_option cli_option_table[] = {
      "capture again and again"},
     {"when", 0, FOR_CAPTURE, TYPE_TEXT, AT(when), 0, 0, 0, "CONDITION",
      "capture when it becomes true: 'run_queue > 8', 'memory_total_bytes >= 2GiB'"},
+    {"syntax", 0, FOR_PATTERN, TYPE_SYNTAX, AT(syntax), 0, 0, 0, "SYNTAX",
+     "auto, erlang or elixir: how patterns are spelled (auto)"},
     {"help", 'h', FOR_ALL, TYPE_FLAG, AT(help), 0, 0, 0, NULL, "this text"},
     {"version", 'V', FOR_ALL, TYPE_FLAG, AT(version), 0, 0, 0, NULL, "version"},
 };
@@ -76,25 +78,27 @@ const size_t cli_option_table_len = ARRAY_LEN(cli_option_table);
 
 const struct cli_command cli_commands[] = {
     {"", "[NODE]", "live screen; without NODE the only node of this host, or a picker",
-     FOR_ALL | FOR_CONNECT | FOR_SCREEN, 1, false, false, command_screen},
+     FOR_ALL | FOR_CONNECT | FOR_SCREEN, 0, 1, false, command_screen},
     {"top", "NODE", "top processes and the system's numbers, tick by tick",
-     FOR_BATCH | FOR_TICKS | FOR_TOP, 1, true, false, command_top},
-    {"info", "NODE", "what the node is: releases, limits, counts, memory", FOR_BATCH, 1, true,
+     FOR_BATCH | FOR_TICKS | FOR_TOP, 1, 1, false, command_top},
+    {"info", "NODE", "what the node is: releases, limits, counts, memory", FOR_BATCH, 1, 1,
      false, command_info},
-    {"process", "NODE PID|NAME", "all that is safe to know of one process", FOR_BATCH, 2, true,
+    {"process", "NODE PID|NAME", "all that is safe to know of one process", FOR_BATCH, 2, 2,
      false, command_process},
-    {"memory", "NODE", "memory by type, allocators, resident size", FOR_BATCH | FOR_TICKS, 1, true,
+    {"memory", "NODE", "memory by type, allocators, resident size", FOR_BATCH | FOR_TICKS, 1, 1,
      false, command_memory},
-    {"schedulers", "NODE", "use and run queue of each scheduler", FOR_BATCH | FOR_TICKS, 1, true,
+    {"schedulers", "NODE", "use and run queue of each scheduler", FOR_BATCH | FOR_TICKS, 1, 1,
      false, command_schedulers},
     {"apps", "NODE", "processes, memory, reductions, mailboxes per application",
-     FOR_BATCH | FOR_TICKS, 1, true, false, command_apps},
-    {"nodes", "", "the VMs on this host", FOR_ALL | FOR_CONNECT | FOR_FORMAT, 0, false, false,
+     FOR_BATCH | FOR_TICKS, 1, 1, false, command_apps},
+    {"nodes", "", "the VMs on this host", FOR_ALL | FOR_CONNECT | FOR_FORMAT, 0, 0, false,
      command_nodes},
     {"capture", "NODE", "a view as text, ANSI, HTML or SVG, without a terminal",
-     FOR_ALL | FOR_CONNECT | FOR_TICKS | FOR_TOP | FOR_SCREEN | FOR_CAPTURE, 1, true, false,
+     FOR_ALL | FOR_CONNECT | FOR_TICKS | FOR_TOP | FOR_SCREEN | FOR_CAPTURE, 1, 1, false,
      command_capture},
-    {"generate", "WHAT", "tables of the program for its manual", FOR_ALL, 1, true, true,
+    {"explain", "PATTERN", "what a trace pattern asks for: a sentence, its tree, its match spec",
+     FOR_ALL | FOR_PATTERN, 1, 1, false, command_explain},
+    {"generate", "WHAT", "tables of the program for its manual", FOR_ALL, 1, 1, true,
      command_generate},
 };
 const size_t cli_commands_len = ARRAY_LEN(cli_commands);
@@ -154,6 +158,14 @@ static int set_format(const struct cli_option *opt, enum cli_format *format, con
     return bad_value(err, opt, text);
 }
 
+static int set_syntax(const struct cli_option *opt, enum syntax *syntax, const char *text,
+                      struct error *err)
+{
+    if (syntax_parse(text, syntax) == 0)
+        return 0;
+    return error_set(err, ERR_USAGE, "--%s: “%s” is not auto, erlang or elixir", opt->name, text);
+}
+
 static int set_value(const struct cli_option *opt, struct cli_options *o, const char *text,
                      struct error *err)
 {
@@ -169,6 +181,8 @@ static int set_value(const struct cli_option *opt, struct cli_options *o, const 
         return 0;
     case TYPE_FORMAT:
         return set_format(opt, field, text, err);
+    case TYPE_SYNTAX:
+        return set_syntax(opt, field, text, err);
     case TYPE_SECONDS:
     case TYPE_SHARE:
     case TYPE_INTEGER:
@@ -308,13 +322,12 @@ int cli_parse(int argc, char **argv, const struct cli_command **command, struct 
     if (n > (*command)->max_args)
         return error_set(err, ERR_USAGE, "what is “%s”? usage: beamtop %s %s",
                          argv[optind + (*command)->max_args], (*command)->name, (*command)->args);
-    if (n == 0 && (*command)->needs_target)
-        return error_set(err, ERR_USAGE, "usage: beamtop %s %s", (*command)->name,
-                         (*command)->args);
-    if ((*command)->max_args == 2 && n < 2)
+    if (n < (*command)->min_args)
         return error_set(err, ERR_USAGE, "usage: beamtop %s %s", (*command)->name,
                          (*command)->args);
     o->target = n > 0 ? argv[optind] : NULL;
     o->second = n > 1 ? argv[optind + 1] : NULL;
+    o->n_rest = n > 1 ? (size_t)n - 1 : 0;
+    o->rest = n > 1 ? (const char *const *)&argv[optind + 1] : NULL;
     return 0;
 }

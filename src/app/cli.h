@@ -11,6 +11,8 @@
 
 #include "beamtop/base/buf.h"
 #include "beamtop/base/error.h"
+#include "beamtop/trace/caps.h"
+#include "beamtop/trace/pattern.h"
 
 enum exit_code {
     EXIT_DONE = 0,
@@ -35,6 +37,8 @@ enum cli_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_ANSI, FORMAT_HTML
 struct cli_options {
     const char *target;   /* first argument; NULL: none given */
     const char *second;   /* `process NODE PID|NAME` */
+    const char *const *rest; /* the arguments behind the first */
+    size_t n_rest;
     char *cookie;         /* owned */
     const char *cookie_file;
     double timeout_s;
@@ -55,6 +59,7 @@ struct cli_options {
     bool ascii, own, no_config, mono;
     int64_t epmd_port, port;
     const char *host;
+    enum syntax syntax;
     bool help, version;
 };
 
@@ -63,8 +68,7 @@ struct cli_command {
     const char *args;    /* "NODE [PID|NAME]" */
     const char *help;
     unsigned options;    /* mask of OPT_FOR_* groups it takes */
-    int max_args;
-    bool needs_target;
+    int min_args, max_args;
     bool hidden;
     int (*run)(const struct cli_options *o, const struct app_env *env);
 };

@@ -13,9 +13,12 @@ enum {
     FOR_FORMAT = 1 << 4,
     FOR_SCREEN = 1 << 5,
     FOR_CAPTURE = 1 << 6,
+    FOR_PATTERN = 1 << 7, /* trace patterns */
 };
 
-enum value_type { TYPE_FLAG, TYPE_TEXT, TYPE_SECONDS, TYPE_SHARE, TYPE_INTEGER, TYPE_FORMAT };
+enum value_type {
+    TYPE_FLAG, TYPE_TEXT, TYPE_SECONDS, TYPE_SHARE, TYPE_INTEGER, TYPE_FORMAT, TYPE_SYNTAX,
+};
 
 struct cli_option {
     const char *name;

@@ -29,6 +29,7 @@ COMMAND(schedulers)
 COMMAND(apps)
 COMMAND(nodes)
 COMMAND(capture)
+COMMAND(explain)
 COMMAND(generate)
 
 #define MOST_ARGS 20
@@ -60,6 +61,7 @@ static const struct {
     {"beamtop shop --budget 5%", "", "shop"},
     {"beamtop capture shop --size 80x24 --format svg -o x.svg", "capture", "shop"},
     {"beamtop top --help", "top", NULL},
+    {"beamtop explain lists:map/2 --syntax erlang", "explain", "lists:map/2"},
 };
 
 static const struct {
@@ -77,6 +79,8 @@ static const struct {
     {"beamtop info shop --rows 5", "--rows is not an option of `beamtop info`"},
     {"beamtop top shop --format yaml", "“yaml” is no format"},
     {"beamtop top shop another", "what is “another”?"},
+    {"beamtop explain", "usage: beamtop explain PATTERN"},
+    {"beamtop explain a:b --syntax lfe", "--syntax: “lfe” is not auto, erlang or elixir"},
     {"beamtop a b", "there is no command “a”"},
     {"beamtop a@b c", "what is “c”?"},
 };

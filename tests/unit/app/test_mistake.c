@@ -1,0 +1,44 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "app/mistake.h"
+#include "beamtop/base/attr.h"
+
+static const struct {
+    const char *name, *text;
+    size_t offset;
+    const char *wanted;
+} rows[] = {
+    {"in the middle", "a:b(", 2, "beamtop: no\n    a:b(\n      ^\n"},
+    {"at the end", "a:b(", 4, "beamtop: no\n    a:b(\n        ^\n"},
+    {"beyond the end", "a", 99, "beamtop: no\n    a\n     ^\n"},
+    {"columns, not bytes", "\xc3\xa9:\xe6\x97\xa5 x", 7,
+     "beamtop: no\n    \xc3\xa9:\xe6\x97\xa5 x\n         ^\n"},
+    {"what could steer a terminal", "a\033b", 2, "beamtop: no\n    a\xef\xbf\xbd" "b\n      ^\n"},
+    {"many lines", "a\nb", 2, "beamtop: no\n"},
+    {"nothing", "", 0, "beamtop: no\n"},
+};
+
+static void test_mistakes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct error err = {.code = ERR_NONE};
+        struct buf out;
+        error_set(&err, ERR_USAGE, "no");
+        buf_init(&out, 0);
+        mistake_put(&out, rows[i].text, rows[i].offset, &err);
+        print_message("# %s\n", rows[i].name);
+        assert_string_equal(buf_cstr(&out), rows[i].wanted);
+        buf_clear(&out);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mistakes)};
+    return cmocka_run_group_tests_name("mistake", tests, NULL, NULL);
+}
