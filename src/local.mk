@@ -172,6 +172,12 @@ src_libtrace_a_SOURCES = \
 	src/trace/parser.c src/trace/pattern.c src/trace/pattern_print.c \
 	src/trace/procs.c \
 	src/trace/request.c \
+	src/trace/session.c \
+	src/trace/session_act.c \
+	src/trace/session_arm.c \
+	src/trace/session_internal.h \
+	src/trace/session_prepare.c \
+	src/trace/session_take.c \
 	src/trace/syntax.c src/trace/words.c
 src_libtrace_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 

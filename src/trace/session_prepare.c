@@ -1,0 +1,267 @@
+/* A trace before it is armed: definitions, functions and processes, what it will cost. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+#include "session_internal.h"
+
+#define COUNT_MS 20
+#define GUARD_S 0.35e-6 /* what a call of a traced function costs when it does not pass */
+#define DEAR_LOAD 0.03  /* of a core: above it a person is asked */
+#define MOST_RECORDS 64
+#define OTP_SESSIONS 27 /* the first release with trace sessions */
+
+/* ---- What was found */
+
+static const struct {
+    const char *word, *text;
+} reasons[] = {
+    {"no_module", "no such module"},
+    {"not_loaded", "its module is not loaded on the node, so nobody has called it yet"},
+    {"no_function", "no such function"},
+    {"unknown_name", "the node does not know this name"},
+    {"instruction", "the compiler makes an instruction of it, so it is never called"},
+    {"ok", "no such function"},
+};
+
+static void explain_none(struct trace_session *t, size_t i)
+{
+    const struct preflight_pattern *found = &t->preflight.patterns[i];
+    const struct slice source = t->patterns[i]->source;
+    char *out = t->state->preflight.why_none;
+    size_t size = sizeof t->state->preflight.why_none;
+    size_t len = strlen(out);
+    len += (size_t)snprintf(out + len, size - len, "%s%.*s: ", len > 0 ? "; " : "",
+                            (int)(source.len < 100 ? source.len : 100), source.s);
+    if (len >= size)
+        return;
+    if (strcmp(found->why, "arities") == 0) {
+        snprintf(out + len, size - len, "no such arity, there is %s", found->arities);
+        return;
+    }
+    for (size_t r = 0; r < ARRAY_LEN(reasons); r++)
+        if (strcmp(reasons[r].word, found->why) == 0)
+            snprintf(out + len, size - len, "%s", reasons[r].text);
+}
+
+static int check_functions(struct trace_session *t, struct error *err)
+{
+    struct trace_preflight *p = &t->state->preflight;
+    uint64_t total = 0;
+    for (size_t i = 0; i < t->n_patterns; i++) {
+        const struct preflight_pattern *found = &t->preflight.patterns[i];
+        total += found->total;
+        trace_log_pattern_edit(t->log, i)->functions = found->n;
+        p->functions += found->n;
+        if (strcmp(found->why, "too_many") == 0)
+            p->functions_cut = true;
+        else if (t->patterns[i]->kind == PATTERN_CALL && found->n == 0)
+            explain_none(t, i);
+    }
+    if (p->functions_cut)
+        return error_set(err, ERR_LIMIT,
+                         "%llu functions match, and a trace takes %llu: narrow the pattern, or "
+                         "raise `functions`",
+                         (unsigned long long)total,
+                         (unsigned long long)t->state->caps.value[CAP_FUNCTIONS]);
+    if (p->why_none[0] != '\0')
+        return error_set(err, ERR_NOT_FOUND, "nothing to trace: %s", p->why_none);
+    return 0;
+}
+
+static int check_procs(struct trace_session *t, struct error *err)
+{
+    uint64_t most = t->state->caps.value[CAP_PROCESSES];
+    t->state->preflight.processes = t->preflight.n_procs;
+    if (t->preflight.procs == PREFLIGHT_NONE)
+        return error_set(err, ERR_NOT_FOUND, "no process to trace: %s", t->preflight.procs_why);
+    if (t->preflight.procs == PREFLIGHT_PIDS && t->preflight.n_procs > most)
+        return error_set(err, ERR_LIMIT,
+                         "%llu processes fit, and a trace takes %llu one by one: narrow them, or "
+                         "raise `processes`",
+                         (unsigned long long)t->preflight.n_procs, (unsigned long long)most);
+    return 0;
+}
+
+static void keep_functions(struct trace_session *t)
+{
+    const struct preflight *p = &t->preflight;
+    t->functions = alloc_zero(p->n_functions + 1, sizeof *t->functions);
+    for (size_t i = 0; i < p->n_patterns; i++)
+        for (size_t k = 0; k < p->patterns[i].n; k++)
+            t->functions[p->patterns[i].first + k] = (struct trace_function){
+                .mfa = p->functions[p->patterns[i].first + k].mfa, .pattern = (unsigned)i};
+    trace_log_set_functions(t->log, t->functions, p->n_functions);
+}
+
+/* ---- The estimate */
+
+static void estimated(struct trace_session *t)
+{
+    struct trace_preflight *p = &t->state->preflight;
+    p->dear = p->load > DEAR_LOAD; /* not when it is NaN */
+    if (t->stopping) {
+        session_over(t, END_STOPPED, "stopped before it was armed");
+        return;
+    }
+    if (t->dry_run || (p->dear && !t->force)) {
+        session_phase(t, STAGE_ASK, TRACE_ASKING);
+        session_changed(t);
+        return;
+    }
+    session_proceed(t);
+}
+
+static void on_counted(void *arg, const struct answer *answer)
+{
+    struct trace_session *t = arg;
+    if (t->stage != STAGE_COUNT)
+        return;
+    struct error err = answer->err;
+    struct counted counted;
+    if (err.code != ERR_NONE || decode_counted(&counted, answer->value, answer->len, &err)) {
+        session_fail(t, &err);
+        return;
+    }
+    struct trace_preflight *p = &t->state->preflight;
+    if (counted.refused[0] == '\0' && counted.interval_ns > 0) {
+        p->count_ms = (double)counted.interval_ns / 1e6;
+        p->calls_per_s = (double)counted.calls * 1e9 / (double)counted.interval_ns;
+        p->load = p->calls_per_s * GUARD_S;
+    }
+    estimated(t);
+}
+
+/* Before there were sessions, counting would change what somebody else has armed. */
+static bool may_count(const struct trace_session *t)
+{
+    const struct preflight *p = &t->preflight;
+    return p->n_functions > 0 &&
+           (t->port.otp >= OTP_SESSIONS || (p->breakpoints == 0 && p->flags == 0));
+}
+
+static void estimate(struct trace_session *t)
+{
+    struct trace_preflight *p = &t->state->preflight;
+    struct error err = {0};
+    p->calls_per_s = p->load = (double)NAN;
+    if (!may_count(t)) {
+        estimated(t);
+        return;
+    }
+    t->stage = STAGE_COUNT;
+    if (session_ask(t, QUESTION_TRACE, session_count_arg(t, COUNT_MS), on_counted, &err))
+        session_fail(t, &err);
+    else
+        session_changed(t);
+}
+
+/* ---- Preflight */
+
+static int take_preflight(struct trace_session *t, const struct answer *answer, struct error *err)
+{
+    t->preflight_bytes = alloc_zero(answer->len + 1, 1);
+    memcpy(t->preflight_bytes, answer->value, answer->len);
+    int rc = decode_preflight(&t->preflight, t->n_patterns, t->preflight_bytes, answer->len, err);
+    if (rc)
+        return rc;
+    memcpy(t->state->preflight.others, t->preflight.others, sizeof t->preflight.others);
+    keep_functions(t);
+    rc = check_functions(t, err);
+    return rc ? rc : check_procs(t, err);
+}
+
+static void on_preflight(void *arg, const struct answer *answer)
+{
+    struct trace_session *t = arg;
+    if (t->stage != STAGE_PREFLIGHT)
+        return;
+    struct error err = answer->err;
+    if (err.code != ERR_NONE || take_preflight(t, answer, &err))
+        session_fail(t, &err);
+    else
+        estimate(t);
+}
+
+static int ask_preflight(struct trace_session *t, struct error *err)
+{
+    t->stage = STAGE_PREFLIGHT;
+    return session_ask(t, QUESTION_PREFLIGHT, session_preflight_arg(t), on_preflight, err);
+}
+
+/* ---- Definitions of records and structs */
+
+static struct slice keep(struct arena *a, struct slice s)
+{
+    return (struct slice){arena_strndup(a, s.s == NULL ? "" : s.s, s.len), s.len};
+}
+
+static void keep_record(void *arg, struct slice module, struct slice name,
+                        const struct slice *fields, size_t n_fields, struct slice missing)
+{
+    struct trace_session *t = arg;
+    t->records = alloc_resize(t->records, t->n_records + 1, sizeof *t->records);
+    struct slice *kept = arena_alloc(&t->arena, (n_fields + 1) * sizeof *kept);
+    for (size_t i = 0; i < n_fields; i++)
+        kept[i] = keep(&t->arena, fields[i]);
+    t->records[t->n_records++] = (struct record_def){
+        .module = keep(&t->arena, module),
+        .name = keep(&t->arena, name),
+        .fields = kept,
+        .n_fields = n_fields,
+        .missing = keep(&t->arena, missing),
+    };
+}
+
+static void on_records(void *arg, const struct answer *answer)
+{
+    struct trace_session *t = arg;
+    if (t->stage != STAGE_RECORDS)
+        return;
+    struct error err = answer->err;
+    size_t pattern, offset;
+    if (err.code != ERR_NONE ||
+        decode_records(keep_record, t, answer->value, answer->len, &err) != 0 ||
+        session_compile(t, &pattern, &offset, &err) != 0 || ask_preflight(t, &err) != 0)
+        session_fail(t, &err);
+    else
+        session_changed(t);
+}
+
+/* A record without a module is the pattern's own. */
+static size_t needed_records(const struct trace_session *t, struct record_name *out, size_t most)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_patterns; i++) {
+        size_t room = n < most ? most - n : 0;
+        size_t found = pattern_records(t->patterns[i], out + n, room);
+        size_t stored = found < room ? found : room;
+        for (size_t k = n; k < n + stored; k++)
+            if (out[k].module.len == 0 && t->patterns[i]->module.kind == NAME_EXACT)
+                out[k].module = t->patterns[i]->module.text;
+        n += stored;
+    }
+    return n;
+}
+
+int session_prepare(struct trace_session *t, size_t *pattern, size_t *offset, struct error *err)
+{
+    struct record_name names[MOST_RECORDS];
+    size_t n = needed_records(t, names, MOST_RECORDS);
+    if (n == 0) {
+        int rc = session_compile(t, pattern, offset, err);
+        return rc ? rc : ask_preflight(t, err);
+    }
+    struct builder *b = builder_new();
+    build_list(b, n);
+    for (size_t i = 0; i < n; i++) {
+        build_tuple(b, 2);
+        build_binary(b, names[i].module.s, names[i].module.len);
+        build_binary(b, names[i].name.s, names[i].name.len);
+    }
+    build_nil(b);
+    t->stage = STAGE_RECORDS;
+    return session_ask(t, QUESTION_RECORDS, b, on_records, err);
+}
