@@ -139,6 +139,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_etf \
 	tests/fuzz/fuzz_frame \
 	tests/fuzz/fuzz_parse \
+	tests/fuzz/fuzz_pattern \
 	tests/fuzz/fuzz_prompt \
 	tests/fuzz/fuzz_regex \
 	tests/fuzz/fuzz_theme
@@ -147,6 +148,7 @@ tests_fuzz_fuzz_decode_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
 tests_fuzz_fuzz_etf_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
 tests_fuzz_fuzz_frame_LDADD = $(FUZZ_MAIN) $(DIST_LIBS)
 tests_fuzz_fuzz_parse_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
+tests_fuzz_fuzz_pattern_LDADD = $(FUZZ_MAIN) $(TRACE_LIBS)
 tests_fuzz_fuzz_prompt_LDADD = $(FUZZ_MAIN) src/libui.a $(READLINE_LIBS) $(BASE_LIBS)
 tests_fuzz_fuzz_regex_LDADD = $(FUZZ_MAIN) $(BASE_LIBS)
 tests_fuzz_fuzz_theme_LDADD = $(FUZZ_MAIN) src/libui.a $(BASE_LIBS)

@@ -10,12 +10,12 @@ enum { MOST_ARITY = 255, MOST_ATOM_CHARACTERS = 255 };
 
 static struct node *parse_term(struct parser *p)
 {
-    return parse_erlang_term(p);
+    return p->lex.elixir ? parse_elixir_term(p) : parse_erlang_term(p);
 }
 
 static struct node *parse_guard(struct parser *p)
 {
-    return parse_erlang_guard(p);
+    return p->lex.elixir ? parse_elixir_guard(p) : parse_erlang_guard(p);
 }
 
 bool parser_at_action(const struct parser *p)
@@ -72,7 +72,8 @@ static bool parse_arguments(struct parser *p, struct node ***out, size_t *n)
     struct node_list items = {0};
     if (!parser_take(p, ")")) {
         do {
-            if (!parser_push(p, &items, parse_term(p)))
+            if (!parser_push(p, &items, p->lex.elixir ? parse_elixir_argument(p)
+                                                      : parse_erlang_term(p)))
                 return false;
         } while (parser_take(p, ","));
         if (!parser_need(p, ")", "`,` or `)`"))
@@ -97,6 +98,8 @@ static bool parse_arity(struct parser *p, struct pattern *out)
 static bool parse_call(struct parser *p, struct pattern *out)
 {
     out->kind = PATTERN_CALL;
+    if (p->lex.elixir && p->token.kind == TOKEN_WORD && !parser_is_word(p, "_"))
+        return parser_expected(p, "a module, such as MyApp.Cart or :lists") != NULL;
     if (!parse_name(p, &out->module, "a module's name"))
         return false;
     if (out->module.kind == NAME_EXACT)
@@ -105,8 +108,11 @@ static bool parse_call(struct parser *p, struct pattern *out)
         out->function = (struct pattern_name){NAME_ANY, {"_", 1}, p->last, p->last};
         return true;
     }
+    struct token t = p->token;
     if (!parse_name(p, &out->function, "a function's name"))
         return false;
+    if (t.kind == TOKEN_UPPER && out->function.kind == NAME_EXACT)
+        out->function.text = (struct slice){p->lex.text + t.from, t.to - t.from};
     if (parser_take(p, "/"))
         return parse_arity(p, out);
     size_t at = p->token.from;
@@ -287,6 +293,19 @@ static bool check(struct parser *p, struct pattern *out)
     return true;
 }
 
+static const char *what_next(const struct parser *p, const struct pattern *out)
+{
+    if (out->actions != 0)
+        return "`,` and another action, or the end";
+    if (out->guard != NULL)
+        return "an operator or `->`";
+    if (out->has_args || out->arity >= 0)
+        return "`when` or `->`";
+    if (out->kind == PATTERN_CALL && out->function.from == out->function.to)
+        return p->lex.elixir ? "`.`, `when` or `->`" : "`:`, `when` or `->`";
+    return "`(`, `/`, `when` or `->`";
+}
+
 bool parse_pattern(struct parser *p, struct pattern *out)
 {
     if (is_message(p)) {
@@ -302,13 +321,7 @@ bool parse_pattern(struct parser *p, struct pattern *out)
     if ((parser_take(p, "->") || parser_take(p, "::")) && !parse_actions(p, out))
         return false;
     bool ended = p->token.kind == TOKEN_END || token_is(&p->token, "&");
-    if (!ended) {
-        const char *what = out->actions != 0 ? "`,` and another action, or the end"
-                           : out->guard != NULL ? "an operator or `->`"
-                           : out->has_args || out->arity >= 0 ? "`when` or `->`"
-                                                              : "`(`, `/`, `when` or `->`";
-        parser_expected(p, p->lex.elixir || out->function.from != out->function.to ||
-                                   out->kind != PATTERN_CALL ? what : "`:`, `when` or `->`");
-    }
+    if (!ended)
+        parser_expected(p, what_next(p, out));
     return ended && check(p, out);
 }

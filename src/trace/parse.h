@@ -60,6 +60,10 @@ bool parse_pattern(struct parser *p, struct pattern *out);
 /* A term or pattern; in p->values mode any expression of a guard. */
 struct node *parse_erlang_term(struct parser *p);
 struct node *parse_erlang_guard(struct parser *p); /* with `,` and `;` */
+struct node *parse_elixir_term(struct parser *p);
+/* An argument: a term, or keywords that are the last one. */
+struct node *parse_elixir_argument(struct parser *p);
+struct node *parse_elixir_guard(struct parser *p);
 /* The segments up to `>>`, the opening `<<` taken. */
 struct node *parse_binary(struct parser *p, size_t from);
 

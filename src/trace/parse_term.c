@@ -215,10 +215,27 @@ static struct node *parse_call(struct parser *p, const struct token *name)
     return n;
 }
 
+static bool is_reserved(struct slice word)
+{
+    static const char *const words[] = {
+        "after", "and", "andalso", "band", "begin", "bnot", "bor", "bsl", "bsr", "bxor", "case",
+        "catch", "div", "end", "fun", "if", "not", "of", "or", "orelse", "receive", "rem", "try",
+        "when", "xor",
+    };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (slice_is(word, words[i]))
+            return true;
+    return false;
+}
+
 /* An atom, or what begins with one: mod#rec{…}, a guard's call, erlang:call(…). */
 static struct node *parse_atom(struct parser *p)
 {
     struct token t = p->token;
+    const size_t from = t.from;
+    if (t.kind == TOKEN_WORD && is_reserved(t.text))
+        return parser_fail(p, t.from, "expected %s; as an atom it is '%.*s'",
+                           p->values ? "a value" : "a term", (int)t.text.len, t.text.s);
     parser_next(p);
     if (parser_take(p, "#"))
         return parse_record(p, t.from, t.text, true);
@@ -234,7 +251,10 @@ static struct node *parse_atom(struct parser *p)
         if (!p->values)
             return parser_fail(p, t.from, "a call cannot stand in a pattern; put it behind `when`");
         parser_next(p);
-        return parse_call(p, &t);
+        struct node *call = parse_call(p, &t);
+        if (call != NULL)
+            call->from = from;
+        return call;
     }
     bool all = p->values && slice_is(t.text, "$_");
     struct node *n = parser_node(p, all ? NODE_ALL : NODE_ATOM, t.from);

@@ -162,32 +162,38 @@ void pattern_print_tree(struct buf *out, const struct pattern *p)
     put_actions(out, p);
 }
 
+static void put_text(struct buf *out, const struct pattern *p, const struct node *n)
+{
+    text_put_safe(out, p->source.s + n->from - p->at, n->to - n->from, false);
+}
+
+/* As written: with its quotes, slashes or dots. */
+static void put_written(struct buf *out, const struct pattern *p, const struct pattern_name *name)
+{
+    text_put_safe(out, p->source.s + name->from - p->at, name->to - name->from, false);
+}
+
 static void describe_calls(struct buf *out, const struct pattern *p)
 {
-    bool any_function = p->function.kind == NAME_ANY;
+    bool any_module = p->module.kind == NAME_ANY, any_function = p->function.kind == NAME_ANY;
     buf_puts(out, "calls of ");
-    if (any_function && p->module.kind == NAME_ANY)
-        buf_puts(out, "every function");
-    else if (any_function)
-        buf_puts(out, p->module.kind == NAME_REGEX ? "modules like " : "every function of ");
-    if (p->module.kind != NAME_ANY)
-        put_name(out, &p->module);
-    else if (!any_function)
+    if (any_function) {
+        buf_puts(out, any_module ? "every function" : "every function of ");
+        if (p->module.kind == NAME_REGEX)
+            buf_puts(out, "modules like ");
+    } else if (any_module) {
         buf_puts(out, "any module's function ");
+    }
+    if (!any_module)
+        put_written(out, p, &p->module);
     if (!any_function) {
-        if (p->module.kind != NAME_ANY)
-            buf_puts(out, p->syntax == SYNTAX_ELIXIR ? "." : ":");
-        put_name(out, &p->function);
+        buf_puts(out, any_module ? "" : p->syntax == SYNTAX_ELIXIR ? "." : ":");
+        put_written(out, p, &p->function);
         if (p->arity >= 0)
             buf_printf(out, "/%d", p->arity);
     } else if (p->arity >= 0) {
         buf_printf(out, " with %d argument%s", p->arity, p->arity == 1 ? "" : "s");
     }
-}
-
-static void put_text(struct buf *out, const struct pattern *p, const struct node *n)
-{
-    text_put_safe(out, p->source.s + n->from - p->at, n->to - n->from, false);
 }
 
 static void describe_condition(struct buf *out, const struct pattern *p, const char *word,

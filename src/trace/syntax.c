@@ -34,8 +34,8 @@ static bool has_signs(const char *s)
             return true;
         if (*s != ':')
             continue;
-        bool atom = strchr(" ({[,|=", before) != NULL && s[1] != '_' && !is_upper(s[1]) &&
-                    (is_name(s[1]) || s[1] == '"') && !(s[1] >= '0' && s[1] <= '9');
+        bool atom = strchr(" ({[,|=", before) != NULL && (is_name(s[1]) || s[1] == '"') &&
+                    !(s[1] >= '0' && s[1] <= '9');
         if (atom || (is_name(before) && s[1] == ' '))
             return true;
     }
@@ -57,6 +57,7 @@ enum syntax syntax_recognise(const char *s)
         while (is_name(*after))
             after++;
     }
+    after += strspn(after, " \t\r\n");
     if (is_upper(*s))
         return *after == ':' && after[1] != ':' ? SYNTAX_ERLANG : SYNTAX_ELIXIR;
     if (*after == '.' && (*s == '/' || *s == '_'))

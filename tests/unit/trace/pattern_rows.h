@@ -107,8 +107,9 @@ static const struct good erlang_good[] = {
     {"m:f(X) when X > 1 & m:g",
      "call(module m function f arity 1 arguments(var X) guard(op >(var X "
      "integer 1))) & call(module m function g)"},
-    {"X",
-     "call(module Elixir.X function any)"},
+    {"m:f([[a|[b|T]], {}, #{}, [[]]])",
+     "call(module m function f arity 1 arguments(list(list(atom a atom b "
+     "tail(var T)) tuple map list(list))))"},
 };
 
 static const struct wrong erlang_wrong[] = {
@@ -189,4 +190,161 @@ static const struct wrong erlang_wrong[] = {
      "expected a module's name, not ->"},
     {"m:f(1.0e999)", 4,
      "a float beyond what 64 bits hold"},
+    {"m:f(when)", 4,
+     "expected a term; as an atom it is 'when'"},
+    {"m:f(X) when X > and", 16,
+     "expected a value; as an atom it is 'and'"},
+    {"m:f(X) -> return when X", 17,
+     "expected `,` and another action, or the end, not when"},
+    {"m:f(<<1:4/foo>>)", 10,
+     "expected a type: binary, utf8, integer, little, bitstring, not foo"},
+    {"m:f(X) when X > 1 2", 18,
+     "expected an operator or `->`, not 2"},
+};
+
+static const struct good elixir_good[] = {
+    {"MyApp.Cart.add(_, %Item{price: p}) when p > 100 -> return",
+     "call(module Elixir.MyApp.Cart function add arity 2 arguments(any "
+     "struct Elixir.Item(atom price var p)) guard(op >(var p integer 100)) "
+     "return)"},
+    {":ets.lookup(tab, _)",
+     "call(module ets function lookup arity 2 arguments(var tab any))"},
+    {"Enum.map/2 :: return;stack",
+     "call(module Elixir.Enum function map arity 2 return stack)"},
+    {"Enum",
+     "call(module Elixir.Enum function any)"},
+    {"_.start_link/_",
+     "call(module any function start_link)"},
+    {"/^Elixir.MyApp/./^handle_/ -> count",
+     "call(module /^Elixir.MyApp/ function /^handle_/ count)"},
+    {":\"my mod\".\"f g\"(x)",
+     "call(module my mod function f g arity 1 arguments(var x))"},
+    {"MyApp.f(\"ab\", 'cd', ~c\"ef\", nil, true, :\"a b\", Foo.Bar, ?a, 0xFF, "
+     "1_000, -1.5)",
+     "call(module Elixir.MyApp function f arity 11 arguments(binary \"ab\" "
+     "string \"cd\" string \"ef\" atom nil atom true atom a b atom "
+     "Elixir.Foo.Bar integer 97 integer 255 integer 1000 float -1.5))"},
+    {"MyApp.f([h | t], [a: 1, b: x], [1, 2 | [3]], \"ab\" <> rest, \"a\" <> \"b\" "
+     "<> _, <<1, 2::4, r::binary>>)",
+     "call(module Elixir.MyApp function f arity 6 arguments(list(var h "
+     "tail(var t)) list(tuple(atom a integer 1) tuple(atom b var x)) "
+     "list(integer 1 integer 2 integer 3) binary \"ab\"(tail(var rest)) "
+     "binary \"ab\"(tail(any)) binary 01 20:4(tail(var r))))"},
+    {"MyApp.f(%{}, %{:a => 1, \"b\" => x}, %{a: 1}, %_{id: 1}, %My.User{}, "
+     "{:ok, x} = y, #PID<0.1.2>, pid(0, 41, 0))",
+     "call(module Elixir.MyApp function f arity 8 arguments(map map(atom a "
+     "integer 1 binary \"b\" var x) map(atom a integer 1) map(atom __struct__ "
+     "any atom id integer 1) struct Elixir.My.User alias(tuple(atom ok var "
+     "x) var y) pid <0.1.2> pid <0.41.0>))"},
+    {"MyApp.f(x, key: 1, other: y)",
+     "call(module Elixir.MyApp function f arity 2 arguments(var x "
+     "list(tuple(atom key integer 1) tuple(atom other var y))))"},
+    {"MyApp.f(\"\\x{e9}\\xFF\", 'é', \"é\")",
+     "call(module Elixir.MyApp function f arity 3 arguments(binary c3 a9 ff "
+     "string \"é\" binary \"é\"))"},
+    {"M.f(x) when is_nil(x) or not is_atom(x) and x != 3",
+     "call(module Elixir.M function f arity 1 arguments(var x) guard(op "
+     "orelse(op =:=(var x atom nil) op andalso(op not(call is_atom(var x)) "
+     "op /=(var x integer 3)))))"},
+    {"M.f(x) when x in [1, :a] && !(x === 2) || x <= 3",
+     "call(module Elixir.M function f arity 1 arguments(var x) guard(op "
+     "orelse(op andalso(op orelse(op =:=(var x integer 1) op =:=(var x atom "
+     "a)) op not(op =:=(var x integer 2))) op =<(var x integer 3))))"},
+    {"M.f(x) when x in 1..5 and x not in [3] and not x in [4]",
+     "call(module Elixir.M function f arity 1 arguments(var x) guard(op "
+     "andalso(op andalso(op andalso(op andalso(call is_integer(var x) op "
+     ">=(var x integer 1)) op =<(var x integer 5)) op not(op =:=(var x "
+     "integer 3))) op not(op =:=(var x integer 4)))))"},
+    {"M.f(x, y) when elem(x, 1) == 2 and is_map_key(x, :k) and elem(x, y) "
+     ">= 1",
+     "call(module Elixir.M function f arity 2 arguments(var x var y) "
+     "guard(op andalso(op andalso(op ==(call element(integer 2 var x) "
+     "integer 2) call is_map_key(atom k var x)) op >=(call element(op +(var "
+     "y integer 1) var x) integer 1))))"},
+    {"M.f(x) when x.price > 5 and div(x.n, 2) == rem(5, 3) + band(1, 3)",
+     "call(module Elixir.M function f arity 1 arguments(var x) guard(op "
+     "andalso(op >(call map_get(atom price var x) integer 5) op ==(op "
+     "div(call map_get(atom n var x) integer 2) op +(op rem(integer 5 "
+     "integer 3) op band(integer 1 integer 3))))))"},
+    {"M.f(x) when is_struct(x) and is_struct(x, My.User)",
+     "call(module Elixir.M function f arity 1 arguments(var x) guard(op "
+     "andalso(op andalso(op andalso(call is_map(var x) call is_map_key(atom "
+     "__struct__ var x)) call is_atom(call map_get(atom __struct__ var x))) "
+     "op andalso(op andalso(call is_map(var x) call is_map_key(atom "
+     "__struct__ var x)) op =:=(call map_get(atom __struct__ var x) atom "
+     "Elixir.My.User)))))"},
+    {"M.f(x) when :erlang.is_map_key(:k, x) and :erlang.element(1, x) == 1 "
+     "and Kernel.hd(x) > 0",
+     "call(module Elixir.M function f arity 1 arguments(var x) guard(op "
+     "andalso(op andalso(call is_map_key(atom k var x) op ==(call "
+     "element(integer 1 var x) integer 1)) op >(call hd(var x) integer 0))))"},
+    {"M.f(x) when x > 1 when is_atom(x) -> show(x, {x, 1}); slower 5ms",
+     "call(module Elixir.M function f arity 1 arguments(var x) guard(op "
+     ";(op >(var x integer 1) call is_atom(var x))) return show(var x "
+     "tuple(var x integer 1)) slower 5000 us)"},
+    {"M.f -> returns {:error, _}, caller",
+     "call(module Elixir.M function f return caller returns(tuple(atom "
+     "error any)))"},
+    {"M.f -> raises %ArgumentError{}",
+     "call(module Elixir.M function f return raises(struct "
+     "Elixir.ArgumentError))"},
+    {"send(to, {:error, _})",
+     "send(arguments(var to tuple(atom error any)))"},
+    {"receive({:\"$gen_call\", _, {:get, k}}) when k > 5",
+     "receive(arguments(tuple(atom $gen_call any tuple(atom get var k))) "
+     "guard(op >(var k integer 5)))"},
+    {"M.f? & M.f!(x) & :ets.insert",
+     "call(module Elixir.M function f?) & call(module Elixir.M function f! "
+     "arity 1 arguments(var x)) & call(module ets function insert)"},
+    {":MODULE.FUNCTION -> return",
+     "call(module MODULE function FUNCTION return)"},
+    {"M.f(x) when [1] ++ x == x",
+     "call(module Elixir.M function f arity 1 arguments(var x) guard(op "
+     "==(list(integer 1 tail(var x)) var x)))"},
+    {"M.f([a: 1, 2])",
+     "call(module Elixir.M function f arity 1 arguments(list(tuple(atom a "
+     "integer 1) integer 2)))"},
+};
+
+static const struct wrong elixir_wrong[] = {
+    {"M.f(x) when length(x) + 1 * 2 - 3 > 4 and x ++ [] == 'a'", 42,
+     "only a list that is written out may stand before ++"},
+    {"M.f(x) when x = 1", 14,
+     "compare with == or ===, not ="},
+    {"M.f(^x)", 4,
+     "nothing is bound here that ^ could stand for"},
+    {"M.f(g(x))", 4,
+     "a call cannot stand in a pattern; put it behind `when`"},
+    {"M.f(1..2)", 4,
+     "a range cannot stand in a pattern"},
+    {"M.f(x) when 1..2", 12,
+     "a range can only stand behind `in`"},
+    {"M.f(x) when x in y", 17,
+     "expected a list or a range behind `in`"},
+    {"M.f(%{a})", 7,
+     "expected `=>` and the value of that key, not }"},
+    {"M.f(%Item{1})", 10,
+     "expected a field, as in `price: p`, not 1"},
+    {"M.f(x) when element(1, x) == 2", 12,
+     "element is Erlang's: write :erlang.element"},
+    {"M.f(x) when elem(x) == 2", 12,
+     "elem takes 2 arguments, not 1"},
+    {"M.f(x) when is_nul(x)", 12,
+     "is_nul is no function that a guard may call"},
+    {"M.f(_) when _ == 1", 12,
+     "_ has no value; give it a name to use it here"},
+    {"M.f(x <> \"a\")", 4,
+     "only a string that is written out may stand before <>"},
+    {"M.f(when)", 4,
+     "expected a term, not when"},
+    {"M.f(%", 5,
+     "expected `{` or a struct's name, but the text ends"},
+    {"M.f -> retrun", 7,
+     "there is no action retrun; did you mean return?"},
+    {"M.", 2,
+     "expected a function's name, but the text ends"},
+    {"M.f(<<x>>)", 6,
+     "a variable here stands for the rest: write name::binary"},
+    {"M.f(@x)", 4,
+     "this character has no meaning here"},
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "beamtop/base/limits.h"
+#include "beamtop/trace/library.h"
 #include "beamtop/trace/pattern.h"
 
 /* The tree in one line: what is indented below a line stands in parentheses behind it. */
@@ -124,10 +125,42 @@ static void test_erlang_wrong(void **state)
     check_wrong(ROWS(erlang_wrong));
 }
 
+static void test_elixir(void **state)
+{
+    (void)state;
+    check_good(ROWS(elixir_good));
+}
+
+static void test_elixir_wrong(void **state)
+{
+    (void)state;
+    check_wrong(ROWS(elixir_wrong));
+}
+
+/* Every text of the library is a pattern, recognised as what it is. */
+static void test_library(void **state)
+{
+    (void)state;
+    for (const struct library_row *row = library_table; row->title != NULL; row++) {
+        for (int syntax = SYNTAX_ERLANG; syntax <= SYNTAX_ELIXIR; syntax++) {
+            const char *text = library_text(row, (enum syntax)syntax);
+            struct pattern **p;
+            size_t n, offset = 0;
+            struct error err = {0};
+            if (patterns_parse(&p, &n, text, strlen(text), SYNTAX_AUTO, &offset, &err) != 0)
+                fail_msg("%s: refused at %zu: %s", text, offset, err.text);
+            if (p[0]->kind == PATTERN_CALL && p[0]->syntax != (enum syntax)syntax)
+                fail_msg("%s: taken for %s", text, syntax_name(p[0]->syntax));
+            patterns_free(p, n);
+        }
+    }
+}
+
 static void test_prefixes(void **state)
 {
     (void)state;
     check_prefixes(ROWS(erlang_good));
+    check_prefixes(ROWS(elixir_good));
 }
 
 static char *repeated(const char *first, const char *again, size_t times, const char *last)
@@ -200,6 +233,7 @@ static void test_describe(void **state)
         {"lists:map/2 -> return", "calls of lists:map/2, showing the result"},
         {"m:f(_, X) when X > 1 -> stack", "calls of m:f/2 with (_, X) when X > 1, showing the stack"},
         {"send(To, {error, _})", "messages sent like (To, {error, _})"},
+        {"MyApp.Cart.add(_, x)", "calls of MyApp.Cart.add/2 with (_, x)"},
         {"_:_/3 -> count", "calls of every function with 3 arguments, only counted"},
         {"a & m:f(X) -> slower 5ms", "calls of m:f/1 with (X), if slower than 5.0 ms, showing the "
                                      "result"},
@@ -223,6 +257,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_erlang),   cmocka_unit_test(test_erlang_wrong),
+        cmocka_unit_test(test_elixir),   cmocka_unit_test(test_elixir_wrong),
+        cmocka_unit_test(test_library),
         cmocka_unit_test(test_prefixes), cmocka_unit_test(test_limits),
         cmocka_unit_test(test_one_only), cmocka_unit_test(test_records),
         cmocka_unit_test(test_describe),
