@@ -161,6 +161,7 @@ src_libtrace_a_SOURCES = \
 	src/trace/decode.h \
 	src/trace/decode_answer.c \
 	src/trace/elixir_guard.c \
+	src/trace/expect.c \
 	src/trace/histogram.c \
 	src/trace/lex.c src/trace/lex.h src/trace/lex_value.c \
 	src/trace/library.c \

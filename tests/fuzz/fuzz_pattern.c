@@ -56,5 +56,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             check_pattern(p[i], size);
         patterns_free(p, n);
     }
+    struct expectation expectation;
+    pattern_expect((const char *)data, size, &expectation);
+    FUZZ_REQUIRE(expectation.from <= size);
     return 0;
 }

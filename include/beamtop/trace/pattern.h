@@ -34,7 +34,8 @@ enum node_kind {
     NODE_LIST,    /* items, tail (NULL: []). "abc" ++ T and [1,2] ++ T are lists with tails */
     NODE_TUPLE,   /* items */
     NODE_MAP,     /* items: key, value, key, value, … */
-    NODE_RECORD,  /* module (#name{} alone is of the pattern's), text: its name; items: field (ATOM), value, … */
+    NODE_RECORD,  /* module (#name{} alone is of the pattern's), text: its name;
+                     items: field (ATOM), value, … */
     NODE_STRUCT,  /* text: the module's atom; items: field (ATOM), value, … */
     NODE_PID,     /* number: id, serial */
     NODE_PORT,    /* number */
@@ -119,13 +120,30 @@ void patterns_free(struct pattern **p, size_t n);
 
 /* The tree, indented, a node a line, for `explain`. */
 void pattern_print_tree(struct buf *out, const struct pattern *p);
-/* What it asks for, in one sentence for a person: "calls of lists:map/2 with …, showing the result". */
+/* What it asks for, in a sentence: "calls of lists:map/2 with …, showing the result". */
 void pattern_describe(struct buf *out, const struct pattern *p);
 
 /* The records and structs whose definitions are needed: each (module, name) once; borrowed. A
    struct has an empty name. Returns how many there are, of which up to `most` are stored. */
 struct record_name { struct slice module, name; size_t at; };
 size_t pattern_records(const struct pattern *p, struct record_name *out, size_t most);
+
+/*
+ * What may stand at a byte of an unfinished text: for completion. Bytes from..point are the part
+ * of it that is already typed; of an empty text the syntax is ERLANG. Of a struct's field `module`
+ * is the struct and `record` empty.
+ */
+enum expect {
+    EXPECT_NOTHING, EXPECT_MODULE, EXPECT_FUNCTION /* of `module` */, EXPECT_ARITY, EXPECT_TERM,
+    EXPECT_GUARD, EXPECT_ACTION, EXPECT_FIELD /* of record `record` of `module` */,
+};
+struct expectation {
+    enum expect what;
+    enum syntax syntax;
+    size_t from;
+    char module[256], function[256], record[256]; /* as atoms, without quotes; cut when longer */
+};
+void pattern_expect(const char *text, size_t point, struct expectation *out);
 
 /* The words that can be actions ("return", "slower 5ms" …) and guard BIFs, with a line of help. */
 struct pattern_word { const char *word, *help; };

@@ -253,6 +253,60 @@ static void test_describe(void **state)
     }
 }
 
+/* The person is at the end of the text; what stands from `from` on is being typed. */
+static void test_expect(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        enum expect what;
+        size_t from;
+        const char *module, *record;
+    } rows[] = {
+        {"", EXPECT_MODULE, 0, "", ""},
+        {"lis", EXPECT_MODULE, 0, "", ""},
+        {":et", EXPECT_MODULE, 0, "", ""},
+        {":", EXPECT_MODULE, 0, "", ""},
+        {"MyApp.Ca", EXPECT_MODULE, 0, "", ""},
+        {"lists:", EXPECT_FUNCTION, 6, "lists", ""},
+        {"lists:ma", EXPECT_FUNCTION, 6, "lists", ""},
+        {"'a b':c", EXPECT_FUNCTION, 6, "a b", ""},
+        {"MyApp.Cart.ad", EXPECT_FUNCTION, 11, "Elixir.MyApp.Cart", ""},
+        {":ets.", EXPECT_FUNCTION, 5, "ets", ""},
+        {"lists:map/", EXPECT_ARITY, 10, "lists", ""},
+        {"lists:map(", EXPECT_TERM, 10, "lists", ""},
+        {"lists:map([a, ", EXPECT_TERM, 14, "lists", ""},
+        {"lists:map(X) ", EXPECT_NOTHING, 13, "lists", ""},
+        {"lists:map(X) when is_", EXPECT_GUARD, 18, "lists", ""},
+        {"lists:map(X) -> re", EXPECT_ACTION, 16, "lists", ""},
+        {"lists:map(X) -> return, ", EXPECT_ACTION, 24, "lists", ""},
+        {"Enum.map(x) :: st", EXPECT_ACTION, 15, "Elixir.Enum", ""},
+        {"m:f -> show(X, ", EXPECT_GUARD, 15, "m", ""},
+        {"m:f -> slower 5ms ", EXPECT_NOTHING, 18, "m", ""},
+        {"m:f -> returns {ok, ", EXPECT_TERM, 20, "m", ""},
+        {"m:f -> returns X when ", EXPECT_GUARD, 22, "m", ""},
+        {"m:f(#rec{", EXPECT_FIELD, 9, "m", "rec"},
+        {"m:f(#rec{na", EXPECT_FIELD, 9, "m", "rec"},
+        {"m:f(#rec{name = ", EXPECT_TERM, 16, "m", ""},
+        {"m:f(o#rec{name = X, a", EXPECT_FIELD, 20, "o", "rec"},
+        {"M.f(%Item{pr", EXPECT_FIELD, 10, "Elixir.Item", ""},
+        {"M.f(%Item{price: ", EXPECT_TERM, 17, "Elixir.M", ""},
+        {"a:b & c", EXPECT_MODULE, 6, "", ""},
+        {"send(", EXPECT_TERM, 5, "send", ""},
+        {"m:f(\"ab", EXPECT_NOTHING, 7, "", ""},
+        {"/ab", EXPECT_NOTHING, 3, "", ""},
+        {"/ab/:c", EXPECT_FUNCTION, 5, "", ""},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct expectation e;
+        pattern_expect(rows[i].text, strlen(rows[i].text), &e);
+        if (e.what != rows[i].what || e.from != rows[i].from ||
+            strcmp(e.module, rows[i].module) != 0 || strcmp(e.record, rows[i].record) != 0)
+            fail_msg("%s: %d from %zu of \"%s\" \"%s\"", rows[i].text, e.what, e.from, e.module,
+                     e.record);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,7 +315,7 @@ int main(void)
         cmocka_unit_test(test_library),
         cmocka_unit_test(test_prefixes), cmocka_unit_test(test_limits),
         cmocka_unit_test(test_one_only), cmocka_unit_test(test_records),
-        cmocka_unit_test(test_describe),
+        cmocka_unit_test(test_describe), cmocka_unit_test(test_expect),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
