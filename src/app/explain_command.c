@@ -11,22 +11,22 @@
 /* Pids in a match specification are of a node; without one, of none. */
 #define NO_NODE "nonode@nohost"
 
-/* Without a node nobody knows the fields of a record. */
+/* Without a node nobody knows the fields of a record. Those of a struct are in the struct. */
 static bool put_unknown_records(struct buf *out, const struct pattern *p)
 {
     struct record_name records[8];
+    bool any = false;
     size_t n = pattern_records(p, records, ARRAY_LEN(records));
     for (size_t i = 0; i < n && i < ARRAY_LEN(records); i++) {
         const struct record_name *r = &records[i];
         if (r->name.len == 0)
-            buf_printf(out, "  no match specification without a node: it tells the fields of %.*s\n",
-                       (int)r->module.len, r->module.s);
-        else
-            buf_printf(out, "  no match specification without a node: it tells the fields of #%.*s "
-                            "of %.*s\n", (int)r->name.len, r->name.s, (int)r->module.len,
-                       r->module.s);
+            continue;
+        buf_printf(out, "  no match specification without a node: it tells the fields of #%.*s "
+                        "of %.*s\n", (int)r->name.len, r->name.s, (int)r->module.len,
+                   r->module.s);
+        any = true;
     }
-    return n > 0;
+    return any;
 }
 
 static int put_pattern(struct buf *out, const struct pattern *p, unsigned index, size_t *offset,
