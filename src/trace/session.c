@@ -282,7 +282,9 @@ static int parse_patterns(struct trace_session *t, const struct trace_options *o
         if (rc)
             return rc;
     }
-    return t->n_patterns > 0 ? 0 : error_set(err, ERR_USAGE, "a pattern is needed: lists:seq(_, _)");
+    if (t->n_patterns == 0)
+        return error_set(err, ERR_USAGE, "a pattern is needed: lists:seq(_, _)");
+    return 0;
 }
 
 static void set_slower(struct pattern *p, uint64_t slower_us)

@@ -187,6 +187,25 @@ static bool counts_alone(const struct pattern *p)
     return (p->actions & (TRACE_COUNT | TRACE_TIME)) != 0;
 }
 
+static bool may_overlap(const struct pattern_name *a, const struct pattern_name *b)
+{
+    return a->kind != NAME_EXACT || b->kind != NAME_EXACT ||
+           (a->text.len == b->text.len && memcmp(a->text.s, b->text.s, a->text.len) == 0);
+}
+
+/* A call of a function that several patterns name is seen by one of them, and counted for all. */
+static bool shares_functions(const struct trace_session *t, size_t i)
+{
+    const struct pattern *p = t->patterns[i];
+    for (size_t k = 0; k < t->n_patterns; k++) {
+        const struct pattern *other = t->patterns[k];
+        if (k != i && other->kind == PATTERN_CALL && may_overlap(&p->module, &other->module) &&
+            may_overlap(&p->function, &other->function))
+            return true;
+    }
+    return false;
+}
+
 /* A pattern that lets only some calls pass, or only some processes traced: the calls that were not
    seen are not all missed ones. */
 static void count_missed(struct trace_session *t, size_t i)
@@ -195,11 +214,12 @@ static void count_missed(struct trace_session *t, size_t i)
     c->missed = 0;
     if (!t->dry || !c->calls_known || counts_alone(t->patterns[i]))
         return;
-    uint64_t known = c->seen + c->over;
-    c->missed = c->calls > known ? c->calls - known : 0;
+    /* What was over the event cap has been seen too. */
+    c->missed = c->calls > c->seen ? c->calls - c->seen : 0;
     const struct procs *procs = &t->procs;
     bool everybody = procs->n == 1 && procs->items[0].kind == PROCS_ALL && procs->one_in <= 1;
-    c->missed_at_most = c->missed > 0 && (t->specs[i].narrow || !everybody);
+    bool exact = everybody && !t->specs[i].narrow && !shares_functions(t, i);
+    c->missed_at_most = c->missed > 0 && !exact;
 }
 
 /* ---- Events */
@@ -286,7 +306,9 @@ static void take_result(struct trace_session *t, const struct trace_event *e)
     told(t, trace_log_find(t->log, e->id), true);
 }
 
-static void take_batch(struct trace_session *t, struct push *p, size_t len)
+/* Credit is given back as it was taken there: an event is a call or a message, its result comes
+   with it; bytes are those that the status counts. */
+static void take_batch(struct trace_session *t, struct push *p)
 {
     struct pushed_event event;
     for (size_t i = 0; i < p->n_events; i++) {
@@ -296,6 +318,7 @@ static void take_batch(struct trace_session *t, struct push *p, size_t len)
         case PUSHED_SEND:
         case PUSHED_RECEIVE:
             take_begin(t, &event.event);
+            t->credit.dealt_events++;
             break;
         case PUSHED_RETURN:
         case PUSHED_EXCEPTION:
@@ -306,8 +329,8 @@ static void take_batch(struct trace_session *t, struct push *p, size_t len)
             break;
         }
     }
-    t->credit.dealt_events += p->n_events;
-    t->credit.dealt_bytes += len;
+    uint64_t before = t->state->used[CAP_BYTES];
+    t->credit.dealt_bytes += p->status.bytes > before ? p->status.bytes - before : 0;
     take_status(t, &p->status);
     session_grant(t);
     session_ask_names(t);
@@ -392,7 +415,7 @@ void session_take(struct trace_session *t, const uint8_t *term, size_t len)
     t->heard_ns = session_now(t);
     switch (p.kind) {
     case PUSH_BATCH:
-        take_batch(t, &p, len);
+        take_batch(t, &p);
         break;
     case PUSH_STATUS:
         take_status(t, &p.status);
