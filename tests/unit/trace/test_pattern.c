@@ -231,7 +231,8 @@ static void test_describe(void **state)
     (void)state;
     static const struct { const char *text, *sentence; } rows[] = {
         {"lists:map/2 -> return", "calls of lists:map/2, showing the result"},
-        {"m:f(_, X) when X > 1 -> stack", "calls of m:f/2 with (_, X) when X > 1, showing the stack"},
+        {"m:f(_, X) when X > 1 -> stack",
+         "calls of m:f/2 with (_, X) when X > 1, showing the stack"},
         {"send(To, {error, _})", "messages sent like (To, {error, _})"},
         {"MyApp.Cart.add(_, x)", "calls of MyApp.Cart.add/2 with (_, x)"},
         {"_:_/3 -> count", "calls of every function with 3 arguments, only counted"},
