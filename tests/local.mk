@@ -238,7 +238,11 @@ tests_live_test_exit_LDADD = $(LIVE_RUN_LIBS)
 tests_live_test_right_SOURCES = tests/live/test_right.c $(LIVE_RUN_PARTS)
 tests_live_test_right_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_live_test_right_LDADD = $(LIVE_RUN_LIBS)
-LIVE_TESTS = $(LIVE_BINARIES) tests/live/test_demo.sh tests/live/test_preflights.sh \
+check_PROGRAMS += tests/live/select
+tests_live_select_SOURCES = tests/live/select.c
+tests_live_select_LDADD = $(TRACE_LIBS)
+EXTRA_DIST += tests/live/select_cases.erl
+LIVE_TESTS = $(LIVE_BINARIES) tests/live/test_demo.sh tests/live/test_preflights.sh tests/live/test_select.sh \
 	tests/live/test_queries.sh
 EXTRA_DIST += tests/live/preflights.erl tests/live/queries.erl tests/bench/scan.erl tests/bench/scan.sh
 TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_life.sh tests/tmux/test_link.sh tests/tmux/test_look.sh
