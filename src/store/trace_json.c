@@ -74,7 +74,7 @@ static json_t *json_patterns(const struct trace_log *log)
     return array;
 }
 
-static json_t *json_functions(const struct trace_log *log)
+static json_t *json_functions(const struct trace_log *log, enum print_syntax syntax)
 {
     struct arena arena;
     json_t *array = json_array();
@@ -82,7 +82,7 @@ static json_t *json_functions(const struct trace_log *log)
     for (size_t i = 0; i < trace_log_functions(log); i++) {
         struct trace_counter counter;
         json_t *object = json_object();
-        trace_counter_make(&counter, &arena, trace_log_function(log, i));
+        trace_counter_make(&counter, &arena, syntax, trace_log_function(log, i));
         add(object, &trace_function_fields, &counter);
         json_array_append_new(array, object);
     }
@@ -107,7 +107,8 @@ static json_t *json_check(const struct trace_check *check)
     return object;
 }
 
-void trace_json_end(struct buf *out, const struct trace_log *log, struct slice node)
+void trace_json_end(struct buf *out, const struct trace_log *log, struct slice node,
+                    enum print_syntax syntax)
 {
     const struct trace_state *state = trace_log_state(log);
     struct trace_tally total;
@@ -125,7 +126,7 @@ void trace_json_end(struct buf *out, const struct trace_log *log, struct slice n
     json_object_set_new(root, "caps", json_caps(&state->caps));
     json_object_set_new(root, "counters", counters);
     json_object_set_new(root, "patterns", json_patterns(log));
-    json_object_set_new(root, "functions", json_functions(log));
+    json_object_set_new(root, "functions", json_functions(log, syntax));
     json_object_set_new(root, "preflight", json_preflight(&state->preflight));
     json_object_set_new(root, "verification", json_check(&state->check));
     json_put_line(out, root);

@@ -20,6 +20,13 @@ const char *trace_line_kind_name(enum trace_line_kind kind)
     return kind_names[kind];
 }
 
+/* Where texts are kept, and how they are spelled. */
+struct speller {
+    struct arena *arena;
+    enum print_syntax syntax;
+    bool cuts; /* the term has been cut */
+};
+
 static struct slice keep(struct arena *arena, struct buf *b)
 {
     struct slice s = {arena_strndup(arena, (const char *)b->data, b->len), b->len};
@@ -27,52 +34,53 @@ static struct slice keep(struct arena *arena, struct buf *b)
     return s;
 }
 
-static struct slice term_text(struct arena *arena, struct slice term)
+static struct slice term_text(const struct speller *s, struct slice term)
 {
-    static const struct print_limits limits = {.bytes = TERM_TEXT_BYTES};
+    const struct print_limits limits = {
+        .bytes = TERM_TEXT_BYTES, .syntax = s->syntax, .cuts = s->cuts};
     struct buf b;
     if (term.s == NULL)
         return (struct slice){0};
     buf_init(&b, 0);
     print_term(&b, (const uint8_t *)term.s, term.len, &limits);
-    return keep(arena, &b);
+    return keep(s->arena, &b);
 }
 
-static struct slice mfa_text(struct arena *arena, const struct mfa *mfa)
+static struct slice mfa_text(const struct speller *s, const struct mfa *mfa)
 {
     struct buf b;
     if (mfa->module.len == 0)
         return (struct slice){0};
     buf_init(&b, 0);
-    print_mfa(&b, mfa->module, mfa->function, mfa->arity);
-    return keep(arena, &b);
+    print_mfa_as(&b, s->syntax, mfa->module, mfa->function, mfa->arity);
+    return keep(s->arena, &b);
 }
 
-static struct slice pid_text(struct arena *arena, const struct etf_pid *pid)
+static struct slice pid_text(const struct speller *s, const struct etf_pid *pid)
 {
     struct buf b;
     buf_init(&b, 0);
     print_pid(&b, pid);
-    return keep(arena, &b);
+    return keep(s->arena, &b);
 }
 
-static bool take_arg(struct cursor *c, const struct cursor_list *list, struct arena *arena,
+static bool take_arg(struct cursor *c, const struct cursor_list *list, const struct speller *s,
                      struct slice *out)
 {
     struct slice raw;
     int64_t byte;
     if (list->string) {
-        const char *text = cursor_list_int64(c, list, &byte) ? arena_printf(arena, "%d", (int)byte)
+        const char *text = cursor_list_int64(c, list, &byte) ? arena_printf(s->arena, "%d", (int)byte)
                                                              : "";
         *out = (struct slice){text, strlen(text)};
     } else if (cursor_raw(c, &raw)) {
-        *out = term_text(arena, raw);
+        *out = term_text(s, raw);
     }
     return !cursor_failed(c);
 }
 
 /* A list that was cut ends in something else than []: that is shown as one more value. */
-static bool take_args(struct trace_line *out, struct arena *arena, struct slice term)
+static bool take_args(struct trace_line *out, const struct speller *s, struct slice term)
 {
     struct cursor c;
     struct cursor_list list;
@@ -80,24 +88,24 @@ static bool take_args(struct trace_line *out, struct arena *arena, struct slice 
     cursor_init(&c, (const uint8_t *)term.s, term.len);
     if (!cursor_list(&c, &list))
         return false;
-    struct slice *args = arena_alloc(arena, (list.count + 1) * sizeof *args);
+    struct slice *args = arena_alloc(s->arena, (list.count + 1) * sizeof *args);
     for (size_t i = 0; i < list.count; i++)
-        if (!take_arg(&c, &list, arena, &args[i]))
+        if (!take_arg(&c, &list, s, &args[i]))
             return false;
     out->n_args = list.count;
     if (!list.string && !list.nil && cursor_kind(&c) != ETF_KIND_NIL && cursor_raw(&c, &tail))
-        args[out->n_args++] = term_text(arena, tail);
+        args[out->n_args++] = term_text(s, tail);
     out->args = args;
     return true;
 }
 
-static void add_args(struct trace_line *out, struct arena *arena, const struct trace_event *event)
+static void add_args(struct trace_line *out, const struct speller *s, const struct trace_event *event)
 {
     if (event->args.bytes.s == NULL)
         return;
-    if (!take_args(out, arena, event->args.bytes)) {
-        struct slice *whole = arena_alloc(arena, sizeof *whole);
-        *whole = term_text(arena, event->args.bytes);
+    if (!take_args(out, s, event->args.bytes)) {
+        struct slice *whole = arena_alloc(s->arena, sizeof *whole);
+        *whole = term_text(s, event->args.bytes);
         out->args = whole;
         out->n_args = 1;
     }
@@ -112,26 +120,26 @@ static void add_size(struct trace_line *out, const struct kept_term *term)
     out->full_bytes = out->cut ? (int64_t)term->full_bytes : -1;
 }
 
-static void add_call(struct trace_line *out, struct arena *arena, const struct trace_event *event)
+static void add_call(struct trace_line *out, const struct speller *s, const struct trace_event *event)
 {
     out->kind = LINE_CALL;
     out->depth = event->depth;
-    out->caller = mfa_text(arena, &event->caller);
-    add_args(out, arena, event);
+    out->caller = mfa_text(s, &event->caller);
+    add_args(out, s, event);
     add_size(out, &event->args);
     if (event->n_stack == 0)
         return;
-    struct slice *stack = arena_alloc(arena, event->n_stack * sizeof *stack);
+    struct slice *stack = arena_alloc(s->arena, event->n_stack * sizeof *stack);
     for (size_t i = 0; i < event->n_stack; i++)
-        stack[i] = mfa_text(arena, &event->stack[i]);
+        stack[i] = mfa_text(s, &event->stack[i]);
     out->stack = stack;
 }
 
-static void add_result(struct trace_line *out, struct arena *arena,
+static void add_result(struct trace_line *out, const struct speller *s,
                        const struct trace_event *event)
 {
     out->kind = event->outcome == OUTCOME_EXCEPTION ? LINE_EXCEPTION : LINE_RETURN;
-    out->result = term_text(arena, event->result.bytes);
+    out->result = term_text(s, event->result.bytes);
     out->class = event->class;
     out->latency_us = (double)event->latency_ns / 1000;
     out->mono_ns += (int64_t)event->latency_ns;
@@ -139,12 +147,12 @@ static void add_result(struct trace_line *out, struct arena *arena,
     add_size(out, &event->result);
 }
 
-static void add_message(struct trace_line *out, struct arena *arena,
+static void add_message(struct trace_line *out, const struct speller *s,
                         const struct trace_event *event)
 {
     out->kind = event->kind == EVENT_SEND ? LINE_SEND : LINE_RECEIVE;
-    out->message = term_text(arena, event->message.bytes);
-    out->to = term_text(arena, event->to.bytes);
+    out->message = term_text(s, event->message.bytes);
+    out->to = term_text(s, event->to.bytes);
     out->no_receiver = event->no_receiver;
     add_size(out, &event->message);
 }
@@ -159,9 +167,12 @@ static void add_lost(struct trace_line *out, const struct trace_event *event)
     out->why = (struct slice){event->why, strlen(event->why)};
 }
 
-void trace_line_make(struct trace_line *out, struct arena *arena, const struct trace_log *log,
-                     const struct trace_event *event, bool finished)
+void trace_line_make(struct trace_line *out, struct arena *arena, enum print_syntax syntax,
+                     const struct trace_log *log, const struct trace_event *event, bool finished)
 {
+    const struct kept_term *term = event->kind != EVENT_CALL ? &event->message
+                                   : finished ? &event->result : &event->args;
+    const struct speller own = {arena, syntax, term->full_bytes > 0}, *s = &own;
     *out = (struct trace_line){.event = event, .full_bytes = -1, .duration_us = -1,
                                .latency_us = NAN};
     out->id = (int64_t)event->id;
@@ -175,17 +186,17 @@ void trace_line_make(struct trace_line *out, struct arena *arena, const struct t
         add_lost(out, event);
         return;
     }
-    out->pid = pid_text(arena, &event->pid);
+    out->pid = pid_text(s, &event->pid);
     out->name = event->name;
     if (event->kind != EVENT_CALL) {
-        add_message(out, arena, event);
+        add_message(out, s, event);
         return;
     }
-    out->mfa = mfa_text(arena, &event->mfa);
+    out->mfa = mfa_text(s, &event->mfa);
     if (finished)
-        add_result(out, arena, event);
+        add_result(out, s, event);
     else
-        add_call(out, arena, event);
+        add_call(out, s, event);
 }
 
 /* ---- what it came to */
@@ -232,9 +243,10 @@ void trace_tally_pattern(struct trace_tally *out, const struct trace_pattern_inf
 }
 
 void trace_counter_make(struct trace_counter *out, struct arena *arena,
-                        const struct trace_function *function)
+                        enum print_syntax syntax, const struct trace_function *function)
 {
-    out->mfa = mfa_text(arena, &function->mfa);
+    const struct speller s = {arena, syntax, false};
+    out->mfa = mfa_text(&s, &function->mfa);
     out->calls = (int64_t)function->calls;
     out->time_us = (int64_t)function->time_us;
 }

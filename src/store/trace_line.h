@@ -46,12 +46,12 @@ struct trace_counter {
     int64_t calls, time_us;
 };
 
-void trace_line_make(struct trace_line *out, struct arena *arena, const struct trace_log *log,
-                     const struct trace_event *event, bool finished);
+void trace_line_make(struct trace_line *out, struct arena *arena, enum print_syntax syntax,
+                     const struct trace_log *log, const struct trace_event *event, bool finished);
 void trace_tally_total(struct trace_tally *out, const struct trace_log *log);
 void trace_tally_pattern(struct trace_tally *out, const struct trace_pattern_info *info);
 void trace_counter_make(struct trace_counter *out, struct arena *arena,
-                        const struct trace_function *function);
+                        enum print_syntax syntax, const struct trace_function *function);
 /* "events", "stopped", …; "failed" and "not_armed" when nothing was armed. */
 const char *trace_reason(const struct trace_state *state);
 
@@ -61,8 +61,10 @@ extern const struct field_list trace_line_fields, trace_call_fields, trace_resul
 
 /* Each appends to out. */
 void trace_json_put(struct buf *out, const struct trace_line *line, struct slice node);
-void trace_json_end(struct buf *out, const struct trace_log *log, struct slice node);
+void trace_json_end(struct buf *out, const struct trace_log *log, struct slice node,
+                    enum print_syntax syntax);
 void trace_text_put(struct buf *out, const struct trace_line *line, bool ascii);
-void trace_text_end(struct buf *out, const struct trace_log *log, bool ascii);
+void trace_text_end(struct buf *out, const struct trace_log *log, enum print_syntax syntax,
+                    bool ascii);
 
 #endif

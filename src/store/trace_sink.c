@@ -71,7 +71,7 @@ int trace_sink_event(struct trace_sink *s, const struct trace_log *log,
     struct buf out;
     arena_init(&arena);
     buf_init(&out, 0);
-    trace_line_make(&line, &arena, log, event, finished);
+    trace_line_make(&line, &arena, s->options.syntax, log, event, finished);
     if (s->options.format == SINK_JSON)
         trace_json_put(&out, &line, node_of(s));
     else
@@ -85,9 +85,9 @@ int trace_sink_end(struct trace_sink *s, const struct trace_log *log, struct err
     struct buf out;
     buf_init(&out, 0);
     if (s->options.format == SINK_JSON)
-        trace_json_end(&out, log, node_of(s));
+        trace_json_end(&out, log, node_of(s), s->options.syntax);
     else
-        trace_text_end(&out, log, s->options.ascii);
+        trace_text_end(&out, log, s->options.syntax, s->options.ascii);
     return write_out(s, &out, err);
 }
 

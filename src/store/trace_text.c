@@ -216,7 +216,8 @@ static void put_patterns(struct buf *out, const struct trace_log *log, bool asci
 }
 
 /* As redbug prints them: count, total, mean, function. */
-static void put_functions(struct buf *out, const struct trace_log *log, bool ascii)
+static void put_functions(struct buf *out, const struct trace_log *log, enum print_syntax syntax,
+                          bool ascii)
 {
     struct arena arena;
     arena_init(&arena);
@@ -228,7 +229,7 @@ static void put_functions(struct buf *out, const struct trace_log *log, bool asc
         char number[32];
         if (pattern == NULL || !(pattern->actions & (TRACE_COUNT | TRACE_TIME)) || f->calls == 0)
             continue;
-        trace_counter_make(&counter, &arena, f);
+        trace_counter_make(&counter, &arena, syntax, f);
         buf_printf(out, "%% %12s : ", text_integer(number, sizeof number, counter.calls));
         if (pattern->actions & TRACE_TIME)
             buf_printf(out, "%12.6f : %9.6f : ", (double)f->time_us / 1e6,
@@ -257,7 +258,8 @@ static void put_check(struct buf *out, const struct trace_check *check, bool asc
     buf_put_u8(out, '\n');
 }
 
-void trace_text_end(struct buf *out, const struct trace_log *log, bool ascii)
+void trace_text_end(struct buf *out, const struct trace_log *log, enum print_syntax syntax,
+                    bool ascii)
 {
     const struct trace_state *state = trace_log_state(log);
     const char *why = state->phase == TRACE_FAILED ? state->error.text : state->end_text;
@@ -271,6 +273,6 @@ void trace_text_end(struct buf *out, const struct trace_log *log, bool ascii)
     buf_puts(out, "% ");
     put_tally(out, &total);
     put_patterns(out, log, ascii);
-    put_functions(out, log, ascii);
+    put_functions(out, log, syntax, ascii);
     put_check(out, &state->check, ascii);
 }

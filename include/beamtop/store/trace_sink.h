@@ -9,11 +9,13 @@
 #include <stdio.h>
 
 #include "beamtop/base/error.h"
+#include "beamtop/etf/print.h"
 #include "beamtop/store/sink.h"
 #include "beamtop/trace/log.h"
 
 struct trace_sink_options {
     enum sink_format format; /* SINK_TEXT or SINK_JSON */
+    enum print_syntax syntax; /* of terms and functions */
     const char *node;        /* borrowed */
     bool ascii;              /* text: nothing beyond ASCII */
 };
