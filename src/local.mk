@@ -199,6 +199,7 @@ QUERY_EXPRESSIONS = \
 	src/query/q/scan.erl \
 	src/query/q/state.erl \
 	src/query/q/system.erl \
+	src/query/q/trace.erl \
 	src/query/q/tree.erl
 EXTRA_DIST += src/embed.sh $(QUERY_EXPRESSIONS)
 CLEANFILES += src/query/sources.c

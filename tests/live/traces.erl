@@ -1,0 +1,323 @@
+%%% Traces (src/query/q/trace.erl) against real nodes, played as docs/tracing.md says by an Erlang
+%%% node. After each test the target is asked for what is left of it. Prints TAP.
+-module(traces).
+-export([main/1]).
+-import(queries, [start_target/2, stop_target/1, evaluate/3, connect/1, load/2, ask/5]).
+
+%% ---- A caller as fast as the VM can, for a bounded time
+
+hot(Node, Ms) ->
+    evaluate(Node,
+        "[spawn(fun() -> U = erlang:monotonic_time(millisecond) + Ms,"
+        " (fun Go() -> lists:foreach(fun erlang:abs/1, L), lists:map(fun lists:last/1, Ls),"
+        "   erlang:monotonic_time(millisecond) < U andalso Go() end)() end) || _ <- [1, 2]].",
+        [{'Ms', Ms}, {'L', lists:seq(1, 10)}, {'Ls', [[X] || X <- lists:seq(1, 200)]}]).
+
+%% ---- The client's part
+
+clause(Body) ->
+    [{'_', [{'>', {get_tcw}, 0}],
+      [{set_tcw, {'-', {get_tcw}, 1}}, {message, {{0, {caller}, '$_', []}}} | Body]}].
+
+pattern(Mfas, Body) ->
+    #{index => 0, kind => call, mfas => Mfas, clauses => {[], term_to_binary(clause(Body))},
+      counters => count, return => Body =/= [], slower_ns => 0, results => none, raises => none}.
+
+caps() ->
+    #{time => 3000, events => 10, rate => 5000, window => 256, window_bytes => 524288,
+      term => 2048, bytes => 1048576, heap => 33554432}.
+
+asked(Patterns, Caps) ->
+    #{patterns => Patterns, procs => all, children => false, on_rate => shed,
+      caps => maps:merge(caps(), Caps), credit => {100000, 10000000}}.
+
+arm(Keeper, Id, Asked) ->
+    {ok, _, Answer} = ask(Keeper, Id, trace, {in, trace, {arm, Id, Asked}}, 10000),
+    Answer.
+
+tell(Keeper, Term) -> Keeper ! {tell, trace, Term}, ok.
+
+%% Until it ends: {Events, Why, Row of pattern 0, Calls}.
+follow(Id) -> follow(Id, [], none, 0).
+follow(Id, Events, Calls, LastSeq) ->
+    receive
+        {t, Id, Seq, Body} when Seq > LastSeq ->
+            case Body of
+                {batch, Batch, _} -> follow(Id, Events ++ Batch, Calls, Seq);
+                {status, _} -> follow(Id, Events, Calls, Seq);
+                {counts, _, Counts, _} -> follow(Id, Events, Counts, Seq);
+                {ended, Why, Status} ->
+                    [Row | _] = element(8, Status),
+                    {Events, Why, Row, Calls}
+            end
+    after 4000 ->
+        error({no_end, Events})
+    end.
+
+calls(Events) -> [E || E <- Events, element(1, E) =:= c].
+
+run(Keeper, Asked) ->
+    Id = erlang:unique_integer([positive]),
+    {armed, Id, #{per_second := _}} = arm(Keeper, Id, Asked),
+    follow(Id).
+
+%% ---- What is left on the target
+
+left(Node) ->
+    evaluate(Node,
+        "Fs = [{M, F, A} || {M, _} <- code:all_loaded(),"
+        "      {F, A} <- erlang:get_module_info(M, functions)],"
+        "{erlang:system_info(trace_control_word),"
+        " [X || {X, {all, L}} <- lists:zip(Fs, lists:zipwith(fun erlang:trace_info/2, Fs,"
+        "    lists:duplicate(length(Fs), all))), L =/= false],"
+        " [{P, I} || P <- [new_processes | processes()], {flags, [_ | _] = I} <-"
+        "    [erlang:trace_info(P, flags)]],"
+        " [erlang:trace_info(K, match_spec) || K <- [send, 'receive']] -- [{match_spec, true},"
+        "    {match_spec, true}],"
+        " case erlang:function_exported(trace, session_info, 1) of"
+        "    true -> trace:session_info(all) -- [{legacy, default}, default]; false -> [] end,"
+        " [P || P <- processes(), {dictionary, D} <- [process_info(P, dictionary)],"
+        "    lists:keyfind('$initial_call', 1, D) =:= {'$initial_call', {beamtop, trace, 0}}]}.",
+        []).
+
+%% Within a second: nothing but trace keepers that wait for the next question.
+clean(Node, Processes) -> clean(Node, Processes, 20).
+clean(Node, Processes, Tries) ->
+    case left(Node) of
+        {0, [], [], [], [], Ours} when length(Ours) =< Processes -> ok;
+        _ when Tries > 0 -> timer:sleep(50), clean(Node, Processes, Tries - 1);
+        Left -> error({left, Left})
+    end.
+
+%% ---- Tests
+
+tests() ->
+    [{"ten means ten under a hot caller", fun ten/2},
+     {"a result is joined with its call", fun results/2},
+     {"an exception is joined with its call", fun exceptions/2},
+     {"only calls slower than so much, or with such a result", fun held/2},
+     {"ends at its time", fun time/2},
+     {"ends when told", fun stop/2},
+     {"the rate sheds, or stops", fun rate/2},
+     {"credit that is not renewed stays shut", fun credit/2},
+     {"large terms are cut as structure", fun cut/2},
+     {"the cap of bytes holds", fun bytes/2},
+     {"messages by pattern", fun messages/2},
+     {"calls counted before", fun count/2},
+     {"refused: control word, bad names, nothing there", fun refused/2},
+     {"another tool's trace is left as it is", fun foreign/2},
+     {"suspended processes: no more than the window", fun suspended/2},
+     {"nothing is left after any one or two deaths", fun deaths/2}].
+
+last() -> {lists, last, 1}.
+
+ten({Node, _}, K) ->
+    hot(Node, 700),
+    {Events, events, {0, Seen, 10, 0, 0, Over, 0, 0}, [{0, [Calls]}]} =
+        run(K, asked([pattern([last()], [])], #{})),
+    10 = length(calls(Events)),
+    Seen = 10 + Over,
+    true = Calls >= 10,
+    [{c, _, 0, Pid, _, {lists, last, 1}, _, [[_]], [], 0, 0} | _] = Events,
+    Node = node(Pid).
+
+results({Node, _}, K) ->
+    hot(Node, 700),
+    {Events, events, _, _} = run(K, asked([pattern([last()], [{exception_trace}])], #{})),
+    [C | _] = Calls = calls(Events),
+    10 = length(Calls),
+    10 = length([R || {r, _, _, _, 0} = R <- Events]),
+    [begin {r, _, At, X, 0} = lists:keyfind(element(2, E), 2, [R || R <- Events, element(1, R) =:= r]),
+           true = At >= element(5, E), [[X]] = element(8, E) end || E <- Calls],
+    c = element(1, C).
+
+later(Node, Ms, Text) ->
+    evaluate(Node, "spawn(fun() -> timer:sleep(Ms), " ++ Text ++ " end).", [{'Ms', Ms}]).
+
+exceptions({Node, _}, K) ->
+    timer:sleep(900),
+    later(Node, 200, "[catch apply(lists, last, [X]) || X <- [[], [1], a]]"),
+    {Events, time, _, _} =
+        run(K, asked([pattern([last()], [{exception_trace}])], #{time => 600})),
+    [{c, I, _, _, _, _, _, [[]], _, 0, 0}, {x, I, _, error, function_clause, 0}, {c, J, _, _, _, _, _, [[1]], _, 0, 0},
+     {r, J, _, 1, 0}, {c, L, _, _, _, _, _, [a], _, 0, 0}, {x, L, _, error, _, 0}]
+        = [E || E <- Events, element(1, E) =/= l].
+
+held({Node, _}, K) ->
+    later(Node, 200, "timer:sleep(1), timer:sleep(60)"),
+    Slow = (pattern([{timer, sleep, 1}], [{exception_trace}]))#{slower_ns => 30000000},
+    Spec = {[], term_to_binary([{{'$1'}, [{'>', '$1', 2}], [true]}])},
+    Three = (pattern([last()], [{exception_trace}]))#{results => Spec},
+    {A, time, {0, _, 1, _, _, _, _, _}, _} = run(K, asked([Slow], #{time => 600})),
+    [{c, I, _, _, _, _, _, [60], _, _, _}, {r, I, _, ok, 0}] = A,
+    later(Node, 200, "[lists:last([X]) || X <- [1, 2, 3]]"),
+    {B, time, {0, 3, 1, 2, _, _, _, 0}, _} = run(K, asked([Three], #{time => 500})),
+    [{c, J, _, _, _, _, _, [[3]], _, _, _}, {r, J, _, 3, 0}] = B.
+
+time(_, K) ->
+    Start = erlang:monotonic_time(millisecond),
+    {[], time, _, _} = run(K, asked([pattern([{lists, nth, 2}], [])], #{time => 300})),
+    true = erlang:monotonic_time(millisecond) - Start < 1500.
+
+stop(_, K) ->
+    {armed, 5, _} = arm(K, 5, asked([pattern([{lists, nth, 2}], [])], #{time => 60000})),
+    {refused, busy} = arm(K, 6, asked([], #{})),
+    tell(K, {stop, 5}),
+    {[], stopped, _, _} = follow(5).
+
+rate({Node, _}, K) ->
+    hot(Node, 1200),
+    Asked = asked([pattern([last()], [])], #{time => 1000, rate => 100, events => 1000}),
+    {Events, time, _, _} = run(K, Asked),
+    N = length(calls(Events)),
+    true = N > 60 andalso N < 200,
+    [_ | _] = [L || {l, From, Until, rate} = L <- Events, Until > From],
+    hot(Node, 800),
+    {_, rate, _, _} = run(K, Asked#{on_rate := stop}).
+
+credit({Node, _}, K) ->
+    hot(Node, 1000),
+    Asked = asked([pattern([last()], [])], #{time => 1000, events => 1000}),
+    {Events, time, _, _} = run(K, Asked#{credit := {20, 1000000}}),
+    N = length(calls(Events)),
+    true = N >= 20 andalso N =< 22.
+
+cut({Node, _}, K) ->
+    timer:sleep(400),
+    later(Node, 200, "lists:last([X || X <- lists:seq(1, 20000)]), timer:sleep(100),"
+                     "lists:last([binary:copy(<<1>>, 100000)]), timer:sleep(100), lists:last([maps:from_list([{X, X} || X <- lists:seq(1, 9999)])])"),
+    {Events, time, {0, 3, 3, 0, 3, 0, 0, 0}, _} =
+        run(K, asked([pattern([last()], [])], #{time => 800})),
+    [true = Full > 10000 andalso length(Args) =:= 1 andalso erlang:external_size(Args) < 2200
+     || {c, _, _, _, _, _, _, Args, _, _, Full} <- calls(Events)].
+
+bytes({Node, _}, K) ->
+    hot(Node, 500),
+    {Events, bytes, _, _} =
+        run(K, asked([pattern([last()], [])], #{events => 10000, bytes => 5000})),
+    true = lists:sum([erlang:external_size(E) || E <- Events]) =< 5200,
+    [_ | _] = Events.
+
+messages({Node, _}, K) ->
+    later(Node, 200, "self() ! {told, 1}, self() ! {other, 2},"
+                     " receive {told, _} -> ok end, receive {other, _} -> ok end"),
+    Spec = fun(Head, Index) ->
+        {[<<"told">>], term_to_binary([{Head, [{'>', {get_tcw}, 0}],
+            [{set_tcw, {'-', {get_tcw}, 1}}, {message, {{Index}}}]}])}
+    end,
+    Of = (pattern([], []))#{counters => none},
+    evaluate(Node, "told.", []),
+    {Events, time, _, _} =
+        run(K, asked([Of#{kind => send, clauses => Spec(['_', {told, '_'}], 0)},
+                      Of#{index => 1, kind => 'receive', clauses => Spec(['_', '_', {told, '_'}], 1)}],
+                     #{time => 600})),
+    [{s, 1, 0, P, _, P, {told, 1}, true, 0}, {v, 2, 1, P, _, {told, 1}, 0}] = lists:keysort(2, Events).
+
+count({Node, _}, K) ->
+    hot(Node, 300),
+    {ok, _, {count, Ns, [N, 0]}} =
+        ask(K, 1, trace, {in, trace, {count, 20, [last(), {lists, nth, 2}]}}, 5000),
+    true = N > 100 andalso Ns >= 19000000.
+
+refused({Node, _}, K) ->
+    evaluate(Node, "erlang:system_flag(trace_control_word, 7).", []),
+    {refused, {control_word, 7}} = arm(K, 1, asked([pattern([last()], [])], #{})),
+    evaluate(Node, "erlang:system_flag(trace_control_word, 0).", []),
+    Pattern = pattern([last()], []),
+    {refused, {unknown_atom, <<"no such atom there">>}} =
+        arm(K, 1, asked([Pattern#{clauses => {[<<"no such atom there">>], <<>>}}], #{})),
+    {refused, {bad_spec, _}} =
+        arm(K, 1, asked([Pattern#{clauses => {[], term_to_binary([{[], [{abs}], []}])}}], #{})),
+    {refused, no_functions} = arm(K, 1, asked([pattern([{lists, nothing, 9}], [])], #{})),
+    {refused, no_processes} = arm(K, 1, (asked([Pattern], #{}))#{procs := {pids, []}}).
+
+foreign({Node, _}, K) ->
+    Tracer = evaluate(Node, "spawn(fun() -> receive stop -> ok end end).", []),
+    Legacy = fun(Text) -> evaluate(Node, Text, [{'T', Tracer}]) end,
+    Legacy("erlang:trace(T, true, [call, {tracer, whereis(init)}]),"
+           "erlang:trace_pattern({lists, nth, 2}, true, [local])."),
+    Otp = list_to_integer(rpc:call(Node, erlang, system_info, [otp_release])),
+    case arm(K, 9, asked([pattern([last()], [])], #{time => 100})) of
+        {refused, {in_use, [_ | _]}} -> true = Otp < 27;
+        {armed, 9, _} -> true = Otp >= 27, {_, time, _, _} = follow(9)
+    end,
+    {flags, [call]} = Legacy("erlang:trace_info(T, flags)."),
+    {traced, local} = Legacy("erlang:trace_info({lists, nth, 2}, traced)."),
+    Legacy("erlang:trace(T, false, [call]), erlang:trace_pattern({lists, nth, 2}, false, [local]),"
+           " T ! stop.").
+
+%% Ours that hold a trace: {TraceKeeper, [Collector, Sentinel]}.
+parts(Node) ->
+    Ours = element(6, left(Node)),
+    TraceKeeper = whereis_trace(Node),
+    {TraceKeeper, lists:sort(Ours -- [TraceKeeper])}.
+
+whereis_trace(Node) -> rpc:call(Node, erlang, whereis, [beamtop_trace]).
+
+suspended({Node, _}, K) ->
+    Asked = asked([pattern([last()], [])], #{time => 1500, events => 10000}),
+    {armed, 3, _} = arm(K, 3, Asked),
+    {Keeper, [C, Z]} = parts(Node),
+    Pids = [Keeper, C, Z],
+    timer:sleep(50),
+    hot(Node, 700),
+    N = evaluate(Node, "[erlang:suspend_process(P) || P <- Pids], timer:sleep(400),"
+                       " {message_queue_len, N} = process_info(C, message_queue_len),"
+                       " [erlang:resume_process(P) || P <- Pids], N.", [{'Pids', Pids}, {'C', C}]),
+    true = N =< 300,
+    {_, time, _, _} = follow(3).
+
+deaths({Node, _}, _) ->
+    [begin
+         {Client, Mon} = spawn_monitor(fun() ->
+             K = connect(Node),
+             load(K, trace),
+             {armed, 1, _} = arm(K, 1, asked([pattern([last()], [{exception_trace}])],
+                                             #{time => 60000, events => 10000})),
+             {TraceKeeper, [C, Z]} = parts(Node),
+             hot(Node, 60),
+             timer:sleep(rand:uniform(40)),
+             Pids = [case W of k -> K; t -> TraceKeeper; c -> C; z -> Z end || W <- Which],
+             evaluate(Node, "[exit(P, kill) || P <- Pids].", [{'Pids', Pids}]),
+             Which =:= [] orelse clean(Node, 1),
+             exit(done)
+         end),
+         receive {'DOWN', Mon, process, Client, Why} when Why =:= done; Why =:= killed -> ok;
+                 {'DOWN', Mon, process, Client, Why} -> error({Which, Why})
+         after 20000 -> error({Which, stuck}) end,
+         try clean(Node, 0) catch error:Left -> error({Which, Left}) end
+     end || Which <- [[], [k], [t], [c], [z], [k, t], [k, c], [k, z], [t, c], [t, z], [c, z]]].
+
+%% ---- Main: one TAP line a test and release
+
+main(Roots) ->
+    io:format("1..~w~n", [length(Roots) * length(tests())]),
+    lists:foldl(fun run_root/2, 1, Roots).
+
+run_root({Otp, none}, First) ->
+    [io:format("ok ~w - ~s: ~s # SKIP no root for this release~n", [N, Otp, Text])
+     || {N, {Text, _}} <- numbered(First)],
+    First + length(tests());
+run_root({Otp, Root}, First) ->
+    Target = {Node, _} = start_target(Root, []),
+    Keeper = connect(Node),
+    load(Keeper, trace),
+    [begin
+         Test =:= fun deaths/2 andalso
+             begin Keeper ! stop, receive {bye, Keeper} -> ok after 5000 -> ok end end,
+         try Test(Target, Keeper), clean(Node, 1) of
+             ok -> io:format("ok ~w - ~s: ~s~n", [N, Otp, Text])
+         catch
+             _:Reason:Stack ->
+                 io:format("not ok ~w - ~s: ~s~n# ~0tP ~0p~n",
+                           [N, Otp, Text, Reason, 60,
+                            [{F, proplists:get_value(line, L)} || {traces, F, _, L} <- Stack]]),
+                 tell(Keeper, {stop, 1}), timer:sleep(300), flush()
+         end
+     end || {N, {Text, Test}} <- numbered(First)],
+    stop_target(Target),
+    First + length(tests()).
+
+flush() -> receive {t, _, _, _} -> flush() after 0 -> ok end.
+
+numbered(First) -> lists:zip(lists:seq(First, First + length(tests()) - 1), tests()).
