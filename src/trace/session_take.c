@@ -230,6 +230,14 @@ static void told(struct trace_session *t, const struct trace_event *e, bool fini
         t->handlers.on_event(t->arg, e, finished);
 }
 
+static bool any_messages(const struct trace_session *t)
+{
+    for (size_t i = 0; i < t->n_patterns; i++)
+        if (t->patterns[i]->kind != PATTERN_CALL)
+            return true;
+    return false;
+}
+
 /* Tells the time that the budget was shut, with what it cost as far as that is known. */
 static void tell_shut(struct trace_session *t)
 {
@@ -250,7 +258,9 @@ static void tell_shut(struct trace_session *t)
         t->lost_told[i] += news;
     }
     t->shut.any = false;
-    told(t, trace_log_add(t->log, &e), true);
+    /* Nobody called meanwhile. Messages are not counted, so of them that is not known. */
+    if (e.lost > 0 || any_messages(t))
+        told(t, trace_log_add(t->log, &e), true);
 }
 
 static void take_counts(struct trace_session *t, struct push *p)

@@ -427,6 +427,9 @@ static void test_lost_is_told_with_its_number(void **unused)
     push(w, "{batch,[{l,4000,5000,credit}]," STATUS("open", "70", "0") "}");
     push(w, "{counts,9000,[{0,[150]}],[]}");
     assert_int_equal(w->last_lost, 40); /* 80 missed, 40 of them told before */
+    push(w, "{batch,[{l,6000,7000,rate}]," STATUS("open", "70", "0") "}");
+    push(w, "{counts,9000,[{0,[150]}],[]}");
+    assert_int_equal(w->events, 2); /* nobody called meanwhile */
     end_world(w);
 }
 
