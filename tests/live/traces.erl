@@ -112,7 +112,7 @@ tests() ->
 last() -> {lists, last, 1}.
 
 ten({Node, _}, K) ->
-    hot(Node, 700),
+    hot(Node, 1500),
     {Events, events, {0, Seen, 10, 0, 0, Over, 0, 0}, [{0, [Calls]}]} =
         run(K, asked([pattern([last()], [])], #{})),
     10 = length(calls(Events)),
@@ -170,7 +170,7 @@ rate({Node, _}, K) ->
     Asked = asked([pattern([last()], [])], #{time => 1000, rate => 100, events => 1000}),
     {Events, time, _, _} = run(K, Asked),
     N = length(calls(Events)),
-    true = N > 60 andalso N < 200,
+    true = N > 60 andalso N < 200, timer:sleep(400),
     [_ | _] = [L || {l, From, Until, rate} = L <- Events, Until > From],
     hot(Node, 800),
     {_, rate, _, _} = run(K, Asked#{on_rate := stop}).
@@ -192,7 +192,7 @@ cut({Node, _}, K) ->
      || {c, _, _, _, _, _, _, Args, _, _, Full} <- calls(Events)].
 
 bytes({Node, _}, K) ->
-    hot(Node, 500),
+    hot(Node, 1000),
     {Events, bytes, _, _} =
         run(K, asked([pattern([last()], [])], #{events => 10000, bytes => 5000})),
     true = lists:sum([erlang:external_size(E) || E <- Events]) =< 5200,

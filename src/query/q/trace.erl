@@ -501,6 +501,7 @@ Account = fun(S, Rest, Out, At) ->
                  - max(Used, Received),
        flight := case {Used, Received} of {0, 0} -> 0; _ -> max(0, Flight + Used - Received) end,
        last := At,
+       over_rate := Rest =:= 0 andalso Why =:= rate andalso Given < Window,
        rate_seen := case Seconds >= 1 of
                         true -> {At, 0, round((N + Received) / Seconds)};
                         false -> {Since, N + Received, max(PerSecond, N + Received)}
@@ -566,7 +567,7 @@ Next = fun(S) ->
 end,
 
 Verdict = fun(S) ->
-    #{until := Until, spent_at := SpentAt, on_rate := OnRate, tokens := Tokens, full := Full,
+    #{until := Until, spent_at := SpentAt, on_rate := OnRate, over_rate := OverRate, full := Full,
       last := At, caps := #{heap := Heap}, stopped := Stopped, outbox := Outbox} = S,
     {_, Words} = process_info(self(), total_heap_size),
     HeapBytes = Words * erlang:system_info(wordsize),
@@ -581,7 +582,7 @@ Verdict = fun(S) ->
                 false -> go
             end;
         _ when Spent -> go;
-        _ when OnRate =:= stop, Tokens < 1 -> rate;
+        _ when OnRate =:= stop, OverRate -> rate;
         _ when HeapBytes > Heap * 3 div 4 -> heap;
         _ -> go
     end
@@ -853,7 +854,8 @@ Arm = fun(Keeper, Client, Otp, TraceId, Asked) ->
           credit => Credit, bytes_left => maps:get(bytes, Caps), sent_bytes => 0, given => 0,
           why => spent, window => min(8, maps:get(window, Caps)),
           tokens => max(1.0, maps:get(rate, Caps) / 4), flight => 0, paused => false,
-          outbox => [], loss => none, spent_at => none, on_rate => OnRate, full => false,
+          outbox => [], loss => none, spent_at => none, on_rate => OnRate, over_rate => false,
+          full => false,
           stopped => false},
     C ! {Self, Plan, S},
     Unflagged = fun(Pid) -> Flags =:= [] orelse SetFlags(At, Pid, false, Flags) end,
