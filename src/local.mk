@@ -237,6 +237,7 @@ src_beamtop_SOURCES = \
 	src/app/target.c src/app/target.h \
 	src/app/trace_port.c src/app/trace_port.h \
 	src/app/tui.c src/app/tui_act.c src/app/tui_internal.h src/app/tui_nodes.c src/app/tui_prompt.c \
+	src/app/trace_command.c \
 	src/app/trigger.c src/app/trigger.h
 src_beamtop_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(JANSSON_CFLAGS)
 src_beamtop_LDADD = src/libui.a src/libstore.a $(NCURSES_LIBS) $(READLINE_LIBS) \

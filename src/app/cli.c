@@ -68,6 +68,26 @@ const struct cli_option cli_option_table[] = {
      "capture when it becomes true: 'run_queue > 8', 'memory_total_bytes >= 2GiB'"},
     {"syntax", 0, FOR_PATTERN, TYPE_SYNTAX, AT(syntax), 0, 0, 0, "SYNTAX",
      "auto, erlang or elixir: how patterns are spelled (auto)"},
+    {"procs", 0, FOR_TRACE, TYPE_TEXT, AT(procs), 0, 0, 0, "WHO",
+     "whose calls: all, new, running, <0.1.2>, NAME, app:NAME, label:/RE/, call:/RE/, 1/N, and "
+     "+children (all)"},
+    {"time", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "TIME", "how long, up to 10 min (15s)"},
+    {"events", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "N",
+     "calls and messages to show, up to 10000 (10)"},
+    {"rate", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "N",
+     "calls and messages in a second, up to 5000 (200)"},
+    {"on-rate", 0, FOR_TRACE, TYPE_ON_RATE, AT(on_rate_shed), 0, 0, 0, "WHAT",
+     "over the rate: stop, or shed and tell how many (stop)"},
+    {"term-size", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "BYTES",
+     "larger terms are cut, up to 256KiB (2KiB)"},
+    {"bytes", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "BYTES",
+     "all that a trace may send, up to 64MiB (1MiB)"},
+    {"slower", 0, FOR_TRACE, TYPE_SECONDS, AT(slower_s), 0, 0, 600, "TIME",
+     "only calls that took at least this long"},
+    {"dry-run", 0, FOR_TRACE, TYPE_FLAG, AT(dry_run), 0, 0, 0, NULL,
+     "say what would be traced, and arm nothing"},
+    {"force", 0, FOR_TRACE, TYPE_FLAG, AT(force), 0, 0, 0, NULL,
+     "trace functions that are called very often too; the caps stay"},
     {"help", 'h', FOR_ALL, TYPE_FLAG, AT(help), 0, 0, 0, NULL, "this text"},
     {"version", 'V', FOR_ALL, TYPE_FLAG, AT(version), 0, 0, 0, NULL, "version"},
 };
@@ -98,6 +118,8 @@ const struct cli_command cli_commands[] = {
      command_capture},
     {"explain", "PATTERN", "what a trace pattern asks for: a sentence, its tree, its match spec",
      FOR_ALL | FOR_PATTERN, 1, 1, false, command_explain},
+    {"trace", "NODE PATTERN…", "calls and messages as they happen, by pattern, within caps",
+     FOR_BATCH | FOR_PATTERN | FOR_TRACE, 2, 1 + LIMIT_TRACE_PATTERNS, false, command_trace},
     {"generate", "WHAT", "tables of the program for its manual", FOR_ALL, 1, 1, true,
      command_generate},
 };
@@ -166,6 +188,29 @@ static int set_syntax(const struct cli_option *opt, enum syntax *syntax, const c
     return error_set(err, ERR_USAGE, "--%s: “%s” is not auto, erlang or elixir", opt->name, text);
 }
 
+/* The cap says its name and range, and that is the option's. */
+static int set_cap(const struct cli_option *opt, struct caps *caps, const char *text,
+                   struct error *err)
+{
+    struct error own = {.code = ERR_NONE};
+    enum cap cap = CAP_TIME_MS;
+    int found = cap_find(opt->name, &cap);
+    assert(found == 0);
+    (void)found;
+    if (caps_parse(caps, cap, text, &own) == 0)
+        return 0;
+    return error_set(err, ERR_USAGE, "--%s", own.text);
+}
+
+static int set_on_rate(const struct cli_option *opt, bool *shed, const char *text,
+                       struct error *err)
+{
+    *shed = strcmp(text, "shed") == 0;
+    if (*shed || strcmp(text, "stop") == 0)
+        return 0;
+    return error_set(err, ERR_USAGE, "--%s: “%s” is not stop or shed", opt->name, text);
+}
+
 static int set_value(const struct cli_option *opt, struct cli_options *o, const char *text,
                      struct error *err)
 {
@@ -183,6 +228,10 @@ static int set_value(const struct cli_option *opt, struct cli_options *o, const 
         return set_format(opt, field, text, err);
     case TYPE_SYNTAX:
         return set_syntax(opt, field, text, err);
+    case TYPE_CAP:
+        return set_cap(opt, field, text, err);
+    case TYPE_ON_RATE:
+        return set_on_rate(opt, field, text, err);
     case TYPE_SECONDS:
     case TYPE_SHARE:
     case TYPE_INTEGER:
@@ -243,6 +292,8 @@ static void set_defaults(struct cli_options *o)
         .size = "120x40",
         .every_s = 0,
     };
+    caps_init(&o->caps);
+    o->caps.value[CAP_EVENTS] = 10; /* enough to see, as redbug has it */
 }
 
 static void wipe_cookie(struct cli_options *o)

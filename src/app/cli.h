@@ -60,6 +60,10 @@ struct cli_options {
     int64_t epmd_port, port;
     const char *host;
     enum syntax syntax;
+    struct caps caps;     /* of a trace */
+    const char *procs;
+    double slower_s;
+    bool on_rate_shed, dry_run, force;
     bool help, version;
 };
 

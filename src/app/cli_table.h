@@ -14,10 +14,13 @@ enum {
     FOR_SCREEN = 1 << 5,
     FOR_CAPTURE = 1 << 6,
     FOR_PATTERN = 1 << 7, /* trace patterns */
+    FOR_TRACE = 1 << 8,
 };
 
 enum value_type {
     TYPE_FLAG, TYPE_TEXT, TYPE_SECONDS, TYPE_SHARE, TYPE_INTEGER, TYPE_FORMAT, TYPE_SYNTAX,
+    TYPE_CAP,     /* by the option's name */
+    TYPE_ON_RATE,
 };
 
 struct cli_option {

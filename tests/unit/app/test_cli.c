@@ -30,6 +30,7 @@ COMMAND(apps)
 COMMAND(nodes)
 COMMAND(capture)
 COMMAND(explain)
+COMMAND(trace)
 COMMAND(generate)
 
 #define MOST_ARGS 20
@@ -81,6 +82,10 @@ static const struct {
     {"beamtop top shop another", "what is “another”?"},
     {"beamtop explain", "usage: beamtop explain PATTERN"},
     {"beamtop explain a:b --syntax lfe", "--syntax: “lfe” is not auto, erlang or elixir"},
+    {"beamtop trace shop", "usage: beamtop trace NODE PATTERN"},
+    {"beamtop trace shop a:b --events 0", "--events must be between 1 and 10000"},
+    {"beamtop trace shop a:b --time soon", "--time: “soon” is not a value such as 15s"},
+    {"beamtop trace shop a:b --on-rate go", "--on-rate: “go” is not stop or shed"},
     {"beamtop a b", "there is no command “a”"},
     {"beamtop a@b c", "what is “c”?"},
 };
@@ -137,6 +142,25 @@ static void test_values(void **state)
     assert_string_equal(o.filter, "^ssl");
 }
 
+static void test_a_trace(void **state)
+{
+    (void)state;
+    struct line l;
+    struct cli_options o;
+    const struct cli_command *c = NULL;
+    struct error err = {.code = ERR_NONE};
+    split(&l, "beamtop trace shop a:b c:d --time 5s --term-size 4KiB --slower 5ms --on-rate shed");
+    assert_int_equal(cli_parse(l.argc, l.argv, &c, &o, &err), 0);
+    assert_string_equal(o.target, "shop");
+    assert_int_equal(o.n_rest, 2);
+    assert_string_equal(o.rest[0], "a:b");
+    assert_string_equal(o.rest[1], "c:d");
+    assert_int_equal(o.caps.value[CAP_TIME_MS], 5000);
+    assert_int_equal(o.caps.value[CAP_EVENTS], 10);
+    assert_int_equal(o.caps.value[CAP_TERM_BYTES], 4096);
+    assert_true(fabs(o.slower_s - 0.005) < 1e-9 && o.on_rate_shed && !o.force);
+}
+
 /* The process list must not show it; the option keeps it. */
 static void test_cookie_is_wiped(void **state)
 {
@@ -182,7 +206,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good),          cmocka_unit_test(test_bad),
         cmocka_unit_test(test_values),        cmocka_unit_test(test_cookie_is_wiped),
-        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_tables),        cmocka_unit_test(test_a_trace),
     };
     return cmocka_run_group_tests_name("cli", tests, NULL, NULL);
 }

@@ -1,0 +1,375 @@
+/* `beamtop trace`: one trace without a screen, from its words to the proof that nothing is left. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/store/trace_sink.h"
+#include "beamtop/trace/session.h"
+#include "commands.h"
+#include "live.h"
+#include "mistake.h"
+#include "target.h"
+#include "trace_port.h"
+
+#define TICK_MS 100u
+
+struct tracing {
+    const struct cli_options *options;
+    const struct app_env *env;
+    uv_loop_t loop;
+    struct target target;
+    struct model *model;
+    struct live *live;
+    struct trace_port port;
+    struct trace_route *route;
+    struct trace_session *session;
+    struct trace_sink *sink;
+    uv_signal_t interrupt[2];
+    uv_timer_t timer;
+    bool was_up, told, over;
+    int signal;      /* that asked for the end, or 0 */
+    int exit_code;
+    struct error err; /* what is printed at the end */
+};
+
+/* ---- the end */
+
+static void finish(struct tracing *t, int exit_code, const struct error *err)
+{
+    if (t->over)
+        return;
+    t->over = true;
+    t->exit_code = exit_code;
+    if (err != NULL)
+        t->err = *err;
+    uv_stop(&t->loop);
+}
+
+static int exit_code_of(enum err code)
+{
+    switch (code) {
+    case ERR_USAGE:
+        return EXIT_USAGE;
+    case ERR_CONNECT:
+        return EXIT_CONNECT;
+    case ERR_LOST:
+        return EXIT_LOST;
+    case ERR_REFUSED:
+        return EXIT_REFUSED;
+    case ERR_NONE:
+    case ERR_FORMAT:
+    case ERR_LIMIT:
+    case ERR_SYSTEM:
+    case ERR_TIMEOUT:
+    case ERR_TARGET:
+    case ERR_NOT_FOUND:
+    case ERR_CANCELLED:
+        break;
+    }
+    return EXIT_FAILED;
+}
+
+static int exit_code_of_end(const struct tracing *t, const struct trace_state *state)
+{
+    if (state->end == END_LINK)
+        return EXIT_LOST;
+    if (!state->check.done || !state->check.clean || state->end == END_KILLED)
+        return EXIT_FAILED;
+    return t->signal == SIGTERM ? 128 + SIGTERM : EXIT_DONE;
+}
+
+/* The output is gone: the trace is ended first, then we. */
+static void output_failed(struct tracing *t, const struct error *err)
+{
+    if (trace_sink_write_errno(t->sink) != EPIPE && t->err.code == ERR_NONE)
+        t->err = *err;
+    trace_stop(t->session);
+}
+
+/* ---- what the session tells */
+
+static void tell_preflight(struct tracing *t, const struct trace_state *state)
+{
+    const struct trace_preflight *p = &state->preflight;
+    if (t->told || t->options->format != FORMAT_TEXT)
+        return;
+    t->told = true;
+    fprintf(stderr, "beamtop: %llu function%s%s, %s", (unsigned long long)p->functions,
+            p->functions == 1 ? "" : "s", p->functions_cut ? " (more match: the cap takes so many)" : "",
+            *state->procs ? state->procs : "all processes");
+    if (p->processes > 0)
+        fprintf(stderr, " (%llu)", (unsigned long long)p->processes);
+    if (p->count_ms > 0)
+        fprintf(stderr, ", about %.0f calls/s", p->calls_per_s);
+    if (*p->others)
+        fprintf(stderr, "; also there: %s", p->others);
+    fputs("\n", stderr);
+}
+
+static void asking(struct tracing *t, const struct trace_state *state)
+{
+    struct error err = {.code = ERR_NONE};
+    tell_preflight(t, state);
+    if (t->options->dry_run) {
+        if (trace_sink_end(t->sink, trace_session_log(t->session), &err) != 0)
+            finish(t, EXIT_FAILED, &err);
+        finish(t, EXIT_DONE, NULL);
+        return;
+    }
+    error_set(&err, ERR_REFUSED, "about %.0f calls/s would cost the node %.0f %% of a scheduler: "
+                                 "--force traces all the same, within the caps",
+              state->preflight.calls_per_s, state->preflight.load * 100);
+    finish(t, EXIT_REFUSED, &err);
+}
+
+static void ended(struct tracing *t, const struct trace_state *state)
+{
+    struct error err = {.code = ERR_NONE};
+    int rc = trace_sink_end(t->sink, trace_session_log(t->session), &err);
+    bool failed = rc != 0 && trace_sink_write_errno(t->sink) != EPIPE;
+    finish(t, failed || t->err.code != ERR_NONE ? EXIT_FAILED : exit_code_of_end(t, state),
+           failed ? &err : NULL);
+}
+
+static void on_change(void *arg)
+{
+    struct tracing *t = arg;
+    const struct trace_state *state = trace_log_state(trace_session_log(t->session));
+    if (t->over)
+        return;
+    switch (state->phase) {
+    case TRACE_PREPARING:
+        break;
+    case TRACE_ASKING:
+        asking(t, state);
+        break;
+    case TRACE_ARMING:
+    case TRACE_RUNNING:
+    case TRACE_PAUSED:
+    case TRACE_ENDING:
+    case TRACE_VERIFYING:
+        tell_preflight(t, state);
+        break;
+    case TRACE_ENDED:
+        tell_preflight(t, state);
+        ended(t, state);
+        break;
+    case TRACE_FAILED:
+        if (t->options->format == FORMAT_JSON)
+            trace_sink_end(t->sink, trace_session_log(t->session), &t->err);
+        finish(t, exit_code_of(state->error.code), &state->error);
+        break;
+    }
+}
+
+static void on_event(void *arg, const struct trace_event *event, bool finished)
+{
+    struct tracing *t = arg;
+    struct error err = {.code = ERR_NONE};
+    tell_preflight(t, trace_log_state(trace_session_log(t->session)));
+    if (trace_sink_event(t->sink, trace_session_log(t->session), event, finished, &err) != 0)
+        output_failed(t, &err);
+}
+
+/* ---- what the source tells */
+
+static struct trace_options trace_options_of(const struct cli_options *o)
+{
+    return (struct trace_options){
+        .patterns = o->rest,
+        .n_patterns = o->n_rest,
+        .procs = o->procs,
+        .syntax = o->syntax,
+        .caps = o->caps,
+        .slower_us = (uint64_t)(o->slower_s * 1e6),
+        .on_rate_stop = !o->on_rate_shed,
+        .force = o->force,
+        .dry_run = o->dry_run,
+    };
+}
+
+static void open_session(struct tracing *t)
+{
+    static const struct trace_handlers handlers = {.on_change = on_change, .on_event = on_event};
+    const struct trace_options options = trace_options_of(t->options);
+    struct error err = {.code = ERR_NONE};
+    t->route = trace_route_new(t->live, t->model);
+    int rc = trace_route_port(t->route, &t->port, &err);
+    if (rc == 0)
+        rc = trace_open(&t->session, &options, &t->port, &handlers, t, NULL, NULL, &err);
+    if (rc != 0)
+        finish(t, exit_code_of(err.code), &err);
+    const struct trace_sink_options sink = {
+        .format = t->options->format == FORMAT_JSON ? SINK_JSON : SINK_TEXT,
+        .syntax = t->options->syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG,
+        .node = t->port.node,
+        .ascii = t->options->ascii || !t->env->utf8,
+    };
+    t->sink = trace_sink_open_file(stdout, &sink);
+}
+
+/* The trace begins as soon as the node has told its release; no tick is needed after that. */
+static void on_live_change(void *arg, unsigned questions)
+{
+    struct tracing *t = arg;
+    (void)questions;
+    if (t->session != NULL || t->over || !live_is_up(t->live) || model_node(t->model) == NULL)
+        return;
+    t->was_up = true;
+    live_pause(t->live, true);
+    open_session(t);
+}
+
+static void on_tick(void *arg)
+{
+    (void)arg;
+}
+
+static void on_trouble(void *arg, enum question question, const struct error *err)
+{
+    struct tracing *t = arg;
+    (void)question;
+    if (t->session == NULL)
+        finish(t, exit_code_of(err->code), err);
+}
+
+static void on_notice(void *arg, const char *text)
+{
+    (void)arg;
+    fprintf(stderr, "beamtop: %s\n", text);
+}
+
+static void on_message(void *arg, const uint8_t *term, size_t len)
+{
+    struct tracing *t = arg;
+    if (t->session != NULL)
+        trace_message(t->session, term, len);
+}
+
+static void on_live_end(void *arg, enum conn_failure why, const struct error *err)
+{
+    struct tracing *t = arg;
+    (void)why;
+    if (t->session != NULL && !t->over) {
+        fprintf(stderr, "beamtop: %s\n", err->text);
+        trace_route_link_lost(t->route);
+        trace_link_lost(t->session, err);
+    }
+    finish(t, t->was_up ? EXIT_LOST : EXIT_CONNECT, t->session == NULL ? err : NULL);
+}
+
+/* ---- run */
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct tracing *t = timer->data;
+    if (t->session != NULL && !t->over)
+        trace_tick(t->session);
+}
+
+/* Ctrl-C ends the trace, which takes a moment; once more ends us, and the target cleans up. */
+static void on_interrupt(uv_signal_t *handle, int number)
+{
+    struct tracing *t = handle->data;
+    if (t->session == NULL || t->signal != 0)
+        finish(t, 128 + number, NULL);
+    t->signal = number;
+    if (t->session != NULL && !t->over)
+        trace_stop(t->session);
+}
+
+static int start(struct tracing *t, struct error *err)
+{
+    static const struct live_handlers handlers = {
+        .on_change = on_live_change, .on_tick = on_tick, .on_trouble = on_trouble,
+        .on_notice = on_notice, .on_event = on_message, .on_end = on_live_end};
+    const struct cli_options *o = t->options;
+    const struct want want = {.needs = 0};
+    int rc = target_init(&t->target, o->target, o, t->env, NULL, err);
+    if (rc != 0)
+        return rc;
+    const struct live_options options = {
+        .conn = t->target.conn, .interval_s = o->interval_s, .budget = o->budget};
+    rc = live_open(&t->live, &t->loop, &options, t->model, &handlers, t, err);
+    if (rc == 0)
+        live_set_want(t->live, &want);
+    return rc;
+}
+
+static void start_handles(struct tracing *t)
+{
+    static const int signals[] = {SIGINT, SIGTERM};
+    uv_loop_init(&t->loop);
+    uv_timer_init(&t->loop, &t->timer);
+    t->timer.data = t;
+    uv_timer_start(&t->timer, on_timer, TICK_MS, TICK_MS);
+    for (size_t i = 0; i < ARRAY_LEN(t->interrupt); i++) {
+        uv_signal_init(&t->loop, &t->interrupt[i]);
+        t->interrupt[i].data = t;
+        uv_signal_start(&t->interrupt[i], on_interrupt, signals[i]);
+    }
+}
+
+static void stop(struct tracing *t)
+{
+    if (t->session != NULL)
+        trace_free(t->session);
+    if (t->route != NULL)
+        trace_route_detach(t->route);
+    uv_close((uv_handle_t *)&t->timer, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(t->interrupt); i++)
+        uv_close((uv_handle_t *)&t->interrupt[i], NULL);
+    live_close(t->live, NULL, NULL);
+    trace_route_free(t->route);
+    uv_run(&t->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&t->loop);
+    trace_sink_close(t->sink);
+    target_clear(&t->target);
+    model_free(t->model);
+}
+
+/* Mistakes are told before anything is connected. */
+static int check_words(const struct cli_options *o)
+{
+    struct error err = {.code = ERR_NONE};
+    struct procs procs;
+    size_t offset = 0;
+    for (size_t i = 0; i < o->n_rest; i++) {
+        struct pattern **patterns = NULL;
+        size_t n = 0;
+        if (patterns_parse(&patterns, &n, o->rest[i], strlen(o->rest[i]), o->syntax, &offset,
+                           &err) != 0) {
+            mistake_print(o->rest[i], offset, &err);
+            return EXIT_USAGE;
+        }
+        patterns_free(patterns, n);
+    }
+    if (o->procs != NULL && procs_parse(&procs, o->procs, &offset, &err) != 0) {
+        mistake_print(o->procs, offset, &err);
+        return EXIT_USAGE;
+    }
+    if (o->format == FORMAT_TEXT || o->format == FORMAT_JSON)
+        return EXIT_DONE;
+    fputs("beamtop: a trace is printed as text or json\n", stderr);
+    return EXIT_USAGE;
+}
+
+int command_trace(const struct cli_options *o, const struct app_env *env)
+{
+    struct tracing t = {.options = o, .env = env};
+    int code = check_words(o);
+    if (code != EXIT_DONE)
+        return code;
+    t.model = model_new();
+    start_handles(&t);
+    if (start(&t, &t.err) != 0)
+        t.exit_code = exit_code_of(t.err.code);
+    else
+        uv_run(&t.loop, UV_RUN_DEFAULT);
+    stop(&t);
+    if (t.err.code != ERR_NONE)
+        fprintf(stderr, "beamtop: %s\n", t.err.text);
+    return t.exit_code;
+}
