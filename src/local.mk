@@ -170,6 +170,7 @@ src_libtrace_a_SOURCES = \
 	src/trace/matchspec_head.c src/trace/matchspec_internal.h src/trace/matchspec_literal.c \
 	src/trace/matchspec_match.c src/trace/matchspec_print.c src/trace/matchspec_record.c \
 	src/trace/matchspec_scope.c \
+	src/trace/names.c src/trace/names_near.c \
 	src/trace/parse.c src/trace/parse.h src/trace/parse_binary.c src/trace/parse_ex.c \
 	src/trace/parse_ex.h src/trace/parse_term.c \
 	src/trace/parser.c src/trace/pattern.c src/trace/pattern_print.c \

@@ -206,6 +206,9 @@ tests_unit_trace_test_log_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 UNIT_TRACE += tests/unit/trace/test_matchspec
 tests_unit_trace_test_matchspec_SOURCES = tests/unit/trace/test_matchspec.c
 tests_unit_trace_test_matchspec_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
+UNIT_TRACE += tests/unit/trace/test_names
+tests_unit_trace_test_names_SOURCES = tests/unit/trace/test_names.c
+tests_unit_trace_test_names_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 UNIT_TRACE += tests/unit/trace/test_pattern
 tests_unit_trace_test_pattern_SOURCES = tests/unit/trace/pattern_rows.h \
 	tests/unit/trace/test_pattern.c

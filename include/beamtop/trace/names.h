@@ -20,19 +20,38 @@ struct names_function {
     bool exported;
 };
 
+/* What is known of a module. */
+enum names_known {
+    NAMES_UNKNOWN,    /* not asked yet, or forgotten */
+    NAMES_LOADED,     /* its functions are known */
+    NAMES_NOT_LOADED, /* the node could load it: it has no function that can be traced */
+    NAMES_NO_MODULE,
+};
+
 struct names *names_new(void);
 void names_free(struct names *n);
 
-/* The answer of `functions` (docs/tracing.md): modules, or the functions of one. */
+/*
+ * The answer of `functions` (docs/tracing.md): modules, or the functions of one; it replaces what
+ * was known of them. Past LIMIT_NAMES functions the modules that were asked for first are
+ * forgotten. ERR_FORMAT or ERR_LIMIT, and nothing has changed then. What was borrowed ends here.
+ */
 int names_take(struct names *n, const uint8_t *term, size_t len, struct error *err);
 
 bool names_has_modules(const struct names *n);
 size_t names_modules(const struct names *n, const struct slice **out); /* sorted; borrowed */
-/* The functions of a module, sorted by name and arity; false: not known yet. */
+enum names_known names_known(const struct names *n, struct slice module);
+/* The functions of a module, sorted by name and arity (none of one that is not loaded); false: not
+   known yet. */
 bool names_functions(const struct names *n, struct slice module, const struct names_function **out,
                      size_t *len);
 
-/* The nearest names by edit distance (at most a third of the length), best first. */
+/*
+ * The nearest names by edit distance, best first; returns how many. Letters put in, left out,
+ * changed or swapped with their neighbour count 1 each, and at most a third of the longer name.
+ * Modules are compared without "Elixir.". Functions come with every arity, exported ones first
+ * among equals.
+ */
 size_t names_near_modules(const struct names *n, struct slice word, struct slice *out, size_t most);
 size_t names_near_functions(const struct names *n, struct slice module, struct slice word,
                             struct names_function *out, size_t most);
