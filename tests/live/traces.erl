@@ -6,12 +6,19 @@
 
 %% ---- A caller as fast as the VM can, for a bounded time
 
+%% Ended with its test: the next one counts calls of the same function.
 hot(Node, Ms) ->
-    evaluate(Node,
+    Pids = evaluate(Node,
         "[spawn(fun() -> U = erlang:monotonic_time(millisecond) + Ms,"
         " (fun Go() -> lists:foreach(fun erlang:abs/1, L), lists:map(fun lists:last/1, Ls),"
         "   erlang:monotonic_time(millisecond) < U andalso Go() end)() end) || _ <- [1, 2]].",
-        [{'Ms', Ms}, {'L', lists:seq(1, 10)}, {'Ls', [[X] || X <- lists:seq(1, 200)]}]).
+        [{'Ms', Ms}, {'L', lists:seq(1, 10)}, {'Ls', [[X] || X <- lists:seq(1, 200)]}]),
+    put(hot, Pids ++ get_list(hot)),
+    Pids.
+
+get_list(Key) -> case get(Key) of undefined -> []; List -> List end.
+
+cool() -> [exit(P, kill) || P <- get_list(hot)], erase(hot), erase(pending).
 
 %% ---- The client's part
 
@@ -33,6 +40,8 @@ asked(Patterns, Caps) ->
 
 arm(Keeper, Id, Asked) ->
     {ok, _, Answer} = ask(Keeper, Id, trace, {in, trace, {arm, Id, Asked}}, 10000),
+    [evaluate(Node, "spawn(fun() -> " ++ Text ++ " end).", []) || {Node, Text} <- get_list(pending)],
+    erase(pending),
     Answer.
 
 tell(Keeper, Term) -> Keeper ! {tell, trace, Term}, ok.
@@ -131,8 +140,10 @@ results({Node, _}, K) ->
            true = At >= element(5, E), [[X]] = element(8, E) end || E <- Calls],
     c = element(1, C).
 
+%% Happens Ms after the next trace is armed.
 later(Node, Ms, Text) ->
-    evaluate(Node, "spawn(fun() -> timer:sleep(Ms), " ++ Text ++ " end).", [{'Ms', Ms}]).
+    Sleep = "timer:sleep(" ++ integer_to_list(Ms) ++ "), ",
+    put(pending, get_list(pending) ++ [{Node, Sleep ++ Text}]).
 
 exceptions({Node, _}, K) ->
     timer:sleep(900),
@@ -305,7 +316,7 @@ run_root({Otp, Root}, First) ->
     [begin
          Test =:= fun deaths/2 andalso
              begin Keeper ! stop, receive {bye, Keeper} -> ok after 5000 -> ok end end,
-         try Test(Target, Keeper), clean(Node, 1) of
+         try Test(Target, Keeper), cool(), clean(Node, 1) of
              ok -> io:format("ok ~w - ~s: ~s~n", [N, Otp, Text])
          catch
              _:Reason:Stack ->
