@@ -202,9 +202,17 @@ QUERY_EXPRESSIONS = \
 	src/query/q/system.erl \
 	src/query/q/trace.erl \
 	src/query/q/tree.erl
-EXTRA_DIST += src/embed.sh $(QUERY_EXPRESSIONS)
+# What they include.
+QUERY_PARTS = \
+	src/query/q/part/cut.erl \
+	src/query/q/part/trace_arms.erl \
+	src/query/q/part/trace_events.erl \
+	src/query/q/part/trace_refuse.erl \
+	src/query/q/part/trace_ship.erl \
+	src/query/q/part/trace_turns.erl
+EXTRA_DIST += src/embed.sh $(QUERY_EXPRESSIONS) $(QUERY_PARTS)
 CLEANFILES += src/query/sources.c
-src/query/sources.c: $(QUERY_EXPRESSIONS) src/embed.sh src/local.mk
+src/query/sources.c: $(QUERY_EXPRESSIONS) $(QUERY_PARTS) src/embed.sh src/local.mk
 	$(AM_V_GEN)$(MKDIR_P) src/query && (cd $(srcdir) && $(SHELL) src/embed.sh query_sources \
 		$(QUERY_EXPRESSIONS)) >$@.tmp && mv $@.tmp $@
 

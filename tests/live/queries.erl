@@ -62,8 +62,16 @@ sources() ->
      || F <- filelib:wildcard(filename:join(source_dir(), "*.erl")),
         filename:basename(F) =/= "keeper.erl"].
 
+%% With what it includes, as src/embed.sh does it.
 source(Name) ->
-    {ok, Bytes} = file:read_file(filename:join(source_dir(), atom_to_list(Name) ++ ".erl")),
+    Lines = binary:split(text(atom_to_list(Name) ++ ".erl"), <<"\n">>, [global]),
+    iolist_to_binary(lists:join($\n, lists:map(fun include/1, Lines))).
+
+include(<<"-include(\"", Rest/binary>>) -> [Part | _] = binary:split(Rest, <<"\"">>), text(Part);
+include(Line) -> Line.
+
+text(File) ->
+    {ok, Bytes} = file:read_file(filename:join(source_dir(), File)),
     Bytes.
 
 %% The constant form: scans, parses and evaluates the text in 'S'.

@@ -1,8 +1,8 @@
 %% All that is armed on the node, by anyone. Arg: #{most => N}; value: docs/tracing.md.
 %%
 %% It only reads, and is quick when nothing is armed: one native sweep over all functions and one
-%% over all processes for the node's single space, and again for each session of OTP 27 and later.
-%% There `erlang:trace_info/2` tells what the legacy space has, and `trace:info/3` what a session has.
+%% over all processes for the node's single space, and again for each session of OTP 27 and later,
+%% where `erlang:trace_info/2` tells what the legacy space has, and `trace:info/3` what a session.
 Run = fun(List, Spec) -> ets:match_spec_run(List, ets:match_spec_compile(Spec)) end,
 Text = fun(Name) when is_atom(Name) -> atom_to_binary(Name, utf8); (_) -> <<"?">> end,
 

@@ -126,8 +126,8 @@ Aside = fun(Work, Arg) ->
 end,
 
 %% A dictionary comes only as a whole, copied to the one that asks. From a process that may have a
-%% large one it is asked aside; from one so large that it may hurt, not at all: `failed`, as when the
-%% process is gone. Value: {ok, Work(Pairs)}.
+%% large one it is asked aside; from one so large that it may hurt, not at all: `failed`, as when
+%% the process is gone. Value: {ok, Work(Pairs)}.
 OnDictionary = fun({Pid, Work}) ->
     {dictionary, Pairs} = process_info(Pid, dictionary),
     Work(Pairs)
@@ -346,10 +346,10 @@ Spawn = fun(Entry, Args, Options, Shield) ->
 end,
 
 %% ---- The loop
-%% State: client, ctx, queries (name => {ok, Fun, Ctx} | {error, Why}), asked (id => {Pid, Timer, Start,
-%% DeadlineMs}), holders (name => Pid), gentle (pid => [], of holders that are told to end and have
-%% GraceMs for it), shield ({Pid, Fun} of a standing trace, or none), spent (native time of our own,
-%% told with the next answer).
+%% State: client, ctx, queries (name => {ok, Fun, Ctx} | {error, Why}), asked (id => {Pid, Timer,
+%% Start, DeadlineMs}), holders (name => Pid), gentle (pid => [], of holders that are told to end
+%% and have GraceMs for it), shield ({Pid, Fun} of a standing trace, or none), spent (native time of
+%% our own, told with the next answer).
 
 Answer = fun(AskId, Kind, {Worked, Waited}, What, State) ->
     #{client := Client, spent := Spent} = State,

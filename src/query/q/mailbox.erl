@@ -5,17 +5,8 @@
 %% guard, and nothing lifts the second one. What is copied lands in this worker, which has a heap
 %% limit and a deadline and ends after the answer. What arrives between the guard and the copy is
 %% bounded by that heap limit. Only text cut to size leaves the node.
-fun({Asked, First, BytesEach, Force}, #{print := Print}) ->
-    %% As text where a person wrote it.
-    Pid =
-        try
-            case Asked of
-                _ when is_binary(Asked) -> list_to_pid(binary_to_list(Asked));
-                _ -> Asked
-            end
-        catch
-            error:_ -> gone
-        end,
+Mailbox = fun({Asked, First, BytesEach, Force}, #{print := Print, pid_of := PidOf}) ->
+    Pid = PidOf(Asked),
     MiB = 1048576,
     Guarded = fun(Len, Bytes, MostLen, MostBytes) -> Len > MostLen orelse Bytes > MostBytes end,
     Alive = is_pid(Pid) andalso node(Pid) =:= node()
@@ -45,4 +36,6 @@ fun({Asked, First, BytesEach, Force}, #{print := Print}) ->
         _ ->
             gone
     end
-end.
+end,
+
+{[print, pid_of], Mailbox}.

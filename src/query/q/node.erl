@@ -24,7 +24,8 @@ fun([], _Ctx) ->
     {node, node(),
      Text(Info(otp_release)),
      Text(Info(version)),
-     Text(atom_to_list(Try(fun() -> Info(emu_flavor) end, emu))), % OTP 24 brought the item and the JIT
+     %% OTP 24 brought the item and the JIT.
+     Text(atom_to_list(Try(fun() -> Info(emu_flavor) end, emu))),
      Info(wordsize),
      Info(schedulers), Info(schedulers_online),
      Info(dirty_cpu_schedulers), Info(dirty_cpu_schedulers_online), Info(dirty_io_schedulers),

@@ -41,28 +41,15 @@ Binaries = fun(List) ->
     {length(Distinct), lists:sum([Size || {Size, _} <- Sizes]), lists:sublist(Sizes, 20)}
 end,
 
-%% What a person wrote comes as a binary: a name that is no atom here must not become one, nor need
-%% a pid be one that this release can have.
-Written = fun(Text) ->
-    try
-        case Text of
-            <<"<", _/binary>> -> list_to_pid(binary_to_list(Text));
-            _ -> whereis(binary_to_existing_atom(Text, utf8))
-        end
-    catch
-        error:_ -> undefined
-    end
-end,
-
 Items = [status, priority, trap_exit, group_leader, reductions, message_queue_len,
          message_queue_data, memory, total_heap_size, heap_size, stack_size, suspending,
          current_function, current_stacktrace, links, monitors,
          monitored_by, garbage_collection, garbage_collection_info, binary],
 
-fun({Who, Limits}, #{id := IdOf, apps := Apps, print := Print,
-                     with_dictionary := WithDictionary}) ->
+Process = fun({Who, Limits}, #{id := IdOf, apps := Apps, print := Print,
+                     with_dictionary := WithDictionary, pid_of := PidOf}) ->
     #{stack := StackMost, links := LinksMost, dictionary := DictionaryMost} = Limits,
-    Pid = case Who of _ when is_binary(Who) -> Written(Who); _ -> Who end,
+    Pid = PidOf(Who),
     Info = is_pid(Pid) andalso node(Pid) =:= node() andalso process_info(Pid, Items),
     case is_list(Info) andalso IdOf(Pid, Apps()) of
         Id when is_tuple(Id) ->
@@ -101,4 +88,6 @@ fun({Who, Limits}, #{id := IdOf, apps := Apps, print := Print,
         _ ->
             gone
     end
-end.
+end,
+
+{[id, apps, print, with_dictionary, pid_of], Process}.

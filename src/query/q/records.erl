@@ -56,7 +56,9 @@ One = fun(ModText, Rec) ->
     M = try binary_to_existing_atom(ModText, utf8) catch error:_ -> undefined end,
     Found = case M of
         undefined -> {missing, <<"there is no such module">>};
-        _ -> try Definitions(M, Beam) catch _:_ -> {missing, <<"its debug information cannot be read">>} end
+        _ -> try Definitions(M, Beam)
+             catch _:_ -> {missing, <<"its debug information cannot be read">>}
+             end
     end,
     case Found of
         {missing, Why} -> {missing, Why};
@@ -67,7 +69,8 @@ One = fun(ModText, Rec) ->
             case [Fields || {Name, Fields} <- Records, Bin(Name) =:= Rec] of
                 [Fields | _] -> lists:map(Field, Fields);
                 [] when Records =:= [] -> {missing, <<"it defines no records">>};
-                [] -> {missing, <<"its records are ", (Listed([Bin(Name) || {Name, _} <- Records]))/binary>>}
+                [] -> {missing, <<"its records are ",
+                                   (Listed([Bin(Name) || {Name, _} <- Records]))/binary>>}
             end
     end
 end,

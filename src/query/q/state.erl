@@ -26,17 +26,9 @@ IsBehaviour = fun(Stack, Call) ->
         end
 end,
 
-fun({Asked, TimeoutMs, Bytes}, #{print := Print, initial_call := InitialCall}) ->
-    %% As text where a person wrote it.
-    Pid =
-        try
-            case Asked of
-                _ when is_binary(Asked) -> list_to_pid(binary_to_list(Asked));
-                _ -> Asked
-            end
-        catch
-            error:_ -> gone
-        end,
+StateOf = fun({Asked, TimeoutMs, Bytes},
+              #{print := Print, initial_call := InitialCall, pid_of := PidOf}) ->
+    Pid = PidOf(Asked),
     Alive = is_pid(Pid) andalso node(Pid) =:= node()
         andalso process_info(Pid, [initial_call, message_queue_len, status, memory,
                                    current_stacktrace]),
@@ -71,4 +63,6 @@ fun({Asked, TimeoutMs, Bytes}, #{print := Print, initial_call := InitialCall}) -
         _ ->
             gone
     end
-end.
+end,
+
+{[print, initial_call, pid_of], StateOf}.

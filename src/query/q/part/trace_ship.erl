@@ -1,0 +1,107 @@
+%% ---- The collector's way to the client
+
+Push = fun(#{client := Client, id := TraceId, seq := Seq}, Body) ->
+    Message = {t, TraceId, atomics:add_get(Seq, 1, 1), Body},
+    case erlang:send(Client, Message, [nosuspend, noconnect]) of
+        ok -> ok;
+        _ -> atomics:sub(Seq, 1, 1), busy
+    end
+end,
+
+Rows = fun(Counters, Indexes) ->
+    [list_to_tuple([I | [max(0, counters:get(Counters, 8 * I + C)) || C <- Columns]])
+     || I <- Indexes]
+end,
+
+Status = fun(S) ->
+    #{why := Why, given := Given, window := Window, rate_seen := {_, _, Rate}, counters := Counters,
+      sent_bytes := Bytes, indexes := Indexes} = S,
+    [{_, HeapWords}, {_, Mailbox}] = process_info(self(), [total_heap_size, message_queue_len]),
+    Shut = case Why of _ when Given > 0 -> open; bytes -> rate; _ -> Why end,
+    {Now(), Shut, Window, Rate, Bytes, HeapWords * erlang:system_info(wordsize), Mailbox,
+     Rows(Counters, Indexes)}
+end,
+
+%% A time in which the budget was shut, told at most once a second: one with the last when it is of
+%% the same kind and close. Value: {Events, Loss}.
+Lose = fun(Loss, From, Until, Why) ->
+    case Loss of
+        none -> {[], {From, Until, Why}};
+        {Began, Ended, Why} when From - Ended < 200000000, Until - Began < 1000000000 ->
+            {[], {Began, Until, Why}};
+        {Began, Ended, Other} -> {[{l, Began, Ended, Other}], {From, Until, Why}}
+    end
+end,
+
+%% What came of the last window, and the next size of it.
+Account = fun(S, Rest, Out, At) ->
+    #{caps := #{rate := Rate, window := Most, window_bytes := MostBytes}, given := Given, why := Why,
+      window := Window, tokens := Tokens, flight := Flight, last := Last, outbox := Outbox,
+      loss := Loss, rate_seen := {Since, N, PerSecond}} = S,
+    Received = put(received, 0),
+    Raw = put(raw, 0) * erlang:system_info(wordsize),
+    Used = max(0, Given - Rest),
+    BySize = case Received of 0 -> Most; _ -> MostBytes div (Raw div Received + 1) end,
+    Wider = case Rest of 0 when Given >= Window -> 2 * Window; _ -> Window end,
+    Seconds = (At - Since) / 1.0e9,
+    {Events, NextLoss} =
+        case Rest =:= 0 andalso Why =/= spent of
+            true -> Lose(Loss, Last, At, Why);
+            false -> {[], Loss}
+        end,
+    S#{outbox := Outbox ++ lists:reverse(Out) ++ Events,
+       loss := NextLoss,
+       window := max(1, min(min(Most, BySize), Wider)),
+       tokens := min(max(1.0, Rate / 4), Tokens + (At - Last) * Rate / 1.0e9)
+                 - max(Used, Received),
+       flight := case {Used, Received} of {0, 0} -> 0; _ -> max(0, Flight + Used - Received) end,
+       last := At,
+       over_rate := Rest =:= 0 andalso Why =:= rate andalso Given < Window,
+       rate_seen := case Seconds >= 1 of
+                        true -> {At, 0, round((N + Received) / Seconds)};
+                        false -> {Since, N + Received, max(PerSecond, N + Received)}
+                    end}
+end,
+
+%% Sends what fits; what does not waits for credit. Value: the state; `full` when the cap of bytes
+%% is reached.
+Fitting = fun Fitting(Events, Room, Taken, Size) ->
+    case Events of
+        [{Bytes, Event} | Rest] when Size + Bytes =< Room ->
+            Fitting(Rest, Room, [Event | Taken], Size + Bytes);
+        _ ->
+            {lists:reverse(Taken), Size}
+    end
+end,
+Indexed = fun(Events) -> [element(3, E) || E <- Events, lists:member(element(1, E), [c, s, v])] end,
+Ship = fun(#{outbox := Outbox} = S) ->
+    #{credit := {CreditEvents, CreditBytes}, bytes_left := BytesLeft, counters := Counters,
+      sent_bytes := SentBytes, next_status := NextStatus, last := At} = S,
+    Sizes = [{erlang:external_size(E), E} || E <- Outbox],
+    First = case Sizes of [] -> 0; [{Size, _} | _] -> Size end,
+    Room = case CreditBytes > 0 of true -> max(First, CreditBytes); false -> 0 end,
+    {Batch, Bytes} = Fitting(Sizes, min(Room, BytesLeft), [], 0),
+    Full = First > BytesLeft,
+    case Batch of
+        [] when At < NextStatus ->
+            S#{full := Full};
+        [] ->
+            Push(S, {status, Status(S)}),
+            S#{full := Full, next_status := At + 500000000};
+        _ ->
+            Indexes = Indexed(Batch),
+            lists:foreach(fun(I) -> Count(Counters, I, Sent, 1) end, Indexes),
+            case Push(S#{sent_bytes := SentBytes + Bytes}, {batch, Batch, Status(S)}) of
+                ok ->
+                    S#{outbox := lists:nthtail(length(Batch), Outbox),
+                       credit := {CreditEvents - length(Indexes), CreditBytes - Bytes},
+                       bytes_left := BytesLeft - Bytes, sent_bytes := SentBytes + Bytes,
+                       next_status := At + 500000000, full := Full};
+                busy ->
+                    lists:foreach(fun(I) -> Count(Counters, I, Sent, -1) end, Indexes),
+                    S
+            end
+    end
+end,
+
+%% How many events the next window lets pass, and what keeps it from more.

@@ -1,0 +1,146 @@
+%% ---- The collector's turns
+
+Next = fun(S) ->
+    #{window := Window, tokens := Tokens, flight := Flight, credit := {CreditEvents, CreditBytes},
+      caps := #{term := TermBytes}, paused := Paused, outbox := Outbox} = S,
+    Left = get(left),
+    case S of
+        _ when Left =< 0 -> {0, spent};
+        _ when Paused -> {0, paused};
+        _ when Outbox =/= [] -> {0, credit};
+        _ ->
+            {N, Why} = lists:min([{Left - Flight, spent}, {Window, rate}, {trunc(Tokens), rate},
+                                  {MostOpen - get(open), bytes}, {CreditEvents - Flight, credit},
+                                  {CreditBytes div (min(TermBytes, 512) + 128), credit}]),
+            {max(0, N), Why}
+    end
+end,
+
+Verdict = fun(S) ->
+    #{until := Until, spent_at := SpentAt, on_rate := OnRate, over_rate := OverRate, full := Full,
+      last := At, caps := #{heap := Heap}, stopped := Stopped, outbox := Outbox} = S,
+    {_, Words} = process_info(self(), total_heap_size),
+    HeapBytes = Words * erlang:system_info(wordsize),
+    Spent = SpentAt =/= none,
+    case S of
+        _ when Stopped -> stopped;
+        _ when Full -> bytes;
+        _ when At >= Until -> time;
+        _ when Spent, Outbox =:= [] ->
+            case get(waiting) =< 0 orelse At - SpentAt > GraceMs * 1000000 of
+                true -> events;
+                false -> go
+            end;
+        _ when Spent -> go;
+        _ when OnRate =:= stop, OverRate -> rate;
+        _ when HeapBytes > Heap * 3 div 4 -> heap;
+        _ -> go
+    end
+end,
+
+%% A cap of a running trace. Time and events are counted from the start.
+SetCap = fun(S, Key, Value) ->
+    #{caps := Caps, began := Began, conf := {Counters, Patterns, _} = Conf, bytes_left := BytesLeft} = S,
+    Wanted = Clamp(Key, Value),
+    Changed = S#{caps := Caps#{Key := Wanted}},
+    case Key of
+        time -> Changed#{until := Began + Wanted * 1000000};
+        events -> Add(left, Wanted - maps:get(events, Caps)), Changed#{spent_at := none};
+        bytes -> Changed#{bytes_left := BytesLeft + Wanted - maps:get(bytes, Caps)};
+        term -> Changed#{conf := {Counters, Patterns, Wanted}};
+        _ -> Changed#{conf := Conf}
+    end
+end,
+
+Drain = fun Drain(Conf, Out, Most) ->
+    receive
+        Message when element(1, Message) =:= trace_ts, Most > 0 ->
+            Drain(Conf, OnEvent(Message, Conf) ++ Out, Most - 1)
+    after 0 ->
+        Out
+    end
+end,
+
+%% One turn: shut the budget, take what came, send, open it for the next window.
+Turn = fun(#{conf := Conf} = S, Out) ->
+    Rest = Word(0),
+    All = Drain(Conf, Out, 2000),
+    At = Now(),
+    Left = get(left),
+    Accounted = Account(S, Rest, All, At),
+    #{spent_at := SpentAt} = Accounted,
+    Noted = Accounted#{spent_at := case SpentAt of none when Left =< 0 -> At; _ -> SpentAt end},
+    Shipped = Ship(Noted),
+    case Verdict(Shipped) of
+        go ->
+            {Given, Why} = Next(Shipped),
+            Word(Given),
+            {go, Shipped#{given := Given, why := Why}};
+        Why ->
+            {done, Why, Shipped#{given := 0, why := spent}}
+    end
+end,
+
+%% What is left when it ends: the last loss is told, and events without credit are lost.
+Last = fun(S) ->
+    #{loss := Loss, outbox := Outbox, counters := Counters} = S,
+    Events = case Loss of none -> []; {From, Until, Why} -> [{l, From, Until, Why}] end,
+    Final = Ship(S#{outbox := Outbox ++ Events}),
+    #{outbox := Unsent} = Final,
+    lists:foreach(fun(I) -> Count(Counters, I, Lost, 1) end, Indexed(Unsent)),
+    Status(Final)
+end,
+
+Collect = fun Collect(TraceKeeper, Plan, #{conf := Conf, last := At} = S, Out) ->
+    receive
+        Message when element(1, Message) =:= trace_ts ->
+            Collect(TraceKeeper, Plan, S, OnEvent(Message, Conf) ++ Out);
+        {credit, Events, Bytes} ->
+            #{credit := {E, B}} = S,
+            Collect(TraceKeeper, Plan, S#{credit := {E + Events, B + Bytes}}, Out);
+        {pause, Paused} ->
+            Collect(TraceKeeper, Plan, S#{paused := Paused}, Out);
+        {cap, Key, Value} ->
+            Collect(TraceKeeper, Plan, SetCap(S, Key, Value), Out);
+        {push, Body} ->
+            Push(S, Body),
+            Collect(TraceKeeper, Plan, S, Out);
+        stop ->
+            Collect(TraceKeeper, Plan, S#{stopped := true}, Out);
+        {'EXIT', TraceKeeper, _} ->
+            Disarm(Plan);
+        _ ->
+            Collect(TraceKeeper, Plan, S, Out)
+    after max(0, TurnMs - (Now() - At) div 1000000) ->
+        case Turn(S, Out) of
+            {go, Next_} ->
+                Collect(TraceKeeper, Plan, Next_, []);
+            {done, Why, Ended} ->
+                TraceKeeper ! {self(), done, Why, Last(Ended)},
+                %% It kills us. When it does not get to it, we take off what we can.
+                receive {'EXIT', TraceKeeper, _} -> ok after 2 * GraceMs -> ok end,
+                Disarm(Plan)
+        end
+    end
+end,
+
+Collector = fun(TraceKeeper) ->
+    Sign(),
+    [put(Key, 0) || Key <- [id, waiting, open, received, raw]],
+    receive
+        {TraceKeeper, Plan, S} ->
+            receive
+                {TraceKeeper, go} ->
+                    #{caps := #{events := Events, time := TimeMs}} = S,
+                    put(left, Events),
+                    At = Now(),
+                    Collect(TraceKeeper, Plan,
+                            S#{last => At, began => At, until => At + TimeMs * 1000000,
+                               next_status => At, rate_seen => {At, 0, 0}}, []);
+                {'EXIT', TraceKeeper, _} ->
+                    Disarm(Plan)
+            end;
+        {'EXIT', TraceKeeper, _} ->
+            ok
+    end
+end,

@@ -1,0 +1,47 @@
+#!/bin/sh
+# Runs a test module against real nodes of each release at hand: the host's own, and the roots in
+# BEAMTOP_ROOTS (otp-NN), which need root for chroot.
+#   on_releases.sh MODULE [MORE_MODULE…] [-- ARGUMENT…]
+# Calls MODULE:main([{Name, Root | none}] [, ARGUMENT…]) on a node of its own, beside an epmd of its
+# own; it prints TAP. BEAMTOP_RELEASES: which roots; BEAMTOP_LIVE_S: how long it may take.
+# The node finds BEAMTOP_SRCDIR and COOKIE_FILE in its environment.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+BEAMTOP_SRCDIR=${BEAMTOP_SRCDIR:-$(cd "$here/../.." && pwd)}
+roots=${BEAMTOP_ROOTS:-/var/cache/beamtop}
+ERL_EPMD_PORT=$((20000 + $$ % 20000))
+export BEAMTOP_SRCDIR ERL_EPMD_PORT
+
+if ! command -v erlc >/dev/null; then
+    echo "1..0 # SKIP no Erlang on this machine"
+    exit 0
+fi
+umask 077
+work=$(mktemp -d) || exit 1
+trap 'epmd -kill >/dev/null 2>&1; rm -rf "$work"' EXIT
+printf beamtop_test >"$work/cookie"
+COOKIE_FILE=$work/cookie
+export COOKIE_FILE
+
+module=$1
+erlc -o "$work" "$BEAMTOP_SRCDIR/tests/live/queries.erl" || exit 1
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    [ "$1" = queries ] || erlc -o "$work" "$BEAMTOP_SRCDIR/tests/live/$1.erl" || exit 1
+    shift
+done
+[ $# -eq 0 ] || shift
+
+targets='{host,""}'
+for otp in ${BEAMTOP_RELEASES-23 27 29}; do
+    if [ "$(id -u)" = 0 ] && [ -x "$roots/otp-$otp/usr/bin/erl" ]; then
+        targets="$targets,{'$otp',\"$roots/otp-$otp\"}"
+    else
+        targets="$targets,{'$otp',none}"
+    fi
+done
+call="[$targets]"
+for argument; do
+    call="$call, $argument"
+done
+timeout "${BEAMTOP_LIVE_S:-280}" erl -noinput -hidden -pa "$work" -name "client$$@127.0.0.1" \
+    -setcookie beamtop_test -eval "$module:main($call), halt(0)."
