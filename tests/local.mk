@@ -142,7 +142,8 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_pattern \
 	tests/fuzz/fuzz_prompt \
 	tests/fuzz/fuzz_regex \
-	tests/fuzz/fuzz_theme
+	tests/fuzz/fuzz_theme \
+	tests/fuzz/fuzz_trace
 tests_fuzz_fuzz_config_LDADD = $(FUZZ_MAIN) src/libui.a $(BASE_LIBS)
 tests_fuzz_fuzz_decode_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
 tests_fuzz_fuzz_etf_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
@@ -152,6 +153,7 @@ tests_fuzz_fuzz_pattern_LDADD = $(FUZZ_MAIN) $(TRACE_LIBS)
 tests_fuzz_fuzz_prompt_LDADD = $(FUZZ_MAIN) src/libui.a $(READLINE_LIBS) $(BASE_LIBS)
 tests_fuzz_fuzz_regex_LDADD = $(FUZZ_MAIN) $(BASE_LIBS)
 tests_fuzz_fuzz_theme_LDADD = $(FUZZ_MAIN) src/libui.a $(BASE_LIBS)
+tests_fuzz_fuzz_trace_LDADD = $(FUZZ_MAIN) $(STORE_LIBS)
 
 # With --enable-fuzzing libFuzzer has the main(); else it is the driver's, which replays the inputs.
 FUZZ_REPLAY =
