@@ -1,0 +1,131 @@
+/*
+ * Recordings: SQLite files whose tables docs/recording.md describes. A writer that makes one
+ * transaction of a tick, and a reader for replay, reports and exports. One thread a handle.
+ * Texts and terms given are copied; what is handed out is borrowed until the next call on the
+ * same handle unless told otherwise. Unknown integers are -1, unknown doubles NaN.
+ */
+#ifndef BEAMTOP_STORE_RECORDING_H
+#define BEAMTOP_STORE_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beamtop/base/error.h"
+#include "beamtop/etf/term.h"
+#include "beamtop/model/model.h"
+#include "beamtop/model/snapshot.h"
+#include "beamtop/model/source.h"
+
+/* ---- writing */
+
+struct recorder;
+
+struct recorder_options {
+    const char *node, *label; /* label may be NULL */
+    double interval_s;
+    uint64_t max_bytes; /* of the file; 0: LIMIT_RECORDING_BYTES */
+    bool thin;          /* past max_bytes give up old ticks instead of ending */
+    bool redact, values;
+};
+
+/* Makes the file; one that exists is never written over (ERR_USAGE). */
+int recorder_open(struct recorder **out, const char *path, const struct recorder_options *options,
+                  struct error *err);
+/*
+ * What comes until recorder_tick() belongs to the tick that it ends. `question` is its name
+ * (query.h), term the checked answer value; asked: for scans, else NULL.
+ */
+void recorder_answer(struct recorder *r, const char *question, const uint8_t *term, size_t len,
+                     const struct want_scan *asked);
+void recorder_fact(struct recorder *r, const char *key, const char *json); /* unchanged: dropped */
+void recorder_event(struct recorder *r, int64_t wall_us, const char *json_line, size_t len);
+void recorder_mark(struct recorder *r, int64_t here_us, int64_t wall_us, const char *text);
+void recorder_gap(struct recorder *r, int64_t here_us, const char *why);
+
+struct recorded_call {
+    struct slice module, function;
+    int64_t arity, calls, own_us, words;
+    double share;
+};
+struct recorded_window {
+    int64_t id, tick, wall_us, ns, functions, calls, lost;
+    double calls_per_s;
+    const struct recorded_call *top; /* most calls first */
+    size_t n_top;
+};
+void recorder_window(struct recorder *r, const struct recorded_window *w);
+
+/*
+ * Writes all that was gathered, with the model's system, rows and owners, in one transaction.
+ * ERR_SYSTEM: it could not be written (disk full); ERR_LIMIT: max_bytes is reached. The file is
+ * valid then, and without this tick; nothing more is taken.
+ */
+int recorder_tick(struct recorder *r, const struct model *m, int64_t here_us, struct error *err);
+uint64_t recorder_bytes(const struct recorder *r);
+int64_t recorder_ticks(const struct recorder *r);
+/* Notes why it ended, moves the WAL into the file. NULL is fine. */
+int recorder_close(struct recorder *r, const char *why, struct error *err);
+
+/* ---- reading */
+
+struct recording;
+
+/* ERR_NOT_FOUND, or ERR_FORMAT: no recording, a damaged one, or of a later version. Changes nothing in it. */
+int recording_open(struct recording **out, const char *path, struct error *err);
+void recording_close(struct recording *r);
+
+struct recording_info {
+    const char *node, *otp, *label, *end; /* "" unknown; end "": it was cut off */
+    int64_t ticks, first_us, last_us;     /* wall clock of the node */
+    double interval_s;
+    bool has_answers, has_processes, has_calls, has_events, redacted, thinned;
+};
+const struct recording_info *recording_info(const struct recording *r);
+
+/* The last tick at or before that wall clock; 0 when there is none. */
+int64_t recording_tick_at(struct recording *r, int64_t wall_us);
+int64_t recording_tick_wall_us(struct recording *r, int64_t tick); /* -1: no such tick */
+int64_t recording_tick_mono_ns(struct recording *r, int64_t tick);
+
+/* Calls fn for the answers of a tick, in the order in which they were taken. */
+typedef int recording_answer_fn(void *arg, const char *question, const uint8_t *term, size_t len,
+                                const struct want_scan *asked, struct error *err);
+int recording_answers(struct recording *r, int64_t tick, recording_answer_fn *fn, void *arg,
+                      struct error *err);
+bool recording_gap_before(struct recording *r, int64_t tick);
+
+struct recording_mark {
+    int64_t wall_us;
+    const char *text;
+};
+size_t recording_marks(struct recording *r, const struct recording_mark **out);
+
+/* ---- sums over a span of ticks (from and to inclusive), for reports and findings */
+
+struct span_stats { /* of one column of `system`; NaN where nothing is known */
+    double mean, min, max, p95, first, last, stddev;
+    int64_t n;
+};
+int recording_stats(struct recording *r, const char *system_key, int64_t from, int64_t to,
+                    struct span_stats *out, struct error *err);
+/* The values themselves, at most `most`, as means of equal parts of the span: for charts. */
+size_t recording_series(struct recording *r, const char *system_key, int64_t from, int64_t to,
+                        double *out, size_t most);
+
+struct span_owner {
+    struct slice owner;  /* empty: the rest that was not ranked */
+    struct slice kind;   /* what it was recognised as, empty: nothing special */
+    double share, reductions_per_s, memory_bytes, message_queue_len, processes;
+    double share_stddev; /* between ticks */
+};
+/* Mean over the span, largest share first. by: "application", "module", "name", "label". */
+size_t recording_owners(struct recording *r, const char *by, int64_t from, int64_t to,
+                        const struct span_owner **out);
+/* Calls of all windows of the span, summed by function. */
+size_t recording_calls(struct recording *r, int64_t from, int64_t to,
+                       const struct recorded_call **out, struct recorded_window *sums);
+/* The last value of a fact at or before a tick, as JSON; NULL: not recorded. */
+const char *recording_fact(struct recording *r, const char *key, int64_t tick);
+
+#endif
