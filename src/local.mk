@@ -174,6 +174,7 @@ src_libtrace_a_SOURCES = \
 	src/trace/parse.c src/trace/parse.h src/trace/parse_binary.c src/trace/parse_ex.c \
 	src/trace/parse_ex.h src/trace/parse_term.c \
 	src/trace/parser.c src/trace/pattern.c src/trace/pattern_print.c \
+	src/trace/prepare.c src/trace/prepare.h \
 	src/trace/procs.c \
 	src/trace/request.c \
 	src/trace/session.c \
@@ -247,6 +248,8 @@ src_beamtop_SOURCES = \
 	src/app/trace_port.c src/app/trace_port.h \
 	src/app/tui.c src/app/tui_act.c src/app/tui_internal.h src/app/tui_nodes.c src/app/tui_prompt.c \
 	src/app/trace_command.c \
+	src/app/tui_trace.c src/app/tui_trace.h src/app/tui_trace_act.c src/app/tui_trace_internal.h \
+	src/app/tui_trace_prompt.c \
 	src/app/trigger.c src/app/trigger.h
 src_beamtop_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(JANSSON_CFLAGS)
 src_beamtop_LDADD = src/libui.a src/libstore.a $(NCURSES_LIBS) $(READLINE_LIBS) \

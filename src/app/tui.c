@@ -117,14 +117,36 @@ static void on_notice(void *arg, const char *text)
     tui_message(arg, STYLE_WARN, "%s", text);
 }
 
+static void on_link(void *arg, bool up)
+{
+    struct tui *t = arg;
+    tui_trace_link(t->trace, up);
+}
+
+static void on_pushed(void *arg, const uint8_t *term, size_t len)
+{
+    struct tui *t = arg;
+    tui_trace_message(t->trace, term, len);
+}
+
+/* What the trace asked of the source stays without an answer. */
+static void close_live(struct tui *t)
+{
+    if (t->live == NULL)
+        return;
+    tui_trace_leave(t->trace);
+    live_close(t->live, NULL, NULL);
+    t->live = NULL;
+    tui_trace_left(t->trace);
+}
+
 static void on_end(void *arg, enum conn_failure why, const struct error *err)
 {
     struct tui *t = arg;
     (void)why;
     if (t->vms.count > 1 && !t->cli->target) {
         /* Chosen from the picker: say why, and let the person choose another. */
-        live_close(t->live, NULL, NULL);
-        t->live = NULL;
+        close_live(t);
         tui_message(t, STYLE_ERROR, "%s", err->text);
         return;
     }
@@ -135,10 +157,9 @@ int tui_connect(struct tui *t, const char *node, struct error *err)
 {
     static const struct live_handlers handlers = {
         .on_change = on_change, .on_tick = on_tick, .on_trouble = on_trouble,
-        .on_notice = on_notice, .on_end = on_end};
+        .on_notice = on_notice, .on_link = on_link, .on_event = on_pushed, .on_end = on_end};
     struct want want = {.needs = 0};
-    live_close(t->live, NULL, NULL);
-    t->live = NULL;
+    close_live(t);
     t->changed_ms = uv_now(&t->loop);
     target_clear(&t->target);
     int rc = target_init(&t->target, node, t->cli, t->env, t->vms.count ? &t->vms : NULL, err);
@@ -276,9 +297,11 @@ static int open_tty(struct tui *t, struct error *err)
 
 void tui_suspend(struct tui *t)
 {
+    tui_trace_suspend(t->trace, true);
     t->tty->ops->suspend(t->tty);
     raise(SIGSTOP);
     t->tty->ops->resume(t->tty);
+    tui_trace_suspend(t->trace, false);
     take_events(t);
     uv_update_time(&t->loop);
     tui_draw_now(t);
@@ -362,6 +385,7 @@ static void close_all(struct tui *t)
     uv_close((uv_handle_t *)&t->clock_timer, NULL);
     for (size_t i = 0; i < t->n_signals; i++)
         uv_close((uv_handle_t *)&t->signals[i], NULL);
+    tui_trace_close(t->trace);
     live_close(t->live, on_closed, t);
     t->live = NULL;
     /* The connection's goodbye is bounded by conn_close; nothing else holds the loop. */
@@ -390,6 +414,7 @@ static int start(struct tui *t, struct error *err)
 
 static void clear(struct tui *t)
 {
+    tui_trace_free(t->trace);
     screen_free(t->screen);
     prompt_free(t->prompt);
     regex_free(t->highlight);
@@ -411,6 +436,7 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
     uv_timer_init(&t->loop, &t->draw_timer);
     uv_timer_init(&t->loop, &t->clock_timer);
     t->draw_timer.data = t->clock_timer.data = t;
+    t->trace = tui_trace_new(t);
     int rc = settings_init(&t->settings, o, env, &err);
     if (rc == 0 && (!env->in_tty || !env->out_tty))
         rc = error_set(&err, ERR_USAGE,

@@ -16,6 +16,7 @@
 #include "settings.h"
 #include "target.h"
 #include "trigger.h"
+#include "tui_trace.h"
 
 struct tui {
     const struct cli_options *cli;
@@ -53,6 +54,8 @@ struct tui {
     bool has_trigger;
     char filter_text[1024]; /* the last good one */
     struct regex *highlight; /* its expression; NULL: none */
+    struct tui_trace *trace;
+    void (*answered)(struct tui *t, bool yes); /* of the question that is open */
 };
 
 /* tui.c */
@@ -80,7 +83,8 @@ int tui_set_filter(struct tui *t, const char *expression, size_t *offset, struct
 /* tui_prompt.c */
 void tui_prompt_command(struct tui *t, const char *initial);
 void tui_prompt_filter(struct tui *t);
-void tui_ask(struct tui *t, const char *question, void (*yes)(void *ctx, const char *line));
+/* Asks a question that y or n answers; cancelling is no. */
+void tui_ask(struct tui *t, const char *question, void (*answered)(struct tui *t, bool yes));
 void tui_load_history(struct tui *t);
 void tui_save_history(struct tui *t);
 extern const struct word_source tui_words;

@@ -97,6 +97,29 @@ void tui_prompt_filter(struct tui *t)
     prompt_open(t->prompt, PROMPT_FILTER, "/", t->filter_text, &calls);
 }
 
+/* ---- questions */
+
+static void ask_accepted(void *ctx, const char *line)
+{
+    struct tui *t = ctx;
+    t->answered(t, *line == 'y');
+}
+
+static void ask_cancelled(void *ctx)
+{
+    struct tui *t = ctx;
+    t->answered(t, false);
+}
+
+void tui_ask(struct tui *t, const char *question, void (*answered)(struct tui *t, bool yes))
+{
+    const struct prompt_calls calls = {
+        .accepted = ask_accepted, .cancelled = ask_cancelled, .ctx = t};
+    t->answered = answered;
+    prompt_open(t->prompt, PROMPT_ASK, question, "", &calls);
+    tui_touch(t);
+}
+
 /* ---- history on disk: $XDG_STATE_HOME/beamtop or ~/.local/state/beamtop */
 
 static const struct {

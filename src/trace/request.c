@@ -161,6 +161,8 @@ static int read_option(struct trace_request *r, const char *line, size_t *at, st
         return error_set(err, ERR_USAGE, "--%s needs a value of at most %d bytes", name,
                          WORD_BYTES - 1);
     int rc = set_option(r, name, value, err);
+    if (rc == 0 && strcmp(name, "procs") == 0)
+        r->procs_at = *at;
     if (rc == 0)
         *at = next;
     return rc;

@@ -347,8 +347,7 @@ static void free_all(struct trace_session *t)
     preflight_clear(&t->preflight);
     free(t->preflight_bytes);
     free(t->functions);
-    free(t->records);
-    arena_clear(&t->arena);
+    record_store_clear(&t->records);
     buf_clear(&t->held);
     for (size_t i = 0; i < t->n_groups; i++)
         patterns_free(t->groups[i].patterns, t->groups[i].n);
@@ -367,7 +366,7 @@ int trace_open(struct trace_session **out, const struct trace_options *options,
     t->force = options->force;
     t->dry_run = options->dry_run;
     t->opening = true;
-    arena_init(&t->arena);
+    record_store_init(&t->records);
     buf_init(&t->held, LIMIT_TRACE_HELD_BYTES);
     int rc = open_all(t, options, pattern != NULL ? pattern : &unused_pattern,
                       offset != NULL ? offset : &unused_offset, err);

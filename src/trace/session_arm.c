@@ -4,8 +4,6 @@
 #include "beamtop/base/attr.h"
 #include "session_internal.h"
 
-#define STACK_FRAMES 20
-
 static const struct {
     enum cap cap;
     const char *atom;
@@ -18,12 +16,6 @@ static const struct {
     {CAP_TERM_BYTES, "term"},
     {CAP_BYTES, "bytes"},
     {CAP_HEAP_BYTES, "heap"},
-};
-
-static const char *const kind_atoms[] = {
-    [PATTERN_CALL] = "call",
-    [PATTERN_SEND] = "send",
-    [PATTERN_RECEIVE] = "receive",
 };
 
 const char *session_cap_atom(enum cap cap)
@@ -42,9 +34,9 @@ int session_compile(struct trace_session *t, size_t *pattern, size_t *offset, st
             .otp = t->port.otp,
             .node = t->port.node,
             .creation = t->port.creation,
-            .records = t->records,
-            .n_records = t->n_records,
-            .stack_depth = STACK_FRAMES,
+            .records = t->records.defs,
+            .n_records = t->records.n,
+            .stack_depth = PREPARE_STACK_FRAMES,
         };
         int rc = matchspec_build(&t->specs[i], t->patterns[i], &options, offset, err);
         if (rc) {
@@ -53,17 +45,6 @@ int session_compile(struct trace_session *t, size_t *pattern, size_t *offset, st
         }
     }
     return 0;
-}
-
-static void build_name(struct builder *b, const struct pattern_name *name)
-{
-    if (name->kind == NAME_ANY) {
-        build_atom(b, "any");
-        return;
-    }
-    build_tuple(b, 2);
-    build_atom(b, name->kind == NAME_EXACT ? "name" : "re");
-    build_binary(b, name->text.s, name->text.len);
 }
 
 static void build_key(struct builder *b, const char *key)
@@ -79,28 +60,7 @@ static void build_key_int(struct builder *b, const char *key, uint64_t value)
 
 struct builder *session_preflight_arg(const struct trace_session *t)
 {
-    struct builder *b = builder_new();
-    build_map(b, 4);
-    build_key(b, "patterns");
-    build_list(b, t->n_patterns);
-    for (size_t i = 0; i < t->n_patterns; i++) {
-        const struct pattern *p = t->patterns[i];
-        build_tuple(b, 5);
-        build_int(b, (int64_t)i);
-        build_atom(b, kind_atoms[p->kind]);
-        build_name(b, &p->module);
-        build_name(b, &p->function);
-        if (p->arity < 0)
-            build_atom(b, "any");
-        else
-            build_int(b, p->arity);
-    }
-    build_nil(b);
-    build_key(b, "procs");
-    procs_build(b, &t->procs);
-    build_key_int(b, "most_functions", t->state->caps.value[CAP_FUNCTIONS]);
-    build_key_int(b, "most_processes", t->state->caps.value[CAP_PROCESSES]);
-    return b;
+    return prepare_preflight_arg(t->patterns, t->n_patterns, &t->procs, &t->state->caps);
 }
 
 struct builder *session_count_arg(const struct trace_session *t, unsigned ms)
@@ -169,7 +129,7 @@ static void build_pattern(struct builder *b, const struct trace_session *t, size
     build_map(b, 9);
     build_key_int(b, "index", i);
     build_key(b, "kind");
-    build_atom(b, kind_atoms[p->kind]);
+    build_atom(b, prepare_kind_atom(p->kind));
     build_key(b, "mfas");
     build_raw(b, (const uint8_t *)mfas.s, mfas.len);
     build_key(b, "clauses");

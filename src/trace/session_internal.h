@@ -5,7 +5,7 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/trace/matchspec.h"
 #include "beamtop/trace/session.h"
-#include "decode.h"
+#include "prepare.h"
 
 /* What is being waited for. The phase of the log is what a person sees of it. */
 enum stage {
@@ -65,9 +65,7 @@ struct trace_session {
     size_t n_patterns;
     struct procs procs;
     bool force, dry_run;
-    struct arena arena; /* of the records */
-    struct record_def *records;
-    size_t n_records;
+    struct record_store records;
     enum stage stage;
     bool opening;    /* within trace_open: nobody is told yet */
     bool stopping;   /* stop was asked for while something had to be waited for */

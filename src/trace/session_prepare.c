@@ -10,21 +10,9 @@
 #define COUNT_MS 20
 #define GUARD_S 0.35e-6 /* what a call of a traced function costs when it does not pass */
 #define DEAR_LOAD 0.03  /* of a core: above it a person is asked */
-#define MOST_RECORDS 64
 #define OTP_SESSIONS 27 /* the first release with trace sessions */
 
 /* ---- What was found */
-
-static const struct {
-    const char *word, *text;
-} reasons[] = {
-    {"no_module", "no such module"},
-    {"not_loaded", "its module is not loaded on the node, so nobody has called it yet"},
-    {"no_function", "no such function"},
-    {"unknown_name", "the node does not know this name"},
-    {"instruction", "the compiler makes an instruction of it, so it is never called"},
-    {"ok", "no such function"},
-};
 
 static void explain_none(struct trace_session *t, size_t i)
 {
@@ -37,13 +25,7 @@ static void explain_none(struct trace_session *t, size_t i)
                             (int)(source.len < 100 ? source.len : 100), source.s);
     if (len >= size)
         return;
-    if (strcmp(found->why, "arities") == 0) {
-        snprintf(out + len, size - len, "no such arity, there is %s", found->arities);
-        return;
-    }
-    for (size_t r = 0; r < ARRAY_LEN(reasons); r++)
-        if (strcmp(reasons[r].word, found->why) == 0)
-            snprintf(out + len, size - len, "%s", reasons[r].text);
+    prepare_why_none(out + len, size - len, t->patterns[i], found);
 }
 
 static int check_functions(struct trace_session *t, struct error *err)
@@ -193,28 +175,6 @@ static int ask_preflight(struct trace_session *t, struct error *err)
 
 /* ---- Definitions of records and structs */
 
-static struct slice keep(struct arena *a, struct slice s)
-{
-    return (struct slice){arena_strndup(a, s.s == NULL ? "" : s.s, s.len), s.len};
-}
-
-static void keep_record(void *arg, struct slice module, struct slice name,
-                        const struct slice *fields, size_t n_fields, struct slice missing)
-{
-    struct trace_session *t = arg;
-    t->records = alloc_resize(t->records, t->n_records + 1, sizeof *t->records);
-    struct slice *kept = arena_alloc(&t->arena, (n_fields + 1) * sizeof *kept);
-    for (size_t i = 0; i < n_fields; i++)
-        kept[i] = keep(&t->arena, fields[i]);
-    t->records[t->n_records++] = (struct record_def){
-        .module = keep(&t->arena, module),
-        .name = keep(&t->arena, name),
-        .fields = kept,
-        .n_fields = n_fields,
-        .missing = keep(&t->arena, missing),
-    };
-}
-
 static void on_records(void *arg, const struct answer *answer)
 {
     struct trace_session *t = arg;
@@ -223,45 +183,21 @@ static void on_records(void *arg, const struct answer *answer)
     struct error err = answer->err;
     size_t pattern, offset;
     if (err.code != ERR_NONE ||
-        decode_records(keep_record, t, answer->value, answer->len, &err) != 0 ||
+        record_store_take(&t->records, answer->value, answer->len, &err) != 0 ||
         session_compile(t, &pattern, &offset, &err) != 0 || ask_preflight(t, &err) != 0)
         session_fail(t, &err);
     else
         session_changed(t);
 }
 
-/* A record without a module is the pattern's own. */
-static size_t needed_records(const struct trace_session *t, struct record_name *out, size_t most)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < t->n_patterns; i++) {
-        size_t room = n < most ? most - n : 0;
-        size_t found = pattern_records(t->patterns[i], out + n, room);
-        size_t stored = found < room ? found : room;
-        for (size_t k = n; k < n + stored; k++)
-            if (out[k].module.len == 0 && t->patterns[i]->module.kind == NAME_EXACT)
-                out[k].module = t->patterns[i]->module.text;
-        n += stored;
-    }
-    return n;
-}
-
 int session_prepare(struct trace_session *t, size_t *pattern, size_t *offset, struct error *err)
 {
-    struct record_name names[MOST_RECORDS];
-    size_t n = needed_records(t, names, MOST_RECORDS);
+    struct record_name names[PREPARE_RECORDS];
+    size_t n = prepare_records(t->patterns, t->n_patterns, names, PREPARE_RECORDS);
     if (n == 0) {
         int rc = session_compile(t, pattern, offset, err);
         return rc ? rc : ask_preflight(t, err);
     }
-    struct builder *b = builder_new();
-    build_list(b, n);
-    for (size_t i = 0; i < n; i++) {
-        build_tuple(b, 2);
-        build_binary(b, names[i].module.s, names[i].module.len);
-        build_binary(b, names[i].name.s, names[i].name.len);
-    }
-    build_nil(b);
     t->stage = STAGE_RECORDS;
-    return session_ask(t, QUESTION_RECORDS, b, on_records, err);
+    return session_ask(t, QUESTION_RECORDS, prepare_records_arg(names, n), on_records, err);
 }

@@ -225,7 +225,8 @@ void prompt_close(struct prompt *p)
     free(p->mark);
     free(p->told);
     free(p->draft);
-    p->mark = p->told = p->draft = NULL;
+    free(p->hint);
+    p->mark = p->told = p->draft = p->hint = NULL;
 }
 
 bool prompt_is_open(const struct prompt *p)
@@ -253,6 +254,13 @@ void prompt_mark_error(struct prompt *p, size_t offset, const char *text)
     clear_error(p);
     p->error_at = offset;
     p->error_text = alloc_strdup(text);
+}
+
+void prompt_set_hint(struct prompt *p, const char *text)
+{
+    free(p->hint);
+    p->hint = text ? alloc_strdup(text) : NULL;
+    p->hint_old = false;
 }
 
 /* ---- history */
@@ -402,6 +410,7 @@ static void after_edit(struct prompt *p)
     free(p->told);
     p->told = alloc_strdup(rl_line_buffer);
     clear_error(p);
+    p->hint_old = true;
     if (p->calls.changed)
         p->calls.changed(p->calls.ctx, p->told);
 }
@@ -465,6 +474,12 @@ static void complete(struct prompt *p)
     if (p->list.len == 1)
         completion_clear(&p->list);
     after_edit(p);
+}
+
+void prompt_complete_again(struct prompt *p)
+{
+    if (p->open && !p->ended)
+        complete(p);
 }
 
 /* Keys of the prompt's own when there is no keymap; ACTIONS for all that readline takes. */

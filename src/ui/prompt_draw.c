@@ -25,6 +25,14 @@ static struct layout lay_out(const struct completion *list, int columns)
     return l;
 }
 
+static int hint_rows(const struct prompt *p)
+{
+    int rows = p->hint ? 1 : 0;
+    for (const char *s = p->hint; s && (s = strchr(s, '\n')) != NULL; s++)
+        rows++;
+    return rows;
+}
+
 int prompt_rows(const struct prompt *p, int columns, int most)
 {
     int rows = 1;
@@ -32,6 +40,7 @@ int prompt_rows(const struct prompt *p, int columns, int most)
         return 0;
     if (p->error_text)
         rows++;
+    rows += hint_rows(p);
     if (p->list.len > 0)
         rows += lay_out(&p->list, columns).rows;
     return rows < most ? rows : most;
@@ -51,6 +60,21 @@ static void draw_list(const struct prompt *p, struct canvas *c, struct rect r)
         canvas_printf(c, r, r.rows - 1, 0, STYLE_DIM, "%zu words fit: type more of it",
                       p->list.len);
     }
+}
+
+/* The lines of the hint, the last on the row before `end`; returns where they begin. */
+static int draw_hint(const struct prompt *p, struct canvas *c, struct rect r, int end)
+{
+    int rows = hint_rows(p) < end ? hint_rows(p) : end, row = end - rows;
+    const char *line = p->hint;
+    for (int i = 0; i < rows; i++) {
+        size_t len = strcspn(line, "\n");
+        struct rect at = {r.row + row + i, r.column, 1, r.columns};
+        canvas_fill(c, at, STYLE_NORMAL, ' ');
+        canvas_put(c, at, 0, 0, p->hint_old ? STYLE_DIM : STYLE_MESSAGE, line, len);
+        line += len + (line[len] ? 1 : 0);
+    }
+    return row;
 }
 
 static int columns_of(const char *line, size_t bytes)
@@ -89,6 +113,8 @@ void prompt_draw(const struct prompt *p, struct canvas *c, struct rect r, struct
         canvas_fill(c, above, STYLE_NORMAL, ' ');
         canvas_puts(c, above, 0, 0, STYLE_ERROR, p->error_text);
     }
+    if (p->hint)
+        last = draw_hint(p, c, r, last);
     if (p->list.len > 0 && last > 0)
         draw_list(p, c, (struct rect){r.row, r.column, last, r.columns});
 }

@@ -18,6 +18,8 @@ struct prompt {
     char *told; /* the line that `changed` was told of last */
     size_t error_at; /* SIZE_MAX: none */
     char *error_text;
+    char *hint; /* owned; NULL: none */
+    bool hint_old; /* the line has changed since */
     struct completion list; /* shown above the line while it has items */
     struct prompt_history histories[PROMPT_KINDS];
     size_t at;   /* the line of history that is shown; its len: the one being typed */

@@ -17,6 +17,7 @@ struct trace_request {
     char *pattern; /* owned; begins at byte `pattern_at` of the line */
     size_t pattern_at;
     char *procs; /* owned; NULL: all */
+    size_t procs_at; /* where they begin in the line */
     struct caps caps;
     uint64_t slower_us;
     enum syntax syntax;

@@ -22,6 +22,7 @@ enum prompt_kind {
     PROMPT_FILTER,  /* '/' an expression, told of as typed */
     PROMPT_TEXT,    /* a word or a file name */
     PROMPT_ASK,     /* one key answers: y, n; no history */
+    PROMPT_TRACE,   /* what to trace, and options */
     PROMPT_KINDS,
 };
 
@@ -53,7 +54,16 @@ void prompt_paste(struct prompt *p, const char *s, size_t len);
 /* Marks a byte of the line as wrong and says why, until the line changes; also from `changed`. */
 void prompt_mark_error(struct prompt *p, size_t offset, const char *text);
 
-/* Rows that it needs: one, and those of the list of completions or of the mistake's text. */
+/*
+ * What is known of the line: lines of text above it, NULL for none. It stays when the line changes,
+ * dimmed until it is told anew, so that nothing jumps as one types.
+ */
+void prompt_set_hint(struct prompt *p, const char *text);
+/* Completes as if asked for again: words have come that were not known when it was. */
+void prompt_complete_again(struct prompt *p);
+
+/* Rows that it needs: one, and those of the list of completions, of what is known of the line, and
+   of the mistake's text. */
 int prompt_rows(const struct prompt *p, int columns, int most);
 void prompt_draw(const struct prompt *p, struct canvas *c, struct rect r,
                  struct tty_cursor *cursor);

@@ -1,0 +1,38 @@
+/*
+ * The one trace of the screen: from the line of its prompt to the proof that nothing of it is
+ * left. Its log stays on the screen until the next one, whatever becomes of the link.
+ */
+#ifndef BEAMTOP_APP_TUI_TRACE_H
+#define BEAMTOP_APP_TUI_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beamtop/ui/action.h"
+
+struct tui;
+struct tui_trace;
+
+struct tui_trace *tui_trace_new(struct tui *t);
+/* Before the loop's last run: a trace that stands is told to stop, timers end. */
+void tui_trace_close(struct tui_trace *tr);
+void tui_trace_free(struct tui_trace *tr); /* when the live source is gone */
+
+/* Carries the action out when it is one of tracing's. */
+bool tui_trace_act(struct tui_trace *tr, enum action action, const char *arg);
+
+/* ---- news of the source */
+void tui_trace_link(struct tui_trace *tr, bool up);
+void tui_trace_message(struct tui_trace *tr, const uint8_t *term, size_t len);
+void tui_trace_leave(struct tui_trace *tr); /* the source is about to be closed */
+void tui_trace_left(struct tui_trace *tr);  /* it is */
+
+/* ---- news of the program */
+void tui_trace_paused(struct tui_trace *tr); /* the screen is held still, or goes on */
+/* The program is about to stand still, or goes on: the budget is shut meanwhile. */
+void tui_trace_suspend(struct tui_trace *tr, bool stands);
+/* Asks when a trace is running and leaves once it has ended; false: nothing to wait for. */
+bool tui_trace_quit(struct tui_trace *tr);
+
+#endif

@@ -1,0 +1,42 @@
+/* Private to the screen's tracing: tui_trace.c (a trace's life), tui_trace_act.c (what a person
+   does to it), tui_trace_prompt.c (its prompt). */
+#ifndef BEAMTOP_APP_TUI_TRACE_INTERNAL_H
+#define BEAMTOP_APP_TUI_TRACE_INTERNAL_H
+
+#include "beamtop/trace/request.h"
+#include "beamtop/trace/session.h"
+#include "trace_port.h"
+#include "tui_internal.h"
+
+struct tui_trace {
+    struct tui *tui;
+    struct trace_route *route;     /* over the live source; NULL: not needed yet */
+    struct trace_route *old_route; /* of a source that is gone; freed with the session over it */
+    struct trace_session *session; /* that is on the screen; NULL: none yet */
+    char *line;                    /* its words */
+    char *next;                    /* words that wait for its end; NULL: none */
+    bool next_agreed;              /* to end it for them */
+    uv_timer_t timer;
+    enum trace_phase told;         /* that the journal was told of */
+    bool asked;                    /* whether to arm what is dear */
+    bool verified;                 /* the proof is in the journal */
+    bool paused_by_us;             /* while the program stands still */
+    uint64_t quit_by_ms;           /* leave when it has ended, or then; 0: stay */
+};
+
+/* ---- tui_trace.c */
+
+const struct trace_state *tui_trace_state(const struct tui_trace *tr); /* NULL: no trace yet */
+bool tui_trace_runs(const struct tui_trace *tr); /* it has not ended */
+/* What options that a line does not give are. */
+void tui_trace_defaults(const struct tui_trace *tr, struct trace_request *out);
+/* Takes a line apart and starts it. *offset is the byte of the line that is wrong. */
+int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, struct error *err);
+
+/* ---- tui_trace_prompt.c */
+
+void tui_trace_prompt(struct tui_trace *tr, const char *initial);
+/* Starts the line, or asks for the end of the trace that runs, or shows the mistake. */
+void tui_trace_submit(struct tui_trace *tr, const char *line);
+
+#endif

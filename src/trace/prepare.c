@@ -1,0 +1,172 @@
+#include "prepare.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+
+/* ---- definitions of records and structs */
+
+void record_store_init(struct record_store *s)
+{
+    *s = (struct record_store){.defs = NULL};
+    arena_init(&s->arena);
+}
+
+void record_store_clear(struct record_store *s)
+{
+    free(s->defs);
+    arena_clear(&s->arena);
+}
+
+static struct slice keep(struct arena *a, struct slice s)
+{
+    return (struct slice){arena_strndup(a, s.s == NULL ? "" : s.s, s.len), s.len};
+}
+
+static void keep_record(void *arg, struct slice module, struct slice name,
+                        const struct slice *fields, size_t n_fields, struct slice missing)
+{
+    struct record_store *s = arg;
+    s->defs = alloc_resize(s->defs, s->n + 1, sizeof *s->defs);
+    struct slice *kept = arena_alloc(&s->arena, (n_fields + 1) * sizeof *kept);
+    for (size_t i = 0; i < n_fields; i++)
+        kept[i] = keep(&s->arena, fields[i]);
+    s->defs[s->n++] = (struct record_def){
+        .module = keep(&s->arena, module),
+        .name = keep(&s->arena, name),
+        .fields = kept,
+        .n_fields = n_fields,
+        .missing = keep(&s->arena, missing),
+    };
+}
+
+int record_store_take(struct record_store *s, const uint8_t *term, size_t len, struct error *err)
+{
+    return decode_records(keep_record, s, term, len, err);
+}
+
+static bool same(struct slice a, struct slice b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.s, b.s, a.len) == 0);
+}
+
+const struct record_def *record_store_find(const struct record_store *s, struct slice module,
+                                           struct slice name)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (same(s->defs[i].module, module) && same(s->defs[i].name, name))
+            return &s->defs[i];
+    return NULL;
+}
+
+size_t prepare_records(struct pattern *const *patterns, size_t n_patterns, struct record_name *out,
+                       size_t most)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < n_patterns; i++) {
+        size_t room = n < most ? most - n : 0;
+        size_t found = pattern_records(patterns[i], out + n, room);
+        size_t stored = found < room ? found : room;
+        for (size_t k = n; k < n + stored; k++)
+            if (out[k].module.len == 0 && patterns[i]->module.kind == NAME_EXACT)
+                out[k].module = patterns[i]->module.text;
+        n += stored;
+    }
+    return n;
+}
+
+struct builder *prepare_records_arg(const struct record_name *names, size_t n)
+{
+    struct builder *b = builder_new();
+    if (n > 0)
+        build_list(b, n);
+    for (size_t i = 0; i < n; i++) {
+        build_tuple(b, 2);
+        build_binary(b, names[i].module.s, names[i].module.len);
+        build_binary(b, names[i].name.s, names[i].name.len);
+    }
+    build_nil(b);
+    return b;
+}
+
+/* ---- the preflight */
+
+static const char *const kind_atoms[] = {
+    [PATTERN_CALL] = "call",
+    [PATTERN_SEND] = "send",
+    [PATTERN_RECEIVE] = "receive",
+};
+
+const char *prepare_kind_atom(enum pattern_kind kind)
+{
+    return kind_atoms[kind];
+}
+
+static void build_name(struct builder *b, const struct pattern_name *name)
+{
+    if (name->kind == NAME_ANY) {
+        build_atom(b, "any");
+        return;
+    }
+    build_tuple(b, 2);
+    build_atom(b, name->kind == NAME_EXACT ? "name" : "re");
+    build_binary(b, name->text.s, name->text.len);
+}
+
+struct builder *prepare_preflight_arg(struct pattern *const *patterns, size_t n,
+                                      const struct procs *procs, const struct caps *caps)
+{
+    struct builder *b = builder_new();
+    build_map(b, 4);
+    build_atom(b, "patterns");
+    build_list(b, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct pattern *p = patterns[i];
+        build_tuple(b, 5);
+        build_int(b, (int64_t)i);
+        build_atom(b, kind_atoms[p->kind]);
+        build_name(b, &p->module);
+        build_name(b, &p->function);
+        if (p->arity < 0)
+            build_atom(b, "any");
+        else
+            build_int(b, p->arity);
+    }
+    build_nil(b);
+    build_atom(b, "procs");
+    procs_build(b, procs);
+    build_atom(b, "most_functions");
+    build_int(b, (int64_t)caps->value[CAP_FUNCTIONS]);
+    build_atom(b, "most_processes");
+    build_int(b, (int64_t)caps->value[CAP_PROCESSES]);
+    return b;
+}
+
+static const struct {
+    const char *word, *text;
+} reasons[] = {
+    {"no_module", "no such module"},
+    {"not_loaded", "its module is not loaded on the node, so nobody has called it yet"},
+    {"no_function", "no such function"},
+    {"unknown_name", "the node does not know this name"},
+    {"instruction", "the compiler makes an instruction of it, so it is never called"},
+    {"ok", "no such function"},
+};
+
+void prepare_why_none(char *out, size_t size, const struct pattern *p,
+                      const struct preflight_pattern *found)
+{
+    *out = '\0';
+    if (p->kind != PATTERN_CALL || found->n > 0)
+        return;
+    if (strcmp(found->why, "arities") == 0) {
+        snprintf(out, size, "no such arity, there is %s", found->arities);
+        return;
+    }
+    for (size_t r = 0; r < ARRAY_LEN(reasons); r++)
+        if (strcmp(reasons[r].word, found->why) == 0)
+            snprintf(out, size, "%s", reasons[r].text);
+}

@@ -1,0 +1,44 @@
+/*
+ * What a trace asks of the target before it is armed, and what a line at the prompt asks as it is
+ * typed: definitions of records, the functions and processes that match.
+ */
+#ifndef BEAMTOP_TRACE_PREPARE_H
+#define BEAMTOP_TRACE_PREPARE_H
+
+#include "beamtop/base/arena.h"
+#include "beamtop/trace/caps.h"
+#include "beamtop/trace/matchspec.h"
+#include "beamtop/trace/pattern.h"
+#include "beamtop/trace/procs.h"
+#include "decode.h"
+
+#define PREPARE_RECORDS 64 /* definitions asked for at once */
+#define PREPARE_STACK_FRAMES 20
+
+/* Definitions that were told, with all their texts. */
+struct record_store {
+    struct arena arena;
+    struct record_def *defs;
+    size_t n;
+};
+void record_store_init(struct record_store *s);
+void record_store_clear(struct record_store *s);
+/* Takes the answer of `records`; on a bad one what came before it stays. */
+int record_store_take(struct record_store *s, const uint8_t *term, size_t len, struct error *err);
+const struct record_def *record_store_find(const struct record_store *s, struct slice module,
+                                           struct slice name);
+
+/* The records and structs whose fields the patterns name; one without a module is of the
+   pattern's. Returns how many, at most `most`. */
+size_t prepare_records(struct pattern *const *patterns, size_t n, struct record_name *out,
+                       size_t most);
+struct builder *prepare_records_arg(const struct record_name *names, size_t n);
+
+struct builder *prepare_preflight_arg(struct pattern *const *patterns, size_t n,
+                                      const struct procs *procs, const struct caps *caps);
+/* Why no function matches, in words; empty when some do. */
+void prepare_why_none(char *out, size_t size, const struct pattern *p,
+                      const struct preflight_pattern *found);
+const char *prepare_kind_atom(enum pattern_kind kind);
+
+#endif
