@@ -51,9 +51,9 @@ const struct cli_option cli_option_table[] = {
      "view to start with (top)"},
     {"theme", 0, FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(theme), 0, 0, 0, "THEME",
      "name of a theme, or a theme file"},
-    {"config", 0, FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(config), 0, 0, 0, "FILE",
+    {"config", 0, FOR_SCREEN | FOR_CAPTURE | FOR_TRACE, TYPE_TEXT, AT(config), 0, 0, 0, "FILE",
      "read FILE in place of the configuration in the home directory"},
-    {"no-config", 0, FOR_SCREEN | FOR_CAPTURE, TYPE_FLAG, AT(no_config), 0, 0, 0, NULL,
+    {"no-config", 0, FOR_SCREEN | FOR_CAPTURE | FOR_TRACE, TYPE_FLAG, AT(no_config), 0, 0, 0, NULL,
      "built-in defaults only"},
     {"ascii", 0, FOR_SCREEN | FOR_CAPTURE | FOR_FORMAT, TYPE_FLAG, AT(ascii), 0, 0, 0, NULL,
      "no character beyond ASCII"},
@@ -66,7 +66,7 @@ const struct cli_option cli_option_table[] = {
      "capture again and again"},
     {"when", 0, FOR_CAPTURE, TYPE_TEXT, AT(when), 0, 0, 0, "CONDITION",
      "capture when it becomes true: 'run_queue > 8', 'memory_total_bytes >= 2GiB'"},
-    {"syntax", 0, FOR_PATTERN, TYPE_SYNTAX, AT(syntax), 0, 0, 0, "SYNTAX",
+    {"syntax", 0, FOR_PATTERN, TYPE_SYNTAX, AT(syntax), AT(syntax_given), 0, 0, "SYNTAX",
      "auto, erlang or elixir: how patterns are spelled (auto)"},
     {"procs", 0, FOR_TRACE, TYPE_TEXT, AT(procs), 0, 0, 0, "WHO",
      "whose calls: all, new, running, <0.1.2>, NAME, app:NAME, label:/RE/, call:/RE/, 1/N, and "
@@ -76,12 +76,14 @@ const struct cli_option cli_option_table[] = {
      "calls and messages to show, up to 10000 (10)"},
     {"rate", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "N",
      "calls and messages in a second, up to 5000 (200)"},
-    {"on-rate", 0, FOR_TRACE, TYPE_ON_RATE, AT(on_rate_shed), 0, 0, 0, "WHAT",
+    {"on-rate", 0, FOR_TRACE, TYPE_ON_RATE, AT(on_rate_shed), AT(on_rate_given), 0, 0, "WHAT",
      "over the rate: stop, or shed and tell how many (stop)"},
     {"term-size", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "BYTES",
      "larger terms are cut, up to 256KiB (2KiB)"},
     {"bytes", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "BYTES",
      "all that a trace may send, up to 64MiB (1MiB)"},
+    {"functions", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "N",
+     "functions that the patterns may match, up to 10000 (1000)"},
     {"slower", 0, FOR_TRACE, TYPE_SECONDS, AT(slower_s), 0, 0, 600, "TIME",
      "only calls that took at least this long"},
     {"dry-run", 0, FOR_TRACE, TYPE_FLAG, AT(dry_run), 0, 0, 0, NULL,
@@ -189,7 +191,7 @@ static int set_syntax(const struct cli_option *opt, enum syntax *syntax, const c
 }
 
 /* The cap says its name and range, and that is the option's. */
-static int set_cap(const struct cli_option *opt, struct caps *caps, const char *text,
+static int set_cap(const struct cli_option *opt, struct cli_options *o, const char *text,
                    struct error *err)
 {
     struct error own = {.code = ERR_NONE};
@@ -197,7 +199,8 @@ static int set_cap(const struct cli_option *opt, struct caps *caps, const char *
     int found = cap_find(opt->name, &cap);
     assert(found == 0);
     (void)found;
-    if (caps_parse(caps, cap, text, &own) == 0)
+    o->cap_given[cap] = true;
+    if (caps_parse(&o->caps, cap, text, &own) == 0)
         return 0;
     return error_set(err, ERR_USAGE, "--%s", own.text);
 }
@@ -229,7 +232,7 @@ static int set_value(const struct cli_option *opt, struct cli_options *o, const 
     case TYPE_SYNTAX:
         return set_syntax(opt, field, text, err);
     case TYPE_CAP:
-        return set_cap(opt, field, text, err);
+        return set_cap(opt, o, text, err);
     case TYPE_ON_RATE:
         return set_on_rate(opt, field, text, err);
     case TYPE_SECONDS:
@@ -293,7 +296,6 @@ static void set_defaults(struct cli_options *o)
         .every_s = 0,
     };
     caps_init(&o->caps);
-    o->caps.value[CAP_EVENTS] = 10; /* enough to see, as redbug has it */
 }
 
 static void wipe_cookie(struct cli_options *o)

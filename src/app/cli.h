@@ -60,10 +60,12 @@ struct cli_options {
     int64_t epmd_port, port;
     const char *host;
     enum syntax syntax;
-    struct caps caps;     /* of a trace */
+    bool syntax_given;
+    struct caps caps; /* of a trace, those that were given: the others are the configuration's */
+    bool cap_given[CAPS];
     const char *procs;
     double slower_s;
-    bool on_rate_shed, dry_run, force;
+    bool on_rate_shed, on_rate_given, dry_run, force;
     bool help, version;
 };
 

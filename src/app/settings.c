@@ -177,3 +177,16 @@ int settings_to_screen(const struct settings *s, struct screen *screen, const st
     }
     return 0;
 }
+
+void settings_trace_caps(const struct settings *s, bool batch, struct settings_trace *out)
+{
+    caps_init(&out->caps);
+    for (int i = 0; i < OPTIONS; i++) {
+        const struct option_row *row = &option_table[i];
+        if (row->type == OPTION_TYPE_CAP && (row->scope & (batch ? SCOPE_BATCH : SCOPE_SCREEN)))
+            out->caps.value[row->cap] = option_cap(&s->options, (enum option)i);
+    }
+    int on_rate = option_int(&s->options, OPTION_TRACE_ON_RATE);
+    out->on_rate_stop = on_rate == ON_RATE_AUTO ? batch : on_rate == ON_RATE_STOP;
+    out->syntax = (enum syntax)option_int(&s->options, OPTION_TRACE_SYNTAX);
+}

@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "live.h"
 #include "mistake.h"
+#include "settings.h"
 #include "target.h"
 #include "trace_port.h"
 
@@ -18,6 +19,7 @@
 struct tracing {
     const struct cli_options *options;
     const struct app_env *env;
+    struct settings_trace settings;
     uv_loop_t loop;
     struct target target;
     struct model *model;
@@ -175,16 +177,17 @@ static void on_event(void *arg, const struct trace_event *event, bool finished)
 
 /* ---- what the source tells */
 
-static struct trace_options trace_options_of(const struct cli_options *o)
+static struct trace_options trace_options_of(const struct tracing *t)
 {
+    const struct cli_options *o = t->options;
     return (struct trace_options){
         .patterns = o->rest,
         .n_patterns = o->n_rest,
         .procs = o->procs,
-        .syntax = o->syntax,
-        .caps = o->caps,
+        .syntax = t->settings.syntax,
+        .caps = t->settings.caps,
         .slower_us = (uint64_t)(o->slower_s * 1e6),
-        .on_rate_stop = !o->on_rate_shed,
+        .on_rate_stop = t->settings.on_rate_stop,
         .force = o->force,
         .dry_run = o->dry_run,
     };
@@ -193,7 +196,7 @@ static struct trace_options trace_options_of(const struct cli_options *o)
 static void open_session(struct tracing *t)
 {
     static const struct trace_handlers handlers = {.on_change = on_change, .on_event = on_event};
-    const struct trace_options options = trace_options_of(t->options);
+    const struct trace_options options = trace_options_of(t);
     struct error err = {.code = ERR_NONE};
     t->route = trace_route_new(t->live, t->model);
     int rc = trace_route_port(t->route, &t->port, &err);
@@ -203,7 +206,7 @@ static void open_session(struct tracing *t)
         finish(t, exit_code_of(err.code), &err);
     const struct trace_sink_options sink = {
         .format = t->options->format == FORMAT_JSON ? SINK_JSON : SINK_TEXT,
-        .syntax = t->options->syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG,
+        .syntax = t->settings.syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG,
         .node = t->port.node,
         .ascii = t->options->ascii || !t->env->utf8,
     };
@@ -330,17 +333,37 @@ static void stop(struct tracing *t)
     model_free(t->model);
 }
 
-/* Mistakes are told before anything is connected. */
-static int check_words(const struct cli_options *o)
+/* The configuration, and above it what the command line gives. */
+static int read_settings(struct tracing *t, struct error *err)
 {
+    const struct cli_options *o = t->options;
+    struct settings settings;
+    int rc = settings_init(&settings, o, t->env, err);
+    settings_print_mistakes(&settings);
+    settings_trace_caps(&settings, true, &t->settings);
+    settings_clear(&settings);
+    for (int i = 0; i < CAPS; i++)
+        if (o->cap_given[i])
+            t->settings.caps.value[i] = o->caps.value[i];
+    if (o->syntax_given)
+        t->settings.syntax = o->syntax;
+    if (o->on_rate_given)
+        t->settings.on_rate_stop = !o->on_rate_shed;
+    return rc;
+}
+
+/* Mistakes are told before anything is connected. */
+static int check_words(const struct tracing *t)
+{
+    const struct cli_options *o = t->options;
     struct error err = {.code = ERR_NONE};
     struct procs procs;
     size_t offset = 0;
     for (size_t i = 0; i < o->n_rest; i++) {
         struct pattern **patterns = NULL;
         size_t n = 0;
-        if (patterns_parse(&patterns, &n, o->rest[i], strlen(o->rest[i]), o->syntax, &offset,
-                           &err) != 0) {
+        if (patterns_parse(&patterns, &n, o->rest[i], strlen(o->rest[i]), t->settings.syntax,
+                           &offset, &err) != 0) {
             mistake_print(o->rest[i], offset, &err);
             return EXIT_USAGE;
         }
@@ -359,7 +382,11 @@ static int check_words(const struct cli_options *o)
 int command_trace(const struct cli_options *o, const struct app_env *env)
 {
     struct tracing t = {.options = o, .env = env};
-    int code = check_words(o);
+    int code = EXIT_USAGE;
+    if (read_settings(&t, &t.err) != 0)
+        fprintf(stderr, "beamtop: %s\n", t.err.text);
+    else
+        code = check_words(&t);
     if (code != EXIT_DONE)
         return code;
     t.model = model_new();

@@ -69,18 +69,7 @@ static void apply_option(struct tui *t, enum option option)
     case OPTION_CAPTURE_WHEN:
         tui_set_trigger(t);
         break;
-    case OPTION_TIMEOUT: /* looked at where they are used */
-    case OPTION_RECONNECT:
-    case OPTION_VIEW:
-    case OPTION_ROWS:
-    case OPTION_MAILBOX_MESSAGES:
-    case OPTION_MAILBOX_BYTES:
-    case OPTION_STATE_TIMEOUT:
-    case OPTION_STATE_BYTES:
-    case OPTION_CAPTURE_DIR:
-    case OPTION_CAPTURE_FORMAT:
-    case OPTION_PROMPT_HISTORY:
-    case OPTIONS:
+    default: /* looked at where they are used */
         break;
     }
 }

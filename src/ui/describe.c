@@ -80,6 +80,8 @@ static void put_values(struct buf *out, const struct option_row *row)
     if (row->type == OPTION_TYPE_ENUM) {
         for (size_t i = 0; row->choices[i]; i++)
             buf_printf(out, "%s%s", i > 0 ? ", " : "", row->choices[i]);
+    } else if (row->type == OPTION_TYPE_CAP) {
+        option_cap_range(row, out);
     } else {
         buf_puts(out, option_type_name(row->type));
         if (row->high > 0)

@@ -25,6 +25,7 @@ const char *option_type_name(enum option_type type)
         [OPTION_TYPE_ENUM] = "one of",
         [OPTION_TYPE_STRING] = "text",
         [OPTION_TYPE_COLUMNS] = "columns",
+        [OPTION_TYPE_CAP] = "cap",
     };
     return type_names[type];
 }
@@ -71,6 +72,16 @@ static bool parse_choice(const char *const *choices, const char *s, double *out)
     return false;
 }
 
+static bool parse_cap(enum cap cap, const char *s, double *out)
+{
+    struct caps caps;
+    struct error range = {0}; /* told by refuse(), with the option's name */
+    if (caps_parse(&caps, cap, s, &range) != 0)
+        return false;
+    *out = (double)caps.value[cap];
+    return true;
+}
+
 static bool parse_value(const struct option_row *row, const char *s, double *out)
 {
     switch (row->type) {
@@ -86,11 +97,21 @@ static bool parse_value(const struct option_row *row, const char *s, double *out
         return text_parse_bytes(s, out) == 0;
     case OPTION_TYPE_ENUM:
         return parse_choice(row->choices, s, out);
+    case OPTION_TYPE_CAP:
+        return parse_cap(row->cap, s, out);
     case OPTION_TYPE_STRING:
     case OPTION_TYPE_COLUMNS:
         break;
     }
     return true;
+}
+
+static void put_duration(double seconds, struct buf *out)
+{
+    if (seconds != 0 && seconds < 1)
+        buf_printf(out, "%gms", seconds * 1e3);
+    else
+        buf_printf(out, "%.10gs", seconds);
 }
 
 static void put_number(const struct option_row *row, double v, struct buf *out)
@@ -103,10 +124,13 @@ static void put_number(const struct option_row *row, double v, struct buf *out)
         buf_puts(out, row->choices[(size_t)v]);
         return;
     case OPTION_TYPE_DURATION:
-        if (v != 0 && v < 1)
-            buf_printf(out, "%gms", v * 1e3);
+        put_duration(v, out);
+        return;
+    case OPTION_TYPE_CAP:
+        if (cap_table[row->cap].unit == UNIT_MS)
+            put_duration(v / 1e3, out);
         else
-            buf_printf(out, "%.10gs", v);
+            buf_printf(out, "%.0f", v);
         return;
     case OPTION_TYPE_BYTES:
     case OPTION_TYPE_INT:
@@ -121,6 +145,30 @@ static void put_number(const struct option_row *row, double v, struct buf *out)
     }
 }
 
+void option_cap_range(const struct option_row *row, struct buf *out)
+{
+    static const char *const kinds[] = {[UNIT_COUNT] = "a whole number", [UNIT_MS] = "a duration",
+                                        [UNIT_PER_S] = "a rate", [UNIT_BYTES] = "a size in bytes"};
+    const struct cap_row *cap = &cap_table[row->cap];
+    char least[32], ceiling[32];
+    buf_printf(out, "%s from %s to %s", kinds[cap->unit],
+               cap_format(least, sizeof least, row->cap, cap->least),
+               cap_format(ceiling, sizeof ceiling, row->cap, cap->ceiling));
+}
+
+/* "a duration from 250ms to 3600s": numbers, durations, sizes. */
+static void put_range(const struct option_row *row, struct buf *out)
+{
+    if (row->type == OPTION_TYPE_CAP) {
+        option_cap_range(row, out);
+        return;
+    }
+    buf_printf(out, "a %s from ", option_type_name(row->type));
+    put_number(row, row->low, out);
+    buf_puts(out, " to ");
+    put_number(row, row->high, out);
+}
+
 static int refuse(const struct option_row *row, const char *text, struct error *err)
 {
     struct buf allowed;
@@ -131,10 +179,7 @@ static int refuse(const struct option_row *row, const char *text, struct error *
     } else if (row->type == OPTION_TYPE_BOOL) {
         buf_puts(&allowed, "yes or no");
     } else {
-        buf_printf(&allowed, "a %s from ", option_type_name(row->type));
-        put_number(row, row->low, &allowed);
-        buf_puts(&allowed, " to ");
-        put_number(row, row->high, &allowed);
+        put_range(row, &allowed);
     }
     int rc =
         error_set(err, ERR_USAGE, "%s takes %s, not “%s”", row->name, buf_cstr(&allowed), text);
@@ -164,7 +209,8 @@ int option_set(struct options *o, enum option option, const char *text, struct e
     double number = 0;
     if (!parse_value(row, text, &number))
         return refuse(row, text, err);
-    bool ranged = row->type != OPTION_TYPE_BOOL && row->type != OPTION_TYPE_ENUM;
+    bool ranged = row->type != OPTION_TYPE_BOOL && row->type != OPTION_TYPE_ENUM &&
+                  row->type != OPTION_TYPE_CAP; /* caps_parse has looked */
     if (ranged && !(number >= row->low && number <= row->high))
         return refuse(row, text, err);
     if (number != value->number) {
@@ -251,6 +297,12 @@ double option_double(const struct options *o, enum option option)
            option_table[option].type == OPTION_TYPE_DURATION ||
            option_table[option].type == OPTION_TYPE_BYTES);
     return o->values[option].number;
+}
+
+uint64_t option_cap(const struct options *o, enum option option)
+{
+    assert(option_table[option].type == OPTION_TYPE_CAP);
+    return (uint64_t)o->values[option].number;
 }
 
 const char *option_text(const struct options *o, enum option option)

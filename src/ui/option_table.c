@@ -1,9 +1,14 @@
 #include "beamtop/base/limits.h"
+#include "beamtop/trace/pattern.h"
 #include "beamtop/ui/capture.h"
 #include "beamtop/ui/option.h"
 
 static const char *const auto_choices[] = {
     [AUTO_AUTO] = "auto", [AUTO_YES] = "yes", [AUTO_NO] = "no", NULL};
+static const char *const on_rate_choices[] = {
+    [ON_RATE_AUTO] = "auto", [ON_RATE_SHED] = "shed", [ON_RATE_STOP] = "stop", NULL};
+static const char *const syntax_choices[] = {
+    [SYNTAX_AUTO] = "auto", [SYNTAX_ERLANG] = "erlang", [SYNTAX_ELIXIR] = "elixir", NULL};
 static const char *const color_choices[] = {
     [COLORS_AUTO] = "auto", [COLORS_256] = "256", [COLORS_16] = "16",
     [COLORS_8] = "8",       [COLORS_NONE] = "none", NULL};
@@ -93,4 +98,46 @@ const struct option_row option_table[OPTIONS] = {
                                .initial = "500", .low = 0, .high = LIMIT_PROMPT_HISTORY,
                                .words = WORD_NUMBER, .scope = SCOPE_SCREEN, .unit = "lines",
                                .help = "lines of each prompt that are kept for the next start"},
+    [OPTION_TRACE_TIME] = {.name = "trace-time", .type = OPTION_TYPE_CAP, .initial = "15s",
+        .cap = CAP_TIME_MS, .words = WORD_DURATION, .scope = SCOPE_BOTH, .unit = "",
+        .help = "how long a trace lasts"},
+    [OPTION_TRACE_EVENTS] = {.name = "trace-events", .type = OPTION_TYPE_CAP, .initial = "100",
+        .cap = CAP_EVENTS, .words = WORD_NUMBER, .scope = SCOPE_SCREEN, .unit = "",
+        .help = "calls and messages that a trace of the screen shows"},
+    [OPTION_TRACE_BATCH_EVENTS] = {.name = "trace-batch-events", .type = OPTION_TYPE_CAP, .initial = "10",
+        .cap = CAP_EVENTS, .words = WORD_NUMBER, .scope = SCOPE_BATCH, .unit = "",
+        .help = "calls and messages that a trace in batch shows"},
+    [OPTION_TRACE_RATE] = {.name = "trace-rate", .type = OPTION_TYPE_CAP, .initial = "200",
+        .cap = CAP_RATE_PER_S, .words = WORD_NUMBER, .scope = SCOPE_BOTH, .unit = "",
+        .help = "calls and messages that a trace shows in a second"},
+    [OPTION_TRACE_WINDOW] = {.name = "trace-window", .type = OPTION_TYPE_CAP, .initial = "256",
+        .cap = CAP_WINDOW, .words = WORD_NUMBER, .scope = SCOPE_BOTH, .unit = "",
+        .help = "events that the VM may emit before the collector has looked"},
+    [OPTION_TRACE_WINDOW_BYTES] = {.name = "trace-window-bytes", .type = OPTION_TYPE_CAP, .initial = "512KiB",
+        .cap = CAP_WINDOW_BYTES, .words = WORD_BYTES, .scope = SCOPE_BOTH, .unit = "",
+        .help = "heap that the events of a window may take"},
+    [OPTION_TRACE_TERM_SIZE] = {.name = "trace-term-size", .type = OPTION_TYPE_CAP, .initial = "2KiB",
+        .cap = CAP_TERM_BYTES, .words = WORD_BYTES, .scope = SCOPE_BOTH, .unit = "",
+        .help = "arguments, result or message of one event; larger ones are cut"},
+    [OPTION_TRACE_BYTES] = {.name = "trace-bytes", .type = OPTION_TYPE_CAP, .initial = "1MiB",
+        .cap = CAP_BYTES, .words = WORD_BYTES, .scope = SCOPE_BOTH, .unit = "",
+        .help = "all that a trace may send"},
+    [OPTION_TRACE_HEAP] = {.name = "trace-heap", .type = OPTION_TYPE_CAP, .initial = "32MiB",
+        .cap = CAP_HEAP_BYTES, .words = WORD_BYTES, .scope = SCOPE_BOTH, .unit = "",
+        .help = "memory of a trace's collector on the node"},
+    [OPTION_TRACE_FUNCTIONS] = {.name = "trace-functions", .type = OPTION_TYPE_CAP, .initial = "1000",
+        .cap = CAP_FUNCTIONS, .words = WORD_NUMBER, .scope = SCOPE_BOTH, .unit = "",
+        .help = "functions that the patterns of a trace may match"},
+    [OPTION_TRACE_PROCESSES] = {.name = "trace-processes", .type = OPTION_TYPE_CAP, .initial = "10000",
+        .cap = CAP_PROCESSES, .words = WORD_NUMBER, .scope = SCOPE_BOTH, .unit = "",
+        .help = "processes that a trace looks at when it chooses some of them"},
+    [OPTION_TRACE_ON_RATE] = {.name = "trace-on-rate", .type = OPTION_TYPE_ENUM,
+        .initial = "auto", .choices = on_rate_choices, .words = WORD_CHOICE, .scope = SCOPE_BOTH,
+        .unit = "",
+        .help = "over its rate a trace sheds calls, or stops; auto: shed on the screen, stop in "
+                "batch"},
+    [OPTION_TRACE_SYNTAX] = {.name = "trace-syntax", .type = OPTION_TYPE_ENUM, .initial = "auto",
+        .choices = syntax_choices, .words = WORD_CHOICE, .scope = SCOPE_BOTH, .unit = "",
+        .help = "spelling of patterns and terms of a trace; auto: patterns as they are "
+                "recognised, terms in Erlang's"},
 };

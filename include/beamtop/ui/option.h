@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "beamtop/base/error.h"
+#include "beamtop/trace/caps.h"
 #include "beamtop/ui/word.h"
 
 struct buf;
@@ -41,6 +42,19 @@ enum option {
     OPTION_CAPTURE_EVERY,    /* duration, 0 never */
     OPTION_CAPTURE_WHEN,     /* string: `run_queue > 8`, empty never */
     OPTION_PROMPT_HISTORY,   /* int: lines kept on disk for each kind of prompt */
+    OPTION_TRACE_TIME,       /* cap, as those that follow */
+    OPTION_TRACE_EVENTS,
+    OPTION_TRACE_BATCH_EVENTS,
+    OPTION_TRACE_RATE,
+    OPTION_TRACE_WINDOW,
+    OPTION_TRACE_WINDOW_BYTES,
+    OPTION_TRACE_TERM_SIZE,
+    OPTION_TRACE_BYTES,
+    OPTION_TRACE_HEAP,
+    OPTION_TRACE_FUNCTIONS,
+    OPTION_TRACE_PROCESSES,
+    OPTION_TRACE_ON_RATE,    /* enum option_on_rate */
+    OPTION_TRACE_SYNTAX,     /* enum syntax (trace/pattern.h) */
     OPTIONS,
 };
 
@@ -53,12 +67,15 @@ enum option_type {
     OPTION_TYPE_ENUM,     /* one of `choices`; its index */
     OPTION_TYPE_STRING,
     OPTION_TYPE_COLUMNS,  /* column keys with commas between */
+    OPTION_TYPE_CAP,      /* of a trace: caps_parse's forms, the range and the unit of `cap` */
 };
 
 /* Where a setting has an effect. Bits. */
 enum option_scope { SCOPE_SCREEN = 1, SCOPE_BATCH = 2, SCOPE_BOTH = 3 };
 
 enum option_auto { AUTO_AUTO, AUTO_YES, AUTO_NO };
+/* AUTO: a trace of the screen sheds, one in batch stops. */
+enum option_on_rate { ON_RATE_AUTO, ON_RATE_SHED, ON_RATE_STOP };
 enum option_colors { COLORS_AUTO, COLORS_256, COLORS_16, COLORS_8, COLORS_NONE };
 
 struct option_row {
@@ -66,6 +83,7 @@ struct option_row {
     enum option_type type;
     const char *initial; /* the default, as `set` would take it */
     double low, high;    /* inclusive; numbers, durations, bytes */
+    enum cap cap;        /* CAP */
     const char *const *choices; /* ENUM: NULL-terminated */
     enum word_kind words;       /* what completes the value */
     unsigned scope;
@@ -76,7 +94,7 @@ struct option_row {
 extern const struct option_row option_table[OPTIONS]; /* indexed by enum option */
 
 struct option_value {
-    double number; /* BOOL 0 or 1, ENUM its index, INT, DOUBLE, DURATION (s), BYTES */
+    double number; /* BOOL 0 or 1, ENUM its index, INT, DOUBLE, DURATION (s), BYTES, CAP */
     char *text;    /* STRING, COLUMNS: owned, never NULL */
 };
 
@@ -91,6 +109,8 @@ void options_clear(struct options *o);
 
 int option_find(const char *name, size_t len); /* enum option, or -1 */
 const char *option_type_name(enum option_type type);
+/* "a duration from 1 ms to 600 s", of a CAP */
+void option_cap_range(const struct option_row *row, struct buf *out);
 
 /* Parses, checks the range and sets. ERR_USAGE says what is allowed; the value is unchanged then.
  */
@@ -105,6 +125,7 @@ void option_print(const struct options *o, enum option option, struct buf *out);
 bool option_bool(const struct options *o, enum option option);
 int option_int(const struct options *o, enum option option); /* INT, ENUM, BYTES */
 double option_double(const struct options *o, enum option option); /* DOUBLE, DURATION, BYTES */
+uint64_t option_cap(const struct options *o, enum option option); /* CAP, in its unit */
 const char *option_text(const struct options *o,
                         enum option option); /* STRING, COLUMNS; borrowed */
 

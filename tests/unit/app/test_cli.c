@@ -156,7 +156,8 @@ static void test_a_trace(void **state)
     assert_string_equal(o.rest[0], "a:b");
     assert_string_equal(o.rest[1], "c:d");
     assert_int_equal(o.caps.value[CAP_TIME_MS], 5000);
-    assert_int_equal(o.caps.value[CAP_EVENTS], 10);
+    assert_true(o.cap_given[CAP_TIME_MS]);
+    assert_false(o.cap_given[CAP_EVENTS]);
     assert_int_equal(o.caps.value[CAP_TERM_BYTES], 4096);
     assert_true(fabs(o.slower_s - 0.005) < 1e-9 && o.on_rate_shed && !o.force);
 }

@@ -119,6 +119,12 @@ static void test_mistakes(void **state)
         {"source a.conf", 1, 8, "sources itself"},
         {"set theme none", 1, 11, "built in are"},
         {"set theme ../x", 1, 11, "folder"},
+        {"set trace-time 11m", 1, 16, "a duration from 1 ms to 600 s"},
+        {"set trace-events 0", 1, 18, "a whole number from 1 to 10000"},
+        {"set trace-term-size 1GiB", 1, 21, "a size in bytes from 64 B to 256.0 KiB"},
+        {"set trace-rate fast", 1, 16, "a rate from 1/s to 5000/s"},
+        {"set trace-on-rate wait", 1, 19, "one of auto, shed, stop"},
+        {"set trace-syntax rust", 1, 18, "one of auto, erlang, elixir"},
         {"set view \x01", 1, 10, "control byte"},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -212,6 +218,9 @@ static void test_options(void **state)
         {OPTION_MAILBOX_BYTES, "2KiB", "2048"}, {OPTION_OWN, "ON", "yes"},
         {OPTION_COLORS, "none", "none"},     {OPTION_BUDGET, "0.5", "0.5"},
         {OPTION_COLUMNS, "pid,name", "pid,name"},
+        {OPTION_TRACE_TIME, "500ms", "500ms"}, {OPTION_TRACE_TIME, "2m", "120s"},
+        {OPTION_TRACE_EVENTS, "1k", "1000"},  {OPTION_TRACE_RATE, "50/s", "50"},
+        {OPTION_TRACE_TERM_SIZE, "4KiB", "4096"}, {OPTION_TRACE_SYNTAX, "elixir", "elixir"},
     };
     struct options o;
     struct error err = {0};
@@ -237,6 +246,26 @@ static void test_options(void **state)
     options_clear(&o);
 }
 
+/* Each cap has its setting, whose default is the cap's own; batch shows fewer events. */
+static void test_caps(void **state)
+{
+    (void)state;
+    struct options o;
+    options_init(&o);
+    for (int cap = 0; cap < CAPS; cap++) {
+        char name[64];
+        snprintf(name, sizeof name, "trace-%s", cap_table[cap].key);
+        int option = option_find(name, strlen(name));
+        if (option < 0 || option_table[option].type != OPTION_TYPE_CAP ||
+            (int)option_table[option].cap != cap)
+            fail_msg("no setting %s", name);
+        if (option_cap(&o, (enum option)option) != cap_table[cap].value)
+            fail_msg("%s has another default than the cap", name);
+    }
+    assert_int_equal(option_cap(&o, OPTION_TRACE_BATCH_EVENTS), 10);
+    options_clear(&o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +276,7 @@ int main(void)
         cmocka_unit_test(test_mistakes_are_bounded),
         cmocka_unit_test(test_prompt_commands),
         cmocka_unit_test(test_options),
+        cmocka_unit_test(test_caps),
     };
     return cmocka_run_group_tests_name("config", tests, NULL, NULL);
 }
