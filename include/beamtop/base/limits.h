@@ -57,6 +57,8 @@
 #define LIMIT_TRACE_STACK 64                      /* frames told of one call */
 #define LIMIT_TRACE_HELD_BYTES (1024u * 1024)     /* messages before the answer `armed`: more than the first credit */
 #define LIMIT_TRACE_FIELDS 1000                   /* of one record */
+#define LIMIT_CALLS_WINDOW_MS 45000               /* of counted calls: within a question's deadline */
+#define LIMIT_CALLS_ROWS 1000                     /* functions told of a window */
 #define LIMIT_NAMES 200000                        /* functions remembered for completion */
 
 /* ui */
