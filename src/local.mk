@@ -112,6 +112,7 @@ noinst_LIBRARIES += src/libmodel.a
 src_libmodel_a_SOURCES = \
 	src/model/column.c \
 	src/model/decode.c \
+	src/model/decode_armed.c \
 	src/model/decode_detail.c \
 	src/model/decode_process.c \
 	src/model/decode_read.c \

@@ -93,6 +93,12 @@ struct slice decode_keep_mfa(struct decoder *d, struct slice mod, struct slice f
     return keep_scratch(d);
 }
 
+struct slice decode_keep_pid(struct decoder *d, const struct etf_pid *pid)
+{
+    print_pid(&d->scratch, pid);
+    return keep_scratch(d);
+}
+
 bool decode_mfa(struct decoder *d, struct slice *out)
 {
     *out = empty;

@@ -42,6 +42,7 @@ struct slice decode_keep_mfa(struct decoder *d, struct slice mod, struct slice f
 bool decode_name(struct decoder *d, struct slice *out);    /* atom, binary, {M,F,A} or undefined */
 bool decode_printed(struct decoder *d, struct slice *out); /* any term, as text */
 bool decode_bool(struct decoder *d, bool *out);
+struct slice decode_keep_pid(struct decoder *d, const struct etf_pid *pid);
 /* Enters a list of terms (not of bytes) of at most cap elements; zeroed room for them in *items. */
 bool decode_list(struct decoder *d, struct cursor_list *list, size_t cap, size_t size, void *items);
 
@@ -69,7 +70,7 @@ bool decode_identity(struct decoder *d, struct proc_row *row);
 /* The value of one item as a scan gives it. */
 bool decode_item(struct decoder *d, enum proc_item item, struct proc_row *row);
 
-/* ---- decode_process.c, decode_detail.c */
+/* ---- decode_process.c, decode_detail.c, decode_armed.c */
 
 int decode_process(struct arena *arena, const uint8_t *term, size_t len,
                    struct process_detail *out, struct error *err);
@@ -83,6 +84,8 @@ int decode_apps(struct arena *arena, const uint8_t *term, size_t len, struct app
                 struct error *err);
 int decode_tree(struct arena *arena, const uint8_t *term, size_t len, struct tree_detail *out,
                 struct error *err);
+int decode_armed(struct arena *arena, const uint8_t *term, size_t len, struct armed_detail *out,
+                 struct error *err);
 
 /* ---- rate.c */
 

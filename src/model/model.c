@@ -23,7 +23,7 @@ struct slot {
 
 struct model {
     struct slot node_slot, system_slot, scan_slot, process_slot, mailbox_slot, state_slot;
-    struct slot alloc_slot, apps_slot, tree_slot;
+    struct slot alloc_slot, apps_slot, tree_slot, armed_slot;
     struct node_info node;
     struct system_sample system;
     struct proc_scan scan;
@@ -33,6 +33,7 @@ struct model {
     struct alloc_detail alloc;
     struct apps_detail apps;
     struct tree_detail tree;
+    struct armed_detail armed;
     const struct trace_log *trace;
     long utc_offset_s;
     bool system_gap, apps_gap; /* the next sample has none before it */
@@ -56,7 +57,8 @@ struct model *model_new(void)
     struct model *m = alloc_zero(1, sizeof *m);
     struct slot *const slots[] = {&m->node_slot,    &m->system_slot,  &m->scan_slot,
                                   &m->process_slot, &m->mailbox_slot, &m->state_slot,
-                                  &m->alloc_slot,   &m->apps_slot,    &m->tree_slot};
+                                  &m->alloc_slot,   &m->apps_slot,    &m->tree_slot,
+                                  &m->armed_slot};
     for (size_t i = 0; i < ARRAY_LEN(slots); i++) {
         arena_init(&slots[i]->arenas[0]);
         arena_init(&slots[i]->arenas[1]);
@@ -80,7 +82,8 @@ void model_free(struct model *m)
         return;
     struct slot *const slots[] = {&m->node_slot,    &m->system_slot,  &m->scan_slot,
                                   &m->process_slot, &m->mailbox_slot, &m->state_slot,
-                                  &m->alloc_slot,   &m->apps_slot,    &m->tree_slot};
+                                  &m->alloc_slot,   &m->apps_slot,    &m->tree_slot,
+                                  &m->armed_slot};
     for (size_t i = 0; i < ARRAY_LEN(slots); i++) {
         arena_clear(&slots[i]->arenas[0]);
         arena_clear(&slots[i]->arenas[1]);
@@ -314,6 +317,15 @@ int model_take_tree(struct model *m, const uint8_t *term, size_t len, struct err
     return slot_end(&m->tree_slot, rc);
 }
 
+int model_take_armed(struct model *m, const uint8_t *term, size_t len, struct error *err)
+{
+    struct armed_detail next;
+    int rc = decode_armed(slot_next(&m->armed_slot), term, len, &next, err);
+    if (rc == 0)
+        m->armed = next;
+    return slot_end(&m->armed_slot, rc);
+}
+
 /* ---- link, cost, journal */
 
 void model_gap(struct model *m)
@@ -448,6 +460,11 @@ const struct apps_detail *model_apps(const struct model *m)
 const struct tree_detail *model_tree(const struct model *m)
 {
     return m->tree_slot.known ? &m->tree : NULL;
+}
+
+const struct armed_detail *model_armed(const struct model *m)
+{
+    return m->armed_slot.known ? &m->armed : NULL;
 }
 
 void model_set_trace(struct model *m, const struct trace_log *log)

@@ -45,6 +45,7 @@
 #define LIMIT_SEEN_NAMES 4096                     /* registered names whose last pid is remembered */
 #define LIMIT_DETAIL_ITEMS 20000                  /* elements of one list of a detail answer: links, frames, nodes of a tree */
 #define LIMIT_APPS 4096                           /* applications of one answer */
+#define LIMIT_ARMED 1000                          /* breakpoints, and flags, asked for, more are counted; and sessions */
 
 /* trace: the caps that a person sets, with their ceilings, are in trace/caps.h */
 #define LIMIT_TRACE_PATTERNS 32                   /* in one trace */

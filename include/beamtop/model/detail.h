@@ -1,6 +1,6 @@
 /*
- * Answers of `process`, `mailbox`, `state`, `alloc`, `apps`, `tree` (docs/queries.md) as plain
- * values. Unknown numbers are -1 or NaN. Strings are owned by the answer's arena.
+ * Answers of `process`, `mailbox`, `state`, `alloc`, `apps`, `tree` (docs/queries.md) and `armed`
+ * (docs/tracing.md) as plain values. Unknown numbers are -1 or NaN. Strings are owned by the answer's arena.
  */
 #ifndef BEAMTOP_MODEL_DETAIL_H
 #define BEAMTOP_MODEL_DETAIL_H
@@ -119,6 +119,39 @@ struct tree_detail {
     struct tree_node *nodes;
     size_t n_nodes;
     bool partial;
+};
+
+enum armed_kind {
+    ARMED_SESSION, ARMED_BREAKPOINT, ARMED_FLAGS, ARMED_MONITOR, ARMED_CONTROL_WORD,
+};
+
+/* One thing that someone has armed on the node. */
+struct armed_row {
+    enum armed_kind kind;
+    struct slice what;    /* the kind in a word */
+    struct slice where;   /* mod:fun/2, send, a process by name or pid, new_processes, … */
+    bool has_pid;
+    struct etf_pid pid;   /* flags: the process */
+    struct slice pid_text; /* as printed; empty without */
+    struct slice session; /* empty: the node's single space, or of no space */
+    struct slice tracer;  /* whom it tells: pid and name; empty when unknown */
+    bool beamtop;         /* a beamtop armed it, this one or another */
+    struct slice traced;  /* breakpoint: "local", "global", "meta" or empty */
+    struct slice text;    /* match specification, flags, or what is monitored */
+    int64_t value;        /* control word; -1 else */
+    int64_t call_count, call_time_us, call_memory_words; /* counters; -1: none */
+    int64_t breakpoints, processes; /* session: how many it has; -1 else, or when some are cut */
+};
+
+struct armed_detail {
+    uint64_t mono_ns;
+    int64_t control_word, sessions, monitors;
+    int64_t breakpoints, flags; /* all there are; the rows may be fewer */
+    int64_t breakpoints_shown, flags_shown;
+    int64_t processes; /* of `flags`, without what is said of new processes and ports */
+    int64_t ours;      /* processes of this connection that hold a trace */
+    struct armed_row *rows; /* sessions, control word, monitors, breakpoints, flags */
+    size_t n_rows;
 };
 
 #endif

@@ -47,6 +47,7 @@ int model_take_state(struct model *m, const uint8_t *term, size_t len, struct er
 int model_take_alloc(struct model *m, const uint8_t *term, size_t len, struct error *err);
 int model_take_apps(struct model *m, const uint8_t *term, size_t len, struct error *err);
 int model_take_tree(struct model *m, const uint8_t *term, size_t len, struct error *err);
+int model_take_armed(struct model *m, const uint8_t *term, size_t len, struct error *err);
 
 /* The link's state and words for a person; LINK_LOST puts a gap into every history. */
 void model_set_link(struct model *m, enum link_state state, const char *text);
@@ -77,6 +78,7 @@ const struct state_detail *model_state(const struct model *m);
 const struct alloc_detail *model_alloc(const struct model *m);
 const struct apps_detail *model_apps(const struct model *m);
 const struct tree_detail *model_tree(const struct model *m);
+const struct armed_detail *model_armed(const struct model *m);
 
 /* The trace that is shown, or was last (trace/log.h); borrowed from whoever set it. NULL: none. */
 struct trace_log;

@@ -18,6 +18,7 @@ enum need {
     NEED_ALLOC = 1 << 3,
     NEED_APPS = 1 << 4,
     NEED_TREE = 1 << 5, /* the tree of want.tree_app */
+    NEED_ARMED = 1 << 6, /* what anyone has armed on the node */
 };
 
 #define WANT_ITEMS 32

@@ -16,7 +16,7 @@
 
 enum answer_kind {
     ANSWER_NODE, ANSWER_SYSTEM, ANSWER_SCAN, ANSWER_PROCESS, ANSWER_MAILBOX, ANSWER_STATE,
-    ANSWER_ALLOC, ANSWER_APPS, ANSWER_TREE, ANSWER_KINDS,
+    ANSWER_ALLOC, ANSWER_APPS, ANSWER_TREE, ANSWER_ARMED, ANSWER_KINDS,
 };
 
 #define NODE_ANSWER                                                                           \
@@ -89,6 +89,18 @@ static const struct answer {
      "100}}, {1, <0.31.0>, <<\"shop_sup\">>, supervisor, {shop_sup, {shop_sup,init,1}, 0, 200}},"
      "{2, undefined, <<\"cart\">>, worker, undefined}, {2, <0.33.0>, <<\"db\">>, busy, "
      "{undefined, undefined, undefined, undefined}}], true}"},
+    {"armed", ANSWER_ARMED,
+     "{armed, 5, 17, [{<<\"theirs\">>, false}, {<<\"beamtop\">>, true}], "
+     "{7, [{<<>>, send, 0, 0, [{global, <<\"[{[x],[],[]}]\">>}]}, "
+     "{<<>>, shop_cart, 'add item', 2, [{local, <<>>}, {call_count, 12}, {call_time, 345}, "
+     "{call_memory, 6}]}, "
+     "{<<\"theirs\">>, lists, seq, 2, [{meta, <<\"<0.9.0> theirs\">>}, {global, <<\"[]\">>}]}, "
+     "{<<\"beamtop\">>, shop_cart, add, 2, [{local, <<\"[{'_',[],[]}]\">>}, {call_count, 0}]}]}, "
+     "{3, [{<<>>, new_processes, <<>>, [procs, call], <<\"<0.9.0> theirs\">>}, "
+     "{<<\"beamtop\">>, <0.41.0>, <<\"shop_cart\">>, [call], <<\"<0.50.0> beamtop:keeper/0\">>}, "
+     "{<<\"theirs\">>, <0.42.1>, <<>>, [], <<>>}]}, "
+     "[<<\"system_monitor <0.9.0> theirs [{long_gc,100}]\">>, <<\"odd\">>], 1}"},
+    {"nothing armed", ANSWER_ARMED, "{armed, 5, 0, [], {0, []}, {0, []}, [], 0}"},
 };
 
 struct term {
@@ -137,6 +149,8 @@ static inline int give_bytes(struct model *m, enum answer_kind kind, const uint8
         return model_take_apps(m, bytes, len, err);
     case ANSWER_TREE:
         return model_take_tree(m, bytes, len, err);
+    case ANSWER_ARMED:
+        return model_take_armed(m, bytes, len, err);
     case ANSWER_KINDS:
         break;
     }

@@ -20,15 +20,15 @@ static void assert_slice(struct slice is, const char *text)
 
 /* What a bad answer must leave as it was. */
 struct kept {
-    const void *all[9];
-    int64_t sums[9];
+    const void *all[10];
+    int64_t sums[10];
 };
 
 static struct kept keep(const struct model *m)
 {
     struct kept k = {.all = {model_node(m), model_system(m), model_scan(m), model_process(m),
                              model_mailbox(m), model_state(m), model_alloc(m), model_apps(m),
-                             model_tree(m)}};
+                             model_tree(m), model_armed(m)}};
     k.sums[0] = model_node(m)->schedulers + (int64_t)model_node(m)->name.len;
     k.sums[1] = model_system(m)->reductions + model_system(m)->schedulers[0].total;
     k.sums[2] = model_scan(m)->total + model_scan(m)->rows[0].reductions;
@@ -38,13 +38,14 @@ static struct kept keep(const struct model *m)
     k.sums[6] = model_alloc(m)->block_bytes + model_alloc(m)->rows[0].instances;
     k.sums[7] = model_apps(m)->rows[0].reductions;
     k.sums[8] = model_tree(m)->nodes[1].memory_bytes;
+    k.sums[9] = model_armed(m)->control_word + (int64_t)model_armed(m)->rows[0].where.len;
     return k;
 }
 
 static struct model *full_model(void)
 {
     static const char *const first[] = {"node", "system", "scan", "process", "mailbox", "state",
-                                        "alloc", "apps", "tree"};
+                                        "alloc", "apps", "tree", "armed"};
     struct model *m = model_new();
     struct error err = {0};
     for (size_t i = 0; i < ARRAY_LEN(first); i++)
@@ -185,6 +186,28 @@ static const struct {
     {"state: swapped", ANSWER_STATE, "{state, <<>>, 2}"},
     {"alloc: carriers of three", ANSWER_ALLOC,
      "{alloc, 5, [{a, 3, {10, 600, 2}, {1, 300, 1, 400}, {1, 600, 100}}], undefined}"},
+    {"armed: seven", ANSWER_ARMED, "{armed, 5, 0, [], {0, []}, {0, []}, []}"},
+    {"armed: other tag", ANSWER_ARMED, "{harmed, 5, 0, [], {0, []}, {0, []}, [], 0}"},
+    {"armed: sessions are bytes", ANSWER_ARMED, "{armed, 5, 0, \"ab\", {0, []}, {0, []}, [], 0}"},
+    {"armed: session without whose", ANSWER_ARMED,
+     "{armed, 5, 0, [{<<>>, maybe}], {0, []}, {0, []}, [], 0}"},
+    {"armed: a total below the list", ANSWER_ARMED,
+     "{armed, 5, 0, [], {0, [{<<>>, a, b, 1, []}]}, {0, []}, [], 0}"},
+    {"armed: a total below zero", ANSWER_ARMED, "{armed, 5, 0, [], {-1, []}, {0, []}, [], 0}"},
+    {"armed: unknown item", ANSWER_ARMED,
+     "{armed, 5, 0, [], {1, [{<<>>, a, b, 1, [{colour, 1}]}]}, {0, []}, [], 0}"},
+    {"armed: a count below zero", ANSWER_ARMED,
+     "{armed, 5, 0, [], {1, [{<<>>, a, b, 1, [{call_count, -1}]}]}, {0, []}, [], 0}"},
+    {"armed: a count of text", ANSWER_ARMED,
+     "{armed, 5, 0, [], {1, [{<<>>, a, b, 1, [{call_time, <<>>}]}]}, {0, []}, [], 0}"},
+    {"armed: a place of numbers", ANSWER_ARMED,
+     "{armed, 5, 0, [], {1, [{<<>>, 1, 2, 3, []}]}, {0, []}, [], 0}"},
+    {"armed: flags of a number", ANSWER_ARMED,
+     "{armed, 5, 0, [], {0, []}, {1, [{<<>>, 7, <<>>, [call], <<>>}]}, [], 0}"},
+    {"armed: flags are bytes", ANSWER_ARMED,
+     "{armed, 5, 0, [], {0, []}, {1, [{<<>>, <0.1.0>, <<>>, \"ab\", <<>>}]}, [], 0}"},
+    {"armed: monitor is an atom", ANSWER_ARMED, "{armed, 5, 0, [], {0, []}, {0, []}, [x], 0}"},
+    {"armed: ours is no number", ANSWER_ARMED, "{armed, 5, 0, [], {0, []}, {0, []}, [], true}"},
     {"alloc: mseg missing", ANSWER_ALLOC, "{alloc, 5, []}"},
     {"apps: row of six", ANSWER_APPS, "{apps, 1, [{shop, <<>>, <<>>, 5, 4096, 1000}], false}"},
     {"apps: partial is no boolean", ANSWER_APPS, "{apps, 1, [], maybe}"},

@@ -1,0 +1,356 @@
+/* What is armed on the node, as one list of rows. */
+#include "internal.h"
+
+#include <string.h>
+
+#include "beamtop/base/limits.h"
+
+#define ITEMS_MAX 16  /* of one breakpoint: the VM has six kinds */
+#define FLAGS_MAX 100 /* of one process: the VM has some twenty */
+
+/* As keeper.erl signs our processes; a tracer's text is its pid, a space and this. */
+static const char signature[] = " beamtop:keeper/0";
+
+static const struct {
+    const char *s;
+    size_t len;
+} kind_words[] = {
+#define WORD(kind, word) [kind] = {word, sizeof word - 1}
+    WORD(ARMED_SESSION, "session"),
+    WORD(ARMED_BREAKPOINT, "breakpoint"),
+    WORD(ARMED_FLAGS, "flags"),
+    WORD(ARMED_MONITOR, "monitor"),
+    WORD(ARMED_CONTROL_WORD, "control_word"),
+#undef WORD
+};
+
+static struct slice words(const char *s)
+{
+    return (struct slice){s, strlen(s)};
+}
+
+static struct armed_row row_of(enum armed_kind kind)
+{
+    const struct slice none = {"", 0};
+    return (struct armed_row){
+        .kind = kind,
+        .what = {kind_words[kind].s, kind_words[kind].len},
+        .where = none,
+        .pid_text = none,
+        .session = none,
+        .tracer = none,
+        .traced = none,
+        .text = none,
+        .value = -1,
+        .call_count = -1,
+        .call_time_us = -1,
+        .call_memory_words = -1,
+        .breakpoints = -1,
+        .processes = -1,
+    };
+}
+
+/* ---- parts of the answer, each to an array of its own */
+
+struct part {
+    struct armed_row *rows;
+    size_t n;
+    int64_t total;
+};
+
+/* Enters a list whose elements are rows of one kind. */
+static bool enter_part(struct decoder *d, struct part *part, struct cursor_list *list)
+{
+    if (!decode_list(d, list, LIMIT_ARMED, sizeof part->rows[0], &part->rows))
+        return false;
+    part->n = list->count;
+    part->total = (int64_t)list->count;
+    return true;
+}
+
+/* `{Total, List}`, a total that is no less than what the list has. */
+static bool enter_counted(struct decoder *d, struct part *part, struct cursor_list *list)
+{
+    int64_t total;
+    if (!cursor_tuple_of(&d->c, 2) || !cursor_int64(&d->c, &total) || !enter_part(d, part, list))
+        return false;
+    if (total < part->total)
+        return decoder_fail(d, "a total of the list behind it");
+    part->total = total;
+    return true;
+}
+
+static void decode_sessions(struct decoder *d, struct part *part)
+{
+    struct cursor_list list;
+    if (!enter_part(d, part, &list))
+        return;
+    for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++) {
+        struct armed_row *row = &part->rows[i];
+        *row = row_of(ARMED_SESSION);
+        cursor_tuple_of(&d->c, 2);
+        decode_binary(d, &row->where);
+        decode_bool(d, &row->beamtop);
+        row->session = row->where;
+    }
+    cursor_list_end(&d->c, &list);
+}
+
+static bool decode_counter(struct decoder *d, int64_t *counter)
+{
+    if (!cursor_int64(&d->c, counter))
+        return false;
+    return *counter >= 0 || decoder_fail(d, "a count");
+}
+
+static bool decode_trait(struct decoder *d, struct armed_row *row)
+{
+    struct slice key;
+    if (!cursor_tuple_of(&d->c, 2) || !decode_atom(d, &key))
+        return false;
+    const struct {
+        const char *key;
+        int64_t *counter;
+    } counters[] = {{"call_count", &row->call_count},
+                    {"call_time", &row->call_time_us},
+                    {"call_memory", &row->call_memory_words}};
+    for (size_t i = 0; i < ARRAY_LEN(counters); i++)
+        if (strcmp(key.s, counters[i].key) == 0)
+            return decode_counter(d, counters[i].counter);
+    if (strcmp(key.s, "meta") == 0) {
+        if (row->traced.len == 0)
+            row->traced = key;
+        return decode_binary(d, &row->tracer);
+    }
+    if (strcmp(key.s, "local") != 0 && strcmp(key.s, "global") != 0)
+        return decoder_fail(d, "an item of a breakpoint");
+    row->traced = key;
+    return decode_binary(d, &row->text);
+}
+
+/* Message patterns and what is loaded next have a name alone. */
+static bool decode_place(struct decoder *d, struct armed_row *row)
+{
+    struct slice mod, fun;
+    int64_t arity;
+    if (!decode_atom(d, &mod))
+        return false;
+    if (cursor_kind(&d->c) == ETF_KIND_INTEGER) {
+        row->where = mod;
+        return cursor_int64(&d->c, &arity) && cursor_int64(&d->c, &arity);
+    }
+    if (!decode_atom(d, &fun) || !cursor_int64(&d->c, &arity))
+        return false;
+    row->where = decode_keep_mfa(d, mod, fun, arity);
+    return true;
+}
+
+static void decode_breakpoints(struct decoder *d, struct part *part)
+{
+    struct cursor_list list, items;
+    void *room;
+    if (!enter_counted(d, part, &list))
+        return;
+    for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++) {
+        struct armed_row *row = &part->rows[i];
+        *row = row_of(ARMED_BREAKPOINT);
+        cursor_tuple_of(&d->c, 5);
+        decode_binary(d, &row->session);
+        decode_place(d, row);
+        if (!decode_list(d, &items, ITEMS_MAX, 1, &room))
+            return;
+        for (size_t k = 0; k < items.count && !cursor_failed(&d->c); k++)
+            decode_trait(d, row);
+        cursor_list_end(&d->c, &items);
+    }
+    cursor_list_end(&d->c, &list);
+}
+
+/* Flags as one text, with commas. */
+static void decode_flag_names(struct decoder *d, struct slice *out)
+{
+    struct cursor_list list;
+    void *room;
+    struct buf text;
+    if (!decode_list(d, &list, FLAGS_MAX, 1, &room))
+        return;
+    buf_init(&text, LIMIT_TERM_TEXT_BYTES);
+    for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++) {
+        struct slice flag = {"", 0};
+        decode_printed(d, &flag);
+        buf_printf(&text, "%s%.*s", i > 0 ? ", " : "", (int)flag.len, flag.s);
+    }
+    cursor_list_end(&d->c, &list);
+    if (text.len > 0)
+        *out = (struct slice){arena_strndup(d->arena, (const char *)text.data, text.len), text.len};
+    buf_clear(&text);
+}
+
+static void decode_flags(struct decoder *d, struct part *part)
+{
+    struct cursor_list list;
+    if (!enter_counted(d, part, &list))
+        return;
+    for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++) {
+        struct armed_row *row = &part->rows[i];
+        struct slice name = {"", 0};
+        *row = row_of(ARMED_FLAGS);
+        cursor_tuple_of(&d->c, 5);
+        decode_binary(d, &row->session);
+        if (cursor_kind(&d->c) == ETF_KIND_ATOM) {
+            decode_atom(d, &row->where);
+            decode_binary(d, &name);
+        } else {
+            row->has_pid = cursor_pid(&d->c, &row->pid, NULL);
+            if (row->has_pid)
+                row->pid_text = decode_keep_pid(d, &row->pid);
+            decode_binary(d, &name);
+            row->where = name.len > 0 ? name : row->pid_text;
+        }
+        decode_flag_names(d, &row->text);
+        decode_binary(d, &row->tracer);
+    }
+    cursor_list_end(&d->c, &list);
+}
+
+/* "system_monitor <0.5.0> name [{long_gc,100}]": what, whom it tells, which events. */
+static void split_monitor(struct armed_row *row, struct slice all)
+{
+    const char *end = all.s + all.len;
+    const char *who = memchr(all.s, ' ', all.len);
+    row->where = all;
+    if (who == NULL)
+        return;
+    row->where.len = (size_t)(who++ - all.s);
+    const char *events = who;
+    while (events < end && *events != '[')
+        events++;
+    row->tracer = (struct slice){who, (size_t)(events - who)};
+    while (row->tracer.len > 0 && row->tracer.s[row->tracer.len - 1] == ' ')
+        row->tracer.len--;
+    row->text = (struct slice){events, (size_t)(end - events)};
+}
+
+static void decode_monitors(struct decoder *d, struct part *part)
+{
+    struct cursor_list list;
+    struct slice all;
+    if (!enter_part(d, part, &list))
+        return;
+    for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++) {
+        part->rows[i] = row_of(ARMED_MONITOR);
+        if (decode_binary(d, &all))
+            split_monitor(&part->rows[i], all);
+    }
+    cursor_list_end(&d->c, &list);
+}
+
+/* ---- what follows from all of it together */
+
+static bool ends_with(struct slice s, const char *end, size_t len)
+{
+    return s.len >= len && memcmp(s.s + s.len - len, end, len) == 0;
+}
+
+static bool same(struct slice a, struct slice b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.s, b.s, a.len) == 0);
+}
+
+/*
+ * A session says itself whose it is. In the single space there are flags with their tracers alone:
+ * where each that is set there tells a beamtop, its breakpoints are that beamtop's too, since a
+ * beamtop arms there only when nobody else does.
+ */
+static void mark_beamtop(const struct part *sessions, struct part *points, struct part *flags)
+{
+    bool single = false, foreign = false;
+    for (size_t i = 0; i < flags->n; i++) {
+        struct armed_row *row = &flags->rows[i];
+        row->beamtop = ends_with(row->tracer, signature, sizeof signature - 1);
+        if (row->session.len == 0)
+            *(row->beamtop ? &single : &foreign) = true;
+    }
+    for (size_t i = 0; i < points->n; i++) {
+        struct armed_row *row = &points->rows[i];
+        row->beamtop = row->session.len == 0 && single && !foreign;
+        for (size_t k = 0; k < sessions->n && !row->beamtop; k++)
+            row->beamtop = sessions->rows[k].beamtop && same(row->session, sessions->rows[k].where);
+    }
+}
+
+static void count_of_sessions(struct part *sessions, const struct part *points,
+                              const struct part *flags)
+{
+    for (size_t i = 0; i < sessions->n; i++) {
+        struct armed_row *row = &sessions->rows[i];
+        int64_t n_points = 0, n_flags = 0;
+        for (size_t k = 0; k < points->n; k++)
+            n_points += same(points->rows[k].session, row->where);
+        for (size_t k = 0; k < flags->n; k++)
+            n_flags += flags->rows[k].has_pid && same(flags->rows[k].session, row->where);
+        row->breakpoints = points->total > (int64_t)points->n ? -1 : n_points;
+        row->processes = flags->total > (int64_t)flags->n ? -1 : n_flags;
+    }
+}
+
+static void add_part(struct armed_detail *out, const struct part *part)
+{
+    if (part->n > 0)
+        memcpy(&out->rows[out->n_rows], part->rows, part->n * sizeof part->rows[0]);
+    out->n_rows += part->n;
+}
+
+/* A control word that is not zero belongs to a trace that reads it: a beamtop's when it has one. */
+static struct part control_word(struct decoder *d, const struct armed_detail *out,
+                                const struct part *sessions, const struct part *flags)
+{
+    struct part part = {.n = out->control_word != 0, .total = out->control_word != 0};
+    part.rows = arena_alloc(d->arena, sizeof part.rows[0]);
+    *part.rows = row_of(ARMED_CONTROL_WORD);
+    part.rows->where = words("trace_control_word");
+    part.rows->value = out->control_word;
+    for (size_t i = 0; i < sessions->n; i++)
+        part.rows->beamtop = part.rows->beamtop || sessions->rows[i].beamtop;
+    for (size_t i = 0; i < flags->n; i++)
+        part.rows->beamtop = part.rows->beamtop || flags->rows[i].beamtop;
+    return part;
+}
+
+int decode_armed(struct arena *arena, const uint8_t *term, size_t len, struct armed_detail *out,
+                 struct error *err)
+{
+    struct decoder d;
+    struct part sessions = {0}, points = {0}, flags = {0}, monitors = {0};
+    decoder_init(&d, arena, term, len);
+    *out = (struct armed_detail){0};
+    cursor_tuple_of(&d.c, 8);
+    cursor_atom_is(&d.c, "armed");
+    decode_mono(&d, &out->mono_ns);
+    cursor_int64(&d.c, &out->control_word);
+    decode_sessions(&d, &sessions);
+    decode_breakpoints(&d, &points);
+    decode_flags(&d, &flags);
+    decode_monitors(&d, &monitors);
+    decode_counter(&d, &out->ours);
+    int rc = decoder_end(&d, "armed", err);
+    if (rc < 0)
+        return rc;
+    mark_beamtop(&sessions, &points, &flags);
+    count_of_sessions(&sessions, &points, &flags);
+    struct part word = control_word(&d, out, &sessions, &flags);
+    size_t n = sessions.n + word.n + monitors.n + points.n + flags.n;
+    out->rows = arena_alloc(arena, (n + 1) * sizeof out->rows[0]);
+    const struct part *const parts[] = {&sessions, &word, &monitors, &points, &flags};
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        add_part(out, parts[i]);
+    out->sessions = sessions.total;
+    out->monitors = monitors.total;
+    out->breakpoints = points.total;
+    out->breakpoints_shown = (int64_t)points.n;
+    out->flags = out->processes = flags.total;
+    out->flags_shown = (int64_t)flags.n;
+    for (size_t i = 0; i < flags.n; i++)
+        out->processes -= !flags.rows[i].has_pid;
+    return 0;
+}
