@@ -178,6 +178,14 @@ struct builder *encode_tree(const char *app, int max_nodes, int ms)
     return b;
 }
 
+struct builder *encode_armed(int most)
+{
+    struct builder *b = builder_new();
+    build_map(b, 1);
+    build_pair_int(b, "most", most);
+    return b;
+}
+
 struct builder *encode_nothing(void)
 {
     struct builder *b = builder_new();

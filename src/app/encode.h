@@ -17,6 +17,7 @@ struct builder *encode_mailbox(const struct etf_pid *pid, const char *node, int 
 struct builder *encode_state(const struct etf_pid *pid, const char *node, int timeout_ms,
                              int bytes);
 struct builder *encode_tree(const char *app, int max_nodes, int ms);
+struct builder *encode_armed(int most);
 struct builder *encode_nothing(void);     /* [] */
 struct builder *encode_empty_map(void); /* #{} */
 

@@ -12,6 +12,9 @@
 /* Whatever the header costs, the others get this share of the budget. */
 #define OTHERS_MIN_SHARE 0.25
 
+/* What may be asked seldom gets this share of what the header leaves. */
+#define SELDOM_SHARE 0.5
+
 /* A stretch below this is kept, but not told: at the edge of the budget it comes and goes. */
 #define WORTH_SAYING 1.25
 
@@ -33,36 +36,55 @@ static double at_most(double seconds)
     return seconds > GOVERNOR_MAX_INTERVAL_S ? GOVERNOR_MAX_INTERVAL_S : seconds;
 }
 
-void governor_plan(const struct governor *g, unsigned questions, struct governor_plan *plan)
+/* What these cost together; the dearest of them is told. */
+static double cost_of(const struct governor *g, unsigned questions, enum question *dearest)
 {
-    double others_us = 0;
-    *plan = (struct governor_plan){.dearest = QUESTION_SYSTEM};
+    double sum_us = 0;
+    *dearest = QUESTION_SYSTEM;
     for (unsigned i = 0; i < QUESTIONS; i++) {
         if (!(questions & (1u << i)) || i == QUESTION_SYSTEM)
             continue;
-        others_us += g->cost_us[i];
-        if (plan->dearest == QUESTION_SYSTEM || g->cost_us[i] > g->cost_us[plan->dearest])
-            plan->dearest = (enum question)i;
+        sum_us += g->cost_us[i];
+        if (*dearest == QUESTION_SYSTEM || g->cost_us[i] > g->cost_us[*dearest])
+            *dearest = (enum question)i;
     }
+    return sum_us;
+}
 
-    double budget_us = g->budget * 1e6; /* in a second */
-    double header_us = g->cost_us[QUESTION_SYSTEM];
-    double header_budget_us = budget_us * (1 - OTHERS_MIN_SHARE);
-    plan->header_s = g->interval_s;
-    if (header_us > header_budget_us * plan->header_s)
-        plan->header_s = at_most(header_us / header_budget_us);
-
-    double left_us = budget_us - header_us / plan->header_s;
-    plan->others_s = plan->header_s;
-    if (others_us > left_us * plan->others_s)
-        plan->others_s = at_most(others_us / left_us);
-    if (plan->others_s < g->interval_s * WORTH_SAYING)
-        return;
-
+static void say_why(const struct governor *g, double every_s, struct governor_plan *plan)
+{
     char every[32], cost[32], share[32];
     enum question q = plan->dearest;
     snprintf(plan->why, sizeof plan->why, "%s every %s: costs the target %s, budget %s (:set budget)",
-             question_name(q), text_duration(every, sizeof every, plan->others_s),
+             question_name(q), text_duration(every, sizeof every, every_s),
              text_duration(cost, sizeof cost, g->cost_us[q] / 1e6),
              text_percent(share, sizeof share, g->budget));
+}
+
+/* The shortest interval, no shorter than the header's, at which that costs no more. */
+static double interval_of(double cost_us, double budget_us, double header_s)
+{
+    return cost_us > budget_us * header_s ? at_most(cost_us / budget_us) : header_s;
+}
+
+void governor_plan(const struct governor *g, unsigned questions, struct governor_plan *plan)
+{
+    enum question seldom;
+    *plan = (struct governor_plan){.dearest = QUESTION_SYSTEM};
+    double seldom_us = cost_of(g, questions & GOVERNOR_SELDOM, &seldom);
+    double others_us = cost_of(g, questions & ~GOVERNOR_SELDOM, &plan->dearest);
+    double budget_us = g->budget * 1e6; /* in a second */
+    double header_us = g->cost_us[QUESTION_SYSTEM];
+    plan->header_s = interval_of(header_us, budget_us * (1 - OTHERS_MIN_SHARE), g->interval_s);
+
+    double left_us = budget_us - header_us / plan->header_s;
+    plan->seldom_s = interval_of(seldom_us, left_us * SELDOM_SHARE, plan->header_s);
+    left_us -= seldom_us / plan->seldom_s;
+    plan->others_s = interval_of(others_us, left_us, plan->header_s);
+    if (plan->others_s >= g->interval_s * WORTH_SAYING) {
+        say_why(g, plan->others_s, plan);
+    } else if (plan->seldom_s >= g->interval_s * WORTH_SAYING) {
+        plan->dearest = seldom;
+        say_why(g, plan->seldom_s, plan);
+    }
 }

@@ -3,7 +3,8 @@
  * questions are asked. Pure: knows costs and intervals, no clock and no connection.
  *
  * The header's question is asked every interval. What is left of the budget is shared by the
- * others: where they would cost more, they are asked less often, all stretched alike.
+ * others: where they would cost more, they are asked less often, all stretched alike. Those whose
+ * answers seldom change have a pace of their own, and get out of the others' way.
  */
 #ifndef BEAMTOP_APP_GOVERNOR_H
 #define BEAMTOP_APP_GOVERNOR_H
@@ -15,6 +16,9 @@
 #define GOVERNOR_MIN_INTERVAL_S 0.25
 #define GOVERNOR_MAX_INTERVAL_S 3600.0
 
+/* Questions whose answers seldom change: what is armed is found by a sweep over all functions. */
+#define GOVERNOR_SELDOM (1u << QUESTION_ARMED)
+
 struct governor {
     double interval_s; /* asked for by the person */
     double budget;     /* share of one scheduler, 0.02 = 2 % */
@@ -23,8 +27,9 @@ struct governor {
 
 struct governor_plan {
     double header_s;  /* how often the header's question is asked */
+    double seldom_s;  /* how often those of GOVERNOR_SELDOM are */
     double others_s;  /* how often the others are */
-    enum question dearest; /* the one that costs most, when others_s is stretched */
+    enum question dearest; /* of those that are stretched, the one that costs most */
     char why[160];    /* "" when nothing is stretched */
 };
 

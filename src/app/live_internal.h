@@ -42,6 +42,7 @@ struct live {
     /* the tick */
     uint64_t header_due_ms;
     uint64_t others_due_ms;
+    uint64_t seldom_due_ms; /* with the first of the others' ticks from then on */
     uint64_t asked_at_ms;      /* of the header's question in flight */
     unsigned asked;            /* mask of questions of this tick */
     unsigned pending;          /* those without an answer */

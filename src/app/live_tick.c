@@ -24,6 +24,7 @@ static const struct {
 } tick_questions[] = {
     {NEED_SYSTEM, QUESTION_SYSTEM}, {NEED_SCAN, QUESTION_SCAN}, {NEED_PROCESS, QUESTION_PROCESS},
     {NEED_ALLOC, QUESTION_ALLOC},   {NEED_APPS, QUESTION_APPS}, {NEED_TREE, QUESTION_TREE},
+    {NEED_ARMED, QUESTION_ARMED},
 };
 
 #define BIT(question) (1u << (question))
@@ -130,6 +131,8 @@ static struct builder *encode(struct live *l, enum question question)
         return encode_tree(l->want.tree_app, TREE_MAX_NODES, TREE_MS);
     case QUESTION_APPS:
         return encode_empty_map();
+    case QUESTION_ARMED:
+        return encode_armed(LIMIT_ARMED);
     case QUESTION_NODE:
     case QUESTION_SYSTEM:
     case QUESTION_ALLOC:
@@ -138,7 +141,6 @@ static struct builder *encode(struct live *l, enum question question)
     case QUESTION_RECORDS:
     case QUESTION_FUNCTIONS:
     case QUESTION_PREFLIGHT:
-    case QUESTION_ARMED:
     case QUESTION_NAMES:
     case QUESTION_TRACE:
     case QUESTIONS:
@@ -242,8 +244,11 @@ void live_tick_timer(struct live *l)
         l->header_due_ms = later(l, plan.header_s);
     }
     if (now >= l->others_due_ms) {
-        questions |= all;
+        bool seldom = l->options.together || now >= l->seldom_due_ms;
+        questions |= seldom ? all : all & ~GOVERNOR_SELDOM;
         l->others_due_ms = later(l, plan.others_s);
+        if (seldom)
+            l->seldom_due_ms = later(l, plan.seldom_s);
         /* Both at once, while both are due as often. */
         if (plan.others_s <= plan.header_s)
             l->header_due_ms = l->others_due_ms;
@@ -255,7 +260,7 @@ void live_tick_timer(struct live *l)
 
 void live_tick_start(struct live *l)
 {
-    l->header_due_ms = l->others_due_ms = uv_now(l->loop) + SECOND_TICK_MS;
+    l->header_due_ms = l->others_due_ms = l->seldom_due_ms = uv_now(l->loop) + SECOND_TICK_MS;
     start_tick(l, BIT(QUESTION_NODE) | live_questions(&l->want));
     arm_next(l);
 }
@@ -264,7 +269,7 @@ void live_tick_now(struct live *l)
 {
     if (l->phase != PHASE_RUNNING || l->paused)
         return;
-    l->header_due_ms = l->others_due_ms = uv_now(l->loop);
+    l->header_due_ms = l->others_due_ms = l->seldom_due_ms = uv_now(l->loop);
     arm_next(l);
 }
 
@@ -323,10 +328,11 @@ static int take(struct live *l, const struct answer *a, struct error *err)
         return model_take_apps(l->model, a->value, a->len, err);
     case QUESTION_TREE:
         return model_take_tree(l->model, a->value, a->len, err);
+    case QUESTION_ARMED:
+        return model_take_armed(l->model, a->value, a->len, err);
     case QUESTION_RECORDS:
     case QUESTION_FUNCTIONS:
     case QUESTION_PREFLIGHT:
-    case QUESTION_ARMED:
     case QUESTION_NAMES:
     case QUESTION_TRACE:
     case QUESTIONS:

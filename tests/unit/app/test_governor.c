@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <math.h>
+#include <string.h>
 
 #include "app/governor.h"
 
@@ -45,6 +46,46 @@ static void test_plan(void **state)
     }
 }
 
+#define ARMED (1u << QUESTION_ARMED)
+
+/* What seldom changes has its own pace: it neither stretches the list nor breaks the budget. */
+static void test_seldom(void **state)
+{
+    static const struct {
+        const char *name;
+        double scan_us, armed_us;
+        unsigned questions;
+        double others_s, seldom_s;
+        const char *why;
+    } cases[] = {
+        {"cheap", 3000, 3000, SYSTEM | SCAN | ARMED, 1, 1, ""},
+        {"dear beside a cheap list", 3000, 40000, SYSTEM | SCAN | ARMED, 1, 4, "armed every 4"},
+        {"dear alone", 0, 40000, SYSTEM | ARMED, 1, 4, "armed every 4"},
+        {"dear beside a dear list", 40000, 40000, SYSTEM | SCAN | ARMED, 4, 4, "scan every 4"},
+        {"not asked, whatever it did cost", 3000, 40000, SYSTEM | SCAN, 1, 1, ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct governor g;
+        struct governor_plan plan;
+        governor_init(&g, 1, 0.02);
+        governor_note(&g, QUESTION_SCAN, cases[i].scan_us);
+        governor_note(&g, QUESTION_ARMED, cases[i].armed_us);
+        governor_plan(&g, cases[i].questions, &plan);
+        if (fabs(plan.others_s - cases[i].others_s) > 1e-6 ||
+            fabs(plan.seldom_s - cases[i].seldom_s) > 1e-6)
+            fail_msg("%s: others %g s, seldom %g s", cases[i].name, plan.others_s, plan.seldom_s);
+        if (strncmp(plan.why, cases[i].why, strlen(cases[i].why)) != 0 ||
+            (*cases[i].why == '\0') != (*plan.why == '\0'))
+            fail_msg("%s: %s", cases[i].name, plan.why);
+        double share = (cases[i].scan_us / plan.others_s) / 1e6;
+        if (cases[i].questions & ARMED)
+            share += (cases[i].armed_us / plan.seldom_s) / 1e6;
+        if (share > 0.02 * 1.0001)
+            fail_msg("%s: share %g", cases[i].name, share);
+    }
+}
+
 /* Whatever it plans, the work stays within the budget. */
 static void test_budget_is_kept(void **state)
 {
@@ -82,6 +123,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_seldom),
         cmocka_unit_test(test_budget_is_kept),
         cmocka_unit_test(test_costs_are_smoothed),
     };
