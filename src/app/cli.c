@@ -113,6 +113,8 @@ const struct cli_command cli_commands[] = {
      false, command_schedulers},
     {"apps", "NODE", "processes, memory, reductions, mailboxes per application",
      FOR_BATCH | FOR_TICKS, 1, 1, false, command_apps},
+    {"armed", "NODE", "what anyone traces there: sessions, breakpoints, flags, monitors", FOR_BATCH,
+     1, 1, false, command_armed},
     {"nodes", "", "the VMs on this host", FOR_ALL | FOR_CONNECT | FOR_FORMAT, 0, 0, false,
      command_nodes},
     {"capture", "NODE", "a view as text, ANSI, HTML or SVG, without a terminal",

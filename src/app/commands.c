@@ -158,6 +158,12 @@ int command_apps(const struct cli_options *o, const struct app_env *env)
     return run(o, env, SINK_APPS, &want, NULL, true);
 }
 
+int command_armed(const struct cli_options *o, const struct app_env *env)
+{
+    const struct want want = {.needs = NEED_ARMED};
+    return run(o, env, SINK_ARMED, &want, NULL, false);
+}
+
 /* ---- nodes */
 
 static struct slice text(const char *s)

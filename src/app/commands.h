@@ -11,6 +11,7 @@ int command_process(const struct cli_options *o, const struct app_env *env);
 int command_memory(const struct cli_options *o, const struct app_env *env);
 int command_schedulers(const struct cli_options *o, const struct app_env *env);
 int command_apps(const struct cli_options *o, const struct app_env *env);
+int command_armed(const struct cli_options *o, const struct app_env *env);
 int command_nodes(const struct cli_options *o, const struct app_env *env);
 int command_capture(const struct cli_options *o, const struct app_env *env);
 int command_explain(const struct cli_options *o, const struct app_env *env);

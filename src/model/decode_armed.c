@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "beamtop/base/limits.h"
+#include "beamtop/base/text.h"
 
 #define ITEMS_MAX 16  /* of one breakpoint: the VM has six kinds */
 #define FLAGS_MAX 100 /* of one process: the VM has some twenty */
@@ -47,6 +48,7 @@ static struct armed_row row_of(enum armed_kind kind)
         .call_memory_words = -1,
         .breakpoints = -1,
         .processes = -1,
+        .details = none,
     };
 }
 
@@ -294,6 +296,48 @@ static void count_of_sessions(struct part *sessions, const struct part *points,
     }
 }
 
+static void put_count(struct buf *out, int64_t n, const char *one, const char *many)
+{
+    char text[32];
+    if (n >= 0)
+        buf_printf(out, "%s%s %s", out->len > 0 ? ", " : "", text_integer(text, sizeof text, n),
+                   n == 1 ? one : many);
+}
+
+static void put_word(struct buf *out, struct slice word)
+{
+    buf_printf(out, "%s%.*s", out->len > 0 && word.len > 0 ? " " : "", (int)word.len, word.s);
+}
+
+static void put_time(struct buf *out, int64_t us)
+{
+    char text[32];
+    if (us >= 0)
+        buf_printf(out, "%s%s", out->len > 0 ? ", " : "",
+                   text_duration(text, sizeof text, (double)us / 1e6));
+}
+
+/* In words, what the row's numbers and texts say. */
+static void add_details(struct arena *arena, struct armed_row *row)
+{
+    struct buf text;
+    char number[32];
+    buf_init(&text, LIMIT_TERM_TEXT_BYTES);
+    put_word(&text, row->traced);
+    put_word(&text, row->text);
+    if (row->value >= 0)
+        buf_puts(&text, text_integer(number, sizeof number, row->value));
+    put_count(&text, row->call_count, "call", "calls");
+    put_time(&text, row->call_time_us);
+    put_count(&text, row->call_memory_words, "word", "words");
+    put_count(&text, row->breakpoints, "breakpoint", "breakpoints");
+    put_count(&text, row->processes, "process", "processes");
+    if (text.len > 0)
+        row->details = (struct slice){arena_strndup(arena, (const char *)text.data, text.len),
+                                      text.len};
+    buf_clear(&text);
+}
+
 static void add_part(struct armed_detail *out, const struct part *part)
 {
     if (part->n > 0)
@@ -344,6 +388,8 @@ int decode_armed(struct arena *arena, const uint8_t *term, size_t len, struct ar
     const struct part *const parts[] = {&sessions, &word, &monitors, &points, &flags};
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)
         add_part(out, parts[i]);
+    for (size_t i = 0; i < out->n_rows; i++)
+        add_details(arena, &out->rows[i]);
     out->sessions = sessions.total;
     out->monitors = monitors.total;
     out->breakpoints = points.total;

@@ -52,6 +52,8 @@ void sink_describe(struct buf *markdown)
     put_list(markdown, "`rows` of `schedulers`", &scheduler_fields);
     put_list(markdown, "`applications` of `apps`", &apps_fields);
     put_list(markdown, "`rows` of `apps`", &app_fields);
+    put_list(markdown, "`armed` of `armed`", &armed_fields);
+    put_list(markdown, "`rows` of `armed`", &armed_row_fields);
     put_list(markdown, "`rows` of `nodes`", &node_fields);
     put_list(markdown, "Every event of `trace`", &trace_line_fields);
     put_list(markdown, "`call` of `trace`", &trace_call_fields);

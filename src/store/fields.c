@@ -218,6 +218,70 @@ static const struct field app[] = {
 LIST(app_fields, "rows", app);
 #undef AT
 
+#define AT(member) offsetof(struct armed_detail, member)
+static const struct field armed[] = {
+    {"sessions", "sessions", FIELD_INT, COLUMN_COUNT, AT(sessions),
+     "trace sessions, without the default one (OTP 27 and later)"},
+    {"breakpoints", "breakpoints", FIELD_INT, COLUMN_COUNT, AT(breakpoints),
+     "functions with a breakpoint, and message patterns, in all sessions together"},
+    {"breakpoints_shown", "of them shown", FIELD_INT, COLUMN_COUNT, AT(breakpoints_shown),
+     "how many of them are in `rows`"},
+    {"processes", "traced processes", FIELD_INT, COLUMN_COUNT, AT(processes),
+     "processes with trace flags, in all sessions together"},
+    {"flags", "trace flags", FIELD_INT, COLUMN_COUNT, AT(flags),
+     "the same with what is set for new processes and new ports"},
+    {"flags_shown", "of them shown", FIELD_INT, COLUMN_COUNT, AT(flags_shown),
+     "how many of them are in `rows`"},
+    {"monitors", "monitors", FIELD_INT, COLUMN_COUNT, AT(monitors),
+     "`system_monitor` and `system_profile`, where they are set"},
+    {"control_word", "control word", FIELD_INT, COLUMN_COUNT, AT(control_word),
+     "the VM's trace control word; zero when nobody uses it"},
+};
+LIST(armed_fields, "armed", armed);
+#undef AT
+
+#define AT(member) offsetof(struct armed_row, member)
+static const struct field armed_row[] = {
+    {"what", "WHAT", FIELD_SLICE, COLUMN_TEXT, AT(what),
+     "\"session\", \"control_word\", \"monitor\", \"breakpoint\" or \"flags\""},
+    {"where", "WHERE", FIELD_SLICE, COLUMN_TEXT, AT(where),
+     "name of the session or monitor; function, \"send\", \"receive\", \"on_load\"; process by "
+     "name or pid, \"new_processes\", \"new_ports\""},
+    {"pid", "PID", FIELD_SLICE, COLUMN_TEXT, AT(pid_text), "of `flags`: the process"},
+    {"session", "SESSION", FIELD_SLICE, COLUMN_TEXT, AT(session),
+     "where it is set; null: in the node's single space"},
+    {"tracer", "TRACER", FIELD_SLICE, COLUMN_TEXT, AT(tracer),
+     "pid and name of whom it tells, where the VM says it"},
+    {"beamtop", "BEAMTOP", FIELD_BOOL, COLUMN_BOOL, AT(beamtop), "whether a beamtop armed it"},
+    {"traced", "TRACED", FIELD_SLICE, COLUMN_TEXT, AT(traced),
+     "of a breakpoint: \"local\", \"global\" or \"meta\"; null: counters alone"},
+    {"text", "TEXT", FIELD_SLICE, COLUMN_TEXT, AT(text),
+     "match specification (cut at 200 bytes), flags, or what is monitored"},
+    {"value", "VALUE", FIELD_INT, COLUMN_COUNT, AT(value), "of the control word"},
+    {"call_count", "CALLS", FIELD_INT, COLUMN_COUNT, AT(call_count), "counted so far"},
+    {"call_time_us", "TIME", FIELD_INT, COLUMN_COUNT, AT(call_time_us),
+     "µs counted so far, over all processes"},
+    {"call_memory_words", "WORDS", FIELD_INT, COLUMN_COUNT, AT(call_memory_words),
+     "words counted so far, over all processes"},
+    {"breakpoints", "BREAKPOINTS", FIELD_INT, COLUMN_COUNT, AT(breakpoints),
+     "of a session; null when not all were looked through"},
+    {"processes", "PROCESSES", FIELD_INT, COLUMN_COUNT, AT(processes),
+     "of a session: those that it follows; null when not all were looked through"},
+};
+LIST(armed_row_fields, "rows", armed_row);
+
+static const struct field armed_text[] = {
+    {"what", "WHAT", FIELD_SLICE, COLUMN_TEXT, AT(what), "what it is"},
+    {"where", "WHERE", FIELD_SLICE, COLUMN_TEXT, AT(where), "where it is set"},
+    {"pid", "PID", FIELD_SLICE, COLUMN_TEXT, AT(pid_text), "the process"},
+    {"session", "SESSION", FIELD_SLICE, COLUMN_TEXT, AT(session), "the session it is in"},
+    {"tracer", "TRACER", FIELD_SLICE, COLUMN_TEXT, AT(tracer), "whom it tells"},
+    {"beamtop", "BEAMTOP", FIELD_BOOL, COLUMN_BOOL, AT(beamtop), "whether a beamtop armed it"},
+    {"details", "DETAILS", FIELD_SLICE, COLUMN_TEXT, AT(details), "specification, flags, counters"},
+};
+LIST(armed_text_fields, "rows", armed_text);
+#undef AT
+
 #define AT(member) offsetof(struct sink_node, member)
 static const struct field node[] = {
     {"name", "NODE", FIELD_SLICE, COLUMN_TEXT, AT(name), "alive@host; null: no node"},

@@ -72,7 +72,8 @@ struct report {
 };
 
 extern const struct field_list cost_fields, system_fields, info_fields, scan_fields,
-    alloc_fields, allocator_fields, scheduler_fields, apps_fields, app_fields, node_fields;
+    alloc_fields, allocator_fields, scheduler_fields, apps_fields, app_fields, armed_fields,
+    armed_row_fields, armed_text_fields, node_fields;
 
 struct value field_value(const struct field *f, const void *base);
 struct value column_value(const struct proc_column *column, const struct proc_row *row);

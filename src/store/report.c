@@ -114,6 +114,18 @@ static bool fill_apps(struct report *r, const struct model *m)
     return true;
 }
 
+/* People get a table that fits a terminal; programs get all that there is. */
+static bool fill_armed(struct report *r, const struct model *m, const struct sink_options *o)
+{
+    const struct armed_detail *armed = model_armed(m);
+    if (armed == NULL)
+        return false;
+    add_section(r, "armed", &armed_fields, armed);
+    set_grid(r, o->format == SINK_TEXT ? &armed_text_fields : &armed_row_fields, armed->rows,
+             armed->n_rows, sizeof armed->rows[0]);
+    return true;
+}
+
 static bool fill(struct report *r, const struct model *m, const struct sink_options *o)
 {
     switch (r->kind) {
@@ -136,6 +148,8 @@ static bool fill(struct report *r, const struct model *m, const struct sink_opti
         return true;
     case SINK_APPS:
         return fill_apps(r, m);
+    case SINK_ARMED:
+        return fill_armed(r, m, o);
     case SINK_NODES:
     case SINK_KINDS:
         break;

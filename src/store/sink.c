@@ -22,6 +22,7 @@ static const char *const kind_names[SINK_KINDS] = {
     [SINK_MEMORY] = "memory",
     [SINK_SCHEDULERS] = "schedulers",
     [SINK_APPS] = "apps",
+    [SINK_ARMED] = "armed",
     [SINK_NODES] = "nodes",
 };
 

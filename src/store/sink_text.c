@@ -268,7 +268,9 @@ void text_put(struct buf *out, const struct report *r, bool ascii)
         put_section(&t, &r->sections[i]);
     if (r->process != NULL)
         put_process(&t, r->process);
-    if (r->grid.present)
+    if (r->kind == SINK_ARMED && r->grid.n_rows == 0)
+        buf_puts(out, "Nothing is armed on this node.\n");
+    else if (r->grid.present)
         put_grid(&t, &r->grid);
     if (r->kind != SINK_NODES)
         buf_put_u8(out, '\n');

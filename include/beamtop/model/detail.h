@@ -141,6 +141,7 @@ struct armed_row {
     int64_t value;        /* control word; -1 else */
     int64_t call_count, call_time_us, call_memory_words; /* counters; -1: none */
     int64_t breakpoints, processes; /* session: how many it has; -1 else, or when some are cut */
+    struct slice details; /* the four lines above, for people */
 };
 
 struct armed_detail {

@@ -27,6 +27,7 @@ COMMAND(process)
 COMMAND(memory)
 COMMAND(schedulers)
 COMMAND(apps)
+COMMAND(armed)
 COMMAND(nodes)
 COMMAND(capture)
 COMMAND(explain)
@@ -57,6 +58,7 @@ static const struct {
     {"beamtop shop@host", "", "shop@host"},
     {"beamtop top shop@host -n 5 -i 2 --sort memory_bytes", "top", "shop@host"},
     {"beamtop top -n5 -i2s shop@host", "top", "shop@host"},
+    {"beamtop armed shop@host --format json", "armed", "shop@host"},
     {"beamtop process shop 0.41.0 --format json", "process", "shop"},
     {"beamtop nodes --format csv", "nodes", NULL},
     {"beamtop shop --budget 5%", "", "shop"},

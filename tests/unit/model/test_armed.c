@@ -89,6 +89,19 @@ static void test_rows(void **state)
     }
     assert_int_equal(a->rows[10].pid.id, 41);
     assert_int_equal(a->rows[2].value, 17);
+    static const struct {
+        size_t row;
+        const char *text;
+    } details[] = {{1, "1 process"},
+                   {2, "17"},
+                   {3, "[{long_gc,100}]"},
+                   {4, ""},
+                   {5, "global [{[x],[],[]}]"},
+                   {6, "local, 12 calls, 345 µs, 6 words"},
+                   {8, "local [{'_',[],[]}], 0 calls"},
+                   {9, "procs, call"}};
+    for (size_t i = 0; i < ARRAY_LEN(details); i++)
+        assert_slice("details", a->rows[details[i].row].details, details[i].text);
     model_free(m);
 }
 

@@ -39,7 +39,8 @@ static void must(struct model *m, enum answer_kind kind, const char *text)
 static struct model *full_model(void)
 {
     static const enum answer_kind order[] = {ANSWER_NODE,  ANSWER_SYSTEM, ANSWER_SCAN,
-                                             ANSWER_PROCESS, ANSWER_ALLOC, ANSWER_APPS};
+                                             ANSWER_PROCESS, ANSWER_ALLOC, ANSWER_APPS,
+                                             ANSWER_ARMED};
     struct model *m = model_new();
     for (size_t k = 0; k < ARRAY_LEN(order); k++)
         for (size_t i = 0; i < ARRAY_LEN(answers); i++)
@@ -166,6 +167,52 @@ static void test_process_as_json(void **state)
 }
 
 /* Names that are no UTF-8, or that would steer a terminal. */
+static json_t *armed_row(json_t *root, const char *what, const char *where)
+{
+    json_t *rows = json_object_get(root, "rows"), *row;
+    size_t i;
+    json_array_foreach(rows, i, row)
+        if (strcmp(text_at(row, "what"), what) == 0 && strcmp(text_at(row, "where"), where) == 0)
+            return row;
+    fail_msg("there is no %s %s", what, where);
+    return NULL;
+}
+
+static void test_armed(void **state)
+{
+    (void)state;
+    struct model *m = full_model();
+    json_t *j = json_of(SINK_ARMED, m), *sums = json_object_get(j, "armed");
+    assert_int_equal(int_at(sums, "sessions"), 2);
+    assert_int_equal(int_at(sums, "breakpoints"), 7);
+    assert_int_equal(int_at(sums, "breakpoints_shown"), 4);
+    assert_int_equal(int_at(sums, "processes"), 2);
+    assert_int_equal(int_at(sums, "control_word"), 17);
+    json_t *point = armed_row(j, "breakpoint", "shop_cart:'add item'/2");
+    assert_int_equal(int_at(point, "call_count"), 12);
+    assert_int_equal(int_at(point, "call_time_us"), 345);
+    assert_true(json_is_null(json_object_get(point, "session")));
+    assert_true(json_is_false(json_object_get(point, "beamtop")));
+    json_t *flags = armed_row(j, "flags", "shop_cart");
+    assert_string_equal(text_at(flags, "pid"), "<0.41.0>");
+    assert_string_equal(text_at(flags, "session"), "beamtop");
+    assert_true(json_is_true(json_object_get(flags, "beamtop")));
+    assert_int_equal(int_at(armed_row(j, "control_word", "trace_control_word"), "value"), 17);
+    json_decref(j);
+
+    struct buf text = output(SINK_TEXT, SINK_ARMED, m);
+    assert_non_null(strstr(buf_cstr(&text), "local, 12 calls, 345 µs, 6 words\n"));
+    buf_clear(&text);
+    must(m, ANSWER_ARMED, "{armed, 5, 0, [], {0, []}, {0, []}, [], 0}");
+    text = output(SINK_TEXT, SINK_ARMED, m);
+    assert_non_null(strstr(buf_cstr(&text), "\nNothing is armed on this node.\n"));
+    buf_clear(&text);
+    j = json_of(SINK_ARMED, m);
+    assert_int_equal(json_array_size(json_object_get(j, "rows")), 0);
+    json_decref(j);
+    model_free(m);
+}
+
 static void test_hostile_text(void **state)
 {
     (void)state;
@@ -372,6 +419,7 @@ int main(void)
         cmocka_unit_test(test_every_kind_has_the_same_frame),
         cmocka_unit_test(test_top_as_json),
         cmocka_unit_test(test_process_as_json),
+        cmocka_unit_test(test_armed),
         cmocka_unit_test(test_hostile_text),
         cmocka_unit_test(test_csv),
         cmocka_unit_test(test_text),
