@@ -173,7 +173,7 @@ src_libtrace_a_SOURCES = \
 	src/trace/matchspec_scope.c \
 	src/trace/names.c src/trace/names_near.c \
 	src/trace/parse.c src/trace/parse.h src/trace/parse_binary.c src/trace/parse_ex.c \
-	src/trace/parse_ex.h src/trace/parse_term.c \
+	src/trace/parse_ex.h src/trace/parse_record.c src/trace/parse_term.c \
 	src/trace/parser.c src/trace/pattern.c src/trace/pattern_print.c \
 	src/trace/prepare.c src/trace/prepare.h \
 	src/trace/procs.c \
@@ -184,7 +184,7 @@ src_libtrace_a_SOURCES = \
 	src/trace/session_internal.h \
 	src/trace/session_prepare.c \
 	src/trace/session_take.c \
-	src/trace/syntax.c src/trace/words.c
+	src/trace/syntax.c src/trace/unwrap.c src/trace/words.c
 src_libtrace_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 
 QUERY_EXPRESSIONS = \

@@ -84,7 +84,7 @@ static const struct other {
     {"bnot", 1, "bnot", NULL},           {"xor", 2, "xor", NULL},
 };
 
-static const char *const not_elixir[] = {"element", "size", "is_record", "float", NULL};
+static const char *const not_elixir[] = {"is_record", "float", NULL};
 
 static struct node *call_other(struct parser *p, const struct other *o, struct node **args,
                                size_t from)
@@ -96,14 +96,6 @@ static struct node *call_other(struct parser *p, const struct other *o, struct n
         n->to = p->last;
     }
     return n;
-}
-
-static struct node *unknown(struct parser *p, const struct token *name)
-{
-    const char *near = words_nearest(pattern_guards, name->text);
-    return parser_fail(p, name->from, "%.*s is no function that a guard may call%s%s%s",
-                       (int)name->text.len, name->text.s, near ? "; did you mean " : "",
-                       near ? near : "", near ? "?" : "");
 }
 
 struct node *elixir_call(struct parser *p, const struct token *name,
@@ -119,7 +111,7 @@ struct node *elixir_call(struct parser *p, const struct token *name,
     }
     const struct guard_bif *bif = takes == SIZE_MAX ? guard_bif_find(name->text) : NULL;
     if (bif == NULL && takes == SIZE_MAX)
-        return unknown(p, name);
+        return parser_no_bif(p, name);
     for (size_t i = 0; !erlang && not_elixir[i] != NULL; i++)
         if (slice_is(name->text, not_elixir[i]))
             return parser_fail(p, name->from, "%s is Erlang's: write :erlang.%s", not_elixir[i],

@@ -206,7 +206,9 @@ void pattern_expect(const char *text, size_t point, struct expectation *out)
         return;
     struct arena arena;
     arena_init(&arena);
-    const char *part = arena_strndup(&arena, text, point);
+    struct error ignored = {0}; /* an unfinished list is none yet */
+    char *part = arena_strndup(&arena, text, point);
+    (void)patterns_unwrap(part, point, NULL, &ignored);
     out->syntax = syntax_recognise(part);
     struct state s = {.elixir = out->syntax == SYNTAX_ELIXIR, .module = {"", 0},
                       .function = {"", 0}};

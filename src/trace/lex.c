@@ -39,6 +39,11 @@ bool token_is_word(const struct token *t, const char *word)
     return t->kind == TOKEN_WORD && slice_is(t->text, word);
 }
 
+bool token_is_atom(const struct token *t)
+{
+    return t->kind == TOKEN_WORD || t->kind == TOKEN_ATOM;
+}
+
 /* Erlang's comment lasts to the end of the line; Elixir's would hide #PID<…> and is none here. */
 static void skip_blanks(struct lex *l)
 {

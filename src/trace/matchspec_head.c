@@ -50,7 +50,7 @@ static bool keys_are_plain(const struct node *n)
 {
     for (size_t i = 0; i < n->n_items; i += 2) {
         const struct node *key = n->items[i];
-        if (key->kind != NODE_ATOM && (key->kind != NODE_BINARY || key->tail))
+        if (key->kind != NODE_ATOM && (key->kind != NODE_BINARY || !node_is_literal(key)))
             return false;
         if (key->kind == NODE_ATOM && spec_is_special(key->text))
             return false;
@@ -146,7 +146,7 @@ struct spec *spec_head(struct scope *s, const struct node *n)
             return head_by_guards(s, n);
         break;
     case NODE_BINARY:
-        if (n->tail)
+        if (!node_is_literal(n))
             return head_by_guards(s, n);
         break;
     case NODE_LIST:

@@ -15,7 +15,7 @@ bool node_is_literal(const struct node *n)
     case NODE_REF:
         return true;
     case NODE_BINARY:
-        return !n->tail;
+        return !n->tail && n->gap == 0;
     case NODE_LIST:
     case NODE_TUPLE:
     case NODE_MAP:

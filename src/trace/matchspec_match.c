@@ -134,20 +134,35 @@ static struct spec *after_prefix(struct scope *s, const char *bytes, size_t bits
     return spec_bits(s, copy, bits);
 }
 
+/* How many bits it may have: so many, or from so many on by bytes or by bits. */
+static void match_bit_size(struct scope *s, const struct node *n, struct spec *value)
+{
+    size_t least = n->bits + n->gap;
+    struct spec *size = spec_call(s, "bit_size", value, NULL);
+    struct spec *bits = spec_integer(s, (int64_t)least);
+    if (!n->tail) {
+        scope_guard(s, spec_call(s, "=:=", size, bits, NULL));
+        return;
+    }
+    if (n->unit == 1 || n->gap > 0) /* of others than bit strings it fails */
+        scope_guard(s, spec_call(s, ">=", size, bits, NULL));
+    if (n->unit == 1)
+        return;
+    if (least % 8 == 0) {
+        scope_guard(s, spec_call(s, "is_binary", value, NULL));
+        return;
+    }
+    struct spec *rest = spec_call(s, "-", size, bits, NULL);
+    scope_guard(s, spec_call(s, "=:=", spec_call(s, "rem", rest, spec_integer(s, 8), NULL),
+                             spec_integer(s, 0), NULL));
+}
+
 /*
  * Binaries are ordered by their bits, so those with a prefix are one range of that order: that asks
  * for no part of them, which releases before 25 could not cut out in a guard.
  */
 static void match_prefix(struct scope *s, const struct node *n, struct spec *value)
 {
-    if (n->bits % 8 == 0) {
-        scope_guard(s, spec_call(s, "is_binary", value, NULL));
-    } else {
-        struct spec *rest = spec_call(s, "-", spec_call(s, "bit_size", value, NULL),
-                                      spec_integer(s, (int64_t)n->bits), NULL);
-        scope_guard(s, spec_call(s, "=:=", spec_call(s, "rem", rest, spec_integer(s, 8), NULL),
-                                 spec_integer(s, 0), NULL));
-    }
     if (n->bits == 0)
         return;
     scope_guard(s, spec_call(s, ">=", value, spec_bits(s, n->text.s, n->bits), NULL));
@@ -156,21 +171,31 @@ static void match_prefix(struct scope *s, const struct node *n, struct spec *val
         scope_guard(s, spec_call(s, "<", value, after, NULL));
 }
 
+/* Why a variable cannot have the rest of this binary; NULL: it can. */
+static const char *why_no_rest(const struct scope *s, const struct node *n)
+{
+    if (n->unit == 1)
+        return "the VM cannot cut bits out of a bit string: its rest can only be _";
+    if ((n->bits + n->gap) % 8 != 0)
+        return "the rest of this binary is not whole bytes from its start";
+    return scope_lacks(s, 25) ? "OTP before 25 cannot cut a binary while it traces: "
+                                "leave the variable of its rest out" : NULL;
+}
+
 static int match_binary(struct scope *s, const struct node *n, struct spec *value)
 {
+    match_bit_size(s, n, value);
     match_prefix(s, n, value);
-    if (n->tail->kind == NODE_ANY)
+    if (!n->tail || n->tail->kind == NODE_ANY)
         return 0;
     if (n->tail->kind != NODE_VAR) {
         scope_fail(s, n->tail, "after the start of a binary there can be _ or a variable");
         return -1;
     }
-    if (n->bits == 0)
+    size_t before = n->bits + n->gap;
+    if (before == 0)
         return match_variable(s, n->tail, value);
-    const char *why = n->bits % 8 != 0     ? "the rest of this binary is not whole bytes from its start"
-                      : scope_lacks(s, 25) ? "OTP before 25 cannot cut a binary while it traces: "
-                                             "leave the variable of its rest out"
-                                           : NULL;
+    const char *why = why_no_rest(s, n);
     if (why) {
         if (!scope_find(s, n->tail->text)) {
             scope_bind(s, n->tail->text, NULL, why);
@@ -179,7 +204,7 @@ static int match_binary(struct scope *s, const struct node *n, struct spec *valu
         scope_fail(s, n->tail, "%s", why);
         return -1;
     }
-    struct spec *start = spec_integer(s, (int64_t)n->bits / 8);
+    struct spec *start = spec_integer(s, (int64_t)before / 8);
     struct spec *size = spec_call(s, "-", spec_call(s, "byte_size", value, NULL), start, NULL);
     return match_variable(s, n->tail, spec_call(s, "binary_part", value, start, size, NULL));
 }
@@ -205,7 +230,7 @@ int spec_match(struct scope *s, const struct node *n, struct spec *value)
             return -1;
         return spec_match(s, n->items[0], value);
     case NODE_BINARY:
-        if (n->tail)
+        if (!node_is_literal(n))
             return match_binary(s, n, value);
         break;
     default:

@@ -18,6 +18,14 @@ static struct node *parse_guard(struct parser *p)
     return p->lex.elixir ? parse_elixir_guard(p) : parse_erlang_guard(p);
 }
 
+static bool is_action(const struct token *t)
+{
+    for (const struct pattern_word *w = pattern_actions; w->word != NULL; w++)
+        if (token_is_word(t, w->word))
+            return true;
+    return false;
+}
+
 bool parser_at_action(const struct parser *p)
 {
     if (!p->in_action)
@@ -25,10 +33,7 @@ bool parser_at_action(const struct parser *p)
     struct lex after = p->lex;
     struct token word;
     lex_next(&after, &word);
-    for (const struct pattern_word *w = pattern_actions; w->word != NULL; w++)
-        if (token_is_word(&word, w->word))
-            return true;
-    return false;
+    return is_action(&word);
 }
 
 static size_t characters(struct slice s)
@@ -86,8 +91,11 @@ static bool parse_arguments(struct parser *p, struct node ***out, size_t *n)
 
 static bool parse_arity(struct parser *p, struct pattern *out)
 {
-    if (parser_take_word(p, "_"))
+    const struct token *t = &p->token; /* rexbug takes any name for any arity */
+    if (t->kind == (p->lex.elixir ? TOKEN_WORD : TOKEN_UPPER)) {
+        parser_next(p);
         return true;
+    }
     if (p->token.kind != TOKEN_INTEGER || p->token.text.len > 0 || p->token.number > MOST_ARITY)
         return parser_expected(p, "an arity, 0 to 255") != NULL;
     out->arity = (int)p->token.number;
@@ -144,15 +152,38 @@ static bool parse_message(struct parser *p, struct pattern *out)
     return true;
 }
 
-/* `send` and `receive`, unless a module of that name is meant. */
-static bool is_message(const struct parser *p)
+static bool is_module_mark(const struct parser *p, const struct token *t)
 {
-    if (!parser_is_word(p, "send") && !parser_is_word(p, "receive"))
+    return token_is(t, p->lex.elixir ? "." : ":");
+}
+
+/* `send` and `receive`, also as atoms, unless a module of that name is meant. */
+static bool is_message(const struct parser *p, const struct token *t, struct lex after)
+{
+    struct token mark;
+    if (!token_is_atom(t) || !(slice_is(t->text, "send") || slice_is(t->text, "receive")))
         return false;
+    lex_next(&after, &mark);
+    return !is_module_mark(p, &mark);
+}
+
+/* A comma, and what begins a pattern and is no action. */
+static bool at_next_pattern(const struct parser *p)
+{
     struct lex after = p->lex;
-    struct token t;
-    lex_next(&after, &t);
-    return !token_is(&t, p->lex.elixir ? "." : ":");
+    struct token name, mark;
+    if (!token_is(&p->token, ","))
+        return false;
+    lex_next(&after, &name);
+    if (is_message(p, &name, after))
+        return true;
+    bool word = token_is_atom(&name), upper = name.kind == TOKEN_UPPER;
+    lex_next(&after, &mark);
+    if (!word && !upper)
+        return false;
+    bool ends = mark.kind == TOKEN_END || token_is(&mark, ",") || token_is(&mark, "&") ||
+                token_is(&mark, "->");
+    return is_module_mark(p, &mark) || (ends && !is_action(&name));
 }
 
 /* 5ms, 1.5 s, 200us: microseconds. */
@@ -254,7 +285,7 @@ static bool parse_actions(struct parser *p, struct pattern *out)
     do {
         if (!parse_action(p, out))
             return false;
-    } while (parser_take(p, ",") || parser_take(p, ";"));
+    } while (!at_next_pattern(p) && (parser_take(p, ",") || parser_take(p, ";")));
     p->in_action = false;
     return true;
 }
@@ -306,10 +337,15 @@ static const char *what_next(const struct parser *p, const struct pattern *out)
     return "`(`, `/`, `when` or `->`";
 }
 
+static bool at_end(const struct parser *p)
+{
+    return p->token.kind == TOKEN_END || token_is(&p->token, "&");
+}
+
 bool parse_pattern(struct parser *p, struct pattern *out)
 {
-    if (is_message(p)) {
-        out->kind = parser_is_word(p, "send") ? PATTERN_SEND : PATTERN_RECEIVE;
+    if (is_message(p, &p->token, p->lex)) {
+        out->kind = slice_is(p->token.text, "send") ? PATTERN_SEND : PATTERN_RECEIVE;
         parser_next(p);
         if (!parse_message(p, out))
             return false;
@@ -318,9 +354,11 @@ bool parse_pattern(struct parser *p, struct pattern *out)
     }
     if (parser_take_word(p, "when") && (out->guard = parse_guard(p)) == NULL)
         return false;
-    if ((parser_take(p, "->") || parser_take(p, "::")) && !parse_actions(p, out))
+    bool colons = token_is(&p->token, "::"); /* rexbug takes it without actions, too */
+    if ((parser_take(p, "->") || parser_take(p, "::")) && !(colons && at_end(p)) &&
+        !parse_actions(p, out))
         return false;
-    bool ended = p->token.kind == TOKEN_END || token_is(&p->token, "&");
+    bool ended = at_end(p) || at_next_pattern(p);
     if (!ended)
         parser_expected(p, what_next(p, out));
     return ended && check(p, out);

@@ -41,10 +41,30 @@ bool parser_at_action(const struct parser *p); /* an action's word is next */
 struct node *parser_node(struct parser *p, enum node_kind kind, size_t from);
 struct node *parser_atom(struct parser *p, const char *name, size_t from);
 struct node *parser_op(struct parser *p, const char *op, struct node *a, struct node *b);
+/* What the next token means, which is taken. */
+struct node *parser_leaf(struct parser *p, enum node_kind kind);
+/* A number or an identifier; false when none is next. */
+bool parser_constant(struct parser *p, struct node **out);
 bool parser_enter(struct parser *p); /* false when the tree is too deep */
 void parser_leave(struct parser *p);
 bool parser_push(struct parser *p, struct node_list *list, struct node *n); /* false: n is NULL */
 void parser_items(struct node *n, const struct node_list *list);
+
+/* A list's items; a tail that is a list itself is only more of them. */
+void parser_flatten(struct parser *p, struct node *list, struct node_list *items);
+
+/* An operator, how tightly it binds (0: the most), and what Erlang has in its place. A table ends
+   with a NULL name; in patterns only those of one level may stand. */
+struct operator {
+    const char *name, *erlang;
+    int level;
+    bool word;
+};
+const struct operator *parser_operator(const struct parser *p, const struct operator *table,
+                                       int in_patterns); /* NULL: none is next */
+enum { LEVEL_SIGN = -2, LEVEL_TIGHTEST = -1 }; /* of what stands before its one side */
+struct node *parser_unary(struct parser *p, const struct operator *prefixes,
+                          struct node *(*primary)(struct parser *p));
 
 /* A string's code points, one node each. */
 bool parser_code_points(struct parser *p, struct node_list *list, const struct node *string);
@@ -53,13 +73,20 @@ struct node *parser_append(struct parser *p, struct node *left, struct node *rig
 struct node *parser_alias(struct parser *p, struct node *left, struct node *right);
 struct node *parser_negate(struct parser *p, struct node *n, size_t from);
 
+/* Rewrites a pasted list and pasted quotes to `P1 & P2` of the same length; as patterns_parse(). What
+   could be rewritten is, when it fails. */
+int patterns_unwrap(char *text, size_t len, size_t *offset, struct error *err);
 /* The spelling that a text, ended by NUL, is in: its first pattern tells. */
 enum syntax syntax_recognise(const char *text);
-/* Everything up to the end or a `&`. */
+/* Everything up to the end, a `&`, or a comma that another pattern follows. */
 bool parse_pattern(struct parser *p, struct pattern *out);
 /* A term or pattern; in p->values mode any expression of a guard. */
 struct node *parse_erlang_term(struct parser *p);
 struct node *parse_erlang_guard(struct parser *p); /* with `,` and `;` */
+/* Behind `#` or `module#`: the record's name, and its fields when they are wanted. */
+struct node *parse_erlang_record(struct parser *p, size_t from, struct slice module, bool fields);
+/* is_record(#rec, X), is_record(mod#rec, X), is_record(X, rec): the `(` was taken. */
+struct node *parse_erlang_is_record(struct parser *p, size_t from);
 struct node *parse_elixir_term(struct parser *p);
 /* An argument: a term, or keywords that are the last one. */
 struct node *parse_elixir_argument(struct parser *p);
@@ -70,6 +97,8 @@ struct node *parse_binary(struct parser *p, size_t from);
 /* A guard BIF's row, or NULL. */
 struct guard_bif { const char *name; unsigned least, most; };
 const struct guard_bif *guard_bif_find(struct slice name);
+/* A guard calls what it cannot: NULL. */
+void *parser_no_bif(struct parser *p, const struct token *name);
 /* The nearest of the words, or NULL when none is near. */
 const char *words_nearest(const struct pattern_word *words, struct slice word);
 

@@ -15,7 +15,7 @@ struct bits {
 /* What stands behind a segment's value. */
 struct segment {
     size_t size;
-    bool has_size, is_text, is_rest, little;
+    bool has_size, is_text, is_rest, is_bits, little;
 };
 
 static void put_bit(struct bits *b, bool one)
@@ -85,6 +85,7 @@ static bool parse_type(struct parser *p, struct segment *s)
     if (is_name(&p->token)) {
         for (size_t i = 0; i < 4; i++) {
             s->is_rest |= slice_is(word, rest[i]);
+            s->is_bits |= i >= 2 && slice_is(word, rest[i]);
             if (slice_is(word, rest[i]) || slice_is(word, plain[i])) {
                 parser_next(p);
                 return true;
@@ -129,8 +130,19 @@ static bool parse_types(struct parser *p, struct segment *s)
     return true;
 }
 
-/* A variable: only as the last segment, for all that follows. */
-static bool parse_rest(struct parser *p, struct node *binary)
+/* `_` or `_:3`: bits of any value. Behind them there is nothing to compare with. */
+static bool put_gap(struct parser *p, struct node *binary, const struct bits *b,
+                    const struct segment *s, size_t at)
+{
+    size_t size = s->has_size ? s->size : INTEGER_BITS;
+    if (!room(p, b, binary->gap + size, at))
+        return false;
+    binary->gap += size;
+    return true;
+}
+
+/* A variable: only as the last segment, for all that follows; `_` may also be some of it. */
+static bool parse_rest(struct parser *p, struct node *binary, const struct bits *b)
 {
     struct token t = p->token;
     parser_next(p);
@@ -143,12 +155,15 @@ static bool parse_rest(struct parser *p, struct node *binary)
         return false;
     if (!any)
         n->text = t.text;
+    if (any && !s.is_rest && !s.is_text)
+        return put_gap(p, binary, b, &s, t.from);
     if (!s.is_rest || s.has_size)
         return parser_fail(p, t.from, "a variable here stands for the rest: write %s",
                            p->lex.elixir ? "name::binary" : "Name/binary") != NULL;
     if (!token_is(&p->token, ">>"))
         return parser_expected(p, "`>>`: nothing follows the rest") != NULL;
     binary->tail = n;
+    binary->unit = s.is_bits ? 1 : 8;
     return true;
 }
 
@@ -156,7 +171,10 @@ static bool parse_segment(struct parser *p, struct node *binary, struct bits *b)
 {
     struct token t = p->token;
     if (t.kind == (p->lex.elixir ? TOKEN_WORD : TOKEN_UPPER))
-        return parse_rest(p, binary);
+        return parse_rest(p, binary, b);
+    if (binary->gap > 0)
+        return parser_expected(p, "`>>`, more of `_`, or the rest: what follows `_` has no place")
+               != NULL;
     bool negative = parser_take(p, "-");
     if (negative)
         t = p->token;

@@ -7,23 +7,9 @@
 #include "trace/parse.h"
 #include "trace/parse_ex.h"
 
-static struct node *leaf(struct parser *p, enum node_kind kind)
-{
-    struct token t = p->token;
-    parser_next(p);
-    struct node *n = parser_node(p, kind, t.from);
-    if (n == NULL)
-        return NULL;
-    n->text = t.text;
-    n->number = t.number;
-    n->serial = t.serial;
-    n->real = t.real;
-    return n;
-}
-
 static struct node *parse_bytes(struct parser *p)
 {
-    struct node *n = leaf(p, NODE_BINARY);
+    struct node *n = parser_leaf(p, NODE_BINARY);
     if (n != NULL)
         n->bits = n->text.len * 8;
     return n;
@@ -32,7 +18,7 @@ static struct node *parse_bytes(struct parser *p)
 /* `key: value` as {key, value}. */
 static struct node *parse_pair(struct parser *p, struct node_list *flat)
 {
-    struct node *key = leaf(p, NODE_ATOM);
+    struct node *key = parser_leaf(p, NODE_ATOM);
     if (key == NULL)
         return NULL;
     key->to -= 1; /* the colon */
@@ -93,12 +79,7 @@ static struct node *parse_items(struct parser *p, enum node_kind kind, const cha
         if (!parser_need(p, close, what))
             return NULL;
     }
-    if (n->tail != NULL && n->tail->kind == NODE_LIST) {
-        for (size_t i = 0; i < n->tail->n_items; i++)
-            parser_push(p, &items, n->tail->items[i]);
-        n->tail = n->tail->tail;
-    }
-    parser_items(n, &items);
+    parser_flatten(p, n, &items);
     n->to = p->last;
     return n;
 }
@@ -199,7 +180,7 @@ static struct node *parse_fields(struct parser *p, struct node *n)
     while (n != NULL && p->values && parser_take(p, ".")) {
         if (p->token.kind != TOKEN_WORD)
             return parser_expected(p, "a field's name");
-        struct node *key = leaf(p, NODE_ATOM);
+        struct node *key = parser_leaf(p, NODE_ATOM);
         n = elixir_bif(p, "map_get", key, n, n->from);
     }
     return n;
@@ -212,7 +193,7 @@ static struct node *parse_word(struct parser *p)
     struct token t = p->token;
     for (size_t i = 0; i < 3; i++)
         if (slice_is(t.text, atoms[i]))
-            return leaf(p, NODE_ATOM);
+            return parser_leaf(p, NODE_ATOM);
     for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
         if (slice_is(t.text, reserved[i]))
             return parser_expected(p, p->values ? "a value" : "a term");
@@ -234,7 +215,7 @@ static struct node *parse_atom(struct parser *p)
     bool erlang = slice_is(p->token.text, "erlang");
     bool kernel = slice_is(p->token.text, "Elixir.Kernel") ||
                   slice_is(p->token.text, "Elixir.Bitwise");
-    struct node *n = leaf(p, all ? NODE_ALL : NODE_ATOM);
+    struct node *n = parser_leaf(p, all ? NODE_ALL : NODE_ATOM);
     if (n != NULL && all)
         n->text = (struct slice){"", 0};
     if (n == NULL || !p->values || !(erlang || kernel) || !parser_take(p, "."))
@@ -284,53 +265,20 @@ static struct node *parse_mark(struct parser *p)
 
 static struct node *parse_primary(struct parser *p)
 {
+    struct node *n;
     switch (p->token.kind) {
     case TOKEN_WORD:
         return parse_word(p);
     case TOKEN_ATOM:
     case TOKEN_UPPER:
         return parse_atom(p);
-    case TOKEN_INTEGER:
-        return leaf(p, NODE_INTEGER);
-    case TOKEN_FLOAT:
-        return leaf(p, NODE_FLOAT);
     case TOKEN_STRING:
         return parse_bytes(p);
     case TOKEN_CHARS:
-        return leaf(p, NODE_STRING);
-    case TOKEN_PID:
-        return leaf(p, NODE_PID);
-    case TOKEN_PORT:
-        return leaf(p, NODE_PORT);
-    case TOKEN_REF:
-        return leaf(p, NODE_REF);
+        return parser_leaf(p, NODE_STRING);
     default:
-        return parse_mark(p);
+        return parser_constant(p, &n) ? n : parse_mark(p);
     }
-}
-
-static struct node *parse_unary(struct parser *p)
-{
-    size_t from = p->token.from;
-    bool minus = token_is(&p->token, "-"), plus = token_is(&p->token, "+");
-    bool not = p->values && (parser_is_word(p, "not") || token_is(&p->token, "!"));
-    if (!parser_enter(p))
-        return NULL;
-    struct node *n = NULL;
-    if (!minus && !plus && !not) {
-        n = parse_primary(p);
-    } else {
-        parser_next(p);
-        n = parse_unary(p);
-        if (minus)
-            n = parser_negate(p, n, from);
-        else if (not)
-            n = parser_op(p, "not", n, NULL);
-        if (n != NULL)
-            n->from = from;
-    }
-    parser_leave(p);
-    return n;
 }
 
 /* Elixir's operators of two sides, tightest first, and what Erlang has in their place. */
@@ -338,11 +286,7 @@ enum level {
     LEVEL_MULTIPLY, LEVEL_ADD, LEVEL_APPEND, LEVEL_IN, LEVEL_SHIFT, LEVEL_COMPARE, LEVEL_EQUAL,
     LEVEL_AND, LEVEL_OR,
 };
-static const struct operator {
-    const char *name, *erlang;
-    enum level level;
-    bool word;
-} operators[] = {
+static const struct operator operators[] = {
     {"*", "*", LEVEL_MULTIPLY, false},     {"/", "/", LEVEL_MULTIPLY, false},
     {"+", "+", LEVEL_ADD, false},          {"-", "-", LEVEL_ADD, false},
     {"++", "++", LEVEL_APPEND, false},     {"<>", "<>", LEVEL_APPEND, false},
@@ -355,25 +299,23 @@ static const struct operator {
     {"!==", "=/=", LEVEL_EQUAL, false},    {"and", "andalso", LEVEL_AND, true},
     {"&&", "andalso", LEVEL_AND, false},   {"&&&", "band", LEVEL_AND, false},
     {"or", "orelse", LEVEL_OR, true},      {"||", "orelse", LEVEL_OR, false},
-    {"|||", "bor", LEVEL_OR, false},
+    {"|||", "bor", LEVEL_OR, false},       {NULL, NULL, 0, false},
+};
+static const struct operator prefixes[] = {
+    {"-", "-", LEVEL_SIGN, false},        {"+", "+", LEVEL_SIGN, false},
+    {"not", "not", LEVEL_TIGHTEST, true}, {"!", "not", LEVEL_TIGHTEST, false},
+    {NULL, NULL, 0, false},
 };
 
 static const struct operator *operator_here(const struct parser *p)
 {
-    for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
-        const struct operator *o = &operators[i];
-        if (!p->values && o->level != LEVEL_APPEND)
-            continue;
-        if (o->word ? parser_is_word(p, o->name) : token_is(&p->token, o->name))
-            return o;
-    }
-    return NULL;
+    return parser_operator(p, operators, LEVEL_APPEND);
 }
 
 /* "ab" <> rest: a binary with what follows it. */
 static struct node *join(struct parser *p, struct node *left, struct node *right)
 {
-    if (left->kind != NODE_BINARY || left->tail != NULL || left->bits % 8 != 0)
+    if (left->kind != NODE_BINARY || left->tail != NULL || left->gap > 0 || left->bits % 8 != 0)
         return parser_fail(p, left->from, "only a string that is written out may stand before <>");
     bool rest = right->kind == NODE_VAR || right->kind == NODE_ANY;
     if (!rest && right->kind != NODE_BINARY)
@@ -384,6 +326,8 @@ static struct node *join(struct parser *p, struct node *left, struct node *right
     n->text = left->text;
     n->bits = left->bits;
     n->tail = rest ? right : right->tail;
+    n->gap = right->gap;
+    n->unit = rest ? 8 : right->unit;
     if (!rest) {
         char *s = arena_alloc(p->arena, left->text.len + right->text.len + 1);
         memcpy(s, left->text.s, left->text.len);
@@ -412,7 +356,7 @@ static struct node *combine(struct parser *p, const struct operator *o, struct n
 static struct node *parse_operators(struct parser *p, int level)
 {
     if (level < 0)
-        return parse_unary(p);
+        return parser_unary(p, prefixes, parse_primary);
     struct node *left = parse_operators(p, level - 1);
     const struct operator *o;
     while (left != NULL && (o = operator_here(p)) != NULL && (int)o->level == level) {

@@ -3,22 +3,8 @@
 
 #include "trace/parse.h"
 
-static struct node *parse_primary(struct parser *p);
-
-/* What begins a token's node: the token is taken. */
-static struct node *leaf(struct parser *p, enum node_kind kind)
-{
-    struct token t = p->token;
-    parser_next(p);
-    struct node *n = parser_node(p, kind, t.from);
-    if (n == NULL)
-        return NULL;
-    n->text = t.text;
-    n->number = t.number;
-    n->serial = t.serial;
-    n->real = t.real;
-    return n;
-}
+/* Guards with `,` and `;`, which become that operator. */
+static struct node *parse_alternatives(struct parser *p, const char *op);
 
 static struct node *parse_items(struct parser *p, struct node *n, const char *close,
                                 const char *what)
@@ -63,13 +49,7 @@ static struct node *parse_list(struct parser *p)
         if (!parser_need(p, "]", n->tail ? "`]` of the list" : "`,`, `|` or `]` of the list"))
             return NULL;
     }
-    /* A tail that is a whole list is only more of it. */
-    if (n->tail != NULL && n->tail->kind == NODE_LIST) {
-        for (size_t i = 0; i < n->tail->n_items; i++)
-            parser_push(p, &items, n->tail->items[i]);
-        n->tail = n->tail->tail;
-    }
-    parser_items(n, &items);
+    parser_flatten(p, n, &items);
     n->to = p->last;
     return n;
 }
@@ -95,115 +75,14 @@ static struct node *parse_map(struct parser *p, size_t from)
     return n;
 }
 
-static bool is_atom(const struct token *t)
-{
-    return t->kind == TOKEN_WORD || t->kind == TOKEN_ATOM;
-}
-
-static struct node *parse_field(struct parser *p)
-{
-    if (!is_atom(&p->token))
-        return parser_expected(p, "a field's name");
-    return leaf(p, NODE_ATOM);
-}
-
-/* Behind `#` or `module#`: the record's name, and its fields when there are some. */
-static struct node *parse_record(struct parser *p, size_t from, struct slice module, bool fields)
-{
-    if (!is_atom(&p->token))
-        return parser_expected(p, "a record's name");
-    struct slice name = p->token.text;
-    if (module.len == 0)
-        module = p->module;
-    if (module.len == 0)
-        return parser_fail(p, from, "which module's record? write module#name{…}");
-    parser_next(p);
-    struct node *n = parser_node(p, NODE_RECORD, from);
-    struct node_list items = {0};
-    if (n == NULL)
-        return NULL;
-    n->text = name;
-    n->module = module;
-    if (!fields || !parser_take(p, "{") || parser_take(p, "}"))
-        return n;
-    do {
-        if (!parser_push(p, &items, parse_field(p)) ||
-            !parser_need(p, "=", "`=` and the field's value") ||
-            !parser_push(p, &items, parse_erlang_term(p)))
-            return NULL;
-    } while (parser_take(p, ","));
-    if (!parser_need(p, "}", "`,` or `}` of the record"))
-        return NULL;
-    parser_items(n, &items);
-    n->to = p->last;
-    return n;
-}
-
-/* is_record(#rec, X), is_record(mod#rec, X), is_record(X, rec): the `(` was taken. */
-static struct node *parse_is_record(struct parser *p, size_t from)
-{
-    struct node *n = parser_node(p, NODE_TEST_RECORD, from), *record = NULL;
-    struct node_list items = {0};
-    struct token first = p->token;
-    struct lex back = p->lex;
-    if (n == NULL)
-        return NULL;
-    if (is_atom(&first)) {
-        parser_next(p);
-        if (parser_take(p, "#"))
-            record = parse_record(p, first.from, first.text, false);
-        else {
-            p->lex = back;
-            p->token = first;
-        }
-    } else if (parser_take(p, "#")) {
-        record = parse_record(p, first.from, (struct slice){"", 0}, false);
-    }
-    if (p->failed)
-        return NULL;
-    bool turned = record == NULL;
-    if (!turned && !parser_need(p, ",", "`,` and the value to test"))
-        return NULL;
-    if (!parser_push(p, &items, parse_erlang_term(p)))
-        return NULL;
-    if (turned) {
-        if (!parser_need(p, ",", "`,` and the record's name"))
-            return NULL;
-        if (!is_atom(&p->token))
-            return parser_expected(p, "a record's name");
-        if ((record = leaf(p, NODE_ATOM)) == NULL)
-            return NULL;
-    }
-    if (turned && parser_take(p, ",")) {
-        n->kind = NODE_CALL;
-        n->text = (struct slice){"is_record", strlen("is_record")};
-        if (!parser_push(p, &items, record) || !parser_push(p, &items, parse_erlang_term(p)))
-            return NULL;
-    } else {
-        n->text = record->text;
-        n->module = record->kind == NODE_RECORD ? record->module : p->module;
-        if (n->module.len == 0)
-            return parser_fail(p, record->from, "which module's record? write module#name");
-    }
-    parser_items(n, &items);
-    if (!parser_need(p, ")", "`)`"))
-        return NULL;
-    n->to = p->last;
-    return n;
-}
-
 /* The `(` was taken. */
 static struct node *parse_call(struct parser *p, const struct token *name)
 {
     const struct guard_bif *bif = guard_bif_find(name->text);
-    if (bif == NULL) {
-        const char *near = words_nearest(pattern_guards, name->text);
-        return parser_fail(p, name->from, "%.*s is no function that a guard may call%s%s%s",
-                           (int)name->text.len, name->text.s, near ? "; did you mean " : "",
-                           near ? near : "", near ? "?" : "");
-    }
+    if (bif == NULL)
+        return parser_no_bif(p, name);
     if (slice_is(name->text, "is_record"))
-        return parse_is_record(p, name->from);
+        return parse_erlang_is_record(p, name->from);
     struct node *n = parse_items(p, parser_node(p, NODE_CALL, name->from), ")", "`,` or `)`");
     if (n == NULL)
         return NULL;
@@ -238,10 +117,10 @@ static struct node *parse_atom(struct parser *p)
                            p->values ? "a value" : "a term", (int)t.text.len, t.text.s);
     parser_next(p);
     if (parser_take(p, "#"))
-        return parse_record(p, t.from, t.text, true);
+        return parse_erlang_record(p, t.from, t.text, true);
     if (p->values && slice_is(t.text, "erlang") && parser_take(p, ":")) {
         t = p->token;
-        if (!is_atom(&t))
+        if (!token_is_atom(&t))
             return parser_expected(p, "a function of guards");
         parser_next(p);
         if (!token_is(&p->token, "("))
@@ -266,10 +145,10 @@ static struct node *parse_atom(struct parser *p)
 static struct node *parse_variable(struct parser *p)
 {
     if (!slice_is(p->token.text, "_"))
-        return leaf(p, NODE_VAR);
+        return parser_leaf(p, NODE_VAR);
     if (p->values)
         return parser_fail(p, p->token.from, "_ has no value; give it a name to use it here");
-    struct node *n = leaf(p, NODE_ANY);
+    struct node *n = parser_leaf(p, NODE_ANY);
     if (n != NULL)
         n->text = (struct slice){"", 0};
     return n;
@@ -277,7 +156,7 @@ static struct node *parse_variable(struct parser *p)
 
 static struct node *parse_string(struct parser *p)
 {
-    struct node *n = leaf(p, NODE_STRING);
+    struct node *n = parser_leaf(p, NODE_STRING);
     while (n != NULL && p->token.kind == TOKEN_STRING) {
         struct slice more = p->token.text;
         char *s = arena_alloc(p->arena, n->text.len + more.len + 1);
@@ -290,11 +169,12 @@ static struct node *parse_string(struct parser *p)
     return n;
 }
 
+/* Whole guards may stand in parentheses, as in redbug: `not (X == a; X == b)`. */
 static struct node *parse_parens(struct parser *p)
 {
     size_t from = p->token.from;
     parser_next(p);
-    struct node *n = parse_erlang_term(p);
+    struct node *n = p->values ? parse_alternatives(p, "orelse") : parse_erlang_term(p);
     if (n == NULL || !parser_need(p, ")", "`)`"))
         return NULL;
     n->from = from;
@@ -315,137 +195,64 @@ static struct node *parse_mark(struct parser *p)
         return parse_binary(p, from);
     if (parser_take(p, "#"))
         return parser_take(p, "{") ? parse_map(p, from)
-                                   : parse_record(p, from, (struct slice){"", 0}, true);
+                                   : parse_erlang_record(p, from, (struct slice){"", 0}, true);
     return parser_expected(p, p->values ? "a value" : "a term");
 }
 
 static struct node *parse_primary(struct parser *p)
 {
+    struct node *n;
     switch (p->token.kind) {
     case TOKEN_WORD:
     case TOKEN_ATOM:
         return parse_atom(p);
     case TOKEN_UPPER:
         return parse_variable(p);
-    case TOKEN_INTEGER:
-        return leaf(p, NODE_INTEGER);
-    case TOKEN_FLOAT:
-        return leaf(p, NODE_FLOAT);
     case TOKEN_STRING:
         return parse_string(p);
-    case TOKEN_PID:
-        return leaf(p, NODE_PID);
-    case TOKEN_PORT:
-        return leaf(p, NODE_PORT);
-    case TOKEN_REF:
-        return leaf(p, NODE_REF);
     default:
-        return parse_mark(p);
+        return parser_constant(p, &n) ? n : parse_mark(p);
     }
 }
 
-static struct node *parse_unary(struct parser *p)
-{
-    size_t from = p->token.from;
-    const char *op = token_is(&p->token, "-") ? "-" : token_is(&p->token, "+") ? "+" :
-                     p->values && parser_is_word(p, "not") ? "not" :
-                     p->values && parser_is_word(p, "bnot") ? "bnot" : NULL;
-    if (!parser_enter(p))
-        return NULL;
-    struct node *n = NULL;
-    if (op == NULL) {
-        n = parse_primary(p);
-    } else {
-        parser_next(p);
-        n = parse_unary(p);
-        if (op[0] == '-')
-            n = parser_negate(p, n, from);
-        else if (op[0] != '+')
-            n = parser_op(p, op, n, NULL);
-        if (n != NULL)
-            n->from = from;
-    }
-    parser_leave(p);
-    return n;
-}
-
-/* Erlang's operators of two sides, tightest first. */
-enum { LEVEL_MULTIPLY, LEVEL_ADD, LEVEL_APPEND, LEVEL_COMPARE, LEVEL_ANDALSO, LEVEL_ORELSE };
-static const struct operator {
-    const char *name;
-    int level;
-    bool word;
-} operators[] = {
-    {"*", LEVEL_MULTIPLY, false},   {"/", LEVEL_MULTIPLY, false},  {"div", LEVEL_MULTIPLY, true},
-    {"rem", LEVEL_MULTIPLY, true},  {"band", LEVEL_MULTIPLY, true}, {"and", LEVEL_MULTIPLY, true},
-    {"+", LEVEL_ADD, false},        {"-", LEVEL_ADD, false},       {"bor", LEVEL_ADD, true},
-    {"bxor", LEVEL_ADD, true},      {"bsl", LEVEL_ADD, true},      {"bsr", LEVEL_ADD, true},
-    {"or", LEVEL_ADD, true},        {"xor", LEVEL_ADD, true},      {"++", LEVEL_APPEND, false},
-    {"==", LEVEL_COMPARE, false},   {"/=", LEVEL_COMPARE, false},  {"=<", LEVEL_COMPARE, false},
-    {"<", LEVEL_COMPARE, false},    {">=", LEVEL_COMPARE, false},  {">", LEVEL_COMPARE, false},
-    {"=:=", LEVEL_COMPARE, false},  {"=/=", LEVEL_COMPARE, false},
-    {"andalso", LEVEL_ANDALSO, true}, {"orelse", LEVEL_ORELSE, true},
+/*
+ * Erlang's operators of two sides, tightest first; but `and`, `or` and `xor` join comparisons, as
+ * in redbug: `A == 1 and B == 2`. In Erlang they bind as tightly as `*` and `+`.
+ */
+enum {
+    LEVEL_MULTIPLY, LEVEL_ADD, LEVEL_APPEND, LEVEL_COMPARE, LEVEL_AND, LEVEL_OR, LEVEL_ANDALSO,
+    LEVEL_ORELSE,
+};
+static const struct operator operators[] = {
+    {"*", "*", LEVEL_MULTIPLY, false},        {"/", "/", LEVEL_MULTIPLY, false},
+    {"div", "div", LEVEL_MULTIPLY, true},     {"rem", "rem", LEVEL_MULTIPLY, true},
+    {"band", "band", LEVEL_MULTIPLY, true},   {"+", "+", LEVEL_ADD, false},
+    {"-", "-", LEVEL_ADD, false},             {"bor", "bor", LEVEL_ADD, true},
+    {"bxor", "bxor", LEVEL_ADD, true},        {"bsl", "bsl", LEVEL_ADD, true},
+    {"bsr", "bsr", LEVEL_ADD, true},          {"++", "++", LEVEL_APPEND, false},
+    {"==", "==", LEVEL_COMPARE, false},       {"/=", "/=", LEVEL_COMPARE, false},
+    {"=<", "=<", LEVEL_COMPARE, false},       {"<", "<", LEVEL_COMPARE, false},
+    {">=", ">=", LEVEL_COMPARE, false},       {">", ">", LEVEL_COMPARE, false},
+    {"=:=", "=:=", LEVEL_COMPARE, false},     {"=/=", "=/=", LEVEL_COMPARE, false},
+    {"and", "and", LEVEL_AND, true},          {"or", "or", LEVEL_OR, true},
+    {"xor", "xor", LEVEL_OR, true},           {"andalso", "andalso", LEVEL_ANDALSO, true},
+    {"orelse", "orelse", LEVEL_ORELSE, true}, {NULL, NULL, 0, false},
+};
+static const struct operator prefixes[] = {
+    {"-", "-", LEVEL_SIGN, false},      {"+", "+", LEVEL_SIGN, false},
+    {"not", "not", LEVEL_TIGHTEST, true}, {"bnot", "bnot", LEVEL_TIGHTEST, true},
+    {NULL, NULL, 0, false},
 };
 
 static const struct operator *operator_here(const struct parser *p)
 {
-    for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
-        const struct operator *o = &operators[i];
-        if (!p->values && o->level != LEVEL_APPEND)
-            continue;
-        if (o->word ? parser_is_word(p, o->name) : token_is(&p->token, o->name))
-            return o;
-    }
-    return NULL;
-}
-
-/* `and` without parentheses: redbug reads `A == 1 and B == 2` as two comparisons. */
-static bool is_bare_logic(const struct node *n)
-{
-    return n->kind == NODE_OP && n->n_items == 2 && n->items[0]->from == n->from &&
-           (slice_is(n->text, "and") || slice_is(n->text, "or") || slice_is(n->text, "xor"));
-}
-
-static struct node *parse_operators(struct parser *p, int level);
-
-/*
- * Comparisons do not chain in Erlang. Where one does, and what stands between is `X and Y`, both
- * sides are comparisons, as in redbug.
- */
-static struct node *parse_compare(struct parser *p)
-{
-    struct node *logic = NULL, *left = parse_operators(p, LEVEL_COMPARE - 1);
-    const char *join = NULL;
-    const struct operator *o;
-    while (left != NULL && (o = operator_here(p)) != NULL && o->level == LEVEL_COMPARE) {
-        size_t at = p->token.from;
-        parser_next(p);
-        struct node *right = parse_operators(p, LEVEL_COMPARE - 1);
-        if (right == NULL)
-            return NULL;
-        const struct operator *more = operator_here(p);
-        bool chained = more != NULL && more->level == LEVEL_COMPARE;
-        if (chained && !is_bare_logic(right))
-            return parser_fail(p, p->token.from, "comparisons do not chain: write andalso between");
-        if (chained && is_bare_logic(right->items[0]))
-            return parser_fail(p, at, "put parentheses around what `%.*s` joins",
-                               (int)right->text.len, right->text.s);
-        struct node *compare = parser_op(p, o->name, left, chained ? right->items[0] : right);
-        logic = join == NULL ? compare : parser_op(p, join, logic, compare);
-        if (!chained)
-            return logic;
-        join = slice_is(right->text, "and") ? "and" : slice_is(right->text, "or") ? "or" : "xor";
-        left = right->items[1];
-    }
-    return left;
+    return parser_operator(p, operators, LEVEL_APPEND);
 }
 
 static struct node *parse_operators(struct parser *p, int level)
 {
     if (level < 0)
-        return parse_unary(p);
-    if (level == LEVEL_COMPARE)
-        return parse_compare(p);
+        return parser_unary(p, prefixes, parse_primary);
     struct node *left = parse_operators(p, level - 1);
     const struct operator *o;
     while (left != NULL && (o = operator_here(p)) != NULL && o->level == level) {
@@ -459,6 +266,9 @@ static struct node *parse_operators(struct parser *p, int level)
             return NULL;
         left = level == LEVEL_APPEND ? parser_append(p, left, right)
                                      : parser_op(p, o->name, left, right);
+        if (left != NULL && level == LEVEL_COMPARE && (o = operator_here(p)) != NULL &&
+            o->level == level)
+            return parser_fail(p, p->token.from, "comparisons do not chain: write andalso between");
     }
     return left;
 }
@@ -504,16 +314,22 @@ static struct node *parse_conjunction(struct parser *p)
     return left;
 }
 
-struct node *parse_erlang_guard(struct parser *p)
+static struct node *parse_alternatives(struct parser *p, const char *op)
 {
-    bool values = p->values;
-    p->values = true;
     struct node *left = parse_conjunction(p);
     while (left != NULL && token_is(&p->token, ";") && !parser_at_action(p)) {
         parser_next(p);
         struct node *right = parse_conjunction(p);
-        left = right == NULL ? NULL : parser_op(p, ";", left, right);
+        left = right == NULL ? NULL : parser_op(p, op, left, right);
     }
-    p->values = values;
     return left;
+}
+
+struct node *parse_erlang_guard(struct parser *p)
+{
+    bool values = p->values;
+    p->values = true;
+    struct node *n = parse_alternatives(p, ";");
+    p->values = values;
+    return n;
 }

@@ -40,6 +40,14 @@ void *parser_expected(struct parser *p, const char *what)
                        p->lex.text + t->from, whole ? "" : "…");
 }
 
+void *parser_no_bif(struct parser *p, const struct token *name)
+{
+    const char *near = words_nearest(pattern_guards, name->text);
+    return parser_fail(p, name->from, "%.*s is no function that a guard may call%s%s%s",
+                       (int)name->text.len, name->text.s, near ? "; did you mean " : "",
+                       near ? near : "", near ? "?" : "");
+}
+
 void parser_next(struct parser *p)
 {
     p->last = p->token.to;
@@ -97,6 +105,35 @@ struct node *parser_atom(struct parser *p, const char *name, size_t from)
     return n;
 }
 
+struct node *parser_leaf(struct parser *p, enum node_kind kind)
+{
+    struct token t = p->token;
+    parser_next(p);
+    struct node *n = parser_node(p, kind, t.from);
+    if (n == NULL)
+        return NULL;
+    n->text = t.text;
+    n->number = t.number;
+    n->serial = t.serial;
+    n->real = t.real;
+    return n;
+}
+
+bool parser_constant(struct parser *p, struct node **out)
+{
+    static const struct { enum token_kind token; enum node_kind node; } constants[] = {
+        {TOKEN_INTEGER, NODE_INTEGER}, {TOKEN_FLOAT, NODE_FLOAT}, {TOKEN_PID, NODE_PID},
+        {TOKEN_PORT, NODE_PORT}, {TOKEN_REF, NODE_REF},
+    };
+    for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++) {
+        if (p->token.kind != constants[i].token)
+            continue;
+        *out = parser_leaf(p, constants[i].node);
+        return true;
+    }
+    return false;
+}
+
 struct node *parser_op(struct parser *p, const char *op, struct node *a, struct node *b)
 {
     if (a == NULL)
@@ -146,6 +183,17 @@ void parser_items(struct node *n, const struct node_list *list)
 {
     n->items = list->items;
     n->n_items = list->n;
+}
+
+void parser_flatten(struct parser *p, struct node *list, struct node_list *items)
+{
+    struct node *tail = list->tail;
+    if (tail != NULL && tail->kind == NODE_LIST) {
+        for (size_t i = 0; i < tail->n_items; i++)
+            parser_push(p, items, tail->items[i]);
+        list->tail = tail->tail;
+    }
+    parser_items(list, items);
 }
 
 bool parser_code_points(struct parser *p, struct node_list *list, const struct node *string)
@@ -226,5 +274,41 @@ struct node *parser_negate(struct parser *p, struct node *n, size_t from)
     }
     if (n != NULL)
         n->from = from;
+    return n;
+}
+
+const struct operator *parser_operator(const struct parser *p, const struct operator *table,
+                                       int in_patterns)
+{
+    for (const struct operator *o = table; o->name != NULL; o++) {
+        if (!p->values && o->level != in_patterns)
+            continue;
+        if (o->word ? parser_is_word(p, o->name) : token_is(&p->token, o->name))
+            return o;
+    }
+    return NULL;
+}
+
+struct node *parser_unary(struct parser *p, const struct operator *prefixes,
+                          struct node *(*primary)(struct parser *p))
+{
+    size_t from = p->token.from;
+    const struct operator *o = parser_operator(p, prefixes, LEVEL_SIGN);
+    if (!parser_enter(p))
+        return NULL;
+    struct node *n = NULL;
+    if (o == NULL) {
+        n = primary(p);
+    } else {
+        parser_next(p);
+        n = parser_unary(p, prefixes, primary);
+        if (o->erlang[0] == '-')
+            n = parser_negate(p, n, from);
+        else if (o->erlang[0] != '+')
+            n = parser_op(p, o->erlang, n, NULL);
+        if (n != NULL)
+            n->from = from;
+    }
+    parser_leave(p);
     return n;
 }

@@ -81,13 +81,28 @@ static int parse_at(struct pattern **out, const char *text, size_t len, size_t a
     return 0;
 }
 
+/* What is parsed: the text out of its brackets and quotes. Owned; NULL when it is none. */
+static char *unwrapped(const char *text, size_t len, size_t *offset, struct error *err)
+{
+    if (check_text(text, len, offset, err) != 0)
+        return NULL;
+    char *plain = alloc_zero(len + 1, 1);
+    memcpy(plain, text, len);
+    if (patterns_unwrap(plain, len, offset, err) == 0)
+        return plain;
+    free(plain);
+    return NULL;
+}
+
 int pattern_parse(struct pattern **out, const char *text, size_t len, enum syntax syntax,
                   size_t *offset, struct error *err)
 {
     size_t end = 0;
-    int rc = check_text(text, len, offset, err);
-    if (rc == 0)
-        rc = parse_at(out, text, len, 0, syntax, &end, offset, err);
+    char *plain = unwrapped(text, len, offset, err);
+    if (plain == NULL)
+        return ERR_USAGE;
+    int rc = parse_at(out, plain, len, 0, syntax, &end, offset, err);
+    free(plain);
     if (rc != 0 || end >= len)
         return rc;
     pattern_free(*out);
@@ -99,9 +114,10 @@ int pattern_parse(struct pattern **out, const char *text, size_t len, enum synta
 int patterns_parse(struct pattern ***out, size_t *n, const char *text, size_t len,
                    enum syntax syntax, size_t *offset, struct error *err)
 {
-    int rc = check_text(text, len, offset, err);
-    if (rc != 0)
-        return rc;
+    int rc = 0;
+    char *plain = unwrapped(text, len, offset, err);
+    if (plain == NULL)
+        return ERR_USAGE;
     struct pattern **made = alloc_zero(LIMIT_TRACE_PATTERNS, sizeof(struct pattern *));
     size_t count = 0, at = 0, end = 0;
     do {
@@ -110,10 +126,11 @@ int patterns_parse(struct pattern ***out, size_t *n, const char *text, size_t le
             rc = error_set(err, ERR_USAGE, "more than %d patterns", LIMIT_TRACE_PATTERNS);
             break;
         }
-        rc = parse_at(&made[count], text, len, at, syntax, &end, offset, err);
+        rc = parse_at(&made[count], plain, len, at, syntax, &end, offset, err);
         count += rc == 0;
         at = end + 1;
     } while (rc == 0 && end < len);
+    free(plain);
     if (rc != 0) {
         patterns_free(made, count);
         return rc;

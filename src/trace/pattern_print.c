@@ -68,6 +68,8 @@ static void put_value(struct buf *out, const struct node *n)
         break;
     case NODE_BINARY:
         put_bytes(out, n);
+        if (n->gap > 0)
+            buf_printf(out, " any %zu bits", n->gap);
         break;
     case NODE_RECORD:
     case NODE_TEST_RECORD:
@@ -93,7 +95,7 @@ static void put_node(struct buf *out, const struct node *n, unsigned indent)
         put_node(out, n->items[i], indent + 1);
     if (n->tail == NULL)
         return;
-    put_line(out, indent + 1, "tail");
+    put_line(out, indent + 1, n->unit == 1 ? "tail of bits" : "tail");
     put_node(out, n->tail, indent + 2);
 }
 

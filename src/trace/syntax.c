@@ -32,6 +32,8 @@ static bool has_signs(const char *s)
             return true;
         if (*s == '<' && s[1] == '>')
             return true;
+        if (*s == '&' && before != '&' && s[1] != '&')
+            return false; /* the next pattern */
         if (*s != ':')
             continue;
         bool atom = strchr(" ({[,|=", before) != NULL && (is_name(s[1]) || s[1] == '"') &&

@@ -27,7 +27,8 @@ enum node_kind {
     NODE_FLOAT,   /* real */
     NODE_ATOM,    /* text: UTF-8. nil, true and aliases (Elixir.Foo) of Elixir are atoms too */
     NODE_STRING,  /* text: a list of code points, UTF-8 here */
-    NODE_BINARY,  /* text: the bytes; bits: how many; tail: what follows (`_/binary`), or NULL */
+    NODE_BINARY,  /* text: the bytes; bits: how many; gap: bits of any value behind them (`_:3`);
+                     tail: what follows (`_/binary`), or NULL; unit: 8, or 1 of `_/bitstring` */
     NODE_VAR,     /* text: its name, as written */
     NODE_ANY,     /* _ */
     NODE_ALL,     /* '$_': all arguments, in guards and actions */
@@ -55,7 +56,8 @@ struct node {
     int64_t number;
     uint32_t serial;
     double real;
-    size_t bits;
+    size_t bits, gap;
+    unsigned unit;
     struct node **items;
     size_t n_items;
     struct node *tail;

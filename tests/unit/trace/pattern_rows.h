@@ -110,6 +110,66 @@ static const struct good erlang_good[] = {
     {"m:f([[a|[b|T]], {}, #{}, [[]]])",
      "call(module m function f arity 1 arguments(list(list(atom a atom b "
      "tail(var T)) tuple map list(list))))"},
+    {"[\"ets:lookup\", \"ets:insert->return\"]",
+     "call(module ets function lookup) & call(module ets function insert "
+     "return)"},
+    {"[ \"ets:lookup -> return, stack\" , send,'receive' ] ",
+     "call(module ets function lookup return stack) & send & receive"},
+    {"\"ets:lookup\"",
+     "call(module ets function lookup)"},
+    {"\"ets:lookup\", \"ets:insert -> time\"",
+     "call(module ets function lookup) & call(module ets function insert "
+     "time)"},
+    {"[\"m:f(\\\"a b\\\", X) when X == \\\"c\\\"\", m:g(',', \"x\"), "
+     "\"lists:map\"]",
+     "call(module m function f arity 2 arguments(string \"a b\" var X) "
+     "guard(op ==(var X string \"c\"))) & call(module m function g arity 2 "
+     "arguments(atom , string \"x\")) & call(module lists function map)"},
+    {"[send, 'receive']",
+     "send & receive"},
+    {"[ets:lookup, ets:insert->return]",
+     "call(module ets function lookup) & call(module ets function insert "
+     "return)"},
+    {"[lists, ets -> return]",
+     "call(module lists function any) & call(module ets function any return)"},
+    {"'ets:lookup -> return'",
+     "call(module ets function lookup return)"},
+    {"'my mod'",
+     "call(module my mod function any)"},
+    {"ets:lookup -> return, stack, ets:insert -> return, send",
+     "call(module ets function lookup return stack) & call(module ets "
+     "function insert return) & send"},
+    {"'receive'",
+     "receive"},
+    {"X:_/Y -> return",
+     "call(module any function any return)"},
+    {"mod : fun / 2 -> return ; stack",
+     "call(module mod function fun arity 2 return stack)"},
+    {"x:c(S)when ((S==x);(S==y))",
+     "call(module x function c arity 1 arguments(var S) guard(op orelse(op "
+     "==(var S atom x) op ==(var S atom y))))"},
+    {"x:c(S)when (S==x,is_atom(S));not (S==z;S==y)",
+     "call(module x function c arity 1 arguments(var S) guard(op ;(op "
+     "andalso(op ==(var S atom x) call is_atom(var S)) op not(op orelse(op "
+     "==(var S atom z) op ==(var S atom y))))))"},
+    {"a:b(X,Y)when X == 1 and is_atom(Y) or not Y",
+     "call(module a function b arity 2 arguments(var X var Y) guard(op or(op "
+     "and(op ==(var X integer 1) call is_atom(var Y)) op not(var Y))))"},
+    {"a:b(X,Y)when {X,Y} and Y==Y",
+     "call(module a function b arity 2 arguments(var X var Y) guard(op "
+     "and(tuple(var X var Y) op ==(var Y var Y))))"},
+    {"x:c(A)when [A,A] == [A]++[A]",
+     "call(module x function c arity 1 arguments(var A) guard(op ==(list(var "
+     "A var A) list(var A var A))))"},
+    {"lists:reverse(\"\"++A) when A==\"\"",
+     "call(module lists function reverse arity 1 arguments(list(tail(var "
+     "A))) guard(op ==(var A string \"\")))"},
+    {"a when binary_part('$_', {2, 1})=/=<<$a>>",
+     "call(module a function any guard(op =/=(call binary_part(all arguments "
+     "tuple(integer 2 integer 1)) binary \"a\")))"},
+    {"m:f(<<_:3, R/bitstring>>, <<1, _, _:2>>, <<_/bits>>)",
+     "call(module m function f arity 3 arguments(binary \"\" any 3 bits(tail "
+     "of bits(var R)) binary 01 any 10 bits binary \"\"(tail of bits(any))))"},
 };
 
 static const struct wrong erlang_wrong[] = {
@@ -200,6 +260,29 @@ static const struct wrong erlang_wrong[] = {
      "expected a type: binary, utf8, integer, little, bitstring, not foo"},
     {"m:f(X) when X > 1 2", 18,
      "expected an operator or `->`, not 2"},
+    {"[\"ets:lookup\"", 13,
+     "expected `,` or `]` of the list of patterns"},
+    {"[\"ets:lookup\" \"ets:insert\"]", 14,
+     "expected `,` or `]` of the list of patterns"},
+    {"[\"ets:lookup\"] x", 15,
+     "expected `,` and another pattern, or the end"},
+    {"[\"ets:lookup", 1,
+     "no closing quote of this pattern"},
+    {"\"m:f(\\\\n)\"", 5,
+     "write a pattern with \\ in it without the quotes around it"},
+    {"[]", 2,
+     "expected a module's name, but the text ends"},
+    {"[\"lists\", \"m:f(X\"]", 18,
+     "expected `,` or `)`, but the text ends"},
+    {"lists:map, stack", 9,
+     "expected `(`, `/`, `when` or `->`, not ,"},
+    {"m:f(<<_,1>>)", 8,
+     "expected `>>`, more of `_`, or the rest: what follows `_` has no "
+     "place, not 1"},
+    {"m:f(<<_:3/binary>>)", 6,
+     "a variable here stands for the rest: write Name/binary"},
+    {"m:f(X) when (X == 1; X", 22,
+     "expected `)`, but the text ends"},
 };
 
 static const struct good elixir_good[] = {
@@ -304,6 +387,39 @@ static const struct good elixir_good[] = {
     {"M.f([a: 1, 2])",
      "call(module Elixir.M function f arity 1 arguments(list(tuple(atom a "
      "integer 1) integer 2)))"},
+    {"[\"Map.get/_ :: return\", :send]",
+     "call(module Elixir.Map function get return) & send"},
+    {"[:send, :receive]",
+     "send & receive"},
+    {"[:send, \":ets\"]",
+     "send & call(module ets function any)"},
+    {"[\"Enum.member?([_, _, _], \\\"foo\\\")\", \"Foo.Bar.run(_, :ok, x) "
+     "when x > 3 :: return\"]",
+     "call(module Elixir.Enum function member? arity 2 arguments(list(any "
+     "any any) binary \"foo\")) & call(module Elixir.Foo.Bar function run "
+     "arity 3 arguments(any atom ok var x) guard(op >(var x integer 3)) "
+     "return)"},
+    {"[Enum.map, :ets, \"lists\"]",
+     "call(module Elixir.Enum function map) & call(module ets function any) "
+     "& call(module lists function any)"},
+    {":receive",
+     "receive"},
+    {":cowboy.do_sth/really_whatever",
+     "call(module cowboy function do_sth)"},
+    {"Mod.fun/any::return",
+     "call(module Elixir.Mod function fun return)"},
+    {":cowboy.fun() :: ",
+     "call(module cowboy function fun arity 0)"},
+    {":a.b(foo, _els, %{__struct__: Foo.Bar}, %Foo.Bar{ba: 1})",
+     "call(module a function b arity 4 arguments(var foo var _els map(atom "
+     "__struct__ atom Elixir.Foo.Bar) struct Elixir.Foo.Bar(atom ba integer "
+     "1)))"},
+    {"M.f(x) when element(1, x) == size(x)",
+     "call(module Elixir.M function f arity 1 arguments(var x) guard(op "
+     "==(call element(integer 1 var x) call size(var x))))"},
+    {"M.f(<<_::3, r::bitstring>>, \"a\" <> <<_, _::bits>>)",
+     "call(module Elixir.M function f arity 2 arguments(binary \"\" any 3 "
+     "bits(tail of bits(var r)) binary \"a\" any 8 bits(tail of bits(any))))"},
 };
 
 static const struct wrong elixir_wrong[] = {
@@ -325,8 +441,8 @@ static const struct wrong elixir_wrong[] = {
      "expected `=>` and the value of that key, not }"},
     {"M.f(%Item{1})", 10,
      "expected a field, as in `price: p`, not 1"},
-    {"M.f(x) when element(1, x) == 2", 12,
-     "element is Erlang's: write :erlang.element"},
+    {"M.f(x) when float(x) == 2", 12,
+     "float is Erlang's: write :erlang.float"},
     {"M.f(x) when elem(x) == 2", 12,
      "elem takes 2 arguments, not 1"},
     {"M.f(x) when is_nul(x)", 12,

@@ -42,6 +42,14 @@ static struct node *with_tail(struct node *n, struct node *tail)
     return n;
 }
 
+static struct node *binary_of(const char *text, size_t gap, unsigned unit, struct node *tail)
+{
+    struct node *n = with_tail(leaf(NODE_BINARY, text), tail);
+    n->gap = gap;
+    n->unit = unit;
+    return n;
+}
+
 static struct node *number(int64_t v)
 {
     struct node *n = leaf(NODE_INTEGER, "");
@@ -136,7 +144,9 @@ static void test_heads(void **state)
     (void)state;
     struct node *alias = of(NODE_ALIAS, "", 2, of(NODE_TUPLE, "", 1, VAR("A")), VAR("X"));
     struct node *tail = with_tail(of(NODE_LIST, "", 1, VAR("H")), VAR("T"));
-    struct node *binary = with_tail(leaf(NODE_BINARY, "ab\xff"), ANY);
+    struct node *binary = binary_of("ab\xff", 0, 8, ANY);
+    struct node *rest = binary_of("", 3, 1, VAR("R")), *exact = binary_of("b", 11, 0, NULL);
+    struct node *odd_rest = binary_of("", 4, 8, ANY);
     struct node *map = of(NODE_MAP, "", 2, ATOM("k"), of(NODE_TUPLE, "", 2, ATOM("ok"), ANY));
     struct node *odd = of(NODE_MAP, "", 2, number(1), VAR("V"));
     struct node *record = of(NODE_RECORD, "user", 2, ATOM("age"), number(5));
@@ -153,6 +163,13 @@ static void test_heads(void **state)
         {"f(<<\"ab\\xff\", _/binary>>)", binary,
          "[{['$1'],\n  [TAP,\n   {is_binary,'$1'},\n   {'>=','$1',<<97,98,255>>},\n"
          "   {'<','$1',<<\"ac\">>}],\n" ACT},
+        {"f(<<_:3, R/bitstring>>)", rest, "[{['$1'],\n  [TAP,\n   {'>=',{bit_size,'$1'},3}],\n" ACT},
+        {"f(<<\"b\", _:11>>)", exact,
+         "[{['$1'],\n  [TAP,\n   {'=:=',{bit_size,'$1'},19},\n   {'>=','$1',<<\"b\">>},\n"
+         "   {'<','$1',<<49:7>>}],\n" ACT},
+        {"f(<<_:4, _/binary>>)", odd_rest,
+         "[{['$1'],\n  [TAP,\n   {'>=',{bit_size,'$1'},4},\n"
+         "   {'=:=',{'rem',{'-',{bit_size,'$1'},4},8},0}],\n" ACT},
         {"f(#{k := {ok, _}})", map, "[{[#{k => {ok,'_'}}],\n  [TAP],\n" ACT},
         {"f(#{1 := V})", odd,
          "[{['$1'],\n  [TAP,\n   {is_map,'$1'},\n   {is_map_key,{const,1},'$1'}],\n" ACT},
@@ -227,7 +244,8 @@ static void test_actions(void **state)
 static void test_mistakes(void **state)
 {
     (void)state;
-    struct node *prefix = with_tail(leaf(NODE_BINARY, "ab"), VAR("T"));
+    struct node *prefix = binary_of("ab", 0, 8, VAR("T"));
+    struct node *bits = binary_of("ab", 0, 1, VAR("T"));
     const struct {
         int otp;
         struct node *arg, *guard;
@@ -237,6 +255,8 @@ static void test_mistakes(void **state)
         {27, VAR("X"), CALL("self_destroy", VAR("X")), "the VM knows no self_destroy/1 while it traces"},
         {25, VAR("X"), of(NODE_CALL, "is_function", 2, VAR("X"), number(1)),
          "OTP before 27 knows no is_function/2 while it traces"},
+        {27, bits, CALL("is_atom", VAR("T")),
+         "the VM cannot cut bits out of a bit string: its rest can only be _"},
         {23, prefix, CALL("is_atom", VAR("T")),
          "OTP before 25 cannot cut a binary while it traces: leave the variable of its rest out"},
         {27, of(NODE_RECORD, "user", 2, ATOM("size"), ANY), NULL, "user has no field size"},
