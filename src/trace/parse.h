@@ -73,8 +73,8 @@ struct node *parser_append(struct parser *p, struct node *left, struct node *rig
 struct node *parser_alias(struct parser *p, struct node *left, struct node *right);
 struct node *parser_negate(struct parser *p, struct node *n, size_t from);
 
-/* Rewrites a pasted list and pasted quotes to `P1 & P2` of the same length; as patterns_parse(). What
-   could be rewritten is, when it fails. */
+/* Rewrites a pasted list and pasted quotes to `P1 & P2` of the same length; fails as
+   patterns_parse(), with what could be rewritten done. */
 int patterns_unwrap(char *text, size_t len, size_t *offset, struct error *err);
 /* The spelling that a text, ended by NUL, is in: its first pattern tells. */
 enum syntax syntax_recognise(const char *text);
