@@ -55,6 +55,7 @@ src_libui_a_SOURCES = \
 	src/ui/view_process.c \
 	src/ui/view_schedulers.c \
 	src/ui/view_top.c \
+	src/ui/view_trace.c \
 	src/ui/view_tree.c \
 	src/ui/views.c \
 	src/ui/views.h

@@ -9,6 +9,9 @@
 #define PANE .group = GROUP_VIEWS, .where = WHERE_PAGE, .screen = true
 #define LIST .group = GROUP_LISTS, .where = WHERE_TABLE, .screen = true
 #define TIME .group = GROUP_TIME, .where = WHERE_PAGE, .args = ""
+#define TRACE .group = GROUP_TRACE
+#define TRACED .group = GROUP_TRACE, .where = WHERE_LIST | WHERE_TRACE, .view = "trace"
+#define EVENT .group = GROUP_TRACE, .view = "trace", .screen = true
 #define SETTING                                                                                    \
     .group = GROUP_SETTINGS, .where = WHERE_LIST, .needs_arg = true, .rest_of_line = true
 #define PROGRAM .group = GROUP_PROGRAM, .where = WHERE_LIST
@@ -41,7 +44,12 @@ const struct action_row action_table[ACTIONS] = {
                      .help = "give this pane the whole screen, or give it back"},
     [ACTION_CLOSE] = {PANE, .name = "close", .args = "", .help = "close this pane"},
 
-    [ACTION_SORT] = {LIST, .name = "sort", .args = "[COLUMN]", .arg = WORD_COLUMN,
+    [ACTION_SORT] = {.group = GROUP_LISTS,
+                     .where = WHERE_TABLE | WHERE_TRACE,
+                     .screen = true,
+                     .name = "sort",
+                     .args = "[COLUMN]",
+                     .arg = WORD_COLUMN,
                      .help = "sort by a column; again, the other way round"},
     [ACTION_SORT_LEFT] = {LIST, .name = "sort-left", .args = "",
                           .help = "sort by the next column to the left"},
@@ -101,6 +109,44 @@ const struct action_row action_table[ACTIONS] = {
                       .view = "process",
                       .help = "ask this process for its state (sys:get_state)"},
 
+    [ACTION_TRACE] = {TRACE, .where = WHERE_LIST, .name = "trace", .args = "[PATTERN…]",
+                      .arg = WORD_TEXT, .rest_of_line = true,
+                      .help = "trace calls or messages; without a pattern, ask for it"},
+    [ACTION_TRACE_ROW] = {TRACE, .where = WHERE_LIST, .name = "trace-row", .args = "",
+                          .help = "ask for a pattern, beginning with what is under the cursor"},
+    [ACTION_TRACE_LIBRARY] = {TRACE, .where = WHERE_LIST, .name = "trace-library", .args = "",
+                              .help = "choose among recent and useful patterns"},
+    [ACTION_TRACE_PAUSE] = {TRACED, .name = "trace-pause", .args = "",
+                            .help = "hold the trace still, or go on; nothing is shown meanwhile"},
+    [ACTION_TRACE_STOP] = {TRACED, .name = "trace-stop", .args = "",
+                           .help = "end the trace and verify that nothing of it is left"},
+    [ACTION_TRACE_EXTEND] = {TRACED, .name = "trace-extend", .args = "",
+                             .help = "give the trace its time and events anew"},
+    [ACTION_TRACE_SET] = {TRACED, .name = "trace-set", .args = "CAP VALUE", .arg = WORD_TEXT,
+                          .needs_arg = true, .rest_of_line = true,
+                          .help = "change a cap of the trace that runs"},
+    [ACTION_TRACE_ONLY_PROCESS] = {TRACED, .name = "trace-only-process", .args = "",
+                                   .help = "narrow the trace to the process of this event"},
+    [ACTION_TRACE_ONLY_PATTERN] = {TRACED, .name = "trace-only-pattern", .args = "",
+                                   .help = "narrow the trace to the pattern of this event"},
+    [ACTION_TRACE_AGAIN] = {TRACED, .name = "trace-again", .args = "",
+                            .help = "trace once more with the same words"},
+    [ACTION_TRACE_SAVE] = {TRACED, .name = "trace-save", .args = "[FILE]", .arg = WORD_FILE,
+                           .rest_of_line = true,
+                           .help = "save the events as text, or as JSON by .json"},
+    [ACTION_ARMED] = {TRACE, .where = WHERE_LIST, .name = "armed", .args = "", .screen = true,
+                      .help = "show what is armed on this node, by anyone"},
+    [ACTION_ARMED_STOP] = {TRACE, .where = WHERE_PAGE, .name = "armed-stop", .args = "",
+                           .view = "armed", .help = "take off what is armed here and is ours"},
+    [ACTION_FOLD] = {EVENT, .where = WHERE_TRACE, .name = "fold", .args = "",
+                     .help = "open this event to its whole terms, or close it"},
+    [ACTION_FOLD_DEEPER] = {EVENT, .where = WHERE_TRACE, .name = "fold-deeper", .args = "",
+                            .help = "show one level more of this event's terms"},
+    [ACTION_FOLD_SHALLOWER] = {EVENT, .where = WHERE_TRACE, .name = "fold-shallower", .args = "",
+                               .help = "show one level less of this event's terms"},
+    [ACTION_PROCESS] = {EVENT, .where = WHERE_PAGE | WHERE_TRACE, .name = "process", .args = "",
+                        .help = "go to the process of this event or row"},
+
     [ACTION_CAPTURE] = {.group = GROUP_CAPTURE,
                         .where = WHERE_LIST,
                         .name = "capture",
@@ -153,8 +199,9 @@ const struct action_row action_table[ACTIONS] = {
 
 static const char *const group_titles[ACTION_GROUPS] = {
     [GROUP_MOVE] = "Moving",     [GROUP_VIEWS] = "Views and panes", [GROUP_LISTS] = "Lists",
-    [GROUP_TIME] = "Time",       [GROUP_PROCESS] = "One process",   [GROUP_CAPTURE] = "Captures",
-    [GROUP_SETTINGS] = "Settings", [GROUP_PROGRAM] = "The program", [GROUP_PROMPT] = "The prompt",
+    [GROUP_TIME] = "Time",       [GROUP_PROCESS] = "One process",   [GROUP_TRACE] = "Tracing",
+    [GROUP_CAPTURE] = "Captures", [GROUP_SETTINGS] = "Settings",
+    [GROUP_PROGRAM] = "The program", [GROUP_PROMPT] = "The prompt",
 };
 
 const char *action_group_title(enum action_group group)

@@ -5,6 +5,9 @@
 #include "beamtop/base/text.h"
 #include "beamtop/ui/page.h"
 
+/* Rows that scroll however many lines are fixed. */
+#define LEAST_SCROLLED 4
+
 void doc_init(struct doc *d)
 {
     memset(d, 0, sizeof *d);
@@ -22,15 +25,9 @@ static bool same_link(const struct view_link *a, const struct view_link *b)
         return false;
     if (a->kind == TARGET_PROCESS)
         return pid_same(&a->pid, &b->pid);
+    if (a->kind == TARGET_EVENT)
+        return a->id == b->id && a->part == b->part;
     return strcmp(a->name, b->name) == 0;
-}
-
-void doc_goto(struct doc *d, const struct view_page *page, long line)
-{
-    if (line < 0 || !has_link(page, (size_t)line))
-        return;
-    d->cursor = line;
-    d->link = page->lines[line].link;
 }
 
 /* The nearest line with a link from `line` on in that direction; -1: none. */
@@ -42,24 +39,21 @@ static long next_link(const struct view_page *page, long line, int direction)
     return -1;
 }
 
-void doc_take(struct doc *d, const struct view_page *page)
+void doc_goto(struct doc *d, const struct view_page *page, long line)
 {
-    long best = -1, was = d->cursor;
-    if (was >= 0)
-        for (size_t i = 0; i < page->n_lines; i++) {
-            long at = (long)i;
-            long distance = at > was ? at - was : was - at;
-            long known = best > was ? best - was : was - best;
-            if (has_link(page, i) && same_link(&page->lines[i].link, &d->link) &&
-                (best < 0 || distance < known))
-                best = at;
-        }
-    if (best < 0)
-        best = next_link(page, was < 0 ? 0 : was, 1);
-    if (best < 0)
-        best = next_link(page, (long)page->n_lines - 1, -1);
-    d->cursor = best;
-    doc_goto(d, page, best);
+    if (line < 0 || !has_link(page, (size_t)line))
+        return;
+    d->cursor = line;
+    d->link = page->lines[line].link;
+    d->on_first = next_link(page, line - 1, -1) < 0;
+    d->on_last = next_link(page, line + 1, 1) < 0;
+}
+
+/* How many lines stand still: all that are meant to, but in a very low pane some scroll along. */
+static long fixed_lines(const struct view_page *page, int rows)
+{
+    long most = rows > LEAST_SCROLLED ? rows - LEAST_SCROLLED : 0;
+    return (long)page->fixed < most ? (long)page->fixed : most;
 }
 
 static void scroll_to(struct doc *d, const struct view_page *page, long top, int rows)
@@ -69,10 +63,61 @@ static void scroll_to(struct doc *d, const struct view_page *page, long top, int
     d->top = (size_t)(top < 0 ? 0 : top > most ? most : top);
 }
 
+/* The line with the link that the cursor was on, the nearest if there are several; -1: none. */
+static long find_link(const struct doc *d, const struct view_page *page, const struct view_link *link)
+{
+    long best = -1, was = d->cursor;
+    for (size_t i = 0; was >= 0 && i < page->n_lines; i++) {
+        long at = (long)i;
+        long distance = at > was ? at - was : was - at;
+        long known = best > was ? best - was : was - best;
+        if (has_link(page, i) && same_link(&page->lines[i].link, link) &&
+            (best < 0 || distance < known))
+            best = at;
+    }
+    return best;
+}
+
+/* Goes along with a page whose lines come and go above the cursor. */
+static void hold(struct doc *d, const struct view_page *page, bool on_first, bool on_last, long was)
+{
+    long end = (long)page->n_lines, first = next_link(page, 0, 1);
+    if (page->hold == HOLD_FIRST && on_first && first >= 0) {
+        doc_goto(d, page, first);
+        d->top = 0;
+    } else if (page->hold == HOLD_LAST && on_last) {
+        /* the draw takes back what is beyond the end; the last event's first line stays in sight */
+        doc_goto(d, page, next_link(page, end - 1, -1));
+        d->top = d->cursor > (long)page->fixed ? (size_t)(d->cursor - (long)page->fixed) : 0;
+    } else if (page->hold != HOLD_TEXT && was >= 0 && d->cursor >= 0) {
+        long top = (long)d->top + d->cursor - was;
+        d->top = top > 0 ? (size_t)top : 0;
+    }
+}
+
+void doc_take(struct doc *d, const struct view_page *page)
+{
+    long was = d->cursor;
+    struct view_link whole = d->link;
+    bool on_first = was < 0 || d->on_first, on_last = was < 0 || (d->on_last && d->at_end);
+    long best = find_link(d, page, &d->link);
+    whole.part = 0; /* the part is folded away */
+    if (best < 0 && d->link.part)
+        best = find_link(d, page, &whole);
+    if (best < 0)
+        best = next_link(page, was < 0 ? 0 : was, 1);
+    if (best < 0)
+        best = next_link(page, (long)page->n_lines - 1, -1);
+    d->cursor = best;
+    doc_goto(d, page, best);
+    hold(d, page, on_first, on_last, was);
+}
+
 /* A link in the rows shown, nearest to where the cursor went out of sight. */
 static void cursor_into_sight(struct doc *d, const struct view_page *page, int rows, int direction)
 {
-    long top = (long)d->top, bottom = top + rows - 1;
+    long fixed = fixed_lines(page, rows), top = (long)d->top + fixed;
+    long bottom = (long)d->top + rows - 1;
     if (d->cursor >= top && d->cursor <= bottom)
         return;
     long at = next_link(page, direction > 0 ? top : bottom, direction);
@@ -89,18 +134,19 @@ void doc_scroll(struct doc *d, const struct view_page *page, int lines, int rows
 /* One line: to the next link when it is within sight or just beyond, else the text scrolls. */
 static void step(struct doc *d, const struct view_page *page, int direction, int rows)
 {
-    long from = d->cursor < 0 ? (direction > 0 ? (long)d->top : -1) : d->cursor + direction;
+    long fixed = fixed_lines(page, rows), scrolled = (long)d->top;
+    long top = scrolled + fixed, bottom = scrolled + rows - 1;
+    long from = d->cursor < 0 ? (direction > 0 ? top : -1) : d->cursor + direction;
     long at = next_link(page, from, direction);
-    long top = (long)d->top, bottom = top + rows - 1;
     if (at < 0 || at > bottom + 1 || at < top - 1) {
-        scroll_to(d, page, top + direction, rows);
+        scroll_to(d, page, scrolled + direction, rows);
         return;
     }
     doc_goto(d, page, at);
     if (at > bottom)
-        scroll_to(d, page, top + 1, rows);
+        scroll_to(d, page, scrolled + 1, rows);
     if (at < top)
-        scroll_to(d, page, top - 1, rows);
+        scroll_to(d, page, scrolled - 1, rows);
 }
 
 bool doc_move(struct doc *d, const struct view_page *page, enum move move, int rows)
@@ -115,10 +161,10 @@ bool doc_move(struct doc *d, const struct view_page *page, enum move move, int r
         step(d, page, 1, rows);
         break;
     case MOVE_PAGE_UP:
-        doc_scroll(d, page, -rows, rows);
+        doc_scroll(d, page, -(int)(rows - fixed_lines(page, rows)), rows);
         break;
     case MOVE_PAGE_DOWN:
-        doc_scroll(d, page, rows, rows);
+        doc_scroll(d, page, (int)(rows - fixed_lines(page, rows)), rows);
         break;
     case MOVE_FIRST:
         scroll_to(d, page, 0, rows);
@@ -148,11 +194,12 @@ static bool line_matches(const struct view_line *line, struct regex *re)
 
 bool doc_find(struct doc *d, const struct view_page *page, struct regex *re, int direction)
 {
-    size_t n = page->n_lines;
+    size_t n = page->n_lines, fixed = page->fixed;
+    size_t from = page->hold != HOLD_TEXT && d->cursor >= 0 ? (size_t)d->cursor : d->top + fixed;
     for (size_t i = 1; i <= n; i++) {
-        size_t at = direction > 0 ? (d->top + i) % n : (d->top + n - i % n) % n;
-        if (line_matches(&page->lines[at], re)) {
-            d->top = at;
+        size_t at = direction > 0 ? (from + i) % n : (from + n - i % n) % n;
+        if (at >= fixed && line_matches(&page->lines[at], re)) {
+            d->top = at - fixed;
             doc_goto(d, page, (long)at);
             return true;
         }
@@ -163,7 +210,7 @@ bool doc_find(struct doc *d, const struct view_page *page, struct regex *re, int
 static int widest(const struct view_page *page)
 {
     int widest = 0;
-    for (size_t i = 0; i < page->n_lines; i++)
+    for (size_t i = page->fixed; i < page->n_lines; i++)
         widest = page->lines[i].width > widest ? page->lines[i].width : widest;
     return widest;
 }
@@ -196,11 +243,14 @@ void doc_draw(struct doc *d, const struct view_page *page, struct canvas *c, str
     d->left = d->left > most ? most : d->left;
     if ((long)d->top > (long)page->n_lines - r.rows)
         scroll_to(d, page, (long)d->top, r.rows);
+    d->at_end = d->top + (size_t)r.rows >= page->n_lines;
+    long fixed = fixed_lines(page, r.rows);
     for (int row = 0; row < r.rows; row++) {
-        size_t index = d->top + (size_t)row;
+        size_t index = row < fixed ? (size_t)row : d->top + (size_t)row;
         if (index >= page->n_lines)
             break;
-        draw_line(&page->lines[index], c, r, row, d->left, look->match);
+        bool head = index < page->fixed;
+        draw_line(&page->lines[index], c, r, row, head ? 0 : d->left, head ? NULL : look->match);
         if ((long)index == d->cursor) {
             enum style style = look->focused ? STYLE_CURSOR : STYLE_CURSOR_IDLE;
             canvas_restyle(c, r, row, 0, r.columns, style);
@@ -215,6 +265,7 @@ long doc_hit(const struct doc *d, const struct view_page *page, struct rect r, i
 {
     if (row < r.row || row >= r.row + r.rows)
         return -1;
-    size_t index = d->top + (size_t)(row - r.row);
+    long fixed = fixed_lines(page, r.rows);
+    size_t index = row - r.row < fixed ? (size_t)(row - r.row) : d->top + (size_t)(row - r.row);
     return has_link(page, index) ? (long)index : -1;
 }

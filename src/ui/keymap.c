@@ -14,6 +14,7 @@ static const struct {
     [PLACE_GLOBAL] = {"global", "everywhere but in the prompt", WHERE_LIST},
     [PLACE_TABLE] = {"table", "in lists", WHERE_TABLE},
     [PLACE_DOC] = {"doc", "in pages of text", WHERE_DOC},
+    [PLACE_TRACE] = {"trace", "among the events of a trace", WHERE_TRACE | WHERE_DOC},
     [PLACE_PICKER] = {"picker", "while choosing", WHERE_PICKER},
     [PLACE_PROMPT] = {"prompt", "while typing a line", WHERE_PROMPT},
 };
@@ -109,6 +110,8 @@ bool keymap_unbind(struct keymap *km, enum place place, struct key key)
 const struct binding *keymap_lookup(const struct keymap *km, enum place place, struct key key)
 {
     const struct binding *b = find(km, place, key);
+    if (!b && place == PLACE_TRACE)
+        b = find(km, PLACE_DOC, key);
     return b || place == PLACE_PROMPT ? b : find(km, PLACE_GLOBAL, key);
 }
 

@@ -186,7 +186,9 @@ static void make_page(struct pane_entry *e, struct rect body, bool ascii,
     struct view_page *page = &e->pages[e->current];
     page_reset(page);
     page->ascii = ascii;
+    page->match = look->match;
     e->ops->page(e->state, look->model, body.rows, body.columns, page);
+    page->match = NULL;
     if (e->ops->kind == VIEW_DOC) {
         doc_take(&e->doc, page);
         return;
@@ -260,7 +262,7 @@ static void collect(const struct pane_entry *e, const struct pane_look *look, bo
     }
     if (e->ops->kind == VIEW_TABLE && e->table.held)
         piece(p, 5, STYLE_DIM, "places kept");
-    if (look->filter[0] && e->ops->kind == VIEW_TABLE) {
+    if (look->filter[0] && (e->ops->kind == VIEW_TABLE || e->ops->filters_page)) {
         snprintf(text, sizeof text, "%s %.200s%s", "filter", look->filter,
                  look->filter_is_wrong ? " (wrong; the last good one stands)" : "");
         piece(p, 2, look->filter_is_wrong ? STYLE_ERROR : STYLE_MATCH, text);

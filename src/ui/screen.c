@@ -170,7 +170,10 @@ enum place screen_place(const struct screen *s)
 {
     if (s->picker.kind != PICKER_NONE)
         return PLACE_PICKER;
-    return pane_top(panes_focused(s->panes))->ops->kind == VIEW_TABLE ? PLACE_TABLE : PLACE_DOC;
+    const struct view_ops *ops = pane_top(panes_focused(s->panes))->ops;
+    if (ops == &view_trace)
+        return PLACE_TRACE;
+    return ops->kind == VIEW_TABLE ? PLACE_TABLE : PLACE_DOC;
 }
 
 const char *screen_view(const struct screen *s)

@@ -59,6 +59,18 @@ static int show(struct act *a, const struct view_ops *ops, const struct view_lin
     return 1;
 }
 
+/* Opens and closes the event under the cursor, or goes a level deeper into it. */
+static int act_fold(struct act *a, int action)
+{
+    struct view_link link = pane_link(a->pane);
+    if (link.kind != TARGET_EVENT)
+        return error_set(a->err, ERR_USAGE, "there is no event under the cursor");
+    trace_fold(a->e->state, link.id,
+               action == ACTION_FOLD_DEEPER ? 1 : action == ACTION_FOLD_SHALLOWER ? -1 : 0);
+    a->e->dirty = true;
+    return 1;
+}
+
 static int follow_link(struct act *a, const struct view_link *link)
 {
     switch (link->kind) {
@@ -71,6 +83,8 @@ static int follow_link(struct act *a, const struct view_link *link)
         return show(a, &view_tree, link);
     case TARGET_VIEW:
         return view_find(link->name) ? show(a, view_find(link->name), NULL) : 1;
+    case TARGET_EVENT:
+        return act_fold(a, ACTION_FOLD);
     }
     return 1;
 }
@@ -138,6 +152,13 @@ static int act_tree(struct act *a, int n)
     (void)n;
     struct view_link link = *a->arg ? link_of_word(&view_tree, a->arg) : pane_link(a->pane);
     return show(a, &view_tree, link.kind == TARGET_APP ? &link : NULL);
+}
+
+static int act_armed(struct act *a, int n)
+{
+    (void)n;
+    a->arg = "armed";
+    return act_view(a, 0);
 }
 
 static int act_help(struct act *a, int n)
@@ -216,7 +237,7 @@ static int act_sort(struct act *a, int n)
 {
     (void)n;
     const struct view_page *page = pane_page(a->pane);
-    if (!*a->arg)
+    if (!*a->arg && a->e->ops->kind == VIEW_TABLE)
         return picker_open(a->s, PICKER_SORT, a->err);
     if (a->e->ops->act && a->e->ops->act(a->e->state, "sort", a->arg, a->err)) {
         table_ask_order(&a->e->table);
@@ -286,12 +307,23 @@ static int act_mark(struct act *a, int n)
 static bool process_meant(const struct act *a, struct view_link *link)
 {
     *link = a->e->ops == &view_process ? a->e->link : pane_link(a->pane);
+    if (link->kind == TARGET_EVENT && (link->pid.id || link->pid.serial))
+        link->kind = TARGET_PROCESS;
     const struct process_detail *p = model_process(a->m);
     if (a->e->ops == &view_process && link->kind == TARGET_NAME && p && !p->gone) {
         link->kind = TARGET_PROCESS;
         link->pid = p->row.pid;
     }
     return link->kind == TARGET_PROCESS;
+}
+
+static int act_process(struct act *a, int n)
+{
+    (void)n;
+    struct view_link link;
+    if (!process_meant(a, &link))
+        return error_set(a->err, ERR_USAGE, "there is no process under the cursor");
+    return a->e->ops == &view_process ? 1 : show(a, &view_process, &link);
 }
 
 static int act_follow(struct act *a, int n)
@@ -370,6 +402,11 @@ static const struct {
     [ACTION_OWN] = {act_of_view, ACTION_OWN},
     [ACTION_MAILBOX] = {act_ask_process, REQUEST_MAILBOX},
     [ACTION_STATE] = {act_ask_process, REQUEST_STATE},
+    [ACTION_ARMED] = {act_armed, 0},
+    [ACTION_FOLD] = {act_fold, ACTION_FOLD},
+    [ACTION_FOLD_DEEPER] = {act_fold, ACTION_FOLD_DEEPER},
+    [ACTION_FOLD_SHALLOWER] = {act_fold, ACTION_FOLD_SHALLOWER},
+    [ACTION_PROCESS] = {act_process, 0},
 };
 
 static bool is_for_picker(enum action action)

@@ -30,7 +30,8 @@ static void help_want(const void *state, int rows, struct want *want)
 static void keys_of(const struct keymap *keymap, enum action action, const char *arg, char *out,
                     size_t size)
 {
-    static const enum place places[] = {PLACE_TABLE, PLACE_DOC, PLACE_PICKER, PLACE_PROMPT};
+    static const enum place places[] = {PLACE_TABLE, PLACE_DOC, PLACE_TRACE, PLACE_PICKER,
+                                        PLACE_PROMPT};
     out[0] = '\0';
     for (size_t i = 0; keymap && i < sizeof places / sizeof places[0]; i++)
         if (keymap_keys_of(keymap, places[i], action, arg, out, size) > 0)
@@ -94,7 +95,7 @@ static void help_page(void *state, const struct model *m, int rows, int columns,
 const struct view_ops view_help = {
     .name = "help",
     .title = "Help",
-    .key = '8',
+    .key = '0',
     .help = "Every key and action.",
     .kind = VIEW_DOC,
     .own_facts = true,

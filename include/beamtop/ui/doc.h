@@ -1,6 +1,7 @@
 /*
  * Styled lines on the screen. Where a page has links the cursor goes from link to link and the
- * text follows; otherwise moving scrolls. The cursor stays on what its link opens.
+ * text follows; otherwise moving scrolls. The cursor stays on what its link opens. The page's
+ * first `fixed` lines stay where they are.
  */
 #ifndef BEAMTOP_UI_DOC_H
 #define BEAMTOP_UI_DOC_H
@@ -14,9 +15,11 @@
 #include "beamtop/ui/view.h"
 
 struct doc {
-    size_t top;
+    size_t top;             /* lines that have gone up out of sight, below the fixed ones */
+    bool at_end;            /* the last line was in sight when it was drawn last */
     int left;
-    long cursor;           /* line of the link with the cursor, -1: none */
+    long cursor;            /* line of the link with the cursor, -1: none */
+    bool on_first, on_last; /* no link comes before it, none after it */
     struct view_link link; /* what it opens: found again in the next page */
 };
 

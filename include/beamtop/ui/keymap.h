@@ -12,7 +12,7 @@
 #include "beamtop/ui/action.h"
 #include "beamtop/ui/key.h"
 
-enum place { PLACE_GLOBAL, PLACE_TABLE, PLACE_DOC, PLACE_PICKER, PLACE_PROMPT, PLACES };
+enum place { PLACE_GLOBAL, PLACE_TABLE, PLACE_DOC, PLACE_TRACE, PLACE_PICKER, PLACE_PROMPT, PLACES };
 
 struct binding {
     enum place place;
@@ -29,7 +29,7 @@ struct keymap {
 void keymap_init(struct keymap *km); /* empty */
 void keymap_clear(struct keymap *km);
 
-const char *place_name(enum place place); /* "global", "table", "doc", "picker", "prompt" */
+const char *place_name(enum place place); /* "global", "table", "doc", "trace", … */
 const char *place_help(enum place place);
 int place_find(const char *name, size_t len); /* enum place, or -1 */
 unsigned place_where(enum place place);       /* the enum where bits that fit */
@@ -41,7 +41,7 @@ int keymap_bind(struct keymap *km, enum place place, struct key key, enum action
 bool keymap_unbind(struct keymap *km, enum place place, struct key key); /* false: was not bound */
 
 /* The binding of a key in a place, else the global one (not for the prompt, where the rest of
-   the keys edit the line). NULL: none. Borrowed until the next change. */
+   the keys edit the line). The place `trace` is a page of text too: `doc` comes between. NULL: none. Borrowed until the next change. */
 const struct binding *keymap_lookup(const struct keymap *km, enum place place, struct key key);
 
 /* "j, <Down>": the keys that do the action in the place, global ones included. Returns how many.

@@ -83,7 +83,7 @@ void screen_click(struct screen *s, const struct model *m, int row, int column);
 void screen_wheel(struct screen *s, const struct model *m, int row, int column, int lines);
 
 /* ---- what is there */
-/* Where keys go: a table, a document, or a picker while one lies over the panes. */
+/* Where keys go: a table, a document, a trace, or a picker while one lies over the panes. */
 enum place screen_place(const struct screen *s);
 const char *screen_view(const struct screen *s); /* name of the focused pane's view; static */
 /* The row under the cursor of the focused pane; kind TARGET_NONE when there is none. */

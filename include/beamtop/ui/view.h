@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "beamtop/base/arena.h"
+#include "beamtop/base/regex.h"
 #include "beamtop/model/model.h"
 #include "beamtop/model/source.h"
 #include "beamtop/ui/style.h"
@@ -22,11 +23,13 @@ struct span {
 };
 
 /* What Enter on a line opens. */
-enum link_kind { TARGET_NONE, TARGET_PROCESS, TARGET_NAME, TARGET_APP, TARGET_VIEW };
+enum link_kind { TARGET_NONE, TARGET_PROCESS, TARGET_NAME, TARGET_APP, TARGET_VIEW, TARGET_EVENT };
 struct view_link {
     enum link_kind kind;
-    struct etf_pid pid;
+    struct etf_pid pid; /* of the process; of an event, its process */
     char name[256];
+    uint64_t id;   /* of an event: trace_log_find() */
+    unsigned part; /* of an event: 0 its first line, else a line of what is unfolded */
 };
 
 /* A column as the table widget sees it. */
@@ -57,10 +60,18 @@ struct view_line {
     bool heading;
 };
 
+/* What stays where it is when a document is made anew. */
+enum page_hold {
+    HOLD_TEXT,  /* the text: it scrolls only when told to */
+    HOLD_LAST,  /* a log: a cursor on the last line stays on the last, else the cursor's row */
+    HOLD_FIRST, /* a ranking: a cursor on the first line stays on the first, else its row */
+};
+
 /* What a view returns. Lives until the next page_reset. */
 struct view_page {
     struct arena arena;
     bool ascii; /* set before the view is asked: graphs in text keep to ASCII */
+    struct regex *match; /* the filter, NULL: none; set before too, borrowed while it is asked */
     /* table */
     const struct view_column *columns;
     size_t n_columns;
@@ -71,6 +82,8 @@ struct view_page {
     /* document */
     struct view_line *lines;
     size_t n_lines, cap_lines;
+    size_t fixed; /* so many first lines do not scroll */
+    enum page_hold hold;
     /* both: text beside the title ("20 of 1,731 matching, 48,211 scanned"), and why it is empty */
     char order[64]; /* key it is ordered by, for the title; empty: none worth telling */
     char summary[256];
@@ -87,6 +100,7 @@ struct view_ops {
     enum view_kind kind;
     bool own_facts;         /* tells of this program, not of the node: never stale */
     bool filters_on_target; /* the filter is part of the question; else the table drops rows by it */
+    bool filters_page;      /* documents: it leaves out what page->match does not match */
     size_t state_bytes;
     void (*init)(void *state); /* state is zeroed before; NULL: nothing to do */
     void (*clear)(void *state);
