@@ -6,8 +6,11 @@
 
 %% ---- A caller as fast as the VM can, for a bounded time
 
+%% Begins when the next trace is armed, however long that takes on a busy machine.
+hot(Node, Ms) -> put(heat, [{Node, Ms} | get_list(heat)]).
+
 %% Ended with its test: the next one counts calls of the same function.
-hot(Node, Ms) ->
+hot_now(Node, Ms) ->
     Pids = evaluate(Node,
         "[spawn(fun() -> U = erlang:monotonic_time(millisecond) + Ms,"
         " (fun Go() -> lists:foreach(fun erlang:abs/1, L), lists:map(fun lists:last/1, Ls),"
@@ -18,7 +21,7 @@ hot(Node, Ms) ->
 
 get_list(Key) -> case get(Key) of undefined -> []; List -> List end.
 
-cool() -> [exit(P, kill) || P <- get_list(hot)], erase(hot), erase(pending).
+cool() -> [exit(P, kill) || P <- get_list(hot)], erase(hot), erase(heat), erase(pending).
 
 %% ---- The client's part
 
@@ -40,7 +43,10 @@ asked(Patterns, Caps) ->
 
 arm(Keeper, Id, Asked) ->
     {ok, _, Answer} = ask(Keeper, Id, trace, {in, trace, {arm, Id, Asked}}, 10000),
-    [evaluate(Node, "spawn(fun() -> " ++ Text ++ " end).", []) || {Node, Text} <- get_list(pending)],
+    [hot_now(Node, Ms) || {Node, Ms} <- get_list(heat)],
+    [evaluate(Node, "spawn(fun() -> " ++ Text ++ " end).", [])
+     || {Node, Text} <- get_list(pending)],
+    erase(heat),
     erase(pending),
     Answer.
 
@@ -155,12 +161,12 @@ exceptions({Node, _}, K) ->
         = [E || E <- Events, element(1, E) =/= l].
 
 held({Node, _}, K) ->
-    later(Node, 200, "timer:sleep(1), timer:sleep(60)"),
-    Slow = (pattern([{timer, sleep, 1}], [{exception_trace}]))#{slower_ns => 30000000},
+    later(Node, 200, "timer:sleep(1), timer:sleep(300)"),
+    Slow = (pattern([{timer, sleep, 1}], [{exception_trace}]))#{slower_ns => 250000000},
     Spec = {[], term_to_binary([{{'$1'}, [{'>', '$1', 2}], [true]}])},
     Three = (pattern([last()], [{exception_trace}]))#{results => Spec},
-    {A, time, {0, _, 1, _, _, _, _, _}, _} = run(K, asked([Slow], #{time => 600})),
-    [{c, I, _, _, _, _, _, [60], _, _, _}, {r, I, _, ok, 0}] = A,
+    {A, time, {0, _, 1, _, _, _, _, _}, _} = run(K, asked([Slow], #{time => 1000})),
+    [{c, I, _, _, _, _, _, [300], _, _, _}, {r, I, _, ok, 0}] = A,
     later(Node, 200, "[lists:last([X]) || X <- [1, 2, 3]]"),
     {B, time, {0, 3, 1, 2, _, _, _, 0}, _} = run(K, asked([Three], #{time => 500})),
     [{c, J, _, _, _, _, _, [[3]], _, _, _}, {r, J, _, 3, 0}] = B.
@@ -206,8 +212,9 @@ bytes({Node, _}, K) ->
     hot(Node, 1000),
     {Events, bytes, _, _} =
         run(K, asked([pattern([last()], [])], #{events => 10000, bytes => 5000})),
-    true = lists:sum([erlang:external_size(E) || E <- Events]) =< 5200,
-    [_ | _] = Events.
+    %% As the target measures them: this node's own release may write atoms otherwise.
+    Sizes = [rpc:call(Node, erlang, external_size, [E]) || E <- Events],
+    true = lists:sum(Sizes) =< 5000 andalso Sizes =/= [].
 
 messages({Node, _}, K) ->
     later(Node, 200, "self() ! {told, 1}, self() ! {other, 2},"
@@ -225,7 +232,7 @@ messages({Node, _}, K) ->
     [{s, 1, 0, P, _, P, {told, 1}, true, 0}, {v, 2, 1, P, _, {told, 1}, 0}] = lists:keysort(2, Events).
 
 count({Node, _}, K) ->
-    hot(Node, 300),
+    hot_now(Node, 1000),
     {ok, _, {count, Ns, [N, 0]}} =
         ask(K, 1, trace, {in, trace, {count, 20, [last(), {lists, nth, 2}]}}, 5000),
     true = N > 100 andalso Ns >= 19000000.
@@ -271,7 +278,7 @@ suspended({Node, _}, K) ->
     {Keeper, [C, Z]} = parts(Node),
     Pids = [Keeper, C, Z],
     timer:sleep(50),
-    hot(Node, 700),
+    hot_now(Node, 700),
     N = evaluate(Node, "[erlang:suspend_process(P) || P <- Pids], timer:sleep(400),"
                        " {message_queue_len, N} = process_info(C, message_queue_len),"
                        " [erlang:resume_process(P) || P <- Pids], N.", [{'Pids', Pids}, {'C', C}]),
@@ -286,7 +293,7 @@ deaths({Node, _}, _) ->
              {armed, 1, _} = arm(K, 1, asked([pattern([last()], [{exception_trace}])],
                                              #{time => 60000, events => 10000})),
              {TraceKeeper, [C, Z]} = parts(Node),
-             hot(Node, 60),
+             hot_now(Node, 60),
              timer:sleep(rand:uniform(40)),
              Pids = [case W of k -> K; t -> TraceKeeper; c -> C; z -> Z end || W <- Which],
              evaluate(Node, "[exit(P, kill) || P <- Pids].", [{'Pids', Pids}]),

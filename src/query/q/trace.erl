@@ -25,7 +25,8 @@ end,
 %% Ours, and what carries the connection.
 Untraced = fun(Keeper, Client) ->
     Ours = [Keeper | LinksOf(Keeper)],
-    Controllers = [P || {Node, P} <- erlang:system_info(dist_ctrl), is_pid(P), Node =:= node(Client)],
+    Controllers = [P || {Node, P} <- erlang:system_info(dist_ctrl), is_pid(P),
+                        Node =:= node(Client)],
     Named = [P || Name <- [rex, net_kernel], P <- [whereis(Name)], is_pid(P)],
     lists:usort(Ours ++ LinksOf(self()) ++ Named ++ Controllers
                 ++ lists:append(lists:map(LinksOf, Controllers))) -- [Client]
@@ -67,7 +68,8 @@ CountCalls = fun(Keeper, Otp, Ms, Mfas) ->
                      counters => [{Mfa, call_count} || Mfa <- Mfas]},
             Self = self(),
             Until = erlang:monotonic_time(millisecond) + 5000,
-            Guard = spawn_opt(erlang, apply, [Sentinel, [Self, Self, Plan, Until]], SpawnOptions(4194304)),
+            Guarding = [Sentinel, [Self, Self, Plan, Until]],
+            Guard = spawn_opt(erlang, apply, Guarding, SpawnOptions(4194304)),
             try
                 lists:foreach(fun(Mfa) -> catch SetPattern(At, Mfa, true, [call_count]) end, Mfas),
                 Began = Now(),
@@ -93,7 +95,8 @@ Prepare = fun(#{index := Index, kind := Kind, mfas := Mfas, clauses := Told, slo
         _ -> ok
     end,
     Wants = lists:any(fun({_, _, Body}) ->
-                          lists:member({exception_trace}, Body) orelse lists:member({return_trace}, Body)
+                          lists:member({exception_trace}, Body)
+                              orelse lists:member({return_trace}, Body)
                       end, Clauses),
     Held = Wants andalso {SlowerNs, Results, Raises} =/= {0, none, none},
     Wanted = {Index, SlowerNs, Filter(Results), Filter(Raises)},
@@ -135,7 +138,8 @@ SetProcesses = fun(At, Procs, Flags) ->
     end
 end,
 
-%% Our answer to {arm, …}: {armed, Trace} or {refused, Why}. Throws a refusal before anything is on.
+%% Our answer to {arm, …}: {armed, Trace}, or {Why, Trace} to be taken off again. Throws a refusal
+%% before anything is on.
 Arm = fun(Keeper, Client, Otp, TraceId, Asked) ->
     #{patterns := Told, procs := Chosen, children := Children, on_rate := OnRate, caps := Wanted,
       credit := Credit} = Asked,
@@ -180,8 +184,8 @@ Arm = fun(Keeper, Client, Otp, TraceId, Asked) ->
     Keeper ! {shield, Self, Unflagged},
     receive {shielded, Keeper} -> ok after GraceMs -> ok end,
     Trace = #{id => TraceId, collector => C, sentinel => Z, plan => Plan, state => S, place => At,
-              patterns => Patterns, counting => Counting, tick => erlang:monotonic_time(millisecond),
-              until => EndMs - 3 * GraceMs},
+              patterns => Patterns, counting => Counting,
+              tick => erlang:monotonic_time(millisecond), until => EndMs - 3 * GraceMs},
     Ours = Untraced(Keeper, Client),
     Free = case Chosen of {pids, Pids} -> {pids, Pids -- Ours}; _ -> Chosen end,
     Taken = [N || {Mfa, Item} <- lists:usort(Counters),
@@ -237,7 +241,8 @@ End = fun(Keeper, Trace, Why, Told) ->
 end,
 
 %% From now on only this process, or this pattern.
-Narrow = fun(#{place := At, patterns := Patterns, plan := #{flags := Flags, local := Local}}, What) ->
+Narrow = fun(Trace, What) ->
+    #{place := At, patterns := Patterns, plan := #{flags := Flags, local := Local}} = Trace,
     case What of
         {pid, Pid} ->
             catch SetFlags(At, new_processes, false, Flags),

@@ -137,8 +137,8 @@ OnEvent = fun(Message, {Counters, _, Bytes} = Conf) ->
             Told(Index, fun(I, Short, Full) -> {v, I, Index, Pid, Mono, Short, Full} end, Payload);
         {trace_ts, Pid, Kind, Payload, To, {Index}, Mono} ->
             Exists = Kind =:= send,
-            Told(Index, fun(I, Short, Full) -> {s, I, Index, Pid, Mono, To, Short, Exists, Full} end,
-                 Payload);
+            Make = fun(I, Short, Full) -> {s, I, Index, Pid, Mono, To, Short, Exists, Full} end,
+            Told(Index, Make, Payload);
         _ ->
             []
     end

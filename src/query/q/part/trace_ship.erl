@@ -35,9 +35,9 @@ end,
 
 %% What came of the last window, and the next size of it.
 Account = fun(S, Rest, Out, At) ->
-    #{caps := #{rate := Rate, window := Most, window_bytes := MostBytes}, given := Given, why := Why,
-      window := Window, tokens := Tokens, flight := Flight, last := Last, outbox := Outbox,
-      loss := Loss, rate_seen := {Since, N, PerSecond}} = S,
+    #{caps := #{rate := Rate, window := Most, window_bytes := MostBytes}, given := Given,
+      why := Why, window := Window, tokens := Tokens, flight := Flight, last := Last,
+      outbox := Outbox, loss := Loss, rate_seen := {Since, N, PerSecond}} = S,
     Received = put(received, 0),
     Raw = put(raw, 0) * erlang:system_info(wordsize),
     Used = max(0, Given - Rest),
@@ -53,7 +53,7 @@ Account = fun(S, Rest, Out, At) ->
        loss := NextLoss,
        window := max(1, min(min(Most, BySize), Wider)),
        tokens := min(max(1.0, Rate / 4), Tokens + (At - Last) * Rate / 1.0e9)
-                 - max(Used, Received),
+                 - max(Used, Received - Flight),
        flight := case {Used, Received} of {0, 0} -> 0; _ -> max(0, Flight + Used - Received) end,
        last := At,
        over_rate := Rest =:= 0 andalso Why =:= rate andalso Given < Window,

@@ -40,7 +40,8 @@ end,
 
 %% A cap of a running trace. Time and events are counted from the start.
 SetCap = fun(S, Key, Value) ->
-    #{caps := Caps, began := Began, conf := {Counters, Patterns, _} = Conf, bytes_left := BytesLeft} = S,
+    #{caps := Caps, began := Began, conf := {Counters, Patterns, _} = Conf,
+      bytes_left := BytesLeft} = S,
     Wanted = Clamp(Key, Value),
     Changed = S#{caps := Caps#{Key := Wanted}},
     case Key of
@@ -61,10 +62,26 @@ Drain = fun Drain(Conf, Out, Most) ->
     end
 end,
 
-%% One turn: shut the budget, take what came, send, open it for the next window.
-Turn = fun(#{conf := Conf} = S, Out) ->
-    Rest = Word(0),
+%% Sets the budget, that was at Rest, to N, less what was taken since: there is no instant in which
+%% more than N are open. Untouched it costs no call. Value: {Given, Late}.
+Grant = fun(N, Rest) ->
+    case erlang:system_info(trace_control_word) of
+        Rest when N =:= Rest ->
+            {N, 0};
+        _ ->
+            Late = max(0, Rest - Word(0)),
+            Given = max(0, N - Late),
+            Word(Given),
+            {Given, Late}
+    end
+end,
+
+%% One turn: take what came, send, set the budget for the next window. It stays open meanwhile,
+%% since a call that comes then would be missed; shut first only when this turn is the last.
+Turn = fun(#{conf := Conf, until := Until, stopped := Stopped} = S, Out) ->
+    Unused = case Stopped orelse Now() >= Until of true -> Word(0); false -> none end,
     All = Drain(Conf, Out, 2000),
+    Rest = case Unused of none -> erlang:system_info(trace_control_word); _ -> Unused end,
     At = Now(),
     Left = get(left),
     Accounted = Account(S, Rest, All, At),
@@ -73,10 +90,12 @@ Turn = fun(#{conf := Conf} = S, Out) ->
     Shipped = Ship(Noted),
     case Verdict(Shipped) of
         go ->
-            {Given, Why} = Next(Shipped),
-            Word(Given),
-            {go, Shipped#{given := Given, why := Why}};
+            {N, Why} = Next(Shipped),
+            {Given, Late} = Grant(N, Rest),
+            #{flight := Flight} = Shipped,
+            {go, Shipped#{given := Given, why := Why, flight := Flight + Late}};
         Why ->
+            Word(0),
             {done, Why, Shipped#{given := 0, why := spent}}
     end
 end,
