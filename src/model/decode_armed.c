@@ -9,8 +9,8 @@
 #define ITEMS_MAX 16  /* of one breakpoint: the VM has six kinds */
 #define FLAGS_MAX 100 /* of one process: the VM has some twenty */
 
-/* As keeper.erl signs our processes; a tracer's text is its pid, a space and this. */
-static const char signature[] = " beamtop:keeper/0";
+/* Our processes are signed with a function of this module; a tracer's text is its pid and that. */
+static const char signature[] = " beamtop:";
 
 static const struct {
     const char *s;
@@ -249,9 +249,12 @@ static void decode_monitors(struct decoder *d, struct part *part)
 
 /* ---- what follows from all of it together */
 
-static bool ends_with(struct slice s, const char *end, size_t len)
+static bool is_signed(struct slice tracer)
 {
-    return s.len >= len && memcmp(s.s + s.len - len, end, len) == 0;
+    const size_t len = sizeof signature - 1;
+    const char *name = tracer.len > 0 ? memchr(tracer.s, ' ', tracer.len) : NULL;
+    return name != NULL && (size_t)(tracer.s + tracer.len - name) > len &&
+           memcmp(name, signature, len) == 0;
 }
 
 static bool same(struct slice a, struct slice b)
@@ -269,7 +272,7 @@ static void mark_beamtop(const struct part *sessions, struct part *points, struc
     bool single = false, foreign = false;
     for (size_t i = 0; i < flags->n; i++) {
         struct armed_row *row = &flags->rows[i];
-        row->beamtop = ends_with(row->tracer, signature, sizeof signature - 1);
+        row->beamtop = is_signed(row->tracer);
         if (row->session.len == 0)
             *(row->beamtop ? &single : &foreign) = true;
     }
@@ -361,8 +364,8 @@ static struct part control_word(struct decoder *d, const struct armed_detail *ou
     return part;
 }
 
-int decode_armed(struct arena *arena, const uint8_t *term, size_t len, struct armed_detail *out,
-                 struct error *err)
+int decode_armed_rows(struct arena *arena, const uint8_t *term, size_t len,
+                      struct armed_detail *out, struct error *err)
 {
     struct decoder d;
     struct part sessions = {0}, points = {0}, flags = {0}, monitors = {0};

@@ -84,8 +84,8 @@ int decode_apps(struct arena *arena, const uint8_t *term, size_t len, struct app
                 struct error *err);
 int decode_tree(struct arena *arena, const uint8_t *term, size_t len, struct tree_detail *out,
                 struct error *err);
-int decode_armed(struct arena *arena, const uint8_t *term, size_t len, struct armed_detail *out,
-                 struct error *err);
+int decode_armed_rows(struct arena *arena, const uint8_t *term, size_t len,
+                      struct armed_detail *out, struct error *err);
 
 /* ---- rate.c */
 

@@ -320,7 +320,7 @@ int model_take_tree(struct model *m, const uint8_t *term, size_t len, struct err
 int model_take_armed(struct model *m, const uint8_t *term, size_t len, struct error *err)
 {
     struct armed_detail next;
-    int rc = decode_armed(slot_next(&m->armed_slot), term, len, &next, err);
+    int rc = decode_armed_rows(slot_next(&m->armed_slot), term, len, &next, err);
     if (rc == 0)
         m->armed = next;
     return slot_end(&m->armed_slot, rc);

@@ -97,7 +97,7 @@ static const struct answer {
      "{<<\"theirs\">>, lists, seq, 2, [{meta, <<\"<0.9.0> theirs\">>}, {global, <<\"[]\">>}]}, "
      "{<<\"beamtop\">>, shop_cart, add, 2, [{local, <<\"[{'_',[],[]}]\">>}, {call_count, 0}]}]}, "
      "{3, [{<<>>, new_processes, <<>>, [procs, call], <<\"<0.9.0> theirs\">>}, "
-     "{<<\"beamtop\">>, <0.41.0>, <<\"shop_cart\">>, [call], <<\"<0.50.0> beamtop:keeper/0\">>}, "
+     "{<<\"beamtop\">>, <0.41.0>, <<\"shop_cart\">>, [call], <<\"<0.50.0> beamtop:trace/0\">>}, "
      "{<<\"theirs\">>, <0.42.1>, <<>>, [], <<>>}]}, "
      "[<<\"system_monitor <0.9.0> theirs [{long_gc,100}]\">>, <<\"odd\">>], 1}"},
     {"nothing armed", ANSWER_ARMED, "{armed, 5, 0, [], {0, []}, {0, []}, [], 0}"},

@@ -59,7 +59,7 @@ static const struct {
      "[{'_',[],[]}]", true, 0, -1, -1},
     {ARMED_FLAGS, "flags", "new_processes", "", "", "<0.9.0> theirs", "", "procs, call", false, -1,
      -1, -1},
-    {ARMED_FLAGS, "flags", "shop_cart", "<0.41.0>", "beamtop", "<0.50.0> beamtop:keeper/0", "",
+    {ARMED_FLAGS, "flags", "shop_cart", "<0.41.0>", "beamtop", "<0.50.0> beamtop:trace/0", "",
      "call", true, -1, -1, -1},
     {ARMED_FLAGS, "flags", "<0.42.1>", "<0.42.1>", "theirs", "", "", "", false, -1, -1, -1},
 };
@@ -142,13 +142,17 @@ static void test_whose_in_the_single_space(void **state)
         bool beamtop;
     } cases[] = {
         {"no flags", "{armed, 5, 0, [], " POINT ", {0, []}, [], 0}", false},
-        {"a beamtop's flag", "{armed, 5, 0, [], " POINT ", {1, [" FLAG("beamtop:keeper/0") "]}, [], 0}",
+        {"a beamtop's flag", "{armed, 5, 0, [], " POINT ", {1, [" FLAG("beamtop:trace/0") "]}, [], 0}",
          true},
         {"another's flag", "{armed, 5, 0, [], " POINT ", {1, [" FLAG("dbg") "]}, [], 0}", false},
-        {"both", "{armed, 5, 0, [], " POINT ", {2, [" FLAG("beamtop:keeper/0") "," FLAG("dbg") "]}, [], 0}",
+        {"both", "{armed, 5, 0, [], " POINT ", {2, [" FLAG("beamtop:trace/0") "," FLAG("dbg") "]}, [], 0}",
          false},
+        {"a signature of nothing",
+         "{armed, 5, 0, [], " POINT ", {1, [" FLAG("beamtop:") "]}, [], 0}", false},
+        {"a name that has it within",
+         "{armed, 5, 0, [], " POINT ", {1, [" FLAG("x beamtop:trace/0") "]}, [], 0}", false},
         {"a name that only looks like it",
-         "{armed, 5, 0, [], " POINT ", {1, [" FLAG("xbeamtop:keeper/0") "]}, [], 0}", false},
+         "{armed, 5, 0, [], " POINT ", {1, [" FLAG("xbeamtop:trace/0") "]}, [], 0}", false},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct model *m = model_of(cases[i].text);

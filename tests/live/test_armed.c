@@ -1,0 +1,329 @@
+/*
+ * What `beamtop armed` tells of real nodes of each release: what another tool armed in the node's
+ * single space and in a session, whose it is, and that asking leaves it alone; and our own trace.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/clock.h"
+#include "node.h"
+#include "run.h"
+
+#define COOKIE "armed-cookie"
+#define SEEN_WITHIN_MS 8000u /* our own trace, while its preflight counts */
+
+struct target {
+    struct node node;
+    pid_t epmd;
+    uint16_t epmd_port;
+    bool has_sessions;
+};
+
+static int begin(struct target *t, const char *release)
+{
+    char root[512], name[64], otp[16];
+    const char *cache = getenv("BEAMTOP_CACHE");
+    bool own = strcmp(release, "25") == 0;
+    memset(t, 0, sizeof *t);
+    snprintf(root, sizeof root, "%s/otp-%s", cache ? cache : "/var/cache/beamtop", release);
+    if (!node_available(own ? NULL : root)) {
+        print_message("OTP %s is not here: skipped\n", release);
+        return -1;
+    }
+    snprintf(name, sizeof name, "armed%s@127.0.0.1", release);
+    t->epmd = node_epmd_start(&t->epmd_port);
+    const struct node_options options = {
+        .root = own ? NULL : root,
+        .name = name,
+        .long_name = true,
+        .cookie = COOKIE,
+        .epmd_port = t->epmd_port,
+    };
+    assert_int_equal(node_start(&t->node, &options), 0);
+    assert_int_equal(node_eval(&t->node, "list_to_integer(erlang:system_info(otp_release)).", otp,
+                               sizeof otp),
+                     0);
+    t->has_sessions = atoi(otp) >= 27;
+    return 0;
+}
+
+static void end(struct target *t)
+{
+    node_stop(&t->node);
+    node_kill(t->epmd);
+}
+
+/* ---- asking */
+
+static json_t *ask(const struct target *t)
+{
+    struct run r;
+    run_program(&r, NULL, "armed %s --cookie " COOKIE " --epmd-port %u --format json",
+                t->node.name, t->epmd_port);
+    run_expect(&r, 0);
+    assert_int_equal(run_lines(&r), 1);
+    json_t *line = run_json(&r, 0);
+    assert_string_equal(text_at(line, "schema"), "beamtop.armed/1");
+    run_clear(&r);
+    return line;
+}
+
+/* NULL: there is none. Borrowed. */
+static json_t *row_of(json_t *line, const char *what, const char *where, const char *session)
+{
+    json_t *row;
+    size_t i;
+    json_array_foreach(at(line, "rows"), i, row)
+    {
+        const char *in = text_at(row, "session");
+        if (strcmp(text_at(row, "what"), what) == 0 && strcmp(text_at(row, "where"), where) == 0 &&
+            strcmp(in ? in : "", session) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+static json_t *need(json_t *line, const char *what, const char *where, const char *session,
+                    bool beamtop)
+{
+    json_t *row = row_of(line, what, where, session);
+    if (!row) {
+        char *text = json_dumps(line, JSON_INDENT(1));
+        fail_msg("there is no %s %s in session '%s': %s", what, where, session, text);
+    }
+    if (json_is_true(at(row, "beamtop")) != beamtop)
+        fail_msg("%s %s: whose it is, with tracer '%s'", what, where, text_at(row, "tracer"));
+    return row;
+}
+
+static void expect_sum(json_t *line, const char *key, double value)
+{
+    char path[64];
+    snprintf(path, sizeof path, "armed.%s", key);
+    if (number_at(line, path) != value)
+        fail_msg("%s is %g, not %g", key, number_at(line, path), value);
+}
+
+static void expect_nothing(const struct target *t)
+{
+    static const char *const sums[] = {"sessions", "breakpoints", "processes", "flags",
+                                       "monitors", "control_word"};
+    json_t *line = ask(t);
+    for (size_t i = 0; i < ARRAY_LEN(sums); i++)
+        expect_sum(line, sums[i], 0);
+    assert_int_equal(json_array_size(at(line, "rows")), 0);
+    json_decref(line);
+}
+
+/* ---- cases */
+
+static void test_nothing(struct target *t)
+{
+    struct run r;
+    expect_nothing(t);
+    run_program(&r, NULL, "armed %s --cookie " COOKIE " --epmd-port %u", t->node.name,
+                t->epmd_port);
+    run_expect(&r, 0);
+    assert_non_null(strstr(r.out, "Nothing is armed on this node."));
+    run_clear(&r);
+}
+
+/* As an older tool does it, and as it says it is afterwards: the same before and after we asked. */
+static const char foreign_state[] =
+    "{erlang:trace_info({lists,seq,2}, all), erlang:trace_info({lists,seq,3}, call_count), "
+    "erlang:trace_info(whereis(kernel_sup), all), erlang:system_monitor(), "
+    "erlang:system_info(trace_control_word)}.";
+
+static void arm_single_space(struct target *t)
+{
+    node_expect(&t->node,
+                "H = spawn(fun() -> receive stop -> ok end end), register(holder, H), "
+                "erlang:trace_pattern({lists,seq,2}, [{['$1','_'],[{'>','$1',5}],[]}], [local]), "
+                "erlang:trace_pattern({lists,seq,3}, true, [call_count]), "
+                "erlang:trace_pattern({lists,suffix,2}, true, [call_time]), "
+                "erlang:trace_pattern({lists,prefix,2}, true, [{meta,H}]), "
+                "erlang:trace_pattern(send, [{['_',{foo,'_'}],[],[]}], []), "
+                "erlang:trace(whereis(kernel_sup), true, [call,{tracer,H}]), "
+                "erlang:trace(new_processes, true, [procs,{tracer,H}]), "
+                "erlang:system_monitor(H, [{long_gc,100000}]), "
+                "erlang:system_flag(trace_control_word, 17), "
+                "lists:seq(1,9,2), lists:seq(1,9,2), lists:suffix([], [a]), ok.",
+                "ok");
+}
+
+static void disarm_single_space(struct target *t)
+{
+    node_expect(&t->node,
+                "[erlang:trace_pattern({lists,F,2}, false, [O]) || F <- [seq,suffix,prefix], "
+                "O <- [local,call_count,call_time,meta]], "
+                "erlang:trace_pattern({lists,seq,3}, false, [call_count]), "
+                "erlang:trace_pattern(send, true, []), "
+                "erlang:trace(all, false, [all]), erlang:trace(new_processes, false, [all]), "
+                "erlang:system_monitor(undefined), erlang:system_flag(trace_control_word, 0), "
+                "holder ! stop, ok.",
+                "ok");
+}
+
+static void test_single_space(struct target *t)
+{
+    char before[4096], after[4096], holder[64], sup[64];
+    arm_single_space(t);
+    node_eval(&t->node, foreign_state, before, sizeof before);
+    node_eval(&t->node, "whereis(holder).", holder, sizeof holder);
+    node_eval(&t->node, "whereis(kernel_sup).", sup, sizeof sup);
+    json_t *line = ask(t);
+    expect_sum(line, "sessions", 0);
+    expect_sum(line, "breakpoints", 5);
+    expect_sum(line, "breakpoints_shown", 5);
+    /* Those that the connection starts are new ones, and followed like them. */
+    assert_true(number_at(line, "armed.processes") >= 1);
+    expect_sum(line, "flags", number_at(line, "armed.processes") + 1);
+    expect_sum(line, "monitors", 1);
+    expect_sum(line, "control_word", 17);
+    json_t *row = need(line, "breakpoint", "lists:seq/2", "", false);
+    assert_string_equal(text_at(row, "traced"), "local");
+    assert_string_equal(text_at(row, "text"), "[{['$1','_'],[{'>','$1',5}],[]}]");
+    row = need(line, "breakpoint", "lists:seq/3", "", false);
+    assert_true(number_at(row, "call_count") >= 2);
+    assert_null(text_at(row, "traced"));
+    row = need(line, "breakpoint", "lists:suffix/2", "", false);
+    assert_true(number_at(row, "call_time_us") >= 0);
+    row = need(line, "breakpoint", "lists:prefix/2", "", false);
+    assert_string_equal(text_at(row, "traced"), "meta");
+    assert_non_null(strstr(text_at(row, "tracer"), " holder"));
+    row = need(line, "breakpoint", "send", "", false);
+    assert_non_null(strstr(text_at(row, "text"), "foo"));
+    row = need(line, "flags", "kernel_sup", "", false);
+    assert_string_equal(text_at(row, "pid"), sup);
+    assert_string_equal(text_at(row, "text"), "call");
+    assert_non_null(strstr(text_at(row, "tracer"), holder));
+    need(line, "flags", "new_processes", "", false);
+    row = need(line, "monitor", "system_monitor", "", false);
+    assert_non_null(strstr(text_at(row, "tracer"), " holder"));
+    assert_non_null(strstr(text_at(row, "text"), "long_gc"));
+    row = need(line, "control_word", "trace_control_word", "", false);
+    assert_int_equal(number_at(row, "value"), 17);
+    json_decref(line);
+    node_eval(&t->node, foreign_state, after, sizeof after);
+    assert_string_equal(after, before);
+    disarm_single_space(t);
+    expect_nothing(t);
+}
+
+static void test_session(struct target *t)
+{
+    if (!t->has_sessions)
+        return;
+    node_expect(&t->node,
+                "Me = self(), P = spawn(fun() -> S = trace:session_create(theirs, self(), []), "
+                "trace:function(S, {lists,seq,2}, true, [local]), "
+                "trace:function(S, {lists,seq,2}, true, [call_count]), "
+                "trace:process(S, whereis(kernel_sup), true, [call]), Me ! up, "
+                "receive stop -> trace:session_destroy(S) end end), register(theirs, P), "
+                "receive up -> ok end.",
+                "ok");
+    json_t *line = ask(t);
+    expect_sum(line, "sessions", 1);
+    expect_sum(line, "breakpoints", 1);
+    expect_sum(line, "processes", 1);
+    json_t *row = need(line, "session", "theirs", "theirs", false);
+    assert_int_equal(number_at(row, "breakpoints"), 1);
+    assert_int_equal(number_at(row, "processes"), 1);
+    row = need(line, "breakpoint", "lists:seq/2", "theirs", false);
+    assert_string_equal(text_at(row, "traced"), "local");
+    assert_true(number_at(row, "call_count") >= 0);
+    row = need(line, "flags", "kernel_sup", "theirs", false);
+    assert_non_null(strstr(text_at(row, "tracer"), " theirs"));
+    json_decref(line);
+    node_expect(&t->node, "length([x || {theirs, _} <- trace:session_info(all)]).", "1");
+    node_expect(&t->node, "M = monitor(process, theirs), theirs ! stop, "
+                          "receive {'DOWN', M, _, _, _} -> ok end.",
+                "ok");
+    expect_nothing(t);
+}
+
+/* While a beamtop traces, another one sees whose that is; afterwards there is nothing. */
+static void test_own(struct target *t)
+{
+    const char *session = t->has_sessions ? "beamtop" : "";
+    struct run trace;
+    json_t *line = NULL;
+    uint64_t limit_ns = clock_mono_ns() + SEEN_WITHIN_MS * 1000000ull;
+    run_start(&trace, NULL,
+              "trace %s lists:seq/2 --procs kernel_sup --time 30s --cookie " COOKIE
+              " --epmd-port %u",
+              t->node.name, t->epmd_port);
+    for (;;) {
+        line = ask(t);
+        if (row_of(line, "flags", "kernel_sup", session))
+            break;
+        json_decref(line);
+        if (clock_mono_ns() > limit_ns)
+            fail_msg("our own trace is not seen");
+    }
+    json_t *row = need(line, "flags", "kernel_sup", session, true);
+    assert_non_null(strstr(text_at(row, "tracer"), " beamtop:"));
+    row = need(line, "breakpoint", "lists:seq/2", session, true);
+    assert_string_equal(text_at(row, "traced"), "local");
+    assert_non_null(strstr(text_at(row, "text"), "get_tcw"));
+    if (t->has_sessions)
+        need(line, "session", "beamtop", "beamtop", true);
+    expect_sum(line, "sessions", t->has_sessions);
+    json_decref(line);
+    kill(trace.pid, SIGTERM);
+    run_wait(&trace, 5000);
+    run_clear(&trace);
+    limit_ns = clock_mono_ns() + 1000000000ull;
+    for (bool clean = false; !clean;) {
+        line = ask(t);
+        clean = json_array_size(at(line, "rows")) == 0;
+        json_decref(line);
+        if (!clean && clock_mono_ns() > limit_ns)
+            fail_msg("something of the trace is still armed");
+    }
+    expect_nothing(t);
+}
+
+static void test_release(const char *release)
+{
+    struct target t;
+    if (begin(&t, release) != 0)
+        skip();
+    test_nothing(&t);
+    test_single_space(&t);
+    test_session(&t);
+    test_own(&t);
+    end(&t);
+}
+
+#define RELEASE(number)                                                                            \
+    static void test_otp_##number(void **state)                                                    \
+    {                                                                                              \
+        (void)state;                                                                               \
+        test_release(#number);                                                                     \
+    }
+RELEASE(23)
+RELEASE(25)
+RELEASE(27)
+RELEASE(29)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_otp_23),
+        cmocka_unit_test(test_otp_25),
+        cmocka_unit_test(test_otp_27),
+        cmocka_unit_test(test_otp_29),
+    };
+    return cmocka_run_group_tests_name("armed", tests, NULL, NULL);
+}
