@@ -192,6 +192,7 @@ QUERY_EXPRESSIONS = \
 	src/query/q/alloc.erl \
 	src/query/q/apps.erl \
 	src/query/q/armed.erl \
+	src/query/q/calls.erl \
 	src/query/q/functions.erl \
 	src/query/q/keeper.erl \
 	src/query/q/mailbox.erl \

@@ -253,9 +253,9 @@ tests_live_select_SOURCES = tests/live/select.c
 tests_live_select_LDADD = $(TRACE_LIBS)
 EXTRA_DIST += tests/live/select_cases.erl
 LIVE_TESTS = $(LIVE_BINARIES) tests/live/test_demo.sh tests/live/test_preflights.sh tests/live/test_select.sh \
-	tests/live/test_queries.sh tests/live/test_trace_kills.sh tests/live/test_traces.sh
+	tests/live/test_queries.sh tests/live/test_trace_kills.sh tests/live/test_calls.sh tests/live/test_traces.sh
 EXTRA_DIST += tests/live/on_releases.sh tests/live/traces.erl
-EXTRA_DIST += tests/live/preflights.erl tests/live/trace_kills.erl tests/live/queries.erl tests/bench/scan.erl tests/bench/scan.sh
+EXTRA_DIST += tests/live/calls_live.erl tests/live/preflights.erl tests/live/trace_kills.erl tests/live/queries.erl tests/bench/scan.erl tests/bench/scan.sh
 TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_life.sh tests/tmux/test_link.sh tests/tmux/test_look.sh
 TESTS += tests/scripts.sh $(LIVE_TESTS) $(TMUX_TESTS)
 

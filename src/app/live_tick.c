@@ -143,6 +143,7 @@ static struct builder *encode(struct live *l, enum question question)
     case QUESTION_PREFLIGHT:
     case QUESTION_NAMES:
     case QUESTION_TRACE:
+    case QUESTION_CALLS:
     case QUESTIONS:
         break;
     }
@@ -335,6 +336,7 @@ static int take(struct live *l, const struct answer *a, struct error *err)
     case QUESTION_PREFLIGHT:
     case QUESTION_NAMES:
     case QUESTION_TRACE:
+    case QUESTION_CALLS:
     case QUESTIONS:
         break;
     }

@@ -207,11 +207,11 @@ static struct call *free_call(struct query *q)
     return NULL;
 }
 
-/* The scan lives in a process that keeps its pids and last values between questions, a trace in
-   one that holds what is armed. */
+/* The scan lives in a process that keeps its pids and last values between questions, a trace and a
+   count of calls in one that holds what is armed. */
 static bool has_holder(enum question question)
 {
-    return question == QUESTION_SCAN || question == QUESTION_TRACE;
+    return question == QUESTION_SCAN || question == QUESTION_TRACE || question == QUESTION_CALLS;
 }
 
 static void build_ask(struct builder *b, int64_t id, enum question question,

@@ -34,7 +34,8 @@ struct query;
     X(PREFLIGHT, "preflight")                                                                      \
     X(ARMED, "armed")                                                                              \
     X(NAMES, "names")                                                                              \
-    X(TRACE, "trace")
+    X(TRACE, "trace")                                                                              \
+    X(CALLS, "calls")
 
 enum question {
 #define QUESTION_ENUM(id, name) QUESTION_##id,

@@ -118,8 +118,10 @@ end,
     All = lists:append(lists:map(Mfas, lists:filter(fun erlang:module_loaded/1, erlang:loaded()))),
     %% What follows new processes follows us too, which nobody armed.
     Pids = ordsets:subtract(lists:sort(erlang:processes()), Own),
-    Points = lists:append([Breakpoints(Space, All) || Space <- Spaces]),
-    Flagged = lists:append([Flags(Space, Pids) || Space <- Spaces]),
+    %% A session may end meanwhile, and has nothing then.
+    Of = fun(Look, Space, Things) -> try Look(Space, Things) catch error:badarg -> [] end end,
+    Points = lists:append([Of(Breakpoints, Space, All) || Space <- Spaces]),
+    Flagged = lists:append([Of(Flags, Space, Pids) || Space <- Spaces]),
     Profile = try erlang:system_profile() catch error:_ -> undefined end,
     Monitor = [<<"system_monitor ", (Tracer(Who))/binary, " ", (Print(What, 200))/binary>>
                || {Who, What} <- [erlang:system_monitor()]]
@@ -128,7 +130,7 @@ end,
     %% A process of ours that stands while a trace does is the tracer of something.
     Tracers = lists:usort([T || {_, _, _, T} <- Flagged, is_pid(T)]),
     {armed, erlang:monotonic_time(nanosecond), Word,
-     [{Name, Name =:= <<"beamtop">>} || {_, Name} <- Open],
+     [{Name, lists:member(Name, [<<"beamtop">>, <<"beamtop_calls">>])} || {_, Name} <- Open],
      {length(Points), [{S, M, F, A, Items(Info, Tracer, Print)}
                        || {S, M, F, A, Info} <- lists:sublist(Points, Most)]},
      {length(Flagged), [{S, Who, Called(Who), F, Tracer(T)}

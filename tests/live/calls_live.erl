@@ -1,0 +1,411 @@
+%%% The expression of counting calls (docs/calls.md) against real nodes, with workloads whose numbers
+%%% are known. Prints TAP. Uses queries.erl.
+-module(calls_live).
+-export([main/1]).
+
+ask(K, Arg) ->
+    {ok, Cost, Value} = queries:ask(K, calls, {in, calls, Arg}, 20000),
+    put(cost, Cost),
+    Value.
+
+tests() ->
+    [{"counts are exact", fun exact_test/2},
+     {"every function of the node, cheaply", fun all_test/2},
+     {"what patterns choose", fun chosen_test/2},
+     {"sums by module and application", fun sums_test/2},
+     {"a sample tells how often", fun sample_test/2},
+     {"own time and words", fun time_test/2},
+     {"time of some processes only", fun procs_test/2},
+     {"a module loaded again loses its counters", fun reload_test/2},
+     {"stopped early", fun stop_test/2},
+     {"beside others: refused below 27, undisturbed from there on", fun others_test/2},
+     {"two of us are kept apart", fun two_test/2},
+     {"any death leaves nothing", fun deaths_test/2},
+     {"no atom, no module, no word in the log", fun traceless_test/2}].
+
+%% ---- The workload: a module of its own on the target, compiled so that each release can load it
+
+forms() ->
+    Texts = ["-module(calls_work).",
+             "-export([f/1, g/1, loop/2, busy/1, cells/1, run/1]).",
+             "f(X) -> h(X).",
+             "h(X) -> X + 1.",
+             "g(X) -> X.",
+             "loop(_, 0) -> ok;"
+             "loop(F, N) -> F(N), loop(F, N - 1).",
+             "busy(Us) -> spin(erlang:monotonic_time(microsecond) + Us).",
+             "spin(Until) -> case erlang:monotonic_time(microsecond) of"
+             " Now when Now >= Until -> ok; _ -> spin(Until) end.",
+             "cells(N) -> lists:seq(1, N).",
+             "run([]) -> done; run([F | Rest]) -> F(), run(Rest)."],
+    [begin {ok, T, _} = erl_scan:string(Text), {ok, F} = erl_parse:parse_form(T), F end
+     || Text <- Texts].
+
+load_work(Node) ->
+    {ok, calls_work, Code} = compile:forms(forms(), [r23]),
+    {module, calls_work} = rpc:call(Node, code, load_binary, [calls_work, "calls_work.beam", Code]).
+
+%% Runs an expression on the node, beside us, once the window that we ask for next stands there.
+later(Node, Mfa, Text) ->
+    spawn_link(fun() ->
+                   queries:evaluate(Node, stands(), [{'Mfa', Mfa}]),
+                   timer:sleep(50),
+                   queries:evaluate(Node, Text, [])
+               end).
+
+stands() ->
+    "Wait = fun W(0) -> error(no_window); W(N) ->"
+    " Otp = list_to_integer(erlang:system_info(otp_release)),"
+    " Infos = case Otp >= 27 of"
+    " true -> [catch apply(trace, info, [S, Mfa, all]) || {beamtop_calls, _} = S <- apply(trace, session_info, [all])];"
+    " false -> [erlang:trace_info(Mfa, all)] end,"
+    " case [I || {all, I} <- Infos, is_list(I)] of [_ | _] -> ok; [] -> timer:sleep(10), W(N - 1) end end,"
+    " Wait(500).".
+
+count(K, Ms, Chosen) -> count(K, Ms, Chosen, 100).
+count(K, Ms, Chosen, Top) ->
+    {counted, _, _, Ns, Functions, Called, Calls, Lost, Rows, Modules, Apps, Costs} =
+        ask(K, {count, Ms, Chosen, Top}),
+    #{ns => Ns, functions => Functions, called => Called, calls => Calls, lost => Lost,
+      rows => Rows, modules => Modules, apps => Apps, costs => Costs}.
+
+work() -> [{{name, <<"calls_work">>}, any, any}].
+
+calls_of({M, F, A}, #{rows := Rows}) ->
+    case [C || {M1, F1, A1, _, C} <- Rows, {M1, F1, A1} =:= {M, F, A}] of [C] -> C; [] -> 0 end.
+
+exact_test({Node, _}, K) ->
+    load_work(Node),
+    later(Node, {calls_work, f, 1}, "calls_work:loop(fun calls_work:f/1, 12345)."),
+    W = #{ns := Ns, calls := Total, lost := {0, []}, functions := Functions, called := Called} =
+        count(K, 800, work()),
+    12345 = calls_of({calls_work, f, 1}, W),
+    12345 = calls_of({calls_work, h, 1}, W),
+    12346 = calls_of({calls_work, loop, 2}, W),
+    Total = 3 * 12345 + 1,
+    3 = Called,
+    true = Functions >= 9,
+    true = abs(Ns - 800000000) < 80000000,
+    %% Everything at once tells the same.
+    later(Node, {calls_work, f, 1}, "calls_work:loop(fun calls_work:f/1, 777)."),
+    All = count(K, 800, all),
+    777 = calls_of({calls_work, f, 1}, All),
+    778 = calls_of({calls_work, loop, 2}, All),
+    %% And one function alone.
+    later(Node, {calls_work, f, 1}, "calls_work:loop(fun calls_work:f/1, 50)."),
+    #{rows := [{calls_work, f, 1, undefined, 50}], functions := 1} =
+        count(K, 400, [{{name, <<"calls_work">>}, {name, <<"f">>}, 1}]).
+
+all_test({Node, _}, K) ->
+    #{functions := N, called := Called, costs := {Listed, Armed, Read, Off}, rows := Rows} =
+        W = count(K, 200, all),
+    true = N > 5000,
+    true = Called < 1000,
+    Bytes = erlang:external_size(W),
+    true = Bytes < 65536,
+    true = length(Rows) =< 100,
+    Ours = lists:sum([C || {M, _, _, _, C} <- Rows, lists:member(M, [erl_eval, prim_eval])]),
+    {Worked, _} = get(cost),
+    io:format("# ~s: ~w functions: listed in ~w us, armed ~w, read ~w, off ~w; ~w us in all; ~w bytes;"
+              " ~w calls of erl_eval~n", [Node, N, Listed, Armed, Read, Off, Worked, Bytes, Ours]),
+    true = Ours < 100.
+
+chosen_test(_, K) ->
+    Gives = fun(Chosen) ->
+        {sampled, _, _, _, _, Found, Arms} = ask(K, {sample, 1, Chosen}),
+        {Found, Arms}
+    end,
+    {[2], 2} = Gives([{{name, <<"lists">>}, {name, <<"seq">>}, any}]),
+    {[1], 1} = Gives([{{name, <<"lists">>}, {name, <<"seq">>}, 2}]),
+    {[N], 1} = Gives([{{name, <<"lists">>}, any, any}]),
+    true = N > 100,
+    {[2, N], 3} = Gives([{{name, <<"lists">>}, {name, <<"seq">>}, any}, {{name, <<"lists">>}, any, any}]),
+    {[no_module], _} = Gives([{{name, <<"no such module">>}, any, any}]),
+    {[no_function], _} = Gives([{{name, <<"lists">>}, {name, <<"no such function">>}, any}]),
+    {[no_application], _} = Gives([{{app, <<"no such application">>}, any, any}]),
+    {[{bad_expression, _}], _} = Gives([{{re, <<"(">>}, any, any}]),
+    {[Kernel], _} = Gives([{{app, <<"kernel">>}, any, any}]),
+    true = Kernel > 500,
+    {[Keys], _} = Gives([{{re, <<"^lists$">>}, {re, <<"^key">>}, any}]),
+    true = Keys > 5,
+    %% More than can be armed one by one in the time.
+    {[Many], 1} = Gives([{{re, <<"^[a-l]">>}, any, any}]),
+    true = Many > 1000.
+
+sums_test({Node, _}, K) ->
+    load_work(Node),
+    later(Node, {calls_work, f, 1}, "{calls_work:loop(fun calls_work:f/1, 1000), lists:foreach(fun(X) ->"
+                    " ordsets:union([X], [1, 2, 3]) end, lists:seq(1, 500))}."),
+    #{modules := Modules, apps := Apps, calls := Total} = count(K, 500, all),
+    {calls_work, undefined, 3, 3001} = lists:keyfind(calls_work, 1, Modules),
+    {ordsets, stdlib, _, N} = lists:keyfind(ordsets, 1, Modules),
+    true = N >= 500,
+    Total = lists:sum([C || {_, _, C} <- Apps]),
+    {stdlib, _, _} = lists:keyfind(stdlib, 1, Apps),
+    Sorted = [C || {_, _, _, C} <- Modules],
+    Sorted = lists:reverse(lists:sort(Sorted)).
+
+sample_test({Node, _}, K) ->
+    load_work(Node),
+    queries:evaluate(Node, "spawn(fun() -> T = erlang:monotonic_time(millisecond) + 300,"
+        " (fun W() -> calls_work:loop(fun calls_work:g/1, 100), timer:sleep(1),"
+        " erlang:monotonic_time(millisecond) < T andalso W() end)() end).", []),
+    timer:sleep(50),
+    {sampled, Ns, Schedulers, 1, Calls, [1], 1} =
+        ask(K, {sample, 100, [{{name, <<"calls_work">>}, {name, <<"g">>}, 1}]}),
+    true = Schedulers >= 1,
+    true = Ns > 100000000 andalso Ns < 300000000,
+    true = Calls > 500 andalso Calls < 20000 andalso Calls rem 100 =< 99.
+
+%% ---- Time
+
+timed(K, Ms, Items, Procs) ->
+    {timed, _, _, Ns, Processes, Rows, _} = ask(K, {time, Ms, Items, Procs}),
+    true = Ns >= Ms * 1000000,
+    {Processes, Rows}.
+
+row({M, F, A}, Rows) -> hd([R || R <- Rows, {element(1, R), element(2, R), element(3, R)} =:= {M, F, A}]).
+
+%% CPU may be short here: each busy loop takes what the clock says that it took.
+time_test({Node, _}, K) ->
+    load_work(Node),
+    Otp = list_to_integer(rpc:call(Node, erlang, system_info, [otp_release])),
+    Some = [{{name, <<"calls_work">>}, {name, Name}, any} || Name <- [<<"busy">>, <<"cells">>]],
+    Now = "erlang:monotonic_time(microsecond)",
+    Work = "[begin Began = " ++ Now ++ ", calls_work:busy(30000), Ended = " ++ Now ++ ","
+           " calls_work:cells(1000), timer:sleep(1), Ended - Began end || _ <- lists:seq(1, 10)].",
+    later(Node, {calls_work, busy, 1}, "{calls_work:busy(1), calls_work:cells(1)}."),
+    #{called := 2} = count(K, 400, Some),
+    Self = self(),
+    spawn_link(fun() ->
+                   queries:evaluate(Node, stands(), [{'Mfa', {calls_work, busy, 1}}]),
+                   timer:sleep(50),
+                   Self ! {took, lists:sum(queries:evaluate(Node, Work, []))}
+               end),
+    Items = [call_time | [call_memory || Otp >= 26]],
+    {Processes, Rows} = timed(K, 1500, Items, all),
+    Took = receive {took, Sum} -> Sum after 5000 -> error(timeout) end,
+    true = Processes > 20,
+    {_, _, _, 10, Us, _} = row({calls_work, busy, 1}, Rows),
+    {_, _, _, 10, _, Words} = row({calls_work, cells, 1}, Rows),
+    io:format("# ~s: busy ~w us of ~w, cells ~w words~n", [Node, Us, Took, Words]),
+    true = abs(Us - Took) =< Took div 20,
+    case Otp >= 26 of
+        true -> true = Words >= 20000 andalso Words < 21000;
+        false -> undefined = Words,
+                 {refused, no_memory} = ask(K, {time, 10, [call_memory], all})
+    end.
+
+procs_test({Node, _}, K) ->
+    load_work(Node),
+    Work = "spawn(fun() -> calls_work:loop(fun calls_work:g/1, 10) end).",
+    later(Node, {calls_work, g, 1}, Work),
+    #{called := 1} = count(K, 400, [{{name, <<"calls_work">>}, {name, <<"g">>}, 1}]),
+    One = queries:evaluate(Node, "spawn(fun() -> receive go -> calls_work:loop(fun calls_work:g/1, 20) end,"
+                                 " receive stop -> ok end end).", []),
+    spawn_link(fun() ->
+                   queries:evaluate(Node, stands(), [{'Mfa', {calls_work, g, 1}}]),
+                   timer:sleep(50),
+                   queries:evaluate(Node, Work, []),
+                   One ! go
+               end),
+    {1, [{calls_work, g, 1, 20, _, undefined}]} = timed(K, 500, [call_time], {pids, [One]}),
+    One ! stop,
+    timer:sleep(20),
+    {refused, no_processes} = ask(K, {time, 20, [call_time], {pids, [One]}}),
+    %% New processes only: they are there from their first call on.
+    later(Node, {calls_work, g, 1}, Work),
+    {_, [{calls_work, g, 1, 10, _, undefined}]} = timed(K, 500, [call_time], new).
+
+reload_test({Node, _}, K) ->
+    load_work(Node),
+    later(Node, {calls_work, f, 1}, "calls_work:loop(fun calls_work:f/1, 10)."),
+    Self = self(),
+    spawn_link(fun() ->
+                   queries:evaluate(Node, stands(), [{'Mfa', {calls_work, f, 1}}]),
+                   timer:sleep(150),
+                   load_work(Node),
+                   Self ! loaded
+               end),
+    #{lost := {Lost, [calls_work]}, functions := Functions, rows := Rows} = count(K, 600, work()),
+    receive loaded -> ok after 2000 -> error(not_loaded) end,
+    true = Lost > 5 andalso Lost =< Functions,
+    [] = [R || R <- Rows, element(1, R) =:= calls_work],
+    rpc:call(Node, code, purge, [calls_work]),
+    #{lost := {0, []}} = count(K, 50, work()).
+
+stop_test(_, K) ->
+    Began = erlang:monotonic_time(millisecond),
+    spawn(fun() -> timer:sleep(500), K ! {tell, calls, stop} end),
+    #{ns := Ns} = count(K, 5000, all),
+    true = erlang:monotonic_time(millisecond) - Began < 3000,
+    true = Ns > 100000000 andalso Ns < 1500000000.
+
+%% ---- Others
+
+armed(K) ->
+    {ok, _, {armed, _, _, Sessions, {Points, _}, {Flags, _}, _, Ours}} =
+        queries:ask(K, armed, #{most => 10}, 10000),
+    {[S || {S, _} <- Sessions], Points, Flags, Ours}.
+
+others_test({Node, _}, K) ->
+    Otp = list_to_integer(rpc:call(Node, erlang, system_info, [otp_release])),
+    load_work(Node),
+    Tracer = queries:evaluate(Node, "spawn(fun() -> (fun L(N) -> receive {trace, _, call, _} -> L(N + 1);"
+                                    " {get, P} -> P ! {got, N}, L(0) end end)(0) end).", []),
+    evaluate(Node, "{erlang:trace_pattern({calls_work, g, 1}, true, [local]),"
+                   " erlang:trace(new_processes, true, [call, {tracer, Tracer}])}.", Tracer),
+    Got = fun() -> Tracer ! {get, self()}, receive {got, N} -> N after 2000 -> none end end,
+    later(Node, {calls_work, g, 1}, "spawn(fun() -> calls_work:loop(fun calls_work:g/1, 30) end)."),
+    Answer = ask(K, {count, 300, work(), 100}),
+    case Otp >= 27 of
+        true ->
+            {counted, _, _, _, _, _, _, _, Rows, _, _, _} = Answer,
+            30 = calls_of({calls_work, g, 1}, #{rows => Rows}),
+            {timed, _, _, _, _, _, _} = ask(K, {time, 50, [call_time], all});
+        false ->
+            {refused, {in_use, Texts}} = Answer,
+            true = lists:member(<<"breakpoint on calls_work:g/1">>, Texts),
+            true = lists:any(fun(T) -> string:find(T, " is traced by ") =/= nomatch end, Texts)
+    end,
+    timer:sleep(100),
+    30 = Got(),
+    %% Nothing of theirs is gone.
+    {_, 1, Flags, 0} = armed(K),
+    true = Flags >= 1,
+    evaluate(Node, "{erlang:trace(all, false, [all]), erlang:trace_pattern({'_', '_', '_'}, false, [local]),"
+                   " exit(Tracer, kill)}.", Tracer),
+    timer:sleep(20),
+    {[], 0, 0, 0} = armed(K).
+
+evaluate(Node, Text, Tracer) -> queries:evaluate(Node, Text, [{'Tracer', Tracer}]).
+
+two_test({Node, _}, K) ->
+    Self = self(),
+    #{} = count(K, 10, work()),
+    %% Another connection of the same kind.
+    spawn_link(fun() ->
+                   Other = queries:connect(Node),
+                   queries:load(Other, calls),
+                   Self ! {other, ask(Other, {count, 10, all, 10})}
+               end),
+    receive {other, Refused} -> {refused, {session, beamtop_calls}} = Refused
+    after 10000 -> error(timeout) end,
+    closed = ask(K, close),
+    spawn_link(fun() ->
+                   Other = queries:connect(Node),
+                   queries:load(Other, calls),
+                   Self ! {other, ask(Other, {count, 10, all, 10})},
+                   Other ! stop,
+                   receive {bye, Other} -> Self ! gone end
+               end),
+    receive {other, Counted} -> counted = element(1, Counted) after 10000 -> error(timeout) end,
+    receive gone -> ok after 5000 -> error(timeout) end,
+    timer:sleep(50),
+    #{} = count(K, 10, work()),
+    closed = ask(K, close).
+
+%% ---- Deaths
+
+links(Node, Pid) ->
+    case rpc:call(Node, erlang, process_info, [Pid, links]) of
+        {links, Links} -> [P || P <- Links, is_pid(P), node(P) =:= Node];
+        _ -> []
+    end.
+
+%% A window that stands: its client, keeper, holder and sentinels.
+standing(Node, Ask) ->
+    Test = self(),
+    Client = spawn(fun() ->
+        Keeper = queries:connect(Node),
+        queries:load(Keeper, calls),
+        Send = fun(Id, Arg) -> Keeper ! {ask, Id, calls, {in, calls, Arg}, 20000} end,
+        Send(1, {count, 50, all, 5}),
+        receive {a, 1, ok, _, _} -> ok end,
+        Send(2, Ask),
+        Test ! {keeper, Keeper},
+        receive never -> ok end
+    end),
+    Keeper = receive {keeper, Pid} -> Pid after 10000 -> error(timeout) end,
+    timer:sleep(150),
+    Holder = rpc:call(Node, erlang, whereis, [beamtop_calls]),
+    {Client, Keeper, Holder, links(Node, Holder) -- [Keeper]}.
+
+deaths_test({Node, _}, K) ->
+    closed = ask(K, close),
+    Processes = fun() -> rpc:call(Node, erlang, system_info, [process_count]) end,
+    Before = Processes(),
+    Kill = fun(Pids) -> [spawn(Node, erlang, exit, [P, kill]) || P <- Pids] end,
+    [begin
+         {Client, Keeper, Holder, Sentinels} = standing(Node, Ask),
+         true = is_pid(Holder),
+         true = Sentinels =/= [],
+         case Who of
+             client -> exit(Client, kill);
+             keeper -> Kill([Keeper]);
+             holder -> Kill([Holder]);
+             both -> Kill([Keeper, Holder]);
+             sentinel -> Kill([hd(Sentinels)]), Kill([Holder])
+         end,
+         until_clean(K, {Who, Ask}, 40),
+         exit(Client, kill)
+     end || Ask <- [{count, 10000, all, 5}, {time, 10000, [call_time], all}],
+            Who <- [client, keeper, holder, both, sentinel]],
+    timer:sleep(100),
+    true = Processes() =< Before + 3.
+
+until_clean(K, What, Tries) ->
+    timer:sleep(50),
+    case armed(K) of
+        {[], 0, 0, 0} -> ok;
+        _ when Tries > 0 -> until_clean(K, What, Tries - 1);
+        Left -> error({What, Left})
+    end.
+
+traceless_test({Node, Port}, K) ->
+    State = fun() -> {rpc:call(Node, erlang, system_info, [atom_count]),
+                      length(rpc:call(Node, erlang, loaded, []))} end,
+    Ask = fun() ->
+        count(K, 20, all),
+        timed(K, 20, [call_time], all),
+        closed = ask(K, close)
+    end,
+    Ask(),
+    Before = State(),
+    Ask(),
+    Name = iolist_to_binary(["never_seen_", integer_to_list(erlang:unique_integer([positive]))]),
+    [ask(K, {sample, 1, [{{Kind, Name}, any, any}]}) || Kind <- [name, app, re]],
+    Before = State(),
+    closed = ask(K, close),
+    {[], 0, 0, 0} = armed(K),
+    receive {Port, {data, Text}} -> error({log, Text}) after 200 -> ok end.
+
+%% ---- Running
+
+main(Roots) ->
+    io:format("1..~w~n", [length(Roots) * length(tests())]),
+    lists:foldl(fun run_root/2, 1, Roots).
+
+numbered(First) ->
+    lists:zip(lists:seq(First, First + length(tests()) - 1), tests()).
+
+run_root({Otp, none}, First) ->
+    [io:format("ok ~w - ~s: ~s # SKIP no root for this release~n", [N, Otp, Text])
+     || {N, {Text, _}} <- numbered(First)],
+    First + length(tests());
+run_root({Otp, Root}, First) ->
+    Target = {Node, _} = queries:start_target(Root, []),
+    Keeper = queries:connect(Node),
+    queries:load_all(Keeper),
+    [try Test(Target, Keeper) of
+         _ -> io:format("ok ~w - ~s: ~s~n", [N, Otp, Text])
+     catch
+         Class:Reason:Stack ->
+             io:format("not ok ~w - ~s: ~s~n", [N, Otp, Text]),
+             Lines = string:split(io_lib:format("~0tp ~0tp ~0tP",
+                 [Class, [{F, proplists:get_value(line, L)}
+                          || {calls_live, F, _, L} <- Stack], Reason, 60]), "\n", all),
+             [io:format("# ~ts~n", [Line]) || Line <- Lines]
+     end || {N, {Text, Test}} <- numbered(First)],
+    queries:stop_target(Target),
+    First + length(tests()).
