@@ -66,7 +66,7 @@ src_libui_a_SOURCES += \
 	src/ui/action.c \
 	src/ui/capture.c \
 	src/ui/capture_file.c \
-	src/ui/complete.c \
+	src/ui/complete.c src/ui/complete_trace.c \
 	src/ui/config.c \
 	src/ui/describe.c \
 	src/ui/diag.c \
@@ -158,6 +158,7 @@ src_libquery_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 
 noinst_LIBRARIES += src/libtrace.a
 src_libtrace_a_SOURCES = \
+	src/trace/assist.c src/trace/assist_internal.h src/trace/assist_line.c \
 	src/trace/caps.c \
 	src/trace/decode.c \
 	src/trace/decode.h \
@@ -252,7 +253,8 @@ src_beamtop_SOURCES = \
 	src/app/tui.c src/app/tui_act.c src/app/tui_internal.h src/app/tui_nodes.c src/app/tui_prompt.c \
 	src/app/trace_command.c \
 	src/app/tui_trace.c src/app/tui_trace.h src/app/tui_trace_act.c src/app/tui_trace_internal.h \
-	src/app/tui_trace_prompt.c \
+	src/app/tui_trace_pick.c src/app/tui_trace_prompt.c src/app/tui_trace_save.c \
+	src/app/trace_history.c src/app/trace_history.h \
 	src/app/trigger.c src/app/trigger.h
 src_beamtop_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(JANSSON_CFLAGS)
 src_beamtop_LDADD = src/libui.a src/libstore.a $(NCURSES_LIBS) $(READLINE_LIBS) \

@@ -84,6 +84,8 @@ static void on_change(void *arg, unsigned questions)
     struct tui *t = arg;
     if (questions)
         t->changed_ms = uv_now(&t->loop);
+    if (t->live && live_peer_node(t->live))
+        tui_trace_history(t->trace, live_peer_node(t->live));
     if (!t->paused || !questions)
         screen_update(t->screen);
     tui_touch(t);

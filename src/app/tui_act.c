@@ -146,6 +146,7 @@ static void pause_screen(struct tui *t, bool paused)
     screen_set_paused(t->screen, paused);
     if (t->live)
         live_pause(t->live, paused);
+    tui_trace_paused(t->trace);
 }
 
 static void step(struct tui *t)
@@ -259,6 +260,9 @@ void tui_take_requests(struct tui *t)
         case REQUEST_NODE:
             rc = tui_connect(t, r.text, &err);
             break;
+        case REQUEST_CHOICE:
+            tui_trace_chosen(t->trace, screen_chosen(t->screen));
+            break;
         case REQUEST_UNFILTER:
             rc = tui_set_filter(t, "", NULL, &err);
             break;
@@ -342,7 +346,8 @@ static void act_own(struct tui *t, enum action action, const char *arg)
     } else if (action == ACTION_SUSPEND) {
         tui_suspend(t);
     } else if (action == ACTION_QUIT) {
-        tui_quit(t, EXIT_DONE, NULL);
+        if (!tui_trace_quit(t->trace))
+            tui_quit(t, EXIT_DONE, NULL);
     } else if (action_table[action].group == GROUP_SETTINGS) {
         configure(t, action, arg);
     }
@@ -356,7 +361,7 @@ void tui_act(struct tui *t, enum action action, const char *arg)
         toggle(t, option_table[OPTION_OWN].name); /* a setting, so that `set` and the key agree */
     else if (action_table[action].screen)
         rc = screen_act(t->screen, t->model, action, arg, &err);
-    else
+    else if (!tui_trace_act(t->trace, action, arg))
         act_own(t, action, arg);
     if (rc < 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);

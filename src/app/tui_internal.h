@@ -86,6 +86,9 @@ void tui_prompt_filter(struct tui *t);
 /* Asks a question that y or n answers; cancelling is no. */
 void tui_ask(struct tui *t, const char *question, void (*answered)(struct tui *t, bool yes));
 void tui_load_history(struct tui *t);
+/* One kind's, in a file below the state directory; without a home there is none. */
+void tui_read_history(struct tui *t, enum prompt_kind kind, const char *file);
+void tui_write_history(struct tui *t, enum prompt_kind kind, const char *file);
 void tui_save_history(struct tui *t);
 extern const struct word_source tui_words;
 

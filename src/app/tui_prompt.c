@@ -152,29 +152,41 @@ static void make_dirs(char *path)
     mkdir(path, 0700);
 }
 
-void tui_load_history(struct tui *t)
+void tui_read_history(struct tui *t, enum prompt_kind kind, const char *file)
 {
-    char dir[512], path[600];
+    char dir[512], path[800];
+    struct error ignored = {.code = ERR_NONE}; /* a history that cannot be read is an empty one */
     state_dir(t, dir, sizeof dir);
-    for (size_t i = 0; *dir && i < ARRAY_LEN(histories); i++) {
-        struct error ignored = {.code = ERR_NONE}; /* a history that cannot be read is an empty one */
-        snprintf(path, sizeof path, "%s/%s", dir, histories[i].file);
-        (void)prompt_load_history(t->prompt, histories[i].kind, path, &ignored);
-    }
+    snprintf(path, sizeof path, "%s/%s", dir, file);
+    if (*dir)
+        (void)prompt_load_history(t->prompt, kind, path, &ignored);
 }
 
-void tui_save_history(struct tui *t)
+void tui_write_history(struct tui *t, enum prompt_kind kind, const char *file)
 {
-    char dir[512], path[600];
+    char dir[512], path[800];
+    struct error err = {.code = ERR_NONE};
     int most = option_int(&t->settings.options, OPTION_PROMPT_HISTORY);
     state_dir(t, dir, sizeof dir);
     if (!*dir || most == 0 || !t->prompt)
         return;
-    make_dirs(dir);
-    for (size_t i = 0; i < ARRAY_LEN(histories); i++) {
-        struct error err = {.code = ERR_NONE};
-        snprintf(path, sizeof path, "%s/%s", dir, histories[i].file);
-        if (prompt_save_history(t->prompt, histories[i].kind, path, (size_t)most, &err) != 0)
-            fprintf(stderr, "beamtop: %s\n", err.text);
-    }
+    snprintf(path, sizeof path, "%s/%s", dir, file);
+    *strrchr(path, '/') = '\0';
+    make_dirs(path);
+    snprintf(path, sizeof path, "%s/%s", dir, file);
+    if (prompt_save_history(t->prompt, kind, path, (size_t)most, &err) != 0 && !t->tty)
+        fprintf(stderr, "beamtop: %s\n", err.text);
+}
+
+void tui_load_history(struct tui *t)
+{
+    for (size_t i = 0; i < ARRAY_LEN(histories); i++)
+        tui_read_history(t, histories[i].kind, histories[i].file);
+}
+
+void tui_save_history(struct tui *t)
+{
+    for (size_t i = 0; i < ARRAY_LEN(histories); i++)
+        tui_write_history(t, histories[i].kind, histories[i].file);
+    tui_trace_save_history(t->trace);
 }

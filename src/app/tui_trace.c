@@ -12,7 +12,6 @@
 #include "tui_trace_internal.h"
 
 #define TICK_MS 100u
-#define PROMPT_EVENTS 100  /* as many as a person looks at; batch keeps to redbug's ten */
 #define QUIT_WAIT_MS 2000u /* for the proof, when the program is left */
 
 const struct trace_state *tui_trace_state(const struct tui_trace *tr)
@@ -159,10 +158,10 @@ static void on_timer(uv_timer_t *timer)
 
 void tui_trace_defaults(const struct tui_trace *tr, struct trace_request *out)
 {
-    (void)tr;
-    *out = (struct trace_request){.syntax = SYNTAX_AUTO, .on_rate_stop = false};
-    caps_init(&out->caps);
-    out->caps.value[CAP_EVENTS] = PROMPT_EVENTS;
+    struct settings_trace s;
+    settings_trace_caps(&tr->tui->settings, false, &s);
+    *out = (struct trace_request){
+        .caps = s.caps, .syntax = s.syntax, .on_rate_stop = s.on_rate_stop};
 }
 
 static void forget_session(struct tui_trace *tr)
@@ -224,6 +223,7 @@ int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, stru
     trace_request_clear(&request);
     if (rc != 0)
         return rc;
+    tr->asked_caps = request.caps;
     char *copy = alloc_strdup(line); /* the line may be ours */
     forget_session(tr);
     free(tr->line);
@@ -259,8 +259,11 @@ static void lose(struct tui_trace *tr, const char *why)
 
 void tui_trace_link(struct tui_trace *tr, bool up)
 {
-    if (!up)
-        lose(tr, "the connection is lost");
+    if (up)
+        return;
+    lose(tr, "the connection is lost");
+    tui_trace_assist_lost(tr);
+    tui_trace_assist_closed(tr); /* the source has dropped what was asked of it */
 }
 
 void tui_trace_leave(struct tui_trace *tr)
@@ -268,6 +271,7 @@ void tui_trace_leave(struct tui_trace *tr)
     if (tui_trace_runs(tr))
         trace_stop(tr->session);
     lose(tr, "another node was chosen");
+    tui_trace_assist_lost(tr);
 }
 
 void tui_trace_left(struct tui_trace *tr)
@@ -277,6 +281,7 @@ void tui_trace_left(struct tui_trace *tr)
     else
         trace_route_free(tr->route);
     tr->route = NULL;
+    tui_trace_assist_closed(tr);
 }
 
 /* ---- news of the program */
@@ -329,20 +334,27 @@ struct tui_trace *tui_trace_new(struct tui *t)
     struct tui_trace *tr = alloc_zero(1, sizeof *tr);
     tr->tui = t;
     uv_timer_init(&t->loop, &tr->timer);
-    tr->timer.data = tr;
+    uv_timer_init(&t->loop, &tr->pause);
+    tr->timer.data = tr->pause.data = tr;
+    tr->assist = assist_new(tui_trace_assist_known, tr);
     return tr;
 }
 
 void tui_trace_close(struct tui_trace *tr)
 {
     uv_timer_stop(&tr->timer);
+    uv_timer_stop(&tr->pause);
+    tui_trace_assist_lost(tr);
     forget_session(tr);
 }
 
 void tui_trace_free(struct tui_trace *tr)
 {
     trace_route_free(tr->route);
+    tui_trace_assist_closed(tr);
+    assist_free(tr->assist);
     free(tr->line);
     free(tr->next);
+    free(tr->save_path);
     free(tr);
 }

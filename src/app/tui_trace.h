@@ -22,6 +22,9 @@ void tui_trace_free(struct tui_trace *tr); /* when the live source is gone */
 /* Carries the action out when it is one of tracing's. */
 bool tui_trace_act(struct tui_trace *tr, enum action action, const char *arg);
 
+/* The row of the picker that was opened for ACTION_TRACE_LIBRARY: its text is in the prompt. */
+void tui_trace_chosen(struct tui_trace *tr, const char *text);
+
 /* ---- news of the source */
 void tui_trace_link(struct tui_trace *tr, bool up);
 void tui_trace_message(struct tui_trace *tr, const uint8_t *term, size_t len);
@@ -29,6 +32,9 @@ void tui_trace_leave(struct tui_trace *tr); /* the source is about to be closed 
 void tui_trace_left(struct tui_trace *tr);  /* it is */
 
 /* ---- news of the program */
+/* The history of prompts on this node takes the place of another's. */
+void tui_trace_history(struct tui_trace *tr, const char *node);
+void tui_trace_save_history(struct tui_trace *tr); /* at the end */
 void tui_trace_paused(struct tui_trace *tr); /* the screen is held still, or goes on */
 /* The program is about to stand still, or goes on: the budget is shut meanwhile. */
 void tui_trace_suspend(struct tui_trace *tr, bool stands);

@@ -1,8 +1,178 @@
-/* What a person does with a trace. */
+/* What a person does to a trace that stands. */
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/etf/print.h"
 #include "tui_trace_internal.h"
+
+static void refuse(struct tui_trace *tr)
+{
+    tui_message(tr->tui, STYLE_MESSAGE, "no trace is running: t starts one");
+}
+
+/* ---- one handler an action */
+
+static void act_trace(struct tui_trace *tr, const char *arg)
+{
+    if (*arg)
+        tui_trace_submit(tr, arg);
+    else
+        tui_trace_prompt(tr, "");
+}
+
+static void act_row(struct tui_trace *tr, const char *arg)
+{
+    (void)arg;
+    tui_trace_row(tr);
+}
+
+static void act_library(struct tui_trace *tr, const char *arg)
+{
+    (void)arg;
+    tui_trace_library(tr);
+}
+
+static void act_pause(struct tui_trace *tr, const char *arg)
+{
+    const struct trace_state *s = tui_trace_state(tr);
+    (void)arg;
+    if (s->phase == TRACE_RUNNING || s->phase == TRACE_PAUSED)
+        trace_pause(tr->session, s->phase == TRACE_RUNNING);
+}
+
+static void act_stop(struct tui_trace *tr, const char *arg)
+{
+    (void)arg;
+    trace_stop(tr->session);
+}
+
+/* Its cap anew, from now on; never above the ceiling. */
+static uint64_t more(const struct tui_trace *tr, enum cap cap)
+{
+    const struct trace_state *s = tui_trace_state(tr);
+    uint64_t value = s->used[cap] + tr->asked_caps.value[cap];
+    return value < cap_table[cap].ceiling ? value : cap_table[cap].ceiling;
+}
+
+static void act_extend(struct tui_trace *tr, const char *arg)
+{
+    static const enum cap caps[] = {CAP_TIME_MS, CAP_EVENTS};
+    struct error err = {.code = ERR_NONE};
+    char time[32], events[32];
+    (void)arg;
+    for (size_t i = 0; i < ARRAY_LEN(caps) && err.code == ERR_NONE; i++)
+        (void)trace_set_cap(tr->session, caps[i], more(tr, caps[i]), &err);
+    const struct caps *now = &tui_trace_state(tr)->caps;
+    if (err.code != ERR_NONE)
+        tui_message(tr->tui, STYLE_ERROR, "%s", err.text);
+    else
+        tui_message(tr->tui, STYLE_MESSAGE, "until %s, %s events",
+                    cap_format(time, sizeof time, CAP_TIME_MS, now->value[CAP_TIME_MS]),
+                    cap_format(events, sizeof events, CAP_EVENTS, now->value[CAP_EVENTS]));
+}
+
+static void act_set(struct tui_trace *tr, const char *arg)
+{
+    struct caps caps = tui_trace_state(tr)->caps;
+    struct error err = {.code = ERR_NONE};
+    char key[32];
+    enum cap cap;
+    size_t len = strcspn(arg, " ");
+    snprintf(key, sizeof key, "%.*s", (int)len, arg);
+    const char *value = arg + len + strspn(arg + len, " ");
+    if (cap_find(key, &cap) != 0)
+        error_set(&err, ERR_USAGE, "“%s” is no cap of a trace: time, events, rate, bytes …", key);
+    else if (caps_parse(&caps, cap, value, &err) == 0)
+        (void)trace_set_cap(tr->session, cap, caps.value[cap], &err);
+    if (err.code != ERR_NONE)
+        tui_message(tr->tui, STYLE_ERROR, "%s", err.text);
+}
+
+/* The event under the cursor; NULL when there is none, and that is told. */
+static const struct trace_event *event_here(struct tui_trace *tr)
+{
+    const struct view_link link = screen_link(tr->tui->screen);
+    const struct trace_event *e = NULL;
+    if (link.kind == TARGET_EVENT)
+        e = trace_log_find(trace_session_log(tr->session), link.id);
+    if (e == NULL)
+        tui_message(tr->tui, STYLE_MESSAGE, "there is no event under the cursor");
+    return e;
+}
+
+static void act_only_process(struct tui_trace *tr, const char *arg)
+{
+    const struct trace_event *e = event_here(tr);
+    (void)arg;
+    if (e == NULL)
+        return;
+    struct buf pid;
+    buf_init(&pid, 0);
+    print_pid(&pid, &e->pid);
+    trace_narrow_pid(tr->session, &e->pid);
+    tui_message(tr->tui, STYLE_MESSAGE, "from now on only %s", buf_cstr(&pid));
+    buf_clear(&pid);
+}
+
+static void act_only_pattern(struct tui_trace *tr, const char *arg)
+{
+    const struct trace_event *e = event_here(tr);
+    (void)arg;
+    if (e == NULL)
+        return;
+    const struct trace_pattern_info *info =
+        trace_log_pattern(trace_session_log(tr->session), e->pattern);
+    const struct slice source = info->pattern->source;
+    trace_narrow_pattern(tr->session, e->pattern);
+    tui_message(tr->tui, STYLE_MESSAGE, "from now on only %.*s",
+                (int)(source.len < 200 ? source.len : 200), source.s);
+}
+
+static void act_again(struct tui_trace *tr, const char *arg)
+{
+    (void)arg;
+    if (tr->line)
+        tui_trace_submit(tr, tr->line);
+    else
+        tui_message(tr->tui, STYLE_MESSAGE, "nothing was traced yet: t starts a trace");
+}
+
+static void act_save(struct tui_trace *tr, const char *arg)
+{
+    tui_trace_save(tr, arg);
+}
+
+/* ---- the table */
+
+static const struct {
+    enum action action;
+    bool running; /* means something only while a trace runs */
+    void (*act)(struct tui_trace *tr, const char *arg);
+} acts[] = {
+    {ACTION_TRACE, false, act_trace},
+    {ACTION_TRACE_ROW, false, act_row},
+    {ACTION_TRACE_LIBRARY, false, act_library},
+    {ACTION_TRACE_PAUSE, true, act_pause},
+    {ACTION_TRACE_STOP, true, act_stop},
+    {ACTION_TRACE_EXTEND, true, act_extend},
+    {ACTION_TRACE_SET, true, act_set},
+    {ACTION_TRACE_ONLY_PROCESS, true, act_only_process},
+    {ACTION_TRACE_ONLY_PATTERN, true, act_only_pattern},
+    {ACTION_TRACE_AGAIN, false, act_again},
+    {ACTION_TRACE_SAVE, false, act_save},
+};
 
 bool tui_trace_act(struct tui_trace *tr, enum action action, const char *arg)
 {
-    (void)tr; (void)action; (void)arg;
+    for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
+        if (acts[i].action != action)
+            continue;
+        if (acts[i].running && !tui_trace_runs(tr))
+            refuse(tr);
+        else
+            acts[i].act(tr, arg);
+        return true;
+    }
     return false;
 }

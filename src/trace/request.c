@@ -109,14 +109,35 @@ static int set_procs(struct trace_request *r, const char *value, struct error *e
 static const struct {
     const char *name;
     int (*set)(struct trace_request *r, const char *value, struct error *err);
+    const char *help;
 } own_options[] = {
-    {"procs", set_procs}, {"slower", set_slower}, {"on-rate", set_on_rate}, {"syntax", set_syntax}};
+    {"procs", set_procs, "who is traced: all, new, running, a pid, a name, app:NAME, 1/N …"},
+    {"slower", set_slower, "show only calls that took longer, such as 5ms"},
+    {"on-rate", set_on_rate, "over the rate: shed what is too much, or stop"},
+    {"syntax", set_syntax, "how the pattern is spelled: auto, erlang or elixir"},
+};
+#define OWN_OPTIONS (sizeof own_options / sizeof own_options[0])
+
+bool trace_request_option(size_t index, struct pattern_word *out)
+{
+    static const struct pattern_word force = {"force", "do not ask when it is dear"};
+    if (index < OWN_OPTIONS)
+        *out = (struct pattern_word){own_options[index].name, own_options[index].help};
+    else if (index == OWN_OPTIONS)
+        *out = force;
+    else if (index - OWN_OPTIONS - 1 < CAPS)
+        *out = (struct pattern_word){cap_table[index - OWN_OPTIONS - 1].key,
+                                     cap_table[index - OWN_OPTIONS - 1].help};
+    else
+        return false;
+    return true;
+}
 
 static int set_option(struct trace_request *r, const char *name, const char *value,
                       struct error *err)
 {
     enum cap cap;
-    for (size_t i = 0; i < sizeof own_options / sizeof own_options[0]; i++)
+    for (size_t i = 0; i < OWN_OPTIONS; i++)
         if (strcmp(own_options[i].name, name) == 0)
             return own_options[i].set(r, value, err);
     if (cap_find(name, &cap) == 0)
@@ -135,7 +156,7 @@ static int bad_option(const char *name, struct error *err)
 static bool is_option(const char *name)
 {
     enum cap cap;
-    for (size_t i = 0; i < sizeof own_options / sizeof own_options[0]; i++)
+    for (size_t i = 0; i < OWN_OPTIONS; i++)
         if (strcmp(own_options[i].name, name) == 0)
             return true;
     return cap_find(name, &cap) == 0;

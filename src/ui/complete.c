@@ -31,28 +31,43 @@ void completion_clear(struct completion *c)
     completion_init(c);
 }
 
+static size_t same_bytes(const char *a, const char *b)
+{
+    size_t n = 0;
+    while (a[n] && a[n] == b[n])
+        n++;
+    return n;
+}
+
 size_t completion_common(const struct completion *c)
 {
     if (c->len == 0)
         return 0;
     size_t common = strlen(c->items[0].word);
     for (size_t i = 1; i < c->len; i++) {
-        size_t same = 0;
-        while (same < common && c->items[i].word[same] == c->items[0].word[same])
-            same++;
-        common = same;
+        size_t same = same_bytes(c->items[0].word, c->items[i].word);
+        common = same < common ? same : common;
     }
     return common;
+}
+
+void completion_add(struct completion *c, const char *word, const char *help)
+{
+    if (c->len == LIMIT_COMPLETIONS) {
+        const char *first = c->items[0].word, *last = c->items[c->len - 1].word;
+        if (same_bytes(first, word) >= same_bytes(first, last))
+            return;
+        free(c->items[--c->len].word);
+    }
+    c->items = alloc_resize(c->items, c->len + 1, sizeof *c->items);
+    c->items[c->len++] = (struct completion_item){alloc_strdup(word), help ? help : ""};
 }
 
 static void put(void *to, const char *word, const char *help)
 {
     struct filter *f = to;
-    struct completion *c = f->out;
-    if (strncmp(word, f->prefix, f->len) != 0 || c->len == LIMIT_COMPLETIONS)
-        return;
-    c->items = alloc_resize(c->items, c->len + 1, sizeof *c->items);
-    c->items[c->len++] = (struct completion_item){alloc_strdup(word), help ? help : ""};
+    if (strncmp(word, f->prefix, f->len) == 0)
+        completion_add(f->out, word, help);
 }
 
 static int by_word(const void *a, const void *b)
@@ -61,7 +76,7 @@ static int by_word(const void *a, const void *b)
     return strcmp(x->word, y->word);
 }
 
-static void sort_unique(struct completion *c)
+void completion_sort(struct completion *c)
 {
     size_t kept = 0;
     if (c->len > 1)
@@ -170,7 +185,7 @@ void complete_words(struct completion *out, const char *line, size_t from, size_
     out->to = point;
     struct filter f = {out, line + from, point - from};
     each_of_kind(&f, kind, more);
-    sort_unique(out);
+    completion_sort(out);
 }
 
 /* ---- a command line */
@@ -260,7 +275,7 @@ static void complete_color(struct completion *out, const struct before *b, const
         each_color(&f);
     else
         each_attribute(&f);
-    sort_unique(out);
+    completion_sort(out);
 }
 
 void complete_command(struct completion *out, const char *line, size_t point,

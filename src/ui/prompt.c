@@ -256,9 +256,10 @@ void prompt_mark_error(struct prompt *p, size_t offset, const char *text)
     p->error_text = alloc_strdup(text);
 }
 
-void prompt_set_hint(struct prompt *p, const char *text)
+void prompt_set_hint(struct prompt *p, enum style style, const char *text)
 {
     free(p->hint);
+    p->hint_style = style;
     p->hint = text ? alloc_strdup(text) : NULL;
     p->hint_old = false;
 }
@@ -278,6 +279,12 @@ static void history_add(struct prompt_history *h, const char *line, size_t len)
     }
     h->lines = alloc_resize(h->lines, h->len + 1, sizeof *h->lines);
     h->lines[h->len++] = alloc_strndup(line, len);
+}
+
+const char *prompt_history_line(const struct prompt *p, enum prompt_kind kind, size_t age)
+{
+    const struct prompt_history *h = &p->histories[kind];
+    return age < h->len ? h->lines[h->len - 1 - age] : NULL;
 }
 
 int prompt_load_history(struct prompt *p, enum prompt_kind kind, const char *path,

@@ -38,7 +38,7 @@ int prompt_rows(const struct prompt *p, int columns, int most)
     int rows = 1;
     if (!p->open)
         return 0;
-    if (p->error_text)
+    if (p->error_text && *p->error_text)
         rows++;
     rows += hint_rows(p);
     if (p->list.len > 0)
@@ -71,7 +71,8 @@ static int draw_hint(const struct prompt *p, struct canvas *c, struct rect r, in
         size_t len = strcspn(line, "\n");
         struct rect at = {r.row + row + i, r.column, 1, r.columns};
         canvas_fill(c, at, STYLE_NORMAL, ' ');
-        canvas_put(c, at, 0, 0, p->hint_old ? STYLE_DIM : STYLE_MESSAGE, line, len);
+        bool dim = p->hint_old || line[len];
+        canvas_put(c, at, 0, 0, dim ? STYLE_DIM : p->hint_style, line, len);
         line += len + (line[len] ? 1 : 0);
     }
     return row;
@@ -108,7 +109,7 @@ void prompt_draw(const struct prompt *p, struct canvas *c, struct rect r, struct
         return;
     int last = r.rows - 1;
     draw_line(p, c, (struct rect){r.row + last, r.column, 1, r.columns}, cursor);
-    if (p->error_text && last > 0) {
+    if (p->error_text && *p->error_text && last > 0) {
         struct rect above = {r.row + --last, r.column, 1, r.columns};
         canvas_fill(c, above, STYLE_NORMAL, ' ');
         canvas_puts(c, above, 0, 0, STYLE_ERROR, p->error_text);

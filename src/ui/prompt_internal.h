@@ -19,6 +19,7 @@ struct prompt {
     size_t error_at; /* SIZE_MAX: none */
     char *error_text;
     char *hint; /* owned; NULL: none */
+    enum style hint_style;
     bool hint_old; /* the line has changed since */
     struct completion list; /* shown above the line while it has items */
     struct prompt_history histories[PROMPT_KINDS];

@@ -32,6 +32,7 @@ void screen_free(struct screen *s)
     if (!s)
         return;
     picker_close(s);
+    picker_clear_texts(s);
     panes_free(s->panes);
     free(s->nodes);
     free(s);

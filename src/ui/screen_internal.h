@@ -5,7 +5,7 @@
 #include "beamtop/ui/pane.h"
 #include "beamtop/ui/screen.h"
 
-enum picker_kind { PICKER_NONE, PICKER_SORT, PICKER_COLUMNS, PICKER_NODES };
+enum picker_kind { PICKER_NONE, PICKER_SORT, PICKER_COLUMNS, PICKER_NODES, PICKER_TEXTS };
 
 /* A list that lies over the panes until something is chosen. */
 struct picker {
@@ -21,6 +21,10 @@ struct picked_node {
     double uptime_s, memory_bytes;
 };
 
+struct picked_text {
+    char *title, *text; /* owned */
+};
+
 #define SCREEN_REQUESTS 16 /* waiting to be taken */
 
 struct screen {
@@ -28,6 +32,9 @@ struct screen {
     struct picker picker;
     struct picked_node *nodes;
     size_t n_nodes;
+    const char *texts_heading;
+    struct picked_text *texts;
+    size_t n_texts, text_chosen;
 
     char clock[32], message[512], filter[256];
     enum style message_style;
@@ -45,6 +52,7 @@ struct screen {
 void screen_ask(struct screen *s, enum screen_request_kind kind, const struct etf_pid *pid,
                 bool force, const char *text);
 
+void picker_clear_texts(struct screen *s);
 int picker_open(struct screen *s, enum picker_kind kind, struct error *err);
 void picker_close(struct screen *s);
 void picker_make(struct screen *s, bool ascii); /* its page, from what is chosen now */

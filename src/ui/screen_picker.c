@@ -3,8 +3,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
 #include "beamtop/ui/page.h"
@@ -19,6 +21,10 @@ static const struct view_column column_columns[] = {
     {.key = "shown", .title = "SHOWN", .width = 5},
     {.key = "column", .title = "COLUMN", .width = 24},
     {.key = "help", .title = "WHAT IT IS", .width = 20, .grows = true},
+};
+static const struct view_column text_columns[] = {
+    {.key = "title", .title = "WHAT", .width = 24, .grows = true},
+    {.key = "text", .title = "PATTERN", .width = 40, .grows = true},
 };
 static const struct view_column node_columns[] = {
     {.key = "name", .title = "NODE", .width = 24, .grows = true},
@@ -35,6 +41,7 @@ static const char *const titles[] = {
     [PICKER_SORT] = "Sort by",
     [PICKER_COLUMNS] = "Columns: space shows or hides, Enter when done",
     [PICKER_NODES] = "Nodes on this host",
+    [PICKER_TEXTS] = "",
 };
 
 static struct pane_entry *focused(const struct screen *s)
@@ -117,6 +124,21 @@ static void node_rows(const struct screen *s, struct view_page *page)
     snprintf(page->empty, sizeof page->empty, "No Erlang node was found on this host.");
 }
 
+static void text_rows(const struct screen *s, struct view_page *page)
+{
+    char index[24];
+    for (size_t i = 0; i < s->n_texts; i++) {
+        const struct picked_text *t = &s->texts[i];
+        struct view_row *row = page_row(page);
+        row->id = i + 1;
+        page_cell(page, row, 0, STYLE_DIM, t->title, strlen(t->title));
+        page_cell(page, row, 1, STYLE_NORMAL, t->text, strlen(t->text));
+        snprintf(index, sizeof index, "%zu", i);
+        link_name(&row->link, TARGET_NAME, (struct slice){index, strlen(index)});
+    }
+    snprintf(page->empty, sizeof page->empty, "There is nothing to choose.");
+}
+
 void picker_make(struct screen *s, bool ascii)
 {
     struct view_page *page = &s->picker.page;
@@ -140,8 +162,45 @@ void picker_make(struct screen *s, bool ascii)
         page_columns(page, node_columns, ARRAY_LEN(node_columns));
         node_rows(s, page);
         break;
+    case PICKER_TEXTS:
+        page_columns(page, text_columns, ARRAY_LEN(text_columns));
+        text_rows(s, page);
+        break;
     }
     table_take(&s->picker.table, page, NULL);
+}
+
+/* ---- texts of the owner's */
+
+void picker_clear_texts(struct screen *s)
+{
+    for (size_t i = 0; i < s->n_texts; i++) {
+        free(s->texts[i].title);
+        free(s->texts[i].text);
+    }
+    free(s->texts);
+    s->texts = NULL;
+    s->n_texts = s->text_chosen = 0;
+}
+
+void screen_choose(struct screen *s, const char *heading, const struct screen_choice *choices,
+                   size_t n)
+{
+    struct error ignored = {.code = ERR_NONE}; /* it always opens */
+    picker_close(s);
+    picker_clear_texts(s);
+    s->texts_heading = heading;
+    s->texts = alloc_zero(n + 1, sizeof *s->texts);
+    for (size_t i = 0; i < n; i++)
+        s->texts[i] = (struct picked_text){alloc_strdup(choices[i].title),
+                                           alloc_strdup(choices[i].text)};
+    s->n_texts = n;
+    (void)picker_open(s, PICKER_TEXTS, &ignored);
+}
+
+const char *screen_chosen(const struct screen *s)
+{
+    return s->text_chosen < s->n_texts ? s->texts[s->text_chosen].text : "";
 }
 
 /* ---- opening, closing, choosing */
@@ -218,6 +277,10 @@ int picker_choose(struct screen *s, bool final, struct error *err)
         choose_sort(s, key);
     if (kind == PICKER_NODES)
         screen_ask(s, REQUEST_NODE, NULL, false, key);
+    if (kind == PICKER_TEXTS) {
+        s->text_chosen = strtoul(key, NULL, 10);
+        screen_ask(s, REQUEST_CHOICE, NULL, false, "");
+    }
     return 1;
 }
 
@@ -251,7 +314,8 @@ void picker_draw(struct screen *s, struct canvas *c, struct rect r)
     struct rect box = {r.row + (r.rows - rows) / 3, r.column + (r.columns - columns) / 2, rows,
                        columns};
     canvas_fill(c, box, STYLE_NORMAL, ' ');
-    canvas_rule(c, box, 0, STYLE_TITLE, titles[p->kind]);
+    canvas_rule(c, box, 0, STYLE_TITLE,
+                p->kind == PICKER_TEXTS ? s->texts_heading : titles[p->kind]);
     canvas_rule(c, box, rows - 1, STYLE_TITLE, "");
     p->rect = (struct rect){box.row + 1, box.column + 1, rows - 2, columns - 2};
     for (int row = 1; row < rows - 1; row++) {

@@ -32,6 +32,9 @@ struct trace_request {
 int trace_request_parse(struct trace_request *out, const char *line, size_t *offset,
                         struct error *err);
 void trace_request_clear(struct trace_request *r);
+/* The options there are, one by one from 0, "procs" and the like with a line of help; false: no
+   more. The texts are static. */
+bool trace_request_option(size_t index, struct pattern_word *out);
 /* Bytes of the line that are the pattern: up to the first option, without blanks before it. */
 size_t trace_request_pattern_end(const char *line);
 

@@ -51,14 +51,15 @@ void prompt_key(struct prompt *p, struct key key);
 /* Ends of lines become blanks, control bytes go. */
 void prompt_paste(struct prompt *p, const char *s, size_t len);
 
-/* Marks a byte of the line as wrong and says why, until the line changes; also from `changed`. */
+/* Marks a byte of the line as wrong and says why (in a row of its own, unless it is ""), until the
+   line changes; also from `changed`. */
 void prompt_mark_error(struct prompt *p, size_t offset, const char *text);
 
 /*
- * What is known of the line: lines of text above it, NULL for none. It stays when the line changes,
- * dimmed until it is told anew, so that nothing jumps as one types.
+ * What is known of the line: lines of text above it, NULL for none; the last is in that style. It
+ * stays when the line changes, dimmed until it is told anew, so that nothing jumps as one types.
  */
-void prompt_set_hint(struct prompt *p, const char *text);
+void prompt_set_hint(struct prompt *p, enum style style, const char *text);
 /* Completes as if asked for again: words have come that were not known when it was. */
 void prompt_complete_again(struct prompt *p);
 
@@ -67,6 +68,9 @@ void prompt_complete_again(struct prompt *p);
 int prompt_rows(const struct prompt *p, int columns, int most);
 void prompt_draw(const struct prompt *p, struct canvas *c, struct rect r,
                  struct tty_cursor *cursor);
+
+/* A line of history, 0 the newest; NULL: no more. Borrowed until the next line is accepted. */
+const char *prompt_history_line(const struct prompt *p, enum prompt_kind kind, size_t age);
 
 /* History of one kind: a line a line. A missing file is an empty history. */
 int prompt_load_history(struct prompt *p, enum prompt_kind kind, const char *path,

@@ -28,6 +28,7 @@ enum screen_request_kind {
     REQUEST_MAILBOX, /* peek at pid's mailbox; force: past the guard, the person has been asked */
     REQUEST_STATE,   /* sys:get_state of pid. Answers to an older request of a kind are dropped */
     REQUEST_NODE,    /* the picker chose node `text` */
+    REQUEST_CHOICE, /* a text of screen_choose() was chosen: screen_chosen() */
     REQUEST_UNFILTER, /* back, with nowhere to go: take the filter off */
 };
 struct screen_request {
@@ -42,6 +43,11 @@ struct screen_node {
     const char *name, *otp, *elixir, *cookie, *note;
     int64_t os_pid;
     double uptime_s, memory_bytes;
+};
+
+/* A text to choose, given by the owner; strings are copied. */
+struct screen_choice {
+    const char *title, *text;
 };
 
 struct screen *screen_new(const char *view, struct error *err); /* NULL: no such view; err lists them */
@@ -64,6 +70,11 @@ void screen_set_keymap(struct screen *s, const struct keymap *keymap); /* borrow
 void screen_set_filter(struct screen *s, const char *pattern, struct regex *re, long error_at);
 /* The rows of the picker. */
 void screen_set_nodes(struct screen *s, const struct screen_node *nodes, size_t n);
+
+/* Opens a picker of texts under a heading (static); REQUEST_CHOICE tells that one was chosen. */
+void screen_choose(struct screen *s, const char *heading, const struct screen_choice *choices,
+                   size_t n);
+const char *screen_chosen(const struct screen *s); /* borrowed until the next screen_choose() */
 
 /* ---- going on */
 /* The model has taken answers: pages are built anew at the next draw. */

@@ -1,0 +1,57 @@
+/*
+ * What a trace prompt knows of the target while a line is typed: names of modules and functions,
+ * fields of records, and what the line would match. Asks through a port, never more than one
+ * question at a time, and keeps what it was told. One thread.
+ */
+#ifndef BEAMTOP_TRACE_ASSIST_H
+#define BEAMTOP_TRACE_ASSIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "beamtop/base/error.h"
+#include "beamtop/trace/names.h"
+#include "beamtop/trace/request.h"
+#include "beamtop/trace/session.h"
+
+struct assist;
+
+/* What is known of a line. */
+struct assist_line {
+    bool known;      /* all that there is to tell; else more is on its way */
+    bool wrong;      /* `text` is a mistake, at byte `offset` of the line … */
+    bool unfinished; /* … which is its end, so that what follows may put it right */
+    size_t offset;
+    char spec[1024]; /* the match specification of the last pattern, on one line, maybe cut */
+    char text[900];  /* the mistake, or what matches, or why nothing does */
+};
+
+/* on_change: what is known of the line, or of names, has changed. Never from within a call. */
+struct assist *assist_new(void (*on_change)(void *arg), void *arg);
+void assist_free(struct assist *a); /* answers that are still to come must not come any more */
+
+/* The way to the target, copied; NULL: there is none, and what was known is forgotten. A question
+   that is open is given up: its answer must not come any more. */
+void assist_set_port(struct assist *a, const struct trace_port *port);
+/* A line is about to be typed: names are asked for, those that are old anew. */
+void assist_begin(struct assist *a);
+
+/* The line as it stands; defaults: what options that it does not give are. */
+void assist_look(struct assist *a, const struct trace_request *defaults, const char *line);
+const struct assist_line *assist_line(const struct assist *a);
+
+/*
+ * For completion. Each is true when what it names is known, false when it has been asked for or
+ * cannot be. Fields of a struct have an empty record.
+ */
+const struct names *assist_names(const struct assist *a);
+bool assist_modules(struct assist *a);
+bool assist_functions(struct assist *a, const char *module);
+bool assist_fields(struct assist *a, const char *module, const char *record,
+                   const struct slice **fields, size_t *n);
+
+/* Names as a person types them: quoted where they must be. */
+void assist_spell_module(struct buf *out, enum syntax syntax, struct slice module);
+void assist_spell_function(struct buf *out, enum syntax syntax, struct slice function);
+
+#endif

@@ -1,0 +1,16 @@
+/* Completion of a line at the trace prompt: names of the target, and the language's own words. */
+#ifndef BEAMTOP_UI_COMPLETE_TRACE_H
+#define BEAMTOP_UI_COMPLETE_TRACE_H
+
+#include "beamtop/trace/assist.h"
+#include "beamtop/ui/complete.h"
+
+/*
+ * The words that fit at `point` bytes of the line. False when names are wanted that are not known
+ * yet: they have been asked for, and completing again when the assist tells of a change may bring
+ * them. `syntax` is how patterns are spelled when the line does not tell.
+ */
+bool complete_trace(struct completion *out, struct assist *a, enum syntax syntax,
+                    const char *line, size_t point);
+
+#endif
