@@ -178,6 +178,8 @@ char text_ascii(const char *s, size_t len)
 void text_put_safe(struct buf *out, const char *s, size_t len, bool ascii)
 {
     size_t run = 0; /* where the bytes that go out unchanged begin */
+    if (len == 0)
+        return; /* s may be NULL */
     for (size_t at = 0; at < len;) {
         int width;
         bool safe;

@@ -31,7 +31,7 @@ start_target(Root, Args) ->
 evaluate(Node, Text, Bindings) ->
     {ok, Tokens, _} = erl_scan:string(Text),
     {ok, Forms} = erl_parse:parse_exprs(Tokens),
-    case rpc:call(Node, erl_eval, exprs, [Forms, Bindings], 120000) of
+    case rpc:call(Node, erl_eval, exprs, [Forms, lists:sort(Bindings)], 120000) of
         {value, Value, _} -> Value;
         Other -> error(Other)
     end.

@@ -1,86 +1,152 @@
-%%% Ends of `beamtop trace` that nobody planned: kill -9, SIGTERM, SIGSTOP and a link that is cut, at
+%%% Ends of `beamtop trace` that nobody planned: kill -9, SIGTERM, SIGSTOP, a link that is cut, and
+%%% one that loses everything without being closed (the target cannot tell it from a slow one), at
 %%% random moments of a trace's life, on a function that is called as fast as the VM can. After
 %%% each, the node itself is asked what is left: breakpoints, flags, sessions, the control word,
-%%% processes. Prints TAP; queries.erl has the tools.
+%%% processes, modules. Where there are sessions, another tool's session and its legacy trace stand
+%%% meanwhile and must miss nothing. Prints TAP; queries.erl has the tools.
 -module(trace_kills).
 -export([main/2]).
 
-%% Each: {Text, how it ends, how long the target may need to be clean, in ms}
+%% Each: {Text, how it ends, how long the target may need to be clean, in ms}. A target that nobody
+%% tells anything ends the trace by its own time.
 ends() ->
     [{"kill -9", {signal, "KILL"}, 1000},
      {"SIGTERM", {signal, "TERM"}, 2000},
      {"SIGSTOP, then the trace's own time", stop, 4000},
-     {"the link is cut by the node", cut, 1000}].
+     {"the link is cut by the node", cut, 1000},
+     {"the network is gone, then the trace's own time", partition, 4000}].
+
+tests() -> length(ends()) + 3.
 
 main(Targets, Times) ->
-    io:format("1..~w~n", [length(Targets) * (length(ends()) + 1)]),
+    io:format("1..~w~n", [length(Targets) * tests()]),
     lists:foldl(fun(Target, First) -> run_root(Target, Times, First) end, 1, Targets).
 
 run_root({Otp, none}, _, First) ->
-    Last = First + length(ends()),
     [io:format("ok ~w # SKIP no root of OTP ~w on this machine~n", [N, Otp])
-     || N <- lists:seq(First, Last)],
-    Last + 1;
+     || N <- lists:seq(First, First + tests() - 1)],
+    First + tests();
 run_root({Otp, Root}, Times, First) ->
-    Target = {Node, _} = queries:start_target(Root, []),
-    Callers = callers(Node),
-    Before = processes_of(Node),
-    [test(N, Otp, Text, fun() -> [one(Node, How, Ms, Before) || _ <- lists:seq(1, Times)] end)
-     || {N, {Text, How, Ms}} <- lists:zip(lists:seq(First, First + length(ends()) - 1), ends())],
-    test(First + length(ends()), Otp, "another tool's trace works after all that",
+    Target = {Node, Port} = queries:start_target(Root, []),
+    Others = others(Node),
+    Base = left(Node, [], []),
+    Kinds = length(ends()),
+    [test(N, Otp, Text, fun() ->
+              [one(Node, How, Ms, Base) || _ <- lists:seq(1, Times)]
+          end)
+     || {N, {Text, How, Ms}} <- lists:zip(lists:seq(First, First + Kinds - 1), ends())],
+    test(First + Kinds, Otp, "another tool's traces missed nothing meanwhile",
+         fun() -> whole(Node, Others) end),
+    test(First + Kinds + 1, Otp, "another tool's trace works after all that",
          fun() -> foreign(Node) end),
-    [exit(P, kill) || P <- Callers],
+    test(First + Kinds + 2, Otp, "the node has logged nothing", fun() -> silent(Node, Port) end),
     queries:stop_target(Target),
-    First + length(ends()) + 1.
+    First + tests().
 
 test(N, Otp, Text, Run) ->
     try Run() of
-        _ -> io:format("ok ~w - ~p: ~s~n", [N, Otp, Text])
+        Value -> io:format("ok ~w - ~p: ~s~s~n", [N, Otp, Text, figures(Value)])
     catch
         Class:Reason:Stack ->
             io:format("not ok ~w - ~p: ~s~n# ~0p ~0P~n# ~0p~n",
-                      [N, Otp, Text, Class, Reason, 40,
+                      [N, Otp, Text, Class, Reason, 60,
                        [{F, proplists:get_value(line, L)}
                         || {trace_kills, F, _, L} <- Stack]])
     end.
 
-%% Two callers, for two minutes at most. lists:foreach/2 calls the function natively.
+%% [{WasArmed, MsUntilClean}]
+figures([{_, _} | _] = Ends) ->
+    Ms = lists:sort([M || {_, M} <- Ends]),
+    io_lib:format(" (~w times, ~w of them armed; clean after ~w ms, at most ~w)",
+                  [length(Ends), length([1 || {true, _} <- Ends]),
+                   lists:nth((length(Ms) + 1) div 2, Ms), lists:last(Ms)]);
+figures({_, _} = Counts) -> io_lib:format(" ~w", [Counts]);
+figures(_) -> "".
+
+%% Two callers, for so long at most. lists:foreach/2 calls the function natively.
 callers(Node) ->
     queries:evaluate(Node,
-        "L = lists:duplicate(1000, [1, 2]), End = erlang:monotonic_time(second) + 120,"
+        "L = lists:duplicate(1000, [1, 2]), End = erlang:monotonic_time(millisecond) + 900,"
         " [spawn(fun() -> F = fun F() -> lists:foreach(fun lists:last/1, L),"
-        " erlang:monotonic_time(second) < End andalso F() end, F() end) || _ <- [1, 2]].", []).
+        " erlang:monotonic_time(millisecond) < End andalso F() end, F() end) || _ <- [1, 2]].", []).
 
-processes_of(Node) -> length(rpc:call(Node, erlang, processes, [])).
-
-one(Node, How, Ms, Before) ->
-    Port = beamtop(Node),
+one(Node, How, Ms, Base) ->
+    Proxy = case How of partition -> proxy:start(port_of(Node), infinity); _ -> none end,
+    Port = beamtop(Node, Proxy),
     {os_pid, OsPid} = erlang:port_info(Port, os_pid),
-    timer:sleep(rand:uniform(600)),
-    Ended = erlang:monotonic_time(millisecond),
-    Hidden = hidden(Node),
+    Hot = some_time(Node, rand:uniform(3)),
+    Hidden = case How of cut -> hidden(Node, 100); _ -> [] end,
+    Armed = rpc:call(Node, erlang, whereis, [beamtop_trace]) =/= undefined,
+    Began = now_ms(),
     case How of
         {signal, Signal} -> signal(Signal, OsPid);
         stop -> signal("STOP", OsPid);
+        partition -> proxy:stop_flow(element(1, Proxy));
         cut -> [rpc:call(Node, erlang, disconnect_node, [N]) || N <- Hidden]
     end,
-    Left = clean(Node, Ended + Ms, How =:= stop, Before),
-    signal("KILL", OsPid),
-    drain(Port),
     %% A stopped program's keeper stays, since its connection does; it goes with the program.
-    After = clean(Node, erlang:monotonic_time(millisecond) + 3000, false, Before),
-    {How, [], []} = {How, Left, After}.
+    Stays = How =:= stop orelse How =:= partition,
+    disarmed(Node, Began + Ms),
+    Took = now_ms() - Began,
+    Left = clean(Node, Began + Ms, Stays, Hot, Base),
+    signal("KILL", OsPid),
+    How =:= partition andalso proxy:close(element(1, Proxy)),
+    drain(Port),
+    After = clean(Node, now_ms() + 3000, false, Hot, Base),
+    [exit(P, kill) || P <- Hot],
+    {How, [], []} = {How, Left, After},
+    {Armed, Took}.
 
-hidden(Node) ->
-    [N || N <- rpc:call(Node, erlang, nodes, [hidden]), N =/= node(),
-          lists:prefix("beamtop", atom_to_list(N))].
+%% Returns when what the trace had armed is off, or at a time; clean() says whether it is. Waits on
+%% the node, so that the answer is in ms.
+disarmed(Node, Until) ->
+    queries:evaluate(Node,
+        "Off = fun() -> whereis(beamtop_trace) =:= undefined"
+        "   andalso erlang:system_info(trace_control_word) =:= 0"
+        "   andalso erlang:trace_info({lists, last, 1}, all) =:= {all, false}"
+        "   andalso not (erlang:function_exported(trace, session_info, 1)"
+        "     andalso lists:keymember(beamtop, 1, trace:session_info(all))) end,"
+        " End = erlang:monotonic_time(millisecond) + Ms,"
+        " Wait = fun Wait() -> Off() orelse erlang:monotonic_time(millisecond) > End"
+        "   orelse begin receive after 2 -> ok end, Wait() end end, Wait().",
+        [{'Ms', max(0, Until - now_ms())}]).
 
-beamtop(Node) ->
+now_ms() -> erlang:monotonic_time(millisecond).
+
+port_of(Node) ->
+    [Name, Host] = string:split(atom_to_list(Node), "@"),
+    {port, Port, _} = erl_epmd:port_please(Name, Host),
+    Port.
+
+%% A moment of a trace's life: one of three before or while it is armed, two behind that. Value: the
+%% callers, who call at that moment.
+some_time(Node, 1) ->
+    Hot = callers(Node),
+    timer:sleep(rand:uniform(600)),
+    Hot;
+some_time(Node, _) ->
+    queries:evaluate(Node,
+        "Wait = fun Wait(0) -> ok; Wait(N) -> whereis(beamtop_trace) =/= undefined"
+        "   orelse begin receive after 2 -> ok end, Wait(N - 1) end end, Wait(1000).", []),
+    Hot = callers(Node),
+    timer:sleep(rand:uniform(500) - 1),
+    Hot.
+
+%% The program's node, as soon as it is connected: there is nothing to cut before.
+hidden(Node, Tries) ->
+    case [N || N <- rpc:call(Node, erlang, nodes, [hidden]), N =/= node(),
+               lists:prefix("beamtop", atom_to_list(N))] of
+        [] when Tries > 0 -> timer:sleep(10), hidden(Node, Tries - 1);
+        Found -> Found
+    end.
+
+beamtop(Node, Proxy) ->
+    Way = case Proxy of none -> []; {_, P} -> ["--port", integer_to_list(P)] end,
     open_port({spawn_executable, os:getenv("BEAMTOP")},
               [{args, ["trace", atom_to_list(Node), "lists:last(_) -> return",
                        "--cookie-file", os:getenv("COOKIE_FILE"), "--time", "2s",
                        "--events", "10000", "--rate", "5000", "--bytes", "8MiB", "--force",
-                       "--format", "json"]},
+                       "--format", "json" | Way]},
                binary, exit_status, stderr_to_stdout, hide]).
 
 signal(Name, OsPid) -> os:cmd("kill -" ++ Name ++ " " ++ integer_to_list(OsPid)).
@@ -92,19 +158,21 @@ drain(Port) ->
     after 5000 -> error(still_running)
     end.
 
-%% What is left at last, [] when nothing is; asked again until then.
-clean(Node, Until, KeeperStays, Before) ->
-    case left(Node, KeeperStays, Before) of
-        [] -> [];
-        Left ->
-            case erlang:monotonic_time(millisecond) > Until of
-                true -> Left;
-                false -> timer:sleep(20), clean(Node, Until, KeeperStays, Before)
-            end
+%% ---- What is left
+
+%% At last, [] when nothing is; asked again until then.
+clean(Node, Until, KeeperStays, Hot, Base) ->
+    Asked = now_ms(),
+    All = left(Node, Hot, Base),
+    Mine = [L || {What, _} = L <- All, not KeeperStays orelse What =/= processes],
+    case Mine =:= [] orelse Asked > Until of
+        true -> Mine;
+        false -> timer:sleep(20), clean(Node, Until, KeeperStays, Hot, Base)
     end.
 
-left(Node, KeeperStays, Before) ->
-    Left = queries:evaluate(Node,
+%% Without the load's processes, and what there was before.
+left(Node, Hot, Base) ->
+    queries:evaluate(Node,
         "Mfas = [{M, F, A} || {M, _} <- code:all_loaded(), {F, A} <- M:module_info(functions)],"
         " Points = [X || {Mfa, {all, Said}} = X <- lists:zip(Mfas, lists:zipwith("
         "   fun erlang:trace_info/2, Mfas, lists:duplicate(length(Mfas), all))), Said =/= false],"
@@ -114,12 +182,63 @@ left(Node, KeeperStays, Before) ->
         "   {match_spec, S} <- [erlang:trace_info(K, match_spec)], S =/= true],"
         " Sessions = case erlang:function_exported(trace, session_info, 1) of"
         "   true -> [N || {N, Id} <- trace:session_info(all), Id =/= default]; false -> [] end,"
-        " [{points, Points} || Points =/= []] ++ [{flags, Flags} || Flags =/= []]"
-        " ++ [{messages, Messages} || Messages =/= []]"
-        " ++ [{sessions, Sessions} || Sessions =/= []]"
-        " ++ [{control_word, W} || W <- [erlang:system_info(trace_control_word)], W =/= 0].", []),
-    More = processes_of(Node) - Before,
-    Left ++ [{processes, More} || More > 2, not KeeperStays].
+        " Processes = [P || P <- processes() -- Hot, {dictionary, D} <-"
+        "   [process_info(P, dictionary)], {_, beamtop} <- D],"
+        " Known = length(processes() -- Hot),"
+        " Left = [{point, P} || P <- Points] ++ [{flags, F} || F <- Flags]"
+        " ++ [{messages, M} || M <- Messages] ++ [{session, S} || S <- Sessions]"
+        " ++ [{control_word, W} || W <- [erlang:system_info(trace_control_word)], W =/= 0]"
+        " ++ [{processes, Ps} || Ps <- [Processes], Ps =/= []]"
+        " ++ [{module, M} || {M, _} <- code:all_loaded()],"
+        " case Base of [] -> [{count, Known} | Left];"
+        "   [{count, Before} | Was] -> (Left -- Was)"
+        "     ++ [{processes, Known} || Known > Before + 2] end.",
+        [{'Hot', Hot}, {'Base', Base}]).
+
+silent(Node, Port) ->
+    [] = output(Port, 0),
+    queries:evaluate(Node, "group_leader(whereis(user), self()),"
+                           " error_logger:error_msg(\"that the log is heard~n\").", []),
+    [_ | _] = output(Port, 2000),
+    ok.
+
+output(Port, Ms) ->
+    receive {Port, {data, Text}} -> [Text | output(Port, 0)] after Ms -> [] end.
+
+%% ---- Other tools
+
+%% Where there are sessions: a process that calls the function that we trace, and one more,
+%% traced by another session and by the single space; both count. Value: {Process, Counters}.
+others(Node) ->
+    queries:evaluate(Node,
+        "case erlang:function_exported(trace, session_create, 3) of false -> none; true ->"
+        " Count = fun Count(N) -> receive {trace, _, call, _} -> Count(N + 1);"
+        "   {ask, From} -> From ! {self(), N}, Count(N) end end,"
+        " Calls = fun Calls(N) -> lists:last([N]), lists:max([N]),"
+        "   receive {ask, From} -> From ! {self(), N + 1}, receive never -> ok end"
+        "   after 10 -> Calls(N + 1) end end,"
+        " A = spawn(fun() -> Count(0) end), B = spawn(fun() -> Count(0) end),"
+        " P = spawn(fun() -> receive go -> Calls(0) end end),"
+        " H = spawn(fun() -> S = trace:session_create(other, A, []),"
+        "   trace:function(S, {lists, last, 1}, true, [local]), trace:process(S, P, true, [call]),"
+        "   erlang:trace(P, true, [call, {tracer, B}]),"
+        "   erlang:trace_pattern({lists, max, 1}, true, [local]), P ! go,"
+        "   receive stop -> trace:session_destroy(S) end end),"
+        " receive after 100 -> ok end, {P, A, B, H} end.", []).
+
+%% Every call of it was seen by both. Value: {Calls, Seen}.
+whole(_, none) -> ok;
+whole(Node, {P, A, B, H}) ->
+    {N, N, N} = Counts = queries:evaluate(Node,
+        "Ask = fun(X) -> X ! {ask, self()}, receive {X, N} -> N after 5000 -> none end end,"
+        " N = Ask(P), receive after 300 -> ok end, {N, Ask(A), Ask(B)}.",
+        [{'P', P}, {'A', A}, {'B', B}]),
+    true = N > 0,
+    queries:evaluate(Node, "H ! stop, erlang:trace(P, false, [call]),"
+                           " erlang:trace_pattern({lists, max, 1}, false, [local]),"
+                           " [exit(X, kill) || X <- [P, A, B]].",
+                     [{'P', P}, {'A', A}, {'B', B}, {'H', H}]),
+    {element(1, Counts), element(2, Counts)}.
 
 %% In the single space, by somebody else: it gets its events and takes its things away.
 foreign(Node) ->
