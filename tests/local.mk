@@ -256,6 +256,8 @@ LIVE_TESTS = $(LIVE_BINARIES) tests/live/test_demo.sh tests/live/test_preflights
 	tests/live/test_queries.sh tests/live/test_trace_kills.sh tests/live/test_calls.sh tests/live/test_traces.sh
 EXTRA_DIST += tests/live/on_releases.sh tests/live/traces.erl
 EXTRA_DIST += tests/live/calls_live.erl tests/live/preflights.erl tests/live/trace_kills.erl tests/live/queries.erl tests/bench/scan.erl tests/bench/scan.sh
+LIVE_TESTS += tests/live/test_trace_caps.sh
+EXTRA_DIST += tests/live/proxy.erl tests/live/trace_caps.erl
 TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_life.sh tests/tmux/test_link.sh tests/tmux/test_look.sh
 TESTS += tests/scripts.sh $(LIVE_TESTS) $(TMUX_TESTS)
 

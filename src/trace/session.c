@@ -146,6 +146,8 @@ void session_verify(struct trace_session *t)
     if (t->stage == STAGE_VERIFY || t->stage == STAGE_OVER)
         return;
     t->ended_ns = session_now(t);
+    if (t->armed_ns > 0)
+        t->state->used[CAP_TIME_MS] = (t->ended_ns - t->armed_ns) / 1000000;
     session_phase(t, STAGE_VERIFY, TRACE_VERIFYING);
     session_verify_again(t);
     session_changed(t);
