@@ -23,7 +23,7 @@ scripts_are_clean() {
 
 # mandoc complains of pages that are not installed yet.
 manual_is_clean() {
-    for page in man/beamtop.1 man/beamtop.conf.5; do
+    for page in man/beamtop.1 man/beamtop.conf.5 man/beamtop-trace.7; do
         mandoc -T lint "$BEAMTOP_BUILDDIR/$page" 2>/dev/null |
             grep -v -e 'referenced manual not found' \
                 -e 'longer than 80 bytes' -e 'new sentence, new line'

@@ -4,6 +4,9 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/model/column.h"
+#include "beamtop/trace/caps.h"
+#include "beamtop/trace/matchspec.h"
+#include "beamtop/trace/pattern.h"
 #include "beamtop/ui/config.h"
 #include "beamtop/ui/describe.h"
 #include "beamtop/ui/view.h"
@@ -79,12 +82,49 @@ static void words_views(struct buf *out)
         buf_printf(out, "%s\t%s\n", view_registry[i]->name, view_registry[i]->help);
 }
 
+static void mdoc_caps(struct buf *out)
+{
+    for (int i = 0; i < CAPS; i++) {
+        const struct cap_row *row = &cap_table[i];
+        char value[32], least[32], ceiling[32];
+        buf_printf(out, ".It Cm %s\n%s\n.Pq %s, from %s to %s\n", row->key, row->help,
+                   cap_format(value, sizeof value, (enum cap)i, row->value),
+                   cap_format(least, sizeof least, (enum cap)i, row->least),
+                   cap_format(ceiling, sizeof ceiling, (enum cap)i, row->ceiling));
+    }
+}
+
+static void mdoc_words(struct buf *out, const struct pattern_word *words)
+{
+    for (; words->word != NULL; words++) {
+        buf_printf(out, ".It Ic %s\n", words->word);
+        for (const char *s = words->help; *s; s++)
+            buf_printf(out, "%s%c", *s == '(' && s[1] == ')' ? "\\&" : "", *s);
+        buf_puts(out, "\n");
+        int since = matchspec_guard_since(words->word);
+        if (since > 0)
+            buf_printf(out, "(OTP %d and later)\n", since);
+    }
+}
+
+static void mdoc_guards(struct buf *out)
+{
+    mdoc_words(out, pattern_guards);
+}
+
+static void mdoc_trace_actions(struct buf *out)
+{
+    mdoc_words(out, pattern_actions);
+}
+
 static const struct {
     const char *what;
     void (*put)(struct buf *out);
 } tables[] = {
-    {"mdoc-actions", mdoc_actions},   {"mdoc-columns", mdoc_columns}, {"mdoc-keys", mdoc_keys},
+    {"mdoc-actions", mdoc_actions},   {"mdoc-caps", mdoc_caps},
+    {"mdoc-columns", mdoc_columns},   {"mdoc-guards", mdoc_guards},   {"mdoc-keys", mdoc_keys},
     {"mdoc-settings", mdoc_settings}, {"mdoc-styles", mdoc_styles},   {"mdoc-themes", mdoc_themes},
+    {"mdoc-trace-actions", mdoc_trace_actions},
     {"mdoc-views", mdoc_views},       {"words-columns", words_columns},
     {"words-themes", words_themes},   {"words-views", words_views},
 };

@@ -153,6 +153,17 @@ static const struct function *function_find(const char *name, size_t arity)
     return NULL;
 }
 
+int matchspec_guard_since(const char *name)
+{
+    int since = 0;
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+        const struct function *f = &functions[i];
+        if (strcmp(f->name, name) == 0 && !f->before && f->since > since)
+            since = f->since;
+    }
+    return since;
+}
+
 static struct spec *call(struct scope *s, const struct node *n)
 {
     const char *name = arena_strndup(&s->arena, n->text.s, n->text.len);

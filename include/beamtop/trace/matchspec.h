@@ -62,4 +62,7 @@ void matchspec_clear(struct matchspec *m);
 /* As an Erlang term, with line breaks a person can read. */
 void matchspec_print(struct buf *out, const struct matchspec *m);
 
+/* The release that a guard needs in one of its arities at least; 0: every one can have it. */
+int matchspec_guard_since(const char *name);
+
 #endif

@@ -1,0 +1,119 @@
+%% The load that test_trace_batch.sh traces, some 25 rounds a second, and an auditor beside it. Files
+%% in the directory are how the script asks, since it may stand outside of the node's root:
+%%   hot     a second and a half of calls as fast as one process can
+%%   audit   `left` is written: what is armed here, and processes that were not there at first
+%% The one process does all of it, so that nothing else runs while it looks.
+-module(batch_load).
+
+-export([start/1, loop/2, helper/1]).
+-export([tick/1, hot/1, fact/1, tail/1, hop/1, landed/1, slow/1, big/1, raise/1, value/1,
+         doomed/1, never/0, child/1]).
+
+start(Dir) ->
+    register(?MODULE, spawn(fun() -> begin_load(Dir) end)),
+    ok.
+
+begin_load(Dir) ->
+    Echo = spawn(fun echo/0),
+    register(batch_echo, Echo),
+    Helper = spawn(?MODULE, helper, [0]),
+    catch proc_lib:set_label(nothing),
+    ok = file:write_file(filename:join(Dir, "pid"), pid_to_list(self())),
+    Big = {binary:copy(<<"b">>, 50000), lists:seq(1, 20000), #{deep => [{I, I} || I <- lists:seq(1, 500)]}},
+    put(big, Big),
+    _ = Helper,
+    self() ! {baseline},
+    loop(Dir, 1).
+
+loop(Dir, N) ->
+    round_of(N),
+    receive {baseline} -> put(baseline, processes()) after 0 -> ok end,
+    asked(Dir, "hot", fun() -> heat(erlang:monotonic_time(millisecond) + 1500, 0) end),
+    asked(Dir, "audit", fun() -> audit(Dir) end),
+    receive after 30 -> ok end,
+    ?MODULE:loop(Dir, N + 1).
+
+asked(Dir, Name, Do) ->
+    File = filename:join(Dir, Name),
+    case filelib:is_file(File) of
+        true -> file:delete(File), Do();
+        false -> ok
+    end.
+
+round_of(N) ->
+    tick(N),
+    6 = fact(3),
+    done = tail(2),
+    landed = hop(N),
+    ok = slow(N),
+    big(get(big)),
+    catch raise(N),
+    {error, badarg} = value(N),
+    batch_echo ! {ping, self(), N},
+    receive {pong, N} -> ok end,
+    {Child, Ref} = spawn_monitor(?MODULE, child, [N]),
+    receive {'DOWN', Ref, process, Child, _} -> ok end,
+    {Doomed, Mon} = spawn_monitor(fun() -> doomed(N) end),
+    receive after 2 -> exit(Doomed, kill) end,
+    receive {'DOWN', Mon, process, Doomed, _} -> ok end.
+
+%% Calls of itself, with an initial call and a label of its own.
+helper(N) ->
+    catch proc_lib:set_label({helper, batch}),
+    tick({helper, N}),
+    receive after 50 -> ok end,
+    ?MODULE:helper(N + 1).
+
+echo() ->
+    receive {ping, From, N} -> From ! {pong, N} end,
+    echo().
+
+tick(N) -> {ok, N}.
+hot(N) -> N + 1.
+fact(0) -> 1;
+fact(N) -> N * fact(N - 1).
+tail(0) -> done;
+tail(N) -> tail(N - 1).
+hop(N) -> landed(N).
+landed(_) -> landed.
+slow(_) -> receive after 8 -> ok end.
+big(Term) -> size(Term).
+raise(N) -> error({oops, N}).
+value(_) -> {error, badarg}.
+doomed(_) -> receive never -> ok end.
+never() -> ok.
+child(N) -> tick({child, N}).
+
+heat(Until, N) ->
+    Next = heat_some(1000, N),
+    case erlang:monotonic_time(millisecond) < Until of
+        true -> heat(Until, Next);
+        false -> ok
+    end.
+
+heat_some(0, N) -> N;
+heat_some(K, N) -> heat_some(K - 1, ?MODULE:hot(N)).
+
+audit(Dir) ->
+    Mods = [?MODULE, lists, ets, gen_server, erlang],
+    Points = [{M, F, A} || M <- Mods, {F, A} <- M:module_info(functions),
+                           {all, L} <- [erlang:trace_info({M, F, A}, all)], L =/= false],
+    Messages = [K || K <- [send, 'receive'], {_, M} <- [catch erlang:trace_info(K, match_spec)],
+                     M =/= true, M =/= [], M =/= undefined],
+    Flags = [P || P <- processes(), {flags, [_ | _]} <- [erlang:trace_info(P, flags)]],
+    Others = [{P, process_info(P, current_stacktrace)} || P <- processes() -- get(baseline), ours(P)],
+    Sessions = try length(trace:session_info(all)) - 1 catch error:_ -> 0 end,
+    Word = erlang:system_info(trace_control_word),
+    Left = [X || {_, L} = X <- [{points, Points}, {messages, Messages}, {flags, Flags},
+                                {processes, Others}, {sessions, Sessions}, {word, Word}],
+                 L =/= [], L =/= 0],
+    File = filename:join(Dir, "left"),
+    ok = file:write_file(File ++ ".new", io_lib:format("~0p~n", [Left])),
+    ok = file:rename(File ++ ".new", File).
+
+%% A connection's processes end with it, by and by; only those that evaluate are beamtop's.
+ours(P) ->
+    case process_info(P, [current_stacktrace, initial_call, dictionary]) of
+        undefined -> false;
+        Info -> string:find(io_lib:format("~0p", [Info]), "erl_eval") =/= nomatch
+    end.

@@ -1,0 +1,118 @@
+#!/bin/sh
+# The examples of beamtop-trace(7): each is explained, and asked of a real node, which runs
+# shop_cart.erl and nothing else.
+#
+# In man/beamtop-trace.7.in a comment stands before each:
+#   .\" example            a pattern; `explain` and `trace` take it, and some event comes
+#   .\" example => RE      and a line of the output matches the expression
+#   .\" example explain    of modules that are not there: explained only
+#   .\" command => RE      a whole command, behind "$ ", with shop@db1 for the node
+# shellcheck disable=SC1091,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+
+ERL_EPMD_PORT=$((20000 + $$ % 20000))
+export ERL_EPMD_PORT
+node=examples$$@127.0.0.1
+page=$BEAMTOP_SRCDIR/man/beamtop-trace.7.in
+
+command -v erlc >/dev/null || skip_all "no Erlang on this machine"
+
+# What roff makes of a line in a literal display.
+plain() {
+    sed -e 's/^\\&//' -e "s/\\\\(aq/'/g" -e 's/\\(dq/"/g' -e 's/\\(ga/`/g' -e 's/\\(ha/^/g' \
+        -e 's/\\(ti/~/g' -e 's/\\-/-/g' -e 's/\\e/\\/g'
+}
+
+# Marks and examples, in pairs of lines.
+examples() {
+    awk 'mark != "" { print mark; print; mark = "" }
+         /^\.\\" (example|command)( |$)/ { mark = substr($0, 5) }' "$page" | plain
+}
+
+start_node() {
+    erlc +debug_info -o "$work" "$BEAMTOP_SRCDIR/tests/live/shop_cart.erl" || return 1
+    umask 077
+    printf 'examples' >"$work/cookie"
+    erl -noinput -name "$node" -setcookie examples -pa "$work" -s shop_cart open \
+        -eval 'io:format("up~n"), timer:sleep(300000), halt().' >"$work/node" 2>&1 &
+    node_pid=$!
+    wait_until 20 grep -q '^up' "$work/node"
+}
+
+stop_all() {
+    [ -z "${node_pid:-}" ] || { kill "$node_pid"; wait "$node_pid"; }
+    epmd -kill >/dev/null 2>&1
+    rm -rf "$work"
+}
+
+asked() { "$beamtop" "$@" --cookie-file "$work/cookie"; }
+
+ended_clean() { grep -q 'nothing is left armed' "$work/out"; }
+
+matches() {
+    [ -z "$wanted" ] || grep -E -q -e "$wanted" "$work/out" || {
+        echo "nothing like $wanted in:"
+        cat "$work/out" "$work/err"
+        return 1
+    }
+}
+
+is_explained() {
+    "$beamtop" explain "$1" >"$work/out" || return 1
+    grep -q -e '^\[{' -e 'no match specification without a node' "$work/out"
+}
+
+is_traced() {
+    asked trace "$node" "$1" --events 3 --time 2s >"$work/out" 2>"$work/err" || {
+        cat "$work/out" "$work/err"
+        return 1
+    }
+    ended_clean && matches && grep -E -q '^% ([0-9:.]+ <| +[0-9]+ : )' "$work/out"
+}
+
+works_as_a_command() {
+    line=$(printf '%s\n' "${1#\$ }" | sed "s/shop@db1/$node/")
+    (
+        beamtop() { asked "$@"; }
+        eval "$line"
+    ) >"$work/out" 2>"$work/err" || {
+        cat "$work/out" "$work/err"
+        return 1
+    }
+    matches
+}
+
+is_left_clean() {
+    erl -noinput -hidden -name "asker$$@127.0.0.1" -setcookie examples -node "$node" -eval '
+        {ok, [[Text]]} = init:get_argument(node),
+        Node = list_to_atom(Text),
+        Ask = fun(M, F, A) -> rpc:call(Node, M, F, A, 10000) end,
+        Traced = [MFA || M <- [shop_cart, lists, ets, gen_server],
+                         {F, N} <- Ask(M, module_info, [functions]), MFA <- [{M, F, N}],
+                         {all, L} <- [Ask(erlang, trace_info, [MFA, all])], L =/= false],
+        Flags = [P || P <- Ask(erlang, processes, []),
+                      {flags, [_ | _]} <- [Ask(erlang, trace_info, [P, flags])]],
+        io:format("~p~n", [{Traced, Flags}]), halt().' >"$work/left" 2>&1
+    grep -q '^{[[]],[[]]}' "$work/left" || { cat "$work/left"; return 1; }
+}
+
+trap stop_all EXIT
+trap 'exit 130' HUP INT TERM PIPE
+run start_node
+examples >"$work/examples"
+while IFS= read -r mark && IFS= read -r text; do
+    case $mark in
+    *' => '*) wanted=${mark#* => } ;;
+    *) wanted= ;;
+    esac
+    case $mark in
+    command*) run works_as_a_command "$text" ;;
+    example*)
+        run is_explained "$text"
+        [ "$mark" = 'example explain' ] || run is_traced "$text"
+        ;;
+    esac
+done <"$work/examples"
+run is_left_clean
+finish

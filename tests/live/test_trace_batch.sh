@@ -1,0 +1,386 @@
+#!/bin/sh
+# `beamtop trace` on real nodes of every release: what it prints, how it ends, with which code, and
+# that the node, asked after each of them, has nothing left. The load is batch_load.erl.
+# shellcheck disable=SC1091,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+
+ERL_EPMD_PORT=$((20000 + $$ % 20000))
+export ERL_EPMD_PORT
+otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
+command -v erl >/dev/null || skip_all "no Erlang on this machine"
+command -v jq >/dev/null || skip_all "no jq here"
+umask 077
+printf 'batch' >"$work/cookie"
+
+# ---- a node
+
+# start_node OTP: $dir is where it reads and writes, inside its root.
+start_node() {
+    root=$("$otp_sh" --root "$1") || return 1
+    dir=$root$work/otp-$1
+    inside=$work/otp-$1
+    node=batch$1x$$@127.0.0.1
+    mkdir -p "$dir"
+    cp "$BEAMTOP_SRCDIR/tests/live/batch_load.erl" "$dir"
+    "$otp_sh" "$1" erl -noinput -name "$node" -setcookie batch -start_epmd false -eval "
+        {ok, M, Code} = compile:file(\"$inside/batch_load\", [binary, debug_info]),
+        {module, M} = code:load_binary(M, \"$inside/batch_load.beam\", Code),
+        M:start(\"$inside\"), timer:sleep(240000), halt()." >"$work/node" 2>&1 &
+    node_pid=$!
+    wait_until 20 has_pid || { cat "$work/node"; return 1; }
+}
+
+has_pid() { [ -s "$dir/pid" ]; }
+
+stop_node() {
+    [ -n "${node_pid:-}" ] || return 0
+    kill -9 "$node_pid" 2>/dev/null
+    wait "$node_pid" 2>/dev/null
+    node_pid=
+    rm -rf "${dir:?}"
+}
+
+stop_all() {
+    stop_node
+    [ -z "${epmd_pid:-}" ] || kill "$epmd_pid"
+    rm -rf "$work"
+}
+
+# The node itself says what is armed on it. Its processes of ours end a moment after the link.
+is_clean() {
+    clean_left=20
+    while [ "$clean_left" -gt 0 ]; do
+        rm -f "$dir/left"
+        : >"$dir/audit"
+        wait_until 5 test -f "$dir/left" || { echo "the node does not answer"; return 1; }
+        [ "$(cat "$dir/left")" != '[]' ] || return 0
+        clean_left=$((clean_left - 1))
+        sleep 0.05
+    done
+    echo "left on the node: $(cat "$dir/left")"
+    return 1
+}
+
+# ---- a trace
+
+# trace WORDS…: its output in $work/out, what it said in $work/err.
+trace() { "$beamtop" trace "$node" "$@" --no-config --cookie-file "$work/cookie" >"$work/out" 2>"$work/err"; }
+
+# traced CODE WORDS…: it ends with that code and leaves nothing.
+traced() {
+    code=$1
+    shift
+    trace "$@"
+    got=$?
+    [ "$got" = "$code" ] || {
+        echo "exit code $got instead of $code:"
+        cat "$work/err" "$work/out"
+        return 1
+    }
+    is_clean
+}
+
+# As JSON, each line of it an object.
+traced_json() {
+    traced "$@" --format json --ascii && jq -c . <"$work/out" >"$work/json" || return 1
+    [ "$(wc -l <"$work/out")" = "$(wc -l <"$work/json")" ]
+}
+
+# holds FILTER: true of all the objects of the output, in a list.
+holds() {
+    jq -s -e "$1" "$work/json" >/dev/null || {
+        echo "does not hold: $1"
+        tail -n 5 "$work/json"
+        return 1
+    }
+}
+
+says() { grep -E -q -e "$1" "$work/out" || { echo "nothing like '$1' in:"; cat "$work/out"; return 1; }; }
+told() { grep -E -q -e "$1" "$work/err" || { echo "nothing like '$1' in:"; cat "$work/err"; return 1; }; }
+lines() { [ "$(grep -E -c -e "$1" "$work/out")" = "$2" ] || { echo "not $2 of '$1' in:"; cat "$work/out"; return 1; }; }
+
+ended='(.[-1].kind == "end") and .[-1].verification.done and .[-1].verification.clean'
+
+# ---- what is printed
+
+prints_calls_with_results_and_exactly_as_many_as_asked() {
+    traced 0 'batch_load:tick(_) -> return' --events 5 || return 1
+    lines '^% batch_load:tick\(' 5 && lines '^% batch_load:tick/1 -> \{ok,' 5 &&
+        says '^% done, events: 5 of 5$' && says '^% 1 function, ' && says '^% nothing is left armed' &&
+        told 'beamtop: 1 function, all processes'
+}
+
+prints_one_object_a_line() {
+    traced_json 0 'batch_load:tick(_) -> return' --events 5 || return 1
+    holds "$ended" && holds '[.[] | select(.kind == "call")] | length == 5' &&
+        holds '[.[] | select(.kind == "return")] | length == 5' &&
+        holds '.[-1] | .reason == "events" and .counters.shown == 5 and .elapsed_ms > 0' &&
+        holds '[.[] | select(.kind == "call") | .id] == ([.[] | select(.kind == "return") | .id])' &&
+        holds 'all(.[:-1][]; .wall_us > 1500000000000000 and (.mono_ns | type) == "number")'
+}
+
+# Keys in the tables of docs/json.md that have this title.
+documented() {
+    awk -v title="### $1" '/^### / { on = $0 == title } on && /^\| `/ { gsub(/[`|]/, ""); print $1 }' \
+        "$BEAMTOP_SRCDIR/docs/json.md"
+}
+
+has_the_keys_of() {
+    {
+        printf '%s\n' schema kind node
+        documented "Every event of \`trace\`"
+        documented "$2"
+        shift 2
+        [ $# -eq 0 ] || printf '%s\n' "$@"
+    } | sort -u | tr '\n' ' ' >"$work/documented"
+}
+
+prints_the_keys_that_are_documented() {
+    traced_json 0 'batch_load:tick(_) -> return' 'batch_load:raise -> return' 'send(batch_echo, _)' \
+        'receive({pong, _})' --events 30 --rate 12 --on-rate shed --time 3s --procs batch_load || return 1
+    for kind in call return exception send receive lost; do
+        case $kind in
+        call) has_the_keys_of "$kind" "\`call\` of \`trace\`" args stack ;;
+        return | exception) has_the_keys_of "$kind" "\`return\` and \`exception\` of \`trace\`" ;;
+        *) has_the_keys_of "$kind" "\`$kind\` of \`trace\`" ;;
+        esac
+        jq -r "select(.kind == \"$kind\") | keys | join(\" \") + \" \"" "$work/json" | sort -u >"$work/keys"
+        tr ' ' '\n' <"$work/keys" | grep . | sort -u | tr '\n' ' ' | cmp - "$work/documented" || {
+            echo "$kind has: $(cat "$work/keys"), and documented are: $(cat "$work/documented")"
+            return 1
+        }
+        [ "$(wc -l <"$work/keys")" = 1 ] || return 1
+    done
+}
+
+prints_in_the_spelling_of_Elixir() {
+    traced 0 ':batch_load.value(_) -> return' --syntax elixir --events 1 || return 1
+    says '^% :batch_load\.value\([0-9]+\)$' && says '-> \{:error, :badarg\}$'
+}
+
+tells_exceptions_from_values() {
+    traced_json 0 'batch_load:raise -> return' 'batch_load:value -> return' --events 4 || return 1
+    holds '[.[] | select(.mfa == "batch_load:raise/1" and .kind == "exception")] |
+           length > 0 and all(.[]; .class == "error" and (.result | startswith("{oops,")))' &&
+        holds '[.[] | select(.mfa == "batch_load:value/1" and .kind == "return")] |
+           length > 0 and all(.[]; .class == null and .result == "{error,badarg}")' &&
+        traced 0 'batch_load:raise -> return' --events 1 && says ' !! error:\{oops,[0-9]+\}'
+}
+
+follows_recursion_and_tail_calls() {
+    traced_json 0 'batch_load:fact(_) -> return' --events 4 --procs batch_load || return 1
+    holds '[.[] | select(.kind == "call")] | map(.depth) | sort == [0, 1, 2, 3]' &&
+        holds '[.[] | select(.kind == "return")] | map(.result) | sort == ["1", "1", "2", "6"]' &&
+        traced_json 0 'batch_load:tail(_) -> return' --events 3 --procs batch_load &&
+        holds '[.[] | select(.kind == "return")] | length == 3 and all(.[]; .result == "done")' &&
+        traced_json 0 'batch_load:hop -> return' 'batch_load:landed -> return' --events 2 &&
+        holds '[.[] | select(.kind == "return")] | length == 2 and all(.[]; .result == "landed")'
+}
+
+tells_calls_that_never_came_back() {
+    traced_json 0 'batch_load:doomed(_) -> return' --events 2 --time 3s || return 1
+    holds '[.[] | select(.kind == "call")] | length == 2' &&
+        holds '[.[] | select(.kind == "return" or .kind == "exception")] | length == 0' &&
+        holds '.[-1].counters.open == 2'
+}
+
+shows_several_patterns_with_counters_of_their_own() {
+    traced_json 0 'batch_load:tick(_)' 'batch_load:hop & batch_load:landed(_)' --events 12 || return 1
+    holds '.[-1].patterns | map(.pattern) ==
+           ["batch_load:tick(_)", "batch_load:hop", "batch_load:landed(_)"]' &&
+        holds '.[-1].patterns | all(.[]; .shown > 0) and (map(.shown) | add) == 12' &&
+        holds '[.[:-1][] | .pattern] | unique | length == 3'
+}
+
+counts_without_showing_calls() {
+    traced_json 0 'batch_load -> count' --time 1s || return 1
+    holds "$ended" && holds 'length == 1' && holds '.[-1].reason == "time"' &&
+        holds '.[-1].functions | map(select(.mfa == "batch_load:fact/1"))[0].calls > 20' &&
+        traced_json 0 'batch_load:slow -> time' --time 1s &&
+        holds '.[-1].functions[0] | .calls > 5 and .mfa == "batch_load:slow/1"' &&
+        traced 0 'batch_load -> time' --time 1s && says '^% +[0-9,]+ : +[0-9.]+ : +[0-9.]+ : batch_load:fact/1$'
+}
+
+# ---- who, how much, how long
+
+traces_the_processes_that_are_chosen() {
+    pid=$(cat "$dir/pid")
+    for who in batch_load "$pid" 'running' 'all' '1/1'; do
+        traced_json 0 'batch_load:hop' --events 2 --procs "$who" || return 1
+        holds "[.[:-1][] | .pid] | unique == [\"$pid\"]" || return 1
+    done
+    traced_json 0 'batch_load:tick' --events 3 --procs 'call:/^batch_load:helper/' &&
+        holds '[.[:-1][] | .name] | unique == ["batch_load:helper/1"] or length == 3' &&
+        holds 'all(.[:-1][]; .args[0] | startswith("{helper,"))' &&
+        traced_json 0 'batch_load:tick' --events 3 --procs new &&
+        holds 'all(.[:-1][]; .args[0] | startswith("{child,"))' &&
+        traced_json 0 'batch_load:tick' --events 9 --procs batch_load+children &&
+        holds '[.[:-1][] | .args[0]] | any(.[]; startswith("{child,")) and any(.[]; startswith("{") | not) and
+               all(.[]; startswith("{helper,") | not)' &&
+        traced_json 0 'batch_load:hop' --procs app:kernel --dry-run &&
+        holds '.[-1].preflight.processes > 5'
+}
+
+chooses_by_label_where_there_are_labels() {
+    if [ "$1" -ge 27 ]; then
+        traced_json 0 'batch_load:tick' --events 2 --procs 'label:/helper/' &&
+            holds 'all(.[:-1][]; .args[0] | startswith("{helper,"))'
+    else
+        traced 1 'batch_load:tick' --procs 'label:/helper/' && told 'no process to trace'
+    fi
+}
+
+ends_after_its_time() {
+    traced_json 0 'batch_load:never' --time 1s || return 1
+    holds "$ended" && holds '.[-1] | .reason == "time" and .elapsed_ms >= 1000 and .elapsed_ms < 1500 and
+                             .counters.shown == 0 and .reason_text == "time: 1 s"'
+}
+
+stops_or_sheds_over_the_rate() {
+    traced_json 0 'batch_load:fact(_)' --rate 10 --events 1000 --time 3s || return 1
+    holds '.[-1] | .reason == "rate" and .counters.shown <= 11' &&
+        traced_json 0 'batch_load:fact(_)' --rate 10 --on-rate shed --events 1000 --time 2s &&
+        holds '.[-1] | .reason == "time" and .counters.shown >= 10 and .counters.shown <= 32' &&
+        holds '[.[] | select(.kind == "lost")] | length > 0 and (map(.lost) | add) > 20' &&
+        holds '.[-1].counters.missed > 20'
+}
+
+cuts_terms_and_says_so() {
+    traced_json 0 'batch_load:big' --term-size 300 --events 1 || return 1
+    holds '.[0] | .cut and .full_bytes > 50000 and (.args | tostring | length) < 1500 and
+           (.args | tostring | contains("..."))' && holds '.[-1].counters.cut == 1' &&
+        traced 0 'batch_load:big' --term-size 300 --events 1 && says '^%   cut: the whole has ' &&
+        traced_json 0 'batch_load:tick' --term-size 300 --events 1 && holds '.[0].cut | not'
+}
+
+shows_only_calls_that_took_longer() {
+    traced_json 0 'batch_load' --slower 5ms --events 3 --procs batch_load || return 1
+    holds '[.[] | select(.kind == "return")] | length == 3 and
+           all(.[]; .latency_us >= 5000 and .mfa == "batch_load:slow/1")' &&
+        holds '.[-1].counters.filtered > 3' &&
+        traced_json 0 'batch_load:slow -> slower 1s' --time 1s && holds 'length == 1'
+}
+
+arms_nothing_when_dry() {
+    traced_json 0 'batch_load:tick' 'batch_load:hop' --dry-run || return 1
+    holds 'length == 1' && holds '.[0] | .reason == "not_armed" and .preflight.functions == 2'
+}
+
+# ---- ends
+
+ends_when_interrupted() {
+    for signal in INT TERM; do
+        "$beamtop" trace "$node" 'batch_load:tick' --time 20s --events 1000 --no-config \
+            --cookie-file "$work/cookie" >"$work/out" 2>"$work/err" &
+        trace_pid=$!
+        wait_until 10 grep -q '^% batch_load:tick' "$work/out" || return 1
+        kill -s "$signal" "$trace_pid"
+        wait "$trace_pid"
+        got=$?
+        [ "$signal" = INT ] && wanted=0 || wanted=143
+        [ "$got" = "$wanted" ] || { echo "$signal: $got"; cat "$work/err"; return 1; }
+        says '^% done, stopped' && says '^% nothing is left armed' && is_clean || return 1
+    done
+}
+
+ends_when_nobody_reads() {
+    "$beamtop" trace "$node" 'batch_load:tick' --time 20s --events 1000 --format json --no-config \
+        --cookie-file "$work/cookie" 2>"$work/err" | head -n 1 >"$work/out" &
+    pipe_pid=$!
+    wait_until 8 has_ended "$pipe_pid" || { echo "it goes on"; return 1; }
+    wait "$pipe_pid"
+    grep -q '"kind":"call"' "$work/out" && is_clean && ! grep -i 'broken pipe' "$work/err"
+}
+
+fails_where_nothing_matches() {
+    traced 1 'batch_load:nothing' && told 'nothing to trace: batch_load:nothing: no such function' &&
+        traced 1 'batch_load:tick/7' && told 'no such arity' &&
+        traced 1 'no_such_module_here' && told 'no such module' &&
+        traced 1 'batch_load:tick' --procs no_such_name_here && told 'no process to trace'
+}
+
+refuses_mistakes() {
+    traced 2 'batch_load:tick(' && told 'expected a term' &&
+        traced 2 'batch_load:tick' --procs 'label:x' && told 'between slashes' &&
+        traced 2 'batch_load:tick' --events 0 && told 'events must be between 1 and 10000' &&
+        traced 2 'batch_load:tick' --time 1h && traced 2 'batch_load:tick' --on-rate wait &&
+        traced 2 'batch_load:tick' --format csv
+}
+
+says_that_there_is_no_such_node() {
+    "$beamtop" trace "nobody$$@127.0.0.1" 'batch_load:tick' --cookie-file "$work/cookie" 2>"$work/err"
+    [ $? = 3 ] && told 'no node nobody'
+}
+
+get_hot() {
+    rm -f "$dir/hot"
+    : >"$dir/hot"
+    wait_until 5 test ! -e "$dir/hot"
+}
+
+refuses_what_is_dear_unless_it_is_forced() {
+    get_hot
+    traced 5 'batch_load:hot' && told 'calls/s would cost the node .* --force' || return 1
+    get_hot
+    traced_json 0 'batch_load:hot(_) -> return' --force --events 10 || return 1
+    holds "$ended" && holds '[.[] | select(.kind == "call")] | length == 10' &&
+        holds '.[-1] | .reason == "events" and .counters.shown == 10 and .preflight.dear' || return 1
+    get_hot
+    traced_json 0 'batch_load:hot' --force --events 1000 --rate 50 || return 1
+    holds '.[-1] | .reason == "rate" and .counters.shown <= 50 and .counters.seen < 400'
+}
+
+takes_the_caps_of_the_configuration() {
+    printf 'set trace-batch-events 3\nset trace-syntax elixir\nset trace-time 90s\nset trace-time 1h\n' >"$work/conf"
+    "$beamtop" trace "$node" ':batch_load.tick(_)' --config "$work/conf" --cookie-file "$work/cookie" \
+        --format json >"$work/json" 2>"$work/err" || return 1
+    holds '.[-1] | .caps.events == 3 and .caps.time == 90000 and .counters.shown == 3' &&
+        told 'conf:4:16: .*from 1 ms to 600 s' || return 1
+    "$beamtop" trace "$node" ':batch_load.tick(_)' --config "$work/conf" --cookie-file "$work/cookie" \
+        --format json --events 2 >"$work/json" 2>"$work/err"
+    holds '.[-1].counters.shown == 2' && is_clean
+}
+
+says_that_the_node_went_away() {
+    "$beamtop" trace "$node" 'batch_load:tick' --time 20s --events 1000 --no-config \
+        --cookie-file "$work/cookie" >"$work/out" 2>"$work/err" &
+    trace_pid=$!
+    wait_until 10 grep -q '^% batch_load:tick' "$work/out" || return 1
+    kill -9 "$node_pid"
+    wait "$trace_pid"
+    got=$?
+    [ "$got" = 4 ] || { echo "exit code $got"; cat "$work/err" "$work/out"; return 1; }
+    says '^% done, link: ' && says '^% not verified: '
+}
+
+# ---- all of them
+
+
+tests='prints_calls_with_results_and_exactly_as_many_as_asked prints_one_object_a_line
+    prints_the_keys_that_are_documented prints_in_the_spelling_of_Elixir tells_exceptions_from_values
+    follows_recursion_and_tail_calls tells_calls_that_never_came_back
+    shows_several_patterns_with_counters_of_their_own counts_without_showing_calls
+    traces_the_processes_that_are_chosen chooses_by_label_where_there_are_labels ends_after_its_time
+    stops_or_sheds_over_the_rate cuts_terms_and_says_so shows_only_calls_that_took_longer
+    arms_nothing_when_dry ends_when_interrupted ends_when_nobody_reads fails_where_nothing_matches
+    refuses_mistakes says_that_there_is_no_such_node refuses_what_is_dear_unless_it_is_forced
+    takes_the_caps_of_the_configuration says_that_the_node_went_away'
+
+trap stop_all EXIT
+trap 'exit 130' HUP INT TERM PIPE
+epmd -port "$ERL_EPMD_PORT" >/dev/null 2>&1 &
+epmd_pid=$!
+for otp in ${BEAMTOP_RELEASES-23 25 27 29}; do
+    if reason=$("$otp_sh" --root "$otp" 2>&1); then
+        run start_node "$otp"
+        for test in ${BEAMTOP_TESTS-$tests}; do
+            run "$test" "$otp"
+        done
+        stop_node
+        [ -z "$reason" ] || rm -rf "${reason:?}$work"
+    else
+        skip "traces_on_OTP_$otp" "$reason"
+    fi
+done
+finish
