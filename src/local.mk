@@ -249,6 +249,7 @@ src_beamtop_SOURCES = \
 	src/app/nodes.c src/app/nodes.h \
 	src/app/settings.c src/app/settings.h \
 	src/app/target.c src/app/target.h \
+	src/app/trace_print.c src/app/trace_print.h \
 	src/app/trace_port.c src/app/trace_port.h \
 	src/app/tui.c src/app/tui_act.c src/app/tui_internal.h src/app/tui_nodes.c src/app/tui_prompt.c \
 	src/app/trace_command.c \

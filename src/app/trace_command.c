@@ -13,6 +13,7 @@
 #include "settings.h"
 #include "target.h"
 #include "trace_port.h"
+#include "trace_print.h"
 
 #define TICK_MS 100u
 
@@ -28,6 +29,7 @@ struct tracing {
     struct trace_route *route;
     struct trace_session *session;
     struct trace_sink *sink;
+    struct trace_print *print;
     uv_signal_t interrupt[2];
     uv_timer_t timer;
     bool was_up, told, over;
@@ -90,6 +92,17 @@ static void output_failed(struct tracing *t, const struct error *err)
     trace_stop(t->session);
 }
 
+/* Lines that waited for a name; at the end all that are left. */
+static void print_due(struct tracing *t, bool all)
+{
+    struct error err = {.code = ERR_NONE};
+    if (t->print == NULL || trace_sink_write_errno(t->sink) != 0)
+        return;
+    if (trace_print_due(t->print, trace_session_log(t->session), uv_now(&t->loop),
+                        all, &err) != 0)
+        output_failed(t, &err);
+}
+
 /* ---- what the session tells */
 
 static void tell_preflight(struct tracing *t, const struct trace_state *state)
@@ -100,7 +113,7 @@ static void tell_preflight(struct tracing *t, const struct trace_state *state)
     t->told = true;
     fprintf(stderr, "beamtop: %llu function%s%s, %s", (unsigned long long)p->functions,
             p->functions == 1 ? "" : "s", p->functions_cut ? " (more match: the cap takes so many)" : "",
-            *state->procs ? state->procs : "all processes");
+            strcmp(state->procs, "all") != 0 ? state->procs : "all processes");
     if (p->processes > 0)
         fprintf(stderr, " (%llu)", (unsigned long long)p->processes);
     if (p->count_ms > 0)
@@ -129,6 +142,7 @@ static void asking(struct tracing *t, const struct trace_state *state)
 static void ended(struct tracing *t, const struct trace_state *state)
 {
     struct error err = {.code = ERR_NONE};
+    print_due(t, true);
     int rc = trace_sink_end(t->sink, trace_session_log(t->session), &err);
     bool failed = rc != 0 && trace_sink_write_errno(t->sink) != EPIPE;
     finish(t, failed || t->err.code != ERR_NONE ? EXIT_FAILED : exit_code_of_end(t, state),
@@ -141,6 +155,7 @@ static void on_change(void *arg)
     const struct trace_state *state = trace_log_state(trace_session_log(t->session));
     if (t->over)
         return;
+    print_due(t, false);
     switch (state->phase) {
     case TRACE_PREPARING:
         break;
@@ -171,7 +186,8 @@ static void on_event(void *arg, const struct trace_event *event, bool finished)
     struct tracing *t = arg;
     struct error err = {.code = ERR_NONE};
     tell_preflight(t, trace_log_state(trace_session_log(t->session)));
-    if (trace_sink_event(t->sink, trace_session_log(t->session), event, finished, &err) != 0)
+    if (trace_print_event(t->print, trace_session_log(t->session), event, finished,
+                          uv_now(&t->loop), &err) != 0)
         output_failed(t, &err);
 }
 
@@ -211,6 +227,7 @@ static void open_session(struct tracing *t)
         .ascii = t->options->ascii || !t->env->utf8,
     };
     t->sink = trace_sink_open_file(stdout, &sink);
+    t->print = trace_print_new(t->sink);
 }
 
 /* The trace begins as soon as the node has told its release; no tick is needed after that. */
@@ -328,6 +345,7 @@ static void stop(struct tracing *t)
     trace_route_free(t->route);
     uv_run(&t->loop, UV_RUN_DEFAULT);
     uv_loop_close(&t->loop);
+    trace_print_free(t->print);
     trace_sink_close(t->sink);
     target_clear(&t->target);
     model_free(t->model);

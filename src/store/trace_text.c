@@ -176,8 +176,10 @@ static void put_tally(struct buf *out, const struct trace_tally *tally)
         if (*title == '\0' || v.kind != VALUE_NUMBER || (v.integer == 0 && !always))
             continue;
         bool bound = tally->missed_at_most && strcmp(section_key(&s, i), "missed") == 0;
-        buf_printf(out, "%s%s%s %s", between, bound ? "at most " : "",
-                   text_integer(number, sizeof number, v.integer), title);
+        bool one = v.integer == 1 && title[strlen(title) - 1] == 's';
+        buf_printf(out, "%s%s%s %.*s", between, bound ? "at most " : "",
+                   text_integer(number, sizeof number, v.integer),
+                   (int)(strlen(title) - (one ? 1 : 0)), title);
         between = ", ";
     }
     buf_put_u8(out, '\n');
@@ -265,7 +267,9 @@ void trace_text_end(struct buf *out, const struct trace_log *log, enum print_syn
     const char *why = state->phase == TRACE_FAILED ? state->error.text : state->end_text;
     struct trace_tally total;
     trace_tally_total(&total, log);
-    buf_printf(out, "\n%% done, %s", *why != '\0' ? "" : trace_reason(state));
+    if (*why == '\0')
+        why = state->end == END_NONE ? "nothing was armed" : trace_reason(state);
+    buf_puts(out, "\n% done, ");
     text_put_safe(out, why, strlen(why), ascii);
     buf_put_u8(out, '\n');
     if (state->end == END_NONE)

@@ -23,6 +23,14 @@ static int64_t wall_us(const struct trace_session *t, int64_t native)
     return t->wall_start_us + (int64_t)since;
 }
 
+/* By the node's own clock: an end that comes at once has no tick before it here. */
+static uint64_t since_armed_ms(const struct trace_session *t, int64_t native)
+{
+    return native <= t->mono_start
+               ? 0
+               : (uint64_t)((double)(native - t->mono_start) * 1e3 / (double)t->per_second + 0.5);
+}
+
 /* ---- Credit */
 
 void session_grant(struct trace_session *t)
@@ -389,6 +397,7 @@ static void end_text(struct trace_session *t, const struct push *p)
 static void take_end(struct trace_session *t, const struct push *p)
 {
     take_status(t, &p->status);
+    t->state->used[CAP_TIME_MS] = since_armed_ms(t, p->status.mono);
     t->state->shut = true;
     for (size_t i = 0; i < t->n_patterns; i++)
         count_missed(t, i);

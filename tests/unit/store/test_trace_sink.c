@@ -346,7 +346,7 @@ static void test_ends_that_are_not_clean(void **state)
     } ends[] = {
         {"refused", "the control word is in use", "", "% done, the control word is in use\n",
          TRACE_FAILED, END_NONE, false},
-        {"not armed", "", "", "% done, not_armed\n", TRACE_ASKING, END_NONE, false},
+        {"not armed", "", "", "% done, nothing was armed\n", TRACE_ASKING, END_NONE, false},
         {"link", "", "link: closed", "% not verified: the node is not there\n", TRACE_ENDED,
          END_LINK, false},
         {"left", "", "time: 15 s of 15 s", "% LEFT ON THE NODE: 2 breakpoints, 0 flags, "

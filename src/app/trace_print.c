@@ -1,0 +1,72 @@
+#include "trace_print.h"
+
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+
+#define HOLD_MS 200u   /* for a name */
+#define HELD_MOST 256u /* lines; then the oldest goes out as it is */
+
+struct held {
+    uint64_t id, since_ms;
+    bool finished;
+};
+
+struct trace_print {
+    struct trace_sink *sink;
+    struct held held[HELD_MOST]; /* a ring, the oldest at `first` */
+    size_t first, n;
+};
+
+struct trace_print *trace_print_new(struct trace_sink *sink)
+{
+    struct trace_print *p = alloc_zero(1, sizeof *p);
+    p->sink = sink;
+    return p;
+}
+
+void trace_print_free(struct trace_print *p)
+{
+    free(p);
+}
+
+static bool is_due(const struct trace_print *p, const struct trace_event *event, uint64_t now_ms)
+{
+    return event == NULL || event->kind == EVENT_LOST || event->name.len > 0 ||
+           now_ms - p->held[p->first].since_ms >= HOLD_MS;
+}
+
+static int print_first(struct trace_print *p, const struct trace_log *log,
+                       const struct trace_event *event, struct error *err)
+{
+    bool finished = p->held[p->first].finished;
+    p->first = (p->first + 1) % HELD_MOST;
+    p->n--;
+    return event == NULL ? 0 : trace_sink_event(p->sink, log, event, finished, err);
+}
+
+int trace_print_due(struct trace_print *p, const struct trace_log *log, uint64_t now_ms, bool all,
+                    struct error *err)
+{
+    while (p->n > 0) {
+        const struct trace_event *event = trace_log_find(log, p->held[p->first].id);
+        if (!all && !is_due(p, event, now_ms))
+            return 0;
+        int rc = print_first(p, log, event, err);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
+int trace_print_event(struct trace_print *p, const struct trace_log *log,
+                      const struct trace_event *event, bool finished, uint64_t now_ms,
+                      struct error *err)
+{
+    int rc = 0;
+    if (p->n == HELD_MOST)
+        rc = print_first(p, log, trace_log_find(log, p->held[p->first].id), err);
+    p->held[(p->first + p->n++) % HELD_MOST] =
+        (struct held){.id = event->id, .since_ms = now_ms, .finished = finished};
+    return rc != 0 ? rc : trace_print_due(p, log, now_ms, false, err);
+}

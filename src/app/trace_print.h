@@ -1,0 +1,27 @@
+/*
+ * Prints a trace's events in their order, each once the name of its process is known: that comes a
+ * moment later than the event, and a process that has ended has none.
+ */
+#ifndef BEAMTOP_APP_TRACE_PRINT_H
+#define BEAMTOP_APP_TRACE_PRINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "beamtop/base/error.h"
+#include "beamtop/store/trace_sink.h"
+
+struct trace_print;
+
+struct trace_print *trace_print_new(struct trace_sink *sink); /* borrows the sink */
+void trace_print_free(struct trace_print *p);
+
+/* Errors are the sink's. */
+int trace_print_event(struct trace_print *p, const struct trace_log *log,
+                      const struct trace_event *event, bool finished, uint64_t now_ms,
+                      struct error *err);
+/* Those that may be printed now; with `all` every one. */
+int trace_print_due(struct trace_print *p, const struct trace_log *log, uint64_t now_ms, bool all,
+                    struct error *err);
+
+#endif
