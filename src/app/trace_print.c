@@ -10,6 +10,7 @@
 struct held {
     uint64_t id, since_ms;
     bool finished;
+    struct trace_event lost; /* of that kind; these have no id to be found by */
 };
 
 struct trace_print {
@@ -28,6 +29,13 @@ struct trace_print *trace_print_new(struct trace_sink *sink)
 void trace_print_free(struct trace_print *p)
 {
     free(p);
+}
+
+static const struct trace_event *first_event(const struct trace_print *p,
+                                             const struct trace_log *log)
+{
+    const struct held *h = &p->held[p->first];
+    return h->lost.kind == EVENT_LOST ? &h->lost : trace_log_find(log, h->id);
 }
 
 static bool is_due(const struct trace_print *p, const struct trace_event *event, uint64_t now_ms)
@@ -49,7 +57,7 @@ int trace_print_due(struct trace_print *p, const struct trace_log *log, uint64_t
                     struct error *err)
 {
     while (p->n > 0) {
-        const struct trace_event *event = trace_log_find(log, p->held[p->first].id);
+        const struct trace_event *event = first_event(p, log);
         if (!all && !is_due(p, event, now_ms))
             return 0;
         int rc = print_first(p, log, event, err);
@@ -65,8 +73,10 @@ int trace_print_event(struct trace_print *p, const struct trace_log *log,
 {
     int rc = 0;
     if (p->n == HELD_MOST)
-        rc = print_first(p, log, trace_log_find(log, p->held[p->first].id), err);
-    p->held[(p->first + p->n++) % HELD_MOST] =
-        (struct held){.id = event->id, .since_ms = now_ms, .finished = finished};
+        rc = print_first(p, log, first_event(p, log), err);
+    struct held *h = &p->held[(p->first + p->n++) % HELD_MOST];
+    *h = (struct held){.id = event->id, .since_ms = now_ms, .finished = finished};
+    if (event->kind == EVENT_LOST)
+        h->lost = *event;
     return rc != 0 ? rc : trace_print_due(p, log, now_ms, false, err);
 }

@@ -1,13 +1,13 @@
 %% The load that test_trace_batch.sh traces, some 25 rounds a second, and an auditor beside it. Files
 %% in the directory are how the script asks, since it may stand outside of the node's root:
-%%   hot     a second and a half of calls as fast as one process can
+%%   hot     two seconds of calls as fast as one process can
 %%   audit   `left` is written: what is armed here, and processes that were not there at first
 %% The one process does all of it, so that nothing else runs while it looks.
 -module(batch_load).
 
--export([start/1, loop/2, helper/1]).
+-export([start/1, loop/2, helper/1, napper/0]).
 -export([tick/1, hot/1, fact/1, tail/1, hop/1, landed/1, slow/1, big/1, raise/1, value/1,
-         doomed/1, never/0, child/1]).
+         doomed/1, never/0, child/1, nap/1]).
 
 start(Dir) ->
     register(?MODULE, spawn(fun() -> begin_load(Dir) end)),
@@ -19,6 +19,7 @@ begin_load(Dir) ->
     Helper = spawn(?MODULE, helper, [0]),
     catch proc_lib:set_label(nothing),
     ok = file:write_file(filename:join(Dir, "pid"), pid_to_list(self())),
+    spawn(?MODULE, napper, []),
     Big = {binary:copy(<<"b">>, 50000), lists:seq(1, 20000), #{deep => [{I, I} || I <- lists:seq(1, 500)]}},
     put(big, Big),
     _ = Helper,
@@ -28,7 +29,7 @@ begin_load(Dir) ->
 loop(Dir, N) ->
     round_of(N),
     receive {baseline} -> put(baseline, processes()) after 0 -> ok end,
-    asked(Dir, "hot", fun() -> heat(erlang:monotonic_time(millisecond) + 1500, 0) end),
+    asked(Dir, "hot", fun() -> heat(erlang:monotonic_time(millisecond) + 2000, 0) end),
     asked(Dir, "audit", fun() -> audit(Dir) end),
     receive after 30 -> ok end,
     ?MODULE:loop(Dir, N + 1).
@@ -64,6 +65,11 @@ helper(N) ->
     receive after 50 -> ok end,
     ?MODULE:helper(N + 1).
 
+%% In a call all the time.
+napper() ->
+    nap(now),
+    ?MODULE:napper().
+
 echo() ->
     receive {ping, From, N} -> From ! {pong, N} end,
     echo().
@@ -83,6 +89,7 @@ value(_) -> {error, badarg}.
 doomed(_) -> receive never -> ok end.
 never() -> ok.
 child(N) -> tick({child, N}).
+nap(_) -> receive never -> ok after 1500 -> ok end.
 
 heat(Until, N) ->
     Next = heat_some(1000, N),
