@@ -121,6 +121,7 @@ src_libmodel_a_SOURCES = \
 	src/model/history.c \
 	src/model/internal.h \
 	src/model/journal.c \
+	src/model/kind.c \
 	src/model/model.c \
 	src/model/order.c \
 	src/model/rate.c \
@@ -135,18 +136,27 @@ src_libstore_a_SOURCES = \
 	src/store/internal.h \
 	src/store/json.h \
 	src/store/number.c \
+	src/store/recorder.c \
+	src/store/recorder_internal.h \
+	src/store/recorder_rows.c \
+	src/store/recording.c \
+	src/store/recording_schema.c \
+	src/store/recording_schema.h \
+	src/store/recording_sums.c \
 	src/store/report.c \
 	src/store/sink.c \
 	src/store/sink_csv.c \
 	src/store/sink_json.c \
 	src/store/sink_text.c \
+	src/store/sqlite.c \
+	src/store/sqlite.h \
 	src/store/trace_fields.c \
 	src/store/trace_json.c \
 	src/store/trace_line.c \
 	src/store/trace_line.h \
 	src/store/trace_sink.c \
 	src/store/trace_text.c
-src_libstore_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+src_libstore_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(ZLIB_CFLAGS)
 
 noinst_LIBRARIES += src/libquery.a
 src_libquery_a_SOURCES = \
@@ -228,7 +238,7 @@ DIST_LIBS = src/libdist.a $(UV_LIBS) $(ETF_LIBS)
 QUERY_LIBS = src/libquery.a $(DIST_LIBS)
 MODEL_LIBS = src/libmodel.a $(ETF_LIBS)
 TRACE_LIBS = src/libtrace.a src/libmodel.a $(QUERY_LIBS)
-STORE_LIBS = src/libstore.a $(JANSSON_LIBS) $(TRACE_LIBS)
+STORE_LIBS = src/libstore.a $(JANSSON_LIBS) $(SQLITE_LIBS) $(ZLIB_LIBS) $(TRACE_LIBS)
 UI_LIBS = src/libui.a $(NCURSES_LIBS) $(READLINE_LIBS) $(TRACE_LIBS)
 
 bin_PROGRAMS += src/beamtop

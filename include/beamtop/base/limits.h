@@ -62,6 +62,10 @@
 #define LIMIT_CALLS_ROWS 1000                     /* functions told of a window */
 #define LIMIT_NAMES 200000                        /* functions remembered for completion */
 
+/* store */
+#define LIMIT_RECORDING_BYTES (UINT64_C(1) << 30) /* a recording, unless told otherwise */
+#define LIMIT_RECORDED_TERM_BYTES (64u * 1024 * 1024) /* one answer of a recording, inflated */
+
 /* ui */
 #define LIMIT_CANVAS_COLUMNS 2000
 #define LIMIT_CANVAS_ROWS 1000

@@ -1,0 +1,443 @@
+#include "recorder_internal.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/limits.h"
+#include "internal.h"
+#include "json.h"
+#include "recording_schema.h"
+
+struct known_fact {
+    const char *key;
+    char *json;
+    struct known_fact *next;
+};
+
+static const char *const texts_of_statements[STATEMENTS] = {
+    [STMT_TICK] = "INSERT INTO tick VALUES(?,?,?,?,?,?,?)",
+    [STMT_TEXT] = "INSERT INTO text(text) VALUES(?)",
+    [STMT_TEXT_ID] = "SELECT id FROM text WHERE text = ?",
+    [STMT_PROCESS] = "INSERT OR REPLACE INTO process VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [STMT_OWNER] = "INSERT INTO owner VALUES(?,?,?,?,?,?,?,?,?)",
+    [STMT_ANSWER] = "INSERT OR REPLACE INTO answer VALUES(?,?,?,?,?)",
+    [STMT_FACT] = "INSERT OR REPLACE INTO fact VALUES(?,?,?)",
+    [STMT_EVENT] = "INSERT INTO event(tick, wall_us, line) VALUES(?,?,?)",
+    [STMT_MARK] = "INSERT INTO mark(here_us, wall_us, text) VALUES(?,?,?)",
+    [STMT_GAP] = "INSERT INTO gap VALUES(?,?,?)",
+    [STMT_WINDOW] = "INSERT INTO call_window(tick, wall_us, ns, functions, calls, calls_per_s, lost)"
+                    " VALUES(?,?,?,?,?,?,?)",
+    [STMT_CALL] = "INSERT OR REPLACE INTO call VALUES(?,?,?,?,?,?,?,?)",
+    [STMT_META] = "INSERT OR REPLACE INTO meta VALUES(?,?)",
+};
+
+static int put_meta(struct recorder *r, const char *key, const char *value, struct error *err)
+{
+    sqlite3_stmt *stmt = r->stmts[STMT_META];
+    sqlite3_bind_text(stmt, 1, key, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(stmt, 2, value, -1, SQLITE_TRANSIENT);
+    return db_run(r->db, stmt, err);
+}
+
+static int put_meta_int(struct recorder *r, const char *key, int64_t value, struct error *err)
+{
+    sqlite3_stmt *stmt = r->stmts[STMT_META];
+    sqlite3_bind_text(stmt, 1, key, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_int64(stmt, 2, value);
+    return db_run(r->db, stmt, err);
+}
+
+int recorder_bind_text(struct recorder *r, sqlite3_stmt *stmt, int at, struct slice text,
+                       struct error *err)
+{
+    sqlite3_stmt *find = r->stmts[STMT_TEXT_ID];
+    int rc = 0;
+    if (text.len == 0) {
+        sqlite3_bind_null(stmt, at);
+        return 0;
+    }
+    db_bind_text(find, 1, text);
+    if (sqlite3_step(find) == SQLITE_ROW) {
+        sqlite3_bind_int64(stmt, at, sqlite3_column_int64(find, 0));
+    } else {
+        db_bind_text(r->stmts[STMT_TEXT], 1, text);
+        rc = db_run(r->db, r->stmts[STMT_TEXT], err);
+        sqlite3_bind_int64(stmt, at, sqlite3_last_insert_rowid(r->db));
+    }
+    sqlite3_reset(find);
+    return rc;
+}
+
+/* ---- open and close */
+
+static int prepare(struct recorder *r, struct error *err)
+{
+    for (int i = 0; i < STATEMENTS; i++)
+        if (texts_of_statements[i] &&
+            db_prepare(r->db, &r->stmts[i], texts_of_statements[i], err) != 0)
+            return (int)err->code;
+    return schema_prepare_system(r->db, &r->stmts[STMT_SYSTEM], err);
+}
+
+static int set_up(struct recorder *r, struct error *err)
+{
+    uint64_t most = r->options.max_bytes ? r->options.max_bytes : LIMIT_RECORDING_BYTES;
+    char sql[160];
+    if (db_exec(r->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+                       "PRAGMA auto_vacuum = INCREMENTAL;", err) != 0 ||
+        schema_create(r->db, err) != 0)
+        return (int)err->code;
+    snprintf(sql, sizeof sql, "PRAGMA max_page_count = %lld",
+             (long long)(most / (uint64_t)db_int(r->db, "PRAGMA page_size", 4096)));
+    if (db_exec(r->db, sql, err) != 0 || prepare(r, err) != 0)
+        return (int)err->code;
+    if (put_meta(r, "format", RECORDING_FORMAT, err) != 0 ||
+        put_meta(r, "beamtop", PACKAGE_VERSION, err) != 0 ||
+        put_meta(r, "node", r->options.node, err) != 0 ||
+        put_meta(r, "label", r->options.label ? r->options.label : "", err) != 0 ||
+        put_meta_int(r, "redacted", r->options.redact, err) != 0 ||
+        put_meta_int(r, "values", r->options.values, err) != 0)
+        return (int)err->code;
+    return put_meta_int(r, "interval_us", (int64_t)llround(r->options.interval_s * 1e6), err);
+}
+
+int recorder_open(struct recorder **out, const char *path, const struct recorder_options *options,
+                  struct error *err)
+{
+    bool in_memory = strcmp(path, ":memory:") == 0;
+    if (!in_memory && access(path, F_OK) == 0)
+        return error_set(err, ERR_USAGE, "%s exists; a recording is never written over another file",
+                         path);
+    struct recorder *r = alloc_zero(1, sizeof *r);
+    r->options = *options;
+    r->last = &r->first;
+    arena_init(&r->arena);
+    arena_init(&r->kept);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    if (sqlite3_open_v2(path, &r->db, flags, NULL) != SQLITE_OK)
+        db_fail(r->db, err, path);
+    else
+        set_up(r, err);
+    if (err->code == ERR_NONE) {
+        *out = r;
+        return 0;
+    }
+    struct error ignored = {.code = ERR_NONE};
+    recorder_close(r, NULL, &ignored);
+    return (int)err->code;
+}
+
+int recorder_close(struct recorder *r, const char *why, struct error *err)
+{
+    int rc = 0;
+    if (!r)
+        return 0;
+    if (why && r->stmts[STMT_META])
+        rc = put_meta(r, "end", why, err);
+    for (int i = 0; i < STATEMENTS; i++)
+        sqlite3_finalize(r->stmts[i]);
+    if (why)
+        sqlite3_exec(r->db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
+    sqlite3_close(r->db);
+    for (struct known_fact *f = r->facts; f; f = f->next)
+        free(f->json);
+    arena_clear(&r->arena);
+    arena_clear(&r->kept);
+    free(r);
+    return rc;
+}
+
+/* ---- what waits for its tick */
+
+static struct slice keep(struct recorder *r, const char *s, size_t len)
+{
+    return (struct slice){arena_strndup(&r->arena, s, len), len};
+}
+
+static struct pending *add(struct recorder *r, enum statement what)
+{
+    struct pending *p = arena_alloc(&r->arena, sizeof *p);
+    p->what = what;
+    p->here_us = p->wall_us = -1;
+    *r->last = p;
+    r->last = &p->next;
+    return p;
+}
+
+static char *asked_text(struct recorder *r, const struct want_scan *asked)
+{
+    json_t *o = json_pack("{s:s,s:b,s:b,s:i,s:I,s:b,s:b}", "sort", asked->sort_key ? asked->sort_key : "",
+                          "by_delta", asked->by_delta, "ascending", asked->ascending, "rows",
+                          asked->rows, "items", (json_int_t)asked->items, "own", asked->own,
+                          "filtered", asked->filtered);
+    char *text = json_dumps(o, JSON_COMPACT);
+    char *kept = arena_strdup(&r->arena, text);
+    free(text);
+    json_decref(o);
+    return kept;
+}
+
+void recorder_answer(struct recorder *r, const char *question, const uint8_t *term, size_t len,
+                     const struct want_scan *asked)
+{
+    uLongf size = compressBound((uLong)len);
+    if (r->ended)
+        return;
+    uint8_t *deflated = alloc_array(size, 1);
+    int rc = compress2(deflated, &size, term, (uLong)len, Z_BEST_SPEED + 2);
+    assert(rc == Z_OK); /* the room is the bound's */
+    (void)rc;
+    struct pending *p = add(r, STMT_ANSWER);
+    p->key = keep(r, question, strlen(question));
+    p->blob = keep(r, (const char *)deflated, size);
+    p->bytes = (int64_t)len;
+    if (asked) {
+        const char *text = asked_text(r, asked);
+        p->text = (struct slice){text, strlen(text)};
+    }
+    free(deflated);
+}
+
+void recorder_fact(struct recorder *r, const char *key, const char *json)
+{
+    struct known_fact *f = r->facts;
+    while (f && strcmp(f->key, key) != 0)
+        f = f->next;
+    if (r->ended || (f && strcmp(f->json, json) == 0))
+        return;
+    if (!f) {
+        f = arena_alloc(&r->kept, sizeof *f);
+        f->key = arena_strdup(&r->kept, key);
+        f->next = r->facts;
+        r->facts = f;
+    }
+    free(f->json);
+    f->json = alloc_strdup(json);
+    struct pending *p = add(r, STMT_FACT);
+    p->key = keep(r, key, strlen(key));
+    p->text = keep(r, json, strlen(json));
+}
+
+void recorder_event(struct recorder *r, int64_t wall_us, const char *json_line, size_t len)
+{
+    if (r->ended)
+        return;
+    struct pending *p = add(r, STMT_EVENT);
+    p->wall_us = wall_us;
+    p->text = keep(r, json_line, len);
+}
+
+void recorder_mark(struct recorder *r, int64_t here_us, int64_t wall_us, const char *text)
+{
+    if (r->ended)
+        return;
+    struct pending *p = add(r, STMT_MARK);
+    p->here_us = here_us;
+    p->wall_us = wall_us;
+    p->text = keep(r, text, strlen(text));
+}
+
+void recorder_gap(struct recorder *r, int64_t here_us, const char *why)
+{
+    if (r->ended)
+        return;
+    struct pending *p = add(r, STMT_GAP);
+    p->here_us = here_us;
+    p->text = keep(r, why, strlen(why));
+    r->last_mono_ns = 0;
+}
+
+void recorder_window(struct recorder *r, const struct recorded_window *w)
+{
+    if (r->ended)
+        return;
+    struct pending *p = add(r, STMT_WINDOW);
+    struct recorded_call *top = arena_alloc(&r->arena, (w->n_top + 1) * sizeof *top);
+    for (size_t i = 0; i < w->n_top; i++) {
+        top[i] = w->top[i];
+        top[i].module = keep(r, top[i].module.s, top[i].module.len);
+        top[i].function = keep(r, top[i].function.s, top[i].function.len);
+    }
+    p->window = *w;
+    p->window.top = top;
+}
+
+/* ---- a tick: one transaction */
+
+static int put_window(struct recorder *r, const struct recorded_window *w, struct error *err)
+{
+    sqlite3_stmt *s = r->stmts[STMT_WINDOW], *call = r->stmts[STMT_CALL];
+    sqlite3_bind_int64(s, 1, r->ticks + 1);
+    db_bind_int(s, 2, w->wall_us);
+    db_bind_int(s, 3, w->ns);
+    db_bind_int(s, 4, w->functions);
+    db_bind_int(s, 5, w->calls);
+    db_bind_real(s, 6, w->calls_per_s);
+    db_bind_int(s, 7, w->lost);
+    int rc = db_run(r->db, s, err);
+    int64_t id = sqlite3_last_insert_rowid(r->db);
+    for (size_t i = 0; rc == 0 && i < w->n_top; i++) {
+        const struct recorded_call *c = &w->top[i];
+        sqlite3_bind_int64(call, 1, id);
+        if (recorder_bind_text(r, call, 2, c->module, err) != 0 ||
+            recorder_bind_text(r, call, 3, c->function, err) != 0)
+            return (int)err->code;
+        sqlite3_bind_int64(call, 4, c->arity);
+        db_bind_int(call, 5, c->calls);
+        db_bind_real(call, 6, c->share);
+        db_bind_int(call, 7, c->own_us);
+        db_bind_int(call, 8, c->words);
+        rc = db_run(r->db, call, err);
+    }
+    return rc;
+}
+
+static int put_pending(struct recorder *r, const struct pending *p, struct error *err)
+{
+    sqlite3_stmt *s = r->stmts[p->what];
+    int64_t tick = r->ticks + 1;
+    switch (p->what) {
+    case STMT_WINDOW:
+        return put_window(r, &p->window, err);
+    case STMT_ANSWER:
+        sqlite3_bind_int64(s, 1, tick);
+        db_bind_text(s, 2, p->key);
+        db_bind_text(s, 3, p->text);
+        sqlite3_bind_int64(s, 4, p->bytes);
+        sqlite3_bind_blob64(s, 5, p->blob.s, p->blob.len, SQLITE_STATIC);
+        break;
+    case STMT_FACT:
+        sqlite3_bind_int64(s, 1, tick);
+        db_bind_text(s, 2, p->key);
+        db_bind_text(s, 3, p->text);
+        break;
+    case STMT_EVENT:
+        sqlite3_bind_int64(s, 1, tick);
+        db_bind_int(s, 2, p->wall_us);
+        db_bind_text(s, 3, p->text);
+        break;
+    case STMT_MARK:
+        sqlite3_bind_int64(s, 1, p->here_us);
+        db_bind_int(s, 2, p->wall_us);
+        sqlite3_bind_text64(s, 3, p->text.s, p->text.len, SQLITE_STATIC, SQLITE_UTF8);
+        break;
+    case STMT_GAP:
+        sqlite3_bind_int64(s, 1, r->ticks);
+        sqlite3_bind_int64(s, 2, p->here_us);
+        db_bind_text(s, 3, p->text);
+        break;
+    case STMT_TICK: case STMT_SYSTEM: case STMT_TEXT: case STMT_TEXT_ID: case STMT_PROCESS:
+    case STMT_OWNER: case STMT_CALL: case STMT_META: case STATEMENTS:
+        assert(!"waits for no tick");
+    }
+    return db_run(r->db, s, err);
+}
+
+static int put_tick_row(struct recorder *r, const struct system_sample *sample,
+                        const struct tick_cost *cost, int64_t here_us, struct error *err)
+{
+    sqlite3_stmt *s = r->stmts[STMT_TICK];
+    sqlite3_bind_int64(s, 1, r->ticks + 1);
+    sqlite3_bind_int64(s, 2, here_us);
+    if (sample) {
+        db_bind_int(s, 3, sample->wall_us);
+        sqlite3_bind_int64(s, 4, (int64_t)(sample->mono_ns ^ (UINT64_C(1) << 63)));
+        db_bind_real(s, 5, isnan(sample->interval_s) ? (double)NAN : sample->interval_s * 1e6);
+    }
+    db_bind_real(s, 6, cost ? cost->target_us : (double)NAN);
+    db_bind_real(s, 7, cost ? cost->bytes : (double)NAN);
+    return db_run(r->db, s, err);
+}
+
+static int put_system(struct recorder *r, const struct system_sample *sample, struct error *err)
+{
+    sqlite3_stmt *s = r->stmts[STMT_SYSTEM];
+    sqlite3_bind_int64(s, 1, r->ticks + 1);
+    for (size_t i = 0; i < system_fields.n; i++) {
+        struct value v = field_value(&system_fields.fields[i], sample);
+        db_bind_real(s, (int)i + 2, v.kind == VALUE_NUMBER ? v.number : (double)NAN);
+    }
+    return db_run(r->db, s, err);
+}
+
+/* What is known of the node once it has told it, and when it began. */
+static int put_node(struct recorder *r, const struct model *m, int64_t here_us, struct error *err)
+{
+    const struct node_info *node = model_node(m);
+    if (r->told_node || !node)
+        return 0;
+    char otp[64];
+    snprintf(otp, sizeof otp, "%.*s", (int)node->otp.len, node->otp.s);
+    if (put_meta(r, "otp", otp, err) != 0 || put_meta_int(r, "started_us", here_us, err) != 0)
+        return (int)err->code;
+    r->told_node = true;
+    return 0;
+}
+
+static int put_all(struct recorder *r, const struct model *m, int64_t here_us, struct error *err)
+{
+    const struct system_sample *sample = model_system(m);
+    bool is_new = sample && sample->mono_ns != r->last_mono_ns;
+    if (put_tick_row(r, is_new ? sample : NULL, model_cost(m), here_us, err) != 0)
+        return (int)err->code;
+    if (is_new && put_system(r, sample, err) != 0)
+        return (int)err->code;
+    if (put_node(r, m, here_us, err) != 0 || recorder_put_processes(r, m, err) != 0 ||
+        recorder_put_owners(r, m, err) != 0)
+        return (int)err->code;
+    for (const struct pending *p = r->first; p; p = p->next)
+        if (put_pending(r, p, err) != 0)
+            return (int)err->code;
+    return put_meta_int(r, "ended_us", here_us, err);
+}
+
+static int write_tick(struct recorder *r, const struct model *m, int64_t here_us,
+                      struct error *err)
+{
+    if (db_exec(r->db, "BEGIN IMMEDIATE", err) != 0)
+        return (int)err->code;
+    if (put_all(r, m, here_us, err) == 0 && db_exec(r->db, "COMMIT", err) == 0)
+        return 0;
+    sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
+    r->told_node = r->told_node && r->ticks > 0;
+    return (int)err->code;
+}
+
+int recorder_tick(struct recorder *r, const struct model *m, int64_t here_us, struct error *err)
+{
+    if (r->ended)
+        return error_set(err, ERR_USAGE, "the recording has ended");
+    int rc = write_tick(r, m, here_us, err);
+    if (rc == ERR_LIMIT && r->options.thin) {
+        struct error full = *err;
+        error_clear(err);
+        rc = recorder_thin(r, err) ? write_tick(r, m, here_us, err) : error_set(err, full.code, "%s", full.text);
+    }
+    if (rc == 0) {
+        const struct system_sample *sample = model_system(m);
+        r->last_mono_ns = sample ? sample->mono_ns : r->last_mono_ns;
+        r->ticks++;
+    }
+    r->ended = rc != 0;
+    arena_reset(&r->arena);
+    r->first = NULL;
+    r->last = &r->first;
+    return rc;
+}
+
+int64_t recorder_ticks(const struct recorder *r)
+{
+    return r->ticks;
+}
+
+uint64_t recorder_bytes(const struct recorder *r)
+{
+    int64_t pages = db_int(r->db, "PRAGMA page_count", 0);
+    return (uint64_t)(pages * db_int(r->db, "PRAGMA page_size", 4096));
+}

@@ -1,0 +1,44 @@
+/* What the files of the writer share. */
+#ifndef BEAMTOP_STORE_RECORDER_INTERNAL_H
+#define BEAMTOP_STORE_RECORDER_INTERNAL_H
+
+#include "beamtop/base/arena.h"
+#include "beamtop/store/recording.h"
+#include "sqlite.h"
+
+enum statement {
+    STMT_TICK, STMT_SYSTEM, STMT_TEXT, STMT_TEXT_ID, STMT_PROCESS, STMT_OWNER, STMT_ANSWER,
+    STMT_FACT, STMT_EVENT, STMT_MARK, STMT_GAP, STMT_WINDOW, STMT_CALL, STMT_META, STATEMENTS,
+};
+
+/* Something that waits for its tick. */
+struct pending {
+    enum statement what;
+    struct slice key, text, blob; /* of the arena */
+    int64_t here_us, wall_us, bytes;
+    struct recorded_window window;
+    struct pending *next;
+};
+
+struct recorder {
+    sqlite3 *db;
+    sqlite3_stmt *stmts[STATEMENTS];
+    struct recorder_options options;
+    struct arena arena; /* what waits for its tick */
+    struct pending *first, **last;
+    struct arena kept;  /* what lives as long as the recorder: last facts */
+    struct known_fact *facts;
+    int64_t ticks;
+    bool told_node, ended;
+    uint64_t last_mono_ns;
+};
+
+/* The id of a text, made when it is new; binds NULL for an empty one. */
+int recorder_bind_text(struct recorder *r, sqlite3_stmt *stmt, int at, struct slice text,
+                       struct error *err);
+int recorder_put_processes(struct recorder *r, const struct model *m, struct error *err);
+int recorder_put_owners(struct recorder *r, const struct model *m, struct error *err);
+/* Gives up old ticks; false: there is nothing left to give up. */
+bool recorder_thin(struct recorder *r, struct error *err);
+
+#endif

@@ -1,0 +1,81 @@
+#include "recording_schema.h"
+
+#include "beamtop/base/buf.h"
+#include "internal.h"
+
+static const char tables[] =
+    "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+    "CREATE TABLE text(id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE tick(id INTEGER PRIMARY KEY, here_us INTEGER NOT NULL, wall_us INTEGER,"
+    " mono_ns INTEGER, interval_us INTEGER, cost_us REAL, bytes REAL);"
+    "CREATE INDEX tick_wall ON tick(wall_us);"
+    "CREATE TABLE gap(from_tick INTEGER NOT NULL, here_us INTEGER NOT NULL, why TEXT);"
+    "CREATE TABLE process(tick INTEGER NOT NULL, pid TEXT NOT NULL, name INTEGER,"
+    " application INTEGER, initial_call INTEGER, label INTEGER, current_function INTEGER,"
+    " reductions_per_s REAL, share REAL, memory_bytes INTEGER, message_queue_len INTEGER,"
+    " message_queue_per_s REAL, kind TEXT, PRIMARY KEY(tick, pid)) WITHOUT ROWID;"
+    "CREATE TABLE owner(tick INTEGER NOT NULL, by TEXT NOT NULL, owner INTEGER,"
+    " processes INTEGER, reductions_per_s REAL, share REAL, memory_bytes REAL,"
+    " message_queue_len REAL, kind TEXT);"
+    "CREATE INDEX owner_by ON owner(by, tick);"
+    "CREATE TABLE call_window(id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, wall_us INTEGER,"
+    " ns INTEGER NOT NULL, functions INTEGER, calls INTEGER, calls_per_s REAL, lost INTEGER);"
+    "CREATE TABLE call(window INTEGER NOT NULL, module INTEGER NOT NULL,"
+    " function INTEGER NOT NULL, arity INTEGER NOT NULL, calls INTEGER, share REAL,"
+    " own_us INTEGER, words INTEGER, PRIMARY KEY(window, module, function, arity)) WITHOUT ROWID;"
+    "CREATE TABLE fact(tick INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,"
+    " PRIMARY KEY(key, tick)) WITHOUT ROWID;"
+    "CREATE TABLE event(id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, wall_us INTEGER,"
+    " line TEXT NOT NULL);"
+    "CREATE TABLE mark(id INTEGER PRIMARY KEY, here_us INTEGER NOT NULL, wall_us INTEGER,"
+    " text TEXT NOT NULL);"
+    "CREATE TABLE answer(tick INTEGER NOT NULL, question TEXT NOT NULL, asked TEXT,"
+    " bytes INTEGER NOT NULL, term BLOB NOT NULL, PRIMARY KEY(tick, question)) WITHOUT ROWID;";
+
+const char *const schema_tick_tables[] = {"tick",  "system", "process", "owner",
+                                          "answer", NULL};
+
+int schema_create(sqlite3 *db, struct error *err)
+{
+    struct buf sql;
+    buf_init(&sql, 0);
+    buf_printf(&sql, "BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d; %s",
+               RECORDING_APPLICATION_ID, RECORDING_VERSION, tables);
+    buf_puts(&sql, "CREATE TABLE system(tick INTEGER PRIMARY KEY");
+    for (size_t i = 0; i < system_fields.n; i++)
+        buf_printf(&sql, ", %s REAL", system_fields.fields[i].key);
+    buf_puts(&sql, "); COMMIT;");
+    int rc = db_exec(db, buf_cstr(&sql), err);
+    buf_clear(&sql);
+    return rc;
+}
+
+int schema_check(sqlite3 *db, const char *path, struct error *err)
+{
+    int64_t id = db_int(db, "PRAGMA application_id", -1);
+    int64_t version = db_int(db, "PRAGMA user_version", -1);
+    if (id < 0)
+        return db_fail(db, err, path);
+    if (id != RECORDING_APPLICATION_ID)
+        return error_set(err, ERR_FORMAT, "%s is no recording of beamtop", path);
+    if (version != RECORDING_VERSION)
+        return error_set(err, ERR_FORMAT, "%s: its format is version %lld, this program reads %d",
+                         path, (long long)version, RECORDING_VERSION);
+    return 0;
+}
+
+int schema_prepare_system(sqlite3 *db, sqlite3_stmt **out, struct error *err)
+{
+    struct buf sql;
+    buf_init(&sql, 0);
+    buf_puts(&sql, "INSERT INTO system(tick");
+    for (size_t i = 0; i < system_fields.n; i++)
+        buf_printf(&sql, ", %s", system_fields.fields[i].key);
+    buf_puts(&sql, ") VALUES(?");
+    for (size_t i = 0; i < system_fields.n; i++)
+        buf_puts(&sql, ",?");
+    buf_puts(&sql, ")");
+    int rc = db_prepare(db, out, buf_cstr(&sql), err);
+    buf_clear(&sql);
+    return rc;
+}

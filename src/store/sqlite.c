@@ -1,0 +1,90 @@
+#include "sqlite.h"
+
+#include <math.h>
+#include <string.h>
+
+int db_fail(sqlite3 *db, struct error *err, const char *what)
+{
+    int rc = sqlite3_extended_errcode(db) & 0xff;
+    enum err code = ERR_SYSTEM;
+    if (rc == SQLITE_FULL)
+        code = ERR_LIMIT;
+    if (rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB)
+        code = ERR_FORMAT;
+    return error_set(err, code, "%s: %s", what, sqlite3_errmsg(db));
+}
+
+int db_exec(sqlite3 *db, const char *sql, struct error *err)
+{
+    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : db_fail(db, err, "recording");
+}
+
+int db_prepare(sqlite3 *db, sqlite3_stmt **out, const char *sql, struct error *err)
+{
+    if (sqlite3_prepare_v2(db, sql, -1, out, NULL) == SQLITE_OK)
+        return 0;
+    return db_fail(db, err, "recording");
+}
+
+int db_run(sqlite3 *db, sqlite3_stmt *stmt, struct error *err)
+{
+    int rc = sqlite3_step(stmt);
+    if (rc != SQLITE_DONE && rc != SQLITE_ROW)
+        db_fail(db, err, "recording");
+    sqlite3_reset(stmt);
+    sqlite3_clear_bindings(stmt);
+    return rc == SQLITE_DONE || rc == SQLITE_ROW ? 0 : (int)err->code;
+}
+
+int64_t db_int(sqlite3 *db, const char *sql, int64_t otherwise)
+{
+    sqlite3_stmt *stmt = NULL;
+    int64_t v = otherwise;
+    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK &&
+        sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_type(stmt, 0) != SQLITE_NULL)
+        v = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    return v;
+}
+
+void db_bind_real(sqlite3_stmt *stmt, int at, double v)
+{
+    if (isnan(v))
+        sqlite3_bind_null(stmt, at);
+    else
+        sqlite3_bind_double(stmt, at, v);
+}
+
+void db_bind_int(sqlite3_stmt *stmt, int at, int64_t v)
+{
+    if (v < 0)
+        sqlite3_bind_null(stmt, at);
+    else
+        sqlite3_bind_int64(stmt, at, v);
+}
+
+void db_bind_text(sqlite3_stmt *stmt, int at, struct slice text)
+{
+    if (text.len == 0)
+        sqlite3_bind_null(stmt, at);
+    else
+        sqlite3_bind_text64(stmt, at, text.s, text.len, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+double db_column_real(sqlite3_stmt *stmt, int at)
+{
+    return sqlite3_column_type(stmt, at) == SQLITE_NULL ? (double)NAN
+                                                        : sqlite3_column_double(stmt, at);
+}
+
+int64_t db_column_int(sqlite3_stmt *stmt, int at)
+{
+    return sqlite3_column_type(stmt, at) == SQLITE_NULL ? -1 : sqlite3_column_int64(stmt, at);
+}
+
+struct slice db_column_text(sqlite3_stmt *stmt, int at)
+{
+    const char *s = (const char *)sqlite3_column_text(stmt, at);
+    size_t len = (size_t)sqlite3_column_bytes(stmt, at);
+    return s ? (struct slice){s, len} : (struct slice){"", 0};
+}
