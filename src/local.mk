@@ -140,6 +140,7 @@ src_libstore_a_SOURCES = \
 	src/store/recorder_internal.h \
 	src/store/recorder_rows.c \
 	src/store/recording.c \
+	src/store/recording_internal.h \
 	src/store/recording_schema.c \
 	src/store/recording_schema.h \
 	src/store/recording_sums.c \
@@ -269,4 +270,4 @@ src_beamtop_SOURCES = \
 	src/app/trigger.c src/app/trigger.h
 src_beamtop_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(JANSSON_CFLAGS)
 src_beamtop_LDADD = src/libui.a src/libstore.a $(NCURSES_LIBS) $(READLINE_LIBS) \
-	$(JANSSON_LIBS) $(TRACE_LIBS)
+	$(JANSSON_LIBS) $(SQLITE_LIBS) $(ZLIB_LIBS) $(TRACE_LIBS)

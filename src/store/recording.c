@@ -1,0 +1,229 @@
+#include "recording_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/model/column.h"
+#include "json.h"
+#include "recording_schema.h"
+
+/* ---- open */
+
+static const char *meta_text(struct recording *r, const char *key)
+{
+    sqlite3_stmt *s = NULL;
+    const char *text = "";
+    struct error ignored = {.code = ERR_NONE};
+    if (db_prepare(r->db, &s, "SELECT value FROM meta WHERE key = ?", &ignored) != 0)
+        return text;
+    sqlite3_bind_text(s, 1, key, -1, SQLITE_STATIC);
+    if (sqlite3_step(s) == SQLITE_ROW) {
+        struct slice v = db_column_text(s, 0);
+        text = arena_strndup(&r->arena, v.s, v.len);
+    }
+    sqlite3_finalize(s);
+    return text;
+}
+
+static void take_info(struct recording *r)
+{
+    struct recording_info *i = &r->info;
+    i->node = meta_text(r, "node");
+    i->otp = meta_text(r, "otp");
+    i->label = meta_text(r, "label");
+    i->end = meta_text(r, "end");
+    i->ticks = db_int(r->db, "SELECT max(id) FROM tick", 0);
+    i->first_us = db_int(r->db, "SELECT wall_us FROM tick WHERE wall_us NOT NULL ORDER BY id LIMIT 1", -1);
+    i->last_us = db_int(r->db, "SELECT wall_us FROM tick WHERE wall_us NOT NULL ORDER BY id DESC LIMIT 1", -1);
+    i->interval_s = (double)db_int(r->db, "SELECT value FROM meta WHERE key = 'interval_us'", 0) / 1e6;
+    i->has_answers = db_int(r->db, "SELECT 1 FROM answer LIMIT 1", 0) == 1;
+    i->has_processes = db_int(r->db, "SELECT 1 FROM process LIMIT 1", 0) == 1;
+    i->has_calls = db_int(r->db, "SELECT 1 FROM call_window LIMIT 1", 0) == 1;
+    i->has_events = db_int(r->db, "SELECT 1 FROM event LIMIT 1", 0) == 1;
+    i->redacted = db_int(r->db, "SELECT value FROM meta WHERE key = 'redacted'", 0) == 1;
+    i->thinned = db_int(r->db, "SELECT value FROM meta WHERE key = 'thinned'", -1) >= 0;
+}
+
+int recording_open(struct recording **out, const char *path, struct error *err)
+{
+    if (access(path, R_OK) != 0)
+        return error_set(err, ERR_NOT_FOUND, "%s cannot be read: %s", path, strerror(errno));
+    struct recording *r = alloc_zero(1, sizeof *r);
+    arena_init(&r->arena);
+    arena_init(&r->result);
+    buf_init(&r->term, 0);
+    /* A file whose recorder was killed has its last ticks beside it, which only a writer may take in. */
+    int modes[] = {SQLITE_OPEN_READWRITE, SQLITE_OPEN_READONLY};
+    int rc = SQLITE_ERROR;
+    for (size_t i = 0; i < ARRAY_LEN(modes) && rc != SQLITE_OK; i++) {
+        sqlite3_close(r->db);
+        rc = sqlite3_open_v2(path, &r->db, modes[i] | SQLITE_OPEN_NOMUTEX, NULL);
+    }
+    if (rc != SQLITE_OK)
+        db_fail(r->db, err, path);
+    else if (schema_check(r->db, path, err) == 0)
+        take_info(r);
+    if (err->code == ERR_NONE && r->info.ticks == 0)
+        error_set(err, ERR_FORMAT, "%s has no tick: its recorder ended before the node had answered", path);
+    if (err->code == ERR_NONE) {
+        *out = r;
+        return 0;
+    }
+    recording_close(r);
+    return (int)err->code;
+}
+
+void recording_close(struct recording *r)
+{
+    if (!r)
+        return;
+    sqlite3_close(r->db);
+    arena_clear(&r->arena);
+    arena_clear(&r->result);
+    buf_clear(&r->term);
+    free(r);
+}
+
+const struct recording_info *recording_info(const struct recording *r)
+{
+    return &r->info;
+}
+
+/* ---- ticks */
+
+/* A number that a question with one number gives; -1: none. */
+static int64_t ask_int(struct recording *r, const char *sql, int64_t arg)
+{
+    sqlite3_stmt *s = NULL;
+    struct error ignored = {.code = ERR_NONE};
+    int64_t v = -1;
+    if (db_prepare(r->db, &s, sql, &ignored) != 0)
+        return -1;
+    sqlite3_bind_int64(s, 1, arg);
+    if (sqlite3_step(s) == SQLITE_ROW)
+        v = sqlite3_column_type(s, 0) == SQLITE_NULL ? -1 : sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    return v;
+}
+
+int64_t recording_tick_at(struct recording *r, int64_t wall_us)
+{
+    int64_t tick = ask_int(r, "SELECT id FROM tick WHERE wall_us <= ? ORDER BY wall_us DESC LIMIT 1",
+                           wall_us);
+    return tick < 0 ? 0 : tick;
+}
+
+int64_t recording_tick_wall_us(struct recording *r, int64_t tick)
+{
+    return ask_int(r, "SELECT wall_us FROM tick WHERE id = ?", tick);
+}
+
+int64_t recording_tick_mono_ns(struct recording *r, int64_t tick)
+{
+    int64_t ns = -1;
+    sqlite3_stmt *s = NULL;
+    struct error ignored = {.code = ERR_NONE};
+    if (db_prepare(r->db, &s, "SELECT mono_ns FROM tick WHERE id = ?", &ignored) != 0)
+        return -1;
+    sqlite3_bind_int64(s, 1, tick);
+    if (sqlite3_step(s) == SQLITE_ROW)
+        ns = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    return ns;
+}
+
+bool recording_gap_before(struct recording *r, int64_t tick)
+{
+    return ask_int(r, "SELECT 1 FROM gap WHERE from_tick = ?", tick - 1) == 1;
+}
+
+size_t recording_marks(struct recording *r, const struct recording_mark **out)
+{
+    sqlite3_stmt *s = NULL;
+    struct error ignored = {.code = ERR_NONE};
+    size_t n = 0;
+    int64_t most = db_int(r->db, "SELECT count(*) FROM mark", 0);
+    arena_reset(&r->result);
+    struct recording_mark *marks = arena_alloc(&r->result, ((size_t)most + 1) * sizeof *marks);
+    *out = marks;
+    if (db_prepare(r->db, &s, "SELECT coalesce(wall_us, here_us), text FROM mark ORDER BY 1", &ignored) != 0)
+        return 0;
+    while (n < (size_t)most && sqlite3_step(s) == SQLITE_ROW) {
+        struct slice text = db_column_text(s, 1);
+        marks[n++] = (struct recording_mark){sqlite3_column_int64(s, 0),
+                                             arena_strndup(&r->result, text.s, text.len)};
+    }
+    sqlite3_finalize(s);
+    return n;
+}
+
+/* ---- answers */
+
+/* How a scan was asked for; false: the text is none that we wrote. */
+static bool read_asked(struct slice text, struct want_scan *out)
+{
+    const char *sort = "";
+    int by_delta = 0, ascending = 0, own = 0, filtered = 0;
+    json_int_t rows = 0, items = 0;
+    json_t *o = json_loadb(text.s, text.len, 0, NULL);
+    bool ok = o && json_unpack(o, "{s:s,s:b,s:b,s:I,s:I,s:b,s:b}", "sort", &sort, "by_delta",
+                               &by_delta, "ascending", &ascending, "rows", &rows, "items", &items,
+                               "own", &own, "filtered", &filtered) == 0;
+    memset(out, 0, sizeof *out);
+    const struct proc_column *column = ok && *sort ? proc_column_find(sort) : NULL;
+    out->sort_key = column ? column->key : NULL;
+    out->by_delta = by_delta;
+    out->ascending = ascending;
+    out->own = own;
+    out->filtered = filtered;
+    out->rows = rows > 0 && rows <= LIMIT_ROWS ? (int)rows : LIMIT_ROWS;
+    out->items = (uint32_t)items;
+    json_decref(o);
+    return ok;
+}
+
+static int inflate_term(struct recording *r, sqlite3_stmt *s, struct error *err)
+{
+    int64_t bytes = sqlite3_column_int64(s, 2);
+    const void *blob = sqlite3_column_blob(s, 3);
+    uLongf size = (uLongf)bytes;
+    if (bytes <= 0 || bytes > (int64_t)LIMIT_RECORDED_TERM_BYTES || !blob)
+        return error_set(err, ERR_FORMAT, "an answer of the recording has a size it cannot have");
+    uint8_t *term = alloc_array((size_t)bytes, 1);
+    int rc = uncompress(term, &size, blob, (uLong)sqlite3_column_bytes(s, 3));
+    buf_reset(&r->term);
+    if (rc == Z_OK)
+        buf_put(&r->term, term, size);
+    free(term);
+    return rc == Z_OK ? 0 : error_set(err, ERR_FORMAT, "an answer of the recording is damaged");
+}
+
+int recording_answers(struct recording *r, int64_t tick, recording_answer_fn *fn, void *arg,
+                      struct error *err)
+{
+    sqlite3_stmt *s = NULL;
+    if (db_prepare(r->db, &s, "SELECT question, asked, bytes, term FROM answer WHERE tick = ?"
+                              " ORDER BY question <> 'node', question <> 'system'", err) != 0)
+        return (int)err->code;
+    sqlite3_bind_int64(s, 1, tick);
+    int rc = 0;
+    while (rc == 0 && sqlite3_step(s) == SQLITE_ROW) {
+        struct want_scan asked;
+        bool has_asked = read_asked(db_column_text(s, 1), &asked);
+        char question[32] = "";
+        struct slice name = db_column_text(s, 0);
+        if (name.len >= sizeof question)
+            continue;
+        memcpy(question, name.s, name.len);
+        rc = inflate_term(r, s, err);
+        if (rc == 0)
+            rc = fn(arg, question, r->term.data, r->term.len, has_asked ? &asked : NULL, err);
+    }
+    sqlite3_finalize(s);
+    return rc;
+}
