@@ -96,6 +96,9 @@ UNIT_STORE += tests/unit/store/test_trace_sink
 tests_unit_store_test_trace_sink_SOURCES = tests/unit/store/test_trace_sink.c
 tests_unit_store_test_trace_sink_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_store_test_trace_sink_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
+UNIT_STORE += tests/unit/store/test_recording
+tests_unit_store_test_recording_SOURCES = tests/unit/model/answers.h tests/unit/store/test_recording.c
+tests_unit_store_test_recording_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
 EXTRA_DIST += docs/json.md
 # ---- ui
 UNIT_UI = tests/unit/ui/test_canvas

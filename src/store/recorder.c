@@ -1,3 +1,5 @@
+#include <config.h>
+
 #include "recorder_internal.h"
 
 #include <assert.h>
@@ -189,7 +191,7 @@ void recorder_answer(struct recorder *r, const char *question, const uint8_t *te
     uLongf size = compressBound((uLong)len);
     if (r->ended)
         return;
-    uint8_t *deflated = alloc_array(size, 1);
+    uint8_t *deflated = alloc_zero(size, 1);
     int rc = compress2(deflated, &size, term, (uLong)len, Z_BEST_SPEED + 2);
     assert(rc == Z_OK); /* the room is the bound's */
     (void)rc;
@@ -414,10 +416,12 @@ int recorder_tick(struct recorder *r, const struct model *m, int64_t here_us, st
     if (r->ended)
         return error_set(err, ERR_USAGE, "the recording has ended");
     int rc = write_tick(r, m, here_us, err);
-    if (rc == ERR_LIMIT && r->options.thin) {
-        struct error full = *err;
+    while (rc == ERR_LIMIT && r->options.thin) {
+        struct error thinning = {.code = ERR_NONE};
+        if (!recorder_thin(r, &thinning))
+            break;
         error_clear(err);
-        rc = recorder_thin(r, err) ? write_tick(r, m, here_us, err) : error_set(err, full.code, "%s", full.text);
+        rc = write_tick(r, m, here_us, err);
     }
     if (rc == 0) {
         const struct system_sample *sample = model_system(m);

@@ -142,10 +142,12 @@ static int put_sort(struct recorder *r, const char *by, const struct proc_scan *
     struct owner *owners = NULL, *o, *next;
     struct arena arena;
     double known = 0;
+    bool any = false; /* at the first tick there are no shares */
     int rc = 0;
     arena_init(&arena);
     for (size_t i = 0; i < scan->n_rows; i++) {
         struct slice name = name_of(&scan->rows[i]);
+        any = any || !isnan(scan->rows[i].reductions_share);
         if (!scan->rows[i].own && name.len > 0)
             add_to(&owners, &arena, name, &scan->rows[i]);
     }
@@ -155,7 +157,7 @@ static int put_sort(struct recorder *r, const char *by, const struct proc_scan *
             rc = put_owner(r, by, o, err);
         HASH_DEL(owners, o);
     }
-    if (rc == 0 && !isnan(scan->interval_s))
+    if (rc == 0 && any)
         rc = put_rest(r, by, known, err);
     arena_clear(&arena);
     return rc;
@@ -165,6 +167,7 @@ static int put_sort(struct recorder *r, const char *by, const struct proc_scan *
 static int put_apps(struct recorder *r, const struct apps_detail *apps, struct error *err)
 {
     double known = 0;
+    bool any = false;
     for (size_t i = 0; i < apps->n_rows; i++) {
         const struct app_row *a = &apps->rows[i];
         const struct owner o = {.name = a->name, .kind = "", .processes = a->processes,
@@ -173,10 +176,11 @@ static int put_apps(struct recorder *r, const struct apps_detail *apps, struct e
                                 .memory_bytes = (double)a->memory_bytes,
                                 .message_queue_len = (double)a->message_queue_len};
         known += or_zero(a->reductions_share);
+        any = any || !isnan(a->reductions_share);
         if (a->name.len > 0 && put_owner(r, "application", &o, err) != 0)
             return (int)err->code;
     }
-    return put_rest(r, "application", known, err);
+    return any ? put_rest(r, "application", known, err) : 0;
 }
 
 int recorder_put_owners(struct recorder *r, const struct model *m, struct error *err)
@@ -212,24 +216,27 @@ static bool drop(struct recorder *r, const char *sql, int64_t upto, struct error
     return some;
 }
 
+/* Every second of the ticks that are left in the older half, whatever earlier thinning took. */
+static const char thin_ticks[] =
+    "DELETE FROM tick WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER (ORDER BY id) AS n"
+    " FROM tick WHERE id <= ?) WHERE n % 2 = 0)";
+
 bool recorder_thin(struct recorder *r, struct error *err)
 {
     int64_t middle = db_int(r->db, "SELECT (min(tick) + max(tick)) / 2 FROM answer", 0);
     char sql[120];
-    bool some = middle > 0 && drop(r, "DELETE FROM answer WHERE tick <= ?", middle, err);
-    if (!some && err->code == ERR_NONE) {
-        middle = db_int(r->db, "SELECT (min(id) + max(id)) / 2 FROM tick", 0);
-        for (size_t i = 0; schema_tick_tables[i] && err->code == ERR_NONE; i++) {
-            bool is_tick = strcmp(schema_tick_tables[i], "tick") == 0;
-            const char *id = is_tick ? "id" : "tick";
-            /* Every second of those that are left there, whatever earlier thinning took. */
-            snprintf(sql, sizeof sql, "DELETE FROM %s WHERE %s <= ? AND %s %% 2 = %d",
-                     schema_tick_tables[i], id, id, (int)(r->ticks % 2));
-            some = drop(r, sql, middle, err) || some;
-        }
+    if (middle > 0)
+        return drop(r, "DELETE FROM answer WHERE tick <= ?", middle, err);
+    middle = db_int(r->db, "SELECT id FROM tick ORDER BY id LIMIT 1"
+                           " OFFSET (SELECT count(*) / 2 FROM tick)", 0);
+    bool some = drop(r, thin_ticks, middle, err);
+    for (size_t i = 0; some && schema_tick_tables[i] && err->code == ERR_NONE; i++) {
+        snprintf(sql, sizeof sql, "DELETE FROM %s WHERE tick <= ? AND tick NOT IN (SELECT id FROM tick)",
+                 schema_tick_tables[i]);
+        (void)drop(r, sql, middle, err);
     }
     if (some)
-        sqlite3_exec(r->db, "INSERT OR REPLACE INTO meta VALUES('thinned', "
-                            "(SELECT wall_us FROM tick ORDER BY id LIMIT 1))", NULL, NULL, NULL);
+        sqlite3_exec(r->db, "INSERT OR REPLACE INTO meta SELECT 'thinned', wall_us FROM tick"
+                            " ORDER BY id DESC LIMIT 1", NULL, NULL, NULL);
     return some && err->code == ERR_NONE;
 }

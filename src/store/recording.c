@@ -8,6 +8,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
+#include "beamtop/etf/check.h"
 #include "beamtop/model/column.h"
 #include "json.h"
 #include "recording_schema.h"
@@ -194,13 +195,18 @@ static int inflate_term(struct recording *r, sqlite3_stmt *s, struct error *err)
     uLongf size = (uLongf)bytes;
     if (bytes <= 0 || bytes > (int64_t)LIMIT_RECORDED_TERM_BYTES || !blob)
         return error_set(err, ERR_FORMAT, "an answer of the recording has a size it cannot have");
-    uint8_t *term = alloc_array((size_t)bytes, 1);
+    uint8_t *term = alloc_zero((size_t)bytes, 1);
     int rc = uncompress(term, &size, blob, (uLong)sqlite3_column_bytes(s, 3));
     buf_reset(&r->term);
     if (rc == Z_OK)
         buf_put(&r->term, term, size);
     free(term);
-    return rc == Z_OK ? 0 : error_set(err, ERR_FORMAT, "an answer of the recording is damaged");
+    size_t used = 0;
+    struct error bad = {.code = ERR_NONE};
+    if (rc != Z_OK || etf_check_bare(r->term.data, r->term.len, &used, &bad) != 0 ||
+        used != r->term.len)
+        return error_set(err, ERR_FORMAT, "an answer of the recording is damaged");
+    return 0;
 }
 
 int recording_answers(struct recording *r, int64_t tick, recording_answer_fn *fn, void *arg,

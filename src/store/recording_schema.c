@@ -32,8 +32,7 @@ static const char tables[] =
     "CREATE TABLE answer(tick INTEGER NOT NULL, question TEXT NOT NULL, asked TEXT,"
     " bytes INTEGER NOT NULL, term BLOB NOT NULL, PRIMARY KEY(tick, question)) WITHOUT ROWID;";
 
-const char *const schema_tick_tables[] = {"tick",  "system", "process", "owner",
-                                          "answer", NULL};
+const char *const schema_tick_tables[] = {"system", "process", "owner", "answer", NULL};
 
 int schema_create(sqlite3 *db, struct error *err)
 {

@@ -1,0 +1,234 @@
+/* Sums over spans of a recording: what reports and findings are made of. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/store/number.h"
+#include "internal.h"
+#include "recording_internal.h"
+
+/* A key of `system` that the file has as a column; files of an earlier program may lack one. */
+static bool has_key(struct recording *r, const char *key)
+{
+    bool known = false;
+    for (size_t i = 0; i < system_fields.n; i++)
+        known = known || strcmp(system_fields.fields[i].key, key) == 0;
+    return known && sqlite3_table_column_metadata(r->db, NULL, "system", key, NULL, NULL, NULL,
+                                                  NULL, NULL) == SQLITE_OK;
+}
+
+/* The known values of the span in the order of ticks; owned by the caller. */
+static size_t values(struct recording *r, const char *key, int64_t from, int64_t to, double **out)
+{
+    struct error ignored = {.code = ERR_NONE};
+    char sql[160];
+    sqlite3_stmt *s = NULL;
+    size_t n = 0, cap = 0;
+    *out = NULL;
+    snprintf(sql, sizeof sql,
+             "SELECT %s FROM system WHERE tick BETWEEN ? AND ? AND %s NOT NULL ORDER BY tick", key, key);
+    if (!has_key(r, key) || db_prepare(r->db, &s, sql, &ignored) != 0)
+        return 0;
+    sqlite3_bind_int64(s, 1, from);
+    sqlite3_bind_int64(s, 2, to);
+    while (sqlite3_step(s) == SQLITE_ROW) {
+        if (n == cap) {
+            cap = cap ? cap * 2 : 256;
+            *out = alloc_resize(*out, cap, sizeof **out);
+        }
+        (*out)[n++] = sqlite3_column_double(s, 0);
+    }
+    sqlite3_finalize(s);
+    return n;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int recording_stats(struct recording *r, const char *system_key, int64_t from, int64_t to,
+                    struct span_stats *out, struct error *err)
+{
+    double *v = NULL, sum = 0, squares = 0;
+    size_t n = values(r, system_key, from, to, &v);
+    *out = (struct span_stats){NAN, NAN, NAN, NAN, NAN, NAN, NAN, (int64_t)n};
+    if (!number_find(system_key, strlen(system_key)))
+        return error_set(err, ERR_USAGE, "\"%s\" is nothing that a recording has", system_key);
+    if (n == 0)
+        return 0;
+    out->first = v[0];
+    out->last = v[n - 1];
+    for (size_t i = 0; i < n; i++)
+        sum += v[i];
+    out->mean = sum / (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += (v[i] - out->mean) * (v[i] - out->mean);
+    out->stddev = n > 1 ? sqrt(squares / (double)(n - 1)) : (double)NAN;
+    qsort(v, n, sizeof *v, compare);
+    out->min = v[0];
+    out->max = v[n - 1];
+    out->p95 = v[(n - 1) * 95 / 100]; /* nearest rank, from below */
+    free(v);
+    return 0;
+}
+
+size_t recording_series(struct recording *r, const char *system_key, int64_t from, int64_t to,
+                        double *out, size_t most)
+{
+    double *v = NULL;
+    size_t n = values(r, system_key, from, to, &v);
+    size_t parts = n < most ? n : most;
+    for (size_t i = 0; i < parts; i++) {
+        size_t begin = i * n / parts, end = (i + 1) * n / parts;
+        double sum = 0;
+        for (size_t j = begin; j < end; j++)
+            sum += v[j];
+        out[i] = sum / (double)(end - begin);
+    }
+    free(v);
+    return parts;
+}
+
+static struct slice keep(struct recording *r, struct slice text)
+{
+    return (struct slice){arena_strndup(&r->result, text.s, text.len), text.len};
+}
+
+/* Ticks of the span in which owners of that sort are known: who is not there in one had 0 then. */
+static int64_t owner_ticks(struct recording *r, const char *by, int64_t from, int64_t to)
+{
+    struct error ignored = {.code = ERR_NONE};
+    sqlite3_stmt *s = NULL;
+    int64_t n = 0;
+    if (db_prepare(r->db, &s, "SELECT count(DISTINCT tick) FROM owner WHERE by = ? AND tick BETWEEN"
+                              " ? AND ? AND owner IS NULL", &ignored) != 0)
+        return 0;
+    sqlite3_bind_text(s, 1, by, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 2, from);
+    sqlite3_bind_int64(s, 3, to);
+    if (sqlite3_step(s) == SQLITE_ROW)
+        n = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    return n;
+}
+
+/* Only ticks that have the row of the rest count: at the first tick there are no shares. */
+static const char owners_sql[] =
+    "SELECT text.text, max(kind), sum(share), sum(share * share), sum(reductions_per_s),"
+    " sum(memory_bytes), sum(message_queue_len), sum(processes)"
+    " FROM owner LEFT JOIN text ON text.id = owner.owner WHERE by = ?1 AND tick BETWEEN ?2 AND ?3"
+    " AND tick IN (SELECT tick FROM owner WHERE by = ?1 AND owner IS NULL)"
+    " GROUP BY owner.owner ORDER BY owner.owner IS NULL, 3 DESC, 1 LIMIT 1000";
+
+size_t recording_owners(struct recording *r, const char *by, int64_t from, int64_t to,
+                        const struct span_owner **out)
+{
+    struct error ignored = {.code = ERR_NONE};
+    sqlite3_stmt *s = NULL;
+    size_t n = 0;
+    double ticks = (double)owner_ticks(r, by, from, to);
+    arena_reset(&r->result);
+    struct span_owner *owners = arena_alloc(&r->result, 1000 * sizeof *owners);
+    *out = owners;
+    if (ticks < 1 || db_prepare(r->db, &s, owners_sql, &ignored) != 0)
+        return 0;
+    sqlite3_bind_text(s, 1, by, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 2, from);
+    sqlite3_bind_int64(s, 3, to);
+    while (n < 1000 && sqlite3_step(s) == SQLITE_ROW) {
+        struct span_owner *o = &owners[n++];
+        double mean = sqlite3_column_double(s, 2) / ticks;
+        double spread = sqlite3_column_double(s, 3) / ticks - mean * mean;
+        o->owner = keep(r, db_column_text(s, 0));
+        o->kind = keep(r, db_column_text(s, 1));
+        o->share = mean;
+        o->share_stddev = spread > 0 ? sqrt(spread) : 0;
+        o->reductions_per_s = db_column_real(s, 4) / ticks;
+        o->memory_bytes = db_column_real(s, 5) / ticks;
+        o->message_queue_len = db_column_real(s, 6) / ticks;
+        o->processes = db_column_real(s, 7) / ticks;
+    }
+    sqlite3_finalize(s);
+    return n;
+}
+
+/* ---- calls */
+
+static void sum_windows(struct recording *r, int64_t from, int64_t to, struct recorded_window *out)
+{
+    struct error ignored = {.code = ERR_NONE};
+    sqlite3_stmt *s = NULL;
+    *out = (struct recorded_window){.id = -1, .tick = from, .wall_us = -1, .ns = 0, .calls_per_s = NAN};
+    if (db_prepare(r->db, &s, "SELECT min(wall_us), sum(ns), max(functions), sum(calls), sum(lost)"
+                              " FROM call_window WHERE tick BETWEEN ? AND ?", &ignored) != 0)
+        return;
+    sqlite3_bind_int64(s, 1, from);
+    sqlite3_bind_int64(s, 2, to);
+    if (sqlite3_step(s) == SQLITE_ROW) {
+        out->wall_us = db_column_int(s, 0);
+        out->ns = sqlite3_column_int64(s, 1);
+        out->functions = db_column_int(s, 2);
+        out->calls = sqlite3_column_int64(s, 3);
+        out->lost = sqlite3_column_int64(s, 4);
+        if (out->ns > 0)
+            out->calls_per_s = (double)out->calls * 1e9 / (double)out->ns;
+    }
+    sqlite3_finalize(s);
+}
+
+static const char calls_sql[] =
+    "SELECT m.text, f.text, arity, sum(call.calls), sum(own_us), sum(words) FROM call"
+    " JOIN call_window w ON w.id = call.window JOIN text m ON m.id = module"
+    " JOIN text f ON f.id = function WHERE w.tick BETWEEN ? AND ?"
+    " GROUP BY module, function, arity ORDER BY 4 DESC, 1, 2, 3 LIMIT 1000";
+
+size_t recording_calls(struct recording *r, int64_t from, int64_t to,
+                       const struct recorded_call **out, struct recorded_window *sums)
+{
+    struct error ignored = {.code = ERR_NONE};
+    sqlite3_stmt *s = NULL;
+    size_t n = 0;
+    arena_reset(&r->result);
+    struct recorded_call *calls = arena_alloc(&r->result, 1000 * sizeof *calls);
+    *out = calls;
+    sum_windows(r, from, to, sums);
+    if (db_prepare(r->db, &s, calls_sql, &ignored) != 0)
+        return 0;
+    sqlite3_bind_int64(s, 1, from);
+    sqlite3_bind_int64(s, 2, to);
+    while (n < 1000 && sqlite3_step(s) == SQLITE_ROW) {
+        struct recorded_call *c = &calls[n++];
+        c->module = keep(r, db_column_text(s, 0));
+        c->function = keep(r, db_column_text(s, 1));
+        c->arity = sqlite3_column_int64(s, 2);
+        c->calls = db_column_int(s, 3);
+        c->own_us = db_column_int(s, 4);
+        c->words = db_column_int(s, 5);
+        c->share = sums->calls > 0 ? (double)c->calls / (double)sums->calls : (double)NAN;
+    }
+    sqlite3_finalize(s);
+    sums->top = calls;
+    sums->n_top = n;
+    return n;
+}
+
+const char *recording_fact(struct recording *r, const char *key, int64_t tick)
+{
+    struct error ignored = {.code = ERR_NONE};
+    sqlite3_stmt *s = NULL;
+    const char *json = NULL;
+    if (db_prepare(r->db, &s, "SELECT value FROM fact WHERE key = ? AND tick <= ? ORDER BY tick"
+                              " DESC LIMIT 1", &ignored) != 0)
+        return NULL;
+    sqlite3_bind_text(s, 1, key, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 2, tick);
+    arena_reset(&r->result);
+    if (sqlite3_step(s) == SQLITE_ROW)
+        json = keep(r, db_column_text(s, 0)).s;
+    sqlite3_finalize(s);
+    return json;
+}

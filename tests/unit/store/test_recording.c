@@ -1,0 +1,361 @@
+/* A recording is written tick by tick, read back, replayed, cut off by force, filled to its cap. */
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../model/answers.h"
+#include "beamtop/store/recording.h"
+
+/* ---- a node with known numbers: reductions grow by 1000 a second */
+
+static void system_text(char *out, size_t size, int second)
+{
+    snprintf(out, size,
+             "{system, %lld, %lld, %d, {%d, 600, 500, 400, 50, 40, 30, 20, 10}, {41, 2, 9000, 12}, "
+             "{%d, [2,1,4,5]}, {%d, 10, 20, 30, 40, 50}, [{1,%d,%d},{2,0,%d},{3,0,%d},{4,0,%d},"
+             "{5,0,%d},{6,0,%d}], {2048, 4096}}",
+             -576460000000000000LL + second * 1000000000LL, 1700000000000000LL + second * 1000000LL,
+             second * 1000, 1000 + second, second % 7, 1000 * second, second * 10, second * 100,
+             second * 100, second * 100, second * 100, second * 100, second * 100);
+}
+
+static void scan_text(char *out, size_t size, int second)
+{
+    snprintf(out, size,
+             "{scan, %lld, 1000000000, 1234, 50, 50, 2, "
+             "[{<0.41.0>, %d, 500, {{shop_cart, {shop_cart,init,1}, <<\"cart\">>, shop, "
+             "{proc_lib,init_p,5}}, %d, 3, 4096, {gen_server,loop,7}}}, "
+             "{<0.42.1>, %d, 300, {{undefined, {logger_olp,init,1}, undefined, undefined, "
+             "{erlang,apply,2}}, %d, 0, 2048, undefined}}], []}",
+             -576460000000000000LL + second * 1000000000LL, second * 500, second * 500,
+             second * 300, second * 300);
+}
+
+static void take(struct recorder *r, struct model *m, enum answer_kind kind, const char *question,
+                 const char *text)
+{
+    struct error err = {.code = ERR_NONE};
+    struct term t = term_of(text);
+    size_t len = 0;
+    const uint8_t *bytes = builder_bytes(t.builder, &len);
+    if (give(m, kind, text, &err) < 0)
+        fail_msg("%s", err.text);
+    recorder_answer(r, question, bytes + 1, len - 1, kind == ANSWER_SCAN ? &scan_want : NULL);
+    term_free(&t);
+}
+
+static int tick(struct recorder *r, struct model *m, int second, struct error *err)
+{
+    char text[1200];
+    if (second == 1)
+        take(r, m, ANSWER_NODE, "node", NODE_ANSWER);
+    system_text(text, sizeof text, second);
+    take(r, m, ANSWER_SYSTEM, "system", text);
+    scan_text(text, sizeof text, second);
+    take(r, m, ANSWER_SCAN, "scan", text);
+    return recorder_tick(r, m, 1700000000000000LL + second * 1000000LL, err);
+}
+
+/* ---- files */
+
+struct place {
+    char dir[64], path[96];
+};
+
+static void place_make(struct place *p)
+{
+    snprintf(p->dir, sizeof p->dir, "/tmp/beamtop-recording-XXXXXX");
+    assert_non_null(mkdtemp(p->dir));
+    snprintf(p->path, sizeof p->path, "%s/a.btr", p->dir);
+}
+
+static void place_clear(const struct place *p)
+{
+    static const char *const ends[] = {"", "-wal", "-shm"};
+    char path[128];
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s%s", p->path, ends[i]);
+        unlink(path);
+    }
+    assert_int_equal(rmdir(p->dir), 0);
+}
+
+static struct recorder *begin(const char *path, uint64_t max_bytes, bool thin)
+{
+    const struct recorder_options options = {
+        .node = "mq1@host", .label = "before", .interval_s = 1, .max_bytes = max_bytes, .thin = thin};
+    struct error err = {.code = ERR_NONE};
+    struct recorder *r = NULL;
+    if (recorder_open(&r, path, &options, &err) != 0)
+        fail_msg("%s", err.text);
+    return r;
+}
+
+static struct recording *reopen(const char *path)
+{
+    struct error err = {.code = ERR_NONE};
+    struct recording *r = NULL;
+    if (recording_open(&r, path, &err) != 0)
+        fail_msg("%s", err.text);
+    return r;
+}
+
+static void write_ticks(struct recorder *r, int n)
+{
+    struct error err = {.code = ERR_NONE};
+    struct model *m = model_new();
+    for (int i = 1; i <= n; i++)
+        if (tick(r, m, i, &err) != 0)
+            fail_msg("tick %d: %s", i, err.text);
+    model_free(m);
+}
+
+/* ---- tests */
+
+static void add_extras(struct recorder *r)
+{
+    static const struct recorded_call calls[] = {
+        {{"shop_cart", 9}, {"add", 3}, 2, 30, 900, -1, 0.75},
+        {{"shop_cart", 9}, {"get", 3}, 1, 10, -1, 44, 0.25},
+    };
+    const struct recorded_window w = {.wall_us = 1700000002000000, .ns = 2000000000, .functions = 200,
+                                      .calls = 40, .lost = 1, .calls_per_s = 20, .top = calls, .n_top = 2};
+    recorder_window(r, &w);
+    recorder_mark(r, 5, 1700000002500000, "deploy");
+    recorder_fact(r, "logger", "{\"a\":1}");
+    recorder_fact(r, "logger", "{\"a\":1}");
+    recorder_event(r, 7, "{\"kind\":\"call\"}", 15);
+    recorder_gap(r, 9, "link lost");
+}
+
+static void test_written_and_read(void **state)
+{
+    (void)state;
+    struct error err = {.code = ERR_NONE};
+    struct place p;
+    place_make(&p);
+    struct recorder *r = begin(p.path, 0, false);
+    struct model *m = model_new();
+    for (int i = 1; i <= 5; i++) {
+        if (i == 3)
+            add_extras(r);
+        assert_int_equal(tick(r, m, i, &err), 0);
+    }
+    assert_int_equal(recorder_ticks(r), 5);
+    assert_int_equal(recorder_close(r, "stopped", &err), 0);
+    model_free(m);
+
+    struct recording *f = reopen(p.path);
+    const struct recording_info *info = recording_info(f);
+    assert_string_equal(info->node, "mq1@host");
+    assert_string_equal(info->otp, "25");
+    assert_string_equal(info->label, "before");
+    assert_string_equal(info->end, "stopped");
+    assert_int_equal(info->ticks, 5);
+    assert_int_equal(info->first_us, 1700000001000000);
+    assert_int_equal(info->last_us, 1700000005000000);
+    assert_true(info->has_answers && info->has_processes && info->has_calls && info->has_events);
+    assert_int_equal(recording_tick_at(f, 1700000003500000), 3);
+    assert_int_equal(recording_tick_at(f, 1), 0);
+    assert_true(recording_gap_before(f, 3));
+    assert_false(recording_gap_before(f, 4));
+
+    struct span_stats s;
+    assert_int_equal(recording_stats(f, "memory_total_bytes", 2, 4, &s, &err), 0);
+    assert_int_equal(s.n, 3);
+    assert_true(s.mean == 1003 && s.min == 1002 && s.max == 1004 && s.first == 1002);
+    assert_true(recording_stats(f, "no_such", 1, 5, &s, &err) == ERR_USAGE);
+
+    const struct span_owner *owners;
+    assert_int_equal(recording_owners(f, "module", 1, 5, &owners), 3);
+    assert_int_equal(owners[0].owner.len, 9);
+    assert_memory_equal(owners[0].owner.s, "shop_cart", 9);
+    assert_true(fabs(owners[0].share - 0.5) < 0.01);
+    assert_memory_equal(owners[1].kind.s, "logger", 6);
+    assert_true(fabs(owners[1].share - 0.3) < 0.01);
+    assert_int_equal(owners[2].owner.len, 0);
+
+    const struct recorded_call *calls;
+    struct recorded_window sums;
+    assert_int_equal(recording_calls(f, 1, 5, &calls, &sums), 2);
+    assert_memory_equal(calls[0].function.s, "add", 3);
+    assert_int_equal(calls[0].own_us, 900);
+    assert_int_equal(calls[1].own_us, -1);
+    assert_true(sums.calls_per_s == 20 && sums.lost == 1);
+
+    const struct recording_mark *marks;
+    assert_int_equal(recording_marks(f, &marks), 1);
+    assert_string_equal(marks[0].text, "deploy");
+    assert_null(recording_fact(f, "logger", 2));
+    assert_string_equal(recording_fact(f, "logger", 4), "{\"a\":1}");
+    recording_close(f);
+    place_clear(&p);
+}
+
+static int replay_answer(void *arg, const char *question, const uint8_t *term, size_t len,
+                         const struct want_scan *asked, struct error *err)
+{
+    struct model *m = arg;
+    if (strcmp(question, "node") == 0)
+        return model_take_node(m, term, len, err);
+    if (strcmp(question, "system") == 0)
+        return model_take_system(m, term, len, err);
+    return model_take_scan(m, term, len, asked, 1, err);
+}
+
+/* What a live model told at a tick, a model that is given the answers again tells too. */
+static void test_replayed(void **state)
+{
+    (void)state;
+    struct error err = {.code = ERR_NONE};
+    struct place p;
+    struct model *live = model_new(), *again = model_new();
+    place_make(&p);
+    struct recorder *r = begin(p.path, 0, false);
+    for (int i = 1; i <= 4; i++)
+        assert_int_equal(tick(r, live, i, &err), 0);
+    recorder_close(r, "stopped", &err);
+    struct recording *f = reopen(p.path);
+    for (int i = 1; i <= 4; i++)
+        if (recording_answers(f, i, replay_answer, again, &err) != 0)
+            fail_msg("%s", err.text);
+    const struct system_sample *a = model_system(live), *b = model_system(again);
+    assert_true(a->reductions_per_s == b->reductions_per_s && a->use_normal == b->use_normal);
+    assert_true(a->reductions_per_s == 1000);
+    const struct proc_scan *x = model_scan(live), *y = model_scan(again);
+    assert_int_equal(x->n_rows, y->n_rows);
+    assert_string_equal(x->sort_key, y->sort_key);
+    for (size_t i = 0; i < x->n_rows; i++) {
+        assert_true(x->rows[i].reductions_per_s == y->rows[i].reductions_per_s);
+        assert_true(x->rows[i].reductions_share == y->rows[i].reductions_share);
+    }
+    recording_close(f);
+    model_free(live);
+    model_free(again);
+    place_clear(&p);
+}
+
+/* kill -9 between and within transactions: the file opens, is whole, lacks at most a tick. */
+static void test_killed(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 20; round++) {
+        struct place p;
+        int pipes[2];
+        char done = 0, last = 0;
+        place_make(&p);
+        assert_int_equal(pipe(pipes), 0);
+        pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0) {
+            struct error err = {.code = ERR_NONE};
+            struct recorder *r = begin(p.path, 0, false);
+            struct model *m = model_new();
+            for (int i = 1; i < 100; i++) {
+                char c = (char)i;
+                if (tick(r, m, i, &err) != 0 || write(pipes[1], &c, 1) != 1)
+                    _exit(1);
+            }
+            pause();
+        }
+        for (int i = 0; i < 1 + round * 3 && read(pipes[0], &done, 1) == 1; i++)
+            last = done;
+        usleep((useconds_t)(rand() % 2000));
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        close(pipes[1]);
+        while (read(pipes[0], &done, 1) == 1)
+            last = done;
+        close(pipes[0]);
+        struct recording *f = reopen(p.path);
+        if (recording_info(f)->ticks < last)
+            fail_msg("round %d: %d ticks were written, %lld are there", round, last,
+                     (long long)recording_info(f)->ticks);
+        recording_close(f);
+        place_clear(&p);
+    }
+}
+
+static void test_full(void **state)
+{
+    (void)state;
+    struct error err = {.code = ERR_NONE};
+    struct place p;
+    place_make(&p);
+    struct recorder *r = begin(p.path, 400 * 1024, false);
+    struct model *m = model_new();
+    int i = 1;
+    while (i < 5000 && tick(r, m, i, &err) == 0)
+        i++;
+    assert_int_equal(err.code, ERR_LIMIT);
+    assert_true(recorder_bytes(r) <= 400 * 1024);
+    assert_int_equal(recorder_ticks(r), i - 1);
+    recorder_close(r, "full", &err);
+    struct recording *f = reopen(p.path);
+    assert_int_equal(recording_info(f)->ticks, i - 1);
+    assert_true(recording_tick_wall_us(f, i - 1) > 0);
+    recording_close(f);
+    model_free(m);
+    place_clear(&p);
+}
+
+static void test_thinned(void **state)
+{
+    (void)state;
+    struct error err = {.code = ERR_NONE};
+    struct place p;
+    place_make(&p);
+    struct recorder *r = begin(p.path, 400 * 1024, true);
+    write_ticks(r, 3000);
+    assert_int_equal(recorder_ticks(r), 3000);
+    assert_true(recorder_bytes(r) <= 400 * 1024);
+    recorder_close(r, "stopped", &err);
+    struct recording *f = reopen(p.path);
+    assert_true(recording_info(f)->thinned);
+    assert_int_equal(recording_info(f)->ticks, 3000);
+    struct span_stats s;
+    assert_int_equal(recording_stats(f, "run_queue", 1, 3000, &s, &err), 0);
+    assert_true(s.n > 300 && s.n < 3000);
+    assert_true(recording_tick_wall_us(f, 3000) > 0 && recording_tick_wall_us(f, 2999) > 0);
+    recording_close(f);
+    place_clear(&p);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    struct error err = {.code = ERR_NONE};
+    struct recording *f = NULL;
+    struct recorder *r = NULL;
+    struct place p;
+    place_make(&p);
+    assert_int_equal(recording_open(&f, p.path, &err), ERR_NOT_FOUND);
+    FILE *file = fopen(p.path, "w");
+    fputs("no database at all, but long enough to be looked at as one: 0123456789 0123456789 0123456789", file);
+    fclose(file);
+    error_clear(&err);
+    assert_int_equal(recording_open(&f, p.path, &err), ERR_FORMAT);
+    const struct recorder_options options = {.node = "a@b", .interval_s = 1};
+    error_clear(&err);
+    assert_int_equal(recorder_open(&r, p.path, &options, &err), ERR_USAGE);
+    error_clear(&err);
+    assert_true(recorder_open(&r, "/nonexistent/a.btr", &options, &err) < 0);
+    place_clear(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_written_and_read), cmocka_unit_test(test_replayed),
+        cmocka_unit_test(test_killed),           cmocka_unit_test(test_full),
+        cmocka_unit_test(test_thinned),          cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
