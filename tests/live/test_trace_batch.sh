@@ -181,7 +181,11 @@ follows_recursion_and_tail_calls() {
 tells_calls_that_were_killed_and_those_that_did_not_come_back() {
     traced_json 0 'batch_load:doomed(_) -> return' --events 2 --time 3s || return 1
     holds '[.[] | select(.kind == "call")] | length == 2' &&
-        holds '[.[] | select(.kind == "exception")] | map(.result) == ["killed", "killed"]' &&
+        if [ "$1" -lt 27 ]; then
+            holds '[.[] | select(.kind == "exception")] | map(.result) == ["killed", "killed"]'
+        else # the VM does not tell it
+            holds '.[-1].counters.open == 2'
+        fi &&
         traced_json 0 'batch_load:nap -> return' --time 2s &&
         holds '([.[] | select(.kind == "call")] | length) == ([.[] | select(.kind == "return")] | length) + 1' &&
         holds '.[-1].counters.open == 1' && traced 0 'batch_load:nap -> return' --time 2s && says ' 1 not back'
