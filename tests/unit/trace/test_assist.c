@@ -1,0 +1,304 @@
+/* What a prompt is told of its line by a target that is played here. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/etf/parse.h"
+#include "beamtop/etf/print.h"
+#include "beamtop/trace/assist.h"
+
+#define NODE "there@host"
+
+/* At most one question is open. */
+struct target {
+    struct assist *assist;
+    bool open;
+    enum question question;
+    char arg[1000];
+    answer_fn *fn;
+    void *fn_arg;
+    unsigned asked, changes;
+    uint64_t now;
+};
+
+static int fake_ask(void *ctx, enum question question, const struct builder *arg,
+                    unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err)
+{
+    struct target *t = ctx;
+    struct buf text;
+    size_t len;
+    const uint8_t *bytes = builder_bytes(arg, &len);
+    (void)err;
+    assert_false(t->open);
+    assert_true(deadline_ms > 0);
+    buf_init(&text, 0);
+    print_term(&text, bytes, len, &(struct print_limits){0});
+    snprintf(t->arg, sizeof t->arg, "%s", buf_cstr(&text));
+    buf_clear(&text);
+    t->open = true;
+    t->question = question;
+    t->fn = fn;
+    t->fn_arg = fn_arg;
+    t->asked++;
+    return 0;
+}
+
+static int fake_tell(void *ctx, const struct builder *term, struct error *err)
+{
+    (void)ctx;
+    (void)term;
+    (void)err;
+    fail();
+    return 0;
+}
+
+static uint64_t fake_now(void *ctx)
+{
+    return ((struct target *)ctx)->now;
+}
+
+static void on_change(void *arg)
+{
+    ((struct target *)arg)->changes++;
+}
+
+static void expect_open(const struct target *t, enum question question, const char *arg)
+{
+    assert_true(t->open);
+    assert_string_equal(question_name(t->question), question_name(question));
+    assert_non_null(strstr(t->arg, arg));
+}
+
+static void answer(struct target *t, const char *text)
+{
+    struct builder *b = builder_new();
+    struct error err = {0};
+    size_t len;
+    assert_true(t->open);
+    if (etf_parse(b, text, strlen(text), NODE, &err))
+        fail_msg("%s: %s", text, err.text);
+    const uint8_t *bytes = builder_bytes(b, &len);
+    t->open = false;
+    t->fn(t->fn_arg, &(struct answer){.question = t->question, .value = bytes + 1, .len = len - 1});
+    builder_free(b);
+}
+
+static void answer_error(struct target *t)
+{
+    struct answer a = {.question = t->question};
+    assert_true(t->open);
+    error_set(&a.err, ERR_TIMEOUT, "no answer in time");
+    t->open = false;
+    t->fn(t->fn_arg, &a);
+}
+
+static int set_up(void **state)
+{
+    struct target *t = calloc(1, sizeof *t);
+    const struct trace_port port = {.ask = fake_ask, .tell = fake_tell, .now_ns = fake_now,
+                                    .ctx = t, .node = NODE, .creation = 3, .otp = 27};
+    t->now = 1;
+    t->assist = assist_new(on_change, t);
+    assist_set_port(t->assist, &port);
+    *state = t;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct target *t = *state;
+    assist_free(t->assist);
+    free(t);
+    return 0;
+}
+
+static const struct assist_line *look(struct target *t, const char *line)
+{
+    struct trace_request defaults = {.syntax = SYNTAX_AUTO};
+    caps_init(&defaults.caps);
+    assist_look(t->assist, &defaults, line);
+    return assist_line(t->assist);
+}
+
+static void test_mistakes(void **state)
+{
+    static const struct {
+        const char *line, *text;
+        size_t offset;
+        bool unfinished;
+    } rows[] = {
+        {"lists:", "function", 6, true},
+        {"lists:map(_, ", "", 12, true},
+        {"lists:map(_, _) -> retrun", "retrun", 19, false},
+        {"lists:map(_, _) -> return --events none", "events", 35, false},
+        {"lists:map(_, _) --procs app: --time 5s", "", 28, false},
+        {"lists:map(_, _) when X > 1", "X", 21, false},
+        {"--events 5", "pattern", 0, false},
+    };
+    struct target *t = *state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct assist_line *l = look(t, rows[i].line);
+        if (!l->known || !l->wrong || l->offset != rows[i].offset ||
+            l->unfinished != rows[i].unfinished || !strstr(l->text, rows[i].text))
+            fail_msg("%s: known %d wrong %d offset %zu unfinished %d: %s", rows[i].line, l->known,
+                     l->wrong, l->offset, l->unfinished, l->text);
+    }
+    assert_int_equal(t->asked, 0);
+}
+
+static void test_what_matches(void **state)
+{
+    struct target *t = *state;
+    const struct assist_line *l = look(t, "lists:map(F, [_|_]) -> return --procs app:shop");
+    assert_false(l->known);
+    expect_open(t, QUESTION_PREFLIGHT, "lists");
+    assert_non_null(strstr(t->arg, "shop"));
+    assert_non_null(strstr(l->spec, "exception_trace"));
+    assert_null(strchr(l->spec, '\n'));
+    answer(t, "{preflight, [{0, [{lists, map, 2}], 1, ok}], {pids, [<0.9.0>, <0.10.0>], 2}, "
+              "{{0, 0, []}, [], 0}}");
+    assert_true(l->known && !l->wrong);
+    assert_string_equal(l->text, "1 function: lists:map/2; 2 processes (app:shop)");
+    assert_int_equal(t->asked, 1);
+    assert_int_equal(t->changes, 1);
+}
+
+static void test_only_the_last_line_counts(void **state)
+{
+    struct target *t = *state;
+    look(t, "lists:map/2");
+    look(t, "lists:ma");
+    const struct assist_line *l = look(t, "lists:mapfoldl/3");
+    assert_int_equal(t->asked, 1);
+    answer(t, "{preflight, [{0, [{lists, map, 2}], 1, ok}], {all, 2}, {{0, 0, []}, [], 0}}");
+    assert_false(l->known);
+    assert_string_equal(l->text, "");
+    expect_open(t, QUESTION_PREFLIGHT, "mapfoldl");
+    answer(t, "{preflight, [{0, [{lists, mapfoldl, 3}], 1, ok}], {all, 2}, {{0, 0, []}, [], 0}}");
+    assert_string_equal(l->text, "1 function: lists:mapfoldl/3; 2 processes (all)");
+}
+
+#define NOTHING(why) "{preflight, [{0, [], 0, " why "}], {all, 2}, {{0, 0, []}, [], 0}}"
+
+static void test_near_misses_of_a_function(void **state)
+{
+    struct target *t = *state;
+    const struct assist_line *l = look(t, "lists:mapp/2");
+    answer(t, NOTHING("no_function"));
+    expect_open(t, QUESTION_FUNCTIONS, "lists");
+    assert_false(l->known);
+    answer(t, "{functions, <<\"lists\">>, [{<<\"map\">>, 2, true}, {<<\"zip\">>, 2, true}]}");
+    assert_true(l->known);
+    assert_string_equal(l->text,
+                        "nothing to trace: lists:mapp/2: no such function; near: lists:map/2");
+    assert_false(t->open);
+}
+
+static void test_near_misses_of_a_module(void **state)
+{
+    struct target *t = *state;
+    const struct assist_line *l = look(t, "MyApp.Crt.add/2");
+    answer(t, NOTHING("no_module"));
+    answer(t, "{functions, <<\"Elixir.MyApp.Crt\">>, no_module}");
+    expect_open(t, QUESTION_FUNCTIONS, "modules");
+    answer(t, "{modules, [<<\"Elixir.MyApp.Cart\">>, <<\"lists\">>], 2}");
+    assert_true(l->known);
+    assert_string_equal(l->text,
+                        "nothing to trace: MyApp.Crt.add/2: no such module; near: MyApp.Cart");
+}
+
+/* An answer that fails is not asked for for ever. */
+static void test_failures_end(void **state)
+{
+    struct target *t = *state;
+    const struct assist_line *l = look(t, "lists:mapp/2");
+    answer(t, NOTHING("no_function"));
+    for (int i = 0; t->open && i < 100; i++)
+        answer_error(t);
+    assert_false(t->open);
+    assert_true(l->known);
+    look(t, "lists:map(#cart{id = 1}, _)");
+    expect_open(t, QUESTION_RECORDS, "cart");
+    answer_error(t);
+    assert_false(t->open);
+    assert_true(l->known);
+    assert_non_null(strstr(l->text, "no answer in time"));
+    look(t, "lists:map/2");
+    answer_error(t);
+    assert_non_null(strstr(l->text, "no answer in time"));
+    assert_true(l->known);
+}
+
+static void test_records_are_asked_for_once(void **state)
+{
+    struct target *t = *state;
+    const struct assist_line *l = look(t, "shop:add(#cart{id = 1}, _)");
+    expect_open(t, QUESTION_RECORDS, "shop");
+    answer(t, "{records, [{<<\"shop\">>, <<\"cart\">>, [<<\"id\">>, <<\"items\">>]}]}");
+    expect_open(t, QUESTION_PREFLIGHT, "add");
+    assert_non_null(strstr(l->spec, "{cart,1,'_'}"));
+    answer(t, NOTHING("not_loaded"));
+    answer_error(t);
+    const struct slice *fields;
+    size_t n;
+    assert_true(assist_fields(t->assist, "shop", "cart", &fields, &n));
+    assert_int_equal(n, 2);
+    while (t->open)
+        answer_error(t);
+    l = look(t, "shop:add(#cart{name = 1}, _)");
+    assert_false(t->open);
+    assert_true(l->wrong);
+    assert_non_null(strstr(l->text, "name"));
+}
+
+static void test_names_are_asked_for_anew_when_old(void **state)
+{
+    struct target *t = *state;
+    assist_begin(t->assist);
+    expect_open(t, QUESTION_FUNCTIONS, "modules");
+    assert_false(assist_modules(t->assist));
+    assert_int_equal(t->asked, 1);
+    answer(t, "{modules, [<<\"lists\">>], 1}");
+    assert_true(assist_modules(t->assist));
+    assist_begin(t->assist);
+    assert_int_equal(t->asked, 1);
+    t->now += UINT64_C(61000000000);
+    assist_begin(t->assist);
+    assert_int_equal(t->asked, 2);
+    answer_error(t);
+}
+
+static void test_without_a_target(void **state)
+{
+    struct target *t = *state;
+    assist_set_port(t->assist, NULL);
+    const struct assist_line *l = look(t, "lists:map/2");
+    assert_true(l->known && !l->wrong);
+    assert_non_null(strstr(l->spec, "get_tcw"));
+    assert_false(assist_modules(t->assist));
+    assert_false(assist_functions(t->assist, "lists"));
+    assert_int_equal(t->asked, 0);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_mistakes),
+        TEST(test_what_matches),
+        TEST(test_only_the_last_line_counts),
+        TEST(test_near_misses_of_a_function),
+        TEST(test_near_misses_of_a_module),
+        TEST(test_failures_end),
+        TEST(test_records_are_asked_for_once),
+        TEST(test_names_are_asked_for_anew_when_old),
+        TEST(test_without_a_target),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
