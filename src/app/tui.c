@@ -463,6 +463,7 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
     const struct error *told = rc != 0 ? &err : &t->end;
     if (told->code != ERR_NONE)
         fprintf(stderr, "beamtop: %s\n", told->text);
+    tui_trace_print_end(t->trace);
     int exit_code = rc == 0 ? t->exit_code : rc == ERR_USAGE ? EXIT_USAGE : EXIT_CONNECT;
     clear(t);
     free(t);

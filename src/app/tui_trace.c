@@ -45,6 +45,7 @@ static void journal_ended(struct tui_trace *tr, const struct trace_state *s)
 {
     char text[240];
     const struct trace_check *check = &s->check;
+    tr->proof[0] = '\0';
     if (s->phase == TRACE_FAILED) {
         snprintf(text, sizeof text, "nothing was traced: %.200s", s->error.text);
         journal(tr, true, text);
@@ -58,6 +59,7 @@ static void journal_ended(struct tui_trace *tr, const struct trace_state *s)
     else
         snprintf(text, sizeof text, "%s", *check->text ? check->text : "never armed");
     journal(tr, *check->text != '\0', text);
+    snprintf(tr->proof, sizeof tr->proof, "%s", text);
 }
 
 /* ---- what the session tells */
@@ -105,6 +107,17 @@ static void show(struct tui_trace *tr)
     tui_touch(tr->tui);
 }
 
+/* What a person can put right is asked for once more; the rest is told. */
+static void tell_failure(struct tui_trace *tr, const struct trace_state *s)
+{
+    enum err code = s->error.code;
+    bool words = code == ERR_NOT_FOUND || code == ERR_LIMIT || code == ERR_USAGE;
+    if (words && tr->quit_by_ms == 0 && !prompt_is_open(tr->tui->prompt))
+        tui_trace_mistake(tr, tr->line, s->error.text);
+    else
+        tui_message(tr->tui, STYLE_ERROR, "%s", s->error.text);
+}
+
 static void on_change(void *arg)
 {
     struct tui_trace *tr = arg;
@@ -117,6 +130,8 @@ static void on_change(void *arg)
         journal_armed(tr, s);
     if (!tui_trace_runs(tr) && tr->told != s->phase)
         journal_ended(tr, s);
+    if (s->phase == TRACE_FAILED && tr->told != TRACE_FAILED)
+        tell_failure(tr, s);
     tr->told = s->phase;
     show(tr);
 }
@@ -317,6 +332,14 @@ static void quit_answered(struct tui *t, bool yes)
     tr->quit_by_ms = uv_now(&t->loop) + QUIT_WAIT_MS;
     trace_stop(tr->session);
     tui_message(t, STYLE_MESSAGE, "ending the trace…");
+}
+
+void tui_trace_print_end(const struct tui_trace *tr)
+{
+    if (tr->quit_by_ms == 0)
+        return;
+    fprintf(stderr, "beamtop: the trace was ended; %s\n",
+            *tr->proof ? tr->proof : "the node takes off what is left of it with the connection");
 }
 
 bool tui_trace_quit(struct tui_trace *tr)

@@ -40,5 +40,7 @@ void tui_trace_paused(struct tui_trace *tr); /* the screen is held still, or goe
 void tui_trace_suspend(struct tui_trace *tr, bool stands);
 /* Asks when a trace is running and leaves once it has ended; false: nothing to wait for. */
 bool tui_trace_quit(struct tui_trace *tr);
+/* What became of a trace that was ended to leave, for the terminal that is back. */
+void tui_trace_print_end(const struct tui_trace *tr);
 
 #endif

@@ -23,6 +23,7 @@ struct tui_trace {
     bool asked;                    /* whether to arm what is dear */
     bool verified;                 /* the proof is in the journal */
     bool paused_by_us;             /* while the program stands still */
+    char proof[240];               /* that it is off, of the trace that ended last */
     uint64_t quit_by_ms;           /* leave when it has ended, or then; 0: stay */
 
     struct assist *assist;           /* what the prompt knows of the target */
@@ -55,6 +56,8 @@ void tui_trace_save(struct tui_trace *tr, const char *path); /* "": a name of it
 /* ---- tui_trace_prompt.c */
 
 void tui_trace_prompt(struct tui_trace *tr, const char *initial);
+/* The prompt with the line in it, which may be ours, and why it could not be traced. */
+void tui_trace_mistake(struct tui_trace *tr, const char *line, const char *why);
 /* There is no way to the target any more; its answers may still come until the source is closed. */
 void tui_trace_assist_lost(struct tui_trace *tr);
 void tui_trace_assist_closed(struct tui_trace *tr);

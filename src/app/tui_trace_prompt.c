@@ -146,6 +146,19 @@ void tui_trace_prompt(struct tui_trace *tr, const char *initial)
     look(tr, initial);
 }
 
+void tui_trace_mistake(struct tui_trace *tr, const char *line, const char *why)
+{
+    struct error ignored = {.code = ERR_NONE};
+    struct trace_request request;
+    size_t offset = 0;
+    tui_trace_defaults(tr, &request);
+    if (trace_request_parse(&request, line, &offset, &ignored) == 0)
+        offset = request.pattern_at;
+    trace_request_clear(&request);
+    tui_trace_prompt(tr, line);
+    prompt_mark_error(tr->tui->prompt, offset, why);
+}
+
 /* ---- Enter */
 
 static void replace_answered(struct tui *t, bool yes)

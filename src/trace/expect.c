@@ -167,10 +167,11 @@ static void next(struct state *s, struct lex *l, struct token *t)
 }
 
 /* Is the token at the end one that goes on as it is typed? */
-static bool is_typed(const struct state *s, const struct token *t, size_t point)
+static bool is_typed(const struct state *s, const char *text, const struct token *t, size_t point)
 {
+    /* a colon of Elixir, a quote of Erlang: an atom begins */
     if (t->kind == TOKEN_WRONG)
-        return s->elixir && t->from + 1 == point; /* a colon: an atom begins */
+        return s->elixir ? t->from + 1 == point : text[t->from] == '\'';
     return t->to == point && t->kind != TOKEN_REGEX && (is_name(t) || t->kind == TOKEN_INTEGER);
 }
 
@@ -215,7 +216,7 @@ void pattern_expect(const char *text, size_t point, struct expectation *out)
     struct lex l = {.text = part, .len = point, .elixir = s.elixir, .arena = &arena};
     struct token t;
     for (next(&s, &l, &t); t.kind != TOKEN_END; next(&s, &l, &t)) {
-        if (is_typed(&s, &t, point)) {
+        if (is_typed(&s, part, &t, point)) {
             out->from = t.from;
             break;
         }

@@ -73,6 +73,13 @@ static bool functions_of(struct completing *c, const struct names_function **out
     return true;
 }
 
+/* Quickly: a name that is typed without a quote goes on as it is typed. */
+static bool may_fit(const struct completing *c, struct slice name)
+{
+    bool quoted = *c->typed == '\'' || *c->typed == '"';
+    return quoted || (name.len >= c->len && memcmp(name.s, c->typed, c->len) == 0);
+}
+
 /* Names, or with their arities when one is typed in full and none goes on from it. */
 static bool offer_functions(struct completing *c)
 {
@@ -86,6 +93,8 @@ static bool offer_functions(struct completing *c)
     for (int pass = 0; pass < 2 && (pass == 0 || full); pass++) {
         completion_clear(c->out);
         for (size_t i = 0; i < n; i++) {
+            if (!may_fit(c, f[i].name))
+                continue;
             buf_reset(&c->word);
             assist_spell_function(&c->word, c->at.syntax, f[i].name);
             full = full && (strncmp(buf_cstr(&c->word), c->typed, c->len) != 0 ||

@@ -333,6 +333,32 @@ static void test_pickers(void **state)
     end(&f);
 }
 
+static void test_texts_to_choose(void **state)
+{
+    static const struct screen_choice choices[] = {
+        {"typed before", "lists:map/2 -> return"}, {"exits", "receive({'EXIT', _, _})"}};
+    struct fixture f = start("top");
+    struct screen_request r;
+    (void)state;
+    assert_string_equal(screen_chosen(f.s), "");
+    screen_choose(f.s, "Trace", choices, 2);
+    assert_int_equal(screen_place(f.s), PLACE_PICKER);
+    draw(&f);
+    act(&f, ACTION_BACK, "");
+    assert_int_equal(screen_place(f.s), PLACE_TABLE);
+    assert_false(taken(&f, REQUEST_CHOICE, &r));
+    screen_choose(f.s, "Trace", choices, 2);
+    act(&f, ACTION_LAST, "");
+    act(&f, ACTION_ENTER, "");
+    assert_int_equal(screen_place(f.s), PLACE_TABLE);
+    assert_true(taken(&f, REQUEST_CHOICE, &r));
+    assert_string_equal(screen_chosen(f.s), "receive({'EXIT', _, _})");
+    screen_choose(f.s, "Trace", choices, 0);
+    act(&f, ACTION_ENTER, "");
+    assert_false(taken(&f, REQUEST_CHOICE, &r));
+    end(&f);
+}
+
 static void test_clicks(void **state)
 {
     struct fixture f = start("top");
@@ -386,6 +412,7 @@ int main(void)
         cmocka_unit_test(test_requests),
         cmocka_unit_test(test_panes),
         cmocka_unit_test(test_pickers),
+        cmocka_unit_test(test_texts_to_choose),
         cmocka_unit_test(test_clicks),
         cmocka_unit_test(test_any_size),
     };

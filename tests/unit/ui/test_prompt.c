@@ -262,6 +262,69 @@ static void test_drawing(void **state)
     prompt_free(p);
 }
 
+/* What is known of a line keeps its rows while the line changes. */
+static void test_hint(void **state)
+{
+    (void)state;
+    struct told t = {0};
+    struct prompt_calls calls = calls_of(&t);
+    struct tty_cursor cursor;
+    struct canvas c;
+    char shown[300];
+    struct prompt *p = t.prompt = prompt_new(NULL);
+    canvas_init(&c, 4, 12, true);
+    prompt_open(p, PROMPT_TRACE, "> ", "a", &calls);
+    assert_int_equal(prompt_rows(p, 12, 4), 1);
+    prompt_set_hint(p, STYLE_MESSAGE, "spec\n3 functions");
+    assert_int_equal(prompt_rows(p, 12, 4), 3);
+    prompt_draw(p, &c, (struct rect){1, 0, 3, 12}, &cursor);
+    row_of(&c, 1, shown);
+    assert_string_equal(shown, "spec        ");
+    row_of(&c, 2, shown);
+    assert_string_equal(shown, "3 functions ");
+    row_of(&c, 3, shown);
+    assert_string_equal(shown, "> a         ");
+    assert_int_equal(canvas_at(&c, 1, 0)->style, STYLE_DIM);
+    assert_int_equal(canvas_at(&c, 2, 0)->style, STYLE_MESSAGE);
+    type(p, "b");
+    assert_int_equal(prompt_rows(p, 12, 4), 3);
+    prompt_draw(p, &c, (struct rect){1, 0, 3, 12}, &cursor);
+    assert_int_equal(canvas_at(&c, 2, 0)->style, STYLE_DIM);
+    prompt_set_hint(p, STYLE_ERROR, "\nwrong");
+    prompt_mark_error(p, 1, "");
+    assert_int_equal(prompt_rows(p, 12, 4), 3);
+    prompt_draw(p, &c, (struct rect){1, 0, 3, 12}, &cursor);
+    assert_int_equal(canvas_at(&c, 2, 0)->style, STYLE_ERROR);
+    assert_int_equal(canvas_at(&c, 3, 3)->style, STYLE_ERROR);
+    prompt_draw(p, &c, (struct rect){3, 0, 1, 12}, &cursor); /* no room for it */
+    assert_int_equal(cursor.row, 3);
+    prompt_set_hint(p, STYLE_DIM, NULL);
+    assert_int_equal(prompt_rows(p, 12, 4), 1);
+    canvas_clear(&c);
+    prompt_free(p);
+}
+
+/* Words that come later are completed then, and only while the prompt is open. */
+static void test_completing_again(void **state)
+{
+    (void)state;
+    struct told t = {0};
+    struct prompt_calls calls = calls_of(&t);
+    struct prompt *p = t.prompt = prompt_new(NULL);
+    size_t point;
+    prompt_open(p, PROMPT_COMMAND, ":", "sort-r", &calls);
+    prompt_complete_again(p);
+    assert_string_equal(prompt_line(p, &point), "sort-r");
+    assert_int_equal(prompt_rows(p, 200, 10), 2);
+    type(p, "e");
+    prompt_complete_again(p);
+    assert_string_equal(prompt_line(p, &point), "sort-reverse ");
+    type(p, "<Esc>");
+    prompt_complete_again(p);
+    assert_false(prompt_is_open(p));
+    prompt_free(p);
+}
+
 static void test_long_lines_are_bounded(void **state)
 {
     (void)state;
@@ -307,6 +370,7 @@ int main(void)
         cmocka_unit_test(test_editing),    cmocka_unit_test(test_ends),
         cmocka_unit_test(test_history),    cmocka_unit_test(test_completion),
         cmocka_unit_test(test_drawing),    cmocka_unit_test(test_long_lines_are_bounded),
+        cmocka_unit_test(test_hint),       cmocka_unit_test(test_completing_again),
         cmocka_unit_test(test_descriptions),
     };
     return cmocka_run_group_tests_name("prompt", tests, NULL, NULL);

@@ -1,0 +1,203 @@
+#!/bin/sh
+# The trace prompt: what it tells as one types, a trace from Enter to the proof, the ways out.
+# shellcheck disable=SC1091,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/lib.sh"
+bt_setup
+
+never='shop_pricing:start_link/0 --time 60s' # nobody calls it any more
+
+# Asks the node itself, by other means than ours: breakpoints, flags, the control word, holders.
+target_is_clean() {
+    erl -noinput -hidden -name "asks$$@127.0.0.1" \
+        -setcookie "$(cat "$BEAMTOP_DEMO_COOKIE_FILE")" -eval "
+        Ask = fun(M, F, A) -> rpc:call('$BEAMTOP_DEMO_NODE', M, F, A) end,
+        Points = [F || F <- [{timer,sleep,1}, {shop_pricing,start_link,0}, {lists,keyfind,3}],
+                       Ask(erlang, trace_info, [F, all]) =/= {all, false}],
+        Flags = [P || P <- Ask(erlang, processes, []),
+                      Ask(erlang, trace_info, [P, flags]) =/= {flags, []}],
+        Word = Ask(erlang, system_info, [trace_control_word]),
+        io:format(\"~p ~p ~p~n\", [Points, [P || P <- Flags, Ask(erlang, is_process_alive, [P])], Word]),
+        halt(case {Points, Word} of {[], 0} -> 0; _ -> 1 end)." >"$work/clean" 2>&1 || {
+        cat "$work/clean"
+        return 1
+    }
+    grep -qF '[] [] 0' "$work/clean" || {
+        cat "$work/clean"
+        return 1
+    }
+}
+
+# prompt_with TEXT: the prompt, with that typed into it.
+prompt_with() {
+    tm_type t
+    tm_wait 'trace>' && tm_type "$1"
+}
+
+shows_the_log() {
+    tm_type 7
+    tm_wait 'WHAT BEAMTOP DID'
+}
+
+traces() {
+    bt_open "$1" "$2" && prompt_with 'timer:sleep/1 -> return --events 3' || return 1
+    tm_wait '1 function: timer:sleep/1' && tm_wait get_tcw || return 1
+    tm_keys Enter
+    tm_wait ended || return 1
+    tm_type ":trace-save $work/$1.json"
+    tm_keys Enter
+    wait_until 10 test -s "$work/$1.json" || return 1
+    [ "$(grep -c '"kind": *"call"' "$work/$1.json")" = 3 ] || {
+        cat "$work/$1.json"
+        return 1
+    }
+    shows_the_log && tm_wait 'trace armed: 1 function' && tm_wait 'events: 3 of 3' &&
+        tm_wait 'target clean' && target_is_clean && bt_quit
+}
+
+marks_a_mistake_and_stays() {
+    bt_open 120 40 && prompt_with 'timer:sleep(_) -> retrun, caller' || return 1
+    tm_wait 'did you mean return?' || return 1
+    tm_keys Enter
+    tm_wait 'trace> timer:sleep(_) -> retrun' || return 1
+    tm_ansi | grep -q 'retrun' && tm_has_not 'trace> timer:sleep(_) -> return' || return 1
+    tm_keys Escape
+    tm_wait_gone 'trace>' && shows_the_log && tm_has_not 'trace armed' && bt_quit
+}
+
+says_why_nothing_matches() {
+    bt_open 120 40 && prompt_with 'timer:slep/1' && tm_wait 'near: timer:sleep/1' || return 1
+    tm_keys Enter
+    tm_wait 'trace> timer:slep/1' && tm_wait 'no such function' || return 1
+    tm_keys Escape
+    tm_wait_gone 'trace>' && shows_the_log && tm_wait 'nothing was traced' &&
+        target_is_clean && bt_quit
+}
+
+completes_names_of_the_target() {
+    bt_open 120 40 && prompt_with shop_pric || return 1
+    tm_keys Tab
+    tm_wait 'trace> shop_pricing:' || return 1
+    tm_type sta
+    tm_keys Tab
+    tm_wait 'trace> shop_pricing:start_link' || return 1
+    tm_keys Tab
+    tm_wait 'trace> shop_pricing:start_link/0' || return 1
+    tm_type ' --ti'
+    tm_keys Tab
+    tm_wait '/0 --time' && tm_keys Escape && tm_wait_gone 'trace>' && bt_quit
+}
+
+asks_before_it_leaves_a_trace() {
+    bt_open 120 40 && prompt_with "$never" && tm_wait '1 function' || return 1
+    tm_keys Enter
+    tm_wait_gone 'trace>' && shows_the_log && tm_wait 'trace armed' || return 1
+    tm_type q
+    tm_wait 'end it and leave' || return 1
+    tm_type n
+    tm_wait_gone 'end it and leave' && tm_has 'trace armed' || return 1
+    tm_type q
+    tm_wait 'end it and leave' || return 1
+    tm_type y
+    tm_wait 'code 0' && tm_wait 'target clean' && tm_wait_restored && target_is_clean
+}
+
+ends_one_for_the_next() {
+    bt_open 120 40 && prompt_with "$never" && tm_wait '1 function' || return 1
+    tm_keys Enter
+    tm_wait_gone 'trace>' && shows_the_log && tm_wait 'trace armed' || return 1
+    prompt_with 'timer:sleep/1 --events 2' || return 1
+    tm_keys Enter
+    tm_wait 'end it and start this one' || return 1
+    tm_type y
+    tm_wait timer:sleep && shows_the_log && tm_wait 'trace ended: stopped' &&
+        tm_wait 'events: 2 of 2' && target_is_clean && bt_quit
+}
+
+ends_when_told_and_begins_again() {
+    bt_open 80 24 && prompt_with "$never" && tm_wait '1 function' || return 1
+    tm_keys Enter
+    tm_wait running || return 1
+    tm_type x
+    tm_wait ended || return 1
+    tm_type A
+    tm_wait running || return 1
+    tm_type p
+    tm_wait paused || return 1
+    tm_type e
+    tm_wait 'events' || return 1
+    tm_type x
+    tm_wait ended && shows_the_log && tm_wait 'target clean' && target_is_clean && bt_quit
+}
+
+survives_being_suspended() {
+    bt_open 120 40 && prompt_with "$never" && tm_wait '1 function' || return 1
+    tm_keys Enter
+    tm_wait running || return 1
+    tm_keys C-z
+    tm_wait 'ready>' || return 1
+    tm_run fg
+    tm_wait running || return 1
+    tm_type x
+    tm_wait ended && target_is_clean || return 1
+    tm_keys q
+    tm_wait_restored
+}
+
+does_not_write_over_a_file() {
+    bt_open 120 40 && prompt_with 'timer:sleep/1 --events 1' || return 1
+    tm_keys Enter
+    tm_wait ended || return 1
+    echo mine >"$work/kept.txt"
+    tm_type ":trace-save $work/kept.txt"
+    tm_keys Enter
+    tm_wait 'write over it?' || return 1
+    tm_type n
+    tm_wait_gone 'write over it?' && grep -q mine "$work/kept.txt" || return 1
+    tm_type ":trace-save $work/kept.txt"
+    tm_keys Enter
+    tm_wait 'write over it?' || return 1
+    tm_type y
+    wait_until 10 grep -q timer:sleep "$work/kept.txt" && bt_quit
+}
+
+remembers_lines_of_the_node() {
+    bt_open 120 40 && prompt_with 'timer:sleep/1 --events 1' || return 1
+    tm_keys Enter
+    tm_wait ended && bt_quit && bt_open 120 40 || return 1
+    tm_type t
+    tm_wait 'trace>' || return 1
+    tm_keys Up
+    tm_wait 'trace> timer:sleep/1 --events 1' || return 1
+    tm_keys Escape
+    tm_wait_gone 'trace>' || return 1
+    tm_type L
+    tm_wait 'typed before' && tm_wait 'GenServer calls' || return 1
+    tm_keys Enter
+    tm_wait 'trace> timer:sleep/1 --events 1' || return 1
+    tm_keys Escape
+    tm_wait_gone 'trace>' && bt_quit &&
+        grep -qxF 'timer:sleep/1 --events 1' "$work/.local/state/beamtop/traces/$BEAMTOP_DEMO_NODE"
+}
+
+begins_with_what_is_under_the_cursor() {
+    bt_open 120 40 && tm_keys g && tm_type T && tm_wait 'trace> ' && tm_wait 'procs <0.' ||
+        return 1
+    tm_keys Escape
+    tm_wait_gone 'trace>' && bt_quit
+}
+
+run traces 120 40
+run traces 80 24
+run marks_a_mistake_and_stays
+run says_why_nothing_matches
+run completes_names_of_the_target
+run asks_before_it_leaves_a_trace
+run ends_one_for_the_next
+run ends_when_told_and_begins_again
+run survives_being_suspended
+run does_not_write_over_a_file
+run remembers_lines_of_the_node
+run begins_with_what_is_under_the_cursor
+finish

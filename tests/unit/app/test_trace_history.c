@@ -1,0 +1,59 @@
+/* Names of files made of names of nodes: none leads elsewhere, and no two nodes share one. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "../../../src/app/trace_history.h"
+#include "beamtop/base/attr.h"
+
+static void test_names(void **state)
+{
+    static const struct {
+        const char *node, *file;
+    } rows[] = {
+        {"shop@10.0.0.1", "traces/shop@10.0.0.1"},
+        {"a-b_c@host.example", "traces/a-b_c@host.example"},
+        {"../x@h", "traces/%2E.%2Fx@h"},
+        {".hidden@h", "traces/%2Ehidden@h"},
+        {"a/b@h", "traces/a%2Fb@h"},
+        {"a%b@h", "traces/a%25b@h"},
+        {"\xc3\xa9@h\n", "traces/%C3%A9@h%0A"},
+        {"", "traces/"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char file[TRACE_HISTORY_FILE_BYTES];
+        trace_history_file(file, rows[i].node);
+        assert_string_equal(file, rows[i].file);
+    }
+}
+
+static void test_long_names_differ(void **state)
+{
+    char a[600], b[600], file_a[TRACE_HISTORY_FILE_BYTES], file_b[TRACE_HISTORY_FILE_BYTES];
+    (void)state;
+    memset(a, 'n', sizeof a);
+    memset(b, 'n', sizeof b);
+    a[599] = b[599] = '\0';
+    a[598] = '/';
+    trace_history_file(file_a, a);
+    trace_history_file(file_b, b);
+    assert_string_not_equal(file_a, file_b);
+    assert_null(strchr(file_a + strlen("traces/"), '/'));
+    assert_true(strlen(file_a) < TRACE_HISTORY_FILE_BYTES - 1);
+    memset(a, '\x01', sizeof a - 1); /* each three bytes long */
+    trace_history_file(file_a, a);
+    assert_true(strlen(file_a) < TRACE_HISTORY_FILE_BYTES - 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_long_names_differ),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
