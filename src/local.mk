@@ -49,6 +49,7 @@ src_libui_a_SOURCES = \
 	src/ui/table.c \
 	src/ui/table_draw.c \
 	src/ui/view_apps.c \
+	src/ui/view_armed.c \
 	src/ui/view_help.c \
 	src/ui/view_log.c \
 	src/ui/view_memory.c \

@@ -8,18 +8,18 @@
 #include "beamtop/etf/parse.h"
 #include "beamtop/trace/log.h"
 
-enum { WHAT, WHERE, SESSION, TRACER, WHOSE, DETAILS };
+enum { WHAT, WHERE, WHOSE, SESSION, TRACER, DETAILS };
 
 static const struct view_column armed_columns[] = {
     [WHAT] = {"what", "WHAT", 12, false, false, true,
               "a session, the control word, a monitor, a breakpoint, flags"},
     [WHERE] = {"where", "WHERE", 24, false, true, true,
                "function, message pattern, process, or the name of it"},
-    [SESSION] = {"session", "SESSION", 8, false, false, true,
-                 "session of OTP 27 and later; none: the node's single space"},
-    [TRACER] = {"tracer", "TELLS", 16, false, false, true, "whom it tells: pid and name"},
     [WHOSE] = {"whose", "WHOSE", 7, false, false, true,
                "ours: this program's; beamtop: another one's; else someone else's"},
+    [SESSION] = {"session", "SESSION", 8, false, false, true,
+                 "session of OTP 27 and later; none: the node's single space"},
+    [TRACER] = {"tracer", "TELLS", 14, false, true, true, "whom it tells: pid and name"},
     [DETAILS] = {"details", "DETAILS", 16, false, true, true,
                  "match specification, flags, counters"},
 };
@@ -95,6 +95,8 @@ static uint64_t identity_of(const struct armed_row *r)
 static void add_row(struct view_page *page, const struct armed_row *r, bool own, bool name_pid)
 {
     struct view_row *row = page_row(page);
+    if (page->sort_column == DETAILS && r->call_count >= 0)
+        row->key = (double)r->call_count;
     struct slice what = r->kind == ARMED_CONTROL_WORD ? (struct slice){"control word", 12}
                                                       : r->what;
     row->id = identity_of(r);
@@ -130,13 +132,8 @@ static void summarise(struct view_page *page, const struct armed_detail *a)
     put_count(out, size, a->sessions, "session", "sessions");
     put_count(out, size, a->breakpoints, "breakpoint", "breakpoints");
     put_count(out, size, a->processes, "process traced", "processes traced");
-    put_count(out, size, a->flags - a->processes, "flag for new ones", "flags for new ones");
-    put_count(out, size, a->monitors, "monitor", "monitors");
-    if (a->control_word != 0)
-        put_count(out, size, 1, "control word", "");
     if (a->breakpoints > a->breakpoints_shown || a->flags > a->flags_shown)
-        put_count(out, size, a->breakpoints_shown + a->flags_shown, "of them shown",
-                  "of them shown");
+        put_count(out, size, a->breakpoints_shown + a->flags_shown, "shown", "shown");
 }
 
 static void armed_page(void *state, const struct model *m, int rows, int columns,
@@ -168,7 +165,9 @@ static void armed_sort(void *state, const char *key, int direction)
     for (int i = 0; i < (int)ARRAY_LEN(armed_columns); i++) {
         if (strcmp(armed_columns[i].key, key) != 0)
             continue;
-        s->descending = direction ? direction > 0 : i == s->sort && !s->descending;
+        s->descending = direction      ? direction > 0
+                        : i == s->sort ? !s->descending
+                                       : i == DETAILS; /* the most calls first */
         s->sort = i;
     }
 }

@@ -5,7 +5,8 @@
 
 const struct view_ops *const view_registry[] = {
     &view_top,  &view_process, &view_memory, &view_schedulers, &view_apps,
-    &view_tree, &view_log,     &view_trace,  &view_help,       NULL,
+    &view_tree, &view_log,     &view_trace,  &view_armed,      &view_help,
+    NULL,
 };
 
 const struct view_ops *view_find(const char *name)

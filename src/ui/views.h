@@ -10,7 +10,7 @@
 #include "beamtop/ui/view.h"
 
 extern const struct view_ops view_top, view_process, view_memory, view_schedulers, view_apps,
-    view_tree, view_log, view_trace, view_help;
+    view_tree, view_log, view_trace, view_armed, view_help;
 
 /* ---- view_top.c: what the choosers show and change */
 struct top {

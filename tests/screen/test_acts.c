@@ -281,6 +281,42 @@ static void test_requests(void **state)
     end(&f);
 }
 
+/* A row opens the process that is traced, else the one that is told. */
+static void test_armed_rows_open_processes(void **state)
+{
+    static const struct {
+        int row;
+        enum link_kind kind;
+        uint32_t pid;
+    } rows[] = {{0, TARGET_NONE, 0},      /* a session */
+                {3, TARGET_PROCESS, 60},  /* whom system_monitor tells */
+                {4, TARGET_NONE, 0},      /* a breakpoint that does not say whom it tells */
+                {7, TARGET_PROCESS, 412}, /* a meta tracer */
+                {11, TARGET_PROCESS, 91}, /* what follows new processes */
+                {13, TARGET_PROCESS, 77}, /* a traced one, not its tracer */
+                {14, TARGET_PROCESS, 512}};
+    struct fixture f = start("top");
+    (void)state;
+    act(&f, ACTION_ARMED, "");
+    assert_string_equal(screen_view(f.s), "armed");
+    assert_int_equal(wanted(&f).needs & (NEED_SCAN | NEED_ARMED), NEED_ARMED);
+    answer(&f);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        act(&f, ACTION_FIRST, "");
+        for (int down = 0; down < rows[i].row; down++)
+            act(&f, ACTION_DOWN, "");
+        if (screen_link(f.s).kind != rows[i].kind)
+            fail_msg("row %d: kind %d", rows[i].row, (int)screen_link(f.s).kind);
+        if (rows[i].pid)
+            assert_int_equal(screen_link(f.s).pid.id, rows[i].pid);
+    }
+    act(&f, ACTION_ENTER, "");
+    assert_string_equal(screen_view(f.s), "process");
+    act(&f, ACTION_BACK, "");
+    assert_string_equal(screen_view(f.s), "armed");
+    end(&f);
+}
+
 static void test_panes(void **state)
 {
     struct fixture f = start("top");
@@ -410,6 +446,7 @@ int main(void)
         cmocka_unit_test(test_follow),
         cmocka_unit_test(test_more_rows_are_wanted_further_down),
         cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_armed_rows_open_processes),
         cmocka_unit_test(test_panes),
         cmocka_unit_test(test_pickers),
         cmocka_unit_test(test_texts_to_choose),

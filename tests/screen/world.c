@@ -372,6 +372,38 @@ static void give_tree(struct model *m)
     give(m, model_take_tree, &t);
 }
 
+/* Three tools at once, and this program's own trace; of many breakpoints the first came. */
+static void give_armed(struct model *m, int tick)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_printf(&t,
+               "{armed,%" PRId64 ",7,[{<<\"beamtop\">>,true},{<<\"profiler \\e[31m\\n会話\"/utf8>>,false}],"
+               "{1204,[{<<>>,send,0,0,[{global,<<\"[{['_',{order,'_'}],[],[]}]\">>}]},"
+               "{<<>>,rabbit_channel,handle_method,3,[{local,<<\"[{['$1','_','_'],[{'>',{byte_size,'$1'},4096}],"
+               "[{return_trace}]}]\">>}]},{<<>>,shop_cart,'add item',2,[{call_count,%d},{call_time,%d}]},"
+               "{<<>>,'Elixir.Shop.Cart',add,2,[{meta,<<\"<0.412.0> Elixir.Shop.Recorder\">>}]},"
+               "{<<>>,on_load,0,0,[{local,<<>>}]},"
+               "{<<\"beamtop\">>,shop_cart,add,2,[{local,<<\"[{['_','$1'],[{'>',{get_tcw},0}],[{set_tcw,{'-',{get_tcw},1}}]}]\">>},"
+               "{call_count,%d}]},"
+               "{<<\"profiler \\e[31m\\n会話\"/utf8>>,'小売',start,0,[{call_memory,88012}]}]},"
+               "{4,[{<<>>,new_processes,<<>>,[procs,call,return_to],<<\"<0.91.0> dbg\">>},"
+               "{<<>>,<0.81.0>,<<\"shop_mailbox\">>,[call,timestamp],<<\"<0.91.0> dbg\">>},"
+               "{<<\"beamtop\">>,<0.77.0>,<<\"Elixir.Shop.Cart.Supervisor\">>,[call],<<\"<0.9120.4> beamtop:trace/0\">>},"
+               "{<<\"profiler \\e[31m\\n会話\"/utf8>>,<0.512.0>,<<>>,[running,garbage_collection],<<>>}]},"
+               "[<<\"system_monitor <0.60.0> rabbit_alarm [{long_gc,500},{large_heap,1000000},busy_port]\">>],1}",
+               (1000 + tick) * SECOND, 48211 + 7 * tick, 9120044 + 1000 * tick, 41 + tick);
+    give(m, model_take_armed, &t);
+}
+
+static void give_nothing_armed(struct model *m)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_puts(&t, "{armed,5,0,[],{0,[]},{0,[]},[],0}");
+    give(m, model_take_armed, &t);
+}
+
 void world_mailbox(struct model *m, bool too_large)
 {
     struct buf t;
@@ -403,4 +435,8 @@ void world_answer(struct model *m, enum world world, const struct want *want, in
         give_apps(m, tick);
     if (want->needs & NEED_TREE)
         give_tree(m);
+    if (want->needs & NEED_ARMED && world == WORLD_SMALL)
+        give_nothing_armed(m);
+    else if (want->needs & NEED_ARMED)
+        give_armed(m, tick);
 }
