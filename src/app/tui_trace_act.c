@@ -4,6 +4,7 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/etf/print.h"
+#include "beamtop/model/detail.h"
 #include "tui_trace_internal.h"
 
 static void refuse(struct tui_trace *tr)
@@ -45,6 +46,38 @@ static void act_stop(struct tui_trace *tr, const char *arg)
 {
     (void)arg;
     trace_stop(tr->session);
+}
+
+/* Who to turn to for what is armed here and is not ours: a beamtop first, since it can be asked. */
+static const struct armed_row *holder(const struct armed_detail *a)
+{
+    const struct armed_row *found = NULL;
+    for (size_t i = 0; i < a->n_rows; i++) {
+        const struct armed_row *row = &a->rows[i];
+        bool named = row->tracer.len > 0 || row->session.len > 0;
+        if (named && (found == NULL || (row->beamtop && !found->beamtop)))
+            found = row;
+    }
+    return found;
+}
+
+/* Only what this program armed is taken off. What another's tracer is told, someone waits for. */
+static void act_armed_stop(struct tui_trace *tr, const char *arg)
+{
+    const struct armed_detail *a = model_armed(tr->tui->model);
+    const struct armed_row *row = a == NULL ? NULL : holder(a);
+    if (tui_trace_runs(tr)) {
+        act_stop(tr, arg);
+        return;
+    }
+    if (row == NULL) {
+        tui_message(tr->tui, STYLE_MESSAGE, "nothing of ours is armed");
+        return;
+    }
+    struct slice who = row->tracer.len > 0 ? row->tracer : row->session;
+    tui_message(tr->tui, STYLE_MESSAGE, "nothing of ours is armed: %s%.*s holds it%s",
+                row->tracer.len > 0 ? "" : "session ", (int)(who.len < 100 ? who.len : 100), who.s,
+                row->beamtop ? ", another beamtop: stop the trace there" : "");
 }
 
 /* Its cap anew, from now on; never above the ceiling. */
@@ -161,6 +194,7 @@ static const struct {
     {ACTION_TRACE_ONLY_PATTERN, true, act_only_pattern},
     {ACTION_TRACE_AGAIN, false, act_again},
     {ACTION_TRACE_SAVE, false, act_save},
+    {ACTION_ARMED_STOP, false, act_armed_stop},
 };
 
 bool tui_trace_act(struct tui_trace *tr, enum action action, const char *arg)
