@@ -327,16 +327,17 @@ static void add_cost(struct items *l, const struct model *m)
     struct interval_info interval = model_interval(m);
     const struct tick_cost *cost = model_cost(m);
     char text[48];
-    bool stretched = interval.why && *interval.why;
     text_duration(text, sizeof text, interval.real_s);
-    if (stretched) {
+    bool told = interval.why && *interval.why; /* or only what is asked seldom is stretched */
+    if (told && interval.real_s > interval.asked_s) {
         char asked[48];
         text_duration(asked, sizeof asked, interval.asked_s);
         add(l, 3, true, STYLE_WARN, "every %s, asked %s", text, asked);
-        add(l, 10, true, STYLE_WARN, "%s", interval.why);
     } else if (interval.real_s > 0) {
         add(l, 3, true, STYLE_VALUE, "every %s", text);
     }
+    if (told)
+        add(l, 10, true, STYLE_WARN, "%s", interval.why);
     if (!cost)
         return;
     text_duration(text, sizeof text, cost->target_us / 1e6);
