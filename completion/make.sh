@@ -27,6 +27,9 @@ words_of() {
     VIEW) names views ;;
     THEME) names themes ;;
     FORMAT) echo text json csv ansi html svg ;;
+    SYNTAX) echo auto erlang elixir ;;
+    WHAT) echo stop shed ;; # over the rate
+    WHO) echo all new running ;;
     esac
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/ui/option.h"
 #include "cli_table.h"
 
 static void option_name(char *out, size_t size, const struct cli_option *opt)
@@ -14,15 +15,34 @@ static void option_name(char *out, size_t size, const struct cli_option *opt)
              opt->arg ? opt->arg : "");
 }
 
+/* Of a cap, with the ceiling and what a trace in batch starts with: "…, up to 600 s (15s)". */
+static const char *option_help(char *out, size_t size, const struct cli_option *opt)
+{
+    char setting[64], ceiling[32];
+    enum cap cap;
+    if (opt->type != TYPE_CAP || cap_find(opt->name, &cap) != 0)
+        return opt->help;
+    snprintf(setting, sizeof setting, "trace-batch-%s", opt->name);
+    int option = option_find(setting, strlen(setting));
+    if (option < 0) {
+        snprintf(setting, sizeof setting, "trace-%s", opt->name);
+        option = option_find(setting, strlen(setting));
+    }
+    snprintf(out, size, "%s, up to %s (%s)", opt->help,
+             cap_format(ceiling, sizeof ceiling, cap, cap_table[cap].ceiling),
+             option < 0 ? "" : option_table[option].initial);
+    return out;
+}
+
 static void put_options(struct buf *out, unsigned groups)
 {
     for (size_t i = 0; i < cli_option_table_len; i++) {
         const struct cli_option *opt = &cli_option_table[i];
-        char name[64];
+        char name[64], help[200];
         if (!(opt->groups & groups))
             continue;
         option_name(name, sizeof name, opt);
-        buf_printf(out, "  %-27s %s\n", name, opt->help);
+        buf_printf(out, "  %-27s %s\n", name, option_help(help, sizeof help, opt));
     }
 }
 
@@ -90,6 +110,7 @@ static void mdoc_options(struct buf *out)
 {
     for (size_t i = 0; i < cli_option_table_len; i++) {
         const struct cli_option *opt = &cli_option_table[i];
+        char help[200];
         buf_puts(out, ".It");
         if (opt->letter)
             buf_printf(out, " Fl %c ,", opt->letter);
@@ -98,7 +119,7 @@ static void mdoc_options(struct buf *out)
         if (opt->arg)
             buf_printf(out, " Ar %s", opt->arg);
         buf_puts(out, "\n");
-        mdoc_text(out, opt->help);
+        mdoc_text(out, option_help(help, sizeof help, opt));
         buf_puts(out, "\n");
     }
 }

@@ -2,6 +2,7 @@
 %% in the directory are how the script asks, since it may stand outside of the node's root:
 %%   hot     two seconds of calls as fast as one process can
 %%   audit   `left` is written: what is armed here, and processes that were not there at first
+%%   foreign `never` gets a breakpoint of somebody else; `own` takes it off again
 %% The one process does all of it, so that nothing else runs while it looks.
 -module(batch_load).
 
@@ -30,6 +31,8 @@ loop(Dir, N) ->
     round_of(N),
     receive {baseline} -> put(baseline, processes()) after 0 -> ok end,
     asked(Dir, "hot", fun() -> heat(erlang:monotonic_time(millisecond) + 2000, 0) end),
+    asked(Dir, "foreign", fun() -> erlang:trace_pattern({?MODULE, never, 0}, true, [local]) end),
+    asked(Dir, "own", fun() -> erlang:trace_pattern({?MODULE, never, 0}, false, [local]) end),
     asked(Dir, "audit", fun() -> audit(Dir) end),
     receive after 30 -> ok end,
     ?MODULE:loop(Dir, N + 1).
