@@ -267,8 +267,9 @@ EXTRA_DIST += tests/live/select_cases.erl
 LIVE_TESTS = $(LIVE_BINARIES) tests/live/test_demo.sh tests/live/test_preflights.sh tests/live/test_select.sh \
 	tests/live/test_queries.sh tests/live/test_trace_kills.sh tests/live/test_calls.sh tests/live/test_traces.sh
 LIVE_TESTS += tests/live/test_examples.sh tests/live/test_trace_batch.sh
+LIVE_TESTS += tests/live/test_trace_controls.sh
 EXTRA_DIST += tests/live/shop_cart.erl tests/live/batch_load.erl
-EXTRA_DIST += tests/live/on_releases.sh tests/live/traces.erl
+EXTRA_DIST += tests/live/on_releases.sh tests/live/trace_controls.erl tests/live/traces.erl
 EXTRA_DIST += tests/live/calls_live.erl tests/live/preflights.erl tests/live/trace_kills.erl tests/live/queries.erl tests/bench/scan.erl tests/bench/scan.sh
 LIVE_TESTS += tests/live/test_trace_caps.sh
 EXTRA_DIST += tests/live/proxy.erl tests/live/trace_caps.erl

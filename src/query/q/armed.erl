@@ -94,6 +94,8 @@ end,
 {[k, otp, own, print, id, apps],
  fun(#{most := Most}, #{k := Keeper, own := OwnOf, otp := Otp, print := Print, id := IdOf,
                         apps := AppsOf}) ->
+    %% Asked after each trace, on nodes whose schedulers may all be busy; it is short.
+    process_flag(priority, high),
     Word = erlang:system_info(trace_control_word),
     Open = case Otp >= 27 of true -> Sessions(); false -> [] end,
     Spaces = [{legacy, <<>>} | Open],

@@ -113,13 +113,29 @@ end,
 IdKeys = [registered_name, initial_call, group_leader]
     ++ [{dictionary, '$process_label'} || HasDictionaryKey, Otp >= 27],
 
+%% For what spawns processes of its own: a trace that follows new processes must not follow those.
+%% They sleep until the keeper has taken that off, which is asked for when a trace of ours stands;
+%% one that begins later finds them by their links.
+Parked = fun(Entry, Args) ->
+    receive {wake, beamtop} -> ok end,
+    apply(Entry, Args)
+end,
+SpawnOwn = fun(Entry, Args, Options) ->
+    Pid = spawn_opt(erlang, hibernate, [erlang, apply, [Parked, [Entry, Args]]], Options),
+    case {whereis(beamtop_trace), get(keeper)} of
+        {Standing, Keeper} when is_pid(Standing), is_pid(Keeper) -> Keeper ! {shade, Pid};
+        _ -> Pid ! {wake, beamtop}
+    end,
+    Pid
+end,
+
 %% Does what may need much memory in a process of its own, linked to us, whose end is not ours.
 %% Value: {ok, Value}, or `failed` when it passed the heap limit or raised an error.
 Doing = fun(Work, Arg) -> exit(try {aside, Work(Arg)} catch _:_ -> failed end) end,
 AsideOptions = SpawnOptions(128 * MiB),
 Aside = fun(Work, Arg) ->
     Trapped = process_flag(trap_exit, true),
-    Pid = spawn_opt(erlang, apply, [Doing, [Work, Arg]], AsideOptions),
+    Pid = SpawnOwn(Doing, [Work, Arg], AsideOptions),
     Result = receive {'EXIT', Pid, {aside, Value}} -> {ok, Value}; {'EXIT', Pid, _} -> failed end,
     process_flag(trap_exit, Trapped),
     receive {'EXIT', _, _} when not Trapped -> exit(shutdown) after 0 -> Result end
@@ -288,6 +304,7 @@ end,
 %% One answer, then the end.
 Worker = fun(Keeper, AskId, Query, Arg, Ctx) ->
     Sign(),
+    put(keeper, Keeper),
     {Kind, Value, Worked, Waited} = Measured(Query, Arg, Ctx),
     Keeper ! {done, AskId, Kind, {Us(Worked), Us(Waited)}, Value}
 end,
@@ -298,6 +315,7 @@ end,
 Holder = fun Holder(Keeper, Query, Ctx, State, Pending) ->
     Start = erlang:monotonic_time(),
     Sign(),
+    put(keeper, Keeper),
     erlang:garbage_collect(),
     Collected = erlang:monotonic_time() - Start,
     case Pending of
@@ -324,14 +342,12 @@ Process = fun(Keeper, Query, Ctx) ->
     Query(Keeper, Ctx)
 end,
 
-%% The entry of a process that is spawned while a trace stands: it is woken when what it inherited
-%% of the trace is off, and evaluates nothing before.
-Parked = fun(Entry, Args) ->
-    receive {wake, beamtop} -> ok end,
-    apply(Entry, Args)
+%% Takes the flags of the standing trace off a process of ours that sleeps, and wakes it: it
+%% evaluates nothing before. Shield: `none`, or a fun that takes them off a pid.
+Wake = fun(Pid, Shield) ->
+    try Shield =:= none orelse Shield(Pid) catch _:_ -> ok end,
+    Pid ! {wake, beamtop}
 end,
-
-%% Shield: `none`, or a fun that takes the flags of the standing trace off a pid.
 Spawn = fun(Entry, Args, Options, Shield) ->
     case Shield of
         none ->
@@ -339,8 +355,7 @@ Spawn = fun(Entry, Args, Options, Shield) ->
         _ ->
             Parts = [erlang, apply, [Parked, [Entry, Args]]],
             Pid = spawn_opt(erlang, hibernate, Parts, Options),
-            try Shield(Pid) catch _:_ -> ok end,
-            Pid ! {wake, beamtop},
+            Wake(Pid, Shield),
             Pid
     end
 end,
@@ -465,6 +480,9 @@ Handle = fun(Message, State) ->
         {kill, Pid} when is_map_key(Pid, Gentle) ->
             exit(Pid, kill),
             State;
+        {shade, Pid} ->
+            Wake(Pid, ShieldOf(State)),
+            State;
         {shield, Pid, Unflag} when is_map_key(Pid, Gentle), is_function(Unflag, 1) ->
             Pid ! {shielded, self()},
             State#{shield := {Pid, Unflag}};
@@ -543,7 +561,7 @@ Start = fun(Client) ->
                 cut => Cut, print => Print, prefix => Prefix, id => Id, id_keys => IdKeys,
                 identity => Identity, label_text => LabelText,
                 initial_call => InitialCall, apps => Apps, keys_of => KeysOf, pid_of => PidOf,
-                with_dictionary => WithDictionary},
+                with_dictionary => WithDictionary, spawn => SpawnOwn},
         Loop(#{client => Client, ctx => Ctx, queries => #{}, asked => #{}, holders => #{},
                gentle => #{}, shield => none, spent => 0})
     catch

@@ -149,12 +149,7 @@ end,
 
 %% ---- Processes
 
-%% Those that carry the connection: tracing them would trace what the trace itself sends.
-Carriers = fun(Client) ->
-    Controllers = [P || {Node, P} <- erlang:system_info(dist_ctrl), Node =:= node(Client)],
-    Owner = try element(5, hd(ets:lookup(sys_dist, node(Client)))) catch error:_ -> none end,
-    [P || P <- [Owner, whereis(net_kernel), whereis(rex) | Controllers], is_pid(P)]
-end,
+-include("part/carriers.erl").
 
 %% The values of an item, natively; `undefined` where a process is gone.
 Sweep = fun(Pids, Item) ->
@@ -244,7 +239,9 @@ Processes = fun({One, _Children, Items}, Most, Ctx) ->
     Excluded = lists:usort(OwnOf(Keeper) ++ Carriers(Client)),
     Running = ordsets:subtract(lists:sort(erlang:processes()), Excluded),
     Has = fun(Item) -> lists:member(Item, Items) end,
-    Whole = case {Has(all), Has(new), Has(running)} of
+    FollowsNew = Has(new),
+    WithOthers = lists:any(fun(Item) -> Item =/= new end, Items),
+    Whole = case {Has(all), FollowsNew, Has(running)} of
         {true, _, _} -> all;
         {_, true, true} -> all;
         {_, true, false} -> new;
@@ -253,9 +250,9 @@ Processes = fun({One, _Children, Items}, Most, Ctx) ->
         _ -> none
     end,
     case Whole of
-        new when Items =/= [new] ->
+        new when WithOthers ->
             {none, <<"new processes go with running ones or alone">>};
-        new when One > 1 ->
+        _ when One > 1, FollowsNew ->
             {none, <<"one in ", (integer_to_binary(One))/binary, " of new processes is unknown">>};
         new ->
             {new, 0};

@@ -326,8 +326,9 @@ end,
 StartHelper = fun(Work, Words, State, HeapBytes) ->
     Limit = #{size => HeapBytes div erlang:system_info(wordsize), kill => true,
               error_logger => false},
-    spawn_opt(erlang, apply, [Serve, [self(), Work, Words, State]],
-              [link, {message_queue_data, off_heap}, {max_heap_size, Limit}])
+    SpawnOwn = get(spawn),
+    SpawnOwn(Serve, [self(), Work, Words, State],
+             [link, {message_queue_data, off_heap}, {max_heap_size, Limit}])
 end,
 
 %% Asks a helper and waits; what it worked is ours, the wait is not.
@@ -643,9 +644,10 @@ Begin = fun(Given, Reset) ->
     end
 end,
 
-{[k, own, apps, caps, label_text, id_keys, initial_call, keys_of],
+{[k, own, apps, caps, label_text, id_keys, initial_call, keys_of, spawn],
 fun(#{reset := Reset, filter := Filtering} = Arg, Ctx) ->
-    #{state := Given, k := Keeper, own := OwnOf} = Ctx,
+    #{state := Given, k := Keeper, own := OwnOf, spawn := SpawnOwn} = Ctx,
+    put(spawn, SpawnOwn),
     State = Begin(Given, Reset),
     Own = OwnOf(Keeper),
     {Numbers, Found, Counts, Ticked} = Tick(Arg, State, Ctx, Own),

@@ -15,22 +15,7 @@
 
 %% ---- The trace keeper
 
-LinksOf = fun(Pid) ->
-    case process_info(Pid, links) of
-        {links, Links} -> [P || P <- Links, is_pid(P), node(P) =:= node()];
-        undefined -> []
-    end
-end,
-
-%% Ours, and what carries the connection.
-Untraced = fun(Keeper, Client) ->
-    Ours = [Keeper | LinksOf(Keeper)],
-    Controllers = [P || {Node, P} <- erlang:system_info(dist_ctrl), is_pid(P),
-                        Node =:= node(Client)],
-    Named = [P || Name <- [rex, net_kernel], P <- [whereis(Name)], is_pid(P)],
-    lists:usort(Ours ++ LinksOf(self()) ++ Named ++ Controllers
-                ++ lists:append(lists:map(LinksOf, Controllers))) -- [Client]
-end,
+-include("part/carriers.erl").
 
 AllOf = fun(Mfa) ->
     case Mfa of
@@ -51,15 +36,6 @@ Place = fun(Otp, Tracer) ->
     end
 end,
 
-Calls = fun(At, Mfa, Kind) ->
-    case {Kind, catch Counted(At, Mfa, Kind)} of
-        {call_count, {_, N}} when is_integer(N) -> N;
-        {call_time, {_, Times}} when is_list(Times) ->
-            lists:sum([S * 1000000 + Us || {_, _, S, Us} <- Times]);
-        _ -> 0
-    end
-end,
-
 CountCalls = fun(Keeper, Otp, Ms, Mfas) ->
     case MayArm(Otp) of
         ok ->
@@ -74,7 +50,7 @@ CountCalls = fun(Keeper, Otp, Ms, Mfas) ->
                 lists:foreach(fun(Mfa) -> catch SetPattern(At, Mfa, true, [call_count]) end, Mfas),
                 Began = Now(),
                 receive {'EXIT', Keeper, _} = Exit -> self() ! Exit after min(Ms, 1000) -> ok end,
-                Counts = [Calls(At, Mfa, call_count) || Mfa <- Mfas],
+                Counts = [CallsOf(At, Mfa, call_count) || Mfa <- Mfas],
                 {count, Now() - Began, Counts}
             after
                 Disarm(Plan),
@@ -140,7 +116,8 @@ end,
 
 %% Our answer to {arm, …}: {armed, Trace}, or {Why, Trace} to be taken off again. Throws a refusal
 %% before anything is on.
-Arm = fun(Keeper, Client, Otp, TraceId, Asked) ->
+Arm = fun(Here, TraceId, Asked) ->
+    #{keeper := Keeper, client := Client, otp := Otp, untraced := Untraced} = Here,
     #{patterns := Told, procs := Chosen, children := Children, on_rate := OnRate, caps := Wanted,
       credit := Credit} = Asked,
     Caps = maps:map(fun(Key, _) -> Clamp(Key, maps:get(Key, Wanted)) end, Ceilings),
@@ -160,7 +137,7 @@ Arm = fun(Keeper, Client, Otp, TraceId, Asked) ->
     case MayArm(Otp) of ok -> ok; Why -> throw(Why) end,
     process_flag(priority, high),
     Self = self(),
-    C = spawn_opt(erlang, apply, [Collector, [Self]], SpawnOptions(maps:get(heap, Caps))),
+    C = spawn_opt(erlang, apply, [Collector, [Self, Otp]], SpawnOptions(maps:get(heap, Caps))),
     At = Place(Otp, C),
     Counters = [{Mfa, Item} || {_, Lists, Items} <- Counting, Mfas <- Lists, Mfa <- Mfas,
                                Item <- Items],
@@ -177,22 +154,23 @@ Arm = fun(Keeper, Client, Otp, TraceId, Asked) ->
           why => spent, window => min(8, maps:get(window, Caps)),
           tokens => max(1.0, maps:get(rate, Caps) / 4), flight => 0, paused => false,
           outbox => [], loss => none, spent_at => none, on_rate => OnRate, over_rate => false,
-          full => false,
-          stopped => false},
+          full => false, stopped => false,
+          filters => lists:any(fun({_, _, _, _, _, {_, Held, _}}) -> Held end, Patterns),
+          counted => {At, [M || {M, call_count} <- lists:usort(Counters)]}},
     C ! {Self, Plan, S},
-    Unflagged = fun(Pid) -> Flags =:= [] orelse SetFlags(At, Pid, false, Flags) end,
+    Unflagged = Unflagging(At, Flags),
     Keeper ! {shield, Self, Unflagged},
     receive {shielded, Keeper} -> ok after GraceMs -> ok end,
     Trace = #{id => TraceId, collector => C, sentinel => Z, plan => Plan, state => S, place => At,
               patterns => Patterns, counting => Counting,
               tick => erlang:monotonic_time(millisecond), until => EndMs - 3 * GraceMs},
-    Ours = Untraced(Keeper, Client),
-    Free = case Chosen of {pids, Pids} -> {pids, Pids -- Ours}; _ -> Chosen end,
+        Free = case Chosen of {pids, Pids} -> {pids, Pids -- Untraced()}; _ -> Chosen end,
     Taken = [N || {Mfa, Item} <- lists:usort(Counters),
                       N <- [catch SetPattern(At, Mfa, true, [Item])], is_integer(N)],
     Functions = SetSpecs(At, Emitting),
     Processes = SetProcesses(At, Free, Flags),
-    lists:foreach(fun(Pid) -> catch Unflagged(Pid) end, Ours),
+    %% Asked after, so that what was spawned meanwhile is among them.
+    lists:foreach(fun(Pid) -> catch Unflagged(Pid) end, Untraced()),
     case {Functions + lists:sum(Taken), Processes} of
         {0, _} -> {no_functions, Trace};
         {_, 0} -> {no_processes, Trace};
@@ -214,7 +192,7 @@ end,
 
 Counts = fun(#{place := At, counting := Counting}) ->
     Each = fun(Lists, Item) ->
-        [lists:sum([Calls(At, Mfa, Item) || Mfa <- Mfas]) || Mfas <- Lists]
+        [lists:sum([CallsOf(At, Mfa, Item) || Mfa <- Mfas]) || Mfas <- Lists]
     end,
     {counts, Now(), [{I, Each(Lists, call_count)} || {I, Lists, _} <- Counting],
      [{I, Each(Lists, call_time)} || {I, Lists, [_, call_time]} <- Counting]}
@@ -259,7 +237,7 @@ Narrow = fun(Trace, What) ->
 end,
 
 %% What a tell means for a trace that stands.
-Tell = fun(Keeper, Client, Trace, What) ->
+Tell = fun(#{untraced := Untraced}, Trace, What) ->
     #{id := TraceId, collector := C, sentinel := Z} = Trace,
     case What of
         {credit, TraceId, Events, Bytes} -> C ! {credit, Events, Bytes}, Trace;
@@ -273,7 +251,7 @@ Tell = fun(Keeper, Client, Trace, What) ->
             Trace#{until := Until + More, state := SetCap(S#{began => 0, until => 0}, time, Value)};
         {cap, TraceId, Key, Value} -> C ! {cap, Key, Value}, Trace;
         {narrow, TraceId, {pid, Pid} = One} ->
-            lists:member(Pid, Untraced(Keeper, Client)) orelse Narrow(Trace, One),
+            lists:member(Pid, Untraced()) orelse Narrow(Trace, One),
             Trace;
         {narrow, TraceId, {pattern, _} = One} -> Narrow(Trace, One), Trace;
         {stop, TraceId} -> C ! stop, Trace;
@@ -282,12 +260,15 @@ Tell = fun(Keeper, Client, Trace, What) ->
 end,
 
 %% {Value of the answer, Trace or none}
-Started = fun(Keeper, Client, Otp, TraceId, Asked) ->
-    try Arm(Keeper, Client, Otp, TraceId, Asked) of
+Started = fun(#{keeper := Keeper} = Here, TraceId, Asked) ->
+    try Arm(Here, TraceId, Asked) of
         {armed, #{collector := C, place := {Kind, _}} = Trace} ->
             Answered = #{mono => Now(), wall_us => erlang:system_time(microsecond),
                          per_second => 1000000000, session => Kind =:= session},
+            %% Reading the source and arming left much behind.
+            erlang:garbage_collect(),
             C ! {self(), go},
+            receive {C, opened} -> ok after GraceMs -> ok end,
             {{armed, TraceId, Answered}, Trace};
         {Why, Trace} ->
             TakeOff(Keeper, Trace),
@@ -297,7 +278,8 @@ Started = fun(Keeper, Client, Otp, TraceId, Asked) ->
     end
 end,
 
-Loop = fun Loop(Keeper, Client, Otp, Trace) ->
+%% Here: #{keeper, client, otp, untraced => fun() -> [Pid]}.
+Loop = fun Loop(#{keeper := Keeper, otp := Otp} = Here, Trace) ->
     Wait = case Trace of
                none -> infinity;
                #{tick := Tick} -> max(0, Tick - erlang:monotonic_time(millisecond))
@@ -308,25 +290,28 @@ Loop = fun Loop(Keeper, Client, Otp, Trace) ->
              end,
     Over_ = fun(Why, Status_) ->
         End(Keeper, Trace, Why, Status_),
-        Loop(Keeper, Client, Otp, none)
+        Loop(Here, none)
     end,
     receive
         {ask, AskId, {count, Ms, Mfas}} when Trace =:= none ->
             Start = erlang:monotonic_time(),
             Answer(Keeper, AskId, Start, CountCalls(Keeper, Otp, Ms, Mfas)),
-            Loop(Keeper, Client, Otp, none);
+            Loop(Here, none);
         {ask, AskId, {arm, TraceId, Asked}} when Trace =:= none ->
             Start = erlang:monotonic_time(),
-            {Value, Began} = Started(Keeper, Client, Otp, TraceId, Asked),
+            {Value, Began} = Started(Here, TraceId, Asked),
             Answer(Keeper, AskId, Start, Value),
-            Loop(Keeper, Client, Otp, Began);
+            Loop(Here, Began);
         {ask, AskId, _} ->
             Answer(Keeper, AskId, erlang:monotonic_time(), {refused, busy}),
-            Loop(Keeper, Client, Otp, Trace);
+            Loop(Here, Trace);
         {tell, What} when Trace =/= none ->
-            Loop(Keeper, Client, Otp, Tell(Keeper, Client, Trace, What));
+            Loop(Here, Tell(Here, Trace, What));
         {C, done, Why, Status_} ->
             Over_(Why, Status_);
+        %% The VM kills above the heap limit, and tells that as any kill.
+        {'EXIT', C, killed} ->
+            Over_(heap, none);
         {'EXIT', C, _} ->
             Over_({killed, <<"collector">>}, none);
         {'EXIT', Z, _} ->
@@ -334,7 +319,7 @@ Loop = fun Loop(Keeper, Client, Otp, Trace) ->
         {'EXIT', Pid, Reason} when Pid =:= Keeper; Reason =:= shutdown ->
             Trace =:= none orelse End(Keeper, Trace, stopped, none);
         _ ->
-            Loop(Keeper, Client, Otp, Trace)
+            Loop(Here, Trace)
     after Wait ->
         At = erlang:monotonic_time(millisecond),
         case Trace of
@@ -342,13 +327,15 @@ Loop = fun Loop(Keeper, Client, Otp, Trace) ->
                 Over_({killed, <<"the collector does not answer">>}, none);
             #{counting := Counting} ->
                 Counting =/= [] andalso begin C ! {push, Counts(Trace)} end,
-                Loop(Keeper, Client, Otp, Trace#{tick := At + 1000})
+                Loop(Here, Trace#{tick := At + 1000})
         end
     end
 end,
 
-{process, [c, otp],
- fun(Keeper, #{c := Client, otp := Otp}) ->
+{process, [c, otp, own],
+ fun(Keeper, #{c := Client, otp := Otp, own := OwnOf}) ->
      Sign(),
-     Loop(Keeper, Client, Otp, none)
+     %% Ours, and what carries the connection.
+     Untraced = fun() -> lists:usort(OwnOf(Keeper) ++ Carriers(Client)) end,
+     Loop(#{keeper => Keeper, client => Client, otp => Otp, untraced => Untraced}, none)
  end}.

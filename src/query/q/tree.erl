@@ -14,8 +14,9 @@ InTime = fun(Ask, Arg, Ms) ->
         try Ask(Arg) of Value -> Me ! {Ref, {ok, Value}} catch _:_ -> Me ! {Ref, busy} end
     end,
     Size = 16 * 1048576 div erlang:system_info(wordsize),
-    Pid = spawn_opt(erlang, apply, [Asking, []],
-                    [link, {max_heap_size, #{size => Size, kill => true, error_logger => false}}]),
+    SpawnOwn = get(spawn),
+    Pid = SpawnOwn(Asking, [],
+                   [link, {max_heap_size, #{size => Size, kill => true, error_logger => false}}]),
     Answer = receive {Ref, Got} -> Got after Ms -> busy end,
     unlink(Pid),
     exit(Pid, kill),
@@ -83,7 +84,9 @@ TopOf = fun(App, Apps, Ms) ->
     end
 end,
 
-fun({Asked, MaxNodes, Ms}, #{id := IdOf, apps := AppsOf, print := Print}) ->
+fun({Asked, MaxNodes, Ms},
+    #{id := IdOf, apps := AppsOf, print := Print, spawn := SpawnOwn}) ->
+    put(spawn, SpawnOwn),
     End = erlang:monotonic_time(millisecond) + Ms,
     Apps = AppsOf(),
     %% A name that is no atom here must not become one.

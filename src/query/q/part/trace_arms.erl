@@ -5,6 +5,8 @@ Ceilings = #{time => 600000, events => 10000, rate => 5000, window => 256,
 %% Calls whose results are waited for, at most.
 MostOpen = 10000,
 MostFunctions = 10000,
+%% What the VM may hold on OTP 24 and before for calls that a trace looks at: see HoldsMuch.
+MostHeld = 12582912,
 TurnMs = 10,
 %% How long after its end a trace waits for results, and its processes for each other.
 GraceMs = 1000,
@@ -50,6 +52,12 @@ SetFlags = fun(Place, Who, On, Flags) ->
     end
 end,
 
+%% Takes the flags off a process. Made here, where few names are in sight: it is copied to the
+%% keeper with all of them.
+Unflagging = fun(Place, Flags) ->
+    fun(Pid) -> Flags =:= [] orelse SetFlags(Place, Pid, false, Flags) end
+end,
+
 SetPattern = fun(Place, What, Spec, Options) ->
     case {Place, What} of
         {{legacy, _}, _} when is_atom(What) -> erlang:trace_pattern(What, Spec, []);
@@ -64,6 +72,15 @@ Counted = fun(Place, Mfa, Item) ->
     case Place of
         {session, S} -> trace:info(S, Mfa, Item);
         {legacy, _} -> erlang:trace_info(Mfa, Item)
+    end
+end,
+
+CallsOf = fun(Place, Mfa, Kind) ->
+    case {Kind, catch Counted(Place, Mfa, Kind)} of
+        {call_count, {_, N}} when is_integer(N) -> N;
+        {call_time, {_, Times}} when is_list(Times) ->
+            lists:sum([S * 1000000 + Us || {_, _, S, Us} <- Times]);
+        _ -> 0
     end
 end,
 

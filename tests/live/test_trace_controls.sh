@@ -1,0 +1,3 @@
+#!/bin/sh
+# What can be done to a trace, and what its patterns tell, against real nodes. See trace_controls.erl.
+exec sh "$(dirname "$0")/on_releases.sh" trace_controls traces

@@ -1,0 +1,320 @@
+%%% What can be done to a trace while it stands, who is traced, what its patterns tell, and what it
+%%% leaves to others: against real nodes, with the tools of traces.erl. Prints TAP.
+-module(trace_controls).
+-export([main/1]).
+-import(queries, [evaluate/3, connect/1, load/2, ask/4]).
+-import(traces, [asked/2, pattern/2, clause/1, arm/3, tell/2, follow/1, calls/1, clean/2]).
+
+main(Roots) -> traces:main(Roots, ?MODULE, tests()).
+
+tests() ->
+    [{"paused, and on again", fun pause/2},
+     {"narrowed to a process", fun narrow_pid/2},
+     {"narrowed to a pattern", fun narrow_pattern/2},
+     {"caps changed while it runs", fun cap_change/2},
+     {"children of a traced process", fun children/2},
+     {"several patterns on one function", fun several/2},
+     {"counters alone: calls and time", fun counters/2},
+     {"stacks", fun stacks/2},
+     {"results that raise, and that are filtered", fun raises/2},
+     {"a message to nobody", fun no_receiver/2},
+     {"a traced process that dies", fun dies/2},
+     {"a traced module loaded anew", fun reload/2},
+     {"our own processes are not traced", fun ours/2},
+     {"another connection's trace is told", fun second/2},
+     {"a session of others stands beside ours", fun beside/2},
+     {"memory under callers that never pause", fun growth/2},
+     {"a heap that is too small ends as heap", fun heap/2}].
+
+%% A process of the node that evaluates a text for each message that is told to it.
+puppet(Node) ->
+    evaluate(Node, "spawn(fun() -> (fun Go() -> receive {do, From, F} -> From ! {did, F()}, Go();"
+                   " stop -> ok end end)() end).", []).
+
+%% Value: of the text, evaluated in the puppet.
+do(Node, Pid, Text) ->
+    evaluate(Node, "P ! {do, self(), fun() -> " ++ Text ++ " end}, receive {did, V} -> V"
+                   " after 5000 -> exit(stuck) end.", [{'P', Pid}]).
+
+last() -> {lists, last, 1}.
+nth() -> {lists, nth, 2}.
+args(Events) -> [element(8, E) || E <- calls(Events)].
+
+armed(K, Patterns, Caps) -> armed(K, asked(Patterns, Caps)).
+armed(K, Asked) ->
+    Id = erlang:unique_integer([positive]),
+    {armed, Id, _} = arm(K, Id, Asked),
+    Id.
+
+stopped(K, Id) ->
+    tell(K, {stop, Id}),
+    {Events, stopped, Row, Counts} = follow(Id),
+    {Events, Row, Counts}.
+
+pause({Node, _}, K) ->
+    P = puppet(Node),
+    Id = armed(K, (asked([pattern([last()], [])], #{time => 20000}))#{procs := {pids, [P]}}),
+    do(Node, P, "lists:last([1])"),
+    tell(K, {pause, Id, true}), timer:sleep(300),
+    do(Node, P, "lists:last([2])"),
+    0 = rpc:call(Node, erlang, system_info, [trace_control_word]),
+    tell(K, {pause, Id, false}), timer:sleep(300),
+    do(Node, P, "lists:last([3])"),
+    timer:sleep(300),
+    {Events, {0, 2, 2, 0, 0, 0, 0, 0}, [{0, [3]}]} = stopped(K, Id),
+    [[[1]], [[3]]] = args(Events).
+
+narrow_pid({Node, _}, K) ->
+    [P, Q] = [puppet(Node), puppet(Node)],
+    Id = armed(K, [pattern([last()], [])], #{time => 20000}),
+    [do(Node, X, "lists:last([1])") || X <- [P, Q]],
+    tell(K, {narrow, Id, {pid, Q}}), timer:sleep(200),
+    [do(Node, X, "lists:last([2])") || X <- [P, Q]],
+    R = puppet(Node), do(Node, R, "lists:last([2])"),
+    timer:sleep(200),
+    {Events, _, _} = stopped(K, Id),
+    [P, Q, Q] = [element(4, E) || E <- calls(Events)].
+
+narrow_pattern({Node, _}, K) ->
+    P = puppet(Node),
+    Id = armed(K, [pattern([last()], []), second(pattern([nth()], []))], #{time => 20000}),
+    Both = fun() -> do(Node, P, "lists:last([1]), lists:nth(1, [2])") end,
+    Both(), tell(K, {narrow, Id, {pattern, 1}}), timer:sleep(200), Both(), timer:sleep(200),
+    {Events, _, _} = stopped(K, Id),
+    [0, 1, 1] = [element(3, E) || E <- calls(Events)].
+
+%% The same, under index 1, with what its clauses say in it.
+second(#{clauses := {Names, Bytes}} = Pattern) ->
+    Clauses = [{H, G, [case B of {message, {{0, C, A, S}}} -> {message, {{1, C, A, S}}}; _ -> B end
+                       || B <- Body]} || {H, G, Body} <- binary_to_term(Bytes)],
+    Pattern#{index => 1, clauses => {Names, term_to_binary(Clauses)}}.
+
+cap_change({Node, _}, K) ->
+    P = puppet(Node),
+    Id = armed(K, [pattern([last()], [])], #{time => 1000, events => 3}),
+    tell(K, {cap, Id, time, 20000}), tell(K, {cap, Id, events, 5}), tell(K, {cap, Id, term, 64}),
+    timer:sleep(1300),
+    do(Node, P, "[lists:last(lists:duplicate(N, 500)) || N <- [1, 2, 3, 100]]"), timer:sleep(300),
+    do(Node, P, "lists:last([4])"),
+    {Events, events, {0, _, 5, 0, 1, _, 0, 0}, _} = follow(Id),
+    [_, _, _, Long, _] = args(Events),
+    true = erlang:external_size(Long) < 400,
+    %% A time that is over already ends it.
+    Jd = armed(K, [pattern([last()], [])], #{time => 60000}),
+    timer:sleep(200), tell(K, {cap, Jd, time, 100}),
+    {_, time, _, _} = follow(Jd).
+
+children({Node, _}, K) ->
+    P = puppet(Node),
+    Of = fun(Children) ->
+        Asked = (asked([pattern([last()], [])], #{time => 20000}))#{procs := {pids, [P]}},
+        Id = armed(K, Asked#{children := Children}),
+        C = do(Node, P, "spawn(fun() -> receive go -> lists:last([2]) end end)"),
+        do(Node, P, "lists:last([1])"),
+        rpc:call(Node, erlang, send, [C, go]), timer:sleep(300),
+        {Events, _, _} = stopped(K, Id),
+        clean(Node, 1),
+        {C, [element(4, E) || E <- calls(Events)]}
+    end,
+    {_, [P]} = Of(false),
+    {C, [P, C]} = Of(true).
+
+several({Node, _}, K) ->
+    P = puppet(Node),
+    Head = fun(#{clauses := {[], B}} = Pattern, Args) ->
+        Clauses = [setelement(1, C, Args) || C <- binary_to_term(B)],
+        Pattern#{clauses => {[], term_to_binary(Clauses)}}
+    end,
+    One = Head(pattern([last()], []), [[1]]),
+    Any = second(pattern([last(), nth()], [])),
+    Id = armed(K, [One, Any], #{time => 20000}),
+    do(Node, P, "lists:last([1]), lists:last([2]), lists:nth(1, [3])"), timer:sleep(300),
+    {Events, {0, 1, 1, 0, 0, 0, 0, 0}, Counts} = stopped(K, Id),
+    [{0, [[1]]}, {1, [[2]]}, {1, [1, [3]]}] =
+        [{element(3, E), element(8, E)} || E <- calls(Events)],
+    [{0, [2]}, {1, [2, 1]}] = Counts.
+
+counters({Node, _}, K) ->
+    P = puppet(Node),
+    Only = (pattern([last(), nth()], []))#{clauses => []},
+    Timed = second(pattern([{lists, nthtail, 2}], [])),
+    Id = armed(K, [Only, Timed#{clauses => [], counters => time}], #{time => 20000}),
+    do(Node, P, "[begin lists:last([1]), lists:nthtail(9, lists:seq(1, 9)) end"
+                " || _ <- lists:seq(1, 50)]"),
+    timer:sleep(100),
+    {[], _, [{0, [50, 0]}, {1, [Tail]}]} = stopped(K, Id),
+    true = Tail >= 50.
+
+stacks({Node, _}, K) ->
+    P = puppet(Node),
+    Otp = list_to_integer(rpc:call(Node, erlang, system_info, [otp_release])),
+    Dump = case Otp >= 27 of true -> {current_stacktrace}; false -> {process_dump} end,
+    [{H, G, _}] = clause([]),
+    Stacked = [{H, G, [{set_tcw, {'-', {get_tcw}, 1}}, {message, {{0, {caller}, '$_', Dump}}}]}],
+    Pattern = (pattern([last()], []))#{clauses => {[], term_to_binary(Stacked)}},
+    Id = armed(K, [Pattern], #{time => 20000}),
+    do(Node, P, "lists:map(fun lists:last/1, [[1]]), ok"), timer:sleep(200),
+    {[{c, _, 0, P, _, _, {lists, map, 2}, [[1]], Stack, 0, 0}], _, _} = stopped(K, Id),
+    true = lists:member({lists, map, 2}, Stack),
+    true = lists:all(fun({M, F, A}) -> is_atom(M) andalso is_atom(F) andalso is_integer(A) end,
+                     Stack).
+
+raises({Node, _}, K) ->
+    P = puppet(Node),
+    Raising = pattern([last()], [{exception_trace}]),
+    Calls = "[catch lists:last(X) || X <- [[], [1], a]]",
+    Told = fun(Pattern) ->
+        Id = armed(K, [Pattern], #{time => 20000}),
+        do(Node, P, Calls), timer:sleep(200),
+        {Events, {0, 3, Sent, Filtered, 0, 0, 0, 0}, _} = stopped(K, Id),
+        {args(Events), [element(1, E) || E <- Events, element(1, E) =/= c], Sent, Filtered}
+    end,
+    {[[[]], [a]], [x, x], 2, 1} = Told(Raising#{raises := any}),
+    Spec = fun(Match) -> {[], term_to_binary([{{Match}, [], [true]}])} end,
+    {[[[]], [a]], [x, x], 2, 1} = Told(Raising#{raises := Spec(function_clause)}),
+    {[], [], 0, 3} = Told(Raising#{raises := Spec(badarg)}),
+    {[[[1]]], [r], 1, 2} = Told(Raising#{results := Spec(1)}),
+    {[[[]], [[1]], [a]], [x, r, x], 3, 0} = Told(Raising#{results := Spec(1), raises := any}).
+
+no_receiver({Node, _}, K) ->
+    P = puppet(Node),
+    Dead = evaluate(Node, "P = spawn(fun() -> ok end), timer:sleep(50), P.", []),
+    Clauses = [{['_', {told, '_'}], [{'>', {get_tcw}, 0}],
+                [{set_tcw, {'-', {get_tcw}, 1}}, {message, {{0}}}]}],
+    evaluate(Node, "told.", []),
+    Of = (pattern([], []))#{kind => send, counters => none,
+                            clauses => {[<<"told">>], term_to_binary(Clauses)}},
+    Id = armed(K, [Of], #{time => 20000}),
+    evaluate(Node, "P ! {do, self(), fun() -> Dead ! {told, 1} end}, receive {did, _} -> ok end.",
+             [{'P', P}, {'Dead', Dead}]), timer:sleep(200),
+    {[{s, 1, 0, P, _, Dead, {told, 1}, false, 0}], _, _} = stopped(K, Id).
+
+%% Its calls that are open stay open; the trace goes on.
+dies({Node, _}, K) ->
+    [P, Q] = [puppet(Node), puppet(Node)],
+    Id = armed(K, [pattern([{timer, sleep, 1}, last()], [{exception_trace}])], #{time => 20000}),
+    evaluate(Node, "P ! {do, self(), fun() -> timer:sleep(60000) end}.", [{'P', P}]),
+    timer:sleep(200),
+    rpc:call(Node, erlang, exit, [P, kill]), timer:sleep(100),
+    do(Node, Q, "lists:last([1])"), timer:sleep(200),
+    {Events, {0, 2, 2, 0, 0, 0, 0, Open}, _} = stopped(K, Id),
+    [P, Q] = [element(4, E) || E <- calls(Events)],
+    [2] = [I || {r, I, _, 1, 0} <- Events],
+    %% Killed in its call: an exception where the VM tells that, or never a result.
+    Killed = [I || {x, I, _, exit, killed, 0} <- Events],
+    {true, _} = {lists:member({Killed, Open}, [{[1], 0}, {[], 1}]), Events},
+    %% One that is traced alone takes its flags with it.
+    R = puppet(Node),
+    Jd = armed(K, (asked([pattern([last()], [])], #{time => 500}))#{procs := {pids, [R]}}),
+    rpc:call(Node, erlang, exit, [R, kill]),
+    {[], time, _, _} = follow(Jd).
+
+%% New code has no breakpoints: the trace goes on without them, and takes off what is left.
+reload({Node, _}, K) ->
+    Text = "{ok, M, B} = compile:forms([{attribute, 1, module, anew},"
+           " {attribute, 1, export, [{f, 1}]},"
+           " {function, 2, f, 1, [{clause, 2, [{var, 2, 'X'}], [], [{var, 2, 'X'}]}]}], []),"
+           " {module, M} = code:load_binary(M, \"anew\", B), M.",
+    {ok, Tokens, _} = erl_scan:string(Text),
+    {ok, Forms} = erl_parse:parse_exprs(Tokens),
+    {value, anew, Made} = erl_eval:exprs(lists:droplast(lists:droplast(Forms)) ++
+                                             [{atom, 1, anew}], []),
+    Load = fun() -> {module, anew} = rpc:call(Node, code, load_binary,
+                                              [anew, "anew", proplists:get_value('B', Made)]) end,
+    Load(),
+    P = puppet(Node),
+    Id = armed(K, [pattern([{anew, f, 1}], [])], #{time => 20000}),
+    do(Node, P, "anew:f(1)"), Load(), do(Node, P, "anew:f(2)"), timer:sleep(200),
+    {Events, _, _} = stopped(K, Id),
+    [[1]] = args(Events),
+    rpc:call(Node, code, purge, [anew]), rpc:call(Node, code, delete, [anew]),
+    rpc:call(Node, code, purge, [anew]).
+
+%% Nor what they spawn, though all new processes are traced.
+ours({Node, _}, K) ->
+    [load(K, Name) || Name <- [scan, tree, process]],
+    %% A process whose dictionary is asked aside, by a helper of the worker.
+    Big = evaluate(Node, "P = proc_lib:spawn(fun() -> put(x, lists:seq(1, 400000)),"
+                         " timer:sleep(infinity) end), timer:sleep(200), P.", []),
+    {ok, _, _} = ask(K, tree, {<<"kernel">>, 100, 500}, 5000),
+    Pattern = pattern([{erl_eval, expr, 5}, {erl_eval, expr, 6}, {erl_eval, exprs, 5},
+                       {erl_eval, exprs, 6}, {erl_eval, do_apply, 6}, {erl_eval, do_apply, 7}], []),
+    [begin
+         Id = armed(K, (asked([Pattern], #{time => 20000, events => 10000}))#{procs := Procs}),
+         {ok, _, _} = ask(K, tree, {<<"kernel">>, 100, 500}, 5000),
+         {ok, _, {process, _, Big, _, Items}} =
+             ask(K, process, {Big, #{stack => 5, links => 5, dictionary => 5}}, 5000),
+         {_, {_, _}} = lists:keyfind(dictionary, 1, Items),
+         timer:sleep(200),
+         {Events, _, _} = stopped(K, Id),
+         {Procs, []} = {Procs, Events}
+     end || Procs <- [all, new]],
+    rpc:call(Node, erlang, exit, [Big, kill]).
+
+second({Node, _}, K) ->
+    Id = armed(K, [pattern([last()], [])], #{time => 20000}),
+    Other = connect(Node),
+    load(Other, trace),
+    {refused, {session, beamtop}} = arm(Other, 77, asked([pattern([nth()], [])], #{})),
+    stopped(K, Id),
+    {armed, 78, _} = arm(Other, 78, asked([pattern([nth()], [])], #{time => 20000})),
+    {refused, {session, beamtop}} = arm(K, 79, asked([pattern([last()], [])], #{})),
+    Other ! stop,
+    receive {bye, Other} -> ok after 3000 -> error(no_bye) end,
+    clean(Node, 1).
+
+beside({Node, _}, K) ->
+    case list_to_integer(rpc:call(Node, erlang, system_info, [otp_release])) >= 27 of
+        false -> ok;
+        true ->
+            P = puppet(Node),
+            Holder = evaluate(Node,
+                "spawn(fun() -> S = trace:session_create(theirs, self(), []),"
+                " trace:process(S, P, true, [call]),"
+                " trace:function(S, {lists, last, 1}, true, [local]),"
+                " (fun Go(N) -> receive {trace, _, call, _} -> Go(N + 1);"
+                " {tell, W} -> W ! {seen, N}, Go(N);"
+                " stop -> trace:session_destroy(S) end end)(0) end).", [{'P', P}]),
+            timer:sleep(100),
+            Id = armed(K, [pattern([last()], [])], #{time => 20000}),
+            do(Node, P, "lists:last([1])"), timer:sleep(200),
+            {Events, _, _} = stopped(K, Id),
+            [[[1]]] = args(Events),
+            do(Node, P, "lists:last([2])"), timer:sleep(100),
+            2 = evaluate(Node, "H ! {tell, self()}, receive {seen, N} -> N end.", [{'H', Holder}]),
+            evaluate(Node, "H ! stop, timer:sleep(100).", [{'H', Holder}])
+    end.
+
+%% Two callers that never pause, with an argument of 100 KiB: the node's memory, sampled there,
+%% grows by less than 32 MiB at any moment. OTP 23 ends it for what the VM holds.
+growth({Node, _}, K) ->
+    [begin
+         Callers = evaluate(Node,
+             "[spawn(fun() -> L = lists:duplicate(100, [lists:seq(1, 6400)]),"
+             " U = erlang:monotonic_time(millisecond) + 1500,"
+             " (fun Go() -> lists:foreach(fun lists:last/1, L),"
+             "  case erlang:monotonic_time(millisecond) < U of true -> Go(); _ -> ok end"
+             " end)() end) || _ <- [1, 2]].", []),
+         timer:sleep(200),
+         Sampler = evaluate(Node,
+             "spawn_opt(fun() -> B = erlang:memory(total), (fun Go(Most) ->"
+             " receive {tell, W} -> W ! {grown, Most - B} after 2 ->"
+             " Go(max(Most, erlang:memory(total))) end end)(B) end, [{priority, max}]).", []),
+         {_, Why, _, _} = traces:run(K, asked([pattern([last()], Body)],
+                                              #{time => 800, events => 10000, bytes => 8388608})),
+         true = lists:member(Why, [time, heap]),
+         Grown = evaluate(Node, "S ! {tell, self()}, receive {grown, N} -> N end.",
+                          [{'S', Sampler}]),
+         {Body, true, _} = {Body, Grown < 32 * 1048576, Grown},
+         [rpc:call(Node, erlang, exit, [P, kill]) || P <- Callers]
+     end || Body <- [[], [{exception_trace}]]].
+
+%% A message to the collector that its heap cannot hold: the VM kills it.
+heap({Node, _}, K) ->
+    Id = armed(K, [pattern([last()], [])], #{time => 20000, heap => 4194304}),
+    C = evaluate(Node, "[C] = [P || P <- processes(), {links, L} <- [process_info(P, links)],"
+                       " lists:member(whereis(beamtop_trace), L),"
+                       " {priority, high} =:= process_info(P, priority),"
+                       " {monitored_by, [_ | _]} <- [process_info(P, monitored_by)]], C.", []),
+    evaluate(Node, "C ! lists:seq(1, 2000000).", [{'C', C}]),
+    {_, heap, _, _} = follow(Id).
