@@ -356,6 +356,22 @@ static void take_batch(struct trace_session *t, struct push *p)
 
 /* ---- The end */
 
+/* Killed above its limit the collector has told no size. One that ends by itself far below it saw
+   the VM hold too much for the calls (releases before OTP 25). */
+static void heap_text(const struct trace_state *s, char *out, size_t size)
+{
+    char used[32], cap[32];
+    uint64_t most = s->caps.value[CAP_HEAP_BYTES];
+    cap_format(cap, sizeof cap, CAP_HEAP_BYTES, most);
+    if (s->used[CAP_HEAP_BYTES] == 0)
+        snprintf(out, size, "heap: the collector passed %s", cap);
+    else if (s->used[CAP_HEAP_BYTES] < most / 2)
+        snprintf(out, size, "heap: the VM held too much memory for the calls");
+    else
+        snprintf(out, size, "heap: the collector grew to %s of %s",
+                 cap_format(used, sizeof used, CAP_HEAP_BYTES, s->used[CAP_HEAP_BYTES]), cap);
+}
+
 static void end_text(struct trace_session *t, const struct push *p)
 {
     const struct trace_state *s = t->state;
@@ -381,9 +397,7 @@ static void end_text(struct trace_session *t, const struct push *p)
                  cap_format(cap, sizeof cap, CAP_BYTES, s->caps.value[CAP_BYTES]));
         break;
     case END_HEAP:
-        snprintf(out, size, "heap: the collector grew to %s of %s",
-                 cap_format(used, sizeof used, CAP_HEAP_BYTES, s->used[CAP_HEAP_BYTES]),
-                 cap_format(cap, sizeof cap, CAP_HEAP_BYTES, s->caps.value[CAP_HEAP_BYTES]));
+        heap_text(s, out, size);
         break;
     case END_KILLED:
         snprintf(out, size, "killed: %s", p->end_text);
