@@ -189,7 +189,7 @@ src_libtrace_a_SOURCES = \
 	src/trace/parse.c src/trace/parse.h src/trace/parse_binary.c src/trace/parse_ex.c \
 	src/trace/parse_ex.h src/trace/parse_record.c src/trace/parse_term.c \
 	src/trace/parser.c src/trace/pattern.c src/trace/pattern_print.c \
-	src/trace/prepare.c src/trace/prepare.h \
+	src/trace/prepare.c src/trace/prepare_why.c src/trace/prepare.h \
 	src/trace/procs.c \
 	src/trace/request.c \
 	src/trace/session.c \

@@ -69,7 +69,13 @@ static bool read_why(struct cursor *c, struct preflight_pattern *p)
         return true;
     }
     struct cursor_list list;
-    if (!cursor_tuple_of(c, 2) || !cursor_atom_is(c, "arities") || !cursor_list(c, &list))
+    if (!cursor_tuple_of(c, 2))
+        return false;
+    if (cursor_peek_atom(c, "bad_expression")) {
+        snprintf(p->why, sizeof p->why, "bad_expression");
+        return cursor_skip(c) && cursor_skip(c);
+    }
+    if (!cursor_atom_is(c, "arities") || !cursor_list(c, &list))
         return false;
     snprintf(p->why, sizeof p->why, "arities");
     for (size_t i = 0; i < list.count; i++) {

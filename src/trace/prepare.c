@@ -1,11 +1,9 @@
 #include "prepare.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
-#include "beamtop/base/attr.h"
 
 /* ---- definitions of records and structs */
 
@@ -143,30 +141,4 @@ struct builder *prepare_preflight_arg(struct pattern *const *patterns, size_t n,
     build_atom(b, "most_processes");
     build_int(b, (int64_t)caps->value[CAP_PROCESSES]);
     return b;
-}
-
-static const struct {
-    const char *word, *text;
-} reasons[] = {
-    {"no_module", "no such module"},
-    {"not_loaded", "its module is not loaded on the node, so nobody has called it yet"},
-    {"no_function", "no such function"},
-    {"unknown_name", "the node does not know this name"},
-    {"instruction", "the compiler makes an instruction of it, so it is never called"},
-    {"ok", "no such function"},
-};
-
-void prepare_why_none(char *out, size_t size, const struct pattern *p,
-                      const struct preflight_pattern *found)
-{
-    *out = '\0';
-    if (p->kind != PATTERN_CALL || found->n > 0)
-        return;
-    if (strcmp(found->why, "arities") == 0) {
-        snprintf(out, size, "no such arity, there is %s", found->arities);
-        return;
-    }
-    for (size_t r = 0; r < ARRAY_LEN(reasons); r++)
-        if (strcmp(reasons[r].word, found->why) == 0)
-            snprintf(out, size, "%s", reasons[r].text);
 }

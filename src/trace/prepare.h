@@ -8,6 +8,7 @@
 #include "beamtop/base/arena.h"
 #include "beamtop/trace/caps.h"
 #include "beamtop/trace/matchspec.h"
+#include "beamtop/trace/names.h"
 #include "beamtop/trace/pattern.h"
 #include "beamtop/trace/procs.h"
 #include "decode.h"
@@ -36,9 +37,12 @@ struct builder *prepare_records_arg(const struct record_name *names, size_t n);
 
 struct builder *prepare_preflight_arg(struct pattern *const *patterns, size_t n,
                                       const struct procs *procs, const struct caps *caps);
-/* Why no function matches, in words; empty when some do. */
+/* Why no function matches, in words, with what may have been meant when `names` (may be NULL) tell;
+   empty when some do match. */
 void prepare_why_none(char *out, size_t size, const struct pattern *p,
-                      const struct preflight_pattern *found);
+                      const struct preflight_pattern *found, const struct names *names);
+/* What to ask (`functions`) to tell what may have been meant; NULL: nothing would help. */
+struct builder *prepare_near_arg(const struct pattern *p, const struct preflight_pattern *found);
 const char *prepare_kind_atom(enum pattern_kind kind);
 
 #endif

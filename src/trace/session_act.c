@@ -19,6 +19,7 @@ void trace_stop(struct trace_session *t)
     switch (t->stage) {
     case STAGE_RECORDS:
     case STAGE_PREFLIGHT:
+    case STAGE_NEAR:
     case STAGE_ASK:
     case STAGE_BASELINE:
         session_over(t, END_STOPPED, "stopped before it was armed");

@@ -11,6 +11,7 @@
 enum stage {
     STAGE_RECORDS,
     STAGE_PREFLIGHT,
+    STAGE_NEAR,     /* names like one that is not there */
     STAGE_COUNT,
     STAGE_ASK,      /* a person, or for good in a dry run */
     STAGE_BASELINE,

@@ -10,11 +10,12 @@
 #define COUNT_MS 20
 #define GUARD_S 0.35e-6 /* what a call of a traced function costs when it does not pass */
 #define DEAR_LOAD 0.03  /* of a core: above it a person is asked */
+#define NEAR_MS 1000 /* a suggestion is worth no longer wait */
 #define OTP_SESSIONS 27 /* the first release with trace sessions */
 
 /* ---- What was found */
 
-static void explain_none(struct trace_session *t, size_t i)
+static void explain_none(struct trace_session *t, size_t i, const struct names *names)
 {
     const struct preflight_pattern *found = &t->preflight.patterns[i];
     const struct slice source = t->patterns[i]->source;
@@ -25,10 +26,11 @@ static void explain_none(struct trace_session *t, size_t i)
                             (int)(source.len < 100 ? source.len : 100), source.s);
     if (len >= size)
         return;
-    prepare_why_none(out + len, size - len, t->patterns[i], found);
+    prepare_why_none(out + len, size - len, t->patterns[i], found, names);
 }
 
-static int check_functions(struct trace_session *t, struct error *err)
+static int check_functions(struct trace_session *t, const struct names *names,
+                           struct error *err)
 {
     struct trace_preflight *p = &t->state->preflight;
     uint64_t total = 0;
@@ -40,7 +42,7 @@ static int check_functions(struct trace_session *t, struct error *err)
         if (strcmp(found->why, "too_many") == 0)
             p->functions_cut = true;
         else if (t->patterns[i]->kind == PATTERN_CALL && found->n == 0)
-            explain_none(t, i);
+            explain_none(t, i, names);
     }
     if (p->functions_cut)
         return error_set(err, ERR_LIMIT,
@@ -151,8 +153,44 @@ static int take_preflight(struct trace_session *t, const struct answer *answer, 
         return rc;
     memcpy(t->state->preflight.others, t->preflight.others, sizeof t->preflight.others);
     keep_functions(t);
-    rc = check_functions(t, err);
-    return rc ? rc : check_procs(t, err);
+    return 0;
+}
+
+static void decide(struct trace_session *t, const struct names *names)
+{
+    struct error err = {0};
+    if (check_functions(t, names, &err) || check_procs(t, &err))
+        session_fail(t, &err);
+    else
+        estimate(t);
+}
+
+static void on_near(void *arg, const struct answer *answer)
+{
+    struct trace_session *t = arg;
+    if (t->stage != STAGE_NEAR)
+        return;
+    struct error ignored = {0}; /* it costs the suggestion, no more */
+    struct names *names = names_new();
+    bool known = answer->err.code == ERR_NONE &&
+                 names_take(names, answer->value, answer->len, &ignored) == 0;
+    decide(t, known ? names : NULL);
+    names_free(names);
+}
+
+/* Names like the first that is not there; false when nothing would help or can be asked. */
+static bool ask_near(struct trace_session *t)
+{
+    struct builder *b = NULL;
+    struct error ignored = {0};
+    for (size_t i = 0; i < t->n_patterns && b == NULL; i++)
+        b = prepare_near_arg(t->patterns[i], &t->preflight.patterns[i]);
+    if (b == NULL)
+        return false;
+    t->stage = STAGE_NEAR;
+    int rc = t->port.ask(t->port.ctx, QUESTION_FUNCTIONS, b, NEAR_MS, on_near, t, &ignored);
+    builder_free(b);
+    return rc == 0;
 }
 
 static void on_preflight(void *arg, const struct answer *answer)
@@ -163,8 +201,8 @@ static void on_preflight(void *arg, const struct answer *answer)
     struct error err = answer->err;
     if (err.code != ERR_NONE || take_preflight(t, answer, &err))
         session_fail(t, &err);
-    else
-        estimate(t);
+    else if (!ask_near(t))
+        decide(t, NULL);
 }
 
 static int ask_preflight(struct trace_session *t, struct error *err)

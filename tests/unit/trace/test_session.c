@@ -345,8 +345,7 @@ static void test_nothing_to_trace(void **unused)
     const struct {
         const char *answer, *part;
     } rows[] = {
-        {"{preflight,[{0,[],0,no_function}],{all,4},{{0,0,[]},[],0}}", "no such function"},
-        {"{preflight,[{0,[],0,{arities,[1,3]}}],{all,4},{{0,0,[]},[],0}}", "1, 3"},
+        {"{preflight,[{0,[],0,{arities,[1,3]}}],{all,4},{{0,0,[]},[],0}}", "/1, /3"},
         {"{preflight,[{0,[{a,b,1}],2000,too_many}],{all,4},{{0,0,[]},[],0}}", "2000 functions"},
         {"{preflight,[{0,[{a,b,1}],1,ok}],{none,<<\"nobody\">>},{{0,0,[]},[],0}}", "nobody"},
         {"{preflight,[{0,[{a,b,1}],1,ok}],{pids,[<0.1.0>],20000},{{0,0,[]},[],0}}", "20000 proc"},
@@ -364,6 +363,80 @@ static void test_nothing_to_trace(void **unused)
         assert_has(state(w)->error.text, rows[i].part);
         end_world(w);
     }
+}
+
+#define NONE_OF(why) "{preflight,[{0,[],0," why "}],{all,4},{{0,0,[]},[],0}}"
+
+/* One question more tells what may have been meant; without its answer the reason stands alone. */
+static void test_near_misses(void **unused)
+{
+    (void)unused;
+    const struct {
+        const char *pattern, *preflight, *asked, *answer, *want;
+    } rows[] = {
+        {"shop_cart:ad(_)", NONE_OF("no_function"), "{functions,<<\"shop_cart\">>}",
+         "{functions,<<\"shop_cart\">>,[{<<\"add\">>,2,true},{<<\"total\">>,1,true}]}",
+         "nothing to trace: shop_cart:ad(_): shop_cart has no function ad; did you mean "
+         "shop_cart:add/2?"},
+        {"shop_cart:ad(_)", NONE_OF("no_function"), "{functions,<<\"shop_cart\">>}", NULL,
+         "nothing to trace: shop_cart:ad(_): shop_cart has no function ad; a local one may have "
+         "been inlined by the compiler, so that nothing calls it any more"},
+        {"shop_cart:ad(_)", NONE_OF("no_function"), "{functions,<<\"shop_cart\">>}", "nonsense",
+         "nothing to trace: shop_cart:ad(_): shop_cart has no function ad; a local one may have "
+         "been inlined by the compiler, so that nothing calls it any more"},
+        {"shop_crat", NONE_OF("no_module"), "{modules,200000}",
+         "{modules,[<<\"Elixir.Shop\">>,<<\"lists\">>,<<\"shop_car\">>,<<\"shop_cart\">>],4}",
+         "nothing to trace: shop_crat: the node has no module shop_crat; did you mean shop_cart or "
+         "shop_car?"},
+        {"Sohp.add/2", NONE_OF("no_module"), "{modules,200000}",
+         "{modules,[<<\"Elixir.Shop\">>,<<\"lists\">>],2}",
+         "nothing to trace: Sohp.add/2: the node has no module Sohp; did you mean Shop?"},
+        {"shop_cart:spawn_link", NONE_OF("no_function"), NULL, NULL,
+         "nothing to trace: shop_cart:spawn_link: shop_cart has no function spawn_link: what it "
+         "calls by that name is erlang:spawn_link"},
+        {"lists:seq/7", NONE_OF("{arities,[2,3]}"), NULL, NULL,
+         "nothing to trace: lists:seq/7: lists:seq does not take 7 arguments: there is /2, /3"},
+        {"shop_tax:rate", NONE_OF("not_loaded"), NULL, NULL,
+         "nothing to trace: shop_tax:rate: shop_tax is not loaded on the node: nobody has called "
+         "it since the node started. To trace its first calls load it there, with "
+         "code:ensure_loaded(shop_tax)"},
+        {"erlang:length/1", NONE_OF("instruction"), NULL, NULL,
+         "nothing to trace: erlang:length/1: compiled code does this without a call, as an "
+         "instruction of the VM, so no trace sees it; trace the function that does it"},
+        {"/(/:f", NONE_OF("{bad_expression,<<\"x\">>}"), NULL, NULL,
+         "nothing to trace: /(/:f: the node's re cannot read that expression"},
+        {"/^xyz_/:f", NONE_OF("no_module"), NULL, NULL,
+         "nothing to trace: /^xyz_/:f: no loaded module's name matches that expression"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct world *w = new_world(rows[i].pattern, &plain);
+        answer(w, QUESTION_PREFLIGHT, rows[i].preflight);
+        if (rows[i].asked != NULL) {
+            assert_string_equal(phase(w), "preparing");
+            assert_string_equal(open_question(w, QUESTION_FUNCTIONS)->text, rows[i].asked);
+            if (rows[i].answer != NULL)
+                answer(w, QUESTION_FUNCTIONS, rows[i].answer);
+            else
+                answer_error(w, QUESTION_FUNCTIONS, ERR_TIMEOUT);
+        }
+        assert_string_equal(phase(w), "failed");
+        assert_string_equal(state(w)->error.text, rows[i].want);
+        assert_has(rows[i].want, state(w)->preflight.why_none);
+        end_world(w);
+    }
+}
+
+/* Stopped while names are asked for: the late answer changes nothing. */
+static void test_stopped_at_near_misses(void **unused)
+{
+    (void)unused;
+    struct world *w = new_world("shop_cart:ad(_)", &plain);
+    answer(w, QUESTION_PREFLIGHT, NONE_OF("no_function"));
+    trace_stop(w->t);
+    assert_string_equal(phase(w), "ended");
+    answer(w, QUESTION_FUNCTIONS, "{functions,<<\"shop_cart\">>,[{<<\"add\">>,2,true}]}");
+    assert_string_equal(phase(w), "ended");
+    end_world(w);
 }
 
 static void test_held_until_armed(void **unused)
@@ -728,6 +801,8 @@ int main(void)
         cmocka_unit_test(test_dear_is_asked),
         cmocka_unit_test(test_single_space_in_use),
         cmocka_unit_test(test_nothing_to_trace),
+        cmocka_unit_test(test_near_misses),
+        cmocka_unit_test(test_stopped_at_near_misses),
         cmocka_unit_test(test_held_until_armed),
         cmocka_unit_test(test_missed),
         cmocka_unit_test(test_lost_is_told_with_its_number),
