@@ -30,9 +30,9 @@ tests_unit_etf_test_cursor_SOURCES = tests/unit/etf/test_cursor.c
 tests_unit_etf_test_cursor_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
 tests_unit_etf_test_parse_SOURCES = tests/unit/etf/test_parse.c
 tests_unit_etf_test_parse_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
-tests_unit_etf_test_print_SOURCES = tests/unit/etf/test_print.c
+tests_unit_etf_test_print_SOURCES = tests/unit/etf/test_print.c tests/unit/etf/wire_forms.h
 tests_unit_etf_test_print_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
-tests_unit_etf_test_print_ex_SOURCES = tests/unit/etf/test_print_ex.c
+tests_unit_etf_test_print_ex_SOURCES = tests/unit/etf/test_print_ex.c tests/unit/etf/wire_forms.h
 tests_unit_etf_test_print_ex_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
 # ---- dist
 UNIT_DIST = tests/unit/dist/test_control \

@@ -209,6 +209,16 @@ static struct trace_options trace_options_of(const struct tracing *t)
     };
 }
 
+/* What is printed is in the spelling asked for, else in that of the first pattern. */
+static enum print_syntax spelling(const struct tracing *t)
+{
+    enum syntax syntax = t->settings.syntax;
+    const struct trace_log *log = t->session != NULL ? trace_session_log(t->session) : NULL;
+    if (syntax == SYNTAX_AUTO && log != NULL && trace_log_patterns(log) > 0)
+        syntax = trace_log_pattern(log, 0)->pattern->syntax;
+    return syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG;
+}
+
 static void open_session(struct tracing *t)
 {
     static const struct trace_handlers handlers = {.on_change = on_change, .on_event = on_event};
@@ -222,7 +232,7 @@ static void open_session(struct tracing *t)
         finish(t, exit_code_of(err.code), &err);
     const struct trace_sink_options sink = {
         .format = t->options->format == FORMAT_JSON ? SINK_JSON : SINK_TEXT,
-        .syntax = t->settings.syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG,
+        .syntax = spelling(t),
         .node = t->port.node,
         .ascii = t->options->ascii || !t->env->utf8,
     };

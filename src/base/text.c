@@ -1,5 +1,6 @@
 #include "beamtop/base/text.h"
 
+#include <string.h>
 #include <utf8proc.h>
 
 #include "beamtop/base/attr.h"
@@ -175,6 +176,13 @@ char text_ascii(const char *s, size_t len)
     return '?';
 }
 
+/* One full stop would end a sentence rather than tell that something was left out. */
+static bool is_ellipsis(const char *s, size_t n)
+{
+    static const char mark[] = "\xE2\x80\xA6";
+    return n == strlen(mark) && memcmp(s, mark, n) == 0;
+}
+
 void text_put_safe(struct buf *out, const char *s, size_t len, bool ascii)
 {
     size_t run = 0; /* where the bytes that go out unchanged begin */
@@ -186,7 +194,9 @@ void text_put_safe(struct buf *out, const char *s, size_t len, bool ascii)
         size_t n = text_grapheme(s + at, len - at, &width, &safe);
         if (!safe || (ascii && !is_plain(s[at])) || (ascii && n > 1)) {
             buf_put(out, s + run, at - run);
-            if (ascii)
+            if (ascii && is_ellipsis(s + at, n))
+                buf_puts(out, "...");
+            else if (ascii)
                 buf_put_u8(out, safe ? (uint8_t)text_ascii(s + at, n) : '?');
             else
                 buf_puts(out, REPLACEMENT);

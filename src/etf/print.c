@@ -352,16 +352,23 @@ static void print_fun(struct printer *p, struct cursor *c)
     printer_puts(p, ">");
 }
 
-/* A native record: tag, number of fields, flags, module, name, and a key and a value for each. */
-static void print_record(struct printer *p, struct cursor *c)
+bool printer_record(struct cursor *c, size_t *fields)
 {
     enum { HEADER_BYTES = 1 + 4 + 1 };
     if (c->end - c->at < HEADER_BYTES) {
         cursor_skip(c); /* sets the cursor's error */
-        return;
+        return false;
     }
-    size_t pairs = etf_be(c->at + 1, 4);
+    *fields = etf_be(c->at + 1, 4);
     c->at += HEADER_BYTES;
+    return true;
+}
+
+static void print_record(struct printer *p, struct cursor *c)
+{
+    size_t pairs;
+    if (!printer_record(c, &pairs))
+        return;
     printer_puts(p, "#");
     print_value(p, c);
     printer_puts(p, ":");

@@ -200,16 +200,11 @@ static void print_fun(struct printer *p, struct cursor *c)
     printer_puts(p, ">");
 }
 
-/* A native record: tag, number of fields, flags, module, name, and a key and a value for each. */
 static void print_record(struct printer *p, struct cursor *c)
 {
-    enum { HEADER_BYTES = 1 + 4 + 1 };
-    if (c->end - c->at < HEADER_BYTES) {
-        cursor_skip(c); /* sets the cursor's error */
+    size_t pairs;
+    if (!printer_record(c, &pairs))
         return;
-    }
-    size_t pairs = etf_be(c->at + 1, 4);
-    c->at += HEADER_BYTES;
     printer_puts(p, "#");
     put_remote(p, c);
     printer_puts(p, "{");

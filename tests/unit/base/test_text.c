@@ -92,7 +92,7 @@ static void test_made_safe(void **state)
         {"", "", ""},
         {"plain", "plain", "plain"},
         {"\x1B[2J\xC3\xA9\n", FFFD "[2J\xC3\xA9" FFFD, "?[2J??"},
-        {"\xE2\x80\x93 \xC2\xB5s\xE2\x80\xA6", "\xE2\x80\x93 \xC2\xB5s\xE2\x80\xA6", "- us."},
+        {"\xE2\x80\x93 \xC2\xB5s\xE2\x80\xA6", "\xE2\x80\x93 \xC2\xB5s\xE2\x80\xA6", "- us..."},
         {"e\xCC\x81\xFF", "e\xCC\x81" FFFD, "e?"},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

@@ -10,6 +10,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/etf/parse.h"
 #include "beamtop/etf/print.h"
+#include "wire_forms.h"
 
 struct row {
     const char *text; /* Erlang */
@@ -224,11 +225,7 @@ static void test_marks_of_cuts(void **state)
 }
 
 /* Terms that text cannot give, as a node sends them. */
-static const struct {
-    const char *name;
-    const char *bytes;
-    const char *printed;
-} raw[] = {
+static const struct wire_form raw[] = {
     {"reference", "835a0003770378407900000000000000010000000200000003", "#Reference<0.3.2.1>"},
     {"port", "83787703784079000000010000000000000001", "#Port<0.4294967296>"},
     {"external fun", "837177056c6973747377036d61706102", "&:lists.map/2"},
@@ -252,29 +249,11 @@ static const struct {
     {"nothing", "", "#Bad"},
 };
 
-static size_t unhex(const char *hex, uint8_t *out)
-{
-    size_t n = 0;
-    for (; hex[0] && hex[1]; hex += 2) {
-        char pair[3] = {hex[0], hex[1], '\0'};
-        out[n++] = (uint8_t)strtoul(pair, NULL, 16);
-    }
-    return n;
-}
-
 static void test_wire_forms(void **state)
 {
     (void)state;
     const struct print_limits limits = {.syntax = PRINT_ELIXIR, .cuts = true};
-    for (size_t i = 0; i < ARRAY_LEN(raw); i++) {
-        uint8_t bytes[256];
-        struct buf out;
-        buf_init(&out, 0);
-        print_term(&out, bytes, unhex(raw[i].bytes, bytes), &limits);
-        if (strcmp(buf_cstr(&out), raw[i].printed) != 0)
-            fail_msg("%s: expected %s, found %s", raw[i].name, raw[i].printed, buf_cstr(&out));
-        buf_clear(&out);
-    }
+    check_wire_forms(raw, ARRAY_LEN(raw), &limits);
 }
 
 /* 2^8192 - 1: too long for decimal, so in base 16. */
