@@ -39,10 +39,18 @@ static size_t closing(const struct unwrap *u, size_t at)
     return at;
 }
 
+/* A comma or an ampersand; Elixir's operators have two or three of those. */
+static bool separates(const struct unwrap *u, size_t at)
+{
+    if (at >= u->len || u->s[at] != '&')
+        return at < u->len && u->s[at] == ',';
+    return (at == 0 || u->s[at - 1] != '&') && (at + 1 == u->len || u->s[at + 1] != '&');
+}
+
 static bool ends_item(const struct unwrap *u, size_t at)
 {
     at = after_blanks(u, at);
-    return at >= u->len || u->s[at] == ',' || (u->list && u->s[at] == ']');
+    return at >= u->len || separates(u, at) || (u->list && u->s[at] == ']');
 }
 
 /* A text in double quotes is no name, so it is a pattern; one in single quotes often is a name. */
@@ -85,7 +93,7 @@ static bool is_name(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Up to the list's end, or to a comma that a pattern in quotes follows. */
+/* Up to the list's end, or to what separates it from a pattern in quotes. */
 static void take_plain(struct unwrap *u)
 {
     unsigned depth = 0;
@@ -100,9 +108,10 @@ static void take_plain(struct unwrap *u)
             depth++;
         else if (depth > 0 && strchr(")]}", c) != NULL)
             depth--;
-        else if (depth == 0 && c == ']')
+        else if (depth == 0 && c == ']' && u->list)
             return;
-        else if (depth == 0 && c == ',' && is_quoted_pattern(u, after_blanks(u, u->at + 1)))
+        else if (depth == 0 && separates(u, u->at) &&
+                 is_quoted_pattern(u, after_blanks(u, u->at + 1)))
             return;
     }
     u->at = u->len;
@@ -113,8 +122,6 @@ int patterns_unwrap(char *text, size_t len, size_t *offset, struct error *err)
     struct unwrap u = {.s = text, .len = len, .offset = offset, .err = err};
     u.at = after_blanks(&u, 0);
     u.list = u.at < len && text[u.at] == '[';
-    if (!u.list && !is_quoted_pattern(&u, u.at))
-        return 0;
     if (u.list)
         text[u.at++] = ' ';
     for (;;) {
@@ -124,7 +131,7 @@ int patterns_unwrap(char *text, size_t len, size_t *offset, struct error *err)
         else if (take_quoted(&u) != 0)
             return ERR_USAGE;
         u.at = after_blanks(&u, u.at);
-        if (u.at >= len || text[u.at] != ',')
+        if (!separates(&u, u.at))
             break;
         text[u.at++] = '&';
     }

@@ -125,6 +125,9 @@ static const struct good erlang_good[] = {
      "call(module m function f arity 2 arguments(string \"a b\" var X) "
      "guard(op ==(var X string \"c\"))) & call(module m function g arity 2 "
      "arguments(atom , string \"x\")) & call(module lists function map)"},
+    {"lists:map & \"ets:lookup\", 'ets:insert -> return'",
+     "call(module lists function map) & call(module ets function lookup) & "
+     "call(module ets function insert return)"},
     {"[send, 'receive']",
      "send & receive"},
     {"[ets:lookup, ets:insert->return]",
