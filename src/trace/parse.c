@@ -103,17 +103,27 @@ static bool parse_arity(struct parser *p, struct pattern *out)
     return true;
 }
 
+static bool at_end(const struct parser *p)
+{
+    return p->token.kind == TOKEN_END || token_is(&p->token, "&");
+}
+
 static bool parse_call(struct parser *p, struct pattern *out)
 {
     out->kind = PATTERN_CALL;
     if (p->lex.elixir && p->token.kind == TOKEN_WORD && !parser_is_word(p, "_"))
         return parser_expected(p, "a module, such as MyApp.Cart or :lists") != NULL;
-    if (!parse_name(p, &out->module, "a module's name"))
-        return false;
+    struct token module = p->token;
+    if (module.kind == TOKEN_STRING || !parse_name(p, &out->module, "a module's name"))
+        return parser_expected(p, "a module's name") != NULL;
     if (out->module.kind == NAME_EXACT)
         p->module = out->module.text;
     if (!parser_take(p, p->lex.elixir ? "." : ":")) {
         out->function = (struct pattern_name){NAME_ANY, {"_", 1}, p->last, p->last};
+        /* A whole pattern in such quotes was taken out of them: here it would be read anew. */
+        bool quoted = !p->lex.elixir && module.kind == TOKEN_ATOM && at_end(p);
+        if (quoted && memchr(module.text.s, ':', module.text.len) != NULL)
+            return parser_fail(p, module.from, "write this pattern without quotes") != NULL;
         return true;
     }
     struct token t = p->token;
@@ -335,11 +345,6 @@ static const char *what_next(const struct parser *p, const struct pattern *out)
     if (out->kind == PATTERN_CALL && out->function.from == out->function.to)
         return p->lex.elixir ? "`.`, `when` or `->`" : "`:`, `when` or `->`";
     return "`(`, `/`, `when` or `->`";
-}
-
-static bool at_end(const struct parser *p)
-{
-    return p->token.kind == TOKEN_END || token_is(&p->token, "&");
 }
 
 bool parse_pattern(struct parser *p, struct pattern *out)
