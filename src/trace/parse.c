@@ -113,17 +113,12 @@ static bool parse_call(struct parser *p, struct pattern *out)
     out->kind = PATTERN_CALL;
     if (p->lex.elixir && p->token.kind == TOKEN_WORD && !parser_is_word(p, "_"))
         return parser_expected(p, "a module, such as MyApp.Cart or :lists") != NULL;
-    struct token module = p->token;
-    if (module.kind == TOKEN_STRING || !parse_name(p, &out->module, "a module's name"))
+    if (p->token.kind == TOKEN_STRING || !parse_name(p, &out->module, "a module's name"))
         return parser_expected(p, "a module's name") != NULL;
     if (out->module.kind == NAME_EXACT)
         p->module = out->module.text;
     if (!parser_take(p, p->lex.elixir ? "." : ":")) {
         out->function = (struct pattern_name){NAME_ANY, {"_", 1}, p->last, p->last};
-        /* A whole pattern in such quotes was taken out of them: here it would be read anew. */
-        bool quoted = !p->lex.elixir && module.kind == TOKEN_ATOM && at_end(p);
-        if (quoted && memchr(module.text.s, ':', module.text.len) != NULL)
-            return parser_fail(p, module.from, "write this pattern without quotes") != NULL;
         return true;
     }
     struct token t = p->token;
@@ -349,6 +344,7 @@ static const char *what_next(const struct parser *p, const struct pattern *out)
 
 bool parse_pattern(struct parser *p, struct pattern *out)
 {
+    struct token first = p->token;
     if (is_message(p, &p->token, p->lex)) {
         out->kind = slice_is(p->token.text, "send") ? PATTERN_SEND : PATTERN_RECEIVE;
         parser_next(p);
@@ -363,8 +359,11 @@ bool parse_pattern(struct parser *p, struct pattern *out)
     if ((parser_take(p, "->") || parser_take(p, "::")) && !(colons && at_end(p)) &&
         !parse_actions(p, out))
         return false;
-    bool ended = at_end(p) || at_next_pattern(p);
-    if (!ended)
-        parser_expected(p, what_next(p, out));
-    return ended && check(p, out);
+    if (!at_end(p) && !at_next_pattern(p))
+        return parser_expected(p, what_next(p, out)) != NULL;
+    /* A whole pattern in such quotes was taken out of them: here it would be read anew. */
+    bool quoted = !p->lex.elixir && first.kind == TOKEN_ATOM && p->last == first.to;
+    if (quoted && memchr(first.text.s, ':', first.text.len) != NULL)
+        return parser_fail(p, first.from, "write this pattern without quotes") != NULL;
+    return check(p, out);
 }

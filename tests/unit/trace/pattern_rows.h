@@ -279,6 +279,8 @@ static const struct wrong erlang_wrong[] = {
      "expected `,` or `)`, but the text ends"},
     {"lists:map, stack", 9,
      "expected `(`, `/`, `when` or `->`, not ,"},
+    {"[\"'a:b'\"]", 2,
+     "write this pattern without quotes"},
     {"m:f(<<_,1>>)", 8,
      "expected `>>`, more of `_`, or the rest: what follows `_` has no "
      "place, not 1"},
