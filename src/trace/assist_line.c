@@ -212,10 +212,10 @@ static void tell_match(struct assist *a, const struct preflight *p)
 {
     struct typed_line *t = &a->typed;
     struct buf out;
-    char why[160];
+    char why[400];
     buf_init(&out, 0);
     for (size_t i = 0; i < p->n_patterns; i++) {
-        prepare_why_none(why, sizeof why, t->patterns[i], &p->patterns[i]);
+        prepare_why_none(why, sizeof why, t->patterns[i], &p->patterns[i], NULL);
         if (*why == '\0')
             continue;
         const struct slice source = t->patterns[i]->source;

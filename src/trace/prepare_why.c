@@ -134,9 +134,10 @@ static void put_no_function(struct buf *out, const struct pattern *p, const stru
         put_function(out, p, (struct slice){"erlang", 6}, p->function.text);
         return;
     }
+    if (names == NULL)
+        return;
     size_t before = out->len;
-    if (names != NULL)
-        put_near_functions(out, p, names);
+    put_near_functions(out, p, names);
     if (out->len == before)
         buf_puts(out, "; a local one may have been inlined by the compiler, so that nothing "
                       "calls it any more");

@@ -300,9 +300,9 @@ ends_when_nobody_reads() {
 }
 
 fails_where_nothing_matches() {
-    traced 1 'batch_load:nothing' && told 'nothing to trace: batch_load:nothing: no such function' &&
-        traced 1 'batch_load:tick/7' && told 'no such arity' &&
-        traced 1 'no_such_module_here' && told 'no such module' &&
+    traced 1 'batch_load:nothing' && told 'nothing to trace: batch_load:nothing: batch_load has no function nothing' &&
+        traced 1 'batch_load:tick/7' && told 'does not take 7 arguments: there is' &&
+        traced 1 'no_such_module_here' && told 'the node has no module no_such_module_here' &&
         traced 1 'batch_load:tick' --procs no_such_name_here && told 'no process to trace'
 }
 
