@@ -196,7 +196,7 @@ static void test_near_misses_of_a_function(void **state)
     answer(t, "{functions, <<\"lists\">>, [{<<\"map\">>, 2, true}, {<<\"zip\">>, 2, true}]}");
     assert_true(l->known);
     assert_string_equal(l->text,
-                        "nothing to trace: lists:mapp/2: no such function; near: lists:map/2");
+                        "nothing to trace: lists:mapp/2: lists has no function mapp; near: lists:map/2");
     assert_false(t->open);
 }
 
@@ -210,7 +210,7 @@ static void test_near_misses_of_a_module(void **state)
     answer(t, "{modules, [<<\"Elixir.MyApp.Cart\">>, <<\"lists\">>], 2}");
     assert_true(l->known);
     assert_string_equal(l->text,
-                        "nothing to trace: MyApp.Crt.add/2: no such module; near: MyApp.Cart");
+                        "nothing to trace: MyApp.Crt.add/2: the node has no module MyApp.Crt; near: MyApp.Cart");
 }
 
 /* An answer that fails is not asked for for ever. */
