@@ -62,6 +62,20 @@ static void draw_list(const struct prompt *p, struct canvas *c, struct rect r)
     }
 }
 
+/* One row of text, with a sign where it is cut. */
+static void put_row(struct canvas *c, struct rect r, enum style style, const char *s, size_t len)
+{
+    size_t room = r.columns > 0 ? (size_t)r.columns : 0, width = 0;
+    canvas_fill(c, r, STYLE_NORMAL, ' ');
+    if (text_width(s, len) <= room) {
+        canvas_put(c, r, 0, 0, style, s, len);
+        return;
+    }
+    size_t fits = text_prefix(s, len, room > 0 ? room - 1 : 0, &width);
+    canvas_put(c, r, 0, 0, style, s, fits);
+    canvas_puts(c, r, 0, (int)width, style, "…");
+}
+
 /* The lines of the hint, the last on the row before `end`; returns where they begin. */
 static int draw_hint(const struct prompt *p, struct canvas *c, struct rect r, int end)
 {
@@ -70,9 +84,8 @@ static int draw_hint(const struct prompt *p, struct canvas *c, struct rect r, in
     for (int i = 0; i < rows; i++) {
         size_t len = strcspn(line, "\n");
         struct rect at = {r.row + row + i, r.column, 1, r.columns};
-        canvas_fill(c, at, STYLE_NORMAL, ' ');
         bool dim = p->hint_old || line[len];
-        canvas_put(c, at, 0, 0, dim ? STYLE_DIM : p->hint_style, line, len);
+        put_row(c, at, dim ? STYLE_DIM : p->hint_style, line, len);
         line += len + (line[len] ? 1 : 0);
     }
     return row;
@@ -111,8 +124,7 @@ void prompt_draw(const struct prompt *p, struct canvas *c, struct rect r, struct
     draw_line(p, c, (struct rect){r.row + last, r.column, 1, r.columns}, cursor);
     if (p->error_text && *p->error_text && last > 0) {
         struct rect above = {r.row + --last, r.column, 1, r.columns};
-        canvas_fill(c, above, STYLE_NORMAL, ' ');
-        canvas_puts(c, above, 0, 0, STYLE_ERROR, p->error_text);
+        put_row(c, above, STYLE_ERROR, p->error_text, strlen(p->error_text));
     }
     if (p->hint)
         last = draw_hint(p, c, r, last);

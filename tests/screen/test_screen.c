@@ -32,6 +32,7 @@ struct scene {
     const char *view;
     int rows, columns;
     bool ascii;
+    const char *line, *hint, *mistake; /* the trace prompt, open; the mistake is at the line's end */
     struct step steps[8]; /* after the first answers; STEP_TICK takes the next ones */
     const char *filter;
     long filter_error_at;
@@ -43,6 +44,7 @@ struct scene {
 #define STEP_TOO_LARGE ((enum action)1003)
 #define STEP_MESSAGE ((enum action)1004)
 #define STEP_PAUSE ((enum action)1005)
+#define STEP_CHOOSE ((enum action)1006)
 
 #define ALL_SIZES(name, ...)                                                                       \
     {name "-60x16", __VA_ARGS__, .rows = 16, .columns = 60},                                       \
@@ -131,6 +133,28 @@ static const struct scene scenes[] = {
      .columns = 60,
      .steps = {{STEP_MESSAGE, "mq@db1 at port 25672 does not take our cookie: give the target's own "
                               "with --cookie-file FILE or BEAMTOP_COOKIE"}}},
+    {.name = "trace-prompt",
+     .view = "top",
+     .rows = 24,
+     .columns = 80,
+     .line = "shop:add(_, X) when X > 3 -> return",
+     .hint = "[{['_','$1'], [{'>',{get_tcw},0}, {'>','$1',3}], [{set_tcw,{'-',{get_tcw},1}}, …\n"
+             "1 function: shop:add/2; 3,412 processes (all)"},
+    {.name = "trace-prompt-wrong",
+     .view = "top",
+     .rows = 16,
+     .columns = 60,
+     .line = "shop:add(_, X) -> retrun",
+     .hint = "\nthere is no action retrun; did you mean return?",
+     .mistake = ""},
+    {.name = "trace-prompt-nothing",
+     .view = "top",
+     .rows = 16,
+     .columns = 60,
+     .line = "shop:ad/2",
+     .hint = "[{'_', [{'>',{get_tcw},0}], [{set_tcw,{'-',{get_tcw},1}}]}]\n…",
+     .mistake = "nothing to trace: shop:ad/2: no such function; near: shop:add/2"},
+    {.name = "trace-library", .view = "top", .rows = 24, .columns = 100, .steps = {{STEP_CHOOSE, ""}}},
     {.name = "small-80x24", .world = WORLD_SMALL, .view = "top", .rows = 24, .columns = 80},
     {.name = "small-memory", .world = WORLD_SMALL, .view = "memory", .rows = 24, .columns = 80},
     {.name = "small-armed", .world = WORLD_SMALL, .view = "armed", .rows = 24, .columns = 80},
@@ -257,6 +281,12 @@ static void take_tick(struct screen *s, struct model *m, enum world world, int t
     screen_update(s);
 }
 
+static const struct screen_choice choices[] = {
+    {"typed before", "shop:add(_, X) when X > 3 -> return"},
+    {"calls to a GenServer that take long", "gen_server:call('NAME', _) -> slower 10ms;caller"},
+    {"exits of linked processes", "receive({'EXIT', _, _})"},
+};
+
 static void do_step(struct screen *s, struct model *m, const struct scene *scene, int step,
                     int *tick, struct canvas *c)
 {
@@ -285,11 +315,29 @@ static void do_step(struct screen *s, struct model *m, const struct scene *scene
     case 1005:
         screen_set_paused(s, true);
         break;
+    case 1006:
+        screen_choose(s, "Trace", choices, ARRAY_LEN(choices));
+        break;
     default:
         if (screen_act(s, m, scene->steps[step].action, arg, &err) != 1)
             fail_msg("%s: step %d: %s", scene->name, step, err.text);
     }
     screen_draw(s, m, c, &cursor);
+}
+
+/* What is typed at the trace prompt, and what is known of it. */
+static struct prompt *open_prompt(const struct scene *scene, struct screen *s)
+{
+    static const struct prompt_calls calls = {.accepted = NULL};
+    if (!scene->line)
+        return NULL;
+    struct prompt *p = prompt_new(NULL);
+    prompt_open(p, PROMPT_TRACE, "trace> ", scene->line, &calls);
+    prompt_set_hint(p, scene->mistake && !*scene->mistake ? STYLE_ERROR : STYLE_MESSAGE, scene->hint);
+    if (scene->mistake)
+        prompt_mark_error(p, strlen(scene->line) - 1, scene->mistake);
+    screen_set_prompt(s, p);
+    return p;
 }
 
 static void play(const struct scene *scene, struct buf *out)
@@ -333,8 +381,10 @@ static void play(const struct scene *scene, struct buf *out)
         screen_set_frozen_s(s, 12);
         screen_update(s);
     }
+    struct prompt *prompt = open_prompt(scene, s);
     screen_draw(s, m, &c, &cursor);
     dump(&c, out);
+    prompt_free(prompt);
     canvas_clear(&c);
     screen_free(s);
     keymap_clear(&keymap);
