@@ -48,6 +48,7 @@ src_libui_a_SOURCES = \
 	src/ui/style.c \
 	src/ui/table.c \
 	src/ui/table_draw.c \
+	src/ui/pretty.c src/ui/pretty.h \
 	src/ui/view_apps.c \
 	src/ui/view_armed.c \
 	src/ui/view_help.c \
@@ -56,7 +57,10 @@ src_libui_a_SOURCES = \
 	src/ui/view_process.c \
 	src/ui/view_schedulers.c \
 	src/ui/view_top.c \
-	src/ui/view_trace.c \
+	src/ui/view_trace.c src/ui/view_trace.h \
+	src/ui/view_trace_event.c \
+	src/ui/view_trace_head.c \
+	src/ui/view_trace_open.c \
 	src/ui/view_tree.c \
 	src/ui/views.c \
 	src/ui/views.h
@@ -198,7 +202,7 @@ src_libtrace_a_SOURCES = \
 	src/trace/session_internal.h \
 	src/trace/session_prepare.c \
 	src/trace/session_take.c \
-	src/trace/syntax.c src/trace/unwrap.c src/trace/words.c
+	src/trace/syntax.c src/trace/unwrap.c src/trace/values.c src/trace/words.c
 src_libtrace_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 
 QUERY_EXPRESSIONS = \

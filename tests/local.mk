@@ -124,12 +124,15 @@ tests_screen_test_acts_SOURCES = tests/screen/test_acts.c tests/screen/world.c t
 tests_screen_test_acts_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/screen/test_screen
 tests_screen_test_screen_SOURCES = tests/screen/test_screen.c tests/screen/world.c \
-	tests/screen/world.h
+	tests/screen/world.h tests/screen/world_trace.c tests/screen/world_trace.h
 tests_screen_test_screen_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 EXTRA_DIST += tests/screen/golden
 UNIT_UI += tests/unit/ui/test_graph
 tests_unit_ui_test_graph_SOURCES = tests/unit/ui/test_graph.c
 tests_unit_ui_test_graph_LDADD = src/libui.a $(BASE_LIBS) $(CMOCKA_LIBS)
+UNIT_UI += tests/unit/ui/test_pretty
+tests_unit_ui_test_pretty_SOURCES = tests/unit/ui/test_pretty.c
+tests_unit_ui_test_pretty_LDADD = src/libui.a $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/unit/ui/test_table
 tests_unit_ui_test_table_SOURCES = tests/unit/ui/test_table.c
 tests_unit_ui_test_table_LDADD = src/libui.a $(BASE_LIBS) $(CMOCKA_LIBS)

@@ -233,6 +233,25 @@ static void draw_line(const struct view_line *line, struct canvas *c, struct rec
         canvas_puts(c, r, row, r.columns - 1, STYLE_DIM, "…");
 }
 
+/* Scrolls so far that all the lines of what has been opened are seen, or as many as there is room
+   for. */
+static void reveal(struct doc *d, const struct view_page *page, int rows)
+{
+    long line = d->cursor, last = line, fixed = fixed_lines(page, rows);
+    if (!d->reveal || line < 0)
+        return;
+    d->reveal = false;
+    for (size_t i = (size_t)line; i < page->n_lines; i++) {
+        const struct view_link *link = &page->lines[i].link;
+        if (link->kind != TARGET_NONE && link->id != d->link.id)
+            break;
+        last = link->kind != TARGET_NONE ? (long)i : last;
+    }
+    long top = last - rows + 1 < line - fixed ? last - rows + 1 : line - fixed;
+    if (top > (long)d->top)
+        scroll_to(d, page, top, rows);
+}
+
 void doc_draw(struct doc *d, const struct view_page *page, struct canvas *c, struct rect r,
               const struct table_look *look)
 {
@@ -243,6 +262,7 @@ void doc_draw(struct doc *d, const struct view_page *page, struct canvas *c, str
     d->left = d->left > most ? most : d->left;
     if ((long)d->top > (long)page->n_lines - r.rows)
         scroll_to(d, page, (long)d->top, r.rows);
+    reveal(d, page, r.rows);
     d->at_end = d->top + (size_t)r.rows >= page->n_lines;
     long fixed = fixed_lines(page, r.rows);
     for (int row = 0; row < r.rows; row++) {

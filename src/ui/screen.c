@@ -71,8 +71,8 @@ static void set_keymaps(struct screen *s)
     for (int i = 0; i < panes_count(s->panes); i++) {
         struct pane *pane = panes_at(s->panes, i);
         for (int k = 0; k < pane->depth; k++)
-            if (pane->stack[k]->ops == &view_help)
-                help_set_keymap(pane->stack[k]->state, s->keymap);
+            if (pane->stack[k]->ops->keys)
+                pane->stack[k]->ops->keys(pane->stack[k]->state, s->keymap);
     }
 }
 
@@ -241,6 +241,8 @@ static void draw_bottom(const struct screen *s, struct canvas *c, struct rect r)
         enum action action;
         const char *does;
     } hints[] = {{ACTION_HELP, "keys"},      {ACTION_FILTER, "filter"}, {ACTION_COMMAND, "command"},
+                 {ACTION_TRACE, "trace"},    {ACTION_TRACE_STOP, "stop"},
+                 {ACTION_TRACE_PAUSE, "pause"}, {ACTION_PROCESS, "process"},
                  {ACTION_ENTER, "open"},     {ACTION_BACK, "back"},     {ACTION_MAILBOX, "mailbox"},
                  {ACTION_STATE, "state"},    {ACTION_CHOOSE_SORT, "sort"},
                  {ACTION_CHOOSE_COLUMNS, "columns"}, {ACTION_PAUSE, "pause"}, {ACTION_QUIT, "leave"}};

@@ -53,8 +53,8 @@ static int show(struct act *a, const struct view_ops *ops, const struct view_lin
     int status = pane_show(a->pane, ops, link, a->err);
     if (status < 0)
         return status;
-    if (ops == &view_help)
-        help_set_keymap(pane_top(a->pane)->state, a->s->keymap);
+    if (ops->keys)
+        ops->keys(pane_top(a->pane)->state, a->s->keymap);
     refresh(a);
     return 1;
 }
@@ -67,7 +67,7 @@ static int act_fold(struct act *a, int action)
         return error_set(a->err, ERR_USAGE, "there is no event under the cursor");
     trace_fold(a->e->state, link.id,
                action == ACTION_FOLD_DEEPER ? 1 : action == ACTION_FOLD_SHALLOWER ? -1 : 0);
-    a->e->dirty = true;
+    a->e->dirty = a->e->doc.reveal = true;
     return 1;
 }
 

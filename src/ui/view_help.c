@@ -14,7 +14,7 @@ struct help {
     const struct keymap *keymap;
 };
 
-void help_set_keymap(void *state, const struct keymap *keymap)
+static void help_keys(void *state, const struct keymap *keymap)
 {
     ((struct help *)state)->keymap = keymap;
 }
@@ -102,4 +102,5 @@ const struct view_ops view_help = {
     .state_bytes = sizeof(struct help),
     .want = help_want,
     .page = help_page,
+    .keys = help_keys,
 };

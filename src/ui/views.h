@@ -44,7 +44,4 @@ void cell_of_column(struct view_page *page, struct view_row *row, size_t index,
                     const struct proc_column *column, const struct proc_row *proc);
 bool column_is_right(const struct proc_column *column);
 
-/* ---- view_help.c: the keys that it tells of; NULL: only the names of actions */
-void help_set_keymap(void *state, const struct keymap *keymap);
-
 #endif

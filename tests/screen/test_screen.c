@@ -17,6 +17,7 @@
 #include "beamtop/ui/config.h"
 #include "beamtop/ui/screen.h"
 #include "world.h"
+#include "world_trace.h"
 
 /* A letter for each style, in the order of the list. */
 static const char letters[] = ".dlvTtHhCcM*nfpRW+-gGow!SPEmk";
@@ -29,6 +30,7 @@ struct step {
 struct scene {
     const char *name;
     enum world world;
+    enum trace_world trace;
     const char *view;
     int rows, columns;
     bool ascii;
@@ -54,6 +56,13 @@ struct scene {
         name "-80x24-ascii", __VA_ARGS__, .rows = 24, .columns = 80, .ascii = true                 \
     }
 
+#define TRACE_SIZES(name, ...)                                                                     \
+    {name "-120x30", .view = "trace", __VA_ARGS__, .rows = 30, .columns = 120},                    \
+        {name "-80x24", .view = "trace", __VA_ARGS__, .rows = 24, .columns = 80},                  \
+    {                                                                                              \
+        name "-40x24", .view = "trace", __VA_ARGS__, .rows = 24, .columns = 40                     \
+    }
+
 static const struct scene scenes[] = {
     ALL_SIZES("top", .view = "top"),
     ALL_SIZES("process", .view = "process",
@@ -69,6 +78,25 @@ static const struct scene scenes[] = {
     ALL_SIZES("armed", .view = "armed"),
     ALL_SIZES("log", .view = "log"),
     ALL_SIZES("help", .view = "help"),
+    TRACE_SIZES("trace-none", .trace = TRACED_NOT),
+    TRACE_SIZES("trace-preparing", .trace = TRACED_PREPARING),
+    TRACE_SIZES("trace-asking", .trace = TRACED_ASKING),
+    TRACE_SIZES("trace-running", .trace = TRACED_RUNNING),
+    TRACE_SIZES("trace-tripped", .trace = TRACED_TRIPPED),
+    TRACE_SIZES("trace-left", .trace = TRACED_LEFT),
+    TRACE_SIZES("trace-failed", .trace = TRACED_FAILED),
+    TRACE_SIZES("trace-opened", .trace = TRACED_TRIPPED,
+                .steps = {{ACTION_FIRST, ""}, {ACTION_DOWN, ""}, {ACTION_DOWN, ""}, {ACTION_FOLD, ""}}),
+    TRACE_SIZES("trace-ascii", .trace = TRACED_RUNNING, .ascii = true),
+    TRACE_SIZES("trace-opened-ascii", .trace = TRACED_TRIPPED, .ascii = true,
+                .steps = {{ACTION_FIRST, ""}, {ACTION_ENTER, ""}, {ACTION_FOLD_SHALLOWER, ""}}),
+    {.name = "trace-latency", .view = "trace", .trace = TRACED_TRIPPED, .rows = 30, .columns = 120,
+     .steps = {{ACTION_SORT, "latency"}, {ACTION_FIRST, ""}}},
+    {.name = "trace-filter", .view = "trace", .trace = TRACED_TRIPPED, .rows = 30, .columns = 120,
+     .filter = "out_of|audit", .filter_error_at = -1},
+    {.name = "trace-elixir", .view = "trace", .trace = TRACED_ELIXIR, .rows = 24, .columns = 120},
+    {.name = "trace-counted", .view = "trace", .trace = TRACED_COUNTED, .rows = 24, .columns = 100},
+    {.name = "trace-low", .view = "trace", .trace = TRACED_RUNNING, .rows = 14, .columns = 120},
     {.name = "top-120x30", .view = "top", .rows = 30, .columns = 120},
     {.name = "top-200x60", .view = "top", .rows = 60, .columns = 200},
     {.name = "top-filter",
@@ -245,6 +273,10 @@ static const char keys[] = "bind global ? help\n"
                            "bind global <Esc> back\n"
                            "bind table <Enter> enter\n"
                            "bind doc <Enter> enter\n"
+                           "bind trace t trace\n"
+                           "bind trace L trace-library\n"
+                           "bind trace T trace-row\n"
+                           "bind trace a armed\n"
                            "bind table j down\n"
                            "bind table <Down> down\n"
                            "bind table o choose-sort\n"
@@ -346,6 +378,7 @@ static void play(const struct scene *scene, struct buf *out)
     struct model *m = world_new(scene->world);
     struct screen *s = screen_new(scene->view, &err);
     struct regex *re = NULL;
+    struct traced traced = {.log = NULL};
     size_t offset;
     struct canvas c;
     struct tty_cursor cursor;
@@ -353,6 +386,10 @@ static void play(const struct scene *scene, struct buf *out)
     assert_non_null(s);
     canvas_init(&c, scene->rows, scene->columns, scene->ascii);
     screen_set_clock(s, "10:42:07");
+    if (scene->trace != TRACED_NOT) {
+        world_trace(&traced, scene->trace);
+        model_set_trace(m, traced.log);
+    }
     screen_set_nodes(s, picks, ARRAY_LEN(picks));
     struct options options;
     struct keymap keymap;
@@ -392,6 +429,8 @@ static void play(const struct scene *scene, struct buf *out)
     diags_clear(&diags);
     regex_free(re);
     model_free(m);
+    if (traced.log)
+        world_trace_clear(&traced);
 }
 
 /* ---- comparing */

@@ -20,7 +20,8 @@ struct doc {
     int left;
     long cursor;            /* line of the link with the cursor, -1: none */
     bool on_first, on_last; /* no link comes before it, none after it */
-    struct view_link link; /* what it opens: found again in the next page */
+    bool reveal;            /* at the next draw: scroll to see all of what was opened there */
+    struct view_link link;  /* what it opens: found again in the next page */
 };
 
 void doc_init(struct doc *d);

@@ -15,6 +15,8 @@
 #include "beamtop/model/source.h"
 #include "beamtop/ui/style.h"
 
+struct keymap;
+
 /* A piece of text in one style. Text is borrowed from the page's arena or is static. */
 struct span {
     const char *s;
@@ -113,6 +115,8 @@ struct view_ops {
     /* A word of the `:view NAME WORD` command or of Enter's link: the process, the application.
        NULL: takes none. */
     int (*open)(void *state, const struct view_link *link, struct error *err);
+    /* What keys do, for views that tell of them; borrowed, may be NULL. */
+    void (*keys)(void *state, const struct keymap *keymap);
     /* Named actions of this view only (action.c lists them); returns true when it took it. */
     bool (*act)(void *state, const char *action, const char *arg, struct error *err);
 };

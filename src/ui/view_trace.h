@@ -1,0 +1,66 @@
+/* What the files of the trace view share. */
+#ifndef BEAMTOP_UI_VIEW_TRACE_H
+#define BEAMTOP_UI_VIEW_TRACE_H
+
+#include "beamtop/base/buf.h"
+#include "beamtop/etf/print.h"
+#include "beamtop/trace/log.h"
+#include "views.h"
+
+#define TRACE_ALL_LEVELS 1000u
+#define TRACE_OPENED 64 /* events open at a time; the oldest is closed for one more */
+
+/* An event that is open: its terms are laid out whole, down to so many levels of brackets. */
+struct opened {
+    uint64_t id;
+    unsigned levels;
+    unsigned deepest; /* that there were when it was laid out last */
+};
+
+struct trace_view {
+    struct opened opened[TRACE_OPENED]; /* in the order of their opening */
+    size_t n_opened;
+    const struct trace_log *log; /* that they are of; only compared */
+    bool by_latency;
+    const struct keymap *keymap; /* for what the empty view tells; may be NULL */
+};
+
+/* ---- view_trace_head.c: what does not scroll; sets page->fixed */
+void trace_head(struct view_page *page, const struct trace_log *log, int rows, int columns);
+/* Text broken at blanks, each line behind `indent` columns. */
+void trace_words(struct view_page *page, enum style style, const char *text, int indent,
+                 int columns);
+
+/* ---- view_trace_event.c */
+struct event_look {
+    struct view_page *page;
+    const struct trace_log *log;
+    int columns;
+    bool wide;              /* the call stands beside time, pid and name; else below them */
+    int pid_width, name_width, text_at;
+    bool ended;             /* what is open now will not come back */
+    long utc_offset_s;
+    size_t term_bytes;      /* of text; what is longer ends in "..." */
+};
+void event_look_init(struct event_look *l, struct view_page *page, const struct trace_log *log,
+                     int columns, long utc_offset_s);
+void event_titles(const struct event_look *l); /* a line over the events, where they are wide */
+/* Appends the event's lines; opened is NULL when it is closed. */
+void event_put(const struct event_look *l, const struct trace_event *e, struct opened *opened);
+/* True when something of what an event tells matches. */
+bool event_matches(const struct event_look *l, const struct trace_event *e, struct regex *re);
+
+/* ---- view_trace_open.c: the lines below an event that is open */
+void event_open(const struct event_look *l, const struct trace_event *e, struct opened *opened);
+
+/* ---- what both write: texts of an event, appended to `out` */
+enum print_syntax event_syntax(const struct event_look *l, const struct trace_event *e);
+void event_term(const struct event_look *l, const struct trace_event *e,
+                const struct kept_term *term, struct buf *out);
+void event_mfa(const struct event_look *l, const struct trace_event *e, const struct mfa *mfa,
+               struct buf *out);
+const struct pattern *event_pattern(const struct event_look *l, const struct trace_event *e);
+void event_link(const struct event_look *l, struct view_line *line, const struct trace_event *e,
+                unsigned part);
+
+#endif
