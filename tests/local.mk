@@ -126,6 +126,10 @@ UNIT_UI += tests/screen/test_screen
 tests_screen_test_screen_SOURCES = tests/screen/test_screen.c tests/screen/world.c \
 	tests/screen/world.h tests/screen/world_trace.c tests/screen/world_trace.h
 tests_screen_test_screen_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
+UNIT_UI += tests/screen/test_trace
+tests_screen_test_trace_SOURCES = tests/screen/test_trace.c tests/screen/world.c \
+	tests/screen/world.h tests/screen/world_trace.c tests/screen/world_trace.h
+tests_screen_test_trace_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 EXTRA_DIST += tests/screen/golden
 UNIT_UI += tests/unit/ui/test_graph
 tests_unit_ui_test_graph_SOURCES = tests/unit/ui/test_graph.c

@@ -7,10 +7,10 @@
 #include "beamtop/base/text.h"
 
 #define STEP 2
-#define HANGING 2      /* bytes of a bracket that its elements line up behind */
-#define LEAST_ROOM 16  /* columns of text, however deep it stands */
-#define FILL_BYTES 16  /* elements up to so long share lines */
-#define WIDE_BYTES 8   /* text of more bytes a column is not measured: it does not fit */
+#define HANGING 2     /* bytes of a bracket that its elements line up behind */
+#define LEAST_ROOM 16 /* columns of text, however deep it stands */
+#define FILL_BYTES 16 /* elements up to so long share lines */
+#define WIDE_BYTES 8  /* text of more bytes a column is not measured: it does not fit */
 
 struct layout {
     const struct pretty *setup;
@@ -104,8 +104,8 @@ static void wrap(const struct layout *l, int indent, size_t from, size_t to)
 {
     int at_indent = indent;
     while (from < to) {
-        size_t width, part = text_prefix(l->s + from, to - from,
-                                         (size_t)room_at(l, at_indent), &width);
+        size_t width,
+            part = text_prefix(l->s + from, to - from, (size_t)room_at(l, at_indent), &width);
         part = part > 0 ? part : to - from;
         put(l, at_indent, from, from + part);
         from += part;
@@ -174,7 +174,7 @@ static void fill(const struct layout *l, int indent, int inner, size_t from, siz
  */
 static void lay_out(struct layout *l, int indent, unsigned level, size_t from, size_t at, size_t to)
 {
-    struct group g;
+    struct group g = {0};
     if (fits(l, indent, from, to)) {
         put(l, indent, from, to);
         return;

@@ -218,8 +218,10 @@ static void put_findings(struct view_page *page, const struct trace_state *state
     if (state->phase == TRACE_FAILED && *p->why_none && !strstr(state->error.text, p->why_none))
         trace_words(page, STYLE_NORMAL, p->why_none, 0, columns);
     if (p->count_ms > 0 && !isnan(p->calls_per_s) && state->phase < TRACE_RUNNING) {
-        snprintf(text, sizeof text, "About %s calls/s, counted for %s: to look at each costs about "
-                 "%s of a core, whatever is shown.", text_count(rate, sizeof rate, p->calls_per_s),
+        snprintf(text, sizeof text,
+                 "About %s calls/s, counted for %s: to look at each costs about "
+                 "%s of a core, whatever is shown.",
+                 text_count(rate, sizeof rate, p->calls_per_s),
                  text_ascii_duration(took, sizeof took, p->count_ms / 1000),
                  text_percent(share, sizeof share, p->load));
         trace_words(page, p->dear ? STYLE_WARN : STYLE_NORMAL, text, 0, columns);
@@ -268,8 +270,10 @@ static void put_nothing(struct view_page *page, const struct trace_view *v, int 
         widest = width > widest ? width : widest;
     }
     page_line(page);
-    trace_words(page, STYLE_VALUE, "The next calls of a function of this node, or messages, with "
-                "arguments and results.", 0, columns);
+    trace_words(page, STYLE_VALUE,
+                "The next calls of a function of this node, or messages, with "
+                "arguments and results.",
+                0, columns);
     page_line(page);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t line = page->n_lines;
@@ -283,8 +287,10 @@ static void put_nothing(struct view_page *page, const struct trace_view *v, int 
     for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++)
         trace_words(page, STYLE_FUNCTION, examples[i], 2, columns);
     page_line(page);
-    trace_words(page, STYLE_DIM, "Caps hold on the node itself, whatever becomes of beamtop: 15 s, "
-                "100 events, 200 a second, unless others are set. Nothing stays there.", 0, columns);
+    trace_words(page, STYLE_DIM,
+                "Caps hold on the node itself, whatever becomes of beamtop: 15 s, "
+                "100 events, 200 a second, unless others are set. Nothing stays there.",
+                0, columns);
 }
 
 static void trace_page(void *state, const struct model *m, int rows, int columns,

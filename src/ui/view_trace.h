@@ -27,9 +27,26 @@ struct trace_view {
 
 /* ---- view_trace_head.c: what does not scroll; sets page->fixed */
 void trace_head(struct view_page *page, const struct trace_log *log, int rows, int columns);
+
+/* ---- view_trace_flow.c */
+#define TRACE_NARROW_COLUMNS 60 /* below, only what matters most is told */
+struct trace_flow {
+    struct view_page *page;
+    int columns, indent;
+    bool low;   /* the pane has few rows */
+    bool begun; /* there is a cell on the line */
+};
+void trace_flow_line(struct trace_flow *f);
+/* Makes room for a cell of that width, on this line or the next. */
+void trace_flow_room(struct trace_flow *f, int width);
+void trace_flow_cell(struct trace_flow *f, enum style style, const char *label, const char *value);
+int trace_wide(const char *s); /* columns of a text */
 /* Text broken at blanks, each line behind `indent` columns. */
 void trace_words(struct view_page *page, enum style style, const char *text, int indent,
                  int columns);
+
+/* ---- view_trace_patterns.c */
+void trace_pattern_lines(struct trace_flow *f, const struct trace_log *log, size_t index);
 
 /* ---- view_trace_event.c */
 struct event_look {
@@ -47,20 +64,32 @@ void event_look_init(struct event_look *l, struct view_page *page, const struct 
 void event_titles(const struct event_look *l); /* a line over the events, where they are wide */
 /* Appends the event's lines; opened is NULL when it is closed. */
 void event_put(const struct event_look *l, const struct trace_event *e, struct opened *opened);
-/* True when something of what an event tells matches. */
-bool event_matches(const struct event_look *l, const struct trace_event *e, struct regex *re);
+
+/* What Enter and the jump to the process work with. */
+void event_link(const struct event_look *l, struct view_line *line, const struct trace_event *e,
+                unsigned part);
 
 /* ---- view_trace_open.c: the lines below an event that is open */
 void event_open(const struct event_look *l, const struct trace_event *e, struct opened *opened);
 
-/* ---- what both write: texts of an event, appended to `out` */
+/* ---- view_trace_text.c: texts are appended to `out` */
+/* All that a call's lines are made of. */
+struct event_parts {
+    struct buf name, args, mark, value, caller;
+    char cut[48], result_cut[48], took[32];
+    enum style mark_style, value_style;
+};
+void event_parts_make(struct event_parts *p, const struct event_look *l,
+                      const struct trace_event *e);
+void event_parts_clear(struct event_parts *p);
+void event_lost(const struct trace_event *e, struct buf *out);
+/* True when something of what an event tells matches. */
+bool event_matches(const struct event_look *l, const struct trace_event *e, struct regex *re);
 enum print_syntax event_syntax(const struct event_look *l, const struct trace_event *e);
 void event_term(const struct event_look *l, const struct trace_event *e,
                 const struct kept_term *term, struct buf *out);
 void event_mfa(const struct event_look *l, const struct trace_event *e, const struct mfa *mfa,
                struct buf *out);
 const struct pattern *event_pattern(const struct event_look *l, const struct trace_event *e);
-void event_link(const struct event_look *l, struct view_line *line, const struct trace_event *e,
-                unsigned part);
 
 #endif

@@ -6,158 +6,14 @@
 #include <time.h>
 
 #include "beamtop/base/text.h"
-#include "beamtop/etf/print.h"
-#include "beamtop/trace/values.h"
 
 #define WIDE_COLUMNS 100 /* from here on the call stands beside the process */
 #define TIME_WIDTH 15
 #define NAME_MOST 20
-#define TOOK_WIDTH 9     /* "212 µs", "01:10:00" */
-#define BELOW 2          /* columns before what stands below time, pid and name */
-#define DEPTH_MOST 8     /* levels of recursion that are shown by an indent */
-#define SAMPLED 500      /* newest events that the widths are taken from */
-
-/* ---- texts */
-
-const struct pattern *event_pattern(const struct event_look *l, const struct trace_event *e)
-{
-    return e->pattern < trace_log_patterns(l->log) ? trace_log_pattern(l->log, e->pattern)->pattern
-                                                   : NULL;
-}
-
-enum print_syntax event_syntax(const struct event_look *l, const struct trace_event *e)
-{
-    const struct pattern *p = event_pattern(l, e);
-    return p && p->syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG;
-}
-
-static void put_bytes(const struct event_look *l, const struct trace_event *e, struct slice term,
-                      bool cuts, struct buf *out)
-{
-    const struct print_limits limits = {
-        .bytes = l->term_bytes, .syntax = event_syntax(l, e), .cuts = cuts};
-    if (term.s)
-        print_term(out, (const uint8_t *)term.s, term.len, &limits);
-}
-
-void event_term(const struct event_look *l, const struct trace_event *e,
-                const struct kept_term *term, struct buf *out)
-{
-    put_bytes(l, e, term->bytes, term->full_bytes > 0, out);
-}
-
-void event_mfa(const struct event_look *l, const struct trace_event *e, const struct mfa *mfa,
-               struct buf *out)
-{
-    print_mfa_as(out, event_syntax(l, e), mfa->module, mfa->function, mfa->arity);
-}
-
-/* The values between commas; returns how many. */
-static size_t put_values(const struct event_look *l, const struct trace_event *e, struct buf *out)
-{
-    struct trace_values v;
-    struct slice term;
-    size_t n = 0;
-    if (!trace_values_init(&v, e->args.bytes)) {
-        event_term(l, e, &e->args, out);
-        return e->args.bytes.s != NULL;
-    }
-    while (trace_values_next(&v, &term)) {
-        if (n++ > 0)
-            buf_puts(out, ", ");
-        put_bytes(l, e, term, e->args.full_bytes > 0, out);
-    }
-    return n;
-}
-
-/* "m:f" and "(1, 2)"; "m:f/2" and " show(1)"; "m:f/2" where no arguments were sent. */
-static void put_call(const struct event_look *l, const struct trace_event *e, struct buf *name,
-                     struct buf *args)
-{
-    event_mfa(l, e, &e->mfa, name);
-    buf_puts(args, e->shown_only ? " show(" : "(");
-    size_t n = put_values(l, e, args);
-    buf_puts(args, ")");
-    bool sent = n > 0 || e->shown_only || e->mfa.arity == 0;
-    if (!sent)
-        args->len = 0;
-    while (sent && !e->shown_only && name->len > 0 && name->data[--name->len] != '/')
-        ;
-}
-
-static void put_message(const struct event_look *l, const struct trace_event *e, struct buf *name,
-                        struct buf *args)
-{
-    buf_puts(name, e->kind == EVENT_SEND ? "sent to " : "received");
-    if (e->kind == EVENT_SEND)
-        event_term(l, e, &e->to, name);
-    buf_puts(args, ": ");
-    event_term(l, e, &e->message, args);
-}
-
-static const struct {
-    const char *why, *says;
-} reasons[] = {
-    {"rate", "more came than the rate lets through"},
-    {"window", "more came at once than the window takes"},
-    {"bytes", "the answer is as large as it may get"},
-    {"credit", "this terminal or link is slower than they come"},
-    {"paused", "paused"},
-};
-
-static void put_lost(const struct event_look *l, const struct trace_event *e, struct buf *out)
-{
-    char n[32], took[32];
-    const char *says = e->why;
-    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
-        says = strcmp(reasons[i].why, e->why) == 0 ? reasons[i].says : says;
-    if (e->lost > 0)
-        buf_printf(out, "-- %s%s call%s missed", e->at_most ? "at most " : "",
-                   text_integer(n, sizeof n, (int64_t)e->lost), e->lost == 1 ? "" : "s");
-    else
-        buf_puts(out, "-- messages may be missing");
-    if (*says)
-        buf_printf(out, ": %s", says);
-    if (e->until_ns > e->mono_ns)
-        buf_printf(out, ", for %s",
-                   text_duration(took, sizeof took, (double)(e->until_ns - e->mono_ns) / 1e9));
-    (void)l;
-}
-
-static void put_took(const struct event_look *l, const struct trace_event *e, char *out, size_t size)
-{
-    bool back = e->outcome == OUTCOME_RETURN || e->outcome == OUTCOME_EXCEPTION;
-    out[0] = '\0';
-    if (back && l->page->ascii)
-        text_ascii_duration(out, size, (double)e->latency_ns / 1e9);
-    else if (back)
-        text_duration(out, size, (double)e->latency_ns / 1e9);
-}
-
-static void put_result(const struct event_look *l, const struct trace_event *e, struct buf *mark,
-                       struct buf *value)
-{
-    if (e->outcome == OUTCOME_RETURN) {
-        buf_puts(mark, "-> ");
-        event_term(l, e, &e->result, value);
-    } else if (e->outcome == OUTCOME_EXCEPTION) {
-        buf_puts(mark, "!! ");
-        buf_put(mark, e->class.s, e->class.len);
-        buf_puts(mark, ":");
-        event_term(l, e, &e->result, value);
-    } else if (e->outcome == OUTCOME_OPEN) {
-        buf_puts(mark, l->ended ? "not back when the trace ended" : "not back yet");
-    }
-}
-
-static void put_cut(const struct event_look *l, const struct kept_term *term, char *out, size_t size)
-{
-    char whole[32];
-    out[0] = '\0';
-    if (term->full_bytes > 0)
-        snprintf(out, size, l->page->ascii ? " (cut, of %s)" : " ✂ of %s",
-                 text_bytes(whole, sizeof whole, (double)term->full_bytes));
-}
+#define TOOK_WIDTH 9 /* "212 µs", "01:10:00" */
+#define BELOW 2      /* columns before what stands below time, pid and name */
+#define DEPTH_MOST 8 /* levels of recursion that are shown by an indent */
+#define SAMPLED 500  /* newest events that the widths are taken from */
 
 /* ---- lines */
 
@@ -179,7 +35,8 @@ static int line_width(const struct view_page *page)
 }
 
 /* As much of it as there is room for up to that column. */
-static void put_up_to(const struct event_look *l, enum style style, const char *s, size_t len, int end)
+static void put_up_to(const struct event_look *l, enum style style, const char *s, size_t len,
+                      int end)
 {
     int room = end - line_width(l->page);
     size_t width;
@@ -240,51 +97,12 @@ static void put_at_right(const struct event_look *l, enum style style, const cha
     }
 }
 
-/* All that a call's lines are made of. */
-struct parts {
-    struct buf name, args, mark, value, caller;
-    char cut[48], result_cut[48], took[32];
-    enum style mark_style, value_style;
-};
-
-static void parts_make(struct parts *p, const struct event_look *l, const struct trace_event *e)
-{
-    const struct pattern *pattern = event_pattern(l, e);
-    struct buf *all[] = {&p->name, &p->args, &p->mark, &p->value, &p->caller};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        buf_init(all[i], 0);
-    if (e->kind == EVENT_CALL)
-        put_call(l, e, &p->name, &p->args);
-    else if (e->kind != EVENT_LOST)
-        put_message(l, e, &p->name, &p->args);
-    put_result(l, e, &p->mark, &p->value);
-    put_took(l, e, p->took, sizeof p->took);
-    put_cut(l, e->kind == EVENT_CALL ? &e->args : &e->message, p->cut, sizeof p->cut);
-    put_cut(l, &e->result, p->result_cut, sizeof p->result_cut);
-    if (e->caller.module.len > 0 && pattern && pattern->actions & TRACE_CALLER) {
-        buf_puts(&p->caller, l->page->ascii ? "<- " : "← ");
-        event_mfa(l, e, &e->caller, &p->caller);
-    } else if (e->kind == EVENT_SEND && e->no_receiver) {
-        buf_puts(&p->caller, "nobody is there");
-    }
-    bool raised = e->outcome == OUTCOME_EXCEPTION;
-    p->mark_style = raised ? STYLE_ALARM : e->outcome == OUTCOME_OPEN ? STYLE_WARN : STYLE_OK;
-    p->value_style = raised ? STYLE_ERROR : STYLE_VALUE;
-}
-
-static void parts_clear(struct parts *p)
-{
-    struct buf *all[] = {&p->name, &p->args, &p->mark, &p->value, &p->caller};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        buf_clear(all[i]);
-}
-
 static int text_columns(const char *s)
 {
     return (int)text_width(s, strlen(s));
 }
 
-static void put_result_at(const struct event_look *l, const struct parts *p, int end)
+static void put_result_at(const struct event_look *l, const struct event_parts *p, int end)
 {
     put_buf(l, p->mark_style, &p->mark, end);
     put_buf(l, p->value_style, &p->value, end - text_columns(p->result_cut));
@@ -293,7 +111,7 @@ static void put_result_at(const struct event_look *l, const struct parts *p, int
 
 /* Who called it, where there is room for all of that; true when there is no more to tell. */
 static bool put_caller(const struct event_look *l, const struct trace_event *e,
-                       const struct parts *p, int gap, int end)
+                       const struct event_parts *p, int gap, int end)
 {
     int width = width_of(&p->caller);
     if (width == 0 || line_width(l->page) + gap + width > end)
@@ -304,8 +122,8 @@ static bool put_caller(const struct event_look *l, const struct trace_event *e,
 }
 
 /* What was called with what; then the result and the caller, beside it where there is room. */
-static void put_parts(const struct event_look *l, const struct trace_event *e, const struct parts *p,
-                      bool folded)
+static void put_parts(const struct event_look *l, const struct trace_event *e,
+                      const struct event_parts *p, bool folded)
 {
     unsigned depth = e->depth > DEPTH_MOST ? DEPTH_MOST : e->depth;
     int at = l->text_at + 2 * (int)depth;
@@ -345,7 +163,7 @@ static void put_lost_line(const struct event_look *l, const struct trace_event *
 {
     struct buf text;
     buf_init(&text, 0);
-    put_lost(l, e, &text);
+    event_lost(e, &text);
     page_puts(l->page, STYLE_NORMAL, "  ");
     int at = line_width(l->page);
     if (at + width_of(&text) <= l->columns) {
@@ -358,14 +176,14 @@ static void put_lost_line(const struct event_look *l, const struct trace_event *
 
 void event_put(const struct event_look *l, const struct trace_event *e, struct opened *opened)
 {
-    struct parts p;
+    struct event_parts p;
     event_link(l, page_line(l->page), e, 0);
     put_head(l, e);
     if (e->kind == EVENT_LOST) {
         put_lost_line(l, e);
         return;
     }
-    parts_make(&p, l, e);
+    event_parts_make(&p, l, e);
     if (!l->wide)
         put_at_right(l, STYLE_VALUE, p.took);
     if (opened)
@@ -373,33 +191,9 @@ void event_put(const struct event_look *l, const struct trace_event *e, struct o
     put_parts(l, e, &p, opened == NULL);
     if (opened && l->wide)
         put_at_right(l, STYLE_VALUE, p.took);
-    parts_clear(&p);
+    event_parts_clear(&p);
     if (opened)
         event_open(l, e, opened);
-}
-
-bool event_matches(const struct event_look *l, const struct trace_event *e, struct regex *re)
-{
-    struct parts p;
-    struct buf all;
-    char pid[48];
-    parts_make(&p, l, e);
-    buf_init(&all, 0);
-    if (e->kind == EVENT_LOST)
-        put_lost(l, e, &all);
-    else
-        buf_printf(&all, "%s ", pid_text(pid, sizeof pid, &e->pid));
-    buf_put(&all, e->name.s, e->name.len);
-    const struct buf *in[] = {&p.name, &p.args, &p.mark, &p.value, &p.caller};
-    for (size_t i = 0; i < sizeof in / sizeof in[0]; i++) {
-        if (i != 1 && i != 3) /* those go on where the one before ends */
-            buf_puts(&all, " ");
-        buf_put(&all, in[i]->data, in[i]->len);
-    }
-    bool matches = regex_match(re, (const char *)all.data, all.len);
-    buf_clear(&all);
-    parts_clear(&p);
-    return matches;
 }
 
 /* ---- columns */
@@ -409,9 +203,14 @@ void event_look_init(struct event_look *l, struct view_page *page, const struct 
 {
     size_t n = trace_log_len(log), from = n > SAMPLED ? n - SAMPLED : 0;
     enum trace_phase phase = trace_log_state(log)->phase;
-    *l = (struct event_look){.page = page, .log = log, .columns = columns,
-                             .wide = columns >= WIDE_COLUMNS, .utc_offset_s = utc_offset_s,
-                             .ended = phase >= TRACE_ENDING, .pid_width = 9, .name_width = 8,
+    *l = (struct event_look){.page = page,
+                             .log = log,
+                             .columns = columns,
+                             .wide = columns >= WIDE_COLUMNS,
+                             .utc_offset_s = utc_offset_s,
+                             .ended = phase >= TRACE_ENDING,
+                             .pid_width = 9,
+                             .name_width = 8,
                              .term_bytes = 8 * (size_t)(columns > 0 ? columns : 1)};
     for (size_t i = from; i < n; i++) {
         const struct trace_event *e = trace_log_at(log, i);

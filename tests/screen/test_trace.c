@@ -1,0 +1,318 @@
+/* What a person does among the events of a trace. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/ui/screen.h"
+#include "world.h"
+#include "world_trace.h"
+
+struct fixture {
+    struct model *m;
+    struct screen *s;
+    struct canvas c;
+    struct traced t;
+};
+
+static void draw(struct fixture *f)
+{
+    struct tty_cursor cursor;
+    screen_update(f->s);
+    screen_draw(f->s, f->m, &f->c, &cursor);
+}
+
+static struct fixture start(enum trace_world world, int rows, int columns)
+{
+    struct error err = {.code = ERR_NONE};
+    struct fixture f = {.m = world_new(WORLD_BUSY), .s = screen_new("trace", &err)};
+    assert_non_null(f.s);
+    world_trace(&f.t, world);
+    model_set_trace(f.m, f.t.log);
+    canvas_init(&f.c, rows, columns, false);
+    draw(&f);
+    return f;
+}
+
+static void end(struct fixture *f)
+{
+    canvas_clear(&f->c);
+    screen_free(f->s);
+    model_free(f->m);
+    world_trace_clear(&f->t);
+}
+
+static void act(struct fixture *f, enum action action, const char *arg)
+{
+    struct error err = {.code = ERR_NONE};
+    if (screen_act(f->s, f->m, action, arg, &err) != 1)
+        fail_msg("%s %s: %s", action_table[action].name, arg, err.text);
+    draw(f);
+}
+
+static const char *row_text(const struct fixture *f, int row)
+{
+    static char text[1024];
+    size_t at = 0;
+    for (int column = 1; column < f->c.columns && at + 32 < sizeof text; column++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s",
+                               canvas_at(&f->c, row, column)->text);
+    return text;
+}
+
+/* The row that shows the text; -1: none does. */
+static int row_of(const struct fixture *f, const char *text)
+{
+    for (int row = 0; row < f->c.rows; row++)
+        if (strstr(row_text(f, row), text))
+            return row;
+    return -1;
+}
+
+static int cursor_row(const struct fixture *f)
+{
+    for (int row = 0; row < f->c.rows; row++)
+        if (canvas_at(&f->c, row, 3)->style == STYLE_CURSOR)
+            return row;
+    return -1;
+}
+
+static void more(struct fixture *f, int n)
+{
+    for (int i = 0; i < n; i++) {
+        static const char name[] = "late", module[] = "late", function[] = "call";
+        struct trace_event e = {
+            .id = 1000 + trace_log_len(f->t.log) + trace_log_dropped(f->t.log),
+            .kind = EVENT_CALL,
+            .pid = {.id = 5},
+            .name = {name, 4},
+            .mfa = {{module, 4}, {function, 4}, 1},
+            .wall_us = 1763721730000000,
+        };
+        trace_log_add(f->t.log, &e);
+    }
+    draw(f);
+}
+
+static uint64_t newest(const struct fixture *f)
+{
+    return trace_log_at(f->t.log, trace_log_len(f->t.log) - 1)->id;
+}
+
+static void test_the_newest_is_followed(void **state)
+{
+    struct fixture f = start(TRACED_RUNNING, 30, 120);
+    (void)state;
+    assert_int_equal(screen_link(f.s).kind, TARGET_EVENT);
+    assert_int_equal(screen_link(f.s).id, newest(&f));
+    more(&f, 3);
+    assert_int_equal(screen_link(f.s).id, newest(&f));
+    assert_int_equal(screen_place(f.s), PLACE_TRACE);
+    end(&f);
+}
+
+static void test_what_is_read_stays_where_it_is(void **state)
+{
+    struct fixture f = start(TRACED_RUNNING, 30, 120);
+    (void)state;
+    act(&f, ACTION_UP, "");
+    act(&f, ACTION_UP, "");
+    uint64_t id = screen_link(f.s).id;
+    int row = cursor_row(&f);
+    assert_true(row > 0);
+    more(&f, 50);
+    assert_int_equal(screen_link(f.s).id, id);
+    assert_int_equal(cursor_row(&f), row);
+    act(&f, ACTION_LAST, "");
+    more(&f, 1);
+    assert_int_equal(screen_link(f.s).id, newest(&f));
+    screen_wheel(f.s, f.m, 25, 10, -10);
+    draw(&f);
+    id = screen_link(f.s).id;
+    row = cursor_row(&f);
+    assert_true(id < newest(&f));
+    more(&f, 950); /* the log lets its oldest go */
+    assert_true(trace_log_dropped(f.t.log) > 0);
+    assert_int_equal(screen_link(f.s).id, id);
+    assert_int_equal(cursor_row(&f), row);
+    end(&f);
+}
+
+static void test_the_head_stays(void **state)
+{
+    static const enum action moves[] = {ACTION_FIRST, ACTION_PAGE_DOWN, ACTION_DOWN, ACTION_LAST,
+                                        ACTION_PAGE_UP, ACTION_RIGHT};
+    struct fixture f = start(TRACED_RUNNING, 30, 120);
+    (void)state;
+    more(&f, 100);
+    int state_row = row_of(&f, "running"), titles = row_of(&f, "CALL OR MESSAGE");
+    assert_true(state_row > 0 && titles > state_row);
+    for (size_t i = 0; i < ARRAY_LEN(moves); i++) {
+        act(&f, moves[i], "");
+        assert_int_equal(row_of(&f, "running"), state_row);
+        assert_int_equal(row_of(&f, "CALL OR MESSAGE"), titles);
+        assert_true(cursor_row(&f) > titles);
+    }
+    end(&f);
+}
+
+static void test_an_event_opens_by_levels(void **state)
+{
+    struct fixture f = start(TRACED_TRIPPED, 60, 80);
+    (void)state;
+    act(&f, ACTION_FIRST, "");
+    assert_int_equal(row_of(&f, "#{currency => eur}"), -1);
+    act(&f, ACTION_ENTER, "");
+    assert_true(row_of(&f, "#{currency => eur}}") > 0);
+    assert_true(row_of(&f, "from  shop_api:handle_post/2") > 0);
+    act(&f, ACTION_FOLD_SHALLOWER, ""); /* it fits on a line: there is nothing less to show */
+    assert_int_equal(row_of(&f, "from  shop_api"), -1);
+    act(&f, ACTION_DOWN, "");
+    act(&f, ACTION_DOWN, "");
+    act(&f, ACTION_FOLD_DEEPER, "");
+    assert_true(row_of(&f, "-> ") > 0);
+    assert_true(row_of(&f, "#{order => 4711,lines") > 0);
+    act(&f, ACTION_FOLD_DEEPER, "");
+    assert_true(row_of(&f, "#{order => 4711,lines") < 0);
+    assert_true(row_of(&f, "#{order => 4711,") > 0);
+    uint64_t id = screen_link(f.s).id;
+    act(&f, ACTION_DOWN, "");
+    assert_int_equal(screen_link(f.s).part, 1);
+    act(&f, ACTION_FOLD, "");
+    assert_int_equal(screen_link(f.s).part, 0);
+    assert_int_equal(screen_link(f.s).id, id);
+    end(&f);
+}
+
+static void test_to_the_process_and_back(void **state)
+{
+    struct fixture f = start(TRACED_TRIPPED, 30, 120);
+    (void)state;
+    act(&f, ACTION_UP, "");
+    act(&f, ACTION_UP, "");
+    struct view_link link = screen_link(f.s);
+    int row = cursor_row(&f);
+    act(&f, ACTION_PROCESS, "");
+    assert_string_equal(screen_view(f.s), "process");
+    act(&f, ACTION_BACK, "");
+    assert_string_equal(screen_view(f.s), "trace");
+    assert_int_equal(screen_link(f.s).id, link.id);
+    assert_int_equal(cursor_row(&f), row);
+    end(&f);
+}
+
+static void test_orders(void **state)
+{
+    struct error err = {.code = ERR_NONE};
+    struct fixture f = start(TRACED_TRIPPED, 30, 120);
+    (void)state;
+    act(&f, ACTION_FIRST, "");
+    act(&f, ACTION_SORT, "latency");
+    act(&f, ACTION_FIRST, "");
+    assert_int_equal(screen_link(f.s).id, 3); /* 2.1 ms */
+    act(&f, ACTION_SORT, "");
+    act(&f, ACTION_FIRST, "");
+    assert_int_equal(screen_link(f.s).id, 1);
+    assert_true(screen_act(f.s, f.m, ACTION_SORT, "size", &err) < 0);
+    assert_true(screen_act(f.s, f.m, ACTION_SORT_LEFT, "", &err) != 0);
+    end(&f);
+}
+
+static void test_the_filter(void **state)
+{
+    struct fixture f = start(TRACED_TRIPPED, 30, 120);
+    struct error err = {.code = ERR_NONE};
+    struct regex *re = NULL;
+    size_t offset;
+    (void)state;
+    assert_int_equal(regex_new(&re, "Berlin", &offset, &err), 0); /* beyond what the line shows */
+    screen_set_filter(f.s, "Berlin", re, -1);
+    draw(&f);
+    assert_true(row_of(&f, "1 of 7 matching") > 0);
+    assert_int_equal(screen_link(f.s).id, 3);
+    screen_set_filter(f.s, "", NULL, -1);
+    regex_free(re);
+    draw(&f);
+    assert_true(row_of(&f, "7 events") > 0);
+    end(&f);
+}
+
+static void test_the_mouse(void **state)
+{
+    struct fixture f = start(TRACED_TRIPPED, 60, 120);
+    (void)state;
+    act(&f, ACTION_FIRST, "");
+    int row = row_of(&f, "<0.77.0>");
+    assert_true(row > 0);
+    screen_click(f.s, f.m, row, 30);
+    draw(&f);
+    assert_int_equal(screen_link(f.s).pid.id, 77);
+    assert_int_equal(cursor_row(&f), row);
+    screen_click(f.s, f.m, row, 30);
+    draw(&f);
+    assert_true(row_of(&f, "{order_placed,4711,{eur,1250}}") > row);
+    screen_click(f.s, f.m, row_of(&f, "ended"), 5); /* the head is no event */
+    assert_int_equal(screen_link(f.s).pid.id, 77);
+    end(&f);
+}
+
+static void test_without_an_event(void **state)
+{
+    static const enum action actions[] = {ACTION_FOLD, ACTION_FOLD_DEEPER, ACTION_FOLD_SHALLOWER,
+                                          ACTION_PROCESS};
+    struct fixture f = start(TRACED_FAILED, 30, 120);
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(actions); i++) {
+        struct error err = {.code = ERR_NONE};
+        assert_true(screen_act(f.s, f.m, actions[i], "", &err) < 0);
+        assert_true(err.text[0] != '\0');
+    }
+    model_set_trace(f.m, NULL);
+    draw(&f);
+    assert_int_equal(screen_link(f.s).kind, TARGET_NONE);
+    end(&f);
+}
+
+static void test_any_size(void **state)
+{
+    (void)state;
+    for (enum trace_world world = TRACED_NOT; world <= TRACED_COUNTED; world++) {
+        struct fixture f = start(world, 30, 120);
+        struct error err = {.code = ERR_NONE};
+        for (int i = 0; i < 8; i++) {
+            screen_act(f.s, f.m, ACTION_FOLD, "", &err);
+            draw(&f);
+            act(&f, ACTION_UP, "");
+            act(&f, ACTION_PAGE_UP, "");
+        }
+        for (int rows = 1; rows < 40; rows += 4)
+            for (int columns = 1; columns < 140; columns += 7) {
+                canvas_resize(&f.c, rows, columns);
+                act(&f, ACTION_PAGE_DOWN, "");
+                act(&f, ACTION_RIGHT, "");
+                act(&f, ACTION_PAGE_UP, "");
+            }
+        end(&f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_newest_is_followed),
+        cmocka_unit_test(test_what_is_read_stays_where_it_is),
+        cmocka_unit_test(test_the_head_stays),
+        cmocka_unit_test(test_an_event_opens_by_levels),
+        cmocka_unit_test(test_to_the_process_and_back),
+        cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_the_filter),
+        cmocka_unit_test(test_the_mouse),
+        cmocka_unit_test(test_without_an_event),
+        cmocka_unit_test(test_any_size),
+    };
+    return cmocka_run_group_tests_name("trace view", tests, NULL, NULL);
+}
