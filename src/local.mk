@@ -59,7 +59,7 @@ src_libui_a_SOURCES = \
 	src/ui/view_top.c \
 	src/ui/view_trace.c src/ui/view_trace.h \
 	src/ui/view_trace_event.c src/ui/view_trace_flow.c \
-	src/ui/view_trace_head.c src/ui/view_trace_open.c \
+	src/ui/view_trace_head.c src/ui/view_trace_long.c src/ui/view_trace_open.c \
 	src/ui/view_trace_patterns.c src/ui/view_trace_text.c \
 	src/ui/view_tree.c \
 	src/ui/views.c \

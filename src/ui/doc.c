@@ -184,6 +184,12 @@ bool doc_move(struct doc *d, const struct view_page *page, enum move move, int r
     return was.top != d->top || was.left != d->left || was.cursor != d->cursor;
 }
 
+static void fill(struct view_page *page, size_t line)
+{
+    if (page->lines[line].announced)
+        page->fill(page, line);
+}
+
 static bool line_matches(const struct view_line *line, struct regex *re)
 {
     for (size_t i = 0; i < line->n_spans; i++)
@@ -192,12 +198,13 @@ static bool line_matches(const struct view_line *line, struct regex *re)
     return false;
 }
 
-bool doc_find(struct doc *d, const struct view_page *page, struct regex *re, int direction)
+bool doc_find(struct doc *d, struct view_page *page, struct regex *re, int direction)
 {
     size_t n = page->n_lines, fixed = page->fixed;
     size_t from = page->hold != HOLD_TEXT && d->cursor >= 0 ? (size_t)d->cursor : d->top + fixed;
     for (size_t i = 1; i <= n; i++) {
         size_t at = direction > 0 ? (from + i) % n : (from + n - i % n) % n;
+        fill(page, at);
         if (at >= fixed && line_matches(&page->lines[at], re)) {
             d->top = at - fixed;
             doc_goto(d, page, (long)at);
@@ -252,7 +259,7 @@ static void reveal(struct doc *d, const struct view_page *page, int rows)
         scroll_to(d, page, top, rows);
 }
 
-void doc_draw(struct doc *d, const struct view_page *page, struct canvas *c, struct rect r,
+void doc_draw(struct doc *d, struct view_page *page, struct canvas *c, struct rect r,
               const struct table_look *look)
 {
     if (r.rows <= 0 || r.columns <= 0)
@@ -270,6 +277,7 @@ void doc_draw(struct doc *d, const struct view_page *page, struct canvas *c, str
         if (index >= page->n_lines)
             break;
         bool head = index < page->fixed;
+        fill(page, index);
         draw_line(&page->lines[index], c, r, row, head ? 0 : d->left, head ? NULL : look->match);
         if ((long)index == d->cursor) {
             enum style style = look->focused ? STYLE_CURSOR : STYLE_CURSOR_IDLE;

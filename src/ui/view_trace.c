@@ -6,9 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beamtop/base/alloc.h"
 #include "beamtop/base/text.h"
 
 #define FILTER_TERM_BYTES (64u * 1024) /* of a term's text that a filter is matched with */
+
+static void trace_init(void *state)
+{
+    struct trace_view *v = state;
+    v->heights = alloc_zero(TRACE_HEIGHTS, sizeof *v->heights);
+}
+
+static void trace_clear(void *state)
+{
+    struct trace_view *v = state;
+    free(v->heights);
+}
 
 static void trace_want(const void *state, int rows, struct want *want)
 {
@@ -34,17 +47,20 @@ static void close_opened(struct trace_view *v, struct opened *o)
     v->n_opened--;
 }
 
+static void open_event(struct trace_view *v, uint64_t id, unsigned levels)
+{
+    if (v->n_opened == TRACE_OPENED)
+        close_opened(v, &v->opened[0]);
+    v->opened[v->n_opened++] = (struct opened){.id = id, .levels = levels};
+}
+
 void trace_fold(void *state, uint64_t id, int levels)
 {
     struct trace_view *v = state;
     struct opened *o = find_opened(v, id);
-    if (!o && levels < 0)
-        return;
-    if (!o) {
-        if (v->n_opened == TRACE_OPENED)
-            close_opened(v, &v->opened[0]);
-        v->opened[v->n_opened++] =
-            (struct opened){.id = id, .levels = levels > 0 ? 1 : TRACE_ALL_LEVELS};
+    if (o == NULL) {
+        if (levels >= 0)
+            open_event(v, id, levels > 0 ? 1 : TRACE_ALL_LEVELS);
         return;
     }
     unsigned now = o->levels > o->deepest ? o->deepest : o->levels;
@@ -107,7 +123,8 @@ static void summarise(const struct trace_log *log, size_t shown, struct view_pag
                  dropped ? ", " : "", dropped ? gone : "", dropped ? " older ones let go" : "");
 }
 
-static void put_events(struct trace_view *v, const struct event_look *look)
+static void put_events(struct trace_view *v, const struct event_look *look,
+                       const struct model *m)
 {
     size_t n = trace_log_len(look->log), shown = 0;
     struct view_page *page = look->page;
@@ -121,8 +138,14 @@ static void put_events(struct trace_view *v, const struct event_look *look)
     }
     if (v->by_latency && shown > 1)
         qsort(all, shown, sizeof *all, compare_latency);
-    for (size_t i = 0; i < shown; i++)
-        event_put(look, all[i], find_opened(v, all[i]->id));
+    event_fill_later(look, m);
+    for (size_t i = 0; i < shown; i++) {
+        struct opened *opened = find_opened(v, all[i]->id);
+        if (opened)
+            event_put(look, all[i], opened);
+        else
+            event_announce(look, all[i], v->heights);
+    }
     summarise(look->log, shown, page);
     if (shown == 0 && n > 0) {
         page_line(page);
@@ -317,7 +340,7 @@ static void trace_page(void *state, const struct model *m, int rows, int columns
     if (trace_log_len(log) > 0) {
         event_titles(&look);
         page->fixed = page->n_lines;
-        put_events(v, &look);
+        put_events(v, &look, m);
     }
     put_findings(page, s, columns);
     if (!put_functions(&look) && trace_log_len(log) == 0)
@@ -333,6 +356,8 @@ const struct view_ops view_trace = {
     .own_facts = true,
     .filters_page = true,
     .state_bytes = sizeof(struct trace_view),
+    .init = trace_init,
+    .clear = trace_clear,
     .want = trace_want,
     .page = trace_page,
     .act = trace_act,

@@ -17,11 +17,19 @@ struct opened {
     unsigned deepest; /* that there were when it was laid out last */
 };
 
+/* How many lines an event took, of those that are closed; found by its id. */
+struct event_height {
+    uint64_t shape; /* 0: none is known */
+    size_t lines;
+};
+#define TRACE_HEIGHTS 16384 /* more than a log keeps */
+
 struct trace_view {
     struct opened opened[TRACE_OPENED]; /* in the order of their opening */
     size_t n_opened;
     const struct trace_log *log; /* that they are of; only compared */
     bool by_latency;
+    struct event_height *heights;
     const struct keymap *keymap; /* for what the empty view tells; may be NULL */
 };
 
@@ -64,6 +72,12 @@ void event_look_init(struct event_look *l, struct view_page *page, const struct 
 void event_titles(const struct event_look *l); /* a line over the events, where they are wide */
 /* Appends the event's lines; opened is NULL when it is closed. */
 void event_put(const struct event_look *l, const struct trace_event *e, struct opened *opened);
+
+/* ---- view_trace_long.c: appends lines of an event that is closed, with text or without */
+void event_announce(const struct event_look *l, const struct trace_event *e,
+                    struct event_height *heights);
+/* The lines without text get theirs when they come into sight, as long as the model has the log. */
+void event_fill_later(const struct event_look *l, const struct model *model);
 
 /* What Enter and the jump to the process work with. */
 void event_link(const struct event_look *l, struct view_line *line, const struct trace_event *e,

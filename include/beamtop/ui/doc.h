@@ -28,8 +28,8 @@ void doc_init(struct doc *d);
 void doc_take(struct doc *d, const struct view_page *page);
 bool doc_move(struct doc *d, const struct view_page *page, enum move move, int rows);
 void doc_scroll(struct doc *d, const struct view_page *page, int lines, int rows);
-bool doc_find(struct doc *d, const struct view_page *page, struct regex *re, int direction);
-void doc_draw(struct doc *d, const struct view_page *page, struct canvas *c, struct rect r,
+bool doc_find(struct doc *d, struct view_page *page, struct regex *re, int direction);
+void doc_draw(struct doc *d, struct view_page *page, struct canvas *c, struct rect r,
               const struct table_look *look);
 /* Canvas row to the line with a link there, -1: none. */
 long doc_hit(const struct doc *d, const struct view_page *page, struct rect r, int row);

@@ -60,6 +60,7 @@ struct view_line {
     int width;             /* columns of its text */
     struct view_link link; /* TARGET_NONE: the cursor passes over it */
     bool heading;
+    bool announced; /* its text is not there yet: page->fill writes it */
 };
 
 /* What stays where it is when a document is made anew. */
@@ -85,6 +86,10 @@ struct view_page {
     struct view_line *lines;
     size_t n_lines, cap_lines;
     size_t fixed; /* so many first lines do not scroll */
+    /* Long documents: writes the text of a line that so far is only announced, when it comes into
+       sight. NULL: all text is there. */
+    void (*fill)(struct view_page *page, size_t line);
+    void *fill_arg;
     enum page_hold hold;
     /* both: text beside the title ("20 of 1,731 matching, 48,211 scanned"), and why it is empty */
     char order[64]; /* key it is ordered by, for the title; empty: none worth telling */
