@@ -264,6 +264,7 @@ src_beamtop_SOURCES = \
 	src/app/main.c \
 	src/app/mistake.c src/app/mistake.h \
 	src/app/nodes.c src/app/nodes.h \
+	src/app/record_command.c \
 	src/app/settings.c src/app/settings.h \
 	src/app/target.c src/app/target.h \
 	src/app/trace_print.c src/app/trace_print.h \

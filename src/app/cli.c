@@ -28,9 +28,9 @@ const struct cli_option cli_option_table[] = {
      "the node's distribution port; epmd is not asked"},
     {"epmd-port", 0, FOR_CONNECT, TYPE_INTEGER, AT(epmd_port), 0, 1, 65535, "PORT",
      "port of epmd (ERL_EPMD_PORT, else 4369)"},
-    {"interval", 'i', FOR_TICKS | FOR_SCREEN, TYPE_SECONDS, AT(interval_s), AT(interval_given),
-     0.25, 3600, "SECONDS", "time between ticks (1)"},
-    {"budget", 'b', FOR_TICKS | FOR_SCREEN, TYPE_SHARE, AT(budget), AT(budget_given), 0.0001, 1,
+    {"interval", 'i', FOR_TICKS | FOR_SCREEN | FOR_RECORD, TYPE_SECONDS, AT(interval_s),
+     AT(interval_given), 0.25, 3600, "SECONDS", "time between ticks (1; of a recording 5)"},
+    {"budget", 'b', FOR_TICKS | FOR_SCREEN | FOR_RECORD, TYPE_SHARE, AT(budget), AT(budget_given), 0.0001, 1,
      "PERCENT", "most that we may cost the target, in percent of one scheduler (2 %)"},
     {"ticks", 'n', FOR_TICKS, TYPE_INTEGER, AT(ticks), AT(ticks_given), 0, 1e9, "TICKS",
      "how many ticks to print; 0: until interrupted"},
@@ -60,8 +60,8 @@ const struct cli_option cli_option_table[] = {
     {"mono", 0, FOR_SCREEN, TYPE_FLAG, AT(mono), 0, 0, 0, NULL, "no colour (also NO_COLOR)"},
     {"size", 0, FOR_CAPTURE, TYPE_TEXT, AT(size), 0, 0, 0, "COLUMNSxROWS",
      "size of the captured screen (120x40)"},
-    {"output", 'o', FOR_CAPTURE, TYPE_TEXT, AT(output), 0, 0, 0, "FILE",
-     "write to FILE; %t in it becomes the time; without it: standard output"},
+    {"output", 'o', FOR_CAPTURE | FOR_RECORD, TYPE_TEXT, AT(output), 0, 0, 0, "FILE",
+     "write to FILE; in captures %t becomes the time, and without it: standard output"},
     {"every", 0, FOR_CAPTURE, TYPE_SECONDS, AT(every_s), 0, 0.25, 86400, "SECONDS",
      "capture again and again"},
     {"when", 0, FOR_CAPTURE, TYPE_TEXT, AT(when), 0, 0, 0, "CONDITION",
@@ -90,6 +90,16 @@ const struct cli_option cli_option_table[] = {
      "say what would be traced, and arm nothing"},
     {"force", 0, FOR_TRACE, TYPE_FLAG, AT(force), 0, 0, 0, NULL,
      "trace functions that are called very often too; the caps stay"},
+    {"for", 0, FOR_RECORD, TYPE_SECONDS, AT(for_s), AT(for_given), 0.01, 31536000, "TIME",
+     "how long; without it: until interrupted"},
+    {"label", 0, FOR_RECORD, TYPE_TEXT, AT(label), 0, 0, 0, "TEXT",
+     "what this recording is of: the name of its column in reports"},
+    {"max-size", 0, FOR_RECORD, TYPE_BYTES, AT(max_size), 0, 1048576, 1099511627776.0, "BYTES",
+     "largest size of the file (1GiB)"},
+    {"thin", 0, FOR_RECORD, TYPE_FLAG, AT(thin), 0, 0, 0, NULL,
+     "at the largest size give up old ticks instead of ending"},
+    {"redact", 0, FOR_RECORD, TYPE_FLAG, AT(redact), 0, 0, 0, NULL,
+     "keep shapes, not values, of what traces show"},
     {"help", 'h', FOR_ALL, TYPE_FLAG, AT(help), 0, 0, 0, NULL, "this text"},
     {"version", 'V', FOR_ALL, TYPE_FLAG, AT(version), 0, 0, 0, NULL, "version"},
 };
@@ -124,6 +134,8 @@ const struct cli_command cli_commands[] = {
      FOR_ALL | FOR_PATTERN, 1, 1, false, command_explain},
     {"trace", "NODE PATTERN…", "calls and messages as they happen, by pattern, within caps",
      FOR_BATCH | FOR_PATTERN | FOR_TRACE, 2, 1 + LIMIT_TRACE_PATTERNS, false, command_trace},
+    {"record", "NODE", "keep what the node tells, tick by tick, in a file for later",
+     FOR_ALL | FOR_CONNECT | FOR_RECORD, 1, 1, false, command_record},
     {"generate", "WHAT", "tables of the program for its manual", FOR_ALL, 1, 1, true,
      command_generate},
 };
@@ -150,8 +162,8 @@ static int set_number(const struct cli_option *opt, void *field, const char *tex
 {
     char *end = NULL;
     double v = 0;
-    if (opt->type == TYPE_SECONDS) {
-        if (text_parse_duration(text, &v) != 0)
+    if (opt->type == TYPE_SECONDS || opt->type == TYPE_BYTES) {
+        if ((opt->type == TYPE_SECONDS ? text_parse_duration : text_parse_bytes)(text, &v) != 0)
             return bad_value(err, opt, text);
     } else {
         errno = 0;
@@ -165,7 +177,7 @@ static int set_number(const struct cli_option *opt, void *field, const char *tex
         v /= 100;
     if (!(v >= opt->min && v <= opt->max) || (opt->type == TYPE_INTEGER && v != floor(v)))
         return bad_value(err, opt, text);
-    if (opt->type == TYPE_INTEGER)
+    if (opt->type == TYPE_INTEGER || opt->type == TYPE_BYTES)
         *(int64_t *)field = (int64_t)v;
     else
         *(double *)field = v;
@@ -237,6 +249,7 @@ static int set_value(const struct cli_option *opt, struct cli_options *o, const 
         return set_cap(opt, o, text, err);
     case TYPE_ON_RATE:
         return set_on_rate(opt, field, text, err);
+    case TYPE_BYTES:
     case TYPE_SECONDS:
     case TYPE_SHARE:
     case TYPE_INTEGER:

@@ -66,6 +66,11 @@ struct cli_options {
     const char *procs;
     double slower_s;
     bool on_rate_shed, on_rate_given, dry_run, force;
+    const char *label;    /* of a recording */
+    double for_s;
+    bool for_given;
+    int64_t max_size;     /* bytes */
+    bool thin, redact;
     bool help, version;
 };
 

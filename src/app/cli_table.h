@@ -15,10 +15,11 @@ enum {
     FOR_CAPTURE = 1 << 6,
     FOR_PATTERN = 1 << 7, /* trace patterns */
     FOR_TRACE = 1 << 8,
+    FOR_RECORD = 1 << 10,
 };
 
 enum value_type {
-    TYPE_FLAG, TYPE_TEXT, TYPE_SECONDS, TYPE_SHARE, TYPE_INTEGER, TYPE_FORMAT, TYPE_SYNTAX,
+    TYPE_FLAG, TYPE_TEXT, TYPE_BYTES, TYPE_SECONDS, TYPE_SHARE, TYPE_INTEGER, TYPE_FORMAT, TYPE_SYNTAX,
     TYPE_CAP,     /* by the option's name */
     TYPE_ON_RATE,
 };

@@ -16,6 +16,7 @@ int command_nodes(const struct cli_options *o, const struct app_env *env);
 int command_capture(const struct cli_options *o, const struct app_env *env);
 int command_explain(const struct cli_options *o, const struct app_env *env);
 int command_trace(const struct cli_options *o, const struct app_env *env);
+int command_record(const struct cli_options *o, const struct app_env *env);
 int command_generate(const struct cli_options *o, const struct app_env *env);
 
 #endif

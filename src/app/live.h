@@ -29,6 +29,9 @@ struct live_options {
 struct live_handlers {
     /* Something in the model has changed; questions: mask of 1 << enum question, 0: the link. */
     void (*on_change)(void *arg, unsigned questions);
+    /* What the model has just taken: to be kept. asked: of a scan, else NULL. May be NULL. */
+    void (*on_answer)(void *arg, enum question question, const uint8_t *term, size_t len,
+                      const struct want_scan *asked);
     /* All questions of a tick are answered, cost and interval are set. */
     void (*on_tick)(void *arg);
     /* An answer failed or was unreadable; the source goes on. */

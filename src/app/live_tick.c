@@ -383,8 +383,13 @@ static void on_answer(void *arg, const struct answer *answer)
         spend(l, answer->target_us);
         tell_first(l, question);
         governor_note(&l->governor, question, answer->target_us);
-        if (take(l, answer, &err) == 0 && question == QUESTION_SCAN)
-            judge_labels(l, answer, &err);
+        if (take(l, answer, &err) == 0) {
+            if (l->handlers.on_answer)
+                l->handlers.on_answer(l->arg, question, answer->value, answer->len,
+                                      question == QUESTION_SCAN ? &l->asked_scan : NULL);
+            if (question == QUESTION_SCAN)
+                judge_labels(l, answer, &err);
+        }
         model_set_link(l->model, LINK_LIVE, "");
     } else if (err.code == ERR_TIMEOUT && question == QUESTION_SYSTEM) {
         note_silence(l);

@@ -11,6 +11,11 @@
 #include "recorder_internal.h"
 #include "recording_schema.h"
 
+/* Rows of a tick that get columns of their own; the answer, which is kept too, has all. */
+#define PROCESS_ROWS 20
+/* An owner with less than this share of a tick is part of its rest. */
+#define LEAST_SHARE 0.002
+
 /* A scan that this tick has taken; NULL when none is there. */
 static const struct proc_scan *fresh_scan(const struct recorder *r, const struct model *m)
 {
@@ -46,9 +51,14 @@ static int put_process(struct recorder *r, const struct proc_row *row, struct er
 int recorder_put_processes(struct recorder *r, const struct model *m, struct error *err)
 {
     const struct proc_scan *scan = fresh_scan(r, m);
-    for (size_t i = 0; scan && i < scan->n_rows; i++)
-        if (!scan->rows[i].own && put_process(r, &scan->rows[i], err) != 0)
+    size_t n = 0;
+    for (size_t i = 0; scan && i < scan->n_rows && n < PROCESS_ROWS; i++) {
+        if (scan->rows[i].own)
+            continue;
+        if (put_process(r, &scan->rows[i], err) != 0)
             return (int)err->code;
+        n++;
+    }
     return 0;
 }
 
@@ -152,9 +162,10 @@ static int put_sort(struct recorder *r, const char *by, const struct proc_scan *
             add_to(&owners, &arena, name, &scan->rows[i]);
     }
     HASH_ITER(hh, owners, o, next) {
-        known += o->share;
-        if (rc == 0)
+        if (rc == 0 && o->share >= LEAST_SHARE) {
+            known += o->share;
             rc = put_owner(r, by, o, err);
+        }
         HASH_DEL(owners, o);
     }
     if (rc == 0 && any)
@@ -175,9 +186,11 @@ static int put_apps(struct recorder *r, const struct apps_detail *apps, struct e
                                 .share = a->reductions_share,
                                 .memory_bytes = (double)a->memory_bytes,
                                 .message_queue_len = (double)a->message_queue_len};
-        known += or_zero(a->reductions_share);
         any = any || !isnan(a->reductions_share);
-        if (a->name.len > 0 && put_owner(r, "application", &o, err) != 0)
+        if (a->name.len == 0 || !(o.share >= LEAST_SHARE))
+            continue;
+        known += o.share;
+        if (put_owner(r, "application", &o, err) != 0)
             return (int)err->code;
     }
     return any ? put_rest(r, "application", known, err) : 0;

@@ -31,6 +31,7 @@ COMMAND(armed)
 COMMAND(nodes)
 COMMAND(capture)
 COMMAND(explain)
+COMMAND(record)
 COMMAND(trace)
 COMMAND(generate)
 
