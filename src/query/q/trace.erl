@@ -154,7 +154,7 @@ Arm = fun(Here, TraceId, Asked) ->
           why => spent, window => min(8, maps:get(window, Caps)),
           tokens => max(1.0, maps:get(rate, Caps) / 4), flight => 0, paused => false,
           outbox => [], loss => none, spent_at => none, on_rate => OnRate, over_rate => false,
-          full => false, stopped => false,
+          full => false, stopped => false, turn => TurnMs,
           filters => lists:any(fun({_, _, _, _, _, {_, Held, _}}) -> Held end, Patterns),
           counted => {At, [M || {M, call_count} <- lists:usort(Counters)]}},
     C ! {Self, Plan, S},

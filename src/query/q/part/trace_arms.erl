@@ -8,6 +8,9 @@ MostFunctions = 10000,
 %% What the VM may hold on OTP 24 and before for calls that a trace looks at: see HoldsMuch.
 MostHeld = 12582912,
 TurnMs = 10,
+%% While little comes, or little may: turns are what a quiet trace costs.
+QuietTurnMs = 25,
+QuietRate = 400,
 %% How long after its end a trace waits for results, and its processes for each other.
 GraceMs = 1000,
 

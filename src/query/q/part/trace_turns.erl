@@ -87,6 +87,14 @@ Grant = fun(N, Rest) ->
     end
 end,
 
+%% Short while a window was used up and another may follow at once: a small event cap is soon over.
+TurnOf = fun(Rest, #{caps := #{rate := Rate}}) ->
+    case Rest =:= 0 andalso (Rate > QuietRate orelse get(left) < 64) of
+        true -> TurnMs;
+        false -> QuietTurnMs
+    end
+end,
+
 %% One turn: take what came, send, set the budget for the next window. It stays open meanwhile,
 %% since a call that comes then would be missed; shut first only when this turn is the last.
 Turn = fun(#{conf := Conf, until := Until, stopped := Stopped} = S, Out) ->
@@ -104,7 +112,8 @@ Turn = fun(#{conf := Conf, until := Until, stopped := Stopped} = S, Out) ->
             {N, Why} = Next(Shipped),
             {Given, Late} = Grant(N, Rest),
             #{flight := Flight} = Shipped,
-            {go, Shipped#{given := Given, why := Why, flight := Flight + Late}};
+            {go, Shipped#{given := Given, why := Why, flight := Flight + Late,
+                          turn := TurnOf(Rest, Shipped)}};
         Why ->
             Word(0),
             {done, Why, Shipped#{given := 0, why := spent}}
@@ -141,7 +150,7 @@ Collect = fun Collect(TraceKeeper, Plan, #{conf := Conf, last := At} = S, Out) -
             Disarm(Plan);
         _ ->
             Collect(TraceKeeper, Plan, S, Out)
-    after max(0, TurnMs - (Now() - At) div 1000000) ->
+    after max(0, maps:get(turn, S) - (Now() - At) div 1000000) ->
         case Turn(S, Out) of
             {go, Next_} ->
                 Collect(TraceKeeper, Plan, Next_, []);
