@@ -2,15 +2,20 @@
 %%% without closing anything, as a network does that loses all packets. One connection. Its buffers
 %%% are small, so that a slow link is felt by both sides at once.
 -module(proxy).
--export([start/2, stop_flow/1, close/1, relayed/1]).
+-export([start/1, slow/2, stop_flow/1, close/1, relayed/1]).
 
 -define(PIECE, 1024).
+%% Of its counters.
+-define(RATE, 3).
 
-%% Rate: bytes a second in each direction, or `infinity`. Value: {Proxy, Port to connect to}.
-start(TargetPort, Rate) ->
+%% As fast as it can, at first. Value: {Proxy, Port to connect to}.
+start(TargetPort) ->
     Owner = self(),
-    Proxy = spawn_link(fun() -> listen(Owner, TargetPort, Rate) end),
+    Proxy = spawn_link(fun() -> listen(Owner, TargetPort) end),
     receive {Proxy, Port} -> {Proxy, Port} after 5000 -> error(proxy) end.
+
+%% From now on so many bytes a second pass in each direction.
+slow(Proxy, Rate) -> ask(Proxy, {slow, Rate}).
 
 %% From now on nothing passes; the connections stay.
 stop_flow(Proxy) -> ask(Proxy, stop_flow).
@@ -33,7 +38,7 @@ options() ->
     [binary, {active, false}, {packet, raw}, {nodelay, true}, {recbuf, 4096}, {sndbuf, 4096},
      {buffer, ?PIECE}, {ip, {127, 0, 0, 1}}].
 
-listen(Owner, TargetPort, Rate) ->
+listen(Owner, TargetPort) ->
     {ok, L} = gen_tcp:listen(0, [{backlog, 4} | options()]),
     {ok, Port} = inet:port(L),
     Owner ! {self(), Port},
@@ -41,8 +46,8 @@ listen(Owner, TargetPort, Rate) ->
     spawn_link(fun() ->
         {ok, Client} = gen_tcp:accept(L),
         {ok, Target} = gen_tcp:connect({127, 0, 0, 1}, TargetPort, options()),
-        Count = counters:new(2, []),
-        Ways = [spawn_link(fun() -> relay(From, To, Count, Which, Rate, now_ms()) end)
+        Count = counters:new(3, []),
+        Ways = [spawn_link(fun() -> relay(From, To, Count, Which, now_ms()) end)
                 || {From, To, Which} <- [{Target, Client, 1}, {Client, Target, 2}]],
         Self ! {ways, Ways, Count},
         receive stay -> ok end
@@ -56,6 +61,10 @@ serve(Ways, Count) ->
             [erlang:suspend_process(Way) || Way <- Ways],
             From ! {Ref, ok},
             serve(Ways, Count);
+        {{slow, Rate}, From, Ref} when Ways =/= none ->
+            counters:put(Count, ?RATE, Rate),
+            From ! {Ref, ok},
+            serve(Ways, Count);
         {relayed, From, Ref} when Ways =/= none ->
             From ! {Ref, {counters:get(Count, 1), counters:get(Count, 2)}},
             serve(Ways, Count)
@@ -64,22 +73,25 @@ serve(Ways, Count) ->
 now_ms() -> erlang:monotonic_time(millisecond).
 
 %% Next: when the next piece may go.
-relay(From, To, Count, Which, Rate, Next) ->
+relay(From, To, Count, Which, Next) ->
     case gen_tcp:recv(From, 0) of
-        {ok, Bytes} -> relay(From, To, Count, Which, Rate, pass(To, Bytes, Count, Which, Rate, Next));
+        {ok, Bytes} -> relay(From, To, Count, Which, pass(To, Bytes, Count, Which, Next));
         {error, _} -> gen_tcp:shutdown(To, read_write)
     end.
 
-pass(_, <<>>, _, _, _, Next) ->
+pass(_, <<>>, _, _, Next) ->
     Next;
-pass(To, Bytes, Count, Which, infinity, Next) ->
-    counters:add(Count, Which, byte_size(Bytes)),
-    _ = gen_tcp:send(To, Bytes),
-    Next;
-pass(To, Bytes, Count, Which, Rate, Next) ->
-    N = min(max(64, Rate div 20), byte_size(Bytes)),
-    <<Piece:N/binary, Rest/binary>> = Bytes,
-    timer:sleep(max(0, Next - now_ms())),
-    counters:add(Count, Which, N),
-    _ = gen_tcp:send(To, Piece),
-    pass(To, Rest, Count, Which, Rate, max(Next, now_ms()) + N * 1000 div Rate).
+pass(To, Bytes, Count, Which, Next) ->
+    case counters:get(Count, ?RATE) of
+        0 ->
+            counters:add(Count, Which, byte_size(Bytes)),
+            _ = gen_tcp:send(To, Bytes),
+            now_ms();
+        Rate ->
+            N = min(max(64, Rate div 20), byte_size(Bytes)),
+            <<Piece:N/binary, Rest/binary>> = Bytes,
+            timer:sleep(max(0, Next - now_ms())),
+            counters:add(Count, Which, N),
+            _ = gen_tcp:send(To, Piece),
+            pass(To, Rest, Count, Which, max(Next, now_ms()) + N * 1000 div Rate)
+    end.

@@ -5,7 +5,7 @@
 %%% processes, modules. Where there are sessions, another tool's session and its legacy trace stand
 %%% meanwhile and must miss nothing. Prints TAP; queries.erl has the tools.
 -module(trace_kills).
--export([main/2, left/3, clean/5]).
+-export([main/2, left/3, clean/5, port_of/1]).
 
 %% Each: {Text, how it ends, how long the target may need to be clean, in ms}. A target that nobody
 %% tells anything ends the trace by its own time.
@@ -72,7 +72,7 @@ callers(Node) ->
         " erlang:monotonic_time(millisecond) < End andalso F() end, F() end) || _ <- [1, 2]].", []).
 
 one(Node, How, Ms, Base) ->
-    Proxy = case How of partition -> proxy:start(port_of(Node), infinity); _ -> none end,
+    Proxy = case How of partition -> proxy:start(port_of(Node)); _ -> none end,
     Port = beamtop(Node, Proxy),
     {os_pid, OsPid} = erlang:port_info(Port, os_pid),
     Hot = some_time(Node, rand:uniform(3)),
