@@ -6,7 +6,7 @@
 
 -define(RATE, 10000).
 -define(LIMIT_KIB, 256).
--define(MOST_GROWTH, 8 * 1024 * 1024).
+-define(MOST_GROWTH, 16 * 1024 * 1024).
 
 main(Targets) ->
     io:format("1..~w~n", [length(Targets)]),
