@@ -283,14 +283,20 @@ EXTRA_DIST += tests/live/proxy.erl tests/live/trace_caps.erl tests/live/trace_sl
 TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_life.sh tests/tmux/test_link.sh tests/tmux/test_look.sh tests/tmux/test_trace.sh
 TESTS += tests/scripts.sh $(LIVE_TESTS) $(TMUX_TESTS)
 
-# ---- bench: figures beside their goals, never part of `make check`. BENCH: cheap, cost, budget, light
+# ---- bench: figures beside their goals, never part of `make check`. BENCH: cheap, cost, budget,
+# light, trace
 EXTRA_PROGRAMS = tests/bench/pty
 tests_bench_pty_SOURCES = tests/bench/pty.c
 tests_bench_pty_LDADD = -lutil
 CLEANFILES += tests/bench/pty$(EXEEXT)
 EXTRA_DIST += tests/bench/bench.sh tests/bench/cheap.erl
+EXTRA_PROGRAMS += tests/bench/names
+tests_bench_names_SOURCES = tests/bench/names.c
+tests_bench_names_LDADD = $(TRACE_LIBS)
+CLEANFILES += tests/bench/names$(EXEEXT)
+EXTRA_DIST += tests/bench/tracing.erl
 BENCH =
-bench: all tests/bench/pty$(EXEEXT)
+bench: all tests/bench/pty$(EXEEXT) tests/bench/names$(EXEEXT)
 	BEAMTOP_SRCDIR='$(abs_top_srcdir)' BEAMTOP_BUILDDIR='$(abs_top_builddir)' \
 		$(srcdir)/tests/bench/bench.sh $(BENCH)
 .PHONY: bench

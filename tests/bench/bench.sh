@@ -1,7 +1,7 @@
 #!/bin/sh
 # What the program costs a target and its own machine, as tables of figures and goals; asserts
 # nothing. See docs/performance.md.
-# usage: bench.sh [cheap|budget|cost|light]…      all of them without an argument
+# usage: bench.sh [cheap|budget|cost|light|trace]…      all of them without an argument
 #   BEAMTOP        the program (default: the one of the build)
 #   BENCH_RELEASES releases beside the machine's own (default: 23 27 29; those that are there)
 #   BENCH_PROCESSES, BENCH_MANY   processes of the targets (100000, 1000000)
@@ -28,7 +28,7 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 erlc -o "$work" "$src/tests/live/queries.erl" "$src/tests/bench/scan.erl" \
-    "$src/tests/bench/cheap.erl" || exit 1
+    "$src/tests/bench/cheap.erl" "$src/tests/bench/tracing.erl" || exit 1
 
 erlang() {
     timeout "$1" erl -noinput -hidden -pa "$work" -name "bench$$_$2@127.0.0.1" \
@@ -43,7 +43,10 @@ each_root() {
             root=$roots/otp-$release
             if [ "$(id -u)" != 0 ] || [ ! -x "$root/usr/bin/erl" ]; then continue; fi
         fi
-        erlang 240 cheap "cheap:main([\"$program\", \"$root\", $1])"
+        case $1 in
+        trace) erlang 240 trace "tracing:main([\"$program\", \"$root\"])" ;;
+        *) erlang 240 cheap "cheap:main([\"$program\", \"$root\", $1])" ;;
+        esac
     done
 }
 
@@ -100,7 +103,13 @@ light_figures() {
     close_target
 }
 
-[ $# -gt 0 ] || set -- cheap cost budget light
+names_figures() {
+    "$build/tests/bench/names" >"$work/figures" || return
+    word "20,000 functions taken from 20 answers, ms" "$(value take_ms)" 50
+    word "a keystroke: a module's functions and the nearest, µs" "$(value look_us)" 50000
+}
+
+[ $# -gt 0 ] || set -- cheap cost budget light trace
 for what; do
     echo "== $what"
     case $what in
@@ -108,6 +117,7 @@ for what; do
     cost) each_root "{cost, 0}, {cost, $some}" ;;
     budget) erlang 480 budget "cheap:main([\"$program\", \"\", {budget, $many}])" ;;
     light) light_figures 0; light_figures "$some" ;;
+    trace) each_root trace; names_figures ;;
     *) echo "bench.sh: no bench $what" >&2; exit 2 ;;
     esac
 done
