@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "beamtop/base/text.h"
-#include "beamtop/etf/cursor.h"
 #include "beamtop/etf/print.h"
+#include "beamtop/trace/values.h"
 
 /* A term of the largest size that the caps allow, as digits and commas. */
 #define TERM_TEXT_BYTES (2u * 1024 * 1024)
@@ -64,37 +64,15 @@ static struct slice pid_text(const struct speller *s, const struct etf_pid *pid)
     return keep(s->arena, &b);
 }
 
-static bool take_arg(struct cursor *c, const struct cursor_list *list, const struct speller *s,
-                     struct slice *out)
+static bool take_args(struct trace_line *out, const struct speller *s, struct slice list)
 {
-    struct slice raw;
-    int64_t byte;
-    if (list->string) {
-        const char *text = cursor_list_int64(c, list, &byte) ? arena_printf(s->arena, "%d", (int)byte)
-                                                             : "";
-        *out = (struct slice){text, strlen(text)};
-    } else if (cursor_raw(c, &raw)) {
-        *out = term_text(s, raw);
-    }
-    return !cursor_failed(c);
-}
-
-/* A list that was cut ends in something else than []: that is shown as one more value. */
-static bool take_args(struct trace_line *out, const struct speller *s, struct slice term)
-{
-    struct cursor c;
-    struct cursor_list list;
-    struct slice tail;
-    cursor_init(&c, (const uint8_t *)term.s, term.len);
-    if (!cursor_list(&c, &list))
+    struct trace_values v;
+    struct slice term;
+    if (!trace_values_init(&v, list))
         return false;
-    struct slice *args = arena_alloc(s->arena, (list.count + 1) * sizeof *args);
-    for (size_t i = 0; i < list.count; i++)
-        if (!take_arg(&c, &list, s, &args[i]))
-            return false;
-    out->n_args = list.count;
-    if (!list.string && !list.nil && cursor_kind(&c) != ETF_KIND_NIL && cursor_raw(&c, &tail))
-        args[out->n_args++] = term_text(s, tail);
+    struct slice *args = arena_alloc(s->arena, (v.left + 1) * sizeof *args);
+    while (trace_values_next(&v, &term))
+        args[out->n_args++] = term_text(s, term);
     out->args = args;
     return true;
 }

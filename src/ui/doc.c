@@ -81,13 +81,15 @@ static long find_link(const struct doc *d, const struct view_page *page, const s
 /* Goes along with a page whose lines come and go above the cursor. */
 static void hold(struct doc *d, const struct view_page *page, bool on_first, bool on_last, long was)
 {
-    long end = (long)page->n_lines, first = next_link(page, 0, 1);
+    long first = next_link(page, 0, 1), last = next_link(page, (long)page->n_lines - 1, -1);
+    bool opened = last >= 0 && d->link.kind == TARGET_EVENT &&
+                  page->lines[last].link.kind == TARGET_EVENT && page->lines[last].link.id == d->link.id;
     if (page->hold == HOLD_FIRST && on_first && first >= 0) {
         doc_goto(d, page, first);
         d->top = 0;
-    } else if (page->hold == HOLD_LAST && on_last) {
+    } else if (page->hold == HOLD_LAST && on_last && !opened) {
         /* the draw takes back what is beyond the end; the last event's first line stays in sight */
-        doc_goto(d, page, next_link(page, end - 1, -1));
+        doc_goto(d, page, last);
         d->top = d->cursor > (long)page->fixed ? (size_t)(d->cursor - (long)page->fixed) : 0;
     } else if (page->hold != HOLD_TEXT && was >= 0 && d->cursor >= 0) {
         long top = (long)d->top + d->cursor - was;

@@ -323,7 +323,7 @@ static void trace_page(void *state, const struct model *m, int rows, int columns
     struct trace_view *v = state;
     struct event_look look;
     columns = columns > 2 ? columns - 1 : 1; /* the first one is the cursor's */
-    if (log != v->log)
+    if (log != v->log || (log && trace_log_len(log) == 0))
         v->n_opened = 0;
     v->log = log;
     if (!log) {

@@ -79,7 +79,7 @@ static void state_line(struct trace_flow *f, const struct trace_log *log)
     if (state->phase == TRACE_PREPARING || (state->phase == TRACE_FAILED && !before->functions))
         return;
     counted_cell(f, before->functions, "function", before->functions_cut);
-    if (*state->procs)
+    if (*state->procs && strcmp(state->procs, "all") != 0)
         trace_flow_cell(f, STYLE_VALUE, "in", state->procs);
     if (before->processes > 0)
         counted_cell(f, before->processes, "process", false);

@@ -188,6 +188,27 @@ static void test_an_event_opens_by_levels(void **state)
     end(&f);
 }
 
+static void test_the_newest_opens_in_place(void **state)
+{
+    struct fixture f = start(TRACED_RUNNING, 40, 120);
+    (void)state;
+    uint64_t id = newest(&f);
+    act(&f, ACTION_ENTER, "");
+    assert_int_equal(screen_link(f.s).id, id);
+    assert_int_equal(screen_link(f.s).part, 0);
+    assert_true(row_of(&f, "within 2 open calls") > cursor_row(&f));
+    int row = cursor_row(&f);
+    more(&f, 3); /* it is being read */
+    assert_int_equal(screen_link(f.s).id, id);
+    assert_int_equal(cursor_row(&f), row);
+    act(&f, ACTION_ENTER, "");
+    assert_int_equal(screen_link(f.s).id, id);
+    act(&f, ACTION_LAST, "");
+    more(&f, 1);
+    assert_int_equal(screen_link(f.s).id, newest(&f));
+    end(&f);
+}
+
 static void test_to_the_process_and_back(void **state)
 {
     struct fixture f = start(TRACED_TRIPPED, 30, 120);
@@ -307,6 +328,7 @@ int main(void)
         cmocka_unit_test(test_what_is_read_stays_where_it_is),
         cmocka_unit_test(test_the_head_stays),
         cmocka_unit_test(test_an_event_opens_by_levels),
+        cmocka_unit_test(test_the_newest_opens_in_place),
         cmocka_unit_test(test_to_the_process_and_back),
         cmocka_unit_test(test_orders),
         cmocka_unit_test(test_the_filter),
