@@ -25,7 +25,8 @@ static void show_line(struct tui_trace *tr)
 {
     const struct assist_line *line = assist_line(tr->assist);
     struct prompt *prompt = tr->tui->prompt;
-    bool wrong = line->wrong && (!line->unfinished || tr->mistake_told);
+    bool wrong = line->wrong ? !line->unfinished || tr->mistake_told
+                             : line->nothing && tr->mistake_told;
     char text[sizeof line->spec + sizeof line->text + 2];
     if (!*line->text && !*line->spec) {
         if (line->known)
@@ -156,6 +157,7 @@ void tui_trace_mistake(struct tui_trace *tr, const char *line, const char *why)
         offset = request.pattern_at;
     trace_request_clear(&request);
     tui_trace_prompt(tr, line);
+    tr->mistake_told = true; /* what is known of the line may tell more of it */
     prompt_mark_error(tr->tui->prompt, offset, why);
 }
 

@@ -222,6 +222,8 @@ static void tell_match(struct assist *a, const struct preflight *p)
         buf_printf(&out, "nothing to trace: %.*s: %s", (int)(source.len < 100 ? source.len : 100),
                    source.s, why);
         t->none = t->patterns[i];
+        a->line.nothing = true;
+        a->line.offset = t->request.pattern_at + t->none->at;
         break;
     }
     if (t->none == NULL) {

@@ -69,7 +69,7 @@ marks_a_mistake_and_stays() {
 says_why_nothing_matches() {
     bt_open 120 40 && prompt_with 'timer:slep/1' && tm_wait 'near: timer:sleep/1' || return 1
     tm_keys Enter
-    tm_wait 'trace> timer:slep/1' && tm_wait 'no such function' || return 1
+    tm_wait '── Trace' && tm_wait 'trace> timer:slep/1' && tm_wait 'near: timer:sleep/1' || return 1
     tm_keys Escape
     tm_wait_gone 'trace>' && shows_the_log && tm_wait 'nothing was traced' &&
         target_is_clean && bt_quit
@@ -188,6 +188,35 @@ begins_with_what_is_under_the_cursor() {
     tm_wait_gone 'trace>' && bt_quit
 }
 
+asks_before_what_is_dear() {
+    bt_open 120 40 && prompt_with 'shop:burn/2 --events 5' && tm_wait '1 function' || return 1
+    tm_keys Enter
+    tm_wait 'trace all the same?' || return 1
+    tm_type n
+    tm_wait_gone 'all the same?' && shows_the_log && tm_wait 'stopped before it was armed' || return 1
+    tm_type :trace-again
+    tm_keys Enter
+    tm_wait 'trace all the same?' || return 1
+    tm_type y
+    tm_wait_gone 'all the same?' && shows_the_log && tm_wait 'events: 5 of 5' &&
+        tm_wait 'target clean' && target_is_clean && bt_quit
+}
+
+keeps_its_log_when_the_link_is_lost() {
+    bt_open 120 40 && prompt_with 'timer:sleep/1 --time 60s --events 10000 --rate 5' || return 1
+    tm_wait '1 function' || return 1
+    tm_keys Enter
+    tm_wait timer:sleep || return 1
+    "$BEAMTOP_SRCDIR/demo/run.sh" stop && tm_wait lost && tm_wait timer:sleep || return 1
+    prompt_with 'timer:sleep/1' && tm_keys Enter && tm_wait 'no connection' || return 1
+    tm_keys Escape
+    "$BEAMTOP_SRCDIR/demo/run.sh" start >"$work/env" && . "$work/env" || return 1
+    tm_wait_gone lost && tm_wait live && shows_the_log && tm_wait 'trace ended: link' || return 1
+    prompt_with 'timer:sleep/1 --events 2' && tm_wait '1 function' || return 1
+    tm_keys Enter
+    tm_wait timer:sleep && shows_the_log && tm_wait 'events: 2 of 2' && tm_wait 'target clean' && bt_quit
+}
+
 run traces 120 40
 run traces 80 24
 run marks_a_mistake_and_stays
@@ -200,4 +229,6 @@ run survives_being_suspended
 run does_not_write_over_a_file
 run remembers_lines_of_the_node
 run begins_with_what_is_under_the_cursor
+run asks_before_what_is_dear
+run keeps_its_log_when_the_link_is_lost
 finish

@@ -21,6 +21,7 @@ struct assist_line {
     bool known;      /* all that there is to tell; else more is on its way */
     bool wrong;      /* `text` is a mistake, at byte `offset` of the line … */
     bool unfinished; /* … which is its end, so that what follows may put it right */
+    bool nothing;    /* no function matches the pattern at byte `offset`: `text` says why */
     size_t offset;
     char spec[1024]; /* the match specification of the last pattern, on one line, maybe cut */
     char text[900];  /* the mistake, or what matches, or why nothing does */
