@@ -111,7 +111,7 @@ ends_one_for_the_next() {
     tm_keys Enter
     tm_wait 'end it and start this one' || return 1
     tm_type y
-    tm_wait timer:sleep && shows_the_log && tm_wait 'trace ended: stopped' &&
+    tm_wait 'timer:sleep(' && shows_the_log && tm_wait 'trace ended: stopped' &&
         tm_wait 'events: 2 of 2' && target_is_clean && bt_quit
 }
 
@@ -206,15 +206,16 @@ keeps_its_log_when_the_link_is_lost() {
     bt_open 120 40 && prompt_with 'timer:sleep/1 --time 60s --events 10000 --rate 5' || return 1
     tm_wait '1 function' || return 1
     tm_keys Enter
-    tm_wait timer:sleep || return 1
-    "$BEAMTOP_SRCDIR/demo/run.sh" stop && tm_wait lost && tm_wait timer:sleep || return 1
+    tm_wait 'timer:sleep(' || return 1
+    "$BEAMTOP_SRCDIR/demo/run.sh" stop && tm_wait_gone '● live' && tm_wait 'timer:sleep(' || return 1
     prompt_with 'timer:sleep/1' && tm_keys Enter && tm_wait 'no connection' || return 1
     tm_keys Escape
     "$BEAMTOP_SRCDIR/demo/run.sh" start >"$work/env" && . "$work/env" || return 1
-    tm_wait_gone lost && tm_wait live && shows_the_log && tm_wait 'trace ended: link' || return 1
+    tm_wait '● live' && shows_the_log && tm_wait 'trace ended: link' || return 1
     prompt_with 'timer:sleep/1 --events 2' && tm_wait '1 function' || return 1
     tm_keys Enter
-    tm_wait timer:sleep && shows_the_log && tm_wait 'events: 2 of 2' && tm_wait 'target clean' && bt_quit
+    tm_wait 'timer:sleep(' && shows_the_log && tm_wait 'events: 2 of 2' &&
+        tm_wait 'target clean' && bt_quit
 }
 
 run traces 120 40
