@@ -141,7 +141,7 @@ src_libstore_a_SOURCES = \
 	src/store/internal.h \
 	src/store/json.h \
 	src/store/number.c \
-	src/store/recorder.c \
+	src/store/recorder.c src/store/recorder_facts.c \
 	src/store/recorder_internal.h \
 	src/store/recorder_rows.c \
 	src/store/recording.c \
@@ -210,6 +210,7 @@ QUERY_EXPRESSIONS = \
 	src/query/q/apps.erl \
 	src/query/q/armed.erl \
 	src/query/q/calls.erl \
+	src/query/q/facts.erl \
 	src/query/q/functions.erl \
 	src/query/q/keeper.erl \
 	src/query/q/mailbox.erl \

@@ -144,6 +144,7 @@ static struct builder *encode(struct live *l, enum question question)
     case QUESTION_NAMES:
     case QUESTION_TRACE:
     case QUESTION_CALLS:
+    case QUESTION_FACTS:
     case QUESTIONS:
         break;
     }
@@ -337,6 +338,7 @@ static int take(struct live *l, const struct answer *a, struct error *err)
     case QUESTION_NAMES:
     case QUESTION_TRACE:
     case QUESTION_CALLS:
+    case QUESTION_FACTS:
     case QUESTIONS:
         break;
     }

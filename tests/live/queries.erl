@@ -134,6 +134,7 @@ tests() ->
      {"allocators", fun alloc_test/2},
      {"applications add up to all processes", fun apps_test/2},
      {"supervision tree, a busy supervisor in it", fun tree_test/2},
+     {"facts are the node's own settings", fun facts_test/2},
      {"mistakes, deadlines and heap limits are answered", fun failure_test/2},
      {"a query that is a process: told, shielded, given time to end", fun process_form_test/2},
      {"nothing stays after any death", fun residue_test/2}].
@@ -367,6 +368,56 @@ tree_test({Node, _}, K) ->
         ask(K, tree, {<<>>, 1000, 2000}, 5000),
     {ok, _, {tree, kernel, Few, true}} = ask(K, tree, {<<"kernel">>, 5, 1000}, 5000),
     5 = length(Few).
+
+facts_test({Node, _}, Keeper) ->
+    Facts = fun() -> {ok, {Us, _}, {facts, Mono, Map}} = ask(Keeper, facts, [], 5000),
+                     true = is_integer(Mono) andalso Us < 100000, Map end,
+    #{logger := Logger, limits := Limits, applications := Apps, distribution := Dist,
+      repositories := [], code := #{mode := embedded, modules := Modules}} = Facts(),
+    #{handlers := [#{id := <<"default">>, module := logger_std_h, mode := async, process := Process,
+                     message_queue_len := 0, sync_mode_qlen := 10, drop_mode_qlen := 200,
+                     flush_qlen := 1000, overload_kill := false, type := standard_io}],
+      primary_level := notice, elixir := undefined} = Logger,
+    logger_std_h_default = Process,
+    Limit = rpc:call(Node, erlang, system_info, [atom_limit]),
+    #{atoms := #{limit := Limit, count := Atoms}, processes := #{}, ports := #{}, ets_tables := #{}} =
+        Limits,
+    true = is_integer(Atoms) andalso Atoms < Limit,
+    [_] = [V || #{name := kernel, runs := true, version := V} <- Apps, is_binary(V)],
+    [_] = [V || #{name := stdlib, runs := false, version := V} <- Apps, is_binary(V)],
+    true = length(Apps) =:= length(rpc:call(Node, application, loaded_applications, [])),
+    #{busy_limit_bytes := Busy, nodes := Nodes} = Dist,
+    true = is_integer(Busy) andalso Busy > 0,
+    [#{queue_bytes := Queue, sent_bytes := Sent}] = [N || #{node := Us} = N <- Nodes, Us =:= node()],
+    true = is_integer(Queue) andalso Sent > 0,
+    true = Modules > 50,
+    %% Settings that change, a handler of one's own, and modules that say they are repositories.
+    [load_module(Node, M, Exports, B) || {M, Exports, B} <- [
+        {facts_own, [{log, 2}], []}, {facts_repo, [{'__adapter__', 0}], ['Elixir.Ecto.Repo']},
+        {facts_other, [{'__adapter__', 0}], []}, {facts_none, [], ['Elixir.Ecto.Repo']}]],
+    evaluate(Node, "ok = logger:update_handler_config(default, config, #{sync_mode_qlen => 0,"
+                   "  drop_mode_qlen => 500, flush_qlen => 2000}),"
+                   "ok = logger:add_handler(own, facts_own, #{config => #{fd => {a, [self()]}}}),"
+                   "ok = logger:set_primary_config(level, error).", []),
+    #{logger := #{handlers := Handlers, primary_level := error}, repositories := [facts_repo]} =
+        Facts(),
+    [#{sync_mode_qlen := 0, drop_mode_qlen := 500}] = [H || #{id := <<"default">>} = H <- Handlers],
+    [#{module := facts_own, mode := undefined, process := undefined, sync_mode_qlen := undefined}] =
+        [H || #{id := <<"own">>} = H <- Handlers],
+    evaluate(Node, "logger:remove_handler(own), logger:set_primary_config(level, notice),"
+                   "logger:update_handler_config(default, config, #{sync_mode_qlen => 10,"
+                   "  drop_mode_qlen => 200, flush_qlen => 1000}),"
+                   "[{code:delete(M), code:purge(M)} || M <- [facts_own, facts_repo, facts_other, facts_none]].",
+             []).
+
+%% Loads a module with functions that answer `ok`, on the node: one that each release can load.
+load_module(Node, Module, Exports, Behaviours) ->
+    Forms = [{attribute, 1, module, Module}, {attribute, 1, export, Exports}]
+        ++ [{attribute, 1, behaviour, B} || B <- Behaviours]
+        ++ [{function, 1, F, A, [{clause, 1, lists:duplicate(A, {var, 1, '_'}), [],
+                                  [{atom, 1, ok}]}]} || {F, A} <- Exports],
+    {ok, Module, Code} = compile:forms(Forms, [r23]),
+    {module, Module} = rpc:call(Node, code, load_binary, [Module, "", Code]).
 
 failure_test(_, K) ->
     K ! {load, wrong, <<"fun(_, _) -> .">>},

@@ -35,7 +35,8 @@ struct query;
     X(ARMED, "armed")                                                                              \
     X(NAMES, "names")                                                                              \
     X(TRACE, "trace")                                                                              \
-    X(CALLS, "calls")
+    X(CALLS, "calls")                                                                              \
+    X(FACTS, "facts")
 
 enum question {
 #define QUESTION_ENUM(id, name) QUESTION_##id,

@@ -39,6 +39,8 @@ int recorder_open(struct recorder **out, const char *path, const struct recorder
 void recorder_answer(struct recorder *r, const char *question, const uint8_t *term, size_t len,
                      const struct want_scan *asked);
 void recorder_fact(struct recorder *r, const char *key, const char *json); /* unchanged: dropped */
+/* All that the answer to `facts` tells, a fact for each of its keys; ERR_FORMAT when it is none. */
+int recorder_facts(struct recorder *r, const uint8_t *term, size_t len, struct error *err);
 void recorder_event(struct recorder *r, int64_t wall_us, const char *json_line, size_t len);
 void recorder_mark(struct recorder *r, int64_t here_us, int64_t wall_us, const char *text);
 void recorder_gap(struct recorder *r, int64_t here_us, const char *why);

@@ -328,6 +328,51 @@ static void test_thinned(void **state)
     place_clear(&p);
 }
 
+static int give_facts(struct recorder *r, const char *text, struct error *err)
+{
+    struct term t = term_of(text);
+    size_t len = 0;
+    const uint8_t *bytes = builder_bytes(t.builder, &len);
+    int rc = recorder_facts(r, bytes + 1, len - 1, err);
+    term_free(&t);
+    return rc;
+}
+
+static void test_facts(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"{facts, 1, []}", "facts", "{facts, 1, #{a => {b}}}",
+                                      "{facts, 1, #{a => [1|2]}}", "{facts, 1, #{1 => 2}}",
+                                      "{facts, 1, #{a => [[[[[[[[[[[1]]]]]]]]]]]}}"};
+    static const char good[] =
+        "{facts, -5, #{logger => #{primary_level => notice, mode => undefined, n => [], on => true,"
+        " handlers => [#{id => <<\"a\\\"b\">>, sync_mode_qlen => 10}]}, code => undefined,"
+        " bytes => [1,2,3]}}";
+    struct error err = {.code = ERR_NONE};
+    struct place p;
+    place_make(&p);
+    struct recorder *r = begin(p.path, 0, false);
+    struct model *m = model_new();
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        error_clear(&err);
+        if (give_facts(r, bad[i], &err) != ERR_FORMAT)
+            fail_msg("taken: %s", bad[i]);
+    }
+    error_clear(&err);
+    assert_int_equal(give_facts(r, good, &err), 0);
+    assert_int_equal(tick(r, m, 1, &err), 0);
+    assert_int_equal(recorder_close(r, "time", &err), 0);
+    model_free(m);
+    struct recording *f = reopen(p.path);
+    assert_string_equal(recording_fact(f, "logger", 1),
+                        "{\"handlers\":[{\"id\":\"a\\\"b\",\"sync_mode_qlen\":10}],\"mode\":null,"
+                        "\"n\":[],\"on\":true,\"primary_level\":\"notice\"}");
+    assert_string_equal(recording_fact(f, "bytes", 1), "[1,2,3]");
+    assert_null(recording_fact(f, "code", 1));
+    recording_close(f);
+    place_clear(&p);
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -356,6 +401,7 @@ int main(void)
         cmocka_unit_test(test_written_and_read), cmocka_unit_test(test_replayed),
         cmocka_unit_test(test_killed),           cmocka_unit_test(test_full),
         cmocka_unit_test(test_thinned),          cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_facts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,138 @@
+/* The answer to `facts` as JSON: what is a map, list, name, text, number there is one here. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/limits.h"
+#include "beamtop/etf/cursor.h"
+#include "beamtop/store/recording.h"
+#include "json.h"
+
+/* Deeper than anything that facts.erl makes. */
+#define FACT_DEPTH 8
+
+static json_t *json_term(struct cursor *c, int depth);
+
+static json_t *json_atom(struct cursor *c)
+{
+    struct slice name = {0};
+    if (cursor_peek_atom(c, "true") || cursor_peek_atom(c, "false")) {
+        bool v = false;
+        return cursor_bool(c, &v) ? json_boolean(v) : NULL;
+    }
+    if (!cursor_atom(c, &name))
+        return NULL;
+    return name.len == 9 && memcmp(name.s, "undefined", 9) == 0 ? json_null() : json_slice(name);
+}
+
+static json_t *json_list(struct cursor *c, int depth)
+{
+    struct cursor_list list;
+    json_t *array = json_array();
+    if (!cursor_list(c, &list)) {
+        json_decref(array);
+        return NULL;
+    }
+    for (size_t i = 0; i < list.count; i++) {
+        int64_t byte = 0;
+        json_t *item = NULL;
+        if (!list.string)
+            item = json_term(c, depth + 1);
+        else if (cursor_list_int64(c, &list, &byte))
+            item = json_integer(byte);
+        if (!item || json_array_append_new(array, item) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    }
+    if (cursor_list_end(c, &list))
+        return array;
+    json_decref(array);
+    return NULL;
+}
+
+static json_t *json_map(struct cursor *c, int depth)
+{
+    size_t pairs = 0;
+    json_t *object = json_object();
+    bool ok = cursor_map(c, &pairs);
+    for (size_t i = 0; ok && i < pairs; i++) {
+        struct slice key = {0};
+        char text[256];
+        ok = cursor_atom(c, &key) && key.len < sizeof text;
+        json_t *value = ok ? json_term(c, depth + 1) : NULL;
+        if (!value) {
+            ok = false;
+            break;
+        }
+        memcpy(text, key.s, key.len);
+        text[key.len] = '\0';
+        ok = json_object_set_new(object, text, value) == 0;
+    }
+    if (ok)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *json_term(struct cursor *c, int depth)
+{
+    int64_t integer = 0;
+    double number = 0;
+    struct slice bytes = {0};
+    if (depth > FACT_DEPTH)
+        return NULL;
+    switch (cursor_kind(c)) {
+    case ETF_KIND_INTEGER:
+        return cursor_int64(c, &integer) ? json_integer(integer) : NULL;
+    case ETF_KIND_FLOAT:
+        return cursor_number(c, &number) ? json_real(number) : NULL;
+    case ETF_KIND_ATOM:
+        return json_atom(c);
+    case ETF_KIND_BINARY:
+        return cursor_binary(c, &bytes) ? json_slice(bytes) : NULL;
+    case ETF_KIND_NIL:
+    case ETF_KIND_LIST:
+    case ETF_KIND_STRING:
+        return json_list(c, depth);
+    case ETF_KIND_MAP:
+        return json_map(c, depth);
+    case ETF_KIND_NONE:
+    case ETF_KIND_PID:
+    case ETF_KIND_PORT:
+    case ETF_KIND_REF:
+    case ETF_KIND_TUPLE:
+    case ETF_KIND_FUN:
+    case ETF_KIND_RECORD:
+        break;
+    }
+    return NULL;
+}
+
+/* Sorted keys: the same facts are the same text, whatever the order of the node's maps. */
+static void put_facts(struct recorder *r, const json_t *facts)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)facts, key, value) {
+        char *text = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+        if (text && !json_is_null(value))
+            recorder_fact(r, key, text);
+        free(text);
+    }
+}
+
+int recorder_facts(struct recorder *r, const uint8_t *term, size_t len, struct error *err)
+{
+    struct cursor c;
+    int64_t mono_ns = 0;
+    json_t *facts = NULL;
+    cursor_init(&c, term, len);
+    if (cursor_tuple_of(&c, 3) && cursor_atom_is(&c, "facts") && cursor_int64(&c, &mono_ns) &&
+        cursor_kind(&c) == ETF_KIND_MAP)
+        facts = json_term(&c, 0);
+    if (!facts)
+        return error_set(err, ERR_FORMAT, "the answer to “facts” is none that this program knows");
+    put_facts(r, facts);
+    json_decref(facts);
+    return 0;
+}
