@@ -109,11 +109,11 @@ static json_t *json_term(struct cursor *c, int depth)
 }
 
 /* Sorted keys: the same facts are the same text, whatever the order of the node's maps. */
-static void put_facts(struct recorder *r, const json_t *facts)
+static void put_facts(struct recorder *r, json_t *facts)
 {
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)facts, key, value) {
+    json_object_foreach(facts, key, value) {
         char *text = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
         if (text && !json_is_null(value))
             recorder_fact(r, key, text);
