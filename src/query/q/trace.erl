@@ -155,6 +155,7 @@ Arm = fun(Here, TraceId, Asked) ->
           tokens => max(1.0, maps:get(rate, Caps) / 4), flight => 0, paused => false,
           outbox => [], loss => none, spent_at => none, on_rate => OnRate, over_rate => false,
           full => false, stopped => false, turn => TurnMs,
+          granted => 0,
           filters => lists:any(fun({_, _, _, _, _, {_, Held, _}}) -> Held end, Patterns),
           counted => {At, [M || {M, call_count} <- lists:usort(Counters)]}},
     C ! {Self, Plan, S},

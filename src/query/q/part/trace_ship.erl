@@ -37,12 +37,12 @@ end,
 Account = fun(S, Rest, Out, At) ->
     #{caps := #{rate := Rate, window := Most, window_bytes := MostBytes}, given := Given,
       why := Why, window := Window, tokens := Tokens, flight := Flight, last := Last,
-      outbox := Outbox, loss := Loss, rate_seen := {Since, N, PerSecond}} = S,
+      outbox := Outbox, granted := Granted, loss := Loss, rate_seen := {Since, N, PerSecond}} = S,
     Received = put(received, 0),
     Raw = put(raw, 0) * erlang:system_info(wordsize),
     Used = max(0, Given - Rest),
     BySize = case Received of 0 -> Most; _ -> MostBytes div (Raw div Received + 1) end,
-    Wider = case Rest of 0 when Given >= Window -> 2 * Window; _ -> Window end,
+    Wider = case Rest of 0 when Granted >= Window -> 2 * Window; _ -> Window end,
     Seconds = (At - Since) / 1.0e9,
     {Events, NextLoss} =
         case Rest =:= 0 andalso Why =/= spent of
@@ -56,7 +56,7 @@ Account = fun(S, Rest, Out, At) ->
                  - max(Used, Received - Flight),
        flight := case {Used, Received} of {0, 0} -> 0; _ -> max(0, Flight + Used - Received) end,
        last := At,
-       over_rate := Rest =:= 0 andalso Why =:= rate andalso Given < Window,
+       over_rate := Rest =:= 0 andalso Why =:= rate andalso Granted < Window,
        rate_seen := case Seconds >= 1 of
                         true -> {At, 0, round((N + Received) / Seconds)};
                         false -> {Since, N + Received, max(PerSecond, N + Received)}

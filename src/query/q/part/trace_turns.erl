@@ -112,7 +112,7 @@ Turn = fun(#{conf := Conf, until := Until, stopped := Stopped} = S, Out) ->
             {N, Why} = Next(Shipped),
             {Given, Late} = Grant(N, Rest),
             #{flight := Flight} = Shipped,
-            {go, Shipped#{given := Given, why := Why, flight := Flight + Late,
+            {go, Shipped#{given := Given, granted := N, why := Why, flight := Flight + Late,
                           turn := TurnOf(Rest, Shipped)}};
         Why ->
             Word(0),
@@ -181,7 +181,7 @@ Collector = fun(TraceKeeper, Otp) ->
                     {Given, Why} = Next(Begun),
                     Word(Given),
                     TraceKeeper ! {self(), opened},
-                    Collect(TraceKeeper, Plan, Begun#{given := Given, why := Why}, []);
+                    Collect(TraceKeeper, Plan, Begun#{given := Given, granted := Given, why := Why}, []);
                 {'EXIT', TraceKeeper, _} ->
                     Disarm(Plan)
             end;
