@@ -181,7 +181,8 @@ Collector = fun(TraceKeeper, Otp) ->
                     {Given, Why} = Next(Begun),
                     Word(Given),
                     TraceKeeper ! {self(), opened},
-                    Collect(TraceKeeper, Plan, Begun#{given := Given, granted := Given, why := Why}, []);
+                    Collect(TraceKeeper, Plan,
+                            Begun#{given := Given, granted := Given, why := Why}, []);
                 {'EXIT', TraceKeeper, _} ->
                     Disarm(Plan)
             end;
