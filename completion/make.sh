@@ -26,7 +26,7 @@ words_of() {
     COLUMN | A,B,*) names columns ;;
     VIEW) names views ;;
     THEME) names themes ;;
-    FORMAT) echo text json csv ansi html svg ;;
+    FORMAT) echo text json csv ansi html svg folded ;;
     SYNTAX) echo auto erlang elixir ;;
     WHAT) echo stop shed ;; # over the rate
     WHO) echo all new running ;;

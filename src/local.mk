@@ -136,6 +136,7 @@ src_libmodel_a_CFLAGS = $(AM_CFLAGS)
 
 noinst_LIBRARIES += src/libstore.a
 src_libstore_a_SOURCES = \
+	src/store/calls_fields.c src/store/calls_internal.h src/store/calls_sink.c src/store/calls_text.c \
 	src/store/describe.c \
 	src/store/fields.c \
 	src/store/internal.h \
@@ -175,6 +176,8 @@ src_libquery_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 noinst_LIBRARIES += src/libtrace.a
 src_libtrace_a_SOURCES = \
 	src/trace/assist.c src/trace/assist_internal.h src/trace/assist_line.c \
+	src/trace/calls.c src/trace/calls_decode.c src/trace/calls_internal.h \
+	src/trace/calls_prepare.c src/trace/calls_window.c src/trace/calls_words.c \
 	src/trace/caps.c \
 	src/trace/decode.c \
 	src/trace/decode.h \
@@ -252,6 +255,7 @@ UI_LIBS = src/libui.a $(NCURSES_LIBS) $(READLINE_LIBS) $(TRACE_LIBS)
 bin_PROGRAMS += src/beamtop
 src_beamtop_SOURCES = \
 	src/app/batch.c src/app/batch.h \
+	src/app/calls_command.c \
 	src/app/capture_command.c \
 	src/app/cli.c src/app/cli.h src/app/cli_table.h src/app/cli_text.c \
 	src/app/commands.c src/app/commands.h \

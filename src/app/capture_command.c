@@ -54,6 +54,7 @@ static int choose_format(const struct cli_options *o, enum capture_format *out,
         return 0;
     case FORMAT_JSON:
     case FORMAT_CSV:
+    case FORMAT_FOLDED:
         break;
     }
     return error_set(err, ERR_USAGE, "a capture is text, ansi, html or svg; json and csv come from "

@@ -46,7 +46,7 @@ const struct cli_option cli_option_table[] = {
     {"own", 0, FOR_TOP | FOR_SCREEN, TYPE_FLAG, AT(own), 0, 0, 0, NULL,
      "show beamtop's own processes on the target too"},
     {"format", 'F', FOR_FORMAT | FOR_CAPTURE, TYPE_FORMAT, AT(format), AT(format_given), 0, 0,
-     "FORMAT", "text, json or csv; for captures text, ansi, html or svg"},
+     "FORMAT", "text, json or csv; of calls folded too; for captures text, ansi, html or svg"},
     {"view", 'v', FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(view), 0, 0, 0, "VIEW",
      "view to start with (top)"},
     {"theme", 0, FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(theme), 0, 0, 0, "THEME",
@@ -62,13 +62,13 @@ const struct cli_option cli_option_table[] = {
      "size of the captured screen (120x40)"},
     {"output", 'o', FOR_CAPTURE | FOR_RECORD, TYPE_TEXT, AT(output), 0, 0, 0, "FILE",
      "write to FILE; in captures %t becomes the time, and without it: standard output"},
-    {"every", 0, FOR_CAPTURE, TYPE_SECONDS, AT(every_s), 0, 0.25, 86400, "SECONDS",
-     "capture again and again"},
+    {"every", 0, FOR_CAPTURE | FOR_CALLS, TYPE_SECONDS, AT(every_s), 0, 0.25, 86400, "SECONDS",
+     "again and again, from start to start"},
     {"when", 0, FOR_CAPTURE, TYPE_TEXT, AT(when), 0, 0, 0, "CONDITION",
      "capture when it becomes true: 'run_queue > 8', 'memory_total_bytes >= 2GiB'"},
     {"syntax", 0, FOR_PATTERN, TYPE_SYNTAX, AT(syntax), AT(syntax_given), 0, 0, "SYNTAX",
      "auto, erlang or elixir: how patterns are spelled (auto)"},
-    {"procs", 0, FOR_TRACE, TYPE_TEXT, AT(procs), 0, 0, 0, "WHO",
+    {"procs", 0, FOR_TRACE | FOR_CALLS, TYPE_TEXT, AT(procs), 0, 0, 0, "WHO",
      "whose calls: all, new, running, <0.1.2>, NAME, app:NAME, label:/RE/, call:/RE/, 1/N, and "
      "+children (all)"},
     {"time", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "TIME", "how long"},
@@ -86,9 +86,9 @@ const struct cli_option cli_option_table[] = {
      "functions that the patterns may match"},
     {"slower", 0, FOR_TRACE, TYPE_SECONDS, AT(slower_s), 0, 0, 600, "TIME",
      "only calls that took at least this long"},
-    {"dry-run", 0, FOR_TRACE, TYPE_FLAG, AT(dry_run), 0, 0, 0, NULL,
+    {"dry-run", 0, FOR_TRACE | FOR_CALLS, TYPE_FLAG, AT(dry_run), 0, 0, 0, NULL,
      "say what would be traced, and arm nothing"},
-    {"force", 0, FOR_TRACE, TYPE_FLAG, AT(force), 0, 0, 0, NULL,
+    {"force", 0, FOR_TRACE | FOR_CALLS, TYPE_FLAG, AT(force), 0, 0, 0, NULL,
      "trace functions that are called very often too; the caps stay"},
     {"for", 0, FOR_RECORD, TYPE_SECONDS, AT(for_s), AT(for_given), 0.01, 31536000, "TIME",
      "how long; without it: until interrupted"},
@@ -100,6 +100,16 @@ const struct cli_option cli_option_table[] = {
      "at the largest size give up old ticks instead of ending"},
     {"redact", 0, FOR_RECORD, TYPE_FLAG, AT(redact), 0, 0, 0, NULL,
      "keep shapes, not values, of what traces show"},
+    {"for", 0, FOR_CALLS, TYPE_SECONDS, AT(window_s), 0, 0.01, LIMIT_CALLS_WINDOW_MS / 1000.0,
+     "TIME", "how long a window counts, up to 45s (2s)"},
+    {"windows", 0, FOR_CALLS, TYPE_INTEGER, AT(windows), AT(windows_given), 0, 1e9, "N",
+     "how many windows; 0: until interrupted (1, or with --every 0)"},
+    {"top", 0, FOR_CALLS, TYPE_INTEGER, AT(top), 0, 1, LIMIT_CALLS_ROWS, "N",
+     "functions to show and, with --time or --memory, to measure (50)"},
+    {"time", 0, FOR_CALLS, TYPE_FLAG, AT(time), 0, 0, 0, NULL,
+     "own time of the functions that are called most, in a second window"},
+    {"memory", 0, FOR_CALLS, TYPE_FLAG, AT(memory), 0, 0, 0, NULL,
+     "words that they put on heaps, too (OTP 26 and later)"},
     {"help", 'h', FOR_ALL, TYPE_FLAG, AT(help), 0, 0, 0, NULL, "this text"},
     {"version", 'V', FOR_ALL, TYPE_FLAG, AT(version), 0, 0, 0, NULL, "version"},
 };
@@ -136,6 +146,9 @@ const struct cli_command cli_commands[] = {
      FOR_BATCH | FOR_PATTERN | FOR_TRACE, 2, 1 + LIMIT_TRACE_PATTERNS, false, command_trace},
     {"record", "NODE", "keep what the node tells, tick by tick, in a file for later",
      FOR_ALL | FOR_CONNECT | FOR_RECORD, 1, 1, false, command_record},
+    {"calls", "NODE [PATTERN…]", "which functions are called how often, and for how long: counted by "
+     "the VM, window by window", FOR_BATCH | FOR_PATTERN | FOR_CALLS, 1, 1 + LIMIT_TRACE_PATTERNS,
+     false, command_calls},
     {"generate", "WHAT", "tables of the program for its manual", FOR_ALL, 1, 1, true,
      command_generate},
 };
@@ -144,6 +157,7 @@ const size_t cli_commands_len = ARRAY_LEN(cli_commands);
 static const char *const formats[] = {
     [FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv",
     [FORMAT_ANSI] = "ansi", [FORMAT_HTML] = "html", [FORMAT_SVG] = "svg",
+    [FORMAT_FOLDED] = "folded",
 };
 
 /* ---- values */
@@ -260,16 +274,29 @@ static int set_value(const struct cli_option *opt, struct cli_options *o, const 
 
 /* ---- parsing */
 
-#define LONG_BASE 1000 /* getopt's value of options[i] is LONG_BASE + i */
+#define LONG_BASE 1000 /* getopt's value of cli_option_table[i] is LONG_BASE + i */
 
-static void make_getopt(struct option *longs, char *shorts)
+/* Some options of different commands have one name: then the command's own counts. */
+static bool is_anothers(size_t index, const struct cli_command *command)
 {
-    size_t s = 0;
+    const struct cli_option *opt = &cli_option_table[index];
+    for (size_t i = 0; i < ARRAY_LEN(cli_option_table); i++)
+        if (i != index && strcmp(cli_option_table[i].name, opt->name) == 0 &&
+            cli_option_table[i].groups & command->options)
+            return !(opt->groups & command->options);
+    return false;
+}
+
+static void make_getopt(struct option *longs, char *shorts, const struct cli_command *command)
+{
+    size_t s = 0, l = 0;
     shorts[s++] = ':';
     for (size_t i = 0; i < ARRAY_LEN(cli_option_table); i++) {
         bool arg = cli_option_table[i].type != TYPE_FLAG;
-        longs[i] = (struct option){cli_option_table[i].name, arg ? required_argument : no_argument, NULL,
-                                   (int)(LONG_BASE + i)};
+        if (is_anothers(i, command))
+            continue;
+        longs[l++] = (struct option){cli_option_table[i].name, arg ? required_argument : no_argument, NULL,
+                                     (int)(LONG_BASE + i)};
         if (cli_option_table[i].letter) {
             shorts[s++] = cli_option_table[i].letter;
             if (arg)
@@ -309,6 +336,9 @@ static void set_defaults(struct cli_options *o)
         .view = "top",
         .size = "120x40",
         .every_s = 0,
+        .window_s = 2,
+        .windows = 1,
+        .top = 50,
     };
     caps_init(&o->caps);
 }
@@ -342,7 +372,7 @@ static int parse_options(int argc, char **argv, const struct cli_command *comman
     char shorts[2 * ARRAY_LEN(cli_option_table) + 2];
     int value;
 
-    make_getopt(longs, shorts);
+    make_getopt(longs, shorts, command);
     opterr = 0;
     optind = 1;
     while ((value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {

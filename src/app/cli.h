@@ -31,7 +31,9 @@ struct app_env {
     bool in_tty, out_tty, err_tty;
 };
 
-enum cli_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_ANSI, FORMAT_HTML, FORMAT_SVG };
+enum cli_format {
+    FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_ANSI, FORMAT_HTML, FORMAT_SVG, FORMAT_FOLDED,
+};
 
 /* The values of all options; set to their defaults, then by the command line. */
 struct cli_options {
@@ -71,6 +73,11 @@ struct cli_options {
     bool for_given;
     int64_t max_size;     /* bytes */
     bool thin, redact;
+    double window_s;      /* of counted calls */
+    int64_t windows;      /* 0: until interrupted */
+    bool windows_given;
+    int64_t top;
+    bool time, memory;
     bool help, version;
 };
 

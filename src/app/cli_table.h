@@ -15,6 +15,7 @@ enum {
     FOR_CAPTURE = 1 << 6,
     FOR_PATTERN = 1 << 7, /* trace patterns */
     FOR_TRACE = 1 << 8,
+    FOR_CALLS = 1 << 9,
     FOR_RECORD = 1 << 10,
 };
 

@@ -51,30 +51,6 @@ static void finish(struct tracing *t, int exit_code, const struct error *err)
     uv_stop(&t->loop);
 }
 
-static int exit_code_of(enum err code)
-{
-    switch (code) {
-    case ERR_USAGE:
-        return EXIT_USAGE;
-    case ERR_CONNECT:
-        return EXIT_CONNECT;
-    case ERR_LOST:
-        return EXIT_LOST;
-    case ERR_REFUSED:
-        return EXIT_REFUSED;
-    case ERR_NONE:
-    case ERR_FORMAT:
-    case ERR_LIMIT:
-    case ERR_SYSTEM:
-    case ERR_TIMEOUT:
-    case ERR_TARGET:
-    case ERR_NOT_FOUND:
-    case ERR_CANCELLED:
-        break;
-    }
-    return EXIT_FAILED;
-}
-
 static int exit_code_of_end(const struct tracing *t, const struct trace_state *state)
 {
     if (state->end == END_LINK)
@@ -176,7 +152,7 @@ static void on_change(void *arg)
     case TRACE_FAILED:
         if (t->options->format == FORMAT_JSON)
             trace_sink_end(t->sink, trace_session_log(t->session), &t->err);
-        finish(t, exit_code_of(state->error.code), &state->error);
+        finish(t, exit_code_of_error(state->error.code), &state->error);
         break;
     }
 }
@@ -229,7 +205,7 @@ static void open_session(struct tracing *t)
     if (rc == 0)
         rc = trace_open(&t->session, &options, &t->port, &handlers, t, NULL, NULL, &err);
     if (rc != 0)
-        finish(t, exit_code_of(err.code), &err);
+        finish(t, exit_code_of_error(err.code), &err);
     const struct trace_sink_options sink = {
         .format = t->options->format == FORMAT_JSON ? SINK_JSON : SINK_TEXT,
         .syntax = spelling(t),
@@ -262,7 +238,7 @@ static void on_trouble(void *arg, enum question question, const struct error *er
     struct tracing *t = arg;
     (void)question;
     if (t->session == NULL)
-        finish(t, exit_code_of(err->code), err);
+        finish(t, exit_code_of_error(err->code), err);
 }
 
 static void on_notice(void *arg, const char *text)
@@ -420,7 +396,7 @@ int command_trace(const struct cli_options *o, const struct app_env *env)
     t.model = model_new();
     start_handles(&t);
     if (start(&t, &t.err) != 0)
-        t.exit_code = exit_code_of(t.err.code);
+        t.exit_code = exit_code_of_error(t.err.code);
     else
         uv_run(&t.loop, UV_RUN_DEFAULT);
     stop(&t);

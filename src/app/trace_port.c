@@ -71,6 +71,12 @@ static int port_tell(void *ctx, const struct builder *term, struct error *err)
     return live_tell(r->live, QUESTION_TRACE, term, err);
 }
 
+static int port_tell_calls(void *ctx, const struct builder *term, struct error *err)
+{
+    struct trace_route *r = ctx;
+    return live_tell(r->live, QUESTION_CALLS, term, err);
+}
+
 static uint64_t port_now_ns(void *ctx)
 {
     (void)ctx;
@@ -101,6 +107,18 @@ int trace_route_port(struct trace_route *r, struct trace_port *port, struct erro
         .creation = live_peer_creation(r->live),
         .otp = release(node->otp),
     };
+    return 0;
+}
+
+int trace_route_calls_port(struct trace_route *r, struct calls_port *port, struct error *err)
+{
+    struct trace_port trace;
+    int rc = trace_route_port(r, &trace, err);
+    if (rc)
+        return rc;
+    *port = (struct calls_port){
+        .ask = trace.ask, .tell = port_tell_calls, .now_ns = trace.now_ns, .ctx = r,
+        .otp = trace.otp};
     return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "beamtop/base/error.h"
 #include "beamtop/model/model.h"
+#include "beamtop/trace/calls.h"
 #include "beamtop/trace/session.h"
 #include "live.h"
 
@@ -22,6 +23,8 @@ void trace_route_free(struct trace_route *r); /* after live_close(); NULL is fin
  * trace_message().
  */
 int trace_route_port(struct trace_route *r, struct trace_port *port, struct error *err);
+/* The same for calls_open(). */
+int trace_route_calls_port(struct trace_route *r, struct calls_port *port, struct error *err);
 /* Right after trace_free(): answers that are still to come go nowhere. */
 void trace_route_detach(struct trace_route *r);
 /* At on_link(false), before trace_link_lost(): what was asked stays without an answer. */

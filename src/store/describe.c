@@ -1,4 +1,5 @@
 /* The tables of docs/json.md, from the tables that make the output. */
+#include "calls_internal.h"
 #include "trace_line.h"
 
 static const char *type_word(enum field_form form, enum column_type type)
@@ -55,6 +56,11 @@ void sink_describe(struct buf *markdown)
     put_list(markdown, "`armed` of `armed`", &armed_fields);
     put_list(markdown, "`rows` of `armed`", &armed_row_fields);
     put_list(markdown, "`rows` of `nodes`", &node_fields);
+    put_list(markdown, "A window of `calls`", &calls_window_fields);
+    put_list(markdown, "`cost` of `calls`", &calls_cost_fields);
+    put_list(markdown, "`functions` of `calls`", &calls_function_fields);
+    put_list(markdown, "`modules` of `calls`", &calls_module_fields);
+    put_list(markdown, "`applications` of `calls`", &calls_application_fields);
     put_list(markdown, "Every event of `trace`", &trace_line_fields);
     put_list(markdown, "`call` of `trace`", &trace_call_fields);
     put_list(markdown, "`return` and `exception` of `trace`", &trace_result_fields);

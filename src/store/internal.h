@@ -98,6 +98,7 @@ void report_nodes(struct report *out, const struct sink_node *nodes, size_t n, i
 /* Each appends the report to out. csv: the header goes before the first rows. */
 void json_put(struct buf *out, const struct report *r);
 void csv_put(struct buf *out, const struct report *r, bool header);
+void csv_put_value(struct buf *out, const struct value *v);
 void text_put(struct buf *out, const struct report *r, bool ascii);
 
 #endif

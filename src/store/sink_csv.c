@@ -28,7 +28,7 @@ static void put_text(struct buf *out, const char *s, size_t len)
     buf_clear(&safe);
 }
 
-static void put_value(struct buf *out, const struct value *v)
+void csv_put_value(struct buf *out, const struct value *v)
 {
     switch (v->kind) {
     case VALUE_NONE:
@@ -79,7 +79,7 @@ static void put_sections(struct buf *out, const struct report *r)
         for (size_t i = 0; i < section_len(&r->sections[s]); i++) {
             struct value v = section_value(&r->sections[s], i);
             buf_put_u8(out, ',');
-            put_value(out, &v);
+            csv_put_value(out, &v);
         }
     buf_put_u8(out, '\n');
 }
@@ -96,7 +96,7 @@ void csv_put(struct buf *out, const struct report *r, bool header)
         for (size_t i = 0; i < r->grid.n_columns; i++) {
             struct value v = grid_value(&r->grid, row, i);
             buf_put_u8(out, ',');
-            put_value(out, &v);
+            csv_put_value(out, &v);
         }
         buf_put_u8(out, '\n');
     }

@@ -212,6 +212,18 @@ procs_test({Node, _}, K) ->
     {1, [{calls_work, g, 1, 20, _, undefined}]} = timed(K, 500, [call_time], {pids, [One]}),
     One ! stop,
     timer:sleep(20),
+    %% What a process spawns, which stays longer than the window.
+    Parent = queries:evaluate(Node, "spawn(fun() -> receive go -> spawn(fun() ->"
+                                    " calls_work:loop(fun calls_work:g/1, 7),"
+                                    " timer:sleep(3000) end), timer:sleep(3000) end end).", []),
+    spawn_link(fun() ->
+                   queries:evaluate(Node, stands(), [{'Mfa', {calls_work, g, 1}}]),
+                   timer:sleep(50),
+                   Parent ! go
+               end),
+    {1, [{calls_work, g, 1, 7, _, undefined}]} =
+        timed(K, 500, [call_time], {{pids, [Parent]}, children}),
+    {[], 0, 0, 0} = armed(K),
     {refused, no_processes} = ask(K, {time, 20, [call_time], {pids, [One]}}),
     %% New processes only: they are there from their first call on.
     later(Node, {calls_work, g, 1}, Work),

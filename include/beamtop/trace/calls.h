@@ -47,10 +47,10 @@ struct calls_options {
 
 #define CALLS_UNKNOWN UINT64_MAX
 
-/* A row of a window. Texts are the window's. What is not known is CALLS_UNKNOWN, NaN for numbers. */
+/* A row of a window. Texts are the window's. Unknown is CALLS_UNKNOWN, NaN in a double. */
 struct calls_function {
     struct slice module, function, application; /* application: empty when of none */
-    unsigned arity;
+    uint64_t arity;
     uint64_t calls;
     double calls_per_s, share;  /* of all calls of the window */
     double change;              /* calls_per_s over that of the window before, less 1 */
@@ -69,9 +69,9 @@ struct calls_sum {
 };
 
 struct calls_window {
-    unsigned number;              /* 1, 2 … */
+    uint64_t number;              /* 1, 2 … */
     int64_t wall_us;              /* its end, by the node's clock */
-    uint64_t interval_ns;
+    uint64_t interval_us;
     uint64_t functions, called;   /* counted; called at least once */
     uint64_t calls;
     double calls_per_s;
@@ -82,7 +82,7 @@ struct calls_window {
     bool cut;                     /* ended early, by a stop */
     bool timed;                   /* the second window is there */
     bool has_time, has_memory;
-    uint64_t timed_interval_ns, processes; /* of the second */
+    uint64_t timed_interval_us, processes; /* of the second; unknown without it */
     char timed_why[160];          /* why it is not, though asked for */
     const struct calls_function *rows; /* most calls first */
     size_t n_rows;
@@ -135,14 +135,15 @@ const struct calls_state *calls_session_state(const struct calls_session *s);
 const struct calls_options *calls_session_options(const struct calls_session *s);
 
 void calls_confirm(struct calls_session *s); /* the answer yes, in CALLS_ASKING */
-void calls_stop(struct calls_session *s);    /* any phase: to its end; an open window is still told */
+/* Any phase: to its end. An open window is still told. */
+void calls_stop(struct calls_session *s);
 void calls_link_lost(struct calls_session *s, const struct error *why);
 /* Called some ten times a second while it lives. */
 void calls_tick(struct calls_session *s);
 
 /* ---- The words alone */
 
-/* Parses what counting understands of the trace language: ERR_USAGE with *offset where it does not. */
+/* Parses what counting takes of the trace language: ERR_USAGE with *offset where it does not. */
 int calls_patterns_parse(struct pattern ***out, size_t *n, const char *text, enum syntax syntax,
                          size_t *offset, struct error *err);
 /* `app:NAME`: all modules of an application. */

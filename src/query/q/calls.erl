@@ -125,12 +125,13 @@ InUse = fun() ->
     end,
     Name = fun(Pid) ->
         case is_pid(Pid) andalso node(Pid) =:= node() andalso process_info(Pid, registered_name) of
-            {_, Registered} when is_atom(Registered) -> Text("~p ~p", [Pid, Registered]);
+            {_, Registered} when is_atom(Registered) -> Text("~p ~tp", [Pid, Registered]);
             _ -> Text("~p", [Pid])
         end
     end,
-    [Text("~s on ~p:~p/~p", [Kind(Info), M, F, A]) || {{M, F, A}, Info} <- lists:sublist(Points, 10)]
-    ++ [Text("~p is traced by ~s", [P, Name(element(2, erlang:trace_info(P, tracer)))])
+    [Text("~ts on ~tp:~tp/~w", [Kind(Info), M, F, A])
+     || {{M, F, A}, Info} <- lists:sublist(Points, 10)]
+    ++ [Text("~p is traced by ~ts", [P, Name(element(2, erlang:trace_info(P, tracer)))])
         || {P, _} <- lists:sublist(Flagged, 10)]
 end,
 
@@ -201,7 +202,10 @@ ModulesOf = fun(Mod) ->
     case {Selector(Mod, Unknown), Mod} of
         {any, _} -> Loaded();
         {{is, Module}, {_, Bytes}} ->
-            case erlang:module_loaded(Module) of true -> [Module]; false -> throw(Missing(Bytes)) end;
+            case erlang:module_loaded(Module) of
+                true -> [Module];
+                false -> throw(Missing(Bytes))
+            end;
         {{re, Compiled}, _} ->
             case Matching(Loaded(), Compiled) of [] -> throw(no_module); Found -> Found end;
         {{app, App}, _} ->
@@ -260,7 +264,7 @@ end,
 %% Module => application, of those that are loaded.
 Applications = fun() ->
     Names = [App || {App, _, _} <- application:loaded_applications()],
-    maps:from_list(lists:append(
+    maps:from_list([{Module, erts} || Module <- erlang:pre_loaded()] ++ lists:append(
         [case application:get_key(App, modules) of
              {ok, Modules} -> lists:zip(Modules, lists:duplicate(length(Modules), App));
              undefined -> []
@@ -303,7 +307,9 @@ Window = fun(Keeper, Otp, For, Arms, Items, {Flags, Who, Ours}, Reading) ->
         true -> {session, trace:session_create(beamtop_calls, Self, [])};
         false -> legacy
     end,
-    Plan = #{place => Place, items => Items, flags => Flags, who => Who},
+    %% Children are not known one by one.
+    Flagging = case lists:member(set_on_spawn, Flags) of true -> [processes]; false -> Who end,
+    Plan = #{place => Place, items => Items, flags => Flags, who => Flagging},
     Until = Ms() + For + SlackMs,
     Z = spawn_opt(erlang, apply, [Sentinel, [Self, [], Plan, Until]], SpawnOptions),
     %% A session ends with those who know it; the single space needs somebody.
@@ -357,7 +363,8 @@ Sample = fun(Keeper, Otp, For, Wanted) ->
                               [{{call_count, '$1'}, [{is_integer, '$1'}], ['$1']}]))
             end,
             {Ns, Calls, _, Waited, _} =
-                Window(Keeper, Otp, max(1, min(For, MostSampleMs)), Arms, [call_count], None, Reading),
+                Window(Keeper, Otp, max(1, min(For, MostSampleMs)), Arms, [call_count], None,
+                       Reading),
             {{sampled, Ns, Schedulers, length(Mfas), Calls, Found, length(Arms)}, Waited}
     end
 end,
@@ -419,7 +426,8 @@ OverProcesses = fun(Place, Mfa, Item, Ours) ->
                 call_time -> {{'$1', '$2', '$3', '$4'}, {'+', {'*', '$3', 1000000}, '$4'}};
                 call_memory -> {{'$1', '$2', '$3'}, '$3'}
             end,
-            {lists:sum(Run(List, [{Spec, Not, ['$2']}])), lists:sum(Run(List, [{Spec, Not, [Value]}]))};
+            {lists:sum(Run(List, [{Spec, Not, ['$2']}])),
+             lists:sum(Run(List, [{Spec, Not, [Value]}]))};
         _ ->
             lost
     end
@@ -441,7 +449,8 @@ Time = fun(Keeper, Otp, For, Items, Procs, OurPids, Leaders) ->
         [{Mfa, [OverProcesses(Place, Mfa, Item, Ours) || Item <- Items]} || Mfa <- Leaders]
     end,
     {Ns, Told, {Armed, ReadUs, Off}, Waited, Flagged} =
-        Window(Keeper, Otp, max(1, min(For, MostMs)), Leaders, Items, {Flags, Who, OurPids}, Reading),
+        Window(Keeper, Otp, max(1, min(For, MostMs)), Leaders, Items, {Flags, Who, OurPids},
+               Reading),
     Which =/= new andalso Flagged =:= 0 andalso throw(no_processes),
     {Mono, Wall} = Stamp(),
     Value = fun(Item, Of) ->

@@ -30,6 +30,7 @@ COMMAND(apps)
 COMMAND(armed)
 COMMAND(nodes)
 COMMAND(capture)
+COMMAND(calls)
 COMMAND(explain)
 COMMAND(record)
 COMMAND(trace)
@@ -66,6 +67,7 @@ static const struct {
     {"beamtop capture shop --size 80x24 --format svg -o x.svg", "capture", "shop"},
     {"beamtop top --help", "top", NULL},
     {"beamtop explain lists:map/2 --syntax erlang", "explain", "lists:map/2"},
+    {"beamtop calls shop", "calls", "shop"},
 };
 
 static const struct {
@@ -89,6 +91,10 @@ static const struct {
     {"beamtop trace shop a:b --events 0", "--events must be between 1 and 10000"},
     {"beamtop trace shop a:b --time soon", "--time: “soon” is not a value such as 15s"},
     {"beamtop trace shop a:b --on-rate go", "--on-rate: “go” is not stop or shed"},
+    {"beamtop calls shop --for 46", "--for: “46” is not between 0.01 and 45"},
+    {"beamtop calls shop --top 0", "between 1 and 1000"},
+    {"beamtop calls shop --events 5", "--events is not an option of `beamtop calls`"},
+    {"beamtop top shop --time 5s", "--time is not an option of `beamtop top`"},
     {"beamtop a b", "there is no command “a”"},
     {"beamtop a@b c", "what is “c”?"},
 };
@@ -165,6 +171,23 @@ static void test_a_trace(void **state)
     assert_true(fabs(o.slower_s - 0.005) < 1e-9 && o.on_rate_shed && !o.force);
 }
 
+/* The same name is a cap of a trace, and a switch of counted calls. */
+static void test_calls(void **state)
+{
+    (void)state;
+    struct line l;
+    struct cli_options o;
+    const struct cli_command *c = NULL;
+    struct error err = {.code = ERR_NONE};
+    split(&l, "beamtop calls shop --time lists --for 500ms --every 10s --windows 3 --memory");
+    assert_int_equal(cli_parse(l.argc, l.argv, &c, &o, &err), 0);
+    assert_true(o.time && o.memory && o.windows_given && o.windows == 3 && o.top == 50);
+    assert_true(fabs(o.window_s - 0.5) < 1e-9 && fabs(o.every_s - 10) < 1e-9);
+    assert_int_equal(o.n_rest, 1);
+    assert_string_equal(o.rest[0], "lists");
+    assert_false(o.cap_given[CAP_TIME_MS]);
+}
+
 /* The process list must not show it; the option keeps it. */
 static void test_cookie_is_wiped(void **state)
 {
@@ -209,7 +232,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good),          cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_values),        cmocka_unit_test(test_cookie_is_wiped),
+        cmocka_unit_test(test_values),        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_cookie_is_wiped),
         cmocka_unit_test(test_tables),        cmocka_unit_test(test_a_trace),
     };
     return cmocka_run_group_tests_name("cli", tests, NULL, NULL);

@@ -1,0 +1,268 @@
+#!/bin/sh
+# `beamtop calls` on real nodes of every release: exact counts, times, refusals, ends of any kind; and
+# the node, asked after each of them, has nothing left. The load is calls_load.erl.
+# shellcheck disable=SC1091,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+
+ERL_EPMD_PORT=$((20000 + $$ % 20000))
+export ERL_EPMD_PORT
+otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
+command -v erl >/dev/null || skip_all "no Erlang on this machine"
+command -v jq >/dev/null || skip_all "no jq here"
+umask 077
+printf 'calls' >"$work/cookie"
+
+# ---- a node
+
+# start_node OTP: $dir is where it reads and writes, inside its root.
+start_node() {
+    root=$("$otp_sh" --root "$1") || return 1
+    dir=$root$work/otp-$1
+    inside=$work/otp-$1
+    node=calls$1x$$@127.0.0.1
+    mkdir -p "$dir"
+    cp "$BEAMTOP_SRCDIR/tests/live/calls_load.erl" "$dir"
+    "$otp_sh" "$1" erl -noinput -name "$node" -setcookie calls -start_epmd false -eval "
+        {ok, M, Code} = compile:file(\"$inside/calls_load\", [binary]),
+        {module, M} = code:load_binary(M, \"$inside/calls_load.beam\", Code),
+        M:start(\"$inside\", Code), timer:sleep(180000), halt()." >"$work/node" 2>&1 &
+    node_pid=$!
+    wait_until 20 test -s "$dir/pid" || { cat "$work/node"; return 1; }
+}
+
+stop_node() {
+    [ -n "${node_pid:-}" ] || return 0
+    kill -9 "$node_pid" 2>/dev/null
+    wait "$node_pid" 2>/dev/null
+    node_pid=
+    rm -rf "${dir:?}"
+}
+
+stop_all() {
+    stop_node
+    [ -z "${epmd_pid:-}" ] || kill "$epmd_pid"
+    rm -rf "$work"
+}
+
+# order NAME: the node has done it.
+order() {
+    : >"$dir/$1"
+    wait_until 10 test ! -f "$dir/$1" || { echo "the node does not do: $1"; return 1; }
+}
+
+# What is armed there says the node itself; what ends needs a moment.
+is_left() {
+    clean_left=20
+    while [ "$clean_left" -gt 0 ]; do
+        order audit || return 1
+        [ "$(cat "$dir/left")" != "$1" ] || return 0
+        clean_left=$((clean_left - 1))
+        sleep 0.05
+    done
+    echo "left on the node: $(cat "$dir/left")"
+    return 1
+}
+
+is_clean() { is_left '[]'; }
+
+# ---- a run
+
+calls() { "$beamtop" calls "$node" "$@" --cookie-file "$work/cookie" >"$work/out" 2>"$work/err"; }
+
+ends_with() {
+    [ "$2" = "$1" ] && return 0
+    echo "exit code $2 instead of $1:"
+    cat "$work/err" "$work/out"
+    return 1
+}
+
+# begin WORDS…: beside us, until the window stands. In text form it says its estimate just before.
+begin() {
+    "$beamtop" calls "$node" "$@" --cookie-file "$work/cookie" >"$work/out" 2>"$work/err" &
+    run_pid=$!
+    wait_until 10 grep -q 'calls/s: counting costs' "$work/err" || { cat "$work/err"; return 1; }
+    sleep 0.6
+}
+
+# finish_run CODE
+finish_run() {
+    wait "$run_pid"
+    ends_with "$1" $?
+}
+
+holds() {
+    jq -s -e "$1" "$work/out" >/dev/null || {
+        echo "does not hold: $1"
+        tail -n 3 "$work/out"
+        return 1
+    }
+}
+
+says() { grep -E -q -e "$1" "$work/out" || { echo "nothing like '$1' in:"; cat "$work/out"; return 1; }; }
+told() { grep -E -q -e "$1" "$work/err" || { echo "nothing like '$1' in:"; cat "$work/err"; return 1; }; }
+
+# ---- what it shows
+
+counts_every_call() {
+    begin --for 3s || return 1
+    order go && finish_run 0 && says '^ *12,345 .* calls_load:leaf/1' &&
+        says '^ *12,346 .* calls_load:loop/2' && says ' calls_load$' && says ' stdlib$' &&
+        told 'nothing is left armed' && is_clean
+}
+
+measures_own_time() {
+    # Called once in the first window, so that it is measured in the second.
+    begin calls_load:spin/1 --time --for 2s || return 1
+    order busy || return 1
+    rm -f "$dir/took"
+    sleep 1.8
+    order busy && finish_run 0 || return 1
+    took=$(cat "$dir/took")
+    awk -v took="$took" '/ calls_load:spin\/1/ {
+        for (i = 2; i <= NF; i++) if ($i == "ms" || $i == "s") { own = $(i - 1) * ($i == "s" ? 1000 : 1); break }
+        if (own < 0.95 * took / 1000 || own > 1.05 * took / 1000) { print own " ms of " took " us"; exit 1 }
+        found = 1
+    } END { if (!found) exit 1 }' "$work/out" || { cat "$work/out"; return 1; }
+    is_clean
+}
+
+# Keys in the tables of docs/json.md that have this title.
+documented() {
+    awk -v title="### $1" '/^### / { on = $0 == title } on && /^\| `/ { gsub(/[`|]/, ""); print $1 }' \
+        "$BEAMTOP_SRCDIR/docs/json.md"
+}
+
+same_keys() {
+    jq -r "$1 | keys[]" "$work/out" | sort -u | tr '\n' ' ' >"$work/found"
+    { cat; } | sort -u | tr '\n' ' ' | cmp - "$work/found" || { echo "$1 has: $(cat "$work/found")"; return 1; }
+}
+
+prints_a_window_an_object() {
+    calls calls_load app:stdlib --for 300ms --windows 2 --time --format json
+    ends_with 0 $? || return 1
+    { printf '%s\n' schema node timed_why lost_modules cost functions modules applications
+      documented "A window of \`calls\`"; } | same_keys . || return 1
+    documented "\`functions\` of \`calls\`" | same_keys '.functions[0]' || return 1
+    documented "\`modules\` of \`calls\`" | same_keys '.modules[0]' || return 1
+    documented "\`applications\` of \`calls\`" | same_keys '.applications[0]' || return 1
+    documented "\`cost\` of \`calls\`" | same_keys '.cost' || return 1
+    holds 'length == 2 and .[1].window == 2 and .[0].schema == "beamtop.calls/1"' &&
+        holds 'all(.[]; .interval_us >= 300000 and .calls == ([.applications[].calls] | add))' &&
+        holds '[.[1].functions[] | select(.function == "mark") | .own_us] | .[0] >= 0' &&
+        holds '[.[1].functions[] | select(.function == "mark") | .change] | .[0] != null' && is_clean
+}
+
+prints_tables_and_stacks() {
+    calls calls_load --for 200ms --format csv && [ "$(head -c 12 "$work/out")" = wall_us,node ] &&
+        says ',calls_load,mark,1,,' || return 1
+    calls 'lists:_' calls_load --for 200ms --format folded && says '^\(no application\);calls_load;mark/1 [0-9]+$'
+}
+
+ships_little() {
+    calls --for 200ms --top 100 --format json || return 1
+    holds '.[0].cost.bytes < 65536 and .[0].functions_counted > 5000' || return 1
+    jq -r '"# \(.functions_counted) functions, \(.functions_called) called: \(.cost.bytes) bytes, listed in \(.cost.listed_us) us, armed \(.cost.armed_us), read \(.cost.read_us), off \(.cost.disarmed_us)"' "$work/out" >"$work/cost"
+}
+
+says_what_is_lost() {
+    begin calls_load --for 2s || return 1
+    order reload && finish_run 0 && says '^lost: [0-9]+ functions .*: calls_load$' && is_clean
+}
+
+# ---- how it ends
+
+ends_when_interrupted() {
+    begin calls_load --for 20s || return 1
+    kill -INT "$run_pid"
+    finish_run 0 && says 'ended early' && says 'calls_load:mark/1' && is_clean
+}
+
+ends_when_terminated_between_windows() {
+    begin --for 100ms --every 30s || return 1
+    wait_until 10 grep -q '^window 1' "$work/out" || return 1
+    kill -TERM "$run_pid"
+    finish_run 143 && is_clean
+}
+
+leaves_nothing_when_killed() {
+    for words in '' '--time'; do
+        # shellcheck disable=SC2086
+        begin --for 20s $words || return 1
+        kill -9 "$run_pid"
+        wait "$run_pid"
+        is_clean || return 1
+    done
+}
+
+ends_when_nobody_reads() {
+    "$beamtop" calls "$node" --for 100ms --windows 0 --format csv --cookie-file "$work/cookie" 2>"$work/err" |
+        head -n 1 >"$work/out"
+    wait_until 5 is_clean
+}
+
+counts_nothing_when_dry() {
+    calls --dry-run
+    ends_with 0 $? && told '[0-9]+ functions, about [0-9]+ calls/s' && [ ! -s "$work/out" ] && is_clean
+}
+
+stays_off_what_others_have_armed() {
+    order foreign || return 1
+    calls calls_load --for 200ms
+    code=$?
+    if [ "$1" -lt 27 ]; then
+        ends_with 5 "$code" && told 'breakpoint on calls_load:mark/1' || return 1
+    else
+        ends_with 0 "$code" || return 1
+    fi
+    is_left '[{points,[{calls_load,mark,1}]}]' && order alone && is_clean
+}
+
+keeps_two_apart() {
+    begin --for 3s || return 1
+    calls --for 100ms
+    code=$?
+    finish_run 0 || return 1
+    cat "$work/err"
+    [ "$code" = 5 ] && is_clean
+}
+
+refuses_mistakes() {
+    calls 'lists:map(_, _)'
+    ends_with 2 $? && told 'whole functions' && told '^ +\^$' || return 1
+    calls calls_load --procs new
+    ends_with 2 $? && told 'for --time and --memory' || return 1
+    calls calls_load:nothing
+    ends_with 1 $? && told 'calls_load:nothing: no such function' || return 1
+    if [ "$1" -lt 26 ]; then
+        calls calls_load --memory
+        ends_with 5 $? && told 'from OTP 26 on' || return 1
+    fi
+    is_clean
+}
+
+# ---- all of them
+
+tests='counts_every_call measures_own_time prints_a_window_an_object prints_tables_and_stacks ships_little
+    says_what_is_lost ends_when_interrupted ends_when_terminated_between_windows leaves_nothing_when_killed
+    ends_when_nobody_reads counts_nothing_when_dry stays_off_what_others_have_armed keeps_two_apart
+    refuses_mistakes'
+
+trap stop_all EXIT
+trap 'exit 130' HUP INT TERM PIPE
+epmd -port "$ERL_EPMD_PORT" >/dev/null 2>&1 &
+epmd_pid=$!
+for otp in ${BEAMTOP_RELEASES-23 25 27 29}; do
+    if reason=$("$otp_sh" --root "$otp" 2>&1); then
+        run start_node "$otp"
+        for test in ${BEAMTOP_TESTS-$tests}; do
+            run "$test" "$otp"
+            [ "$test" != ships_little ] || cat "$work/cost"
+        done
+        stop_node
+        [ -z "$reason" ] || rm -rf "${reason:?}$work"
+    else
+        skip "counts_on_OTP_$otp" "$reason"
+    fi
+done
+finish

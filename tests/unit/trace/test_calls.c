@@ -1,0 +1,593 @@
+/* Windows of counted calls against a target that is played here. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/etf/parse.h"
+#include "beamtop/etf/print.h"
+#include "beamtop/trace/calls.h"
+
+#define NODE "there@host"
+#define PREFLIGHT "{preflight,[],{all,40},{{0,0,[]},[],0}}"
+#define NOTHING "{armed,1,0,[],{0,[]},{0,[]},[],0}"
+#define SAMPLED "{sampled,20000000,2,3,2000,[3],1}"
+#define COUNTED                                                                                    \
+    "{counted,5,1000000,2000000000,15,3,2000,{0,[]},"                                              \
+    "[{w,f,1,undefined,1200},{lists,map,2,stdlib,600},{w,g,0,undefined,200}],"                     \
+    "[{w,undefined,2,1400},{lists,stdlib,1,600}],[{undefined,2,1400},{stdlib,1,600}],"             \
+    "{1,2,3,4}}"
+#define TIMED                                                                                      \
+    "{timed,6,1000001,1000000000,40,[{w,f,1,100,5000,undefined},{lists,map,2,lost,undefined,"      \
+    "undefined},{w,g,0,10,20,undefined}],{10,20,30,40}}"
+
+struct question_asked {
+    enum question question;
+    char *text;
+    answer_fn *fn;
+    void *arg;
+    bool answered;
+};
+
+struct world {
+    struct calls_session *s;
+    struct question_asked asked[64];
+    size_t n_asked, windows, told, changes;
+    uint64_t now;
+    bool refuse; /* asks fail at once */
+    struct calls_window last; /* without its rows */
+    double own_us, change, us_per_call;
+    bool second_lost;
+    char first[64];
+};
+
+static char *print(const struct builder *b)
+{
+    size_t len;
+    const uint8_t *bytes = builder_bytes(b, &len);
+    struct buf out;
+    buf_init(&out, 0);
+    print_term(&out, bytes, len, &(struct print_limits){0});
+    return buf_take(&out);
+}
+
+static int fake_ask(void *ctx, enum question question, const struct builder *arg,
+                    unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err)
+{
+    struct world *w = ctx;
+    assert_in_range(deadline_ms, 1, 60000);
+    if (w->refuse)
+        return error_set(err, ERR_LOST, "no link");
+    assert_true(w->n_asked < ARRAY_LEN(w->asked));
+    w->asked[w->n_asked++] = (struct question_asked){question, print(arg), fn, fn_arg, false};
+    return 0;
+}
+
+static int fake_tell(void *ctx, const struct builder *term, struct error *err)
+{
+    struct world *w = ctx;
+    char *text = print(term);
+    (void)err;
+    assert_string_equal(text, "stop");
+    free(text);
+    w->told++;
+    return 0;
+}
+
+static uint64_t fake_now(void *ctx)
+{
+    return ((struct world *)ctx)->now;
+}
+
+static void on_change(void *arg)
+{
+    ((struct world *)arg)->changes++;
+}
+
+static void on_window(void *arg, const struct calls_window *window)
+{
+    struct world *w = arg;
+    w->windows++;
+    w->last = *window;
+    if (window->n_rows < 2)
+        return;
+    uint64_t own_us = window->rows[0].own_us;
+    w->own_us = own_us == CALLS_UNKNOWN ? (double)NAN : (double)own_us;
+    w->us_per_call = window->rows[0].us_per_call;
+    w->change = window->rows[0].change;
+    w->second_lost = window->rows[1].lost;
+    snprintf(w->first, sizeof w->first, "%.*s:%.*s/%d", (int)window->rows[0].module.len,
+             window->rows[0].module.s, (int)window->rows[0].function.len,
+             window->rows[0].function.s, (int)window->rows[0].arity);
+}
+
+static const struct calls_options basic = {.for_ms = 2000, .windows = 1, .top = 100};
+
+static struct world *new_world(void)
+{
+    struct world *w = calloc(1, sizeof *w);
+    w->now = 1000;
+    return w;
+}
+
+static void open_world(struct world *w, const struct calls_options *options)
+{
+    static const struct calls_handlers handlers = {on_change, on_window};
+    const struct calls_port port = {fake_ask, fake_tell, fake_now, w, 27};
+    struct error err = {0};
+    if (calls_open(&w->s, options, &port, &handlers, w, NULL, NULL, &err) != 0)
+        fail_msg("%s", err.text);
+    assert_int_equal(w->changes, 0);
+}
+
+static void free_world(struct world *w)
+{
+    calls_free(w->s);
+    for (size_t i = 0; i < w->n_asked; i++)
+        free(w->asked[i].text);
+    free(w);
+}
+
+static struct question_asked *last_question(struct world *w, enum question question)
+{
+    struct question_asked *q = w->n_asked > 0 ? &w->asked[w->n_asked - 1] : NULL;
+    if (q == NULL || q->answered || q->question != question)
+        fail_msg("%s is not what was asked last", question_name(question));
+    return q;
+}
+
+static void answer(struct world *w, enum question question, const char *text)
+{
+    struct question_asked *q = last_question(w, question);
+    struct builder *b = builder_new();
+    struct error err = {0};
+    size_t len;
+    if (etf_parse(b, text, strlen(text), NODE, &err))
+        fail_msg("%s: %s", text, err.text);
+    const uint8_t *bytes = builder_bytes(b, &len);
+    q->answered = true;
+    q->fn(q->arg, &(struct answer){
+        .question = question, .value = bytes + 1, .len = len - 1, .target_us = 100});
+    builder_free(b);
+}
+
+static void answer_error(struct world *w, enum question question, enum err code)
+{
+    struct question_asked *q = last_question(w, question);
+    struct answer a = {.question = question};
+    q->answered = true;
+    error_set(&a.err, code, "it went wrong");
+    q->fn(q->arg, &a);
+}
+
+static enum calls_phase phase(const struct world *w)
+{
+    return calls_session_state(w->s)->phase;
+}
+
+static void prepare(struct world *w, const char *sampled)
+{
+    answer(w, QUESTION_PREFLIGHT, PREFLIGHT);
+    answer(w, QUESTION_ARMED, NOTHING);
+    answer(w, QUESTION_CALLS, sampled);
+}
+
+static void close_clean(struct world *w)
+{
+    assert_string_equal(last_question(w, QUESTION_CALLS)->text, "close");
+    answer(w, QUESTION_CALLS, "closed");
+    answer(w, QUESTION_ARMED, NOTHING);
+    assert_int_equal(phase(w), CALLS_ENDED);
+    assert_true(calls_session_state(w->s)->clean);
+}
+
+static void test_one_window(void **state)
+{
+    (void)state;
+    struct world *w = new_world();
+    open_world(w, &basic);
+    answer(w, QUESTION_PREFLIGHT, PREFLIGHT);
+    answer(w, QUESTION_ARMED, NOTHING);
+    assert_string_equal(last_question(w, QUESTION_CALLS)->text, "{sample,20,all}");
+    answer(w, QUESTION_CALLS, SAMPLED);
+    const struct calls_state *s = calls_session_state(w->s);
+    assert_int_equal(s->functions, 3);
+    assert_true(fabs(s->calls_per_s - 100000) < 1 && fabs(s->load - 0.0005) < 1e-9 && !s->dear);
+    assert_string_equal(last_question(w, QUESTION_CALLS)->text, "{count,2000,all,100}");
+    answer(w, QUESTION_CALLS, COUNTED);
+    assert_int_equal(w->windows, 1);
+    assert_string_equal(w->first, "w:f/1");
+    assert_int_equal(w->last.interval_us, 2000000);
+    assert_int_equal(w->last.calls, 2000);
+    assert_true(fabs(w->last.calls_per_s - 1000) < 1e-6);
+    assert_int_equal(w->last.armed_us, 2);
+    assert_int_equal(w->last.target_us, 100);
+    assert_true(isnan(w->change) && isnan(w->own_us) && !w->last.cut && !w->last.timed);
+    close_clean(w);
+    assert_int_equal(w->told, 0);
+    free_world(w);
+}
+
+static void test_times(void **state)
+{
+    (void)state;
+    struct calls_options options = basic;
+    options.time = options.memory = true;
+    options.procs = "all+children";
+    struct world *w = new_world();
+    open_world(w, &options);
+    prepare(w, SAMPLED);
+    answer(w, QUESTION_CALLS, COUNTED);
+    assert_int_equal(w->windows, 0);
+    assert_string_equal(last_question(w, QUESTION_CALLS)->text,
+                        "{time,2000,[call_time,call_memory],{all,children}}");
+    answer(w, QUESTION_CALLS, TIMED);
+    assert_int_equal(w->windows, 1);
+    assert_true(w->last.timed && w->last.has_time && w->last.has_memory);
+    assert_int_equal(w->last.processes, 40);
+    assert_true(fabs(w->own_us - 5000) < 1e-9 && fabs(w->us_per_call - 50) < 1e-9);
+    assert_true(w->second_lost);
+    assert_int_equal(w->last.disarmed_us, 44);
+    close_clean(w);
+    free_world(w);
+}
+
+/* A refused second window takes nothing from the first. */
+static void test_times_refused(void **state)
+{
+    (void)state;
+    struct calls_options options = basic;
+    options.time = true;
+    struct world *w = new_world();
+    open_world(w, &options);
+    prepare(w, SAMPLED);
+    answer(w, QUESTION_CALLS, COUNTED);
+    answer(w, QUESTION_CALLS, "{refused,no_processes}");
+    assert_int_equal(w->windows, 1);
+    assert_false(w->last.timed);
+    assert_string_equal(w->last.timed_why, "none of the chosen processes is alive any more");
+    close_clean(w);
+    free_world(w);
+}
+
+static void test_windows_and_changes(void **state)
+{
+    (void)state;
+    struct calls_options options = basic;
+    options.windows = 2;
+    options.every_ms = 10000;
+    struct world *w = new_world();
+    open_world(w, &options);
+    prepare(w, SAMPLED);
+    w->now += 2000000000;
+    answer(w, QUESTION_CALLS, COUNTED);
+    assert_int_equal(phase(w), CALLS_WAITING);
+    w->now += 7999999999;
+    calls_tick(w->s);
+    assert_int_equal(phase(w), CALLS_WAITING);
+    w->now += 1;
+    calls_tick(w->s);
+    answer(w, QUESTION_CALLS,
+           "{counted,5,2000000,1000000000,15,3,2000,{2,[m]},[{w,f,1,undefined,1200},"
+           "{x,y,0,undefined,1}],[],[],{1,2,3,4}}");
+    assert_int_equal(w->last.number, 2);
+    assert_int_equal(w->last.lost, 2);
+    assert_true(fabs(w->change - 1) < 1e-9);
+    close_clean(w);
+    free_world(w);
+}
+
+static void test_dear(void **state)
+{
+    (void)state;
+    static const char dear[] = "{sampled,20000000,2,3,2000000,[3],1}"; /* 100 M calls/s */
+    struct calls_options options = basic;
+    struct world *w = new_world();
+    open_world(w, &options);
+    prepare(w, dear);
+    assert_int_equal(phase(w), CALLS_ASKING);
+    assert_true(calls_session_state(w->s)->dear);
+    calls_confirm(w->s);
+    assert_int_equal(phase(w), CALLS_COUNTING);
+    answer(w, QUESTION_CALLS, COUNTED);
+    close_clean(w);
+    free_world(w);
+    options.force = true;
+    w = new_world();
+    open_world(w, &options);
+    prepare(w, dear);
+    assert_int_equal(phase(w), CALLS_COUNTING);
+    free_world(w);
+    options.dry_run = true;
+    w = new_world();
+    open_world(w, &options);
+    prepare(w, SAMPLED);
+    assert_int_equal(phase(w), CALLS_ASKING);
+    calls_confirm(w->s); /* not in a dry run */
+    assert_int_equal(phase(w), CALLS_ASKING);
+    calls_stop(w->s);
+    close_clean(w);
+    assert_int_equal(w->windows, 0);
+    free_world(w);
+}
+
+static void test_stop(void **state)
+{
+    (void)state;
+    struct calls_options options = basic;
+    options.windows = 0;
+    options.time = true;
+    struct world *w = new_world();
+    open_world(w, &options);
+    calls_stop(w->s);
+    assert_int_equal(phase(w), CALLS_ENDED);
+    assert_true(calls_session_state(w->s)->clean);
+    free_world(w);
+    w = new_world();
+    open_world(w, &options);
+    answer(w, QUESTION_PREFLIGHT, PREFLIGHT);
+    answer(w, QUESTION_ARMED, NOTHING);
+    calls_stop(w->s);
+    calls_stop(w->s);
+    assert_int_equal(w->told, 1);
+    answer(w, QUESTION_CALLS, SAMPLED);
+    close_clean(w);
+    assert_int_equal(w->windows, 0);
+    free_world(w);
+    /* In a window: it is told, as far as it came, without a second one. */
+    w = new_world();
+    open_world(w, &options);
+    prepare(w, SAMPLED);
+    calls_stop(w->s);
+    assert_int_equal(w->told, 1);
+    answer(w, QUESTION_CALLS, "{counted,5,1,700000000,15,0,0,{0,[]},[],[],[],{1,2,3,4}}");
+    assert_int_equal(w->windows, 1);
+    assert_true(w->last.cut);
+    close_clean(w);
+    free_world(w);
+    /* Freed in a window: the target is told. */
+    w = new_world();
+    open_world(w, &options);
+    prepare(w, SAMPLED);
+    free_world(w);
+}
+
+/* Answers that keep a run from its windows, and what is said then. */
+static void test_refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *sampled;
+        enum err code;
+        const char *text;
+    } rows[] = {
+        {"others",
+         "{refused,{in_use,[<<\"breakpoint on m:f/1\">>,<<\"<0.1.0> is traced by x\">>]}}",
+         ERR_REFUSED, "(breakpoint on m:f/1; <0.1.0> is traced by x)"},
+        {"another beamtop", "{refused,{session,beamtop_calls}}", ERR_REFUSED,
+         "another beamtop counts"},
+        {"an unknown reason", "{refused,{strange,1}}", ERR_REFUSED, "strange"},
+        {"no module", "{sampled,0,2,0,0,[no_module],0}", ERR_NOT_FOUND,
+         "nothing to count: nomod: no such module"},
+        {"no application", "{sampled,0,2,0,0,[no_application],0}", ERR_NOT_FOUND, "application"},
+        {"a bad expression", "{sampled,0,2,0,0,[{bad_expression,<<\"x at 1\">>}],0}", ERR_NOT_FOUND,
+         "a bad expression: x at 1"},
+        {"nonsense", "{sampled,0,2,0}", ERR_FORMAT, "not understood"},
+        {"another answer", "[1,2]", ERR_FORMAT, "not understood"},
+    };
+    const char *patterns[] = {"nomod"};
+    struct calls_options options = basic;
+    options.patterns = patterns;
+    options.n_patterns = 1;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        print_message("%s\n", rows[i].name);
+        struct world *w = new_world();
+        open_world(w, &options);
+        prepare(w, rows[i].sampled);
+        close_clean(w);
+        assert_int_equal(w->windows, 0);
+        assert_int_equal(calls_session_state(w->s)->error.code, rows[i].code);
+        if (strstr(calls_session_state(w->s)->error.text, rows[i].text) == NULL)
+            fail_msg("%s", calls_session_state(w->s)->error.text);
+        free_world(w);
+    }
+}
+
+static void test_failures(void **state)
+{
+    (void)state;
+    struct world *w = new_world();
+    open_world(w, &basic);
+    answer(w, QUESTION_PREFLIGHT, "{preflight,[],{none,<<\"no such name\">>},{{0,0,[]},[],0}}");
+    assert_int_equal(phase(w), CALLS_FAILED);
+    assert_int_equal(calls_session_state(w->s)->error.code, ERR_NOT_FOUND);
+    free_world(w);
+    /* The window itself goes wrong: what is armed is looked at all the same. */
+    w = new_world();
+    open_world(w, &basic);
+    prepare(w, SAMPLED);
+    answer_error(w, QUESTION_CALLS, ERR_TIMEOUT);
+    answer(w, QUESTION_CALLS, "closed");
+    answer(w, QUESTION_ARMED, "{armed,1,0,[{<<\"beamtop_calls\">>,true}],{3,[]},{0,[]},[],0}");
+    assert_int_equal(phase(w), CALLS_VERIFYING);
+    w->now += 300000000;
+    calls_tick(w->s);
+    answer(w, QUESTION_ARMED, "{armed,1,0,[{<<\"beamtop_calls\">>,true}],{3,[]},{0,[]},[],0}");
+    w->now += 2000000000;
+    calls_tick(w->s);
+    answer(w, QUESTION_ARMED, "{armed,1,0,[{<<\"beamtop_calls\">>,true}],{3,[]},{0,[]},[],0}");
+    assert_int_equal(phase(w), CALLS_ENDED);
+    assert_false(calls_session_state(w->s)->clean);
+    assert_non_null(strstr(calls_session_state(w->s)->left, "3 breakpoints"));
+    assert_int_equal(calls_session_state(w->s)->error.code, ERR_TIMEOUT);
+    free_world(w);
+    w = new_world();
+    open_world(w, &basic);
+    prepare(w, SAMPLED);
+    calls_link_lost(w->s, &(struct error){.code = ERR_LOST, .text = "gone"});
+    assert_int_equal(phase(w), CALLS_FAILED);
+    free_world(w);
+    /* The link fails while questions are to be asked. */
+    w = new_world();
+    open_world(w, &basic);
+    answer(w, QUESTION_PREFLIGHT, PREFLIGHT);
+    w->refuse = true;
+    answer(w, QUESTION_ARMED, NOTHING);
+    assert_int_equal(phase(w), CALLS_FAILED);
+    free_world(w);
+}
+
+/* Answers with a byte changed, or cut short: an error or a window, never a crash. */
+static void hostile(const char *const *answers, size_t n_answers, size_t at, bool cut, uint8_t byte,
+                    const struct calls_options *options)
+{
+    struct world *w = new_world();
+    open_world(w, options);
+    answer(w, QUESTION_PREFLIGHT, PREFLIGHT);
+    answer(w, QUESTION_ARMED, NOTHING);
+    for (size_t i = 0; i + 1 < n_answers; i++)
+        answer(w, QUESTION_CALLS, answers[i]);
+    struct question_asked *q = last_question(w, QUESTION_CALLS);
+    struct builder *b = builder_new();
+    struct error err = {0};
+    size_t len;
+    const char *text = answers[n_answers - 1];
+    assert_int_equal(etf_parse(b, text, strlen(text), NODE, &err), 0);
+    const uint8_t *bytes = builder_bytes(b, &len);
+    uint8_t *copy = malloc(len);
+    memcpy(copy, bytes + 1, len - 1);
+    if (at < len - 1) {
+        copy[at] = byte;
+        q->answered = true;
+        q->fn(q->arg, &(struct answer){.question = QUESTION_CALLS, .value = copy,
+                                       .len = cut ? at : len - 1});
+        assert_int_not_equal(phase(w), CALLS_PREPARING);
+    }
+    free(copy);
+    builder_free(b);
+    free_world(w);
+}
+
+static void test_hostile_answers(void **state)
+{
+    (void)state;
+    static const char *const answers[] = {SAMPLED, COUNTED, TIMED};
+    static const uint8_t bytes[] = {0, 97, 104, 106, 108, 119, 255};
+    struct calls_options options = basic;
+    options.time = true;
+    for (size_t n = 1; n <= ARRAY_LEN(answers); n++)
+        for (size_t at = 0; at < 400; at++) {
+            hostile(answers, n, at, true, 0, &options);
+            for (size_t i = 0; i < ARRAY_LEN(bytes); i++)
+                hostile(answers, n, at, false, bytes[i], &options);
+        }
+}
+
+static void test_words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *chosen;
+    } rows[] = {
+        {"lists", "{sample,20,[{{name,<<\"lists\">>},any,any}]}"},
+        {"lists:map/2", "{sample,20,[{{name,<<\"lists\">>},{name,<<\"map\">>},2}]}"},
+        {"/^shop_/:_/3", "{sample,20,[{{re,<<\"^shop_\">>},any,3}]}"},
+        {"app:kernel", "{sample,20,[{{app,<<\"kernel\">>},any,any}]}"},
+        {"app:f/1", "{sample,20,[{{name,<<\"app\">>},{name,<<\"f\">>},1}]}"},
+        {"Enum.map & _:start", "{sample,20,[{{name,<<\"Elixir.Enum\">>},{name,<<\"map\">>},any},"
+                               "{any,{name,<<\"start\">>},any}]}"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        print_message("%s\n", rows[i].text);
+        struct calls_options options = basic;
+        options.patterns = &rows[i].text;
+        options.n_patterns = 1;
+        struct world *w = new_world();
+        open_world(w, &options);
+        answer(w, QUESTION_PREFLIGHT, PREFLIGHT);
+        answer(w, QUESTION_ARMED, NOTHING);
+        assert_string_equal(last_question(w, QUESTION_CALLS)->text, rows[i].chosen);
+        free_world(w);
+    }
+}
+
+static void test_wrong_words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t offset;
+        const char *why;
+    } rows[] = {
+        {"lists:map(F, _)", 10, "whole functions"},
+        {"lists:map(_, _)", 10, "whole functions"},
+        {"lists:reverse()", 13, "whole functions"},
+        {"lists:map(F, L) when L =:= []", 10, "whole functions"},
+        {"lists:map/2 -> return", 12, "whatever they do"},
+        {"lists & lists:map/2 -> count", 20, "whatever they do"},
+        {"send", 0, "not messages"},
+        {"lists & receive", 8, "not messages"},
+        {"lists:", 6, "expected"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct pattern **patterns = NULL;
+        struct error err = {0};
+        size_t n = 0, offset = 999;
+        print_message("%s\n", rows[i].text);
+        int rc = calls_patterns_parse(&patterns, &n, rows[i].text, SYNTAX_AUTO, &offset, &err);
+        assert_int_equal(rc, ERR_USAGE);
+        if (strstr(err.text, rows[i].why) == NULL)
+            fail_msg("%s", err.text);
+        assert_int_equal(offset, rows[i].offset);
+    }
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    struct calls_options rows[4] = {basic, basic, basic, basic};
+    rows[0].for_ms = 9;
+    rows[1].for_ms = 45001;
+    rows[2].top = 0;
+    rows[3].top = 1001;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct calls_session *s = NULL;
+        struct error err = {0};
+        struct world *w = new_world();
+        const struct calls_port port = {fake_ask, fake_tell, fake_now, w, 25};
+        const struct calls_handlers handlers = {on_change, on_window};
+        int rc = calls_open(&s, &rows[i], &port, &handlers, w, NULL, NULL, &err);
+        assert_int_equal(rc, ERR_USAGE);
+        struct calls_options memory = basic;
+        memory.memory = true;
+        error_clear(&err);
+        rc = calls_open(&s, &memory, &port, &handlers, w, NULL, NULL, &err);
+        assert_int_equal(rc, ERR_REFUSED);
+        free(w);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_window),
+        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_times_refused),
+        cmocka_unit_test(test_windows_and_changes),
+        cmocka_unit_test(test_dear),
+        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_hostile_answers),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_wrong_words),
+        cmocka_unit_test(test_options),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
