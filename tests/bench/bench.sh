@@ -109,6 +109,20 @@ names_figures() {
     word "a keystroke: a module's functions and the nearest, µs" "$(value look_us)" 50000
 }
 
+# On the demo node, whose functions are called by themselves.
+prompt_figures() (
+    BEAMTOP_DEMO_DIR=$work/shop
+    export BEAMTOP_DEMO_DIR
+    "$src/demo/run.sh" start >"$work/env" || return
+    # shellcheck disable=SC1091
+    . "$work/env"
+    "$build/tests/bench/pty" -p 'timer:sleep/1 --events 1' -w 'sleep(' "$program" \
+        "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" --no-config >"$work/figures"
+    "$src/demo/run.sh" stop
+    word "trace prompt: Enter to first event, ms, median of 9" "$(value first_event_p50_ms)" 300
+    word "trace prompt: Enter to first event, ms, worst of 9" "$(value first_event_max_ms)" 300
+)
+
 [ $# -gt 0 ] || set -- cheap cost budget light trace
 for what; do
     echo "== $what"
@@ -117,7 +131,7 @@ for what; do
     cost) each_root "{cost, 0}, {cost, $some}" ;;
     budget) erlang 480 budget "cheap:main([\"$program\", \"\", {budget, $many}])" ;;
     light) light_figures 0; light_figures "$some" ;;
-    trace) each_root trace; names_figures ;;
+    trace) each_root trace; names_figures; prompt_figures ;;
     *) echo "bench.sh: no bench $what" >&2; exit 2 ;;
     esac
 done

@@ -2,9 +2,11 @@
  * A program in a terminal of its own: when its first full screen is there, how long a key takes to
  * show, what it costs its own machine.
  *
- * usage: pty [-k KEYS] [-t SECONDS] [-s PID] PROGRAM [ARGUMENT…]
+ * usage: pty [-k KEYS] [-t SECONDS] [-s PID] [-p PATTERN -w WORD] PROGRAM [ARGUMENT…]
  *   -k  send so many Down and Up keys, one at a time, and wait for the first byte after each
  *   -t  then let it run so long and read its CPU time before and after
+ *   -p  trace this, some times one after the other: from Enter until WORD, that only an event has,
+ *       is drawn
  *   -s  stop this process (SIGSTOP) after the first screen, let it go on at the end
  *
  * Prints a line "NAME VALUE" for each figure. A screen is full when ten pids of processes are on it.
@@ -30,8 +32,12 @@
 /* Silence that tells that the last key's drawing is over. */
 #define QUIET_MS 25
 
+#define TRACES 9
+#define TRACE_LIMIT_MS 5000
+
 struct options {
     int keys;
+    const char *pattern, *word;
     int seconds;
     pid_t stop;
 };
@@ -165,6 +171,51 @@ static void press_keys(const struct terminal *t, int keys)
                took[count * 99 / 100], took[count - 1]);
 }
 
+/* Time until the word is drawn, or -1. A word in two reads is not missed: the end of one is kept. */
+static double wait_word(const struct terminal *t, const char *word)
+{
+    static char bytes[65536];
+    size_t kept = 0, len = strlen(word);
+    double at = now_ms();
+    while (now_ms() - at < TRACE_LIMIT_MS) {
+        ssize_t n = read_within(t->fd, bytes + kept, sizeof bytes - kept, 100);
+        if (n < 0)
+            return -1;
+        size_t have = kept + (size_t)n;
+        if (memmem(bytes, have, word, len))
+            return now_ms() - at;
+        kept = have < len ? have : len - 1;
+        memmove(bytes, bytes + have - kept, kept);
+    }
+    return -1;
+}
+
+static void press(const struct terminal *t, const char *keys, double then_ms)
+{
+    if (write(t->fd, keys, strlen(keys)) == (ssize_t)strlen(keys))
+        drain(t, then_ms);
+}
+
+static void trace(const struct terminal *t, const struct options *o)
+{
+    double took[TRACES];
+    int count = 0;
+    for (int i = 0; i < TRACES; i++) {
+        press(t, "t", 200);
+        press(t, o->pattern, 700); /* what it matches has been told */
+        press(t, "\r", 0);
+        double ms = wait_word(t, o->word);
+        if (ms >= 0)
+            took[count++] = ms;
+        press(t, "x", 1500); /* its end is verified */
+    }
+    qsort(took, (size_t)count, sizeof *took, compare);
+    printf("traces %d\n", count);
+    if (count > 0)
+        printf("first_event_p50_ms %.1f\nfirst_event_max_ms %.1f\n", took[count / 2],
+               took[count - 1]);
+}
+
 /* User and system time of the program, in ms. */
 static double cpu_ms(pid_t pid)
 {
@@ -219,11 +270,15 @@ int main(int argc, char **argv)
     struct options o = {0};
     struct terminal t = {0};
     int c;
-    while ((c = getopt(argc, argv, "+k:t:s:")) != -1) {
+    while ((c = getopt(argc, argv, "+k:t:s:p:w:")) != -1) {
         if (c == 'k')
             o.keys = atoi(optarg);
         else if (c == 't')
             o.seconds = atoi(optarg);
+        else if (c == 'p')
+            o.pattern = optarg;
+        else if (c == 'w')
+            o.word = optarg;
         else if (c == 's')
             o.stop = atoi(optarg);
         else
@@ -238,6 +293,8 @@ int main(int argc, char **argv)
             kill(o.stop, SIGSTOP);
         if (o.keys > 0)
             press_keys(&t, o.keys);
+        if (o.pattern && o.word)
+            trace(&t, &o);
         if (o.seconds > 0)
             run_for(&t, o.seconds);
         print_memory(t.pid);

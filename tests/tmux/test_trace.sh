@@ -1,6 +1,6 @@
 #!/bin/sh
 # The trace prompt: what it tells as one types, a trace from Enter to the proof, the ways out.
-# shellcheck disable=SC1091,SC2317
+# shellcheck disable=SC1091,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/lib.sh"
