@@ -336,7 +336,7 @@ static int put_pending(struct recorder *r, const struct pending *p, struct error
         break;
     case STMT_TICK: case STMT_SYSTEM: case STMT_TEXT: case STMT_TEXT_ID: case STMT_PROCESS:
     case STMT_OWNER: case STMT_CALL: case STMT_META: case STATEMENTS:
-        assert(!"waits for no tick");
+        assert(false); /* these wait for no tick */
     }
     return db_run(r->db, s, err);
 }
