@@ -54,7 +54,8 @@ static void journal_ended(struct tui_trace *tr, const struct trace_state *s)
     snprintf(text, sizeof text, "trace ended: %s", s->end_text);
     journal(tr, s->end == END_KILLED || s->end == END_LINK, text);
     if (check->done && check->clean)
-        snprintf(text, sizeof text, "target clean: nothing of the trace is left, checked %.0f ms after",
+        snprintf(text, sizeof text,
+                 "target clean: nothing of the trace is left, checked %.0f ms after",
                  (double)check->after_us / 1000);
     else
         snprintf(text, sizeof text, "%s", *check->text ? check->text : "never armed");

@@ -5,7 +5,9 @@
 #include "beamtop/trace/assist.h"
 #include "prepare.h"
 
-enum assist_question { ASSIST_NONE, ASSIST_MODULES, ASSIST_FUNCTIONS, ASSIST_RECORDS, ASSIST_MATCH };
+enum assist_question {
+    ASSIST_NONE, ASSIST_MODULES, ASSIST_FUNCTIONS, ASSIST_RECORDS, ASSIST_MATCH,
+};
 
 /* A line taken apart. */
 struct typed_line {
