@@ -129,6 +129,7 @@ src_libmodel_a_SOURCES = \
 	src/model/kind.c \
 	src/model/model.c \
 	src/model/order.c \
+	src/model/owners.c \
 	src/model/rate.c \
 	src/model/seen.c \
 	src/model/want.c

@@ -85,6 +85,9 @@ tests_unit_model_test_filter_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 UNIT_MODEL += tests/unit/model/test_order
 tests_unit_model_test_order_SOURCES = tests/unit/model/test_order.c
 tests_unit_model_test_order_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
+UNIT_MODEL += tests/unit/model/test_owners
+tests_unit_model_test_owners_SOURCES = tests/unit/model/test_owners.c
+tests_unit_model_test_owners_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 tests_unit_model_test_rate_SOURCES = tests/unit/model/answers.h tests/unit/model/test_rate.c
 tests_unit_model_test_rate_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 # ---- store

@@ -2,12 +2,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/model/detail.h"
 #include "beamtop/model/kind.h"
+#include "beamtop/model/owners.h"
 #include "recorder_internal.h"
 #include "recording_schema.h"
 
@@ -62,70 +63,14 @@ int recorder_put_processes(struct recorder *r, const struct model *m, struct err
     return 0;
 }
 
-/* ---- owners: sums over processes of one name of one sort */
+/* ---- owners */
 
-struct owner {
-    struct slice name;
-    const char *kind;
-    int64_t processes;
-    double reductions_per_s, share, memory_bytes, message_queue_len;
-    UT_hash_handle hh;
-};
-
-/* The module of "mod:fun/1". */
-static struct slice module_of(struct slice initial_call)
-{
-    const char *colon = initial_call.len ? memchr(initial_call.s, ':', initial_call.len) : NULL;
-    return colon ? (struct slice){initial_call.s, (size_t)(colon - initial_call.s)} : initial_call;
-}
-
-static struct slice by_module(const struct proc_row *row)
-{
-    return module_of(row->initial_call);
-}
-static struct slice by_name(const struct proc_row *row)
-{
-    return row->name;
-}
-static struct slice by_label(const struct proc_row *row)
-{
-    return row->label;
-}
-static struct slice by_application(const struct proc_row *row)
-{
-    return row->application;
-}
-
-static double or_zero(double v)
-{
-    return isnan(v) ? 0 : v;
-}
-
-static void add_to(struct owner **owners, struct arena *arena, struct slice name,
-                   const struct proc_row *row)
-{
-    struct owner *o = NULL;
-    HASH_FIND(hh, *owners, name.s, name.len, o);
-    if (!o) {
-        o = arena_alloc(arena, sizeof *o);
-        o->name = name;
-        o->kind = proc_kind_name(proc_kind(row));
-        HASH_ADD_KEYPTR(hh, *owners, o->name.s, o->name.len, o);
-    }
-    o->processes++;
-    o->reductions_per_s += or_zero(row->reductions_per_s);
-    o->share += or_zero(row->reductions_share);
-    o->memory_bytes += row->memory_bytes > 0 ? (double)row->memory_bytes : 0;
-    o->message_queue_len += row->message_queue_len > 0 ? (double)row->message_queue_len : 0;
-    if (strcmp(o->kind, proc_kind_name(proc_kind(row))) != 0)
-        o->kind = "";
-}
-
-static int put_owner(struct recorder *r, const char *by, const struct owner *o, struct error *err)
+static int put_owner(struct recorder *r, enum owner_by by, const struct owner *o, struct error *err)
 {
     sqlite3_stmt *s = r->stmts[STMT_OWNER];
+    const char *kind = proc_kind_name(o->kind);
     sqlite3_bind_int64(s, 1, r->ticks + 1);
-    sqlite3_bind_text(s, 2, by, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 2, owner_by_key(by), -1, SQLITE_STATIC);
     if (recorder_bind_text(r, s, 3, o->name, err) != 0)
         return (int)err->code;
     db_bind_int(s, 4, o->processes);
@@ -133,43 +78,31 @@ static int put_owner(struct recorder *r, const char *by, const struct owner *o, 
     db_bind_real(s, 6, o->share);
     db_bind_real(s, 7, o->memory_bytes);
     db_bind_real(s, 8, o->message_queue_len);
-    db_bind_text(s, 9, (struct slice){o->kind, strlen(o->kind)});
+    db_bind_text(s, 9, (struct slice){kind, strlen(kind)});
     return db_run(r->db, s, err);
 }
 
-/* What no owner of that sort was found for: processes beyond the scan's rows, or without a name. */
-static int put_rest(struct recorder *r, const char *by, double share_known, struct error *err)
+/* The row without an owner is what no owner is told for. */
+static int put_owners(struct recorder *r, enum owner_by by, const struct owners *owners,
+                      struct error *err)
 {
-    const struct owner rest = {.kind = "", .processes = -1, .reductions_per_s = NAN,
-                               .share = share_known < 1 ? 1 - share_known : 0,
-                               .memory_bytes = NAN, .message_queue_len = NAN};
-    return put_owner(r, by, &rest, err);
+    const struct owner rest = {.processes = -1, .reductions_per_s = NAN,
+                               .share = owners->rest_share, .memory_bytes = NAN,
+                               .message_queue_len = NAN};
+    for (size_t i = 0; i < owners->len; i++)
+        if (put_owner(r, by, &owners->items[i], err) != 0)
+            return (int)err->code;
+    return owners->has_shares ? put_owner(r, by, &rest, err) : 0;
 }
 
-static int put_sort(struct recorder *r, const char *by, const struct proc_scan *scan,
-                    struct slice (*name_of)(const struct proc_row *), struct error *err)
+static int put_scan(struct recorder *r, enum owner_by by, const struct proc_scan *scan,
+                    struct error *err)
 {
-    struct owner *owners = NULL, *o, *next;
     struct arena arena;
-    double known = 0;
-    bool any = false; /* at the first tick there are no shares */
-    int rc = 0;
+    struct owners owners;
     arena_init(&arena);
-    for (size_t i = 0; i < scan->n_rows; i++) {
-        struct slice name = name_of(&scan->rows[i]);
-        any = any || !isnan(scan->rows[i].reductions_share);
-        if (!scan->rows[i].own && name.len > 0)
-            add_to(&owners, &arena, name, &scan->rows[i]);
-    }
-    HASH_ITER(hh, owners, o, next) {
-        if (rc == 0 && o->share >= LEAST_SHARE) {
-            known += o->share;
-            rc = put_owner(r, by, o, err);
-        }
-        HASH_DEL(owners, o);
-    }
-    if (rc == 0 && any)
-        rc = put_rest(r, by, known, err);
+    owners_of_scan(&owners, &arena, scan, by, LEAST_SHARE);
+    int rc = put_owners(r, by, &owners, err);
     arena_clear(&arena);
     return rc;
 }
@@ -177,41 +110,28 @@ static int put_sort(struct recorder *r, const char *by, const struct proc_scan *
 /* Applications are counted over all processes where the node was asked for them. */
 static int put_apps(struct recorder *r, const struct apps_detail *apps, struct error *err)
 {
-    double known = 0;
-    bool any = false;
-    for (size_t i = 0; i < apps->n_rows; i++) {
-        const struct app_row *a = &apps->rows[i];
-        const struct owner o = {.name = a->name, .kind = "", .processes = a->processes,
-                                .reductions_per_s = a->reductions_per_s,
-                                .share = a->reductions_share,
-                                .memory_bytes = (double)a->memory_bytes,
-                                .message_queue_len = (double)a->message_queue_len};
-        any = any || !isnan(a->reductions_share);
-        if (a->name.len == 0 || !(o.share >= LEAST_SHARE))
-            continue;
-        known += o.share;
-        if (put_owner(r, "application", &o, err) != 0)
-            return (int)err->code;
-    }
-    return any ? put_rest(r, "application", known, err) : 0;
+    struct arena arena;
+    struct owners owners;
+    arena_init(&arena);
+    owners_of_apps(&owners, &arena, apps, LEAST_SHARE);
+    int rc = put_owners(r, OWNER_APPLICATION, &owners, err);
+    arena_clear(&arena);
+    return rc;
 }
 
 int recorder_put_owners(struct recorder *r, const struct model *m, struct error *err)
 {
-    static const struct {
-        const char *by;
-        struct slice (*name_of)(const struct proc_row *);
-    } sorts[] = {{"module", by_module}, {"name", by_name}, {"label", by_label}};
     const struct apps_detail *apps = model_apps(m);
     const struct proc_scan *scan = fresh_scan(r, m);
-    if (apps && apps->mono_ns > r->last_mono_ns && put_apps(r, apps, err) != 0)
+    bool fresh_apps = apps && apps->mono_ns > r->last_mono_ns;
+    if (fresh_apps && put_apps(r, apps, err) != 0)
         return (int)err->code;
     if (!scan)
         return 0;
-    if (!apps && put_sort(r, "application", scan, by_application, err) != 0)
+    if (!fresh_apps && put_scan(r, OWNER_APPLICATION, scan, err) != 0)
         return (int)err->code;
-    for (size_t i = 0; i < ARRAY_LEN(sorts); i++)
-        if (put_sort(r, sorts[i].by, scan, sorts[i].name_of, err) != 0)
+    for (enum owner_by by = OWNER_MODULE; by <= OWNER_LABEL; by++)
+        if (put_scan(r, by, scan, err) != 0)
             return (int)err->code;
     return 0;
 }
@@ -252,4 +172,32 @@ bool recorder_thin(struct recorder *r, struct error *err)
         sqlite3_exec(r->db, "INSERT OR REPLACE INTO meta SELECT 'thinned', wall_us FROM tick"
                             " ORDER BY id DESC LIMIT 1", NULL, NULL, NULL);
     return some && err->code == ERR_NONE;
+}
+
+/* ---- a ring of ticks */
+
+/* Texts stay: they are few, but for labels that come and go with their processes. */
+static const char *const forget[] = {
+    "DELETE FROM call WHERE window IN (SELECT id FROM call_window WHERE tick <= ?)",
+    "DELETE FROM call_window WHERE tick <= ?",
+    "DELETE FROM event WHERE tick <= ?",
+    "DELETE FROM gap WHERE from_tick < ?",
+    "DELETE FROM tick WHERE id <= ?",
+    "DELETE FROM fact WHERE tick <= ?1 AND EXISTS (SELECT 1 FROM fact f WHERE f.key = fact.key"
+    " AND f.tick > fact.tick AND f.tick <= ?1 + 1)",
+};
+
+int recorder_keep(struct recorder *r, int64_t ticks, struct error *err)
+{
+    int64_t upto = r->ticks - ticks;
+    char sql[80];
+    if (upto <= 0)
+        return 0;
+    for (size_t i = 0; i < ARRAY_LEN(forget) && err->code == ERR_NONE; i++)
+        (void)drop(r, forget[i], upto, err);
+    for (size_t i = 0; schema_tick_tables[i] && err->code == ERR_NONE; i++) {
+        snprintf(sql, sizeof sql, "DELETE FROM %s WHERE tick <= ?", schema_tick_tables[i]);
+        (void)drop(r, sql, upto, err);
+    }
+    return (int)err->code;
 }

@@ -11,6 +11,7 @@
 #include "beamtop/etf/check.h"
 #include "beamtop/model/column.h"
 #include "json.h"
+#include "recorder_internal.h"
 #include "recording_schema.h"
 
 /* ---- open */
@@ -50,14 +51,34 @@ static void take_info(struct recording *r)
     i->thinned = db_int(r->db, "SELECT value FROM meta WHERE key = 'thinned'", -1) >= 0;
 }
 
-int recording_open(struct recording **out, const char *path, struct error *err)
+static struct recording *recording_new(void)
 {
-    if (access(path, R_OK) != 0)
-        return error_set(err, ERR_NOT_FOUND, "%s cannot be read: %s", path, strerror(errno));
     struct recording *r = alloc_zero(1, sizeof *r);
     arena_init(&r->arena);
     arena_init(&r->result);
     buf_init(&r->term, 0);
+    return r;
+}
+
+int recording_of_recorder(struct recording **out, struct recorder *w, struct error *err)
+{
+    struct recording *r = recording_new();
+    r->db = w->db;
+    r->shared = true;
+    take_info(r);
+    if (r->info.ticks == 0) {
+        recording_close(r);
+        return error_set(err, ERR_FORMAT, "nothing is recorded yet");
+    }
+    *out = r;
+    return 0;
+}
+
+int recording_open(struct recording **out, const char *path, struct error *err)
+{
+    if (access(path, R_OK) != 0)
+        return error_set(err, ERR_NOT_FOUND, "%s cannot be read: %s", path, strerror(errno));
+    struct recording *r = recording_new();
     /* A file whose recorder was killed has its last ticks beside it, which only a writer may take in. */
     int modes[] = {SQLITE_OPEN_READWRITE, SQLITE_OPEN_READONLY};
     int rc = SQLITE_ERROR;
@@ -83,7 +104,8 @@ void recording_close(struct recording *r)
 {
     if (!r)
         return;
-    sqlite3_close(r->db);
+    if (!r->shared)
+        sqlite3_close(r->db);
     arena_clear(&r->arena);
     arena_clear(&r->result);
     buf_clear(&r->term);

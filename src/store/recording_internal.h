@@ -9,6 +9,7 @@
 
 struct recording {
     sqlite3 *db;
+    bool shared; /* the connection is a recorder's */
     struct recording_info info;
     struct arena arena;  /* texts of info */
     struct arena result; /* what was handed out last */

@@ -69,6 +69,9 @@ int64_t recorder_ticks(const struct recorder *r);
 /* Notes why it ended, moves the WAL into the file. NULL is fine. */
 int recorder_close(struct recorder *r, const char *why, struct error *err);
 
+/* Gives up all but the newest ticks, with what belongs to them: a ring, for a recorder in memory. */
+int recorder_keep(struct recorder *r, int64_t ticks, struct error *err);
+
 /* ---- reading */
 
 struct recording;
@@ -76,6 +79,11 @@ struct recording;
 /* ERR_NOT_FOUND, or ERR_FORMAT: no recording, a damaged one, or of a later version. Changes nothing in it. */
 int recording_open(struct recording **out, const char *path, struct error *err);
 void recording_close(struct recording *r);
+/*
+ * Reads what a recorder has written so far over its own connection, as a file in memory must be.
+ * Close it before the recorder. recording_info() is that of this moment; ERR_FORMAT: no tick yet.
+ */
+int recording_of_recorder(struct recording **out, struct recorder *w, struct error *err);
 
 struct recording_info {
     const char *node, *otp, *label, *end; /* "" unknown; end "": it was cut off */

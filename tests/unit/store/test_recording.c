@@ -395,10 +395,39 @@ static void test_refused(void **state)
     place_clear(&p);
 }
 
+static void test_a_ring_in_memory_is_read_while_it_is_written(void **state)
+{
+    (void)state;
+    struct error err = {.code = ERR_NONE};
+    struct recorder *w = begin(":memory:", 0, false);
+    struct recording *r = NULL;
+    struct model *m = model_new();
+    struct span_stats stats;
+    const struct span_owner *owners;
+    assert_int_equal(recording_of_recorder(&r, w, &err), ERR_FORMAT);
+    error_clear(&err);
+    for (int i = 1; i <= 40; i++) {
+        recorder_fact(w, "limits", i % 2 ? "{\"a\":1}" : "{\"a\":2}");
+        assert_int_equal(tick(w, m, i, &err), 0);
+        assert_int_equal(recorder_keep(w, 10, &err), 0);
+    }
+    assert_int_equal(recording_of_recorder(&r, w, &err), 0);
+    assert_int_equal(recording_info(r)->ticks, 40);
+    assert_int_equal(recording_stats(r, "processes", 1, 40, &stats, &err), 0);
+    assert_int_equal(stats.n, 10);
+    assert_true(recording_owners(r, "module", 31, 40, &owners) >= 2);
+    assert_non_null(recording_fact(r, "limits", 31));
+    recording_close(r);
+    assert_int_equal(tick(w, m, 41, &err), 0); /* the connection is the recorder's */
+    assert_int_equal(recorder_close(w, NULL, &err), 0);
+    model_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_written_and_read), cmocka_unit_test(test_replayed),
+        cmocka_unit_test(test_written_and_read),
+        cmocka_unit_test(test_a_ring_in_memory_is_read_while_it_is_written), cmocka_unit_test(test_replayed),
         cmocka_unit_test(test_killed),           cmocka_unit_test(test_full),
         cmocka_unit_test(test_thinned),          cmocka_unit_test(test_refused),
         cmocka_unit_test(test_facts),

@@ -1,0 +1,44 @@
+/*
+ * Who does the work: sums over the processes of one owner. An owner is an application, the module
+ * where the processes really begin (behind proc_lib), a registered name, a label, or what a process
+ * is recognised as (model/kind.h). What was not ranked is told as the rest. Pure.
+ */
+#ifndef BEAMTOP_MODEL_OWNERS_H
+#define BEAMTOP_MODEL_OWNERS_H
+
+#include "beamtop/base/arena.h"
+#include "beamtop/model/detail.h"
+#include "beamtop/model/kind.h"
+#include "beamtop/model/snapshot.h"
+
+enum owner_by {
+    OWNER_APPLICATION, OWNER_MODULE, OWNER_NAME, OWNER_LABEL, OWNER_KIND, OWNER_SORTS,
+};
+
+struct owner {
+    struct slice name;
+    enum proc_kind kind; /* of all its processes; KIND_NONE when they are of several */
+    int64_t processes;
+    double reductions_per_s, share; /* of all the node's reductions; NaN until two sights */
+    double memory_bytes, message_queue_len;
+};
+
+struct owners {
+    struct owner *items; /* largest share first */
+    size_t len;
+    bool has_shares;   /* at the first sight there are none */
+    double rest_share; /* of what no owner is told for; NaN without shares */
+    int64_t rest_processes; /* -1 unknown */
+};
+
+const char *owner_by_key(enum owner_by by); /* "application", "module", …: of recordings too */
+bool owner_by_find(const char *key, enum owner_by *out);
+
+/* Names are those of the scan, which must stay. Owners below least_share are part of the rest. */
+void owners_of_scan(struct owners *out, struct arena *arena, const struct proc_scan *scan,
+                    enum owner_by by, double least_share);
+/* By application, over all processes of the node. */
+void owners_of_apps(struct owners *out, struct arena *arena, const struct apps_detail *apps,
+                    double least_share);
+
+#endif

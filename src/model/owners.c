@@ -1,0 +1,190 @@
+#include "beamtop/model/owners.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+
+#define uthash_malloc(bytes) alloc_zero(1, bytes)
+#define uthash_fatal(text) abort()
+#include <uthash.h>
+
+struct entry {
+    struct owner owner;
+    UT_hash_handle hh;
+};
+
+/* ---- the owner of a process */
+
+/* The module of "mod:fun/1"; a module's name may have a colon within its quotes. */
+static struct slice by_module(const struct proc_row *row)
+{
+    struct slice call = row->initial_call;
+    bool quoted = false;
+    for (size_t i = 0; i < call.len; i++) {
+        if (call.s[i] == '\'')
+            quoted = !quoted;
+        if (call.s[i] == ':' && !quoted)
+            return (struct slice){call.s, i};
+    }
+    return call;
+}
+
+static struct slice by_name(const struct proc_row *row)
+{
+    return row->name;
+}
+
+static struct slice by_label(const struct proc_row *row)
+{
+    return row->label;
+}
+
+static struct slice by_application(const struct proc_row *row)
+{
+    return row->application;
+}
+
+static struct slice by_kind(const struct proc_row *row)
+{
+    const char *name = proc_kind_name(proc_kind(row));
+    return (struct slice){name, strlen(name)};
+}
+
+static const struct {
+    const char *key;
+    struct slice (*name_of)(const struct proc_row *row);
+} sorts[OWNER_SORTS] = {
+    [OWNER_APPLICATION] = {"application", by_application},
+    [OWNER_MODULE] = {"module", by_module},
+    [OWNER_NAME] = {"name", by_name},
+    [OWNER_LABEL] = {"label", by_label},
+    [OWNER_KIND] = {"kind", by_kind},
+};
+
+const char *owner_by_key(enum owner_by by)
+{
+    return sorts[by].key;
+}
+
+bool owner_by_find(const char *key, enum owner_by *out)
+{
+    for (int i = 0; i < OWNER_SORTS; i++)
+        if (strcmp(sorts[i].key, key) == 0) {
+            *out = (enum owner_by)i;
+            return true;
+        }
+    return false;
+}
+
+/* ---- sums */
+
+static double or_zero(double v)
+{
+    return isnan(v) ? 0 : v;
+}
+
+static void add(struct entry **entries, struct arena *arena, struct slice name,
+                const struct proc_row *row)
+{
+    struct entry *e = NULL;
+    HASH_FIND(hh, *entries, name.s, name.len, e);
+    if (!e) {
+        e = arena_alloc(arena, sizeof *e);
+        e->owner.name = name;
+        e->owner.kind = proc_kind(row);
+        HASH_ADD_KEYPTR(hh, *entries, e->owner.name.s, e->owner.name.len, e);
+    }
+    struct owner *o = &e->owner;
+    o->processes++;
+    o->reductions_per_s += or_zero(row->reductions_per_s);
+    o->share += or_zero(row->reductions_share);
+    o->memory_bytes += row->memory_bytes > 0 ? (double)row->memory_bytes : 0;
+    o->message_queue_len += row->message_queue_len > 0 ? (double)row->message_queue_len : 0;
+    if (o->kind != proc_kind(row))
+        o->kind = KIND_NONE;
+}
+
+static int by_share(const void *a, const void *b)
+{
+    const struct owner *x = a, *y = b;
+    double xs = or_zero(x->share), ys = or_zero(y->share);
+    if (xs != ys)
+        return xs < ys ? 1 : -1;
+    size_t len = x->name.len < y->name.len ? x->name.len : y->name.len;
+    int order = len ? memcmp(x->name.s, y->name.s, len) : 0;
+    return order ? order : (x->name.len > y->name.len) - (x->name.len < y->name.len);
+}
+
+/* Keeps those with enough of a share, and works out what is left. */
+static void close_sums(struct owners *out, int64_t processes, double least_share)
+{
+    double known = 0;
+    size_t kept = 0;
+    out->rest_processes = processes;
+    for (size_t i = 0; i < out->len; i++) {
+        if (or_zero(out->items[i].share) < least_share)
+            continue;
+        known += or_zero(out->items[i].share);
+        if (out->rest_processes >= 0 && out->items[i].processes > 0)
+            out->rest_processes -= out->items[i].processes;
+        out->items[kept++] = out->items[i];
+    }
+    out->len = kept;
+    out->rest_share = !out->has_shares ? (double)NAN : known < 1 ? 1 - known : 0;
+    if (out->rest_processes < 0)
+        out->rest_processes = processes < 0 ? -1 : 0;
+    if (kept > 1)
+        qsort(out->items, kept, sizeof *out->items, by_share);
+}
+
+void owners_of_scan(struct owners *out, struct arena *arena, const struct proc_scan *scan,
+                    enum owner_by by, double least_share)
+{
+    struct entry *entries = NULL, *e, *next;
+    *out = (struct owners){.rest_share = NAN};
+    for (size_t i = 0; i < scan->n_rows; i++) {
+        const struct proc_row *row = &scan->rows[i];
+        struct slice name = sorts[by].name_of(row);
+        out->has_shares = out->has_shares || !isnan(row->reductions_share);
+        if (!row->own && name.len > 0)
+            add(&entries, arena, name, row);
+    }
+    out->items = arena_alloc(arena, (HASH_COUNT(entries) + 1) * sizeof *out->items);
+    HASH_ITER(hh, entries, e, next) {
+        out->items[out->len++] = e->owner;
+        HASH_DEL(entries, e);
+    }
+    close_sums(out, scan->total, least_share);
+}
+
+static double known_or_nan(int64_t v)
+{
+    return v < 0 ? (double)NAN : (double)v;
+}
+
+void owners_of_apps(struct owners *out, struct arena *arena, const struct apps_detail *apps,
+                    double least_share)
+{
+    int64_t processes = 0;
+    *out = (struct owners){.rest_share = NAN};
+    out->items = arena_alloc(arena, (apps->n_rows + 1) * sizeof *out->items);
+    for (size_t i = 0; i < apps->n_rows; i++) {
+        const struct app_row *a = &apps->rows[i];
+        out->has_shares = out->has_shares || !isnan(a->reductions_share);
+        processes += a->processes > 0 ? a->processes : 0;
+        if (a->name.len == 0)
+            continue;
+        out->items[out->len++] = (struct owner){
+            .name = a->name,
+            .processes = a->processes,
+            .reductions_per_s = a->reductions_per_s,
+            .share = a->reductions_share,
+            .memory_bytes = known_or_nan(a->memory_bytes),
+            .message_queue_len = known_or_nan(a->message_queue_len),
+        };
+    }
+    close_sums(out, processes, least_share);
+}

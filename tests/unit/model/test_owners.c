@@ -1,0 +1,134 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/model/owners.h"
+
+#define TEXT(s) {s, sizeof(s) - 1}
+
+/* Two handlers of logger, a worker twice, one of ours, one that is nobody's. */
+static struct proc_row scanned[] = {
+    {.name = TEXT("logger_std_h_default"), .initial_call = TEXT("logger_olp:init/1"),
+     .application = TEXT("kernel"), .reductions_share = 0.20, .reductions_per_s = 200,
+     .memory_bytes = 100, .message_queue_len = 5},
+    {.name = TEXT("file_h"), .initial_call = TEXT("logger_olp:init/1"),
+     .application = TEXT("kernel"), .reductions_share = 0.10, .reductions_per_s = 100,
+     .memory_bytes = 50, .message_queue_len = -1},
+    {.initial_call = TEXT("'a:b':init/1"), .application = TEXT("shop"), .reductions_share = 0.25,
+     .reductions_per_s = 250, .memory_bytes = 10, .message_queue_len = 1},
+    {.initial_call = TEXT("'a:b':run/0"), .label = TEXT("cart"), .application = TEXT("shop"),
+     .reductions_share = 0.25, .reductions_per_s = 250, .memory_bytes = 10},
+    {.name = TEXT("ours"), .initial_call = TEXT("erl_eval:expr/2"), .own = true,
+     .reductions_share = 0.05, .reductions_per_s = 50},
+    {.name = TEXT("idle"), .initial_call = TEXT("proc_lib:init/1"), .reductions_share = 0.001},
+};
+
+static const struct {
+    enum owner_by by;
+    double least;
+    const char *owners; /* name, kind, processes, share in percent; then the rest's */
+} rows[] = {
+    {OWNER_APPLICATION, 0, "shop::2:50 kernel:logger:2:30 rest:6:20"},
+    {OWNER_MODULE, 0, "'a:b'::2:50 logger_olp:logger:2:30 proc_lib::1:0 rest:5:20"},
+    {OWNER_MODULE, 0.002, "'a:b'::2:50 logger_olp:logger:2:30 rest:6:20"},
+    {OWNER_NAME, 0.15, "logger_std_h_default:logger:1:20 rest:9:80"},
+    {OWNER_LABEL, 0, "cart::1:25 rest:9:75"},
+    {OWNER_KIND, 0, "logger:logger:2:30 rest:8:70"},
+};
+
+static void tell(char *out, size_t size, const struct owners *o)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < o->len; i++)
+        used += (size_t)snprintf(out + used, size - used, "%.*s:%s:%lld:%.0f ",
+                                 (int)o->items[i].name.len, o->items[i].name.s,
+                                 proc_kind_name(o->items[i].kind),
+                                 (long long)o->items[i].processes, o->items[i].share * 100);
+    snprintf(out + used, size - used, "rest:%lld:%.0f", (long long)o->rest_processes,
+             o->rest_share * 100);
+}
+
+static void test_sums_by_owner(void **state)
+{
+    (void)state;
+    const struct proc_scan scan = {.rows = scanned, .n_rows = ARRAY_LEN(scanned), .total = 10};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct arena arena;
+        struct owners o;
+        char text[400];
+        arena_init(&arena);
+        owners_of_scan(&o, &arena, &scan, rows[i].by, rows[i].least);
+        tell(text, sizeof text, &o);
+        if (strcmp(text, rows[i].owners) != 0)
+            fail_msg("row %zu: %s, not %s", i, text, rows[i].owners);
+        arena_clear(&arena);
+    }
+}
+
+static void test_sums_of_one_owner(void **state)
+{
+    (void)state;
+    const struct proc_scan scan = {.rows = scanned, .n_rows = ARRAY_LEN(scanned), .total = 6};
+    struct arena arena;
+    struct owners o;
+    arena_init(&arena);
+    owners_of_scan(&o, &arena, &scan, OWNER_MODULE, 0);
+    assert_true(fabs(o.items[1].reductions_per_s - 300) < 1e-9);
+    assert_true(fabs(o.items[1].memory_bytes - 150) < 1e-9);
+    assert_true(fabs(o.items[1].message_queue_len - 5) < 1e-9); /* one is not known */
+    arena_clear(&arena);
+}
+
+static void test_a_first_sight_has_no_shares(void **state)
+{
+    (void)state;
+    struct proc_row row = {.initial_call = TEXT("m:f/0"), .reductions_share = NAN,
+                           .reductions_per_s = NAN};
+    const struct proc_scan scan = {.rows = &row, .n_rows = 1, .total = 1};
+    struct arena arena;
+    struct owners o;
+    arena_init(&arena);
+    owners_of_scan(&o, &arena, &scan, OWNER_MODULE, 0);
+    assert_false(o.has_shares);
+    assert_true(isnan(o.rest_share));
+    assert_int_equal(o.len, 1);
+    arena_clear(&arena);
+}
+
+static void test_applications_are_over_all_processes(void **state)
+{
+    (void)state;
+    struct app_row apps[] = {
+        {.name = TEXT("small"), .processes = 3, .memory_bytes = -1, .reductions_share = 0.1},
+        {.processes = 5, .reductions_share = 0.2},
+        {.name = TEXT("big"), .processes = 40, .memory_bytes = 9, .reductions_share = 0.6},
+    };
+    const struct apps_detail detail = {.rows = apps, .n_rows = ARRAY_LEN(apps)};
+    struct arena arena;
+    struct owners o;
+    char text[200];
+    arena_init(&arena);
+    owners_of_apps(&o, &arena, &detail, 0);
+    tell(text, sizeof text, &o);
+    assert_string_equal(text, "big::40:60 small::3:10 rest:5:30");
+    assert_true(isnan(o.items[1].memory_bytes));
+    arena_clear(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sums_by_owner),
+        cmocka_unit_test(test_sums_of_one_owner),
+        cmocka_unit_test(test_a_first_sight_has_no_shares),
+        cmocka_unit_test(test_applications_are_over_all_processes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
