@@ -1,5 +1,5 @@
 #!/bin/sh
-# Starts and ends the demo node. It has an epmd, a port, a cookie and a directory of its own and listens
+# Starts and ends a demo node. It has an epmd, a port, a cookie and a directory of its own and listens
 # on loopback only, so that nothing else of the machine is touched.
 #
 #   run.sh start [ERL-ARGUMENT…]  compile and start; prints what `env` prints
@@ -7,15 +7,26 @@
 #   run.sh status                 whether it runs; exit 0 when it does, else 1
 #   run.sh stop                   end it and its epmd, by pid
 #
-# BEAMTOP_DEMO_DIR  its directory (default: beamtop-demo-UID in $TMPDIR or /tmp); one node a directory
+# BEAMTOP_DEMO_APP  which one: shop (the default) or gateway
+# BEAMTOP_DEMO_DIR  its directory (default: beamtop-demo-UID in $TMPDIR or /tmp, for others than the
+#                   shop with -APP behind it); one node a directory
 # BEAMTOP_DEMO_OTP  the OTP release (see tests/live/otp.sh; default: the machine's erl)
-# A rate or size of src/shop.app is changed by erl arguments: run.sh start -shop mails_per_s 2000
+# A rate or size of APP/APP.app is changed by erl arguments: run.sh start -shop mails_per_s 2000
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-dir=${BEAMTOP_DEMO_DIR:-${TMPDIR:-/tmp}/beamtop-demo-$(id -u)}
+app=${BEAMTOP_DEMO_APP:-shop}
+case $app in
+shop) suffix= ;;
+gateway) suffix=-gateway ;;
+*)
+    echo "demo: there is no $app: shop or gateway" >&2
+    exit 2
+    ;;
+esac
+dir=${BEAMTOP_DEMO_DIR:-${TMPDIR:-/tmp}/beamtop-demo-$(id -u)$suffix}
 otp=${BEAMTOP_DEMO_OTP:-}
-node=shop@127.0.0.1
+node=$app@127.0.0.1
 start_s=30                              # until the node must be up
 stop_s=10                               # until it is killed
 
@@ -46,7 +57,7 @@ alive() {
     tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline" | grep -qF -e "$2"
 }
 
-node_runs() { alive node "-shop_dir $dir "; }
+node_runs() { alive node "-${app}_dir $dir "; }
 epmd_runs() { alive epmd "epmd -port "; }
 
 # wait_until SECONDS COMMAND…: looks ten times a second.
@@ -86,10 +97,10 @@ make_dir() {
 }
 
 compile() {
-    cp "$here"/src/*.erl "$out/src/"
-    cp "$here/src/shop.app" "$out/ebin/"
+    cp "$here/$app"/*.erl "$out/src/"
+    cp "$here/$app/$app.app" "$out/ebin/"
     # shellcheck disable=SC2016
-    (of_otp sh -c 'cd "$0" && exec erlc -Werror +debug_info -o ebin src/*.erl' "$dir") >&2 ||
+    (of_otp sh -c 'cd "$0" && exec erlc -Werror +debug_info -pa ebin -o ebin src/*.erl' "$dir") >&2 ||
         fail "the demo does not compile"
 }
 
@@ -120,8 +131,8 @@ start_node() {
         ERL_CRASH_DUMP=/dev/null
         export HOME ERL_EPMD_PORT ERL_CRASH_DUMP
         of_otp setsid erl -name "$node" -start_epmd false -noinput +sbwt none \
-            -kernel inet_dist_use_interface '{127,0,0,1}' -pa "$dir/ebin" -shop_dir "$dir" "$@" \
-            -eval 'ok = application:start(shop), ok = file:write_file("'"$dir"'/ready", "")'
+            -kernel inet_dist_use_interface '{127,0,0,1}' -pa "$dir/ebin" "-${app}_dir" "$dir" "$@" \
+            -eval 'ok = application:start('"$app"'), ok = file:write_file("'"$dir"'/ready", "")'
     ) >"$out/node.log" 2>&1 </dev/null &
     echo $! >"$out/node.pid"
     wait_until "$start_s" ready_or_dead
@@ -178,7 +189,7 @@ env) show_env ;;
 status) status ;;
 stop) stop ;;
 *)
-    sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,15s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

@@ -51,7 +51,7 @@ Handler = fun(#{id := Id, module := Module} = Whole) ->
     end,
     Process = ProcessOf(Module, Id),
     #{id => Text(Id), module => Module, level => maps:get(level, Whole, undefined),
-      mode => Try(fun() -> persistent_term:get({logger_olp, Process}, undefined) end, undefined),
+      mode => Try(fun() -> persistent_term:get({logger_olp, Process}) end, Setting(mode)),
       process => Process, message_queue_len => Try(fun() -> QueueOf(Process) end, undefined),
       type => TypeOf(Given),
       sync_mode_qlen => Setting(sync_mode_qlen), drop_mode_qlen => Setting(drop_mode_qlen),

@@ -1,0 +1,96 @@
+#!/bin/sh
+# The gateway demo does exactly what its README says, in each scenario, on every OTP release.
+# shellcheck disable=SC1091,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+
+demo=$BEAMTOP_SRCDIR/demo/run.sh
+otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
+BEAMTOP_DEMO_APP=gateway
+export BEAMTOP_DEMO_APP
+
+# Counts calls for a while, and asks how much of the work is the logger's.
+questions='
+    [Node] = [list_to_atom(N) || {ok, [[N]]} <- [init:get_argument(gateway_node)]],
+    [[[Scenario]]] = [S || {ok, S} <- [init:get_argument(gateway_scenario)]],
+    Ask = fun(M, F, A) -> rpc:call(Node, M, F, A, 10000) end,
+    Repo = list_to_atom("Elixir.Gateway.Repo"),
+    Counted = [{gateway_http, handle, 1}, {gateway_plug, call, 2}, {gateway_schemas, fetch, 3},
+               {gateway_schemas, register, 4}, {Repo, default_options, 1},
+               {Repo, prepare_query, 3}, {Repo, insert, 2}],
+    Reductions = fun(P) -> {_, N} = Ask(erlang, process_info, [P, reductions]), N end,
+    Logger = Ask(erlang, whereis, [list_to_atom("Elixir.Logger")]),
+    [1 = Ask(erlang, trace_pattern, [F, true, [call_count, local]]) || F <- Counted],
+    timer:sleep(500),
+    [1 = Ask(erlang, trace_pattern, [F, restart, [call_count, local]]) || F <- Counted],
+    {All0, _} = Ask(erlang, statistics, [reductions]), L0 = Reductions(Logger),
+    timer:sleep(2500),
+    {All1, _} = Ask(erlang, statistics, [reductions]), L1 = Reductions(Logger),
+    [1 = Ask(erlang, trace_pattern, [F, pause, [call_count, local]]) || F <- Counted],
+    Count = fun(F) -> {call_count, N} = Ask(erlang, trace_info, [F, call_count]), N end,
+    [Handled, Plugs, Fetched, Registered, Options, Prepared, Inserted] = [Count(F) || F <- Counted],
+    Ask(erlang, trace_pattern, [{'"'_', '_', '_'"'}, false, [call_count, local]]),
+    Near = fun(A, B) -> abs(A / B - 1) < 0.06 end,
+    Share = (L1 - L0) / (All1 - All0),
+    io:format(standard_error, "# ~s: ~p requests, logger ~.3f, counts ~p~n",
+              [Scenario, Handled, Share, [Plugs, Fetched, Registered, Options, Prepared, Inserted]]),
+    [io:format("~s ~p~n", F) || F <-
+     [["requests", Near(Handled, 400 * 2.5)],
+      ["plugs", Near(Plugs, 1.38 * Handled)],
+      ["lookups", Near(Fetched + Registered, 3 * Handled)],
+      ["reads", Near(Fetched, 0.87 * (Fetched + Registered))],
+      ["writes", Near(Inserted, Registered)],
+      ["queried", case Scenario of
+           "healthy" -> Prepared =:= 0 andalso Near(Options, Registered);
+           _ -> Near(Prepared, Fetched) andalso Near(Options, Fetched + Registered)
+       end],
+      ["logger", case Scenario of
+           "sync" -> Share > 0.2 andalso Share < 0.5;
+           "debug" -> Share > 0.5;
+           _ -> Share < 0.05
+       end]]],
+    halt().'
+
+expected='requests true
+plugs true
+lookups true
+reads true
+writes true
+queried true
+logger true'
+
+ask() {
+    . "$work/env"
+    "$otp_sh" "$1" erl -noinput -hidden -name "asker@127.0.0.1" -start_epmd false \
+        -setcookie "$(cat "$BEAMTOP_DEMO_COOKIE_FILE")" -gateway_node "$BEAMTOP_DEMO_NODE" \
+        -gateway_scenario "$2" -eval "$questions"
+}
+
+does_what_it_says_on_OTP() {
+    "$demo" start -gateway scenario "$2" >"$work/env" || return 1
+    answer=$(ask "$1" "$2")
+    "$demo" stop || return 1
+    [ "$answer" = "$expected" ] || {
+        echo "$answer"
+        return 1
+    }
+}
+
+trap '"$demo" stop; rm -rf "$work"' EXIT
+trap 'exit 130' HUP INT TERM PIPE
+for otp in 23 25 27 29; do
+    scenarios=sync
+    [ "$otp" != 25 ] || scenarios='sync debug async healthy'
+    for scenario in $scenarios; do
+        if reason=$("$otp_sh" --root "$otp" 2>&1); then
+            BEAMTOP_DEMO_OTP=$otp
+            BEAMTOP_DEMO_DIR=$work/otp-$otp
+            export BEAMTOP_DEMO_OTP BEAMTOP_DEMO_DIR
+            run does_what_it_says_on_OTP "$otp" "$scenario"
+            [ -z "$reason" ] || rm -rf "${reason:?}$work"
+        else
+            skip "does_what_it_says_on_OTP_$otp" "$reason"
+        fi
+    done
+done
+finish
