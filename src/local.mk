@@ -140,6 +140,7 @@ src_libstore_a_SOURCES = \
 	src/store/calls_fields.c src/store/calls_internal.h src/store/calls_sink.c src/store/calls_text.c \
 	src/store/describe.c \
 	src/store/fields.c \
+	src/store/finding.c \
 	src/store/internal.h \
 	src/store/json.h \
 	src/store/number.c \
@@ -148,10 +149,17 @@ src_libstore_a_SOURCES = \
 	src/store/recorder_rows.c \
 	src/store/recording.c \
 	src/store/recording_internal.h \
+	src/store/recording_processes.c \
 	src/store/recording_schema.c \
 	src/store/recording_schema.h \
 	src/store/recording_sums.c \
 	src/store/report.c \
+	src/store/rules.c \
+	src/store/rules_calls.c \
+	src/store/rules_internal.h \
+	src/store/rules_memory.c \
+	src/store/rules_owners.c \
+	src/store/rules_system.c \
 	src/store/sink.c \
 	src/store/sink_csv.c \
 	src/store/sink_json.c \

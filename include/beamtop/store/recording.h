@@ -132,6 +132,23 @@ struct span_owner {
 /* Mean over the span, largest share first. by: "application", "module", "name", "label". */
 size_t recording_owners(struct recording *r, const char *by, int64_t from, int64_t to,
                         const struct span_owner **out);
+/* A process over a span: what is known at the ticks at which it was among the recorded ones. */
+struct span_process {
+    struct slice pid, name, application, initial_call, label, kind;
+    struct slice current_function; /* where it was most of the time; empty: nowhere mostly */
+    int64_t ticks;                 /* at which it was recorded */
+    double share, reductions_per_s; /* means over all ticks of the span */
+    double memory_bytes, memory_first, memory_last;
+    double queue_mean, queue_min, queue_max, queue_first, queue_last;
+    double queue_slope, queue_fit; /* messages a tick by the line that fits best, and how well (-1..1) */
+};
+/* How many processes came by in a span: many that were seen once mean churn. */
+struct span_turnover {
+    int64_t ticks, rows, pids, pids_seen_once;
+};
+/* At most 1000, largest share first. */
+size_t recording_processes(struct recording *r, int64_t from, int64_t to,
+                           const struct span_process **out, struct span_turnover *turnover);
 /* Calls of all windows of the span, summed by function. */
 size_t recording_calls(struct recording *r, int64_t from, int64_t to,
                        const struct recorded_call **out, struct recorded_window *sums);

@@ -1,0 +1,340 @@
+/* Rules over which functions are called how often: repositories, registries, pipelines. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules_internal.h"
+
+/* What the functions of a module, taken together, say of it. */
+struct module_calls {
+    struct slice name;
+    double reads, writes;     /* calls; of arities of one name the largest: one calls the other */
+    double get_one;           /* get/1 and its like: a lookup by a key alone */
+    struct slice hottest;     /* the read that is called most */
+    double hottest_calls;
+    double stages;            /* call/2: a stage of a pipeline */
+    double switches;          /* put_dynamic_repo/1 */
+    bool prepares, defaults, options; /* prepare_query/3, default_options/1, prepare_opts/2 */
+};
+
+struct modules {
+    struct module_calls *items;
+    size_t n;
+};
+
+static const char *const reads[] = {
+    "get", "get!", "get_by", "get_by!", "one", "one!", "all", "exists?", "aggregate", "stream", "reload",
+    "fetch", "fetch!", "lookup", "lookup_element", "find", "read", "member", "match", "match_object",
+    "select", "dirty_read", "index_read", "dirty_index_read", NULL,
+};
+static const char *const writes[] = {
+    "insert", "insert!", "insert_all", "insert_or_update", "insert_or_update!", "insert_new", "update",
+    "update!", "update_all", "update_counter", "update_element", "delete", "delete!", "delete_all",
+    "delete_object", "put", "write", "dirty_write", "dirty_delete", "dirty_update_counter", "store",
+    "set", "save", "register", "add", "create", "remove", NULL,
+};
+static const char *const lookups[] = {"get", "get!", "fetch", "fetch!", "lookup", "find", NULL};
+
+static bool one_of(struct slice text, const char *const *list)
+{
+    for (; *list; list++)
+        if (slice_is(text, *list))
+            return true;
+    return false;
+}
+
+static struct module_calls *module_of(struct modules *m, struct slice name)
+{
+    for (size_t i = 0; i < m->n; i++)
+        if (m->items[i].name.len == name.len && memcmp(m->items[i].name.s, name.s, name.len) == 0)
+            return &m->items[i];
+    struct module_calls *c = &m->items[m->n++];
+    *c = (struct module_calls){.name = name};
+    return c;
+}
+
+/* Whether a function of the same module and name, of another arity, is called more: this one is in it. */
+static bool within_another(const struct judge *j, size_t at)
+{
+    const struct recorded_call *c = &j->calls[at];
+    for (size_t i = 0; i < at; i++) /* most calls first */
+        if (j->calls[i].module.len == c->module.len && j->calls[i].function.len == c->function.len &&
+            memcmp(j->calls[i].module.s, c->module.s, c->module.len) == 0 &&
+            memcmp(j->calls[i].function.s, c->function.s, c->function.len) == 0)
+            return true;
+    return false;
+}
+
+static void add_call(const struct judge *j, struct module_calls *m, size_t at)
+{
+    const struct recorded_call *c = &j->calls[at];
+    double n = (double)c->calls;
+    m->prepares = m->prepares || (slice_is(c->function, "prepare_query") && c->arity == 3);
+    m->defaults = m->defaults || (slice_is(c->function, "default_options") && c->arity == 1);
+    m->options = m->options || (slice_is(c->function, "prepare_opts") && c->arity == 2);
+    m->stages += slice_is(c->function, "call") && c->arity == 2 ? n : 0;
+    m->switches += slice_is(c->function, "put_dynamic_repo") && c->arity == 1 ? n : 0;
+    m->get_one += c->arity == 1 && one_of(c->function, lookups) ? n : 0;
+    if (within_another(j, at))
+        return;
+    m->writes += one_of(c->function, writes) ? n : 0;
+    if (!one_of(c->function, reads))
+        return;
+    m->reads += n;
+    if (n > m->hottest_calls) {
+        m->hottest = c->function;
+        m->hottest_calls = n;
+    }
+}
+
+static struct modules modules_of(struct judge *j)
+{
+    struct modules m = {arena_alloc(&j->out->arena, (j->n_calls + 1) * sizeof *m.items), 0};
+    for (size_t i = 0; i < j->n_calls; i++)
+        add_call(j, module_of(&m, j->calls[i].module), i);
+    return m;
+}
+
+static double per_s(const struct judge *j, double calls)
+{
+    return j->sums.ns > 0 ? calls * 1e9 / (double)j->sums.ns : (double)NAN;
+}
+
+static bool is_repository(const struct module_calls *m)
+{
+    return m->prepares && (m->defaults || m->options);
+}
+
+/* Few writes, and a lookup by a key alone: what a registry does, and a table in memory would serve. */
+static bool is_lookup(const struct module_calls *m)
+{
+    return m->get_one > 0 && m->get_one >= m->reads / 2 && m->writes <= m->reads * 0.05;
+}
+
+/* ---- repositories */
+
+static const char *signature(struct judge *j, const struct module_calls *m)
+{
+    return judge_text(j, "prepare_query/3%s%s beside %s", m->defaults ? ", default_options/1" : "",
+                      m->options ? ", prepare_opts/2" : "", judge_slice(j, m->hottest));
+}
+
+static void find_lookup(struct judge *j, const struct module_calls *m)
+{
+    bool registry = is_lookup(m);
+    double rate = per_s(j, m->reads);
+    struct finding *f = judge_find(j, registry ? FINDING_ACT : FINDING_LOOK, judge_sure(j, rate, 100));
+    const char *name = judge_slice(j, m->name);
+    f->effort = EFFORT_SMALL;
+    f->title = judge_text(j, "%s is an Ecto repository: its %.0f lookups in a second are database round "
+                             "trips", name, rate);
+    f->action = judge_text(j, "Serve %s:%s from an ETS table with read_concurrency (or persistent_term), "
+                              "filled at start and written at each change; the database stays the source",
+                           name, judge_slice(j, m->hottest));
+    f->refute = judge_text(j, "A trace of %s that shows no query behind it (a cache in front of the "
+                              "repository), or data that changes between reads", name);
+    f->subject = name;
+    judge_evidence(j, f, "lookups", rate, "per_s", "%.0f reads in a second (%.0f in %.1f s)", rate, m->reads,
+                   (double)j->sums.ns / 1e9);
+    judge_evidence(j, f, "writes", per_s(j, m->writes), "per_s", "%.1f writes in a second",
+                   per_s(j, m->writes));
+    judge_evidence(j, f, "signature", NAN, "", "functions of a repository: %s", signature(j, m));
+    judge_evidence(j, f, "calls_share", m->reads / (double)j->sums.calls, "share",
+                   "%s of all counted calls", judge_percent(j, m->reads / (double)j->sums.calls));
+}
+
+void judge_repository(struct judge *j)
+{
+    struct modules m = modules_of(j);
+    size_t said = 0;
+    for (size_t i = 0; i < m.n && said < 5; i++) {
+        const struct module_calls *c = &m.items[i];
+        if (!is_repository(c) || per_s(j, c->reads) < 100 || c->writes > c->reads * 0.05)
+            continue;
+        said++;
+        find_lookup(j, c);
+    }
+}
+
+/* Reads and writes of the repositories that are no mere lookups; of all when there are no others. */
+static struct module_calls operations(const struct modules *m)
+{
+    struct module_calls all = {.reads = 0}, true_ones = {.reads = 0};
+    for (size_t i = 0; i < m->n; i++) {
+        const struct module_calls *c = &m->items[i];
+        if (!is_repository(c))
+            continue;
+        all.reads += c->reads;
+        all.writes += c->writes;
+        if (!is_lookup(c)) {
+            true_ones.reads += c->reads;
+            true_ones.writes += c->writes;
+        }
+    }
+    return true_ones.reads + true_ones.writes > 0 ? true_ones : all;
+}
+
+static void tell_ratio(struct judge *j, const char *what, double read, double written)
+{
+    double share = read / (read + written);
+    if (read + written < 100)
+        return;
+    struct finding *f = judge_find(j, FINDING_NOTE, judge_sure(j, read + written, 100));
+    f->title = judge_text(j, "%s of the operations on %s are reads", judge_percent(j, share), what);
+    f->action = share >= 0.8 ? "Reads lead: caching and read_concurrency pay, write tuning does not"
+                             : "Writes matter here: caches need care, write_concurrency and batching pay";
+    f->refute = "Another load: the ratio is that of the windows in which calls were counted";
+    f->subject = what;
+    judge_evidence(j, f, "read_share", share, "share", "%s reads, %s writes in the windows",
+                   judge_count(j, read), judge_count(j, written));
+    judge_evidence(j, f, "operations", per_s(j, read + written), "per_s", "%.0f in a second",
+                   per_s(j, read + written));
+}
+
+void judge_read_write(struct judge *j)
+{
+    struct modules m = modules_of(j);
+    struct module_calls repo = operations(&m);
+    tell_ratio(j, "repositories", repo.reads, repo.writes);
+    for (size_t i = 0; i < m.n; i++) {
+        if (slice_is(m.items[i].name, "ets"))
+            tell_ratio(j, "ETS tables", m.items[i].reads, m.items[i].writes);
+        if (slice_is(m.items[i].name, "mnesia"))
+            tell_ratio(j, "Mnesia tables", m.items[i].reads, m.items[i].writes);
+    }
+}
+
+/* ---- pipelines */
+
+#define STRUCTURAL 3.0 /* calls of stages an operation: no change of code makes it much less */
+#define EXCESSIVE 10.0
+
+void judge_overhead(struct judge *j)
+{
+    struct modules m = modules_of(j);
+    struct module_calls repo = operations(&m);
+    double stages = 0, done = repo.reads + repo.writes;
+    for (size_t i = 0; i < m.n; i++)
+        stages += is_repository(&m.items[i]) ? 0 : m.items[i].stages;
+    if (stages < 100)
+        return;
+    if (done < 100) {
+        judge_unknown(j, "pipelines were counted, but no operations of repositories to compare with");
+        return;
+    }
+    double ratio = stages / done;
+    bool look = ratio > EXCESSIVE;
+    struct finding *f = judge_find(j, look ? FINDING_LOOK : FINDING_NOTE,
+                                   look ? judge_sure(j, ratio, EXCESSIVE)
+                                        : judge_sure(j, EXCESSIVE, ratio));
+    f->effort = EFFORT_LARGE;
+    f->title = judge_text(j, "%.2f calls of pipeline stages an operation: %s", ratio,
+                          look ? "more than the work asks for"
+                               : ratio <= STRUCTURAL ? "structural, leave it alone"
+                                                     : "no reason to change it");
+    f->action = look ? "See which stages run for operations that do not need them, and leave them out there"
+                     : "Nothing: the stages are the structure of the program, and cost less than the data";
+    f->refute = "Own time of the stages (beamtop calls --time) that is a large share of the operation's";
+    judge_evidence(j, f, "calls_per_operation", ratio, "", "%s calls of stages (call/2), %s operations",
+                   judge_count(j, stages), judge_count(j, done));
+    for (size_t i = 0, said = 0; i < m.n && said < 3; i++) {
+        const struct module_calls *c = &m.items[i];
+        if (is_repository(c) || c->stages <= 0)
+            continue;
+        said++;
+        judge_evidence(j, f, "stage", c->stages / done, "", "%s: %.2f an operation",
+                       judge_slice(j, c->name), c->stages / done);
+    }
+}
+
+/* ---- hot reads */
+
+/* Modules whose get and lookup are of data that the caller holds, or that are told otherwise. */
+static const char *const libraries[] = {
+    "maps", "lists", "proplists", "dict", "orddict", "gb_trees", "gb_sets", "ets", "erlang", "mnesia",
+    "persistent_term", "application", "array", "digraph", "queue", "string", "binary", "json", "jsx",
+    "Elixir.Map", "Elixir.Keyword", "Elixir.Access", "Elixir.Enum", "Elixir.MapSet", "Elixir.List",
+    "Elixir.Process", "Elixir.String", "Elixir.Registry", "Elixir.Agent", "Elixir.Plug.Conn",
+    "'Elixir.Map'", "'Elixir.Keyword'", "'Elixir.Access'", "'Elixir.Enum'", "'Elixir.MapSet'",
+    "'Elixir.List'", "'Elixir.Process'", "'Elixir.String'", "'Elixir.Registry'", "'Elixir.Agent'",
+    "'Elixir.Plug.Conn'", NULL,
+};
+
+static double calls_of(const struct judge *j, const char *module, const char *function)
+{
+    double n = 0;
+    for (size_t i = 0; i < j->n_calls; i++)
+        if (slice_is(j->calls[i].module, module) && slice_is(j->calls[i].function, function))
+            n += (double)j->calls[i].calls;
+    return n;
+}
+
+static void find_hot(struct judge *j, const struct module_calls *m, double asks)
+{
+    bool process = asks >= 0.8 * m->reads;
+    double rate = per_s(j, m->reads);
+    struct finding *f = judge_find(j, process ? FINDING_LOOK : FINDING_NOTE, judge_sure(j, rate, 1000));
+    f->effort = EFFORT_SMALL;
+    f->title = judge_text(j, "%s is read %s times in a second and hardly ever written",
+                          judge_slice(j, m->name), judge_count(j, rate));
+    f->action = process ? "Each read asks a process: put the data into an ETS table with read_concurrency, "
+                          "or persistent_term when it changes less than once in a minute"
+                        : "When a read does more than look up a table in memory, keep the answer in ETS or "
+                          "persistent_term";
+    f->refute = "Answers that differ from call to call: then it is no lookup";
+    f->subject = judge_slice(j, m->name);
+    judge_evidence(j, f, "reads", rate, "per_s", "%s: %s calls in a second", judge_slice(j, m->hottest),
+                   judge_count(j, per_s(j, m->hottest_calls)));
+    judge_evidence(j, f, "writes", per_s(j, m->writes), "per_s", "%.1f writes in a second",
+                   per_s(j, m->writes));
+    if (process)
+        judge_evidence(j, f, "gen_server_calls", per_s(j, asks), "per_s",
+                       "%s calls of gen_server in a second", judge_count(j, per_s(j, asks)));
+}
+
+void judge_hot_reads(struct judge *j)
+{
+    struct modules m = modules_of(j);
+    double served = calls_of(j, "ets", "lookup") + calls_of(j, "ets", "lookup_element") +
+                    calls_of(j, "persistent_term", "get");
+    double asks = calls_of(j, "gen_server", "call");
+    size_t said = 0;
+    for (size_t i = 0; i < m.n && said < 3; i++) {
+        const struct module_calls *c = &m.items[i];
+        if (per_s(j, c->reads) < 1000 || c->reads < 0.02 * (double)j->sums.calls ||
+            c->writes > 0.01 * c->reads || is_repository(c) || one_of(c->name, libraries) ||
+            served >= 0.8 * c->reads)
+            continue;
+        said++;
+        find_hot(j, c, asks);
+    }
+}
+
+/* ---- dynamic repositories */
+
+void judge_dynamic_repo(struct judge *j)
+{
+    struct modules m = modules_of(j);
+    struct module_calls repo = operations(&m);
+    double switches = 0, done = repo.reads + repo.writes;
+    const struct module_calls *most = NULL;
+    for (size_t i = 0; i < m.n; i++) {
+        switches += m.items[i].switches;
+        if (m.items[i].switches > (most ? most->switches : 0))
+            most = &m.items[i];
+    }
+    if (!most || per_s(j, switches) < 100 || switches < 0.2 * done)
+        return;
+    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, per_s(j, switches), 100));
+    f->effort = EFFORT_SMALL;
+    f->title = judge_text(j, "The repository is switched %.0f times in a second", per_s(j, switches));
+    f->action = "Switch once for each process or request (put_dynamic_repo/1 at its start), or use a module "
+                "for each database; two switches around each query are what a wrapper does";
+    f->refute = "Requests of one operation each for different tenants: then each needs its switch";
+    f->subject = judge_slice(j, most->name);
+    judge_evidence(j, f, "switches", per_s(j, switches), "per_s", "%s:put_dynamic_repo/1: %.0f calls in a "
+                   "second", judge_slice(j, most->name), per_s(j, most->switches));
+    if (done > 0)
+        judge_evidence(j, f, "switches_per_operation", switches / done, "", "%.2f switches an operation",
+                       switches / done);
+}

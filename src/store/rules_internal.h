@@ -1,0 +1,103 @@
+/* What judge functions are given, and what they say. A judge that has the numbers and sees nothing says nothing. */
+#ifndef BEAMTOP_STORE_RULES_INTERNAL_H
+#define BEAMTOP_STORE_RULES_INTERNAL_H
+
+#include <jansson.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/store/finding.h"
+
+enum owner_sort { BY_APPLICATION, BY_MODULE, BY_NAME, BY_LABEL, OWNER_SORTS };
+
+/* What must have been recorded; a judge is not asked before it is there. */
+enum rule_needs {
+    NEEDS_SYSTEM = 1 << 0,
+    NEEDS_OWNERS = 1 << 1,    /* with shares: two ticks of a scan */
+    NEEDS_PROCESSES = 1 << 2,
+    NEEDS_CALLS = 1 << 3,
+    NEEDS_LIMITS = 1 << 4,    /* the fact `limits` */
+};
+
+struct owner_list {
+    const struct span_owner *items;
+    size_t n;
+};
+
+struct judge {
+    struct recording *recording;
+    int64_t from, to;
+    struct findings *out;
+    const struct rule *rule;
+    struct owner_list owners[OWNER_SORTS];
+    const struct span_process *processes;
+    size_t n_processes;
+    struct span_turnover turnover;
+    const struct recorded_call *calls;
+    size_t n_calls;
+    struct recorded_window sums;
+    json_t *limits;      /* NULL: not recorded */
+    double schedulers;   /* online; NaN unknown */
+    double duration_s;
+    int64_t ticks;       /* that have the node's numbers */
+    bool said;           /* this rule has a finding, or why it is not known */
+};
+
+struct rule {
+    struct rule_info info;
+    unsigned needs;
+    void (*judge)(struct judge *j);
+};
+
+/* The finding is the judge's to fill in; titles and texts by judge_text. sure: 0..1. */
+struct finding *judge_find(struct judge *j, enum finding_severity severity, double sure);
+void judge_unknown(struct judge *j, const char *fmt, ...) ATTR_PRINTF(2, 3);
+const char *judge_text(struct judge *j, const char *fmt, ...) ATTR_PRINTF(2, 3);
+void judge_evidence(struct judge *j, struct finding *f, const char *key, double value,
+                    const char *unit, const char *fmt, ...) ATTR_PRINTF(6, 7);
+/* How sure: by how far value is above limit (both > 0), and by how many ticks there are. */
+double judge_sure(const struct judge *j, double value, double limit);
+struct span_stats judge_stats(const struct judge *j, const char *system_key);
+/* A fact as JSON, the caller's to decref; NULL (and said to be not known) when it is not there. */
+json_t *judge_fact(struct judge *j, const char *key);
+double judge_limit(const struct judge *j, const char *key); /* of `limits`; NaN unknown */
+/* The name by which people know a process: registered, label, initial call, pid. */
+struct slice judge_process_name(const struct span_process *p);
+const char *judge_slice(struct judge *j, struct slice text);
+bool slice_is(struct slice text, const char *s);
+bool slice_begins(struct slice text, const char *s);
+bool slice_has(struct slice text, const char *s);
+/* Numbers of a JSON object; NaN where there is none. Texts: "" where there is none. */
+double fact_number(const json_t *object, const char *key);
+const char *fact_text(const json_t *object, const char *key);
+/* "31.0 %", "1.3 GiB", "1.2k": of the findings' arena. */
+const char *judge_percent(struct judge *j, double share);
+const char *judge_bytes(struct judge *j, double bytes);
+const char *judge_count(struct judge *j, double n);
+
+/* rules_system.c */
+void judge_contention(struct judge *j);
+void judge_headroom(struct judge *j);
+void judge_one_scheduler(struct judge *j);
+void judge_memory_growth(struct judge *j);
+void judge_carriers(struct judge *j);
+void judge_near_limit(struct judge *j);
+void judge_busy_distribution(struct judge *j);
+void judge_gc(struct judge *j);
+void judge_binaries(struct judge *j);
+/* rules_owners.c */
+void judge_logger(struct judge *j);
+void judge_mailbox(struct judge *j);
+void judge_serialised(struct judge *j);
+void judge_churn(struct judge *j);
+void judge_code_server(struct judge *j);
+/* rules_calls.c */
+void judge_repository(struct judge *j);
+void judge_read_write(struct judge *j);
+void judge_overhead(struct judge *j);
+void judge_hot_reads(struct judge *j);
+void judge_dynamic_repo(struct judge *j);
+
+extern const struct rule rule_rows[];
+extern const size_t rule_rows_len;
+
+#endif
