@@ -144,6 +144,11 @@ src_libstore_a_SOURCES = \
 	src/store/internal.h \
 	src/store/json.h \
 	src/store/number.c \
+	src/store/paper.c \
+	src/store/paper.h \
+	src/store/paper_html.c \
+	src/store/paper_markdown.c \
+	src/store/paper_text.c \
 	src/store/recorder.c src/store/recorder_facts.c \
 	src/store/recorder_internal.h \
 	src/store/recorder_rows.c \
@@ -166,6 +171,11 @@ src_libstore_a_SOURCES = \
 	src/store/sink_text.c \
 	src/store/sqlite.c \
 	src/store/sqlite.h \
+	src/store/summary.c \
+	src/store/summary_internal.h \
+	src/store/summary_json.c \
+	src/store/summary_many.c \
+	src/store/summary_one.c \
 	src/store/trace_fields.c \
 	src/store/trace_json.c \
 	src/store/trace_line.c \

@@ -1,0 +1,158 @@
+/* A report as one HTML file: style and charts within, no script, nothing from the network. */
+#include <string.h>
+
+#include "beamtop/base/text.h"
+#include "paper.h"
+
+#define CHART_WIDTH 720.0
+#define CHART_HEIGHT 140.0
+
+static const char head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+    "'unsafe-inline'\"/>\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>";
+static const char style[] =
+    "</title>\n<style>\n"
+    ":root{--ink:#1c2128;--faint:#59636e;--line:#d1d9e0;--paper:#fff;--band:#f6f8fa;--mark:#0969da;"
+    "--act:#b3261e;--look:#8a5a00;--note:#3d6b35}\n"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--faint:#9198a1;--line:#3d444d;"
+    "--paper:#0d1117;--band:#151b23;--mark:#4493f8;--act:#ff8f86;--look:#e3b341;--note:#7ec46c}}\n"
+    "body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);"
+    "max-width:60rem;margin:2rem auto;padding:0 1rem}\n"
+    "h1{font-size:1.6rem}h2{font-size:1.2rem;border-bottom:1px solid var(--line);margin-top:2rem}\n"
+    "h3{font-size:1rem;margin:1.4rem 0 .2rem}\n"
+    ".scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}\n"
+    "th,td{padding:.2rem .8rem .2rem 0;text-align:left;vertical-align:top}\n"
+    "th{color:var(--faint);font-weight:600}tr+tr td{border-top:1px solid var(--line)}\n"
+    ".r{text-align:right}td{overflow-wrap:anywhere;min-width:4rem}\n"
+    ".aside{color:var(--faint);margin:.1rem 0}\n"
+    ".word{font-size:.8rem;padding:.05rem .45rem;border-radius:.6rem;border:1px solid;"
+    "margin-right:.5rem}.act{color:var(--act)}.look{color:var(--look)}.note{color:var(--note)}\n"
+    "figure{margin:1rem 0}figcaption{color:var(--faint)}svg{width:100%;height:auto;display:block}\n"
+    "svg .area{fill:var(--mark);opacity:.18}svg .curve{fill:none;stroke:var(--mark);stroke-width:1.5}\n"
+    "svg .rule{stroke:var(--line)}svg text{fill:var(--faint);font:11px system-ui,sans-serif}\n"
+    "</style>\n</head>\n<body>\n";
+
+static void put_escaped(struct buf *out, const char *s)
+{
+    static const struct {
+        char c;
+        const char *name;
+    } names[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
+    struct buf safe;
+    buf_init(&safe, 0);
+    text_put_safe(&safe, s, strlen(s), false);
+    for (size_t i = 0; i < safe.len; i++) {
+        const char *name = NULL;
+        for (size_t k = 0; k < ARRAY_LEN(names); k++)
+            if (names[k].c == (char)safe.data[i])
+                name = names[k].name;
+        if (name)
+            buf_puts(out, name);
+        else
+            buf_put_u8(out, safe.data[i]);
+    }
+    buf_clear(&safe);
+}
+
+static void put_element(struct buf *out, const char *open, const char *text, const char *close)
+{
+    buf_puts(out, open);
+    put_escaped(out, text);
+    buf_puts(out, close);
+}
+
+static void put_table(struct buf *out, const struct block *b)
+{
+    buf_puts(out, "<div class=\"scroll\"><table>\n<thead><tr>");
+    for (size_t i = 0; i < b->columns; i++)
+        put_element(out, b->align[i] == 'r' ? "<th class=\"r\">" : "<th>", b->titles[i], "</th>");
+    buf_puts(out, "</tr></thead>\n<tbody>\n");
+    for (const struct paper_row *r = b->rows; r; r = r->next) {
+        buf_puts(out, "<tr>");
+        for (size_t i = 0; i < b->columns; i++)
+            put_element(out, b->align[i] == 'r' ? "<td class=\"r\">" : "<td>", r->cells[i], "</td>");
+        buf_puts(out, "</tr>\n");
+    }
+    buf_puts(out, "</tbody></table></div>\n");
+}
+
+/* The points of the curve, left to right. */
+static void put_points(struct buf *out, const struct block *b)
+{
+    for (size_t i = 0; i < b->n_values; i++) {
+        double part = b->top > 0 ? b->values[i] / b->top : 0;
+        double x = b->n_values > 1 ? CHART_WIDTH * (double)i / (double)(b->n_values - 1) : 0;
+        buf_printf(out, "%.1f,%.1f ", x, 20 + (CHART_HEIGHT - 40) * (1 - part));
+    }
+}
+
+static void put_chart(struct buf *out, const struct block *b)
+{
+    double bottom = CHART_HEIGHT - 20;
+    put_element(out, "<figure><figcaption>", b->text, ": ");
+    put_element(out, "", b->aside, "</figcaption>\n");
+    buf_printf(out, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\">",
+               CHART_WIDTH, CHART_HEIGHT);
+    put_element(out, "<title>", b->text, "</title>\n");
+    buf_printf(out, "<line class=\"rule\" x1=\"0\" y1=\"20\" x2=\"%.0f\" y2=\"20\"/>"
+                    "<line class=\"rule\" x1=\"0\" y1=\"%.0f\" x2=\"%.0f\" y2=\"%.0f\"/>\n",
+               CHART_WIDTH, bottom, CHART_WIDTH, bottom);
+    buf_printf(out, "<polygon class=\"area\" points=\"0,%.0f ", bottom);
+    put_points(out, b);
+    buf_printf(out, "%.0f,%.0f\"/>\n<polyline class=\"curve\" points=\"",
+               b->n_values > 1 ? CHART_WIDTH : 0, bottom);
+    put_points(out, b);
+    put_element(out, "\"/>\n<text x=\"0\" y=\"14\">", b->high, "</text>");
+    buf_printf(out, "<text x=\"0\" y=\"%.0f\">", CHART_HEIGHT - 6);
+    put_element(out, "", b->low, "</text></svg></figure>\n");
+}
+
+static void put_finding(struct buf *out, const struct block *b)
+{
+    buf_printf(out, "<h3><span class=\"word %s\">%s</span>", b->word, b->word);
+    put_element(out, "", b->text, "</h3>\n");
+    put_element(out, "<p class=\"aside\">", b->aside, "</p>\n");
+}
+
+static void put_block(struct buf *out, const struct block *b)
+{
+    switch (b->kind) {
+    case BLOCK_HEADING:
+        buf_printf(out, "<h%d>", b->level);
+        put_escaped(out, b->text);
+        buf_printf(out, "</h%d>\n", b->level);
+        break;
+    case BLOCK_TEXT:
+        put_element(out, "<p>", b->text, "</p>\n");
+        break;
+    case BLOCK_ITEM:
+        put_element(out, "<li>", b->text, "</li>\n");
+        break;
+    case BLOCK_TABLE:
+        put_table(out, b);
+        break;
+    case BLOCK_CHART:
+        put_chart(out, b);
+        break;
+    case BLOCK_FINDING:
+        put_finding(out, b);
+        break;
+    }
+}
+
+void paper_put_html(struct buf *out, const struct paper *p)
+{
+    enum block_kind before = BLOCK_TEXT;
+    put_element(out, head, p->title, style);
+    for (const struct block *b = p->first; b; b = b->next) {
+        if (b->kind == BLOCK_ITEM && before != BLOCK_ITEM)
+            buf_puts(out, "<ul>\n");
+        if (b->kind != BLOCK_ITEM && before == BLOCK_ITEM)
+            buf_puts(out, "</ul>\n");
+        put_block(out, b);
+        before = b->kind;
+    }
+    buf_puts(out, before == BLOCK_ITEM ? "</ul>\n</body>\n</html>\n" : "</body>\n</html>\n");
+}

@@ -1,0 +1,191 @@
+/* A report as text for a terminal or a mail. */
+#include <math.h>
+#include <string.h>
+
+#include "beamtop/base/text.h"
+#include "paper.h"
+
+struct page {
+    struct buf *out;
+    size_t columns;
+    bool ascii;
+};
+
+static void spaces(struct buf *out, size_t n)
+{
+    while (n-- > 0)
+        buf_put_u8(out, ' ');
+}
+
+static void put_safe(const struct page *p, const char *s, size_t len)
+{
+    text_put_safe(p->out, s, len, p->ascii);
+}
+
+/* Words in lines; the first begins at column `at`, the others are indented. */
+static void put_wrapped(const struct page *p, const char *s, size_t at, size_t indent)
+{
+    size_t column = at;
+    for (bool first = true; *s; first = false) {
+        size_t len = strcspn(s, " "), width = text_width(s, len);
+        if (!first && column + 1 + width > p->columns) {
+            buf_puts(p->out, "\n");
+            spaces(p->out, indent);
+            column = indent;
+        } else if (!first) {
+            buf_puts(p->out, " ");
+            column++;
+        }
+        put_safe(p, s, len);
+        column += width;
+        s += len;
+        s += strspn(s, " ");
+    }
+    buf_puts(p->out, "\n");
+}
+
+/* ---- tables */
+
+static void measure(const struct block *b, size_t *widths)
+{
+    for (size_t i = 0; i < b->columns; i++) {
+        widths[i] = text_width(b->titles[i], strlen(b->titles[i]));
+        for (const struct paper_row *r = b->rows; r; r = r->next) {
+            size_t width = text_width(r->cells[i], strlen(r->cells[i]));
+            widths[i] = width > widths[i] ? width : widths[i];
+        }
+    }
+}
+
+/* Takes columns from the widest until the table fits. */
+static void fit(const struct block *b, size_t *widths, size_t columns)
+{
+    for (;;) {
+        size_t sum = 2 * (b->columns - 1), widest = 0;
+        for (size_t i = 0; i < b->columns; i++) {
+            sum += widths[i];
+            widest = widths[i] > widths[widest] ? i : widest;
+        }
+        if (sum <= columns || widths[widest] <= 8)
+            return;
+        size_t less = sum - columns, most = widths[widest] - 8;
+        widths[widest] -= less < most ? 1 : most;
+    }
+}
+
+static void put_cell(const struct page *p, const char *s, size_t width, char align, bool last)
+{
+    size_t shown = text_width(s, strlen(s)), len = strlen(s);
+    bool cut = shown > width;
+    if (cut)
+        len = text_prefix(s, len, width - (p->ascii ? 3 : 1), &shown);
+    size_t pad = width - shown - (cut ? (p->ascii ? 3 : 1) : 0);
+    if (align == 'r')
+        spaces(p->out, pad);
+    put_safe(p, s, len);
+    if (cut)
+        buf_puts(p->out, p->ascii ? "..." : "…");
+    if (align != 'r' && !last)
+        spaces(p->out, pad);
+}
+
+static void put_cells(const struct page *p, const struct block *b, const char *const *cells,
+                      const size_t *widths)
+{
+    buf_puts(p->out, "  ");
+    for (size_t i = 0; i < b->columns; i++) {
+        if (i > 0)
+            buf_puts(p->out, "  ");
+        put_cell(p, cells[i], widths[i], b->align[i], i + 1 == b->columns);
+    }
+    buf_puts(p->out, "\n");
+}
+
+static void put_table(const struct page *p, const struct block *b)
+{
+    size_t widths[PAPER_COLUMNS];
+    measure(b, widths);
+    fit(b, widths, p->columns - 2);
+    put_cells(p, b, b->titles, widths);
+    for (const struct paper_row *r = b->rows; r; r = r->next)
+        put_cells(p, b, r->cells, widths);
+}
+
+/* ---- charts: a line of blocks */
+
+static void put_chart(const struct page *p, const struct block *b)
+{
+    static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    static const char plain[] = "_.-:=+*#";
+    size_t room = p->columns > 62 ? p->columns - 42 : 20;
+    size_t n = b->n_values < room ? b->n_values : room;
+    buf_puts(p->out, "  ");
+    put_cell(p, b->text, 16, 'l', false);
+    buf_puts(p->out, " ");
+    for (size_t i = 0; i < n; i++) {
+        size_t begin = i * b->n_values / n, end = (i + 1) * b->n_values / n;
+        double sum = 0;
+        for (size_t k = begin; k < end; k++)
+            sum += b->values[k];
+        double part = b->top > 0 ? sum / (double)(end - begin) / b->top : 0;
+        int level = part <= 0 ? 0 : part >= 1 ? 7 : (int)(part * 8);
+        if (p->ascii)
+            buf_put_u8(p->out, (uint8_t)plain[level]);
+        else
+            buf_puts(p->out, bars[level]);
+    }
+    buf_puts(p->out, "  ");
+    put_safe(p, b->aside, strlen(b->aside));
+    buf_puts(p->out, "\n");
+}
+
+/* ---- the whole */
+
+static void put_heading(const struct page *p, const struct block *b)
+{
+    size_t width = text_width(b->text, strlen(b->text));
+    buf_puts(p->out, p->out->len > 0 ? "\n" : "");
+    put_safe(p, b->text, strlen(b->text));
+    buf_puts(p->out, "\n");
+    for (size_t i = 0; b->level < 3 && i < width; i++)
+        buf_puts(p->out, b->level == 1 ? "=" : "-");
+    buf_puts(p->out, b->level < 3 ? "\n" : "");
+}
+
+static void put_finding(const struct page *p, const struct block *b)
+{
+    size_t len = strlen(b->word);
+    buf_puts(p->out, "\n");
+    buf_printf(p->out, "[%s] ", b->word);
+    put_wrapped(p, b->text, len + 3, len + 3);
+    spaces(p->out, len + 3);
+    put_wrapped(p, b->aside, len + 3, len + 3);
+}
+
+void paper_put_text(struct buf *out, const struct paper *paper, int columns, bool ascii)
+{
+    const struct page p = {out, columns >= 40 ? (size_t)columns : 100, ascii};
+    for (const struct block *b = paper->first; b; b = b->next) {
+        switch (b->kind) {
+        case BLOCK_HEADING:
+            put_heading(&p, b);
+            break;
+        case BLOCK_TEXT:
+            put_wrapped(&p, b->text, 0, 0);
+            break;
+        case BLOCK_ITEM:
+            buf_puts(out, "  - ");
+            put_wrapped(&p, b->text, 4, 4);
+            break;
+        case BLOCK_TABLE:
+            put_table(&p, b);
+            break;
+        case BLOCK_CHART:
+            put_chart(&p, b);
+            break;
+        case BLOCK_FINDING:
+            put_finding(&p, b);
+            break;
+        }
+    }
+}

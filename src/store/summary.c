@@ -1,0 +1,218 @@
+#include "summary_internal.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "beamtop/base/text.h"
+
+const struct metric summary_metrics[METRICS] = {
+    {"memory_total_bytes", "memory", COLUMN_BYTES, true},
+    {"memory_processes_bytes", "of processes", COLUMN_BYTES, false},
+    {"memory_binary_bytes", "of shared binaries", COLUMN_BYTES, false},
+    {"memory_ets_bytes", "of ETS tables", COLUMN_BYTES, false},
+    {"rss_bytes", "resident", COLUMN_BYTES, false},
+    {"run_queue", "run queue", COLUMN_COUNT, true},
+    {"run_queue_dirty_cpu", "run queue, dirty CPU", COLUMN_COUNT, false},
+    {"run_queue_dirty_io", "run queue, dirty I/O", COLUMN_COUNT, false},
+    {"scheduler_use", "schedulers in use", COLUMN_SHARE, true},
+    {"reductions_per_s", "reductions/s", COLUMN_RATE, true},
+    {"gcs_per_s", "collections/s", COLUMN_RATE, false},
+    {"in_bytes_per_s", "bytes in/s", COLUMN_BYTES, false},
+    {"out_bytes_per_s", "bytes out/s", COLUMN_BYTES, false},
+    {"processes", "processes", COLUMN_COUNT, true},
+    {"ports", "ports", COLUMN_COUNT, false},
+};
+
+const char *const summary_owner_keys[OWNER_KINDS] = {"application", "module", "name", "label"};
+
+/* ---- taking */
+
+/* What a recording hands out is borrowed until the next question: kept for as long as the session. */
+static struct slice keep(struct session *s, struct slice text)
+{
+    return (struct slice){arena_strndup(&s->arena, text.len > 0 ? text.s : "", text.len), text.len};
+}
+
+static void take_owners(struct session *s, struct recording *r, int kind)
+{
+    const struct span_owner *from;
+    size_t n = recording_owners(r, summary_owner_keys[kind], s->source->from, s->source->to, &from);
+    struct span_owner *to = arena_alloc(&s->arena, (n + 1) * sizeof *to);
+    for (size_t i = 0; i < n; i++) {
+        to[i] = from[i];
+        to[i].owner = keep(s, from[i].owner);
+        to[i].kind = keep(s, from[i].kind);
+    }
+    s->owners[kind] = to;
+    s->n_owners[kind] = n;
+}
+
+static void take_calls(struct session *s, struct recording *r)
+{
+    const struct recorded_call *from;
+    size_t n = recording_calls(r, s->source->from, s->source->to, &from, &s->sums);
+    struct recorded_call *to = arena_alloc(&s->arena, (n + 1) * sizeof *to);
+    for (size_t i = 0; i < n; i++) {
+        to[i] = from[i];
+        to[i].module = keep(s, from[i].module);
+        to[i].function = keep(s, from[i].function);
+    }
+    s->calls = to;
+    s->n_calls = n;
+}
+
+static void take_marks(struct session *s, struct recording *r)
+{
+    const struct recording_mark *from;
+    size_t n = recording_marks(r, &from);
+    struct recording_mark *to = arena_alloc(&s->arena, (n + 1) * sizeof *to);
+    for (size_t i = 0; i < n; i++)
+        if (from[i].wall_us >= s->first_us && from[i].wall_us <= s->last_us)
+            to[s->n_marks++] = (struct recording_mark){from[i].wall_us,
+                                                       arena_strdup(&s->arena, from[i].text)};
+    s->marks = to;
+}
+
+int session_take(struct session *s, const struct summary_source *source, struct error *err)
+{
+    struct recording *r = source->recording;
+    memset(s, 0, sizeof *s);
+    arena_init(&s->arena);
+    arena_init(&s->findings.arena);
+    s->source = source;
+    s->info = recording_info(r);
+    s->first_us = recording_tick_wall_us(r, source->from);
+    s->last_us = recording_tick_wall_us(r, source->to);
+    s->first_us = s->first_us < 0 ? s->info->first_us : s->first_us;
+    s->last_us = s->last_us < 0 ? s->info->last_us : s->last_us;
+    s->duration_s = s->last_us >= s->first_us && s->first_us >= 0
+                        ? (double)(s->last_us - s->first_us) / 1e6 : (double)NAN;
+    for (int i = 0; i < METRICS; i++) {
+        if (recording_stats(r, summary_metrics[i].key, source->from, source->to, &s->stats[i], err) != 0)
+            return (int)err->code;
+        s->ticks = s->stats[i].n > s->ticks ? s->stats[i].n : s->ticks;
+    }
+    for (int i = 0; i < OWNER_KINDS; i++)
+        take_owners(s, r, i);
+    take_calls(s, r);
+    take_marks(s, r);
+    return findings_find(&s->findings, r, source->from, source->to, err);
+}
+
+void session_clear(struct session *s)
+{
+    findings_clear(&s->findings);
+    arena_clear(&s->arena);
+}
+
+/* ---- comparing */
+
+struct change change_of(double before, double spread_before, double n_before, double after,
+                        double spread_after, double n_after)
+{
+    struct change c = {.before = before, .after = after, .noise = NAN};
+    double one = spread_before * spread_before / n_before;
+    double other = spread_after * spread_after / n_after;
+    c.known = n_before >= 3 && n_after >= 3 && !isnan(one + other + before + after);
+    if (!c.known)
+        return c;
+    double difference = fabs(after - before);
+    c.noise = 3 * sqrt(one + other);
+    c.real = difference > c.noise && difference > 0.01 * fmax(fabs(before), fabs(after));
+    return c;
+}
+
+/* ---- words */
+
+const char *severity_word(enum finding_severity severity)
+{
+    static const char *const words[] = {[FINDING_NOTE] = "note", [FINDING_LOOK] = "look",
+                                        [FINDING_ACT] = "act"};
+    return words[severity];
+}
+
+const char *effort_word(enum finding_effort effort)
+{
+    static const char *const words[] = {[EFFORT_SETTING] = "a setting", [EFFORT_SMALL] = "small",
+                                        [EFFORT_LARGE] = "large"};
+    return words[effort];
+}
+
+const char *number_text(struct arena *a, enum column_type type, double v)
+{
+    char out[64];
+    if (isnan(v))
+        return "–";
+    if (type == COLUMN_BYTES)
+        return arena_strdup(a, text_bytes(out, sizeof out, v));
+    if (type == COLUMN_SHARE)
+        return arena_strdup(a, text_percent(out, sizeof out, v));
+    if (type == COLUMN_SECONDS)
+        return arena_strdup(a, text_duration(out, sizeof out, v));
+    if (fabs(v) < 100 && v != floor(v))
+        return arena_printf(a, "%.2f", v);
+    return arena_strdup(a, text_count(out, sizeof out, v));
+}
+
+const char *slice_text(struct arena *a, struct slice s)
+{
+    return arena_strndup(a, s.len > 0 ? s.s : "", s.len);
+}
+
+const char *time_text(struct arena *a, int64_t wall_us)
+{
+    time_t seconds = (time_t)(wall_us / 1000000);
+    struct tm tm;
+    char out[64];
+    if (wall_us < 0 || !gmtime_r(&seconds, &tm) ||
+        strftime(out, sizeof out, "%Y-%m-%d %H:%M:%S UTC", &tm) == 0)
+        return "–";
+    return arena_strdup(a, out);
+}
+
+const char *call_text(struct arena *a, const struct recorded_call *c)
+{
+    return arena_printf(a, "%s:%s/%lld", slice_text(a, c->module), slice_text(a, c->function),
+                        (long long)c->arity);
+}
+
+/* ---- writing */
+
+static void put_paper(struct buf *out, const struct paper *p, const struct summary_options *o)
+{
+    if (o->format == SUMMARY_HTML)
+        paper_put_html(out, p);
+    else if (o->format == SUMMARY_MARKDOWN)
+        paper_put_markdown(out, p);
+    else
+        paper_put_text(out, p, o->columns, o->ascii);
+}
+
+int summary_write(struct buf *out, const struct summary_source *sources, size_t n,
+                  const struct summary_options *options, struct error *err)
+{
+    struct session sessions[SESSIONS_MOST];
+    struct paper paper;
+    size_t taken = 0;
+    if (n == 0 || n > SESSIONS_MOST)
+        return error_set(err, ERR_USAGE, "a report is of 1 to %d recordings", SESSIONS_MOST);
+    while (taken < n && err->code == ERR_NONE) {
+        (void)session_take(&sessions[taken], &sources[taken], err);
+        taken++;
+    }
+    paper_init(&paper);
+    if (err->code == ERR_NONE && options->format == SUMMARY_JSON) {
+        summary_json(out, sessions, n, options);
+    } else if (err->code == ERR_NONE) {
+        if (n == 1)
+            summary_one(&paper, &sessions[0], options);
+        else
+            summary_many(&paper, sessions, n, options);
+        put_paper(out, &paper, options);
+    }
+    paper_clear(&paper);
+    while (taken > 0)
+        session_clear(&sessions[--taken]);
+    return (int)err->code;
+}

@@ -1,0 +1,70 @@
+/* What the files of reports share: all that is asked of a recording, taken once. */
+#ifndef BEAMTOP_STORE_SUMMARY_INTERNAL_H
+#define BEAMTOP_STORE_SUMMARY_INTERNAL_H
+
+#include <jansson.h>
+
+#include "beamtop/model/column.h"
+#include "beamtop/store/finding.h"
+#include "beamtop/store/summary.h"
+#include "paper.h"
+
+#define SESSIONS_MOST 14 /* columns of a comparison */
+#define OWNER_KINDS 4    /* application, module, name, label */
+
+/* A number of the node that reports tell. */
+struct metric {
+    const char *key, *title;
+    enum column_type type;
+    bool chart;
+};
+extern const struct metric summary_metrics[];
+#define METRICS 15
+
+struct session {
+    const struct summary_source *source;
+    const struct recording_info *info;
+    struct arena arena;
+    int64_t first_us, last_us; /* of the span; -1 unknown */
+    double duration_s;
+    int64_t ticks;
+    struct span_stats stats[METRICS];
+    const struct span_owner *owners[OWNER_KINDS];
+    size_t n_owners[OWNER_KINDS];
+    const struct recorded_call *calls;
+    size_t n_calls;
+    struct recorded_window sums;
+    const struct recording_mark *marks;
+    size_t n_marks;
+    struct findings findings;
+};
+
+extern const char *const summary_owner_keys[OWNER_KINDS];
+
+int session_take(struct session *s, const struct summary_source *source, struct error *err);
+void session_clear(struct session *s);
+
+/* Whether two means differ by more than ticks vary. Noise: three standard errors of the difference. */
+struct change {
+    double before, after, noise;
+    bool known; /* enough ticks on both sides */
+    bool real;  /* more than noise, and more than one percent */
+};
+struct change change_of(double before, double spread_before, double n_before, double after,
+                        double spread_after, double n_after);
+
+void summary_one(struct paper *p, const struct session *s, const struct summary_options *o);
+void summary_many(struct paper *p, const struct session *s, size_t n,
+                  const struct summary_options *o);
+void summary_json(struct buf *out, const struct session *s, size_t n,
+                  const struct summary_options *o);
+
+const char *severity_word(enum finding_severity severity); /* "act" */
+const char *effort_word(enum finding_effort effort);       /* "a setting" */
+/* For people, of the paper's arena; a dash when unknown. */
+const char *number_text(struct arena *a, enum column_type type, double v);
+const char *slice_text(struct arena *a, struct slice s);
+const char *time_text(struct arena *a, int64_t wall_us);
+const char *call_text(struct arena *a, const struct recorded_call *c); /* m:f/a */
+
+#endif
