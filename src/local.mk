@@ -139,6 +139,7 @@ noinst_LIBRARIES += src/libstore.a
 src_libstore_a_SOURCES = \
 	src/store/calls_fields.c src/store/calls_internal.h src/store/calls_sink.c src/store/calls_text.c \
 	src/store/describe.c \
+	src/store/export.c \
 	src/store/fields.c \
 	src/store/finding.c \
 	src/store/internal.h \
@@ -174,6 +175,7 @@ src_libstore_a_SOURCES = \
 	src/store/summary.c \
 	src/store/summary_internal.h \
 	src/store/summary_json.c \
+	src/store/summary_limit.c \
 	src/store/summary_many.c \
 	src/store/summary_one.c \
 	src/store/trace_fields.c \
@@ -289,6 +291,7 @@ src_beamtop_SOURCES = \
 	src/app/mistake.c src/app/mistake.h \
 	src/app/nodes.c src/app/nodes.h \
 	src/app/record_command.c \
+	src/app/report_command.c \
 	src/app/settings.c src/app/settings.h \
 	src/app/target.c src/app/target.h \
 	src/app/trace_print.c src/app/trace_print.h \

@@ -163,6 +163,8 @@ static enum calls_format format_of(enum cli_format format)
     case FORMAT_ANSI:
     case FORMAT_HTML:
     case FORMAT_SVG:
+    case FORMAT_MARKDOWN:
+    case FORMAT_OPENMETRICS:
         break;
     }
     return CALLS_TEXT;

@@ -55,6 +55,8 @@ static int choose_format(const struct cli_options *o, enum capture_format *out,
     case FORMAT_JSON:
     case FORMAT_CSV:
     case FORMAT_FOLDED:
+    case FORMAT_MARKDOWN:
+    case FORMAT_OPENMETRICS:
         break;
     }
     return error_set(err, ERR_USAGE, "a capture is text, ansi, html or svg; json and csv come from "

@@ -46,7 +46,8 @@ const struct cli_option cli_option_table[] = {
     {"own", 0, FOR_TOP | FOR_SCREEN, TYPE_FLAG, AT(own), 0, 0, 0, NULL,
      "show beamtop's own processes on the target too"},
     {"format", 'F', FOR_FORMAT | FOR_CAPTURE, TYPE_FORMAT, AT(format), AT(format_given), 0, 0,
-     "FORMAT", "text, json or csv; of calls folded too; for captures text, ansi, html or svg"},
+     "FORMAT", "text, json or csv; of calls folded too; for captures text, ansi, html or svg; of recordings "
+     "text, markdown, html or json, and csv or openmetrics for exports"},
     {"view", 'v', FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(view), 0, 0, 0, "VIEW",
      "view to start with (top)"},
     {"theme", 0, FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(theme), 0, 0, 0, "THEME",
@@ -60,7 +61,7 @@ const struct cli_option cli_option_table[] = {
     {"mono", 0, FOR_SCREEN, TYPE_FLAG, AT(mono), 0, 0, 0, NULL, "no colour (also NO_COLOR)"},
     {"size", 0, FOR_CAPTURE, TYPE_TEXT, AT(size), 0, 0, 0, "COLUMNSxROWS",
      "size of the captured screen (120x40)"},
-    {"output", 'o', FOR_CAPTURE | FOR_RECORD, TYPE_TEXT, AT(output), 0, 0, 0, "FILE",
+    {"output", 'o', FOR_CAPTURE | FOR_RECORD | FOR_REPORT, TYPE_TEXT, AT(output), 0, 0, 0, "FILE",
      "write to FILE; in captures %t becomes the time, and without it: standard output"},
     {"every", 0, FOR_CAPTURE | FOR_CALLS, TYPE_SECONDS, AT(every_s), 0, 0.25, 86400, "SECONDS",
      "again and again, from start to start"},
@@ -110,6 +111,9 @@ const struct cli_option cli_option_table[] = {
      "own time of the functions that are called most, in a second window"},
     {"memory", 0, FOR_CALLS, TYPE_FLAG, AT(memory), 0, 0, 0, NULL,
      "words that they put on heaps, too (OTP 26 and later)"},
+    {"fail-on", 0, FOR_DIFF, TYPE_FAIL_ON, AT(fail_on), 0, 0, 0, "LIMIT",
+     "exit with 1 when it is passed: memory_total_bytes+10%, run_queue.p95>16, module:NAME>30%, "
+     "finding:act; may be given again"},
     {"help", 'h', FOR_ALL, TYPE_FLAG, AT(help), 0, 0, 0, NULL, "this text"},
     {"version", 'V', FOR_ALL, TYPE_FLAG, AT(version), 0, 0, 0, NULL, "version"},
 };
@@ -149,6 +153,12 @@ const struct cli_command cli_commands[] = {
     {"calls", "NODE [PATTERN…]", "which functions are called how often, and for how long: counted by "
      "the VM, window by window", FOR_BATCH | FOR_PATTERN | FOR_CALLS, 1, 1 + LIMIT_TRACE_PATTERNS,
      false, command_calls},
+    {"report", "FILE…", "what recordings say: numbers, owners, functions, findings, actions; several "
+     "are compared", FOR_ALL | FOR_FORMAT | FOR_REPORT, 1, 14, false, command_report},
+    {"diff", "A B", "two recordings compared: what changed by more than noise",
+     FOR_ALL | FOR_FORMAT | FOR_REPORT | FOR_DIFF, 2, 2, false, command_diff},
+    {"export", "FILE [TABLE]", "a recording for other tools, as csv (system, processes, owners, calls, "
+     "marks) or openmetrics", FOR_ALL | FOR_FORMAT | FOR_REPORT, 1, 2, false, command_export},
     {"generate", "WHAT", "tables of the program for its manual", FOR_ALL, 1, 1, true,
      command_generate},
 };
@@ -157,7 +167,8 @@ const size_t cli_commands_len = ARRAY_LEN(cli_commands);
 static const char *const formats[] = {
     [FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv",
     [FORMAT_ANSI] = "ansi", [FORMAT_HTML] = "html", [FORMAT_SVG] = "svg",
-    [FORMAT_FOLDED] = "folded",
+    [FORMAT_FOLDED] = "folded", [FORMAT_MARKDOWN] = "markdown",
+    [FORMAT_OPENMETRICS] = "openmetrics",
 };
 
 /* ---- values */
@@ -242,6 +253,14 @@ static int set_on_rate(const struct cli_option *opt, bool *shed, const char *tex
     return error_set(err, ERR_USAGE, "--%s: “%s” is not stop or shed", opt->name, text);
 }
 
+static int add_fail_on(struct cli_options *o, const char *text, struct error *err)
+{
+    if (o->n_fail_on == CLI_FAIL_ON)
+        return error_set(err, ERR_USAGE, "--fail-on: at most %d limits are checked", CLI_FAIL_ON);
+    o->fail_on[o->n_fail_on++] = text;
+    return 0;
+}
+
 static int set_value(const struct cli_option *opt, struct cli_options *o, const char *text,
                      struct error *err)
 {
@@ -264,6 +283,8 @@ static int set_value(const struct cli_option *opt, struct cli_options *o, const 
     case TYPE_ON_RATE:
         return set_on_rate(opt, field, text, err);
     case TYPE_BYTES:
+    case TYPE_FAIL_ON:
+        return add_fail_on(o, text, err);
     case TYPE_SECONDS:
     case TYPE_SHARE:
     case TYPE_INTEGER:

@@ -33,7 +33,10 @@ struct app_env {
 
 enum cli_format {
     FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_ANSI, FORMAT_HTML, FORMAT_SVG, FORMAT_FOLDED,
+    FORMAT_MARKDOWN, FORMAT_OPENMETRICS,
 };
+
+#define CLI_FAIL_ON 32 /* limits of one comparison */
 
 /* The values of all options; set to their defaults, then by the command line. */
 struct cli_options {
@@ -73,6 +76,8 @@ struct cli_options {
     bool for_given;
     int64_t max_size;     /* bytes */
     bool thin, redact;
+    const char *fail_on[CLI_FAIL_ON]; /* limits of a comparison, as they were typed */
+    size_t n_fail_on;
     double window_s;      /* of counted calls */
     int64_t windows;      /* 0: until interrupted */
     bool windows_given;

@@ -17,12 +17,15 @@ enum {
     FOR_TRACE = 1 << 8,
     FOR_CALLS = 1 << 9,
     FOR_RECORD = 1 << 10,
+    FOR_REPORT = 1 << 11, /* what reads recordings */
+    FOR_DIFF = 1 << 12,
 };
 
 enum value_type {
     TYPE_FLAG, TYPE_TEXT, TYPE_BYTES, TYPE_SECONDS, TYPE_SHARE, TYPE_INTEGER, TYPE_FORMAT, TYPE_SYNTAX,
     TYPE_CAP,     /* by the option's name */
     TYPE_ON_RATE,
+    TYPE_FAIL_ON, /* may be given many times */
 };
 
 struct cli_option {

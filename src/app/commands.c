@@ -73,6 +73,8 @@ static int sink_format(enum cli_format format, enum sink_format *out, struct err
     case FORMAT_HTML:
     case FORMAT_SVG:
     case FORMAT_FOLDED:
+    case FORMAT_MARKDOWN:
+    case FORMAT_OPENMETRICS:
         break;
     }
     return error_set(err, ERR_USAGE,

@@ -19,6 +19,9 @@ int exit_code_of_error(enum err code);
 int command_calls(const struct cli_options *o, const struct app_env *env);
 int command_trace(const struct cli_options *o, const struct app_env *env);
 int command_record(const struct cli_options *o, const struct app_env *env);
+int command_report(const struct cli_options *o, const struct app_env *env);
+int command_diff(const struct cli_options *o, const struct app_env *env);
+int command_export(const struct cli_options *o, const struct app_env *env);
 int command_generate(const struct cli_options *o, const struct app_env *env);
 
 #endif

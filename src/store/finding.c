@@ -112,30 +112,21 @@ const char *fact_text(const json_t *object, const char *key)
     return s ? s : "";
 }
 
-double judge_limit(const struct judge *j, const char *key)
+double judge_node(const struct judge *j, const char *key)
 {
-    return fact_number(j->limits, key);
+    return fact_number(j->node, key);
 }
 
 /* ---- texts */
 
-bool slice_is(struct slice text, const char *s)
+bool judge_is(struct slice text, const char *s)
 {
     return text.len == strlen(s) && memcmp(text.s, s, text.len) == 0;
 }
 
-bool slice_begins(struct slice text, const char *s)
+bool judge_begins(struct slice text, const char *s)
 {
     return text.len >= strlen(s) && memcmp(text.s, s, strlen(s)) == 0;
-}
-
-bool slice_has(struct slice text, const char *s)
-{
-    size_t len = strlen(s);
-    for (size_t i = 0; i + len <= text.len; i++)
-        if (memcmp(text.s + i, s, len) == 0)
-            return true;
-    return false;
 }
 
 struct slice judge_process_name(const struct span_process *p)
@@ -228,12 +219,11 @@ static void take_system(struct judge *j)
 {
     int64_t first = recording_tick_wall_us(j->recording, j->from);
     int64_t last = recording_tick_wall_us(j->recording, j->to);
-    const char *limits = recording_fact(j->recording, "limits", j->to);
     j->ticks = judge_stats(j, "run_queue").n;
     j->duration_s = first >= 0 && last > first ? (double)(last - first) / 1e6 : (double)NAN;
-    limits = recording_fact(j->recording, "limits", j->to);
-    j->limits = limits ? json_loads(limits, 0, NULL) : NULL;
-    j->schedulers = judge_limit(j, "schedulers_online");
+    const char *node = recording_fact(j->recording, "node", j->to);
+    j->node = node ? json_loads(node, 0, NULL) : NULL;
+    j->schedulers = judge_node(j, "schedulers_online");
 }
 
 /* ---- asking them */
@@ -242,8 +232,8 @@ static const char *lacks(const struct judge *j, unsigned needs)
 {
     if (j->ticks < LEAST_TICKS)
         return "fewer than 3 ticks were recorded";
-    if ((needs & NEEDS_LIMITS) && !j->limits)
-        return "the node's limits were not recorded";
+    if ((needs & NEEDS_NODE) && !j->node)
+        return "what the node is was not recorded";
     if ((needs & NEEDS_OWNERS) && j->owners[BY_MODULE].n == 0)
         return "no owners of work were recorded";
     if ((needs & NEEDS_PROCESSES) && j->n_processes == 0)
@@ -287,7 +277,7 @@ int findings_find(struct findings *out, struct recording *r, int64_t from, int64
         else
             j.rule->judge(&j);
     }
-    json_decref(j.limits);
+    json_decref(j.node);
     if (out->len > 1)
         qsort(out->items, out->len, sizeof *out->items, worse_first);
     return 0;

@@ -73,9 +73,10 @@ static void fit(const struct block *b, size_t *widths, size_t columns)
     }
 }
 
-static void put_cell(const struct page *p, const char *s, size_t width, char align, bool last)
+static void put_cell(const struct page *p, const char *s, size_t len, size_t width, char align,
+                     bool last)
 {
-    size_t shown = text_width(s, strlen(s)), len = strlen(s);
+    size_t shown = text_width(s, len);
     bool cut = shown > width;
     if (cut)
         len = text_prefix(s, len, width - (p->ascii ? 3 : 1), &shown);
@@ -89,16 +90,44 @@ static void put_cell(const struct page *p, const char *s, size_t width, char ali
         spaces(p->out, pad);
 }
 
+/* Bytes of s that go into a line of a cell: words, or what fits of one that is too long. */
+static size_t line_of(const char *s, size_t width)
+{
+    size_t len = 0, shown;
+    while (s[len]) {
+        size_t next = len + strspn(s + len, " ");
+        next += strcspn(s + next, " ");
+        if (text_width(s, next) > width)
+            break;
+        len = next;
+    }
+    if (len == 0 && strchr(s, ' '))
+        len = text_prefix(s, strlen(s), width, &shown);
+    return len > 0 ? len : strlen(s);
+}
+
+/* Cells of more words than fit go on in the lines below. */
 static void put_cells(const struct page *p, const struct block *b, const char *const *cells,
                       const size_t *widths)
 {
-    buf_puts(p->out, "  ");
-    for (size_t i = 0; i < b->columns; i++) {
-        if (i > 0)
-            buf_puts(p->out, "  ");
-        put_cell(p, cells[i], widths[i], b->align[i], i + 1 == b->columns);
+    const char *left[PAPER_COLUMNS];
+    bool more = true;
+    for (size_t i = 0; i < b->columns; i++)
+        left[i] = cells[i];
+    while (more) {
+        buf_puts(p->out, "  ");
+        more = false;
+        for (size_t i = 0; i < b->columns; i++) {
+            size_t len = line_of(left[i], widths[i]);
+            if (i > 0)
+                buf_puts(p->out, "  ");
+            put_cell(p, left[i], len, widths[i], b->align[i], i + 1 == b->columns);
+            left[i] += len;
+            left[i] += strspn(left[i], " ");
+            more = more || *left[i];
+        }
+        buf_puts(p->out, "\n");
     }
-    buf_puts(p->out, "\n");
 }
 
 static void put_table(const struct page *p, const struct block *b)
@@ -117,10 +146,10 @@ static void put_chart(const struct page *p, const struct block *b)
 {
     static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     static const char plain[] = "_.-:=+*#";
-    size_t room = p->columns > 62 ? p->columns - 42 : 20;
+    size_t room = p->columns > 70 ? p->columns - 50 : 20;
     size_t n = b->n_values < room ? b->n_values : room;
     buf_puts(p->out, "  ");
-    put_cell(p, b->text, 16, 'l', false);
+    put_cell(p, b->text, strlen(b->text), 20, 'l', false);
     buf_puts(p->out, " ");
     for (size_t i = 0; i < n; i++) {
         size_t begin = i * b->n_values / n, end = (i + 1) * b->n_values / n;

@@ -71,7 +71,7 @@ int recording_stats(struct recording *r, const char *system_key, int64_t from, i
     qsort(v, n, sizeof *v, compare);
     out->min = v[0];
     out->max = v[n - 1];
-    out->p95 = v[(n - 1) * 95 / 100]; /* nearest rank, from below */
+    out->p95 = v[(n * 95 + 99) / 100 - 1]; /* nearest rank */
     free(v);
     return 0;
 }

@@ -38,7 +38,7 @@ static const char *const lookups[] = {"get", "get!", "fetch", "fetch!", "lookup"
 static bool one_of(struct slice text, const char *const *list)
 {
     for (; *list; list++)
-        if (slice_is(text, *list))
+        if (judge_is(text, *list))
             return true;
     return false;
 }
@@ -69,11 +69,11 @@ static void add_call(const struct judge *j, struct module_calls *m, size_t at)
 {
     const struct recorded_call *c = &j->calls[at];
     double n = (double)c->calls;
-    m->prepares = m->prepares || (slice_is(c->function, "prepare_query") && c->arity == 3);
-    m->defaults = m->defaults || (slice_is(c->function, "default_options") && c->arity == 1);
-    m->options = m->options || (slice_is(c->function, "prepare_opts") && c->arity == 2);
-    m->stages += slice_is(c->function, "call") && c->arity == 2 ? n : 0;
-    m->switches += slice_is(c->function, "put_dynamic_repo") && c->arity == 1 ? n : 0;
+    m->prepares = m->prepares || (judge_is(c->function, "prepare_query") && c->arity == 3);
+    m->defaults = m->defaults || (judge_is(c->function, "default_options") && c->arity == 1);
+    m->options = m->options || (judge_is(c->function, "prepare_opts") && c->arity == 2);
+    m->stages += judge_is(c->function, "call") && c->arity == 2 ? n : 0;
+    m->switches += judge_is(c->function, "put_dynamic_repo") && c->arity == 1 ? n : 0;
     m->get_one += c->arity == 1 && one_of(c->function, lookups) ? n : 0;
     if (within_another(j, at))
         return;
@@ -197,9 +197,9 @@ void judge_read_write(struct judge *j)
     struct module_calls repo = operations(&m);
     tell_ratio(j, "repositories", repo.reads, repo.writes);
     for (size_t i = 0; i < m.n; i++) {
-        if (slice_is(m.items[i].name, "ets"))
+        if (judge_is(m.items[i].name, "ets"))
             tell_ratio(j, "ETS tables", m.items[i].reads, m.items[i].writes);
-        if (slice_is(m.items[i].name, "mnesia"))
+        if (judge_is(m.items[i].name, "mnesia"))
             tell_ratio(j, "Mnesia tables", m.items[i].reads, m.items[i].writes);
     }
 }
@@ -264,7 +264,7 @@ static double calls_of(const struct judge *j, const char *module, const char *fu
 {
     double n = 0;
     for (size_t i = 0; i < j->n_calls; i++)
-        if (slice_is(j->calls[i].module, module) && slice_is(j->calls[i].function, function))
+        if (judge_is(j->calls[i].module, module) && judge_is(j->calls[i].function, function))
             n += (double)j->calls[i].calls;
     return n;
 }

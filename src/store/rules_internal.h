@@ -15,7 +15,7 @@ enum rule_needs {
     NEEDS_OWNERS = 1 << 1,    /* with shares: two ticks of a scan */
     NEEDS_PROCESSES = 1 << 2,
     NEEDS_CALLS = 1 << 3,
-    NEEDS_LIMITS = 1 << 4,    /* the fact `limits` */
+    NEEDS_NODE = 1 << 4,      /* the fact `node` */
 };
 
 struct owner_list {
@@ -35,7 +35,7 @@ struct judge {
     const struct recorded_call *calls;
     size_t n_calls;
     struct recorded_window sums;
-    json_t *limits;      /* NULL: not recorded */
+    json_t *node;        /* NULL: not recorded */
     double schedulers;   /* online; NaN unknown */
     double duration_s;
     int64_t ticks;       /* that have the node's numbers */
@@ -59,13 +59,12 @@ double judge_sure(const struct judge *j, double value, double limit);
 struct span_stats judge_stats(const struct judge *j, const char *system_key);
 /* A fact as JSON, the caller's to decref; NULL (and said to be not known) when it is not there. */
 json_t *judge_fact(struct judge *j, const char *key);
-double judge_limit(const struct judge *j, const char *key); /* of `limits`; NaN unknown */
+double judge_node(const struct judge *j, const char *key); /* of the fact `node`; NaN unknown */
 /* The name by which people know a process: registered, label, initial call, pid. */
 struct slice judge_process_name(const struct span_process *p);
 const char *judge_slice(struct judge *j, struct slice text);
-bool slice_is(struct slice text, const char *s);
-bool slice_begins(struct slice text, const char *s);
-bool slice_has(struct slice text, const char *s);
+bool judge_is(struct slice text, const char *s);
+bool judge_begins(struct slice text, const char *s);
 /* Numbers of a JSON object; NaN where there is none. Texts: "" where there is none. */
 double fact_number(const json_t *object, const char *key);
 const char *fact_text(const json_t *object, const char *key);

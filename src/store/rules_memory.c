@@ -10,17 +10,17 @@
 /* ---- limits */
 
 static const struct {
-    const char *key, *name, *flag, *action;
+    const char *key, *limit, *name, *flag, *action;
     double act; /* share of the limit from which it is to be changed */
 } tables[] = {
-    {"atoms", "atoms", "+t",
+    {"atoms", "atom_limit", "atoms", "+t",
      "Find what makes atoms of outside text (list_to_atom, binary_to_atom, String.to_atom) and use the "
      "existing ones; the VM ends when the table is full. A larger table buys time", 0.9},
-    {"processes", "processes", "+P",
+    {"processes", "process_limit", "processes", "+P",
      "Bound what starts processes; a larger table costs little memory", 0.9},
-    {"ports", "ports", "+Q",
+    {"ports", "port_limit", "ports", "+Q",
      "Look for sockets and files that stay open; raise the limit of open files with it", 0.9},
-    {"ets_tables", "ETS tables", "+e",
+    {"ets_tables", "ets_limit", "ETS tables", "+e",
      "Look for tables that are made again and again and not deleted. Since OTP 20 the limit is only a "
      "hint: memory is what ends", 2},
 };
@@ -38,7 +38,7 @@ void judge_near_limit(struct judge *j)
 {
     for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
         struct span_stats s = judge_stats(j, tables[i].key);
-        double limit = judge_limit(j, tables[i].key), share = s.max / limit;
+        double limit = judge_node(j, tables[i].limit), share = s.max / limit;
         double grown = s.last - s.first;
         double hours = grown > 0 ? (limit - s.last) / grown * j->duration_s / 3600 : (double)NAN;
         bool soon = share >= 0.5 && hours < 24;
@@ -199,11 +199,14 @@ void judge_gc(struct judge *j)
 {
     double gcs = judge_stats(j, "gcs_per_s").mean, words = judge_stats(j, "gc_words_per_s").mean;
     double reductions = judge_stats(j, "reductions_per_s").mean;
-    double word = judge_limit(j, "word_bytes"), bytes = words * (isnan(word) ? 8 : word);
+    double word = judge_node(j, "word_bytes"), bytes = words * (isnan(word) ? 8 : word);
     if (isnan(gcs) || isnan(reductions)) {
         judge_unknown(j, "collections and reductions were not recorded");
         return;
     }
+    double use = judge_stats(j, "scheduler_use").mean;
+    if (use < 0.1)
+        return; /* nothing to win */
     bool often = gcs >= 1000 && reductions / gcs < REDUCTIONS_A_GC;
     bool much = reductions >= 1e6 && bytes / reductions > BYTES_A_REDUCTION;
     if (!often && !much)

@@ -14,7 +14,7 @@ static double kind_share(const struct judge *j, const char *kind, double *spread
         double sum = 0, squares = 0;
         for (size_t i = 0; i < j->owners[sort].n; i++) {
             const struct span_owner *o = &j->owners[sort].items[i];
-            if (!slice_is(o->kind, kind))
+            if (!judge_is(o->kind, kind))
                 continue;
             sum += o->share;
             squares += o->share_stddev * o->share_stddev;
@@ -25,7 +25,7 @@ static double kind_share(const struct judge *j, const char *kind, double *spread
         *spread = sqrt(squares);
     }
     for (size_t i = 0; i < j->n_processes; i++)
-        if (slice_is(j->processes[i].kind, kind))
+        if (judge_is(j->processes[i].kind, kind))
             processes += j->processes[i].share;
     return fmax(most, processes);
 }
@@ -33,7 +33,7 @@ static double kind_share(const struct judge *j, const char *kind, double *spread
 static const struct span_process *leader_of_kind(const struct judge *j, const char *kind)
 {
     for (size_t i = 0; i < j->n_processes; i++)
-        if (slice_is(j->processes[i].kind, kind))
+        if (judge_is(j->processes[i].kind, kind))
             return &j->processes[i];
     return NULL;
 }
@@ -210,7 +210,7 @@ void judge_serialised(struct judge *j)
         const struct span_process *p = &j->processes[i];
         double cores = cores_of(j, p->share);
         if (p->ticks * 10 < j->turnover.ticks * 8 || p->queue_min < 1 || p->queue_mean < WAITING ||
-            mailbox_grows(j, p) || slice_is(p->kind, "logger"))
+            mailbox_grows(j, p) || judge_is(p->kind, "logger"))
             continue;
         said++;
         bool full = cores >= 0.8 && p->queue_mean >= 4 * WAITING;
@@ -237,7 +237,7 @@ static double calls_per_s(const struct judge *j, const char *module, const char 
 {
     double calls = 0;
     for (size_t i = 0; i < j->n_calls; i++)
-        if (slice_is(j->calls[i].module, module) && slice_begins(j->calls[i].function, function))
+        if (judge_is(j->calls[i].module, module) && judge_begins(j->calls[i].function, function))
             calls += (double)j->calls[i].calls;
     return j->sums.ns > 0 ? calls * 1e9 / (double)j->sums.ns : (double)NAN;
 }
@@ -277,7 +277,7 @@ void judge_churn(struct judge *j)
 void judge_code_server(struct judge *j)
 {
     double spread, share = kind_share(j, "code_server", &spread);
-    const char *mode = fact_text(j->limits, "code_mode");
+    const char *mode = fact_text(j->node, "code_mode");
     double missing = calls_per_s(j, "error_handler", "undefined_function");
     if (share < CODE_SHARE)
         return;

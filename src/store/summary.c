@@ -29,12 +29,12 @@ const char *const summary_owner_keys[OWNER_KINDS] = {"application", "module", "n
 /* ---- taking */
 
 /* What a recording hands out is borrowed until the next question: kept for as long as the session. */
-static struct slice keep(struct session *s, struct slice text)
+static struct slice keep(struct summary *s, struct slice text)
 {
     return (struct slice){arena_strndup(&s->arena, text.len > 0 ? text.s : "", text.len), text.len};
 }
 
-static void take_owners(struct session *s, struct recording *r, int kind)
+static void take_owners(struct summary *s, struct recording *r, int kind)
 {
     const struct span_owner *from;
     size_t n = recording_owners(r, summary_owner_keys[kind], s->source->from, s->source->to, &from);
@@ -48,7 +48,7 @@ static void take_owners(struct session *s, struct recording *r, int kind)
     s->n_owners[kind] = n;
 }
 
-static void take_calls(struct session *s, struct recording *r)
+static void take_calls(struct summary *s, struct recording *r)
 {
     const struct recorded_call *from;
     size_t n = recording_calls(r, s->source->from, s->source->to, &from, &s->sums);
@@ -62,7 +62,7 @@ static void take_calls(struct session *s, struct recording *r)
     s->n_calls = n;
 }
 
-static void take_marks(struct session *s, struct recording *r)
+static void take_marks(struct summary *s, struct recording *r)
 {
     const struct recording_mark *from;
     size_t n = recording_marks(r, &from);
@@ -74,7 +74,7 @@ static void take_marks(struct session *s, struct recording *r)
     s->marks = to;
 }
 
-int session_take(struct session *s, const struct summary_source *source, struct error *err)
+int summary_take(struct summary *s, const struct summary_source *source, struct error *err)
 {
     struct recording *r = source->recording;
     memset(s, 0, sizeof *s);
@@ -100,7 +100,7 @@ int session_take(struct session *s, const struct summary_source *source, struct 
     return findings_find(&s->findings, r, source->from, source->to, err);
 }
 
-void session_clear(struct session *s)
+void summary_clear(struct summary *s)
 {
     findings_clear(&s->findings);
     arena_clear(&s->arena);
@@ -192,13 +192,13 @@ static void put_paper(struct buf *out, const struct paper *p, const struct summa
 int summary_write(struct buf *out, const struct summary_source *sources, size_t n,
                   const struct summary_options *options, struct error *err)
 {
-    struct session sessions[SESSIONS_MOST];
+    struct summary sessions[SESSIONS_MOST];
     struct paper paper;
     size_t taken = 0;
     if (n == 0 || n > SESSIONS_MOST)
         return error_set(err, ERR_USAGE, "a report is of 1 to %d recordings", SESSIONS_MOST);
     while (taken < n && err->code == ERR_NONE) {
-        (void)session_take(&sessions[taken], &sources[taken], err);
+        (void)summary_take(&sessions[taken], &sources[taken], err);
         taken++;
     }
     paper_init(&paper);
@@ -213,6 +213,6 @@ int summary_write(struct buf *out, const struct summary_source *sources, size_t 
     }
     paper_clear(&paper);
     while (taken > 0)
-        session_clear(&sessions[--taken]);
+        summary_clear(&sessions[--taken]);
     return (int)err->code;
 }

@@ -21,7 +21,7 @@ struct metric {
 extern const struct metric summary_metrics[];
 #define METRICS 15
 
-struct session {
+struct summary {
     const struct summary_source *source;
     const struct recording_info *info;
     struct arena arena;
@@ -41,8 +41,8 @@ struct session {
 
 extern const char *const summary_owner_keys[OWNER_KINDS];
 
-int session_take(struct session *s, const struct summary_source *source, struct error *err);
-void session_clear(struct session *s);
+int summary_take(struct summary *s, const struct summary_source *source, struct error *err);
+void summary_clear(struct summary *s);
 
 /* Whether two means differ by more than ticks vary. Noise: three standard errors of the difference. */
 struct change {
@@ -53,10 +53,10 @@ struct change {
 struct change change_of(double before, double spread_before, double n_before, double after,
                         double spread_after, double n_after);
 
-void summary_one(struct paper *p, const struct session *s, const struct summary_options *o);
-void summary_many(struct paper *p, const struct session *s, size_t n,
+void summary_one(struct paper *p, const struct summary *s, const struct summary_options *o);
+void summary_many(struct paper *p, const struct summary *s, size_t n,
                   const struct summary_options *o);
-void summary_json(struct buf *out, const struct session *s, size_t n,
+void summary_json(struct buf *out, const struct summary *s, size_t n,
                   const struct summary_options *o);
 
 const char *severity_word(enum finding_severity severity); /* "act" */

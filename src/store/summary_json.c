@@ -22,7 +22,7 @@ static void set(json_t *o, const char *key, json_t *value)
     json_object_set_new(o, key, value);
 }
 
-static json_t *stats_of(const struct session *s)
+static json_t *stats_of(const struct summary *s)
 {
     json_t *all = json_object();
     for (int i = 0; i < METRICS; i++) {
@@ -41,7 +41,7 @@ static json_t *stats_of(const struct session *s)
     return all;
 }
 
-static json_t *owners_of(const struct session *s, const struct summary_options *o)
+static json_t *owners_of(const struct summary *s, const struct summary_options *o)
 {
     json_t *all = json_object();
     for (int k = 0; k < OWNER_KINDS; k++) {
@@ -67,7 +67,7 @@ static json_t *owners_of(const struct session *s, const struct summary_options *
     return all;
 }
 
-static json_t *calls_of(const struct session *s, const struct summary_options *o)
+static json_t *calls_of(const struct summary *s, const struct summary_options *o)
 {
     json_t *all = json_object(), *list = json_array();
     size_t most = o->functions ? o->functions : 10;
@@ -116,7 +116,7 @@ static json_t *finding_json(const struct finding *f)
     return o;
 }
 
-static void add_findings(json_t *o, const struct session *s)
+static void add_findings(json_t *o, const struct summary *s)
 {
     json_t *found = json_array(), *unknown = json_array(), *marks = json_array();
     for (size_t i = 0; i < s->findings.len; i++)
@@ -139,7 +139,7 @@ static void add_findings(json_t *o, const struct session *s)
     set(o, "not_known", unknown);
 }
 
-static void add_session(json_t *o, const struct session *s, const struct summary_options *options)
+static void add_session(json_t *o, const struct summary *s, const struct summary_options *options)
 {
     set(o, "name", text(s->source->name));
     set(o, "node", text(s->info->node));
@@ -161,8 +161,8 @@ static void add_session(json_t *o, const struct session *s, const struct summary
 
 /* ---- several */
 
-static void add_change(json_t *list, const char *what, const char *by, const struct session *a,
-                       const struct session *b, const struct change *c)
+static void add_change(json_t *list, const char *what, const char *by, const struct summary *a,
+                       const struct summary *b, const struct change *c)
 {
     json_t *o = json_object();
     set(o, "what", text(what));
@@ -176,7 +176,7 @@ static void add_change(json_t *list, const char *what, const char *by, const str
     json_array_append_new(list, o);
 }
 
-static const struct span_owner *owner_in(const struct session *s, int kind, struct slice name)
+static const struct span_owner *owner_in(const struct summary *s, int kind, struct slice name)
 {
     for (size_t i = 0; i < s->n_owners[kind]; i++) {
         struct slice o = s->owners[kind][i].owner;
@@ -186,14 +186,14 @@ static const struct span_owner *owner_in(const struct session *s, int kind, stru
     return NULL;
 }
 
-static void add_owner_changes(json_t *list, int kind, const struct session *a,
-                              const struct session *b, size_t most)
+static void add_owner_changes(json_t *list, int kind, const struct summary *a,
+                              const struct summary *b, size_t most)
 {
     static const struct span_owner none;
     struct arena arena;
     arena_init(&arena);
     for (int side = 0; side < 2; side++) {
-        const struct session *s = side == 0 ? a : b;
+        const struct summary *s = side == 0 ? a : b;
         for (size_t i = 0; i < s->n_owners[kind] && i < most; i++) {
             struct slice name = s->owners[kind][i].owner;
             const struct span_owner *x = owner_in(a, kind, name), *y = owner_in(b, kind, name);
@@ -209,11 +209,11 @@ static void add_owner_changes(json_t *list, int kind, const struct session *a,
     arena_clear(&arena);
 }
 
-static json_t *changes_of(const struct session *s, size_t n, const struct summary_options *o)
+static json_t *changes_of(const struct summary *s, size_t n, const struct summary_options *o)
 {
     json_t *list = json_array();
     for (size_t at = 1; at < n; at++) {
-        const struct session *a = &s[at - 1], *b = &s[at];
+        const struct summary *a = &s[at - 1], *b = &s[at];
         for (int m = 0; m < METRICS; m++) {
             const struct span_stats *x = &a->stats[m], *y = &b->stats[m];
             struct change c = change_of(x->mean, x->stddev, (double)x->n, y->mean, y->stddev,
@@ -228,7 +228,7 @@ static json_t *changes_of(const struct session *s, size_t n, const struct summar
     return list;
 }
 
-void summary_json(struct buf *out, const struct session *s, size_t n,
+void summary_json(struct buf *out, const struct summary *s, size_t n,
                   const struct summary_options *o)
 {
     json_t *root = json_object();

@@ -9,7 +9,7 @@
 
 struct comparison {
     struct paper *paper;
-    const struct session *sessions;
+    const struct summary *sessions;
     size_t n;
     const struct summary_options *options;
     struct block *changes;
@@ -47,7 +47,7 @@ static void put_row(struct comparison *c, struct block *t, const char *title, en
 }
 
 static void put_text_row(struct comparison *c, struct block *t, const char *title,
-                         const char *(*text)(struct arena *, const struct session *))
+                         const char *(*text)(struct arena *, const struct summary *))
 {
     const char *cells[PAPER_COLUMNS] = {title};
     for (size_t i = 0; i < c->n; i++)
@@ -55,19 +55,19 @@ static void put_text_row(struct comparison *c, struct block *t, const char *titl
     paper_row(c->paper, t, cells);
 }
 
-static const char *begin_of(struct arena *a, const struct session *s)
+static const char *begin_of(struct arena *a, const struct summary *s)
 {
     return time_text(a, s->first_us);
 }
-static const char *node_of(struct arena *a, const struct session *s)
+static const char *node_of(struct arena *a, const struct summary *s)
 {
     return arena_strdup(a, s->info->node);
 }
-static const char *duration_of(struct arena *a, const struct session *s)
+static const char *duration_of(struct arena *a, const struct summary *s)
 {
     return number_text(a, COLUMN_SECONDS, s->duration_s);
 }
-static const char *ticks_of(struct arena *a, const struct session *s)
+static const char *ticks_of(struct arena *a, const struct summary *s)
 {
     return arena_printf(a, "%lld", (long long)s->ticks);
 }
@@ -129,7 +129,7 @@ static void put_metrics(struct comparison *c)
 
 /* ---- owners */
 
-static const struct span_owner *owner_in(const struct session *s, int kind, struct slice name)
+static const struct span_owner *owner_in(const struct summary *s, int kind, struct slice name)
 {
     for (size_t i = 0; i < s->n_owners[kind]; i++)
         if (same(s->owners[kind][i].owner, name))
@@ -142,7 +142,7 @@ static size_t leaders(const struct comparison *c, int kind, struct slice *names)
 {
     size_t n = 0, each = c->options->owners ? c->options->owners : 8;
     for (size_t i = 0; i < c->n; i++) {
-        const struct session *s = &c->sessions[i];
+        const struct summary *s = &c->sessions[i];
         for (size_t k = 0; k < s->n_owners[kind] && k < each; k++) {
             struct slice name = s->owners[kind][k].owner;
             bool known = name.len == 0 || s->owners[kind][k].share < 0.01;
@@ -175,7 +175,7 @@ static void put_owners(struct comparison *c, int kind)
 
 /* ---- functions */
 
-static const struct recorded_call *call_in(const struct session *s, const struct recorded_call *like)
+static const struct recorded_call *call_in(const struct summary *s, const struct recorded_call *like)
 {
     for (size_t i = 0; i < s->n_calls; i++)
         if (same(s->calls[i].module, like->module) && same(s->calls[i].function, like->function) &&
@@ -188,7 +188,7 @@ static size_t leading_calls(const struct comparison *c, const struct recorded_ca
 {
     size_t n = 0, each = c->options->functions ? c->options->functions : 10;
     for (size_t i = 0; i < c->n; i++) {
-        const struct session *s = &c->sessions[i];
+        const struct summary *s = &c->sessions[i];
         for (size_t k = 0; k < s->n_calls && k < each && n < ROWS_MOST; k++) {
             bool known = false;
             for (size_t x = 0; x < n && !known; x++)
@@ -220,7 +220,7 @@ static void put_calls(struct comparison *c)
 
 /* ---- findings */
 
-static const struct finding *finding_in(const struct session *s, const char *rule)
+static const struct finding *finding_in(const struct summary *s, const char *rule)
 {
     for (size_t i = 0; i < s->findings.len; i++)
         if (strcmp(s->findings.items[i].rule, rule) == 0)
@@ -228,7 +228,7 @@ static const struct finding *finding_in(const struct session *s, const char *rul
     return NULL;
 }
 
-static bool not_known_in(const struct session *s, const char *rule)
+static bool not_known_in(const struct summary *s, const char *rule)
 {
     size_t len = strlen(rule);
     for (size_t i = 0; i < s->findings.n_not_known; i++)
@@ -237,7 +237,7 @@ static bool not_known_in(const struct session *s, const char *rule)
     return false;
 }
 
-static const char *judged(struct comparison *c, const struct session *s, const char *rule)
+static const char *judged(struct comparison *c, const struct summary *s, const char *rule)
 {
     const struct finding *f = finding_in(s, rule);
     if (!f)
@@ -262,7 +262,7 @@ static void put_findings(struct comparison *c)
             paper_row(c->paper, t, cells);
     }
     for (size_t i = 0; i < c->n; i++) {
-        const struct session *s = &c->sessions[i];
+        const struct summary *s = &c->sessions[i];
         for (size_t k = 0; k < s->findings.len; k++)
             if (s->findings.items[k].severity == FINDING_ACT)
                 paper_item(c->paper, "%s: %s. What to do: %s.", s->source->name,
@@ -287,7 +287,7 @@ static void compare_owners(struct comparison *c, int kind, size_t at)
     static const struct span_owner none;
     struct slice names[ROWS_MOST];
     size_t n = leaders(c, kind, names);
-    const struct session *a = &c->sessions[at - 1], *b = &c->sessions[at];
+    const struct summary *a = &c->sessions[at - 1], *b = &c->sessions[at];
     if (a->n_owners[kind] == 0 || b->n_owners[kind] == 0)
         return;
     for (size_t k = 0; k < n; k++) {
@@ -317,7 +317,7 @@ static void put_changes(struct comparison *c)
               c->within == 1 ? "other number is" : "other numbers are");
 }
 
-void summary_many(struct paper *p, const struct session *s, size_t n,
+void summary_many(struct paper *p, const struct summary *s, size_t n,
                   const struct summary_options *o)
 {
     struct comparison c = {.paper = p, .sessions = s, .n = n, .options = o};

@@ -10,7 +10,7 @@ static size_t at_most(size_t n, size_t most)
     return n < (most ? most : 10) ? n : (most ? most : 10);
 }
 
-static void put_head(struct paper *p, const struct session *s)
+static void put_head(struct paper *p, const struct summary *s)
 {
     const struct recording_info *i = s->info;
     struct arena *a = &p->arena;
@@ -30,7 +30,7 @@ static void put_head(struct paper *p, const struct session *s)
         paper_item(p, "mark at %s: %s", time_text(a, s->marks[k].wall_us), s->marks[k].text);
 }
 
-static void put_numbers(struct paper *p, const struct session *s)
+static void put_numbers(struct paper *p, const struct summary *s)
 {
     static const char *const titles[] = {"", "mean", "p95", "max", "first", "last"};
     struct arena *a = &p->arena;
@@ -47,7 +47,7 @@ static void put_numbers(struct paper *p, const struct session *s)
     }
 }
 
-static void put_charts(struct paper *p, const struct session *s)
+static void put_charts(struct paper *p, const struct summary *s)
 {
     double values[300];
     struct arena *a = &p->arena;
@@ -69,7 +69,7 @@ static void put_charts(struct paper *p, const struct session *s)
     }
 }
 
-static void put_owners(struct paper *p, const struct session *s, const struct summary_options *o)
+static void put_owners(struct paper *p, const struct summary *s, const struct summary_options *o)
 {
     static const char *const by[OWNER_KINDS] = {"By application", "By module", "By registered name",
                                                 "By label"};
@@ -102,7 +102,7 @@ static void put_owners(struct paper *p, const struct session *s, const struct su
     }
 }
 
-static void put_calls(struct paper *p, const struct session *s, const struct summary_options *o)
+static void put_calls(struct paper *p, const struct summary *s, const struct summary_options *o)
 {
     static const char *const titles[] = {"function", "calls", "calls/s", "share", "own time",
                                          "a call", "words"};
@@ -132,7 +132,7 @@ static void put_calls(struct paper *p, const struct session *s, const struct sum
     }
 }
 
-static void put_findings(struct paper *p, const struct session *s)
+static void put_findings(struct paper *p, const struct summary *s)
 {
     const struct findings *f = &s->findings;
     paper_heading(p, 2, "Findings");
@@ -141,8 +141,10 @@ static void put_findings(struct paper *p, const struct session *s)
     for (size_t i = 0; i < f->len; i++) {
         const struct finding *x = &f->items[i];
         paper_finding(p, severity_word(x->severity),
-                      arena_printf(&p->arena, "%s, sure: %.0f %%, effort: %s", x->rule, x->sure * 100,
-                                   effort_word(x->effort)), x->title);
+                      arena_printf(&p->arena, "%s, sure: %.0f %%%s%s", x->rule, x->sure * 100,
+                                   x->severity == FINDING_NOTE ? "" : ", effort: ",
+                                   x->severity == FINDING_NOTE ? "" : effort_word(x->effort)),
+                      x->title);
         for (size_t k = 0; k < x->n_evidence; k++)
             paper_item(p, "%s", x->evidence[k].text);
         paper_item(p, "What to do: %s.", x->action);
@@ -162,7 +164,7 @@ static const char *impact_of(struct paper *p, const struct finding *f)
     return "–";
 }
 
-static void put_actions(struct paper *p, const struct session *s)
+static void put_actions(struct paper *p, const struct summary *s)
 {
     static const char *const titles[] = {"", "impact", "effort", "sure", "action", "evidence"};
     struct block *t = NULL;
@@ -181,7 +183,7 @@ static void put_actions(struct paper *p, const struct session *s)
     }
 }
 
-void summary_one(struct paper *p, const struct session *s, const struct summary_options *o)
+void summary_one(struct paper *p, const struct summary *s, const struct summary_options *o)
 {
     put_head(p, s);
     put_numbers(p, s);
