@@ -1,5 +1,6 @@
 #!/bin/sh
-# Scripts, manual and completion are well-formed, as far as the tools for it are here. TAP.
+# Scripts, manual and completion are well-formed, and no global name of the program is defined twice,
+# as far as the tools for it are here. TAP.
 set -u
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/tap.sh"
@@ -38,7 +39,35 @@ bash_completion_is_clean() { bash -n "$BEAMTOP_BUILDDIR/completion/beamtop"; }
 zsh_completion_is_clean() { zsh -n "$BEAMTOP_BUILDDIR/completion/_beamtop"; }
 fish_completion_is_clean() { fish -n "$BEAMTOP_BUILDDIR/completion/beamtop.fish"; }
 
+# defined_twice FILE…: global names that several objects define. The linker takes the first of an
+# archive without a word, so a caller of the other would run the wrong function.
+defined_twice() {
+    nm -A -g --defined-only "$@" |
+        awk 'NF > 2 && $(NF - 1) ~ /^[TDBRC]$/ { where[$NF] = where[$NF] " " $1; n[$NF]++ }
+            END { for (name in n) if (n[name] > 1) print name ":" where[name] }'
+}
+
+no_global_name_is_defined_twice() {
+    (
+        cd "$BEAMTOP_BUILDDIR" || exit 1
+        set -- src/*.a
+        for o in src/app/*.o; do
+            [ ! -f "$o" ] || set -- "$@" "$o"
+        done
+        if [ "$(nm -g --defined-only "$@" | grep -c ' T ')" -gt 500 ]; then
+            defined_twice "$@"
+        else
+            echo "hardly a function in the archives of $BEAMTOP_BUILDDIR/src"
+        fi
+    ) >"$work/twice" 2>&1
+    [ ! -s "$work/twice" ] || {
+        cat "$work/twice"
+        return 1
+    }
+}
+
 check_with shellcheck scripts_are_clean
+check_with nm no_global_name_is_defined_twice
 check_with mandoc manual_is_clean
 check_with bash bash_completion_is_clean
 check_with zsh zsh_completion_is_clean
