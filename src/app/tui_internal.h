@@ -90,6 +90,5 @@ void tui_load_history(struct tui *t);
 void tui_read_history(struct tui *t, enum prompt_kind kind, const char *file);
 void tui_write_history(struct tui *t, enum prompt_kind kind, const char *file);
 void tui_save_history(struct tui *t);
-extern const struct word_source tui_words;
 
 #endif

@@ -11,21 +11,22 @@
 
 static void each_word(void *ctx, enum word_kind kind, word_put *put, void *out)
 {
-    (void)ctx;
+    const struct tui *t = ctx;
     if (kind == WORD_VIEW)
         for (size_t i = 0; view_registry[i]; i++)
             put(out, view_registry[i]->name, view_registry[i]->help);
-    if (kind == WORD_COLUMN)
+    if (kind != WORD_COLUMN)
+        return;
+    screen_orders(t->screen, put, out);
+    if (strcmp(screen_view(t->screen), "top") == 0) /* those that are not shown, too */
         for (int i = 0; i < proc_columns_len; i++)
             put(out, proc_columns[i].key, proc_columns[i].help);
 }
 
-const struct word_source tui_words = {.each = each_word, .ctx = NULL};
-
 static void complete(void *ctx, const char *line, size_t point, struct completion *out)
 {
-    (void)ctx;
-    complete_command(out, line, point, &tui_words);
+    const struct word_source words = {.each = each_word, .ctx = ctx};
+    complete_command(out, line, point, &words);
 }
 
 /* ---- command */

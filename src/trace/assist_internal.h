@@ -18,6 +18,7 @@ struct typed_line {
     bool pending;       /* what it matches is to be asked for */
     bool records_asked; /* once: what is still missing is told as a mistake */
     const struct pattern *none; /* matches nothing, and near misses are looked for; else NULL */
+    struct preflight_pattern found; /* of it */
     unsigned near_looks;        /* how often that was tried */
 };
 

@@ -10,7 +10,6 @@
 
 #define NO_NODE "nonode@nohost" /* of pids, while none is connected */
 #define SOME_FUNCTIONS 3        /* shown by name */
-#define NEAR_MISSES 4
 #define NEAR_LOOKS 8 /* answers waited for */
 
 void typed_clear(struct typed_line *t)
@@ -208,32 +207,48 @@ static void put_procs(struct buf *out, const struct typed_line *t, const struct 
     buf_clear(&words);
 }
 
+static void tell_none(struct assist *a, const struct names *names)
+{
+    const struct pattern *p = a->typed.none;
+    const struct slice source = p->source;
+    char why[400];
+    prepare_why_none(why, sizeof why, p, &a->typed.found, names);
+    snprintf(a->line.text, sizeof a->line.text, "nothing to trace: %.*s: %s",
+             (int)(source.len < 100 ? source.len : 100), source.s, why);
+}
+
+/* The first that matches nothing, if there is one. */
+static bool find_none(struct typed_line *t, const struct preflight *p)
+{
+    char why[400];
+    for (size_t i = 0; i < p->n_patterns && t->none == NULL; i++) {
+        prepare_why_none(why, sizeof why, t->patterns[i], &p->patterns[i], NULL);
+        if (*why != '\0') {
+            t->none = t->patterns[i];
+            t->found = p->patterns[i];
+            t->found.mfas = (struct slice){NULL, 0}; /* of the answer, which goes */
+        }
+    }
+    return t->none != NULL;
+}
+
 static void tell_match(struct assist *a, const struct preflight *p)
 {
     struct typed_line *t = &a->typed;
     struct buf out;
-    char why[400];
-    buf_init(&out, 0);
-    for (size_t i = 0; i < p->n_patterns; i++) {
-        prepare_why_none(why, sizeof why, t->patterns[i], &p->patterns[i], NULL);
-        if (*why == '\0')
-            continue;
-        const struct slice source = t->patterns[i]->source;
-        buf_printf(&out, "nothing to trace: %.*s: %s", (int)(source.len < 100 ? source.len : 100),
-                   source.s, why);
-        t->none = t->patterns[i];
+    if (find_none(t, p)) {
         a->line.nothing = true;
         a->line.offset = t->request.pattern_at + t->none->at;
-        break;
+        tell_none(a, NULL);
+        return;
     }
-    if (t->none == NULL) {
-        put_functions(&out, t, p);
-        put_procs(&out, t, p);
-        if (*p->others)
-            buf_printf(&out, "; also there: %s", p->others);
-    }
+    buf_init(&out, 0);
+    put_functions(&out, t, p);
+    put_procs(&out, t, p);
+    if (*p->others)
+        buf_printf(&out, "; also there: %s", p->others);
     snprintf(a->line.text, sizeof a->line.text, "%s", buf_cstr(&out));
-    a->line.known = t->none == NULL;
+    a->line.known = true;
     buf_clear(&out);
 }
 
@@ -274,51 +289,29 @@ void assist_spell_function(struct buf *out, enum syntax syntax, struct slice fun
     buf_clear(&text);
 }
 
-static void put_near(struct assist *a, struct buf *out, const struct pattern *p, bool modules)
-{
-    struct slice near[NEAR_MISSES];
-    struct names_function functions[NEAR_MISSES];
-    size_t n = modules ? names_near_modules(a->names, p->module.text, near, NEAR_MISSES)
-                       : names_near_functions(a->names, p->module.text, p->function.text,
-                                              functions, NEAR_MISSES);
-    for (size_t i = 0; i < n; i++) {
-        buf_puts(out, i == 0 ? "; near: " : ", ");
-        if (modules)
-            assist_spell_module(out, p->syntax, near[i]);
-        else
-            print_mfa_as(out, spelling(p), p->module.text, functions[i].name, functions[i].arity);
-    }
-}
-
 /* Whether the names that near misses are among are there; else they are asked for. */
-static bool has_names(struct assist *a, const struct pattern *p, bool *loaded)
+static bool has_names(struct assist *a, const struct pattern *p, enum prepare_near near)
 {
     char module[256];
+    if (near == NEAR_MODULES)
+        return assist_modules(a);
     snprintf(module, sizeof module, "%.*s", (int)p->module.text.len, p->module.text.s);
-    if (!assist_functions(a, module))
-        return false;
-    *loaded = names_known(a->names, p->module.text) == NAMES_LOADED;
-    return *loaded || assist_modules(a);
+    return assist_functions(a, module);
 }
 
 void typed_near(struct assist *a)
 {
-    const struct pattern *p = a->typed.none;
-    bool loaded = false;
-    if (p == NULL || a->line.known)
+    struct typed_line *t = &a->typed;
+    if (t->none == NULL || a->line.known)
         return;
-    if (p->module.kind != NAME_EXACT || ++a->typed.near_looks > NEAR_LOOKS) {
+    enum prepare_near near = prepare_near(t->none, &t->found);
+    if (near == NEAR_NOTHING || ++t->near_looks > NEAR_LOOKS) {
         a->line.known = true;
         return;
     }
-    if (!has_names(a, p, &loaded))
+    if (!has_names(a, t->none, near))
         return;
-    struct buf out;
-    buf_init(&out, 0);
-    buf_puts(&out, a->line.text);
-    if (!loaded || p->function.kind == NAME_EXACT)
-        put_near(a, &out, p, !loaded);
-    snprintf(a->line.text, sizeof a->line.text, "%s", buf_cstr(&out));
-    buf_clear(&out);
+    if (near == NEAR_MODULES || names_known(a->names, t->none->module.text) == NAMES_LOADED)
+        tell_none(a, a->names);
     a->line.known = true;
 }

@@ -184,9 +184,17 @@ static void copy(char out[256], struct slice s)
     out[n] = '\0';
 }
 
+static bool is_message(const struct state *s)
+{
+    return s->function.len == 0 &&
+           (slice_is(s->module, "send") || slice_is(s->module, "receive"));
+}
+
 static void tell(const struct state *s, struct expectation *out)
 {
     out->what = expected[s->phase];
+    if (s->phase >= PHASE_ACTION && is_message(s))
+        out->what = EXPECT_NOTHING; /* messages have no actions */
     struct slice module = s->module, record = {"", 0};
     if (s->phase == PHASE_SHOW && s->depth == 0)
         out->what = EXPECT_NOTHING; /* `(` first */

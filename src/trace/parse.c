@@ -252,6 +252,9 @@ static bool parse_action(struct parser *p, struct pattern *out)
     };
     struct token t = p->token;
     unsigned bits = 0;
+    if (out->kind != PATTERN_CALL)
+        return parser_fail(p, t.from, "a message has no actions: it is shown whole, and chosen by "
+                                      "its pattern and `when`") != NULL;
     for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
         if (token_is_word(&t, actions[i].word))
             bits = actions[i].bits;
@@ -265,9 +268,6 @@ static bool parse_action(struct parser *p, struct pattern *out)
     const unsigned own = bits & ~(unsigned)TRACE_RETURN;
     if ((out->actions & own & (TRACE_SHOW | TRACE_SLOWER | TRACE_RETURNS | TRACE_RAISES)) != 0)
         return parser_fail(p, t.from, "%.*s stands there twice", (int)t.text.len, t.text.s) != NULL;
-    if (out->kind != PATTERN_CALL && (bits & ~(unsigned)(TRACE_STACK | TRACE_SHOW)) != 0)
-        return parser_fail(p, t.from, "%.*s is of calls; a message has no such thing",
-                           (int)t.text.len, t.text.s) != NULL;
     out->actions |= bits;
     parser_next(p);
     switch (own) {
@@ -315,6 +315,39 @@ static bool is_shallow(struct parser *p, struct node *const *nodes, size_t n)
     return true;
 }
 
+static bool mentions(const struct node *n, struct slice name)
+{
+    bool found = n->kind == NODE_VAR && n->text.len == name.len &&
+                 memcmp(n->text.s, name.s, name.len) == 0;
+    for (size_t i = 0; i < n->n_items && !found; i++)
+        found = mentions(n->items[i], name);
+    return found || (n->tail != NULL && mentions(n->tail, name));
+}
+
+/* `_`, or a name that nothing else has: it takes any value. */
+static bool takes_all(const struct pattern *p, size_t argument)
+{
+    const struct node *n = p->args[argument];
+    for (size_t i = 0; i < p->n_args; i++) {
+        const struct node *o = p->args[i];
+        if (i != argument && n->kind == NODE_VAR && mentions(o, n->text))
+            return false;
+    }
+    return n->kind == NODE_ANY || n->kind == NODE_VAR;
+}
+
+/* The VM's counters know functions, not what they are called with. */
+static bool check_counters(struct parser *p, const struct pattern *out)
+{
+    const char *word = out->actions & TRACE_COUNT ? "count" : "time";
+    const struct node *narrows = out->guard;
+    for (size_t i = out->n_args; i-- > 0;)
+        narrows = takes_all(out, i) ? narrows : out->args[i];
+    return narrows == NULL ||
+           parser_fail(p, narrows->from, "%s takes all calls of the function: expected %s here",
+                       word, narrows == out->guard ? "`->`, without a guard," : "`_`") != NULL;
+}
+
 static bool check(struct parser *p, struct pattern *out)
 {
     struct node *single[] = {out->guard, out->returns, out->returns_guard, out->raises,
@@ -326,7 +359,7 @@ static bool check(struct parser *p, struct pattern *out)
     if ((out->actions & counters) != 0 && (out->actions & ~counters) != 0)
         return parser_fail(p, out->module.from, "time and count show no single calls, so they "
                                                 "stand alone") != NULL;
-    return true;
+    return (out->actions & counters) == 0 || check_counters(p, out);
 }
 
 static const char *what_next(const struct parser *p, const struct pattern *out)
@@ -334,7 +367,9 @@ static const char *what_next(const struct parser *p, const struct pattern *out)
     if (out->actions != 0)
         return "`,` and another action, or the end";
     if (out->guard != NULL)
-        return "an operator or `->`";
+        return out->kind == PATTERN_CALL ? "an operator or `->`" : "an operator, or the end";
+    if (out->kind != PATTERN_CALL)
+        return out->has_args ? "`when`, or the end" : "`(`, `when`, or the end";
     if (out->has_args || out->arity >= 0)
         return "`when` or `->`";
     if (out->kind == PATTERN_CALL && out->function.from == out->function.to)

@@ -41,7 +41,10 @@ struct builder *prepare_preflight_arg(struct pattern *const *patterns, size_t n,
    empty when some do match. */
 void prepare_why_none(char *out, size_t size, const struct pattern *p,
                       const struct preflight_pattern *found, const struct names *names);
-/* What to ask (`functions`) to tell what may have been meant; NULL: nothing would help. */
+/* Which names tell what may have been meant. */
+enum prepare_near { NEAR_NOTHING, NEAR_MODULES, NEAR_FUNCTIONS /* of the pattern's module */ };
+enum prepare_near prepare_near(const struct pattern *p, const struct preflight_pattern *found);
+/* What to ask (`functions`) for them; NULL: nothing would help. */
 struct builder *prepare_near_arg(const struct pattern *p, const struct preflight_pattern *found);
 const char *prepare_kind_atom(enum pattern_kind kind);
 

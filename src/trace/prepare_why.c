@@ -184,17 +184,25 @@ void prepare_why_none(char *out, size_t size, const struct pattern *p,
     buf_clear(&text);
 }
 
+enum prepare_near prepare_near(const struct pattern *p, const struct preflight_pattern *found)
+{
+    if (p->kind != PATTERN_CALL || found->n > 0 || p->module.kind != NAME_EXACT)
+        return NEAR_NOTHING;
+    if (strcmp(found->why, "no_module") == 0)
+        return NEAR_MODULES;
+    bool function = p->function.kind == NAME_EXACT && strcmp(found->why, "no_function") == 0;
+    return function && !is_auto_imported(p->function.text) ? NEAR_FUNCTIONS : NEAR_NOTHING;
+}
+
 struct builder *prepare_near_arg(const struct pattern *p, const struct preflight_pattern *found)
 {
-    bool module = p->module.kind == NAME_EXACT && strcmp(found->why, "no_module") == 0;
-    bool function = p->module.kind == NAME_EXACT && p->function.kind == NAME_EXACT &&
-                    strcmp(found->why, "no_function") == 0 && !is_auto_imported(p->function.text);
-    if (p->kind != PATTERN_CALL || found->n > 0 || (!module && !function))
+    enum prepare_near near = prepare_near(p, found);
+    if (near == NEAR_NOTHING)
         return NULL;
     struct builder *b = builder_new();
     build_tuple(b, 2);
-    build_atom(b, module ? "modules" : "functions");
-    if (module)
+    build_atom(b, near == NEAR_MODULES ? "modules" : "functions");
+    if (near == NEAR_MODULES)
         build_int(b, LIMIT_NAMES);
     else
         build_binary(b, p->module.text.s, p->module.text.len);

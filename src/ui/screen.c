@@ -182,6 +182,18 @@ const char *screen_view(const struct screen *s)
     return pane_top(panes_focused(s->panes))->ops->name;
 }
 
+void screen_orders(const struct screen *s, word_put *put, void *out)
+{
+    const struct pane *pane = panes_focused(s->panes);
+    const struct view_ops *ops = pane_top(pane)->ops;
+    const struct view_page *page = pane_page(pane);
+    for (const struct view_order *o = ops->orders; o && o->word; o++)
+        put(out, o->word, o->help);
+    for (size_t i = 0; ops->kind == VIEW_TABLE && i < page->n_columns; i++)
+        if (page->columns[i].sortable)
+            put(out, page->columns[i].key, page->columns[i].help);
+}
+
 struct view_link screen_link(const struct screen *s)
 {
     return pane_link(panes_focused(s->panes));

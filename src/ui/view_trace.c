@@ -347,6 +347,12 @@ static void trace_page(void *state, const struct model *m, int rows, int columns
         trace_words(page, STYLE_DIM, why_empty(s), 0, columns);
 }
 
+static const struct view_order orders[] = {
+    {"time", "as they happened, the newest last"},
+    {"latency", "the longest first"},
+    {NULL, NULL},
+};
+
 const struct view_ops view_trace = {
     .name = "trace",
     .title = "Trace",
@@ -360,6 +366,7 @@ const struct view_ops view_trace = {
     .clear = trace_clear,
     .want = trace_want,
     .page = trace_page,
+    .orders = orders,
     .act = trace_act,
     .keys = trace_keys,
 };

@@ -142,7 +142,11 @@ static void used_text(char *out, size_t size, enum cap cap, uint64_t used, uint6
             snprintf(out, size, "%.1f of %s", (double)used / 1000, cap_text);
         return;
     case UNIT_BYTES:
-        snprintf(out, size, "%s of %s", cap_format(have, sizeof have, cap, used), cap_text);
+        if (cap == CAP_TERM_BYTES && used > most) /* no alarm: what is larger is cut */
+            snprintf(out, size, "%s, cut to %s", cap_format(have, sizeof have, cap, used),
+                     cap_text);
+        else
+            snprintf(out, size, "%s of %s", cap_format(have, sizeof have, cap, used), cap_text);
         return;
     case UNIT_COUNT:
     case UNIT_PER_S:
@@ -183,6 +187,8 @@ static void caps_line(struct trace_flow *f, const struct trace_state *state)
     cap_cell(f, state, CAP_TIME_MS, runs);
     cap_cell(f, state, CAP_EVENTS, runs);
     cap_cell(f, state, CAP_RATE_PER_S, runs);
+    if (!small) /* in a small one it is enough that the patterns tell how many were cut */
+        cap_cell(f, state, CAP_TERM_BYTES, false);
     if (!small || is_near(state, CAP_BYTES))
         cap_cell(f, state, CAP_BYTES, runs);
     if (!small || is_near(state, CAP_HEAP_BYTES))

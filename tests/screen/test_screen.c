@@ -181,7 +181,8 @@ static const struct scene scenes[] = {
      .columns = 60,
      .line = "shop:ad/2",
      .hint = "[{'_', [{'>',{get_tcw},0}], [{set_tcw,{'-',{get_tcw},1}}]}]\n…",
-     .mistake = "nothing to trace: shop:ad/2: no such function; near: shop:add/2"},
+     .mistake = "nothing to trace: shop:ad/2: shop has no function ad; did you "
+                "mean shop:add/2?"},
     {.name = "trace-library", .view = "top", .rows = 24, .columns = 100, .steps = {{STEP_CHOOSE, ""}}},
     {.name = "small-80x24", .world = WORLD_SMALL, .view = "top", .rows = 24, .columns = 80},
     {.name = "small-memory", .world = WORLD_SMALL, .view = "memory", .rows = 24, .columns = 80},

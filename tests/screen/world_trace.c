@@ -126,6 +126,7 @@ static void set_used(struct trace_state *s)
     s->used[CAP_EVENTS] = s->total.shown;
     s->used[CAP_RATE_PER_S] = 193;
     s->used[CAP_WINDOW] = 8;
+    s->used[CAP_TERM_BYTES] = 1258291;
     s->used[CAP_BYTES] = 12345;
     s->used[CAP_HEAP_BYTES] = 29 * 1024 * 1024;
 }

@@ -67,9 +67,9 @@ marks_a_mistake_and_stays() {
 }
 
 says_why_nothing_matches() {
-    bt_open 120 40 && prompt_with 'timer:slep/1' && tm_wait 'near: timer:sleep/1' || return 1
+    bt_open 120 40 && prompt_with 'timer:slep/1' && tm_wait 'did you mean timer:sleep/1' || return 1
     tm_keys Enter
-    tm_wait '── Trace' && tm_wait 'trace> timer:slep/1' && tm_wait 'near: timer:sleep/1' || return 1
+    tm_wait '── Trace' && tm_wait 'trace> timer:slep/1' && tm_wait 'did you mean timer:sleep/1' || return 1
     tm_keys Escape
     tm_wait_gone 'trace>' && shows_the_log && tm_wait 'nothing was traced' &&
         target_is_clean && bt_quit

@@ -97,6 +97,8 @@ void screen_wheel(struct screen *s, const struct model *m, int row, int column, 
 /* Where keys go: a table, a document, a trace, or a picker while one lies over the panes. */
 enum place screen_place(const struct screen *s);
 const char *screen_view(const struct screen *s); /* name of the focused pane's view; static */
+/* What `sort` takes in the focused pane, as far as it shows that; others may know more. */
+void screen_orders(const struct screen *s, word_put *put, void *out);
 /* The row under the cursor of the focused pane; kind TARGET_NONE when there is none. */
 struct view_link screen_link(const struct screen *s);
 

@@ -117,6 +117,8 @@ struct view_ops {
     void (*page)(void *state, const struct model *model, int rows, int columns, struct view_page *page);
     /* Sort by the page's column (table views); by_delta toggles when it is the sorted one. */
     void (*sort)(void *state, const char *column_key, int direction /* 0 toggle, 1 desc, -1 asc */);
+    /* Documents: what `sort` takes, with help; a NULL word ends; NULL: nothing. */
+    const struct view_order { const char *word, *help; } *orders;
     /* A word of the `:view NAME WORD` command or of Enter's link: the process, the application.
        NULL: takes none. */
     int (*open)(void *state, const struct view_link *link, struct error *err);

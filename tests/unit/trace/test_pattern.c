@@ -281,6 +281,8 @@ static void test_expect(void **state)
         {"lists:map(X) when is_", EXPECT_GUARD, 18, "lists", ""},
         {"lists:map(X) -> re", EXPECT_ACTION, 16, "lists", ""},
         {"lists:map(X) -> return, ", EXPECT_ACTION, 24, "lists", ""},
+        {"send(_, X) -> ", EXPECT_NOTHING, 14, "send", ""},
+        {"send:f -> ", EXPECT_ACTION, 10, "send", ""},
         {"Enum.map(x) :: st", EXPECT_ACTION, 15, "Elixir.Enum", ""},
         {"m:f -> show(X, ", EXPECT_GUARD, 15, "m", ""},
         {"m:f -> slower 5ms ", EXPECT_NOTHING, 18, "m", ""},
