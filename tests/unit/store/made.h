@@ -1,0 +1,230 @@
+/* Recordings of a node that never was: numbers as a test wants them, through the recorder. */
+#ifndef TESTS_STORE_MADE_H
+#define TESTS_STORE_MADE_H
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../model/answers.h"
+#include "beamtop/base/buf.h"
+#include "beamtop/store/recording.h"
+
+#define MADE_PROCESSES 24
+#define MADE_CALLS 16
+#define MADE_FACTS 12
+
+struct made_process {
+    const char *pid, *name, *call, *app, *current; /* name: "undefined" for none */
+    double share;
+    double queue, queue_step, memory, memory_step;
+};
+
+struct made_call {
+    const char *module, *function;
+    int64_t arity, calls; /* in a window of a second */
+};
+
+/* One tick a second; what grows has a step a tick. 2 schedulers are online. */
+struct made {
+    const char *label;
+    int ticks;
+    double run_queue, longest, use, noise; /* noise: added at every second tick, to shares and use */
+    double reductions_per_s, gcs_per_s, gc_words_per_s;
+    double total, total_step, of_processes, of_processes_step, binary, binary_step, ets, ets_step;
+    double processes, processes_step, atoms, atoms_step;
+    struct made_process busy[MADE_PROCESSES];
+    int n_busy;
+    bool churn; /* 10 more, others at each tick */
+    struct made_call calls[MADE_CALLS];
+    int n_calls;
+    struct {
+        const char *key, *json;
+    } facts[MADE_FACTS];
+    int n_facts;
+};
+
+static const char *made_node_mode = "embedded";
+
+static void made_take(struct recorder *r, struct model *m, enum answer_kind kind,
+                      const char *question, const char *text)
+{
+    struct error err = {.code = ERR_NONE};
+    struct term t = term_of(text);
+    size_t len = 0;
+    const uint8_t *bytes = builder_bytes(t.builder, &len);
+    if (give(m, kind, text, &err) < 0) {
+        fprintf(stderr, "%s: %s\n%s\n", question, err.text, text);
+        abort();
+    }
+    recorder_answer(r, question, bytes + 1, len - 1, kind == ANSWER_SCAN ? &scan_want : NULL);
+    term_free(&t);
+}
+
+static long long made_mono(int tick)
+{
+    return -576460000000000000LL + tick * 1000000000LL;
+}
+
+static void made_system(struct recorder *r, struct model *m, const struct made *w, int tick)
+{
+    struct buf b;
+    int t = tick - 1, longest = (int)w->longest, other = (int)(w->run_queue - w->longest);
+    long long active = 0;
+    for (int i = 1; i <= tick; i++)
+        active += (long long)((w->use + (i % 2 ? w->noise : -w->noise)) * 1e6);
+    buf_init(&b, 0);
+    buf_printf(&b, "{system, %lld, %lld, %d, {%.0f, %.0f, 500, 400, 50, 40, %.0f, 20, %.0f}, ",
+               made_mono(tick), 1700000000000000LL + tick * 1000000LL, tick * 1000,
+               w->total + t * w->total_step, w->of_processes + t * w->of_processes_step,
+               w->binary + t * w->binary_step, w->ets + t * w->ets_step);
+    buf_printf(&b, "{%.0f, 20, %.0f, 12}, {%d, [%d,%d,0,0]}, {%.0f, 10, %.0f, %.0f, 40, 50}, [",
+               w->processes + t * w->processes_step, w->atoms + t * w->atoms_step, longest + other,
+               longest, other, tick * w->reductions_per_s, tick * w->gcs_per_s,
+               tick * w->gc_words_per_s);
+    for (int i = 1; i <= 6; i++)
+        buf_printf(&b, "%s{%d,%lld,%d}", i > 1 ? "," : "", i, i <= 2 ? active : 0, tick * 1000000);
+    buf_puts(&b, "], {2048, 4096}}");
+    made_take(r, m, ANSWER_SYSTEM, "system", buf_cstr(&b));
+    buf_clear(&b);
+}
+
+static void made_row(struct buf *b, const struct made *w, const struct made_process *p, int tick,
+                     const char *pid, bool first)
+{
+    double share = p->share + (tick % 2 ? w->noise : -w->noise) * p->share;
+    long long delta = (long long)(share * w->reductions_per_s);
+    buf_printf(b, "%s{%s, %lld, %lld, {{%s, {%s}, undefined, %s, {proc_lib,init_p,5}}, %lld, %.0f, "
+                  "%.0f, {%s}}}", first ? "" : ",", pid, delta, delta, p->name, p->call, p->app,
+               (long long)tick * 1000000000, p->queue + (tick - 1) * p->queue_step,
+               p->memory + (tick - 1) * p->memory_step, p->current);
+}
+
+static void made_scan(struct recorder *r, struct model *m, const struct made *w, int tick)
+{
+    static const struct made_process brief = {"", "undefined", "shop_task,init,1", "shop",
+                                              "gen_server,loop,7", 0.01, 0, 0, 1000, 0};
+    struct buf b;
+    buf_init(&b, 0);
+    buf_printf(&b, "{scan, %lld, 1000000000, 1234, 50, 50, 2, [", made_mono(tick));
+    for (int i = 0; i < w->n_busy; i++)
+        made_row(&b, w, &w->busy[i], tick, w->busy[i].pid, i == 0);
+    for (int i = 0; w->churn && i < 10; i++) {
+        char pid[32];
+        snprintf(pid, sizeof pid, "<0.%d.0>", 1000 + tick * 10 + i);
+        made_row(&b, w, &brief, tick, pid, w->n_busy == 0 && i == 0);
+    }
+    buf_puts(&b, "], []}");
+    made_take(r, m, ANSWER_SCAN, "scan", buf_cstr(&b));
+    buf_clear(&b);
+}
+
+static void made_window(struct recorder *r, const struct made *w, int tick)
+{
+    struct recorded_call calls[MADE_CALLS];
+    struct recorded_window window = {.wall_us = 1700000000000000LL + tick * 1000000LL,
+                                     .ns = 1000000000, .functions = w->n_calls, .top = calls,
+                                     .n_top = (size_t)w->n_calls};
+    for (int i = 0; i < w->n_calls; i++) {
+        const struct made_call *c = &w->calls[i];
+        calls[i] = (struct recorded_call){{c->module, strlen(c->module)},
+                                          {c->function, strlen(c->function)},
+                                          c->arity, c->calls, -1, -1, NAN};
+        window.calls += c->calls;
+    }
+    window.calls_per_s = (double)window.calls;
+    if (w->n_calls > 0)
+        recorder_window(r, &window);
+}
+
+static void made_tick(struct recorder *r, struct model *m, const struct made *w, int tick)
+{
+    struct error err = {.code = ERR_NONE};
+    char node[512];
+    snprintf(node, sizeof node,
+             "{node, 'mq1@host', <<\"25\">>, <<\"13.1.5\">>, <<\"jit\">>, 8, 2, 2, 2, 1, 2, "
+             "{262144, 65536, 1048576, 8192}, <<\"unix/linux 6.1.0\">>, <<\"4711\">>, "
+             "1700000000000000, 60, %s, <<>>, 2}", made_node_mode);
+    if (tick == 1)
+        made_take(r, m, ANSWER_NODE, "node", node);
+    for (int i = 0; tick == 1 && i < w->n_facts; i++)
+        recorder_fact(r, w->facts[i].key, w->facts[i].json);
+    made_system(r, m, w, tick);
+    if (w->n_busy > 0 || w->churn)
+        made_scan(r, m, w, tick);
+    if (tick > 1)
+        made_window(r, w, tick);
+    if (recorder_tick(r, m, 1700000000000000LL + tick * 1000000LL, &err) != 0) {
+        fprintf(stderr, "tick %d: %s\n", tick, err.text);
+        abort();
+    }
+}
+
+/* A file that is gone from its directory when the test has it open. */
+static struct recording *made_open(const struct made *w)
+{
+    struct error err = {.code = ERR_NONE};
+    char dir[] = "/tmp/beamtop-made-XXXXXX", path[64], other[80];
+    struct recorder *r = NULL;
+    struct recording *out = NULL;
+    struct model *m = model_new();
+    if (!mkdtemp(dir))
+        abort();
+    snprintf(path, sizeof path, "%s/a.btr", dir);
+    const struct recorder_options options = {.node = "mq1@host", .label = w->label, .interval_s = 1};
+    if (recorder_open(&r, path, &options, &err) != 0)
+        abort();
+    for (int i = 1; i <= w->ticks; i++)
+        made_tick(r, m, w, i);
+    if (recorder_close(r, "stopped", &err) != 0 || recording_open(&out, path, &err) != 0) {
+        fprintf(stderr, "%s\n", err.text);
+        abort();
+    }
+    model_free(m);
+    unlink(path);
+    snprintf(other, sizeof other, "%s-wal", path);
+    unlink(other);
+    snprintf(other, sizeof other, "%s-shm", path);
+    unlink(other);
+    rmdir(dir);
+    return out;
+}
+
+/* A gateway that is well: async logger, registry in ETS, a repository with its share of writes. */
+static const struct made made_healthy = {
+    .label = "healthy", .ticks = 13, .run_queue = 1, .longest = 1, .use = 0.6, .noise = 0.02,
+    .reductions_per_s = 20e6, .gcs_per_s = 2000, .gc_words_per_s = 2e6,
+    .total = 200e6, .of_processes = 60e6, .binary = 40e6, .ets = 10e6,
+    .processes = 900, .atoms = 20000,
+    .busy = {
+        {"<0.41.0>", "undefined", "gateway,init,1", "gateway", "gateway,serve,2", 0.30, 0, 0, 1e6, 0},
+        {"<0.42.0>", "undefined", "gateway,init,1", "gateway", "gateway,serve,2", 0.30, 0, 0, 1e6, 0},
+        {"<0.43.0>", "logger_std_h_default", "logger_olp,init,1", "kernel", "gen_server,loop,7", 0.02,
+         0, 0, 5e4, 0},
+        {"<0.44.0>", "code_server", "code_server,init,1", "kernel", "code_server,loop,1", 0.001, 0, 0,
+         5e4, 0},
+    },
+    .n_busy = 4,
+    .calls = {
+        {"Elixir.Gateway.Stage", "call", 2, 1380},
+        {"ets", "lookup", 2, 3000},
+        {"gateway_registry", "get", 1, 2900},
+        {"Elixir.Gateway.Repo", "get", 3, 870},
+        {"Elixir.Gateway.Repo", "insert", 2, 130},
+        {"Elixir.Gateway.Repo", "prepare_query", 3, 870},
+        {"Elixir.Gateway.Repo", "default_options", 1, 1000},
+    },
+    .n_calls = 7,
+    .facts = {
+        {"logger", "{\"handlers\":[{\"id\":\"default\",\"module\":\"logger_std_h\",\"mode\":\"async\","
+                   "\"sync_mode_qlen\":200,\"drop_mode_qlen\":200,\"flush_qlen\":1000}]}"},
+        {"distribution", "{\"busy_limit_bytes\":1048576,\"nodes\":[{\"node\":\"b@h\",\"queue_bytes\":0}]}"},
+        {"allocators", "{\"allocators\":[{\"name\":\"binary_alloc\",\"blocks_bytes\":40000000,"
+                       "\"carriers_bytes\":50000000}]}"},
+        {"binaries", "{\"bytes\":40000000,\"holders\":[{\"pid\":\"<0.41.0>\",\"bytes\":1000000,"
+                     "\"binaries\":10}]}"},
+    },
+    .n_facts = 4,
+};
+
+#endif

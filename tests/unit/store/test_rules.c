@@ -1,0 +1,467 @@
+/* Each rule has a workload that triggers it and one, close to it, that must not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/store/finding.h"
+#include "made.h"
+
+#define MIB (1024.0 * 1024)
+
+/* ---- what differs from the healthy gateway */
+
+static void set_fact(struct made *w, const char *key, const char *json)
+{
+    for (int i = 0; i < w->n_facts; i++)
+        if (strcmp(w->facts[i].key, key) == 0) {
+            w->facts[i].json = json;
+            return;
+        }
+    w->facts[w->n_facts].key = key;
+    w->facts[w->n_facts++].json = json;
+}
+
+#define HANDLER(mode, sync, drop)                                                                  \
+    "{\"handlers\":[{\"id\":\"default\",\"module\":\"logger_std_h\",\"mode\":" mode                \
+    ",\"sync_mode_qlen\":" sync ",\"drop_mode_qlen\":" drop ",\"flush_qlen\":1000}]}"
+
+static void logger_sync(struct made *w)
+{
+    w->busy[2].share = 0.31;
+    w->busy[2].queue = 1;
+    set_fact(w, "logger", HANDLER("\"sync\"", "0", "200"));
+}
+static void logger_async(struct made *w)
+{
+    w->busy[2].share = 0.08;
+    set_fact(w, "logger", HANDLER("\"async\"", "200", "200"));
+}
+static void logger_overloaded(struct made *w)
+{
+    w->busy[2].share = 0.25;
+    w->busy[2].queue = 12;
+    set_fact(w, "logger", HANDLER("\"async\"", "10", "200"));
+}
+static void logger_in_callers(struct made *w)
+{
+    w->busy[2].share = 0.2;
+    set_fact(w, "logger", HANDLER("null", "null", "null"));
+}
+static void logger_busy_async(struct made *w)
+{
+    w->busy[2].share = 0.25;
+}
+
+static void queue_long(struct made *w)
+{
+    w->run_queue = 9;
+    w->longest = 5;
+    w->use = 0.95;
+}
+static void queue_full(struct made *w)
+{
+    w->run_queue = 2;
+    w->longest = 1;
+    w->use = 0.95;
+}
+static void idle(struct made *w)
+{
+    w->run_queue = w->longest = 0;
+    w->use = 0.1;
+}
+static void one_queue(struct made *w)
+{
+    w->run_queue = 8;
+    w->longest = 8;
+}
+static void even_queues(struct made *w)
+{
+    w->run_queue = 8;
+    w->longest = 4;
+}
+
+static void mailbox_grows(struct made *w)
+{
+    w->busy[0].queue = 10;
+    w->busy[0].queue_step = 500;
+}
+static void mailbox_explodes(struct made *w)
+{
+    w->busy[0].queue_step = 5000;
+}
+static void mailbox_short(struct made *w)
+{
+    w->busy[0].queue_step = 2;
+}
+static void serialised(struct made *w)
+{
+    w->busy[0].queue = 40;
+    w->busy[0].share = 0.7;
+    w->use = 0.7;
+}
+static void waiting_little(struct made *w)
+{
+    w->busy[0].queue = 2;
+}
+
+static void ets_grows(struct made *w)
+{
+    w->ets_step = w->total_step = 4 * MIB;
+    set_fact(w, "ets", "{\"tables\":[{\"name\":\"sessions\",\"owner\":\"shop\",\"memory_bytes\":50000000}]}");
+}
+static void processes_grow(struct made *w)
+{
+    w->of_processes_step = w->total_step = 4 * MIB;
+    w->busy[1].memory_step = 4 * MIB;
+}
+static void memory_grows_little(struct made *w)
+{
+    w->ets_step = w->total_step = 10000;
+}
+
+static void few_holders(struct made *w)
+{
+    w->binary = 200 * MIB;
+    set_fact(w, "binaries", "{\"bytes\":209715200,\"holders\":[{\"pid\":\"<0.41.0>\",\"name\":\"cache\","
+                            "\"initial_call\":\"cache:init/1\",\"bytes\":180000000,\"binaries\":900}]}");
+}
+static void carriers_empty(struct made *w)
+{
+    set_fact(w, "allocators", "{\"allocators\":[{\"name\":\"binary_alloc\",\"blocks_bytes\":40000000,"
+                              "\"carriers_bytes\":900000000}]}");
+}
+static void carriers_small(struct made *w)
+{
+    set_fact(w, "allocators", "{\"allocators\":[{\"name\":\"binary_alloc\",\"blocks_bytes\":1000000,"
+                              "\"carriers_bytes\":9000000}]}");
+}
+static void processes_near(struct made *w)
+{
+    w->processes = 250000;
+}
+static void atoms_soon(struct made *w)
+{
+    w->atoms = 600000;
+    w->atoms_step = 100;
+}
+static void atoms_steady(struct made *w)
+{
+    w->atoms = 700000;
+}
+
+static void set_call(struct made *w, const char *module, const char *function, int64_t arity,
+                     int64_t calls)
+{
+    w->calls[w->n_calls++] = (struct made_call){module, function, arity, calls};
+}
+static void registry_in_database(struct made *w)
+{
+    set_call(w, "Elixir.Gateway.Schemas", "get", 1, 4000);
+    set_call(w, "Elixir.Gateway.Schemas", "prepare_query", 3, 4000);
+    set_call(w, "Elixir.Gateway.Schemas", "default_options", 1, 4000);
+    set_call(w, "Elixir.Gateway.Schemas", "prepare_opts", 2, 4000);
+}
+static void registry_in_ets(struct made *w)
+{
+    set_call(w, "Elixir.Gateway.Schemas", "get", 1, 2900);
+}
+static void no_reads(struct made *w)
+{
+    w->n_calls = 1; /* stages alone */
+    w->calls[0].calls = 50;
+}
+static void many_stages(struct made *w)
+{
+    w->calls[0].calls = 20000;
+}
+static void few_stages(struct made *w)
+{
+    w->calls[0].calls = 30;
+}
+static void asked_process(struct made *w)
+{
+    set_call(w, "settings", "get", 1, 30000);
+    set_call(w, "gen_server", "call", 2, 30000);
+}
+static void written_often(struct made *w)
+{
+    set_call(w, "settings", "get", 1, 30000);
+    set_call(w, "settings", "put", 2, 9000);
+    set_call(w, "gen_server", "call", 2, 39000);
+}
+static void switched(struct made *w)
+{
+    set_call(w, "Elixir.Gateway.Repo", "put_dynamic_repo", 1, 2000);
+}
+static void switched_seldom(struct made *w)
+{
+    set_call(w, "Elixir.Gateway.Repo", "put_dynamic_repo", 1, 20);
+}
+
+static void link_busy(struct made *w)
+{
+    set_fact(w, "distribution", "{\"busy_limit_bytes\":1048576,\"nodes\":[{\"node\":\"b@h\","
+                                "\"queue_bytes\":2000000}]}");
+}
+static void link_some(struct made *w)
+{
+    set_fact(w, "distribution", "{\"busy_limit_bytes\":1048576,\"nodes\":[{\"node\":\"b@h\","
+                                "\"queue_bytes\":2000}]}");
+}
+static void much_garbage(struct made *w)
+{
+    w->gcs_per_s = 40000;
+}
+static void garbage_idle(struct made *w)
+{
+    w->gcs_per_s = 40000;
+    w->use = 0.05;
+}
+static void churn(struct made *w)
+{
+    w->churn = true;
+}
+static void same_processes(struct made *w)
+{
+    for (int i = 0; i < 10; i++) {
+        static const char *const pids[] = {"<0.71.0>", "<0.72.0>", "<0.73.0>", "<0.74.0>", "<0.75.0>",
+                                           "<0.76.0>", "<0.77.0>", "<0.78.0>", "<0.79.0>", "<0.80.0>"};
+        w->busy[w->n_busy] = w->busy[1];
+        w->busy[w->n_busy].share = 0.01;
+        w->busy[w->n_busy++].pid = pids[i];
+    }
+}
+static void code_hot(struct made *w)
+{
+    w->busy[3].share = 0.08;
+    set_call(w, "error_handler", "undefined_function", 3, 500);
+}
+static void code_some(struct made *w)
+{
+    w->busy[3].share = 0.01;
+}
+static void same(struct made *w)
+{
+    (void)w;
+}
+
+static const struct {
+    const char *rule;
+    void (*bad)(struct made *);
+    enum finding_severity severity;
+    const char *says; /* in its title, action or evidence */
+    void (*good)(struct made *);
+} rows[] = {
+    {"sync_logger", logger_sync, FINDING_ACT, "#{sync_mode_qlen => 200", logger_async},
+    {"sync_logger", logger_overloaded, FINDING_ACT, "sync_mode_qlen 10", logger_async},
+    {"sync_logger", logger_in_callers, FINDING_ACT, "works in the process that logs", logger_async},
+    {"sync_logger", logger_busy_async, FINDING_LOOK, "Log less", same},
+    {"contention", queue_long, FINDING_LOOK, "2 schedulers", queue_full},
+    {"headroom", idle, FINDING_NOTE, "10.0 %", same},
+    {"one_scheduler", one_queue, FINDING_LOOK, "8.0 of the 8.0", even_queues},
+    {"mailbox_growth", mailbox_grows, FINDING_LOOK, "gateway:serve/2", mailbox_short},
+    {"mailbox_growth", mailbox_explodes, FINDING_ACT, "60000", mailbox_short},
+    {"serialised", serialised, FINDING_ACT, "0.98 of the one core", waiting_little},
+    {"serialised", serialised, FINDING_ACT, "gateway:init/1", mailbox_grows},
+    {"memory_growth", ets_grows, FINDING_LOOK, "table sessions of shop", memory_grows_little},
+    {"memory_growth", processes_grow, FINDING_LOOK, "<0.42.0>", memory_grows_little},
+    {"binary_holders", few_holders, FINDING_LOOK, "cache:init/1", same},
+    {"carriers", carriers_empty, FINDING_LOOK, "+MBas aobf", carriers_small},
+    {"near_limit", processes_near, FINDING_ACT, "+P 524288", same},
+    {"near_limit", atoms_soon, FINDING_LOOK, "full in", atoms_steady},
+    {"repository_lookup", registry_in_database, FINDING_ACT, "Elixir.Gateway.Schemas", registry_in_ets},
+    {"read_write", same, FINDING_NOTE, "87.0 %", no_reads},
+    {"pipeline_overhead", same, FINDING_NOTE, "1.38 calls", few_stages},
+    {"pipeline_overhead", many_stages, FINDING_LOOK, "20.00 calls", few_stages},
+    {"hot_reads", asked_process, FINDING_LOOK, "asks a process", written_often},
+    {"dynamic_repo", switched, FINDING_LOOK, "2.00 switches", switched_seldom},
+    {"busy_distribution", link_busy, FINDING_ACT, "+zdbbl 4096", link_some},
+    {"garbage", much_garbage, FINDING_LOOK, "every 500 reductions", garbage_idle},
+    {"churn", churn, FINDING_LOOK, "130 of 134", same_processes},
+    {"code_server", code_hot, FINDING_LOOK, "embedded", code_some},
+};
+
+/* ---- looking */
+
+static const struct finding *of_rule(const struct findings *f, const char *rule)
+{
+    for (size_t i = 0; i < f->len; i++)
+        if (strcmp(f->items[i].rule, rule) == 0)
+            return &f->items[i];
+    return NULL;
+}
+
+static bool says(const struct finding *f, const char *text)
+{
+    bool found = strstr(f->title, text) || strstr(f->action, text);
+    for (size_t i = 0; i < f->n_evidence; i++)
+        found = found || strstr(f->evidence[i].text, text);
+    return found;
+}
+
+static void dump(const struct findings *f)
+{
+    for (size_t i = 0; i < f->len; i++) {
+        const struct finding *x = &f->items[i];
+        print_message("%s %d %.2f %s | %s\n", x->rule, (int)x->severity, x->sure, x->title, x->action);
+        for (size_t k = 0; k < x->n_evidence; k++)
+            print_message("    %s\n", x->evidence[k].text);
+    }
+    for (size_t i = 0; i < f->n_not_known; i++)
+        print_message("? %s\n", f->not_known[i]);
+}
+
+static void judge(struct findings *out, const struct made *w)
+{
+    struct error err = {.code = ERR_NONE};
+    struct recording *r = made_open(w);
+    if (findings_find(out, r, 1, recording_info(r)->ticks, &err) != 0)
+        fail_msg("%s", err.text);
+    recording_close(r);
+}
+
+static void check_complete(const struct finding *f)
+{
+    if (!*f->title || !*f->action || !*f->refute || f->n_evidence == 0)
+        fail_msg("%s lacks its title, action, evidence or what would refute it", f->rule);
+    if (!(f->sure > 0 && f->sure <= 1))
+        fail_msg("%s is %f sure", f->rule, f->sure);
+}
+
+static void test_rows(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct made bad = made_healthy, good = made_healthy;
+        struct findings f;
+        rows[i].bad(&bad);
+        rows[i].good(&good);
+        judge(&f, &bad);
+        const struct finding *x = of_rule(&f, rows[i].rule);
+        if (!x || x->severity != rows[i].severity || !says(x, rows[i].says)) {
+            dump(&f);
+            fail_msg("row %zu: %s is not found, or not so: %s", i, rows[i].rule, rows[i].says);
+        }
+        check_complete(x);
+        findings_clear(&f);
+        if (rows[i].good == rows[i].bad)
+            continue;
+        judge(&f, &good);
+        if (of_rule(&f, rows[i].rule)) {
+            dump(&f);
+            fail_msg("row %zu: %s is found where it is not", i, rows[i].rule);
+        }
+        findings_clear(&f);
+    }
+}
+
+/* Every rule has a row in this test. */
+static void test_all_rules(void **state)
+{
+    (void)state;
+    for (size_t r = 0; rule_list[r]; r++) {
+        bool tested = false;
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+            tested = tested || strcmp(rows[i].rule, rule_list[r]->key) == 0;
+        if (!tested)
+            fail_msg("%s has no workload", rule_list[r]->key);
+        assert_true(*rule_list[r]->title && *rule_list[r]->help && *rule_list[r]->needs);
+    }
+}
+
+static void test_healthy(void **state)
+{
+    (void)state;
+    struct findings f;
+    judge(&f, &made_healthy);
+    for (size_t i = 0; i < f.len; i++)
+        if (f.items[i].severity != FINDING_NOTE) {
+            dump(&f);
+            fail_msg("%s is found in a healthy node", f.items[i].rule);
+        }
+    if (f.n_not_known > 0)
+        fail_msg("%s", f.not_known[0]);
+    findings_clear(&f);
+}
+
+/* What was not recorded is said, rule by rule, and nothing is found in its place. */
+static void test_not_recorded(void **state)
+{
+    (void)state;
+    static const char *const unknown[] = {
+        "sync_logger: no owners", "mailbox_growth: no processes", "binary_holders: the fact `binaries`",
+        "repository_lookup: no calls", "busy_distribution: the fact `distribution`", "churn: no processes",
+    };
+    struct made bare = made_healthy;
+    struct findings f;
+    bare.n_busy = bare.n_calls = bare.n_facts = 0;
+    judge(&f, &bare);
+    for (size_t i = 0; i < ARRAY_LEN(unknown); i++) {
+        bool said = false;
+        for (size_t k = 0; k < f.n_not_known; k++)
+            said = said || strncmp(f.not_known[k], unknown[i], strlen(unknown[i])) == 0;
+        if (!said) {
+            dump(&f);
+            fail_msg("not said: %s", unknown[i]);
+        }
+    }
+    findings_clear(&f);
+    bare.ticks = 2;
+    judge(&f, &bare);
+    size_t rules = 0;
+    while (rule_list[rules])
+        rules++;
+    assert_int_equal(f.len, 0);
+    assert_int_equal(f.n_not_known, rules);
+    findings_clear(&f);
+}
+
+/* Without the handler's settings the share alone is no reason to act. */
+static void test_mode_not_recorded(void **state)
+{
+    (void)state;
+    struct made w = made_healthy;
+    struct findings f;
+    logger_sync(&w);
+    w.n_facts = 0;
+    judge(&f, &w);
+    const struct finding *x = of_rule(&f, "sync_logger");
+    assert_non_null(x);
+    assert_int_equal(x->severity, FINDING_LOOK);
+    assert_true(fabs(x->impact - 0.31) < 0.02);
+    findings_clear(&f);
+}
+
+static void test_damaged_facts(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "[", "[]", "null", "{\"handlers\":7,\"nodes\":{},\"allocators\":\"x\",\"holders\":[1,null,\"a\"]}",
+        "{\"handlers\":[{\"id\":[],\"mode\":3}],\"nodes\":[3],\"allocators\":[{\"blocks_bytes\":1}]}"};
+    static const char *const keys[] = {"logger", "distribution", "allocators", "binaries", "ets", "gc"};
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct made w = made_healthy;
+        struct findings f;
+        logger_sync(&w);
+        ets_grows(&w);
+        much_garbage(&w);
+        for (size_t k = 0; k < ARRAY_LEN(keys); k++)
+            set_fact(&w, keys[k], bad[i]);
+        judge(&f, &w);
+        assert_non_null(of_rule(&f, "sync_logger"));
+        findings_clear(&f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),         cmocka_unit_test(test_all_rules),
+        cmocka_unit_test(test_healthy),      cmocka_unit_test(test_not_recorded),
+        cmocka_unit_test(test_mode_not_recorded), cmocka_unit_test(test_damaged_facts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
