@@ -127,8 +127,8 @@ static void tell(struct recording *r, sqlite3_stmt *texts, const struct known *k
     p->pid = (struct slice){arena_strdup(&r->result, k->pid), strlen(k->pid)};
     p->kind = (struct slice){arena_strndup(&r->result, k->kind, kind), kind};
     p->ticks = k->ticks;
-    p->share = k->share / ticks;
-    p->reductions_per_s = k->reductions / ticks;
+    p->share = ticks > 0 ? k->share / ticks : (double)NAN;
+    p->reductions_per_s = ticks > 0 ? k->reductions / ticks : (double)NAN;
     p->memory_bytes = k->memory / n;
     p->memory_first = k->memory_first;
     p->memory_last = k->memory_last;
@@ -150,7 +150,7 @@ static void gather(struct recording *r, int64_t from, int64_t to, struct known *
 {
     struct error ignored = {.code = ERR_NONE};
     sqlite3_stmt *s = NULL;
-    int64_t last = -1;
+    int64_t last = -1, last_shares = -1;
     if (db_prepare(r->db, &s, rows_sql, &ignored) != 0)
         return;
     sqlite3_bind_int64(s, 1, from);
@@ -160,6 +160,10 @@ static void gather(struct recording *r, int64_t from, int64_t to, struct known *
         turnover->ticks += tick != last;
         turnover->rows++;
         last = tick;
+        if (sqlite3_column_type(s, 7) != SQLITE_NULL && tick != last_shares) {
+            turnover->shares++;
+            last_shares = tick;
+        }
         add_row(find(all, arena, db_column_text(s, 1)), s, from);
     }
     sqlite3_finalize(s);
@@ -173,7 +177,7 @@ size_t recording_processes(struct recording *r, int64_t from, int64_t to,
     struct arena arena;
     sqlite3_stmt *texts = NULL;
     size_t n = 0;
-    *turnover = (struct span_turnover){0, 0, 0, 0};
+    *turnover = (struct span_turnover){0, 0, 0, 0, 0};
     arena_init(&arena);
     arena_reset(&r->result);
     gather(r, from, to, &all, &arena, turnover);
@@ -187,7 +191,7 @@ size_t recording_processes(struct recording *r, int64_t from, int64_t to,
     HASH_ITER(hh, all, k, next) {
         turnover->pids_seen_once += k->ticks == 1;
         if (n < most)
-            tell(r, texts, k, (double)turnover->ticks, &p[n++]);
+            tell(r, texts, k, (double)turnover->shares, &p[n++]);
     }
     HASH_CLEAR(hh, all);
     sqlite3_finalize(texts);

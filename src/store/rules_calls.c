@@ -216,7 +216,7 @@ void judge_overhead(struct judge *j)
     double stages = 0, done = repo.reads + repo.writes;
     for (size_t i = 0; i < m.n; i++)
         stages += is_repository(&m.items[i]) ? 0 : m.items[i].stages;
-    if (stages < 100)
+    if (stages < 100 || stages < 0.1 * done)
         return;
     if (done < 100) {
         judge_unknown(j, "pipelines were counted, but no operations of repositories to compare with");

@@ -137,14 +137,15 @@ struct span_process {
     struct slice pid, name, application, initial_call, label, kind;
     struct slice current_function; /* where it was most of the time; empty: nowhere mostly */
     int64_t ticks;                 /* at which it was recorded */
-    double share, reductions_per_s; /* means over all ticks of the span */
+    double share, reductions_per_s; /* means over the ticks of the span that have shares */
     double memory_bytes, memory_first, memory_last;
     double queue_mean, queue_min, queue_max, queue_first, queue_last;
     double queue_slope, queue_fit; /* messages a tick by the line that fits best, and how well (-1..1) */
 };
 /* How many processes came by in a span: many that were seen once mean churn. */
 struct span_turnover {
-    int64_t ticks, rows, pids, pids_seen_once;
+    int64_t ticks, shares; /* ticks with processes; of them, with shares: not the first one */
+    int64_t rows, pids, pids_seen_once;
 };
 /* At most 1000, largest share first. */
 size_t recording_processes(struct recording *r, int64_t from, int64_t to,
