@@ -9,12 +9,14 @@
 struct module_calls {
     struct slice name;
     double reads, writes;     /* calls; of arities of one name the largest: one calls the other */
+    double keyed;             /* of the reads, those by a key: get, fetch, lookup */
     double get_one;           /* get/1 and its like: a lookup by a key alone */
     struct slice hottest;     /* the read that is called most */
     double hottest_calls;
     double stages;            /* call/2: a stage of a pipeline */
     double switches;          /* put_dynamic_repo/1 */
     bool prepares, defaults, options; /* prepare_query/3, default_options/1, prepare_opts/2 */
+    bool told;                        /* the node says that it is a repository */
 };
 
 struct modules {
@@ -33,7 +35,27 @@ static const char *const writes[] = {
     "delete_object", "put", "write", "dirty_write", "dirty_delete", "dirty_update_counter", "store",
     "set", "save", "register", "add", "create", "remove", NULL,
 };
-static const char *const lookups[] = {"get", "get!", "fetch", "fetch!", "lookup", "find", NULL};
+static const char *const lookups[] = {
+    "get", "get!", "get_by", "get_by!", "fetch", "fetch!", "lookup", "find", NULL,
+};
+/* Whose call/2 asks a process, and is no stage of a pipeline. */
+static const char *const callers[] = {
+    "gen", "gen_server", "gen_statem", "gen_event", "rpc", "erpc", "code_server", "global", "supervisor",
+    "application_controller", "Elixir.GenServer", "Elixir.Agent", "Elixir.Task", NULL,
+};
+/* Modules whose get and lookup are of data that the caller holds, or that are told otherwise. */
+static const char *const libraries[] = {
+    "maps", "lists", "proplists", "dict", "orddict", "gb_trees", "gb_sets", "ets", "erlang", "mnesia",
+    "persistent_term", "application", "array", "digraph", "queue", "string", "binary", "json", "jsx",
+    "Elixir.Map", "Elixir.Keyword", "Elixir.Access", "Elixir.Enum", "Elixir.MapSet", "Elixir.List",
+    "Elixir.Process", "Elixir.String", "Elixir.Registry", "Elixir.Agent", "Elixir.Plug.Conn",
+    NULL,
+};
+/* Parts of names of modules that hold data which is looked up and seldom changes. */
+static const char *const registries[] = {
+    "schema", "Schema", "registr", "Registr", "cache", "Cache", "config", "Config", "setting", "Setting",
+    "catalog", "Catalog", "lookup", "Lookup", "director", "Director", NULL,
+};
 
 static bool one_of(struct slice text, const char *const *list)
 {
@@ -43,13 +65,35 @@ static bool one_of(struct slice text, const char *const *list)
     return false;
 }
 
-static struct module_calls *module_of(struct modules *m, struct slice name)
+static bool has_one_of(struct slice text, const char *const *list)
+{
+    for (; *list; list++)
+        for (size_t i = 0, len = strlen(*list); i + len <= text.len; i++)
+            if (memcmp(text.s + i, *list, len) == 0)
+                return true;
+    return false;
+}
+
+/* 'Elixir.Repo' and Elixir.Repo are the same module. */
+static struct slice bare(struct slice name)
+{
+    if (name.len > 2 && name.s[0] == '\'' && name.s[name.len - 1] == '\'')
+        return (struct slice){name.s + 1, name.len - 2};
+    return name;
+}
+
+static struct module_calls *module_of(struct modules *m, struct slice name, const json_t *repositories)
 {
     for (size_t i = 0; i < m->n; i++)
         if (m->items[i].name.len == name.len && memcmp(m->items[i].name.s, name.s, name.len) == 0)
             return &m->items[i];
     struct module_calls *c = &m->items[m->n++];
-    *c = (struct module_calls){.name = name};
+    bool told = false;
+    for (size_t i = 0; i < json_array_size(repositories); i++) {
+        const char *is = json_string_value(json_array_get(repositories, i));
+        told = told || (is && judge_is(bare(name), is));
+    }
+    *c = (struct module_calls){.name = name, .told = told};
     return c;
 }
 
@@ -72,7 +116,8 @@ static void add_call(const struct judge *j, struct module_calls *m, size_t at)
     m->prepares = m->prepares || (judge_is(c->function, "prepare_query") && c->arity == 3);
     m->defaults = m->defaults || (judge_is(c->function, "default_options") && c->arity == 1);
     m->options = m->options || (judge_is(c->function, "prepare_opts") && c->arity == 2);
-    m->stages += judge_is(c->function, "call") && c->arity == 2 ? n : 0;
+    m->stages += judge_is(c->function, "call") && c->arity == 2 && !one_of(bare(c->module), callers)
+                     ? n : 0;
     m->switches += judge_is(c->function, "put_dynamic_repo") && c->arity == 1 ? n : 0;
     m->get_one += c->arity == 1 && one_of(c->function, lookups) ? n : 0;
     if (within_another(j, at))
@@ -81,6 +126,7 @@ static void add_call(const struct judge *j, struct module_calls *m, size_t at)
     if (!one_of(c->function, reads))
         return;
     m->reads += n;
+    m->keyed += one_of(c->function, lookups) ? n : 0;
     if (n > m->hottest_calls) {
         m->hottest = c->function;
         m->hottest_calls = n;
@@ -90,8 +136,11 @@ static void add_call(const struct judge *j, struct module_calls *m, size_t at)
 static struct modules modules_of(struct judge *j)
 {
     struct modules m = {arena_alloc(&j->out->arena, (j->n_calls + 1) * sizeof *m.items), 0};
+    const char *text = recording_fact(j->recording, "repositories", j->to);
+    json_t *repositories = text ? json_loads(text, 0, NULL) : NULL;
     for (size_t i = 0; i < j->n_calls; i++)
-        add_call(j, module_of(&m, j->calls[i].module), i);
+        add_call(j, module_of(&m, j->calls[i].module, repositories), i);
+    json_decref(repositories);
     return m;
 }
 
@@ -102,7 +151,7 @@ static double per_s(const struct judge *j, double calls)
 
 static bool is_repository(const struct module_calls *m)
 {
-    return m->prepares && (m->defaults || m->options);
+    return m->told || (m->prepares && (m->defaults || m->options));
 }
 
 /* Few writes, and a lookup by a key alone: what a registry does, and a table in memory would serve. */
@@ -115,33 +164,56 @@ static bool is_lookup(const struct module_calls *m)
 
 static const char *signature(struct judge *j, const struct module_calls *m)
 {
-    return judge_text(j, "prepare_query/3%s%s beside %s", m->defaults ? ", default_options/1" : "",
-                      m->options ? ", prepare_opts/2" : "", judge_slice(j, m->hottest));
+    return judge_text(j, "%s%s%s beside %s", m->prepares ? "prepare_query/3" : "", m->defaults ? ", default_options/1" : "",
+                      m->options ? ", prepare_opts/2" : "",
+                      judge_slice(j, m->hottest));
 }
 
-static void find_lookup(struct judge *j, const struct module_calls *m)
+/*
+ * The module in front of a repository that people take for a registry: about as many lookups as the
+ * repository has, and a name that says so. NULL: none.
+ */
+static const struct module_calls *front_of(const struct modules *m, const struct module_calls *repo)
 {
-    bool registry = is_lookup(m);
-    double rate = per_s(j, m->reads);
+    for (size_t i = 0; i < m->n; i++) {
+        const struct module_calls *c = &m->items[i];
+        if (c != repo && !is_repository(c) && !one_of(bare(c->name), libraries) &&
+            has_one_of(c->name, registries) && c->keyed >= 0.5 * repo->keyed &&
+            c->keyed <= 1.5 * repo->keyed)
+            return c;
+    }
+    return NULL;
+}
+
+static void find_lookup(struct judge *j, const struct module_calls *m, const struct module_calls *front)
+{
+    bool registry = front || is_lookup(m) || has_one_of(m->name, registries);
+    double rate = per_s(j, m->keyed), reads_share = m->reads / (m->reads + m->writes);
     struct finding *f = judge_find(j, registry ? FINDING_ACT : FINDING_LOOK, judge_sure(j, rate, 100));
-    const char *name = judge_slice(j, m->name);
+    const char *name = judge_slice(j, m->name), *of = front ? judge_slice(j, front->name) : name;
     f->effort = EFFORT_SMALL;
-    f->title = judge_text(j, "%s is an Ecto repository: its %.0f lookups in a second are database round "
-                             "trips", name, rate);
+    f->title = front ? judge_text(j, "%s asks the database for each lookup: %.0f round trips in a second "
+                                     "through the Ecto repository %s", of, rate, name)
+                     : judge_text(j, "%s is an Ecto repository: its %.0f lookups in a second are database "
+                                     "round trips", name, rate);
     f->action = judge_text(j, "Serve %s:%s from an ETS table with read_concurrency (or persistent_term), "
                               "filled at start and written at each change; the database stays the source",
-                           name, judge_slice(j, m->hottest));
+                           of, judge_slice(j, front ? front->hottest : m->hottest));
     f->refute = judge_text(j, "A trace of %s that shows no query behind it (a cache in front of the "
                               "repository), or data that changes between reads", name);
-    f->subject = name;
-    judge_evidence(j, f, "lookups", rate, "per_s", "%.0f reads in a second (%.0f in %.1f s)", rate, m->reads,
-                   (double)j->sums.ns / 1e9);
-    judge_evidence(j, f, "writes", per_s(j, m->writes), "per_s", "%.1f writes in a second",
-                   per_s(j, m->writes));
-    judge_evidence(j, f, "signature", NAN, "", "functions of a repository: %s", signature(j, m));
-    judge_evidence(j, f, "calls_share", m->reads / (double)j->sums.calls, "share",
-                   "%s of all counted calls", judge_percent(j, m->reads / (double)j->sums.calls));
+    f->subject = of;
+    judge_evidence(j, f, "lookups", rate, "per_s", "%s:%s: %.0f lookups by key in a second (%.0f in %.1f s)",
+                   name, judge_slice(j, m->hottest), rate, m->keyed, (double)j->sums.ns / 1e9);
+    if (front)
+        judge_evidence(j, f, "front", per_s(j, front->keyed), "per_s", "%s:%s: %.0f in a second", of,
+                       judge_slice(j, front->hottest), per_s(j, front->keyed));
+    judge_evidence(j, f, "read_share", reads_share, "share", "%s of its operations are reads, %.1f writes "
+                   "in a second", judge_percent(j, reads_share), per_s(j, m->writes));
+    judge_evidence(j, f, "signature", NAN, "", "functions of a repository: %s%s", signature(j, m),
+                   m->told ? "; the node says that it behaves as one" : "");
 }
+
+#define READ_SHARE 0.8 /* from which a table in memory pays */
 
 void judge_repository(struct judge *j)
 {
@@ -149,10 +221,11 @@ void judge_repository(struct judge *j)
     size_t said = 0;
     for (size_t i = 0; i < m.n && said < 5; i++) {
         const struct module_calls *c = &m.items[i];
-        if (!is_repository(c) || per_s(j, c->reads) < 100 || c->writes > c->reads * 0.05)
+        if (!is_repository(c) || per_s(j, c->keyed) < 100 || c->keyed < c->reads / 2 ||
+            c->reads < READ_SHARE * (c->reads + c->writes))
             continue;
         said++;
-        find_lookup(j, c);
+        find_lookup(j, c, front_of(&m, c));
     }
 }
 
@@ -202,6 +275,26 @@ void judge_read_write(struct judge *j)
         if (judge_is(m.items[i].name, "mnesia"))
             tell_ratio(j, "Mnesia tables", m.items[i].reads, m.items[i].writes);
     }
+    for (size_t i = 0, said = 0; i < m.n && said < 3; i++) {
+        const struct module_calls *c = &m.items[i];
+        if (is_repository(c) || one_of(bare(c->name), libraries) || c->keyed < 100 || c->writes < 1)
+            continue;
+        said++;
+        tell_ratio(j, judge_slice(j, c->name), c->keyed, c->writes);
+    }
+}
+
+/* Operations on data, counted where the most of them are: repositories, or a module in front. */
+static double operations_on_data(const struct modules *m)
+{
+    struct module_calls repo = operations(m);
+    double most = repo.reads + repo.writes;
+    for (size_t i = 0; i < m->n; i++) {
+        const struct module_calls *c = &m->items[i];
+        if (!is_repository(c) && !one_of(bare(c->name), libraries) && c->keyed > 0)
+            most = fmax(most, c->keyed + c->writes);
+    }
+    return most;
 }
 
 /* ---- pipelines */
@@ -212,14 +305,13 @@ void judge_read_write(struct judge *j)
 void judge_overhead(struct judge *j)
 {
     struct modules m = modules_of(j);
-    struct module_calls repo = operations(&m);
-    double stages = 0, done = repo.reads + repo.writes;
+    double stages = 0, done = operations_on_data(&m);
     for (size_t i = 0; i < m.n; i++)
         stages += is_repository(&m.items[i]) ? 0 : m.items[i].stages;
     if (stages < 100 || stages < 0.1 * done)
         return;
     if (done < 100) {
-        judge_unknown(j, "pipelines were counted, but no operations of repositories to compare with");
+        judge_unknown(j, "pipelines were counted, but no operations on data to compare with");
         return;
     }
     double ratio = stages / done;
@@ -248,17 +340,6 @@ void judge_overhead(struct judge *j)
 }
 
 /* ---- hot reads */
-
-/* Modules whose get and lookup are of data that the caller holds, or that are told otherwise. */
-static const char *const libraries[] = {
-    "maps", "lists", "proplists", "dict", "orddict", "gb_trees", "gb_sets", "ets", "erlang", "mnesia",
-    "persistent_term", "application", "array", "digraph", "queue", "string", "binary", "json", "jsx",
-    "Elixir.Map", "Elixir.Keyword", "Elixir.Access", "Elixir.Enum", "Elixir.MapSet", "Elixir.List",
-    "Elixir.Process", "Elixir.String", "Elixir.Registry", "Elixir.Agent", "Elixir.Plug.Conn",
-    "'Elixir.Map'", "'Elixir.Keyword'", "'Elixir.Access'", "'Elixir.Enum'", "'Elixir.MapSet'",
-    "'Elixir.List'", "'Elixir.Process'", "'Elixir.String'", "'Elixir.Registry'", "'Elixir.Agent'",
-    "'Elixir.Plug.Conn'", NULL,
-};
 
 static double calls_of(const struct judge *j, const char *module, const char *function)
 {
@@ -298,12 +379,13 @@ void judge_hot_reads(struct judge *j)
     double served = calls_of(j, "ets", "lookup") + calls_of(j, "ets", "lookup_element") +
                     calls_of(j, "persistent_term", "get");
     double asks = calls_of(j, "gen_server", "call");
+    struct module_calls repo = operations(&m);
     size_t said = 0;
     for (size_t i = 0; i < m.n && said < 3; i++) {
         const struct module_calls *c = &m.items[i];
         if (per_s(j, c->reads) < 1000 || c->reads < 0.02 * (double)j->sums.calls ||
-            c->writes > 0.01 * c->reads || is_repository(c) || one_of(c->name, libraries) ||
-            served >= 0.8 * c->reads)
+            c->writes > 0.01 * c->reads || is_repository(c) || one_of(bare(c->name), libraries) ||
+            served >= 0.8 * c->reads || repo.reads >= 0.8 * c->reads)
             continue;
         said++;
         find_hot(j, c, asks);

@@ -1,4 +1,5 @@
 /* Rules over who does the work: the logger, mailboxes, single processes, short lives, the code server. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,11 +75,20 @@ static void tell_handler(struct judge *j, struct finding *f, const json_t *h)
                    fact_number(h, "flush_qlen"));
 }
 
+/* As it is spelled in Erlang. */
+static const char *atom(struct judge *j, const char *name)
+{
+    bool plain = *name >= 'a' && *name <= 'z';
+    for (const char *s = name; *s; s++)
+        plain = plain && (isalnum((unsigned char)*s) || *s == '_' || *s == '@');
+    return plain ? judge_text(j, "%s", name) : judge_text(j, "'%s'", name);
+}
+
 /* drop_mode_qlen as sync_mode_qlen: no caller waits; above it messages are dropped, and said to be. */
 static const char *setting_of(struct judge *j, const json_t *h, enum log_mode mode)
 {
     double drop = fact_number(h, "drop_mode_qlen");
-    const char *id = judge_text(j, "%s", fact_text(h, "id"));
+    const char *id = atom(j, fact_text(h, "id"));
     drop = drop > 0 ? drop : 200;
     if (mode == LOG_IN_CALLERS)
         return judge_text(j, "The handler %s (module %s) works in the process that logs: replace it by "
