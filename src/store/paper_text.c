@@ -68,8 +68,7 @@ static void fit(const struct block *b, size_t *widths, size_t columns)
         }
         if (sum <= columns || widths[widest] <= 8)
             return;
-        size_t less = sum - columns, most = widths[widest] - 8;
-        widths[widest] -= less < most ? 1 : most;
+        widths[widest]--;
     }
 }
 

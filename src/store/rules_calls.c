@@ -284,6 +284,19 @@ void judge_read_write(struct judge *j)
     }
 }
 
+/* Names under which programs take a request, an event, a job: what an operation is to those who wait. */
+static const char *const entrances[] = {
+    "handle", "handle_request", "handle_http", "dispatch", "serve", "request", "handle_job", NULL,
+};
+
+static const struct recorded_call *entrance(const struct judge *j)
+{
+    for (size_t i = 0; i < j->n_calls; i++) /* most calls first */
+        if (one_of(j->calls[i].function, entrances) && !one_of(bare(j->calls[i].module), libraries))
+            return &j->calls[i];
+    return NULL;
+}
+
 /* Operations on data, counted where the most of them are: repositories, or a module in front. */
 static double operations_on_data(const struct modules *m)
 {
@@ -305,13 +318,14 @@ static double operations_on_data(const struct modules *m)
 void judge_overhead(struct judge *j)
 {
     struct modules m = modules_of(j);
-    double stages = 0, done = operations_on_data(&m);
+    const struct recorded_call *request = entrance(j);
+    double stages = 0, done = request ? (double)request->calls : operations_on_data(&m);
     for (size_t i = 0; i < m.n; i++)
         stages += is_repository(&m.items[i]) ? 0 : m.items[i].stages;
     if (stages < 100 || stages < 0.1 * done)
         return;
     if (done < 100) {
-        judge_unknown(j, "pipelines were counted, but no operations on data to compare with");
+        judge_unknown(j, "pipelines were counted, but no requests or operations to compare with");
         return;
     }
     double ratio = stages / done;
@@ -327,8 +341,11 @@ void judge_overhead(struct judge *j)
     f->action = look ? "See which stages run for operations that do not need them, and leave them out there"
                      : "Nothing: the stages are the structure of the program, and cost less than the data";
     f->refute = "Own time of the stages (beamtop calls --time) that is a large share of the operation's";
-    judge_evidence(j, f, "calls_per_operation", ratio, "", "%s calls of stages (call/2), %s operations",
-                   judge_count(j, stages), judge_count(j, done));
+    judge_evidence(j, f, "calls_per_operation", ratio, "", "%s calls of stages (call/2), %s operations "
+                   "(%s)", judge_count(j, stages), judge_count(j, done),
+                   request ? judge_text(j, "%s:%s/%lld", judge_slice(j, request->module),
+                                        judge_slice(j, request->function), (long long)request->arity)
+                           : "reads and writes of data");
     for (size_t i = 0, said = 0; i < m.n && said < 3; i++) {
         const struct module_calls *c = &m.items[i];
         if (is_repository(c) || c->stages <= 0)

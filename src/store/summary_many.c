@@ -57,7 +57,8 @@ static void put_text_row(struct comparison *c, struct block *t, const char *titl
 
 static const char *begin_of(struct arena *a, const struct summary *s)
 {
-    return time_text(a, s->first_us);
+    const char *text = time_text(a, s->first_us); /* without seconds: columns are narrow */
+    return strlen(text) > 16 ? arena_strndup(a, text, 16) : text;
 }
 static const char *node_of(struct arena *a, const struct summary *s)
 {

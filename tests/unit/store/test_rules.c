@@ -188,6 +188,10 @@ static void registry_before_table(struct made *w)
     set_call(w, "'Elixir.Gateway.Repo'", "insert", 2, 130);
     set_fact(w, "repositories", "[\"Elixir.Gateway.Repo\"]");
 }
+static void requests(struct made *w)
+{
+    set_call(w, "gateway_http", "handle", 1, 460);
+}
 static void no_reads(struct made *w)
 {
     w->n_calls = 1; /* stages alone */
@@ -300,6 +304,7 @@ static const struct {
     {"pipeline_overhead", registry_before_table, FINDING_NOTE, "1.38 calls", few_stages},
     {"read_write", same, FINDING_NOTE, "87.0 %", no_reads},
     {"pipeline_overhead", same, FINDING_NOTE, "1.38 calls", few_stages},
+    {"pipeline_overhead", requests, FINDING_NOTE, "3.00 calls", few_stages},
     {"pipeline_overhead", many_stages, FINDING_LOOK, "20.00 calls", few_stages},
     {"hot_reads", asked_process, FINDING_LOOK, "asks a process", written_often},
     {"dynamic_repo", switched, FINDING_LOOK, "2.00 switches", switched_seldom},
