@@ -15,6 +15,7 @@ src_libetf_a_CFLAGS = $(AM_CFLAGS) $(EI_CFLAGS)
 
 noinst_LIBRARIES += src/libdist.a
 src_libdist_a_SOURCES = \
+	src/dist/claim.c \
 	src/dist/conn.c \
 	src/dist/conn_in.c \
 	src/dist/conn_internal.h \

@@ -254,6 +254,7 @@ static void on_dialed(void *arg, const struct dial_result *r)
     struct conn *c = arg;
     const struct handshake *h = r->handshake;
     c->dial = NULL;
+    c->claim = r->claim;
     if (r->fd < 0) {
         down(c, r->why, &r->err);
         return;
@@ -286,6 +287,7 @@ int conn_open(struct conn **out, uv_loop_t *loop, const struct conn_options *opt
     c->loop = loop;
     c->handlers = *handlers;
     c->arg = arg;
+    c->claim = -1;
     int rc = dial_start(&c->dial, loop, options, on_dialed, c, err);
     if (rc != 0) {
         free(c);
@@ -311,6 +313,7 @@ static void on_handle_closed(uv_handle_t *h)
     void (*closed)(void *arg) = c->closed;
     void *arg = c->closed_arg;
     frame_reader_clear(&c->reader);
+    claim_drop(&c->claim);
     free(c->read_buf);
     free(c);
     if (closed != NULL) {

@@ -29,6 +29,7 @@ struct conn {
     uv_timer_t once; /* a callback put off to the loop; the limit of the flush at close */
     uv_shutdown_t shutdown;
     bool tcp_open;
+    int claim; /* of our name */
     unsigned open_handles;
     struct conn_handlers handlers;
     void *arg;

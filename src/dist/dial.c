@@ -49,7 +49,7 @@ static void dial_free(struct dial *d)
 static void finish(struct dial *d)
 {
     struct dial_result r = {
-        .fd = d->hs.fd, .why = d->hs.why, .err = d->hs.err, .handshake = &d->hs};
+        .fd = d->hs.fd, .claim = d->hs.claim, .why = d->hs.why, .err = d->hs.err, .handshake = &d->hs};
     d->done(d->arg, &r);
     dial_free(d);
 }
@@ -57,6 +57,7 @@ static void finish(struct dial *d)
 static void finish_failed(struct dial *d, enum conn_failure why, const struct error *err)
 {
     d->hs.fd = -1;
+    claim_drop(&d->hs.claim);
     d->hs.why = why;
     d->hs.err = *err;
     finish(d);
@@ -78,6 +79,7 @@ static void after_handshake(uv_work_t *work, int status)
         if (status == 0 && d->hs.fd >= 0) {
             close(d->hs.fd);
         }
+        claim_drop(&d->hs.claim);
         dial_free(d);
     } else {
         finish(d);
@@ -287,7 +289,7 @@ static int prepare(struct dial *d, const struct conn_options *o, struct error *e
     hs->port = o->port;
     hs->timeout_ms = o->timeout_ms != 0 ? o->timeout_ms : DEFAULT_TIMEOUT_MS;
     hs->deadline_mono_ns = clock_mono_ns() + (uint64_t)hs->timeout_ms * 1000000u;
-    hs->fd = -1;
+    hs->fd = hs->claim = -1;
     return 0;
 }
 

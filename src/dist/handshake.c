@@ -146,8 +146,7 @@ static void explain_stage(struct wire *w)
     } else if (closed && w->stage <= STAGE_STATUS) {
         w->verdict = VERDICT_SHUT;
     } else if (closed) {
-        wire_judge(w, CONN_FAILED_INCOMPATIBLE,
-                   "closes the connection in the middle of the handshake: its log may tell why");
+        w->verdict = VERDICT_PUSHED;
     } else {
         wire_judge(w, CONN_FAILED_INCOMPATIBLE,
                    "lacks what the handshake of OTP 23 and later asks for");
@@ -211,45 +210,76 @@ static int attempt(struct handshake *h, unsigned index, const char *form_host,
     close(w.fd);
     *verdict = w.verdict;
     bool again = w.verdict == VERDICT_TAKEN || w.verdict == VERDICT_SHUT ||
-                 w.verdict == VERDICT_FORM;
+                 w.verdict == VERDICT_PUSHED || w.verdict == VERDICT_FORM;
     return again ? 1 : (int)h->err.code;
 }
 
-static int all_taken(struct handshake *h)
+/* No name is left: what the node said to the last one. */
+static int names_are_out(struct handshake *h, enum verdict verdict)
 {
+    if (verdict == VERDICT_SHUT) {
+        return wire_fail(h, CONN_FAILED_NOT_ERLANG, ERR_CONNECT,
+                         "closes the connection without a word: it is no Erlang node, one "
+                         "older than OTP 23, or one with TLS distribution");
+    }
+    if (verdict == VERDICT_PUSHED) {
+        return wire_fail(
+            h, CONN_FAILED_INCOMPATIBLE, ERR_CONNECT,
+            "closes the connection in the middle of the handshake: its log may tell why");
+    }
     h->why = CONN_FAILED_NAME_TAKEN;
     return error_set(&h->err, ERR_CONNECT,
                      "%s has connections under all our names, up to %s: end another beamtop first",
                      h->target.full, h->own.full);
 }
 
+/*
+ * The first name that was not tried and that no other process here holds for that target; when all
+ * are held, the first that was not tried: a claim may be of a connection that is no more.
+ * LIMIT_NAME_POOL when all were tried.
+ */
+static unsigned next_name(struct handshake *h, const bool *tried)
+{
+    unsigned held = LIMIT_NAME_POOL;
+    for (unsigned i = 0; i < LIMIT_NAME_POOL; i++) {
+        bool by_other = false;
+        if (tried[i]) {
+            continue;
+        }
+        h->claim = claim_take(h->target.full, i, &by_other);
+        if (!by_other) {
+            return i;
+        }
+        held = held == LIMIT_NAME_POOL ? i : held;
+    }
+    return held;
+}
+
 static int try_names(struct handshake *h)
 {
     char form_host[LIMIT_NODE_NAME_BYTES + 1];
-    unsigned index = 0;
+    bool tried[LIMIT_NAME_POOL] = {false};
     bool reformed = false;
+    enum verdict verdict = VERDICT_NONE;
     snprintf(form_host, sizeof form_host, "%s", h->target.host);
     for (;;) {
-        enum verdict verdict = VERDICT_NONE;
+        unsigned index = next_name(h, tried);
+        if (index == LIMIT_NAME_POOL) {
+            return names_are_out(h, verdict);
+        }
         int rc = attempt(h, index, form_host, &verdict);
         if (rc <= 0) {
             return rc;
         }
-        if (verdict == VERDICT_TAKEN && ++index == LIMIT_NAME_POOL) {
-            return all_taken(h);
-        }
-        if (verdict == VERDICT_SHUT && ++index == LIMIT_NAME_POOL) {
-            return wire_fail(h, CONN_FAILED_NOT_ERLANG, ERR_CONNECT,
-                             "closes the connection without a word: it is no Erlang node, one "
-                             "older than OTP 23, or one with TLS distribution");
-        }
+        claim_drop(&h->claim);
+        tried[index] = true;
         if (verdict == VERDICT_FORM) {
             if (reformed) {
                 return wire_fail(h, CONN_FAILED_INCOMPATIBLE, ERR_CONNECT,
                                  "has a name whose form cannot be met: give the name in full");
             }
             reformed = true;
-            index = 0;
+            memset(tried, 0, sizeof tried);
             snprintf(form_host, sizeof form_host, "%s", strchr(h->peer, '@') + 1);
         }
     }
@@ -257,7 +287,7 @@ static int try_names(struct handshake *h)
 
 int handshake_run(struct handshake *h)
 {
-    h->fd = -1;
+    h->fd = h->claim = -1;
     if (getrandom(&h->creation, sizeof h->creation, GRND_NONBLOCK) != sizeof h->creation) {
         h->creation = (uint32_t)clock_mono_ns();
     }
@@ -266,6 +296,8 @@ int handshake_run(struct handshake *h)
     cookie_wipe(&h->cookie);
     if (rc == 0) {
         note_peer(h);
+    } else {
+        claim_drop(&h->claim);
     }
     return rc;
 }

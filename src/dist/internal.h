@@ -33,6 +33,16 @@ int lookup_start(struct lookup **out, uv_loop_t *loop, const char *host, unsigne
                  void *arg, struct error *err);
 void lookup_cancel(struct lookup *l); /* NULL is fine */
 
+/*
+ * ---- claim: one of our names for a target, as it stands between the processes of this host. A node
+ * that gets a second handshake under a name ends the first, so two of us must not try the same.
+ */
+
+/* A descriptor that holds the name until it is closed, or -1: another process of this host holds it,
+   or nothing can be known. */
+int claim_take(const char *target, unsigned index, bool *held_by_other);
+void claim_drop(int *fd); /* -1 is fine */
+
 /* ---- handshake: blocking, for the worker pool */
 
 struct handshake {
@@ -47,7 +57,8 @@ struct handshake {
     unsigned timeout_ms; /* for the texts */
     int cancel_fd;       /* readable: give up */
     /* out */
-    int fd; /* -1 unless it went well; the caller's then */
+    int fd;    /* -1 unless it went well; the caller's then */
+    int claim; /* of the name, or -1: the caller's, for as long as the connection lives */
     enum conn_failure why;
     struct error err;
     struct name own;
@@ -62,7 +73,8 @@ int handshake_run(struct handshake *h);
 /* ---- dial: from a name to a socket that is through the handshake */
 
 struct dial_result {
-    int fd; /* -1: failed; else the receiver's */
+    int fd;    /* -1: failed; else the receiver's */
+    int claim; /* the receiver's; may be -1 */
     enum conn_failure why;
     struct error err;
     const struct handshake *handshake;

@@ -28,6 +28,7 @@ enum verdict {
     VERDICT_TAKEN,  /* the peer has a connection under our name: try the next */
     VERDICT_SHUT,   /* closed at our name without a word: another one may be in the middle of a
                        handshake under it; try the next */
+    VERDICT_PUSHED, /* closed after the peer took our name: another one came with it; try the next */
     VERDICT_FORM,   /* its host part is of the other form: once more with ours as it has it */
 };
 

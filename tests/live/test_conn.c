@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "beamtop/base/limits.h"
@@ -190,6 +191,45 @@ static void test_no_atoms_per_connection(void **state)
     }
     node_eval(&node_a, "erlang:system_info(atom_count).", after, sizeof after);
     assert_string_equal(before, after);
+}
+
+/* In a child: so many connections, one after the other. The number that failed. */
+static int open_and_close(const struct conn_options *o, int times)
+{
+    int failed = 0;
+    for (int i = 0; i < times; i++) {
+        struct probe p;
+        probe_open(&p, o);
+        if (!p.up) {
+            fprintf(stderr, "# %s\n", p.err.text);
+            failed++;
+        }
+        probe_close(&p);
+    }
+    return failed;
+}
+
+/* The node ends a handshake when another one begins under the same name. */
+static void test_at_the_same_time(void **state)
+{
+    enum { PROCESSES = 6, TIMES = 15 };
+    struct conn_options o = options_for("a@127.0.0.1");
+    pid_t pids[PROCESSES];
+    (void)state;
+    o.timeout_ms = 5000;
+    for (int i = 0; i < PROCESSES; i++) {
+        pids[i] = fork();
+        if (pids[i] == 0) {
+            _exit(open_and_close(&o, TIMES));
+        }
+    }
+    int failed = 0;
+    for (int i = 0; i < PROCESSES; i++) {
+        int status;
+        assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+        failed += WIFEXITED(status) ? WEXITSTATUS(status) : TIMES;
+    }
+    assert_int_equal(failed, 0);
 }
 
 struct form_case {
@@ -480,6 +520,7 @@ int main(void)
         cmocka_unit_test(test_frozen),
         cmocka_unit_test(test_other_node),
         cmocka_unit_test(test_pool_of_names),
+        cmocka_unit_test(test_at_the_same_time),
         cmocka_unit_test(test_no_atoms_per_connection),
         cmocka_unit_test(test_name_forms),
         cmocka_unit_test(test_node_ends),

@@ -125,6 +125,14 @@ static void serve_close(int fd)
     (void)!read(fd, b, sizeof b);
 }
 
+/* As a node that got another handshake under the same name. */
+static void serve_push(int fd)
+{
+    char b[256];
+    (void)!read(fd, b, sizeof b);
+    (void)!write(fd, "\0\3sok", 5);
+}
+
 static void serve_drip(int fd)
 {
     static const char status[] = {0, 3, 's', 'o', 'k', 0, 30, 'N'};
@@ -168,6 +176,7 @@ static void test_no_nodes(void **state)
         {"http", serve_http, "not-erlang", "not as an Erlang node does"},
         {"tls", serve_tls, "not-erlang", "speaks TLS"},
         {"closes", serve_close, "not-erlang", "closes the connection without a word"},
+        {"pushes", serve_push, "incompatible", "in the middle of the handshake"},
         {"drips", serve_drip, "silent", "does not finish the handshake within"},
         {"old", serve_old, "incompatible", "older than OTP 23"},
         {"random", serve_random, "not-erlang", "not as an Erlang node does"},
