@@ -189,9 +189,8 @@ static struct trace_options trace_options_of(const struct tracing *t)
 static enum print_syntax spelling(const struct tracing *t)
 {
     enum syntax syntax = t->settings.syntax;
-    const struct trace_log *log = t->session != NULL ? trace_session_log(t->session) : NULL;
-    if (syntax == SYNTAX_AUTO && log != NULL && trace_log_patterns(log) > 0)
-        syntax = trace_log_pattern(log, 0)->pattern->syntax;
+    if (t->session != NULL)
+        syntax = trace_log_syntax(trace_session_log(t->session), syntax);
     return syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG;
 }
 

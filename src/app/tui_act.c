@@ -69,6 +69,9 @@ static void apply_option(struct tui *t, enum option option)
     case OPTION_CAPTURE_WHEN:
         tui_set_trigger(t);
         break;
+    case OPTION_TRACE_SYNTAX:
+        screen_set_syntax(t->screen, (enum syntax)option_int(o, OPTION_TRACE_SYNTAX));
+        break;
     default: /* looked at where they are used */
         break;
     }
@@ -96,6 +99,7 @@ int tui_start_options(struct tui *t, struct error *err)
     t->options_seen = o->generation;
     memcpy(t->changes_seen, o->changes, sizeof t->changes_seen);
     tui_set_trigger(t);
+    screen_set_syntax(t->screen, (enum syntax)option_int(o, OPTION_TRACE_SYNTAX));
     /* Nothing is connected yet: tui_connect hands it on, and knows whether it is a good one. */
     (void)tui_set_filter(t, option_text(o, OPTION_FILTER), NULL, err);
     return settings_to_screen(&t->settings, t->screen, t->model, err);

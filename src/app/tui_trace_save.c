@@ -36,16 +36,18 @@ static int write_log(struct tui_trace *tr, const char *path, bool replace, struc
     struct buf content;
     char node[300];
     tui_trace_defaults(tr, &defaults);
+    const struct trace_log *log = trace_session_log(tr->session);
+    const enum syntax syntax = trace_log_syntax(log, defaults.syntax);
     buf_init(&content, 0);
     const struct sink_writer writer = {.write = put_bytes, .ctx = &content};
     const struct trace_sink_options options = {
         .format = is_json(path) ? SINK_JSON : SINK_TEXT,
-        .syntax = defaults.syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG,
+        .syntax = syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG,
         .node = node_of(tr, node),
         .ascii = tr->tui->canvas.ascii,
     };
     struct trace_sink *sink = trace_sink_open(&writer, &options);
-    int rc = trace_sink_log(sink, trace_session_log(tr->session), err);
+    int rc = trace_sink_log(sink, log, err);
     trace_sink_close(sink);
     if (rc == 0)
         rc = capture_write(path, &content, replace, err);

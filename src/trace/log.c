@@ -363,6 +363,13 @@ size_t trace_log_patterns(const struct trace_log *l)
     return l->n_patterns;
 }
 
+enum syntax trace_log_syntax(const struct trace_log *l, enum syntax asked)
+{
+    if (asked == SYNTAX_AUTO && l->n_patterns > 0)
+        asked = trace_log_pattern(l, 0)->pattern->syntax;
+    return asked == SYNTAX_ELIXIR ? SYNTAX_ELIXIR : SYNTAX_ERLANG;
+}
+
 const struct trace_pattern_info *trace_log_pattern(const struct trace_log *l, size_t index)
 {
     assert(index < l->n_patterns);

@@ -245,10 +245,15 @@ void options_clear(struct options *o)
     *o = (struct options){0};
 }
 
+static bool is_word(const char *word, const char *s, size_t len)
+{
+    return word && strlen(word) == len && strncmp(word, s, len) == 0;
+}
+
 int option_find(const char *name, size_t len)
 {
     for (int i = 0; i < OPTIONS; i++)
-        if (strlen(option_table[i].name) == len && strncmp(option_table[i].name, name, len) == 0)
+        if (is_word(option_table[i].name, name, len) || is_word(option_table[i].alias, name, len))
             return i;
     return -1;
 }

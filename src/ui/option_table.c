@@ -136,8 +136,9 @@ const struct option_row option_table[OPTIONS] = {
         .unit = "",
         .help = "over its rate a trace sheds calls, or stops; auto: shed on the screen, stop in "
                 "batch"},
-    [OPTION_TRACE_SYNTAX] = {.name = "trace-syntax", .type = OPTION_TYPE_ENUM, .initial = "auto",
+    [OPTION_TRACE_SYNTAX] = {.name = "trace-syntax", .alias = "syntax",
+        .type = OPTION_TYPE_ENUM, .initial = "auto",
         .choices = syntax_choices, .words = WORD_CHOICE, .scope = SCOPE_BOTH, .unit = "",
-        .help = "spelling of patterns and terms of a trace; auto: patterns as they are "
-                "recognised, terms in Erlang's"},
+        .help = "spelling of patterns and terms of a trace (`set syntax` too); auto: patterns as they "
+                "are recognised, terms as the first of them"},
 };

@@ -187,6 +187,7 @@ static void make_page(struct pane_entry *e, struct rect body, bool ascii,
     page_reset(page);
     page->ascii = ascii;
     page->match = look->match;
+    page->syntax = look->syntax;
     e->ops->page(e->state, look->model, body.rows, body.columns, page);
     page->match = NULL;
     if (e->ops->kind == VIEW_DOC) {

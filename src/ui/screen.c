@@ -123,6 +123,12 @@ void screen_update(struct screen *s)
     panes_dirty(s->panes);
 }
 
+void screen_set_syntax(struct screen *s, enum syntax syntax)
+{
+    s->syntax = syntax;
+    screen_update(s);
+}
+
 void screen_want(const struct screen *s, struct want *want)
 {
     want->needs |= NEED_SYSTEM;
@@ -209,6 +215,7 @@ static struct pane_look look_of(const struct screen *s, const struct model *m)
         .paused = s->paused,
         .filter = s->filter,
         .match = s->match,
+        .syntax = s->syntax,
         .filter_is_wrong = s->filter_error_at >= 0,
     };
 }

@@ -41,6 +41,7 @@ struct screen {
     bool paused;
     double frozen_s;
     struct regex *match;
+    enum syntax syntax;
     long filter_error_at;
     const struct prompt *prompt;
     const struct keymap *keymap;

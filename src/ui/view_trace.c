@@ -192,13 +192,12 @@ static bool counts_alone(const struct trace_log *log, const struct trace_functio
 
 static void put_function(const struct event_look *look, const struct trace_function *f)
 {
-    const struct trace_event of = {.kind = EVENT_CALL, .pattern = f->pattern};
     struct view_page *page = look->page;
     double seconds = (double)f->time_us / 1e6;
     char text[32];
     struct buf name;
     buf_init(&name, 0);
-    event_mfa(look, &of, &f->mfa, &name);
+    event_mfa(look, &f->mfa, &name);
     page_line(page);
     page_right(page, STYLE_VALUE, 14, text_integer(text, sizeof text, (int64_t)f->calls));
     if (f->time_us > 0) {

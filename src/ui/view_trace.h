@@ -65,6 +65,7 @@ struct event_look {
     int pid_width, name_width, text_at;
     bool ended;             /* what is open now will not come back */
     long utc_offset_s;
+    enum print_syntax syntax;
     size_t term_bytes;      /* of text; what is longer ends in "..." */
 };
 void event_look_init(struct event_look *l, struct view_page *page, const struct trace_log *log,
@@ -99,11 +100,8 @@ void event_parts_clear(struct event_parts *p);
 void event_lost(const struct trace_event *e, struct buf *out);
 /* True when something of what an event tells matches. */
 bool event_matches(const struct event_look *l, const struct trace_event *e, struct regex *re);
-enum print_syntax event_syntax(const struct event_look *l, const struct trace_event *e);
-void event_term(const struct event_look *l, const struct trace_event *e,
-                const struct kept_term *term, struct buf *out);
-void event_mfa(const struct event_look *l, const struct trace_event *e, const struct mfa *mfa,
-               struct buf *out);
+void event_term(const struct event_look *l, const struct kept_term *term, struct buf *out);
+void event_mfa(const struct event_look *l, const struct mfa *mfa, struct buf *out);
 const struct pattern *event_pattern(const struct event_look *l, const struct trace_event *e);
 
 #endif

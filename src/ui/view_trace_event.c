@@ -208,6 +208,9 @@ void event_look_init(struct event_look *l, struct view_page *page, const struct 
                              .columns = columns,
                              .wide = columns >= WIDE_COLUMNS,
                              .utc_offset_s = utc_offset_s,
+                             .syntax = trace_log_syntax(log, page->syntax) == SYNTAX_ELIXIR
+                                           ? PRINT_ELIXIR
+                                           : PRINT_ERLANG,
                              .ended = phase >= TRACE_ENDING,
                              .pid_width = 9,
                              .name_width = 8,

@@ -12,6 +12,7 @@ static uint64_t shape_of(const struct event_look *l, const struct trace_event *e
     const uint64_t parts[] = {
         e->id, (uint64_t)e->wall_us, e->pid.id, (uint64_t)l->columns, (uint64_t)l->text_at,
         (uint64_t)e->outcome, e->result.bytes.len, e->name.len, l->ended, l->page->ascii,
+        l->syntax,
     };
     return text_identity((const char *)parts, sizeof parts);
 }

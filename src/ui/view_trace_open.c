@@ -80,7 +80,7 @@ static void put_term(struct open *o, const char *label, const char *before, enum
     whole.term_bytes = TEXT_BYTES;
     buf_init(&text, 0);
     buf_puts(&text, before);
-    event_term(&whole, o->e, term, &text);
+    event_term(&whole, term, &text);
     o->label = label;
     o->label_style = label_style;
     o->style = style;
@@ -131,7 +131,7 @@ static void put_frame(struct open *o, const char *label, const struct mfa *mfa)
 {
     struct buf text;
     buf_init(&text, 0);
-    event_mfa(o->l, o->e, mfa, &text);
+    event_mfa(o->l, mfa, &text);
     o->label = label;
     o->label_style = STYLE_LABEL;
     begin(o);

@@ -12,31 +12,22 @@ const struct pattern *event_pattern(const struct event_look *l, const struct tra
                                                    : NULL;
 }
 
-enum print_syntax event_syntax(const struct event_look *l, const struct trace_event *e)
-{
-    const struct pattern *p = event_pattern(l, e);
-    return p && p->syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG;
-}
-
-static void put_bytes(const struct event_look *l, const struct trace_event *e, struct slice term,
-                      bool cuts, struct buf *out)
+static void put_bytes(const struct event_look *l, struct slice term, bool cuts, struct buf *out)
 {
     const struct print_limits limits = {
-        .bytes = l->term_bytes, .syntax = event_syntax(l, e), .cuts = cuts};
+        .bytes = l->term_bytes, .syntax = l->syntax, .cuts = cuts};
     if (term.s)
         print_term(out, (const uint8_t *)term.s, term.len, &limits);
 }
 
-void event_term(const struct event_look *l, const struct trace_event *e,
-                const struct kept_term *term, struct buf *out)
+void event_term(const struct event_look *l, const struct kept_term *term, struct buf *out)
 {
-    put_bytes(l, e, term->bytes, term->full_bytes > 0, out);
+    put_bytes(l, term->bytes, term->full_bytes > 0, out);
 }
 
-void event_mfa(const struct event_look *l, const struct trace_event *e, const struct mfa *mfa,
-               struct buf *out)
+void event_mfa(const struct event_look *l, const struct mfa *mfa, struct buf *out)
 {
-    print_mfa_as(out, event_syntax(l, e), mfa->module, mfa->function, mfa->arity);
+    print_mfa_as(out, l->syntax, mfa->module, mfa->function, mfa->arity);
 }
 
 /* The values between commas; returns how many. */
@@ -46,13 +37,13 @@ static size_t put_values(const struct event_look *l, const struct trace_event *e
     struct slice term;
     size_t n = 0;
     if (!trace_values_init(&v, e->args.bytes)) {
-        event_term(l, e, &e->args, out);
+        event_term(l, &e->args, out);
         return e->args.bytes.s != NULL;
     }
     while (trace_values_next(&v, &term)) {
         if (n++ > 0)
             buf_puts(out, ", ");
-        put_bytes(l, e, term, e->args.full_bytes > 0, out);
+        put_bytes(l, term, e->args.full_bytes > 0, out);
     }
     return n;
 }
@@ -61,7 +52,7 @@ static size_t put_values(const struct event_look *l, const struct trace_event *e
 static void put_call(const struct event_look *l, const struct trace_event *e, struct buf *name,
                      struct buf *args)
 {
-    event_mfa(l, e, &e->mfa, name);
+    event_mfa(l, &e->mfa, name);
     buf_puts(args, e->shown_only ? " show(" : "(");
     size_t n = put_values(l, e, args);
     buf_puts(args, ")");
@@ -77,9 +68,9 @@ static void put_message(const struct event_look *l, const struct trace_event *e,
 {
     buf_puts(name, e->kind == EVENT_SEND ? "sent to " : "received");
     if (e->kind == EVENT_SEND)
-        event_term(l, e, &e->to, name);
+        event_term(l, &e->to, name);
     buf_puts(args, ": ");
-    event_term(l, e, &e->message, args);
+    event_term(l, &e->message, args);
 }
 
 static const struct {
@@ -126,12 +117,12 @@ static void put_result(const struct event_look *l, const struct trace_event *e, 
 {
     if (e->outcome == OUTCOME_RETURN) {
         buf_puts(mark, "-> ");
-        event_term(l, e, &e->result, value);
+        event_term(l, &e->result, value);
     } else if (e->outcome == OUTCOME_EXCEPTION) {
         buf_puts(mark, "!! ");
         buf_put(mark, e->class.s, e->class.len);
         buf_puts(mark, ":");
-        event_term(l, e, &e->result, value);
+        event_term(l, &e->result, value);
     } else if (e->outcome == OUTCOME_OPEN) {
         buf_puts(mark, l->ended ? "not back when the trace ended" : "not back yet");
     }
@@ -164,7 +155,7 @@ void event_parts_make(struct event_parts *p, const struct event_look *l,
     put_cut(l, &e->result, p->result_cut, sizeof p->result_cut);
     if (e->caller.module.len > 0 && pattern && pattern->actions & TRACE_CALLER) {
         buf_puts(&p->caller, l->page->ascii ? "<- " : "← ");
-        event_mfa(l, e, &e->caller, &p->caller);
+        event_mfa(l, &e->caller, &p->caller);
     } else if (e->kind == EVENT_SEND && e->no_receiver) {
         buf_puts(&p->caller, "nobody is there");
     }

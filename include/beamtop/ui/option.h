@@ -80,6 +80,7 @@ enum option_colors { COLORS_AUTO, COLORS_256, COLORS_16, COLORS_8, COLORS_NONE }
 
 struct option_row {
     const char *name; /* "capture-dir" */
+    const char *alias; /* taken for it, too; NULL: none */
     enum option_type type;
     const char *initial; /* the default, as `set` would take it */
     double low, high;    /* inclusive; numbers, durations, bytes */

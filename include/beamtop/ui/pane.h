@@ -42,6 +42,7 @@ struct panes;
 struct pane_look {
     const struct model *model;
     bool live, paused;
+    enum syntax syntax;   /* of traces */
     const char *filter;   /* pattern, "" none */
     struct regex *match;  /* its last good compilation */
     bool filter_is_wrong; /* the pattern is being typed and does not compile */

@@ -79,6 +79,8 @@ const char *screen_chosen(const struct screen *s); /* borrowed until the next sc
 /* ---- going on */
 /* The model has taken answers: pages are built anew at the next draw. */
 void screen_update(struct screen *s);
+/* The spelling that traces are told in. AUTO, at the beginning: as their first pattern. */
+void screen_set_syntax(struct screen *s, enum syntax syntax);
 /* Adds up what the visible views want. Start with a zeroed struct. */
 void screen_want(const struct screen *s, struct want *want);
 /*

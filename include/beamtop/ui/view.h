@@ -13,6 +13,7 @@
 #include "beamtop/base/regex.h"
 #include "beamtop/model/model.h"
 #include "beamtop/model/source.h"
+#include "beamtop/trace/pattern.h"
 #include "beamtop/ui/style.h"
 
 struct keymap;
@@ -74,6 +75,7 @@ enum page_hold {
 struct view_page {
     struct arena arena;
     bool ascii; /* set before the view is asked: graphs in text keep to ASCII */
+    enum syntax syntax; /* set before too: the spelling of traces; AUTO: as their first pattern */
     struct regex *match; /* the filter, NULL: none; set before too, borrowed while it is asked */
     /* table */
     const struct view_column *columns;

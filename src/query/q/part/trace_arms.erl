@@ -11,6 +11,7 @@ TurnMs = 10,
 %% While little comes, or little may: turns are what a quiet trace costs.
 QuietTurnMs = 25,
 QuietRate = 400,
+SoonLeft = 16,
 %% How long after its end a trace waits for results, and its processes for each other.
 GraceMs = 1000,
 

@@ -130,10 +130,22 @@ Last = fun(S) ->
     Status(Final)
 end,
 
+%% The last few of the event cap have their turn as soon as the window is used up, and the end as soon
+%% as the last result is there. Where results are filtered calls do not spend it: no end is near.
+Soon = fun(#{given := Given, filters := Filters} = S) ->
+    Left = get(left),
+    Ends = Left =< 0 andalso get(waiting) =< 0,
+    case Ends orelse (not Filters andalso Given > 0 andalso get(received) >= Given) of
+        true when Left =< SoonLeft -> S#{turn := 0};
+        _ -> S
+    end
+end,
+
 Collect = fun Collect(TraceKeeper, Plan, #{conf := Conf, last := At} = S, Out) ->
     receive
         Message when element(1, Message) =:= trace_ts ->
-            Collect(TraceKeeper, Plan, S, OnEvent(Message, Conf) ++ Out);
+            Next_ = OnEvent(Message, Conf) ++ Out,
+            Collect(TraceKeeper, Plan, Soon(S), Next_);
         {credit, Events, Bytes} ->
             #{credit := {E, B}} = S,
             Collect(TraceKeeper, Plan, S#{credit := {E + Events, B + Bytes}}, Out);
@@ -152,8 +164,8 @@ Collect = fun Collect(TraceKeeper, Plan, #{conf := Conf, last := At} = S, Out) -
             Collect(TraceKeeper, Plan, S, Out)
     after max(0, maps:get(turn, S) - (Now() - At) div 1000000) ->
         case Turn(S, Out) of
-            {go, Next_} ->
-                Collect(TraceKeeper, Plan, Next_, []);
+            {go, Then_} ->
+                Collect(TraceKeeper, Plan, Then_, []);
             {done, Why, Ended} ->
                 TraceKeeper ! {self(), done, Why, Last(Ended)},
                 %% It kills us. When it does not get to it, we take off what we can.
