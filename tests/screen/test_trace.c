@@ -262,6 +262,27 @@ static void test_the_filter(void **state)
     end(&f);
 }
 
+static void test_the_spelling_asked_for(void **state)
+{
+    struct fixture f = start(TRACED_ELIXIR, 30, 120);
+    (void)state;
+    assert_true(row_of(&f, "MyApp.Cart.add(%MyApp.Cart{id: 17}, [price: 120, qty: 2])") > 0);
+    screen_set_syntax(f.s, SYNTAX_ERLANG);
+    draw(&f);
+    assert_true(row_of(&f, "'Elixir.MyApp.Cart':add(#{") > 0);
+    assert_int_equal(row_of(&f, "id: 17"), -1);
+    screen_set_syntax(f.s, SYNTAX_AUTO);
+    draw(&f);
+    assert_true(row_of(&f, "{:ok, \"seven\"}") > 0);
+    end(&f);
+    f = start(TRACED_TRIPPED, 40, 120); /* three patterns, all of Erlang's */
+    screen_set_syntax(f.s, SYNTAX_ELIXIR);
+    draw(&f);
+    assert_true(row_of(&f, ":shop_cart.add(") > 0);
+    assert_int_equal(row_of(&f, "   shop_cart:add("), -1);
+    end(&f);
+}
+
 static void test_the_mouse(void **state)
 {
     struct fixture f = start(TRACED_TRIPPED, 60, 120);
@@ -332,6 +353,7 @@ int main(void)
         cmocka_unit_test(test_to_the_process_and_back),
         cmocka_unit_test(test_orders),
         cmocka_unit_test(test_the_filter),
+        cmocka_unit_test(test_the_spelling_asked_for),
         cmocka_unit_test(test_the_mouse),
         cmocka_unit_test(test_without_an_event),
         cmocka_unit_test(test_any_size),

@@ -125,6 +125,7 @@ static void test_mistakes(void **state)
         {"set trace-rate fast", 1, 16, "a rate from 1/s to 5000/s"},
         {"set trace-on-rate wait", 1, 19, "one of auto, shed, stop"},
         {"set trace-syntax rust", 1, 18, "one of auto, erlang, elixir"},
+        {"set syntax rust", 1, 12, "one of auto, erlang, elixir"},
         {"set view \x01", 1, 10, "control byte"},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
