@@ -111,7 +111,17 @@ counts_every_call() {
         told 'nothing is left armed' && is_clean
 }
 
+# The work must fall into the second window, which nobody here can see: it is tried again when it did
+# not, or when a busy machine held node or window.
 measures_own_time() {
+    for try in 1 2 3 4; do
+        measured_own_time && return 0
+        echo "# try $try"
+    done
+    return 1
+}
+
+measured_own_time() {
     # Called once in the first window, so that it is measured in the second.
     begin calls_load:spin/1 --time --for 2s || return 1
     order busy || return 1
