@@ -105,6 +105,6 @@ struct block *paper_chart(struct paper *p, const char *title, const double *valu
     }
     b->values = copy;
     b->n_values = n;
-    b->low = b->high = "";
+    b->low = b->high = b->begin = b->end = "";
     return b;
 }

@@ -37,6 +37,7 @@ struct block {
     size_t n_values;
     const char *low, *high; /* what the least and the largest value of the axis are */
     double top;             /* the axis ends there */
+    const char *begin, *end; /* when the first and the last value were */
     struct block *next;
 };
 

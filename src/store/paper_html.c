@@ -106,7 +106,10 @@ static void put_chart(struct buf *out, const struct block *b)
     put_points(out, b);
     put_element(out, "\"/>\n<text x=\"0\" y=\"14\">", b->high, "</text>");
     buf_printf(out, "<text x=\"0\" y=\"%.0f\">", CHART_HEIGHT - 6);
-    put_element(out, "", b->low, "</text></svg></figure>\n");
+    put_element(out, "", b->low, "");
+    put_element(out, ", ", b->begin, "</text>");
+    buf_printf(out, "<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"end\">", CHART_WIDTH, CHART_HEIGHT - 6);
+    put_element(out, "", b->end, "</text></svg></figure>\n");
 }
 
 static void put_finding(struct buf *out, const struct block *b)

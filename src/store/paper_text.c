@@ -125,6 +125,8 @@ static void put_cells(const struct page *p, const struct block *b, const char *c
             left[i] += strspn(left[i], " ");
             more = more || *left[i];
         }
+        while (p->out->data[p->out->len - 1] == ' ')
+            p->out->len--;
         buf_puts(p->out, "\n");
     }
 }

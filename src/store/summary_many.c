@@ -102,7 +102,7 @@ static void put_change(struct comparison *c, const char *what, enum column_type 
 
 static void put_metrics(struct comparison *c)
 {
-    struct block *t = begin_table(c, "Sessions");
+    struct block *t = begin_table(c, "Sessions (means, where nothing else is said)");
     put_text_row(c, t, "node", node_of);
     put_text_row(c, t, "begun", begin_of);
     put_text_row(c, t, "duration", duration_of);
@@ -120,7 +120,7 @@ static void put_metrics(struct comparison *c)
         const char *title = summary_metrics[m].title;
         enum column_type type = summary_metrics[m].type;
         if (any)
-            put_row(c, t, arena_printf(&c->paper->arena, "%s, mean", title), type, mean);
+            put_row(c, t, title, type, mean);
         if (any && strcmp(summary_metrics[m].key, "run_queue") == 0) {
             put_row(c, t, "run queue, p95", type, p95);
             put_row(c, t, "run queue, max", type, max);

@@ -63,6 +63,8 @@ static void put_charts(struct paper *p, const struct summary *s)
         if (m->type == COLUMN_SHARE && b->top < 1)
             b->top = 1;
         b->low = "0";
+        b->begin = time_text(a, s->first_us);
+        b->end = time_text(a, s->last_us);
         b->high = number_text(a, m->type, b->top);
         b->aside = arena_printf(a, "mean %s, max %s", number_text(a, m->type, v->mean),
                                 number_text(a, m->type, v->max));

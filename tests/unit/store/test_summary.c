@@ -1,0 +1,380 @@
+/* Reports: the numbers they tell, what they call a change, hostile text in each format, limits, exports. */
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/store/export.h"
+#include "beamtop/store/summary.h"
+#include "made.h"
+
+struct opened {
+    struct summary_source sources[8];
+    size_t n;
+    struct buf text;
+};
+
+static void add(struct opened *o, const struct made *w)
+{
+    struct recording *r = made_open(w);
+    o->sources[o->n++] = (struct summary_source){
+        .recording = r, .name = recording_info(r)->label, .from = 1, .to = recording_info(r)->ticks};
+}
+
+static const char *report(struct opened *o, enum summary_format format, bool ascii)
+{
+    const struct summary_options options = {.format = format, .columns = 100, .ascii = ascii};
+    struct error err = {.code = ERR_NONE};
+    buf_reset(&o->text);
+    if (summary_write(&o->text, o->sources, o->n, &options, &err) != 0)
+        fail_msg("%s", err.text);
+    return buf_cstr(&o->text);
+}
+
+static void done(struct opened *o)
+{
+    while (o->n > 0)
+        recording_close(o->sources[--o->n].recording);
+    buf_clear(&o->text);
+}
+
+static void assert_says(const char *text, const char *what)
+{
+    if (!strstr(text, what))
+        fail_msg("“%s” is not in:\n%s", what, text);
+}
+
+static void assert_not(const char *text, const char *what)
+{
+    if (strstr(text, what))
+        fail_msg("“%s” is in:\n%s", what, text);
+}
+
+/* ---- one */
+
+static void test_text(void **state)
+{
+    (void)state;
+    struct opened o = {.n = 0};
+    add(&o, &made_healthy);
+    const char *text = report(&o, SUMMARY_TEXT, false);
+    static const char *const lines[] = {
+        "mq1@host, OTP 25", "12 s, 13 ticks", "run queue", "gateway_registry", "60.0 %",
+        "Elixir.Gateway.Stage:call/2", "▁", "[note] 1.38 calls of pipeline stages", "87.0 %"};
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+        assert_says(text, lines[i]);
+    assert_not(text, "[act]");
+    text = report(&o, SUMMARY_TEXT, true);
+    for (const char *s = text; *s; s++)
+        if ((unsigned char)*s >= 0x80)
+            fail_msg("beyond ASCII: %.20s", s);
+    for (const char *s = text; *s;) {
+        size_t len = strcspn(s, "\n");
+        if (len > 100)
+            fail_msg("a line of %zu: %.*s", len, (int)len, s);
+        s += len + (s[len] == '\n');
+    }
+    done(&o);
+}
+
+static json_t *parse(struct opened *o)
+{
+    json_error_t why;
+    json_t *root = json_loads(report(o, SUMMARY_JSON, false), 0, &why);
+    if (!root)
+        fail_msg("%s", why.text);
+    return root;
+}
+
+static double number_at(const json_t *o, const char *a, const char *b)
+{
+    return json_number_value(json_object_get(json_object_get(o, a), b));
+}
+
+/* The same numbers as the recording's own sums, which replay and live output are held against. */
+static void test_json(void **state)
+{
+    (void)state;
+    struct opened o = {.n = 0};
+    struct span_stats s;
+    struct error err = {.code = ERR_NONE};
+    const struct span_owner *owners;
+    add(&o, &made_healthy);
+    json_t *root = parse(&o), *system = json_object_get(root, "system"), *owner, *row;
+    assert_string_equal(json_string_value(json_object_get(root, "schema")), "beamtop.report/1");
+    assert_int_equal(recording_stats(o.sources[0].recording, "scheduler_use", 1, 13, &s, &err), 0);
+    assert_true(fabs(number_at(system, "scheduler_use", "mean") - s.mean) < 1e-6);
+    assert_true(fabs(number_at(system, "scheduler_use", "stddev") - s.stddev) < 1e-6);
+    assert_true(number_at(system, "memory_total_bytes", "max") == 200e6);
+    assert_true(recording_owners(o.sources[0].recording, "module", 1, 13, &owners) > 1);
+    owner = json_array_get(json_object_get(json_object_get(root, "owners"), "module"), 0);
+    assert_true(fabs(json_number_value(json_object_get(owner, "share")) - owners[0].share) < 1e-6);
+    row = json_array_get(json_object_get(json_object_get(root, "calls"), "functions"), 0);
+    assert_string_equal(json_string_value(json_object_get(row, "module")), "Elixir.Gateway.Stage");
+    assert_int_equal(json_integer_value(json_object_get(row, "calls")), 12 * 1380);
+    assert_true(json_number_value(json_object_get(row, "calls_per_s")) == 1380);
+    assert_true(json_array_size(json_object_get(root, "findings")) >= 2);
+    assert_int_equal(json_array_size(json_object_get(root, "not_known")), 0);
+    json_decref(root);
+    done(&o);
+}
+
+/* ---- hostile text */
+
+static const struct made *hostile(void)
+{
+    static struct made w;
+    w = made_healthy;
+    w.label = "<script>alert(1)</script>\x1b[31m\"'&|`*";
+    w.busy[0].name = "'</td><img src=x onerror=y>\\e]0;x\\a|[a](javascript:b)`'";
+    w.busy[0].queue_step = 500;
+    w.calls[0].module = "<iframe src=\"x\">\x9b\x07";
+    w.calls[0].calls = 90000;
+    return &w;
+}
+
+static void assert_no_control(const char *text)
+{
+    for (const unsigned char *s = (const unsigned char *)text; *s; s++)
+        if ((*s < 0x20 && *s != '\n') || *s == 0x7f || (*s == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0))
+            fail_msg("control byte 0x%02x before: %.40s", *s, s + 1);
+}
+
+/* Elements are closed in their order, and attributes are only ours. */
+static void assert_balanced(const char *html)
+{
+    char stack[64][16];
+    size_t depth = 0;
+    const char *s = strstr(html, "<html");
+    for (s = s ? s : html; (s = strchr(s, '<')) != NULL; s++) {
+        bool closes = s[1] == '/';
+        const char *name = s + 1 + closes, *end = strchr(s, '>');
+        size_t len = strcspn(name, " />");
+        assert_non_null(end);
+        if (closes) {
+            if (depth == 0 || strncmp(stack[depth - 1], name, len) != 0 || stack[depth - 1][len])
+                fail_msg("</%.*s> closes %s", (int)len, name, depth ? stack[depth - 1] : "nothing");
+            depth--;
+        } else if (end[-1] != '/') {
+            assert_true(depth < 64 && len < 16);
+            snprintf(stack[depth++], 16, "%.*s", (int)len, name);
+        }
+    }
+    assert_int_equal(depth, 0);
+}
+
+static void test_hostile(void **state)
+{
+    (void)state;
+    static const enum summary_format formats[] = {SUMMARY_TEXT, SUMMARY_MARKDOWN, SUMMARY_HTML, SUMMARY_JSON};
+    struct opened o = {.n = 0};
+    add(&o, hostile());
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+            assert_no_control(report(&o, formats[i], false));
+        const char *html = report(&o, SUMMARY_HTML, false);
+        static const char *const bad[] = {"<script", "<img", "<iframe", "http:", "https:", "url(", "@import"};
+        for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+            assert_not(html, bad[i]);
+        assert_says(html, "&lt;script&gt;");
+        assert_balanced(html);
+        const char *markdown = report(&o, SUMMARY_MARKDOWN, false);
+        assert_not(markdown, "[a](javascript");
+        for (const char *at = markdown; (at = strchr(at, '<')) != NULL; at++)
+            assert_true(at > markdown && at[-1] == '\\');
+        json_t *root = parse(&o);
+        json_decref(root);
+        add(&o, &made_healthy);
+    }
+    done(&o);
+}
+
+/* ---- several */
+
+static const json_t *change(const json_t *root, const char *what)
+{
+    size_t i;
+    json_t *c;
+    json_array_foreach(json_object_get(root, "changes"), i, c) {
+        if (strcmp(json_string_value(json_object_get(c, "what")), what) == 0)
+            return c;
+    }
+    fail_msg("no change of %s", what);
+    return NULL;
+}
+
+static bool real(const json_t *root, const char *what)
+{
+    return json_is_true(json_object_get(change(root, what), "more_than_noise"));
+}
+
+static struct made sync_logger(void)
+{
+    struct made w = made_healthy;
+    w.label = "sync";
+    w.busy[2].share = 0.31;
+    w.facts[0].json = "{\"handlers\":[{\"id\":\"default\",\"module\":\"logger_std_h\",\"mode\":\"sync\","
+                      "\"sync_mode_qlen\":0,\"drop_mode_qlen\":200,\"flush_qlen\":1000}]}";
+    return w;
+}
+
+static void test_compared(void **state)
+{
+    (void)state;
+    struct opened o = {.n = 0};
+    struct made sync = sync_logger(), other = made_healthy;
+    other.label = "again";
+    other.use = 0.605; /* less than it varies */
+    other.total = 201e6; /* half a percent */
+    add(&o, &sync);
+    add(&o, &made_healthy);
+    add(&o, &other);
+    const char *text = report(&o, SUMMARY_TEXT, false);
+    assert_says(text, "3 recordings compared");
+    assert_says(text, "share of module logger_olp");
+    assert_says(text, "act, 31.0 %");
+    json_t *root = parse(&o);
+    assert_string_equal(json_string_value(json_object_get(root, "schema")), "beamtop.diff/1");
+    assert_int_equal(json_array_size(json_object_get(root, "sessions")), 3);
+    assert_true(real(root, "logger_olp"));
+    assert_false(real(root, "gateway"));
+    json_decref(root);
+
+    recording_close(o.sources[0].recording);
+    o.sources[0] = o.sources[1];
+    o.sources[1] = o.sources[2];
+    o.n = 2;
+    root = parse(&o);
+    assert_false(real(root, "scheduler_use"));
+    assert_false(real(root, "memory_total_bytes"));
+    json_decref(root);
+    done(&o);
+}
+
+static const struct {
+    const char *text;
+    int fails; /* of the sync logger, compared with the healthy; -1: no limit */
+} limits[] = {
+    {"run_queue>16", 0},
+    {"run_queue>0.5", 1},
+    {"run_queue.max>=1", -1},
+    {"run_queue.max>0", 1},
+    {"run_queue.median>0", -1},
+    {"memory_total_bytes>100MiB", 1},
+    {"memory_total_bytes>1GiB", 0},
+    {"memory_total_bytes+10%", 0},
+    {"memory_total_bytes+10", -1},
+    {"scheduler_use>50%", 1},
+    {"scheduler_use<50%", 0},
+    {"name:logger_std_h_default>30%", 1},
+    {"name:logger_std_h_default+100%", 1},
+    {"name:gateway-not-there>1%", 0},
+    {"module:gateway-1%", 0},
+    {"finding:act", 1},
+    {"finding:look", 1},
+    {"finding:sync_logger", 1},
+    {"finding:near_limit", 0},
+    {"finding:none_such", -1},
+    {"rss_bytes>1", 1},
+    {"dirty_cpu_use+5%", 0},
+    {"", -1},
+    {">", -1},
+    {"memory", -1},
+    {"memory_total_bytes>", -1},
+    {"memory_total_bytes>much", -1},
+    {"memory_total_bytes>nan", -1},
+};
+
+static void test_limits(void **state)
+{
+    (void)state;
+    struct opened o = {.n = 0};
+    struct made sync = sync_logger();
+    add(&o, &made_healthy);
+    add(&o, &sync);
+    for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+        struct summary_limit *l = NULL;
+        struct error err = {.code = ERR_NONE};
+        struct buf why;
+        int rc = summary_limit_parse(&l, limits[i].text, &err);
+        if ((rc != 0) != (limits[i].fails < 0))
+            fail_msg("“%s”: %d %s", limits[i].text, rc, err.text);
+        if (rc != 0)
+            continue;
+        buf_init(&why, 0);
+        bool fails = summary_limit_fails(l, &o.sources[0], &o.sources[1], &why);
+        if (fails != (limits[i].fails == 1) || fails != (why.len > 0))
+            fail_msg("“%s”: %d, %s", limits[i].text, fails, buf_cstr(&why));
+        buf_clear(&why);
+        summary_limit_free(l);
+    }
+    done(&o);
+}
+
+/* ---- exports */
+
+static char *export(struct recording *r, enum export_format format, const char *table)
+{
+    struct error err = {.code = ERR_NONE};
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    if (recording_export(r, format, table, out, &err) != 0)
+        fail_msg("%s", err.text);
+    fclose(out);
+    return text;
+}
+
+static size_t lines_of(const char *text)
+{
+    size_t n = 0;
+    for (; *text; text++)
+        n += *text == '\n';
+    return n;
+}
+
+static void test_export(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *table;
+        size_t lines;
+        const char *says;
+    } tables[] = {
+        {NULL, 14, "1700000001000000,mq1@host,1000,200000000,"},
+        {"system", 14, "wall_us,node,uptime_ms,memory_total_bytes"},
+        {"processes", 1 + 13 * 4, ",<0.43.0>,logger_std_h_default,kernel,logger_olp:init/1"},
+        {"calls", 1 + 12 * 7, ",ets,lookup,2,900,"},
+        {"marks", 1, "wall_us,node,text"},
+    };
+    struct opened o = {.n = 0};
+    struct error err = {.code = ERR_NONE};
+    add(&o, &made_healthy);
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+        char *text = export(o.sources[0].recording, EXPORT_CSV, tables[i].table);
+        assert_int_equal(lines_of(text), tables[i].lines);
+        assert_says(text, tables[i].says);
+        free(text);
+    }
+    char *text = export(o.sources[0].recording, EXPORT_OPENMETRICS, NULL);
+    assert_says(text, "# TYPE beamtop_run_queue gauge\n");
+    assert_says(text, "beamtop_run_queue{node=\"mq1@host\"} 1 1700000001.000000\n");
+    assert_says(text, "beamtop_owner_share{node=\"mq1@host\",by=\"module\",owner=\"gateway\"}");
+    assert_says(text, "function=\"lookup\",arity=\"2\"} 900 ");
+    assert_string_equal(text + strlen(text) - 6, "# EOF\n");
+    free(text);
+    assert_int_equal(recording_export(o.sources[0].recording, EXPORT_CSV, "none", stdout, &err), ERR_USAGE);
+    done(&o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text),     cmocka_unit_test(test_json),   cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_compared), cmocka_unit_test(test_limits), cmocka_unit_test(test_export),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
