@@ -63,7 +63,7 @@ static void test_text(void **state)
     const char *text = report(&o, SUMMARY_TEXT, false);
     static const char *const lines[] = {
         "mq1@host, OTP 25", "12 s, 13 ticks", "run queue", "gateway_registry", "60.0 %",
-        "Elixir.Gateway.Stage:call/2", "▁", "[note] 1.38 calls of pipeline stages", "87.0 %"};
+        "Elixir.Gateway.Stage:call/2", "██", "[note] 1.38 calls of pipeline stages", "87.0 %"};
     for (size_t i = 0; i < ARRAY_LEN(lines); i++)
         assert_says(text, lines[i]);
     assert_not(text, "[act]");
