@@ -26,7 +26,7 @@ words_of() {
     COLUMN | A,B,*) names columns ;;
     VIEW) names views ;;
     THEME) names themes ;;
-    FORMAT) echo text json csv ansi html svg folded ;;
+    FORMAT) echo text json csv ansi html svg folded markdown openmetrics ;;
     SYNTAX) echo auto erlang elixir ;;
     WHAT) echo stop shed ;; # over the rate
     WHO) echo all new running ;;
@@ -73,6 +73,9 @@ EOF
     done
     cat <<'EOF'
         esac
+    elif [[ -z $words && " report diff export " == *" $command "* ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+        return
     elif [[ -z $words ]]; then
         words=$(_beamtop_nodes)
         [[ $COMP_CWORD -eq 1 ]] && words="$commands $words"
@@ -132,7 +135,10 @@ EOF
     if (( CURRENT == 2 )); then
         _describe command commands
     fi
-    _arguments -S $options '*:node:_beamtop_nodes'
+    case $command in
+    report|diff|export) _arguments -S $options '*:recording:_files' ;;
+    *) _arguments -S $options '*:node:_beamtop_nodes' ;;
+    esac
 }
 
 _beamtop "$@"
@@ -146,6 +152,7 @@ function __beamtop_nodes
     beamtop nodes --format csv 2>/dev/null | sed '1d;s/,.*//;/^$/d'
 end
 complete -c beamtop -f -a '(__beamtop_nodes)' -d node
+complete -c beamtop -n '__fish_seen_subcommand_from report diff export' -F
 EOF
     while IFS='	' read -r name help; do
         printf "complete -c beamtop -n __fish_use_subcommand -a %s -d '%s'\n" "$name" "$(quoted "$help")"

@@ -4,6 +4,7 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/model/column.h"
+#include "beamtop/store/finding.h"
 #include "beamtop/trace/caps.h"
 #include "beamtop/trace/matchspec.h"
 #include "beamtop/trace/pattern.h"
@@ -107,6 +108,13 @@ static void mdoc_words(struct buf *out, const struct pattern_word *words)
     }
 }
 
+static void mdoc_rules(struct buf *out)
+{
+    for (size_t i = 0; rule_list[i]; i++)
+        buf_printf(out, ".It Cm %s\n%s\n(Needs %s.)\n", rule_list[i]->key, rule_list[i]->help,
+                   rule_list[i]->needs);
+}
+
 static void mdoc_guards(struct buf *out)
 {
     mdoc_words(out, pattern_guards);
@@ -123,7 +131,7 @@ static const struct {
 } tables[] = {
     {"mdoc-actions", mdoc_actions},   {"mdoc-caps", mdoc_caps},
     {"mdoc-columns", mdoc_columns},   {"mdoc-guards", mdoc_guards},   {"mdoc-keys", mdoc_keys},
-    {"mdoc-settings", mdoc_settings}, {"mdoc-styles", mdoc_styles},   {"mdoc-themes", mdoc_themes},
+    {"mdoc-rules", mdoc_rules},       {"mdoc-settings", mdoc_settings}, {"mdoc-styles", mdoc_styles},   {"mdoc-themes", mdoc_themes},
     {"mdoc-trace-actions", mdoc_trace_actions},
     {"mdoc-views", mdoc_views},       {"words-columns", words_columns},
     {"words-themes", words_themes},   {"words-views", words_views},

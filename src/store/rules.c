@@ -1,4 +1,4 @@
-/* The rules, one row each. docs/findings.md and `beamtop report --rules`' text are made of this. */
+/* The rules, one row each. The manual's list is made of this; docs/findings.md has their limits. */
 #include "rules_internal.h"
 
 #define OWNERS (NEEDS_SYSTEM | NEEDS_OWNERS)
