@@ -83,7 +83,7 @@ static void made_system(struct recorder *r, struct model *m, const struct made *
                longest, other, tick * w->reductions_per_s, tick * w->gcs_per_s,
                tick * w->gc_words_per_s);
     for (int i = 1; i <= 6; i++)
-        buf_printf(&b, "%s{%d,%lld,%d}", i > 1 ? "," : "", i, i <= 2 ? active : 0, tick * 1000000);
+        buf_printf(&b, "%s{%d,%lld,%lld}", i > 1 ? "," : "", i, i <= 2 ? active : 0, tick * 1000000LL);
     buf_puts(&b, "], {2048, 4096}}");
     made_take(r, m, ANSWER_SYSTEM, "system", buf_cstr(&b));
     buf_clear(&b);
