@@ -200,10 +200,14 @@ static void open_session(struct tracing *t)
     const struct trace_options options = trace_options_of(t);
     struct error err = {.code = ERR_NONE};
     t->route = trace_route_new(t->live, t->model);
+    size_t word = 0, offset = 0;
     int rc = trace_route_port(t->route, &t->port, &err);
     if (rc == 0)
-        rc = trace_open(&t->session, &options, &t->port, &handlers, t, NULL, NULL, &err);
-    if (rc != 0)
+        rc = trace_open(&t->session, &options, &t->port, &handlers, t, &word, &offset, &err);
+    if (rc == ERR_USAGE && word < t->options->n_rest) {
+        mistake_print(t->options->rest[word], offset, &err);
+        finish(t, EXIT_USAGE, NULL);
+    } else if (rc != 0)
         finish(t, exit_code_of_error(err.code), &err);
     const struct trace_sink_options sink = {
         .format = t->options->format == FORMAT_JSON ? SINK_JSON : SINK_TEXT,

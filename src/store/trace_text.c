@@ -276,6 +276,11 @@ void trace_text_end(struct buf *out, const struct trace_log *log, enum print_syn
         return;
     buf_puts(out, "% ");
     put_tally(out, &total);
+    if (*state->note) {
+        buf_puts(out, "% ");
+        text_put_safe(out, state->note, strlen(state->note), ascii);
+        buf_put_u8(out, '\n');
+    }
     put_patterns(out, log, ascii);
     put_functions(out, log, syntax, ascii);
     put_check(out, &state->check, ascii);

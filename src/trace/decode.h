@@ -107,6 +107,7 @@ int decode_armed(struct armed *out, const uint8_t *term, size_t len, struct erro
 struct counted {
     uint64_t interval_ns, calls;
     char refused[240];
+    enum err code; /* of a refusal */
 };
 int decode_counted(struct counted *out, const uint8_t *term, size_t len, struct error *err);
 
@@ -116,6 +117,7 @@ struct armed_answer {
     uint64_t per_second; /* never 0 */
     bool session;
     char refused[400];
+    enum err code; /* of a refusal */
 };
 int decode_arm(struct armed_answer *out, uint64_t trace_id, const uint8_t *term, size_t len,
                struct error *err);

@@ -356,11 +356,28 @@ static void explain_tuple(struct cursor *c, char *out, size_t size)
     }
 }
 
-static bool read_refusal(struct cursor *c, char *out, size_t size)
+/* What is not there is not refused for safety. */
+static enum err refusal_code(struct slice raw)
+{
+    static const char *const missing[] = {"unknown_atom", "no_processes", "no_functions"};
+    struct cursor c;
+    struct slice word;
+    size_t arity;
+    cursor_init(&c, (const uint8_t *)raw.s, raw.len);
+    if ((cursor_kind(&c) == ETF_KIND_TUPLE && !cursor_tuple(&c, &arity)) || !cursor_atom(&c, &word))
+        return ERR_REFUSED;
+    for (size_t i = 0; i < ARRAY_LEN(missing); i++)
+        if (word.len == strlen(missing[i]) && memcmp(word.s, missing[i], word.len) == 0)
+            return ERR_NOT_FOUND;
+    return ERR_REFUSED;
+}
+
+static bool read_refusal(struct cursor *c, char *out, size_t size, enum err *code)
 {
     struct slice raw, word;
     if (!cursor_atom_is(c, "refused") || !cursor_raw(c, &raw))
         return false;
+    *code = refusal_code(raw);
     struct cursor why;
     cursor_init(&why, (const uint8_t *)raw.s, raw.len);
     size_t arity;
@@ -387,7 +404,7 @@ int decode_counted(struct counted *out, const uint8_t *term, size_t len, struct 
     cursor_init(&c, term, len);
     bool ok = cursor_tuple(&c, &arity);
     if (ok && arity == 2)
-        return finish(&c, read_refusal(&c, out->refused, sizeof out->refused), "count", err);
+        return finish(&c, read_refusal(&c, out->refused, sizeof out->refused, &out->code), "count", err);
     ok = ok && (arity == 3 || fail(&c, "three elements")) && cursor_atom_is(&c, "count") &&
          cursor_uint64(&c, &out->interval_ns) && cursor_list(&c, &list);
     for (size_t i = 0; ok && i < list.count; i++) {
@@ -435,7 +452,7 @@ int decode_arm(struct armed_answer *out, uint64_t trace_id, const uint8_t *term,
     cursor_init(&c, term, len);
     bool ok = cursor_tuple(&c, &arity);
     if (ok && arity == 2)
-        return finish(&c, read_refusal(&c, out->refused, sizeof out->refused), "arm", err);
+        return finish(&c, read_refusal(&c, out->refused, sizeof out->refused, &out->code), "arm", err);
     ok = ok && (arity == 3 || fail(&c, "three elements")) && cursor_atom_is(&c, "armed") &&
          cursor_uint64(&c, &id) && (id == trace_id || fail(&c, "this trace's number")) &&
          read_clock(&c, out);

@@ -199,7 +199,7 @@ static void on_armed(void *arg, const struct answer *answer)
         return;
     }
     if (armed.refused[0] != '\0') {
-        error_set(&err, ERR_REFUSED, "%s", armed.refused);
+        error_set(&err, armed.code, "%s", armed.refused);
         session_fail(t, &err);
         return;
     }

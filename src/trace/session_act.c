@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "beamtop/etf/print.h"
 #include "session_internal.h"
 
 #define END_NS (3u * UINT64_C(1000000000))     /* for the target to tell the end */
@@ -73,10 +74,23 @@ int trace_set_cap(struct trace_session *t, enum cap cap, uint64_t value, struct 
     return 0;
 }
 
+static void narrowed(struct trace_session *t, struct slice to)
+{
+    t->narrowed = true;
+    snprintf(t->state->note, sizeof t->state->note, "narrowed to %.*s",
+             (int)(to.len < 150 ? to.len : 150), to.s);
+    session_changed(t);
+}
+
 void trace_narrow_pid(struct trace_session *t, const struct etf_pid *pid)
 {
     if (t->stage != STAGE_RUN)
         return;
+    struct buf text;
+    buf_init(&text, 0);
+    print_pid(&text, pid);
+    narrowed(t, (struct slice){buf_cstr(&text), text.len});
+    buf_clear(&text);
     struct etf_pid there = *pid;
     there.creation = t->port.creation;
     struct builder *b = session_term(t, "narrow", 3);
@@ -90,6 +104,7 @@ void trace_narrow_pattern(struct trace_session *t, unsigned pattern)
 {
     if (t->stage != STAGE_RUN || pattern >= t->n_patterns)
         return;
+    narrowed(t, t->patterns[pattern]->source);
     struct builder *b = session_term(t, "narrow", 3);
     build_tuple(b, 2);
     build_atom(b, "pattern");

@@ -84,6 +84,7 @@ struct trace_session {
     struct credit credit;
     struct shut_time shut;
     bool dry;        /* the budget was shut at some time */
+    bool narrowed;   /* by a person, in mid-trace: what is not seen is not all missed */
     uint64_t lost_told[LIMIT_TRACE_PATTERNS]; /* missed calls that an event told of */
     struct name_queue names;
     uint64_t rate_ns;

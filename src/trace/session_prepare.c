@@ -1,6 +1,7 @@
 /* A trace before it is armed: definitions, functions and processes, what it will cost. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
@@ -69,6 +70,33 @@ static int check_procs(struct trace_session *t, struct error *err)
     return 0;
 }
 
+static int slice_order(struct slice a, struct slice b)
+{
+    int order = memcmp(a.s, b.s, a.len < b.len ? a.len : b.len);
+    return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+static int by_mfa(const void *a, const void *b)
+{
+    const struct trace_function *const *x = a, *const *y = b;
+    const struct mfa *m = &(*x)->mfa, *n = &(*y)->mfa;
+    int order = slice_order(m->module, n->module);
+    order = order ? order : slice_order(m->function, n->function);
+    return order ? order : (m->arity > n->arity) - (m->arity < n->arity);
+}
+
+/* All but one of each function. */
+static void mark_again(struct trace_function *functions, size_t n)
+{
+    struct trace_function **sorted = alloc_zero(n + 1, sizeof *sorted);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = &functions[i];
+    qsort(sorted, n, sizeof *sorted, by_mfa);
+    for (size_t i = 1; i < n; i++)
+        sorted[i]->again = by_mfa(&sorted[i - 1], &sorted[i]) == 0;
+    free(sorted);
+}
+
 static void keep_functions(struct trace_session *t)
 {
     const struct preflight *p = &t->preflight;
@@ -77,6 +105,7 @@ static void keep_functions(struct trace_session *t)
         for (size_t k = 0; k < p->patterns[i].n; k++)
             t->functions[p->patterns[i].first + k] = (struct trace_function){
                 .mfa = p->functions[p->patterns[i].first + k].mfa, .pattern = (unsigned)i};
+    mark_again(t->functions, p->n_functions);
     trace_log_set_functions(t->log, t->functions, p->n_functions);
 }
 

@@ -115,6 +115,15 @@ void session_ask_names(struct trace_session *t)
 
 /* ---- Status and counts */
 
+/* A function that several patterns name was called once, though each of them counts it. */
+static uint64_t calls_once(const struct trace_session *t)
+{
+    uint64_t calls = 0;
+    for (size_t i = 0; t->functions && i < t->preflight.n_functions; i++)
+        calls += t->functions[i].again ? 0 : t->functions[i].calls;
+    return calls;
+}
+
 static void sum_counts(struct trace_session *t)
 {
     struct trace_counts sum = {.calls_known = true, .shown = t->state->total.shown};
@@ -134,6 +143,11 @@ static void sum_counts(struct trace_session *t)
         sum.time_us += c->time_us;
     }
     sum.calls_known = any_calls;
+    if (t->n_patterns > 1) {
+        sum.calls = calls_once(t);
+        if (sum.missed_at_most && sum.calls >= sum.seen && sum.missed > sum.calls - sum.seen)
+            sum.missed = sum.calls - sum.seen;
+    }
     t->state->total = sum;
 }
 
@@ -179,6 +193,15 @@ static void reset_counts(struct trace_session *t)
     }
 }
 
+/* The VM's counters never go back: this one went with its breakpoint. */
+static void loaded_anew(struct trace_session *t, const struct trace_function *f)
+{
+    const struct slice m = f->mfa.module;
+    snprintf(t->state->note, sizeof t->state->note,
+             "%.*s was loaded anew: nothing more is seen of it, start the trace again",
+             (int)(m.len < 100 ? m.len : 100), m.s);
+}
+
 static void take_count(void *arg, unsigned index, size_t nth, bool is_time, uint64_t n)
 {
     struct trace_session *t = arg;
@@ -186,6 +209,8 @@ static void take_count(void *arg, unsigned index, size_t nth, bool is_time, uint
         return;
     struct trace_function *f = &t->functions[t->preflight.patterns[index].first + nth];
     struct trace_counts *c = &trace_log_pattern_edit(t->log, index)->counts;
+    if (!is_time && n < f->calls)
+        loaded_anew(t, f);
     *(is_time ? &f->time_us : &f->calls) = n;
     *(is_time ? &c->time_us : &c->calls) += n;
 }
@@ -226,7 +251,8 @@ static void count_missed(struct trace_session *t, size_t i)
     c->missed = c->calls > c->seen ? c->calls - c->seen : 0;
     const struct procs *procs = &t->procs;
     bool everybody = procs->n == 1 && procs->items[0].kind == PROCS_ALL && procs->one_in <= 1;
-    bool exact = everybody && !t->specs[i].narrow && !shares_functions(t, i);
+    bool exact = everybody && !t->specs[i].narrow && !t->narrowed && !shares_functions(t, i) &&
+                 t->state->end != END_EVENTS; /* calls behind the last event are counted too */
     c->missed_at_most = c->missed > 0 && !exact;
 }
 
@@ -413,14 +439,14 @@ static void take_end(struct trace_session *t, const struct push *p)
     take_status(t, &p->status);
     t->state->used[CAP_TIME_MS] = since_armed_ms(t, p->status.mono);
     t->state->shut = true;
-    for (size_t i = 0; i < t->n_patterns; i++)
-        count_missed(t, i);
-    sum_counts(t);
-    tell_shut(t);
     if (t->state->end == END_NONE) {
         t->state->end = p->end;
         end_text(t, p);
     }
+    for (size_t i = 0; i < t->n_patterns; i++)
+        count_missed(t, i);
+    sum_counts(t);
+    tell_shut(t);
     session_verify(t);
 }
 

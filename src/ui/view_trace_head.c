@@ -85,6 +85,8 @@ static void state_line(struct trace_flow *f, const struct trace_log *log)
         counted_cell(f, before->processes, "process", false);
     if (state->children)
         trace_flow_cell(f, STYLE_NORMAL, "", "and what they spawn");
+    if (*state->note)
+        trace_flow_cell(f, STYLE_WARN, "", state->note);
     if (state->phase < TRACE_ENDING && state->phase > TRACE_ASKING &&
         f->columns >= TRACE_NARROW_COLUMNS)
         trace_flow_cell(f, STYLE_DIM, "",

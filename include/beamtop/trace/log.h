@@ -84,6 +84,7 @@ struct trace_function {
     struct mfa mfa;
     unsigned pattern;
     uint64_t calls, time_us;
+    bool again; /* a pattern before names it too: the same calls */
 };
 
 struct trace_pattern_info {
@@ -160,6 +161,7 @@ struct trace_state {
     bool session;           /* an own session (OTP 27+); else the node's single space */
     bool children;
     char procs[240];
+    char note[200];         /* what a person must know of it: narrowed, a module loaded anew; or "" */
     struct trace_preflight preflight;
     struct trace_check check;
     struct trace_counts total;

@@ -487,6 +487,86 @@ static void test_missed(void **unused)
     }
 }
 
+/* Numbers that stop being exact in mid-trace say so. */
+static void test_missed_is_a_bound_later(void **unused)
+{
+    (void)unused;
+    struct world *w = running_world("lists:seq(_, _)", &plain);
+    push(w, "{status," STATUS("rate", "60", "0") "}");
+    push(w, "{counts,9000,[{0,[100]}],[]}");
+    assert_false(state(w)->total.missed_at_most);
+    assert_string_equal(state(w)->note, "");
+    trace_narrow_pid(w->t, &(struct etf_pid){.id = 9});
+    assert_has(state(w)->note, "narrowed to <");
+    push(w, "{counts,9000,[{0,[120]}],[]}");
+    assert_int_equal(state(w)->total.missed, 60);
+    assert_true(state(w)->total.missed_at_most);
+    end_world(w);
+    w = running_world("lists:seq(_, _)", &plain);
+    push(w, "{status," STATUS("rate", "60", "0") "}");
+    push(w, "{counts,9000,[{0,[100]}],[]}");
+    push(w, "{ended,events," STATUS("spent", "60", "0") "}");
+    assert_int_equal(state(w)->total.missed, 40);
+    assert_true(state(w)->total.missed_at_most); /* those behind the last event among them */
+    end_world(w);
+}
+
+static void test_module_loaded_anew(void **unused)
+{
+    (void)unused;
+    struct world *w = running_world("lists:seq(_, _)", &plain);
+    push(w, "{counts,9000,[{0,[100]}],[]}");
+    push(w, "{counts,9000,[{0,[100]}],[]}");
+    assert_string_equal(state(w)->note, "");
+    push(w, "{counts,9000,[{0,[0]}],[]}");
+    assert_has(state(w)->note, "lists was loaded anew");
+    end_world(w);
+}
+
+/* The call of a function that two patterns name is one call. */
+static void test_shared_calls(void **unused)
+{
+    (void)unused;
+    struct world *w = new_world("lists:seq(1, _) & lists:seq(2, _)", &plain);
+    answer(w, QUESTION_PREFLIGHT, "{preflight,[{0,[{lists,seq,2}],1,ok},{1,[{lists,seq,2},"
+                                  "{lists,seq,3}],2,ok}],{all,40},{{0,0,[]},[],0}}");
+    answer(w, QUESTION_TRACE, COUNTED);
+    answer(w, QUESTION_ARMED, NOTHING);
+    arm_answer(w);
+    assert_string_equal(phase(w), "running");
+    push(w, "{status,{1,rate,10,5,100,2000,0,[{0,60,2,0,0,0,0,0},{1,10,2,0,0,0,0,0}]}}");
+    push(w, "{counts,9000,[{0,[100]},{1,[100,7]}],[]}");
+    assert_int_equal(state(w)->total.calls, 107);
+    assert_int_equal(state(w)->total.missed, 37);
+    end_world(w);
+}
+
+/* Exit codes come of it: nothing can match is no refusal for safety. */
+static void test_refusals_by_kind(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *answer;
+        enum err code;
+    } rows[] = {
+        {"{refused,{unknown_atom,<<\"shp\">>}}", ERR_NOT_FOUND},
+        {"{refused,no_processes}", ERR_NOT_FOUND},
+        {"{refused,no_functions}", ERR_NOT_FOUND},
+        {"{refused,{control_word,7}}", ERR_REFUSED},
+        {"{refused,{session,beamtop}}", ERR_REFUSED},
+        {"{refused,busy}", ERR_REFUSED},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct world *w = new_world("lists:seq(_, _)", &plain);
+        to_arming(w);
+        answer(w, QUESTION_TRACE, rows[i].answer);
+        assert_string_equal(phase(w), "failed");
+        if (state(w)->error.code != rows[i].code)
+            fail_msg("%s: %d", rows[i].answer, state(w)->error.code);
+        end_world(w);
+    }
+}
+
 static void test_lost_is_told_with_its_number(void **unused)
 {
     (void)unused;
@@ -807,6 +887,10 @@ int main(void)
         cmocka_unit_test(test_stopped_at_near_misses),
         cmocka_unit_test(test_held_until_armed),
         cmocka_unit_test(test_missed),
+        cmocka_unit_test(test_missed_is_a_bound_later),
+        cmocka_unit_test(test_module_loaded_anew),
+        cmocka_unit_test(test_shared_calls),
+        cmocka_unit_test(test_refusals_by_kind),
         cmocka_unit_test(test_lost_is_told_with_its_number),
         cmocka_unit_test(test_credit),
         cmocka_unit_test(test_verify_asks_again),
