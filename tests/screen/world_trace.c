@@ -226,9 +226,9 @@ static void elixir(struct traced *t)
 static void count(struct traced *t)
 {
     static const struct trace_function functions[] = {
-        {{SLICE("lists"), SLICE("map"), 2}, 0, 48211, 91200},
-        {{SLICE("lists"), SLICE("keyfind"), 3}, 0, 1200400, 4100000},
-        {{SLICE("lists"), SLICE("never"), 3}, 0, 0, 0}};
+        {{SLICE("lists"), SLICE("map"), 2}, 0, 48211, 91200, false},
+        {{SLICE("lists"), SLICE("keyfind"), 3}, 0, 1200400, 4100000, false},
+        {{SLICE("lists"), SLICE("never"), 3}, 0, 0, 0, false}};
     struct trace_state *s = trace_log_state_edit(t->log);
     parse(t, "lists -> count;time");
     trace_log_set_functions(t->log, functions, 3);
