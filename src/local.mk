@@ -52,6 +52,9 @@ src_libui_a_SOURCES = \
 	src/ui/pretty.c src/ui/pretty.h \
 	src/ui/view_apps.c \
 	src/ui/view_armed.c \
+	src/ui/view_calls.c \
+	src/ui/view_findings.c \
+	src/ui/view_owners.c \
 	src/ui/view_help.c \
 	src/ui/view_log.c \
 	src/ui/view_memory.c \
@@ -198,7 +201,7 @@ src_libquery_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 noinst_LIBRARIES += src/libtrace.a
 src_libtrace_a_SOURCES = \
 	src/trace/assist.c src/trace/assist_internal.h src/trace/assist_line.c \
-	src/trace/calls.c src/trace/calls_decode.c src/trace/calls_internal.h \
+	src/trace/calls.c src/trace/calls_decode.c src/trace/calls_internal.h src/trace/calls_log.c \
 	src/trace/calls_prepare.c src/trace/calls_window.c src/trace/calls_words.c \
 	src/trace/caps.c \
 	src/trace/decode.c \
@@ -299,7 +302,7 @@ src_beamtop_SOURCES = \
 	src/app/trace_port.c src/app/trace_port.h \
 	src/app/tui.c src/app/tui_act.c src/app/tui_internal.h src/app/tui_nodes.c src/app/tui_prompt.c \
 	src/app/trace_command.c \
-	src/app/tui_trace.c src/app/tui_trace.h src/app/tui_trace_act.c src/app/tui_trace_internal.h \
+	src/app/tui_calls.c src/app/tui_calls.h src/app/tui_trace.c src/app/tui_trace.h src/app/tui_trace_act.c src/app/tui_trace_internal.h \
 	src/app/tui_trace_pick.c src/app/tui_trace_prompt.c src/app/tui_trace_save.c \
 	src/app/trace_history.c src/app/trace_history.h \
 	src/app/trigger.c src/app/trigger.h

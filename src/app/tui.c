@@ -123,6 +123,7 @@ static void on_link(void *arg, bool up)
 {
     struct tui *t = arg;
     tui_trace_link(t->trace, up);
+    tui_calls_link(t->calls, up);
 }
 
 static void on_pushed(void *arg, const uint8_t *term, size_t len)
@@ -137,9 +138,11 @@ static void close_live(struct tui *t)
     if (t->live == NULL)
         return;
     tui_trace_leave(t->trace);
+    tui_calls_leave(t->calls);
     live_close(t->live, NULL, NULL);
     t->live = NULL;
     tui_trace_left(t->trace);
+    tui_calls_left(t->calls);
 }
 
 static void on_end(void *arg, enum conn_failure why, const struct error *err)
@@ -388,6 +391,7 @@ static void close_all(struct tui *t)
     for (size_t i = 0; i < t->n_signals; i++)
         uv_close((uv_handle_t *)&t->signals[i], NULL);
     tui_trace_close(t->trace);
+    tui_calls_close(t->calls);
     live_close(t->live, on_closed, t);
     t->live = NULL;
     /* The connection's goodbye is bounded by conn_close; nothing else holds the loop. */
@@ -417,6 +421,7 @@ static int start(struct tui *t, struct error *err)
 static void clear(struct tui *t)
 {
     tui_trace_free(t->trace);
+    tui_calls_free(t->calls);
     screen_free(t->screen);
     prompt_free(t->prompt);
     regex_free(t->highlight);
@@ -439,6 +444,7 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
     uv_timer_init(&t->loop, &t->clock_timer);
     t->draw_timer.data = t->clock_timer.data = t;
     t->trace = tui_trace_new(t);
+    t->calls = tui_calls_new(t);
     int rc = settings_init(&t->settings, o, env, &err);
     if (rc == 0 && (!env->in_tty || !env->out_tty))
         rc = error_set(&err, ERR_USAGE,
@@ -464,6 +470,7 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
     if (told->code != ERR_NONE)
         fprintf(stderr, "beamtop: %s\n", told->text);
     tui_trace_print_end(t->trace);
+    tui_calls_print_end(t->calls);
     int exit_code = rc == 0 ? t->exit_code : rc == ERR_USAGE ? EXIT_USAGE : EXIT_CONNECT;
     clear(t);
     free(t);

@@ -267,6 +267,9 @@ void tui_take_requests(struct tui *t)
         case REQUEST_CHOICE:
             tui_trace_chosen(t->trace, screen_chosen(t->screen));
             break;
+        case REQUEST_TRACE:
+            (void)tui_trace_act(t->trace, ACTION_TRACE_ROW, "");
+            break;
         case REQUEST_UNFILTER:
             rc = tui_set_filter(t, "", NULL, &err);
             break;
@@ -317,6 +320,12 @@ static void use_theme(struct tui *t, const char *name)
 
 /* ---- dispatch */
 
+void tui_leave(struct tui *t)
+{
+    if (!tui_trace_quit(t->trace) && !tui_calls_quit(t->calls))
+        tui_quit(t, EXIT_DONE, NULL);
+}
+
 static void act_own(struct tui *t, enum action action, const char *arg)
 {
     if (action == ACTION_FILTER && *arg) {
@@ -350,8 +359,7 @@ static void act_own(struct tui *t, enum action action, const char *arg)
     } else if (action == ACTION_SUSPEND) {
         tui_suspend(t);
     } else if (action == ACTION_QUIT) {
-        if (!tui_trace_quit(t->trace))
-            tui_quit(t, EXIT_DONE, NULL);
+        tui_leave(t);
     } else if (action_table[action].group == GROUP_SETTINGS) {
         configure(t, action, arg);
     }
@@ -365,7 +373,7 @@ void tui_act(struct tui *t, enum action action, const char *arg)
         toggle(t, option_table[OPTION_OWN].name); /* a setting, so that `set` and the key agree */
     else if (action_table[action].screen)
         rc = screen_act(t->screen, t->model, action, arg, &err);
-    else if (!tui_trace_act(t->trace, action, arg))
+    else if (!tui_trace_act(t->trace, action, arg) && !tui_calls_act(t->calls, action, arg))
         act_own(t, action, arg);
     if (rc < 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);

@@ -16,6 +16,7 @@
 #include "settings.h"
 #include "target.h"
 #include "trigger.h"
+#include "tui_calls.h"
 #include "tui_trace.h"
 
 struct tui {
@@ -55,6 +56,7 @@ struct tui {
     char filter_text[1024]; /* the last good one */
     struct regex *highlight; /* its expression; NULL: none */
     struct tui_trace *trace;
+    struct tui_calls *calls;
     void (*answered)(struct tui *t, bool yes); /* of the question that is open */
 };
 
@@ -76,6 +78,7 @@ void tui_act(struct tui *t, enum action action, const char *arg);
 void tui_apply_options(struct tui *t);
 int tui_start_options(struct tui *t, struct error *err);
 void tui_take_requests(struct tui *t);
+void tui_leave(struct tui *t); /* once what is armed has ended */
 void tui_capture(struct tui *t, bool whole_screen, const char *path);
 void tui_set_trigger(struct tui *t); /* from the options capture-every and capture-when */
 int tui_set_filter(struct tui *t, const char *expression, size_t *offset, struct error *err);

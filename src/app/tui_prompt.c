@@ -129,6 +129,7 @@ static const struct {
 } histories[] = {
     {PROMPT_COMMAND, "commands"},
     {PROMPT_FILTER, "filters"},
+    {PROMPT_CALLS, "calls"},
 };
 
 /* "" without a home. */

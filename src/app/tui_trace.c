@@ -165,7 +165,7 @@ static void on_timer(uv_timer_t *timer)
     }
     uv_timer_stop(timer);
     if (tr->quit_by_ms != 0)
-        tui_quit(tr->tui, EXIT_DONE, NULL);
+        tui_leave(tr->tui);
     else
         start_next(tr);
 }
@@ -327,7 +327,7 @@ static void quit_answered(struct tui *t, bool yes)
     if (!yes)
         return;
     if (!tui_trace_runs(tr)) {
-        tui_quit(t, EXIT_DONE, NULL);
+        tui_leave(t);
         return;
     }
     tr->quit_by_ms = uv_now(&t->loop) + QUIT_WAIT_MS;

@@ -66,10 +66,11 @@ static void act_armed_stop(struct tui_trace *tr, const char *arg)
 {
     const struct armed_detail *a = model_armed(tr->tui->model);
     const struct armed_row *row = a == NULL ? NULL : holder(a);
-    if (tui_trace_runs(tr)) {
+    bool counted = tui_calls_stop(tr->tui->calls);
+    if (tui_trace_runs(tr))
         act_stop(tr, arg);
+    if (counted || tui_trace_runs(tr))
         return;
-    }
     if (row == NULL) {
         tui_message(tr->tui, STYLE_MESSAGE, "nothing of ours is armed");
         return;

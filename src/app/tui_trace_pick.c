@@ -112,8 +112,11 @@ void tui_trace_row(struct tui_trace *tr)
         put_event(tr, &text, e);
     else if (link.kind == TARGET_PROCESS)
         put_process(tr, &text, &link.pid);
+    else if (link.kind == TARGET_FUNCTION)
+        buf_printf(&text, "%s -> return", link.name);
     else
-        tui_message(tr->tui, STYLE_MESSAGE, "under the cursor is no process and no event");
+        tui_message(tr->tui, STYLE_MESSAGE,
+                    "under the cursor is no process, no function and no event");
     if (text.len > 0)
         tui_trace_prompt(tr, buf_cstr(&text));
     buf_clear(&text);

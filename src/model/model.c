@@ -35,6 +35,8 @@ struct model {
     struct tree_detail tree;
     struct armed_detail armed;
     const struct trace_log *trace;
+    const struct calls_log *calls;
+    const struct findings_shown *findings;
     long utc_offset_s;
     bool system_gap, apps_gap; /* the next sample has none before it */
 
@@ -475,4 +477,24 @@ void model_set_trace(struct model *m, const struct trace_log *log)
 const struct trace_log *model_trace(const struct model *m)
 {
     return m->trace;
+}
+
+void model_set_calls(struct model *m, const struct calls_log *log)
+{
+    m->calls = log;
+}
+
+const struct calls_log *model_calls(const struct model *m)
+{
+    return m->calls;
+}
+
+void model_set_findings(struct model *m, const struct findings_shown *findings)
+{
+    m->findings = findings;
+}
+
+const struct findings_shown *model_findings(const struct model *m)
+{
+    return m->findings;
 }

@@ -12,6 +12,7 @@
 #define TRACE .group = GROUP_TRACE
 #define TRACED .group = GROUP_TRACE, .where = WHERE_LIST | WHERE_TRACE, .view = "trace"
 #define EVENT .group = GROUP_TRACE, .view = "trace", .screen = true
+#define COUNTED .group = GROUP_CALLS, .where = WHERE_TABLE, .args = "", .view = "calls"
 #define SETTING                                                                                    \
     .group = GROUP_SETTINGS, .where = WHERE_LIST, .needs_arg = true, .rest_of_line = true
 #define PROGRAM .group = GROUP_PROGRAM, .where = WHERE_LIST
@@ -85,6 +86,8 @@ const struct action_row action_table[ACTIONS] = {
                        .help = "keep this process in sight, by name when it has one"},
     [ACTION_OWN] = {LIST, .name = "own", .args = "",
                     .help = "show beamtop's own processes on the node, or hide them"},
+    [ACTION_BY] = {LIST, .name = "by", .args = "[WORD]", .arg = WORD_TEXT,
+                   .help = "sum up by application, module, name …; without a word, by the next"},
 
     [ACTION_PAUSE] = {TIME, .name = "pause", .help = "hold the screen still, or go on"},
     [ACTION_STEP] = {TIME, .name = "step", .help = "take one tick while paused"},
@@ -147,6 +150,14 @@ const struct action_row action_table[ACTIONS] = {
     [ACTION_PROCESS] = {EVENT, .where = WHERE_PAGE | WHERE_TRACE, .name = "process", .args = "",
                         .help = "go to the process of this event or row"},
 
+    [ACTION_CALLS] = {.group = GROUP_CALLS, .where = WHERE_LIST, .name = "calls",
+                      .args = "[PATTERN…]", .arg = WORD_TEXT, .rest_of_line = true,
+                      .help = "count calls of functions; without a pattern, show them or ask for it"},
+    [ACTION_CALLS_STOP] = {COUNTED, .name = "calls-stop",
+                           .help = "end the counting and verify that nothing of it is left"},
+    [ACTION_CALLS_TIME] = {COUNTED, .name = "calls-time",
+                           .help = "measure the time of the leaders too, or only count"},
+
     [ACTION_CAPTURE] = {.group = GROUP_CAPTURE,
                         .where = WHERE_LIST,
                         .name = "capture",
@@ -200,7 +211,8 @@ const struct action_row action_table[ACTIONS] = {
 static const char *const group_titles[ACTION_GROUPS] = {
     [GROUP_MOVE] = "Moving",     [GROUP_VIEWS] = "Views and panes", [GROUP_LISTS] = "Lists",
     [GROUP_TIME] = "Time",       [GROUP_PROCESS] = "One process",   [GROUP_TRACE] = "Tracing",
-    [GROUP_CAPTURE] = "Captures", [GROUP_SETTINGS] = "Settings",
+    [GROUP_CALLS] = "Counting calls", [GROUP_CAPTURE] = "Captures",
+    [GROUP_SETTINGS] = "Settings",
     [GROUP_PROGRAM] = "The program", [GROUP_PROMPT] = "The prompt",
 };
 

@@ -25,7 +25,7 @@ static bool same_link(const struct view_link *a, const struct view_link *b)
         return false;
     if (a->kind == TARGET_PROCESS)
         return pid_same(&a->pid, &b->pid);
-    if (a->kind == TARGET_EVENT)
+    if (a->kind == TARGET_EVENT || a->kind == TARGET_FINDING)
         return a->id == b->id && a->part == b->part;
     return strcmp(a->name, b->name) == 0;
 }

@@ -6,6 +6,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/text.h"
+#include "beamtop/model/finding.h"
 #include "beamtop/ui/header.h"
 #include "beamtop/ui/page.h"
 #include "views.h"
@@ -249,8 +250,54 @@ static int put_message(const struct screen *s, struct canvas *c, struct rect r)
     return row;
 }
 
-/* The bottom rows: a message, or which keys help. */
-static void draw_bottom(const struct screen *s, struct canvas *c, struct rect r)
+static bool sums_up(const char *view)
+{
+    return strcmp(view, view_owners.name) == 0 || strcmp(view, view_calls.name) == 0;
+}
+
+/* The first key of an action, and what it does, where there is room; returns the columns it takes. */
+static int put_hint(const struct screen *s, struct canvas *c, struct rect r, int at,
+                    enum action action, const char *arg, const char *does)
+{
+    char keys[64] = "";
+    if (!s->keymap || !keymap_keys_of(s->keymap, screen_place(s), action, arg, keys, sizeof keys))
+        return 0;
+    keys[1 + strcspn(keys + 1, ",")] = '\0'; /* the first of them; it may be a comma */
+    int width = (int)(text_width(keys, strlen(keys)) + strlen(does)) + 1;
+    if (at + width >= r.columns)
+        return -1;
+    int used = canvas_puts(c, r, 0, at, STYLE_KEY, keys) + 1;
+    return used + canvas_puts(c, r, 0, at + used, STYLE_DIM, does) + 3;
+}
+
+/* How many findings want something of a person, and the worst of them; returns the columns. */
+static int put_findings(const struct screen *s, const struct model *m, struct canvas *c,
+                        struct rect r)
+{
+    const struct findings_shown *shown = model_findings(m);
+    char text[80];
+    size_t n = 0, width;
+    for (size_t i = 0; shown && i < shown->found.len; i++)
+        n += shown->found.items[i].severity != FINDING_NOTE;
+    if (n == 0 || strcmp(screen_view(s), view_findings.name) == 0)
+        return 1;
+    enum style style = shown->found.items[0].severity == FINDING_ACT ? STYLE_ALARM : STYLE_WARN;
+    snprintf(text, sizeof text, "%zu finding%s:", n, n == 1 ? "" : "s");
+    int at = 1 + canvas_puts(c, r, 0, 1, style, text) + 1;
+    const char *title = shown->found.items[0].title;
+    size_t room = r.columns / 2 > at ? (size_t)(r.columns / 2 - at) : 0;
+    size_t part = text_prefix(title, strlen(title), room, &width);
+    at += canvas_put(c, r, 0, at, STYLE_NORMAL, title, part);
+    if (part < strlen(title))
+        at += canvas_puts(c, r, 0, at, STYLE_NORMAL, c->ascii ? "~" : "…");
+    at += 3;
+    int used = put_hint(s, c, r, at, ACTION_VIEW, "findings", "findings");
+    return at + (used > 0 ? used : 0);
+}
+
+/* The bottom rows: a message, or what was found and which keys help. */
+static void draw_bottom(const struct screen *s, const struct model *m, struct canvas *c,
+                        struct rect r)
 {
     if (s->message[0]) {
         put_message(s, c, r);
@@ -262,23 +309,21 @@ static void draw_bottom(const struct screen *s, struct canvas *c, struct rect r)
     } hints[] = {{ACTION_HELP, "keys"},      {ACTION_FILTER, "filter"}, {ACTION_COMMAND, "command"},
                  {ACTION_TRACE, "trace"},    {ACTION_TRACE_STOP, "stop"},
                  {ACTION_TRACE_PAUSE, "pause"}, {ACTION_PROCESS, "process"},
-                 {ACTION_ENTER, "open"},     {ACTION_BACK, "back"},     {ACTION_MAILBOX, "mailbox"},
+                 {ACTION_ENTER, "open"},     {ACTION_BY, "by"},
+                 {ACTION_CALLS_STOP, "stop"}, {ACTION_CALLS_TIME, "time"},
+                 {ACTION_BACK, "back"},     {ACTION_MAILBOX, "mailbox"},
                  {ACTION_STATE, "state"},    {ACTION_CHOOSE_SORT, "sort"},
                  {ACTION_CHOOSE_COLUMNS, "columns"}, {ACTION_PAUSE, "pause"}, {ACTION_QUIT, "leave"}};
-    int at = 1;
-    for (size_t i = 0; s->keymap && i < sizeof hints / sizeof hints[0]; i++) {
-        char keys[64] = "";
+    int at = put_findings(s, m, c, r);
+    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
         const char *view = action_table[hints[i].action].view;
-        if (view && strcmp(view, screen_view(s)) != 0)
+        if (view ? strcmp(view, screen_view(s)) != 0
+                 : hints[i].action == ACTION_BY && !sums_up(screen_view(s)))
             continue;
-        if (!keymap_keys_of(s->keymap, screen_place(s), hints[i].action, NULL, keys, sizeof keys))
-            continue;
-        keys[1 + strcspn(keys + 1, ",")] = '\0'; /* the first of them; it may be a comma */
-        int width = (int)(text_width(keys, strlen(keys)) + strlen(hints[i].does)) + 1;
-        if (at + width >= r.columns)
+        int used = put_hint(s, c, r, at, hints[i].action, NULL, hints[i].does);
+        if (used < 0)
             break;
-        at += canvas_puts(c, r, 0, at, STYLE_KEY, keys) + 1;
-        at += canvas_puts(c, r, 0, at, STYLE_DIM, hints[i].does) + 3;
+        at += used;
     }
 }
 
@@ -307,7 +352,7 @@ void screen_draw(struct screen *s, const struct model *m, struct canvas *c,
     if (prompting)
         prompt_draw(s->prompt, c, below, cursor);
     else
-        draw_bottom(s, c, below);
+        draw_bottom(s, m, c, below);
 }
 
 void screen_draw_pane(struct screen *s, const struct model *m, struct canvas *c)

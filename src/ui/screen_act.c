@@ -85,6 +85,13 @@ static int follow_link(struct act *a, const struct view_link *link)
         return view_find(link->name) ? show(a, view_find(link->name), NULL) : 1;
     case TARGET_EVENT:
         return act_fold(a, ACTION_FOLD);
+    case TARGET_FUNCTION:
+        screen_ask(a->s, REQUEST_TRACE, NULL, false, link->name);
+        return 1;
+    case TARGET_FINDING:
+        findings_fold(a->e->state, link->id);
+        a->e->dirty = a->e->doc.reveal = true;
+        return 1;
     }
     return 1;
 }
@@ -400,6 +407,7 @@ static const struct {
     [ACTION_MARK] = {act_mark, 0},
     [ACTION_FOLLOW] = {act_follow, 0},
     [ACTION_OWN] = {act_of_view, ACTION_OWN},
+    [ACTION_BY] = {act_of_view, ACTION_BY},
     [ACTION_MAILBOX] = {act_ask_process, REQUEST_MAILBOX},
     [ACTION_STATE] = {act_ask_process, REQUEST_STATE},
     [ACTION_ARMED] = {act_armed, 0},

@@ -6,6 +6,7 @@
 const struct view_ops *const view_registry[] = {
     &view_top,  &view_process, &view_memory, &view_schedulers, &view_apps,
     &view_tree, &view_log,     &view_trace,  &view_armed,      &view_help,
+    &view_calls, &view_owners, &view_findings,
     NULL,
 };
 

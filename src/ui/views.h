@@ -10,7 +10,7 @@
 #include "beamtop/ui/view.h"
 
 extern const struct view_ops view_top, view_process, view_memory, view_schedulers, view_apps,
-    view_tree, view_log, view_trace, view_armed, view_help;
+    view_tree, view_log, view_trace, view_armed, view_calls, view_owners, view_findings, view_help;
 
 /* ---- view_top.c: what the choosers show and change */
 struct top {
@@ -38,6 +38,9 @@ void process_ask_state(void *state, const struct model *m);
 
 /* ---- view_trace.c: opens or closes an event (0), or shows so many levels more of it */
 void trace_fold(void *state, uint64_t id, int levels);
+
+/* ---- view_findings.c: shows the evidence of a finding, or hides it */
+void findings_fold(void *state, uint64_t id);
 
 /* ---- cells.c: values of a process as text in its style */
 void cell_of_column(struct view_page *page, struct view_row *row, size_t index,

@@ -18,6 +18,7 @@
 #include "beamtop/ui/screen.h"
 #include "world.h"
 #include "world_trace.h"
+#include "world_views.h"
 
 /* A letter for each style, in the order of the list. */
 static const char letters[] = ".dlvTtHhCcM*nfpRW+-gGow!SPEmk";
@@ -31,6 +32,8 @@ struct scene {
     const char *name;
     enum world world;
     enum trace_world trace;
+    enum calls_world calls;
+    enum found_world found;
     const char *view;
     int rows, columns;
     bool ascii;
@@ -78,6 +81,29 @@ static const struct scene scenes[] = {
     ALL_SIZES("armed", .view = "armed"),
     ALL_SIZES("log", .view = "log"),
     ALL_SIZES("help", .view = "help"),
+    ALL_SIZES("calls", .view = "calls", .calls = COUNTED_CALLS),
+    ALL_SIZES("owners", .view = "owners", .steps = {{ACTION_BY, "module"}, {STEP_TICK, ""}}),
+    ALL_SIZES("findings", .view = "findings", .found = FOUND_SOME, .steps = {{ACTION_ENTER, ""}}),
+    {.name = "calls-not", .view = "calls", .rows = 16, .columns = 100},
+    {.name = "calls-first", .view = "calls", .rows = 16, .columns = 100, .calls = COUNTED_FIRST},
+    {.name = "calls-time", .view = "calls", .rows = 24, .columns = 140, .calls = COUNTED_TIME,
+     .steps = {{ACTION_SORT, "own"}}},
+    {.name = "calls-modules", .view = "calls", .rows = 24, .columns = 120, .calls = COUNTED_CALLS,
+     .steps = {{ACTION_BY, ""}}},
+    {.name = "calls-applications", .view = "calls", .rows = 24, .columns = 120,
+     .calls = COUNTED_CALLS, .steps = {{ACTION_BY, "application"}, {ACTION_SORT, "functions"}}},
+    {.name = "calls-ended", .view = "calls", .rows = 24, .columns = 120, .calls = COUNTED_ENDED,
+     .filter = "get", .filter_error_at = -1},
+    {.name = "calls-failed", .view = "calls", .rows = 16, .columns = 100, .calls = COUNTED_FAILED},
+    {.name = "owners-applications", .view = "owners", .rows = 24, .columns = 120},
+    {.name = "owners-kinds", .view = "owners", .rows = 24, .columns = 120,
+     .steps = {{ACTION_BY, "kind"}, {STEP_TICK, ""}}},
+    {.name = "findings-not-judged", .view = "findings", .rows = 16, .columns = 100},
+    {.name = "findings-none", .view = "findings", .rows = 16, .columns = 100,
+     .found = FOUND_NOTHING},
+    {.name = "findings-second", .view = "findings", .rows = 30, .columns = 120, .found = FOUND_SOME,
+     .steps = {{ACTION_ENTER, ""}, {ACTION_DOWN, ""}, {ACTION_ENTER, ""}}},
+    {.name = "findings-told", .view = "top", .rows = 16, .columns = 120, .found = FOUND_SOME},
     TRACE_SIZES("trace-none", .trace = TRACED_NOT),
     TRACE_SIZES("trace-preparing", .trace = TRACED_PREPARING),
     TRACE_SIZES("trace-asking", .trace = TRACED_ASKING),
@@ -271,6 +297,7 @@ static const char keys[] = "bind global ? help\n"
                            "bind global 1 view top\n"
                            "bind global 2 view process\n"
                            "bind global q quit\n"
+                           "bind global f view findings\n"
                            "bind global p pause\n"
                            "bind global <Esc> back\n"
                            "bind table <Enter> enter\n"
@@ -381,6 +408,8 @@ static void play(const struct scene *scene, struct buf *out)
     struct screen *s = screen_new(scene->view, &err);
     struct regex *re = NULL;
     struct traced traced = {.log = NULL};
+    struct calls_log calls;
+    struct findings_shown found;
     size_t offset;
     struct canvas c;
     struct tty_cursor cursor;
@@ -392,6 +421,13 @@ static void play(const struct scene *scene, struct buf *out)
         world_trace(&traced, scene->trace);
         model_set_trace(m, traced.log);
     }
+    calls_log_init(&calls);
+    if (scene->calls != COUNTED_NOT) {
+        world_calls(&calls, scene->calls);
+        model_set_calls(m, &calls);
+    }
+    world_findings(&found, scene->found);
+    model_set_findings(m, &found);
     screen_set_nodes(s, picks, ARRAY_LEN(picks));
     struct options options;
     struct keymap keymap;
@@ -433,6 +469,7 @@ static void play(const struct scene *scene, struct buf *out)
     model_free(m);
     if (traced.log)
         world_trace_clear(&traced);
+    calls_log_clear(&calls);
 }
 
 /* ---- comparing */

@@ -84,5 +84,13 @@ const struct armed_detail *model_armed(const struct model *m);
 struct trace_log;
 void model_set_trace(struct model *m, const struct trace_log *log);
 const struct trace_log *model_trace(const struct model *m);
+/* Counted calls that are shown, or were last (trace/calls_log.h); borrowed likewise. */
+struct calls_log;
+void model_set_calls(struct model *m, const struct calls_log *log);
+const struct calls_log *model_calls(const struct model *m);
+/* Findings of the last minutes (model/finding.h); borrowed likewise. */
+struct findings_shown;
+void model_set_findings(struct model *m, const struct findings_shown *findings);
+const struct findings_shown *model_findings(const struct model *m);
 
 #endif

@@ -10,45 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "beamtop/base/arena.h"
+#include "beamtop/model/finding.h"
 #include "beamtop/store/recording.h"
-
-/* What it asks of a person. */
-enum finding_severity {
-    FINDING_NOTE, /* worth knowing; nothing to do: headroom, an overhead that is structural */
-    FINDING_LOOK, /* wants a look: the numbers fit, the cause is not certain */
-    FINDING_ACT,  /* change this */
-};
-enum finding_effort { EFFORT_SETTING, EFFORT_SMALL, EFFORT_LARGE };
-
-struct evidence {
-    const char *key;   /* "share", "run_queue_mean": stable, for JSON */
-    double value;      /* NaN: a text alone */
-    const char *unit;  /* "", "share", "bytes", "per_s", "us" */
-    const char *text;  /* in words, with the number */
-};
-
-struct finding {
-    const char *rule;  /* key of its row: "sync_logger" */
-    enum finding_severity severity;
-    enum finding_effort effort;
-    double sure;       /* 0..1, from how far the numbers are from the rule's limits and how many ticks there are */
-    double impact;     /* share of the node's work that it is about, 0..1; NaN: not of that kind */
-    const char *title; /* "The logger works in its callers' time: 31 % of the node's reductions" */
-    const char *action;  /* what to change, as exactly as is known: the setting, its value */
-    const char *refute;  /* what one would see if this were wrong */
-    const char *subject; /* pid, module, table: for the jump; "" none */
-    const struct evidence *evidence;
-    size_t n_evidence;
-};
-
-struct findings {
-    struct arena arena; /* owns all texts */
-    struct finding *items; /* most severe first, then by impact */
-    size_t len;
-    const char *const *not_known; /* rules that could not be judged, with why: "ets_hot_read: no calls recorded" */
-    size_t n_not_known;
-};
 
 /* What a rule is, for documents and help. */
 struct rule_info {

@@ -55,6 +55,12 @@ enum option {
     OPTION_TRACE_PROCESSES,
     OPTION_TRACE_ON_RATE,    /* enum option_on_rate */
     OPTION_TRACE_SYNTAX,     /* enum syntax (trace/pattern.h) */
+    OPTION_CALLS_WINDOW,     /* double, seconds */
+    OPTION_CALLS_EVERY,      /* double, seconds; 0: at once again */
+    OPTION_CALLS_ROWS,       /* int */
+    OPTION_CALLS_TIME,       /* bool */
+    OPTION_CALLS_MEMORY,     /* bool */
+    OPTION_CALLS_PROCS,      /* string */
     OPTIONS,
 };
 

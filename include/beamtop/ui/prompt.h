@@ -23,6 +23,7 @@ enum prompt_kind {
     PROMPT_TEXT,    /* a word or a file name */
     PROMPT_ASK,     /* one key answers: y, n; no history */
     PROMPT_TRACE,   /* what to trace, and options */
+    PROMPT_CALLS,   /* which functions to count */
     PROMPT_KINDS,
 };
 

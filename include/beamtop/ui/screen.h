@@ -29,6 +29,7 @@ enum screen_request_kind {
     REQUEST_STATE,   /* sys:get_state of pid. Answers to an older request of a kind are dropped */
     REQUEST_NODE,    /* the picker chose node `text` */
     REQUEST_CHOICE, /* a text of screen_choose() was chosen: screen_chosen() */
+    REQUEST_TRACE,    /* the trace prompt, filled from what is under the cursor */
     REQUEST_UNFILTER, /* back, with nowhere to go: take the filter off */
 };
 struct screen_request {

@@ -26,7 +26,11 @@ struct span {
 };
 
 /* What Enter on a line opens. */
-enum link_kind { TARGET_NONE, TARGET_PROCESS, TARGET_NAME, TARGET_APP, TARGET_VIEW, TARGET_EVENT };
+enum link_kind {
+    TARGET_NONE, TARGET_PROCESS, TARGET_NAME, TARGET_APP, TARGET_VIEW, TARGET_EVENT,
+    TARGET_FUNCTION, /* a pattern of the trace language: name */
+    TARGET_FINDING,  /* id; opens and closes */
+};
 struct view_link {
     enum link_kind kind;
     struct etf_pid pid; /* of the process; of an event, its process */

@@ -1,0 +1,30 @@
+/*
+ * What the screen shows of counting calls: the words it began with, its state, its last window.
+ * It stays when the session is gone, until the next one begins. One thread.
+ */
+#ifndef BEAMTOP_TRACE_CALLS_LOG_H
+#define BEAMTOP_TRACE_CALLS_LOG_H
+
+#include <stdbool.h>
+
+#include "beamtop/base/arena.h"
+#include "beamtop/trace/calls.h"
+
+struct calls_log {
+    char words[400];          /* patterns as typed; empty: every function */
+    struct calls_state state; /* as it was told last */
+    bool has_window;
+    struct calls_window window; /* the last one; its texts are the log's */
+    struct arena arena;
+};
+
+void calls_log_init(struct calls_log *log);
+void calls_log_clear(struct calls_log *log);
+/* A new session with these words: nothing is known of it yet. */
+void calls_log_begin(struct calls_log *log, const char *words);
+void calls_log_state(struct calls_log *log, const struct calls_state *state);
+void calls_log_window(struct calls_log *log, const struct calls_window *window); /* copied */
+/* It counts, or is about to: it has not come to its end. */
+bool calls_log_runs(const struct calls_log *log);
+
+#endif

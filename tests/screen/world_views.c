@@ -1,0 +1,137 @@
+#include "world_views.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+
+#define TEXT(s) {s, sizeof(s) - 1}
+
+static const struct calls_function counted[] = {
+    {.module = TEXT("Elixir.Shop.Schema.Registry"), .function = TEXT("get"), .arity = 1,
+     .application = TEXT("shop"), .calls = 48211, .calls_per_s = 48190.5, .share = 0.31,
+     .change = 0.02},
+    {.module = TEXT("lists"), .function = TEXT("map"), .arity = 2, .application = TEXT("stdlib"),
+     .calls = 31002, .calls_per_s = 30988, .share = 0.199, .change = -0.4},
+    {.module = TEXT("Elixir.Shop.Schema.Registry"), .function = TEXT("prepare_query"), .arity = 3,
+     .application = TEXT("shop"), .calls = 12011, .calls_per_s = 12006, .share = 0.077,
+     .change = 14.2},
+    {.module = TEXT("odd mod\x1b"), .function = TEXT("-f/0-fun-1-"), .arity = 0, .calls = 7,
+     .calls_per_s = 7, .share = 0.00004, .change = NAN},
+};
+
+static const struct calls_sum modules[] = {
+    {.module = TEXT("Elixir.Shop.Schema.Registry"), .application = TEXT("shop"), .functions = 6,
+     .calls = 74010, .calls_per_s = 73990, .share = 0.47, .change = 0.1},
+    {.module = TEXT("lists"), .application = TEXT("stdlib"), .functions = 21, .calls = 40100,
+     .calls_per_s = 40080, .share = 0.26, .change = -0.2},
+    {.module = TEXT("odd mod\x1b"), .functions = 1, .calls = 7, .calls_per_s = 7,
+     .share = 0.00004, .change = NAN},
+};
+
+static const struct calls_sum applications[] = {
+    {.application = TEXT("shop"), .functions = 88, .calls = 90112, .calls_per_s = 90087,
+     .share = 0.58, .change = 0},
+    {.application = TEXT("stdlib"), .functions = 130, .calls = 65331, .calls_per_s = 65300,
+     .share = 0.42, .change = -0.01},
+    {.functions = 1, .calls = 7, .calls_per_s = 7, .share = 0.00004, .change = NAN},
+};
+
+static void take_window(struct calls_log *log, bool timed)
+{
+    struct calls_function rows[ARRAY_LEN(counted)];
+    static const struct slice lost[] = {TEXT("shop_reloaded")};
+    for (size_t i = 0; i < ARRAY_LEN(counted); i++) {
+        rows[i] = counted[i];
+        rows[i].timed_calls = rows[i].own_us = rows[i].words = CALLS_UNKNOWN;
+        rows[i].us_per_call = rows[i].words_per_call = rows[i].own_share = NAN;
+        if (!timed || i == 3)
+            continue;
+        rows[i].lost = i == 2;
+        if (rows[i].lost)
+            continue;
+        rows[i].timed_calls = rows[i].calls;
+        rows[i].own_us = i == 0 ? 412345 : 9120;
+        rows[i].own_share = i == 0 ? 0.412 : 0.009;
+        rows[i].us_per_call = i == 0 ? 8.55 : 0.294;
+        rows[i].words = i == 0 ? 1928440 : 248016;
+        rows[i].words_per_call = i == 0 ? 40 : 8;
+    }
+    const struct calls_window w = {
+        .number = 3, .functions = 15201, .called = 1204, .calls = 155450, .calls_per_s = 155400,
+        .load = 0.0004, .lost = 12, .lost_modules = lost, .n_lost_modules = 1, .timed = timed,
+        .has_time = timed, .has_memory = timed, .rows = rows, .n_rows = ARRAY_LEN(rows),
+        .modules = modules, .n_modules = ARRAY_LEN(modules), .applications = applications,
+        .n_applications = ARRAY_LEN(applications)};
+    calls_log_window(log, &w);
+}
+
+void world_calls(struct calls_log *log, enum calls_world world)
+{
+    struct calls_state state = {.phase = CALLS_WAITING, .functions = 15201, .schedulers = 4,
+                                .calls_per_s = 155400, .load = 0.0004};
+    calls_log_init(log);
+    calls_log_begin(log, world == COUNTED_CALLS ? "app:shop" : "");
+    if (world == COUNTED_FIRST)
+        state.phase = CALLS_COUNTING;
+    else if (world == COUNTED_FAILED)
+        state.phase = CALLS_FAILED;
+    else
+        take_window(log, world == COUNTED_TIME);
+    if (world == COUNTED_FAILED)
+        error_set(&state.error, ERR_REFUSED, "others trace here: <0.99.0> (recon_trace)");
+    if (world == COUNTED_ENDED) {
+        state.phase = CALLS_ENDED;
+        state.verified = state.clean = true;
+        state.windows = 3;
+    }
+    calls_log_state(log, &state);
+}
+
+/* ---- findings */
+
+static const struct evidence of_logger[] = {
+    {"share", 0.31, "share", "logger_std_h_default did 31 % of the node's reductions (± 2 %)"},
+    {"mode", NAN, "", "its overload protection is in mode sync: callers wait for each line to be "
+                      "written before they go on"},
+};
+static const struct evidence of_mailbox[] = {
+    {"growth", 190, "per_s", "its mailbox grew by 190 messages/s over 5 min, to 57,112"},
+};
+
+static struct finding found[] = {
+    {.rule = "sync_logger", .severity = FINDING_ACT, .effort = EFFORT_SETTING, .sure = 0.9,
+     .impact = 0.31, .title = "The logger works in its callers' time: 31 % of the reductions",
+     .action = "Give the handler default more room before it turns synchronous: "
+               "logger:update_handler_config(default, config, #{sync_mode_qlen => 5000}).",
+     .refute = "The share stays the same although the handler is in mode async.",
+     .subject = "logger_std_h_default", .evidence = of_logger, .n_evidence = 2},
+    {.rule = "mailbox_grows", .severity = FINDING_LOOK, .effort = EFFORT_SMALL, .sure = 0.6,
+     .impact = NAN, .title = "The mailbox of shop_pricing grows",
+     .action = "See what shop_pricing waits for.", .refute = "It is empty a minute later.",
+     .subject = "<0.41.0>", .evidence = of_mailbox, .n_evidence = 1},
+    {.rule = "headroom", .severity = FINDING_NOTE, .effort = EFFORT_LARGE, .sure = 0.8,
+     .impact = NAN, .title = "The VM has headroom: its schedulers are busy 22 % of the time",
+     .action = "Look outside of the VM.", .refute = "", .subject = ""},
+};
+
+static const char *const not_known[] = {
+    "repository_behind_registry: no calls are recorded",
+};
+
+void world_findings(struct findings_shown *shown, enum found_world world)
+{
+    memset(shown, 0, sizeof *shown);
+    arena_init(&shown->found.arena);
+    if (world == FOUND_NOT_JUDGED)
+        return;
+    shown->ticks = 60;
+    shown->span_s = 298;
+    shown->found.not_known = not_known;
+    shown->found.n_not_known = 1;
+    if (world == FOUND_SOME) {
+        shown->found.items = found;
+        shown->found.len = ARRAY_LEN(found);
+    }
+}

@@ -1,0 +1,22 @@
+/* Counted calls and findings of a made-up node. */
+#ifndef TESTS_SCREEN_WORLD_VIEWS_H
+#define TESTS_SCREEN_WORLD_VIEWS_H
+
+#include "beamtop/model/finding.h"
+#include "beamtop/trace/calls_log.h"
+
+enum calls_world {
+    COUNTED_NOT,
+    COUNTED_FIRST,  /* the first window is not over */
+    COUNTED_CALLS,  /* calls alone */
+    COUNTED_TIME,   /* with time and words, one counter lost */
+    COUNTED_ENDED,
+    COUNTED_FAILED,
+};
+
+enum found_world { FOUND_NOT_JUDGED, FOUND_NOTHING, FOUND_SOME };
+
+void world_calls(struct calls_log *log, enum calls_world world);
+void world_findings(struct findings_shown *shown, enum found_world world);
+
+#endif
