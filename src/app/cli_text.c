@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
 #include "beamtop/ui/option.h"
 #include "cli_table.h"
 
@@ -34,6 +35,13 @@ static const char *option_help(char *out, size_t size, const struct cli_option *
     return out;
 }
 
+/* Padded by columns: an ellipsis is three bytes and one column. */
+static void put_row(struct buf *out, const char *name, const char *help)
+{
+    size_t width = text_width(name, strlen(name));
+    buf_printf(out, "  %s%*s %s\n", name, width < 27 ? (int)(27 - width) : 0, "", help);
+}
+
 static void put_options(struct buf *out, unsigned groups)
 {
     for (size_t i = 0; i < cli_option_table_len; i++) {
@@ -42,7 +50,7 @@ static void put_options(struct buf *out, unsigned groups)
         if (!(opt->groups & groups))
             continue;
         option_name(name, sizeof name, opt);
-        buf_printf(out, "  %-27s %s\n", name, option_help(help, sizeof help, opt));
+        put_row(out, name, option_help(help, sizeof help, opt));
     }
 }
 
@@ -56,7 +64,7 @@ static void put_all_commands(struct buf *out)
         if (c->hidden)
             continue;
         snprintf(line, sizeof line, "%s%s%s", c->name, *c->name ? " " : "", c->args);
-        buf_printf(out, "  %-27s %s\n", line, c->help);
+        put_row(out, line, c->help);
     }
     buf_puts(out, "\nOptions (`beamtop COMMAND --help` lists those of a command):\n");
     put_options(out, ~0u);

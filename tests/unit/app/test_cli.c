@@ -11,6 +11,7 @@
 #include "app/cli_table.h"
 #include "app/commands.h"
 #include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
 
 /* The commands are not run here; their table needs their names. */
 #define COMMAND(name)                                                                              \
@@ -231,6 +232,21 @@ static void test_tables(void **state)
     buf_clear(&out);
 }
 
+/* Explanations stand in one column, behind names with an ellipsis too. */
+static void test_columns(void **state)
+{
+    (void)state;
+    struct buf out;
+    buf_init(&out, 0);
+    cli_usage(&out, NULL);
+    const char *line = strstr(buf_cstr(&out), "  trace NODE PATTERN");
+    assert_non_null(line);
+    const char *help = strstr(line, "calls and messages");
+    assert_non_null(help);
+    assert_int_equal(text_width(line, (size_t)(help - line)), 30);
+    buf_clear(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +254,7 @@ int main(void)
         cmocka_unit_test(test_values),        cmocka_unit_test(test_calls),
         cmocka_unit_test(test_cookie_is_wiped),
         cmocka_unit_test(test_tables),        cmocka_unit_test(test_a_trace),
+        cmocka_unit_test(test_columns),
     };
     return cmocka_run_group_tests_name("cli", tests, NULL, NULL);
 }
