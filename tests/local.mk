@@ -164,6 +164,7 @@ tests_unit_ui_test_tty_LDADD = src/libui.a $(NCURSES_LIBS) $(BASE_LIBS) $(CMOCKA
 
 # ---- fuzz: tests/fuzz/fuzz_NAME.c, its inputs in tests/fuzz/corpus/NAME/. A target is its name here and its line below.
 FUZZ_TARGETS = \
+	tests/fuzz/fuzz_calls \
 	tests/fuzz/fuzz_config \
 	tests/fuzz/fuzz_decode \
 	tests/fuzz/fuzz_etf \
@@ -171,9 +172,11 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_parse \
 	tests/fuzz/fuzz_pattern \
 	tests/fuzz/fuzz_prompt \
+	tests/fuzz/fuzz_recording \
 	tests/fuzz/fuzz_regex \
 	tests/fuzz/fuzz_theme \
 	tests/fuzz/fuzz_trace
+tests_fuzz_fuzz_calls_LDADD = $(FUZZ_MAIN) $(STORE_LIBS)
 tests_fuzz_fuzz_config_LDADD = $(FUZZ_MAIN) src/libui.a src/libtrace.a src/libetf.a $(BASE_LIBS)
 tests_fuzz_fuzz_decode_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
 tests_fuzz_fuzz_etf_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
@@ -181,6 +184,7 @@ tests_fuzz_fuzz_frame_LDADD = $(FUZZ_MAIN) $(DIST_LIBS)
 tests_fuzz_fuzz_parse_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
 tests_fuzz_fuzz_pattern_LDADD = $(FUZZ_MAIN) $(TRACE_LIBS)
 tests_fuzz_fuzz_prompt_LDADD = $(FUZZ_MAIN) src/libui.a src/libtrace.a src/libetf.a $(READLINE_LIBS) $(BASE_LIBS)
+tests_fuzz_fuzz_recording_LDADD = $(FUZZ_MAIN) $(STORE_LIBS)
 tests_fuzz_fuzz_regex_LDADD = $(FUZZ_MAIN) $(BASE_LIBS)
 tests_fuzz_fuzz_theme_LDADD = $(FUZZ_MAIN) src/libui.a $(BASE_LIBS)
 tests_fuzz_fuzz_trace_LDADD = $(FUZZ_MAIN) $(STORE_LIBS)

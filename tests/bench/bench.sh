@@ -1,7 +1,7 @@
 #!/bin/sh
 # What the program costs a target and its own machine, as tables of figures and goals; asserts
 # nothing. See docs/performance.md.
-# usage: bench.sh [cheap|budget|cost|light|trace]…      all of them without an argument
+# usage: bench.sh [calls|cheap|budget|cost|light|recording|trace]…      all of them without an argument
 #   BEAMTOP        the program (default: the one of the build)
 #   BENCH_RELEASES releases beside the machine's own (default: 23 27 29; those that are there)
 #   BENCH_PROCESSES, BENCH_MANY   processes of the targets (100000, 1000000)
@@ -28,7 +28,8 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 erlc -o "$work" "$src/tests/live/queries.erl" "$src/tests/bench/scan.erl" \
-    "$src/tests/bench/cheap.erl" "$src/tests/bench/tracing.erl" || exit 1
+    "$src/tests/bench/cheap.erl" "$src/tests/bench/tracing.erl" \
+    "$src/tests/bench/counting.erl" || exit 1
 
 erlang() {
     timeout "$1" erl -noinput -hidden -pa "$work" -name "bench$$_$2@127.0.0.1" \
@@ -44,6 +45,7 @@ each_root() {
             if [ "$(id -u)" != 0 ] || [ ! -x "$root/usr/bin/erl" ]; then continue; fi
         fi
         case $1 in
+        calls) erlang 240 calls "counting:main([\"$program\", \"$root\"])" ;;
         trace) erlang 240 trace "tracing:main([\"$program\", \"$root\"])" ;;
         *) erlang 240 cheap "cheap:main([\"$program\", \"$root\", $1])" ;;
         esac
@@ -123,7 +125,7 @@ prompt_figures() (
     word "trace prompt: Enter to first event, ms, worst of 9" "$(value first_event_max_ms)" 300
 )
 
-[ $# -gt 0 ] || set -- cheap cost budget light trace
+[ $# -gt 0 ] || set -- cheap cost budget light trace calls recording
 for what; do
     echo "== $what"
     case $what in
@@ -131,6 +133,8 @@ for what; do
     cost) each_root "{cost, 0}, {cost, $some}" ;;
     budget) erlang 480 budget "cheap:main([\"$program\", \"\", {budget, $many}])" ;;
     light) light_figures 0; light_figures "$some" ;;
+    calls) each_root calls ;;
+    recording) : ;;
     trace) each_root trace; names_figures; prompt_figures ;;
     *) echo "bench.sh: no bench $what" >&2; exit 2 ;;
     esac

@@ -1,0 +1,317 @@
+/*
+ * Counting calls against a hostile target. Text is a play: letters of options and the patterns in
+ * the first line, then a step a line (see `step`), so that terms are broken in their structure.
+ * Bytes that begin with a control character are one answer, for the decoder that the character chooses.
+ */
+#include <string.h>
+
+#include "../../src/trace/calls_internal.h"
+#include "beamtop/etf/check.h"
+#include "beamtop/etf/parse.h"
+#include "beamtop/store/calls_sink.h"
+#include "fuzz.h"
+
+#define NODE "there@host"
+
+enum { OPEN_MOST = 16, STEPS_MOST = 200, DECODERS = 4, FORMATS = CALLS_FOLDED + 1, WINDOWS_MOST = 4 };
+
+struct open_question {
+    answer_fn *fn;
+    void *arg;
+    enum question question;
+};
+
+struct play {
+    struct calls_session *s;
+    struct calls_sink *sinks[FORMATS];
+    struct open_question open[OPEN_MOST]; /* oldest first */
+    size_t n_open, windows;
+    uint64_t now;
+    bool window_asked, close_asked, over, refuse;
+};
+
+/* ---- The port: no questions are answered from within, and none come after the end */
+
+static struct cursor cursor_of(const struct builder *term)
+{
+    size_t len, used;
+    const uint8_t *bytes = builder_bytes(term, &len);
+    struct error broken = {0};
+    struct cursor c;
+    FUZZ_REQUIRE(etf_check(bytes, len, &used, &broken) == 0 && used == len);
+    cursor_init(&c, bytes + 1, len - 1);
+    return c;
+}
+
+static int play_ask(void *ctx, enum question question, const struct builder *arg,
+                    unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err)
+{
+    struct play *p = ctx;
+    struct cursor c = cursor_of(arg);
+    struct cursor word = c;
+    FUZZ_REQUIRE(deadline_ms > 0 && !p->over);
+    if (p->refuse || p->n_open == OPEN_MOST)
+        return error_set(err, ERR_LOST, "no link");
+    size_t arity;
+    if (question == QUESTION_CALLS && cursor_tuple(&c, &arity)) {
+        FUZZ_REQUIRE(!p->close_asked); /* nothing is armed after the word to close */
+        p->window_asked |= cursor_atom_is(&c, "count") || cursor_atom_is(&c, "time");
+    } else if (question == QUESTION_CALLS) {
+        FUZZ_REQUIRE(cursor_atom_is(&word, "close"));
+        p->close_asked = true;
+    }
+    p->open[p->n_open++] = (struct open_question){fn, fn_arg, question};
+    return 0;
+}
+
+static int play_tell(void *ctx, const struct builder *term, struct error *err)
+{
+    struct play *p = ctx;
+    struct cursor c = cursor_of(term);
+    (void)err;
+    FUZZ_REQUIRE(cursor_atom_is(&c, "stop") && !p->over);
+    return 0;
+}
+
+static uint64_t play_now(void *ctx)
+{
+    return ((struct play *)ctx)->now;
+}
+
+static int write_nowhere(void *ctx, const char *bytes, size_t len)
+{
+    *(size_t *)ctx += len;
+    (void)bytes;
+    return 0;
+}
+
+/* ---- Steps */
+
+static struct builder *term_of(const char *text, size_t len)
+{
+    struct builder *b = builder_new();
+    struct error err = {0};
+    size_t n, used;
+    if (etf_parse(b, text, len, NODE, &err) != 0) {
+        builder_free(b);
+        return NULL;
+    }
+    const uint8_t *bytes = builder_bytes(b, &n);
+    if (etf_check(bytes, n, &used, &err) != 0 || used != n) {
+        builder_free(b); /* deeper than what the wire lets in */
+        return NULL;
+    }
+    return b;
+}
+
+static void answer(struct play *p, const struct answer *a)
+{
+    if (p->n_open == 0)
+        return;
+    struct open_question q = p->open[0];
+    p->n_open--;
+    memmove(&p->open[0], &p->open[1], p->n_open * sizeof *p->open);
+    struct answer full = *a;
+    full.question = q.question;
+    q.fn(q.arg, &full);
+}
+
+static void answer_text(struct play *p, const char *text, size_t len)
+{
+    struct builder *b = term_of(text, len);
+    if (b == NULL)
+        return;
+    size_t n;
+    const uint8_t *bytes = builder_bytes(b, &n);
+    /* Memory of exactly that size, so that a read behind it is seen. */
+    uint8_t *exact = malloc(n);
+    memcpy(exact, bytes + 1, n - 1);
+    answer(p, &(struct answer){.value = exact, .len = n - 1});
+    free(exact);
+    builder_free(b);
+}
+
+static void fail_open(struct play *p)
+{
+    struct answer a = {.value = NULL};
+    error_set(&a.err, ERR_TIMEOUT, "no answer");
+    answer(p, &a);
+}
+
+static uint64_t number(const char *text, size_t len)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < len && text[i] >= '0' && text[i] <= '9' && n < 1000000000; i++)
+        n = n * 10 + (uint64_t)(text[i] - '0');
+    return n;
+}
+
+/*
+ * ?TERM the oldest question is answered, ! it fails; tN time passes, in ms; y yes, s stop, l the link is lost,
+ * x later questions cannot be asked.
+ */
+static void step(struct play *p, char what, const char *text, size_t len)
+{
+    struct error lost = {0};
+    switch (what) {
+    case '?': answer_text(p, text, len); break;
+    case '!': fail_open(p); break;
+    case 't':
+        p->now += number(text, len) * 1000000;
+        calls_tick(p->s);
+        break;
+    case 'y': calls_confirm(p->s); break;
+    case 's': calls_stop(p->s); break;
+    case 'x': p->refuse = true; break;
+    case 'l':
+        error_set(&lost, ERR_LOST, "the link is lost");
+        p->n_open = 0;
+        p->refuse = true;
+        calls_link_lost(p->s, &lost);
+        break;
+    default: break;
+    }
+}
+
+/* ---- What must hold */
+
+static void check_window(const struct calls_window *w, const struct calls_options *o)
+{
+    FUZZ_REQUIRE(w->n_rows == 0 || w->rows != NULL);
+    FUZZ_REQUIRE(memchr(w->timed_why, '\0', sizeof w->timed_why) != NULL);
+    FUZZ_REQUIRE(w->timed || (!w->has_time && !w->has_memory));
+    FUZZ_REQUIRE((!w->has_time || o->time) && (!w->has_memory || o->memory));
+    for (size_t i = 0; i < w->n_rows; i++)
+        FUZZ_REQUIRE(w->rows[i].module.len > 0 && w->rows[i].function.s != NULL);
+}
+
+static void on_window(void *arg, const struct calls_window *window)
+{
+    struct play *p = arg;
+    struct error err = {0};
+    check_window(window, calls_session_options(p->s));
+    FUZZ_REQUIRE(window->number == ++p->windows);
+    for (size_t i = 0; i < FORMATS; i++)
+        FUZZ_REQUIRE(calls_sink_window(p->sinks[i], window, &err) == 0);
+}
+
+static void check(struct play *p)
+{
+    const struct calls_state *s = calls_session_state(p->s);
+    bool over = s->phase == CALLS_ENDED || s->phase == CALLS_FAILED;
+    FUZZ_REQUIRE(!p->over || over); /* nothing begins again */
+    FUZZ_REQUIRE(s->phase != CALLS_FAILED || s->error.code != ERR_NONE);
+    FUZZ_REQUIRE(memchr(s->left, '\0', sizeof s->left) != NULL);
+    FUZZ_REQUIRE(memchr(s->others, '\0', sizeof s->others) != NULL);
+    FUZZ_REQUIRE(memchr(s->procs, '\0', sizeof s->procs) != NULL);
+    /* Clean is said only where the target has been asked, or nothing was armed. */
+    FUZZ_REQUIRE(!s->clean || s->verified || !p->window_asked);
+    FUZZ_REQUIRE(s->phase != CALLS_ENDED || s->clean || s->left[0] != '\0');
+    p->over = over;
+}
+
+/* ---- A play */
+
+static bool open_play(struct play *p, size_t *sums, const char *line, size_t len)
+{
+    static const struct calls_handlers handlers = {.on_window = on_window};
+    const struct calls_port port = {play_ask, play_tell, play_now, p, 27};
+    char *text = strndup(line, len);
+    char *patterns = strchr(text, ' ');
+    const char *one = patterns;
+    struct calls_options o = {.for_ms = 2000,
+                              .every_ms = 10000,
+                              .windows = WINDOWS_MOST,
+                              .top = 100,
+                              .patterns = &one,
+                              .n_patterns = patterns != NULL};
+    struct error err = {0};
+    if (patterns != NULL)
+        *patterns = '\0';
+    o.time = strchr(text, 'T') != NULL;
+    o.memory = strchr(text, 'M') != NULL;
+    o.force = strchr(text, 'F') != NULL;
+    o.syntax = strchr(text, 'E') != NULL ? SYNTAX_ELIXIR : SYNTAX_ERLANG;
+    if (patterns != NULL)
+        one = patterns + 1;
+    p->now = 5000000000u;
+    bool fine = calls_open(&p->s, &o, &port, &handlers, p, NULL, NULL, &err) == 0;
+    free(text);
+    for (unsigned i = 0; fine && i < FORMATS; i++) {
+        struct sink_writer nowhere = {.write = write_nowhere, .ctx = &sums[i]};
+        p->sinks[i] = calls_sink_open(
+            &nowhere, &(struct calls_sink_options){.format = (enum calls_format)i, .node = NODE});
+    }
+    return fine;
+}
+
+static void play(const char *text, size_t size)
+{
+    struct play p = {0};
+    size_t sums[FORMATS] = {0};
+    const char *nl = memchr(text, '\n', size);
+    if (!open_play(&p, sums, text, nl != NULL ? (size_t)(nl - text) : size))
+        return;
+    for (size_t i = 0; nl != NULL && i < STEPS_MOST; i++) {
+        const char *line = nl + 1, *end = text + size;
+        nl = memchr(line, '\n', (size_t)(end - line));
+        size_t len = (size_t)((nl != NULL ? nl : end) - line);
+        if (len > 0)
+            step(&p, line[0], line + 1, len - 1);
+        check(&p);
+    }
+    for (size_t i = 0; i < FORMATS; i++)
+        calls_sink_close(p.sinks[i]);
+    calls_free(p.s);
+}
+
+/* ---- Decoders */
+
+/* A window of two answers: the second must not go beyond the rows of the first. */
+static void decode_window(const uint8_t *term, size_t len, const char *counted)
+{
+    struct calls_kept kept = {0};
+    char refused[400] = "";
+    struct error err = {0};
+    size_t n = len;
+    arena_init(&kept.arena);
+    struct builder *b = counted != NULL ? term_of(counted, strlen(counted)) : NULL;
+    const uint8_t *first = b != NULL ? builder_bytes(b, &n) + 1 : term;
+    if (decode_calls_counted(&kept, refused, first, b != NULL ? n - 1 : len, &err) == 0 &&
+        refused[0] == '\0' && b != NULL)
+        decode_calls_timed(&kept, refused, term, len, &err);
+    builder_free(b);
+    arena_clear(&kept.arena);
+}
+
+static void decode(unsigned kind, const uint8_t *term, size_t len)
+{
+    struct calls_sample sample;
+    struct error err = {0};
+    switch (kind) {
+    case 1: decode_calls_sample(&sample, term, len, &err); break;
+    case 2: decode_window(term, len, NULL); break;
+    case 3:
+        decode_window(term, len,
+                      "{counted,5,1000000,2000000000,15,3,2000,{0,[]},[{w,f,1,undefined,1200},"
+                      "{lists,map,2,stdlib,600}],[{w,undefined,2,1400}],[{stdlib,1,600}],"
+                      "{1,2,3,4}}");
+        break;
+    default: break;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct error err = {0};
+    size_t used;
+    if (size == 0)
+        return 0;
+    if (data[0] >= ' ') {
+        play((const char *)data, size);
+        return 0;
+    }
+    if (etf_check(data + 1, size - 1, &used, &err) == 0 && used > 1)
+        decode(data[0] % DECODERS, data + 2, used - 1);
+    return 0;
+}
