@@ -309,8 +309,8 @@ EXTRA_DIST += tests/live/proxy.erl tests/live/trace_caps.erl tests/live/trace_sl
 TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_life.sh tests/tmux/test_link.sh tests/tmux/test_look.sh tests/tmux/test_trace.sh
 TESTS += tests/scripts.sh $(LIVE_TESTS) $(TMUX_TESTS)
 
-# ---- bench: figures beside their goals, never part of `make check`. BENCH: cheap, cost, budget,
-# light, trace
+# ---- bench: figures beside their goals, never part of `make check`. BENCH: calls, cheap,
+# cost, budget, light, recording, trace
 EXTRA_PROGRAMS = tests/bench/pty
 tests_bench_pty_SOURCES = tests/bench/pty.c
 tests_bench_pty_LDADD = -lutil
@@ -320,9 +320,13 @@ EXTRA_PROGRAMS += tests/bench/names
 tests_bench_names_SOURCES = tests/bench/names.c
 tests_bench_names_LDADD = $(TRACE_LIBS)
 CLEANFILES += tests/bench/names$(EXEEXT)
-EXTRA_DIST += tests/bench/tracing.erl
+EXTRA_PROGRAMS += tests/bench/recording
+tests_bench_recording_SOURCES = tests/bench/recording.c
+tests_bench_recording_LDADD = $(STORE_LIBS)
+CLEANFILES += tests/bench/recording$(EXEEXT)
+EXTRA_DIST += tests/bench/counting.erl tests/bench/tracing.erl
 BENCH =
-bench: all tests/bench/pty$(EXEEXT) tests/bench/names$(EXEEXT)
+bench: all tests/bench/pty$(EXEEXT) tests/bench/names$(EXEEXT) tests/bench/recording$(EXEEXT)
 	BEAMTOP_SRCDIR='$(abs_top_srcdir)' BEAMTOP_BUILDDIR='$(abs_top_builddir)' \
 		$(srcdir)/tests/bench/bench.sh $(BENCH)
 .PHONY: bench

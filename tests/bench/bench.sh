@@ -125,6 +125,22 @@ prompt_figures() (
     word "trace prompt: Enter to first event, ms, worst of 9" "$(value first_event_max_ms)" 300
 )
 
+recording_figures() {
+    "$build/tests/bench/recording" "$work/bench.btr" >"$work/figures" || return
+    echo "a recording of 7,200 ticks with 60 rows each"
+    word "a tick written, ms, median" "$(value tick_p50_ms)" 5
+    word "a tick written, ms, p99" "$(value tick_p99_ms)" 50
+    word "bytes a tick in the file" "$(value tick_bytes)" 9320
+    word "the file, MiB" "$(value file_mib)" 64
+    word "opening it, ms" "$(value open_ms)" 200
+    word "opening it and seeking once, ms" "$(value open_and_seek_ms)" 200
+    word "seeking, ms, median of 200" "$(value seek_p50_ms)" 200
+    word "seeking, ms, worst" "$(value seek_max_ms)" 200
+    for format in text markdown html json; do
+        word "report on it as $format, ms" "$(value report_${format}_ms)" 2000
+    done
+}
+
 [ $# -gt 0 ] || set -- cheap cost budget light trace calls recording
 for what; do
     echo "== $what"
@@ -134,7 +150,7 @@ for what; do
     budget) erlang 480 budget "cheap:main([\"$program\", \"\", {budget, $many}])" ;;
     light) light_figures 0; light_figures "$some" ;;
     calls) each_root calls ;;
-    recording) : ;;
+    recording) recording_figures ;;
     trace) each_root trace; names_figures; prompt_figures ;;
     *) echo "bench.sh: no bench $what" >&2; exit 2 ;;
     esac

@@ -7,6 +7,7 @@
 
 main([Program, Root]) ->
     {Node, _} = Target = queries:start_target(Root, ["+sbwt", "none"]),
+    io:setopts([{encoding, unicode}]),
     io:format("counting calls, OTP ~s~n", [rpc:call(Node, erlang, system_info, [otp_release])]),
     load_functions(Node),
     [Test(Node, Program) || Test <- [fun per_call/2, fun windows/2, fun beside/2]],
@@ -31,7 +32,7 @@ load_functions(Node) ->
         "   D <- filelib:wildcard(filename:dirname(code:lib_dir(kernel)) ++ \"/\" ++ A ++ \"-*/ebin\")],"
         " Count = fun() -> erlang:trace_pattern({'_', '_', '_'}, false, [call_count]) end,"
         " All = [list_to_atom(filename:basename(F, \".beam\")) ||"
-        "   A <- [\"kernel\", \"stdlib\", \"tools\", \"compiler\", \"syntax_tools\", \"ssl\", \"inets\", \"public_key\"],"
+        "   A <- [\"compiler\", \"kernel\", \"stdlib\", \"tools\", \"syntax_tools\", \"ssl\", \"inets\", \"public_key\"],"
         "   F <- filelib:wildcard(filename:dirname(code:lib_dir(kernel)) ++ \"/\" ++ A ++ \"-*/ebin/*.beam\")],"
         " lists:foldl(fun(M, _) -> case code:is_loaded(M) =:= false andalso Count() < Most of"
         "   true -> code:load_file(M); false -> ok end end, ok, [tprof, eprof, erl_scan | All]), Count().", [{'Most', ?FUNCTIONS}]).

@@ -1,0 +1,192 @@
+/*
+ * A recording's own costs: bytes and time of a tick of 60 rows, then opening, seeking in and
+ * reporting on a file of 7,200 ticks (ten hours at 5 s). Prints lines of name and number.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../unit/model/answers.h"
+#include "beamtop/base/clock.h"
+#include "beamtop/store/recording.h"
+#include "beamtop/store/summary.h"
+
+enum { TICKS = 7200, ROWS = 60, SEEKS = 200, INTERVAL_S = 5 };
+
+#define START_US 1700000000000000LL
+
+static void give_to(struct recorder *r, struct model *m, enum answer_kind kind,
+                    const char *question, const char *text)
+{
+    struct error err = {0};
+    struct term t = term_of(text);
+    size_t len = 0;
+    const uint8_t *bytes = builder_bytes(t.builder, &len);
+    if (give(m, kind, text, &err) < 0) {
+        fprintf(stderr, "recording: %s\n", err.text);
+        exit(1);
+    }
+    recorder_answer(r, question, bytes + 1, len - 1, kind == ANSWER_SCAN ? &scan_want : NULL);
+    term_free(&t);
+}
+
+/* Numbers that change from tick to tick as a node's do. */
+static long long some(int tick, int row, int most)
+{
+    uint64_t x = (uint64_t)tick * 2654435761u + (uint64_t)row * 40503u;
+    x ^= x >> 13;
+    x *= 0x9e3779b97f4a7c15u;
+    return (long long)((x >> 33) % (uint64_t)most);
+}
+
+static void put_scan(struct buf *out, int tick, long long mono)
+{
+    buf_printf(out, "{scan, %lld, %d000000000, 1234, 4000, 4000, %d, [", mono, INTERVAL_S, ROWS);
+    for (int i = 0; i < ROWS; i++) {
+        long long work = (ROWS - i) * 20000LL + some(tick, i, 20000);
+        buf_printf(out,
+                   "%s{<0.%d.0>, %lld, %lld, {{%s, {shop_worker_%d,init,1}, undefined, shop_%d, "
+                   "{proc_lib,init_p,5}}, %lld, %lld, %lld, {gen_server,loop,7}}}",
+                   i > 0 ? "," : "", 100 + i, work * tick, work, i % 3 == 0 ? "undefined" : "shop_server", i % 12,
+                   i % 5, work * tick, some(tick, i, 9), 4096 + some(tick, i, 90000));
+    }
+    buf_puts(out, "], [");
+    for (int i = 0; i < 20; i++)
+        buf_printf(out, "%s{%d,{name,worker_%d}}", i > 0 ? "," : "", i + 1, i);
+    buf_puts(out, "]}");
+}
+
+static void put_system(struct buf *out, int tick, long long mono)
+{
+    buf_printf(out,
+               "{system, %lld, %lld, %lld, {%lld, 600000000, 500000000, 400000000, 50000000, 4000000, 300000, "
+               "20000, 10000}, {4100, 20, 9000, 120}, {%lld, [2,1,4,5]}, {%lld, 1000, %lld, 3000, 400, 5000}, [",
+               mono, START_US + tick * INTERVAL_S * 1000000LL, tick * INTERVAL_S * 1000LL,
+               1500000000 + some(tick, 1, 50000000), some(tick, 2, 12),
+               tick * 1000000LL + some(tick, 3, 90000), tick * 9000LL + some(tick, 4, 900));
+    for (int i = 1; i <= 8; i++)
+        buf_printf(out, "%s{%d,%lld,%lld}", i > 1 ? "," : "", i, tick * 4000LL + some(tick, i, 900),
+                   tick * 5000LL);
+    buf_puts(out, "], {2048, 4096}}");
+}
+
+static void record_tick(struct recorder *r, struct model *m, int tick)
+{
+    struct error err = {0};
+    struct buf text;
+    long long mono = -576460000000000000LL + tick * INTERVAL_S * 1000000000LL;
+    buf_init(&text, 0);
+    put_system(&text, tick, mono);
+    give_to(r, m, ANSWER_SYSTEM, "system", buf_cstr(&text));
+    buf_reset(&text);
+    put_scan(&text, tick, mono);
+    give_to(r, m, ANSWER_SCAN, "scan", buf_cstr(&text));
+    buf_clear(&text);
+    if (recorder_tick(r, m, START_US + tick * INTERVAL_S * 1000000LL, &err) != 0) {
+        fprintf(stderr, "recording: tick %d: %s\n", tick, err.text);
+        exit(1);
+    }
+}
+
+static double ms_since(uint64_t began)
+{
+    return (double)(clock_mono_ns() - began) / 1e6;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of the program's part of a tick: answers read and ranked, then the transaction. */
+static int record(const char *path)
+{
+    static double all[TICKS];
+    const struct recorder_options options = {.node = "bench@host", .interval_s = INTERVAL_S};
+    struct error err = {0};
+    struct recorder *r = NULL;
+    struct stat st;
+    if (recorder_open(&r, path, &options, &err) != 0)
+        return fprintf(stderr, "recording: %s\n", err.text);
+    struct model *m = model_new();
+    give_to(r, m, ANSWER_NODE, "node", NODE_ANSWER);
+    for (int i = 0; i < TICKS; i++) {
+        uint64_t began = clock_mono_ns();
+        record_tick(r, m, i + 1);
+        all[i] = ms_since(began);
+    }
+    model_free(m);
+    if (recorder_close(r, "stopped", &err) != 0 || stat(path, &st) != 0)
+        return fprintf(stderr, "recording: %s\n", err.text);
+    qsort(all, TICKS, sizeof *all, by_value);
+    printf("tick_p50_ms %.3f\ntick_p99_ms %.3f\n", all[TICKS / 2], all[TICKS * 99 / 100]);
+    printf("tick_bytes %.0f\nfile_mib %.1f\n", (double)st.st_size / TICKS,
+           (double)st.st_size / 1048576);
+    return 0;
+}
+
+static int take_answer(void *arg, const char *question, const uint8_t *term, size_t len,
+                       const struct want_scan *asked, struct error *err)
+{
+    struct model *m = arg;
+    if (strcmp(question, "system") == 0)
+        return model_take_system(m, term, len, err);
+    return strcmp(question, "scan") == 0 ? model_take_scan(m, term, len, asked, 1, err) : 0;
+}
+
+/* A seek: the tick at a time, and its answers in a model, as the screen needs them. */
+static double seek_ms(struct recording *r, int nth)
+{
+    struct error err = {0};
+    struct model *m = model_new();
+    int64_t at = START_US + (int64_t)some(nth, 7, TICKS * INTERVAL_S) * 1000000;
+    uint64_t began = clock_mono_ns();
+    int64_t tick = recording_tick_at(r, at);
+    if (tick > 0 && recording_answers(r, tick, take_answer, m, &err) < 0)
+        fprintf(stderr, "recording: %s\n", err.text);
+    double ms = ms_since(began);
+    model_free(m);
+    return ms;
+}
+
+static int read_back(const char *path)
+{
+    static double all[SEEKS];
+    struct error err = {0};
+    struct recording *r = NULL;
+    uint64_t began = clock_mono_ns();
+    if (recording_open(&r, path, &err) != 0)
+        return fprintf(stderr, "recording: %s\n", err.text);
+    double first = seek_ms(r, 0);
+    printf("open_ms %.1f\nopen_and_seek_ms %.1f\n", ms_since(began) - first, ms_since(began));
+    for (int i = 0; i < SEEKS; i++)
+        all[i] = seek_ms(r, i + 1);
+    qsort(all, SEEKS, sizeof *all, by_value);
+    printf("seek_p50_ms %.2f\nseek_max_ms %.2f\n", all[SEEKS / 2], all[SEEKS - 1]);
+    static const char *const names[] = {"text", "markdown", "html", "json"};
+    for (int f = SUMMARY_TEXT; f <= SUMMARY_JSON; f++) {
+        const struct summary_source source = {r, "bench", 1, recording_info(r)->ticks};
+        struct summary_options o = {.format = (enum summary_format)f, .columns = 100};
+        struct buf out;
+        buf_init(&out, 0);
+        began = clock_mono_ns();
+        if (summary_write(&out, &source, 1, &o, &err) != 0)
+            fprintf(stderr, "recording: %s\n", err.text);
+        printf("report_%s_ms %.0f\n", names[f], ms_since(began));
+        buf_clear(&out);
+    }
+    recording_close(r);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) {
+        fprintf(stderr, "usage: recording FILE\n");
+        return 2;
+    }
+    return record(argv[1]) != 0 || read_back(argv[1]) != 0;
+}
