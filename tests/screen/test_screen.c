@@ -214,6 +214,7 @@ static const struct scene scenes[] = {
     {.name = "small-80x24", .world = WORLD_SMALL, .view = "top", .rows = 24, .columns = 80},
     {.name = "small-memory", .world = WORLD_SMALL, .view = "memory", .rows = 24, .columns = 80},
     {.name = "small-armed", .world = WORLD_SMALL, .view = "armed", .rows = 24, .columns = 80},
+    {.name = "armed-anothers", .world = WORLD_ANOTHERS, .view = "armed", .rows = 14, .columns = 110},
     {.name = "armed-120x30",
      .view = "armed",
      .rows = 30,

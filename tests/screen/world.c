@@ -396,6 +396,18 @@ static void give_armed(struct model *m, int tick)
     give(m, model_take_armed, &t);
 }
 
+/* Another beamtop's trace, in the single space; nothing is ours. */
+static void give_anothers_armed(struct model *m)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_puts(&t, "{armed,5,3,[],{1,[{<<>>,shop_cart,add,2,[{local,<<\"[{'_',[{'>',{get_tcw},0}],"
+                 "[{set_tcw,{'-',{get_tcw},1}}]}]\">>},{call_count,41}]}]},"
+                 "{1,[{<<>>,<0.77.0>,<<\"Elixir.Shop.Cart.Supervisor\">>,[call,arity],"
+                 "<<\"<0.9120.4> beamtop:trace/0\">>}]},[],0}");
+    give(m, model_take_armed, &t);
+}
+
 static void give_nothing_armed(struct model *m)
 {
     struct buf t;
@@ -437,6 +449,8 @@ void world_answer(struct model *m, enum world world, const struct want *want, in
         give_tree(m);
     if (want->needs & NEED_ARMED && world == WORLD_SMALL)
         give_nothing_armed(m);
+    else if (want->needs & NEED_ARMED && world == WORLD_ANOTHERS)
+        give_anothers_armed(m);
     else if (want->needs & NEED_ARMED)
         give_armed(m, tick);
 }

@@ -131,6 +131,33 @@ ends_when_told_and_begins_again() {
     tm_wait ended && shows_the_log && tm_wait 'target clean' && target_is_clean && bt_quit
 }
 
+ends_from_what_is_armed() {
+    bt_open 120 40 && prompt_with "$never" && tm_wait '1 function' || return 1
+    tm_keys Enter
+    tm_wait running || return 1
+    tm_type a
+    tm_wait 'WHOSE' && tm_wait ' ours ' && tm_wait 'shop_pricing:start_link/0' || return 1
+    tm_type X
+    shows_the_log && tm_wait 'trace ended: stopped' && tm_wait 'target clean' || return 1
+    target_is_clean || return 1
+    tm_type aX
+    tm_wait 'nothing of ours is armed' && bt_quit
+}
+
+tells_whose_trace_it_is() {
+    timeout 60 "$beamtop" trace "$BEAMTOP_DEMO_NODE" "${never%% *}" --time 50s \
+        --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" >"$work/other" 2>&1 &
+    other=$!
+    bt_open 120 40 || return 1
+    tm_type a
+    tm_wait ' beamtop ' && tm_has_not ' ours ' || return 1
+    tm_type X
+    tm_wait 'another beamtop: stop the trace there' && is_running "$other" || return 1
+    kill -INT "$other"
+    wait "$other"
+    bt_quit && target_is_clean
+}
+
 survives_being_suspended() {
     bt_open 120 40 && prompt_with "$never" && tm_wait '1 function' || return 1
     tm_keys Enter
@@ -226,6 +253,8 @@ run completes_names_of_the_target
 run asks_before_it_leaves_a_trace
 run ends_one_for_the_next
 run ends_when_told_and_begins_again
+run ends_from_what_is_armed
+run tells_whose_trace_it_is
 run survives_being_suspended
 run does_not_write_over_a_file
 run remembers_lines_of_the_node
