@@ -142,7 +142,10 @@ const struct action_row action_table[ACTIONS] = {
     [ACTION_ARMED_STOP] = {TRACE, .where = WHERE_PAGE, .name = "armed-stop", .args = "",
                            .view = "armed", .help = "take off what is armed here and is ours"},
     [ACTION_FOLD] = {EVENT, .where = WHERE_TRACE, .name = "fold", .args = "",
-                     .help = "open this event to its whole terms, or close it"},
+                     .help = "open this event to its whole terms, or close it; on the first line "
+                             "of a term within it only that term"},
+    [ACTION_FOLD_EVENT] = {EVENT, .where = WHERE_TRACE, .name = "fold-event", .args = "",
+                           .help = "open or close this event, on any line of it"},
     [ACTION_FOLD_DEEPER] = {EVENT, .where = WHERE_TRACE, .name = "fold-deeper", .args = "",
                             .help = "show one level more of this event's terms"},
     [ACTION_FOLD_SHALLOWER] = {EVENT, .where = WHERE_TRACE, .name = "fold-shallower", .args = "",

@@ -16,6 +16,7 @@ struct layout {
     const struct pretty *setup;
     const char *s;
     unsigned deepest;
+    size_t head; /* the outermost bracket that begins on the line to come */
 };
 
 struct group {
@@ -94,13 +95,15 @@ static bool fits(const struct layout *l, int indent, size_t from, size_t to)
     return to - from <= room * WIDE_BYTES && text_width(l->s + from, to - from) <= room;
 }
 
-static void put(const struct layout *l, int indent, size_t from, size_t to)
+static void put(struct layout *l, int indent, size_t from, size_t to)
 {
-    l->setup->line(l->setup->arg, indent, l->s + from, to - from);
+    const struct pretty_line line = {indent, l->s + from, to - from, l->head, false};
+    l->head = PRETTY_NONE;
+    l->setup->line(l->setup->arg, &line);
 }
 
 /* In as many lines as it takes. */
-static void wrap(const struct layout *l, int indent, size_t from, size_t to)
+static void wrap(struct layout *l, int indent, size_t from, size_t to)
 {
     int at_indent = indent;
     while (from < to) {
@@ -114,7 +117,7 @@ static void wrap(const struct layout *l, int indent, size_t from, size_t to)
 }
 
 /* One line of what is not opened: its beginning and its last bracket. */
-static void fold(const struct layout *l, int indent, size_t from, size_t to, const struct group *g)
+static void fold(struct layout *l, int indent, size_t from, size_t to, const struct group *g)
 {
     struct buf b;
     size_t width, tail = to - g->close <= 4 ? to - g->close : 4;
@@ -124,7 +127,9 @@ static void fold(const struct layout *l, int indent, size_t from, size_t to, con
     buf_put(&b, l->s + from, part);
     buf_puts(&b, "…");
     buf_put(&b, l->s + g->close, tail);
-    l->setup->line(l->setup->arg, indent, (const char *)b.data, b.len);
+    const struct pretty_line line = {indent, (const char *)b.data, b.len, g->open, true};
+    l->head = PRETTY_NONE; /* what is folded is opened first */
+    l->setup->line(l->setup->arg, &line);
     buf_clear(&b);
 }
 
@@ -151,7 +156,7 @@ static bool is_filled(const struct layout *l, size_t from, const struct group *g
 }
 
 /* A group's elements in as few lines as they need, with what stands before and behind them. */
-static void fill(const struct layout *l, int indent, int inner, size_t from, size_t to,
+static void fill(struct layout *l, int indent, int inner, size_t from, size_t to,
                  const struct group *g)
 {
     size_t line = from, end = g->inside;
@@ -166,6 +171,12 @@ static void fill(const struct layout *l, int indent, int inner, size_t from, siz
         at = skip_blanks(l->s, next, g->close);
     }
     wrap(l, line == from ? indent : inner, line, to);
+}
+
+static bool is_open(const struct layout *l, unsigned level, size_t bracket)
+{
+    bool turned = l->setup->turned && l->setup->turned(l->setup->arg, bracket);
+    return (level < l->setup->levels) != turned;
 }
 
 /*
@@ -184,10 +195,11 @@ static void lay_out(struct layout *l, int indent, unsigned level, size_t from, s
         return;
     }
     l->deepest = level + 1 > l->deepest ? level + 1 : l->deepest;
-    if (level >= l->setup->levels) {
+    if (!is_open(l, level, g.open)) {
         fold(l, indent, from, to, &g);
         return;
     }
+    l->head = l->head == PRETTY_NONE ? g.open : l->head;
     bool hangs = g.inside - at <= HANGING;
     int inner = indent + (int)text_width(l->s + from, (hangs ? g.inside : at) - from);
     inner += hangs ? 0 : STEP;
@@ -212,7 +224,7 @@ static void lay_out(struct layout *l, int indent, unsigned level, size_t from, s
 
 unsigned pretty_print(const struct pretty *setup, const char *s, size_t len)
 {
-    struct layout l = {.setup = setup, .s = s};
+    struct layout l = {.setup = setup, .s = s, .head = PRETTY_NONE};
     lay_out(&l, 0, 0, 0, 0, len);
     return l.deepest;
 }

@@ -5,13 +5,27 @@
 #ifndef BEAMTOP_UI_PRETTY_H
 #define BEAMTOP_UI_PRETTY_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+#define PRETTY_NONE ((size_t)-1)
+
+struct pretty_line {
+    int indent;
+    const char *s; /* borrowed for the call */
+    size_t len;
+    /* Where the bracket stands in the text that begins on this line and does not end on it, or that
+       is folded here; of several the outermost. PRETTY_NONE: there is none. */
+    size_t bracket;
+    bool folded;
+};
 
 struct pretty {
     int columns;     /* of a line, indent included */
     unsigned levels; /* of brackets that are opened; deeper ones stay on one line, cut to it */
-    /* Takes a line; s is borrowed for the call. */
-    void (*line)(void *arg, int indent, const char *s, size_t len);
+    void (*line)(void *arg, const struct pretty_line *line);
+    /* Whether the bracket at that place is the other way round than `levels` say; may be NULL. */
+    bool (*turned)(void *arg, size_t bracket);
     void *arg;
 };
 

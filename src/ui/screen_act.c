@@ -59,14 +59,17 @@ static int show(struct act *a, const struct view_ops *ops, const struct view_lin
     return 1;
 }
 
-/* Opens and closes the event under the cursor, or goes a level deeper into it. */
+/* Opens and closes the event under the cursor, or a term of it, or goes a level deeper into it. */
 static int act_fold(struct act *a, int action)
 {
     struct view_link link = pane_link(a->pane);
     if (link.kind != TARGET_EVENT)
         return error_set(a->err, ERR_USAGE, "there is no event under the cursor");
-    trace_fold(a->e->state, link.id,
-               action == ACTION_FOLD_DEEPER ? 1 : action == ACTION_FOLD_SHALLOWER ? -1 : 0);
+    if (action == ACTION_FOLD && link.fold != 0)
+        trace_fold_term(a->e->state, link.id, link.fold);
+    else
+        trace_fold(a->e->state, link.id,
+                   action == ACTION_FOLD_DEEPER ? 1 : action == ACTION_FOLD_SHALLOWER ? -1 : 0);
     a->e->dirty = a->e->doc.reveal = true;
     return 1;
 }
@@ -412,6 +415,7 @@ static const struct {
     [ACTION_STATE] = {act_ask_process, REQUEST_STATE},
     [ACTION_ARMED] = {act_armed, 0},
     [ACTION_FOLD] = {act_fold, ACTION_FOLD},
+    [ACTION_FOLD_EVENT] = {act_fold, ACTION_FOLD_EVENT},
     [ACTION_FOLD_DEEPER] = {act_fold, ACTION_FOLD_DEEPER},
     [ACTION_FOLD_SHALLOWER] = {act_fold, ACTION_FOLD_SHALLOWER},
     [ACTION_PROCESS] = {act_process, 0},

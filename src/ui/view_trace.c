@@ -64,10 +64,32 @@ void trace_fold(void *state, uint64_t id, int levels)
         return;
     }
     unsigned now = o->levels > o->deepest ? o->deepest : o->levels;
-    if (levels == 0 || (levels < 0 && now <= 1))
+    if (levels == 0 || (levels < 0 && now <= 1)) {
         close_opened(v, o);
-    else
-        o->levels = levels > 0 ? now + 1 : now - 1;
+        return;
+    }
+    o->levels = levels > 0 ? now + 1 : now - 1;
+    o->n_turned = 0;
+}
+
+void trace_fold_term(void *state, uint64_t id, uint64_t fold)
+{
+    struct opened *o = find_opened(state, id);
+    size_t at = 0;
+    if (o == NULL)
+        return;
+    while (at < o->n_turned && o->turned[at] != fold)
+        at++;
+    bool known = at < o->n_turned;
+    if (!known && o->n_turned < TRACE_TURNED) {
+        o->turned[o->n_turned++] = fold;
+        return;
+    }
+    at = known ? at : 0;
+    memmove(&o->turned[at], &o->turned[at + 1], (o->n_turned - at - 1) * sizeof o->turned[0]);
+    o->n_turned--;
+    if (!known)
+        o->turned[o->n_turned++] = fold;
 }
 
 static bool trace_act(void *state, const char *action, const char *arg, struct error *err)

@@ -8,6 +8,7 @@
 #include "views.h"
 
 #define TRACE_ALL_LEVELS 1000u
+#define TRACE_TURNED 64 /* of an event; the first is forgotten for one more */
 #define TRACE_OPENED 64 /* events open at a time; the oldest is closed for one more */
 
 /* An event that is open: its terms are laid out whole, down to so many levels of brackets. */
@@ -15,6 +16,8 @@ struct opened {
     uint64_t id;
     unsigned levels;
     unsigned deepest; /* that there were when it was laid out last */
+    uint64_t turned[TRACE_TURNED]; /* terms that are the other way round than `levels` say */
+    size_t n_turned;
 };
 
 /* How many lines an event took, of those that are closed; found by its id. */

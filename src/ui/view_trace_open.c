@@ -17,13 +17,13 @@ struct open {
     const struct event_look *l;
     const struct trace_event *e;
     struct opened *opened;
-    unsigned part, deepest;
+    unsigned part, deepest, term;
     const char *label; /* before the next line; NULL when it has been told */
     enum style label_style, style;
     size_t lines;
 };
 
-static void begin(struct open *o)
+static void begin_label(struct open *o)
 {
     struct view_page *page = o->l->page;
     event_link(o->l, page_line(page), o->e, ++o->part);
@@ -31,18 +31,56 @@ static void begin(struct open *o)
     if (o->label)
         page_puts(page, o->label_style, o->label);
     o->label = NULL;
-    page_tab(page, LABEL_AT + LABEL_WIDTH);
 }
 
-static void put_line(void *arg, int indent, const char *s, size_t len)
+static void begin(struct open *o)
+{
+    begin_label(o);
+    page_tab(o->l->page, LABEL_AT + LABEL_WIDTH);
+}
+
+/* A term within the event: which of its terms, where in its text, in which spelling. */
+static uint64_t fold_of(const struct open *o, size_t bracket)
+{
+    uint64_t term = (uint64_t)o->l->syntax << 16 | o->term;
+    return term << 32 | (uint32_t)(bracket + 1);
+}
+
+static bool is_turned(void *arg, size_t bracket)
+{
+    const struct open *o = arg;
+    uint64_t fold = fold_of(o, bracket);
+    for (size_t i = 0; i < o->opened->n_turned; i++)
+        if (o->opened->turned[i] == fold)
+            return true;
+    return false;
+}
+
+/* What Enter opens or closes has a mark before it. */
+static void mark(const struct open *o, const struct pretty_line *line)
+{
+    struct view_page *page = o->l->page;
+    if (line->bracket == PRETTY_NONE)
+        return;
+    page->lines[page->n_lines - 1].link.fold = fold_of(o, line->bracket);
+    page_tab(page, LABEL_AT + LABEL_WIDTH - 2);
+    if (page->ascii)
+        page_puts(page, STYLE_DIM, line->folded ? "+" : "-");
+    else
+        page_puts(page, STYLE_DIM, line->folded ? "▸" : "▾");
+}
+
+static void put_line(void *arg, const struct pretty_line *line)
 {
     struct open *o = arg;
     if (++o->lines > MOST_LINES)
         return;
-    begin(o);
-    if (indent > 0)
-        page_printf(o->l->page, STYLE_NORMAL, "%*s", indent, "");
-    page_put(o->l->page, o->style, s, len);
+    begin_label(o);
+    mark(o, line);
+    page_tab(o->l->page, LABEL_AT + LABEL_WIDTH);
+    if (line->indent > 0)
+        page_printf(o->l->page, STYLE_NORMAL, "%*s", line->indent, "");
+    page_put(o->l->page, o->style, line->s, line->len);
 }
 
 static void more_lines(struct open *o)
@@ -74,7 +112,7 @@ static void put_term(struct open *o, const char *label, const char *before, enum
     struct event_look whole = *o->l;
     struct buf text;
     int columns = o->l->columns - LABEL_AT - LABEL_WIDTH;
-    struct pretty setup = {columns, o->opened->levels, put_line, o};
+    struct pretty setup = {columns, o->opened->levels, put_line, is_turned, o};
     if (!term->bytes.s)
         return;
     whole.term_bytes = TEXT_BYTES;
@@ -85,6 +123,7 @@ static void put_term(struct open *o, const char *label, const char *before, enum
     o->label_style = label_style;
     o->style = style;
     o->lines = 0;
+    o->term++;
     unsigned deepest = pretty_print(&setup, (const char *)text.data, text.len);
     o->deepest = deepest > o->deepest ? deepest : o->deepest;
     more_lines(o);

@@ -38,6 +38,8 @@ void process_ask_state(void *state, const struct model *m);
 
 /* ---- view_trace.c: opens or closes an event (0), or shows so many levels more of it */
 void trace_fold(void *state, uint64_t id, int levels);
+/* Opens or closes one term within an event that is open (`fold` of the line's link). */
+void trace_fold_term(void *state, uint64_t id, uint64_t fold);
 
 /* ---- view_findings.c: shows the evidence of a finding, or hides it */
 void findings_fold(void *state, uint64_t id);

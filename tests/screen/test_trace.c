@@ -182,9 +182,47 @@ static void test_an_event_opens_by_levels(void **state)
     uint64_t id = screen_link(f.s).id;
     act(&f, ACTION_DOWN, "");
     assert_int_equal(screen_link(f.s).part, 1);
-    act(&f, ACTION_FOLD, "");
+    act(&f, ACTION_FOLD_EVENT, "");
     assert_int_equal(screen_link(f.s).part, 0);
     assert_int_equal(screen_link(f.s).id, id);
+    end(&f);
+}
+
+static void go_to(struct fixture *f, const char *text)
+{
+    for (int i = 0; i < 60 && !strstr(row_text(f, cursor_row(f)), text); i++)
+        act(f, ACTION_DOWN, "");
+    assert_non_null(strstr(row_text(f, cursor_row(f)), text));
+}
+
+/* What is folded keeps its line, and all below it moves up; the rest of the event stays open. */
+static void test_a_term_folds(void **state)
+{
+    struct fixture f = start(TRACED_TRIPPED, 60, 50);
+    (void)state;
+    act(&f, ACTION_FIRST, "");
+    act(&f, ACTION_DOWN, "");
+    act(&f, ACTION_DOWN, "");
+    act(&f, ACTION_ENTER, "");
+    go_to(&f, "lines => [");
+    struct view_link link = screen_link(f.s);
+    int row = cursor_row(&f), below = row_of(&f, "{line,2,");
+    assert_true(link.fold != 0 && below > row);
+    assert_non_null(strstr(row_text(&f, row), "▾"));
+    act(&f, ACTION_ENTER, "");
+    assert_int_equal(row_of(&f, "{line,2,"), -1);
+    assert_true(row_of(&f, "#{order => 4711,") > 0);
+    assert_int_equal(cursor_row(&f), row);
+    assert_int_equal(screen_link(f.s).part, link.part);
+    assert_non_null(strstr(row_text(&f, row), "▸"));
+    more(&f, 3); /* it stays as it is */
+    assert_int_equal(row_of(&f, "{line,2,"), -1);
+    act(&f, ACTION_FOLD, "");
+    assert_int_equal(row_of(&f, "{line,2,"), below);
+    go_to(&f, "from  "); /* a line that no term begins on: the event */
+    act(&f, ACTION_ENTER, "");
+    assert_int_equal(screen_link(f.s).part, 0);
+    assert_int_equal(row_of(&f, "from  "), -1);
     end(&f);
 }
 
@@ -349,6 +387,7 @@ int main(void)
         cmocka_unit_test(test_what_is_read_stays_where_it_is),
         cmocka_unit_test(test_the_head_stays),
         cmocka_unit_test(test_an_event_opens_by_levels),
+        cmocka_unit_test(test_a_term_folds),
         cmocka_unit_test(test_the_newest_opens_in_place),
         cmocka_unit_test(test_to_the_process_and_back),
         cmocka_unit_test(test_orders),

@@ -37,6 +37,7 @@ struct view_link {
     char name[256];
     uint64_t id;   /* of an event: trace_log_find() */
     unsigned part; /* of an event: 0 its first line, else a line of what is unfolded */
+    uint64_t fold; /* of such a line: the term that begins there, for trace_fold_term(); 0: none */
 };
 
 /* A column as the table widget sees it. */

@@ -9,11 +9,11 @@
 #include "beamtop/base/buf.h"
 #include "ui/pretty.h"
 
-static void take_line(void *arg, int indent, const char *s, size_t len)
+static void take_line(void *arg, const struct pretty_line *line)
 {
     struct buf *out = arg;
-    buf_printf(out, "%*s", indent, "");
-    buf_put(out, s, len);
+    buf_printf(out, "%*s", line->indent, "");
+    buf_put(out, line->s, line->len);
     buf_puts(out, "\n");
 }
 
@@ -54,7 +54,7 @@ static void test_layout(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct buf out;
         buf_init(&out, 0);
-        const struct pretty setup = {rows[i].columns, rows[i].levels, take_line, &out};
+        const struct pretty setup = {rows[i].columns, rows[i].levels, take_line, NULL, &out};
         unsigned deepest = pretty_print(&setup, rows[i].text, strlen(rows[i].text));
         if (strcmp(buf_cstr(&out), rows[i].wanted) != 0 || deepest != rows[i].deepest)
             fail_msg("%s: %u levels\n%s\nwanted %u\n%s", rows[i].name, deepest, buf_cstr(&out),
@@ -78,7 +78,7 @@ static void test_nothing_is_left_out(void **state)
             text[i] = bits[(random >> 16) % (sizeof bits - 1)];
         }
         buf_init(&out, 0);
-        const struct pretty setup = {30, 99, take_line, &out};
+        const struct pretty setup = {30, 99, take_line, NULL, &out};
         pretty_print(&setup, text, len);
         for (size_t i = 0; i < out.len; i++)
             put += out.data[i] != ' ' && out.data[i] != '\n';
