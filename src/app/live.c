@@ -269,6 +269,14 @@ void live_pause(struct live *l, bool paused)
     }
 }
 
+void live_hold(struct live *l, bool held)
+{
+    bool released = l->held && !held;
+    l->held = held;
+    if (released)
+        live_tick_now(l);
+}
+
 /* ---- questions that are not a tick's */
 
 bool live_is_up(const struct live *l)

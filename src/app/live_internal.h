@@ -32,7 +32,7 @@ struct live {
     struct governor governor;
     enum live_phase phase;
     bool was_up;
-    bool paused;
+    bool paused, held;
     unsigned retries;
 
     uv_timer_t *timer; /* next tick, or next try */

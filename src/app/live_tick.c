@@ -255,7 +255,7 @@ void live_tick_timer(struct live *l)
         if (plan.others_s <= plan.header_s)
             l->header_due_ms = l->others_due_ms;
     }
-    if (!l->paused)
+    if (!l->paused && !l->held)
         start_tick(l, questions);
     arm_next(l);
 }
@@ -269,7 +269,7 @@ void live_tick_start(struct live *l)
 
 void live_tick_now(struct live *l)
 {
-    if (l->phase != PHASE_RUNNING || l->paused)
+    if (l->phase != PHASE_RUNNING || l->paused || l->held)
         return;
     l->header_due_ms = l->others_due_ms = l->seldom_due_ms = uv_now(l->loop);
     arm_next(l);

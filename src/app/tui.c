@@ -104,6 +104,7 @@ static void on_tick(void *arg)
 {
     struct tui *t = arg;
     tell_stretch(t);
+    tui_findings_tick(t->findings);
     if (t->has_trigger && trigger_fires(&t->trigger, model_system(t->model), clock_mono_ns()))
         tui_capture(t, true, "");
 }
@@ -124,6 +125,7 @@ static void on_link(void *arg, bool up)
     struct tui *t = arg;
     tui_trace_link(t->trace, up);
     tui_calls_link(t->calls, up);
+    tui_findings_link(t->findings, up);
 }
 
 static void on_pushed(void *arg, const uint8_t *term, size_t len)
@@ -143,6 +145,7 @@ static void close_live(struct tui *t)
     t->live = NULL;
     tui_trace_left(t->trace);
     tui_calls_left(t->calls);
+    tui_findings_left(t->findings);
 }
 
 static void on_end(void *arg, enum conn_failure why, const struct error *err)
@@ -422,6 +425,7 @@ static void clear(struct tui *t)
 {
     tui_trace_free(t->trace);
     tui_calls_free(t->calls);
+    tui_findings_free(t->findings);
     screen_free(t->screen);
     prompt_free(t->prompt);
     regex_free(t->highlight);
@@ -445,6 +449,7 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
     t->draw_timer.data = t->clock_timer.data = t;
     t->trace = tui_trace_new(t);
     t->calls = tui_calls_new(t);
+    t->findings = tui_findings_new(t);
     int rc = settings_init(&t->settings, o, env, &err);
     if (rc == 0 && (!env->in_tty || !env->out_tty))
         rc = error_set(&err, ERR_USAGE,

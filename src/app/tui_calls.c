@@ -27,6 +27,7 @@ struct tui_calls {
     struct calls_log log;          /* what the screen shows */
     enum calls_phase told;         /* that the journal was told of */
     bool asked;                    /* whether to count what is dear */
+    bool alone;                    /* before OTP 27: no trace may stand beside it */
     char *next;                    /* words that wait for its end; NULL: none */
     uv_timer_t timer;
     uint64_t quit_by_ms; /* leave when it has ended, or then; 0: stay */
@@ -39,6 +40,15 @@ static bool runs(const struct tui_calls *c)
 }
 
 /* ---- what the session tells */
+
+/* Our own questions would be among the calls; windows without a pause leave no time for others. */
+static void hold_ticks(struct tui_calls *c, const struct calls_state *s)
+{
+    const struct calls_options *o = calls_session_options(c->session);
+    bool open = s->phase == CALLS_COUNTING || s->phase == CALLS_TIMING;
+    if (c->tui->live)
+        live_hold(c->tui->live, open && o->every_ms >= 2 * o->for_ms);
+}
 
 static void show(struct tui_calls *c)
 {
@@ -118,6 +128,7 @@ static void on_change(void *arg)
     const struct calls_state *s = calls_session_state(c->session);
     bool over = s->phase == CALLS_ENDED || s->phase == CALLS_FAILED;
     calls_log_state(&c->log, s);
+    hold_ticks(c, s);
     if (s->phase == CALLS_ASKING)
         ask_dear(c, s);
     if (s->phase == CALLS_COUNTING && c->told < CALLS_COUNTING) {
@@ -135,6 +146,7 @@ static void on_window(void *arg, const struct calls_window *window)
 {
     struct tui_calls *c = arg;
     calls_log_window(&c->log, window);
+    tui_findings_window(c->tui->findings, window);
     show(c);
 }
 
@@ -178,6 +190,7 @@ static int open_session(struct tui_calls *c, const char *words, size_t *offset, 
     if (c->route == NULL)
         c->route = trace_route_new(c->tui->live, c->tui->model);
     int rc = trace_route_calls_port(c->route, &port, err);
+    c->alone = rc == 0 && port.otp < 27;
     if (rc == 0)
         rc = calls_open(&c->session, &options, &port, &handlers, c, NULL, offset, err);
     return rc;
@@ -324,6 +337,11 @@ bool tui_calls_stop(struct tui_calls *c)
     c->next = NULL;
     calls_stop(c->session);
     return true;
+}
+
+bool tui_calls_in_the_way(const struct tui_calls *c)
+{
+    return runs(c) && c->alone;
 }
 
 bool tui_calls_act(struct tui_calls *c, enum action action, const char *arg)

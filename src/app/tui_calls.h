@@ -20,6 +20,8 @@ void tui_calls_free(struct tui_calls *c);  /* when the live source is gone */
 bool tui_calls_act(struct tui_calls *c, enum action action, const char *arg);
 /* Ends what is counted; false: nothing is. */
 bool tui_calls_stop(struct tui_calls *c);
+/* Something is counted on a node where a trace cannot stand beside it. */
+bool tui_calls_in_the_way(const struct tui_calls *c);
 
 void tui_calls_link(struct tui_calls *c, bool up);
 void tui_calls_leave(struct tui_calls *c); /* the source is about to be closed */

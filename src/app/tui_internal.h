@@ -17,6 +17,7 @@
 #include "target.h"
 #include "trigger.h"
 #include "tui_calls.h"
+#include "tui_findings.h"
 #include "tui_trace.h"
 
 struct tui {
@@ -57,6 +58,7 @@ struct tui {
     struct regex *highlight; /* its expression; NULL: none */
     struct tui_trace *trace;
     struct tui_calls *calls;
+    struct tui_findings *findings;
     void (*answered)(struct tui *t, bool yes); /* of the question that is open */
 };
 

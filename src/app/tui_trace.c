@@ -139,6 +139,17 @@ static void on_change(void *arg)
 
 static void on_timer(uv_timer_t *timer);
 
+void tui_trace_after_calls(struct tui_trace *tr, const char *line)
+{
+    char *next = alloc_strdup(line); /* the line may be ours */
+    free(tr->next);
+    tr->next = next;
+    tr->next_agreed = true;
+    (void)tui_calls_stop(tr->tui->calls);
+    tui_message(tr->tui, STYLE_MESSAGE, "the counting ends, then the trace begins");
+    uv_timer_start(&tr->timer, on_timer, TICK_MS, TICK_MS);
+}
+
 static void start_next(struct tui_trace *tr)
 {
     if (!tr->next_agreed)
@@ -163,6 +174,8 @@ static void on_timer(uv_timer_t *timer)
         trace_tick(tr->session);
         return;
     }
+    if (tr->next_agreed && tui_calls_in_the_way(tr->tui->calls))
+        return;
     uv_timer_stop(timer);
     if (tr->quit_by_ms != 0)
         tui_leave(tr->tui);

@@ -42,6 +42,8 @@ const struct trace_state *tui_trace_state(const struct tui_trace *tr); /* NULL: 
 bool tui_trace_runs(const struct tui_trace *tr); /* it has not ended */
 /* What options that a line does not give are. */
 void tui_trace_defaults(const struct tui_trace *tr, struct trace_request *out);
+/* Starts it once the counting of calls, which it cannot stand beside, has ended. */
+void tui_trace_after_calls(struct tui_trace *tr, const char *line);
 /* Takes a line apart and starts it. *offset is the byte of the line that is wrong. */
 int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, struct error *err);
 

@@ -194,6 +194,10 @@ void tui_trace_submit(struct tui_trace *tr, const char *line)
                 replace_answered);
         return;
     }
+    if (tui_calls_in_the_way(tr->tui->calls)) {
+        tui_trace_after_calls(tr, line);
+        return;
+    }
     if (tui_trace_start(tr, line, &offset, &err) == 0)
         return;
     tui_trace_prompt(tr, line);

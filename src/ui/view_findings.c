@@ -9,7 +9,7 @@
 #include "views.h"
 
 #define OPEN_MOST 32 /* findings that are unfolded at once */
-#define RANKED 200   /* processes that a scan ranks for the rules */
+#define RANKED 60   /* processes that a scan ranks for the rules */
 #define TITLE_AT 15  /* column of what is said */
 
 struct findings_view {

@@ -9,7 +9,7 @@
 #include "views.h"
 
 /* So many processes are looked at; what they leave is the rest. */
-#define RANKED 400
+#define RANKED 200
 
 enum { OWNER, KIND, PROCESSES, SHARE, BAR, REDS, MEMORY, QUEUE };
 

@@ -1,0 +1,204 @@
+#include "tui_findings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/clock.h"
+#include "beamtop/store/finding.h"
+#include "beamtop/store/recording.h"
+#include "encode.h"
+#include "tui_internal.h"
+
+#define SPAN_S 300.0             /* what is judged */
+#define LEAST_TICKS 30           /* of slow intervals: a span of several minutes more */
+#define MOST_TICKS 600           /* of quick ones */
+#define FIRST_TICKS 5            /* before these nothing is judged */
+#define JUDGE_MS 10000u          /* from one judgement to the next */
+#define FACTS_MS 60000u          /* from one look at the configuration to the next */
+#define FACTS_DEADLINE_MS 10000u
+#define MOST_BYTES (UINT64_C(32) << 20) /* of the ring; past them it begins anew */
+#define WINDOW_ROWS 200          /* functions of a window of counted calls */
+
+struct tui_findings {
+    struct tui *tui;
+    struct recorder *recorder; /* NULL: not begun, or no longer possible */
+    struct findings_shown shown;
+    uint64_t judged_ms, facts_ms; /* 0: not yet */
+    bool waits;                   /* for the answer to `facts` */
+};
+
+/* ---- the recorder in memory */
+
+static void open_recorder(struct tui_findings *f)
+{
+    struct error err = {.code = ERR_NONE};
+    const char *node = live_peer_node(f->tui->live);
+    const struct recorder_options options = {
+        .node = node ? node : "",
+        .interval_s = model_interval(f->tui->model).asked_s,
+        .max_bytes = MOST_BYTES,
+    };
+    if (recorder_open(&f->recorder, ":memory:", &options, &err) != 0)
+        snprintf(f->shown.why, sizeof f->shown.why, "%.150s", err.text);
+}
+
+static void close_recorder(struct tui_findings *f)
+{
+    struct error ignored = {.code = ERR_NONE}; /* nothing of it is kept */
+    (void)recorder_close(f->recorder, NULL, &ignored);
+    f->recorder = NULL;
+}
+
+static int64_t ticks_kept(const struct tui_findings *f)
+{
+    double ticks = SPAN_S / model_interval(f->tui->model).real_s;
+    return !(ticks > LEAST_TICKS) ? LEAST_TICKS : ticks < MOST_TICKS ? (int64_t)ticks : MOST_TICKS;
+}
+
+/* ---- the node's configuration */
+
+static void on_facts(void *arg, const struct answer *answer)
+{
+    struct tui_findings *f = arg;
+    struct error ignored = {.code = ERR_NONE}; /* rules tell what they could not know */
+    f->waits = false;
+    live_note_cost(f->tui->live, answer->target_us);
+    if (f->recorder && answer->value != NULL)
+        (void)recorder_facts(f->recorder, answer->value, answer->len, &ignored);
+}
+
+static void ask_facts(struct tui_findings *f)
+{
+    struct error ignored = {.code = ERR_NONE};
+    uint64_t now = uv_now(&f->tui->loop);
+    if (f->waits || (f->facts_ms != 0 && now - f->facts_ms < FACTS_MS))
+        return;
+    struct builder *arg = encode_nothing();
+    f->facts_ms = now;
+    f->waits = live_ask(f->tui->live, QUESTION_FACTS, arg, FACTS_DEADLINE_MS, on_facts, f,
+                        &ignored) == 0;
+    builder_free(arg);
+}
+
+/* ---- judging */
+
+static double span_s(struct recording *r, int64_t from, int64_t to)
+{
+    int64_t first = recording_tick_wall_us(r, from), last = recording_tick_wall_us(r, to);
+    return first < 0 || last < 0 ? (double)NAN : (double)(last - first) / 1e6;
+}
+
+static void judge(struct tui_findings *f)
+{
+    struct error err = {.code = ERR_NONE};
+    struct recording *r = NULL;
+    struct findings found;
+    int64_t kept = ticks_kept(f), last = recorder_ticks(f->recorder);
+    int64_t first = last > kept ? last - kept + 1 : 1;
+    if (recorder_keep(f->recorder, kept, &err) != 0 ||
+        recording_of_recorder(&r, f->recorder, &err) != 0) {
+        snprintf(f->shown.why, sizeof f->shown.why, "%.150s", err.text);
+        return;
+    }
+    if (findings_find(&found, r, first, last, &err) == 0) {
+        findings_clear(&f->shown.found);
+        f->shown.found = found;
+        f->shown.ticks = last - first + 1;
+        f->shown.span_s = span_s(r, first, last);
+        f->shown.why[0] = '\0';
+    } else {
+        findings_clear(&found);
+        snprintf(f->shown.why, sizeof f->shown.why, "%.150s", err.text);
+    }
+    recording_close(r);
+    screen_update(f->tui->screen);
+    tui_touch(f->tui);
+}
+
+void tui_findings_tick(struct tui_findings *f)
+{
+    struct error err = {.code = ERR_NONE};
+    uint64_t now = uv_now(&f->tui->loop);
+    if (f->recorder == NULL)
+        open_recorder(f);
+    if (f->recorder == NULL)
+        return;
+    model_set_findings(f->tui->model, &f->shown);
+    if (recorder_tick(f->recorder, f->tui->model, clock_wall_us(), &err) != 0) {
+        close_recorder(f); /* the ring is full, of names most likely: the next tick begins it anew */
+        f->facts_ms = 0;
+        return;
+    }
+    if (recorder_ticks(f->recorder) >= 2)
+        ask_facts(f);
+    if (recorder_ticks(f->recorder) < FIRST_TICKS ||
+        (f->judged_ms != 0 && now - f->judged_ms < JUDGE_MS))
+        return;
+    f->judged_ms = now;
+    judge(f);
+}
+
+/* ---- counted calls */
+
+static int64_t known(uint64_t v)
+{
+    return v == CALLS_UNKNOWN ? -1 : (int64_t)v;
+}
+
+void tui_findings_window(struct tui_findings *f, const struct calls_window *w)
+{
+    struct recorded_call top[WINDOW_ROWS];
+    size_t n = w->n_rows < WINDOW_ROWS ? w->n_rows : WINDOW_ROWS;
+    if (f->recorder == NULL)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        const struct calls_function *c = &w->rows[i];
+        top[i] = (struct recorded_call){
+            .module = c->module, .function = c->function, .arity = (int64_t)c->arity,
+            .calls = (int64_t)c->calls, .own_us = known(c->own_us), .words = known(c->words),
+            .share = c->share};
+    }
+    const struct recorded_window recorded = {
+        .wall_us = w->wall_us, .ns = (int64_t)w->interval_us * 1000,
+        .functions = (int64_t)w->functions, .calls = (int64_t)w->calls, .lost = (int64_t)w->lost,
+        .calls_per_s = w->calls_per_s, .top = top, .n_top = n};
+    recorder_window(f->recorder, &recorded);
+}
+
+/* ---- life */
+
+void tui_findings_link(struct tui_findings *f, bool up)
+{
+    if (up)
+        return;
+    f->waits = false; /* it stays without an answer */
+    if (f->recorder)
+        recorder_gap(f->recorder, clock_wall_us(), "link lost");
+}
+
+void tui_findings_left(struct tui_findings *f)
+{
+    close_recorder(f);
+    findings_clear(&f->shown.found);
+    f->shown = (struct findings_shown){.span_s = NAN};
+    f->judged_ms = f->facts_ms = 0;
+    f->waits = false;
+}
+
+struct tui_findings *tui_findings_new(struct tui *t)
+{
+    struct tui_findings *f = alloc_zero(1, sizeof *f);
+    f->tui = t;
+    f->shown.span_s = NAN;
+    return f;
+}
+
+void tui_findings_free(struct tui_findings *f)
+{
+    if (f == NULL)
+        return;
+    tui_findings_left(f);
+    free(f);
+}
