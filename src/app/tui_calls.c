@@ -88,8 +88,9 @@ static void tell_end(struct tui_calls *c, const struct calls_state *s)
     if (s->phase == CALLS_FAILED)
         snprintf(text, sizeof text, "nothing was counted: %.200s", s->error.text);
     else if (s->verified && s->clean)
-        snprintf(text, sizeof text, "counting ended after %u windows; target clean: nothing of it "
-                 "is left, checked %.0f ms after%s%.80s", s->windows, (double)s->verified_us / 1000,
+        snprintf(text, sizeof text, "counting ended after %u window%s; target clean: nothing of "
+                 "it is left, checked %.0f ms after%s%.80s", s->windows,
+                 s->windows == 1 ? "" : "s", (double)s->verified_us / 1000,
                  s->error.code != ERR_NONE ? "; " : "", s->error.text);
     else
         snprintf(text, sizeof text, "counting ended: %.100s%s%.100s", s->error.text,
