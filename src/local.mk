@@ -294,7 +294,10 @@ src_beamtop_SOURCES = \
 	src/app/main.c \
 	src/app/mistake.c src/app/mistake.h \
 	src/app/nodes.c src/app/nodes.h \
+	src/app/record_calls.c src/app/record_calls.h \
 	src/app/record_command.c \
+	src/app/record_control.c src/app/record_control.h \
+	src/app/record_run.c src/app/record_run.h \
 	src/app/report_command.c \
 	src/app/settings.c src/app/settings.h \
 	src/app/target.c src/app/target.h \

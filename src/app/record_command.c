@@ -1,240 +1,285 @@
-/* `beamtop record`: a live run that is kept. */
+/*
+ * `beamtop record`: in the foreground, or by `record start` in a process of its own that outlives
+ * the terminal; and what the others of the family ask of recordings that run.
+ */
+#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
+#include <jansson.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "beamtop/base/clock.h"
+#include "beamtop/base/alloc.h"
 #include "beamtop/base/text.h"
-#include "beamtop/model/column.h"
-#include "beamtop/store/recording.h"
 #include "commands.h"
-#include "live.h"
-#include "target.h"
+#include "record_control.h"
+#include "record_run.h"
 
-#define PROGRESS_MS 500u
-/* Processes asked for at a tick: the busiest, which are nearly all of the work. */
-#define RECORD_ROWS 60
+/* Who starts a recording waits for its first tick. */
+#define START_S 60
 
-struct recording_run {
-    const struct cli_options *options;
-    const struct app_env *env;
-    uv_loop_t loop;
-    struct target target;
-    struct model *model;
-    struct live *live;
-    struct recorder *recorder;
-    uv_signal_t signals[3];
-    uv_timer_t progress, until;
-    bool was_up, is_down, over, shown_progress;
-    const char *why; /* the recording's end */
-    int exit_code;
-    uint64_t started_ms;
-    struct error err;
-};
-
-static void finish(struct recording_run *t, const char *why, int exit_code,
-                   const struct error *err)
+static int complain(int code, const char *text)
 {
-    if (t->over)
-        return;
-    t->over = true;
-    t->why = why;
-    t->exit_code = exit_code;
-    if (err)
-        t->err = *err;
-    uv_stop(&t->loop);
-}
-
-/* ---- what the source tells */
-
-static void on_answer(void *arg, enum question question, const uint8_t *term, size_t len,
-                      const struct want_scan *asked)
-{
-    struct recording_run *t = arg;
-    recorder_answer(t->recorder, question_name(question), term, len, asked);
-}
-
-static void on_tick(void *arg)
-{
-    struct recording_run *t = arg;
-    struct error err = {.code = ERR_NONE};
-    if (t->over)
-        return;
-    t->was_up = true;
-    t->is_down = false;
-    if (recorder_tick(t->recorder, t->model, clock_wall_us(), &err) == 0)
-        return;
-    finish(t, err.code == ERR_LIMIT ? "full" : "error", EXIT_FAILED, &err);
-}
-
-static void clear_progress(struct recording_run *t)
-{
-    if (t->shown_progress)
-        fputs("\r\033[K", stderr);
-    t->shown_progress = false;
-}
-
-static void on_trouble(void *arg, enum question question, const struct error *err)
-{
-    struct recording_run *t = arg;
-    (void)question;
-    clear_progress(t);
-    fprintf(stderr, "beamtop: %s\n", err->text);
-}
-
-static void on_notice(void *arg, const char *text)
-{
-    clear_progress(arg);
     fprintf(stderr, "beamtop: %s\n", text);
+    return code;
 }
 
-/* A node that goes away for a while is a gap; the recording goes on when it is back. */
-static void on_link(void *arg, bool up)
+/* ---- record start */
+
+/* The path as it is from everywhere: its directory must be there. */
+static int whole_path(char out[PATH_MAX], const char *file, struct error *err)
 {
-    struct recording_run *t = arg;
-    if (up || !t->was_up || t->is_down)
-        return;
-    t->is_down = true;
-    recorder_gap(t->recorder, clock_wall_us(), "link lost");
+    char dir[PATH_MAX], real[PATH_MAX];
+    const char *slash = strrchr(file, '/');
+    const char *base = slash ? slash + 1 : file;
+    int n = slash == file ? snprintf(dir, sizeof dir, "/")
+                          : snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - file) : 1,
+                                     slash ? file : ".");
+    if (n < 0 || (size_t)n >= sizeof dir || *base == '\0')
+        return error_set(err, ERR_USAGE, "-o %s: that is no file", file);
+    if (!realpath(dir, real))
+        return error_set_errno(err, errno, "%s", dir);
+    size_t len = strlen(real);
+    /* Room for ".log". */
+    if (len + strlen(base) + 6 > PATH_MAX)
+        return error_set(err, ERR_USAGE, "-o %s: the path is too long", file);
+    memcpy(out, real, len);
+    snprintf(out + len, PATH_MAX - len, "%s%s", len > 1 ? "/" : "", base);
+    return 0;
 }
 
-static void on_end(void *arg, enum conn_failure why, const struct error *err)
+/* Away from the terminal: a session of its own, nothing of it open. False: errno says why. */
+static bool detach(const char *log_path)
 {
-    struct recording_run *t = arg;
-    (void)why;
-    finish(t, "link", t->was_up ? EXIT_LOST : EXIT_CONNECT, err);
+    int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    bool ok = in >= 0 && log >= 0 && setsid() >= 0 && dup2(in, 0) == 0 && dup2(log, 1) == 1 &&
+              dup2(log, 2) == 2;
+    if (in > 2)
+        close(in);
+    if (log > 2)
+        close(log);
+    return ok;
 }
 
-/* ---- timers and signals */
-
-static void on_progress(uv_timer_t *timer)
+/* In the process that stays. Never returns. */
+static void be_recorder(struct record_setup *setup, const char *log_path)
 {
-    struct recording_run *t = timer->data;
-    char bytes[32], since[32];
-    const char *link = NULL;
-    if (model_link(t->model, &link) != LINK_LIVE && *link)
-        fprintf(stderr, "\r\033[K%s", link);
-    else
-        fprintf(stderr, "\r\033[Krecording %s: %lld ticks, %s, %s; Ctrl-C ends it", t->options->output,
-                (long long)recorder_ticks(t->recorder),
-                text_bytes(bytes, sizeof bytes, (double)recorder_bytes(t->recorder)),
-                text_duration(since, sizeof since, (double)(uv_now(&t->loop) - t->started_ms) / 1000));
-    t->shown_progress = true;
-}
-
-static void on_until(uv_timer_t *timer)
-{
-    finish(timer->data, "time", EXIT_DONE, NULL);
-}
-
-static void on_signal(uv_signal_t *handle, int number)
-{
-    finish(handle->data, "stopped", number == SIGINT ? EXIT_DONE : 128 + number, NULL);
-}
-
-static void start_handles(struct recording_run *t)
-{
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    uv_loop_init(&t->loop);
-    uv_timer_init(&t->loop, &t->progress);
-    uv_timer_init(&t->loop, &t->until);
-    t->progress.data = t->until.data = t;
-    t->started_ms = uv_now(&t->loop);
-    if (t->env->err_tty)
-        uv_timer_start(&t->progress, on_progress, PROGRESS_MS, PROGRESS_MS);
-    if (t->options->for_given)
-        uv_timer_start(&t->until, on_until, (uint64_t)(t->options->for_s * 1000), 0);
-    for (size_t i = 0; i < ARRAY_LEN(t->signals); i++) {
-        uv_signal_init(&t->loop, &t->signals[i]);
-        t->signals[i].data = t;
-        uv_signal_start(&t->signals[i], on_signal, numbers[i]);
+    if (!detach(log_path)) {
+        dprintf(setup->ready_fd, "%s: %s", log_path, strerror(errno));
+        _exit(EXIT_FAILED);
     }
+    setvbuf(stderr, NULL, _IOLBF, 0);
+    int code = record_run(setup);
+    fflush(NULL);
+    _exit(code);
 }
 
-/* ---- run */
-
-/* The busiest processes with what tells whose they are, and all applications. */
-static struct want want_of_recording(void)
+/* What the recorder says about its first tick: "ok", or why there is none. */
+static void wait_ready(int fd, char *out, size_t size)
 {
-    const struct proc_column *columns[COLUMNS_MAX];
-    int n = 0;
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    size_t len = 0;
+    ssize_t n;
+    while (len + 1 < size && poll(&p, 1, START_S * 1000) > 0 &&
+           (n = read(fd, out + len, size - len - 1)) > 0)
+        len += (size_t)n;
+    out[len] = '\0';
+}
+
+/* Started, this process's child forks once more, so that nobody has to wait for the recorder. */
+static int start_recorder(struct record_setup *setup, const char *log_path, char *said, size_t size)
+{
+    int fds[2];
+    if (pipe(fds) != 0)
+        return -1;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        close(fds[0]);
+        fcntl(fds[1], F_SETFD, FD_CLOEXEC);
+        setup->ready_fd = fds[1];
+        if (fork() == 0)
+            be_recorder(setup, log_path);
+        _exit(0);
+    }
+    close(fds[1]);
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    wait_ready(fds[0], said, size);
+    close(fds[0]);
+    return child > 0 ? 0 : -1;
+}
+
+static int record_start(struct record_setup *setup)
+{
+    char path[PATH_MAX], log_path[PATH_MAX + 8], said[700];
+    struct error err = {.code = ERR_NONE};
+    if (whole_path(path, setup->file, &err) != 0)
+        return complain(EXIT_USAGE, err.text);
+    if (access(path, F_OK) == 0) {
+        fprintf(stderr, "beamtop: %s exists; a recording is never written over another file\n", path);
+        return EXIT_USAGE;
+    }
+    snprintf(log_path, sizeof log_path, "%s.log", path);
+    setup->file = path;
+    setup->detached = true;
+    if (start_recorder(setup, log_path, said, sizeof said) != 0)
+        return complain(EXIT_FAILED, strerror(errno));
+    if (strcmp(said, "ok") == 0) {
+        printf("recording to %s until `beamtop record stop`; what happens is told in %s\n", path,
+               log_path);
+        return EXIT_DONE;
+    }
+    if (*said) {
+        unlink(log_path); /* all that it says is told here */
+        return complain(EXIT_CONNECT, said);
+    }
+    fprintf(stderr, "beamtop: no tick is recorded yet; see `beamtop record status` and %s\n", log_path);
+    return EXIT_FAILED;
+}
+
+/* ---- record status, mark, stop */
+
+static const char *text_of(const json_t *status, const char *key)
+{
+    const char *s = json_string_value(json_object_get(status, key));
+    return s ? s : "";
+}
+
+static json_int_t number_of(const json_t *status, const char *key)
+{
+    return json_integer_value(json_object_get(status, key));
+}
+
+static void print_status(const json_t *s)
+{
+    char bytes[32], since[32];
+    printf("%s\n    %s, for %s: %lld ticks, %s, %lld marks, %lld windows of calls; process %lld%s\n",
+           text_of(s, "file"), text_of(s, "node"),
+           text_duration(since, sizeof since, json_real_value(json_object_get(s, "running_s"))),
+           (long long)number_of(s, "ticks"),
+           text_bytes(bytes, sizeof bytes, (double)number_of(s, "bytes")),
+           (long long)number_of(s, "marks"), (long long)number_of(s, "windows"),
+           (long long)number_of(s, "pid"),
+           json_is_true(json_object_get(s, "detached")) ? ", detached" : "");
+    if (*text_of(s, "link"))
+        printf("    %s\n", text_of(s, "link"));
+}
+
+static void print_peer(const struct cli_options *o, const struct record_peer *peer)
+{
+    json_t *status = json_loads(peer->status, 0, NULL);
+    if (o->format_given && o->format == FORMAT_JSON)
+        fputs(peer->status, stdout);
+    else if (status)
+        print_status(status);
+    json_decref(status);
+}
+
+/* The recording of `-o FILE`, or the only one. */
+static const struct record_peer *choose(const struct cli_options *o, const struct record_peer *peers,
+                                        size_t n)
+{
+    char path[PATH_MAX];
     struct error ignored = {.code = ERR_NONE};
-    (void)proc_columns_parse("pid,name,label,initial_call,application,reductions_per_s,"
-                             "memory_bytes,message_queue_len,current_function",
-                             columns, &n, &ignored);
-    const struct proc_column *sort = proc_column_find("reductions_per_s");
-    struct want want = {.needs = NEED_SYSTEM | NEED_SCAN | NEED_APPS};
-    want.scan = (struct want_scan){.sort_key = sort->key, .by_delta = true, .rows = RECORD_ROWS,
-                                   .items = proc_columns_items(columns, n, sort)};
-    return want;
+    if (!o->output)
+        return n == 1 ? peers : NULL;
+    if (whole_path(path, o->output, &ignored) != 0)
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        char theirs[PATH_MAX] = "";
+        json_t *status = json_loads(peers[i].status, 0, NULL);
+        bool same = whole_path(theirs, text_of(status, "file"), &ignored) == 0 &&
+                    strcmp(theirs, path) == 0;
+        json_decref(status);
+        if (same)
+            return &peers[i];
+    }
+    return NULL;
 }
 
-static int start(struct recording_run *t, struct error *err)
-{
-    static const struct live_handlers handlers = {
-        .on_tick = on_tick, .on_trouble = on_trouble, .on_notice = on_notice, .on_link = on_link,
-        .on_answer = on_answer, .on_end = on_end};
-    const struct cli_options *o = t->options;
-    const struct want want = want_of_recording();
-    double interval_s = o->interval_given ? o->interval_s : 5;
-    const struct recorder_options options = {
-        .node = o->target, .label = o->label, .interval_s = interval_s,
-        .max_bytes = (uint64_t)o->max_size, .thin = o->thin, .redact = o->redact};
-    int rc = target_init(&t->target, o->target, o, t->env, NULL, err);
-    if (rc == 0)
-        rc = recorder_open(&t->recorder, o->output, &options, err);
-    if (rc != 0)
-        return rc;
-    const struct live_options live = {.conn = t->target.conn, .interval_s = interval_s,
-                                      .budget = o->budget, .reconnect = true, .together = true};
-    rc = live_open(&t->live, &t->loop, &live, t->model, &handlers, t, err);
-    if (rc == 0)
-        live_set_want(t->live, &want);
-    return rc;
-}
-
-static void stop(struct recording_run *t)
+static int send_to(const struct record_peer *peer, const char *line)
 {
     struct error err = {.code = ERR_NONE};
-    int64_t ticks = t->recorder ? recorder_ticks(t->recorder) : 0;
-    clear_progress(t);
-    live_close(t->live, NULL, NULL);
-    uv_close((uv_handle_t *)&t->progress, NULL);
-    uv_close((uv_handle_t *)&t->until, NULL);
-    for (size_t i = 0; i < ARRAY_LEN(t->signals); i++)
-        uv_close((uv_handle_t *)&t->signals[i], NULL);
-    uv_run(&t->loop, UV_RUN_DEFAULT);
-    uv_loop_close(&t->loop);
-    bool made = t->recorder != NULL;
-    if (recorder_close(t->recorder, t->why, &err) != 0 && t->err.code == ERR_NONE)
-        t->err = err;
-    /* Of a node that was never reached nothing is kept. */
-    if (made && ticks == 0)
-        unlink(t->options->output);
-    target_clear(&t->target);
-    model_free(t->model);
-    if (t->err.code != ERR_NONE)
-        fprintf(stderr, "beamtop: %s\n", t->err.text);
-    if (ticks > 0)
-        fprintf(stderr, "beamtop: %s has %lld ticks; `beamtop report %s` tells what they say\n",
-                t->options->output, (long long)ticks, t->options->output);
+    struct buf reply;
+    buf_init(&reply, 0);
+    int rc = record_peer_ask(peer->path, line, &reply, &err);
+    bool ok = rc == 0 && strstr(buf_cstr(&reply), "true") != NULL;
+    buf_clear(&reply);
+    if (!ok)
+        return complain(EXIT_FAILED, rc != 0 ? err.text : "the recorder does not know that");
+    return EXIT_DONE;
 }
+
+/* line: NULL asks for the status of all. */
+static int record_ask(const struct cli_options *o, const struct app_env *env, const char *line)
+{
+    struct error err = {.code = ERR_NONE};
+    struct record_peer *peers = NULL;
+    size_t n = 0;
+    int code = EXIT_DONE;
+    if (record_peers_find(&peers, &n, env, &err) != 0) {
+        code = complain(EXIT_FAILED, err.text);
+    } else if (!line) {
+        for (size_t i = 0; i < n; i++)
+            print_peer(o, &peers[i]);
+        if (n == 0 && !(o->format_given && o->format == FORMAT_JSON))
+            puts("nothing is being recorded");
+    } else {
+        const struct record_peer *peer = choose(o, peers, n);
+        code = peer ? send_to(peer, line)
+                    : complain(EXIT_FAILED, n == 0 ? "nothing is being recorded"
+                               : o->output ? "no recording goes to that file; `beamtop record status`"
+                                             " lists them"
+                                           : "more than one recording runs: -o FILE tells which");
+    }
+    record_peers_free(peers, n);
+    return code;
+}
+
+static int record_mark(const struct cli_options *o, const struct app_env *env)
+{
+    struct buf line;
+    buf_init(&line, 0);
+    buf_puts(&line, "mark");
+    for (size_t i = 0; i < o->n_rest; i++)
+        buf_printf(&line, " %s", o->rest[i]);
+    int code = o->n_rest == 0 || strchr(buf_cstr(&line), '\n') || line.len >= LIMIT_RECORD_REQUEST_BYTES - 1
+                   ? complain(EXIT_USAGE, "usage: beamtop record mark TEXT, one line")
+                   : record_ask(o, env, buf_cstr(&line));
+    buf_clear(&line);
+    return code;
+}
+
+/* ---- the command */
 
 int command_record(const struct cli_options *o, const struct app_env *env)
 {
-    struct recording_run t = {.options = o, .env = env, .why = "error"};
-    if (!o->output) {
-        fputs("beamtop: record needs -o FILE\n", stderr);
-        return EXIT_USAGE;
-    }
-    t.model = model_new();
-    start_handles(&t);
-    if (start(&t, &t.err) != 0)
-        t.exit_code = t.err.code == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
-    else
-        uv_run(&t.loop, UV_RUN_DEFAULT);
-    stop(&t);
-    return t.exit_code;
+    bool start = strcmp(o->target, "start") == 0;
+    size_t skip = start ? 1 : 0;
+    if (strcmp(o->target, "status") == 0)
+        return record_ask(o, env, NULL);
+    if (strcmp(o->target, "stop") == 0)
+        return record_ask(o, env, "stop");
+    if (strcmp(o->target, "mark") == 0)
+        return record_mark(o, env);
+    if (!o->output || (start && o->n_rest == 0))
+        return complain(EXIT_USAGE, "usage: beamtop record [start] NODE -o FILE");
+    if (o->n_rest > skip && !o->calls)
+        return complain(EXIT_USAGE, "patterns stand behind --calls");
+    /* --calls A B: the words behind the first are patterns too. */
+    const char *patterns[1 + LIMIT_TRACE_PATTERNS];
+    struct record_setup setup = {
+        .options = o, .env = env, .node = start ? o->second : o->target, .file = o->output,
+        .patterns = patterns, .calls = o->calls != NULL, .ready_fd = -1};
+    if (o->calls && strcmp(o->calls, "all") != 0)
+        patterns[setup.n_patterns++] = o->calls;
+    for (size_t i = skip; i < o->n_rest && setup.n_patterns < ARRAY_LEN(patterns); i++)
+        patterns[setup.n_patterns++] = o->rest[i];
+    return start ? record_start(&setup) : record_run(&setup);
 }

@@ -135,13 +135,39 @@ int recorder_open(struct recorder **out, const char *path, const struct recorder
     return (int)err->code;
 }
 
+static int put_pending(struct recorder *r, const struct pending *p, struct error *err);
+
+/* What came after the last tick is that tick's, but for answers: it has its own. */
+static int put_leftovers(struct recorder *r, struct error *err)
+{
+    if (r->ended || r->ticks == 0 || !r->first)
+        return 0;
+    if (db_exec(r->db, "BEGIN IMMEDIATE", err) != 0)
+        return (int)err->code;
+    r->ticks--;
+    for (const struct pending *p = r->first; p && err->code == ERR_NONE; p = p->next)
+        if (p->what != STMT_ANSWER)
+            (void)put_pending(r, p, err);
+    r->ticks++;
+    if (err->code == ERR_NONE && db_exec(r->db, "COMMIT", err) == 0)
+        return 0;
+    sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
+    return (int)err->code;
+}
+
 int recorder_close(struct recorder *r, const char *why, struct error *err)
 {
     int rc = 0;
+    struct error second = {.code = ERR_NONE};
     if (!r)
         return 0;
-    if (why && r->stmts[STMT_META])
-        rc = put_meta(r, "end", why, err);
+    if (why && r->stmts[STMT_META]) {
+        rc = put_leftovers(r, err);
+        if (put_meta(r, "end", why, &second) != 0 && rc == 0) {
+            *err = second;
+            rc = (int)second.code;
+        }
+    }
     for (int i = 0; i < STATEMENTS; i++)
         sqlite3_finalize(r->stmts[i]);
     if (why)

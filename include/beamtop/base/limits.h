@@ -65,6 +65,9 @@
 /* store */
 #define LIMIT_RECORDING_BYTES (UINT64_C(1) << 30) /* a recording, unless told otherwise */
 #define LIMIT_RECORDED_TERM_BYTES (64u * 1024 * 1024) /* one answer of a recording, inflated */
+#define LIMIT_RECORD_REQUEST_BYTES 1024           /* a line to a recorder that runs: a mark is the longest */
+#define LIMIT_RECORD_CLIENTS 8                    /* connections to it that wait to be taken */
+#define LIMIT_RECORD_PEERS 64                     /* recorders of one user that are listed */
 
 /* ui */
 #define LIMIT_CANVAS_COLUMNS 2000

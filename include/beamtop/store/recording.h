@@ -66,7 +66,7 @@ void recorder_window(struct recorder *r, const struct recorded_window *w);
 int recorder_tick(struct recorder *r, const struct model *m, int64_t here_us, struct error *err);
 uint64_t recorder_bytes(const struct recorder *r);
 int64_t recorder_ticks(const struct recorder *r);
-/* Notes why it ended, moves the WAL into the file. NULL is fine. */
+/* Writes what came since the last tick, and why it ended; moves the WAL into the file. NULL is fine. */
 int recorder_close(struct recorder *r, const char *why, struct error *err);
 
 /* Gives up all but the newest ticks, with what belongs to them: a ring, for a recorder in memory. */

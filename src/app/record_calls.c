@@ -1,0 +1,176 @@
+#include "record_calls.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "trace_port.h"
+
+struct record_calls {
+    struct record_calls_setup setup;
+    struct trace_route *route;
+    struct calls_session *session;
+    bool over, stopping;
+    unsigned windows;
+};
+
+static void trouble(struct record_calls *c, const struct error *err)
+{
+    c->over = true;
+    c->setup.on_trouble(c->setup.arg, err);
+}
+
+static int64_t known(uint64_t v)
+{
+    return v == CALLS_UNKNOWN || v > INT64_MAX ? -1 : (int64_t)v;
+}
+
+static void on_window(void *arg, const struct calls_window *w)
+{
+    struct record_calls *c = arg;
+    struct recorded_call *top = alloc_zero(w->n_rows + 1, sizeof *top);
+    for (size_t i = 0; i < w->n_rows; i++) {
+        const struct calls_function *f = &w->rows[i];
+        top[i] = (struct recorded_call){
+            .module = f->module, .function = f->function, .arity = (int64_t)f->arity,
+            .calls = known(f->calls), .own_us = known(f->own_us), .words = known(f->words),
+            .share = f->share};
+    }
+    const struct recorded_window window = {
+        .wall_us = w->wall_us, .ns = (int64_t)w->interval_us * 1000,
+        .functions = known(w->functions), .calls = known(w->calls), .lost = known(w->lost),
+        .calls_per_s = w->calls_per_s, .top = top, .n_top = w->n_rows};
+    recorder_window(c->setup.recorder, &window);
+    c->windows++;
+    free(top);
+}
+
+static void refuse(struct record_calls *c, const struct calls_state *state)
+{
+    struct error err = {.code = ERR_NONE};
+    error_set(&err, ERR_REFUSED, "calls are not counted: at about %.0f calls/s that would cost the "
+                                 "node %.0f %% of its schedulers; --force counts all the same",
+              state->calls_per_s, state->load * 100);
+    trouble(c, &err);
+    calls_stop(c->session);
+}
+
+static void ended(struct record_calls *c, const struct calls_state *state)
+{
+    struct error left = {.code = ERR_NONE};
+    c->over = true;
+    if (!state->clean)
+        error_set(&left, ERR_TARGET, "%s", state->left);
+    const struct error *why = left.code != ERR_NONE ? &left : &state->error;
+    if (why->code != ERR_NONE)
+        trouble(c, why);
+    if (c->stopping)
+        c->setup.on_ended(c->setup.arg);
+}
+
+static void on_change(void *arg)
+{
+    struct record_calls *c = arg;
+    const struct calls_state *state = calls_session_state(c->session);
+    switch (state->phase) {
+    case CALLS_ASKING:
+        if (!c->over)
+            refuse(c, state);
+        break;
+    case CALLS_ENDED:
+    case CALLS_FAILED:
+        ended(c, state);
+        break;
+    case CALLS_PREPARING:
+    case CALLS_COUNTING:
+    case CALLS_TIMING:
+    case CALLS_WAITING:
+    case CALLS_VERIFYING:
+        break;
+    }
+}
+
+static void begin(struct record_calls *c)
+{
+    static const struct calls_handlers handlers = {.on_change = on_change, .on_window = on_window};
+    struct calls_port port;
+    struct error err = {.code = ERR_NONE};
+    int rc = trace_route_calls_port(c->route, &port, &err);
+    if (rc == 0)
+        rc = calls_open(&c->session, &c->setup.options, &port, &handlers, c, NULL, NULL, &err);
+    if (rc != 0)
+        trouble(c, &err);
+}
+
+struct record_calls *record_calls_new(const struct record_calls_setup *setup)
+{
+    struct record_calls *c = alloc_zero(1, sizeof *c);
+    c->setup = *setup;
+    c->route = trace_route_new(setup->live, setup->model);
+    return c;
+}
+
+void record_calls_quit(struct record_calls *c)
+{
+    if (!c || !c->session)
+        return;
+    c->over = true; /* what the session tells now is for nobody */
+    calls_free(c->session);
+    trace_route_detach(c->route);
+    c->session = NULL;
+}
+
+void record_calls_free(struct record_calls *c)
+{
+    if (!c)
+        return;
+    trace_route_free(c->route);
+    free(c);
+}
+
+void record_calls_tick(struct record_calls *c)
+{
+    if (c->session)
+        calls_tick(c->session);
+    else if (!c->over && live_is_up(c->setup.live) && model_node(c->setup.model))
+        begin(c);
+}
+
+void record_calls_link_lost(struct record_calls *c)
+{
+    bool was_over = c->over, waits = c->stopping && c->session && !c->over;
+    if (c->session)
+        trace_route_link_lost(c->route);
+    record_calls_quit(c);
+    c->over = was_over;
+    if (waits)
+        c->setup.on_ended(c->setup.arg);
+}
+
+bool record_calls_stop(struct record_calls *c)
+{
+    if (!c || !c->session || c->over)
+        return false;
+    c->stopping = true;
+    calls_stop(c->session);
+    return !c->over;
+}
+
+unsigned record_calls_windows(const struct record_calls *c)
+{
+    return c->windows;
+}
+
+int record_calls_check(const struct calls_options *options, struct error *err)
+{
+    for (size_t i = 0; i < options->n_patterns; i++) {
+        struct pattern **patterns = NULL;
+        size_t n = 0, offset = 0;
+        int rc = calls_patterns_parse(&patterns, &n, options->patterns[i], options->syntax, &offset, err);
+        if (rc != 0)
+            return rc;
+        patterns_free(patterns, n);
+    }
+    return 0;
+}

@@ -1,0 +1,50 @@
+/*
+ * A recording that runs is spoken to through a socket in a private directory: asked how it goes,
+ * given a mark, told to end. A request is a line: "status", "mark TEXT", "stop"; so is its answer,
+ * an object of JSON. The connection of a stop ends with the recorder: its file is whole then.
+ */
+#ifndef BEAMTOP_APP_RECORD_CONTROL_H
+#define BEAMTOP_APP_RECORD_CONTROL_H
+
+#include <stddef.h>
+#include <uv.h>
+
+#include "beamtop/base/buf.h"
+#include "beamtop/base/error.h"
+#include "cli.h"
+
+/* ---- the recorder's side; one thread: the loop's */
+
+struct record_control;
+
+struct record_control_handlers {
+    void (*status)(void *arg, struct buf *out); /* appends an object of JSON, without a newline */
+    void (*mark)(void *arg, const char *text);
+    void (*stop)(void *arg);
+};
+
+/* Failing is no reason not to record: the error says why there is no socket. */
+int record_control_open(struct record_control **out, uv_loop_t *loop, const struct app_env *env,
+                        const struct record_control_handlers *handlers, void *arg,
+                        struct error *err);
+/* Removes the socket; the loop frees the rest. NULL is fine. */
+void record_control_close(struct record_control *c);
+
+/* ---- the other side: blocking, with deadlines */
+
+#define RECORD_SOCKET_BYTES 108 /* of sun_path */
+
+struct record_peer {
+    char path[RECORD_SOCKET_BYTES];
+    char *status; /* JSON, owned */
+};
+
+/* Those that answer, by the number of their process; sockets that nobody listens to are removed. */
+int record_peers_find(struct record_peer **out, size_t *n, const struct app_env *env,
+                      struct error *err);
+void record_peers_free(struct record_peer *peers, size_t n);
+/* Sends a line, appends all that comes until the other side closes, or a second without an answer
+   (a stop: thirty). */
+int record_peer_ask(const char *path, const char *line, struct buf *reply, struct error *err);
+
+#endif

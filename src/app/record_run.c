@@ -1,0 +1,432 @@
+/* A live run that is kept: ticks, facts, windows of counted calls, marks. */
+#include "record_run.h"
+
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "beamtop/base/clock.h"
+#include "beamtop/base/text.h"
+#include "beamtop/model/column.h"
+#include "beamtop/store/recording.h"
+#include "encode.h"
+#include "live.h"
+#include "record_calls.h"
+#include "record_control.h"
+#include "target.h"
+
+#define PROGRESS_MS 500u
+#define TURN_MS 100u /* of the session that counts calls */
+#define FACTS_MS 60000u
+#define FACTS_DEADLINE_MS 10000u
+/* Windows of calls follow each other after this time, unless --every says otherwise. */
+#define CALLS_EVERY_S 10.0
+/* The end waits so long for the proof that nothing of ours is left armed. */
+#define PROOF_MS 3000u
+/* Processes asked for at a tick: the busiest, which are nearly all of the work. */
+#define RECORD_ROWS 60
+
+struct recording_run {
+    const struct record_setup *setup;
+    const struct cli_options *options;
+    uv_loop_t loop;
+    struct target target;
+    struct model *model;
+    struct live *live;
+    struct recorder *recorder;
+    struct record_calls *calls;
+    struct record_control *control;
+    uv_signal_t signals[3];
+    uv_timer_t progress, until, turn, facts;
+    bool was_up, is_down, ending, over, shown_progress, told_ready;
+    const char *why; /* the recording's end */
+    int64_t marks;
+    double wall_less_here_us; /* the node's clock against ours */
+    int exit_code;
+    uint64_t started_ms;
+    struct error err;
+};
+
+/* Who started a detached recording waits for one line. */
+static void tell_ready(struct recording_run *t, const char *text)
+{
+    if (t->told_ready || t->setup->ready_fd < 0)
+        return;
+    t->told_ready = true;
+    ssize_t n = write(t->setup->ready_fd, text, strlen(text));
+    (void)n; /* it may have gone */
+    close(t->setup->ready_fd);
+}
+
+static void leave(struct recording_run *t)
+{
+    t->over = true;
+    uv_stop(&t->loop);
+}
+
+static void on_proof_late(uv_timer_t *timer)
+{
+    leave(timer->data);
+}
+
+/* The first reason counts. Calls that are counted end first, and are proven to have. */
+static void finish(struct recording_run *t, const char *why, int exit_code,
+                   const struct error *err)
+{
+    if (t->ending)
+        return;
+    t->ending = true;
+    t->why = why;
+    t->exit_code = exit_code;
+    if (err)
+        t->err = *err;
+    if (record_calls_stop(t->calls))
+        uv_timer_start(&t->until, on_proof_late, PROOF_MS, 0);
+    else
+        leave(t);
+}
+
+/* ---- what the source tells */
+
+static void on_answer(void *arg, enum question question, const uint8_t *term, size_t len,
+                      const struct want_scan *asked)
+{
+    struct recording_run *t = arg;
+    recorder_answer(t->recorder, question_name(question), term, len, asked);
+}
+
+static void on_tick(void *arg)
+{
+    struct recording_run *t = arg;
+    struct error err = {.code = ERR_NONE};
+    if (t->ending)
+        return;
+    const struct system_sample *sample = model_system(t->model);
+    t->was_up = true;
+    t->is_down = false;
+    if (sample && sample->wall_us > 0)
+        t->wall_less_here_us = (double)(sample->wall_us - clock_wall_us());
+    if (recorder_tick(t->recorder, t->model, clock_wall_us(), &err) == 0) {
+        tell_ready(t, "ok");
+        return;
+    }
+    finish(t, err.code == ERR_LIMIT ? "full" : "error", EXIT_FAILED, &err);
+}
+
+static void clear_progress(struct recording_run *t)
+{
+    if (t->shown_progress)
+        fputs("\r\033[K", stderr);
+    t->shown_progress = false;
+}
+
+static void on_trouble(void *arg, enum question question, const struct error *err)
+{
+    struct recording_run *t = arg;
+    (void)question;
+    clear_progress(t);
+    fprintf(stderr, "beamtop: %s\n", err->text);
+}
+
+static void on_notice(void *arg, const char *text)
+{
+    clear_progress(arg);
+    fprintf(stderr, "beamtop: %s\n", text);
+}
+
+static void on_facts(void *arg, const struct answer *answer)
+{
+    struct recording_run *t = arg;
+    struct error err = answer->err;
+    if (answer->value) {
+        live_note_cost(t->live, answer->target_us);
+        (void)recorder_facts(t->recorder, answer->value, answer->len, &err);
+    }
+    if (err.code != ERR_NONE)
+        on_trouble(t, answer->question, &err);
+}
+
+static void on_facts_due(uv_timer_t *timer)
+{
+    struct recording_run *t = timer->data;
+    struct error err = {.code = ERR_NONE};
+    struct builder *arg = encode_nothing();
+    if (live_ask(t->live, QUESTION_FACTS, arg, FACTS_DEADLINE_MS, on_facts, t, &err) != 0 &&
+        err.code != ERR_LOST)
+        on_trouble(t, QUESTION_FACTS, &err);
+    builder_free(arg);
+}
+
+/* A node that goes away for a while is a gap; the recording goes on when it is back. */
+static void on_link(void *arg, bool up)
+{
+    struct recording_run *t = arg;
+    if (up) {
+        uv_timer_start(&t->facts, on_facts_due, 0, FACTS_MS);
+        return;
+    }
+    uv_timer_stop(&t->facts);
+    if (t->calls)
+        record_calls_link_lost(t->calls);
+    if (!t->was_up || t->is_down)
+        return;
+    t->is_down = true;
+    recorder_gap(t->recorder, clock_wall_us(), "link lost");
+}
+
+static void on_calls_trouble(void *arg, const struct error *err)
+{
+    on_trouble(arg, QUESTION_CALLS, err);
+}
+
+static void on_calls_ended(void *arg)
+{
+    leave(arg);
+}
+
+static void on_end(void *arg, enum conn_failure why, const struct error *err)
+{
+    struct recording_run *t = arg;
+    (void)why;
+    finish(t, "link", t->was_up ? EXIT_LOST : EXIT_CONNECT, err);
+}
+
+/* ---- timers and signals */
+
+static void on_progress(uv_timer_t *timer)
+{
+    struct recording_run *t = timer->data;
+    char bytes[32], since[32];
+    const char *link = NULL;
+    if (model_link(t->model, &link) != LINK_LIVE && *link)
+        fprintf(stderr, "\r\033[K%s", link);
+    else
+        fprintf(stderr, "\r\033[Krecording %s: %lld ticks, %s, %s; Ctrl-C ends it", t->setup->file,
+                (long long)recorder_ticks(t->recorder),
+                text_bytes(bytes, sizeof bytes, (double)recorder_bytes(t->recorder)),
+                text_duration(since, sizeof since, (double)(uv_now(&t->loop) - t->started_ms) / 1000));
+    t->shown_progress = true;
+}
+
+static void on_until(uv_timer_t *timer)
+{
+    finish(timer->data, "time", EXIT_DONE, NULL);
+}
+
+static void on_turn(uv_timer_t *timer)
+{
+    struct recording_run *t = timer->data;
+    if (t->calls)
+        record_calls_tick(t->calls);
+}
+
+/* Once more, and the proof is not waited for. */
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct recording_run *t = handle->data;
+    if (t->ending)
+        leave(t);
+    else
+        finish(t, "stopped", number == SIGINT ? EXIT_DONE : 128 + number, NULL);
+}
+
+/* ---- what others ask for through the socket */
+
+static void put_status(void *arg, struct buf *out)
+{
+    struct recording_run *t = arg;
+    const char *link = NULL;
+    bool live = model_link(t->model, &link) == LINK_LIVE;
+    json_t *o = json_pack("{s:i,s:s,s:s,s:s,s:I,s:I,s:I,s:i,s:s,s:b}", "pid", (int)getpid(), "node",
+                          t->setup->node, "file", t->setup->file, "label",
+                          t->options->label ? t->options->label : "", "ticks",
+                          (json_int_t)recorder_ticks(t->recorder), "bytes",
+                          (json_int_t)recorder_bytes(t->recorder), "marks", (json_int_t)t->marks,
+                          "windows", t->calls ? (int)record_calls_windows(t->calls) : 0, "link",
+                          live || !*link ? "" : link, "detached", t->setup->detached);
+    double running_s = (double)(uv_now(&t->loop) - t->started_ms) / 1000;
+    json_object_set_new(o, "running_s", json_real(running_s));
+    char *text = json_dumps(o, JSON_COMPACT);
+    buf_puts(out, text ? text : "{}");
+    free(text);
+    json_decref(o);
+}
+
+static void on_mark(void *arg, const char *text)
+{
+    struct recording_run *t = arg;
+    struct buf safe;
+    int64_t here_us = clock_wall_us();
+    buf_init(&safe, 0);
+    text_put_safe(&safe, text, strlen(text), false);
+    t->marks++;
+    recorder_mark(t->recorder, here_us,
+                  t->was_up ? here_us + (int64_t)t->wall_less_here_us : -1, buf_cstr(&safe));
+    buf_clear(&safe);
+}
+
+static void on_stop(void *arg)
+{
+    finish(arg, "stopped", EXIT_DONE, NULL);
+}
+
+static void start_control(struct recording_run *t)
+{
+    static const struct record_control_handlers handlers = {
+        .status = put_status, .mark = on_mark, .stop = on_stop};
+    struct error err = {.code = ERR_NONE};
+    if (record_control_open(&t->control, &t->loop, t->setup->env, &handlers, t, &err) != 0)
+        fprintf(stderr, "beamtop: %s\n", err.text);
+}
+
+/* ---- run */
+
+static void start_handles(struct recording_run *t)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    uv_loop_init(&t->loop);
+    uv_timer_init(&t->loop, &t->progress);
+    uv_timer_init(&t->loop, &t->until);
+    uv_timer_init(&t->loop, &t->turn);
+    uv_timer_init(&t->loop, &t->facts);
+    t->progress.data = t->until.data = t->turn.data = t->facts.data = t;
+    t->started_ms = uv_now(&t->loop);
+    if (t->setup->env->err_tty && !t->setup->detached)
+        uv_timer_start(&t->progress, on_progress, PROGRESS_MS, PROGRESS_MS);
+    if (t->options->for_given)
+        uv_timer_start(&t->until, on_until, (uint64_t)(t->options->for_s * 1000), 0);
+    for (size_t i = 0; i < ARRAY_LEN(t->signals); i++) {
+        uv_signal_init(&t->loop, &t->signals[i]);
+        t->signals[i].data = t;
+        if (numbers[i] != SIGHUP || !t->setup->detached)
+            uv_signal_start(&t->signals[i], on_signal, numbers[i]);
+    }
+}
+
+/* ---- run */
+
+/* The busiest processes with what tells whose they are, and all applications. */
+static struct want want_of_recording(void)
+{
+    const struct proc_column *columns[COLUMNS_MAX];
+    int n = 0;
+    struct error ignored = {.code = ERR_NONE};
+    (void)proc_columns_parse("pid,name,label,initial_call,application,reductions_per_s,"
+                             "memory_bytes,message_queue_len,current_function",
+                             columns, &n, &ignored);
+    const struct proc_column *sort = proc_column_find("reductions_per_s");
+    struct want want = {.needs = NEED_SYSTEM | NEED_SCAN | NEED_APPS};
+    want.scan = (struct want_scan){.sort_key = sort->key, .by_delta = true, .rows = RECORD_ROWS,
+                                   .items = proc_columns_items(columns, n, sort)};
+    return want;
+}
+
+static struct calls_options calls_options_of(const struct record_setup *setup)
+{
+    const struct cli_options *o = setup->options;
+    double every_s = o->every_s > 0 ? o->every_s : CALLS_EVERY_S;
+    return (struct calls_options){
+        .patterns = setup->patterns, .n_patterns = setup->n_patterns, .syntax = o->syntax,
+        .for_ms = (unsigned)(o->window_s * 1000 + 0.5), .every_ms = (unsigned)(every_s * 1000 + 0.5),
+        .top = (unsigned)o->top, .time = o->time, .memory = o->memory, .force = o->force};
+}
+
+static void start_calls(struct recording_run *t)
+{
+    const struct record_calls_setup setup = {
+        .live = t->live, .model = t->model, .recorder = t->recorder,
+        .options = calls_options_of(t->setup), .on_trouble = on_calls_trouble,
+        .on_ended = on_calls_ended, .arg = t};
+    t->calls = record_calls_new(&setup);
+    uv_timer_start(&t->turn, on_turn, TURN_MS, TURN_MS);
+}
+
+static int open_recorder(struct recording_run *t, double interval_s, struct error *err)
+{
+    const struct cli_options *o = t->options;
+    const struct calls_options calls = calls_options_of(t->setup);
+    const struct recorder_options options = {
+        .node = t->target.name, .label = o->label, .interval_s = interval_s,
+        .max_bytes = (uint64_t)o->max_size, .thin = o->thin, .redact = o->redact};
+    int rc = t->setup->calls ? record_calls_check(&calls, err) : 0;
+    return rc != 0 ? rc : recorder_open(&t->recorder, t->setup->file, &options, err);
+}
+
+static int start(struct recording_run *t, struct error *err)
+{
+    static const struct live_handlers handlers = {
+        .on_tick = on_tick, .on_trouble = on_trouble, .on_notice = on_notice, .on_link = on_link,
+        .on_answer = on_answer, .on_end = on_end};
+    const struct cli_options *o = t->options;
+    const struct want want = want_of_recording();
+    double interval_s = o->interval_given ? o->interval_s : 5;
+    int rc = target_init(&t->target, t->setup->node, o, t->setup->env, NULL, err);
+    if (rc == 0)
+        rc = open_recorder(t, interval_s, err);
+    if (rc != 0)
+        return rc;
+    const struct live_options live = {.conn = t->target.conn, .interval_s = interval_s,
+                                      .budget = o->budget, .reconnect = true, .together = true};
+    rc = live_open(&t->live, &t->loop, &live, t->model, &handlers, t, err);
+    if (rc != 0)
+        return rc;
+    live_set_want(t->live, &want);
+    if (t->setup->calls)
+        start_calls(t);
+    start_control(t);
+    return 0;
+}
+
+static void close_handles(struct recording_run *t)
+{
+    uv_handle_t *handles[] = {(uv_handle_t *)&t->progress, (uv_handle_t *)&t->until,
+                              (uv_handle_t *)&t->turn, (uv_handle_t *)&t->facts};
+    record_calls_quit(t->calls);
+    live_close(t->live, NULL, NULL);
+    record_calls_free(t->calls);
+    record_control_close(t->control);
+    for (size_t i = 0; i < ARRAY_LEN(handles); i++)
+        uv_close(handles[i], NULL);
+    for (size_t i = 0; i < ARRAY_LEN(t->signals); i++)
+        uv_close((uv_handle_t *)&t->signals[i], NULL);
+    uv_run(&t->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&t->loop);
+}
+
+static void stop(struct recording_run *t)
+{
+    struct error err = {.code = ERR_NONE};
+    int64_t ticks = t->recorder ? recorder_ticks(t->recorder) : 0;
+    bool made = t->recorder != NULL;
+    clear_progress(t);
+    close_handles(t);
+    if (recorder_close(t->recorder, t->why, &err) != 0 && t->err.code == ERR_NONE)
+        t->err = err;
+    /* Of a node that was never reached nothing is kept. */
+    if (made && ticks == 0)
+        unlink(t->setup->file);
+    target_clear(&t->target);
+    model_free(t->model);
+    if (t->err.code != ERR_NONE)
+        fprintf(stderr, "beamtop: %s\n", t->err.text);
+    tell_ready(t, t->err.code != ERR_NONE ? t->err.text : "it ended before the node had answered");
+    if (ticks > 0)
+        fprintf(stderr, "beamtop: %s has %lld ticks; `beamtop report %s` tells what they say\n",
+                t->setup->file, (long long)ticks, t->setup->file);
+}
+
+int record_run(const struct record_setup *setup)
+{
+    struct recording_run t = {.setup = setup, .options = setup->options, .why = "error"};
+    t.model = model_new();
+    start_handles(&t);
+    if (start(&t, &t.err) != 0)
+        t.exit_code = t.err.code == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
+    else
+        uv_run(&t.loop, UV_RUN_DEFAULT);
+    stop(&t);
+    return t.exit_code;
+}
