@@ -67,6 +67,7 @@ int main(int argc, char **argv)
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* numbers are printed and read the same everywhere */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of its write */
     unsetenv("EI_TRACELEVEL"); /* libei would print to the screen */
     read_env(&env);
     int code = EXIT_USAGE;

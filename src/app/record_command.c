@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,7 @@ static bool detach(const char *log_path)
 {
     int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
     int log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    signal(SIGHUP, SIG_IGN);
     bool ok = in >= 0 && log >= 0 && setsid() >= 0 && dup2(in, 0) == 0 && dup2(log, 1) == 1 &&
               dup2(log, 2) == 2;
     if (in > 2)

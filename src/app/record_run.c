@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "beamtop/base/clock.h"
+#include "beamtop/base/limits.h"
 #include "beamtop/base/text.h"
 #include "beamtop/model/column.h"
 #include "beamtop/store/recording.h"
@@ -98,6 +99,25 @@ static void on_answer(void *arg, enum question question, const uint8_t *term, si
     recorder_answer(t->recorder, question_name(question), term, len, asked);
 }
 
+/* The cap, a full disk, a limit of the system: all end it with a file that is whole. */
+static void finish_full(struct recording_run *t, const struct error *cause)
+{
+    struct error err = {.code = ERR_NONE};
+    char most[32];
+    uint64_t cap = t->options->max_size > 0 ? (uint64_t)t->options->max_size : LIMIT_RECORDING_BYTES;
+    bool full = cause->code == ERR_LIMIT;
+    if (full && recorder_bytes(t->recorder) + cap / 64 >= cap)
+        error_set(&err, ERR_LIMIT, "%s has reached its largest size, %s (--max-size, --thin)",
+                  t->setup->file, text_bytes(most, sizeof most, (double)cap));
+    else if (full)
+        error_set(&err, ERR_LIMIT, "%s: the disk is full", t->setup->file);
+    else
+        error_set(&err, cause->code, "%s: %s", t->setup->file, cause->text);
+    error_context(&err, "ended after %lld ticks, the file is whole",
+                  (long long)recorder_ticks(t->recorder));
+    finish(t, full ? "full" : "error", EXIT_FAILED, &err);
+}
+
 static void on_tick(void *arg)
 {
     struct recording_run *t = arg;
@@ -113,7 +133,7 @@ static void on_tick(void *arg)
         tell_ready(t, "ok");
         return;
     }
-    finish(t, err.code == ERR_LIMIT ? "full" : "error", EXIT_FAILED, &err);
+    finish_full(t, &err);
 }
 
 static void clear_progress(struct recording_run *t)

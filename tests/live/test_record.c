@@ -1,0 +1,327 @@
+/*
+ * Recorders of a real node: killed at random moments, detached from the terminal that started
+ * them, over a node that goes and comes back, onto a disk that is full. Every file is whole.
+ * BEAMTOP_RECORD_KILLS: how many are killed (50).
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "beamtop/base/clock.h"
+#include "beamtop/store/recording.h"
+#include "node.h"
+#include "run.h"
+
+#define COOKIE "record-cookie"
+#define AT_ONCE 4 /* recorders beside each other */
+
+struct target {
+    struct node node;
+    pid_t epmd;
+    uint16_t epmd_port;
+    char dir[64], state[96];
+    const char *env[2];
+};
+
+static void start_node(struct target *t)
+{
+    const struct node_options options = {.name = "recorded@127.0.0.1", .long_name = true,
+                                         .cookie = COOKIE, .epmd_port = t->epmd_port};
+    assert_int_equal(node_start(&t->node, &options), 0);
+}
+
+static int begin(void **state)
+{
+    struct target *t = calloc(1, sizeof *t);
+    *state = t;
+    if (!node_available(NULL)) {
+        print_message("there is no erl: skipped\n");
+        exit(77);
+    }
+    snprintf(t->dir, sizeof t->dir, "/tmp/beamtop-record-XXXXXX");
+    assert_non_null(mkdtemp(t->dir));
+    snprintf(t->state, sizeof t->state, "XDG_STATE_HOME=%s", t->dir);
+    t->env[0] = t->state;
+    t->epmd = node_epmd_start(&t->epmd_port);
+    assert_true(t->epmd > 0);
+    start_node(t);
+    return 0;
+}
+
+static int end(void **state)
+{
+    struct target *t = *state;
+    char command[128];
+    node_stop(&t->node);
+    node_kill(t->epmd);
+    snprintf(command, sizeof command, "rm -rf '%s'", t->dir);
+    int rc = system(command);
+    free(t);
+    return rc;
+}
+
+static void sleep_ms(unsigned ms)
+{
+    const struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    nanosleep(&t, NULL);
+}
+
+/* ---- files */
+
+/* One number of a file that may be written meanwhile; -1: none. */
+static int64_t number_in(const char *path, const char *sql)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *s = NULL;
+    int64_t v = -1;
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK) {
+        sqlite3_busy_timeout(db, 2000);
+        if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+            v = sqlite3_column_int64(s, 0);
+        sqlite3_finalize(s);
+    }
+    sqlite3_close(db);
+    return v;
+}
+
+static void expect_number(const char *path, const char *sql, int64_t expected)
+{
+    int64_t is = number_in(path, sql);
+    if (is != expected)
+        fail_msg("%s: %s is %lld, not %lld", path, sql, (long long)is, (long long)expected);
+}
+
+/* Whole: every tick has all that belongs to it, and none is missing. */
+static void expect_whole(const char *path, int64_t at_least)
+{
+    struct error err = {.code = ERR_NONE};
+    struct recording *r = NULL;
+    expect_number(path, "SELECT integrity_check = 'ok' FROM pragma_integrity_check", 1);
+    if (at_least > 0 && recording_open(&r, path, &err) != 0)
+        fail_msg("%s: %s", path, err.text);
+    int64_t ticks = number_in(path, "SELECT count(*) FROM tick");
+    if (ticks < at_least)
+        fail_msg("%s: %lld ticks were seen, %lld are left", path, (long long)at_least, (long long)ticks);
+    expect_number(path, "SELECT coalesce(max(id), 0) FROM tick", ticks);
+    expect_number(path, "SELECT count(*) FROM system", ticks);
+    expect_number(path, "SELECT count(*) FROM answer WHERE question = 'system'", ticks);
+    expect_number(path, "SELECT count(*) FROM answer WHERE question = 'scan'", ticks);
+    expect_number(path, "SELECT count(*) FROM process WHERE tick NOT IN (SELECT id FROM tick)", 0);
+    recording_close(r);
+}
+
+/* ---- killed at random moments */
+
+static void kill_some(struct target *t, int first, int n, unsigned *seed)
+{
+    struct run r[AT_ONCE];
+    char path[AT_ONCE][128];
+    int64_t seen[AT_ONCE];
+    for (int i = 0; i < n; i++) {
+        snprintf(path[i], sizeof path[i], "%s/killed-%d.btr", t->dir, first + i);
+        run_start(&r[i], t->env, "record %s --cookie " COOKIE " --epmd-port %u -o %s -i 0.25 -b 100 "
+                                 "--calls lists --window 20ms --every 0.25", t->node.name, t->epmd_port, path[i]);
+    }
+    for (int i = 0; i < n; i++)
+        for (int tries = 0; tries < 400 && number_in(path[i], "SELECT max(id) FROM tick") < 1; tries++)
+            sleep_ms(25);
+    for (int i = 0; i < n; i++) {
+        sleep_ms((unsigned)rand_r(seed) % 250);
+        seen[i] = number_in(path[i], "SELECT count(*) FROM tick");
+        kill(r[i].pid, SIGKILL);
+    }
+    for (int i = 0; i < n; i++) {
+        run_wait(&r[i], 5000);
+        assert_int_equal(r[i].exit_code, -SIGKILL);
+        run_clear(&r[i]);
+        assert_true(seen[i] >= 1);
+        expect_whole(path[i], seen[i]);
+    }
+}
+
+static void test_killed(void **state)
+{
+    struct target *t = *state;
+    const char *given = getenv("BEAMTOP_RECORD_KILLS");
+    int kills = given ? atoi(given) : 50;
+    unsigned seed = (unsigned)getpid();
+    print_message("seed %u\n", seed);
+    for (int done = 0; done < kills; done += AT_ONCE)
+        kill_some(t, done, kills - done < AT_ONCE ? kills - done : AT_ONCE, &seed);
+    sleep_ms(1500);
+    struct run r;
+    run_program(&r, t->env, "armed %s --cookie " COOKIE " --epmd-port %u", t->node.name, t->epmd_port);
+    run_expect(&r, 0);
+    assert_non_null(strstr(r.out, "Nothing is armed on this node."));
+    run_clear(&r);
+    /* Sockets that the killed ones left behind go when one looks. */
+    run_program(&r, t->env, "record status");
+    run_expect(&r, 0);
+    assert_non_null(strstr(r.out, "nothing is being recorded"));
+    run_clear(&r);
+}
+
+/* ---- detached */
+
+/* In a terminal of its own, which goes as soon as the command has returned. */
+static void start_in_terminal(const struct target *t, const char *path)
+{
+    char command[1600];
+    snprintf(command, sizeof command,
+             "%s script -qec \"'%s' record start %s --cookie " COOKIE " --epmd-port %u -o %s -i 0.25 -b 100\" "
+             "%s/typescript </dev/null >%s/said 2>&1", t->state, getenv("BEAMTOP"), t->node.name, t->epmd_port, path,
+             t->dir, t->dir);
+    assert_int_equal(system(command), 0);
+}
+
+static json_t *status_of(struct target *t)
+{
+    struct run r;
+    run_program(&r, t->env, "record status --format json");
+    run_expect(&r, 0);
+    assert_int_equal(run_lines(&r), 1);
+    json_t *status = run_json(&r, 0);
+    run_clear(&r);
+    return status;
+}
+
+static void test_detached(void **state)
+{
+    struct target *t = *state;
+    struct run r;
+    char path[128], stat_path[64], log_path[160];
+    int session = 0, terminal = -1;
+    snprintf(path, sizeof path, "%s/detached.btr", t->dir);
+    if (system("command -v script >/dev/null") != 0)
+        skip();
+    start_in_terminal(t, path);
+    json_t *status = status_of(t);
+    assert_string_equal(text_at(status, "file"), path);
+    assert_true(json_is_true(at(status, "detached")));
+    int pid = (int)number_at(status, "pid");
+    double ticks = number_at(status, "ticks");
+    assert_true(ticks >= 1);
+    json_decref(status);
+    snprintf(stat_path, sizeof stat_path, "/proc/%d/stat", pid);
+    FILE *f = fopen(stat_path, "r");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%*d %*s %*c %*d %*d %d %d", &session, &terminal), 2);
+    fclose(f);
+    assert_int_equal(terminal, 0);
+    assert_int_not_equal(session, getsid(0));
+
+    kill(pid, SIGHUP); /* as the end of a terminal would */
+    run_program(&r, t->env, "record mark 'deploy of 1.2'");
+    run_expect(&r, 0);
+    run_clear(&r);
+    sleep_ms(1500);
+    status = status_of(t);
+    assert_true(number_at(status, "ticks") > ticks);
+    assert_true(number_at(status, "marks") == 1);
+    json_decref(status);
+    run_program(&r, t->env, "record stop -o %s", path);
+    run_expect(&r, 0);
+    run_clear(&r);
+    /* The answer comes when the file is whole. */
+    expect_whole(path, 1);
+    expect_number(path, "SELECT count(*) FROM meta WHERE key = 'end' AND value = 'stopped'", 1);
+    expect_number(path, "SELECT count(*) FROM mark WHERE text = 'deploy of 1.2' AND wall_us > 0", 1);
+    snprintf(log_path, sizeof log_path, "%s-wal", path);
+    assert_int_not_equal(access(log_path, F_OK), 0);
+    run_program(&r, t->env, "record stop");
+    run_expect_error(&r, 1, "nothing is being recorded");
+    run_clear(&r);
+}
+
+static void test_start_that_fails(void **state)
+{
+    struct target *t = *state;
+    struct run r;
+    char path[128];
+    snprintf(path, sizeof path, "%s/never.btr", t->dir);
+    run_program(&r, t->env, "record start %s --cookie wrong --epmd-port %u -o %s", t->node.name,
+                t->epmd_port, path);
+    run_expect_error(&r, 3, "cookie");
+    run_clear(&r);
+    assert_int_not_equal(access(path, F_OK), 0);
+    run_program(&r, t->env, "record %s --cookie " COOKIE " --epmd-port %u -o %s --calls lists:", t->node.name,
+                t->epmd_port, path);
+    assert_int_equal(r.exit_code, 2);
+    run_clear(&r);
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
+/* ---- the node goes, the disk is full */
+
+static void wait_for(const char *path, const char *sql, int64_t at_least, unsigned limit_ms)
+{
+    uint64_t until = clock_mono_ns() + (uint64_t)limit_ms * 1000000;
+    while (number_in(path, sql) < at_least) {
+        if (clock_mono_ns() > until)
+            fail_msg("%s: %s does not become %lld", path, sql, (long long)at_least);
+        sleep_ms(50);
+    }
+}
+
+static void test_gap(void **state)
+{
+    struct target *t = *state;
+    struct run r;
+    char path[128];
+    snprintf(path, sizeof path, "%s/gap.btr", t->dir);
+    run_start(&r, t->env, "record %s --cookie " COOKIE " --epmd-port %u -o %s -i 0.25 -b 100", t->node.name,
+              t->epmd_port, path);
+    wait_for(path, "SELECT count(*) FROM tick", 3, 15000);
+    node_stop(&t->node);
+    sleep_ms(500);
+    start_node(t);
+    int64_t before = number_in(path, "SELECT count(*) FROM tick");
+    wait_for(path, "SELECT count(*) FROM tick", before + 3, 30000);
+    kill(r.pid, SIGINT);
+    run_wait(&r, 10000);
+    assert_int_equal(r.exit_code, 0);
+    run_clear(&r);
+    expect_whole(path, before + 3);
+    expect_number(path, "SELECT count(*) FROM gap WHERE why = 'link lost'", 1);
+    expect_number(path, "SELECT count(*) FROM tick, gap WHERE tick.id = from_tick + 1 AND interval_us IS NULL", 1);
+    expect_number(path, "SELECT count(*) > 1 FROM fact WHERE key = 'limits'", 1);
+}
+
+static void test_disk_full(void **state)
+{
+    struct target *t = *state;
+    char path[128], command[1600];
+    snprintf(path, sizeof path, "%s/full.btr", t->dir);
+    /* The files of this process may have so many bytes: the write fails as on a full disk. */
+    snprintf(command, sizeof command,
+             "%s prlimit --fsize=200000 '%s' record %s --cookie " COOKIE " --epmd-port %u -o %s -i 0.25 -b 100 "
+             "--for 60s >%s/said 2>&1", t->state, getenv("BEAMTOP"), t->node.name, t->epmd_port, path, t->dir);
+    int rc = system(command);
+    assert_true(WIFEXITED(rc));
+    assert_int_equal(WEXITSTATUS(rc), 1);
+    expect_whole(path, 2);
+    snprintf(command, sizeof command, "grep -q 'the file is whole' %s/said", t->dir);
+    assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_start_that_fails), cmocka_unit_test(test_detached),
+        cmocka_unit_test(test_gap),              cmocka_unit_test(test_disk_full),
+        cmocka_unit_test(test_killed),
+    };
+    return cmocka_run_group_tests_name("record", tests, begin, end);
+}
