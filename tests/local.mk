@@ -113,6 +113,9 @@ tests_unit_store_test_rules_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
 UNIT_STORE += tests/unit/store/test_recording
 tests_unit_store_test_recording_SOURCES = tests/unit/model/answers.h tests/unit/store/test_recording.c
 tests_unit_store_test_recording_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
+UNIT_STORE += tests/unit/store/test_recording_long
+tests_unit_store_test_recording_long_SOURCES = tests/unit/model/answers.h tests/unit/store/test_recording_long.c
+tests_unit_store_test_recording_long_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
 EXTRA_DIST += docs/json.md
 # ---- ui
 UNIT_UI = tests/unit/ui/test_canvas

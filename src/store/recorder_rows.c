@@ -71,7 +71,9 @@ static int put_owner(struct recorder *r, enum owner_by by, const struct owner *o
     const char *kind = proc_kind_name(o->kind);
     sqlite3_bind_int64(s, 1, r->ticks + 1);
     sqlite3_bind_text(s, 2, owner_by_key(by), -1, SQLITE_STATIC);
-    if (recorder_bind_text(r, s, 3, o->name, err) != 0)
+    if (o->name.len == 0)
+        sqlite3_bind_int64(s, 3, 0);
+    else if (recorder_bind_text(r, s, 3, o->name, err) != 0)
         return (int)err->code;
     db_bind_int(s, 4, o->processes);
     db_bind_real(s, 5, o->reductions_per_s);

@@ -3,6 +3,7 @@
 #include "beamtop/base/buf.h"
 #include "internal.h"
 
+/* Rows of kilobytes in a table WITHOUT ROWID would fill a page of overflow each: `answer` has one. */
 static const char tables[] =
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
     "CREATE TABLE text(id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);"
@@ -14,10 +15,9 @@ static const char tables[] =
     " application INTEGER, initial_call INTEGER, label INTEGER, current_function INTEGER,"
     " reductions_per_s REAL, share REAL, memory_bytes INTEGER, message_queue_len INTEGER,"
     " message_queue_per_s REAL, kind TEXT, PRIMARY KEY(tick, pid)) WITHOUT ROWID;"
-    "CREATE TABLE owner(tick INTEGER NOT NULL, by TEXT NOT NULL, owner INTEGER,"
+    "CREATE TABLE owner(tick INTEGER NOT NULL, by TEXT NOT NULL, owner INTEGER NOT NULL,"
     " processes INTEGER, reductions_per_s REAL, share REAL, memory_bytes REAL,"
-    " message_queue_len REAL, kind TEXT);"
-    "CREATE INDEX owner_by ON owner(by, tick);"
+    " message_queue_len REAL, kind TEXT, PRIMARY KEY(tick, by, owner)) WITHOUT ROWID;"
     "CREATE TABLE call_window(id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, wall_us INTEGER,"
     " ns INTEGER NOT NULL, functions INTEGER, calls INTEGER, calls_per_s REAL, lost INTEGER);"
     "CREATE TABLE call(window INTEGER NOT NULL, module INTEGER NOT NULL,"
@@ -30,7 +30,7 @@ static const char tables[] =
     "CREATE TABLE mark(id INTEGER PRIMARY KEY, here_us INTEGER NOT NULL, wall_us INTEGER,"
     " text TEXT NOT NULL);"
     "CREATE TABLE answer(tick INTEGER NOT NULL, question TEXT NOT NULL, asked TEXT,"
-    " bytes INTEGER NOT NULL, term BLOB NOT NULL, PRIMARY KEY(tick, question)) WITHOUT ROWID;";
+    " bytes INTEGER NOT NULL, term BLOB NOT NULL, PRIMARY KEY(tick, question));";
 
 const char *const schema_tick_tables[] = {"system", "process", "owner", "answer", NULL};
 

@@ -105,7 +105,7 @@ static int64_t owner_ticks(struct recording *r, const char *by, int64_t from, in
     sqlite3_stmt *s = NULL;
     int64_t n = 0;
     if (db_prepare(r->db, &s, "SELECT count(DISTINCT tick) FROM owner WHERE by = ? AND tick BETWEEN"
-                              " ? AND ? AND owner IS NULL", &ignored) != 0)
+                              " ? AND ? AND owner = 0", &ignored) != 0)
         return 0;
     sqlite3_bind_text(s, 1, by, -1, SQLITE_STATIC);
     sqlite3_bind_int64(s, 2, from);
@@ -121,8 +121,8 @@ static const char owners_sql[] =
     "SELECT text.text, max(kind), sum(share), sum(share * share), sum(reductions_per_s),"
     " sum(memory_bytes), sum(message_queue_len), sum(processes)"
     " FROM owner LEFT JOIN text ON text.id = owner.owner WHERE by = ?1 AND tick BETWEEN ?2 AND ?3"
-    " AND tick IN (SELECT tick FROM owner WHERE by = ?1 AND owner IS NULL)"
-    " GROUP BY owner.owner ORDER BY owner.owner IS NULL, 3 DESC, 1 LIMIT 1000";
+    " AND tick IN (SELECT tick FROM owner WHERE by = ?1 AND owner = 0 AND tick BETWEEN ?2 AND ?3)"
+    " GROUP BY owner.owner ORDER BY owner.owner = 0, 3 DESC, 1 LIMIT 1000";
 
 size_t recording_owners(struct recording *r, const char *by, int64_t from, int64_t to,
                         const struct span_owner **out)
