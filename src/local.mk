@@ -298,6 +298,7 @@ src_beamtop_SOURCES = \
 	src/app/record_command.c \
 	src/app/record_control.c src/app/record_control.h \
 	src/app/record_run.c src/app/record_run.h \
+	src/app/replay.c src/app/replay.h \
 	src/app/report_command.c \
 	src/app/settings.c src/app/settings.h \
 	src/app/target.c src/app/target.h \

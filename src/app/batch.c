@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "beamtop/base/text.h"
+#include "replay.h"
 #include "target.h"
 
 #define PROGRESS_MS 500u
@@ -201,10 +202,72 @@ static void stop(struct batch *b)
     uv_loop_close(&b->loop);
 }
 
+/* ---- a recording in the place of a node */
+
+static int print_recorded(const struct batch_job *job, const struct model *m, bool *seen_enough,
+                          struct error *err)
+{
+    int rc = job->on_tick(job->arg, m, err);
+    *seen_enough = rc == ERR_CANCELLED;
+    return *seen_enough ? 0 : rc;
+}
+
+/* Without -n and --at the last tick, which is the node as it was at the end; with -n the first. */
+static int first_tick(const struct batch_job *job, struct replay *r, int64_t *tick,
+                      struct error *err)
+{
+    const struct cli_options *o = job->options;
+    *tick = o->ticks_given ? 1 : replay_info(r)->ticks;
+    int rc = o->at ? replay_find(r, o->at, tick, err) : 0;
+    /* Rates need the tick before. */
+    if (rc == 0 && job->rates && *tick == 1 && replay_info(r)->ticks > 1)
+        *tick = recording_tick_after(replay_recording(r), 1);
+    return rc;
+}
+
+static int show_recorded(const struct batch_job *job, struct replay *r, struct model *m,
+                         struct error *err)
+{
+    int64_t tick = 0;
+    bool enough = false;
+    replay_set_rows(r, (int)job->options->rows);
+    int rc = replay_check(r, &job->want, err);
+    if (rc == 0 && job->filter && *job->filter)
+        rc = error_set(err, ERR_USAGE, "a filter looks at all processes of a node; of a recording "
+                                       "there are the busiest only");
+    if (rc == 0)
+        rc = first_tick(job, r, &tick, err);
+    for (int64_t n = 1; rc == 0 && tick > 0 && !enough; n++) {
+        rc = replay_to(r, tick, err);
+        if (rc == 0)
+            rc = print_recorded(job, m, &enough, err);
+        enough = enough || n == job->ticks;
+        tick = replay_next(r);
+    }
+    return rc;
+}
+
+static int batch_replay(const struct batch_job *job)
+{
+    struct error err = {.code = ERR_NONE};
+    struct replay *r = NULL;
+    struct model *m = model_new();
+    int rc = replay_open(&r, job->options->target, m, &err);
+    if (rc == 0)
+        rc = show_recorded(job, r, m, &err);
+    if (rc != 0)
+        fprintf(stderr, "beamtop: %s\n", err.text);
+    replay_close(r);
+    model_free(m);
+    return rc != 0 ? exit_code_of(&err) : EXIT_DONE;
+}
+
 int batch_run(const struct batch_job *job)
 {
     static const int signals[] = {SIGINT, SIGTERM};
     struct batch b = {.job = job};
+    if (replay_is_file(job->options->target))
+        return batch_replay(job);
     struct error err = {.code = ERR_NONE};
     uv_loop_init(&b.loop);
     uv_timer_init(&b.loop, &b.progress);

@@ -76,6 +76,7 @@ struct cli_options {
     bool for_given;
     int64_t max_size;     /* bytes */
     bool thin, redact;
+    const char *at;       /* a moment of a recording */
     const char *calls;    /* the first pattern of those to count */
     const char *fail_on[CLI_FAIL_ON]; /* limits of a comparison, as they were typed */
     size_t n_fail_on;

@@ -169,14 +169,27 @@ static void on_facts(void *arg, const struct answer *answer)
         on_trouble(t, answer->question, &err);
 }
 
+static void on_alloc(void *arg, const struct answer *answer)
+{
+    struct recording_run *t = arg;
+    if (answer->value) {
+        live_note_cost(t->live, answer->target_us);
+        recorder_answer(t->recorder, question_name(QUESTION_ALLOC), answer->value, answer->len, NULL);
+    } else {
+        on_trouble(t, answer->question, &answer->err);
+    }
+}
+
+/* Facts, and the allocators: what moves slowly, and is too dear for every tick. */
 static void on_facts_due(uv_timer_t *timer)
 {
     struct recording_run *t = timer->data;
     struct error err = {.code = ERR_NONE};
     struct builder *arg = encode_nothing();
-    if (live_ask(t->live, QUESTION_FACTS, arg, FACTS_DEADLINE_MS, on_facts, t, &err) != 0 &&
-        err.code != ERR_LOST)
-        on_trouble(t, QUESTION_FACTS, &err);
+    if (live_ask(t->live, QUESTION_FACTS, arg, FACTS_DEADLINE_MS, on_facts, t, &err) != 0 ||
+        live_ask(t->live, QUESTION_ALLOC, arg, FACTS_DEADLINE_MS, on_alloc, t, &err) != 0)
+        if (err.code != ERR_LOST)
+            on_trouble(t, QUESTION_FACTS, &err);
     builder_free(arg);
 }
 

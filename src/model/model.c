@@ -198,6 +198,14 @@ static void take_value(struct proc_row *row, const char *attr, const struct scan
             *fields[i].to = v->value;
 }
 
+/* A live node gives no more than it was asked for; a recording may have more than are wanted now. */
+static void cut_rows(struct proc_scan *scan, const struct want_scan *asked)
+{
+    size_t most = (size_t)(asked->rows + asked->n_pids);
+    if (asked->rows > 0 && scan->n_rows > most)
+        scan->n_rows = most;
+}
+
 int model_take_scan(struct model *m, const uint8_t *term, size_t len, const struct want_scan *asked,
                     uint64_t now_ns, struct error *err)
 {
@@ -225,6 +233,7 @@ int model_take_scan(struct model *m, const uint8_t *term, size_t len, const stru
     next.sorted_among = -1;
     if (sort != NULL && sort->sweep == NULL)
         order_rows(&next, sort, asked);
+    cut_rows(&next, asked);
     seen_scan_end(m->seen, !next.filtered && (int64_t)next.n_rows >= next.total);
     m->scan = next;
     return slot_end(&m->scan_slot, 0);

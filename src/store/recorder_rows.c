@@ -158,10 +158,11 @@ static const char thin_ticks[] =
 
 bool recorder_thin(struct recorder *r, struct error *err)
 {
-    int64_t middle = db_int(r->db, "SELECT (min(tick) + max(tick)) / 2 FROM answer", 0);
+    int64_t middle = db_int(r->db, "SELECT (min(tick) + max(tick)) / 2 FROM answer"
+                                  " WHERE question <> 'node'", 0);
     char sql[120];
     if (middle > 0)
-        return drop(r, "DELETE FROM answer WHERE tick <= ?", middle, err);
+        return drop(r, "DELETE FROM answer WHERE tick <= ? AND question <> 'node'", middle, err);
     middle = db_int(r->db, "SELECT id FROM tick ORDER BY id LIMIT 1"
                            " OFFSET (SELECT count(*) / 2 FROM tick)", 0);
     bool some = drop(r, thin_ticks, middle, err);

@@ -160,6 +160,40 @@ int64_t recording_tick_mono_ns(struct recording *r, int64_t tick)
     return ns;
 }
 
+int64_t recording_tick_before(struct recording *r, int64_t tick)
+{
+    int64_t v = ask_int(r, "SELECT max(id) FROM tick WHERE id < ?", tick);
+    return v < 0 ? 0 : v;
+}
+
+int64_t recording_tick_after(struct recording *r, int64_t tick)
+{
+    int64_t v = ask_int(r, "SELECT min(id) FROM tick WHERE id > ?", tick);
+    return v < 0 ? 0 : v;
+}
+
+int64_t recording_last_answer(struct recording *r, const char *question, int64_t tick)
+{
+    sqlite3_stmt *s = NULL;
+    struct error ignored = {.code = ERR_NONE};
+    int64_t v = 0;
+    /* Backwards over the ticks: it is mostly among the last few. */
+    if (db_prepare(r->db, &s, "SELECT tick FROM answer WHERE tick <= ? AND question = ?"
+                              " ORDER BY tick DESC LIMIT 1", &ignored) != 0)
+        return 0;
+    sqlite3_bind_int64(s, 1, tick);
+    sqlite3_bind_text(s, 2, question, -1, SQLITE_STATIC);
+    if (sqlite3_step(s) == SQLITE_ROW)
+        v = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    return v;
+}
+
+bool recording_has(struct recording *r, const char *question)
+{
+    return recording_last_answer(r, question, INT64_MAX) > 0;
+}
+
 bool recording_gap_before(struct recording *r, int64_t tick)
 {
     return ask_int(r, "SELECT 1 FROM gap WHERE from_tick = ?", tick - 1) == 1;

@@ -263,6 +263,65 @@ static void test_start_that_fails(void **state)
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
+/* ---- a recording in the place of its node */
+
+static void test_replayed(void **state)
+{
+    struct target *t = *state;
+    static const struct {
+        const char *args, *words;
+        int code;
+    } rows[] = {
+        {"top %s --rows 3", "3 of ", 0},        {"apps %s", "kernel", 0},
+        {"info %s", "processes memory", 0},     {"schedulers %s", "dirty_io", 0},
+        {"memory %s", "binary_alloc", 0},       {"top %s -n 3 --format json", "beamtop.top/1", 0},
+        {"top %s --at #2 --rows 1", "1 of ", 0}, {"process %s 1.2.3", "not recorded", 1},
+        {"top %s --filter x", "of a recording", 2}, {"top %s --at never", "no time, no mark", 2},
+    };
+    struct run r;
+    char path[128], args[200];
+    snprintf(path, sizeof path, "%s/replayed.btr", t->dir);
+    run_program(&r, t->env, "record %s --cookie " COOKIE " --epmd-port %u -o %s -i 0.25 -b 100 --for 2s",
+                t->node.name, t->epmd_port, path);
+    assert_int_equal(r.exit_code, 0);
+    run_clear(&r);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int n = (int)(strchr(rows[i].args, '%') - rows[i].args);
+        snprintf(args, sizeof args, "%.*s%s%s", n, rows[i].args, path, rows[i].args + n + 2);
+        run_program(&r, t->env, "%s", args);
+        if (rows[i].code == 0)
+            run_expect(&r, 0);
+        else if (rows[i].code > 0)
+            run_expect_error(&r, rows[i].code, rows[i].words);
+        if (rows[i].code == 0 && !strstr(r.out, rows[i].words))
+            fail_msg("%s: %s", args, r.out);
+        run_clear(&r);
+    }
+}
+
+/* The same numbers in the columns, which reports read, and in what is replayed. */
+static void test_same_numbers(void **state)
+{
+    struct target *t = *state;
+    struct run r;
+    char path[128], sql[200];
+    snprintf(path, sizeof path, "%s/replayed.btr", t->dir);
+    run_program(&r, t->env, "top %s --rows 60 -n 0 --format json", path);
+    run_expect(&r, 0);
+    assert_true((int64_t)run_lines(&r) == number_in(path, "SELECT count(*) - 1 FROM tick"));
+    for (int i = 0; i < (int)run_lines(&r); i++) {
+        json_t *line = run_json(&r, i);
+        snprintf(sql, sizeof sql, "SELECT memory_total_bytes FROM system WHERE tick = %d", i + 2);
+        expect_number(path, sql, (int64_t)number_at(line, "system.memory_total_bytes"));
+        snprintf(sql, sizeof sql, "SELECT round(max(reductions_per_s)) FROM process WHERE tick = %d", i + 2);
+        double most = number_at(line, "rows.0.reductions_per_s");
+        if (llabs(number_in(path, sql) - (int64_t)(most + 0.5)) > 1)
+            fail_msg("tick %d: %s gives %lld, replayed is %.0f", i + 2, sql, (long long)number_in(path, sql), most);
+        json_decref(line);
+    }
+    run_clear(&r);
+}
+
 /* ---- the node goes, the disk is full */
 
 static void wait_for(const char *path, const char *sql, int64_t at_least, unsigned limit_ms)
@@ -320,6 +379,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_start_that_fails), cmocka_unit_test(test_detached),
+        cmocka_unit_test(test_replayed),         cmocka_unit_test(test_same_numbers),
         cmocka_unit_test(test_gap),              cmocka_unit_test(test_disk_full),
         cmocka_unit_test(test_killed),
     };

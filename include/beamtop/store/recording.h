@@ -97,6 +97,13 @@ const struct recording_info *recording_info(const struct recording *r);
 int64_t recording_tick_at(struct recording *r, int64_t wall_us);
 int64_t recording_tick_wall_us(struct recording *r, int64_t tick); /* -1: no such tick */
 int64_t recording_tick_mono_ns(struct recording *r, int64_t tick);
+/* The ticks beside that one; 0: none. Thinning leaves holes. */
+int64_t recording_tick_before(struct recording *r, int64_t tick);
+int64_t recording_tick_after(struct recording *r, int64_t tick);
+/* The tick of the last answer to that question at or before a tick; 0: none. */
+int64_t recording_last_answer(struct recording *r, const char *question, int64_t tick);
+/* Whether any was recorded. */
+bool recording_has(struct recording *r, const char *question);
 
 /* Calls fn for the answers of a tick, in the order in which they were taken. */
 typedef int recording_answer_fn(void *arg, const char *question, const uint8_t *term, size_t len,

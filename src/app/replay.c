@@ -1,0 +1,234 @@
+#include "replay.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
+#include "beamtop/query/query.h"
+
+struct replay {
+    struct recording *recording;
+    struct model *model;
+    int64_t tick, alloc_tick;
+    int rows;
+    bool told_node;
+};
+
+static const struct {
+    unsigned need;
+    enum question question;
+    const char *what;
+} needs[] = {
+    {NEED_SCAN, QUESTION_SCAN, "processes"},
+    {NEED_PROCESS, QUESTION_PROCESS, "details of a process"},
+    {NEED_ALLOC, QUESTION_ALLOC, "allocators"},
+    {NEED_APPS, QUESTION_APPS, "applications"},
+    {NEED_TREE, QUESTION_TREE, "supervision trees"},
+    {NEED_ARMED, QUESTION_ARMED, "what is armed"},
+};
+
+bool replay_is_file(const char *target)
+{
+    struct stat st;
+    return target && stat(target, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+int replay_open(struct replay **out, const char *path, struct model *model, struct error *err)
+{
+    struct recording *recording = NULL;
+    int rc = recording_open(&recording, path, err);
+    if (rc != 0)
+        return rc;
+    struct replay *r = alloc_zero(1, sizeof *r);
+    r->recording = recording;
+    r->model = model;
+    model_set_link(model, LINK_LIVE, "");
+    model_set_interval(model, recording_info(recording)->interval_s,
+                       recording_info(recording)->interval_s, NAN, "");
+    *out = r;
+    return 0;
+}
+
+void replay_close(struct replay *r)
+{
+    if (!r)
+        return;
+    recording_close(r->recording);
+    free(r);
+}
+
+const struct recording_info *replay_info(const struct replay *r)
+{
+    return recording_info(r->recording);
+}
+
+struct recording *replay_recording(struct replay *r)
+{
+    return r->recording;
+}
+
+void replay_set_rows(struct replay *r, int rows)
+{
+    r->rows = rows;
+}
+
+int replay_check(struct replay *r, const struct want *want, struct error *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(needs); i++)
+        if ((want->needs & needs[i].need) &&
+            !recording_has(r->recording, question_name(needs[i].question)))
+            return error_set(err, ERR_NOT_FOUND, "%s: not recorded; the node was not asked for it",
+                             needs[i].what);
+    return 0;
+}
+
+/* ---- ticks */
+
+static bool is(const char *question, enum question q)
+{
+    return strcmp(question, question_name(q)) == 0;
+}
+
+static int take(void *arg, const char *question, const uint8_t *term, size_t len,
+                const struct want_scan *asked, struct error *err)
+{
+    struct replay *r = arg;
+    /* The clock that tells how long a process is known is the node's own. */
+    uint64_t now_ns = (uint64_t)recording_tick_mono_ns(r->recording, r->tick) ^ (UINT64_C(1) << 63);
+    if (is(question, QUESTION_NODE)) {
+        r->told_node = true;
+        return model_take_node(r->model, term, len, err);
+    }
+    if (is(question, QUESTION_SYSTEM))
+        return model_take_system(r->model, term, len, err);
+    if (is(question, QUESTION_APPS))
+        return model_take_apps(r->model, term, len, err);
+    if (!is(question, QUESTION_SCAN) || !asked)
+        return 0; /* of a later program */
+    struct want_scan cut = *asked;
+    if (r->rows > 0 && r->rows < cut.rows)
+        cut.rows = r->rows;
+    return model_take_scan(r->model, term, len, &cut, now_ns, err);
+}
+
+static int show(struct replay *r, int64_t tick, struct error *err)
+{
+    if (recording_gap_before(r->recording, tick))
+        model_gap(r->model);
+    r->tick = tick;
+    return recording_answers(r->recording, tick, take, r, err);
+}
+
+static int take_alloc(void *arg, const char *question, const uint8_t *term, size_t len,
+                      const struct want_scan *asked, struct error *err)
+{
+    struct replay *r = arg;
+    (void)asked;
+    return is(question, QUESTION_ALLOC) ? model_take_alloc(r->model, term, len, err) : 0;
+}
+
+/* Allocators are asked for seldom: what was last told of them holds. */
+static int show_seldom(struct replay *r, int64_t tick, struct error *err)
+{
+    int64_t last = recording_last_answer(r->recording, question_name(QUESTION_ALLOC), tick);
+    if (last == 0 || last == r->alloc_tick)
+        return 0;
+    r->alloc_tick = last;
+    return recording_answers(r->recording, last, take_alloc, r, err);
+}
+
+int replay_to(struct replay *r, int64_t tick, struct error *err)
+{
+    int64_t before = recording_tick_before(r->recording, tick);
+    int rc = 0;
+    if (!r->told_node)
+        rc = show(r, 1, err); /* what the node is was asked once, at its start */
+    if (rc == 0 && r->tick != before && before > 0) {
+        model_gap(r->model);
+        rc = show(r, before, err);
+    }
+    if (rc == 0 && tick != r->tick)
+        rc = show(r, tick, err);
+    return rc != 0 ? rc : show_seldom(r, tick, err);
+}
+
+int64_t replay_tick(const struct replay *r)
+{
+    return r->tick;
+}
+
+int64_t replay_next(struct replay *r)
+{
+    return recording_tick_after(r->recording, r->tick);
+}
+
+/* ---- a moment in words */
+
+/* The mark of that text, else the first that begins so. */
+static int find_mark(struct replay *r, const char *text, int64_t *wall_us)
+{
+    const struct recording_mark *marks, *found = NULL;
+    size_t n = recording_marks(r->recording, &marks), len = strlen(text);
+    for (size_t i = 0; i < n; i++) {
+        bool whole = strcmp(marks[i].text, text) == 0;
+        if (whole || (!found && strncmp(marks[i].text, text, len) == 0))
+            found = &marks[i];
+        if (whole)
+            break;
+    }
+    if (found)
+        *wall_us = found->wall_us;
+    return found ? 0 : -1;
+}
+
+/* "12:30" is of the day on which the recording starts, or the next when that is before its start. */
+static int find_clock(const struct recording_info *info, const char *text, int64_t *wall_us)
+{
+    struct tm tm;
+    time_t start = (time_t)(info->first_us / 1000000);
+    const char *end;
+    if (!gmtime_r(&start, &tm))
+        return -1;
+    tm.tm_sec = 0;
+    bool dated = (end = strptime(text, "%Y-%m-%d %H:%M", &tm)) != NULL;
+    if (!dated && !(end = strptime(text, "%H:%M", &tm)))
+        return -1;
+    if (*end == ':' && !(end = strptime(end, ":%S", &tm)))
+        return -1;
+    if (*end && strcmp(end, "Z") != 0)
+        return -1;
+    *wall_us = (int64_t)timegm(&tm) * 1000000 + 999999;
+    if (!dated && *wall_us < info->first_us)
+        *wall_us += INT64_C(86400) * 1000000;
+    return 0;
+}
+
+int replay_find(struct replay *r, const char *when, int64_t *tick, struct error *err)
+{
+    const struct recording_info *info = replay_info(r);
+    int64_t wall_us = -1;
+    double seconds = 0;
+    char *end = NULL;
+    if (*when == '#') {
+        *tick = strtoll(when + 1, &end, 10);
+        if (*end == '\0' && recording_tick_wall_us(r->recording, *tick) >= 0)
+            return 0;
+        return error_set(err, ERR_USAGE, "there is no tick %s: 1 to %lld", when,
+                         (long long)info->ticks);
+    }
+    if (find_mark(r, when, &wall_us) != 0 && find_clock(info, when, &wall_us) != 0) {
+        if (text_parse_duration(when, &seconds) != 0)
+            return error_set(err, ERR_USAGE, "“%s” is no time, no mark and no #TICK of this recording", when);
+        wall_us = info->first_us + (int64_t)(seconds * 1e6);
+    }
+    *tick = recording_tick_at(r->recording, wall_us);
+    if (*tick == 0)
+        return error_set(err, ERR_USAGE, "“%s” is before the recording", when);
+    return 0;
+}
