@@ -46,6 +46,11 @@ static int open_file(struct files *f, const char *path, struct error *err)
         return error_set(err, ERR_USAGE, "at most %d recordings are compared", FILES_MOST);
     if (recording_open(&r, path, err) != 0)
         return (int)err->code;
+    if (recording_check(r, err) != 0) {
+        error_context(err, "%s", path);
+        recording_close(r);
+        return (int)err->code;
+    }
     f->sources[f->n++] = (struct summary_source){
         .recording = r, .name = name_of(r, path), .from = 1, .to = recording_info(r)->ticks};
     return 0;

@@ -117,6 +117,21 @@ const struct recording_info *recording_info(const struct recording *r)
     return &r->info;
 }
 
+int recording_check(struct recording *r, struct error *err)
+{
+    sqlite3_stmt *s = NULL;
+    if (db_prepare(r->db, &s, "PRAGMA quick_check(1)", err) != 0)
+        return (int)err->code;
+    int rc = sqlite3_step(s);
+    struct slice says = rc == SQLITE_ROW ? db_column_text(s, 0) : (struct slice){"", 0};
+    if (rc != SQLITE_ROW)
+        (void)db_fail(r->db, err, "the recording is damaged");
+    else if (says.len != 2 || memcmp(says.s, "ok", 2) != 0)
+        error_set(err, ERR_FORMAT, "the recording is damaged: %.*s", (int)says.len, says.s);
+    sqlite3_finalize(s);
+    return (int)err->code;
+}
+
 /* ---- ticks */
 
 /* A number that a question with one number gives; -1: none. */

@@ -85,6 +85,9 @@ void recording_close(struct recording *r);
  */
 int recording_of_recorder(struct recording **out, struct recorder *w, struct error *err);
 
+/* Looks through the whole file; ERR_FORMAT when a part of it is damaged. Sums leave out what cannot be read. */
+int recording_check(struct recording *r, struct error *err);
+
 struct recording_info {
     const char *node, *otp, *label, *end; /* "" unknown; end "": it was cut off */
     int64_t ticks, first_us, last_us;     /* wall clock of the node */

@@ -160,32 +160,47 @@ static void made_tick(struct recorder *r, struct model *m, const struct made *w,
     }
 }
 
-/* A file that is gone from its directory when the test has it open. */
-static struct recording *made_open(const struct made *w)
+static inline void made_write(const char *path, const struct made *w)
 {
     struct error err = {.code = ERR_NONE};
-    char dir[] = "/tmp/beamtop-made-XXXXXX", path[64], other[80];
     struct recorder *r = NULL;
-    struct recording *out = NULL;
     struct model *m = model_new();
-    if (!mkdtemp(dir))
-        abort();
-    snprintf(path, sizeof path, "%s/a.btr", dir);
     const struct recorder_options options = {.node = "mq1@host", .label = w->label, .interval_s = 1};
-    if (recorder_open(&r, path, &options, &err) != 0)
-        abort();
-    for (int i = 1; i <= w->ticks; i++)
+    int rc = recorder_open(&r, path, &options, &err);
+    for (int i = 1; rc == 0 && i <= w->ticks; i++)
         made_tick(r, m, w, i);
-    if (recorder_close(r, "stopped", &err) != 0 || recording_open(&out, path, &err) != 0) {
+    if (rc != 0 || recorder_close(r, "stopped", &err) != 0) {
         fprintf(stderr, "%s\n", err.text);
         abort();
     }
     model_free(m);
-    unlink(path);
-    snprintf(other, sizeof other, "%s-wal", path);
-    unlink(other);
-    snprintf(other, sizeof other, "%s-shm", path);
-    unlink(other);
+}
+
+static void made_unlink(const char *path)
+{
+    static const char *const ends[] = {"", "-wal", "-shm"};
+    char name[128];
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "%s%s", path, ends[i]);
+        unlink(name);
+    }
+}
+
+/* A file that is gone from its directory when the test has it open. */
+static inline struct recording *made_open(const struct made *w)
+{
+    struct error err = {.code = ERR_NONE};
+    char dir[] = "/tmp/beamtop-made-XXXXXX", path[64];
+    struct recording *out = NULL;
+    if (!mkdtemp(dir))
+        abort();
+    snprintf(path, sizeof path, "%s/a.btr", dir);
+    made_write(path, w);
+    if (recording_open(&out, path, &err) != 0) {
+        fprintf(stderr, "%s\n", err.text);
+        abort();
+    }
+    made_unlink(path);
     rmdir(dir);
     return out;
 }

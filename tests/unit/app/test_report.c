@@ -1,0 +1,160 @@
+/* `beamtop report`, `diff` and `export` on files: what they write, and how they end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "../store/made.h"
+#include "app/commands.h"
+#include "beamtop/base/attr.h"
+
+struct place {
+    char dir[64], good[80], bad[80], none[80], text[80], damaged[80], out[80];
+};
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* As the file, with 4 KiB in its middle overwritten. */
+static void write_damaged(const char *from, const char *to)
+{
+    FILE *in = fopen(from, "r"), *out = fopen(to, "w");
+    char page[4096];
+    assert_true(in && out);
+    for (int i = 0; fread(page, 1, sizeof page, in) == sizeof page; i++) {
+        if (i >= 5)
+            memset(page, 0xa5, sizeof page);
+        fwrite(page, 1, sizeof page, out);
+    }
+    fclose(in);
+    fclose(out);
+}
+
+static int setup(void **state)
+{
+    static struct place p;
+    struct made sync = made_healthy;
+    snprintf(p.dir, sizeof p.dir, "/tmp/beamtop-report-XXXXXX");
+    assert_non_null(mkdtemp(p.dir));
+    snprintf(p.good, sizeof p.good, "%s/good", p.dir);
+    snprintf(p.bad, sizeof p.bad, "%s/bad", p.dir);
+    snprintf(p.none, sizeof p.none, "%s/none", p.dir);
+    snprintf(p.text, sizeof p.text, "%s/text", p.dir);
+    snprintf(p.damaged, sizeof p.damaged, "%s/damaged", p.dir);
+    snprintf(p.out, sizeof p.out, "%s/out", p.dir);
+    sync.label = "sync";
+    sync.busy[2].share = 0.31;
+    sync.facts[0].json = "{\"handlers\":[{\"id\":\"default\",\"mode\":\"sync\",\"sync_mode_qlen\":0}]}";
+    made_write(p.good, &made_healthy);
+    made_write(p.bad, &sync);
+    write_text(p.text, "no recording at all, and long enough to be looked at: 0123456789 0123456789 "
+                       "0123456789 0123456789 0123456789 0123456789");
+    write_damaged(p.good, p.damaged);
+    *state = &p;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    const struct place *p = *state;
+    const char *const files[] = {p->good, p->bad, p->none, p->text, p->damaged, p->out};
+    for (size_t i = 0; i < ARRAY_LEN(files); i++)
+        made_unlink(files[i]);
+    return rmdir(p->dir);
+}
+
+typedef int command_fn(const struct cli_options *o, const struct app_env *env);
+
+static int run(const struct place *p, command_fn *command, enum cli_format format, const char *first,
+               const char *second, const char *fail_on)
+{
+    const char *rest[] = {second};
+    const struct app_env env = {.utf8 = true};
+    struct cli_options o = {.target = first, .second = second, .rest = rest, .n_rest = second != NULL,
+                            .format = format, .format_given = true, .output = p->out};
+    if (fail_on)
+        o.fail_on[o.n_fail_on++] = fail_on;
+    unlink(p->out);
+    return command(&o, &env);
+}
+
+static void assert_out(const struct place *p, const char *says)
+{
+    char text[65536];
+    FILE *f = fopen(p->out, "r");
+    assert_non_null(f);
+    text[fread(text, 1, sizeof text - 1, f)] = '\0';
+    fclose(f);
+    if (!strstr(text, says))
+        fail_msg("“%s” is not in:\n%s", says, text);
+}
+
+static void test_reports(void **state)
+{
+    const struct place *p = *state;
+    assert_int_equal(run(p, command_report, FORMAT_TEXT, p->good, NULL, NULL), EXIT_DONE);
+    assert_out(p, "13 ticks");
+    assert_int_equal(run(p, command_report, FORMAT_HTML, p->bad, NULL, NULL), EXIT_DONE);
+    assert_out(p, "<!DOCTYPE html>");
+    assert_int_equal(run(p, command_report, FORMAT_JSON, p->good, p->bad, NULL), EXIT_DONE);
+    assert_out(p, "beamtop.diff/1");
+    assert_int_equal(run(p, command_report, FORMAT_CSV, p->good, NULL, NULL), EXIT_USAGE);
+    assert_int_equal(run(p, command_export, FORMAT_CSV, p->good, NULL, NULL), EXIT_DONE);
+    assert_out(p, "wall_us,node,");
+    assert_int_equal(run(p, command_export, FORMAT_OPENMETRICS, p->good, NULL, NULL), EXIT_DONE);
+    assert_out(p, "# TYPE beamtop_run_queue gauge");
+    assert_int_equal(run(p, command_export, FORMAT_CSV, p->good, "nothing", NULL), EXIT_USAGE);
+    assert_int_equal(run(p, command_export, FORMAT_JSON, p->good, NULL, NULL), EXIT_USAGE);
+}
+
+static void test_limits(void **state)
+{
+    const struct place *p = *state;
+    static const struct {
+        const char *limit;
+        int exit_code;
+    } rows[] = {
+        {NULL, EXIT_DONE},
+        {"finding:act", EXIT_FAILED},
+        {"name:logger_std_h_default>20%", EXIT_FAILED},
+        {"memory_total_bytes+10%", EXIT_DONE},
+        {"memory_total_bytes", EXIT_USAGE},
+        {"finding:nonsense", EXIT_USAGE},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        int code = run(p, command_diff, FORMAT_TEXT, p->good, p->bad, rows[i].limit);
+        if (code != rows[i].exit_code)
+            fail_msg("%s: %d", rows[i].limit, code);
+        if (code == EXIT_USAGE)
+            assert_int_equal(access(p->out, F_OK), -1);
+        else
+            assert_out(p, "What changed");
+    }
+}
+
+/* Nothing is written of what cannot be read. */
+static void test_refused(void **state)
+{
+    const struct place *p = *state;
+    const char *const files[] = {p->none, p->text, p->damaged, p->dir, ""};
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        if (run(p, command_report, FORMAT_TEXT, files[i], NULL, NULL) != EXIT_USAGE)
+            fail_msg("%s is reported on", files[i]);
+        assert_int_equal(access(p->out, F_OK), -1);
+        assert_int_equal(run(p, command_diff, FORMAT_TEXT, p->good, files[i], NULL), EXIT_USAGE);
+        assert_int_equal(run(p, command_export, FORMAT_CSV, files[i], NULL, NULL), EXIT_USAGE);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reports), cmocka_unit_test(test_limits), cmocka_unit_test(test_refused)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
