@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "beamtop/base/alloc.h"
@@ -42,6 +43,9 @@ static const char *name_of(const struct recording *r, const char *path)
 static int open_file(struct files *f, const char *path, struct error *err)
 {
     struct recording *r = NULL;
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return error_set(err, ERR_FORMAT, "%s is no file", path);
     if (f->n == FILES_MOST)
         return error_set(err, ERR_USAGE, "at most %d recordings are compared", FILES_MOST);
     if (recording_open(&r, path, err) != 0)

@@ -117,6 +117,15 @@ const struct recording_info *recording_info(const struct recording *r)
     return &r->info;
 }
 
+/* Of what SQLite says of a file: the first line only names it. */
+static struct slice last_line(const struct slice *text)
+{
+    size_t at = text->len;
+    while (at > 0 && text->s[at - 1] != '\n')
+        at--;
+    return (struct slice){text->s + at, text->len - at};
+}
+
 int recording_check(struct recording *r, struct error *err)
 {
     sqlite3_stmt *s = NULL;
@@ -127,7 +136,8 @@ int recording_check(struct recording *r, struct error *err)
     if (rc != SQLITE_ROW)
         (void)db_fail(r->db, err, "the recording is damaged");
     else if (says.len != 2 || memcmp(says.s, "ok", 2) != 0)
-        error_set(err, ERR_FORMAT, "the recording is damaged: %.*s", (int)says.len, says.s);
+        error_set(err, ERR_FORMAT, "the recording is damaged (%.*s)", (int)last_line(&says).len,
+                  last_line(&says).s);
     sqlite3_finalize(s);
     return (int)err->code;
 }

@@ -53,6 +53,8 @@ int schema_check(sqlite3 *db, const char *path, struct error *err)
 {
     int64_t id = db_int(db, "PRAGMA application_id", -1);
     int64_t version = db_int(db, "PRAGMA user_version", -1);
+    if (id < 0 && sqlite3_errcode(db) == SQLITE_NOTADB)
+        return error_set(err, ERR_FORMAT, "%s is no recording of beamtop", path);
     if (id < 0)
         return db_fail(db, err, path);
     if (id != RECORDING_APPLICATION_ID)
