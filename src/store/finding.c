@@ -213,6 +213,9 @@ static void take_calls(struct judge *j)
     }
     j->calls = j->sums.top = to;
     j->n_calls = j->sums.n_top = n;
+    j->left_out = (double)j->sums.calls;
+    for (size_t i = 0; i < n; i++)
+        j->left_out -= (double)to[i].calls;
 }
 
 static void take_system(struct judge *j)

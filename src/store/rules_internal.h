@@ -35,6 +35,7 @@ struct judge {
     const struct recorded_call *calls;
     size_t n_calls;
     struct recorded_window sums;
+    double left_out;     /* calls of functions that are not among `calls` */
     json_t *node;        /* NULL: not recorded */
     double schedulers;   /* online; NaN unknown */
     double duration_s;

@@ -177,6 +177,8 @@ static void registry_in_front(struct made *w)
     set_call(w, "'Elixir.Gateway.Repo'", "get", 3, 870);
     set_call(w, "'Elixir.Gateway.Repo'", "insert", 2, 130);
     set_call(w, "gen_server", "call", 2, 1000);
+    set_call(w, "logger_config", "get", 2, 860);
+    set_call(w, "my_config", "get", 1, 600);
     set_fact(w, "repositories", "[\"Elixir.Gateway.Repo\"]");
 }
 static void registry_before_table(struct made *w)
