@@ -437,31 +437,11 @@ static int write_tick(struct recorder *r, const struct model *m, int64_t here_us
     return (int)err->code;
 }
 
-/* What findings compare with: from the node's own answer, so that every recording has it. */
-static void note_node(struct recorder *r, const struct model *m)
-{
-    const struct node_info *n = model_node(m);
-    if (!n)
-        return;
-    json_t *o = json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schedulers_online",
-                          json_known(n->schedulers_online), "process_limit",
-                          json_known(n->process_limit), "port_limit", json_known(n->port_limit), "atom_limit",
-                          json_known(n->atom_limit), "ets_limit", json_known(n->ets_limit),
-                          "word_bytes", json_known(n->word_bytes), "code_mode",
-                          json_slice(n->code_mode));
-    char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
-    if (!text)
-        alloc_fail();
-    recorder_fact(r, "node", text);
-    free(text);
-    json_decref(o);
-}
-
 int recorder_tick(struct recorder *r, const struct model *m, int64_t here_us, struct error *err)
 {
     if (r->ended)
         return error_set(err, ERR_USAGE, "the recording has ended");
-    note_node(r, m);
+    recorder_note(r, m);
     int rc = write_tick(r, m, here_us, err);
     while (rc == ERR_LIMIT && r->options.thin) {
         struct error thinning = {.code = ERR_NONE};

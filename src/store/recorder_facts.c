@@ -2,10 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/etf/cursor.h"
 #include "beamtop/store/recording.h"
 #include "json.h"
+#include "recorder_internal.h"
 
 /* Deeper than anything that facts.erl makes. */
 #define FACT_DEPTH 8
@@ -135,4 +137,54 @@ int recorder_facts(struct recorder *r, const uint8_t *term, size_t len, struct e
     put_facts(r, facts);
     json_decref(facts);
     return 0;
+}
+
+/* ---- from the model */
+
+#define ALLOCATORS_EVERY_NS 60000000000u /* their numbers change at every tick */
+
+static void note(struct recorder *r, const char *key, json_t *o)
+{
+    char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+    if (!text)
+        alloc_fail();
+    recorder_fact(r, key, text);
+    free(text);
+    json_decref(o);
+}
+
+static json_t *node_fact(const struct node_info *n)
+{
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schedulers_online",
+                     json_known(n->schedulers_online), "process_limit",
+                     json_known(n->process_limit), "port_limit", json_known(n->port_limit),
+                     "atom_limit", json_known(n->atom_limit), "ets_limit", json_known(n->ets_limit),
+                     "word_bytes", json_known(n->word_bytes), "code_mode", json_slice(n->code_mode));
+}
+
+static json_t *allocators_fact(const struct alloc_detail *a)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < a->n_rows; i++) {
+        const struct allocator_row *row = &a->rows[i];
+        int64_t blocks = row->mbcs.block_bytes + row->sbcs.block_bytes + row->pool_block_bytes;
+        int64_t carriers = row->mbcs.carrier_bytes + row->sbcs.carrier_bytes + row->pool_carrier_bytes;
+        json_array_append_new(list, json_pack("{s:o,s:I,s:I}", "name", json_slice(row->name),
+                                              "blocks_bytes", (json_int_t)blocks, "carriers_bytes",
+                                              (json_int_t)carriers));
+    }
+    return json_pack("{s:o}", "allocators", list);
+}
+
+void recorder_note(struct recorder *r, const struct model *m)
+{
+    const struct alloc_detail *alloc = model_alloc(m);
+    const struct system_sample *now = model_system(m);
+    if (model_node(m))
+        note(r, "node", node_fact(model_node(m)));
+    if (!alloc || !now ||
+        (r->alloc_mono_ns != 0 && now->mono_ns - r->alloc_mono_ns < ALLOCATORS_EVERY_NS))
+        return;
+    r->alloc_mono_ns = now->mono_ns;
+    note(r, "allocators", allocators_fact(alloc));
 }

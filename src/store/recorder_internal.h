@@ -30,7 +30,7 @@ struct recorder {
     struct known_fact *facts;
     int64_t ticks;
     bool told_node, ended;
-    uint64_t last_mono_ns;
+    uint64_t last_mono_ns, alloc_mono_ns; /* the latter: of the last fact `allocators`; 0 none */
 };
 
 /* The id of a text, made when it is new; binds NULL for an empty one. */
@@ -38,6 +38,8 @@ int recorder_bind_text(struct recorder *r, sqlite3_stmt *stmt, int at, struct sl
                        struct error *err);
 int recorder_put_processes(struct recorder *r, const struct model *m, struct error *err);
 int recorder_put_owners(struct recorder *r, const struct model *m, struct error *err);
+/* Facts that the model knows: what the node is, and its allocators where they were asked for. */
+void recorder_note(struct recorder *r, const struct model *m);
 /* Gives up old ticks; false: there is nothing left to give up. */
 bool recorder_thin(struct recorder *r, struct error *err);
 

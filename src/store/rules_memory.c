@@ -79,10 +79,40 @@ static char letter_of(const char *name)
     return '\0';
 }
 
+#define RESIDENT_FACTOR 1.5 /* of what the VM allocates, code and stacks of threads left aside */
+
+/* Without the allocators' numbers: memory that the VM holds and nobody uses is resident. */
+static void resident_beyond(struct judge *j)
+{
+    struct span_stats rss = judge_stats(j, "rss_bytes"), total = judge_stats(j, "memory_total_bytes");
+    if (isnan(rss.mean)) {
+        judge_unknown(j, "neither allocators nor resident memory were recorded");
+        return;
+    }
+    if (rss.mean - total.mean < 256 * MIB || rss.mean < RESIDENT_FACTOR * total.mean)
+        return;
+    struct finding *f = judge_find(j, FINDING_LOOK,
+                                   judge_sure(j, rss.mean, RESIDENT_FACTOR * total.mean) * 0.7);
+    f->effort = EFFORT_SETTING;
+    f->title = judge_text(j, "%s are resident, of which the VM uses %s", judge_bytes(j, rss.mean),
+                          judge_bytes(j, total.mean));
+    f->action = "Look at the allocators (beamtop memory) for the one with empty carriers; start with "
+                "+MBas aobf or +MHas aobf for it, and compare";
+    f->refute = "Memory of NIFs and ports, which the VM does not count";
+    f->subject = "rss";
+    judge_evidence(j, f, "rss_bytes", rss.mean, "bytes", "resident: %s on average, most %s",
+                   judge_bytes(j, rss.mean), judge_bytes(j, rss.max));
+    judge_evidence(j, f, "memory_total_bytes", total.mean, "bytes", "allocated by the VM: %s",
+                   judge_bytes(j, total.mean));
+}
+
 void judge_carriers(struct judge *j)
 {
-    json_t *fact = judge_fact(j, "allocators"), *row;
+    bool known = recording_fact(j->recording, "allocators", j->to) != NULL;
+    json_t *fact = known ? judge_fact(j, "allocators") : NULL, *row;
     size_t i, said = 0;
+    if (!known)
+        resident_beyond(j);
     json_array_foreach(json_object_get(fact, "allocators"), i, row) {
         double blocks = fact_number(row, "blocks_bytes"), carriers = fact_number(row, "carriers_bytes");
         const char *name = fact_text(row, "name");

@@ -32,6 +32,7 @@ struct made {
     double run_queue, longest, use, noise; /* noise: added at every second tick, to shares and use */
     double reductions_per_s, gcs_per_s, gc_words_per_s;
     double total, total_step, of_processes, of_processes_step, binary, binary_step, ets, ets_step;
+    double rss; /* 0: 260 MB */
     double processes, processes_step, atoms, atoms_step;
     struct made_process busy[MADE_PROCESSES];
     int n_busy;
@@ -84,7 +85,7 @@ static void made_system(struct recorder *r, struct model *m, const struct made *
                tick * w->gc_words_per_s);
     for (int i = 1; i <= 6; i++)
         buf_printf(&b, "%s{%d,%lld,%lld}", i > 1 ? "," : "", i, i <= 2 ? active : 0, tick * 1000000LL);
-    buf_puts(&b, "], {2048, 4096}}");
+    buf_printf(&b, "], {%.0f, 3000000000}}", w->rss > 0 ? w->rss : 260e6);
     made_take(r, m, ANSWER_SYSTEM, "system", buf_cstr(&b));
     buf_clear(&b);
 }

@@ -138,6 +138,21 @@ static void carriers_small(struct made *w)
     set_fact(w, "allocators", "{\"allocators\":[{\"name\":\"binary_alloc\",\"blocks_bytes\":1000000,"
                               "\"carriers_bytes\":9000000}]}");
 }
+static void forget_fact(struct made *w, const char *key)
+{
+    for (int i = 0; i < w->n_facts; i++)
+        if (strcmp(w->facts[i].key, key) == 0)
+            w->facts[i] = w->facts[--w->n_facts];
+}
+static void little_resident(struct made *w)
+{
+    forget_fact(w, "allocators");
+}
+static void much_resident(struct made *w)
+{
+    forget_fact(w, "allocators");
+    w->rss = 2 * 1024 * MIB;
+}
 static void processes_near(struct made *w)
 {
     w->processes = 250000;
@@ -296,6 +311,7 @@ static const struct {
     {"memory_growth", processes_grow, FINDING_LOOK, "<0.42.0>", memory_grows_little},
     {"binary_holders", few_holders, FINDING_LOOK, "cache:init/1", same},
     {"carriers", carriers_empty, FINDING_LOOK, "+MBas aobf", carriers_small},
+    {"carriers", much_resident, FINDING_LOOK, "2.00 GiB are resident", little_resident},
     {"near_limit", processes_near, FINDING_ACT, "+P 524288", same},
     {"near_limit", atoms_soon, FINDING_LOOK, "full in", atoms_steady},
     {"repository_lookup", registry_in_database, FINDING_ACT, "Elixir.Gateway.Schemas", registry_in_ets},
