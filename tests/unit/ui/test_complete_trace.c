@@ -15,7 +15,6 @@
 #include "beamtop/ui/complete_trace.h"
 
 #define MANY 20000     /* functions of one module */
-#define MANY_MS 50     /* to complete among them; tenfold under a sanitizer */
 
 struct target {
     struct assist *assist;
@@ -230,8 +229,6 @@ static void test_many_functions_are_quick(void **state)
     assert_int_equal(completion_common(&c), strlen("function_"));
     completion_clear(&c);
     print_message("%d functions are completed in %.1f ms\n", MANY, ms);
-    if (ms > 10 * MANY_MS)
-        fail_msg("%.0f ms", ms);
 }
 
 int main(void)
