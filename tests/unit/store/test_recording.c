@@ -2,6 +2,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -373,6 +374,31 @@ static void test_facts(void **state)
     place_clear(&p);
 }
 
+/* A view in the place of a table, whose rows never end. */
+static void test_views_are_refused(void **state)
+{
+    (void)state;
+    static const char views[] =
+        "DROP TABLE mark; CREATE VIEW Mark AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+        " SELECT i AS id, i AS here_us, i AS wall_us, 'x' AS text FROM n;";
+    struct error err = {.code = ERR_NONE};
+    struct recording *f = NULL;
+    struct place p;
+    sqlite3 *db = NULL;
+    place_make(&p);
+    struct recorder *r = begin(p.path, 0, false);
+    write_ticks(r, 2);
+    assert_int_equal(recorder_close(r, "stopped", &err), 0);
+    assert_int_equal(sqlite3_open(p.path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "CREATE VIEW mine AS SELECT * FROM tick", NULL, NULL, NULL), SQLITE_OK);
+    recording_close(reopen(p.path));
+    assert_int_equal(sqlite3_exec(db, views, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    assert_int_equal(recording_open(&f, p.path, &err), ERR_FORMAT);
+    assert_non_null(strstr(err.text, "no recording that beamtop wrote"));
+    place_clear(&p);
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -430,6 +456,7 @@ int main(void)
         cmocka_unit_test(test_a_ring_in_memory_is_read_while_it_is_written), cmocka_unit_test(test_replayed),
         cmocka_unit_test(test_killed),           cmocka_unit_test(test_full),
         cmocka_unit_test(test_thinned),          cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_views_are_refused),
         cmocka_unit_test(test_facts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
