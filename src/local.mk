@@ -307,6 +307,7 @@ src_beamtop_SOURCES = \
 	src/app/tui.c src/app/tui_act.c src/app/tui_internal.h src/app/tui_nodes.c src/app/tui_prompt.c \
 	src/app/trace_command.c \
 	src/app/tui_calls.c src/app/tui_calls.h src/app/tui_findings.c src/app/tui_findings.h \
+	src/app/tui_replay.c src/app/tui_replay.h \
 	src/app/tui_trace.c src/app/tui_trace.h src/app/tui_trace_act.c src/app/tui_trace_internal.h \
 	src/app/tui_trace_pick.c src/app/tui_trace_prompt.c src/app/tui_trace_save.c \
 	src/app/trace_history.c src/app/trace_history.h \

@@ -18,6 +18,7 @@ int command_explain(const struct cli_options *o, const struct app_env *env);
 int exit_code_of_error(enum err code);
 int command_calls(const struct cli_options *o, const struct app_env *env);
 int command_trace(const struct cli_options *o, const struct app_env *env);
+int command_replay(const struct cli_options *o, const struct app_env *env);
 int command_record(const struct cli_options *o, const struct app_env *env);
 int command_report(const struct cli_options *o, const struct app_env *env);
 int command_diff(const struct cli_options *o, const struct app_env *env);

@@ -12,6 +12,7 @@
 #include "beamtop/base/text.h"
 #include "commands.h"
 #include "crash.h"
+#include "replay.h"
 #include "tui_internal.h"
 
 #define DRAW_GAP_MS (1000u / LIMIT_FRAMES_PER_S)
@@ -23,7 +24,7 @@
 static void set_clock(struct tui *t)
 {
     char text[CLOCK_TEXT_BYTES];
-    screen_set_clock(t->screen, clock_time_text(text));
+    screen_set_clock(t->screen, t->replay ? tui_replay_clock(t->replay, text) : clock_time_text(text));
     double frozen_s = t->live ? (double)(uv_now(&t->loop) - t->changed_ms) / 1000.0 : NAN;
     screen_set_frozen_s(t->screen, frozen_s);
 }
@@ -73,6 +74,7 @@ void tui_message(struct tui *t, enum style style, const char *fmt, ...)
 void tui_want(struct tui *t)
 {
     struct want want = {.needs = 0};
+    tui_replay_want(t->replay);
     if (!t->live)
         return;
     screen_want(t->screen, &want);
@@ -395,6 +397,7 @@ static void close_all(struct tui *t)
         uv_close((uv_handle_t *)&t->signals[i], NULL);
     tui_trace_close(t->trace);
     tui_calls_close(t->calls);
+    tui_replay_close(t->replay);
     live_close(t->live, on_closed, t);
     t->live = NULL;
     /* The connection's goodbye is bounded by conn_close; nothing else holds the loop. */
@@ -418,6 +421,8 @@ static int start(struct tui *t, struct error *err)
         return err->code;
     if (!t->cli->target)
         return tui_find_node(t, err);
+    if (replay_is_file(t->cli->target))
+        return tui_replay_open(t, t->cli->target, t->cli->at, err);
     return tui_connect(t, t->cli->target, err);
 }
 

@@ -32,6 +32,7 @@ static void apply_option(struct tui *t, enum option option)
     case OPTION_INTERVAL:
         if (t->live)
             live_set_interval(t->live, option_double(o, OPTION_INTERVAL));
+        tui_replay_retime(t->replay);
         break;
     case OPTION_BUDGET:
         if (t->live)
@@ -159,8 +160,17 @@ static void step(struct tui *t)
         tui_message(t, STYLE_MESSAGE, "a step is one tick while paused: pause first");
         return;
     }
+    tui_replay_step(t->replay);
     if (t->live)
         live_refresh(t->live);
+}
+
+static void seek(struct tui *t, const char *when)
+{
+    if (t->replay)
+        tui_replay_seek(t->replay, when);
+    else
+        tui_message(t, STYLE_ERROR, "a live node cannot be sought in: `beamtop replay FILE` can");
 }
 
 /* Steps that a person counts in, not ratios of the value there. */
@@ -342,6 +352,8 @@ static void act_own(struct tui *t, enum action action, const char *arg)
         step(t);
     } else if (action == ACTION_INTERVAL_UP || action == ACTION_INTERVAL_DOWN) {
         change_interval(t, action == ACTION_INTERVAL_UP ? 1 : -1);
+    } else if (action == ACTION_SEEK) {
+        seek(t, arg);
     } else if (action == ACTION_REFRESH && t->live) {
         live_refresh(t->live);
     } else if (action == ACTION_CAPTURE || action == ACTION_CAPTURE_SCREEN) {

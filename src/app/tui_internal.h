@@ -16,6 +16,7 @@
 #include "settings.h"
 #include "target.h"
 #include "trigger.h"
+#include "tui_replay.h"
 #include "tui_calls.h"
 #include "tui_findings.h"
 #include "tui_trace.h"
@@ -57,6 +58,7 @@ struct tui {
     char filter_text[1024]; /* the last good one */
     struct regex *highlight; /* its expression; NULL: none */
     struct tui_trace *trace;
+    struct tui_replay *replay; /* in the place of live; NULL: none */
     struct tui_calls *calls;
     struct tui_findings *findings;
     void (*answered)(struct tui *t, bool yes); /* of the question that is open */

@@ -96,6 +96,9 @@ const struct action_row action_table[ACTIONS] = {
     [ACTION_INTERVAL_DOWN] = {TIME, .name = "interval-down", .help = "look more often"},
     [ACTION_REFRESH] = {TIME, .name = "refresh",
                         .help = "look now; when the connection is lost, connect now"},
+    [ACTION_SEEK] = {.group = GROUP_TIME, .where = WHERE_PAGE, .name = "seek", .args = "WHEN",
+                     .arg = WORD_TEXT, .needs_arg = true, .rest_of_line = true,
+                     .help = "in a recording: go to a time, a mark, #TICK, or +1m and -1m from here"},
 
     [ACTION_MAILBOX] = {.group = GROUP_PROCESS,
                         .where = WHERE_PAGE,
