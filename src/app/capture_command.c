@@ -90,7 +90,7 @@ static int write_out(struct capturing *c, const struct buf *content, struct erro
     }
     buf_init(&name, 0);
     output_name(&name, c->options->output);
-    rc = capture_write(buf_cstr(&name), content, true, err);
+    rc = capture_write(buf_cstr(&name), content, true, false, err);
     if (rc == 0)
         fprintf(stderr, "captured to %s\n", buf_cstr(&name));
     buf_clear(&name);

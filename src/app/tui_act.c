@@ -226,7 +226,7 @@ void tui_capture(struct tui *t, bool whole_screen, const char *path)
         .title = what,
     };
     capture_put(&content, &pane, (struct rect){0, 0, pane.rows, pane.columns}, &setup);
-    if (capture_write(buf_cstr(&name), &content, false, &err) == 0)
+    if (capture_write(buf_cstr(&name), &content, false, true, &err) == 0)
         tui_message(t, STYLE_MESSAGE, "captured to %s", buf_cstr(&name));
     else
         tui_message(t, STYLE_ERROR, "%s", err.text);

@@ -50,7 +50,7 @@ static int write_log(struct tui_trace *tr, const char *path, bool replace, struc
     int rc = trace_sink_log(sink, log, err);
     trace_sink_close(sink);
     if (rc == 0)
-        rc = capture_write(path, &content, replace, err);
+        rc = capture_write(path, &content, replace, true, err);
     buf_clear(&content);
     return rc;
 }

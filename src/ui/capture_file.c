@@ -6,11 +6,12 @@
 
 #include "file.h"
 
-int capture_write(const char *path, const struct buf *content, bool replace, struct error *err)
+int capture_write(const char *path, const struct buf *content, bool replace, bool is_private,
+                  struct error *err)
 {
     if (content->overflow)
         return error_set(err, ERR_LIMIT, "%s would be larger than a capture may be", path);
-    return file_write(path, content, replace, false, err);
+    return file_write(path, content, replace, is_private, err);
 }
 
 static bool is_plain(char c)

@@ -30,8 +30,9 @@ void capture_put(struct buf *out, const struct canvas *c, struct rect r,
                  const struct capture_setup *setup);
 
 /* Writes a file whole or not at all (a temporary one beside it, then rename). Without `replace`
-   an existing file is ERR_REFUSED. */
-int capture_write(const char *path, const struct buf *content, bool replace, struct error *err);
+   an existing file is ERR_REFUSED. Private: for its owner alone, whatever the umask. */
+int capture_write(const char *path, const struct buf *content, bool replace, bool is_private,
+                  struct error *err);
 
 /* "DIR/beamtop-NODE-20260131-104207.svg": a name that tells when and what; unsafe bytes of `what`
  * become '_'. */

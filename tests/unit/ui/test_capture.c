@@ -89,9 +89,17 @@ static void test_names(void **state)
     buf_clear(&b);
 }
 
+static unsigned mode_of(const char *path)
+{
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_mode & 0777;
+}
+
 static void test_write(void **state)
 {
     (void)state;
+    umask(022);
     char dir[60], path[100], line[20];
     struct error err = {0};
     struct buf b;
@@ -100,18 +108,21 @@ static void test_write(void **state)
     snprintf(path, sizeof path, "%s/a.txt", dir);
     buf_init(&b, 0);
     buf_puts(&b, "one");
-    assert_int_equal(capture_write(path, &b, false, &err), 0);
+    assert_int_equal(capture_write(path, &b, false, false, &err), 0);
     buf_puts(&b, "two");
-    assert_int_equal(capture_write(path, &b, false, &err), ERR_REFUSED);
+    assert_int_equal(capture_write(path, &b, false, false, &err), ERR_REFUSED);
     error_clear(&err);
     FILE *f = fopen(path, "r");
     assert_non_null(fgets(line, sizeof line, f));
     fclose(f);
     assert_string_equal(line, "one");
-    assert_int_equal(capture_write(path, &b, true, &err), 0);
+    assert_int_equal(capture_write(path, &b, true, false, &err), 0);
+    assert_int_equal(mode_of(path), 0644);
+    assert_int_equal(capture_write(path, &b, true, true, &err), 0);
+    assert_int_equal(mode_of(path), 0600);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rmdir(dir), 0); /* nothing else was left there */
-    assert_int_equal(capture_write(path, &b, true, &err), ERR_SYSTEM);
+    assert_int_equal(capture_write(path, &b, true, false, &err), ERR_SYSTEM);
     buf_clear(&b);
 }
 
