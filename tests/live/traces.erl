@@ -121,6 +121,9 @@ tests() ->
      {"credit that is not renewed stays shut", fun credit/2},
      {"large terms are cut as structure", fun cut/2},
      {"the cap of bytes holds", fun bytes/2},
+     {"what the cap of bytes cost is told", fun bytes_loss/2},
+     {"a used-up window is told at once, before what comes later", fun window_loss/2},
+     {"a burst of as many as the event cap is whole", fun burst/2},
      {"messages by pattern", fun messages/2},
      {"calls counted before", fun count/2},
      {"refused: control word, bad names, nothing there", fun refused/2},
@@ -219,6 +222,41 @@ bytes({Node, _}, K) ->
     %% As the target measures them: this node's own release may write atoms otherwise.
     Sizes = [rpc:call(Node, erlang, external_size, [E]) || E <- Events],
     true = lists:sum(Sizes) =< 5000 andalso Sizes =/= [].
+
+bytes_loss({Node, _}, K) ->
+    hot(Node, 1000),
+    {Events, bytes, {0, Seen, Sent, _, _, Over, Lost, 0}, [{0, [Calls]}]} =
+        run(K, asked([pattern([last()], [])], #{events => 10000, bytes => 5000})),
+    {l, From, Until, _} = lists:last(Events),
+    {true, Sent, Sent} = {Until > From, length(calls(Events)), Seen - Over - Lost},
+    true = Calls > Seen andalso Lost > 0.
+
+%% 20 calls at once, and one 400 ms later: what the window did not take stands between them, with
+%% the counts of that moment.
+window_loss({Node, _}, K) ->
+    later(Node, 200, "lists:foreach(fun lists:last/1, lists:duplicate(20, [1])),"
+                     " timer:sleep(400), lists:last([2])"),
+    {armed, 12, _} = arm(K, 12, asked([pattern([last()], [])], #{time => 1000, events => 50})),
+    Next = fun Next(Events, Counts) ->
+        receive
+            {t, 12, _, {batch, Batch, _}} -> Next(Events ++ Batch, Counts);
+            {t, 12, _, {counts, _, [{0, [N]}], _}} -> Next(Events, [{N, length(Events)} | Counts]);
+            {t, 12, _, {ended, time, _}} -> {Events, Counts};
+            {t, 12, _, {status, _}} -> Next(Events, Counts)
+        after 4000 -> error({no_end, Events})
+        end
+    end,
+    {Events, Counts} = Next([], []),
+    [c] = lists:usort([element(1, E) || E <- lists:sublist(Events, 16)]),
+    [{l, From, Until, window}, {c, _, _, _, At, _, _, [[2]], _, _, _}] = lists:nthtail(16, Events),
+    true = From < Until andalso Until < At,
+    {true, _} = {lists:member({20, 17}, Counts), Counts}.
+
+burst({Node, _}, K) ->
+    later(Node, 200, "lists:foreach(fun lists:last/1, lists:duplicate(12, [1]))"),
+    {Events, events, {0, 10, 10, 0, 0, 0, 0, 0}, _} =
+        run(K, asked([pattern([last()], [])], #{time => 1000, events => 10})),
+    {10, 10} = {length(Events), length(calls(Events))}.
 
 messages({Node, _}, K) ->
     later(Node, 200, "self() ! {told, 1}, self() ! {other, 2},"

@@ -150,13 +150,14 @@ Arm = fun(Here, TraceId, Asked) ->
     Fates = maps:from_list([{I, F} || {I, _, _, _, _, F} <- Patterns]),
     S = #{client => Client, id => TraceId, seq => atomics:new(1, []), caps => Caps,
           conf => {Tally, Fates, maps:get(term, Caps)}, counters => Tally, indexes => Indexes,
-          credit => Credit, bytes_left => maps:get(bytes, Caps), sent_bytes => 0, given => 0,
-          why => spent, window => min(8, maps:get(window, Caps)),
+          credit => Credit, bytes_left => maps:get(bytes, Caps) - LossBytes, sent_bytes => 0,
+          given => 0, why => spent, window => min(FirstWindow, maps:get(window, Caps)),
           tokens => max(1.0, maps:get(rate, Caps) / 4), flight => 0, paused => false,
           outbox => [], loss => none, spent_at => none, on_rate => OnRate, over_rate => false,
           full => false, stopped => false, turn => TurnMs,
           granted => 0,
           filters => lists:any(fun({_, _, _, _, _, {_, Held, _}}) -> Held end, Patterns),
+          counting => Counting,
           counted => {At, [M || {M, call_count} <- lists:usort(Counters)]}},
     C ! {Self, Plan, S},
     Unflagged = Unflagging(At, Flags),
@@ -191,14 +192,6 @@ TakeOff = fun(Keeper, #{collector := C, sentinel := Z, plan := Plan}) ->
     process_flag(priority, normal)
 end,
 
-Counts = fun(#{place := At, counting := Counting}) ->
-    Each = fun(Lists, Item) ->
-        [lists:sum([CallsOf(At, Mfa, Item) || Mfa <- Mfas]) || Mfas <- Lists]
-    end,
-    {counts, Now(), [{I, Each(Lists, call_count)} || {I, Lists, _} <- Counting],
-     [{I, Each(Lists, call_time)} || {I, Lists, [_, call_time]} <- Counting]}
-end,
-
 %% Pushes the end; tries again while the link takes nothing.
 LastWord = fun LastWord(S, Body, Tries) ->
     case Push(S, Body) of
@@ -208,8 +201,9 @@ LastWord = fun LastWord(S, Body, Tries) ->
 end,
 
 End = fun(Keeper, Trace, Why, Told) ->
-    #{state := #{counters := Tally, indexes := Indexes} = S, counting := Counting} = Trace,
-    Final = Counting =/= [] andalso Counts(Trace),
+    #{state := #{counters := Tally, indexes := Indexes} = S, counting := Counting,
+      place := At} = Trace,
+    Final = Counting =/= [] andalso CountsOf(At, Counting),
     TakeOff(Keeper, Trace),
     Last_ = case Told of
                 none -> {Now(), spent, 0, 0, 0, 0, 0, Rows(Tally, Indexes)};
@@ -326,8 +320,8 @@ Loop = fun Loop(#{keeper := Keeper, otp := Otp} = Here, Trace) ->
         case Trace of
             #{until := Until} when At > Until ->
                 Over_({killed, <<"the collector does not answer">>}, none);
-            #{counting := Counting} ->
-                Counting =/= [] andalso begin C ! {push, Counts(Trace)} end,
+            #{counting := Counting, place := Place_} ->
+                Counting =/= [] andalso begin C ! {push, CountsOf(Place_, Counting)} end,
                 Loop(Here, Trace#{tick := At + 1000})
         end
     end

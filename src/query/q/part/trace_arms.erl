@@ -12,6 +12,8 @@ TurnMs = 10,
 QuietTurnMs = 25,
 QuietRate = 400,
 SoonLeft = 16,
+%% Before the size of a call is known: takes the whole of the commonest event cap.
+FirstWindow = 16,
 %% How long after its end a trace waits for results, and its processes for each other.
 GraceMs = 1000,
 

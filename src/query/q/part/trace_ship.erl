@@ -22,41 +22,76 @@ Status = fun(S) ->
      Rows(Counters, Indexes)}
 end,
 
-%% A time in which the budget was shut, told at most once a second: one with the last when it is of
-%% the same kind and close. Value: {Events, Loss}.
-Lose = fun(Loss, From, Until, Why) ->
-    case Loss of
-        none -> {[], {From, Until, Why}};
-        {Began, Ended, Why} when From - Ended < 200000000, Until - Began < 1000000000 ->
-            {[], {Began, Until, Why}};
-        {Began, Ended, Other} -> {[{l, Began, Ended, Other}], {From, Until, Why}}
+%% The room that the cap of bytes keeps for the last loss.
+LossBytes = 64,
+LossEveryNs = 1000000000,
+
+LossEvents = fun(Loss) ->
+    case Loss of none -> []; {From, Until, Why} -> [{l, From, Until, Why}] end
+end,
+
+%% A time in which the budget was shut: told at once, then at most once a second while it goes on,
+%% and before what comes after it. Value: {EventsOfTheTurnWithIt, Loss, ToldAt}.
+Lose = fun(#{loss := Loss, last := From, why := Why, loss_told := ToldAt}, Shut, Out, At) ->
+    Longer = case {Shut, Loss} of
+                 {false, _} -> Loss;
+                 {true, none} -> {From, At, Why};
+                 {true, {Began, _, _}} -> {Began, At, Why}
+             end,
+    Due = At - ToldAt >= LossEveryNs,
+    case Longer of
+        none -> {Out, none, ToldAt};
+        _ when Due, Shut -> {Out ++ LossEvents(Longer), none, At};
+        _ when Due; Out =/= [], not Shut -> {LossEvents(Longer) ++ Out, none, At};
+        _ -> {Out, Longer, ToldAt}
     end
+end,
+
+CountsOf = fun(At, Counting) ->
+    Each = fun(Lists, Item) ->
+        [lists:sum([CallsOf(At, Mfa, Item) || Mfa <- Mfas]) || Mfas <- Lists]
+    end,
+    {counts, Now(), [{I, Each(Lists, call_count)} || {I, Lists, _} <- Counting],
+     [{I, Each(Lists, call_time)} || {I, Lists, [_, call_time]} <- Counting]}
+end,
+
+%% How much a loss cost is in the counts: read while the budget is still shut, when they are few.
+CountLoss = fun(#{outbox := Outbox, counting := Counting, counted := {Place, Mfas}} = S,
+                #{loss_told := ToldAt, last := At}) ->
+    case ToldAt of
+        At when Outbox =:= [], Counting =/= [], length(Mfas) =< 64 ->
+            Push(S, CountsOf(Place, Counting)),
+            put(counted, Now());
+        _ ->
+            ok
+    end
+end,
+
+%% Those of the trace keeper that it began to read before we had read ours: counts never go back.
+Older = fun(Body) ->
+    Read = get(counted),
+    case Body of {counts, At, _, _} when is_integer(Read) -> At < Read; _ -> false end
 end,
 
 %% What came of the last window, and the next size of it.
 Account = fun(S, Rest, Out, At) ->
     #{caps := #{rate := Rate, window := Most, window_bytes := MostBytes}, given := Given,
       why := Why, window := Window, tokens := Tokens, flight := Flight, last := Last,
-      outbox := Outbox, granted := Granted, loss := Loss, rate_seen := {Since, N, PerSecond}} = S,
+      outbox := Outbox, granted := Granted, rate_seen := {Since, N, PerSecond}} = S,
     Received = put(received, 0),
     Raw = put(raw, 0) * erlang:system_info(wordsize),
     Used = max(0, Given - Rest),
     BySize = case Received of 0 -> Most; _ -> MostBytes div (Raw div Received + 1) end,
     Wider = case Rest of 0 when Granted >= Window -> 2 * Window; _ -> Window end,
     Seconds = (At - Since) / 1.0e9,
-    {Events, NextLoss} =
-        case Rest =:= 0 andalso Why =/= spent of
-            true -> Lose(Loss, Last, At, Why);
-            false -> {[], Loss}
-        end,
-    S#{outbox := Outbox ++ lists:reverse(Out) ++ Events,
-       loss := NextLoss,
+    {Events, NextLoss, ToldAt} = Lose(S, Rest =:= 0 andalso Why =/= spent, lists:reverse(Out), At),
+    S#{outbox := Outbox ++ Events, loss := NextLoss, loss_told := ToldAt,
        window := max(1, min(min(Most, BySize), Wider)),
        tokens := min(max(1.0, Rate / 4), Tokens + (At - Last) * Rate / 1.0e9)
                  - max(Used, Received - Flight),
        flight := case {Used, Received} of {0, 0} -> 0; _ -> max(0, Flight + Used - Received) end,
        last := At,
-       over_rate := Rest =:= 0 andalso Why =:= rate andalso Granted < Window,
+       over_rate := Rest =:= 0 andalso Why =:= rate,
        rate_seen := case Seconds >= 1 of
                         true -> {At, 0, round((N + Received) / Seconds)};
                         false -> {Since, N + Received, max(PerSecond, N + Received)}

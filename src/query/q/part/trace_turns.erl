@@ -5,16 +5,19 @@ Next = fun(S) ->
       caps := #{term := TermBytes}, paused := Paused, outbox := Outbox, filters := Filters} = S,
     Left = get(left),
     %% Where results are filtered most calls spend nothing: the collector keeps to the exact number.
-    Spendable = case Filters of true -> Window; false -> Left - Flight end,
+    Spendable = case Filters of true -> infinity; false -> Left - Flight end,
     case S of
         _ when Left =< 0 -> {0, spent};
         _ when Paused -> {0, paused};
         _ when Outbox =/= [] -> {0, credit};
         _ ->
-            {N, Why} = lists:min([{Spendable, spent}, {Window, rate}, {trunc(Tokens), rate},
+            {N, Why} = lists:min([{Window, window}, {trunc(Tokens), rate},
                                   {MostOpen - get(open), bytes}, {CreditEvents - Flight, credit},
                                   {CreditBytes div (min(TermBytes, 512) + 128), credit}]),
-            {max(0, N), Why}
+            case N >= Spendable of
+                true -> {max(0, Spendable), spent};
+                false -> {max(0, N), Why}
+            end
     end
 end,
 
@@ -107,6 +110,7 @@ Turn = fun(#{conf := Conf, until := Until, stopped := Stopped} = S, Out) ->
     #{spent_at := SpentAt} = Accounted,
     Noted = Accounted#{spent_at := case SpentAt of none when Left =< 0 -> At; _ -> SpentAt end},
     Shipped = Ship(Noted),
+    CountLoss(Shipped, Accounted),
     case Verdict(Shipped) of
         go ->
             {N, Why} = Next(Shipped),
@@ -120,14 +124,20 @@ Turn = fun(#{conf := Conf, until := Until, stopped := Stopped} = S, Out) ->
     end
 end,
 
-%% What is left when it ends: the last loss is told, and events without credit are lost.
+%% What is left when it ends: events without credit, or that do not fit, are lost; the last losses
+%% are told as one, for which there is always room.
 Last = fun(S) ->
-    #{loss := Loss, outbox := Outbox, counters := Counters} = S,
-    Events = case Loss of none -> []; {From, Until, Why} -> [{l, From, Until, Why}] end,
-    Final = Ship(S#{outbox := Outbox ++ Events}),
-    #{outbox := Unsent} = Final,
+    #{loss := Loss, outbox := Unsent, counters := Counters, bytes_left := Left} = S,
     lists:foreach(fun(I) -> Count(Counters, I, Lost, 1) end, Indexed(Unsent)),
-    Status(Final)
+    case [L || {l, _, _, _} = L <- Unsent] ++ LossEvents(Loss) of
+        [] ->
+            Status(S);
+        [{l, From, _, _} | _] = Losses ->
+            {l, _, Until, Why} = lists:last(Losses),
+            #{credit := {CreditEvents, _}} = S,
+            Status(Ship(S#{outbox := [{l, From, Until, Why}], bytes_left := Left + LossBytes,
+                           credit := {CreditEvents, LossBytes}}))
+    end
 end,
 
 %% The last few of the event cap have their turn as soon as the window is used up, and the end as soon
@@ -154,7 +164,7 @@ Collect = fun Collect(TraceKeeper, Plan, #{conf := Conf, last := At} = S, Out) -
         {cap, Key, Value} ->
             Collect(TraceKeeper, Plan, SetCap(S, Key, Value), Out);
         {push, Body} ->
-            Push(S, Body),
+            Older(Body) orelse Push(S, Body),
             Collect(TraceKeeper, Plan, S, Out);
         stop ->
             Collect(TraceKeeper, Plan, S#{stopped := true}, Out);
@@ -178,6 +188,7 @@ end,
 Collector = fun(TraceKeeper, Otp) ->
     Sign(),
     [put(Key, 0) || Key <- [id, waiting, open, received, raw]],
+    put(counted, none),
     receive
         {TraceKeeper, Plan, S} ->
             receive
@@ -188,6 +199,7 @@ Collector = fun(TraceKeeper, Otp) ->
                     Held0 = Otp < 25 andalso erlang:memory(processes),
                     Begun = S#{last => At, began => At, held => Held0,
                                until => At + TimeMs * 1000000, next_status => At,
+                               loss_told => At - LossEveryNs,
                                rate_seen => {At, 0, 0}},
                     %% Open before it is said to be armed.
                     {Given, Why} = Next(Begun),
