@@ -254,8 +254,10 @@ QUERY_EXPRESSIONS = \
 	src/query/q/tree.erl
 # What they include.
 QUERY_PARTS = \
+	src/query/q/part/armed_scan.erl \
 	src/query/q/part/carriers.erl \
 	src/query/q/part/cut.erl \
+	src/query/q/part/in_use.erl \
 	src/query/q/part/trace_arms.erl \
 	src/query/q/part/trace_events.erl \
 	src/query/q/part/trace_refuse.erl \

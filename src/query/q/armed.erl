@@ -3,31 +3,18 @@
 %% It only reads, and is quick when nothing is armed: one native sweep over all functions and one
 %% over all processes for the node's single space, and again for each session of OTP 27 and later,
 %% where `erlang:trace_info/2` tells what the legacy space has, and `trace:info/3` what a session.
-Run = fun(List, Spec) -> ets:match_spec_run(List, ets:match_spec_compile(Spec)) end,
+-include("part/armed_scan.erl").
+
 Text = fun(Name) when is_atom(Name) -> atom_to_binary(Name, utf8); (_) -> <<"?">> end,
 
-Mfas = fun(Module) ->
-    try lists:unzip(erlang:get_module_info(Module, functions)) of
-        {Names, Arities} -> lists:zip3(lists:duplicate(length(Names), Module), Names, Arities)
-    catch
-        error:_ -> []
-    end
-end,
-
-%% What a space says of all these things at once, `undefined` of what is gone. Space: legacy, or a
-%% weak reference to a session, which does not keep it.
-Ask = fun(Space, Things, Item) ->
-    N = length(Things),
-    Items = lists:duplicate(N, Item),
-    case Space of
-        legacy -> lists:zipwith(fun erlang:trace_info/2, Things, Items);
-        _ -> lists:zipwith3(fun trace:info/3, lists:duplicate(N, Space), Things, Items)
-    end
-end,
+%% What a space says of one thing, `undefined` when it is gone. Space: legacy, or a weak reference
+%% to a session, which does not keep it.
 AskOne = fun(Space, Thing, Item) ->
-    try Ask(Space, [Thing], Item) of [{Item, Value}] -> Value; _ -> undefined
-    catch error:_ -> undefined
-    end
+    Info = try case Space of
+        legacy -> erlang:trace_info(Thing, Item);
+        _ -> trace:info(Space, Thing, Item)
+    end catch error:_ -> undefined end,
+    case Info of {Item, Value} -> Value; _ -> undefined end
 end,
 
 Sum = fun(Counts) -> lists:sum([N || N <- Counts, is_integer(N)]) end,
@@ -58,9 +45,7 @@ end,
 
 %% [{SessionBin, M, F, A, All}] of a space; message patterns and what is loaded next beside them.
 Breakpoints = fun({Space, Session}, All) ->
-    Found = Run(lists:zip(All, Ask(Space, All, all)),
-                [{{'$1', {all, '$2'}}, [{is_list, '$2'}], [{{'$1', '$2'}}]}]),
-    Functions = [{Session, M, F, A, Info} || {{M, F, A}, Info} <- Found],
+    Functions = [{Session, M, F, A, Info} || {{M, F, A}, Info} <- Marks(Space, All, all)],
     Messages = [{Session, Kind, 0, 0, [{traced, global}, {match_spec, Spec}]}
                 || Kind <- [send, 'receive'], Spec <- [AskOne(Space, Kind, match_spec)],
                    Spec =/= true, Spec =/= undefined, Spec =/= false],
@@ -73,8 +58,7 @@ end,
 
 %% [{SessionBin, Who, [Flag], Tracer}]
 Flags = fun({Space, Session}, Pids) ->
-    Found = Run(lists:zip(Pids, Ask(Space, Pids, flags)),
-                [{{'$1', {flags, '$2'}}, [{is_list, '$2'}, {'=/=', '$2', []}], [{{'$1', '$2'}}]}]),
+    Found = Marks(Space, Pids, flags),
     New = [{Who, F} || Who <- [new_processes, new_ports],
                        [_ | _] = F <- [AskOne(Space, Who, flags)]],
     [{Session, Who, F, AskOne(Space, Who, tracer)} || {Who, F} <- New ++ Found]
@@ -117,7 +101,7 @@ end,
         ([]) -> <<>>;
         (Who) -> Print(Who, 60)
     end,
-    All = lists:append(lists:map(Mfas, lists:filter(fun erlang:module_loaded/1, erlang:loaded()))),
+    All = LoadedMfas(),
     %% What follows new processes follows us too, which nobody armed.
     Pids = ordsets:subtract(lists:sort(erlang:processes()), Own),
     %% A session may end meanwhile, and has nothing then.

@@ -101,39 +101,8 @@ end,
 
 %% ---- What stands against it
 
-%% All that another tool has armed in the node's single space, as text.
-InUse = fun() ->
-    Functions = fun({Module, _}) ->
-        {Names, Arities} = lists:unzip(erlang:get_module_info(Module, functions)),
-        lists:zip3(lists:duplicate(length(Names), Module), Names, Arities)
-    end,
-    Marked = fun(Things, Item, Spec) ->
-        Infos = lists:zipwith(fun erlang:trace_info/2, Things,
-                              lists:duplicate(length(Things), Item)),
-        Run(lists:zip(Things, Infos), [{{'$1', {Item, '$2'}}, Spec, [{{'$1', '$2'}}]}])
-    end,
-    Points = Marked(lists:append(lists:map(Functions, code:all_loaded())), all,
-                    [{is_list, '$2'}]),
-    Flagged = Marked([new_processes, new_ports | processes()], flags,
-                     [{is_list, '$2'}, {'=/=', '$2', []}]),
-    Kind = fun(Info) ->
-        case [K || K <- [call_count, call_time, call_memory],
-                   proplists:get_value(K, Info, false) =/= false] of
-            [] -> <<"breakpoint">>;
-            Kinds -> Text("~p", [hd(Kinds)])
-        end
-    end,
-    Name = fun(Pid) ->
-        case is_pid(Pid) andalso node(Pid) =:= node() andalso process_info(Pid, registered_name) of
-            {_, Registered} when is_atom(Registered) -> Text("~p ~tp", [Pid, Registered]);
-            _ -> Text("~p", [Pid])
-        end
-    end,
-    [Text("~ts on ~tp:~tp/~w", [Kind(Info), M, F, A])
-     || {{M, F, A}, Info} <- lists:sublist(Points, 10)]
-    ++ [Text("~p is traced by ~ts", [P, Name(element(2, erlang:trace_info(P, tracer)))])
-        || {P, _} <- lists:sublist(Flagged, 10)]
-end,
+-include("part/armed_scan.erl").
+-include("part/in_use.erl").
 
 %% Throws the refusal. The name, held from the first window on, keeps two of us apart.
 MayArm = fun(Otp) ->

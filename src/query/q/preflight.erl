@@ -280,17 +280,15 @@ end,
 
 %% ---- Others who trace
 
+-include("part/armed_scan.erl").
+
 Others = fun(Excluded) ->
-    All = lists:append([Mfas(M, FunctionsOf(M, functions)) || M <- Loaded()]),
-    Infos = lists:zipwith(fun erlang:trace_info/2, All, lists:duplicate(length(All), all)),
-    Points = Run(lists:zip(All, Infos),
-                 [{{'$1', {all, '$2'}}, [{'=/=', '$2', false}], ['$1']}]),
+    Points = Marks(legacy, LoadedMfas(), all),
     Pids = ordsets:subtract(lists:sort(erlang:processes()), Excluded),
-    Flags = lists:zipwith(fun erlang:trace_info/2, Pids, lists:duplicate(length(Pids), flags)),
-    Flagged = length(Run(Flags, [{{flags, '$1'}, [{'=/=', '$1', []}], [true]}])),
+    Flagged = length(Marks(legacy, Pids, flags)),
     Of = fun(What, Item) -> try erlang:trace_info(What, Item) catch error:_ -> none end end,
     Texts = lists:append(
-        [[CallText(Mfa) || Mfa <- lists:sublist(Points, 10)],
+        [[CallText(Mfa) || {Mfa, _} <- lists:sublist(Points, 10)],
          [<<"new processes">> || {flags, [_ | _]} <- [Of(new_processes, flags)]],
          [<<"new ports">> || {flags, [_ | _]} <- [Of(new_ports, flags)]],
          [<<"what is loaded next">> || {all, [_ | _]} <- [Of(on_load, all)]],

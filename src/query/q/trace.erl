@@ -8,6 +8,8 @@
 
 -include("part/trace_arms.erl").
 -include("part/cut.erl").
+-include("part/armed_scan.erl").
+-include("part/in_use.erl").
 -include("part/trace_refuse.erl").
 -include("part/trace_events.erl").
 -include("part/trace_ship.erl").

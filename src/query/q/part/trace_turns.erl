@@ -140,8 +140,8 @@ Last = fun(S) ->
     end
 end,
 
-%% The last few of the event cap have their turn as soon as the window is used up, and the end as soon
-%% as the last result is there. Where results are filtered calls do not spend it: no end is near.
+%% The last few of the event cap have their turn as soon as the window is used up, and the end when
+%% the last result is there. Where results are filtered calls do not spend it: no end is near.
 Soon = fun(#{given := Given, filters := Filters} = S) ->
     Left = get(left),
     Ends = Left =< 0 andalso get(waiting) =< 0,
