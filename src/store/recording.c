@@ -224,6 +224,21 @@ bool recording_gap_before(struct recording *r, int64_t tick)
     return ask_int(r, "SELECT 1 FROM gap WHERE from_tick = ?", tick - 1) == 1;
 }
 
+int64_t recording_gaps(struct recording *r, int64_t from, int64_t to)
+{
+    sqlite3_stmt *s = NULL;
+    struct error ignored = {.code = ERR_NONE};
+    int64_t n = 0;
+    if (db_prepare(r->db, &s, "SELECT count(*) FROM gap WHERE from_tick >= ? AND from_tick < ?", &ignored) != 0)
+        return 0;
+    sqlite3_bind_int64(s, 1, from);
+    sqlite3_bind_int64(s, 2, to);
+    if (sqlite3_step(s) == SQLITE_ROW)
+        n = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    return n;
+}
+
 size_t recording_marks(struct recording *r, const struct recording_mark **out)
 {
     sqlite3_stmt *s = NULL;

@@ -151,6 +151,7 @@ static void add_session(json_t *o, const struct summary *s, const struct summary
     set(o, "duration_s", number(s->duration_s));
     set(o, "interval_s", number(s->info->interval_s));
     set(o, "ticks", json_integer(s->ticks));
+    set(o, "gaps", json_integer(s->gaps));
     set(o, "redacted", json_boolean(s->info->redacted));
     set(o, "thinned", json_boolean(s->info->thinned));
     set(o, "system", stats_of(s));

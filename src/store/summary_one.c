@@ -22,6 +22,9 @@ static void put_head(struct paper *p, const struct summary *s)
               number_text(a, COLUMN_SECONDS, i->interval_s));
     if (!*i->end)
         paper_put(p, "The recording was cut off: what came after its last tick is not there.");
+    if (s->gaps > 0)
+        paper_put(p, "The node was not reached %lld %s in between: rates begin anew behind that.",
+                  (long long)s->gaps, s->gaps == 1 ? "time" : "times");
     if (i->thinned)
         paper_put(p, "Old ticks were given up: the earlier part is sparse.");
     if (i->redacted)

@@ -114,6 +114,7 @@ typedef int recording_answer_fn(void *arg, const char *question, const uint8_t *
 int recording_answers(struct recording *r, int64_t tick, recording_answer_fn *fn, void *arg,
                       struct error *err);
 bool recording_gap_before(struct recording *r, int64_t tick);
+int64_t recording_gaps(struct recording *r, int64_t from, int64_t to); /* how many times without the node */
 
 struct recording_mark {
     int64_t wall_us;

@@ -167,6 +167,8 @@ static void test_written_and_read(void **state)
     assert_int_equal(recording_tick_at(f, 1), 0);
     assert_true(recording_gap_before(f, 3));
     assert_false(recording_gap_before(f, 4));
+    assert_int_equal(recording_gaps(f, 1, 5), 1);
+    assert_int_equal(recording_gaps(f, 3, 5), 0);
 
     struct span_stats s;
     assert_int_equal(recording_stats(f, "memory_total_bytes", 2, 4, &s, &err), 0);
