@@ -94,10 +94,13 @@ static const char *setting_of(struct judge *j, const json_t *h, enum log_mode mo
         return judge_text(j, "The handler %s (module %s) works in the process that logs: replace it by "
                              "logger_std_h, or let it pass events on to a process of its own", id,
                           fact_text(h, "module"));
+    const char *module = fact_text(h, "module");
+    bool otp = strcmp(module, "logger_std_h") == 0 || strcmp(module, "logger_disk_log_h") == 0;
     return judge_text(j, "Make it asynchronous: logger:update_handler_config(%s, config, "
-                         "#{sync_mode_qlen => %.0f, drop_mode_qlen => %.0f}); in Elixir: config :logger, "
-                         ":default_handler, config: [sync_mode_qlen: %.0f]. Callers then never wait, and "
-                         "above %.0f messages it drops and says so", id, drop, drop, drop, drop);
+                         "#{sync_mode_qlen => %.0f, drop_mode_qlen => %.0f})%s. Callers then never wait, and "
+                         "above %.0f messages it drops and says so", id, drop, drop,
+                      otp ? "; in Elixir: config :logger, :default_handler, config: [sync_mode_qlen: …]"
+                          : judge_text(j, ", as far as its module %s takes these settings", module), drop);
 }
 
 static const json_t *worst_handler(const json_t *fact, const struct span_process *p,
