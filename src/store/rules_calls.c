@@ -47,7 +47,7 @@ static const char *const callers[] = {
 static const char *const libraries[] = {
     "maps", "lists", "proplists", "dict", "orddict", "gb_trees", "gb_sets", "ets", "erlang", "mnesia",
     "persistent_term", "application", "logger_config", "logger_server", "inet_config", "code_server",
-    "disk_log", "counters", "atomics", "orddict", "sets", "ordsets", "erl_eval", "dets", "global", "pg", "array", "digraph", "queue", "string", "binary", "json", "jsx",
+    "disk_log", "io", "io_lib", "file", "file_io_server", "group", "httpc", "counters", "atomics", "orddict", "sets", "ordsets", "erl_eval", "dets", "global", "pg", "array", "digraph", "queue", "string", "binary", "json", "jsx",
     "Elixir.Map", "Elixir.Keyword", "Elixir.Access", "Elixir.Enum", "Elixir.MapSet", "Elixir.List",
     "Elixir.Process", "Elixir.String", "Elixir.Registry", "Elixir.Agent", "Elixir.Plug.Conn",
     NULL,
@@ -298,16 +298,18 @@ void judge_read_write(struct judge *j)
     }
 }
 
-/* Names under which programs take a request, an event, a job: what an operation is to those who wait. */
+/* Names under which programs take a request, a job: what an operation is to those who wait. The surest first. */
 static const char *const entrances[] = {
-    "handle", "handle_request", "handle_http", "dispatch", "serve", "request", "handle_job", NULL,
+    "handle_request", "handle_http", "handle_job", "handle", "serve", "dispatch", "request", NULL,
 };
 
 static const struct recorded_call *entrance(const struct judge *j)
 {
-    for (size_t i = 0; i < j->n_calls; i++) /* most calls first */
-        if (one_of(j->calls[i].function, entrances) && !one_of(bare(j->calls[i].module), libraries))
-            return &j->calls[i];
+    for (const char *const *name = entrances; *name; name++)
+        for (size_t i = 0; i < j->n_calls; i++) /* most calls first */
+            if (j->calls[i].calls >= 100 && judge_is(j->calls[i].function, *name) &&
+                !one_of(bare(j->calls[i].module), libraries))
+                return &j->calls[i];
     return NULL;
 }
 

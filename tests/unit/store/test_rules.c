@@ -208,6 +208,8 @@ static void registry_before_table(struct made *w)
 static void requests(struct made *w)
 {
     set_call(w, "gateway_http", "handle", 1, 460);
+    set_call(w, "io", "request", 2, 9000);
+    set_call(w, "gateway_out", "request", 2, 9000);
 }
 static void no_reads(struct made *w)
 {
