@@ -83,6 +83,16 @@ static struct slice bare(struct slice name)
     return name;
 }
 
+static bool is_library(struct slice module)
+{
+    static const char *const beginnings[] = {"erts_", "erl_", "prim_", "logger_", "file_", "inet_", "io_"};
+    struct slice name = bare(module);
+    for (size_t i = 0; i < ARRAY_LEN(beginnings); i++)
+        if (judge_begins(name, beginnings[i]))
+            return true;
+    return one_of(name, libraries);
+}
+
 static struct module_calls *module_of(struct modules *m, struct slice name, const json_t *repositories)
 {
     for (size_t i = 0; i < m->n; i++)
@@ -190,7 +200,7 @@ static const struct module_calls *front_of(const struct modules *m, const struct
     for (size_t i = 0; i < m->n; i++) {
         const struct module_calls *c = &m->items[i];
         double others = fabs(c->keyed - repo->keyed);
-        if (c == repo || is_repository(c) || one_of(bare(c->name), libraries) ||
+        if (c == repo || is_repository(c) || is_library(c->name) ||
             !has_one_of(c->name, registries) || others >= least)
             continue;
         best = c;
@@ -291,7 +301,7 @@ void judge_read_write(struct judge *j)
     }
     for (size_t i = 0, said = 0; i < m.n && said < 3; i++) {
         const struct module_calls *c = &m.items[i];
-        if (is_repository(c) || one_of(bare(c->name), libraries) || c->keyed < 100 || c->writes < 1)
+        if (is_repository(c) || is_library(c->name) || c->keyed < 100 || c->writes < 1)
             continue;
         said++;
         tell_ratio(j, judge_slice(j, c->name), c->keyed, c->writes);
@@ -308,7 +318,7 @@ static const struct recorded_call *entrance(const struct judge *j)
     for (const char *const *name = entrances; *name; name++)
         for (size_t i = 0; i < j->n_calls; i++) /* most calls first */
             if (j->calls[i].calls >= 100 && judge_is(j->calls[i].function, *name) &&
-                !one_of(bare(j->calls[i].module), libraries))
+                !is_library(j->calls[i].module))
                 return &j->calls[i];
     return NULL;
 }
@@ -320,7 +330,7 @@ static double operations_on_data(const struct modules *m)
     double most = repo.reads + repo.writes;
     for (size_t i = 0; i < m->n; i++) {
         const struct module_calls *c = &m->items[i];
-        if (!is_repository(c) && !one_of(bare(c->name), libraries) && c->keyed > 0)
+        if (!is_repository(c) && !is_library(c->name) && c->keyed > 0)
             most = fmax(most, c->keyed + c->writes);
     }
     return most;
@@ -417,7 +427,7 @@ void judge_hot_reads(struct judge *j)
     for (size_t i = 0; i < m.n && said < 3; i++) {
         const struct module_calls *c = &m.items[i];
         if (per_s(j, c->reads) < 1000 || c->reads < 0.02 * (double)j->sums.calls ||
-            c->writes > 0.01 * c->reads || is_repository(c) || one_of(bare(c->name), libraries) ||
+            c->writes > 0.01 * c->reads || is_repository(c) || is_library(c->name) ||
             served >= 0.8 * c->reads || repo.reads >= 0.8 * c->reads)
             continue;
         said++;
