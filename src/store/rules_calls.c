@@ -45,12 +45,13 @@ static const char *const callers[] = {
 };
 /* Modules whose get and lookup are of data that the caller holds, or that are told otherwise. */
 static const char *const libraries[] = {
-    "maps", "lists", "proplists", "dict", "orddict", "gb_trees", "gb_sets", "ets", "erlang", "mnesia",
-    "persistent_term", "application", "logger_config", "logger_server", "inet_config", "code_server",
-    "disk_log", "io", "io_lib", "file", "file_io_server", "group", "httpc", "counters", "atomics", "orddict", "sets", "ordsets", "erl_eval", "dets", "global", "pg", "array", "digraph", "queue", "string", "binary", "json", "jsx",
-    "Elixir.Map", "Elixir.Keyword", "Elixir.Access", "Elixir.Enum", "Elixir.MapSet", "Elixir.List",
-    "Elixir.Process", "Elixir.String", "Elixir.Registry", "Elixir.Agent", "Elixir.Plug.Conn",
-    NULL,
+    "maps", "lists", "proplists", "dict", "orddict", "gb_trees", "gb_sets", "ets", "erlang",
+    "mnesia", "persistent_term", "application", "logger_config", "logger_server", "inet_config",
+    "code_server", "disk_log", "io", "io_lib", "file", "file_io_server", "group", "httpc",
+    "counters", "atomics", "orddict", "sets", "ordsets", "erl_eval", "dets", "global", "pg",
+    "array", "digraph", "queue", "string", "binary", "json", "jsx", "Elixir.Map", "Elixir.Keyword",
+    "Elixir.Access", "Elixir.Enum", "Elixir.MapSet", "Elixir.List", "Elixir.Process",
+    "Elixir.String", "Elixir.Registry", "Elixir.Agent", "Elixir.Plug.Conn", NULL,
 };
 /* Parts of names of modules that hold data which is looked up and seldom changes. */
 static const char *const registries[] = {
@@ -93,7 +94,8 @@ static bool is_library(struct slice module)
     return one_of(name, libraries);
 }
 
-static struct module_calls *module_of(struct modules *m, struct slice name, const json_t *repositories)
+static struct module_calls *module_of(struct modules *m, struct slice name,
+                                      const json_t *repositories)
 {
     for (size_t i = 0; i < m->n; i++)
         if (m->items[i].name.len == name.len && memcmp(m->items[i].name.s, name.s, name.len) == 0)
@@ -209,7 +211,8 @@ static const struct module_calls *front_of(const struct modules *m, const struct
     return best;
 }
 
-static void find_lookup(struct judge *j, const struct module_calls *m, const struct module_calls *front)
+static void find_lookup(struct judge *j, const struct module_calls *m,
+                        const struct module_calls *front)
 {
     bool registry = front || is_lookup(m) || has_one_of(m->name, registries);
     double rate = per_s(j, m->keyed), reads_share = m->reads / (m->reads + m->writes);
@@ -308,7 +311,7 @@ void judge_read_write(struct judge *j)
     }
 }
 
-/* Names under which programs take a request, a job: what an operation is to those who wait. The surest first. */
+/* Names under which programs take a request: an operation to those who wait. The surest first. */
 static const char *const entrances[] = {
     "handle_request", "handle_http", "handle_job", "handle", "serve", "dispatch", "request", NULL,
 };

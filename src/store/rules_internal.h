@@ -1,4 +1,7 @@
-/* What judge functions are given, and what they say. A judge that has the numbers and sees nothing says nothing. */
+/*
+ * What judge functions are given, and what they say. A judge that has the numbers and sees nothing
+ * says nothing.
+ */
 #ifndef BEAMTOP_STORE_RULES_INTERNAL_H
 #define BEAMTOP_STORE_RULES_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* A report as JSON: one object of one recording, or one with `sessions` and `changes`. docs/json.md has the keys. */
+/* A report as JSON: one object of one recording, or one with `sessions` and `changes` (docs/json.md). */
 #include <math.h>
 #include <string.h>
 
