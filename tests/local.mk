@@ -116,7 +116,7 @@ tests_unit_store_test_recording_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
 UNIT_STORE += tests/unit/store/test_recording_long
 tests_unit_store_test_recording_long_SOURCES = tests/unit/model/answers.h tests/unit/store/test_recording_long.c
 tests_unit_store_test_recording_long_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
-EXTRA_DIST += docs/json.md
+EXTRA_DIST += docs/json.md tests/temporary.h
 # ---- ui
 UNIT_UI = tests/unit/ui/test_canvas
 tests_unit_ui_test_canvas_SOURCES = tests/unit/ui/test_canvas.c

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../temporary.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/store/recording.h"
 #include "node.h"
@@ -50,8 +51,7 @@ static int begin(void **state)
         print_message("there is no erl: skipped\n");
         exit(77);
     }
-    snprintf(t->dir, sizeof t->dir, "/tmp/beamtop-record-XXXXXX");
-    assert_non_null(mkdtemp(t->dir));
+    assert_true(temporary_dir(t->dir, sizeof t->dir, "record"));
     snprintf(t->state, sizeof t->state, "XDG_STATE_HOME=%s", t->dir);
     t->env[0] = t->state;
     t->epmd = node_epmd_start(&t->epmd_port);

@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "../../temporary.h"
 #include "../store/made.h"
 #include "app/commands.h"
 #include "beamtop/base/attr.h"
@@ -40,8 +41,7 @@ static int setup(void **state)
 {
     static struct place p;
     struct made sync = made_healthy;
-    snprintf(p.dir, sizeof p.dir, "/tmp/beamtop-report-XXXXXX");
-    assert_non_null(mkdtemp(p.dir));
+    assert_true(temporary_dir(p.dir, sizeof p.dir, "report"));
     snprintf(p.good, sizeof p.good, "%s/good", p.dir);
     snprintf(p.bad, sizeof p.bad, "%s/bad", p.dir);
     snprintf(p.none, sizeof p.none, "%s/none", p.dir);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../../temporary.h"
 #include "../model/answers.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/store/recording.h"
@@ -191,9 +192,9 @@ static void made_unlink(const char *path)
 static inline struct recording *made_open(const struct made *w)
 {
     struct error err = {.code = ERR_NONE};
-    char dir[] = "/tmp/beamtop-made-XXXXXX", path[64];
+    char dir[64], path[80];
     struct recording *out = NULL;
-    if (!mkdtemp(dir))
+    if (!temporary_dir(dir, sizeof dir, "made"))
         abort();
     snprintf(path, sizeof path, "%s/a.btr", dir);
     made_write(path, w);

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "../../temporary.h"
 #include "../model/answers.h"
 #include "beamtop/store/recording.h"
 
@@ -72,8 +73,7 @@ struct place {
 
 static void place_make(struct place *p)
 {
-    snprintf(p->dir, sizeof p->dir, "/tmp/beamtop-recording-XXXXXX");
-    assert_non_null(mkdtemp(p->dir));
+    assert_true(temporary_dir(p->dir, sizeof p->dir, "recording"));
     snprintf(p->path, sizeof p->path, "%s/a.btr", p->dir);
 }
 

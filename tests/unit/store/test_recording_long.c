@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "../../temporary.h"
 #include "../model/answers.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/base/clock.h"
@@ -161,13 +162,13 @@ static double ms_since(uint64_t ns)
 static void test_ten_hours(void **state)
 {
     (void)state;
-    char dir[] = "/tmp/beamtop-long-XXXXXX", path[64];
+    char dir[64], path[80];
     struct error err = {.code = ERR_NONE};
     struct recording *f = NULL;
     struct stat st;
     const char *given = getenv("BEAMTOP_LONG_TICKS");
     int ticks = given ? atoi(given) : TICKS_OF_TEN_HOURS / 10;
-    assert_non_null(mkdtemp(dir));
+    assert_true(temporary_dir(dir, sizeof dir, "long"));
     snprintf(path, sizeof path, "%s/a.btr", dir);
     uint64_t before = clock_mono_ns();
     record(path, ticks);
