@@ -137,7 +137,8 @@ UNIT_UI += tests/unit/ui/test_prompt
 tests_unit_ui_test_prompt_SOURCES = tests/unit/ui/test_prompt.c
 tests_unit_ui_test_prompt_LDADD = src/libui.a src/libtrace.a src/libetf.a $(READLINE_LIBS) $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/screen/test_acts
-tests_screen_test_acts_SOURCES = tests/screen/test_acts.c tests/screen/world.c tests/screen/world.h
+tests_screen_test_acts_SOURCES = tests/screen/test_acts.c tests/screen/world.c tests/screen/world.h \
+	tests/screen/world_views.c tests/screen/world_views.h
 tests_screen_test_acts_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/screen/test_screen
 tests_screen_test_screen_SOURCES = tests/screen/test_screen.c tests/screen/world.c \
@@ -318,6 +319,7 @@ EXTRA_DIST += tests/live/calls_live.erl tests/live/preflights.erl tests/live/tra
 LIVE_TESTS += tests/live/test_trace_caps.sh tests/live/test_trace_slow.sh
 EXTRA_DIST += tests/live/proxy.erl tests/live/trace_caps.erl tests/live/trace_slow.erl
 TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_replay.sh tests/tmux/test_life.sh tests/tmux/test_link.sh tests/tmux/test_look.sh tests/tmux/test_trace.sh
+TMUX_TESTS += tests/tmux/test_views.sh
 TESTS += tests/scripts.sh $(LIVE_TESTS) $(TMUX_TESTS)
 
 # ---- bench: figures beside their goals, never part of `make check`. BENCH: calls, cheap,

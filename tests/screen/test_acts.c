@@ -11,6 +11,7 @@
 #include "beamtop/model/column.h"
 #include "beamtop/ui/screen.h"
 #include "world.h"
+#include "world_views.h"
 
 struct fixture {
     struct model *m;
@@ -281,6 +282,92 @@ static void test_requests(void **state)
     end(&f);
 }
 
+static void test_a_counted_function_asks_for_its_trace(void **state)
+{
+    static const struct {
+        const char *by, *text; /* of the first row; NULL: it opens another view */
+    } rows[] = {{"function", "Shop.Schema.Registry.get/1"},
+                {"module", "'Elixir.Shop.Schema.Registry':_"},
+                {"application", NULL}};
+    struct calls_log log;
+    (void)state;
+    world_calls(&log, COUNTED_CALLS);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct fixture f = start("calls");
+        struct screen_request r;
+        model_set_calls(f.m, &log);
+        act(&f, ACTION_BY, rows[i].by);
+        while (screen_take_request(f.s, &r))
+            ;
+        if (rows[i].text)
+            assert_string_equal(screen_link(f.s).name, rows[i].text);
+        act(&f, ACTION_ENTER, "");
+        assert_int_equal(taken(&f, REQUEST_TRACE, &r), rows[i].text != NULL);
+        if (!rows[i].text)
+            assert_string_equal(screen_view(f.s), "tree");
+        assert_true(!rows[i].text || refused(&f, ACTION_BY, "label") < 0);
+        end(&f);
+    }
+    calls_log_clear(&log);
+}
+
+/* Nothing of the window's own memory is left in what is shown. */
+static void test_a_window_is_copied(void **state)
+{
+    char module[] = "shop";
+    struct calls_function row = {.module = {module, 4}, .function = {module, 4}, .calls = 3};
+    const struct calls_window w = {.number = 7, .rows = &row, .n_rows = 1};
+    struct calls_log log;
+    (void)state;
+    calls_log_init(&log);
+    assert_false(calls_log_runs(&log));
+    calls_log_begin(&log, "shop:_");
+    assert_true(calls_log_runs(&log));
+    calls_log_window(&log, &w);
+    memset(module, 'x', 4);
+    memset(&row, 0, sizeof row);
+    assert_int_equal(log.window.rows[0].calls, 3);
+    assert_memory_equal(log.window.rows[0].module.s, "shop", 4);
+    calls_log_begin(&log, "");
+    assert_false(log.has_window);
+    calls_log_clear(&log);
+}
+
+static void test_findings_open_and_close(void **state)
+{
+    struct findings_shown shown;
+    struct fixture f = start("findings");
+    (void)state;
+    world_findings(&shown, FOUND_SOME);
+    model_set_findings(f.m, &shown);
+    answer(&f);
+    uint64_t first = screen_link(f.s).id;
+    assert_int_equal(screen_link(f.s).kind, TARGET_FINDING);
+    act(&f, ACTION_ENTER, "");
+    assert_int_equal(screen_link(f.s).id, first); /* the cursor stays */
+    act(&f, ACTION_DOWN, "");
+    assert_int_not_equal(screen_link(f.s).id, first);
+    act(&f, ACTION_UP, "");
+    act(&f, ACTION_ENTER, "");
+    assert_int_equal(screen_link(f.s).id, first);
+    end(&f);
+}
+
+static void test_owners(void **state)
+{
+    static const char *const words[] = {"application", "module", "name", "label", "kind"};
+    struct fixture f = start("owners");
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        act(&f, ACTION_BY, words[i]);
+    act(&f, ACTION_BY, ""); /* round */
+    assert_true(refused(&f, ACTION_BY, "colour") < 0);
+    assert_true(wanted(&f).needs & NEED_APPS);
+    act(&f, ACTION_BY, "name");
+    assert_false(wanted(&f).needs & NEED_APPS);
+    end(&f);
+}
+
 /* A row opens the process that is traced, else the one that is told. */
 static void test_armed_rows_open_processes(void **state)
 {
@@ -446,6 +533,10 @@ int main(void)
         cmocka_unit_test(test_follow),
         cmocka_unit_test(test_more_rows_are_wanted_further_down),
         cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_a_counted_function_asks_for_its_trace),
+        cmocka_unit_test(test_a_window_is_copied),
+        cmocka_unit_test(test_findings_open_and_close),
+        cmocka_unit_test(test_owners),
         cmocka_unit_test(test_armed_rows_open_processes),
         cmocka_unit_test(test_panes),
         cmocka_unit_test(test_pickers),

@@ -1,0 +1,103 @@
+#!/bin/sh
+# Counted calls from their prompt to the proof, a trace from a function's row, sums by owner,
+# findings with their evidence.
+# shellcheck disable=SC1091,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/lib.sh"
+bt_setup
+
+# Nothing counts: no breakpoint on what was counted, and nobody has our name.
+target_is_clean() {
+    erl -noinput -hidden -name "asks$$@127.0.0.1" \
+        -setcookie "$(cat "$BEAMTOP_DEMO_COOKIE_FILE")" -eval "
+        Ask = fun(M, F, A) -> rpc:call('$BEAMTOP_DEMO_NODE', M, F, A) end,
+        Points = [F || F <- [{timer,sleep,1}, {lists,keyfind,3}, {gen_server,call,2}],
+                       Ask(erlang, trace_info, [F, all]) =/= {all, false}],
+        io:format(\"~p ~p~n\", [Points, Ask(erlang, whereis, [beamtop_calls])]),
+        halt()." >"$work/clean" 2>&1
+    grep -qxF '[] undefined' "$work/clean" || {
+        cat "$work/clean"
+        return 1
+    }
+}
+
+# Quick windows, so that several pass in a test.
+open_quick() {
+    bt_open 120 40 || return 1
+    tm_type ':set calls-every 1s'
+    tm_keys Enter
+    tm_type ':set calls-window 200ms'
+    tm_keys Enter
+}
+
+counts() {
+    open_quick || return 1
+    tm_type C
+    tm_wait 'calls>' && tm_wait 'every function' || return 1
+    tm_keys Enter
+    tm_wait 'counting costs about' && tm_wait 'window 2' && tm_wait CALLS/s || return 1
+    tm_type b
+    tm_wait MODULE && tm_wait FUNCS || return 1
+    tm_type b
+    tm_wait stdlib || return 1
+    tm_type e
+    tm_wait 'target clean' && target_is_clean && bt_quit
+}
+
+measures_time() {
+    open_quick || return 1
+    tm_type ':calls lists:keyfind/3, timer'
+    tm_keys Enter
+    tm_wait 'window 1' || return 1
+    tm_type i
+    tm_wait 'A CALL' && tm_wait µs || return 1
+    tm_keys q
+    tm_wait 'nothing of it is left' && tm_wait 'code 0' && tm_wait_restored && target_is_clean
+}
+
+traces_a_function() {
+    open_quick || return 1
+    tm_type ':calls timer:sleep/1'
+    tm_keys Enter
+    tm_wait 'window 1' && tm_wait 'timer:sleep/1' || return 1
+    tm_keys Enter
+    tm_wait 'trace> timer:sleep/1 -> return' || return 1
+    tm_keys Enter
+    tm_wait 'ended' && tm_wait 'target clean: 0 breakpoints' && bt_quit && target_is_clean
+}
+
+tells_a_mistake_in_its_place() {
+    open_quick || return 1
+    tm_type ':calls lists:map(X) -> return'
+    tm_keys Enter
+    tm_wait 'calls> lists:map(X) -> return' || return 1
+    tm_keys Escape
+    tm_wait_gone 'calls>' && bt_quit
+}
+
+sums_by_owner() {
+    bt_open 120 40 || return 1
+    tm_type W
+    tm_wait 'Who does the work' && tm_wait shop && tm_wait 'the rest' || return 1
+    tm_type b
+    tm_wait 'by module' && tm_wait shop_pricing || return 1
+    tm_type ':by kind'
+    tm_keys Enter
+    tm_wait 'by kind' && bt_quit
+}
+
+finds() {
+    bt_start 120 40 -- --interval 0.5s && bt_wait_list || return 1
+    tm_type f
+    tm_wait 'to act on' || return 1
+    tm_wait 'Not judged' && bt_quit
+}
+
+run counts
+run measures_time
+run traces_a_function
+run tells_a_mistake_in_its_place
+run sums_by_owner
+run finds
+finish
