@@ -43,6 +43,13 @@ struct shut_time {
     char why[32];
 };
 
+/* Calls that were not seen. */
+struct unseen {
+    uint64_t counted; /* by the last counts */
+    uint64_t shut;    /* of them between counts with a shut budget in between */
+    uint64_t settled; /* at the last such counts */
+};
+
 #define NAMES_AT_ONCE 64
 #define NAMES_ASKED 4096 /* pids remembered as asked for; a power of two */
 
@@ -83,7 +90,9 @@ struct trace_session {
     struct buf held; /* messages before the answer `armed`, each after its length */
     struct credit credit;
     struct shut_time shut;
-    bool dry;        /* the budget was shut at some time */
+    bool dry;        /* the budget was shut since the last counts */
+    bool dry_last;   /* and between them and those before */
+    struct unseen unseen[LIMIT_TRACE_PATTERNS];
     bool narrowed;   /* by a person, in mid-trace: what is not seen is not all missed */
     uint64_t lost_told[LIMIT_TRACE_PATTERNS]; /* missed calls that an event told of */
     struct name_queue names;

@@ -153,7 +153,7 @@ static void sum_counts(struct trace_session *t)
 
 static bool is_shut(const char *shut)
 {
-    return strcmp(shut, "open") != 0 && strcmp(shut, "spent") != 0;
+    return *shut && strcmp(shut, "open") != 0 && strcmp(shut, "spent") != 0;
 }
 
 static void take_status(struct trace_session *t, const struct trace_status *s)
@@ -239,21 +239,39 @@ static bool shares_functions(const struct trace_session *t, size_t i)
     return false;
 }
 
+/* What these counts add. Calls that were not seen while the budget stood open were refused by the
+   pattern, or came after the last event: no shut budget cost them. */
+static void count_unseen(struct trace_session *t, size_t i)
+{
+    struct unseen *u = &t->unseen[i];
+    const struct trace_counts *c = &trace_log_pattern(t->log, i)->counts;
+    /* What was over the event cap has been seen too. */
+    uint64_t now = c->calls > c->seen ? c->calls - c->seen : 0;
+    if (t->dry) {
+        u->shut += now > u->counted ? now - u->counted : 0;
+        u->settled = now;
+    } else if (now < u->settled) {
+        u->settled = now; /* those were under way to us */
+    }
+    u->counted = now;
+}
+
 /* A pattern that lets only some calls pass, or only some processes traced: the calls that were not
    seen are not all missed ones. */
 static void count_missed(struct trace_session *t, size_t i)
 {
     struct trace_counts *c = &trace_log_pattern_edit(t->log, i)->counts;
+    const struct unseen *u = &t->unseen[i];
     c->missed = 0;
-    if (!t->dry || !c->calls_known || counts_alone(t->patterns[i]))
+    if (!c->calls_known || counts_alone(t->patterns[i]))
         return;
-    /* What was over the event cap has been seen too. */
-    c->missed = c->calls > c->seen ? c->calls - c->seen : 0;
     const struct procs *procs = &t->procs;
     bool everybody = procs->n == 1 && procs->items[0].kind == PROCS_ALL && procs->one_in <= 1;
-    bool exact = everybody && !t->specs[i].narrow && !t->narrowed && !shares_functions(t, i) &&
-                 t->state->end != END_EVENTS; /* calls behind the last event are counted too */
-    c->missed_at_most = c->missed > 0 && !exact;
+    bool exact = everybody && !t->specs[i].narrow && !t->narrowed && !shares_functions(t, i);
+    c->missed = exact ? u->settled : u->shut;
+    /* Behind the last event calls are counted too, until the counters are off. */
+    bool behind = t->state->end == END_EVENTS && t->dry_last;
+    c->missed_at_most = c->missed > 0 && (!exact || behind);
 }
 
 /* ---- Events */
@@ -301,8 +319,12 @@ static void take_counts(struct trace_session *t, struct push *p)
 {
     reset_counts(t);
     decode_counts(p, take_count, t);
-    for (size_t i = 0; i < t->n_patterns; i++)
+    for (size_t i = 0; i < t->n_patterns; i++) {
+        count_unseen(t, i);
         count_missed(t, i);
+    }
+    t->dry_last = t->dry;
+    t->dry = is_shut(t->state->shut_why);
     sum_counts(t);
     trace_log_set_functions(t->log, t->functions, t->preflight.n_functions);
     tell_shut(t);

@@ -123,6 +123,7 @@ tests() ->
      {"the cap of bytes holds", fun bytes/2},
      {"what the cap of bytes cost is told", fun bytes_loss/2},
      {"a used-up window is told at once, before what comes later", fun window_loss/2},
+     {"a loss is counted for its window alone", fun guard_loss/2},
      {"a burst of as many as the event cap is whole", fun burst/2},
      {"messages by pattern", fun messages/2},
      {"calls counted before", fun count/2},
@@ -236,7 +237,26 @@ bytes_loss({Node, _}, K) ->
 window_loss({Node, _}, K) ->
     later(Node, 200, "lists:foreach(fun lists:last/1, lists:duplicate(20, [1])),"
                      " timer:sleep(400), lists:last([2])"),
-    {armed, 12, _} = arm(K, 12, asked([pattern([last()], [])], #{time => 1000, events => 50})),
+    {Events, Counts} = watched(K, pattern([last()], [])),
+    [c] = lists:usort([element(1, E) || E <- lists:sublist(Events, 16)]),
+    [{l, From, Until, window}, {c, _, _, _, At, _, _, [[2]], _, _, _}] = lists:nthtail(16, Events),
+    true = From < Until andalso Until < At,
+    {true, _} = {lists:member({20, 17}, Counts), Counts}.
+
+%% Of 40 calls that the pattern refuses, 20 that it takes, and 30 that it refuses.
+guard_loss({Node, _}, K) ->
+    later(Node, 100, "lists:foreach(fun lists:last/1, lists:duplicate(40, [2])), timer:sleep(200),"
+                     " lists:foreach(fun lists:last/1, lists:duplicate(20, [1])), timer:sleep(200),"
+                     " lists:foreach(fun lists:last/1, lists:duplicate(30, [2]))"),
+    Clauses = [setelement(1, C, [[1]]) || C <- clause([])],
+    {Events, Counts} =
+        watched(K, (pattern([last()], []))#{clauses := {[], term_to_binary(Clauses)}}),
+    17 = length(Events),
+    {[{40, 0}, {60, 17} | _], _} = {[C || {N, _} = C <- Counts, N > 0], Counts}.
+
+%% Value: {Events, [{Calls, EventsBefore}]} of a second.
+watched(K, Pattern) ->
+    {armed, 12, _} = arm(K, 12, asked([Pattern], #{time => 1000, events => 50})),
     Next = fun Next(Events, Counts) ->
         receive
             {t, 12, _, {batch, Batch, _}} -> Next(Events ++ Batch, Counts);
@@ -247,10 +267,7 @@ window_loss({Node, _}, K) ->
         end
     end,
     {Events, Counts} = Next([], []),
-    [c] = lists:usort([element(1, E) || E <- lists:sublist(Events, 16)]),
-    [{l, From, Until, window}, {c, _, _, _, At, _, _, [[2]], _, _, _}] = lists:nthtail(16, Events),
-    true = From < Until andalso Until < At,
-    {true, _} = {lists:member({20, 17}, Counts), Counts}.
+    {Events, lists:reverse(Counts)}.
 
 burst({Node, _}, K) ->
     later(Node, 200, "lists:foreach(fun lists:last/1, lists:duplicate(12, [1]))"),

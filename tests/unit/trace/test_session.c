@@ -511,6 +511,30 @@ static void test_missed_is_a_bound_later(void **unused)
     end_world(w);
 }
 
+/* Calls that a pattern refused, or that came behind the last event, while nothing was shut. */
+static void test_missed_only_while_shut(void **unused)
+{
+    (void)unused;
+    struct world *w = running_world("lists:seq(1, _)", &plain);
+    push(w, "{counts,8000,[{0,[1000]}],[]}");
+    push(w, "{batch,[{l,2000,3000,window}]," STATUS("open", "16", "0") "}");
+    push(w, "{counts,9000,[{0,[1020]}],[]}");
+    assert_int_equal(w->last_lost, 4); /* the 1000 before were refused */
+    push(w, "{counts,9100,[{0,[6000]}],[]}");
+    assert_int_equal(state(w)->total.missed, 4);
+    assert_true(state(w)->total.missed_at_most);
+    end_world(w);
+    w = running_world("lists:seq(_, _)", &plain);
+    push(w, "{batch,[{l,2000,3000,window}]," STATUS("open", "16", "0") "}");
+    push(w, "{counts,9000,[{0,[18]}],[]}");
+    push(w, "{status," STATUS("spent", "24", "0") "}");
+    push(w, "{counts,9100,[{0,[118]}],[]}");
+    push(w, "{ended,events," STATUS("spent", "24", "0") "}");
+    assert_int_equal(state(w)->total.missed, 2);
+    assert_false(state(w)->total.missed_at_most);
+    end_world(w);
+}
+
 static void test_module_loaded_anew(void **unused)
 {
     (void)unused;
@@ -888,6 +912,7 @@ int main(void)
         cmocka_unit_test(test_held_until_armed),
         cmocka_unit_test(test_missed),
         cmocka_unit_test(test_missed_is_a_bound_later),
+        cmocka_unit_test(test_missed_only_while_shut),
         cmocka_unit_test(test_module_loaded_anew),
         cmocka_unit_test(test_shared_calls),
         cmocka_unit_test(test_refusals_by_kind),

@@ -48,11 +48,11 @@ Lose = fun(#{loss := Loss, last := From, why := Why, loss_told := ToldAt}, Shut,
 end,
 
 CountsOf = fun(At, Counting) ->
-    Each = fun(Lists, Item) ->
-        [lists:sum([CallsOf(At, Mfa, Item) || Mfa <- Mfas]) || Mfas <- Lists]
-    end,
-    {counts, Now(), [{I, Each(Lists, call_count)} || {I, Lists, _} <- Counting],
-     [{I, Each(Lists, call_time)} || {I, Lists, [_, call_time]} <- Counting]}
+    {counts, Now(),
+     [{I, [lists:sum([CallsOf(At, Mfa, call_count) || Mfa <- Mfas]) || Mfas <- Lists]}
+      || {I, Lists, _} <- Counting],
+     [{I, [lists:sum([CallsOf(At, Mfa, call_time) || Mfa <- Mfas]) || Mfas <- Lists]}
+      || {I, Lists, [_, call_time]} <- Counting]}
 end,
 
 %% How much a loss cost is in the counts: read while the budget is still shut, when they are few.
@@ -62,6 +62,34 @@ CountLoss = fun(#{outbox := Outbox, counting := Counting, counted := {Place, Mfa
         At when Outbox =:= [], Counting =/= [], length(Mfas) =< 64 ->
             Push(S, CountsOf(Place, Counting)),
             put(counted, Now());
+        _ ->
+            ok
+    end
+end,
+
+%% What was counted before a window, to be told if that is used up: what a shut budget cost is then
+%% told of that window's time alone. Only with nothing under way to us, so that the calls that were
+%% seen by then are known to the client.
+CountBefore = fun(#{outbox := Outbox, counting := Counting, counted := {Place, Mfas},
+                    flight := Flight, filters := Filters, loss := Loss}, Rest) ->
+    case Counting of
+        [_ | _] when length(Mfas) =< 4, Outbox =:= [], Flight =:= 0, Loss =:= none, not Filters ->
+            Read = CountsOf(Place, Counting),
+            %% Nothing passed meanwhile.
+            case erlang:system_info(trace_control_word) of
+                Rest -> put(before, Read);
+                _ -> ok
+            end;
+        _ ->
+            ok
+    end
+end,
+TellBefore = fun(S, Loss) ->
+    case {Loss, get(before)} of
+        {{_, _, _}, {counts, _, _, _} = Read} ->
+            Push(S, Read),
+            put(counted, Now()),
+            put(before, none);
         _ ->
             ok
     end

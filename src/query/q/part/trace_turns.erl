@@ -109,10 +109,13 @@ Turn = fun(#{conf := Conf, until := Until, stopped := Stopped} = S, Out) ->
     Accounted = Account(S, Rest, All, At),
     #{spent_at := SpentAt} = Accounted,
     Noted = Accounted#{spent_at := case SpentAt of none when Left =< 0 -> At; _ -> SpentAt end},
+    #{loss := Kept, loss_told := ToldAt} = Noted,
+    TellBefore(S, case ToldAt of At -> {told, At, now}; _ -> Kept end),
     Shipped = Ship(Noted),
     CountLoss(Shipped, Accounted),
     case Verdict(Shipped) of
         go ->
+            Rest > 0 andalso CountBefore(Shipped, Rest),
             {N, Why} = Next(Shipped),
             {Given, Late} = Grant(N, Rest),
             #{flight := Flight} = Shipped,
@@ -151,6 +154,22 @@ Soon = fun(#{given := Given, filters := Filters} = S) ->
     end
 end,
 
+%% A loss that is still kept goes before the counts that it is in.
+PushCounts = fun(#{loss := Loss, outbox := Outbox} = S, Body) ->
+    case Older(Body) of
+        true ->
+            S;
+        false ->
+            Told_ = case Loss of
+                        none -> S;
+                        _ -> Ship(S#{outbox := Outbox ++ LossEvents(Loss), loss := none})
+                    end,
+            Push(Told_, Body),
+            put(before, none),
+            Told_
+    end
+end,
+
 Collect = fun Collect(TraceKeeper, Plan, #{conf := Conf, last := At} = S, Out) ->
     receive
         Message when element(1, Message) =:= trace_ts ->
@@ -164,8 +183,7 @@ Collect = fun Collect(TraceKeeper, Plan, #{conf := Conf, last := At} = S, Out) -
         {cap, Key, Value} ->
             Collect(TraceKeeper, Plan, SetCap(S, Key, Value), Out);
         {push, Body} ->
-            Older(Body) orelse Push(S, Body),
-            Collect(TraceKeeper, Plan, S, Out);
+            Collect(TraceKeeper, Plan, PushCounts(S, Body), Out);
         stop ->
             Collect(TraceKeeper, Plan, S#{stopped := true}, Out);
         {'EXIT', TraceKeeper, _} ->
@@ -188,7 +206,7 @@ end,
 Collector = fun(TraceKeeper, Otp) ->
     Sign(),
     [put(Key, 0) || Key <- [id, waiting, open, received, raw]],
-    put(counted, none),
+    [put(Key, none) || Key <- [counted, before]],
     receive
         {TraceKeeper, Plan, S} ->
             receive
