@@ -119,6 +119,7 @@ void trace_json_end(struct buf *out, const struct trace_log *log, struct slice n
     json_object_set_new(root, "reason_text",
                         text_or_null(state->phase == TRACE_FAILED ? state->error.text
                                                                   : state->end_text));
+    json_object_set_new(root, "note", text_or_null(state->note));
     json_object_set_new(root, "elapsed_ms", json_known((int64_t)state->used[CAP_TIME_MS]));
     json_object_set_new(root, "bytes", json_known((int64_t)state->used[CAP_BYTES]));
     json_object_set_new(root, "session", json_boolean(state->session));

@@ -93,6 +93,7 @@ struct trace_session {
     bool dry;        /* the budget was shut since the last counts */
     bool dry_last;   /* and between them and those before */
     struct unseen unseen[LIMIT_TRACE_PATTERNS];
+    bool fewer[LIMIT_TRACE_PATTERNS]; /* calls were counted than seen, by the last counts */
     bool narrowed;   /* by a person, in mid-trace: what is not seen is not all missed */
     uint64_t lost_told[LIMIT_TRACE_PATTERNS]; /* missed calls that an event told of */
     struct name_queue names;

@@ -209,10 +209,30 @@ static void take_count(void *arg, unsigned index, size_t nth, bool is_time, uint
         return;
     struct trace_function *f = &t->functions[t->preflight.patterns[index].first + nth];
     struct trace_counts *c = &trace_log_pattern_edit(t->log, index)->counts;
-    if (!is_time && n < f->calls)
+    if (!is_time && n < f->calls) {
         loaded_anew(t, f);
+        n = f->calls;
+    }
     *(is_time ? &f->time_us : &f->calls) = n;
     *(is_time ? &c->time_us : &c->calls) += n;
+}
+
+/* Loaded anew before the first counts: fewer calls than seen. Counts lag by a moment, so only those
+   that do so twice, or at the end, say it. */
+static void note_fewer(struct trace_session *t, size_t i, bool at_end)
+{
+    struct trace_counts *c = &trace_log_pattern_edit(t->log, i)->counts;
+    bool fewer = c->calls_known && c->calls < c->seen;
+    size_t first = t->preflight.patterns[i].first;
+    if (fewer && (at_end || t->fewer[i]) && t->preflight.patterns[i].n > 0) {
+        size_t k = 0;
+        while (k + 1 < t->preflight.patterns[i].n && t->functions[first + k].calls > 0)
+            k++;
+        if (!*t->state->note)
+            loaded_anew(t, &t->functions[first + k]);
+        c->calls = c->seen;
+    }
+    t->fewer[i] = fewer;
 }
 
 static bool counts_alone(const struct pattern *p)
@@ -320,6 +340,7 @@ static void take_counts(struct trace_session *t, struct push *p)
     reset_counts(t);
     decode_counts(p, take_count, t);
     for (size_t i = 0; i < t->n_patterns; i++) {
+        note_fewer(t, i, false);
         count_unseen(t, i);
         count_missed(t, i);
     }
@@ -465,8 +486,10 @@ static void take_end(struct trace_session *t, const struct push *p)
         t->state->end = p->end;
         end_text(t, p);
     }
-    for (size_t i = 0; i < t->n_patterns; i++)
+    for (size_t i = 0; i < t->n_patterns; i++) {
+        note_fewer(t, i, true);
         count_missed(t, i);
+    }
     sum_counts(t);
     tell_shut(t);
     session_verify(t);

@@ -321,6 +321,7 @@ static void test_the_end_as_json(void **state)
     assert_string_equal(word_at(j, "kind"), "end");
     assert_string_equal(word_at(j, "reason"), "events");
     assert_string_equal(word_at(j, "reason_text"), "events: 1 of 1");
+    assert_true(json_is_null(json_object_get(j, "note")));
     assert_int_equal(json_integer_value(json_object_get(counters, "calls")), 1234);
     assert_true(json_is_true(json_object_get(counters, "missed_at_most")));
     assert_string_equal(word_at(function, "mfa"), "ets:lookup/2");

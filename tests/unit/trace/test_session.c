@@ -544,7 +544,19 @@ static void test_module_loaded_anew(void **unused)
     assert_string_equal(state(w)->note, "");
     push(w, "{counts,9000,[{0,[0]}],[]}");
     assert_has(state(w)->note, "lists was loaded anew");
+    assert_int_equal(state(w)->total.calls, 100);
     end_world(w);
+    /* Before the first counts: by counts that stay below what was seen, or at the end. */
+    for (int again = 0; again < 2; again++) {
+        w = running_world("lists:seq(_, _)", &plain);
+        push(w, "{status," STATUS("open", "2", "0") "}");
+        push(w, "{counts,9000,[{0,[0]}],[]}");
+        assert_string_equal(state(w)->note, "");
+        push(w, again ? "{counts,9100,[{0,[0]}],[]}" : "{ended,time," STATUS("spent", "2", "0") "}");
+        assert_has(state(w)->note, "lists was loaded anew");
+        assert_int_equal(state(w)->total.calls, 2);
+        end_world(w);
+    }
 }
 
 /* The call of a function that two patterns name is one call. */
