@@ -16,6 +16,7 @@
 #define MOST_TICKS 600           /* of quick ones */
 #define FIRST_TICKS 5            /* before these nothing is judged */
 #define JUDGE_MS 10000u          /* from one judgement to the next */
+#define REPLAY_JUDGE_MS 1000u    /* the same while a recording is played; a jump is judged at once */
 #define FACTS_MS 60000u          /* from one look at the configuration to the next */
 #define FACTS_DEADLINE_MS 10000u
 #define MOST_BYTES (UINT64_C(32) << 20) /* of the ring; past them it begins anew */
@@ -26,6 +27,7 @@ struct tui_findings {
     struct recorder *recorder; /* NULL: not begun, or no longer possible */
     struct findings_shown shown;
     uint64_t judged_ms, facts_ms; /* 0: not yet */
+    int64_t replayed;             /* tick of a recording that was shown last */
     bool waits;                   /* for the answer to `facts` */
 };
 
@@ -90,18 +92,10 @@ static double span_s(struct recording *r, int64_t from, int64_t to)
     return first < 0 || last < 0 ? (double)NAN : (double)(last - first) / 1e6;
 }
 
-static void judge(struct tui_findings *f)
+static void take(struct tui_findings *f, struct recording *r, int64_t first, int64_t last)
 {
     struct error err = {.code = ERR_NONE};
-    struct recording *r = NULL;
     struct findings found;
-    int64_t kept = ticks_kept(f), last = recorder_ticks(f->recorder);
-    int64_t first = last > kept ? last - kept + 1 : 1;
-    if (recorder_keep(f->recorder, kept, &err) != 0 ||
-        recording_of_recorder(&r, f->recorder, &err) != 0) {
-        snprintf(f->shown.why, sizeof f->shown.why, "%.150s", err.text);
-        return;
-    }
     if (findings_find(&found, r, first, last, &err) == 0) {
         findings_clear(&f->shown.found);
         f->shown.found = found;
@@ -112,9 +106,37 @@ static void judge(struct tui_findings *f)
         findings_clear(&found);
         snprintf(f->shown.why, sizeof f->shown.why, "%.150s", err.text);
     }
-    recording_close(r);
     screen_update(f->tui->screen);
     tui_touch(f->tui);
+}
+
+static void judge(struct tui_findings *f)
+{
+    struct error err = {.code = ERR_NONE};
+    struct recording *r = NULL;
+    int64_t kept = ticks_kept(f), last = recorder_ticks(f->recorder);
+    if (recorder_keep(f->recorder, kept, &err) != 0 ||
+        recording_of_recorder(&r, f->recorder, &err) != 0) {
+        snprintf(f->shown.why, sizeof f->shown.why, "%.150s", err.text);
+        return;
+    }
+    take(f, r, last > kept ? last - kept + 1 : 1, last);
+    recording_close(r);
+}
+
+void tui_findings_replayed(struct tui_findings *f, struct recording *r, int64_t tick)
+{
+    uint64_t now = uv_now(&f->tui->loop);
+    int64_t wall_us = recording_tick_wall_us(r, tick), first = 0;
+    bool next = tick == f->replayed || tick == f->replayed + 1;
+    model_set_findings(f->tui->model, &f->shown);
+    f->replayed = tick;
+    if (next && f->judged_ms != 0 && now - f->judged_ms < REPLAY_JUDGE_MS)
+        return;
+    f->judged_ms = now;
+    if (wall_us > 0)
+        first = recording_tick_at(r, wall_us - (int64_t)(SPAN_S * 1e6));
+    take(f, r, first > 0 ? first : 1, tick);
 }
 
 void tui_findings_tick(struct tui_findings *f)

@@ -10,6 +10,7 @@
 
 #include "beamtop/trace/calls.h"
 
+struct recording;
 struct tui;
 struct tui_findings;
 
@@ -17,6 +18,8 @@ struct tui_findings *tui_findings_new(struct tui *t);
 void tui_findings_free(struct tui_findings *f); /* when the live source is gone; NULL is fine */
 
 void tui_findings_tick(struct tui_findings *f); /* the model has taken a tick */
+/* In place of a live tick: what the recording says of the minutes before this one of its ticks. */
+void tui_findings_replayed(struct tui_findings *f, struct recording *r, int64_t tick);
 void tui_findings_window(struct tui_findings *f, const struct calls_window *window);
 void tui_findings_link(struct tui_findings *f, bool up);
 void tui_findings_left(struct tui_findings *f); /* the source is closed: another node is next */

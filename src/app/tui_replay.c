@@ -30,6 +30,8 @@ static void show_tick(struct tui_replay *r, int64_t tick)
     r->at_end = false;
     if (replay_to(r->replay, tick, &err) != 0)
         tui_message(r->tui, STYLE_ERROR, "%s", err.text);
+    else
+        tui_findings_replayed(r->tui->findings, replay_recording(r->replay), tick);
     screen_update(r->tui->screen);
     tui_touch(r->tui);
 }
