@@ -552,7 +552,8 @@ static void test_module_loaded_anew(void **unused)
         push(w, "{status," STATUS("open", "2", "0") "}");
         push(w, "{counts,9000,[{0,[0]}],[]}");
         assert_string_equal(state(w)->note, "");
-        push(w, again ? "{counts,9100,[{0,[0]}],[]}" : "{ended,time," STATUS("spent", "2", "0") "}");
+        push(w, again ? "{counts,9100,[{0,[0]}],[]}"
+                      : "{ended,time," STATUS("spent", "2", "0") "}");
         assert_has(state(w)->note, "lists was loaded anew");
         assert_int_equal(state(w)->total.calls, 2);
         end_world(w);
