@@ -260,6 +260,7 @@ QUERY_PARTS = \
 	src/query/q/part/in_use.erl \
 	src/query/q/part/trace_arms.erl \
 	src/query/q/part/trace_events.erl \
+	src/query/q/part/trace_secret.erl \
 	src/query/q/part/trace_refuse.erl \
 	src/query/q/part/trace_ship.erl \
 	src/query/q/part/trace_turns.erl

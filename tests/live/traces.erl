@@ -126,6 +126,7 @@ tests() ->
      {"a loss is counted for its window alone", fun guard_loss/2},
      {"a burst of as many as the event cap is whole", fun burst/2},
      {"messages by pattern", fun messages/2},
+     {"the node's cookie does not leave", fun cookie/2},
      {"calls counted before", fun count/2},
      {"refused: control word, bad names, nothing there", fun refused/2},
      {"another tool's trace is left as it is", fun foreign/2},
@@ -289,6 +290,30 @@ messages({Node, _}, K) ->
                       Of#{index => 1, kind => 'receive', clauses => Spec(['_', '_', {told, '_'}], 1)}],
                      #{time => 600})),
     [{s, 1, 0, P, _, P, {told, 1}, true, 0}, {v, 2, 1, P, _, {told, 1}, 0}] = lists:keysort(2, Events).
+
+%% As a process that shakes hands asks auth; and the cookie among what a program itself sends.
+cookie({Node, _}, K) ->
+    later(Node, 200,
+          "C = auth:get_cookie(), self() ! {told, C, [atom_to_binary(C, utf8), atom_to_list(C)]},"
+          " self() ! {left, fun() -> C end, #{C => 1, b => <<\"other\">>}},"
+          " receive {told, _, _} -> ok end"),
+    Spec = fun(Head, Index) ->
+        {[], term_to_binary([{Head, [{'>', {get_tcw}, 0}],
+            [{set_tcw, {'-', {get_tcw}, 1}}, {message, {{Index}}}]}])}
+    end,
+    Of = (pattern([], []))#{counters => none},
+    {Events, _, _, _} =
+        run(K, asked([Of#{kind => send, clauses => Spec('_', 0)},
+                      Of#{index => 1, kind => 'receive', clauses => Spec('_', 1)}],
+                     #{time => 600, events => 1000})),
+    nomatch = binary:match(term_to_binary(Events), atom_to_binary(erlang:get_cookie(), utf8)),
+    [_] = [E || {s, _, 0, _, _, _, {told, '...', [<<"...">>, "..."]}, _, _} = E <- Events],
+    [_] = [E || {v, _, 1, _, _, {told, '...', [<<"...">>, "..."]}, _} = E <- Events],
+    [_] = [E || {s, _, 0, _, _, _, {left, {'$cut', _, '...'}, #{'...' := 1, b := <<"other">>}}, _, _}
+                    = E <- Events],
+    Auth = rpc:call(Node, erlang, whereis, [auth]),
+    [] = [E || {s, _, 0, Auth_, _, _, _, _, _} = E <- Events, Auth_ =:= Auth],
+    [] = [E || {v, _, 1, _, _, {_, '...'}, _} = E <- Events].
 
 count({Node, _}, K) ->
     hot_now(Node, 1000),

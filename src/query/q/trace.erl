@@ -10,6 +10,7 @@
 -include("part/cut.erl").
 -include("part/armed_scan.erl").
 -include("part/in_use.erl").
+-include("part/trace_secret.erl").
 -include("part/trace_refuse.erl").
 -include("part/trace_events.erl").
 -include("part/trace_ship.erl").
@@ -67,7 +68,7 @@ end,
 %% A pattern as we use it: its clauses, and what becomes of its calls.
 Prepare = fun(#{index := Index, kind := Kind, mfas := Mfas, clauses := Told, slower_ns := SlowerNs,
                 results := Results, raises := Raises} = Pattern) when Index < 1000 ->
-    Clauses = case Told of {_, _} -> [Budgeted(C) || C <- Term(Told)]; _ -> [] end,
+    Clauses = case Told of {_, _} -> [Budgeted(C, Unheard(Kind)) || C <- Term(Told)]; _ -> [] end,
     case Clauses =/= [] andalso erlang:match_spec_test([], Clauses, trace) of
         {error, Errors} -> throw({bad_spec, Text("~p", [Errors])});
         _ -> ok

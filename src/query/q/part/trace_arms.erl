@@ -46,8 +46,8 @@ Take = {set_tcw, {'-', {get_tcw}, 1}},
 Word = fun(N) -> erlang:system_flag(trace_control_word, N) end,
 
 %% Whatever arrives, no clause goes without the budget.
-Budgeted = fun({Head, Guards, Body}) ->
-    {Head, [Budget | Guards -- [Budget]], [Take | Body -- [Take]]}
+Budgeted = fun({Head, Guards, Body}, More) ->
+    {Head, [Budget | Guards -- [Budget]] ++ More, [Take | Body -- [Take]]}
 end,
 
 SetFlags = fun(Place, Who, On, Flags) ->

@@ -42,7 +42,7 @@ OnCall = fun(Pid, Mfa, {Index, Caller, Args, Stack}, Mono, {Counters, Patterns, 
     {What, Out} =
         case Held orelse Spend(Counters, Index) of
             true ->
-                {Short, Full} = CutArgs(Args, Bytes),
+                {Short, Full} = ShownArgs(Args, Bytes),
                 Full > 0 andalso Count(Counters, Index, WasCut, 1),
                 Event = {c, NextId(), Index, Pid, Mono, Mfa, Caller, Short, Frames(Stack),
                          length(Calls), Full},
@@ -65,11 +65,11 @@ end,
 ResultEvent = fun(Kind, EventId, Mono, Value, Bytes) ->
     case Kind of
         return_from ->
-            {Short, Full} = Cut(Value, Bytes),
+            {Short, Full} = Shown(Value, Bytes),
             {r, EventId, Mono, Short, Full};
         exception_from ->
             {Class, Reason} = Value,
-            {Short, Full} = Cut(Reason, Bytes),
+            {Short, Full} = Shown(Reason, Bytes),
             {x, EventId, Mono, Class, Short, Full}
     end
 end,
@@ -118,7 +118,7 @@ OnEvent = fun(Message, {Counters, _, Bytes} = Conf) ->
         Count(Counters, Index, Seen, 1),
         case Spend(Counters, Index) of
             true ->
-                {Short, Full} = Cut(Payload, Bytes),
+                {Short, Full} = Shown(Payload, Bytes),
                 Full > 0 andalso Count(Counters, Index, WasCut, 1),
                 [Make(NextId(), Short, Full)];
             false ->

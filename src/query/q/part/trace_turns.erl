@@ -207,6 +207,7 @@ Collector = fun(TraceKeeper, Otp) ->
     Sign(),
     [put(Key, 0) || Key <- [id, waiting, open, received, raw]],
     [put(Key, none) || Key <- [counted, before]],
+    put(secret, Secret()),
     receive
         {TraceKeeper, Plan, S} ->
             receive
