@@ -38,3 +38,18 @@ void trace_history_file(char out[TRACE_HISTORY_FILE_BYTES], const char *node)
     if (*s)
         snprintf(out + n, TRACE_HISTORY_FILE_BYTES - n, "-%016" PRIx64, number_of(node));
 }
+
+bool trace_history_has_values(const char *line)
+{
+    size_t digits = 0;
+    if (strpbrk(line, "\"'~$") || strstr(line, "<<"))
+        return true;
+    for (; *line; line++) {
+        if (*line == '_' && digits > 0)
+            continue; /* 1_000_000 */
+        digits = *line >= '0' && *line <= '9' ? digits + 1 : 0;
+        if (digits == 5)
+            return true;
+    }
+    return false;
+}

@@ -2,6 +2,8 @@
 #ifndef BEAMTOP_APP_TRACE_HISTORY_H
 #define BEAMTOP_APP_TRACE_HISTORY_H
 
+#include <stdbool.h>
+
 #define TRACE_HISTORY_FILE_BYTES 256
 
 /*
@@ -9,5 +11,11 @@
  * that is longer than file names may be is cut, with a number made of the whole behind it.
  */
 void trace_history_file(char out[TRACE_HISTORY_FILE_BYTES], const char *node);
+
+/*
+ * Whether a line may hold what only the program knows: anything quoted, a binary, a sigil, or a
+ * number of five digits or more. Such lines are not kept beyond the program.
+ */
+bool trace_history_has_values(const char *line);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "beamtop/base/text.h"
 #include "beamtop/model/column.h"
+#include "trace_history.h"
 #include "tui_internal.h"
 
 /* ---- words that only the program knows */
@@ -176,7 +177,10 @@ void tui_write_history(struct tui *t, enum prompt_kind kind, const char *file)
     *strrchr(path, '/') = '\0';
     make_dirs(path);
     snprintf(path, sizeof path, "%s/%s", dir, file);
-    if (prompt_save_history(t->prompt, kind, path, (size_t)most, &err) != 0 && !t->tty)
+    bool patterns = kind == PROMPT_TRACE || kind == PROMPT_CALLS;
+    if (prompt_save_history(t->prompt, kind, path, (size_t)most,
+                            patterns ? trace_history_has_values : NULL, &err) != 0 &&
+        !t->tty)
         fprintf(stderr, "beamtop: %s\n", err.text);
 }
 

@@ -309,12 +309,14 @@ int prompt_load_history(struct prompt *p, enum prompt_kind kind, const char *pat
 }
 
 int prompt_save_history(const struct prompt *p, enum prompt_kind kind, const char *path,
-                        size_t most, struct error *err)
+                        size_t most, bool (*leave_out)(const char *line), struct error *err)
 {
     const struct prompt_history *h = &p->histories[kind];
     struct buf text;
     buf_init(&text, 0);
     for (size_t i = h->len > most ? h->len - most : 0; i < h->len; i++) {
+        if (leave_out && leave_out(h->lines[i]))
+            continue;
         buf_puts(&text, h->lines[i]);
         buf_put_u8(&text, '\n');
     }

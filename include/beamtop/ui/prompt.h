@@ -76,7 +76,8 @@ const char *prompt_history_line(const struct prompt *p, enum prompt_kind kind, s
 /* History of one kind: a line a line. A missing file is an empty history. */
 int prompt_load_history(struct prompt *p, enum prompt_kind kind, const char *path,
                         struct error *err);
+/* Readable by the owner only, without the lines for which `leave_out` (may be NULL) is true. */
 int prompt_save_history(const struct prompt *p, enum prompt_kind kind, const char *path,
-                        size_t most, struct error *err); /* readable by the owner only */
+                        size_t most, bool (*leave_out)(const char *line), struct error *err);
 
 #endif

@@ -49,11 +49,36 @@ static void test_long_names_differ(void **state)
     assert_true(strlen(file_a) < TRACE_HISTORY_FILE_BYTES - 1);
 }
 
+static void test_lines_with_values(void **state)
+{
+    static const struct {
+        const char *line;
+        bool has_values;
+    } rows[] = {
+        {"shop_cart:add(_, X) when X > 100 -> return", false},
+        {"Shop.Cart.add(_, %{id: id}) -> return", false},
+        {"/^ssl_/:/^init/", false},
+        {"rv:f(\"secret\")", true},
+        {"rv:f('secret')", true},
+        {"rv:f(<<_/binary>>)", true},
+        {"Rv.f(~s(secret))", true},
+        {"rv:f([$s, $e])", true},
+        {"rv:f(4111111111111111)", true},
+        {"rv:f(4_1_1_1_1)", true},
+        {"rv:f(1234, 5678)", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (trace_history_has_values(rows[i].line) != rows[i].has_values)
+            fail_msg("%s", rows[i].line);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_long_names_differ),
+        cmocka_unit_test(test_lines_with_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,7 +165,7 @@ static void test_history(void **state)
     type(p, "<Up> <Up> X <Down> <Down> f t");
     assert_string_equal(t.line, "draft");
     type(p, "<Up> <Up> <Enter>");
-    assert_int_equal(prompt_save_history(p, PROMPT_COMMAND, path, 2, &err), 0);
+    assert_int_equal(prompt_save_history(p, PROMPT_COMMAND, path, 2, NULL, &err), 0);
     prompt_free(p);
     struct stat st;
     assert_int_equal(stat(path, &st), 0);
