@@ -84,12 +84,16 @@ static void print_due(struct tracing *t, bool all)
 static void tell_preflight(struct tracing *t, const struct trace_state *state)
 {
     const struct trace_preflight *p = &state->preflight;
-    if (t->told || t->options->format != FORMAT_TEXT)
+    if (t->told)
         return;
     t->told = true;
-    fprintf(stderr, "beamtop: %llu function%s%s, %s", (unsigned long long)p->functions,
-            p->functions == 1 ? "" : "s", p->functions_cut ? " (more match: the cap takes so many)" : "",
-            strcmp(state->procs, "all") != 0 ? state->procs : "all processes");
+    if (p->functions == 0)
+        fputs("beamtop: messages (not counted before)", stderr);
+    else
+        fprintf(stderr, "beamtop: %llu function%s%s", (unsigned long long)p->functions,
+                p->functions == 1 ? "" : "s",
+                p->functions_cut ? " (more match: the cap takes so many)" : "");
+    fprintf(stderr, ", %s", strcmp(state->procs, "all") != 0 ? state->procs : "all processes");
     if (p->processes > 0)
         fprintf(stderr, " (%llu)", (unsigned long long)p->processes);
     if (p->count_ms > 0)
@@ -138,12 +142,13 @@ static void on_change(void *arg)
     case TRACE_ASKING:
         asking(t, state);
         break;
-    case TRACE_ARMING:
     case TRACE_RUNNING:
     case TRACE_PAUSED:
     case TRACE_ENDING:
     case TRACE_VERIFYING:
         tell_preflight(t, state);
+        break;
+    case TRACE_ARMING: /* told when it is armed: who reads it may begin then */
         break;
     case TRACE_ENDED:
         tell_preflight(t, state);

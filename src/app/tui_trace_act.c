@@ -97,13 +97,14 @@ static void act_extend(struct tui_trace *tr, const char *arg)
     (void)arg;
     for (size_t i = 0; i < ARRAY_LEN(caps) && err.code == ERR_NONE; i++)
         (void)trace_set_cap(tr->session, caps[i], more(tr, caps[i]), &err);
-    const struct caps *now = &tui_trace_state(tr)->caps;
+    struct caps now = tui_trace_state(tr)->caps;
+    now.value[CAP_TIME_MS] -= now.value[CAP_TIME_MS] % 1000; /* a person wants no more */
     if (err.code != ERR_NONE)
         tui_message(tr->tui, STYLE_ERROR, "%s", err.text);
     else
         tui_message(tr->tui, STYLE_MESSAGE, "until %s, %s events",
-                    cap_format(time, sizeof time, CAP_TIME_MS, now->value[CAP_TIME_MS]),
-                    cap_format(events, sizeof events, CAP_EVENTS, now->value[CAP_EVENTS]));
+                    cap_format(time, sizeof time, CAP_TIME_MS, now.value[CAP_TIME_MS]),
+                    cap_format(events, sizeof events, CAP_EVENTS, now.value[CAP_EVENTS]));
 }
 
 static void act_set(struct tui_trace *tr, const char *arg)

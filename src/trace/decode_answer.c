@@ -186,11 +186,11 @@ static bool read_others(struct cursor *c, struct preflight *out)
     if (!ok)
         return false;
     if (out->breakpoints > 0)
-        add_words(out->others, sizeof out->others, "%llu breakpoints",
-                  (unsigned long long)out->breakpoints);
+        add_words(out->others, sizeof out->others, "%llu breakpoint%s",
+                  (unsigned long long)out->breakpoints, out->breakpoints == 1 ? "" : "s");
     if (out->flags > 0)
-        add_words(out->others, sizeof out->others, "%llu traced processes",
-                  (unsigned long long)out->flags);
+        add_words(out->others, sizeof out->others, "%llu traced process%s",
+                  (unsigned long long)out->flags, out->flags == 1 ? "" : "es");
     if (texts[0] != '\0')
         add_words(out->others, sizeof out->others, "%s", texts);
     if (!read_words(c, "session ", out->others, sizeof out->others) ||
@@ -322,7 +322,7 @@ static const struct {
     {"busy", "a trace of this connection is armed already"},
     {"no_processes", "none of the chosen processes is alive any more"},
     {"no_functions", "none of the functions is there any more"},
-    {"session", "another beamtop traces this node: its session is there; end that trace first"},
+    {"session", "another beamtop traces this node: end that trace first"},
 };
 
 /* {in_use, [Text]}, {control_word, V} and such; *at is at the tuple's first element. */

@@ -1,4 +1,5 @@
 /* Records and structs, by the definitions that the target told. */
+#include <stdio.h>
 #include <string.h>
 
 #include "matchspec_internal.h"
@@ -45,6 +46,18 @@ static int field_place(const struct record_def *def, struct slice field)
     return -1;
 }
 
+/* Which there are, so that nobody has to look them up. */
+static void no_such_field(struct scope *s, const struct node *n, const struct node *field,
+                          const struct record_def *def)
+{
+    char names[160] = "";
+    for (size_t i = 0, len = 0; i < def->n_fields && len < sizeof names; i++)
+        len += (size_t)snprintf(names + len, sizeof names - len, "%s%.*s", i > 0 ? ", " : "",
+                                (int)def->fields[i].len, def->fields[i].s);
+    scope_fail(s, field, "%.*s has no field %.*s; it has %s", (int)n->text.len, n->text.s,
+               (int)field->text.len, field->text.s, names);
+}
+
 /* `_ = Value` is every field that is not named. */
 static void fill_others(const struct node **fields, size_t count, const struct node *value)
 {
@@ -70,8 +83,8 @@ const struct node **record_fields(struct scope *s, const struct node *n, size_t 
         if (any && n->kind == NODE_RECORD) {
             others = n->items[i + 1];
         } else if (place < 0) {
-            return scope_fail(s, field, "%.*s has no field %.*s", (int)n->text.len, n->text.s,
-                              (int)field->text.len, field->text.s);
+            no_such_field(s, n, field, def);
+            return NULL;
         } else if (fields[place]) {
             return scope_fail(s, field, "the field %.*s is there twice", (int)field->text.len,
                               field->text.s);

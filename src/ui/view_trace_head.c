@@ -78,7 +78,10 @@ static void state_line(struct trace_flow *f, const struct trace_log *log)
     shut_cell(f, state);
     if (state->phase == TRACE_PREPARING || (state->phase == TRACE_FAILED && !before->functions))
         return;
-    counted_cell(f, before->functions, "function", before->functions_cut);
+    if (before->functions > 0)
+        counted_cell(f, before->functions, "function", before->functions_cut);
+    else
+        trace_flow_cell(f, STYLE_VALUE, "", "messages");
     if (*state->procs && strcmp(state->procs, "all") != 0)
         trace_flow_cell(f, STYLE_VALUE, "in", state->procs);
     if (before->processes > 0)
