@@ -51,7 +51,7 @@ no_global_name_is_defined_twice() {
     (
         cd "$BEAMTOP_BUILDDIR" || exit 1
         set -- src/*.a
-        for o in src/app/*.o; do
+        for o in src/app/beamtop-*.o; do
             [ ! -f "$o" ] || set -- "$@" "$o"
         done
         if [ "$(nm -g --defined-only "$@" | grep -c ' T ')" -gt 500 ]; then

@@ -326,7 +326,7 @@ static void test_atoms(void **state)
             run_start(&runs[k], NULL, "process exits@127.0.0.1 gone%d_%zu --cookie " COOKIE
                       " --epmd-port %u", i, k, t->epmd_port);
         for (size_t k = 0; k < ARRAY_LEN(runs); k++) {
-            run_wait(&runs[k], 20000);
+            run_wait(&runs[k], 60000);
             run_expect_error(&runs[k], 1, "no such process");
             run_clear(&runs[k]);
         }
