@@ -284,6 +284,8 @@ static void begin(struct tui_calls *c, const char *words)
 {
     struct error err = {.code = ERR_NONE};
     size_t offset = 0;
+    if (strcmp(words, "all") == 0) /* a module of that name is all:_ */
+        words = "";
     if (runs(c)) {
         free(c->next);
         c->next = alloc_strdup(words);
@@ -307,7 +309,7 @@ static void act_calls(struct tui_calls *c, const char *arg)
     struct error err = {.code = ERR_NONE};
     bool here = strcmp(screen_view(c->tui->screen), CALLS_VIEW) == 0;
     if (*arg)
-        begin(c, strcmp(arg, "all") == 0 ? "" : arg);
+        begin(c, arg);
     else if (here || !model_calls(c->tui->model))
         open_prompt(c, c->log.words);
     else if (screen_act(c->tui->screen, c->tui->model, ACTION_VIEW, CALLS_VIEW, &err) < 0)
