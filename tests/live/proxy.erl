@@ -29,10 +29,11 @@ close(Proxy) ->
 %% Bytes so far: {from the target, to the target}.
 relayed(Proxy) -> ask(Proxy, relayed).
 
+%% Answered once somebody has connected, which takes its time on a busy machine.
 ask(Proxy, What) ->
     Ref = make_ref(),
     Proxy ! {What, self(), Ref},
-    receive {Ref, Answer} -> Answer after 5000 -> error({proxy, What}) end.
+    receive {Ref, Answer} -> Answer after 20000 -> error({proxy, What}) end.
 
 options() ->
     [binary, {active, false}, {packet, raw}, {nodelay, true}, {recbuf, 4096}, {sndbuf, 4096},
