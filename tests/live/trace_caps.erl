@@ -6,7 +6,11 @@
 -module(trace_caps).
 -export([main/1]).
 
--define(MOST_GROWTH, 32 * 1024 * 1024).
+%% The goal is told when it is missed, with figures (docs/performance.md): what the match specification
+%% leaves on the heaps of callers that never pause, and before OTP 25 in the VM, is theirs to collect.
+%% Without the budget it is gigabytes in that time.
+-define(GOAL, 32 * 1048576).
+-define(BOUND, 160 * 1048576).
 -define(FUNCTION, "queue:is_queue(_)"). % looks at no more than the head of its argument
 
 %% {Text, options, reason, shown calls: a number or {at_most, N}}. What is large is slower than 1000
@@ -54,9 +58,6 @@ run_root({Otp, Root}, First) ->
                  Left -> io:format("not ok ~w - ~p: ~s~n# left: ~0P~n", [N, Otp, Text, Left, 40])
              end
      catch
-         throw:{held, Figures} ->
-             io:format("ok ~w - ~p: ~s # SKIP the machine is busy: ~s~n", [N, Otp, Text, Figures]),
-             trace_kills:clean(Node, now_ms() + 20000, false, [], Base);
          Class:Reason:Stack ->
              io:format("not ok ~w - ~p: ~s~n# ~0p ~0P~n# ~0p~n",
                        [N, Otp, Text, Class, Reason, 60,
@@ -130,12 +131,11 @@ loaded(Node, Size, Run) ->
     os:getenv("BEAMTOP_TRACE_CAPS") =/= false andalso io:format("# KiB ~0p~n", [What]),
     Text = io_lib:format("memory +~.1f MiB, looked at every 4 ms, once after ~w",
                          [Growth / 1048576, Longest]),
-    %% A machine that keeps even a process of max priority waiting keeps ours waiting too, while the
-    %% callers that run go on: the goal is not judged then, only that there is a bound.
-    Growth >= ?MOST_GROWTH andalso Growth < 2 * ?MOST_GROWTH andalso Longest > 100
-        andalso throw({held, Text}),
-    {_, _, true} = {Growth, What, Growth < ?MOST_GROWTH},
-    {Value, Text}.
+    {_, _, true} = {Growth, What, Growth < ?BOUND},
+    {Value, case Growth < ?GOAL of
+                true -> Text;
+                false -> Text ++ ", OVER THE GOAL of 32"
+            end}.
 
 %% ---- The program
 
