@@ -179,6 +179,11 @@ bool recorder_thin(struct recorder *r, struct error *err)
 
 /* ---- a ring of ticks */
 
+/* A fact is known until it changes: the last one before the ring stays. */
+static const char forget_facts[] =
+    "DELETE FROM fact WHERE tick <= ?1 AND EXISTS (SELECT 1 FROM fact f WHERE f.key = fact.key"
+    " AND f.tick > fact.tick AND f.tick <= ?1 + 1)";
+
 /* Texts stay: they are few, but for labels that come and go with their processes. */
 static const char *const forget[] = {
     "DELETE FROM call WHERE window IN (SELECT id FROM call_window WHERE tick <= ?)",
@@ -186,8 +191,7 @@ static const char *const forget[] = {
     "DELETE FROM event WHERE tick <= ?",
     "DELETE FROM gap WHERE from_tick < ?",
     "DELETE FROM tick WHERE id <= ?",
-    "DELETE FROM fact WHERE tick <= ?1 AND EXISTS (SELECT 1 FROM fact f WHERE f.key = fact.key"
-    " AND f.tick > fact.tick AND f.tick <= ?1 + 1)",
+    forget_facts,
 };
 
 int recorder_keep(struct recorder *r, int64_t ticks, struct error *err)
