@@ -22,6 +22,19 @@ scripts_are_clean() {
     shellcheck -s sh -e SC1091,SC2154,SC2317,SC2034 $(cat "$work/scripts")
 }
 
+# A test that may not be executed fails only where it is run from a checkout.
+scripts_may_be_executed() {
+    find . -name '*.sh' -not -path './build*' | while read -r script; do
+        case $(head -c 2 "$script") in
+            '#!') [ -x "$script" ] || echo "$script is not executable" ;;
+        esac
+    done >"$work/modes"
+    [ ! -s "$work/modes" ] || {
+        cat "$work/modes"
+        return 1
+    }
+}
+
 # mandoc complains of pages that are not installed yet.
 manual_is_clean() {
     for page in man/beamtop.1 man/beamtop.conf.5 man/beamtop-trace.7; do
@@ -66,6 +79,7 @@ no_global_name_is_defined_twice() {
     }
 }
 
+run scripts_may_be_executed
 check_with shellcheck scripts_are_clean
 check_with nm no_global_name_is_defined_twice
 check_with mandoc manual_is_clean
