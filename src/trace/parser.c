@@ -255,16 +255,22 @@ struct node *parser_alias(struct parser *p, struct node *left, struct node *righ
 /* The sign of a number is the number's own; of anything else it is an operator. */
 struct node *parser_negate(struct parser *p, struct node *n, size_t from)
 {
+    static const char beyond[] = "9223372036854775808"; /* INT64_MAX + 1 */
     if (n == NULL)
         return NULL;
     if (n->kind == NODE_FLOAT) {
         n->real = -n->real;
+    } else if (n->kind == NODE_INTEGER && n->text.len == 0 && n->number == INT64_MIN) {
+        n->number = 0;
+        n->text = (struct slice){beyond, sizeof(beyond) - 1};
     } else if (n->kind == NODE_INTEGER && n->text.len == 0) {
         n->number = -n->number;
-    } else if (n->kind == NODE_INTEGER && slice_is(n->text, "9223372036854775808")) {
+    } else if (n->kind == NODE_INTEGER && slice_is(n->text, beyond)) {
         n->number = INT64_MIN;
         n->text = (struct slice){"", 0};
-    } else if (n->kind == NODE_INTEGER && n->text.s[0] != '-') {
+    } else if (n->kind == NODE_INTEGER && n->text.s[0] == '-') {
+        n->text = (struct slice){n->text.s + 1, n->text.len - 1};
+    } else if (n->kind == NODE_INTEGER) {
         char *s = arena_printf(p->arena, "-%.*s", (int)n->text.len, n->text.s);
         n->text = (struct slice){s, strlen(s)};
     } else if (p->values) {

@@ -93,14 +93,24 @@ static bool is_name(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+/* A slash where a name may stand opens an expression; elsewhere it comes before an arity or divides. */
+static bool opens_expression(const struct unwrap *u, size_t from)
+{
+    size_t at = u->at;
+    while (at > from && strchr(" \t\r\n", u->s[at - 1]) != NULL)
+        at--;
+    return u->s[u->at] == '/' && (at == from || strchr("&,:.", u->s[at - 1]) != NULL);
+}
+
 /* Up to the list's end, or to what separates it from a pattern in quotes. */
 static void take_plain(struct unwrap *u)
 {
+    const size_t from = u->at;
     unsigned depth = 0;
     for (; u->at < u->len; u->at++) {
         char c = u->s[u->at];
         bool character = c == '$' || (c == '?' && !(u->at > 0 && is_name(u->s[u->at - 1])));
-        if (c == '"' || c == '\'')
+        if (c == '"' || c == '\'' || (depth == 0 && opens_expression(u, from)))
             u->at = closing(u, u->at);
         else if (character)
             u->at++;

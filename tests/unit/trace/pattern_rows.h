@@ -37,6 +37,9 @@ static const struct good erlang_good[] = {
      "call(module m function f arity 9 arguments(integer 255 integer 1000 "
      "integer -5 float 1500 integer 97 integer 10 string \"abc\" atom q a "
      "atom a@b))"},
+    {"m:f(- -9223372036854775808, - - -9223372036854775808, - -99999999999999999999)",
+     "call(module m function f arity 3 arguments(integer 9223372036854775808 integer "
+     "-9223372036854775808 integer 99999999999999999999))"},
     {"m:f(99999999999999999999, -9223372036854775808, 16#ffffffffffffffff)",
      "call(module m function f arity 3 arguments(integer "
      "99999999999999999999 integer -9223372036854775808 integer "
@@ -128,6 +131,8 @@ static const struct good erlang_good[] = {
     {"lists:map & \"ets:lookup\", 'ets:insert -> return'",
      "call(module lists function map) & call(module ets function lookup) & "
      "call(module ets function insert return)"},
+    {"/^a/ & /,\"/:/b','/",
+     "call(module /^a/) & call(module /,\"/ function /b','/)"},
     {"[send, 'receive']",
      "send & receive"},
     {"[ets:lookup, ets:insert->return]",
