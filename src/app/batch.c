@@ -1,4 +1,5 @@
 #include "batch.h"
+#include "commands.h"
 
 #include <math.h>
 #include <signal.h>
@@ -78,31 +79,6 @@ static void end(struct batch *b, int exit_code, const struct error *err)
     uv_stop(&b->loop);
 }
 
-static int exit_code_of(const struct error *err)
-{
-    switch (err->code) {
-    case ERR_NONE:
-        return EXIT_DONE;
-    case ERR_USAGE:
-        return EXIT_USAGE;
-    case ERR_REFUSED:
-        return EXIT_REFUSED;
-    case ERR_LOST:
-        return EXIT_LOST;
-    case ERR_CONNECT:
-        return EXIT_CONNECT;
-    case ERR_FORMAT:
-    case ERR_LIMIT:
-    case ERR_SYSTEM:
-    case ERR_TIMEOUT:
-    case ERR_TARGET:
-    case ERR_NOT_FOUND:
-    case ERR_CANCELLED:
-        break;
-    }
-    return EXIT_FAILED;
-}
-
 /* ---- what the source tells */
 
 static bool is_priming(const struct batch *b)
@@ -120,7 +96,7 @@ static void on_tick(void *arg)
     if (b->ended)
         return;
     if (b->failed) {
-        end(b, exit_code_of(&b->err), NULL);
+        end(b, exit_code_of_error(b->err.code), NULL);
         return;
     }
     if (b->job->rates && is_priming(b)) {
@@ -132,7 +108,7 @@ static void on_tick(void *arg)
     if (rc == ERR_CANCELLED)
         end(b, EXIT_DONE, NULL);
     else if (rc != 0)
-        end(b, exit_code_of(&err), &err);
+        end(b, exit_code_of_error(err.code), &err);
     else if (++b->done == b->job->ticks)
         end(b, EXIT_DONE, NULL);
 }
@@ -259,7 +235,7 @@ static int batch_replay(const struct batch_job *job)
         fprintf(stderr, "beamtop: %s\n", err.text);
     replay_close(r);
     model_free(m);
-    return rc != 0 ? exit_code_of(&err) : EXIT_DONE;
+    return rc != 0 ? exit_code_of_error(err.code) : EXIT_DONE;
 }
 
 int batch_run(const struct batch_job *job)
@@ -283,7 +259,7 @@ int batch_run(const struct batch_job *job)
     if (start(&b, &err) != 0) {
         /* Not by end(): a loop told to stop before it runs would not run for stop() either. */
         b.ended = true;
-        b.exit_code = exit_code_of(&err);
+        b.exit_code = exit_code_of_error(err.code);
         b.err = err;
     } else {
         if (job->env->err_tty)

@@ -144,31 +144,16 @@ int recording_check(struct recording *r, struct error *err)
 
 /* ---- ticks */
 
-/* A number that a question with one number gives; -1: none. */
-static int64_t ask_int(struct recording *r, const char *sql, int64_t arg)
-{
-    sqlite3_stmt *s = NULL;
-    struct error ignored = {.code = ERR_NONE};
-    int64_t v = -1;
-    if (db_prepare(r->db, &s, sql, &ignored) != 0)
-        return -1;
-    sqlite3_bind_int64(s, 1, arg);
-    if (sqlite3_step(s) == SQLITE_ROW)
-        v = sqlite3_column_type(s, 0) == SQLITE_NULL ? -1 : sqlite3_column_int64(s, 0);
-    sqlite3_finalize(s);
-    return v;
-}
-
 int64_t recording_tick_at(struct recording *r, int64_t wall_us)
 {
-    int64_t tick = ask_int(r, "SELECT id FROM tick WHERE wall_us <= ? ORDER BY wall_us DESC LIMIT 1",
-                           wall_us);
-    return tick < 0 ? 0 : tick;
+    return db_int_of(r->db,
+                     "SELECT id FROM tick WHERE wall_us <= ? ORDER BY wall_us DESC LIMIT 1", wall_us,
+                     0);
 }
 
 int64_t recording_tick_wall_us(struct recording *r, int64_t tick)
 {
-    return ask_int(r, "SELECT wall_us FROM tick WHERE id = ?", tick);
+    return db_int_of(r->db, "SELECT wall_us FROM tick WHERE id = ?", tick, -1);
 }
 
 int64_t recording_tick_mono_ns(struct recording *r, int64_t tick)
@@ -187,14 +172,12 @@ int64_t recording_tick_mono_ns(struct recording *r, int64_t tick)
 
 int64_t recording_tick_before(struct recording *r, int64_t tick)
 {
-    int64_t v = ask_int(r, "SELECT max(id) FROM tick WHERE id < ?", tick);
-    return v < 0 ? 0 : v;
+    return db_int_of(r->db, "SELECT max(id) FROM tick WHERE id < ?", tick, 0);
 }
 
 int64_t recording_tick_after(struct recording *r, int64_t tick)
 {
-    int64_t v = ask_int(r, "SELECT min(id) FROM tick WHERE id > ?", tick);
-    return v < 0 ? 0 : v;
+    return db_int_of(r->db, "SELECT min(id) FROM tick WHERE id > ?", tick, 0);
 }
 
 int64_t recording_last_answer(struct recording *r, const char *question, int64_t tick)
@@ -221,7 +204,7 @@ bool recording_has(struct recording *r, const char *question)
 
 bool recording_gap_before(struct recording *r, int64_t tick)
 {
-    return ask_int(r, "SELECT 1 FROM gap WHERE from_tick = ?", tick - 1) == 1;
+    return db_int_of(r->db, "SELECT 1 FROM gap WHERE from_tick = ?", tick - 1, -1) == 1;
 }
 
 int64_t recording_gaps(struct recording *r, int64_t from, int64_t to)

@@ -36,15 +36,23 @@ int db_run(sqlite3 *db, sqlite3_stmt *stmt, struct error *err)
     return rc == SQLITE_DONE || rc == SQLITE_ROW ? 0 : (int)err->code;
 }
 
-int64_t db_int(sqlite3 *db, const char *sql, int64_t otherwise)
+int64_t db_int_of(sqlite3 *db, const char *sql, int64_t arg, int64_t otherwise)
 {
     sqlite3_stmt *stmt = NULL;
     int64_t v = otherwise;
-    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK &&
-        sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_type(stmt, 0) != SQLITE_NULL)
-        v = sqlite3_column_int64(stmt, 0);
+    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK) {
+        if (sqlite3_bind_parameter_count(stmt) > 0)
+            sqlite3_bind_int64(stmt, 1, arg);
+        if (sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_type(stmt, 0) != SQLITE_NULL)
+            v = sqlite3_column_int64(stmt, 0);
+    }
     sqlite3_finalize(stmt);
     return v;
+}
+
+int64_t db_int(sqlite3 *db, const char *sql, int64_t otherwise)
+{
+    return db_int_of(db, sql, 0, otherwise);
 }
 
 void db_bind_real(sqlite3_stmt *stmt, int at, double v)

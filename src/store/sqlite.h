@@ -16,6 +16,7 @@ int db_prepare(sqlite3 *db, sqlite3_stmt **out, const char *sql, struct error *e
 int db_run(sqlite3 *db, sqlite3_stmt *stmt, struct error *err);
 /* One number; `otherwise` when there is none or it is NULL. */
 int64_t db_int(sqlite3 *db, const char *sql, int64_t otherwise);
+int64_t db_int_of(sqlite3 *db, const char *sql, int64_t arg, int64_t otherwise); /* arg: its `?` */
 
 /* Unknown (NaN, below zero, empty) is bound as NULL. Text is copied. */
 void db_bind_real(sqlite3_stmt *stmt, int at, double v);
