@@ -132,7 +132,7 @@ static const struct good erlang_good[] = {
      "call(module lists function map) & call(module ets function lookup) & "
      "call(module ets function insert return)"},
     {"/^a/ & /,\"/:/b','/",
-     "call(module /^a/) & call(module /,\"/ function /b','/)"},
+     "call(module /^a/ function any) & call(module /,\"/ function /b','/)"},
     {"[send, 'receive']",
      "send & receive"},
     {"[ets:lookup, ets:insert->return]",
