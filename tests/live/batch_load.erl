@@ -1,16 +1,17 @@
 %% The load that test_trace_batch.sh traces, some 25 rounds a second, and an auditor beside it. Files
-%% in the directory are how the script asks, since it may stand outside of the node's root:
+%% in the directory are how the script asks, since it may stand outside of the node's root; each is
+%% deleted when it is done, `hot` when it begins:
 %%   hot     two seconds of calls as fast as one process can
 %%   audit   `left` is written: what is armed here, and processes that were not there at first
 %%   foreign `never` gets a breakpoint of somebody else; `own` takes it off again
 %% The one process does all of it, so that nothing else runs while it looks.
 -module(batch_load).
 
--export([start/1, loop/2, helper/1, napper/0]).
+-export([start/2, loop/2, helper/1, napper/0]).
 -export([tick/1, hot/1, fact/1, tail/1, hop/1, landed/1, slow/1, big/1, raise/1, value/1,
          doomed/1, never/0, child/1, nap/1]).
 
-start(Dir) ->
+start(Dir, _Code) ->
     register(?MODULE, spawn(fun() -> begin_load(Dir) end)),
     ok.
 
@@ -30,7 +31,10 @@ begin_load(Dir) ->
 loop(Dir, N) ->
     round_of(N),
     receive {baseline} -> put(baseline, processes()) after 0 -> ok end,
-    asked(Dir, "hot", fun() -> heat(erlang:monotonic_time(millisecond) + 2000, 0) end),
+    asked(Dir, "hot", fun() ->
+              file:delete(filename:join(Dir, "hot")),
+              heat(erlang:monotonic_time(millisecond) + 2000, 0)
+          end),
     asked(Dir, "foreign", fun() -> erlang:trace_pattern({?MODULE, never, 0}, true, [local]) end),
     asked(Dir, "own", fun() -> erlang:trace_pattern({?MODULE, never, 0}, false, [local]) end),
     asked(Dir, "audit", fun() -> audit(Dir) end),
@@ -40,7 +44,7 @@ loop(Dir, N) ->
 asked(Dir, Name, Do) ->
     File = filename:join(Dir, Name),
     case filelib:is_file(File) of
-        true -> file:delete(File), Do();
+        true -> Do(), file:delete(File);
         false -> ok
     end.
 

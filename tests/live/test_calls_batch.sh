@@ -5,77 +5,10 @@
 set -u
 . "$(dirname "$0")/../tap.sh"
 
-ERL_EPMD_PORT=$((20000 + $$ % 20000))
-export ERL_EPMD_PORT
-otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
-command -v erl >/dev/null || skip_all "no Erlang on this machine"
-command -v jq >/dev/null || skip_all "no jq here"
-umask 077
-printf 'calls' >"$work/cookie"
-
-# ---- a node
-
-# start_node OTP: $dir is where it reads and writes, inside its root.
-start_node() {
-    root=$("$otp_sh" --root "$1") || return 1
-    dir=$root$work/otp-$1
-    inside=$work/otp-$1
-    node=calls$1x$$@127.0.0.1
-    mkdir -p "$dir"
-    cp "$BEAMTOP_SRCDIR/tests/live/calls_load.erl" "$dir"
-    "$otp_sh" "$1" erl -noinput -name "$node" -setcookie calls -start_epmd false -eval "
-        {ok, M, Code} = compile:file(\"$inside/calls_load\", [binary]),
-        {module, M} = code:load_binary(M, \"$inside/calls_load.beam\", Code),
-        M:start(\"$inside\", Code), timer:sleep(180000), halt()." >"$work/node" 2>&1 &
-    node_pid=$!
-    wait_until 20 test -s "$dir/pid" || { cat "$work/node"; return 1; }
-}
-
-stop_node() {
-    [ -n "${node_pid:-}" ] || return 0
-    kill -9 "$node_pid" 2>/dev/null
-    wait "$node_pid" 2>/dev/null
-    node_pid=
-    rm -rf "${dir:?}"
-}
-
-stop_all() {
-    stop_node
-    [ -z "${epmd_pid:-}" ] || kill "$epmd_pid"
-    rm -rf "$work"
-}
-
-# order NAME: the node has done it.
-order() {
-    : >"$dir/$1"
-    wait_until 10 test ! -f "$dir/$1" || { echo "the node does not do: $1"; return 1; }
-}
-
-# What is armed there says the node itself; what ends needs a moment.
-is_left() {
-    clean_left=20
-    while [ "$clean_left" -gt 0 ]; do
-        order audit || return 1
-        [ "$(cat "$dir/left")" != "$1" ] || return 0
-        clean_left=$((clean_left - 1))
-        sleep 0.05
-    done
-    echo "left on the node: $(cat "$dir/left")"
-    return 1
-}
-
-is_clean() { is_left '[]'; }
-
-# ---- a run
+load=calls_load
+. "$(dirname "$0")/releases.sh"
 
 calls() { "$beamtop" calls "$node" "$@" --cookie-file "$work/cookie" >"$work/out" 2>"$work/err"; }
-
-ends_with() {
-    [ "$2" = "$1" ] && return 0
-    echo "exit code $2 instead of $1:"
-    cat "$work/err" "$work/out"
-    return 1
-}
 
 # begin WORDS…: beside us, until the window stands. In text form it says its estimate just before.
 begin() {
@@ -90,17 +23,6 @@ finish_run() {
     wait "$run_pid"
     ends_with "$1" $?
 }
-
-holds() {
-    jq -s -e "$1" "$work/out" >/dev/null || {
-        echo "does not hold: $1"
-        tail -n 3 "$work/out"
-        return 1
-    }
-}
-
-says() { grep -E -q -e "$1" "$work/out" || { echo "nothing like '$1' in:"; cat "$work/out"; return 1; }; }
-told() { grep -E -q -e "$1" "$work/err" || { echo "nothing like '$1' in:"; cat "$work/err"; return 1; }; }
 
 # ---- what it shows
 
@@ -172,7 +94,7 @@ prints_tables_and_stacks() {
 ships_little() {
     calls --for 200ms --top 100 --format json || return 1
     holds '.[0].cost.bytes < 65536 and .[0].functions_counted > 5000' || return 1
-    jq -r '"# \(.functions_counted) functions, \(.functions_called) called: \(.cost.bytes) bytes, listed in \(.cost.listed_us) us, armed \(.cost.armed_us), read \(.cost.read_us), off \(.cost.disarmed_us)"' "$work/out" >"$work/cost"
+    jq -r '"# \(.functions_counted) functions, \(.functions_called) called: \(.cost.bytes) bytes, listed in \(.cost.listed_us) us, armed \(.cost.armed_us), read \(.cost.read_us), off \(.cost.disarmed_us)"' "$work/out" >"$work/remark"
 }
 
 says_what_is_lost() {
@@ -253,26 +175,7 @@ refuses_mistakes() {
 
 # ---- all of them
 
-tests='counts_every_call measures_own_time prints_a_window_an_object prints_tables_and_stacks ships_little
-    says_what_is_lost ends_when_interrupted ends_when_terminated_between_windows leaves_nothing_when_killed
-    ends_when_nobody_reads counts_nothing_when_dry stays_off_what_others_have_armed keeps_two_apart
-    refuses_mistakes'
-
-trap stop_all EXIT
-trap 'exit 130' HUP INT TERM PIPE
-epmd -port "$ERL_EPMD_PORT" >/dev/null 2>&1 &
-epmd_pid=$!
-for otp in ${BEAMTOP_RELEASES-23 25 27 29}; do
-    if reason=$("$otp_sh" --root "$otp" 2>&1); then
-        run start_node "$otp"
-        for test in ${BEAMTOP_TESTS-$tests}; do
-            run "$test" "$otp"
-            [ "$test" != ships_little ] || cat "$work/cost"
-        done
-        stop_node
-        [ -z "$reason" ] || rm -rf "${reason:?}$work"
-    else
-        skip "counts_on_OTP_$otp" "$reason"
-    fi
-done
-finish
+run_on_releases counts_every_call measures_own_time prints_a_window_an_object prints_tables_and_stacks \
+    ships_little says_what_is_lost ends_when_interrupted ends_when_terminated_between_windows \
+    leaves_nothing_when_killed ends_when_nobody_reads counts_nothing_when_dry \
+    stays_off_what_others_have_armed keeps_two_apart refuses_mistakes

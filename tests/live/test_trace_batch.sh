@@ -5,62 +5,8 @@
 set -u
 . "$(dirname "$0")/../tap.sh"
 
-ERL_EPMD_PORT=$((20000 + $$ % 20000))
-export ERL_EPMD_PORT
-otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
-command -v erl >/dev/null || skip_all "no Erlang on this machine"
-command -v jq >/dev/null || skip_all "no jq here"
-umask 077
-printf 'batch' >"$work/cookie"
-
-# ---- a node
-
-# start_node OTP: $dir is where it reads and writes, inside its root.
-start_node() {
-    root=$("$otp_sh" --root "$1") || return 1
-    dir=$root$work/otp-$1
-    inside=$work/otp-$1
-    node=batch$1x$$@127.0.0.1
-    mkdir -p "$dir"
-    cp "$BEAMTOP_SRCDIR/tests/live/batch_load.erl" "$dir"
-    "$otp_sh" "$1" erl -noinput -name "$node" -setcookie batch -start_epmd false -eval "
-        {ok, M, Code} = compile:file(\"$inside/batch_load\", [binary, debug_info]),
-        {module, M} = code:load_binary(M, \"$inside/batch_load.beam\", Code),
-        M:start(\"$inside\"), timer:sleep(240000), halt()." >"$work/node" 2>&1 &
-    node_pid=$!
-    wait_until 20 has_pid || { cat "$work/node"; return 1; }
-}
-
-has_pid() { [ -s "$dir/pid" ]; }
-
-stop_node() {
-    [ -n "${node_pid:-}" ] || return 0
-    kill -9 "$node_pid" 2>/dev/null
-    wait "$node_pid" 2>/dev/null
-    node_pid=
-    rm -rf "${dir:?}"
-}
-
-stop_all() {
-    stop_node
-    [ -z "${epmd_pid:-}" ] || kill "$epmd_pid"
-    rm -rf "$work"
-}
-
-# The node itself says what is armed on it. Its processes of ours end a moment after the link.
-is_clean() {
-    clean_left=20
-    while [ "$clean_left" -gt 0 ]; do
-        rm -f "$dir/left"
-        : >"$dir/audit"
-        wait_until 5 test -f "$dir/left" || { echo "the node does not answer"; return 1; }
-        [ "$(cat "$dir/left")" != '[]' ] || return 0
-        clean_left=$((clean_left - 1))
-        sleep 0.05
-    done
-    echo "left on the node: $(cat "$dir/left")"
-    return 1
-}
+load=batch_load
+. "$(dirname "$0")/releases.sh"
 
 # ---- a trace
 
@@ -72,13 +18,7 @@ traced() {
     code=$1
     shift
     trace "$@"
-    got=$?
-    [ "$got" = "$code" ] || {
-        echo "exit code $got instead of $code:"
-        cat "$work/err" "$work/out"
-        return 1
-    }
-    is_clean
+    ends_with "$code" $? && is_clean
 }
 
 # As JSON, each line of it an object.
@@ -87,17 +27,6 @@ traced_json() {
     [ "$(wc -l <"$work/out")" = "$(wc -l <"$work/json")" ]
 }
 
-# holds FILTER: true of all the objects of the output, in a list.
-holds() {
-    jq -s -e "$1" "$work/json" >/dev/null || {
-        echo "does not hold: $1"
-        tail -n 5 "$work/json"
-        return 1
-    }
-}
-
-says() { grep -E -q -e "$1" "$work/out" || { echo "nothing like '$1' in:"; cat "$work/out"; return 1; }; }
-told() { grep -E -q -e "$1" "$work/err" || { echo "nothing like '$1' in:"; cat "$work/err"; return 1; }; }
 lines() { [ "$(grep -E -c -e "$1" "$work/out")" = "$2" ] || { echo "not $2 of '$1' in:"; cat "$work/out"; return 1; }; }
 
 ended='(.[-1].kind == "end") and .[-1].verification.done and .[-1].verification.clean'
@@ -352,11 +281,11 @@ leaves_the_traces_of_others_alone() {
 takes_the_caps_of_the_configuration() {
     printf 'set trace-batch-events 3\nset trace-syntax elixir\nset trace-time 90s\nset trace-time 1h\n' >"$work/conf"
     "$beamtop" trace "$node" ':batch_load.tick(_)' --config "$work/conf" --cookie-file "$work/cookie" \
-        --format json >"$work/json" 2>"$work/err" || return 1
+        --format json >"$work/out" 2>"$work/err" || return 1
     holds '.[-1] | .caps.events == 3 and .caps.time == 90000 and .counters.shown == 3' &&
         told 'conf:4:16: .*from 1 ms to 600 s' || return 1
     "$beamtop" trace "$node" ':batch_load.tick(_)' --config "$work/conf" --cookie-file "$work/cookie" \
-        --format json --events 2 >"$work/json" 2>"$work/err"
+        --format json --events 2 >"$work/out" 2>"$work/err"
     holds '.[-1].counters.shown == 2' && is_clean
 }
 
@@ -368,37 +297,21 @@ says_that_the_node_went_away() {
     kill -9 "$node_pid"
     wait "$trace_pid"
     got=$?
-    [ "$got" = 4 ] || { echo "exit code $got"; cat "$work/err" "$work/out"; return 1; }
+    ends_with 4 "$got" || return 1
     says '^% done, link: ' && says '^% not verified: '
 }
 
 # ---- all of them
 
-
-tests='prints_calls_with_results_and_exactly_as_many_as_asked prints_one_object_a_line
-    prints_the_keys_that_are_documented prints_in_the_spelling_of_Elixir tells_exceptions_from_values
-    follows_recursion_and_tail_calls tells_calls_that_were_killed_and_those_that_did_not_come_back
-    shows_several_patterns_with_counters_of_their_own counts_without_showing_calls
-    traces_the_processes_that_are_chosen chooses_by_label_where_there_are_labels ends_after_its_time
-    stops_or_sheds_over_the_rate cuts_terms_and_says_so shows_only_calls_that_took_longer
-    arms_nothing_when_dry ends_when_interrupted ends_when_nobody_reads fails_where_nothing_matches
-    refuses_mistakes says_that_there_is_no_such_node refuses_what_is_dear_unless_it_is_forced
-    leaves_the_traces_of_others_alone takes_the_caps_of_the_configuration says_that_the_node_went_away'
-
-trap stop_all EXIT
-trap 'exit 130' HUP INT TERM PIPE
-epmd -port "$ERL_EPMD_PORT" >/dev/null 2>&1 &
-epmd_pid=$!
-for otp in ${BEAMTOP_RELEASES-23 25 27 29}; do
-    if reason=$("$otp_sh" --root "$otp" 2>&1); then
-        run start_node "$otp"
-        for test in ${BEAMTOP_TESTS-$tests}; do
-            run "$test" "$otp"
-        done
-        stop_node
-        [ -z "$reason" ] || rm -rf "${reason:?}$work"
-    else
-        skip "traces_on_OTP_$otp" "$reason"
-    fi
-done
-finish
+run_on_releases prints_calls_with_results_and_exactly_as_many_as_asked prints_one_object_a_line \
+    prints_the_keys_that_are_documented prints_in_the_spelling_of_Elixir \
+    tells_exceptions_from_values follows_recursion_and_tail_calls \
+    tells_calls_that_were_killed_and_those_that_did_not_come_back \
+    shows_several_patterns_with_counters_of_their_own counts_without_showing_calls \
+    traces_the_processes_that_are_chosen chooses_by_label_where_there_are_labels \
+    ends_after_its_time stops_or_sheds_over_the_rate cuts_terms_and_says_so \
+    shows_only_calls_that_took_longer arms_nothing_when_dry ends_when_interrupted \
+    ends_when_nobody_reads fails_where_nothing_matches refuses_mistakes \
+    says_that_there_is_no_such_node refuses_what_is_dear_unless_it_is_forced \
+    leaves_the_traces_of_others_alone takes_the_caps_of_the_configuration \
+    says_that_the_node_went_away

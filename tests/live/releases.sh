@@ -1,0 +1,107 @@
+# shellcheck shell=sh disable=SC2154
+# What the tests of batch commands share; sourced after ../tap.sh. A node of each release runs the
+# test's own load beside an epmd of its own; the load is asked by files in a directory that both see.
+# The test sets `load`: tests/live/LOAD.erl, whose start(DIRECTORY, CODE) makes the file `pid` there.
+
+ERL_EPMD_PORT=$((20000 + $$ % 20000))
+export ERL_EPMD_PORT
+otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
+command -v erl >/dev/null || skip_all "no Erlang on this machine"
+command -v jq >/dev/null || skip_all "no jq here"
+umask 077
+printf 'releases' >"$work/cookie"
+
+# start_node OTP: $dir is where its load reads and writes, inside its root.
+start_node() {
+    root=$("$otp_sh" --root "$1") || return 1
+    dir=$root$work/otp-$1
+    inside=$work/otp-$1
+    node=$load$1x$$@127.0.0.1
+    mkdir -p "$dir"
+    cp "$BEAMTOP_SRCDIR/tests/live/$load.erl" "$dir"
+    "$otp_sh" "$1" erl -noinput -name "$node" -setcookie releases -start_epmd false -eval "
+        {ok, M, Code} = compile:file(\"$inside/$load\", [binary, debug_info]),
+        {module, M} = code:load_binary(M, \"$inside/$load.beam\", Code),
+        M:start(\"$inside\", Code), timer:sleep(240000), halt()." >"$work/node" 2>&1 &
+    node_pid=$!
+    wait_until 20 test -s "$dir/pid" || { cat "$work/node"; return 1; }
+}
+
+stop_node() {
+    [ -n "${node_pid:-}" ] || return 0
+    kill -9 "$node_pid" 2>/dev/null
+    wait "$node_pid" 2>/dev/null
+    node_pid=
+    rm -rf "${dir:?}"
+}
+
+stop_all() {
+    stop_node
+    [ -z "${epmd_pid:-}" ] || kill "$epmd_pid"
+    rm -rf "$work"
+}
+
+# order NAME: the node has done it when the file is gone.
+order() {
+    : >"$dir/$1"
+    wait_until 10 test ! -f "$dir/$1" || { echo "the node does not do: $1"; return 1; }
+}
+
+# is_left TERM: what is armed there says the node itself; what ends needs a moment.
+is_left() {
+    clean_left=20
+    while [ "$clean_left" -gt 0 ]; do
+        order audit || return 1
+        [ "$(cat "$dir/left")" != "$1" ] || return 0
+        clean_left=$((clean_left - 1))
+        sleep 0.05
+    done
+    echo "left on the node: $(cat "$dir/left")"
+    return 1
+}
+
+is_clean() { is_left '[]'; }
+
+# ends_with CODE GOT
+ends_with() {
+    [ "$2" = "$1" ] && return 0
+    echo "exit code $2 instead of $1:"
+    cat "$work/err" "$work/out"
+    return 1
+}
+
+says() { grep -E -q -e "$1" "$work/out" || { echo "nothing like '$1' in:"; cat "$work/out"; return 1; }; }
+told() { grep -E -q -e "$1" "$work/err" || { echo "nothing like '$1' in:"; cat "$work/err"; return 1; }; }
+
+# holds FILTER: true of all the objects of the output, in a list.
+holds() {
+    jq -s -e "$1" "$work/out" >/dev/null || {
+        echo "does not hold: $1"
+        tail -n 5 "$work/out"
+        return 1
+    }
+}
+
+# run_on_releases TEST…: each on each release, called with its number; BEAMTOP_RELEASES and
+# BEAMTOP_TESTS choose fewer. What a test leaves in $work/remark is printed: lines that begin with #.
+run_on_releases() {
+    trap stop_all EXIT
+    trap 'exit 130' HUP INT TERM PIPE
+    epmd -port "$ERL_EPMD_PORT" >/dev/null 2>&1 &
+    epmd_pid=$!
+    for otp in ${BEAMTOP_RELEASES-23 25 27 29}; do
+        if reason=$("$otp_sh" --root "$otp" 2>&1); then
+            run start_node "$otp"
+            for test in ${BEAMTOP_TESTS-$*}; do
+                run "$test" "$otp"
+                [ ! -f "$work/remark" ] || cat "$work/remark"
+                rm -f "$work/remark"
+            done
+            stop_node
+            [ -z "$reason" ] || rm -rf "${reason:?}$work"
+        else
+            skip "${load}_on_OTP_$otp" "$reason"
+        fi
+    done
+    finish
+}
