@@ -4,6 +4,7 @@
 -export([main/1]).
 
 -define(FUNCTIONS, 15000).
+-define(WINDOWS, 9). % an odd number
 
 main([Program, Root]) ->
     {Node, _} = Target = queries:start_target(Root, ["+sbwt", "none"]),
@@ -66,20 +67,38 @@ per_call(Node, _) ->
 
 windows(Node, Program) ->
     Worker = busy(Node),
-    Windows = [window(Node, Program) || _ <- lists:seq(1, 5)],
+    {Windows, Bares} = lists:unzip([{window(Node, Program), bare(Node)} || _ <- lists:seq(1, ?WINDOWS)]),
     exit(Worker, kill),
     All = fun(Key) -> [number(W, Key) || W <- Windows] end,
     Of = fun(Key) -> median(All(Key)) end,
     Functions = Of("functions_counted"),
     figure("functions counted", text("~w", [Functions]), text("> ~w", [?FUNCTIONS]), Functions > ?FUNCTIONS),
     [begin
-         below(What ++ ", ms, median of 5", Of(Key) / 1000, 10),
-         below("  the quickest of them", lists:min(All(Key)) / 1000, 10)
-     end || {What, Key} <- [{"armed", "armed_us"}, {"disarmed", "disarmed_us"}]],
+         Bare = [element(Nth, Us) || Us <- Bares],
+         below(text("~s, ms, median of ~w", [What, ?WINDOWS]), Of(Key) / 1000, 10),
+         below("  the quickest of them", lists:min(All(Key)) / 1000, 10),
+         told("  the VM's call alone, between them, median", median(Bare) / 1000),
+         told("  the quickest of them", lists:min(Bare) / 1000)
+     end || {What, Key, Nth} <- [{"armed", "armed_us", 1}, {"disarmed", "disarmed_us", 2}]],
     told("read, ranked and added up, ms", Of("read_us") / 1000),
     told("listed, ms", Of("listed_us") / 1000),
     told("all of beamtop's work on the node for a window, ms", Of("target_us") / 1000),
     below("bytes of the answer with the top 100, KiB", Of("bytes") / 1024, 64).
+
+%% What the VM itself takes to arm and to disarm everything: the same calls and nothing else. Value: {µs, µs}.
+bare(Node) ->
+    queries:evaluate(Node,
+        "process_flag(priority, high), All = {'_', '_', '_'}, Items = [call_count],"
+        " Us = fun(F) -> T = erlang:monotonic_time(), F(),"
+        "   erlang:convert_time_unit(erlang:monotonic_time() - T, native, microsecond) end,"
+        " {Set, Off} = case Otp >= 27 of"
+        "   true -> S = trace:session_create(bench, self(), []),"
+        "     {fun(How) -> trace:function(S, All, How, Items) end, fun() -> trace:session_destroy(S) end};"
+        "   false -> {fun(How) -> erlang:trace_pattern(All, How, Items) end,"
+        "     fun() -> erlang:trace_pattern(All, false, Items) end} end,"
+        " On = Us(fun() -> Set(true) end), timer:sleep(200), Set(pause), timer:sleep(30),"
+        " Gone = Us(Off), process_flag(priority, normal), {On, Gone}.",
+        [{'Otp', list_to_integer(rpc:call(Node, erlang, system_info, [otp_release]))}]).
 
 %% Hundreds of functions are called meanwhile: a small module is read, looked through and printed, over and over.
 busy(Node) ->

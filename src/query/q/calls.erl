@@ -288,7 +288,8 @@ Window = fun(Keeper, Otp, For, Arms, Items, {Flags, Who, Ours}, Reading) ->
     [receive {P, watching} -> ok; {'EXIT', P, _} -> ok end || P <- [Z | Y]],
     process_flag(priority, high),
     Arming = erlang:monotonic_time(),
-    try
+    %% Whatever happens is taken off once and first: all else may wait.
+    Done = try
         Flagged = lists:sum([case (catch Flag(Place, W, true, Flags)) of
                                  N when is_integer(N) -> N; _ -> 0 end || W <- Who]),
         [catch Flag(Place, P, false, Flags) || Who =/= [], P <- Ours],
@@ -301,18 +302,23 @@ Window = fun(Keeper, Otp, For, Arms, Items, {Flags, Who, Ours}, Reading) ->
         end,
         {Interval, Waited, Began} = Between(Keeper, For, Place, How, Items),
         [P ! {Self, until, Ms() + SlackMs} || P <- [Z | Y]],
-        ArmedUs = erlang:convert_time_unit(Began - Arming, native, microsecond),
-        Told = Reading(Place),
-        ReadUs = Us(Began + Waited),
-        Stop = erlang:monotonic_time(),
-        Disarm(Plan),
-        {erlang:convert_time_unit(Interval, native, nanosecond), Told, {ArmedUs, ReadUs, Us(Stop)},
-         Waited, Flagged}
-    after
-        Disarm(Plan),
-        [P ! {Self, bye} || P <- [Z | Y]],
-        [receive {'EXIT', P, _} -> ok after 1000 -> exit(P, kill) end || P <- [Z | Y]],
-        process_flag(priority, normal)
+        {done, Interval, Waited, Began, Flagged, Reading(Place)}
+    catch
+        Class:Why -> {failed, Class, Why}
+    end,
+    Stop = erlang:monotonic_time(),
+    Disarm(Plan),
+    DisarmedUs = Us(Stop),
+    [P ! {Self, bye} || P <- [Z | Y]],
+    [receive {'EXIT', P, _} -> ok after 1000 -> exit(P, kill) end || P <- [Z | Y]],
+    process_flag(priority, normal),
+    case Done of
+        {done, Ns, Slept, From, N, Told} ->
+            Costs = {erlang:convert_time_unit(From - Arming, native, microsecond),
+                     erlang:convert_time_unit(Stop - From - Slept, native, microsecond), DisarmedUs},
+            {erlang:convert_time_unit(Ns, native, nanosecond), Told, Costs, Slept, N};
+        {failed, Kind, Reason} ->
+            erlang:Kind(Reason)
     end
 end,
 
