@@ -284,31 +284,4 @@ traceless_test({Node, Port} = Target, K) ->
     Before = State(),
     receive {Port, {data, Text}} -> error({log, Text}) after 200 -> ok end.
 
-main(Roots) ->
-    Tests = tests(),
-    io:format("1..~w~n", [length(Roots) * length(Tests)]),
-    lists:foldl(fun run_root/2, 1, Roots).
-
-numbered(First) ->
-    lists:zip(lists:seq(First, First + length(tests()) - 1), tests()).
-
-run_root({Otp, none}, First) ->
-    [io:format("ok ~w - ~s: ~s # SKIP no root for this release~n", [N, Otp, Text])
-     || {N, {Text, _}} <- numbered(First)],
-    First + length(tests());
-run_root({Otp, Root}, First) ->
-    Target = {Node, _} = queries:start_target(Root, []),
-    Keeper = queries:connect(Node),
-    queries:load_all(Keeper),
-    [try Test(Target, Keeper) of
-         _ -> io:format("ok ~w - ~s: ~s~n", [N, Otp, Text])
-     catch
-         Class:Reason:Stack ->
-             io:format("not ok ~w - ~s: ~s~n", [N, Otp, Text]),
-             Lines = string:split(io_lib:format("~0tp ~0tp ~0tP",
-                 [Class, [{F, proplists:get_value(line, L)}
-                          || {preflights, F, _, L} <- Stack], Reason, 60]), "\n", all),
-             [io:format("# ~ts~n", [Line]) || Line <- Lines]
-     end || {N, {Text, Test}} <- numbered(First)],
-    queries:stop_target(Target),
-    First + length(tests()).
+main(Roots) -> queries:main(Roots, ?MODULE, tests()).

@@ -3,7 +3,7 @@
 -module(traces).
 -export([main/1, main/3, asked/2, pattern/2, clause/1, arm/3, tell/2, follow/1, calls/1, clean/2,
          run/2]).
--import(queries, [start_target/2, stop_target/1, evaluate/3, connect/1, load/2, ask/5]).
+-import(queries, [evaluate/3, connect/1, load/2, ask/5]).
 
 %% ---- Callers of 100,000 calls a second and more, for a bounded time. They pause, as callers do: a
 %% trace of callers that never do ends on OTP 23 for what the VM holds (test `growth`).
@@ -369,7 +369,8 @@ suspended({Node, _}, K) ->
     true = N =< 300,
     {_, time, _, _} = follow(3).
 
-deaths({Node, _}, _) ->
+deaths({Node, _}, Keeper) ->
+    queries:stop_keeper(Keeper),
     [begin
          {Client, Mon} = spawn_monitor(fun() ->
              K = connect(Node),
@@ -394,34 +395,18 @@ deaths({Node, _}, _) ->
 
 main(Roots) -> main(Roots, ?MODULE, tests()).
 
-%% Tests: [{Text, fun(Target, Keeper)}] of a module.
+%% Tests as of queries:main/3; each leaves the target clean, also when it fails.
 main(Roots, Module, Tests) ->
-    io:format("1..~w~n", [length(Roots) * length(Tests)]),
-    lists:foldl(fun(Root, First) -> run_root(Root, Module, Tests, First) end, 1, Roots).
+    queries:main(Roots, Module, [{Text, leaves_nothing(Test)} || {Text, Test} <- Tests]).
 
-run_root({Otp, none}, _, Tests, First) ->
-    [io:format("ok ~w - ~s: ~s # SKIP no root for this release~n", [N, Otp, Text])
-     || {N, {Text, _}} <- numbered(Tests, First)],
-    First + length(Tests);
-run_root({Otp, Root}, Module, Tests, First) ->
-    Target = {Node, _} = start_target(Root, []),
-    Keeper = connect(Node),
-    load(Keeper, trace),
-    [begin
-         Test =:= fun deaths/2 andalso
-             begin Keeper ! stop, receive {bye, Keeper} -> ok after 5000 -> ok end end,
-         try Test(Target, Keeper), cool(), clean(Node, 1) of
-             ok -> io:format("ok ~w - ~s: ~s~n", [N, Otp, Text])
-         catch
-             _:Reason:Stack ->
-                 Lines = [{F, proplists:get_value(line, L)} || {M, F, _, L} <- Stack, M =:= Module],
-                 io:format("not ok ~w - ~s: ~s~n# ~0tP ~0p~n", [N, Otp, Text, Reason, 60, Lines]),
-                 tell(Keeper, {stop, 1}), timer:sleep(300), flush()
-         end
-     end || {N, {Text, Test}} <- numbered(Tests, First)],
-    stop_target(Target),
-    First + length(Tests).
+leaves_nothing(Test) ->
+    fun(Target = {Node, _}, Keeper) ->
+        try Test(Target, Keeper), cool(), ok = clean(Node, 1)
+        catch
+            Class:Reason:Stack ->
+                tell(Keeper, {stop, 1}), timer:sleep(300), flush(),
+                erlang:raise(Class, Reason, Stack)
+        end
+    end.
 
 flush() -> receive {t, _, _, _} -> flush() after 0 -> ok end.
-
-numbered(Tests, First) -> lists:zip(lists:seq(First, First + length(Tests) - 1), Tests).
