@@ -221,7 +221,7 @@ src_libtrace_a_SOURCES = \
 	src/trace/parse.c src/trace/parse.h src/trace/parse_binary.c src/trace/parse_ex.c \
 	src/trace/parse_ex.h src/trace/parse_record.c src/trace/parse_term.c \
 	src/trace/parser.c src/trace/pattern.c src/trace/pattern_print.c \
-	src/trace/prepare.c src/trace/prepare_why.c src/trace/prepare.h \
+	src/trace/prepare.c src/trace/prepare_nobody.c src/trace/prepare_why.c src/trace/prepare.h \
 	src/trace/procs.c \
 	src/trace/request.c \
 	src/trace/session.c \
@@ -263,7 +263,8 @@ QUERY_PARTS = \
 	src/query/q/part/trace_secret.erl \
 	src/query/q/part/trace_refuse.erl \
 	src/query/q/part/trace_ship.erl \
-	src/query/q/part/trace_turns.erl
+	src/query/q/part/trace_turns.erl \
+	src/query/q/part/unknown_atoms.erl
 EXTRA_DIST += src/embed.sh $(QUERY_EXPRESSIONS) $(QUERY_PARTS)
 CLEANFILES += src/query/sources.c
 src/query/sources.c: $(QUERY_EXPRESSIONS) $(QUERY_PARTS) src/embed.sh src/local.mk

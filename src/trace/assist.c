@@ -49,7 +49,7 @@ static void on_answer(void *arg, const struct answer *answer)
     struct assist *a = arg;
     enum assist_question asked = a->asked;
     a->asked = ASSIST_NONE;
-    if (asked == ASSIST_MODULES || asked == ASSIST_FUNCTIONS)
+    if (asked == ASSIST_MODULES || asked == ASSIST_FUNCTIONS || asked == ASSIST_WHO)
         functions_told(a, answer);
     else if (asked == ASSIST_RECORDS)
         records_told(a, answer);
@@ -86,6 +86,12 @@ static void ask_modules(struct assist *a)
     ask(a, ASSIST_MODULES, QUESTION_FUNCTIONS, b);
 }
 
+static void ask_who(struct assist *a)
+{
+    a->want_who = false;
+    ask(a, ASSIST_WHO, QUESTION_FUNCTIONS, prepare_who_arg());
+}
+
 static void ask_functions(struct assist *a)
 {
     struct builder *b = builder_new();
@@ -118,8 +124,8 @@ static void ask_match(struct assist *a)
         return;
     a->asked_for = a->looked;
     ask(a, ASSIST_MATCH, QUESTION_PREFLIGHT,
-        prepare_preflight_arg(a->typed.patterns, a->typed.n, &a->typed.procs,
-                              &a->typed.request.caps));
+        prepare_preflight_arg(a->typed.patterns, a->typed.specs, a->typed.n, &a->typed.procs,
+                              &a->typed.request.caps, false));
     a->typed.pending = false;
 }
 
@@ -131,6 +137,8 @@ void assist_pump(struct assist *a)
         ask_functions(a);
     if (a->asked == ASSIST_NONE && a->want_record)
         ask_record(a);
+    if (a->asked == ASSIST_NONE && a->want_who)
+        ask_who(a);
     if (a->asked == ASSIST_NONE && a->want_modules)
         ask_modules(a);
     if (a->asked == ASSIST_NONE && a->typed.pending)
@@ -171,7 +179,7 @@ void assist_free(struct assist *a)
 void assist_set_port(struct assist *a, const struct trace_port *port)
 {
     a->asked = ASSIST_NONE;
-    a->want_modules = a->want_functions = a->want_record = false;
+    a->want_modules = a->want_who = a->want_functions = a->want_record = false;
     forget_names(a);
     a->has_port = port != NULL;
     if (port != NULL)
@@ -204,6 +212,16 @@ bool assist_modules(struct assist *a)
         return true;
     if (a->asked != ASSIST_MODULES)
         a->want_modules = true;
+    assist_pump(a);
+    return false;
+}
+
+bool assist_who(struct assist *a)
+{
+    if (names_has_who(a->names))
+        return true;
+    if (a->asked != ASSIST_WHO)
+        a->want_who = true;
     assist_pump(a);
     return false;
 }

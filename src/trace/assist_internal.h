@@ -6,7 +6,7 @@
 #include "prepare.h"
 
 enum assist_question {
-    ASSIST_NONE, ASSIST_MODULES, ASSIST_FUNCTIONS, ASSIST_RECORDS, ASSIST_MATCH,
+    ASSIST_NONE, ASSIST_MODULES, ASSIST_FUNCTIONS, ASSIST_WHO, ASSIST_RECORDS, ASSIST_MATCH,
 };
 
 /* A line taken apart. */
@@ -14,11 +14,14 @@ struct typed_line {
     struct trace_request request;
     struct pattern **patterns;
     size_t n;
+    struct matchspec specs[LIMIT_TRACE_PATTERNS]; /* compiled, of the first n_specs */
+    size_t n_specs;
     struct procs procs;
     bool pending;       /* what it matches is to be asked for */
     bool records_asked; /* once: what is still missing is told as a mistake */
     const struct pattern *none; /* matches nothing, and near misses are looked for; else NULL */
     struct preflight_pattern found; /* of it */
+    char nobody[400];           /* why nobody is traced, while names are looked for; else empty */
     unsigned near_looks;        /* how often that was tried */
 };
 
@@ -32,7 +35,7 @@ struct assist {
     struct record_store records;
 
     enum assist_question asked; /* the open one */
-    bool want_modules;
+    bool want_modules, want_who;
     bool want_functions;
     char module[256]; /* of want_functions, and of the question while it is open */
     bool want_record;

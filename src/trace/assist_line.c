@@ -14,6 +14,8 @@
 
 void typed_clear(struct typed_line *t)
 {
+    for (size_t i = 0; i < t->n_specs; i++)
+        matchspec_clear(&t->specs[i]);
     if (t->patterns != NULL)
         patterns_free(t->patterns, t->n);
     trace_request_clear(&t->request);
@@ -125,10 +127,9 @@ void typed_compile(struct assist *a)
 {
     struct typed_line *t = &a->typed;
     struct error err = {.code = ERR_NONE};
-    struct matchspec spec;
     struct buf text;
     size_t offset = 0;
-    for (size_t i = 0; i < t->n; i++) {
+    for (size_t i = t->n_specs; i < t->n; i++) {
         const struct matchspec_options options = {
             .index = (unsigned)i,
             .otp = a->has_port ? a->port.otp : 0,
@@ -138,18 +139,18 @@ void typed_compile(struct assist *a)
             .n_records = a->records.n,
             .stack_depth = PREPARE_STACK_FRAMES,
         };
-        if (matchspec_build(&spec, t->patterns[i], &options, &offset, &err) != 0) {
+        if (matchspec_build(&t->specs[i], t->patterns[i], &options, &offset, &err) != 0) {
             mistake(a, t->request.pattern_at + offset, &err, SIZE_MAX);
             return;
         }
-        if (i + 1 == t->n) {
-            buf_init(&text, 0);
-            matchspec_print(&text, &spec);
-            one_line(a->line.spec, sizeof a->line.spec, buf_cstr(&text));
-            buf_clear(&text);
-        }
-        matchspec_clear(&spec);
+        t->n_specs = i + 1;
     }
+    if (t->n == 0)
+        return;
+    buf_init(&text, 0);
+    matchspec_print(&text, &t->specs[t->n - 1]);
+    one_line(a->line.spec, sizeof a->line.spec, buf_cstr(&text));
+    buf_clear(&text);
 }
 
 /* ---- what it matches */
@@ -195,10 +196,6 @@ static void put_functions(struct buf *out, const struct typed_line *t, const str
 static void put_procs(struct buf *out, const struct typed_line *t, const struct preflight *p)
 {
     struct buf words;
-    if (p->procs == PREFLIGHT_NONE) {
-        buf_printf(out, "; no process to trace: %s", p->procs_why);
-        return;
-    }
     buf_init(&words, 0);
     procs_print(&words, &t->procs);
     buf_puts(out, "; ");
@@ -215,6 +212,20 @@ static void tell_none(struct assist *a, const struct names *names)
     prepare_why_none(why, sizeof why, p, &a->typed.found, names);
     snprintf(a->line.text, sizeof a->line.text, "nothing to trace: %.*s: %s",
              (int)(source.len < 100 ? source.len : 100), source.s, why);
+}
+
+static void tell_nobody(struct assist *a, const struct names *names)
+{
+    prepare_why_nobody(a->line.text, sizeof a->line.text, &a->typed.procs, a->typed.nobody, names);
+}
+
+/* Where the name is in the text of the patterns, when it stands there as it is. */
+static size_t place_of(const struct pattern *p, struct slice name)
+{
+    for (size_t i = 0; i + name.len <= p->source.len; i++)
+        if (name.len > 0 && memcmp(p->source.s + i, name.s, name.len) == 0)
+            return p->at + i;
+    return p->at;
 }
 
 /* The first that matches nothing, if there is one. */
@@ -240,6 +251,20 @@ static void tell_match(struct assist *a, const struct preflight *p)
         a->line.nothing = true;
         a->line.offset = t->request.pattern_at + t->none->at;
         tell_none(a, NULL);
+        return;
+    }
+    const struct pattern *unknown = prepare_unknown(t->patterns, t->specs, t->n, p);
+    if (unknown != NULL) {
+        a->line.known = a->line.nothing = true;
+        a->line.offset = t->request.pattern_at + place_of(unknown, p->unknown);
+        prepare_why_unknown(a->line.text, sizeof a->line.text, unknown->syntax, p);
+        return;
+    }
+    if (p->procs == PREFLIGHT_NONE) {
+        snprintf(t->nobody, sizeof t->nobody, "%s", p->procs_why);
+        a->line.nothing = true;
+        a->line.offset = t->request.procs_at;
+        tell_nobody(a, NULL);
         return;
     }
     buf_init(&out, 0);
@@ -299,11 +324,25 @@ static bool has_names(struct assist *a, const struct pattern *p, enum prepare_ne
     return assist_functions(a, module);
 }
 
+static bool has_who(struct assist *a)
+{
+    if (!prepare_nobody_named(&a->typed.procs, a->typed.nobody))
+        return true;
+    if (!assist_who(a))
+        return false;
+    tell_nobody(a, a->names);
+    return true;
+}
+
 void typed_near(struct assist *a)
 {
     struct typed_line *t = &a->typed;
-    if (t->none == NULL || a->line.known)
+    if ((t->none == NULL && !*t->nobody) || a->line.known)
         return;
+    if (t->none == NULL) {
+        a->line.known = ++t->near_looks > NEAR_LOOKS || has_who(a);
+        return;
+    }
     enum prepare_near near = prepare_near(t->none, &t->found);
     if (near == NEAR_NOTHING || ++t->near_looks > NEAR_LOOKS) {
         a->line.known = true;

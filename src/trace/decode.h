@@ -78,6 +78,8 @@ struct preflight_function {
 
 enum preflight_procs { PREFLIGHT_WHOLE, PREFLIGHT_PIDS, PREFLIGHT_NONE };
 
+#define PREFLIGHT_NEAR 3
+
 struct preflight {
     struct preflight_pattern patterns[LIMIT_TRACE_PATTERNS];
     size_t n_patterns;
@@ -86,10 +88,13 @@ struct preflight {
     enum preflight_procs procs;
     struct slice procs_raw; /* `all` and such, or the list of pids */
     uint64_t n_procs;
-    char procs_why[160];
+    char procs_why[400];
     uint64_t breakpoints, flags; /* of others, in the single space */
     uint64_t control_word;
     char others[240];            /* in words; empty: none */
+    struct slice unknown;        /* the first name that is no atom there; .s NULL: none */
+    struct slice near[PREFLIGHT_NEAR]; /* atoms like it */
+    size_t n_near;
 };
 
 int decode_preflight(struct preflight *out, size_t n_patterns, const uint8_t *term, size_t len,
@@ -106,7 +111,7 @@ int decode_armed(struct armed *out, const uint8_t *term, size_t len, struct erro
 /* calls is the sum. Of {refused, Why}: refused tells why, else it is empty. */
 struct counted {
     uint64_t interval_ns, calls;
-    char refused[240];
+    char refused[400];
     enum err code; /* of a refusal */
 };
 int decode_counted(struct counted *out, const uint8_t *term, size_t len, struct error *err);

@@ -162,18 +162,37 @@ static bool read_procs(struct cursor *c, struct preflight *out)
     return cursor_raw(c, &out->procs_raw) && cursor_uint64(c, &out->n_procs);
 }
 
-/* Texts of a list of binaries, as words. */
+/* How many `and 12 more` stands for; 0: it is another text. */
+static uint64_t and_more(struct slice word)
+{
+    char text[40], rest = '\0';
+    unsigned long long more = 0;
+    keep_text(word, text, sizeof text);
+    return sscanf(text, "and %llu mor%c", &more, &rest) == 2 && rest == 'e' ? more : 0;
+}
+
+/* Texts of a list of binaries, as words: those that fit whole, and how many there are besides. */
 static bool read_words(struct cursor *c, const char *prefix, char *out, size_t size)
 {
     struct cursor_list list;
     struct slice word;
+    uint64_t left = 0;
     if (!read_terms(c, &list))
         return false;
     for (size_t i = 0; i < list.count; i++) {
         if (!cursor_binary(c, &word))
             return false;
-        add_words(out, size, "%s%.*s", prefix, (int)(word.len < 200 ? word.len : 200), word.s);
+        uint64_t more = and_more(word);
+        bool fits = strlen(out) + strlen(prefix) + word.len + sizeof "; and 100000 more; " < size;
+        if (more > 0)
+            left += more;
+        else if (left > 0 || !fits)
+            left++;
+        else
+            add_words(out, size, "%s%.*s", prefix, (int)word.len, word.s);
     }
+    if (left > 0)
+        add_words(out, size, "%s%llu more", *out ? "and " : "", (unsigned long long)left);
     return cursor_list_end(c, &list);
 }
 
@@ -202,14 +221,37 @@ static bool read_others(struct cursor *c, struct preflight *out)
     return true;
 }
 
+/* [] or [{Name, [Near]}] */
+static bool read_unknown(struct cursor *c, struct preflight *out)
+{
+    struct cursor_list list, near;
+    struct slice word;
+    if (!read_terms(c, &list) || (list.count > 1 && !fail(c, "one name")))
+        return false;
+    if (list.count == 1) {
+        if (!cursor_tuple_of(c, 2) || !cursor_binary(c, &out->unknown) || !read_terms(c, &near))
+            return false;
+        for (size_t i = 0; i < near.count; i++) {
+            if (!cursor_binary(c, &word))
+                return false;
+            if (out->n_near < PREFLIGHT_NEAR)
+                out->near[out->n_near++] = word;
+        }
+        if (!cursor_list_end(c, &near))
+            return false;
+    }
+    return cursor_list_end(c, &list);
+}
+
 int decode_preflight(struct preflight *out, size_t n_patterns, const uint8_t *term, size_t len,
                      struct error *err)
 {
     *out = (struct preflight){0};
     struct cursor c;
     cursor_init(&c, term, len);
-    bool ok = cursor_tuple_of(&c, 4) && cursor_atom_is(&c, "preflight") &&
-              read_patterns(&c, out, n_patterns) && read_procs(&c, out) && read_others(&c, out);
+    bool ok = cursor_tuple_of(&c, 5) && cursor_atom_is(&c, "preflight") &&
+              read_patterns(&c, out, n_patterns) && read_procs(&c, out) && read_others(&c, out) &&
+              read_unknown(&c, out);
     int rc = finish(&c, ok, "preflight", err);
     if (rc)
         preflight_clear(out);
@@ -334,7 +376,7 @@ static void explain_tuple(struct cursor *c, char *out, size_t size)
     char name[24];
     keep_text(word, name, sizeof name);
     if (strcmp(name, "in_use") == 0) {
-        char texts[200] = "";
+        char texts[280] = "";
         if (read_words(c, "", texts, sizeof texts))
             snprintf(out, size, "somebody else traces this node (%s), and there is one trace for "
                      "all before OTP 27; end that one first", texts);

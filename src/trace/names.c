@@ -17,10 +17,15 @@ struct module {
     uint64_t taken; /* the answer's number: the lowest is forgotten first */
 };
 
+/* Sorted. */
+struct name_list {
+    struct slice *at; /* NULL: not known */
+    size_t n;
+};
+
 struct names {
-    uint8_t *modules_term;
-    struct slice *modules;
-    size_t n_modules;
+    uint8_t *modules_term, *who_term;
+    struct name_list modules, registered, apps;
     struct module *known; /* by name */
     size_t n_known, cap_known;
     size_t functions; /* of all that is known */
@@ -45,8 +50,11 @@ void names_free(struct names *n)
     for (size_t i = 0; i < n->n_known; i++)
         clear_module(&n->known[i]);
     free(n->known);
-    free(n->modules);
+    free(n->modules.at);
+    free(n->registered.at);
+    free(n->apps.at);
     free(n->modules_term);
+    free(n->who_term);
     free(n);
 }
 
@@ -105,27 +113,63 @@ static int too_many(size_t count, struct error *err)
                      count, LIMIT_NAMES);
 }
 
-/* Both take the term over when they succeed. */
-static int take_modules(struct names *n, uint8_t *term, struct cursor *c, struct error *err)
+static void replace(struct name_list *list, const struct name_list *by)
+{
+    free(list->at);
+    *list = *by;
+}
+
+static int read_names(struct name_list *out, struct cursor *c, struct error *err)
 {
     struct cursor_list list;
     if (!cursor_list(c, &list) || list.string)
         return off(c, err);
     if (list.count > LIMIT_NAMES)
         return too_many(list.count, err);
-    struct slice *modules = alloc_zero(list.count + 1, sizeof(*modules));
+    out->at = alloc_zero(list.count + 1, sizeof *out->at);
     for (size_t i = 0; i < list.count; i++)
-        cursor_binary(c, &modules[i]);
-    if (!cursor_list_end(c, &list) || !cursor_skip(c) || !cursor_at_end(c)) {
-        free(modules);
+        cursor_binary(c, &out->at[i]);
+    if (!cursor_list_end(c, &list))
         return off(c, err);
+    out->n = list.count;
+    qsort(out->at, out->n, sizeof *out->at, by_name);
+    return 0;
+}
+
+/* These take the term over when they succeed. */
+static int take_modules(struct names *n, uint8_t *term, struct cursor *c, struct error *err)
+{
+    struct name_list modules = {.at = NULL};
+    int rc = read_names(&modules, c, err);
+    if (rc == 0 && (!cursor_skip(c) || !cursor_at_end(c)))
+        rc = off(c, err);
+    if (rc != 0) {
+        free(modules.at);
+        return rc;
     }
-    qsort(modules, list.count, sizeof(*modules), by_name);
-    free(n->modules);
+    replace(&n->modules, &modules);
     free(n->modules_term);
-    n->modules = modules;
     n->modules_term = term;
-    n->n_modules = list.count;
+    return 0;
+}
+
+static int take_who(struct names *n, uint8_t *term, struct cursor *c, struct error *err)
+{
+    struct name_list registered = {.at = NULL}, apps = {.at = NULL};
+    int rc = read_names(&registered, c, err);
+    if (rc == 0)
+        rc = read_names(&apps, c, err);
+    if (rc == 0 && !cursor_at_end(c))
+        rc = off(c, err);
+    if (rc != 0) {
+        free(registered.at);
+        free(apps.at);
+        return rc;
+    }
+    replace(&n->registered, &registered);
+    replace(&n->apps, &apps);
+    free(n->who_term);
+    n->who_term = term;
     return 0;
 }
 
@@ -230,6 +274,8 @@ int names_take(struct names *n, const uint8_t *term, size_t len, struct error *e
         rc = off(&c, err);
     else if (cursor_peek_atom(&c, "modules"))
         rc = cursor_skip(&c) ? take_modules(n, copy, &c, err) : off(&c, err);
+    else if (cursor_peek_atom(&c, "who"))
+        rc = cursor_skip(&c) ? take_who(n, copy, &c, err) : off(&c, err);
     else if (cursor_atom_is(&c, "functions"))
         rc = take_functions(n, copy, &c, err);
     else
@@ -241,15 +287,35 @@ int names_take(struct names *n, const uint8_t *term, size_t len, struct error *e
 
 /* ---- what is known */
 
+static size_t borrow(const struct name_list *list, const struct slice **out)
+{
+    *out = list->at;
+    return list->n;
+}
+
 bool names_has_modules(const struct names *n)
 {
-    return n->modules != NULL;
+    return n->modules.at != NULL;
 }
 
 size_t names_modules(const struct names *n, const struct slice **out)
 {
-    *out = n->modules;
-    return n->n_modules;
+    return borrow(&n->modules, out);
+}
+
+bool names_has_who(const struct names *n)
+{
+    return n->registered.at != NULL;
+}
+
+size_t names_registered(const struct names *n, const struct slice **out)
+{
+    return borrow(&n->registered, out);
+}
+
+size_t names_apps(const struct names *n, const struct slice **out)
+{
+    return borrow(&n->apps, out);
 }
 
 static const struct module *known_module(const struct names *n, struct slice module)

@@ -128,19 +128,25 @@ static bool start(struct search *s, struct slice word, size_t most)
     return true;
 }
 
+size_t names_near(const struct slice *sorted, size_t n, struct slice word, struct slice *out,
+                  size_t most)
+{
+    struct search s;
+    if (!start(&s, without_prefix(word), most))
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        look_at(&s, without_prefix(sorted[i]), i, 0);
+    for (size_t i = 0; i < s.n; i++)
+        out[i] = sorted[s.best[i].index];
+    free(s.best);
+    return s.n;
+}
+
 size_t names_near_modules(const struct names *n, struct slice word, struct slice *out, size_t most)
 {
     const struct slice *modules;
     size_t len = names_modules(n, &modules);
-    struct search s;
-    if (!start(&s, without_prefix(word), most))
-        return 0;
-    for (size_t i = 0; i < len; i++)
-        look_at(&s, without_prefix(modules[i]), i, 0);
-    for (size_t i = 0; i < s.n; i++)
-        out[i] = modules[s.best[i].index];
-    free(s.best);
-    return s.n;
+    return names_near(modules, len, word, out, most);
 }
 
 size_t names_near_functions(const struct names *n, struct slice module, struct slice word,

@@ -114,11 +114,30 @@ static void build_name(struct builder *b, const struct pattern_name *name)
     build_binary(b, name->text.s, name->text.len);
 }
 
-struct builder *prepare_preflight_arg(struct pattern *const *patterns, size_t n,
-                                      const struct procs *procs, const struct caps *caps)
+static void build_atoms(struct builder *b, const struct matchspec *specs, size_t n)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < n; i++)
+        total += specs[i].n_atoms;
+    if (total > 0)
+        build_list(b, total);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < specs[i].n_atoms; k++)
+            build_binary(b, specs[i].atoms[k].s, specs[i].atoms[k].len);
+    build_nil(b);
+}
+
+struct builder *prepare_preflight_arg(struct pattern *const *patterns,
+                                      const struct matchspec *specs, size_t n,
+                                      const struct procs *procs, const struct caps *caps,
+                                      bool near)
 {
     struct builder *b = builder_new();
-    build_map(b, 4);
+    build_map(b, 6);
+    build_atom(b, "atoms");
+    build_atoms(b, specs, n);
+    build_atom(b, "near");
+    build_bool(b, near);
     build_atom(b, "patterns");
     build_list(b, n);
     for (size_t i = 0; i < n; i++) {

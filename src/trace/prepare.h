@@ -35,12 +35,31 @@ size_t prepare_records(struct pattern *const *patterns, size_t n, struct record_
                        size_t most);
 struct builder *prepare_records_arg(const struct record_name *names, size_t n);
 
-struct builder *prepare_preflight_arg(struct pattern *const *patterns, size_t n,
-                                      const struct procs *procs, const struct caps *caps);
+/* `specs` of the patterns, whose atoms are asked for; `near`: with what one that is not there may
+   have been meant to be. */
+struct builder *prepare_preflight_arg(struct pattern *const *patterns,
+                                      const struct matchspec *specs, size_t n,
+                                      const struct procs *procs, const struct caps *caps,
+                                      bool near);
 /* Why no function matches, in words, with what may have been meant when `names` (may be NULL) tell;
    empty when some do match. */
 void prepare_why_none(char *out, size_t size, const struct pattern *p,
                       const struct preflight_pattern *found, const struct names *names);
+/* The pattern whose name is no atom on the target; NULL: all are. */
+const struct pattern *prepare_unknown(struct pattern *const *patterns,
+                                      const struct matchspec *specs, size_t n,
+                                      const struct preflight *found);
+/* That nothing can match `name`, with the names like it. */
+void prepare_why_unknown(char *out, size_t size, enum syntax syntax,
+                         const struct preflight *found);
+
+/* Why nobody would be traced, with what may have been meant when `names` (may be NULL) tell. */
+void prepare_why_nobody(char *out, size_t size, const struct procs *procs, const char *why,
+                        const struct names *names);
+/* Whether names of processes and applications would help there. */
+bool prepare_nobody_named(const struct procs *procs, const char *why);
+struct builder *prepare_who_arg(void); /* of `functions`: whom a trace can follow */
+
 /* Which names tell what may have been meant. */
 enum prepare_near { NEAR_NOTHING, NEAR_MODULES, NEAR_FUNCTIONS /* of the pattern's module */ };
 enum prepare_near prepare_near(const struct pattern *p, const struct preflight_pattern *found);

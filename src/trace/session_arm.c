@@ -60,7 +60,8 @@ static void build_key_int(struct builder *b, const char *key, uint64_t value)
 
 struct builder *session_preflight_arg(const struct trace_session *t)
 {
-    return prepare_preflight_arg(t->patterns, t->n_patterns, &t->procs, &t->state->caps);
+    return prepare_preflight_arg(t->patterns, t->specs, t->n_patterns, &t->procs, &t->state->caps,
+                                 true);
 }
 
 struct builder *session_count_arg(const struct trace_session *t, unsigned ms)

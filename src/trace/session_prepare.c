@@ -56,12 +56,29 @@ static int check_functions(struct trace_session *t, const struct names *names,
     return 0;
 }
 
-static int check_procs(struct trace_session *t, struct error *err)
+static int check_atoms(struct trace_session *t, struct error *err)
+{
+    char why[sizeof err->text];
+    const struct preflight *p = &t->preflight;
+    const struct pattern *of = prepare_unknown(t->patterns, t->specs, t->n_patterns, p);
+    if (of == NULL)
+        return 0;
+    prepare_why_unknown(why, sizeof why, of->syntax, p);
+    if (t->n_patterns == 1)
+        return error_set(err, ERR_NOT_FOUND, "%s", why);
+    return error_set(err, ERR_NOT_FOUND, "%.*s: %s",
+                     (int)(of->source.len < 100 ? of->source.len : 100), of->source.s, why);
+}
+
+static int check_procs(struct trace_session *t, const struct names *names, struct error *err)
 {
     uint64_t most = t->state->caps.value[CAP_PROCESSES];
+    char why[sizeof err->text];
     t->state->preflight.processes = t->preflight.n_procs;
-    if (t->preflight.procs == PREFLIGHT_NONE)
-        return error_set(err, ERR_NOT_FOUND, "no process to trace: %s", t->preflight.procs_why);
+    if (t->preflight.procs == PREFLIGHT_NONE) {
+        prepare_why_nobody(why, sizeof why, &t->procs, t->preflight.procs_why, names);
+        return error_set(err, ERR_NOT_FOUND, "%s", why);
+    }
     if (t->preflight.procs == PREFLIGHT_PIDS && t->preflight.n_procs > most)
         return error_set(err, ERR_LIMIT,
                          "%llu processes fit, and a trace takes %llu one by one: narrow them, or "
@@ -188,7 +205,7 @@ static int take_preflight(struct trace_session *t, const struct answer *answer, 
 static void decide(struct trace_session *t, const struct names *names)
 {
     struct error err = {0};
-    if (check_functions(t, names, &err) || check_procs(t, &err))
+    if (check_functions(t, names, &err) || check_atoms(t, &err) || check_procs(t, names, &err))
         session_fail(t, &err);
     else
         estimate(t);
@@ -214,6 +231,9 @@ static bool ask_near(struct trace_session *t)
     struct error ignored = {0};
     for (size_t i = 0; i < t->n_patterns && b == NULL; i++)
         b = prepare_near_arg(t->patterns[i], &t->preflight.patterns[i]);
+    if (b == NULL && t->preflight.procs == PREFLIGHT_NONE &&
+        prepare_nobody_named(&t->procs, t->preflight.procs_why))
+        b = prepare_who_arg();
     if (b == NULL)
         return false;
     t->stage = STAGE_NEAR;

@@ -6,6 +6,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
+#include "beamtop/etf/print.h"
 
 /* What is completed: words that begin with what is typed from `from` on. */
 struct completing {
@@ -201,11 +202,35 @@ static void offer_options(struct completing *c)
     c->behind = " ";
 }
 
-static void offer_values(struct completing *c, const char *option, size_t len)
+/* Registered processes, or the applications that run: as a list of processes has them. */
+static bool offer_who(struct completing *c)
 {
+    static const char prefix[] = "app:";
+    const struct slice *names;
+    bool app = strncmp(c->typed, prefix, strlen(prefix)) == 0;
+    if (!assist_who(c->assist))
+        return false;
+    const struct names *known = assist_names(c->assist);
+    size_t n = app ? names_apps(known, &names) : names_registered(known, &names);
+    for (size_t i = 0; i < n; i++) {
+        buf_reset(&c->word);
+        buf_puts(&c->word, app ? prefix : "");
+        print_atom(&c->word, names[i].s, names[i].len);
+        offer(c, buf_cstr(&c->word), "");
+    }
+    return true;
+}
+
+/* A kind that is typed in full is no word to choose any more. */
+static bool offer_values(struct completing *c, const char *option, size_t len)
+{
+    static const char procs[] = "--procs";
+    bool is_procs = len == strlen(procs) && memcmp(option, procs, len) == 0;
     for (size_t i = 0; i < ARRAY_LEN(values); i++)
-        if (strlen(values[i].option) == len && memcmp(values[i].option, option, len) == 0)
+        if (strlen(values[i].option) == len && memcmp(values[i].option, option, len) == 0 &&
+            !(is_procs && strcmp(values[i].word, c->typed) == 0))
             offer(c, values[i].word, values[i].help);
+    return !is_procs || offer_who(c);
 }
 
 static bool is_blank(char c)
@@ -275,7 +300,7 @@ bool complete_trace(struct completion *out, struct assist *a, enum syntax syntax
     if (from == SIZE_MAX)
         known = complete_pattern(&c);
     else if (option_len > 0)
-        offer_values(&c, option, option_len);
+        known = offer_values(&c, option, option_len);
     else
         offer_options(&c);
     completion_sort(out);

@@ -12,6 +12,8 @@ tests() ->
     [{"modules and their functions", fun functions_test/2},
      {"functions that patterns name", fun patterns_test/2},
      {"processes that a trace would follow", fun procs_test/2},
+     {"names that are no atoms", fun atoms_test/2},
+     {"who can be chosen", fun who_test/2},
      {"others who trace are told", fun others_test/2},
      {"nothing armed is said so, quickly", fun clean_test/2},
      {"all that is armed", fun armed_test/2},
@@ -36,7 +38,7 @@ functions_test({Node, _}, K) ->
     true = lists:member(Where, [not_loaded, no_module]).
 
 patterns(K, Most, Patterns) ->
-    {preflight, Answers, {all, N}, _} =
+    {preflight, Answers, {all, N}, _, []} =
         ask(K, preflight, #{patterns => Patterns, procs => {1, false, [all]},
                             most_functions => Most, most_processes => 1000}),
     true = N > 10,
@@ -89,7 +91,7 @@ patterns_test({Node, _}, K) ->
 
 procs(K, Procs) -> procs(K, Procs, 100000).
 procs(K, Procs, Most) ->
-    {preflight, [], Answer, _} =
+    {preflight, [], Answer, _, []} =
         ask(K, preflight, #{patterns => [], procs => Procs, most_functions => 10,
                             most_processes => Most}),
     Answer.
@@ -104,7 +106,7 @@ procs_test({Node, _}, K) ->
     {all, _} = procs(K, {1, true, []}),
     {pids, [Sup], 1} = procs(K, {1, false, [{pid, SupText}]}),
     {pids, [Sup], 1} = procs(K, {1, false, [{pid, SupText}, {name, <<"kernel_sup">>}]}),
-    {none, <<"no process surely none">>} = procs(K, {1, false, [{name, <<"surely none">>}]}),
+    {none, <<"no process is registered as surely none">>} = procs(K, {1, false, [{name, <<"surely none">>}]}),
     {none, <<"no process ", _/binary>>} = procs(K, {1, false, [{pid, <<"<0.99999.9999999>">>}]}),
     {none, <<"no process ", _/binary>>} = procs(K, {1, false, [{pid, <<"<nonsense>">>}]}),
     {none, _} = procs(K, {1, false, [new, {name, <<"kernel_sup">>}]}),
@@ -118,7 +120,9 @@ procs_test({Node, _}, K) ->
     true = Third < N,
     {pids, Kernel, KernelTotal} = procs(K, {1, false, [{app, <<"kernel">>}]}),
     true = lists:member(Sup, Kernel) andalso KernelTotal > 5,
-    {none, _} = procs(K, {1, false, [{app, <<"surely none">>}]}),
+    {none, <<"no running application surely none">>} = procs(K, {1, false, [{app, <<"surely none">>}]}),
+    {none, <<"the application stdlib has no process", _/binary>>} =
+        procs(K, {1, false, [{app, <<"stdlib">>}]}),
     Sleepers = queries:evaluate(Node,
         "[proc_lib:spawn(timer, sleep, [infinity]) || _ <- lists:seq(1, 60)].", []),
     Sorted = lists:sort(Sleepers),
@@ -126,7 +130,13 @@ procs_test({Node, _}, K) ->
     {pids, Few, Some} = procs(K, {3, false, [{call, <<"^timer:sleep/1$">>}]}),
     true = Some > 3 andalso Some < 50 andalso length(Few) =:= Some,
     [] = Few -- Sleepers,
-    {none, <<"no expression", _/binary>>} = procs(K, {1, false, [{call, <<"(">>}]}),
+    {none, <<"call:/(/: no expression", _/binary>>} = procs(K, {1, false, [{call, <<"(">>}]}),
+    {none, <<"call:/^none:/ matches no process; an initial call is ", Example/binary>>} =
+        procs(K, {1, false, [{call, <<"^none:">>}]}),
+    {match, _} = re:run(Example, "^[a-z_]+:.*/[0-9], .*, for example$"),
+    {pids, [Sup], 1} = procs(K, {1, false, [{call, <<"^none:">>}, {name, <<"kernel_sup">>}]}),
+    {none, <<"1/100000 of 60 takes none of them">>} =
+        procs(K, {100000, false, [{call, <<"^timer:sleep/1$">>}]}),
     {none, <<"none among", _/binary>>} = procs(K, {1, false, [{call, <<"^timer:sleep/1$">>}]}, 3),
     Otp = list_to_integer(rpc:call(Node, erlang, system_info, [otp_release])),
     [Labelled | _] = Sleepers,
@@ -136,9 +146,11 @@ procs_test({Node, _}, K) ->
                                        " timer:sleep(infinity) end).", []),
             timer:sleep(50),
             {pids, [P], 1} = procs(K, {1, false, [{label, <<"cart.*42">>}]}),
+            {none, <<"label:/^none/ matches no process; a label is {cart,42}, for example">>} =
+                procs(K, {1, false, [{label, <<"^none">>}]}),
             rpc:call(Node, erlang, exit, [P, kill]);
         false ->
-            {none, <<"this release has no labels", _/binary>>} =
+            {none, <<"label:/./: this release has no labels, they came with OTP 27", _/binary>>} =
                 procs(K, {1, false, [{label, <<".">>}]})
     end,
     true = is_pid(Labelled),
@@ -147,13 +159,45 @@ procs_test({Node, _}, K) ->
     Rex = rpc:call(Node, erlang, whereis, [rex]),
     Net = rpc:call(Node, erlang, whereis, [net_kernel]),
     [] = [P || P <- Half, lists:member(P, [K, Rex, Net])],
-    [{none, <<"no process is chosen">>} =
+    [{none, <<"beamtop's own processes and those that carry", _/binary>>} =
          procs(K, {1, false, [{pid, list_to_binary(rpc:call(Node, erlang, pid_to_list, [P]))}]})
      || P <- [K, Rex, Net]],
     [rpc:call(Node, erlang, exit, [P, kill]) || P <- Sleepers].
 
+unknown(K, Near, Atoms) ->
+    {preflight, [], {all, _}, _, Unknown} =
+        ask(K, preflight, #{patterns => [], procs => {1, false, [all]}, most_functions => 10,
+                            most_processes => 10, atoms => Atoms, near => Near}),
+    Unknown.
+
+%% A name is asked about and is no atom afterwards either; names one letter away are told.
+atoms_test({Node, _}, K) ->
+    [] = unknown(K, true, []),
+    [] = unknown(K, true, [<<"kernel_sup">>, <<"true">>, <<>>]),
+    [{<<"kernel_spu">>, []}] = unknown(K, false, [<<"ok">>, <<"kernel_spu">>, <<"other none">>]),
+    [begin
+         [{Name, Near}] = unknown(K, true, [Name]),
+         true = lists:member(<<"kernel_sup">>, Near)
+     end || Name <- [<<"kernel_spu">>, <<"kernel_sp">>, <<"kernel_supp">>, <<"kernel_sux">>,
+                     <<"ernel_sup">>, <<"ekrnel_sup">>, <<"kernelsup">>]],
+    io:format("# near misses: ~w us~n", [get(us)]),
+    Long = binary:copy(<<"none">>, 60),
+    [{Long, []}] = unknown(K, true, [Long]),
+    [{<<"zq">>, []}] = unknown(K, true, [<<"zq">>]),
+    [{<<"n\303\266ne at all">>, []}] = unknown(K, true, [<<"n\303\266ne at all">>]),
+    [{<<255, 255, 255, 255>>, []}] = unknown(K, true, [<<255, 255, 255, 255>>]),
+    false = queries:evaluate(Node, "try binary_to_existing_atom(<<\"kernel_spu\">>, utf8), true"
+                                   " catch error:_ -> false end.", []).
+
+who_test(_, K) ->
+    {who, Names, Apps} = ask(K, functions, {who, 1000}),
+    Names = lists:sort(Names),
+    true = lists:member(<<"kernel_sup">>, Names),
+    true = lists:member(<<"kernel">>, Apps),
+    {who, [_], [_]} = ask(K, functions, {who, 1}).
+
 others(K) ->
-    {preflight, [], _, Others} =
+    {preflight, [], _, Others, []} =
         ask(K, preflight, #{patterns => [], procs => {1, false, [all]}, most_functions => 10,
                             most_processes => 10}),
     Others.

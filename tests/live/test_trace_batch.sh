@@ -235,6 +235,39 @@ fails_where_nothing_matches() {
         traced 1 'batch_load:tick' --procs no_such_name_here && told 'no process to trace'
 }
 
+# A dry run says what the run would say, with its code; asking makes no atom.
+tells_atoms_that_nothing_there_can_match() {
+    for _ in 1 2; do
+        for dry in '' --dry-run; do
+            # shellcheck disable=SC2086
+            traced 1 'batch_load:tick({batch_laod, _})' $dry &&
+                told 'the node does not know the atom batch_laod, so nothing there can match it; did you mean batch_load\?$' &&
+                traced 1 'batch_load:hop' ':batch_load.tick(:surely_none_here)' $dry &&
+                told ':batch_load.tick\(:surely_none_here\): the node does not know the atom :surely_none_here, ' &&
+                traced 1 'batch_load:tick(_) -> returns {surely_none_here, _}' $dry &&
+                told 'does not know the atom surely_none_here' || return 1
+        done
+    done
+}
+
+says_why_nobody_is_traced() {
+    traced 1 'batch_load:tick' --procs batch_laod &&
+        told 'no process to trace: no process is registered as batch_laod; did you mean batch_load\?' &&
+        traced 1 'batch_load:tick' --procs app:krenel &&
+        told 'no running application krenel; did you mean app:kernel\?' &&
+        traced 1 'batch_load:tick' --procs kernel && told 'did you mean app:kernel, the application\?' &&
+        traced 1 'batch_load:tick' --procs app:stdlib && told 'the application stdlib has no process: ' &&
+        traced 1 'batch_load:tick' --procs 'call:/^surely_none/' --dry-run &&
+        told 'call:/\^surely_none/ matches no process; an initial call is [a-z_]+:.*/[0-9].*, for example' &&
+        traced 1 'batch_load:tick' --procs net_kernel && told 'never traced' &&
+        traced 1 'batch_load:tick' --procs 'label:/surely_none/' &&
+        if [ "$1" -ge 27 ]; then
+            told 'label:/surely_none/ matches no process; a label is '
+        else
+            told 'label:/surely_none/: this release has no labels, they came with OTP 27; call:/RE/ chooses'
+        fi
+}
+
 refuses_mistakes() {
     traced 2 'batch_load:tick(' && told 'expected a term' &&
         traced 2 'batch_load:tick' --procs 'label:x' && told 'between slashes' &&
@@ -311,7 +344,8 @@ run_on_releases prints_calls_with_results_and_exactly_as_many_as_asked prints_on
     traces_the_processes_that_are_chosen chooses_by_label_where_there_are_labels \
     ends_after_its_time stops_or_sheds_over_the_rate cuts_terms_and_says_so \
     shows_only_calls_that_took_longer arms_nothing_when_dry ends_when_interrupted \
-    ends_when_nobody_reads fails_where_nothing_matches refuses_mistakes \
+    ends_when_nobody_reads fails_where_nothing_matches \
+    tells_atoms_that_nothing_there_can_match says_why_nobody_is_traced refuses_mistakes \
     says_that_there_is_no_such_node refuses_what_is_dear_unless_it_is_forced \
     leaves_the_traces_of_others_alone takes_the_caps_of_the_configuration \
     says_that_the_node_went_away

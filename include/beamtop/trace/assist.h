@@ -47,6 +47,7 @@ const struct assist_line *assist_line(const struct assist *a);
  */
 const struct names *assist_names(const struct assist *a);
 bool assist_modules(struct assist *a);
+bool assist_who(struct assist *a); /* registered processes, running applications */
 bool assist_functions(struct assist *a, const char *module);
 bool assist_fields(struct assist *a, const char *module, const char *record,
                    const struct slice **fields, size_t *n);

@@ -1,6 +1,7 @@
 /*
  * Modules and functions of the target, as far as they have been asked for: what completion and
- * "did you mean" read. Filled from answers to the question `functions`. One thread.
+ * "did you mean" read, with whom a trace can follow. Filled from answers to the question
+ * `functions`. One thread.
  */
 #ifndef BEAMTOP_TRACE_NAMES_H
 #define BEAMTOP_TRACE_NAMES_H
@@ -32,14 +33,18 @@ struct names *names_new(void);
 void names_free(struct names *n);
 
 /*
- * The answer of `functions` (docs/tracing.md): modules, or the functions of one; it replaces what
- * was known of them. Past LIMIT_NAMES functions the modules that were asked for first are
+ * The answer of `functions` (docs/tracing.md): modules, the functions of one, or whom a trace can
+ * follow; it replaces what was known of them. Past LIMIT_NAMES functions the modules that were asked for first are
  * forgotten. ERR_FORMAT or ERR_LIMIT, and nothing has changed then. What was borrowed ends here.
  */
 int names_take(struct names *n, const uint8_t *term, size_t len, struct error *err);
 
 bool names_has_modules(const struct names *n);
 size_t names_modules(const struct names *n, const struct slice **out); /* sorted; borrowed */
+/* Registered processes and running applications; sorted; borrowed. */
+bool names_has_who(const struct names *n);
+size_t names_registered(const struct names *n, const struct slice **out);
+size_t names_apps(const struct names *n, const struct slice **out);
 enum names_known names_known(const struct names *n, struct slice module);
 /* The functions of a module, sorted by name and arity (none of one that is not loaded); false: not
    known yet. */
@@ -52,6 +57,8 @@ bool names_functions(const struct names *n, struct slice module, const struct na
  * Modules are compared without "Elixir.". Functions come with every arity, exported ones first
  * among equals.
  */
+size_t names_near(const struct slice *sorted, size_t n, struct slice word, struct slice *out,
+                  size_t most);
 size_t names_near_modules(const struct names *n, struct slice word, struct slice *out, size_t most);
 size_t names_near_functions(const struct names *n, struct slice module, struct slice word,
                             struct names_function *out, size_t most);

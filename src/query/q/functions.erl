@@ -1,4 +1,5 @@
-%% Names of what is loaded. Arg: {modules, Most} | {functions, ModuleBinary}.
+%% Names of what is loaded, and of whom a trace can follow. Arg: {modules, Most} |
+%% {functions, ModuleBinary} | {who, Most}.
 %%
 %% Nothing is loaded and no atom is made: a name that is no atom here is the name of no loaded
 %% module, and a file is looked for by its name as text. All lists are worked on natively.
@@ -22,7 +23,11 @@ Listed = fun(Functions, Exported) ->
     lists:zip3(Texts(Names), Arities, lists:duplicate(length(Names), Exported))
 end,
 
-{[], fun
+Sorted = fun(Atoms, Most) -> lists:sublist(lists:sort(Texts(Atoms)), Most) end,
+
+{[apps], fun
+    ({who, Most}, #{apps := AppsOf}) ->
+        {who, Sorted(registered(), Most), Sorted(lists:usort(maps:values(AppsOf())), Most)};
     ({modules, Most}, _) ->
         Loaded = lists:sort(Texts(lists:filter(fun erlang:module_loaded/1, erlang:loaded()))),
         {modules, lists:sublist(Loaded, Most), length(Loaded)};

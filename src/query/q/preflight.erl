@@ -178,17 +178,28 @@ Calls = fun(Pids, InitialCall) ->
      || {Pid, Mfa} <- Known]
 end,
 
-ByExpression = fun(Text, Read) ->
+%% Nobody is told with up to three of those that an expression could have meant.
+ByExpression = fun(Kind, Text, What, Read) ->
+    Typed = <<Kind/binary, ":/", Text/binary, "/">>,
     case Compile(Text) of
         {ok, Compiled} ->
             {Texts, Pids} = lists:unzip(Read()),
-            {ok, Matching(Texts, Pids, Compiled)};
+            case {Matching(Texts, Pids, Compiled), lists:sublist(lists:usort(Texts), 3)} of
+                {[], []} ->
+                    {nobody, <<Typed/binary, ": no process has ", What/binary>>};
+                {[], Some} ->
+                    There = iolist_to_binary(lists:join(", ", Some)),
+                    {nobody, <<Typed/binary, " matches no process; ", What/binary, " is ",
+                               There/binary, ", for example">>};
+                {Matched, _} ->
+                    {ok, Matched}
+            end;
         {bad, Why} ->
-            {none, <<"no expression: ", Why/binary>>}
+            {none, <<Typed/binary, ": no expression: ", Why/binary>>}
     end
 end,
 
-%% {ok, [Pid]} | {none, Why} of one item of the list.
+%% {ok, [Pid]} | {nobody, Why}, when others of the list may be somebody, | {none, Why}.
 Resolve = fun(Item, Looked, Ctx) ->
     #{apps := AppsOf, label_text := LabelText, initial_call := InitialCall, pid_of := PidOf,
       caps := Caps} = Ctx,
@@ -203,13 +214,20 @@ Resolve = fun(Item, Looked, Ctx) ->
                         false -> {none, <<"no process ", Text/binary>>}
                     end;
                 _ ->
-                    {none, <<"no process ", Text/binary>>}
+                    {none, case Kind of
+                               name -> <<"no process is registered as ", Text/binary>>;
+                               pid -> <<"no process ", Text/binary>>
+                           end}
             end;
         {app, Text} ->
             App = try binary_to_existing_atom(Text, utf8) catch error:_ -> none end,
             case [Leader || {Leader, A} <- maps:to_list(AppsOf()), A =:= App, App =/= none] of
                 [] ->
-                    {none, <<"no running application ", Text/binary>>};
+                    case App =/= none andalso ets:member(ac_tab, {loaded, App}) of
+                        true -> {none, <<"the application ", Text/binary, " has no process: it is "
+                                         "a library, or it is not started">>};
+                        false -> {none, <<"no running application ", Text/binary>>}
+                    end;
                 Leaders ->
                     Set = maps:from_list([{Leader, []} || Leader <- Leaders]),
                     {ok, Run(lists:zip(Looked, Sweep(Looked, group_leader)),
@@ -218,11 +236,16 @@ Resolve = fun(Item, Looked, Ctx) ->
             end;
         {label, Text} ->
             case Caps of
-                #{label := true} -> ByExpression(Text, fun() -> Labels(Looked, LabelText) end);
-                _ -> {none, <<"this release has no labels: they came with OTP 27">>}
+                #{label := true} ->
+                    ByExpression(<<"label">>, Text, <<"a label">>,
+                                 fun() -> Labels(Looked, LabelText) end);
+                _ ->
+                    {none, <<"label:/", Text/binary, "/: this release has no labels, they came with "
+                             "OTP 27; call:/RE/ chooses by initial call">>}
             end;
         {call, Text} ->
-            ByExpression(Text, fun() -> Calls(Looked, InitialCall) end)
+            ByExpression(<<"call">>, Text, <<"an initial call">>,
+                         fun() -> Calls(Looked, InitialCall) end)
     end
 end,
 
@@ -267,12 +290,22 @@ Processes = fun({One, _Children, Items}, Most, Ctx) ->
                     {none, Why};
                 [] ->
                     Pids = lists:usort(lists:append([List || {ok, List} <- Found])),
-                    case Sampled(ordsets:subtract(Pids, Excluded), One) of
-                        [] when length(Running) > Most ->
+                    Traceable = ordsets:subtract(Pids, Excluded),
+                    Nobody = iolist_to_binary(lists:join("; ", [W || {nobody, W} <- Found])),
+                    case {Sampled(Traceable, One), Nobody} of
+                        {[], _} when length(Running) > Most ->
                             {none, <<"none among the first ", (integer_to_binary(Most))/binary,
                                      " processes; more were not looked at">>};
-                        [] -> {none, <<"no process is chosen">>};
-                        Chosen1 -> {pids, lists:sublist(Chosen1, Most), length(Chosen1)}
+                        {[], _} when Traceable =/= [] ->
+                            {none, <<"1/", (integer_to_binary(One))/binary, " of ",
+                                     (integer_to_binary(length(Traceable)))/binary,
+                                     " takes none of them">>};
+                        {[], <<>>} when Pids =/= [] ->
+                            {none, <<"beamtop's own processes and those that carry its connection "
+                                     "are never traced">>};
+                        {[], <<>>} -> {none, <<"no process is chosen">>};
+                        {[], _} -> {none, Nobody};
+                        {Chosen1, _} -> {pids, lists:sublist(Chosen1, Most), length(Chosen1)}
                     end
             end
     end
@@ -288,12 +321,14 @@ Others = fun(Excluded) ->
     Flagged = length(Marks(legacy, Pids, flags)),
     Of = fun(What, Item) -> try erlang:trace_info(What, Item) catch error:_ -> none end end,
     Texts = lists:append(
-        [[CallText(Mfa) || {Mfa, _} <- lists:sublist(Points, 10)],
+        [[CallText(Mfa) || {Mfa, _} <- lists:sublist(Points, 5)],
          [<<"new processes">> || {flags, [_ | _]} <- [Of(new_processes, flags)]],
          [<<"new ports">> || {flags, [_ | _]} <- [Of(new_ports, flags)]],
          [<<"what is loaded next">> || {all, [_ | _]} <- [Of(on_load, all)]],
          [<<"send">> || {match_spec, S} <- [Of(send, match_spec)], S =/= true],
-         [<<"receive">> || {match_spec, R} <- [Of('receive', match_spec)], R =/= true]]),
+         [<<"receive">> || {match_spec, R} <- [Of('receive', match_spec)], R =/= true],
+         [iolist_to_binary(["and ", integer_to_binary(length(Points) - 5), " more"])
+          || length(Points) > 5]]),
     {length(Points), Flagged, Texts}
 end,
 
@@ -309,11 +344,14 @@ Sessions = fun() ->
     end
 end,
 
+-include("part/unknown_atoms.erl").
+
 {[k, c, otp, own, apps, caps, pid_of, label_text, initial_call],
  fun(#{patterns := Patterns, procs := Procs, most_functions := MostFunctions,
-       most_processes := MostProcesses}, #{otp := Otp, own := OwnOf, k := Keeper} = Ctx) ->
+       most_processes := MostProcesses} = Asked1, #{otp := Otp, own := OwnOf, k := Keeper} = Ctx) ->
     Word = erlang:system_info(trace_control_word),
     Names = case Otp >= 27 of true -> Sessions(); false -> [] end,
     {preflight, ExpandAll(Patterns, MostFunctions), Processes(Procs, MostProcesses, Ctx),
-     {Others(OwnOf(Keeper)), Names, Word}}
+     {Others(OwnOf(Keeper)), Names, Word},
+     UnknownAtoms(maps:get(atoms, Asked1, []), maps:get(near, Asked1, false))}
 end}.

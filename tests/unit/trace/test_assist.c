@@ -162,7 +162,7 @@ static void test_what_matches(void **state)
     assert_non_null(strstr(l->spec, "exception_trace"));
     assert_null(strchr(l->spec, '\n'));
     answer(t, "{preflight, [{0, [{lists, map, 2}], 1, ok}], {pids, [<0.9.0>, <0.10.0>], 2}, "
-              "{{0, 0, []}, [], 0}}");
+              "{{0, 0, []}, [], 0}, []}");
     assert_true(l->known && !l->wrong);
     assert_string_equal(l->text, "1 function: lists:map/2; 2 processes (app:shop)");
     assert_int_equal(t->asked, 1);
@@ -176,15 +176,15 @@ static void test_only_the_last_line_counts(void **state)
     look(t, "lists:ma");
     const struct assist_line *l = look(t, "lists:mapfoldl/3");
     assert_int_equal(t->asked, 1);
-    answer(t, "{preflight, [{0, [{lists, map, 2}], 1, ok}], {all, 2}, {{0, 0, []}, [], 0}}");
+    answer(t, "{preflight, [{0, [{lists, map, 2}], 1, ok}], {all, 2}, {{0, 0, []}, [], 0}, []}");
     assert_false(l->known);
     assert_string_equal(l->text, "");
     expect_open(t, QUESTION_PREFLIGHT, "mapfoldl");
-    answer(t, "{preflight, [{0, [{lists, mapfoldl, 3}], 1, ok}], {all, 2}, {{0, 0, []}, [], 0}}");
+    answer(t, "{preflight, [{0, [{lists, mapfoldl, 3}], 1, ok}], {all, 2}, {{0, 0, []}, [], 0}, []}");
     assert_string_equal(l->text, "1 function: lists:mapfoldl/3; 2 processes (all)");
 }
 
-#define NOTHING(why) "{preflight, [{0, [], 0, " why "}], {all, 2}, {{0, 0, []}, [], 0}}"
+#define NOTHING(why) "{preflight, [{0, [], 0, " why "}], {all, 2}, {{0, 0, []}, [], 0}, []}"
 
 static void test_near_misses_of_a_function(void **state)
 {
@@ -210,6 +210,39 @@ static void test_near_misses_of_a_module(void **state)
     assert_true(l->known);
     assert_string_equal(l->text, "nothing to trace: MyApp.Crt.add/2: the node has no module "
                                  "MyApp.Crt; did you mean MyApp.Cart?");
+}
+
+static void test_an_unknown_atom(void **state)
+{
+    struct target *t = *state;
+    const struct assist_line *l = look(t, "  lists:map(F, [sold_ut]) -> return");
+    expect_open(t, QUESTION_PREFLIGHT, "sold_ut");
+    answer(t, "{preflight, [{0, [{lists, map, 2}], 1, ok}], {all, 2}, {{0, 0, []}, [], 0}, "
+              "[{<<\"sold_ut\">>, []}]}");
+    assert_true(l->known && l->nothing && !l->wrong);
+    assert_int_equal(l->offset, 16);
+    assert_string_equal(l->text, "the node does not know the atom sold_ut, so nothing there can "
+                                 "match it");
+    assert_false(t->open);
+}
+
+static void test_near_misses_of_a_process(void **state)
+{
+    struct target *t = *state;
+    const struct assist_line *l = look(t, "lists:map/2 --procs rx");
+    answer(t, "{preflight, [{0, [{lists, map, 2}], 1, ok}], "
+              "{none, <<\"no process is registered as rx\">>}, {{0, 0, []}, [], 0}, []}");
+    expect_open(t, QUESTION_FUNCTIONS, "who");
+    answer(t, "{who, [<<\"init\">>, <<\"rex\">>], []}");
+    assert_true(l->known && l->nothing);
+    assert_int_equal(l->offset, 20);
+    assert_string_equal(l->text, "no process to trace: no process is registered as rx; did you "
+                                 "mean rex?");
+    l = look(t, "lists:map/2 --procs rx2");
+    answer(t, "{preflight, [{0, [{lists, map, 2}], 1, ok}], "
+              "{none, <<\"no process is registered as rx2\">>}, {{0, 0, []}, [], 0}, []}");
+    assert_true(l->known);
+    assert_false(t->open);
 }
 
 /* An answer that fails is not asked for for ever. */
@@ -295,6 +328,8 @@ int main(void)
         TEST(test_only_the_last_line_counts),
         TEST(test_near_misses_of_a_function),
         TEST(test_near_misses_of_a_module),
+        TEST(test_an_unknown_atom),
+        TEST(test_near_misses_of_a_process),
         TEST(test_failures_end),
         TEST(test_records_are_asked_for_once),
         TEST(test_names_are_asked_for_anew_when_old),

@@ -15,7 +15,7 @@
 #include "beamtop/trace/calls.h"
 
 #define NODE "there@host"
-#define PREFLIGHT "{preflight,[],{all,40},{{0,0,[]},[],0}}"
+#define PREFLIGHT "{preflight,[],{all,40},{{0,0,[]},[],0},[]}"
 #define NOTHING "{armed,1,0,[],{0,[]},{0,[]},[],0}"
 #define SAMPLED "{sampled,20000000,2,3,2000,[3],1}"
 #define COUNTED                                                                                    \
@@ -404,7 +404,7 @@ static void test_failures(void **state)
     (void)state;
     struct world *w = new_world();
     open_world(w, &basic);
-    answer(w, QUESTION_PREFLIGHT, "{preflight,[],{none,<<\"no such name\">>},{{0,0,[]},[],0}}");
+    answer(w, QUESTION_PREFLIGHT, "{preflight,[],{none,<<\"no such name\">>},{{0,0,[]},[],0},[]}");
     assert_int_equal(phase(w), CALLS_FAILED);
     assert_int_equal(calls_session_state(w->s)->error.code, ERR_NOT_FOUND);
     free_world(w);

@@ -59,6 +59,29 @@ static void test_modules(void **state)
     names_free(n);
 }
 
+static void test_who(void **state)
+{
+    (void)state;
+    const struct slice *list;
+    struct error err = {0};
+    struct names *n = names_new();
+    assert_false(names_has_who(n));
+    assert_int_equal(names_registered(n, &list), 0);
+    take_well(n, "{who,[<<\"user\">>,<<\"init\">>],[<<\"kernel\">>]}");
+    assert_true(names_has_who(n));
+    assert_int_equal(names_registered(n, &list), 2);
+    assert_memory_equal(list[0].s, "init", 4);
+    assert_int_equal(take(n, "{who,[<<\"other\">>],nonsense}", &err), ERR_FORMAT);
+    assert_int_equal(names_registered(n, &list), 2);
+    assert_int_equal(names_apps(n, &list), 1);
+    assert_memory_equal(list[0].s, "kernel", 6);
+    take_well(n, "{who,[],[]}");
+    assert_true(names_has_who(n));
+    assert_int_equal(names_registered(n, &list), 0);
+    assert_false(names_has_modules(n));
+    names_free(n);
+}
+
 static void test_functions(void **state)
 {
     (void)state;
@@ -330,6 +353,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_modules),
+        cmocka_unit_test(test_who),
         cmocka_unit_test(test_functions),
         cmocka_unit_test(test_answers_of_another_shape),
         cmocka_unit_test(test_a_broken_answer_is_none),

@@ -212,7 +212,7 @@ static const char *phase(const struct world *w)
     return trace_phase_name(state(w)->phase);
 }
 
-#define FOUND "{preflight,[{0,[{lists,seq,2}],1,ok}],{all,40},{{0,0,[]},[],0}}"
+#define FOUND "{preflight,[{0,[{lists,seq,2}],1,ok}],{all,40},{{0,0,[]},[],0},[]}"
 #define NOTHING "{armed,1,0,[],{0,[]},{0,[]},[],0}"
 #define COUNTED "{count,20000000,[3]}"
 #define STATUS(shut, seen, over) "{1,"shut",10,5,100,2000,0,[{0,"seen",2,0,0,"over",0,0}]}"
@@ -328,7 +328,7 @@ static void test_single_space_in_use(void **unused)
     (void)unused;
     struct world *w = new_world("lists:seq(_, _)", &plain);
     answer(w, QUESTION_PREFLIGHT,
-           "{preflight,[{0,[{lists,seq,2}],1,ok}],{all,40},{{2,1,[<<\"a\">>]},[<<\"b\">>],7}}");
+           "{preflight,[{0,[{lists,seq,2}],1,ok}],{all,40},{{2,1,[<<\"a\">>]},[<<\"b\">>],7},[]}");
     assert_string_equal(state(w)->preflight.others,
                         "2 breakpoints; 1 traced process; a; session b; trace control word 7");
     answer(w, QUESTION_ARMED, "{armed,1,7,[],{2,[]},{1,[]},[],0}"); /* not counted */
@@ -339,20 +339,40 @@ static void test_single_space_in_use(void **unused)
     end_world(w);
 }
 
+/* What is told of others is told whole, however much there is. */
+static void test_others_are_cut_between_items(void **unused)
+{
+    (void)unused;
+    const char *item = "<<\"breakpoint on a_long_module_name:a_long_function_name/3\">>";
+    char text[2000];
+    snprintf(text, sizeof text, "{refused,{in_use,[%s,%s,%s,%s,%s,%s,<<\"and 30 more\">>]}}", item,
+             item, item, item, item, item);
+    struct world *w = new_world("lists:seq(_, _)", &plain);
+    to_arming(w);
+    answer(w, QUESTION_TRACE, text);
+    assert_has(state(w)->error.text,
+               "(breakpoint on a_long_module_name:a_long_function_name/3; breakpoint on "
+               "a_long_module_name:a_long_function_name/3; breakpoint on "
+               "a_long_module_name:a_long_function_name/3; breakpoint on "
+               "a_long_module_name:a_long_function_name/3; and 32 more)");
+    assert_has(state(w)->error.text, "end that one first");
+    end_world(w);
+}
+
 static void test_nothing_to_trace(void **unused)
 {
     (void)unused;
     const struct {
         const char *answer, *part;
     } rows[] = {
-        {"{preflight,[{0,[],0,{arities,[1,3]}}],{all,4},{{0,0,[]},[],0}}", "/1, /3"},
-        {"{preflight,[{0,[{a,b,1}],2000,too_many}],{all,4},{{0,0,[]},[],0}}", "2000 functions"},
-        {"{preflight,[{0,[{a,b,1}],1,ok}],{none,<<\"nobody\">>},{{0,0,[]},[],0}}", "nobody"},
-        {"{preflight,[{0,[{a,b,1}],1,ok}],{pids,[<0.1.0>],20000},{{0,0,[]},[],0}}", "20000 proc"},
-        {"{preflight,[],{all,4},{{0,0,[]},[],0}}", "not understood"},
-        {"{preflight,[{1,[],0,ok}],{all,4},{{0,0,[]},[],0}}", "not understood"},
-        {"{preflight,[{0,[{a,b}],1,ok}],{all,4},{{0,0,[]},[],0}}", "not understood"},
-        {"{preflight,[{0,[{a,b,1}],1,ok}],{some,4},{{0,0,[]},[],0}}", "not understood"},
+        {"{preflight,[{0,[],0,{arities,[1,3]}}],{all,4},{{0,0,[]},[],0},[]}", "/1, /3"},
+        {"{preflight,[{0,[{a,b,1}],2000,too_many}],{all,4},{{0,0,[]},[],0},[]}", "2000 functions"},
+        {"{preflight,[{0,[{a,b,1}],1,ok}],{none,<<\"nobody\">>},{{0,0,[]},[],0},[]}", "nobody"},
+        {"{preflight,[{0,[{a,b,1}],1,ok}],{pids,[<0.1.0>],20000},{{0,0,[]},[],0},[]}", "20000 proc"},
+        {"{preflight,[],{all,4},{{0,0,[]},[],0},[]}", "not understood"},
+        {"{preflight,[{1,[],0,ok}],{all,4},{{0,0,[]},[],0},[]}", "not understood"},
+        {"{preflight,[{0,[{a,b}],1,ok}],{all,4},{{0,0,[]},[],0},[]}", "not understood"},
+        {"{preflight,[{0,[{a,b,1}],1,ok}],{some,4},{{0,0,[]},[],0},[]}", "not understood"},
         {"nonsense", "not understood"},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -365,7 +385,7 @@ static void test_nothing_to_trace(void **unused)
     }
 }
 
-#define NONE_OF(why) "{preflight,[{0,[],0," why "}],{all,4},{{0,0,[]},[],0}}"
+#define NONE_OF(why) "{preflight,[{0,[],0," why "}],{all,4},{{0,0,[]},[],0},[]}"
 
 /* One question more tells what may have been meant; without its answer the reason stands alone. */
 static void test_near_misses(void **unused)
@@ -425,6 +445,89 @@ static void test_near_misses(void **unused)
         assert_string_equal(state(w)->error.text, rows[i].want);
         assert_has(rows[i].want, state(w)->preflight.why_none);
         end_world(w);
+    }
+}
+
+#define NOBODY(why) "{preflight,[{0,[{a,b,1}],1,ok}],{none,<<\"" why "\">>},{{0,0,[]},[],0},[]}"
+#define WHO "{who,[<<\"cart_sup\">>,<<\"rex\">>,<<\"shop\">>],[<<\"kernel\">>,<<\"shops\">>]}"
+
+static void test_nobody(void **unused)
+{
+    (void)unused;
+    const struct {
+        const char *procs, *why, *answer, *want;
+    } rows[] = {
+        {"cart_spu", NOBODY("no process is registered as cart_spu"), WHO,
+         "no process to trace: no process is registered as cart_spu; did you mean cart_sup?"},
+        {"rex,shops", NOBODY("no process is registered as shops"), WHO,
+         "no process to trace: no process is registered as shops; did you mean app:shops, the "
+         "application?"},
+        {"app:shop", NOBODY("no running application shop"), WHO,
+         "no process to trace: no running application shop; did you mean shop, the process?"},
+        {"app:kernl", NOBODY("no running application kernl"), WHO,
+         "no process to trace: no running application kernl; did you mean app:kernel?"},
+        {"app:zzz", NOBODY("no running application zzz"), WHO,
+         "no process to trace: no running application zzz"},
+        {"rexx", NOBODY("no process is registered as rexx"), NULL,
+         "no process to trace: no process is registered as rexx"},
+        {"call:/x/", NOBODY("call:/x/ matches no process"), NULL,
+         "no process to trace: call:/x/ matches no process"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct trace_options options = plain;
+        options.procs = rows[i].procs;
+        struct world *w = new_world("lists:seq(_, _)", &options);
+        answer(w, QUESTION_PREFLIGHT, rows[i].why);
+        if (strncmp(rows[i].procs, "call:", 5) != 0) {
+            assert_string_equal(open_question(w, QUESTION_FUNCTIONS)->text, "{who,200000}");
+            if (rows[i].answer != NULL)
+                answer(w, QUESTION_FUNCTIONS, rows[i].answer);
+            else
+                answer_error(w, QUESTION_FUNCTIONS, ERR_TIMEOUT);
+        }
+        assert_string_equal(phase(w), "failed");
+        assert_int_equal(state(w)->error.code, ERR_NOT_FOUND);
+        assert_string_equal(state(w)->error.text, rows[i].want);
+        end_world(w);
+    }
+}
+
+#define UNKNOWN(what) "{preflight,[{0,[{lists,seq,2}],1,ok}],{all,40},{{0,0,[]},[],0}," what "}"
+
+/* A dry run says what the arming would say: nothing there can match. */
+static void test_unknown_atoms(void **unused)
+{
+    (void)unused;
+    const struct {
+        const char *pattern, *unknown, *want;
+    } rows[] = {
+        {"lists:seq(sold_ut, ok)", "[{<<\"sold_ut\">>,[<<\"sold_out\">>,<<\"sold_uk\">>]}]",
+         "the node does not know the atom sold_ut, so nothing there can match it; did you mean "
+         "sold_out or sold_uk?"},
+        {"lists:seq('Sold out', _)", "[{<<\"Sold out\">>,[]}]",
+         "the node does not know the atom 'Sold out', so nothing there can match it"},
+        {":lists.seq(:sold_ut, _)", "[{<<\"sold_ut\">>,[<<\"sold-out\">>]}]",
+         "the node does not know the atom :sold_ut, so nothing there can match it; did you mean "
+         ":\"sold-out\"?"},
+        {":lists.seq(My.Crt, _)", "[{<<\"Elixir.My.Crt\">>,[]}]",
+         "the node does not know the atom My.Crt, so nothing there can match it"},
+        {"lists:seq(a, b)", "[{<<\"a\">>,[]},{<<\"b\">>,[]}]", "not understood"},
+        {"lists:seq(a, b)", "[a]", "not understood"},
+        {"lists:seq(a, b)", "[{<<\"a\">>,b}]", "not understood"},
+    };
+    for (int dry = 0; dry < 2; dry++) {
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+            struct trace_options options = plain;
+            options.dry_run = dry == 1;
+            struct world *w = new_world(rows[i].pattern, &options);
+            char text[400];
+            snprintf(text, sizeof text, UNKNOWN("%s"), rows[i].unknown);
+            assert_has(open_question(w, QUESTION_PREFLIGHT)->text, "atoms => [<<\"");
+            answer(w, QUESTION_PREFLIGHT, text);
+            assert_string_equal(phase(w), "failed");
+            assert_has(state(w)->error.text, rows[i].want);
+            end_world(w);
+        }
     }
 }
 
@@ -566,7 +669,7 @@ static void test_shared_calls(void **unused)
     (void)unused;
     struct world *w = new_world("lists:seq(1, _) & lists:seq(2, _)", &plain);
     answer(w, QUESTION_PREFLIGHT, "{preflight,[{0,[{lists,seq,2}],1,ok},{1,[{lists,seq,2},"
-                                  "{lists,seq,3}],2,ok}],{all,40},{{0,0,[]},[],0}}");
+                                  "{lists,seq,3}],2,ok}],{all,40},{{0,0,[]},[],0},[]}");
     answer(w, QUESTION_TRACE, COUNTED);
     answer(w, QUESTION_ARMED, NOTHING);
     arm_answer(w);
@@ -919,8 +1022,11 @@ int main(void)
         cmocka_unit_test(test_life),
         cmocka_unit_test(test_dear_is_asked),
         cmocka_unit_test(test_single_space_in_use),
+        cmocka_unit_test(test_others_are_cut_between_items),
         cmocka_unit_test(test_nothing_to_trace),
         cmocka_unit_test(test_near_misses),
+        cmocka_unit_test(test_nobody),
+        cmocka_unit_test(test_unknown_atoms),
         cmocka_unit_test(test_stopped_at_near_misses),
         cmocka_unit_test(test_held_until_armed),
         cmocka_unit_test(test_missed),

@@ -80,6 +80,9 @@ static void answer(struct target *t, const char *text)
     "{functions, <<\"lists\">>, [{<<\"append\">>, 1, true}, {<<\"append\">>, 2, true}, "             \
     "{<<\"map\">>, 2, true}, {<<\"mapfoldl\">>, 3, true}, {<<\"seq\">>, 2, true}, "                  \
     "{<<\"seq\">>, 3, true}, {<<\"seq_loop\">>, 3, false}, {<<\"zip\">>, 2, true}]}"
+#define WHO                                                                                        \
+    "{who, [<<\"odd-name\">>, <<\"rex\">>, <<\"shop_cart\">>, <<\"shop_front\">>], "                 \
+    "[<<\"kernel\">>, <<\"shop\">>]}"
 #define CART "{functions, <<\"Elixir.MyApp.Cart\">>, [{<<\"add\">>, 2, true}, {<<\"add?\">>, 2, true}]}"
 
 static int set_up(void **state)
@@ -150,7 +153,14 @@ static void test_words(void **state)
         {"lists:map/2 --ev", "--events "},
         {"lists:map/2 --p", "--processes|--procs"},
         {"lists:map/2 --on-rate s", "shed|stop"},
-        {"lists:map/2 --procs new,r", "running"},
+        {"lists:map/2 --procs new,r", "rex|running"},
+        {"lists:map/2 --procs new,ru", "running"},
+        {"lists:map/2 --procs sh", "shop_cart|shop_front"},
+        {"lists:map/2 --procs shop_c", "shop_cart"},
+        {"lists:map/2 --procs 'od", "'odd-name'"},
+        {"lists:map/2 --procs ap", "app:"},
+        {"lists:map/2 --procs app:", "app:kernel|app:shop"},
+        {"lists:map/2 --procs new,app:s", "app:shop"},
         {"lists:map/2 --syntax e", "elixir|erlang"},
         {"lists:map/2 --events ", ""},
         {"lists:map/2 --time 5s --on", "--on-rate "},
@@ -160,6 +170,8 @@ static void test_words(void **state)
     char words[4000];
     assert_false(complete(t, "lists:", words, sizeof words));
     answer(t, LISTS);
+    assert_false(complete(t, "lists:map/2 --procs s", words, sizeof words));
+    answer(t, WHO);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         bool known = complete(t, rows[i].line, words, sizeof words);
         if (!known || strcmp(words, rows[i].words) != 0)

@@ -1,4 +1,5 @@
-%% All that another tool has armed in the node's single space, as text: some of each.
+%% All that another tool has armed in the node's single space, as text: some of each, and how many
+%% more there are.
 InUse = fun() ->
     Points = Marks(legacy, LoadedMfas(), all),
     Flagged = Marks(legacy, [new_processes, new_ports | processes()], flags),
@@ -15,8 +16,10 @@ InUse = fun() ->
             _ -> Text("~p", [Pid])
         end
     end,
+    More = length(Points) + length(Flagged) - min(length(Points), 3) - min(length(Flagged), 3),
     [Text("~ts on ~tp:~tp/~w", [Kind(Info), M, F, A])
-     || {{M, F, A}, Info} <- lists:sublist(Points, 10)]
+     || {{M, F, A}, Info} <- lists:sublist(Points, 3)]
     ++ [Text("~p is traced by ~ts", [P, Name(element(2, erlang:trace_info(P, tracer)))])
-        || {P, _} <- lists:sublist(Flagged, 10)]
+        || {P, _} <- lists:sublist(Flagged, 3)]
+    ++ [Text("and ~w more", [More]) || More > 0]
 end,

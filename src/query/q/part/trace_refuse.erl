@@ -13,8 +13,8 @@ MayArm = fun(Otp) ->
             Messages = [Text("a pattern on ~p", [K])
                         || K <- [send, 'receive'],
                            erlang:trace_info(K, match_spec) =/= {match_spec, true}],
-            case Otp < 27 andalso InUse() ++ Messages of
-                [_ | _] = Texts -> {in_use, lists:sublist(Texts, 10)};
+            case Otp < 27 andalso Messages ++ InUse() of
+                [_ | _] = Texts -> {in_use, Texts};
                 _ -> try register(beamtop_trace, self()), ok
                      catch error:_ -> {session, beamtop} end
             end
