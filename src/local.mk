@@ -159,6 +159,7 @@ src_libstore_a_SOURCES = \
 	src/store/recorder_rows.c \
 	src/store/recording.c \
 	src/store/recording_internal.h \
+	src/store/recording_owners.c \
 	src/store/recording_processes.c \
 	src/store/recording_schema.c \
 	src/store/recording_schema.h \

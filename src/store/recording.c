@@ -57,6 +57,7 @@ static struct recording *recording_new(void)
     arena_init(&r->arena);
     arena_init(&r->result);
     buf_init(&r->term, 0);
+    span_cache_clear(&r->cache);
     return r;
 }
 
@@ -86,6 +87,8 @@ int recording_open(struct recording **out, const char *path, struct error *err)
         sqlite3_close(r->db);
         rc = sqlite3_open_v2(path, &r->db, modes[i] | SQLITE_OPEN_NOMUTEX, NULL);
     }
+    /* Another program that closes the file has it to itself for a moment. */
+    sqlite3_busy_timeout(r->db, LIMIT_RECORDING_BUSY_MS);
     if (rc != SQLITE_OK)
         db_fail(r->db, err, path);
     else if (schema_check(r->db, path, err) == 0)
@@ -109,6 +112,7 @@ void recording_close(struct recording *r)
     arena_clear(&r->arena);
     arena_clear(&r->result);
     buf_clear(&r->term);
+    span_cache_clear(&r->cache);
     free(r);
 }
 

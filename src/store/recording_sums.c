@@ -50,16 +50,13 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-int recording_stats(struct recording *r, const char *system_key, int64_t from, int64_t to,
-                    struct span_stats *out, struct error *err)
+/* Sorts the values. */
+static struct span_stats stats_of(double *v, size_t n)
 {
-    double *v = NULL, sum = 0, squares = 0;
-    size_t n = values(r, system_key, from, to, &v);
-    *out = (struct span_stats){NAN, NAN, NAN, NAN, NAN, NAN, NAN, (int64_t)n};
-    if (!number_find(system_key, strlen(system_key)))
-        return error_set(err, ERR_USAGE, "\"%s\" is nothing that a recording has", system_key);
+    struct span_stats stats = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, (int64_t)n}, *out = &stats;
+    double sum = 0, squares = 0;
     if (n == 0)
-        return 0;
+        return stats;
     out->first = v[0];
     out->last = v[n - 1];
     for (size_t i = 0; i < n; i++)
@@ -72,7 +69,28 @@ int recording_stats(struct recording *r, const char *system_key, int64_t from, i
     out->min = v[0];
     out->max = v[n - 1];
     out->p95 = v[(n * 95 + 99) / 100 - 1]; /* nearest rank */
-    free(v);
+    return stats;
+}
+
+int recording_stats(struct recording *r, const char *system_key, int64_t from, int64_t to,
+                    struct span_stats *out, struct error *err)
+{
+    const struct field *key = number_find(system_key, strlen(system_key));
+    struct span_cache *c = span_cache_of(r, from, to);
+    *out = (struct span_stats){NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0};
+    if (!key)
+        return error_set(err, ERR_USAGE, "\"%s\" is nothing that a recording has", system_key);
+    size_t at = (size_t)(key - system_fields.fields);
+    if (!c->stats)
+        c->stats = alloc_zero(system_fields.n, sizeof *c->stats);
+    if (!c->stats[at].known) {
+        double *v = NULL;
+        size_t n = values(r, system_key, from, to, &v);
+        c->stats[at].value = stats_of(v, n);
+        c->stats[at].known = true;
+        free(v);
+    }
+    *out = c->stats[at].value;
     return 0;
 }
 
@@ -96,64 +114,6 @@ size_t recording_series(struct recording *r, const char *system_key, int64_t fro
 static struct slice keep(struct recording *r, struct slice text)
 {
     return (struct slice){arena_strndup(&r->result, text.s, text.len), text.len};
-}
-
-/* Ticks of the span in which owners of that sort are known: who is not there in one had 0 then. */
-static int64_t owner_ticks(struct recording *r, const char *by, int64_t from, int64_t to)
-{
-    struct error ignored = {.code = ERR_NONE};
-    sqlite3_stmt *s = NULL;
-    int64_t n = 0;
-    if (db_prepare(r->db, &s, "SELECT count(DISTINCT tick) FROM owner WHERE by = ? AND tick BETWEEN"
-                              " ? AND ? AND owner = 0", &ignored) != 0)
-        return 0;
-    sqlite3_bind_text(s, 1, by, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 2, from);
-    sqlite3_bind_int64(s, 3, to);
-    if (sqlite3_step(s) == SQLITE_ROW)
-        n = sqlite3_column_int64(s, 0);
-    sqlite3_finalize(s);
-    return n;
-}
-
-/* Only ticks that have the row of the rest count: at the first tick there are no shares. */
-static const char owners_sql[] =
-    "SELECT text.text, max(kind), sum(share), sum(share * share), sum(reductions_per_s),"
-    " sum(memory_bytes), sum(message_queue_len), sum(processes)"
-    " FROM owner LEFT JOIN text ON text.id = owner.owner WHERE by = ?1 AND tick BETWEEN ?2 AND ?3"
-    " AND tick IN (SELECT tick FROM owner WHERE by = ?1 AND owner = 0 AND tick BETWEEN ?2 AND ?3)"
-    " GROUP BY owner.owner ORDER BY owner.owner = 0, 3 DESC, 1 LIMIT 1000";
-
-size_t recording_owners(struct recording *r, const char *by, int64_t from, int64_t to,
-                        const struct span_owner **out)
-{
-    struct error ignored = {.code = ERR_NONE};
-    sqlite3_stmt *s = NULL;
-    size_t n = 0;
-    double ticks = (double)owner_ticks(r, by, from, to);
-    arena_reset(&r->result);
-    struct span_owner *owners = arena_alloc(&r->result, 1000 * sizeof *owners);
-    *out = owners;
-    if (ticks < 1 || db_prepare(r->db, &s, owners_sql, &ignored) != 0)
-        return 0;
-    sqlite3_bind_text(s, 1, by, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 2, from);
-    sqlite3_bind_int64(s, 3, to);
-    while (n < 1000 && sqlite3_step(s) == SQLITE_ROW) {
-        struct span_owner *o = &owners[n++];
-        double mean = sqlite3_column_double(s, 2) / ticks;
-        double spread = sqlite3_column_double(s, 3) / ticks - mean * mean;
-        o->owner = keep(r, db_column_text(s, 0));
-        o->kind = keep(r, db_column_text(s, 1));
-        o->share = mean;
-        o->share_stddev = spread > 0 ? sqrt(spread) : 0;
-        o->reductions_per_s = db_column_real(s, 4) / ticks;
-        o->memory_bytes = db_column_real(s, 5) / ticks;
-        o->message_queue_len = db_column_real(s, 6) / ticks;
-        o->processes = db_column_real(s, 7) / ticks;
-    }
-    sqlite3_finalize(s);
-    return n;
 }
 
 /* ---- calls */

@@ -68,6 +68,7 @@
 #define LIMIT_RECORD_REQUEST_BYTES 1024           /* a line to a recorder that runs: a mark is the longest */
 #define LIMIT_RECORD_CLIENTS 8                    /* connections to it that wait to be taken */
 #define LIMIT_RECORD_PEERS 64                     /* recorders of one user that are listed */
+#define LIMIT_RECORDING_BUSY_MS 5000              /* how long a reader waits for another that has the file */
 
 /* ui */
 #define LIMIT_CANVAS_COLUMNS 2000

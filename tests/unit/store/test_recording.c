@@ -445,8 +445,19 @@ static void test_a_ring_in_memory_is_read_while_it_is_written(void **state)
     assert_int_equal(stats.n, 10);
     assert_true(recording_owners(r, "module", 31, 40, &owners) >= 2);
     assert_non_null(recording_fact(r, "limits", 31));
+    /* What was summed is of the span that is asked for, and of the file as it is by then. */
+    assert_true(recording_owners(r, "name", 31, 40, &owners) >= 1);
+    assert_int_equal(recording_owners(r, "no_such", 31, 40, &owners), 0);
+    assert_int_equal(recording_stats(r, "processes", 31, 35, &stats, &err), 0);
+    assert_int_equal(stats.n, 5);
+    assert_int_equal(recording_owners(r, "module", 1, 30, &owners), 0);
+    assert_int_equal(recording_stats(r, "processes", 1, 41, &stats, &err), 0);
+    assert_int_equal(stats.n, 10);
+    assert_int_equal(tick(w, m, 41, &err), 0);
+    assert_int_equal(recording_stats(r, "processes", 1, 41, &stats, &err), 0);
+    assert_int_equal(stats.n, 11);
     recording_close(r);
-    assert_int_equal(tick(w, m, 41, &err), 0); /* the connection is the recorder's */
+    assert_int_equal(tick(w, m, 42, &err), 0); /* the connection is the recorder's */
     assert_int_equal(recorder_close(w, NULL, &err), 0);
     model_free(m);
 }
