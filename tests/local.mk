@@ -201,7 +201,7 @@ noinst_PROGRAMS += $(FUZZ_TARGETS)
 else
 FUZZ_MAIN = tests/fuzz/libdriver.a
 check_LIBRARIES = tests/fuzz/libdriver.a
-tests_fuzz_libdriver_a_SOURCES = tests/fuzz/driver.c tests/fuzz/fuzz.h
+tests_fuzz_libdriver_a_SOURCES = tests/fuzz/driver.c tests/fuzz/fuzz.h tests/fuzz/play.h
 check_PROGRAMS += $(FUZZ_TARGETS)
 FUZZ_REPLAY += tests/fuzz/replay.sh
 endif

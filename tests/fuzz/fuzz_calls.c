@@ -6,42 +6,21 @@
 #include <string.h>
 
 #include "../../src/trace/calls_internal.h"
-#include "beamtop/etf/check.h"
-#include "beamtop/etf/parse.h"
 #include "beamtop/store/calls_sink.h"
-#include "fuzz.h"
+#include "play.h"
 
-#define NODE "there@host"
-
-enum { OPEN_MOST = 16, STEPS_MOST = 200, DECODERS = 4, FORMATS = CALLS_FOLDED + 1, WINDOWS_MOST = 4 };
-
-struct open_question {
-    answer_fn *fn;
-    void *arg;
-    enum question question;
-};
+enum { DECODERS = 4, FORMATS = CALLS_FOLDED + 1, WINDOWS_MOST = 4 };
 
 struct play {
     struct calls_session *s;
     struct calls_sink *sinks[FORMATS];
-    struct open_question open[OPEN_MOST]; /* oldest first */
-    size_t n_open, windows;
+    struct questions questions;
+    size_t windows;
     uint64_t now;
-    bool window_asked, close_asked, over, refuse;
+    bool window_asked, close_asked, over;
 };
 
 /* ---- The port: no questions are answered from within, and none come after the end */
-
-static struct cursor cursor_of(const struct builder *term)
-{
-    size_t len, used;
-    const uint8_t *bytes = builder_bytes(term, &len);
-    struct error broken = {0};
-    struct cursor c;
-    FUZZ_REQUIRE(etf_check(bytes, len, &used, &broken) == 0 && used == len);
-    cursor_init(&c, bytes + 1, len - 1);
-    return c;
-}
 
 static int play_ask(void *ctx, enum question question, const struct builder *arg,
                     unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err)
@@ -50,9 +29,9 @@ static int play_ask(void *ctx, enum question question, const struct builder *arg
     struct cursor c = cursor_of(arg);
     struct cursor word = c;
     FUZZ_REQUIRE(deadline_ms > 0 && !p->over);
-    if (p->refuse || p->n_open == OPEN_MOST)
-        return error_set(err, ERR_LOST, "no link");
     size_t arity;
+    if (questions_ask(&p->questions, question, fn, fn_arg, err) != 0)
+        return (int)err->code;
     if (question == QUESTION_CALLS && cursor_tuple(&c, &arity)) {
         FUZZ_REQUIRE(!p->close_asked); /* nothing is armed after the word to close */
         p->window_asked |= cursor_atom_is(&c, "count") || cursor_atom_is(&c, "time");
@@ -60,7 +39,6 @@ static int play_ask(void *ctx, enum question question, const struct builder *arg
         FUZZ_REQUIRE(cursor_atom_is(&word, "close"));
         p->close_asked = true;
     }
-    p->open[p->n_open++] = (struct open_question){fn, fn_arg, question};
     return 0;
 }
 
@@ -78,73 +56,7 @@ static uint64_t play_now(void *ctx)
     return ((struct play *)ctx)->now;
 }
 
-static int write_nowhere(void *ctx, const char *bytes, size_t len)
-{
-    *(size_t *)ctx += len;
-    (void)bytes;
-    return 0;
-}
-
 /* ---- Steps */
-
-static struct builder *term_of(const char *text, size_t len)
-{
-    struct builder *b = builder_new();
-    struct error err = {0};
-    size_t n, used;
-    if (etf_parse(b, text, len, NODE, &err) != 0) {
-        builder_free(b);
-        return NULL;
-    }
-    const uint8_t *bytes = builder_bytes(b, &n);
-    if (etf_check(bytes, n, &used, &err) != 0 || used != n) {
-        builder_free(b); /* deeper than what the wire lets in */
-        return NULL;
-    }
-    return b;
-}
-
-static void answer(struct play *p, const struct answer *a)
-{
-    if (p->n_open == 0)
-        return;
-    struct open_question q = p->open[0];
-    p->n_open--;
-    memmove(&p->open[0], &p->open[1], p->n_open * sizeof *p->open);
-    struct answer full = *a;
-    full.question = q.question;
-    q.fn(q.arg, &full);
-}
-
-static void answer_text(struct play *p, const char *text, size_t len)
-{
-    struct builder *b = term_of(text, len);
-    if (b == NULL)
-        return;
-    size_t n;
-    const uint8_t *bytes = builder_bytes(b, &n);
-    /* Memory of exactly that size, so that a read behind it is seen. */
-    uint8_t *exact = malloc(n);
-    memcpy(exact, bytes + 1, n - 1);
-    answer(p, &(struct answer){.value = exact, .len = n - 1});
-    free(exact);
-    builder_free(b);
-}
-
-static void fail_open(struct play *p)
-{
-    struct answer a = {.value = NULL};
-    error_set(&a.err, ERR_TIMEOUT, "no answer");
-    answer(p, &a);
-}
-
-static uint64_t number(const char *text, size_t len)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < len && text[i] >= '0' && text[i] <= '9' && n < 1000000000; i++)
-        n = n * 10 + (uint64_t)(text[i] - '0');
-    return n;
-}
 
 /*
  * ?TERM the oldest question is answered, ! it fails; tN time passes, in ms; y yes, s stop, l the link is lost,
@@ -154,19 +66,19 @@ static void step(struct play *p, char what, const char *text, size_t len)
 {
     struct error lost = {0};
     switch (what) {
-    case '?': answer_text(p, text, len); break;
-    case '!': fail_open(p); break;
+    case '?': questions_answer_text(&p->questions, 0, text, len); break;
+    case '!': questions_fail_oldest(&p->questions); break;
     case 't':
-        p->now += number(text, len) * 1000000;
+        p->now += number_of(text, len) * 1000000;
         calls_tick(p->s);
         break;
     case 'y': calls_confirm(p->s); break;
     case 's': calls_stop(p->s); break;
-    case 'x': p->refuse = true; break;
+    case 'x': p->questions.refuse = true; break;
     case 'l':
         error_set(&lost, ERR_LOST, "the link is lost");
-        p->n_open = 0;
-        p->refuse = true;
+        p->questions.n = 0;
+        p->questions.refuse = true;
         calls_link_lost(p->s, &lost);
         break;
     default: break;

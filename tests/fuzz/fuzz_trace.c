@@ -6,30 +6,20 @@
 #include <string.h>
 
 #include "../../src/trace/decode.h"
-#include "beamtop/etf/check.h"
-#include "beamtop/etf/parse.h"
 #include "beamtop/store/trace_sink.h"
 #include "beamtop/trace/names.h"
 #include "beamtop/trace/session.h"
-#include "fuzz.h"
+#include "play.h"
 
-#define NODE "there@host"
-
-enum { OPEN_MOST = 16, STEPS_MOST = 200, DECODERS = 9 };
-
-struct open_question {
-    answer_fn *fn; /* NULL: none */
-    void *arg;
-    enum question question;
-};
+enum { DECODERS = 9 };
 
 struct play {
     struct trace_session *t;
     struct trace_sink *sinks[2];
-    struct open_question open[OPEN_MOST]; /* oldest first */
-    size_t n_open;
+    struct questions questions;
+    size_t written;
     uint64_t now, id; /* id of the trace, once it was asked to arm */
-    bool arm_asked, stop_told, ended, in_call, refuse;
+    bool arm_asked, stop_told, ended, in_call;
 };
 
 /* ---- The port: no questions are answered from within, and none come after the end */
@@ -38,36 +28,28 @@ static int play_ask(void *ctx, enum question question, const struct builder *arg
                     unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err)
 {
     struct play *p = ctx;
-    size_t len, used;
-    const uint8_t *bytes = builder_bytes(arg, &len);
-    struct error broken = {0};
-    FUZZ_REQUIRE(deadline_ms > 0 && !p->ended);
-    FUZZ_REQUIRE(etf_check(bytes, len, &used, &broken) == 0 && used == len);
-    if (p->refuse || p->n_open == OPEN_MOST)
-        return error_set(err, ERR_LOST, "no link");
-    struct cursor c;
-    cursor_init(&c, bytes + 1, len - 1);
+    struct cursor c = cursor_of(arg);
     uint64_t id;
+    FUZZ_REQUIRE(deadline_ms > 0 && !p->ended);
+    if (questions_ask(&p->questions, question, fn, fn_arg, err) != 0)
+        return (int)err->code;
     if (question == QUESTION_TRACE && cursor_tuple_of(&c, 3) && cursor_atom_is(&c, "arm") &&
         cursor_uint64(&c, &id)) {
         p->arm_asked = true;
         p->id = id;
     }
-    p->open[p->n_open++] = (struct open_question){fn, fn_arg, question};
     return 0;
 }
 
 static int play_tell(void *ctx, const struct builder *term, struct error *err)
 {
     struct play *p = ctx;
-    size_t len, used, arity;
-    const uint8_t *bytes = builder_bytes(term, &len);
-    FUZZ_REQUIRE(p->arm_asked && !p->ended);
-    FUZZ_REQUIRE(etf_check(bytes, len, &used, err) == 0 && used == len);
-    struct cursor c;
+    struct cursor c = cursor_of(term);
     struct slice word;
+    size_t arity;
     uint64_t id;
-    cursor_init(&c, bytes + 1, len - 1);
+    (void)err;
+    FUZZ_REQUIRE(p->arm_asked && !p->ended);
     FUZZ_REQUIRE(cursor_tuple(&c, &arity) && cursor_atom(&c, &word) && cursor_uint64(&c, &id) &&
                  id == p->id);
     p->stop_told |= word.len == 4 && memcmp(word.s, "stop", 4) == 0;
@@ -81,14 +63,6 @@ static int play_tell(void *ctx, const struct builder *term, struct error *err)
 static uint64_t play_now(void *ctx)
 {
     return ((struct play *)ctx)->now;
-}
-
-static int write_nowhere(void *ctx, const char *bytes, size_t len)
-{
-    (void)ctx;
-    (void)bytes;
-    (void)len;
-    return 0;
 }
 
 static const struct trace_state *state_of(const struct play *p)
@@ -107,56 +81,12 @@ static void on_event(void *arg, const struct trace_event *event, bool finished)
 
 /* ---- Steps */
 
-static struct builder *term_of(const char *text, size_t len)
-{
-    struct builder *b = builder_new();
-    struct error err = {0};
-    size_t n, used;
-    if (etf_parse(b, text, len, NODE, &err) != 0) {
-        builder_free(b);
-        return NULL;
-    }
-    const uint8_t *bytes = builder_bytes(b, &n);
-    if (etf_check(bytes, n, &used, &err) != 0 || used != n) {
-        builder_free(b); /* deeper than what the wire lets in */
-        return NULL;
-    }
-    return b;
-}
-
-static void answer(struct play *p, size_t which, const struct answer *a)
-{
-    if (which >= p->n_open)
-        return;
-    struct open_question q = p->open[which];
-    p->n_open--;
-    memmove(&p->open[which], &p->open[which + 1], (p->n_open - which) * sizeof *p->open);
-    struct answer full = *a;
-    full.question = q.question;
-    q.fn(q.arg, &full);
-}
-
-static void answer_text(struct play *p, size_t which, const char *text, size_t len)
-{
-    struct builder *b = term_of(text, len);
-    if (b == NULL)
-        return;
-    size_t n;
-    const uint8_t *bytes = builder_bytes(b, &n);
-    /* Memory of exactly that size, so that a read behind it is seen. */
-    uint8_t *exact = malloc(n);
-    memcpy(exact, bytes + 1, n - 1);
-    answer(p, which, &(struct answer){.value = exact, .len = n - 1});
-    free(exact);
-    builder_free(b);
-}
-
 static void push(struct play *p, const char *text, size_t len)
 {
     struct builder *body = term_of(text, len);
     if (body == NULL)
         return;
-    size_t n, n_body;
+    size_t n_body;
     const uint8_t *inner = builder_bytes(body, &n_body);
     struct builder *b = builder_new();
     build_tuple(b, 4);
@@ -164,35 +94,19 @@ static void push(struct play *p, const char *text, size_t len)
     build_int(b, (int64_t)p->id);
     build_int(b, 1);
     build_raw(b, inner + 1, n_body - 1);
-    const uint8_t *bytes = builder_bytes(b, &n);
-    uint8_t *exact = malloc(n);
-    memcpy(exact, bytes + 1, n - 1);
-    trace_message(p->t, exact, n - 1);
+    size_t n;
+    uint8_t *exact = exact_copy(b, &n);
+    trace_message(p->t, exact, n);
     free(exact);
     builder_free(b);
     builder_free(body);
-}
-
-static uint64_t number(const char *text, size_t len)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < len && text[i] >= '0' && text[i] <= '9' && n < 1000000000; i++)
-        n = n * 10 + (uint64_t)(text[i] - '0');
-    return n;
 }
 
 static void set_cap(struct play *p, const char *text, size_t len)
 {
     struct error err = {0};
     if (len > 1 && text[0] >= '0' && text[0] - '0' < CAPS)
-        trace_set_cap(p->t, (enum cap)(text[0] - '0'), number(text + 1, len - 1), &err);
-}
-
-static void fail_open(struct play *p)
-{
-    struct answer a = {.value = NULL};
-    error_set(&a.err, ERR_TIMEOUT, "no answer");
-    answer(p, 0, &a);
+        trace_set_cap(p->t, (enum cap)(text[0] - '0'), number_of(text + 1, len - 1), &err);
 }
 
 static void narrow(struct play *p)
@@ -200,6 +114,11 @@ static void narrow(struct play *p)
     const struct trace_log *l = trace_session_log(p->t);
     if (trace_log_len(l) > 0)
         trace_narrow_pid(p->t, &trace_log_at(l, trace_log_len(l) - 1)->pid);
+}
+
+static size_t newest(const struct play *p)
+{
+    return p->questions.n > 0 ? p->questions.n - 1 : 0;
 }
 
 /*
@@ -211,12 +130,12 @@ static void step(struct play *p, char what, const char *text, size_t len)
 {
     struct error lost = {0};
     switch (what) {
-    case '?': answer_text(p, 0, text, len); break;
-    case '/': answer_text(p, p->n_open > 0 ? p->n_open - 1 : 0, text, len); break;
-    case '!': fail_open(p); break;
+    case '?': questions_answer_text(&p->questions, 0, text, len); break;
+    case '/': questions_answer_text(&p->questions, newest(p), text, len); break;
+    case '!': questions_fail_oldest(&p->questions); break;
     case '<': push(p, text, len); break;
     case 't':
-        p->now += number(text, len) * 1000000;
+        p->now += number_of(text, len) * 1000000;
         trace_tick(p->t);
         break;
     case 'c': set_cap(p, text, len); break;
@@ -227,12 +146,12 @@ static void step(struct play *p, char what, const char *text, size_t len)
     case 'h': trace_hold(p->t, true); break;
     case 'g': trace_hold(p->t, false); break;
     case 'n': narrow(p); break;
-    case 'N': trace_narrow_pattern(p->t, (unsigned)number(text, len)); break;
-    case 'x': p->refuse = true; break;
+    case 'N': trace_narrow_pattern(p->t, (unsigned)number_of(text, len)); break;
+    case 'x': p->questions.refuse = true; break;
     case 'l':
         error_set(&lost, ERR_LOST, "the link is lost");
-        p->n_open = 0;
-        p->refuse = true;
+        p->questions.n = 0;
+        p->questions.refuse = true;
         trace_link_lost(p->t, &lost);
         break;
     default: break;
@@ -287,7 +206,7 @@ static void end_play(struct play *p)
 static bool open_play(struct play *p, const char *pattern)
 {
     static const struct trace_handlers handlers = {.on_event = on_event};
-    static const struct sink_writer nowhere = {.write = write_nowhere};
+    const struct sink_writer nowhere = {.write = write_nowhere, .ctx = &p->written};
     const struct trace_port port = {.ask = play_ask, .tell = play_tell, .now_ns = play_now,
                                     .ctx = p, .node = NODE, .creation = 1, .otp = 25};
     struct trace_options o = {.patterns = &pattern, .n_patterns = 1};

@@ -9,7 +9,6 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/etf/check.h"
-#include "beamtop/etf/parse.h"
 #include "beamtop/etf/print.h"
 #include "wire_forms.h"
 
@@ -65,18 +64,6 @@ static const struct {
     {"<0.41.2>", NULL},
     {"{'$cut',10240,[a,'...']}", NULL},
 };
-
-static void print_text(struct buf *out, const char *text, const struct print_limits *limits)
-{
-    struct builder *b = builder_new();
-    struct error err = {0};
-    if (etf_parse(b, text, strlen(text), "x@y", &err) != 0)
-        fail_msg("%s: %s", text, err.text);
-    size_t len;
-    const uint8_t *bytes = builder_bytes(b, &len);
-    print_term(out, bytes, len, limits);
-    builder_free(b);
-}
 
 static void test_spelling(void **state)
 {

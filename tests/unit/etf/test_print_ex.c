@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "beamtop/base/attr.h"
-#include "beamtop/etf/parse.h"
 #include "beamtop/etf/print.h"
 #include "wire_forms.h"
 
@@ -132,18 +131,6 @@ static const struct row ours[] = {
     {"'\\x{202E}'", ":\"\\u202E\""},
     {"{'$cut',12,[1]}", "{:\"$cut\", 12, [1]}"},
 };
-
-static void print_text(struct buf *out, const char *text, const struct print_limits *limits)
-{
-    struct builder *b = builder_new();
-    struct error err = {0};
-    if (etf_parse(b, text, strlen(text), "x@y", &err) != 0)
-        fail_msg("%s: %s", text, err.text);
-    size_t len;
-    const uint8_t *bytes = builder_bytes(b, &len);
-    print_term(out, bytes, len, limits);
-    builder_free(b);
-}
 
 static void expect(const char *text, const struct print_limits *limits, const char *printed)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beamtop/etf/parse.h"
 #include "beamtop/etf/print.h"
 
 struct wire_form {
@@ -19,6 +20,18 @@ static size_t unhex(const char *hex, uint8_t *out)
         out[n++] = (uint8_t)strtoul(pair, NULL, 16);
     }
     return n;
+}
+
+static void print_text(struct buf *out, const char *text, const struct print_limits *limits)
+{
+    struct builder *b = builder_new();
+    struct error err = {0};
+    if (etf_parse(b, text, strlen(text), "x@y", &err) != 0)
+        fail_msg("%s: %s", text, err.text);
+    size_t len;
+    const uint8_t *bytes = builder_bytes(b, &len);
+    print_term(out, bytes, len, limits);
+    builder_free(b);
 }
 
 static void check_wire_forms(const struct wire_form *rows, size_t n,
