@@ -306,13 +306,13 @@ src_beamtop_SOURCES = \
 	src/app/replay.c src/app/replay.h \
 	src/app/report_command.c \
 	src/app/settings.c src/app/settings.h \
+	src/app/source.c src/app/source.h src/app/source_live.c src/app/source_replay.c \
 	src/app/target.c src/app/target.h \
 	src/app/trace_print.c src/app/trace_print.h \
 	src/app/trace_port.c src/app/trace_port.h \
 	src/app/tui.c src/app/tui_act.c src/app/tui_internal.h src/app/tui_nodes.c src/app/tui_prompt.c \
 	src/app/trace_command.c \
 	src/app/tui_calls.c src/app/tui_calls.h src/app/tui_findings.c src/app/tui_findings.h \
-	src/app/tui_replay.c src/app/tui_replay.h \
 	src/app/tui_trace.c src/app/tui_trace.h src/app/tui_trace_act.c src/app/tui_trace_internal.h \
 	src/app/tui_trace_pick.c src/app/tui_trace_prompt.c src/app/tui_trace_save.c \
 	src/app/trace_history.c src/app/trace_history.h \

@@ -8,33 +8,22 @@
 #include <string.h>
 
 #include "beamtop/base/text.h"
-#include "replay.h"
-#include "target.h"
+#include "source.h"
 
 #define PROGRESS_MS 500u
-/*
- * Rates need two sights, and the use of schedulers is counted only from the first one on: two quick
- * ticks go before the first that is printed, which then spans a whole interval.
- */
-#define PRIMING_TICKS 2
-/* A busy target takes a little longer to count the use of its schedulers. */
-#define PRIMING_TICKS_MOST 5
 
 struct batch {
     const struct batch_job *job;
     uv_loop_t loop;
-    struct target target;
     struct model *model;
-    struct live *live;
+    struct source *source;
     uv_signal_t interrupt[2];
     uv_timer_t progress;
     int64_t done;
-    int primed;
-    bool was_live;
     bool ended;
+    bool failed; /* an answer that was wanted */
     bool shown_progress;
     uint64_t started_ms;
-    unsigned failed; /* mask of wanted questions whose last answer failed */
     int exit_code;
     struct error err;
 };
@@ -81,26 +70,14 @@ static void end(struct batch *b, int exit_code, const struct error *err)
 
 /* ---- what the source tells */
 
-static bool is_priming(const struct batch *b)
-{
-    const struct system_sample *s = model_system(b->model);
-    bool has_use = s && !isnan(s->use_normal);
-    return b->primed < PRIMING_TICKS || (!has_use && b->primed < PRIMING_TICKS_MOST);
-}
-
 static void on_tick(void *arg)
 {
     struct batch *b = arg;
     struct error err = {.code = ERR_NONE};
-    b->was_live = true;
     if (b->ended)
         return;
     if (b->failed) {
         end(b, exit_code_of_error(b->err.code), NULL);
-        return;
-    }
-    if (b->job->rates && is_priming(b)) {
-        b->primed++;
         return;
     }
     clear_progress(b);
@@ -114,25 +91,24 @@ static void on_tick(void *arg)
 }
 
 /* A batch run that cannot give what it was asked for fails; the header's question may be late. */
-static void on_trouble(void *arg, enum question question, const struct error *err)
+static void on_trouble(void *arg, const struct error *err)
 {
     struct batch *b = arg;
-    b->failed |= 1u << question;
+    b->failed = true;
     if (b->err.code == ERR_NONE)
         b->err = *err;
 }
 
-static void on_notice(void *arg, const char *text)
+static void on_notice(void *arg, bool trouble, const char *text)
 {
+    (void)trouble;
     clear_progress(arg);
     fprintf(stderr, "beamtop: %s\n", text);
 }
 
-static void on_end(void *arg, enum conn_failure why, const struct error *err)
+static void on_end(void *arg, bool had_tick, const struct error *err)
 {
-    struct batch *b = arg;
-    (void)why;
-    end(b, b->was_live ? EXIT_LOST : EXIT_CONNECT, err);
+    end(arg, !err ? EXIT_DONE : had_tick ? EXIT_LOST : EXIT_CONNECT, err);
 }
 
 static void on_interrupt(uv_signal_t *handle, int number)
@@ -146,25 +122,27 @@ static void on_interrupt(uv_signal_t *handle, int number)
 
 static int start(struct batch *b, struct error *err)
 {
-    static const struct live_handlers handlers = {
+    static const struct source_handlers handlers = {
         .on_tick = on_tick, .on_trouble = on_trouble, .on_notice = on_notice, .on_end = on_end};
     const struct cli_options *o = b->job->options;
-    size_t offset = 0;
-    int rc = target_init(&b->target, o->target, o, b->job->env, NULL, err);
-    if (rc != 0)
-        return rc;
-    const struct live_options options = {
-        .conn = b->target.conn,
+    const struct source_setup setup = {
+        .cli = o,
+        .env = b->job->env,
+        .loop = &b->loop,
+        .model = b->model,
         .interval_s = o->interval_s,
         .budget = o->budget,
-        .together = true,
+        .batch = true,
+        .rates = b->job->rates,
+        .handlers = &handlers,
+        .arg = b,
     };
-    rc = live_open(&b->live, &b->loop, &options, b->model, &handlers, b, err);
-    if (rc != 0)
-        return rc;
-    live_set_want(b->live, &b->job->want);
-    if (b->job->filter && *b->job->filter)
-        rc = live_set_filter(b->live, b->job->filter, &offset, err);
+    size_t offset = 0;
+    int rc = source_open(&b->source, o->target, &setup, err);
+    if (rc == 0)
+        rc = source_set_want(b->source, &b->job->want, err);
+    if (rc == 0 && b->job->filter && *b->job->filter)
+        rc = source_set_filter(b->source, b->job->filter, &offset, err);
     return rc;
 }
 
@@ -173,77 +151,15 @@ static void stop(struct batch *b)
     uv_close((uv_handle_t *)&b->progress, NULL);
     for (size_t i = 0; i < ARRAY_LEN(b->interrupt); i++)
         uv_close((uv_handle_t *)&b->interrupt[i], NULL);
-    live_close(b->live, NULL, NULL);
+    source_close(b->source, NULL, NULL);
     uv_run(&b->loop, UV_RUN_DEFAULT);
     uv_loop_close(&b->loop);
-}
-
-/* ---- a recording in the place of a node */
-
-static int print_recorded(const struct batch_job *job, const struct model *m, bool *seen_enough,
-                          struct error *err)
-{
-    int rc = job->on_tick(job->arg, m, err);
-    *seen_enough = rc == ERR_CANCELLED;
-    return *seen_enough ? 0 : rc;
-}
-
-/* Without -n and --at the last tick, which is the node as it was at the end; with -n the first. */
-static int first_tick(const struct batch_job *job, struct replay *r, int64_t *tick,
-                      struct error *err)
-{
-    const struct cli_options *o = job->options;
-    *tick = o->ticks_given ? 1 : replay_info(r)->ticks;
-    int rc = o->at ? replay_find(r, o->at, tick, err) : 0;
-    /* Rates need the tick before. */
-    if (rc == 0 && job->rates && *tick == 1 && replay_info(r)->ticks > 1)
-        *tick = recording_tick_after(replay_recording(r), 1);
-    return rc;
-}
-
-static int show_recorded(const struct batch_job *job, struct replay *r, struct model *m,
-                         struct error *err)
-{
-    int64_t tick = 0;
-    bool enough = false;
-    replay_set_rows(r, (int)job->options->rows);
-    int rc = replay_check(r, &job->want, err);
-    if (rc == 0 && job->filter && *job->filter)
-        rc = error_set(err, ERR_USAGE, "a filter looks at all processes of a node; of a recording "
-                                       "there are the busiest only");
-    if (rc == 0)
-        rc = first_tick(job, r, &tick, err);
-    for (int64_t n = 1; rc == 0 && tick > 0 && !enough; n++) {
-        rc = replay_to(r, tick, err);
-        if (rc == 0)
-            rc = print_recorded(job, m, &enough, err);
-        enough = enough || n == job->ticks;
-        tick = replay_next(r);
-    }
-    return rc;
-}
-
-static int batch_replay(const struct batch_job *job)
-{
-    struct error err = {.code = ERR_NONE};
-    struct replay *r = NULL;
-    struct model *m = model_new();
-    int rc = replay_open(&r, job->options->target, m, &err);
-    if (rc == 0)
-        rc = show_recorded(job, r, m, &err);
-    if (rc != 0)
-        fprintf(stderr, "beamtop: %s\n", err.text);
-    replay_close(r);
-    model_free(m);
-    return rc != 0 ? exit_code_of_error(err.code) : EXIT_DONE;
 }
 
 int batch_run(const struct batch_job *job)
 {
     static const int signals[] = {SIGINT, SIGTERM};
     struct batch b = {.job = job};
-    if (replay_is_file(job->options->target))
-        return batch_replay(job);
     struct error err = {.code = ERR_NONE};
     uv_loop_init(&b.loop);
     uv_timer_init(&b.loop, &b.progress);
@@ -272,6 +188,5 @@ int batch_run(const struct batch_job *job)
     if (b.err.code != ERR_NONE)
         fprintf(stderr, "beamtop: %s\n", b.err.text);
     model_free(b.model);
-    target_clear(&b.target);
     return b.exit_code;
 }

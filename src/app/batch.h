@@ -6,7 +6,6 @@
 
 #include "beamtop/model/model.h"
 #include "cli.h"
-#include "live.h"
 
 struct batch;
 

@@ -105,7 +105,7 @@ static int take(struct capturing *c, const struct model *m, struct error *err)
     const struct node_info *node = model_node(m);
 
     snprintf(title, sizeof title, "%.*s", node ? (int)node->name.len : 0, node ? node->name.s : "");
-    screen_set_clock(c->screen, clock_time_text(clock));
+    screen_set_clock(c->screen, clock_time_text(clock, clock_wall_us()));
     screen_update(c->screen);
     screen_draw(c->screen, m, &c->canvas, &cursor);
     const struct capture_setup setup = {

@@ -15,6 +15,7 @@
 #include "beamtop/store/sink.h"
 #include "generate.h"
 #include "nodes.h"
+#include "replay.h"
 
 struct printing {
     struct sink *sink;
@@ -189,6 +190,14 @@ int command_armed(const struct cli_options *o, const struct app_env *env)
 {
     const struct want want = {.needs = NEED_ARMED};
     return run(o, env, SINK_ARMED, &want, NULL, false);
+}
+
+int command_replay(const struct cli_options *o, const struct app_env *env)
+{
+    if (replay_is_file(o->target))
+        return command_screen(o, env);
+    fprintf(stderr, "beamtop: %s is no file; a live node needs no `replay`\n", o->target);
+    return EXIT_USAGE;
 }
 
 /* ---- nodes */

@@ -147,6 +147,8 @@ int replay_to(struct replay *r, int64_t tick, struct error *err)
 {
     int64_t before = recording_tick_before(r->recording, tick);
     int rc = 0;
+    if (tick == r->tick)
+        return 0;
     if (!r->told_node)
         rc = show(r, 1, err); /* what the node is was asked once, at its start */
     if (rc == 0 && r->tick != before && before > 0) {

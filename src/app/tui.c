@@ -12,7 +12,6 @@
 #include "beamtop/base/text.h"
 #include "commands.h"
 #include "crash.h"
-#include "replay.h"
 #include "tui_internal.h"
 
 #define DRAW_GAP_MS (1000u / LIMIT_FRAMES_PER_S)
@@ -24,8 +23,9 @@
 static void set_clock(struct tui *t)
 {
     char text[CLOCK_TEXT_BYTES];
-    screen_set_clock(t->screen, t->replay ? tui_replay_clock(t->replay, text) : clock_time_text(text));
-    double frozen_s = t->live ? (double)(uv_now(&t->loop) - t->changed_ms) / 1000.0 : NAN;
+    int64_t wall_us = t->source ? source_wall_us(t->source) : clock_wall_us();
+    screen_set_clock(t->screen, clock_time_text(text, wall_us));
+    double frozen_s = t->source ? (double)(uv_now(&t->loop) - t->changed_ms) / 1000.0 : NAN;
     screen_set_frozen_s(t->screen, frozen_s);
 }
 
@@ -74,21 +74,22 @@ void tui_message(struct tui *t, enum style style, const char *fmt, ...)
 void tui_want(struct tui *t)
 {
     struct want want = {.needs = 0};
-    tui_replay_want(t->replay);
-    if (!t->live)
+    struct error err = {.code = ERR_NONE};
+    if (!t->source)
         return;
     screen_want(t->screen, &want);
-    live_set_want(t->live, &want);
+    if (source_set_want(t->source, &want, &err) != 0)
+        tui_message(t, STYLE_WARN, "%s", err.text);
 }
 
-static void on_change(void *arg, unsigned questions)
+static void on_change(void *arg, bool facts)
 {
     struct tui *t = arg;
-    if (questions)
+    if (facts)
         t->changed_ms = uv_now(&t->loop);
     if (t->live && live_peer_node(t->live))
         tui_trace_history(t->trace, live_peer_node(t->live));
-    if (!t->paused || !questions)
+    if (!t->paused || !facts || source_can(t->source, SOURCE_SEEKS))
         screen_update(t->screen);
     tui_touch(t);
 }
@@ -111,15 +112,14 @@ static void on_tick(void *arg)
         tui_capture(t, true, "");
 }
 
-static void on_trouble(void *arg, enum question question, const struct error *err)
+static void on_trouble(void *arg, const struct error *err)
 {
-    (void)question;
     tui_message(arg, STYLE_ERROR, "%s", err->text);
 }
 
-static void on_notice(void *arg, const char *text)
+static void on_notice(void *arg, bool trouble, const char *text)
 {
-    tui_message(arg, STYLE_WARN, "%s", text);
+    tui_message(arg, trouble ? STYLE_WARN : STYLE_MESSAGE, "%s", text);
 }
 
 static void on_link(void *arg, bool up)
@@ -136,62 +136,64 @@ static void on_pushed(void *arg, const uint8_t *term, size_t len)
     tui_trace_message(t->trace, term, len);
 }
 
-/* What the trace asked of the source stays without an answer. */
-static void close_live(struct tui *t)
+/* What was asked of the source stays without an answer. */
+static void close_source(struct tui *t)
 {
-    if (t->live == NULL)
+    if (t->source == NULL)
         return;
     tui_trace_leave(t->trace);
     tui_calls_leave(t->calls);
-    live_close(t->live, NULL, NULL);
+    source_close(t->source, NULL, NULL);
+    t->source = NULL;
     t->live = NULL;
     tui_trace_left(t->trace);
     tui_calls_left(t->calls);
     tui_findings_left(t->findings);
 }
 
-static void on_end(void *arg, enum conn_failure why, const struct error *err)
+static void on_end(void *arg, bool had_tick, const struct error *err)
 {
     struct tui *t = arg;
-    (void)why;
+    (void)had_tick;
     if (t->vms.count > 1 && !t->cli->target) {
         /* Chosen from the picker: say why, and let the person choose another. */
-        close_live(t);
+        close_source(t);
         tui_message(t, STYLE_ERROR, "%s", err->text);
         return;
     }
     tui_quit(t, EXIT_CONNECT, err);
 }
 
-int tui_connect(struct tui *t, const char *node, struct error *err)
+int tui_connect(struct tui *t, const char *target, struct error *err)
 {
-    static const struct live_handlers handlers = {
+    static const struct source_handlers handlers = {
         .on_change = on_change, .on_tick = on_tick, .on_trouble = on_trouble,
         .on_notice = on_notice, .on_link = on_link, .on_event = on_pushed, .on_end = on_end};
-    struct want want = {.needs = 0};
-    close_live(t);
-    t->changed_ms = uv_now(&t->loop);
-    target_clear(&t->target);
-    int rc = target_init(&t->target, node, t->cli, t->env, t->vms.count ? &t->vms : NULL, err);
-    if (rc != 0)
-        return rc;
-    const struct live_options options = {
-        .conn = t->target.conn,
-        .interval_s = option_double(&t->settings.options, OPTION_INTERVAL),
-        .budget = option_double(&t->settings.options, OPTION_BUDGET) / 100,
-        .reconnect = option_bool(&t->settings.options, OPTION_RECONNECT),
+    const struct options *o = &t->settings.options;
+    const struct source_setup setup = {
+        .cli = t->cli,
+        .env = t->env,
+        .vms = t->vms.count ? &t->vms : NULL,
+        .loop = &t->loop,
+        .model = t->model,
+        .interval_s = option_double(o, OPTION_INTERVAL),
+        .budget = option_double(o, OPTION_BUDGET) / 100,
+        .reconnect = option_bool(o, OPTION_RECONNECT),
+        .handlers = &handlers,
+        .arg = t,
     };
-    rc = live_open(&t->live, &t->loop, &options, t->model, &handlers, t, err);
-    if (rc != 0)
-        return rc;
-    /* The filter of a start, or of the node before. */
     size_t offset;
-    rc = live_set_filter(t->live, t->filter_text, &offset, err);
+    close_source(t);
+    t->changed_ms = uv_now(&t->loop);
+    int rc = source_open(&t->source, target, &setup, err);
     if (rc != 0)
         return rc;
-    screen_want(t->screen, &want);
-    live_set_want(t->live, &want);
-    return 0;
+    t->live = source_live(t->source);
+    /* The filter of a start, or of the node before. */
+    rc = source_set_filter(t->source, t->filter_text, &offset, err);
+    if (rc == 0)
+        tui_want(t);
+    return rc;
 }
 
 /* ---- the terminal */
@@ -397,8 +399,8 @@ static void close_all(struct tui *t)
         uv_close((uv_handle_t *)&t->signals[i], NULL);
     tui_trace_close(t->trace);
     tui_calls_close(t->calls);
-    tui_replay_close(t->replay);
-    live_close(t->live, on_closed, t);
+    source_close(t->source, on_closed, t);
+    t->source = NULL;
     t->live = NULL;
     /* The connection's goodbye is bounded by conn_close; nothing else holds the loop. */
     uv_run(&t->loop, UV_RUN_DEFAULT);
@@ -421,8 +423,6 @@ static int start(struct tui *t, struct error *err)
         return err->code;
     if (!t->cli->target)
         return tui_find_node(t, err);
-    if (replay_is_file(t->cli->target))
-        return tui_replay_open(t, t->cli->target, t->cli->at, err);
     return tui_connect(t, t->cli->target, err);
 }
 
@@ -438,7 +438,6 @@ static void clear(struct tui *t)
     if (t->canvas.cells)
         canvas_clear(&t->canvas);
     discover_clear(&t->vms);
-    target_clear(&t->target);
     settings_clear(&t->settings);
 }
 

@@ -30,13 +30,12 @@ static void apply_option(struct tui *t, enum option option)
     struct error err = {.code = ERR_NONE};
     switch (option) {
     case OPTION_INTERVAL:
-        if (t->live)
-            live_set_interval(t->live, option_double(o, OPTION_INTERVAL));
-        tui_replay_retime(t->replay);
+        if (t->source)
+            source_set_interval(t->source, option_double(o, OPTION_INTERVAL));
         break;
     case OPTION_BUDGET:
-        if (t->live)
-            live_set_budget(t->live, option_double(o, OPTION_BUDGET) / 100);
+        if (t->source)
+            source_set_budget(t->source, option_double(o, OPTION_BUDGET) / 100);
         break;
     case OPTION_FILTER:
         if (tui_set_filter(t, option_text(o, OPTION_FILTER), NULL, &err) != 0)
@@ -131,8 +130,8 @@ int tui_set_filter(struct tui *t, const char *expression, size_t *offset, struct
 {
     size_t where = 0;
     int rc = 0;
-    if (t->live)
-        rc = live_set_filter(t->live, expression, &where, err);
+    if (t->source)
+        rc = source_set_filter(t->source, expression, &where, err);
     if (offset)
         *offset = where;
     if (rc == 0)
@@ -149,8 +148,8 @@ static void pause_screen(struct tui *t, bool paused)
 {
     t->paused = paused;
     screen_set_paused(t->screen, paused);
-    if (t->live)
-        live_pause(t->live, paused);
+    if (t->source)
+        source_pause(t->source, paused);
     tui_trace_paused(t->trace);
 }
 
@@ -160,16 +159,16 @@ static void step(struct tui *t)
         tui_message(t, STYLE_MESSAGE, "a step is one tick while paused: pause first");
         return;
     }
-    tui_replay_step(t->replay);
-    if (t->live)
-        live_refresh(t->live);
+    if (t->source)
+        source_step(t->source);
 }
 
 static void seek(struct tui *t, const char *when)
 {
-    if (t->replay)
-        tui_replay_seek(t->replay, when);
-    else
+    struct error err = {.code = ERR_NONE};
+    if (source_can(t->source, SOURCE_SEEKS) && source_seek(t->source, when, &err) != 0)
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+    else if (!source_can(t->source, SOURCE_SEEKS))
         tui_message(t, STYLE_ERROR, "a live node cannot be sought in: `beamtop replay FILE` can");
 }
 

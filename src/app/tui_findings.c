@@ -124,7 +124,8 @@ static void judge(struct tui_findings *f)
     recording_close(r);
 }
 
-void tui_findings_replayed(struct tui_findings *f, struct recording *r, int64_t tick)
+/* What is recorded already need not be recorded: it says what came before the tick that is shown. */
+static void judge_recorded(struct tui_findings *f, struct recording *r, int64_t tick)
 {
     uint64_t now = uv_now(&f->tui->loop);
     int64_t wall_us = recording_tick_wall_us(r, tick), first = 0;
@@ -143,6 +144,12 @@ void tui_findings_tick(struct tui_findings *f)
 {
     struct error err = {.code = ERR_NONE};
     uint64_t now = uv_now(&f->tui->loop);
+    int64_t tick = 0;
+    struct recording *recorded = source_recording(f->tui->source, &tick);
+    if (recorded != NULL) {
+        judge_recorded(f, recorded, tick);
+        return;
+    }
     if (f->recorder == NULL)
         open_recorder(f);
     if (f->recorder == NULL)

@@ -1,7 +1,7 @@
 /*
  * The screen's findings: each tick is recorded into memory, a ring of the last minutes, and every
  * few seconds the rules of reports judge them. Nothing is asked of the node but its configuration,
- * once a minute.
+ * once a minute. A recording that is played is judged itself, the minutes before the tick shown.
  */
 #ifndef BEAMTOP_APP_TUI_FINDINGS_H
 #define BEAMTOP_APP_TUI_FINDINGS_H
@@ -10,7 +10,6 @@
 
 #include "beamtop/trace/calls.h"
 
-struct recording;
 struct tui;
 struct tui_findings;
 
@@ -18,8 +17,6 @@ struct tui_findings *tui_findings_new(struct tui *t);
 void tui_findings_free(struct tui_findings *f); /* when the live source is gone; NULL is fine */
 
 void tui_findings_tick(struct tui_findings *f); /* the model has taken a tick */
-/* In place of a live tick: what the recording says of the minutes before this one of its ticks. */
-void tui_findings_replayed(struct tui_findings *f, struct recording *r, int64_t tick);
 void tui_findings_window(struct tui_findings *f, const struct calls_window *window);
 void tui_findings_link(struct tui_findings *f, bool up);
 void tui_findings_left(struct tui_findings *f); /* the source is closed: another node is next */

@@ -14,9 +14,8 @@
 #include "cli.h"
 #include "live.h"
 #include "settings.h"
-#include "target.h"
+#include "source.h"
 #include "trigger.h"
-#include "tui_replay.h"
 #include "tui_calls.h"
 #include "tui_findings.h"
 #include "tui_trace.h"
@@ -29,8 +28,8 @@ struct tui {
     uint32_t options_seen; /* generation applied last */
     uint32_t changes_seen[OPTIONS];
 
-    struct target target;
-    struct live *live;
+    struct source *source; /* NULL: none is chosen yet */
+    struct live *live; /* the source's, where something can be acted on; else NULL */
     struct model *model;
     struct screen *screen;
     struct prompt *prompt;
@@ -58,7 +57,6 @@ struct tui {
     char filter_text[1024]; /* the last good one */
     struct regex *highlight; /* its expression; NULL: none */
     struct tui_trace *trace;
-    struct tui_replay *replay; /* in the place of live; NULL: none */
     struct tui_calls *calls;
     struct tui_findings *findings;
     void (*answered)(struct tui *t, bool yes); /* of the question that is open */
@@ -71,7 +69,7 @@ void tui_quit(struct tui *t, int exit_code, const struct error *err);
 void tui_message(struct tui *t, enum style style, const char *fmt, ...) ATTR_PRINTF(3, 4);
 void tui_draw_now(struct tui *t);
 void tui_suspend(struct tui *t);
-int tui_connect(struct tui *t, const char *node, struct error *err);
+int tui_connect(struct tui *t, const char *target, struct error *err); /* a node, or a recording */
 
 /* tui_nodes.c */
 void tui_pick(struct tui *t); /* looks for VMs of this host and opens the picker */

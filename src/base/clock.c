@@ -29,10 +29,11 @@ long clock_utc_offset_s(void)
     return tm.tm_gmtoff;
 }
 
-char *clock_time_text(char out[CLOCK_TEXT_BYTES])
+char *clock_time_text(char out[CLOCK_TEXT_BYTES], int64_t wall_us)
 {
     struct tm tm;
-    local_now(&tm);
+    time_t at = (time_t)(wall_us / 1000000);
+    localtime_r(&at, &tm);
     strftime(out, CLOCK_TEXT_BYTES, "%H:%M:%S", &tm);
     return out;
 }

@@ -1,0 +1,258 @@
+/* A recording as a source: in batch its ticks follow each other at once, on the screen by a clock. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/base/clock.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/base/text.h"
+#include "replay.h"
+#include "source.h"
+
+#define SPEED_LEAST 0.01
+#define SPEED_MOST 1000.0
+/* No tick is shown for less than the screen takes to draw one. */
+#define TICK_LEAST_MS (1000.0 / LIMIT_FRAMES_PER_S)
+
+struct source_replay {
+    struct source base; /* first: what is handed out */
+    struct replay *replay;
+    uv_timer_t *timer;
+    struct source_handlers handlers;
+    void *arg;
+    int64_t first;  /* tick to begin with */
+    double speed;
+    unsigned told;  /* needs whose lack was told */
+    bool batch, paused, started, at_end, ended;
+};
+
+static struct source_replay *replay_of(struct source *s)
+{
+    return (struct source_replay *)(void *)s;
+}
+
+/* ---- time */
+
+static void show(struct source_replay *s, int64_t tick)
+{
+    struct error err = {.code = ERR_NONE};
+    s->at_end = false;
+    if (replay_to(s->replay, tick, &err) != 0)
+        s->handlers.on_trouble(s->arg, &err);
+    if (s->handlers.on_change)
+        s->handlers.on_change(s->arg, true);
+    s->handlers.on_tick(s->arg);
+}
+
+static void tell_end(struct source_replay *s)
+{
+    if (s->batch) {
+        uv_timer_stop(s->timer);
+        s->ended = true;
+        s->handlers.on_end(s->arg, true, NULL);
+    } else if (!s->at_end) {
+        s->at_end = true;
+        s->handlers.on_notice(s->arg, false,
+                              "that is the end of the recording; seek goes elsewhere");
+    }
+}
+
+static void greet(const struct source_replay *s)
+{
+    const struct recording_info *info = replay_info(s->replay);
+    char text[300];
+    snprintf(text, sizeof text, "a recording of %.100s: %lld ticks, each for the time of `interval`; "
+             "pause, step, `:seek TIME|MARK|+1m|#TICK`", info->node, (long long)info->ticks);
+    s->handlers.on_notice(s->arg, false, text);
+}
+
+static void go_on(struct source_replay *s)
+{
+    int64_t next = s->started ? replay_next(s->replay) : s->first;
+    if (!s->started && !s->batch)
+        greet(s);
+    s->started = true;
+    if (next > 0)
+        show(s, next);
+    else
+        tell_end(s);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct source_replay *s = timer->data;
+    if (!s->paused || !s->started)
+        go_on(s);
+}
+
+static void retime(struct source_replay *s)
+{
+    double ms = replay_info(s->replay)->interval_s * 1000 / s->speed;
+    uint64_t every_ms = s->batch ? 1 : (uint64_t)fmax(ms, TICK_LEAST_MS);
+    uv_timer_start(s->timer, on_timer, s->started ? every_ms : 0, every_ms);
+}
+
+static void set_interval(struct source *base, double interval_s)
+{
+    (void)source_set_speed(base, replay_info(replay_of(base)->replay)->interval_s / interval_s);
+}
+
+static double set_speed(struct source *base, double speed)
+{
+    struct source_replay *s = replay_of(base);
+    if (speed > 0) {
+        s->speed = fmin(fmax(speed, SPEED_LEAST), SPEED_MOST);
+        retime(s);
+    }
+    return s->speed;
+}
+
+static void pause_replay(struct source *base, bool paused)
+{
+    replay_of(base)->paused = paused;
+}
+
+static void step(struct source *base)
+{
+    go_on(replay_of(base));
+}
+
+static int64_t wall_us(const struct source *base)
+{
+    const struct source_replay *s = (const struct source_replay *)(const void *)base;
+    return recording_tick_wall_us(replay_recording(s->replay), replay_tick(s->replay));
+}
+
+static int seek(struct source *base, const char *when, struct error *err)
+{
+    struct source_replay *s = replay_of(base);
+    double seconds = 0;
+    int64_t tick = 0;
+    if ((*when == '+' || *when == '-') && text_parse_duration(when + 1, &seconds) == 0) {
+        int64_t to_us = wall_us(base) + (int64_t)((*when == '-' ? -seconds : seconds) * 1e6);
+        tick = recording_tick_at(replay_recording(s->replay), to_us);
+        tick = tick > 0 ? tick : 1;
+    } else if (replay_find(s->replay, when, &tick, err) != 0) {
+        return (int)err->code;
+    }
+    show(s, tick);
+    return 0;
+}
+
+/* ---- what is told */
+
+static int set_want(struct source *base, const struct want *want, struct error *err)
+{
+    struct source_replay *s = replay_of(base);
+    struct want news = *want;
+    news.needs = want->needs & ~s->told; /* told anew when one comes back to it */
+    s->told = want->needs;
+    if (want->scan.rows > 0)
+        replay_set_rows(s->replay, want->scan.rows);
+    return replay_check(s->replay, &news, err);
+}
+
+static int set_filter(struct source *base, const char *expression, size_t *error_offset,
+                      struct error *err)
+{
+    (void)base;
+    *error_offset = 0;
+    if (!expression || !*expression)
+        return 0;
+    return error_set(err, ERR_USAGE, "a filter looks at all processes of a node; of a recording "
+                                     "there are the busiest only");
+}
+
+static void set_budget(struct source *base, double budget)
+{
+    (void)base; /* it costs no node anything */
+    (void)budget;
+}
+
+static struct recording *get_recording(struct source *base, int64_t *tick)
+{
+    struct source_replay *s = replay_of(base);
+    *tick = replay_tick(s->replay);
+    return replay_recording(s->replay);
+}
+
+/* ---- life */
+
+static void free_timer(uv_handle_t *handle)
+{
+    free(handle);
+}
+
+static void close_replay(struct source *base, void (*closed)(void *arg), void *arg)
+{
+    struct source_replay *s = replay_of(base);
+    replay_close(s->replay);
+    uv_close((uv_handle_t *)s->timer, free_timer);
+    free(s);
+    if (closed)
+        closed(arg);
+}
+
+static const struct source_ops replay_ops = {
+    .abilities = 1u << SOURCE_SEEKS,
+    .set_want = set_want,
+    .set_filter = set_filter,
+    .set_interval = set_interval,
+    .set_budget = set_budget,
+    .pause = pause_replay,
+    .step = step,
+    .wall_us = wall_us,
+    .close = close_replay,
+    .seek = seek,
+    .set_speed = set_speed,
+    .recording = get_recording,
+};
+
+/*
+ * Batch without -n and --at: the last tick, which is the node as it was at the end; else from the
+ * first one on that has rates.
+ */
+static int find_first(struct source_replay *s, const struct source_setup *setup,
+                      struct error *err)
+{
+    const struct cli_options *o = setup->cli;
+    const struct recording_info *info = replay_info(s->replay);
+    s->first = setup->batch && !o->ticks_given ? info->ticks : 1;
+    int rc = o->at ? replay_find(s->replay, o->at, &s->first, err) : 0;
+    if (s->first == 1 && info->ticks > 1 && (setup->rates || !(setup->batch || o->at)))
+        s->first = recording_tick_after(replay_recording(s->replay), 1);
+    return rc;
+}
+
+int source_replay_open(struct source **out, const char *path, const struct source_setup *setup,
+                       struct error *err)
+{
+    struct replay *replay = NULL;
+    int rc = replay_open(&replay, path, setup->model, err);
+    if (rc != 0)
+        return rc;
+    struct source_replay *s = alloc_zero(1, sizeof *s);
+    s->base.ops = &replay_ops;
+    s->replay = replay;
+    s->handlers = *setup->handlers;
+    s->arg = setup->arg;
+    s->batch = setup->batch;
+    rc = find_first(s, setup, err);
+    /* A screen is drawn before the loop runs: its first tick is there by then. */
+    if (rc == 0 && !s->batch)
+        rc = replay_to(replay, s->first, err);
+    if (rc != 0) {
+        replay_close(replay);
+        free(s);
+        return rc;
+    }
+    s->timer = alloc_zero(1, sizeof *s->timer);
+    uv_timer_init(setup->loop, s->timer);
+    s->timer->data = s;
+    set_interval(&s->base, setup->interval_s);
+    model_set_utc_offset(setup->model, clock_utc_offset_s());
+    *out = &s->base;
+    return 0;
+}
