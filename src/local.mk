@@ -171,6 +171,8 @@ src_libstore_a_SOURCES = \
 	src/store/rules_memory.c \
 	src/store/rules_owners.c \
 	src/store/rules_system.c \
+	src/store/shape.c \
+	src/store/shape.h \
 	src/store/sink.c \
 	src/store/sink_csv.c \
 	src/store/sink_json.c \
@@ -187,6 +189,7 @@ src_libstore_a_SOURCES = \
 	src/store/trace_json.c \
 	src/store/trace_line.c \
 	src/store/trace_line.h \
+	src/store/trace_read.c \
 	src/store/trace_sink.c \
 	src/store/trace_text.c
 src_libstore_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(ZLIB_CFLAGS)

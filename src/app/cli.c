@@ -291,9 +291,9 @@ static int set_value(const struct cli_option *opt, struct cli_options *o, const 
         return set_cap(opt, o, text, err);
     case TYPE_ON_RATE:
         return set_on_rate(opt, field, text, err);
-    case TYPE_BYTES:
     case TYPE_FAIL_ON:
         return add_fail_on(o, text, err);
+    case TYPE_BYTES:
     case TYPE_SECONDS:
     case TYPE_SHARE:
     case TYPE_INTEGER:

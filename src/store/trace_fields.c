@@ -103,6 +103,7 @@ LIST(trace_pattern_fields, "patterns", pattern);
 #define AT(member) offsetof(struct trace_counter, member)
 static const struct field function[] = {
     {"mfa", "", FIELD_SLICE, COLUMN_TEXT, AT(mfa), "the function"},
+    {"pattern", "", FIELD_SLICE, COLUMN_TEXT, AT(pattern), "the first pattern that matches it"},
     {"calls", "", FIELD_INT, COLUMN_COUNT, AT(calls), "its calls, by anyone"},
     {"time_us", "", FIELD_INT, COLUMN_COUNT, AT(time_us), "spent in it, by the action `time`"},
 };

@@ -40,7 +40,7 @@ void trace_json_put(struct buf *out, const struct trace_line *line, struct slice
     if (line->kind == LINE_CALL) {
         json_object_set_new(root, "args",
                             line->has_args ? texts(line->args, line->n_args) : json_null());
-        json_object_set_new(root, "stack", texts(line->stack, line->event->n_stack));
+        json_object_set_new(root, "stack", texts(line->stack, line->n_stack));
     }
     json_put_line(out, root);
 }
@@ -60,33 +60,26 @@ static json_t *json_caps(const struct caps *caps)
     return object;
 }
 
-static json_t *json_patterns(const struct trace_log *log)
+static json_t *json_patterns(const struct trace_ending *e)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < trace_log_patterns(log); i++) {
-        struct trace_tally tally;
+    for (size_t i = 0; i < e->n_patterns; i++) {
         json_t *object = json_object();
-        trace_tally_pattern(&tally, trace_log_pattern(log, i));
-        add(object, &trace_pattern_fields, &tally);
-        add(object, &trace_tally_fields, &tally);
+        add(object, &trace_pattern_fields, &e->patterns[i]);
+        add(object, &trace_tally_fields, &e->patterns[i]);
         json_array_append_new(array, object);
     }
     return array;
 }
 
-static json_t *json_functions(const struct trace_log *log, enum print_syntax syntax)
+static json_t *json_functions(const struct trace_ending *e)
 {
-    struct arena arena;
     json_t *array = json_array();
-    arena_init(&arena);
-    for (size_t i = 0; i < trace_log_functions(log); i++) {
-        struct trace_counter counter;
+    for (size_t i = 0; i < e->n_functions; i++) {
         json_t *object = json_object();
-        trace_counter_make(&counter, &arena, syntax, trace_log_function(log, i));
-        add(object, &trace_function_fields, &counter);
+        add(object, &trace_function_fields, &e->functions[i]);
         json_array_append_new(array, object);
     }
-    arena_clear(&arena);
     return array;
 }
 
@@ -107,28 +100,22 @@ static json_t *json_check(const struct trace_check *check)
     return object;
 }
 
-void trace_json_end(struct buf *out, const struct trace_log *log, struct slice node,
-                    enum print_syntax syntax)
+void trace_json_end(struct buf *out, const struct trace_ending *e, struct slice node)
 {
-    const struct trace_state *state = trace_log_state(log);
-    struct trace_tally total;
-    trace_tally_total(&total, log);
     json_t *counters = json_object(), *root = new_line("end", node);
-    add(counters, &trace_tally_fields, &total);
-    json_object_set_new(root, "reason", json_string(trace_reason(state)));
-    json_object_set_new(root, "reason_text",
-                        text_or_null(state->phase == TRACE_FAILED ? state->error.text
-                                                                  : state->end_text));
-    json_object_set_new(root, "note", text_or_null(state->note));
-    json_object_set_new(root, "elapsed_ms", json_known((int64_t)state->used[CAP_TIME_MS]));
-    json_object_set_new(root, "bytes", json_known((int64_t)state->used[CAP_BYTES]));
-    json_object_set_new(root, "session", json_boolean(state->session));
-    json_object_set_new(root, "procs", text_or_null(state->procs));
-    json_object_set_new(root, "caps", json_caps(&state->caps));
+    add(counters, &trace_tally_fields, &e->total);
+    json_object_set_new(root, "reason", json_slice(e->reason));
+    json_object_set_new(root, "reason_text", json_slice(e->reason_text));
+    json_object_set_new(root, "note", json_slice(e->note));
+    json_object_set_new(root, "elapsed_ms", json_known(e->elapsed_ms));
+    json_object_set_new(root, "bytes", json_known(e->bytes));
+    json_object_set_new(root, "session", json_boolean(e->session));
+    json_object_set_new(root, "procs", json_slice(e->procs));
+    json_object_set_new(root, "caps", json_caps(&e->caps));
     json_object_set_new(root, "counters", counters);
-    json_object_set_new(root, "patterns", json_patterns(log));
-    json_object_set_new(root, "functions", json_functions(log, syntax));
-    json_object_set_new(root, "preflight", json_preflight(&state->preflight));
-    json_object_set_new(root, "verification", json_check(&state->check));
+    json_object_set_new(root, "patterns", json_patterns(e));
+    json_object_set_new(root, "functions", json_functions(e));
+    json_object_set_new(root, "preflight", json_preflight(&e->preflight));
+    json_object_set_new(root, "verification", json_check(&e->check));
     json_put_line(out, root);
 }

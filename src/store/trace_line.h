@@ -11,18 +11,25 @@ enum trace_line_kind {
 };
 const char *trace_line_kind_name(enum trace_line_kind kind); /* "call": JSON's `kind` */
 
-/* Numbers below zero are unknown, but for mono_ns. Texts live in the arena. */
+/* What becomes of arguments, results and messages. */
+enum trace_values_kept {
+    VALUES_WHOLE,
+    VALUES_SHAPES, /* their types and sizes */
+    VALUES_NONE,
+};
+
+/* Numbers below zero are unknown, but for mono_ns. Texts are in the arena, or the log's. */
 struct trace_line {
     enum trace_line_kind kind;
-    const struct trace_event *event;
-    const struct pattern *pattern; /* NULL: unknown */
     struct slice pattern_text;
+    bool tells_caller; /* text: the pattern asks for it */
     int64_t id, wall_us, mono_ns;
     struct slice pid, name, mfa, caller;
     const struct slice *args; /* the values, a text each */
     size_t n_args;
     bool has_args, shown_only, cut;
     const struct slice *stack;
+    size_t n_stack;
     int64_t depth, full_bytes;
     struct slice result, class, message, to;
     double latency_us;
@@ -42,29 +49,53 @@ struct trace_tally {
 };
 
 struct trace_counter {
-    struct slice mfa;
+    struct slice mfa, pattern;
     int64_t calls, time_us;
+    unsigned actions; /* of its pattern */
 };
 
-void trace_line_make(struct trace_line *out, struct arena *arena, enum print_syntax syntax,
+/* What a trace came to, without the log that it is of. Texts are in the arena, or the log's. */
+struct trace_ending {
+    struct slice reason; /* "events", "stopped", …; "failed" and "not_armed" when nothing was armed */
+    struct slice reason_text, note, procs;
+    int64_t elapsed_ms, bytes;
+    bool session;
+    struct caps caps;
+    struct trace_tally total, *patterns;
+    size_t n_patterns;
+    struct trace_counter *functions;
+    size_t n_functions;
+    struct trace_preflight preflight;
+    struct trace_check check;
+};
+
+/* How it is laid out. */
+struct trace_layout {
+    struct arena *arena;
+    enum print_syntax syntax;
+    enum trace_values_kept values;
+};
+
+void trace_line_make(struct trace_line *out, const struct trace_layout *layout,
                      const struct trace_log *log, const struct trace_event *event, bool finished);
-void trace_tally_total(struct trace_tally *out, const struct trace_log *log);
-void trace_tally_pattern(struct trace_tally *out, const struct trace_pattern_info *info);
-void trace_counter_make(struct trace_counter *out, struct arena *arena,
-                        enum print_syntax syntax, const struct trace_function *function);
-/* "events", "stopped", …; "failed" and "not_armed" when nothing was armed. */
-const char *trace_reason(const struct trace_state *state);
+void trace_ending_make(struct trace_ending *out, const struct trace_layout *layout,
+                       const struct trace_log *log);
+bool trace_ending_armed(const struct trace_ending *e);
 
 extern const struct field_list trace_line_fields, trace_call_fields, trace_result_fields,
     trace_send_fields, trace_receive_fields, trace_lost_fields, trace_tally_fields,
     trace_pattern_fields, trace_function_fields, trace_preflight_fields, trace_check_fields;
 
+int trace_sink_put_line(struct trace_sink *s, const struct trace_line *line, struct error *err);
+int trace_sink_put_end(struct trace_sink *s, const struct trace_ending *e, struct error *err);
+
 /* Each appends to out. */
 void trace_json_put(struct buf *out, const struct trace_line *line, struct slice node);
-void trace_json_end(struct buf *out, const struct trace_log *log, struct slice node,
-                    enum print_syntax syntax);
+void trace_json_end(struct buf *out, const struct trace_ending *e, struct slice node);
 void trace_text_put(struct buf *out, const struct trace_line *line, bool ascii);
-void trace_text_end(struct buf *out, const struct trace_log *log, enum print_syntax syntax,
-                    bool ascii);
+void trace_text_end(struct buf *out, const struct trace_ending *e, bool ascii);
+/* Reads what trace_json_end() wrote; texts are copied to the arena. ERR_FORMAT. */
+int trace_ending_read(struct trace_ending *out, struct arena *arena, const char *json, size_t len,
+                      struct error *err);
 
 #endif

@@ -63,32 +63,50 @@ static struct slice node_of(const struct trace_sink *s)
     return (struct slice){node, strlen(node)};
 }
 
+int trace_sink_put_line(struct trace_sink *s, const struct trace_line *line, struct error *err)
+{
+    struct buf out;
+    buf_init(&out, 0);
+    if (s->options.format == SINK_JSON)
+        trace_json_put(&out, line, node_of(s));
+    else
+        trace_text_put(&out, line, s->options.ascii);
+    return write_out(s, &out, err);
+}
+
+int trace_sink_put_end(struct trace_sink *s, const struct trace_ending *e, struct error *err)
+{
+    struct buf out;
+    buf_init(&out, 0);
+    if (s->options.format == SINK_JSON)
+        trace_json_end(&out, e, node_of(s));
+    else
+        trace_text_end(&out, e, s->options.ascii);
+    return write_out(s, &out, err);
+}
+
 int trace_sink_event(struct trace_sink *s, const struct trace_log *log,
                      const struct trace_event *event, bool finished, struct error *err)
 {
     struct trace_line line;
     struct arena arena;
-    struct buf out;
     arena_init(&arena);
-    buf_init(&out, 0);
-    trace_line_make(&line, &arena, s->options.syntax, log, event, finished);
-    if (s->options.format == SINK_JSON)
-        trace_json_put(&out, &line, node_of(s));
-    else
-        trace_text_put(&out, &line, s->options.ascii);
+    trace_line_make(&line, &(struct trace_layout){&arena, s->options.syntax, VALUES_WHOLE}, log, event,
+                    finished);
+    int rc = trace_sink_put_line(s, &line, err);
     arena_clear(&arena);
-    return write_out(s, &out, err);
+    return rc;
 }
 
 int trace_sink_end(struct trace_sink *s, const struct trace_log *log, struct error *err)
 {
-    struct buf out;
-    buf_init(&out, 0);
-    if (s->options.format == SINK_JSON)
-        trace_json_end(&out, log, node_of(s), s->options.syntax);
-    else
-        trace_text_end(&out, log, s->options.syntax, s->options.ascii);
-    return write_out(s, &out, err);
+    struct trace_ending e;
+    struct arena arena;
+    arena_init(&arena);
+    trace_ending_make(&e, &(struct trace_layout){&arena, s->options.syntax, VALUES_WHOLE}, log);
+    int rc = trace_sink_put_end(s, &e, err);
+    arena_clear(&arena);
+    return rc;
 }
 
 int trace_sink_log(struct trace_sink *s, const struct trace_log *log, struct error *err)

@@ -50,6 +50,15 @@ static void put_head(struct buf *out, const struct trace_line *line, bool ascii)
     buf_puts(out, "\n% ");
 }
 
+/* An argument, a result, a message. */
+static void put_value(struct buf *out, struct slice value, bool ascii)
+{
+    if (value.len > 0)
+        put_safe(out, value, ascii);
+    else
+        buf_puts(out, "(not recorded)");
+}
+
 static void put_args(struct buf *out, const struct trace_line *line, bool ascii)
 {
     for (size_t i = 0; i < line->n_args; i++) {
@@ -88,11 +97,11 @@ static void put_call(struct buf *out, const struct trace_line *line, bool ascii)
     if (line->depth > 0)
         buf_printf(out, "\n%%   within %" PRId64 " open call%s", line->depth,
                    line->depth == 1 ? "" : "s");
-    if (line->caller.len > 0 && line->pattern != NULL && line->pattern->actions & TRACE_CALLER) {
+    if (line->caller.len > 0 && line->tells_caller) {
         buf_puts(out, "\n%   from ");
         put_safe(out, line->caller, ascii);
     }
-    for (size_t i = 0; i < line->event->n_stack; i++) {
+    for (size_t i = 0; i < line->n_stack; i++) {
         buf_puts(out, "\n%   ");
         put_safe(out, line->stack[i], ascii);
     }
@@ -108,7 +117,7 @@ static void put_result(struct buf *out, const struct trace_line *line, bool asci
     } else {
         buf_puts(out, " -> ");
     }
-    put_safe(out, line->result, ascii);
+    put_value(out, line->result, ascii);
 }
 
 static void put_message(struct buf *out, const struct trace_line *line, bool ascii)
@@ -118,7 +127,7 @@ static void put_message(struct buf *out, const struct trace_line *line, bool asc
         buf_put_u8(out, ' ');
     }
     buf_puts(out, "<<< ");
-    put_safe(out, line->message, ascii);
+    put_value(out, line->message, ascii);
     if (line->no_receiver)
         buf_puts(out, "\n%   nobody is there to receive it");
 }
@@ -202,44 +211,34 @@ static void put_latency(struct buf *out, const struct trace_tally *tally, bool a
     buf_put_u8(out, '\n');
 }
 
-static void put_patterns(struct buf *out, const struct trace_log *log, bool ascii)
+static void put_patterns(struct buf *out, const struct trace_ending *e, bool ascii)
 {
-    for (size_t i = 0; i < trace_log_patterns(log); i++) {
-        struct trace_tally tally;
-        trace_tally_pattern(&tally, trace_log_pattern(log, i));
-        if (trace_log_patterns(log) > 1) {
+    for (size_t i = 0; i < e->n_patterns; i++) {
+        if (e->n_patterns > 1) {
             buf_puts(out, "% ");
-            put_safe(out, tally.pattern, ascii);
+            put_safe(out, e->patterns[i].pattern, ascii);
             buf_puts(out, ": ");
-            put_tally(out, &tally);
+            put_tally(out, &e->patterns[i]);
         }
-        put_latency(out, &tally, ascii);
+        put_latency(out, &e->patterns[i], ascii);
     }
 }
 
 /* As redbug prints them: count, total, mean, function. */
-static void put_functions(struct buf *out, const struct trace_log *log, enum print_syntax syntax,
-                          bool ascii)
+static void put_functions(struct buf *out, const struct trace_ending *e, bool ascii)
 {
-    struct arena arena;
-    arena_init(&arena);
-    for (size_t i = 0; i < trace_log_functions(log); i++) {
-        const struct trace_function *f = trace_log_function(log, i);
-        const struct pattern *pattern = f->pattern < trace_log_patterns(log)
-                                            ? trace_log_pattern(log, f->pattern)->pattern : NULL;
-        struct trace_counter counter;
+    for (size_t i = 0; i < e->n_functions; i++) {
+        const struct trace_counter *f = &e->functions[i];
         char number[32];
-        if (pattern == NULL || !(pattern->actions & (TRACE_COUNT | TRACE_TIME)) || f->calls == 0)
+        if (!(f->actions & (TRACE_COUNT | TRACE_TIME)) || f->calls <= 0)
             continue;
-        trace_counter_make(&counter, &arena, syntax, f);
-        buf_printf(out, "%% %12s : ", text_integer(number, sizeof number, counter.calls));
-        if (pattern->actions & TRACE_TIME)
+        buf_printf(out, "%% %12s : ", text_integer(number, sizeof number, f->calls));
+        if (f->actions & TRACE_TIME)
             buf_printf(out, "%12.6f : %9.6f : ", (double)f->time_us / 1e6,
                        (double)f->time_us / 1e6 / (double)f->calls);
-        put_safe(out, counter.mfa, ascii);
+        put_safe(out, f->mfa, ascii);
         buf_put_u8(out, '\n');
     }
-    arena_clear(&arena);
 }
 
 static void put_check(struct buf *out, const struct trace_check *check, bool ascii)
@@ -260,28 +259,24 @@ static void put_check(struct buf *out, const struct trace_check *check, bool asc
     buf_put_u8(out, '\n');
 }
 
-void trace_text_end(struct buf *out, const struct trace_log *log, enum print_syntax syntax,
-                    bool ascii)
+void trace_text_end(struct buf *out, const struct trace_ending *e, bool ascii)
 {
-    const struct trace_state *state = trace_log_state(log);
-    const char *why = state->phase == TRACE_FAILED ? state->error.text : state->end_text;
-    struct trace_tally total;
-    trace_tally_total(&total, log);
-    if (*why == '\0')
-        why = state->end == END_NONE ? "nothing was armed" : trace_reason(state);
+    struct slice why = e->reason_text;
+    if (why.len == 0)
+        why = trace_ending_armed(e) ? e->reason : (struct slice){"nothing was armed", 17};
     buf_puts(out, "\n% done, ");
-    text_put_safe(out, why, strlen(why), ascii);
+    put_safe(out, why, ascii);
     buf_put_u8(out, '\n');
-    if (state->end == END_NONE)
+    if (!trace_ending_armed(e))
         return;
     buf_puts(out, "% ");
-    put_tally(out, &total);
-    if (*state->note) {
+    put_tally(out, &e->total);
+    if (e->note.len > 0) {
         buf_puts(out, "% ");
-        text_put_safe(out, state->note, strlen(state->note), ascii);
+        put_safe(out, e->note, ascii);
         buf_put_u8(out, '\n');
     }
-    put_patterns(out, log, ascii);
-    put_functions(out, log, syntax, ascii);
-    put_check(out, &state->check, ascii);
+    put_patterns(out, e, ascii);
+    put_functions(out, e, ascii);
+    put_check(out, &e->check, ascii);
 }

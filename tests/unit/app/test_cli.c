@@ -96,6 +96,7 @@ static const struct {
     {"beamtop trace shop a:b --events 0", "--events must be between 1 and 10000"},
     {"beamtop trace shop a:b --time soon", "--time: “soon” is not a value such as 15s"},
     {"beamtop trace shop a:b --on-rate go", "--on-rate: “go” is not stop or shed"},
+    {"beamtop record shop --max-size 1KiB", "--max-size: “1KiB” is not between"},
     {"beamtop calls shop --for 46", "--for: “46” is not between 0.01 and 45"},
     {"beamtop calls shop --top 0", "between 1 and 1000"},
     {"beamtop calls shop --events 5", "--events is not an option of `beamtop calls`"},
@@ -193,6 +194,20 @@ static void test_calls(void **state)
     assert_false(o.cap_given[CAP_TIME_MS]);
 }
 
+static void test_a_recording(void **state)
+{
+    (void)state;
+    struct line l;
+    struct cli_options o;
+    const struct cli_command *c = NULL;
+    struct error err = {.code = ERR_NONE};
+    split(&l, "beamtop record shop -o f --max-size 2MiB --for 10m --thin");
+    assert_int_equal(cli_parse(l.argc, l.argv, &c, &o, &err), 0);
+    assert_int_equal(o.max_size, 2097152);
+    assert_int_equal(o.n_fail_on, 0);
+    assert_true(fabs(o.for_s - 600) < 1e-9 && o.for_given && o.thin);
+}
+
 /* The process list must not show it; the option keeps it. */
 static void test_cookie_is_wiped(void **state)
 {
@@ -255,7 +270,7 @@ int main(void)
         cmocka_unit_test(test_values),        cmocka_unit_test(test_calls),
         cmocka_unit_test(test_cookie_is_wiped),
         cmocka_unit_test(test_tables),        cmocka_unit_test(test_a_trace),
-        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_columns),       cmocka_unit_test(test_a_recording),
     };
     return cmocka_run_group_tests_name("cli", tests, NULL, NULL);
 }
