@@ -18,9 +18,19 @@ static void put_escaped(struct buf *out, const char *s)
     buf_clear(&safe);
 }
 
+/* Blocks stand apart by one empty line. */
+static void put_gap(struct buf *out)
+{
+    if (out->len > 0 && out->data[out->len - 1] != '\n')
+        buf_puts(out, "\n");
+    if (out->len > 1 && out->data[out->len - 2] != '\n')
+        buf_puts(out, "\n");
+}
+
 static void put_table(struct buf *out, const struct block *b)
 {
-    buf_puts(out, "\n|");
+    put_gap(out);
+    buf_puts(out, "|");
     for (size_t i = 0; i < b->columns; i++) {
         buf_puts(out, " ");
         put_escaped(out, b->titles[i]);
@@ -62,7 +72,7 @@ static void put_block(struct buf *out, const struct block *b)
 {
     switch (b->kind) {
     case BLOCK_HEADING:
-        buf_puts(out, out->len > 0 ? "\n" : "");
+        put_gap(out);
         for (int i = 0; i < b->level; i++)
             buf_puts(out, "#");
         buf_puts(out, " ");
@@ -70,6 +80,7 @@ static void put_block(struct buf *out, const struct block *b)
         buf_puts(out, "\n\n");
         break;
     case BLOCK_TEXT:
+        put_gap(out);
         put_escaped(out, b->text);
         buf_puts(out, "\n\n");
         break;
@@ -85,7 +96,8 @@ static void put_block(struct buf *out, const struct block *b)
         put_chart(out, b);
         break;
     case BLOCK_FINDING:
-        buf_printf(out, "\n### %s: ", b->word);
+        put_gap(out);
+        buf_printf(out, "### %s: ", b->word);
         put_escaped(out, b->text);
         buf_puts(out, "\n\n*");
         put_escaped(out, b->aside);

@@ -89,10 +89,20 @@ static void put_cell(const struct page *p, const char *s, size_t len, size_t wid
         spaces(p->out, pad);
 }
 
-/* Bytes of s that go into a line of a cell: words, or what fits of one that is too long. */
+/* Bytes of a word that is too long for its cell: up to the last mark that fits, else what fits. */
+static size_t part_of_word(const char *s, size_t width)
+{
+    size_t shown, fits = text_prefix(s, strlen(s), width, &shown);
+    for (size_t len = fits; len > fits / 3; len--)
+        if (strchr("-_./:@", s[len - 1]))
+            return len;
+    return fits;
+}
+
+/* Bytes of s that go into a line of a cell: words, or a part of one. */
 static size_t line_of(const char *s, size_t width)
 {
-    size_t len = 0, shown;
+    size_t len = 0;
     while (s[len]) {
         size_t next = len + strspn(s + len, " ");
         next += strcspn(s + next, " ");
@@ -100,8 +110,8 @@ static size_t line_of(const char *s, size_t width)
             break;
         len = next;
     }
-    if (len == 0 && strchr(s, ' '))
-        len = text_prefix(s, strlen(s), width, &shown);
+    if (len == 0 && *s)
+        len = part_of_word(s, width);
     return len > 0 ? len : strlen(s);
 }
 

@@ -12,8 +12,9 @@ struct comparison {
     const struct summary *sessions;
     size_t n;
     const struct summary_options *options;
-    struct block *changes;
-    size_t within; /* changes that are no more than noise */
+    struct block *changes; /* of the pair of sessions that is being compared */
+    size_t within;         /* changes that are no more than noise */
+    size_t small;          /* shares that changed by more than noise and less than a point */
 };
 
 static bool same(struct slice a, struct slice b)
@@ -55,9 +56,45 @@ static void put_text_row(struct comparison *c, struct block *t, const char *titl
     paper_row(c->paper, t, cells);
 }
 
-static const char *begin_of(struct arena *a, const struct summary *s)
+/* The day is said above the table when it is that of all: columns are narrow. */
+static bool on_one_day(const struct comparison *c)
 {
-    const char *text = time_text(a, s->first_us); /* without seconds: columns are narrow */
+    struct arena *a = &c->paper->arena;
+    const char *first = time_text(a, c->sessions[0].first_us);
+    bool same_day = strlen(first) > 10;
+    for (size_t i = 1; i < c->n; i++)
+        same_day = same_day && strncmp(first, time_text(a, c->sessions[i].first_us), 10) == 0;
+    return same_day;
+}
+
+static bool of_one_node(const struct comparison *c)
+{
+    bool one = true;
+    for (size_t i = 1; i < c->n; i++)
+        one = one && strcmp(c->sessions[i].info->node, c->sessions[0].info->node) == 0;
+    return one;
+}
+
+static void put_head(struct comparison *c)
+{
+    const struct summary *s = &c->sessions[0];
+    c->paper->title = arena_printf(&c->paper->arena, "beamtop: %zu recordings compared", c->n);
+    paper_heading(c->paper, 1, "%zu recordings compared", c->n);
+    if (of_one_node(c) && *s->info->node)
+        paper_put(c->paper, "All of %s, OTP %s%s%.10s%s.", s->info->node,
+                  *s->info->otp ? s->info->otp : "–", on_one_day(c) ? ", on " : "",
+                  on_one_day(c) ? time_text(&c->paper->arena, s->first_us) : "",
+                  on_one_day(c) ? " (UTC)" : "");
+}
+
+static const char *time_of_day(struct arena *a, const struct summary *s)
+{
+    const char *text = time_text(a, s->first_us);
+    return strlen(text) > 19 ? arena_strndup(a, text + 11, 8) : text;
+}
+static const char *day_and_time(struct arena *a, const struct summary *s)
+{
+    const char *text = time_text(a, s->first_us);
     return strlen(text) > 16 ? arena_strndup(a, text, 16) : text;
 }
 static const char *node_of(struct arena *a, const struct summary *s)
@@ -73,38 +110,12 @@ static const char *ticks_of(struct arena *a, const struct summary *s)
     return arena_printf(a, "%lld", (long long)s->ticks);
 }
 
-/* ---- changes: each session against the one before it */
-
-static void put_change(struct comparison *c, const char *what, enum column_type type, size_t at,
-                       const struct change *change)
-{
-    static const char *const titles[] = {"what", "from", "to", "was", "is", "change", "noise"};
-    struct arena *a = &c->paper->arena;
-    if (!change->real) {
-        c->within += change->known;
-        return;
-    }
-    if (!c->changes) {
-        paper_heading(c->paper, 2, "What changed");
-        c->changes = paper_table(c->paper, titles, ARRAY_LEN(titles), "lllrrrr");
-    }
-    double difference = change->after - change->before;
-    const char *by = change->before != 0 && type != COLUMN_SHARE
-                         ? arena_printf(a, "%+.1f %%", 100 * difference / fabs(change->before))
-                         : type == COLUMN_SHARE
-                               ? arena_printf(a, "%+.1f points", 100 * difference)
-                               : number_text(a, type, difference);
-    const char *cells[] = {what, c->sessions[at - 1].source->name, c->sessions[at].source->name,
-                           number_text(a, type, change->before), number_text(a, type, change->after),
-                           by, arena_printf(a, "± %s", number_text(a, type, change->noise))};
-    paper_row(c->paper, c->changes, cells);
-}
-
 static void put_metrics(struct comparison *c)
 {
     struct block *t = begin_table(c, "Sessions (means, where nothing else is said)");
-    put_text_row(c, t, "node", node_of);
-    put_text_row(c, t, "begun", begin_of);
+    if (!of_one_node(c))
+        put_text_row(c, t, "node", node_of);
+    put_text_row(c, t, "begun (UTC)", of_one_node(c) && on_one_day(c) ? time_of_day : day_and_time);
     put_text_row(c, t, "duration", duration_of);
     put_text_row(c, t, "ticks", ticks_of);
     for (int m = 0; m < METRICS; m++) {
@@ -156,6 +167,29 @@ static size_t leaders(const struct comparison *c, int kind, struct slice *names)
     return n;
 }
 
+/* With what it was recognised as, in any session. */
+static const char *owner_title(const struct comparison *c, int kind, struct slice name)
+{
+    struct arena *a = &c->paper->arena;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct span_owner *o = owner_in(&c->sessions[i], kind, name);
+        if (o && o->kind.len > 0)
+            return arena_printf(a, "%s (%s)", slice_text(a, name), slice_text(a, o->kind));
+    }
+    return slice_text(a, name);
+}
+
+static void put_owner(struct comparison *c, struct block *t, int kind, struct slice name,
+                      const char *title)
+{
+    double shares[SESSIONS_MOST];
+    for (size_t i = 0; i < c->n; i++) {
+        const struct span_owner *o = owner_in(&c->sessions[i], kind, name);
+        shares[i] = o ? o->share : c->sessions[i].n_owners[kind] > 0 ? 0 : (double)NAN;
+    }
+    put_row(c, t, title, COLUMN_SHARE, shares);
+}
+
 static void put_owners(struct comparison *c, int kind)
 {
     static const char *const by[OWNER_KINDS] = {
@@ -164,14 +198,10 @@ static void put_owners(struct comparison *c, int kind)
     struct slice names[ROWS_MOST];
     size_t n = leaders(c, kind, names);
     struct block *t = n > 0 ? begin_table(c, by[kind]) : NULL;
-    for (size_t k = 0; k < n; k++) {
-        double shares[SESSIONS_MOST];
-        for (size_t i = 0; i < c->n; i++) {
-            const struct span_owner *o = owner_in(&c->sessions[i], kind, names[k]);
-            shares[i] = o ? o->share : c->sessions[i].n_owners[kind] > 0 ? 0 : (double)NAN;
-        }
-        put_row(c, t, slice_text(&c->paper->arena, names[k]), COLUMN_SHARE, shares);
-    }
+    for (size_t k = 0; k < n; k++)
+        put_owner(c, t, kind, names[k], owner_title(c, kind, names[k]));
+    if (n > 0)
+        put_owner(c, t, kind, (struct slice){"", 0}, "(not ranked)");
 }
 
 /* ---- functions */
@@ -242,18 +272,76 @@ static const char *judged(struct comparison *c, const struct summary *s, const c
 {
     const struct finding *f = finding_in(s, rule);
     if (!f)
-        return not_known_in(s, rule) ? "not known" : "";
+        return not_known_in(s, rule) ? "–" : "";
     if (isnan(f->impact))
         return severity_word(f->severity);
-    return arena_printf(&c->paper->arena, "%s, %s", severity_word(f->severity),
+    return arena_printf(&c->paper->arena, "%s %s", severity_word(f->severity),
                         number_text(&c->paper->arena, COLUMN_SHARE, f->impact));
+}
+
+/* Numbers aside: those are of a session. */
+static bool same_words(const char *a, const char *b)
+{
+    static const char numbers[] = "0123456789.,";
+    for (;;) {
+        a += strspn(a, numbers);
+        b += strspn(b, numbers);
+        if (*a != *b)
+            return false;
+        if (!*a)
+            return true;
+        a++;
+        b++;
+    }
+}
+
+/* The finding of the same rule on the same subject, of which the same is to be done. */
+static const struct finding *same_finding(const struct summary *s, const struct finding *like)
+{
+    for (size_t i = 0; i < s->findings.len; i++) {
+        const struct finding *f = &s->findings.items[i];
+        if (strcmp(f->rule, like->rule) == 0 && f->severity == like->severity &&
+            strcmp(f->action, like->action) == 0 && same_words(f->title, like->title))
+            return f;
+    }
+    return NULL;
+}
+
+/* What a session found that none before it has: told once, with all sessions that have it. */
+static void put_found(struct comparison *c, size_t at, enum finding_severity severity)
+{
+    struct arena *a = &c->paper->arena;
+    for (size_t k = 0; k < c->sessions[at].findings.len; k++) {
+        const struct finding *f = &c->sessions[at].findings.items[k];
+        const char *who = "", *title = f->title, *of = "";
+        bool told = f->severity != severity;
+        double most = 0;
+        bool differ = false;
+        for (size_t i = 0; i < c->n && !told; i++) {
+            const struct finding *same_one = same_finding(&c->sessions[i], f);
+            told = same_one && i < at;
+            if (!same_one)
+                continue;
+            who = arena_printf(a, "%s%s%s", who, *who ? ", " : "", c->sessions[i].source->name);
+            differ = differ || strcmp(same_one->title, f->title) != 0;
+            if (i == at || same_one->impact > most) {
+                title = same_one->title;
+                most = same_one->impact;
+                of = c->sessions[i].source->name;
+            }
+        }
+        if (!told)
+            paper_item(c->paper, "%s (%s: %s): %s%s%s. %s%s.", f->rule, severity_word(severity), who,
+                       title, differ ? ", in " : "", differ ? of : "",
+                       severity == FINDING_NOTE ? "" : "What to do: ", f->action);
+    }
 }
 
 static void put_findings(struct comparison *c)
 {
-    struct block *t = begin_table(c, "Findings");
+    struct block *t = begin_table(c, "Findings (– where what a rule needs was not recorded)");
     for (size_t r = 0; rule_list[r]; r++) {
-        const char *cells[PAPER_COLUMNS] = {rule_list[r]->title};
+        const char *cells[PAPER_COLUMNS] = {rule_list[r]->key};
         bool any = false;
         for (size_t i = 0; i < c->n; i++) {
             cells[i + 1] = judged(c, &c->sessions[i], rule_list[r]->key);
@@ -262,16 +350,57 @@ static void put_findings(struct comparison *c)
         if (any)
             paper_row(c->paper, t, cells);
     }
-    for (size_t i = 0; i < c->n; i++) {
-        const struct summary *s = &c->sessions[i];
-        for (size_t k = 0; k < s->findings.len; k++)
-            if (s->findings.items[k].severity == FINDING_ACT)
-                paper_item(c->paper, "%s: %s. What to do: %s.", s->source->name,
-                           s->findings.items[k].title, s->findings.items[k].action);
-    }
+    for (int severity = FINDING_ACT; severity >= FINDING_NOTE; severity--)
+        for (size_t i = 0; i < c->n; i++)
+            put_found(c, i, (enum finding_severity)severity);
 }
 
-/* ---- what changed */
+/* ---- what changed: each session against the one before it */
+
+/* A share is compared by points, other numbers by percent of what they were. */
+static const char *difference_text(struct arena *a, enum column_type type, const struct change *change)
+{
+    double difference = change->after - change->before;
+    if (type == COLUMN_SHARE)
+        return arena_printf(a, "%+.1f points", 100 * difference);
+    if (change->before != 0)
+        return arena_printf(a, "%+.1f %%", 100 * difference / fabs(change->before));
+    return number_text(a, type, difference);
+}
+
+static const char *noise_text(struct arena *a, enum column_type type, const struct change *change)
+{
+    if (type == COLUMN_SHARE)
+        return arena_printf(a, "± %.1f points", 100 * change->noise);
+    return arena_printf(a, "± %s", number_text(a, type, change->noise));
+}
+
+static void put_change(struct comparison *c, const char *what, enum column_type type, size_t at,
+                       const struct change *change)
+{
+    struct arena *a = &c->paper->arena;
+    if (!change->real) {
+        c->within += change->known;
+        return;
+    }
+    if (type == COLUMN_SHARE && fabs(change->after - change->before) < 0.01) {
+        c->small++;
+        return;
+    }
+    if (!c->changes) {
+        const char **titles = arena_alloc(a, 5 * sizeof *titles);
+        titles[0] = "";
+        titles[1] = c->sessions[at - 1].source->name;
+        titles[2] = c->sessions[at].source->name;
+        titles[3] = "change";
+        titles[4] = "noise";
+        c->changes = paper_table(c->paper, titles, 5, "lrrrr");
+    }
+    const char *cells[] = {what, number_text(a, type, change->before),
+                           number_text(a, type, change->after), difference_text(a, type, change),
+                           noise_text(a, type, change)};
+    paper_row(c->paper, c->changes, cells);
+}
 
 static void compare_metrics(struct comparison *c, size_t at)
 {
@@ -302,28 +431,39 @@ static void compare_owners(struct comparison *c, int kind, size_t at)
     }
 }
 
+static bool has_ticks(const struct comparison *c, size_t at)
+{
+    return c->sessions[at - 1].ticks >= 3 && c->sessions[at].ticks >= 3;
+}
+
 static void put_changes(struct comparison *c)
 {
+    paper_heading(c->paper, 2, "What changed");
     for (size_t at = 1; at < c->n; at++) {
+        c->changes = NULL;
+        paper_heading(c->paper, 3, "%s, after %s", c->sessions[at].source->name,
+                      c->sessions[at - 1].source->name);
         compare_metrics(c, at);
         for (int kind = 0; kind < OWNER_KINDS; kind++)
             compare_owners(c, kind, at);
+        if (!c->changes)
+            paper_put(c->paper, has_ticks(c, at) ? "Nothing by more than noise."
+                                                 : "Too few ticks to tell changes from noise.");
     }
-    if (!c->changes)
-        paper_heading(c->paper, 2, "What changed");
-    paper_put(c->paper, "%s%zu %s within the variation between ticks. A difference counts when it is "
-                        "larger than three standard errors (deviation of the ticks over the root of their "
-                        "number, of both sessions together) and than one percent.",
-              c->changes ? "" : "Nothing by more than noise: ", c->within,
-              c->within == 1 ? "other number is" : "other numbers are");
+    paper_heading(c->paper, 3, "What is not in these tables");
+    paper_put(c->paper, "%zu %s within the variation between ticks, and %zu %s by less than a point. A "
+                        "difference counts when it is larger than three standard errors (deviation of "
+                        "the ticks over the root of their number, of both sessions together) and than "
+                        "one percent.",
+              c->within, c->within == 1 ? "number is" : "numbers are", c->small,
+              c->small == 1 ? "share changed" : "shares changed");
 }
 
 void summary_many(struct paper *p, const struct summary *s, size_t n,
                   const struct summary_options *o)
 {
     struct comparison c = {.paper = p, .sessions = s, .n = n, .options = o};
-    p->title = arena_printf(&p->arena, "beamtop: %zu recordings compared", n);
-    paper_heading(p, 1, "%zu recordings compared", n);
+    put_head(&c);
     put_metrics(&c);
     for (int kind = 0; kind < OWNER_KINDS; kind++)
         put_owners(&c, kind);

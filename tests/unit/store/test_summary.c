@@ -221,6 +221,29 @@ static struct made sync_logger(void)
     return w;
 }
 
+/* What sessions have in common is told once, with the most that it was. */
+static void test_found_in_several(void **state)
+{
+    (void)state;
+    struct opened o = {.n = 0};
+    struct made sync = sync_logger(), loud = sync_logger();
+    loud.label = "a-label.that_is/much:too-long-for-a-column-of-this-table-of-numbers-and-words-and-more";
+    loud.busy[2].share = 0.45;
+    add(&o, &sync);
+    add(&o, &made_healthy);
+    add(&o, &loud);
+    const char *text = report(&o, SUMMARY_TEXT, false);
+    assert_says(text, "sync_logger (act: sync,");
+    assert_says(text, "45.0 %");
+    assert_null(strstr(strstr(text, "sync_logger (act") + 1, "sync_logger (act"));
+    /* A name that is too long goes on in the lines below. */
+    assert_null(strstr(text, "…"));
+    assert_says(text, "and-more\n");
+    text = report(&o, SUMMARY_MARKDOWN, false);
+    assert_null(strstr(text, "\n\n\n"));
+    done(&o);
+}
+
 static void test_compared(void **state)
 {
     (void)state;
@@ -235,7 +258,9 @@ static void test_compared(void **state)
     const char *text = report(&o, SUMMARY_TEXT, false);
     assert_says(text, "3 recordings compared");
     assert_says(text, "share of module logger_olp");
-    assert_says(text, "act, 31.0 %");
+    assert_says(text, "again, after healthy\nNothing by more than noise.\n");
+    assert_says(text, "act 31.0 %");
+    assert_says(text, "sync_logger (act: sync): The logger is synchronous");
     json_t *root = parse(&o);
     assert_string_equal(json_string_value(json_object_get(root, "schema")), "beamtop.diff/1");
     assert_int_equal(json_array_size(json_object_get(root, "sessions")), 3);
@@ -374,7 +399,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),     cmocka_unit_test(test_json),   cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_compared), cmocka_unit_test(test_limits), cmocka_unit_test(test_export),
+        cmocka_unit_test(test_compared), cmocka_unit_test(test_found_in_several),
+        cmocka_unit_test(test_limits), cmocka_unit_test(test_export),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
