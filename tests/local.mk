@@ -188,6 +188,7 @@ tests_fuzz_fuzz_frame_LDADD = $(FUZZ_MAIN) $(DIST_LIBS)
 tests_fuzz_fuzz_parse_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
 tests_fuzz_fuzz_pattern_LDADD = $(FUZZ_MAIN) $(TRACE_LIBS)
 tests_fuzz_fuzz_prompt_LDADD = $(FUZZ_MAIN) src/libui.a src/libtrace.a src/libetf.a $(READLINE_LIBS) $(BASE_LIBS)
+tests_fuzz_fuzz_recording_CPPFLAGS = $(AM_CPPFLAGS) $(FUZZ_WAYS)
 tests_fuzz_fuzz_recording_LDADD = $(FUZZ_MAIN) $(STORE_LIBS)
 tests_fuzz_fuzz_regex_LDADD = $(FUZZ_MAIN) $(BASE_LIBS)
 tests_fuzz_fuzz_theme_LDADD = $(FUZZ_MAIN) src/libui.a $(BASE_LIBS)
@@ -198,7 +199,9 @@ FUZZ_REPLAY =
 if FUZZING
 FUZZ_MAIN = $(FUZZ_LDFLAGS)
 noinst_PROGRAMS += $(FUZZ_TARGETS)
+FUZZ_WAYS = -DFUZZ_ONE_WAY
 else
+FUZZ_WAYS =
 FUZZ_MAIN = tests/fuzz/libdriver.a
 check_LIBRARIES = tests/fuzz/libdriver.a
 tests_fuzz_libdriver_a_SOURCES = tests/fuzz/driver.c tests/fuzz/fuzz.h tests/fuzz/play.h
