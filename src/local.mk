@@ -301,6 +301,7 @@ src_beamtop_SOURCES = \
 	src/app/live.c src/app/live.h src/app/live_internal.h src/app/live_tick.c \
 	src/app/main.c \
 	src/app/mistake.c src/app/mistake.h \
+	src/app/node_run.c src/app/node_run.h \
 	src/app/nodes.c src/app/nodes.h \
 	src/app/record_calls.c src/app/record_calls.h \
 	src/app/record_command.c \

@@ -9,41 +9,19 @@
 #include "beamtop/trace/calls.h"
 #include "beamtop/trace/procs.h"
 #include "commands.h"
-#include "live.h"
 #include "mistake.h"
-#include "target.h"
-#include "trace_port.h"
+#include "node_run.h"
 
 #define TICK_MS 50u
 
 struct counting {
     const struct cli_options *options;
     const struct app_env *env;
-    uv_loop_t loop;
-    struct target target;
-    struct model *model;
-    struct live *live;
-    struct trace_route *route;
+    struct node_run run;
     struct calls_session *session;
     struct calls_sink *sink;
-    uv_signal_t interrupt[2];
-    uv_timer_t timer;
-    bool was_up, told, over;
-    int signal;       /* that asked for the end, or 0 */
-    int exit_code;
-    struct error err; /* what is printed at the end */
+    bool told;
 };
-
-static void finish(struct counting *t, int exit_code, const struct error *err)
-{
-    if (t->over)
-        return;
-    t->over = true;
-    t->exit_code = exit_code;
-    if (err != NULL && t->err.code == ERR_NONE)
-        t->err = *err;
-    uv_stop(&t->loop);
-}
 
 /* ---- what the session tells */
 
@@ -62,7 +40,7 @@ static void tell_estimate(struct counting *t, const struct calls_state *state)
 static void asking(struct counting *t, const struct calls_state *state)
 {
     if (!t->options->dry_run)
-        error_set(&t->err, ERR_REFUSED, "about %.0f calls/s: counting them would cost the node "
+        error_set(&t->run.err, ERR_REFUSED, "about %.0f calls/s: counting them would cost the node "
                   "%.0f %% of its schedulers; --force counts all the same",
                   state->calls_per_s, state->load * 100);
     calls_stop(t->session);
@@ -70,11 +48,11 @@ static void asking(struct counting *t, const struct calls_state *state)
 
 static int exit_code_of_end(const struct counting *t, const struct calls_state *state)
 {
-    if (t->err.code != ERR_NONE)
-        return exit_code_of_error(t->err.code);
+    if (t->run.err.code != ERR_NONE)
+        return exit_code_of_error(t->run.err.code);
     if (state->error.code != ERR_NONE)
         return exit_code_of_error(state->error.code);
-    return t->signal == SIGTERM ? 128 + SIGTERM : EXIT_DONE;
+    return t->run.signal == SIGTERM ? 128 + SIGTERM : EXIT_DONE;
 }
 
 static void ended(struct counting *t, const struct calls_state *state)
@@ -83,19 +61,19 @@ static void ended(struct counting *t, const struct calls_state *state)
     struct error left = {.code = ERR_NONE};
     if (!state->clean) {
         error_set(&left, ERR_TARGET, "%s", state->left);
-        finish(t, EXIT_FAILED, &left);
+        node_run_finish(&t->run, EXIT_FAILED, &left);
         return;
     }
     if (t->options->format == FORMAT_TEXT && state->verified)
         fputs("beamtop: nothing is left armed\n", stderr);
-    finish(t, code, state->error.code != ERR_NONE ? &state->error : NULL);
+    node_run_finish(&t->run, code, state->error.code != ERR_NONE ? &state->error : NULL);
 }
 
 static void on_change(void *arg)
 {
     struct counting *t = arg;
     const struct calls_state *state = calls_session_state(t->session);
-    if (t->over)
+    if (t->run.over)
         return;
     tell_estimate(t, state);
     switch (state->phase) {
@@ -106,7 +84,7 @@ static void on_change(void *arg)
         ended(t, state);
         break;
     case CALLS_FAILED:
-        finish(t, exit_code_of_error(state->error.code), &state->error);
+        node_run_finish(&t->run, exit_code_of_error(state->error.code), &state->error);
         break;
     case CALLS_PREPARING:
     case CALLS_COUNTING:
@@ -124,12 +102,12 @@ static void on_window(void *arg, const struct calls_window *window)
     struct error err = {.code = ERR_NONE};
     if (calls_sink_window(t->sink, window, &err) == 0)
         return;
-    if (calls_sink_write_errno(t->sink) != EPIPE && t->err.code == ERR_NONE)
-        t->err = err;
+    if (calls_sink_write_errno(t->sink) != EPIPE && t->run.err.code == ERR_NONE)
+        t->run.err = err;
     calls_stop(t->session);
 }
 
-/* ---- what the source tells */
+/* ---- the session */
 
 static struct calls_options calls_options_of(const struct cli_options *o)
 {
@@ -170,137 +148,58 @@ static enum calls_format format_of(enum cli_format format)
     return CALLS_TEXT;
 }
 
-static void open_session(struct counting *t)
+static void open_session(void *arg)
 {
+    struct counting *t = arg;
     static const struct calls_handlers handlers = {.on_change = on_change, .on_window = on_window};
     const struct calls_options options = calls_options_of(t->options);
     const struct calls_sink_options sink = {
         .format = format_of(t->options->format),
         .syntax = t->options->syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG,
-        .node = live_peer_node(t->live),
+        .node = live_peer_node(t->run.live),
         .ascii = t->options->ascii || !t->env->utf8,
     };
     struct calls_port port;
     struct error err = {.code = ERR_NONE};
-    t->route = trace_route_new(t->live, t->model);
-    int rc = trace_route_calls_port(t->route, &port, &err);
+    int rc = trace_route_calls_port(t->run.route, &port, &err);
     if (rc == 0)
         rc = calls_open(&t->session, &options, &port, &handlers, t, NULL, NULL, &err);
     if (rc != 0)
-        finish(t, exit_code_of_error(err.code), &err);
+        node_run_finish(&t->run, exit_code_of_error(err.code), &err);
     t->sink = calls_sink_open_file(stdout, &sink);
 }
 
-/* It begins as soon as the node has told its release; no tick is needed after that. */
-static void on_live_change(void *arg, unsigned questions)
+static void tick(void *arg)
 {
     struct counting *t = arg;
-    (void)questions;
-    if (t->session != NULL || t->over || !live_is_up(t->live) || model_node(t->model) == NULL)
-        return;
-    t->was_up = true;
-    live_pause(t->live, true);
-    open_session(t);
+    calls_tick(t->session);
 }
 
-static void on_tick(void *arg)
-{
-    (void)arg;
-}
-
-static void on_trouble(void *arg, enum question question, const struct error *err)
+/* The window that is cut short is told. */
+static void stop(void *arg)
 {
     struct counting *t = arg;
-    (void)question;
-    if (t->session == NULL)
-        finish(t, exit_code_of_error(err->code), err);
+    calls_stop(t->session);
 }
 
-static void on_notice(void *arg, const char *text)
-{
-    (void)arg;
-    fprintf(stderr, "beamtop: %s\n", text);
-}
-
-static void on_live_end(void *arg, enum conn_failure why, const struct error *err)
+static bool link_lost(void *arg, const struct error *err)
 {
     struct counting *t = arg;
-    (void)why;
-    if (t->session != NULL && !t->over) {
-        trace_route_link_lost(t->route);
-        calls_link_lost(t->session, err);
-    }
-    finish(t, t->was_up ? EXIT_LOST : EXIT_CONNECT, err);
+    calls_link_lost(t->session, err);
+    return false;
 }
 
-/* ---- run */
-
-static void on_timer(uv_timer_t *timer)
+static void free_session(void *arg)
 {
-    struct counting *t = timer->data;
-    if (t->session != NULL && !t->over)
-        calls_tick(t->session);
-}
-
-/* Ctrl-C ends the window, which is told, and the run; once more ends us: the target cleans up. */
-static void on_interrupt(uv_signal_t *handle, int number)
-{
-    struct counting *t = handle->data;
-    if (t->session == NULL || t->signal != 0)
-        finish(t, 128 + number, NULL);
-    t->signal = number;
-    if (t->session != NULL && !t->over)
-        calls_stop(t->session);
-}
-
-static int start(struct counting *t, struct error *err)
-{
-    static const struct live_handlers handlers = {
-        .on_change = on_live_change, .on_tick = on_tick, .on_trouble = on_trouble,
-        .on_notice = on_notice, .on_end = on_live_end};
-    const struct cli_options *o = t->options;
-    const struct want want = {.needs = 0};
-    int rc = target_init(&t->target, o->target, o, t->env, NULL, err);
-    if (rc != 0)
-        return rc;
-    const struct live_options options = {
-        .conn = t->target.conn, .interval_s = o->interval_s, .budget = o->budget};
-    rc = live_open(&t->live, &t->loop, &options, t->model, &handlers, t, err);
-    if (rc == 0)
-        live_set_want(t->live, &want);
-    return rc;
-}
-
-static void start_handles(struct counting *t)
-{
-    static const int signals[] = {SIGINT, SIGTERM};
-    uv_loop_init(&t->loop);
-    uv_timer_init(&t->loop, &t->timer);
-    t->timer.data = t;
-    uv_timer_start(&t->timer, on_timer, TICK_MS, TICK_MS);
-    for (size_t i = 0; i < ARRAY_LEN(t->interrupt); i++) {
-        uv_signal_init(&t->loop, &t->interrupt[i]);
-        t->interrupt[i].data = t;
-        uv_signal_start(&t->interrupt[i], on_interrupt, signals[i]);
-    }
-}
-
-static void stop(struct counting *t)
-{
+    struct counting *t = arg;
     calls_free(t->session);
-    if (t->route != NULL)
-        trace_route_detach(t->route);
-    uv_close((uv_handle_t *)&t->timer, NULL);
-    for (size_t i = 0; i < ARRAY_LEN(t->interrupt); i++)
-        uv_close((uv_handle_t *)&t->interrupt[i], NULL);
-    live_close(t->live, NULL, NULL);
-    trace_route_free(t->route);
-    uv_run(&t->loop, UV_RUN_DEFAULT);
-    uv_loop_close(&t->loop);
-    calls_sink_close(t->sink);
-    target_clear(&t->target);
-    model_free(t->model);
 }
+
+static const struct node_session session = {
+    .open = open_session, .on_tick = tick, .stop = stop, .link_lost = link_lost,
+    .free = free_session};
+
+/* ---- the words */
 
 /* Mistakes are told before anything is connected. */
 static int check_words(const struct cli_options *o)
@@ -339,14 +238,9 @@ int command_calls(const struct cli_options *o, const struct app_env *env)
     int code = check_words(o);
     if (code != EXIT_DONE)
         return code;
-    t.model = model_new();
-    start_handles(&t);
-    if (start(&t, &t.err) != 0)
-        t.exit_code = exit_code_of_error(t.err.code);
-    else
-        uv_run(&t.loop, UV_RUN_DEFAULT);
-    stop(&t);
-    if (t.err.code != ERR_NONE)
-        fprintf(stderr, "beamtop: %s\n", t.err.text);
-    return t.exit_code;
+    t.run = (struct node_run){
+        .options = o, .env = env, .session = &session, .arg = &t, .tick_ms = TICK_MS};
+    code = node_run(&t.run);
+    calls_sink_close(t.sink);
+    return code;
 }

@@ -8,11 +8,9 @@
 #include "beamtop/store/trace_sink.h"
 #include "beamtop/trace/session.h"
 #include "commands.h"
-#include "live.h"
 #include "mistake.h"
+#include "node_run.h"
 #include "settings.h"
-#include "target.h"
-#include "trace_port.h"
 #include "trace_print.h"
 
 #define TICK_MS 100u
@@ -21,35 +19,15 @@ struct tracing {
     const struct cli_options *options;
     const struct app_env *env;
     struct settings_trace settings;
-    uv_loop_t loop;
-    struct target target;
-    struct model *model;
-    struct live *live;
+    struct node_run run;
     struct trace_port port;
-    struct trace_route *route;
     struct trace_session *session;
     struct trace_sink *sink;
     struct trace_print *print;
-    uv_signal_t interrupt[2];
-    uv_timer_t timer;
-    bool was_up, told, over;
-    int signal;      /* that asked for the end, or 0 */
-    int exit_code;
-    struct error err; /* what is printed at the end */
+    bool told;
 };
 
 /* ---- the end */
-
-static void finish(struct tracing *t, int exit_code, const struct error *err)
-{
-    if (t->over)
-        return;
-    t->over = true;
-    t->exit_code = exit_code;
-    if (err != NULL)
-        t->err = *err;
-    uv_stop(&t->loop);
-}
 
 static int exit_code_of_end(const struct tracing *t, const struct trace_state *state)
 {
@@ -57,14 +35,14 @@ static int exit_code_of_end(const struct tracing *t, const struct trace_state *s
         return EXIT_LOST;
     if (!state->check.done || !state->check.clean || state->end == END_KILLED)
         return EXIT_FAILED;
-    return t->signal == SIGTERM ? 128 + SIGTERM : EXIT_DONE;
+    return t->run.signal == SIGTERM ? 128 + SIGTERM : EXIT_DONE;
 }
 
 /* The output is gone: the trace is ended first, then we. */
 static void output_failed(struct tracing *t, const struct error *err)
 {
-    if (trace_sink_write_errno(t->sink) != EPIPE && t->err.code == ERR_NONE)
-        t->err = *err;
+    if (trace_sink_write_errno(t->sink) != EPIPE && t->run.err.code == ERR_NONE)
+        t->run.err = *err;
     trace_stop(t->session);
 }
 
@@ -74,7 +52,7 @@ static void print_due(struct tracing *t, bool all)
     struct error err = {.code = ERR_NONE};
     if (t->print == NULL || trace_sink_write_errno(t->sink) != 0)
         return;
-    if (trace_print_due(t->print, trace_session_log(t->session), uv_now(&t->loop),
+    if (trace_print_due(t->print, trace_session_log(t->session), uv_now(&t->run.loop),
                         all, &err) != 0)
         output_failed(t, &err);
 }
@@ -109,14 +87,14 @@ static void asking(struct tracing *t, const struct trace_state *state)
     tell_preflight(t, state);
     if (t->options->dry_run) {
         if (trace_sink_end(t->sink, trace_session_log(t->session), &err) != 0)
-            finish(t, EXIT_FAILED, &err);
-        finish(t, EXIT_DONE, NULL);
+            node_run_finish(&t->run, EXIT_FAILED, &err);
+        node_run_finish(&t->run, EXIT_DONE, NULL);
         return;
     }
     error_set(&err, ERR_REFUSED, "about %.0f calls/s would cost the node %.0f %% of a scheduler: "
                                  "--force traces all the same, within the caps",
               state->preflight.calls_per_s, state->preflight.load * 100);
-    finish(t, EXIT_REFUSED, &err);
+    node_run_finish(&t->run, EXIT_REFUSED, &err);
 }
 
 static void ended(struct tracing *t, const struct trace_state *state)
@@ -125,7 +103,7 @@ static void ended(struct tracing *t, const struct trace_state *state)
     print_due(t, true);
     int rc = trace_sink_end(t->sink, trace_session_log(t->session), &err);
     bool failed = rc != 0 && trace_sink_write_errno(t->sink) != EPIPE;
-    finish(t, failed || t->err.code != ERR_NONE ? EXIT_FAILED : exit_code_of_end(t, state),
+    node_run_finish(&t->run, failed || t->run.err.code != ERR_NONE ? EXIT_FAILED : exit_code_of_end(t, state),
            failed ? &err : NULL);
 }
 
@@ -133,7 +111,7 @@ static void on_change(void *arg)
 {
     struct tracing *t = arg;
     const struct trace_state *state = trace_log_state(trace_session_log(t->session));
-    if (t->over)
+    if (t->run.over)
         return;
     print_due(t, false);
     switch (state->phase) {
@@ -156,8 +134,8 @@ static void on_change(void *arg)
         break;
     case TRACE_FAILED:
         if (t->options->format == FORMAT_JSON)
-            trace_sink_end(t->sink, trace_session_log(t->session), &t->err);
-        finish(t, exit_code_of_error(state->error.code), &state->error);
+            trace_sink_end(t->sink, trace_session_log(t->session), &t->run.err);
+        node_run_finish(&t->run, exit_code_of_error(state->error.code), &state->error);
         break;
     }
 }
@@ -168,11 +146,11 @@ static void on_event(void *arg, const struct trace_event *event, bool finished)
     struct error err = {.code = ERR_NONE};
     tell_preflight(t, trace_log_state(trace_session_log(t->session)));
     if (trace_print_event(t->print, trace_session_log(t->session), event, finished,
-                          uv_now(&t->loop), &err) != 0)
+                          uv_now(&t->run.loop), &err) != 0)
         output_failed(t, &err);
 }
 
-/* ---- what the source tells */
+/* ---- the session */
 
 static struct trace_options trace_options_of(const struct tracing *t)
 {
@@ -199,21 +177,21 @@ static enum print_syntax spelling(const struct tracing *t)
     return syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG;
 }
 
-static void open_session(struct tracing *t)
+static void open_session(void *arg)
 {
+    struct tracing *t = arg;
     static const struct trace_handlers handlers = {.on_change = on_change, .on_event = on_event};
     const struct trace_options options = trace_options_of(t);
     struct error err = {.code = ERR_NONE};
-    t->route = trace_route_new(t->live, t->model);
     size_t word = 0, offset = 0;
-    int rc = trace_route_port(t->route, &t->port, &err);
+    int rc = trace_route_port(t->run.route, &t->port, &err);
     if (rc == 0)
         rc = trace_open(&t->session, &options, &t->port, &handlers, t, &word, &offset, &err);
     if (rc == ERR_USAGE && word < t->options->n_rest) {
         mistake_print(t->options->rest[word], offset, &err);
-        finish(t, EXIT_USAGE, NULL);
+        node_run_finish(&t->run, EXIT_USAGE, NULL);
     } else if (rc != 0)
-        finish(t, exit_code_of_error(err.code), &err);
+        node_run_finish(&t->run, exit_code_of_error(err.code), &err);
     const struct trace_sink_options sink = {
         .format = t->options->format == FORMAT_JSON ? SINK_JSON : SINK_TEXT,
         .syntax = spelling(t),
@@ -224,35 +202,24 @@ static void open_session(struct tracing *t)
     t->print = trace_print_new(t->sink);
 }
 
-/* The trace begins as soon as the node has told its release; no tick is needed after that. */
-static void on_live_change(void *arg, unsigned questions)
+static void tick(void *arg)
 {
     struct tracing *t = arg;
-    (void)questions;
-    if (t->session != NULL || t->over || !live_is_up(t->live) || model_node(t->model) == NULL)
-        return;
-    t->was_up = true;
-    live_pause(t->live, true);
-    open_session(t);
+    trace_tick(t->session);
 }
 
-static void on_tick(void *arg)
-{
-    (void)arg;
-}
-
-static void on_trouble(void *arg, enum question question, const struct error *err)
+static void stop(void *arg)
 {
     struct tracing *t = arg;
-    (void)question;
-    if (t->session == NULL)
-        finish(t, exit_code_of_error(err->code), err);
+    trace_stop(t->session);
 }
 
-static void on_notice(void *arg, const char *text)
+static bool link_lost(void *arg, const struct error *err)
 {
-    (void)arg;
-    fprintf(stderr, "beamtop: %s\n", text);
+    struct tracing *t = arg;
+    fprintf(stderr, "beamtop: %s\n", err->text);
+    trace_link_lost(t->session, err);
+    return true;
 }
 
 static void on_message(void *arg, const uint8_t *term, size_t len)
@@ -262,88 +229,18 @@ static void on_message(void *arg, const uint8_t *term, size_t len)
         trace_message(t->session, term, len);
 }
 
-static void on_live_end(void *arg, enum conn_failure why, const struct error *err)
+static void free_session(void *arg)
 {
     struct tracing *t = arg;
-    (void)why;
-    if (t->session != NULL && !t->over) {
-        fprintf(stderr, "beamtop: %s\n", err->text);
-        trace_route_link_lost(t->route);
-        trace_link_lost(t->session, err);
-    }
-    finish(t, t->was_up ? EXIT_LOST : EXIT_CONNECT, t->session == NULL ? err : NULL);
-}
-
-/* ---- run */
-
-static void on_timer(uv_timer_t *timer)
-{
-    struct tracing *t = timer->data;
-    if (t->session != NULL && !t->over)
-        trace_tick(t->session);
-}
-
-/* Ctrl-C ends the trace, which takes a moment; once more ends us, and the target cleans up. */
-static void on_interrupt(uv_signal_t *handle, int number)
-{
-    struct tracing *t = handle->data;
-    if (t->session == NULL || t->signal != 0)
-        finish(t, 128 + number, NULL);
-    t->signal = number;
-    if (t->session != NULL && !t->over)
-        trace_stop(t->session);
-}
-
-static int start(struct tracing *t, struct error *err)
-{
-    static const struct live_handlers handlers = {
-        .on_change = on_live_change, .on_tick = on_tick, .on_trouble = on_trouble,
-        .on_notice = on_notice, .on_event = on_message, .on_end = on_live_end};
-    const struct cli_options *o = t->options;
-    const struct want want = {.needs = 0};
-    int rc = target_init(&t->target, o->target, o, t->env, NULL, err);
-    if (rc != 0)
-        return rc;
-    const struct live_options options = {
-        .conn = t->target.conn, .interval_s = o->interval_s, .budget = o->budget};
-    rc = live_open(&t->live, &t->loop, &options, t->model, &handlers, t, err);
-    if (rc == 0)
-        live_set_want(t->live, &want);
-    return rc;
-}
-
-static void start_handles(struct tracing *t)
-{
-    static const int signals[] = {SIGINT, SIGTERM};
-    uv_loop_init(&t->loop);
-    uv_timer_init(&t->loop, &t->timer);
-    t->timer.data = t;
-    uv_timer_start(&t->timer, on_timer, TICK_MS, TICK_MS);
-    for (size_t i = 0; i < ARRAY_LEN(t->interrupt); i++) {
-        uv_signal_init(&t->loop, &t->interrupt[i]);
-        t->interrupt[i].data = t;
-        uv_signal_start(&t->interrupt[i], on_interrupt, signals[i]);
-    }
-}
-
-static void stop(struct tracing *t)
-{
     if (t->session != NULL)
         trace_free(t->session);
-    if (t->route != NULL)
-        trace_route_detach(t->route);
-    uv_close((uv_handle_t *)&t->timer, NULL);
-    for (size_t i = 0; i < ARRAY_LEN(t->interrupt); i++)
-        uv_close((uv_handle_t *)&t->interrupt[i], NULL);
-    live_close(t->live, NULL, NULL);
-    trace_route_free(t->route);
-    uv_run(&t->loop, UV_RUN_DEFAULT);
-    uv_loop_close(&t->loop);
-    trace_print_free(t->print);
-    trace_sink_close(t->sink);
-    target_clear(&t->target);
-    model_free(t->model);
 }
+
+static const struct node_session session = {
+    .open = open_session, .on_tick = tick, .stop = stop, .link_lost = link_lost,
+    .on_message = on_message, .free = free_session};
+
+/* ---- the words */
 
 /* The configuration, and above it what the command line gives. */
 static int read_settings(struct tracing *t, struct error *err)
@@ -394,21 +291,18 @@ static int check_words(const struct tracing *t)
 int command_trace(const struct cli_options *o, const struct app_env *env)
 {
     struct tracing t = {.options = o, .env = env};
+    struct error err = {.code = ERR_NONE};
     int code = EXIT_USAGE;
-    if (read_settings(&t, &t.err) != 0)
-        fprintf(stderr, "beamtop: %s\n", t.err.text);
+    if (read_settings(&t, &err) != 0)
+        fprintf(stderr, "beamtop: %s\n", err.text);
     else
         code = check_words(&t);
     if (code != EXIT_DONE)
         return code;
-    t.model = model_new();
-    start_handles(&t);
-    if (start(&t, &t.err) != 0)
-        t.exit_code = exit_code_of_error(t.err.code);
-    else
-        uv_run(&t.loop, UV_RUN_DEFAULT);
-    stop(&t);
-    if (t.err.code != ERR_NONE)
-        fprintf(stderr, "beamtop: %s\n", t.err.text);
-    return t.exit_code;
+    t.run = (struct node_run){
+        .options = o, .env = env, .session = &session, .arg = &t, .tick_ms = TICK_MS};
+    code = node_run(&t.run);
+    trace_print_free(t.print);
+    trace_sink_close(t.sink);
+    return code;
 }
