@@ -65,12 +65,13 @@ static void tell_preflight(struct tracing *t, const struct trace_state *state)
     if (t->told)
         return;
     t->told = true;
-    if (p->functions == 0)
-        fputs("beamtop: messages (not counted before)", stderr);
-    else
-        fprintf(stderr, "beamtop: %llu function%s%s", (unsigned long long)p->functions,
+    fputs("beamtop: ", stderr);
+    if (p->functions > 0)
+        fprintf(stderr, "%llu function%s%s", (unsigned long long)p->functions,
                 p->functions == 1 ? "" : "s",
                 p->functions_cut ? " (more match: the cap takes so many)" : "");
+    if (trace_log_has_messages(trace_session_log(t->session)))
+        fprintf(stderr, "%smessages (not counted before)", p->functions > 0 ? " and " : "");
     fprintf(stderr, ", %s", strcmp(state->procs, "all") != 0 ? state->procs : "all processes");
     if (p->processes > 0)
         fprintf(stderr, " (%llu)", (unsigned long long)p->processes);

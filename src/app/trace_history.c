@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "beamtop/base/attr.h"
+
 #define MOST 200 /* bytes of a name before it is cut */
 
 static bool is_plain(char c)
@@ -51,5 +53,16 @@ bool trace_history_has_values(const char *line)
         if (digits == 5)
             return true;
     }
+    return false;
+}
+
+bool trace_history_command_has_values(const char *line)
+{
+    static const char *const words[] = {"trace", "calls"};
+    line += strspn(line, " :");
+    size_t len = strcspn(line, " ");
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (strlen(words[i]) == len && memcmp(words[i], line, len) == 0)
+            return trace_history_has_values(line + len);
     return false;
 }

@@ -17,5 +17,7 @@ void trace_history_file(char out[TRACE_HISTORY_FILE_BYTES], const char *node);
  * number of five digits or more. Such lines are not kept beyond the program.
  */
 bool trace_history_has_values(const char *line);
+/* The same of a line of the command prompt, where a pattern is behind `trace` or `calls`. */
+bool trace_history_command_has_values(const char *line);
 
 #endif

@@ -96,7 +96,8 @@ void tui_prompt_filter(struct tui *t)
         .cancelled = filter_cancelled,
         .ctx = t,
     };
-    prompt_open(t->prompt, PROMPT_FILTER, "/", t->filter_text, &calls);
+    bool events = strcmp(screen_view(t->screen), "trace") == 0;
+    prompt_open(t->prompt, events ? PROMPT_SEARCH : PROMPT_FILTER, "/", t->filter_text, &calls);
 }
 
 /* ---- questions */
@@ -124,6 +125,7 @@ void tui_ask(struct tui *t, const char *question, void (*answered)(struct tui *t
 
 /* ---- history on disk: $XDG_STATE_HOME/beamtop or ~/.local/state/beamtop */
 
+/* What is searched for among events is not written at all. */
 static const struct {
     enum prompt_kind kind;
     const char *file;
@@ -177,9 +179,12 @@ void tui_write_history(struct tui *t, enum prompt_kind kind, const char *file)
     *strrchr(path, '/') = '\0';
     make_dirs(path);
     snprintf(path, sizeof path, "%s/%s", dir, file);
-    bool patterns = kind == PROMPT_TRACE || kind == PROMPT_CALLS;
-    if (prompt_save_history(t->prompt, kind, path, (size_t)most,
-                            patterns ? trace_history_has_values : NULL, &err) != 0 &&
+    bool (*leave_out)(const char *line) = NULL;
+    if (kind == PROMPT_TRACE || kind == PROMPT_CALLS)
+        leave_out = trace_history_has_values;
+    else if (kind == PROMPT_COMMAND)
+        leave_out = trace_history_command_has_values;
+    if (prompt_save_history(t->prompt, kind, path, (size_t)most, leave_out, &err) != 0 &&
         !t->tty)
         fprintf(stderr, "beamtop: %s\n", err.text);
 }

@@ -169,11 +169,12 @@ static enum print_syntax spelling(const struct pattern *p)
 static void put_functions(struct buf *out, const struct typed_line *t, const struct preflight *p)
 {
     uint64_t total = 0;
-    bool cut = false, calls = false;
+    bool cut = false, calls = false, messages = false;
     for (size_t i = 0; i < p->n_patterns; i++) {
         total += p->patterns[i].total;
         cut = cut || strcmp(p->patterns[i].why, "too_many") == 0;
         calls = calls || t->patterns[i]->kind == PATTERN_CALL;
+        messages = messages || t->patterns[i]->kind != PATTERN_CALL;
     }
     if (!calls) {
         buf_puts(out, "messages");
@@ -191,6 +192,7 @@ static void put_functions(struct buf *out, const struct typed_line *t, const str
         buf_puts(out, i == 0 ? ": " : ", ");
         print_mfa_as(out, spelling(t->patterns[0]), f->module, f->function, f->arity);
     }
+    buf_puts(out, messages ? "; messages" : "");
 }
 
 static void put_procs(struct buf *out, const struct typed_line *t, const struct preflight *p)

@@ -363,6 +363,14 @@ size_t trace_log_patterns(const struct trace_log *l)
     return l->n_patterns;
 }
 
+bool trace_log_has_messages(const struct trace_log *l)
+{
+    for (size_t i = 0; i < l->n_patterns; i++)
+        if (trace_log_pattern(l, i)->pattern->kind != PATTERN_CALL)
+            return true;
+    return false;
+}
+
 enum syntax trace_log_syntax(const struct trace_log *l, enum syntax asked)
 {
     if (asked == SYNTAX_AUTO && l->n_patterns > 0)

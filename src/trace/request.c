@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/buf.h"
 #include "beamtop/base/text.h"
 
 #define BLANKS " \t"
@@ -147,10 +148,15 @@ static int set_option(struct trace_request *r, const char *name, const char *val
 
 static int bad_option(const char *name, struct error *err)
 {
-    return error_set(err, ERR_USAGE,
-                     "“--%.40s” is no option of a trace; there are --procs, --time, --events, "
-                     "--rate, --term-size, --slower, --on-rate, --syntax, --force",
-                     name);
+    struct pattern_word option;
+    struct buf all;
+    buf_init(&all, 0);
+    for (size_t i = 0; trace_request_option(i, &option); i++)
+        buf_printf(&all, "%s--%s", i > 0 ? ", " : "", option.word);
+    int rc = error_set(err, ERR_USAGE, "“--%.40s” is no option of a trace; there are %s", name,
+                       buf_cstr(&all));
+    buf_clear(&all);
+    return rc;
 }
 
 static bool is_option(const char *name)

@@ -80,7 +80,7 @@ static void state_line(struct trace_flow *f, const struct trace_log *log)
         return;
     if (before->functions > 0)
         counted_cell(f, before->functions, "function", before->functions_cut);
-    else
+    if (trace_log_has_messages(log))
         trace_flow_cell(f, STYLE_VALUE, "", "messages");
     if (*state->procs && strcmp(state->procs, "all") != 0)
         trace_flow_cell(f, STYLE_VALUE, "in", state->procs);

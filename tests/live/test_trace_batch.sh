@@ -49,6 +49,38 @@ prints_one_object_a_line() {
         holds 'all(.[:-1][]; .wall_us > 1500000000000000 and (.mono_ns | type) == "number")'
 }
 
+# Beside the objects, for a person: what is armed, when it is. Messages are not counted before.
+tells_what_is_armed() {
+    traced 0 'send(batch_echo, _)' --events 1 &&
+        told '^beamtop: messages \(not counted before\), all processes \([0-9]+\)$' &&
+        traced_json 0 'batch_load:tick(_)' 'receive({pong, _})' --events 2 --procs batch_load &&
+        told '^beamtop: 1 function and messages \(not counted before\), batch_load \(1\), about [0-9]+ calls/s$' &&
+        holds '.[-1].preflight | .functions == 1 and .processes == 1 and (.functions_cut | not) and
+               (.calls_per_s | type) == "number" and (.dear | not)' &&
+        traced_json 0 'receive({pong, _})' --dry-run && told '^beamtop: messages \(not' &&
+        holds '.[-1].preflight | .functions == 0 and .calls_per_s == null and .load == null' || return 1
+    has_the_keys_of_preflight
+}
+
+# Those of docs/json.md, and the two that its `end` names as text.
+has_the_keys_of_preflight() {
+    { documented "\`preflight\` of \`end\`"; printf '%s\n' others why_none; } | sort >"$work/documented"
+    jq -r '.preflight | keys[]' "$work/json" | sort -u | diff - "$work/documented"
+}
+
+takes_every_cap() {
+    traced_json 0 'batch_load:tick(_) -> return' --time 5s --events 7 --rate 100 --window 4 \
+        --window-bytes 8KiB --term-size 128 --bytes 2KiB --heap 8MiB --functions 5 --processes 50 || return 1
+    holds '.[-1].caps == {"time": 5000, "events": 7, "rate": 100, "window": 4, "window-bytes": 8192,
+               "term-size": 128, "bytes": 2048, "heap": 8388608, "functions": 5, "processes": 50}' &&
+        holds '.[-1].reason == "events" and .[-1].counters.shown == 7' &&
+        traced 1 'batch_load' --functions 2 && told 'a trace takes 2: narrow the pattern, or raise' &&
+        traced 1 'batch_load:tick' --procs 'call:/batch_load/' --processes 2 &&
+        told 'none among the first 2 processes; more were not looked at' &&
+        traced 2 'batch_load:tick' --heap 64MiB && told 'heap must be between 4.0 MiB and 32.0 MiB' &&
+        traced 2 'batch_load:tick' --window 257 && told 'window must be between 1 and 256'
+}
+
 # Keys in the tables of docs/json.md that have this title.
 documented() {
     awk -v title="### $1" '/^### / { on = $0 == title } on && /^\| `/ { gsub(/[`|]/, ""); print $1 }' \
@@ -337,7 +369,8 @@ says_that_the_node_went_away() {
 # ---- all of them
 
 run_on_releases prints_calls_with_results_and_exactly_as_many_as_asked prints_one_object_a_line \
-    prints_the_keys_that_are_documented prints_in_the_spelling_of_Elixir \
+    tells_what_is_armed takes_every_cap prints_the_keys_that_are_documented \
+    prints_in_the_spelling_of_Elixir \
     tells_exceptions_from_values follows_recursion_and_tail_calls \
     tells_calls_that_were_killed_and_those_that_did_not_come_back \
     shows_several_patterns_with_counters_of_their_own counts_without_showing_calls \

@@ -20,6 +20,7 @@ struct prompt;
 enum prompt_kind {
     PROMPT_COMMAND, /* ':' an action or a setting */
     PROMPT_FILTER,  /* '/' an expression, told of as typed */
+    PROMPT_SEARCH,  /* '/' likewise, among events, which have values of the target in them */
     PROMPT_TEXT,    /* a word or a file name */
     PROMPT_ASK,     /* one key answers: y, n; no history */
     PROMPT_TRACE,   /* what to trace, and options */

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,6 +178,30 @@ static void test_a_trace(void **state)
     assert_true(fabs(o.slower_s - 0.005) < 1e-9 && o.on_rate_shed && !o.force);
 }
 
+/* Every cap of a trace is an option, and keeps to its ceiling there. */
+static void test_every_cap_is_an_option(void **state)
+{
+    (void)state;
+    for (int i = 0; i < CAPS; i++) {
+        struct line l;
+        struct cli_options o;
+        const struct cli_command *c = NULL;
+        struct error err = {.code = ERR_NONE};
+        const struct cap_row *row = &cap_table[i];
+        char text[100];
+        snprintf(text, sizeof text, "beamtop trace shop a:b --%s %llu%s", row->key,
+                 (unsigned long long)row->least, row->unit == UNIT_MS ? "ms" : "");
+        split(&l, text);
+        assert_int_equal(cli_parse(l.argc, l.argv, &c, &o, &err), 0);
+        assert_true(o.cap_given[i] && o.caps.value[i] == row->least);
+        snprintf(text, sizeof text, "beamtop trace shop a:b --%s %llu", row->key,
+                 (unsigned long long)row->ceiling + 1);
+        split(&l, text);
+        assert_int_equal(cli_parse(l.argc, l.argv, &c, &o, &err), ERR_USAGE);
+        assert_non_null(strstr(err.text, "must be between"));
+    }
+}
+
 /* The same name is a cap of a trace, and a switch of counted calls. */
 static void test_calls(void **state)
 {
@@ -270,6 +295,7 @@ int main(void)
         cmocka_unit_test(test_values),        cmocka_unit_test(test_calls),
         cmocka_unit_test(test_cookie_is_wiped),
         cmocka_unit_test(test_tables),        cmocka_unit_test(test_a_trace),
+        cmocka_unit_test(test_every_cap_is_an_option),
         cmocka_unit_test(test_columns),       cmocka_unit_test(test_a_recording),
     };
     return cmocka_run_group_tests_name("cli", tests, NULL, NULL);

@@ -73,12 +73,35 @@ static void test_lines_with_values(void **state)
             fail_msg("%s", rows[i].line);
 }
 
+static void test_commands_with_values(void **state)
+{
+    static const struct {
+        const char *line;
+        bool has_values;
+    } rows[] = {
+        {"trace rv:f(\"secret\")", true},
+        {"  trace rv:f(4111111111111111) --events 5", true},
+        {"calls rv:f & 'x'", true},
+        {"trace rv:f(X) -> return", false},
+        {"set interval 100000", false},
+        {"save 'a file'", false},
+        {"tracer \"x\"", false},
+        {"trace", false},
+        {"", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (trace_history_command_has_values(rows[i].line) != rows[i].has_values)
+            fail_msg("%s", rows[i].line);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_long_names_differ),
         cmocka_unit_test(test_lines_with_values),
+        cmocka_unit_test(test_commands_with_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
