@@ -304,9 +304,12 @@ src_beamtop_SOURCES = \
 	src/app/node_run.c src/app/node_run.h \
 	src/app/nodes.c src/app/nodes.h \
 	src/app/record_calls.c src/app/record_calls.h \
+	src/app/record_client.c src/app/record_client.h \
 	src/app/record_command.c \
 	src/app/record_control.c src/app/record_control.h \
 	src/app/record_run.c src/app/record_run.h \
+	src/app/record_starter.c src/app/record_starter.h \
+	src/app/record_status.c src/app/record_status.h \
 	src/app/replay.c src/app/replay.h \
 	src/app/report_command.c \
 	src/app/settings.c src/app/settings.h \
@@ -317,6 +320,7 @@ src_beamtop_SOURCES = \
 	src/app/tui.c src/app/tui_act.c src/app/tui_internal.h src/app/tui_nodes.c src/app/tui_prompt.c \
 	src/app/trace_command.c \
 	src/app/tui_calls.c src/app/tui_calls.h src/app/tui_findings.c src/app/tui_findings.h \
+	src/app/tui_record.c src/app/tui_record.h \
 	src/app/tui_trace.c src/app/tui_trace.h src/app/tui_trace_act.c src/app/tui_trace_internal.h \
 	src/app/tui_trace_pick.c src/app/tui_trace_prompt.c src/app/tui_trace_save.c \
 	src/app/trace_history.c src/app/trace_history.h \

@@ -226,6 +226,10 @@ tests_unit_app_test_governor_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_mistake
 tests_unit_app_test_mistake_SOURCES = tests/unit/app/test_mistake.c src/app/mistake.c
 tests_unit_app_test_mistake_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
+UNIT_APP += tests/unit/app/test_record_status
+tests_unit_app_test_record_status_SOURCES = tests/unit/app/test_record_status.c src/app/record_status.c
+tests_unit_app_test_record_status_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_app_test_record_status_LDADD = $(JANSSON_LIBS) $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_report
 tests_unit_app_test_report_SOURCES = tests/unit/app/test_report.c tests/unit/model/answers.h tests/unit/store/made.h src/app/report_command.c
 tests_unit_app_test_report_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
@@ -322,7 +326,7 @@ EXTRA_DIST += tests/live/calls_live.erl tests/live/preflights.erl tests/live/tra
 LIVE_TESTS += tests/live/test_trace_caps.sh tests/live/test_trace_slow.sh
 EXTRA_DIST += tests/live/proxy.erl tests/live/trace_caps.erl tests/live/trace_slow.erl
 TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_replay.sh tests/tmux/test_life.sh tests/tmux/test_link.sh tests/tmux/test_look.sh tests/tmux/test_trace.sh
-TMUX_TESTS += tests/tmux/test_views.sh
+TMUX_TESTS += tests/tmux/test_record.sh tests/tmux/test_views.sh
 TESTS += tests/scripts.sh $(LIVE_TESTS) $(TMUX_TESTS)
 
 # ---- bench: figures beside their goals, never part of `make check`. BENCH: calls, cheap,

@@ -31,28 +31,6 @@ static int complain(int code, const char *text)
 
 /* ---- record start */
 
-/* The path as it is from everywhere: its directory must be there. */
-static int whole_path(char out[PATH_MAX], const char *file, struct error *err)
-{
-    char dir[PATH_MAX], real[PATH_MAX];
-    const char *slash = strrchr(file, '/');
-    const char *base = slash ? slash + 1 : file;
-    int n = slash == file ? snprintf(dir, sizeof dir, "/")
-                          : snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - file) : 1,
-                                     slash ? file : ".");
-    if (n < 0 || (size_t)n >= sizeof dir || *base == '\0')
-        return error_set(err, ERR_USAGE, "-o %s: that is no file", file);
-    if (!realpath(dir, real))
-        return error_set_errno(err, errno, "%s", dir);
-    size_t len = strlen(real);
-    /* Room for ".log". */
-    if (len + strlen(base) + 6 > PATH_MAX)
-        return error_set(err, ERR_USAGE, "-o %s: the path is too long", file);
-    memcpy(out, real, len);
-    snprintf(out + len, PATH_MAX - len, "%s%s", len > 1 ? "/" : "", base);
-    return 0;
-}
-
 /* Away from the terminal: a session of its own, nothing of it open. False: errno says why. */
 static bool detach(const char *log_path)
 {
@@ -121,7 +99,7 @@ static int record_start(struct record_setup *setup)
 {
     char path[PATH_MAX], log_path[PATH_MAX + 8], said[700];
     struct error err = {.code = ERR_NONE};
-    if (whole_path(path, setup->file, &err) != 0)
+    if (record_whole_path(path, setup->file, &err) != 0)
         return complain(EXIT_USAGE, err.text);
     if (access(path, F_OK) == 0) {
         fprintf(stderr, "beamtop: %s exists; a recording is never written over another file\n", path);
@@ -191,12 +169,12 @@ static const struct record_peer *choose(const struct cli_options *o, const struc
     struct error ignored = {.code = ERR_NONE};
     if (!o->output)
         return n == 1 ? peers : NULL;
-    if (whole_path(path, o->output, &ignored) != 0)
+    if (record_whole_path(path, o->output, &ignored) != 0)
         return NULL;
     for (size_t i = 0; i < n; i++) {
         char theirs[PATH_MAX] = "";
         json_t *status = json_loads(peers[i].status, 0, NULL);
-        bool same = whole_path(theirs, text_of(status, "file"), &ignored) == 0 &&
+        bool same = record_whole_path(theirs, text_of(status, "file"), &ignored) == 0 &&
                     strcmp(theirs, path) == 0;
         json_decref(status);
         if (same)

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +26,10 @@
 
 /* ---- where the sockets are */
 
-/* Made with its parents, ours alone; "" and an error when it is not. */
-static int socket_dir(char out[RECORD_SOCKET_BYTES], const struct app_env *env, struct error *err)
+static int socket_dir_name(char out[RECORD_SOCKET_BYTES], const struct app_env *env,
+                           struct error *err)
 {
     const char *state = env->xdg_state_home, *home = env->home;
-    struct stat st;
     int n = -1;
     if (state && *state == '/')
         n = snprintf(out, RECORD_SOCKET_BYTES, "%s/beamtop/run", state);
@@ -40,6 +40,27 @@ static int socket_dir(char out[RECORD_SOCKET_BYTES], const struct app_env *env, 
         return error_set(err, ERR_USAGE, "no socket to control the recording by: %s",
                          n < 0 ? "neither XDG_STATE_HOME nor HOME is set"
                                : "the path of the state directory is too long (XDG_STATE_HOME)");
+    return 0;
+}
+
+/* Nobody else may put a socket there. */
+static int check_dir(const char *dir, struct error *err)
+{
+    struct stat st;
+    if (lstat(dir, &st) != 0)
+        return error_set_errno(err, errno, "%s", dir);
+    if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077) != 0)
+        return error_set(err, ERR_REFUSED, "%s must be a directory of yours that nobody else can enter "
+                                           "(chmod 700)", dir);
+    return 0;
+}
+
+/* Made with its parents, ours alone. */
+static int socket_dir(char out[RECORD_SOCKET_BYTES], const struct app_env *env, struct error *err)
+{
+    int rc = socket_dir_name(out, env, err);
+    if (rc != 0)
+        return rc;
     for (char *slash = strchr(out + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         (void)mkdir(out, 0700);
@@ -47,12 +68,7 @@ static int socket_dir(char out[RECORD_SOCKET_BYTES], const struct app_env *env, 
     }
     if (mkdir(out, 0700) != 0 && errno != EEXIST)
         return error_set_errno(err, errno, "%s", out);
-    if (lstat(out, &st) != 0)
-        return error_set_errno(err, errno, "%s", out);
-    if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077) != 0)
-        return error_set(err, ERR_REFUSED, "%s must be a directory of yours that nobody else can enter "
-                                           "(chmod 700)", out);
-    return 0;
+    return check_dir(out, err);
 }
 
 /* There is room: socket_dir() has seen to it. */
@@ -63,6 +79,29 @@ static void put_path(char out[RECORD_SOCKET_BYTES], const char *dir, const char 
     memcpy(out, dir, n);
     out[n] = '/';
     memcpy(out + n + 1, name, strlen(name) + 1);
+}
+
+/* ---- what is recorded */
+
+int record_whole_path(char out[PATH_MAX], const char *file, struct error *err)
+{
+    char dir[PATH_MAX], real[PATH_MAX];
+    const char *slash = strrchr(file, '/');
+    const char *base = slash ? slash + 1 : file;
+    int n = slash == file ? snprintf(dir, sizeof dir, "/")
+                          : snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - file) : 1,
+                                     slash ? file : ".");
+    if (n < 0 || (size_t)n >= sizeof dir || *base == '\0')
+        return error_set(err, ERR_USAGE, "%s: that is no file", file);
+    if (!realpath(dir, real))
+        return error_set_errno(err, errno, "%s", dir);
+    size_t len = strlen(real);
+    /* Room for ".log". */
+    if (len + strlen(base) + 6 > PATH_MAX)
+        return error_set(err, ERR_USAGE, "%s: the path is too long", file);
+    memcpy(out, real, len);
+    snprintf(out + len, PATH_MAX - len, "%s%s", len > 1 ? "/" : "", base);
+    return 0;
 }
 
 /* ---- the recorder's side */
@@ -251,47 +290,62 @@ int record_peer_ask(const char *path, const char *line, struct buf *reply, struc
     return (int)err->code;
 }
 
-static int compare_peers(const void *a, const void *b)
+static int compare_paths(const void *a, const void *b)
 {
-    const struct record_peer *p = a, *q = b;
-    size_t m = strlen(p->path), n = strlen(q->path);
-    return m != n ? (m < n ? -1 : 1) : strcmp(p->path, q->path);
+    const char *p = a, *q = b;
+    size_t m = strlen(p), n = strlen(q);
+    return m != n ? (m < n ? -1 : 1) : strcmp(p, q);
 }
 
-static void try_peer(struct record_peer *peers, size_t *n, const char *dir, const char *name)
+int record_sockets_list(char out[LIMIT_RECORD_PEERS][RECORD_SOCKET_BYTES], size_t *n,
+                        const struct app_env *env, struct error *err)
 {
-    struct record_peer p;
+    char dir[RECORD_SOCKET_BYTES];
+    const struct dirent *entry;
+    *n = 0;
+    int rc = socket_dir_name(dir, env, err);
+    DIR *d = rc == 0 ? opendir(dir) : NULL;
+    if (d)
+        rc = check_dir(dir, err);
+    while (d && rc == 0 && *n < LIMIT_RECORD_PEERS && (entry = readdir(d)) != NULL) {
+        const char *name = entry->d_name;
+        if (strncmp(name, PREFIX, sizeof PREFIX - 1) == 0 && strlen(name) < SOCKET_NAME_BYTES)
+            put_path(out[(*n)++], dir, name);
+    }
+    if (d)
+        closedir(d);
+    qsort(out, *n, sizeof out[0], compare_paths);
+    return rc;
+}
+
+/* False: there is none, or it does not answer. */
+static bool ask_status(struct record_peer *p, const char *path)
+{
     struct error err = {.code = ERR_NONE};
     struct buf status;
-    put_path(p.path, dir, name);
     buf_init(&status, 0);
-    if (record_peer_ask(p.path, "status", &status, &err) == 0 && status.len > 0) {
-        p.status = alloc_strdup(buf_cstr(&status));
-        peers[(*n)++] = p;
+    bool is_there = record_peer_ask(path, "status", &status, &err) == 0 && status.len > 0;
+    if (is_there) {
+        memcpy(p->path, path, sizeof p->path);
+        p->status = alloc_strdup(buf_cstr(&status));
     } else if (err.code == ERR_NOT_FOUND) {
-        unlink(p.path); /* its recorder was killed */
+        unlink(path); /* its recorder was killed */
     }
     buf_clear(&status);
+    return is_there;
 }
 
 int record_peers_find(struct record_peer **out, size_t *n, const struct app_env *env,
                       struct error *err)
 {
-    char dir[RECORD_SOCKET_BYTES];
+    char paths[LIMIT_RECORD_PEERS][RECORD_SOCKET_BYTES];
     struct record_peer *peers = alloc_zero(LIMIT_RECORD_PEERS, sizeof *peers);
-    const struct dirent *entry;
+    size_t listed = 0;
+    int rc = record_sockets_list(paths, &listed, env, err);
     *n = 0;
     *out = peers;
-    int rc = socket_dir(dir, env, err);
-    DIR *d = rc == 0 ? opendir(dir) : NULL;
-    while (d && *n < LIMIT_RECORD_PEERS && (entry = readdir(d)) != NULL) {
-        const char *name = entry->d_name;
-        if (strncmp(name, PREFIX, sizeof PREFIX - 1) == 0 && strlen(name) < SOCKET_NAME_BYTES)
-            try_peer(peers, n, dir, name);
-    }
-    if (d)
-        closedir(d);
-    qsort(peers, *n, sizeof *peers, compare_peers);
+    for (size_t i = 0; i < listed; i++)
+        *n += ask_status(&peers[*n], paths[i]);
     return rc;
 }
 

@@ -6,12 +6,17 @@
 #ifndef BEAMTOP_APP_RECORD_CONTROL_H
 #define BEAMTOP_APP_RECORD_CONTROL_H
 
+#include <limits.h>
 #include <stddef.h>
 #include <uv.h>
 
 #include "beamtop/base/buf.h"
 #include "beamtop/base/error.h"
+#include "beamtop/base/limits.h"
 #include "cli.h"
+
+/* The path of a recording as it is from everywhere: its directory must be there. */
+int record_whole_path(char out[PATH_MAX], const char *file, struct error *err);
 
 /* ---- the recorder's side; one thread: the loop's */
 
@@ -39,6 +44,9 @@ struct record_peer {
     char *status; /* JSON, owned */
 };
 
+/* Where recorders listen, or did before they were killed, by the number of their process. */
+int record_sockets_list(char out[LIMIT_RECORD_PEERS][RECORD_SOCKET_BYTES], size_t *n,
+                        const struct app_env *env, struct error *err);
 /* Those that answer, by the number of their process; sockets that nobody listens to are removed. */
 int record_peers_find(struct record_peer **out, size_t *n, const struct app_env *env,
                       struct error *err);

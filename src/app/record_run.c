@@ -2,6 +2,7 @@
 #include "record_run.h"
 
 #include <jansson.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -272,9 +273,13 @@ static void put_status(void *arg, struct buf *out)
 {
     struct recording_run *t = arg;
     const char *link = NULL;
+    char path[PATH_MAX]; /* who asks may be in another directory */
+    struct error ignored = {.code = ERR_NONE};
     bool live = model_link(t->model, &link) == LINK_LIVE;
+    bool known = record_whole_path(path, t->setup->file, &ignored) == 0;
     json_t *o = json_pack("{s:i,s:s,s:s,s:s,s:I,s:I,s:I,s:i,s:s,s:b}", "pid", (int)getpid(), "node",
-                          t->setup->node, "file", t->setup->file, "label",
+                          *t->target.name ? t->target.name : t->setup->node, "file",
+                          known ? path : t->setup->file, "label",
                           t->options->label ? t->options->label : "", "ticks",
                           (json_int_t)recorder_ticks(t->recorder), "bytes",
                           (json_int_t)recorder_bytes(t->recorder), "marks", (json_int_t)t->marks,

@@ -149,6 +149,7 @@ static void close_source(struct tui *t)
     tui_trace_left(t->trace);
     tui_calls_left(t->calls);
     tui_findings_left(t->findings);
+    tui_record_left(t->record);
 }
 
 static void on_end(void *arg, bool had_tick, const struct error *err)
@@ -399,6 +400,7 @@ static void close_all(struct tui *t)
         uv_close((uv_handle_t *)&t->signals[i], NULL);
     tui_trace_close(t->trace);
     tui_calls_close(t->calls);
+    tui_record_close(t->record);
     source_close(t->source, on_closed, t);
     t->source = NULL;
     t->live = NULL;
@@ -430,6 +432,7 @@ static void clear(struct tui *t)
 {
     tui_trace_free(t->trace);
     tui_calls_free(t->calls);
+    tui_record_free(t->record);
     tui_findings_free(t->findings);
     screen_free(t->screen);
     prompt_free(t->prompt);
@@ -454,6 +457,7 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
     t->trace = tui_trace_new(t);
     t->calls = tui_calls_new(t);
     t->findings = tui_findings_new(t);
+    t->record = tui_record_new(t);
     int rc = settings_init(&t->settings, o, env, &err);
     if (rc == 0 && (!env->in_tty || !env->out_tty))
         rc = error_set(&err, ERR_USAGE,
@@ -465,6 +469,7 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
     if (rc == 0) {
         catch_signals(t);
         uv_timer_start(&t->clock_timer, on_clock, 1000, 1000);
+        tui_record_watch(t->record);
         if (t->settings.diags.len)
             tui_message(t, STYLE_ERROR, "%zu mistakes in the configuration: printed at the end",
                         t->settings.diags.len);
@@ -480,6 +485,7 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
         fprintf(stderr, "beamtop: %s\n", told->text);
     tui_trace_print_end(t->trace);
     tui_calls_print_end(t->calls);
+    tui_record_print_end(t->record);
     int exit_code = rc == 0 ? t->exit_code : rc == ERR_USAGE ? EXIT_USAGE : EXIT_CONNECT;
     clear(t);
     free(t);

@@ -384,7 +384,8 @@ void tui_act(struct tui *t, enum action action, const char *arg)
         toggle(t, option_table[OPTION_OWN].name); /* a setting, so that `set` and the key agree */
     else if (action_table[action].screen)
         rc = screen_act(t->screen, t->model, action, arg, &err);
-    else if (!tui_trace_act(t->trace, action, arg) && !tui_calls_act(t->calls, action, arg))
+    else if (!tui_trace_act(t->trace, action, arg) && !tui_calls_act(t->calls, action, arg) &&
+             !tui_record_act(t->record, action, arg))
         act_own(t, action, arg);
     if (rc < 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);

@@ -16,6 +16,7 @@
 #include "settings.h"
 #include "source.h"
 #include "trigger.h"
+#include "tui_record.h"
 #include "tui_calls.h"
 #include "tui_findings.h"
 #include "tui_trace.h"
@@ -58,6 +59,7 @@ struct tui {
     struct regex *highlight; /* its expression; NULL: none */
     struct tui_trace *trace;
     struct tui_calls *calls;
+    struct tui_record *record;
     struct tui_findings *findings;
     void (*answered)(struct tui *t, bool yes); /* of the question that is open */
 };

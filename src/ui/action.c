@@ -13,6 +13,7 @@
 #define TRACED .group = GROUP_TRACE, .where = WHERE_LIST | WHERE_TRACE, .view = "trace"
 #define EVENT .group = GROUP_TRACE, .view = "trace", .screen = true
 #define COUNTED .group = GROUP_CALLS, .where = WHERE_TABLE, .args = "", .view = "calls"
+#define RECORD .group = GROUP_RECORD, .where = WHERE_LIST
 #define SETTING                                                                                    \
     .group = GROUP_SETTINGS, .where = WHERE_LIST, .needs_arg = true, .rest_of_line = true
 #define PROGRAM .group = GROUP_PROGRAM, .where = WHERE_LIST
@@ -79,7 +80,7 @@ const struct action_row action_table[ACTIONS] = {
     [ACTION_MARK] = {.group = GROUP_LISTS,
                      .where = WHERE_TABLE | WHERE_PICKER,
                      .screen = true,
-                     .name = "mark",
+                     .name = "mark-row",
                      .args = "",
                      .help = "mark this row, or unmark it"},
     [ACTION_FOLLOW] = {LIST, .name = "follow", .args = "",
@@ -164,6 +165,15 @@ const struct action_row action_table[ACTIONS] = {
     [ACTION_CALLS_TIME] = {COUNTED, .name = "calls-time",
                            .help = "measure the time of the leaders too, or only count"},
 
+    [ACTION_RECORD] = {RECORD, .name = "record", .args = "[FILE|stop]", .arg = WORD_FILE,
+                       .rest_of_line = true,
+                       .help = "record this node to a file that never replaces one; while it is, stop"},
+    [ACTION_RECORD_STOP] = {RECORD, .name = "record-stop", .args = "",
+                            .help = "end the recording of this node; its file is whole then"},
+    [ACTION_RECORD_MARK] = {RECORD, .name = "mark", .args = "[TEXT]", .arg = WORD_TEXT,
+                            .rest_of_line = true,
+                            .help = "note this moment in the recording; without a text, ask for it"},
+
     [ACTION_CAPTURE] = {.group = GROUP_CAPTURE,
                         .where = WHERE_LIST,
                         .name = "capture",
@@ -217,8 +227,8 @@ const struct action_row action_table[ACTIONS] = {
 static const char *const group_titles[ACTION_GROUPS] = {
     [GROUP_MOVE] = "Moving",     [GROUP_VIEWS] = "Views and panes", [GROUP_LISTS] = "Lists",
     [GROUP_TIME] = "Time",       [GROUP_PROCESS] = "One process",   [GROUP_TRACE] = "Tracing",
-    [GROUP_CALLS] = "Counting calls", [GROUP_CAPTURE] = "Captures",
-    [GROUP_SETTINGS] = "Settings",
+    [GROUP_CALLS] = "Counting calls", [GROUP_RECORD] = "Recording",
+    [GROUP_CAPTURE] = "Captures",  [GROUP_SETTINGS] = "Settings",
     [GROUP_PROGRAM] = "The program", [GROUP_PROMPT] = "The prompt",
 };
 

@@ -322,6 +322,27 @@ static void add_link(struct items *l, const struct model *m, const struct header
         add(l, 1, true, style, "%s", why);
 }
 
+static void add_recording(struct items *l, const struct header_recording *r)
+{
+    char text[48];
+    if (!r || r->state == RECORDING_NONE)
+        return;
+    if (r->state == RECORDING_STARTS) {
+        add(l, 1, true, STYLE_WARN, "○ rec starts");
+        return;
+    }
+    text_duration(text, sizeof text, floor(r->running_s));
+    if (r->state == RECORDING_STOPS)
+        add(l, 1, true, STYLE_WARN, "○ rec stops");
+    else
+        add(l, 1, true, *r->problem ? STYLE_WARN : STYLE_OK, "%s rec %s", *r->problem ? "◌" : "●", text);
+    if (*r->problem)
+        add(l, 2, true, STYLE_WARN, "%s", r->problem);
+    char ticks[48];
+    text_bytes(text, sizeof text, r->bytes);
+    add(l, 4, true, STYLE_VALUE, "%s ticks, %s", text_integer(ticks, sizeof ticks, r->ticks), text);
+}
+
 static void add_cost(struct items *l, const struct model *m)
 {
     struct interval_info interval = model_interval(m);
@@ -373,6 +394,7 @@ static void draw_first(const struct model *m, const struct header_state *state, 
     bool live = header_is_live(m);
     add_node(&l, m);
     add_link(&l, m, state);
+    add_recording(&l, state->recording);
     if (live)
         add_cost(&l, m);
     if (state->clock && *state->clock)

@@ -160,4 +160,17 @@ const struct option_row option_table[OPTIONS] = {
     [OPTION_CALLS_PROCS] = {.name = "calls-procs", .type = OPTION_TYPE_STRING, .initial = "all",
         .words = WORD_TEXT, .scope = SCOPE_SCREEN, .unit = "",
         .help = "processes whose time and words are measured, as after --procs"},
+    [OPTION_RECORD_DIR] = {.name = "record-dir", .type = OPTION_TYPE_STRING, .initial = ".",
+        .words = WORD_FILE, .scope = SCOPE_SCREEN, .unit = "",
+        .help = "folder for recordings without a name"},
+    [OPTION_RECORD_INTERVAL] = {.name = "record-interval", .type = OPTION_TYPE_DURATION,
+        .initial = "5s", .low = 0.25, .high = 3600, .words = WORD_DURATION, .scope = SCOPE_SCREEN,
+        .unit = "", .help = "time between two ticks of a recording that the screen starts"},
+    [OPTION_RECORD_CALLS] = {.name = "record-calls", .type = OPTION_TYPE_STRING, .initial = "",
+        .words = WORD_TEXT, .scope = SCOPE_SCREEN, .unit = "",
+        .help = "pattern of functions whose calls such a recording counts; all: of every one; "
+                "empty: none"},
+    [OPTION_RECORD_MAX_SIZE] = {.name = "record-max-size", .type = OPTION_TYPE_BYTES,
+        .initial = "1GiB", .low = 1048576, .high = 1099511627776.0, .words = WORD_BYTES,
+        .scope = SCOPE_SCREEN, .unit = "", .help = "largest size of its file"},
 };

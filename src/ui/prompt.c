@@ -129,8 +129,8 @@ struct prompt *prompt_new(const struct keymap *keymap)
     struct prompt *p = alloc_zero(1, sizeof *p);
     p->keymap = keymap;
     p->error_at = SIZE_MAX;
-    p->null_in = fopen("/dev/null", "r");
-    p->null_out = fopen("/dev/null", "w");
+    p->null_in = fopen("/dev/null", "re");
+    p->null_out = fopen("/dev/null", "we");
     the_prompt = p;
     rl_readline_name = "beamtop";
     rl_terminal_name = "dumb"; /* its control strings would go nowhere anyhow */

@@ -51,6 +51,11 @@ void screen_set_paused(struct screen *s, bool paused)
     s->paused = paused;
 }
 
+void screen_set_recording(struct screen *s, const struct header_recording *recording)
+{
+    s->recording = *recording;
+}
+
 void screen_set_frozen_s(struct screen *s, double seconds)
 {
     s->frozen_s = seconds;
@@ -330,7 +335,7 @@ static void draw_bottom(const struct screen *s, const struct model *m, struct ca
 void screen_draw(struct screen *s, const struct model *m, struct canvas *c,
                  struct tty_cursor *cursor)
 {
-    struct header_state state = {s->clock, s->paused, s->frozen_s};
+    const struct header_state state = {s->clock, s->paused, s->frozen_s, &s->recording};
     struct pane_look look = look_of(s, m);
     struct rect all = {0, 0, c->rows, c->columns};
     bool prompting = s->prompt && prompt_is_open(s->prompt);

@@ -40,6 +40,7 @@ struct screen {
     enum style message_style;
     bool paused;
     double frozen_s;
+    struct header_recording recording;
     struct regex *match;
     enum syntax syntax;
     long filter_error_at;

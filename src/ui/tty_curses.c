@@ -2,6 +2,7 @@
 #include <curses.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -389,7 +390,7 @@ static const struct tty_ops curses_ops = {
 
 static FILE *open_copy(int fd, const char *mode)
 {
-    int copy = dup(fd);
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     FILE *f = copy < 0 ? NULL : fdopen(copy, mode);
     if (!f && copy >= 0)
         close(copy);

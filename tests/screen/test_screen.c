@@ -50,6 +50,7 @@ struct scene {
 #define STEP_MESSAGE ((enum action)1004)
 #define STEP_PAUSE ((enum action)1005)
 #define STEP_CHOOSE ((enum action)1006)
+#define STEP_RECORDING ((enum action)1007)
 
 #define ALL_SIZES(name, ...)                                                                       \
     {name "-60x16", __VA_ARGS__, .rows = 16, .columns = 60},                                       \
@@ -211,6 +212,14 @@ static const struct scene scenes[] = {
      .mistake = "nothing to trace: shop:ad/2: shop has no function ad; did you "
                 "mean shop:add/2?"},
     {.name = "trace-library", .view = "top", .rows = 24, .columns = 100, .steps = {{STEP_CHOOSE, ""}}},
+    {.name = "recording-60x16", .view = "top", .rows = 16, .columns = 60, .steps = {{STEP_RECORDING, "1"}}},
+    {.name = "recording-80x24", .view = "memory", .rows = 24, .columns = 80, .steps = {{STEP_RECORDING, "1"}}},
+    {.name = "recording-160x24", .view = "apps", .rows = 24, .columns = 160, .steps = {{STEP_RECORDING, "1"}}},
+    {.name = "recording-starts", .view = "top", .rows = 24, .columns = 80, .ascii = true,
+     .steps = {{STEP_RECORDING, "0"}}},
+    {.name = "recording-lost", .view = "top", .rows = 24, .columns = 160, .world = WORLD_LOST,
+     .steps = {{STEP_RECORDING, "2"}}},
+    {.name = "recording-stops", .view = "top", .rows = 24, .columns = 120, .steps = {{STEP_RECORDING, "3"}}},
     {.name = "small-80x24", .world = WORLD_SMALL, .view = "top", .rows = 24, .columns = 80},
     {.name = "small-memory", .world = WORLD_SMALL, .view = "memory", .rows = 24, .columns = 80},
     {.name = "small-armed", .world = WORLD_SMALL, .view = "armed", .rows = 24, .columns = 80},
@@ -349,6 +358,14 @@ static const struct screen_choice choices[] = {
     {"exits of linked processes", "receive({'EXIT', _, _})"},
 };
 
+static const struct header_recording recordings[] = {
+    {.state = RECORDING_STARTS},
+    {.state = RECORDING_RUNS, .running_s = 250.4, .ticks = 50, .bytes = 421888},
+    {.state = RECORDING_RUNS, .running_s = 36000, .ticks = 7100, .bytes = 6.2e7,
+     .problem = "connection refused; next try in 4 s"},
+    {.state = RECORDING_STOPS, .running_s = 251, .ticks = 51, .bytes = 421888},
+};
+
 static void do_step(struct screen *s, struct model *m, const struct scene *scene, int step,
                     int *tick, struct canvas *c)
 {
@@ -379,6 +396,9 @@ static void do_step(struct screen *s, struct model *m, const struct scene *scene
         break;
     case 1006:
         screen_choose(s, "Trace", choices, ARRAY_LEN(choices));
+        break;
+    case 1007:
+        screen_set_recording(s, &recordings[*arg - '0']);
         break;
     default:
         if (screen_act(s, m, scene->steps[step].action, arg, &err) != 1)

@@ -16,37 +16,9 @@ storm_s=8
 bt_setup
 command -v erl >/dev/null 2>&1 || skip_all "no erl here"
 
-# Asked of the target by a hidden node of the same machine, which leaves itself out: who is connected,
-# the processes that are evaluated or tied to one of another node, and the net tick.
-questions='
-    [Node] = [list_to_atom(N) || {ok, [[N]]} <- [init:get_argument(shop_node)]],
-    Ask = fun(M, F, A) -> rpc:call(Node, M, F, A, 10000) end,
-    Us = node(),
-    Away = fun(P) when is_pid(P) -> not lists:member(node(P), [Node, Us]); (_) -> false end,
-    Tied = fun(I) ->
-        {_, Links} = lists:keyfind(links, 1, I), {_, Monitors} = lists:keyfind(monitors, 1, I),
-        lists:any(Away, Links ++ [P || {process, P} <- Monitors]) end,
-    Evaluated = fun(I) ->
-        {_, Stack} = lists:keyfind(current_stacktrace, 1, I), lists:keymember(erl_eval, 1, Stack) end,
-    Infos = [Ask(erlang, process_info, [P, [links, monitors, current_stacktrace]])
-             || P <- Ask(erlang, processes, [])],
-    true = length(Infos) > 20,
-    io:format("nodes ~b ours ~b net_ticktime ~p~n",
-        [length(Ask(erlang, nodes, [connected]) -- [Us]),
-         length([I || I <- Infos, is_list(I), Tied(I) orelse Evaluated(I)]),
-         Ask(net_kernel, get_net_ticktime, [])]),
-    halt().'
-
-target_says() {
-    timeout 20 erl -noinput -hidden -name "asker$$@127.0.0.1" -start_epmd false \
-        -setcookie "$(cat "$BEAMTOP_DEMO_COOKIE_FILE")" -shop_node "$BEAMTOP_DEMO_NODE" \
-        -eval "$questions" >"$work/target" 2>&1
-    cat "$work/target"
-}
-
 # has_us: the keeper and perhaps its helpers, over one connection. is_clean: nothing.
-has_us() { target_says | grep -qE "^nodes 1 ours [1-9][0-9]* net_ticktime $net_tick_s\$"; }
-is_clean() { target_says | grep -qxF "nodes 0 ours 0 net_ticktime $net_tick_s"; }
+has_us() { bt_target_says | grep -qE "^nodes 1 ours [1-9][0-9]* net_ticktime $net_tick_s\$"; }
+is_clean() { bt_target_says | grep -qxF "nodes 0 ours 0 net_ticktime $net_tick_s"; }
 
 # or_show COMMAND…: the screen when it fails.
 or_show() {

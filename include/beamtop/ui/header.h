@@ -7,14 +7,26 @@
 #define BEAMTOP_UI_HEADER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "beamtop/model/model.h"
 #include "beamtop/ui/canvas.h"
+
+/* A recording of this node, by whoever keeps it. */
+enum header_recording_state { RECORDING_NONE, RECORDING_STARTS, RECORDING_RUNS, RECORDING_STOPS };
+struct header_recording {
+    enum header_recording_state state;
+    double running_s;
+    int64_t ticks;
+    double bytes;
+    char problem[160]; /* why it takes no ticks now; "": none */
+};
 
 struct header_state {
     const char *clock; /* "10:42:07" or "" */
     bool paused;
     double frozen_s; /* since the last answer; 0: not told; NaN: nothing is asked */
+    const struct header_recording *recording; /* NULL: none */
 };
 
 int header_rows(int screen_rows); /* how many lines a screen of that height spends on it */

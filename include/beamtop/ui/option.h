@@ -61,6 +61,10 @@ enum option {
     OPTION_CALLS_TIME,       /* bool */
     OPTION_CALLS_MEMORY,     /* bool */
     OPTION_CALLS_PROCS,      /* string */
+    OPTION_RECORD_DIR,       /* string */
+    OPTION_RECORD_INTERVAL,  /* duration */
+    OPTION_RECORD_CALLS,     /* string: a pattern, "all", or empty: none */
+    OPTION_RECORD_MAX_SIZE,  /* bytes */
     OPTIONS,
 };
 

@@ -16,6 +16,7 @@
 #include "beamtop/model/source.h"
 #include "beamtop/ui/action.h"
 #include "beamtop/ui/canvas.h"
+#include "beamtop/ui/header.h"
 #include "beamtop/ui/keymap.h"
 #include "beamtop/ui/prompt.h"
 #include "beamtop/ui/tty.h"
@@ -60,6 +61,7 @@ void screen_set_clock(struct screen *s, const char *clock);
 void screen_set_paused(struct screen *s, bool paused);
 /* Since the last answer; shown while not live. */
 void screen_set_frozen_s(struct screen *s, double seconds);
+void screen_set_recording(struct screen *s, const struct header_recording *recording);
 void screen_set_message(struct screen *s, enum style style, const char *text); /* NULL or "": none */
 /* Borrowed; drawn while it is open. */
 void screen_set_prompt(struct screen *s, const struct prompt *prompt);

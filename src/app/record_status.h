@@ -1,0 +1,41 @@
+/* What is known of a recording that runs, and the words about its name and its end. Pure. */
+#ifndef BEAMTOP_APP_RECORD_STATUS_H
+#define BEAMTOP_APP_RECORD_STATUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "beamtop/base/buf.h"
+#include "beamtop/base/limits.h"
+
+#define RECORD_FILE_BYTES 4096
+
+struct record_status {
+    char node[LIMIT_NODE_NAME_BYTES + 1];
+    char file[RECORD_FILE_BYTES];
+    char link[160]; /* why it is without the node; "": it has it */
+    double running_s;
+    int64_t ticks, bytes, marks, pid;
+    bool detached;
+};
+
+/* The answer to "status"; false: it is none. */
+bool record_status_parse(struct record_status *s, const char *json);
+/* Of that node, NAME@HOST; a recorder may know its node without the host. */
+bool record_status_is_of(const struct record_status *s, const char *node);
+
+/* DIR/NODE-YYYYMMDD-HHMMSS.btr, by the local clock. */
+void record_default_name(struct buf *out, const char *dir, const char *node, int64_t wall_us);
+/* What went wrong, of a command's output: its first line, without the program's name. */
+void record_complaint(struct buf *out, const char *printed);
+
+/*
+ * How it ended, for the message line. `end` is the file's own word ("" it was cut off, NULL: the
+ * file cannot be read), `log` the end of what a detached recorder has written.
+ */
+void record_end_text(struct buf *out, const struct record_status *s, const char *end,
+                     const char *log);
+/* It ended as somebody wanted it to. */
+bool record_end_is_good(const char *end);
+
+#endif

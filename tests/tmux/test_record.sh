@@ -1,0 +1,188 @@
+#!/bin/sh
+# Recording from the screen, in a real terminal: a key starts it, marks are put, it goes on without the
+# screen and is found again, it is ended; and what goes wrong is told.
+# shellcheck disable=SC1091,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/lib.sh"
+bt_setup
+
+record_of() { HOME=$work "$beamtop" record "$@"; }
+status_has() { record_of status --format json | grep -qE "$1"; }
+is_idle() { record_of status | grep -qx 'nothing is being recorded'; }
+recorder_pid() { record_of status --format json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p'; }
+file_of() { record_of status --format json | sed -n 's/.*"file":"\([^"]*\)".*/\1/p'; }
+
+command_is() { # LINE: typed after `:`
+    tm_type ":$1"
+    tm_keys Enter
+}
+
+# The screen, with room enough that no warning of costs takes the place of a message, and recordings
+# of short ticks.
+open_ready() {
+    bt_open 140 30 -- -b 25 && command_is 'set record-interval 0.5s'
+}
+
+is_recorded() { tm_wait '● rec' && tm_wait 'ticks,'; }
+
+starts_by_a_key() {
+    open_ready && tm_keys R && tm_wait 'M marks, R ends it' && is_recorded || return 1
+    file=$(file_of)
+    expr "$file" : "$work/$BEAMTOP_DEMO_NODE-[0-9]*-[0-9]*\.btr$" >/dev/null || {
+        echo "the file is $file"
+        return 1
+    }
+}
+
+is_on_every_view() {
+    for view in memory schedulers apps log help findings owners trace; do
+        command_is "view $view"
+        tm_wait '● rec' || return 1
+    done
+    command_is 'view top'
+}
+
+puts_marks() {
+    command_is 'mark deploy 1.2' && tm_wait 'marked “deploy 1.2”' || return 1
+    tm_keys M
+    tm_wait ':mark' || return 1
+    tm_type 'second'
+    tm_keys Enter
+    tm_wait 'marked “second”' && status_has '"marks":2'
+}
+
+starts_no_second_one() {
+    command_is 'record other.btr'
+    tm_wait ':record stop' && [ ! -e "$work/other.btr" ]
+}
+
+# Nothing of the screen is open in it, and no cookie is among its arguments.
+is_a_process_of_its_own() {
+    pid=$(recorder_pid)
+    [ "$(ps -o sid= -p "$pid" | tr -d ' ')" = "$pid" ] || {
+        ps -o pid,sid,args -p "$pid"
+        return 1
+    }
+    for fd in "/proc/$pid/fd/"*; do
+        case $(readlink "$fd") in
+        /dev/pts/* | /dev/ptmx | /dev/tty)
+            ls -l "/proc/$pid/fd"
+            return 1
+            ;;
+        esac
+    done
+    ! tr '\0' ' ' <"/proc/$pid/cmdline" | grep -F -e "$(cat "$BEAMTOP_DEMO_COOKIE_FILE")"
+}
+
+has_no_child() { [ -z "$(ps -o pid= --ppid "$1")" ]; }
+
+leaves_no_child_behind() {
+    screen=$(tm_pid beamtop)
+    wait_until 5 has_no_child "$screen" || {
+        ps -o pid,stat,args --ppid "$screen"
+        return 1
+    }
+}
+
+goes_on_without_the_screen() {
+    ticks=$(record_of status --format json | sed -n 's/.*"ticks":\([0-9]*\).*/\1/p')
+    tm_keys q
+    tm_wait 'goes on' && tm_wait 'code 0' && tm_wait_restored && tm_close || return 1
+    wait_until 10 status_has "\"ticks\":($((ticks + 2))|$((ticks + 3))|$((ticks + 4))|$((ticks + 5)))"
+}
+
+is_found_again() {
+    bt_open 140 30 -- -b 25 && tm_wait 'this node is being recorded' && is_recorded
+}
+
+ends_what_it_has_not_begun_after_a_question() {
+    tm_keys R
+    tm_wait '(y/n)' || return 1
+    tm_type n
+    tm_wait_gone '(y/n)' && status_has '"marks":2' || return 1
+    tm_keys R
+    tm_wait '(y/n)' || return 1
+    tm_type y
+    tm_wait 'is whole' && tm_wait_gone '● rec' && is_idle
+}
+
+has_what_was_seen() {
+    "$beamtop" info "$file" | grep -qF "$BEAMTOP_DEMO_NODE" &&
+        "$beamtop" export "$file" marks --format csv >"$work/marks" &&
+        grep -qF 'deploy 1.2' "$work/marks" && grep -qF second "$work/marks"
+}
+
+never_writes_over_a_file() {
+    echo precious >"$work/taken.btr"
+    command_is 'record taken.btr'
+    tm_wait 'taken.btr exists' && tm_wait_gone 'rec starts' && [ "$(cat "$work/taken.btr")" = precious ]
+}
+
+says_that_the_folder_is_not_there() {
+    command_is 'record nowhere/a.btr'
+    tm_wait 'not recorded: nowhere'
+}
+
+ends_its_own_without_a_question() {
+    command_is 'set record-interval 0.5s' && command_is 'record own.btr' && is_recorded || return 1
+    command_is 'record stop'
+    tm_wait 'own.btr is whole' && is_idle && [ -s "$work/own.btr" ] && [ ! -e "$work/own.btr-wal" ]
+}
+
+tells_that_it_was_killed() {
+    command_is 'record killed.btr' && is_recorded || return 1
+    kill -9 "$(recorder_pid)"
+    tm_wait 'its recorder was killed' && tm_wait_gone '● rec'
+}
+
+marks_nothing_when_nothing_is_recorded() {
+    command_is 'mark late'
+    tm_wait 'nothing to mark'
+}
+
+tells_why_it_cannot_begin() {
+    command_is 'set record-calls lists:nosuch(('
+    command_is 'record patterns.btr'
+    tm_wait 'not recorded: ' && tm_wait_gone 'rec starts' && [ ! -e "$work/patterns.btr" ] &&
+        command_is 'set record-calls ""'
+}
+
+# Given on the command line, which hides it, it is in no other command line either.
+hands_the_cookie_on_unseen() {
+    cookie=$(cat "$BEAMTOP_DEMO_COOKIE_FILE")
+    bt_quit && tm_close && tm_open 140 30 || return 1
+    tm_run "clear; '$beamtop' '$BEAMTOP_DEMO_NODE' --cookie '$cookie' --no-config -b 25; echo code \$?"
+    bt_wait_list && command_is 'set record-interval 0.5s' && command_is 'record secret.btr' && is_recorded ||
+        return 1
+    pid=$(recorder_pid)
+    tr '\0' '\n' <"/proc/$pid/environ" | grep -qxF "BEAMTOP_COOKIE=$cookie" || return 1
+    tr '\0' ' ' <"/proc/$pid/cmdline" | grep -F -e "$cookie" && return 1
+    command_is 'record-stop'
+    tm_wait 'secret.btr is whole'
+}
+
+explains_itself_over_a_recording() {
+    tm_keys q
+    tm_wait 'code 0' && tm_close && tm_open 140 30 || return 1
+    tm_run "'$beamtop' replay '$file' --no-config -i 60"
+    tm_wait shop_pricing || return 1
+    tm_keys R
+    tm_wait 'this is a recording already' || return 1
+    command_is quit
+    tm_wait 'ready>'
+}
+
+target_is_clean() { bt_target_says | grep -q '^nodes 0 ours 0 '; }
+
+leaves_nothing_on_the_target() { wait_until 5 target_is_clean || bt_target_says; target_is_clean; }
+
+for test in starts_by_a_key is_on_every_view puts_marks starts_no_second_one is_a_process_of_its_own \
+    leaves_no_child_behind goes_on_without_the_screen is_found_again \
+    ends_what_it_has_not_begun_after_a_question has_what_was_seen never_writes_over_a_file \
+    says_that_the_folder_is_not_there ends_its_own_without_a_question tells_that_it_was_killed \
+    marks_nothing_when_nothing_is_recorded tells_why_it_cannot_begin hands_the_cookie_on_unseen explains_itself_over_a_recording \
+    leaves_nothing_on_the_target; do
+    run "$test"
+done
+finish

@@ -1,0 +1,148 @@
+/* Status lines of recorders, names of recordings, and the words about their ends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+
+#include "beamtop/base/attr.h"
+#include "app/record_status.h"
+
+static void test_status(void **state)
+{
+    struct record_status s;
+    (void)state;
+    assert_true(record_status_parse(
+        &s, "{\"pid\":7,\"node\":\"mq@db1\",\"file\":\"/a/b.btr\",\"ticks\":12,\"bytes\":4096,"
+            "\"marks\":2,\"link\":\"refused\",\"detached\":true,\"running_s\":61.5}\n"));
+    assert_string_equal(s.node, "mq@db1");
+    assert_string_equal(s.file, "/a/b.btr");
+    assert_string_equal(s.link, "refused");
+    assert_int_equal(s.pid, 7);
+    assert_int_equal(s.ticks, 12);
+    assert_int_equal(s.bytes, 4096);
+    assert_int_equal(s.marks, 2);
+    assert_true(s.detached && s.running_s == 61.5);
+}
+
+static void test_no_status(void **state)
+{
+    static const char *const rows[] = {
+        "", "{}", "[1]", "{\"node\":\"a@b\"}", "{\"file\":\"/x\"}", "{\"node\":7,\"file\":8}",
+        "{\"ok\":true}", "not JSON", "{\"node\":\"a@b\",\"file\":\"/x\"",
+    };
+    struct record_status s;
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (record_status_parse(&s, rows[i]))
+            fail_msg("%s is taken", rows[i]);
+}
+
+static void test_whose(void **state)
+{
+    static const struct {
+        const char *theirs, *node;
+        bool same;
+    } rows[] = {
+        {"mq@db1", "mq@db1", true},   {"mq", "mq@db1", true},      {"mq@db1", "mq@db10", false},
+        {"mq@db10", "mq@db1", false}, {"m", "mq@db1", false},      {"mq2", "mq@db1", false},
+        {"", "mq@db1", false},        {"mq@db1", "mq", false},     {"mq@db1", "mq@db1@x", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct record_status s = {.ticks = 0};
+        strcpy(s.node, rows[i].theirs);
+        if (record_status_is_of(&s, rows[i].node) != rows[i].same)
+            fail_msg("%s of %s", rows[i].theirs, rows[i].node);
+    }
+}
+
+static void test_names(void **state)
+{
+    static const struct {
+        const char *dir, *node, *wanted;
+    } rows[] = {
+        {"", "mq@db1", "./mq@db1-20010909-014640.btr"},
+        {".", "mq@db1", "./mq@db1-20010909-014640.btr"},
+        {"/var/rec", "a-b_c.d@10.0.0.1", "/var/rec/a-b_c.d@10.0.0.1-20010909-014640.btr"},
+        {"x", "../é b\x1b", "x/..____b_-20010909-014640.btr"},
+    };
+    (void)state;
+    setenv("TZ", "UTC", 1);
+    tzset();
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct buf b;
+        buf_init(&b, 0);
+        record_default_name(&b, rows[i].dir, rows[i].node, INT64_C(1000000000) * 1000000);
+        assert_string_equal(buf_cstr(&b), rows[i].wanted);
+        buf_clear(&b);
+    }
+}
+
+static void test_complaints(void **state)
+{
+    static const struct {
+        const char *printed, *wanted;
+    } rows[] = {
+        {"beamtop: /x/a.btr exists\n", "/x/a.btr exists"},
+        {"beamtop: one\nbeamtop: two\n", "one"},
+        {"Segmentation fault", "Segmentation fault"},
+        {"\n\nbeamtop: late", "late"},
+        {"", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct buf b;
+        buf_init(&b, 0);
+        record_complaint(&b, rows[i].printed);
+        assert_string_equal(buf_cstr(&b), rows[i].wanted);
+        buf_clear(&b);
+    }
+}
+
+static void test_ends(void **state)
+{
+    static const char of_file[] = "beamtop: /a.btr has 3 ticks; `beamtop report /a.btr` tells\n";
+    static const struct {
+        const char *end, *log, *wanted;
+        bool good;
+    } rows[] = {
+        {"stopped", of_file, "/a.btr is whole: 3 ticks, 4.00 KiB; `beamtop report` and `replay` read it",
+         true},
+        {"time", of_file, "/a.btr is whole: 3 ticks, 4.00 KiB, its time is over; `beamtop report` and "
+                          "`replay` read it", true},
+        {"full", "beamtop: /a.btr: the disk is full\nbeamtop: /a.btr has 3 ticks; `beamtop\n",
+         "/a.btr: the disk is full", false},
+        {"full", "beamtop: earlier\nbeamtop: the last", "the last", false},
+        {"full", "", "the recording has ended after 3 ticks: the disk is full, or it has reached its "
+                     "largest size (record-max-size) (/a.btr)", false},
+        {"", "beamtop: calls are not counted\n", "the recording has ended after 3 ticks: its recorder "
+             "was killed; at most the last tick is missing (/a.btr)", false},
+        {"link", of_file, "the recording has ended after 3 ticks: the node is gone (/a.btr)", false},
+        {"new word", "", "the recording has ended after 3 ticks: new word (/a.btr)", false},
+        {NULL, "", "the recording has ended, and /a.btr cannot be read; see /a.btr.log", false},
+    };
+    const struct record_status s = {.file = "/a.btr", .ticks = 3, .bytes = 4096};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct buf b;
+        buf_init(&b, 0);
+        record_end_text(&b, &s, rows[i].end, rows[i].log);
+        assert_string_equal(buf_cstr(&b), rows[i].wanted);
+        assert_int_equal(record_end_is_good(rows[i].end), rows[i].good);
+        buf_clear(&b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_status),     cmocka_unit_test(test_no_status),
+        cmocka_unit_test(test_whose),      cmocka_unit_test(test_names),
+        cmocka_unit_test(test_complaints), cmocka_unit_test(test_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
