@@ -191,7 +191,8 @@ src_libstore_a_SOURCES = \
 	src/store/trace_line.h \
 	src/store/trace_read.c \
 	src/store/trace_sink.c \
-	src/store/trace_text.c
+	src/store/trace_text.c \
+	src/store/writer.c
 src_libstore_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(ZLIB_CFLAGS)
 
 noinst_LIBRARIES += src/libquery.a
@@ -295,6 +296,7 @@ src_beamtop_SOURCES = \
 	src/app/condition.c src/app/condition.h \
 	src/app/crash.c src/app/crash.h \
 	src/app/encode.c src/app/encode.h \
+	src/app/exit_code.c src/app/exit_code.h \
 	src/app/explain_command.c \
 	src/app/generate.c src/app/generate.h \
 	src/app/governor.c src/app/governor.h \

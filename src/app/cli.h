@@ -13,15 +13,7 @@
 #include "beamtop/base/error.h"
 #include "beamtop/trace/caps.h"
 #include "beamtop/trace/pattern.h"
-
-enum exit_code {
-    EXIT_DONE = 0,
-    EXIT_FAILED = 1,
-    EXIT_USAGE = 2,
-    EXIT_CONNECT = 3,
-    EXIT_LOST = 4,
-    EXIT_REFUSED = 5,
-};
+#include "exit_code.h"
 
 /* What the environment says; read once, in main. NULL: not set. */
 struct app_env {

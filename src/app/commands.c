@@ -34,30 +34,6 @@ static int usage_error(const struct error *err)
     return EXIT_USAGE;
 }
 
-int exit_code_of_error(enum err code)
-{
-    switch (code) {
-    case ERR_USAGE:
-        return EXIT_USAGE;
-    case ERR_CONNECT:
-        return EXIT_CONNECT;
-    case ERR_LOST:
-        return EXIT_LOST;
-    case ERR_REFUSED:
-        return EXIT_REFUSED;
-    case ERR_NONE:
-    case ERR_FORMAT:
-    case ERR_LIMIT:
-    case ERR_SYSTEM:
-    case ERR_TIMEOUT:
-    case ERR_TARGET:
-    case ERR_NOT_FOUND:
-    case ERR_CANCELLED:
-        break;
-    }
-    return EXIT_FAILED;
-}
-
 static int sink_format(enum cli_format format, enum sink_format *out, struct error *err)
 {
     switch (format) {

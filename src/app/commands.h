@@ -15,7 +15,6 @@ int command_armed(const struct cli_options *o, const struct app_env *env);
 int command_nodes(const struct cli_options *o, const struct app_env *env);
 int command_capture(const struct cli_options *o, const struct app_env *env);
 int command_explain(const struct cli_options *o, const struct app_env *env);
-int exit_code_of_error(enum err code);
 int command_calls(const struct cli_options *o, const struct app_env *env);
 int command_trace(const struct cli_options *o, const struct app_env *env);
 int command_replay(const struct cli_options *o, const struct app_env *env);

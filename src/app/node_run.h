@@ -10,7 +10,7 @@
 
 #include <uv.h>
 
-#include "commands.h"
+#include "cli.h"
 #include "live.h"
 #include "target.h"
 #include "trace_port.h"

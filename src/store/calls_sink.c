@@ -1,6 +1,5 @@
 #include "beamtop/store/calls_sink.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +10,8 @@
 #include "json.h"
 
 struct calls_sink {
-    struct sink_writer writer;
+    struct sink_output output;
     struct calls_sink_options options;
-    int write_errno;
     bool header_told; /* of CSV */
 };
 
@@ -21,23 +19,14 @@ struct calls_sink *calls_sink_open(const struct sink_writer *writer,
                                    const struct calls_sink_options *options)
 {
     struct calls_sink *s = alloc_zero(1, sizeof *s);
-    s->writer = *writer;
+    s->output.writer = *writer;
     s->options = *options;
     return s;
 }
 
-static int write_file(void *ctx, const char *bytes, size_t len)
-{
-    FILE *file = ctx;
-    errno = 0;
-    if (fwrite(bytes, 1, len, file) == len && fflush(file) == 0)
-        return 0;
-    return errno != 0 ? errno : EIO;
-}
-
 struct calls_sink *calls_sink_open_file(FILE *file, const struct calls_sink_options *options)
 {
-    const struct sink_writer writer = {.write = write_file, .ctx = file};
+    const struct sink_writer writer = sink_writer_of(file);
     return calls_sink_open(&writer, options);
 }
 
@@ -48,7 +37,7 @@ void calls_sink_close(struct calls_sink *s)
 
 int calls_sink_write_errno(const struct calls_sink *s)
 {
-    return s->write_errno;
+    return s->output.write_errno;
 }
 
 static struct slice node_of(const struct calls_sink *s)
@@ -170,10 +159,7 @@ int calls_sink_window(struct calls_sink *s, const struct calls_window *window, s
         put_folded(&out, window);
         break;
     }
-    if (s->write_errno == 0 && out.len > 0)
-        s->write_errno = s->writer.write(s->writer.ctx, (const char *)out.data, out.len);
+    int rc = sink_output_put(&s->output, (const char *)out.data, out.len, err);
     buf_clear(&out);
-    if (s->write_errno != 0)
-        return error_set_errno(err, s->write_errno, "the output cannot be written");
-    return 0;
+    return rc;
 }

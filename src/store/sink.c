@@ -1,18 +1,16 @@
 #include "internal.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
 
 struct sink {
-    struct sink_writer writer;
+    struct sink_output output;
     struct sink_options options;
     const struct proc_column *columns[COLUMNS_MAX];
     bool header_done[SINK_KINDS];
-    int write_errno;
 };
 
 static const char *const kind_names[SINK_KINDS] = {
@@ -49,7 +47,7 @@ int sink_format_parse(const char *word, enum sink_format *out)
 struct sink *sink_open(const struct sink_writer *writer, const struct sink_options *options)
 {
     struct sink *s = alloc_zero(1, sizeof *s);
-    s->writer = *writer;
+    s->output.writer = *writer;
     s->options = *options;
     if (options->columns == NULL) {
         s->options.n_columns = proc_columns_default(s->columns);
@@ -61,18 +59,9 @@ struct sink *sink_open(const struct sink_writer *writer, const struct sink_optio
     return s;
 }
 
-static int write_file(void *ctx, const char *bytes, size_t len)
-{
-    FILE *file = ctx;
-    errno = 0;
-    if (fwrite(bytes, 1, len, file) == len && fflush(file) == 0)
-        return 0;
-    return errno != 0 ? errno : EIO;
-}
-
 struct sink *sink_open_file(FILE *file, const struct sink_options *options)
 {
-    const struct sink_writer writer = {.write = write_file, .ctx = file};
+    const struct sink_writer writer = sink_writer_of(file);
     return sink_open(&writer, options);
 }
 
@@ -83,21 +72,23 @@ void sink_close(struct sink *s)
 
 int sink_write_errno(const struct sink *s)
 {
-    return s->write_errno;
+    return s->output.write_errno;
 }
 
 /* A text table goes out as a whole; data goes out line by line. */
-static int write_out(struct sink *s, const struct buf *out)
+static int write_out(struct sink *s, const struct buf *out, struct error *err)
 {
     const char *at = (const char *)out->data, *end = at + out->len;
-    while (at < end && s->write_errno == 0) {
-        const char *line = s->options.format == SINK_TEXT ? NULL
-                                                          : memchr(at, '\n', (size_t)(end - at));
+    int rc = 0;
+    do {
+        const char *line = s->options.format == SINK_TEXT || at == end
+                               ? NULL
+                               : memchr(at, '\n', (size_t)(end - at));
         size_t len = line == NULL ? (size_t)(end - at) : (size_t)(line - at) + 1;
-        s->write_errno = s->writer.write(s->writer.ctx, at, len);
+        rc = sink_output_put(&s->output, at, len, err);
         at += len;
-    }
-    return s->write_errno;
+    } while (at < end && rc == 0);
+    return rc;
 }
 
 static int put(struct sink *s, const struct report *r, struct error *err)
@@ -116,9 +107,9 @@ static int put(struct sink *s, const struct report *r, struct error *err)
         break;
     }
     s->header_done[r->kind] = true;
-    int failed = s->write_errno != 0 ? s->write_errno : write_out(s, &out);
+    int rc = write_out(s, &out, err);
     buf_clear(&out);
-    return failed == 0 ? 0 : error_set_errno(err, failed, "the output cannot be written");
+    return rc;
 }
 
 int sink_put(struct sink *s, enum sink_kind kind, const struct model *m, struct error *err)

@@ -1,6 +1,5 @@
 #include "beamtop/store/trace_sink.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,32 +7,22 @@
 #include "trace_line.h"
 
 struct trace_sink {
-    struct sink_writer writer;
+    struct sink_output output;
     struct trace_sink_options options;
-    int write_errno;
 };
 
 struct trace_sink *trace_sink_open(const struct sink_writer *writer,
                                    const struct trace_sink_options *options)
 {
     struct trace_sink *s = alloc_zero(1, sizeof *s);
-    s->writer = *writer;
+    s->output.writer = *writer;
     s->options = *options;
     return s;
 }
 
-static int write_file(void *ctx, const char *bytes, size_t len)
-{
-    FILE *file = ctx;
-    errno = 0;
-    if (fwrite(bytes, 1, len, file) == len && fflush(file) == 0)
-        return 0;
-    return errno != 0 ? errno : EIO;
-}
-
 struct trace_sink *trace_sink_open_file(FILE *file, const struct trace_sink_options *options)
 {
-    const struct sink_writer writer = {.write = write_file, .ctx = file};
+    const struct sink_writer writer = sink_writer_of(file);
     return trace_sink_open(&writer, options);
 }
 
@@ -44,17 +33,14 @@ void trace_sink_close(struct trace_sink *s)
 
 int trace_sink_write_errno(const struct trace_sink *s)
 {
-    return s->write_errno;
+    return s->output.write_errno;
 }
 
 static int write_out(struct trace_sink *s, struct buf *out, struct error *err)
 {
-    if (s->write_errno == 0)
-        s->write_errno = s->writer.write(s->writer.ctx, (const char *)out->data, out->len);
+    int rc = sink_output_put(&s->output, (const char *)out->data, out->len, err);
     buf_clear(out);
-    if (s->write_errno != 0)
-        return error_set_errno(err, s->write_errno, "the output cannot be written");
-    return 0;
+    return rc;
 }
 
 static struct slice node_of(const struct trace_sink *s)

@@ -10,7 +10,7 @@
 
 #include "beamtop/base/error.h"
 #include "beamtop/etf/print.h"
-#include "beamtop/store/sink.h"
+#include "beamtop/store/writer.h"
 #include "beamtop/trace/calls.h"
 
 enum calls_format { CALLS_TEXT, CALLS_JSON, CALLS_CSV, CALLS_FOLDED };

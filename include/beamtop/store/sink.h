@@ -15,6 +15,7 @@
 #include "beamtop/base/error.h"
 #include "beamtop/model/column.h"
 #include "beamtop/model/model.h"
+#include "beamtop/store/writer.h"
 
 enum sink_format { SINK_TEXT, SINK_JSON, SINK_CSV };
 int sink_format_parse(const char *word, enum sink_format *out); /* "text", "json", "csv"; 0 or -1 */
@@ -42,12 +43,6 @@ struct sink_options {
     const struct proc_column *const *columns; /* of `top`; NULL: those of a first start */
     int n_columns;
     bool ascii; /* text: nothing beyond ASCII */
-};
-
-/* Where the bytes go: 0 or an errno. Called once for each line (JSON, CSV) or each table (text). */
-struct sink_writer {
-    int (*write)(void *ctx, const char *bytes, size_t len);
-    void *ctx;
 };
 
 struct sink;
