@@ -25,8 +25,17 @@ void governor_init(struct governor *g, double interval_s, double budget)
     g->budget = budget;
 }
 
+void governor_begin(struct governor *g)
+{
+    g->begun = 0;
+}
+
 void governor_note(struct governor *g, enum question q, double target_us)
 {
+    bool first = !(g->begun & (1u << q));
+    g->begun |= 1u << q;
+    if (first)
+        return;
     double old = g->cost_us[q];
     g->cost_us[q] = old > 0 ? old + (target_us - old) * WEIGHT : target_us;
 }
@@ -67,10 +76,23 @@ static double interval_of(double cost_us, double budget_us, double header_s)
     return cost_us > budget_us * header_s ? at_most(cost_us / budget_us) : header_s;
 }
 
+static void plan_together(const struct governor *g, unsigned questions, struct governor_plan *plan)
+{
+    double all_us = g->cost_us[QUESTION_SYSTEM] + cost_of(g, questions, &plan->dearest);
+    plan->others_s = interval_of(all_us, g->budget * 1e6, g->interval_s);
+    plan->header_s = plan->seldom_s = plan->others_s;
+    if (plan->others_s >= g->interval_s * WORTH_SAYING)
+        say_why(g, plan->others_s, plan);
+}
+
 void governor_plan(const struct governor *g, unsigned questions, struct governor_plan *plan)
 {
     enum question seldom;
     *plan = (struct governor_plan){.dearest = QUESTION_SYSTEM};
+    if (g->together) {
+        plan_together(g, questions, plan);
+        return;
+    }
     double seldom_us = cost_of(g, questions & GOVERNOR_SELDOM, &seldom);
     double others_us = cost_of(g, questions & ~GOVERNOR_SELDOM, &plan->dearest);
     double budget_us = g->budget * 1e6; /* in a second */

@@ -9,6 +9,7 @@
 #ifndef BEAMTOP_APP_GOVERNOR_H
 #define BEAMTOP_APP_GOVERNOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "beamtop/query/query.h"
@@ -22,7 +23,9 @@
 struct governor {
     double interval_s; /* asked for by the person */
     double budget;     /* share of one scheduler, 0.02 = 2 % */
+    bool together;     /* the header's question is asked with the others, not more often */
     double cost_us[QUESTIONS]; /* smoothed cost of one answer; 0: not known yet */
+    unsigned begun; /* questions that were answered since the beginning: the first answer paid for parsing */
 };
 
 struct governor_plan {
@@ -34,6 +37,8 @@ struct governor_plan {
 };
 
 void governor_init(struct governor *g, double interval_s, double budget);
+/* The target has none of our expressions yet: each question's next answer says nothing of its cost. */
+void governor_begin(struct governor *g);
 /* An answer came and cost that much. */
 void governor_note(struct governor *g, enum question q, double target_us);
 /* The plan for the questions in the mask (1 << enum question). */

@@ -209,6 +209,7 @@ int live_open(struct live **out, uv_loop_t *loop, const struct live_options *opt
     l->filter = filter_new();
     l->want.needs = NEED_SYSTEM;
     governor_init(&l->governor, options->interval_s, options->budget);
+    l->governor.together = options->together;
     l->timer = alloc_zero(1, sizeof *l->timer);
     uv_timer_init(loop, l->timer);
     l->timer->data = l;

@@ -40,8 +40,8 @@ struct live {
     struct want_scan asked_scan; /* of the scan in flight */
 
     /* the tick */
-    uint64_t header_due_ms;
-    uint64_t others_due_ms;
+    uint64_t header_began_ms, header_due_ms;
+    uint64_t others_began_ms, others_due_ms;
     uint64_t seldom_due_ms; /* with the first of the others' ticks from then on */
     uint64_t asked_at_ms;      /* of the header's question in flight */
     unsigned asked;            /* mask of questions of this tick */
@@ -52,6 +52,7 @@ struct live {
     bool stretched;            /* the plan before was */
     bool tick_full;            /* this tick has more than the header */
     bool had_tick;             /* one is over since the keeper stands */
+    bool had_second;           /* and the next one was begun: from then on costs are known */
     uint64_t bytes_before;
     struct tick_cost cost;
     double tick_us;

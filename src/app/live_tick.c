@@ -86,6 +86,31 @@ static double spent_share(const struct live *l, double others_s)
     return sum_us / 1e6 / span_s;
 }
 
+static void arm_next(struct live *l)
+{
+    uint64_t due = l->header_due_ms < l->others_due_ms ? l->header_due_ms : l->others_due_ms;
+    live_arm(l, due);
+}
+
+static uint64_t after(uint64_t ms, double seconds)
+{
+    return ms + (uint64_t)(seconds * 1000.0);
+}
+
+/* What was due before these answers came is due by what they cost. What is due at once stays so. */
+static void plan_again(struct live *l, const struct governor_plan *plan)
+{
+    uint64_t now = uv_now(l->loop);
+    if (l->phase != PHASE_RUNNING || l->header_due_ms <= now || l->others_due_ms <= now ||
+        !l->had_second)
+        return;
+    l->others_due_ms = after(l->others_began_ms, plan->others_s);
+    l->header_due_ms = after(l->header_began_ms, plan->header_s);
+    if (plan->others_s <= plan->header_s)
+        l->header_due_ms = l->others_due_ms;
+    arm_next(l);
+}
+
 static void end_tick(struct live *l)
 {
     struct governor_plan plan;
@@ -95,6 +120,7 @@ static void end_tick(struct live *l)
         l->cost.bytes = (double)(link_bytes(l) - l->bytes_before);
     }
     l->cost.share = spent_share(l, plan.others_s);
+    plan_again(l, &plan);
     if (*plan.why && !l->stretched)
         model_journal(l->model, clock_wall_us(), true, "%s", plan.why);
     l->stretched = *plan.why != '\0';
@@ -208,17 +234,6 @@ static void ask_deferred(struct live *l)
             ask(l, (enum question)q);
 }
 
-static uint64_t later(const struct live *l, double seconds)
-{
-    return uv_now(l->loop) + (uint64_t)(seconds * 1000.0);
-}
-
-static void arm_next(struct live *l)
-{
-    uint64_t due = l->header_due_ms < l->others_due_ms ? l->header_due_ms : l->others_due_ms;
-    live_arm(l, due);
-}
-
 /* No answer to the header's question for a while: what is shown is old, and the screen says so. */
 static void note_silence(struct live *l)
 {
@@ -236,25 +251,26 @@ void live_tick_timer(struct live *l)
     unsigned all = live_questions(&l->want), questions = 0;
     uint64_t now = uv_now(l->loop);
     governor_plan(&l->governor, all, &plan);
-    if (l->options.together)
-        plan.header_s = plan.others_s;
 
     if (l->pending & BIT(QUESTION_SYSTEM))
         note_silence(l);
     if (now >= l->header_due_ms) {
         questions |= BIT(QUESTION_SYSTEM);
-        l->header_due_ms = later(l, plan.header_s);
+        l->header_began_ms = now;
+        l->header_due_ms = after(now, plan.header_s);
     }
     if (now >= l->others_due_ms) {
         bool seldom = l->options.together || now >= l->seldom_due_ms;
         questions |= seldom ? all : all & ~GOVERNOR_SELDOM;
-        l->others_due_ms = later(l, plan.others_s);
+        l->others_began_ms = now;
+        l->others_due_ms = after(now, plan.others_s);
         if (seldom)
-            l->seldom_due_ms = later(l, plan.seldom_s);
+            l->seldom_due_ms = after(now, plan.seldom_s);
         /* Both at once, while both are due as often. */
         if (plan.others_s <= plan.header_s)
             l->header_due_ms = l->others_due_ms;
     }
+    l->had_second = true;
     if (!l->paused && !l->held)
         start_tick(l, questions);
     arm_next(l);
@@ -263,6 +279,8 @@ void live_tick_timer(struct live *l)
 void live_tick_start(struct live *l)
 {
     l->header_due_ms = l->others_due_ms = l->seldom_due_ms = uv_now(l->loop) + SECOND_TICK_MS;
+    l->had_second = false;
+    governor_begin(&l->governor);
     start_tick(l, BIT(QUESTION_NODE) | live_questions(&l->want));
     arm_next(l);
 }

@@ -28,6 +28,14 @@ static const struct {
     {"never beyond an hour", 1, 0.0001, 0, 1e9, SYSTEM | SCAN, 1, 3600},
 };
 
+/* As a target answers: the first answer has the parsing of its expression in it. */
+static void note(struct governor *g, enum question q, double target_us)
+{
+    if (!(g->begun & (1u << q)))
+        governor_note(g, q, target_us + 40000);
+    governor_note(g, q, target_us);
+}
+
 static void test_plan(void **state)
 {
     (void)state;
@@ -35,8 +43,8 @@ static void test_plan(void **state)
         struct governor g;
         struct governor_plan plan;
         governor_init(&g, rows[i].interval_s, rows[i].budget);
-        governor_note(&g, QUESTION_SYSTEM, rows[i].system_us);
-        governor_note(&g, QUESTION_SCAN, rows[i].scan_us);
+        note(&g, QUESTION_SYSTEM, rows[i].system_us);
+        note(&g, QUESTION_SCAN, rows[i].scan_us);
         governor_plan(&g, rows[i].questions, &plan);
         if (fabs(plan.header_s - rows[i].header_s) > 1e-6 ||
             fabs(plan.others_s - rows[i].others_s) > 1e-6)
@@ -69,8 +77,8 @@ static void test_seldom(void **state)
         struct governor g;
         struct governor_plan plan;
         governor_init(&g, 1, 0.02);
-        governor_note(&g, QUESTION_SCAN, cases[i].scan_us);
-        governor_note(&g, QUESTION_ARMED, cases[i].armed_us);
+        note(&g, QUESTION_SCAN, cases[i].scan_us);
+        note(&g, QUESTION_ARMED, cases[i].armed_us);
         governor_plan(&g, cases[i].questions, &plan);
         if (fabs(plan.others_s - cases[i].others_s) > 1e-6 ||
             fabs(plan.seldom_s - cases[i].seldom_s) > 1e-6)
@@ -95,8 +103,8 @@ static void test_budget_is_kept(void **state)
             struct governor g;
             struct governor_plan plan;
             governor_init(&g, 0.25, 0.02);
-            governor_note(&g, QUESTION_SYSTEM, system_us);
-            governor_note(&g, QUESTION_SCAN, scan_us);
+            note(&g, QUESTION_SYSTEM, system_us);
+            note(&g, QUESTION_SCAN, scan_us);
             governor_plan(&g, SYSTEM | SCAN, &plan);
             double share = (system_us / plan.header_s + scan_us / plan.others_s) / 1e6;
             if (share > 0.02 * 1.0001)
@@ -105,18 +113,59 @@ static void test_budget_is_kept(void **state)
     }
 }
 
-/* The first cost is taken whole; later ones count half: one outlier is half forgotten a tick later. */
+/*
+ * The first answer says nothing of the cost, the second is taken whole; later ones count half: one
+ * outlier is half forgotten a tick later.
+ */
 static void test_costs_are_smoothed(void **state)
 {
     (void)state;
     struct governor g;
     governor_init(&g, 1, 0.02);
+    governor_note(&g, QUESTION_SCAN, 90000);
+    assert_true(g.cost_us[QUESTION_SCAN] == 0);
     governor_note(&g, QUESTION_SCAN, 1000);
     assert_true(fabs(g.cost_us[QUESTION_SCAN] - 1000) < 0.1);
     governor_note(&g, QUESTION_SCAN, 51000);
     assert_true(fabs(g.cost_us[QUESTION_SCAN] - 26000) < 0.1);
     governor_note(&g, QUESTION_SCAN, 1000);
     assert_true(fabs(g.cost_us[QUESTION_SCAN] - 13500) < 0.1);
+    governor_begin(&g); /* of a new link: what was known stays, and is not spoilt by parsing again */
+    governor_note(&g, QUESTION_SCAN, 90000);
+    assert_true(fabs(g.cost_us[QUESTION_SCAN] - 13500) < 0.1);
+}
+
+/* A batch run asks everything at once: what the header costs counts once a tick. */
+static void test_together(void **state)
+{
+    static const struct {
+        const char *name;
+        double system_us, scan_us, armed_us, every_s;
+        const char *why;
+    } cases[] = {
+        {"unknown", 0, 0, 0, 0.25, ""},
+        {"cheap", 2000, 2900, 0, 0.25, ""},
+        {"a dear header", 4000, 9000, 0, 0.65, "scan every 650 ms"},
+        {"a dear list", 1000, 99000, 0, 5, "scan every 5"},
+        {"what seldom changes is asked with the rest", 1000, 3000, 36000, 2, "armed every 2"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct governor g;
+        struct governor_plan plan;
+        governor_init(&g, 0.25, 0.02);
+        g.together = true;
+        note(&g, QUESTION_SYSTEM, cases[i].system_us);
+        note(&g, QUESTION_SCAN, cases[i].scan_us);
+        note(&g, QUESTION_ARMED, cases[i].armed_us);
+        governor_plan(&g, SYSTEM | SCAN | ARMED, &plan);
+        if (fabs(plan.others_s - cases[i].every_s) > 1e-6 || plan.header_s != plan.others_s ||
+            plan.seldom_s != plan.others_s)
+            fail_msg("%s: every %g s", cases[i].name, plan.others_s);
+        if (strncmp(plan.why, cases[i].why, strlen(cases[i].why)) != 0 ||
+            (*cases[i].why == '\0') != (*plan.why == '\0'))
+            fail_msg("%s: %s", cases[i].name, plan.why);
+    }
 }
 
 int main(void)
@@ -126,6 +175,7 @@ int main(void)
         cmocka_unit_test(test_seldom),
         cmocka_unit_test(test_budget_is_kept),
         cmocka_unit_test(test_costs_are_smoothed),
+        cmocka_unit_test(test_together),
     };
     return cmocka_run_group_tests_name("governor", tests, NULL, NULL);
 }
