@@ -17,7 +17,7 @@
 #define MARK "calls> "
 #define HINT                                                                                       \
     "module:function/arity, a module, app:NAME, /expression/:_ — nothing at all: every function\n" \
-    "Up brings what was typed before, Enter starts it; its cost is measured first"
+    "Tab completes, Up brings what was typed before, Enter starts it; its cost is measured first"
 
 struct tui_calls {
     struct tui *tui;
@@ -262,6 +262,7 @@ static void changed(void *ctx, const char *line)
     struct pattern **patterns = NULL;
     struct error err = {.code = ERR_NONE};
     size_t n = 0, offset = 0;
+    tui_trace_names_drop(c->tui->trace);
     if (line[strspn(line, " ")] == '\0')
         return;
     settings_trace_caps(&c->tui->settings, false, &traces);
@@ -271,9 +272,17 @@ static void changed(void *ctx, const char *line)
         prompt_mark_error(c->tui->prompt, offset, err.text);
 }
 
+static void complete(void *ctx, const char *line, size_t point, struct completion *out)
+{
+    struct tui_calls *c = ctx;
+    tui_trace_names_complete(c->tui->trace, line, point, out);
+}
+
 static void open_prompt(struct tui_calls *c, const char *initial)
 {
-    const struct prompt_calls calls = {.changed = changed, .accepted = accepted, .ctx = c};
+    const struct prompt_calls calls = {.changed = changed, .accepted = accepted,
+                                       .complete = complete, .ctx = c};
+    tui_trace_names_begin(c->tui->trace);
     prompt_open(c->tui->prompt, PROMPT_CALLS, MARK, initial, &calls);
     prompt_set_hint(c->tui->prompt, STYLE_DIM, HINT);
     tui_touch(c->tui);

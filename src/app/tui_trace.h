@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "beamtop/ui/action.h"
+#include "beamtop/ui/complete.h"
 
 struct tui;
 struct tui_trace;
@@ -24,6 +25,13 @@ bool tui_trace_act(struct tui_trace *tr, enum action action, const char *arg);
 
 /* The row of the picker that was opened for ACTION_TRACE_LIBRARY: its text is in the prompt. */
 void tui_trace_chosen(struct tui_trace *tr, const char *text);
+
+/* ---- for the prompt of counted calls, which knows as much of the target as that of traces */
+void tui_trace_names_begin(struct tui_trace *tr); /* it is about to open */
+/* Names that are still to come complete the line again once they have. */
+void tui_trace_names_complete(struct tui_trace *tr, const char *line, size_t point,
+                              struct completion *out);
+void tui_trace_names_drop(struct tui_trace *tr); /* the line is another: they do not any more */
 
 /* ---- news of the source */
 void tui_trace_link(struct tui_trace *tr, bool up);

@@ -59,9 +59,11 @@ static void on_pause(uv_timer_t *timer)
 void tui_trace_assist_known(void *arg)
 {
     struct tui_trace *tr = arg;
-    if (!is_open(tr))
+    const struct prompt *prompt = tr->tui->prompt;
+    bool counts = prompt_is_open(prompt) && prompt_kind(prompt) == PROMPT_CALLS;
+    if (!is_open(tr) && !counts)
         return;
-    if (!uv_is_active((uv_handle_t *)&tr->pause))
+    if (!counts && !uv_is_active((uv_handle_t *)&tr->pause))
         show_line(tr);
     if (tr->completing) {
         tr->completing = false;
@@ -131,6 +133,26 @@ static void complete(void *ctx, const char *line, size_t point, struct completio
     struct trace_request defaults;
     tui_trace_defaults(tr, &defaults);
     tr->completing = !complete_trace(out, tr->assist, defaults.syntax, line, point);
+}
+
+void tui_trace_names_begin(struct tui_trace *tr)
+{
+    link_up(tr);
+    tr->completing = false;
+    assist_begin(tr->assist);
+}
+
+void tui_trace_names_drop(struct tui_trace *tr)
+{
+    tr->completing = false;
+}
+
+void tui_trace_names_complete(struct tui_trace *tr, const char *line, size_t point,
+                              struct completion *out)
+{
+    struct trace_request defaults;
+    tui_trace_defaults(tr, &defaults);
+    tr->completing = !complete_calls(out, tr->assist, defaults.syntax, line, point);
 }
 
 void tui_trace_prompt(struct tui_trace *tr, const char *initial)

@@ -104,10 +104,18 @@ static void open_bracket(struct state *s, const struct token *t)
     s->depth++;
 }
 
+/* Behind its names a pattern may end with a comma; behind a guard or an action more of it follows. */
+static bool separates(const struct state *s, const struct token *t)
+{
+    bool named = s->phase == PHASE_AFTER_MODULE || s->phase == PHASE_AFTER_FUNCTION ||
+                 s->phase == PHASE_AFTER_ARGUMENTS;
+    return token_is(t, "&") || (named && token_is(t, ","));
+}
+
 /* What leads on from the parts of a pattern, in any phase behind its names. */
 static bool step_on(struct state *s, const struct token *t)
 {
-    if (token_is(t, "&")) {
+    if (separates(s, t)) {
         s->phase = PHASE_MODULE;
         s->module = s->function = (struct slice){"", 0};
     } else if (s->phase < PHASE_ACTION && (token_is(t, "->") || token_is(t, "::"))) {

@@ -202,6 +202,17 @@ static void offer_options(struct completing *c)
     c->behind = " ";
 }
 
+/* Atoms that the node has told, each behind a word of ours. */
+static void offer_names(struct completing *c, const char *prefix, const struct slice *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        buf_reset(&c->word);
+        buf_puts(&c->word, prefix);
+        print_atom(&c->word, names[i].s, names[i].len);
+        offer(c, buf_cstr(&c->word), "");
+    }
+}
+
 /* Registered processes, or the applications that run: as a list of processes has them. */
 static bool offer_who(struct completing *c)
 {
@@ -212,12 +223,7 @@ static bool offer_who(struct completing *c)
         return false;
     const struct names *known = assist_names(c->assist);
     size_t n = app ? names_apps(known, &names) : names_registered(known, &names);
-    for (size_t i = 0; i < n; i++) {
-        buf_reset(&c->word);
-        buf_puts(&c->word, app ? prefix : "");
-        print_atom(&c->word, names[i].s, names[i].len);
-        offer(c, buf_cstr(&c->word), "");
-    }
+    offer_names(c, app ? prefix : "", names, n);
     return true;
 }
 
@@ -282,6 +288,16 @@ static void go_on(struct completing *c)
     out->items[0].word = buf_take(&text);
 }
 
+static bool finish(struct completing *c, size_t point, bool known)
+{
+    completion_sort(c->out);
+    go_on(c);
+    c->out->from = c->at.from;
+    c->out->to = point;
+    buf_clear(&c->word);
+    return known;
+}
+
 bool complete_trace(struct completion *out, struct assist *a, enum syntax syntax,
                     const char *line, size_t point)
 {
@@ -303,11 +319,52 @@ bool complete_trace(struct completion *out, struct assist *a, enum syntax syntax
         known = offer_values(&c, option, option_len);
     else
         offer_options(&c);
-    completion_sort(out);
-    go_on(&c);
-    out->from = c.at.from;
-    out->to = point;
-    buf_clear(&c.word);
+    known = finish(&c, point, known);
+    free(typed);
+    return known;
+}
+
+/* ---- a line of functions to count */
+
+static const char app_word[] = "app";
+
+/* A module alone is a pattern too, and `app:` begins the name of an application. */
+static bool complete_function(struct completing *c)
+{
+    bool app = strcmp(c->at.module, app_word) == 0;
+    const struct slice *names;
+    size_t n;
+    switch (c->at.what) {
+    case EXPECT_MODULE:
+        if (!offer_modules(c))
+            return false;
+        offer(c, app_word, "app:NAME: all modules of an application");
+        return true;
+    case EXPECT_FUNCTION:
+        if (!app)
+            return offer_functions(c);
+        if (!assist_who(c->assist))
+            return false;
+        n = names_apps(assist_names(c->assist), &names);
+        offer_names(c, "", names, n);
+        return true;
+    case EXPECT_ARITY:
+        return app || offer_arities(c);
+    default:
+        return true; /* arguments, guards and actions are no part of it */
+    }
+}
+
+bool complete_calls(struct completion *out, struct assist *a, enum syntax syntax,
+                    const char *line, size_t point)
+{
+    struct completing c = {.out = out, .assist = a, .syntax = syntax, .behind = ""};
+    char *typed = alloc_strndup(line, point);
+    buf_init(&c.word, 0);
+    pattern_expect(typed, point, &c.at);
+    c.typed = typed + c.at.from;
+    c.len = point - c.at.from;
+    bool known = finish(&c, point, complete_function(&c));
     free(typed);
     return known;
 }

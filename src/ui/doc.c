@@ -288,7 +288,7 @@ void doc_draw(struct doc *d, struct view_page *page, struct canvas *c, struct re
         }
     }
     if (page->n_lines == 0 && r.rows > 1)
-        canvas_puts(c, r, 1, 2, STYLE_DIM, page->empty);
+        canvas_put_wrapped(c, r, 1, 2, STYLE_DIM, page->empty);
 }
 
 long doc_hit(const struct doc *d, const struct view_page *page, struct rect r, int row)

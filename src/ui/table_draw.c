@@ -255,7 +255,7 @@ void table_draw(struct table *t, const struct view_page *page, struct canvas *c,
         draw_row(t, page, &f, c, r, row, index, look);
     }
     if (page->n_rows == 0 && r.rows > 2)
-        canvas_puts(c, r, 2, 2, STYLE_DIM, page->empty);
+        canvas_put_wrapped(c, r, 2, 2, STYLE_DIM, page->empty);
 }
 
 int table_hit_row(const struct table *t, const struct view_page *page, struct rect r, int row)

@@ -292,6 +292,21 @@ static void summarise(struct view_page *page, const struct calls_log *log, int c
         append(out, size, w->timed_why);
 }
 
+/* It is over, and there is no window of it. */
+static void tell_why_none(char *out, size_t size, const struct calls_state *s)
+{
+    char functions[32], rate[32];
+    if (s->error.code != ERR_NONE)
+        snprintf(out, size, "It ended before its first window: %.400s", s->error.text);
+    else if (s->dear)
+        snprintf(out, size, "Nothing was counted: it would have cost about %.2g %% of the node (%s "
+                 "functions, about %s calls/s), which was not agreed to. Fewer functions cost less.",
+                 s->load * 100, text_integer(functions, sizeof functions, (int64_t)s->functions),
+                 text_count(rate, sizeof rate, s->calls_per_s));
+    else
+        snprintf(out, size, "It was ended before its first window was over.");
+}
+
 static void tell_empty(struct view_page *page, const struct calls_log *log)
 {
     char *out = page->empty;
@@ -299,13 +314,13 @@ static void tell_empty(struct view_page *page, const struct calls_log *log)
     if (log == NULL)
         snprintf(out, size, "Nothing was counted yet: the action `calls` asks what to count.");
     else if (log->state.phase == CALLS_FAILED)
-        snprintf(out, size, "Nothing was counted: %.180s", log->state.error.text);
+        snprintf(out, size, "Nothing was counted: %.400s", log->state.error.text);
     else if (log->has_window)
         snprintf(out, size, "Nothing that is counted was called in this window.");
     else if (calls_log_runs(log))
         snprintf(out, size, "The first window is not over yet.");
     else
-        snprintf(out, size, "It ended before its first window.");
+        tell_why_none(out, size, &log->state);
 }
 
 static void calls_page(void *state, const struct model *m, int rows, int columns,

@@ -77,10 +77,20 @@ void world_calls(struct calls_log *log, enum calls_world world)
         state.phase = CALLS_COUNTING;
     else if (world == COUNTED_FAILED)
         state.phase = CALLS_FAILED;
+    else if (world == COUNTED_REFUSED || world == COUNTED_DEAR)
+        state.phase = CALLS_ENDED;
     else
         take_window(log, world == COUNTED_TIME);
     if (world == COUNTED_FAILED)
         error_set(&state.error, ERR_REFUSED, "others trace here: <0.99.0> (recon_trace)");
+    if (world == COUNTED_REFUSED)
+        error_set(&state.error, ERR_REFUSED, "breakpoints of others stand there, whose counters it "
+                  "would overwrite: lists:map/2, lists:seq/2, shop_cart:add/2, shop_front:page/1");
+    if (world == COUNTED_DEAR) {
+        state.calls_per_s = 5.8e7;
+        state.load = 0.145;
+        state.dear = state.clean = true;
+    }
     if (world == COUNTED_ENDED) {
         state.phase = CALLS_ENDED;
         state.verified = state.clean = true;

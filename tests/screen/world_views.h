@@ -12,6 +12,8 @@ enum calls_world {
     COUNTED_TIME,   /* with time and words, one counter lost */
     COUNTED_ENDED,
     COUNTED_FAILED,
+    COUNTED_REFUSED, /* ended before its first window: others are there, many of them */
+    COUNTED_DEAR,    /* and it was not agreed to */
 };
 
 enum found_world { FOUND_NOT_JUDGED, FOUND_NOTHING, FOUND_SOME };

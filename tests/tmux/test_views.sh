@@ -67,6 +67,32 @@ traces_a_function() {
     tm_wait 'ended' && tm_wait 'target clean: 0 breakpoints' && bt_quit && target_is_clean
 }
 
+completes_names_of_the_target() {
+    open_quick || return 1
+    tm_type C
+    tm_wait 'calls>' || return 1
+    tm_type shop_pric
+    tm_keys Tab
+    tm_wait 'calls> shop_pricing:' || return 1
+    tm_type sta
+    tm_keys Tab
+    tm_wait 'calls> shop_pricing:start_link' || return 1
+    tm_keys Tab
+    tm_wait 'calls> shop_pricing:start_link/0' || return 1
+    tm_type ', app:ker'
+    tm_keys Tab
+    tm_wait 'app:kernel' || return 1
+    tm_keys Escape
+    tm_wait_gone 'calls>' && bt_quit
+}
+
+tells_why_nothing_was_counted() {
+    open_quick || return 1
+    tm_type ':calls no_such_module:f/1'
+    tm_keys Enter
+    tm_wait 'before its first window' && tm_has no_such_module && bt_quit
+}
+
 tells_a_mistake_in_its_place() {
     open_quick || return 1
     tm_type ':calls lists:map(X) -> return'
@@ -97,6 +123,8 @@ finds() {
 run counts
 run measures_time
 run traces_a_function
+run completes_names_of_the_target
+run tells_why_nothing_was_counted
 run tells_a_mistake_in_its_place
 run sums_by_owner
 run finds

@@ -47,6 +47,9 @@ int canvas_puts(struct canvas *c, struct rect r, int row, int column, enum style
                 const char *s);
 int canvas_printf(struct canvas *c, struct rect r, int row, int column, enum style style,
                   const char *fmt, ...) ATTR_PRINTF(6, 7);
+/* A text over as many rows as it needs, broken at blanks; returns how many it took. */
+int canvas_put_wrapped(struct canvas *c, struct rect r, int row, int column, enum style style,
+                       const char *s);
 void canvas_fill(struct canvas *c, struct rect r, enum style style, char ch);
 /* Gives `columns` cells the style, keeping their text: cursor rows. */
 void canvas_restyle(struct canvas *c, struct rect r, int row, int column, int columns,

@@ -1,4 +1,4 @@
-/* Completion of a line at the trace prompt: names of the target, and the language's own words. */
+/* Completion of a line at the prompts of traces and counted calls: names of the target, and the language's own words. */
 #ifndef BEAMTOP_UI_COMPLETE_TRACE_H
 #define BEAMTOP_UI_COMPLETE_TRACE_H
 
@@ -11,6 +11,9 @@
  * them. `syntax` is how patterns are spelled when the line does not tell.
  */
 bool complete_trace(struct completion *out, struct assist *a, enum syntax syntax,
+                    const char *line, size_t point);
+/* Likewise of functions to count: names of modules, functions and applications, arities. */
+bool complete_calls(struct completion *out, struct assist *a, enum syntax syntax,
                     const char *line, size_t point);
 
 #endif

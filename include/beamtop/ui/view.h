@@ -101,7 +101,7 @@ struct view_page {
     /* both: text beside the title ("20 of 1,731 matching, 48,211 scanned"), and why it is empty */
     char order[64]; /* key it is ordered by, for the title; empty: none worth telling */
     char summary[256];
-    char empty[256];
+    char empty[512];
 };
 
 enum view_kind { VIEW_TABLE, VIEW_DOC };

@@ -106,14 +106,17 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Completes at the end of the line; the words, with blanks between, in `out`. */
-static bool complete(struct target *t, const char *line, char *out, size_t size)
+typedef bool complete_fn(struct completion *out, struct assist *a, enum syntax syntax,
+                         const char *line, size_t point);
+
+/* Completes at the end of the line; the words, with bars between, in `out`. */
+static bool complete_by(complete_fn *by, struct target *t, const char *line, char *out, size_t size)
 {
     struct completion c;
     struct buf text;
     completion_init(&c);
     buf_init(&text, 0);
-    bool known = complete_trace(&c, t->assist, SYNTAX_AUTO, line, strlen(line));
+    bool known = by(&c, t->assist, SYNTAX_AUTO, line, strlen(line));
     for (size_t i = 0; i < c.len; i++)
         buf_printf(&text, "%s%s", i > 0 ? "|" : "", c.items[i].word);
     if (c.len > 0)
@@ -122,6 +125,11 @@ static bool complete(struct target *t, const char *line, char *out, size_t size)
     buf_clear(&text);
     completion_clear(&c);
     return known;
+}
+
+static bool complete(struct target *t, const char *line, char *out, size_t size)
+{
+    return complete_by(complete_trace, t, line, out, size);
 }
 
 static void test_words(void **state)
@@ -178,6 +186,38 @@ static void test_words(void **state)
             fail_msg("“%s”: “%s” instead of “%s”", rows[i].line, words, rows[i].words);
         if (t->open)
             fail_msg("“%s” asks", rows[i].line);
+    }
+}
+
+static void test_functions_to_count(void **state)
+{
+    static const struct {
+        const char *line, *words;
+    } rows[] = {
+        {"", "'odd-name'|MyApp.Cart|MyApp.Web|app|lists|sets|shop"},
+        {"se", "sets:"},
+        {"a", "app:"},
+        {"app:", "kernel|shop"},
+        {"app:s", "shop"},
+        {"app:shop & li", "lists:"},
+        {"app:shop, li", "lists:"},
+        {"lists:zip", "zip/2"},
+        {"lists:seq/", "2|3"},
+        {"app:shop/", ""},
+        {"MyApp.W", "MyApp.Web."},
+        {"lists:map(_, _) -> re", ""},
+        {"lists:map/2 --ev", ""},
+    };
+    struct target *t = *state;
+    char words[4000];
+    assert_false(complete_by(complete_calls, t, "lists:", words, sizeof words));
+    answer(t, LISTS);
+    assert_false(complete_by(complete_calls, t, "app:", words, sizeof words));
+    answer(t, WHO);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        bool known = complete_by(complete_calls, t, rows[i].line, words, sizeof words);
+        if (!known || strcmp(words, rows[i].words) != 0)
+            fail_msg("“%s”: “%s” instead of “%s”", rows[i].line, words, rows[i].words);
     }
 }
 
@@ -248,6 +288,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_words),
+        TEST(test_functions_to_count),
         TEST(test_names_that_are_to_come),
         TEST(test_fields),
         TEST(test_many_functions_are_quick),
