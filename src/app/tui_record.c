@@ -236,8 +236,11 @@ static int choose_file(struct tui_record *r, const char *file, struct error *err
     const char *dir = option_text(&r->tui->settings.options, OPTION_RECORD_DIR);
     struct buf name;
     buf_init(&name, 0);
-    if (*file)
-        buf_puts(&name, file);
+    size_t len = strlen(file);
+    while (len > 0 && file[len - 1] == ' ') /* of a completion */
+        len--;
+    if (len > 0)
+        buf_put(&name, file, len);
     else
         record_default_name(&name, dir, r->node, clock_wall_us());
     int rc = record_whole_path(r->file, buf_cstr(&name), err);
@@ -367,12 +370,45 @@ static bool has_node(struct tui_record *r)
     return false;
 }
 
+static void tell_status(struct tui_record *r)
+{
+    const struct record_status *s = &r->now;
+    char since[32], bytes[32];
+    if (r->state == RECORDING_NONE)
+        tui_message(r->tui, STYLE_MESSAGE, "this node is not being recorded: R begins");
+    else if (r->state == RECORDING_STARTS)
+        tui_message(r->tui, STYLE_MESSAGE, "%s begins with its first tick", r->file);
+    else
+        tui_message(r->tui, STYLE_MESSAGE, "%s, for %s: %lld ticks, %s, %lld marks; process %lld%s",
+                    s->file, text_duration(since, sizeof since, s->running_s), (long long)s->ticks,
+                    text_bytes(bytes, sizeof bytes, (double)s->bytes), (long long)s->marks,
+                    (long long)s->pid, s->detached ? "" : ", in the foreground");
+}
+
+/* The word is the first of arg; what follows it is in *rest. */
+static bool begins_with(const char *arg, const char *word, const char **rest)
+{
+    size_t len = strlen(word);
+    if (strncmp(arg, word, len) != 0 || (arg[len] != '\0' && arg[len] != ' '))
+        return false;
+    *rest = arg + len + strspn(arg + len, " ");
+    return true;
+}
+
+/* A file, or the words of `beamtop record`; without either what is to be done is plain. */
 static void record(struct tui_record *r, const char *arg)
 {
-    if (r->state == RECORDING_NONE && strcmp(arg, "stop") != 0)
-        start(r, arg);
-    else if (!*arg || strcmp(arg, "stop") == 0)
+    const char *rest = arg;
+    bool stops = begins_with(arg, "stop", &rest) && !*rest;
+    bool starts = begins_with(arg, "start", &rest);
+    if (begins_with(arg, "status", &rest) && !*rest)
+        tell_status(r);
+    else if (begins_with(arg, "mark", &rest) && *rest)
+        mark(r, rest);
+    else if (stops || (!*arg && r->state != RECORDING_NONE))
         ask_to_stop(r);
+    else if (r->state == RECORDING_NONE)
+        start(r, starts ? rest : arg);
     else
         tui_message(r->tui, STYLE_ERROR, "this node is being recorded to %s: `:record stop` first",
                     r->state == RECORDING_STARTS ? r->file : r->now.file);

@@ -165,7 +165,7 @@ const struct action_row action_table[ACTIONS] = {
     [ACTION_CALLS_TIME] = {COUNTED, .name = "calls-time",
                            .help = "measure the time of the leaders too, or only count"},
 
-    [ACTION_RECORD] = {RECORD, .name = "record", .args = "[FILE|stop]", .arg = WORD_FILE,
+    [ACTION_RECORD] = {RECORD, .name = "record", .args = "[FILE|stop|status]", .arg = WORD_FILE,
                        .rest_of_line = true,
                        .help = "record this node to a file that never replaces one; while it is, stop"},
     [ACTION_RECORD_STOP] = {RECORD, .name = "record-stop", .args = "",

@@ -126,8 +126,23 @@ says_that_the_folder_is_not_there() {
 
 ends_its_own_without_a_question() {
     command_is 'set record-interval 0.5s' && command_is 'record own.btr' && is_recorded || return 1
+    command_is 'record status'
+    tm_wait 'own.btr, for' || return 1
     command_is 'record stop'
     tm_wait 'own.btr is whole' && is_idle && [ -s "$work/own.btr" ] && [ ! -e "$work/own.btr-wal" ]
+}
+
+open_files() { ls "/proc/$(tm_pid beamtop)/fd" | wc -l; }
+
+keeps_nothing_open() {
+    before=$(open_files)
+    command_is 'record start twice.btr' && is_recorded && command_is 'record stop' &&
+        tm_wait 'twice.btr is whole' || return 1
+    command_is 'record twice.btr'
+    tm_wait 'twice.btr exists' && [ "$(open_files)" -eq "$before" ] || {
+        ls -l "/proc/$(tm_pid beamtop)/fd"
+        return 1
+    }
 }
 
 tells_that_it_was_killed() {
@@ -173,6 +188,27 @@ explains_itself_over_a_recording() {
     tm_wait 'ready>'
 }
 
+# As on a full disk: no file of this shell's children may grow further.
+tells_that_the_file_cannot_grow() {
+    tm_close && tm_open 140 30 || return 1
+    tm_run "ulimit -f 1200; clear; '$beamtop' '$BEAMTOP_DEMO_NODE' --cookie-file \
+        '$BEAMTOP_DEMO_COOKIE_FILE' --no-config -b 25; echo code \$?"
+    bt_wait_list && command_is 'set record-interval 0.25s' && command_is 'record full.btr' && is_recorded ||
+        return 1
+    tm_wait 'the file is whole: ' && tm_wait_gone '● rec' && is_idle && "$beamtop" info "$work/full.btr" >/dev/null &&
+        bt_quit
+}
+
+tells_that_the_node_is_gone() {
+    bt_open 140 30 -- -b 25 && command_is 'set record-interval 0.5s' && command_is 'record gone.btr' &&
+        is_recorded && "$BEAMTOP_SRCDIR/demo/run.sh" stop || return 1
+    tm_wait '◌ rec' || return 1
+    command_is 'record stop'
+    tm_wait 'gone.btr is whole' || return 1
+    tm_keys R
+    tm_wait 'not recorded: ' && tm_wait_gone 'rec starts' && bt_quit
+}
+
 target_is_clean() { bt_target_says | grep -q '^nodes 0 ours 0 '; }
 
 leaves_nothing_on_the_target() { wait_until 5 target_is_clean || bt_target_says; target_is_clean; }
@@ -180,9 +216,9 @@ leaves_nothing_on_the_target() { wait_until 5 target_is_clean || bt_target_says;
 for test in starts_by_a_key is_on_every_view puts_marks starts_no_second_one is_a_process_of_its_own \
     leaves_no_child_behind goes_on_without_the_screen is_found_again \
     ends_what_it_has_not_begun_after_a_question has_what_was_seen never_writes_over_a_file \
-    says_that_the_folder_is_not_there ends_its_own_without_a_question tells_that_it_was_killed \
+    says_that_the_folder_is_not_there ends_its_own_without_a_question keeps_nothing_open tells_that_it_was_killed \
     marks_nothing_when_nothing_is_recorded tells_why_it_cannot_begin hands_the_cookie_on_unseen explains_itself_over_a_recording \
-    leaves_nothing_on_the_target; do
+    tells_that_the_file_cannot_grow leaves_nothing_on_the_target tells_that_the_node_is_gone; do
     run "$test"
 done
 finish
