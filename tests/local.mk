@@ -310,7 +310,8 @@ LIVE_BINARIES += tests/live/test_record
 tests_live_test_record_SOURCES = tests/live/test_record.c $(LIVE_RUN_PARTS)
 tests_live_test_record_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS)
 tests_live_test_record_LDADD = $(STORE_LIBS) $(LIVE_RUN_LIBS)
-tests_live_test_right_SOURCES = tests/live/test_right.c $(LIVE_RUN_PARTS)
+tests_live_test_right_SOURCES = tests/live/test_right.c tests/live/right.c tests/live/right.h \
+	tests/live/right_node.c tests/live/right_odd.c tests/live/right_processes.c $(LIVE_RUN_PARTS)
 tests_live_test_right_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_live_test_right_LDADD = $(LIVE_RUN_LIBS)
 check_PROGRAMS += tests/live/select

@@ -1,0 +1,347 @@
+/* The node as a whole: its numbers, schedulers, allocators, applications, one process. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "right.h"
+
+#define BUSY 6         /* endless loops, on 2 schedulers */
+
+/* ---- the system's numbers */
+
+static void expect_system(json_t *line, json_t *before, json_t *after)
+{
+    /* Our own processes and their answers are part of what the node has while we look. */
+    static const struct {
+        const char *key, *fact;
+        double slack;
+    } numbers[] = {
+        {"system.memory_total_bytes", "total", 10e6},
+        {"system.memory_processes_bytes", "processes", 10e6},
+        {"system.memory_processes_used_bytes", "processes_used", 10e6},
+        {"system.memory_system_bytes", "system", 2e6},
+        {"system.memory_atom_bytes", "atom", 1e5},
+        {"system.memory_atom_used_bytes", "atom_used", 1e5},
+        {"system.memory_binary_bytes", "binary", 1e6},
+        {"system.memory_code_bytes", "code", 5e5},
+        {"system.memory_ets_bytes", "ets", 5e4},
+        {"system.processes", "processes_count", 10},
+        {"system.ports", "ports", 1},
+        {"system.atoms", "atoms", 400},
+        {"system.ets_tables", "ets_tables", 1},
+        {"system.uptime_ms", "uptime_ms", 1000},
+        {"wall_us", "wall_us", 1000},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        expect_near(numbers[i].key, number_at(line, numbers[i].key),
+                    number_at(before, numbers[i].fact), number_at(after, numbers[i].fact),
+                    numbers[i].slack);
+    double sum = number_at(line, "system.memory_processes_bytes") +
+                 number_at(line, "system.memory_system_bytes");
+    expect_near("total", sum, number_at(line, "system.memory_total_bytes"),
+                number_at(line, "system.memory_total_bytes"), 1e5);
+}
+
+void test_system(void **state)
+{
+    static const char *const commands[] = {"top", "info"};
+    struct target *t = target_of(state);
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+        json_t *before = facts(t);
+        json_t *line = json_on(t, commands[i], "--format json");
+        json_t *after = facts(t);
+        char schema[64];
+        snprintf(schema, sizeof schema, "beamtop.%s/1", commands[i]);
+        assert_string_equal(text_at(line, "schema"), schema);
+        assert_string_equal(text_at(line, "node"), "right@127.0.0.1");
+        expect_system(line, before, after);
+        json_decref(before);
+        json_decref(line);
+        json_decref(after);
+    }
+}
+
+void test_info(void **state)
+{
+    static const struct {
+        const char *key, *expression; /* a text or a number of the node */
+    } infos[] = {
+        {"otp", "list_to_atom(erlang:system_info(otp_release))."},
+        {"erts", "list_to_atom(erlang:system_info(version))."},
+        {"emulator", "try erlang:system_info(emu_flavor) catch _:_ -> emu end."},
+        {"os_pid", "list_to_atom(os:getpid())."},
+        {"code_mode", "code:get_mode()."},
+        {"word_bytes", "erlang:system_info(wordsize)."},
+        {"cpus", "erlang:system_info(logical_processors_available)."},
+        {"schedulers", "erlang:system_info(schedulers)."},
+        {"schedulers_online", "erlang:system_info(schedulers_online)."},
+        {"dirty_cpu_schedulers", "erlang:system_info(dirty_cpu_schedulers)."},
+        {"dirty_cpu_schedulers_online", "erlang:system_info(dirty_cpu_schedulers_online)."},
+        {"dirty_io_schedulers", "erlang:system_info(dirty_io_schedulers)."},
+        {"process_limit", "erlang:system_info(process_limit)."},
+        {"port_limit", "erlang:system_info(port_limit)."},
+        {"atom_limit", "erlang:system_info(atom_limit)."},
+        {"ets_limit", "erlang:system_info(ets_limit)."},
+        {"net_tick_s", "net_kernel:get_net_ticktime()."},
+    };
+    struct target *t = target_of(state);
+    json_t *line = json_on(t, "info", "--format json");
+    for (size_t i = 0; i < ARRAY_LEN(infos); i++) {
+        char said[256], shown[256];
+        json_t *v = at(at(line, "info"), infos[i].key);
+        assert_int_equal(node_eval(&t->node, infos[i].expression, said, sizeof said), 0);
+        size_t len = strlen(said);
+        if (said[0] == '\'') {
+            memmove(said, said + 1, len - 2);
+            said[len - 2] = '\0';
+        }
+        if (json_is_string(v))
+            snprintf(shown, sizeof shown, "%s", json_string_value(v));
+        else
+            snprintf(shown, sizeof shown, "%lld", (long long)json_integer_value(v));
+        /* "25.2.3" of the release "25" */
+        if (strncmp(shown, said, strlen(said)) != 0 ||
+            (shown[strlen(said)] && shown[strlen(said)] != '.'))
+            fail_msg("%s: %s, the node says %s", infos[i].key, shown, said);
+    }
+    assert_true(strncmp(text_at(line, "info.otp"), t->release, 2) == 0);
+    json_decref(line);
+}
+
+/* Two schedulers with six endless loops: four wait, and both work all the time. */
+void test_busy(void **state)
+{
+    struct target *t = target_of(state);
+    json_t *idle = json_on(t, "schedulers", "-i 1 --format json");
+    say(t,
+        "[register(list_to_atom(\"busy_\" ++ integer_to_list(I)), spawn(fun() -> "
+        "(fun L() -> length(lists:seq(1, 1000)), L() end)() end)) || I <- lists:seq(1, 6)], ok.",
+        "ok");
+    struct run r;
+    run_on(t, &r, "schedulers", "-n 5 -i 0.4 --budget 100 --format json");
+    json_t *top = json_on(t, "top", "-i 1 --budget 100 --format json");
+    say(t, "[exit(whereis(list_to_atom(\"busy_\" ++ integer_to_list(I))), kill) "
+           "|| I <- lists:seq(1, 6)], ok.", "ok");
+
+    double queues = 0, use = 1;
+    size_t lines = run_lines(&r);
+    for (size_t i = 0; i < lines; i++) {
+        json_t *line = run_json(&r, (int)i);
+        json_t *rows = at(line, "rows");
+        double queue = 0;
+        for (size_t k = 0; k < 2; k++) {
+            json_t *row = json_array_get(rows, k);
+            assert_string_equal(text_at(row, "kind"), "normal");
+            queue += number_at(row, "queue_len");
+            use = fmin(use, number_at(row, "use"));
+        }
+        double total = number_at(line, "system.run_queue");
+        if (fabs(queue - total) > 3)
+            fail_msg("queues of %.0f, but %.0f in all", queue, total);
+        assert_true(number_at(line, "system.run_queue_highest") <= queue);
+        queues += queue;
+        json_decref(line);
+    }
+    queues /= (double)lines;
+    if (queues < BUSY - 4 || queues > BUSY + 2)
+        fail_msg("%.1f wait on average", queues);
+    if (use < 0.9)
+        fail_msg("a scheduler works %.3f of the time", use);
+    if (number_at(idle, "system.scheduler_use") > 0.7)
+        fail_msg("the idle node works %.3f of the time", number_at(idle, "system.scheduler_use"));
+    for (int i = 0; i < BUSY; i++) {
+        char path[40];
+        snprintf(path, sizeof path, "rows.%d.name", i);
+        const char *name = text_at(top, path);
+        assert_true(name && strncmp(name, "busy_", 5) == 0);
+    }
+    double share = 0;
+    for (int i = 0; i < BUSY; i++) {
+        char path[40];
+        snprintf(path, sizeof path, "rows.%d.reductions_share", i);
+        share += number_at(top, path);
+    }
+    if (share < 0.7 || share > 1.05)
+        fail_msg("the loops have %.3f of all reductions", share);
+    run_clear(&r);
+    json_decref(idle);
+    json_decref(top);
+}
+
+void test_schedulers(void **state)
+{
+    static const struct {
+        const char *kind, *expression;
+    } kinds[] = {
+        {"normal", "erlang:system_info(schedulers)."},
+        {"dirty_cpu", "erlang:system_info(dirty_cpu_schedulers)."},
+        {"dirty_io", "erlang:system_info(dirty_io_schedulers)."},
+    };
+    struct target *t = target_of(state);
+    json_t *line = json_on(t, "schedulers", "--format json");
+    json_t *rows = at(line, "rows");
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        double n = 0;
+        for (size_t k = 0; k < json_array_size(rows); k++) {
+            json_t *row = json_array_get(rows, k);
+            if (strcmp(text_at(row, "kind"), kinds[i].kind) != 0)
+                continue;
+            n++;
+            assert_true(number_at(row, "id") == (double)(k + 1));
+            assert_true(number_at(row, "use") >= 0 && number_at(row, "use") <= 1);
+        }
+        if (n != node_number(t, kinds[i].expression))
+            fail_msg("%.0f schedulers of kind %s", n, kinds[i].kind);
+    }
+    json_decref(line);
+}
+
+/* ---- allocators, applications, one process */
+
+static double blocks_of(json_t *line, const char *allocator)
+{
+    json_t *row = row_of(line, "allocator", allocator);
+    return number_at(row, "mbcs_block_bytes") + number_at(row, "sbcs_block_bytes") +
+           number_at(row, "pool_block_bytes");
+}
+
+void test_memory(void **state)
+{
+    struct target *t = target_of(state);
+    json_t *before = facts(t);
+    json_t *line = json_on(t, "memory", "--format json");
+    json_t *after = facts(t);
+    json_t *rows = at(line, "rows");
+    double blocks = 0, carriers = 0;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        json_t *row = json_array_get(rows, i);
+        char expression[200];
+        snprintf(expression, sizeof expression,
+                 "length([1 || {instance, _, _} <- erlang:system_info({allocator, %s})]).",
+                 text_at(row, "allocator"));
+        if (number_at(row, "instances") != node_number(t, expression))
+            fail_msg("%s: %.0f instances", text_at(row, "allocator"), number_at(row, "instances"));
+        blocks += blocks_of(line, text_at(row, "allocator"));
+        carriers += number_at(row, "mbcs_carrier_bytes") + number_at(row, "sbcs_carrier_bytes") +
+                    number_at(row, "pool_carrier_bytes");
+    }
+    assert_true(blocks == number_at(line, "allocation.block_bytes"));
+    assert_true(carriers == number_at(line, "allocation.carrier_bytes"));
+    assert_true(blocks < carriers);
+    /* erlang:memory/1 adds up the same blocks. */
+    expect_near("ets_alloc", blocks_of(line, "ets_alloc"), number_at(before, "ets"),
+                number_at(after, "ets"), 0.1 * number_at(after, "ets") + 3e5);
+    expect_near("binary_alloc", blocks_of(line, "binary_alloc"), number_at(before, "binary"),
+                number_at(after, "binary"), 0.1 * number_at(after, "binary"));
+    if (!t->root_name) { /* the others have no /proc */
+        double rss = node_number(t, "1024 * list_to_integer(string:trim(os:cmd(\"grep VmRSS /proc/\""
+                                    " ++ os:getpid() ++ \"/status | tr -dc 0-9\"))).");
+        expect_near("rss", number_at(line, "system.rss_bytes"), rss, rss, 0.3 * rss);
+    }
+    json_decref(before);
+    json_decref(line);
+    json_decref(after);
+}
+
+struct app_sum {
+    double processes, memory, messages;
+};
+
+static struct app_sum sum_app(json_t *look, const char *app)
+{
+    struct app_sum s = {0, 0, 0};
+    const char *pid;
+    json_t *p;
+    json_object_foreach(at(look, "procs"), pid, p) {
+        if (strcmp(text_at(p, "app"), app) != 0)
+            continue;
+        s.processes++;
+        s.memory += number_at(p, "memory");
+        s.messages += number_at(p, "message_queue_len");
+    }
+    return s;
+}
+
+void test_apps(void **state)
+{
+    static const char *const apps[] = {"kernel", ""};
+    struct target *t = target_of(state);
+    json_t *before = facts(t);
+    json_t *line = json_on(t, "apps", "--format json");
+    json_t *after = facts(t);
+    assert_true(json_is_false(at(line, "applications.partial")));
+    for (size_t i = 0; i < ARRAY_LEN(apps); i++) {
+        struct app_sum b = sum_app(before, apps[i]), a = sum_app(after, apps[i]);
+        json_t *row = row_of(line, "application", *apps[i] ? apps[i] : NULL);
+        expect_near("processes", number_at(row, "processes"), b.processes, a.processes, 2);
+        expect_near("memory", number_at(row, "memory_bytes"), b.memory, a.memory,
+                    0.2 * a.memory + 2e6);
+        expect_near("messages", number_at(row, "message_queue_len"), b.messages, a.messages, 3);
+    }
+    json_decref(before);
+    json_decref(line);
+    json_decref(after);
+}
+
+static void expect_process(json_t *p, json_t *before, json_t *after, const char *pid)
+{
+    for (size_t i = 0; i < FACT_COLUMNS; i++) {
+        double b, a, v = number_at(p, fact_columns[i].key);
+        assert_true(fact_of(before, pid, fact_columns[i].fact, fact_columns[i].factor, &b));
+        assert_true(fact_of(after, pid, fact_columns[i].fact, fact_columns[i].factor, &a));
+        if (!is_within(v, b, a))
+            fail_msg("%s: %.0f, the node says %.0f and %.0f", fact_columns[i].key, v, b, a);
+    }
+}
+
+void test_process(void **state)
+{
+    struct target *t = target_of(state);
+    char pid[64], args[200];
+    assert_int_equal(node_eval(&t->node, "whereis(r_5).", pid, sizeof pid), 0);
+    snprintf(args, sizeof args, "'%s' --format json", pid);
+    json_t *before = facts(t);
+    json_t *by_pid = json_on(t, "process", args);
+    json_t *by_name = json_on(t, "process", "r_5 --format json");
+    json_t *after = facts(t);
+    json_t *both[] = {by_pid, by_name};
+    for (size_t i = 0; i < 2; i++) {
+        json_t *line = both[i];
+        assert_string_equal(text_at(line, "process.pid"), pid);
+        assert_string_equal(text_at(line, "process.name"), "r_5");
+        assert_string_equal(text_at(line, "process.status"), "waiting");
+        assert_string_equal(text_at(line, "process.priority"), "normal");
+        assert_string_equal(text_at(line, "process.message_queue_data"), "on_heap");
+        expect_process(at(line, "process"), before, after, pid);
+        /* (5 * K) rem 27 of the workload */
+        assert_true(number_at(line, "dictionary.count") == 102);
+        assert_true(number_at(line, "links.count") == 40);
+        assert_true(number_at(line, "monitors.count") == 50);
+        assert_true(json_array_size(at(line, "largest_binaries")) == 8);
+        assert_true(number_at(line, "largest_binaries.0.bytes") == 70000);
+        assert_true(number_at(line, "process.message_queue_len") == 500);
+        assert_true(json_array_size(at(line, "stack")) > 0);
+        assert_string_equal(text_at(line, "stack.0.function"),
+                            text_at(line, "process.current_function"));
+    }
+    json_decref(before);
+    json_decref(after);
+    json_decref(by_pid);
+    json_decref(by_name);
+
+    static const char *const gone[] = {"nosuch", "'<0.9999.0>'", "'<0.0.77>'"};
+    for (size_t i = 0; i < ARRAY_LEN(gone); i++) {
+        struct run r;
+        run_program(&r, NULL, "process right@127.0.0.1 --cookie secret --epmd-port %u %s",
+                    t->epmd_port, gone[i]);
+        run_expect_error(&r, 1, "");
+        run_clear(&r);
+    }
+}

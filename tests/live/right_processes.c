@@ -1,0 +1,250 @@
+/* Processes: ranked by every column, by change, reversed, filtered; our own. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "right.h"
+
+#define MOVING_MAX 6   /* rows of 20 that may have moved between the two looks of the node */
+#define AT_ONCE 5      /* programs; a node has eight names of ours */
+
+/* Every process that the node has both times and that is not shown is not better than the last. */
+static void expect_none_missing(json_t *rows, size_t column, json_t *before, json_t *after)
+{
+    const char *pid;
+    json_t *ignored;
+    char path[80];
+    snprintf(path, sizeof path, "%zu.%s", json_array_size(rows) - 1, fact_columns[column].key);
+    double last = number_at(rows, path);
+    unsigned missing = 0;
+    json_object_foreach(at(before, "procs"), pid, ignored) {
+        double b, a;
+        bool shown = false;
+        if (!fact_of(before, pid, fact_columns[column].fact, fact_columns[column].factor, &b) ||
+            !fact_of(after, pid, fact_columns[column].fact, fact_columns[column].factor, &a))
+            continue;
+        for (size_t i = 0; i < json_array_size(rows); i++)
+            shown |= strcmp(text_at(json_array_get(rows, i), "pid"), pid) == 0;
+        /* One that moves may have been lower between the looks. */
+        if (!shown && a > last && b > last && ++missing > 1)
+            fail_msg("by %s: %s with %.0f … %.0f is not among the best, last is %.0f",
+                     fact_columns[column].key, pid, b, a, last);
+    }
+}
+
+static void expect_ranked(struct target *t, size_t column)
+{
+    char args[200];
+    unsigned moved = 0, workers = 0;
+    snprintf(args, sizeof args, QUICK "-s %s -c pid,name,%s", fact_columns[column].key,
+             fact_columns[column].key);
+    json_t *before = facts(t);
+    json_t *top = json_on(t, "top", args);
+    json_t *after = facts(t);
+    json_t *rows = at(top, "rows");
+    double above = (double)INFINITY;
+    assert_int_equal(json_array_size(rows), TOP_ROWS);
+    for (size_t i = 0; i < TOP_ROWS; i++) {
+        json_t *row = json_array_get(rows, i);
+        const char *pid = text_at(row, "pid"), *name = text_at(row, "name");
+        double v = number_at(row, fact_columns[column].key), b, a;
+        bool worker = name && strncmp(name, "r_", 2) == 0;
+        /* Ranked by the sweep, read again for the row: what moves may be out of order. */
+        if (worker && v > above)
+            fail_msg("by %s: row %zu with %.0f stands under %.0f", fact_columns[column].key, i, v, above);
+        if (worker)
+            above = v;
+        workers += worker;
+        bool known = fact_of(before, pid, fact_columns[column].fact, fact_columns[column].factor, &b) &&
+                     fact_of(after, pid, fact_columns[column].fact, fact_columns[column].factor, &a);
+        if (known && is_within(v, a, b))
+            continue;
+        if (worker)
+            fail_msg("by %s: %s has %.0f, the node says %.0f and %.0f", fact_columns[column].key, name,
+                     v, b, a);
+        moved++;
+    }
+    if (moved > MOVING_MAX)
+        fail_msg("by %s: %u rows are not between what the node says", fact_columns[column].key, moved);
+    expect_none_missing(rows, column, before, after);
+    /* What the workload was made for: it fills the list, with room for the node's own. */
+    if (strcmp(fact_columns[column].key, "reductions") != 0 &&
+        strcmp(fact_columns[column].key, "minor_gcs") != 0 && workers < TOP_ROWS - 6)
+        fail_msg("by %s: only %u of the workload", fact_columns[column].key, workers);
+    json_decref(before);
+    json_decref(top);
+    json_decref(after);
+}
+
+void test_top_by_every_column(void **state)
+{
+    struct target *t = target_of(state);
+    for (size_t i = 0; i < FACT_COLUMNS; i++)
+        expect_ranked(t, i);
+}
+
+struct rate_case {
+    const char *sort, *key, *process;
+};
+
+/* Rates: the change that the absolute numbers show, over the time that the node measured. */
+static bool rate_agrees(json_t *one, json_t *two, const struct rate_case *c, char *why, size_t size)
+{
+    double seconds = number_at(two, "interval_us") / 1e6;
+    double change = number_at(row_named(two, c->process), c->key) -
+                    number_at(row_named(one, c->process), c->key);
+    double rate = number_at(row_named(two, c->process), c->sort);
+    /* Value and sweep are two looks at the process, some milliseconds apart. */
+    double near = fabs(change / seconds) * 0.2 + 1000;
+    bool grows = rate > 0 || strcmp(c->process, "grow") == 0;
+    snprintf(why, size, "%s of %s: %.1f, but %.1f in %.3f s", c->sort, c->process, rate,
+             change / seconds, seconds);
+    return grows && fabs(rate - change / seconds) <= near;
+}
+
+static bool rates_agree(struct target *t, const struct rate_case *c, char *why, size_t size)
+{
+    char args[300];
+    struct run r;
+    bool agree = true;
+    snprintf(args, sizeof args, QUICK "-n 3 -i 0.5 -s %s -c pid,name,%s,%s -f ^%s$", c->sort,
+             c->sort, c->key, c->process);
+    run_on(t, &r, "top", args);
+    assert_int_equal(run_lines(&r), 3);
+    for (int line = 1; line < 3 && agree; line++) {
+        json_t *one = run_json(&r, line - 1), *two = run_json(&r, line);
+        agree = rate_agrees(one, two, c, why, size);
+        json_decref(one);
+        json_decref(two);
+    }
+    run_clear(&r);
+    return agree;
+}
+
+void test_top_by_change(void **state)
+{
+    static const struct rate_case rates[] = {
+        {"reductions_per_s", "reductions", "work"},
+        {"message_queue_len_per_s", "message_queue_len", "grow"},
+        {"memory_bytes_per_s", "memory_bytes", "grow"},
+    };
+    struct target *t = target_of(state);
+    for (size_t i = 0; i < ARRAY_LEN(rates); i++) {
+        char why[200];
+        /* A busy machine can come between the two looks: that does not happen each time. */
+        int tries = 4;
+        while (!rates_agree(t, &rates[i], why, sizeof why) && --tries > 0)
+            ;
+        if (tries == 0)
+            fail_msg("%s", why);
+    }
+    /* A message every 5 ms; the machine may be late, never early. */
+    json_t *top = json_on(t, "top", QUICK "-i 1 -s message_queue_len_per_s");
+    assert_string_equal(text_at(top, "rows.0.name"), "grow");
+    double grows = number_at(top, "rows.0.message_queue_len_per_s");
+    if (grows < 100 || grows > 230)
+        fail_msg("the mailbox grows by %.1f in a second", grows);
+    json_decref(top);
+}
+
+void test_reversed(void **state)
+{
+    struct target *t = target_of(state);
+    json_t *top = json_on(t, "top", QUICK "-r -s message_queue_len -f ^r_ -R 26");
+    json_t *rows = at(top, "rows");
+    assert_int_equal(json_array_size(rows), WORKERS);
+    for (size_t i = 0; i < WORKERS; i++) {
+        double len = number_at(json_array_get(rows, i), "message_queue_len");
+        if (len != 100.0 * (double)(i + 1))
+            fail_msg("row %zu has %.0f messages", i, len);
+    }
+    json_decref(top);
+}
+
+/* ---- filters */
+
+void test_filters(void **state)
+{
+    static const struct {
+        const char *filter;
+        const char *count; /* of the node, as an expression */
+        const char *key, *prefix; /* what every row then has */
+    } filters[] = {
+        {"^r_1", "11.", "name", "r_1"},
+        {"name=^r_2$", "1.", "name", "r_2"},
+        {"R_26", "0.", NULL, NULL},
+        {"^r_(3|4|5)$|^grow$", "4.", NULL, NULL},
+        {"app=^kernel$",
+         "length([P || P <- processes(), application:get_application(P) =:= {ok, kernel}]).",
+         "application", "kernel"},
+        {"init=^lists:foreach/2$", "5.", "initial_call", "lists:foreach/2"},
+        {"^lists:foreach/2$", "5.", "initial_call", "lists:foreach/2"},
+        {"fn=^timer:sleep/1$",
+         "length([P || P <- processes(), "
+         "process_info(P, current_function) =:= {current_function, {timer, sleep, 1}}]).",
+         "current_function", "timer:sleep/1"},
+        {"pid=^<0.0.0>$", "1.", "name", "init"},
+        {"no such thing", "0.", NULL, NULL},
+    };
+    struct target *t = target_of(state);
+    struct run runs[ARRAY_LEN(filters)];
+    for (size_t i = 0; i < ARRAY_LEN(filters); i++) {
+        /* Some at a time. */
+        for (size_t k = i; i % AT_ONCE == 0 && k < i + AT_ONCE && k < ARRAY_LEN(filters); k++)
+            run_start(&runs[k], NULL, "top right@127.0.0.1 --cookie secret --epmd-port %u " QUICK
+                      "-R 200 -c pid,name,application,initial_call,current_function -f '%s'",
+                      t->epmd_port, filters[k].filter);
+        run_wait(&runs[i], 30000);
+        run_expect(&runs[i], 0);
+        json_t *top = run_json(&runs[i], -1);
+        run_clear(&runs[i]);
+        double expected = node_number(t, filters[i].count);
+        json_t *rows = at(top, "rows");
+        /* The node has a process for each of our connections while we look. */
+        double more = (double)json_array_size(rows) - expected;
+        bool moves = strstr(filters[i].filter, "kernel") != NULL;
+        double gone = number_at(top, "scan.matching") - (double)json_array_size(rows);
+        if (gone < 0 || gone > (moves ? AT_ONCE : 0) || more < 0 || more > (moves ? AT_ONCE : 0))
+            fail_msg("%s: %.0f match, %zu rows, the node says %.0f", filters[i].filter,
+                     number_at(top, "scan.matching"), json_array_size(rows), expected);
+        for (size_t k = 0; filters[i].key && k < json_array_size(rows); k++) {
+            const char *text = text_at(json_array_get(rows, k), filters[i].key);
+            if (!text || strncmp(text, filters[i].prefix, strlen(filters[i].prefix)) != 0)
+                fail_msg("%s: a row with %s %s", filters[i].filter, filters[i].key,
+                         text ? text : "null");
+        }
+        json_decref(top);
+    }
+}
+
+void test_own(void **state)
+{
+    struct target *t = target_of(state);
+    json_t *without = json_on(t, "top", QUICK "-R 1000");
+    json_t *with = json_on(t, "top", QUICK "-R 1000 --own");
+    double own = number_at(with, "scan.own");
+    assert_true(own >= 2);
+    assert_true(number_at(without, "scan.own") >= 2);
+    /* One or two of the node's own may end between sweep and row. */
+    double listed = (double)json_array_size(at(without, "rows"));
+    expect_near("listed", listed, number_at(without, "scan.total"),
+                number_at(without, "scan.total"), 2);
+    double shown = (double)json_array_size(at(with, "rows")) - number_at(with, "scan.total");
+    /* One that answers another question of the same tick may have ended meanwhile. */
+    if (shown > own || shown < own - 2)
+        fail_msg("%.0f more rows, but %.0f own processes", shown, own);
+    /* Nothing else comes or goes: with ours it is the VM's own count. */
+    double vm = number_at(without, "system.processes");
+    double seen = number_at(without, "scan.total") + number_at(without, "scan.own");
+    if (fabs(vm - seen) > 4)
+        fail_msg("the VM counts %.0f, we see %.0f", vm, seen);
+    json_decref(without);
+    json_decref(with);
+}
