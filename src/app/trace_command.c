@@ -108,6 +108,17 @@ static void ended(struct tracing *t, const struct trace_state *state)
            failed ? &err : NULL);
 }
 
+static void failed(struct tracing *t, const struct trace_state *state)
+{
+    const struct cli_options *o = t->options;
+    bool marked = state->wrong && state->wrong_text < o->n_rest;
+    if (o->format == FORMAT_JSON)
+        trace_sink_end(t->sink, trace_session_log(t->session), &t->run.err);
+    if (marked)
+        mistake_print(o->rest[state->wrong_text], state->wrong_offset, &state->error);
+    node_run_finish(&t->run, exit_code_of_error(state->error.code), marked ? NULL : &state->error);
+}
+
 static void on_change(void *arg)
 {
     struct tracing *t = arg;
@@ -134,9 +145,7 @@ static void on_change(void *arg)
         ended(t, state);
         break;
     case TRACE_FAILED:
-        if (t->options->format == FORMAT_JSON)
-            trace_sink_end(t->sink, trace_session_log(t->session), &t->run.err);
-        node_run_finish(&t->run, exit_code_of_error(state->error.code), &state->error);
+        failed(t, state);
         break;
     }
 }

@@ -221,15 +221,6 @@ static void tell_nobody(struct assist *a, const struct names *names)
     prepare_why_nobody(a->line.text, sizeof a->line.text, &a->typed.procs, a->typed.nobody, names);
 }
 
-/* Where the name is in the text of the patterns, when it stands there as it is. */
-static size_t place_of(const struct pattern *p, struct slice name)
-{
-    for (size_t i = 0; i + name.len <= p->source.len; i++)
-        if (name.len > 0 && memcmp(p->source.s + i, name.s, name.len) == 0)
-            return p->at + i;
-    return p->at;
-}
-
 /* The first that matches nothing, if there is one. */
 static bool find_none(struct typed_line *t, const struct preflight *p)
 {
@@ -255,11 +246,12 @@ static void tell_match(struct assist *a, const struct preflight *p)
         tell_none(a, NULL);
         return;
     }
-    const struct pattern *unknown = prepare_unknown(t->patterns, t->specs, t->n, p);
-    if (unknown != NULL) {
+    size_t unknown = prepare_unknown(t->specs, t->n, p);
+    if (unknown < t->n) {
+        const struct pattern *of = t->patterns[unknown];
         a->line.known = a->line.nothing = true;
-        a->line.offset = t->request.pattern_at + place_of(unknown, p->unknown);
-        prepare_why_unknown(a->line.text, sizeof a->line.text, unknown->syntax, p);
+        a->line.offset = t->request.pattern_at + prepare_place(of, p->unknown);
+        prepare_why_unknown(a->line.text, sizeof a->line.text, of->syntax, p);
         return;
     }
     if (p->procs == PREFLIGHT_NONE) {

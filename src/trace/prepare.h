@@ -45,10 +45,10 @@ struct builder *prepare_preflight_arg(struct pattern *const *patterns,
    empty when some do match. */
 void prepare_why_none(char *out, size_t size, const struct pattern *p,
                       const struct preflight_pattern *found, const struct names *names);
-/* The pattern whose name is no atom on the target; NULL: all are. */
-const struct pattern *prepare_unknown(struct pattern *const *patterns,
-                                      const struct matchspec *specs, size_t n,
-                                      const struct preflight *found);
+/* Which pattern has a name that is no atom on the target; n: none. */
+size_t prepare_unknown(const struct matchspec *specs, size_t n, const struct preflight *found);
+/* Where the name is in the text of the patterns, when it stands there as it is; else the pattern. */
+size_t prepare_place(const struct pattern *p, struct slice name);
 /* That nothing can match `name`, with the names like it. */
 void prepare_why_unknown(char *out, size_t size, enum syntax syntax,
                          const struct preflight *found);

@@ -43,17 +43,21 @@ static void put_atom(struct buf *out, enum syntax syntax, struct slice name)
         buf_printf(out, is_plain(name) ? ":%.*s" : ":\"%.*s\"", (int)name.len, name.s);
 }
 
-const struct pattern *prepare_unknown(struct pattern *const *patterns,
-                                      const struct matchspec *specs, size_t n,
-                                      const struct preflight *found)
+size_t prepare_unknown(const struct matchspec *specs, size_t n, const struct preflight *found)
 {
-    if (found->unknown.s == NULL)
-        return NULL;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && found->unknown.s != NULL; i++)
         for (size_t k = 0; k < specs[i].n_atoms; k++)
             if (same(specs[i].atoms[k], found->unknown))
-                return patterns[i];
-    return NULL;
+                return i;
+    return n;
+}
+
+size_t prepare_place(const struct pattern *p, struct slice name)
+{
+    for (size_t i = 0; i + name.len <= p->source.len; i++)
+        if (name.len > 0 && memcmp(p->source.s + i, name.s, name.len) == 0)
+            return p->at + i;
+    return p->at;
 }
 
 void prepare_why_unknown(char *out, size_t size, enum syntax syntax,

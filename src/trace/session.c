@@ -40,6 +40,13 @@ void session_fail(struct trace_session *t, const struct error *why)
     session_changed(t);
 }
 
+void session_wrong(struct trace_session *t, size_t pattern, size_t offset)
+{
+    t->state->wrong = true;
+    t->state->wrong_text = session_text_of(t, pattern);
+    t->state->wrong_offset = offset;
+}
+
 int session_ask(struct trace_session *t, enum question question, struct builder *arg,
                 answer_fn *fn, struct error *err)
 {
@@ -298,8 +305,7 @@ static void set_slower(struct pattern *p, uint64_t slower_us)
     p->slower_us = slower_us;
 }
 
-/* Which of the texts the pattern is of. */
-static size_t group_of(const struct trace_session *t, size_t pattern)
+size_t session_text_of(const struct trace_session *t, size_t pattern)
 {
     size_t g = 0;
     while (g + 1 < t->n_groups && pattern >= t->groups[g].n)
@@ -337,7 +343,7 @@ static int open_all(struct trace_session *t, const struct trace_options *o, size
     buf_clear(&text);
     size_t index = 0;
     rc = session_prepare(t, &index, offset, err);
-    *pattern = group_of(t, index);
+    *pattern = session_text_of(t, index);
     return rc;
 }
 

@@ -105,6 +105,9 @@ struct trace_session {
 
 void session_changed(struct trace_session *t);
 void session_fail(struct trace_session *t, const struct error *why); /* nothing was armed */
+size_t session_text_of(const struct trace_session *t, size_t pattern); /* which it is of */
+/* Where the mistake is that it fails by: a byte of the pattern's text. */
+void session_wrong(struct trace_session *t, size_t pattern, size_t offset);
 /* Tells it to stop, and waits for its end. */
 void session_end(struct trace_session *t);
 void session_over(struct trace_session *t, enum trace_end end, const char *text);

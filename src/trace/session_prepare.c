@@ -60,9 +60,11 @@ static int check_atoms(struct trace_session *t, struct error *err)
 {
     char why[sizeof err->text];
     const struct preflight *p = &t->preflight;
-    const struct pattern *of = prepare_unknown(t->patterns, t->specs, t->n_patterns, p);
-    if (of == NULL)
+    size_t index = prepare_unknown(t->specs, t->n_patterns, p);
+    if (index == t->n_patterns)
         return 0;
+    const struct pattern *of = t->patterns[index];
+    session_wrong(t, index, prepare_place(of, p->unknown));
     prepare_why_unknown(why, sizeof why, of->syntax, p);
     if (t->n_patterns == 1)
         return error_set(err, ERR_NOT_FOUND, "%s", why);
@@ -268,10 +270,15 @@ static void on_records(void *arg, const struct answer *answer)
     if (t->stage != STAGE_RECORDS)
         return;
     struct error err = answer->err;
-    size_t pattern, offset;
-    if (err.code != ERR_NONE ||
-        record_store_take(&t->records, answer->value, answer->len, &err) != 0 ||
-        session_compile(t, &pattern, &offset, &err) != 0 || ask_preflight(t, &err) != 0)
+    size_t pattern = 0, offset = 0;
+    if (err.code == ERR_NONE &&
+        record_store_take(&t->records, answer->value, answer->len, &err) == 0) {
+        if (session_compile(t, &pattern, &offset, &err) != 0)
+            session_wrong(t, pattern, offset);
+        else
+            (void)ask_preflight(t, &err);
+    }
+    if (err.code != ERR_NONE)
         session_fail(t, &err);
     else
         session_changed(t);

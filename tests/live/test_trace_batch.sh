@@ -274,6 +274,7 @@ tells_atoms_that_nothing_there_can_match() {
             # shellcheck disable=SC2086
             traced 1 'batch_load:tick({batch_laod, _})' $dry &&
                 told 'the node does not know the atom batch_laod, so nothing there can match it; did you mean batch_load\?$' &&
+                told '^                     \^$' &&
                 traced 1 'batch_load:hop' ':batch_load.tick(:surely_none_here)' $dry &&
                 told ':batch_load.tick\(:surely_none_here\): the node does not know the atom :surely_none_here, ' &&
                 traced 1 'batch_load:tick(_) -> returns {surely_none_here, _}' $dry &&
@@ -290,11 +291,11 @@ says_why_nobody_is_traced() {
         traced 1 'batch_load:tick' --procs kernel && told 'did you mean app:kernel, the application\?' &&
         traced 1 'batch_load:tick' --procs app:stdlib && told 'the application stdlib has no process: ' &&
         traced 1 'batch_load:tick' --procs 'call:/^surely_none/' --dry-run &&
-        told 'call:/\^surely_none/ matches no process; an initial call is [a-z_]+:.*/[0-9].*, for example' &&
+        told 'call:/\^surely_none/ matches no initial call; there is [a-z_]+:.*/[0-9].*, for example' &&
         traced 1 'batch_load:tick' --procs net_kernel && told 'never traced' &&
         traced 1 'batch_load:tick' --procs 'label:/surely_none/' &&
         if [ "$1" -ge 27 ]; then
-            told 'label:/surely_none/ matches no process; a label is '
+            told 'label:/surely_none/ matches no label; there is '
         else
             told 'label:/surely_none/: this release has no labels, they came with OTP 27; call:/RE/ chooses'
         fi

@@ -152,6 +152,8 @@ struct trace_state {
     enum trace_end end;
     char end_text[160];     /* "events: 100 of 100" */
     struct error error;     /* of TRACE_FAILED */
+    bool wrong;             /* what failed it stands in the text of patterns number wrong_text … */
+    size_t wrong_text, wrong_offset; /* … at that byte */
     struct caps caps;
     uint64_t used[CAPS];    /* beside caps.value: elapsed ms, events shown, rate now, window now, largest term, bytes, heap */
     bool shut;              /* the budget is shut now … */

@@ -186,10 +186,10 @@ ByExpression = fun(Kind, Text, What, Read) ->
             {Texts, Pids} = lists:unzip(Read()),
             case {Matching(Texts, Pids, Compiled), lists:sublist(lists:usort(Texts), 3)} of
                 {[], []} ->
-                    {nobody, <<Typed/binary, ": no process has ", What/binary>>};
+                    {nobody, <<Typed/binary, ": no process has any ", What/binary>>};
                 {[], Some} ->
                     There = iolist_to_binary(lists:join(", ", Some)),
-                    {nobody, <<Typed/binary, " matches no process; ", What/binary, " is ",
+                    {nobody, <<Typed/binary, " matches no ", What/binary, "; there is ",
                                There/binary, ", for example">>};
                 {Matched, _} ->
                     {ok, Matched}
@@ -237,14 +237,14 @@ Resolve = fun(Item, Looked, Ctx) ->
         {label, Text} ->
             case Caps of
                 #{label := true} ->
-                    ByExpression(<<"label">>, Text, <<"a label">>,
+                    ByExpression(<<"label">>, Text, <<"label">>,
                                  fun() -> Labels(Looked, LabelText) end);
                 _ ->
-                    {none, <<"label:/", Text/binary, "/: this release has no labels, they came with "
-                             "OTP 27; call:/RE/ chooses by initial call">>}
+                    {none, <<"label:/", Text/binary, "/: this release has no labels, they came "
+                             "with OTP 27; call:/RE/ chooses by initial call">>}
             end;
         {call, Text} ->
-            ByExpression(<<"call">>, Text, <<"an initial call">>,
+            ByExpression(<<"call">>, Text, <<"initial call">>,
                          fun() -> Calls(Looked, InitialCall) end)
     end
 end,

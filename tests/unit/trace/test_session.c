@@ -500,20 +500,21 @@ static void test_unknown_atoms(void **unused)
     (void)unused;
     const struct {
         const char *pattern, *unknown, *want;
+        size_t offset;
     } rows[] = {
         {"lists:seq(sold_ut, ok)", "[{<<\"sold_ut\">>,[<<\"sold_out\">>,<<\"sold_uk\">>]}]",
          "the node does not know the atom sold_ut, so nothing there can match it; did you mean "
-         "sold_out or sold_uk?"},
+         "sold_out or sold_uk?", 10},
         {"lists:seq('Sold out', _)", "[{<<\"Sold out\">>,[]}]",
-         "the node does not know the atom 'Sold out', so nothing there can match it"},
+         "the node does not know the atom 'Sold out', so nothing there can match it", 11},
         {":lists.seq(:sold_ut, _)", "[{<<\"sold_ut\">>,[<<\"sold-out\">>]}]",
          "the node does not know the atom :sold_ut, so nothing there can match it; did you mean "
-         ":\"sold-out\"?"},
+         ":\"sold-out\"?", 12},
         {":lists.seq(My.Crt, _)", "[{<<\"Elixir.My.Crt\">>,[]}]",
-         "the node does not know the atom My.Crt, so nothing there can match it"},
-        {"lists:seq(a, b)", "[{<<\"a\">>,[]},{<<\"b\">>,[]}]", "not understood"},
-        {"lists:seq(a, b)", "[a]", "not understood"},
-        {"lists:seq(a, b)", "[{<<\"a\">>,b}]", "not understood"},
+         "the node does not know the atom My.Crt, so nothing there can match it", 0},
+        {"lists:seq(a, b)", "[{<<\"a\">>,[]},{<<\"b\">>,[]}]", "not understood", 0},
+        {"lists:seq(a, b)", "[a]", "not understood", 0},
+        {"lists:seq(a, b)", "[{<<\"a\">>,b}]", "not understood", 0},
     };
     for (int dry = 0; dry < 2; dry++) {
         for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -526,6 +527,11 @@ static void test_unknown_atoms(void **unused)
             answer(w, QUESTION_PREFLIGHT, text);
             assert_string_equal(phase(w), "failed");
             assert_has(state(w)->error.text, rows[i].want);
+            bool said = strstr(rows[i].want, "not understood") == NULL;
+            assert_int_equal(state(w)->wrong, said);
+            assert_int_equal(state(w)->wrong_text, 0);
+            if (said)
+                assert_int_equal(state(w)->wrong_offset, rows[i].offset);
             end_world(w);
         }
     }
