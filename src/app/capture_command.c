@@ -97,6 +97,12 @@ static int write_out(struct capturing *c, const struct buf *content, struct erro
     return rc;
 }
 
+static int64_t shown_wall_us(const struct model *m)
+{
+    const struct recorded_place *place = model_recorded(m);
+    return place ? place->wall_us : clock_wall_us();
+}
+
 static int take(struct capturing *c, const struct model *m, struct error *err)
 {
     struct buf content;
@@ -105,7 +111,7 @@ static int take(struct capturing *c, const struct model *m, struct error *err)
     const struct node_info *node = model_node(m);
 
     snprintf(title, sizeof title, "%.*s", node ? (int)node->name.len : 0, node ? node->name.s : "");
-    screen_set_clock(c->screen, clock_time_text(clock, clock_wall_us()));
+    screen_set_clock(c->screen, clock_time_text(clock, shown_wall_us(m)));
     screen_update(c->screen);
     screen_draw(c->screen, m, &c->canvas, &cursor);
     const struct capture_setup setup = {

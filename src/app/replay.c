@@ -10,14 +10,18 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
+#include "beamtop/model/column.h"
 #include "beamtop/query/query.h"
 
 struct replay {
     struct recording *recording;
     struct model *model;
     int64_t tick, alloc_tick;
-    int rows;
-    bool told_node;
+    struct want_scan asked; /* of the last scan recorded: what its rows have */
+    struct want_scan shown;
+    struct filter *filter;  /* NULL: none */
+    struct recorded_place place;
+    bool told_node, is_shown;
 };
 
 static const struct {
@@ -39,6 +43,18 @@ bool replay_is_file(const char *target)
     return target && stat(target, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+static int take_asked(void *arg, const char *question, const uint8_t *term, size_t len,
+                      const struct want_scan *asked, struct error *err)
+{
+    struct replay *r = arg;
+    (void)term;
+    (void)len;
+    (void)err;
+    if (asked && strcmp(question, question_name(QUESTION_SCAN)) == 0)
+        r->asked = *asked;
+    return 0;
+}
+
 int replay_open(struct replay **out, const char *path, struct model *model, struct error *err)
 {
     struct recording *recording = NULL;
@@ -51,6 +67,9 @@ int replay_open(struct replay **out, const char *path, struct model *model, stru
     model_set_link(model, LINK_LIVE, "");
     model_set_interval(model, recording_info(recording)->interval_s,
                        recording_info(recording)->interval_s, NAN, "");
+    struct error ignored = {.code = ERR_NONE}; /* told when its tick is shown */
+    int64_t last = recording_last_answer(recording, question_name(QUESTION_SCAN), INT64_MAX);
+    (void)recording_answers(recording, last, take_asked, r, &ignored);
     *out = r;
     return 0;
 }
@@ -73,9 +92,39 @@ struct recording *replay_recording(struct replay *r)
     return r->recording;
 }
 
-void replay_set_rows(struct replay *r, int rows)
+static bool matches(void *arg, const struct proc_row *row)
 {
-    r->rows = rows;
+    return filter_match_row(arg, row);
+}
+
+static void reshow(struct replay *r)
+{
+    if (r->is_shown)
+        model_show_recorded(r->model, &r->shown, r->filter ? matches : NULL, r->filter);
+}
+
+void replay_show(struct replay *r, const struct want_scan *shown, struct filter *filter)
+{
+    r->is_shown = true;
+    r->shown = *shown;
+    r->filter = filter;
+    reshow(r);
+}
+
+bool replay_has_items(const struct replay *r, uint32_t items)
+{
+    return (items & ~r->asked.items) == 0;
+}
+
+static int check_scan(const struct replay *r, const struct want_scan *want, struct error *err)
+{
+    const struct proc_column *sort = proc_column_find(want->sort_key ? want->sort_key : "");
+    if (want->own && !r->asked.own)
+        return error_set(err, ERR_NOT_FOUND, "beamtop's own processes: not recorded");
+    if (sort && !replay_has_items(r, sort->items))
+        return error_set(err, ERR_NOT_FOUND, "%s: not recorded, so nothing can be ranked by it; it "
+                         "was ranked by %s", sort->key, r->asked.sort_key ? r->asked.sort_key : "nothing");
+    return 0;
 }
 
 int replay_check(struct replay *r, const struct want *want, struct error *err)
@@ -85,7 +134,7 @@ int replay_check(struct replay *r, const struct want *want, struct error *err)
             !recording_has(r->recording, question_name(needs[i].question)))
             return error_set(err, ERR_NOT_FOUND, "%s: not recorded; the node was not asked for it",
                              needs[i].what);
-    return 0;
+    return want->needs & NEED_SCAN ? check_scan(r, &want->scan, err) : 0;
 }
 
 /* ---- ticks */
@@ -111,10 +160,10 @@ static int take(void *arg, const char *question, const uint8_t *term, size_t len
         return model_take_apps(r->model, term, len, err);
     if (!is(question, QUESTION_SCAN) || !asked)
         return 0; /* of a later program */
-    struct want_scan cut = *asked;
-    if (r->rows > 0 && r->rows < cut.rows)
-        cut.rows = r->rows;
-    return model_take_scan(r->model, term, len, &cut, now_ns, err);
+    int rc = model_take_recorded(r->model, term, len, asked, now_ns, err);
+    if (rc == 0)
+        reshow(r);
+    return rc;
 }
 
 static int show(struct replay *r, int64_t tick, struct error *err)
@@ -143,6 +192,31 @@ static int show_seldom(struct replay *r, int64_t tick, struct error *err)
     return recording_answers(r->recording, last, take_alloc, r, err);
 }
 
+static void tell_place(struct replay *r)
+{
+    const struct recording_info *info = replay_info(r);
+    const struct recording_mark *marks;
+    struct recorded_place *p = &r->place;
+    p->tick = r->tick;
+    p->ticks = info->ticks;
+    p->wall_us = recording_tick_wall_us(r->recording, r->tick);
+    p->first_us = info->first_us;
+    p->last_us = info->last_us;
+    p->gap = recording_gap_before(r->recording, r->tick);
+    p->at_end = replay_next(r) == 0;
+    p->mark[0] = '\0';
+    size_t n = recording_marks(r->recording, &marks);
+    for (size_t i = 0; i < n && recording_tick_at(r->recording, marks[i].wall_us) <= r->tick; i++)
+        snprintf(p->mark, sizeof p->mark, "%s", marks[i].text);
+    model_set_recorded(r->model, p);
+}
+
+void replay_set_speed(struct replay *r, double speed)
+{
+    r->place.speed = speed;
+    model_set_recorded(r->model, &r->place);
+}
+
 int replay_to(struct replay *r, int64_t tick, struct error *err)
 {
     int64_t before = recording_tick_before(r->recording, tick);
@@ -157,7 +231,10 @@ int replay_to(struct replay *r, int64_t tick, struct error *err)
     }
     if (rc == 0 && tick != r->tick)
         rc = show(r, tick, err);
-    return rc != 0 ? rc : show_seldom(r, tick, err);
+    if (rc == 0)
+        rc = show_seldom(r, tick, err);
+    tell_place(r);
+    return rc;
 }
 
 int64_t replay_tick(const struct replay *r)
@@ -211,12 +288,70 @@ static int find_clock(const struct recording_info *info, const char *text, int64
     return 0;
 }
 
+/* The next mark that is at another tick than the one shown; 0: none. */
+static int64_t find_beside(struct replay *r, bool forward)
+{
+    const struct recording_mark *marks;
+    size_t n = recording_marks(r->recording, &marks);
+    int64_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        int64_t at = recording_tick_at(r->recording, marks[i].wall_us);
+        at = at > 0 ? at : 1;
+        if (forward && at > r->tick)
+            return at;
+        if (!forward && at < r->tick)
+            found = at;
+    }
+    return found;
+}
+
+static int64_t inside(const struct replay *r, int64_t tick)
+{
+    int64_t last = recording_info(r->recording)->ticks;
+    return tick < 1 ? 1 : tick > last ? last : tick;
+}
+
+/* From the tick that is shown. 1: it was none of these forms. */
+static int find_from_here(struct replay *r, const char *when, int64_t *tick, struct error *err)
+{
+    bool forward = *when == '+';
+    double seconds = 0;
+    char *end = NULL;
+    if ((!forward && *when != '-') || when[1] == '\0')
+        return 1;
+    if (strcmp(when + 1, "mark") == 0) {
+        *tick = find_beside(r, forward);
+        return *tick > 0 ? 0 : error_set(err, ERR_USAGE, "there is no mark %s this tick",
+                                         forward ? "after" : "before");
+    }
+    if (when[1] == '#') {
+        int64_t n = strtoll(when + 2, &end, 10);
+        if (*end != '\0' || end == when + 2 || n < 0)
+            return 1;
+        *tick = inside(r, r->tick + (forward ? n : -n));
+        /* Thinning leaves holes. */
+        if (recording_tick_wall_us(r->recording, *tick) < 0)
+            *tick = forward ? replay_next(r) : recording_tick_before(r->recording, r->tick);
+        *tick = *tick > 0 ? *tick : r->tick;
+        return 0;
+    }
+    if (text_parse_duration(when + 1, &seconds) != 0)
+        return 1;
+    int64_t here_us = recording_tick_wall_us(r->recording, r->tick);
+    *tick = recording_tick_at(r->recording, here_us + (int64_t)((forward ? seconds : -seconds) * 1e6));
+    *tick = *tick > 0 ? *tick : 1;
+    return 0;
+}
+
 int replay_find(struct replay *r, const char *when, int64_t *tick, struct error *err)
 {
     const struct recording_info *info = replay_info(r);
     int64_t wall_us = -1;
     double seconds = 0;
     char *end = NULL;
+    int from_here = find_from_here(r, when, tick, err);
+    if (from_here <= 0)
+        return from_here;
     if (*when == '#') {
         *tick = strtoll(when + 1, &end, 10);
         if (*end == '\0' && recording_tick_wall_us(r->recording, *tick) >= 0)

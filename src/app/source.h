@@ -5,8 +5,9 @@
  *
  * One thread: the loop's. A source is owned by who opened it; model, loop and texts of the setup
  * are borrowed until it is closed. Handlers are called from the loop, never from within a function
- * of this header, but for source_step(), source_seek() and those of a recording that stands, which
- * show their tick at once. No handler closes the source.
+ * of this header, but for on_change, on_tick and on_trouble by those that show something else of a
+ * recording at once: source_step(), source_seek(), source_set_want(), source_set_filter(). A handler
+ * closes the source in on_end alone.
  */
 #ifndef BEAMTOP_APP_SOURCE_H
 #define BEAMTOP_APP_SOURCE_H
@@ -107,7 +108,7 @@ void source_close(struct source *s, void (*closed)(void *arg), void *arg);
 struct live *source_live(struct source *s);
 
 /* ---- SOURCE_SEEKS */
-/* WHEN of replay_find(), or "+10m", "-30s" from the tick shown. ERR_USAGE says why not. */
+/* WHEN of replay_find(). ERR_USAGE says why not. */
 int source_seek(struct source *s, const char *when, struct error *err);
 /* So many times as fast as it was recorded; returns what it took of it. 0: tells only. */
 double source_set_speed(struct source *s, double speed);

@@ -2,12 +2,15 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/base/text.h"
+#include "beamtop/model/column.h"
+#include "beamtop/model/filter.h"
 #include "replay.h"
 #include "source.h"
 
@@ -24,7 +27,8 @@ struct source_replay {
     void *arg;
     int64_t first;  /* tick to begin with */
     double speed;
-    unsigned told;  /* needs whose lack was told */
+    struct want want;
+    struct filter *filter;
     bool batch, paused, started, at_end, ended;
 };
 
@@ -104,6 +108,7 @@ static double set_speed(struct source *base, double speed)
     struct source_replay *s = replay_of(base);
     if (speed > 0) {
         s->speed = fmin(fmax(speed, SPEED_LEAST), SPEED_MOST);
+        replay_set_speed(s->replay, s->batch ? 0 : s->speed);
         retime(s);
     }
     return s->speed;
@@ -128,41 +133,57 @@ static int64_t wall_us(const struct source *base)
 static int seek(struct source *base, const char *when, struct error *err)
 {
     struct source_replay *s = replay_of(base);
-    double seconds = 0;
     int64_t tick = 0;
-    if ((*when == '+' || *when == '-') && text_parse_duration(when + 1, &seconds) == 0) {
-        int64_t to_us = wall_us(base) + (int64_t)((*when == '-' ? -seconds : seconds) * 1e6);
-        tick = recording_tick_at(replay_recording(s->replay), to_us);
-        tick = tick > 0 ? tick : 1;
-    } else if (replay_find(s->replay, when, &tick, err) != 0) {
-        return (int)err->code;
-    }
-    show(s, tick);
-    return 0;
+    int rc = replay_find(s->replay, when, &tick, err);
+    if (rc == 0)
+        show(s, tick);
+    return rc;
 }
 
 /* ---- what is told */
 
+/* The rows recorded are there: another order or filter needs no other tick. */
+static void show_rows(struct source_replay *s)
+{
+    replay_show(s->replay, &s->want.scan, filter_is_on(s->filter) ? s->filter : NULL);
+    if (s->started && s->handlers.on_change)
+        s->handlers.on_change(s->arg, true);
+}
+
+static bool same_scan(const struct want_scan *a, const struct want_scan *b)
+{
+    return a->sort_key == b->sort_key && a->by_delta == b->by_delta && a->rows == b->rows &&
+           a->ascending == b->ascending && a->own == b->own;
+}
+
 static int set_want(struct source *base, const struct want *want, struct error *err)
 {
     struct source_replay *s = replay_of(base);
+    bool other = !same_scan(&want->scan, &s->want.scan);
     struct want news = *want;
-    news.needs = want->needs & ~s->told; /* told anew when one comes back to it */
-    s->told = want->needs;
-    if (want->scan.rows > 0)
-        replay_set_rows(s->replay, want->scan.rows);
+    news.needs = want->needs & ~s->want.needs; /* told anew when one comes back to it */
+    news.needs |= other ? want->needs & NEED_SCAN : 0;
+    s->want = *want;
+    if (other && (want->needs & NEED_SCAN))
+        show_rows(s);
     return replay_check(s->replay, &news, err);
 }
 
 static int set_filter(struct source *base, const char *expression, size_t *error_offset,
                       struct error *err)
 {
-    (void)base;
+    struct source_replay *s = replay_of(base);
+    const char *calls = filter_field_prefix(FILTER_CURRENT_FUNCTION);
+    const char *text = expression ? expression : "";
     *error_offset = 0;
-    if (!expression || !*expression)
-        return 0;
-    return error_set(err, ERR_USAGE, "a filter looks at all processes of a node; of a recording "
-                                     "there are the busiest only");
+    if (strncmp(text, calls, strlen(calls)) == 0 &&
+        !replay_has_items(s->replay, UINT32_C(1) << ITEM_CURRENT_FUNCTION))
+        return error_set(err, ERR_NOT_FOUND, "current functions: not recorded, so %s finds nothing",
+                         calls);
+    int rc = filter_set(s->filter, text, error_offset, err);
+    if (rc == 0)
+        show_rows(s);
+    return rc;
 }
 
 static void set_budget(struct source *base, double budget)
@@ -189,6 +210,7 @@ static void close_replay(struct source *base, void (*closed)(void *arg), void *a
 {
     struct source_replay *s = replay_of(base);
     replay_close(s->replay);
+    filter_free(s->filter);
     uv_close((uv_handle_t *)s->timer, free_timer);
     free(s);
     if (closed)
@@ -239,12 +261,15 @@ int source_replay_open(struct source **out, const char *path, const struct sourc
     s->handlers = *setup->handlers;
     s->arg = setup->arg;
     s->batch = setup->batch;
+    s->filter = filter_new();
+    filter_set_calls(s->filter, true); /* the rows are here: it costs no node anything */
     rc = find_first(s, setup, err);
     /* A screen is drawn before the loop runs: its first tick is there by then. */
     if (rc == 0 && !s->batch)
         rc = replay_to(replay, s->first, err);
     if (rc != 0) {
         replay_close(replay);
+        filter_free(s->filter);
         free(s);
         return rc;
     }

@@ -198,6 +198,29 @@ const struct proc_column proc_columns[] = {
 };
 const int proc_columns_len = ARRAY_LEN(proc_columns);
 
+/* The rate of a value, for sorting by change. */
+static const struct {
+    const char *value, *rate;
+} rates[] = {
+    {"reductions", "reductions_per_s"},
+    {"message_queue_len", "message_queue_len_per_s"},
+    {"memory_bytes", "memory_bytes_per_s"},
+    {"minor_gcs", "minor_gcs_per_s"},
+};
+
+const struct proc_column *proc_column_ranked(const struct proc_column *sort, bool by_delta)
+{
+    if (by_delta == sort->sweep_by_delta)
+        return sort;
+    for (size_t i = 0; i < ARRAY_LEN(rates); i++) {
+        if (strcmp(rates[i].value, sort->key) == 0)
+            return proc_column_find(rates[i].rate);
+        if (strcmp(rates[i].rate, sort->key) == 0)
+            return proc_column_find(rates[i].value);
+    }
+    return NULL;
+}
+
 /* What people write who come from other tools. */
 static const struct {
     const char *word, *key;

@@ -27,6 +27,8 @@ struct model {
     struct node_info node;
     struct system_sample system;
     struct proc_scan scan;
+    struct proc_scan taken;      /* a recording's, before it was ranked and cut; no rows: live */
+    struct want_scan taken_as;
     struct process_detail process;
     struct mailbox_detail mailbox;
     struct state_detail state;
@@ -34,6 +36,8 @@ struct model {
     struct apps_detail apps;
     struct tree_detail tree;
     struct armed_detail armed;
+    struct recorded_place place;
+    bool is_recorded;
     const struct trace_log *trace;
     const struct calls_log *calls;
     const struct findings_shown *findings;
@@ -230,13 +234,73 @@ int model_take_scan(struct model *m, const uint8_t *term, size_t len, const stru
         seen_row(m->seen, &next.rows[i], next.mono_ns, now_ns, &sweep);
         finish_row(m, &next.rows[i]);
     }
-    next.sorted_among = -1;
+    next.sorted_among = next.recorded = -1;
+    next.recorded_items = 0;
+    m->taken.rows = NULL;
     if (sort != NULL && sort->sweep == NULL)
         order_rows(&next, sort, asked);
     cut_rows(&next, asked);
     seen_scan_end(m->seen, !next.filtered && (int64_t)next.n_rows >= next.total);
     m->scan = next;
     return slot_end(&m->scan_slot, 0);
+}
+
+/* The order in which the target gave them is the one wanted. */
+static bool is_as_taken(const struct model *m, const struct want_scan *shown)
+{
+    const struct want_scan *as = &m->taken_as;
+    return shown->sort_key == NULL ||
+           (as->sort_key != NULL && strcmp(as->sort_key, shown->sort_key) == 0 &&
+            as->by_delta == shown->by_delta && as->ascending == shown->ascending);
+}
+
+static void keep_taken(struct model *m, const struct want_scan *asked)
+{
+    size_t bytes = (m->scan.n_rows + 1) * sizeof m->scan.rows[0];
+    m->scan.recorded = (int64_t)m->scan.n_rows;
+    m->scan.recorded_items = asked->items;
+    m->taken = m->scan;
+    m->taken_as = *asked;
+    m->taken.rows = arena_alloc(&m->scan_slot.arenas[m->scan_slot.current], bytes);
+    if (m->scan.n_rows > 0)
+        memcpy(m->taken.rows, m->scan.rows, bytes - sizeof m->scan.rows[0]);
+}
+
+int model_take_recorded(struct model *m, const uint8_t *term, size_t len,
+                        const struct want_scan *asked, uint64_t now_ns, struct error *err)
+{
+    int rc = model_take_scan(m, term, len, asked, now_ns, err);
+    if (rc == 0)
+        keep_taken(m, asked);
+    return rc;
+}
+
+void model_show_recorded(struct model *m, const struct want_scan *shown, model_row_fn *match,
+                         void *arg)
+{
+    struct proc_scan *scan = &m->scan;
+    struct proc_row *rows = scan->rows;
+    if (m->taken.rows == NULL)
+        return;
+    *scan = m->taken;
+    scan->rows = rows;
+    scan->n_rows = 0;
+    for (size_t i = 0; i < m->taken.n_rows; i++)
+        if (match == NULL || match(arg, &m->taken.rows[i]))
+            rows[scan->n_rows++] = m->taken.rows[i];
+    if (match != NULL) {
+        scan->filtered = true;
+        scan->matching = (int64_t)scan->n_rows;
+    }
+    const struct proc_column *sort = proc_column_find(shown->sort_key ? shown->sort_key : "");
+    if (sort != NULL && !is_as_taken(m, shown)) {
+        const struct proc_column *ranked = proc_column_ranked(sort, shown->by_delta);
+        order_rows(scan, ranked ? ranked : sort, shown);
+        scan->sort_key = sort->key;
+        scan->by_delta = ranked && shown->by_delta && !isnan(scan->interval_s);
+        scan->sorted_among = scan->recorded < scan->total ? scan->recorded : -1;
+    }
+    cut_rows(scan, shown);
 }
 
 static void push_process(struct model *m, const struct proc_row *row)
@@ -382,6 +446,18 @@ void model_journal(struct model *m, int64_t wall_us, bool trouble, const char *f
     va_start(args, fmt);
     vsnprintf(e->text, sizeof e->text, fmt, args);
     va_end(args);
+}
+
+void model_set_recorded(struct model *m, const struct recorded_place *place)
+{
+    m->is_recorded = place != NULL;
+    if (place != NULL)
+        m->place = *place;
+}
+
+const struct recorded_place *model_recorded(const struct model *m)
+{
+    return m->is_recorded ? &m->place : NULL;
 }
 
 void model_set_utc_offset(struct model *m, long seconds)

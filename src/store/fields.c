@@ -124,6 +124,10 @@ static const struct field scan[] = {
     {"by_delta", "by change", FIELD_BOOL, COLUMN_BOOL, AT(by_delta),
      "ranked by change within the interval; false at the first tick"},
     {"filtered", "filtered", FIELD_BOOL, COLUMN_BOOL, AT(filtered), "whether a filter was on"},
+    {"recorded", "recorded", FIELD_INT, COLUMN_COUNT, AT(recorded),
+     "of a recording: its rows of this tick, the busiest then; filters look at these alone"},
+    {"sorted_among", "sorted among", FIELD_INT, COLUMN_COUNT, AT(sorted_among),
+     "ranked here among so many of the busiest; null: by the node among all"},
 };
 LIST(scan_fields, "scan", scan);
 #undef AT

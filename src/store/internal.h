@@ -69,6 +69,7 @@ struct report {
     size_t n_sections;
     struct grid grid;
     const struct process_detail *process; /* its lists, NULL: none */
+    const struct recorded_place *recorded; /* NULL: of a live node */
 };
 
 extern const struct field_list cost_fields, system_fields, info_fields, scan_fields,
@@ -80,6 +81,8 @@ struct value column_value(const struct proc_column *column, const struct proc_ro
 struct value pid_value(const struct etf_pid *pid);
 struct value text_value(struct slice text);
 
+/* Whether that column of the grid's processes was not recorded: its values are unknown. */
+bool report_lacks(const struct report *r, size_t column);
 size_t section_len(const struct section *s);
 const char *section_key(const struct section *s, size_t i);
 const char *section_title(const struct section *s, size_t i);

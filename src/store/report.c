@@ -58,6 +58,14 @@ static void set_grid(struct report *r, const struct field_list *list, const void
                             .row_bytes = row_bytes, .present = true};
 }
 
+bool report_lacks(const struct report *r, size_t column)
+{
+    if (r->kind != SINK_TOP)
+        return false;
+    const struct proc_scan *scan = r->sections[0].base;
+    return scan->recorded >= 0 && (r->grid.columns[column]->items & ~scan->recorded_items) != 0;
+}
+
 static int64_t interval_us(double interval_s)
 {
     return interval_s >= 0 && interval_s < 9e12 ? (int64_t)(interval_s * 1e6) : -1;
@@ -168,6 +176,7 @@ int report_make(struct report *out, enum sink_kind kind, const struct model *m,
         .interval_us = -1,
         .cost = model_cost(m),
         .system = model_system(m),
+        .recorded = model_recorded(m),
     };
     if (out->system != NULL) {
         out->wall_us = out->system->wall_us;

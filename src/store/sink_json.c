@@ -233,6 +233,23 @@ void json_put_line(struct buf *out, json_t *root)
     json_decref(root);
 }
 
+static json_t *json_lacks(const struct report *r)
+{
+    json_t *keys = json_array();
+    for (size_t i = 0; i < r->grid.n_columns; i++)
+        if (report_lacks(r, i))
+            json_array_append_new(keys, json_string(grid_key(&r->grid, i)));
+    return keys;
+}
+
+/* Where in a recording, and what of the columns shown it does not have. */
+static json_t *json_recorded(const struct report *r)
+{
+    return json_pack("{s:I,s:I,s:b,s:o}", "tick", (json_int_t)r->recorded->tick, "ticks",
+                     (json_int_t)r->recorded->ticks, "gap_before", r->recorded->gap,
+                     "not_recorded", json_lacks(r));
+}
+
 void json_put(struct buf *out, const struct report *r)
 {
     json_t *root = json_object();
@@ -250,6 +267,8 @@ void json_put(struct buf *out, const struct report *r)
         json_object_set_new(root, "system", json_section(&system));
     for (size_t i = 0; i < r->n_sections; i++)
         json_object_set_new(root, r->sections[i].name, json_section(&r->sections[i]));
+    if (r->recorded != NULL)
+        json_object_set_new(root, "recording", json_recorded(r));
     if (r->process != NULL)
         add_process(root, r->process);
     if (r->grid.present)

@@ -249,8 +249,21 @@ static void put_scan(struct text_out *t, const struct report *r)
     buf_printf(t->out, "%zu of ", scan->n_rows);
     if (scan->filtered)
         buf_printf(t->out, "%s matching, ", text_integer(text, sizeof text, scan->matching));
-    buf_printf(t->out, "%s processes, %s%s\n", text_integer(text, sizeof text, scan->total),
+    if (scan->recorded >= 0)
+        buf_printf(t->out, "%s recorded, ", text_integer(text, sizeof text, scan->recorded));
+    buf_printf(t->out, "%s processes, %s%s", text_integer(text, sizeof text, scan->total),
                rank_text(r), scan->sort_key);
+    if (scan->sorted_among >= 0)
+        buf_printf(t->out, " among the %s busiest",
+                   text_integer(text, sizeof text, scan->sorted_among));
+    const char *before = "; not recorded: ";
+    for (size_t i = 0; i < r->grid.n_columns; i++) {
+        if (!report_lacks(r, i))
+            continue;
+        buf_printf(t->out, "%s%s", before, grid_key(&r->grid, i));
+        before = ", ";
+    }
+    buf_put_u8(t->out, '\n');
 }
 
 void text_put(struct buf *out, const struct report *r, bool ascii)

@@ -301,6 +301,24 @@ static const char *link_words(enum link_state link, enum style *style)
     return "";
 }
 
+/* Where in a recording, and how fast it goes by. */
+static void add_place(struct items *l, const struct recorded_place *p, bool paused)
+{
+    char speed[32] = "";
+    enum style style = paused || p->at_end ? STYLE_WARN : STYLE_OK;
+    if (p->speed > 0)
+        snprintf(speed, sizeof speed, " %.3g×", p->speed);
+    add(l, 0, true, style, "%s%s", p->speed > 0 && !paused && !p->at_end ? "▶ replay" : "‖ replay",
+        speed);
+    add(l, 1, true, STYLE_VALUE, "tick %lld/%lld", (long long)p->tick, (long long)p->ticks);
+    if (p->gap)
+        add(l, 2, true, STYLE_WARN, "after a gap");
+    if (p->at_end && p->speed > 0)
+        add(l, 3, true, STYLE_WARN, "the end");
+    if (p->mark[0] != '\0')
+        add(l, 4, true, STYLE_VALUE, "mark %.60s", p->mark);
+}
+
 static void add_link(struct items *l, const struct model *m, const struct header_state *state)
 {
     const char *why = "";
@@ -359,8 +377,8 @@ static void add_cost(struct items *l, const struct model *m)
     }
     if (told)
         add(l, 10, true, STYLE_WARN, "%s", interval.why);
-    if (!cost)
-        return;
+    if (!cost || (model_recorded(m) && isnan(cost->target_us)))
+        return; /* what is played costs the node nothing */
     text_duration(text, sizeof text, cost->target_us / 1e6);
     add(l, 2, true, STYLE_VALUE, "cost %s", text);
     text_percent(text, sizeof text, cost->share);
@@ -393,7 +411,10 @@ static void draw_first(const struct model *m, const struct header_state *state, 
     struct items l = {.n = 0};
     bool live = header_is_live(m);
     add_node(&l, m);
-    add_link(&l, m, state);
+    if (model_recorded(m))
+        add_place(&l, model_recorded(m), state->paused);
+    else
+        add_link(&l, m, state);
     add_recording(&l, state->recording);
     if (live)
         add_cost(&l, m);

@@ -15,16 +15,6 @@ static const char *const spare[] = {
     "status", "reductions_share", "current_function", "application", "message_queue_len_per_s",
 };
 
-/* The rate of a value, for sorting by change. */
-static const struct {
-    const char *value, *rate;
-} rates[] = {
-    {"reductions", "reductions_per_s"},
-    {"message_queue_len", "message_queue_len_per_s"},
-    {"memory_bytes", "memory_bytes_per_s"},
-    {"minor_gcs", "minor_gcs_per_s"},
-};
-
 static void top_init(void *state)
 {
     struct top *t = state;
@@ -140,17 +130,10 @@ static void fit_columns(struct top *t, int columns)
 
 /* ---- rows */
 
+/* NULL: the node's own order stands. */
 static const struct proc_column *ranked_by(const struct top *t)
 {
-    if (by_delta(t) == t->sort->sweep_by_delta)
-        return t->sort;
-    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
-        if (strcmp(rates[i].value, t->sort->key) == 0)
-            return proc_column_find(rates[i].rate);
-        if (strcmp(rates[i].rate, t->sort->key) == 0)
-            return proc_column_find(rates[i].value);
-    }
-    return NULL; /* the node's own order stands */
+    return proc_column_ranked(t->sort, by_delta(t));
 }
 
 static bool follows(const struct top *t, const struct proc_row *proc)

@@ -46,6 +46,9 @@ extern const struct proc_column proc_columns[];
 extern const int proc_columns_len;
 const struct proc_column *proc_column_find(const char *key); /* NULL: none; "msgq"-like short names are accepted too */
 
+/* The column that a list is in order of when sorted by `sort`, by change or not. NULL: there is none. */
+const struct proc_column *proc_column_ranked(const struct proc_column *sort, bool by_delta);
+
 /* How a process is called for people: registered name, else label, else initial call. */
 struct slice proc_row_display_name(const struct proc_row *row);
 

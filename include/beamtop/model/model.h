@@ -41,6 +41,13 @@ void model_free(struct model *m);
 int model_take_node(struct model *m, const uint8_t *term, size_t len, struct error *err);
 int model_take_system(struct model *m, const uint8_t *term, size_t len, struct error *err);
 int model_take_scan(struct model *m, const uint8_t *term, size_t len, const struct want_scan *asked, uint64_t now_ns, struct error *err);
+/*
+ * A scan that was kept, with all its rows; then, as often as wanted: those that match (NULL: all),
+ * ranked and cut as asked for now. Without a kept scan nothing is done.
+ */
+int model_take_recorded(struct model *m, const uint8_t *term, size_t len, const struct want_scan *asked, uint64_t now_ns, struct error *err);
+typedef bool model_row_fn(void *arg, const struct proc_row *row);
+void model_show_recorded(struct model *m, const struct want_scan *shown, model_row_fn *match, void *arg);
 int model_take_process(struct model *m, const uint8_t *term, size_t len, uint64_t now_ns, struct error *err);
 int model_take_mailbox(struct model *m, const uint8_t *term, size_t len, struct error *err);
 int model_take_state(struct model *m, const uint8_t *term, size_t len, struct error *err);
@@ -58,6 +65,9 @@ void model_journal(struct model *m, int64_t wall_us, bool trouble, const char *f
 /* Seconds to add to UTC for times that are shown to a person. */
 void model_set_utc_offset(struct model *m, long seconds);
 long model_utc_offset(const struct model *m);
+/* NULL: a live node. Copied. */
+void model_set_recorded(struct model *m, const struct recorded_place *place);
+const struct recorded_place *model_recorded(const struct model *m);
 void model_gap(struct model *m); /* history: one gap */
 
 const struct node_info *model_node(const struct model *m);         /* NULL until known */

@@ -97,7 +97,9 @@ struct proc_scan {
     const char *sort_key; /* static: the column that ranked it */
     bool by_delta;        /* ranked by change */
     int64_t sorted_among; /* sorted here, among so many of the busiest; -1: ranked by the target, among all */
-    bool filtered;
+    bool filtered;        /* `matching` counts those that do; of a recording among its rows alone */
+    int64_t recorded;     /* rows that the recording has, the busiest then; -1: of a live node */
+    uint32_t recorded_items; /* of them: bits of enum proc_item; what is not here was not recorded */
 };
 
 /* What a tick cost the target. */

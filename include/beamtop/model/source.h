@@ -53,6 +53,16 @@ struct want {
 void want_merge(struct want *into, const struct want *other);
 bool want_add_pid(struct want_scan *scan, const struct etf_pid *pid); /* false: no room for it */
 
+/* The tick of a recording that is shown. */
+struct recorded_place {
+    int64_t tick, ticks;
+    int64_t wall_us, first_us, last_us; /* the node's clock; -1 unknown */
+    double speed;   /* so many times as fast as recorded; 0: nothing plays it */
+    bool gap;       /* the node was not there before this tick */
+    bool at_end;    /* no tick follows */
+    char mark[100]; /* the last one at or before the tick; empty: none */
+};
+
 /* The state that the header shows. */
 enum link_state { LINK_CONNECTING, LINK_LIVE, LINK_STALE, LINK_LOST, LINK_CLOSED };
 
