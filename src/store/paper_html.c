@@ -5,7 +5,8 @@
 #include "paper.h"
 
 #define CHART_WIDTH 720.0
-#define CHART_HEIGHT 140.0
+#define CHART_HEIGHT 100.0
+#define PROSE 28 /* bytes of a cell that is broken into lines */
 
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
@@ -22,16 +23,34 @@ static const char style[] =
     "max-width:60rem;margin:2rem auto;padding:0 1rem}\n"
     "h1{font-size:1.6rem}h2{font-size:1.2rem;border-bottom:1px solid var(--line);margin-top:2rem}\n"
     "h3{font-size:1rem;margin:1.4rem 0 .2rem}\n"
-    ".scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}\n"
-    "th,td{padding:.2rem .8rem .2rem 0;text-align:left;vertical-align:top}\n"
+    /* A shade at the side where a table goes on, covered at its end. */
+    ".scroll{overflow-x:auto;background:"
+    "linear-gradient(90deg,var(--paper) 40%,transparent) 0/2rem 100% no-repeat local,"
+    "linear-gradient(270deg,var(--paper) 40%,transparent) 100%/2rem 100% no-repeat local,"
+    "linear-gradient(90deg,var(--line),transparent) 0/.6rem 100% no-repeat scroll,"
+    "linear-gradient(270deg,var(--line),transparent) 100%/.6rem 100% no-repeat scroll}\n"
+    "table{border-collapse:collapse;font-variant-numeric:tabular-nums}\n"
+    "th,td{padding:.2rem 1rem .2rem 0;text-align:left;vertical-align:top;white-space:nowrap}\n"
     "th{color:var(--faint);font-weight:600}tr+tr td{border-top:1px solid var(--line)}\n"
-    ".r{text-align:right}td{overflow-wrap:anywhere;min-width:4rem}\n"
+    "th:first-child,td:first-child{position:sticky;left:0;background:var(--paper)}\n"
+    ".r{text-align:right;min-width:3.6rem}"
+    ".t{white-space:normal;overflow-wrap:anywhere;min-width:15rem;max-width:30rem}\n"
+    "p,li,h1,h2,h3{overflow-wrap:anywhere}ul{padding-left:1.4rem}\n"
     ".aside{color:var(--faint);margin:.1rem 0}\n"
     ".word{font-size:.8rem;padding:.05rem .45rem;border-radius:.6rem;border:1px solid;"
     "margin-right:.5rem}.act{color:var(--act)}.look{color:var(--look)}.note{color:var(--note)}\n"
-    "figure{margin:1rem 0}figcaption{color:var(--faint)}svg{width:100%;height:auto;display:block}\n"
-    "svg .area{fill:var(--mark);opacity:.18}svg .curve{fill:none;stroke:var(--mark);stroke-width:1.5}\n"
-    "svg .rule{stroke:var(--line)}svg text{fill:var(--faint);font:11px system-ui,sans-serif}\n"
+    "figure{margin:1.2rem 0;break-inside:avoid}figcaption{margin-bottom:.4rem}\n"
+    ".plot{display:grid;grid-template-columns:4.2rem 1fr;gap:.6rem}\n"
+    ".axis{display:flex;flex-direction:column;justify-content:space-between;text-align:right}\n"
+    ".axis,.ends{color:var(--faint);font-size:.8rem;line-height:1.2}\n"
+    ".ends{display:flex;justify-content:space-between;gap:.2rem 1rem;margin:.2rem 0 0 4.8rem}\n"
+    "svg{width:100%;height:6.5rem;display:block;overflow:visible;border-top:1px solid var(--line);"
+    "border-bottom:1px solid var(--line)}\n"
+    "svg .area{fill:var(--mark);opacity:.18}"
+    "svg .curve{fill:none;stroke:var(--mark);stroke-width:1.5;vector-effect:non-scaling-stroke}\n"
+    "@media(max-width:40rem){body{margin:1rem auto}table{font-size:.85rem}"
+    "th,td{padding-right:.7rem}.t{min-width:13rem}.t:first-child{min-width:9rem;max-width:42vw}"
+    ".ends{margin-left:0;flex-wrap:wrap}}\n"
     "</style>\n</head>\n<body>\n";
 
 static void put_escaped(struct buf *out, const char *s)
@@ -63,53 +82,61 @@ static void put_element(struct buf *out, const char *open, const char *text, con
     buf_puts(out, close);
 }
 
+/* Numbers and names stay in one line, sentences do not. */
+static void put_cell(struct buf *out, const char *text, char align)
+{
+    const char *open = align == 'r' ? "<td class=\"r\">"
+                       : strlen(text) > PROSE ? "<td class=\"t\">" : "<td>";
+    put_element(out, open, text, "</td>");
+}
+
 static void put_table(struct buf *out, const struct block *b)
 {
-    buf_puts(out, "<div class=\"scroll\"><table>\n<thead><tr>");
+    buf_puts(out, "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>");
     for (size_t i = 0; i < b->columns; i++)
         put_element(out, b->align[i] == 'r' ? "<th class=\"r\">" : "<th>", b->titles[i], "</th>");
     buf_puts(out, "</tr></thead>\n<tbody>\n");
     for (const struct paper_row *r = b->rows; r; r = r->next) {
         buf_puts(out, "<tr>");
         for (size_t i = 0; i < b->columns; i++)
-            put_element(out, b->align[i] == 'r' ? "<td class=\"r\">" : "<td>", r->cells[i], "</td>");
+            put_cell(out, r->cells[i], b->align[i]);
         buf_puts(out, "</tr>\n");
     }
     buf_puts(out, "</tbody></table></div>\n");
 }
 
-/* The points of the curve, left to right. */
+/* The points of the curve, left to right; a single value is a level. */
 static void put_points(struct buf *out, const struct block *b)
 {
-    for (size_t i = 0; i < b->n_values; i++) {
-        double part = b->top > 0 ? b->values[i] / b->top : 0;
-        double x = b->n_values > 1 ? CHART_WIDTH * (double)i / (double)(b->n_values - 1) : 0;
-        buf_printf(out, "%.1f,%.1f ", x, 20 + (CHART_HEIGHT - 40) * (1 - part));
+    size_t n = b->n_values == 1 ? 2 : b->n_values;
+    for (size_t i = 0; i < n; i++) {
+        double value = b->values[b->n_values == 1 ? 0 : i];
+        double part = b->top > 0 ? value / b->top : 0;
+        buf_printf(out, "%.1f,%.1f ", CHART_WIDTH * (double)i / (double)(n - 1),
+                   CHART_HEIGHT * (1 - part));
     }
 }
 
+/* Texts stand beside the drawing, which is stretched to the width that there is. */
 static void put_chart(struct buf *out, const struct block *b)
 {
-    double bottom = CHART_HEIGHT - 20;
-    put_element(out, "<figure><figcaption>", b->text, ": ");
-    put_element(out, "", b->aside, "</figcaption>\n");
-    buf_printf(out, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\">",
+    put_element(out, "<figure><figcaption><b>", b->text, "</b> ");
+    put_element(out, "<span class=\"aside\">", b->aside, "</span></figcaption>\n");
+    put_element(out, "<div class=\"plot\"><div class=\"axis\"><span>", b->high, "</span>");
+    put_element(out, "<span>", b->low, "</span></div>");
+    buf_printf(out, "<svg viewBox=\"0 0 %.0f %.0f\" preserveAspectRatio=\"none\" role=\"img\">",
                CHART_WIDTH, CHART_HEIGHT);
     put_element(out, "<title>", b->text, "</title>\n");
-    buf_printf(out, "<line class=\"rule\" x1=\"0\" y1=\"20\" x2=\"%.0f\" y2=\"20\"/>"
-                    "<line class=\"rule\" x1=\"0\" y1=\"%.0f\" x2=\"%.0f\" y2=\"%.0f\"/>\n",
-               CHART_WIDTH, bottom, CHART_WIDTH, bottom);
-    buf_printf(out, "<polygon class=\"area\" points=\"0,%.0f ", bottom);
-    put_points(out, b);
-    buf_printf(out, "%.0f,%.0f\"/>\n<polyline class=\"curve\" points=\"",
-               b->n_values > 1 ? CHART_WIDTH : 0, bottom);
-    put_points(out, b);
-    put_element(out, "\"/>\n<text x=\"0\" y=\"14\">", b->high, "</text>");
-    buf_printf(out, "<text x=\"0\" y=\"%.0f\">", CHART_HEIGHT - 6);
-    put_element(out, "", b->low, "");
-    put_element(out, ", ", b->begin, "</text>");
-    buf_printf(out, "<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"end\">", CHART_WIDTH, CHART_HEIGHT - 6);
-    put_element(out, "", b->end, "</text></svg></figure>\n");
+    if (b->n_values > 0) {
+        buf_printf(out, "<polygon class=\"area\" points=\"0,%.0f ", CHART_HEIGHT);
+        put_points(out, b);
+        buf_printf(out, "%.0f,%.0f\"/>\n<polyline class=\"curve\" points=\"", CHART_WIDTH,
+                   CHART_HEIGHT);
+        put_points(out, b);
+        buf_puts(out, "\"/>");
+    }
+    put_element(out, "</svg></div>\n<div class=\"ends\"><span>", b->begin, "</span>");
+    put_element(out, "<span>", b->end, "</span></div></figure>\n");
 }
 
 static void put_finding(struct buf *out, const struct block *b)
