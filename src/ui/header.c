@@ -340,22 +340,23 @@ static void add_link(struct items *l, const struct model *m, const struct header
         add(l, 1, true, style, "%s", why);
 }
 
+/* That it goes on matters as much as the link; the reasons of both are long. */
 static void add_recording(struct items *l, const struct header_recording *r)
 {
     char text[48];
     if (!r || r->state == RECORDING_NONE)
         return;
     if (r->state == RECORDING_STARTS) {
-        add(l, 1, true, STYLE_WARN, "○ rec starts");
+        add(l, 0, true, STYLE_WARN, "○ rec starts");
         return;
     }
     text_duration(text, sizeof text, floor(r->running_s));
     if (r->state == RECORDING_STOPS)
-        add(l, 1, true, STYLE_WARN, "○ rec stops");
+        add(l, 0, true, STYLE_WARN, "○ rec stops");
     else
-        add(l, 1, true, *r->problem ? STYLE_WARN : STYLE_OK, "%s rec %s", *r->problem ? "◌" : "●", text);
+        add(l, 0, true, *r->problem ? STYLE_WARN : STYLE_OK, "%s rec %s", *r->problem ? "◌" : "●", text);
     if (*r->problem)
-        add(l, 2, true, STYLE_WARN, "%s", r->problem);
+        add(l, 1, true, STYLE_WARN, "%s", r->problem);
     char ticks[48];
     text_bytes(text, sizeof text, r->bytes);
     add(l, 4, true, STYLE_VALUE, "%s ticks, %s", text_integer(ticks, sizeof ticks, r->ticks), text);

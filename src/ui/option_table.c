@@ -172,5 +172,5 @@ const struct option_row option_table[OPTIONS] = {
                 "empty: none"},
     [OPTION_RECORD_MAX_SIZE] = {.name = "record-max-size", .type = OPTION_TYPE_BYTES,
         .initial = "1GiB", .low = 1048576, .high = 1099511627776.0, .words = WORD_BYTES,
-        .scope = SCOPE_SCREEN, .unit = "", .help = "largest size of its file"},
+        .scope = SCOPE_SCREEN, .unit = "", .help = "largest size of the file of such a recording"},
 };

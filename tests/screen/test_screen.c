@@ -221,6 +221,8 @@ static const struct scene scenes[] = {
      .steps = {{STEP_RECORDING, "0"}}},
     {.name = "recording-lost", .view = "top", .rows = 24, .columns = 160, .world = WORLD_LOST,
      .steps = {{STEP_RECORDING, "2"}}},
+    {.name = "recording-lost-80x24", .view = "top", .rows = 24, .columns = 80, .world = WORLD_LOST,
+     .steps = {{STEP_RECORDING, "2"}}},
     {.name = "recording-stops", .view = "top", .rows = 24, .columns = 120, .steps = {{STEP_RECORDING, "3"}}},
     {.name = "small-80x24", .world = WORLD_SMALL, .view = "top", .rows = 24, .columns = 80},
     {.name = "small-memory", .world = WORLD_SMALL, .view = "memory", .rows = 24, .columns = 80},

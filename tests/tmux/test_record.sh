@@ -195,8 +195,10 @@ tells_that_the_file_cannot_grow() {
         '$BEAMTOP_DEMO_COOKIE_FILE' --no-config -b 25; echo code \$?"
     bt_wait_list && command_is 'set record-interval 0.25s' && command_is 'record full.btr' && is_recorded ||
         return 1
-    tm_wait 'the file is whole: ' && tm_wait_gone '● rec' && is_idle && "$beamtop" info "$work/full.btr" >/dev/null &&
-        bt_quit
+    tm_wait 'the file is whole: ' && tm_wait_gone '● rec' && is_idle && "$beamtop" info "$work/full.btr" >/dev/null ||
+        return 1
+    tm_keys q
+    tm_wait 'code 0'
 }
 
 tells_that_the_node_is_gone() {
