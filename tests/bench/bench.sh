@@ -137,8 +137,10 @@ recording_figures() {
     word "seeking, ms, median of 200" "$(value seek_p50_ms)" 200
     word "seeking, ms, worst" "$(value seek_max_ms)" 200
     for format in text markdown html json; do
-        word "report on it as $format, ms" "$(value report_${format}_ms)" 2000
+        word "beamtop report as $format: opened, looked through, told, ms" "$(value report_${format}_ms)" 2000
     done
+    word "beamtop diff of two of them, ms" "$(value diff_ms)" 4000
+    word "beamtop report of seven of them, ms" "$(value sessions_ms)" 14000
 }
 
 [ $# -gt 0 ] || set -- cheap cost budget light trace calls recording

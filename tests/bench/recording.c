@@ -13,7 +13,7 @@
 #include "beamtop/store/recording.h"
 #include "beamtop/store/summary.h"
 
-enum { TICKS = 7200, ROWS = 60, SEEKS = 200, INTERVAL_S = 5 };
+enum { TICKS = 7200, ROWS = 60, SEEKS = 200, INTERVAL_S = 5, SESSIONS = 7 };
 
 #define START_US 1700000000000000LL
 
@@ -152,6 +152,29 @@ static double seek_ms(struct recording *r, int nth)
     return ms;
 }
 
+/* As the commands do it: each file opened, looked through, summed. Several are the same one. */
+static void report_of(const char *path, size_t n, enum summary_format format, const char *figure)
+{
+    struct error err = {0};
+    struct recording *files[SESSIONS] = {NULL};
+    struct summary_source sources[SESSIONS];
+    struct summary_options o = {.format = format, .columns = 100};
+    struct buf out;
+    uint64_t began = clock_mono_ns();
+    buf_init(&out, 0);
+    for (size_t i = 0; i < n && err.code == ERR_NONE; i++) {
+        if (recording_open(&files[i], path, &err) == 0 && recording_check(files[i], &err) == 0)
+            sources[i] = (struct summary_source){.recording = files[i], .name = "bench", .from = 1,
+                                                 .to = recording_info(files[i])->ticks};
+    }
+    if (err.code != ERR_NONE || summary_write(&out, sources, n, &o, &err) != 0)
+        fprintf(stderr, "recording: %s\n", err.text);
+    for (size_t i = 0; i < n; i++)
+        recording_close(files[i]);
+    buf_clear(&out);
+    printf("%s %.0f\n", figure, ms_since(began));
+}
+
 static int read_back(const char *path)
 {
     static double all[SEEKS];
@@ -166,19 +189,13 @@ static int read_back(const char *path)
         all[i] = seek_ms(r, i + 1);
     qsort(all, SEEKS, sizeof *all, by_value);
     printf("seek_p50_ms %.2f\nseek_max_ms %.2f\n", all[SEEKS / 2], all[SEEKS - 1]);
-    static const char *const names[] = {"text", "markdown", "html", "json"};
-    for (int f = SUMMARY_TEXT; f <= SUMMARY_JSON; f++) {
-        const struct summary_source source = {r, "bench", 1, recording_info(r)->ticks};
-        struct summary_options o = {.format = (enum summary_format)f, .columns = 100};
-        struct buf out;
-        buf_init(&out, 0);
-        began = clock_mono_ns();
-        if (summary_write(&out, &source, 1, &o, &err) != 0)
-            fprintf(stderr, "recording: %s\n", err.text);
-        printf("report_%s_ms %.0f\n", names[f], ms_since(began));
-        buf_clear(&out);
-    }
     recording_close(r);
+    static const char *const figures[] = {"report_text_ms", "report_markdown_ms", "report_html_ms",
+                                          "report_json_ms"};
+    for (int f = SUMMARY_TEXT; f <= SUMMARY_JSON; f++)
+        report_of(path, 1, (enum summary_format)f, figures[f]);
+    report_of(path, 2, SUMMARY_TEXT, "diff_ms");
+    report_of(path, SESSIONS, SUMMARY_TEXT, "sessions_ms");
     return 0;
 }
 
