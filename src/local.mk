@@ -157,6 +157,7 @@ src_libstore_a_SOURCES = \
 	src/store/recorder.c src/store/recorder_facts.c \
 	src/store/recorder_internal.h \
 	src/store/recorder_rows.c \
+	src/store/recorder_trace.c \
 	src/store/recording.c \
 	src/store/recording_internal.h \
 	src/store/recording_owners.c \
@@ -164,6 +165,7 @@ src_libstore_a_SOURCES = \
 	src/store/recording_schema.c \
 	src/store/recording_schema.h \
 	src/store/recording_sums.c \
+	src/store/recording_traces.c \
 	src/store/report.c \
 	src/store/rules.c \
 	src/store/rules_calls.c \
@@ -185,6 +187,8 @@ src_libstore_a_SOURCES = \
 	src/store/summary_limit.c \
 	src/store/summary_many.c \
 	src/store/summary_one.c \
+	src/store/trace_columns.c \
+	src/store/trace_columns.h \
 	src/store/trace_fields.c \
 	src/store/trace_json.c \
 	src/store/trace_line.c \

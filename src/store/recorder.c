@@ -30,7 +30,9 @@ static const char *const texts_of_statements[STATEMENTS] = {
     [STMT_OWNER] = "INSERT INTO owner VALUES(?,?,?,?,?,?,?,?,?)",
     [STMT_ANSWER] = "INSERT OR REPLACE INTO answer VALUES(?,?,?,?,?)",
     [STMT_FACT] = "INSERT OR REPLACE INTO fact VALUES(?,?,?)",
-    [STMT_EVENT] = "INSERT INTO event(tick, wall_us, line) VALUES(?,?,?)",
+    [STMT_TRACE] = "INSERT INTO trace(id, tick, wall_us, syntax, patterns, procs) VALUES(?,?,?,?,?,?)",
+    [STMT_TRACE_END] = "UPDATE trace SET ended_us = ?2, reason = ?3, events = ?4, clean = ?5,"
+                       " ending = ?6 WHERE id = ?1",
     [STMT_MARK] = "INSERT INTO mark(here_us, wall_us, text) VALUES(?,?,?)",
     [STMT_GAP] = "INSERT INTO gap VALUES(?,?,?)",
     [STMT_WINDOW] = "INSERT INTO call_window(tick, wall_us, ns, functions, calls, calls_per_s, lost)"
@@ -84,7 +86,17 @@ static int prepare(struct recorder *r, struct error *err)
         if (texts_of_statements[i] &&
             db_prepare(r->db, &r->stmts[i], texts_of_statements[i], err) != 0)
             return (int)err->code;
-    return schema_prepare_system(r->db, &r->stmts[STMT_SYSTEM], err);
+    int rc = recorder_prepare_trace(r, err);
+    return rc != 0 ? rc : schema_prepare_system(r->db, &r->stmts[STMT_SYSTEM], err);
+}
+
+/* For who opens the file: what traces have put into it. */
+static const char *note_of(const struct recorder_options *o)
+{
+    if (o->values && !o->redact)
+        return "arguments, results and messages of traces are in this file as they were";
+    return o->redact ? "of arguments, results and messages of traces this file has types and sizes"
+                     : "this file has no arguments, results and messages of traces";
 }
 
 static int set_up(struct recorder *r, struct error *err)
@@ -104,7 +116,8 @@ static int set_up(struct recorder *r, struct error *err)
         put_meta(r, "node", r->options.node, err) != 0 ||
         put_meta(r, "label", r->options.label ? r->options.label : "", err) != 0 ||
         put_meta_int(r, "redacted", r->options.redact, err) != 0 ||
-        put_meta_int(r, "values", r->options.values, err) != 0)
+        put_meta_int(r, "values", r->options.values, err) != 0 ||
+        put_meta(r, "note", note_of(&r->options), err) != 0)
         return (int)err->code;
     return put_meta_int(r, "interval_us", (int64_t)llround(r->options.interval_s * 1e6), err);
 }
@@ -188,7 +201,7 @@ static struct slice keep(struct recorder *r, const char *s, size_t len)
     return (struct slice){arena_strndup(&r->arena, s, len), len};
 }
 
-static struct pending *add(struct recorder *r, enum statement what)
+struct pending *recorder_add(struct recorder *r, enum statement what)
 {
     struct pending *p = arena_alloc(&r->arena, sizeof *p);
     p->what = what;
@@ -221,7 +234,7 @@ void recorder_answer(struct recorder *r, const char *question, const uint8_t *te
     int rc = compress2(deflated, &size, term, (uLong)len, Z_BEST_SPEED + 2);
     assert(rc == Z_OK); /* the room is the bound's */
     (void)rc;
-    struct pending *p = add(r, STMT_ANSWER);
+    struct pending *p = recorder_add(r, STMT_ANSWER);
     p->key = keep(r, question, strlen(question));
     p->blob = keep(r, (const char *)deflated, size);
     p->bytes = (int64_t)len;
@@ -247,25 +260,16 @@ void recorder_fact(struct recorder *r, const char *key, const char *json)
     }
     free(f->json);
     f->json = alloc_strdup(json);
-    struct pending *p = add(r, STMT_FACT);
+    struct pending *p = recorder_add(r, STMT_FACT);
     p->key = keep(r, key, strlen(key));
     p->text = keep(r, json, strlen(json));
-}
-
-void recorder_event(struct recorder *r, int64_t wall_us, const char *json_line, size_t len)
-{
-    if (r->ended)
-        return;
-    struct pending *p = add(r, STMT_EVENT);
-    p->wall_us = wall_us;
-    p->text = keep(r, json_line, len);
 }
 
 void recorder_mark(struct recorder *r, int64_t here_us, int64_t wall_us, const char *text)
 {
     if (r->ended)
         return;
-    struct pending *p = add(r, STMT_MARK);
+    struct pending *p = recorder_add(r, STMT_MARK);
     p->here_us = here_us;
     p->wall_us = wall_us;
     p->text = keep(r, text, strlen(text));
@@ -275,7 +279,7 @@ void recorder_gap(struct recorder *r, int64_t here_us, const char *why)
 {
     if (r->ended)
         return;
-    struct pending *p = add(r, STMT_GAP);
+    struct pending *p = recorder_add(r, STMT_GAP);
     p->here_us = here_us;
     p->text = keep(r, why, strlen(why));
     r->last_mono_ns = 0;
@@ -285,7 +289,7 @@ void recorder_window(struct recorder *r, const struct recorded_window *w)
 {
     if (r->ended)
         return;
-    struct pending *p = add(r, STMT_WINDOW);
+    struct pending *p = recorder_add(r, STMT_WINDOW);
     struct recorded_call *top = arena_alloc(&r->arena, (w->n_top + 1) * sizeof *top);
     for (size_t i = 0; i < w->n_top; i++) {
         top[i] = w->top[i];
@@ -345,11 +349,10 @@ static int put_pending(struct recorder *r, const struct pending *p, struct error
         db_bind_text(s, 2, p->key);
         db_bind_text(s, 3, p->text);
         break;
+    case STMT_TRACE:
     case STMT_EVENT:
-        sqlite3_bind_int64(s, 1, tick);
-        db_bind_int(s, 2, p->wall_us);
-        db_bind_text(s, 3, p->text);
-        break;
+    case STMT_TRACE_END:
+        return recorder_put_trace(r, p, err);
     case STMT_MARK:
         sqlite3_bind_int64(s, 1, p->here_us);
         db_bind_int(s, 2, p->wall_us);
@@ -361,7 +364,7 @@ static int put_pending(struct recorder *r, const struct pending *p, struct error
         db_bind_text(s, 3, p->text);
         break;
     case STMT_TICK: case STMT_SYSTEM: case STMT_TEXT: case STMT_TEXT_ID: case STMT_PROCESS:
-    case STMT_OWNER: case STMT_CALL: case STMT_META: case STATEMENTS:
+    case STMT_OWNER: case STMT_CALL: case STMT_TRACE_PATTERN: case STMT_META: case STATEMENTS:
         assert(false); /* these wait for no tick */
     }
     return db_run(r->db, s, err);

@@ -8,7 +8,7 @@
 
 enum statement {
     STMT_TICK, STMT_SYSTEM, STMT_TEXT, STMT_TEXT_ID, STMT_PROCESS, STMT_OWNER, STMT_ANSWER,
-    STMT_FACT, STMT_EVENT, STMT_MARK, STMT_GAP, STMT_WINDOW, STMT_CALL, STMT_META, STATEMENTS,
+    STMT_FACT, STMT_TRACE, STMT_EVENT, STMT_TRACE_END, STMT_TRACE_PATTERN, STMT_MARK, STMT_GAP, STMT_WINDOW, STMT_CALL, STMT_META, STATEMENTS,
 };
 
 /* Something that waits for its tick. */
@@ -17,6 +17,7 @@ struct pending {
     struct slice key, text, blob; /* of the arena */
     int64_t here_us, wall_us, bytes;
     struct recorded_window window;
+    const struct recorder_trace_part *trace; /* of the three statements of traces */
     struct pending *next;
 };
 
@@ -28,10 +29,17 @@ struct recorder {
     struct pending *first, **last;
     struct arena kept;  /* what lives as long as the recorder: last facts */
     struct known_fact *facts;
-    int64_t ticks;
+    int64_t ticks, traces, trace_events; /* events: of the trace that runs */
+    enum print_syntax syntax;            /* of that */
     bool told_node, ended;
     uint64_t last_mono_ns, alloc_mono_ns; /* the latter: of the last fact `allocators`; 0 none */
 };
+
+/* Something that waits for its tick, behind what waits already. */
+struct pending *recorder_add(struct recorder *r, enum statement what);
+int recorder_put_trace(struct recorder *r, const struct pending *p, struct error *err);
+/* For INSERT INTO event and trace_pattern. */
+int recorder_prepare_trace(struct recorder *r, struct error *err);
 
 /* The id of a text, made when it is new; binds NULL for an empty one. */
 int recorder_bind_text(struct recorder *r, sqlite3_stmt *stmt, int at, struct slice text,

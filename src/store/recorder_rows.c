@@ -156,16 +156,22 @@ static const char thin_ticks[] =
     "DELETE FROM tick WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER (ORDER BY id) AS n"
     " FROM tick WHERE id <= ?) WHERE n % 2 = 0)";
 
+/* Traces stay, with their counters. */
+static const char thin_events[] = "DELETE FROM event WHERE tick <= ?";
+
 bool recorder_thin(struct recorder *r, struct error *err)
 {
     int64_t middle = db_int(r->db, "SELECT (min(tick) + max(tick)) / 2 FROM answer"
                                   " WHERE question <> 'node'", 0);
     char sql[120];
-    if (middle > 0)
+    if (middle > 0) {
+        (void)drop(r, thin_events, middle, err);
         return drop(r, "DELETE FROM answer WHERE tick <= ? AND question <> 'node'", middle, err);
+    }
     middle = db_int(r->db, "SELECT id FROM tick ORDER BY id LIMIT 1"
                            " OFFSET (SELECT count(*) / 2 FROM tick)", 0);
-    bool some = drop(r, thin_ticks, middle, err);
+    bool some = drop(r, thin_events, middle, err);
+    some = drop(r, thin_ticks, middle, err) || some;
     for (size_t i = 0; some && schema_tick_tables[i] && err->code == ERR_NONE; i++) {
         snprintf(sql, sizeof sql, "DELETE FROM %s WHERE tick <= ? AND tick NOT IN (SELECT id FROM tick)",
                  schema_tick_tables[i]);
@@ -189,6 +195,8 @@ static const char *const forget[] = {
     "DELETE FROM call WHERE window IN (SELECT id FROM call_window WHERE tick <= ?)",
     "DELETE FROM call_window WHERE tick <= ?",
     "DELETE FROM event WHERE tick <= ?",
+    "DELETE FROM trace_pattern WHERE trace IN (SELECT id FROM trace WHERE tick <= ? AND ending NOT NULL)",
+    "DELETE FROM trace WHERE tick <= ? AND ending NOT NULL",
     "DELETE FROM gap WHERE from_tick < ?",
     "DELETE FROM tick WHERE id <= ?",
     forget_facts,

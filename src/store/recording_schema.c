@@ -2,6 +2,7 @@
 
 #include "beamtop/base/buf.h"
 #include "internal.h"
+#include "trace_columns.h"
 
 /* Rows of kilobytes in a table WITHOUT ROWID would fill a page of overflow each: `answer` has one. */
 static const char tables[] =
@@ -25,14 +26,23 @@ static const char tables[] =
     " own_us INTEGER, words INTEGER, PRIMARY KEY(window, module, function, arity)) WITHOUT ROWID;"
     "CREATE TABLE fact(tick INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,"
     " PRIMARY KEY(key, tick)) WITHOUT ROWID;"
-    "CREATE TABLE event(id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, wall_us INTEGER,"
-    " line TEXT NOT NULL);"
+    "CREATE TABLE trace(id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, wall_us INTEGER, syntax TEXT,"
+    " patterns TEXT NOT NULL, procs TEXT, ended_us INTEGER, reason TEXT, events INTEGER,"
+    " clean INTEGER, ending TEXT);"
     "CREATE TABLE mark(id INTEGER PRIMARY KEY, here_us INTEGER NOT NULL, wall_us INTEGER,"
     " text TEXT NOT NULL);"
     "CREATE TABLE answer(tick INTEGER NOT NULL, question TEXT NOT NULL, asked TEXT,"
     " bytes INTEGER NOT NULL, term BLOB NOT NULL, PRIMARY KEY(tick, question));";
 
 const char *const schema_tick_tables[] = {"system", "process", "owner", "answer", NULL};
+
+/* The keys of the list from the first on, each a column. */
+static void put_keys(struct buf *sql, const struct field_list *list, size_t first)
+{
+    for (size_t i = first; i < list->n; i++)
+        buf_printf(sql, ", %s %s", list->fields[i].key,
+                   list->fields[i].form == FIELD_REAL ? "REAL" : "INTEGER");
+}
 
 int schema_create(sqlite3 *db, struct error *err)
 {
@@ -43,7 +53,15 @@ int schema_create(sqlite3 *db, struct error *err)
     buf_puts(&sql, "CREATE TABLE system(tick INTEGER PRIMARY KEY");
     for (size_t i = 0; i < system_fields.n; i++)
         buf_printf(&sql, ", %s REAL", system_fields.fields[i].key);
-    buf_puts(&sql, "); COMMIT;");
+    buf_puts(&sql, "); CREATE TABLE event(id INTEGER PRIMARY KEY, trace INTEGER NOT NULL,"
+                   " tick INTEGER NOT NULL, kind TEXT NOT NULL");
+    trace_columns_declare(&sql);
+    buf_puts(&sql, "); CREATE INDEX event_trace ON event(trace);"
+                   "CREATE TABLE trace_pattern(trace INTEGER NOT NULL, number INTEGER NOT NULL,"
+                   " pattern TEXT");
+    put_keys(&sql, &trace_tally_fields, 0);
+    put_keys(&sql, &trace_pattern_fields, 1);
+    buf_puts(&sql, ", PRIMARY KEY(trace, number)) WITHOUT ROWID; COMMIT;");
     int rc = db_exec(db, buf_cstr(&sql), err);
     buf_clear(&sql);
     return rc;
@@ -52,7 +70,8 @@ int schema_create(sqlite3 *db, struct error *err)
 /* A view in a table's place could have rows without end. Views of other names are a person's own. */
 static const char impostors_sql[] =
     "SELECT count(*) FROM sqlite_master WHERE lower(name) IN ('meta', 'text', 'tick', 'gap', 'system',"
-    " 'process', 'owner', 'call_window', 'call', 'fact', 'event', 'mark', 'answer')"
+    " 'process', 'owner', 'call_window', 'call', 'fact', 'event', 'trace',"
+    " 'trace_pattern', 'mark', 'answer')"
     " AND (type <> 'table' OR sql LIKE 'CREATE VIRTUAL%')";
 
 int schema_check(sqlite3 *db, const char *path, struct error *err)
@@ -65,9 +84,9 @@ int schema_check(sqlite3 *db, const char *path, struct error *err)
         return db_fail(db, err, path);
     if (id != RECORDING_APPLICATION_ID)
         return error_set(err, ERR_FORMAT, "%s is no recording of beamtop", path);
-    if (version != RECORDING_VERSION)
-        return error_set(err, ERR_FORMAT, "%s: its format is version %lld, this program reads %d",
-                         path, (long long)version, RECORDING_VERSION);
+    if (version < RECORDING_OLDEST || version > RECORDING_VERSION)
+        return error_set(err, ERR_FORMAT, "%s: its format is version %lld, this program reads %d to %d",
+                         path, (long long)version, RECORDING_OLDEST, RECORDING_VERSION);
     if (db_int(db, impostors_sql, -1) != 0)
         return error_set(err, ERR_FORMAT, "%s is no recording that beamtop wrote: its tables are none", path);
     return 0;

@@ -94,6 +94,8 @@ void trace_json_put(struct buf *out, const struct trace_line *line, struct slice
 void trace_json_end(struct buf *out, const struct trace_ending *e, struct slice node);
 void trace_text_put(struct buf *out, const struct trace_line *line, bool ascii);
 void trace_text_end(struct buf *out, const struct trace_ending *e, bool ascii);
+/* The actions of a pattern by its text; 0 when it is none. */
+unsigned trace_pattern_actions(struct slice text);
 /* Reads what trace_json_end() wrote; texts are copied to the arena. ERR_FORMAT. */
 int trace_ending_read(struct trace_ending *out, struct arena *arena, const char *json, size_t len,
                       struct error *err);

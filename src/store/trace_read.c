@@ -61,8 +61,7 @@ static void read_caps(struct caps *caps, const json_t *object)
     }
 }
 
-/* What the text of the pattern asked for; one that is none has no actions. */
-static unsigned actions_of(struct slice text)
+unsigned trace_pattern_actions(struct slice text)
 {
     struct pattern *p = NULL;
     struct error ignored = {.code = ERR_NONE};
@@ -94,7 +93,7 @@ static void read_functions(struct trace_ending *e, struct arena *arena, const js
         read_fields(&trace_function_fields, f, arena, json_array_get(array, i));
         bool same = last && last->pattern.len == f->pattern.len &&
                     (f->pattern.len == 0 || memcmp(last->pattern.s, f->pattern.s, f->pattern.len) == 0);
-        f->actions = same ? last->actions : actions_of(f->pattern);
+        f->actions = same ? last->actions : trace_pattern_actions(f->pattern);
     }
 }
 

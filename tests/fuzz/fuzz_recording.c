@@ -9,11 +9,13 @@
 #include <zlib.h>
 
 #include "../unit/model/answers.h"
+#include "../unit/store/made_trace.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/store/export.h"
 #include "beamtop/store/finding.h"
 #include "beamtop/store/recording.h"
 #include "beamtop/store/summary.h"
+#include "beamtop/store/trace_sink.h"
 #include "fuzz.h"
 
 enum { TICKS = 4, HEAD = 4, PAGE = 4096, WAL_AT = 18, DAMAGES_MOST = 64, CELLS_MOST = 512, SERIES = 60 };
@@ -63,6 +65,22 @@ static void tick(struct recorder *r, struct model *m, int second)
     FUZZ_REQUIRE(recorder_tick(r, m, 1700000000000000LL + second * 1000000LL, &err) == 0);
 }
 
+static void add_trace(struct recorder *r)
+{
+    struct made_trace t;
+    made_trace_new(&t);
+    recorder_trace_begin(r, t.log, PRINT_ERLANG, MADE_TRACE_WALL_US);
+    for (size_t i = 0; i < trace_log_len(t.log); i++) {
+        const struct trace_event *e = trace_log_at(t.log, i);
+        recorder_trace_event(r, t.log, e, false);
+        if (e->outcome == OUTCOME_RETURN || e->outcome == OUTCOME_EXCEPTION)
+            recorder_trace_event(r, t.log, e, true);
+    }
+    made_trace_end(&t);
+    recorder_trace_end(r, t.log, MADE_TRACE_WALL_US);
+    made_trace_free(&t);
+}
+
 static void add_extras(struct recorder *r)
 {
     static const struct recorded_call calls[] = {
@@ -80,8 +98,8 @@ static void add_extras(struct recorder *r)
     recorder_fact(r, "limits", "{\"atoms\":{\"count\":900000,\"limit\":1048576}}");
     recorder_fact(r, "repositories", "[\"shop_repo\"]");
     recorder_fact(r, "code", "{\"mode\":\"interactive\",\"modules\":300}");
-    recorder_event(r, 7, "{\"kind\":\"call\"}", 15);
     recorder_gap(r, 9, "link lost");
+    add_trace(r);
 }
 
 /* A statement for each column of each table. */
@@ -114,7 +132,8 @@ static void forget_file(void)
 
 static void make_base(void)
 {
-    const struct recorder_options options = {.node = "mq1@host", .label = "fuzz", .interval_s = 1};
+    const struct recorder_options options = {.node = "mq1@host", .label = "fuzz", .interval_s = 1,
+                                             .values = true};
     struct error err = {0};
     struct recorder *r = NULL;
     struct model *m = model_new();
@@ -342,11 +361,38 @@ static void read_exports(struct recording *r)
     fclose(nowhere);
 }
 
+static int count_bytes(void *ctx, const char *bytes, size_t len)
+{
+    *(size_t *)ctx += text_bytes((struct slice){bytes, len});
+    return 0;
+}
+
+static void read_traces(struct recording *r, size_t which)
+{
+    const struct recorded_trace *traces;
+    int64_t ids[TICKS];
+    size_t sum = 0, n = recording_traces(r, &traces);
+    const struct sink_writer writer = {count_bytes, &sum};
+    const struct trace_sink_options options = {.format = which % 2 ? SINK_JSON : SINK_TEXT,
+                                               .node = "mq1@host"};
+    for (size_t i = 0; i < n && i < TICKS; i++) {
+        sum += text_bytes(traces[i].reason);
+        ids[i] = traces[i].id;
+    }
+    for (size_t i = 0; i < n && i < TICKS; i++) {
+        struct error err = {0};
+        struct trace_sink *s = trace_sink_open(&writer, &options);
+        if (recording_trace_put(r, ids[i], s, &err) != 0)
+            FUZZ_REQUIRE(err.text[0] != '\0');
+        trace_sink_close(s);
+    }
+}
+
 /*
  * Ways to read the file. While fuzzing an input takes one, which its length chooses: many quick
  * runs find more than few that do all. Replayed it takes them all, but one format.
  */
-enum { WAY_TICKS, WAY_SUMS, WAY_EXPORTS, WAY_REPORT, WAY_REPORT_OF_TWO, WAYS };
+enum { WAY_TICKS, WAY_SUMS, WAY_EXPORTS, WAY_REPORT, WAY_REPORT_OF_TWO, WAY_TRACES, WAYS };
 
 static void read_way(struct recording *r, unsigned way, enum summary_format format)
 {
@@ -356,6 +402,7 @@ static void read_way(struct recording *r, unsigned way, enum summary_format form
     case WAY_SUMS: read_sums(r, 1, ticks); break;
     case WAY_EXPORTS: read_exports(r); break;
     case WAY_REPORT: read_report(r, ticks, 1, format); break;
+    case WAY_TRACES: read_traces(r, (size_t)format); break;
     default: read_report(r, ticks, 2, format); break;
     }
 }

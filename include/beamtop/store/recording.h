@@ -12,10 +12,15 @@
 #include <stdint.h>
 
 #include "beamtop/base/error.h"
+#include "beamtop/etf/print.h"
 #include "beamtop/etf/term.h"
 #include "beamtop/model/model.h"
 #include "beamtop/model/snapshot.h"
 #include "beamtop/model/source.h"
+
+struct trace_log;   /* beamtop/trace/log.h */
+struct trace_event;
+struct trace_sink;  /* beamtop/store/trace_sink.h */
 
 /* ---- writing */
 
@@ -26,7 +31,7 @@ struct recorder_options {
     double interval_s;
     uint64_t max_bytes; /* of the file; 0: LIMIT_RECORDING_BYTES */
     bool thin;          /* past max_bytes give up old ticks instead of ending */
-    bool redact, values;
+    bool redact, values; /* of traces: shapes of arguments, results and messages, or all of them */
 };
 
 /* Makes the file; one that exists is never written over (ERR_USAGE). */
@@ -41,7 +46,16 @@ void recorder_answer(struct recorder *r, const char *question, const uint8_t *te
 void recorder_fact(struct recorder *r, const char *key, const char *json); /* unchanged: dropped */
 /* All that the answer to `facts` tells, a fact for each of its keys; ERR_FORMAT when it is none. */
 int recorder_facts(struct recorder *r, const uint8_t *term, size_t len, struct error *err);
-void recorder_event(struct recorder *r, int64_t wall_us, const char *json_line, size_t len);
+/*
+ * One trace at a time: its start when it is armed, or known not to be; its events as trace_sink.h
+ * takes them; its end with what it came to. wall_us is the node's clock. Without `redact` and
+ * `values` no argument, result or message is kept.
+ */
+void recorder_trace_begin(struct recorder *r, const struct trace_log *log, enum print_syntax syntax,
+                          int64_t wall_us);
+void recorder_trace_event(struct recorder *r, const struct trace_log *log,
+                          const struct trace_event *event, bool finished);
+void recorder_trace_end(struct recorder *r, const struct trace_log *log, int64_t wall_us);
 void recorder_mark(struct recorder *r, int64_t here_us, int64_t wall_us, const char *text);
 void recorder_gap(struct recorder *r, int64_t here_us, const char *why);
 
@@ -92,7 +106,7 @@ struct recording_info {
     const char *node, *otp, *label, *end; /* "" unknown; end "": it was cut off */
     int64_t ticks, first_us, last_us;     /* wall clock of the node */
     double interval_s;
-    bool has_answers, has_processes, has_calls, has_events, redacted, thinned;
+    bool has_answers, has_processes, has_calls, has_traces, redacted, values, thinned;
 };
 const struct recording_info *recording_info(const struct recording *r);
 
@@ -166,5 +180,19 @@ size_t recording_calls(struct recording *r, int64_t from, int64_t to,
                        const struct recorded_call **out, struct recorded_window *sums);
 /* The last value of a fact at or before a tick, as JSON; NULL: not recorded. */
 const char *recording_fact(struct recording *r, const char *key, int64_t tick);
+
+/* ---- traces */
+
+struct recorded_trace {
+    int64_t id, tick, wall_us;
+    int64_t ended_us;        /* -1: it had not ended when the recording did */
+    int64_t events, kept;    /* lines that were recorded (-1: it has no end), and that thinning left */
+    struct slice reason;     /* "events", "time" …; empty: no end */
+    enum print_syntax syntax; /* that its functions and values are spelled in */
+    int clean;               /* 1 verified, 0 something was left, -1 not known */
+};
+size_t recording_traces(struct recording *r, const struct recorded_trace **out);
+/* Writes its events and its end, as far as they are there. */
+int recording_trace_put(struct recording *r, int64_t trace, struct trace_sink *s, struct error *err);
 
 #endif

@@ -132,7 +132,6 @@ static void add_extras(struct recorder *r)
     recorder_mark(r, 5, 1700000002500000, "deploy");
     recorder_fact(r, "logger", "{\"a\":1}");
     recorder_fact(r, "logger", "{\"a\":1}");
-    recorder_event(r, 7, "{\"kind\":\"call\"}", 15);
     recorder_gap(r, 9, "link lost");
 }
 
@@ -162,7 +161,7 @@ static void test_written_and_read(void **state)
     assert_int_equal(info->ticks, 5);
     assert_int_equal(info->first_us, 1700000001000000);
     assert_int_equal(info->last_us, 1700000005000000);
-    assert_true(info->has_answers && info->has_processes && info->has_calls && info->has_events);
+    assert_true(info->has_answers && info->has_processes && info->has_calls);
     assert_int_equal(recording_tick_at(f, 1700000003500000), 3);
     assert_int_equal(recording_tick_at(f, 1), 0);
     assert_true(recording_gap_before(f, 3));

@@ -1,0 +1,119 @@
+/* The traces of a recording, written out as they were when they were live. */
+#include <string.h>
+
+#include "recording_internal.h"
+#include "trace_columns.h"
+
+static const char traces_sql[] =
+    "SELECT id, tick, wall_us, ended_us, events, clean, syntax, reason,"
+    " (SELECT count(*) FROM event WHERE event.trace = trace.id) FROM trace ORDER BY id";
+
+static struct slice keep(struct recording *r, struct slice s)
+{
+    return (struct slice){arena_strndup(&r->result, s.s, s.len), s.len};
+}
+
+size_t recording_traces(struct recording *r, const struct recorded_trace **out)
+{
+    sqlite3_stmt *s = NULL;
+    struct error ignored = {.code = ERR_NONE};
+    size_t n = 0;
+    int64_t most = db_int(r->db, "SELECT count(*) FROM trace", 0);
+    arena_reset(&r->result);
+    struct recorded_trace *traces = arena_alloc(&r->result, ((size_t)most + 1) * sizeof *traces);
+    *out = traces;
+    if (most == 0 || db_prepare(r->db, &s, traces_sql, &ignored) != 0)
+        return 0;
+    while (n < (size_t)most && sqlite3_step(s) == SQLITE_ROW) {
+        struct slice syntax = db_column_text(s, 6);
+        bool elixir = syntax.len == 6 && memcmp(syntax.s, "elixir", 6) == 0;
+        traces[n++] = (struct recorded_trace){
+            .id = db_column_int(s, 0), .tick = db_column_int(s, 1), .wall_us = db_column_int(s, 2),
+            .ended_us = db_column_int(s, 3), .events = db_column_int(s, 4),
+            .clean = sqlite3_column_type(s, 5) == SQLITE_NULL ? -1 : sqlite3_column_int(s, 5) != 0,
+            .syntax = elixir ? PRINT_ELIXIR : PRINT_ERLANG, .reason = keep(r, db_column_text(s, 7)),
+            .kept = db_column_int(s, 8)};
+    }
+    sqlite3_finalize(s);
+    return n;
+}
+
+/* Whether lines of a pattern tell the caller as text; most lines have the pattern of the one before. */
+struct told_caller {
+    char pattern[LIMIT_PATTERN_BYTES];
+    size_t len;
+    bool tells;
+};
+
+static bool tells_caller(struct told_caller *last, struct slice pattern)
+{
+    if (pattern.len == 0 || pattern.len > sizeof last->pattern)
+        return false;
+    if (last->len != pattern.len || memcmp(last->pattern, pattern.s, pattern.len) != 0) {
+        memcpy(last->pattern, pattern.s, pattern.len);
+        last->len = pattern.len;
+        last->tells = (trace_pattern_actions(pattern) & TRACE_CALLER) != 0;
+    }
+    return last->tells;
+}
+
+static int put_events(struct recording *r, int64_t trace, struct trace_sink *sink, struct arena *arena,
+                      struct error *err)
+{
+    struct told_caller last = {.len = 0};
+    sqlite3_stmt *s = NULL;
+    struct buf sql;
+    buf_init(&sql, 0);
+    buf_puts(&sql, "SELECT ");
+    trace_columns_select(&sql);
+    buf_puts(&sql, " FROM event WHERE trace = ? ORDER BY id");
+    int rc = db_prepare(r->db, &s, buf_cstr(&sql), err);
+    buf_clear(&sql);
+    if (rc != 0)
+        return rc;
+    sqlite3_bind_int64(s, 1, trace);
+    int step = SQLITE_DONE;
+    while (rc == 0 && (step = sqlite3_step(s)) == SQLITE_ROW) {
+        struct trace_line line;
+        arena_reset(arena);
+        if (!trace_columns_read(s, &line, arena))
+            continue; /* of a later program */
+        line.tells_caller = tells_caller(&last, line.pattern_text);
+        rc = trace_sink_put_line(sink, &line, err);
+    }
+    if (rc == 0 && step != SQLITE_DONE)
+        rc = db_fail(r->db, err, "recording");
+    sqlite3_finalize(s);
+    return rc;
+}
+
+static int put_ending(struct recording *r, int64_t trace, struct trace_sink *sink,
+                      struct arena *arena, struct error *err)
+{
+    sqlite3_stmt *s = NULL;
+    struct trace_ending e;
+    int rc = db_prepare(r->db, &s, "SELECT ending FROM trace WHERE id = ? AND ending NOT NULL", err);
+    if (rc != 0)
+        return rc;
+    sqlite3_bind_int64(s, 1, trace);
+    arena_reset(arena);
+    if (sqlite3_step(s) == SQLITE_ROW) {
+        struct slice json = db_column_text(s, 0);
+        rc = trace_ending_read(&e, arena, json.s, json.len, err);
+        if (rc == 0)
+            rc = trace_sink_put_end(sink, &e, err);
+    }
+    sqlite3_finalize(s);
+    return rc;
+}
+
+int recording_trace_put(struct recording *r, int64_t trace, struct trace_sink *sink, struct error *err)
+{
+    struct arena arena;
+    arena_init(&arena);
+    int rc = put_events(r, trace, sink, &arena, err);
+    if (rc == 0)
+        rc = put_ending(r, trace, sink, &arena, err);
+    arena_clear(&arena);
+    return rc;
+}
