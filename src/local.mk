@@ -327,6 +327,7 @@ src_beamtop_SOURCES = \
 	src/app/trace_command.c \
 	src/app/tui_calls.c src/app/tui_calls.h src/app/tui_findings.c src/app/tui_findings.h \
 	src/app/tui_record.c src/app/tui_record.h \
+	src/app/tui_time.c \
 	src/app/tui_trace.c src/app/tui_trace.h src/app/tui_trace_act.c src/app/tui_trace_internal.h \
 	src/app/tui_trace_pick.c src/app/tui_trace_prompt.c src/app/tui_trace_save.c \
 	src/app/trace_history.c src/app/trace_history.h \

@@ -67,8 +67,8 @@ static void greet(const struct source_replay *s)
 {
     const struct recording_info *info = replay_info(s->replay);
     char text[300];
-    snprintf(text, sizeof text, "a recording of %.100s: %lld ticks, each for the time of `interval`; "
-             "pause, step, `:seek TIME|MARK|+1m|#TICK`", info->node, (long long)info->ticks);
+    snprintf(text, sizeof text, "a recording of %.100s: %lld ticks; p pauses, . and , step, + and - pace, ] and [ go to "
+             "marks, `:seek TIME|MARK|#TICK|+1m`", info->node, (long long)info->ticks);
     s->handlers.on_notice(s->arg, false, text);
 }
 

@@ -1,4 +1,4 @@
-/* The actions that are the program's own: time, filter, captures, settings, leaving. */
+/* The actions that are the program's own: filter, captures, settings, leaving. */
 #include <stdio.h>
 #include <string.h>
 
@@ -140,54 +140,6 @@ int tui_set_filter(struct tui *t, const char *expression, size_t *offset, struct
     snprintf(t->filter_text, sizeof t->filter_text, "%s", expression);
     tui_touch(t);
     return rc;
-}
-
-/* ---- time */
-
-static void pause_screen(struct tui *t, bool paused)
-{
-    t->paused = paused;
-    screen_set_paused(t->screen, paused);
-    if (t->source)
-        source_pause(t->source, paused);
-    tui_trace_paused(t->trace);
-}
-
-static void step(struct tui *t)
-{
-    if (!t->paused) {
-        tui_message(t, STYLE_MESSAGE, "a step is one tick while paused: pause first");
-        return;
-    }
-    if (t->source)
-        source_step(t->source);
-}
-
-static void seek(struct tui *t, const char *when)
-{
-    struct error err = {.code = ERR_NONE};
-    if (source_can(t->source, SOURCE_SEEKS) && source_seek(t->source, when, &err) != 0)
-        tui_message(t, STYLE_ERROR, "%s", err.text);
-    else if (!source_can(t->source, SOURCE_SEEKS))
-        tui_message(t, STYLE_ERROR, "a live node cannot be sought in: `beamtop replay FILE` can");
-}
-
-/* Steps that a person counts in, not ratios of the value there. */
-static void change_interval(struct tui *t, int direction)
-{
-    static const double steps[] = {0.25, 0.5, 1, 2, 3, 5, 10, 15, 30, 60};
-    double now = option_double(&t->settings.options, OPTION_INTERVAL), next = now;
-    char text[32];
-    struct error err = {.code = ERR_NONE};
-    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
-        if (direction < 0 && steps[i] < now - 0.001)
-            next = steps[i];
-        if (direction > 0 && steps[ARRAY_LEN(steps) - 1 - i] > now + 0.001)
-            next = steps[ARRAY_LEN(steps) - 1 - i];
-    }
-    snprintf(text, sizeof text, "%gs", next);
-    if (option_set(&t->settings.options, OPTION_INTERVAL, text, &err) == 0)
-        tui_message(t, STYLE_MESSAGE, "interval %s", text);
 }
 
 /* ---- captures */
@@ -343,18 +295,6 @@ static void act_own(struct tui *t, enum action action, const char *arg)
             tui_message(t, STYLE_ERROR, "%s", err.text);
     } else if (action == ACTION_FILTER) {
         tui_prompt_filter(t);
-    } else if (action == ACTION_PAUSE) {
-        pause_screen(t, !t->paused);
-    } else if (action == ACTION_RESUME) {
-        pause_screen(t, false);
-    } else if (action == ACTION_STEP) {
-        step(t);
-    } else if (action == ACTION_INTERVAL_UP || action == ACTION_INTERVAL_DOWN) {
-        change_interval(t, action == ACTION_INTERVAL_UP ? 1 : -1);
-    } else if (action == ACTION_SEEK) {
-        seek(t, arg);
-    } else if (action == ACTION_REFRESH && t->live) {
-        live_refresh(t->live);
     } else if (action == ACTION_CAPTURE || action == ACTION_CAPTURE_SCREEN) {
         tui_capture(t, action == ACTION_CAPTURE_SCREEN, arg);
     } else if (action == ACTION_TOGGLE) {
@@ -385,7 +325,7 @@ void tui_act(struct tui *t, enum action action, const char *arg)
     else if (action_table[action].screen)
         rc = screen_act(t->screen, t->model, action, arg, &err);
     else if (!tui_trace_act(t->trace, action, arg) && !tui_calls_act(t->calls, action, arg) &&
-             !tui_record_act(t->record, action, arg))
+             !tui_record_act(t->record, action, arg) && !tui_time_act(t, action, arg))
         act_own(t, action, arg);
     if (rc < 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);

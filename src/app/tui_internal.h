@@ -87,6 +87,9 @@ void tui_capture(struct tui *t, bool whole_screen, const char *path);
 void tui_set_trigger(struct tui *t); /* from the options capture-every and capture-when */
 int tui_set_filter(struct tui *t, const char *expression, size_t *offset, struct error *err);
 
+/* tui_time.c: carries the action out when it is one of time's */
+bool tui_time_act(struct tui *t, enum action action, const char *arg);
+
 /* tui_prompt.c */
 void tui_prompt_command(struct tui *t, const char *initial);
 void tui_prompt_filter(struct tui *t);

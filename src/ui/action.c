@@ -99,7 +99,15 @@ const struct action_row action_table[ACTIONS] = {
                         .help = "look now; when the connection is lost, connect now"},
     [ACTION_SEEK] = {.group = GROUP_TIME, .where = WHERE_PAGE, .name = "seek", .args = "WHEN",
                      .arg = WORD_TEXT, .needs_arg = true, .rest_of_line = true,
-                     .help = "in a recording: go to a time, a mark, #TICK, or +1m and -1m from here"},
+                     .help = "in a recording: go to a time, a mark, #TICK, or from here by +1m, -1m, "
+                             "+#5, +mark"},
+    [ACTION_SPEED] = {.group = GROUP_TIME, .where = WHERE_PAGE, .name = "speed", .args = "N",
+                      .arg = WORD_TEXT, .needs_arg = true,
+                      .help = "play a recording N times as fast as it was recorded"},
+    [ACTION_STEP_BACK] = {TIME, .name = "step-back", .help = "in a recording: go to the tick before"},
+    [ACTION_NEXT_MARK] = {TIME, .name = "next-mark", .help = "in a recording: go to the next mark"},
+    [ACTION_PREVIOUS_MARK] = {TIME, .name = "previous-mark",
+                              .help = "in a recording: go to the mark before"},
 
     [ACTION_MAILBOX] = {.group = GROUP_PROCESS,
                         .where = WHERE_PAGE,

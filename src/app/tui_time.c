@@ -1,0 +1,125 @@
+/* The actions on time: of a recording its own, of a node pace and pause. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tui_internal.h"
+
+static void pause_screen(struct tui *t, bool paused)
+{
+    t->paused = paused;
+    screen_set_paused(t->screen, paused);
+    if (t->source)
+        source_pause(t->source, paused);
+    tui_trace_paused(t->trace);
+}
+
+static void step(struct tui *t)
+{
+    if (!t->paused) {
+        tui_message(t, STYLE_MESSAGE, "a step is one tick while paused: pause first");
+        return;
+    }
+    if (t->source)
+        source_step(t->source);
+}
+
+static bool can_seek(struct tui *t)
+{
+    bool can = source_can(t->source, SOURCE_SEEKS);
+    if (!can)
+        tui_message(t, STYLE_ERROR, "a live node cannot be sought in: `beamtop replay FILE` can");
+    return can;
+}
+
+static void seek(struct tui *t, const char *when)
+{
+    struct error err = {.code = ERR_NONE};
+    if (can_seek(t) && source_seek(t->source, when, &err) != 0)
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+}
+
+/* To a mark by its key: which one it is, is told. */
+static void seek_mark(struct tui *t, const char *when)
+{
+    struct error err = {.code = ERR_NONE};
+    if (!can_seek(t))
+        return;
+    if (source_seek(t->source, when, &err) != 0)
+        tui_message(t, STYLE_MESSAGE, "%s", err.text);
+    else
+        tui_message(t, STYLE_MESSAGE, "mark %s", model_recorded(t->model)->mark);
+}
+
+static void set_speed(struct tui *t, const char *arg)
+{
+    char *end = NULL;
+    double speed = strtod(arg, &end);
+    if (end != arg && (*end == 'x' || *end == 'X'))
+        end++;
+    if (end == arg || *end != '\0' || !(speed > 0) || isinf(speed))
+        tui_message(t, STYLE_ERROR, "“%s” is no speed: 10 is ten times as fast as recorded", arg);
+    else if (can_seek(t))
+        tui_message(t, STYLE_MESSAGE, "speed %.3g", source_set_speed(t->source, speed));
+}
+
+/* From step to step, so that it is a number that a person knows. */
+static void change_speed(struct tui *t, int direction)
+{
+    static const double steps[] = {0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200};
+    double now = source_set_speed(t->source, 0), next = now;
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        if (direction > 0 && next == now && steps[i] > now * 1.001)
+            next = steps[i];
+        if (direction < 0 && steps[i] < now * 0.999)
+            next = steps[i];
+    }
+    tui_message(t, STYLE_MESSAGE, "speed %.3g", source_set_speed(t->source, next));
+}
+
+/* Steps that a person counts in, not ratios of the value there. */
+static void change_interval(struct tui *t, int direction)
+{
+    static const double steps[] = {0.25, 0.5, 1, 2, 3, 5, 10, 15, 30, 60};
+    double now = option_double(&t->settings.options, OPTION_INTERVAL), next = now;
+    char text[32];
+    struct error err = {.code = ERR_NONE};
+    if (source_can(t->source, SOURCE_SEEKS)) {
+        change_speed(t, -direction);
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        if (direction < 0 && steps[i] < now - 0.001)
+            next = steps[i];
+        if (direction > 0 && steps[ARRAY_LEN(steps) - 1 - i] > now + 0.001)
+            next = steps[ARRAY_LEN(steps) - 1 - i];
+    }
+    snprintf(text, sizeof text, "%gs", next);
+    if (option_set(&t->settings.options, OPTION_INTERVAL, text, &err) == 0)
+        tui_message(t, STYLE_MESSAGE, "interval %s", text);
+}
+
+bool tui_time_act(struct tui *t, enum action action, const char *arg)
+{
+    if (action == ACTION_PAUSE)
+        pause_screen(t, !t->paused);
+    else if (action == ACTION_RESUME)
+        pause_screen(t, false);
+    else if (action == ACTION_STEP)
+        step(t);
+    else if (action == ACTION_INTERVAL_UP || action == ACTION_INTERVAL_DOWN)
+        change_interval(t, action == ACTION_INTERVAL_UP ? 1 : -1);
+    else if (action == ACTION_SEEK)
+        seek(t, arg);
+    else if (action == ACTION_SPEED)
+        set_speed(t, arg);
+    else if (action == ACTION_STEP_BACK)
+        seek(t, "-#1");
+    else if (action == ACTION_NEXT_MARK || action == ACTION_PREVIOUS_MARK)
+        seek_mark(t, action == ACTION_NEXT_MARK ? "+mark" : "-mark");
+    else if (action == ACTION_REFRESH && t->live)
+        live_refresh(t->live);
+    else
+        return false;
+    return true;
+}
