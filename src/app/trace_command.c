@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
 #include "beamtop/store/trace_sink.h"
 #include "beamtop/trace/session.h"
 #include "commands.h"
@@ -62,6 +63,7 @@ static void print_due(struct tracing *t, bool all)
 static void tell_preflight(struct tracing *t, const struct trace_state *state)
 {
     const struct trace_preflight *p = &state->preflight;
+    char calls[32];
     if (t->told)
         return;
     t->told = true;
@@ -76,25 +78,32 @@ static void tell_preflight(struct tracing *t, const struct trace_state *state)
     if (p->processes > 0)
         fprintf(stderr, " (%llu)", (unsigned long long)p->processes);
     if (p->count_ms > 0)
-        fprintf(stderr, ", about %.0f calls/s", p->calls_per_s);
+        fprintf(stderr, ", about %s calls/s",
+                text_integer(calls, sizeof calls, (int64_t)p->calls_per_s));
     if (*p->others)
         fprintf(stderr, "; also there: %s", p->others);
     fputs("\n", stderr);
 }
 
+/* A dry run ends as the trace would have, had it come here. */
 static void asking(struct tracing *t, const struct trace_state *state)
 {
     struct error err = {.code = ERR_NONE};
+    char calls[32];
     tell_preflight(t, state);
-    if (t->options->dry_run) {
-        if (trace_sink_end(t->sink, trace_session_log(t->session), &err) != 0)
-            node_run_finish(&t->run, EXIT_FAILED, &err);
+    if (t->options->dry_run &&
+        trace_sink_end(t->sink, trace_session_log(t->session), &err) != 0) {
+        node_run_finish(&t->run, EXIT_FAILED, &err);
+        return;
+    }
+    if (!state->preflight.dear || t->options->force) {
         node_run_finish(&t->run, EXIT_DONE, NULL);
         return;
     }
-    error_set(&err, ERR_REFUSED, "about %.0f calls/s would cost the node %.0f %% of a scheduler: "
+    error_set(&err, ERR_REFUSED, "about %s calls/s would cost the node %.0f %% of a scheduler: "
                                  "--force traces all the same, within the caps",
-              state->preflight.calls_per_s, state->preflight.load * 100);
+              text_integer(calls, sizeof calls, (int64_t)state->preflight.calls_per_s),
+              state->preflight.load * 100);
     node_run_finish(&t->run, EXIT_REFUSED, &err);
 }
 
@@ -104,8 +113,9 @@ static void ended(struct tracing *t, const struct trace_state *state)
     print_due(t, true);
     int rc = trace_sink_end(t->sink, trace_session_log(t->session), &err);
     bool failed = rc != 0 && trace_sink_write_errno(t->sink) != EPIPE;
-    node_run_finish(&t->run, failed || t->run.err.code != ERR_NONE ? EXIT_FAILED : exit_code_of_end(t, state),
-           failed ? &err : NULL);
+    bool wrong = failed || t->run.err.code != ERR_NONE;
+    node_run_finish(&t->run, wrong ? EXIT_FAILED : exit_code_of_end(t, state),
+                    failed ? &err : NULL);
 }
 
 static void failed(struct tracing *t, const struct trace_state *state)

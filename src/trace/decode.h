@@ -91,6 +91,7 @@ struct preflight {
     char procs_why[400];
     uint64_t breakpoints, flags; /* of others, in the single space */
     uint64_t control_word;
+    bool beamtop;                /* another one's session is there */
     char others[240];            /* in words; empty: none */
     struct slice unknown;        /* the first name that is no atom there; .s NULL: none */
     struct slice near[PREFLIGHT_NEAR]; /* atoms like it */
@@ -100,6 +101,9 @@ struct preflight {
 int decode_preflight(struct preflight *out, size_t n_patterns, const uint8_t *term, size_t len,
                      struct error *err);
 void preflight_clear(struct preflight *p);
+#define OTP_SESSIONS 27 /* the first release with trace sessions */
+/* Whether what others have there keeps a trace from being armed: ERR_REFUSED says why. */
+bool preflight_refuses(const struct preflight *p, int otp, struct error *err);
 
 /* What is armed in the single space and in sessions of ours. */
 struct armed {

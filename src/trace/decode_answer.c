@@ -196,6 +196,19 @@ static bool read_words(struct cursor *c, const char *prefix, char *out, size_t s
     return cursor_list_end(c, &list);
 }
 
+/* Whether the list of names that comes next has one of ours. */
+static bool has_beamtop(struct cursor c)
+{
+    struct cursor_list list;
+    struct slice name;
+    bool found = false;
+    if (!read_terms(&c, &list))
+        return false;
+    for (size_t i = 0; i < list.count && cursor_binary(&c, &name); i++)
+        found = found || (name.len == 7 && memcmp(name.s, "beamtop", 7) == 0);
+    return found;
+}
+
 static bool read_others(struct cursor *c, struct preflight *out)
 {
     char texts[sizeof out->others] = "";
@@ -212,6 +225,7 @@ static bool read_others(struct cursor *c, struct preflight *out)
                   (unsigned long long)out->flags, out->flags == 1 ? "" : "es");
     if (texts[0] != '\0')
         add_words(out->others, sizeof out->others, "%s", texts);
+    out->beamtop = has_beamtop(*c);
     if (!read_words(c, "session ", out->others, sizeof out->others) ||
         !cursor_uint64(c, &out->control_word))
         return false;
@@ -358,13 +372,33 @@ static void put_binary_reason(struct cursor *c, const char *before, const char *
         snprintf(out, size, "%s%.*s%s", before, (int)(s.len < 200 ? s.len : 200), s.s, after);
 }
 
+/* Also said of a dry run, before anybody is asked to arm anything. */
+#define IN_USE                                                                                     \
+    "somebody else traces this node (%s), and there is one trace for all before OTP 27; end that " \
+    "one first"
+#define WORD_IN_USE                                                                                \
+    "the trace control word is %llu, so somebody else uses it; when nobody does: "                 \
+    "erlang:system_flag(trace_control_word, 0)"
+#define BEAMTOP_THERE "another beamtop traces this node: end that trace first"
+
+bool preflight_refuses(const struct preflight *p, int otp, struct error *err)
+{
+    if (p->beamtop)
+        error_set(err, ERR_REFUSED, BEAMTOP_THERE);
+    else if (p->control_word > 0)
+        error_set(err, ERR_REFUSED, WORD_IN_USE, (unsigned long long)p->control_word);
+    else if (otp < OTP_SESSIONS && p->others[0] != '\0')
+        error_set(err, ERR_REFUSED, IN_USE, p->others);
+    return err->code != ERR_NONE;
+}
+
 static const struct {
     const char *word, *text;
 } refusals[] = {
     {"busy", "a trace of this connection is armed already"},
     {"no_processes", "none of the chosen processes is alive any more"},
     {"no_functions", "none of the functions is there any more"},
-    {"session", "another beamtop traces this node: end that trace first"},
+    {"session", BEAMTOP_THERE},
 };
 
 /* {in_use, [Text]}, {control_word, V} and such; *at is at the tuple's first element. */
@@ -378,14 +412,11 @@ static void explain_tuple(struct cursor *c, char *out, size_t size)
     if (strcmp(name, "in_use") == 0) {
         char texts[280] = "";
         if (read_words(c, "", texts, sizeof texts))
-            snprintf(out, size, "somebody else traces this node (%s), and there is one trace for "
-                     "all before OTP 27; end that one first", texts);
+            snprintf(out, size, IN_USE, texts);
     } else if (strcmp(name, "control_word") == 0) {
         uint64_t v;
         if (cursor_uint64(c, &v))
-            snprintf(out, size, "the trace control word is %llu, so somebody else uses it; when "
-                     "nobody does: erlang:system_flag(trace_control_word, 0)",
-                     (unsigned long long)v);
+            snprintf(out, size, WORD_IN_USE, (unsigned long long)v);
     } else if (strcmp(name, "unknown_atom") == 0) {
         put_binary_reason(c, "the node does not know the atom ",
                           ", so nothing there can match it: look at its spelling", out, size);

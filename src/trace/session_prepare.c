@@ -12,7 +12,6 @@
 #define GUARD_S 0.35e-6 /* what a call of a traced function costs when it does not pass */
 #define DEAR_LOAD 0.03  /* of a core: above it a person is asked */
 #define NEAR_MS 1000 /* a suggestion is worth no longer wait */
-#define OTP_SESSIONS 27 /* the first release with trace sessions */
 
 /* ---- What was found */
 
@@ -207,7 +206,8 @@ static int take_preflight(struct trace_session *t, const struct answer *answer, 
 static void decide(struct trace_session *t, const struct names *names)
 {
     struct error err = {0};
-    if (check_functions(t, names, &err) || check_atoms(t, &err) || check_procs(t, names, &err))
+    if (check_functions(t, names, &err) || check_atoms(t, &err) || check_procs(t, names, &err) ||
+        (t->dry_run && preflight_refuses(&t->preflight, t->port.otp, &err)))
         session_fail(t, &err);
     else
         estimate(t);

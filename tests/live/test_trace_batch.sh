@@ -318,6 +318,8 @@ refuses_what_is_dear_unless_it_is_forced() {
     ask_for hot
     traced 5 'batch_load:hot' && told 'calls/s would cost the node .* --force' || return 1
     ask_for hot
+    traced 5 'batch_load:hot' --dry-run && told 'about [0-9,]+ calls/s would cost the node' || return 1
+    ask_for hot
     traced_json 0 'batch_load:hot(_) -> return' --force --events 10 || return 1
     holds "$ended" && holds '[.[] | select(.kind == "call")] | length == 10' &&
         holds '.[-1] | .reason == "events" and .counters.shown == 10 and .preflight.dear' || return 1
@@ -338,6 +340,9 @@ leaves_the_traces_of_others_alone() {
     got=$?
     [ "$1" -lt 27 ] && wanted=5 || wanted=0
     [ "$got" = "$wanted" ] || { echo "exit code $got"; cat "$work/err"; return 1; }
+    trace 'batch_load:tick' --dry-run
+    [ $? = "$wanted" ] || { echo "dry, not $wanted"; cat "$work/err"; return 1; }
+    told '1 breakpoint; batch_load:never/0' || return 1
     is_clean >"$work/theirs" && return 1
     grep -q '{points,\[{batch_load,never,0}\]}' "$work/theirs" || { cat "$work/theirs"; return 1; }
     ask_for own

@@ -57,6 +57,9 @@ static const struct good erlang_good[] = {
      "call(module m function f arity 4 arguments(tuple(atom a map(atom k "
      "var V string \"x\" integer 1)) record m#rec(atom f var V atom g integer "
      "0) record other#rec record m#rec))"},
+    {"m:f(#rec{a = 1, _ = _}, #rec{'_' = 2})",
+     "call(module m function f arity 2 arguments(record m#rec(atom a integer 1 any any) "
+     "record m#rec(atom _ integer 2)))"},
     {"m:f(<0.1.2>, #Port<0.5>, #Ref<0.1.2.3>, P = {a, _}, X = Y)",
      "call(module m function f arity 5 arguments(pid <0.1.2> port "
      "#Port<0.5> ref #Ref<0.1.2.3> alias(tuple(atom a any) var P) alias(var "

@@ -24,6 +24,7 @@ struct question_asked {
 };
 
 struct world {
+    int otp;
     struct trace_session *t;
     struct question_asked asked[64];
     size_t n_asked;
@@ -174,7 +175,7 @@ static int open_world(struct world *w, const char *pattern, const struct trace_o
     caps_init(&o.caps);
     struct trace_port port = {
         .ask = fake_ask, .tell = fake_tell, .now_ns = fake_now, .ctx = w,
-        .node = NODE, .creation = 1, .otp = 25,
+        .node = NODE, .creation = 1, .otp = w->otp,
     };
     struct trace_handlers handlers = {on_change, on_event};
     w->now = 5000000000u;
@@ -183,13 +184,19 @@ static int open_world(struct world *w, const char *pattern, const struct trace_o
     return rc;
 }
 
-static struct world *new_world(const char *pattern, const struct trace_options *more)
+static struct world *new_world_of(const char *pattern, const struct trace_options *more, int otp)
 {
     struct world *w = calloc(1, sizeof *w);
     struct error err = {0};
+    w->otp = otp;
     if (open_world(w, pattern, more, &err))
         fail_msg("%s: %s", pattern, err.text);
     return w;
+}
+
+static struct world *new_world(const char *pattern, const struct trace_options *more)
+{
+    return new_world_of(pattern, more, 25);
 }
 
 static void end_world(struct world *w)
@@ -337,6 +344,41 @@ static void test_single_space_in_use(void **unused)
     assert_int_equal(state(w)->error.code, ERR_REFUSED);
     assert_has(state(w)->error.text, "breakpoint on m:f/1");
     end_world(w);
+}
+
+/* A dry run says what keeps a trace from being armed, which the arming says otherwise. */
+static void test_dry_run_among_others(void **unused)
+{
+    (void)unused;
+#define AMONG(others) "{preflight,[{0,[{lists,seq,2}],1,ok}],{all,40}," others ",[]}"
+    const struct {
+        const char *answer;
+        int otp;
+        const char *want; /* "": nothing is in the way */
+    } rows[] = {
+        {AMONG("{{1,0,[<<\"m:f/1\">>]},[],0}"), 25, "somebody else traces this node (1 breakpoint; m:f/1)"},
+        {AMONG("{{1,0,[<<\"m:f/1\">>]},[],0}"), 27, ""},
+        {AMONG("{{0,0,[]},[],7}"), 25, "the trace control word is 7"},
+        {AMONG("{{0,0,[]},[],7}"), 27, "the trace control word is 7"},
+        {AMONG("{{0,0,[]},[<<\"theirs\">>],0}"), 27, ""},
+        {AMONG("{{0,0,[]},[<<\"theirs\">>,<<\"beamtop\">>],0}"), 27, "another beamtop traces"},
+        {AMONG("{{0,0,[]},[],0}"), 25, ""},
+    };
+    struct trace_options options = plain;
+    options.dry_run = true;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct world *w = new_world_of("lists:seq(_, _)", &options, rows[i].otp);
+        answer(w, QUESTION_PREFLIGHT, rows[i].answer);
+        if (rows[i].want[0] == '\0') {
+            answer(w, QUESTION_TRACE, COUNTED);
+            assert_string_equal(phase(w), "asking");
+        } else {
+            assert_string_equal(phase(w), "failed");
+            assert_int_equal(state(w)->error.code, ERR_REFUSED);
+            assert_has(state(w)->error.text, rows[i].want);
+        }
+        end_world(w);
+    }
 }
 
 /* What is told of others is told whole, however much there is. */
@@ -1028,6 +1070,7 @@ int main(void)
         cmocka_unit_test(test_life),
         cmocka_unit_test(test_dear_is_asked),
         cmocka_unit_test(test_single_space_in_use),
+        cmocka_unit_test(test_dry_run_among_others),
         cmocka_unit_test(test_others_are_cut_between_items),
         cmocka_unit_test(test_nothing_to_trace),
         cmocka_unit_test(test_near_misses),
