@@ -250,6 +250,7 @@ QUERY_EXPRESSIONS = \
 	src/query/q/facts.erl \
 	src/query/q/functions.erl \
 	src/query/q/keeper.erl \
+	src/query/q/leaders.erl \
 	src/query/q/mailbox.erl \
 	src/query/q/names.erl \
 	src/query/q/node.erl \
@@ -304,6 +305,7 @@ src_beamtop_SOURCES = \
 	src/app/explain_command.c \
 	src/app/generate.c src/app/generate.h \
 	src/app/governor.c src/app/governor.h \
+	src/app/leaders.c src/app/leaders.h \
 	src/app/live.c src/app/live.h src/app/live_internal.h src/app/live_tick.c \
 	src/app/main.c \
 	src/app/mistake.c src/app/mistake.h \

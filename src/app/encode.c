@@ -38,12 +38,12 @@ static void build_items(struct builder *b, uint32_t items)
     build_nil(b);
 }
 
-static void build_pids(struct builder *b, const struct want_scan *want, const char *node)
+static void build_pids(struct builder *b, const struct etf_pid *pids, int n, const char *node)
 {
-    if (want->n_pids > 0)
-        build_list(b, (size_t)want->n_pids);
-    for (int i = 0; i < want->n_pids; i++)
-        build_pid(b, node, &want->pids[i]);
+    if (n > 0)
+        build_list(b, (size_t)n);
+    for (int i = 0; i < n; i++)
+        build_pid(b, node, &pids[i]);
     build_nil(b);
 }
 
@@ -96,7 +96,7 @@ struct builder *encode_scan(const struct want_scan *want, const struct filter *f
     const char *attr = ranked ? sort->sweep : "reductions";
     struct builder *b = builder_new();
 
-    build_map(b, 9);
+    build_map(b, want->n_watched > 0 ? 10 : 9);
     build_pair_atom(b, "attr", attr);
     build_pair_atom(b, "mode", !ranked || want->by_delta ? "delta" : "absolute");
     build_pair_atom(b, "order", ranked && want->ascending ? "asc" : "desc");
@@ -104,7 +104,11 @@ struct builder *encode_scan(const struct want_scan *want, const struct filter *f
     build_atom(b, "items");
     build_items(b, want->items);
     build_atom(b, "pids");
-    build_pids(b, want, node);
+    build_pids(b, want->pids, want->n_pids, node);
+    if (want->n_watched > 0) {
+        build_atom(b, "watch");
+        build_pids(b, want->watched, want->n_watched, node);
+    }
     build_atom(b, "own");
     build_bool(b, want->own);
     build_atom(b, "filter");
@@ -197,5 +201,16 @@ struct builder *encode_empty_map(void)
 {
     struct builder *b = builder_new();
     build_map(b, 0);
+    return b;
+}
+
+struct builder *encode_leaders(int most)
+{
+    struct builder *b = builder_new();
+    build_tuple(b, 3);
+    build_atom(b, "in");
+    build_atom(b, "leaders");
+    build_map(b, 1);
+    build_pair_int(b, "most", most);
     return b;
 }

@@ -20,5 +20,6 @@ struct builder *encode_tree(const char *app, int max_nodes, int ms);
 struct builder *encode_armed(int most);
 struct builder *encode_nothing(void);     /* [] */
 struct builder *encode_empty_map(void); /* #{} */
+struct builder *encode_leaders(int most);
 
 #endif

@@ -171,6 +171,7 @@ static struct builder *encode(struct live *l, enum question question)
     case QUESTION_TRACE:
     case QUESTION_CALLS:
     case QUESTION_FACTS:
+    case QUESTION_LEADERS:
     case QUESTIONS:
         break;
     }
@@ -357,6 +358,7 @@ static int take(struct live *l, const struct answer *a, struct error *err)
     case QUESTION_TRACE:
     case QUESTION_CALLS:
     case QUESTION_FACTS:
+    case QUESTION_LEADERS:
     case QUESTIONS:
         break;
     }

@@ -15,6 +15,7 @@
 #include "beamtop/model/column.h"
 #include "beamtop/store/recording.h"
 #include "encode.h"
+#include "leaders.h"
 #include "live.h"
 #include "record_calls.h"
 #include "record_control.h"
@@ -28,8 +29,9 @@
 #define CALLS_EVERY_S 10.0
 /* The end waits so long for the proof that nothing of ours is left armed. */
 #define PROOF_MS 3000u
-/* Processes asked for at a tick: the busiest, which are nearly all of the work. */
-#define RECORD_ROWS 60
+/* Processes asked for at a tick: the busiest, which are nearly all of the work. At most ten more are
+   watched, for their mailbox or memory. */
+#define RECORD_ROWS 50
 
 struct recording_run {
     const struct record_setup *setup;
@@ -40,6 +42,7 @@ struct recording_run {
     struct live *live;
     struct recorder *recorder;
     struct record_calls *calls;
+    struct leaders *leaders;
     struct record_control *control;
     uv_signal_t signals[3];
     uv_timer_t progress, until, turn, facts;
@@ -131,6 +134,7 @@ static void on_tick(void *arg)
     if (sample && sample->wall_us > 0)
         t->wall_less_here_us = (double)(sample->wall_us - clock_wall_us());
     if (recorder_tick(t->recorder, t->model, clock_wall_us(), &err) == 0) {
+        leaders_tick(t->leaders, t->live, t->model, uv_now(&t->loop));
         tell_ready(t, "ok");
         return;
     }
@@ -203,6 +207,7 @@ static void on_link(void *arg, bool up)
         return;
     }
     uv_timer_stop(&t->facts);
+    leaders_forget(t->leaders);
     if (t->calls)
         record_calls_link_lost(t->calls);
     if (!t->was_up || t->is_down)
@@ -347,7 +352,7 @@ static void start_handles(struct recording_run *t)
 /* ---- run */
 
 /* The busiest processes with what tells whose they are, and all applications. */
-static struct want want_of_recording(void)
+static struct want want_of_recording(const struct recording_run *t)
 {
     const struct proc_column *columns[COLUMNS_MAX];
     int n = 0;
@@ -359,7 +364,18 @@ static struct want want_of_recording(void)
     struct want want = {.needs = NEED_SYSTEM | NEED_SCAN | NEED_APPS};
     want.scan = (struct want_scan){.sort_key = sort->key, .by_delta = true, .rows = RECORD_ROWS,
                                    .items = proc_columns_items(columns, n, sort)};
+    leaders_want(t->leaders, t->model, &want);
     return want;
+}
+
+static void on_leaders(void *arg, const uint8_t *value, size_t len)
+{
+    struct recording_run *t = arg;
+    struct error err = {.code = ERR_NONE};
+    const struct want want = want_of_recording(t);
+    if (recorder_leaders(t->recorder, value, len, &err) != 0)
+        on_trouble(t, QUESTION_LEADERS, &err);
+    live_set_want(t->live, &want);
 }
 
 static struct calls_options calls_options_of(const struct record_setup *setup)
@@ -399,7 +415,6 @@ static int start(struct recording_run *t, struct error *err)
         .on_tick = on_tick, .on_trouble = on_trouble, .on_notice = on_notice, .on_link = on_link,
         .on_answer = on_answer, .on_end = on_end};
     const struct cli_options *o = t->options;
-    const struct want want = want_of_recording();
     double interval_s = o->interval_given ? o->interval_s : 5;
     int rc = target_init(&t->target, t->setup->node, o, t->setup->env, NULL, err);
     if (rc == 0)
@@ -408,9 +423,11 @@ static int start(struct recording_run *t, struct error *err)
         return rc;
     const struct live_options live = {.conn = t->target.conn, .interval_s = interval_s,
                                       .budget = o->budget, .reconnect = true, .together = true};
+    t->leaders = leaders_new(false, on_leaders, t);
     rc = live_open(&t->live, &t->loop, &live, t->model, &handlers, t, err);
     if (rc != 0)
         return rc;
+    const struct want want = want_of_recording(t);
     live_set_want(t->live, &want);
     if (t->setup->calls)
         start_calls(t);
@@ -425,6 +442,7 @@ static void close_handles(struct recording_run *t)
     record_calls_quit(t->calls);
     live_close(t->live, NULL, NULL);
     record_calls_free(t->calls);
+    leaders_free(t->leaders);
     record_control_close(t->control);
     for (size_t i = 0; i < ARRAY_LEN(handles); i++)
         uv_close(handles[i], NULL);

@@ -78,6 +78,8 @@ void tui_want(struct tui *t)
     if (!t->source)
         return;
     screen_want(t->screen, &want);
+    if (t->live)
+        tui_findings_want(t->findings, &want);
     if (source_set_want(t->source, &want, &err) != 0)
         tui_message(t, STYLE_WARN, "%s", err.text);
 }

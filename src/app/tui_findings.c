@@ -9,6 +9,7 @@
 #include "beamtop/store/finding.h"
 #include "beamtop/store/recording.h"
 #include "encode.h"
+#include "leaders.h"
 #include "tui_internal.h"
 
 #define SPAN_S 300.0             /* what is judged */
@@ -24,6 +25,7 @@
 
 struct tui_findings {
     struct tui *tui;
+    struct leaders *leaders;
     struct recorder *recorder; /* NULL: not begun, or no longer possible */
     struct findings_shown shown;
     uint64_t judged_ms, facts_ms; /* 0: not yet */
@@ -82,6 +84,22 @@ static void ask_facts(struct tui_findings *f)
     f->waits = live_ask(f->tui->live, QUESTION_FACTS, arg, FACTS_DEADLINE_MS, on_facts, f,
                         &ignored) == 0;
     builder_free(arg);
+}
+
+/* ---- the processes worth watching */
+
+static void on_leaders(void *arg, const uint8_t *value, size_t len)
+{
+    struct tui_findings *f = arg;
+    struct error ignored = {.code = ERR_NONE};
+    if (f->recorder)
+        (void)recorder_leaders(f->recorder, value, len, &ignored);
+    tui_want(f->tui);
+}
+
+void tui_findings_want(const struct tui_findings *f, struct want *want)
+{
+    leaders_want(f->leaders, f->tui->model, want);
 }
 
 /* ---- judging */
@@ -160,8 +178,10 @@ void tui_findings_tick(struct tui_findings *f)
         f->facts_ms = 0;
         return;
     }
-    if (recorder_ticks(f->recorder) >= 2)
+    if (recorder_ticks(f->recorder) >= 2) {
         ask_facts(f);
+        leaders_tick(f->leaders, f->tui->live, f->tui->model, now);
+    }
     if (recorder_ticks(f->recorder) < FIRST_TICKS ||
         (f->judged_ms != 0 && now - f->judged_ms < JUDGE_MS))
         return;
@@ -203,6 +223,7 @@ void tui_findings_link(struct tui_findings *f, bool up)
     if (up)
         return;
     f->waits = false; /* it stays without an answer */
+    leaders_forget(f->leaders);
     if (f->recorder)
         recorder_gap(f->recorder, clock_wall_us(), "link lost");
 }
@@ -214,12 +235,14 @@ void tui_findings_left(struct tui_findings *f)
     f->shown = (struct findings_shown){.span_s = NAN};
     f->judged_ms = f->facts_ms = 0;
     f->waits = false;
+    leaders_forget(f->leaders);
 }
 
 struct tui_findings *tui_findings_new(struct tui *t)
 {
     struct tui_findings *f = alloc_zero(1, sizeof *f);
     f->tui = t;
+    f->leaders = leaders_new(true, on_leaders, f);
     f->shown.span_s = NAN;
     return f;
 }
@@ -229,5 +252,6 @@ void tui_findings_free(struct tui_findings *f)
     if (f == NULL)
         return;
     tui_findings_left(f);
+    leaders_free(f->leaders);
     free(f);
 }

@@ -303,16 +303,31 @@ static void decode_row(struct decoder *d, uint32_t items, struct proc_row *row,
             decode_item(d, (enum proc_item)i, row);
 }
 
+static void decode_rows(struct decoder *d, uint32_t items, struct proc_row **rows, size_t *n_rows,
+                        struct scan_value **values)
+{
+    struct cursor_list list;
+    if (!decode_list(d, &list, LIMIT_ROWS + WANT_PIDS, sizeof **rows, rows))
+        return;
+    *n_rows = list.count;
+    *values = arena_alloc(d->arena, (list.count + 1) * sizeof **values);
+    for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++)
+        decode_row(d, items, &(*rows)[i], &(*values)[i]);
+    cursor_list_end(&d->c, &list);
+}
+
 int decode_scan(struct arena *arena, const uint8_t *term, size_t len, uint32_t items,
-                struct proc_scan *out, struct scan_value **values, struct error *err)
+                struct proc_scan *out, struct scan_values *values, struct error *err)
 {
     struct decoder d;
-    struct cursor_list list, labels;
+    struct cursor_list labels;
     int64_t interval_ns = 0;
+    size_t arity = 0;
     decoder_init(&d, arena, term, len);
     struct cursor *c = &d.c;
     *out = (struct proc_scan){.interval_s = NAN};
-    cursor_tuple_of(c, 9);
+    if (cursor_tuple(c, &arity) && arity != 9 && arity != 10)
+        decoder_fail(&d, "a tuple of 9 or 10");
     cursor_atom_is(c, "scan");
     decode_mono(&d, &out->mono_ns);
     cursor_int64(c, &interval_ns);
@@ -320,13 +335,7 @@ int decode_scan(struct arena *arena, const uint8_t *term, size_t len, uint32_t i
     cursor_int64(c, &out->total);
     cursor_int64(c, &out->matching);
     cursor_int64(c, &out->own);
-    if (decode_list(&d, &list, LIMIT_ROWS + WANT_PIDS, sizeof out->rows[0], &out->rows)) {
-        out->n_rows = list.count;
-        *values = arena_alloc(arena, (list.count + 1) * sizeof **values);
-        for (size_t i = 0; i < list.count && !cursor_failed(c); i++)
-            decode_row(&d, items, &out->rows[i], &(*values)[i]);
-        cursor_list_end(c, &list);
-    }
+    decode_rows(&d, items, &out->rows, &out->n_rows, &values->rows);
     /* The filter reads the labels (filter.c); here they only have to be a list. */
     if (cursor_list(c, &labels)) {
         if (labels.string)
@@ -335,6 +344,8 @@ int decode_scan(struct arena *arena, const uint8_t *term, size_t len, uint32_t i
             ;
         cursor_list_end(c, &labels);
     }
+    if (arity == 10)
+        decode_rows(&d, items, &out->watched, &out->n_watched, &values->watched);
     if (interval_ns > 0)
         out->interval_s = (double)interval_ns / 1e9;
     return decoder_end(&d, "scan", err);

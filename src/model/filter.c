@@ -282,9 +282,11 @@ int filter_take(struct filter *f, const uint8_t *scan, size_t len, struct error 
     struct decoder d;
     struct cursor_list list = {0};
     struct taken *taken = NULL;
+    size_t arity = 0;
     arena_init(&arena);
     decoder_init(&d, &arena, scan, len);
-    cursor_tuple_of(&d.c, 9);
+    if (cursor_tuple(&d.c, &arity) && arity != 9 && arity != 10)
+        decoder_fail(&d, "a tuple of 9 or 10");
     cursor_atom_is(&d.c, "scan");
     for (int i = 0; i < 7; i++)
         cursor_skip(&d.c);
@@ -293,6 +295,8 @@ int filter_take(struct filter *f, const uint8_t *scan, size_t len, struct error 
             ;
         cursor_list_end(&d.c, &list);
     }
+    if (arity == 10)
+        cursor_skip(&d.c); /* rows that are watched */
     int rc = decoder_end(&d, "scan", err);
     if (rc == 0 && list.count > 0) {
         for (size_t i = 0; i < list.count; i++)

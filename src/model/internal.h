@@ -59,9 +59,12 @@ int decode_node(struct arena *arena, const uint8_t *term, size_t len, struct nod
 /* node may be NULL: scheduler kinds are then guessed from the number of run queues. */
 int decode_system(struct arena *arena, const uint8_t *term, size_t len,
                   const struct node_info *node, struct system_sample *out, struct error *err);
-/* values: one for each row, in the arena. */
+/* In the arena: one for each row, and for each that is watched. */
+struct scan_values {
+    struct scan_value *rows, *watched;
+};
 int decode_scan(struct arena *arena, const uint8_t *term, size_t len, uint32_t items,
-                struct proc_scan *out, struct scan_value **values, struct error *err);
+                struct proc_scan *out, struct scan_values *values, struct error *err);
 
 void proc_row_clear(struct proc_row *row); /* everything unknown */
 

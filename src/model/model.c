@@ -210,11 +210,29 @@ static void cut_rows(struct proc_scan *scan, const struct want_scan *asked)
         scan->n_rows = most;
 }
 
+/* Rates of rows: by this scan where it tells them, else from when they were seen before. */
+static void take_rows(struct model *m, const struct proc_scan *scan, const char *attr,
+                      uint64_t now_ns, struct proc_row *rows, size_t n,
+                      const struct scan_value *values)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct sweep_delta sweep = {
+            .attr = attr,
+            .interval_s = scan->interval_s,
+            .delta = values[i].delta,
+            .known = values[i].has_delta && !isnan(scan->interval_s),
+        };
+        take_value(&rows[i], attr, &values[i]);
+        seen_row(m->seen, &rows[i], scan->mono_ns, now_ns, &sweep);
+        finish_row(m, &rows[i]);
+    }
+}
+
 int model_take_scan(struct model *m, const uint8_t *term, size_t len, const struct want_scan *asked,
                     uint64_t now_ns, struct error *err)
 {
     struct proc_scan next;
-    struct scan_value *values = NULL;
+    struct scan_values values = {0};
     int rc = decode_scan(slot_next(&m->scan_slot), term, len, asked->items, &next, &values, err);
     if (rc < 0)
         return slot_end(&m->scan_slot, rc);
@@ -223,17 +241,9 @@ int model_take_scan(struct model *m, const uint8_t *term, size_t len, const stru
     next.sort_key = sort == NULL ? "" : sort->key;
     next.by_delta = asked->by_delta && !isnan(next.interval_s);
     next.filtered = asked->filtered || next.matching < next.total;
-    for (size_t i = 0; i < next.n_rows; i++) {
-        struct sweep_delta sweep = {
-            .attr = sort == NULL || sort->sweep == NULL ? "reductions" : sort->sweep,
-            .interval_s = next.interval_s,
-            .delta = values[i].delta,
-            .known = values[i].has_delta && !isnan(next.interval_s),
-        };
-        take_value(&next.rows[i], sweep.attr, &values[i]);
-        seen_row(m->seen, &next.rows[i], next.mono_ns, now_ns, &sweep);
-        finish_row(m, &next.rows[i]);
-    }
+    const char *attr = sort == NULL || sort->sweep == NULL ? "reductions" : sort->sweep;
+    take_rows(m, &next, attr, now_ns, next.rows, next.n_rows, values.rows);
+    take_rows(m, &next, attr, now_ns, next.watched, next.n_watched, values.watched);
     next.sorted_among = next.recorded = -1;
     next.recorded_items = 0;
     m->taken.rows = NULL;

@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/buf.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/etf/cursor.h"
+#include "beamtop/etf/print.h"
 #include "beamtop/store/recording.h"
 #include "json.h"
 #include "recorder_internal.h"
@@ -76,6 +78,36 @@ static json_t *json_map(struct cursor *c, int depth)
     return NULL;
 }
 
+/* As everywhere: "<0.1.2>". */
+static json_t *json_pid(struct cursor *c)
+{
+    struct etf_pid pid;
+    struct buf text;
+    if (!cursor_pid(c, &pid, NULL))
+        return NULL;
+    buf_init(&text, 0);
+    print_pid(&text, &pid);
+    json_t *json = json_slice((struct slice){(const char *)text.data, text.len});
+    buf_clear(&text);
+    return json;
+}
+
+/* A function, {M, F, A}; there are no other tuples in it. */
+static json_t *json_function(struct cursor *c)
+{
+    struct slice module, function;
+    int64_t arity;
+    struct buf text;
+    if (!cursor_tuple_of(c, 3) || !cursor_atom(c, &module) || !cursor_atom(c, &function) ||
+        !cursor_int64(c, &arity))
+        return NULL;
+    buf_init(&text, 0);
+    print_mfa(&text, module, function, arity);
+    json_t *json = json_slice((struct slice){(const char *)text.data, text.len});
+    buf_clear(&text);
+    return json;
+}
+
 static json_t *json_term(struct cursor *c, int depth)
 {
     int64_t integer = 0;
@@ -98,11 +130,13 @@ static json_t *json_term(struct cursor *c, int depth)
         return json_list(c, depth);
     case ETF_KIND_MAP:
         return json_map(c, depth);
-    case ETF_KIND_NONE:
     case ETF_KIND_PID:
+        return json_pid(c);
+    case ETF_KIND_TUPLE:
+        return json_function(c);
+    case ETF_KIND_NONE:
     case ETF_KIND_PORT:
     case ETF_KIND_REF:
-    case ETF_KIND_TUPLE:
     case ETF_KIND_FUN:
     case ETF_KIND_RECORD:
         break;
@@ -139,9 +173,28 @@ int recorder_facts(struct recorder *r, const uint8_t *term, size_t len, struct e
     return 0;
 }
 
-/* ---- from the model */
+#define NUMBERS_EVERY_NS 60000000000u /* of what changes at every tick */
 
-#define ALLOCATORS_EVERY_NS 60000000000u /* their numbers change at every tick */
+int recorder_leaders(struct recorder *r, const uint8_t *term, size_t len, struct error *err)
+{
+    struct cursor c;
+    int64_t mono_ns = 0;
+    json_t *facts = NULL;
+    cursor_init(&c, term, len);
+    if (cursor_tuple_of(&c, 4) && cursor_atom_is(&c, "leaders") && cursor_int64(&c, &mono_ns) &&
+        cursor_kind(&c) == ETF_KIND_MAP)
+        facts = json_term(&c, 0);
+    if (!facts)
+        return error_set(err, ERR_FORMAT, "the answer to “leaders” is none that this program knows");
+    if (r->leaders_mono_ns == 0 || (uint64_t)mono_ns - r->leaders_mono_ns >= NUMBERS_EVERY_NS) {
+        r->leaders_mono_ns = (uint64_t)mono_ns;
+        put_facts(r, facts);
+    }
+    json_decref(facts);
+    return 0;
+}
+
+/* ---- from the model */
 
 static void note(struct recorder *r, const char *key, json_t *o)
 {
@@ -183,7 +236,7 @@ void recorder_note(struct recorder *r, const struct model *m)
     if (model_node(m))
         note(r, "node", node_fact(model_node(m)));
     if (!alloc || !now ||
-        (r->alloc_mono_ns != 0 && now->mono_ns - r->alloc_mono_ns < ALLOCATORS_EVERY_NS))
+        (r->alloc_mono_ns != 0 && now->mono_ns - r->alloc_mono_ns < NUMBERS_EVERY_NS))
         return;
     r->alloc_mono_ns = now->mono_ns;
     note(r, "allocators", allocators_fact(alloc));

@@ -32,7 +32,8 @@ struct recorder {
     int64_t ticks, traces, trace_events; /* events: of the trace that runs */
     enum print_syntax syntax;            /* of that */
     bool told_node, ended;
-    uint64_t last_mono_ns, alloc_mono_ns; /* the latter: of the last fact `allocators`; 0 none */
+    uint64_t last_mono_ns;
+    uint64_t alloc_mono_ns, leaders_mono_ns; /* when facts of these were kept last; 0: not yet */
 };
 
 /* Something that waits for its tick, behind what waits already. */

@@ -49,18 +49,71 @@ static int put_process(struct recorder *r, const struct proc_row *row, struct er
     return db_run(r->db, s, err);
 }
 
+/* Of the rest, those with the longest mailboxes and the most memory are kept too: they may not work
+   at all. */
+#define NOTED_ROWS 4
+#define NOTED_MESSAGES 10
+
+static double noted_messages(const struct proc_row *row)
+{
+    return row->message_queue_len >= NOTED_MESSAGES ? (double)row->message_queue_len : 0;
+}
+
+static double noted_memory(const struct proc_row *row)
+{
+    return row->memory_bytes > 0 ? (double)row->memory_bytes : 0;
+}
+
+static int put_noted(struct recorder *r, const struct proc_row **rows, size_t n,
+                     double (*number)(const struct proc_row *row), struct error *err)
+{
+    for (int k = 0; k < NOTED_ROWS; k++) {
+        size_t best = n;
+        for (size_t i = 0; i < n; i++)
+            if (rows[i] && number(rows[i]) > 0 &&
+                (best == n || number(rows[i]) > number(rows[best])))
+                best = i;
+        if (best == n)
+            return 0;
+        if (put_process(r, rows[best], err) != 0)
+            return (int)err->code;
+        rows[best] = NULL;
+    }
+    return 0;
+}
+
+/* All that are known at this moment: the ranked ones, and those that are watched. */
+static size_t rows_of(struct arena *arena, const struct proc_scan *scan, const struct proc_row ***out)
+{
+    const struct proc_row **rows = arena_alloc(arena, (scan->n_rows + scan->n_watched + 1) * sizeof *rows);
+    size_t n = 0;
+    for (size_t i = 0; i < scan->n_rows + scan->n_watched; i++) {
+        const struct proc_row *row = i < scan->n_rows ? &scan->rows[i] : &scan->watched[i - scan->n_rows];
+        if (!row->own)
+            rows[n++] = row;
+    }
+    *out = rows;
+    return n;
+}
+
 int recorder_put_processes(struct recorder *r, const struct model *m, struct error *err)
 {
     const struct proc_scan *scan = fresh_scan(r, m);
-    size_t n = 0;
-    for (size_t i = 0; scan && i < scan->n_rows && n < PROCESS_ROWS; i++) {
-        if (scan->rows[i].own)
-            continue;
-        if (put_process(r, &scan->rows[i], err) != 0)
-            return (int)err->code;
-        n++;
-    }
-    return 0;
+    const struct proc_row **rows;
+    struct arena arena;
+    int rc = 0;
+    if (!scan)
+        return 0;
+    arena_init(&arena);
+    size_t n = rows_of(&arena, scan, &rows), busiest = n < PROCESS_ROWS ? n : PROCESS_ROWS;
+    for (size_t i = 0; i < busiest && rc == 0; i++)
+        rc = put_process(r, rows[i], err);
+    if (rc == 0)
+        rc = put_noted(r, rows + busiest, n - busiest, noted_messages, err);
+    if (rc == 0)
+        rc = put_noted(r, rows + busiest, n - busiest, noted_memory, err);
+    arena_clear(&arena);
+    return rc;
 }
 
 /* ---- owners */
@@ -97,13 +150,27 @@ static int put_owners(struct recorder *r, enum owner_by by, const struct owners 
     return owners->has_shares ? put_owner(r, by, &rest, err) : 0;
 }
 
+static struct proc_scan with_watched(struct arena *arena, const struct proc_scan *scan)
+{
+    struct proc_scan whole = *scan;
+    if (scan->n_watched == 0)
+        return whole;
+    whole.n_rows = scan->n_rows + scan->n_watched;
+    whole.rows = arena_alloc(arena, whole.n_rows * sizeof *whole.rows);
+    if (scan->n_rows > 0)
+        memcpy(whole.rows, scan->rows, scan->n_rows * sizeof *whole.rows);
+    memcpy(whole.rows + scan->n_rows, scan->watched, scan->n_watched * sizeof *whole.rows);
+    return whole;
+}
+
 static int put_scan(struct recorder *r, enum owner_by by, const struct proc_scan *scan,
                     struct error *err)
 {
     struct arena arena;
     struct owners owners;
     arena_init(&arena);
-    owners_of_scan(&owners, &arena, scan, by, LEAST_SHARE);
+    const struct proc_scan whole = with_watched(&arena, scan);
+    owners_of_scan(&owners, &arena, &whole, by, LEAST_SHARE);
     int rc = put_owners(r, by, &owners, err);
     arena_clear(&arena);
     return rc;

@@ -135,6 +135,7 @@ tests() ->
      {"applications add up to all processes", fun apps_test/2},
      {"supervision tree, a busy supervisor in it", supervised(fun tree_test/2)},
      {"facts are the node's own settings", fun facts_test/2},
+     {"leaders are the node's longest mailboxes, largest and busiest processes", fun leaders_test/2},
      {"mistakes, deadlines and heap limits are answered", fun failure_test/2},
      {"a query that is a process: told, shielded, given time to end", fun process_form_test/2},
      {"nothing stays after any death", fun residue_test/2}].
@@ -251,7 +252,16 @@ own_test(_, K) ->
     Values = [V || {_, V, _, _} <- Asc],
     Values = lists:sort(Values),
     {scan, _, _, _, _, _, _, Hidden, []} = scan(K, #{rows => 100000}),
-    false = lists:keyfind(K, 1, Hidden).
+    false = lists:keyfind(K, 1, Hidden),
+    %% What is watched has a row beside the best, whatever the filter, and no second one.
+    [{Last, _, _, _} | _] = lists:reverse(Asc),
+    Watch = #{attr => memory, mode => absolute, rows => 5, watch => [Last, hd([P || {P, _, _, _} <- Rows])],
+              filter => {9, [pid], #{pid => {re, <<"^<0\\.0\\.0>">>, []}}}},
+    {scan, _, _, _, _, 1, _, [{Init, _, _, _}], _, Watched} = scan(K, Watch),
+    [] = lists:sort([P || {P, _, _, _} <- Watched]) -- [Last, hd([P || {P, _, _, _} <- Rows])],
+    true = lists:keymember(Last, 1, Watched) andalso not lists:keymember(Init, 1, Watched),
+    [] = [V || {_, V, _, _} <- Watched, not is_integer(V)],
+    {scan, _, _, _, _, _, _, _, []} = scan(K, #{watch => []}).
 
 filter_test({Node, _}, K) ->
     Sup = rpc:call(Node, erlang, whereis, [kernel_sup]),
@@ -409,6 +419,51 @@ facts_test({Node, _}, Keeper) ->
                    "  drop_mode_qlen => 200, flush_qlen => 1000}),"
                    "[{code:delete(M), code:purge(M)} || M <- [facts_own, facts_repo, facts_other, facts_none]].",
              []).
+
+leaders_test({Node, _}, Keeper) ->
+    Made = evaluate(Node,
+        "Wait = fun() -> receive stop -> ok end end,"
+        "Idle = spawn(Wait), [Idle ! {message, N} || N <- lists:seq(1, 300)],"
+        "Large = spawn(fun() -> L = lists:seq(1, 2000000), Wait(), length(L) end),"
+        "Holder = spawn(fun() -> L = [binary:copy(<<N>>, 1000000) || N <- lists:seq(1, 30)],"
+        "                        Wait(), length(L) end),"
+        "End = erlang:monotonic_time(millisecond) + 20000,"
+        "Spin = fun F() -> lists:seq(1, 3000), erlang:monotonic_time(millisecond) > End orelse F() end,"
+        "Busy = spawn(fun() -> register(queries_busy, self()), Spin() end),"
+        "Table = ets:new(queries_table, [public, {read_concurrency, true}, {heir, whereis(init), []}]),"
+        "ets:insert(Table, [{N, N} || N <- lists:seq(1, 200000)]),"
+        "ets:give_away(Table, whereis(init), []),"
+        "Until = fun F(Pid, Item, Least) -> {_, N} = process_info(Pid, Item),"
+        "  N >= Least orelse begin timer:sleep(20), F(Pid, Item, Least) end end,"
+        "Until(Large, memory, 30000000), Until(Holder, reductions, 1000), Until(Busy, reductions, 100000),"
+        "timer:sleep(200), {Idle, Large, Holder, Busy, Table}.", []),
+    {Idle, Large, Holder, Busy, Table} = Made,
+    Ask = fun() ->
+        {ok, {Us, _}, {leaders, Mono, Facts, Leaders}} =
+            ask(Keeper, leaders, {in, leaders, #{most => 5}}, 10000),
+        true = is_integer(Mono) andalso Us < 200000,
+        {Facts, Leaders}
+    end,
+    {#{binaries := Binaries, gc := #{processes := Collectors}},
+     #{message_queue_len := [Idle | _], memory := Memory, reductions := Workers,
+       binary := [Holder | _]}} = Ask(),
+    true = lists:member(Busy, Workers) andalso lists:member(Large, Memory),
+    #{bytes := Bytes, holders := [#{pid := Holder, bytes := Held, binaries := Refs} | _],
+      looked_at := Looked, processes := Processes} = Binaries,
+    true = Refs >= 30 andalso Held >= 30000000 andalso Held =< Bytes andalso Looked > Processes - 20,
+    [#{name := queries_busy, initial_call := {_, _, _}, minor_gcs_per_s := Gcs}] =
+        [C || #{pid := P} = C <- Collectors, P =:= Busy],
+    true = Gcs > 10,
+    %% The same again, from what is known.
+    {#{binaries := #{holders := [#{pid := Holder} | _]}},
+     #{message_queue_len := [Idle | _], memory := Again}} = Ask(),
+    true = lists:member(Large, Again),
+    {ok, _, {facts, _, #{ets := #{tables := [Largest | _] = Tables}}}} = ask(Keeper, facts, [], 5000),
+    #{name := queries_table, owner := init, objects := 200000, memory_bytes := TableBytes,
+      read_concurrency := true, write_concurrency := false} = Largest,
+    true = TableBytes > 200000 * 40 andalso length(Tables) =:= 10,
+    evaluate(Node, "ets:delete(Table), [exit(P, kill) || P <- tuple_to_list(Made), is_pid(P)].",
+             [{'Table', Table}, {'Made', Made}]).
 
 %% Loads a module with functions that answer `ok`, on the node: one that each release can load.
 load_module(Node, Module, Exports, Behaviours) ->

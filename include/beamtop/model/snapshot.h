@@ -94,6 +94,8 @@ struct proc_scan {
     int64_t total, matching, own;
     struct proc_row *rows;
     size_t n_rows;
+    struct proc_row *watched; /* of those that were watched and are not among the rows */
+    size_t n_watched;
     const char *sort_key; /* static: the column that ranked it */
     bool by_delta;        /* ranked by change */
     int64_t sorted_among; /* sorted here, among so many of the busiest; -1: ranked by the target, among all */

@@ -23,6 +23,7 @@ enum need {
 
 #define WANT_ITEMS 32
 #define WANT_PIDS 64
+#define WANT_WATCHED 32
 
 /* The scan that the visible columns add up to. */
 struct want_scan {
@@ -33,6 +34,8 @@ struct want_scan {
     uint32_t items; /* bit mask of enum proc_item (model/column.h) */
     struct etf_pid pids[WANT_PIDS];
     int n_pids;
+    struct etf_pid watched[WANT_WATCHED]; /* looked at beside what is shown: for findings */
+    int n_watched;
     bool own;
     bool filtered; /* the question carried a filter */
 };

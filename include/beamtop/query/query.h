@@ -36,7 +36,8 @@ struct query;
     X(NAMES, "names")                                                                              \
     X(TRACE, "trace")                                                                              \
     X(CALLS, "calls")                                                                              \
-    X(FACTS, "facts")
+    X(FACTS, "facts")                                                                              \
+    X(LEADERS, "leaders")
 
 enum question {
 #define QUESTION_ENUM(id, name) QUESTION_##id,

@@ -46,6 +46,8 @@ void recorder_answer(struct recorder *r, const char *question, const uint8_t *te
 void recorder_fact(struct recorder *r, const char *key, const char *json); /* unchanged: dropped */
 /* All that the answer to `facts` tells, a fact for each of its keys; ERR_FORMAT when it is none. */
 int recorder_facts(struct recorder *r, const uint8_t *term, size_t len, struct error *err);
+/* The facts in the answer to `leaders`, kept once a minute. */
+int recorder_leaders(struct recorder *r, const uint8_t *term, size_t len, struct error *err);
 /*
  * One trace at a time: its start when it is armed, or known not to be; its events as trace_sink.h
  * takes them; its end with what it came to. wall_us is the node's clock. Without `redact` and

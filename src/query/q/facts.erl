@@ -123,6 +123,39 @@ Distribution = fun() ->
                    is_port(Control)]}
 end,
 
+%% The largest tables. A table can be slow to tell its size: of many, those that are seen in time.
+TablesMost = 5000,
+TablesMs = 50,
+TablesAtATime = 200,
+Tables = fun Tables(List, Until, Sofar) ->
+    case List =:= [] orelse erlang:monotonic_time(millisecond) > Until of
+        true ->
+            Sofar;
+        false ->
+            {These, Rest} = lists:split(min(TablesAtATime, length(List)), List),
+            Words = lists:zipwith(fun ets:info/2, These, lists:duplicate(length(These), memory)),
+            Sized = lists:zip(Words, These) ++ Sofar,
+            Known = [{N, Table} || {N, Table} <- Sized, is_integer(N)],
+            Tables(Rest, Until, lists:sublist(lists:reverse(lists:sort(Known)), 10))
+    end
+end,
+Ets = fun() ->
+    All = lists:sublist(ets:all(), TablesMost),
+    Largest = Tables(All, erlang:monotonic_time(millisecond) + TablesMs, []),
+    Owner = fun(Pid) ->
+        case is_pid(Pid) andalso process_info(Pid, registered_name) of
+            {registered_name, Name} -> Name;
+            _ -> Pid
+        end
+    end,
+    #{tables => [#{name => ets:info(Table, name), owner => Owner(ets:info(Table, owner)),
+                   objects => ets:info(Table, size),
+                   memory_bytes => Words * erlang:system_info(wordsize),
+                   read_concurrency => ets:info(Table, read_concurrency),
+                   write_concurrency => ets:info(Table, write_concurrency) =/= false}
+                 || {Words, Table} <- Largest]}
+end,
+
 LoadedModules = fun() -> lists:filter(fun erlang:module_loaded/1, erlang:loaded()) end,
 
 %% Modules that are Ecto's repositories: they have a function that `use Ecto.Repo` makes, and say
@@ -151,7 +184,7 @@ end,
 %% One part that cannot be read leaves the others.
 {[apps], fun([], #{apps := AppsOf}) ->
     Parts = [{logger, Logger}, {limits, Limits}, {applications, fun() -> Applications(AppsOf) end},
-             {distribution, Distribution}, {repositories, Repositories},
+             {distribution, Distribution}, {repositories, Repositories}, {ets, Ets},
              {code, fun() -> #{mode => code:get_mode(), modules => length(LoadedModules())} end}],
     {facts, erlang:monotonic_time(nanosecond),
      maps:from_list([{Key, Try(Read, undefined)} || {Key, Read} <- Parts])}

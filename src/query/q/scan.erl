@@ -606,6 +606,26 @@ EntriesOf = fun(Best0, #{own := ShowOwn, rows := N, pids := Followed}, Own, Last
     end
 end,
 
+%% Those that are watched have rows of their own, unless they have one already.
+Watched = fun(Ranked, Arg, Lasts, Job) ->
+    case maps:get(watch, Arg, []) of
+        [] -> [];
+        Pids -> Extra(Pids -- Run(Ranked, [{{'_', '_', '_', '$1'}, [], ['$1']}]), Lasts, Job)
+    end
+end,
+%% Part of the answer: with a watch, its rows, which are the last ones, stand by themselves.
+Answered = fun(Rows, Ranked, Arg) ->
+    case Arg of
+        #{watch := [_ | _]} ->
+            Pids = {const, maps:from_list(Run(Ranked, [{{'_', '_', '_', '$1'}, [], [{{'$1', []}}]}]))},
+            Known = {is_map_key, '$1', Pids},
+            {Run(Rows, [{{'$1', '_', '_', '_'}, [Known], ['$_']}]),
+             Run(Rows, [{{'$1', '_', '_', '_'}, [{'not', Known}], ['$_']}])};
+        #{} ->
+            {Rows, none}
+    end
+end,
+
 PidValue = [{{'_', '$1', '_', '$2'}, [], [{{'$2', '$1'}}]}],
 
 Tick = fun(#{attr := Attr} = Arg, State, Ctx, Own) ->
@@ -615,10 +635,11 @@ Tick = fun(#{attr := Attr} = Arg, State, Ctx, Own) ->
     SweptNs = erlang:monotonic_time(nanosecond),
     {Everybody, {Best, Passed, Counts, Found}} = SweepAll(State, Job, Own),
     SweepUs = (erlang:monotonic_time(nanosecond) - SweptNs) div 1000,
-    {Entries, Ours} = EntriesOf(Best, Arg, Own, Lasts, Job),
+    {Ranked, Ours} = EntriesOf(Best, Arg, Own, Lasts, Job),
+    Entries = Ranked ++ Watched(Ranked, Arg, Lasts, Job),
     {Rows, Calls} = ReadRows(Entries, maps:get(items, Arg), OldCalls, Apps, Ctx),
     Interval = case First of true -> 0; false -> SweptNs - At end,
-    {{SweptNs, Interval, SweepUs, Everybody, Passed, Rows}, Found, lists:reverse(Counts),
+    {{SweptNs, Interval, SweepUs, Everybody, Passed, Answered(Rows, Ranked, Arg)}, Found, lists:reverse(Counts),
      State#{attr := Attr, at := SweptNs, calls := Calls, fields := maps:get(fields, Job),
             lasts := maps:from_list(Run(Entries ++ Ours, PidValue))}}
 end,
@@ -651,8 +672,9 @@ fun(#{reset := Reset, filter := Filtering} = Arg, Ctx) ->
     State = Begin(Given, Reset),
     Own = OwnOf(Keeper),
     {Numbers, Found, Counts, Ticked} = Tick(Arg, State, Ctx, Own),
-    {SweptNs, Interval, SweepUs, Everybody, Passed, Rows} = Numbers,
+    {SweptNs, Interval, SweepUs, Everybody, Passed, {Rows, Watches}} = Numbers,
     {Told, Next} = After(Ticked, Found, Counts),
     Candidates = case Filtering of none -> Everybody; _ -> Passed end,
-    {{scan, SweptNs, Interval, SweepUs, Everybody, Candidates, length(Own), Rows, Told}, Next}
+    Scan = {scan, SweptNs, Interval, SweepUs, Everybody, Candidates, length(Own), Rows, Told},
+    {case Watches of none -> Scan; _ -> erlang:append_element(Scan, Watches) end, Next}
 end}.

@@ -1,0 +1,206 @@
+%% Which processes findings should look at, and what they say of binaries and collections. Runs in a
+%% holder. Arg: a map with `most`, how many of each sort (docs/queries.md).
+%%
+%% Mailboxes and reductions of all processes are read without a signal. Memory and binaries cost a
+%% signal each: of the leaders known so far, and of Signals others in turn, for SweepMs at most.
+
+Slice = 5000,
+Signals = 2000,
+SignalSlice = 100,
+SweepMs = 100,
+WaitMs = 250,
+Known = 20,
+LeastMessages = 10,
+LeastBinaryBytes = 65536,
+WordBytes = erlang:system_info(wordsize),
+
+Run = fun(List, Spec) ->
+    ets:match_spec_run(List, ets:match_spec_compile(Spec))
+end,
+Ask = fun(Pids, Item) ->
+    lists:zipwith(fun erlang:process_info/2, Pids, lists:duplicate(length(Pids), Item))
+end,
+Best = fun(Pairs, N) -> lists:sublist(lists:reverse(lists:sort(Pairs)), N) end,
+PidsOf = fun(Pairs) -> Run(Pairs, [{{'_', '$1'}, [], ['$1']}]) end,
+Split = fun(List, Size) ->
+    case length(List) > Size of true -> lists:split(Size, List); false -> {List, []} end
+end,
+
+%% ---- Without signals, all processes
+
+Mailboxes = fun Mailboxes(Pids, Sofar, N) ->
+    case Pids of
+        [] ->
+            Sofar;
+        _ ->
+            {These, Rest} = Split(Pids, Slice),
+            Found = Run(lists:zip(These, Ask(These, message_queue_len)),
+                        [{{'$1', {'_', '$2'}}, [{'>=', '$2', LeastMessages}], [{{'$2', '$1'}}]}]),
+            Mailboxes(Rest, Best(Found ++ Sofar, N), N)
+    end
+end,
+Reductions = fun Reductions(Pids, Sofar) ->
+    case Pids of
+        [] ->
+            lists:append(lists:reverse(Sofar));
+        _ ->
+            {These, Rest} = Split(Pids, Slice),
+            Numbers = Run(Ask(These, reductions),
+                          [{{'_', '$1'}, [], ['$1']}, {undefined, [], [0]}]),
+            Reductions(Rest, [Numbers | Sofar])
+    end
+end,
+%% Those with a thousandth of all work at least: a few to be sorted, whatever the node's size.
+Busiest = fun(Pids, Before, Now, N) ->
+    Done = lists:zipwith(fun erlang:'-'/2, Now, Before),
+    Floor = lists:sum(Done) div 1000,
+    Best(Run(lists:zip(Done, Pids), [{{'$1', '_'}, [{'>', '$1', Floor}], ['$_']}]), N)
+end,
+
+%% ---- By a signal each
+
+%% The number of words that are held in binaries stands in the state of the collector: it needs no
+%% list of them. What is no longer used, and not collected yet, is in it: it is held as well.
+Vheap =
+    [case Key of
+         bin_vheap_size -> {Key, '$3'};
+         bin_old_vheap_size -> {Key, '$4'};
+         _ -> '_'
+     end || {Key, _} <- element(2, process_info(self(), garbage_collection_info))],
+%% Value: {[{MemoryBytes, Pid}], [{BinaryWords, Pid}], Looked}, the best of them.
+Look = fun Look(Pids, Until, {Memory, Binary, Looked}) ->
+    case Pids =:= [] orelse erlang:monotonic_time(millisecond) > Until of
+        true ->
+            {Memory, Binary, Looked};
+        false ->
+            {These, Rest} = Split(Pids, SignalSlice),
+            Infos = lists:zip(These, Ask(These, [memory, garbage_collection_info])),
+            Large = Run(Infos, [{{'$1', [{'_', '$2'}, '_']}, [], [{{'$2', '$1'}}]}]),
+            Held = Run(Infos, [{{'$1', ['_', {'_', Vheap}]}, [{'>', {'+', '$3', '$4'}, 0}],
+                                [{{{'+', '$3', '$4'}, '$1'}}]}]),
+            Look(Rest, Until, {Best(Large ++ Memory, Known), Best(Held ++ Binary, Known),
+                               Looked + length(These)})
+    end
+end,
+
+%% {minor_gcs, N} stands at one place of a list whose length differs between releases.
+MinorGcs =
+    [case Key of minor_gcs -> {Key, '$1'}; _ -> '_' end
+     || {Key, _} <- element(2, process_info(self(), garbage_collection))],
+Collections = fun(Pids) ->
+    Run(Ask(Pids, garbage_collection), [{{'_', MinorGcs}, [], ['$1']}, {'_', [], [undefined]}])
+end,
+%% The number begins anew with each full collection: then there were so many at least.
+Collected = fun
+    (Old, New) when is_integer(Old), is_integer(New), New >= Old -> New - Old;
+    (_, New) when is_integer(New) -> New;
+    (_, _) -> 0
+end,
+
+%% ---- Lists of references, each copied to the one that asks: a helper's heap is the limit
+
+Count = fun(To, Ref, Pids) ->
+    Tell = fun(Pid) ->
+        case process_info(Pid, binary) of
+            {binary, All} ->
+                %% One that came several times is held once.
+                Each = lists:ukeysort(1, All),
+                {_, Sizes, _} = lists:unzip3(Each),
+                To ! {Ref, {Pid, length(Each), lists:sum(Sizes)}};
+            undefined ->
+                ok
+        end,
+        erlang:garbage_collect()
+    end,
+    put('$process_label', beamtop),
+    put('$initial_call', {beamtop, keeper, 0}),
+    lists:foreach(Tell, Pids)
+end,
+CountBytes = 48 * 1048576,
+%% [{Pid, Binaries | undefined, Bytes}]: of those whose list is too long, what the collector says.
+Holders = fun(Held, Spawn) ->
+    Pids = PidsOf(Held),
+    Ref = make_ref(),
+    Limit = #{size => CountBytes div WordBytes, kill => true, error_logger => false},
+    Start = erlang:monotonic_time(),
+    Trapped = process_flag(trap_exit, true),
+    Helper = Spawn(Count, [self(), Ref, Pids],
+                   [link, {message_queue_data, off_heap}, {max_heap_size, Limit}]),
+    receive {'EXIT', Helper, _} -> ok end,
+    process_flag(trap_exit, Trapped),
+    put(waited, get(waited) + erlang:monotonic_time() - Start),
+    put(helped, get(helped) + erlang:monotonic_time() - Start),
+    receive {'EXIT', _, _} when not Trapped -> exit(shutdown) after 0 -> ok end,
+    Take = fun Take(Sofar) ->
+        receive {Ref, {Pid, N, Bytes}} -> Take(Sofar#{Pid => {N, Bytes}}) after 0 -> Sofar end
+    end,
+    Counted = Take(#{}),
+    [case Counted of
+         #{Pid := {N, Bytes}} -> {Bytes, N, Pid};
+         #{} -> {Words * WordBytes, undefined, Pid}
+     end || {Words, Pid} <- Held]
+end,
+
+%% ---- The answer
+
+Wait = fun(Ms) ->
+    Start = erlang:monotonic_time(),
+    receive after max(0, Ms) -> ok end,
+    put(waited, get(waited) + erlang:monotonic_time() - Start)
+end,
+Named = fun(Pid, Apps, Id) ->
+    case Id(Pid, Apps) of
+        gone -> #{pid => Pid, name => undefined, initial_call => undefined};
+        {undefined, Call, Label, _, _} -> #{pid => Pid, name => Label, initial_call => Call};
+        {Name, Call, _, _, _} -> #{pid => Pid, name => Name, initial_call => Call}
+    end
+end,
+BinaryFact = fun(Held, Looked, Total, Apps, #{id := Id, spawn := Spawn}) ->
+    Enough = [H || {Words, _} = H <- lists:sublist(Held, 10), Words * WordBytes >= LeastBinaryBytes],
+    Read = case Enough of [] -> []; _ -> lists:reverse(lists:sort(Holders(Enough, Spawn))) end,
+    #{bytes => try erlang:memory(binary) catch error:_ -> undefined end,
+      processes => Total, looked_at => Looked,
+      holders => [(Named(Pid, Apps, Id))#{bytes => Bytes, binaries => N} || {Bytes, N, Pid} <- Read]}
+end,
+GcFact = fun(Pids, Olds, News, Ns, Apps, #{id := Id}) ->
+    Counts = lists:zip(lists:zipwith(Collected, Olds, News), Pids),
+    #{processes => [(Named(Pid, Apps, Id))#{minor_gcs_per_s => N * 1.0e9 / Ns}
+                    || {N, Pid} <- Best(Counts, 10), N > 0]}
+end,
+
+%% Whose turn it is: those that were not looked at in this round.
+Turn = fun(All, #{rest := []}) -> Split(All, Signals);
+          (_, #{rest := Rest}) -> Split(Rest, Signals)
+end,
+Now = fun() -> erlang:monotonic_time(nanosecond) end,
+
+{[k, own, apps, id, spawn], fun(#{most := N}, Ctx) ->
+    #{state := Given, k := Keeper, own := OwnOf, apps := AppsOf} = Ctx,
+    State = case Given of new -> #{rest => [], looked => 0, memory => [], binary => []}; _ -> Given end,
+    Apps = AppsOf(),
+    Pids = ordsets:subtract(lists:sort(erlang:processes()), OwnOf(Keeper)),
+    Total = length(Pids),
+    Before = Reductions(Pids, []),
+    Wait(WaitMs),
+    Busy = Busiest(Pids, Before, Reductions(Pids, []), Known),
+    Queues = Mailboxes(Pids, [], N),
+    Busy0Ns = Now(),
+    Workers = PidsOf(Busy),
+    Gcs = Collections(Workers),
+    {These, Rest} = Turn(Pids, State),
+    Again = lists:usort(PidsOf(maps:get(memory, State)) ++ PidsOf(maps:get(binary, State))
+                        ++ PidsOf(Queues) ++ Workers),
+    {Memory, Binary, Looked} =
+        Look(Again ++ (These -- Again), erlang:monotonic_time(millisecond) + SweepMs, {[], [], 0}),
+    InRound = case State of #{rest := []} -> Looked; #{looked := L} -> min(Total, L + Looked) end,
+    Wait(WaitMs - (Now() - Busy0Ns) div 1000000),
+    GcsNow = Collections(Workers),
+    Ns = Now() - Busy0Ns,
+    Facts = #{binaries => BinaryFact(Binary, InRound, Total, Apps, Ctx),
+              gc => GcFact(Workers, Gcs, GcsNow, Ns, Apps, Ctx)},
+    Leaders = #{message_queue_len => PidsOf(Queues), reductions => lists:sublist(Workers, N),
+                memory => PidsOf(lists:sublist(Memory, N)),
+                binary => PidsOf(lists:sublist(Binary, N))},
+    {{leaders, Now(), Facts, Leaders},
+     State#{rest := Rest, looked := InRound, memory := Memory, binary := Binary}}
+end}.
