@@ -8,9 +8,21 @@ set -u
 bt_setup
 
 record_of() { HOME=$work "$beamtop" record "$@"; }
+recorder_pids() { record_of status --format json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p'; }
+
+# A recorder outlives all but this.
+end_all() {
+    tm_close
+    for pid in $(recorder_pids); do
+        kill "$pid" && wait_until 10 has_ended "$pid"
+    done
+    "$BEAMTOP_SRCDIR/demo/run.sh" stop
+    rm -rf "$work"
+}
+trap end_all EXIT
+
 status_has() { record_of status --format json | grep -qE "$1"; }
 is_idle() { record_of status | grep -qx 'nothing is being recorded'; }
-recorder_pid() { record_of status --format json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p'; }
 file_of() { record_of status --format json | sed -n 's/.*"file":"\([^"]*\)".*/\1/p'; }
 
 command_is() { # LINE: typed after `:`
@@ -59,7 +71,7 @@ starts_no_second_one() {
 
 # Nothing of the screen is open in it, and no cookie is among its arguments.
 is_a_process_of_its_own() {
-    pid=$(recorder_pid)
+    pid=$(recorder_pids)
     [ "$(ps -o sid= -p "$pid" | tr -d ' ')" = "$pid" ] || {
         ps -o pid,sid,args -p "$pid"
         return 1
@@ -132,14 +144,18 @@ ends_its_own_without_a_question() {
     tm_wait 'own.btr is whole' && is_idle && [ -s "$work/own.btr" ] && [ ! -e "$work/own.btr-wal" ]
 }
 
-open_files() { ls "/proc/$(tm_pid beamtop)/fd" | wc -l; }
+open_files() {
+    set -- "/proc/$(tm_pid beamtop)/fd/"*
+    echo $#
+}
 
 keeps_nothing_open() {
     before=$(open_files)
     command_is 'record start twice.btr' && is_recorded && command_is 'record stop' &&
         tm_wait 'twice.btr is whole' || return 1
     command_is 'record twice.btr'
-    tm_wait 'twice.btr exists' && [ "$(open_files)" -eq "$before" ] || {
+    tm_wait 'twice.btr exists' || return 1
+    [ "$(open_files)" -eq "$before" ] || {
         ls -l "/proc/$(tm_pid beamtop)/fd"
         return 1
     }
@@ -147,7 +163,7 @@ keeps_nothing_open() {
 
 tells_that_it_was_killed() {
     command_is 'record killed.btr' && is_recorded || return 1
-    kill -9 "$(recorder_pid)"
+    kill -9 "$(recorder_pids)"
     tm_wait 'its recorder was killed' && tm_wait_gone '● rec'
 }
 
@@ -170,7 +186,7 @@ hands_the_cookie_on_unseen() {
     tm_run "clear; '$beamtop' '$BEAMTOP_DEMO_NODE' --cookie '$cookie' --no-config -b 25; echo code \$?"
     bt_wait_list && command_is 'set record-interval 0.5s' && command_is 'record secret.btr' && is_recorded ||
         return 1
-    pid=$(recorder_pid)
+    pid=$(recorder_pids)
     tr '\0' '\n' <"/proc/$pid/environ" | grep -qxF "BEAMTOP_COOKIE=$cookie" || return 1
     tr '\0' ' ' <"/proc/$pid/cmdline" | grep -F -e "$cookie" && return 1
     command_is 'record-stop'
