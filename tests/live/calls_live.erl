@@ -10,11 +10,14 @@ ask(K, Arg) ->
 
 tests() ->
     [{"counts are exact", fun exact_test/2},
+     {"N+1 calls are N+1", fun one_more_test/2},
+     {"calls of many processes at once are all counted", fun many_test/2},
      {"every function of the node, cheaply", fun all_test/2},
      {"what patterns choose", fun chosen_test/2},
      {"sums by module and application", fun sums_test/2},
      {"a sample tells how often", fun sample_test/2},
      {"own time and words", fun time_test/2},
+     {"own times are what clocks and the VM itself say", fun clocks_test/2},
      {"time of some processes only", fun procs_test/2},
      {"a module loaded again loses its counters", fun reload_test/2},
      {"stopped early", fun stop_test/2},
@@ -23,11 +26,12 @@ tests() ->
      {"any death leaves nothing", fun deaths_test/2},
      {"no atom, no module, no word in the log", fun traceless_test/2}].
 
-%% ---- The workload: a module of its own on the target, compiled so that each release can load it
+%% ---- The workload: a module of its own on the target, compiled so that each release can load it: no
+%% variable that is bound after one call is used after another, and no fun is local
 
 forms() ->
     Texts = ["-module(calls_work).",
-             "-export([f/1, g/1, loop/2, busy/1, cells/1, run/1]).",
+             "-export([f/1, g/1, loop/2, busy/1, cells/1, run/1, page/1, clocks/3, outer/1, one/1, three/1]).",
              "f(X) -> h(X).",
              "h(X) -> X + 1.",
              "g(X) -> X.",
@@ -36,6 +40,26 @@ forms() ->
              "busy(Us) -> spin(erlang:monotonic_time(microsecond) + Us).",
              "spin(Until) -> case erlang:monotonic_time(microsecond) of"
              " Now when Now >= Until -> ok; _ -> spin(Until) end.",
+             "page(N) -> posts(N).",
+             "posts(N) -> posts(N, []).",
+             "posts(0, Posts) -> Posts; posts(N, Posts) -> posts(N - 1, [comments(N) | Posts]).",
+             "comments(Post) -> {comment_of, Post}.",
+             %% Own time: `outer` has that of `unseen` too, when that is not timed.
+             "outer(Us) -> burn(erlang:monotonic_time(microsecond) + Us), outer(Us, clock(fun calls_work:one/1, Us)).",
+             "outer(Us, {A, _}) -> outer(Us, A, clock(fun calls_work:three/1, 3 * Us)).",
+             "outer(Us, A, {B, _}) -> unseen(Us), {A, B}.",
+             "one(Us) -> burn(erlang:monotonic_time(microsecond) + Us).",
+             "three(Us) -> burn(erlang:monotonic_time(microsecond) + Us).",
+             "unseen(Us) -> burn(erlang:monotonic_time(microsecond) + Us), ok.",
+             "clock(F, X) -> clock(F, X, erlang:monotonic_time(microsecond)).",
+             "clock(F, X, Began) -> since(Began, F(X)).",
+             "since(Began, Result) -> {erlang:monotonic_time(microsecond) - Began, Result}.",
+             "clocks(0, _, Sums) -> Sums;"
+             "clocks(N, Us, Sums) -> erlang:yield(), clocks(N - 1, Us, add(Sums, clock(fun calls_work:outer/1, Us))).",
+             "add({Outer, A, B}, {All, {A1, B1}}) -> {Outer + All - A1 - B1, A + A1, B + B1}.",
+             "burn(Until) -> case product(erlang:monotonic_time(microsecond)) of"
+             " {_, Now} when Now >= Until -> ok; _ -> burn(Until) end.",
+             "product(Now) -> {((Now bsl 4000) + 1) * ((Now bsl 4000) + 3), Now}.",
              "cells(N) -> lists:seq(1, N).",
              "run([]) -> done; run([F | Rest]) -> F(), run(Rest)."],
     [begin {ok, T, _} = erl_scan:string(Text), {ok, F} = erl_parse:parse_form(T), F end
@@ -95,6 +119,29 @@ exact_test({Node, _}, K) ->
     later(Node, {calls_work, f, 1}, "calls_work:loop(fun calls_work:f/1, 50)."),
     #{rows := [{calls_work, f, 1, undefined, 50}], functions := 1} =
         count(K, 400, [{{name, <<"calls_work">>}, {name, <<"f">>}, 1}]).
+
+%% A page that asks for each of its N posts once more than for the posts.
+one_more_test({Node, _}, K) ->
+    load_work(Node),
+    [begin
+         later(Node, {calls_work, page, 1}, "calls_work:page(" ++ integer_to_list(N) ++ ")."),
+         W = #{calls := Total} = count(K, 300, work()),
+         {1, 1, N} = {calls_of({calls_work, page, 1}, W), calls_of({calls_work, posts, 1}, W),
+                      calls_of({calls_work, comments, 1}, W)},
+         %% And the loop, which ends behind the last.
+         Total = 1 + 1 + N + (N + 1),
+         %% Nothing is carried into the next window.
+         #{calls := 0, called := 0, rows := []} = count(K, 20, work())
+     end || N <- [0, 1, 10, 1000]].
+
+%% One counter a function: increments of other schedulers must not be lost.
+many_test({Node, _}, K) ->
+    load_work(Node),
+    later(Node, {calls_work, g, 1}, "[spawn(fun() -> calls_work:loop(fun calls_work:g/1, 5000) end)"
+                                    " || _ <- lists:seq(1, 40)]."),
+    W = count(K, 1000, work()),
+    200000 = calls_of({calls_work, g, 1}, W),
+    200040 = calls_of({calls_work, loop, 2}, W).
 
 all_test({Node, _}, K) ->
     #{functions := N, called := Called, costs := {Listed, Armed, Read, Off}, rows := Rows} =
@@ -166,7 +213,6 @@ timed(K, Ms, Items, Procs) ->
 
 row({M, F, A}, Rows) -> hd([R || R <- Rows, {element(1, R), element(2, R), element(3, R)} =:= {M, F, A}]).
 
-%% CPU may be short here: each busy loop takes what the clock says that it took.
 time_test({Node, _}, K) ->
     load_work(Node),
     Otp = list_to_integer(rpc:call(Node, erlang, system_info, [otp_release])),
@@ -189,12 +235,68 @@ time_test({Node, _}, K) ->
     {_, _, _, 10, Us, _} = row({calls_work, busy, 1}, Rows),
     {_, _, _, 10, _, Words} = row({calls_work, cells, 1}, Rows),
     io:format("# ~s: busy ~w us of ~w, cells ~w words~n", [Node, Us, Took, Words]),
-    true = abs(Us - Took) =< Took div 20,
+    %% The VM takes it off its scheduler now and then: how exact that is says the next test.
+    true = Us =< Took + Took div 20 andalso Us >= Took div 2,
     case Otp >= 26 of
         true -> true = Words >= 20000 andalso Words < 21000;
         false -> undefined = Words,
                  {refused, no_memory} = ask(K, {time, 10, [call_memory], all})
     end.
+
+%% The workload reads the clock around each function, and a function works until a time of that clock: a
+%% machine that is busy with others makes both sides longer alike, which work of so many steps would
+%% not. It works in products of large numbers, few reductions, and yields before each round: so the VM
+%% takes it off its scheduler in no function, for that time is in the clock and in no own time. Then
+%% the same without us: the VM's `call_time`, bare.
+clocks_test({Node, _}, K) ->
+    load_work(Node),
+    true = agrees(Node, K, 3),
+    {[], 0, 0, 0} = armed(K).
+
+%% Again when the machine took the processor just between the clock and the function.
+agrees(_, _, 0) -> false;
+agrees(Node, K, Tries) ->
+    {Clocks, Ours} = clocks_and_ours(Node, K),
+    {BareClocks, Bare} = at_high_priority(Node, "Bare"),
+    io:format("# ~s: ~w us of ~w; bare ~w of ~w~n", [Node, Ours, Clocks, Bare, BareClocks]),
+    %% What is known beforehand: 2 to 1 to 3, but for what a busy machine adds.
+    [true = Us >= Known * 0.95 || {Us, Known} <- lists:zip(Ours, [80000, 40000, 120000])],
+    Near = fun(Times, Read) -> lists:all(fun({T, C}) -> near(T, C) end, lists:zip(Times, tuple_to_list(Read))) end,
+    Near(Ours, Clocks) andalso Near(Bare, BareClocks) orelse agrees(Node, K, Tries - 1).
+
+clocks_and_ours(Node, K) ->
+    Names = [outer, one, three],
+    Chosen = [{{name, <<"calls_work">>}, {name, atom_to_binary(F, utf8)}, 1} || F <- Names],
+    later(Node, {calls_work, outer, 1}, "calls_work:clocks(1, 10, {0, 0, 0})."),
+    #{called := 3} = count(K, 400, Chosen),
+    Self = self(),
+    spawn_link(fun() ->
+                   queries:evaluate(Node, stands(), [{'Mfa', {calls_work, outer, 1}}]),
+                   timer:sleep(50),
+                   Self ! {clocks, at_high_priority(Node, "")},
+                   K ! {tell, calls, stop}
+               end),
+    {timed, _, _, _, _, Rows, _} = ask(K, {time, 10000, [call_time], all}),
+    Clocks = receive {clocks, C} -> C after 5000 -> error(timeout) end,
+    {Clocks, [begin {_, _, _, 400, Us, _} = row({calls_work, F, 1}, Rows), Us end || F <- Names]}.
+
+near(A, B) -> abs(A - B) * 20 =< B.
+
+%% 400 times 0.6 ms; with "Bare" under the VM's own call_time, which is then read and taken off.
+at_high_priority(Node, Bare) ->
+    Functions = "[{calls_work, F, 1} || F <- [outer, one, three]]",
+    Arm = "[1 = erlang:trace_pattern(Mfa, true, [call_time]) || Mfa <- " ++ Functions ++ "],"
+          " erlang:trace(self(), true, [call, {tracer, Parent}]),",
+    Read = "erlang:trace(self(), false, [call]),"
+           " Read = [begin {call_time, [{_, 400, S, Us}]} = erlang:trace_info(Mfa, call_time),"
+           " S * 1000000 + Us end || Mfa <- " ++ Functions ++ "],"
+           " [1 = erlang:trace_pattern(Mfa, false, [call_time]) || Mfa <- " ++ Functions ++ "],"
+           " exit({Sums, Read})",
+    {Before, After} = case Bare of "" -> {"", "exit(Sums)"}; _ -> {Arm, Read} end,
+    queries:evaluate(Node, "Parent = self(), {Pid, Ref} = spawn_opt(fun() -> " ++ Before ++
+                           " Sums = calls_work:clocks(400, 100, {0, 0, 0}), " ++ After ++ " end,"
+                           " [monitor, {priority, high}]),"
+                           " receive {'DOWN', Ref, process, Pid, Why} -> Why after 5000 -> timeout end.", []).
 
 procs_test({Node, _}, K) ->
     load_work(Node),
@@ -340,8 +442,16 @@ standing(Node, Ask) ->
     end),
     Keeper = receive {keeper, Pid} -> Pid after 10000 -> error(timeout) end,
     timer:sleep(150),
+    {Holder, Sentinels} = guarded(Node, Keeper, 60),
+    {Client, Keeper, Holder, Sentinels}.
+
+%% The window's holder, and who guards it: a busy machine may take its time.
+guarded(Node, Keeper, Tries) ->
     Holder = rpc:call(Node, erlang, whereis, [beamtop_calls]),
-    {Client, Keeper, Holder, links(Node, Holder) -- [Keeper]}.
+    case is_pid(Holder) andalso links(Node, Holder) -- [Keeper] of
+        [_ | _] = Sentinels -> {Holder, Sentinels};
+        _ when Tries > 0 -> timer:sleep(50), guarded(Node, Keeper, Tries - 1)
+    end.
 
 deaths_test({Node, _}, K) ->
     closed = ask(K, close),
@@ -350,8 +460,6 @@ deaths_test({Node, _}, K) ->
     Kill = fun(Pids) -> [spawn(Node, erlang, exit, [P, kill]) || P <- Pids] end,
     [begin
          {Client, Keeper, Holder, Sentinels} = standing(Node, Ask),
-         true = is_pid(Holder),
-         true = Sentinels =/= [],
          case Who of
              client -> exit(Client, kill);
              keeper -> Kill([Keeper]);

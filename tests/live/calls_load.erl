@@ -1,7 +1,7 @@
 %% The load that test_calls_batch.sh counts, and an auditor beside it. Files in the directory are how
 %% the script asks, since it may stand outside of the node's root; each is deleted when it is done:
 %%   go       leaf/1 is called 12345 times, by loop/2
-%%   busy     ten busy loops of 20 ms; `took` is written: µs by the clock
+%%   busy     busy loops, 500 of 0.4 ms; `took` is written: µs by the clock
 %%   reload   this module is loaded again
 %%   foreign  another tool's breakpoint; `alone` takes it off
 %%   audit    `left` is written: what is armed here
@@ -23,11 +23,15 @@ loop(F, N) -> F(N), loop(F, N - 1).
 
 leaf(N) -> N.
 
+%% Products of large numbers: much time, few reductions, so that the VM takes it off its scheduler in
+%% no short call of this.
 spin(Until) ->
-    case now_us() of
-        Now when Now >= Until -> ok;
+    case product(now_us()) of
+        {_, Now} when Now >= Until -> ok;
         _ -> spin(Until)
     end.
+
+product(Now) -> {((Now bsl 4000) + 1) * ((Now bsl 4000) + 3), Now}.
 
 now_us() -> erlang:monotonic_time(microsecond).
 
@@ -42,7 +46,7 @@ watch(Dir, Code) ->
 
 orders() ->
     [{"go", fun(_, _) -> loop(fun ?MODULE:leaf/1, 12345) end},
-     {"busy", fun(Dir, _) -> write(Dir, "took", lists:sum([busy(20000) || _ <- lists:seq(1, 10)])) end},
+     {"busy", fun(Dir, _) -> write(Dir, "took", lists:sum([busy(400) || _ <- lists:seq(1, 500)])) end},
      {"reload", fun(_, Code) ->
                         code:purge(?MODULE),
                         {module, ?MODULE} = code:load_binary(?MODULE, "calls_load.beam", Code)
@@ -52,6 +56,7 @@ orders() ->
      {"audit", fun(Dir, _) -> write(Dir, "left", armed()) end}].
 
 busy(Us) ->
+    erlang:yield(),
     Began = now_us(),
     spin(Began + Us),
     now_us() - Began.
