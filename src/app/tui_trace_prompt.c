@@ -27,13 +27,14 @@ static void show_line(struct tui_trace *tr)
     struct prompt *prompt = tr->tui->prompt;
     bool wrong = line->wrong ? !line->unfinished || tr->mistake_told
                              : line->nothing && tr->mistake_told;
-    char text[sizeof line->spec + sizeof line->text + 2];
+    const char *said = line->nothing && tr->mistake_told && *tr->why ? tr->why : line->text;
+    char text[sizeof line->spec + sizeof line->text + sizeof tr->why + 2];
     if (!*line->text && !*line->spec) {
         if (line->known)
             prompt_set_hint(prompt, STYLE_DIM, EMPTY_HINT);
         return;
     }
-    snprintf(text, sizeof text, "%s\n%s", line->spec, *line->text ? line->text : "…");
+    snprintf(text, sizeof text, "%s\n%s", line->spec, *said ? said : "…");
     prompt_set_hint(prompt, wrong ? STYLE_ERROR : STYLE_MESSAGE, text);
     if (wrong)
         prompt_mark_error(prompt, line->offset, "");
@@ -111,6 +112,7 @@ static void changed(void *ctx, const char *line)
     struct tui_trace *tr = ctx;
     (void)line;
     tr->completing = tr->mistake_told = false;
+    tr->why[0] = '\0';
     uv_timer_start(&tr->pause, on_pause, PAUSE_MS, 0);
 }
 
@@ -164,6 +166,7 @@ void tui_trace_prompt(struct tui_trace *tr, const char *initial)
                                        .ctx = tr};
     link_up(tr);
     tr->completing = tr->mistake_told = false;
+    tr->why[0] = '\0';
     prompt_open(tr->tui->prompt, PROMPT_TRACE, MARK, initial, &calls);
     assist_begin(tr->assist);
     look(tr, initial);
@@ -179,7 +182,9 @@ void tui_trace_mistake(struct tui_trace *tr, const char *line, const char *why)
         offset = request.pattern_at;
     trace_request_clear(&request);
     tui_trace_prompt(tr, line);
-    tr->mistake_told = true; /* what is known of the line may tell more of it */
+    tr->mistake_told = true; /* what is known of the line may tell where it is */
+    if (strlen(why) < sizeof tr->why)
+        strcpy(tr->why, why);
     prompt_mark_error(tr->tui->prompt, offset, why);
 }
 

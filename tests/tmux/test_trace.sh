@@ -75,6 +75,38 @@ says_why_nothing_matches() {
         target_is_clean && bt_quit
 }
 
+# Before Enter that nothing can match it; after it what may have been meant, too.
+says_that_an_atom_is_not_known() {
+    bt_open 120 40 && prompt_with 'timer:sleep(infinty)' &&
+        tm_wait 'does not know the atom infinty, so nothing there can match it' || return 1
+    tm_keys Enter
+    tm_wait 'can match it; did you mean infinity?' || return 1
+    tm_keys BSpace BSpace BSpace
+    tm_type 'ity) --procs rx'
+    tm_wait 'no process is registered as rx; did you mean rex?' || return 1
+    tm_keys BSpace
+    tm_type 'e'
+    tm_keys Tab
+    tm_wait '1 function' && tm_wait 'trace> timer:sleep(infinity) --procs rex' || return 1
+    tm_keys Escape
+    tm_wait_gone 'trace>' && bt_quit
+}
+
+# What is quoted stays with this run, wherever it was typed.
+writes_no_values() {
+    bt_open 120 40 && prompt_with 'timer:sleep("sesame") --time 1s' || return 1
+    tm_keys Enter
+    tm_wait ended || return 1
+    tm_type /
+    tm_type sesame
+    tm_keys Enter
+    tm_type :
+    tm_type 'trace timer:sleep(<<"sesame">>) --time 1s'
+    tm_keys Enter
+    tm_wait '<<"sesame">>' && tm_wait ended && bt_quit || return 1
+    ! grep -r sesame "$work/.local/state/beamtop"
+}
+
 completes_names_of_the_target() {
     bt_open 120 40 && prompt_with shop_pric || return 1
     tm_keys Tab
@@ -249,6 +281,7 @@ run traces 120 40
 run traces 80 24
 run marks_a_mistake_and_stays
 run says_why_nothing_matches
+run says_that_an_atom_is_not_known
 run completes_names_of_the_target
 run asks_before_it_leaves_a_trace
 run ends_one_for_the_next
@@ -258,6 +291,7 @@ run tells_whose_trace_it_is
 run survives_being_suspended
 run does_not_write_over_a_file
 run remembers_lines_of_the_node
+run writes_no_values
 run begins_with_what_is_under_the_cursor
 run asks_before_what_is_dear
 run keeps_its_log_when_the_link_is_lost
