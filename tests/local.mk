@@ -317,6 +317,11 @@ tests_live_test_right_SOURCES = tests/live/test_right.c tests/live/right.c tests
 	tests/live/right_node.c tests/live/right_odd.c tests/live/right_processes.c $(LIVE_RUN_PARTS)
 tests_live_test_right_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_live_test_right_LDADD = $(LIVE_RUN_LIBS)
+LIVE_BINARIES += tests/live/test_same
+tests_live_test_same_SOURCES = tests/live/test_same.c $(LIVE_RUN_PARTS) src/app/encode.c src/app/governor.c \
+	src/app/live.c src/app/live_tick.c
+tests_live_test_same_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(UV_CFLAGS)
+tests_live_test_same_LDADD = $(STORE_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += tests/live/select
 tests_live_select_SOURCES = tests/live/select.c
 tests_live_select_LDADD = $(TRACE_LIBS)
