@@ -318,7 +318,7 @@ src_beamtop_SOURCES = \
 	src/app/record_run.c src/app/record_run.h \
 	src/app/record_starter.c src/app/record_starter.h \
 	src/app/record_status.c src/app/record_status.h \
-	src/app/replay.c src/app/replay.h \
+	src/app/replay.c src/app/replay.h src/app/replay_calls.c src/app/replay_calls.h \
 	src/app/report_command.c \
 	src/app/settings.c src/app/settings.h \
 	src/app/source.c src/app/source.h src/app/source_live.c src/app/source_replay.c \

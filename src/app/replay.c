@@ -12,6 +12,7 @@
 #include "beamtop/base/text.h"
 #include "beamtop/model/column.h"
 #include "beamtop/query/query.h"
+#include "replay_calls.h"
 
 struct replay {
     struct recording *recording;
@@ -21,6 +22,7 @@ struct replay {
     struct want_scan shown;
     struct filter *filter;  /* NULL: none */
     struct recorded_place place;
+    struct replay_calls *calls;
     bool told_node, is_shown;
 };
 
@@ -64,6 +66,7 @@ int replay_open(struct replay **out, const char *path, struct model *model, stru
     struct replay *r = alloc_zero(1, sizeof *r);
     r->recording = recording;
     r->model = model;
+    r->calls = replay_calls_new();
     model_set_link(model, LINK_LIVE, "");
     model_set_interval(model, recording_info(recording)->interval_s,
                        recording_info(recording)->interval_s, NAN, "");
@@ -78,6 +81,9 @@ void replay_close(struct replay *r)
 {
     if (!r)
         return;
+    model_set_calls(r->model, NULL);
+    model_set_recorded(r->model, NULL);
+    replay_calls_free(r->calls);
     recording_close(r->recording);
     free(r);
 }
@@ -233,6 +239,7 @@ int replay_to(struct replay *r, int64_t tick, struct error *err)
         rc = show(r, tick, err);
     if (rc == 0)
         rc = show_seldom(r, tick, err);
+    replay_calls_show(r->calls, r->recording, r->tick, r->model);
     tell_place(r);
     return rc;
 }

@@ -176,6 +176,16 @@ size_t recording_calls(struct recording *r, int64_t from, int64_t to,
     return n;
 }
 
+int64_t recording_window_tick(struct recording *r, int64_t tick)
+{
+    return db_int_of(r->db, "SELECT max(tick) FROM call_window WHERE tick <= ?", tick, 0);
+}
+
+int64_t recording_windows(struct recording *r, int64_t tick)
+{
+    return db_int_of(r->db, "SELECT count(*) FROM call_window WHERE tick <= ?", tick, 0);
+}
+
 const char *recording_fact(struct recording *r, const char *key, int64_t tick)
 {
     struct error ignored = {.code = ERR_NONE};

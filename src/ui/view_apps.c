@@ -116,7 +116,7 @@ static void apps_page(void *state, const struct model *m, int rows, int columns,
     page->sort_descending = !s->ascending;
     snprintf(page->order, sizeof page->order, "%s", app_columns[s->sort].key);
     if (!a) {
-        snprintf(page->empty, sizeof page->empty, "Waiting for the node's answer.");
+        view_missing(page, m, "applications");
         return;
     }
     for (size_t i = 0; i < a->n_rows; i++)

@@ -146,7 +146,7 @@ static void armed_page(void *state, const struct model *m, int rows, int columns
     page->sort_column = s->sort;
     page->sort_descending = s->descending;
     if (!a) {
-        snprintf(page->empty, sizeof page->empty, "Waiting for the node's answer.");
+        view_missing(page, m, "what is armed");
         return;
     }
     snprintf(page->empty, sizeof page->empty, "Nothing is armed on this node.");

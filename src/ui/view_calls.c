@@ -262,12 +262,12 @@ static void append(char *out, size_t size, const char *text)
     snprintf(out + used, size - used, "%s%s", used ? ", " : "", text);
 }
 
-static void summarise(struct view_page *page, const struct calls_log *log, int columns)
+static void summarise(struct view_page *page, const struct calls_log *log, bool recorded, int columns)
 {
     const struct calls_state *state = &log->state;
     char n[32], text[200], *out = page->summary;
     size_t size = sizeof page->summary;
-    append(out, size, phases[state->phase]);
+    append(out, size, recorded ? "recorded" : phases[state->phase]);
     if (state->phase == CALLS_ENDED && state->verified)
         append(out, size, state->clean ? "nothing left" : state->left);
     if (!log->has_window)
@@ -282,8 +282,10 @@ static void summarise(struct view_page *page, const struct calls_log *log, int c
         return;
     snprintf(text, sizeof text, "%s functions", text_integer(n, sizeof n, (int64_t)w->functions));
     append(out, size, text);
-    snprintf(text, sizeof text, "cost %.2g %%", w->load * 100);
-    append(out, size, text);
+    if (!isnan(w->load)) {
+        snprintf(text, sizeof text, "cost %.2g %%", w->load * 100);
+        append(out, size, text);
+    }
     if (w->lost > 0) {
         snprintf(text, sizeof text, "%llu lost by a reload", (unsigned long long)w->lost);
         append(out, size, text);
@@ -307,11 +309,16 @@ static void tell_why_none(char *out, size_t size, const struct calls_state *s)
         snprintf(out, size, "It was ended before its first window was over.");
 }
 
-static void tell_empty(struct view_page *page, const struct calls_log *log)
+static void tell_empty(struct view_page *page, const struct model *m, const struct calls_log *log,
+                       enum calls_by by)
 {
     char *out = page->empty;
     size_t size = sizeof page->empty;
-    if (log == NULL)
+    if (model_recorded(m) && log == NULL)
+        view_missing(page, m, "counted calls");
+    else if (model_recorded(m) && by == BY_APPLICATION)
+        view_missing(page, m, "the applications of functions");
+    else if (log == NULL)
         snprintf(out, size, "Nothing was counted yet: the action `calls` asks what to count.");
     else if (log->state.phase == CALLS_FAILED)
         snprintf(out, size, "Nothing was counted: %.400s", log->state.error.text);
@@ -336,9 +343,9 @@ static void calls_page(void *state, const struct model *m, int rows, int columns
     page_columns(page, s->columns, s->n_columns);
     page->sort_column = sorted_column(s);
     page->sort_descending = !s->ascending;
-    tell_empty(page, log);
+    tell_empty(page, m, log, s->by);
     if (log)
-        summarise(page, log, columns);
+        summarise(page, log, model_recorded(m) != NULL, columns);
     if (page->sort_column >= 0 && w)
         snprintf(page->order, sizeof page->order, "%s", s->sort);
     if (w && s->by == BY_FUNCTION)

@@ -190,7 +190,7 @@ static void memory_page(void *state, const struct model *m, int rows, int column
     char total[32];
     (void)state;
     if (!s) {
-        snprintf(page->empty, sizeof page->empty, "Waiting for the node's answer.");
+        view_missing(page, m, "allocators");
         return;
     }
     snprintf(page->summary, sizeof page->summary, "%s in total",

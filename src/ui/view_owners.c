@@ -153,7 +153,7 @@ static void owners_page(void *state, const struct model *m, int rows, int column
     page->sort_column = s->sort;
     page->sort_descending = !s->ascending;
     if (!scan && !apps) {
-        snprintf(page->empty, sizeof page->empty, "Waiting for the first scan.");
+        view_missing(page, m, "processes");
         return;
     }
     if (apps)

@@ -423,7 +423,7 @@ static void process_page(void *state, const struct model *m, int rows, int colum
         return;
     }
     if (!d || !is_mine(p, d)) {
-        snprintf(page->empty, sizeof page->empty, "Waiting for the node's answer.");
+        view_missing(page, m, "details of a process");
         return;
     }
     identity(page, d);

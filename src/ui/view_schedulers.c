@@ -164,7 +164,7 @@ static void schedulers_page(void *state, const struct model *m, int rows, int co
     (void)state;
     (void)rows;
     if (!s) {
-        snprintf(page->empty, sizeof page->empty, "Waiting for the node's answer.");
+        view_missing(page, m, "use of the schedulers");
         return;
     }
     snprintf(page->summary, sizeof page->summary, "run queue %lld, longest %lld",

@@ -230,7 +230,7 @@ static void top_page(void *state, const struct model *m, int rows, int columns,
     const struct proc_scan *scan = model_scan(m);
     describe_order(t, scan, page);
     if (!scan) {
-        snprintf(page->empty, sizeof page->empty, "Waiting for the first scan.");
+        view_missing(page, m, "processes");
         return;
     }
     find_followed(t, m, scan);

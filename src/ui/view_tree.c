@@ -81,7 +81,7 @@ static void tree_page(void *state, const struct model *m, int rows, int columns,
     (void)columns;
     page_columns(page, tree_columns, ARRAY_LEN(tree_columns));
     if (!d) {
-        snprintf(page->empty, sizeof page->empty, "Waiting for the node's answer.");
+        view_missing(page, m, "supervision trees");
         return;
     }
     for (size_t i = 0; i < d->n_nodes; i++)

@@ -1,4 +1,5 @@
 /* The registry of views, in the order of their keys. */
+#include <stdio.h>
 #include <string.h>
 
 #include "views.h"
@@ -9,6 +10,14 @@ const struct view_ops *const view_registry[] = {
     &view_calls, &view_owners, &view_findings,
     NULL,
 };
+
+void view_missing(struct view_page *page, const struct model *m, const char *what)
+{
+    if (model_recorded(m))
+        snprintf(page->empty, sizeof page->empty, "Not recorded, at this tick or before: %s.", what);
+    else
+        snprintf(page->empty, sizeof page->empty, "Waiting for the node's answer.");
+}
 
 const struct view_ops *view_find(const char *name)
 {

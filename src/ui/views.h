@@ -12,6 +12,9 @@
 extern const struct view_ops view_top, view_process, view_memory, view_schedulers, view_apps,
     view_tree, view_log, view_trace, view_armed, view_calls, view_owners, view_findings, view_help;
 
+/* ---- views.c: why there is nothing to show of `what`: a node has not told it yet, a recording never */
+void view_missing(struct view_page *page, const struct model *m, const char *what);
+
 /* ---- view_top.c: what the choosers show and change */
 struct top {
     const struct proc_column *columns[COLUMNS_MAX];

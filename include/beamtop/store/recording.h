@@ -180,6 +180,9 @@ size_t recording_processes(struct recording *r, int64_t from, int64_t to,
 /* Calls of all windows of the span, summed by function. */
 size_t recording_calls(struct recording *r, int64_t from, int64_t to,
                        const struct recorded_call **out, struct recorded_window *sums);
+/* The last tick at or before that one with a window of counted calls (0: none), and how many until it. */
+int64_t recording_window_tick(struct recording *r, int64_t tick);
+int64_t recording_windows(struct recording *r, int64_t tick);
 /* The last value of a fact at or before a tick, as JSON; NULL: not recorded. */
 const char *recording_fact(struct recording *r, const char *key, int64_t tick);
 
