@@ -53,7 +53,7 @@ static const char style[] =
     ".ends{margin-left:0;flex-wrap:wrap}}\n"
     "</style>\n</head>\n<body>\n";
 
-static void put_escaped(struct buf *out, const char *s)
+static void put_part(struct buf *out, const char *s, size_t len)
 {
     static const struct {
         char c;
@@ -61,7 +61,7 @@ static void put_escaped(struct buf *out, const char *s)
     } names[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
     struct buf safe;
     buf_init(&safe, 0);
-    text_put_safe(&safe, s, strlen(s), false);
+    text_put_safe(&safe, s, len, false);
     for (size_t i = 0; i < safe.len; i++) {
         const char *name = NULL;
         for (size_t k = 0; k < ARRAY_LEN(names); k++)
@@ -75,6 +75,11 @@ static void put_escaped(struct buf *out, const char *s)
     buf_clear(&safe);
 }
 
+static void put_escaped(struct buf *out, const char *s)
+{
+    put_part(out, s, strlen(s));
+}
+
 static void put_element(struct buf *out, const char *open, const char *text, const char *close)
 {
     buf_puts(out, open);
@@ -82,12 +87,31 @@ static void put_element(struct buf *out, const char *open, const char *text, con
     buf_puts(out, close);
 }
 
-/* Numbers and names stay in one line, sentences do not. */
+/* A long name may be broken behind its parts, so that it is not within a word. */
+static void put_breakable(struct buf *out, const char *text)
+{
+    while (*text) {
+        size_t len = strcspn(text, "._:/");
+        len += text[len] != '\0';
+        put_part(out, text, len);
+        text += len;
+        buf_puts(out, *text ? "<wbr/>" : "");
+    }
+}
+
+/* Numbers and short names stay in one line. */
 static void put_cell(struct buf *out, const char *text, char align)
 {
-    const char *open = align == 'r' ? "<td class=\"r\">"
-                       : strlen(text) > PROSE ? "<td class=\"t\">" : "<td>";
-    put_element(out, open, text, "</td>");
+    if (align == 'r' || strlen(text) <= PROSE) {
+        put_element(out, align == 'r' ? "<td class=\"r\">" : "<td>", text, "</td>");
+        return;
+    }
+    buf_puts(out, "<td class=\"t\">");
+    if (strchr(text, ' '))
+        put_escaped(out, text);
+    else
+        put_breakable(out, text);
+    buf_puts(out, "</td>");
 }
 
 static void put_table(struct buf *out, const struct block *b)
