@@ -312,6 +312,7 @@ src_beamtop_SOURCES = \
 	src/app/node_run.c src/app/node_run.h \
 	src/app/nodes.c src/app/nodes.h \
 	src/app/record_calls.c src/app/record_calls.h \
+	src/app/record_trace.c src/app/record_trace.h \
 	src/app/record_client.c src/app/record_client.h \
 	src/app/record_command.c \
 	src/app/record_control.c src/app/record_control.h \
@@ -324,9 +325,11 @@ src_beamtop_SOURCES = \
 	src/app/source.c src/app/source.h src/app/source_live.c src/app/source_replay.c \
 	src/app/target.c src/app/target.h \
 	src/app/trace_print.c src/app/trace_print.h \
+	src/app/trace_words.c src/app/trace_words.h \
 	src/app/trace_port.c src/app/trace_port.h \
 	src/app/tui.c src/app/tui_act.c src/app/tui_internal.h src/app/tui_nodes.c src/app/tui_prompt.c \
 	src/app/trace_command.c \
+	src/app/trace_file.c src/app/trace_file.h \
 	src/app/tui_calls.c src/app/tui_calls.h src/app/tui_findings.c src/app/tui_findings.h \
 	src/app/tui_record.c src/app/tui_record.h \
 	src/app/tui_time.c \

@@ -54,9 +54,9 @@ const struct cli_option cli_option_table[] = {
      "view to start with (top)"},
     {"theme", 0, FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(theme), 0, 0, 0, "THEME",
      "name of a theme, or a theme file"},
-    {"config", 0, FOR_SCREEN | FOR_CAPTURE | FOR_TRACE, TYPE_TEXT, AT(config), 0, 0, 0, "FILE",
+    {"config", 0, FOR_SCREEN | FOR_CAPTURE | FOR_TRACE | FOR_RECORD, TYPE_TEXT, AT(config), 0, 0, 0, "FILE",
      "read FILE in place of the configuration in the home directory"},
-    {"no-config", 0, FOR_SCREEN | FOR_CAPTURE | FOR_TRACE, TYPE_FLAG, AT(no_config), 0, 0, 0, NULL,
+    {"no-config", 0, FOR_SCREEN | FOR_CAPTURE | FOR_TRACE | FOR_RECORD, TYPE_FLAG, AT(no_config), 0, 0, 0, NULL,
      "built-in defaults only"},
     {"ascii", 0, FOR_SCREEN | FOR_CAPTURE | FOR_FORMAT, TYPE_FLAG, AT(ascii), 0, 0, 0, NULL,
      "no character beyond ASCII"},
@@ -71,19 +71,19 @@ const struct cli_option cli_option_table[] = {
      "capture when it becomes true: 'run_queue > 8', 'memory_total_bytes >= 2GiB'"},
     {"syntax", 0, FOR_PATTERN, TYPE_SYNTAX, AT(syntax), AT(syntax_given), 0, 0, "SYNTAX",
      "auto, erlang or elixir: how patterns are spelled (auto)"},
-    {"procs", 0, FOR_TRACE | FOR_CALLS, TYPE_TEXT, AT(procs), 0, 0, 0, "WHO",
+    {"procs", 0, FOR_TRACE | FOR_RECORD | FOR_CALLS, TYPE_TEXT, AT(procs), 0, 0, 0, "WHO",
      "whose calls: all, new, running, <0.1.2>, NAME, app:NAME, label:/RE/, call:/RE/, 1/N, and "
      "+children (all)"},
     {"time", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "TIME", "how long"},
-    {"events", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "N",
+    {"events", 0, FOR_TRACE | FOR_RECORD, TYPE_CAP, AT(caps), 0, 0, 0, "N",
      "calls and messages to show"},
-    {"rate", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "N",
+    {"rate", 0, FOR_TRACE | FOR_RECORD, TYPE_CAP, AT(caps), 0, 0, 0, "N",
      "calls and messages in a second"},
-    {"on-rate", 0, FOR_TRACE, TYPE_ON_RATE, AT(on_rate_shed), AT(on_rate_given), 0, 0, "WHAT",
+    {"on-rate", 0, FOR_TRACE | FOR_RECORD, TYPE_ON_RATE, AT(on_rate_shed), AT(on_rate_given), 0, 0, "WHAT",
      "over the rate: stop, or shed and tell how many (stop)"},
-    {"term-size", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "BYTES",
+    {"term-size", 0, FOR_TRACE | FOR_RECORD, TYPE_CAP, AT(caps), 0, 0, 0, "BYTES",
      "larger terms are cut"},
-    {"bytes", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "BYTES",
+    {"bytes", 0, FOR_TRACE | FOR_RECORD, TYPE_CAP, AT(caps), 0, 0, 0, "BYTES",
      "all that a trace may send"},
     {"window", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "N",
      "events that the VM may emit before the collector has looked"},
@@ -91,11 +91,11 @@ const struct cli_option cli_option_table[] = {
      "heap that the events of a window may take"},
     {"heap", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "BYTES",
      "memory of the collector on the node"},
-    {"functions", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "N",
+    {"functions", 0, FOR_TRACE | FOR_RECORD, TYPE_CAP, AT(caps), 0, 0, 0, "N",
      "functions that the patterns may match"},
     {"processes", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "N",
      "processes that may be chosen one by one"},
-    {"slower", 0, FOR_TRACE, TYPE_SECONDS, AT(slower_s), 0, 0, 600, "TIME",
+    {"slower", 0, FOR_TRACE | FOR_RECORD, TYPE_SECONDS, AT(slower_s), 0, 0, 600, "TIME",
      "only calls that took at least this long"},
     {"dry-run", 0, FOR_TRACE | FOR_CALLS, TYPE_FLAG, AT(dry_run), 0, 0, 0, NULL,
      "say what would be traced, and arm nothing"},
@@ -113,8 +113,15 @@ const struct cli_option cli_option_table[] = {
      "count calls of these functions, window by window; more patterns may follow; all: of every one"},
     {"window", 0, FOR_RECORD, TYPE_SECONDS, AT(window_s), 0, 0.01, LIMIT_CALLS_WINDOW_MS / 1000.0,
      "TIME", "how long a window of counted calls is, up to 45s (2s); --every: from start to start (10s)"},
+    {"trace", 0, FOR_RECORD, TYPE_TEXT, AT(trace), 0, 0, 0, "PATTERN",
+     "trace these calls and messages too, within caps: once, or with --every again and again; more "
+     "patterns may follow"},
+    {"trace-time", 0, FOR_RECORD, TYPE_CAP, AT(caps), 0, 0, 0, "TIME",
+     "how long a trace of the recording lasts (15s)"},
+    {"values", 0, FOR_RECORD, TYPE_FLAG, AT(values), 0, 0, 0, NULL,
+     "keep arguments, results and messages of traces; without it functions, times and callers alone"},
     {"redact", 0, FOR_RECORD, TYPE_FLAG, AT(redact), 0, 0, 0, NULL,
-     "keep shapes, not values, of what traces show"},
+     "keep types and sizes of arguments, results and messages of traces"},
     {"for", 0, FOR_CALLS, TYPE_SECONDS, AT(window_s), 0, 0.01, LIMIT_CALLS_WINDOW_MS / 1000.0,
      "TIME", "how long a window counts, up to 45s (2s)"},
     {"windows", 0, FOR_CALLS, TYPE_INTEGER, AT(windows), AT(windows_given), 0, 1e9, "N",
@@ -161,7 +168,7 @@ const struct cli_command cli_commands[] = {
     {"explain", "PATTERN", "what a trace pattern asks for: a sentence, its tree, its match spec",
      FOR_ALL | FOR_PATTERN, 1, 1, false, command_explain},
     {"trace", "NODE PATTERN…", "calls and messages as they happen, by pattern, within caps",
-     FOR_BATCH | FOR_PATTERN | FOR_TRACE, 2, 1 + LIMIT_TRACE_PATTERNS, false, command_trace},
+     FOR_BATCH | FOR_PATTERN | FOR_TRACE, 1, 1 + LIMIT_TRACE_PATTERNS, false, command_trace},
     {"record", "NODE | start NODE | status | mark TEXT | stop",
      "keep what the node tells, tick by tick, in a file; start: in the background",
      FOR_BATCH | FOR_PATTERN | FOR_RECORD, 1, 2 + LIMIT_TRACE_PATTERNS, false, command_record},
@@ -252,7 +259,9 @@ static int set_cap(const struct cli_option *opt, struct cli_options *o, const ch
 {
     struct error own = {.code = ERR_NONE};
     enum cap cap = CAP_TIME_MS;
-    int found = cap_find(opt->name, &cap);
+    /* Where a command has another option of the cap's name, this one is "trace-…". */
+    const char *name = strncmp(opt->name, "trace-", 6) == 0 ? opt->name + 6 : opt->name;
+    int found = cap_find(name, &cap);
     assert(found == 0);
     (void)found;
     o->cap_given[cap] = true;

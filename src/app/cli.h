@@ -67,7 +67,8 @@ struct cli_options {
     double for_s;
     bool for_given;
     int64_t max_size;     /* bytes */
-    bool thin, redact;
+    bool thin, redact, values;
+    const char *trace;    /* the first pattern of those to trace */
     const char *at;       /* a moment of a recording */
     const char *calls;    /* the first pattern of those to count */
     const char *fail_on[CLI_FAIL_ON]; /* limits of a comparison, as they were typed */

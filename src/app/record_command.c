@@ -19,6 +19,7 @@
 #include "commands.h"
 #include "record_control.h"
 #include "record_run.h"
+#include "trace_words.h"
 
 /* Who starts a recording waits for its first tick. */
 #define START_S 60
@@ -139,12 +140,13 @@ static json_int_t number_of(const json_t *status, const char *key)
 static void print_status(const json_t *s)
 {
     char bytes[32], since[32];
-    printf("%s\n    %s, for %s: %lld ticks, %s, %lld marks, %lld windows of calls; process %lld%s\n",
+    printf("%s\n    %s, for %s: %lld ticks, %s, %lld marks, %lld windows of calls, "
+           "%lld traces; process %lld%s\n",
            text_of(s, "file"), text_of(s, "node"),
            text_duration(since, sizeof since, json_real_value(json_object_get(s, "running_s"))),
            (long long)number_of(s, "ticks"),
            text_bytes(bytes, sizeof bytes, (double)number_of(s, "bytes")),
-           (long long)number_of(s, "marks"), (long long)number_of(s, "windows"),
+           (long long)number_of(s, "marks"), (long long)number_of(s, "windows"), (long long)number_of(s, "traces"),
            (long long)number_of(s, "pid"),
            json_is_true(json_object_get(s, "detached")) ? ", detached" : "");
     if (*text_of(s, "link"))
@@ -238,6 +240,19 @@ static int record_mark(const struct cli_options *o, const struct app_env *env)
 
 /* ---- the command */
 
+/* Mistakes in the words of the trace are told before anything else is done. */
+static int prepare_trace(struct record_setup *setup)
+{
+    const struct cli_options *o = setup->options;
+    int code = trace_words_settings(&setup->trace, o, setup->env);
+    if (code == EXIT_DONE)
+        code = trace_words_check(setup->traced, setup->n_traced, o->procs, setup->trace.syntax);
+    if (code == EXIT_DONE && o->values)
+        fprintf(stderr, "beamtop: %s will have arguments, results and messages as they are; --redact "
+                        "keeps their types and sizes alone\n", setup->file);
+    return code;
+}
+
 int command_record(const struct cli_options *o, const struct app_env *env)
 {
     bool start = strcmp(o->target, "start") == 0;
@@ -250,16 +265,27 @@ int command_record(const struct cli_options *o, const struct app_env *env)
         return record_mark(o, env);
     if (!o->output || (start && o->n_rest == 0))
         return complain(EXIT_USAGE, "usage: beamtop record [start] NODE -o FILE");
-    if (o->n_rest > skip && !o->calls)
-        return complain(EXIT_USAGE, "patterns stand behind --calls");
+    if (o->n_rest > skip && !o->calls && !o->trace)
+        return complain(EXIT_USAGE, "patterns stand behind --calls or --trace");
+    if (o->n_rest > skip && o->calls && o->trace)
+        return complain(EXIT_USAGE, "with both --calls and --trace each has one word: 'PATTERN & PATTERN'");
+    if (o->redact && o->values)
+        return complain(EXIT_USAGE, "--values keeps what --redact leaves out: one of them");
     /* --calls A B: the words behind the first are patterns too. */
     const char *patterns[1 + LIMIT_TRACE_PATTERNS];
+    size_t n = 0;
+    const char *first = o->calls ? o->calls : o->trace;
+    if (first && (!o->calls || strcmp(first, "all") != 0))
+        patterns[n++] = first;
+    for (size_t i = skip; i < o->n_rest && n < ARRAY_LEN(patterns); i++)
+        patterns[n++] = o->rest[i];
     struct record_setup setup = {
         .options = o, .env = env, .node = start ? o->second : o->target, .file = o->output,
-        .patterns = patterns, .calls = o->calls != NULL, .ready_fd = -1};
-    if (o->calls && strcmp(o->calls, "all") != 0)
-        patterns[setup.n_patterns++] = o->calls;
-    for (size_t i = skip; i < o->n_rest && setup.n_patterns < ARRAY_LEN(patterns); i++)
-        patterns[setup.n_patterns++] = o->rest[i];
+        .calls = o->calls != NULL, .patterns = patterns, .n_patterns = o->calls ? n : 0,
+        .traced = o->calls ? &o->trace : patterns, .n_traced = !o->trace ? 0 : o->calls ? 1 : n,
+        .ready_fd = -1};
+    int code = o->trace ? prepare_trace(&setup) : EXIT_DONE;
+    if (code != EXIT_DONE)
+        return code;
     return start ? record_start(&setup) : record_run(&setup);
 }

@@ -19,6 +19,7 @@
 #include "live.h"
 #include "record_calls.h"
 #include "record_control.h"
+#include "record_trace.h"
 #include "target.h"
 
 #define PROGRESS_MS 500u
@@ -28,7 +29,7 @@
 /* Windows of calls follow each other after this time, unless --every says otherwise. */
 #define CALLS_EVERY_S 10.0
 /* The end waits so long for the proof that nothing of ours is left armed. */
-#define PROOF_MS 3000u
+#define PROOF_MS 5000u
 /* Processes asked for at a tick: the busiest, which are nearly all of the work. At most ten more are
    watched, for their mailbox or memory. */
 #define RECORD_ROWS 50
@@ -42,10 +43,12 @@ struct recording_run {
     struct live *live;
     struct recorder *recorder;
     struct record_calls *calls;
+    struct record_trace *trace;
     struct leaders *leaders;
     struct record_control *control;
     uv_signal_t signals[3];
     uv_timer_t progress, until, turn, facts;
+    bool calls_wait, trace_wait, asking_to_end; /* at the end, for the proofs */
     bool was_up, is_down, ending, over, shown_progress, told_ready;
     const char *why; /* the recording's end */
     int64_t marks;
@@ -77,7 +80,7 @@ static void on_proof_late(uv_timer_t *timer)
     leave(timer->data);
 }
 
-/* The first reason counts. Calls that are counted end first, and are proven to have. */
+/* The first reason counts. Traces and counted calls end first, and are proven to have. */
 static void finish(struct recording_run *t, const char *why, int exit_code,
                    const struct error *err)
 {
@@ -88,7 +91,11 @@ static void finish(struct recording_run *t, const char *why, int exit_code,
     t->exit_code = exit_code;
     if (err)
         t->err = *err;
-    if (record_calls_stop(t->calls))
+    t->asking_to_end = true;
+    t->trace_wait = record_trace_stop(t->trace);
+    t->calls_wait = record_calls_stop(t->calls);
+    t->asking_to_end = false;
+    if (t->trace_wait || t->calls_wait)
         uv_timer_start(&t->until, on_proof_late, PROOF_MS, 0);
     else
         leave(t);
@@ -210,6 +217,8 @@ static void on_link(void *arg, bool up)
     leaders_forget(t->leaders);
     if (t->calls)
         record_calls_link_lost(t->calls);
+    if (t->trace)
+        record_trace_link_lost(t->trace);
     if (!t->was_up || t->is_down)
         return;
     t->is_down = true;
@@ -221,9 +230,42 @@ static void on_calls_trouble(void *arg, const struct error *err)
     on_trouble(arg, QUESTION_CALLS, err);
 }
 
+static void leave_when_proven(struct recording_run *t)
+{
+    if (!t->asking_to_end && !t->calls_wait && !t->trace_wait)
+        leave(t);
+}
+
 static void on_calls_ended(void *arg)
 {
-    leave(arg);
+    struct recording_run *t = arg;
+    t->calls_wait = false;
+    leave_when_proven(t);
+}
+
+static void on_trace_trouble(void *arg, const struct error *err)
+{
+    on_trouble(arg, QUESTION_TRACE, err);
+}
+
+static void on_trace_ended(void *arg)
+{
+    struct recording_run *t = arg;
+    t->trace_wait = false;
+    leave_when_proven(t);
+}
+
+static int64_t node_wall_us(void *arg)
+{
+    const struct recording_run *t = arg;
+    return t->was_up ? clock_wall_us() + (int64_t)t->wall_less_here_us : -1;
+}
+
+static void on_message(void *arg, const uint8_t *term, size_t len)
+{
+    struct recording_run *t = arg;
+    if (t->trace)
+        record_trace_message(t->trace, term, len);
 }
 
 static void on_end(void *arg, enum conn_failure why, const struct error *err)
@@ -258,7 +300,9 @@ static void on_until(uv_timer_t *timer)
 static void on_turn(uv_timer_t *timer)
 {
     struct recording_run *t = timer->data;
-    if (t->calls)
+    if (t->trace)
+        record_trace_tick(t->trace);
+    if (t->calls && !record_trace_holds_calls(t->trace))
         record_calls_tick(t->calls);
 }
 
@@ -282,13 +326,14 @@ static void put_status(void *arg, struct buf *out)
     struct error ignored = {.code = ERR_NONE};
     bool live = model_link(t->model, &link) == LINK_LIVE;
     bool known = record_whole_path(path, t->setup->file, &ignored) == 0;
-    json_t *o = json_pack("{s:i,s:s,s:s,s:s,s:I,s:I,s:I,s:i,s:s,s:b}", "pid", (int)getpid(), "node",
+    json_t *o = json_pack("{s:i,s:s,s:s,s:s,s:I,s:I,s:I,s:i,s:i,s:s,s:b}", "pid", (int)getpid(), "node",
                           *t->target.name ? t->target.name : t->setup->node, "file",
                           known ? path : t->setup->file, "label",
                           t->options->label ? t->options->label : "", "ticks",
                           (json_int_t)recorder_ticks(t->recorder), "bytes",
                           (json_int_t)recorder_bytes(t->recorder), "marks", (json_int_t)t->marks,
-                          "windows", t->calls ? (int)record_calls_windows(t->calls) : 0, "link",
+                          "windows", t->calls ? (int)record_calls_windows(t->calls) : 0, "traces",
+                          t->trace ? (int)record_trace_number(t->trace) : 0, "link",
                           live || !*link ? "" : link, "detached", t->setup->detached);
     double running_s = (double)(uv_now(&t->loop) - t->started_ms) / 1000;
     json_object_set_new(o, "running_s", json_real(running_s));
@@ -398,13 +443,35 @@ static void start_calls(struct recording_run *t)
     uv_timer_start(&t->turn, on_turn, TURN_MS, TURN_MS);
 }
 
+static struct trace_options trace_options_of(const struct record_setup *setup)
+{
+    const struct cli_options *o = setup->options;
+    return (struct trace_options){
+        .patterns = setup->traced, .n_patterns = setup->n_traced, .procs = o->procs,
+        .syntax = setup->trace.syntax, .caps = setup->trace.caps,
+        .slower_us = (uint64_t)(o->slower_s * 1e6), .on_rate_stop = setup->trace.on_rate_stop,
+        .force = o->force};
+}
+
+static void start_trace(struct recording_run *t)
+{
+    const struct record_trace_setup setup = {
+        .live = t->live, .model = t->model, .recorder = t->recorder,
+        .options = trace_options_of(t->setup), .every_s = t->options->every_s,
+        .counts = t->setup->calls, .wall_us = node_wall_us, .on_trouble = on_trace_trouble,
+        .on_ended = on_trace_ended, .arg = t};
+    t->trace = record_trace_new(&setup);
+    uv_timer_start(&t->turn, on_turn, TURN_MS, TURN_MS);
+}
+
 static int open_recorder(struct recording_run *t, double interval_s, struct error *err)
 {
     const struct cli_options *o = t->options;
     const struct calls_options calls = calls_options_of(t->setup);
     const struct recorder_options options = {
         .node = t->target.name, .label = o->label, .interval_s = interval_s,
-        .max_bytes = (uint64_t)o->max_size, .thin = o->thin, .redact = o->redact};
+        .max_bytes = (uint64_t)o->max_size, .thin = o->thin, .redact = o->redact,
+        .values = o->values};
     int rc = t->setup->calls ? record_calls_check(&calls, err) : 0;
     return rc != 0 ? rc : recorder_open(&t->recorder, t->setup->file, &options, err);
 }
@@ -413,7 +480,7 @@ static int start(struct recording_run *t, struct error *err)
 {
     static const struct live_handlers handlers = {
         .on_tick = on_tick, .on_trouble = on_trouble, .on_notice = on_notice, .on_link = on_link,
-        .on_answer = on_answer, .on_end = on_end};
+        .on_answer = on_answer, .on_event = on_message, .on_end = on_end};
     const struct cli_options *o = t->options;
     double interval_s = o->interval_given ? o->interval_s : 5;
     int rc = target_init(&t->target, t->setup->node, o, t->setup->env, NULL, err);
@@ -431,6 +498,8 @@ static int start(struct recording_run *t, struct error *err)
     live_set_want(t->live, &want);
     if (t->setup->calls)
         start_calls(t);
+    if (t->setup->n_traced > 0)
+        start_trace(t);
     start_control(t);
     return 0;
 }
@@ -440,6 +509,7 @@ static void close_handles(struct recording_run *t)
     uv_handle_t *handles[] = {(uv_handle_t *)&t->progress, (uv_handle_t *)&t->until,
                               (uv_handle_t *)&t->turn, (uv_handle_t *)&t->facts};
     record_calls_quit(t->calls);
+    record_trace_quit(t->trace);
     live_close(t->live, NULL, NULL);
     record_calls_free(t->calls);
     leaders_free(t->leaders);
@@ -458,7 +528,10 @@ static void stop(struct recording_run *t)
     int64_t ticks = t->recorder ? recorder_ticks(t->recorder) : 0;
     bool made = t->recorder != NULL;
     clear_progress(t);
+    if (t->trace && t->exit_code == EXIT_DONE)
+        t->exit_code = record_trace_exit_code(t->trace);
     close_handles(t);
+    record_trace_free(t->trace);
     if (recorder_close(t->recorder, t->why, &err) != 0 && t->err.code == ERR_NONE)
         t->err = err;
     /* Of a node that was never reached nothing is kept. */

@@ -3,6 +3,7 @@
 #define BEAMTOP_APP_RECORD_RUN_H
 
 #include "cli.h"
+#include "settings.h"
 
 struct record_setup {
     const struct cli_options *options;
@@ -11,6 +12,9 @@ struct record_setup {
     const char *file;
     const char *const *patterns; /* of calls to count */
     size_t n_patterns;
+    const char *const *traced; /* patterns of calls and messages to trace; none: no trace */
+    size_t n_traced;
+    struct settings_trace trace;
     bool calls;    /* count them; without patterns those of every function */
     bool detached; /* nobody watches: no progress, and the end of a terminal is not ours */
     int ready_fd;  /* told "ok" at the first tick, or why there is none; -1: nobody */

@@ -11,8 +11,11 @@
 #include "commands.h"
 #include "mistake.h"
 #include "node_run.h"
+#include "replay.h"
 #include "settings.h"
+#include "trace_file.h"
 #include "trace_print.h"
+#include "trace_words.h"
 
 #define TICK_MS 100u
 
@@ -197,6 +200,12 @@ static enum print_syntax spelling(const struct tracing *t)
     return syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG;
 }
 
+static int put_event(void *arg, const struct trace_log *log, const struct trace_event *event,
+                     bool finished, struct error *err)
+{
+    return trace_sink_event(arg, log, event, finished, err);
+}
+
 static void open_session(void *arg)
 {
     struct tracing *t = arg;
@@ -219,7 +228,7 @@ static void open_session(void *arg)
         .ascii = t->options->ascii || !t->env->utf8,
     };
     t->sink = trace_sink_open_file(stdout, &sink);
-    t->print = trace_print_new(t->sink);
+    t->print = trace_print_new(put_event, t->sink);
 }
 
 static void tick(void *arg)
@@ -262,46 +271,8 @@ static const struct node_session session = {
 
 /* ---- the words */
 
-/* The configuration, and above it what the command line gives. */
-static int read_settings(struct tracing *t, struct error *err)
+static int check_format(const struct cli_options *o)
 {
-    const struct cli_options *o = t->options;
-    struct settings settings;
-    int rc = settings_init(&settings, o, t->env, err);
-    settings_print_mistakes(&settings);
-    settings_trace_caps(&settings, true, &t->settings);
-    settings_clear(&settings);
-    for (int i = 0; i < CAPS; i++)
-        if (o->cap_given[i])
-            t->settings.caps.value[i] = o->caps.value[i];
-    if (o->syntax_given)
-        t->settings.syntax = o->syntax;
-    if (o->on_rate_given)
-        t->settings.on_rate_stop = !o->on_rate_shed;
-    return rc;
-}
-
-/* Mistakes are told before anything is connected. */
-static int check_words(const struct tracing *t)
-{
-    const struct cli_options *o = t->options;
-    struct error err = {.code = ERR_NONE};
-    struct procs procs;
-    size_t offset = 0;
-    for (size_t i = 0; i < o->n_rest; i++) {
-        struct pattern **patterns = NULL;
-        size_t n = 0;
-        if (patterns_parse(&patterns, &n, o->rest[i], strlen(o->rest[i]), t->settings.syntax,
-                           &offset, &err) != 0) {
-            mistake_print(o->rest[i], offset, &err);
-            return EXIT_USAGE;
-        }
-        patterns_free(patterns, n);
-    }
-    if (o->procs != NULL && procs_parse(&procs, o->procs, &offset, &err) != 0) {
-        mistake_print(o->procs, offset, &err);
-        return EXIT_USAGE;
-    }
     if (o->format == FORMAT_TEXT || o->format == FORMAT_JSON)
         return EXIT_DONE;
     fputs("beamtop: a trace is printed as text or json\n", stderr);
@@ -311,12 +282,17 @@ static int check_words(const struct tracing *t)
 int command_trace(const struct cli_options *o, const struct app_env *env)
 {
     struct tracing t = {.options = o, .env = env};
-    struct error err = {.code = ERR_NONE};
-    int code = EXIT_USAGE;
-    if (read_settings(&t, &err) != 0)
-        fprintf(stderr, "beamtop: %s\n", err.text);
-    else
-        code = check_words(&t);
+    int code = check_format(o);
+    if (code == EXIT_DONE && replay_is_file(o->target))
+        return trace_file_print(o, env);
+    if (code == EXIT_DONE && o->n_rest == 0) {
+        fputs("beamtop: usage: beamtop trace NODE PATTERN…, or a recording's FILE alone\n", stderr);
+        code = EXIT_USAGE;
+    }
+    if (code == EXIT_DONE)
+        code = trace_words_settings(&t.settings, o, env);
+    if (code == EXIT_DONE)
+        code = trace_words_check(o->rest, o->n_rest, o->procs, t.settings.syntax);
     if (code != EXIT_DONE)
         return code;
     t.run = (struct node_run){

@@ -14,15 +14,17 @@ struct held {
 };
 
 struct trace_print {
-    struct trace_sink *sink;
+    trace_print_fn *put;
+    void *arg;
     struct held held[HELD_MOST]; /* a ring, the oldest at `first` */
     size_t first, n;
 };
 
-struct trace_print *trace_print_new(struct trace_sink *sink)
+struct trace_print *trace_print_new(trace_print_fn *put, void *arg)
 {
     struct trace_print *p = alloc_zero(1, sizeof *p);
-    p->sink = sink;
+    p->put = put;
+    p->arg = arg;
     return p;
 }
 
@@ -50,7 +52,7 @@ static int print_first(struct trace_print *p, const struct trace_log *log,
     bool finished = p->held[p->first].finished;
     p->first = (p->first + 1) % HELD_MOST;
     p->n--;
-    return event == NULL ? 0 : trace_sink_event(p->sink, log, event, finished, err);
+    return event == NULL ? 0 : p->put(p->arg, log, event, finished, err);
 }
 
 int trace_print_due(struct trace_print *p, const struct trace_log *log, uint64_t now_ms, bool all,

@@ -1,5 +1,5 @@
 /*
- * Prints a trace's events in their order, each once the name of its process is known: that comes a
+ * Hands on a trace's events in their order, each once the name of its process is known: that comes a
  * moment later than the event, and a process that has ended has none.
  */
 #ifndef BEAMTOP_APP_TRACE_PRINT_H
@@ -9,14 +9,18 @@
 #include <stdint.h>
 
 #include "beamtop/base/error.h"
-#include "beamtop/store/trace_sink.h"
+#include "beamtop/trace/log.h"
 
 struct trace_print;
 
-struct trace_print *trace_print_new(struct trace_sink *sink); /* borrows the sink */
+/* As trace_sink_event(): takes the event's beginning, or (finished) the result of a call. */
+typedef int trace_print_fn(void *arg, const struct trace_log *log, const struct trace_event *event,
+                           bool finished, struct error *err);
+
+struct trace_print *trace_print_new(trace_print_fn *put, void *arg);
 void trace_print_free(struct trace_print *p);
 
-/* Errors are the sink's. */
+/* Errors are those of `put`. */
 int trace_print_event(struct trace_print *p, const struct trace_log *log,
                       const struct trace_event *event, bool finished, uint64_t now_ms,
                       struct error *err);

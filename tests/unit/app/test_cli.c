@@ -93,7 +93,6 @@ static const struct {
     {"beamtop top shop another", "what is “another”?"},
     {"beamtop explain", "usage: beamtop explain PATTERN"},
     {"beamtop explain a:b --syntax lfe", "--syntax: “lfe” is not auto, erlang or elixir"},
-    {"beamtop trace shop", "usage: beamtop trace NODE PATTERN"},
     {"beamtop trace shop a:b --events 0", "--events must be between 1 and 10000"},
     {"beamtop trace shop a:b --time soon", "--time: “soon” is not a value such as 15s"},
     {"beamtop trace shop a:b --on-rate go", "--on-rate: “go” is not stop or shed"},

@@ -1,0 +1,16 @@
+/* The words of a trace on the command line, looked at before anything is connected. */
+#ifndef BEAMTOP_APP_TRACE_WORDS_H
+#define BEAMTOP_APP_TRACE_WORDS_H
+
+#include <stddef.h>
+
+#include "cli.h"
+#include "settings.h"
+
+/* What the configuration says, and above it what the command line gives. An exit code; what is wrong
+   has been printed. */
+int trace_words_settings(struct settings_trace *out, const struct cli_options *o,
+                         const struct app_env *env);
+int trace_words_check(const char *const *patterns, size_t n, const char *procs, enum syntax syntax);
+
+#endif
