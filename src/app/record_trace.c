@@ -22,6 +22,7 @@ struct record_trace {
     bool done;        /* the session has ended, and is freed at the next tick */
     bool over;        /* no more traces */
     bool stopping;
+    int64_t wall_us;  /* of its start */
     unsigned armed;
     int exit_code;
 };
@@ -40,9 +41,9 @@ static void begin_record(struct record_trace *c)
     if (c->begun)
         return;
     c->begun = true;
+    c->wall_us = c->setup.wall_us(c->setup.arg);
     recorder_trace_begin(c->setup.recorder, log,
-                         syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG,
-                         c->setup.wall_us(c->setup.arg));
+                         syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG, c->wall_us);
 }
 
 static int put_event(void *arg, const struct trace_log *log, const struct trace_event *event,
@@ -65,8 +66,9 @@ static void end_record(struct record_trace *c)
 {
     begin_record(c);
     put_due(c, true);
+    uint64_t elapsed_ms = state_of(c)->used[CAP_TIME_MS];
     recorder_trace_end(c->setup.recorder, trace_session_log(c->session),
-                       c->setup.wall_us(c->setup.arg));
+                       c->wall_us < 0 ? -1 : c->wall_us + (int64_t)elapsed_ms * 1000);
 }
 
 /* ---- what the session tells */
@@ -78,12 +80,24 @@ static void trouble(struct record_trace *c, const struct error *err)
     c->setup.on_trouble(c->setup.arg, err);
 }
 
+/* Calls are counted from now on, and leave no room for another. */
+static void tell_once(struct record_trace *c)
+{
+    struct error err = {.code = ERR_NONE};
+    error_set(&err, ERR_REFUSED, "traced once: before OTP %d a node has one space for traces and counted "
+                                 "calls, and these come now", OWN_SPACE_OTP);
+    c->setup.on_trouble(c->setup.arg, &err);
+    c->over = true;
+}
+
 static void end(struct record_trace *c)
 {
     c->done = true;
     end_record(c);
-    if (c->setup.every_s <= 0 || (c->setup.counts && c->port.otp < OWN_SPACE_OTP))
+    if (c->setup.every_s <= 0)
         c->over = true;
+    else if (!c->over && c->setup.counts && c->port.otp < OWN_SPACE_OTP)
+        tell_once(c);
     if (c->stopping)
         c->setup.on_ended(c->setup.arg);
 }
