@@ -141,13 +141,15 @@ src_libmodel_a_CFLAGS = $(AM_CFLAGS)
 
 noinst_LIBRARIES += src/libstore.a
 src_libstore_a_SOURCES = \
-	src/store/calls_fields.c src/store/calls_internal.h src/store/calls_sink.c src/store/calls_text.c \
+	src/store/calls_fields.c src/store/calls_internal.h src/store/calls_read.c src/store/calls_sink.c \
+	src/store/calls_text.c \
 	src/store/describe.c \
 	src/store/export.c \
 	src/store/fields.c \
 	src/store/finding.c \
 	src/store/internal.h \
 	src/store/json.h \
+	src/store/json_read.c \
 	src/store/number.c \
 	src/store/paper.c \
 	src/store/paper.h \
@@ -166,6 +168,7 @@ src_libstore_a_SOURCES = \
 	src/store/recording_schema.h \
 	src/store/recording_sums.c \
 	src/store/recording_traces.c \
+	src/store/recording_windows.c \
 	src/store/report.c \
 	src/store/rules.c \
 	src/store/rules_calls.c \
@@ -295,6 +298,7 @@ bin_PROGRAMS += src/beamtop
 src_beamtop_SOURCES = \
 	src/app/batch.c src/app/batch.h \
 	src/app/calls_command.c \
+	src/app/calls_file.c src/app/calls_file.h \
 	src/app/capture_command.c \
 	src/app/cli.c src/app/cli.h src/app/cli_table.h src/app/cli_text.c \
 	src/app/commands.c src/app/commands.h \

@@ -8,9 +8,11 @@
 #include "beamtop/store/calls_sink.h"
 #include "beamtop/trace/calls.h"
 #include "beamtop/trace/procs.h"
+#include "calls_file.h"
 #include "commands.h"
 #include "mistake.h"
 #include "node_run.h"
+#include "replay.h"
 
 #define TICK_MS 50u
 
@@ -148,17 +150,22 @@ static enum calls_format format_of(enum cli_format format)
     return CALLS_TEXT;
 }
 
+static struct calls_sink_options sink_options_of(const struct counting *t, const char *node)
+{
+    return (struct calls_sink_options){
+        .format = format_of(t->options->format),
+        .syntax = t->options->syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG,
+        .node = node,
+        .ascii = t->options->ascii || !t->env->utf8,
+    };
+}
+
 static void open_session(void *arg)
 {
     struct counting *t = arg;
     static const struct calls_handlers handlers = {.on_change = on_change, .on_window = on_window};
     const struct calls_options options = calls_options_of(t->options);
-    const struct calls_sink_options sink = {
-        .format = format_of(t->options->format),
-        .syntax = t->options->syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG,
-        .node = live_peer_node(t->run.live),
-        .ascii = t->options->ascii || !t->env->utf8,
-    };
+    const struct calls_sink_options sink = sink_options_of(t, live_peer_node(t->run.live));
     struct calls_port port;
     struct error err = {.code = ERR_NONE};
     int rc = trace_route_calls_port(t->run.route, &port, &err);
@@ -238,6 +245,12 @@ int command_calls(const struct cli_options *o, const struct app_env *env)
     int code = check_words(o);
     if (code != EXIT_DONE)
         return code;
+    if (replay_is_file(o->target))
+        return calls_file_print(o, sink_options_of(&t, NULL));
+    if (o->at) {
+        fputs("beamtop: --at is of a recording in the place of NODE\n", stderr);
+        return EXIT_USAGE;
+    }
     t.run = (struct node_run){
         .options = o, .env = env, .session = &session, .arg = &t, .tick_ms = TICK_MS};
     code = node_run(&t.run);

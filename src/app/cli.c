@@ -34,7 +34,7 @@ const struct cli_option cli_option_table[] = {
      "PERCENT", "most that we may cost the target, in percent of one scheduler (2 %)"},
     {"ticks", 'n', FOR_TICKS, TYPE_INTEGER, AT(ticks), AT(ticks_given), 0, 1e9, "TICKS",
      "how many ticks to print; 0: until interrupted"},
-    {"at", 0, FOR_TICKS | FOR_SCREEN, TYPE_TEXT, AT(at), 0, 0, 0, "WHEN",
+    {"at", 0, FOR_TICKS | FOR_SCREEN | FOR_CALLS, TYPE_TEXT, AT(at), 0, 0, 0, "WHEN",
      "of a recording in the place of NODE: a time, a duration from its start, a mark, or #TICK"},
     {"sort", 's', FOR_TOP | FOR_SCREEN, TYPE_TEXT, AT(sort), 0, 0, 0, "COLUMN",
      "column to rank processes by (reductions_per_s)"},

@@ -40,7 +40,8 @@ static void on_window(void *arg, const struct calls_window *w)
     const struct recorded_window window = {
         .wall_us = w->wall_us, .ns = (int64_t)w->interval_us * 1000,
         .functions = known(w->functions), .calls = known(w->calls), .lost = known(w->lost),
-        .calls_per_s = w->calls_per_s, .top = top, .n_top = w->n_rows};
+        .calls_per_s = w->calls_per_s, .top = top, .n_top = w->n_rows,
+        .whole = w};
     recorder_window(c->setup.recorder, &window);
     c->windows++;
     free(top);

@@ -65,7 +65,7 @@ static json_t *array_of(const struct field_list *list, const void *rows, size_t 
     return array;
 }
 
-static void put_json(struct buf *out, const struct calls_window *w, struct slice node)
+void calls_json_put(struct buf *out, const struct calls_window *w, struct slice node)
 {
     json_t *root = json_object(), *cost = json_object(), *lost = json_array();
     json_object_set_new(root, "schema", json_string("beamtop.calls/1"));
@@ -149,7 +149,7 @@ int calls_sink_window(struct calls_sink *s, const struct calls_window *window, s
         calls_text_put(&out, window, s->options.syntax, s->options.ascii);
         break;
     case CALLS_JSON:
-        put_json(&out, window, node_of(s));
+        calls_json_put(&out, window, node_of(s));
         break;
     case CALLS_CSV:
         put_csv(&out, window, node_of(s), !s->header_told);

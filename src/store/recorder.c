@@ -11,7 +11,9 @@
 #include <zlib.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/buf.h"
 #include "beamtop/base/limits.h"
+#include "calls_internal.h"
 #include "internal.h"
 #include "json.h"
 #include "recording_schema.h"
@@ -35,8 +37,8 @@ static const char *const texts_of_statements[STATEMENTS] = {
                        " ending = ?6 WHERE id = ?1",
     [STMT_MARK] = "INSERT INTO mark(here_us, wall_us, text) VALUES(?,?,?)",
     [STMT_GAP] = "INSERT INTO gap VALUES(?,?,?)",
-    [STMT_WINDOW] = "INSERT INTO call_window(tick, wall_us, ns, functions, calls, calls_per_s, lost)"
-                    " VALUES(?,?,?,?,?,?,?)",
+    [STMT_WINDOW] = "INSERT INTO call_window(tick, wall_us, ns, functions, calls, calls_per_s, lost,"
+                    " bytes, line) VALUES(?,?,?,?,?,?,?,?,?)",
     [STMT_CALL] = "INSERT OR REPLACE INTO call VALUES(?,?,?,?,?,?,?,?)",
     [STMT_META] = "INSERT OR REPLACE INTO meta VALUES(?,?)",
 };
@@ -224,25 +226,32 @@ static char *asked_text(struct recorder *r, const struct want_scan *asked)
     return kept;
 }
 
+/* Kept in the arena. */
+static struct slice deflated(struct recorder *r, const void *bytes, size_t len)
+{
+    uLongf size = compressBound((uLong)len);
+    uint8_t *out = alloc_zero(size, 1);
+    int rc = compress2(out, &size, bytes, (uLong)len, Z_BEST_SPEED + 2);
+    assert(rc == Z_OK); /* the room is the bound's */
+    (void)rc;
+    struct slice kept = keep(r, (const char *)out, size);
+    free(out);
+    return kept;
+}
+
 void recorder_answer(struct recorder *r, const char *question, const uint8_t *term, size_t len,
                      const struct want_scan *asked)
 {
-    uLongf size = compressBound((uLong)len);
     if (r->ended)
         return;
-    uint8_t *deflated = alloc_zero(size, 1);
-    int rc = compress2(deflated, &size, term, (uLong)len, Z_BEST_SPEED + 2);
-    assert(rc == Z_OK); /* the room is the bound's */
-    (void)rc;
     struct pending *p = recorder_add(r, STMT_ANSWER);
     p->key = keep(r, question, strlen(question));
-    p->blob = keep(r, (const char *)deflated, size);
+    p->blob = deflated(r, term, len);
     p->bytes = (int64_t)len;
     if (asked) {
         const char *text = asked_text(r, asked);
         p->text = (struct slice){text, strlen(text)};
     }
-    free(deflated);
 }
 
 void recorder_fact(struct recorder *r, const char *key, const char *json)
@@ -298,12 +307,21 @@ void recorder_window(struct recorder *r, const struct recorded_window *w)
     }
     p->window = *w;
     p->window.top = top;
+    if (!w->whole)
+        return;
+    struct buf line;
+    buf_init(&line, 0);
+    calls_json_put(&line, w->whole, (struct slice){r->options.node, strlen(r->options.node)});
+    p->bytes = (int64_t)line.len;
+    p->blob = deflated(r, line.data, line.len);
+    buf_clear(&line);
 }
 
 /* ---- a tick: one transaction */
 
-static int put_window(struct recorder *r, const struct recorded_window *w, struct error *err)
+static int put_window(struct recorder *r, const struct pending *p, struct error *err)
 {
+    const struct recorded_window *w = &p->window;
     sqlite3_stmt *s = r->stmts[STMT_WINDOW], *call = r->stmts[STMT_CALL];
     sqlite3_bind_int64(s, 1, r->ticks + 1);
     db_bind_int(s, 2, w->wall_us);
@@ -312,6 +330,10 @@ static int put_window(struct recorder *r, const struct recorded_window *w, struc
     db_bind_int(s, 5, w->calls);
     db_bind_real(s, 6, w->calls_per_s);
     db_bind_int(s, 7, w->lost);
+    if (p->blob.len > 0) {
+        sqlite3_bind_int64(s, 8, p->bytes);
+        sqlite3_bind_blob64(s, 9, p->blob.s, p->blob.len, SQLITE_STATIC);
+    }
     int rc = db_run(r->db, s, err);
     int64_t id = sqlite3_last_insert_rowid(r->db);
     for (size_t i = 0; rc == 0 && i < w->n_top; i++) {
@@ -336,7 +358,7 @@ static int put_pending(struct recorder *r, const struct pending *p, struct error
     int64_t tick = r->ticks + 1;
     switch (p->what) {
     case STMT_WINDOW:
-        return put_window(r, &p->window, err);
+        return put_window(r, p, err);
     case STMT_ANSWER:
         sqlite3_bind_int64(s, 1, tick);
         db_bind_text(s, 2, p->key);

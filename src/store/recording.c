@@ -46,6 +46,7 @@ static void take_info(struct recording *r)
     i->has_answers = db_int(r->db, "SELECT 1 FROM answer LIMIT 1", 0) == 1;
     i->has_processes = db_int(r->db, "SELECT 1 FROM process LIMIT 1", 0) == 1;
     i->has_calls = db_int(r->db, "SELECT 1 FROM call_window LIMIT 1", 0) == 1;
+    i->has_windows = db_int(r->db, "SELECT 1 FROM call_window WHERE line NOT NULL LIMIT 1", 0) == 1;
     i->has_traces = db_int(r->db, "SELECT 1 FROM trace LIMIT 1", 0) == 1;
     i->values = db_int(r->db, "SELECT value FROM meta WHERE key = 'values'", 0) == 1;
     i->redacted = db_int(r->db, "SELECT value FROM meta WHERE key = 'redacted'", 0) == 1;

@@ -1,50 +1,9 @@
 /* What a trace came to, read back from the JSON that trace_json.c writes. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "json.h"
 #include "trace_line.h"
-
-static struct slice keep(struct arena *arena, const json_t *text)
-{
-    size_t len = json_string_length(text);
-    return len == 0 ? (struct slice){0}
-                    : (struct slice){arena_strndup(arena, json_string_value(text), len), len};
-}
-
-/* A field whose value is missing, null or of another type is unknown. */
-static void read_field(const struct field *f, void *base, struct arena *arena, const json_t *object)
-{
-    void *at = (char *)base + f->offset;
-    const json_t *v = json_object_get(object, f->key);
-    switch (f->form) {
-    case FIELD_SLICE:
-        *(struct slice *)at = keep(arena, v);
-        break;
-    case FIELD_INT:
-    case FIELD_MS:
-    case FIELD_WALL_US:
-    case FIELD_SIGNED:
-        *(int64_t *)at = json_is_integer(v) ? json_integer_value(v) : -1;
-        break;
-    case FIELD_REAL:
-        *(double *)at = json_is_number(v) ? json_number_value(v) : (double)NAN;
-        break;
-    case FIELD_BOOL:
-        *(bool *)at = json_is_true(v);
-        break;
-    case FIELD_SCHEDULER_KIND:
-        break; /* of no trace */
-    }
-}
-
-static void read_fields(const struct field_list *list, void *base, struct arena *arena,
-                        const json_t *object)
-{
-    for (size_t i = 0; i < list->n; i++)
-        read_field(&list->fields[i], base, arena, object);
-}
 
 static void read_text(char *out, size_t size, const json_t *object, const char *key)
 {
@@ -77,8 +36,8 @@ static void read_patterns(struct trace_ending *e, struct arena *arena, const jso
     e->n_patterns = json_array_size(array);
     e->patterns = arena_alloc(arena, (e->n_patterns + 1) * sizeof *e->patterns);
     for (size_t i = 0; i < e->n_patterns; i++) {
-        read_fields(&trace_pattern_fields, &e->patterns[i], arena, json_array_get(array, i));
-        read_fields(&trace_tally_fields, &e->patterns[i], arena, json_array_get(array, i));
+        json_read_fields(&trace_pattern_fields, &e->patterns[i], arena, json_array_get(array, i));
+        json_read_fields(&trace_tally_fields, &e->patterns[i], arena, json_array_get(array, i));
     }
 }
 
@@ -90,7 +49,7 @@ static void read_functions(struct trace_ending *e, struct arena *arena, const js
     for (size_t i = 0; i < e->n_functions; i++) {
         struct trace_counter *f = &e->functions[i];
         const struct trace_counter *last = i > 0 ? f - 1 : NULL;
-        read_fields(&trace_function_fields, f, arena, json_array_get(array, i));
+        json_read_fields(&trace_function_fields, f, arena, json_array_get(array, i));
         bool same = last && last->pattern.len == f->pattern.len &&
                     (f->pattern.len == 0 || memcmp(last->pattern.s, f->pattern.s, f->pattern.len) == 0);
         f->actions = same ? last->actions : trace_pattern_actions(f->pattern);
@@ -104,21 +63,21 @@ int trace_ending_read(struct trace_ending *out, struct arena *arena, const char 
     const json_t *preflight = json_object_get(root, "preflight");
     const json_t *check = json_object_get(root, "verification");
     memset(out, 0, sizeof *out);
-    out->reason = keep(arena, json_object_get(root, "reason"));
-    out->reason_text = keep(arena, json_object_get(root, "reason_text"));
-    out->note = keep(arena, json_object_get(root, "note"));
-    out->procs = keep(arena, json_object_get(root, "procs"));
+    out->reason = json_read_slice(arena, json_object_get(root, "reason"));
+    out->reason_text = json_read_slice(arena, json_object_get(root, "reason_text"));
+    out->note = json_read_slice(arena, json_object_get(root, "note"));
+    out->procs = json_read_slice(arena, json_object_get(root, "procs"));
     out->elapsed_ms = json_integer_value(json_object_get(root, "elapsed_ms"));
     out->bytes = json_integer_value(json_object_get(root, "bytes"));
     out->session = json_is_true(json_object_get(root, "session"));
     read_caps(&out->caps, json_object_get(root, "caps"));
-    read_fields(&trace_tally_fields, &out->total, arena, json_object_get(root, "counters"));
+    json_read_fields(&trace_tally_fields, &out->total, arena, json_object_get(root, "counters"));
     read_patterns(out, arena, json_object_get(root, "patterns"));
     read_functions(out, arena, json_object_get(root, "functions"));
-    read_fields(&trace_preflight_fields, &out->preflight, arena, preflight);
+    json_read_fields(&trace_preflight_fields, &out->preflight, arena, preflight);
     read_text(out->preflight.others, sizeof out->preflight.others, preflight, "others");
     read_text(out->preflight.why_none, sizeof out->preflight.why_none, preflight, "why_none");
-    read_fields(&trace_check_fields, &out->check, arena, check);
+    json_read_fields(&trace_check_fields, &out->check, arena, check);
     read_text(out->check.text, sizeof out->check.text, check, "text");
     json_decref(root);
     if (out->reason.len == 0)

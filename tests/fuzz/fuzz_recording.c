@@ -11,6 +11,7 @@
 #include "../unit/model/answers.h"
 #include "../unit/store/made_trace.h"
 #include "beamtop/base/attr.h"
+#include "beamtop/store/calls_sink.h"
 #include "beamtop/store/export.h"
 #include "beamtop/store/finding.h"
 #include "beamtop/store/recording.h"
@@ -87,9 +88,13 @@ static void add_extras(struct recorder *r)
         {{"shop_repo", 9}, {"prepare_query", 13}, 3, 30, 900, -1, 0.75},
         {{"shop_repo", 9}, {"get", 3}, 2, 10, -1, 44, 0.25},
     };
+    const struct calls_function counted = {.module = {"shop_repo", 9}, .function = {"get", 3},
+                                           .arity = 2, .calls = 10};
+    const struct calls_window whole = {.number = 1, .interval_us = 2000000, .calls = 40,
+                                       .rows = &counted, .n_rows = 1};
     const struct recorded_window w = {.wall_us = 1700000002000000, .ns = 2000000000,
                                       .functions = 200, .calls = 40, .lost = 1, .calls_per_s = 20,
-                                      .top = calls, .n_top = ARRAY_LEN(calls)};
+                                      .top = calls, .n_top = ARRAY_LEN(calls), .whole = &whole};
     recorder_window(r, &w);
     recorder_mark(r, 5, 1700000002500000, "deploy");
     recorder_fact(r, "logger", "{\"handlers\":[{\"id\":\"default\",\"module\":\"logger_std_h\","
@@ -367,6 +372,19 @@ static int count_bytes(void *ctx, const char *bytes, size_t len)
     return 0;
 }
 
+static void read_windows(struct recording *r, size_t which)
+{
+    size_t sum = 0;
+    int64_t n = 0;
+    struct error err = {0};
+    const struct sink_writer writer = {count_bytes, &sum};
+    const struct calls_sink_options options = {.format = (enum calls_format)(which % 4)};
+    struct calls_sink *s = calls_sink_open(&writer, &options);
+    if (recording_windows_put(r, 1, TICKS, s, &n, &err) != 0)
+        FUZZ_REQUIRE(err.text[0] != '\0');
+    calls_sink_close(s);
+}
+
 static void read_traces(struct recording *r, size_t which)
 {
     const struct recorded_trace *traces;
@@ -402,7 +420,10 @@ static void read_way(struct recording *r, unsigned way, enum summary_format form
     case WAY_SUMS: read_sums(r, 1, ticks); break;
     case WAY_EXPORTS: read_exports(r); break;
     case WAY_REPORT: read_report(r, ticks, 1, format); break;
-    case WAY_TRACES: read_traces(r, (size_t)format); break;
+    case WAY_TRACES:
+        read_traces(r, (size_t)format);
+        read_windows(r, (size_t)format);
+        break;
     default: read_report(r, ticks, 2, format); break;
     }
 }

@@ -21,6 +21,8 @@
 struct trace_log;   /* beamtop/trace/log.h */
 struct trace_event;
 struct trace_sink;  /* beamtop/store/trace_sink.h */
+struct calls_window; /* beamtop/trace/calls.h */
+struct calls_sink;  /* beamtop/store/calls_sink.h */
 
 /* ---- writing */
 
@@ -71,6 +73,7 @@ struct recorded_window {
     double calls_per_s;
     const struct recorded_call *top; /* most calls first */
     size_t n_top;
+    const struct calls_window *whole; /* as it was counted, for who prints it again; NULL: not kept */
 };
 void recorder_window(struct recorder *r, const struct recorded_window *w);
 
@@ -108,7 +111,7 @@ struct recording_info {
     const char *node, *otp, *label, *end; /* "" unknown; end "": it was cut off */
     int64_t ticks, first_us, last_us;     /* wall clock of the node */
     double interval_s;
-    bool has_answers, has_processes, has_calls, has_traces, redacted, values, thinned;
+    bool has_answers, has_processes, has_calls, has_windows, has_traces, redacted, values, thinned;
 };
 const struct recording_info *recording_info(const struct recording *r);
 
@@ -183,6 +186,12 @@ size_t recording_calls(struct recording *r, int64_t from, int64_t to,
 /* The last tick at or before that one with a window of counted calls (0: none), and how many until it. */
 int64_t recording_window_tick(struct recording *r, int64_t tick);
 int64_t recording_windows(struct recording *r, int64_t tick);
+/*
+ * Writes whole windows to the sink: `most` of them from that tick on, or (0) the last one at or
+ * before it. *n tells how many.
+ */
+int recording_windows_put(struct recording *r, int64_t tick, int64_t most, struct calls_sink *sink,
+                          int64_t *n, struct error *err);
 /* The last value of a fact at or before a tick, as JSON; NULL: not recorded. */
 const char *recording_fact(struct recording *r, const char *key, int64_t tick);
 

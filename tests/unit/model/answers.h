@@ -35,7 +35,7 @@ enum answer_kind {
     (1u << ITEM_ID | 1u << ITEM_REDUCTIONS | 1u << ITEM_MESSAGE_QUEUE_LEN | 1u << ITEM_MEMORY | \
      1u << ITEM_CURRENT_FUNCTION)
 
-static const struct answer {
+static const struct answer_row {
     const char *name;
     enum answer_kind kind;
     const char *text;

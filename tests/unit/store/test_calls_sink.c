@@ -14,6 +14,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/store/calls_sink.h"
+#include "store/calls_internal.h"
 
 struct kept {
     struct buf bytes;
@@ -212,6 +213,31 @@ static void test_json(void **state)
     buf_clear(&k.bytes);
 }
 
+/* What a recording keeps of a window is its JSON: it prints as before. */
+static void test_read_back(void **state)
+{
+    (void)state;
+    const struct calls_window windows[] = {a_window(), a_timed_window()};
+    for (size_t i = 0; i < ARRAY_LEN(windows); i++) {
+        struct calls_window w;
+        struct kept was = {0}, is = {0}, json = {0};
+        struct arena arena;
+        struct error err = {0};
+        arena_init(&arena);
+        put(&json, CALLS_JSON, false, &windows[i], 1);
+        assert_int_equal(calls_window_read(&w, &arena, buf_cstr(&json.bytes), json.bytes.len, &err), 0);
+        for (enum calls_format f = CALLS_TEXT; f <= CALLS_FOLDED; f++) {
+            put(&was, f, false, &windows[i], 1);
+            put(&is, f, false, &w, 1);
+            expect(&is, buf_cstr(&was.bytes));
+            buf_clear(&was.bytes);
+        }
+        assert_int_equal(calls_window_read(&w, &arena, "[1", 2, &err), ERR_FORMAT);
+        buf_clear(&json.bytes);
+        arena_clear(&arena);
+    }
+}
+
 static void test_failed_writes(void **state)
 {
     (void)state;
@@ -239,7 +265,7 @@ int main(void)
         cmocka_unit_test(test_csv),
         cmocka_unit_test(test_folded),
         cmocka_unit_test(test_json),
-        cmocka_unit_test(test_failed_writes),
+        cmocka_unit_test(test_read_back), cmocka_unit_test(test_failed_writes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

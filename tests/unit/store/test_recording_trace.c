@@ -12,6 +12,7 @@
 
 #include "made.h"
 #include "made_trace.h"
+#include "beamtop/store/calls_sink.h"
 #include "beamtop/store/trace_sink.h"
 #include "store/shape.h"
 
@@ -310,6 +311,65 @@ static void test_thinned(void **state)
     place_clear(&p);
 }
 
+static size_t windows_put(struct buf *out, struct recording *r, int64_t tick, int64_t most)
+{
+    struct error err = {.code = ERR_NONE};
+    const struct sink_writer writer = {append, out};
+    const struct calls_sink_options options = {.format = CALLS_CSV, .node = "mq1@host"};
+    struct calls_sink *s = calls_sink_open(&writer, &options);
+    int64_t n = 0;
+    buf_init(out, 0);
+    if (recording_windows_put(r, tick, most, s, &n, &err) != 0)
+        fail_msg("%s", err.text);
+    calls_sink_close(s);
+    return (size_t)n;
+}
+
+/* A window of counted calls a tick; those of ticks 2 and 3 are kept whole. */
+static void test_windows(void **state)
+{
+    (void)state;
+    const struct calls_function f = {.module = {"shop", 4}, .function = {"get", 3}, .arity = 1,
+                                     .calls = 7, .timed_calls = CALLS_UNKNOWN};
+    static const struct {
+        int64_t tick, most;
+        size_t n;
+        const char *has, *has_not;
+    } rows[] = {
+        {INT64_MAX, 0, 1, ",3,2000000,shop,get,1", ",2,2000000,"},
+        {2, 0, 1, ",2,2000000,shop,get,1", ",3,2000000,"},
+        {1, 0, 0, "", "shop"},
+        {1, 1, 1, ",2,2000000,", ",3,2000000,"},
+        {1, INT64_MAX, 2, ",3,2000000,", ",1,2000000,"},
+        {3, INT64_MAX, 1, ",3,2000000,", ",2,2000000,"},
+    };
+    struct place p;
+    struct error err = {.code = ERR_NONE};
+    place_make(&p);
+    struct recorder *r = begin(p.path, false, false);
+    struct model *m = model_new();
+    for (int i = 1; i <= 3; i++) {
+        struct calls_window w = {.number = (uint64_t)i, .wall_us = 1, .interval_us = 2000000, .rows = &f,
+                                 .n_rows = 1, .calls = 7};
+        struct recorded_window kept = {.wall_us = 1, .ns = 2000000000, .calls = 7, .whole = i > 1 ? &w : NULL};
+        recorder_window(r, &kept);
+        made_tick(r, m, &made_healthy, i);
+    }
+    assert_int_equal(recorder_close(r, "stopped", &err), 0);
+    model_free(m);
+    struct recording *f2 = reopen(p.path);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct buf out;
+        size_t n = windows_put(&out, f2, rows[i].tick, rows[i].most);
+        const char *text = buf_cstr(&out);
+        if (n != rows[i].n || !strstr(text, rows[i].has) || strstr(text, rows[i].has_not))
+            fail_msg("row %zu: %zu windows: %s", i, n, text);
+        buf_clear(&out);
+    }
+    recording_close(f2);
+    place_clear(&p);
+}
+
 static void test_shapes(void **state)
 {
     (void)state;
@@ -358,6 +418,7 @@ int main(void)
         cmocka_unit_test(test_a_file_from_before_traces),
         cmocka_unit_test(test_thinned),
         cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_windows),
     };
     return cmocka_run_group_tests_name("recording_trace", tests, NULL, NULL);
 }
