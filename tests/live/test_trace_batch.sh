@@ -238,10 +238,11 @@ arms_nothing_when_dry() {
 
 ends_when_interrupted() {
     for signal in INT TERM; do
+        rm -f "$work/out" # of what is waited for, the one before had some, too
         "$beamtop" trace "$node" 'batch_load:tick' --time 20s --events 1000 --no-config \
             --cookie-file "$work/cookie" >"$work/out" 2>"$work/err" &
         trace_pid=$!
-        wait_until 10 grep -q '^% batch_load:tick' "$work/out" || return 1
+        wait_until 10 grep -qs '^% batch_load:tick' "$work/out" || return 1
         kill -s "$signal" "$trace_pid"
         wait "$trace_pid"
         got=$?
