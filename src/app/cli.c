@@ -201,6 +201,11 @@ static int bad_value(struct error *err, const struct cli_option *opt, const char
 {
     if (opt->type == TYPE_FORMAT)
         return error_set(err, ERR_USAGE, "--%s: “%s” is no format: %s", opt->name, text, opt->help);
+    if (opt->type == TYPE_BYTES) {
+        char least[32], most[32];
+        return error_set(err, ERR_USAGE, "--%s: “%s” is not between %s and %s", opt->name, text,
+                         text_bytes(least, sizeof least, opt->min), text_bytes(most, sizeof most, opt->max));
+    }
     return error_set(err, ERR_USAGE, "--%s: “%s” is not between %g and %g", opt->name, text,
                      opt->type == TYPE_SHARE ? opt->min * 100 : opt->min,
                      opt->type == TYPE_SHARE ? opt->max * 100 : opt->max);

@@ -124,11 +124,26 @@ static void expect_whole(const char *path, int64_t at_least)
 
 /* ---- killed at random moments */
 
+/*
+ * Two ticks that are not there would be a gap before the end longer than two of those between ticks,
+ * as long as those are here; and half a second more, for a busy machine.
+ */
+static void expect_no_tick_lost(const char *path, int64_t killed_us)
+{
+    int64_t last = number_in(path, "SELECT max(here_us) FROM tick");
+    int64_t between = number_in(path, "SELECT coalesce(max(b.here_us - a.here_us), 0) FROM tick a, tick b "
+                                      "WHERE b.id = a.id + 1");
+    between = between < 250000 ? 250000 : between;
+    if (killed_us - last > 2 * between + 500000)
+        fail_msg("%s: killed %lld us after its last tick, with %lld us at most between ticks", path,
+                 (long long)(killed_us - last), (long long)between);
+}
+
 static void kill_some(struct target *t, int first, int n, unsigned *seed)
 {
     struct run r[AT_ONCE];
     char path[AT_ONCE][128];
-    int64_t seen[AT_ONCE];
+    int64_t seen[AT_ONCE], killed_us[AT_ONCE];
     for (int i = 0; i < n; i++) {
         snprintf(path[i], sizeof path[i], "%s/killed-%d.btr", t->dir, first + i);
         run_start(&r[i], t->env, "record %s --cookie " COOKIE " --epmd-port %u -o %s -i 0.25 -b 100 "
@@ -140,6 +155,7 @@ static void kill_some(struct target *t, int first, int n, unsigned *seed)
     for (int i = 0; i < n; i++) {
         sleep_ms((unsigned)rand_r(seed) % 250);
         seen[i] = number_in(path[i], "SELECT count(*) FROM tick");
+        killed_us[i] = clock_wall_us();
         kill(r[i].pid, SIGKILL);
     }
     for (int i = 0; i < n; i++) {
@@ -148,6 +164,7 @@ static void kill_some(struct target *t, int first, int n, unsigned *seed)
         run_clear(&r[i]);
         assert_true(seen[i] >= 1);
         expect_whole(path[i], seen[i]);
+        expect_no_tick_lost(path[i], killed_us[i]);
     }
 }
 
@@ -276,7 +293,7 @@ static void test_replayed(void **state)
         {"info %s", "processes memory", 0},     {"schedulers %s", "dirty_io", 0},
         {"memory %s", "binary_alloc", 0},       {"top %s -n 3 --format json", "beamtop.top/1", 0},
         {"top %s --at #2 --rows 1", "1 of ", 0}, {"process %s 1.2.3", "not recorded", 1},
-        {"top %s --filter x", "of a recording", 2}, {"top %s --at never", "no time, no mark", 2},
+        {"top %s --filter rex", "1 of 1 matching", 0}, {"top %s --at never", "no time, no mark", 2},
     };
     struct run r;
     char path[128], args[200];
@@ -367,21 +384,47 @@ static void test_gap(void **state)
     expect_number(path, "SELECT count(*) > 1 FROM fact WHERE key = 'limits'", 1);
 }
 
+/* Runs the recorder by way of a command; it ends by itself, with a word, and the file is whole. */
+static void expect_end(struct target *t, const char *path, const char *before, const char *options,
+                       const char *after, const char *word)
+{
+    char command[2048];
+    snprintf(command, sizeof command,
+             "%s %s '%s' record %s --cookie " COOKIE " --epmd-port %u -i 0.25 -b 100 --for 60s %s >%s/said 2>&1 %s",
+             t->state, before, getenv("BEAMTOP"), t->node.name, t->epmd_port, options, t->dir, after);
+    int rc = system(command);
+    assert_true(WIFEXITED(rc));
+    if (WEXITSTATUS(rc) != 1)
+        fail_msg("exit code %d of %s", WEXITSTATUS(rc), command);
+    expect_whole(path, 2);
+    snprintf(command, sizeof command, "grep -q '%s' %s/said || { cat %s/said; false; }", word, t->dir, t->dir);
+    assert_int_equal(system(command), 0);
+}
+
+/* The files of the process may have so many bytes: the write fails as on a full disk. */
+static void test_file_limit(void **state)
+{
+    struct target *t = *state;
+    char path[128], options[160];
+    snprintf(path, sizeof path, "%s/limit.btr", t->dir);
+    snprintf(options, sizeof options, "-o %s", path);
+    expect_end(t, path, "prlimit --fsize=500000", options, "", "the file is whole");
+}
+
+/* A disk of its own, in a mount namespace that ends with the command; what is on it is copied. */
 static void test_disk_full(void **state)
 {
     struct target *t = *state;
-    char path[128], command[1600];
+    char disk[96], path[128], before[400], options[160];
+    if (system("unshare -m mount -t tmpfs -o size=4k tmpfs /mnt >/dev/null 2>&1") != 0)
+        skip();
+    snprintf(disk, sizeof disk, "%s/disk", t->dir);
+    assert_int_equal(mkdir(disk, 0700), 0);
     snprintf(path, sizeof path, "%s/full.btr", t->dir);
-    /* The files of this process may have so many bytes: the write fails as on a full disk. */
-    snprintf(command, sizeof command,
-             "%s prlimit --fsize=200000 '%s' record %s --cookie " COOKIE " --epmd-port %u -o %s -i 0.25 -b 100 "
-             "--for 60s >%s/said 2>&1", t->state, getenv("BEAMTOP"), t->node.name, t->epmd_port, path, t->dir);
-    int rc = system(command);
-    assert_true(WIFEXITED(rc));
-    assert_int_equal(WEXITSTATUS(rc), 1);
-    expect_whole(path, 2);
-    snprintf(command, sizeof command, "grep -q 'the file is whole' %s/said", t->dir);
-    assert_int_equal(system(command), 0);
+    snprintf(before, sizeof before, "unshare -m sh -c 'mount -t tmpfs -o size=700k tmpfs %s && \"$@\"; code=$?; "
+                                    "cp %s/* %s; exit $code' sh", disk, disk, t->dir);
+    snprintf(options, sizeof options, "-o %s/full.btr", disk);
+    expect_end(t, path, before, options, "</dev/null", "the file is whole");
 }
 
 int main(void)
@@ -389,7 +432,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_start_that_fails), cmocka_unit_test(test_detached),
         cmocka_unit_test(test_replayed),         cmocka_unit_test(test_same_numbers),
-        cmocka_unit_test(test_gap),              cmocka_unit_test(test_disk_full),
+        cmocka_unit_test(test_gap),              cmocka_unit_test(test_file_limit),
+        cmocka_unit_test(test_disk_full),
         cmocka_unit_test(test_killed),
     };
     return cmocka_run_group_tests_name("record", tests, begin, end);
