@@ -201,7 +201,7 @@ static void put_owners(struct comparison *c, int kind)
     for (size_t k = 0; k < n; k++)
         put_owner(c, t, kind, names[k], owner_title(c, kind, names[k]));
     if (n > 0)
-        put_owner(c, t, kind, (struct slice){"", 0}, "(not ranked)");
+        put_owner(c, t, kind, (struct slice){"", 0}, "(the rest)");
 }
 
 /* ---- functions */
@@ -467,6 +467,7 @@ void summary_many(struct paper *p, const struct summary *s, size_t n,
     put_metrics(&c);
     for (int kind = 0; kind < OWNER_KINDS; kind++)
         put_owners(&c, kind);
+    paper_put(p, "The rest is who is in no row, and what beamtop's own questions took.");
     put_calls(&c);
     put_changes(&c);
     put_findings(&c);
