@@ -144,7 +144,8 @@ tests_screen_test_acts_SOURCES = tests/screen/test_acts.c tests/screen/world.c t
 	tests/screen/world_views.c tests/screen/world_views.h
 tests_screen_test_acts_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/screen/test_screen
-tests_screen_test_screen_SOURCES = tests/screen/test_screen.c tests/screen/world.c \
+tests_screen_test_screen_SOURCES = tests/screen/test_screen.c tests/screen/golden.c tests/screen/golden.h \
+	tests/screen/world.c \
 	tests/screen/world.h tests/screen/world_trace.c tests/screen/world_trace.h \
 	tests/screen/world_views.c tests/screen/world_views.h
 tests_screen_test_screen_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
@@ -152,6 +153,11 @@ UNIT_UI += tests/screen/test_trace
 tests_screen_test_trace_SOURCES = tests/screen/test_trace.c tests/screen/world.c \
 	tests/screen/world.h tests/screen/world_trace.c tests/screen/world_trace.h
 tests_screen_test_trace_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
+UNIT_APP = tests/screen/test_replay
+tests_screen_test_replay_SOURCES = tests/screen/test_replay.c tests/screen/golden.c tests/screen/golden.h \
+	tests/unit/model/answers.h tests/unit/store/made.h src/app/replay.c src/app/replay_calls.c
+tests_screen_test_replay_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
+tests_screen_test_replay_LDADD = src/libui.a $(NCURSES_LIBS) $(READLINE_LIBS) $(STORE_LIBS) $(CMOCKA_LIBS)
 EXTRA_DIST += tests/screen/golden
 UNIT_UI += tests/unit/ui/test_graph
 tests_unit_ui_test_graph_SOURCES = tests/unit/ui/test_graph.c
@@ -217,7 +223,7 @@ TESTS += $(SCRIPT_TESTS)
 EXTRA_DIST += tests/layers.sh tests/fuzz/replay.sh tests/fuzz/run.sh tests/fuzz/corpus
 
 # ---- app: each links the modules that it tests
-UNIT_APP = tests/unit/app/test_cli
+UNIT_APP += tests/unit/app/test_cli
 tests_unit_app_test_cli_SOURCES = tests/unit/app/test_cli.c src/app/cli.c src/app/cli_text.c
 tests_unit_app_test_cli_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_condition

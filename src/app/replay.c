@@ -260,7 +260,7 @@ int64_t replay_next(struct replay *r)
 static int find_mark(struct replay *r, const char *text, int64_t *wall_us)
 {
     const struct recording_mark *marks, *found = NULL;
-    size_t n = recording_marks(r->recording, &marks), len = strlen(text);
+    size_t len = strlen(text), n = len > 0 ? recording_marks(r->recording, &marks) : 0;
     for (size_t i = 0; i < n; i++) {
         bool whole = strcmp(marks[i].text, text) == 0;
         if (whole || (!found && strncmp(marks[i].text, text, len) == 0))
@@ -282,7 +282,10 @@ static int find_clock(const struct recording_info *info, const char *text, int64
     if (!gmtime_r(&start, &tm))
         return -1;
     tm.tm_sec = 0;
-    bool dated = (end = strptime(text, "%Y-%m-%d %H:%M", &tm)) != NULL;
+    struct tm day = tm; /* what it does not take leaves traces in its argument */
+    bool dated = (end = strptime(text, "%Y-%m-%d %H:%M", &day)) != NULL;
+    if (dated)
+        tm = day;
     if (!dated && !(end = strptime(text, "%H:%M", &tm)))
         return -1;
     if (*end == ':' && !(end = strptime(end, ":%S", &tm)))

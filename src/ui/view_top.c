@@ -182,10 +182,15 @@ static void find_followed(struct top *t, const struct model *m, const struct pro
 static void summarise(const struct top *t, const struct proc_scan *scan, size_t shown,
                       struct view_page *page)
 {
-    char n[32], matching[32], total[32];
+    char n[32], matching[32], total[96];
     text_integer(n, sizeof n, (int64_t)shown);
     text_integer(matching, sizeof matching, scan->matching);
     text_integer(total, sizeof total, scan->total);
+    if (scan->recorded >= 0 && scan->recorded < scan->total) {
+        char recorded[32];
+        snprintf(total, sizeof total, "%s recorded, %lld",
+                 text_integer(recorded, sizeof recorded, scan->recorded), (long long)scan->total);
+    }
     int used = scan->filtered
                    ? snprintf(page->summary, sizeof page->summary, "%s of %s matching, %s scanned",
                               n, matching, total)

@@ -16,12 +16,10 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/ui/config.h"
 #include "beamtop/ui/screen.h"
+#include "golden.h"
 #include "world.h"
 #include "world_trace.h"
 #include "world_views.h"
-
-/* A letter for each style, in the order of the list. */
-static const char letters[] = ".dlvTtHhCcM*nfpRW+-gGow!SPEmk";
 
 struct step {
     enum action action;
@@ -325,27 +323,6 @@ static const char keys[] = "bind global ? help\n"
                            "bind table o choose-sort\n"
                            "bind table c choose-columns\n";
 
-static void dump(const struct canvas *c, struct buf *out)
-{
-    for (int row = 0; row < c->rows; row++) {
-        size_t end = out->len;
-        for (int column = 0; column < c->columns; column++) {
-            const char *text = canvas_at(c, row, column)->text;
-            buf_puts(out, text);
-            if (text[0] && strcmp(text, " ") != 0)
-                end = out->len;
-        }
-        out->len = end;
-        buf_puts(out, "\n");
-    }
-    buf_puts(out, "--- styles\n");
-    for (int row = 0; row < c->rows; row++) {
-        for (int column = 0; column < c->columns; column++)
-            buf_put_u8(out, (uint8_t)letters[canvas_at(c, row, column)->style]);
-        buf_puts(out, "\n");
-    }
-}
-
 static void take_tick(struct screen *s, struct model *m, enum world world, int tick)
 {
     struct want want;
@@ -483,7 +460,7 @@ static void play(const struct scene *scene, struct buf *out)
     }
     struct prompt *prompt = open_prompt(scene, s);
     screen_draw(s, m, &c, &cursor);
-    dump(&c, out);
+    golden_dump(&c, out);
     prompt_free(prompt);
     canvas_clear(&c);
     screen_free(s);
@@ -499,59 +476,6 @@ static void play(const struct scene *scene, struct buf *out)
 
 /* ---- comparing */
 
-static char *read_golden(const char *path)
-{
-    struct buf b;
-    char part[4096];
-    size_t n;
-    FILE *f = fopen(path, "r");
-    if (!f)
-        return NULL;
-    buf_init(&b, 0);
-    while ((n = fread(part, 1, sizeof part, f)) > 0)
-        buf_put(&b, part, n);
-    fclose(f);
-    return buf_take(&b);
-}
-
-static int differing_lines(const char *is, const char *wanted)
-{
-    int line = 1, differing = 0;
-    while (*is || *wanted) {
-        size_t a = strcspn(is, "\n"), b = strcspn(wanted, "\n");
-        if (a != b || memcmp(is, wanted, a) != 0) {
-            if (differing++ < 20)
-                fprintf(stderr, "line %d\n- %.*s\n+ %.*s\n", line, (int)b, wanted, (int)a, is);
-        }
-        is += a + (is[a] == '\n');
-        wanted += b + (wanted[b] == '\n');
-        line++;
-    }
-    return differing;
-}
-
-static void compare(const struct scene *scene, struct buf *out)
-{
-    char path[1024];
-    const char *dir = getenv("BEAMTOP_SRCDIR"), *update = getenv("BEAMTOP_GOLDEN");
-    snprintf(path, sizeof path, "%s/tests/screen/golden/%s.txt", dir ? dir : ".", scene->name);
-    if (update && strcmp(update, "update") == 0) {
-        FILE *f = fopen(path, "w");
-        assert_non_null(f);
-        assert_int_equal(fwrite(out->data, 1, out->len, f), out->len);
-        fclose(f);
-        return;
-    }
-    char *wanted = read_golden(path);
-    if (!wanted)
-        fail_msg("%s: there is no %s", scene->name, path);
-    int differing = differing_lines(buf_cstr(out), wanted);
-    free(wanted);
-    if (differing)
-        fail_msg("%s: %d lines differ (BEAMTOP_GOLDEN=update takes them as they are)", scene->name,
-                 differing);
-}
-
 static void test_golden_screens(void **state)
 {
     (void)state;
@@ -562,7 +486,7 @@ static void test_golden_screens(void **state)
             continue;
         buf_init(&out, 0);
         play(&scenes[i], &out);
-        compare(&scenes[i], &out);
+        golden_compare(scenes[i].name, &out);
         buf_clear(&out);
     }
 }
@@ -584,7 +508,6 @@ static void test_no_control_bytes(void **state)
 
 int main(void)
 {
-    assert(sizeof letters - 1 == STYLES);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden_screens),
         cmocka_unit_test(test_no_control_bytes),

@@ -1,0 +1,254 @@
+/*
+ * Golden screens of a recording: written by the recorder, read by replay, drawn by the views. Made
+ * anew by BEAMTOP_GOLDEN=update, as those of test_screen.c.
+ */
+#include <assert.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+
+#include "../../src/app/replay.h"
+#include "../unit/store/made.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/store/finding.h"
+#include "beamtop/ui/config.h"
+#include "beamtop/ui/screen.h"
+#include "golden.h"
+
+#define GAP_AT 7    /* the node is not there after this tick */
+#define MARK_AT 4   /* "deploy" */
+#define SECOND_AT 9 /* "cache is cold" */
+
+struct scene {
+    const char *name, *view;
+    int rows, columns;
+    bool ascii;
+    const char *when; /* goes there from the tick before this one; up to three, apart by spaces */
+    double speed;
+    bool paused;
+    const char *sort, *filter; /* of the process list */
+    enum action action; /* of the view, with arg; ACTION_REDRAW: none */
+    const char *arg;
+};
+
+#define PLAIN .action = ACTION_REDRAW, .arg = ""
+#define ALL_SIZES(title, ...)                                                                  \
+    {.name = title "-160x50", .rows = 50, .columns = 160, __VA_ARGS__},                         \
+    {.name = title "-80x24", .rows = 24, .columns = 80, __VA_ARGS__},                           \
+    {.name = title "-60x16", .rows = 16, .columns = 60, __VA_ARGS__},                           \
+    {.name = title "-80x24-ascii", .rows = 24, .columns = 80, .ascii = true, __VA_ARGS__}
+
+static const struct scene scenes[] = {
+    ALL_SIZES("replay-top", .view = "top", .when = "#6", .speed = 5, PLAIN),
+    {.name = "replay-paused", .view = "top", .rows = 24, .columns = 120, .when = "deploy", .speed = 1,
+     .paused = true, PLAIN},
+    {.name = "replay-gap", .view = "top", .rows = 24, .columns = 120, .when = "#8", .speed = 0.5, PLAIN},
+    {.name = "replay-next-mark", .view = "top", .rows = 16, .columns = 120, .when = "#5 +mark",
+     .speed = 2, .paused = true, PLAIN},
+    {.name = "replay-end", .view = "top", .rows = 16, .columns = 120, .when = "+1h", .speed = 100, PLAIN},
+    {.name = "replay-sort", .view = "top", .rows = 16, .columns = 120, .when = "#6", .speed = 1,
+     .sort = "memory_bytes", PLAIN},
+    {.name = "replay-filter", .view = "top", .rows = 16, .columns = 120, .when = "#6", .speed = 1,
+     .filter = "app=kernel", PLAIN},
+    {.name = "replay-owners", .view = "owners", .rows = 24, .columns = 120, .when = "#6", .speed = 1,
+     .action = ACTION_BY, .arg = "module"},
+    {.name = "replay-calls", .view = "calls", .rows = 24, .columns = 120, .when = "#6", .speed = 1, PLAIN},
+    {.name = "replay-calls-modules", .view = "calls", .rows = 24, .columns = 80, .when = "#6",
+     .speed = 1, .action = ACTION_BY, .arg = "module"},
+    {.name = "replay-calls-not-yet", .view = "calls", .rows = 16, .columns = 80, .when = "#1",
+     .speed = 1, PLAIN},
+    {.name = "replay-findings", .view = "findings", .rows = 30, .columns = 120, .when = "#13",
+     .speed = 1, .action = ACTION_ENTER, .arg = ""},
+    {.name = "replay-tree-not", .view = "tree", .rows = 16, .columns = 80, .when = "#6", .speed = 1,
+     PLAIN},
+    {.name = "replay-apps-not", .view = "apps", .rows = 16, .columns = 80, .when = "#6", .speed = 1,
+     PLAIN},
+};
+
+/* The made gateway with a logger in its way, marks, and a time without the node. */
+static void write_recording(const char *path)
+{
+    struct made w = made_healthy;
+    struct error err = {.code = ERR_NONE};
+    struct recorder *r = NULL;
+    struct model *m = model_new();
+    const struct recorder_options options = {.node = "mq1@host", .label = "gateway", .interval_s = 1};
+    w.busy[2] = (struct made_process){"<0.43.0>", "'Elixir.Logger'", "gen_event,init_it,6", "logger",
+                                      "gen_event,fetch_msg,6", 0.30, 40, 3, 3e6, 1e5};
+    w.facts[0].json = "{\"handlers\":[],\"elixir\":{\"version\":\"1.14.0\",\"level\":\"info\","
+                      "\"sync_threshold\":20}}";
+    assert_int_equal(recorder_open(&r, path, &options, &err), 0);
+    for (int i = 1; i <= w.ticks; i++) {
+        int64_t now_us = 1700000000000000LL + i * 1000000LL;
+        if (i == MARK_AT || i == SECOND_AT)
+            recorder_mark(r, now_us, now_us, i == MARK_AT ? "deploy" : "cache is cold");
+        made_tick(r, m, &w, i);
+        if (i == GAP_AT)
+            recorder_gap(r, now_us, "link lost");
+    }
+    assert_int_equal(recorder_close(r, "stopped", &err), 0);
+    model_free(m);
+}
+
+static void go(struct replay *r, const char *when)
+{
+    char words[64], *rest = NULL;
+    struct error err = {.code = ERR_NONE};
+    snprintf(words, sizeof words, "%s", when);
+    for (char *w = strtok_r(words, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
+        int64_t tick = 0;
+        if (replay_find(r, w, &tick, &err) != 0 || replay_to(r, tick, &err) != 0)
+            fail_msg("%s: %s", w, err.text);
+    }
+}
+
+static void judge(struct replay *r, struct findings_shown *shown, struct model *m)
+{
+    struct error err = {.code = ERR_NONE};
+    *shown = (struct findings_shown){.ticks = replay_tick(r), .span_s = (double)replay_tick(r) - 1};
+    assert_int_equal(findings_find(&shown->found, replay_recording(r), 1, replay_tick(r), &err), 0);
+    model_set_findings(m, shown);
+}
+
+static void put_clock(struct screen *s, const struct model *m)
+{
+    char text[16];
+    struct tm tm;
+    time_t at = (time_t)(model_recorded(m)->wall_us / 1000000);
+    gmtime_r(&at, &tm);
+    strftime(text, sizeof text, "%H:%M:%S", &tm);
+    screen_set_clock(s, text);
+}
+
+static void show_rows(const struct scene *scene, struct screen *s, struct replay *r,
+                      struct filter *filter)
+{
+    struct want want = {.needs = 0};
+    struct error err = {.code = ERR_NONE};
+    size_t offset = 0;
+    filter_set_calls(filter, true);
+    assert_int_equal(filter_set(filter, scene->filter ? scene->filter : "", &offset, &err), 0);
+    screen_set_filter(s, scene->filter ? scene->filter : "", NULL, -1);
+    screen_want(s, &want);
+    replay_show(r, &want.scan, scene->filter ? filter : NULL);
+}
+
+static void play(const struct scene *scene, const char *path, struct buf *out)
+{
+    struct error err = {.code = ERR_NONE};
+    struct model *m = model_new();
+    struct screen *s = screen_new(scene->view, &err);
+    struct filter *filter = filter_new();
+    struct replay *r = NULL;
+    struct findings_shown found;
+    struct tty_cursor cursor;
+    struct canvas c;
+    assert_non_null(s);
+    canvas_init(&c, scene->rows, scene->columns, scene->ascii);
+    assert_int_equal(replay_open(&r, path, m, &err), 0);
+    screen_draw(s, m, &c, &cursor);
+    if (scene->sort)
+        assert_int_equal(screen_act(s, m, ACTION_SORT, scene->sort, &err), 1);
+    show_rows(scene, s, r, filter);
+    replay_set_speed(r, scene->speed);
+    screen_set_paused(s, scene->paused);
+    go(r, "#2");
+    go(r, scene->when);
+    judge(r, &found, m);
+    put_clock(s, m);
+    screen_update(s);
+    screen_draw(s, m, &c, &cursor);
+    if (scene->action != ACTION_REDRAW)
+        assert_int_equal(screen_act(s, m, scene->action, scene->arg, &err), 1);
+    screen_update(s);
+    screen_draw(s, m, &c, &cursor);
+    golden_dump(&c, out);
+    replay_close(r);
+    findings_clear(&found.found);
+    filter_free(filter);
+    canvas_clear(&c);
+    screen_free(s);
+    model_free(m);
+}
+
+static void test_golden_screens(void **state)
+{
+    const char *only = getenv("BEAMTOP_SCENE");
+    for (size_t i = 0; i < ARRAY_LEN(scenes); i++) {
+        struct buf out;
+        if (only && strcmp(only, scenes[i].name) != 0)
+            continue;
+        buf_init(&out, 0);
+        play(&scenes[i], *state, &out);
+        golden_compare(scenes[i].name, &out);
+        buf_clear(&out);
+    }
+}
+
+/* Where one goes from a tick, in words. */
+static void test_words(void **state)
+{
+    static const struct {
+        const char *from, *when;
+        int64_t tick; /* 0: there is none */
+    } rows[] = {
+        {"#6", "#1", 1}, {"#6", "#13", 13}, {"#6", "#14", 0}, {"#6", "#x", 0}, {"#6", "+#1", 7},
+        {"#6", "-#1", 5}, {"#6", "-#100", 1}, {"#6", "+#100", 13}, {"#6", "+#", 0}, {"#6", "+", 0},
+        {"#6", "+2s", 8}, {"#6", "-2s", 4}, {"#6", "+1h", 13}, {"#6", "-1h", 1}, {"#6", "deploy", MARK_AT},
+        {"#6", "dep", MARK_AT}, {"#6", "cache is cold", SECOND_AT}, {"#6", "+mark", SECOND_AT},
+        {"#6", "-mark", MARK_AT}, {"#4", "+mark", SECOND_AT}, {"#4", "-mark", 0}, {"#9", "-mark", MARK_AT},
+        {"#9", "+mark", 0}, {"#6", "3s", 4}, {"#6", "22:13:25", 5}, {"#6", "2023-11-14 22:13:25", 5},
+        {"#6", "nowhere", 0}, {"#6", "21:00 ?", 0}, {"#6", "", 0},
+    };
+    struct error err = {.code = ERR_NONE};
+    struct model *m = model_new();
+    struct replay *r = NULL;
+    assert_int_equal(replay_open(&r, *state, m, &err), 0);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        int64_t from = 0, tick = 0;
+        error_clear(&err);
+        assert_int_equal(replay_find(r, rows[i].from, &from, &err), 0);
+        assert_int_equal(replay_to(r, from, &err), 0);
+        int rc = replay_find(r, rows[i].when, &tick, &err);
+        if (rows[i].tick == 0 ? rc == 0 : rc != 0 || tick != rows[i].tick)
+            fail_msg("“%s” from %s: tick %lld, %s", rows[i].when, rows[i].from, (long long)tick,
+                     rc != 0 ? err.text : "no error");
+    }
+    replay_close(r);
+    model_free(m);
+}
+
+static int begin(void **state)
+{
+    static char path[80];
+    char dir[64];
+    if (!temporary_dir(dir, sizeof dir, "replay"))
+        return -1;
+    snprintf(path, sizeof path, "%s/a.btr", dir);
+    write_recording(path);
+    *state = path;
+    return 0;
+}
+
+static int end(void **state)
+{
+    char *path = *state;
+    made_unlink(path);
+    *strrchr(path, '/') = '\0';
+    return rmdir(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_golden_screens),
+        cmocka_unit_test(test_words),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
