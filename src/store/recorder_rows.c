@@ -226,6 +226,13 @@ static const char thin_ticks[] =
 /* Traces stay, with their counters. */
 static const char thin_events[] = "DELETE FROM event WHERE tick <= ?";
 
+/* Windows of counted calls go with their ticks: with many functions they are most of a file. */
+static const char *const thin_windows[] = {
+    "DELETE FROM call WHERE window IN (SELECT id FROM call_window WHERE tick <= ?"
+    " AND tick NOT IN (SELECT id FROM tick))",
+    "DELETE FROM call_window WHERE tick <= ? AND tick NOT IN (SELECT id FROM tick)",
+};
+
 bool recorder_thin(struct recorder *r, struct error *err)
 {
     int64_t middle = db_int(r->db, "SELECT (min(tick) + max(tick)) / 2 FROM answer"
@@ -244,6 +251,8 @@ bool recorder_thin(struct recorder *r, struct error *err)
                  schema_tick_tables[i]);
         (void)drop(r, sql, middle, err);
     }
+    for (size_t i = 0; some && i < ARRAY_LEN(thin_windows) && err->code == ERR_NONE; i++)
+        (void)drop(r, thin_windows[i], middle, err);
     if (some)
         sqlite3_exec(r->db, "INSERT OR REPLACE INTO meta SELECT 'thinned', wall_us FROM tick"
                             " ORDER BY id DESC LIMIT 1", NULL, NULL, NULL);

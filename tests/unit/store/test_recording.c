@@ -308,6 +308,42 @@ static void test_full(void **state)
     place_clear(&p);
 }
 
+/* Windows of counted calls, most of such a file, are given up with their ticks. */
+static void test_thinned_windows(void **state)
+{
+    (void)state;
+    struct error err = {.code = ERR_NONE};
+    struct recorded_call calls[50];
+    const struct recorded_call *found;
+    struct recorded_window sums;
+    struct place p;
+    place_make(&p);
+    struct recorder *r = begin(p.path, 400 * 1024, true);
+    struct model *m = model_new();
+    for (int i = 0; i < 50; i++)
+        calls[i] = (struct recorded_call){{"shop_cart", 9}, {"add", 3}, i, 100 - i, -1, -1, 0.02};
+    for (int i = 1; i <= 1000; i++) {
+        const struct recorded_window w = {.wall_us = 1700000000000000 + i * INT64_C(1000000), .ns = 500000000,
+                                          .functions = 50, .calls = 3775, .calls_per_s = 7550, .top = calls,
+                                          .n_top = 50};
+        recorder_window(r, &w);
+        if (tick(r, m, i, &err) != 0)
+            fail_msg("tick %d: %s", i, err.text);
+    }
+    assert_true(recorder_bytes(r) <= 400 * 1024);
+    recorder_close(r, "stopped", &err);
+    struct recording *f = reopen(p.path);
+    assert_true(recording_info(f)->thinned);
+    assert_int_equal(recording_calls(f, 1, 1000, &found, &sums), 50);
+    /* What is left of windows is whole: all of its functions, and its time. */
+    assert_true(found[0].calls >= 100 * 100 && found[0].calls < 100 * 1000);
+    assert_int_equal(found[0].calls / 100 * 500000000, sums.ns);
+    assert_int_equal(found[0].calls / 100 * 51, found[49].calls);
+    recording_close(f);
+    model_free(m);
+    place_clear(&p);
+}
+
 static void test_thinned(void **state)
 {
     (void)state;
@@ -467,7 +503,8 @@ int main(void)
         cmocka_unit_test(test_written_and_read),
         cmocka_unit_test(test_a_ring_in_memory_is_read_while_it_is_written), cmocka_unit_test(test_replayed),
         cmocka_unit_test(test_killed),           cmocka_unit_test(test_full),
-        cmocka_unit_test(test_thinned),          cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_thinned),          cmocka_unit_test(test_thinned_windows),
+        cmocka_unit_test(test_refused),
         cmocka_unit_test(test_views_are_refused),
         cmocka_unit_test(test_facts),
     };
