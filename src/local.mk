@@ -271,6 +271,7 @@ QUERY_PARTS = \
 	src/query/q/part/carriers.erl \
 	src/query/q/part/cut.erl \
 	src/query/q/part/in_use.erl \
+	src/query/q/part/supervisors.erl \
 	src/query/q/part/trace_arms.erl \
 	src/query/q/part/trace_events.erl \
 	src/query/q/part/trace_secret.erl \

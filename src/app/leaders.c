@@ -96,8 +96,8 @@ static void tell(struct leaders *l, double cost_us, double every_ms)
         return;
     l->told = true;
     model_journal(l->model, clock_wall_us(), false,
-                  "looked for the longest mailboxes, the largest and busiest processes and those that "
-                  "hold binaries, for findings: %s, every %s; they are watched",
+                  "looked for the longest mailboxes, the largest and busiest processes and those "
+                  "that hold binaries, for findings: %s, every %s; they are watched",
                   text_duration(cost, sizeof cost, cost_us / 1e6),
                   text_duration(every, sizeof every, every_ms / 1000));
 }
@@ -166,7 +166,8 @@ void leaders_forget(struct leaders *l)
 }
 
 struct leaders *leaders_new(bool busiest,
-                            void (*answered)(void *arg, const uint8_t *value, size_t len), void *arg)
+                            void (*answered)(void *arg, const uint8_t *value, size_t len),
+                            void *arg)
 {
     struct leaders *l = alloc_zero(1, sizeof *l);
     l->busiest = busiest;

@@ -402,7 +402,7 @@ static struct want want_of_recording(const struct recording_run *t)
     const struct proc_column *columns[COLUMNS_MAX];
     int n = 0;
     struct error ignored = {.code = ERR_NONE};
-    (void)proc_columns_parse("pid,name,label,initial_call,application,reductions_per_s,"
+    (void)proc_columns_parse("pid,name,label,initial_call,application,supervisor,reductions_per_s,"
                              "memory_bytes,message_queue_len,current_function",
                              columns, &n, &ignored);
     const struct proc_column *sort = proc_column_find("reductions_per_s");

@@ -43,6 +43,7 @@ TEXT_OF(name)
 TEXT_OF(label)
 TEXT_OF(initial_call)
 TEXT_OF(application)
+TEXT_OF(supervisor)
 TEXT_OF(current_function)
 TEXT_OF(status)
 TEXT_OF(priority)
@@ -127,6 +128,9 @@ const struct proc_column proc_columns[] = {
      .help = "Function that it started with, found behind proc_lib."},
     {.key = "label", .title = "LABEL", .type = COLUMN_TEXT, .width = 20, .items = ITEM(ID),
      .text = text_label, .help = "Process label (OTP 27 and later)."},
+    {.key = "supervisor", .title = "SUPERVISOR", .type = COLUMN_TEXT, .width = 24,
+     .items = ITEM(SUPERVISOR), .text = text_supervisor,
+     .help = "Nearest supervisor above it: its registered name, else its module."},
     {.key = "reductions", .title = "REDUCTIONS", .type = COLUMN_COUNT, .width = 10,
      .items = ITEM(REDUCTIONS), .sweep = "reductions", .number = number_reductions,
      .help = "Reductions since its start."},

@@ -190,7 +190,7 @@ void proc_row_clear(struct proc_row *row)
     const struct slice none = {"", 0};
     *row = (struct proc_row){
         .name = none, .label = none, .initial_call = none, .application = none,
-        .current_function = none, .status = none, .priority = none, .message_queue_data = none,
+        .supervisor = none, .current_function = none, .status = none, .priority = none, .message_queue_data = none,
         .word_bytes = -1, .reductions = -1, .message_queue_len = -1, .memory_bytes = -1,
         .total_heap_words = -1, .heap_words = -1, .stack_words = -1,
         .links = -1, .monitors = -1, .monitored_by = -1, .binaries = -1, .binary_bytes = -1,
@@ -239,6 +239,7 @@ static const struct item_spec {
     [ITEM_TRAP_EXIT] = {"trap_exit", FORM_BOOL, AT(trap_exit), 0},
     [ITEM_MESSAGE_QUEUE_DATA] = {"message_queue_data", FORM_ATOM, AT(message_queue_data), 0},
     [ITEM_SUSPENDING] = {"suspending", FORM_INT, AT(suspending), 0},
+    [ITEM_SUPERVISOR] = {"supervisor", FORM_ATOM, AT(supervisor), 0},
 };
 
 const char *proc_item_name(enum proc_item item)

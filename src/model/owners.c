@@ -47,6 +47,11 @@ static struct slice by_application(const struct proc_row *row)
     return row->application;
 }
 
+static struct slice by_supervisor(const struct proc_row *row)
+{
+    return row->supervisor;
+}
+
 static struct slice by_kind(const struct proc_row *row)
 {
     const char *name = proc_kind_name(proc_kind(row));
@@ -58,6 +63,7 @@ static const struct {
     struct slice (*name_of)(const struct proc_row *row);
 } sorts[OWNER_SORTS] = {
     [OWNER_APPLICATION] = {"application", by_application},
+    [OWNER_SUPERVISOR] = {"supervisor", by_supervisor},
     [OWNER_MODULE] = {"module", by_module},
     [OWNER_NAME] = {"name", by_name},
     [OWNER_LABEL] = {"label", by_label},

@@ -171,7 +171,8 @@ static struct slice copy(struct judge *j, struct slice s)
 
 static void take_owners(struct judge *j)
 {
-    static const char *const sorts[OWNER_SORTS] = {"application", "module", "name", "label"};
+    static const char *const sorts[OWNER_SORTS] = {"application", "supervisor", "module",
+                                                     "name", "label"};
     for (int i = 0; i < OWNER_SORTS; i++) {
         const struct span_owner *from;
         size_t n = recording_owners(j->recording, sorts[i], j->from, j->to, &from);

@@ -185,8 +185,9 @@ int recorder_leaders(struct recorder *r, const uint8_t *term, size_t len, struct
         cursor_kind(&c) == ETF_KIND_MAP)
         facts = json_term(&c, 0);
     if (!facts)
-        return error_set(err, ERR_FORMAT, "the answer to “leaders” is none that this program knows");
-    if (r->leaders_mono_ns == 0 || (uint64_t)mono_ns - r->leaders_mono_ns >= NUMBERS_EVERY_NS) {
+        return error_set(err, ERR_FORMAT, "the answer to “leaders” is none that is known here");
+    if (r->leaders_mono_ns == 0 ||
+        (uint64_t)mono_ns - r->leaders_mono_ns >= NUMBERS_EVERY_NS) {
         r->leaders_mono_ns = (uint64_t)mono_ns;
         put_facts(r, facts);
     }

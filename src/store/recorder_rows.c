@@ -83,12 +83,13 @@ static int put_noted(struct recorder *r, const struct proc_row **rows, size_t n,
 }
 
 /* All that are known at this moment: the ranked ones, and those that are watched. */
-static size_t rows_of(struct arena *arena, const struct proc_scan *scan, const struct proc_row ***out)
+static size_t rows_of(struct arena *arena, const struct proc_scan *scan,
+                      const struct proc_row ***out)
 {
-    const struct proc_row **rows = arena_alloc(arena, (scan->n_rows + scan->n_watched + 1) * sizeof *rows);
-    size_t n = 0;
-    for (size_t i = 0; i < scan->n_rows + scan->n_watched; i++) {
-        const struct proc_row *row = i < scan->n_rows ? &scan->rows[i] : &scan->watched[i - scan->n_rows];
+    size_t n = 0, ranked = scan->n_rows, all = ranked + scan->n_watched;
+    const struct proc_row **rows = arena_alloc(arena, (all + 1) * sizeof *rows);
+    for (size_t i = 0; i < all; i++) {
+        const struct proc_row *row = i < ranked ? &scan->rows[i] : &scan->watched[i - ranked];
         if (!row->own)
             rows[n++] = row;
     }
@@ -199,7 +200,7 @@ int recorder_put_owners(struct recorder *r, const struct model *m, struct error 
         return 0;
     if (!fresh_apps && put_scan(r, OWNER_APPLICATION, scan, err) != 0)
         return (int)err->code;
-    for (enum owner_by by = OWNER_MODULE; by <= OWNER_LABEL; by++)
+    for (enum owner_by by = OWNER_SUPERVISOR; by <= OWNER_LABEL; by++)
         if (put_scan(r, by, scan, err) != 0)
             return (int)err->code;
     return 0;

@@ -7,7 +7,7 @@
 #include "beamtop/store/recording.h"
 #include "sqlite.h"
 
-#define SPAN_SORTS 4 /* application, module, name, label */
+#define SPAN_SORTS 5 /* application, supervisor, module, name, label */
 
 struct owner_sum;
 

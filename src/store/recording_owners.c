@@ -10,7 +10,8 @@
 #define MOST 1000u
 #define MEASURES 6 /* share, its square, reductions, memory, queue, processes */
 
-static const char *const sorts[SPAN_SORTS] = {"application", "module", "name", "label"};
+static const char *const sorts[SPAN_SORTS] = {"application", "supervisor", "module", "name",
+                                                "label"};
 
 struct owner_sum {
     struct owner_key {

@@ -10,7 +10,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/store/finding.h"
 
-enum owner_sort { BY_APPLICATION, BY_MODULE, BY_NAME, BY_LABEL, OWNER_SORTS };
+enum owner_sort { BY_APPLICATION, BY_SUPERVISOR, BY_MODULE, BY_NAME, BY_LABEL, OWNER_SORTS };
 
 /* What must have been recorded; a judge is not asked before it is there. */
 enum rule_needs {

@@ -10,7 +10,7 @@
 #include "paper.h"
 
 #define SESSIONS_MOST 14 /* columns of a comparison */
-#define OWNER_KINDS 4    /* application, module, name, label */
+#define OWNER_KINDS 5    /* application, supervisor, module, name, label */
 
 /* A number of the node that reports tell. */
 struct metric {

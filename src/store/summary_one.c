@@ -76,13 +76,13 @@ static void put_charts(struct paper *p, const struct summary *s)
 
 static void put_owners(struct paper *p, const struct summary *s, const struct summary_options *o)
 {
-    static const char *const by[OWNER_KINDS] = {"By application", "By module", "By registered name",
-                                                "By label"};
+    static const char *const by[OWNER_KINDS] = {"By application", "By supervisor", "By module",
+                                                "By registered name", "By label"};
     static const char *const titles[] = {"who", "share", "±", "red/s", "memory", "mailbox",
                                          "processes", "is"};
     struct arena *a = &p->arena;
     paper_heading(p, 2, "Who did the work");
-    if (s->n_owners[0] + s->n_owners[1] == 0)
+    if (s->n_owners[0] + s->n_owners[2] == 0) /* neither applications nor modules */
         paper_put(p, "Owners of the work were not recorded.");
     for (int k = 0; k < OWNER_KINDS; k++) {
         size_t n = at_most(s->n_owners[k], o->owners);

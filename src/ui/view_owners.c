@@ -46,6 +46,8 @@ static void owners_want(const void *state, int rows, struct want *want)
     mine.scan.rows = rows > RANKED ? rows : RANKED;
     mine.scan.items = UINT32_C(1) << ITEM_ID | UINT32_C(1) << ITEM_REDUCTIONS |
                       UINT32_C(1) << ITEM_MESSAGE_QUEUE_LEN | UINT32_C(1) << ITEM_MEMORY;
+    if (s->by == OWNER_SUPERVISOR)
+        mine.scan.items |= UINT32_C(1) << ITEM_SUPERVISOR;
     want_merge(want, &mine);
 }
 
@@ -190,7 +192,8 @@ static bool owners_act(void *state, const char *action, const char *arg, struct 
     if (!arg || !*arg)
         s->by = (s->by + 1) % OWNER_SORTS;
     else if (!owner_by_find(arg, &s->by))
-        error_set(err, ERR_USAGE, "owners are an application, module, name, label or kind, not "
+        error_set(err, ERR_USAGE, "owners are an application, supervisor, module, name, label or "
+                                  "kind, not "
                                   "\"%s\"", arg);
     return true;
 }
@@ -199,7 +202,7 @@ const struct view_ops view_owners = {
     .name = "owners",
     .title = "Who does the work",
     .key = 'W',
-    .help = "Shares of the node's work by application, module, name, label or kind of process.",
+    .help = "Shares of the node's work by application, supervisor, module, name, label or kind of process.",
     .kind = VIEW_TABLE,
     .filters_on_target = true,
     .state_bytes = sizeof(struct owners_view),

@@ -318,7 +318,7 @@ static size_t text_bytes(struct slice s)
 
 static void read_sums(struct recording *r, int64_t from, int64_t to)
 {
-    static const char *const by[] = {"application", "module", "name", "label"};
+    static const char *const by[] = {"application", "supervisor", "module", "name", "label"};
     const struct recording_mark *marks;
     const struct span_owner *owners;
     const struct span_process *processes;

@@ -127,6 +127,7 @@ tests() ->
      {"top 20 by each attribute", fun top_test/2},
      {"delta and births", fun delta_test/2},
      {"ascending order, own and followed processes", fun own_test/2},
+     {"the nearest supervisor", fun supervisor_test/2},
      {"filter by labels", fun filter_test/2},
      {"one process", fun process_test/2},
      {"mailbox, its guard and its refusal", fun mailbox_test/2},
@@ -262,6 +263,43 @@ own_test(_, K) ->
     true = lists:keymember(Last, 1, Watched) andalso not lists:keymember(Init, 1, Watched),
     [] = [V || {_, V, _, _} <- Watched, not is_integer(V)],
     {scan, _, _, _, _, _, _, _, []} = scan(K, #{watch => []}).
+
+%% By name, by module where there is none, through a worker that has started another, and none.
+supervisor_test({Node, _}, K) ->
+    load_supervisor(Node),
+    {Unnamed, Child, Grandchild, Plain} = evaluate(Node,
+        "Parent = self(),"
+        "Pid = proc_lib:spawn(fun() -> {ok, Sup} = supervisor:start_link(queries_above, []),"
+        "  [{_, Child, _, _}] = supervisor:which_children(Sup), Parent ! {self(), Sup, Child},"
+        "  receive stop -> ok end end),"
+        "{Sup, Child} = receive {Pid, S, C} -> {S, C} after 5000 -> error(late) end,"
+        "Below = sys:replace_state(Child, fun(_) -> proc_lib:spawn_link(timer, sleep, [60000]) end),"
+        "{Sup, Child, Below, spawn(timer, sleep, [60000])}.", []),
+    {scan, _, _, _, _, _, _, Rows, []} =
+        scan(K, #{rows => 100000, items => [id, supervisor, memory]}),
+    Above = fun(Pid) -> {_, _, _, {_, Sup, _}} = lists:keyfind(Pid, 1, Rows), Sup end,
+    Of = fun(Name) -> rpc:call(Node, erlang, whereis, [Name]) end,
+    [kernel_sup, logger_sup, undefined, undefined] =
+        [Above(Of(Name)) || Name <- [net_sup, logger_std_h_default, init, kernel_sup]],
+    [undefined, queries_above, queries_above, undefined] =
+        [Above(Pid) || Pid <- [Unnamed, Child, Grandchild, Plain]],
+    evaluate(Node, "[exit(P, kill) || P <- Pids], [code:F(queries_above) || F <- [delete, purge]].",
+             [{'Pids', [Unnamed, Child, Grandchild, Plain]}]).
+
+%% A supervisor without a name, whose child is a server.
+load_supervisor(Node) ->
+    Text = "-module(queries_above).\n-export([init/1, start/0]).\n"
+           "init([]) -> {ok, {#{}, [#{id => a, start => {queries_above, start, []}}]}};"
+           "init(child) -> {ok, child}.\n"
+           "start() -> gen_server:start_link(queries_above, child, []).\n",
+    {ok, Tokens, _} = erl_scan:string(Text),
+    Split = fun Split([], []) -> [];
+                Split([{dot, _} = Dot | Rest], Form) -> [lists:reverse([Dot | Form]) | Split(Rest, [])];
+                Split([Token | Rest], Form) -> Split(Rest, [Token | Form])
+            end,
+    Forms = [begin {ok, Form} = erl_parse:parse_form(Part), Form end || Part <- Split(Tokens, [])],
+    {ok, Module, Code} = compile:forms(Forms, [r23]),
+    {module, Module} = rpc:call(Node, code, load_binary, [Module, "", Code]).
 
 filter_test({Node, _}, K) ->
     Sup = rpc:call(Node, erlang, whereis, [kernel_sup]),

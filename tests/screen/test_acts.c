@@ -355,7 +355,7 @@ static void test_findings_open_and_close(void **state)
 
 static void test_owners(void **state)
 {
-    static const char *const words[] = {"application", "module", "name", "label", "kind"};
+    static const char *const words[] = {"application", "supervisor", "module", "name", "label", "kind"};
     struct fixture f = start("owners");
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(words); i++)

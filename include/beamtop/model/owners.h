@@ -1,5 +1,6 @@
 /*
- * Who does the work: sums over the processes of one owner. An owner is an application, the module
+ * Who does the work: sums over the processes of one owner. An owner is an application, a supervisor
+ * (the nearest one above a process, by its name, else its module), the module
  * where the processes really begin (behind proc_lib), a registered name, a label, or what a process
  * is recognised as (model/kind.h). What was not ranked is told as the rest. Pure.
  */
@@ -12,7 +13,7 @@
 #include "beamtop/model/snapshot.h"
 
 enum owner_by {
-    OWNER_APPLICATION, OWNER_MODULE, OWNER_NAME, OWNER_LABEL, OWNER_KIND, OWNER_SORTS,
+    OWNER_APPLICATION, OWNER_SUPERVISOR, OWNER_MODULE, OWNER_NAME, OWNER_LABEL, OWNER_KIND, OWNER_SORTS,
 };
 
 struct owner {

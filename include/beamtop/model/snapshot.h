@@ -65,6 +65,7 @@ struct proc_row {
     struct slice label;         /* process label as text, else empty */
     struct slice initial_call;  /* "mod:fun/1", found behind proc_lib */
     struct slice application;
+    struct slice supervisor;    /* the nearest one above: its registered name, else its module */
     struct slice current_function;
     struct slice status, priority, message_queue_data;
     struct etf_pid group_leader;

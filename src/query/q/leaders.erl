@@ -156,11 +156,13 @@ Named = fun(Pid, Apps, Id) ->
     end
 end,
 BinaryFact = fun(Held, Looked, Total, Apps, #{id := Id, spawn := Spawn}) ->
-    Enough = [H || {Words, _} = H <- lists:sublist(Held, 10), Words * WordBytes >= LeastBinaryBytes],
+    Enough = [H || {Words, _} = H <- lists:sublist(Held, 10),
+                   Words * WordBytes >= LeastBinaryBytes],
     Read = case Enough of [] -> []; _ -> lists:reverse(lists:sort(Holders(Enough, Spawn))) end,
     #{bytes => try erlang:memory(binary) catch error:_ -> undefined end,
       processes => Total, looked_at => Looked,
-      holders => [(Named(Pid, Apps, Id))#{bytes => Bytes, binaries => N} || {Bytes, N, Pid} <- Read]}
+      holders => [(Named(Pid, Apps, Id))#{bytes => Bytes, binaries => N}
+                  || {Bytes, N, Pid} <- Read]}
 end,
 GcFact = fun(Pids, Olds, News, Ns, Apps, #{id := Id}) ->
     Counts = lists:zip(lists:zipwith(Collected, Olds, News), Pids),
@@ -176,7 +178,10 @@ Now = fun() -> erlang:monotonic_time(nanosecond) end,
 
 {[k, own, apps, id, spawn], fun(#{most := N}, Ctx) ->
     #{state := Given, k := Keeper, own := OwnOf, apps := AppsOf} = Ctx,
-    State = case Given of new -> #{rest => [], looked => 0, memory => [], binary => []}; _ -> Given end,
+    State = case Given of
+        new -> #{rest => [], looked => 0, memory => [], binary => []};
+        _ -> Given
+    end,
     Apps = AppsOf(),
     Pids = ordsets:subtract(lists:sort(erlang:processes()), OwnOf(Keeper)),
     Total = length(Pids),

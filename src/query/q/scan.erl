@@ -366,18 +366,21 @@ end,
 
 %% ---- Rows: one process_info/2 for each, everything after that for all rows at once
 
+-include("part/supervisors.erl").
+
 %% Variables of a match spec, from '$First' on.
 Variables = fun(First, List) ->
     [list_to_atom("$" ++ integer_to_list(N)) || N <- lists:seq(First, First + length(List) - 1)]
 end,
 
 %% How an item's value is matched and what is made of it: {Item, Variable} -> {Pattern, Body}.
-%% Sizes of binaries are summed elsewhere, and stand in '$2'.
+%% Sizes of binaries are summed elsewhere, and stand in '$2'; supervisors in '$8'.
 Column = fun({Item, V}) ->
     Counted = lists:member(Item, [links, monitors, monitored_by, suspending]),
     case Item of
         id -> {'_', '$1'};
         binary -> {'_', '$2'};
+        supervisor -> {'_', '$8'};
         garbage_collection -> {GcSettings, {{'$3', '$4'}}};
         _ when Counted -> {V, {length, V}};
         _ -> {V, V}
@@ -441,7 +444,7 @@ end,
 MakeRows = fun(Shown, Items, Tail) ->
     {Patterns, Values} = lists:unzip(lists:map(Column, lists:zip(Items, Variables(10, Items)))),
     Head = [{'_', Pattern} || Pattern <- Patterns] ++ Tail,
-    Run(Shown, [{{{'_', '$5', '$6', '$7'}, Head, {'$1', '$2'}}, [],
+    Run(Shown, [{{{'_', '$5', '$6', '$7'}, Head, {'$1', '$2', '$8'}}, [],
                  [{{'$7', '$5', '$6', {list_to_tuple(Values)}}}]}])
 end,
 
@@ -461,12 +464,13 @@ CountKeys = fun(Pids, Infos, Items, #{keys_of := KeysOf}) ->
     end
 end,
 
-%% Rows of entries, and the initial calls. Entries: [{Key, Value, Delta, Pid}].
-ReadRows = fun(Entries, Items, Calls0, Apps, Ctx) ->
+%% Rows of entries, initial calls and supervisors. Entries: [{Key, Value, Delta, Pid}].
+ReadRows = fun(Entries, Items, {Calls0, Supervisors0}, Apps, Ctx) ->
     Pids = Run(Entries, [{{'_', '_', '_', '$1'}, [], ['$1']}]),
     HasId = lists:member(id, Items),
     IdKeys = case HasId of true -> maps:get(id_keys, Ctx); false -> [] end,
-    Keys = [case I of id -> registered_name; dictionary -> registered_name; _ -> I end
+    Elsewhere = [id, dictionary, supervisor],
+    Keys = [case lists:member(I, Elsewhere) of true -> registered_name; false -> I end
             || I <- Items] ++ IdKeys,
     Infos = CountKeys(Pids, Ask(Pids, Keys), Items ++ IdKeys, Ctx),
     Calls = case HasId of true -> CallsOf(Pids, Calls0, Ctx); false -> #{} end,
@@ -474,9 +478,15 @@ ReadRows = fun(Entries, Items, Calls0, Apps, Ctx) ->
         true -> IdsOf(Pids, Infos, lists:duplicate(length(Items), '_'), Calls, Apps, Ctx);
         false -> lists:duplicate(length(Pids), none)
     end,
+    Supervisors = case lists:member(supervisor, Items) of
+        true -> SupervisorsOf(Pids, Supervisors0, Ctx);
+        false -> maps:from_list([{Pid, undefined} || Pid <- Pids])
+    end,
+    Above = lists:zipwith(fun maps:get/2, Pids, lists:duplicate(length(Pids), Supervisors)),
     Tail = lists:duplicate(length(IdKeys), '_'),
-    Shown = lists:zip3(Entries, Infos, lists:zip(Ids, BinariesOf(Infos, Items, Tail))),
-    {MakeRows(Shown, Items, Tail), Calls}
+    Shown = lists:zip3(Entries, Infos, lists:zip3(Ids, BinariesOf(Infos, Items, Tail), Above)),
+    {MakeRows(Shown, Items, Tail),
+     {Calls, case lists:member(supervisor, Items) of true -> Supervisors; false -> #{} end}}
 end,
 
 %% Processes ranked by the coordinator itself: followed ones and, if wanted, our own.
@@ -495,11 +505,12 @@ end,
 %% ---- The coordinator
 %% State: census (its pid), parts ([{Pid, Count}]), homeless ({Pids, Olds} of retired
 %% parts), turn (whose turn it is to drop its dead), attr and at (of the last sweep), lasts (values
-%% of the rows, for those that are followed), calls (initial calls of the rows), labels (Label =>
+%% of the rows, for those that are followed), calls (initial calls and supervisors of the rows),
+%% labels (Label =>
 %% Id), untold (labels found but not sent), fields (those whose labels have all been found).
 
 Fresh = #{census => none, parts => [], homeless => {[], []}, turn => 0, attr => none, at => 0,
-          lasts => #{}, calls => #{}, labels => #{}, untold => [], fields => []},
+          lasts => #{}, calls => {#{}, #{}}, labels => #{}, untold => [], fields => []},
 
 %% Spreads pids over parts with room, and new ones: [{Pid, Count, {Pids, Olds}}].
 Spread = fun Spread(Parts, {Pids, Olds} = Homeless) ->
@@ -617,8 +628,8 @@ end,
 Answered = fun(Rows, Ranked, Arg) ->
     case Arg of
         #{watch := [_ | _]} ->
-            Pids = {const, maps:from_list(Run(Ranked, [{{'_', '_', '_', '$1'}, [], [{{'$1', []}}]}]))},
-            Known = {is_map_key, '$1', Pids},
+            Pairs = Run(Ranked, [{{'_', '_', '_', '$1'}, [], [{{'$1', []}}]}]),
+            Known = {is_map_key, '$1', {const, maps:from_list(Pairs)}},
             {Run(Rows, [{{'$1', '_', '_', '_'}, [Known], ['$_']}]),
              Run(Rows, [{{'$1', '_', '_', '_'}, [{'not', Known}], ['$_']}])};
         #{} ->
@@ -639,7 +650,8 @@ Tick = fun(#{attr := Attr} = Arg, State, Ctx, Own) ->
     Entries = Ranked ++ Watched(Ranked, Arg, Lasts, Job),
     {Rows, Calls} = ReadRows(Entries, maps:get(items, Arg), OldCalls, Apps, Ctx),
     Interval = case First of true -> 0; false -> SweptNs - At end,
-    {{SweptNs, Interval, SweepUs, Everybody, Passed, Answered(Rows, Ranked, Arg)}, Found, lists:reverse(Counts),
+    Answer = Answered(Rows, Ranked, Arg),
+    {{SweptNs, Interval, SweepUs, Everybody, Passed, Answer}, Found, lists:reverse(Counts),
      State#{attr := Attr, at := SweptNs, calls := Calls, fields := maps:get(fields, Job),
             lasts := maps:from_list(Run(Entries ++ Ours, PidValue))}}
 end,
@@ -665,7 +677,7 @@ Begin = fun(Given, Reset) ->
     end
 end,
 
-{[k, own, apps, caps, label_text, id_keys, initial_call, keys_of, spawn],
+{[k, own, apps, caps, label_text, id_keys, initial_call, keys_of, spawn, with_dictionary],
 fun(#{reset := Reset, filter := Filtering} = Arg, Ctx) ->
     #{state := Given, k := Keeper, own := OwnOf, spawn := SpawnOwn} = Ctx,
     put(spawn, SpawnOwn),
