@@ -88,7 +88,7 @@ const struct action_row action_table[ACTIONS] = {
     [ACTION_OWN] = {LIST, .name = "own", .args = "",
                     .help = "show beamtop's own processes on the node, or hide them"},
     [ACTION_BY] = {LIST, .name = "by", .args = "[WORD]", .arg = WORD_TEXT,
-                   .help = "sum up by application, module, name …; without a word, by the next"},
+                   .help = "sum up by application, supervisor, module, name …; without a word, by the next"},
 
     [ACTION_PAUSE] = {TIME, .name = "pause", .help = "hold the screen still, or go on"},
     [ACTION_STEP] = {TIME, .name = "step", .help = "take one tick while paused"},

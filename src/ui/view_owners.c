@@ -202,7 +202,8 @@ const struct view_ops view_owners = {
     .name = "owners",
     .title = "Who does the work",
     .key = 'W',
-    .help = "Shares of the node's work by application, supervisor, module, name, label or kind of process.",
+    .help = "Shares of the node's work by application, supervisor, module, name, label or kind of "
+            "process.",
     .kind = VIEW_TABLE,
     .filters_on_target = true,
     .state_bytes = sizeof(struct owners_view),

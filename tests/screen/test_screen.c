@@ -99,6 +99,8 @@ static const struct scene scenes[] = {
     {.name = "owners-applications", .view = "owners", .rows = 24, .columns = 120},
     {.name = "owners-kinds", .view = "owners", .rows = 24, .columns = 120,
      .steps = {{ACTION_BY, "kind"}, {STEP_TICK, ""}}},
+    {.name = "owners-supervisors", .view = "owners", .rows = 24, .columns = 120,
+     .steps = {{ACTION_BY, "supervisor"}, {STEP_TICK, ""}}},
     {.name = "findings-not-judged", .view = "findings", .rows = 16, .columns = 100},
     {.name = "findings-none", .view = "findings", .rows = 16, .columns = 100,
      .found = FOUND_NOTHING},

@@ -125,6 +125,9 @@ static void item(struct buf *t, enum proc_item item, const struct proc *p, int t
     case ITEM_CURRENT_FUNCTION:
         buf_puts(t, p->current);
         break;
+    case ITEM_SUPERVISOR:
+        mfa_or_undefined(t, p->app);
+        break;
     case ITEM_BINARY:
         buf_puts(t, "{3,4096}");
         break;

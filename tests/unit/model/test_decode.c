@@ -157,6 +157,8 @@ static const struct {
     {"system: wall time of bytes", ANSWER_SYSTEM,
      "{system, 5, 6, 7, undefined, {1,2,3,4}, {0,[0]}, {1,2,3,4,5,6}, \"abc\", undefined}"},
     {"scan: rows are bytes", ANSWER_SCAN, "{scan, 1, 0, 0, 0, 0, 0, \"abc\", []}"},
+    {"scan: watched rows are bytes", ANSWER_SCAN, "{scan, 1, 0, 0, 0, 0, 0, [], [], \"abc\"}"},
+    {"scan: eleven", ANSWER_SCAN, "{scan, 1, 0, 0, 0, 0, 0, [], [], [], []}"},
     {"scan: labels are bytes", ANSWER_SCAN, "{scan, 1, 0, 0, 0, 0, 0, [], \"abc\"}"},
     {"scan: row without values", ANSWER_SCAN, "{scan, 1, 0, 0, 1, 1, 0, [{<0.1.0>,1,2}], []}"},
     {"scan: an item too few", ANSWER_SCAN,

@@ -16,13 +16,14 @@
 /* Two handlers of logger, a worker twice, one of ours, one that is nobody's. */
 static struct proc_row scanned[] = {
     {.name = TEXT("logger_std_h_default"), .initial_call = TEXT("logger_olp:init/1"),
-     .application = TEXT("kernel"), .reductions_share = 0.20, .reductions_per_s = 200,
+     .application = TEXT("kernel"), .supervisor = TEXT("logger_sup"), .reductions_share = 0.20, .reductions_per_s = 200,
      .memory_bytes = 100, .message_queue_len = 5},
     {.name = TEXT("file_h"), .initial_call = TEXT("logger_olp:init/1"),
-     .application = TEXT("kernel"), .reductions_share = 0.10, .reductions_per_s = 100,
+     .application = TEXT("kernel"), .supervisor = TEXT("logger_sup"), .reductions_share = 0.10, .reductions_per_s = 100,
      .memory_bytes = 50, .message_queue_len = -1},
     {.initial_call = TEXT("'a:b':init/1"), .application = TEXT("shop"), .reductions_share = 0.25,
-     .reductions_per_s = 250, .memory_bytes = 10, .message_queue_len = 1},
+     .reductions_per_s = 250, .memory_bytes = 10, .message_queue_len = 1,
+     .supervisor = TEXT("shop_sup")},
     {.initial_call = TEXT("'a:b':run/0"), .label = TEXT("cart"), .application = TEXT("shop"),
      .reductions_share = 0.25, .reductions_per_s = 250, .memory_bytes = 10},
     {.name = TEXT("ours"), .initial_call = TEXT("erl_eval:expr/2"), .own = true,
@@ -36,6 +37,7 @@ static const struct {
     const char *owners; /* name, kind, processes, share in percent; then the rest's */
 } rows[] = {
     {OWNER_APPLICATION, 0, "shop::2:50 kernel:logger:2:30 rest:6:20"},
+    {OWNER_SUPERVISOR, 0, "logger_sup:logger:2:30 shop_sup::1:25 rest:7:45"},
     {OWNER_MODULE, 0, "'a:b'::2:50 logger_olp:logger:2:30 proc_lib::1:0 rest:5:20"},
     {OWNER_MODULE, 0.002, "'a:b'::2:50 logger_olp:logger:2:30 rest:6:20"},
     {OWNER_NAME, 0.15, "logger_std_h_default:logger:1:20 rest:9:80"},

@@ -366,14 +366,109 @@ static void test_thinned(void **state)
     place_clear(&p);
 }
 
-static int give_facts(struct recorder *r, const char *text, struct error *err)
+static int give_with(int (*take_it)(struct recorder *r, const uint8_t *term, size_t len,
+                                    struct error *err),
+                     struct recorder *r, const char *text, struct error *err)
 {
     struct term t = term_of(text);
     size_t len = 0;
     const uint8_t *bytes = builder_bytes(t.builder, &len);
-    int rc = recorder_facts(r, bytes + 1, len - 1, err);
+    int rc = take_it(r, bytes + 1, len - 1, err);
     term_free(&t);
     return rc;
+}
+
+/* Pids and functions are texts; numbers that always change are kept once a minute. */
+static void test_leaders(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"{leaders, 1, #{}}", "{leaders, 1, [], #{}}",
+                                      "{leaders, 1, #{a => {b,c}}, #{}}", "{facts, 1, #{}, #{}}"};
+    static const struct {
+        int second, binaries;
+    } rows[] = {{1, 3}, {30, 4}, {62, 5}};
+    struct error err = {.code = ERR_NONE};
+    struct place p;
+    place_make(&p);
+    struct recorder *r = begin(p.path, 0, false);
+    struct model *m = model_new();
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        error_clear(&err);
+        if (give_with(recorder_leaders, r, bad[i], &err) != ERR_FORMAT)
+            fail_msg("taken: %s", bad[i]);
+    }
+    error_clear(&err);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[300];
+        snprintf(text, sizeof text, "{leaders, %d000000000, #{gc => #{}, binaries => #{holders => "
+                 "[#{pid => <0.41.0>, initial_call => {'My', init, 1}, binaries => %d}]}}, "
+                 "#{memory => []}}",
+                 rows[i].second, rows[i].binaries);
+        assert_int_equal(give_with(recorder_leaders, r, text, &err), 0);
+        assert_int_equal(tick(r, m, rows[i].second, &err), 0);
+    }
+    assert_int_equal(recorder_close(r, "time", &err), 0);
+    model_free(m);
+    struct recording *f = reopen(p.path);
+    static const char kept[] = "{\"holders\":[{\"binaries\":3,\"initial_call\":\"'My':init/1\","
+                               "\"pid\":\"<0.41.0>\"}]}";
+    assert_string_equal(recording_fact(f, "binaries", 1), kept);
+    assert_string_equal(recording_fact(f, "binaries", 2), kept);
+    assert_non_null(strstr(recording_fact(f, "binaries", 3), "\"binaries\":5"));
+    recording_close(f);
+    place_clear(&p);
+}
+
+static size_t find_process(struct recording *r, const char *pid, struct span_process *out)
+{
+    const struct span_process *all;
+    struct span_turnover turnover;
+    size_t n = recording_processes(r, 1, 3, &all, &turnover);
+    for (size_t i = 0; i < n; i++)
+        if (all[i].pid.len == strlen(pid) && memcmp(all[i].pid.s, pid, all[i].pid.len) == 0)
+            *out = all[i];
+    return n;
+}
+
+/* What is watched is recorded beside the busiest where it has a long mailbox or much memory. */
+static void test_watched(void **state)
+{
+    (void)state;
+    struct error err = {.code = ERR_NONE};
+    struct span_process found = {.ticks = 0};
+    struct place p;
+    place_make(&p);
+    struct recorder *r = begin(p.path, 0, false);
+    struct model *m = model_new();
+    for (int second = 1; second <= 3; second++) {
+        char text[6000];
+        int used = snprintf(text, sizeof text, "{scan, %lld, 1000000000, 1234, 90, 90, 0, [",
+                            -576460000000000000LL + second * 1000000000LL);
+        for (int i = 0; i < 20; i++)
+            used += snprintf(text + used, sizeof text - (size_t)used,
+                             "%s{<0.%d.0>, 1, 1, {{undefined,{m,f,1},undefined,undefined,{m,f,1}}, "
+                             "1, 0, 900, {m,f,1}}}", i ? "," : "", 100 + i);
+        snprintf(text + used, sizeof text - (size_t)used,
+                 "], [], [{<0.7.0>, 1, undefined, {{idle,{m,f,1},undefined,undefined,{m,f,1}}, "
+                 "1, %d, 0, {m,f,1}}}, {<0.8.0>, 1, undefined, {{none,{m,f,1},undefined,undefined,"
+                 "{m,f,1}}, 1, 9, 0, {m,f,1}}}]}", second * 100);
+        if (second == 1)
+            take(r, m, ANSWER_NODE, "node", NODE_ANSWER);
+        char system[1200];
+        system_text(system, sizeof system, second);
+        take(r, m, ANSWER_SYSTEM, "system", system);
+        take(r, m, ANSWER_SCAN, "scan", text);
+        assert_int_equal(model_scan(m)->n_watched, 2);
+        assert_int_equal(recorder_tick(r, m, 1700000000000000LL + second * 1000000LL, &err), 0);
+    }
+    assert_int_equal(recorder_close(r, "time", &err), 0);
+    model_free(m);
+    struct recording *f = reopen(p.path);
+    assert_int_equal(find_process(f, "<0.7.0>", &found), 21);
+    assert_int_equal(found.ticks, 3);
+    assert_true(fabs(found.queue_last - 300) < 1e-9 && found.queue_fit > 0.99);
+    recording_close(f);
+    place_clear(&p);
 }
 
 static void test_facts(void **state)
@@ -393,11 +488,11 @@ static void test_facts(void **state)
     struct model *m = model_new();
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         error_clear(&err);
-        if (give_facts(r, bad[i], &err) != ERR_FORMAT)
+        if (give_with(recorder_facts, r, bad[i], &err) != ERR_FORMAT)
             fail_msg("taken: %s", bad[i]);
     }
     error_clear(&err);
-    assert_int_equal(give_facts(r, good, &err), 0);
+    assert_int_equal(give_with(recorder_facts, r, good, &err), 0);
     assert_int_equal(tick(r, m, 1, &err), 0);
     assert_int_equal(recorder_close(r, "time", &err), 0);
     model_free(m);
@@ -506,7 +601,8 @@ int main(void)
         cmocka_unit_test(test_thinned),          cmocka_unit_test(test_thinned_windows),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_views_are_refused),
-        cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_facts),           cmocka_unit_test(test_leaders),
+        cmocka_unit_test(test_watched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
