@@ -336,6 +336,8 @@ LIVE_TESTS = $(LIVE_BINARIES) tests/live/test_demo.sh tests/live/test_preflights
 	tests/live/test_queries.sh tests/live/test_trace_kills.sh tests/live/test_calls.sh tests/live/test_traces.sh
 LIVE_TESTS += tests/live/test_examples.sh tests/live/test_trace_batch.sh
 LIVE_TESTS += tests/live/test_gateway.sh
+LIVE_TESTS += tests/live/test_record_trace.sh
+EXTRA_DIST += tests/live/record_load.erl
 LIVE_TESTS += tests/live/test_report.sh
 LIVE_TESTS += tests/live/test_trace_controls.sh
 LIVE_TESTS += tests/live/test_calls_batch.sh

@@ -1,0 +1,111 @@
+#!/bin/sh
+# Traces in recordings of real nodes of every release: all calls are in the file, values only when they
+# are asked for, the ends of trace and recording leave each other alone, and the node is clean after.
+# The load is record_load.erl.
+# shellcheck disable=SC1091,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+
+load=record_load
+. "$(dirname "$0")/releases.sh"
+XDG_STATE_HOME=$work/state
+export XDG_STATE_HOME
+secret=hunter2-x9q
+
+# ---- a recording
+
+status_holds() { "$beamtop" record status --format json | jq -e "$1" >/dev/null; }
+
+# starts WORDS…: in the background, to $file, until a trace is armed.
+starts() {
+    number=$((${number:-0} + 1))
+    file=$work/$number.btr
+    "$beamtop" record start "$node" --cookie-file "$work/cookie" --no-config -o "$file" -i 1 "$@" || return 1
+    wait_until 15 status_holds '.traces >= 1' || { cat "$file.log"; return 1; }
+}
+
+stops() { "$beamtop" record stop >/dev/null && is_clean || { cat "$file.log"; return 1; }; }
+
+# What `beamtop trace` prints of it.
+prints() { "$beamtop" trace "$file" "$@" >"$work/out" 2>"$work/err"; }
+
+ended='(.[-1].kind == "end") and .[-1].verification.done and .[-1].verification.clean'
+calls='[.[] | select(.kind == "call")] | length'
+
+sql() { sqlite3 "$file" "$1"; }
+
+has_the_secret() { cat "$file"* | grep -q -a -e "$secret"; }
+
+# ---- what is recorded
+
+has_all_calls_and_no_values() {
+    starts --trace 'record_load:served/2 -> return' 'record_load:denied/1 -> return' --events 200 &&
+        order work && order work && stops && prints --format json --ascii || return 1
+    holds "$ended" && holds "$calls == 100" &&
+        holds '[.[] | select(.kind == "return" and .mfa == "record_load:served/2")] | length == 80' &&
+        holds '[.[] | select(.kind == "exception" and .class == "error")] | length == 20' &&
+        holds '.[-1] | .reason == "stopped" and .counters.shown == 100' &&
+        holds '.[-1].patterns | map(.calls) == [80, 20] and all(.[]; .p99_us > 0)' &&
+        holds 'all(.[:-1][]; .args == null and .result == null and .wall_us > 1500000000000000)' &&
+        ! has_the_secret && prints && says '^% record_load:served/2 -> \(not recorded\)$' &&
+        says '^% nothing is left armed'
+}
+
+has_shapes_when_redacted() {
+    starts --trace 'record_load:served/2 -> return & receive({order, _})' --redact --events 200 && order work &&
+        stops && prints || return 1
+    says '^% record_load:served\(integer, binary:11\)$' && says ' -> \{atom, integer, binary:11\}$' &&
+        says '^% <<< \{atom, binary:11\}$' && ! has_the_secret
+}
+
+has_values_when_asked_for() {
+    starts --trace 'record_load:served/2 -> return' --values --events 200 && order work && stops && prints || return 1
+    says "^% record_load:served\\(1, <<\"$secret\">>\\)\$" && has_the_secret &&
+        [ "$(sql "SELECT value FROM meta WHERE key = 'values'")" = 1 ]
+}
+
+goes_on_when_the_trace_has_ended() {
+    starts --trace 'record_load:served/2' --events 5 --every 4s --trace-time 20s && order work || return 1
+    wait_until 15 status_holds '.traces >= 2' && order work && stops && prints --format json || return 1
+    holds '[.[] | select(.kind == "end") | .reason] | .[0] == "events" and length >= 2' &&
+        holds '[.[] | select(.kind == "end") | .counters.shown] | .[0] == 5 and .[1] == 5' &&
+        [ "$(sql "SELECT value FROM meta WHERE key = 'end'")" = stopped ] &&
+        [ "$(sql 'SELECT count(*) FROM trace WHERE clean = 1')" -ge 2 ]
+}
+
+is_whole_when_killed() {
+    starts --trace 'record_load:served/2' --events 200 --trace-time 30s && order work || return 1
+    wait_until 10 status_holds '.ticks >= 3' && ticks_pass || return 1
+    kill -9 "$("$beamtop" record status --format json | jq .pid)"
+    is_clean && [ "$(sql 'PRAGMA integrity_check')" = ok ] && prints --format json &&
+        holds "$calls == 40" && holds 'all(.[]; .kind == "call")' && told 'ends before the trace 1 does'
+}
+
+# Until what came so far is in the file.
+ticks_pass() { wait_until 10 sh -c "[ \"\$(sqlite3 '$file' 'SELECT count(*) FROM event')\" = 40 ]"; }
+
+tells_what_is_not_traced_and_goes_on() {
+    number=$((number + 1))
+    file=$work/$number.btr
+    "$beamtop" record "$node" --cookie-file "$work/cookie" --no-config -o "$file" -i 1 --for 4s \
+        --trace 'record_load:nothing/9' >"$work/out" 2>"$work/err"
+    ends_with 1 $? && told 'not traced' && is_clean &&
+        [ "$(sql 'SELECT max(id) > 1 FROM tick')" = 1 ] &&
+        [ "$(sql 'SELECT reason FROM trace')" = failed ] || return 1
+    "$beamtop" record "$node" --cookie-file "$work/cookie" --no-config -o "$file.2" --trace 'record_load:(' \
+        >"$work/out" 2>"$work/err"
+    ends_with 2 $? && [ ! -e "$file.2" ]
+}
+
+# Below OTP 27 one after the other.
+counts_calls_too() {
+    starts --trace 'record_load:served/2' --events 40 --calls record_load --window 500ms --every 2s &&
+        order work || return 1
+    wait_until 20 status_holds '.windows >= 1' && stops && prints --format json || return 1
+    holds "$ended" && holds "$calls == 40" &&
+        "$beamtop" calls "$file" --format json >"$work/out" && holds '.[0].schema == "beamtop.calls/1"'
+}
+
+command -v sqlite3 >/dev/null || skip_all "no sqlite3 here"
+run_on_releases has_all_calls_and_no_values has_shapes_when_redacted has_values_when_asked_for \
+    goes_on_when_the_trace_has_ended is_whole_when_killed tells_what_is_not_traced_and_goes_on counts_calls_too
