@@ -179,7 +179,7 @@ const struct cli_command cli_commands[] = {
      "are compared", FOR_ALL | FOR_FORMAT | FOR_REPORT, 1, 14, false, command_report},
     {"diff", "A B", "two recordings compared: what changed by more than noise",
      FOR_ALL | FOR_FORMAT | FOR_REPORT | FOR_DIFF, 2, 2, false, command_diff},
-    {"export", "FILE [TABLE]", "a recording for other tools, as csv (system, processes, owners, calls, "
+    {"export", "FILE [TABLE]", "a recording for other tools, as csv (system, processes, owners, calls, events, "
      "marks) or openmetrics", FOR_ALL | FOR_FORMAT | FOR_REPORT, 1, 2, false, command_export},
     {"replay", "FILE", "the live screen over a recording: play, pause, step, seek",
      FOR_ALL | FOR_SCREEN, 1, 1, false, command_replay},

@@ -30,6 +30,12 @@ static const struct {
      "SELECT w.wall_us, w.id AS window, w.ns, m.text AS module, f.text AS function, c.arity, c.calls,"
      " c.share, c.own_us, c.words FROM call c JOIN call_window w ON w.id = c.window"
      " JOIN text m ON m.id = c.module JOIN text f ON f.id = c.function ORDER BY w.id, c.calls DESC"},
+    {"events",
+     "SELECT e.wall_us, e.trace, e.kind, e.number, p.text AS pattern, e.pid, n.text AS name,"
+     " m.text AS mfa, c.text AS caller, e.latency_us, e.class, e.args, e.result, e.receiver, e.message,"
+     " e.full_bytes, e.lost, e.why, e.duration_us FROM event e LEFT JOIN text p ON p.id = e.pattern"
+     " LEFT JOIN text n ON n.id = e.name LEFT JOIN text m ON m.id = e.mfa"
+     " LEFT JOIN text c ON c.id = e.caller ORDER BY e.id"},
     {"marks", "SELECT coalesce(wall_us, here_us) AS wall_us, text FROM mark ORDER BY 1"},
 };
 
@@ -230,7 +236,7 @@ static int find_table(const char *name, size_t *out, struct error *err)
         *out = i;
         return 0;
     }
-    return error_set(err, ERR_USAGE, "there is no table “%s”: system, processes, owners, calls, marks",
+    return error_set(err, ERR_USAGE, "there is no table “%s”: system, processes, owners, calls, events, marks",
                      name);
 }
 

@@ -38,6 +38,37 @@ size_t recording_traces(struct recording *r, const struct recorded_trace **out)
     return n;
 }
 
+#define PATTERNS_MOST 1000
+
+static const char patterns_sql[] =
+    "SELECT p.pattern, count(*), sum(p.calls), sum(p.shown), sum(p.missed + p.lost + p.over),"
+    " max(p.p50_us), max(p.p99_us), max(p.max_us) FROM trace_pattern p JOIN trace t ON t.id = p.trace"
+    " WHERE t.tick BETWEEN ? AND ? GROUP BY p.pattern ORDER BY min(t.id), min(p.number) LIMIT 1000";
+
+size_t recording_trace_patterns(struct recording *r, int64_t from, int64_t to,
+                                const struct span_pattern **out)
+{
+    sqlite3_stmt *s = NULL;
+    struct error ignored = {.code = ERR_NONE};
+    size_t n = 0;
+    arena_reset(&r->result);
+    *out = NULL;
+    if (!r->info.has_traces || db_prepare(r->db, &s, patterns_sql, &ignored) != 0)
+        return 0;
+    struct span_pattern *patterns = arena_alloc(&r->result, PATTERNS_MOST * sizeof *patterns);
+    *out = patterns;
+    sqlite3_bind_int64(s, 1, from);
+    sqlite3_bind_int64(s, 2, to);
+    while (n < PATTERNS_MOST && sqlite3_step(s) == SQLITE_ROW)
+        patterns[n++] = (struct span_pattern){
+            .pattern = keep(r, db_column_text(s, 0)), .traces = db_column_int(s, 1),
+            .calls = db_column_int(s, 2), .shown = db_column_int(s, 3), .missed = db_column_int(s, 4),
+            .p50_us = db_column_real(s, 5), .p99_us = db_column_real(s, 6),
+            .max_us = db_column_real(s, 7)};
+    sqlite3_finalize(s);
+    return n;
+}
+
 /* Whether lines of a pattern tell the caller as text; most lines have the pattern of the one before. */
 struct told_caller {
     char pattern[LIMIT_PATTERN_BYTES];

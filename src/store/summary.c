@@ -75,6 +75,19 @@ static void take_marks(struct summary *s, struct recording *r)
     s->marks = to;
 }
 
+static void take_patterns(struct summary *s, struct recording *r)
+{
+    const struct span_pattern *from;
+    size_t n = recording_trace_patterns(r, s->source->from, s->source->to, &from);
+    struct span_pattern *to = arena_alloc(&s->arena, (n + 1) * sizeof *to);
+    for (size_t i = 0; i < n; i++) {
+        to[i] = from[i];
+        to[i].pattern.s = arena_strndup(&s->arena, from[i].pattern.s, from[i].pattern.len);
+    }
+    s->patterns = to;
+    s->n_patterns = n;
+}
+
 int summary_take(struct summary *s, const struct summary_source *source, struct error *err)
 {
     struct recording *r = source->recording;
@@ -97,6 +110,7 @@ int summary_take(struct summary *s, const struct summary_source *source, struct 
     for (int i = 0; i < OWNER_KINDS; i++)
         take_owners(s, r, i);
     take_calls(s, r);
+    take_patterns(s, r);
     take_marks(s, r);
     s->gaps = recording_gaps(r, source->from, source->to);
     return findings_find(&s->findings, r, source->from, source->to, err);

@@ -34,6 +34,8 @@ struct summary {
     const struct recorded_call *calls;
     size_t n_calls;
     struct recorded_window sums;
+    const struct span_pattern *patterns; /* of traces */
+    size_t n_patterns;
     const struct recording_mark *marks;
     size_t n_marks;
     struct findings findings;

@@ -92,6 +92,25 @@ static json_t *calls_of(const struct summary *s, const struct summary_options *o
     return all;
 }
 
+static json_t *traces_of(const struct summary *s)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->n_patterns; i++) {
+        const struct span_pattern *p = &s->patterns[i];
+        json_t *row = json_object();
+        set(row, "pattern", json_slice(p->pattern));
+        set(row, "traces", json_known(p->traces));
+        set(row, "calls", json_known(p->calls));
+        set(row, "shown", json_known(p->shown));
+        set(row, "missed", json_known(p->missed));
+        set(row, "p50_us", number(p->p50_us));
+        set(row, "p99_us", number(p->p99_us));
+        set(row, "max_us", number(p->max_us));
+        json_array_append_new(list, row);
+    }
+    return list;
+}
+
 static json_t *finding_json(const struct finding *f)
 {
     json_t *o = json_object(), *evidence = json_array();
@@ -157,6 +176,7 @@ static void add_session(json_t *o, const struct summary *s, const struct summary
     set(o, "system", stats_of(s));
     set(o, "owners", owners_of(s, options));
     set(o, "calls", calls_of(s, options));
+    set(o, "traces", traces_of(s));
     add_findings(o, s);
 }
 

@@ -137,6 +137,36 @@ static void put_calls(struct paper *p, const struct summary *s, const struct sum
     }
 }
 
+static const char *latency_text(struct arena *a, double us)
+{
+    return number_text(a, COLUMN_SECONDS, us / 1e6);
+}
+
+static void put_traces(struct paper *p, const struct summary *s)
+{
+    static const char *const titles[] = {"pattern", "traces", "calls", "shown", "not shown", "p50",
+                                         "p99", "max"};
+    struct arena *a = &p->arena;
+    bool several = false;
+    if (s->n_patterns == 0)
+        return;
+    paper_heading(p, 2, "Traces");
+    struct block *t = paper_table(p, titles, ARRAY_LEN(titles), "lrrrrrrr");
+    for (size_t i = 0; i < s->n_patterns; i++) {
+        const struct span_pattern *x = &s->patterns[i];
+        several = several || x->traces > 1;
+        const char *cells[] = {slice_text(a, x->pattern), number_text(a, COLUMN_COUNT, (double)x->traces),
+                               x->calls < 0 ? "–" : number_text(a, COLUMN_COUNT, (double)x->calls),
+                               number_text(a, COLUMN_COUNT, (double)x->shown),
+                               number_text(a, COLUMN_COUNT, (double)x->missed),
+                               latency_text(a, x->p50_us), latency_text(a, x->p99_us),
+                               latency_text(a, x->max_us)};
+        paper_row(p, t, cells);
+    }
+    if (several)
+        paper_put(p, "Of several traces the times are those of the slowest.");
+}
+
 static void put_findings(struct paper *p, const struct summary *s)
 {
     const struct findings *f = &s->findings;
@@ -194,6 +224,7 @@ void summary_one(struct paper *p, const struct summary *s, const struct summary_
     put_numbers(p, s);
     put_owners(p, s, o);
     put_calls(p, s, o);
+    put_traces(p, s);
     put_charts(p, s);
     put_findings(p, s);
     put_actions(p, s);

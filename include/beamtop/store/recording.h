@@ -206,6 +206,14 @@ struct recorded_trace {
     int clean;               /* 1 verified, 0 something was left, -1 not known */
 };
 size_t recording_traces(struct recording *r, const struct recorded_trace **out);
+/* A pattern over the traces of a span that have ended, in the order in which they came. */
+struct span_pattern {
+    struct slice pattern;
+    int64_t traces, calls, shown, missed; /* calls: of its functions, by anyone; missed: not shown */
+    double p50_us, p99_us, max_us;        /* the largest of any of the traces; NaN: no results */
+};
+size_t recording_trace_patterns(struct recording *r, int64_t from, int64_t to,
+                                const struct span_pattern **out);
 /* Writes its events and its end, as far as they are there. */
 int recording_trace_put(struct recording *r, int64_t trace, struct trace_sink *s, struct error *err);
 

@@ -13,6 +13,8 @@
 #include "made.h"
 #include "made_trace.h"
 #include "beamtop/store/calls_sink.h"
+#include "beamtop/store/export.h"
+#include "beamtop/store/summary.h"
 #include "beamtop/store/trace_sink.h"
 #include "store/shape.h"
 
@@ -222,6 +224,37 @@ static void test_values_that_are_not_there_are_said_to_be(void **state)
     place_clear(&p);
 }
 
+static void test_report_and_export(void **state)
+{
+    (void)state;
+    struct place p;
+    struct buf text, json;
+    struct error err = {.code = ERR_NONE};
+    char csv[8192] = "";
+    place_make(&p);
+    write_recording(p.path, false, false, true);
+    struct recording *r = reopen(p.path);
+    const struct summary_source source = {r, "a", 1, 2};
+    struct summary_options o = {.format = SUMMARY_TEXT, .columns = 120};
+    buf_init(&text, 0);
+    buf_init(&json, 0);
+    assert_int_equal(summary_write(&text, &source, 1, &o, &err), 0);
+    o.format = SUMMARY_JSON;
+    assert_int_equal(summary_write(&json, &source, 1, &o, &err), 0);
+    assert_non_null(strstr(buf_cstr(&text), "shop_cart:add/2 -> time"));
+    assert_non_null(strstr(buf_cstr(&json), "\"traces\":[{\"pattern\":\"shop_cart:login/2 -> return; stack; "
+                                            "caller\",\"traces\":1,"));
+    FILE *f = fmemopen(csv, sizeof csv, "w");
+    assert_int_equal(recording_export(r, EXPORT_CSV, "events", f, &err), 0);
+    fclose(f);
+    assert_non_null(strstr(csv, ",1,call,1,shop_cart:login/2 -> return; stack; caller,<0.188.0>,cart,"
+                                "shop_cart:login/2,shop:loop/1,,,,"));
+    buf_clear(&text);
+    buf_clear(&json);
+    recording_close(r);
+    place_clear(&p);
+}
+
 /* Killed in the middle, a trace has its events and no end. */
 static void test_no_end(void **state)
 {
@@ -370,6 +403,43 @@ static void test_windows(void **state)
     place_clear(&p);
 }
 
+/* Events fill the file to its cap: it ends whole, without the tick that did not fit. */
+static void test_full(void **state)
+{
+    (void)state;
+    struct place p;
+    struct error err = {.code = ERR_NONE};
+    const struct recorder_options options = {.node = "mq1@host", .interval_s = 1, .values = true,
+                                             .max_bytes = 256 * 1024};
+    struct recorder *r = NULL;
+    struct model *m = model_new();
+    struct made_trace t;
+    int rc = recorder_open(&r, (place_make(&p), p.path), &options, &err);
+    assert_int_equal(rc, 0);
+    made_tick(r, m, &made_healthy, 1);
+    made_trace_new(&t);
+    for (int i = 2; rc == 0 && i < 100; i++) {
+        for (int k = 0; k < 10; k++)
+            put_events(r, t.log);
+        rc = recorder_tick(r, m, i, &err);
+    }
+    made_trace_free(&t);
+    model_free(m);
+    assert_int_equal(rc, ERR_LIMIT);
+    error_clear(&err);
+    assert_int_equal(recorder_close(r, "full", &err), 0);
+    r = NULL;
+    struct recording *f = reopen(p.path);
+    assert_int_equal(recording_check(f, &err), 0);
+    const struct recorded_trace *traces;
+    size_t n = recording_traces(f, &traces);
+    assert_int_equal(n, 10 * (recording_info(f)->ticks - 1));
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(traces[i].kept, 7);
+    recording_close(f);
+    place_clear(&p);
+}
+
 static void test_shapes(void **state)
 {
     (void)state;
@@ -414,9 +484,11 @@ int main(void)
         cmocka_unit_test(test_same_as_live),
         cmocka_unit_test(test_values_are_kept_when_asked_for),
         cmocka_unit_test(test_values_that_are_not_there_are_said_to_be),
+        cmocka_unit_test(test_report_and_export),
         cmocka_unit_test(test_no_end),
         cmocka_unit_test(test_a_file_from_before_traces),
         cmocka_unit_test(test_thinned),
+        cmocka_unit_test(test_full),
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_windows),
     };

@@ -372,6 +372,7 @@ static void test_export(void **state)
         {"system", 14, "wall_us,node,uptime_ms,memory_total_bytes"},
         {"processes", 1 + 13 * 4, ",<0.43.0>,logger_std_h_default,kernel,logger_olp:init/1"},
         {"calls", 1 + 12 * 7, ",ets,lookup,2,900,"},
+        {"events", 1, "wall_us,node,trace,kind,number,pattern"},
         {"marks", 1, "wall_us,node,text"},
     };
     struct opened o = {.n = 0};
