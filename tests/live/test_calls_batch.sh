@@ -33,6 +33,22 @@ counts_every_call() {
         told 'nothing is left armed' && is_clean
 }
 
+# What a recording and its report have is what was called in its window; it is armed when the node says so.
+is_counted() { order audit && [ "$(cat "$dir/left")" != '[]' ]; }
+
+records_every_call() {
+    XDG_STATE_HOME=$work "$beamtop" record "$node" --cookie-file "$work/cookie" -o "$work/calls.btr" -i 1 \
+        --calls calls_load --window 3s --every 30s --for 5s >"$work/out" 2>"$work/err" &
+    run_pid=$!
+    wait_until 10 is_counted || { cat "$work/err"; return 1; }
+    sleep 0.3
+    order go && finish_run 0 || return 1
+    "$beamtop" report "$work/calls.btr" --format json >"$work/out" 2>"$work/err"
+    rm -f "$work/calls.btr"
+    holds '.[0].calls.functions | map({key: "\(.function)/\(.arity)", value: .calls}) | from_entries |
+           .["leaf/1"] == 12345 and .["loop/2"] == 12346' && is_clean
+}
+
 # The work must fall into the second window, which nobody here can see: it is tried again when it did
 # not, or when a busy machine held node or window.
 measures_own_time() {
@@ -175,7 +191,7 @@ refuses_mistakes() {
 
 # ---- all of them
 
-run_on_releases counts_every_call measures_own_time prints_a_window_an_object prints_tables_and_stacks \
-    ships_little says_what_is_lost ends_when_interrupted ends_when_terminated_between_windows \
-    leaves_nothing_when_killed ends_when_nobody_reads counts_nothing_when_dry \
-    stays_off_what_others_have_armed keeps_two_apart refuses_mistakes
+run_on_releases counts_every_call records_every_call measures_own_time prints_a_window_an_object \
+    prints_tables_and_stacks ships_little says_what_is_lost ends_when_interrupted \
+    ends_when_terminated_between_windows leaves_nothing_when_killed ends_when_nobody_reads \
+    counts_nothing_when_dry stays_off_what_others_have_armed keeps_two_apart refuses_mistakes

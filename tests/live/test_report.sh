@@ -81,9 +81,15 @@ shows_what_the_logger_does() {
                                 $4 < 5 && $5 < 5 && $6 < 5 && $7 < 5) }'
 }
 
+shares_by_tick() {
+    for label in sync-1 "$1"; do
+        "$beamtop" export "$work/$label" owners 2>/dev/null | grep -F 'Elixir.Logger'
+    done
+}
+
 # changes TO FROM: what is more than noise.
 changes() { report | sed -n "/^$1, after $2\$/,/^\$/p"; }
-says_that() { changes "$1" "$2" | on_one_line | grep -E -e "$3"; }
+says_that() { changes "$1" "$2" | on_one_line | grep -E -e "$3" || { changes "$1" "$2"; shares_by_tick "$1"; false; }; }
 says_not_that() { changes "$1" "$2" | grep . && ! says_that "$1" "$2" "$3"; }
 
 # The table of findings: a row of one rule, from left to right.
