@@ -20,7 +20,7 @@ struct span_cache {
         struct span_stats value;
     } *stats; /* as numbers are listed; NULL: none yet */
     bool owners_known;
-    int64_t owner_ticks[SPAN_SORTS]; /* who is not there in one of these had 0 then */
+    double owner_weight[SPAN_SORTS]; /* seconds of the ticks that count: who is not there had 0 then */
     struct owner_sum *owners;
     struct arena arena;
 };

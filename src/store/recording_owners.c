@@ -52,6 +52,22 @@ struct span_cache *span_cache_of(struct recording *r, int64_t from, int64_t to)
 
 /* ---- the pass */
 
+/*
+ * A tick counts as long as its interval: the first one is a fraction of a second, and has what it cost
+ * the node to read our questions.
+ */
+static double seconds_of(struct recording *r, sqlite3_stmt *intervals, int64_t tick)
+{
+    double usual = recording_info(r)->interval_s, seconds = NAN;
+    sqlite3_reset(intervals);
+    sqlite3_bind_int64(intervals, 1, tick);
+    if (sqlite3_step(intervals) == SQLITE_ROW)
+        seconds = db_column_real(intervals, 0) / 1e6;
+    if (seconds > 0)
+        return seconds;
+    return usual > 0 ? usual : 1;
+}
+
 static void add(double *sum, double v)
 {
     if (!isnan(v))
@@ -73,14 +89,14 @@ static struct owner_sum *find(struct span_cache *c, int64_t sort, int64_t id)
     return o;
 }
 
-static void add_row(struct span_cache *c, struct owner_sum *o, sqlite3_stmt *s)
+static void add_row(struct span_cache *c, struct owner_sum *o, sqlite3_stmt *s, double weight)
 {
     double share = db_column_real(s, 3);
     const char *kind = (const char *)sqlite3_column_text(s, 8);
-    add(&o->sums[0], share);
-    add(&o->sums[1], share * share);
+    add(&o->sums[0], weight * share);
+    add(&o->sums[1], weight * share * share);
     for (int i = 2; i < MEASURES; i++)
-        add(&o->sums[i], db_column_real(s, 2 + i));
+        add(&o->sums[i], weight * db_column_real(s, 2 + i));
     if (kind && strcmp(kind, o->kind) > 0)
         o->kind = arena_strdup(&c->arena, kind);
 }
@@ -102,12 +118,17 @@ static const char rows_sql[] =
 static void gather(struct recording *r, struct span_cache *c)
 {
     struct error ignored = {.code = ERR_NONE};
-    sqlite3_stmt *s = NULL;
+    sqlite3_stmt *s = NULL, *intervals = NULL;
     int64_t tick = -1, sort = SPAN_SORTS;
+    double weight = 1;
     bool counts = false;
     c->owners_known = true;
-    if (db_prepare(r->db, &s, rows_sql, &ignored) != 0)
+    if (db_prepare(r->db, &intervals, "SELECT interval_us FROM tick WHERE id = ?", &ignored) != 0)
         return;
+    if (db_prepare(r->db, &s, rows_sql, &ignored) != 0) {
+        sqlite3_finalize(intervals);
+        return;
+    }
     sqlite3_bind_int64(s, 1, c->from);
     sqlite3_bind_int64(s, 2, c->to);
     while (sqlite3_step(s) == SQLITE_ROW) {
@@ -115,18 +136,21 @@ static void gather(struct recording *r, struct span_cache *c)
         int64_t by = sort_of((const char *)sqlite3_column_text(s, 1));
         if (at != tick || by != sort)
             counts = false;
+        if (at != tick)
+            weight = seconds_of(r, intervals, at);
         tick = at;
         sort = by;
         if (by == SPAN_SORTS || id < 0)
             continue;
         if (id == 0) {
             counts = true;
-            c->owner_ticks[by]++;
+            c->owner_weight[by] += weight;
         }
         if (counts)
-            add_row(c, find(c, by, id), s);
+            add_row(c, find(c, by, id), s, weight);
     }
     sqlite3_finalize(s);
+    sqlite3_finalize(intervals);
 }
 
 /* ---- what is told */
@@ -187,20 +211,20 @@ static size_t ordered(struct recording *r, struct span_cache *c, int64_t sort,
     return n;
 }
 
-static void tell(struct recording *r, const struct owner_sum *sum, double ticks,
+static void tell(struct recording *r, const struct owner_sum *sum, double weight,
                  struct span_owner *o)
 {
-    double share = isnan(sum->sums[0]) ? 0 : sum->sums[0] / ticks;
-    double spread = isnan(sum->sums[1]) ? 0 : sum->sums[1] / ticks - share * share;
+    double share = isnan(sum->sums[0]) ? 0 : sum->sums[0] / weight;
+    double spread = isnan(sum->sums[1]) ? 0 : sum->sums[1] / weight - share * share;
     size_t kind = strlen(sum->kind);
     o->owner = (struct slice){arena_strndup(&r->result, sum->name.s, sum->name.len), sum->name.len};
     o->kind = (struct slice){arena_strndup(&r->result, sum->kind, kind), kind};
     o->share = share;
     o->share_stddev = spread > 0 ? sqrt(spread) : 0;
-    o->reductions_per_s = sum->sums[2] / ticks;
-    o->memory_bytes = sum->sums[3] / ticks;
-    o->message_queue_len = sum->sums[4] / ticks;
-    o->processes = sum->sums[5] / ticks;
+    o->reductions_per_s = sum->sums[2] / weight;
+    o->memory_bytes = sum->sums[3] / weight;
+    o->message_queue_len = sum->sums[4] / weight;
+    o->processes = sum->sums[5] / weight;
 }
 
 size_t recording_owners(struct recording *r, const char *by, int64_t from, int64_t to,
@@ -212,12 +236,12 @@ size_t recording_owners(struct recording *r, const char *by, int64_t from, int64
     arena_reset(&r->result);
     if (!c->owners_known)
         gather(r, c);
-    bool any = sort < SPAN_SORTS && c->owner_ticks[sort] > 0;
+    bool any = sort < SPAN_SORTS && c->owner_weight[sort] > 0;
     size_t n = any ? ordered(r, c, sort, &all) : 0;
     n = n < MOST ? n : MOST;
     struct span_owner *owners = arena_alloc(&r->result, (n + 1) * sizeof *owners);
     for (size_t i = 0; i < n; i++)
-        tell(r, all[i], (double)c->owner_ticks[sort], &owners[i]);
+        tell(r, all[i], c->owner_weight[sort], &owners[i]);
     free(all);
     *out = owners;
     return n;

@@ -308,6 +308,37 @@ static void test_full(void **state)
     place_clear(&p);
 }
 
+/* The mean of a share is over time: a short interval counts for little. */
+static void test_owners_over_time(void **state)
+{
+    (void)state;
+    static const int seconds[] = {1, 2, 12, 22};
+    static const char change[] =
+        "UPDATE owner SET share = CASE WHEN (owner = 0) = (tick = 2) THEN 0.9 ELSE 0.1 END;"
+        "DELETE FROM owner WHERE owner NOT IN (0, (SELECT max(owner) FROM owner WHERE by = 'module'));";
+    struct error err = {.code = ERR_NONE};
+    const struct span_owner *owners;
+    sqlite3 *db = NULL;
+    struct place p;
+    place_make(&p);
+    struct recorder *r = begin(p.path, 0, false);
+    struct model *m = model_new();
+    for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++)
+        assert_int_equal(tick(r, m, seconds[i], &err), 0);
+    recorder_close(r, "stopped", &err);
+    model_free(m);
+    assert_int_equal(sqlite3_open(p.path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, change, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    struct recording *f = reopen(p.path);
+    assert_int_equal(recording_owners(f, "module", 1, 4, &owners), 2);
+    assert_true(fabs(owners[0].share - (0.1 * 1 + 0.9 * 20) / 21) < 0.001);
+    assert_true(fabs(owners[1].share - (0.9 * 1 + 0.1 * 20) / 21) < 0.001);
+    assert_true(fabs(owners[0].share_stddev - 0.8 * sqrt(20) / 21) < 0.001);
+    recording_close(f);
+    place_clear(&p);
+}
+
 /* Windows of counted calls, most of such a file, are given up with their ticks. */
 static void test_thinned_windows(void **state)
 {
@@ -599,7 +630,7 @@ int main(void)
         cmocka_unit_test(test_a_ring_in_memory_is_read_while_it_is_written), cmocka_unit_test(test_replayed),
         cmocka_unit_test(test_killed),           cmocka_unit_test(test_full),
         cmocka_unit_test(test_thinned),          cmocka_unit_test(test_thinned_windows),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_owners_over_time), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_views_are_refused),
         cmocka_unit_test(test_facts),           cmocka_unit_test(test_leaders),
         cmocka_unit_test(test_watched),
