@@ -162,6 +162,11 @@ static bool read_procs(struct cursor *c, struct preflight *out)
     return cursor_raw(c, &out->procs_raw) && cursor_uint64(c, &out->n_procs);
 }
 
+static bool is_beamtop(struct slice name)
+{
+    return name.len == 7 && memcmp(name.s, "beamtop", 7) == 0;
+}
+
 /* How many `and 12 more` stands for; 0: it is another text. */
 static uint64_t and_more(struct slice word)
 {
@@ -188,6 +193,8 @@ static bool read_words(struct cursor *c, const char *prefix, char *out, size_t s
             left += more;
         else if (left > 0 || !fits)
             left++;
+        else if (*prefix && is_beamtop(word))
+            add_words(out, size, "another beamtop");
         else
             add_words(out, size, "%s%.*s", prefix, (int)word.len, word.s);
     }
@@ -205,7 +212,7 @@ static bool has_beamtop(struct cursor c)
     if (!read_terms(&c, &list))
         return false;
     for (size_t i = 0; i < list.count && cursor_binary(&c, &name); i++)
-        found = found || (name.len == 7 && memcmp(name.s, "beamtop", 7) == 0);
+        found = found || is_beamtop(name);
     return found;
 }
 

@@ -350,7 +350,11 @@ end,
  fun(#{patterns := Patterns, procs := Procs, most_functions := MostFunctions,
        most_processes := MostProcesses} = Asked1, #{otp := Otp, own := OwnOf, k := Keeper} = Ctx) ->
     Word = erlang:system_info(trace_control_word),
-    Names = case Otp >= 27 of true -> Sessions(); false -> [] end,
+    %% One beamtop at a time holds this name, on every release; our own trace is nobody else's.
+    Holder = whereis(beamtop_trace),
+    Another = is_pid(Holder) andalso not lists:member(Holder, OwnOf(Keeper)),
+    Names = [S || Otp >= 27, S <- Sessions(), S =/= <<"beamtop">>]
+        ++ [<<"beamtop">> || Another],
     {preflight, ExpandAll(Patterns, MostFunctions), Processes(Procs, MostProcesses, Ctx),
      {Others(OwnOf(Keeper)), Names, Word},
      UnknownAtoms(maps:get(atoms, Asked1, []), maps:get(near, Asked1, false))}
