@@ -10,6 +10,7 @@ MostRows = 1000,
 MostApplications = 1000,
 %% One call of the VM for each function costs up to 1 ms (OTP 27): beyond this, all at once is less.
 MostArms = 50,
+MostRead = 10000,
 %% How long a window with its arming, and its reading, may be overdue before a sentinel ends it.
 SlackMs = 5000,
 Everything = {'_', '_', '_'},
@@ -49,6 +50,24 @@ Read = fun(Place, Mfas, Item) ->
         legacy -> lists:zipwith(fun erlang:trace_info/2, Mfas, Items);
         {session, S} -> lists:zipwith3(fun trace:info/3, lists:duplicate(N, S), Mfas, Items)
     end
+end,
+
+%% [{Mfa, {call_count, N}}] of the functions whose counter is not zero, `false` or `undefined` for one
+%% that is lost. Few at a time: of a node with 100,000 functions most were not called.
+NotZero = fun(Place, Mfas) ->
+    Next = fun Next(Left, Sofar) ->
+        {Some, Rest} = case length(Left) > MostRead of
+            true -> lists:split(MostRead, Left);
+            false -> {Left, []}
+        end,
+        Found = Run(lists:zip(Some, Read(Place, Some, call_count)),
+                    [{{'_', {'_', '$1'}}, [{'=/=', '$1', 0}], ['$_']}]),
+        case Rest of
+            [] -> lists:append([Found | Sofar]);
+            _ -> Next(Rest, [Found | Sofar])
+        end
+    end,
+    Next(Mfas, [])
 end,
 
 %% The spec of processes as the VM takes it: a list of them.
@@ -333,13 +352,12 @@ Sample = fun(Keeper, Otp, For, Wanted) ->
             {{sampled, 0, Schedulers, length(Mfas), 0, Found, length(Arms)}, 0};
         true ->
             MayArm(Otp),
-            Reading = fun(Place) ->
-                lists:sum(Run(Read(Place, Mfas, call_count),
-                              [{{call_count, '$1'}, [{is_integer, '$1'}], ['$1']}]))
-            end,
-            {Ns, Calls, _, Waited, _} =
+            erlang:garbage_collect(),
+            Reading = fun(Place) -> NotZero(Place, Mfas) end,
+            {Ns, Told, _, Waited, _} =
                 Window(Keeper, Otp, max(1, min(For, MostSampleMs)), Arms, [call_count], None,
                        Reading),
+            Calls = lists:sum(Run(Told, [{{'_', {'_', '$1'}}, [{is_integer, '$1'}], ['$1']}])),
             {{sampled, Ns, Schedulers, length(Mfas), Calls, Found, length(Arms)}, Waited}
     end
 end,
@@ -365,17 +383,17 @@ CountAll = fun(Keeper, Otp, For, Wanted, MostTop) ->
     lists:all(fun erlang:is_integer/1, Found) orelse throw(no_functions),
     MayArm(Otp),
     AppOf = Applications(),
+    erlang:garbage_collect(),
     Listed = Us(Start),
-    Reading = fun(Place) ->
-        Counts = lists:zip(Mfas, Read(Place, Mfas, call_count)),
-        {Run(Counts, [{{{'$1', '$2', '$3'}, {'_', '$4'}}, [{is_integer, '$4'}, {'>', '$4', 0}],
-                       [{{'$4', '$1', '$2', '$3'}}]}]),
-         Run(Counts, [{{{'$1', '_', '_'}, {'_', '$2'}}, [{'not', {is_integer, '$2'}}], ['$1']}])}
-    end,
-    {Ns, {Called, Lost}, {Armed, ReadUs, Off}, Waited, _} =
+    %% Only what is gone with the breakpoints is read before they are taken off.
+    Reading = fun(Place) -> NotZero(Place, Mfas) end,
+    {Ns, Told, {Armed, ReadUs, Off}, Waited, _} =
         Window(Keeper, Otp, max(1, min(For, MostMs)), Arms, [call_count], None, Reading),
     {Mono, Wall} = Stamp(),
     Ranking = erlang:monotonic_time(),
+    Called = Run(Told, [{{{'$1', '$2', '$3'}, {'_', '$4'}}, [{is_integer, '$4'}],
+                         [{{'$4', '$1', '$2', '$3'}}]}]),
+    Lost = Run(Told, [{{{'$1', '_', '_'}, {'_', '$2'}}, [{'not', {is_integer, '$2'}}], ['$1']}]),
     Counts = Run(Called, [{{'$1', '_', '_', '_'}, [], ['$1']}]),
     Modules = Run(Called, [{{'_', '$1', '_', '_'}, [], ['$1']}]),
     N = length(Called),
@@ -480,5 +498,7 @@ end,
 {process, [otp, own],
  fun(Keeper, #{otp := Otp, own := Own}) ->
      Sign(),
+     %% One heap: the lists of all functions are kept for a window, and then gone.
+     Otp >= 24 andalso process_flag(fullsweep_after, 0),
      Loop(Keeper, Otp, Own, [])
  end}.

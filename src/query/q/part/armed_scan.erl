@@ -14,13 +14,27 @@ LoadedMfas = fun() ->
 end,
 
 %% [{Thing, List}] of the functions or processes that have something for the item. Space: legacy,
-%% the node's single one, or a session.
+%% the node's single one, or a session. Some at a time, so that a node with 100,000 functions fits
+%% into our heap.
 Marks = fun(Space, Things, Item) ->
-    Each = lists:duplicate(length(Things), Item),
-    Infos = case Space of
-        legacy -> lists:zipwith(fun erlang:trace_info/2, Things, Each);
-        _ -> lists:zipwith3(fun trace:info/3, lists:duplicate(length(Things), Space), Things, Each)
+    Most = 10000,
+    Compiled = ets:match_spec_compile(
+        [{{'$1', {Item, '$2'}}, [{is_list, '$2'}, {'=/=', '$2', []}], [{{'$1', '$2'}}]}]),
+    Next = fun Next(Left, Sofar) ->
+        {Some, Rest} = case length(Left) > Most of
+            true -> lists:split(Most, Left);
+            false -> {Left, []}
+        end,
+        Each = lists:duplicate(length(Some), Item),
+        Infos = case Space of
+            legacy -> lists:zipwith(fun erlang:trace_info/2, Some, Each);
+            _ -> lists:zipwith3(fun trace:info/3, lists:duplicate(length(Some), Space), Some, Each)
+        end,
+        Found = ets:match_spec_run(lists:zip(Some, Infos), Compiled),
+        case Rest of
+            [] -> lists:append(lists:reverse([Found | Sofar]));
+            _ -> Next(Rest, [Found | Sofar])
+        end
     end,
-    Spec = [{{'$1', {Item, '$2'}}, [{is_list, '$2'}, {'=/=', '$2', []}], [{{'$1', '$2'}}]}],
-    ets:match_spec_run(lists:zip(Things, Infos), ets:match_spec_compile(Spec))
+    Next(Things, [])
 end,
