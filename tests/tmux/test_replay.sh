@@ -1,6 +1,6 @@
 #!/bin/sh
-# The screen over a recording, in a real terminal: it plays, stands still, steps, goes to a moment, and
-# says what was not recorded.
+# The screen over a recording, in a real terminal: it plays, stands still, steps, goes to a moment and
+# from mark to mark, changes its pace, sorts and filters what was recorded, and says what was not.
 # shellcheck disable=SC1091,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
@@ -15,44 +15,121 @@ trap 'tm_close; "$demo" stop >/dev/null 2>&1; rm -rf "$work"' EXIT
 "$demo" start >"$work/env" || skip_all "the demo does not start: is there an erl?"
 . "$work/env"
 
+# A mark is put once a tick is there, another two ticks on.
+marks() {
+    ticks() { HOME=$work "$beamtop" record status --format json 2>/dev/null | sed 's/.*"ticks":\([0-9]*\).*/\1/'; }
+    has_ticks() { [ "$(ticks)" -ge "$1" ] 2>/dev/null; }
+    wait_until 20 has_ticks 4 && HOME=$work "$beamtop" record mark "deploy 2" &&
+        wait_until 20 has_ticks 8 && HOME=$work "$beamtop" record mark cold
+}
+
 # The node is gone when its recording is looked at.
 records() {
     HOME=$work "$beamtop" record "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" \
-        -o "$work/a.btr" -i 0.5 -b 100 --for 6s && "$demo" stop
+        -o "$work/a.btr" -i 0.5 -b 100 --for 8s --calls ets --window 0.5s --every 1s &
+    recorder=$!
+    marks
+    marked=$?
+    wait "$recorder" && [ "$marked" -eq 0 ] && "$demo" stop
 }
 
 plays_a_recording() {
     tm_open 120 30 || return 1
     tm_run "'$beamtop' replay '$work/a.btr' --no-config -i 60"
-    tm_wait 'Elixir.Logger' && tm_wait 'a recording of gateway@127.0.0.1'
+    tm_wait 'Elixir.Logger' && tm_wait 'a recording of gateway@127.0.0.1' && tm_wait '▶ replay' &&
+        tm_wait 'tick 2/'
+}
+
+command_line() {
+    tm_type ":$1"
+    tm_keys Enter
 }
 
 seeks_and_steps() {
-    tm_type ':seek #5'
-    tm_keys Enter
-    tm_wait 'Elixir.Logger' || return 1
+    command_line 'seek #5'
+    tm_wait 'tick 5/' || return 1
     tm_type p
-    tm_type ':seek nowhere'
-    tm_keys Enter
+    tm_wait '‖ replay' || return 1
+    tm_type .
+    tm_wait 'tick 6/' || return 1
+    tm_type ,
+    tm_wait 'tick 5/' || return 1
+    command_line 'seek nowhere'
     tm_wait 'no time, no mark' || return 1
-    tm_type ':seek +1h'
-    tm_keys Enter
+    command_line 'seek +1h'
+    tm_wait 'the end' || return 1
     tm_type .
     tm_wait 'that is the end of the recording'
 }
 
+goes_from_mark_to_mark() {
+    command_line 'seek #1'
+    tm_wait 'tick 1/' || return 1
+    tm_type ']'
+    tm_wait 'mark deploy 2' || return 1
+    tm_type ']'
+    tm_wait 'mark cold' || return 1
+    tm_type ']'
+    tm_wait 'there is no mark after this tick' || return 1
+    tm_type '['
+    tm_wait 'mark deploy 2' || return 1
+    command_line 'seek cold'
+    tm_wait 'mark cold'
+}
+
+changes_its_pace() {
+    command_line 'speed 50'
+    tm_wait 'speed 50' && tm_wait '50×' || return 1
+    tm_type -
+    tm_wait '100×' || return 1
+    tm_type +
+    tm_wait '50×' || return 1
+    command_line 'speed fast'
+    tm_wait 'is no speed' || return 1
+    command_line 'seek #1'
+    tm_type p
+    tm_wait 'the end'
+}
+
+sorts_and_filters_the_rows_recorded() {
+    command_line 'sort memory_bytes'
+    tm_wait 'by memory of the' || return 1
+    command_line 'filter app=gateway'
+    tm_wait 'recorded' && tm_wait 'matching' && tm_wait_gone 'code_server' || return 1
+    command_line 'sort links'
+    tm_wait 'links: not recorded' || return 1
+    command_line 'sort reductions_per_s'
+    tm_keys Escape
+    tm_wait 'code_server'
+}
+
+shows_owners_calls_and_findings() {
+    command_line 'view owners'
+    tm_wait 'Who does the work' && tm_wait 'gateway' || return 1
+    command_line 'view calls'
+    tm_wait 'ets:' && tm_wait 'recorded, window' || return 1
+    command_line 'view findings'
+    tm_wait 'logger' || return 1
+    tm_type '?'
+    tm_wait 'next-mark'
+    command_line 'view top'
+}
+
 says_what_was_not_recorded() {
+    tm_wait 'Elixir.Logger' || return 1
     tm_keys Enter
     tm_wait 'not recorded'
+    command_line 'view tree'
+    tm_wait 'Not recorded' || return 1
 }
 
 ends() {
-    tm_type ':quit'
-    tm_keys Enter
+    command_line quit
     tm_wait 'ready>'
 }
 
-for test in records plays_a_recording seeks_and_steps says_what_was_not_recorded ends; do
+for test in records plays_a_recording seeks_and_steps goes_from_mark_to_mark changes_its_pace \
+    sorts_and_filters_the_rows_recorded shows_owners_calls_and_findings says_what_was_not_recorded ends; do
     run "$test"
 done
 finish
