@@ -403,11 +403,84 @@ static void report_is_live(void **state)
     run_clear(&r);
 }
 
+/* ---- what only a recording says */
+
+static void ranks_and_filters_what_it_has(void **state)
+{
+    static const struct {
+        const char *options, *path; /* of the first line */
+        double expected;            /* NaN: there is one */
+    } rows[] = {
+        {"--sort memory_bytes", "recording.tick", TICKS},
+        {"--sort memory_bytes", "scan.recorded", NAN},
+        {"--filter ^same_[1-4]$", "scan.matching", 4},
+        {"--filter pid=^<0 --rows 1", "recording.ticks", TICKS},
+    };
+    const struct same *t = *state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct run r = {.pid = 0};
+        run_program(&r, NULL, "top %s -F json %s", t->file, rows[i].options);
+        run_expect(&r, 0);
+        json_t *o = run_json(&r, 0);
+        double v = number_at(o, rows[i].path);
+        if (!isnan(rows[i].expected) && !near(v, rows[i].expected))
+            fail_msg("%s: %s is %g, not %g", rows[i].options, rows[i].path, v, rows[i].expected);
+        json_decref(o);
+        run_clear(&r);
+    }
+}
+
+static void largest_first(void **state)
+{
+    const struct same *t = *state;
+    struct run r = {.pid = 0};
+    double before = INFINITY;
+    size_t i;
+    json_t *row;
+    run_program(&r, NULL, "top %s -F json -R 1000 --sort memory_bytes", t->file);
+    run_expect(&r, 0);
+    json_t *o = run_json(&r, 0);
+    json_array_foreach(at(o, "rows"), i, row) {
+        double v = json_number_value(json_object_get(row, "memory_bytes"));
+        assert_true(v <= before);
+        before = v;
+    }
+    assert_true(i > 10);
+    json_decref(o);
+    run_clear(&r);
+}
+
+static void says_what_was_not_recorded(void **state)
+{
+    static const struct {
+        const char *command, *options;
+        int exit_code;
+        const char *words;
+    } rows[] = {
+        {"top", "--sort links", 1, "links: not recorded"},
+        {"top", "--own", 1, "own processes: not recorded"},
+        {"top", "--filter (", 2, "bad expression"},
+        {"top", "--at nowhere", 2, "no time, no mark"},
+        {"armed", "", 1, "what is armed: not recorded"},
+        {"process", "init", 1, "details of a process: not recorded"},
+    };
+    const struct same *t = *state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct run r = {.pid = 0};
+        run_program(&r, NULL, "%s %s %s", rows[i].command, t->file, rows[i].options);
+        run_expect_error(&r, rows[i].exit_code, rows[i].words);
+        run_clear(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(replayed_is_live),
         cmocka_unit_test(report_is_live),
+        cmocka_unit_test(ranks_and_filters_what_it_has),
+        cmocka_unit_test(largest_first),
+        cmocka_unit_test(says_what_was_not_recorded),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
