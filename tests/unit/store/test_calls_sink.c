@@ -132,8 +132,8 @@ static void test_text_with_times(void **state)
     const char *text = buf_cstr(&k.bytes);
     static const char *const parts[] = {
         "\nwindow 2, 22:13:20Z: 2.0 s (ended early), 2,000 calls",
-        "lost: 3 functions were loaded again meanwhile, and with them their counts: "
-        "shop_cart, bad?[1m\n",
+        ("lost: 3 functions were loaded again meanwhile, and with them their counts: "
+         "shop_cart, bad?[1m\n"),
         "times of 40 processes, in a second window of 2.0 s;",
         "calls  calls/s   share  change  own time  a call  words  function         application\n",
         "1,200      600  60.0 %   -25 %    5.0 ms   50 us  2.00k  Shop.Cart.add/2  shop\n",
