@@ -268,9 +268,19 @@ UNIT_TRACE += tests/unit/trace/test_assist
 tests_unit_trace_test_assist_SOURCES = tests/unit/trace/test_assist.c
 tests_unit_trace_test_assist_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 UNIT_TRACE += tests/unit/trace/test_log tests/unit/trace/test_procs tests/unit/trace/test_session
-tests_unit_trace_test_session_SOURCES = tests/unit/trace/test_session.c
+UNIT_TRACE += tests/unit/trace/test_session_counts tests/unit/trace/test_session_preflight
+tests_unit_trace_test_session_SOURCES = tests/unit/trace/test_session.c \
+	tests/unit/trace/session_world.c tests/unit/trace/session_world.h
 tests_unit_trace_test_session_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_trace_test_session_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
+tests_unit_trace_test_session_preflight_SOURCES = tests/unit/trace/test_session_preflight.c \
+	tests/unit/trace/session_world.c tests/unit/trace/session_world.h
+tests_unit_trace_test_session_preflight_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
+tests_unit_trace_test_session_preflight_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
+tests_unit_trace_test_session_counts_SOURCES = tests/unit/trace/test_session_counts.c \
+	tests/unit/trace/session_world.c tests/unit/trace/session_world.h
+tests_unit_trace_test_session_counts_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
+tests_unit_trace_test_session_counts_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 tests_unit_trace_test_log_SOURCES = tests/unit/trace/test_log.c
 tests_unit_trace_test_log_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 UNIT_TRACE += tests/unit/trace/test_calls
