@@ -53,8 +53,8 @@ struct span_cache *span_cache_of(struct recording *r, int64_t from, int64_t to)
 /* ---- the pass */
 
 /*
- * A tick counts as long as its interval: the first one is a fraction of a second, and has what it cost
- * the node to read our questions.
+ * A tick counts as long as its interval: the first one is a fraction of a second, and has what it
+ * cost the node to read our questions.
  */
 static double seconds_of(struct recording *r, sqlite3_stmt *intervals, int64_t tick)
 {

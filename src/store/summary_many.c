@@ -332,7 +332,8 @@ static void put_found(struct comparison *c, size_t at, enum finding_severity sev
             }
         }
         if (!told)
-            paper_item(c->paper, "%s (%s: %s): %s%s%s. %s%s.", f->rule, severity_word(severity), who,
+            paper_item(c->paper, "%s (%s: %s): %s%s%s. %s%s.", f->rule,
+                       severity_word(severity), who,
                        title, differ ? ", in " : "", differ ? of : "",
                        severity == FINDING_NOTE ? "" : "What to do: ", f->action);
     }
@@ -359,7 +360,8 @@ static void put_findings(struct comparison *c)
 /* ---- what changed: each session against the one before it */
 
 /* A share is compared by points, other numbers by percent of what they were. */
-static const char *difference_text(struct arena *a, enum column_type type, const struct change *change)
+static const char *difference_text(struct arena *a, enum column_type type,
+                                   const struct change *change)
 {
     double difference = change->after - change->before;
     if (type == COLUMN_SHARE)
@@ -452,10 +454,10 @@ static void put_changes(struct comparison *c)
                                                  : "Too few ticks to tell changes from noise.");
     }
     paper_heading(c->paper, 3, "What is not in these tables");
-    paper_put(c->paper, "%zu %s within the variation between ticks, and %zu %s by less than a point. A "
-                        "difference counts when it is larger than three standard errors (deviation of "
-                        "the ticks over the root of their number, of both sessions together) and than "
-                        "one percent.",
+    paper_put(c->paper, "%zu %s within the variation between ticks, and %zu %s by less than a "
+                        "point. A difference counts when it is larger than three standard errors "
+                        "(deviation of the ticks over the root of their number, of both sessions "
+                        "together) and than one percent.",
               c->within, c->within == 1 ? "number is" : "numbers are", c->small,
               c->small == 1 ? "share changed" : "shares changed");
 }
