@@ -349,16 +349,17 @@ LIVE_TESTS += tests/live/test_gateway.sh
 LIVE_TESTS += tests/live/test_record_trace.sh
 EXTRA_DIST += tests/live/record_load.erl
 LIVE_TESTS += tests/live/test_report.sh
+LIVE_TESTS += tests/live/test_findings.sh
 LIVE_TESTS += tests/live/test_trace_controls.sh
 LIVE_TESTS += tests/live/test_calls_batch.sh
-EXTRA_DIST += tests/live/calls_load.erl
+EXTRA_DIST += tests/live/calls_load.erl tests/live/findings_load.erl
 EXTRA_DIST += tests/live/shop_cart.erl tests/live/batch_load.erl
 EXTRA_DIST += tests/live/on_releases.sh tests/live/releases.sh tests/live/trace_controls.erl tests/live/traces.erl
 EXTRA_DIST += tests/live/calls_live.erl tests/live/preflights.erl tests/live/trace_kills.erl tests/live/queries.erl tests/bench/scan.erl tests/bench/scan.sh
 LIVE_TESTS += tests/live/test_trace_caps.sh tests/live/test_trace_slow.sh
 EXTRA_DIST += tests/live/proxy.erl tests/live/trace_caps.erl tests/live/trace_slow.erl
 TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_replay.sh tests/tmux/test_life.sh tests/tmux/test_link.sh tests/tmux/test_look.sh tests/tmux/test_trace.sh
-TMUX_TESTS += tests/tmux/test_record.sh tests/tmux/test_views.sh
+TMUX_TESTS += tests/tmux/test_findings.sh tests/tmux/test_record.sh tests/tmux/test_views.sh
 TESTS += tests/scripts.sh $(LIVE_TESTS) $(TMUX_TESTS)
 
 # ---- bench: figures beside their goals, never part of `make check`. BENCH: calls, cheap,

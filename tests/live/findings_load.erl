@@ -1,0 +1,48 @@
+%% The load of test_findings.sh: what findings must see though it is not among the busiest.
+%%   findings_idle    waits for what never comes, while its mailbox grows
+%%   findings_holder  refers to 40 MB of binaries and does nothing
+%%   findings_gets    serves a few messages at a time, and empties its mailbox
+%% and 150 workers with a little to do, below a supervisor, which rank above all of these.
+-module(findings_load).
+-export([start/2, init/1, workers/0, work/0, feed/0]).
+
+start(Dir, _) ->
+    spawn(fun() -> {ok, _} = supervisor:start_link({local, findings_sup}, ?MODULE, []), wait() end),
+    spawn(fun() -> register(findings_idle, self()), wait() end),
+    spawn(fun() -> register(findings_gets, self()), gets() end),
+    spawn(fun() ->
+              register(findings_holder, self()),
+              Held = [binary:copy(<<N>>, 1000000) || N <- lists:seq(1, 40)],
+              wait(),
+              length(Held)
+          end),
+    timer:sleep(300),
+    spawn(?MODULE, feed, []),
+    file:write_file(filename:join(Dir, "pid"), "up").
+
+wait() -> receive never -> ok end.
+
+gets() -> receive _ -> gets() end.
+
+feed() ->
+    [findings_idle ! N || N <- lists:seq(1, 30)],
+    [findings_gets ! N || N <- lists:seq(1, 30)],
+    timer:sleep(100),
+    ?MODULE:feed().
+
+init([]) ->
+    {ok, {#{}, [#{id => workers, start => {?MODULE, workers, []}}]}}.
+
+workers() ->
+    Parent = self(),
+    Start = fun() ->
+        Pids = [proc_lib:spawn_link(?MODULE, work, []) || _ <- lists:seq(1, 150)],
+        proc_lib:init_ack(Parent, {ok, self()}),
+        receive stop -> Pids end
+    end,
+    proc_lib:start_link(erlang, apply, [Start, []]).
+
+work() ->
+    lists:seq(1, 3000),
+    timer:sleep(100),
+    ?MODULE:work().
