@@ -109,44 +109,75 @@ static struct line line_of(const struct judge *j, const char *key)
 
 static const struct {
     const char *key, *name, *action;
+    const char *fact, *list; /* that tells who has it; NULL: none does */
 } memory_types[] = {
     {"memory_processes_bytes", "processes",
-     "Look at the processes that grow: their mailbox, state and stack; bound what they keep"},
+     "Look at the processes that grow: their mailbox, state and stack; bound what they keep",
+     NULL, NULL},
     {"memory_binary_bytes", "shared binaries",
      "Look at the processes with the most binary bytes: copy (binary:copy/1) what is kept of large "
-     "binaries; let idle holders hibernate or collect"},
+     "binaries; let idle holders hibernate or collect", "binaries", "holders"},
     {"memory_ets_bytes", "ETS tables",
-     "Look at the largest tables: delete what is old, or bound them by size or age"},
+     "Look at the largest tables: delete what is old, or bound them by size or age", "ets", "tables"},
     {"memory_atom_bytes", "atoms",
      "Find what makes atoms of outside text (list_to_atom, binary_to_atom, String.to_atom): atoms are "
-     "never freed"},
+     "never freed", NULL, NULL},
     {"memory_code_bytes", "code",
-     "Find what loads or makes modules while the node runs"},
+     "Find what loads or makes modules while the node runs", NULL, NULL},
 };
+
+#define OWNERS_TOLD 3
+
+static double grown_of(const struct span_process *p)
+{
+    return p->memory_last - p->memory_first;
+}
+
+/* The processes that have grown most, whatever they work. */
+static void growing_processes(struct judge *j, struct finding *f)
+{
+    const struct span_process *told[OWNERS_TOLD];
+    for (size_t said = 0; said < OWNERS_TOLD; said++) {
+        const struct span_process *most = NULL;
+        for (size_t i = 0; i < j->n_processes; i++) {
+            const struct span_process *p = &j->processes[i];
+            bool is_told = false;
+            for (size_t k = 0; k < said; k++)
+                is_told = is_told || told[k] == p;
+            if (!is_told && grown_of(p) > MIB && (!most || grown_of(p) > grown_of(most)))
+                most = p;
+        }
+        if (!most)
+            return;
+        told[said] = most;
+        if (said == 0)
+            f->subject = judge_slice(j, most->pid);
+        judge_evidence(j, f, "process", grown_of(most), "bytes", "%s (%s) grew by %s",
+                       judge_slice(j, most->pid), judge_slice(j, judge_process_name(most)),
+                       judge_bytes(j, grown_of(most)));
+    }
+}
 
 /* Who holds what grows, as far as the recording knows. */
 static void growth_owners(struct judge *j, struct finding *f, size_t type)
 {
-    size_t said = 0;
-    for (size_t i = 0; type == 0 && i < j->n_processes && said < 3; i++) {
-        const struct span_process *p = &j->processes[i];
-        double grown = p->memory_last - p->memory_first;
-        if (!(grown > MIB))
-            continue;
-        if (said++ == 0)
-            f->subject = judge_slice(j, p->pid);
-        judge_evidence(j, f, "process", grown, "bytes", "%s (%s) grew by %s",
-                       judge_slice(j, p->pid), judge_slice(j, judge_process_name(p)),
-                       judge_bytes(j, grown));
-    }
-    const char *text = type == 2 ? recording_fact(j->recording, "ets", j->to) : NULL;
+    const char *key = memory_types[type].fact, *list = memory_types[type].list;
+    const char *text = key ? recording_fact(j->recording, key, j->to) : NULL;
     json_t *fact = text ? json_loads(text, 0, NULL) : NULL, *row;
     size_t i;
-    json_array_foreach(json_object_get(fact, "tables"), i, row) {
-        if (i < 3)
+    if (type == 0)
+        growing_processes(j, f);
+    json_array_foreach(fact ? json_object_get(fact, list) : NULL, i, row) {
+        if (i == OWNERS_TOLD)
+            break;
+        if (strcmp(key, "ets") == 0)
             judge_evidence(j, f, "table", fact_number(row, "memory_bytes"), "bytes",
                            "table %s of %s has %s", fact_text(row, "name"), fact_text(row, "owner"),
                            judge_bytes(j, fact_number(row, "memory_bytes")));
+        else
+            judge_evidence(j, f, "holder", fact_number(row, "bytes"), "bytes", "%s %s refers to %s",
+                           fact_text(row, "pid"), fact_text(row, "name"),
+                           judge_bytes(j, fact_number(row, "bytes")));
     }
     json_decref(fact);
 }

@@ -112,9 +112,16 @@ static void ets_grows(struct made *w)
     w->ets_step = w->total_step = 4 * MIB;
     set_fact(w, "ets", "{\"tables\":[{\"name\":\"sessions\",\"owner\":\"shop\",\"memory_bytes\":50000000}]}");
 }
+static void binaries_grow(struct made *w)
+{
+    w->binary_step = w->total_step = 4 * MIB;
+    set_fact(w, "binaries", "{\"bytes\":50000000,\"holders\":[{\"pid\":\"<0.41.0>\",\"name\":\"cache\","
+                            "\"initial_call\":\"cache:init/1\",\"bytes\":10000000,\"binaries\":9}]}");
+}
 static void processes_grow(struct made *w)
 {
     w->of_processes_step = w->total_step = 4 * MIB;
+    w->busy[0].memory_step = 2 * MIB;
     w->busy[1].memory_step = 4 * MIB;
 }
 static void memory_grows_little(struct made *w)
@@ -310,6 +317,8 @@ static const struct {
     {"serialised", serialised, FINDING_ACT, "0.98 of the one core", waiting_little},
     {"serialised", serialised, FINDING_ACT, "gateway:init/1", mailbox_grows},
     {"memory_growth", ets_grows, FINDING_LOOK, "table sessions of shop", memory_grows_little},
+    {"memory_growth", binaries_grow, FINDING_LOOK, "<0.41.0> cache refers to 9.54 MiB",
+     memory_grows_little},
     {"memory_growth", processes_grow, FINDING_LOOK, "<0.42.0>", memory_grows_little},
     {"binary_holders", few_holders, FINDING_LOOK, "cache:init/1", same},
     {"carriers", carriers_empty, FINDING_LOOK, "+MBas aobf", carriers_small},
