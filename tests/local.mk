@@ -88,6 +88,9 @@ tests_unit_model_test_order_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 UNIT_MODEL += tests/unit/model/test_owners
 tests_unit_model_test_owners_SOURCES = tests/unit/model/test_owners.c
 tests_unit_model_test_owners_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
+UNIT_MODEL += tests/unit/model/test_recorded
+tests_unit_model_test_recorded_SOURCES = tests/unit/model/answers.h tests/unit/model/test_recorded.c
+tests_unit_model_test_recorded_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 tests_unit_model_test_rate_SOURCES = tests/unit/model/answers.h tests/unit/model/test_rate.c
 tests_unit_model_test_rate_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 # ---- store
