@@ -28,7 +28,9 @@ static void put_head(struct paper *p, const struct summary *s)
     if (i->thinned)
         paper_put(p, "Old ticks were given up: the earlier part is sparse.");
     if (i->redacted)
-        paper_put(p, "Values of traced events were left out.");
+        paper_put(p, "Of the values in traces types and sizes were recorded.");
+    else if (i->values)
+        paper_put(p, "The values in traces were recorded as they were.");
     for (size_t k = 0; k < s->n_marks; k++)
         paper_item(p, "mark at %s: %s", time_text(a, s->marks[k].wall_us), s->marks[k].text);
 }
