@@ -117,6 +117,7 @@ tests() ->
      {"only calls slower than so much, or with such a result", fun held/2},
      {"ends at its time", fun time/2},
      {"ends when told", fun stop/2},
+     {"little memory is held while it runs, and after", fun memory/2},
      {"the rate sheds, or stops", fun rate/2},
      {"credit that is not renewed stays shut", fun credit/2},
      {"large terms are cut as structure", fun cut/2},
@@ -347,6 +348,22 @@ foreign({Node, _}, K) ->
     {traced, local} = Legacy("erlang:trace_info({lists, nth, 2}, traced)."),
     Legacy("erlang:trace(T, false, [call]), erlang:trace_pattern({lists, nth, 2}, false, [local]),"
            " T ! stop.").
+
+%% Ours that wait hold what they read, and no areas that were set aside for more.
+memory({Node, _}, K) ->
+    [load(K, Query) || Query <- [scan, system, process, functions, preflight, names, armed]],
+    {armed, 7, _} = arm(K, 7, asked([pattern([{lists, nth, 2}], [])], #{time => 60000})),
+    [begin ask(K, N, names, [], 5000), tell(K, {credit, 7, 1, 1}) end || N <- lists:seq(1, 500)],
+    Pids = [K, whereis_trace(Node)],
+    Words = fun() ->
+        Sizes = [rpc:call(Node, erlang, process_info, [P, total_heap_size]) || P <- Pids],
+        lists:sum([N || {total_heap_size, N} <- Sizes])
+    end,
+    timer:sleep(300),
+    {running, true, _} = {running, Words() =< 900000, Words()},
+    tell(K, {stop, 7}),
+    {[], stopped, _, _} = follow(7),
+    {after_it, true, _} = {after_it, Words() =< 900000, Words()}.
 
 %% Ours that hold a trace: {TraceKeeper, [Collector, Sentinel]}.
 parts(Node) ->

@@ -263,8 +263,10 @@ Started = fun(#{keeper := Keeper} = Here, TraceId, Asked) ->
         {armed, #{collector := C, place := {Kind, _}} = Trace} ->
             Answered = #{mono => Now(), wall_us => erlang:system_time(microsecond),
                          per_second => 1000000000, session => Kind =:= session},
-            %% Reading the source and arming left much behind.
+            %% Reading the source and arming left much behind; a small collection after it sets
+            %% aside no more than what is kept takes.
             erlang:garbage_collect(),
+            erlang:garbage_collect(self(), [{type, minor}]),
             C ! {self(), go},
             receive {C, opened} -> ok after GraceMs -> ok end,
             {{armed, TraceId, Answered}, Trace};
