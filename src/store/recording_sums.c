@@ -94,6 +94,25 @@ int recording_stats(struct recording *r, const char *system_key, int64_t from, i
     return 0;
 }
 
+struct span_cost recording_cost(struct recording *r, int64_t from, int64_t to)
+{
+    struct error ignored = {.code = ERR_NONE};
+    struct span_cost cost = {NAN, NAN};
+    sqlite3_stmt *s = NULL;
+    if (db_prepare(r->db, &s, "SELECT sum(cost_us) / sum(interval_us), avg(bytes) FROM tick"
+                              " WHERE id BETWEEN ? AND ? AND interval_us > 0 AND cost_us NOT NULL",
+                   &ignored) != 0)
+        return cost;
+    sqlite3_bind_int64(s, 1, from);
+    sqlite3_bind_int64(s, 2, to);
+    if (sqlite3_step(s) == SQLITE_ROW && sqlite3_column_type(s, 0) != SQLITE_NULL) {
+        cost.share = sqlite3_column_double(s, 0);
+        cost.bytes = sqlite3_column_double(s, 1);
+    }
+    sqlite3_finalize(s);
+    return cost;
+}
+
 size_t recording_series(struct recording *r, const char *system_key, int64_t from, int64_t to,
                         double *out, size_t most)
 {

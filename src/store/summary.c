@@ -113,6 +113,7 @@ int summary_take(struct summary *s, const struct summary_source *source, struct 
     take_patterns(s, r);
     take_marks(s, r);
     s->gaps = recording_gaps(r, source->from, source->to);
+    s->cost = recording_cost(r, source->from, source->to);
     return findings_find(&s->findings, r, source->from, source->to, err);
 }
 

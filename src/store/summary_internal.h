@@ -28,6 +28,7 @@ struct summary {
     int64_t first_us, last_us; /* of the span; -1 unknown */
     double duration_s;
     int64_t ticks, gaps;
+    struct span_cost cost;
     struct span_stats stats[METRICS];
     const struct span_owner *owners[OWNER_KINDS];
     size_t n_owners[OWNER_KINDS];

@@ -171,6 +171,10 @@ static void add_session(json_t *o, const struct summary *s, const struct summary
     set(o, "interval_s", number(s->info->interval_s));
     set(o, "ticks", json_integer(s->ticks));
     set(o, "gaps", json_integer(s->gaps));
+    json_t *cost = json_object();
+    set(cost, "share", number(s->cost.share));
+    set(cost, "bytes", number(s->cost.bytes));
+    set(o, "cost", cost);
     set(o, "redacted", json_boolean(s->info->redacted));
     set(o, "thinned", json_boolean(s->info->thinned));
     set(o, "system", stats_of(s));

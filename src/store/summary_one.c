@@ -20,6 +20,10 @@ static void put_head(struct paper *p, const struct summary *s)
               *i->otp ? i->otp : "–", time_text(a, s->first_us), time_text(a, s->last_us),
               number_text(a, COLUMN_SECONDS, s->duration_s), (long long)s->ticks,
               number_text(a, COLUMN_SECONDS, i->interval_s));
+    if (!isnan(s->cost.share))
+        paper_put(p, "Watching took %s of one scheduler of the node, and %s a tick on the link.",
+                  number_text(a, COLUMN_SHARE, s->cost.share),
+                  number_text(a, COLUMN_BYTES, s->cost.bytes));
     if (!*i->end)
         paper_put(p, "The recording was cut off: what came after its last tick is not there.");
     if (s->gaps > 0)

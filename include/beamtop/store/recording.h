@@ -135,6 +135,13 @@ int recording_answers(struct recording *r, int64_t tick, recording_answer_fn *fn
 bool recording_gap_before(struct recording *r, int64_t tick);
 int64_t recording_gaps(struct recording *r, int64_t from, int64_t to); /* how many times without the node */
 
+/* What the ticks of a span cost the node; NAN: not known. */
+struct span_cost {
+    double share; /* of one scheduler: wall time of our processes there over the intervals */
+    double bytes; /* a tick, both directions on the link, on average */
+};
+struct span_cost recording_cost(struct recording *r, int64_t from, int64_t to);
+
 struct recording_mark {
     int64_t wall_us;
     const char *text;

@@ -156,6 +156,7 @@ static void made_tick(struct recorder *r, struct model *m, const struct made *w,
         made_scan(r, m, w, tick);
     if (tick > 1)
         made_window(r, w, tick);
+    model_set_cost(m, &(struct tick_cost){.target_us = 5000, .bytes = 4096, .share = 0.005});
     if (recorder_tick(r, m, 1700000000000000LL + tick * 1000000LL, &err) != 0) {
         fprintf(stderr, "tick %d: %s\n", tick, err.text);
         abort();

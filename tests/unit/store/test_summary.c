@@ -62,7 +62,7 @@ static void test_text(void **state)
     add(&o, &made_healthy);
     const char *text = report(&o, SUMMARY_TEXT, false);
     static const char *const lines[] = {
-        "mq1@host, OTP 25", "12 s, 13 ticks", "run queue", "gateway_registry", "60.0 %",
+        "mq1@host, OTP 25", "12 s, 13 ticks", "Watching took 0.5 %", "run queue", "gateway_registry", "60.0 %",
         "Elixir.Gateway.Stage:call/2", "██", "[note] 1.38 calls of pipeline stages", "87.0 %"};
     for (size_t i = 0; i < ARRAY_LEN(lines); i++)
         assert_says(text, lines[i]);
@@ -110,6 +110,8 @@ static void test_json(void **state)
     assert_true(fabs(number_at(system, "scheduler_use", "stddev") - s.stddev) < 1e-6);
     assert_true(number_at(system, "memory_total_bytes", "max") == 200e6);
     assert_true(recording_owners(o.sources[0].recording, "module", 1, 13, &owners) > 1);
+    assert_true(fabs(number_at(root, "cost", "share") - 0.005) < 1e-6);
+    assert_true(number_at(root, "cost", "bytes") == 4096);
     owner = json_array_get(json_object_get(json_object_get(root, "owners"), "module"), 0);
     assert_true(fabs(json_number_value(json_object_get(owner, "share")) - owners[0].share) < 1e-6);
     row = json_array_get(json_object_get(json_object_get(root, "calls"), "functions"), 0);
