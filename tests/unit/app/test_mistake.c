@@ -18,6 +18,16 @@ static const struct {
     {"columns, not bytes", "\xc3\xa9:\xe6\x97\xa5 x", 7,
      "beamtop: no\n    \xc3\xa9:\xe6\x97\xa5 x\n         ^\n"},
     {"what could steer a terminal", "a\033b", 2, "beamtop: no\n    a\xef\xbf\xbd" "b\n      ^\n"},
+    {"late in a long text",
+     "0123456789012345678901234567890123456789012345678901234567890123456789(x",
+     71,
+     "beamtop: no\n    ...34567890123456789012345678901234567890123456789(x\n"
+     "                                                       ^\n"},
+    {"early in a long text",
+     "a:b(12345678901234567890123456789012345678901234567890123456789012345678901234567890",
+     3,
+     "beamtop: no\n    a:b(123456789012345678901234567890123456789012345678901234567890123456"
+     "...\n       ^\n"},
     {"many lines", "a\nb", 2, "beamtop: no\n"},
     {"nothing", "", 0, "beamtop: no\n"},
 };
