@@ -80,7 +80,9 @@ static void tell_preflight(struct tracing *t, const struct trace_state *state)
     fprintf(stderr, ", %s", strcmp(state->procs, "all") != 0 ? state->procs : "all processes");
     if (p->processes > 0)
         fprintf(stderr, " (%llu)", (unsigned long long)p->processes);
-    if (p->count_ms > 0)
+    if (p->count_ms > 0 && p->calls_per_s < 1)
+        fprintf(stderr, ", no call in %.0f ms", p->count_ms);
+    else if (p->count_ms > 0)
         fprintf(stderr, ", about %s calls/s",
                 text_integer(calls, sizeof calls, (int64_t)p->calls_per_s));
     if (*p->others)

@@ -86,6 +86,8 @@ static uint64_t more(const struct tui_trace *tr, enum cap cap)
 {
     const struct trace_state *s = tui_trace_state(tr);
     uint64_t value = s->used[cap] + tr->asked_caps.value[cap];
+    if (cap == CAP_TIME_MS)
+        value += 999 - (value + 999) % 1000; /* a person wants no milliseconds */
     return value < cap_table[cap].ceiling ? value : cap_table[cap].ceiling;
 }
 
@@ -98,7 +100,6 @@ static void act_extend(struct tui_trace *tr, const char *arg)
     for (size_t i = 0; i < ARRAY_LEN(caps) && err.code == ERR_NONE; i++)
         (void)trace_set_cap(tr->session, caps[i], more(tr, caps[i]), &err);
     struct caps now = tui_trace_state(tr)->caps;
-    now.value[CAP_TIME_MS] -= now.value[CAP_TIME_MS] % 1000; /* a person wants no more */
     if (err.code != ERR_NONE)
         tui_message(tr->tui, STYLE_ERROR, "%s", err.text);
     else

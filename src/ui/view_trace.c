@@ -133,7 +133,9 @@ static int compare_latency(const void *left, const void *right)
 static void summarise(const struct trace_log *log, size_t shown, struct view_page *page)
 {
     char n[32], all[32], gone[32];
-    size_t len = trace_log_len(log);
+    size_t len = trace_log_len(log), lines = len;
+    for (size_t i = 0; i < lines; i++)
+        len -= trace_log_at(log, i)->kind == EVENT_LOST && !page->match;
     uint64_t dropped = trace_log_dropped(log);
     text_integer(n, sizeof n, (int64_t)shown);
     text_integer(all, sizeof all, (int64_t)len);
