@@ -3,6 +3,8 @@
 #include "recorder_internal.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,19 +126,32 @@ static int set_up(struct recorder *r, struct error *err)
     return put_meta_int(r, "interval_us", (int64_t)llround(r->options.interval_s * 1e6), err);
 }
 
+/* A file of ours alone, for SQLite to fill: names and values of a production system go into it. */
+static int make_file(const char *path, struct error *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0) {
+        close(fd);
+        return 0;
+    }
+    if (errno == EEXIST)
+        return error_set(err, ERR_USAGE, "%s exists; a recording is never written over another file",
+                         path);
+    return error_set_errno(err, errno, "%s", path);
+}
+
 int recorder_open(struct recorder **out, const char *path, const struct recorder_options *options,
                   struct error *err)
 {
     bool in_memory = strcmp(path, ":memory:") == 0;
-    if (!in_memory && access(path, F_OK) == 0)
-        return error_set(err, ERR_USAGE, "%s exists; a recording is never written over another file",
-                         path);
+    if (!in_memory && make_file(path, err) != 0)
+        return (int)err->code;
     struct recorder *r = alloc_zero(1, sizeof *r);
     r->options = *options;
     r->last = &r->first;
     arena_init(&r->arena);
     arena_init(&r->kept);
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX; /* create: in memory */
     if (sqlite3_open_v2(path, &r->db, flags, NULL) != SQLITE_OK)
         db_fail(r->db, err, path);
     else
@@ -147,6 +162,8 @@ int recorder_open(struct recorder **out, const char *path, const struct recorder
     }
     struct error ignored = {.code = ERR_NONE};
     recorder_close(r, NULL, &ignored);
+    if (!in_memory)
+        unlink(path);
     return (int)err->code;
 }
 

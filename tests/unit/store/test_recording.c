@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -562,6 +563,27 @@ static void test_views_are_refused(void **state)
     place_clear(&p);
 }
 
+static void test_only_its_owner_reads_it(void **state)
+{
+    (void)state;
+    const struct recorder_options options = {.node = "a@b", .interval_s = 1};
+    struct error err = {.code = ERR_NONE};
+    struct recorder *r = NULL;
+    struct stat how;
+    struct place p;
+    place_make(&p);
+    mode_t mask = umask(0);
+    assert_int_equal(recorder_open(&r, p.path, &options, &err), 0);
+    umask(mask);
+    assert_int_equal(stat(p.path, &how), 0);
+    assert_int_equal(how.st_mode & 0777, 0600);
+    assert_int_equal(recorder_close(r, NULL, &err), 0);
+    assert_int_equal(unlink(p.path), 0);
+    assert_int_equal(symlink("/nonexistent/elsewhere", p.path), 0);
+    assert_int_equal(recorder_open(&r, p.path, &options, &err), ERR_USAGE);
+    place_clear(&p);
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -631,7 +653,7 @@ int main(void)
         cmocka_unit_test(test_killed),           cmocka_unit_test(test_full),
         cmocka_unit_test(test_thinned),          cmocka_unit_test(test_thinned_windows),
         cmocka_unit_test(test_owners_over_time), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_views_are_refused),
+        cmocka_unit_test(test_views_are_refused), cmocka_unit_test(test_only_its_owner_reads_it),
         cmocka_unit_test(test_facts),           cmocka_unit_test(test_leaders),
         cmocka_unit_test(test_watched),
     };
