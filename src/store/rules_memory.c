@@ -96,14 +96,27 @@ static void resident_beyond(struct judge *j)
     f->effort = EFFORT_SETTING;
     f->title = judge_text(j, "%s are resident, of which the VM uses %s", judge_bytes(j, rss.mean),
                           judge_bytes(j, total.mean));
-    f->action = "Look at the allocators (beamtop memory) for the one with empty carriers; start with "
-                "+MBas aobf or +MHas aobf for it, and compare";
+    f->action = "Look at the allocators (beamtop memory) for the one with empty carriers, and for what once "
+                "needed the memory; for binaries start with +MBas ageffcbf, for heaps +MHas ageffcbf, and "
+                "compare";
     f->refute = "Memory of NIFs and ports, which the VM does not count";
     f->subject = "rss";
     judge_evidence(j, f, "rss_bytes", rss.mean, "bytes", "resident: %s on average, most %s",
                    judge_bytes(j, rss.mean), judge_bytes(j, rss.max));
     judge_evidence(j, f, "memory_total_bytes", total.mean, "bytes", "allocated by the VM: %s",
                    judge_bytes(j, total.mean));
+}
+
+/*
+ * The default is aoffcbf. One that does not first choose a carrier (bf, aobf) would switch off that
+ * schedulers take over each other's carriers: erts_alloc, +M<S>acul.
+ */
+static const char *action_of(struct judge *j, char letter)
+{
+    return judge_text(j, "Look for what once needed the memory: a burst leaves carriers behind in which a "
+                         "few blocks live on. Where it comes again, start with +M%cas ageffcbf, which "
+                         "fills old carriers first, or with smaller ones (+M%clmbcs 512), and compare",
+                      letter, letter);
 }
 
 void judge_carriers(struct judge *j)
@@ -123,9 +136,7 @@ void judge_carriers(struct judge *j)
         f->effort = EFFORT_SETTING;
         f->title = judge_text(j, "%s uses %s of its carriers", judge_text(j, "%s", name),
                               judge_percent(j, blocks / carriers));
-        f->action = letter ? judge_text(j, "Start with +M%cas aobf, which fills low addresses first, and "
-                                           "compare; look for what once needed the memory", letter)
-                           : "Look for what once needed the memory";
+        f->action = letter ? action_of(j, letter) : "Look for what once needed the memory";
         f->refute = "Carriers that fill again with the next peak of the load: then the memory is needed";
         f->subject = judge_text(j, "%s", name);
         judge_evidence(j, f, "blocks_bytes", blocks, "bytes", "in use: %s", judge_bytes(j, blocks));

@@ -50,7 +50,8 @@ void judge_headroom(struct judge *j)
                           judge_percent(j, use.mean), queue.mean);
     f->action = "When the service is slow, look outside of the VM: database, network, disk, the load "
                 "generator, or one process that serialises";
-    f->refute = "Work in NIFs, ports or dirty schedulers, which the normal schedulers do not show";
+    f->refute = "Work on dirty schedulers or in programs behind ports, which the normal schedulers do not "
+                "show";
     judge_evidence(j, f, "scheduler_use", use.mean, "share", "schedulers: %s in use, most %s",
                    judge_percent(j, use.mean), judge_percent(j, use.max));
     judge_evidence(j, f, "run_queue_mean", queue.mean, "", "run queue: mean %.2f, p95 %.0f, with %.0f "

@@ -321,7 +321,7 @@ static const struct {
      memory_grows_little},
     {"memory_growth", processes_grow, FINDING_LOOK, "<0.42.0>", memory_grows_little},
     {"binary_holders", few_holders, FINDING_LOOK, "cache:init/1", same},
-    {"carriers", carriers_empty, FINDING_LOOK, "+MBas aobf", carriers_small},
+    {"carriers", carriers_empty, FINDING_LOOK, "+MBas ageffcbf", carriers_small},
     {"carriers", much_resident, FINDING_LOOK, "2.00 GiB are resident", little_resident},
     {"near_limit", processes_near, FINDING_ACT, "+P 524288", same},
     {"near_limit", atoms_soon, FINDING_LOOK, "full in", atoms_steady},
