@@ -51,13 +51,24 @@ static double cores_of(const struct judge *j, double share)
 
 enum log_mode { LOG_UNKNOWN, LOG_ASYNC, LOG_SYNC, LOG_OVERLOADED, LOG_IN_CALLERS };
 
-/* A handler that is asynchronous only up to a few messages is not, under a load that fills it. */
-static enum log_mode mode_of(const json_t *handler, const struct span_process *p)
+/* That of Elixir before 1.15: it hands over to a process, by thresholds of the application `logger`. */
+static bool is_elixirs(const json_t *handler)
 {
+    return strcmp(fact_text(handler, "module"), "Elixir.Logger.Handler") == 0;
+}
+
+/* A handler that is asynchronous only up to a few messages is not, under a load that fills it. */
+static enum log_mode mode_of(const json_t *fact, const json_t *handler, const struct span_process *p)
+{
+    const json_t *elixir = json_object_get(fact, "elixir");
     const char *mode = fact_text(handler, "mode");
     double sync = fact_number(handler, "sync_mode_qlen"), drop = fact_number(handler, "drop_mode_qlen");
+    if (is_elixirs(handler)) {
+        sync = fact_number(elixir, "sync_threshold");
+        drop = fact_number(elixir, "discard_threshold");
+    }
     if (*mode == '\0' && isnan(sync))
-        return LOG_IN_CALLERS;
+        return is_elixirs(handler) || *fact_text(handler, "process") ? LOG_UNKNOWN : LOG_IN_CALLERS;
     if (sync == 0 || strcmp(mode, "sync") == 0)
         return LOG_SYNC;
     if (p && !isnan(sync) && sync < drop && p->queue_max >= sync)
@@ -65,8 +76,25 @@ static enum log_mode mode_of(const json_t *handler, const struct span_process *p
     return LOG_ASYNC;
 }
 
-static void tell_handler(struct judge *j, struct finding *f, const json_t *h)
+static void tell_handler(struct judge *j, struct finding *f, const json_t *fact, const json_t *h)
 {
+    const json_t *elixir = json_object_get(fact, "elixir");
+    double sync = fact_number(elixir, "sync_threshold");
+    if (is_elixirs(h) && !isnan(sync)) {
+        judge_evidence(j, f, "sync_threshold", sync, "",
+                       "handler %s (%s) of Elixir %s: sync_threshold %.0f, discard_threshold %.0f",
+                       fact_text(h, "id"), fact_text(h, "module"), fact_text(elixir, "version"), sync,
+                       fact_number(elixir, "discard_threshold"));
+        return;
+    }
+    if (isnan(fact_number(h, "sync_mode_qlen"))) {
+        judge_evidence(j, f, "handler", NAN, "", "handler %s (%s): %s", fact_text(h, "id"),
+                       fact_text(h, "module"),
+                       *fact_text(h, "process") ? judge_text(j, "process %s, settings not known",
+                                                             fact_text(h, "process"))
+                                                : "no process of its own is known");
+        return;
+    }
     judge_evidence(j, f, "sync_mode_qlen", fact_number(h, "sync_mode_qlen"), "",
                    "handler %s (%s): mode %s, sync_mode_qlen %.0f, drop_mode_qlen %.0f, flush_qlen %.0f",
                    fact_text(h, "id"), fact_text(h, "module"),
@@ -85,8 +113,15 @@ static const char *atom(struct judge *j, const char *name)
 }
 
 /* drop_mode_qlen as sync_mode_qlen: no caller waits; above it messages are dropped, and said to be. */
-static const char *setting_of(struct judge *j, const json_t *h, enum log_mode mode)
+static const char *setting_of(struct judge *j, const json_t *fact, const json_t *h, enum log_mode mode)
 {
+    if (is_elixirs(h)) {
+        double discard = fact_number(json_object_get(fact, "elixir"), "discard_threshold");
+        discard = discard > 0 ? discard : 500;
+        return judge_text(j, "Make it asynchronous: Logger.configure(sync_threshold: %.0f), and config "
+                             ":logger, sync_threshold: %.0f. Callers then never wait, and above %.0f "
+                             "messages (discard_threshold) it drops and says so", discard, discard, discard);
+    }
     double drop = fact_number(h, "drop_mode_qlen");
     const char *id = atom(j, fact_text(h, "id"));
     drop = drop > 0 ? drop : 200;
@@ -103,6 +138,7 @@ static const char *setting_of(struct judge *j, const json_t *h, enum log_mode mo
                           : judge_text(j, ", as far as its module %s takes these settings", module), drop);
 }
 
+/* Whose process leads; where that is none's, the one that makes its callers wait most. */
 static const json_t *worst_handler(const json_t *fact, const struct span_process *p,
                                    enum log_mode *mode)
 {
@@ -110,7 +146,11 @@ static const json_t *worst_handler(const json_t *fact, const struct span_process
     size_t i;
     *mode = LOG_UNKNOWN;
     json_array_foreach(json_object_get(fact, "handlers"), i, h) {
-        enum log_mode m = mode_of(h, p);
+        enum log_mode m = mode_of(fact, h, p);
+        if (p && *fact_text(h, "process") && judge_is(p->name, fact_text(h, "process"))) {
+            *mode = m;
+            return h;
+        }
         if (m > *mode || !worst) {
             worst = h;
             *mode = m;
@@ -145,7 +185,7 @@ void judge_logger(struct judge *j)
     f->title = judge_text(j, "%s: %s of the node's reductions", log_titles[mode],
                           judge_percent(j, share));
     f->action = mode > LOG_ASYNC
-                    ? setting_of(j, h, mode)
+                    ? setting_of(j, fact, h, mode)
                     : "Log less in the hot path: lazy messages (funs), levels per module, sampling";
     f->refute = "A burst of errors that is over: the share then falls in the next span. A higher log level "
                 "that does not lower the share speaks for the synchronous handler, not for the number of "
@@ -158,7 +198,7 @@ void judge_logger(struct judge *j)
                        judge_slice(j, judge_process_name(p)), p->queue_mean, p->queue_max);
     json_array_foreach(json_object_get(fact, "handlers"), i, each) {
         if (i < 5)
-            tell_handler(j, f, each);
+            tell_handler(j, f, fact, each);
     }
     json_decref(fact);
 }

@@ -50,6 +50,36 @@ static void logger_in_callers(struct made *w)
     w->busy[2].share = 0.2;
     set_fact(w, "logger", HANDLER("null", "null", "null"));
 }
+#define ELIXIRS(sync)                                                                              \
+    "{\"elixir\":{\"version\":\"1.14.0\",\"sync_threshold\":" sync ",\"discard_threshold\":500},"     \
+    "\"handlers\":[{\"id\":\"Elixir.Logger\",\"module\":\"Elixir.Logger.Handler\","                  \
+    "\"process\":\"Elixir.Logger\",\"mode\":null,\"sync_mode_qlen\":null}]}"
+
+static void logger_elixirs(struct made *w)
+{
+    w->busy[2].share = 0.25;
+    set_fact(w, "logger", ELIXIRS("20"));
+}
+static void logger_elixirs_sync(struct made *w)
+{
+    w->busy[2].share = 0.25;
+    set_fact(w, "logger", ELIXIRS("0"));
+}
+static void logger_elixirs_overloaded(struct made *w)
+{
+    logger_elixirs(w);
+    w->busy[2].queue = 25;
+}
+/* The work is that of the first handler's process; the second one counts in its callers. */
+static void logger_beside(struct made *w)
+{
+    w->busy[2].share = 0.25;
+    w->busy[2].name = "logger_std_h_default";
+    set_fact(w, "logger",
+             "{\"handlers\":[{\"id\":\"default\",\"module\":\"logger_std_h\",\"mode\":\"async\","
+             "\"process\":\"logger_std_h_default\",\"sync_mode_qlen\":200,\"drop_mode_qlen\":200},"
+             "{\"id\":\"counts\",\"module\":\"counts\",\"mode\":null,\"sync_mode_qlen\":null}]}");
+}
 static void logger_busy_async(struct made *w)
 {
     w->busy[2].share = 0.25;
@@ -309,6 +339,10 @@ static const struct {
     {"sync_logger", logger_overloaded, FINDING_ACT, "sync_mode_qlen 10", logger_async},
     {"sync_logger", logger_in_callers, FINDING_ACT, "works in the process that logs", logger_async},
     {"sync_logger", logger_busy_async, FINDING_LOOK, "Log less", same},
+    {"sync_logger", logger_elixirs, FINDING_LOOK, "sync_threshold 20, discard_threshold 500", same},
+    {"sync_logger", logger_elixirs_sync, FINDING_ACT, "Logger.configure(sync_threshold: 500)", same},
+    {"sync_logger", logger_elixirs_overloaded, FINDING_ACT, "synchronous under this load", same},
+    {"sync_logger", logger_beside, FINDING_LOOK, "Log less", same},
     {"contention", queue_long, FINDING_LOOK, "2 schedulers", queue_full},
     {"headroom", idle, FINDING_NOTE, "10.0 %", same},
     {"one_scheduler", one_queue, FINDING_LOOK, "8.0 of the 8.0", even_queues},
