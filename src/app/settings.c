@@ -187,6 +187,7 @@ void settings_trace_caps(const struct settings *s, bool batch, struct settings_t
             out->caps.value[row->cap] = option_cap(&s->options, (enum option)i);
     }
     int on_rate = option_int(&s->options, OPTION_TRACE_ON_RATE);
-    out->on_rate_stop = on_rate == ON_RATE_AUTO ? batch : on_rate == ON_RATE_STOP;
+    out->on_rate_auto = on_rate == ON_RATE_AUTO;
+    out->on_rate_stop = out->on_rate_auto ? batch : on_rate == ON_RATE_STOP;
     out->syntax = (enum syntax)option_int(&s->options, OPTION_TRACE_SYNTAX);
 }

@@ -43,6 +43,7 @@ struct settings_trace {
     struct caps caps;
     enum syntax syntax;
     bool on_rate_stop;
+    bool on_rate_auto; /* nobody chose: what is traced may decide otherwise */
 };
 void settings_trace_caps(const struct settings *s, bool batch, struct settings_trace *out);
 

@@ -294,7 +294,7 @@ int command_trace(const struct cli_options *o, const struct app_env *env)
     if (code == EXIT_DONE)
         code = trace_words_settings(&t.settings, o, env);
     if (code == EXIT_DONE)
-        code = trace_words_check(o->rest, o->n_rest, o->procs, t.settings.syntax);
+        code = trace_words_check(o->rest, o->n_rest, o->procs, &t.settings);
     if (code != EXIT_DONE)
         return code;
     t.run = (struct node_run){

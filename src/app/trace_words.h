@@ -11,6 +11,9 @@
    has been printed. */
 int trace_words_settings(struct settings_trace *out, const struct cli_options *o,
                          const struct app_env *env);
-int trace_words_check(const char *const *patterns, size_t n, const char *procs, enum syntax syntax);
+/* Mistakes are told before anything is connected. `settings` is told whether the patterns wait for some
+   results only: unless somebody chose otherwise such a trace sheds, since a rare one is what it is for. */
+int trace_words_check(const char *const *patterns, size_t n, const char *procs,
+                      struct settings_trace *settings);
 
 #endif

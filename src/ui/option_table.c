@@ -134,8 +134,8 @@ const struct option_row option_table[OPTIONS] = {
     [OPTION_TRACE_ON_RATE] = {.name = "trace-on-rate", .type = OPTION_TYPE_ENUM,
         .initial = "auto", .choices = on_rate_choices, .words = WORD_CHOICE, .scope = SCOPE_BOTH,
         .unit = "",
-        .help = "over its rate a trace sheds calls, or stops; auto: shed on the screen, stop in "
-                "batch"},
+        .help = "over its rate a trace sheds calls, or stops; auto: shed on the screen, in "
+                "batch stop unless only some results are waited for"},
     [OPTION_TRACE_SYNTAX] = {.name = "trace-syntax", .alias = "syntax",
         .type = OPTION_TYPE_ENUM, .initial = "auto",
         .choices = syntax_choices, .words = WORD_CHOICE, .scope = SCOPE_BOTH, .unit = "",

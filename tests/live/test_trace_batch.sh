@@ -213,6 +213,16 @@ stops_or_sheds_over_the_rate() {
         holds '.[-1].counters.missed > 20'
 }
 
+# Unless somebody says otherwise.
+waits_beyond_the_rate_for_rare_results() {
+    traced_json 0 'batch_load:fact(_) -> returns 7' --rate 10 --time 1s || return 1
+    holds '.[-1].reason == "time"' &&
+        traced_json 0 'batch_load:fact(_)' --slower 9s --rate 10 --time 1s &&
+        holds '.[-1].reason == "time"' &&
+        traced_json 0 'batch_load:fact(_) -> returns 7' --rate 10 --on-rate stop --time 3s &&
+        holds '.[-1].reason == "rate"'
+}
+
 cuts_terms_and_says_so() {
     traced_json 0 'batch_load:big' --term-size 300 --events 1 || return 1
     holds '.[0] | .cut and .full_bytes > 50000 and (.args | tostring | length) < 1500 and
@@ -382,7 +392,7 @@ run_on_releases prints_calls_with_results_and_exactly_as_many_as_asked prints_on
     tells_calls_that_were_killed_and_those_that_did_not_come_back \
     shows_several_patterns_with_counters_of_their_own counts_without_showing_calls \
     traces_the_processes_that_are_chosen chooses_by_label_where_there_are_labels \
-    ends_after_its_time stops_or_sheds_over_the_rate cuts_terms_and_says_so \
+    ends_after_its_time stops_or_sheds_over_the_rate waits_beyond_the_rate_for_rare_results cuts_terms_and_says_so \
     shows_only_calls_that_took_longer arms_nothing_when_dry ends_when_interrupted \
     ends_when_nobody_reads fails_where_nothing_matches \
     tells_atoms_that_nothing_there_can_match says_why_nobody_is_traced refuses_mistakes \
