@@ -9,6 +9,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
+#include "beamtop/base/text.h"
 #include "tui_trace_internal.h"
 
 #define TICK_MS 100u
@@ -91,13 +92,13 @@ static void answered(struct tui *t, bool yes)
 
 static void ask_dear(struct tui_trace *tr, const struct trace_state *s)
 {
-    char text[200];
+    char text[200], rate[32];
     if (tr->asked || prompt_is_open(tr->tui->prompt))
         return;
     tr->asked = true;
-    snprintf(text, sizeof text, "about %.0f calls/s would cost the node %.0f %% of a scheduler: "
-                                "trace all the same? (y/n) ",
-             s->preflight.calls_per_s, s->preflight.load * 100);
+    /* Short, for the end of it has to be seen on 80 columns; the view tells the rest. */
+    snprintf(text, sizeof text, "%s calls/s, %.0f %% of a scheduler: trace all the same? (y/n) ",
+             text_count(rate, sizeof rate, s->preflight.calls_per_s), s->preflight.load * 100);
     tui_ask(tr->tui, text, answered);
 }
 

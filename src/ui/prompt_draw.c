@@ -96,13 +96,28 @@ static int columns_of(const char *line, size_t bytes)
     return (int)text_width(line, bytes);
 }
 
+/* A question that does not fit loses of its middle: that it is one stands at its end. Returns the
+   column behind it. */
+static int put_mark(struct canvas *c, struct rect r, const char *mark)
+{
+    size_t len = strlen(mark), width = text_width(mark, len), w = 0;
+    size_t room = r.columns > 1 ? (size_t)r.columns - 1 : 0, tail = room / 2;
+    if (width <= room)
+        return canvas_puts(c, r, 0, 0, STYLE_PROMPT, mark);
+    size_t head = text_prefix(mark, len, room > tail ? room - tail - 1 : 0, &w);
+    size_t from = text_prefix(mark, len, width - tail, &(size_t){0});
+    canvas_put(c, r, 0, 0, STYLE_PROMPT, mark, head);
+    int at = (int)w + canvas_puts(c, r, 0, (int)w, STYLE_PROMPT, "…");
+    return at + canvas_puts(c, r, 0, at, STYLE_PROMPT, mark + from);
+}
+
 static void draw_line(const struct prompt *p, struct canvas *c, struct rect r,
                       struct tty_cursor *cursor)
 {
     size_t point;
     const char *line = prompt_line(p, &point);
     canvas_fill(c, r, STYLE_NORMAL, ' ');
-    int mark = canvas_puts(c, r, 0, 0, STYLE_PROMPT, p->mark);
+    int mark = put_mark(c, r, p->mark);
     struct rect room = {r.row, r.column + mark, 1, r.columns - mark};
     int at = columns_of(line, point);
     int scroll = room.columns > 0 && at >= room.columns ? at - room.columns + 1 : 0;

@@ -262,6 +262,30 @@ static void test_drawing(void **state)
     prompt_free(p);
 }
 
+/* That a question is one stands at its end. */
+static void test_a_long_question(void **state)
+{
+    (void)state;
+    struct told t = {0};
+    struct prompt_calls calls = calls_of(&t);
+    struct tty_cursor cursor;
+    struct canvas c;
+    char shown[300];
+    struct prompt *p = t.prompt = prompt_new(NULL);
+    canvas_init(&c, 1, 20, false);
+    prompt_open(p, PROMPT_ASK, "it costs 12 %: go on? (y/n) ", "", &calls);
+    prompt_draw(p, &c, (struct rect){0, 0, 1, 20}, &cursor);
+    row_of(&c, 0, shown);
+    assert_string_equal(shown, "it costs \xe2\x80\xa6" "n? (y/n)  ");
+    assert_int_equal(cursor.column, 19);
+    for (int columns = 1; columns < 20; columns++) {
+        prompt_draw(p, &c, (struct rect){0, 0, 1, columns}, &cursor);
+        assert_true(cursor.column <= columns);
+    }
+    canvas_clear(&c);
+    prompt_free(p);
+}
+
 /* What is known of a line keeps its rows while the line changes. */
 static void test_hint(void **state)
 {
@@ -369,6 +393,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_editing),    cmocka_unit_test(test_ends),
         cmocka_unit_test(test_history),    cmocka_unit_test(test_completion),
+        cmocka_unit_test(test_a_long_question),
         cmocka_unit_test(test_drawing),    cmocka_unit_test(test_long_lines_are_bounded),
         cmocka_unit_test(test_hint),       cmocka_unit_test(test_completing_again),
         cmocka_unit_test(test_descriptions),
