@@ -96,12 +96,13 @@ static void asking(struct tracing *t, const struct trace_state *state)
     struct error err = {.code = ERR_NONE};
     char calls[32];
     tell_preflight(t, state);
-    if (t->options->dry_run &&
+    bool refused = state->preflight.dear && !t->options->force;
+    if ((t->options->dry_run || (refused && t->options->format == FORMAT_JSON)) &&
         trace_sink_end(t->sink, trace_session_log(t->session), &err) != 0) {
         node_run_finish(&t->run, EXIT_FAILED, &err);
         return;
     }
-    if (!state->preflight.dear || t->options->force) {
+    if (!refused) {
         node_run_finish(&t->run, EXIT_DONE, NULL);
         return;
     }

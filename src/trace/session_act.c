@@ -148,6 +148,7 @@ void trace_link_lost(struct trace_session *t, const struct error *why)
     snprintf(check->text, sizeof check->text,
              "not asked, the link is lost; a trace ends on the node with its link");
     snprintf(text, sizeof text, "link: %.180s", why->text);
+    session_lift_calls(t);
     session_over(t, END_LINK, text);
 }
 

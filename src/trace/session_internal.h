@@ -141,6 +141,8 @@ void session_take(struct trace_session *t, const uint8_t *term, size_t len);
 void session_ask_names(struct trace_session *t);
 void session_grant(struct trace_session *t);
 void session_rates(struct trace_session *t, uint64_t now);
+/* Counts that come each second lag behind the events: no end may tell fewer calls than were seen. */
+void session_lift_calls(struct trace_session *t);
 uint64_t session_now(const struct trace_session *t);
 
 #endif

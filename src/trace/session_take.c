@@ -151,6 +151,19 @@ static void sum_counts(struct trace_session *t)
     t->state->total = sum;
 }
 
+void session_lift_calls(struct trace_session *t)
+{
+    for (size_t i = 0; i < t->n_patterns; i++) {
+        struct trace_counts *c = &trace_log_pattern_edit(t->log, i)->counts;
+        if (c->calls_known && c->calls < c->seen)
+            c->calls = c->seen;
+    }
+    sum_counts(t);
+    struct trace_counts *sum = &t->state->total;
+    if (sum->calls_known && sum->calls < sum->seen)
+        sum->calls = sum->seen;
+}
+
 static bool is_shut(const char *shut)
 {
     return *shut && strcmp(shut, "open") != 0 && strcmp(shut, "spent") != 0;

@@ -329,6 +329,10 @@ refuses_what_is_dear_unless_it_is_forced() {
     ask_for hot
     traced 5 'batch_load:hot' && told 'calls/s would cost the node .* --force' || return 1
     ask_for hot
+    traced_json 5 'batch_load:hot' || return 1
+    holds 'length == 1 and .[0].kind == "end" and .[0].reason == "not_armed" and .[0].preflight.dear' ||
+        return 1
+    ask_for hot
     traced 5 'batch_load:hot' --dry-run && told 'about [0-9,]+ calls/s would cost the node' || return 1
     ask_for hot
     traced_json 0 'batch_load:hot(_) -> return' --force --events 10 || return 1

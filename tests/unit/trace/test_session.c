@@ -192,6 +192,27 @@ static void test_link_lost_in_every_phase(void **unused)
     }
 }
 
+/* Counts come each second, events at once: what was seen was called. */
+static void test_link_lost_before_the_counts(void **unused)
+{
+    (void)unused;
+    struct world *w = new_world("lists:seq(_, _)", &plain);
+    struct error why = {0};
+    error_set(&why, ERR_LOST, "the node went away");
+    answer(w, QUESTION_PREFLIGHT, FOUND);
+    answer(w, QUESTION_TRACE, COUNTED);
+    answer(w, QUESTION_ARMED, NOTHING);
+    arm_answer(w);
+    push(w, "{counts,8000,[{0,[20]}],[]}");
+    push(w, "{status," STATUS("open", "21", "21") "}");
+    trace_link_lost(w->t, &why);
+    const struct trace_counts *c = &trace_log_pattern(trace_session_log(w->t), 0)->counts;
+    assert_int_equal(c->seen, 21);
+    assert_int_equal(c->calls, 21);
+    assert_int_equal(state(w)->total.calls, 21);
+    end_world(w);
+}
+
 static void test_errors_of_answers(void **unused)
 {
     (void)unused;
@@ -302,6 +323,7 @@ int main(void)
         cmocka_unit_test(test_baseline_of_others),
         cmocka_unit_test(test_stop_in_every_phase),
         cmocka_unit_test(test_link_lost_in_every_phase),
+        cmocka_unit_test(test_link_lost_before_the_counts),
         cmocka_unit_test(test_errors_of_answers),
         cmocka_unit_test(test_hostile_messages),
         cmocka_unit_test(test_acts),
