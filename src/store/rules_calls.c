@@ -182,7 +182,23 @@ static const char *not_told(struct judge *j)
                       per_s(j, (double)j->calls[j->n_calls - 1].calls));
 }
 
+/*
+ * What is called as often as that may be among the functions that were not recorded: to find nothing
+ * then says nothing.
+ */
+static void too_few_told(struct judge *j, double calls_per_s)
+{
+    if (j->said || j->n_calls == 0 || !(j->left_out > 0.005 * (double)j->sums.calls))
+        return;
+    double least = per_s(j, (double)j->calls[j->n_calls - 1].calls);
+    if (least > calls_per_s)
+        judge_unknown(j, "functions of fewer than %.0f calls in a second were not recorded (record more: "
+                         "--top)", least);
+}
+
 /* ---- repositories */
+
+#define LOOKUPS_HOT 100.0 /* in a second */
 
 static const char *signature(struct judge *j, const struct module_calls *m)
 {
@@ -216,7 +232,7 @@ static void find_lookup(struct judge *j, const struct module_calls *m,
 {
     bool registry = front || is_lookup(m) || has_one_of(m->name, registries);
     double rate = per_s(j, m->keyed), reads_share = m->reads / (m->reads + m->writes);
-    struct finding *f = judge_find(j, registry ? FINDING_ACT : FINDING_LOOK, judge_sure(j, rate, 100));
+    struct finding *f = judge_find(j, registry ? FINDING_ACT : FINDING_LOOK, judge_sure(j, rate, LOOKUPS_HOT));
     const char *name = judge_slice(j, m->name), *of = front ? judge_slice(j, front->name) : name;
     f->effort = EFFORT_SMALL;
     f->title = front ? judge_text(j, "%s asks the database for each lookup: %.0f round trips in a second "
@@ -248,12 +264,13 @@ void judge_repository(struct judge *j)
     size_t said = 0;
     for (size_t i = 0; i < m.n && said < 5; i++) {
         const struct module_calls *c = &m.items[i];
-        if (!is_repository(c) || per_s(j, c->keyed) < 100 || c->keyed < c->reads / 2 ||
+        if (!is_repository(c) || per_s(j, c->keyed) < LOOKUPS_HOT || c->keyed < c->reads / 2 ||
             c->reads < READ_SHARE * (c->reads + c->writes))
             continue;
         said++;
         find_lookup(j, c, front_of(&m, c));
     }
+    too_few_told(j, LOOKUPS_HOT);
 }
 
 /* Reads and writes of the repositories that are no mere lookups; of all when there are no others. */
@@ -419,6 +436,8 @@ static void find_hot(struct judge *j, const struct module_calls *m, double asks)
                        "%s calls of gen_server in a second", judge_count(j, per_s(j, asks)));
 }
 
+#define READS_HOT 1000.0 /* in a second */
+
 void judge_hot_reads(struct judge *j)
 {
     struct modules m = modules_of(j);
@@ -429,16 +448,19 @@ void judge_hot_reads(struct judge *j)
     size_t said = 0;
     for (size_t i = 0; i < m.n && said < 3; i++) {
         const struct module_calls *c = &m.items[i];
-        if (per_s(j, c->reads) < 1000 || c->reads < 0.02 * (double)j->sums.calls ||
+        if (per_s(j, c->reads) < READS_HOT || c->reads < 0.02 * (double)j->sums.calls ||
             c->writes > 0.01 * c->reads || is_repository(c) || is_library(c->name) ||
             served >= 0.8 * c->reads || repo.reads >= 0.8 * c->reads)
             continue;
         said++;
         find_hot(j, c, asks);
     }
+    too_few_told(j, READS_HOT);
 }
 
 /* ---- dynamic repositories */
+
+#define SWITCHES_HOT 100.0 /* in a second */
 
 void judge_dynamic_repo(struct judge *j)
 {
@@ -451,9 +473,11 @@ void judge_dynamic_repo(struct judge *j)
         if (m.items[i].switches > (most ? most->switches : 0))
             most = &m.items[i];
     }
-    if (!most || per_s(j, switches) < 100 || switches < 0.2 * done)
+    if (!most || per_s(j, switches) < SWITCHES_HOT || switches < 0.2 * done) {
+        too_few_told(j, SWITCHES_HOT);
         return;
-    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, per_s(j, switches), 100));
+    }
+    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, per_s(j, switches), SWITCHES_HOT));
     f->effort = EFFORT_SMALL;
     f->title = judge_text(j, "The repository is switched %.0f times in a second", per_s(j, switches));
     f->action = "Switch once for each process or request (put_dynamic_repo/1 at its start), or use a module "

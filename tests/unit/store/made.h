@@ -40,6 +40,7 @@ struct made {
     bool churn; /* 10 more, others at each tick */
     struct made_call calls[MADE_CALLS];
     int n_calls;
+    int64_t other_calls; /* of functions that are not told */
     struct {
         const char *key, *json;
     } facts[MADE_FACTS];
@@ -134,6 +135,7 @@ static void made_window(struct recorder *r, const struct made *w, int tick)
                                           c->arity, c->calls, -1, -1, NAN};
         window.calls += c->calls;
     }
+    window.calls += w->other_calls;
     window.calls_per_s = (double)window.calls;
     if (w->n_calls > 0)
         recorder_window(r, &window);
