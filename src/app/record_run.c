@@ -423,14 +423,16 @@ static void on_leaders(void *arg, const uint8_t *value, size_t len)
     live_set_want(t->live, &want);
 }
 
+/* Rules look for functions by name: all that are called are read, where nothing is measured of them. */
 static struct calls_options calls_options_of(const struct record_setup *setup)
 {
     const struct cli_options *o = setup->options;
     double every_s = o->every_s > 0 ? o->every_s : CALLS_EVERY_S;
+    bool measured = o->time || o->memory, all = !o->top_given && !measured;
     return (struct calls_options){
         .patterns = setup->patterns, .n_patterns = setup->n_patterns, .syntax = o->syntax,
         .for_ms = (unsigned)(o->window_s * 1000 + 0.5), .every_ms = (unsigned)(every_s * 1000 + 0.5),
-        .top = (unsigned)o->top, .time = o->time, .memory = o->memory, .force = o->force};
+        .top = all ? LIMIT_CALLS_ROWS : (unsigned)o->top, .time = o->time, .memory = o->memory, .force = o->force};
 }
 
 static void start_calls(struct recording_run *t)

@@ -59,7 +59,7 @@ finds_the_gateways_faults() {
         . "$work/env"
         "$beamtop" record "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" \
             -o "$work/gateway" --interval 0.5s --budget 20 --for 6s --calls all --window 2s \
-            --top 1000 2>"$work/err" || exit 1
+            2>"$work/err" || exit 1
         "$beamtop" report "$work/gateway" --format json >"$work/out"
     ) || { cat "$work/err"; return 1; }
     rm -f "$work/gateway"

@@ -24,7 +24,7 @@ is_recorded() {
         --interval 1 --budget 100 --for 8s --label "$label" "$@"
 }
 
-is_recorded_with_calls() { is_recorded "$1" --calls all --window 2s --every 4s --top 1000; }
+is_recorded_with_calls() { is_recorded "$1" --calls all --window 2s --every 4s; }
 
 all_are_recorded() {
     run is_started sync && run is_recorded sync-1 && run is_recorded sync-2

@@ -212,6 +212,7 @@ static void test_calls(void **state)
     split(&l, "beamtop calls shop --time lists --for 500ms --every 10s --windows 3 --memory");
     assert_int_equal(cli_parse(l.argc, l.argv, &c, &o, &err), 0);
     assert_true(o.time && o.memory && o.windows_given && o.windows == 3 && o.top == 50);
+    assert_false(o.top_given);
     assert_true(fabs(o.window_s - 0.5) < 1e-9 && fabs(o.every_s - 10) < 1e-9);
     assert_int_equal(o.n_rest, 1);
     assert_string_equal(o.rest[0], "lists");
