@@ -46,15 +46,32 @@ static int field_place(const struct record_def *def, struct slice field)
     return -1;
 }
 
+/* A module of Elixir as a person writes it. */
+static struct slice spelled(const struct node *n)
+{
+    static const char prefix[] = "Elixir.";
+    size_t len = sizeof prefix - 1;
+    if (n->kind != NODE_STRUCT || n->text.len <= len || memcmp(n->text.s, prefix, len) != 0)
+        return n->text;
+    return (struct slice){n->text.s + len, n->text.len - len};
+}
+
 /* Which there are, so that nobody has to look them up. */
 static void no_such_field(struct scope *s, const struct node *n, const struct node *field,
                           const struct record_def *def)
 {
     char names[160] = "";
+    const struct slice whose = spelled(n);
+    if (def->n_fields == 0 && n->kind == NODE_STRUCT) {
+        scope_fail(s, n, "the node has no struct %.*s with fields; aliases are not known here: write "
+                         "its whole name, as in %%MyApp.Cart.Item{…}",
+                   (int)whose.len, whose.s);
+        return;
+    }
     for (size_t i = 0, len = 0; i < def->n_fields && len < sizeof names; i++)
         len += (size_t)snprintf(names + len, sizeof names - len, "%s%.*s", i > 0 ? ", " : "",
                                 (int)def->fields[i].len, def->fields[i].s);
-    scope_fail(s, field, "%.*s has no field %.*s; it has %s", (int)n->text.len, n->text.s,
+    scope_fail(s, field, "%.*s has no field %.*s; it has %s", (int)whose.len, whose.s,
                (int)field->text.len, field->text.s, names);
 }
 

@@ -295,7 +295,7 @@ static void put_nothing(struct view_page *page, const struct trace_view *v, int 
     static const char *const examples[] = {
         "lists:map(_, L) when length(L) > 100 -> return",
         "ets:insert(Table, _) -> caller",
-        "MyApp.Cart.add(_, %Item{price: p}) when p > 100 -> return",
+        "MyApp.Cart.add(_, %MyApp.Item{price: p}) when p > 100 -> return",
         "receive({'$gen_call', _, _})",
     };
     static const struct {

@@ -12,11 +12,14 @@ Beam = fun(M) ->
     end
 end,
 
-%% {records, [{Name, Fields}]} | {struct, Fields} | {missing, Why}
+%% {records, [{Name, Fields}]} | {struct, Fields} | {missing, Why} | no_module
 Definitions = fun(M, Find) ->
     case Find(M) of
         none ->
-            {missing, <<"its beam file is not on the node">>};
+            case erlang:module_loaded(M) of
+                true -> {missing, <<"its beam file is not on the node">>};
+                false -> no_module
+            end;
         {ok, Source} ->
             case beam_lib:chunks(Source, [debug_info]) of
                 {ok, {_, [{debug_info, {debug_info_v1, erl_abstract_code, {Forms, _}}}]}}
@@ -26,7 +29,8 @@ Definitions = fun(M, Find) ->
                     case maps:get(struct, Map, nil) of
                         [_ | _] = Fields -> {struct, [maps:get(field, F) || F <- Fields]};
                         #{} = Fields -> {struct, maps:keys(Fields) -- ['__struct__']};
-                        _ -> {missing, <<"the module defines no struct">>}
+                        nil -> {struct, []};
+                        _ -> {missing, <<"its fields are written in another form">>}
                     end;
                 {error, beam_lib, _} ->
                     {missing, <<"its beam file cannot be read">>};
@@ -55,16 +59,18 @@ end,
 One = fun(ModText, Rec) ->
     M = try binary_to_existing_atom(ModText, utf8) catch error:_ -> undefined end,
     Found = case M of
-        undefined -> {missing, <<"there is no such module">>};
+        undefined -> no_module;
         _ -> try Definitions(M, Beam)
              catch _:_ -> {missing, <<"its debug information cannot be read">>}
              end
     end,
     case Found of
         {missing, Why} -> {missing, Why};
+        no_module when Rec =:= <<>> -> [];
+        no_module -> {missing, <<"there is no such module">>};
         {struct, Names} when Rec =:= <<>> -> lists:map(Bin, Names);
         {struct, _} -> {missing, <<"it is an Elixir module: records of it are tuples">>};
-        {records, _} when Rec =:= <<>> -> {missing, <<"it is no Elixir module">>};
+        {records, _} when Rec =:= <<>> -> [];
         {records, Records} ->
             case [Fields || {Name, Fields} <- Records, Bin(Name) =:= Rec] of
                 [Fields | _] -> lists:map(Field, Fields);

@@ -109,6 +109,7 @@ static const struct slice fields[] = {{"name", 4}, {"age", 3}};
 static const struct record_def records[] = {
     {.module = {"m", 1}, .name = {"user", 4}, .fields = fields, .n_fields = 2},
     {.module = {"m", 1}, .name = {"gone", 4}, .missing = {"no debug information", 20}},
+    {.module = {"Elixir.Item", 11}},
 };
 
 static struct matchspec_options options_of(int otp)
@@ -261,6 +262,9 @@ static void test_mistakes(void **state)
         {23, prefix, CALL("is_atom", VAR("T")),
          "OTP before 25 cannot cut a binary while it traces: leave the variable of its rest out"},
         {27, of(NODE_RECORD, "user", 2, ATOM("size"), ANY), NULL, "user has no field size; it has name, age"},
+        {27, of(NODE_STRUCT, "Elixir.Item", 2, ATOM("price"), ANY), NULL,
+         "the node has no struct Item with fields; aliases are not known here: write its whole name, "
+         "as in %MyApp.Cart.Item{…}"},
         {27, of(NODE_RECORD, "gone", 0), NULL,
          "no definition of the record gone in m: no debug information"},
         {27, of(NODE_RECORD, "other", 0), NULL, "no definition of the record other in m"},
