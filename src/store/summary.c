@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
 
 const struct metric summary_metrics[METRICS] = {
@@ -192,6 +193,33 @@ const char *call_text(struct arena *a, const struct recorded_call *c)
 {
     return arena_printf(a, "%s:%s/%lld", slice_text(a, c->module), slice_text(a, c->function),
                         (long long)c->arity);
+}
+
+static bool is(struct slice text, const char *s)
+{
+    return text.len == strlen(s) && memcmp(text.s, s, text.len) == 0;
+}
+
+/* The modules that evaluate what is asked of a node, without those that all programs use. */
+double evaluating_share(const struct summary *s)
+{
+    static const char *const modules[] = {"erl_eval", "erl_lint", "orddict"};
+    double calls = 0, evaluated = 0;
+    for (size_t i = 0; i < s->n_calls; i++)
+        for (size_t k = 0; k < ARRAY_LEN(modules); k++)
+            if (is(s->calls[i].module, modules[k])) {
+                calls += (double)s->calls[i].calls;
+                evaluated += k == 0 ? (double)s->calls[i].calls : 0;
+            }
+    return evaluated > 0 && s->sums.calls > 0 ? calls / (double)s->sums.calls : 0;
+}
+
+void put_evaluating(struct paper *p, double share)
+{
+    if (share >= 0.05)
+        paper_put(p, "%s of the calls are of erl_eval, erl_lint and orddict: by these beamtop's own "
+                     "questions are evaluated, which call maps and lists as well.",
+                  number_text(&p->arena, COLUMN_SHARE, share));
 }
 
 /* ---- writing */

@@ -69,5 +69,8 @@ const char *number_text(struct arena *a, enum column_type type, double v);
 const char *slice_text(struct arena *a, struct slice s);
 const char *time_text(struct arena *a, int64_t wall_us);
 const char *call_text(struct arena *a, const struct recorded_call *c); /* m:f/a */
+/* Of all counted calls; and what is said when that is much. */
+double evaluating_share(const struct summary *s);
+void put_evaluating(struct paper *p, double share);
 
 #endif

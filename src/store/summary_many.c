@@ -248,6 +248,11 @@ static void put_calls(struct comparison *c)
         }
         put_row(c, t, call_text(&c->paper->arena, calls[k]), COLUMN_RATE, rates);
     }
+    double most = 0;
+    for (size_t i = 0; i < c->n; i++)
+        most = fmax(most, evaluating_share(&c->sessions[i]));
+    if (t)
+        put_evaluating(c->paper, most);
 }
 
 /* ---- findings */

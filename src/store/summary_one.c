@@ -141,6 +141,7 @@ static void put_calls(struct paper *p, const struct summary *s, const struct sum
                                c->words < 0 ? "–" : number_text(a, COLUMN_COUNT, (double)c->words)};
         paper_row(p, t, cells);
     }
+    put_evaluating(p, evaluating_share(s));
 }
 
 static const char *latency_text(struct arena *a, double us)

@@ -80,6 +80,31 @@ static void test_text(void **state)
     done(&o);
 }
 
+/* What our own questions call is told as that, where it is much. */
+static void test_own_calls(void **state)
+{
+    (void)state;
+    struct opened o = {.n = 0};
+    struct made w = made_healthy;
+    for (int i = 0; i < 2; i++) {
+        add(&o, &w);
+        assert_not(report(&o, SUMMARY_TEXT, false), "of the calls are of erl_eval");
+    }
+    done(&o);
+    w.calls[w.n_calls++] = (struct made_call){"orddict", "find", 2, 90000};
+    for (int i = 0; i < 2; i++) {
+        add(&o, &w);
+        assert_not(report(&o, SUMMARY_TEXT, false), "of the calls are of erl_eval");
+    }
+    done(&o);
+    w.calls[w.n_calls++] = (struct made_call){"erl_eval", "expr", 6, 90000};
+    for (int i = 0; i < 2; i++) {
+        add(&o, &w);
+        assert_says(report(&o, SUMMARY_TEXT, false), "of the calls are of erl_eval");
+    }
+    done(&o);
+}
+
 static json_t *parse(struct opened *o)
 {
     json_error_t why;
@@ -400,7 +425,8 @@ static void test_export(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),     cmocka_unit_test(test_json),   cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_text), cmocka_unit_test(test_own_calls),
+        cmocka_unit_test(test_json), cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_compared), cmocka_unit_test(test_found_in_several),
         cmocka_unit_test(test_limits), cmocka_unit_test(test_export),
     };
