@@ -6,6 +6,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
+#include "beamtop/base/limits.h"
 #include "beamtop/store/finding.h"
 #include "beamtop/store/recording.h"
 #include "encode.h"
@@ -21,7 +22,6 @@
 #define FACTS_MS 60000u          /* from one look at the configuration to the next */
 #define FACTS_DEADLINE_MS 10000u
 #define MOST_BYTES (UINT64_C(32) << 20) /* of the ring; past them it begins anew */
-#define WINDOW_ROWS 200          /* functions of a window of counted calls */
 
 struct tui_findings {
     struct tui *tui;
@@ -198,8 +198,8 @@ static int64_t known(uint64_t v)
 
 void tui_findings_window(struct tui_findings *f, const struct calls_window *w)
 {
-    struct recorded_call top[WINDOW_ROWS];
-    size_t n = w->n_rows < WINDOW_ROWS ? w->n_rows : WINDOW_ROWS;
+    struct recorded_call top[LIMIT_CALLS_ROWS];
+    size_t n = w->n_rows < LIMIT_CALLS_ROWS ? w->n_rows : LIMIT_CALLS_ROWS;
     if (f->recorder == NULL)
         return;
     for (size_t i = 0; i < n; i++) {
@@ -214,6 +214,7 @@ void tui_findings_window(struct tui_findings *f, const struct calls_window *w)
         .functions = (int64_t)w->functions, .calls = (int64_t)w->calls, .lost = (int64_t)w->lost,
         .calls_per_s = w->calls_per_s, .top = top, .n_top = n};
     recorder_window(f->recorder, &recorded);
+    f->judged_ms = 0; /* who counted calls looks at once */
 }
 
 /* ---- life */
