@@ -76,8 +76,8 @@ struct cli_options {
     double window_s;      /* of counted calls */
     int64_t windows;      /* 0: until interrupted */
     bool windows_given;
-    bool top_given;
     int64_t top;
+    bool top_given;
     bool time, memory;
     bool help, version;
 };

@@ -278,6 +278,14 @@ void live_hold(struct live *l, bool held)
         live_tick_now(l);
 }
 
+bool live_is_asking(const struct live *l)
+{
+    for (int q = 0; l->query != NULL && q < QUESTIONS; q++)
+        if (query_pending(l->query, (enum question)q))
+            return true;
+    return false;
+}
+
 /* ---- questions that are not a tick's */
 
 bool live_is_up(const struct live *l)

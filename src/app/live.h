@@ -57,6 +57,8 @@ void live_set_budget(struct live *l, double budget);
 void live_pause(struct live *l, bool paused);
 /* No ticks for a moment, as while calls are counted: what is late is asked at once after it. */
 void live_hold(struct live *l, bool held);
+/* A question of ours waits for its answer, be it of a tick or of anybody. */
+bool live_is_asking(const struct live *l);
 void live_refresh(struct live *l); /* a tick now, also while paused */
 /* NULL or "": no filter. ERR_USAGE with the offset of the mistake; the last good one stays. */
 int live_set_filter(struct live *l, const char *expression, size_t *error_offset,

@@ -7,12 +7,16 @@
 #include "beamtop/base/alloc.h"
 #include "trace_port.h"
 
+#define NEAR_MS 300
+#define WAIT_TURNS 20 /* of record_calls_tick() */
+
 struct record_calls {
     struct record_calls_setup setup;
     struct trace_route *route;
     struct calls_session *session;
     bool over, stopping;
     unsigned windows;
+    int waited; /* turns, for the node to have answered all */
 };
 
 static void trouble(struct record_calls *c, const struct error *err)
@@ -70,10 +74,35 @@ static void ended(struct record_calls *c, const struct calls_state *state)
         c->setup.on_ended(c->setup.arg);
 }
 
+bool record_calls_counts(const struct record_calls *c)
+{
+    if (!c || !c->session)
+        return false;
+    const struct calls_state *state = calls_session_state(c->session);
+    return state->phase == CALLS_COUNTING || state->phase == CALLS_TIMING;
+}
+
+/* The next window opens soon: no tick is to begin before it that would end in it. */
+static bool is_near(const struct record_calls *c)
+{
+    return calls_session_state(c->session)->phase == CALLS_WAITING &&
+           calls_session_due_ms(c->session) <= NEAR_MS;
+}
+
+/* Our own questions would be among the calls; windows without a pause leave no time for ticks. */
+static void hold_ticks(struct record_calls *c)
+{
+    const struct calls_options *o = calls_session_options(c->session);
+    bool first = calls_session_state(c->session)->phase == CALLS_PREPARING;
+    live_hold(c->setup.live, (first || is_near(c) || record_calls_counts(c)) &&
+                                 o->every_ms >= 2 * o->for_ms);
+}
+
 static void on_change(void *arg)
 {
     struct record_calls *c = arg;
     const struct calls_state *state = calls_session_state(c->session);
+    hold_ticks(c);
     switch (state->phase) {
     case CALLS_ASKING:
         if (!c->over)
@@ -117,6 +146,7 @@ void record_calls_quit(struct record_calls *c)
     if (!c || !c->session)
         return;
     c->over = true; /* what the session tells now is for nobody */
+    live_hold(c->setup.live, false);
     calls_free(c->session);
     trace_route_detach(c->route);
     c->session = NULL;
@@ -130,12 +160,23 @@ void record_calls_free(struct record_calls *c)
     free(c);
 }
 
+/* What of ours is still being evaluated on the node is waited for, a while. */
+static bool is_quiet(struct record_calls *c)
+{
+    if (!live_is_asking(c->setup.live) || ++c->waited >= WAIT_TURNS)
+        c->waited = 0;
+    return c->waited == 0;
+}
+
 void record_calls_tick(struct record_calls *c)
 {
-    if (c->session)
-        calls_tick(c->session);
-    else if (!c->over && live_is_up(c->setup.live) && model_node(c->setup.model))
+    if (c->session) {
+        hold_ticks(c);
+        if (!is_near(c) || is_quiet(c))
+            calls_tick(c->session);
+    } else if (!c->over && live_is_up(c->setup.live) && model_node(c->setup.model) && is_quiet(c)) {
         begin(c);
+    }
 }
 
 void record_calls_link_lost(struct record_calls *c)

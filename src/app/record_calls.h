@@ -35,6 +35,8 @@ void record_calls_link_lost(struct record_calls *c);
 /* Ends; false: there is nothing to wait for. */
 bool record_calls_stop(struct record_calls *c);
 unsigned record_calls_windows(const struct record_calls *c);
+/* A window is open: ticks wait for its end where windows leave time for them. NULL: false. */
+bool record_calls_counts(const struct record_calls *c);
 /* A mistake in the words, before anything else is done. */
 int record_calls_check(const struct calls_options *options, struct error *err);
 

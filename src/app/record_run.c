@@ -25,6 +25,7 @@
 #define PROGRESS_MS 500u
 #define TURN_MS 100u /* of the session that counts calls */
 #define FACTS_MS 60000u
+#define FACTS_LATER_MS 500u
 #define FACTS_DEADLINE_MS 10000u
 /* Windows of calls follow each other after this time, unless --every says otherwise. */
 #define CALLS_EVERY_S 10.0
@@ -197,6 +198,10 @@ static void on_facts_due(uv_timer_t *timer)
 {
     struct recording_run *t = timer->data;
     struct error err = {.code = ERR_NONE};
+    if (record_calls_counts(t->calls)) {
+        uv_timer_start(timer, on_facts_due, FACTS_LATER_MS, FACTS_MS);
+        return;
+    }
     struct builder *arg = encode_nothing();
     if (live_ask(t->live, QUESTION_FACTS, arg, FACTS_DEADLINE_MS, on_facts, t, &err) != 0 ||
         live_ask(t->live, QUESTION_ALLOC, arg, FACTS_DEADLINE_MS, on_alloc, t, &err) != 0)

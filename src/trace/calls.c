@@ -168,10 +168,16 @@ static void deliver(struct calls_session *s)
         return;
     }
     calls_enter(s, CALLS_STAGE_WAIT, CALLS_WAITING);
-    if (calls_now_ns(s) - s->began_ns >= s->options.every_ms * UINT64_C(1000000))
+    if (calls_session_due_ms(s) == 0)
         calls_next_window(s);
     else
         calls_changed(s);
+}
+
+unsigned calls_session_due_ms(const struct calls_session *s)
+{
+    uint64_t gone_ms = (calls_now_ns(s) - s->began_ns) / 1000000;
+    return gone_ms >= s->options.every_ms ? 0 : s->options.every_ms - (unsigned)gone_ms;
 }
 
 static void note_cost(struct calls_session *s, const struct answer *answer)
@@ -309,7 +315,7 @@ void calls_link_lost(struct calls_session *s, const struct error *why)
 void calls_tick(struct calls_session *s)
 {
     uint64_t now = calls_now_ns(s);
-    if (s->stage == CALLS_STAGE_WAIT && now - s->began_ns >= s->options.every_ms * UINT64_C(1000000))
+    if (s->stage == CALLS_STAGE_WAIT && calls_session_due_ms(s) == 0)
         calls_next_window(s);
     else if (s->stage == CALLS_STAGE_VERIFY && !s->verify_asked && now - s->asked_ns >= VERIFY_EVERY_NS)
         verify_again(s);

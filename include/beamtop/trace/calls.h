@@ -133,6 +133,8 @@ int calls_open(struct calls_session **out, const struct calls_options *options,
 void calls_free(struct calls_session *s);
 const struct calls_state *calls_session_state(const struct calls_session *s);
 const struct calls_options *calls_session_options(const struct calls_session *s);
+/* Until calls_tick() opens the next window; 0: now. Of CALLS_WAITING alone. */
+unsigned calls_session_due_ms(const struct calls_session *s);
 
 void calls_confirm(struct calls_session *s); /* the answer yes, in CALLS_ASKING */
 /* Any phase: to its end. An open window is still told. */
