@@ -48,8 +48,9 @@ const struct cli_option cli_option_table[] = {
     {"own", 0, FOR_TOP | FOR_SCREEN, TYPE_FLAG, AT(own), 0, 0, 0, NULL,
      "show beamtop's own processes on the target too"},
     {"format", 'F', FOR_FORMAT | FOR_CAPTURE, TYPE_FORMAT, AT(format), AT(format_given), 0, 0,
-     "FORMAT", "text, json or csv; of calls folded too; for captures text, ansi, html or svg; of recordings "
-     "text, markdown, html or json, and csv or openmetrics for exports"},
+     "FORMAT", "text, json or csv (traces: text or json); of calls folded too; for captures text, "
+     "ansi, html or svg; of recordings text, markdown, html or json, and csv or openmetrics for "
+     "exports"},
     {"view", 'v', FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(view), 0, 0, 0, "VIEW",
      "view to start with (top)"},
     {"theme", 0, FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(theme), 0, 0, 0, "THEME",

@@ -244,6 +244,10 @@ static void note_fewer(struct trace_session *t, size_t i, bool at_end)
         if (!*t->state->note)
             loaded_anew(t, &t->functions[first + k]);
         c->calls = c->seen;
+        if (t->preflight.patterns[i].n == 1 && t->functions) {
+            t->functions[first].calls = c->seen;
+            trace_log_set_functions(t->log, t->functions, t->preflight.n_functions);
+        }
     }
     t->fewer[i] = fewer;
 }

@@ -112,6 +112,7 @@ static void test_module_loaded_anew(void **unused)
                       : "{ended,time," STATUS("spent", "2", "0") "}");
         assert_has(state(w)->note, "lists was loaded anew");
         assert_int_equal(state(w)->total.calls, 2);
+        assert_int_equal(trace_log_function(trace_session_log(w->t), 0)->calls, 2);
         end_world(w);
     }
 }
