@@ -173,13 +173,23 @@ static bool is_lookup(const struct module_calls *m)
     return m->get_one > 0 && m->get_one >= m->reads / 2 && m->writes <= m->reads * 0.05;
 }
 
-/* Windows tell the functions that were called most: what may be missing below them. */
+/* Whether windows leave out functions that matter: they tell those that were called most. */
+static bool is_cut(const struct judge *j)
+{
+    return j->n_calls > 0 && j->left_out > 0.005 * (double)j->sums.calls;
+}
+
+static double least_told(const struct judge *j)
+{
+    return per_s(j, (double)j->calls[j->n_calls - 1].calls);
+}
+
 static const char *not_told(struct judge *j)
 {
-    if (j->n_calls == 0 || !(j->left_out > 0.005 * (double)j->sums.calls))
+    if (!is_cut(j))
         return "";
     return judge_text(j, "; functions of fewer than %.0f calls in a second were not recorded",
-                      per_s(j, (double)j->calls[j->n_calls - 1].calls));
+                      least_told(j));
 }
 
 /*
@@ -188,12 +198,11 @@ static const char *not_told(struct judge *j)
  */
 static void too_few_told(struct judge *j, double calls_per_s)
 {
-    if (j->said || j->n_calls == 0 || !(j->left_out > 0.005 * (double)j->sums.calls))
+    if (j->said || !is_cut(j))
         return;
-    double least = per_s(j, (double)j->calls[j->n_calls - 1].calls);
-    if (least > calls_per_s)
-        judge_unknown(j, "functions of fewer than %.0f calls in a second were not recorded (record more: "
-                         "--top)", least);
+    if (least_told(j) > calls_per_s)
+        judge_unknown(j, "functions of fewer than %.0f calls in a second were not recorded (more are by "
+                         "--top, on the screen by calls-rows)", least_told(j));
 }
 
 /* ---- repositories */
@@ -291,11 +300,18 @@ static struct module_calls operations(const struct modules *m)
     return true_ones.reads + true_ones.writes > 0 ? true_ones : all;
 }
 
+#define RATIO_BLUR 0.05 /* of the operations: a function left out that may be more of them blurs it */
+
 static void tell_ratio(struct judge *j, const char *what, double read, double written)
 {
     double share = read / (read + written);
     if (read + written < 100)
         return;
+    double blur = RATIO_BLUR * per_s(j, read + written);
+    if (is_cut(j) && least_told(j) > blur) {
+        too_few_told(j, blur);
+        return;
+    }
     struct finding *f = judge_find(j, FINDING_NOTE, judge_sure(j, read + written, 100));
     f->title = judge_text(j, "%s of the operations on %s are reads", judge_percent(j, share), what);
     f->action = share >= 0.8 ? "Reads lead: caching and read_concurrency pay, write tuning does not"

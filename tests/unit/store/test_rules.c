@@ -492,6 +492,27 @@ static bool is_unknown(const struct findings *f, const char *begins)
     return false;
 }
 
+/* The writes are among what was left out, or may be: no ratio is told. */
+static void test_ratio_of_the_rest(void **state)
+{
+    (void)state;
+    struct made cut = made_healthy;
+    struct findings f;
+    cut.n_calls = 0;
+    set_call(&cut, "ets", "lookup", 2, 5000);
+    set_call(&cut, "lists", "last", 1, 900);
+    judge(&f, &cut);
+    assert_non_null(of_rule(&f, "read_write"));
+    findings_clear(&f);
+    cut.other_calls = 4000;
+    judge(&f, &cut);
+    if (of_rule(&f, "read_write") || !is_unknown(&f, "read_write: functions of fewer than 900 calls")) {
+        dump(&f);
+        fail_msg("a ratio is told of what was recorded in part");
+    }
+    findings_clear(&f);
+}
+
 /* Windows that were filled by hotter functions do not clear those below. */
 static void test_few_functions(void **state)
 {
@@ -589,6 +610,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),         cmocka_unit_test(test_all_rules),
         cmocka_unit_test(test_healthy),      cmocka_unit_test(test_few_functions),
+        cmocka_unit_test(test_ratio_of_the_rest),
         cmocka_unit_test(test_not_recorded),
         cmocka_unit_test(test_mode_not_recorded), cmocka_unit_test(test_damaged_facts),
     };
