@@ -19,20 +19,32 @@ static bool has_key(struct recording *r, const char *key)
                                                   NULL, NULL) == SQLITE_OK;
 }
 
-/* The known values of the span in the order of ticks; owned by the caller. */
-static size_t values(struct recording *r, const char *key, int64_t from, int64_t to, double **out)
+static bool ends_with(const char *text, const char *end)
+{
+    size_t len = strlen(text), n = strlen(end);
+    return len >= n && strcmp(text + len - n, end) == 0;
+}
+
+/* Of ticks whose interval is `least_us` or longer, where that is above 0. */
+static size_t values_from(struct recording *r, const char *key, int64_t from, int64_t to,
+                          double least_us, double **out)
 {
     struct error ignored = {.code = ERR_NONE};
-    char sql[160];
+    char sql[240];
     sqlite3_stmt *s = NULL;
     size_t n = 0, cap = 0;
     *out = NULL;
     snprintf(sql, sizeof sql,
-             "SELECT %s FROM system WHERE tick BETWEEN ? AND ? AND %s NOT NULL ORDER BY tick", key, key);
+             "SELECT %s FROM system%s WHERE system.tick BETWEEN ?1 AND ?2 AND %s NOT NULL%s "
+             "ORDER BY system.tick",
+             key, least_us > 0 ? " JOIN tick ON tick.id = system.tick" : "", key,
+             least_us > 0 ? " AND interval_us >= ?3" : "");
     if (!has_key(r, key) || db_prepare(r->db, &s, sql, &ignored) != 0)
         return 0;
     sqlite3_bind_int64(s, 1, from);
     sqlite3_bind_int64(s, 2, to);
+    if (least_us > 0)
+        sqlite3_bind_double(s, 3, least_us);
     while (sqlite3_step(s) == SQLITE_ROW) {
         if (n == cap) {
             cap = cap ? cap * 2 : 256;
@@ -42,6 +54,25 @@ static size_t values(struct recording *r, const char *key, int64_t from, int64_t
     }
     sqlite3_finalize(s);
     return n;
+}
+
+#define FEW 3 /* ticks: with fewer, short ones are better than none */
+
+/*
+ * The known values of the span in the order of ticks; owned by the caller. What is of an interval
+ * counts only where that is half as long as asked for, or longer: the first is short, and most of what
+ * happens in it is that our questions are read.
+ */
+static size_t values(struct recording *r, const char *key, int64_t from, int64_t to, double **out)
+{
+    double least_us = recording_info(r)->interval_s * 1e6 / 2;
+    if ((ends_with(key, "_per_s") || ends_with(key, "_use")) && least_us > 0) {
+        size_t n = values_from(r, key, from, to, least_us, out);
+        if (n >= FEW)
+            return n;
+        free(*out);
+    }
+    return values_from(r, key, from, to, 0, out);
 }
 
 static int compare(const void *a, const void *b)

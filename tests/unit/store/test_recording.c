@@ -309,6 +309,38 @@ static void test_full(void **state)
     place_clear(&p);
 }
 
+/* What is of an interval does not count where that is short, as the first one is. */
+static void test_short_interval(void **state)
+{
+    (void)state;
+    static const char change[] =
+        "UPDATE tick SET interval_us = CASE id WHEN 2 THEN 300000 ELSE 1000000 END;"
+        "UPDATE system SET reductions_per_s = CASE tick WHEN 2 THEN 2e7 ELSE 1e6 END, run_queue = tick;";
+    struct error err = {.code = ERR_NONE};
+    struct span_stats s;
+    sqlite3 *db = NULL;
+    struct place p;
+    place_make(&p);
+    struct recorder *r = begin(p.path, 0, false);
+    struct model *m = model_new();
+    for (int i = 1; i <= 5; i++)
+        assert_int_equal(tick(r, m, i, &err), 0);
+    recorder_close(r, "stopped", &err);
+    model_free(m);
+    assert_int_equal(sqlite3_open(p.path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, change, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    struct recording *f = reopen(p.path);
+    assert_int_equal(recording_stats(f, "reductions_per_s", 2, 5, &s, &err), 0);
+    assert_true(s.n == 3 && fabs(s.mean - 1e6) < 1 && fabs(s.max - 1e6) < 1);
+    assert_int_equal(recording_stats(f, "run_queue", 2, 5, &s, &err), 0);
+    assert_int_equal(s.n, 4);
+    assert_int_equal(recording_stats(f, "reductions_per_s", 2, 3, &s, &err), 0);
+    assert_true(s.n == 2 && fabs(s.max - 2e7) < 1);
+    recording_close(f);
+    place_clear(&p);
+}
+
 /* The mean of a share is over time: a short interval counts for little. */
 static void test_owners_over_time(void **state)
 {
@@ -652,7 +684,8 @@ int main(void)
         cmocka_unit_test(test_a_ring_in_memory_is_read_while_it_is_written), cmocka_unit_test(test_replayed),
         cmocka_unit_test(test_killed),           cmocka_unit_test(test_full),
         cmocka_unit_test(test_thinned),          cmocka_unit_test(test_thinned_windows),
-        cmocka_unit_test(test_owners_over_time), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_owners_over_time),
+        cmocka_unit_test(test_short_interval), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_views_are_refused), cmocka_unit_test(test_only_its_owner_reads_it),
         cmocka_unit_test(test_facts),           cmocka_unit_test(test_leaders),
         cmocka_unit_test(test_watched),
