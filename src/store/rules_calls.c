@@ -437,11 +437,13 @@ static void find_hot(struct judge *j, const struct module_calls *m, double asks)
     f->effort = EFFORT_SMALL;
     f->title = judge_text(j, "%s is read %s times in a second and hardly ever written",
                           judge_slice(j, m->name), judge_count(j, rate));
-    f->action = process ? "Each read asks a process: put the data into an ETS table with read_concurrency, "
-                          "or persistent_term when it changes less than once in a minute"
+    f->action = process ? "When each read asks a process (as many calls of gen_server are made), put the data "
+                          "into an ETS table with read_concurrency, or into persistent_term when it changes "
+                          "less than once in a minute"
                         : "When a read does more than look up a table in memory, keep the answer in ETS or "
                           "persistent_term";
-    f->refute = "Answers that differ from call to call: then it is no lookup";
+    f->refute = "Answers that differ from call to call: then it is no lookup. Data that the caller holds: "
+                "then the calls of gen_server are those of others";
     f->subject = judge_slice(j, m->name);
     judge_evidence(j, f, "reads", rate, "per_s", "%s: %s calls in a second", judge_slice(j, m->hottest),
                    judge_count(j, per_s(j, m->hottest_calls)));

@@ -369,7 +369,7 @@ static const struct {
     {"pipeline_overhead", same, FINDING_NOTE, "1.38 calls", few_stages},
     {"pipeline_overhead", requests, FINDING_NOTE, "3.00 calls", few_stages},
     {"pipeline_overhead", many_stages, FINDING_LOOK, "20.00 calls", few_stages},
-    {"hot_reads", asked_process, FINDING_LOOK, "asks a process", written_often},
+    {"hot_reads", asked_process, FINDING_LOOK, "each read asks a process", written_often},
     {"dynamic_repo", switched, FINDING_LOOK, "2.00 switches", switched_seldom},
     {"busy_distribution", link_busy, FINDING_ACT, "+zdbbl 4096", link_some},
     {"garbage", much_garbage, FINDING_LOOK, "every 500 reductions", garbage_idle},
