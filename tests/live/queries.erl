@@ -127,6 +127,7 @@ tests() ->
      {"top 20 by each attribute", fun top_test/2},
      {"delta and births", fun delta_test/2},
      {"ascending order, own and followed processes", fun own_test/2},
+     {"who answers another question meanwhile is none of the node's processes", fun meanwhile_test/2},
      {"the nearest supervisor", fun supervisor_test/2},
      {"filter by labels", fun filter_test/2},
      {"one process", fun process_test/2},
@@ -243,6 +244,18 @@ delta_test({Node, _}, K) ->
     [scan(K, #{rows => 40}) || _ <- lists:seq(1, 8)],
     {scan, _, _, _, Left, _, _, _, []} = scan(K, #{}),
     true = Left < 1000.
+
+meanwhile_test({Node, _}, K) ->
+    scan(K, #{}),
+    Known = evaluate(Node, "processes().", []),
+    Rows = lists:append([element(8, scan_beside_questions(K)) || _ <- lists:seq(1, 25)]),
+    [] = [Row || {Pid, _, _, _} = Row <- Rows, not lists:member(Pid, Known)].
+
+scan_beside_questions(K) ->
+    Ids = [Scan | Others] = [erlang:unique_integer() || _ <- lists:seq(1, 12)],
+    K ! {ask, Scan, scan, {in, scan, (default_scan())#{rows := 100000}}, 10000},
+    [K ! {ask, Id, system, [], 10000} || Id <- Others],
+    hd([receive {a, Id, _, _, Answer} -> Answer after 15000 -> error(no_answer) end || Id <- Ids]).
 
 own_test(_, K) ->
     {scan, _, _, _, _, _, Own, Rows, []} =

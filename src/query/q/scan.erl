@@ -594,10 +594,16 @@ JobOf = fun(#{filter := Filtering, attr := Attr} = Arg, State, Apps, Ctx) ->
     end
 end,
 
-%% Everybody but ours counted, births spread over the parts, all parts asked.
-SweepAll = fun(State, Job, Own) ->
+%% Everybody but ours counted, births spread over the parts, all parts asked. Who answers another
+%% question may be born between the look at ours and the census, which would take it for the node's.
+SweepAll = fun(State, Job, Own, #{k := Keeper, own := OwnOf}) ->
     #{census := Census, parts := OldParts, homeless := {LostPids, LostOlds}} = State,
-    {Everybody, Births} = AskHelper(Census, Own),
+    {Counted, Newborn} = AskHelper(Census, Own),
+    Births = case Newborn of
+        [] -> [];
+        _ -> ordsets:subtract(Newborn, OwnOf(Keeper))
+    end,
+    Everybody = Counted - (length(Newborn) - length(Births)),
     #{attr := Attr} = Job,
     Jobs = Spread(OldParts, {LostPids ++ Births,
                              LostOlds ++ lists:duplicate(length(Births), {Attr, 0})}),
@@ -644,7 +650,7 @@ Tick = fun(#{attr := Attr} = Arg, State, Ctx, Own) ->
     Apps = (maps:get(apps, Ctx))(),
     #{first := First} = Job = JobOf(Arg, State, Apps, Ctx),
     SweptNs = erlang:monotonic_time(nanosecond),
-    {Everybody, {Best, Passed, Counts, Found}} = SweepAll(State, Job, Own),
+    {Everybody, {Best, Passed, Counts, Found}} = SweepAll(State, Job, Own, Ctx),
     SweepUs = (erlang:monotonic_time(nanosecond) - SweptNs) div 1000,
     {Ranked, Ours} = EntriesOf(Best, Arg, Own, Lasts, Job),
     Entries = Ranked ++ Watched(Ranked, Arg, Lasts, Job),
