@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/buf.h"
 #include "beamtop/base/text.h"
 #include "commands.h"
 #include "record_control.h"
@@ -96,6 +97,16 @@ static int start_recorder(struct record_setup *setup, const char *log_path, char
     return child > 0 ? 0 : -1;
 }
 
+/* Paths are anyone's: what would steer the terminal is not printed. */
+static void print_safe(FILE *to, const char *text)
+{
+    struct buf safe;
+    buf_init(&safe, 0);
+    text_put_safe(&safe, text, strlen(text), false);
+    fputs(buf_cstr(&safe), to);
+    buf_clear(&safe);
+}
+
 static int record_start(struct record_setup *setup)
 {
     char path[PATH_MAX], log_path[PATH_MAX + 8], said[700];
@@ -103,7 +114,9 @@ static int record_start(struct record_setup *setup)
     if (record_whole_path(path, setup->file, &err) != 0)
         return complain(EXIT_USAGE, err.text);
     if (access(path, F_OK) == 0) {
-        fprintf(stderr, "beamtop: %s exists; a recording is never written over another file\n", path);
+        fputs("beamtop: ", stderr);
+        print_safe(stderr, path);
+        fputs(" exists; a recording is never written over another file\n", stderr);
         return EXIT_USAGE;
     }
     snprintf(log_path, sizeof log_path, "%s.log", path);
@@ -112,8 +125,11 @@ static int record_start(struct record_setup *setup)
     if (start_recorder(setup, log_path, said, sizeof said) != 0)
         return complain(EXIT_FAILED, strerror(errno));
     if (strcmp(said, "ok") == 0) {
-        printf("recording to %s until `beamtop record stop`; what happens is told in %s\n", path,
-               log_path);
+        fputs("recording to ", stdout);
+        print_safe(stdout, path);
+        fputs(" until `beamtop record stop`; what happens is told in ", stdout);
+        print_safe(stdout, log_path);
+        putchar('\n');
         return EXIT_DONE;
     }
     if (*said) {
@@ -140,9 +156,10 @@ static json_int_t number_of(const json_t *status, const char *key)
 static void print_status(const json_t *s)
 {
     char bytes[32], since[32];
-    printf("%s\n    %s, for %s: %lld ticks, %s, %lld marks, %lld windows of calls, "
+    print_safe(stdout, text_of(s, "file"));
+    printf("\n    %s, for %s: %lld ticks, %s, %lld marks, %lld windows of calls, "
            "%lld traces; process %lld%s\n",
-           text_of(s, "file"), text_of(s, "node"),
+           text_of(s, "node"),
            text_duration(since, sizeof since, json_real_value(json_object_get(s, "running_s"))),
            (long long)number_of(s, "ticks"),
            text_bytes(bytes, sizeof bytes, (double)number_of(s, "bytes")),
@@ -231,7 +248,7 @@ static int record_mark(const struct cli_options *o, const struct app_env *env)
     buf_puts(&line, "mark");
     for (size_t i = 0; i < o->n_rest; i++)
         buf_printf(&line, " %s", o->rest[i]);
-    int code = o->n_rest == 0 || strchr(buf_cstr(&line), '\n') || line.len >= LIMIT_RECORD_REQUEST_BYTES - 1
+    int code = line.len <= strlen("mark ") || strchr(buf_cstr(&line), '\n') || line.len >= LIMIT_RECORD_REQUEST_BYTES - 1
                    ? complain(EXIT_USAGE, "usage: beamtop record mark TEXT, one line")
                    : record_ask(o, env, buf_cstr(&line));
     buf_clear(&line);

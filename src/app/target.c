@@ -1,8 +1,10 @@
 #include "target.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 int target_epmd_port(const struct cli_options *o, const struct app_env *env, uint16_t *port,
                      struct error *err)
@@ -53,13 +55,25 @@ static bool cookie_given(const struct cli_options *o, const struct app_env *env)
     return o->cookie || o->cookie_file || env->cookie;
 }
 
+int target_check_name(const char *name, struct error *err)
+{
+    struct stat st;
+    if (!strchr(name, '/'))
+        return 0;
+    if (stat(name, &st) != 0)
+        return error_set(err, ERR_USAGE, "%.300s: %s", name, strerror(errno));
+    return error_set(err, ERR_USAGE, "%.300s is neither a recording's file nor a node's name", name);
+}
+
 int target_init(struct target *t, const char *name, const struct cli_options *o,
                 const struct app_env *env, const struct discover_list *vms, struct error *err)
 {
     struct discover_list own = {.count = 0};
     uint16_t epmd_port = 0;
     memset(t, 0, sizeof *t);
-    int rc = target_epmd_port(o, env, &epmd_port, err);
+    int rc = target_check_name(name, err);
+    if (rc == 0)
+        rc = target_epmd_port(o, env, &epmd_port, err);
     if (rc != 0)
         return rc;
     if (!vms && (!cookie_given(o, env) || !strchr(name, '@'))) {

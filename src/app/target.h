@@ -13,6 +13,9 @@ struct target {
     struct conn_options conn; /* points into this struct and the options */
 };
 
+/* A name with a slash is that of a file, which is not there when this is asked. */
+int target_check_name(const char *name, struct error *err);
+
 /*
  * Fills t for `name`. A name without a host that a VM of this host has gets that VM's host, and
  * that VM's cookie when none is given. `vms` may be NULL: then /proc is read here, if it is needed.

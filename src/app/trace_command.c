@@ -13,6 +13,7 @@
 #include "node_run.h"
 #include "replay.h"
 #include "settings.h"
+#include "target.h"
 #include "trace_file.h"
 #include "trace_print.h"
 #include "trace_words.h"
@@ -285,9 +286,14 @@ static int check_format(const struct cli_options *o)
 int command_trace(const struct cli_options *o, const struct app_env *env)
 {
     struct tracing t = {.options = o, .env = env};
+    struct error err = {.code = ERR_NONE};
     int code = check_format(o);
     if (code == EXIT_DONE && replay_is_file(o->target))
         return trace_file_print(o, env);
+    if (code == EXIT_DONE && target_check_name(o->target, &err) != 0) {
+        fprintf(stderr, "beamtop: %s\n", err.text);
+        code = EXIT_USAGE;
+    }
     if (code == EXIT_DONE && o->n_rest == 0) {
         fputs("beamtop: usage: beamtop trace NODE PATTERN…, or a recording's FILE alone\n", stderr);
         code = EXIT_USAGE;

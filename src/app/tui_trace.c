@@ -196,7 +196,8 @@ void tui_trace_defaults(const struct tui_trace *tr, struct trace_request *out)
 
 static void forget_session(struct tui_trace *tr)
 {
-    model_set_trace(tr->tui->model, NULL);
+    if (tr->tui->model) /* none where there is no way to the node */
+        model_set_trace(tr->tui->model, NULL);
     trace_free(tr->session);
     tr->session = NULL;
     trace_route_free(tr->old_route);
