@@ -80,6 +80,15 @@ static void put_charts(struct paper *p, const struct summary *s)
     }
 }
 
+static bool nobody_stands_out(const struct summary *s)
+{
+    for (int k = 0; k < OWNER_KINDS; k++)
+        for (size_t i = 0; i < s->n_owners[k]; i++)
+            if (s->owners[k][i].owner.len > 0)
+                return false;
+    return true;
+}
+
 static void put_owners(struct paper *p, const struct summary *s, const struct summary_options *o)
 {
     static const char *const by[OWNER_KINDS] = {"By application", "By supervisor", "By module",
@@ -90,6 +99,8 @@ static void put_owners(struct paper *p, const struct summary *s, const struct su
     paper_heading(p, 2, "Who did the work");
     if (s->n_owners[0] + s->n_owners[2] == 0) /* neither applications nor modules */
         paper_put(p, "Owners of the work were not recorded.");
+    else if (nobody_stands_out(s))
+        paper_put(p, "Nobody did as much as 0.2 %% of the work of a tick.");
     for (int k = 0; k < OWNER_KINDS; k++) {
         size_t n = at_most(s->n_owners[k], o->owners);
         if (n == 0 || (n == 1 && s->owners[k][0].owner.len == 0))

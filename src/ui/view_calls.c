@@ -139,6 +139,8 @@ static void put_number(struct view_page *page, struct view_row *row, size_t at, 
         style = fabs(v) < 0.05 ? STYLE_DIM : v > 0 ? STYLE_RISING : STYLE_FALLING;
         if (v >= 9.995)
             snprintf(text, sizeof text, "x%.0f", v + 1);
+        else if (fabs(v) < 0.005)
+            snprintf(text, sizeof text, "0 %%");
         else
             snprintf(text, sizeof text, "%+.0f %%", v * 100);
         break;

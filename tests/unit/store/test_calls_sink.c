@@ -145,6 +145,25 @@ static void test_text_with_times(void **state)
     buf_clear(&k.bytes);
 }
 
+static void test_no_change(void **state)
+{
+    static const double rows[] = {0, -0.0, 0.0049, -0.0049};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct kept k = {.error = 0};
+        struct calls_window w = a_timed_window();
+        struct calls_function f = timed[0];
+        f.change = rows[i];
+        w.rows = &f;
+        w.n_rows = 1;
+        w.n_modules = w.n_applications = 0;
+        put(&k, CALLS_TEXT, true, &w, 1);
+        if (!strstr(buf_cstr(&k.bytes), "60.0 %     0 %"))
+            fail_msg("%g is not told as 0 %%:\n%s", rows[i], buf_cstr(&k.bytes));
+        buf_clear(&k.bytes);
+    }
+}
+
 static void test_csv(void **state)
 {
     (void)state;
@@ -262,6 +281,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_text_with_times),
+        cmocka_unit_test(test_no_change),
         cmocka_unit_test(test_csv),
         cmocka_unit_test(test_folded),
         cmocka_unit_test(test_json),
