@@ -107,6 +107,8 @@ sums_by_owner() {
     tm_type W
     tm_wait 'Who does the work' && tm_wait shop && tm_wait 'the rest' || return 1
     tm_type b
+    tm_wait 'by supervisor' && tm_wait shop_sup || return 1
+    tm_type b
     tm_wait 'by module' && tm_wait shop_pricing || return 1
     tm_type ':by kind'
     tm_keys Enter
