@@ -81,10 +81,23 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/*
+ * How many independent values have as certain a mean: n (1 - r) / (1 + r), r the correlation of each
+ * with the one before (of an AR(1) series). Memory goes up and stays; three are granted anyhow.
+ */
+static double independent(const double *v, size_t n, double mean, double squares)
+{
+    double products = 0;
+    for (size_t i = 1; i < n; i++)
+        products += (v[i] - mean) * (v[i - 1] - mean);
+    double r = squares > 0 && products > 0 ? products / squares : 0;
+    return fmin((double)n, fmax(3, (double)n * (1 - r) / (1 + r)));
+}
+
 /* Sorts the values. */
 static struct span_stats stats_of(double *v, size_t n)
 {
-    struct span_stats stats = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, (int64_t)n}, *out = &stats;
+    struct span_stats stats = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, (int64_t)n, 0}, *out = &stats;
     double sum = 0, squares = 0;
     if (n == 0)
         return stats;
@@ -96,6 +109,7 @@ static struct span_stats stats_of(double *v, size_t n)
     for (size_t i = 0; i < n; i++)
         squares += (v[i] - out->mean) * (v[i] - out->mean);
     out->stddev = n > 1 ? sqrt(squares / (double)(n - 1)) : (double)NAN;
+    out->independent = independent(v, n, out->mean, squares);
     qsort(v, n, sizeof *v, compare);
     out->min = v[0];
     out->max = v[n - 1];
@@ -108,7 +122,7 @@ int recording_stats(struct recording *r, const char *system_key, int64_t from, i
 {
     const struct field *key = number_find(system_key, strlen(system_key));
     struct span_cache *c = span_cache_of(r, from, to);
-    *out = (struct span_stats){NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0};
+    *out = (struct span_stats){NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0};
     if (!key)
         return error_set(err, ERR_USAGE, "\"%s\" is nothing that a recording has", system_key);
     size_t at = (size_t)(key - system_fields.fields);

@@ -141,6 +141,12 @@ struct change change_of(double before, double spread_before, double n_before, do
     return c;
 }
 
+struct change change_of_stats(const struct span_stats *before, const struct span_stats *after)
+{
+    return change_of(before->mean, before->stddev, before->independent, after->mean, after->stddev,
+                     after->independent);
+}
+
 /* ---- words */
 
 const char *severity_word(enum finding_severity severity)

@@ -55,6 +55,7 @@ struct change {
 };
 struct change change_of(double before, double spread_before, double n_before, double after,
                         double spread_after, double n_after);
+struct change change_of_stats(const struct span_stats *before, const struct span_stats *after);
 
 void summary_one(struct paper *p, const struct summary *s, const struct summary_options *o);
 void summary_many(struct paper *p, const struct summary *s, size_t n,

@@ -241,8 +241,7 @@ static json_t *changes_of(const struct summary *s, size_t n, const struct summar
         const struct summary *a = &s[at - 1], *b = &s[at];
         for (int m = 0; m < METRICS; m++) {
             const struct span_stats *x = &a->stats[m], *y = &b->stats[m];
-            struct change c = change_of(x->mean, x->stddev, (double)x->n, y->mean, y->stddev,
-                                        (double)y->n);
+            struct change c = change_of_stats(x, y);
             if (x->n > 0 || y->n > 0)
                 add_change(list, summary_metrics[m].key, NULL, a, b, &c);
         }

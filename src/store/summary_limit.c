@@ -148,7 +148,7 @@ static struct measured number_of(const struct summary_limit *l, const struct sum
     if (recording_stats(s->recording, l->key, s->from, s->to, &v, &ignored) != 0)
         return (struct measured){NAN, NAN, NAN, 0};
     double values[STATS] = {v.mean, v.p95, v.max};
-    return (struct measured){values[l->stat], v.mean, v.stddev, (double)v.n};
+    return (struct measured){values[l->stat], v.mean, v.stddev, v.independent};
 }
 
 static struct measured share_of(const struct summary_limit *l, const struct summary_source *s)

@@ -414,8 +414,7 @@ static void compare_metrics(struct comparison *c, size_t at)
 {
     for (int m = 0; m < METRICS; m++) {
         const struct span_stats *a = &c->sessions[at - 1].stats[m], *b = &c->sessions[at].stats[m];
-        struct change change = change_of(a->mean, a->stddev, (double)a->n, b->mean, b->stddev,
-                                         (double)b->n);
+        struct change change = change_of_stats(a, b);
         put_change(c, summary_metrics[m].title, summary_metrics[m].type, at, &change);
     }
 }

@@ -153,6 +153,7 @@ size_t recording_marks(struct recording *r, const struct recording_mark **out);
 struct span_stats { /* of one column of `system`; NaN where nothing is known */
     double mean, min, max, p95, first, last, stddev;
     int64_t n;
+    double independent; /* ticks that the mean rests on: fewer where each is like the one before */
 };
 int recording_stats(struct recording *r, const char *system_key, int64_t from, int64_t to,
                     struct span_stats *out, struct error *err);

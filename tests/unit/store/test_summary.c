@@ -305,6 +305,23 @@ static void test_compared(void **state)
     done(&o);
 }
 
+/* Each tick of what grows is like the one before, so their number says little of the mean. */
+static void test_what_drifts_is_less_certain(void **state)
+{
+    (void)state;
+    struct opened o = {.n = 0};
+    struct made one = made_healthy, other = made_healthy;
+    one.total_step = other.total_step = 1e6;
+    other.label = "again";
+    other.total = one.total + 6e6;
+    add(&o, &one);
+    add(&o, &other);
+    json_t *root = parse(&o);
+    assert_false(real(root, "memory_total_bytes")); /* by 13 independent ticks it would be */
+    json_decref(root);
+    done(&o);
+}
+
 static const struct {
     const char *text;
     int fails; /* of the sync logger, compared with the healthy; -1: no limit */
@@ -427,6 +444,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text), cmocka_unit_test(test_own_calls),
         cmocka_unit_test(test_json), cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_what_drifts_is_less_certain),
         cmocka_unit_test(test_compared), cmocka_unit_test(test_found_in_several),
         cmocka_unit_test(test_limits), cmocka_unit_test(test_export),
     };
