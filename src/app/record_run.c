@@ -38,6 +38,7 @@
 struct recording_run {
     const struct record_setup *setup;
     const struct cli_options *options;
+    struct buf file; /* its name, fit for a terminal */
     uv_loop_t loop;
     struct target target;
     struct model *model;
@@ -290,7 +291,8 @@ static void on_progress(uv_timer_t *timer)
     if (model_link(t->model, &link) != LINK_LIVE && *link)
         fprintf(stderr, "\r\033[K%s", link);
     else
-        fprintf(stderr, "\r\033[Krecording %s: %lld ticks, %s, %s; Ctrl-C ends it", t->setup->file,
+        fprintf(stderr, "\r\033[Krecording %s: %lld ticks, %s, %s; Ctrl-C ends it",
+                buf_cstr(&t->file),
                 (long long)recorder_ticks(t->recorder),
                 text_bytes(bytes, sizeof bytes, (double)recorder_bytes(t->recorder)),
                 text_duration(since, sizeof since, (double)(uv_now(&t->loop) - t->started_ms) / 1000));
@@ -551,13 +553,16 @@ static void stop(struct recording_run *t)
     tell_ready(t, t->err.code != ERR_NONE ? t->err.text : "it ended before the node had answered");
     if (ticks > 0)
         fprintf(stderr, "beamtop: %s has %lld ticks; `beamtop report %s` tells what they say\n",
-                t->setup->file, (long long)ticks, t->setup->file);
+                buf_cstr(&t->file), (long long)ticks, buf_cstr(&t->file));
+    buf_clear(&t->file);
 }
 
 int record_run(const struct record_setup *setup)
 {
     struct recording_run t = {.setup = setup, .options = setup->options, .why = "error"};
     t.model = model_new();
+    buf_init(&t.file, 0);
+    text_put_safe(&t.file, setup->file, strlen(setup->file), false);
     start_handles(&t);
     if (start(&t, &t.err) != 0)
         t.exit_code = t.err.code == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
