@@ -19,6 +19,7 @@
 #include "live.h"
 #include "record_calls.h"
 #include "record_control.h"
+#include "record_status.h"
 #include "record_trace.h"
 #include "target.h"
 
@@ -51,6 +52,7 @@ struct recording_run {
     uv_signal_t signals[3];
     uv_timer_t progress, until, turn, facts;
     bool calls_wait, trace_wait, asking_to_end; /* at the end, for the proofs */
+    bool has_node; /* its own answer about itself, since it is there */
     bool was_up, is_down, ending, over, shown_progress, told_ready;
     const char *why; /* the recording's end */
     int64_t marks;
@@ -109,6 +111,7 @@ static void on_answer(void *arg, enum question question, const uint8_t *term, si
                       const struct want_scan *asked)
 {
     struct recording_run *t = arg;
+    t->has_node = t->has_node || question == QUESTION_NODE;
     recorder_answer(t->recorder, question_name(question), term, len, asked);
 }
 
@@ -219,6 +222,7 @@ static void on_link(void *arg, bool up)
         uv_timer_start(&t->facts, on_facts_due, 0, FACTS_MS);
         return;
     }
+    t->has_node = false;
     uv_timer_stop(&t->facts);
     leaders_forget(t->leaders);
     if (t->calls)
@@ -325,6 +329,22 @@ static void on_signal(uv_signal_t *handle, int number)
 
 /* ---- what others ask for through the socket */
 
+static void put_life_number(json_t *o, const char *key, int64_t number)
+{
+    json_object_set_new(o, key, number > 0 ? json_integer(number) : json_null());
+}
+
+/* Nodes of other epmds may have the same name. Not known while it is away: it may come back as another. */
+static void put_life(const struct recording_run *t, json_t *o)
+{
+    bool up = live_is_up(t->live) && t->has_node;
+    struct record_life life = record_life_of(up ? live_peer_creation(t->live) : 0,
+                                             up ? model_node(t->model) : NULL);
+    put_life_number(o, "node_creation", life.creation);
+    put_life_number(o, "node_os_pid", life.os_pid);
+    put_life_number(o, "node_start_us", life.start_us);
+}
+
 static void put_status(void *arg, struct buf *out)
 {
     struct recording_run *t = arg;
@@ -344,6 +364,7 @@ static void put_status(void *arg, struct buf *out)
                           live || !*link ? "" : link, "detached", t->setup->detached);
     double running_s = (double)(uv_now(&t->loop) - t->started_ms) / 1000;
     json_object_set_new(o, "running_s", json_real(running_s));
+    put_life(t, o);
     char *text = json_dumps(o, JSON_COMPACT);
     buf_puts(out, text ? text : "{}");
     free(text);

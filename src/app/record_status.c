@@ -2,6 +2,7 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -9,6 +10,8 @@
 #include "beamtop/base/text.h"
 
 #define PROGRAM "beamtop: "
+/* The clock of a node that may warp gives another time of its start later. */
+#define START_APART_US (INT64_C(60) * 1000000)
 
 static void take_text(char *out, size_t size, const json_t *o, const char *key)
 {
@@ -33,13 +36,43 @@ bool record_status_parse(struct record_status *s, const char *json)
     s->bytes = number_of(o, "bytes");
     s->marks = number_of(o, "marks");
     s->pid = number_of(o, "pid");
+    s->life.creation = number_of(o, "node_creation");
+    s->life.os_pid = number_of(o, "node_os_pid");
+    s->life.start_us = number_of(o, "node_start_us");
     s->detached = json_is_true(json_object_get(o, "detached"));
     json_decref(o);
     return *s->node && *s->file;
 }
 
-bool record_status_is_of(const struct record_status *s, const char *node)
+struct record_life record_life_of(uint32_t creation, const struct node_info *info)
 {
+    struct record_life life = {.creation = creation};
+    char digits[24];
+    if (!info)
+        return life;
+    snprintf(digits, sizeof digits, "%.*s", (int)(info->os_pid.len < 20 ? info->os_pid.len : 0),
+             info->os_pid.len ? info->os_pid.s : "");
+    life.os_pid = strtoll(digits, NULL, 10);
+    life.start_us = info->start_wall_us;
+    return life;
+}
+
+static bool may_be(int64_t a, int64_t b, int64_t most_apart)
+{
+    return a <= 0 || b <= 0 || (a < b ? b - a : a - b) <= most_apart;
+}
+
+bool record_life_may_be(const struct record_life *a, const struct record_life *b)
+{
+    return may_be(a->creation, b->creation, 0) && may_be(a->os_pid, b->os_pid, 0) &&
+           may_be(a->start_us, b->start_us, START_APART_US);
+}
+
+bool record_status_is_of(const struct record_status *s, const char *node,
+                         const struct record_life *life)
+{
+    if (!record_life_may_be(&s->life, life))
+        return false;
     size_t len = strlen(s->node);
     if (len == 0 || strncmp(s->node, node, len) != 0)
         return false;

@@ -18,6 +18,7 @@
 #define TURN_MS 1000u
 /* Recorders that others have started are looked for every so many turns. */
 #define SCAN_TURNS 5
+#define STRANGER_ANSWERS 3
 #define LOG_TAIL_BYTES 2048
 
 struct tui_record {
@@ -25,6 +26,8 @@ struct tui_record {
     uv_timer_t timer;
     enum header_recording_state state;
     char node[LIMIT_NODE_NAME_BYTES + 1]; /* "": none has answered; all below is of this node */
+    struct record_life life;              /* the last that is known of it */
+    int strangers; /* answers in a row by the one that is followed that it has another node */
 
     struct record_starter *starter; /* one is being started */
     bool elsewhere;                 /* on the node that was on the screen then */
@@ -119,12 +122,31 @@ static void forget(struct tui_record *r)
     cancel(&r->scanning);
     r->socket[0] = r->problem[0] = '\0';
     memset(&r->now, 0, sizeof r->now);
+    r->strangers = 0;
     r->turns_to_scan = 0;
     r->begun = false;
     set_state(r, RECORDING_NONE);
 }
 
 /* ---- how it goes */
+
+/*
+ * It was taken by the node's name alone, its node away: the node that has come back is another. Of a
+ * node that was restarted one side knows a moment before the other.
+ */
+static bool has_another_node(struct tui_record *r)
+{
+    bool known = r->tui->live && live_is_up(r->tui->live);
+    bool stranger = known && !record_life_may_be(&r->now.life, &r->life);
+    r->strangers = stranger ? r->strangers + 1 : 0;
+    return r->strangers >= STRANGER_ANSWERS;
+}
+
+static void tell_stranger(struct tui_record *r)
+{
+    tui_message(r->tui, STYLE_MESSAGE, "%s is of another node of this name: this one is not being "
+                                       "recorded", r->now.file);
+}
 
 static void on_status(void *arg, const char *reply, const struct error *err)
 {
@@ -140,6 +162,11 @@ static void on_status(void *arg, const char *reply, const struct error *err)
         return;
     } else if (record_status_parse(&now, reply)) {
         r->now = now;
+        if (has_another_node(r)) {
+            tell_stranger(r);
+            forget(r);
+            return;
+        }
     }
     show(r);
 }
@@ -170,7 +197,8 @@ static void on_scanned(void *arg, const char *reply, const struct error *err)
     struct tui_record *r = arg;
     struct record_status s;
     r->scanning = NULL;
-    bool ours = !err && record_status_parse(&s, reply) && record_status_is_of(&s, r->node);
+    bool ours = !err && record_status_parse(&s, reply) &&
+                record_status_is_of(&s, r->node, &r->life);
     /* One that this screen has started goes before those of others. */
     if (ours && (*r->socket == '\0' || strcmp(s.file, r->file) == 0))
         follow(r, r->sockets[r->scanned - 1], &s);
@@ -438,8 +466,11 @@ bool tui_record_act(struct tui_record *r, enum action action, const char *arg)
 static void look_at_node(struct tui_record *r)
 {
     const char *peer = r->tui->live ? live_peer_node(r->tui->live) : NULL;
-    if (!peer || strcmp(peer, r->node) == 0)
+    if (!peer)
         return; /* while the link is lost it is the same */
+    r->life = record_life_of(live_peer_creation(r->tui->live), model_node(r->tui->model));
+    if (strcmp(peer, r->node) == 0)
+        return;
     tui_record_left(r);
     snprintf(r->node, sizeof r->node, "%s", peer);
 }

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -51,12 +52,60 @@ static void test_whose(void **state)
         {"mq@db10", "mq@db1", false}, {"m", "mq@db1", false},      {"mq2", "mq@db1", false},
         {"", "mq@db1", false},        {"mq@db1", "mq", false},     {"mq@db1", "mq@db1@x", false},
     };
+    const struct record_life unknown = {.creation = 0};
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct record_status s = {.ticks = 0};
         strcpy(s.node, rows[i].theirs);
-        if (record_status_is_of(&s, rows[i].node) != rows[i].same)
+        if (record_status_is_of(&s, rows[i].node, &unknown) != rows[i].same)
             fail_msg("%s of %s", rows[i].theirs, rows[i].node);
+    }
+}
+
+static void test_life(void **state)
+{
+    static const char pid[] = "77";
+    const struct node_info info = {.os_pid = {pid, 2}, .start_wall_us = 900};
+    struct record_life life = record_life_of(5, &info);
+    (void)state;
+    assert_int_equal(life.creation, 5);
+    assert_int_equal(life.os_pid, 77);
+    assert_int_equal(life.start_us, 900);
+    life = record_life_of(5, NULL);
+    assert_true(life.creation == 5 && life.os_pid == 0 && life.start_us == 0);
+    life = record_life_of(5, &(struct node_info){.start_wall_us = 1});
+    assert_int_equal(life.os_pid, 0);
+}
+
+/* Nodes of the same name under different epmds, and one that was restarted. */
+static void test_same_name(void **state)
+{
+    static const struct {
+        const char *json; /* of the recorder */
+        bool same;
+    } rows[] = {
+        {"\"node_creation\":5,\"node_os_pid\":77,\"node_start_us\":1000000900", true},
+        {"\"node_creation\":6,\"node_os_pid\":77,\"node_start_us\":1000000900", false},
+        {"\"node_creation\":5,\"node_os_pid\":78,\"node_start_us\":1000000900", false},
+        {"\"node_creation\":5,\"node_os_pid\":77,\"node_start_us\":1003000900", true},
+        {"\"node_creation\":5,\"node_os_pid\":77,\"node_start_us\":1100000900", false},
+        {"\"node_creation\":5,\"node_os_pid\":77,\"node_start_us\":900000900", false},
+        {"\"node_creation\":null,\"node_os_pid\":null,\"node_start_us\":null", true},
+        {"\"node_creation\":6,\"node_os_pid\":null,\"node_start_us\":null", false},
+        {"\"link\":\"of an older beamtop\"", true},
+    };
+    const struct record_life life = {.creation = 5, .os_pid = 77, .start_us = 1000000900};
+    const struct record_life unknown = {.creation = 0};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct record_status s;
+        char json[300];
+        snprintf(json, sizeof json, "{\"node\":\"mq@db1\",\"file\":\"/a\",%s}", rows[i].json);
+        assert_true(record_status_parse(&s, json));
+        if (record_status_is_of(&s, "mq@db1", &life) != rows[i].same)
+            fail_msg("%s", rows[i].json);
+        if (record_status_is_of(&s, "mq@db2", &life) || !record_status_is_of(&s, "mq@db1", &unknown))
+            fail_msg("%s: by its name", rows[i].json);
     }
 }
 
@@ -142,6 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_status),     cmocka_unit_test(test_no_status),
         cmocka_unit_test(test_whose),      cmocka_unit_test(test_names),
+        cmocka_unit_test(test_life),       cmocka_unit_test(test_same_name),
         cmocka_unit_test(test_complaints), cmocka_unit_test(test_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
