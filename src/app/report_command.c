@@ -146,21 +146,30 @@ int command_report(const struct cli_options *o, const struct app_env *env)
 
 /* ---- diff */
 
+static bool limit_fails(const struct summary_limit *limit, const struct summary_source *a,
+                        const struct summary_source *b)
+{
+    struct buf why;
+    buf_init(&why, 0);
+    if (summary_limit_is_of_nobody(limit, a, b, &why))
+        fprintf(stderr, "beamtop: %s\n", buf_cstr(&why));
+    buf_reset(&why);
+    bool fails = summary_limit_fails(limit, a, b, &why);
+    if (fails)
+        fprintf(stderr, "beamtop: failed: %s\n", buf_cstr(&why));
+    buf_clear(&why);
+    return fails;
+}
+
 /* How many limits fail; -1: one of them is no limit. */
 static int check_limits(const struct files *f, const struct cli_options *o, struct error *err)
 {
     int failed = 0;
     for (size_t i = 0; i < o->n_fail_on; i++) {
         struct summary_limit *limit = NULL;
-        struct buf why;
         if (summary_limit_parse(&limit, o->fail_on[i], err) != 0)
             return -1;
-        buf_init(&why, 0);
-        if (f && summary_limit_fails(limit, &f->sources[0], &f->sources[1], &why)) {
-            failed++;
-            fprintf(stderr, "beamtop: failed: %s\n", buf_cstr(&why));
-        }
-        buf_clear(&why);
+        failed += f && limit_fails(limit, &f->sources[0], &f->sources[1]);
         summary_limit_free(limit);
     }
     return failed;

@@ -98,9 +98,9 @@ static void put_csv_row(struct writer *w, sqlite3_stmt *s)
     flush(w, PIECE);
 }
 
-static bool has_column(struct recording *r, const char *key)
+static bool has_column(struct recording *r, const char *table, const char *key)
 {
-    return sqlite3_table_column_metadata(r->db, NULL, "system", key, NULL, NULL, NULL, NULL, NULL) ==
+    return sqlite3_table_column_metadata(r->db, NULL, table, key, NULL, NULL, NULL, NULL, NULL) ==
            SQLITE_OK;
 }
 
@@ -108,7 +108,7 @@ static void put_system_sql(struct writer *w, struct buf *sql)
 {
     buf_puts(sql, "SELECT t.wall_us");
     for (size_t i = 0; i < system_fields.n; i++)
-        if (has_column(w->r, system_fields.fields[i].key))
+        if (has_column(w->r, "system", system_fields.fields[i].key))
             buf_printf(sql, ", s.%s", system_fields.fields[i].key);
     buf_puts(sql, " FROM system s JOIN tick t ON t.id = s.tick ORDER BY s.tick");
 }
@@ -200,7 +200,7 @@ static int put_openmetrics(struct writer *w, struct error *err)
     buf_init(&help, 0);
     for (size_t i = 0; i < system_fields.n && err->code == ERR_NONE; i++) {
         const struct field *f = &system_fields.fields[i];
-        if (!has_column(w->r, f->key))
+        if (!has_column(w->r, "system", f->key))
             continue;
         buf_reset(&sql);
         buf_reset(&help);
@@ -249,6 +249,9 @@ int recording_export(struct recording *r, enum export_format format, const char 
         return error_set(err, ERR_USAGE, "openmetrics has all tables in one: leave “%s” out", table);
     if (find_table(table, &which, err) != 0)
         return (int)err->code;
+    if (format == EXPORT_CSV && strcmp(tables[which].name, "events") == 0 &&
+        !has_column(r, "event", "trace"))
+        return error_set(err, ERR_FORMAT, "the file has no events: a recording of version 1 keeps none");
     buf_init(&w.buf, 0);
     if (format == EXPORT_CSV)
         (void)put_csv(&w, tables[which].sql, err);

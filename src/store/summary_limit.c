@@ -151,6 +151,17 @@ static struct measured number_of(const struct summary_limit *l, const struct sum
     return (struct measured){values[l->stat], v.mean, v.stddev, v.independent};
 }
 
+/* NULL: there is none of that name. */
+static const struct span_owner *find_owner(const struct summary_limit *l,
+                                           const struct span_owner *owners, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (owners[i].owner.len == strlen(l->key) && owners[i].owner.len > 0 &&
+            memcmp(owners[i].owner.s, l->key, owners[i].owner.len) == 0)
+            return &owners[i];
+    return NULL;
+}
+
 static struct measured share_of(const struct summary_limit *l, const struct summary_source *s)
 {
     const struct span_owner *owners;
@@ -159,11 +170,9 @@ static struct measured share_of(const struct summary_limit *l, const struct summ
     struct error ignored = {.code = ERR_NONE};
     (void)recording_stats(s->recording, "run_queue", s->from, s->to, &ticks, &ignored);
     size_t n = recording_owners(s->recording, l->by, s->from, s->to, &owners);
-    for (size_t i = 0; i < n; i++)
-        if (owners[i].owner.len == strlen(l->key) && owners[i].owner.len > 0 &&
-            memcmp(owners[i].owner.s, l->key, owners[i].owner.len) == 0)
-            return (struct measured){owners[i].share, owners[i].share, owners[i].share_stddev,
-                                     (double)ticks.n};
+    const struct span_owner *found = find_owner(l, owners, n);
+    if (found)
+        return (struct measured){found->share, found->share, found->share_stddev, (double)ticks.n};
     return n > 0 ? (struct measured){0, 0, 0, (double)ticks.n} : none;
 }
 
@@ -219,4 +228,20 @@ bool summary_limit_fails(const struct summary_limit *l, const struct summary_sou
     else if (fails)
         buf_printf(why, "%s: %.6g", l->text, y.value);
     return fails;
+}
+
+static bool lacks_owner(const struct summary_limit *l, const struct summary_source *s)
+{
+    const struct span_owner *owners;
+    size_t n = recording_owners(s->recording, l->by, s->from, s->to, &owners);
+    return n > 0 && !find_owner(l, owners, n);
+}
+
+bool summary_limit_is_of_nobody(const struct summary_limit *l, const struct summary_source *a,
+                                const struct summary_source *b, struct buf *why)
+{
+    if (l->kind != LIMIT_OWNER || !lacks_owner(l, a) || !lacks_owner(l, b))
+        return false;
+    buf_printf(why, "%s: neither recording has the %s %s: a share of 0", l->text, l->by, l->key);
+    return true;
 }

@@ -17,6 +17,7 @@ end_all() {
         kill "$pid" && wait_until 10 has_ended "$pid"
     done
     "$BEAMTOP_SRCDIR/demo/run.sh" stop
+    BEAMTOP_DEMO_DIR=$work/twin "$BEAMTOP_SRCDIR/demo/run.sh" stop
     rm -rf "$work"
 }
 trap end_all EXIT
@@ -225,6 +226,43 @@ tells_that_the_file_cannot_grow() {
     tm_wait 'code 0'
 }
 
+# A node of the same name under another epmd: its recorder is none of this node's.
+is_not_that_of_a_twin() {
+    (
+        BEAMTOP_DEMO_DIR=$work/twin
+        export BEAMTOP_DEMO_DIR
+        "$BEAMTOP_SRCDIR/demo/run.sh" start >"$work/twin.env" 2>"$work/demo.log" || exit 1
+        # shellcheck disable=SC1090
+        . "$work/twin.env"
+        record_of start "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" -i 0.5s \
+            -o "$work/twin.btr"
+    ) || return 1
+    status_has '"node_creation":[1-9].*"node_os_pid":[1-9].*"node_start_us":[1-9]' || return 1
+    bt_open 140 30 -- -b 25 && command_is 'set record-interval 0.5s' || return 1
+    sleep 6 # looks for recorders every five seconds
+    tm_has_not 'rec' && command_is 'record here.btr' && is_recorded && command_is 'record stop' &&
+        tm_wait 'here.btr is whole' && status_has 'twin\.btr' && record_of stop && bt_quit
+    code=$?
+    BEAMTOP_DEMO_DIR=$work/twin "$BEAMTOP_SRCDIR/demo/run.sh" stop
+    return $code
+}
+
+life() { record_of status --format json | grep -o '"node_os_pid":[1-9][0-9]*'; }
+has_another_life() { [ -n "$(life)" ] && [ "$(life)" != "$1" ]; }
+
+# Another life of the same node: recorder and screen both come to know it.
+is_the_same_when_the_node_is_back() {
+    bt_open 140 30 -- -b 25 && command_is 'set record-interval 0.5s' && command_is 'record back.btr' &&
+        is_recorded || return 1
+    before=$(life)
+    "$BEAMTOP_SRCDIR/demo/run.sh" stop && tm_wait '◌ rec' && ! life || return 1
+    "$BEAMTOP_SRCDIR/demo/run.sh" start >"$work/env" 2>"$work/demo.log" && wait_until 20 has_another_life "$before" &&
+        tm_wait '● rec' || return 1
+    sleep 5 # as long as a stranger would be followed
+    tm_has '● rec' && bt_quit && bt_open 140 30 -- -b 25 && tm_wait 'this node is being recorded' &&
+        is_recorded && record_of stop && tm_wait 'back.btr is whole' && bt_quit
+}
+
 tells_that_the_node_is_gone() {
     bt_open 140 30 -- -b 25 && command_is 'set record-interval 0.5s' && command_is 'record gone.btr' &&
         is_recorded && "$BEAMTOP_SRCDIR/demo/run.sh" stop || return 1
@@ -244,7 +282,7 @@ for test in starts_by_a_key is_on_every_view puts_marks starts_no_second_one is_
     ends_what_it_has_not_begun_after_a_question has_what_was_seen never_writes_over_a_file \
     says_that_the_folder_is_not_there ends_its_own_without_a_question keeps_nothing_open tells_that_it_was_killed \
     marks_nothing_when_nothing_is_recorded tells_why_it_cannot_begin hands_the_cookie_on_unseen explains_itself_over_a_recording \
-    is_left_while_it_begins tells_that_the_file_cannot_grow leaves_nothing_on_the_target tells_that_the_node_is_gone; do
+    is_left_while_it_begins tells_that_the_file_cannot_grow leaves_nothing_on_the_target is_not_that_of_a_twin is_the_same_when_the_node_is_back tells_that_the_node_is_gone; do
     run "$test"
 done
 finish

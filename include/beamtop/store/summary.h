@@ -42,5 +42,8 @@ void summary_limit_free(struct summary_limit *l);
 /* Whether B is beyond it, compared with A; writes why. */
 bool summary_limit_fails(const struct summary_limit *l, const struct summary_source *a,
                          const struct summary_source *b, struct buf *why);
+/* It is on an owner that neither of them has: a name mistyped, perhaps. Its share is 0. Writes so. */
+bool summary_limit_is_of_nobody(const struct summary_limit *l, const struct summary_source *a,
+                                const struct summary_source *b, struct buf *why);
 
 #endif

@@ -301,9 +301,12 @@ static void test_a_file_from_before_traces(void **state)
     assert_int_equal(recording_info(r)->ticks, 2);
     assert_false(recording_info(r)->has_traces);
     assert_int_equal(recording_traces(r, &traces), 0);
+    struct error err = {.code = ERR_NONE};
+    assert_int_equal(recording_export(r, EXPORT_CSV, "events", stdout, &err), ERR_FORMAT);
+    assert_string_equal(err.text, "the file has no events: a recording of version 1 keeps none");
+    err.code = ERR_NONE;
     recording_close(r);
     run_sql(p.path, "PRAGMA user_version = 3");
-    struct error err = {.code = ERR_NONE};
     assert_int_equal(recording_open(&r, p.path, &err), ERR_FORMAT);
     assert_non_null(strstr(err.text, "version 3, this program reads 1 to 2"));
     place_clear(&p);

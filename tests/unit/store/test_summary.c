@@ -325,35 +325,38 @@ static void test_what_drifts_is_less_certain(void **state)
 static const struct {
     const char *text;
     int fails; /* of the sync logger, compared with the healthy; -1: no limit */
+    bool nobody; /* of an owner that neither has */
 } limits[] = {
-    {"run_queue>16", 0},
-    {"run_queue>0.5", 1},
-    {"run_queue.max>=1", -1},
-    {"run_queue.max>0", 1},
-    {"run_queue.median>0", -1},
-    {"memory_total_bytes>100MiB", 1},
-    {"memory_total_bytes>1GiB", 0},
-    {"memory_total_bytes+10%", 0},
-    {"memory_total_bytes+10", -1},
-    {"scheduler_use>50%", 1},
-    {"scheduler_use<50%", 0},
-    {"name:logger_std_h_default>30%", 1},
-    {"name:logger_std_h_default+100%", 1},
-    {"name:gateway-not-there>1%", 0},
-    {"module:gateway-1%", 0},
-    {"finding:act", 1},
-    {"finding:look", 1},
-    {"finding:sync_logger", 1},
-    {"finding:near_limit", 0},
-    {"finding:none_such", -1},
-    {"rss_bytes>1", 1},
-    {"dirty_cpu_use+5%", 0},
-    {"", -1},
-    {">", -1},
-    {"memory", -1},
-    {"memory_total_bytes>", -1},
-    {"memory_total_bytes>much", -1},
-    {"memory_total_bytes>nan", -1},
+    {"run_queue>16", 0, false},
+    {"run_queue>0.5", 1, false},
+    {"run_queue.max>=1", -1, false},
+    {"run_queue.max>0", 1, false},
+    {"run_queue.median>0", -1, false},
+    {"memory_total_bytes>100MiB", 1, false},
+    {"memory_total_bytes>1GiB", 0, false},
+    {"memory_total_bytes+10%", 0, false},
+    {"memory_total_bytes+10", -1, false},
+    {"scheduler_use>50%", 1, false},
+    {"scheduler_use<50%", 0, false},
+    {"name:logger_std_h_default>30%", 1, false},
+    {"name:logger_std_h_default+100%", 1, false},
+    {"name:gateway-not-there>1%", 0, true},
+    {"name:gateway-not-there<1%", 1, true},
+    {"module:gatewa>20%", 0, true},
+    {"module:gateway-1%", 0, false},
+    {"finding:act", 1, false},
+    {"finding:look", 1, false},
+    {"finding:sync_logger", 1, false},
+    {"finding:near_limit", 0, false},
+    {"finding:none_such", -1, false},
+    {"rss_bytes>1", 1, false},
+    {"dirty_cpu_use+5%", 0, false},
+    {"", -1, false},
+    {">", -1, false},
+    {"memory", -1, false},
+    {"memory_total_bytes>", -1, false},
+    {"memory_total_bytes>much", -1, false},
+    {"memory_total_bytes>nan", -1, false},
 };
 
 static void test_limits(void **state)
@@ -376,6 +379,13 @@ static void test_limits(void **state)
         bool fails = summary_limit_fails(l, &o.sources[0], &o.sources[1], &why);
         if (fails != (limits[i].fails == 1) || fails != (why.len > 0))
             fail_msg("“%s”: %d, %s", limits[i].text, fails, buf_cstr(&why));
+        buf_reset(&why);
+        bool nobody = summary_limit_is_of_nobody(l, &o.sources[0], &o.sources[1], &why);
+        if (nobody != limits[i].nobody || nobody != (why.len > 0))
+            fail_msg("“%s”: %d, %s", limits[i].text, nobody, buf_cstr(&why));
+        buf_reset(&why);
+        if (summary_limit_is_of_nobody(l, &o.sources[1], &o.sources[1], &why) != limits[i].nobody)
+            fail_msg("“%s” in the second alone", limits[i].text);
         buf_clear(&why);
         summary_limit_free(l);
     }
