@@ -157,6 +157,9 @@ src_libstore_a_SOURCES = \
 	src/store/paper_markdown.c \
 	src/store/paper_text.c \
 	src/store/recorder.c src/store/recorder_facts.c \
+	src/store/recorded_log.c \
+	src/store/recorded_log_events.c \
+	src/store/recorded_log_internal.h \
 	src/store/recorder_internal.h \
 	src/store/recorder_rows.c \
 	src/store/recorder_trace.c \

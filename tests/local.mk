@@ -119,6 +119,9 @@ tests_unit_store_test_recording_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
 UNIT_STORE += tests/unit/store/test_recording_trace
 tests_unit_store_test_recording_trace_SOURCES = tests/unit/model/answers.h tests/unit/store/made.h tests/unit/store/made_trace.h tests/unit/store/test_recording_trace.c
 tests_unit_store_test_recording_trace_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
+UNIT_STORE += tests/unit/store/test_recorded_log
+tests_unit_store_test_recorded_log_SOURCES = tests/unit/model/answers.h tests/unit/store/made.h tests/unit/store/made_trace.h tests/unit/store/test_recorded_log.c
+tests_unit_store_test_recorded_log_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
 UNIT_STORE += tests/unit/store/test_recording_long
 tests_unit_store_test_recording_long_SOURCES = tests/unit/model/answers.h tests/unit/store/test_recording_long.c
 tests_unit_store_test_recording_long_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
@@ -158,7 +161,8 @@ tests_screen_test_trace_SOURCES = tests/screen/test_trace.c tests/screen/world.c
 tests_screen_test_trace_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 UNIT_APP = tests/screen/test_replay
 tests_screen_test_replay_SOURCES = tests/screen/test_replay.c tests/screen/golden.c tests/screen/golden.h \
-	tests/unit/model/answers.h tests/unit/store/made.h src/app/replay.c src/app/replay_calls.c
+	tests/unit/model/answers.h tests/unit/store/made.h tests/unit/store/made_trace.h \
+	src/app/replay.c src/app/replay_calls.c
 tests_screen_test_replay_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_screen_test_replay_LDADD = src/libui.a $(NCURSES_LIBS) $(READLINE_LIBS) $(STORE_LIBS) $(CMOCKA_LIBS)
 EXTRA_DIST += tests/screen/golden

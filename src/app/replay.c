@@ -12,6 +12,7 @@
 #include "beamtop/base/text.h"
 #include "beamtop/model/column.h"
 #include "beamtop/query/query.h"
+#include "beamtop/store/recorded_log.h"
 #include "replay_calls.h"
 
 struct replay {
@@ -23,6 +24,7 @@ struct replay {
     struct filter *filter;  /* NULL: none */
     struct recorded_place place;
     struct replay_calls *calls;
+    struct recorded_log *trace;
     bool told_node, is_shown;
 };
 
@@ -67,6 +69,7 @@ int replay_open(struct replay **out, const char *path, struct model *model, stru
     r->recording = recording;
     r->model = model;
     r->calls = replay_calls_new();
+    r->trace = recorded_log_new();
     model_set_link(model, LINK_LIVE, "");
     model_set_interval(model, recording_info(recording)->interval_s,
                        recording_info(recording)->interval_s, NAN, "");
@@ -82,8 +85,10 @@ void replay_close(struct replay *r)
     if (!r)
         return;
     model_set_calls(r->model, NULL);
+    model_set_trace(r->model, NULL);
     model_set_recorded(r->model, NULL);
     replay_calls_free(r->calls);
+    recorded_log_free(r->trace);
     recording_close(r->recording);
     free(r);
 }
@@ -240,6 +245,9 @@ int replay_to(struct replay *r, int64_t tick, struct error *err)
     if (rc == 0)
         rc = show_seldom(r, tick, err);
     replay_calls_show(r->calls, r->recording, r->tick, r->model);
+    if (rc == 0)
+        rc = recorded_log_to(r->trace, r->recording, r->tick, err);
+    model_set_trace(r->model, recorded_log_trace(r->trace));
     tell_place(r);
     return rc;
 }

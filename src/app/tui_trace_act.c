@@ -12,6 +12,12 @@ static void refuse(struct tui_trace *tr)
     tui_message(tr->tui, STYLE_MESSAGE, "no trace is running: t starts one");
 }
 
+static void refuse_recorded(struct tui_trace *tr)
+{
+    tui_message(tr->tui, STYLE_MESSAGE,
+                "this is a recording: its traces are over; `beamtop trace FILE` prints them");
+}
+
 /* ---- one handler an action */
 
 static void act_trace(struct tui_trace *tr, const char *arg)
@@ -206,7 +212,9 @@ bool tui_trace_act(struct tui_trace *tr, enum action action, const char *arg)
     for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
         if (acts[i].action != action)
             continue;
-        if (acts[i].running && !tui_trace_runs(tr))
+        if (source_can(tr->tui->source, SOURCE_SEEKS))
+            refuse_recorded(tr);
+        else if (acts[i].running && !tui_trace_runs(tr))
             refuse(tr);
         else
             acts[i].act(tr, arg);

@@ -350,7 +350,10 @@ static void trace_page(void *state, const struct model *m, int rows, int columns
         v->n_opened = 0;
     v->log = log;
     if (!log) {
-        put_nothing(page, v, columns);
+        if (model_recorded(m))
+            view_missing(page, m, "traces");
+        else
+            put_nothing(page, v, columns);
         return;
     }
     const struct trace_state *s = trace_log_state(log);

@@ -90,7 +90,7 @@ static void state_line(struct trace_flow *f, const struct trace_log *log)
         trace_flow_cell(f, STYLE_NORMAL, "", "and what they spawn");
     if (*state->note)
         trace_flow_cell(f, STYLE_WARN, "", state->note);
-    if (state->phase < TRACE_ENDING && state->phase > TRACE_ASKING &&
+    if (state->phase < TRACE_ENDING && state->phase > TRACE_ASKING && !state->told &&
         f->columns >= TRACE_NARROW_COLUMNS)
         trace_flow_cell(f, STYLE_DIM, "",
                         state->session ? "a session of its own" : "in the node's one trace space");
@@ -182,6 +182,18 @@ static bool is_near(const struct trace_state *state, enum cap cap)
     return (double)state->used[cap] >= 0.8 * (double)state->caps.value[cap];
 }
 
+/* Of a recording: what is known of them. */
+static void caps_recorded(struct trace_flow *f, const struct trace_state *state)
+{
+    if (state->caps.value[CAP_TIME_MS] == 0)
+        return;
+    trace_flow_line(f);
+    cap_cell(f, state, CAP_TIME_MS, false);
+    cap_cell(f, state, CAP_EVENTS, false);
+    if (state->phase == TRACE_ENDED)
+        cap_cell(f, state, CAP_BYTES, false);
+}
+
 /* In a small pane only those that every trace runs into, and what is near its value. */
 static void caps_line(struct trace_flow *f, const struct trace_state *state)
 {
@@ -230,6 +242,8 @@ void trace_head(struct view_page *page, const struct trace_log *log, int rows, i
     end_lines(&f, state);
     if (state->phase < TRACE_ARMING || state->phase == TRACE_FAILED)
         caps_told(&f, state);
+    else if (state->told)
+        caps_recorded(&f, state);
     else
         caps_line(&f, state);
     for (size_t i = 0; i < n; i++) {

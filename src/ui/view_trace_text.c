@@ -12,8 +12,27 @@ const struct pattern *event_pattern(const struct event_look *l, const struct tra
                                                    : NULL;
 }
 
+/* The text that a recording has in the place of a term, as much of it as terms may have. */
+static void put_told(const struct event_look *l, struct slice term, struct buf *out)
+{
+    struct cursor c;
+    struct slice text;
+    cursor_init(&c, (const uint8_t *)term.s, term.len);
+    if (!cursor_binary(&c, &text))
+        return;
+    size_t len = text.len < l->term_bytes ? text.len : l->term_bytes;
+    while (len < text.len && len > 0 && ((unsigned char)text.s[len] & 0xc0) == 0x80)
+        len--;
+    text_put_safe(out, text.s, len, l->page->ascii);
+    buf_puts(out, len < text.len ? "..." : "");
+}
+
 static void put_bytes(const struct event_look *l, struct slice term, bool cuts, struct buf *out)
 {
+    if (term.s && trace_log_state(l->log)->told) {
+        put_told(l, term, out);
+        return;
+    }
     const struct print_limits limits = {
         .bytes = l->term_bytes, .syntax = l->syntax, .cuts = cuts};
     if (term.s)
@@ -27,7 +46,10 @@ void event_term(const struct event_look *l, const struct kept_term *term, struct
 
 void event_mfa(const struct event_look *l, const struct mfa *mfa, struct buf *out)
 {
-    print_mfa_as(out, l->syntax, mfa->module, mfa->function, mfa->arity);
+    if (mfa->module.len > 0)
+        print_mfa_as(out, l->syntax, mfa->module, mfa->function, mfa->arity);
+    else /* of a recording, and not understood */
+        text_put_safe(out, mfa->function.s, mfa->function.len, l->page->ascii);
 }
 
 /* The values between commas; returns how many. */

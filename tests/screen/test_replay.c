@@ -15,6 +15,7 @@
 
 #include "../../src/app/replay.h"
 #include "../unit/store/made.h"
+#include "../unit/store/made_trace.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/store/finding.h"
 #include "beamtop/ui/config.h"
@@ -24,6 +25,8 @@
 #define GAP_AT 7    /* the node is not there after this tick */
 #define MARK_AT 4   /* "deploy" */
 #define SECOND_AT 9 /* "cache is cold" */
+#define TRACE_AT 5  /* a trace begins, with its first events; the others come with the next tick */
+#define TRACED_AT 8 /* it has ended by then */
 
 struct scene {
     const char *name, *view;
@@ -63,6 +66,13 @@ static const struct scene scenes[] = {
      .speed = 1, .action = ACTION_BY, .arg = "module"},
     {.name = "replay-calls-not-yet", .view = "calls", .rows = 16, .columns = 80, .when = "#1",
      .speed = 1, PLAIN},
+    {.name = "replay-trace", .view = "trace", .rows = 30, .columns = 120, .when = "#9", .speed = 1, PLAIN},
+    {.name = "replay-trace-small", .view = "trace", .rows = 24, .columns = 80, .when = "#9", .speed = 1,
+     .ascii = true, PLAIN},
+    {.name = "replay-trace-runs", .view = "trace", .rows = 24, .columns = 100, .when = "#5 #6 #5",
+     .speed = 1, PLAIN},
+    {.name = "replay-trace-not-yet", .view = "trace", .rows = 16, .columns = 80, .when = "#4",
+     .speed = 1, PLAIN},
     {.name = "replay-findings", .view = "findings", .rows = 30, .columns = 120, .when = "#13",
      .speed = 1, .action = ACTION_ENTER, .arg = ""},
     {.name = "replay-tree-not", .view = "tree", .rows = 16, .columns = 80, .when = "#6", .speed = 1,
@@ -71,6 +81,25 @@ static const struct scene scenes[] = {
      PLAIN},
 };
 
+static void put_trace(struct recorder *r, struct made_trace *t, int tick, int64_t now_us)
+{
+    const struct trace_log *log = t->log;
+    if (tick == TRACE_AT)
+        recorder_trace_begin(r, log, PRINT_ERLANG, now_us - 500000);
+    for (size_t i = 0; i < trace_log_len(log); i++) {
+        const struct trace_event *e = trace_log_at(log, i);
+        if (tick != (i == 0 ? TRACE_AT : TRACE_AT + 1))
+            continue;
+        recorder_trace_event(r, log, e, false);
+        if (e->outcome == OUTCOME_RETURN || e->outcome == OUTCOME_EXCEPTION)
+            recorder_trace_event(r, log, e, true);
+    }
+    if (tick != TRACED_AT)
+        return;
+    made_trace_end(t);
+    recorder_trace_end(r, log, now_us);
+}
+
 /* The made gateway with a logger in its way, marks, and a time without the node. */
 static void write_recording(const char *path)
 {
@@ -78,7 +107,10 @@ static void write_recording(const char *path)
     struct error err = {.code = ERR_NONE};
     struct recorder *r = NULL;
     struct model *m = model_new();
-    const struct recorder_options options = {.node = "mq1@host", .label = "gateway", .interval_s = 1};
+    struct made_trace trace;
+    const struct recorder_options options = {.node = "mq1@host", .label = "gateway", .interval_s = 1,
+                                             .values = true};
+    made_trace_new(&trace);
     w.busy[2] = (struct made_process){"<0.43.0>", "'Elixir.Logger'", "gen_event,init_it,6", "logger",
                                       "gen_event,fetch_msg,6", 0.30, 40, 3, 3e6, 1e5};
     w.facts[0].json = "{\"handlers\":[],\"elixir\":{\"version\":\"1.14.0\",\"level\":\"info\","
@@ -88,11 +120,13 @@ static void write_recording(const char *path)
         int64_t now_us = 1700000000000000LL + i * 1000000LL;
         if (i == MARK_AT || i == SECOND_AT)
             recorder_mark(r, now_us, now_us, i == MARK_AT ? "deploy" : "cache is cold");
+        put_trace(r, &trace, i, now_us);
         made_tick(r, m, &w, i);
         if (i == GAP_AT)
             recorder_gap(r, now_us, "link lost");
     }
     assert_int_equal(recorder_close(r, "stopped", &err), 0);
+    made_trace_free(&trace);
     model_free(m);
 }
 

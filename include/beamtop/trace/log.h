@@ -30,7 +30,10 @@ struct mfa {
     int64_t arity;
 };
 
-/* A term as it travelled: checked bytes without version byte; s is NULL when there is none. */
+/*
+ * A term as it travelled: checked bytes without version byte; s is NULL when there is none. Where
+ * the state is `told` it is a binary, the text that it was told in, and arguments a list of those.
+ */
 struct kept_term {
     struct slice bytes;
     uint64_t full_bytes; /* of the whole term on the target when this is a cut of it, else 0 */
@@ -160,6 +163,7 @@ struct trace_state {
     char shut_why[32];      /* … because of: rate, credit, paused */
     uint64_t mailbox;       /* of the collector */
     bool on_rate_stop;
+    bool told;              /* of a recording: values are texts, and caps of 0 are not known */
     bool session;           /* an own session (OTP 27+); else the node's single space */
     bool children;
     char procs[240];
