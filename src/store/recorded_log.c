@@ -189,7 +189,8 @@ static void set_ending(struct recorded_log *l, const struct trace_ending *e)
     set_functions(l, e);
 }
 
-static void set_running(struct recorded_log *l, const struct found *f, int64_t wall_us, bool is_last)
+static void set_running(struct recorded_log *l, const struct found *f, int64_t wall_us,
+                        bool is_last)
 {
     struct trace_state *s = trace_log_state_edit(l->log);
     s->phase = TRACE_RUNNING;

@@ -145,7 +145,8 @@ static void test_ticks(void **state)
             fail_msg("row %zu: %d events, not %d", i, events, rows[i].events);
         if (events > 0 && (trace_log_state(log)->phase != rows[i].phase ||
                            trace_log_at(log, 0)->outcome != rows[i].first))
-            fail_msg("row %zu: phase %s, outcome %d", i, trace_phase_name(trace_log_state(log)->phase),
+            fail_msg("row %zu: phase %s, outcome %d", i,
+                     trace_phase_name(trace_log_state(log)->phase),
                      (int)trace_log_at(log, 0)->outcome);
     }
     recorded_log_free(l);
@@ -162,7 +163,8 @@ static void test_values(void **state)
     } rows[] = {
         {false, true, "{'" MADE_SECRET "',7,[1|b]}", "{ok,\"" MADE_SECRET "\",#{a => 1}}",
          "{token,<<\"" MADE_SECRET "\">>}"},
-        {true, false, "{atom, integer, list:1}", "{atom, list:11, map:1}", "{atom, binary:11}"},
+        {true, false, "{atom, integer, list:1}", "{atom, list:11, map:1}",
+         "{atom, binary:11}"},
         {false, false, NULL, "(not recorded)", "(not recorded)"},
     };
     (void)state;
@@ -283,9 +285,12 @@ static void test_damaged(void **state)
         size_t events;
     } rows[] = {
         {"UPDATE trace SET patterns = '[\"of tomorrow <>\", \"send(to_all)\", 7]'", false, 5},
-        {"UPDATE trace SET patterns = '', syntax = 'elixir', procs = NULL, wall_us = NULL", false, 5},
-        {"UPDATE event SET mono_ns = 9223372036854775807, latency_us = 9e300, duration_us = 1e18", false, 5},
-        {"UPDATE event SET args = '{', stack = '[1]', pid = 'x', number = NULL, mfa = NULL", false, 5},
+        {"UPDATE trace SET patterns = '', syntax = 'elixir', procs = NULL, wall_us = NULL", false,
+         5},
+        {"UPDATE event SET mono_ns = 9223372036854775807, latency_us = 9e300, duration_us = 1e18",
+         false, 5},
+        {"UPDATE event SET args = '{', stack = '[1]', pid = 'x', number = NULL, mfa = NULL",
+         false, 5},
         {"UPDATE event SET kind = 'of_tomorrow'", false, 0},
         {"UPDATE trace SET ending = '{'", true, 5},
         {"DELETE FROM event", false, 0},
