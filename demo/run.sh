@@ -96,6 +96,39 @@ make_dir() {
     fi
 }
 
+# The settings of the demo, by its application file.
+settings() { sed -n '/{env,/,$s/^[ []*{\([a-z_]*\), .*/\1/p' "$here/$app/$app.app" | tr '\n' ' '; }
+
+check_setting() { # KEY VALUE
+    case " $(settings)" in
+    *" $1 "*) ;;
+    *) fail "$app has no setting $1: $(settings)" ;;
+    esac
+    case $1:$2 in
+    scenario:sync | scenario:debug | scenario:async | scenario:healthy) ;;
+    scenario:*) fail "$app has no scenario ${2:-without a name}: sync debug async healthy" ;;
+    *: | *:*[!0-9]*) fail "$1 is a number, not ${2:-nothing}" ;;
+    esac
+}
+
+# Behind `-APP` stand settings and their values, up to the next flag. A mistyped one would be ignored.
+check_settings() {
+    ours=
+    while [ $# -gt 0 ]; do
+        case $1 in
+        "-$app") ours=yes ;;
+        -*) ours= ;;
+        *)
+            if [ -n "$ours" ]; then
+                check_setting "$1" "${2:-}"
+                shift
+            fi
+            ;;
+        esac
+        shift
+    done
+}
+
 compile() {
     cp "$here/$app"/*.erl "$out/src/"
     cp "$here/$app/$app.app" "$out/ebin/"
@@ -146,6 +179,7 @@ start_node() {
 ready_or_dead() { [ -f "$out/ready" ] || ! kill -0 "$(cat "$out/node.pid")" 2>/dev/null; }
 
 start() {
+    check_settings "$@"
     if node_runs; then
         show_env
         return 0

@@ -76,8 +76,36 @@ does_what_it_says_on_OTP() {
     }
 }
 
+# What is said, without a node.
+refuses() { # WHAT-IS-SAID ERL-ARGUMENT…
+    says=$1
+    shift
+    if said=$("$demo" start "$@" 2>&1); then
+        "$demo" stop
+        echo "it starts with $*"
+        return 1
+    fi
+    [ "$said" = "demo: $says" ] || {
+        echo "$said"
+        return 1
+    }
+}
+
+refuses_what_it_does_not_know() {
+    settings='scenario requests_per_s workers lookups reads_percent plugs_percent connections schemas '
+    refuses "gateway has no setting logger: $settings" -gateway logger x &&
+        refuses "gateway has no setting worker: $settings" -sname x -gateway workers 4 worker 8 &&
+        refuses 'gateway has no scenario quiet: sync debug async healthy' -gateway scenario quiet &&
+        refuses 'gateway has no scenario without a name: sync debug async healthy' -gateway scenario &&
+        refuses 'workers is a number, not many' -gateway workers many &&
+        refuses 'workers is a number, not nothing' -gateway workers
+}
+
 trap '"$demo" stop; rm -rf "$work"' EXIT
 trap 'exit 130' HUP INT TERM PIPE
+BEAMTOP_DEMO_DIR=$work/none
+export BEAMTOP_DEMO_DIR
+run refuses_what_it_does_not_know
 for otp in 23 25 27 29; do
     scenarios=sync
     [ "$otp" != 25 ] || scenarios='sync debug async healthy'
