@@ -275,9 +275,12 @@ int command_record(const struct cli_options *o, const struct app_env *env)
     bool start = strcmp(o->target, "start") == 0;
     size_t skip = start ? 1 : 0;
     if (strcmp(o->target, "status") == 0)
-        return record_ask(o, env, NULL);
+        return o->n_rest > 0 ? complain(EXIT_USAGE, "record status takes no word: it tells of all recordings")
+                             : record_ask(o, env, NULL);
+    /* A node named behind it would not be looked at, and the recording of another one ended. */
     if (strcmp(o->target, "stop") == 0)
-        return record_ask(o, env, "stop");
+        return o->n_rest > 0 ? complain(EXIT_USAGE, "record stop takes no word: -o FILE tells which recording")
+                             : record_ask(o, env, "stop");
     if (strcmp(o->target, "mark") == 0)
         return record_mark(o, env);
     if (!o->output || (start && o->n_rest == 0))

@@ -248,6 +248,12 @@ static void test_detached(void **state)
     assert_true(number_at(status, "ticks") > ticks);
     assert_true(number_at(status, "marks") == 1);
     json_decref(status);
+    run_program(&r, t->env, "record stop another@127.0.0.1");
+    run_expect_error(&r, 2, "takes no word");
+    run_clear(&r);
+    run_program(&r, t->env, "record status another@127.0.0.1");
+    run_expect_error(&r, 2, "takes no word");
+    run_clear(&r);
     run_program(&r, t->env, "record stop -o %s", path);
     run_expect(&r, 0);
     run_clear(&r);
