@@ -71,6 +71,7 @@ static void child(const struct words *w, const char *const *env, int out, int er
     _exit(127);
 }
 
+__attribute__((format(printf, 3, 0)))
 static void start(struct run *r, const char *const *env, const char *fmt, va_list args)
 {
     struct words w = {.n = 0};
