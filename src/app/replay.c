@@ -24,7 +24,7 @@ struct replay {
     struct filter *filter;  /* NULL: none */
     struct recorded_place place;
     struct replay_calls *calls;
-    struct recorded_log *trace;
+    struct recorded_log *trace; /* NULL: not shown */
     bool told_node, is_shown;
 };
 
@@ -69,7 +69,6 @@ int replay_open(struct replay **out, const char *path, struct model *model, stru
     r->recording = recording;
     r->model = model;
     r->calls = replay_calls_new();
-    r->trace = recorded_log_new();
     model_set_link(model, LINK_LIVE, "");
     model_set_interval(model, recording_info(recording)->interval_s,
                        recording_info(recording)->interval_s, NAN, "");
@@ -120,6 +119,12 @@ void replay_show(struct replay *r, const struct want_scan *shown, struct filter 
     r->shown = *shown;
     r->filter = filter;
     reshow(r);
+}
+
+void replay_show_traces(struct replay *r)
+{
+    if (!r->trace)
+        r->trace = recorded_log_new();
 }
 
 bool replay_has_items(const struct replay *r, uint32_t items)
@@ -245,9 +250,9 @@ int replay_to(struct replay *r, int64_t tick, struct error *err)
     if (rc == 0)
         rc = show_seldom(r, tick, err);
     replay_calls_show(r->calls, r->recording, r->tick, r->model);
-    if (rc == 0)
+    if (rc == 0 && r->trace)
         rc = recorded_log_to(r->trace, r->recording, r->tick, err);
-    model_set_trace(r->model, recorded_log_trace(r->trace));
+    model_set_trace(r->model, r->trace ? recorded_log_trace(r->trace) : NULL);
     tell_place(r);
     return rc;
 }

@@ -30,6 +30,8 @@ struct recording *replay_recording(struct replay *r);
  * in the order recorded. The filter is borrowed, NULL: none. The tick shown follows at once.
  */
 void replay_show(struct replay *r, const struct want_scan *shown, struct filter *filter);
+/* From the next tick on the model has the trace of the tick too: what no batch command prints. */
+void replay_show_traces(struct replay *r);
 /* ERR_NOT_FOUND tells what of it was not asked for while recording. */
 int replay_check(struct replay *r, const struct want *want, struct error *err);
 /* Whether the rows have all of these: bits of enum proc_item. */

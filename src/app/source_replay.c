@@ -265,8 +265,10 @@ int source_replay_open(struct source **out, const char *path, const struct sourc
     filter_set_calls(s->filter, true); /* the rows are here: it costs no node anything */
     rc = find_first(s, setup, err);
     /* A screen is drawn before the loop runs: its first tick is there by then. */
-    if (rc == 0 && !s->batch)
+    if (rc == 0 && !s->batch) {
+        replay_show_traces(replay);
         rc = replay_to(replay, s->first, err);
+    }
     if (rc != 0) {
         replay_close(replay);
         filter_free(s->filter);

@@ -194,7 +194,8 @@ static void set_running(struct recorded_log *l, const struct found *f, int64_t w
 {
     struct trace_state *s = trace_log_state_edit(l->log);
     s->phase = TRACE_RUNNING;
-    s->used[CAP_TIME_MS] = known((wall_us - f->wall_us) / 1000);
+    bool timed = f->wall_us > 0 && wall_us > f->wall_us;
+    s->used[CAP_TIME_MS] = timed ? known((wall_us - f->wall_us) / 1000) : 0;
     s->used[CAP_EVENTS] = s->total.shown;
     if (is_last)
         snprintf(s->note, sizeof s->note, "the recording ends before it does");
@@ -230,10 +231,11 @@ static int find(struct recorded_log *l, struct recording *r, int64_t tick, struc
 
 static void begin(struct recorded_log *l, const struct found *f)
 {
-    forget(l);
+    struct trace_log *log = trace_log_new(LIMIT_TRACE_EVENTS, LIMIT_TRACE_KEPT_BYTES);
+    forget(l); /* after that, so that nobody takes the new one for the one before */
     l->trace = f->id;
     l->syntax = same(f->syntax, (struct slice){"elixir", 6}) ? SYNTAX_ELIXIR : SYNTAX_ERLANG;
-    l->log = trace_log_new(LIMIT_TRACE_EVENTS, LIMIT_TRACE_KEPT_BYTES);
+    l->log = log;
     struct trace_state *s = trace_log_state_edit(l->log);
     s->told = true;
     s->preflight.calls_per_s = NAN;

@@ -110,7 +110,8 @@ static void read_lost(struct trace_event *e, const struct trace_line *line)
     e->kind = EVENT_LOST;
     e->lost = known(line->lost);
     e->at_most = line->at_most;
-    e->until_ns = us > 0 && e->mono_ns < INT64_MAX - us * 1000 ? e->mono_ns + us * 1000 : 0;
+    bool known_us = us > 0 && e->mono_ns < INT64_MAX - us * 1000;
+    e->until_ns = known_us ? e->mono_ns + us * 1000 : e->mono_ns;
     snprintf(e->why, sizeof e->why, "%.*s", (int)(line->why.len < 31 ? line->why.len : 31),
              line->why.s ? line->why.s : "");
 }

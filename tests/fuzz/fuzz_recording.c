@@ -14,6 +14,7 @@
 #include "beamtop/store/calls_sink.h"
 #include "beamtop/store/export.h"
 #include "beamtop/store/finding.h"
+#include "beamtop/store/recorded_log.h"
 #include "beamtop/store/recording.h"
 #include "beamtop/store/summary.h"
 #include "beamtop/store/trace_sink.h"
@@ -385,6 +386,19 @@ static void read_windows(struct recording *r, size_t which)
     calls_sink_close(s);
 }
 
+/* As logs, tick by tick, as a screen shows them. */
+static void show_traces(struct recording *r)
+{
+    struct recorded_log *l = recorded_log_new();
+    int64_t tick = 1;
+    for (int i = 0; i < TICKS && tick > 0; i++, tick = recording_tick_after(r, tick)) {
+        struct error err = {0};
+        if (recorded_log_to(l, r, tick, &err) != 0)
+            FUZZ_REQUIRE(err.text[0] != '\0');
+    }
+    recorded_log_free(l);
+}
+
 static void read_traces(struct recording *r, size_t which)
 {
     const struct recorded_trace *traces;
@@ -404,6 +418,7 @@ static void read_traces(struct recording *r, size_t which)
             FUZZ_REQUIRE(err.text[0] != '\0');
         trace_sink_close(s);
     }
+    show_traces(r);
 }
 
 /*

@@ -186,6 +186,7 @@ static void play(const struct scene *scene, const char *path, struct buf *out)
     assert_non_null(s);
     canvas_init(&c, scene->rows, scene->columns, scene->ascii);
     assert_int_equal(replay_open(&r, path, m, &err), 0);
+    replay_show_traces(r);
     screen_draw(s, m, &c, &cursor);
     if (scene->sort)
         assert_int_equal(screen_act(s, m, ACTION_SORT, scene->sort, &err), 1);

@@ -224,6 +224,7 @@ static void test_events(void **state)
     assert_int_equal(lost->lost, 12);
     assert_true(lost->at_most);
     assert_string_equal(lost->why, "rate");
+    assert_int_equal(lost->until_ns - lost->mono_ns, 3000000);
     assert_int_equal(trace_log_pattern(log, 0)->latency.total, 2);
     recorded_log_free(l);
     recording_close(r);
@@ -320,8 +321,9 @@ static void test_damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ticks),  cmocka_unit_test(test_values), cmocka_unit_test(test_events),
-        cmocka_unit_test(test_end),    cmocka_unit_test(test_no_end), cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_ticks),  cmocka_unit_test(test_values),
+        cmocka_unit_test(test_events), cmocka_unit_test(test_end),
+        cmocka_unit_test(test_no_end), cmocka_unit_test(test_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
