@@ -12,10 +12,14 @@ static void refuse(struct tui_trace *tr)
     tui_message(tr->tui, STYLE_MESSAGE, "no trace is running: t starts one");
 }
 
-static void refuse_recorded(struct tui_trace *tr)
+/* What is played can be paused, by the same key in every view; its traces cannot be acted on. */
+static void act_recorded(struct tui_trace *tr, enum action action)
 {
-    tui_message(tr->tui, STYLE_MESSAGE,
-                "this is a recording: its traces are over; `beamtop trace FILE` prints them");
+    if (action == ACTION_TRACE_PAUSE)
+        (void)tui_time_act(tr->tui, ACTION_PAUSE, "");
+    else
+        tui_message(tr->tui, STYLE_MESSAGE,
+                    "this is a recording: its traces are over; `beamtop trace FILE` prints them");
 }
 
 /* ---- one handler an action */
@@ -213,7 +217,7 @@ bool tui_trace_act(struct tui_trace *tr, enum action action, const char *arg)
         if (acts[i].action != action)
             continue;
         if (source_can(tr->tui->source, SOURCE_SEEKS))
-            refuse_recorded(tr);
+            act_recorded(tr, action);
         else if (acts[i].running && !tui_trace_runs(tr))
             refuse(tr);
         else

@@ -300,6 +300,13 @@ static int put_findings(const struct screen *s, const struct model *m, struct ca
     return at + (used > 0 ? used : 0);
 }
 
+/* Of what is hinted at: a recording has no node to act on. */
+static bool acts_on_node(enum action action)
+{
+    return action == ACTION_TRACE || action == ACTION_TRACE_STOP || action == ACTION_CALLS_STOP ||
+           action == ACTION_CALLS_TIME;
+}
+
 /* The bottom rows: a message, or what was found and which keys help. */
 static void draw_bottom(const struct screen *s, const struct model *m, struct canvas *c,
                         struct rect r)
@@ -324,6 +331,8 @@ static void draw_bottom(const struct screen *s, const struct model *m, struct ca
         const char *view = action_table[hints[i].action].view;
         if (view ? strcmp(view, screen_view(s)) != 0
                  : hints[i].action == ACTION_BY && !sums_up(screen_view(s)))
+            continue;
+        if (model_recorded(m) && acts_on_node(hints[i].action))
             continue;
         int used = put_hint(s, c, r, at, hints[i].action, NULL, hints[i].does);
         if (used < 0)
