@@ -212,12 +212,25 @@ static double blocks_of(json_t *line, const char *allocator)
            number_at(row, "pool_block_bytes");
 }
 
+/* A carrier that moves to another instance while they are read, one by one, is seen in none. */
+static bool has_all_carriers(json_t *before, json_t *line, json_t *after)
+{
+    double low = fmin(number_at(before, "ets"), number_at(after, "ets"));
+    return blocks_of(line, "ets_alloc") > 0.9 * low - 3e5;
+}
+
 void test_memory(void **state)
 {
     struct target *t = target_of(state);
     json_t *before = facts(t);
     json_t *line = json_on(t, "memory", "--format json");
     json_t *after = facts(t);
+    for (int again = 0; again < 2 && !has_all_carriers(before, line, after); again++) {
+        json_decref(line);
+        json_decref(after);
+        line = json_on(t, "memory", "--format json");
+        after = facts(t);
+    }
     json_t *rows = at(line, "rows");
     double blocks = 0, carriers = 0;
     for (size_t i = 0; i < json_array_size(rows); i++) {
