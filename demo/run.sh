@@ -111,13 +111,13 @@ check_setting() { # KEY VALUE
     esac
 }
 
-# Behind `-APP` stand settings and their values, up to the next flag. A mistyped one would be ignored.
+# Behind `-APP` stand settings and their values, up to the next flag (+S, -s …). A mistyped one would be ignored.
 check_settings() {
     ours=
     while [ $# -gt 0 ]; do
         case $1 in
         "-$app") ours=yes ;;
-        -*) ours= ;;
+        -* | +*) ours= ;;
         *)
             if [ -n "$ours" ]; then
                 check_setting "$1" "${2:-}"
