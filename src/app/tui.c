@@ -17,6 +17,7 @@
 #define DRAW_GAP_MS (1000u / LIMIT_FRAMES_PER_S)
 /* Events taken before the screen is drawn: a paste does not starve it. */
 #define EVENTS_AT_ONCE 256
+#define READING_MS 3000u
 
 /* ---- drawing */
 
@@ -66,6 +67,7 @@ void tui_message(struct tui *t, enum style style, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     screen_set_message(t->screen, style, text);
+    t->message_ms = uv_now(&t->loop);
     tui_touch(t);
 }
 
@@ -100,6 +102,9 @@ static void on_change(void *arg, bool facts)
 static void tell_stretch(struct tui *t)
 {
     const char *why = model_interval(t->model).why;
+    /* What was just told may be the answer to a key: it can be read first. */
+    if (uv_now(&t->loop) - t->message_ms < READING_MS)
+        return;
     if (*why && !t->stretched)
         tui_message(t, STYLE_WARN, "%s", why);
     t->stretched = *why != '\0';

@@ -46,6 +46,7 @@ struct tui {
 
     uint64_t drawn_ms;
     uint64_t changed_ms; /* of the model, for "silent for" */
+    uint64_t message_ms; /* when the last one was told */
     bool dirty;
     bool paused;
     bool stretched; /* the interval is longer than asked for, and that was told */
