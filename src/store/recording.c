@@ -203,6 +203,11 @@ int64_t recording_last_answer(struct recording *r, const char *question, int64_t
     return v;
 }
 
+struct slice recording_keep(struct recording *r, struct slice text)
+{
+    return (struct slice){arena_strndup(&r->result, text.s, text.len), text.len};
+}
+
 bool recording_has(struct recording *r, const char *question)
 {
     return recording_last_answer(r, question, INT64_MAX) > 0;

@@ -35,6 +35,9 @@ struct recording {
     struct span_cache cache;
 };
 
+/* A copy that is handed out: until the next question. */
+struct slice recording_keep(struct recording *r, struct slice text);
+
 struct span_cache *span_cache_of(struct recording *r, int64_t from, int64_t to);
 void span_cache_clear(struct span_cache *c); /* to one of nothing */
 

@@ -217,7 +217,7 @@ static void tell(struct recording *r, const struct owner_sum *sum, double weight
     double share = isnan(sum->sums[0]) ? 0 : sum->sums[0] / weight;
     double spread = isnan(sum->sums[1]) ? 0 : sum->sums[1] / weight - share * share;
     size_t kind = strlen(sum->kind);
-    o->owner = (struct slice){arena_strndup(&r->result, sum->name.s, sum->name.len), sum->name.len};
+    o->owner = recording_keep(r, sum->name);
     o->kind = (struct slice){arena_strndup(&r->result, sum->kind, kind), kind};
     o->share = share;
     o->share_stddev = spread > 0 ? sqrt(spread) : 0;

@@ -100,7 +100,7 @@ static struct slice text_of(struct recording *r, sqlite3_stmt *s, int64_t id)
     sqlite3_bind_int64(s, 1, id);
     if (sqlite3_step(s) == SQLITE_ROW) {
         struct slice text = db_column_text(s, 0);
-        out = (struct slice){arena_strndup(&r->result, text.s, text.len), text.len};
+        out = recording_keep(r, text);
     }
     return out;
 }

@@ -175,11 +175,6 @@ size_t recording_series(struct recording *r, const char *system_key, int64_t fro
     return parts;
 }
 
-static struct slice keep(struct recording *r, struct slice text)
-{
-    return (struct slice){arena_strndup(&r->result, text.s, text.len), text.len};
-}
-
 /* ---- calls */
 
 static void sum_windows(struct recording *r, int64_t from, int64_t to, struct recorded_window *out)
@@ -226,8 +221,8 @@ size_t recording_calls(struct recording *r, int64_t from, int64_t to,
     sqlite3_bind_int64(s, 2, to);
     while (n < 1000 && sqlite3_step(s) == SQLITE_ROW) {
         struct recorded_call *c = &calls[n++];
-        c->module = keep(r, db_column_text(s, 0));
-        c->function = keep(r, db_column_text(s, 1));
+        c->module = recording_keep(r, db_column_text(s, 0));
+        c->function = recording_keep(r, db_column_text(s, 1));
         c->arity = sqlite3_column_int64(s, 2);
         c->calls = db_column_int(s, 3);
         c->own_us = db_column_int(s, 4);
@@ -262,7 +257,7 @@ const char *recording_fact(struct recording *r, const char *key, int64_t tick)
     sqlite3_bind_int64(s, 2, tick);
     arena_reset(&r->result);
     if (sqlite3_step(s) == SQLITE_ROW)
-        json = keep(r, db_column_text(s, 0)).s;
+        json = recording_keep(r, db_column_text(s, 0)).s;
     sqlite3_finalize(s);
     return json;
 }

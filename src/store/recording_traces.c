@@ -8,11 +8,6 @@ static const char traces_sql[] =
     "SELECT id, tick, wall_us, ended_us, events, clean, syntax, reason,"
     " (SELECT count(*) FROM event WHERE event.trace = trace.id) FROM trace ORDER BY id";
 
-static struct slice keep(struct recording *r, struct slice s)
-{
-    return (struct slice){arena_strndup(&r->result, s.s, s.len), s.len};
-}
-
 size_t recording_traces(struct recording *r, const struct recorded_trace **out)
 {
     sqlite3_stmt *s = NULL;
@@ -31,7 +26,8 @@ size_t recording_traces(struct recording *r, const struct recorded_trace **out)
             .id = db_column_int(s, 0), .tick = db_column_int(s, 1), .wall_us = db_column_int(s, 2),
             .ended_us = db_column_int(s, 3), .events = db_column_int(s, 4),
             .clean = sqlite3_column_type(s, 5) == SQLITE_NULL ? -1 : sqlite3_column_int(s, 5) != 0,
-            .syntax = elixir ? PRINT_ELIXIR : PRINT_ERLANG, .reason = keep(r, db_column_text(s, 7)),
+            .syntax = elixir ? PRINT_ELIXIR : PRINT_ERLANG,
+            .reason = recording_keep(r, db_column_text(s, 7)),
             .kept = db_column_int(s, 8)};
     }
     sqlite3_finalize(s);
@@ -61,7 +57,7 @@ size_t recording_trace_patterns(struct recording *r, int64_t from, int64_t to,
     sqlite3_bind_int64(s, 2, to);
     while (n < PATTERNS_MOST && sqlite3_step(s) == SQLITE_ROW)
         patterns[n++] = (struct span_pattern){
-            .pattern = keep(r, db_column_text(s, 0)), .traces = db_column_int(s, 1),
+            .pattern = recording_keep(r, db_column_text(s, 0)), .traces = db_column_int(s, 1),
             .calls = db_column_int(s, 2), .shown = db_column_int(s, 3), .missed = db_column_int(s, 4),
             .p50_us = db_column_real(s, 5), .p99_us = db_column_real(s, 6),
             .max_us = db_column_real(s, 7)};
