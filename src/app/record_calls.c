@@ -76,10 +76,7 @@ static void ended(struct record_calls *c, const struct calls_state *state)
 
 bool record_calls_counts(const struct record_calls *c)
 {
-    if (!c || !c->session)
-        return false;
-    const struct calls_state *state = calls_session_state(c->session);
-    return state->phase == CALLS_COUNTING || state->phase == CALLS_TIMING;
+    return c && c->session && calls_session_counts(c->session);
 }
 
 /* The next window opens soon: no tick is to begin before it that would end in it. */
@@ -92,10 +89,9 @@ static bool is_near(const struct record_calls *c)
 /* Our own questions would be among the calls; windows without a pause leave no time for ticks. */
 static void hold_ticks(struct record_calls *c)
 {
-    const struct calls_options *o = calls_session_options(c->session);
     bool first = calls_session_state(c->session)->phase == CALLS_PREPARING;
-    live_hold(c->setup.live, (first || is_near(c) || record_calls_counts(c)) &&
-                                 o->every_ms >= 2 * o->for_ms);
+    live_hold(c->setup.live, calls_session_leaves_time(c->session) &&
+                                 (first || is_near(c) || calls_session_counts(c->session)));
 }
 
 static void on_change(void *arg)

@@ -42,12 +42,11 @@ static bool runs(const struct tui_calls *c)
 /* ---- what the session tells */
 
 /* Our own questions would be among the calls; windows without a pause leave no time for others. */
-static void hold_ticks(struct tui_calls *c, const struct calls_state *s)
+static void hold_ticks(struct tui_calls *c)
 {
-    const struct calls_options *o = calls_session_options(c->session);
-    bool open = s->phase == CALLS_COUNTING || s->phase == CALLS_TIMING;
     if (c->tui->live)
-        live_hold(c->tui->live, open && o->every_ms >= 2 * o->for_ms);
+        live_hold(c->tui->live,
+                  calls_session_counts(c->session) && calls_session_leaves_time(c->session));
 }
 
 static void show(struct tui_calls *c)
@@ -129,7 +128,7 @@ static void on_change(void *arg)
     const struct calls_state *s = calls_session_state(c->session);
     bool over = s->phase == CALLS_ENDED || s->phase == CALLS_FAILED;
     calls_log_state(&c->log, s);
-    hold_ticks(c, s);
+    hold_ticks(c);
     if (s->phase == CALLS_ASKING)
         ask_dear(c, s);
     if (s->phase == CALLS_COUNTING && c->told < CALLS_COUNTING) {

@@ -174,6 +174,16 @@ static void deliver(struct calls_session *s)
         calls_changed(s);
 }
 
+bool calls_session_counts(const struct calls_session *s)
+{
+    return s->state.phase == CALLS_COUNTING || s->state.phase == CALLS_TIMING;
+}
+
+bool calls_session_leaves_time(const struct calls_session *s)
+{
+    return s->options.every_ms >= 2 * s->options.for_ms;
+}
+
 unsigned calls_session_due_ms(const struct calls_session *s)
 {
     uint64_t gone_ms = (calls_now_ns(s) - s->began_ns) / 1000000;

@@ -133,6 +133,9 @@ int calls_open(struct calls_session **out, const struct calls_options *options,
 void calls_free(struct calls_session *s);
 const struct calls_state *calls_session_state(const struct calls_session *s);
 const struct calls_options *calls_session_options(const struct calls_session *s);
+bool calls_session_counts(const struct calls_session *s); /* a window is open */
+/* As much time lies between windows as they take: what else is asked of the node can wait for it. */
+bool calls_session_leaves_time(const struct calls_session *s);
 /* Until calls_tick() opens the next window; 0: now. Of CALLS_WAITING alone. */
 unsigned calls_session_due_ms(const struct calls_session *s);
 

@@ -430,9 +430,9 @@ static void test_thinned(void **state)
     place_clear(&p);
 }
 
-static int give_with(int (*take_it)(struct recorder *r, const uint8_t *term, size_t len,
-                                    struct error *err),
-                     struct recorder *r, const char *text, struct error *err)
+typedef int take_fn(struct recorder *r, const uint8_t *term, size_t len, struct error *err);
+
+static int give_with(take_fn *take_it, struct recorder *r, const char *text, struct error *err)
 {
     struct term t = term_of(text);
     size_t len = 0;
@@ -440,6 +440,15 @@ static int give_with(int (*take_it)(struct recorder *r, const uint8_t *term, siz
     int rc = take_it(r, bytes + 1, len - 1, err);
     term_free(&t);
     return rc;
+}
+
+static void expect_malformed(take_fn *take_it, struct recorder *r, const char *const *texts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct error err = {.code = ERR_NONE};
+        if (give_with(take_it, r, texts[i], &err) != ERR_FORMAT)
+            fail_msg("taken: %s", texts[i]);
+    }
 }
 
 /* Pids and functions are texts; numbers that always change are kept once a minute. */
@@ -456,12 +465,7 @@ static void test_leaders(void **state)
     place_make(&p);
     struct recorder *r = begin(p.path, 0, false);
     struct model *m = model_new();
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        error_clear(&err);
-        if (give_with(recorder_leaders, r, bad[i], &err) != ERR_FORMAT)
-            fail_msg("taken: %s", bad[i]);
-    }
-    error_clear(&err);
+    expect_malformed(recorder_leaders, r, bad, sizeof bad / sizeof *bad);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[300];
         snprintf(text, sizeof text, "{leaders, %d000000000, #{gc => #{}, binaries => #{holders => "
@@ -550,12 +554,7 @@ static void test_facts(void **state)
     place_make(&p);
     struct recorder *r = begin(p.path, 0, false);
     struct model *m = model_new();
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        error_clear(&err);
-        if (give_with(recorder_facts, r, bad[i], &err) != ERR_FORMAT)
-            fail_msg("taken: %s", bad[i]);
-    }
-    error_clear(&err);
+    expect_malformed(recorder_facts, r, bad, sizeof bad / sizeof *bad);
     assert_int_equal(give_with(recorder_facts, r, good, &err), 0);
     assert_int_equal(tick(r, m, 1, &err), 0);
     assert_int_equal(recorder_close(r, "time", &err), 0);
