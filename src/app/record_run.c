@@ -53,7 +53,7 @@ struct recording_run {
     uv_timer_t progress, until, turn, facts;
     bool calls_wait, trace_wait, asking_to_end; /* at the end, for the proofs */
     bool has_node; /* its own answer about itself, since it is there */
-    bool was_up, is_down, ending, over, shown_progress, told_ready;
+    bool was_up, is_down, is_locked, ending, over, shown_progress, told_ready;
     const char *why; /* the recording's end */
     int64_t marks;
     double wall_less_here_us; /* the node's clock against ours */
@@ -134,6 +134,24 @@ static void finish_full(struct recording_run *t, const struct error *cause)
     finish(t, full ? "full" : "error", EXIT_FAILED, &err);
 }
 
+static void clear_progress(struct recording_run *t)
+{
+    if (t->shown_progress)
+        fputs("\r\033[K", stderr);
+    t->shown_progress = false;
+}
+
+/* Told once; what was to be written waits for the next tick. */
+static void note_locked(struct recording_run *t)
+{
+    if (t->is_locked)
+        return;
+    t->is_locked = true;
+    clear_progress(t);
+    fprintf(stderr, "beamtop: another program has %s locked: ticks are missing until it lets go\n",
+            buf_cstr(&t->file));
+}
+
 static void on_tick(void *arg)
 {
     struct recording_run *t = arg;
@@ -147,17 +165,14 @@ static void on_tick(void *arg)
         t->wall_less_here_us = (double)(sample->wall_us - clock_wall_us());
     if (recorder_tick(t->recorder, t->model, clock_wall_us(), &err) == 0) {
         leaders_tick(t->leaders, t->live, t->model, uv_now(&t->loop));
+        t->is_locked = false;
         tell_ready(t, "ok");
         return;
     }
-    finish_full(t, &err);
-}
-
-static void clear_progress(struct recording_run *t)
-{
-    if (t->shown_progress)
-        fputs("\r\033[K", stderr);
-    t->shown_progress = false;
+    if (err.code == ERR_TIMEOUT)
+        note_locked(t);
+    else
+        finish_full(t, &err);
 }
 
 static void on_trouble(void *arg, enum question question, const struct error *err)

@@ -152,10 +152,12 @@ int recorder_open(struct recorder **out, const char *path, const struct recorder
     arena_init(&r->arena);
     arena_init(&r->kept);
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX; /* create: in memory */
-    if (sqlite3_open_v2(path, &r->db, flags, NULL) != SQLITE_OK)
+    if (sqlite3_open_v2(path, &r->db, flags, NULL) != SQLITE_OK) {
         db_fail(r->db, err, path);
-    else
+    } else {
+        sqlite3_busy_timeout(r->db, LIMIT_RECORDER_BUSY_MS);
         set_up(r, err);
+    }
     if (err->code == ERR_NONE) {
         *out = r;
         return 0;
@@ -479,6 +481,19 @@ static int write_tick(struct recorder *r, const struct model *m, int64_t here_us
     return (int)err->code;
 }
 
+static int wait_for_next(struct recorder *r, int64_t here_us, struct error *err)
+{
+    if (r->locked_us == 0) {
+        r->locked_us = here_us;
+        recorder_gap(r, here_us, "the file was locked");
+    }
+    if (here_us - r->locked_us < LIMIT_RECORDER_LOCKED_S * INT64_C(1000000))
+        return ERR_TIMEOUT;
+    error_clear(err);
+    return error_set(err, ERR_SYSTEM, "another program has kept the file locked for %d s",
+                     LIMIT_RECORDER_LOCKED_S);
+}
+
 int recorder_tick(struct recorder *r, const struct model *m, int64_t here_us, struct error *err)
 {
     if (r->ended)
@@ -492,8 +507,11 @@ int recorder_tick(struct recorder *r, const struct model *m, int64_t here_us, st
         error_clear(err);
         rc = write_tick(r, m, here_us, err);
     }
+    if (rc == ERR_TIMEOUT && (rc = wait_for_next(r, here_us, err)) == ERR_TIMEOUT)
+        return rc;
     if (rc == 0) {
         const struct system_sample *sample = model_system(m);
+        r->locked_us = 0;
         r->last_mono_ns = sample ? sample->mono_ns : r->last_mono_ns;
         r->ticks++;
     }

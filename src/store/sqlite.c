@@ -11,6 +11,8 @@ int db_fail(sqlite3 *db, struct error *err, const char *what)
         code = ERR_LIMIT;
     if (rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB)
         code = ERR_FORMAT;
+    if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED)
+        code = ERR_TIMEOUT;
     return error_set(err, code, "%s: %s", what, sqlite3_errmsg(db));
 }
 

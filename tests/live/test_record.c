@@ -160,7 +160,8 @@ static void kill_some(struct target *t, int first, int n, unsigned *seed)
     }
     for (int i = 0; i < n; i++) {
         run_wait(&r[i], 5000);
-        assert_int_equal(r[i].exit_code, -SIGKILL);
+        if (r[i].exit_code != -SIGKILL)
+            fail_msg("ended with %d before it was killed\n%.2000s", r[i].exit_code, r[i].err);
         run_clear(&r[i]);
         assert_true(seen[i] >= 1);
         expect_whole(path[i], seen[i]);

@@ -101,9 +101,9 @@ writes_no_values() {
     tm_type sesame
     tm_keys Enter
     tm_type :
-    tm_type 'trace timer:sleep(<<"sesame">>) --time 1s'
+    tm_type 'trace timer:sleep(<<"sesame">>) --time 2s'
     tm_keys Enter
-    tm_wait '<<"sesame">>' && tm_wait ended && bt_quit || return 1
+    tm_wait 'ended   time: 2 s' && bt_quit || return 1
     ! grep -r sesame "$work/.local/state/beamtop"
 }
 

@@ -79,8 +79,10 @@ void recorder_window(struct recorder *r, const struct recorded_window *w);
 
 /*
  * Writes all that was gathered, with the model's system, rows and owners, in one transaction.
- * ERR_SYSTEM: it could not be written (disk full); ERR_LIMIT: max_bytes is reached. The file is
- * valid then, and without this tick; nothing more is taken.
+ * ERR_TIMEOUT: another program held the file locked for LIMIT_RECORDER_BUSY_MS; what was gathered
+ * waits for the next tick, which comes after a gap. ERR_SYSTEM: it could not be written, or was
+ * locked for LIMIT_RECORDER_LOCKED_S; ERR_LIMIT: max_bytes is reached, or the disk is full. The
+ * file is valid then, and without this tick; nothing more is taken.
  */
 int recorder_tick(struct recorder *r, const struct model *m, int64_t here_us, struct error *err);
 uint64_t recorder_bytes(const struct recorder *r);

@@ -14,6 +14,7 @@
 
 #include "../../temporary.h"
 #include "../model/answers.h"
+#include "beamtop/base/limits.h"
 #include "beamtop/store/recording.h"
 
 /* ---- a node with known numbers: reductions grow by 1000 a second */
@@ -305,6 +306,50 @@ static void test_full(void **state)
     assert_int_equal(recording_info(f)->ticks, i - 1);
     assert_true(recording_tick_wall_us(f, i - 1) > 0);
     recording_close(f);
+    model_free(m);
+    place_clear(&p);
+}
+
+static int64_t count_in(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *s = NULL;
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+    int64_t n = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    return n;
+}
+
+/* Another program writes: what was gathered comes with the next tick; one that stays ends the recording. */
+static void test_locked(void **state)
+{
+    (void)state;
+    struct place p;
+    place_make(&p);
+    struct error err = {.code = ERR_NONE};
+    struct recorder *r = begin(p.path, 0, false);
+    struct model *m = model_new();
+    assert_int_equal(tick(r, m, 1, &err), 0);
+    sqlite3 *other = NULL;
+    assert_int_equal(sqlite3_open(p.path, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    recorder_mark(r, 1700000001500000LL, 1700000001500000LL, "deploy");
+    assert_int_equal(tick(r, m, 2, &err), ERR_TIMEOUT);
+    error_clear(&err);
+    assert_int_equal(sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(tick(r, m, 3, &err), 0);
+    assert_int_equal(recorder_ticks(r), 2);
+    assert_int_equal(count_in(other, "SELECT count(*) FROM mark WHERE text = 'deploy'"), 1);
+    assert_int_equal(count_in(other, "SELECT count(*) FROM gap WHERE why = 'the file was locked'"), 1);
+    assert_int_equal(count_in(other, "SELECT count(*) FROM answer WHERE question = 'scan'"), 2);
+    assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(tick(r, m, 4, &err), ERR_TIMEOUT);
+    error_clear(&err);
+    assert_int_equal(tick(r, m, 4 + LIMIT_RECORDER_LOCKED_S, &err), ERR_SYSTEM);
+    assert_non_null(strstr(err.text, "kept the file locked for 60 s"));
+    sqlite3_close(other);
+    error_clear(&err);
+    assert_int_equal(recorder_close(r, "error", &err), 0);
     model_free(m);
     place_clear(&p);
 }
@@ -684,7 +729,7 @@ int main(void)
         cmocka_unit_test(test_killed),           cmocka_unit_test(test_full),
         cmocka_unit_test(test_thinned),          cmocka_unit_test(test_thinned_windows),
         cmocka_unit_test(test_owners_over_time),
-        cmocka_unit_test(test_short_interval), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_short_interval), cmocka_unit_test(test_locked), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_views_are_refused), cmocka_unit_test(test_only_its_owner_reads_it),
         cmocka_unit_test(test_facts),           cmocka_unit_test(test_leaders),
         cmocka_unit_test(test_watched),
