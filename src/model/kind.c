@@ -47,6 +47,7 @@ static const struct {
     {OF_CALL, "prometheus", KIND_METRICS},
     {OF_CALL, "folsom", KIND_METRICS},
     {OF_CALL, "exometer", KIND_METRICS},
+    {OF_CALL, "erts_dirty_process_signal_handler:", KIND_DIRTY_SIGNALS},
 };
 
 static const char *const names[PROC_KINDS] = {
@@ -59,6 +60,7 @@ static const char *const names[PROC_KINDS] = {
     [KIND_SUPERVISOR] = "supervisor",
     [KIND_DISTRIBUTION] = "distribution",
     [KIND_METRICS] = "metrics",
+    [KIND_DIRTY_SIGNALS] = "dirty_signals",
 };
 
 const char *proc_kind_name(enum proc_kind kind)

@@ -6,6 +6,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
+#include "internal.h"
 
 #define uthash_malloc(bytes) alloc_zero(1, bytes)
 #define uthash_fatal(text) abort()
@@ -124,16 +125,29 @@ static int by_share(const void *a, const void *b)
     return order ? order : (x->name.len > y->name.len) - (x->name.len < y->name.len);
 }
 
-/* Keeps those with enough of a share, and works out what is left. */
-static void close_sums(struct owners *out, int64_t processes, double least_share)
+/* What shares are not of: see owners.h. */
+static double left_out(const struct proc_scan *scan)
+{
+    double share = 0;
+    for (size_t i = 0; scan && i < scan->n_rows; i++)
+        if (proc_kind(&scan->rows[i]) == KIND_DIRTY_SIGNALS)
+            share += or_zero(scan->rows[i].reductions_share);
+    return share;
+}
+
+/* Keeps those with enough of a share, and works out what is left; shares were of all reductions. */
+static void close_sums(struct owners *out, int64_t processes, double least_share, double aside)
 {
     double known = 0;
     size_t kept = 0;
     out->rest_processes = processes;
+    out->has_shares = out->has_shares && aside < 1;
     for (size_t i = 0; i < out->len; i++) {
-        if (or_zero(out->items[i].share) < least_share)
+        struct owner *o = &out->items[i];
+        if (or_zero(o->share) < least_share)
             continue;
-        known += or_zero(out->items[i].share);
+        o->share = o->kind == KIND_DIRTY_SIGNALS ? (double)NAN : rate_share(o->share, 1 - aside);
+        known += or_zero(o->share);
         if (out->rest_processes >= 0 && out->items[i].processes > 0)
             out->rest_processes -= out->items[i].processes;
         out->items[kept++] = out->items[i];
@@ -163,7 +177,7 @@ void owners_of_scan(struct owners *out, struct arena *arena, const struct proc_s
         out->items[out->len++] = e->owner;
         HASH_DEL(entries, e);
     }
-    close_sums(out, scan->total, least_share);
+    close_sums(out, scan->total, least_share, left_out(scan));
 }
 
 static double known_or_nan(int64_t v)
@@ -172,7 +186,7 @@ static double known_or_nan(int64_t v)
 }
 
 void owners_of_apps(struct owners *out, struct arena *arena, const struct apps_detail *apps,
-                    double least_share)
+                    const struct proc_scan *scan, double least_share)
 {
     int64_t processes = 0;
     *out = (struct owners){.rest_share = NAN};
@@ -192,5 +206,5 @@ void owners_of_apps(struct owners *out, struct arena *arena, const struct apps_d
             .message_queue_len = known_or_nan(a->message_queue_len),
         };
     }
-    close_sums(out, processes, least_share);
+    close_sums(out, processes, least_share, left_out(scan));
 }

@@ -178,12 +178,13 @@ static int put_scan(struct recorder *r, enum owner_by by, const struct proc_scan
 }
 
 /* Applications are counted over all processes where the node was asked for them. */
-static int put_apps(struct recorder *r, const struct apps_detail *apps, struct error *err)
+static int put_apps(struct recorder *r, const struct apps_detail *apps,
+                    const struct proc_scan *scan, struct error *err)
 {
     struct arena arena;
     struct owners owners;
     arena_init(&arena);
-    owners_of_apps(&owners, &arena, apps, LEAST_SHARE);
+    owners_of_apps(&owners, &arena, apps, scan, LEAST_SHARE);
     int rc = put_owners(r, OWNER_APPLICATION, &owners, err);
     arena_clear(&arena);
     return rc;
@@ -194,7 +195,7 @@ int recorder_put_owners(struct recorder *r, const struct model *m, struct error 
     const struct apps_detail *apps = model_apps(m);
     const struct proc_scan *scan = fresh_scan(r, m);
     bool fresh_apps = apps && apps->mono_ns > r->last_mono_ns;
-    if (fresh_apps && put_apps(r, apps, err) != 0)
+    if (fresh_apps && put_apps(r, apps, model_scan(m), err) != 0)
         return (int)err->code;
     if (!scan)
         return 0;

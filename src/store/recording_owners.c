@@ -214,13 +214,13 @@ static size_t ordered(struct recording *r, struct span_cache *c, int64_t sort,
 static void tell(struct recording *r, const struct owner_sum *sum, double weight,
                  struct span_owner *o)
 {
-    double share = isnan(sum->sums[0]) ? 0 : sum->sums[0] / weight;
-    double spread = isnan(sum->sums[1]) ? 0 : sum->sums[1] / weight - share * share;
+    double share = sum->sums[0] / weight; /* NaN where it has none */
+    double spread = sum->sums[1] / weight - share * share;
     size_t kind = strlen(sum->kind);
     o->owner = recording_keep(r, sum->name);
     o->kind = (struct slice){arena_strndup(&r->result, sum->kind, kind), kind};
     o->share = share;
-    o->share_stddev = spread > 0 ? sqrt(spread) : 0;
+    o->share_stddev = isnan(spread) || spread > 0 ? sqrt(spread) : 0;
     o->reductions_per_s = sum->sums[2] / weight;
     o->memory_bytes = sum->sums[3] / weight;
     o->message_queue_len = sum->sums[4] / weight;

@@ -182,7 +182,7 @@ void judge_logger(struct judge *j)
                                    judge_sure(j, share, LOGGER_SHARE));
     f->effort = EFFORT_SETTING;
     f->impact = share;
-    f->title = judge_text(j, "%s: %s of the node's reductions", log_titles[mode],
+    f->title = judge_text(j, "%s: %s of the work", log_titles[mode],
                           judge_percent(j, share));
     f->action = mode > LOG_ASYNC
                     ? setting_of(j, fact, h, mode)
@@ -191,7 +191,7 @@ void judge_logger(struct judge *j)
                 "that does not lower the share speaks for the synchronous handler, not for the number of "
                 "messages";
     f->subject = p ? judge_slice(j, p->pid) : "logger";
-    judge_evidence(j, f, "share", share, "share", "%s of all reductions, ± %s between ticks",
+    judge_evidence(j, f, "share", share, "share", "%s of the work, ± %s between ticks",
                    judge_percent(j, share), judge_percent(j, spread));
     if (p)
         judge_evidence(j, f, "message_queue_len", p->queue_mean, "", "%s: %.1f messages waiting, most %.0f",
@@ -339,13 +339,13 @@ void judge_code_server(struct judge *j)
                                    judge_sure(j, share, CODE_SHARE));
     f->effort = EFFORT_SETTING;
     f->impact = share;
-    f->title = judge_text(j, "The code server takes %s of the node's reductions", judge_percent(j, share));
+    f->title = judge_text(j, "The code server takes %s of the work", judge_percent(j, share));
     f->action = "Find which module is asked for and is not there (trace code_server:call/1 or "
                 "error_handler:undefined_function/3), then load it or stop asking; start releases with "
                 "-mode embedded";
     f->refute = "A node that has just started, or an upgrade that was going on";
     f->subject = "code_server";
-    judge_evidence(j, f, "share", share, "share", "%s of all reductions, ± %s between ticks",
+    judge_evidence(j, f, "share", share, "share", "%s of the work, ± %s between ticks",
                    judge_percent(j, share), judge_percent(j, spread));
     judge_evidence(j, f, "code_mode", NAN, "", "code is loaded in %s mode", *mode ? mode : "unknown");
     if (missing > 0)

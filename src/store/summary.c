@@ -6,6 +6,7 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
+#include "beamtop/model/kind.h"
 
 const struct metric summary_metrics[METRICS] = {
     {"memory_total_bytes", "memory", COLUMN_BYTES, true},
@@ -226,6 +227,28 @@ void put_evaluating(struct paper *p, double share)
         paper_put(p, "%s of the calls are of erl_eval, erl_lint and orddict: by these beamtop's own "
                      "questions are evaluated, which call maps and lists as well.",
                   number_text(&p->arena, COLUMN_SHARE, share));
+}
+
+double left_out_share(const struct summary *s)
+{
+    const struct span_owner *o = s->owners[OWNERS_BY_MODULE];
+    const char *kind = proc_kind_name(KIND_DIRTY_SIGNALS);
+    double per_s = 0;
+    for (size_t i = 0; i < s->n_owners[OWNERS_BY_MODULE]; i++)
+        per_s += is(o[i].kind, kind) && !isnan(o[i].reductions_per_s) ? o[i].reductions_per_s : 0;
+    for (int m = 0; m < METRICS && per_s > 0; m++)
+        if (strcmp(summary_metrics[m].key, "reductions_per_s") == 0 && s->stats[m].mean > 0)
+            return fmin(1, per_s / s->stats[m].mean);
+    return 0;
+}
+
+void put_left_out(struct paper *p, double share, const char *how)
+{
+    if (share >= 0.01)
+        paper_put(p, "Shares are of the work of programs: %s%s of all reductions went to the VM's "
+                     "erts_dirty_process_signal_handler, which takes signals (of calls, monitors, links) to "
+                     "processes that write a file, or do what else is dirty.",
+                  how, number_text(&p->arena, COLUMN_SHARE, share));
 }
 
 /* ---- writing */

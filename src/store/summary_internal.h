@@ -11,6 +11,7 @@
 
 #define SESSIONS_MOST 14 /* columns of a comparison */
 #define OWNER_KINDS 5    /* application, supervisor, module, name, label */
+#define OWNERS_BY_MODULE 2
 
 /* A number of the node that reports tell. */
 struct metric {
@@ -73,5 +74,8 @@ const char *call_text(struct arena *a, const struct recorded_call *c); /* m:f/a 
 /* Of all counted calls; and what is said when that is much. */
 double evaluating_share(const struct summary *s);
 void put_evaluating(struct paper *p, double share);
+/* Of all reductions, what the shares of owners are not of (model/owners.h); said where it is much. */
+double left_out_share(const struct summary *s);
+void put_left_out(struct paper *p, double share, const char *how);
 
 #endif

@@ -157,7 +157,7 @@ static size_t leaders(const struct comparison *c, int kind, struct slice *names)
         const struct summary *s = &c->sessions[i];
         for (size_t k = 0; k < s->n_owners[kind] && k < each; k++) {
             struct slice name = s->owners[kind][k].owner;
-            bool known = name.len == 0 || s->owners[kind][k].share < 0.01;
+            bool known = name.len == 0 || !(s->owners[kind][k].share >= 0.01);
             for (size_t x = 0; x < n; x++)
                 known = known || same(names[x], name);
             if (!known && n < ROWS_MOST)
@@ -475,6 +475,10 @@ void summary_many(struct paper *p, const struct summary *s, size_t n,
     for (int kind = 0; kind < OWNER_KINDS; kind++)
         put_owners(&c, kind);
     paper_put(p, "The rest is who is in no row, and what beamtop's own questions took.");
+    double most = 0;
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, left_out_share(&s[i]));
+    put_left_out(p, most, "up to ");
     put_calls(&c);
     put_changes(&c);
     put_findings(&c);

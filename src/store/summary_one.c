@@ -122,6 +122,7 @@ static void put_owners(struct paper *p, const struct summary *s, const struct su
                 paper_row(p, t, cells);
         }
     }
+    put_left_out(p, left_out_share(s), "");
 }
 
 static void put_calls(struct paper *p, const struct summary *s, const struct summary_options *o)

@@ -17,7 +17,7 @@ static const struct view_column owner_columns[] = {
     [OWNER] = {"owner", "OWNER", 30, false, true, true, "who: see the order above"},
     [KIND] = {"kind", "KIND", 13, false, false, true, "what its processes are recognised as"},
     [PROCESSES] = {"processes", "PROCS", 8, true, false, true, "processes of it that were ranked"},
-    [SHARE] = {"share", "SHARE", 7, true, false, true, "of all the node's reductions"},
+    [SHARE] = {"share", "SHARE", 7, true, false, true, "of the reductions, without the VM's for dirty signals"},
     [BAR] = {"bar", "", 16, false, false, false, "its share as a bar"},
     [REDS] = {"reductions_per_s", "RED/s", 7, true, false, true, "reductions in a second"},
     [MEMORY] = {"memory_bytes", "MEMORY", 9, true, false, true, "of its processes"},
@@ -159,7 +159,7 @@ static void owners_page(void *state, const struct model *m, int rows, int column
         return;
     }
     if (apps)
-        owners_of_apps(&owners, &page->arena, apps, 0);
+        owners_of_apps(&owners, &page->arena, apps, scan, 0);
     else
         owners_of_scan(&owners, &page->arena, scan, s->by, 0);
     for (size_t i = 0; i < owners.len; i++)

@@ -17,6 +17,7 @@ enum proc_kind {
     KIND_SUPERVISOR,
     KIND_DISTRIBUTION,  /* net_kernel, rex, erts_dist senders */
     KIND_METRICS,       /* telemetry, prometheus, folsom, exometer */
+    KIND_DIRTY_SIGNALS, /* the VM's own: takes signals to processes that run dirty, see owners.h */
     PROC_KINDS,
 };
 

@@ -3,6 +3,12 @@
  * (the nearest one above a process, by its name, else its module), the module
  * where the processes really begin (behind proc_lib), a registered name, a label, or what a process
  * is recognised as (model/kind.h). What was not ranked is told as the rest. Pure.
+ *
+ * Shares are of the work of programs. While a process writes a file, or does what else is dirty, the
+ * VM's own processes take the signals that are sent to it (each gen_server:call is two: a monitor,
+ * and its end), and from OTP 27 on they poll until it is done: of one and the same program they take
+ * nothing on OTP 25 and three quarters of all reductions on OTP 27. These are left out of the whole
+ * that shares are of, and are told as owners of the kind KIND_DIRTY_SIGNALS, without a share.
  */
 #ifndef BEAMTOP_MODEL_OWNERS_H
 #define BEAMTOP_MODEL_OWNERS_H
@@ -20,7 +26,7 @@ struct owner {
     struct slice name;
     enum proc_kind kind; /* of all its processes; KIND_NONE when they are of several */
     int64_t processes;
-    double reductions_per_s, share; /* of all the node's reductions; NaN until two sights */
+    double reductions_per_s, share; /* of the work; NaN until two sights, and for what is left out */
     double memory_bytes, message_queue_len;
 };
 
@@ -38,8 +44,9 @@ bool owner_by_find(const char *key, enum owner_by *out);
 /* Names are those of the scan, which must stay. Owners below least_share are part of the rest. */
 void owners_of_scan(struct owners *out, struct arena *arena, const struct proc_scan *scan,
                     enum owner_by by, double least_share);
-/* By application, over all processes of the node. */
+/* By application, over all processes of the node; the scan of the same moment, or NULL, tells what
+   is left out. */
 void owners_of_apps(struct owners *out, struct arena *arena, const struct apps_detail *apps,
-                    double least_share);
+                    const struct proc_scan *scan, double least_share);
 
 #endif

@@ -74,6 +74,45 @@ static void test_sums_by_owner(void **state)
     }
 }
 
+/* The VM's own handlers of signals have no share, and are no part of what shares are of. */
+static void test_what_shares_are_not_of(void **state)
+{
+    (void)state;
+    struct proc_row busy[] = {
+        {.initial_call = TEXT("erts_dirty_process_signal_handler:start/0"), .reductions_share = 0.5,
+         .reductions_per_s = 500},
+        {.initial_call = TEXT("erts_dirty_process_signal_handler:start/0"), .reductions_share = 0.1,
+         .reductions_per_s = 100},
+        {.initial_call = TEXT("log:init/1"), .application = TEXT("shop"), .reductions_share = 0.3},
+        {.initial_call = TEXT("small:init/1"), .application = TEXT("shop"), .reductions_share = 0.02},
+    };
+    struct app_row apps[] = {{.processes = 3, .reductions_share = 0.6},
+                             {.name = TEXT("shop"), .processes = 2, .reductions_share = 0.32}};
+    const struct apps_detail detail = {.rows = apps, .n_rows = ARRAY_LEN(apps)};
+    const struct proc_scan scan = {.rows = busy, .n_rows = ARRAY_LEN(busy), .total = 5};
+    struct arena arena;
+    struct owners o;
+    char text[400];
+    arena_init(&arena);
+    owners_of_scan(&o, &arena, &scan, OWNER_MODULE, 0.002);
+    assert_int_equal(o.len, 3);
+    assert_string_equal(proc_kind_name(o.items[2].kind), "dirty_signals");
+    assert_true(isnan(o.items[2].share));
+    assert_true(fabs(o.items[2].reductions_per_s - 600) < 1e-9);
+    o.items[2].share = 0;
+    tell(text, sizeof text, &o);
+    assert_string_equal(text, "log::1:75 small::1:5 erts_dirty_process_signal_handler:dirty_signals:2:0 "
+                              "rest:1:20");
+    owners_of_apps(&o, &arena, &detail, &scan, 0.002);
+    tell(text, sizeof text, &o);
+    assert_string_equal(text, "shop::2:80 rest:3:20");
+    busy[0].reductions_share = 1; /* by clocks that differ a little: nothing is known of the others */
+    owners_of_scan(&o, &arena, &scan, OWNER_APPLICATION, 0.002);
+    assert_false(o.has_shares);
+    assert_true(isnan(o.rest_share));
+    arena_clear(&arena);
+}
+
 static void test_sums_of_one_owner(void **state)
 {
     (void)state;
@@ -117,7 +156,7 @@ static void test_applications_are_over_all_processes(void **state)
     struct owners o;
     char text[200];
     arena_init(&arena);
-    owners_of_apps(&o, &arena, &detail, 0);
+    owners_of_apps(&o, &arena, &detail, NULL, 0);
     tell(text, sizeof text, &o);
     assert_string_equal(text, "big::40:60 small::3:10 rest:5:30");
     assert_true(isnan(o.items[1].memory_bytes));
@@ -128,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums_by_owner),
+        cmocka_unit_test(test_what_shares_are_not_of),
         cmocka_unit_test(test_sums_of_one_owner),
         cmocka_unit_test(test_a_first_sight_has_no_shares),
         cmocka_unit_test(test_applications_are_over_all_processes),

@@ -114,6 +114,44 @@ static json_t *parse(struct opened *o)
     return root;
 }
 
+/* Half of all reductions are the VM's, for processes that write a file: shares are of the other half. */
+static void test_dirty_signals(void **state)
+{
+    (void)state;
+    struct opened o = {.n = 0};
+    struct made w = made_healthy;
+    w.noise = 0;
+    w.busy[0].share = w.busy[1].share = 0.1;
+    w.busy[2].share = 0.2;
+    w.busy[w.n_busy++] = (struct made_process){
+        "<0.2.0>", "undefined", "erts_dirty_process_signal_handler,start,0", "undefined",
+        "erts_dirty_process_signal_handler,msg_loop,0", 0.5, 0, 0, 3000, 0};
+    add(&o, &w);
+    const char *text = report(&o, SUMMARY_TEXT, false);
+    assert_says(text, "Shares are of the work of programs: 50.0 % of all reductions went to");
+    assert_says(text, "logger_std_h_default  40.0 %");
+    json_t *root = parse(&o), *row;
+    size_t i, seen = 0;
+    json_array_foreach(json_object_get(json_object_get(root, "owners"), "module"), i, row) {
+        const char *kind = json_string_value(json_object_get(row, "kind"));
+        if (!kind || strcmp(kind, "dirty_signals") != 0)
+            continue;
+        seen++;
+        assert_true(json_is_null(json_object_get(row, "share")));
+        assert_true(fabs(json_number_value(json_object_get(row, "reductions_per_s")) - 10e6) < 1);
+    }
+    assert_int_equal(seen, 1);
+    json_decref(root);
+    add(&o, &made_healthy);
+    text = report(&o, SUMMARY_TEXT, false);
+    assert_says(text, "Shares are of the work of programs: up to 50.0 % of all");
+    assert_not(text, "share of module erts_dirty");
+    done(&o);
+    add(&o, &made_healthy);
+    assert_not(report(&o, SUMMARY_TEXT, false), "Shares are of the work of programs");
+    done(&o);
+}
+
 static double number_at(const json_t *o, const char *a, const char *b)
 {
     return json_number_value(json_object_get(json_object_get(o, a), b));
@@ -452,7 +490,7 @@ static void test_export(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text), cmocka_unit_test(test_own_calls),
+        cmocka_unit_test(test_text), cmocka_unit_test(test_own_calls), cmocka_unit_test(test_dirty_signals),
         cmocka_unit_test(test_json), cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_what_drifts_is_less_certain),
         cmocka_unit_test(test_compared), cmocka_unit_test(test_found_in_several),
