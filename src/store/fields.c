@@ -149,7 +149,9 @@ LIST(alloc_fields, "allocation", alloc);
 
 #define AT(member) offsetof(struct allocator_row, member)
 static const struct field allocator[] = {
-    {"allocator", "ALLOCATOR", FIELD_SLICE, COLUMN_TEXT, AT(name), "its name"},
+    {"allocator", "ALLOCATOR", FIELD_SLICE, COLUMN_TEXT, AT(name),
+     "its name; blocks count for the allocator whose carrier they are in, also where all share a pool of "
+     "carriers (OTP 23) and a block is another's"},
     {"instances", "INSTANCES", FIELD_INT, COLUMN_COUNT, AT(instances), "how many there are"},
     {"mbcs_blocks", "BLOCKS", FIELD_INT, COLUMN_COUNT, AT(mbcs.blocks),
      "blocks in multiblock carriers"},

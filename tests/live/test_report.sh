@@ -101,7 +101,9 @@ says_not_that() { changes "$1" "$2" | grep . && ! says_that "$1" "$2" "$3"; }
 
 # The table of findings: a row of one rule, from left to right.
 finds() {
-    report | sed -n '/^Findings/,$p' | grep -E "^  $1  " | on_one_line | grep -E "^ $1 $2 ?\$"
+    row=$(report | sed -n '/^Findings/,$p' | grep -E "^  $1  " | on_one_line)
+    echo "row:$row"
+    echo "$row" | grep -qE "^ $1 $2 ?\$"
 }
 
 has_to_act_on() { [ "$("$beamtop" report "$work/$2" --format json | grep -o '"severity":"act"' | wc -l)" -eq "$1" ]; }
