@@ -161,6 +161,7 @@ src_libstore_a_SOURCES = \
 	src/store/recorded_log_events.c \
 	src/store/recorded_log_internal.h \
 	src/store/recorder_internal.h \
+	src/store/recorder_pending.c \
 	src/store/recorder_rows.c \
 	src/store/recorder_trace.c \
 	src/store/recording.c \

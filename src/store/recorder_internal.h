@@ -21,6 +21,13 @@ struct pending {
     struct pending *next;
 };
 
+/* As it was kept last. */
+struct known_fact {
+    const char *key;
+    char *json;
+    struct known_fact *next;
+};
+
 struct recorder {
     sqlite3 *db;
     sqlite3_stmt *stmts[STATEMENTS];
@@ -39,6 +46,8 @@ struct recorder {
 
 /* Something that waits for its tick, behind what waits already. */
 struct pending *recorder_add(struct recorder *r, enum statement what);
+/* Writes it, as part of the tick behind the last one that was written. */
+int recorder_put(struct recorder *r, const struct pending *p, struct error *err);
 int recorder_put_trace(struct recorder *r, const struct pending *p, struct error *err);
 /* For INSERT INTO event and trace_pattern. */
 int recorder_prepare_trace(struct recorder *r, struct error *err);
