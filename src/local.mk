@@ -325,6 +325,7 @@ src_beamtop_SOURCES = \
 	src/app/record_client.c src/app/record_client.h \
 	src/app/record_command.c \
 	src/app/record_control.c src/app/record_control.h \
+	src/app/record_retry.c src/app/record_retry.h \
 	src/app/record_run.c src/app/record_run.h src/app/record_run_armed.c src/app/record_run_internal.h \
 	src/app/record_run_requests.c src/app/record_run_source.c \
 	src/app/record_starter.c src/app/record_starter.h \

@@ -247,6 +247,9 @@ tests_unit_app_test_record_client_SOURCES = tests/unit/app/test_record_client.c 
 	src/app/record_control.c
 tests_unit_app_test_record_client_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_app_test_record_client_LDADD = $(UV_LIBS) $(BASE_LIBS) $(CMOCKA_LIBS)
+UNIT_APP += tests/unit/app/test_record_retry
+tests_unit_app_test_record_retry_SOURCES = tests/unit/app/test_record_retry.c src/app/record_retry.c
+tests_unit_app_test_record_retry_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_record_status
 tests_unit_app_test_record_status_SOURCES = tests/unit/app/test_record_status.c src/app/record_status.c
 tests_unit_app_test_record_status_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/clock.h"
+#include "beamtop/base/text.h"
+#include "record_retry.h"
 #include "trace_port.h"
 
 #define NEAR_MS 300
@@ -14,16 +17,13 @@ struct record_calls {
     struct record_calls_setup setup;
     struct trace_route *route;
     struct calls_session *session;
-    bool over, stopping;
+    struct record_retry retry;
+    bool done; /* the session has ended, and is freed at the next turn */
+    bool over; /* no more sessions on this life of the node */
+    bool stopping;
     unsigned windows;
     int waited; /* turns, for the node to have answered all */
 };
-
-static void trouble(struct record_calls *c, const struct error *err)
-{
-    c->over = true;
-    c->setup.on_trouble(c->setup.arg, err);
-}
 
 static int64_t known(uint64_t v)
 {
@@ -33,6 +33,8 @@ static int64_t known(uint64_t v)
 static void on_window(void *arg, const struct calls_window *w)
 {
     struct record_calls *c = arg;
+    if (record_retry_works(&c->retry))
+        c->setup.tell(c->setup.arg, "calls are counted now");
     struct recorded_call *top = alloc_zero(w->n_rows + 1, sizeof *top);
     for (size_t i = 0; i < w->n_rows; i++) {
         const struct calls_function *f = &w->rows[i];
@@ -51,25 +53,43 @@ static void on_window(void *arg, const struct calls_window *w)
     free(top);
 }
 
+/* A mistake does not mend itself, nor does what is left on the node: no more of it then. */
+static void refused(struct record_calls *c, struct error *why)
+{
+    char wait[32];
+    struct error err = {.code = ERR_NONE};
+    bool told = record_retry_refused(&c->retry, why->text, c->setup.options.every_ms / 1000.0, clock_mono_ns());
+    if (!told || c->stopping)
+        return;
+    if (c->over)
+        error_set(&err, why->code, "calls are not counted: %s", why->text);
+    else
+        error_set(&err, why->code, "calls are not counted: %s; tried again in %s, then less often",
+                  why->text, text_duration(wait, sizeof wait, c->retry.wait_s));
+    c->setup.tell(c->setup.arg, err.text);
+}
+
 static void refuse(struct record_calls *c, const struct calls_state *state)
 {
     struct error err = {.code = ERR_NONE};
-    error_set(&err, ERR_REFUSED, "calls are not counted: at about %.0f calls/s that would cost the "
-                                 "node %.0f %% of its schedulers; --force counts all the same",
+    error_set(&err, ERR_REFUSED, "at about %.0f calls/s that would cost the node %.0f %% of its "
+                                 "schedulers (--force counts all the same)",
               state->calls_per_s, state->load * 100);
-    trouble(c, &err);
+    refused(c, &err);
     calls_stop(c->session);
 }
 
 static void ended(struct record_calls *c, const struct calls_state *state)
 {
-    struct error left = {.code = ERR_NONE};
-    c->over = true;
-    if (!state->clean)
-        error_set(&left, ERR_TARGET, "%s", state->left);
-    const struct error *why = left.code != ERR_NONE ? &left : &state->error;
-    if (why->code != ERR_NONE)
-        trouble(c, why);
+    struct error err = state->error;
+    c->done = true;
+    if (state->phase == CALLS_ENDED && !state->clean) {
+        error_clear(&err);
+        error_set(&err, ERR_TARGET, "%s", state->left);
+        c->over = true;
+    }
+    if (err.code != ERR_NONE)
+        refused(c, &err);
     if (c->stopping)
         c->setup.on_ended(c->setup.arg);
 }
@@ -101,8 +121,7 @@ static void on_change(void *arg)
     hold_ticks(c);
     switch (state->phase) {
     case CALLS_ASKING:
-        if (!c->over)
-            refuse(c, state);
+        refuse(c, state);
         break;
     case CALLS_ENDED:
     case CALLS_FAILED:
@@ -125,8 +144,19 @@ static void begin(struct record_calls *c)
     int rc = trace_route_calls_port(c->route, &port, &err);
     if (rc == 0)
         rc = calls_open(&c->session, &c->setup.options, &port, &handlers, c, NULL, NULL, &err);
+    c->done = false;
+    c->over = rc == ERR_USAGE || rc == ERR_REFUSED; /* words, or what this release cannot count */
     if (rc != 0)
-        trouble(c, &err);
+        refused(c, &err);
+}
+
+static void free_session(struct record_calls *c)
+{
+    if (!c->session)
+        return;
+    calls_free(c->session);
+    trace_route_detach(c->route);
+    c->session = NULL;
 }
 
 struct record_calls *record_calls_new(const struct record_calls_setup *setup)
@@ -139,13 +169,10 @@ struct record_calls *record_calls_new(const struct record_calls_setup *setup)
 
 void record_calls_quit(struct record_calls *c)
 {
-    if (!c || !c->session)
+    if (!c)
         return;
-    c->over = true; /* what the session tells now is for nobody */
     live_hold(c->setup.live, false);
-    calls_free(c->session);
-    trace_route_detach(c->route);
-    c->session = NULL;
+    free_session(c);
 }
 
 void record_calls_free(struct record_calls *c)
@@ -164,35 +191,46 @@ static bool is_quiet(struct record_calls *c)
     return c->waited == 0;
 }
 
+static bool may_begin(const struct record_calls *c)
+{
+    return !c->over && !c->stopping && record_retry_is_due(&c->retry, clock_mono_ns()) &&
+           live_is_up(c->setup.live) && model_node(c->setup.model);
+}
+
 void record_calls_tick(struct record_calls *c)
 {
+    if (c->session && c->done)
+        free_session(c);
     if (c->session) {
         hold_ticks(c);
         if (!is_near(c) || is_quiet(c))
             calls_tick(c->session);
-    } else if (!c->over && live_is_up(c->setup.live) && model_node(c->setup.model) && is_quiet(c)) {
+    } else if (may_begin(c) && is_quiet(c)) {
         begin(c);
     }
 }
 
 void record_calls_link_lost(struct record_calls *c)
 {
-    bool was_over = c->over, waits = c->stopping && c->session && !c->over;
+    bool waits = c->stopping && c->session && !c->done;
     if (c->session)
         trace_route_link_lost(c->route);
     record_calls_quit(c);
-    c->over = was_over;
+    record_retry_soon(&c->retry);
+    c->over = false;
     if (waits)
         c->setup.on_ended(c->setup.arg);
 }
 
 bool record_calls_stop(struct record_calls *c)
 {
-    if (!c || !c->session || c->over)
+    if (!c)
         return false;
     c->stopping = true;
+    if (!c->session || c->done)
+        return false;
     calls_stop(c->session);
-    return !c->over;
+    return !c->done;
 }
 
 unsigned record_calls_windows(const struct record_calls *c)

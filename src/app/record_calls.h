@@ -1,6 +1,7 @@
 /*
  * Windows of counted calls in a recording: a session for as long as there is a link, a new one
- * after each loss. What keeps it from counting is told once, and does not end the recording.
+ * after each loss. What keeps it from counting is told, tried again later, less and less often, and
+ * does not end the recording.
  */
 #ifndef BEAMTOP_APP_RECORD_CALLS_H
 #define BEAMTOP_APP_RECORD_CALLS_H
@@ -19,7 +20,7 @@ struct record_calls_setup {
     const struct model *model;
     struct recorder *recorder;
     struct calls_options options; /* its texts are borrowed */
-    void (*on_trouble)(void *arg, const struct error *err);
+    void (*tell)(void *arg, const char *text); /* why nothing is counted; that it is after all */
     void (*on_ended)(void *arg); /* after record_calls_stop(): nothing is left on the node */
     void *arg;
 };

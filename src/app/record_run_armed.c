@@ -2,12 +2,13 @@
 #include "record_run_internal.h"
 
 #define TURN_MS 100u /* of the sessions */
-/* Windows of calls follow each other after this time, unless --every says otherwise. */
-#define CALLS_EVERY_S 10.0
+/* Windows of calls follow each other after this time, and what was refused is tried again, unless
+   --every says otherwise. */
+#define EVERY_S 10.0
 
-static void on_trouble(void *arg, const struct error *err)
+static void tell(void *arg, const char *text)
 {
-    record_run_tell(arg, "%s", err->text);
+    record_run_tell(arg, "%s", text);
 }
 
 static void leave_when_proven(struct recording_run *t)
@@ -44,15 +45,19 @@ static void on_turn(uv_timer_t *timer)
         record_calls_tick(t->calls);
 }
 
+static double every_s(const struct record_setup *setup)
+{
+    return setup->options->every_s > 0 ? setup->options->every_s : EVERY_S;
+}
+
 /* Rules look for functions by name: all that are called are read, where nothing is measured of them. */
 static struct calls_options calls_options_of(const struct record_setup *setup)
 {
     const struct cli_options *o = setup->options;
-    double every_s = o->every_s > 0 ? o->every_s : CALLS_EVERY_S;
     bool measured = o->time || o->memory, all = !o->top_given && !measured;
     return (struct calls_options){
         .patterns = setup->patterns, .n_patterns = setup->n_patterns, .syntax = o->syntax,
-        .for_ms = (unsigned)(o->window_s * 1000 + 0.5), .every_ms = (unsigned)(every_s * 1000 + 0.5),
+        .for_ms = (unsigned)(o->window_s * 1000 + 0.5), .every_ms = (unsigned)(every_s(setup) * 1000 + 0.5),
         .top = all ? LIMIT_CALLS_ROWS : (unsigned)o->top, .time = o->time, .memory = o->memory, .force = o->force};
 }
 
@@ -60,7 +65,7 @@ static void start_calls(struct recording_run *t)
 {
     const struct record_calls_setup setup = {
         .live = t->live, .model = t->model, .recorder = t->recorder,
-        .options = calls_options_of(t->setup), .on_trouble = on_trouble,
+        .options = calls_options_of(t->setup), .tell = tell,
         .on_ended = on_calls_ended, .arg = t};
     t->calls = record_calls_new(&setup);
 }
@@ -80,7 +85,7 @@ static void start_trace(struct recording_run *t)
     const struct record_trace_setup setup = {
         .live = t->live, .model = t->model, .recorder = t->recorder,
         .options = trace_options_of(t->setup), .every_s = t->options->every_s,
-        .counts = t->setup->calls, .wall_us = wall_us, .on_trouble = on_trouble,
+        .again_s = every_s(t->setup), .counts = t->setup->calls, .wall_us = wall_us, .tell = tell,
         .on_ended = on_trace_ended, .arg = t};
     t->trace = record_trace_new(&setup);
 }

@@ -4,8 +4,10 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
+#include "beamtop/base/text.h"
 #include "exit_code.h"
 #include "mistake.h"
+#include "record_retry.h"
 #include "trace_port.h"
 #include "trace_print.h"
 
@@ -18,13 +20,14 @@ struct record_trace {
     struct trace_session *session; /* NULL: none now */
     struct trace_print *print;
     uint64_t next_ns; /* when the next one may begin */
+    struct record_retry retry;
     bool begun;       /* its start is in the recording */
     bool done;        /* the session has ended, and is freed at the next tick */
     bool over;        /* no more traces */
     bool stopping;
     int64_t wall_us;  /* of its start */
     unsigned armed;
-    int exit_code;
+    int exit_code, refused_code;
 };
 
 /* ---- into the recording */
@@ -77,7 +80,13 @@ static void trouble(struct record_trace *c, const struct error *err)
 {
     if (c->exit_code == EXIT_DONE)
         c->exit_code = exit_code_of_error(err->code);
-    c->setup.on_trouble(c->setup.arg, err);
+    c->setup.tell(c->setup.arg, err->text);
+}
+
+/* Or may have: it is not known before the first trace. */
+static bool has_one_space(const struct record_trace *c)
+{
+    return c->port.otp < OWN_SPACE_OTP;
 }
 
 /* Calls are counted from now on, and leave no room for another. */
@@ -86,42 +95,64 @@ static void tell_once(struct record_trace *c)
     struct error err = {.code = ERR_NONE};
     error_set(&err, ERR_REFUSED, "traced once: before OTP %d a node has one space for traces and counted "
                                  "calls, and these come now", OWN_SPACE_OTP);
-    c->setup.on_trouble(c->setup.arg, &err);
+    c->setup.tell(c->setup.arg, err.text);
     c->over = true;
+}
+
+static void end_session(struct record_trace *c)
+{
+    c->done = true;
+    if (c->stopping)
+        c->setup.on_ended(c->setup.arg);
 }
 
 static void end(struct record_trace *c)
 {
-    c->done = true;
     end_record(c);
     if (c->setup.every_s <= 0)
         c->over = true;
-    else if (!c->over && c->setup.counts && c->port.otp < OWN_SPACE_OTP)
+    else if (!c->over && c->setup.counts && has_one_space(c))
         tell_once(c);
-    if (c->stopping)
-        c->setup.on_ended(c->setup.arg);
+    end_session(c);
+}
+
+/* A mistake does not mend itself, and counted calls that have waited take the one space now. */
+static bool is_final(const struct record_trace *c, const struct error *why)
+{
+    return why->code == ERR_USAGE || (why->code != ERR_LOST && c->setup.counts && has_one_space(c));
+}
+
+/* Kept and told only when the reason is another one than before. */
+static void refused(struct record_trace *c, const struct trace_state *state, const struct error *why)
+{
+    char wait[32];
+    struct error err = {.code = ERR_NONE};
+    uint64_t now_ns = clock_mono_ns();
+    bool told = record_retry_refused(&c->retry, why->text, c->setup.again_s, now_ns);
+    c->refused_code = c->refused_code != EXIT_DONE ? c->refused_code : exit_code_of_error(why->code);
+    c->next_ns = c->retry.due_ns;
+    c->over = c->over || is_final(c, why);
+    if (told || c->begun)
+        end_record(c);
+    if (told && state->wrong && state->wrong_text < c->setup.options.n_patterns)
+        mistake_print(c->setup.options.patterns[state->wrong_text], state->wrong_offset, why);
+    if (c->over)
+        error_set(&err, why->code, "not traced: %s", why->text);
+    else
+        error_set(&err, why->code, "not traced: %s; tried again in %s, then less often", why->text,
+                  text_duration(wait, sizeof wait, c->retry.wait_s));
+    if (told)
+        c->setup.tell(c->setup.arg, err.text);
+    end_session(c);
 }
 
 static void refuse(struct record_trace *c, const struct trace_state *state)
 {
     struct error err = {.code = ERR_NONE};
-    error_set(&err, ERR_REFUSED, "not traced: about %.0f calls/s would cost the node %.0f %% of a "
-                                 "scheduler: --force traces all the same, within the caps",
+    error_set(&err, ERR_REFUSED, "about %.0f calls/s would cost the node %.0f %% of a scheduler (--force "
+                                 "traces all the same, within the caps)",
               state->preflight.calls_per_s, state->preflight.load * 100);
-    c->over = true;
-    trouble(c, &err);
-    end(c);
-}
-
-static void fail(struct record_trace *c, const struct trace_state *state)
-{
-    struct error err = state->error;
-    c->over = true;
-    if (state->wrong && state->wrong_text < c->setup.options.n_patterns)
-        mistake_print(c->setup.options.patterns[state->wrong_text], state->wrong_offset, &err);
-    error_context(&err, "not traced");
-    trouble(c, &err);
-    end(c);
+    refused(c, state, &err);
 }
 
 static void ended(struct record_trace *c, const struct trace_state *state)
@@ -138,6 +169,17 @@ static void ended(struct record_trace *c, const struct trace_state *state)
         trouble(c, &err);
     }
     end(c);
+}
+
+static void is_armed(struct record_trace *c)
+{
+    if (c->begun)
+        return;
+    c->armed++;
+    c->refused_code = EXIT_DONE;
+    if (record_retry_works(&c->retry))
+        c->setup.tell(c->setup.arg, "traced now");
+    begin_record(c);
 }
 
 static void on_change(void *arg)
@@ -157,15 +199,14 @@ static void on_change(void *arg)
     case TRACE_PAUSED:
     case TRACE_ENDING:
     case TRACE_VERIFYING:
-        c->armed += !c->begun;
-        begin_record(c);
+        is_armed(c);
         put_due(c, false);
         break;
     case TRACE_ENDED:
         ended(c, state);
         break;
     case TRACE_FAILED:
-        fail(c, state);
+        refused(c, state, &state->error);
         break;
     }
 }
@@ -176,8 +217,7 @@ static void on_event(void *arg, const struct trace_event *event, bool finished)
     struct error ignored = {.code = ERR_NONE};
     if (c->done)
         return;
-    c->armed += !c->begun;
-    begin_record(c);
+    is_armed(c);
     (void)trace_print_event(c->print, trace_session_log(c->session), event, finished,
                             clock_mono_ns() / 1000000, &ignored);
 }
@@ -199,6 +239,7 @@ static void begin(struct record_trace *c)
     }
     c->session = NULL;
     c->over = true;
+    error_context(&err, "not traced");
     trouble(c, &err);
 }
 
@@ -260,26 +301,31 @@ void record_trace_message(struct record_trace *c, const uint8_t *term, size_t le
 void record_trace_link_lost(struct record_trace *c)
 {
     struct error err = {.code = ERR_NONE};
-    if (!c->session)
-        return;
-    error_set(&err, ERR_LOST, "the link was lost");
-    trace_route_link_lost(c->route);
-    if (!c->done)
-        trace_link_lost(c->session, &err);
+    if (c->session) {
+        error_set(&err, ERR_LOST, "the link was lost");
+        trace_route_link_lost(c->route);
+        if (!c->done)
+            trace_link_lost(c->session, &err);
+    }
+    if (c->retry.wait_s > 0)
+        c->next_ns = 0;
+    record_retry_soon(&c->retry);
 }
 
 bool record_trace_stop(struct record_trace *c)
 {
-    if (!c || !c->session || c->done)
+    if (!c)
         return false;
     c->stopping = c->over = true;
+    if (!c->session || c->done)
+        return false;
     trace_stop(c->session);
     return !c->done;
 }
 
 bool record_trace_holds_calls(const struct record_trace *c)
 {
-    return c && (c->session ? c->port.otp < OWN_SPACE_OTP : !c->over && c->armed == 0);
+    return c && has_one_space(c) && (c->session || (!c->over && c->armed == 0));
 }
 
 unsigned record_trace_number(const struct record_trace *c)
@@ -289,5 +335,5 @@ unsigned record_trace_number(const struct record_trace *c)
 
 int record_trace_exit_code(const struct record_trace *c)
 {
-    return c->exit_code;
+    return c->exit_code != EXIT_DONE ? c->exit_code : c->refused_code;
 }

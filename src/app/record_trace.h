@@ -1,6 +1,7 @@
 /*
  * Traces in a recording: one for its caps, or one after the other. Ends of traces are kept and do
- * not end the recording; what keeps one from being armed is told once, and ends the repeating.
+ * not end the recording. What keeps one from being armed is told and kept, and tried again later, less
+ * and less often.
  */
 #ifndef BEAMTOP_APP_RECORD_TRACE_H
 #define BEAMTOP_APP_RECORD_TRACE_H
@@ -20,9 +21,10 @@ struct record_trace_setup {
     struct recorder *recorder;
     struct trace_options options; /* its texts are borrowed */
     double every_s; /* from start to start; 0: one trace */
+    double again_s; /* the first pause behind a refusal */
     bool counts;    /* calls are counted too: before OTP 27 they have to wait for the trace */
     int64_t (*wall_us)(void *arg); /* the node's clock; -1: not known */
-    void (*on_trouble)(void *arg, const struct error *err);
+    void (*tell)(void *arg, const char *text); /* why nothing is traced; that it is after all */
     void (*on_ended)(void *arg); /* after record_trace_stop(): nothing is left on the node */
     void *arg;
 };
@@ -41,7 +43,8 @@ bool record_trace_stop(struct record_trace *c);
 /* Calls cannot be counted while it is so. */
 bool record_trace_holds_calls(const struct record_trace *c);
 unsigned record_trace_number(const struct record_trace *c); /* of traces that were armed */
-/* As that of `beamtop trace`: the first that was none of success. */
+/* As that of `beamtop trace`: the first that was none of success. What was refused at first, and traced
+   after all, is a success. */
 int record_trace_exit_code(const struct record_trace *c);
 
 #endif

@@ -1,10 +1,11 @@
 %% The load that test_record_trace.sh records, and an auditor beside it. Files in the directory are how
 %% the script asks; each is deleted when it is done:
 %%   work     40 calls of served/2, of which 10 raise in denied/1, and 40 messages to itself
+%%   foreign  `never` gets a breakpoint of somebody else; `own` takes it off again
 %%   audit    `left` is written: what is armed here, and processes that were not there at first
 -module(record_load).
 
--export([start/2, loop/2, served/2, denied/1]).
+-export([start/2, loop/2, served/2, denied/1, never/0]).
 
 -define(SECRET, <<"hunter2-x9q">>).
 
@@ -17,6 +18,8 @@ start(Dir, _Code) ->
 
 loop(Dir, Baseline) ->
     asked(Dir, "work", fun() -> [round_of(N) || N <- lists:seq(1, 40)] end),
+    asked(Dir, "foreign", fun() -> erlang:trace_pattern({?MODULE, never, 0}, true, [local]) end),
+    asked(Dir, "own", fun() -> erlang:trace_pattern({?MODULE, never, 0}, false, [local]) end),
     asked(Dir, "audit", fun() -> audit(Dir, Baseline) end),
     receive after 30 -> ok end,
     ?MODULE:loop(Dir, Baseline).
@@ -36,6 +39,8 @@ round_of(N) ->
     receive after 15 -> ok end. % within the rate of a trace
 
 served(N, Secret) -> {ok, N, Secret}.
+
+never() -> ok.
 
 denied(Token) -> error({denied, Token}).
 

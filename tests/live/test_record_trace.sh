@@ -1,6 +1,7 @@
 #!/bin/sh
 # Traces in recordings of real nodes of every release: all calls are in the file, values only when they
-# are asked for, the ends of trace and recording leave each other alone, and the node is clean after.
+# are asked for, the ends of trace and recording leave each other alone, what was refused comes when the
+# reason is gone, and the node is clean after.
 # The load is record_load.erl.
 # shellcheck disable=SC1091,SC2154,SC2317
 set -u
@@ -16,13 +17,18 @@ secret=hunter2-x9q
 
 status_holds() { "$beamtop" record status --format json | jq -e "$1" >/dev/null; }
 
-# starts WORDS…: in the background, to $file, until a trace is armed.
-starts() {
+# begins WORDS…: in the background, to $file, until its first tick.
+begins() {
     number=$((${number:-0} + 1))
     file=$work/$number.btr
-    "$beamtop" record start "$node" --cookie-file "$work/cookie" --no-config -o "$file" -i 1 "$@" || return 1
-    wait_until 15 status_holds '.traces >= 1' || { cat "$file.log"; return 1; }
+    "$beamtop" record start "$node" --cookie-file "$work/cookie" --no-config -o "$file" -i 1 "$@"
 }
+
+# comes FILTER: true of its status before long.
+comes() { wait_until 15 status_holds "$1" || { cat "$file.log"; return 1; }; }
+
+# starts WORDS…: until a trace is armed.
+starts() { begins "$@" && comes '.traces >= 1'; }
 
 stops() {
     if "$beamtop" record stop >/dev/null && is_clean; then return 0; fi
@@ -110,6 +116,39 @@ counts_calls_too() {
         "$beamtop" calls "$file" --format json >"$work/out" && holds '.[0].schema == "beamtop.calls/1"'
 }
 
+# ---- what is refused for a while
+
+# logged TEXT: so many lines of it.
+logged() { grep -c -e "$1" "$file.log"; }
+
+# waits_for KEY WORDS…: of a status. Somebody else's breakpoint is in the way before OTP 27: that is told
+# once, however often it is tried, and what was asked for comes when that is gone.
+waits_for() {
+    key=$1
+    shift
+    order foreign && begins "$@" --every 500ms || return 1
+    if [ "$otp" -lt 27 ]; then
+        wait_until 10 grep -q "$refused: .*; tried again in 1" "$file.log" && comes '.ticks >= 6' &&
+            status_holds ".$key == 0" && order own && comes ".$key >= 1" || { cat "$file.log"; return 1; }
+        [ "$(logged "$refused")" = 1 ] && [ "$(logged "$works")" = 1 ] || { cat "$file.log"; return 1; }
+    else
+        comes ".$key >= 1" && order own && [ "$(logged "$refused")" = 0 ] || return 1
+    fi
+    stops
+}
+
+counts_once_nobody_else_is_there() {
+    refused='calls are not counted' works='calls are counted now'
+    waits_for windows --calls record_load --window 200ms
+}
+
+traces_once_nobody_else_is_there() {
+    refused='not traced' works='traced now'
+    waits_for traces --trace 'record_load:served/2' --events 200 --trace-time 2s || return 1
+    [ "$otp" -ge 27 ] || [ "$(sql "SELECT count(*) FROM trace WHERE reason = 'failed'")" = 1 ]
+}
+
 command -v sqlite3 >/dev/null || skip_all "no sqlite3 here"
 run_on_releases has_all_calls_and_no_values has_shapes_when_redacted has_values_when_asked_for \
-    goes_on_when_the_trace_has_ended is_whole_when_killed tells_what_is_not_traced_and_goes_on counts_calls_too
+    goes_on_when_the_trace_has_ended is_whole_when_killed tells_what_is_not_traced_and_goes_on counts_calls_too \
+    counts_once_nobody_else_is_there traces_once_nobody_else_is_there

@@ -1,0 +1,29 @@
+/*
+ * When what a node refused is tried again: at first after the time between windows or traces, then
+ * after twice as long each time. Whoever records is told of a refusal when its reason is another one,
+ * and when there is none any more. Pure: time is an argument.
+ */
+#ifndef BEAMTOP_APP_RECORD_RETRY_H
+#define BEAMTOP_APP_RECORD_RETRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "beamtop/base/error.h"
+
+/* Zeroed: nothing was refused. */
+struct record_retry {
+    uint64_t due_ns; /* 0: now */
+    double wait_s;   /* before the next try; 0: nothing was refused since it worked last */
+    char why[sizeof((struct error *)0)->text];
+};
+
+/* Numbers alone do not make a reason another one. True: it is to be told. */
+bool record_retry_refused(struct record_retry *r, const char *why, double every_s, uint64_t now_ns);
+/* It worked. True: it was refused before, so that this is to be told. */
+bool record_retry_works(struct record_retry *r);
+/* The node has been away: what kept it may be gone. */
+void record_retry_soon(struct record_retry *r);
+bool record_retry_is_due(const struct record_retry *r, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,92 @@
+/* When what a node refused is tried again, and what of it is told. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "beamtop/base/attr.h"
+#include "app/record_retry.h"
+
+#define S_NS UINT64_C(1000000000)
+
+static void test_waits(void **state)
+{
+    static const struct {
+        const char *name;
+        double every_s;
+        uint64_t waits_s[9];
+    } rows[] = {
+        {"doubling up to ten minutes", 10, {10, 20, 40, 80, 160, 320, 600, 600, 600}},
+        {"not more often than once a second", 0.1, {1, 2, 4, 8, 16, 32, 64, 128, 256}},
+        {"a longer pause that was wished", 3600, {3600, 3600, 3600, 3600, 3600, 3600, 3600, 3600, 3600}},
+        {"the least of ours", 300, {300, 600, 600, 600, 600, 600, 600, 600, 600}},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct record_retry r = {0};
+        uint64_t now_ns = 5 * S_NS;
+        assert_true(record_retry_is_due(&r, now_ns));
+        for (size_t k = 0; k < ARRAY_LEN(rows[i].waits_s); k++) {
+            uint64_t due_ns = now_ns + rows[i].waits_s[k] * S_NS;
+            record_retry_refused(&r, "somebody is there", rows[i].every_s, now_ns);
+            if (record_retry_is_due(&r, due_ns - 1) || !record_retry_is_due(&r, due_ns))
+                fail_msg("%s: refusal %zu waits %g s", rows[i].name, k + 1, r.wait_s);
+            now_ns = due_ns;
+        }
+    }
+}
+
+static void test_begins_anew(void **state)
+{
+    struct record_retry r = {0};
+    (void)state;
+    assert_false(record_retry_works(&r));
+    for (int i = 0; i < 3; i++)
+        record_retry_refused(&r, "busy", 10, 100 * S_NS);
+    assert_false(record_retry_is_due(&r, 139 * S_NS));
+    record_retry_soon(&r); /* of a node that is back the reason is known all the same */
+    assert_true(record_retry_is_due(&r, 0));
+    assert_false(record_retry_refused(&r, "busy", 10, 100 * S_NS));
+    assert_true(record_retry_is_due(&r, 110 * S_NS));
+    assert_true(record_retry_works(&r));
+    assert_false(record_retry_works(&r));
+    assert_true(record_retry_is_due(&r, 0));
+    assert_true(record_retry_refused(&r, "busy", 10, 100 * S_NS));
+    assert_true(record_retry_is_due(&r, 110 * S_NS));
+}
+
+static void test_told(void **state)
+{
+    static const struct {
+        const char *before, *now;
+        bool told;
+    } rows[] = {
+        {"", "2 breakpoints are there", true},
+        {"2 breakpoints are there", "2 breakpoints are there", false},
+        {"2 breakpoints are there", "14 breakpoints are there", false},
+        {"by <0.99.0>", "by <0.1234.0>", false},
+        {"about 900 calls/s", "about 1000 calls/s: dear", true},
+        {"about 900", "about", true},
+        {"about", "about 900", true},
+        {"2 breakpoints", "2 trace flags", true},
+        {"2 breakpoints", "x breakpoints", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct record_retry r = {0};
+        record_retry_refused(&r, rows[i].before, 10, 0);
+        if (record_retry_refused(&r, rows[i].now, 10, 0) != rows[i].told)
+            fail_msg("'%s' behind '%s'", rows[i].now, rows[i].before);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_begins_anew),
+        cmocka_unit_test(test_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
