@@ -182,8 +182,10 @@ static void sum_windows(struct recording *r, int64_t from, int64_t to, struct re
     struct error ignored = {.code = ERR_NONE};
     sqlite3_stmt *s = NULL;
     *out = (struct recorded_window){.id = -1, .tick = from, .wall_us = -1, .ns = 0, .calls_per_s = NAN};
-    if (db_prepare(r->db, &s, "SELECT min(wall_us), sum(ns), max(functions), sum(calls), sum(lost)"
-                              " FROM call_window WHERE tick BETWEEN ? AND ?", &ignored) != 0)
+    if (db_prepare(r->db, &s, "SELECT min(wall_us), sum(ns), max(functions), sum(calls), sum(lost),"
+                              " count(*), sum((SELECT ifnull(sum(c.calls), 0) FROM call c"
+                              " WHERE c.window = w.id) >= w.calls)"
+                              " FROM call_window w WHERE tick BETWEEN ? AND ?", &ignored) != 0)
         return;
     sqlite3_bind_int64(s, 1, from);
     sqlite3_bind_int64(s, 2, to);
@@ -193,17 +195,42 @@ static void sum_windows(struct recording *r, int64_t from, int64_t to, struct re
         out->functions = db_column_int(s, 2);
         out->calls = sqlite3_column_int64(s, 3);
         out->lost = sqlite3_column_int64(s, 4);
+        out->windows = sqlite3_column_int64(s, 5);
+        out->told_windows = sqlite3_column_int64(s, 6);
         if (out->ns > 0)
             out->calls_per_s = (double)out->calls * 1e9 / (double)out->ns;
     }
     sqlite3_finalize(s);
 }
 
+/* A window is part when not all functions that were called in it are told. */
 static const char calls_sql[] =
-    "SELECT m.text, f.text, arity, sum(call.calls), sum(own_us), sum(words) FROM call"
-    " JOIN call_window w ON w.id = call.window JOIN text m ON m.id = module"
-    " JOIN text f ON f.id = function WHERE w.tick BETWEEN ? AND ?"
+    "SELECT m.text, f.text, arity, sum(call.calls), sum(own_us), sum(words), sum(call.calls ISNULL),"
+    " sum(w.part), sum(1.0 * call.calls * call.calls / w.ns), sum(1.0 * call.calls * call.calls / w.calls)"
+    " FROM (SELECT v.id, v.ns, v.calls, ifnull(sum(c.calls), 0) < v.calls AS part FROM call_window v"
+    " JOIN call c ON c.window = v.id WHERE v.tick BETWEEN ? AND ? GROUP BY v.id) w"
+    " JOIN call ON call.window = w.id JOIN text m ON m.id = module JOIN text f ON f.id = function"
     " GROUP BY module, function, arity ORDER BY 4 DESC, 1, 2, 3 LIMIT 1000";
+
+/* Of n parts of a whole: from the sum over them of part² / weight, with the weights' sum. */
+static double deviation(double squares, double sum, double weight, int64_t n)
+{
+    double mean = sum / weight, variance = squares / weight - mean * mean;
+    if (n < 2 || !(weight > 0) || isnan(variance))
+        return NAN;
+    return sqrt(fmax(0, variance) * (double)n / (double)(n - 1));
+}
+
+static struct call_spread spread_of(sqlite3_stmt *s, const struct recorded_window *sums)
+{
+    double calls = db_column_real(s, 3);
+    int64_t untold = sums->windows - sums->told_windows - sqlite3_column_int64(s, 7);
+    bool lost = sqlite3_column_int64(s, 6) > 0;
+    int64_t n = untold == 0 && !lost ? sums->windows : 0; /* where all are told, it was not called */
+    return (struct call_spread){
+        n, 1e9 * deviation(db_column_real(s, 8), calls, (double)sums->ns, n),
+        deviation(db_column_real(s, 9), calls, (double)sums->calls, n)};
+}
 
 size_t recording_calls(struct recording *r, int64_t from, int64_t to,
                        const struct recorded_call **out, struct recorded_window *sums)
@@ -213,6 +240,7 @@ size_t recording_calls(struct recording *r, int64_t from, int64_t to,
     size_t n = 0;
     arena_reset(&r->result);
     struct recorded_call *calls = arena_alloc(&r->result, 1000 * sizeof *calls);
+    struct call_spread *spreads = arena_alloc(&r->result, 1000 * sizeof *spreads);
     *out = calls;
     sum_windows(r, from, to, sums);
     if (db_prepare(r->db, &s, calls_sql, &ignored) != 0)
@@ -220,7 +248,8 @@ size_t recording_calls(struct recording *r, int64_t from, int64_t to,
     sqlite3_bind_int64(s, 1, from);
     sqlite3_bind_int64(s, 2, to);
     while (n < 1000 && sqlite3_step(s) == SQLITE_ROW) {
-        struct recorded_call *c = &calls[n++];
+        struct recorded_call *c = &calls[n];
+        spreads[n++] = spread_of(s, sums);
         c->module = recording_keep(r, db_column_text(s, 0));
         c->function = recording_keep(r, db_column_text(s, 1));
         c->arity = sqlite3_column_int64(s, 2);
@@ -231,6 +260,7 @@ size_t recording_calls(struct recording *r, int64_t from, int64_t to,
     }
     sqlite3_finalize(s);
     sums->top = calls;
+    sums->spreads = spreads;
     sums->n_top = n;
     return n;
 }

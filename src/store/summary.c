@@ -61,7 +61,11 @@ static void take_calls(struct summary *s, struct recording *r)
         to[i].module = keep(s, from[i].module);
         to[i].function = keep(s, from[i].function);
     }
+    struct call_spread *spreads = arena_alloc(&s->arena, (n + 1) * sizeof *spreads);
+    if (n > 0)
+        memcpy(spreads, s->sums.spreads, n * sizeof *spreads);
     s->calls = to;
+    s->spreads = spreads;
     s->n_calls = n;
 }
 
@@ -146,6 +150,67 @@ struct change change_of_stats(const struct span_stats *before, const struct span
 {
     return change_of(before->mean, before->stddev, before->independent, after->mean, after->stddev,
                      after->independent);
+}
+
+const char *const summary_call_keys[CALL_NUMBERS] = {"calls_per_s", "call_share"};
+
+static bool same_call(const struct recorded_call *a, const struct recorded_call *b)
+{
+    return a->arity == b->arity && a->module.len == b->module.len &&
+           a->function.len == b->function.len &&
+           memcmp(a->module.s, b->module.s, a->module.len) == 0 &&
+           memcmp(a->function.s, b->function.s, a->function.len) == 0;
+}
+
+const struct recorded_call *call_in(const struct summary *s, const struct recorded_call *like)
+{
+    for (size_t i = 0; i < s->n_calls; i++)
+        if (same_call(&s->calls[i], like))
+            return &s->calls[i];
+    return NULL;
+}
+
+size_t leading_calls(const struct summary *s, size_t n, size_t each, const struct recorded_call **out,
+                     size_t most)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < s[i].n_calls && k < each && len < most; k++) {
+            bool known = false;
+            for (size_t x = 0; x < len && !known; x++)
+                known = same_call(out[x], &s[i].calls[k]);
+            if (!known)
+                out[len++] = &s[i].calls[k];
+        }
+    return len;
+}
+
+struct call_mean {
+    double mean, stddev, windows;
+};
+
+/* Where all functions that were called are told, one that is not has no calls. */
+static struct call_mean mean_of_call(const struct summary *s, const struct recorded_call *like,
+                                     enum call_number number)
+{
+    const struct recorded_call *c = call_in(s, like);
+    double seconds = (double)s->sums.ns / 1e9;
+    if (!c && s->sums.told_windows == s->sums.windows)
+        return (struct call_mean){0, 0, (double)s->sums.windows};
+    if (!c || !(seconds > 0))
+        return (struct call_mean){NAN, NAN, 0};
+    const struct call_spread *spread = &s->spreads[c - s->calls];
+    if (number == CALL_SHARE)
+        return (struct call_mean){c->share, spread->share_stddev, (double)spread->windows};
+    return (struct call_mean){(double)c->calls / seconds, spread->per_s_stddev,
+                              (double)spread->windows};
+}
+
+struct change change_of_call(const struct summary *before, const struct summary *after,
+                             const struct recorded_call *like, enum call_number number)
+{
+    struct call_mean a = mean_of_call(before, like, number), b = mean_of_call(after, like, number);
+    return change_of(a.mean, a.stddev, a.windows, b.mean, b.stddev, b.windows);
 }
 
 /* ---- words */

@@ -34,6 +34,7 @@ struct summary {
     const struct span_owner *owners[OWNER_KINDS];
     size_t n_owners[OWNER_KINDS];
     const struct recorded_call *calls;
+    const struct call_spread *spreads; /* of each of calls */
     size_t n_calls;
     struct recorded_window sums;
     const struct span_pattern *patterns; /* of traces */
@@ -57,6 +58,17 @@ struct change {
 struct change change_of(double before, double spread_before, double n_before, double after,
                         double spread_after, double n_after);
 struct change change_of_stats(const struct span_stats *before, const struct span_stats *after);
+
+/* The numbers of a function that are compared. */
+enum call_number { CALLS_PER_S, CALL_SHARE, CALL_NUMBERS };
+extern const char *const summary_call_keys[CALL_NUMBERS];
+/* Between windows of counted calls; not known where it was not among the leaders of all of them. */
+struct change change_of_call(const struct summary *before, const struct summary *after,
+                             const struct recorded_call *like, enum call_number number);
+const struct recorded_call *call_in(const struct summary *s, const struct recorded_call *like);
+/* The functions that led in any of the sessions, in the order in which they are met. */
+size_t leading_calls(const struct summary *s, size_t n, size_t each, const struct recorded_call **out,
+                     size_t most);
 
 void summary_one(struct paper *p, const struct summary *s, const struct summary_options *o);
 void summary_many(struct paper *p, const struct summary *s, size_t n,

@@ -83,8 +83,12 @@ static json_t *calls_of(const struct summary *s, const struct summary_options *o
         set(row, "share", number(c->share));
         set(row, "own_us", json_known(c->own_us));
         set(row, "words", json_known(c->words));
+        set(row, "windows", json_integer(s->spreads[i].windows));
+        set(row, "calls_per_s_stddev", number(s->spreads[i].per_s_stddev));
+        set(row, "share_stddev", number(s->spreads[i].share_stddev));
         json_array_append_new(list, row);
     }
+    set(all, "windows", json_integer(s->sums.windows));
     set(all, "calls", s->sums.ns > 0 ? json_integer(s->sums.calls) : json_null());
     set(all, "counted_s", number(seconds));
     set(all, "lost", json_integer(s->sums.lost));
@@ -234,6 +238,23 @@ static void add_owner_changes(json_t *list, int kind, const struct summary *a,
     arena_clear(&arena);
 }
 
+#define FUNCTIONS_MOST 200
+
+static void add_call_changes(json_t *list, const struct summary *s, size_t most)
+{
+    const struct recorded_call *calls[FUNCTIONS_MOST];
+    struct arena arena;
+    size_t n = s[0].n_calls > 0 && s[1].n_calls > 0
+                   ? leading_calls(s, 2, most, calls, FUNCTIONS_MOST) : 0;
+    arena_init(&arena);
+    for (size_t i = 0; i < n; i++)
+        for (enum call_number k = 0; k < CALL_NUMBERS; k++) {
+            struct change c = change_of_call(&s[0], &s[1], calls[i], k);
+            add_change(list, call_text(&arena, calls[i]), summary_call_keys[k], &s[0], &s[1], &c);
+        }
+    arena_clear(&arena);
+}
+
 static json_t *changes_of(const struct summary *s, size_t n, const struct summary_options *o)
 {
     json_t *list = json_array();
@@ -248,6 +269,7 @@ static json_t *changes_of(const struct summary *s, size_t n, const struct summar
         for (int k = 0; k < OWNER_KINDS; k++)
             if (a->n_owners[k] > 0 && b->n_owners[k] > 0)
                 add_owner_changes(list, k, a, b, o->owners ? o->owners : 10);
+        add_call_changes(list, a, o->functions ? o->functions : 10);
     }
     return list;
 }

@@ -15,6 +15,7 @@ struct comparison {
     struct block *changes; /* of the pair of sessions that is being compared */
     size_t within;         /* changes that are no more than noise */
     size_t small;          /* shares that changed by more than noise and less than a point */
+    size_t unknown;        /* numbers of functions that too few windows tell */
 };
 
 static bool same(struct slice a, struct slice b)
@@ -207,37 +208,16 @@ static void put_owners(struct comparison *c, int kind)
 
 /* ---- functions */
 
-static const struct recorded_call *call_in(const struct summary *s, const struct recorded_call *like)
+static size_t calls_of(const struct comparison *c, const struct recorded_call **out)
 {
-    for (size_t i = 0; i < s->n_calls; i++)
-        if (same(s->calls[i].module, like->module) && same(s->calls[i].function, like->function) &&
-            s->calls[i].arity == like->arity)
-            return &s->calls[i];
-    return NULL;
-}
-
-static size_t leading_calls(const struct comparison *c, const struct recorded_call **out)
-{
-    size_t n = 0, each = c->options->functions ? c->options->functions : 10;
-    for (size_t i = 0; i < c->n; i++) {
-        const struct summary *s = &c->sessions[i];
-        for (size_t k = 0; k < s->n_calls && k < each && n < ROWS_MOST; k++) {
-            bool known = false;
-            for (size_t x = 0; x < n && !known; x++)
-                known = same(out[x]->module, s->calls[k].module) &&
-                        same(out[x]->function, s->calls[k].function) &&
-                        out[x]->arity == s->calls[k].arity;
-            if (!known)
-                out[n++] = &s->calls[k];
-        }
-    }
-    return n;
+    size_t each = c->options->functions ? c->options->functions : 10;
+    return leading_calls(c->sessions, c->n, each, out, ROWS_MOST);
 }
 
 static void put_calls(struct comparison *c)
 {
     const struct recorded_call *calls[ROWS_MOST];
-    size_t n = leading_calls(c, calls);
+    size_t n = calls_of(c, calls);
     struct block *t = n > 0 ? begin_table(c, "Calls in a second") : NULL;
     for (size_t k = 0; k < n; k++) {
         double rates[SESSIONS_MOST];
@@ -438,6 +418,22 @@ static void compare_owners(struct comparison *c, int kind, size_t at)
     }
 }
 
+static void compare_calls(struct comparison *c, size_t at)
+{
+    const struct recorded_call *calls[ROWS_MOST];
+    const struct summary *a = &c->sessions[at - 1], *b = &c->sessions[at];
+    struct arena *arena = &c->paper->arena;
+    size_t n = a->n_calls > 0 && b->n_calls > 0 ? calls_of(c, calls) : 0;
+    for (size_t k = 0; k < n; k++) {
+        struct change per_s = change_of_call(a, b, calls[k], CALLS_PER_S);
+        struct change share = change_of_call(a, b, calls[k], CALL_SHARE);
+        const char *name = call_text(arena, calls[k]);
+        put_change(c, arena_printf(arena, "calls/s of %s", name), COLUMN_RATE, at, &per_s);
+        put_change(c, arena_printf(arena, "share of calls of %s", name), COLUMN_SHARE, at, &share);
+        c->unknown += !per_s.known;
+    }
+}
+
 static bool has_ticks(const struct comparison *c, size_t at)
 {
     return c->sessions[at - 1].ticks >= 3 && c->sessions[at].ticks >= 3;
@@ -453,6 +449,7 @@ static void put_changes(struct comparison *c)
         compare_metrics(c, at);
         for (int kind = 0; kind < OWNER_KINDS; kind++)
             compare_owners(c, kind, at);
+        compare_calls(c, at);
         if (!c->changes)
             paper_put(c->paper, has_ticks(c, at) ? "Nothing by more than noise."
                                                  : "Too few ticks to tell changes from noise.");
@@ -460,10 +457,16 @@ static void put_changes(struct comparison *c)
     paper_heading(c->paper, 3, "What is not in these tables");
     paper_put(c->paper, "%zu %s within the variation between ticks, and %zu %s by less than a "
                         "point. A difference counts when it is larger than three standard errors "
-                        "(deviation of the ticks over the root of their number, of both sessions "
-                        "together) and than one percent.",
+                        "(deviation of the ticks, or for functions of the windows of counted calls, "
+                        "over the root of their number, of both sessions together) and than one "
+                        "percent.",
               c->within, c->within == 1 ? "number is" : "numbers are", c->small,
               c->small == 1 ? "share changed" : "shares changed");
+    if (c->unknown > 0)
+        paper_put(c->paper, "Of %zu %s it is not known whether their calls changed: there are fewer "
+                            "than three windows of counted calls in a session, or in one of them they "
+                            "were not among the first.",
+                  c->unknown, c->unknown == 1 ? "function" : "functions");
 }
 
 void summary_many(struct paper *p, const struct summary *s, size_t n,

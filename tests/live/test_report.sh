@@ -21,10 +21,11 @@ is_recorded() {
     label=$1
     shift
     "$beamtop" record "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" -o "$work/$label" \
-        --interval 1 --budget 100 --for 8s --label "$label" "$@"
+        --interval 1 --budget 100 --for "${for_s:-8}s" --label "$label" "$@"
 }
 
-is_recorded_with_calls() { is_recorded "$1" --calls all --window 2s --every 4s; }
+# Three windows at least: fewer do not tell changes of functions from noise.
+is_recorded_with_calls() { for_s=11 is_recorded "$1" --calls all --window 2s --every 3s; }
 
 all_are_recorded() {
     run is_started sync && run is_recorded sync-1 && run is_recorded sync-2
@@ -130,6 +131,7 @@ the_model_case() {
     run says_that async-1 debug 'share of name Elixir\.Logger [0-9.]+ % [0-9.]+ % -[0-9.]+ points'
     run says_not_that async-2 async-1 'Elixir\.Logger'
     run says_that healthy async-calls 'share of module gateway_db [0-9.]+ % [0-9.]+ % -[0-9.]+ points'
+    run says_that healthy async-calls 'calls/s of gateway_schemas:fetch/3 '
     run finds sync_logger 'act [0-9.]+ % act [0-9.]+ % act [0-9.]+ %'
     run finds headroom '(note ){7}'
     run finds repository_lookup '– – – – – act'

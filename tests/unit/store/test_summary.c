@@ -343,6 +343,97 @@ static void test_compared(void **state)
     done(&o);
 }
 
+static const json_t *call_change(const json_t *root, const char *what, const char *by)
+{
+    size_t i;
+    json_t *c;
+    json_array_foreach(json_object_get(root, "changes"), i, c) {
+        const char *of = json_string_value(json_object_get(c, "by"));
+        if (of && strcmp(of, by) == 0 && strcmp(json_string_value(json_object_get(c, "what")), what) == 0)
+            return c;
+    }
+    fail_msg("no change of %s of %s", by, what);
+    return NULL;
+}
+
+static const struct {
+    const char *label;
+    double noise;      /* of both sessions */
+    int64_t gets, all; /* calls of gateway_registry:get/1 and Elixir.Gateway.Repo:all/2 in the second */
+    int64_t other;     /* calls of functions that are not told */
+    int windows;
+    const char *get, *get_share, *repo; /* "more", "noise", "not known" */
+} call_rows[] = {
+    {"doubled", 0.1, 1740, 870, 0, 12, "more", "more", "noise"},
+    {"within what all calls vary together", 0.1, 920, 870, 0, 12, "noise", "more", "noise"},
+    {"the same change, and hardly any noise", 0.001, 920, 870, 0, 12, "more", "more", "noise"},
+    {"gone, where all functions are told", 0.1, 870, 0, 0, 12, "noise", "more", "more"},
+    {"gone, or only not told", 0.1, 870, 0, 10, 12, "noise", "more", "not known"},
+    {"three windows", 0, 1740, 870, 0, 3, "more", "more", "noise"},
+    {"two windows", 0, 1740, 870, 0, 2, "not known", "not known", "not known"},
+};
+
+static void expect_judged(const char *label, const json_t *c, const char *expected)
+{
+    const json_t *real = json_object_get(c, "more_than_noise");
+    const char *judged = json_is_null(real) ? "not known" : json_is_true(real) ? "more" : "noise";
+    if (strcmp(judged, expected) != 0 ||
+        json_is_null(json_object_get(c, "noise")) != json_is_null(real))
+        fail_msg("%s: %s of %s is judged as %s, not %s", label,
+                 json_string_value(json_object_get(c, "by")),
+                 json_string_value(json_object_get(c, "what")), judged, expected);
+}
+
+static void expect_told(const char *label, const char *text, const char *what, bool told)
+{
+    if ((strstr(text, what) != NULL) != told)
+        fail_msg("%s: “%s” %s in:\n%s", label, what, told ? "is not" : "is", text);
+}
+
+/* Functions are compared by how their calls vary between windows. */
+static void test_calls_compared(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(call_rows); i++) {
+        static const enum summary_format formats[] = {SUMMARY_TEXT, SUMMARY_MARKDOWN, SUMMARY_HTML};
+        struct opened o = {.n = 0};
+        struct made before = made_healthy, after = made_healthy;
+        before.calls_noise = after.calls_noise = call_rows[i].noise;
+        after.label = "after";
+        after.windows = call_rows[i].windows;
+        after.other_calls = call_rows[i].other;
+        after.calls[2].calls = call_rows[i].gets;
+        after.calls[3].calls = call_rows[i].all;
+        if (call_rows[i].all == 0)
+            after.calls[3] = after.calls[--after.n_calls];
+        add(&o, &before);
+        add(&o, &after);
+        json_t *root = parse(&o);
+        const char *label = call_rows[i].label;
+        const json_t *get = call_change(root, "gateway_registry:get/1", "calls_per_s");
+        expect_judged(label, get, call_rows[i].get);
+        assert_true(fabs(json_number_value(json_object_get(get, "after")) - (double)call_rows[i].gets) < 1);
+        if (i == 0) /* 870 ± 87 and 1740 ± 174, six windows each */
+            assert_true(fabs(json_number_value(json_object_get(get, "noise")) -
+                             3 * sqrt((87 * 87 + 174 * 174) / 11.0)) < 0.01);
+        expect_judged(label, call_change(root, "gateway_registry:get/1", "call_share"),
+                      call_rows[i].get_share);
+        expect_judged(label, call_change(root, "Elixir.Gateway.Repo:all/2", "calls_per_s"),
+                      call_rows[i].repo);
+        json_decref(root);
+        for (size_t f = 0; f < ARRAY_LEN(formats); f++) {
+            const char *text = report(&o, formats[f], false);
+            if (formats[f] != SUMMARY_MARKDOWN) /* there marks are escaped */
+                expect_told(label, text, "calls/s of gateway_registry:get/1",
+                            strcmp(call_rows[i].get, "more") == 0);
+            if (formats[f] != SUMMARY_TEXT) /* there lines are wrapped */
+                expect_told(label, text, "it is not known whether their calls changed",
+                            strcmp(call_rows[i].repo, "not known") == 0);
+        }
+        done(&o);
+    }
+}
+
 /* Each tick of what grows is like the one before, so their number says little of the mean. */
 static void test_what_drifts_is_less_certain(void **state)
 {
@@ -493,7 +584,7 @@ int main(void)
         cmocka_unit_test(test_text), cmocka_unit_test(test_own_calls), cmocka_unit_test(test_dirty_signals),
         cmocka_unit_test(test_json), cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_what_drifts_is_less_certain),
-        cmocka_unit_test(test_compared), cmocka_unit_test(test_found_in_several),
+        cmocka_unit_test(test_compared), cmocka_unit_test(test_calls_compared), cmocka_unit_test(test_found_in_several),
         cmocka_unit_test(test_limits), cmocka_unit_test(test_export),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
