@@ -10,6 +10,7 @@
 #include <uv.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/base/limits.h"
 #include "leaders.h"
 #include "live.h"
 #include "record_calls.h"
@@ -40,6 +41,7 @@ struct recording_run {
     struct live *live;
     struct leaders *leaders;
     uv_timer_t facts;
+    char node[LIMIT_NODE_NAME_BYTES + 1]; /* what it calls itself; before that what it was called */
     bool has_node; /* its own answer about itself, since it is there */
     bool was_up, is_down, is_locked;
     double wall_less_here_us; /* the node's clock against ours */

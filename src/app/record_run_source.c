@@ -1,6 +1,8 @@
 /* What the node says during a recording: ticks, facts beside them, its link and its end. */
 #include "record_run_internal.h"
 
+#include <stdio.h>
+
 #include "beamtop/base/clock.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/base/text.h"
@@ -163,6 +165,7 @@ static void on_link(void *arg, bool up)
 {
     struct recording_run *t = arg;
     if (up) {
+        snprintf(t->node, sizeof t->node, "%s", live_peer_node(t->live));
         uv_timer_start(&t->facts, on_facts_due, 0, FACTS_MS);
         return;
     }
@@ -200,6 +203,7 @@ int record_run_source_open(struct recording_run *t, double interval_s, struct er
         .on_answer = on_answer, .on_event = on_message, .on_end = on_end};
     const struct live_options live = {.conn = t->target.conn, .interval_s = interval_s,
                                       .budget = t->options->budget, .reconnect = true, .together = true};
+    snprintf(t->node, sizeof t->node, "%s", t->target.name);
     t->leaders = leaders_new(false, on_leaders, t);
     int rc = live_open(&t->live, &t->loop, &live, t->model, &handlers, t, err);
     if (rc != 0)

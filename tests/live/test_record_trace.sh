@@ -116,6 +116,16 @@ counts_calls_too() {
         "$beamtop" calls "$file" --format json >"$work/out" && holds '.[0].schema == "beamtop.calls/1"'
 }
 
+# Screens look for recorders by the name that the node gives itself.
+is_told_by_the_name_of_its_node() {
+    own=$node
+    node=${own%@*}@localhost
+    begins && comes ".node == \"$own\"" && stops
+    told=$?
+    node=$own
+    return "$told"
+}
+
 # ---- what is refused for a while
 
 # logged TEXT: so many lines of it.
@@ -151,4 +161,4 @@ traces_once_nobody_else_is_there() {
 command -v sqlite3 >/dev/null || skip_all "no sqlite3 here"
 run_on_releases has_all_calls_and_no_values has_shapes_when_redacted has_values_when_asked_for \
     goes_on_when_the_trace_has_ended is_whole_when_killed tells_what_is_not_traced_and_goes_on counts_calls_too \
-    counts_once_nobody_else_is_there traces_once_nobody_else_is_there
+    is_told_by_the_name_of_its_node counts_once_nobody_else_is_there traces_once_nobody_else_is_there
