@@ -5,15 +5,15 @@
 %% asking and ends with its answer, so that a late reply reaches nobody.
 Behaviours = [gen_server, gen_statem, gen_event, gen_fsm, supervisor],
 
-%% In a loop of a behaviour, or in that of sys when it is suspended there; or hibernating, then the
-%% module behind proc_lib tells.
-IsBehaviour = fun(Stack, Call) ->
+%% In a loop of a behaviour, or in that of sys when it is suspended there; or hibernating, by
+%% hibernate/3 without a stack: then the module behind proc_lib tells.
+IsBehaviour = fun(Stack, Current, Call) ->
     Modules = [M || {M, _, _, _} <- Stack],
     lists:any(fun(M) -> lists:member(M, [sys | Behaviours]) end, Modules)
         orelse begin
             {Module, Function, _} = Call,
-            lists:member({erlang, hibernate}, [{M, F} || {M, F, _, _} <- Stack])
-                andalso lists:member(Function, [init, Module])
+            Current =:= {erlang, hibernate, 3}
+                andalso (Module =:= supervisor orelse lists:member(Function, [init, Module]))
                 andalso
                 try erlang:get_module_info(Module, attributes) of
                     Attributes ->
@@ -31,16 +31,17 @@ StateOf = fun({Asked, TimeoutMs, Bytes},
     Pid = PidOf(Asked),
     Alive = is_pid(Pid) andalso node(Pid) =:= node()
         andalso process_info(Pid, [initial_call, message_queue_len, status, memory,
-                                   current_stacktrace]),
+                                   current_stacktrace, current_function]),
     case Alive of
-        [{_, Mfa}, {_, Len}, {_, Status}, {_, Memory}, {_, Stack}] ->
+        [{_, Mfa}, {_, Len}, {_, Status}, {_, Memory}, {_, Stack},
+         {_, Current}] ->
             Refusal =
                 if
                     Len > 1000 -> <<"its mailbox is too long">>;
                     Memory > 32 * 1048576 -> <<"its memory is above 32 MiB">>;
                     Status =:= suspended -> <<"it is suspended">>;
                     true ->
-                        case IsBehaviour(Stack, InitialCall(Pid, Mfa)) of
+                        case IsBehaviour(Stack, Current, InitialCall(Pid, Mfa)) of
                             true -> none;
                             false -> <<"no OTP behaviour">>
                         end

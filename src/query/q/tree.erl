@@ -108,7 +108,17 @@ fun({Asked, MaxNodes, Ms},
             [{Root, Pid} || Pid <- [TopOf(Root, Apps, Ms div 4)], is_pid(Pid)]
     end,
     Identify = fun(Pid) -> IdOf(Pid, Apps) end,
-    Ask = fun(Pid) -> supervisor:which_children(Pid) end,
+    %% One that sys suspended while it hibernated would spin as long as our question waits for it: it
+    %% wakes for the message, takes none but those of sys, and hibernates again.
+    Ask = fun(Pid) ->
+        case process_info(Pid, current_function) of
+            {_, {erlang, hibernate, 3}} ->
+                {status, Pid, _, [_, running | _]} = sys:get_status(Pid);
+            _ ->
+                running
+        end,
+        supervisor:which_children(Pid)
+    end,
     Children = fun(Pid, Wait) ->
         case process_info(Pid, message_queue_len) of
             {message_queue_len, Len} when Len < 100 ->
