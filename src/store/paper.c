@@ -85,13 +85,24 @@ struct block *paper_table(struct paper *p, const char *const *titles, size_t col
     return b;
 }
 
-void paper_row(struct paper *p, struct block *table, const char *const *cells)
+static struct paper_row *add_row(struct paper *p, struct block *table, const char *const *cells)
 {
     struct paper_row *row = arena_alloc(&p->arena, sizeof *row);
     for (size_t i = 0; i < table->columns; i++)
         row->cells[i] = arena_strdup(&p->arena, cells[i]);
     *table->last_row = row;
     table->last_row = &row->next;
+    return row;
+}
+
+void paper_row(struct paper *p, struct block *table, const char *const *cells)
+{
+    (void)add_row(p, table, cells);
+}
+
+void paper_legend_row(struct paper *p, struct block *table, const char *const *cells)
+{
+    add_row(p, table, cells)->legend = true;
 }
 
 struct block *paper_chart(struct paper *p, const char *title, const double *values, size_t n)

@@ -18,6 +18,7 @@ enum block_kind { BLOCK_HEADING, BLOCK_TEXT, BLOCK_ITEM, BLOCK_TABLE, BLOCK_CHAR
 
 struct paper_row {
     const char *cells[PAPER_COLUMNS];
+    bool legend; /* of a table of sessions: where these go by letters, it is told with their names */
     struct paper_row *next;
 };
 
@@ -31,6 +32,7 @@ struct block {
     size_t columns;
     const char *const *titles; /* PAPER_COLUMNS at most */
     const char *align;         /* "l" or "r" for each column */
+    bool sessions;             /* all columns but the first: text that is too narrow names them by letters */
     struct paper_row *rows, **last_row;
     /* charts */
     const double *values;
@@ -58,6 +60,7 @@ struct block *paper_finding(struct paper *p, const char *word, const char *aside
 struct block *paper_table(struct paper *p, const char *const *titles, size_t columns,
                           const char *align);
 void paper_row(struct paper *p, struct block *table, const char *const *cells); /* copied */
+void paper_legend_row(struct paper *p, struct block *table, const char *const *cells);
 /* Scaled from 0 to top; values are copied. */
 struct block *paper_chart(struct paper *p, const char *title, const double *values, size_t n);
 

@@ -7,7 +7,7 @@
 
 struct page {
     struct buf *out;
-    size_t columns;
+    size_t columns, gap; /* between columns of tables */
     bool ascii;
 };
 
@@ -57,18 +57,50 @@ static void measure(const struct block *b, size_t *widths)
     }
 }
 
-/* Takes columns from the widest until the table fits. */
-static void fit(const struct block *b, size_t *widths, size_t columns)
+static size_t longest_word(const char *s)
 {
-    for (;;) {
-        size_t sum = 2 * (b->columns - 1), widest = 0;
-        for (size_t i = 0; i < b->columns; i++) {
-            sum += widths[i];
-            widest = widths[i] > widths[widest] ? i : widest;
+    size_t longest = 0;
+    while (*s) {
+        size_t len = strcspn(s, " "), width = text_width(s, len);
+        longest = width > longest ? width : longest;
+        s += len;
+        s += strspn(s, " ");
+    }
+    return longest;
+}
+
+static size_t width_of(const struct page *p, const struct block *b, const size_t *widths)
+{
+    size_t sum = 2 + p->gap * (b->columns - 1);
+    for (size_t i = 0; i < b->columns; i++)
+        sum += widths[i];
+    return sum;
+}
+
+/* Takes columns from the widest until the table fits: first where a line can end between words. */
+static void fit(const struct page *p, const struct block *b, size_t *widths)
+{
+    size_t words[PAPER_COLUMNS];
+    for (size_t i = 0; i < b->columns; i++) {
+        words[i] = longest_word(b->titles[i]);
+        for (const struct paper_row *r = b->rows; r; r = r->next) {
+            size_t word = longest_word(r->cells[i]);
+            words[i] = word > words[i] ? word : words[i];
         }
-        if (sum <= columns || widths[widest] <= 8)
+    }
+    while (width_of(p, b, widths) > p->columns) {
+        size_t widest = 0, wordy = b->columns;
+        for (size_t i = 0; i < b->columns; i++) {
+            widest = widths[i] > widths[widest] ? i : widest;
+            if (widths[i] > words[i] && (wordy == b->columns || widths[i] > widths[wordy]))
+                wordy = i;
+        }
+        if (wordy < b->columns)
+            widths[wordy]--;
+        else if (widths[widest] > 8)
+            widths[widest]--;
+        else
             return;
-        widths[widest]--;
     }
 }
 
@@ -129,7 +161,7 @@ static void put_cells(const struct page *p, const struct block *b, const char *c
         for (size_t i = 0; i < b->columns; i++) {
             size_t len = line_of(left[i], widths[i]);
             if (i > 0)
-                buf_puts(p->out, "  ");
+                spaces(p->out, p->gap);
             put_cell(p, left[i], len, widths[i], b->align[i], i + 1 == b->columns);
             left[i] += len;
             left[i] += strspn(left[i], " ");
@@ -145,10 +177,102 @@ static void put_table(const struct page *p, const struct block *b)
 {
     size_t widths[PAPER_COLUMNS];
     measure(b, widths);
-    fit(b, widths, p->columns - 2);
+    fit(p, b, widths);
     put_cells(p, b, b->titles, widths);
     for (const struct paper_row *r = b->rows; r; r = r->next)
         put_cells(p, b, r->cells, widths);
+}
+
+/* ---- tables of sessions: where one of them is too wide, these go by letters in all */
+
+static bool fits(const struct page *p, const struct block *b)
+{
+    size_t widths[PAPER_COLUMNS];
+    measure(b, widths);
+    return width_of(p, b, widths) <= p->columns;
+}
+
+static bool too_narrow(const struct page *p, const struct paper *paper)
+{
+    for (const struct block *b = paper->first; b; b = b->next)
+        if (b->kind == BLOCK_TABLE && b->sessions && !fits(p, b))
+            return true;
+    return false;
+}
+
+static const char *letter(struct arena *a, size_t session)
+{
+    return arena_printf(a, "%c", (char)('A' + session));
+}
+
+static void add_row(struct block *b, struct paper_row *row)
+{
+    *b->last_row = row;
+    b->last_row = &row->next;
+}
+
+/* A line a session: its letter, its name, and what is told with it. */
+static void put_legend(const struct page *p, struct arena *a, const struct block *b)
+{
+    const char *titles[PAPER_COLUMNS] = {"", "session"};
+    struct block legend = {.kind = BLOCK_TABLE, .columns = 2, .titles = titles,
+                           .align = "llllllllllllllll"};
+    legend.last_row = &legend.rows;
+    for (const struct paper_row *r = b->rows; r; r = r->next)
+        if (r->legend)
+            titles[legend.columns++] = r->cells[0];
+    for (size_t i = 1; i < b->columns; i++) {
+        struct paper_row *row = arena_alloc(a, sizeof *row);
+        size_t n = 0;
+        *row = (struct paper_row){.next = NULL};
+        row->cells[n++] = letter(a, i - 1);
+        row->cells[n++] = b->titles[i];
+        for (const struct paper_row *r = b->rows; r; r = r->next)
+            if (r->legend)
+                row->cells[n++] = r->cells[i];
+        add_row(&legend, row);
+    }
+    put_table(p, &legend);
+    buf_puts(p->out, "\n");
+}
+
+/* "37.1 MiB" as "37.1MiB". */
+static const char *squeezed(struct arena *a, const char *s)
+{
+    char *out = arena_strndup(a, s, strlen(s)), *to = out;
+    for (; *s; s++)
+        if (*s != ' ' || to == out || to[-1] < '0' || to[-1] > '9')
+            *to++ = *s;
+    *to = '\0';
+    return out;
+}
+
+/* By letters; and with less space where that does not suffice. */
+static void put_lettered(const struct page *p, struct arena *a, const struct block *b)
+{
+    const char *titles[PAPER_COLUMNS] = {b->titles[0]};
+    struct page narrow = *p;
+    struct block by_letters = *b;
+    by_letters.titles = titles;
+    for (size_t i = 1; i < b->columns; i++)
+        titles[i] = letter(a, i - 1);
+    for (int pass = 0; pass < 2; pass++) {
+        by_letters.rows = NULL;
+        by_letters.last_row = &by_letters.rows;
+        for (const struct paper_row *r = b->rows; r; r = r->next) {
+            struct paper_row *row = arena_alloc(a, sizeof *row);
+            *row = *r;
+            row->next = NULL;
+            for (size_t i = 1; pass == 1 && i < b->columns; i++)
+                row->cells[i] = squeezed(a, r->cells[i]);
+            if (!r->legend)
+                add_row(&by_letters, row);
+        }
+        if (fits(&narrow, &by_letters))
+            break;
+        narrow.gap = 1;
+    }
+    put_table(&narrow, &by_letters);
 }
 
 /* ---- charts: a line of blocks */
@@ -204,7 +328,10 @@ static void put_finding(const struct page *p, const struct block *b)
 
 void paper_put_text(struct buf *out, const struct paper *paper, int columns, bool ascii)
 {
-    const struct page p = {out, columns >= 40 ? (size_t)columns : 100, ascii};
+    const struct page p = {out, columns >= 40 ? (size_t)columns : 100, 2, ascii};
+    bool by_letters = too_narrow(&p, paper), told = false;
+    struct arena arena;
+    arena_init(&arena);
     for (const struct block *b = paper->first; b; b = b->next) {
         switch (b->kind) {
         case BLOCK_HEADING:
@@ -218,7 +345,13 @@ void paper_put_text(struct buf *out, const struct paper *paper, int columns, boo
             put_wrapped(&p, b->text, 4, 4);
             break;
         case BLOCK_TABLE:
-            put_table(&p, b);
+            if (by_letters && b->sessions && !told)
+                put_legend(&p, &arena, b);
+            told = told || b->sessions;
+            if (by_letters && b->sessions)
+                put_lettered(&p, &arena, b);
+            else
+                put_table(&p, b);
             break;
         case BLOCK_CHART:
             put_chart(&p, b);
@@ -228,4 +361,5 @@ void paper_put_text(struct buf *out, const struct paper *paper, int columns, boo
             break;
         }
     }
+    arena_clear(&arena);
 }

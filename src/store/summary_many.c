@@ -36,7 +36,9 @@ static struct block *begin_table(struct comparison *c, const char *heading)
         titles[i + 1] = c->sessions[i].source->name;
         align[i + 1] = 'r';
     }
-    return paper_table(c->paper, titles, c->n + 1, align);
+    struct block *t = paper_table(c->paper, titles, c->n + 1, align);
+    t->sessions = true;
+    return t;
 }
 
 static void put_row(struct comparison *c, struct block *t, const char *title, enum column_type type,
@@ -98,10 +100,21 @@ static const char *day_and_time(struct arena *a, const struct summary *s)
     const char *text = time_text(a, s->first_us);
     return strlen(text) > 16 ? arena_strndup(a, text, 16) : text;
 }
-static const char *node_of(struct arena *a, const struct summary *s)
+/* Who and when is told with the names, where columns are narrow. */
+static void put_who(struct comparison *c, struct block *t)
 {
-    return arena_strdup(a, s->info->node);
+    const char *nodes[PAPER_COLUMNS] = {"node"}, *begun[PAPER_COLUMNS] = {"begun (UTC)"};
+    bool one = of_one_node(c), time_alone = one && on_one_day(c);
+    for (size_t i = 0; i < c->n; i++) {
+        struct arena *a = &c->paper->arena;
+        nodes[i + 1] = c->sessions[i].info->node;
+        begun[i + 1] = (time_alone ? time_of_day : day_and_time)(a, &c->sessions[i]);
+    }
+    if (!one)
+        paper_legend_row(c->paper, t, nodes);
+    paper_legend_row(c->paper, t, begun);
 }
+
 static const char *duration_of(struct arena *a, const struct summary *s)
 {
     return number_text(a, COLUMN_SECONDS, s->duration_s);
@@ -114,9 +127,7 @@ static const char *ticks_of(struct arena *a, const struct summary *s)
 static void put_metrics(struct comparison *c)
 {
     struct block *t = begin_table(c, "Sessions (means, where nothing else is said)");
-    if (!of_one_node(c))
-        put_text_row(c, t, "node", node_of);
-    put_text_row(c, t, "begun (UTC)", of_one_node(c) && on_one_day(c) ? time_of_day : day_and_time);
+    put_who(c, t);
     put_text_row(c, t, "duration", duration_of);
     put_text_row(c, t, "ticks", ticks_of);
     for (int m = 0; m < METRICS; m++) {

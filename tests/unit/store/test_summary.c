@@ -24,14 +24,19 @@ static void add(struct opened *o, const struct made *w)
         .recording = r, .name = recording_info(r)->label, .from = 1, .to = recording_info(r)->ticks};
 }
 
-static const char *report(struct opened *o, enum summary_format format, bool ascii)
+static const char *report_at(struct opened *o, enum summary_format format, bool ascii, int columns)
 {
-    const struct summary_options options = {.format = format, .columns = 100, .ascii = ascii};
+    const struct summary_options options = {.format = format, .columns = columns, .ascii = ascii};
     struct error err = {.code = ERR_NONE};
     buf_reset(&o->text);
     if (summary_write(&o->text, o->sources, o->n, &options, &err) != 0)
         fail_msg("%s", err.text);
     return buf_cstr(&o->text);
+}
+
+static const char *report(struct opened *o, enum summary_format format, bool ascii)
+{
+    return report_at(o, format, ascii, 100);
 }
 
 static void done(struct opened *o)
@@ -305,6 +310,55 @@ static void test_found_in_several(void **state)
     assert_says(text, "and-more\n");
     text = report(&o, SUMMARY_MARKDOWN, false);
     assert_null(strstr(text, "\n\n\n"));
+    done(&o);
+}
+
+static const char seven_at_80[] =
+    "     session      begun (UTC)\n"
+    "  A  sync-1       22:13:21\n"
+    "  B  sync-2       22:13:21\n"
+    "  C  debug        22:13:21\n"
+    "  D  async-1      22:13:21\n"
+    "  E  async-2      22:13:21\n"
+    "  F  async-calls  22:13:21\n"
+    "  G  healthy      22:13:21\n"
+    "\n"
+    "                             A       B       C       D       E       F       G\n"
+    "  duration                 12s     12s     12s     12s     12s     12s     12s\n"
+    "  ticks                     13      13      13      13      13      13      13\n"
+    "  memory                191MiB  191MiB  191MiB  191MiB  191MiB  191MiB  191MiB\n"
+    "  of processes         57.2MiB 57.2MiB 57.2MiB 57.2MiB 57.2MiB 57.2MiB 57.2MiB\n"
+    "  of shared binaries   38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB\n";
+
+/* Seven sessions do not fit into 80 columns by their names. */
+static void test_seven_at_80_columns(void **state)
+{
+    (void)state;
+    static const char *const labels[] = {"sync-1", "sync-2", "debug", "async-1", "async-2",
+                                         "async-calls", "healthy"};
+    struct opened o = {.n = 0};
+    struct made w = sync_logger();
+    for (size_t i = 0; i < ARRAY_LEN(labels); i++) {
+        w = i < 3 ? w : made_healthy;
+        w.label = labels[i];
+        add(&o, &w);
+    }
+    const char *text = report_at(&o, SUMMARY_TEXT, true, 80);
+    assert_says(text, seven_at_80);
+    assert_says(text, "\n  logger_olp (logger)  31.0 %  31.0 %  31.0 %   2.0 %   2.0 %   2.0 %   2.0 %\n");
+    for (const char *s = text; *s;) {
+        size_t len = strcspn(s, "\n");
+        if (len > 80)
+            fail_msg("a line of %zu: %.*s", len, (int)len, s);
+        s += len + (s[len] == '\n');
+    }
+    assert_not(report_at(&o, SUMMARY_TEXT, true, 120), "  A  sync-1");
+    assert_not(report_at(&o, SUMMARY_MARKDOWN, true, 80), "A  sync-1");
+    while (o.n > 2)
+        recording_close(o.sources[--o.n].recording);
+    text = report_at(&o, SUMMARY_TEXT, true, 80);
+    assert_not(text, "  A  sync-1");
+    assert_says(text, "  begun (UTC)");
     done(&o);
 }
 
@@ -584,7 +638,7 @@ int main(void)
         cmocka_unit_test(test_text), cmocka_unit_test(test_own_calls), cmocka_unit_test(test_dirty_signals),
         cmocka_unit_test(test_json), cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_what_drifts_is_less_certain),
-        cmocka_unit_test(test_compared), cmocka_unit_test(test_calls_compared), cmocka_unit_test(test_found_in_several),
+        cmocka_unit_test(test_compared), cmocka_unit_test(test_calls_compared), cmocka_unit_test(test_seven_at_80_columns), cmocka_unit_test(test_found_in_several),
         cmocka_unit_test(test_limits), cmocka_unit_test(test_export),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
