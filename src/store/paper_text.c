@@ -22,12 +22,22 @@ static void put_safe(const struct page *p, const char *s, size_t len)
     text_put_safe(p->out, s, len, p->ascii);
 }
 
+/* Of a word; in ASCII an ellipsis is three full stops. */
+static size_t word_width(const struct page *p, const char *s, size_t len)
+{
+    static const char ellipsis[] = "…";
+    size_t width = text_width(s, len);
+    for (size_t i = 0; p->ascii && i + strlen(ellipsis) <= len; i++)
+        width += memcmp(s + i, ellipsis, strlen(ellipsis)) == 0 ? 2 : 0;
+    return width;
+}
+
 /* Words in lines; the first begins at column `at`, the others are indented. */
 static void put_wrapped(const struct page *p, const char *s, size_t at, size_t indent)
 {
     size_t column = at;
     for (bool first = true; *s; first = false) {
-        size_t len = strcspn(s, " "), width = text_width(s, len);
+        size_t len = strcspn(s, " "), width = word_width(p, s, len);
         if (!first && column + 1 + width > p->columns) {
             buf_puts(p->out, "\n");
             spaces(p->out, indent);
