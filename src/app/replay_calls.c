@@ -40,17 +40,12 @@ static bool same(struct slice a, struct slice b)
     return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
 }
 
-static struct slice keep(struct arena *arena, struct slice text)
-{
-    return (struct slice){arena_strndup(arena, text.s, text.len), text.len};
-}
-
 static struct calls_function function_of(struct arena *arena, const struct recorded_call *c,
                                          double seconds)
 {
     return (struct calls_function){
-        .module = keep(arena, c->module),
-        .function = keep(arena, c->function),
+        .module = slice_keep(arena, c->module),
+        .function = slice_keep(arena, c->function),
         .application = {"", 0},
         .arity = (uint64_t)c->arity,
         .calls = known(c->calls),

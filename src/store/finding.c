@@ -166,7 +166,7 @@ const char *judge_count(struct judge *j, double n)
 /* Results of a recording are borrowed until the next question: copies live as long as the findings. */
 static struct slice copy(struct judge *j, struct slice s)
 {
-    return (struct slice){arena_strndup(&j->out->arena, s.len > 0 ? s.s : "", s.len), s.len};
+    return slice_keep(&j->out->arena, s);
 }
 
 static void take_owners(struct judge *j)

@@ -79,7 +79,7 @@ static struct pattern *unread_pattern(struct slice text)
     struct error ignored = {.code = ERR_NONE};
     if (pattern_parse(&p, stand_in, sizeof stand_in - 1, SYNTAX_ERLANG, NULL, &ignored) != 0)
         return NULL;
-    p->source = (struct slice){arena_strndup(&p->arena, text.s, text.len), text.len};
+    p->source = slice_keep(&p->arena, text);
     p->kind = begins(text, "send(")      ? PATTERN_SEND
               : begins(text, "receive(") ? PATTERN_RECEIVE : PATTERN_CALL;
     return p;
@@ -220,10 +220,8 @@ static int find(struct recorded_log *l, struct recording *r, int64_t tick, struc
         out->id = db_column_int(s, 0);
         out->wall_us = db_column_int(s, 1);
         out->ended_us = db_column_int(s, 2);
-        for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-            struct slice text = db_column_text(s, (int)i + 3);
-            *texts[i] = (struct slice){arena_strndup(&l->row, text.s, text.len), text.len};
-        }
+        for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+            *texts[i] = slice_keep(&l->row, db_column_text(s, (int)i + 3));
     }
     sqlite3_finalize(s);
     return 0;

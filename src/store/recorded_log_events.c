@@ -53,8 +53,8 @@ struct mfa recorded_log_mfa(struct recorded_log *l, struct slice text)
     if (p->kind == PATTERN_CALL && p->module.kind == NAME_EXACT && p->function.kind == NAME_EXACT &&
         p->arity >= 0)
         mfa = (struct mfa){
-            .module = {arena_strndup(&l->arena, module.s, module.len), module.len},
-            .function = {arena_strndup(&l->arena, function.s, function.len), function.len},
+            .module = slice_keep(&l->arena, module),
+            .function = slice_keep(&l->arena, function),
             .arity = p->arity};
     pattern_free(p);
     return mfa;

@@ -15,11 +15,6 @@ struct recorder_trace_part {
     struct slice json; /* of the ending */
 };
 
-static struct slice keep(struct recorder *r, struct slice s)
-{
-    return s.len == 0 ? (struct slice){0} : (struct slice){arena_strndup(&r->arena, s.s, s.len), s.len};
-}
-
 static struct recorder_trace_part *add_part(struct recorder *r, enum statement what, int64_t wall_us)
 {
     struct recorder_trace_part *part = arena_alloc(&r->arena, sizeof *part);
@@ -54,7 +49,7 @@ void recorder_trace_begin(struct recorder *r, const struct trace_log *log, enum 
     const char *procs = trace_log_state(log)->procs;
     part->syntax = syntax;
     part->patterns = trace_texts_json(&r->arena, texts, n);
-    part->procs = keep(r, (struct slice){procs, strlen(procs)});
+    part->procs = slice_keep(&r->arena, (struct slice){procs, strlen(procs)});
 }
 
 void recorder_trace_event(struct recorder *r, const struct trace_log *log,
@@ -66,10 +61,10 @@ void recorder_trace_event(struct recorder *r, const struct trace_log *log,
     const struct trace_layout how = layout(r);
     struct trace_line *line = part->line = arena_alloc(&r->arena, sizeof *line);
     trace_line_make(line, &how, log, event, finished);
-    line->name = keep(r, line->name);
-    line->pattern_text = keep(r, line->pattern_text);
-    line->class = keep(r, line->class);
-    line->why = keep(r, line->why);
+    line->name = slice_keep(&r->arena, line->name);
+    line->pattern_text = slice_keep(&r->arena, line->pattern_text);
+    line->class = slice_keep(&r->arena, line->class);
+    line->why = slice_keep(&r->arena, line->why);
     r->trace_events++;
 }
 
@@ -82,12 +77,12 @@ void recorder_trace_end(struct recorder *r, const struct trace_log *log, int64_t
     struct trace_ending *e = part->ending = arena_alloc(&r->arena, sizeof *e);
     struct buf json;
     trace_ending_make(e, &how, log);
-    e->reason = keep(r, e->reason);
+    e->reason = slice_keep(&r->arena, e->reason);
     for (size_t i = 0; i < e->n_patterns; i++)
-        e->patterns[i].pattern = keep(r, e->patterns[i].pattern);
+        e->patterns[i].pattern = slice_keep(&r->arena, e->patterns[i].pattern);
     buf_init(&json, 0);
     trace_json_end(&json, e, (struct slice){r->options.node, strlen(r->options.node)});
-    part->json = keep(r, (struct slice){(const char *)json.data, json.len});
+    part->json = slice_keep(&r->arena, (struct slice){(const char *)json.data, json.len});
     buf_clear(&json);
     part->events = r->trace_events;
 }

@@ -205,7 +205,7 @@ int64_t recording_last_answer(struct recording *r, const char *question, int64_t
 
 struct slice recording_keep(struct recording *r, struct slice text)
 {
-    return (struct slice){arena_strndup(&r->result, text.s, text.len), text.len};
+    return slice_keep(&r->result, text);
 }
 
 bool recording_has(struct recording *r, const char *question)

@@ -181,10 +181,8 @@ static void name_it(struct span_cache *c, sqlite3_stmt *texts, struct owner_sum 
     o->name = (struct slice){"", 0};
     sqlite3_reset(texts);
     sqlite3_bind_int64(texts, 1, o->key.id);
-    if (sqlite3_step(texts) == SQLITE_ROW) {
-        struct slice text = db_column_text(texts, 0);
-        o->name = (struct slice){arena_strndup(&c->arena, text.s, text.len), text.len};
-    }
+    if (sqlite3_step(texts) == SQLITE_ROW)
+        o->name = slice_keep(&c->arena, db_column_text(texts, 0));
 }
 
 /* The sums of a sort with their names, in order; owned by the caller. */

@@ -34,7 +34,7 @@ const char *const summary_owner_keys[OWNER_KINDS] = {"application", "supervisor"
 /* What a recording hands out is borrowed until the next question: kept for as long as the session. */
 static struct slice keep(struct summary *s, struct slice text)
 {
-    return (struct slice){arena_strndup(&s->arena, text.len > 0 ? text.s : "", text.len), text.len};
+    return slice_keep(&s->arena, text);
 }
 
 static void take_owners(struct summary *s, struct recording *r, int kind)

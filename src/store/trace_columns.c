@@ -70,12 +70,6 @@ struct slice trace_texts_json(struct arena *arena, const struct slice *items, si
     return kept;
 }
 
-static struct slice keep(struct arena *arena, struct slice text)
-{
-    return text.len == 0 ? (struct slice){0}
-                         : (struct slice){arena_strndup(arena, text.s, text.len), text.len};
-}
-
 /* False: it is none. What is no text in it is empty. */
 static bool read_texts(struct slice json, struct arena *arena, const struct slice **out, size_t *n)
 {
@@ -85,7 +79,7 @@ static bool read_texts(struct slice json, struct arena *arena, const struct slic
     for (size_t i = 0; i < *n; i++) {
         const json_t *item = json_array_get(array, i);
         const char *text = json_string_value(item);
-        items[i] = keep(arena, (struct slice){text, text ? json_string_length(item) : 0});
+        items[i] = slice_keep(arena, (struct slice){text, text ? json_string_length(item) : 0});
     }
     bool is_array = json_is_array(array);
     json_decref(array);
@@ -128,7 +122,7 @@ bool trace_columns_read(sqlite3_stmt *row, struct trace_line *out, struct arena 
             break;
         case TRACE_COLUMN_WORD:
         case TRACE_COLUMN_TEXT:
-            *(struct slice *)to = keep(arena, db_column_text(row, at));
+            *(struct slice *)to = slice_keep(arena, db_column_text(row, at));
             break;
         case TRACE_COLUMN_ARGS:
             out->has_args = read_texts(db_column_text(row, at), arena, &out->args, &out->n_args);

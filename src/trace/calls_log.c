@@ -33,20 +33,15 @@ void calls_log_state(struct calls_log *log, const struct calls_state *state)
     log->state = *state;
 }
 
-static struct slice keep(struct arena *arena, struct slice text)
-{
-    return (struct slice){arena_strndup(arena, text.s, text.len), text.len};
-}
-
 static const struct calls_function *keep_rows(struct arena *arena, const struct calls_function *rows,
                                               size_t n)
 {
     struct calls_function *kept = arena_alloc(arena, (n + 1) * sizeof *kept);
     for (size_t i = 0; i < n; i++) {
         kept[i] = rows[i];
-        kept[i].module = keep(arena, rows[i].module);
-        kept[i].function = keep(arena, rows[i].function);
-        kept[i].application = keep(arena, rows[i].application);
+        kept[i].module = slice_keep(arena, rows[i].module);
+        kept[i].function = slice_keep(arena, rows[i].function);
+        kept[i].application = slice_keep(arena, rows[i].application);
     }
     return kept;
 }
@@ -56,8 +51,8 @@ static const struct calls_sum *keep_sums(struct arena *arena, const struct calls
     struct calls_sum *kept = arena_alloc(arena, (n + 1) * sizeof *kept);
     for (size_t i = 0; i < n; i++) {
         kept[i] = sums[i];
-        kept[i].module = keep(arena, sums[i].module);
-        kept[i].application = keep(arena, sums[i].application);
+        kept[i].module = slice_keep(arena, sums[i].module);
+        kept[i].application = slice_keep(arena, sums[i].application);
     }
     return kept;
 }
@@ -73,7 +68,7 @@ void calls_log_window(struct calls_log *log, const struct calls_window *window)
     log->window.applications = keep_sums(arena, window->applications, window->n_applications);
     struct slice *lost = arena_alloc(arena, (window->n_lost_modules + 1) * sizeof *lost);
     for (size_t i = 0; i < window->n_lost_modules; i++)
-        lost[i] = keep(arena, window->lost_modules[i]);
+        lost[i] = slice_keep(arena, window->lost_modules[i]);
     log->window.lost_modules = lost;
 }
 

@@ -19,11 +19,6 @@ void record_store_clear(struct record_store *s)
     arena_clear(&s->arena);
 }
 
-static struct slice keep(struct arena *a, struct slice s)
-{
-    return (struct slice){arena_strndup(a, s.s == NULL ? "" : s.s, s.len), s.len};
-}
-
 static void keep_record(void *arg, struct slice module, struct slice name,
                         const struct slice *fields, size_t n_fields, struct slice missing)
 {
@@ -31,13 +26,13 @@ static void keep_record(void *arg, struct slice module, struct slice name,
     s->defs = alloc_resize(s->defs, s->n + 1, sizeof *s->defs);
     struct slice *kept = arena_alloc(&s->arena, (n_fields + 1) * sizeof *kept);
     for (size_t i = 0; i < n_fields; i++)
-        kept[i] = keep(&s->arena, fields[i]);
+        kept[i] = slice_keep(&s->arena, fields[i]);
     s->defs[s->n++] = (struct record_def){
-        .module = keep(&s->arena, module),
-        .name = keep(&s->arena, name),
+        .module = slice_keep(&s->arena, module),
+        .name = slice_keep(&s->arena, name),
         .fields = kept,
         .n_fields = n_fields,
-        .missing = keep(&s->arena, missing),
+        .missing = slice_keep(&s->arena, missing),
     };
 }
 

@@ -58,4 +58,9 @@ struct slice {
     size_t len;
 };
 
+struct arena;
+
+/* A copy that lives as long as the arena, with a NUL behind it; of an empty one too, which may be {0}. */
+struct slice slice_keep(struct arena *arena, struct slice s);
+
 #endif
