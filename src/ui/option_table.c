@@ -18,7 +18,7 @@ const struct option_row option_table[OPTIONS] = {
                          .low = 0.25, .high = 3600, .words = WORD_DURATION, .scope = SCOPE_BOTH,
                          .unit = "", .help = "time between two looks at the node"},
     [OPTION_BUDGET] = {.name = "budget", .type = OPTION_TYPE_DOUBLE, .initial = "2", .low = 0.01,
-                       .high = 25, .words = WORD_NUMBER, .scope = SCOPE_BOTH,
+                       .high = 100, .words = WORD_NUMBER, .scope = SCOPE_BOTH,
                        .unit = "% of one scheduler",
                        .help = "what looking may cost the node; the interval stretches to keep it"},
     [OPTION_TIMEOUT] = {.name = "timeout", .type = OPTION_TYPE_DURATION, .initial = "5s",

@@ -202,7 +202,7 @@ static void test_prompt_commands(void **state)
     assert_int_equal(theme_look(&f.theme, STYLE_OK, DEPTH_256).bg, 2);
     assert_int_equal(f.diags.len, 1);
     assert_string_equal(f.diags.items[0].file, "themes/mine.theme");
-    assert_int_equal(config_command(&f.config, "set budget 90", &offset, &err), ERR_USAGE);
+    assert_int_equal(config_command(&f.config, "set budget 190", &offset, &err), ERR_USAGE);
     assert_int_equal(offset, 11);
     assert_int_equal(f.diags.len, 1);
     tear_down(&f);
@@ -218,6 +218,7 @@ static void test_options(void **state)
         {OPTION_INTERVAL, "250ms", "250ms"}, {OPTION_INTERVAL, "2m", "120s"},
         {OPTION_MAILBOX_BYTES, "2KiB", "2048"}, {OPTION_OWN, "ON", "yes"},
         {OPTION_COLORS, "none", "none"},     {OPTION_BUDGET, "0.5", "0.5"},
+        {OPTION_BUDGET, "100", "100"},
         {OPTION_COLUMNS, "pid,name", "pid,name"},
         {OPTION_TRACE_TIME, "500ms", "500ms"}, {OPTION_TRACE_TIME, "2m", "120s"},
         {OPTION_TRACE_EVENTS, "1k", "1000"},  {OPTION_TRACE_RATE, "50/s", "50"},
