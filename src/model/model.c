@@ -43,6 +43,7 @@ struct model {
     const struct findings_shown *findings;
     long utc_offset_s;
     bool system_gap, apps_gap; /* the next sample has none before it */
+    bool gap_since_node;       /* since the node was told last */
 
     struct seen *seen;        /* rows of scans */
     struct seen *seen_process; /* the process of the details: asked at other moments */
@@ -124,12 +125,16 @@ static int slot_end(struct slot *slot, int rc)
 
 /* ---- answers */
 
-/* Nothing that was counted on one VM means anything on another. */
+/*
+ * Nothing that was counted on one VM means anything on another. Behind a gap the samples that came
+ * before the node's answer are the new VM's already.
+ */
 static void forget_vm(struct model *m)
 {
     seen_forget(m->seen);
     seen_forget(m->seen_process);
-    m->system_gap = m->apps_gap = true;
+    if (!m->gap_since_node)
+        m->system_gap = m->apps_gap = true;
 }
 
 int model_take_node(struct model *m, const uint8_t *term, size_t len, struct error *err)
@@ -139,6 +144,7 @@ int model_take_node(struct model *m, const uint8_t *term, size_t len, struct err
     if (rc == 0) {
         if (m->node_slot.known && next.start_wall_us != m->node.start_wall_us)
             forget_vm(m);
+        m->gap_since_node = false;
         m->node = next;
     }
     return slot_end(&m->node_slot, rc);
@@ -421,7 +427,7 @@ void model_gap(struct model *m)
     ring_push(&m->process_reductions, NAN);
     seen_gap(m->seen);
     seen_gap(m->seen_process);
-    m->system_gap = m->apps_gap = true;
+    m->system_gap = m->apps_gap = m->gap_since_node = true;
 }
 
 void model_set_link(struct model *m, enum link_state state, const char *text)

@@ -188,6 +188,26 @@ static void test_another_vm_starts_anew(void **state)
     model_free(m);
 }
 
+/* A node that comes back as another VM: its header is answered before it is asked what it is. */
+static void test_another_vm_behind_a_gap(void **state)
+{
+    (void)state;
+    struct model *m = model_new();
+    must(m, ANSWER_NODE, NODE_ANSWER);
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("100", "9000", "9000", "10", "100"));
+    model_set_link(m, LINK_LOST, "gone");
+    model_set_link(m, LINK_LIVE, "");
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("110", "5000", "1000", "10", "100"));
+    near(model_system(m)->reductions_per_s, NAN);
+    must(m, ANSWER_NODE,
+         "{node, 'mq1@host', <<\"25\">>, <<>>, <<>>, 8, 2, 2, 2, 1, 2, {1,2,3,4}, <<>>, <<>>, "
+         "1700000000000001, 60, interactive, <<>>, 2}");
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("108", "7000", "2000", "20", "200"));
+    near(model_system(m)->interval_s, 2);
+    near(model_system(m)->reductions_per_s, 500);
+    model_free(m);
+}
+
 static void test_applications(void **state)
 {
     (void)state;
@@ -355,6 +375,7 @@ int main(void)
         cmocka_unit_test(test_after_a_gap_there_are_no_rates),
         cmocka_unit_test(test_a_gap_is_in_every_history),
         cmocka_unit_test(test_another_vm_starts_anew),
+        cmocka_unit_test(test_another_vm_behind_a_gap),
         cmocka_unit_test(test_applications),
         cmocka_unit_test(test_process_rates),
         cmocka_unit_test(test_stuck),
