@@ -18,14 +18,15 @@
 struct replay {
     struct recording *recording;
     struct model *model;
-    int64_t tick, alloc_tick;
+    int64_t first;                    /* the first tick whose answers are there */
+    int64_t tick, node_tick, alloc_tick; /* what is shown is of these */
     struct want_scan asked; /* of the last scan recorded: what its rows have */
     struct want_scan shown;
     struct filter *filter;  /* NULL: none */
     struct recorded_place place;
     struct replay_calls *calls;
     struct recorded_log *trace; /* NULL: not shown */
-    bool told_node, is_shown;
+    bool is_shown;
 };
 
 static const struct {
@@ -74,6 +75,8 @@ int replay_open(struct replay **out, const char *path, struct model *model, stru
                        recording_info(recording)->interval_s, NAN, "");
     struct error ignored = {.code = ERR_NONE}; /* told when its tick is shown */
     int64_t last = recording_last_answer(recording, question_name(QUESTION_SCAN), INT64_MAX);
+    r->first = recording_first_answers(recording);
+    r->first = r->first > 0 ? r->first : 1;
     (void)recording_answers(recording, last, take_asked, r, &ignored);
     *out = r;
     return 0;
@@ -167,7 +170,7 @@ static int take(void *arg, const char *question, const uint8_t *term, size_t len
     /* The clock that tells how long a process is known is the node's own. */
     uint64_t now_ns = (uint64_t)recording_tick_mono_ns(r->recording, r->tick) ^ (UINT64_C(1) << 63);
     if (is(question, QUESTION_NODE)) {
-        r->told_node = true;
+        r->node_tick = r->tick;
         return model_take_node(r->model, term, len, err);
     }
     if (is(question, QUESTION_SYSTEM))
@@ -190,22 +193,32 @@ static int show(struct replay *r, int64_t tick, struct error *err)
     return recording_answers(r->recording, tick, take, r, err);
 }
 
-static int take_alloc(void *arg, const char *question, const uint8_t *term, size_t len,
-                      const struct want_scan *asked, struct error *err)
+struct seldom {
+    struct replay *replay;
+    enum question question;
+};
+
+static int take_seldom(void *arg, const char *question, const uint8_t *term, size_t len,
+                       const struct want_scan *asked, struct error *err)
 {
-    struct replay *r = arg;
+    const struct seldom *s = arg;
     (void)asked;
-    return is(question, QUESTION_ALLOC) ? model_take_alloc(r->model, term, len, err) : 0;
+    if (!is(question, s->question))
+        return 0;
+    return s->question == QUESTION_NODE ? model_take_node(s->replay->model, term, len, err)
+                                        : model_take_alloc(s->replay->model, term, len, err);
 }
 
-/* Allocators are asked for seldom: what was last told of them holds. */
-static int show_seldom(struct replay *r, int64_t tick, struct error *err)
+/* Allocators are asked for seldom, and what the node is once a link: what was told last holds. */
+static int show_seldom(struct replay *r, enum question question, int64_t tick, int64_t *shown,
+                       struct error *err)
 {
-    int64_t last = recording_last_answer(r->recording, question_name(QUESTION_ALLOC), tick);
-    if (last == 0 || last == r->alloc_tick)
+    struct seldom s = {.replay = r, .question = question};
+    int64_t last = recording_last_answer(r->recording, question_name(question), tick);
+    if (last == 0 || last == *shown)
         return 0;
-    r->alloc_tick = last;
-    return recording_answers(r->recording, last, take_alloc, r, err);
+    *shown = last;
+    return recording_answers(r->recording, last, take_seldom, &s, err);
 }
 
 static void tell_place(struct replay *r)
@@ -239,22 +252,29 @@ int replay_to(struct replay *r, int64_t tick, struct error *err)
     int rc = 0;
     if (tick == r->tick)
         return 0;
-    if (!r->told_node)
-        rc = show(r, 1, err); /* what the node is was asked once, at its start */
-    if (rc == 0 && r->tick != before && before > 0) {
+    if (r->tick != before && before >= r->first) {
+        rc = show_seldom(r, QUESTION_NODE, before, &r->node_tick, err);
         model_gap(r->model);
-        rc = show(r, before, err);
+        if (rc == 0)
+            rc = show(r, before, err);
     }
-    if (rc == 0 && tick != r->tick)
+    if (rc == 0)
+        rc = show_seldom(r, QUESTION_NODE, tick, &r->node_tick, err);
+    if (rc == 0)
         rc = show(r, tick, err);
     if (rc == 0)
-        rc = show_seldom(r, tick, err);
+        rc = show_seldom(r, QUESTION_ALLOC, tick, &r->alloc_tick, err);
     replay_calls_show(r->calls, r->recording, r->tick, r->model);
     if (rc == 0 && r->trace)
         rc = recorded_log_to(r->trace, r->recording, r->tick, err);
     model_set_trace(r->model, r->trace ? recorded_log_trace(r->trace) : NULL);
     tell_place(r);
     return rc;
+}
+
+int64_t replay_first(const struct replay *r)
+{
+    return r->first;
 }
 
 int64_t replay_tick(const struct replay *r)
@@ -331,7 +351,7 @@ static int64_t find_beside(struct replay *r, bool forward)
 static int64_t inside(const struct replay *r, int64_t tick)
 {
     int64_t last = recording_info(r->recording)->ticks;
-    return tick < 1 ? 1 : tick > last ? last : tick;
+    return tick < r->first ? r->first : tick > last ? last : tick;
 }
 
 /* From the tick that is shown. 1: it was none of these forms. */
@@ -362,11 +382,11 @@ static int find_from_here(struct replay *r, const char *when, int64_t *tick, str
         return 1;
     int64_t here_us = recording_tick_wall_us(r->recording, r->tick);
     *tick = recording_tick_at(r->recording, here_us + (int64_t)((forward ? seconds : -seconds) * 1e6));
-    *tick = *tick > 0 ? *tick : 1;
+    *tick = inside(r, *tick);
     return 0;
 }
 
-int replay_find(struct replay *r, const char *when, int64_t *tick, struct error *err)
+static int find_tick(struct replay *r, const char *when, int64_t *tick, struct error *err)
 {
     const struct recording_info *info = replay_info(r);
     int64_t wall_us = -1;
@@ -391,4 +411,13 @@ int replay_find(struct replay *r, const char *when, int64_t *tick, struct error 
     if (*tick == 0)
         return error_set(err, ERR_USAGE, "“%s” is before the recording", when);
     return 0;
+}
+
+int replay_find(struct replay *r, const char *when, int64_t *tick, struct error *err)
+{
+    int rc = find_tick(r, when, tick, err);
+    if (rc == 0 && *tick < r->first)
+        return error_set(err, ERR_NOT_FOUND, "tick %lld: what the node said was given up to save room; "
+                         "it is there from tick %lld on", (long long)*tick, (long long)r->first);
+    return rc;
 }

@@ -42,6 +42,8 @@ bool replay_has_items(const struct replay *r, uint32_t items);
  * before it first, so that rates are there, and a gap.
  */
 int replay_to(struct replay *r, int64_t tick, struct error *err);
+/* The first tick that can be shown: thinning (--thin) gives up what the node said at older ones. */
+int64_t replay_first(const struct replay *r);
 int64_t replay_tick(const struct replay *r); /* 0: none yet */
 /* The next tick that is there (thinning leaves holes); 0: that was the last. */
 int64_t replay_next(struct replay *r);

@@ -72,11 +72,25 @@ static void greet(const struct source_replay *s)
     s->handlers.on_notice(s->arg, false, text);
 }
 
+/* Not of who asks for one moment: it is there, or its mistake says why not. */
+static void tell_thinned(const struct source_replay *s)
+{
+    int64_t first = replay_first(s->replay);
+    char text[160];
+    if (first == 1 || (s->batch && s->first > first + 1))
+        return;
+    snprintf(text, sizeof text, "what the node said before tick %lld of %lld was given up to save room",
+             (long long)first, (long long)replay_info(s->replay)->ticks);
+    s->handlers.on_notice(s->arg, true, text);
+}
+
 static void go_on(struct source_replay *s)
 {
     int64_t next = s->started ? replay_next(s->replay) : s->first;
     if (!s->started && !s->batch)
         greet(s);
+    if (!s->started)
+        tell_thinned(s);
     s->started = true;
     if (next > 0)
         show(s, next);
@@ -241,10 +255,11 @@ static int find_first(struct source_replay *s, const struct source_setup *setup,
 {
     const struct cli_options *o = setup->cli;
     const struct recording_info *info = replay_info(s->replay);
-    s->first = setup->batch && !o->ticks_given ? info->ticks : 1;
+    int64_t begin = replay_first(s->replay);
+    s->first = setup->batch && !o->ticks_given ? info->ticks : begin;
     int rc = o->at ? replay_find(s->replay, o->at, &s->first, err) : 0;
-    if (s->first == 1 && info->ticks > 1 && (setup->rates || !(setup->batch || o->at)))
-        s->first = recording_tick_after(replay_recording(s->replay), 1);
+    if (s->first == begin && info->ticks > begin && (setup->rates || !(setup->batch || o->at)))
+        s->first = recording_tick_after(replay_recording(s->replay), begin);
     return rc;
 }
 

@@ -203,6 +203,11 @@ int64_t recording_last_answer(struct recording *r, const char *question, int64_t
     return v;
 }
 
+int64_t recording_first_answers(struct recording *r)
+{
+    return db_int(r->db, "SELECT tick FROM answer WHERE question <> 'node' ORDER BY tick LIMIT 1", 0);
+}
+
 struct slice recording_keep(struct recording *r, struct slice text)
 {
     return slice_keep(&r->result, text);

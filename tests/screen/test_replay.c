@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <sqlite3.h>
 #include <cmocka.h>
 
 #include "../../src/app/replay.h"
@@ -259,6 +260,89 @@ static void test_words(void **state)
     model_free(m);
 }
 
+#define RESTART_AT 6 /* the first tick of another VM of that name */
+#define THINNED_TO 3
+
+static int64_t start_at(struct replay *r, struct model *m, const char *when)
+{
+    go(r, when);
+    return model_node(m)->start_wall_us;
+}
+
+static void write_restart(const char *path)
+{
+    struct error err = {.code = ERR_NONE};
+    struct recorder *r = NULL;
+    struct model *m = model_new();
+    const struct recorder_options options = {.node = "mq1@host", .label = "", .interval_s = 1};
+    assert_int_equal(recorder_open(&r, path, &options, &err), 0);
+    for (int i = 1; i <= 10; i++) {
+        if (i == RESTART_AT) {
+            recorder_gap(r, 1700000000000000LL + i * 1000000LL, "link lost");
+            made_take(r, m, ANSWER_NODE, "node",
+                      "{node, 'mq1@host', <<\"25\">>, <<\"13.1.5\">>, <<\"jit\">>, 8, 2, 2, 2, 1, 2, "
+                      "{262144, 65536, 1048576, 8192}, <<>>, <<\"4712\">>, "
+                      "1700000005000000, 60, embedded, <<>>, 2}");
+        }
+        made_tick(r, m, &made_healthy, i);
+    }
+    assert_int_equal(recorder_close(r, "stopped", &err), 0);
+    model_free(m);
+}
+
+/* What the node is goes with the tick, wherever one comes from. */
+static void test_restart(void **state)
+{
+    char path[96];
+    struct error err = {.code = ERR_NONE};
+    struct model *m = model_new();
+    struct replay *r = NULL;
+    snprintf(path, sizeof path, "%s.restart", (const char *)*state);
+    write_restart(path);
+    assert_int_equal(replay_open(&r, path, m, &err), 0);
+    assert_int_equal(start_at(r, m, "#10"), 1700000005000000);
+    assert_int_equal(start_at(r, m, "#4"), 1700000000000000);
+    assert_int_equal(start_at(r, m, "#5 #6"), 1700000005000000);
+    assert_int_equal(start_at(r, m, "#5"), 1700000000000000);
+    replay_close(r);
+    model_free(m);
+    made_unlink(path);
+}
+
+/* What thinning has given up is said, and never shown as another tick's. */
+static void test_given_up(void **state)
+{
+    char path[96], sql[80];
+    int64_t tick = 0;
+    struct error err = {.code = ERR_NONE};
+    struct model *m = model_new();
+    struct replay *r = NULL;
+    sqlite3 *db = NULL;
+    snprintf(path, sizeof path, "%s.thin", (const char *)*state);
+    write_restart(path);
+    snprintf(sql, sizeof sql, "DELETE FROM answer WHERE tick <= %d AND question <> 'node'", THINNED_TO);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    assert_int_equal(replay_open(&r, path, m, &err), 0);
+    assert_int_equal(replay_first(r), THINNED_TO + 1);
+    go(r, "#8");
+    static const char *const gone[] = {"#1", "#3", "0s", "2s"};
+    for (size_t i = 0; i < ARRAY_LEN(gone); i++) {
+        error_clear(&err);
+        if (replay_find(r, gone[i], &tick, &err) != ERR_NOT_FOUND || !strstr(err.text, "from tick 4 on"))
+            fail_msg("%s: tick %lld, %s", gone[i], (long long)tick, err.text);
+    }
+    assert_int_equal(replay_find(r, "-1h", &tick, &err), 0);
+    assert_int_equal(tick, THINNED_TO + 1);
+    go(r, "#4");
+    assert_int_equal(model_recorded(m)->tick, 4);
+    assert_int_equal(model_node(m)->start_wall_us, 1700000000000000);
+    replay_close(r);
+    model_free(m);
+    made_unlink(path);
+}
+
 static int begin(void **state)
 {
     static char path[80];
@@ -284,6 +368,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden_screens),
         cmocka_unit_test(test_words),
+        cmocka_unit_test(test_restart),
+        cmocka_unit_test(test_given_up),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -134,6 +134,9 @@ int64_t recording_tick_before(struct recording *r, int64_t tick);
 int64_t recording_tick_after(struct recording *r, int64_t tick);
 /* The tick of the last answer to that question at or before a tick; 0: none. */
 int64_t recording_last_answer(struct recording *r, const char *question, int64_t tick);
+/* The first tick whose answers are there: thinning gives up the older ones, but for what the node is;
+   0: none. */
+int64_t recording_first_answers(struct recording *r);
 /* Whether any was recorded. */
 bool recording_has(struct recording *r, const char *question);
 
