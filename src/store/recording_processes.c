@@ -17,6 +17,8 @@ struct known {
     int64_t votes; /* for text[4], by majority */
     int64_t ticks;
     double share, reductions, memory, memory_first, memory_last;
+    int64_t asleep;
+    double asleep_reductions;
     double first, last, min, max, at, queue, at_at, at_queue, queue_queue; /* sums of the line */
     UT_hash_handle hh;
 };
@@ -56,6 +58,14 @@ static void add_queue(struct known *k, double at, double queue)
     k->queue_queue += queue * queue;
 }
 
+/* The first tick of a process has no reductions: what it did there is not known. */
+static void add_sleep(struct known *k, bool hibernates, double queue, double reductions)
+{
+    bool asleep = hibernates && queue >= 1 && !isnan(reductions);
+    k->asleep = asleep ? k->asleep + 1 : 0;
+    k->asleep_reductions = asleep ? k->asleep_reductions + reductions : 0;
+}
+
 static void add_row(struct known *k, sqlite3_stmt *s, int64_t from)
 {
     double memory = db_column_real(s, 9);
@@ -69,6 +79,7 @@ static void add_row(struct known *k, sqlite3_stmt *s, int64_t from)
     k->memory_first = k->ticks == 1 ? memory : k->memory_first;
     k->memory_last = memory;
     add_queue(k, (double)(sqlite3_column_int64(s, 0) - from), or_zero(db_column_real(s, 10)));
+    add_sleep(k, db_column_int(s, 12) > 0, or_zero(db_column_real(s, 10)), db_column_real(s, 8));
     copy(k->kind, sizeof k->kind, db_column_text(s, 11));
 }
 
@@ -137,12 +148,18 @@ static void tell(struct recording *r, sqlite3_stmt *texts, const struct known *k
     p->queue_max = k->max;
     p->queue_first = k->first;
     p->queue_last = k->last;
+    p->asleep = k->asleep;
+    p->asleep_reductions_per_s = k->asleep > 0 ? k->asleep_reductions / (double)k->asleep : (double)NAN;
     fit(p, k);
 }
 
+/* Behaviours of OTP 29 hibernate in a loop of their own, which hibernate/0 leaves as it is. */
 static const char rows_sql[] =
     "SELECT tick, pid, name, application, initial_call, label, current_function, share,"
-    " reductions_per_s, memory_bytes, message_queue_len, kind FROM process"
+    " reductions_per_s, memory_bytes, message_queue_len, kind, current_function IN"
+    "  (SELECT id FROM text WHERE text IN ('erlang:hibernate/3', 'erlang:hibernate/0')"
+    "   OR text GLOB 'gen_*:loop_hibernate/[0-9]')"
+    " FROM process"
     " WHERE tick BETWEEN ? AND ? ORDER BY tick";
 
 static void gather(struct recording *r, int64_t from, int64_t to, struct known **all,

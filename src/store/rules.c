@@ -28,6 +28,10 @@ const struct rule rule_rows[] = {
       "A process always has messages waiting, and works as much as one process can.",
       "processes, facts"},
      PROCESSES | NEEDS_NODE, judge_serialised},
+    {{"asleep", "A process hibernates while messages wait for it",
+      "At one look after the other it hibernates with messages in its mailbox: it was not woken, or "
+      "does not take them.", "processes, facts"},
+     PROCESSES | NEEDS_NODE, judge_asleep},
     {{"memory_growth", "Memory grows in one type",
       "One type of memory grows steadily and makes most of the node's growth.", "system"},
      NEEDS_SYSTEM, judge_memory_growth},
@@ -74,10 +78,10 @@ const struct rule rule_rows[] = {
 };
 const size_t rule_rows_len = ARRAY_LEN(rule_rows);
 
-_Static_assert(ARRAY_LEN(rule_rows) == 19, "rule_list names as many");
+_Static_assert(ARRAY_LEN(rule_rows) == 20, "rule_list names as many");
 #define INFO(i) &rule_rows[i].info
 const struct rule_info *const rule_list[] = {
     INFO(0),  INFO(1),  INFO(2),  INFO(3),  INFO(4),  INFO(5),  INFO(6),
     INFO(7),  INFO(8),  INFO(9),  INFO(10), INFO(11), INFO(12), INFO(13),
-    INFO(14), INFO(15), INFO(16), INFO(17), INFO(18), NULL,
+    INFO(14), INFO(15), INFO(16), INFO(17), INFO(18), INFO(19), NULL,
 };

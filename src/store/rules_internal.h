@@ -91,6 +91,7 @@ void judge_binaries(struct judge *j);
 void judge_logger(struct judge *j);
 void judge_mailbox(struct judge *j);
 void judge_serialised(struct judge *j);
+void judge_asleep(struct judge *j);
 void judge_churn(struct judge *j);
 void judge_code_server(struct judge *j);
 /* rules_calls.c */

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "rules_internal.h"
@@ -208,9 +209,18 @@ void judge_logger(struct judge *j)
 #define MAILBOX_GROWTH 100.0 /* messages in the span */
 #define MAILBOX_ACT 10000.0  /* waiting at the end */
 
+#define ASLEEP_TICKS 3
+#define ASLEEP_REDUCTIONS 50.0  /* a second, at most: what questions of process_info cost it */
+#define SPINNING_REDUCTIONS 1e5 /* a second, at least */
+
+static bool sleeps_on(const struct span_process *p)
+{
+    return p->asleep >= ASLEEP_TICKS && p->asleep_reductions_per_s < ASLEEP_REDUCTIONS;
+}
+
 static bool mailbox_grows(const struct judge *j, const struct span_process *p)
 {
-    return p->ticks * 10 >= j->turnover.ticks * 6 && p->ticks >= 3 && p->queue_fit >= 0.8 &&
+    return !sleeps_on(p) && p->ticks * 10 >= j->turnover.ticks * 6 && p->ticks >= 3 && p->queue_fit >= 0.8 &&
            p->queue_last - p->queue_first >= MAILBOX_GROWTH;
 }
 
@@ -263,7 +273,7 @@ void judge_serialised(struct judge *j)
         const struct span_process *p = &j->processes[i];
         double cores = cores_of(j, p->share);
         if (p->ticks * 10 < j->turnover.ticks * 8 || p->queue_min < 1 || p->queue_mean < WAITING ||
-            mailbox_grows(j, p) || judge_is(p->kind, "logger"))
+            mailbox_grows(j, p) || sleeps_on(p) || judge_is(p->kind, "logger"))
             continue;
         said++;
         bool full = cores >= 0.8 && p->queue_mean >= 4 * WAITING;
@@ -281,6 +291,97 @@ void judge_serialised(struct judge *j)
         if (!isnan(cores))
             judge_evidence(j, f, "cores", cores, "", "it works as much as %.2f of the one core that a "
                            "process can use", cores);
+    }
+}
+
+/* ---- asleep with messages */
+
+/* "15.2.7.6" against {15, 2, 7, 6}; a number that is not there is 0. */
+static int compare_version(const char *s, const int to[4])
+{
+    for (int i = 0; i < 4; i++) {
+        char *end;
+        long n = strtol(s, &end, 10);
+        if (n != to[i])
+            return n < to[i] ? -1 : 1;
+        s = *end == '.' ? end + 1 : end;
+    }
+    return 0;
+}
+
+/* Known to lose the wake-up of a process that hibernates: OTP 27 and 28 before these (GH-10651). */
+static bool loses_wakeups(const char *erts)
+{
+    static const struct {
+        int first[4], mended[4];
+    } lines[] = {
+        {{15, 0, 0, 0}, {15, 2, 7, 6}},
+        {{16, 0, 0, 0}, {16, 2, 1, 0}},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+        if (compare_version(erts, lines[i].first) >= 0 && compare_version(erts, lines[i].mended) < 0)
+            return true;
+    return false;
+}
+
+static void find_sleeping(struct judge *j, const struct span_process *p)
+{
+    const char *erts = fact_text(j->node, "erts");
+    bool known = loses_wakeups(erts);
+    struct finding *f = judge_find(j, known ? FINDING_ACT : FINDING_LOOK,
+                                   judge_sure(j, (double)p->asleep, ASLEEP_TICKS));
+    f->effort = EFFORT_SMALL;
+    f->title = judge_text(j, "%s sleeps in hibernation while %.0f messages wait for it",
+                          judge_slice(j, judge_process_name(p)), p->queue_last);
+    f->action = known ? "Send it any message, which wakes it (sys:get_state/1 for a behaviour), and update "
+                        "OTP to 27.3.4.8, 28.3.2 or later: before, the VM can lose the wake-up of a process "
+                        "with a large heap that hibernates (GH-10651)"
+                : *erts ? "Send it any message to wake it (sys:get_state/1 for a behaviour). This release is "
+                          "not among those that are known to lose wake-ups (OTP 27 before 27.3.4.8, 28 "
+                          "before 28.3.2)"
+                        : "Send it any message to wake it (sys:get_state/1 for a behaviour). Which release "
+                          "this is was not recorded: OTP 27 before 27.3.4.8 and 28 before 28.3.2 are known "
+                          "to lose wake-ups";
+    f->refute = "A queue that falls, or reductions, at the next look: it is waking, or is of priority low "
+                "and waits for a scheduler";
+    judge_evidence(j, f, "message_queue_len", p->queue_last, "", "%.0f messages wait, at its last %lld "
+                   "looks one at least", p->queue_last, (long long)p->asleep);
+    judge_evidence(j, f, "reductions_per_s", p->asleep_reductions_per_s, "per_s", "%.0f reductions in a "
+                   "second, of questions about it", p->asleep_reductions_per_s);
+    if (*erts)
+        judge_evidence(j, f, "erts", NAN, "", "OTP %s, erts %s", fact_text(j->node, "otp"), erts);
+    tell_process(j, f, p);
+}
+
+static void find_spinning(struct judge *j, const struct span_process *p)
+{
+    struct finding *f = judge_find(j, FINDING_LOOK,
+                                   judge_sure(j, p->asleep_reductions_per_s, SPINNING_REDUCTIONS));
+    f->effort = EFFORT_SMALL;
+    f->title = judge_text(j, "%s hibernates again and again while %.0f messages wait for it",
+                          judge_slice(j, judge_process_name(p)), p->queue_last);
+    f->action = "Resume it (sys:resume/1) if it was suspended (sys:suspend/1) in its sleep: each message that "
+                "waits then wakes it for nothing. Otherwise let it hibernate only when it is idle "
+                "(hibernate_after), not after each message";
+    f->refute = "Messages that it takes one by one and a sleep that is meant: then it costs work only";
+    judge_evidence(j, f, "message_queue_len", p->queue_last, "", "%.0f messages wait, at its last %lld "
+                   "looks one at least", p->queue_last, (long long)p->asleep);
+    judge_evidence(j, f, "reductions_per_s", p->asleep_reductions_per_s, "per_s", "%s reductions in a "
+                   "second", judge_count(j, p->asleep_reductions_per_s));
+    tell_process(j, f, p);
+}
+
+void judge_asleep(struct judge *j)
+{
+    size_t said = 0;
+    for (size_t i = 0; i < j->n_processes && said < 5; i++) {
+        const struct span_process *p = &j->processes[i];
+        bool spins = p->asleep >= ASLEEP_TICKS && p->asleep_reductions_per_s >= SPINNING_REDUCTIONS;
+        said += spins || sleeps_on(p);
+        if (spins)
+            find_spinning(j, p);
+        else if (sleeps_on(p))
+            find_sleeping(j, p);
     }
 }
 

@@ -192,6 +192,8 @@ struct span_process {
     double memory_bytes, memory_first, memory_last;
     double queue_mean, queue_min, queue_max, queue_first, queue_last;
     double queue_slope, queue_fit; /* messages a tick by the line that fits best, and how well (-1..1) */
+    int64_t asleep; /* at how many of its last ticks it hibernated with messages waiting */
+    double asleep_reductions_per_s; /* at these; NaN: at none */
 };
 /* How many processes came by in a span: many that were seen once mean churn. */
 struct span_turnover {

@@ -29,6 +29,7 @@ struct made_call {
 /* One tick a second; what grows has a step a tick. 2 schedulers are online. */
 struct made {
     const char *label;
+    const char *otp, *erts; /* NULL: 25, 13.1.5 */
     int ticks;
     double run_queue, longest, use, noise; /* noise: added at every second tick, to shares and use */
     double reductions_per_s, gcs_per_s, gc_words_per_s;
@@ -149,9 +150,10 @@ static void made_tick(struct recorder *r, struct model *m, const struct made *w,
     struct error err = {.code = ERR_NONE};
     char node[512];
     snprintf(node, sizeof node,
-             "{node, 'mq1@host', <<\"25\">>, <<\"13.1.5\">>, <<\"jit\">>, 8, 2, 2, 2, 1, 2, "
+             "{node, 'mq1@host', <<\"%s\">>, <<\"%s\">>, <<\"jit\">>, 8, 2, 2, 2, 1, 2, "
              "{262144, 65536, 1048576, 8192}, <<\"unix/linux 6.1.0\">>, <<\"4711\">>, "
-             "1700000000000000, 60, %s, <<>>, 2}", made_node_mode);
+             "1700000000000000, 60, %s, <<>>, 2}", w->otp ? w->otp : "25",
+             w->erts ? w->erts : "13.1.5", made_node_mode);
     if (tick == 1)
         made_take(r, m, ANSWER_NODE, "node", node);
     for (int i = 0; tick == 1 && i < w->n_facts; i++)

@@ -137,6 +137,63 @@ static void waiting_little(struct made *w)
     w->busy[0].queue = 2;
 }
 
+static void sleeps_on(struct made *w)
+{
+    w->busy[0].queue = 12;
+    w->busy[0].share = 0;
+    w->busy[0].current = "erlang,hibernate,3";
+}
+static void sleeps_and_is_sent_more(struct made *w)
+{
+    sleeps_on(w);
+    w->busy[0].queue_step = 100;
+}
+static void sleeps_on_27(struct made *w)
+{
+    sleeps_on(w);
+    w->otp = "27";
+    w->erts = "15.2.7";
+}
+static void sleeps_on_28(struct made *w)
+{
+    sleeps_on(w);
+    w->otp = "28";
+    w->erts = "16.2";
+    w->busy[0].current = "gen_server,loop_hibernate,4";
+}
+static void sleeps_on_mended_27(struct made *w)
+{
+    sleeps_on(w);
+    w->otp = "27";
+    w->erts = "15.2.7.6";
+}
+static void sleeps_on_mended_28(struct made *w)
+{
+    sleeps_on(w);
+    w->otp = "28";
+    w->erts = "16.2.1";
+}
+static void sleeps_for_nobody(struct made *w)
+{
+    sleeps_on(w);
+    w->busy[0].queue = 0;
+}
+static void waits_for_its_answer(struct made *w)
+{
+    sleeps_on(w);
+    w->busy[0].current = "gen,do_call,4";
+}
+static void wakes_now_and_then(struct made *w)
+{
+    sleeps_on(w);
+    w->busy[0].share = 2000 / w->reductions_per_s;
+}
+static void suspended_asleep(struct made *w)
+{
+    sleeps_on(w);
+    w->busy[0].share = 0.3;
+}
+
 static void ets_grows(struct made *w)
 {
     w->ets_step = w->total_step = 4 * MIB;
@@ -350,6 +407,13 @@ static const struct {
     {"mailbox_growth", mailbox_explodes, FINDING_ACT, "60000", mailbox_short},
     {"serialised", serialised, FINDING_ACT, "0.98 of the one core", waiting_little},
     {"serialised", serialised, FINDING_ACT, "gateway:init/1", mailbox_grows},
+    {"asleep", sleeps_on, FINDING_LOOK, "while 12 messages wait", sleeps_for_nobody},
+    {"asleep", sleeps_and_is_sent_more, FINDING_LOOK, "not among those", waits_for_its_answer},
+    {"asleep", sleeps_on_27, FINDING_ACT, "update OTP to 27.3.4.8", wakes_now_and_then},
+    {"asleep", sleeps_on_28, FINDING_ACT, "OTP 28, erts 16.2", waiting_little},
+    {"asleep", sleeps_on_mended_27, FINDING_LOOK, "OTP 27, erts 15.2.7.6", same},
+    {"asleep", sleeps_on_mended_28, FINDING_LOOK, "OTP 28, erts 16.2.1", same},
+    {"asleep", suspended_asleep, FINDING_LOOK, "sys:resume/1", same},
     {"memory_growth", ets_grows, FINDING_LOOK, "table sessions of shop", memory_grows_little},
     {"memory_growth", binaries_grow, FINDING_LOOK, "<0.41.0> cache refers to 9.54 MiB",
      memory_grows_little},
