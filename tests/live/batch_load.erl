@@ -1,8 +1,8 @@
-%% The load that test_trace_batch.sh traces, some 25 rounds a second, and an auditor beside it. Files
-%% in the directory are how the script asks, since it may stand outside of the node's root; each is
-%% deleted when it is done, `hot` when it begins:
+%% The load that test_trace_batch.sh traces, some 25 rounds a second. Files in the directory are how
+%% the script asks, since it may stand outside of the node's root; each is deleted when it is done,
+%% `hot` when it begins:
 %%   hot     two seconds of calls as fast as one process can
-%%   audit   `left` is written: what is armed here, and processes that were not there at first
+%%   audit   `left` is written, by audit.erl
 %%   foreign `never` gets a breakpoint of somebody else; `own` takes it off again
 %% The one process does all of it, so that nothing else runs while it looks.
 -module(batch_load).
@@ -37,7 +37,7 @@ loop(Dir, N) ->
           end),
     asked(Dir, "foreign", fun() -> erlang:trace_pattern({?MODULE, never, 0}, true, [local]) end),
     asked(Dir, "own", fun() -> erlang:trace_pattern({?MODULE, never, 0}, false, [local]) end),
-    asked(Dir, "audit", fun() -> audit(Dir) end),
+    asked(Dir, "audit", fun() -> audit:write(Dir, get(baseline)) end),
     receive after 30 -> ok end,
     ?MODULE:loop(Dir, N + 1).
 
@@ -107,27 +107,3 @@ heat(Until, N) ->
 
 heat_some(0, N) -> N;
 heat_some(K, N) -> heat_some(K - 1, ?MODULE:hot(N)).
-
-audit(Dir) ->
-    Mods = [?MODULE, lists, ets, gen_server, erlang],
-    Points = [{M, F, A} || M <- Mods, {F, A} <- M:module_info(functions),
-                           {all, L} <- [erlang:trace_info({M, F, A}, all)], L =/= false],
-    Messages = [K || K <- [send, 'receive'], {_, M} <- [catch erlang:trace_info(K, match_spec)],
-                     M =/= true, M =/= [], M =/= undefined],
-    Flags = [P || P <- processes(), {flags, [_ | _]} <- [erlang:trace_info(P, flags)]],
-    Others = [{P, process_info(P, current_stacktrace)} || P <- processes() -- get(baseline), ours(P)],
-    Sessions = try length(trace:session_info(all)) - 1 catch error:_ -> 0 end,
-    Word = erlang:system_info(trace_control_word),
-    Left = [X || {_, L} = X <- [{points, Points}, {messages, Messages}, {flags, Flags},
-                                {processes, Others}, {sessions, Sessions}, {word, Word}],
-                 L =/= [], L =/= 0],
-    File = filename:join(Dir, "left"),
-    ok = file:write_file(File ++ ".new", io_lib:format("~0p~n", [Left])),
-    ok = file:rename(File ++ ".new", File).
-
-%% A connection's processes end with it, by and by; only those that evaluate are beamtop's.
-ours(P) ->
-    case process_info(P, [current_stacktrace, initial_call, dictionary]) of
-        undefined -> false;
-        Info -> string:find(io_lib:format("~0p", [Info]), "erl_eval") =/= nomatch
-    end.

@@ -1,17 +1,17 @@
-%% The load that test_calls_batch.sh counts, and an auditor beside it. Files in the directory are how
-%% the script asks, since it may stand outside of the node's root; each is deleted when it is done:
+%% The load that test_calls_batch.sh counts. Files in the directory are how the script asks, since it
+%% may stand outside of the node's root; each is deleted when it is done:
 %%   go       leaf/1 is called 12345 times, by loop/2
 %%   busy     busy loops, 500 of 0.4 ms; `took` is written: µs by the clock
 %%   reload   this module is loaded again
 %%   foreign  another tool's breakpoint; `alone` takes it off
-%%   audit    `left` is written: what is armed here
+%%   audit    `left` is written, by audit.erl
 %% What is asked for is done by itself, so that a window sees only that and a few calls of `idle/1`.
 -module(calls_load).
 -export([start/2, idle/1, loop/2, leaf/1, spin/1, mark/1, watch/2]).
 
 start(Dir, Code) ->
-    spawn(?MODULE, watch, [Dir, Code]),
     spawn(fun() -> idle(0) end),
+    spawn(fun() -> put(baseline, processes()), ?MODULE:watch(Dir, Code) end),
     file:write_file(filename:join(Dir, "pid"), "up").
 
 idle(N) -> timer:sleep(20), mark(N), ?MODULE:idle(N + 1).
@@ -53,7 +53,7 @@ orders() ->
                 end},
      {"foreign", fun(_, _) -> erlang:trace_pattern({?MODULE, mark, 1}, true, [local]) end},
      {"alone", fun(_, _) -> erlang:trace_pattern({?MODULE, mark, 1}, false, [local]) end},
-     {"audit", fun(Dir, _) -> write(Dir, "left", armed()) end}].
+     {"audit", fun(Dir, _) -> audit:write(Dir, get(baseline)) end}].
 
 busy(Us) ->
     erlang:yield(),
@@ -65,12 +65,3 @@ write(Dir, Name, Term) ->
     File = filename:join(Dir, Name),
     ok = file:write_file(File ++ ".new", io_lib:format("~0p~n", [Term])),
     ok = file:rename(File ++ ".new", File).
-
-armed() ->
-    Points = [{M, F, A} || {M, _} <- code:all_loaded(), {F, A} <- erlang:get_module_info(M, functions),
-                           {all, [_ | _]} <- [erlang:trace_info({M, F, A}, all)]],
-    Flags = [P || P <- processes(), {flags, [_ | _]} <- [erlang:trace_info(P, flags)]],
-    Sessions = try length(trace:session_info(all)) - 1 catch error:_ -> 0 end,
-    [X || {_, L} = X <- [{points, Points}, {flags, Flags}, {sessions, Sessions},
-                         {name, whereis(beamtop_calls)}],
-          L =/= [], L =/= 0, L =/= undefined].

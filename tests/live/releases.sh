@@ -1,7 +1,8 @@
 # shellcheck shell=sh disable=SC2154
 # What the tests of batch commands share; sourced after ../tap.sh. A node of each release runs the
 # test's own load beside an epmd of its own; the load is asked by files in a directory that both see.
-# The test sets `load`: tests/live/LOAD.erl, whose start(DIRECTORY, CODE) makes the file `pid` there.
+# The test sets `load`: tests/live/LOAD.erl, whose start(DIRECTORY, CODE) makes the file `pid` there;
+# audit.erl is loaded beside it.
 
 ERL_EPMD_PORT=$((20000 + $$ % 20000))
 export ERL_EPMD_PORT
@@ -18,11 +19,15 @@ start_node() {
     inside=$work/otp-$1
     node=$load$1x$$@127.0.0.1
     mkdir -p "$dir"
-    cp "$BEAMTOP_SRCDIR/tests/live/$load.erl" "$dir"
+    cp "$BEAMTOP_SRCDIR/tests/live/$load.erl" "$BEAMTOP_SRCDIR/tests/live/audit.erl" "$dir"
     "$otp_sh" "$1" erl -noinput -name "$node" -setcookie releases -start_epmd false -eval "
-        {ok, M, Code} = compile:file(\"$inside/$load\", [binary, debug_info]),
-        {module, M} = code:load_binary(M, \"$inside/$load.beam\", Code),
-        M:start(\"$inside\", Code), timer:sleep(240000), halt()." >"$work/node" 2>&1 &
+        Load = fun(M) ->
+            {ok, M, Code} = compile:file(\"$inside/\" ++ atom_to_list(M), [binary, debug_info]),
+            {module, M} = code:load_binary(M, \"$inside/\" ++ atom_to_list(M) ++ \".beam\", Code),
+            Code
+        end,
+        Load(audit),
+        $load:start(\"$inside\", Load($load)), timer:sleep(240000), halt()." >"$work/node" 2>&1 &
     node_pid=$!
     wait_until 20 test -s "$dir/pid" || { cat "$work/node"; return 1; }
 }
