@@ -19,18 +19,24 @@ struct entry {
 
 /* ---- the owner of a process */
 
-/* The module of "mod:fun/1"; a module's name may have a colon within its quotes. */
+/*
+ * The module of "mod:fun/1", without the quotes around its name: other owners are told so, and counted
+ * calls. Within the quotes there may be a colon, and a quote behind a backslash.
+ */
 static struct slice by_module(const struct proc_row *row)
 {
     struct slice call = row->initial_call;
     bool quoted = false;
-    for (size_t i = 0; i < call.len; i++) {
-        if (call.s[i] == '\'')
+    size_t end = 0;
+    for (; end < call.len && (quoted || call.s[end] != ':'); end++) {
+        if (call.s[end] == '\'')
             quoted = !quoted;
-        if (call.s[i] == ':' && !quoted)
-            return (struct slice){call.s, i};
+        else if (call.s[end] == '\\' && end + 1 < call.len)
+            end++;
     }
-    return call;
+    if (end > 2 && call.s[0] == '\'' && call.s[end - 1] == '\'')
+        return (struct slice){call.s + 1, end - 2};
+    return (struct slice){call.s, end};
 }
 
 static struct slice by_name(const struct proc_row *row)

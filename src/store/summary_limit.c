@@ -81,6 +81,8 @@ static bool parse_owner(struct summary_limit *l)
         size_t len = strlen(summary_owner_keys[i]);
         if ((size_t)(colon - l->key) != len || memcmp(l->key, summary_owner_keys[i], len) != 0)
             continue;
+        if (colon[1] == '\0')
+            return false;
         char *name = alloc_strdup(colon + 1);
         free(l->key);
         l->key = name;
@@ -151,15 +153,23 @@ static struct measured number_of(const struct summary_limit *l, const struct sum
     return (struct measured){values[l->stat], v.mean, v.stddev, v.independent};
 }
 
-/* NULL: there is none of that name. */
+static const struct span_owner *owner_named(const char *prefix, const char *name,
+                                            const struct span_owner *owners, size_t n)
+{
+    size_t len = strlen(prefix), name_len = strlen(name);
+    for (size_t i = 0; i < n; i++)
+        if (owners[i].owner.len == len + name_len && memcmp(owners[i].owner.s, prefix, len) == 0 &&
+            memcmp(owners[i].owner.s + len, name, name_len) == 0)
+            return &owners[i];
+    return NULL;
+}
+
+/* Elixir's are found as Elixir writes them too: MyApp.Cart. NULL: there is none of that name. */
 static const struct span_owner *find_owner(const struct summary_limit *l,
                                            const struct span_owner *owners, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if (owners[i].owner.len == strlen(l->key) && owners[i].owner.len > 0 &&
-            memcmp(owners[i].owner.s, l->key, owners[i].owner.len) == 0)
-            return &owners[i];
-    return NULL;
+    const struct span_owner *found = owner_named("", l->key, owners, n);
+    return found ? found : owner_named("Elixir.", l->key, owners, n);
 }
 
 static struct measured share_of(const struct summary_limit *l, const struct summary_source *s)

@@ -527,6 +527,10 @@ static const struct {
     {"name:gateway-not-there<1%", 1, true},
     {"module:gatewa>20%", 0, true},
     {"module:gateway-1%", 0, false},
+    {"module:>20%", -1, false},
+    {"name:Elixir.Shop.Cart>1%", 1, false},
+    {"name:Shop.Cart>1%", 1, false},
+    {"name:Cart>1%", 0, true},
     {"finding:act", 1, false},
     {"finding:look", 1, false},
     {"finding:sync_logger", 1, false},
@@ -547,6 +551,7 @@ static void test_limits(void **state)
     (void)state;
     struct opened o = {.n = 0};
     struct made sync = sync_logger();
+    sync.busy[1].name = "'Elixir.Shop.Cart'";
     add(&o, &made_healthy);
     add(&o, &sync);
     for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
