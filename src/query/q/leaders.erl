@@ -1,8 +1,9 @@
 %% Which processes findings should look at, and what they say of binaries and collections. Runs in a
 %% holder. Arg: a map with `most`, how many of each sort (docs/queries.md).
 %%
-%% Mailboxes and reductions of all processes are read without a signal. Memory and binaries cost a
-%% signal each: of the leaders known so far, and of Signals others in turn, for SweepMs at most.
+%% Mailboxes and reductions of all processes are read without a signal, but to one that runs. Memory
+%% and binaries cost a signal each: of the leaders known so far, and of Signals others in turn, for
+%% SweepMs at most.
 
 Slice = 5000,
 Signals = 2000,
