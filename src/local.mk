@@ -244,6 +244,7 @@ src_libtrace_a_SOURCES = \
 	src/trace/session_act.c \
 	src/trace/session_arm.c \
 	src/trace/session_internal.h \
+	src/trace/session_own.c \
 	src/trace/session_prepare.c \
 	src/trace/session_take.c \
 	src/trace/syntax.c src/trace/unwrap.c src/trace/values.c src/trace/words.c

@@ -12,6 +12,7 @@
 #define CREDIT_EVENTS 512
 #define CREDIT_BYTES (32u * 1024)
 #define ASK_MS 10000
+#define ASK_FUNCTION_MS 2 /* more, for each function that is armed or counted */
 #define VERIFY_NS (2u * UINT64_C(1000000000))  /* for what ends to be gone */
 #define MOST_ARMED 1000
 
@@ -50,7 +51,10 @@ void session_wrong(struct trace_session *t, size_t pattern, size_t offset)
 int session_ask(struct trace_session *t, enum question question, struct builder *arg,
                 answer_fn *fn, struct error *err)
 {
-    int rc = t->port.ask(t->port.ctx, question, arg, ASK_MS, fn, t, err);
+    unsigned ms = ASK_MS;
+    if (question == QUESTION_TRACE)
+        ms += ASK_FUNCTION_MS * (unsigned)t->preflight.n_functions;
+    int rc = t->port.ask(t->port.ctx, question, arg, ms, fn, t, err);
     builder_free(arg);
     return rc;
 }

@@ -135,6 +135,11 @@ struct builder *session_count_arg(const struct trace_session *t, unsigned ms);
 struct builder *session_arm_arg(const struct trace_session *t);
 const char *session_cap_atom(enum cap cap); /* NULL: none that travels after arming */
 
+/* ---- session_own.c */
+
+/* The first function of pattern i that our evaluation on the node calls too; NULL: none. */
+const struct mfa *session_own_function(const struct trace_session *t, size_t i);
+
 /* ---- session_take.c */
 
 void session_take(struct trace_session *t, const uint8_t *term, size_t len);

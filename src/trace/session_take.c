@@ -304,7 +304,8 @@ static void count_missed(struct trace_session *t, size_t i)
         return;
     const struct procs *procs = &t->procs;
     bool everybody = procs->n == 1 && procs->items[0].kind == PROCS_ALL && procs->one_in <= 1;
-    bool exact = everybody && !t->specs[i].narrow && !t->narrowed && !shares_functions(t, i);
+    bool exact = everybody && !t->specs[i].narrow && !t->narrowed && !shares_functions(t, i) &&
+                 session_own_function(t, i) == NULL;
     c->missed = exact ? u->settled : u->shut;
     /* Behind the last event calls are counted too, until the counters are off. */
     bool behind = t->state->end == END_EVENTS && t->dry_last;
@@ -494,6 +495,18 @@ static void end_text(struct trace_session *t, const struct push *p)
     }
 }
 
+/* More calls than were seen: some of them are ours. */
+static void note_own(struct trace_session *t, size_t i)
+{
+    const struct trace_counts *c = &trace_log_pattern(t->log, i)->counts;
+    const struct mfa *own = session_own_function(t, i);
+    if (own == NULL || !c->calls_known || c->calls <= c->seen || *t->state->note)
+        return;
+    snprintf(t->state->note, sizeof t->state->note,
+             "calls that beamtop itself makes on the node, such as of %.*s, are counted too",
+             (int)own->module.len, own->module.s);
+}
+
 static void take_end(struct trace_session *t, const struct push *p)
 {
     take_status(t, &p->status);
@@ -506,6 +519,7 @@ static void take_end(struct trace_session *t, const struct push *p)
     for (size_t i = 0; i < t->n_patterns; i++) {
         note_fewer(t, i, true);
         count_missed(t, i);
+        note_own(t, i);
     }
     sum_counts(t);
     tell_shut(t);

@@ -67,6 +67,41 @@ static void test_missed_is_a_bound_later(void **unused)
     end_world(w);
 }
 
+/* The VM counts calls by anyone, those of our own evaluation on the node too. */
+static void test_own_calls(void **unused)
+{
+    (void)unused;
+    const struct {
+        const char *pattern, *function;
+        bool own;
+    } rows[] = {
+        {"lists:_", "lists,seq", false},     {"lists:_", "lists,map", true},
+        {"lists:_", "lists,mapp", false},    {"lists:_", "lists,zipwith3", true},
+        {"lists:_", "lists,all", true},      {"erlang:_", "erlang,send", false},
+        {"erlang:_", "erlang,raise", true},  {"_:x", "erl_eval,x", true},
+        {"_:x -> return", "orddict,x", true}, {"_:x -> count", "lists,x", false},
+        {"_:x -> count", "maps,x", true},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct world *w = new_world(rows[i].pattern, &plain);
+        char found[200];
+        snprintf(found, sizeof found,
+                 "{preflight,[{0,[{%s,2}],1,ok}],{all,40},{{0,0,[]},[],0},[]}", rows[i].function);
+        answer(w, QUESTION_PREFLIGHT, found);
+        answer(w, QUESTION_TRACE, COUNTED);
+        answer(w, QUESTION_ARMED, NOTHING);
+        arm_answer(w);
+        push(w, "{status," STATUS("rate", "60", "0") "}");
+        push(w, "{counts,9000,[{0,[100]}],[]}");
+        push(w, "{ended,time," STATUS("spent", "60", "0") "}");
+        if ((*state(w)->note != '\0') != rows[i].own)
+            fail_msg("%s: %s", rows[i].function, state(w)->note);
+        if (state(w)->total.missed > 0 && state(w)->total.missed_at_most != rows[i].own)
+            fail_msg("%s: at most %d", rows[i].function, state(w)->total.missed_at_most);
+        end_world(w);
+    }
+}
+
 /* Calls that a pattern refused, or that came behind the last event, while nothing was shut. */
 static void test_missed_only_while_shut(void **unused)
 {
@@ -218,6 +253,7 @@ int main(void)
         cmocka_unit_test(test_missed),
         cmocka_unit_test(test_missed_is_a_bound_later),
         cmocka_unit_test(test_missed_only_while_shut),
+        cmocka_unit_test(test_own_calls),
         cmocka_unit_test(test_module_loaded_anew),
         cmocka_unit_test(test_shared_calls),
         cmocka_unit_test(test_lost_is_told_with_its_number),

@@ -16,6 +16,11 @@ SoonLeft = 16,
 FirstWindow = 16,
 %% How long after its end a trace waits for results, and its processes for each other.
 GraceMs = 1000,
+%% What the VM may take to arm a function (OTP 27, and a machine with much to do).
+ArmMs = 2,
+
+%% Holds what is to be disarmed: of 10,000 functions some MiB, while memory is collected twice that.
+SentinelBytes = 16777216,
 
 Clamp = fun(Key, Value) -> max(0, min(Value, maps:get(Key, Ceilings))) end,
 
@@ -81,25 +86,62 @@ Counted = fun(Place, Mfa, Item) ->
     end
 end,
 
-CallsOf = fun(Place, Mfa, Kind) ->
-    case {Kind, catch Counted(Place, Mfa, Kind)} of
-        {call_count, {_, N}} when is_integer(N) -> N;
-        {call_time, {_, Times}} when is_list(Times) ->
-            lists:sum([S * 1000000 + Us || {_, _, S, Us} <- Times]);
+%% ---- Of many functions at once. What is evaluated for each of them costs 50 us and more, and calls
+%% hundreds of functions; so native functions do it.
+
+EachWith = fun(Targets, Value) -> lists:zip(Targets, lists:duplicate(length(Targets), Value)) end,
+
+%% [{What, Spec}]. Value: how many functions took it.
+SetAll = fun(Place, Pairs, Options) ->
+    Copies = fun(Value) -> lists:duplicate(length(Pairs), Value) end,
+    {Targets, Specs} = lists:unzip(Pairs),
+    {Function, Arguments} = case Place of
+        {legacy, _} ->
+            {fun erlang:trace_pattern/3, lists:zip3(Targets, Specs, Copies(Options))};
+        {session, S} ->
+            {fun trace:function/4, lists:zipwith(fun erlang:append_element/2,
+                                                 lists:zip3(Copies(S), Targets, Specs),
+                                                 Copies(Options))}
+    end,
+    case catch lists:sum(lists:zipwith(fun erlang:apply/2, Copies(Function),
+                                       lists:map(fun erlang:tuple_to_list/1, Arguments))) of
+        N when is_integer(N) -> N;
         _ -> 0
     end
 end,
 
+ReadAll = fun(Place, Mfas, Item) ->
+    N = length(Mfas),
+    Items = lists:duplicate(N, Item),
+    case Place of
+        {legacy, _} -> lists:zipwith(fun erlang:trace_info/2, Mfas, Items);
+        {session, S} -> lists:zipwith3(fun trace:info/3, lists:duplicate(N, S), Mfas, Items)
+    end
+end,
+
+%% How often each was called, 0 where that is not known any more.
+CallsOf = fun(Place, Mfas) ->
+    Known = [{{call_count, '$1'}, [{is_integer, '$1'}], ['$1']}, {'_', [], [0]}],
+    ets:match_spec_run(ReadAll(Place, Mfas, call_count), ets:match_spec_compile(Known))
+end,
+
+%% The time of each, in us. Few have been called.
+TimesOf = fun(Place, Mfas) ->
+    [case Read of
+         {_, [_ | _] = Times} -> lists:sum([S * 1000000 + Us || {_, _, S, Us} <- Times]);
+         _ -> 0
+     end || Read <- ReadAll(Place, Mfas, call_time)]
+end,
+
 %% ---- Disarming. May run twice, and by any of the three processes: nothing in it needs another.
-%% Plan: #{place, flags, local => [Mfa], messages => [send | 'receive'], counters => [{Mfa, Kind}],
+%% Plan: #{place, flags, local => [Mfa], messages => [send | 'receive'], counters => [{Item, [Mfa]}],
 %% who => Which}. What a foreign tool has put in place of ours since is left.
 
-IsOurs = fun(Mfa) ->
-    case catch erlang:trace_info(Mfa, match_spec) of
-        {match_spec, [{_, [{'>', {get_tcw}, 0} | _], [{set_tcw, _} | _]} | _]} -> true;
-        {match_spec, _} -> false;
-        _ -> true
-    end
+OursOf = fun(Mfas) ->
+    Ours = ets:match_spec_compile(
+        [{{'$1', {match_spec, [{'_', [{'>', {get_tcw}, 0} | '_'], [{set_tcw, '_'} | '_']} | '_']}},
+          [], ['$1']}]),
+    ets:match_spec_run(lists:zip(Mfas, ReadAll({legacy, none}, Mfas, match_spec)), Ours)
 end,
 
 %% The tracer is dead: looking at a process is what makes the VM drop the flags of ours there. All
@@ -126,10 +168,9 @@ Disarm = fun(#{place := Place, flags := Flags, local := Local, messages := Messa
             catch trace:session_destroy(S);
         {legacy, _} ->
             Flags =/= [] andalso Unflag(Flags, Who),
-            lists:foreach(fun(M) -> IsOurs(M) andalso erlang:trace_pattern(M, false, [local]) end,
-                          Local),
+            SetAll(Place, EachWith(OursOf(Local), false), [local]),
             lists:foreach(fun(M) -> erlang:trace_pattern(M, true, []) end, Messages),
-            lists:foreach(fun({M, Kind}) -> erlang:trace_pattern(M, false, [Kind]) end, Counters)
+            [SetAll(Place, EachWith(Mfas, false), [Item]) || {Item, Mfas} <- Counters]
     end,
     %% Once more: a caller between reading and writing may have put an old value back.
     Word(0)

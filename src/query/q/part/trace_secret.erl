@@ -33,10 +33,8 @@ Hide = fun Hide(Term, {Cookie, Name} = Known) ->
         _ when is_map(Term) ->
             maps:from_list([{Hide(K, Known), Hide(V, Known)} || {K, V} <- maps:to_list(Term)]);
         _ when is_function(Term) ->
-            case binary:match(term_to_binary(Term), Name) of
-                nomatch -> Term;
-                _ -> {'$cut', erlang:external_size(Term), '...'}
-            end;
+            {env, Env} = erlang:fun_info(Term, env),
+            case Hide(Env, Known) of Env -> Term; _ -> '...' end;
         _ -> Term
     end
 end,

@@ -49,10 +49,8 @@ end,
 
 CountsOf = fun(At, Counting) ->
     {counts, Now(),
-     [{I, [lists:sum([CallsOf(At, Mfa, call_count) || Mfa <- Mfas]) || Mfas <- Lists]}
-      || {I, Lists, _} <- Counting],
-     [{I, [lists:sum([CallsOf(At, Mfa, call_time) || Mfa <- Mfas]) || Mfas <- Lists]}
-      || {I, Lists, [_, call_time]} <- Counting]}
+     [{I, CallsOf(At, Mfas)} || {I, Mfas, _} <- Counting],
+     [{I, TimesOf(At, Mfas)} || {I, Mfas, [_, call_time]} <- Counting]}
 end,
 
 %% How much a loss cost is in the counts: read while the budget is still shut, when they are few.

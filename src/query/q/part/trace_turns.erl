@@ -27,7 +27,7 @@ end,
 %% when the node has grown, and the calls were enough to be the cause.
 HoldsMuch = fun(#{held := Before, counted := {Place, Mfas}}) ->
     is_integer(Before) andalso erlang:memory(processes) - Before > MostHeld
-        andalso 56 * lists:sum([CallsOf(Place, Mfa, call_count) || Mfa <- Mfas]) > MostHeld
+        andalso 56 * lists:sum(CallsOf(Place, Mfas)) > MostHeld
 end,
 
 Verdict = fun(S) ->
