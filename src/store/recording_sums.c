@@ -177,7 +177,9 @@ size_t recording_series(struct recording *r, const char *system_key, int64_t fro
 
 /* ---- calls */
 
-static void sum_windows(struct recording *r, int64_t from, int64_t to, struct recorded_window *out)
+/* And in how many of them all functions that were called are told. */
+static void sum_windows(struct recording *r, int64_t from, int64_t to, struct recorded_window *out,
+                        int64_t *told)
 {
     struct error ignored = {.code = ERR_NONE};
     sqlite3_stmt *s = NULL;
@@ -196,7 +198,7 @@ static void sum_windows(struct recording *r, int64_t from, int64_t to, struct re
         out->calls = sqlite3_column_int64(s, 3);
         out->lost = sqlite3_column_int64(s, 4);
         out->windows = sqlite3_column_int64(s, 5);
-        out->told_windows = sqlite3_column_int64(s, 6);
+        *told = sqlite3_column_int64(s, 6);
         if (out->ns > 0)
             out->calls_per_s = (double)out->calls * 1e9 / (double)out->ns;
     }
@@ -221,12 +223,13 @@ static double deviation(double squares, double sum, double weight, int64_t n)
     return sqrt(fmax(0, variance) * (double)n / (double)(n - 1));
 }
 
-static struct call_spread spread_of(sqlite3_stmt *s, const struct recorded_window *sums)
+/* Where all functions that were called are told, one that is not was not called. */
+static struct call_spread spread_of(sqlite3_stmt *s, const struct recorded_window *sums, int64_t told)
 {
     double calls = db_column_real(s, 3);
-    int64_t untold = sums->windows - sums->told_windows - sqlite3_column_int64(s, 7);
+    int64_t untold = sums->windows - told - sqlite3_column_int64(s, 7);
     bool lost = sqlite3_column_int64(s, 6) > 0;
-    int64_t n = untold == 0 && !lost ? sums->windows : 0; /* where all are told, it was not called */
+    int64_t n = untold == 0 && !lost ? sums->windows : 0;
     return (struct call_spread){
         n, 1e9 * deviation(db_column_real(s, 8), calls, (double)sums->ns, n),
         deviation(db_column_real(s, 9), calls, (double)sums->calls, n)};
@@ -238,18 +241,19 @@ size_t recording_calls(struct recording *r, int64_t from, int64_t to,
     struct error ignored = {.code = ERR_NONE};
     sqlite3_stmt *s = NULL;
     size_t n = 0;
+    int64_t told = 0;
     arena_reset(&r->result);
     struct recorded_call *calls = arena_alloc(&r->result, 1000 * sizeof *calls);
     struct call_spread *spreads = arena_alloc(&r->result, 1000 * sizeof *spreads);
     *out = calls;
-    sum_windows(r, from, to, sums);
+    sum_windows(r, from, to, sums, &told);
     if (db_prepare(r->db, &s, calls_sql, &ignored) != 0)
         return 0;
     sqlite3_bind_int64(s, 1, from);
     sqlite3_bind_int64(s, 2, to);
     while (n < 1000 && sqlite3_step(s) == SQLITE_ROW) {
         struct recorded_call *c = &calls[n];
-        spreads[n++] = spread_of(s, sums);
+        spreads[n++] = spread_of(s, sums, told);
         c->module = recording_keep(r, db_column_text(s, 0));
         c->function = recording_keep(r, db_column_text(s, 1));
         c->arity = sqlite3_column_int64(s, 2);

@@ -189,14 +189,12 @@ struct call_mean {
     double mean, stddev, windows;
 };
 
-/* Where all functions that were called are told, one that is not has no calls. */
+/* One that no window tells of may not have been counted: nothing is known of it. */
 static struct call_mean mean_of_call(const struct summary *s, const struct recorded_call *like,
                                      enum call_number number)
 {
     const struct recorded_call *c = call_in(s, like);
     double seconds = (double)s->sums.ns / 1e9;
-    if (!c && s->sums.told_windows == s->sums.windows)
-        return (struct call_mean){0, 0, (double)s->sums.windows};
     if (!c || !(seconds > 0))
         return (struct call_mean){NAN, NAN, 0};
     const struct call_spread *spread = &s->spreads[c - s->calls];

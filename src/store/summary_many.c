@@ -15,7 +15,7 @@ struct comparison {
     struct block *changes; /* of the pair of sessions that is being compared */
     size_t within;         /* changes that are no more than noise */
     size_t small;          /* shares that changed by more than noise and less than a point */
-    size_t unknown;        /* numbers of functions that too few windows tell */
+    size_t unknown;        /* changes of functions of which too few windows tell */
 };
 
 static bool same(struct slice a, struct slice b)
@@ -474,10 +474,11 @@ static void put_changes(struct comparison *c)
               c->within, c->within == 1 ? "number is" : "numbers are", c->small,
               c->small == 1 ? "share changed" : "shares changed");
     if (c->unknown > 0)
-        paper_put(c->paper, "Of %zu %s it is not known whether their calls changed: there are fewer "
-                            "than three windows of counted calls in a session, or in one of them they "
-                            "were not among the first.",
-                  c->unknown, c->unknown == 1 ? "function" : "functions");
+        paper_put(c->paper, "%zu %s of calls of functions %s not known: there are fewer than three "
+                            "windows of counted calls in a session, or the function was not told in "
+                            "each of them.",
+                  c->unknown, c->unknown == 1 ? "change" : "changes",
+                  c->unknown == 1 ? "is" : "are");
 }
 
 void summary_many(struct paper *p, const struct summary *s, size_t n,

@@ -70,7 +70,7 @@ struct recorded_call {
 };
 /* How the calls of a function vary between the windows of a span. */
 struct call_spread {
-    int64_t windows; /* 0: in one of them it was not among those that are told, so it is not known */
+    int64_t windows; /* 0: not known, in one of them it was not among those that are told */
     double per_s_stddev, share_stddev; /* NaN of fewer than two windows */
 };
 struct recorded_window {
@@ -79,8 +79,7 @@ struct recorded_window {
     const struct recorded_call *top; /* most calls first */
     size_t n_top;
     const struct calls_window *whole; /* as it was counted, for who prints it again; NULL: not kept */
-    /* Of sums: how many windows there are, and of how many all functions that were called are told. */
-    int64_t windows, told_windows;
+    int64_t windows; /* of sums: how many */
     const struct call_spread *spreads; /* of each of top */
 };
 void recorder_window(struct recorder *r, const struct recorded_window *w);

@@ -453,6 +453,64 @@ static void test_thinned_windows(void **state)
     place_clear(&p);
 }
 
+/* Calls of `add` in windows of a second; the rest of a window's calls is of others, told or not. */
+static const struct {
+    const char *label;
+    int64_t add[4], others[4]; /* add: -1: not told; others that are told */
+    int64_t windows;         /* that its variation is of */
+    double per_s_stddev, share_stddev;
+} spread_rows[] = {
+    {"steady", {50, 50, 50, 50}, {50, 50, 50, 50}, 4, 0, 0},
+    {"around its mean", {40, 60, 40, 60}, {60, 40, 60, 40}, 4, 11.547, 0.11547},
+    {"not called, where all are told", {100, 0, 100, -1}, {0, 100, 0, 100}, 4, 57.735, 0.57735},
+    {"not told, where not all are", {100, 100, 100, -1}, {0, 0, 0, 10}, 0, NAN, NAN},
+};
+
+static bool is_near(double a, double b)
+{
+    return isnan(a) ? isnan(b) : fabs(a - b) < 1e-3 * (1 + fabs(b));
+}
+
+static void test_how_calls_vary(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(spread_rows); i++) {
+        struct error err = {.code = ERR_NONE};
+        const struct recorded_call *found;
+        struct recorded_window sums;
+        struct place p;
+        place_make(&p);
+        struct recorder *r = begin(p.path, 0, false);
+        struct model *m = model_new();
+        for (int k = 0; k < 4; k++) {
+            int64_t add = spread_rows[i].add[k];
+            const struct recorded_call calls[] = {
+                {{"shop_cart", 9}, {"get", 3}, 1, spread_rows[i].others[k], -1, -1, NAN},
+                {{"shop_cart", 9}, {"add", 3}, 2, add, -1, -1, NAN}};
+            const struct recorded_window w = {.ns = 1000000000, .functions = 2, .calls = 100,
+                                              .top = calls, .n_top = add < 0 ? 1 : 2};
+            recorder_window(r, &w);
+            if (tick(r, m, k + 1, &err) != 0)
+                fail_msg("%s", err.text);
+        }
+        recorder_close(r, "stopped", &err);
+        struct recording *f = reopen(p.path);
+        size_t n = recording_calls(f, 1, 4, &found, &sums), at = 0;
+        while (at < n && found[at].arity != 2)
+            at++;
+        assert_true(at < n && sums.windows == 4);
+        const struct call_spread *s = &sums.spreads[at];
+        if (s->windows != spread_rows[i].windows ||
+            !is_near(s->per_s_stddev, spread_rows[i].per_s_stddev) ||
+            !is_near(s->share_stddev, spread_rows[i].share_stddev))
+            fail_msg("%s: %lld windows, ± %g a second, ± %g", spread_rows[i].label,
+                     (long long)s->windows, s->per_s_stddev, s->share_stddev);
+        recording_close(f);
+        model_free(m);
+        place_clear(&p);
+    }
+}
+
 static void test_thinned(void **state)
 {
     (void)state;
@@ -730,7 +788,7 @@ int main(void)
         cmocka_unit_test(test_thinned),          cmocka_unit_test(test_thinned_windows),
         cmocka_unit_test(test_owners_over_time),
         cmocka_unit_test(test_short_interval), cmocka_unit_test(test_locked), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_views_are_refused), cmocka_unit_test(test_only_its_owner_reads_it),
+        cmocka_unit_test(test_how_calls_vary), cmocka_unit_test(test_views_are_refused), cmocka_unit_test(test_only_its_owner_reads_it),
         cmocka_unit_test(test_facts),           cmocka_unit_test(test_leaders),
         cmocka_unit_test(test_watched),
     };
