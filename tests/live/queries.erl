@@ -528,8 +528,10 @@ leaders_test({Node, _}, Keeper) ->
         "Until = fun F(Pid, Item, Least) -> {_, N} = process_info(Pid, Item),"
         "  N >= Least orelse begin timer:sleep(20), F(Pid, Item, Least) end end,"
         "Until(Large, memory, 30000000), Until(Holder, reductions, 1000), Until(Busy, reductions, 100000),"
-        "timer:sleep(200), {Idle, Large, Holder, Busy, Table}.", []),
-    {Idle, Large, Holder, Busy, Table} = Made,
+        "Asleep = spawn(erlang, hibernate, [erlang, exit, [woken]]), timer:sleep(100),"
+        "spawn(fun() -> erlang:suspend_process(Asleep), Asleep ! message, Wait() end),"
+        "timer:sleep(200), {Idle, Large, Holder, Busy, Table, Asleep}.", []),
+    {Idle, Large, Holder, Busy, Table, Asleep} = Made,
     Ask = fun() ->
         {ok, {Us, _}, {leaders, Mono, Facts, Leaders}} =
             ask(Keeper, leaders, {in, leaders, #{most => 5}}, 10000),
@@ -537,8 +539,9 @@ leaders_test({Node, _}, Keeper) ->
         {Facts, Leaders}
     end,
     {#{binaries := Binaries, gc := #{processes := Collectors}},
-     #{message_queue_len := [Idle | _], memory := Memory, reductions := Workers,
+     #{message_queue_len := [Idle | _] = Waiting, memory := Memory, reductions := Workers,
        binary := [Holder | _]}} = Ask(),
+    Asleep = lists:last(Waiting),
     true = lists:member(Busy, Workers) andalso lists:member(Large, Memory),
     #{bytes := Bytes, holders := [#{pid := Holder, bytes := Held, binaries := Refs} | _],
       looked_at := Looked, processes := Processes} = Binaries,

@@ -12,6 +12,9 @@ SweepMs = 100,
 WaitMs = 250,
 Known = 20,
 LeastMessages = 10,
+MostAsleep = 2,
+Candidates = 50,
+IdleReductions = 10,
 LeastBinaryBytes = 65536,
 WordBytes = erlang:system_info(wordsize),
 
@@ -29,15 +32,20 @@ end,
 
 %% ---- Without signals, all processes
 
-Mailboxes = fun Mailboxes(Pids, Sofar, N) ->
+%% The longest, and those that did nothing while messages waited: {[{Messages, Pid}], [{Messages, Pid}]}.
+Mailboxes = fun Mailboxes(Pids, Done, {Longest, Idle}, N) ->
     case Pids of
         [] ->
-            Sofar;
+            {Longest, Idle};
         _ ->
             {These, Rest} = Split(Pids, Slice),
-            Found = Run(lists:zip(These, Ask(These, message_queue_len)),
-                        [{{'$1', {'_', '$2'}}, [{'>=', '$2', LeastMessages}], [{{'$2', '$1'}}]}]),
-            Mailboxes(Rest, Best(Found ++ Sofar, N), N)
+            {TheirDone, RestDone} = Split(Done, Slice),
+            Sizes = lists:zip3(These, Ask(These, message_queue_len), TheirDone),
+            Long = Run(Sizes, [{{'$1', {'_', '$2'}, '_'}, [{'>=', '$2', LeastMessages}],
+                                [{{'$2', '$1'}}]}]),
+            Waiting = Run(Sizes, [{{'$1', {'_', '$2'}, '$3'},
+                                   [{'>', '$2', 0}, {'<', '$3', IdleReductions}], [{{'$2', '$1'}}]}]),
+            Mailboxes(Rest, RestDone, {Best(Long ++ Longest, N), Best(Waiting ++ Idle, Candidates)}, N)
     end
 end,
 Reductions = fun Reductions(Pids, Sofar) ->
@@ -52,13 +60,20 @@ Reductions = fun Reductions(Pids, Sofar) ->
     end
 end,
 %% Those with a thousandth of all work at least: a few to be sorted, whatever the node's size.
-Busiest = fun(Pids, Before, Now, N) ->
-    Done = lists:zipwith(fun erlang:'-'/2, Now, Before),
+Busiest = fun(Pids, Done, N) ->
     Floor = lists:sum(Done) div 1000,
     Best(Run(lists:zip(Done, Pids), [{{'$1', '_'}, [{'>', '$1', Floor}], ['$_']}]), N)
 end,
 
 %% ---- By a signal each
+
+%% Those that hibernate though messages wait for them: the VM may have lost the wake-up.
+Asleep = fun(Idle) ->
+    Pids = PidsOf(Idle),
+    Run(lists:zip(Pids, Ask(Pids, current_function)),
+        [{{'$1', {'_', {erlang, hibernate, '_'}}}, [], ['$1']},
+         {{'$1', {'_', {'_', loop_hibernate, '_'}}}, [], ['$1']}])
+end,
 
 %% The number of words that are held in binaries stands in the state of the collector: it needs no
 %% list of them. What is no longer used, and not collected yet, is in it: it is held as well.
@@ -188,8 +203,10 @@ Now = fun() -> erlang:monotonic_time(nanosecond) end,
     Total = length(Pids),
     Before = Reductions(Pids, []),
     Wait(WaitMs),
-    Busy = Busiest(Pids, Before, Reductions(Pids, []), Known),
-    Queues = Mailboxes(Pids, [], N),
+    Done = lists:zipwith(fun erlang:'-'/2, Reductions(Pids, []), Before),
+    Busy = Busiest(Pids, Done, Known),
+    {Queues, Idle} = Mailboxes(Pids, Done, {[], []}, N),
+    Sleeping = lists:sublist(Asleep(Idle), MostAsleep),
     Busy0Ns = Now(),
     Workers = PidsOf(Busy),
     Gcs = Collections(Workers),
@@ -204,7 +221,8 @@ Now = fun() -> erlang:monotonic_time(nanosecond) end,
     Ns = Now() - Busy0Ns,
     Facts = #{binaries => BinaryFact(Binary, InRound, Total, Apps, Ctx),
               gc => GcFact(Workers, Gcs, GcsNow, Ns, Apps, Ctx)},
-    Leaders = #{message_queue_len => PidsOf(Queues), reductions => lists:sublist(Workers, N),
+    Longest = lists:sublist(PidsOf(Queues) -- Sleeping, N - length(Sleeping)),
+    Leaders = #{message_queue_len => Longest ++ Sleeping, reductions => lists:sublist(Workers, N),
                 memory => PidsOf(lists:sublist(Memory, N)),
                 binary => PidsOf(lists:sublist(Binary, N))},
     {{leaders, Now(), Facts, Leaders},
