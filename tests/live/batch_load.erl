@@ -2,6 +2,7 @@
 %% the script asks, since it may stand outside of the node's root; each is deleted when it is done,
 %% `hot` when it begins:
 %%   hot     two seconds of calls as fast as one process can
+%%   paced   800 bursts of five calls of two functions, a millisecond apart
 %%   audit   `left` is written, by audit.erl
 %%   foreign `never` gets a breakpoint of somebody else; `own` takes it off again
 %% The one process does all of it, so that nothing else runs while it looks.
@@ -9,7 +10,7 @@
 
 -export([start/2, loop/2, helper/1, napper/0]).
 -export([tick/1, hot/1, fact/1, tail/1, hop/1, landed/1, slow/1, big/1, raise/1, value/1,
-         doomed/1, never/0, child/1, nap/1]).
+         doomed/1, never/0, child/1, nap/1, paced/1, paused/1]).
 
 start(Dir, _Code) ->
     register(?MODULE, spawn(fun() -> begin_load(Dir) end)),
@@ -34,6 +35,10 @@ loop(Dir, N) ->
     asked(Dir, "hot", fun() ->
               file:delete(filename:join(Dir, "hot")),
               heat(erlang:monotonic_time(millisecond) + 2000, 0)
+          end),
+    asked(Dir, "paced", fun() ->
+              [begin [?MODULE:paced(I) || I <- lists:seq(1, 4)], ?MODULE:paused(Burst) end
+               || Burst <- lists:seq(1, 800)]
           end),
     asked(Dir, "foreign", fun() -> erlang:trace_pattern({?MODULE, never, 0}, true, [local]) end),
     asked(Dir, "own", fun() -> erlang:trace_pattern({?MODULE, never, 0}, false, [local]) end),
@@ -94,6 +99,9 @@ big(Term) -> size(Term).
 raise(N) -> error({oops, N}).
 value(_) -> {error, badarg}.
 doomed(_) -> receive never -> ok end.
+paced(N) -> {ok, N}.
+paused(N) -> receive after 1 -> {ok, N} end.
+
 never() -> ok.
 child(N) -> tick({child, N}).
 nap(_) -> receive never -> ok after 1500 -> ok end.

@@ -213,6 +213,21 @@ stops_or_sheds_over_the_rate() {
         holds '.[-1].counters.missed > 20'
 }
 
+# However the budget runs out, in the midst of a turn too.
+has_seen_or_missed_each_call() {
+    rm -f "$work/err"
+    "$beamtop" trace "$node" 'batch_load:paced(_) & batch_load:paused(_)' --events 10000 --rate 5000 \
+        --bytes 16MiB --time 30s --format json --no-config --cookie-file "$work/cookie" >"$work/out" 2>"$work/err" &
+    trace_pid=$!
+    wait_until 15 grep -qs '^beamtop: 2 functions' "$work/err" && order paced || return 1
+    kill -INT "$trace_pid"
+    wait "$trace_pid"
+    ends_with 0 $? && is_clean || return 1
+    jq -c . <"$work/out" >"$work/json"
+    holds '.[-1].patterns | map(.calls) == [3200, 800] and all(.[]; .seen + .missed == .calls)' &&
+        holds '([.[] | select(.kind == "lost") | .lost] | add // 0) >= .[-1].counters.missed'
+}
+
 # Unless somebody says otherwise.
 waits_beyond_the_rate_for_rare_results() {
     traced_json 0 'batch_load:fact(_) -> returns 7' --rate 10 --time 1s || return 1
@@ -396,7 +411,8 @@ run_on_releases prints_calls_with_results_and_exactly_as_many_as_asked prints_on
     tells_calls_that_were_killed_and_those_that_did_not_come_back \
     shows_several_patterns_with_counters_of_their_own counts_without_showing_calls \
     traces_the_processes_that_are_chosen chooses_by_label_where_there_are_labels \
-    ends_after_its_time stops_or_sheds_over_the_rate waits_beyond_the_rate_for_rare_results cuts_terms_and_says_so \
+    ends_after_its_time stops_or_sheds_over_the_rate has_seen_or_missed_each_call \
+    waits_beyond_the_rate_for_rare_results cuts_terms_and_says_so \
     shows_only_calls_that_took_longer arms_nothing_when_dry ends_when_interrupted \
     ends_when_nobody_reads fails_where_nothing_matches \
     tells_atoms_that_nothing_there_can_match says_why_nobody_is_traced refuses_mistakes \

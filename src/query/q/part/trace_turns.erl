@@ -76,17 +76,32 @@ Drain = fun Drain(Conf, Out, Most) ->
     end
 end,
 
-%% Sets the budget, that was at Rest, to N, less what was taken since: there is no instant in which
-%% more than N are open. Untouched it costs no call. Value: {Given, Late}.
+%% Sets the budget, that was at Rest, to N, less what was taken since. Calls that come in the very
+%% instant are taken off again, with the budget shut meanwhile. Untouched it costs no call.
+%% Value: {Given, Late, Shut}; Shut: a call may have found no budget.
 Grant = fun(N, Rest) ->
-    case erlang:system_info(trace_control_word) of
-        Rest when N =:= Rest ->
-            {N, 0};
-        _ ->
-            Late = max(0, Rest - Word(0)),
-            Given = max(0, N - Late),
-            Word(Given),
-            {Given, Late}
+    Found = erlang:system_info(trace_control_word),
+    Late = max(0, Rest - Found),
+    Given = max(0, N - Late),
+    case Given =/= Found andalso Word(Given) of
+        false ->
+            {Given, Late, Found =:= 0 andalso Rest > 0};
+        Found ->
+            {Given, Late, Found =:= 0 andalso Rest > 0};
+        Fewer ->
+            All = Late + max(0, Found - Fewer) + max(0, Given - Word(0)),
+            Less = max(0, N - All),
+            Word(Less),
+            {Less, All, true}
+    end
+end,
+
+%% The time of a turn in which the budget was found empty, though there was some when it began.
+RanDry = fun(#{loss := Loss, why := Why, last := At}, Shut) ->
+    case Loss of
+        _ when not Shut; Why =:= spent -> Loss;
+        none -> {At, Now(), Why};
+        {From, _, _} -> {From, Now(), Why}
     end
 end,
 
@@ -117,10 +132,10 @@ Turn = fun(#{conf := Conf, until := Until, stopped := Stopped} = S, Out) ->
         go ->
             Rest > 0 andalso CountBefore(Shipped, Rest),
             {N, Why} = Next(Shipped),
-            {Given, Late} = Grant(N, Rest),
+            {Given, Late, Shut} = Grant(N, Rest),
             #{flight := Flight} = Shipped,
             {go, Shipped#{given := Given, granted := N, why := Why, flight := Flight + Late,
-                          turn := TurnOf(Rest, Shipped)}};
+                          loss := RanDry(Shipped, Shut), turn := TurnOf(Rest, Shipped)}};
         Why ->
             Word(0),
             {done, Why, Shipped#{given := 0, why := spent}}
