@@ -296,6 +296,12 @@ void judge_serialised(struct judge *j)
 
 /* ---- asleep with messages */
 
+static const char *waiting_text(struct judge *j, const struct span_process *p)
+{
+    bool one = p->queue_last < 2;
+    return judge_text(j, "%.0f message%s wait%s", p->queue_last, one ? "" : "s", one ? "s" : "");
+}
+
 /* "15.2.7.6" against {15, 2, 7, 6}; a number that is not there is 0. */
 static int compare_version(const char *s, const int to[4])
 {
@@ -331,8 +337,8 @@ static void find_sleeping(struct judge *j, const struct span_process *p)
     struct finding *f = judge_find(j, known ? FINDING_ACT : FINDING_LOOK,
                                    judge_sure(j, (double)p->asleep, ASLEEP_TICKS));
     f->effort = EFFORT_SMALL;
-    f->title = judge_text(j, "%s sleeps in hibernation while %.0f messages wait for it",
-                          judge_slice(j, judge_process_name(p)), p->queue_last);
+    f->title = judge_text(j, "%s sleeps in hibernation while %s for it",
+                          judge_slice(j, judge_process_name(p)), waiting_text(j, p));
     f->action = known ? "Send it any message, which wakes it (sys:get_state/1 for a behaviour), and update "
                         "OTP to 27.3.4.8, 28.3.2 or later: before, the VM can lose the wake-up of a process "
                         "with a large heap that hibernates (GH-10651)"
@@ -343,9 +349,9 @@ static void find_sleeping(struct judge *j, const struct span_process *p)
                           "this is was not recorded: OTP 27 before 27.3.4.8 and 28 before 28.3.2 are known "
                           "to lose wake-ups";
     f->refute = "A queue that falls, or reductions, at the next look: it is waking, or is of priority low "
-                "and waits for a scheduler";
-    judge_evidence(j, f, "message_queue_len", p->queue_last, "", "%.0f messages wait, at its last %lld "
-                   "looks one at least", p->queue_last, (long long)p->asleep);
+                "and waits for a scheduler. A status `suspended`: then erlang:suspend_process/1 holds it";
+    judge_evidence(j, f, "message_queue_len", p->queue_last, "", "%s, at its last %lld looks one "
+                   "at least", waiting_text(j, p), (long long)p->asleep);
     judge_evidence(j, f, "reductions_per_s", p->asleep_reductions_per_s, "per_s", "%.0f reductions in a "
                    "second, of questions about it", p->asleep_reductions_per_s);
     if (*erts)
@@ -358,14 +364,14 @@ static void find_spinning(struct judge *j, const struct span_process *p)
     struct finding *f = judge_find(j, FINDING_LOOK,
                                    judge_sure(j, p->asleep_reductions_per_s, SPINNING_REDUCTIONS));
     f->effort = EFFORT_SMALL;
-    f->title = judge_text(j, "%s hibernates again and again while %.0f messages wait for it",
-                          judge_slice(j, judge_process_name(p)), p->queue_last);
+    f->title = judge_text(j, "%s hibernates again and again while %s for it",
+                          judge_slice(j, judge_process_name(p)), waiting_text(j, p));
     f->action = "Resume it (sys:resume/1) if it was suspended (sys:suspend/1) in its sleep: each message that "
                 "waits then wakes it for nothing. Otherwise let it hibernate only when it is idle "
                 "(hibernate_after), not after each message";
     f->refute = "Messages that it takes one by one and a sleep that is meant: then it costs work only";
-    judge_evidence(j, f, "message_queue_len", p->queue_last, "", "%.0f messages wait, at its last %lld "
-                   "looks one at least", p->queue_last, (long long)p->asleep);
+    judge_evidence(j, f, "message_queue_len", p->queue_last, "", "%s, at its last %lld looks one "
+                   "at least", waiting_text(j, p), (long long)p->asleep);
     judge_evidence(j, f, "reductions_per_s", p->asleep_reductions_per_s, "per_s", "%s reductions in a "
                    "second", judge_count(j, p->asleep_reductions_per_s));
     tell_process(j, f, p);

@@ -151,6 +151,7 @@ static void sleeps_and_is_sent_more(struct made *w)
 static void sleeps_on_27(struct made *w)
 {
     sleeps_on(w);
+    w->busy[0].queue = 1;
     w->otp = "27";
     w->erts = "15.2.7";
 }
@@ -410,6 +411,7 @@ static const struct {
     {"asleep", sleeps_on, FINDING_LOOK, "while 12 messages wait", sleeps_for_nobody},
     {"asleep", sleeps_and_is_sent_more, FINDING_LOOK, "not among those", waits_for_its_answer},
     {"asleep", sleeps_on_27, FINDING_ACT, "update OTP to 27.3.4.8", wakes_now_and_then},
+    {"asleep", sleeps_on_27, FINDING_ACT, "while 1 message waits for it", same},
     {"asleep", sleeps_on_28, FINDING_ACT, "OTP 28, erts 16.2", waiting_little},
     {"asleep", sleeps_on_mended_27, FINDING_LOOK, "OTP 27, erts 15.2.7.6", same},
     {"asleep", sleeps_on_mended_28, FINDING_LOOK, "OTP 28, erts 16.2.1", same},
