@@ -55,10 +55,17 @@ static void close_recorder(struct tui_findings *f)
     f->recorder = NULL;
 }
 
-static int64_t ticks_kept(const struct tui_findings *f)
+/*
+ * The first tick of the last minutes, by the ticks' own times: the interval stretches and shrinks, so
+ * that none can say how many they are. Few of a slow node are taken whatever their age.
+ */
+static int64_t first_judged(struct recording *r, int64_t last)
 {
-    double ticks = SPAN_S / model_interval(f->tui->model).real_s;
-    return !(ticks > LEAST_TICKS) ? LEAST_TICKS : ticks < MOST_TICKS ? (int64_t)ticks : MOST_TICKS;
+    int64_t wall_us = recording_tick_wall_us(r, last);
+    int64_t first = recording_tick_at(r, wall_us - (int64_t)(SPAN_S * 1e6));
+    first = first > last - LEAST_TICKS + 1 ? last - LEAST_TICKS + 1 : first;
+    first = first < last - MOST_TICKS + 1 ? last - MOST_TICKS + 1 : first;
+    return recording_tick_after(r, first - 1);
 }
 
 /* ---- the node's configuration */
@@ -132,14 +139,15 @@ static void judge(struct tui_findings *f)
 {
     struct error err = {.code = ERR_NONE};
     struct recording *r = NULL;
-    int64_t kept = ticks_kept(f), last = recorder_ticks(f->recorder);
-    if (recorder_keep(f->recorder, kept, &err) != 0 ||
-        recording_of_recorder(&r, f->recorder, &err) != 0) {
-        snprintf(f->shown.why, sizeof f->shown.why, "%.150s", err.text);
-        return;
+    int64_t last = recorder_ticks(f->recorder), first = 1;
+    if (recording_of_recorder(&r, f->recorder, &err) == 0) {
+        first = first_judged(r, last);
+        take(f, r, first, last);
+        recording_close(r);
+        (void)recorder_keep(f->recorder, last - first + 1, &err);
     }
-    take(f, r, last > kept ? last - kept + 1 : 1, last);
-    recording_close(r);
+    if (err.code != ERR_NONE)
+        snprintf(f->shown.why, sizeof f->shown.why, "%.150s", err.text);
 }
 
 /* What is recorded already need not be recorded: it says what came before the tick that is shown. */

@@ -123,6 +123,8 @@ static void put_owners(struct paper *p, const struct summary *s, const struct su
         }
     }
     put_left_out(p, left_out_share(s), "");
+    if (!nobody_stands_out(s))
+        paper_put(p, "The rest is who is in no row, and what beamtop's own questions took.");
 }
 
 static void put_calls(struct paper *p, const struct summary *s, const struct summary_options *o)

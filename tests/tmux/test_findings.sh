@@ -53,8 +53,28 @@ finds_without_a_list() {
     tm_wait 'looked for the longest mailboxes' && bt_quit
 }
 
+title_says() { tm_text | grep -q 'Findings ─' && tm_text | grep -qE "$1"; }
+
+wait_title() { # EXPRESSION COMMAND
+    wait_until 45 title_says "$1" || {
+        echo "no '$1' on:"
+        tm_text
+        return 1
+    }
+    [ -z "${2:-}" ] || { tm_type ":$2" && tm_keys Enter; }
+}
+
+# Ticks that were dropped at a long interval are not looked for at a short one.
+tells_its_span_when_the_interval_changes() {
+    bt_start 120 45 -- --interval 0.25 --budget 25 --view findings && tm_wait 'live' || return 1
+    wait_title ' s, [4-9][0-9] ticks' 'set interval 10' &&
+        wait_title ' [2-5][0-9] s, [4-9][0-9] ticks' 'set interval 0.5' &&
+        wait_title ' ([4-9][0-9] s|00:01:[0-9]+), ([7-9][0-9]|1[0-9][0-9]) ticks' && bt_quit
+}
+
 run start
 run finds_with_a_list_by_memory
 run finds_behind_a_filter
 run finds_without_a_list
+run tells_its_span_when_the_interval_changes
 finish

@@ -135,6 +135,7 @@ static void test_dirty_signals(void **state)
     const char *text = report(&o, SUMMARY_TEXT, false);
     assert_says(text, "Shares are of the work of programs: 50.0 % of all reductions went to");
     assert_says(text, "logger_std_h_default  40.0 %");
+    assert_says(text, "The rest is who is in no row, and what beamtop's own questions took.");
     json_t *root = parse(&o), *row;
     size_t i, seen = 0;
     json_array_foreach(json_object_get(json_object_get(root, "owners"), "module"), i, row) {
