@@ -75,6 +75,13 @@ static const char impostors_sql[] =
     " 'trace_pattern', 'mark', 'answer')"
     " AND (type <> 'table' OR sql LIKE 'CREATE VIRTUAL%')";
 
+/* Until it is first moved over all that a recorder writes stands in FILE-wal. */
+static bool lacks_wal(sqlite3 *db)
+{
+    return db_int(db, "SELECT (SELECT journal_mode FROM pragma_journal_mode) = 'wal'"
+                      " AND NOT EXISTS (SELECT 1 FROM sqlite_master)", 0) == 1;
+}
+
 int schema_check(sqlite3 *db, const char *path, struct error *err)
 {
     int64_t id = db_int(db, "PRAGMA application_id", -1);
@@ -83,6 +90,9 @@ int schema_check(sqlite3 *db, const char *path, struct error *err)
         return error_set(err, ERR_FORMAT, "%s is no recording of beamtop", path);
     if (id < 0)
         return db_fail(db, err, path);
+    if (id == 0 && lacks_wal(db))
+        return error_set(err, ERR_FORMAT, "%s is empty: when it is the copy of a recording that was not ended, "
+                         "its %s-wal is missing (`record stop` makes one file of both)", path, path);
     if (id != RECORDING_APPLICATION_ID)
         return error_set(err, ERR_FORMAT, "%s is no recording of beamtop", path);
     if (version < RECORDING_OLDEST || version > RECORDING_VERSION)

@@ -25,7 +25,7 @@ static void put_head(struct paper *p, const struct summary *s)
                   number_text(a, COLUMN_SHARE, s->cost.share),
                   number_text(a, COLUMN_BYTES, s->cost.bytes));
     if (!*i->end)
-        paper_put(p, "The recording was cut off: what came after its last tick is not there.");
+        paper_put(p, "The recording has no end: it is being written still, or was cut off behind its last tick.");
     if (s->gaps > 0)
         paper_put(p, "The node was not reached %lld %s in between: rates begin anew behind that.",
                   (long long)s->gaps, s->gaps == 1 ? "time" : "times");

@@ -697,6 +697,32 @@ static void test_views_are_refused(void **state)
     place_clear(&p);
 }
 
+/* A copy of a file that is written lacks what stands beside it: that is said. */
+static void test_copied_without_its_wal(void **state)
+{
+    (void)state;
+    struct error err = {.code = ERR_NONE};
+    struct recording *f = NULL;
+    struct place p, copy;
+    static char bytes[8192];
+    place_make(&p);
+    place_make(&copy);
+    struct recorder *r = begin(p.path, 0, false);
+    write_ticks(r, 2);
+    FILE *from = fopen(p.path, "r"), *to = fopen(copy.path, "w");
+    assert_true(from && to);
+    size_t n = fread(bytes, 1, sizeof bytes, from);
+    assert_int_equal(fwrite(bytes, 1, n, to), n);
+    fclose(from);
+    fclose(to);
+    assert_int_equal(recording_open(&f, copy.path, &err), ERR_FORMAT);
+    assert_non_null(strstr(err.text, "a.btr-wal is missing"));
+    error_clear(&err);
+    assert_int_equal(recorder_close(r, "stopped", &err), 0);
+    place_clear(&p);
+    place_clear(&copy);
+}
+
 static void test_only_its_owner_reads_it(void **state)
 {
     (void)state;
@@ -785,6 +811,7 @@ int main(void)
         cmocka_unit_test(test_written_and_read),
         cmocka_unit_test(test_a_ring_in_memory_is_read_while_it_is_written), cmocka_unit_test(test_replayed),
         cmocka_unit_test(test_killed),           cmocka_unit_test(test_full),
+        cmocka_unit_test(test_copied_without_its_wal),
         cmocka_unit_test(test_thinned),          cmocka_unit_test(test_thinned_windows),
         cmocka_unit_test(test_owners_over_time),
         cmocka_unit_test(test_short_interval), cmocka_unit_test(test_locked), cmocka_unit_test(test_refused),
