@@ -1,12 +1,9 @@
 #include "record_calls.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
-#include "beamtop/base/text.h"
 #include "record_retry.h"
 #include "trace_port.h"
 
@@ -53,20 +50,12 @@ static void on_window(void *arg, const struct calls_window *w)
     free(top);
 }
 
-/* A mistake does not mend itself, nor does what is left on the node: no more of it then. */
-static void refused(struct record_calls *c, struct error *why)
+static void refused(struct record_calls *c, const struct error *why)
 {
-    char wait[32];
-    struct error err = {.code = ERR_NONE};
-    bool told = record_retry_refused(&c->retry, why->text, c->setup.options.every_ms / 1000.0, clock_mono_ns());
-    if (!told || c->stopping)
-        return;
-    if (c->over)
-        error_set(&err, why->code, "calls are not counted: %s", why->text);
-    else
-        error_set(&err, why->code, "calls are not counted: %s; tried again in %s, then less often",
-                  why->text, text_duration(wait, sizeof wait, c->retry.wait_s));
-    c->setup.tell(c->setup.arg, err.text);
+    char text[RECORD_RETRY_BYTES + 100];
+    bool again = !c->over && !c->stopping;
+    if (record_retry_refused(&c->retry, why->text, c->setup.options.every_ms / 1000.0, clock_mono_ns()))
+        c->setup.tell(c->setup.arg, record_retry_text(text, sizeof text, &c->retry, "calls are not counted", again));
 }
 
 static void refuse(struct record_calls *c, const struct calls_state *state)
@@ -79,17 +68,23 @@ static void refuse(struct record_calls *c, const struct calls_state *state)
     calls_stop(c->session);
 }
 
+/* Another window would not be verified either. */
+static void tell_left(struct record_calls *c, const char *what)
+{
+    struct error err = {.code = ERR_NONE};
+    error_set(&err, ERR_TARGET, "something of counted calls is left on the node: %s", what);
+    c->over = true;
+    c->setup.tell(c->setup.arg, err.text);
+}
+
 static void ended(struct record_calls *c, const struct calls_state *state)
 {
-    struct error err = state->error;
     c->done = true;
-    if (state->phase == CALLS_ENDED && !state->clean) {
-        error_clear(&err);
-        error_set(&err, ERR_TARGET, "%s", state->left);
-        c->over = true;
-    }
-    if (err.code != ERR_NONE)
-        refused(c, &err);
+    /* What kept it from the next window is by others, and stands there: it is not for us to verify. */
+    if (state->phase == CALLS_ENDED && !state->clean && state->error.code != ERR_REFUSED)
+        tell_left(c, state->left);
+    else if (state->error.code != ERR_NONE)
+        refused(c, &state->error);
     if (c->stopping)
         c->setup.on_ended(c->setup.arg);
 }

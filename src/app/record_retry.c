@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <stdio.h>
 
+#include "beamtop/base/text.h"
+
 #define LEAST_S 1.0
 #define MOST_S 600.0
 
@@ -42,6 +44,17 @@ bool record_retry_refused(struct record_retry *r, const char *why, double every_
     r->due_ns = now_ns + (uint64_t)(r->wait_s * 1e9);
     snprintf(r->why, sizeof r->why, "%s", why);
     return is_new;
+}
+
+char *record_retry_text(char *out, size_t size, const struct record_retry *r, const char *what, bool again)
+{
+    char wait[32];
+    if (again)
+        snprintf(out, size, "%s: %s; tried again in %s, then less often", what, r->why,
+                 text_duration(wait, sizeof wait, r->wait_s));
+    else
+        snprintf(out, size, "%s: %s", what, r->why);
+    return out;
 }
 
 bool record_retry_works(struct record_retry *r)

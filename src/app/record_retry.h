@@ -7,19 +7,24 @@
 #define BEAMTOP_APP_RECORD_RETRY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "beamtop/base/error.h"
+
+#define RECORD_RETRY_BYTES (sizeof((struct error *)0)->text)
 
 /* Zeroed: nothing was refused. */
 struct record_retry {
     uint64_t due_ns; /* 0: now */
     double wait_s;   /* before the next try; 0: nothing was refused since it worked last */
-    char why[sizeof((struct error *)0)->text];
+    char why[RECORD_RETRY_BYTES];
 };
 
 /* Numbers alone do not make a reason another one. True: it is to be told. */
 bool record_retry_refused(struct record_retry *r, const char *why, double every_s, uint64_t now_ns);
+/* "what: why; tried again in 10 s, then less often"; returns out. */
+char *record_retry_text(char *out, size_t size, const struct record_retry *r, const char *what, bool again);
 /* It worked. True: it was refused before, so that this is to be told. */
 bool record_retry_works(struct record_retry *r);
 /* The node has been away: what kept it may be gone. */

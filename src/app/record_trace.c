@@ -4,7 +4,6 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
-#include "beamtop/base/text.h"
 #include "exit_code.h"
 #include "mistake.h"
 #include "record_retry.h"
@@ -76,13 +75,6 @@ static void end_record(struct record_trace *c)
 
 /* ---- what the session tells */
 
-static void trouble(struct record_trace *c, const struct error *err)
-{
-    if (c->exit_code == EXIT_DONE)
-        c->exit_code = exit_code_of_error(err->code);
-    c->setup.tell(c->setup.arg, err->text);
-}
-
 /* Or may have: it is not known before the first trace. */
 static bool has_one_space(const struct record_trace *c)
 {
@@ -122,27 +114,28 @@ static bool is_final(const struct record_trace *c, const struct error *why)
     return why->code == ERR_USAGE || (why->code != ERR_LOST && c->setup.counts && has_one_space(c));
 }
 
-/* Kept and told only when the reason is another one than before. */
-static void refused(struct record_trace *c, const struct trace_state *state, const struct error *why)
+/* True: it is told, since the reason is another one than before. */
+static bool note_refused(struct record_trace *c, const struct error *why)
 {
-    char wait[32];
-    struct error err = {.code = ERR_NONE};
-    uint64_t now_ns = clock_mono_ns();
-    bool told = record_retry_refused(&c->retry, why->text, c->setup.again_s, now_ns);
-    c->refused_code = c->refused_code != EXIT_DONE ? c->refused_code : exit_code_of_error(why->code);
+    char text[RECORD_RETRY_BYTES + 100];
+    bool told = record_retry_refused(&c->retry, why->text, c->setup.again_s, clock_mono_ns());
+    if (c->refused_code == EXIT_DONE)
+        c->refused_code = exit_code_of_error(why->code);
     c->next_ns = c->retry.due_ns;
     c->over = c->over || is_final(c, why);
-    if (told || c->begun)
-        end_record(c);
+    if (told)
+        c->setup.tell(c->setup.arg, record_retry_text(text, sizeof text, &c->retry, "not traced", !c->over));
+    return told;
+}
+
+/* Kept when it is told. */
+static void refused(struct record_trace *c, const struct trace_state *state, const struct error *why)
+{
+    bool told = note_refused(c, why);
     if (told && state->wrong && state->wrong_text < c->setup.options.n_patterns)
         mistake_print(c->setup.options.patterns[state->wrong_text], state->wrong_offset, why);
-    if (c->over)
-        error_set(&err, why->code, "not traced: %s", why->text);
-    else
-        error_set(&err, why->code, "not traced: %s; tried again in %s, then less often", why->text,
-                  text_duration(wait, sizeof wait, c->retry.wait_s));
-    if (told)
-        c->setup.tell(c->setup.arg, err.text);
+    if (told || c->begun)
+        end_record(c);
     end_session(c);
 }
 
@@ -166,7 +159,8 @@ static void ended(struct record_trace *c, const struct trace_state *state)
                                  : "something of it is left on the node: ",
                   check->text);
         c->over = true;
-        trouble(c, &err);
+        c->exit_code = exit_code_of_error(err.code);
+        c->setup.tell(c->setup.arg, err.text);
     }
     end(c);
 }
@@ -238,9 +232,7 @@ static void begin(struct record_trace *c)
         return;
     }
     c->session = NULL;
-    c->over = true;
-    error_context(&err, "not traced");
-    trouble(c, &err);
+    (void)note_refused(c, &err);
 }
 
 static void free_session(struct record_trace *c)

@@ -27,7 +27,7 @@ start_node() {
             Code
         end,
         Load(audit),
-        $load:start(\"$inside\", Load($load)), timer:sleep(240000), halt()." >"$work/node" 2>&1 &
+        $load:start(\"$inside\", Load($load)), timer:sleep(480000), halt()." >"$work/node" 2>&1 &
     node_pid=$!
     wait_until 20 test -s "$dir/pid" || { cat "$work/node"; return 1; }
 }

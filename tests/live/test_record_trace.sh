@@ -17,8 +17,9 @@ secret=hunter2-x9q
 
 status_holds() { "$beamtop" record status --format json | jq -e "$1" >/dev/null; }
 
-# begins WORDS…: in the background, to $file, until its first tick.
+# begins WORDS…: in the background, to $file, until its first tick. What a test before has left is ended.
 begins() {
+    "$beamtop" record status --format json | jq .pid | xargs -r kill
     number=$((${number:-0} + 1))
     file=$work/$number.btr
     "$beamtop" record start "$node" --cookie-file "$work/cookie" --no-config -o "$file" -i 1 "$@"
@@ -160,6 +161,14 @@ counts_once_nobody_else_is_there() {
     waits_for windows --calls record_load --window 200ms
 }
 
+counts_on_when_others_have_gone() {
+    [ "$otp" -lt 27 ] || return 0
+    begins --calls record_load --window 200ms --every 500ms && comes '.windows >= 1' && order foreign || return 1
+    wait_until 10 grep -q 'calls are not counted' "$file.log" && order own &&
+        wait_until 10 grep -q 'calls are counted now' "$file.log" || { cat "$file.log"; return 1; }
+    stops
+}
+
 traces_once_nobody_else_is_there() {
     refused='not traced' works='traced now'
     waits_for traces --trace 'record_load:served/2' --events 200 --trace-time 2s || return 1
@@ -169,4 +178,5 @@ traces_once_nobody_else_is_there() {
 command -v sqlite3 >/dev/null || skip_all "no sqlite3 here"
 run_on_releases has_all_calls_and_no_values has_shapes_when_redacted has_values_when_asked_for \
     goes_on_when_the_trace_has_ended is_whole_when_killed tells_what_is_not_traced_and_goes_on counts_calls_too \
-    is_told_by_the_name_of_its_node counts_once_nobody_else_is_there traces_once_nobody_else_is_there
+    is_told_by_the_name_of_its_node counts_once_nobody_else_is_there \
+    counts_on_when_others_have_gone traces_once_nobody_else_is_there

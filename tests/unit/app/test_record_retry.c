@@ -81,12 +81,25 @@ static void test_told(void **state)
     }
 }
 
+static void test_words(void **state)
+{
+    struct record_retry r = {0};
+    char text[200];
+    (void)state;
+    record_retry_refused(&r, "somebody is there", 10, 0);
+    assert_string_equal(record_retry_text(text, sizeof text, &r, "not traced", true),
+                        "not traced: somebody is there; tried again in 10 s, then less often");
+    assert_string_equal(record_retry_text(text, sizeof text, &r, "not traced", false),
+                        "not traced: somebody is there");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_waits),
         cmocka_unit_test(test_begins_anew),
         cmocka_unit_test(test_told),
+        cmocka_unit_test(test_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
