@@ -197,6 +197,42 @@ static void arm_unknown(struct trace_session *t, const struct error *err)
     session_verify(t);
 }
 
+static bool names_function(const struct trace_session *t, size_t i, const struct mfa *mfa)
+{
+    const struct preflight_pattern *p = &t->preflight.patterns[i];
+    for (size_t k = 0; k < p->n; k++)
+        if (session_mfa_order(&t->functions[p->first + k].mfa, mfa) == 0)
+            return true;
+    return false;
+}
+
+/* Each call of the functions of pattern i goes to pattern k, which is before it. */
+static bool takes_all_of(const struct trace_session *t, size_t k, size_t i)
+{
+    const struct preflight_pattern *p = &t->preflight.patterns[i];
+    const unsigned counts = TRACE_COUNT | TRACE_TIME;
+    if (t->patterns[k]->kind != PATTERN_CALL || t->specs[k].narrow || p->n == 0 || p->n > 100 ||
+        (t->patterns[k]->actions & counts) || (t->patterns[i]->actions & counts))
+        return false;
+    for (size_t at = 0; at < p->n; at++)
+        if (!names_function(t, k, &t->functions[p->first + at].mfa))
+            return false;
+    return true;
+}
+
+/* A filter of results does not pass a call on to the next pattern. */
+static void note_taken(struct trace_session *t)
+{
+    for (size_t i = 1; i < t->n_patterns; i++)
+        for (size_t k = 0; k < i; k++)
+            if (takes_all_of(t, k, i)) {
+                snprintf(t->state->note, sizeof t->state->note,
+                         "pattern %zu is told nothing: pattern %zu before it takes every call of "
+                         "its functions", i + 1, k + 1);
+                return;
+            }
+}
+
 static void on_armed(void *arg, const struct answer *answer)
 {
     struct trace_session *t = arg;
@@ -218,6 +254,7 @@ static void on_armed(void *arg, const struct answer *answer)
     t->wall_start_us = armed.wall_us;
     t->per_second = armed.per_second;
     t->state->session = armed.session;
+    note_taken(t);
     t->armed_ns = t->heard_ns = t->rate_ns = t->credit.round_ns = session_now(t);
     session_phase(t, STAGE_RUN, TRACE_RUNNING);
     if (t->stopping)

@@ -126,6 +126,8 @@ struct builder *session_term(const struct trace_session *t, const char *tag, siz
 /* Asks for records if there are any, else compiles and asks for the preflight. */
 int session_prepare(struct trace_session *t, size_t *pattern, size_t *offset, struct error *err);
 
+int session_mfa_order(const struct mfa *m, const struct mfa *n); /* as of memcmp */
+
 /* ---- session_arm.c */
 
 /* The match specifications: ERR_USAGE with the pattern and the offset. */

@@ -94,13 +94,17 @@ static int slice_order(struct slice a, struct slice b)
     return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-static int by_mfa(const void *a, const void *b)
+int session_mfa_order(const struct mfa *m, const struct mfa *n)
 {
-    const struct trace_function *const *x = a, *const *y = b;
-    const struct mfa *m = &(*x)->mfa, *n = &(*y)->mfa;
     int order = slice_order(m->module, n->module);
     order = order ? order : slice_order(m->function, n->function);
     return order ? order : (m->arity > n->arity) - (m->arity < n->arity);
+}
+
+static int by_mfa(const void *a, const void *b)
+{
+    const struct trace_function *const *x = a, *const *y = b;
+    return session_mfa_order(&(*x)->mfa, &(*y)->mfa);
 }
 
 /* All but one of each function. */

@@ -222,9 +222,10 @@ static void take_count(void *arg, unsigned index, size_t nth, bool is_time, uint
         return;
     struct trace_function *f = &t->functions[t->preflight.patterns[index].first + nth];
     struct trace_counts *c = &trace_log_pattern_edit(t->log, index)->counts;
-    if (!is_time && n < f->calls) {
+    uint64_t before = is_time ? f->time_us : f->calls;
+    if (n == COUNT_GONE || (!is_time && n < before)) {
         loaded_anew(t, f);
-        n = f->calls;
+        n = before;
     }
     *(is_time ? &f->time_us : &f->calls) = n;
     *(is_time ? &c->time_us : &c->calls) += n;

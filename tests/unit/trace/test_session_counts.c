@@ -137,6 +137,14 @@ static void test_module_loaded_anew(void **unused)
     assert_has(state(w)->note, "lists was loaded anew");
     assert_int_equal(state(w)->total.calls, 100);
     end_world(w);
+    /* Before the first call. */
+    w = running_world("lists:seq(_, _)", &plain);
+    push(w, "{counts,9000,[{0,[0]}],[]}");
+    assert_string_equal(state(w)->note, "");
+    push(w, "{counts,9000,[{0,[-1]}],[]}");
+    assert_has(state(w)->note, "lists was loaded anew");
+    assert_int_equal(state(w)->total.calls, 0);
+    end_world(w);
     /* Before the first counts: by counts that stay below what was seen, or at the end. */
     for (int again = 0; again < 2; again++) {
         w = running_world("lists:seq(_, _)", &plain);
@@ -168,6 +176,36 @@ static void test_shared_calls(void **unused)
     assert_int_equal(state(w)->total.calls, 107);
     assert_int_equal(state(w)->total.missed, 37);
     end_world(w);
+}
+
+/* The first pattern that takes a call keeps it, also when its filter leaves the result out. */
+static void test_shadowed_pattern_is_told(void **unused)
+{
+    (void)unused;
+    const struct {
+        const char *patterns;
+        bool told;
+    } rows[] = {
+        {"lists:seq -> raises & lists:seq -> returns []", true},
+        {"lists:seq(1, _) -> raises & lists:seq -> returns []", false},
+        {"lists:seq -> raises & lists:seq -> count", false},
+        {"lists:seq -> count & lists:seq -> return", false},
+        {"lists:seq & receive(_)", false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct world *w = new_world(rows[i].patterns, &plain);
+        answer(w, QUESTION_PREFLIGHT,
+               strstr(rows[i].patterns, "receive")
+                   ? "{preflight,[{0,[{lists,seq,2}],1,ok},{1,[],0,ok}],{all,40},{{0,0,[]},[],0},[]}"
+                   : "{preflight,[{0,[{lists,seq,2},{lists,seq,3}],2,ok},{1,[{lists,seq,2}],1,ok}],"
+                     "{all,40},{{0,0,[]},[],0},[]}");
+        answer(w, QUESTION_TRACE, i == 4 ? COUNTED : "{count,20000000,[3,0]}");
+        answer(w, QUESTION_ARMED, NOTHING);
+        arm_answer(w);
+        if ((strstr(state(w)->note, "pattern 2 is told nothing") != NULL) != rows[i].told)
+            fail_msg("%s: %s", rows[i].patterns, state(w)->note);
+        end_world(w);
+    }
 }
 
 static void test_lost_is_told_with_its_number(void **unused)
@@ -256,6 +294,7 @@ int main(void)
         cmocka_unit_test(test_own_calls),
         cmocka_unit_test(test_module_loaded_anew),
         cmocka_unit_test(test_shared_calls),
+        cmocka_unit_test(test_shadowed_pattern_is_told),
         cmocka_unit_test(test_lost_is_told_with_its_number),
         cmocka_unit_test(test_credit),
     };

@@ -119,9 +119,9 @@ ReadAll = fun(Place, Mfas, Item) ->
     end
 end,
 
-%% How often each was called, 0 where that is not known any more.
+%% How often each was called, -1 where the counter is gone with its module.
 CallsOf = fun(Place, Mfas) ->
-    Known = [{{call_count, '$1'}, [{is_integer, '$1'}], ['$1']}, {'_', [], [0]}],
+    Known = [{{call_count, '$1'}, [{is_integer, '$1'}], ['$1']}, {'_', [], [-1]}],
     ets:match_spec_run(ReadAll(Place, Mfas, call_count), ets:match_spec_compile(Known))
 end,
 
