@@ -103,10 +103,11 @@ SetAll = fun(Place, Pairs, Options) ->
                                                  lists:zip3(Copies(S), Targets, Specs),
                                                  Copies(Options))}
     end,
-    case catch lists:sum(lists:zipwith(fun erlang:apply/2, Copies(Function),
-                                       lists:map(fun erlang:tuple_to_list/1, Arguments))) of
+    Lists = lists:map(fun erlang:tuple_to_list/1, Arguments),
+    case catch lists:sum(lists:zipwith(fun erlang:apply/2, Copies(Function), Lists)) of
         N when is_integer(N) -> N;
-        _ -> 0
+        %% One that the VM refuses keeps none of the others from being set, or taken off.
+        _ -> lists:sum([N || List <- Lists, N <- [catch apply(Function, List)], is_integer(N)])
     end
 end,
 
