@@ -111,12 +111,6 @@ void tui_findings_want(const struct tui_findings *f, struct want *want)
 
 /* ---- judging */
 
-static double span_s(struct recording *r, int64_t from, int64_t to)
-{
-    int64_t first = recording_tick_wall_us(r, from), last = recording_tick_wall_us(r, to);
-    return first < 0 || last < 0 ? (double)NAN : (double)(last - first) / 1e6;
-}
-
 static void take(struct tui_findings *f, struct recording *r, int64_t first, int64_t last)
 {
     struct error err = {.code = ERR_NONE};
@@ -125,7 +119,7 @@ static void take(struct tui_findings *f, struct recording *r, int64_t first, int
         findings_clear(&f->shown.found);
         f->shown.found = found;
         f->shown.ticks = last - first + 1;
-        f->shown.span_s = span_s(r, first, last);
+        f->shown.span_s = recording_span_s(r, first, last);
         f->shown.why[0] = '\0';
     } else {
         findings_clear(&found);

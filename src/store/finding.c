@@ -221,12 +221,9 @@ static void take_calls(struct judge *j)
 
 static void take_system(struct judge *j)
 {
-    int64_t first = recording_tick_wall_us(j->recording, j->from);
-    int64_t last = recording_tick_wall_us(j->recording, j->to);
+    double span_s = recording_span_s(j->recording, j->from, j->to);
     j->ticks = judge_stats(j, "run_queue").n;
-    first = first < 0 ? recording_info(j->recording)->first_us : first; /* thinned */
-    last = last < 0 ? recording_info(j->recording)->last_us : last;
-    j->duration_s = first >= 0 && last > first ? (double)(last - first) / 1e6 : (double)NAN;
+    j->duration_s = span_s > 0 ? span_s : (double)NAN;
     const char *node = recording_fact(j->recording, "node", j->to);
     j->node = node ? json_loads(node, 0, NULL) : NULL;
     j->schedulers = judge_node(j, "schedulers_online");

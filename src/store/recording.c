@@ -1,6 +1,7 @@
 #include "recording_internal.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -206,6 +207,27 @@ int64_t recording_last_answer(struct recording *r, const char *question, int64_t
 int64_t recording_first_answers(struct recording *r)
 {
     return db_int(r->db, "SELECT tick FROM answer WHERE question <> 'node' ORDER BY tick LIMIT 1", 0);
+}
+
+/* A monotonic clock that went back is another VM's, which began after the tick before. */
+static const char span_sql[] =
+    "SELECT sum(CASE WHEN mono_ns > mono0 THEN (mono_ns - mono0) / 1e9 ELSE max(here_us - here0, 0) / 1e6 END)"
+    " FROM (SELECT mono_ns, here_us, lag(mono_ns) OVER ticks AS mono0, lag(here_us) OVER ticks AS here0"
+    " FROM tick WHERE id BETWEEN ? AND ? WINDOW ticks AS (ORDER BY id)) WHERE here0 NOT NULL";
+
+double recording_span_s(struct recording *r, int64_t from, int64_t to)
+{
+    sqlite3_stmt *s = NULL;
+    struct error ignored = {.code = ERR_NONE};
+    double v = 0;
+    if (db_prepare(r->db, &s, span_sql, &ignored) != 0)
+        return (double)NAN;
+    sqlite3_bind_int64(s, 1, from);
+    sqlite3_bind_int64(s, 2, to);
+    if (sqlite3_step(s) == SQLITE_ROW)
+        v = sqlite3_column_double(s, 0);
+    sqlite3_finalize(s);
+    return v;
 }
 
 struct slice recording_keep(struct recording *r, struct slice text)

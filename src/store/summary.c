@@ -106,8 +106,7 @@ int summary_take(struct summary *s, const struct summary_source *source, struct 
     s->last_us = recording_tick_wall_us(r, source->to);
     s->first_us = s->first_us < 0 ? s->info->first_us : s->first_us;
     s->last_us = s->last_us < 0 ? s->info->last_us : s->last_us;
-    s->duration_s = s->last_us >= s->first_us && s->first_us >= 0
-                        ? (double)(s->last_us - s->first_us) / 1e6 : (double)NAN;
+    s->duration_s = recording_span_s(r, source->from, source->to);
     for (int i = 0; i < METRICS; i++) {
         if (recording_stats(r, summary_metrics[i].key, source->from, source->to, &s->stats[i], err) != 0)
             return (int)err->code;

@@ -144,6 +144,9 @@ typedef int recording_answer_fn(void *arg, const char *question, const uint8_t *
                                 const struct want_scan *asked, struct error *err);
 int recording_answers(struct recording *r, int64_t tick, recording_answer_fn *fn, void *arg,
                       struct error *err);
+/* Seconds from a tick to another, by the node's monotonic clock (of a restart by the recorder's): its
+   wall clock may be set meanwhile. 0: there are no two. */
+double recording_span_s(struct recording *r, int64_t from, int64_t to);
 bool recording_gap_before(struct recording *r, int64_t tick);
 int64_t recording_gaps(struct recording *r, int64_t from, int64_t to); /* how many times without the node */
 

@@ -697,6 +697,37 @@ static void test_views_are_refused(void **state)
     place_clear(&p);
 }
 
+/* How long it is does not change with the node's wall clock, nor for a restart or ticks given up. */
+static void test_span(void **state)
+{
+    (void)state;
+    static const char *const changes[] = {
+        "UPDATE tick SET wall_us = wall_us - 3600000000 WHERE id > 3",
+        "UPDATE tick SET wall_us = wall_us + 9000000000 WHERE id > 4",
+        "UPDATE tick SET mono_ns = mono_ns - 1000000000000 WHERE id > 2",
+        "DELETE FROM tick WHERE id = 5",
+        "UPDATE tick SET mono_ns = NULL",
+    };
+    struct error err = {.code = ERR_NONE};
+    struct place p;
+    sqlite3 *db = NULL;
+    place_make(&p);
+    struct recorder *r = begin(p.path, 0, false);
+    write_ticks(r, 6);
+    assert_int_equal(recorder_close(r, "stopped", &err), 0);
+    assert_int_equal(sqlite3_open(p.path, &db), SQLITE_OK);
+    for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
+        assert_int_equal(sqlite3_exec(db, changes[i], NULL, NULL, NULL), SQLITE_OK);
+        struct recording *f = reopen(p.path);
+        if (fabs(recording_span_s(f, 1, 6) - 5) > 1e-6 || fabs(recording_span_s(f, 2, 4) - 2) > 1e-6 ||
+            recording_span_s(f, 6, 6) != 0)
+            fail_msg("%s: %f", changes[i], recording_span_s(f, 1, 6));
+        recording_close(f);
+    }
+    sqlite3_close(db);
+    place_clear(&p);
+}
+
 /* A copy of a file that is written lacks what stands beside it: that is said. */
 static void test_copied_without_its_wal(void **state)
 {
@@ -812,6 +843,7 @@ int main(void)
         cmocka_unit_test(test_a_ring_in_memory_is_read_while_it_is_written), cmocka_unit_test(test_replayed),
         cmocka_unit_test(test_killed),           cmocka_unit_test(test_full),
         cmocka_unit_test(test_copied_without_its_wal),
+        cmocka_unit_test(test_span),
         cmocka_unit_test(test_thinned),          cmocka_unit_test(test_thinned_windows),
         cmocka_unit_test(test_owners_over_time),
         cmocka_unit_test(test_short_interval), cmocka_unit_test(test_locked), cmocka_unit_test(test_refused),
