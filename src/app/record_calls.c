@@ -54,8 +54,11 @@ static void refused(struct record_calls *c, const struct error *why)
 {
     char text[RECORD_RETRY_BYTES + 100];
     bool again = !c->over && !c->stopping;
-    if (record_retry_refused(&c->retry, why->text, c->setup.options.every_ms / 1000.0, clock_mono_ns()))
-        c->setup.tell(c->setup.arg, record_retry_text(text, sizeof text, &c->retry, "calls are not counted", again));
+    double every_s = c->setup.options.every_ms / 1000.0;
+    if (!record_retry_refused(&c->retry, why->text, every_s, clock_mono_ns()))
+        return;
+    record_retry_text(text, sizeof text, &c->retry, "calls are not counted", again);
+    c->setup.tell(c->setup.arg, text);
 }
 
 static void refuse(struct record_calls *c, const struct calls_state *state)
@@ -80,7 +83,7 @@ static void tell_left(struct record_calls *c, const char *what)
 static void ended(struct record_calls *c, const struct calls_state *state)
 {
     c->done = true;
-    /* What kept it from the next window is by others, and stands there: it is not for us to verify. */
+    /* What keeps it from the next window is by others, and stands there: not for us to verify. */
     if (state->phase == CALLS_ENDED && !state->clean && state->error.code != ERR_REFUSED)
         tell_left(c, state->left);
     else if (state->error.code != ERR_NONE)

@@ -46,7 +46,8 @@ bool record_retry_refused(struct record_retry *r, const char *why, double every_
     return is_new;
 }
 
-char *record_retry_text(char *out, size_t size, const struct record_retry *r, const char *what, bool again)
+char *record_retry_text(char *out, size_t size, const struct record_retry *r, const char *what,
+                        bool again)
 {
     char wait[32];
     if (again)

@@ -1,7 +1,7 @@
 /*
  * When what a node refused is tried again: at first after the time between windows or traces, then
- * after twice as long each time. Whoever records is told of a refusal when its reason is another one,
- * and when there is none any more. Pure: time is an argument.
+ * after twice as long each time. A refusal is told when its reason is another one, and when there is
+ * none any more. Pure: time is an argument.
  */
 #ifndef BEAMTOP_APP_RECORD_RETRY_H
 #define BEAMTOP_APP_RECORD_RETRY_H
@@ -24,7 +24,8 @@ struct record_retry {
 /* Numbers alone do not make a reason another one. True: it is to be told. */
 bool record_retry_refused(struct record_retry *r, const char *why, double every_s, uint64_t now_ns);
 /* "what: why; tried again in 10 s, then less often"; returns out. */
-char *record_retry_text(char *out, size_t size, const struct record_retry *r, const char *what, bool again);
+char *record_retry_text(char *out, size_t size, const struct record_retry *r, const char *what,
+                        bool again);
 /* It worked. True: it was refused before, so that this is to be told. */
 bool record_retry_works(struct record_retry *r);
 /* The node has been away: what kept it may be gone. */

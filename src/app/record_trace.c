@@ -123,13 +123,15 @@ static bool note_refused(struct record_trace *c, const struct error *why)
         c->refused_code = exit_code_of_error(why->code);
     c->next_ns = c->retry.due_ns;
     c->over = c->over || is_final(c, why);
+    record_retry_text(text, sizeof text, &c->retry, "not traced", !c->over);
     if (told)
-        c->setup.tell(c->setup.arg, record_retry_text(text, sizeof text, &c->retry, "not traced", !c->over));
+        c->setup.tell(c->setup.arg, text);
     return told;
 }
 
 /* Kept when it is told. */
-static void refused(struct record_trace *c, const struct trace_state *state, const struct error *why)
+static void refused(struct record_trace *c, const struct trace_state *state,
+                    const struct error *why)
 {
     bool told = note_refused(c, why);
     if (told && state->wrong && state->wrong_text < c->setup.options.n_patterns)
@@ -142,8 +144,8 @@ static void refused(struct record_trace *c, const struct trace_state *state, con
 static void refuse(struct record_trace *c, const struct trace_state *state)
 {
     struct error err = {.code = ERR_NONE};
-    error_set(&err, ERR_REFUSED, "about %.0f calls/s would cost the node %.0f %% of a scheduler (--force "
-                                 "traces all the same, within the caps)",
+    error_set(&err, ERR_REFUSED, "about %.0f calls/s would cost the node %.0f %% of a scheduler "
+                                 "(--force traces all the same, within the caps)",
               state->preflight.calls_per_s, state->preflight.load * 100);
     refused(c, state, &err);
 }

@@ -1,7 +1,7 @@
 /*
  * Traces in a recording: one for its caps, or one after the other. Ends of traces are kept and do
- * not end the recording. What keeps one from being armed is told and kept, and tried again later, less
- * and less often.
+ * not end the recording. What keeps one from being armed is told and kept, and tried again later,
+ * less and less often.
  */
 #ifndef BEAMTOP_APP_RECORD_TRACE_H
 #define BEAMTOP_APP_RECORD_TRACE_H
@@ -43,8 +43,8 @@ bool record_trace_stop(struct record_trace *c);
 /* Calls cannot be counted while it is so. */
 bool record_trace_holds_calls(const struct record_trace *c);
 unsigned record_trace_number(const struct record_trace *c); /* of traces that were armed */
-/* As that of `beamtop trace`: the first that was none of success. What was refused at first, and traced
-   after all, is a success. */
+/* As that of `beamtop trace`: the first that was none of success. What was refused at first, and
+   traced after all, is a success. */
 int record_trace_exit_code(const struct record_trace *c);
 
 #endif
