@@ -64,6 +64,8 @@ int replay_open(struct replay **out, const char *path, struct model *model, stru
 {
     struct recording *recording = NULL;
     int rc = recording_open(&recording, path, err);
+    if (rc == ERR_FORMAT)
+        rc = err->code = ERR_USAGE; /* bad input, not a node's bad answer */
     if (rc != 0)
         return rc;
     struct replay *r = alloc_zero(1, sizeof *r);

@@ -53,6 +53,8 @@ int trace_file_print(const struct cli_options *o, const struct app_env *env)
                                    "are for live nodes", o->target);
     else if (recording_open(&r, o->target, &err) == 0)
         (void)put_traces(r, o, env, &err);
+    else if (err.code == ERR_FORMAT)
+        err.code = ERR_USAGE; /* bad input */
     recording_close(r);
     if (err.code == ERR_NONE)
         return EXIT_DONE;

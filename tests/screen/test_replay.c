@@ -343,6 +343,24 @@ static void test_given_up(void **state)
     made_unlink(path);
 }
 
+/* What is no recording is bad input, as for a report. */
+static void test_no_recording(void **state)
+{
+    char path[96];
+    struct error err = {.code = ERR_NONE};
+    struct model *m = model_new();
+    struct replay *r = NULL;
+    snprintf(path, sizeof path, "%s.none", (const char *)*state);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("no recording\n", file);
+    fclose(file);
+    assert_int_equal(replay_open(&r, path, m, &err), ERR_USAGE);
+    assert_non_null(strstr(err.text, "is no recording of beamtop"));
+    model_free(m);
+    made_unlink(path);
+}
+
 static int begin(void **state)
 {
     static char path[80];
@@ -370,6 +388,7 @@ int main(void)
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_restart),
         cmocka_unit_test(test_given_up),
+        cmocka_unit_test(test_no_recording),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
