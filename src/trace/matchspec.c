@@ -154,6 +154,7 @@ static int build_clauses(struct scope *s)
     if (!actions || add_clauses(s, &clauses, head, s->pattern->guard, actions) < 0)
         return s->err->code;
     s->out->narrow = s->narrow || s->pattern->guard;
+    s->out->counted = (s->pattern->actions & (TRACE_COUNT | TRACE_TIME)) != 0;
     s->out->clauses = encode(s, &clauses);
     return s->out->clauses ? 0 : s->err->code;
 }

@@ -52,6 +52,10 @@ static void print_clauses(struct buf *out, const struct builder *b)
 
 void matchspec_print(struct buf *out, const struct matchspec *m)
 {
+    if (m->counted) {
+        buf_puts(out, "no match specification: the VM counts all calls of the functions\n");
+        return;
+    }
     print_clauses(out, m->clauses);
     if (m->results) {
         buf_puts(out, "of results:\n");

@@ -91,10 +91,23 @@ static void put_near_functions(struct buf *out, const struct pattern *p, const s
     buf_puts(out, n > 0 ? "?" : "");
 }
 
+/* ^MyApp: what a person knows a module of Elixir by is not its name. */
+static bool is_of_elixir(struct slice expression)
+{
+    static const char prefix[] = "^Elixir";
+    size_t len = strlen(prefix);
+    return expression.len > 1 && expression.s[0] == '^' && expression.s[1] >= 'A' &&
+           expression.s[1] <= 'Z' &&
+           (expression.len < len || memcmp(expression.s, prefix, len) != 0);
+}
+
 static void put_no_module(struct buf *out, const struct pattern *p, const struct names *names)
 {
     if (p->module.kind == NAME_REGEX) {
         buf_puts(out, "no loaded module's name matches that expression");
+        if (is_of_elixir(p->module.text))
+            buf_puts(out, "; the names of Elixir's modules begin with Elixir. there: "
+                          "/^Elixir\\.…/");
         return;
     }
     buf_puts(out, "the node has no module ");

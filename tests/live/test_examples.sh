@@ -60,7 +60,7 @@ matches() {
 
 is_explained() {
     "$beamtop" explain "$1" >"$work/out" || return 1
-    grep -q -e '^\[{' -e 'no match specification without a node' "$work/out"
+    grep -q -e '^\[{' -e 'no match specification' "$work/out"
 }
 
 is_traced() {

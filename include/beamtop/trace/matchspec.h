@@ -53,6 +53,7 @@ struct matchspec {
     struct arena names; /* holds the bytes of atoms */
     bool narrow; /* the head or guard lets only some calls pass, so calls that were not seen are
                     not all missed ones */
+    bool counted; /* the VM's counters alone: the clauses check the pattern, none is set */
 };
 
 /* ERR_USAGE with *offset: unbound variable, a form the VM's guards do not know, an unknown field. */

@@ -231,6 +231,8 @@ static void test_actions(void **state)
     check("return, stack, show: 25", 25, p,
           "[{['$1'],\n  [TAP],\n  [TAKE,{caller},[{length,'$1'},'$1'],{process_dump}}}},\n"
           "   {exception_trace}]}]\n");
+    p.actions = TRACE_COUNT;
+    check("count", 27, p, "no match specification: the VM counts all calls of the functions\n");
     p.actions = TRACE_RETURNS;
     p.returns = of(NODE_TUPLE, "", 2, ATOM("error"), VAR("Why"));
     p.returns_guard = OP("=/=", VAR("Why"), ATOM("enoent"));

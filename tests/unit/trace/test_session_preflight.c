@@ -182,6 +182,9 @@ static void test_near_misses(void **unused)
          "nothing to trace: /(/:f: the node's re cannot read that expression"},
         {"/^xyz_/:f", NONE_OF("no_module"), NULL, NULL,
          "nothing to trace: /^xyz_/:f: no loaded module's name matches that expression"},
+        {"/^MyApp/./f/", NONE_OF("no_module"), NULL, NULL,
+         "nothing to trace: /^MyApp/./f/: no loaded module's name matches that expression; the "
+         "names of Elixir's modules begin with Elixir. there: /^Elixir\\.…/"},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct world *w = new_world(rows[i].pattern, &plain);
