@@ -140,6 +140,17 @@ is_told_by_the_name_of_its_node() {
 # logged TEXT: so many lines of it.
 logged() { grep -c -e "$1" "$file.log"; }
 
+shows_the_log() {
+    cat "$file.log"
+    return 1
+}
+
+is_refused_once_and_begins_when_it_may() {
+    wait_until 10 grep -q "$refused: .*; tried again in 1" "$file.log" && comes '.ticks >= 6' &&
+        status_holds ".$key == 0" && order own && comes ".$key >= 1" &&
+        [ "$(logged "$refused")" = 1 ] && [ "$(logged "$works")" = 1 ]
+}
+
 # waits_for KEY WORDS…: of a status. Somebody else's breakpoint is in the way before OTP 27: that is told
 # once, however often it is tried, and what was asked for comes when that is gone.
 waits_for() {
@@ -147,9 +158,7 @@ waits_for() {
     shift
     order foreign && begins "$@" --every 500ms || return 1
     if [ "$otp" -lt 27 ]; then
-        wait_until 10 grep -q "$refused: .*; tried again in 1" "$file.log" && comes '.ticks >= 6' &&
-            status_holds ".$key == 0" && order own && comes ".$key >= 1" || { cat "$file.log"; return 1; }
-        [ "$(logged "$refused")" = 1 ] && [ "$(logged "$works")" = 1 ] || { cat "$file.log"; return 1; }
+        is_refused_once_and_begins_when_it_may || shows_the_log || return 1
     else
         comes ".$key >= 1" && order own && [ "$(logged "$refused")" = 0 ] || return 1
     fi
@@ -164,8 +173,8 @@ counts_once_nobody_else_is_there() {
 counts_on_when_others_have_gone() {
     [ "$otp" -lt 27 ] || return 0
     begins --calls record_load --window 200ms --every 500ms && comes '.windows >= 1' && order foreign || return 1
-    wait_until 10 grep -q 'calls are not counted' "$file.log" && order own &&
-        wait_until 10 grep -q 'calls are counted now' "$file.log" || { cat "$file.log"; return 1; }
+    wait_until 10 grep -q 'calls are not counted' "$file.log" && order own || return 1
+    wait_until 10 grep -q 'calls are counted now' "$file.log" || shows_the_log || return 1
     stops
 }
 
