@@ -249,7 +249,7 @@ static int record_mark(const struct cli_options *o, const struct app_env *env)
     for (size_t i = 0; i < o->n_rest; i++)
         buf_printf(&line, " %s", o->rest[i]);
     int code = line.len <= strlen("mark ") || strchr(buf_cstr(&line), '\n') || line.len >= LIMIT_RECORD_REQUEST_BYTES - 1
-                   ? complain(EXIT_USAGE, "usage: beamtop record mark TEXT, one line")
+                   ? complain(EXIT_USAGE, "usage: beamtop record mark TEXT, one line of less than 1,000 bytes")
                    : record_ask(o, env, buf_cstr(&line));
     buf_clear(&line);
     return code;

@@ -69,13 +69,15 @@ static void take_calls(struct summary *s, struct recording *r)
     s->n_calls = n;
 }
 
+/* Of a whole recording all: one noted behind the last tick belongs to it too. */
 static void take_marks(struct summary *s, struct recording *r)
 {
+    bool begins = s->source->from <= 1, ends = s->source->to >= s->info->ticks;
     const struct recording_mark *from;
     size_t n = recording_marks(r, &from);
     struct recording_mark *to = arena_alloc(&s->arena, (n + 1) * sizeof *to);
     for (size_t i = 0; i < n; i++)
-        if (from[i].wall_us >= s->first_us && from[i].wall_us <= s->last_us)
+        if ((begins || from[i].wall_us >= s->first_us) && (ends || from[i].wall_us <= s->last_us))
             to[s->n_marks++] = (struct recording_mark){from[i].wall_us,
                                                        arena_strdup(&s->arena, from[i].text)};
     s->marks = to;

@@ -592,6 +592,49 @@ static char *export(struct recording *r, enum export_format format, const char *
     return text;
 }
 
+/* A mark before the first tick or behind the last one is in the report of the whole, and in no part's. */
+static void test_marks(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t from, to;
+        bool first, middle, last;
+    } spans[] = {{1, 3, true, true, true}, {1, 1, true, false, false}, {2, 2, false, true, false},
+                 {3, 3, false, false, true}};
+    const struct recorder_options options = {.node = "mq1@host", .label = "marks", .interval_s = 1};
+    struct error err = {.code = ERR_NONE};
+    struct recorder *r = NULL;
+    struct recording *f = NULL;
+    struct model *m = model_new();
+    char dir[64], path[80];
+    assert_true(temporary_dir(dir, sizeof dir, "marks"));
+    snprintf(path, sizeof path, "%s/a.btr", dir);
+    assert_int_equal(recorder_open(&r, path, &options, &err), 0);
+    recorder_mark(r, 1700000000000000, 1700000000000000, "before");
+    for (int i = 1; i <= 3; i++) {
+        made_tick(r, m, &made_healthy, i);
+        if (i == 2)
+            recorder_mark(r, 1700000002000000, 1700000002000000, "between");
+    }
+    recorder_mark(r, 1700000009000000, 1700000009000000, "behind");
+    assert_int_equal(recorder_close(r, "stopped", &err), 0);
+    assert_int_equal(recording_open(&f, path, &err), 0);
+    for (size_t i = 0; i < ARRAY_LEN(spans); i++) {
+        struct opened o = {.n = 1};
+        o.sources[0] = (struct summary_source){.recording = f, .name = "marks", .from = spans[i].from,
+                                               .to = spans[i].to};
+        const char *text = report(&o, SUMMARY_TEXT, false);
+        if (!strstr(text, "UTC: before") == spans[i].first || !strstr(text, "UTC: between") == spans[i].middle ||
+            !strstr(text, "UTC: behind") == spans[i].last)
+            fail_msg("%lld to %lld: %s", (long long)spans[i].from, (long long)spans[i].to, text);
+        buf_clear(&o.text);
+    }
+    recording_close(f);
+    model_free(m);
+    made_unlink(path);
+    rmdir(dir);
+}
+
 static size_t lines_of(const char *text)
 {
     size_t n = 0;
@@ -642,7 +685,7 @@ int main(void)
         cmocka_unit_test(test_json), cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_what_drifts_is_less_certain),
         cmocka_unit_test(test_compared), cmocka_unit_test(test_calls_compared), cmocka_unit_test(test_seven_at_80_columns), cmocka_unit_test(test_found_in_several),
-        cmocka_unit_test(test_limits), cmocka_unit_test(test_export),
+        cmocka_unit_test(test_limits), cmocka_unit_test(test_marks), cmocka_unit_test(test_export),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
