@@ -441,6 +441,8 @@ static int parse_options(int argc, char **argv, const struct cli_command *comman
             take_cookie(o, optarg);
             continue;
         }
+        if (opt->offset == AT(procs) && *optarg == '\0') /* of a script, an unset variable */
+            return error_set(err, ERR_USAGE, "--procs is empty: `all` is every process");
         int rc = set_value(opt, o, optarg, err);
         if (rc != 0)
             return rc;
@@ -468,6 +470,9 @@ int cli_parse(int argc, char **argv, const struct cli_command **command, struct 
     if (rc != 0 || o->help || o->version)
         return rc;
     int n = argc - optind;
+    if (n > 0 && !named && find_command(argv[optind]))
+        return error_set(err, ERR_USAGE, "options stand behind the command: beamtop %s … OPTIONS",
+                         argv[optind]);
     if (n > (*command)->max_args && !named && !strchr(argv[optind], '@'))
         return error_set(err, ERR_USAGE, "there is no command “%s”", argv[optind]);
     if (n > (*command)->max_args)

@@ -101,6 +101,9 @@ static const struct {
     {"beamtop calls shop --top 0", "between 1 and 1000"},
     {"beamtop calls shop --events 5", "--events is not an option of `beamtop calls`"},
     {"beamtop top shop --time 5s", "--time is not an option of `beamtop top`"},
+    {"beamtop trace shop a:b --procs=", "--procs is empty"},
+    {"beamtop --ascii trace shop a:b", "options stand behind the command: beamtop trace … OPTIONS"},
+    {"beamtop --no-config nodes", "options stand behind the command: beamtop nodes … OPTIONS"},
     {"beamtop a b", "there is no command “a”"},
     {"beamtop a@b c", "what is “c”?"},
 };
