@@ -592,6 +592,21 @@ static char *export(struct recording *r, enum export_format format, const char *
     return text;
 }
 
+/* Shares beside a session with counted calls are smaller for that: it is said where it is so. */
+static void test_counted_beside_not(void **state)
+{
+    (void)state;
+    struct opened o = {.n = 0};
+    struct made plain = made_healthy;
+    plain.n_calls = 0;
+    add(&o, &made_healthy);
+    add(&o, &made_healthy);
+    assert_not(report(&o, SUMMARY_HTML, false), "Calls were counted in");
+    add(&o, &plain);
+    assert_says(report(&o, SUMMARY_HTML, false), "Calls were counted in 2 of these sessions");
+    done(&o);
+}
+
 /* A mark before the first tick or behind the last one is in the report of the whole, and in no part's. */
 static void test_marks(void **state)
 {
@@ -685,7 +700,8 @@ int main(void)
         cmocka_unit_test(test_json), cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_what_drifts_is_less_certain),
         cmocka_unit_test(test_compared), cmocka_unit_test(test_calls_compared), cmocka_unit_test(test_seven_at_80_columns), cmocka_unit_test(test_found_in_several),
-        cmocka_unit_test(test_limits), cmocka_unit_test(test_marks), cmocka_unit_test(test_export),
+        cmocka_unit_test(test_limits), cmocka_unit_test(test_marks), cmocka_unit_test(test_counted_beside_not),
+        cmocka_unit_test(test_export),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
