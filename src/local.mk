@@ -132,6 +132,8 @@ src_libmodel_a_SOURCES = \
 	src/model/journal.c \
 	src/model/kind.c \
 	src/model/model.c \
+	src/model/model_scan.c \
+	src/model/model_state.h \
 	src/model/order.c \
 	src/model/owners.c \
 	src/model/rate.c \

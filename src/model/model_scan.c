@@ -1,0 +1,157 @@
+#include "model_state.h"
+
+#include <math.h>
+#include <string.h>
+
+/* As keeper.erl signs our processes: by label, and for older releases by initial call. */
+static bool is_ours(const struct proc_row *row)
+{
+    static const char label[] = "beamtop", call[] = "beamtop:keeper/0";
+    return (row->label.len == sizeof label - 1 &&
+            memcmp(row->label.s, label, sizeof label - 1) == 0) ||
+           (row->initial_call.len == sizeof call - 1 &&
+            memcmp(row->initial_call.s, call, sizeof call - 1) == 0);
+}
+
+void finish_row(const struct model *m, struct proc_row *row)
+{
+    row->word_bytes = m->node_slot.known ? m->node.word_bytes : -1;
+    row->own = is_ours(row);
+    if (m->system_slot.known)
+        row->reductions_share = rate_share(row->reductions_per_s, m->system.reductions_per_s);
+}
+
+/* The swept value is known also when its item was not asked for. */
+static void take_value(struct proc_row *row, const char *attr, const struct scan_value *v)
+{
+    const struct {
+        const char *attr;
+        int64_t *to;
+    } fields[] = {
+        {"reductions", &row->reductions},
+        {"message_queue_len", &row->message_queue_len},
+        {"memory", &row->memory_bytes},
+        {"total_heap_size", &row->total_heap_words},
+        {"heap_size", &row->heap_words},
+        {"stack_size", &row->stack_words},
+        {"links", &row->links},
+        {"monitors", &row->monitors},
+        {"dictionary", &row->dictionary_len},
+        {"binary", &row->binary_bytes},
+        {"garbage_collection", &row->minor_gcs},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(fields) && v->has_value && attr != NULL; i++)
+        if (strcmp(fields[i].attr, attr) == 0 && *fields[i].to < 0)
+            *fields[i].to = v->value;
+}
+
+/* A live node gives no more than it was asked for; a recording may have more than are wanted now. */
+static void cut_rows(struct proc_scan *scan, const struct want_scan *asked)
+{
+    size_t most = (size_t)(asked->rows + asked->n_pids);
+    if (asked->rows > 0 && scan->n_rows > most)
+        scan->n_rows = most;
+}
+
+/* Rates of rows: by this scan where it tells them, else from when they were seen before. */
+static void take_rows(struct model *m, const struct proc_scan *scan, const char *attr,
+                      uint64_t now_ns, struct proc_row *rows, size_t n,
+                      const struct scan_value *values)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct sweep_delta sweep = {
+            .attr = attr,
+            .interval_s = scan->interval_s,
+            .delta = values[i].delta,
+            .known = values[i].has_delta && !isnan(scan->interval_s),
+        };
+        take_value(&rows[i], attr, &values[i]);
+        seen_row(m->seen, &rows[i], scan->mono_ns, now_ns, &sweep);
+        finish_row(m, &rows[i]);
+    }
+}
+
+int model_take_scan(struct model *m, const uint8_t *term, size_t len, const struct want_scan *asked,
+                    uint64_t now_ns, struct error *err)
+{
+    struct proc_scan next;
+    struct scan_values values = {0};
+    int rc = decode_scan(slot_next(&m->scan_slot), term, len, asked->items, &next, &values, err);
+    if (rc < 0)
+        return slot_end(&m->scan_slot, rc);
+    const struct proc_column *sort =
+        asked->sort_key == NULL ? NULL : proc_column_find(asked->sort_key);
+    next.sort_key = sort == NULL ? "" : sort->key;
+    next.by_delta = asked->by_delta && !isnan(next.interval_s);
+    next.filtered = asked->filtered || next.matching < next.total;
+    const char *attr = sort == NULL || sort->sweep == NULL ? "reductions" : sort->sweep;
+    take_rows(m, &next, attr, now_ns, next.rows, next.n_rows, values.rows);
+    take_rows(m, &next, attr, now_ns, next.watched, next.n_watched, values.watched);
+    next.sorted_among = next.recorded = -1;
+    next.recorded_items = 0;
+    m->taken.rows = NULL;
+    if (sort != NULL && sort->sweep == NULL)
+        order_rows(&next, sort, asked);
+    cut_rows(&next, asked);
+    seen_scan_end(m->seen, !next.filtered && (int64_t)next.n_rows >= next.total);
+    m->scan = next;
+    return slot_end(&m->scan_slot, 0);
+}
+
+/* The order in which the target gave them is the one wanted. */
+static bool is_as_taken(const struct model *m, const struct want_scan *shown)
+{
+    const struct want_scan *as = &m->taken_as;
+    return shown->sort_key == NULL ||
+           (as->sort_key != NULL && strcmp(as->sort_key, shown->sort_key) == 0 &&
+            as->by_delta == shown->by_delta && as->ascending == shown->ascending);
+}
+
+static void keep_taken(struct model *m, const struct want_scan *asked)
+{
+    size_t bytes = (m->scan.n_rows + 1) * sizeof m->scan.rows[0];
+    m->scan.recorded = (int64_t)m->scan.n_rows;
+    m->scan.recorded_items = asked->items;
+    m->taken = m->scan;
+    m->taken_as = *asked;
+    m->taken.rows = arena_alloc(&m->scan_slot.arenas[m->scan_slot.current], bytes);
+    if (m->scan.n_rows > 0)
+        memcpy(m->taken.rows, m->scan.rows, bytes - sizeof m->scan.rows[0]);
+}
+
+int model_take_recorded(struct model *m, const uint8_t *term, size_t len,
+                        const struct want_scan *asked, uint64_t now_ns, struct error *err)
+{
+    int rc = model_take_scan(m, term, len, asked, now_ns, err);
+    if (rc == 0)
+        keep_taken(m, asked);
+    return rc;
+}
+
+void model_show_recorded(struct model *m, const struct want_scan *shown, model_row_fn *match,
+                         void *arg)
+{
+    struct proc_scan *scan = &m->scan;
+    struct proc_row *rows = scan->rows;
+    if (m->taken.rows == NULL)
+        return;
+    *scan = m->taken;
+    scan->rows = rows;
+    scan->n_rows = 0;
+    for (size_t i = 0; i < m->taken.n_rows; i++)
+        if (match == NULL || match(arg, &m->taken.rows[i]))
+            rows[scan->n_rows++] = m->taken.rows[i];
+    if (match != NULL) {
+        scan->filtered = true;
+        scan->matching = (int64_t)scan->n_rows;
+    }
+    const struct proc_column *sort = proc_column_find(shown->sort_key ? shown->sort_key : "");
+    if (sort != NULL && !is_as_taken(m, shown)) {
+        const struct proc_column *ranked = proc_column_ranked(sort, shown->by_delta);
+        order_rows(scan, ranked ? ranked : sort, shown);
+        scan->sort_key = sort->key;
+        scan->by_delta = ranked && shown->by_delta && !isnan(scan->interval_s);
+        scan->sorted_among = scan->recorded < scan->total ? scan->recorded : -1;
+    }
+    cut_rows(scan, shown);
+}
