@@ -55,10 +55,18 @@ static bool cookie_given(const struct cli_options *o, const struct app_env *env)
     return o->cookie || o->cookie_file || env->cookie;
 }
 
+/* No host is called so: who names a recording that is not there need not hear of nodes. */
+static bool is_recordings(const char *name)
+{
+    static const char end[] = ".btr";
+    size_t len = strlen(name);
+    return len >= sizeof end && strcmp(name + len - (sizeof end - 1), end) == 0;
+}
+
 int target_check_name(const char *name, struct error *err)
 {
     struct stat st;
-    if (!strchr(name, '/'))
+    if (!strchr(name, '/') && !is_recordings(name))
         return 0;
     if (stat(name, &st) != 0)
         return error_set(err, ERR_USAGE, "%.300s: %s", name, strerror(errno));

@@ -183,6 +183,20 @@ static void test_failed(void **state)
     run_clear(&r);
 }
 
+/* Who mistypes the name of a recording hears of files, not of nodes. */
+static void test_no_file(void **state)
+{
+    static const char *const words[] = {"top not-there.btr", "info ./not-there", "calls a@127.0.0.1-1.btr",
+                                        "trace not-there.btr", "record not-there.btr -o /nonexistent/a.btr"};
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        struct run r;
+        run_program(&r, NULL, "%s", words[i]);
+        run_expect_error(&r, 2, "No such file or directory");
+        run_clear(&r);
+    }
+}
+
 static void test_lost(void **state)
 {
     struct target *t = *state;
@@ -345,6 +359,7 @@ int main(void)
         cmocka_unit_test(test_usage),
         cmocka_unit_test(test_no_connection),
         cmocka_unit_test(test_failed),
+        cmocka_unit_test(test_no_file),
         cmocka_unit_test(test_lost),
         cmocka_unit_test(test_cookie_is_hidden),
         cmocka_unit_test(test_cookie_precedence),
