@@ -93,7 +93,8 @@ TellBefore = fun(S, Loss) ->
     end
 end,
 
-%% Those of the trace keeper that it began to read before we had read ours: counts never go back.
+%% Those of the trace keeper that it began to read before we had read ours, or told how many
+%% calls we saw: counts never go back, and the calls that the client knows of are in them.
 Older = fun(Body) ->
     Read = get(counted),
     case Body of {counts, At, _, _} when is_integer(Read) -> At < Read; _ -> false end
@@ -148,12 +149,14 @@ Ship = fun(#{outbox := Outbox} = S) ->
             S#{full := Full};
         [] ->
             Push(S, {status, Status(S)}),
+            put(counted, Now()),
             S#{full := Full, next_status := At + 500000000};
         _ ->
             Indexes = Indexed(Batch),
             lists:foreach(fun(I) -> Count(Counters, I, Sent, 1) end, Indexes),
             case Push(S#{sent_bytes := SentBytes + Bytes}, {batch, Batch, Status(S)}) of
                 ok ->
+                    put(counted, Now()),
                     S#{outbox := lists:nthtail(length(Batch), Outbox),
                        credit := {CreditEvents - length(Indexes), CreditBytes - Bytes},
                        bytes_left := BytesLeft - Bytes, sent_bytes := SentBytes + Bytes,
