@@ -5,11 +5,15 @@
 
 tm_wait_s=${BEAMTOP_TMUX_WAIT_S:-15}
 
-tm() { tmux -u -S "$work/tmux" "$@"; }
+# A server that ends takes its socket with it, a moment after it has said that it is gone: the next has
+# another one.
+tm_servers=0
+tm() { tmux -u -S "$work/tmux-$tm_servers" "$@"; }
 
 # tm_open COLUMNS ROWS [VARIABLE=VALUE…]: an interactive shell with a prompt of its own.
 tm_open() {
     tm_columns=$1 tm_rows=$2
+    tm_servers=$((tm_servers + 1))
     shift 2
     cat >"$work/tmux.conf" <<-'EOF'
 	set -g status off
@@ -19,7 +23,7 @@ tm_open() {
 	EOF
     env -i PATH="$PATH" HOME="$work" TERM=xterm-256color LANG=C.UTF-8 \
         ASAN_OPTIONS="${ASAN_OPTIONS:-}" ${ERL_EPMD_PORT:+ERL_EPMD_PORT="$ERL_EPMD_PORT"} \
-        tmux -u -f "$work/tmux.conf" -S "$work/tmux" \
+        tmux -u -f "$work/tmux.conf" -S "$work/tmux-$tm_servers" \
         new-session -d -c "$work" -x "$tm_columns" -y "$tm_rows" env PS1='ready> ' "$@" sh -i || return 1
     tm_wait 'ready>'
 }

@@ -31,12 +31,22 @@ open_quick() {
     tm_keys Enter
 }
 
+# tm_wait_window N: that one or a later one.
+tm_wait_window() {
+    wait_until "$tm_wait_s" has_window "$1" || {
+        tm_text
+        return 1
+    }
+}
+
+has_window() { [ "$(tm_text | sed -n 's/.*window \([0-9][0-9]*\).*/\1/p' | sort -n | tail -n 1)" -ge "$1" ] 2>/dev/null; }
+
 counts() {
     open_quick || return 1
     tm_type C
     tm_wait 'calls>' && tm_wait 'every function' || return 1
     tm_keys Enter
-    tm_wait 'counting costs about' && tm_wait 'window 2' && tm_wait CALLS/s || return 1
+    tm_wait 'counting costs about' && tm_wait CALLS/s && tm_wait_window 2 || return 1
     tm_type b
     tm_wait MODULE && tm_wait FUNCS || return 1
     tm_type b
@@ -49,7 +59,7 @@ measures_time() {
     open_quick || return 1
     tm_type ':calls lists:keyfind/3, timer'
     tm_keys Enter
-    tm_wait 'window 1' || return 1
+    tm_wait_window 1 || return 1
     tm_type i
     tm_wait 'A CALL' && tm_wait µs || return 1
     tm_keys q
