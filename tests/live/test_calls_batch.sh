@@ -34,9 +34,10 @@ counts_every_call() {
 }
 
 # What a recording and its report have is what was called in its window; it is armed when the node says so.
-is_counted() { order audit && grep -q points "$dir/left"; }
+is_counted() { order audit && grep -qE 'points|sessions' "$dir/left"; }
 
 records_every_call() {
+    rm -f "$work/calls.btr"
     XDG_STATE_HOME=$work "$beamtop" record "$node" --cookie-file "$work/cookie" -o "$work/calls.btr" -i 1 \
         --calls calls_load --window 3s --every 30s --for 5s >"$work/out" 2>"$work/err" &
     run_pid=$!
