@@ -3,7 +3,7 @@
 Push = fun(#{client := Client, id := TraceId, seq := Seq}, Body) ->
     Message = {t, TraceId, atomics:add_get(Seq, 1, 1), Body},
     case erlang:send(Client, Message, [nosuspend, noconnect]) of
-        ok -> ok;
+        ok -> put(pushed, Now()), ok;
         _ -> atomics:sub(Seq, 1, 1), busy
     end
 end,
@@ -58,8 +58,7 @@ CountLoss = fun(#{outbox := Outbox, counting := Counting, counted := {Place, Mfa
                 #{loss_told := ToldAt, last := At}) ->
     case ToldAt of
         At when Outbox =:= [], Counting =/= [], length(Mfas) =< 64 ->
-            Push(S, CountsOf(Place, Counting)),
-            put(counted, Now());
+            Push(S, CountsOf(Place, Counting));
         _ ->
             ok
     end
@@ -86,17 +85,16 @@ TellBefore = fun(S, Loss) ->
     case {Loss, get(before)} of
         {{_, _, _}, {counts, _, _, _} = Read} ->
             Push(S, Read),
-            put(counted, Now()),
             put(before, none);
         _ ->
             ok
     end
 end,
 
-%% Those of the trace keeper that it began to read before we had read ours, or told how many
-%% calls we saw: counts never go back, and the calls that the client knows of are in them.
+%% Those of the trace keeper that it began to read before we pushed ours, or how many calls we saw:
+%% counts never go back, and the calls that the client knows of are in them.
 Older = fun(Body) ->
-    Read = get(counted),
+    Read = get(pushed),
     case Body of {counts, At, _, _} when is_integer(Read) -> At < Read; _ -> false end
 end,
 
@@ -149,14 +147,12 @@ Ship = fun(#{outbox := Outbox} = S) ->
             S#{full := Full};
         [] ->
             Push(S, {status, Status(S)}),
-            put(counted, Now()),
             S#{full := Full, next_status := At + 500000000};
         _ ->
             Indexes = Indexed(Batch),
             lists:foreach(fun(I) -> Count(Counters, I, Sent, 1) end, Indexes),
             case Push(S#{sent_bytes := SentBytes + Bytes}, {batch, Batch, Status(S)}) of
                 ok ->
-                    put(counted, Now()),
                     S#{outbox := lists:nthtail(length(Batch), Outbox),
                        credit := {CreditEvents - length(Indexes), CreditBytes - Bytes},
                        bytes_left := BytesLeft - Bytes, sent_bytes := SentBytes + Bytes,

@@ -83,10 +83,8 @@ Grant = fun(N, Rest) ->
     Found = erlang:system_info(trace_control_word),
     Late = max(0, Rest - Found),
     Given = max(0, N - Late),
-    case Given =/= Found andalso Word(Given) of
-        false ->
-            {Given, Late, Found =:= 0 andalso Rest > 0};
-        Found ->
+    case Given =:= Found orelse Word(Given) of
+        Before when Before =:= true; Before =:= Found ->
             {Given, Late, Found =:= 0 andalso Rest > 0};
         Fewer ->
             All = Late + max(0, Found - Fewer) + max(0, Given - Word(0)),
@@ -221,7 +219,7 @@ end,
 Collector = fun(TraceKeeper, Otp) ->
     Sign(),
     [put(Key, 0) || Key <- [id, waiting, open, received, raw]],
-    [put(Key, none) || Key <- [counted, before]],
+    [put(Key, none) || Key <- [pushed, before]],
     put(secret, Secret()),
     receive
         {TraceKeeper, Plan, S} ->
