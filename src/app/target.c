@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "beamtop/base/text.h"
+
 int target_epmd_port(const struct cli_options *o, const struct app_env *env, uint16_t *port,
                      struct error *err)
 {
@@ -59,8 +61,7 @@ static bool cookie_given(const struct cli_options *o, const struct app_env *env)
 static bool is_recordings(const char *name)
 {
     static const char end[] = ".btr";
-    size_t len = strlen(name);
-    return len >= sizeof end && strcmp(name + len - (sizeof end - 1), end) == 0;
+    return text_ends_with(name, end) && strlen(name) > strlen(end);
 }
 
 int target_check_name(const char *name, struct error *err)

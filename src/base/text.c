@@ -21,6 +21,12 @@ size_t text_decode(const char *s, size_t len, int32_t *codepoint)
     return n > 0 ? (size_t)n : 0;
 }
 
+bool text_ends_with(const char *s, const char *end)
+{
+    size_t len = strlen(s), n = strlen(end);
+    return len >= n && strcmp(s + len - n, end) == 0;
+}
+
 size_t text_encode(int32_t codepoint, char out[4])
 {
     uint8_t bytes[4];

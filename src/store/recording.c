@@ -215,19 +215,25 @@ static const char span_sql[] =
     " FROM (SELECT mono_ns, here_us, lag(mono_ns) OVER ticks AS mono0, lag(here_us) OVER ticks AS here0"
     " FROM tick WHERE id BETWEEN ? AND ? WINDOW ticks AS (ORDER BY id)) WHERE here0 NOT NULL";
 
-double recording_span_s(struct recording *r, int64_t from, int64_t to)
+/* One number of the ticks of a span; `unknown` where it cannot be asked for, 0 where there is none. */
+static double of_span(struct recording *r, const char *sql, int64_t from, int64_t to, double unknown)
 {
     sqlite3_stmt *s = NULL;
     struct error ignored = {.code = ERR_NONE};
     double v = 0;
-    if (db_prepare(r->db, &s, span_sql, &ignored) != 0)
-        return (double)NAN;
+    if (db_prepare(r->db, &s, sql, &ignored) != 0)
+        return unknown;
     sqlite3_bind_int64(s, 1, from);
     sqlite3_bind_int64(s, 2, to);
     if (sqlite3_step(s) == SQLITE_ROW)
         v = sqlite3_column_double(s, 0);
     sqlite3_finalize(s);
     return v;
+}
+
+double recording_span_s(struct recording *r, int64_t from, int64_t to)
+{
+    return of_span(r, span_sql, from, to, (double)NAN);
 }
 
 struct slice recording_keep(struct recording *r, struct slice text)
@@ -247,17 +253,7 @@ bool recording_gap_before(struct recording *r, int64_t tick)
 
 int64_t recording_gaps(struct recording *r, int64_t from, int64_t to)
 {
-    sqlite3_stmt *s = NULL;
-    struct error ignored = {.code = ERR_NONE};
-    int64_t n = 0;
-    if (db_prepare(r->db, &s, "SELECT count(*) FROM gap WHERE from_tick >= ? AND from_tick < ?", &ignored) != 0)
-        return 0;
-    sqlite3_bind_int64(s, 1, from);
-    sqlite3_bind_int64(s, 2, to);
-    if (sqlite3_step(s) == SQLITE_ROW)
-        n = sqlite3_column_int64(s, 0);
-    sqlite3_finalize(s);
-    return n;
+    return (int64_t)of_span(r, "SELECT count(*) FROM gap WHERE from_tick >= ? AND from_tick < ?", from, to, 0);
 }
 
 size_t recording_marks(struct recording *r, const struct recording_mark **out)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/text.h"
 #include "beamtop/store/number.h"
 #include "internal.h"
 #include "recording_internal.h"
@@ -17,12 +18,6 @@ static bool has_key(struct recording *r, const char *key)
         known = known || strcmp(system_fields.fields[i].key, key) == 0;
     return known && sqlite3_table_column_metadata(r->db, NULL, "system", key, NULL, NULL, NULL,
                                                   NULL, NULL) == SQLITE_OK;
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t len = strlen(text), n = strlen(end);
-    return len >= n && strcmp(text + len - n, end) == 0;
 }
 
 /* Of ticks whose interval is `least_us` or longer, where that is above 0. */
@@ -66,7 +61,7 @@ static size_t values_from(struct recording *r, const char *key, int64_t from, in
 static size_t values(struct recording *r, const char *key, int64_t from, int64_t to, double **out)
 {
     double least_us = recording_info(r)->interval_s * 1e6 / 2;
-    if ((ends_with(key, "_per_s") || ends_with(key, "_use")) && least_us > 0) {
+    if ((text_ends_with(key, "_per_s") || text_ends_with(key, "_use")) && least_us > 0) {
         size_t n = values_from(r, key, from, to, least_us, out);
         if (n >= FEW)
             return n;

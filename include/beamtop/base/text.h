@@ -19,6 +19,7 @@ size_t text_decode(const char *s, size_t len, int32_t *codepoint);
 /* Writes a valid code point's UTF-8 to out (4 bytes at most) and returns the bytes. */
 size_t text_encode(int32_t codepoint, char out[4]);
 bool text_is_utf8(const char *s, size_t len);
+bool text_ends_with(const char *s, const char *end);
 bool text_is_upper(int32_t codepoint); /* an upper-case letter */
 bool text_is_letter(int32_t codepoint); /* of any script */
 bool text_is_mark(int32_t codepoint); /* what combines with the letter before it */

@@ -176,6 +176,14 @@ static void test_killed(void **state)
     }
 }
 
+static void change_file(const char *path, const char *sql)
+{
+    sqlite3 *db = NULL;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
 /* What is of an interval does not count where that is short, as the first one is. */
 static void test_short_interval(void **state)
 {
@@ -185,7 +193,6 @@ static void test_short_interval(void **state)
         "UPDATE system SET reductions_per_s = CASE tick WHEN 2 THEN 2e7 ELSE 1e6 END, run_queue = tick;";
     struct error err = {.code = ERR_NONE};
     struct span_stats s;
-    sqlite3 *db = NULL;
     struct place p;
     place_make(&p);
     struct recorder *r = begin(p.path, 0, false);
@@ -194,9 +201,7 @@ static void test_short_interval(void **state)
         assert_int_equal(tick(r, m, i, &err), 0);
     recorder_close(r, "stopped", &err);
     model_free(m);
-    assert_int_equal(sqlite3_open(p.path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, change, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
+    change_file(p.path, change);
     struct recording *f = reopen(p.path);
     assert_int_equal(recording_stats(f, "reductions_per_s", 2, 5, &s, &err), 0);
     assert_true(s.n == 3 && fabs(s.mean - 1e6) < 1 && fabs(s.max - 1e6) < 1);
@@ -218,7 +223,6 @@ static void test_owners_over_time(void **state)
         "DELETE FROM owner WHERE owner NOT IN (0, (SELECT max(owner) FROM owner WHERE by = 'module'));";
     struct error err = {.code = ERR_NONE};
     const struct span_owner *owners;
-    sqlite3 *db = NULL;
     struct place p;
     place_make(&p);
     struct recorder *r = begin(p.path, 0, false);
@@ -227,9 +231,7 @@ static void test_owners_over_time(void **state)
         assert_int_equal(tick(r, m, seconds[i], &err), 0);
     recorder_close(r, "stopped", &err);
     model_free(m);
-    assert_int_equal(sqlite3_open(p.path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, change, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
+    change_file(p.path, change);
     struct recording *f = reopen(p.path);
     assert_int_equal(recording_owners(f, "module", 1, 4, &owners), 2);
     assert_true(fabs(owners[0].share - (0.1 * 1 + 0.9 * 20) / 21) < 0.001);
