@@ -9,7 +9,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 BEAMTOP_SRCDIR=${BEAMTOP_SRCDIR:-$(cd "$here/../.." && pwd)}
 roots=${BEAMTOP_ROOTS:-/var/cache/beamtop}
-ERL_EPMD_PORT=$((20000 + $$ % 20000))
+ERL_EPMD_PORT=$((20000 + $$ % 12000)) # below the ports that the system gives away
 export BEAMTOP_SRCDIR ERL_EPMD_PORT
 
 if ! command -v erlc >/dev/null; then
@@ -43,5 +43,5 @@ call="[$targets]"
 for argument; do
     call="$call, $argument"
 done
-timeout "${BEAMTOP_LIVE_S:-280}" erl -noinput -hidden -pa "$work" -name "client$$@127.0.0.1" \
+timeout "${BEAMTOP_LIVE_S:-1200}" erl -noinput -hidden -pa "$work" -name "client$$@127.0.0.1" \
     -setcookie beamtop_test -eval "$module:main($call), halt(0)."
