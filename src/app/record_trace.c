@@ -150,10 +150,20 @@ static void refuse(struct record_trace *c, const struct trace_state *state)
     refused(c, state, &err);
 }
 
+/* The recording ends while this one is prepared: there is nothing to be recorded, or to be verified. */
+static bool was_never_armed(const struct record_trace *c, const struct trace_state *state)
+{
+    return !c->begun && state->end == END_STOPPED && !state->check.done;
+}
+
 static void ended(struct record_trace *c, const struct trace_state *state)
 {
     struct error err = {.code = ERR_NONE};
     const struct trace_check *check = &state->check;
+    if (was_never_armed(c, state)) {
+        end_session(c);
+        return;
+    }
     if (state->end != END_LINK && (!check->done || !check->clean || state->end == END_KILLED)) {
         error_set(&err, ERR_TARGET, "the trace has ended (%s), and %s%s", trace_end_name(state->end),
                   !check->done  ? "it is not verified that nothing of it is left: "
