@@ -21,7 +21,7 @@
 #define PREFIX "record-"
 #define SUFFIX ".sock"
 #define SOCKET_NAME_BYTES 32
-#define ANSWER_S 1
+#define ANSWER_S 5 /* a recorder that waits for the disk, or for a core, is not one that is gone */
 #define STOP_S 30 /* a long write-ahead log is moved into the file */
 
 /* ---- where the sockets are */
