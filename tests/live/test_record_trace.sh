@@ -15,24 +15,27 @@ secret=hunter2-x9q
 
 # ---- a recording
 
-status_holds() { "$beamtop" record status --format json | jq -e "$1" >/dev/null; }
+# Of nothing jq says that it is so.
+status_holds() { "$beamtop" record status --format json | jq -s -e "length == 1 and (.[0] | $1)" >/dev/null; }
 
-# begins WORDS…: in the background, to $file, until its first tick. What a test before has left is ended.
+# begins WORDS…: in the background, to $file, until its first tick; a slow machine does not stretch its
+# ticks. What a test before has left is ended.
 begins() {
     "$beamtop" record status --format json | jq .pid | xargs -r kill
     number=$((${number:-0} + 1))
     file=$work/$number.btr
-    "$beamtop" record start "$node" --cookie-file "$work/cookie" --no-config -o "$file" -i 1 "$@"
+    "$beamtop" record start "$node" --cookie-file "$work/cookie" --no-config -o "$file" -i 1 -b 100 "$@"
 }
 
 # comes FILTER: true of its status before long.
-comes() { wait_until 15 status_holds "$1" || { cat "$file.log"; return 1; }; }
+comes() { wait_until 30 status_holds "$1" || { cat "$file.log"; return 1; }; }
 
 # starts WORDS…: until a trace is armed.
 starts() { begins "$@" && comes '.traces >= 1'; }
 
+# Whenever that is, between two traces too.
 stops() {
-    if "$beamtop" record stop >/dev/null && is_clean; then return 0; fi
+    if "$beamtop" record stop >/dev/null && is_clean && ! grep -q 'not verified' "$file.log"; then return 0; fi
     cat "$file.log"
     return 1
 }
@@ -44,7 +47,7 @@ ended='(.[-1].kind == "end") and .[-1].verification.done and .[-1].verification.
 calls='[.[] | select(.kind == "call")] | length'
 returns='([.[] | select(.kind == "return" and .mfa == "record_load:served/2")] | length)'
 exceptions='([.[] | select(.kind == "exception" and .class == "error")] | length)'
-# A machine that is busy with other things makes a trace miss some.
+# A machine that is busy with other things makes a trace miss some; the first window of 16 is there.
 all_of_them='(.shown + .missed)'
 
 sql() { sqlite3 "$file" "$1"; }
@@ -54,11 +57,11 @@ has_the_secret() { cat "$file"* | grep -q -a -e "$secret"; }
 # ---- what is recorded
 
 has_all_calls_and_no_values() {
-    starts --trace 'record_load:served/2 -> return' 'record_load:denied/1 -> return' --events 200 &&
+    starts --trace 'record_load:served/2 -> return' 'record_load:denied/1 -> return' --events 200 --trace-time 2m &&
         order work && order work && stops && prints --format json --ascii || return 1
     holds "$ended" && holds "($calls) as \$n | .[-1].counters | .shown == \$n and $all_of_them == 100" &&
         holds "$returns == .[-1].patterns[0].shown and $exceptions == .[-1].patterns[1].shown" &&
-        holds '.[-1] | .reason == "stopped" and .counters.shown >= 50' &&
+        holds '.[-1] | .reason == "stopped" and .counters.shown >= 16' &&
         holds '.[-1].patterns | map(.calls) == [80, 20] and all(.[]; .p99_us > 0)' &&
         holds 'all(.[:-1][]; .args == null and .result == null and .wall_us > 1500000000000000)' &&
         ! has_the_secret && prints && says '^% record_load:served/2 -> \(not recorded\)$' &&
@@ -66,21 +69,22 @@ has_all_calls_and_no_values() {
 }
 
 has_shapes_when_redacted() {
-    starts --trace 'record_load:served/2 -> return & receive({order, _})' --redact --events 200 && order work &&
-        stops && prints || return 1
+    starts --trace 'record_load:served/2 -> return & receive({order, _})' --redact --events 200 --trace-time 2m &&
+        order work && stops && prints || return 1
     says '^% record_load:served\(integer, binary:11\)$' && says ' -> \{atom, integer, binary:11\}$' &&
         says '^% <<< \{atom, binary:11\}$' && ! has_the_secret
 }
 
 has_values_when_asked_for() {
-    starts --trace 'record_load:served/2 -> return' --values --events 200 && order work && stops && prints || return 1
+    starts --trace 'record_load:served/2 -> return' --values --events 200 --trace-time 2m && order work && stops &&
+        prints || return 1
     says "^% record_load:served\\(1, <<\"$secret\">>\\)\$" && has_the_secret &&
         [ "$(sql "SELECT value FROM meta WHERE key = 'values'")" = 1 ]
 }
 
 goes_on_when_the_trace_has_ended() {
     starts --trace 'record_load:served/2' --events 5 --every 4s --trace-time 20s && order work || return 1
-    wait_until 15 status_holds '.traces >= 2' && order work && stops && prints --format json || return 1
+    comes '.traces >= 2' && order work && stops && prints --format json || return 1
     holds '[.[] | select(.kind == "end") | .reason] | .[0] == "events" and length >= 2' &&
         holds '[.[] | select(.kind == "end") | .counters.shown] | .[0] == 5 and .[1] == 5' &&
         [ "$(sql "SELECT value FROM meta WHERE key = 'end'")" = stopped ] &&
@@ -88,26 +92,29 @@ goes_on_when_the_trace_has_ended() {
 }
 
 is_whole_when_killed() {
-    starts --trace 'record_load:served/2' --events 200 --trace-time 60s && order work && ticks_pass || return 1
+    starts --trace 'record_load:served/2' --events 200 --trace-time 2m && order work && ticks_pass || return 1
     pid=$("$beamtop" record status --format json | jq .pid)
     kill -9 "$pid" || return 1
-    events=$(sql 'SELECT count(*) FROM event')
+    events=$(sql "SELECT count(*) FROM event WHERE kind = 'call'")
     is_clean && [ "$(sql 'PRAGMA integrity_check')" = ok ] && prints --format json &&
-        [ "$events" -ge 20 ] && holds "$calls == $events" && holds 'all(.[]; .kind == "call")' &&
+        [ "$events" -ge 16 ] && holds "$calls == $events" && holds 'all(.[]; .kind == "call" or .kind == "lost")' &&
         told 'ends before the trace 1 does'
 }
 
 # Until what came so far is in the file.
 ticks_pass() {
     ticks=$("$beamtop" record status --format json | jq .ticks)
-    wait_until 20 status_holds ".ticks >= $ticks + 2"
+    comes ".ticks >= $ticks + 2"
 }
 
 tells_what_is_not_traced_and_goes_on() {
     number=$((number + 1))
     file=$work/$number.btr
-    "$beamtop" record "$node" --cookie-file "$work/cookie" --no-config -o "$file" -i 1 --for 4s \
-        --trace 'record_load:nothing/9' >"$work/out" 2>"$work/err"
+    "$beamtop" record "$node" --cookie-file "$work/cookie" --no-config -o "$file" -i 1 -b 100 --for 60s \
+        --trace 'record_load:nothing/9' >"$work/out" 2>"$work/err" &
+    recorder=$!
+    comes '.ticks >= 2' && wait_until 30 grep -q 'not traced' "$work/err" && "$beamtop" record stop >/dev/null
+    wait "$recorder"
     ends_with 1 $? && told 'not traced' && is_clean &&
         [ "$(sql 'SELECT max(id) > 1 FROM tick')" = 1 ] &&
         [ "$(sql 'SELECT reason FROM trace')" = failed ] || return 1
@@ -118,9 +125,9 @@ tells_what_is_not_traced_and_goes_on() {
 
 # Below OTP 27 one after the other. The next trace may have begun when it is stopped.
 counts_calls_too() {
-    starts --trace 'record_load:served/2' --events 40 --calls record_load --window 500ms --every 2s &&
+    starts --trace 'record_load:served/2' --events 40 --trace-time 20s --calls record_load --window 500ms --every 2s &&
         order work || return 1
-    wait_until 20 status_holds '.windows >= 1' && stops && prints --format json || return 1
+    wait_until 60 status_holds '.windows >= 1' && stops && prints --format json || return 1
     holds "[.[] | select(.kind == \"end\")][0] | .verification.clean and (.counters | $all_of_them == 40)" &&
         "$beamtop" calls "$file" --format json >"$work/out" && holds '.[0].schema == "beamtop.calls/1"'
 }
@@ -146,7 +153,7 @@ shows_the_log() {
 }
 
 is_refused_once_and_begins_when_it_may() {
-    wait_until 10 grep -q "$refused: .*; tried again in 1" "$file.log" && comes '.ticks >= 6' &&
+    wait_until 30 grep -q "$refused: .*; tried again in 1" "$file.log" && comes '.ticks >= 6' &&
         status_holds ".$key == 0" && order own && comes ".$key >= 1" &&
         [ "$(logged "$refused")" = 1 ] && [ "$(logged "$works")" = 1 ]
 }
@@ -173,8 +180,8 @@ counts_once_nobody_else_is_there() {
 counts_on_when_others_have_gone() {
     [ "$otp" -lt 27 ] || return 0
     begins --calls record_load --window 200ms --every 500ms && comes '.windows >= 1' && order foreign || return 1
-    wait_until 10 grep -q 'calls are not counted' "$file.log" && order own || return 1
-    wait_until 10 grep -q 'calls are counted now' "$file.log" || shows_the_log || return 1
+    wait_until 30 grep -q 'calls are not counted' "$file.log" && order own || return 1
+    wait_until 30 grep -q 'calls are counted now' "$file.log" || shows_the_log || return 1
     stops
 }
 
