@@ -15,21 +15,24 @@ trap 'tm_close; "$demo" stop >/dev/null 2>&1; rm -rf "$work"' EXIT
 "$demo" start >"$work/env" || skip_all "the demo does not start: is there an erl?"
 . "$work/env"
 
-# A mark is put once a tick is there, another two ticks on.
+record_of() { HOME=$work XDG_STATE_HOME='' "$beamtop" record "$@"; }
+number_of() { record_of status --format json 2>/dev/null | sed 's/.*"'"$1"'":\([0-9]*\).*/\1/'; }
+has() { [ "$(number_of "$1")" -ge "$2" ] 2>/dev/null; }
+
+# Marks stand some ticks behind the first one, before the last one, and away from each other.
 marks() {
-    ticks() { HOME=$work "$beamtop" record status --format json 2>/dev/null | sed 's/.*"ticks":\([0-9]*\).*/\1/'; }
-    has_ticks() { [ "$(ticks)" -ge "$1" ] 2>/dev/null; }
-    wait_until 20 has_ticks 4 && HOME=$work "$beamtop" record mark "deploy 2" &&
-        wait_until 20 has_ticks 8 && HOME=$work "$beamtop" record mark cold
+    wait_until 30 has ticks 4 && record_of mark "deploy 2" &&
+        wait_until 30 has ticks 8 && record_of mark cold && wait_until 30 has ticks 14 && wait_until 30 has windows 3
 }
 
 # The node is gone when its recording is looked at.
 records() {
-    HOME=$work "$beamtop" record "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" \
-        -o "$work/a.btr" -i 0.5 -b 100 --for 8s --calls ets --window 0.5s --every 1s &
+    record_of "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" \
+        -o "$work/a.btr" -i 0.5 -b 100 --for 120s --calls ets --window 0.5s --every 1s &
     recorder=$!
     marks
     marked=$?
+    record_of stop
     wait "$recorder" && [ "$marked" -eq 0 ] && "$demo" stop
 }
 
