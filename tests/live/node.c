@@ -15,8 +15,11 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#define START_MS 30000
-#define EVAL_MS 30000
+#define START_MS 60000
+#define EVAL_MS 60000
+#define AWAIT_MS 30000
+#define EPMD_TRIES 10
+#define EPMD_MS 30000
 #define MARK "=> "
 
 /* Reads expressions from stdin, a line each, and prints their values behind a mark. */
@@ -50,7 +53,7 @@ bool node_available(const char *root)
     return false;
 }
 
-uint16_t node_free_port(void)
+int node_closed_port(uint16_t *port)
 {
     struct sockaddr_in sa = {.sin_family = AF_INET};
     socklen_t len = sizeof sa;
@@ -58,8 +61,8 @@ uint16_t node_free_port(void)
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bind(fd, (struct sockaddr *)&sa, sizeof sa);
     getsockname(fd, (struct sockaddr *)&sa, &len);
-    close(fd);
-    return ntohs(sa.sin_port);
+    *port = ntohs(sa.sin_port);
+    return fd;
 }
 
 static bool listens(uint16_t port)
@@ -81,23 +84,47 @@ static void follow_parent(pid_t parent)
     }
 }
 
+static void pause_ms(long ms)
+{
+    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&t, NULL);
+}
+
+/* Whether epmd listens; it ends by itself when the port is somebody else's. */
+static bool epmd_is_up(pid_t pid, uint16_t port)
+{
+    for (long long end = now_ms() + EPMD_MS; now_ms() < end; pause_ms(5)) {
+        bool up = listens(port);
+        if (waitpid(pid, NULL, WNOHANG) == pid) {
+            return false;
+        }
+        if (up) {
+            pause_ms(20); /* it looks for another one first, which may be who listens */
+            return waitpid(pid, NULL, WNOHANG) == 0;
+        }
+    }
+    node_kill(pid);
+    return false;
+}
+
 pid_t node_epmd_start(uint16_t *port)
 {
-    char text[16];
     pid_t parent = getpid();
-    *port = node_free_port();
-    snprintf(text, sizeof text, "%u", *port);
-    pid_t pid = fork();
-    if (pid == 0) {
-        follow_parent(parent);
-        execlp("epmd", "epmd", "-port", text, (char *)NULL);
-        _exit(127);
+    for (int i = 0; i < EPMD_TRIES; i++) {
+        char text[16];
+        close(node_closed_port(port)); /* now free, unless somebody else is quicker */
+        snprintf(text, sizeof text, "%u", *port);
+        pid_t pid = fork();
+        if (pid == 0) {
+            follow_parent(parent);
+            execlp("epmd", "epmd", "-port", text, (char *)NULL);
+            _exit(127);
+        }
+        if (pid > 0 && epmd_is_up(pid, *port)) {
+            return pid;
+        }
     }
-    for (long long end = now_ms() + 5000; now_ms() < end && !listens(*port);) {
-        struct timespec pause = {0, 5000000};
-        nanosleep(&pause, NULL);
-    }
-    return pid;
+    return 0;
 }
 
 void node_kill(pid_t pid)
@@ -229,6 +256,12 @@ int node_ask(struct node *n, const char *expressions)
     return 0;
 }
 
+bool node_has_said(const struct node *n)
+{
+    struct pollfd p = {.fd = n->out, .events = POLLIN};
+    return n->pending_len > 0 || poll(&p, 1, 0) > 0;
+}
+
 int node_answer(struct node *n, char *out, size_t size)
 {
     return read_value(n, out, size, EVAL_MS);
@@ -244,6 +277,39 @@ void node_expect(struct node *n, const char *expressions, const char *expected)
     char value[4096];
     assert_int_equal(node_eval(n, expressions, value, sizeof value), 0);
     assert_string_equal(value, expected);
+}
+
+void node_await(struct node *n, const char *expressions, const char *expected)
+{
+    char value[4096] = "";
+    for (long long end = now_ms() + AWAIT_MS;; pause_ms(10)) {
+        assert_int_equal(node_eval(n, expressions, value, sizeof value), 0);
+        if (strcmp(value, expected) == 0) {
+            return;
+        }
+        if (now_ms() > end) {
+            fail_msg("%.1000s stays %.2000s", expressions, value);
+        }
+    }
+}
+
+/* net_kernel's own table has those too that are on their way up or down. */
+void node_await_alone(struct node *n)
+{
+    node_await(n, "{nodes(connected), ets:info(sys_dist, size)}.", "{[],0}");
+}
+
+void node_freeze(struct node *n)
+{
+    int status = 0;
+    assert_int_equal(kill(n->pid, SIGSTOP), 0);
+    assert_int_equal(waitpid(n->pid, &status, WUNTRACED), n->pid);
+    assert_true(WIFSTOPPED(status));
+}
+
+void node_thaw(struct node *n)
+{
+    assert_int_equal(kill(n->pid, SIGCONT), 0);
 }
 
 void node_stop(struct node *n)

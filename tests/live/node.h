@@ -31,23 +31,32 @@ struct node {
 /* Whether there is an erl (in that root, when one is given). */
 bool node_available(const char *root);
 
-/* An epmd of our own on a free port. Returns its pid, or 0. */
+/* An epmd of our own on a free port, which it then listens at. Returns its pid, or 0. */
 pid_t node_epmd_start(uint16_t *port);
 /* Ends a child of ours. */
 void node_kill(pid_t pid);
 
-uint16_t node_free_port(void);
+/* A port of 127.0.0.1 at which nobody listens, nor will until the descriptor is closed. */
+int node_closed_port(uint16_t *port);
 
 /* Starts and waits until it is up. 0, or -1 with a line on stderr. */
 int node_start(struct node *n, const struct node_options *o);
 /* Evaluates expressions (with the full stop, on one line) and gives the value as ~w prints it,
-   or {'EXIT',Class,Reason}. 0, or -1 when there was no answer within 30 s. */
+   or {'EXIT',Class,Reason}. 0, or -1 when there was no answer within a minute. */
 int node_eval(struct node *n, const char *expressions, char *out, size_t size);
 /* Its two halves, for a test that has a loop to run in between. */
 int node_ask(struct node *n, const char *expressions);
 int node_answer(struct node *n, char *out, size_t size);
+bool node_has_said(const struct node *n); /* something to read for node_answer */
 /* Asserts through cmocka that the value prints as `expected`. */
 void node_expect(struct node *n, const char *expressions, const char *expected);
+/* Waits until it does: asks again for at most half a minute. */
+void node_await(struct node *n, const char *expressions, const char *expected);
+/* Waits until the node knows of no connection: of those that were closed it hears when it gets to run. */
+void node_await_alone(struct node *n);
+/* SIGSTOP, and waits until all of it stands; SIGCONT. */
+void node_freeze(struct node *n);
+void node_thaw(struct node *n);
 void node_stop(struct node *n); /* SIGKILL; fine on one that is not running */
 
 #endif

@@ -8,7 +8,9 @@
 
 #include "beamtop/dist/conn.h"
 
-#define TIMEOUT_MS 1500
+#define TIMEOUT_MS 1500  /* for a peer that will not answer */
+#define PATIENT_MS 30000 /* for one that does, on a machine that may be slow */
+#define WAIT_MS 20000
 
 struct probe {
     uv_loop_t loop;
@@ -29,7 +31,7 @@ struct probe {
 
 extern const struct conn_handlers probe_handlers; /* their argument is the struct probe */
 
-/* The cookie "secret" and TIMEOUT_MS. */
+/* The cookie "secret" and PATIENT_MS. */
 struct conn_options probe_options(const char *target, uint16_t epmd_port);
 /* Opens and runs until it is up or down. */
 void probe_open(struct probe *p, const struct conn_options *o);
@@ -39,8 +41,11 @@ bool probe_run(struct probe *p, unsigned ms);
 void probe_close(struct probe *p);
 
 void expect_up(struct probe *p);
-/* Down for the reason of that word, with that part in its text, within the deadline. */
+/* Down for the reason of that word, with that part in its text. */
 void expect_down(const struct probe *p, const char *word, const char *part);
+/* So, and told at once: long before a deadline of PATIENT_MS. */
 void expect_failure(const struct conn_options *o, const char *word, const char *part);
+/* So, at the deadline, which is short: where the machine is late, the best of several counts. */
+void expect_no_answer(const struct conn_options *o, const char *word, const char *part);
 
 #endif

@@ -17,7 +17,7 @@
 
 #include "beamtop/base/clock.h"
 
-#define WAIT_MS 30000u
+#define WAIT_MS 60000u
 
 struct words {
     char text[8192];
@@ -53,6 +53,7 @@ static void child(const struct words *w, const char *const *env, int out, int er
     char path[4096];
     size_t n = 0;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGINT, SIG_DFL); /* ignored by what runs in the background */
     if (getppid() != parent)
         _exit(127);
     snprintf(path, sizeof path, "PATH=%s", getenv("PATH"));

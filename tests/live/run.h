@@ -35,7 +35,7 @@ void run_wait(struct run *r, unsigned limit_ms);
    line is what r->out begins with; the next call takes it away. */
 int run_line(struct run *r, unsigned limit_ms);
 void run_close_out(struct run *r); /* as `| head` does */
-/* Starts it, and waits for at most 30 s. */
+/* Starts it, and waits for at most a minute. */
 void run_program(struct run *r, const char *const *env, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void run_clear(struct run *r);

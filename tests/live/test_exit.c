@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include <arpa/inet.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,12 +20,17 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/clock.h"
+#include "beamtop/base/limits.h"
+#include "../temporary.h"
 #include "node.h"
 #include "run.h"
 
 #define COOKIE "quite-a-secret-cookie"
 #define ROUNDS 18 /* of AT_ONCE */
 #define AT_ONCE 6
+#define TRIES 8
+#define NO_CONNECTION_MS 2500 /* a deadline of 1 s, and the program's own time */
+#define PATIENT " --timeout 30 "
 
 struct target {
     struct node node;
@@ -112,32 +118,36 @@ static void test_usage(void **state)
 
 /* ---- 3: no connection */
 
-static void expect_no_connection(const char *const *env, const char *args, const char *words,
-                                 unsigned most_ms)
+/* The machine may be late: the quickest of several counts. */
+static void expect_no_connection(const char *args, const char *words)
 {
-    struct run r;
-    run_program(&r, env, "top %s", args);
-    run_expect_error(&r, 3, words);
-    assert_null(strstr(r.err, COOKIE));
-    if (r.ms > most_ms)
-        fail_msg("%s: %u ms", args, r.ms);
-    run_clear(&r);
+    unsigned least_ms = UINT_MAX;
+    for (int i = 0; i < TRIES && least_ms > NO_CONNECTION_MS; i++) {
+        struct run r;
+        run_program(&r, NULL, "top %s", args);
+        run_expect_error(&r, 3, words);
+        assert_null(strstr(r.err, COOKIE));
+        least_ms = r.ms < least_ms ? r.ms : least_ms;
+        run_clear(&r);
+    }
+    if (least_ms > NO_CONNECTION_MS)
+        fail_msg("%s: %u ms", args, least_ms);
 }
 
 static void test_no_connection(void **state)
 {
     struct target *t = *state;
     char args[400];
-    uint16_t silent = 0, nobody = node_free_port();
-    int listener = silent_listener(&silent);
+    uint16_t silent = 0, nobody = 0;
+    int listener = silent_listener(&silent), closed = node_closed_port(&nobody);
     const struct {
         const char *args;
         unsigned port; /* put behind them */
         const char *words;
     } cases[] = {
         {"exits@127.0.0.1 --cookie " COOKIE " --epmd-port", nobody, "epmd"},
-        {"other@127.0.0.1 --cookie " COOKIE " --epmd-port", t->epmd_port, "exits"},
-        {"exits@127.0.0.1 --cookie wrong --epmd-port", t->epmd_port, "cookie"},
+        {"other@127.0.0.1 --cookie " COOKIE PATIENT "--epmd-port", t->epmd_port, "exits"},
+        {"exits@127.0.0.1 --cookie wrong" PATIENT "--epmd-port", t->epmd_port, "cookie"},
         {"exits@127.0.0.1 --cookie " COOKIE " --port", nobody, "refuses"},
         {"exits@127.0.0.1 --cookie " COOKIE " --timeout 1 --port", silent, "does not answer"},
         {"exits@127.0.0.1 --cookie " COOKIE " --timeout 1 --epmd-port", silent, "epmd"},
@@ -146,18 +156,21 @@ static void test_no_connection(void **state)
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         snprintf(args, sizeof args, "%s %u", cases[i].args, cases[i].port);
-        expect_no_connection(NULL, args, cases[i].words, 2500);
+        expect_no_connection(args, cases[i].words);
     }
     close(listener);
+    close(closed);
 
-    kill(t->node.pid, SIGSTOP);
+    node_freeze(&t->node);
     snprintf(args, sizeof args, "exits@127.0.0.1 --cookie " COOKIE " --timeout 1 --epmd-port %u",
              t->epmd_port);
-    expect_no_connection(NULL, args, "frozen", 2500);
-    kill(t->node.pid, SIGCONT);
+    expect_no_connection(args, "frozen");
+    node_thaw(&t->node);
 
     node_expect(&t->node, "net_kernel:allow(['nobody@127.0.0.1']).", "ok");
-    expect_no_connection(NULL, args, "allow", 2500);
+    snprintf(args, sizeof args, "exits@127.0.0.1 --cookie " COOKIE PATIENT "--epmd-port %u",
+             t->epmd_port);
+    expect_no_connection(args, "allow");
     node_stop(&t->node);
     start_target(t, "exits@127.0.0.1", true);
 }
@@ -203,9 +216,9 @@ static void test_lost(void **state)
     struct run r;
     run_start(&r, NULL, "top exits@127.0.0.1 -n 0 -i 0.25 --cookie " COOKIE
                         " --epmd-port %u --format json", t->epmd_port);
-    assert_int_equal(run_line(&r, 10000), 0);
+    assert_int_equal(run_line(&r, 30000), 0);
     node_stop(&t->node);
-    run_wait(&r, 10000);
+    run_wait(&r, 30000);
     run_expect(&r, 4);
     assert_int_equal(strncmp(r.err, "beamtop: ", 9), 0);
     run_clear(&r);
@@ -229,15 +242,18 @@ static void test_cookie_is_hidden(void **state)
 {
     struct target *t = *state;
     struct run r;
-    run_start(&r, NULL, "top exits@127.0.0.1 -n 2 -i 0.25 --cookie other --cookie=" COOKIE
+    run_start(&r, NULL, "top exits@127.0.0.1 -n 0 -i 0.25 --cookie other --cookie=" COOKIE
                         " --epmd-port %u --format json", t->epmd_port);
-    assert_int_equal(run_line(&r, 10000), 0);
+    assert_int_equal(run_line(&r, 30000), 0);
     assert_true(shown_in_process_list(r.pid, "exits@127.0.0.1"));
     assert_false(shown_in_process_list(r.pid, COOKIE));
     assert_false(shown_in_process_list(r.pid, "other"));
-    run_wait(&r, 10000);
-    run_expect(&r, 0);
     assert_null(strstr(r.out, COOKIE));
+    assert_int_equal(run_line(&r, 30000), 0);
+    assert_null(strstr(r.out, COOKIE));
+    run_close_out(&r);
+    run_wait(&r, 30000);
+    run_expect(&r, 0);
     run_clear(&r);
 }
 
@@ -255,8 +271,7 @@ static void test_cookie_precedence(void **state)
 {
     struct target *t = *state;
     char dir[48], good[64], bad[64], home[80], dot[80];
-    snprintf(dir, sizeof dir, "/tmp/beamtop-exit-%ld", (long)getpid());
-    assert_int_equal(mkdir(dir, 0700), 0);
+    assert_true(temporary_dir(dir, sizeof dir, "exit"));
     snprintf(good, sizeof good, "%s/good", dir);
     snprintf(bad, sizeof bad, "%s/bad", dir);
     snprintf(dot, sizeof dot, "%s/.erlang.cookie", dir);
@@ -276,7 +291,7 @@ static void test_cookie_precedence(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         const char *env[] = {home, cases[i].env, NULL};
         struct run r;
-        run_program(&r, env, "info exits@127.0.0.1 --epmd-port %u %s %s %s %s", t->epmd_port,
+        run_program(&r, env, "info exits@127.0.0.1" PATIENT "--epmd-port %u %s %s %s %s", t->epmd_port,
                     cases[i].file ? "--cookie-file" : "", cases[i].file ? cases[i].file : "",
                     cases[i].option ? "--cookie" : "", cases[i].option ? cases[i].option : "");
         if (r.exit_code != cases[i].exit_code)
@@ -328,26 +343,55 @@ static void test_spellings(void **state)
     }
 }
 
-/* Atoms live as long as the node: after the first connects no other adds any. */
-static void test_atoms(void **state)
+/* As many at once as there are names of ours: each is an atom there from now on. */
+static void use_all_names(struct target *t)
 {
-    struct target *t = *state;
-    char before[64] = "", now[64] = "";
-    uint64_t start_ns = clock_mono_ns();
+    struct run runs[LIMIT_NAME_POOL];
+    node_await_alone(&t->node);
+    for (size_t k = 0; k < ARRAY_LEN(runs); k++) {
+        run_start(&runs[k], NULL, "top exits@127.0.0.1 -n 0 -i 1 --format json --cookie " COOKIE PATIENT
+                  "--epmd-port %u", t->epmd_port);
+        assert_int_equal(run_line(&runs[k], 60000), 0);
+    }
+    for (size_t k = 0; k < ARRAY_LEN(runs); k++)
+        run_clear(&runs[k]);
+    node_await_alone(&t->node);
+}
+
+static void connect_often(struct target *t, int round)
+{
     for (int i = 0; i < ROUNDS; i++) {
         struct run runs[AT_ONCE];
         for (size_t k = 0; k < ARRAY_LEN(runs); k++)
-            run_start(&runs[k], NULL, "process exits@127.0.0.1 gone%d_%zu --cookie " COOKIE
-                      " --epmd-port %u", i, k, t->epmd_port);
+            run_start(&runs[k], NULL, "process exits@127.0.0.1 gone%d_%d_%zu --cookie " COOKIE PATIENT
+                      "--epmd-port %u", round, i, k, t->epmd_port);
         for (size_t k = 0; k < ARRAY_LEN(runs); k++) {
             run_wait(&runs[k], 60000);
             run_expect_error(&runs[k], 1, "no such process");
             run_clear(&runs[k]);
         }
-        if (i == 4)
-            node_eval(&t->node, "erlang:system_info(atom_count).", before, sizeof before);
+        node_await_alone(&t->node);
     }
-    node_eval(&t->node, "erlang:system_info(atom_count).", now, sizeof now);
+}
+
+/* Atoms live as long as the node: after the first connects no other adds any. The node may load a
+   module of its own meanwhile, once: atoms of ours would come each time. */
+static void test_atoms(void **state)
+{
+    struct target *t = *state;
+    char before[64] = "", now[64] = "";
+    uint64_t start_ns = clock_mono_ns();
+    struct run first;
+    run_program(&first, NULL, "process exits@127.0.0.1 gone --cookie " COOKIE PATIENT "--epmd-port %u",
+                t->epmd_port);
+    run_expect_error(&first, 1, "no such process");
+    run_clear(&first);
+    use_all_names(t);
+    for (int round = 0; round < 3 && (round == 0 || strcmp(now, before) != 0); round++) {
+        node_eval(&t->node, "erlang:system_info(atom_count).", before, sizeof before);
+        connect_often(t, round);
+        node_eval(&t->node, "erlang:system_info(atom_count).", now, sizeof now);
+    }
     print_message("%d connects in %u ms\n", ROUNDS * AT_ONCE,
                   (unsigned)((clock_mono_ns() - start_ns) / 1000000u));
     assert_string_equal(now, before);
