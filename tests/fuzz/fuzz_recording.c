@@ -146,6 +146,7 @@ static void make_base(void)
     /* In memory where that is possible: the file is written for every input. */
     const char *dir = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
     snprintf(base.path, sizeof base.path, "%s/beamtop-fuzz-%ld.btr", dir, (long)getpid());
+    unlink(base.path); /* of one that was killed */
     FUZZ_REQUIRE(recorder_open(&r, base.path, &options, &err) == 0);
     take(r, m, ANSWER_NODE, "node", NODE_ANSWER);
     for (int i = 1; i <= TICKS; i++) {

@@ -143,6 +143,10 @@ static void test_stop_waits(void **state)
 {
     struct world *w = *state;
     struct record_client *c = record_client_ask(&w->loop, w->paths[0], "stop", on_reply, w);
+    for (int i = 0; i < 15000 && w->stops == 0; i++) {
+        uv_run(&w->loop, UV_RUN_NOWAIT);
+        usleep(1000);
+    }
     for (int i = 0; i < 20; i++)
         uv_run(&w->loop, UV_RUN_NOWAIT);
     assert_int_equal(w->stops, 1);

@@ -98,7 +98,7 @@ static void test_gives_up(void **state)
     uint64_t start = clock_mono_ns();
     assert_false(regex_match(re, subject, sizeof(subject)));
     assert_true(regex_gave_up(re));
-    assert_true(clock_mono_ns() - start < 5000000000u); /* it would take longer than the universe */
+    assert_true(clock_mono_ns() - start < 60000000000u); /* it would take longer than the universe */
     assert_true(regex_match(re, "aab", 3));
     assert_false(regex_gave_up(re));
     regex_free(re);

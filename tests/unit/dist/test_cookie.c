@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "beamtop/dist/cookie.h"
+#include "../../temporary.h"
 
 static char home[64];
 static char file[128];
@@ -27,8 +28,8 @@ static void write_file(const char *path, const char *text, size_t len)
 static int make_home(void **state)
 {
     (void)state;
-    snprintf(home, sizeof home, "/tmp/cookie-%ld", (long)getpid());
-    if (mkdir(home, 0700) != 0) {
+    umask(022);
+    if (!temporary_dir(home, sizeof home, "cookie")) {
         return -1;
     }
     snprintf(file, sizeof file, "%s/file", home);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "beamtop/dist/discover.h"
+#include "../../temporary.h"
 
 #define HOST "vm.example.org"
 
@@ -119,8 +120,8 @@ static void make_process(const struct fake *f)
 static int make_tree(void **state)
 {
     (void)state;
-    snprintf(tree, sizeof tree, "/tmp/discover-%ld", (long)getpid());
-    if (mkdir(tree, 0700) != 0) {
+    umask(022);
+    if (!temporary_dir(tree, sizeof tree, "discover")) {
         return -1;
     }
     make_dir("roots/host/home/shop");

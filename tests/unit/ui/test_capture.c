@@ -11,6 +11,7 @@
 
 #include "beamtop/base/buf.h"
 #include "beamtop/ui/capture.h"
+#include "../../temporary.h"
 
 static void draw(struct canvas *c)
 {
@@ -103,8 +104,7 @@ static void test_write(void **state)
     char dir[60], path[100], line[20];
     struct error err = {0};
     struct buf b;
-    snprintf(dir, sizeof dir, "/tmp/beamtop-capture-%ld", (long)getpid());
-    assert_int_equal(mkdir(dir, 0700), 0);
+    assert_true(temporary_dir(dir, sizeof dir, "capture"));
     snprintf(path, sizeof path, "%s/a.txt", dir);
     buf_init(&b, 0);
     buf_puts(&b, "one");

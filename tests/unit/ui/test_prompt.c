@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "../../temporary.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/ui/describe.h"
@@ -144,8 +145,7 @@ static void test_history(void **state)
     struct error err = {0};
     struct told t = {0};
     struct prompt_calls calls = calls_of(&t);
-    snprintf(dir, sizeof dir, "/tmp/beamtop-prompt-%ld", (long)getpid());
-    assert_int_equal(mkdir(dir, 0700), 0);
+    assert_true(temporary_dir(dir, sizeof dir, "prompt"));
     snprintf(path, sizeof path, "%s/history", dir);
     struct prompt *p = t.prompt = prompt_new(NULL);
     assert_int_equal(prompt_load_history(p, PROMPT_COMMAND, path, &err), 0);

@@ -13,7 +13,10 @@
 #include <cmocka.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/base/clock.h"
 #include "beamtop/ui/tty.h"
+
+#define WAIT_MS 20000
 
 /* Curses keeps one block between screens, which nothing frees. */
 const char *__lsan_default_suppressions(void);
@@ -66,17 +69,27 @@ static void open_pair(struct pair *p)
     tcgetattr(p->slave, &p->before);
 }
 
+/* Everything until now: what is written behind it comes last, whenever the system passes it on. */
 static const char *sent(struct pair *p)
 {
+    static const char mark[] = "<all of it>";
     size_t len = 0;
+    char *end = NULL;
     struct pollfd ready = {.fd = p->master, .events = POLLIN};
-    while (len < sizeof screen_bytes - 1 && poll(&ready, 1, 50) > 0) {
+    assert_int_equal(write(p->slave, mark, sizeof mark - 1), sizeof mark - 1);
+    while (!end && len < sizeof screen_bytes - 1 && poll(&ready, 1, WAIT_MS) > 0) {
         ssize_t n = read(p->master, screen_bytes + len, sizeof screen_bytes - 1 - len);
         if (n <= 0)
             break;
         len += (size_t)n;
+        screen_bytes[len] = '\0';
+        end = strstr(screen_bytes, mark);
     }
-    screen_bytes[len] = '\0';
+    if (!end) {
+        fail_msg("the terminal does not pass on what it was sent: %zu bytes", len);
+        return "";
+    }
+    *end = '\0';
     return screen_bytes;
 }
 
@@ -93,7 +106,8 @@ static struct tty *open_tty(struct pair *p, const char *term, enum color_depth m
 static struct tty_event wait_event(struct tty *t)
 {
     struct tty_event e = {0};
-    for (int i = 0; i < 100; i++) {
+    uint64_t limit_ns = clock_mono_ns() + WAIT_MS * UINT64_C(1000000);
+    while (clock_mono_ns() < limit_ns) {
         e = t->ops->event(t);
         if (e.kind != TTY_NONE)
             break;
