@@ -16,7 +16,7 @@
  * Processes that differ in everything that can be ranked, each column in another order (multiples
  * modulo 27), and that stand still. One mailbox that grows, one process that works at a steady
  * pace. Four with a dictionary so large that copies of all would not fit into a heap of ours. Keys
- * of dictionaries are numbers: no atom is made.
+ * of dictionaries are numbers: no atom is made. It is over when all of them wait.
  */
 static const char workload[] =
     "Idle = [spawn(timer, sleep, [infinity]) || _ <- lists:seq(1, 30)] "
@@ -32,8 +32,8 @@ static const char workload[] =
     "  register(list_to_atom(\"r_\" ++ integer_to_list(I)), P), "
     "  [P ! {m, N} || N <- lists:seq(1, 100 * I)] end, "
     "[Start(I) || I <- lists:seq(1, 26)], "
-    "[proc_lib:spawn(lists, foreach, [fun timer:sleep/1, [infinity]]) || _ <- lists:seq(1, 5)], "
-    "[spawn(fun() -> put(0, lists:seq(1, 600000)), garbage_collect(), receive stop -> ok end end) "
+    "Others = [proc_lib:spawn(lists, foreach, [fun timer:sleep/1, [infinity]]) || _ <- lists:seq(1, 5)] "
+    "++ [spawn(fun() -> put(0, lists:seq(1, 600000)), garbage_collect(), receive stop -> ok end end) "
     "  || _ <- lists:seq(1, 4)], "
     "register(grow, spawn(fun() -> receive stop -> ok end end)), "
     "timer:send_interval(5, whereis(grow), more), "
@@ -42,7 +42,11 @@ static const char workload[] =
     "register(tables, spawn(fun() -> [begin T = ets:new(t, [public]), "
     "  [ets:insert(T, {K, K}) || K <- lists:seq(1, 1000)] end || _ <- lists:seq(1, 12)], "
     "  receive stop -> ok end end)), "
-    "timer:sleep(800), ok.";
+    "Still = [tables | [list_to_atom(\"r_\" ++ integer_to_list(I)) || I <- lists:seq(1, 26)]], "
+    "Stand = Idle ++ Others ++ [whereis(N) || N <- Still], "
+    "Await = fun Await(0) -> late; Await(N) -> "
+    "  case lists:usort([process_info(P, status) || P <- Stand]) of [{status, waiting}] -> ok; "
+    "  _ -> timer:sleep(50), Await(N - 1) end end, Await(800).";
 
 /* Everything that is compared, in one look, by a process that is gone and forgotten afterwards. */
 static const char facts_of_node[] =
@@ -143,6 +147,16 @@ void test_end(void **state)
     t->ready = false;
 }
 
+/* Of programs that have ended, processes and all: each is gone when the node gets to it. */
+void await_quiet(struct target *t)
+{
+    node_await_alone(&t->node);
+    node_await(&t->node,
+               "Count = fun() -> erlang:system_info(process_count) end, N = Count(), "
+               "timer:sleep(100), case Count() of N -> quiet; M -> {N, M} end.",
+               "quiet");
+}
+
 json_t *facts(struct target *t)
 {
     char expression[8192];
@@ -157,7 +171,7 @@ json_t *facts(struct target *t)
 
 void run_on(struct target *t, struct run *r, const char *command, const char *args)
 {
-    run_program(r, NULL, "%s right@127.0.0.1 --cookie secret --epmd-port %u %s", command,
+    run_program(r, NULL, "%s right@127.0.0.1 --cookie secret --timeout 30 --epmd-port %u %s", command,
                 t->epmd_port, args);
     run_expect(r, 0);
 }

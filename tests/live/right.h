@@ -15,6 +15,7 @@
 #define TOP_ROWS 20
 #define WORKERS 26     /* r_1 … r_26 of the workload */
 #define SLEEPERS 30    /* spawned as timer:sleep(infinity) */
+#define TRIES 12       /* where the best of several counts: the machine may stand still in any */
 #define QUICK "-i 0.25 --budget 100 --format json "
 
 struct target {
@@ -33,6 +34,7 @@ void test_end(void **state);
 void start_node(struct target *t, const char *const *flags); /* flags: up to NULL */
 void say(struct target *t, const char *expression, const char *expected);
 double node_number(struct target *t, const char *expression);
+void await_quiet(struct target *t); /* nobody is connected, and no process comes or goes */
 json_t *facts(struct target *t); /* one look, owned */
 
 /* `beamtop COMMAND right@127.0.0.1 ARGS…` that must succeed. */

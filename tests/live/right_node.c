@@ -115,64 +115,104 @@ void test_info(void **state)
     json_decref(line);
 }
 
-/* Two schedulers with six endless loops: four wait, and both work all the time. */
-void test_busy(void **state)
+/* The queues of the schedulers, asked for at a moment of their own. */
+static double queues_of(json_t *line)
 {
-    struct target *t = target_of(state);
-    json_t *idle = json_on(t, "schedulers", "-i 1 --format json");
-    say(t,
-        "[register(list_to_atom(\"busy_\" ++ integer_to_list(I)), spawn(fun() -> "
-        "(fun L() -> length(lists:seq(1, 1000)), L() end)() end)) || I <- lists:seq(1, 6)], ok.",
-        "ok");
-    struct run r;
-    run_on(t, &r, "schedulers", "-n 5 -i 0.4 --budget 100 --format json");
-    json_t *top = json_on(t, "top", "-i 1 --budget 100 --format json");
-    say(t, "[exit(whereis(list_to_atom(\"busy_\" ++ integer_to_list(I))), kill) "
-           "|| I <- lists:seq(1, 6)], ok.", "ok");
+    json_t *rows = at(line, "rows");
+    double queue = 0;
+    for (size_t k = 0; k < 2; k++) {
+        json_t *row = json_array_get(rows, k);
+        assert_string_equal(text_at(row, "kind"), "normal");
+        queue += number_at(row, "queue_len");
+    }
+    return queue;
+}
 
+static double least_use(json_t *line)
+{
+    json_t *rows = at(line, "rows");
+    return fmin(number_at(json_array_get(rows, 0), "use"), number_at(json_array_get(rows, 1), "use"));
+}
+
+/* Five looks at the busy schedulers. Whoever else is runnable for a moment, after the machine stood
+   still, may be in one of them: the mean counts, and most of the looks. */
+static bool schedulers_are_busy(struct target *t, char *why, size_t size)
+{
+    struct run r;
     double queues = 0, use = 1;
+    size_t alike = 0;
+    run_on(t, &r, "schedulers", "-n 5 -i 0.4 --budget 100 --format json");
     size_t lines = run_lines(&r);
     for (size_t i = 0; i < lines; i++) {
         json_t *line = run_json(&r, (int)i);
-        json_t *rows = at(line, "rows");
-        double queue = 0;
-        for (size_t k = 0; k < 2; k++) {
-            json_t *row = json_array_get(rows, k);
-            assert_string_equal(text_at(row, "kind"), "normal");
-            queue += number_at(row, "queue_len");
-            use = fmin(use, number_at(row, "use"));
-        }
-        double total = number_at(line, "system.run_queue");
-        if (fabs(queue - total) > 3)
-            fail_msg("queues of %.0f, but %.0f in all", queue, total);
-        assert_true(number_at(line, "system.run_queue_highest") <= queue);
+        double queue = queues_of(line);
+        alike += fabs(queue - number_at(line, "system.run_queue")) <= 3 &&
+                 number_at(line, "system.run_queue_highest") <= queue;
+        use = fmin(use, least_use(line));
         queues += queue;
         json_decref(line);
     }
     queues /= (double)lines;
-    if (queues < BUSY - 4 || queues > BUSY + 2)
-        fail_msg("%.1f wait on average", queues);
-    if (use < 0.9)
-        fail_msg("a scheduler works %.3f of the time", use);
-    if (number_at(idle, "system.scheduler_use") > 0.7)
-        fail_msg("the idle node works %.3f of the time", number_at(idle, "system.scheduler_use"));
+    snprintf(why, size, "%.1f wait on average, a scheduler works %.3f of the time, %zu of %zu alike",
+             queues, use, alike, lines);
+    run_clear(&r);
+    return queues >= BUSY - 4 && queues <= BUSY + 2 && use >= 0.9 && 2 * alike > lines;
+}
+
+/* The loops lead the list, and what they do is most of what the node does. */
+static bool loops_lead(struct target *t, char *why, size_t size)
+{
+    json_t *top = json_on(t, "top", "-i 1 --budget 100 --format json");
+    double share = 0;
+    int leading = 0;
     for (int i = 0; i < BUSY; i++) {
         char path[40];
         snprintf(path, sizeof path, "rows.%d.name", i);
         const char *name = text_at(top, path);
-        assert_true(name && strncmp(name, "busy_", 5) == 0);
-    }
-    double share = 0;
-    for (int i = 0; i < BUSY; i++) {
-        char path[40];
+        leading += name && strncmp(name, "busy_", 5) == 0;
         snprintf(path, sizeof path, "rows.%d.reductions_share", i);
         share += number_at(top, path);
     }
-    if (share < 0.7 || share > 1.05)
-        fail_msg("the loops have %.3f of all reductions", share);
-    run_clear(&r);
-    json_decref(idle);
     json_decref(top);
+    snprintf(why, size, "%d of the loops lead, with %.3f of all reductions", leading, share);
+    return leading == BUSY && share >= 0.7 && share <= 1.05;
+}
+
+static bool is_idle(struct target *t, char *why, size_t size)
+{
+    json_t *idle = json_on(t, "schedulers", "-i 1 --format json");
+    double use = number_at(idle, "system.scheduler_use");
+    json_decref(idle);
+    snprintf(why, size, "the idle node works %.3f of the time", use);
+    return use <= 0.7;
+}
+
+/* Once of several times: a processor that somebody else has is not ours to measure. */
+static bool holds(struct target *t, bool (*claim)(struct target *t, char *why, size_t size), char *why,
+                  size_t size)
+{
+    for (int i = 0; i < TRIES; i++)
+        if (claim(t, why, size))
+            return true;
+    return false;
+}
+
+/* Two schedulers with six endless loops: four wait, and both work all the time. */
+void test_busy(void **state)
+{
+    struct target *t = target_of(state);
+    char why[200];
+    if (!holds(t, is_idle, why, sizeof why))
+        fail_msg("%s", why);
+    say(t,
+        "[register(list_to_atom(\"busy_\" ++ integer_to_list(I)), spawn(fun() -> "
+        "(fun L() -> length(lists:seq(1, 1000)), L() end)() end)) || I <- lists:seq(1, 6)], ok.",
+        "ok");
+    bool held = holds(t, schedulers_are_busy, why, sizeof why) && holds(t, loops_lead, why, sizeof why);
+    say(t, "[exit(whereis(list_to_atom(\"busy_\" ++ integer_to_list(I))), kill) "
+           "|| I <- lists:seq(1, 6)], ok.", "ok");
+    if (!held)
+        fail_msg("%s", why);
 }
 
 void test_schedulers(void **state)
@@ -303,6 +343,11 @@ void test_apps(void **state)
     struct target *t = target_of(state);
     json_t *before = facts(t);
     json_t *line = json_on(t, "apps", "--format json");
+    /* The node stops after two seconds of its own, which a machine that stands still may take. */
+    for (int i = 0; i < TRIES && json_is_true(at(line, "applications.partial")); i++) {
+        json_decref(line);
+        line = json_on(t, "apps", "--format json");
+    }
     json_t *after = facts(t);
     assert_true(json_is_false(at(line, "applications.partial")));
     for (size_t i = 0; i < ARRAY_LEN(apps); i++) {

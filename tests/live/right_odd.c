@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,8 @@ void test_hostile_names(void **state)
     }
     bool labels = atoi(t->release) >= 27;
     if (labels)
-        say(t, "[spawn(fun() -> proc_lib:set_label(L), receive stop -> ok end end) || L <- "
+        say(t, "Me = self(), [begin spawn(fun() -> proc_lib:set_label(L), Me ! labelled, "
+               "receive stop -> ok end end), receive labelled -> ok end end || L <- "
                "[\"lab\\e[1m\\n\", <<\"lab\\xff\\xfe\">>, {lab, \"\\x{65e5}\"}, <<\"lab_plain\">>]], "
                "ok.", "ok");
     for (size_t k = 0; k < ARRAY_LEN(formats); k++) {
@@ -114,9 +116,10 @@ void test_births_and_deaths(void **state)
 void test_crowd(void **state)
 {
     struct target *t = target_of(state);
-    say(t, "register(crowd, spawn(fun() -> put(0, [spawn_link(timer, sleep, [infinity]) || "
-           "_ <- lists:seq(1, 20000)]), receive stop -> exit(done) end end)), "
-           "timer:sleep(300), ok.", "ok");
+    await_quiet(t);
+    say(t, "Me = self(), register(crowd, spawn(fun() -> put(0, [spawn_link(timer, sleep, [infinity]) || "
+           "_ <- lists:seq(1, 20000)]), Me ! there, receive stop -> exit(done) end end)), "
+           "receive there -> ok end.", "ok");
     double before = node_number(t, "erlang:system_info(process_count).");
     struct run r;
     run_on(t, &r, "top", QUICK "-n 3 -s message_queue_len -f '^r_'");
@@ -131,7 +134,9 @@ void test_crowd(void **state)
     top = json_on(t, "top", QUICK "-f fn=timer:sleep");
     assert_true(number_at(top, "scan.matching") >= CROWD + SLEEPERS);
     json_decref(top);
-    say(t, "exit(whereis(crowd), kill), timer:sleep(800), ok.", "ok");
+    say(t, "exit(whereis(crowd), kill), ok.", "ok");
+    node_await(&t->node, "erlang:system_info(process_count) < 20000.", "true");
+    await_quiet(t);
 }
 
 /* Several at once: each has its own numbers and ends without the others noticing. */
@@ -140,22 +145,26 @@ void test_company(void **state)
     enum { N = 3 };
     struct target *t = target_of(state);
     struct run runs[N];
+    await_quiet(t);
     double before = node_number(t, "erlang:system_info(process_count).");
     for (int i = 0; i < N; i++)
         run_start(&runs[i], NULL,
-                  "top right@127.0.0.1 --cookie secret --epmd-port %u -n %d -i 0.3 --budget 100 "
+                  "top right@127.0.0.1 --cookie secret --timeout 30 --epmd-port %u -n %d -i 0.3 --budget 100 "
                   "--format json -s %s -f ^r_",
                   t->epmd_port, 2 + 2 * i, i % 2 ? "message_queue_len" : "links");
     for (int i = 0; i < N; i++) {
-        run_wait(&runs[i], 30000);
+        double longest_us = 0;
+        run_wait(&runs[i], 60000);
         run_expect(&runs[i], 0);
         expect_lines(&runs[i], (size_t)(2 + 2 * i));
         for (int line = 0; line < 2 + 2 * i; line++) {
             json_t *tick = run_json(&runs[i], line);
-            assert_true(number_at(tick, "interval_us") > 150000);
+            /* One that comes late shortens the one behind it. */
+            longest_us = fmax(longest_us, number_at(tick, "interval_us"));
             assert_true(json_is_number(at(tick, "system.scheduler_use")));
             json_decref(tick);
         }
+        assert_true(longest_us > 150000);
         json_t *top = run_json(&runs[i], -1);
         assert_true(number_at(top, "scan.matching") == WORKERS);
         /* 4 * 20 rem 27 is 26: the most links */
@@ -163,7 +172,7 @@ void test_company(void **state)
         json_decref(top);
         run_clear(&runs[i]);
     }
-    say(t, "timer:sleep(200), ok.", "ok");
+    await_quiet(t);
     assert_true(node_number(t, "erlang:system_info(process_count).") == before);
 }
 
@@ -171,12 +180,12 @@ void test_head(void **state)
 {
     struct target *t = target_of(state);
     struct run r;
-    run_start(&r, NULL, "top right@127.0.0.1 --cookie secret --epmd-port %u -n 0 -i 0.25 "
+    run_start(&r, NULL, "top right@127.0.0.1 --cookie secret --timeout 30 --epmd-port %u -n 0 -i 0.25 "
                         "--budget 100 --format json", t->epmd_port);
-    assert_int_equal(run_line(&r, 10000), 0);
+    assert_int_equal(run_line(&r, 30000), 0);
     json_decref(run_json(&r, 0));
     run_close_out(&r);
-    run_wait(&r, 10000);
+    run_wait(&r, 30000);
     run_expect(&r, 0);
     run_clear(&r);
 }

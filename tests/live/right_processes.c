@@ -139,19 +139,22 @@ void test_top_by_change(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rates); i++) {
         char why[200];
         /* A busy machine can come between the two looks: that does not happen each time. */
-        int tries = 4;
+        int tries = TRIES;
         while (!rates_agree(t, &rates[i], why, sizeof why) && --tries > 0)
             ;
         if (tries == 0)
             fail_msg("%s", why);
     }
-    /* A message every 5 ms; the machine may be late, never early. */
-    json_t *top = json_on(t, "top", QUICK "-i 1 -s message_queue_len_per_s");
-    assert_string_equal(text_at(top, "rows.0.name"), "grow");
-    double grows = number_at(top, "rows.0.message_queue_len_per_s");
+    /* A message every 5 ms. After a second without a processor come more, which are late. */
+    double grows = 0;
+    for (int tries = 0; tries < TRIES && (grows < 100 || grows > 230); tries++) {
+        json_t *top = json_on(t, "top", QUICK "-i 1 -s message_queue_len_per_s");
+        const char *name = text_at(top, "rows.0.name");
+        grows = name && strcmp(name, "grow") == 0 ? number_at(top, "rows.0.message_queue_len_per_s") : 0;
+        json_decref(top);
+    }
     if (grows < 100 || grows > 230)
         fail_msg("the mailbox grows by %.1f in a second", grows);
-    json_decref(top);
 }
 
 void test_reversed(void **state)
@@ -198,20 +201,21 @@ void test_filters(void **state)
     for (size_t i = 0; i < ARRAY_LEN(filters); i++) {
         /* Some at a time. */
         for (size_t k = i; i % AT_ONCE == 0 && k < i + AT_ONCE && k < ARRAY_LEN(filters); k++)
-            run_start(&runs[k], NULL, "top right@127.0.0.1 --cookie secret --epmd-port %u " QUICK
+            run_start(&runs[k], NULL, "top right@127.0.0.1 --cookie secret --timeout 30 --epmd-port %u " QUICK
                       "-R 200 -c pid,name,application,initial_call,current_function -f '%s'",
                       t->epmd_port, filters[k].filter);
-        run_wait(&runs[i], 30000);
+        run_wait(&runs[i], 60000);
         run_expect(&runs[i], 0);
         json_t *top = run_json(&runs[i], -1);
         run_clear(&runs[i]);
         double expected = node_number(t, filters[i].count);
         json_t *rows = at(top, "rows");
-        /* The node has a process for each of our connections while we look. */
+        /* The node has processes for each of our connections, while we look and when it counts. */
         double more = (double)json_array_size(rows) - expected;
         bool moves = strstr(filters[i].filter, "kernel") != NULL;
         double gone = number_at(top, "scan.matching") - (double)json_array_size(rows);
-        if (gone < 0 || gone > (moves ? AT_ONCE : 0) || more < 0 || more > (moves ? AT_ONCE : 0))
+        double slack = moves ? 2 * AT_ONCE : 0;
+        if (gone < 0 || gone > slack || fabs(more) > slack)
             fail_msg("%s: %.0f match, %zu rows, the node says %.0f", filters[i].filter,
                      number_at(top, "scan.matching"), json_array_size(rows), expected);
         for (size_t k = 0; filters[i].key && k < json_array_size(rows); k++) {
@@ -227,7 +231,9 @@ void test_filters(void **state)
 void test_own(void **state)
 {
     struct target *t = target_of(state);
+    await_quiet(t);
     json_t *without = json_on(t, "top", QUICK "-R 1000");
+    await_quiet(t);
     json_t *with = json_on(t, "top", QUICK "-R 1000 --own");
     double own = number_at(with, "scan.own");
     assert_true(own >= 2);
