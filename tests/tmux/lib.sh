@@ -3,7 +3,7 @@
 # configuration and environment are ours alone. Sourced, after tests/tap.sh. Nothing sleeps for a
 # fixed time: each step waits, with a limit, until the screen says what is expected.
 
-tm_wait_s=${BEAMTOP_TMUX_WAIT_S:-15}
+tm_wait_s=${BEAMTOP_TMUX_WAIT_S:-30}
 
 # A server that ends takes its socket with it, a moment after it has said that it is gone: the next has
 # another one.
@@ -31,7 +31,7 @@ tm_open() {
 # Ends the server, and waits until its socket answers no more.
 tm_close() {
     tm kill-server 2>/dev/null || true
-    wait_until 5 tm_is_closed
+    wait_until 15 tm_is_closed
 }
 
 tm_is_closed() { ! tm has-session 2>/dev/null; }
@@ -49,12 +49,22 @@ tm_ansi() { tm capture-pane -p -e; }
 
 tm_has() { tm_text | grep -qF -e "$1"; }
 tm_has_not() { ! tm_has "$1"; }
+tm_has_line() { tm_text | grep -qE -e "$1"; }
 tm_says() { [ "$(tm display-message -p "$1")" = "$2" ]; }
 
 # Waits for a text; shows the screen when it does not come.
 tm_wait() {
     wait_until "$tm_wait_s" tm_has "$1" || {
         echo "'$1' does not appear on:"
+        tm_text
+        return 1
+    }
+}
+
+# The same for a line that an expression tells: where the word alone stands elsewhere, too.
+tm_wait_line() {
+    wait_until "$tm_wait_s" tm_has_line "$1" || {
+        echo "no line '$1' appears on:"
         tm_text
         return 1
     }
@@ -111,7 +121,9 @@ bt_setup() {
     . "$work/env"
 }
 
-# bt_start COLUMNS ROWS [VARIABLE=VALUE…] [-- ARGUMENT…]: a terminal with the program in it.
+# bt_start COLUMNS ROWS [VARIABLE=VALUE…] [-- ARGUMENT…]: a terminal with the program in it. On a
+# machine without a free core every answer seems dear: with the usual budget the next tick would come
+# after minutes.
 bt_start() {
     bt_columns=$1 bt_rows=$2 bt_env=
     shift 2
@@ -124,7 +136,7 @@ bt_start() {
     # shellcheck disable=SC2086
     tm_open "$bt_columns" "$bt_rows" BT="$beamtop" NODE="$BEAMTOP_DEMO_NODE" \
         COOKIE="$BEAMTOP_DEMO_COOKIE_FILE" $bt_env || return 1
-    tm_run "stty -a | sed 1d >$work/stty; clear; \"\$BT\" \"\$NODE\" --cookie-file \"\$COOKIE\" $*; echo code \$?"
+    tm_run "stty -a | sed 1d >$work/stty; clear; \"\$BT\" \"\$NODE\" --cookie-file \"\$COOKIE\" --budget 100 $*; echo code \$?"
 }
 
 # The same, and its first list is shown.
@@ -143,11 +155,21 @@ bt_quit() {
     tm_wait 'code 0' && tm_wait_restored
 }
 
-# Asked of the target by a hidden node of the same machine, which leaves itself out: who is connected,
-# the processes that are evaluated or tied to one of another node, and the net tick.
+# bt_ask EXPRESSION: evaluated by a hidden node of the same machine, by other means than ours, with
+# Ask(M, F, A) for a call on the target; prints what that prints. Each such node has a name of its own:
+# that of the one before may not be free yet.
+bt_ask() {
+    bt_asker=$(mktemp "$work/asksXXXXXX")
+    timeout 120 erl -noinput -hidden -name "${bt_asker##*/}@127.0.0.1" -start_epmd false \
+        -setcookie "$(cat "$BEAMTOP_DEMO_COOKIE_FILE")" -eval "
+        Ask = fun(M, F, A) -> rpc:call('$BEAMTOP_DEMO_NODE', M, F, A, 30000) end,
+        $1,
+        halt()." 2>&1
+}
+
+# Who is connected (the asker left out), the processes that are evaluated or tied to one of another
+# node, and the net tick.
 bt_questions='
-    [Node] = [list_to_atom(N) || {ok, [[N]]} <- [init:get_argument(shop_node)]],
-    Ask = fun(M, F, A) -> rpc:call(Node, M, F, A, 10000) end,
     Us = node(),
     Away = fun(P) when is_pid(P) -> not lists:member(node(P), [Node, Us]); (_) -> false end,
     Tied = fun(I) ->
@@ -161,12 +183,9 @@ bt_questions='
     io:format("nodes ~b ours ~b net_ticktime ~p~n",
         [length(Ask(erlang, nodes, [connected]) -- [Us]),
          length([I || I <- Infos, is_list(I), Tied(I) orelse Evaluated(I)]),
-         Ask(net_kernel, get_net_ticktime, [])]),
-    halt().'
+         Ask(net_kernel, get_net_ticktime, [])])'
 
 bt_target_says() {
-    timeout 20 erl -noinput -hidden -name "asker$$@127.0.0.1" -start_epmd false \
-        -setcookie "$(cat "$BEAMTOP_DEMO_COOKIE_FILE")" -shop_node "$BEAMTOP_DEMO_NODE" \
-        -eval "$bt_questions" >"$work/target" 2>&1
+    bt_ask "Node = '$BEAMTOP_DEMO_NODE', $bt_questions" >"$work/target"
     cat "$work/target"
 }
