@@ -12,7 +12,7 @@ filters_as_typed() {
     tm_type '^shop_order_[12]$'
     tm_wait_gone shop_pricing && tm_wait shop_order_1 && tm_wait shop_order_2 || return 1
     tm_keys Enter
-    tm_has_not shop_order_3 && bt_quit
+    tm_wait_gone shop_order_3 && tm_has shop_order_1 && bt_quit
 }
 
 keeps_the_filter_before_a_bad_one() {
@@ -20,7 +20,7 @@ keeps_the_filter_before_a_bad_one() {
     tm_wait shop_order_1 && tm_wait_gone shop_pricing || return 1
     tm_type '/'
     tm_type '('
-    tm_wait wrong && tm_has shop_order_1 && tm_has_not shop_pricing || return 1
+    tm_wait wrong && tm_wait shop_order_1 && tm_has_not shop_pricing || return 1
     tm_keys Escape
     tm_wait_gone wrong && tm_wait shop_order_1 && tm_has_not shop_pricing && bt_quit
 }
@@ -38,7 +38,7 @@ sorts_by_name_of_a_column() {
     bt_open 120 40 || return 1
     tm_type ':sort message_queue_len'
     tm_keys Enter
-    wait_until 15 first_is shop_mailer || {
+    wait_until 30 first_is shop_mailer || {
         tm_text
         return 1
     }
@@ -47,10 +47,12 @@ sorts_by_name_of_a_column() {
 
 first_is() { tm_text | grep -A1 -F PID | tail -1 | grep -qF "$1"; }
 
+# Of one row, for the first of many is another's now and then.
 opens_a_process() {
-    bt_open 120 40 || return 1
+    bt_open 120 40 -- --filter "'^shop_pricing\$'" || return 1
+    tm_wait_gone shop_order && tm_wait_line '> +shop_pricing ' || return 1
     tm_keys g Enter
-    tm_wait 'shop_pricing:' && bt_quit
+    tm_wait_line '^── Process ' && tm_wait 'shop_pricing:' && bt_quit
 }
 
 shows_every_view() {
@@ -58,7 +60,7 @@ shows_every_view() {
     for view in memory:Memory schedulers:Schedulers apps:Applications log:Log help:Help top:Processes; do
         tm_type ":view ${view%:*}"
         tm_keys Enter
-        wait_until 10 title_names "${view#*:}" || {
+        wait_until 30 title_names "${view#*:}" || {
             tm_text
             return 1
         }
@@ -85,7 +87,7 @@ captures() {
     bt_open 120 40 || return 1
     tm_type ":capture-screen $work/$1"
     tm_keys Enter
-    wait_until 10 test -s "$work/$1" || {
+    wait_until 30 test -s "$work/$1" || {
         tm_text
         return 1
     }
@@ -101,14 +103,14 @@ says_when_a_command_is_wrong() {
     bt_open 120 40 || return 1
     tm_type ':no-such-action'
     tm_keys Enter
-    tm_wait no-such-action && tm_has shop_pricing && bt_quit
+    tm_wait 'is no action' && tm_wait shop_pricing && bt_quit
 }
 
 connects_again_after_a_loss() {
     bt_open 120 40 || return 1
-    "$BEAMTOP_SRCDIR/demo/run.sh" stop && tm_wait lost || return 1
+    "$BEAMTOP_SRCDIR/demo/run.sh" stop && tm_wait '× lost' || return 1
     "$BEAMTOP_SRCDIR/demo/run.sh" start >"$work/env" && . "$work/env" || return 1
-    tm_wait_gone lost && tm_wait 'live' && tm_wait shop_pricing && bt_quit
+    tm_wait_gone '× lost' && tm_wait '● live' && tm_wait shop_pricing && bt_quit
 }
 
 run filters_as_typed

@@ -7,7 +7,7 @@ set -u
 bt_setup
 
 opens_and_leaves() {
-    bt_open 120 40 && tm_has "$BEAMTOP_DEMO_NODE" && tm_has OTP && bt_quit
+    bt_open 120 40 && tm_wait "$BEAMTOP_DEMO_NODE" && tm_wait OTP && bt_quit
 }
 
 leaves_the_shell_its_screen() {
@@ -17,7 +17,7 @@ leaves_the_shell_its_screen() {
 # Every row of the new size is drawn, none of the old one is left.
 fits() {
     tm_resize "$1" "$2" && tm_wait shop_pricing || return 1
-    wait_until 5 no_row_is_longer "$1" || {
+    wait_until 30 no_row_is_longer "$1" || {
         tm_text
         return 1
     }
@@ -50,7 +50,7 @@ follows_a_resize_while_stopped() {
 # dies_of SIGNAL: the terminal is a shell's again.
 dies_of() {
     bt_open 80 24 || return 1
-    kill -"$1" "$(tm_pid beamtop)" && tm_wait 'code ' && tm_has_not 'code 0' && tm_wait_restored
+    kill -"$1" "$(tm_pid beamtop)" && tm_wait_line 'code 1[0-9][0-9]$' && tm_wait_restored
 }
 
 restores_the_terminal_when_killed() { dies_of TERM; }
@@ -62,7 +62,7 @@ leaves_when_the_terminal_closes() {
     bt_open 80 24 || return 1
     pid=$(tm_pid beamtop)
     tm_close
-    wait_until 10 has_ended "$pid"
+    wait_until 30 has_ended "$pid"
 }
 
 run opens_and_leaves
