@@ -2,16 +2,20 @@
 %%% node. After each test the target is asked for what is left of it. Prints TAP.
 -module(traces).
 -export([main/1, main/3, asked/2, pattern/2, clause/1, arm/3, tell/2, follow/1, calls/1, clean/2,
-         run/2]).
+         run/2, stopped/2, settled/1, there/3, awaits/2, status_after/2, some/1, otp/1]).
 -import(queries, [evaluate/3, connect/1, load/2, ask/5]).
 
 %% ---- Callers of 100,000 calls a second and more, for a bounded time. They pause, as callers do: a
 %% trace of callers that never do ends on OTP 23 for what the VM holds (test `growth`).
 
-%% Begins when the next trace is armed, however long that takes on a busy machine.
-hot(Node, Ms) -> put(heat, [{Node, Ms} | get_list(heat)]).
+%% How long at most: each is ended with its test, or before.
+-define(HOT_MS, 30000).
 
-%% Ended with its test: the next one counts calls of the same function.
+%% Begins when the next trace is armed, however long that takes on a busy machine.
+hot(Node) -> put(heat, [Node | get_list(heat)]).
+
+hot_now(Node) -> hot_now(Node, ?HOT_MS).
+
 hot_now(Node, Ms) ->
     Pids = evaluate(Node,
         "[spawn(fun() -> U = erlang:monotonic_time(millisecond) + Ms,"
@@ -25,7 +29,12 @@ hot_now(Node, Ms) ->
 
 get_list(Key) -> case get(Key) of undefined -> []; List -> List end.
 
-cool() -> [exit(P, kill) || P <- get_list(hot)], erase(hot), erase(heat), erase(pending).
+%% They are gone when it returns: what is traced next counts calls of the same function.
+cool() ->
+    Refs = [begin M = monitor(process, P), exit(P, kill), M end || P <- get_list(hot)],
+    [receive {'DOWN', M, _, _, _} -> ok after 20000 -> error(hot) end || M <- Refs],
+    erase(hot),
+    erase(heat).
 
 %% ---- The client's part
 
@@ -38,7 +47,7 @@ pattern(Mfas, Body) ->
       counters => count, return => Body =/= [], slower_ns => 0, results => none, raises => none}.
 
 caps() ->
-    #{time => 3000, events => 10, rate => 5000, window => 256, window_bytes => 524288,
+    #{time => 60000, events => 10, rate => 5000, window => 256, window_bytes => 524288,
       term => 2048, bytes => 1048576, heap => 33554432}.
 
 asked(Patterns, Caps) ->
@@ -46,32 +55,99 @@ asked(Patterns, Caps) ->
       caps => maps:merge(caps(), Caps), credit => {100000, 10000000}}.
 
 arm(Keeper, Id, Asked) ->
-    {ok, _, Answer} = ask(Keeper, Id, trace, {in, trace, {arm, Id, Asked}}, 10000),
-    [hot_now(Node, Ms) || {Node, Ms} <- get_list(heat)],
-    [evaluate(Node, "spawn(fun() -> " ++ Text ++ " end).", [])
-     || {Node, Text} <- get_list(pending)],
+    {ok, _, Answer} = ask(Keeper, Id, trace, {in, trace, {arm, Id, Asked}}, 20000),
+    [hot_now(Node) || Node <- get_list(heat)],
     erase(heat),
-    erase(pending),
+    put(armed, Id),
     Answer.
 
 tell(Keeper, Term) -> Keeper ! {tell, trace, Term}, ok.
 
-%% Until it ends: {Events, Why, Row of pattern 0, Calls}.
-follow(Id) -> follow(Id, [], none, 0).
-follow(Id, Events, Calls, LastSeq) ->
-    receive
-        {t, Id, Seq, Body} when Seq > LastSeq ->
-            case Body of
-                {batch, Batch, _} -> follow(Id, Events ++ Batch, Calls, Seq);
-                {status, _} -> follow(Id, Events, Calls, Seq);
-                {counts, _, Counts, _} -> follow(Id, Events, Counts, Seq);
-                {ended, Why, Status} ->
-                    [Row | _] = element(8, Status),
-                    {Events, Why, Row, Calls}
+%% All that came of a trace, as it came: bodies in their order, the last one first.
+come(Id) -> case get({come, Id}) of undefined -> []; Bodies -> Bodies end.
+
+%% Until Enough says so of what came so far. What came stays for follow/1.
+awaits(Id, Enough) ->
+    case Enough(come(Id)) of
+        true ->
+            ok;
+        false ->
+            Last = case get({seq, Id}) of undefined -> 0; N -> N end,
+            receive
+                {t, Id, Seq, Body} when Seq > Last ->
+                    put({seq, Id}, Seq),
+                    put({come, Id}, [Body | come(Id)]),
+                    awaits(Id, Enough)
+            after 20000 ->
+                error({no_more, come(Id)})
             end
-    after 4000 ->
-        error({no_end, Events})
     end.
+
+events_of(Bodies) -> lists:append(lists:reverse([Batch || {batch, Batch, _} <- Bodies])).
+
+%% Until the collector has told its status in a turn after what was done on the node so far.
+status_after(Node, Id) ->
+    Now = rpc:call(Node, erlang, monotonic_time, [nanosecond]),
+    awaits(Id, fun(Bodies) ->
+        lists:any(fun({status, S}) -> element(1, S) > Now; (_) -> false end, Bodies)
+    end).
+
+%% Until it ends: {Events, Why, Row of pattern 0, Calls}.
+follow(Id) ->
+    awaits(Id, fun([{ended, _, _} | _]) -> true; (_) -> false end),
+    [{ended, Why, Status} | _] = Bodies = come(Id),
+    erase({come, Id}),
+    erase({seq, Id}),
+    Calls = case [Counts || {counts, _, Counts, _} <- Bodies] of [C | _] -> C; [] -> none end,
+    [Row | _] = element(8, Status),
+    {events_of(Bodies), Why, Row, Calls}.
+
+%% A trace that stands is stopped.
+stopped(K, Id) ->
+    tell(K, {stop, Id}),
+    {Events, stopped, Row, Counts} = follow(Id),
+    {Events, Row, Counts}.
+
+%% What was told to a trace that stands has been done by its keeper, though maybe not by its collector.
+settled(K) ->
+    {ok, _, {refused, busy}} = ask(K, 1, trace, {in, trace, {arm, -1, asked([], #{})}}, 20000),
+    ok.
+
+%% Evaluates in a process of its own, and returns when that has ended and its events are delivered.
+there(Node, Text, Bindings) ->
+    evaluate(Node,
+        "{P_, M_} = spawn_monitor(fun() -> " ++ Text ++ " end),"
+        " receive {'DOWN', M_, process, P_, Why_} -> normal = Why_ end,"
+        " D_ = erlang:trace_delivered(all),"
+        " receive {trace_delivered, all, D_} -> ok end.", Bindings).
+
+%% Nothing else runs on the node meanwhile, so that no turn of the collector is in the midst of it.
+at_once(Text) ->
+    "erlang:system_flag(multi_scheduling, block_normal), erlang:yield(), " ++ Text ++
+        ", erlang:system_flag(multi_scheduling, unblock_normal)".
+
+%% What happens on the node while a trace stands that is stopped then: as stopped/2.
+during({Node, K}, Asked, Text) ->
+    Id = erlang:unique_integer([positive]),
+    {armed, Id, _} = arm(K, Id, Asked),
+    there(Node, Text, []),
+    stopped(K, Id).
+
+%% Of some attempts one: the machine may have given nobody a turn meanwhile. Each attempt checks what
+%% always holds; its value, unless that is {again, What}.
+some(Attempt) -> some(Attempt, 8).
+some(Attempt, Tries) ->
+    case Attempt() of
+        {again, Seen} when Tries =:= 1 -> error(Seen);
+        {again, Seen} -> io:format("# once more: ~0P~n", [Seen, 20]), some(Attempt, Tries - 1);
+        Value -> Value
+    end.
+
+otp(Node) -> list_to_integer(rpc:call(Node, erlang, system_info, [otp_release])).
+
+%% Before OTP 25 a trace may end for what the VM holds for calls, when nobody got to free that.
+may_be_heap(Node, heap) -> otp(Node) < 25;
+may_be_heap(_, _) -> false.
 
 calls(Events) -> [E || E <- Events, element(1, E) =:= c].
 
@@ -99,12 +175,13 @@ left(Node) ->
         "    lists:keyfind('$initial_call', 1, D) =:= {'$initial_call', {beamtop, trace, 0}}]}.",
         []).
 
-%% Within a second: nothing but trace keepers that wait for the next question.
-clean(Node, Processes) -> clean(Node, Processes, 20).
-clean(Node, Processes, Tries) ->
+%% By and by nothing but trace keepers that wait for the next question. How soon, trace_kills.erl says.
+clean(Node, Processes) -> clean(Node, Processes, erlang:monotonic_time(millisecond) + 20000).
+clean(Node, Processes, Until) ->
+    Late = erlang:monotonic_time(millisecond) > Until,
     case left(Node) of
         {0, [], [], [], [], Ours} when length(Ours) =< Processes -> ok;
-        _ when Tries > 0 -> timer:sleep(50), clean(Node, Processes, Tries - 1);
+        _ when not Late -> timer:sleep(50), clean(Node, Processes, Until);
         Left -> error({left, Left})
     end.
 
@@ -138,7 +215,7 @@ tests() ->
 last() -> {lists, last, 1}.
 
 ten({Node, _}, K) ->
-    hot(Node, 1500),
+    hot(Node),
     {Events, events, {0, Seen, 10, 0, 0, Over, 0, 0}, [{0, [Calls]}]} =
         run(K, asked([pattern([last()], [])], #{})),
     10 = length(calls(Events)),
@@ -148,195 +225,264 @@ ten({Node, _}, K) ->
     Node = node(Pid).
 
 results({Node, _}, K) ->
-    hot(Node, 700),
-    {Events, events, _, _} = run(K, asked([pattern([last()], [{exception_trace}])], #{})),
+    hot(Node),
+    {Events, events, {0, _, 10, _, _, _, _, Open}, _} =
+        run(K, asked([pattern([last()], [{exception_trace}])], #{})),
     [C | _] = Calls = calls(Events),
     10 = length(Calls),
-    10 = length([R || {r, _, _, _, 0} = R <- Events]),
-    [begin {r, _, At, X, 0} = lists:keyfind(element(2, E), 2, [R || R <- Events, element(1, R) =:= r]),
-           true = At >= element(5, E), [[X]] = element(8, E) end || E <- Calls],
+    Results = [R || {r, _, _, _, 0} = R <- Events],
+    %% A caller that gets no turn for a second is in its call still.
+    {Open, true, 10} = {Open, Open =< 2, Open + length(Results)},
+    [case lists:keyfind(element(2, E), 2, Results) of
+         {r, _, At, X, 0} -> true = At >= element(5, E), [[X]] = element(8, E);
+         false -> true = Open > 0
+     end || E <- Calls],
     c = element(1, C).
 
-%% Happens Ms after the next trace is armed.
-later(Node, Ms, Text) ->
-    Sleep = "timer:sleep(" ++ integer_to_list(Ms) ++ "), ",
-    put(pending, get_list(pending) ++ [{Node, Sleep ++ Text}]).
-
 exceptions({Node, _}, K) ->
-    timer:sleep(900),
-    later(Node, 200, "[catch apply(lists, last, [X]) || X <- [[], [1], a]]"),
-    {Events, time, _, _} =
-        run(K, asked([pattern([last()], [{exception_trace}])], #{time => 600})),
+    {Events, _, _} =
+        during({Node, K}, asked([pattern([last()], [{exception_trace}])], #{}),
+               "[catch apply(lists, last, [X]) || X <- [[], [1], a]]"),
     [{c, I, _, _, _, _, _, [[]], _, 0, 0}, {x, I, _, error, function_clause, 0}, {c, J, _, _, _, _, _, [[1]], _, 0, 0},
-     {r, J, _, 1, 0}, {c, L, _, _, _, _, _, [a], _, 0, 0}, {x, L, _, error, _, 0}]
-        = [E || E <- Events, element(1, E) =/= l].
+     {r, J, _, 1, 0}, {c, L, _, _, _, _, _, [a], _, 0, 0}, {x, L, _, error, _, 0}] = Events.
 
+%% How long a call took by its own events: on a busy machine a short one may be slow.
 held({Node, _}, K) ->
-    later(Node, 200, "timer:sleep(1), timer:sleep(300)"),
     Slow = (pattern([{timer, sleep, 1}], [{exception_trace}]))#{slower_ns => 250000000},
     Spec = {[], term_to_binary([{{'$1'}, [{'>', '$1', 2}], [true]}])},
     Three = (pattern([last()], [{exception_trace}]))#{results => Spec},
-    {A, time, {0, _, 1, _, _, _, _, _}, _} = run(K, asked([Slow], #{time => 1000})),
-    [{c, I, _, _, _, _, _, [300], _, _, _}, {r, I, _, ok, 0}] = A,
-    later(Node, 200, "[lists:last([X]) || X <- [1, 2, 3]]"),
-    {B, time, {0, 3, 1, 2, _, _, _, 0}, _} = run(K, asked([Three], #{time => 500})),
+    some(fun() ->
+        {A, {0, 2, Sent, Filtered, _, _, _, 0}, _} =
+            during({Node, K}, asked([Slow], #{}), "timer:sleep(1), timer:sleep(300)"),
+        {2, Sent} = {Sent + Filtered, length(calls(A))},
+        [true = Until - At >= 250000000
+         || {c, I, _, _, At, _, _, _, _, _, _} <- A, {r, J, Until, ok, 0} <- A, I =:= J],
+        case A of
+            [{c, I, _, _, _, _, _, [300], _, _, _}, {r, I, _, ok, 0}] -> ok;
+            [{c, _, _, _, _, _, _, [1], _, _, _}, {r, _, _, ok, 0} | _] -> {again, A}
+        end
+    end),
+    {B, {0, 3, 1, 2, _, _, _, 0}, _} =
+        during({Node, K}, asked([Three], #{}), "[lists:last([X]) || X <- [1, 2, 3]]"),
     [{c, J, _, _, _, _, _, [[3]], _, _, _}, {r, J, _, 3, 0}] = B.
 
+%% Not before, and, when the machine lets it, soon after.
 time(_, K) ->
-    Start = erlang:monotonic_time(millisecond),
-    {[], time, _, _} = run(K, asked([pattern([{lists, nth, 2}], [])], #{time => 300})),
-    true = erlang:monotonic_time(millisecond) - Start < 1500.
+    some(fun() ->
+        Start = erlang:monotonic_time(millisecond),
+        {[], time, _, _} = run(K, asked([pattern([{lists, nth, 2}], [])], #{time => 300})),
+        Took = erlang:monotonic_time(millisecond) - Start,
+        {Took, true} = {Took, Took >= 290},
+        case Took < 1500 of true -> ok; false -> {again, Took} end
+    end).
 
 stop(_, K) ->
-    {armed, 5, _} = arm(K, 5, asked([pattern([{lists, nth, 2}], [])], #{time => 60000})),
-    {refused, busy} = arm(K, 6, asked([], #{})),
-    tell(K, {stop, 5}),
-    {[], stopped, _, _} = follow(5).
+    {armed, 5, _} = arm(K, 5, asked([pattern([{lists, nth, 2}], [])], #{})),
+    settled(K),
+    {[], _, _} = stopped(K, 5).
 
+%% A quarter of a second's worth at first, then so many a second.
 rate({Node, _}, K) ->
-    hot(Node, 1200),
-    Asked = asked([pattern([last()], [])], #{time => 1000, rate => 100, events => 1000}),
-    {Events, time, _, _} = run(K, Asked),
-    N = length(calls(Events)),
-    true = N > 60 andalso N < 200, timer:sleep(400),
-    [_ | _] = [L || {l, From, Until, rate} = L <- Events, Until > From],
-    hot(Node, 800),
+    Asked = asked([pattern([last()], [])], #{rate => 100, events => 1000}),
+    some(fun() ->
+        hot(Node),
+        Start = erlang:monotonic_time(millisecond),
+        {Events, Why, _, _} = run(K, (asked([pattern([last()], [])],
+                                            #{time => 1000, rate => 100, events => 1000}))),
+        Took = erlang:monotonic_time(millisecond) - Start,
+        cool(),
+        {Why, true} = {Why, Why =:= time orelse may_be_heap(Node, Why)},
+        N = length(calls(Events)),
+        Losses = [L || {l, From, Until, rate} = L <- Events, Until > From],
+        {N, Took, true} = {N, Took, N < 75 + 125 * Took div 1000},
+        case N > 60 andalso Losses =/= [] of true -> ok; false -> {again, {N, Losses}} end
+    end),
+    hot(Node),
     {_, rate, _, _} = run(K, Asked#{on_rate := stop}).
 
+%% Schedulers that race may let a few more through.
 credit({Node, _}, K) ->
-    hot(Node, 1000),
     Asked = asked([pattern([last()], [])], #{time => 1000, events => 1000}),
-    {Events, time, _, _} = run(K, Asked#{credit := {20, 1000000}}),
-    N = length(calls(Events)),
-    true = N >= 20 andalso N =< 22.
+    some(fun() ->
+        hot(Node),
+        {Events, Why, _, _} = run(K, Asked#{credit := {20, 1000000}}),
+        cool(),
+        {Why, true} = {Why, Why =:= time orelse may_be_heap(Node, Why)},
+        N = length(calls(Events)),
+        {N, true} = {N, N =< 40},
+        case N >= 20 andalso N =< 22 of true -> ok; false -> {again, N} end
+    end).
 
+%% One after another, each when the window is open again.
 cut({Node, _}, K) ->
-    timer:sleep(400),
-    later(Node, 200, "lists:last([X || X <- lists:seq(1, 20000)]), timer:sleep(100),"
-                     "lists:last([binary:copy(<<1>>, 100000)]), timer:sleep(100), lists:last([maps:from_list([{X, X} || X <- lists:seq(1, 9999)])])"),
-    {Events, time, {0, 3, 3, 0, 3, 0, 0, 0}, _} =
-        run(K, asked([pattern([last()], [])], #{time => 800})),
+    {armed, 13, _} = arm(K, 13, asked([pattern([last()], [])], #{})),
+    [begin there(Node, Text, []), status_after(Node, 13) end
+     || Text <- ["lists:last([X || X <- lists:seq(1, 20000)])",
+                 "lists:last([binary:copy(<<1>>, 100000)])",
+                 "lists:last([maps:from_list([{X, X} || X <- lists:seq(1, 9999)])])"]],
+    {Events, {0, 3, 3, 0, 3, 0, 0, 0}, _} = stopped(K, 13),
     [true = Full > 10000 andalso length(Args) =:= 1 andalso erlang:external_size(Args) < 2200
      || {c, _, _, _, _, _, _, Args, _, _, Full} <- calls(Events)].
 
 bytes({Node, _}, K) ->
-    hot(Node, 1000),
+    hot(Node),
     {Events, bytes, _, _} =
         run(K, asked([pattern([last()], [])], #{events => 10000, bytes => 5000})),
+    cool(),
     %% As the target measures them: this node's own release may write atoms otherwise.
     Sizes = [rpc:call(Node, erlang, external_size, [E]) || E <- Events],
     true = lists:sum(Sizes) =< 5000 andalso Sizes =/= [].
 
+%% Nothing was missed when the callers happened to pause as it ended: then no loss is told.
 bytes_loss({Node, _}, K) ->
-    hot(Node, 1000),
-    {Events, bytes, {0, Seen, Sent, _, _, Over, Lost, 0}, [{0, [Calls]}]} =
-        run(K, asked([pattern([last()], [])], #{events => 10000, bytes => 5000})),
-    {l, From, Until, _} = lists:last(Events),
-    {true, Sent, Sent} = {Until > From, length(calls(Events)), Seen - Over - Lost},
-    true = Calls > Seen andalso Lost > 0.
+    some(fun() ->
+        hot(Node),
+        {Events, bytes, {0, Seen, Sent, _, _, Over, Lost, 0}, [{0, [Calls]}]} =
+            run(K, asked([pattern([last()], [])], #{events => 10000, bytes => 5000})),
+        cool(),
+        {Sent, Sent, true} = {length(calls(Events)), Seen - Over - Lost, Calls >= Seen},
+        case lists:last(Events) of
+            {l, From, Until, _} when Calls > Seen, Lost > 0 -> true = Until > From;
+            Last -> {again, {Last, Calls, Seen, Lost}}
+        end
+    end).
 
-%% 20 calls at once, and one 400 ms later: what the window did not take stands between them, with
-%% the counts of that moment.
+%% 20 calls at once, and one when that was told: what the window did not take stands between them,
+%% with the counts of that moment.
 window_loss({Node, _}, K) ->
-    later(Node, 200, "lists:foreach(fun lists:last/1, lists:duplicate(20, [1])),"
-                     " timer:sleep(400), lists:last([2])"),
-    {Events, Counts} = watched(K, pattern([last()], [])),
+    {armed, 12, _} = arm(K, 12, asked([pattern([last()], [])], #{events => 50})),
+    there(Node, at_once("lists:foreach(fun lists:last/1, lists:duplicate(20, [1]))"), []),
+    awaits(12, fun(Bodies) -> length(events_of(Bodies)) >= 17 end),
+    status_after(Node, 12),
+    there(Node, "lists:last([2])", []),
+    {Events, Counts} = counted(K),
     [c] = lists:usort([element(1, E) || E <- lists:sublist(Events, 16)]),
     [{l, From, Until, window}, {c, _, _, _, At, _, _, [[2]], _, _, _}] = lists:nthtail(16, Events),
     true = From < Until andalso Until < At,
     {true, _} = {lists:member({20, 17}, Counts), Counts}.
 
-%% Of 40 calls that the pattern refuses, 20 that it takes, and 30 that it refuses.
+%% Of 40 calls that the pattern refuses, 20 that it takes, and 30 that it refuses. The counts of each
+%% second may come between the 20 calls and the turn that tells of them.
 guard_loss({Node, _}, K) ->
-    later(Node, 100, "lists:foreach(fun lists:last/1, lists:duplicate(40, [2])), timer:sleep(200),"
-                     " lists:foreach(fun lists:last/1, lists:duplicate(20, [1])), timer:sleep(200),"
-                     " lists:foreach(fun lists:last/1, lists:duplicate(30, [2]))"),
     Clauses = [setelement(1, C, [[1]]) || C <- clause([])],
-    {Events, Counts} =
-        watched(K, (pattern([last()], []))#{clauses := {[], term_to_binary(Clauses)}}),
-    17 = length(Events),
-    {[{40, 0}, {60, 17} | _], _} = {[C || {N, _} = C <- Counts, N > 0], Counts}.
-
-%% Value: {Events, [{Calls, EventsBefore}]} of a second.
-watched(K, Pattern) ->
-    {armed, 12, _} = arm(K, 12, asked([Pattern], #{time => 1000, events => 50})),
-    Next = fun Next(Events, Counts) ->
-        receive
-            {t, 12, _, {batch, Batch, _}} -> Next(Events ++ Batch, Counts);
-            {t, 12, _, {counts, _, [{0, [N]}], _}} -> Next(Events, [{N, length(Events)} | Counts]);
-            {t, 12, _, {ended, time, _}} -> {Events, Counts};
-            {t, 12, _, {status, _}} -> Next(Events, Counts)
-        after 4000 -> error({no_end, Events})
-        end
+    Asked = asked([(pattern([last()], []))#{clauses := {[], term_to_binary(Clauses)}}],
+                  #{events => 50}),
+    Calls = fun(N, X) ->
+        there(Node, at_once("lists:foreach(fun lists:last/1, lists:duplicate(N, [X]))"),
+              [{'N', N}, {'X', X}])
     end,
-    {Events, Counts} = Next([], []),
+    some(fun() ->
+        {armed, 12, _} = arm(K, 12, Asked),
+        Calls(40, 2),
+        status_after(Node, 12),
+        Calls(20, 1),
+        awaits(12, fun(Bodies) -> length(events_of(Bodies)) >= 17 end),
+        status_after(Node, 12),
+        Calls(30, 2),
+        {Events, Counts} = counted(K),
+        17 = length(Events),
+        {[{90, 17} | _], _} = {lists:reverse(Counts), Counts},
+        case once([C || {N, _} = C <- Counts, N > 0]) of
+            [{40, 0}, {60, 17} | _] -> ok;
+            _ -> {again, Counts}
+        end
+    end).
+
+once([A, A | Rest]) -> once([A | Rest]);
+once([A | Rest]) -> [A | once(Rest)];
+once([]) -> [].
+
+%% Stops trace 12. Value: {Events, [{Calls, EventsBefore}]}.
+counted(K) ->
+    tell(K, {stop, 12}),
+    awaits(12, fun([{ended, _, _} | _]) -> true; (_) -> false end),
+    Bodies = lists:reverse(come(12)),
+    {Events, stopped, _, _} = follow(12),
+    {_, Counts} = lists:foldl(
+        fun({batch, Batch, _}, {Before, Told}) -> {Before + length(Batch), Told};
+           ({counts, _, [{0, [N]}], _}, {Before, Told}) -> {Before, [{N, Before} | Told]};
+           (_, Seen) -> Seen
+        end, {0, []}, Bodies),
     {Events, lists:reverse(Counts)}.
 
 burst({Node, _}, K) ->
-    later(Node, 200, "lists:foreach(fun lists:last/1, lists:duplicate(12, [1]))"),
-    {Events, events, {0, 10, 10, 0, 0, 0, 0, 0}, _} =
-        run(K, asked([pattern([last()], [])], #{time => 1000, events => 10})),
+    {armed, 14, _} = arm(K, 14, asked([pattern([last()], [])], #{events => 10})),
+    there(Node, at_once("lists:foreach(fun lists:last/1, lists:duplicate(12, [1]))"), []),
+    {Events, events, {0, 10, 10, 0, 0, 0, 0, 0}, _} = follow(14),
     {10, 10} = {length(Events), length(calls(Events))}.
 
 messages({Node, _}, K) ->
-    later(Node, 200, "self() ! {told, 1}, self() ! {other, 2},"
-                     " receive {told, _} -> ok end, receive {other, _} -> ok end"),
     Spec = fun(Head, Index) ->
         {[<<"told">>], term_to_binary([{Head, [{'>', {get_tcw}, 0}],
             [{set_tcw, {'-', {get_tcw}, 1}}, {message, {{Index}}}]}])}
     end,
     Of = (pattern([], []))#{counters => none},
     evaluate(Node, "told.", []),
-    {Events, time, _, _} =
-        run(K, asked([Of#{kind => send, clauses => Spec(['_', {told, '_'}], 0)},
+    {Events, _, _} =
+        during({Node, K},
+               asked([Of#{kind => send, clauses => Spec(['_', {told, '_'}], 0)},
                       Of#{index => 1, kind => 'receive', clauses => Spec(['_', '_', {told, '_'}], 1)}],
-                     #{time => 600})),
+                     #{}),
+               "self() ! {told, 1}, self() ! {other, 2},"
+               " receive {told, _} -> ok end, receive {other, _} -> ok end"),
     [{s, 1, 0, P, _, P, {told, 1}, true, 0}, {v, 2, 1, P, _, {told, 1}, 0}] = lists:keysort(2, Events).
 
 %% As a process that shakes hands asks auth; and the cookie among what a program itself sends.
 cookie({Node, _}, K) ->
-    later(Node, 200,
-          "C = auth:get_cookie(), self() ! {told, C, [atom_to_binary(C, utf8), atom_to_list(C)]},"
-          " self() ! {left, fun() -> C end, #{C => 1, b => <<\"other\">>}},"
-          " receive {told, _, _} -> ok end"),
     Spec = fun(Head, Index) ->
         {[], term_to_binary([{Head, [{'>', {get_tcw}, 0}],
             [{set_tcw, {'-', {get_tcw}, 1}}, {message, {{Index}}}]}])}
     end,
     Of = (pattern([], []))#{counters => none},
-    {Events, _, _, _} =
-        run(K, asked([Of#{kind => send, clauses => Spec('_', 0)},
-                      Of#{index => 1, kind => 'receive', clauses => Spec('_', 1)}],
-                     #{time => 600, events => 1000})),
-    nomatch = binary:match(term_to_binary(Events), atom_to_binary(erlang:get_cookie(), utf8)),
-    [_] = [E || {s, _, 0, _, _, _, {told, '...', [<<"...">>, "..."]}, _, _} = E <- Events],
-    [_] = [E || {v, _, 1, _, _, {told, '...', [<<"...">>, "..."]}, _} = E <- Events],
-    [_] = [E || {s, _, 0, _, _, _, {left, '...', #{'...' := 1, b := <<"other">>}}, _, _}
-                    = E <- Events],
+    Asked = asked([Of#{kind => send, clauses => Spec('_', 0)},
+                   Of#{index => 1, kind => 'receive', clauses => Spec('_', 1)}], #{events => 1000}),
     Auth = rpc:call(Node, erlang, whereis, [auth]),
-    [] = [E || {s, _, 0, Auth_, _, _, _, _, _} = E <- Events, Auth_ =:= Auth],
-    [] = [E || {v, _, 1, _, _, {_, '...'}, _} = E <- Events].
+    some(fun() ->
+        {Events, _, _} = during({Node, K}, Asked,
+            "C = auth:get_cookie(), self() ! {told, C, [atom_to_binary(C, utf8), atom_to_list(C)]},"
+            " self() ! {left, fun() -> C end, #{C => 1, b => <<\"other\">>}},"
+            " receive {told, _, _} -> ok end"),
+        nomatch = binary:match(term_to_binary(Events),
+                               atom_to_binary(erlang:get_cookie(), utf8)),
+        [] = [E || {s, _, 0, Auth_, _, _, _, _, _} = E <- Events, Auth_ =:= Auth],
+        [] = [E || {v, _, 1, _, _, {_, '...'}, _} = E <- Events],
+        case [L || {l, _, _, _} = L <- Events] of
+            [] ->
+                [_] = [E || {s, _, 0, _, _, _, {told, '...', [<<"...">>, "..."]}, _, _} = E <- Events],
+                [_] = [E || {v, _, 1, _, _, {told, '...', [<<"...">>, "..."]}, _} = E <- Events],
+                [_] = [E || {s, _, 0, _, _, _, {left, '...', #{'...' := 1, b := <<"other">>}}, _, _}
+                                = E <- Events];
+            %% Others on the node sent more than the window takes.
+            Lost -> {again, Lost}
+        end
+    end).
 
 count({Node, _}, K) ->
-    hot_now(Node, 1000),
-    {ok, _, {count, Ns, [N, 0]}} =
-        ask(K, 1, trace, {in, trace, {count, 20, [last(), {lists, nth, 2}]}}, 5000),
-    true = N > 100 andalso Ns >= 15000000,
+    hot_now(Node),
+    some(fun() ->
+        {ok, _, {count, Ns, [N, 0]}} =
+            ask(K, 1, trace, {in, trace, {count, 20, [last(), {lists, nth, 2}]}}, 20000),
+        %% What reading took, at most a third of it, is taken off.
+        {Ns, true} = {Ns, Ns >= 13000000},
+        case N > 100 of true -> ok; false -> {again, N} end
+    end),
     cool(),
-    %% Nobody calls these but what we evaluate there.
-    {ok, _, {count, _, [Own, 0]}} =
-        ask(K, 1, trace, {in, trace, {count, 20, [{lists, foldl, 3}, {lists, nth, 2}]}}, 5000),
-    true = Own < 10.
+    %% Nobody calls these but what we evaluate there, which is taken off unless it was held up.
+    some(fun() ->
+        {ok, _, {count, _, [Own, 0]}} =
+            ask(K, 1, trace, {in, trace, {count, 20, [{lists, foldl, 3}, {lists, nth, 2}]}}, 20000),
+        case Own < 10 of true -> ok; false -> {again, Own} end
+    end).
 
 %% What is done for each of many functions is not evaluated for each, nor for each pair of them.
 many({Node, _}, K) ->
     All = evaluate(Node, "[{M, F, A} || {M, _} <- code:all_loaded(), {F, A} <- M:module_info(exports)].",
                    []),
     Mfas = lists:sublist(lists:usort(All), 2500),
-    {ok, _, {count, _, Counts}} = ask(K, 1, trace, {in, trace, {count, 20, Mfas}}, 10000),
+    {ok, _, {count, _, Counts}} = ask(K, 1, trace, {in, trace, {count, 20, Mfas}}, 30000),
     2500 = length(Counts),
     Twice = [pattern(Mfas, []), (pattern([last(), {lists, nth, 2}], []))#{index := 1}],
-    {armed, 2, _} = arm(K, 2, asked(Twice, #{events => 100})),
+    {armed, 2, _} = arm(K, 2, asked(Twice, #{events => 10000})),
     tell(K, {stop, 2}),
     {_, stopped, _, [{0, Each}, {1, [_, _]}]} = follow(2),
     2500 = length(Each).
@@ -358,7 +504,7 @@ foreign({Node, _}, K) ->
     Legacy = fun(Text) -> evaluate(Node, Text, [{'T', Tracer}]) end,
     Legacy("erlang:trace(T, true, [call, {tracer, whereis(init)}]),"
            "erlang:trace_pattern({lists, nth, 2}, true, [local])."),
-    Otp = list_to_integer(rpc:call(Node, erlang, system_info, [otp_release])),
+    Otp = otp(Node),
     case arm(K, 9, asked([pattern([last()], [])], #{time => 100})) of
         {refused, {in_use, [_ | _]}} -> true = Otp < 27;
         {armed, 9, _} -> true = Otp >= 27, {_, time, _, _} = follow(9)
@@ -372,17 +518,23 @@ foreign({Node, _}, K) ->
 memory({Node, _}, K) ->
     [load(K, Query) || Query <- [scan, system, process, functions, preflight, names, armed]],
     {armed, 7, _} = arm(K, 7, asked([pattern([{lists, nth, 2}], [])], #{time => 60000})),
-    [begin ask(K, N, names, [], 5000), tell(K, {credit, 7, 1, 1}) end || N <- lists:seq(1, 500)],
+    [begin ask(K, N, names, [], 20000), tell(K, {credit, 7, 1, 1}) end || N <- lists:seq(1, 500)],
     Pids = [K, whereis_trace(Node)],
     Words = fun() ->
         Sizes = [rpc:call(Node, erlang, process_info, [P, total_heap_size]) || P <- Pids],
         lists:sum([N || {total_heap_size, N} <- Sizes])
     end,
-    timer:sleep(300),
-    {running, true, _} = {running, Words() =< 1000000, Words()},
-    tell(K, {stop, 7}),
-    {[], stopped, _, _} = follow(7),
-    {after_it, true, _} = {after_it, Words() =< 1000000, Words()}.
+    little(running, Words, 100),
+    {[], _, _} = stopped(K, 7),
+    little(after_it, Words, 100).
+
+%% They come to rest, and then it is little.
+little(When, Words, Tries) ->
+    case Words() of
+        N when N =< 1000000 -> ok;
+        _ when Tries > 0 -> timer:sleep(200), little(When, Words, Tries - 1);
+        N -> error({When, N})
+    end.
 
 %% Ours that hold a trace: {TraceKeeper, [Collector, Sentinel]}.
 parts(Node) ->
@@ -393,17 +545,22 @@ parts(Node) ->
 whereis_trace(Node) -> rpc:call(Node, erlang, whereis, [beamtop_trace]).
 
 suspended({Node, _}, K) ->
-    Asked = asked([pattern([last()], [])], #{time => 1500, events => 10000}),
-    {armed, 3, _} = arm(K, 3, Asked),
-    {Keeper, [C, Z]} = parts(Node),
-    Pids = [Keeper, C, Z],
-    timer:sleep(50),
-    hot_now(Node, 700),
-    N = evaluate(Node, "[erlang:suspend_process(P) || P <- Pids], timer:sleep(400),"
-                       " {message_queue_len, N} = process_info(C, message_queue_len),"
-                       " [erlang:resume_process(P) || P <- Pids], N.", [{'Pids', Pids}, {'C', C}]),
-    true = N =< 300,
-    {_, time, _, _} = follow(3).
+    some(fun() ->
+        {armed, 3, _} = arm(K, 3, asked([pattern([last()], [])], #{events => 10000})),
+        {Keeper, [C, Z]} = parts(Node),
+        Pids = [Keeper, C, Z],
+        hot_now(Node),
+        N = evaluate(Node, "[erlang:suspend_process(P) || P <- Pids], timer:sleep(400),"
+                           " {message_queue_len, N} = process_info(C, message_queue_len),"
+                           " [erlang:resume_process(P) || P <- Pids], N.",
+                     [{'Pids', Pids}, {'C', C}]),
+        cool(),
+        tell(K, {stop, 3}),
+        {_, Why, _, _} = follow(3),
+        {Why, true} = {Why, Why =:= stopped orelse may_be_heap(Node, Why)},
+        %% Schedulers that race let a few more through.
+        case N > 0 andalso N =< 300 of true -> ok; false -> {again, N} end
+    end).
 
 deaths({Node, _}, Keeper) ->
     queries:stop_keeper(Keeper),
@@ -423,7 +580,7 @@ deaths({Node, _}, Keeper) ->
          end),
          receive {'DOWN', Mon, process, Client, Why} when Why =:= done; Why =:= killed -> ok;
                  {'DOWN', Mon, process, Client, Why} -> error({Which, Why})
-         after 20000 -> error({Which, stuck}) end,
+         after 100000 -> error({Which, stuck}) end,
          try clean(Node, 0) catch error:Left -> error({Which, Left}) end
      end || Which <- [[], [k], [t], [c], [z], [k, t], [k, c], [k, z], [t, c], [t, z], [c, z]]].
 
@@ -440,9 +597,12 @@ leaves_nothing(Test) ->
         try Test(Target, Keeper), cool(), ok = clean(Node, 1)
         catch
             Class:Reason:Stack ->
-                tell(Keeper, {stop, 1}), timer:sleep(300), flush(),
+                catch cool(),
+                tell(Keeper, {stop, get(armed)}), timer:sleep(300), flush(),
                 erlang:raise(Class, Reason, Stack)
         end
     end.
 
-flush() -> receive {t, _, _, _} -> flush() after 0 -> ok end.
+flush() ->
+    [erase(Key) || {{What, _} = Key, _} <- get(), What =:= come orelse What =:= seq],
+    receive {t, _, _, _} -> flush() after 0 -> ok end.
