@@ -137,16 +137,17 @@ compile() {
         fail "the demo does not compile"
 }
 
-# Takes the first port on which epmd stays up: that of the last time first, so that who lost the node
-# finds it again.
+# Takes the first port that nobody has and on which epmd stays up: that of the last time first, so that
+# who lost the node finds it again. Below those that the system gives to whoever connects or listens.
 start_epmd() {
-    last=$(cat "$out/epmd.port" 2>/dev/null || echo $((20000 + $$ % 20000)))
+    last=$(cat "$out/epmd.port" 2>/dev/null || echo $((20000 + $$ % 12000)))
     for try in 0 1 2 3 4 5 6 7 8 9; do
         port=$((last + try))
+        ! epmd_answers || continue
         (ERL_EPMD_PORT=$port ERL_EPMD_ADDRESS=127.0.0.1 of_otp epmd -port "$port") \
             >"$out/epmd.log" 2>&1 </dev/null &
         echo $! >"$out/epmd.pid"
-        if wait_until 5 epmd_answers && epmd_runs; then
+        if wait_until 15 epmd_answers_or_dead && epmd_answers && epmd_runs; then
             echo "$port" >"$out/epmd.port"
             return 0
         fi
@@ -155,6 +156,7 @@ start_epmd() {
     fail "epmd does not start: $(cat "$out/epmd.log")"
 }
 
+epmd_answers_or_dead() { epmd_answers || ! kill -0 "$(cat "$out/epmd.pid")" 2>/dev/null; }
 epmd_answers() { (of_otp epmd -port "$port" -names) >/dev/null 2>&1; }
 
 start_node() {
