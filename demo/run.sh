@@ -157,7 +157,7 @@ start_epmd() {
 }
 
 epmd_answers_or_dead() { epmd_answers || ! kill -0 "$(cat "$out/epmd.pid")" 2>/dev/null; }
-epmd_answers() { (of_otp epmd -port "$port" -names) >/dev/null 2>&1; }
+epmd_answers() { (of_otp timeout 5 epmd -port "$port" -names) >/dev/null 2>&1; }
 
 start_node() {
     (
