@@ -87,12 +87,15 @@ static void decode_queues(struct decoder *d, struct system_sample *s, struct que
     s->run_queue_dirty_io = q->len[q->n - 1];
 }
 
+/* The last one is missing in recordings of before it was told. */
 static void decode_work(struct decoder *d, struct system_sample *s)
 {
-    int64_t *const counters[] = {&s->reductions, &s->context_switches, &s->gcs,
-                                 &s->gc_words,   &s->in_bytes,         &s->out_bytes};
-    cursor_tuple_of(&d->c, ARRAY_LEN(counters));
-    for (size_t i = 0; i < ARRAY_LEN(counters); i++)
+    int64_t *const counters[] = {&s->reductions, &s->context_switches, &s->gcs,           &s->gc_words,
+                                 &s->in_bytes,   &s->out_bytes,        &s->own_reductions};
+    size_t n = 0;
+    if (cursor_tuple(&d->c, &n) && n != ARRAY_LEN(counters) && n != ARRAY_LEN(counters) - 1)
+        decoder_fail(d, "6 or 7 counters");
+    for (size_t i = 0; i < n && !cursor_failed(&d->c); i++)
         decode_int(d, counters[i]);
 }
 
@@ -158,7 +161,8 @@ int decode_system(struct arena *arena, const uint8_t *term, size_t len,
     decoder_init(&d, arena, term, len);
     struct cursor *c = &d.c;
     struct queues queues = {0};
-    *out = (struct system_sample){.rss_bytes = NAN, .virtual_bytes = NAN, .interval_s = NAN};
+    *out = (struct system_sample){.rss_bytes = NAN, .virtual_bytes = NAN, .interval_s = NAN,
+                                  .own_reductions = -1};
     cursor_tuple_of(c, 10);
     cursor_atom_is(c, "system");
     decode_mono(&d, &out->mono_ns);
@@ -326,7 +330,7 @@ int decode_scan(struct arena *arena, const uint8_t *term, size_t len, uint32_t i
     size_t arity = 0;
     decoder_init(&d, arena, term, len);
     struct cursor *c = &d.c;
-    *out = (struct proc_scan){.interval_s = NAN};
+    *out = (struct proc_scan){.interval_s = NAN, .own_share = NAN};
     if (cursor_tuple(c, &arity) && arity != 9 && arity != 10)
         decoder_fail(&d, "a tuple of 9 or 10");
     cursor_atom_is(c, "scan");

@@ -81,6 +81,9 @@ int model_take_scan(struct model *m, const uint8_t *term, size_t len, const stru
         return slot_end(&m->scan_slot, rc);
     const struct proc_column *sort =
         asked->sort_key == NULL ? NULL : proc_column_find(asked->sort_key);
+    next.own_share = m->system_slot.known
+                         ? rate_share(m->system.own_reductions_per_s, m->system.reductions_per_s)
+                         : (double)NAN;
     next.sort_key = sort == NULL ? "" : sort->key;
     next.by_delta = asked->by_delta && !isnan(next.interval_s);
     next.filtered = asked->filtered || next.matching < next.total;

@@ -134,7 +134,7 @@ static int by_share(const void *a, const void *b)
 /* What shares are not of: see owners.h. */
 static double left_out(const struct proc_scan *scan)
 {
-    double share = 0;
+    double share = scan ? or_zero(scan->own_share) : 0;
     for (size_t i = 0; scan && i < scan->n_rows; i++)
         if (proc_kind(&scan->rows[i]) == KIND_DIRTY_SIGNALS)
             share += or_zero(scan->rows[i].reductions_share);

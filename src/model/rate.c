@@ -84,7 +84,7 @@ static void counter_rates(struct system_sample *now, const struct system_sample 
 {
     static const struct system_sample none = {
         .reductions = -1, .context_switches = -1, .gcs = -1, .gc_words = -1,
-        .in_bytes = -1, .out_bytes = -1,
+        .in_bytes = -1, .out_bytes = -1, .own_reductions = -1,
     };
     const struct system_sample *b = before == NULL ? &none : before;
     double s = now->interval_s;
@@ -94,6 +94,7 @@ static void counter_rates(struct system_sample *now, const struct system_sample 
     now->gc_words_per_s = rate_counter(b->gc_words, now->gc_words, s);
     now->in_bytes_per_s = rate_counter(b->in_bytes, now->in_bytes, s);
     now->out_bytes_per_s = rate_counter(b->out_bytes, now->out_bytes, s);
+    now->own_reductions_per_s = rate_counter(b->own_reductions, now->own_reductions, s);
 }
 
 void rate_system(struct system_sample *now, const struct system_sample *before,

@@ -61,6 +61,8 @@ static const struct field system_table[] = {
      "mean use of the dirty I/O schedulers"},
     {"reductions_per_s", "reductions/s", FIELD_REAL, COLUMN_RATE, AT(reductions_per_s),
      "reductions in a second"},
+    {"own_reductions_per_s", "own reductions/s", FIELD_REAL, COLUMN_RATE, AT(own_reductions_per_s),
+     "those of beamtop's own processes among them"},
     {"context_switches_per_s", "switches/s", FIELD_REAL, COLUMN_RATE, AT(context_switches_per_s),
      "context switches in a second"},
     {"gcs_per_s", "gcs/s", FIELD_REAL, COLUMN_RATE, AT(gcs_per_s),

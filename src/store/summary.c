@@ -19,6 +19,7 @@ const struct metric summary_metrics[METRICS] = {
     {"run_queue_dirty_io", "run queue, dirty I/O", COLUMN_COUNT, false},
     {"scheduler_use", "schedulers in use", COLUMN_SHARE, true},
     {"reductions_per_s", "reductions/s", COLUMN_RATE, true},
+    {"own_reductions_per_s", "beamtop's reductions/s", COLUMN_RATE, false},
     {"gcs_per_s", "collections/s", COLUMN_RATE, false},
     {"in_bytes_per_s", "bytes in/s", COLUMN_BYTES, false},
     {"out_bytes_per_s", "bytes out/s", COLUMN_BYTES, false},
@@ -293,17 +294,34 @@ void put_evaluating(struct paper *p, double share)
                   number_text(&p->arena, COLUMN_SHARE, share));
 }
 
+static const struct span_stats *stats_of(const struct summary *s, const char *key)
+{
+    int m = 0;
+    while (strcmp(summary_metrics[m].key, key) != 0)
+        m++;
+    return &s->stats[m];
+}
+
+bool leaves_us_out(const struct summary *s)
+{
+    return stats_of(s, "own_reductions_per_s")->n > 0;
+}
+
+void put_rest(struct paper *p, bool without_us)
+{
+    paper_put(p, without_us ? "The rest is who is in no row. What beamtop did on the node is left out of all shares."
+                            : "The rest is who is in no row, and what beamtop's own questions took.");
+}
+
 double left_out_share(const struct summary *s)
 {
     const struct span_owner *o = s->owners[OWNERS_BY_MODULE];
+    const struct span_stats *all = stats_of(s, "reductions_per_s");
     const char *kind = proc_kind_name(KIND_DIRTY_SIGNALS);
     double per_s = 0;
     for (size_t i = 0; i < s->n_owners[OWNERS_BY_MODULE]; i++)
         per_s += is(o[i].kind, kind) && !isnan(o[i].reductions_per_s) ? o[i].reductions_per_s : 0;
-    for (int m = 0; m < METRICS && per_s > 0; m++)
-        if (strcmp(summary_metrics[m].key, "reductions_per_s") == 0 && s->stats[m].mean > 0)
-            return fmin(1, per_s / s->stats[m].mean);
-    return 0;
+    return per_s > 0 && all->mean > 0 ? fmin(1, per_s / all->mean) : 0;
 }
 
 void put_left_out(struct paper *p, double share, const char *how)

@@ -20,7 +20,7 @@ struct metric {
     bool chart;
 };
 extern const struct metric summary_metrics[];
-#define METRICS 15
+#define METRICS 16
 
 struct summary {
     const struct summary_source *source;
@@ -89,5 +89,8 @@ void put_evaluating(struct paper *p, double share);
 /* Of all reductions, what the shares of owners are not of (model/owners.h); said where it is much. */
 double left_out_share(const struct summary *s);
 void put_left_out(struct paper *p, double share, const char *how);
+/* Shares leave out what beamtop did on the node: not where that was not recorded. */
+bool leaves_us_out(const struct summary *s);
+void put_rest(struct paper *p, bool without_us);
 
 #endif

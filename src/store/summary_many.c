@@ -481,13 +481,14 @@ static void put_changes(struct comparison *c)
                   c->unknown == 1 ? "is" : "are");
 }
 
-/* What counting takes is no program's: beside sessions without it all shares look smaller. */
-static void put_counting(struct comparison *c)
+/* What counting takes is no program's: where it is not left out, all shares look smaller than those of
+   sessions without it. */
+static void put_counting(struct comparison *c, bool without_us)
 {
     size_t counted = 0;
     for (size_t i = 0; i < c->n; i++)
         counted += c->sessions[i].sums.ns > 0;
-    if (counted > 0 && counted < c->n)
+    if (!without_us && counted > 0 && counted < c->n)
         paper_put(c->paper, "Calls were counted in %zu of these sessions: what that took of the node is in the "
                             "rest, and makes the other shares of a quiet node smaller than without.", counted);
 }
@@ -500,8 +501,11 @@ void summary_many(struct paper *p, const struct summary *s, size_t n,
     put_metrics(&c);
     for (int kind = 0; kind < OWNER_KINDS; kind++)
         put_owners(&c, kind);
-    paper_put(p, "The rest is who is in no row, and what beamtop's own questions took.");
-    put_counting(&c);
+    bool without_us = true;
+    for (size_t i = 0; i < n; i++)
+        without_us = without_us && leaves_us_out(&s[i]);
+    put_rest(p, without_us);
+    put_counting(&c, without_us);
     double most = 0;
     for (size_t i = 0; i < n; i++)
         most = fmax(most, left_out_share(&s[i]));

@@ -124,7 +124,7 @@ static void put_owners(struct paper *p, const struct summary *s, const struct su
     }
     put_left_out(p, left_out_share(s), "");
     if (!nobody_stands_out(s))
-        paper_put(p, "The rest is who is in no row, and what beamtop's own questions took.");
+        put_rest(p, leaves_us_out(s));
 }
 
 static void put_calls(struct paper *p, const struct summary *s, const struct summary_options *o)

@@ -8,7 +8,8 @@
  * VM's own processes take the signals that are sent to it (each gen_server:call is two: a monitor,
  * and its end), and from OTP 27 on they poll until it is done: of one and the same program they take
  * nothing on OTP 25 and three quarters of all reductions on OTP 27. These are left out of the whole
- * that shares are of, and are told as owners of the kind KIND_DIRTY_SIGNALS, without a share.
+ * that shares are of, and are told as owners of the kind KIND_DIRTY_SIGNALS, without a share. What
+ * beamtop itself does on the node is left out of it too, and told nowhere here.
  */
 #ifndef BEAMTOP_MODEL_OWNERS_H
 #define BEAMTOP_MODEL_OWNERS_H

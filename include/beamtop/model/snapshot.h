@@ -51,7 +51,9 @@ struct system_sample {
     int64_t run_queue_highest; /* the longest single normal queue */
     int64_t run_queue_dirty_cpu, run_queue_dirty_io;
     int64_t reductions, context_switches, gcs, gc_words, in_bytes, out_bytes; /* since the VM's start */
+    int64_t own_reductions; /* of beamtop's processes, since they were started; part of `reductions` */
     double reductions_per_s, context_switches_per_s, gcs_per_s, gc_words_per_s, in_bytes_per_s, out_bytes_per_s;
+    double own_reductions_per_s;
     double use_normal, use_dirty_cpu, use_dirty_io; /* mean over online schedulers, 0..1 */
     double rss_bytes, virtual_bytes;
     struct scheduler *schedulers; /* arena; n_schedulers of them */
@@ -93,6 +95,7 @@ struct proc_scan {
     double interval_s; /* NaN at the first sweep: the order is by absolute value then */
     double sweep_us;
     int64_t total, matching, own;
+    double own_share; /* of all the node's reductions, by what `system` told last; NaN unknown */
     struct proc_row *rows;
     size_t n_rows;
     struct proc_row *watched; /* of those that were watched and are not among the rows */

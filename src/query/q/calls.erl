@@ -480,25 +480,26 @@ Do = fun(Keeper, Otp, Own, Ask, Leaders) ->
     end
 end,
 
-Loop = fun Loop(Keeper, Otp, Own, Leaders) ->
+Loop = fun Loop(Keeper, Otp, Own, CountWork, Leaders) ->
     erlang:garbage_collect(),
     receive
         {ask, AskId, Ask} ->
             Start = erlang:monotonic_time(),
             {Value, Waited, Next} = Do(Keeper, Otp, Own, Ask, Leaders),
+            CountWork(),
             Keeper ! {done, AskId, ok, {erlang:monotonic_time() - Start - Waited, Waited}, Value},
-            Loop(Keeper, Otp, Own, Next);
+            Loop(Keeper, Otp, Own, CountWork, Next);
         {'EXIT', Keeper, _} ->
             ok;
         _ ->
-            Loop(Keeper, Otp, Own, Leaders)
+            Loop(Keeper, Otp, Own, CountWork, Leaders)
     end
 end,
 
-{process, [otp, own],
- fun(Keeper, #{otp := Otp, own := Own}) ->
+{process, [otp, own, count_work],
+ fun(Keeper, #{otp := Otp, own := Own, count_work := CountWork}) ->
      Sign(),
      %% One heap: the lists of all functions are kept for a window, and then gone.
      Otp >= 24 andalso process_flag(fullsweep_after, 0),
-     Loop(Keeper, Otp, Own, [])
+     Loop(Keeper, Otp, Own, CountWork, [])
  end}.

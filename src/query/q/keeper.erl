@@ -27,6 +27,15 @@ Sign = fun() ->
     put('$initial_call', {beamtop, keeper, 0})
 end,
 
+%% Reductions of ours, so that shares of the node's work can be told without them. Each of our
+%% processes adds its own when it has done something, and keeps what it has added so far.
+OwnReductions = counters:new(1, []),
+CountWork = fun() ->
+    {reductions, Now} = process_info(self(), reductions),
+    Before = case put(counted, Now) of undefined -> 0; Counted -> Counted end,
+    counters:add(OwnReductions, 1, Now - Before)
+end,
+
 %% ---- What this VM can do
 
 HasDictionaryKey =
@@ -118,7 +127,8 @@ IdKeys = [registered_name, initial_call, group_leader]
 %% one that begins later finds them by their links.
 Parked = fun(Entry, Args) ->
     receive {wake, beamtop} -> ok end,
-    apply(Entry, Args)
+    apply(Entry, Args),
+    CountWork()
 end,
 SpawnOwn = fun(Entry, Args, Options) ->
     Pid = spawn_opt(erlang, hibernate, [erlang, apply, [Parked, [Entry, Args]]], Options),
@@ -131,7 +141,11 @@ end,
 
 %% Does what may need much memory in a process of its own, linked to us, whose end is not ours.
 %% Value: {ok, Value}, or `failed` when it passed the heap limit or raised an error.
-Doing = fun(Work, Arg) -> exit(try {aside, Work(Arg)} catch _:_ -> failed end) end,
+Doing = fun(Work, Arg) ->
+    Result = try {aside, Work(Arg)} catch _:_ -> failed end,
+    CountWork(),
+    exit(Result)
+end,
 AsideOptions = SpawnOptions(128 * MiB),
 Aside = fun(Work, Arg) ->
     Trapped = process_flag(trap_exit, true),
@@ -306,6 +320,7 @@ Worker = fun(Keeper, AskId, Query, Arg, Ctx) ->
     Sign(),
     put(keeper, Keeper),
     {Kind, Value, Worked, Waited} = Measured(Query, Arg, Ctx),
+    CountWork(),
     Keeper ! {done, AskId, Kind, {Us(Worked), Us(Waited)}, Value}
 end,
 
@@ -318,6 +333,7 @@ Holder = fun Holder(Keeper, Query, Ctx, State, Pending) ->
     put(keeper, Keeper),
     erlang:garbage_collect(),
     Collected = erlang:monotonic_time() - Start,
+    CountWork(),
     case Pending of
         none -> ok;
         {AskId, Kind, Value, Worked, Waited} ->
@@ -369,6 +385,7 @@ end,
 Answer = fun(AskId, Kind, {Worked, Waited}, What, State) ->
     #{client := Client, spent := Spent} = State,
     Cost = {Worked + Us(Spent), Waited},
+    CountWork(),
     erlang:send(Client, {a, AskId, Kind, Cost, What}, [nosuspend, noconnect]),
     State#{spent := 0}
 end,
@@ -564,7 +581,8 @@ Start = fun(Client) ->
                 cut => Cut, print => Print, prefix => Prefix, id => Id, id_keys => IdKeys,
                 identity => Identity, label_text => LabelText,
                 initial_call => InitialCall, apps => Apps, keys_of => KeysOf, pid_of => PidOf,
-                with_dictionary => WithDictionary, spawn => SpawnOwn},
+                with_dictionary => WithDictionary, spawn => SpawnOwn,
+                own_reductions => OwnReductions, count_work => CountWork},
         Loop(#{client => Client, ctx => Ctx, queries => #{}, asked => #{}, holders => #{},
                gentle => #{}, shield => none, spent => 0})
     catch

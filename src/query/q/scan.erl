@@ -300,7 +300,7 @@ PackedWordsPerUs = 400,
 RoomToWork = 4,
 
 %% Waits for one job, works, answers {Ref, Answer, Worked}, rests. Ends with its coordinator.
-Serve = fun Serve(Coordinator, Work, Words, State) ->
+Serve = fun Serve(Coordinator, Work, Words, CountWork, State) ->
     receive
         {Ref, retire} ->
             Coordinator ! {Ref, State, 0};
@@ -315,8 +315,9 @@ Serve = fun Serve(Coordinator, Work, Words, State) ->
             try Work(Job, State) of
                 {Answer, Next} ->
                     process_flag(min_heap_size, 233),
+                    CountWork(),
                     Coordinator ! {Ref, Answer, erlang:monotonic_time() - Start + Packing},
-                    erlang:hibernate(erlang, apply, [Serve, [Coordinator, Work, Words, Next]])
+                    erlang:hibernate(erlang, apply, [Serve, [Coordinator, Work, Words, CountWork, Next]])
             catch
                 _:_ -> exit(shutdown)
             end
@@ -327,7 +328,7 @@ StartHelper = fun(Work, Words, State, HeapBytes) ->
     Limit = #{size => HeapBytes div erlang:system_info(wordsize), kill => true,
               error_logger => false},
     SpawnOwn = get(spawn),
-    SpawnOwn(Serve, [self(), Work, Words, State],
+    SpawnOwn(Serve, [self(), Work, Words, get(count_work), State],
              [link, {message_queue_data, off_heap}, {max_heap_size, Limit}])
 end,
 
@@ -683,10 +684,12 @@ Begin = fun(Given, Reset) ->
     end
 end,
 
-{[k, own, apps, caps, label_text, id_keys, initial_call, keys_of, spawn, with_dictionary],
+{[k, own, apps, caps, label_text, id_keys, initial_call, keys_of, spawn, with_dictionary,
+ count_work],
 fun(#{reset := Reset, filter := Filtering} = Arg, Ctx) ->
-    #{state := Given, k := Keeper, own := OwnOf, spawn := SpawnOwn} = Ctx,
+    #{state := Given, k := Keeper, own := OwnOf, spawn := SpawnOwn, count_work := CountWork} = Ctx,
     put(spawn, SpawnOwn),
+    put(count_work, CountWork),
     State = Begin(Given, Reset),
     Own = OwnOf(Keeper),
     {Numbers, Found, Counts, Ticked} = Tick(Arg, State, Ctx, Own),

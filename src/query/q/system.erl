@@ -1,6 +1,6 @@
 %% The header's numbers, asked for at every tick: only calls that cost microseconds. Arg: [].
-{[k],
-fun([], #{k := Keeper}) ->
+{[k, own_reductions],
+fun([], #{k := Keeper, own_reductions := OwnReductions}) ->
     Types = [total, processes, processes_used, system, atom, atom_used, binary, code, ets],
     %% Not supported where the allocators are switched off.
     Memory =
@@ -48,5 +48,6 @@ fun([], #{k := Keeper}) ->
     UptimeMs = erlang:convert_time_unit(
         erlang:monotonic_time() - erlang:system_info(start_time), native, millisecond),
     {system, MonoNs, erlang:system_time(microsecond), UptimeMs, Memory, Counts, Queues,
-     {Reductions, ContextSwitches, Gcs, GcWords, InBytes, OutBytes}, Swt, Rss}
+     {Reductions, ContextSwitches, Gcs, GcWords, InBytes, OutBytes, counters:get(OwnReductions, 1)},
+     Swt, Rss}
 end}.

@@ -21,6 +21,7 @@
 -include("part/carriers.erl").
 
 Answer = fun(Keeper, AskId, Start, Value) ->
+    (get(count_work))(),
     Keeper ! {done, AskId, ok, {erlang:monotonic_time() - Start, 0}, Value}
 end,
 
@@ -150,7 +151,7 @@ Arm = fun(Here, TraceId, Asked) ->
     case MayArm(Otp) of ok -> ok; Why -> throw(Why) end,
     process_flag(priority, high),
     Self = self(),
-    C = spawn_opt(erlang, apply, [Collector, [Self, Otp]], SpawnOptions(maps:get(heap, Caps))),
+    C = spawn_opt(erlang, apply, [Collector, [Self, Otp, get(count_work)]], SpawnOptions(maps:get(heap, Caps))),
     At = Place(Otp, C),
     Counters = [{Item, lists:usort(lists:append([Ts || {_, Ts, Items} <- Counting,
                                                        lists:member(Item, Items)]))}
@@ -346,9 +347,10 @@ Loop = fun Loop(#{keeper := Keeper, otp := Otp} = Here, Trace) ->
     end
 end,
 
-{process, [c, otp, own],
- fun(Keeper, #{c := Client, otp := Otp, own := OwnOf}) ->
+{process, [c, otp, own, count_work],
+ fun(Keeper, #{c := Client, otp := Otp, own := OwnOf, count_work := CountWork}) ->
      Sign(),
+     put(count_work, CountWork),
      %% Ours, and what carries the connection.
      Untraced = fun() -> lists:usort(OwnOf(Keeper) ++ Carriers(Client)) end,
      Loop(#{keeper => Keeper, client => Client, otp => Otp, untraced => Untraced}, none)

@@ -156,6 +156,10 @@ static const struct {
      "{system, 5, 6, 7, undefined, {1,2,3,4}, {0,[0|1]}, {1,2,3,4,5,6}, undefined, undefined}"},
     {"system: wall time of bytes", ANSWER_SYSTEM,
      "{system, 5, 6, 7, undefined, {1,2,3,4}, {0,[0]}, {1,2,3,4,5,6}, \"abc\", undefined}"},
+    {"system: five counters", ANSWER_SYSTEM,
+     "{system, 5, 6, 7, undefined, {1,2,3,4}, {0,[0]}, {1,2,3,4,5}, undefined, undefined}"},
+    {"system: eight counters", ANSWER_SYSTEM,
+     "{system, 5, 6, 7, undefined, {1,2,3,4}, {0,[0]}, {1,2,3,4,5,6,7,8}, undefined, undefined}"},
     {"scan: rows are bytes", ANSWER_SCAN, "{scan, 1, 0, 0, 0, 0, 0, \"abc\", []}"},
     {"scan: watched rows are bytes", ANSWER_SCAN, "{scan, 1, 0, 0, 0, 0, 0, [], [], \"abc\"}"},
     {"scan: eleven", ANSWER_SCAN, "{scan, 1, 0, 0, 0, 0, 0, [], [], [], []}"},
@@ -296,6 +300,7 @@ static void test_system(void **state)
     assert_int_equal(s->run_queue_dirty_cpu, 4);
     assert_int_equal(s->run_queue_dirty_io, 5);
     assert_int_equal(s->out_bytes, 50);
+    assert_int_equal(s->own_reductions, -1); /* as in recordings of before it was told */
     assert_true(isnan(s->interval_s) && isnan(s->reductions_per_s) && isnan(s->use_normal));
     static const enum scheduler_kind kinds[] = {
         SCHEDULER_NORMAL,    SCHEDULER_NORMAL,   SCHEDULER_DIRTY_CPU,

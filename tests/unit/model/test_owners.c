@@ -106,6 +106,11 @@ static void test_what_shares_are_not_of(void **state)
     owners_of_apps(&o, &arena, &detail, &scan, 0.002);
     tell(text, sizeof text, &o);
     assert_string_equal(text, "shop::2:80 rest:3:20");
+    struct proc_scan beside_us = scan; /* 4 of the 40 % that are left are beamtop's */
+    beside_us.own_share = 0.04;
+    owners_of_scan(&o, &arena, &beside_us, OWNER_APPLICATION, 0.002);
+    tell(text, sizeof text, &o);
+    assert_string_equal(text, "shop::2:89 rest:3:11");
     busy[0].reductions_share = 1; /* by clocks that differ a little: nothing is known of the others */
     owners_of_scan(&o, &arena, &scan, OWNER_APPLICATION, 0.002);
     assert_false(o.has_shares);

@@ -208,6 +208,26 @@ static void test_another_vm_behind_a_gap(void **state)
     model_free(m);
 }
 
+/* Of the 2,000 reductions in a second 500 are ours; what is asked by a new keeper begins anew. */
+static void test_own_reductions(void **state)
+{
+    (void)state;
+    static const char scan[] = "{scan, -576460100000000000, 0, 0, 0, 0, 0, [], []}";
+    struct model *m = model_new();
+    must(m, ANSWER_SYSTEM, SYSTEM_OWN_ANSWER("102", "5000", "1000", "700"));
+    must(m, ANSWER_SCAN, scan);
+    near(model_scan(m)->own_share, NAN);
+    must(m, ANSWER_SYSTEM, SYSTEM_OWN_ANSWER("100", "7000", "5000", "1700"));
+    near(model_system(m)->own_reductions_per_s, 500);
+    must(m, ANSWER_SCAN, scan);
+    near(model_scan(m)->own_share, 0.25);
+    must(m, ANSWER_SYSTEM, SYSTEM_OWN_ANSWER("099", "8000", "9000", "100"));
+    near(model_system(m)->own_reductions_per_s, NAN);
+    must(m, ANSWER_SCAN, scan);
+    near(model_scan(m)->own_share, NAN);
+    model_free(m);
+}
+
 static void test_applications(void **state)
 {
     (void)state;
@@ -370,6 +390,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rates),
         cmocka_unit_test(test_system_rates),
+        cmocka_unit_test(test_own_reductions),
         cmocka_unit_test(test_only_online_schedulers_count),
         cmocka_unit_test(test_what_goes_back_is_unknown),
         cmocka_unit_test(test_after_a_gap_there_are_no_rates),

@@ -33,6 +33,7 @@ struct made {
     int ticks;
     double run_queue, longest, use, noise; /* noise: added at every second tick, to shares and use */
     double reductions_per_s, gcs_per_s, gc_words_per_s;
+    double own_per_s; /* reductions of beamtop among them; 0: not told */
     double total, total_step, of_processes, of_processes_step, binary, binary_step, ets, ets_step;
     double rss; /* 0: 260 MB */
     double processes, processes_step, atoms, atoms_step;
@@ -84,10 +85,13 @@ static void made_system(struct recorder *r, struct model *m, const struct made *
                made_mono(tick), 1700000000000000LL + tick * 1000000LL, tick * 1000,
                w->total + t * w->total_step, w->of_processes + t * w->of_processes_step,
                w->binary + t * w->binary_step, w->ets + t * w->ets_step);
-    buf_printf(&b, "{%.0f, 20, %.0f, 12}, {%d, [%d,%d,0,0]}, {%.0f, 10, %.0f, %.0f, 40, 50}, [",
+    buf_printf(&b, "{%.0f, 20, %.0f, 12}, {%d, [%d,%d,0,0]}, {%.0f, 10, %.0f, %.0f, 40, 50",
                w->processes + t * w->processes_step, w->atoms + t * w->atoms_step, longest + other,
                longest, other, tick * w->reductions_per_s, tick * w->gcs_per_s,
                tick * w->gc_words_per_s);
+    if (w->own_per_s > 0)
+        buf_printf(&b, ", %.0f", tick * w->own_per_s);
+    buf_puts(&b, "}, [");
     for (int i = 1; i <= 6; i++)
         buf_printf(&b, "%s{%d,%lld,%lld}", i > 1 ? "," : "", i, i <= 2 ? active : 0, tick * 1000000LL);
     buf_printf(&b, "], {%.0f, 3000000000}}", w->rss > 0 ? w->rss : 260e6);

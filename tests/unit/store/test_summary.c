@@ -60,6 +60,23 @@ static void test_own_calls(void **state)
     done(&o);
 }
 
+/* Half of all reductions are ours: shares are of the other half. */
+static void test_own_work(void **state)
+{
+    (void)state;
+    struct opened o = {.n = 0};
+    struct made w = made_healthy;
+    w.noise = 0;
+    w.busy[0].share = w.busy[1].share = 0.1;
+    w.busy[2].share = 0.2;
+    w.own_per_s = w.reductions_per_s / 2;
+    add(&o, &w);
+    const char *text = report(&o, SUMMARY_TEXT, false);
+    assert_says(text, "logger_std_h_default  40.0 %");
+    assert_says(text, "The rest is who is in no row. What beamtop did on the node is left out of all shares.");
+    done(&o);
+}
+
 /* Half of all reductions are the VM's, for processes that write a file: shares are of the other half. */
 static void test_dirty_signals(void **state)
 {
@@ -310,6 +327,7 @@ int main(void)
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_own_calls),
         cmocka_unit_test(test_dirty_signals),
+        cmocka_unit_test(test_own_work),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_marks),
         cmocka_unit_test(test_hostile),

@@ -258,6 +258,12 @@ static void test_counted_beside_not(void **state)
     add(&o, &plain);
     assert_says(report(&o, SUMMARY_HTML, false), "Calls were counted in 2 of these sessions");
     done(&o);
+    struct made counted = made_healthy; /* what was ours is left out of both */
+    plain.own_per_s = counted.own_per_s = 1e6;
+    add(&o, &counted);
+    add(&o, &plain);
+    assert_not(report(&o, SUMMARY_HTML, false), "Calls were counted in");
+    done(&o);
 }
 
 static const struct {

@@ -14,6 +14,7 @@ Rows = fun(Counters, Indexes) ->
 end,
 
 Status = fun(S) ->
+    (get(count_work))(),
     #{why := Why, given := Given, window := Window, rate_seen := {_, _, Rate}, counters := Counters,
       sent_bytes := Bytes, indexes := Indexes} = S,
     [{_, HeapWords}, {_, Mailbox}] = process_info(self(), [total_heap_size, message_queue_len]),

@@ -216,8 +216,9 @@ Collect = fun Collect(TraceKeeper, Plan, #{conf := Conf, last := At} = S, Out) -
     end
 end,
 
-Collector = fun(TraceKeeper, Otp) ->
+Collector = fun(TraceKeeper, Otp, CountWork) ->
     Sign(),
+    put(count_work, CountWork),
     [put(Key, 0) || Key <- [id, waiting, open, received, raw]],
     [put(Key, none) || Key <- [pushed, before]],
     put(secret, Secret()),
