@@ -138,6 +138,7 @@ tests() ->
      {"top 20 by each attribute", fun top_test/2},
      {"delta and births", fun delta_test/2},
      {"ascending order, own and followed processes", fun own_test/2},
+     {"reductions of ours are told", fun own_work_test/2},
      {"who answers another question meanwhile is none of the node's processes", fun meanwhile_test/2},
      {"the nearest supervisor", fun supervisor_test/2},
      {"filter by labels", fun filter_test/2},
@@ -203,6 +204,27 @@ swt_test({Node, _}, K) ->
     {ok, _, {system, _, _, _, _, _, _, _, Swt, _}} = ask(K, system, [], ?LONG_MS),
     true = length(Swt) > 0 andalso lists:sort(Swt) =:= Swt,
     true = rpc:call(Node, erlang, statistics, [scheduler_wall_time_all]) =/= undefined.
+
+%% What our processes that stay did meanwhile, by the node's own account, is in what we tell of us,
+%% and that is in what the node did.
+own_work_test({Node, _}, K) ->
+    Told = fun() ->
+        {ok, _, {system, _, _, _, _, _, _, Work, _, _}} = ask(K, system, [], ?LONG_MS),
+        {element(1, Work), element(7, Work)}
+    end,
+    Ours = fun() ->
+        Children = links(Node, K),
+        maps:from_list([{P, N} || P <- lists:usort([K | Children] ++ lists:append([links(Node, C) || C <- Children])),
+                                  {reductions, N} <- [rpc:call(Node, erlang, process_info, [P, reductions])]])
+    end,
+    scan(K, #{}),
+    Before = Ours(),
+    {All, Own} = Told(),
+    [scan(K, #{}) || _ <- lists:seq(1, 20)],
+    After = Ours(),
+    {AllNow, OwnNow} = Told(),
+    Did = lists:sum([N - maps:get(P, Before) || {P, N} <- maps:to_list(After), is_map_key(P, Before)]),
+    true = Did > 20000 andalso OwnNow - Own > 0.9 * Did andalso OwnNow - Own =< AllNow - All.
 
 %% What the node itself says of an attribute, best first.
 direct(Node, Attr) ->
