@@ -27,7 +27,7 @@ esac
 dir=${BEAMTOP_DEMO_DIR:-${TMPDIR:-/tmp}/beamtop-demo-$(id -u)$suffix}
 otp=${BEAMTOP_DEMO_OTP:-}
 node=$app@127.0.0.1
-start_s=30                              # until the node must be up
+start_s=60                              # until the node must be up
 stop_s=10                               # until it is killed
 
 fail() {

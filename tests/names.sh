@@ -4,8 +4,8 @@ set -u
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/tap.sh"
 [ -x "$beamtop" ] || skip_all "beamtop is not built"
-HOME=$work XDG_STATE_HOME=$work
-export HOME XDG_STATE_HOME
+HOME=$work XDG_CONFIG_HOME=$work XDG_STATE_HOME=$work LC_ALL=C.UTF-8
+export HOME XDG_CONFIG_HOME XDG_STATE_HOME LC_ALL
 
 # says CODE TEXT ARGUMENT…
 says() {

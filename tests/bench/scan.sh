@@ -5,7 +5,7 @@ set -u
 src=${BEAMTOP_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 roots=${BEAMTOP_ROOTS:-/var/cache/beamtop}
 export BEAMTOP_SRCDIR="$src"
-ERL_EPMD_PORT=$((20000 + $$ % 20000))
+ERL_EPMD_PORT=$((20000 + $$ % 12000))
 export ERL_EPMD_PORT
 
 command -v erlc >/dev/null || { echo "no Erlang on this machine"; exit 77; }

@@ -27,7 +27,7 @@ for target; do
     name=${target#fuzz_}
     work=$dir/work/$name found=$dir/found/$name
     mkdir -p "$work" "$found"
-    "$dir/$target" -seed=1 -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=1024 \
+    "$dir/$target" -seed=1 -max_total_time="$seconds" -max_len=4096 -timeout=30 -rss_limit_mb=1024 \
         -print_final_stats=1 -artifact_prefix="$found/" "$work" "$here/corpus/$name" \
         >"$dir/$target.out" 2>&1
     status=$?

@@ -4,7 +4,7 @@
 # The test sets `load`: tests/live/LOAD.erl, whose start(DIRECTORY, CODE) makes the file `pid` there;
 # audit.erl is loaded beside it.
 
-ERL_EPMD_PORT=$((20000 + $$ % 20000))
+ERL_EPMD_PORT=$((20000 + $$ % 12000))
 export ERL_EPMD_PORT
 otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
 command -v erl >/dev/null || skip_all "no Erlang on this machine"

@@ -7,25 +7,39 @@ set -u
 demo=$BEAMTOP_SRCDIR/demo/run.sh
 otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
 
-# Asked of the node itself: each line of the answer is a fact and what the demo says.
+# Asked of the node itself: each line of the answer is a fact and what the demo says. What comes in
+# bursts, and leads at most times, is looked for until it is there.
 questions='
     [Node] = [list_to_atom(N) || {ok, [[N]]} <- [init:get_argument(shop_node)]],
     Ask = fun(M, F, A) -> rpc:call(Node, M, F, A, 10000) end,
     Len = fun() -> {_, L} = Ask(erlang, process_info, [Ask(erlang, whereis, [shop_mailer]), message_queue_len]), L end,
     Reductions = fun(P) -> case Ask(erlang, process_info, [P, reductions]) of {_, N} -> N; _ -> 0 end end,
+    Until = fun Until(Wanted, Look, Left) ->
+        case Look() of
+            Seen when Seen =:= Wanted; Left =:= 0 -> Seen;
+            _ -> timer:sleep(200), Until(Wanted, Look, Left - 1)
+        end
+    end,
+    pong = Until(pong, fun() -> net_adm:ping(Node) end, 50),
     Waiting = Len(),
-    Pids = Ask(erlang, processes, []),
-    Before = [{P, Reductions(P)} || P <- Pids],
-    timer:sleep(1000),
-    [{_, Busiest} | _] = lists:reverse(lists:sort([{Reductions(P) - N, P} || {P, N} <- Before])),
-    [io:format("~s ~p~n", F) || F <-
-     [["grows", Len() > Waiting],
-      ["busiest", Ask(erlang, process_info, [Busiest, registered_name])],
-      ["cached", gen_server:call({shop_image_cache, Node}, count)],
-      ["binaries", Ask(erlang, memory, [binary]) > 48 * 1048576],
-      ["sessions", Ask(ets, info, [shop_sessions, size])],
-      ["departments", length([1 || {_, _, supervisor, _} <- Ask(supervisor, which_children, [shop_sup])])],
-      ["handler", is_pid(Ask(erlang, whereis, [logger_std_h_shop_audit]))]]],
+    Grows = fun() -> Len() > Waiting end,
+    Busiest = fun() ->
+        Before = [{P, Reductions(P)} || P <- Ask(erlang, processes, [])],
+        timer:sleep(1000),
+        {_, Most} = lists:max([{Reductions(P) - N, P} || {P, N} <- Before]),
+        Ask(erlang, process_info, [Most, registered_name])
+    end,
+    Cached = fun() -> gen_server:call({shop_image_cache, Node}, count, 10000) end,
+    Binaries = fun() -> Ask(erlang, memory, [binary]) > 48 * 1048576 end,
+    Sessions = fun() -> Ask(ets, info, [shop_sessions, size]) end,
+    Departments = fun() ->
+        length([1 || {_, _, supervisor, _} <- Ask(supervisor, which_children, [shop_sup])])
+    end,
+    Handler = fun() -> is_pid(Ask(erlang, whereis, [logger_std_h_shop_audit])) end,
+    [io:format("~s ~p~n", [Name, Until(Wanted, Look, 50)]) || {Name, Wanted, Look} <-
+     [{"grows", true, Grows}, {"busiest", {registered_name, shop_pricing}, Busiest}, {"cached", 24, Cached},
+      {"binaries", true, Binaries}, {"sessions", 20000, Sessions}, {"departments", 5, Departments},
+      {"handler", true, Handler}]],
     halt().'
 
 expected='grows true

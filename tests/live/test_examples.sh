@@ -11,7 +11,7 @@
 set -u
 . "$(dirname "$0")/../tap.sh"
 
-ERL_EPMD_PORT=$((20000 + $$ % 20000))
+ERL_EPMD_PORT=$((20000 + $$ % 12000))  # below the ports that the system gives out
 export ERL_EPMD_PORT
 node=examples$$@127.0.0.1
 page=$BEAMTOP_SRCDIR/man/beamtop-trace.7.in
@@ -35,9 +35,13 @@ start_node() {
     umask 077
     printf 'examples' >"$work/cookie"
     erl -noinput -name "$node" -setcookie examples -pa "$work" -s shop_cart open \
-        -eval 'io:format("up~n"), timer:sleep(300000), halt().' >"$work/node" 2>&1 &
+        -cookie_file "$work/cookie" -eval '
+            io:format("up~n"),
+            {ok, [[Here]]} = init:get_argument(cookie_file),
+            (fun Stay() -> timer:sleep(1000), filelib:is_file(Here) andalso Stay() end)(),
+            halt().' >"$work/node" 2>&1 &
     node_pid=$!
-    wait_until 20 grep -q '^up' "$work/node"
+    wait_until 30 grep -q '^up' "$work/node"
 }
 
 stop_all() {
@@ -46,7 +50,9 @@ stop_all() {
     rm -rf "$work"
 }
 
-asked() { "$beamtop" "$@" --cookie-file "$work/cookie"; }
+# What a pattern is estimated to cost depends on the moment in which its calls are counted: that is not
+# what is shown here.
+asked() { "$beamtop" "$@" --force --timeout 30 --cookie-file "$work/cookie"; }
 
 ended_clean() { grep -q 'nothing is left armed' "$work/out"; }
 
@@ -63,15 +69,28 @@ is_explained() {
     grep -q -e '^\[{' -e 'no match specification' "$work/out"
 }
 
+# Ends with its third event; one that counts has none, and ends by the time.
 is_traced() {
-    asked trace "$node" "$1" --events 3 --time 2s >"$work/out" 2>"$work/err" || {
+    case $1 in
+    *'-> count' | *'-> time') most=3s ;;
+    *) most=20s ;;
+    esac
+    asked trace "$node" "$1" --events 3 --time $most >"$work/out" 2>"$work/err" || {
         cat "$work/out" "$work/err"
         return 1
     }
     ended_clean && matches && grep -E -q '^% ([0-9:.]+ <| +[0-9]+ : )' "$work/out"
 }
 
+# A time of a second may pass without a call where the machine stands still: once of several times.
 works_as_a_command() {
+    case $1 in
+    *'--time '*) runs_so "$1" || runs_so "$1" || runs_so "$1" ;;
+    *) runs_so "$1" ;;
+    esac
+}
+
+runs_so() {
     line=$(printf '%s\n' "${1#\$ }" | sed "s/shop@db1/$node/")
     (
         beamtop() { asked "$@"; }
