@@ -3,8 +3,10 @@
 -module(preflights).
 -export([main/1]).
 
+-define(LONG_MS, 60000).
+
 ask(K, Name, Arg) ->
-    {ok, {Us, _}, Value} = queries:ask(K, Name, Arg, 10000),
+    {ok, {Us, _}, Value} = queries:ask(K, Name, Arg, ?LONG_MS),
     put(us, Us),
     Value.
 
@@ -76,7 +78,8 @@ patterns_test({Node, _}, K) ->
     {[{erlang, '++', 2}], ok} = pattern(K, {name, <<"erlang">>}, {name, <<"++">>}, any),
     %% `_` is every export.
     {Every, ok} = pattern(K, any, any, any),
-    true = get(us) < 500000,
+    %% When the machine lets us work.
+    queries:one_of(20, fun() -> pattern(K, any, any, any), true = get(us) < 500000 end),
     true = lists:member({lists, seq, 2}, Every),
     false = lists:member({lists, thing_to_list, 1}, Every),
     false = lists:member({erlang, length, 1}, Every),
@@ -137,16 +140,18 @@ procs_test({Node, _}, K) ->
         procs(K, {1, false, [{call, <<"^none:">>}]}),
     {match, _} = re:run(Example, "^[a-z_]+:.*/[0-9], .*, for example$"),
     {pids, [Sup], 1} = procs(K, {1, false, [{call, <<"^none:">>}, {name, <<"kernel_sup">>}]}),
-    {none, <<"1/100000 of 60 takes none of them">>} =
-        procs(K, {100000, false, [{call, <<"^timer:sleep/1$">>}]}),
+    %% Any number may take one of any sixty.
+    One = queries:evaluate(Node, "hd([N || N <- lists:seq(100000, 101000),"
+                                 " [P || P <- Pids, erlang:phash2(P, N) =:= 0] =:= []]).",
+                           [{'Pids', Sleepers}]),
+    NoneOfThem = <<"1/", (integer_to_binary(One))/binary, " of 60 takes none of them">>,
+    {none, NoneOfThem} = procs(K, {One, false, [{call, <<"^timer:sleep/1$">>}]}),
     {none, <<"none among", _/binary>>} = procs(K, {1, false, [{call, <<"^timer:sleep/1$">>}]}, 3),
     Otp = list_to_integer(rpc:call(Node, erlang, system_info, [otp_release])),
     [Labelled | _] = Sleepers,
     case Otp >= 27 of
         true ->
-            P = queries:evaluate(Node, "spawn(fun() -> proc_lib:set_label({cart, 42}),"
-                                       " timer:sleep(infinity) end).", []),
-            timer:sleep(50),
+            P = hold(Node, "proc_lib:set_label({cart, 42})"),
             {pids, [P], 1} = procs(K, {1, false, [{label, <<"cart.*42">>}]}),
             {none, <<"label:/^none/ matches no label; there is {cart,42}, for example">>} =
                 procs(K, {1, false, [{label, <<"^none">>}]}),
@@ -208,10 +213,12 @@ others(K) ->
 hold(Node, Text) ->
     queries:evaluate(Node, "Me = self(), P = spawn(fun() -> V = begin " ++ Text ++ " end,"
                            " Me ! {held, self()}, timer:sleep(infinity), V end),"
-                           " receive {held, P} -> P after 5000 -> exit(P, kill), error(P) end.", []).
+                           " receive {held, P} -> P after 60000 -> exit(P, kill), error(P) end.", []).
 release(Node, Pid) ->
     rpc:call(Node, erlang, exit, [Pid, kill]),
-    timer:sleep(50),
+    queries:wait(fun() -> not rpc:call(Node, erlang, is_process_alive, [Pid])
+                              andalso rpc:call(Node, erlang, system_monitor, []) =:= undefined end,
+                 ?LONG_MS),
     queries:evaluate(Node, "erlang:trace_pattern({'_', '_', '_'}, false, [local]),"
                            " erlang:trace_pattern({'_', '_', '_'}, false, [call_count]),"
                            " erlang:trace_pattern({'_', '_', '_'}, false, [call_time]),"
@@ -232,8 +239,11 @@ release(Node, Pid) ->
 others_test({Node, _}, K) ->
     {{0, 0, []}, [], 0} = others(K),
     P = hold(Node, ?FOREIGN),
-    {{2, 1, Texts}, [], 17} = others(K),
-    [<<"lists:seq/2">>, <<"lists:seq/3">>, <<"new processes">>, <<"send">>] = lists:sort(Texts),
+    %% A process that the node starts meanwhile is followed as well, and is one more.
+    queries:one_of(20, fun() ->
+        {{2, 1, Texts}, [], 17} = others(K),
+        [<<"lists:seq/2">>, <<"lists:seq/3">>, <<"new processes">>, <<"send">>] = lists:sort(Texts)
+    end),
     release(Node, P),
     {{0, 0, []}, [], 0} = others(K).
 
@@ -250,6 +260,11 @@ armed_test({Node, _}, K) ->
                             " erlang:trace_pattern({lists, suffix, 2}, true, [meta]),"
                             " erlang:system_monitor(self(), [{long_gc, 100000}])"),
     queries:evaluate(Node, "lists:seq(1, 10, 2), lists:seq(1, 10, 2).", []),
+    queries:one_of(20, fun() -> all_armed(Node, K, P) end),
+    release(Node, P),
+    clean_test(Node, K).
+
+all_armed(Node, K, P) ->
     {armed, _, 17, [], {5, Points}, {2, Flags}, [Monitor], 0} = ask(K, armed, #{most => 100}),
     [{<<>>, send, 0, 0, [{global, <<"[{['_',{foo,'_'}],[],[]}]">>}]} | Functions] = Points,
     [{<<>>, lists, prefix, 2, [{call_time, _}]}, {<<>>, lists, seq, 2, [{local, Spec}]},
@@ -263,9 +278,7 @@ armed_test({Node, _}, K) ->
     [{<<>>, new_processes, <<>>, [procs], Tracer},
      {<<>>, Sup, <<"kernel_sup">>, [call], Tracer}] = lists:sort(Flags),
     <<"system_monitor ", _/binary>> = Monitor,
-    {armed, _, _, _, {5, [_]}, {2, [_]}, _, _} = ask(K, armed, #{most => 1}),
-    release(Node, P),
-    clean_test(Node, K).
+    {armed, _, _, _, {5, [_]}, {2, [_]}, _, _} = ask(K, armed, #{most => 1}).
 
 sessions_test({Node, _}, K) ->
     case list_to_integer(rpc:call(Node, erlang, system_info, [otp_release])) >= 27 of
@@ -285,7 +298,7 @@ sessions_test({Node, _}, K) ->
             {<<"theirs">>, _, <<"kernel_sup">>, [call], _} = Flag,
             %% Reading did not keep the session.
             rpc:call(Node, erlang, exit, [P, kill]),
-            timer:sleep(100),
+            queries:wait(fun() -> element(4, ask(K, armed, #{most => 100})) =:= [] end, ?LONG_MS),
             clean_test(Node, K)
     end.
 
@@ -293,7 +306,9 @@ names_test({Node, _}, K) ->
     Sup = rpc:call(Node, erlang, whereis, [kernel_sup]),
     Sleeper = queries:evaluate(Node, "proc_lib:spawn(timer, sleep, [infinity]).", []),
     Gone = queries:evaluate(Node, "spawn(fun() -> ok end).", []),
-    timer:sleep(20),
+    queries:wait(fun() -> queries:is_in(Node, Sleeper, {timer, sleep, 1})
+                              andalso not rpc:call(Node, erlang, is_process_alive, [Gone]) end,
+                 ?LONG_MS),
     {names, [{Sup, <<"kernel_sup">>}, {Sleeper, <<"timer:sleep/1">>}, {Gone, <<>>},
              {Me, <<>>}]} = ask(K, names, [Sup, Sleeper, Gone, self()]),
     Me = self(),

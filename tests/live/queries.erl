@@ -3,7 +3,7 @@
 %%% node's own word, and that nothing stays behind. Prints TAP. Also used by tests/bench/scan.erl.
 -module(queries).
 -export([main/1, main/3, stop_keeper/1, start_target/2, stop_target/1, evaluate/3, connect/1, connect/2, load/2, load_all/1, ask/4,
-         ask/5, sources/0]).
+         ask/5, sources/0, wait/2, one_of/2, is_in/3]).
 
 -define(COOKIE, beamtop_test).
 
