@@ -19,6 +19,7 @@ tests() ->
      {"others who trace are told", fun others_test/2},
      {"nothing armed is said so, quickly", fun clean_test/2},
      {"all that is armed", fun armed_test/2},
+     {"every function armed", fun every_test/2},
      {"sessions of others", fun sessions_test/2},
      {"records of debug information", fun records_test/2},
      {"names of processes", fun names_test/2},
@@ -280,6 +281,38 @@ all_armed(Node, K, P) ->
     <<"system_monitor ", _/binary>> = Monitor,
     {armed, _, _, _, {5, [_]}, {2, [_]}, _, _} = ask(K, armed, #{most => 1}).
 
+%% As a tool that counts all calls does it: more than anybody tells, and none of it is too much.
+every_test({Node, _}, K) ->
+    P = hold(Node, "erlang:trace_pattern({'_', '_', '_'}, true, [call_count]),"
+                   " erlang:trace_pattern({'_', '_', '_'}, true, [call_time])"),
+    {armed, _, 0, [], {N, Points}, {0, []}, [], 0} = ask(K, armed, #{most => 1000}),
+    true = N > 5000 andalso length(Points) =:= 1000,
+    [] = [X || {_, _, _, _, Items} = X <- Points, not lists:keymember(call_count, 1, Items)],
+    {{N, 0, [_, _, _, _, _, More]}, [], 0} = others(K),
+    More = <<"and ", (integer_to_binary(N - 5))/binary, " more">>,
+    release(Node, P),
+    clean_test(Node, K),
+    case list_to_integer(rpc:call(Node, erlang, system_info, [otp_release])) >= 27 of
+        true -> every_in_session(Node, K);
+        false -> ok
+    end.
+
+every_in_session(Node, K) ->
+    P = hold(Node, "S = trace:session_create(theirs, self(), []),"
+                   " trace:function(S, {'_', '_', '_'}, true, [call_count, call_time]), S"),
+    %% With half the memory that it has: of a node with more functions it needs more.
+    Small = queries:connect(Node, #{worker_heap_bytes => 30 * 1048576}),
+    queries:load(Small, armed),
+    {armed, _, 0, [_], {N, Points}, {0, []}, [], 0} = ask(Small, armed, #{most => 1000}),
+    true = N > 5000 andalso length(Points) =:= 1000,
+    queries:stop_keeper(Small),
+    session_ends(Node, K, P).
+
+session_ends(Node, K, P) ->
+    rpc:call(Node, erlang, exit, [P, kill]),
+    queries:wait(fun() -> element(4, ask(K, armed, #{most => 100})) =:= [] end, ?LONG_MS),
+    clean_test(Node, K).
+
 sessions_test({Node, _}, K) ->
     case list_to_integer(rpc:call(Node, erlang, system_info, [otp_release])) >= 27 of
         false -> ok;
@@ -297,9 +330,7 @@ sessions_test({Node, _}, K) ->
             [{<<"theirs">>, 'receive', 0, 0, _}] = [X || {_, 'receive', _, _, _} = X <- Points],
             {<<"theirs">>, _, <<"kernel_sup">>, [call], _} = Flag,
             %% Reading did not keep the session.
-            rpc:call(Node, erlang, exit, [P, kill]),
-            queries:wait(fun() -> element(4, ask(K, armed, #{most => 100})) =:= [] end, ?LONG_MS),
-            clean_test(Node, K)
+            session_ends(Node, K, P)
     end.
 
 names_test({Node, _}, K) ->

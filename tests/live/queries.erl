@@ -847,4 +847,4 @@ run_root({Otp, Root}, Module, Tests, First) ->
 
 numbered(Tests, First) -> lists:zip(lists:seq(First, First + length(Tests) - 1), Tests).
 
-stop_keeper(Keeper) -> Keeper ! stop, receive {bye, Keeper} -> ok after 5000 -> ok end.
+stop_keeper(Keeper) -> Keeper ! stop, receive {bye, Keeper} -> ok after ?LONG_MS -> ok end.
