@@ -18,7 +18,7 @@ show_ansi() {
     return 1
 }
 
-is_coloured_where_the_terminal_can() { bt_open 100 30 && { has_colour || show_ansi; } && bt_quit; }
+is_coloured_where_the_terminal_can() { bt_open 100 30 && { wait_until 15 has_colour || show_ansi; } && bt_quit; }
 
 # plain VARIABLE=VALUE…
 plain() { bt_open 100 30 "$@" && { has_no_colour || show_ansi; } && bt_quit; }
@@ -29,7 +29,7 @@ works_on_a_vt100() { plain TERM=vt100; }
 works_with_eight_colours() { bt_open 100 30 TERM=screen && bt_quit; }
 
 is_ascii_without_UTF8() {
-    bt_open 100 30 LC_ALL=C && { wait_until 5 is_ascii || show_ansi; } && bt_quit
+    bt_open 100 30 LC_ALL=C && { wait_until 15 is_ascii || show_ansi; } && bt_quit
 }
 
 has_graphs_with_UTF8() { bt_open 120 40 && wait_until 15 has_bars && bt_quit; }
@@ -38,15 +38,16 @@ has_bars() { tm_text | grep -q '[▁▂▃▄▅▆▇█]'; }
 # The same rows in other colours.
 changes_theme() {
     bt_open 100 30 || return 1
+    tm_wait NAME || return 1
     before=$(sgr_of_title)
     tm_type :
     tm_type 'theme light'
     tm_keys Enter
-    wait_until 10 title_changed || {
+    wait_until 15 title_changed || {
         show_ansi
         return 1
     }
-    tm_has shop_pricing && bt_quit
+    tm_wait shop_pricing && bt_quit
 }
 
 sgr_of_title() { tm_ansi | grep -F NAME | head -1 | tr -dc "$escape"'[0-9;m'; }

@@ -262,8 +262,8 @@ is_not_that_of_a_twin() {
     wait_until 15 status_has '"node_creation":[1-9].*"node_os_pid":[1-9].*"node_start_us":[1-9]' || return 1
     bt_open 140 30 -- -b 25 && command_is 'set record-interval 0.5s' || return 1
     sleep 6 # looks for recorders every five seconds
-    tm_has_not '● rec' && tm_has_not '◌ rec' && tm_has_not 'being recorded' && command_is 'record here.btr' && is_recorded && command_is 'record stop' &&
-        tm_wait 'here.btr is whole' && status_has 'twin\.btr' && record_of stop && bt_quit
+    tm_has_not '● rec' && tm_has_not '◌ rec' && tm_has_not 'being recorded' &&
+        command_is 'record here.btr' && is_recorded && command_is 'record stop' && tm_wait 'here.btr is whole' && status_has 'twin\.btr' && record_of stop && bt_quit
     code=$?
     BEAMTOP_DEMO_DIR=$work/twin "$BEAMTOP_SRCDIR/demo/run.sh" stop
     return $code
