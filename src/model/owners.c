@@ -131,28 +131,31 @@ static int by_share(const void *a, const void *b)
     return order ? order : (x->name.len > y->name.len) - (x->name.len < y->name.len);
 }
 
-/* What shares are not of: see owners.h. */
-static double left_out(const struct proc_scan *scan)
+/* What shares are of, as a part of all reductions (owners.h); 0 unknown. What we do is told when it is
+   done, so that some of the interval before may be in this one: no less than what processes did. */
+static double whole_of(const struct proc_scan *scan)
 {
-    double share = scan ? or_zero(scan->own_share) : 0;
-    for (size_t i = 0; scan && i < scan->n_rows; i++)
-        if (proc_kind(&scan->rows[i]) == KIND_DIRTY_SIGNALS)
-            share += or_zero(scan->rows[i].reductions_share);
-    return share;
+    double aside = scan ? or_zero(scan->own_share) : 0, sum = 0;
+    for (size_t i = 0; scan && i < scan->n_rows; i++) {
+        const struct proc_row *row = &scan->rows[i];
+        bool dirty = proc_kind(row) == KIND_DIRTY_SIGNALS;
+        *(dirty ? &aside : &sum) += row->own ? 0 : or_zero(row->reductions_share);
+    }
+    return aside < 1 ? fmax(1 - aside, sum) : 0;
 }
 
 /* Keeps those with enough of a share, and works out what is left; shares were of all reductions. */
-static void close_sums(struct owners *out, int64_t processes, double least_share, double aside)
+static void close_sums(struct owners *out, int64_t processes, double least_share, double whole)
 {
     double known = 0;
     size_t kept = 0;
     out->rest_processes = processes;
-    out->has_shares = out->has_shares && aside < 1;
+    out->has_shares = out->has_shares && whole > 0;
     for (size_t i = 0; i < out->len; i++) {
         struct owner *o = &out->items[i];
         if (or_zero(o->share) < least_share)
             continue;
-        o->share = o->kind == KIND_DIRTY_SIGNALS ? (double)NAN : rate_share(o->share, 1 - aside);
+        o->share = o->kind == KIND_DIRTY_SIGNALS ? (double)NAN : rate_share(o->share, whole);
         known += or_zero(o->share);
         if (out->rest_processes >= 0 && out->items[i].processes > 0)
             out->rest_processes -= out->items[i].processes;
@@ -183,7 +186,7 @@ void owners_of_scan(struct owners *out, struct arena *arena, const struct proc_s
         out->items[out->len++] = e->owner;
         HASH_DEL(entries, e);
     }
-    close_sums(out, scan->total, least_share, left_out(scan));
+    close_sums(out, scan->total, least_share, whole_of(scan));
 }
 
 static double known_or_nan(int64_t v)
@@ -212,5 +215,5 @@ void owners_of_apps(struct owners *out, struct arena *arena, const struct apps_d
             .message_queue_len = known_or_nan(a->message_queue_len),
         };
     }
-    close_sums(out, processes, least_share, left_out(scan));
+    close_sums(out, processes, least_share, whole_of(scan));
 }

@@ -111,6 +111,10 @@ static void test_what_shares_are_not_of(void **state)
     owners_of_scan(&o, &arena, &beside_us, OWNER_APPLICATION, 0.002);
     tell(text, sizeof text, &o);
     assert_string_equal(text, "shop::2:89 rest:3:11");
+    beside_us.own_share = 0.3; /* some of it is of the interval before: no more than all */
+    owners_of_scan(&o, &arena, &beside_us, OWNER_APPLICATION, 0.002);
+    tell(text, sizeof text, &o);
+    assert_string_equal(text, "shop::2:100 rest:3:0");
     busy[0].reductions_share = 1; /* by clocks that differ a little: nothing is known of the others */
     owners_of_scan(&o, &arena, &scan, OWNER_APPLICATION, 0.002);
     assert_false(o.has_shares);
