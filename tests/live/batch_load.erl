@@ -1,11 +1,10 @@
 %% The load that test_trace_batch.sh traces, some 25 rounds a second. Files in the directory are how
-%% the script asks, since it may stand outside of the node's root; each is deleted when it is done,
-%% `hot` when it begins:
-%%   hot     two seconds of calls as fast as one process can
+%% the script asks, since it may stand outside of the node's root; each is deleted when it is done:
+%%   hot     from now on another process calls as fast as it can; `cold` ends it, and two minutes do
 %%   paced   800 bursts of five calls of two functions, a millisecond apart
 %%   audit   `left` is written, by audit.erl
 %%   foreign `never` gets a breakpoint of somebody else; `own` takes it off again
-%% The one process does all of it, so that nothing else runs while it looks.
+%% The one process does all the rest, so that nothing else runs while it looks.
 -module(batch_load).
 
 -export([start/2, loop/2, helper/1, napper/0]).
@@ -33,8 +32,12 @@ loop(Dir, N) ->
     round_of(N),
     receive {baseline} -> put(baseline, processes()) after 0 -> ok end,
     asked(Dir, "hot", fun() ->
-              file:delete(filename:join(Dir, "hot")),
-              heat(erlang:monotonic_time(millisecond) + 2000, 0)
+              put(hot, spawn_monitor(fun() -> heat(erlang:monotonic_time(millisecond) + 120000, 0) end))
+          end),
+    asked(Dir, "cold", fun() ->
+              {Heater, Gone} = erase(hot),
+              exit(Heater, kill),
+              receive {'DOWN', Gone, process, Heater, _} -> ok end
           end),
     asked(Dir, "paced", fun() ->
               [begin [?MODULE:paced(I) || I <- lists:seq(1, 4)], ?MODULE:paused(Burst) end
@@ -104,7 +107,7 @@ paused(N) -> receive after 1 -> {ok, N} end.
 
 never() -> ok.
 child(N) -> tick({child, N}).
-nap(_) -> receive never -> ok after 1500 -> ok end.
+nap(_) -> receive never -> ok after 400 -> ok end.
 
 heat(Until, N) ->
     Next = heat_some(1000, N),

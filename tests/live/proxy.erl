@@ -12,7 +12,7 @@
 start(TargetPort) ->
     Owner = self(),
     Proxy = spawn_link(fun() -> listen(Owner, TargetPort) end),
-    receive {Proxy, Port} -> {Proxy, Port} after 5000 -> error(proxy) end.
+    receive {Proxy, Port} -> {Proxy, Port} after 20000 -> error(proxy) end.
 
 %% From now on so many bytes a second pass in each direction.
 slow(Proxy, Rate) -> ask(Proxy, {slow, Rate}).

@@ -4,7 +4,7 @@
 # The test sets `load`: tests/live/LOAD.erl, whose start(DIRECTORY, CODE) makes the file `pid` there;
 # audit.erl is loaded beside it.
 
-ERL_EPMD_PORT=$((20000 + $$ % 12000))
+ERL_EPMD_PORT=$((20000 + $$ % 12000)) # below the ports that the system gives away
 export ERL_EPMD_PORT
 otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
 command -v erl >/dev/null || skip_all "no Erlang on this machine"
@@ -27,9 +27,9 @@ start_node() {
             Code
         end,
         Load(audit),
-        $load:start(\"$inside\", Load($load)), timer:sleep(480000), halt()." >"$work/node" 2>&1 &
+        $load:start(\"$inside\", Load($load)), timer:sleep(1200000), halt()." >"$work/node" 2>&1 &
     node_pid=$!
-    wait_until 20 test -s "$dir/pid" || { cat "$work/node"; return 1; }
+    wait_until 60 test -s "$dir/pid" || { cat "$work/node"; return 1; }
 }
 
 stop_node() {
@@ -40,6 +40,9 @@ stop_node() {
     rm -rf "${dir:?}"
 }
 
+# A node that starts before it listens gives up.
+epmd_answers() { epmd -port "$ERL_EPMD_PORT" -names >/dev/null 2>&1; }
+
 stop_all() {
     stop_node
     [ -z "${epmd_pid:-}" ] || kill "$epmd_pid"
@@ -49,12 +52,13 @@ stop_all() {
 # order NAME: the node has done it when the file is gone.
 order() {
     : >"$dir/$1"
-    wait_until 10 test ! -f "$dir/$1" || { echo "the node does not do: $1"; return 1; }
+    wait_until 60 test ! -f "$dir/$1" || { echo "the node does not do: $1"; return 1; }
 }
 
-# is_left TERM: what is armed there says the node itself; what ends needs a moment.
+# is_left TERM: what is armed there says the node itself; what ends needs a moment, on a busy machine
+# a long one.
 is_left() {
-    clean_left=20
+    clean_left=200
     while [ "$clean_left" -gt 0 ]; do
         order audit || return 1
         [ "$(cat "$dir/left")" != "$1" ] || return 0
@@ -94,6 +98,7 @@ run_on_releases() {
     trap 'exit 130' HUP INT TERM PIPE
     epmd -port "$ERL_EPMD_PORT" >/dev/null 2>&1 &
     epmd_pid=$!
+    wait_until 30 epmd_answers || skip_all "no epmd on port $ERL_EPMD_PORT"
     for otp in ${BEAMTOP_RELEASES-23 25 27 29}; do
         if reason=$("$otp_sh" --root "$otp" 2>&1); then
             run start_node "$otp"

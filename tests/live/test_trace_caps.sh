@@ -1,3 +1,3 @@
 #!/bin/sh
 # The caps of traces, on real nodes under full load. See trace_caps.erl.
-exec sh "$(dirname "$0")/on_releases.sh" trace_caps trace_kills proxy
+exec sh "$(dirname "$0")/on_releases.sh" trace_caps traces trace_kills proxy

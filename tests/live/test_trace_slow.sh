@@ -1,3 +1,3 @@
 #!/bin/sh
 # Traces over a link of 10 kB/s, on real nodes. See trace_slow.erl.
-exec sh "$(dirname "$0")/on_releases.sh" trace_slow trace_kills proxy
+exec sh "$(dirname "$0")/on_releases.sh" trace_slow traces trace_kills proxy

@@ -21,8 +21,8 @@ run_root({Otp, Root}, N) ->
         queries:start_target(Root, ["+zdbbl", integer_to_list(?LIMIT_KIB)]),
     Base = trace_kills:left(Node, [], []),
     try
-        Figures = slow(Node),
-        [] = trace_kills:clean(Node, erlang:monotonic_time(millisecond) + 3000, false, [], Base),
+        Figures = traces:some(fun() -> slow(Node) end),
+        [] = trace_kills:clean(Node, erlang:monotonic_time(millisecond) + 20000, false, [], Base),
         io:format("ok ~w - ~p: a link of 10 kB/s (~s)~n", [N, Otp, Figures])
     catch
         Class:Reason:Stack ->
@@ -48,9 +48,16 @@ slow(Node) ->
     {Until, _} = proxy:relayed(Proxy),
     Watcher ! {stop, self()},
     {Samples, Queue, Busy, Growth} =
-        receive {Watcher, Seen} -> Seen after 10000 -> error(watch) end,
+        receive {Watcher, Seen} -> Seen after 60000 -> error(watch) end,
     [exit(P, kill) || P <- Callers],
     proxy:close(Proxy),
+    %% Before OTP 25 the VM's memory may end it first, on a machine that gave nobody time to free it.
+    case has(Text, <<"\"reason\":\"heap\"">>) andalso traces:otp(Node) < 25 of
+        true -> {again, heap};
+        false -> judged(Text, {Samples, Queue, Busy, Growth}, (Until - From) / Took)
+    end.
+
+judged(Text, {Samples, Queue, Busy, Growth}, Rate) ->
     Credit = binary:matches(Text, <<"\"why\":\"credit\"">>),
     {_, _, true} = {credit, Text, Credit =/= []},
     {_, true} = {Text, has(Text, <<"\"reason\":\"time\"">>)},
@@ -59,7 +66,7 @@ slow(Node) ->
     {_, true} = {Growth, Growth < ?MOST_GROWTH},
     io_lib:format("~w calls shown, ~.1f kB/s, ~w times shut for credit; the port's queue at most ~w"
                   " bytes, the link's buffer never at ~w KiB in ~w looks, memory +~.1f MiB",
-                  [length(binary:matches(Text, <<"\"kind\":\"call\"">>)), (Until - From) / Took,
+                  [length(binary:matches(Text, <<"\"kind\":\"call\"">>)), Rate,
                    length(Credit), Queue, ?LIMIT_KIB, Samples, Growth / 1048576]).
 
 has(Text, Part) -> binary:match(Text, Part) =/= nomatch.
@@ -76,14 +83,14 @@ said(Port, Text) ->
     receive
         {Port, {exit_status, Code}} -> {Code, Text};
         {Port, {data, More}} -> said(Port, <<Text/binary, More/binary>>)
-    after 40000 -> error({still_running, Text})
+    after 90000 -> error({still_running, Text})
     end.
 
-%% In bursts, half a million calls a second and more, for 20 s at most.
+%% In bursts, half a million calls a second and more, for 60 s at most.
 callers(Node) ->
     queries:evaluate(Node,
         "[spawn(fun() -> L = lists:duplicate(1000, lists:seq(1, 20)),"
-        "   End = erlang:monotonic_time(millisecond) + 20000,"
+        "   End = erlang:monotonic_time(millisecond) + 60000,"
         "   F = fun F() -> lists:foreach(fun queue:is_queue/1, L), receive after 1 -> ok end,"
         "     erlang:monotonic_time(millisecond) < End andalso F() end, F() end) || _ <- [1, 2]].",
         []).
@@ -96,7 +103,7 @@ wait_armed(Node) ->
         " Wait = fun Wait(0) -> late; Wait(N) ->"
         "   case Flagged() andalso whereis(beamtop_trace) =/= undefined"
         "        andalso erlang:system_info(trace_control_word) > 0 of"
-        "     true -> ok; false -> receive after 2 -> ok end, Wait(N - 1) end end, Wait(5000).",
+        "     true -> ok; false -> receive after 2 -> ok end, Wait(N - 1) end end, Wait(10000).",
         []).
 
 %% Every 20 ms from `go` on: what waits in the port of the program's link, whether a sender would
