@@ -8,10 +8,11 @@
 -export([main/2, left/3, clean/5, port_of/1]).
 
 %% Each: {Text, how it ends, how long the target may need to be clean, in ms}. A target that nobody
-%% tells anything ends the trace by its own time.
+%% tells anything ends the trace by its own time. From the moment that the program is dead, or that
+%% the connection is cut; by the time that the target ran: see disarmed/2.
 ends() ->
     [{"kill -9", {signal, "KILL"}, 1000},
-     {"SIGTERM", {signal, "TERM"}, 2000},
+     {"SIGTERM", {signal, "TERM"}, 1000},
      {"SIGSTOP, then the trace's own time", stop, 4000},
      {"the link is cut by the node", cut, 1000},
      {"the network is gone, then the trace's own time", partition, 4000}].
@@ -32,7 +33,7 @@ run_root({Otp, Root}, Times, First) ->
     Base = left(Node, [], []),
     Kinds = length(ends()),
     [test(N, Otp, Text, fun() ->
-              [one(Node, How, Ms, Base) || _ <- lists:seq(1, Times)]
+              in_time([one(Node, How, Ms, Base) || _ <- lists:seq(1, Times)])
           end)
      || {N, {Text, How, Ms}} <- lists:zip(lists:seq(First, First + Kinds - 1), ends())],
     test(First + Kinds, Otp, "another tool's traces missed nothing meanwhile",
@@ -54,13 +55,20 @@ test(N, Otp, Text, Run) ->
                         || {trace_kills, F, _, L} <- Stack]])
     end.
 
-%% [{WasArmed, MsUntilOff, ProcessesLate}]
+%% One of them may be late, of many times one of 50: a thread of the VM may have got no turn.
+in_time(Ends) ->
+    Late = [E || {_, _, armed} = E <- Ends],
+    {_, true} = {Late, length(Late) =< case length(Ends) of 1 -> 0; N -> 1 + N div 50 end},
+    Ends.
+
+%% [{WasArmed, MsUntilOff, Late}], Late: `armed` (not off in time, or not when it was told),
+%% `processes`, or `no`.
 figures([{_, _, _} | _] = Ends) ->
     Ms = lists:sort([M || {_, M, _} <- Ends]),
     io_lib:format(" (~w times, ~w of them armed; off after ~w ms, at most ~w; processes late: ~w)",
                   [length(Ends), length([1 || {true, _, _} <- Ends]),
                    lists:nth((length(Ms) + 1) div 2, Ms), lists:last(Ms),
-                   length([1 || {_, _, true} <- Ends])]);
+                   length([1 || {_, _, processes} <- Ends])]);
 figures({_, _} = Counts) -> io_lib:format(" ~w", [Counts]);
 figures(_) -> "".
 
@@ -76,53 +84,56 @@ one(Node, How, Ms, Base) ->
     Port = beamtop(Node, Proxy),
     {os_pid, OsPid} = erlang:port_info(Port, os_pid),
     Hot = some_time(Node, rand:uniform(3)),
-    Hidden = case How of cut -> hidden(Node, 100); _ -> [] end,
+    Hidden = case How of cut -> hidden(Node, 2000); _ -> [] end,
     Armed = rpc:call(Node, erlang, whereis, [beamtop_trace]) =/= undefined,
-    Began = now_ms(),
-    case How of
-        {signal, Signal} -> signal(Signal, OsPid);
-        stop -> signal("STOP", OsPid);
-        partition -> proxy:stop_flow(element(1, Proxy));
-        cut -> [rpc:call(Node, erlang, disconnect_node, [N]) || N <- Hidden]
+    %% One that is told to end does that as such, and not when its time is over.
+    Told = case How of
+        {signal, "TERM"} -> signal("TERM", OsPid), drain(Port) =:= 128 + 15;
+        {signal, "KILL"} -> signal("KILL", OsPid), drain(Port), true;
+        stop -> signal("STOP", OsPid), true;
+        partition -> proxy:stop_flow(element(1, Proxy)), true;
+        cut -> [rpc:call(Node, erlang, disconnect_node, [N]) || N <- Hidden], true
     end,
+    Began = now_ms(),
     %% A stopped program's keeper stays, since its connection does; it goes with the program.
     Stays = How =:= stop orelse How =:= partition,
-    disarmed(Node, Began + Ms),
-    Took = now_ms() - Began,
-    {Late, Left} = left_at(Node, Began, Ms, Stays, Hot, Base),
-    signal("KILL", OsPid),
+    {Off, Took} = disarmed(Node, Ms),
+    {Late, Left} = left_at(Node, Began + Ms, Stays, Hot, Base),
     How =:= partition andalso proxy:close(element(1, Proxy)),
-    drain(Port),
-    After = clean(Node, now_ms() + 3000, false, Hot, Base),
+    is_tuple(How) orelse begin
+        erlang:port_info(Port) =:= undefined orelse signal("KILL", OsPid),
+        drain(Port)
+    end,
+    After = clean(Node, now_ms() + 20000, false, Hot, Base),
     [exit(P, kill) || P <- Hot],
     {How, [], []} = {How, Left, After},
-    {Armed, Took, Late}.
+    {Armed, Took, case Off andalso Told of true -> Late; false -> armed end}.
 
-%% What is armed must be off by then. A process that is on its way out may need longer where the
-%% callers keep all schedulers busy: that is told.
-left_at(Node, Began, Ms, Stays, Hot, Base) ->
-    case clean(Node, Began + Ms, Stays, Hot, Base) of
-        [] -> {false, []};
-        Left ->
-            case [L || {What, _} = L <- Left, What =/= processes] of
-                [] -> {true, clean(Node, Began + 3 * Ms, Stays, Hot, Base)};
-                Armed -> {true, Armed}
-            end
+%% A process that is on its way out may need longer where the callers keep all schedulers busy: that
+%% is told. In the end nothing is left, at any speed.
+left_at(Node, Until, Stays, Hot, Base) ->
+    case clean(Node, Until, Stays, Hot, Base) of
+        [] -> {no, []};
+        _ -> {processes, clean(Node, now_ms() + 20000, Stays, Hot, Base)}
     end.
 
-%% Returns when what the trace had armed is off, or at a time; clean() says whether it is. Waits on
-%% the node, so that the answer is in ms.
-disarmed(Node, Until) ->
+%% Whether what the trace had armed is off within so many ms, and how many it took. Waits on the node,
+%% before all others. A look that comes late stands for 20 ms and no more: what the machine kept from
+%% the node is none of its time.
+disarmed(Node, Ms) ->
     queries:evaluate(Node,
         "Off = fun() -> whereis(beamtop_trace) =:= undefined"
         "   andalso erlang:system_info(trace_control_word) =:= 0"
         "   andalso erlang:trace_info({lists, last, 1}, all) =:= {all, false}"
         "   andalso not (erlang:function_exported(trace, session_info, 1)"
         "     andalso lists:keymember(beamtop, 1, trace:session_info(all))) end,"
-        " End = erlang:monotonic_time(millisecond) + Ms,"
-        " Wait = fun Wait() -> Off() orelse erlang:monotonic_time(millisecond) > End"
-        "   orelse begin receive after 2 -> ok end, Wait() end end, Wait().",
-        [{'Ms', max(0, Until - now_ms())}]).
+        " Me = self(), Now = fun() -> erlang:monotonic_time(millisecond) end, Began = Now(),"
+        " spawn_opt(fun() -> (fun Wait(Ran, At) ->"
+        "   case {Off(), Ran > Ms} of {false, false} ->"
+        "     receive after 2 -> ok end, Next = Now(), Wait(Ran + min(20, Next - At), Next);"
+        "   {IsOff, _} -> Me ! {off, IsOff, Now() - Began} end end)(0, Began) end,"
+        "   [{priority, max}]),"
+        " receive {off, IsOff, Took} -> {IsOff, Took} end.", [{'Ms', Ms}]).
 
 now_ms() -> erlang:monotonic_time(millisecond).
 
@@ -140,7 +151,7 @@ some_time(Node, 1) ->
 some_time(Node, _) ->
     queries:evaluate(Node,
         "Wait = fun Wait(0) -> ok; Wait(N) -> whereis(beamtop_trace) =/= undefined"
-        "   orelse begin receive after 2 -> ok end, Wait(N - 1) end end, Wait(1000).", []),
+        "   orelse begin receive after 2 -> ok end, Wait(N - 1) end end, Wait(5000).", []),
     Hot = callers(Node),
     timer:sleep(rand:uniform(500) - 1),
     Hot.
@@ -166,9 +177,9 @@ signal(Name, OsPid) -> os:cmd("kill -" ++ Name ++ " " ++ integer_to_list(OsPid))
 
 drain(Port) ->
     receive
-        {Port, {exit_status, _}} -> ok;
+        {Port, {exit_status, Code}} -> Code;
         {Port, _} -> drain(Port)
-    after 5000 -> error(still_running)
+    after 30000 -> error(still_running)
     end.
 
 %% ---- What is left
@@ -212,7 +223,7 @@ silent(Node, Port) ->
     [] = output(Port, 0),
     queries:evaluate(Node, "group_leader(whereis(user), self()),"
                            " error_logger:error_msg(\"that the log is heard~n\").", []),
-    [_ | _] = output(Port, 2000),
+    [_ | _] = output(Port, 20000),
     ok.
 
 output(Port, Ms) ->
@@ -225,7 +236,7 @@ output(Port, Ms) ->
 others(Node) ->
     queries:evaluate(Node,
         "case erlang:function_exported(trace, session_create, 3) of false -> none; true ->"
-        " Count = fun Count(N) -> receive {trace, _, call, _} -> Count(N + 1);"
+        " Me = self(), Count = fun Count(N) -> receive {trace, _, call, _} -> Count(N + 1);"
         "   {ask, From} -> From ! {self(), N}, Count(N) end end,"
         " Calls = fun Calls(N) -> lists:last([N]), lists:max([N]),"
         "   receive {ask, From} -> From ! {self(), N + 1}, receive never -> ok end"
@@ -236,15 +247,16 @@ others(Node) ->
         "   trace:function(S, {lists, last, 1}, true, [local]), trace:process(S, P, true, [call]),"
         "   erlang:trace(P, true, [call, {tracer, B}]),"
         "   erlang:trace_pattern({lists, max, 1}, true, [local]), P ! go,"
-        "   receive stop -> trace:session_destroy(S) end end),"
-        " receive after 100 -> ok end, {P, A, B, H} end.", []).
+        "   Me ! {stands, self()}, receive stop -> trace:session_destroy(S) end end),"
+        " receive {stands, H} -> {P, A, B, H} end end.", []).
 
 %% Every call of it was seen by both. Value: {Calls, Seen}.
 whole(_, none) -> ok;
 whole(Node, {P, A, B, H}) ->
     {N, N, N} = Counts = queries:evaluate(Node,
-        "Ask = fun(X) -> X ! {ask, self()}, receive {X, N} -> N after 5000 -> none end end,"
-        " N = Ask(P), receive after 300 -> ok end, {N, Ask(A), Ask(B)}.",
+        "Ask = fun(X) -> X ! {ask, self()}, receive {X, N} -> N after 20000 -> none end end,"
+        " N = Ask(P), D = erlang:trace_delivered(P), receive {trace_delivered, P, D} -> ok end,"
+        " {N, Ask(A), Ask(B)}.",
         [{'P', P}, {'A', A}, {'B', B}]),
     true = N > 0,
     queries:evaluate(Node, "H ! stop, erlang:trace(P, false, [call]),"
@@ -261,6 +273,6 @@ foreign(Node) ->
         " P = spawn(fun() -> receive go -> lists:last([1]) end end),"
         " erlang:trace(P, true, [call, {tracer, T}]),"
         " erlang:trace_pattern({lists, last, 1}, true, [local]), P ! go,"
-        " R = receive {got, X} -> [X] after 2000 -> [] end,"
+        " R = receive {got, X} -> [X] after 20000 -> [] end,"
         " erlang:trace_pattern({lists, last, 1}, false, [local]), R.", []),
     ok.
