@@ -71,19 +71,21 @@ now_ms() -> erlang:monotonic_time(millisecond).
 
 %% ---- The load, and who watches it
 
-%% One caller to a scheduler, flat out from the moment that a trace has opened its first window, for
+%% One caller to a scheduler, all flat out from the moment that a trace has opened its first window, for
 %% at most 15 s. lists:foreach/2 calls the function natively. Value: a fun that ends them.
 load(Node, Size) ->
     Pids = queries:evaluate(Node,
-        "[spawn(fun() ->"
+        "Callers = [spawn(fun() ->"
         "   Arg = case Size of small -> [a]; big -> lists:seq(1, 6400) end,"
-        "   L = lists:duplicate(1000, Arg),"
-        "   Wait = fun Wait() -> erlang:system_info(trace_control_word) > 0"
-        "     orelse begin receive after 1 -> ok end, Wait() end end, Wait(),"
+        "   L = lists:duplicate(1000, Arg), receive go -> ok end,"
         "   End = erlang:monotonic_time(millisecond) + 15000,"
         "   F = fun F() -> lists:foreach(fun queue:is_queue/1, L),"
         "     erlang:monotonic_time(millisecond) < End andalso F() end, F() end)"
-        "  || _ <- lists:seq(1, erlang:system_info(schedulers_online))].",
+        "  || _ <- lists:seq(1, erlang:system_info(schedulers_online))],"
+        "[spawn(fun() ->"
+        "   (fun Wait() -> erlang:system_info(trace_control_word) > 0"
+        "     orelse begin receive after 1 -> ok end, Wait() end end)(),"
+        "   [C ! go || C <- Callers] end) | Callers].",
         [{'Size', Size}]),
     fun() -> [exit(P, kill) || P <- Pids] end.
 
@@ -224,9 +226,13 @@ suspended(Node, Size) ->
     Trace = fun() ->
         spawn_link(fun() -> Self ! {traced, catch trace(Node, Options)} end),
         Seen = queries:evaluate(Node,
-            "Wait = fun Wait(0) -> ok; Wait(N) -> erlang:system_info(trace_control_word) > 0"
-            "   orelse begin receive after 2 -> ok end, Wait(N - 1) end end, Wait(20000),"
-            " receive after 50 -> ok end,"
+            %% Ours are three when it is armed; the window itself is open for moments only.
+            "Armed = fun() -> length([P || P <- processes(), {dictionary, D} <-"
+            "   [process_info(P, dictionary)], lists:member({'$initial_call', {beamtop, trace, 0}}, D)])"
+            "   >= 3 end,"
+            " Wait = fun Wait(0) -> ok; Wait(N) -> Armed()"
+            "   orelse begin receive after 2 -> ok end, Wait(N - 1) end end, Wait(10000),"
+            " receive after 200 -> ok end,"
             " Suspended = fun(Keeper) ->"
             "   Links = case process_info(Keeper, links) of {links, L} -> L; _ -> [] end,"
             "   Ours = [P || P <- [Keeper | Links], is_pid(P), node(P) =:= node(),"
