@@ -236,6 +236,11 @@ unsigned record_calls_windows(const struct record_calls *c)
     return c->windows;
 }
 
+const char *record_calls_refusal(const struct record_calls *c)
+{
+    return c->retry.why;
+}
+
 int record_calls_check(const struct calls_options *options, struct error *err)
 {
     for (size_t i = 0; i < options->n_patterns; i++) {

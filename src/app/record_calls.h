@@ -36,6 +36,7 @@ void record_calls_link_lost(struct record_calls *c);
 /* Ends; false: there is nothing to wait for. */
 bool record_calls_stop(struct record_calls *c);
 unsigned record_calls_windows(const struct record_calls *c);
+const char *record_calls_refusal(const struct record_calls *c); /* why none are counted; or "" */
 /* A window is open: ticks wait for its end where windows leave time for them. NULL: false. */
 bool record_calls_counts(const struct record_calls *c);
 /* A mistake in the words, before anything else is done. */

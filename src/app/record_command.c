@@ -168,6 +168,10 @@ static void print_status(const json_t *s)
            json_is_true(json_object_get(s, "detached")) ? ", detached" : "");
     if (*text_of(s, "link"))
         printf("    %s\n", text_of(s, "link"));
+    if (*text_of(s, "calls_refused"))
+        printf("    calls are not counted: %s\n", text_of(s, "calls_refused"));
+    if (*text_of(s, "trace_refused"))
+        printf("    not traced: %s\n", text_of(s, "trace_refused"));
 }
 
 static void print_peer(const struct cli_options *o, const struct record_peer *peer)

@@ -38,13 +38,14 @@ static void put_status(void *arg, struct buf *out)
     bool live = model_link(t->model, &link) == LINK_LIVE;
     bool known = record_whole_path(path, t->setup->file, &ignored) == 0;
     json_t *o = json_pack(
-        "{s:i,s:s,s:s,s:s,s:I,s:I,s:I,s:i,s:i,s:s,s:b}", "pid", (int)getpid(), "node", t->node,
+        "{s:i,s:s,s:s,s:s,s:I,s:I,s:I,s:i,s:i,s:s,s:s,s:s,s:b}", "pid", (int)getpid(), "node", t->node,
         "file", known ? path : t->setup->file, "label", t->options->label ? t->options->label : "",
         "ticks", (json_int_t)recorder_ticks(t->recorder), "bytes",
         (json_int_t)recorder_bytes(t->recorder), "marks", (json_int_t)t->marks, "windows",
         t->calls ? (int)record_calls_windows(t->calls) : 0, "traces",
         t->trace ? (int)record_trace_number(t->trace) : 0, "link", live || !*link ? "" : link,
-        "detached", t->setup->detached);
+        "calls_refused", t->calls ? record_calls_refusal(t->calls) : "", "trace_refused",
+        t->trace ? record_trace_refusal(t->trace) : "", "detached", t->setup->detached);
     double running_s = (double)(uv_now(&t->loop) - t->started_ms) / 1000;
     json_object_set_new(o, "running_s", json_real(running_s));
     put_life(t, o);

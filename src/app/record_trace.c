@@ -337,6 +337,11 @@ unsigned record_trace_number(const struct record_trace *c)
     return c->armed;
 }
 
+const char *record_trace_refusal(const struct record_trace *c)
+{
+    return c->retry.why;
+}
+
 int record_trace_exit_code(const struct record_trace *c)
 {
     return c->exit_code != EXIT_DONE ? c->exit_code : c->refused_code;

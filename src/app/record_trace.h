@@ -43,6 +43,7 @@ bool record_trace_stop(struct record_trace *c);
 /* Calls cannot be counted while it is so. */
 bool record_trace_holds_calls(const struct record_trace *c);
 unsigned record_trace_number(const struct record_trace *c); /* of traces that were armed */
+const char *record_trace_refusal(const struct record_trace *c); /* why there is none; or "" */
 /* As that of `beamtop trace`: the first that was none of success. What was refused at first, and
    traced after all, is a success. */
 int record_trace_exit_code(const struct record_trace *c);
