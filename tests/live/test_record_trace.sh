@@ -154,7 +154,8 @@ shows_the_log() {
 
 is_refused_once_and_begins_when_it_may() {
     wait_until 30 grep -q "$refused: .*; tried again in 1" "$file.log" && comes '.ticks >= 6' &&
-        status_holds ".$key == 0" && order own && comes ".$key >= 1" &&
+        status_holds ".$key == 0 and .calls_refused + .trace_refused != \"\"" && order own &&
+        comes ".$key >= 1 and .calls_refused + .trace_refused == \"\"" &&
         [ "$(logged "$refused")" = 1 ] && [ "$(logged "$works")" = 1 ]
 }
 
