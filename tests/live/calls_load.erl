@@ -2,6 +2,9 @@
 %% may stand outside of the node's root; each is deleted when it is done:
 %%   go       leaf/1 is called 12345 times, by loop/2
 %%   busy     busy loops, 500 of 0.4 ms; `took` is written: µs by the clock
+%%   counting a window that counts calls of spin/1 stands: mark/1 is called in it
+%%   lasting  the same, a second later too: the sample before the window is not so long
+%%   timing   the same of a window that times them
 %%   reload   this module is loaded again
 %%   foreign  another tool's breakpoint; `alone` takes it off
 %%   audit    `left` is written, by audit.erl
@@ -47,6 +50,9 @@ watch(Dir, Code) ->
 orders() ->
     [{"go", fun(_, _) -> loop(fun ?MODULE:leaf/1, 12345) end},
      {"busy", fun(Dir, _) -> write(Dir, "took", lists:sum([busy(400) || _ <- lists:seq(1, 500)])) end},
+     {"counting", fun(_, _) -> stands(call_count), mark(0) end},
+     {"lasting", fun(_, _) -> lasts() end},
+     {"timing", fun(_, _) -> stands(call_time) end},
      {"reload", fun(_, Code) ->
                         code:purge(?MODULE),
                         {module, ?MODULE} = code:load_binary(?MODULE, "calls_load.beam", Code)
@@ -54,6 +60,30 @@ orders() ->
      {"foreign", fun(_, _) -> erlang:trace_pattern({?MODULE, mark, 1}, true, [local]) end},
      {"alone", fun(_, _) -> erlang:trace_pattern({?MODULE, mark, 1}, false, [local]) end},
      {"audit", fun(Dir, _) -> audit:write(Dir, get(baseline)) end}].
+
+%% The counters begin anew when all are armed: then the one who armed them waits for the end.
+stands(Item) -> stands(Item, 6000).
+
+%% For half a minute: one that never comes must not keep us from the next order.
+stands(_, 0) -> false;
+stands(Item, Tries) ->
+    is_standing(Item) orelse begin timer:sleep(5), stands(Item, Tries - 1) end.
+
+lasts() ->
+    stands(call_count) andalso begin timer:sleep(1000), is_standing(call_count) orelse lasts() end.
+
+is_standing(Item) ->
+    Mfa = {?MODULE, spin, 1},
+    Infos = [erlang:trace_info(Mfa, Item)
+             | try apply(trace, session_info, [all]) of
+                   All -> [catch apply(trace, info, [S, Mfa, Item]) || {beamtop_calls, _} = S <- All]
+               catch error:_ -> [] end],
+    Holder = whereis(beamtop_calls),
+    Waits = is_pid(Holder) andalso process_info(Holder, [status, current_function]),
+    case {[N || {I, N} <- Infos, I =:= Item, is_integer(N) orelse is_list(N)], Waits} of
+        {[_ | _], [{_, waiting}, {_, {prim_eval, 'receive', 2}}]} -> true;
+        _ -> false
+    end.
 
 busy(Us) ->
     erlang:yield(),

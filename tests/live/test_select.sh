@@ -22,7 +22,7 @@ check() {
     seen=${there#"$root"}
     "$build/tests/live/select" "$1" <"$work/patterns" >"$work/specs" || return 1
     cp "$work/cases" "$work/specs" "$src/tests/live/select_cases.erl" "$there" || return 1
-    timeout 100 sh "$src/tests/live/otp.sh" "$1" erl -noinput -eval "
+    timeout 900 sh "$src/tests/live/otp.sh" "$1" erl -noinput -eval "
         {ok, M} = compile:file(\"$seen/select_cases\", [{outdir, \"$seen\"}]),
         code:add_patha(\"$seen\"), M:check(\"$seen\", \"$seen/specs\")."
 }
