@@ -96,6 +96,9 @@ holds() {
 run_on_releases() {
     trap stop_all EXIT
     trap 'exit 130' HUP INT TERM PIPE
+    while epmd_answers; do # another test's
+        ERL_EPMD_PORT=$((ERL_EPMD_PORT + 1))
+    done
     epmd -port "$ERL_EPMD_PORT" >/dev/null 2>&1 &
     epmd_pid=$!
     wait_until 30 epmd_answers || skip_all "no epmd on port $ERL_EPMD_PORT"

@@ -564,6 +564,7 @@ suspended({Node, _}, K) ->
 
 deaths({Node, _}, Keeper) ->
     queries:stop_keeper(Keeper),
+    clean(Node, 0),
     [begin
          {Client, Mon} = spawn_monitor(fun() ->
              K = connect(Node),
