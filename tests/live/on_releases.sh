@@ -18,7 +18,16 @@ if ! command -v erlc >/dev/null; then
 fi
 umask 077
 work=$(mktemp -d) || exit 1
-trap 'epmd -kill >/dev/null 2>&1; rm -rf "$work"' EXIT
+epmd -port "$ERL_EPMD_PORT" >/dev/null 2>&1 &
+epmd_pid=$!
+trap 'kill $epmd_pid 2>/dev/null; rm -rf "$work"' EXIT
+trap 'exit 130' HUP INT TERM
+# A node that starts before it listens would start another, which stays.
+tries=600
+until epmd -names >/dev/null 2>&1 || [ "$tries" = 0 ]; do
+    tries=$((tries - 1))
+    sleep 0.05
+done
 printf beamtop_test >"$work/cookie"
 COOKIE_FILE=$work/cookie
 export COOKIE_FILE
