@@ -385,7 +385,6 @@ end,
 Answer = fun(AskId, Kind, {Worked, Waited}, What, State) ->
     #{client := Client, spent := Spent} = State,
     Cost = {Worked + Us(Spent), Waited},
-    CountWork(),
     erlang:send(Client, {a, AskId, Kind, Cost, What}, [nosuspend, noconnect]),
     State#{spent := 0}
 end,
@@ -555,6 +554,7 @@ Loop = fun Loop(State) ->
                 Next ->
                     %% The small collection after gives what was read an area of its size: else the
                     %% next one would set aside three times as much for it.
+                    CountWork(),
                     is_tuple(Message) andalso element(1, Message) =:= load
                         andalso erlang:garbage_collect()
                         andalso erlang:garbage_collect(self(), [{type, minor}]),

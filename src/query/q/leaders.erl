@@ -159,7 +159,8 @@ end,
 
 %% ---- The answer
 
-Wait = fun(Ms) ->
+Wait = fun(Ms, CountWork) ->
+    CountWork(),
     Start = erlang:monotonic_time(),
     receive after max(0, Ms) -> ok end,
     put(waited, get(waited) + erlang:monotonic_time() - Start)
@@ -192,8 +193,8 @@ Turn = fun(All, #{rest := []}) -> Split(All, Signals);
 end,
 Now = fun() -> erlang:monotonic_time(nanosecond) end,
 
-{[k, own, apps, id, spawn], fun(#{most := N}, Ctx) ->
-    #{state := Given, k := Keeper, own := OwnOf, apps := AppsOf} = Ctx,
+{[k, own, apps, id, spawn, count_work], fun(#{most := N}, Ctx) ->
+    #{state := Given, k := Keeper, own := OwnOf, apps := AppsOf, count_work := CountWork} = Ctx,
     State = case Given of
         new -> #{rest => [], looked => 0, memory => [], binary => []};
         _ -> Given
@@ -202,7 +203,7 @@ Now = fun() -> erlang:monotonic_time(nanosecond) end,
     Pids = ordsets:subtract(lists:sort(erlang:processes()), OwnOf(Keeper)),
     Total = length(Pids),
     Before = Reductions(Pids, []),
-    Wait(WaitMs),
+    Wait(WaitMs, CountWork),
     Done = lists:zipwith(fun erlang:'-'/2, Reductions(Pids, []), Before),
     Busy = Busiest(Pids, Done, Known),
     {Queues, Idle} = Mailboxes(Pids, Done, {[], []}, N),
@@ -216,7 +217,7 @@ Now = fun() -> erlang:monotonic_time(nanosecond) end,
     {Memory, Binary, Looked} =
         Look(Again ++ (These -- Again), erlang:monotonic_time(millisecond) + SweepMs, {[], [], 0}),
     InRound = case State of #{rest := []} -> Looked; #{looked := L} -> min(Total, L + Looked) end,
-    Wait(WaitMs - (Now() - Busy0Ns) div 1000000),
+    Wait(WaitMs - (Now() - Busy0Ns) div 1000000, CountWork),
     GcsNow = Collections(Workers),
     Ns = Now() - Busy0Ns,
     Facts = #{binaries => BinaryFact(Binary, InRound, Total, Apps, Ctx),
