@@ -13,8 +13,9 @@ BEAMTOP_DEMO_APP=gateway
 export BEAMTOP_DEMO_APP
 sessions='sync-1 sync-2 debug async-1 async-2 async-calls healthy'
 
-# Eight schedulers wherever it runs: findings go by their number.
-is_started() { "$demo" start -gateway scenario "$1" +S 8:8 >"$work/env" && . "$work/env"; }
+# As many schedulers wherever it runs: findings go by their number. After a standstill each of some twelve
+# processes is ready at once, which is no contention yet.
+is_started() { "$demo" start -gateway scenario "$1" +S 16:16 >"$work/env" && . "$work/env"; }
 is_stopped() { "$demo" stop; }
 
 XDG_STATE_HOME=$work/state
