@@ -31,7 +31,8 @@
 #define NODE "same@127.0.0.1"
 #define TICKS 8
 #define INTERVAL_S 0.25
-#define LIMIT_MS 60000
+#define ROWS 200 /* all processes of a quiet node, also those that did nothing in a tick */
+#define LIMIT_MS 120000
 #define COLUMNS                                                                            \
     "pid,name,label,initial_call,application,reductions_per_s,reductions_share,memory_bytes," \
     "message_queue_len,message_queue_len_per_s,current_function"
@@ -162,7 +163,7 @@ static struct want want_all(void)
     assert_int_equal(proc_columns_parse(COLUMNS, columns, &n, &err), 0);
     const struct proc_column *sort = proc_column_find("reductions_per_s");
     struct want want = {.needs = NEED_SYSTEM | NEED_SCAN | NEED_APPS | NEED_ALLOC};
-    want.scan = (struct want_scan){.sort_key = sort->key, .by_delta = true, .rows = 60,
+    want.scan = (struct want_scan){.sort_key = sort->key, .by_delta = true, .rows = ROWS,
                                    .items = proc_columns_items(columns, n, sort)};
     return want;
 }
