@@ -112,11 +112,11 @@ shares() {
     report | sed -n "/^Share of the work by $1/,/^$/p" | grep -F "  $2 " | grep -oE '[0-9.]+ ?%' | tr -d ' %' | on_one_line
 }
 
-# The logger: some at info, worse at debug, gone where nobody waits for it.
+# The logger: about half of the programs' work at info, worse at debug, gone where nobody waits for it.
 shows_what_the_logger_does() {
     got=$(shares 'registered name' 'Elixir.Logger (logger)')
     echo "shares: $got"
-    echo "$got" | awk '{ exit !(NF == 7 && $1 > 15 && $2 > 15 && $1 < 45 && $2 < 45 && $3 > $1 * 1.2 && $3 > $2 * 1.2 &&
+    echo "$got" | awk '{ exit !(NF == 7 && $1 > 25 && $2 > 25 && $1 < 65 && $2 < 65 && $3 > $1 * 1.2 && $3 > $2 * 1.2 &&
                                 $4 < 5 && $5 < 5 && $6 < 5 && $7 < 5) }'
 }
 
@@ -190,7 +190,7 @@ the_model_case() {
 gets_worse_at_debug() {
     got=$(shares 'registered name' 'Elixir.Logger (logger)')
     echo "shares: $got"
-    echo "$got" | awk '{ exit !(NF == 2 && $1 > 15 && $1 < 45 && $2 > $1 * 1.2) }'
+    echo "$got" | awk '{ exit !(NF == 2 && $1 > 25 && $1 < 65 && $2 > $1 * 1.2) }'
 }
 
 tells_what_the_VM_does() { report | on_one_line | grep -F 'erts_dirty_process_signal_handler'; }
