@@ -30,6 +30,7 @@ struct tracing {
     struct trace_sink *sink;
     struct trace_print *print;
     bool told;
+    bool armed; /* something stands, or stood, on the node */
 };
 
 /* ---- the end */
@@ -38,7 +39,8 @@ static int exit_code_of_end(const struct tracing *t, const struct trace_state *s
 {
     if (state->end == END_LINK)
         return EXIT_LOST;
-    if (!state->check.done || !state->check.clean || state->end == END_KILLED)
+    bool verified = t->armed ? state->check.done && state->check.clean : state->end == END_STOPPED;
+    if (!verified || state->end == END_KILLED)
         return EXIT_FAILED;
     return t->run.signal == SIGTERM ? 128 + SIGTERM : EXIT_DONE;
 }
@@ -153,6 +155,7 @@ static void on_change(void *arg)
     case TRACE_PAUSED:
     case TRACE_ENDING:
     case TRACE_VERIFYING:
+        t->armed = true;
         tell_preflight(t, state);
         break;
     case TRACE_ARMING: /* told when it is armed: who reads it may begin then */

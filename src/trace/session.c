@@ -88,6 +88,13 @@ void session_over(struct trace_session *t, enum trace_end end, const char *text)
     session_changed(t);
 }
 
+void session_over_unarmed(struct trace_session *t)
+{
+    struct trace_check *check = &t->state->check;
+    snprintf(check->text, sizeof check->text, "nothing was armed");
+    session_over(t, END_STOPPED, "stopped before it was armed");
+}
+
 static uint64_t above(uint64_t now, uint64_t before)
 {
     return now > before ? now - before : 0;

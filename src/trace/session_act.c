@@ -23,7 +23,7 @@ void trace_stop(struct trace_session *t)
     case STAGE_NEAR:
     case STAGE_ASK:
     case STAGE_BASELINE:
-        session_over(t, END_STOPPED, "stopped before it was armed");
+        session_over_unarmed(t);
         break;
     case STAGE_COUNT: /* the counters are off when the answer is here */
         t->stopping = true;

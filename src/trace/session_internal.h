@@ -111,6 +111,7 @@ void session_wrong(struct trace_session *t, size_t pattern, size_t offset);
 /* Tells it to stop, and waits for its end. */
 void session_end(struct trace_session *t);
 void session_over(struct trace_session *t, enum trace_end end, const char *text);
+void session_over_unarmed(struct trace_session *t); /* stopped before: there is nothing to verify */
 void session_verify(struct trace_session *t);
 void session_verify_again(struct trace_session *t);
 void session_phase(struct trace_session *t, enum stage stage, enum trace_phase phase);

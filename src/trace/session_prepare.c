@@ -138,7 +138,7 @@ static void estimated(struct trace_session *t)
     struct trace_preflight *p = &t->state->preflight;
     p->dear = p->load > DEAR_LOAD; /* not when it is NaN */
     if (t->stopping) {
-        session_over(t, END_STOPPED, "stopped before it was armed");
+        session_over_unarmed(t);
         return;
     }
     if (t->dry_run || (p->dear && !t->force)) {
