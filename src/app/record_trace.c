@@ -150,17 +150,11 @@ static void refuse(struct record_trace *c, const struct trace_state *state)
     refused(c, state, &err);
 }
 
-/* The recording ends while this one is prepared: there is nothing to be recorded, or to be verified. */
-static bool was_never_armed(const struct record_trace *c, const struct trace_state *state)
-{
-    return !c->begun && state->end == END_STOPPED && !state->check.done;
-}
-
 static void ended(struct record_trace *c, const struct trace_state *state)
 {
     struct error err = {.code = ERR_NONE};
     const struct trace_check *check = &state->check;
-    if (was_never_armed(c, state)) {
+    if (check->unarmed) { /* the recording ends while this one was prepared: there is nothing to record */
         end_session(c);
         return;
     }

@@ -30,7 +30,6 @@ struct tracing {
     struct trace_sink *sink;
     struct trace_print *print;
     bool told;
-    bool armed; /* something stands, or stood, on the node */
 };
 
 /* ---- the end */
@@ -39,7 +38,7 @@ static int exit_code_of_end(const struct tracing *t, const struct trace_state *s
 {
     if (state->end == END_LINK)
         return EXIT_LOST;
-    bool verified = t->armed ? state->check.done && state->check.clean : state->end == END_STOPPED;
+    bool verified = state->check.unarmed || (state->check.done && state->check.clean);
     if (!verified || state->end == END_KILLED)
         return EXIT_FAILED;
     return t->run.signal == SIGTERM ? 128 + SIGTERM : EXIT_DONE;
@@ -155,13 +154,13 @@ static void on_change(void *arg)
     case TRACE_PAUSED:
     case TRACE_ENDING:
     case TRACE_VERIFYING:
-        t->armed = true;
         tell_preflight(t, state);
         break;
     case TRACE_ARMING: /* told when it is armed: who reads it may begin then */
         break;
     case TRACE_ENDED:
-        tell_preflight(t, state);
+        if (!state->check.unarmed)
+            tell_preflight(t, state);
         ended(t, state);
         break;
     case TRACE_FAILED:

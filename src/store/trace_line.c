@@ -261,7 +261,7 @@ static const char *reason(const struct trace_state *state)
 {
     if (state->phase == TRACE_FAILED)
         return "failed";
-    return state->end == END_NONE ? "not_armed" : trace_end_name(state->end);
+    return state->end == END_NONE || state->check.unarmed ? "not_armed" : trace_end_name(state->end);
 }
 
 bool trace_ending_armed(const struct trace_ending *e)

@@ -90,8 +90,7 @@ void session_over(struct trace_session *t, enum trace_end end, const char *text)
 
 void session_over_unarmed(struct trace_session *t)
 {
-    struct trace_check *check = &t->state->check;
-    snprintf(check->text, sizeof check->text, "nothing was armed");
+    t->state->check.unarmed = true;
     session_over(t, END_STOPPED, "stopped before it was armed");
 }
 

@@ -111,7 +111,7 @@ static void end_lines(struct trace_flow *f, const struct trace_state *state)
 {
     const struct trace_check *check = &state->check;
     char text[400], after[32];
-    if (state->phase != TRACE_ENDED)
+    if (state->phase != TRACE_ENDED || check->unarmed)
         return;
     if (check->done && check->clean) {
         double s = (double)check->after_us / 1e6;

@@ -118,6 +118,7 @@ const char *trace_end_name(enum trace_end end); /* "time", "events", … "link":
 
 /* What the target said when asked afterwards what is still armed. */
 struct trace_check {
+    bool unarmed;         /* it was stopped before: there is nothing to be verified */
     bool done;
     bool clean;
     uint64_t after_us;    /* since the end was told */

@@ -346,15 +346,17 @@ static void test_ends_that_are_not_clean(void **state)
         const char *name, *error, *text, *last;
         enum trace_phase phase;
         enum trace_end end;
-        bool done;
+        bool done, unarmed;
     } ends[] = {
         {"refused", "the control word is in use", "", "% done, the control word is in use\n",
-         TRACE_FAILED, END_NONE, false},
-        {"not armed", "", "", "% done, nothing was armed\n", TRACE_ASKING, END_NONE, false},
+         TRACE_FAILED, END_NONE, false, false},
+        {"not armed", "", "", "% done, nothing was armed\n", TRACE_ASKING, END_NONE, false, false},
+        {"stopped before", "", "stopped before it was armed", "% done, stopped before it was armed\n",
+         TRACE_ENDED, END_STOPPED, false, true},
         {"link", "", "link: closed", "% not verified: the node is not there\n", TRACE_ENDED,
-         END_LINK, false},
+         END_LINK, false, false},
         {"left", "", "time: 15 s of 15 s", "% LEFT ON THE NODE: 2 breakpoints, 0 flags, "
-         "0 processes, 0 sessions, control word 0\n", TRACE_ENDED, END_TIME, true},
+         "0 processes, 0 sessions, control word 0\n", TRACE_ENDED, END_TIME, true, false},
     };
     for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
         struct kept k = {0};
@@ -365,7 +367,8 @@ static void test_ends_that_are_not_clean(void **state)
         s->end = ends[i].end;
         snprintf(s->end_text, sizeof s->end_text, "%s", ends[i].text);
         snprintf(s->error.text, sizeof s->error.text, "%s", ends[i].error);
-        s->check = (struct trace_check){.done = ends[i].done, .breakpoints = 2};
+        s->check = (struct trace_check){
+            .done = ends[i].done, .unarmed = ends[i].unarmed, .breakpoints = 2};
         if (!ends[i].done)
             snprintf(s->check.text, sizeof s->check.text, "the node is not there");
         struct trace_sink *sink = sink_on(&k, SINK_TEXT);

@@ -158,6 +158,7 @@ static void test_stop_in_every_phase(void **unused)
         }
         if (strcmp(phase(w), "ended") != 0 || state(w)->end != END_STOPPED)
             fail_msg("step %d: %s", step, phase(w));
+        assert_int_equal(state(w)->check.unarmed, step < 3);
         end_world(w);
     }
 }
