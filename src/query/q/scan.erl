@@ -308,6 +308,8 @@ Serve = fun Serve(Coordinator, Work, Words, CountWork, State) ->
             put('$process_label', beamtop),
             put('$initial_call', {beamtop, keeper, 0}),
             Start = erlang:monotonic_time(),
+            %% Of the job before: at its end the large heap would be collected for this.
+            CountWork(),
             %% One step to the heap that the work needs, rather than one collection a step.
             process_flag(min_heap_size, Words(State) * RoomToWork),
             Packing = erlang:convert_time_unit(
@@ -315,7 +317,6 @@ Serve = fun Serve(Coordinator, Work, Words, CountWork, State) ->
             try Work(Job, State) of
                 {Answer, Next} ->
                     process_flag(min_heap_size, 233),
-                    CountWork(),
                     Coordinator ! {Ref, Answer, erlang:monotonic_time() - Start + Packing},
                     erlang:hibernate(erlang, apply, [Serve, [Coordinator, Work, Words, CountWork, Next]])
             catch
