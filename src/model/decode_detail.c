@@ -162,7 +162,7 @@ int decode_apps(struct arena *arena, const uint8_t *term, size_t len, struct app
     struct cursor_list list;
     decoder_init(&d, arena, term, len);
     struct cursor *c = &d.c;
-    *out = (struct apps_detail){.interval_s = NAN};
+    *out = (struct apps_detail){.interval_s = NAN, .own_share = NAN};
     cursor_tuple_of(c, 4);
     cursor_atom_is(c, "apps");
     decode_mono(&d, &out->mono_ns);

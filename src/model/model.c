@@ -188,6 +188,7 @@ int model_take_apps(struct model *m, const uint8_t *term, size_t len, struct err
         const struct system_sample *system = model_system(m);
         rate_apps(&next, m->apps_gap ? NULL : model_apps(m),
                   system == NULL ? NAN : system->reductions_per_s);
+        next.own_share = own_share_of(m);
         m->apps_gap = false;
         m->apps = next;
     }

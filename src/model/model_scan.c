@@ -13,6 +13,12 @@ static bool is_ours(const struct proc_row *row)
             memcmp(row->initial_call.s, call, sizeof call - 1) == 0);
 }
 
+double own_share_of(const struct model *m)
+{
+    const struct system_sample *s = &m->system;
+    return m->system_slot.known ? rate_share(s->own_reductions_per_s, s->reductions_per_s) : (double)NAN;
+}
+
 void finish_row(const struct model *m, struct proc_row *row)
 {
     row->word_bytes = m->node_slot.known ? m->node.word_bytes : -1;
@@ -81,9 +87,7 @@ int model_take_scan(struct model *m, const uint8_t *term, size_t len, const stru
         return slot_end(&m->scan_slot, rc);
     const struct proc_column *sort =
         asked->sort_key == NULL ? NULL : proc_column_find(asked->sort_key);
-    next.own_share = m->system_slot.known
-                         ? rate_share(m->system.own_reductions_per_s, m->system.reductions_per_s)
-                         : (double)NAN;
+    next.own_share = own_share_of(m);
     next.sort_key = sort == NULL ? "" : sort->key;
     next.by_delta = asked->by_delta && !isnan(next.interval_s);
     next.filtered = asked->filtered || next.matching < next.total;

@@ -58,5 +58,6 @@ struct arena *slot_next(struct slot *slot);
 int slot_end(struct slot *slot, int rc);
 /* What follows for one row from the model around it. */
 void finish_row(const struct model *m, struct proc_row *row);
+double own_share_of(const struct model *m); /* of all reductions, by the last `system`; NaN unknown */
 
 #endif

@@ -131,17 +131,27 @@ static int by_share(const void *a, const void *b)
     return order ? order : (x->name.len > y->name.len) - (x->name.len < y->name.len);
 }
 
+/* Where hardly anything is left beside us, our count and the VM's differ by as much: shares are of no less. */
+#define LEAST_WHOLE 0.1
+
 /* What shares are of, as a part of all reductions (owners.h); 0 unknown. What we do is told when it is
-   done, so that some of the interval before may be in this one: no less than what processes did. */
-static double whole_of(const struct proc_scan *scan)
+   done, so that some of the interval before may be in this one: no less than what is `told`. */
+static double whole_of(double own, const struct proc_scan *scan, double told)
 {
-    double aside = scan ? or_zero(scan->own_share) : 0, sum = 0;
-    for (size_t i = 0; scan && i < scan->n_rows; i++) {
-        const struct proc_row *row = &scan->rows[i];
-        bool dirty = proc_kind(row) == KIND_DIRTY_SIGNALS;
-        *(dirty ? &aside : &sum) += row->own ? 0 : or_zero(row->reductions_share);
-    }
-    return aside < 1 ? fmax(1 - aside, sum) : 0;
+    double dirty = 0;
+    for (size_t i = 0; scan && i < scan->n_rows; i++)
+        if (proc_kind(&scan->rows[i]) == KIND_DIRTY_SIGNALS)
+            dirty += or_zero(scan->rows[i].reductions_share);
+    return dirty < 1 ? fmax(fmax(1 - dirty - or_zero(own), LEAST_WHOLE), told) : 0;
+}
+
+static double told_by_rows(const struct proc_scan *scan)
+{
+    double sum = 0;
+    for (size_t i = 0; i < scan->n_rows; i++)
+        if (!scan->rows[i].own && proc_kind(&scan->rows[i]) != KIND_DIRTY_SIGNALS)
+            sum += or_zero(scan->rows[i].reductions_share);
+    return sum;
 }
 
 /* Keeps those with enough of a share, and works out what is left; shares were of all reductions. */
@@ -153,7 +163,7 @@ static void close_sums(struct owners *out, int64_t processes, double least_share
     out->has_shares = out->has_shares && whole > 0;
     for (size_t i = 0; i < out->len; i++) {
         struct owner *o = &out->items[i];
-        if (or_zero(o->share) < least_share)
+        if (or_zero(o->share) < least_share * (whole > 0 ? whole : 1))
             continue;
         o->share = o->kind == KIND_DIRTY_SIGNALS ? (double)NAN : rate_share(o->share, whole);
         known += or_zero(o->share);
@@ -186,7 +196,7 @@ void owners_of_scan(struct owners *out, struct arena *arena, const struct proc_s
         out->items[out->len++] = e->owner;
         HASH_DEL(entries, e);
     }
-    close_sums(out, scan->total, least_share, whole_of(scan));
+    close_sums(out, scan->total, least_share, whole_of(scan->own_share, scan, told_by_rows(scan)));
 }
 
 static double known_or_nan(int64_t v)
@@ -198,6 +208,7 @@ void owners_of_apps(struct owners *out, struct arena *arena, const struct apps_d
                     const struct proc_scan *scan, double least_share)
 {
     int64_t processes = 0;
+    double told = 0;
     *out = (struct owners){.rest_share = NAN};
     out->items = arena_alloc(arena, (apps->n_rows + 1) * sizeof *out->items);
     for (size_t i = 0; i < apps->n_rows; i++) {
@@ -206,6 +217,7 @@ void owners_of_apps(struct owners *out, struct arena *arena, const struct apps_d
         processes += a->processes > 0 ? a->processes : 0;
         if (a->name.len == 0)
             continue;
+        told += or_zero(a->reductions_share);
         out->items[out->len++] = (struct owner){
             .name = a->name,
             .processes = a->processes,
@@ -215,5 +227,5 @@ void owners_of_apps(struct owners *out, struct arena *arena, const struct apps_d
             .message_queue_len = known_or_nan(a->message_queue_len),
         };
     }
-    close_sums(out, processes, least_share, whole_of(scan));
+    close_sums(out, processes, least_share, whole_of(apps->own_share, scan, told));
 }

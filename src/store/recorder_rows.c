@@ -195,7 +195,7 @@ int recorder_put_owners(struct recorder *r, const struct model *m, struct error 
     const struct apps_detail *apps = model_apps(m);
     const struct proc_scan *scan = fresh_scan(r, m);
     bool fresh_apps = apps && apps->mono_ns > r->last_mono_ns;
-    if (fresh_apps && put_apps(r, apps, model_scan(m), err) != 0)
+    if (fresh_apps && put_apps(r, apps, scan, err) != 0)
         return (int)err->code;
     if (!scan)
         return 0;

@@ -414,11 +414,11 @@ static double whole_of(json_t *system, json_t *rows)
         bool dirty = call && strstr(call, "erts_dirty_process_signal_handler") != NULL;
         *(dirty ? &aside : &sum) += json_number_value(json_object_get(row, "reductions_share"));
     }
-    return fmax(1 - aside, sum);
+    return fmax(fmax(1 - aside, 0.1), sum);
 }
 
 #define ROUNDED 1e-4 /* the sum of shares that are printed with six digits each */
-#define TOLD_SHARE 0.002 /* of a tick: less is part of the rest there */
+#define TOLD_SHARE 0.002 /* of the work of a tick: less is part of the rest there */
 
 /* Means over time. */
 static void expect_owners(const struct same *t, json_t *report)
@@ -435,7 +435,7 @@ static void expect_owners(const struct same *t, json_t *report)
             json_t *o = line_of(&t->printed[PRINT_TOP], &line);
             json_t *whole = line_of(&t->printed[PRINT_INFO], &tick);
             double share = share_of(at(o, "rows"), name), of = whole_of(at(whole, "system"), at(o, "rows"));
-            sum += (share < TOLD_SHARE ? 0 : fmin(share / of, 1)) * interval_us(whole);
+            sum += (share < TOLD_SHARE * of ? 0 : fmin(share / of, 1)) * interval_us(whole);
             us += interval_us(whole);
             json_decref(whole);
             json_decref(o);

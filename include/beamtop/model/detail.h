@@ -100,6 +100,7 @@ struct app_row {
 struct apps_detail {
     uint64_t mono_ns;
     double interval_s;
+    double own_share; /* of all the node's reductions, as in struct proc_scan */
     struct app_row *rows;
     size_t n_rows;
     bool partial;

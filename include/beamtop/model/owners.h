@@ -9,7 +9,8 @@
  * and its end), and from OTP 27 on they poll until it is done: of one and the same program they take
  * nothing on OTP 25 and three quarters of all reductions on OTP 27. These are left out of the whole
  * that shares are of, and are told as owners of the kind KIND_DIRTY_SIGNALS, without a share. What
- * beamtop itself does on the node is left out of it too, and told nowhere here.
+ * beamtop itself does on the node is left out of it too, and told nowhere here; where less than a
+ * tenth of all reductions is not beamtop's, shares are of that tenth.
  */
 #ifndef BEAMTOP_MODEL_OWNERS_H
 #define BEAMTOP_MODEL_OWNERS_H
@@ -42,7 +43,7 @@ struct owners {
 const char *owner_by_key(enum owner_by by); /* "application", "module", …: of recordings too */
 bool owner_by_find(const char *key, enum owner_by *out);
 
-/* Names are those of the scan, which must stay. Owners below least_share are part of the rest. */
+/* Names are those of the scan, which must stay. Owners below least_share (of the work) are part of the rest. */
 void owners_of_scan(struct owners *out, struct arena *arena, const struct proc_scan *scan,
                     enum owner_by by, double least_share);
 /* By application, over all processes of the node; the scan of the same moment, or NULL, tells what

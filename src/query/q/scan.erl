@@ -303,6 +303,7 @@ RoomToWork = 4,
 Serve = fun Serve(Coordinator, Work, Words, CountWork, State) ->
     receive
         {Ref, retire} ->
+            CountWork(),
             Coordinator ! {Ref, State, 0};
         {Ref, Job} ->
             put('$process_label', beamtop),

@@ -111,8 +111,17 @@ static void test_what_shares_are_not_of(void **state)
     owners_of_scan(&o, &arena, &beside_us, OWNER_APPLICATION, 0.002);
     tell(text, sizeof text, &o);
     assert_string_equal(text, "shop::2:89 rest:3:11");
+    struct apps_detail apps_beside_us = detail;
+    apps_beside_us.own_share = 0.04;
+    owners_of_apps(&o, &arena, &apps_beside_us, &scan, 0.002);
+    tell(text, sizeof text, &o);
+    assert_string_equal(text, "shop::2:89 rest:3:11");
     beside_us.own_share = 0.3; /* some of it is of the interval before: no more than all */
     owners_of_scan(&o, &arena, &beside_us, OWNER_APPLICATION, 0.002);
+    tell(text, sizeof text, &o);
+    assert_string_equal(text, "shop::2:100 rest:3:0");
+    apps_beside_us.own_share = 1; /* of what is told no less, whichever rows were ranked */
+    owners_of_apps(&o, &arena, &apps_beside_us, NULL, 0.002);
     tell(text, sizeof text, &o);
     assert_string_equal(text, "shop::2:100 rest:3:0");
     busy[0].reductions_share = 1; /* by clocks that differ a little: nothing is known of the others */
@@ -120,6 +129,31 @@ static void test_what_shares_are_not_of(void **state)
     assert_false(o.has_shares);
     assert_true(isnan(o.rest_share));
     arena_clear(&arena);
+}
+
+/* Nearly all is ours: what little is left is of a tenth, and an owner is told by its part of that. */
+static void test_hardly_anything_beside_us(void **state)
+{
+    (void)state;
+    struct proc_row little[] = {
+        {.initial_call = TEXT("a:init/1"), .reductions_share = 0.004},
+        {.initial_call = TEXT("b:init/1"), .reductions_share = 0.0003},
+        {.initial_call = TEXT("c:init/1"), .reductions_share = 0.0001},
+    };
+    static const double own[] = {0.995, 1};
+    for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+        const struct proc_scan scan = {
+            .rows = little, .n_rows = ARRAY_LEN(little), .total = 3, .own_share = own[i]};
+        struct arena arena;
+        struct owners o;
+        char text[400];
+        arena_init(&arena);
+        owners_of_scan(&o, &arena, &scan, OWNER_MODULE, 0.002);
+        assert_true(o.has_shares);
+        tell(text, sizeof text, &o);
+        assert_string_equal(text, "a::1:4 b::1:0 rest:1:96");
+        arena_clear(&arena);
+    }
 }
 
 static void test_sums_of_one_owner(void **state)
@@ -177,6 +211,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums_by_owner),
         cmocka_unit_test(test_what_shares_are_not_of),
+        cmocka_unit_test(test_hardly_anything_beside_us),
         cmocka_unit_test(test_sums_of_one_owner),
         cmocka_unit_test(test_a_first_sight_has_no_shares),
         cmocka_unit_test(test_applications_are_over_all_processes),

@@ -263,6 +263,9 @@ static void test_counted_beside_not(void **state)
     add(&o, &counted);
     add(&o, &plain);
     assert_not(report(&o, SUMMARY_HTML, false), "Calls were counted in");
+    assert_says(report(&o, SUMMARY_HTML, false), "What beamtop did on the node is left out of all shares");
+    add(&o, &made_healthy); /* of an earlier version */
+    assert_says(report(&o, SUMMARY_HTML, false), "is left out of the shares of 2 of these sessions");
     done(&o);
 }
 
