@@ -159,8 +159,7 @@ bt_quit() {
 # Ask(M, F, A) for a call on the target; prints what that prints. Each such node has a name of its own:
 # that of the one before may not be free yet.
 bt_ask() {
-    bt_asker=$(mktemp "$work/asksXXXXXX")
-    timeout 120 erl -noinput -hidden -name "${bt_asker##*/}@127.0.0.1" -start_epmd false \
+    timeout 120 erl -noinput -hidden -name "asks$$x$(date +%s%N)@127.0.0.1" -start_epmd false \
         -setcookie "$(cat "$BEAMTOP_DEMO_COOKIE_FILE")" -eval "
         Ask = fun(M, F, A) -> rpc:call('$BEAMTOP_DEMO_NODE', M, F, A, 30000) end,
         $1,
