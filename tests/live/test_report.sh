@@ -7,6 +7,7 @@
 # shellcheck disable=SC1091,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
+. "$BEAMTOP_SRCDIR/tests/record.sh"
 
 demo=$BEAMTOP_SRCDIR/demo/run.sh
 BEAMTOP_DEMO_APP=gateway
@@ -18,21 +19,15 @@ sessions='sync-1 sync-2 debug async-1 async-2 async-calls healthy'
 is_started() { "$demo" start -gateway scenario "$1" +S 16:16 >"$work/env" && . "$work/env"; }
 is_stopped() { "$demo" stop; }
 
-XDG_STATE_HOME=$work/state
-export XDG_STATE_HOME
-
-number_of() { "$beamtop" record status --format json 2>/dev/null | sed 's/.*"'"$1"'":\([0-9]*\).*/\1/'; }
-has() { [ "$(number_of "$1")" -ge "$2" ] 2>/dev/null; }
-
 # records LABEL WHAT N [OPTION…]: until there are N of these, as a status counts them.
 records() {
     label=$1 what=$2 n=$3
     shift 3
-    "$beamtop" record "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" -o "$work/$label" \
+    record_of "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" -o "$work/$label" \
         --interval 1 --budget 100 --for 50s --label "$label" "$@" &
     recorder=$!
-    wait_until 50 has "$what" "$n"
-    "$beamtop" record stop
+    wait_until 50 record_has "$what" "$n"
+    record_of stop
     wait "$recorder"
 }
 

@@ -155,6 +155,29 @@ bt_quit() {
     tm_wait 'code 0' && tm_wait_restored
 }
 
+# bt_is_left TOLD LATE: the program has ended while something of it was armed, and the target is clean, as
+# the script's target_is_clean sees it; $told when it says TOLD, else LATE, for its answer came too late.
+bt_is_left() {
+    tm_wait 'code 0' && tm_wait_restored || return 1
+    if tm_has "$1"; then
+        told=yes
+        target_is_clean
+    else
+        tm_wait "$2" && wait_until 1 target_is_clean
+    fi
+}
+
+# bt_is_told BEGIN LEAVE: one of some times when it begins and leaves; a busy machine may be late once.
+bt_is_told() {
+    for try in 1 2 3 4; do
+        told=
+        "$1" && "$2" || return 1
+        [ -z "$told" ] || return 0
+    done
+    echo "not told in $try times"
+    return 1
+}
+
 # bt_ask EXPRESSION: evaluated by a hidden node of the same machine, by other means than ours, with
 # Ask(M, F, A) for a call on the target; prints what that prints. Each such node has a name of its own:
 # that of the one before may not be free yet.

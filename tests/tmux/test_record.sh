@@ -5,10 +5,10 @@
 set -u
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/lib.sh"
+. "$BEAMTOP_SRCDIR/tests/record.sh"
 bt_setup
 
-record_of() { HOME=$work XDG_STATE_HOME='' "$beamtop" record "$@"; }
-recorder_pids() { record_of status --format json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p'; }
+recorder_pids() { record_number pid; }
 
 # A recorder outlives all but this.
 end_all() {
@@ -23,8 +23,6 @@ end_all() {
 trap end_all EXIT
 
 status_has() { record_of status --format json | grep -qE "$1"; }
-ticks() { record_of status --format json | sed -n 's/.*"ticks":\([0-9]*\).*/\1/p'; }
-has_ticks() { [ "$(ticks)" -ge "$1" ] 2>/dev/null; }
 is_idle() { record_of status | grep -qx 'nothing is being recorded'; }
 file_of() { record_of status --format json | sed -n 's/.*"file":"\([^"]*\)".*/\1/p'; }
 
@@ -103,8 +101,8 @@ leaves_no_child_behind() {
 goes_on_without_the_screen() {
     tm_keys q
     tm_wait 'goes on' && tm_wait 'code 0' && tm_wait_restored && tm_close || return 1
-    before=$(ticks)
-    wait_until 30 has_ticks $((before + 2))
+    before=$(record_number ticks)
+    wait_until 30 record_has ticks $((before + 2))
 }
 
 is_found_again() {
@@ -230,7 +228,7 @@ is_left_while_it_begins() {
         return 1
     }
     tm_close
-    wait_until 60 has_ticks 1 && record_of stop && is_idle && "$beamtop" info "$work/left.btr" >/dev/null
+    wait_until 60 record_has ticks 1 && record_of stop && is_idle && "$beamtop" info "$work/left.btr" >/dev/null
 }
 
 # As on a full disk: no file of this shell's children may grow further.

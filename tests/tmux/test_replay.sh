@@ -5,6 +5,7 @@
 set -u
 . "$(dirname "$0")/../tap.sh"
 . "$BEAMTOP_SRCDIR/tests/tmux/lib.sh"
+. "$BEAMTOP_SRCDIR/tests/record.sh"
 
 command -v tmux >/dev/null 2>&1 || skip_all "there is no tmux"
 demo=$BEAMTOP_SRCDIR/demo/run.sh
@@ -15,14 +16,10 @@ trap 'tm_close; "$demo" stop >/dev/null 2>&1; rm -rf "$work"' EXIT
 "$demo" start >"$work/env" || skip_all "the demo does not start: is there an erl?"
 . "$work/env"
 
-record_of() { HOME=$work XDG_STATE_HOME='' "$beamtop" record "$@"; }
-number_of() { record_of status --format json 2>/dev/null | sed 's/.*"'"$1"'":\([0-9]*\).*/\1/'; }
-has() { [ "$(number_of "$1")" -ge "$2" ] 2>/dev/null; }
-
 # Marks stand some ticks behind the first one, before the last one, and away from each other.
 marks() {
-    wait_until 30 has ticks 4 && record_of mark "deploy 2" &&
-        wait_until 30 has ticks 8 && record_of mark cold && wait_until 30 has ticks 14 && wait_until 30 has windows 3
+    wait_until 30 record_has ticks 4 && record_of mark "deploy 2" &&
+        wait_until 30 record_has ticks 8 && record_of mark cold && wait_until 30 record_has ticks 14 && wait_until 30 record_has windows 3
 }
 
 # The node is gone when its recording is looked at.

@@ -127,18 +127,11 @@ begins_one_that_stays() {
     tm_wait_gone 'trace>' && shows_the_log && tm_wait 'trace armed'
 }
 
-# The target is clean; told in so many words, unless its answer came too late to wait for it.
 leaves_a_trace() {
     tm_type q
     tm_wait 'end it and leave' || return 1
     tm_type y
-    tm_wait 'code 0' && tm_wait_restored || return 1
-    if tm_has 'the trace was ended; target clean'; then
-        told=yes
-        target_is_clean
-    else
-        tm_wait 'the trace was ended; the node takes off what is left' && wait_until 1 target_is_clean
-    fi
+    bt_is_left 'the trace was ended; target clean' 'the trace was ended; the node takes off what is left'
 }
 
 asks_before_it_leaves_a_trace() {
@@ -149,22 +142,10 @@ asks_before_it_leaves_a_trace() {
     tm_wait_gone 'end it and leave' && tm_wait 'trace armed' && leaves_a_trace
 }
 
-# A busy machine may be late once.
-tells_the_proof_when_it_leaves() {
-    for try in 1 2 3 4; do
-        told=
-        begins_one_that_stays && leaves_a_trace || return 1
-        [ -z "$told" ] || return 0
-    done
-    echo "not told in $try times"
-    return 1
-}
+tells_the_proof_when_it_leaves() { bt_is_told begins_one_that_stays leaves_a_trace; }
 
 ends_one_for_the_next() {
-    bt_open 120 40 && prompt_with "$never" && tm_wait '1 function' || return 1
-    tm_keys Enter
-    tm_wait_gone 'trace>' && shows_the_log && tm_wait 'trace armed' || return 1
-    prompt_with 'timer:sleep/1 --events 2' || return 1
+    begins_one_that_stays && prompt_with 'timer:sleep/1 --events 2' || return 1
     tm_keys Enter
     tm_wait 'end it and start this one' || return 1
     tm_type y

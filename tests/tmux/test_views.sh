@@ -74,28 +74,12 @@ measures_time() {
     agreeing_until tm_has 'A CALL' && tm_wait_line 'lists:keyfind/3 .*[0-9] ?(µ|n|m)s' && leaves_while_it_counts
 }
 
-# The target is clean; told in so many words, unless its answer came too late to wait for it.
 leaves_while_it_counts() {
     tm_keys q
-    tm_wait 'code 0' && tm_wait_restored || return 1
-    if tm_has 'nothing of it is left'; then
-        told=yes
-        target_is_clean
-    else
-        tm_wait 'the node takes off with the connection' && wait_until 1 target_is_clean
-    fi
+    bt_is_left 'nothing of it is left' 'the node takes off with the connection'
 }
 
-# A busy machine may be late once.
-tells_the_proof_when_it_leaves() {
-    for try in 1 2 3 4; do
-        told=
-        begins_to_count && leaves_while_it_counts || return 1
-        [ -z "$told" ] || return 0
-    done
-    echo "not told in $try times"
-    return 1
-}
+tells_the_proof_when_it_leaves() { bt_is_told begins_to_count leaves_while_it_counts; }
 
 # In a window without a call there is no row.
 traces_a_function() {

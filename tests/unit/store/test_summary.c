@@ -60,15 +60,22 @@ static void test_own_calls(void **state)
     done(&o);
 }
 
+/* Processes that do less than half of all: the logger's share is 20 % of it. */
+static struct made half_of_the_work(void)
+{
+    struct made w = made_healthy;
+    w.noise = 0;
+    w.busy[0].share = w.busy[1].share = 0.1;
+    w.busy[2].share = 0.2;
+    return w;
+}
+
 /* Half of all reductions are ours: shares are of the other half. */
 static void test_own_work(void **state)
 {
     (void)state;
     struct opened o = {.n = 0};
-    struct made w = made_healthy;
-    w.noise = 0;
-    w.busy[0].share = w.busy[1].share = 0.1;
-    w.busy[2].share = 0.2;
+    struct made w = half_of_the_work();
     w.own_per_s = w.reductions_per_s / 2;
     add(&o, &w);
     const char *text = report(&o, SUMMARY_TEXT, false);
@@ -82,10 +89,7 @@ static void test_dirty_signals(void **state)
 {
     (void)state;
     struct opened o = {.n = 0};
-    struct made w = made_healthy;
-    w.noise = 0;
-    w.busy[0].share = w.busy[1].share = 0.1;
-    w.busy[2].share = 0.2;
+    struct made w = half_of_the_work();
     w.busy[w.n_busy++] = (struct made_process){
         "<0.2.0>", "undefined", "erts_dirty_process_signal_handler,start,0", "undefined",
         "erts_dirty_process_signal_handler,msg_loop,0", 0.5, 0, 0, 3000, 0};
