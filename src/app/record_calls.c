@@ -77,7 +77,7 @@ static void tell_left(struct record_calls *c, const char *what)
     struct error err = {.code = ERR_NONE};
     error_set(&err, ERR_TARGET, "something of counted calls is left on the node: %s", what);
     c->over = true;
-    snprintf(c->retry.why, sizeof c->retry.why, "%s", err.text);
+    record_retry_gives_up(&c->retry, err.text);
     c->setup.tell(c->setup.arg, err.text);
 }
 

@@ -46,6 +46,11 @@ bool record_retry_refused(struct record_retry *r, const char *why, double every_
     return is_new;
 }
 
+void record_retry_gives_up(struct record_retry *r, const char *why)
+{
+    snprintf(r->why, sizeof r->why, "%s", why);
+}
+
 char *record_retry_text(char *out, size_t size, const struct record_retry *r, const char *what,
                         bool again)
 {

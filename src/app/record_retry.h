@@ -23,6 +23,8 @@ struct record_retry {
 
 /* Numbers alone do not make a reason another one. True: it is to be told. */
 bool record_retry_refused(struct record_retry *r, const char *why, double every_s, uint64_t now_ns);
+/* It is not tried again. */
+void record_retry_gives_up(struct record_retry *r, const char *why);
 /* "what: why; tried again in 10 s, then less often"; returns out. */
 char *record_retry_text(char *out, size_t size, const struct record_retry *r, const char *what,
                         bool again);

@@ -87,7 +87,7 @@ static void tell_once(struct record_trace *c)
     struct error err = {.code = ERR_NONE};
     error_set(&err, ERR_REFUSED, "traced once: before OTP %d a node has one space for traces and counted "
                                  "calls, and these come now", OWN_SPACE_OTP);
-    snprintf(c->retry.why, sizeof c->retry.why, "%s", err.text);
+    record_retry_gives_up(&c->retry, err.text);
     c->setup.tell(c->setup.arg, err.text);
     c->over = true;
 }
@@ -166,7 +166,7 @@ static void ended(struct record_trace *c, const struct trace_state *state)
                                  : "something of it is left on the node: ",
                   check->text);
         c->over = true;
-        snprintf(c->retry.why, sizeof c->retry.why, "%s", err.text);
+        record_retry_gives_up(&c->retry, err.text);
         c->exit_code = exit_code_of_error(err.code);
         c->setup.tell(c->setup.arg, err.text);
     }

@@ -134,24 +134,28 @@ static int by_share(const void *a, const void *b)
 /* Where hardly anything is left beside us, our count and the VM's differ by as much: shares are of no less. */
 #define LEAST_WHOLE 0.1
 
-/* What shares are of, as a part of all reductions (owners.h); 0 unknown. What we do is told when it is
-   done, so that some of the interval before may be in this one: no less than what is `told`. */
-static double whole_of(double own, const struct proc_scan *scan, double told)
+struct parts { /* of all reductions, by the rows of a scan */
+    double dirty, others;
+};
+
+static struct parts parts_of(const struct proc_scan *scan)
 {
-    double dirty = 0;
-    for (size_t i = 0; scan && i < scan->n_rows; i++)
-        if (proc_kind(&scan->rows[i]) == KIND_DIRTY_SIGNALS)
-            dirty += or_zero(scan->rows[i].reductions_share);
-    return dirty < 1 ? fmax(fmax(1 - dirty - or_zero(own), LEAST_WHOLE), told) : 0;
+    struct parts parts = {0};
+    for (size_t i = 0; scan && i < scan->n_rows; i++) {
+        const struct proc_row *row = &scan->rows[i];
+        if (proc_kind(row) == KIND_DIRTY_SIGNALS)
+            parts.dirty += or_zero(row->reductions_share);
+        else if (!row->own)
+            parts.others += or_zero(row->reductions_share);
+    }
+    return parts;
 }
 
-static double told_by_rows(const struct proc_scan *scan)
+/* What shares are of, as a part of all reductions (owners.h); 0 unknown. What we do is told when it is
+   done, so that some of the interval before may be in this one: no less than what is `told`. */
+static double whole_of(double own, double dirty, double told)
 {
-    double sum = 0;
-    for (size_t i = 0; i < scan->n_rows; i++)
-        if (!scan->rows[i].own && proc_kind(&scan->rows[i]) != KIND_DIRTY_SIGNALS)
-            sum += or_zero(scan->rows[i].reductions_share);
-    return sum;
+    return dirty < 1 ? fmax(fmax(1 - dirty - or_zero(own), LEAST_WHOLE), told) : 0;
 }
 
 /* Keeps those with enough of a share, and works out what is left; shares were of all reductions. */
@@ -196,7 +200,8 @@ void owners_of_scan(struct owners *out, struct arena *arena, const struct proc_s
         out->items[out->len++] = e->owner;
         HASH_DEL(entries, e);
     }
-    close_sums(out, scan->total, least_share, whole_of(scan->own_share, scan, told_by_rows(scan)));
+    struct parts parts = parts_of(scan);
+    close_sums(out, scan->total, least_share, whole_of(scan->own_share, parts.dirty, parts.others));
 }
 
 static double known_or_nan(int64_t v)
@@ -227,5 +232,5 @@ void owners_of_apps(struct owners *out, struct arena *arena, const struct apps_d
             .message_queue_len = known_or_nan(a->message_queue_len),
         };
     }
-    close_sums(out, processes, least_share, whole_of(apps->own_share, scan, told));
+    close_sums(out, processes, least_share, whole_of(apps->own_share, parts_of(scan).dirty, told));
 }

@@ -307,10 +307,16 @@ bool leaves_us_out(const struct summary *s)
     return stats_of(s, "own_reductions_per_s")->n > 0;
 }
 
-void put_rest(struct paper *p, bool without_us)
+void put_rest(struct paper *p, size_t without_us, size_t n)
 {
-    paper_put(p, without_us ? "The rest is who is in no row. What beamtop did on the node is left out of all shares."
-                            : "The rest is who is in no row, and what beamtop's own questions took.");
+    if (without_us == 0)
+        paper_put(p, "The rest is who is in no row, and what beamtop's own questions took.");
+    else if (without_us == n)
+        paper_put(p, "The rest is who is in no row. What beamtop did on the node is left out of all shares.");
+    else
+        paper_put(p, "The rest is who is in no row. What beamtop did on the node is left out of the shares of %zu "
+                     "of these sessions; in the others, of an earlier version, it is in the rest, and makes the "
+                     "shares of a quiet node smaller.", without_us);
 }
 
 double left_out_share(const struct summary *s)

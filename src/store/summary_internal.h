@@ -91,6 +91,6 @@ double left_out_share(const struct summary *s);
 void put_left_out(struct paper *p, double share, const char *how);
 /* Shares leave out what beamtop did on the node: not where that was not recorded. */
 bool leaves_us_out(const struct summary *s);
-void put_rest(struct paper *p, bool without_us);
+void put_rest(struct paper *p, size_t without_us, size_t n); /* so many of n sessions do */
 
 #endif

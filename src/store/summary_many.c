@@ -504,12 +504,7 @@ void summary_many(struct paper *p, const struct summary *s, size_t n,
     size_t without_us = 0;
     for (size_t i = 0; i < n; i++)
         without_us += leaves_us_out(&s[i]);
-    if (without_us > 0 && without_us < n)
-        paper_put(p, "The rest is who is in no row. What beamtop did on the node is left out of the shares of %zu "
-                     "of these sessions; in the others, of an earlier version, it is in the rest, and makes the "
-                     "shares of a quiet node smaller.", without_us);
-    else
-        put_rest(p, without_us == n);
+    put_rest(p, without_us, n);
     put_counting(&c, without_us == n);
     double most = 0;
     for (size_t i = 0; i < n; i++)

@@ -124,7 +124,7 @@ static void put_owners(struct paper *p, const struct summary *s, const struct su
     }
     put_left_out(p, left_out_share(s), "");
     if (!nobody_stands_out(s))
-        put_rest(p, leaves_us_out(s));
+        put_rest(p, leaves_us_out(s), 1);
 }
 
 static void put_calls(struct paper *p, const struct summary *s, const struct summary_options *o)
