@@ -1,8 +1,10 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Makes a shell's completion from the program's own tables: make.sh bash|zsh|fish PROGRAM
 #
 # Of the program: `generate words-commands` (name, help), `words-options` (name, letter, argument, help,
 # commands that take it), `words-columns`, `words-views`, `words-themes` (name, help); tabs between.
+# The completion itself asks for `words-nodes`.
 set -eu
 
 shell=$1
@@ -39,11 +41,11 @@ bash_completion() {
     cat <<'EOF'
 # bash completion for beamtop(1), made from the program's tables
 _beamtop_nodes() {
-    beamtop nodes --format csv 2>/dev/null | sed '1d;s/,.*//;/^$/d'
+    beamtop generate words-nodes 2>/dev/null
 }
 
 _beamtop() {
-    local cur=${COMP_WORDS[COMP_CWORD]} prev= command=screen words=
+    local cur=${COMP_WORDS[COMP_CWORD]} prev= command=screen words= nodes= node=
     (( COMP_CWORD > 0 )) && prev=${COMP_WORDS[COMP_CWORD - 1]}
 EOF
     printf "    local commands='%s'\n" "$(names commands)"
@@ -77,14 +79,18 @@ EOF
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         return
     elif [[ -z $words ]]; then
-        words=$(_beamtop_nodes)
-        [[ $COMP_CWORD -eq 1 ]] && words="$commands $words"
+        nodes=yes
+        [[ $COMP_CWORD -eq 1 ]] && words=$commands
     fi
     # To bash a word with an @ is several: all is compared, the part after the last @ is given.
     local line=${COMP_LINE:0:COMP_POINT} word before=
     word=${line##*[[:space:]]}
     [[ $COMP_WORDBREAKS == *@* ]] && before=${word%"${word##*@}"}
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+    # compgen -W evaluates its words: names from outside are none of them.
+    while [[ -n $nodes ]] && IFS= read -r node; do
+        [[ $node == "$word"* ]] && COMPREPLY+=("$node")
+    done < <(_beamtop_nodes)
     COMPREPLY=("${COMPREPLY[@]#"$before"}")
 }
 complete -F _beamtop beamtop
@@ -98,7 +104,7 @@ zsh_completion() {
 
 _beamtop_nodes() {
     local -a nodes
-    nodes=(${(f)"$(beamtop nodes --format csv 2>/dev/null | sed '1d;s/,.*//;/^$/d')"})
+    nodes=(${(f)"$(beamtop generate words-nodes 2>/dev/null)"})
     compadd -a nodes
 }
 
@@ -149,7 +155,7 @@ fish_completion() {
     cat <<'EOF'
 # fish completion for beamtop(1), made from the program's tables
 function __beamtop_nodes
-    beamtop nodes --format csv 2>/dev/null | sed '1d;s/,.*//;/^$/d'
+    beamtop generate words-nodes 2>/dev/null
 end
 complete -c beamtop -f -a '(__beamtop_nodes)' -d node
 complete -c beamtop -n '__fish_seen_subcommand_from report diff export' -F
@@ -179,7 +185,7 @@ EOF
 case $shell in
 bash | zsh | fish) "${shell}_completion" ;;
 *)
-    sed -n '2s/^# //p' "$0" >&2
+    sed -n '3s/^# //p' "$0" >&2
     exit 2
     ;;
 esac

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Starts and ends a demo node. It has an epmd, a port, a cookie and a directory of its own and listens
 # on loopback only, so that nothing else of the machine is touched.
 #
@@ -225,7 +226,7 @@ env) show_env ;;
 status) status ;;
 stop) stop ;;
 *)
-    sed -n '2,15s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,16s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

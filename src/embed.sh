@@ -1,8 +1,9 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Text files as a C table: embed.sh SYMBOL FILE... > out.c
 # Makes `const struct embedded SYMBOL[]` (base/embed.h), ended by a NULL name. A file's name in the
 # table is its last path component. A line of a file that is `-include("NAME").` becomes the text of
-# NAME, found beside that file.
+# NAME, found beside that file. Lines of an Erlang file that are a comment alone stay behind.
 set -eu
 symbol=$1
 shift
@@ -14,12 +15,14 @@ printf 'const struct embedded %s[] = {\n' "$symbol"
 for file; do
     # getline tells 0 at the end of a file and less when there is none.
     awk -v dir="$(dirname "$file")" '
+        FILENAME ~ /\.erl$/ && /^ *%/ { next }
         !/^-include\("[^"]+"\)\.$/ { print; next }
         {
             split($0, part, "\"")
             name = dir "/" part[2]
             while ((got = (getline line <name)) > 0)
-                print line
+                if (line !~ /^ *%/)
+                    print line
             if (got < 0) {
                 print FILENAME ": no " name >"/dev/stderr"
                 exit 1

@@ -1,21 +1,29 @@
 #!/bin/sh
-# The rules of the layers, over every #include: a file includes headers of its own layer and of
-# those below it, private headers only of its own; attributes stand in base/attr.h alone. TAP.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The rules of the layers and rooms, asked of the compiler: what each source includes, directly or
+# through another header (-MM). A layer uses itself and those below it; a private header (src/) is
+# for its own layer alone; no circle of rooms; a room holds at most 30 sources. TAP.
 cd "${BEAMTOP_SRCDIR:-.}" || exit 1
 
-# Everything a layer may include, itself first.
-may_use() {
-    case $1 in
-    base) echo base ;;
-    etf) echo etf base ;;
-    dist) echo dist etf base ;;
-    query) echo query dist etf base ;;
-    model) echo model etf base ;;
-    trace) echo trace query model dist etf base ;;
-    store) echo store trace model etf base ;;
-    ui) echo ui trace model etf base ;;
-    app) echo app ui store trace query model dist etf base ;;
-    esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+
+# Everything a layer may use, itself first.
+rules() {
+    cat <<'END'
+base base
+etf etf base
+link link etf base
+query query link etf base
+model model etf base
+trace trace query model link etf base
+output output trace model etf base
+recording recording output trace model etf base
+report report recording output trace model etf base
+ui ui trace model etf base
+app app ui report recording output trace query model link etf base
+END
 }
 
 n=0
@@ -29,26 +37,92 @@ report() { # name, offending lines
     fi
 }
 
-# file:line:#include "…" of one layer's headers and sources
-includes() {
-    find "include/beamtop/$1" "src/$1" -name '*.[ch]' -exec grep -Hn '^ *# *include *"' {} + 2>/dev/null
+# "SOURCE HEADER" for each header of ours that a source reaches. A header that the build makes, or
+# of a library that is not installed, is no header of ours.
+reached() { # directory of include and src, sources…
+    top=$1
+    shift
+    for source in "$@"; do
+        (cd "$top" && ${CC:-cc} -MM -MG -D_GNU_SOURCE -Iinclude -Isrc "$source") |
+            sed 's/^[^:]*://; s/\\$//' | tr -s ' ' '\n' | grep -E '^(include/beamtop|src)/.*\.h$' |
+            sed "s|^|$source |; s|[^/ ]*/\.\./||g"
+    done
 }
 
-layers=$(find include/beamtop src -mindepth 1 -maxdepth 1 -type d -exec basename {} \; | sort -u)
+# What in "SOURCE HEADER" lines breaks the table.
+beyond() {
+    awk '
+        NR == FNR { for (i = 2; i <= NF; i++) may[$1 " " $i] = 1; next }
+        {
+            split($1, from, "/")
+            split($2, to, "/")
+            a = from[2]
+            b = to[1] == "src" ? to[2] : to[3]
+            if (!((a " " b) in may) || (to[1] == "src" && a != b))
+                print $1 ": uses " $2
+        }' "$work/rules" -
+}
 
-for layer in $layers; do
-    allowed=$(may_use "$layer")
-    if [ -z "$allowed" ]; then
-        report "$layer is a layer" "no layer of the name $layer: see the table in tests/layers.sh"
-        continue
-    fi
-    words=$(echo "$allowed" | tr ' ' '|')
-    report "$layer uses $allowed" "$(includes "$layer" |
-        grep -Ev "\"(beamtop/($words)/|$layer/|[A-Za-z0-9_.-]+\")")"
-done
+rules >"$work/rules"
+find src -name '*.c' | sort >"$work/sources"
+# shellcheck disable=SC2046
+reached . $(cat "$work/sources") >"$work/reached"
+beyond <"$work/reached" >"$work/beyond"
 
-report "ei.h is included by etf/build.c and dist/ only" \
-    "$(grep -rn '^ *# *include *<ei' include src | grep -Ev '^src/(etf/build\.c|dist/)')"
+unknown=$(find include/beamtop src -mindepth 2 -name '*.[ch]' | sed 's|^include/||; s|^[^/]*/||; s|/.*||' | sort -u |
+    while read -r layer; do grep -q "^$layer " "$work/rules" || echo "$layer"; done)
+report "every folder is a layer of the table" "$unknown"
+while read -r layer allowed; do
+    report "$layer uses $allowed" "$(grep "^src/$layer/" "$work/beyond")"
+done <"$work/rules"
+
+# A violation that is planted behind a harmless header is found.
+mkdir -p "$work/tree/src/ui" "$work/tree/include/beamtop"
+cp -r include/beamtop/. "$work/tree/include/beamtop"
+echo '#include "beamtop/trace/session.h"' >"$work/tree/include/beamtop/ui/harmless.h"
+echo '#include "beamtop/ui/harmless.h"' >"$work/tree/src/ui/planted.c"
+found=$(reached "$work/tree" src/ui/planted.c | beyond | grep -c 'planted.c: uses include/beamtop/query/')
+report "a planted violation is found" "$([ "$found" -gt 0 ] || echo 'src/ui/planted.c was not found')"
+
+# ---- rooms: a room is a folder of sources; a public header belongs to the room of its .c
+room_edges() {
+    find src -name '*.[ch]' | sort | awk '
+        { path[$0] = 1; file = $0; sub(/.*\//, "", file); sub(/\/[^\/]*$/, "", $0)
+          split($0, part, "/"); stem = file; sub(/\.[ch]$/, "", stem); home[part[2] "/" stem] = $0 }
+        END { for (k in home) print k, home[k] }' >"$work/homes"
+    find include src -name '*.[ch]' -exec grep -H '^ *# *include *"' {} + |
+        sed 's/: *# *include *"/ /; s/".*//' | awk -v homes="$work/homes" '
+        BEGIN { while ((getline line < homes) > 0) { split(line, w, " "); home[w[1]] = w[2]
+                split(w[2], part, "/"); if (part[3] == "") single[part[2]] } }
+        function room(file,   p, n, stem) {
+            n = split(file, p, "/")
+            if (p[1] == "src") { sub(/\/[^\/]*$/, "", file); return file }
+            stem = p[n]; sub(/\.h$/, "", stem)
+            if ((p[3] "/" stem) in home) return home[p[3] "/" stem]
+            return (p[3] in single) ? "src/" p[3] : "include/" p[3] "/" stem
+        }
+        {
+            to = $2
+            if (to ~ /^beamtop\//) to = "include/" to
+            else if (to ~ /\//) to = "src/" to
+            else { to = $1; sub(/[^\/]*$/, "", to); to = to $2 }
+            a = room($1); b = room(to)
+            if (a != b) print a, b
+        }' | sort -u
+}
+room_edges >"$work/edges"
+report "no circle of rooms" "$(tsort "$work/edges" 2>&1 >"$work/sorted" | sed 's/^tsort: //')"
+report "no room has more than 30 sources" \
+    "$(find src -name '*.[ch]' | sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 30')"
+
+views=$(sed -n 's/^const struct view_ops view_\([a-z_]*\) = {.*/\1/p' src/ui/views/view_*.c | paste -sd '|' -)
+report "screen*.c name no view" "$({
+    [ -n "$views" ] || echo "no view in src/ui/views"
+    grep -nE "\"(ui/views/)?views?(_[a-z]+)?\.h\"|\bview_($views)\b" src/ui/screen/*.[ch]
+    grep -nE "(strcmp\(.*|view_find\(|ACTION_VIEW, |arg = )\"($views)\"" src/ui/screen/*.[ch]
+})"
+report "ei.h is included by etf/build.c and link/ only" \
+    "$(grep -rn '^ *# *include *<ei' include src | grep -Ev '^src/(etf/build\.c|link/)')"
 report "attributes stand in base/attr.h" \
     "$(grep -rn '__attribute__' include src --include='*.[ch]' | grep -v '^include/beamtop/base/attr.h:')"
 report "every header has its guard" "$(find include src -name '*.h' | while read -r header; do

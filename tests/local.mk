@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # cmocka speaks TAP; a test binary is one module's. One that cannot run prints `1..0 # SKIP reason`
 # and exits with 0: automake takes 77 for an error where there is TAP.
 TEST_EXTENSIONS = .sh
@@ -38,42 +39,42 @@ tests_unit_etf_test_print_SOURCES = tests/unit/etf/test_print.c tests/unit/etf/w
 tests_unit_etf_test_print_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
 tests_unit_etf_test_print_ex_SOURCES = tests/unit/etf/test_print_ex.c tests/unit/etf/wire_forms.h
 tests_unit_etf_test_print_ex_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
-# ---- dist
-UNIT_DIST = tests/unit/dist/test_control \
-	tests/unit/dist/test_cookie \
-	tests/unit/dist/test_discover \
-	tests/unit/dist/test_epmd \
-	tests/unit/dist/test_frame \
-	tests/unit/dist/test_name
-tests_unit_dist_test_control_SOURCES = tests/unit/dist/test_control.c
-tests_unit_dist_test_control_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_dist_test_control_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
-tests_unit_dist_test_cookie_SOURCES = tests/unit/dist/test_cookie.c
-tests_unit_dist_test_cookie_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_dist_test_cookie_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
-tests_unit_dist_test_discover_SOURCES = tests/unit/dist/test_discover.c
-tests_unit_dist_test_discover_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_dist_test_discover_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
-tests_unit_dist_test_epmd_SOURCES = tests/unit/dist/test_epmd.c
-tests_unit_dist_test_epmd_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_dist_test_epmd_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
-tests_unit_dist_test_frame_SOURCES = tests/unit/dist/test_frame.c
-tests_unit_dist_test_frame_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_dist_test_frame_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
-tests_unit_dist_test_name_SOURCES = tests/unit/dist/test_name.c
-tests_unit_dist_test_name_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_dist_test_name_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
-LIVE_DIST = tests/live/test_conn tests/live/test_conn_peers
-LIVE_DIST_PARTS = tests/live/node.c tests/live/node.h tests/live/fake_peer.c \
+# ---- link
+UNIT_LINK = tests/unit/link/test_control \
+	tests/unit/link/test_cookie \
+	tests/unit/link/test_discover \
+	tests/unit/link/test_epmd \
+	tests/unit/link/test_frame \
+	tests/unit/link/test_name
+tests_unit_link_test_control_SOURCES = tests/unit/link/test_control.c
+tests_unit_link_test_control_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
+tests_unit_link_test_control_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
+tests_unit_link_test_cookie_SOURCES = tests/unit/link/test_cookie.c
+tests_unit_link_test_cookie_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
+tests_unit_link_test_cookie_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
+tests_unit_link_test_discover_SOURCES = tests/unit/link/test_discover.c
+tests_unit_link_test_discover_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
+tests_unit_link_test_discover_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
+tests_unit_link_test_epmd_SOURCES = tests/unit/link/test_epmd.c
+tests_unit_link_test_epmd_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
+tests_unit_link_test_epmd_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
+tests_unit_link_test_frame_SOURCES = tests/unit/link/test_frame.c
+tests_unit_link_test_frame_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
+tests_unit_link_test_frame_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
+tests_unit_link_test_name_SOURCES = tests/unit/link/test_name.c
+tests_unit_link_test_name_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
+tests_unit_link_test_name_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
+LIVE_LINK = tests/live/test_conn tests/live/test_conn_peers
+LIVE_LINK_PARTS = tests/live/node.c tests/live/node.h tests/live/fake_peer.c \
 	tests/live/fake_peer.h tests/live/probe.c tests/live/probe.h
-tests_live_test_conn_SOURCES = tests/live/test_conn.c $(LIVE_DIST_PARTS)
+tests_live_test_conn_SOURCES = tests/live/test_conn.c $(LIVE_LINK_PARTS)
 tests_live_test_conn_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
-tests_live_test_conn_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
-tests_live_test_conn_peers_SOURCES = tests/live/test_conn_peers.c $(LIVE_DIST_PARTS)
+tests_live_test_conn_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
+tests_live_test_conn_peers_SOURCES = tests/live/test_conn_peers.c $(LIVE_LINK_PARTS)
 tests_live_test_conn_peers_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
-tests_live_test_conn_peers_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
-check_PROGRAMS += $(LIVE_DIST)
-TESTS += $(LIVE_DIST)
+tests_live_test_conn_peers_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
+check_PROGRAMS += $(LIVE_LINK)
+TESTS += $(LIVE_LINK)
 # ---- query
 UNIT_QUERY =
 # ---- model
@@ -97,48 +98,48 @@ tests_unit_model_test_recorded_SOURCES = tests/unit/model/answers.h tests/unit/m
 tests_unit_model_test_recorded_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 tests_unit_model_test_rate_SOURCES = tests/unit/model/answers.h tests/unit/model/test_rate.c
 tests_unit_model_test_rate_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
-# ---- store
-UNIT_STORE = tests/unit/store/test_sink
-tests_unit_store_test_sink_SOURCES = tests/unit/model/answers.h tests/unit/store/test_sink.c
-tests_unit_store_test_sink_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tests_unit_store_test_sink_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
-UNIT_STORE += tests/unit/store/test_calls_sink
-tests_unit_store_test_calls_sink_SOURCES = tests/unit/store/test_calls_sink.c
-tests_unit_store_test_calls_sink_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(JANSSON_CFLAGS)
-tests_unit_store_test_calls_sink_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
-UNIT_STORE += tests/unit/store/test_trace_sink
-tests_unit_store_test_trace_sink_SOURCES = tests/unit/store/test_trace_sink.c
-tests_unit_store_test_trace_sink_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tests_unit_store_test_trace_sink_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
-UNIT_STORE += tests/unit/store/test_summary
-tests_unit_store_test_summary_SOURCES = tests/unit/model/answers.h tests/unit/store/made.h tests/unit/store/opened.h tests/unit/store/test_summary.c
-tests_unit_store_test_summary_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tests_unit_store_test_summary_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
-UNIT_STORE += tests/unit/store/test_summary_many
-tests_unit_store_test_summary_many_SOURCES = tests/unit/model/answers.h tests/unit/store/made.h tests/unit/store/opened.h tests/unit/store/test_summary_many.c
-tests_unit_store_test_summary_many_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tests_unit_store_test_summary_many_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
-UNIT_STORE += tests/unit/store/test_rules
-tests_unit_store_test_rules_SOURCES = tests/unit/model/answers.h tests/unit/store/made.h tests/unit/store/rule_cases.h tests/unit/store/test_rules.c
-tests_unit_store_test_rules_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
-UNIT_STORE += tests/unit/store/test_recording
-tests_unit_store_test_recording_SOURCES = tests/unit/model/answers.h tests/unit/store/test_recording.c tests/unit/store/ticks.h
-tests_unit_store_test_recording_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
-UNIT_STORE += tests/unit/store/test_recording_facts
-tests_unit_store_test_recording_facts_SOURCES = tests/unit/model/answers.h tests/unit/store/test_recording_facts.c tests/unit/store/ticks.h
-tests_unit_store_test_recording_facts_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
-UNIT_STORE += tests/unit/store/test_recording_limits
-tests_unit_store_test_recording_limits_SOURCES = tests/unit/model/answers.h tests/unit/store/test_recording_limits.c tests/unit/store/ticks.h
-tests_unit_store_test_recording_limits_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
-UNIT_STORE += tests/unit/store/test_recording_trace
-tests_unit_store_test_recording_trace_SOURCES = tests/unit/model/answers.h tests/unit/store/made.h tests/unit/store/made_trace.h tests/unit/store/test_recording_trace.c
-tests_unit_store_test_recording_trace_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
-UNIT_STORE += tests/unit/store/test_recorded_log
-tests_unit_store_test_recorded_log_SOURCES = tests/unit/model/answers.h tests/unit/store/made.h tests/unit/store/made_trace.h tests/unit/store/test_recorded_log.c
-tests_unit_store_test_recorded_log_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
-UNIT_STORE += tests/unit/store/test_recording_long
-tests_unit_store_test_recording_long_SOURCES = tests/unit/model/answers.h tests/unit/store/test_recording_long.c
-tests_unit_store_test_recording_long_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
+# ---- output, recording, report
+UNIT_REPORT = tests/unit/output/test_sink
+tests_unit_output_test_sink_SOURCES = tests/unit/model/answers.h tests/unit/output/test_sink.c
+tests_unit_output_test_sink_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_output_test_sink_LDADD = $(OUTPUT_LIBS) $(CMOCKA_LIBS)
+UNIT_REPORT += tests/unit/output/test_calls_sink
+tests_unit_output_test_calls_sink_SOURCES = tests/unit/output/test_calls_sink.c
+tests_unit_output_test_calls_sink_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_output_test_calls_sink_LDADD = $(OUTPUT_LIBS) $(CMOCKA_LIBS)
+UNIT_REPORT += tests/unit/output/test_trace_sink
+tests_unit_output_test_trace_sink_SOURCES = tests/unit/output/test_trace_sink.c
+tests_unit_output_test_trace_sink_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_output_test_trace_sink_LDADD = $(OUTPUT_LIBS) $(CMOCKA_LIBS)
+UNIT_REPORT += tests/unit/report/test_summary
+tests_unit_report_test_summary_SOURCES = tests/unit/model/answers.h tests/unit/recording/made.h tests/unit/recording/opened.h tests/unit/report/test_summary.c
+tests_unit_report_test_summary_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_report_test_summary_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
+UNIT_REPORT += tests/unit/report/test_summary_many
+tests_unit_report_test_summary_many_SOURCES = tests/unit/model/answers.h tests/unit/recording/made.h tests/unit/recording/opened.h tests/unit/report/test_summary_many.c
+tests_unit_report_test_summary_many_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_report_test_summary_many_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
+UNIT_REPORT += tests/unit/report/test_rules
+tests_unit_report_test_rules_SOURCES = tests/unit/model/answers.h tests/unit/recording/made.h tests/unit/report/rule_cases.h tests/unit/report/test_rules.c
+tests_unit_report_test_rules_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
+UNIT_REPORT += tests/unit/recording/test_recording
+tests_unit_recording_test_recording_SOURCES = tests/unit/model/answers.h tests/unit/recording/test_recording.c tests/unit/recording/ticks.h
+tests_unit_recording_test_recording_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
+UNIT_REPORT += tests/unit/recording/test_recording_facts
+tests_unit_recording_test_recording_facts_SOURCES = tests/unit/model/answers.h tests/unit/recording/test_recording_facts.c tests/unit/recording/ticks.h
+tests_unit_recording_test_recording_facts_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
+UNIT_REPORT += tests/unit/recording/test_recording_limits
+tests_unit_recording_test_recording_limits_SOURCES = tests/unit/model/answers.h tests/unit/recording/test_recording_limits.c tests/unit/recording/ticks.h
+tests_unit_recording_test_recording_limits_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
+UNIT_REPORT += tests/unit/recording/test_recording_trace
+tests_unit_recording_test_recording_trace_SOURCES = tests/unit/model/answers.h tests/unit/recording/made.h tests/unit/recording/made_trace.h tests/unit/recording/test_recording_trace.c
+tests_unit_recording_test_recording_trace_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
+UNIT_REPORT += tests/unit/recording/test_recorded_log
+tests_unit_recording_test_recorded_log_SOURCES = tests/unit/model/answers.h tests/unit/recording/made.h tests/unit/recording/made_trace.h tests/unit/recording/test_recorded_log.c
+tests_unit_recording_test_recorded_log_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
+UNIT_REPORT += tests/unit/recording/test_recording_long
+tests_unit_recording_test_recording_long_SOURCES = tests/unit/model/answers.h tests/unit/recording/test_recording_long.c
+tests_unit_recording_test_recording_long_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
 EXTRA_DIST += docs/json.md tests/temporary.h
 # ---- ui
 UNIT_UI = tests/unit/ui/test_canvas
@@ -175,10 +176,10 @@ tests_screen_test_trace_SOURCES = tests/screen/test_trace.c tests/screen/world.c
 tests_screen_test_trace_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 UNIT_APP = tests/screen/test_replay
 tests_screen_test_replay_SOURCES = tests/screen/test_replay.c tests/screen/golden.c tests/screen/golden.h \
-	tests/unit/model/answers.h tests/unit/store/made.h tests/unit/store/made_trace.h \
-	src/app/replay.c src/app/replay_calls.c
+	tests/unit/model/answers.h tests/unit/recording/made.h tests/unit/recording/made_trace.h \
+	src/app/source/replay.c src/app/source/replay_calls.c
 tests_screen_test_replay_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_screen_test_replay_LDADD = src/libui.a $(NCURSES_LIBS) $(READLINE_LIBS) $(STORE_LIBS) $(CMOCKA_LIBS)
+tests_screen_test_replay_LDADD = src/libui.a $(NCURSES_LIBS) $(READLINE_LIBS) $(REPORT_LIBS) $(CMOCKA_LIBS)
 EXTRA_DIST += tests/screen/golden
 UNIT_UI += tests/unit/ui/test_graph
 tests_unit_ui_test_graph_SOURCES = tests/unit/ui/test_graph.c
@@ -210,19 +211,20 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_regex \
 	tests/fuzz/fuzz_theme \
 	tests/fuzz/fuzz_trace
-tests_fuzz_fuzz_calls_LDADD = $(FUZZ_MAIN) $(STORE_LIBS)
+tests_fuzz_fuzz_calls_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
 tests_fuzz_fuzz_config_LDADD = $(FUZZ_MAIN) src/libui.a src/libtrace.a src/libetf.a $(BASE_LIBS)
 tests_fuzz_fuzz_decode_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
 tests_fuzz_fuzz_etf_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
-tests_fuzz_fuzz_frame_LDADD = $(FUZZ_MAIN) $(DIST_LIBS)
+tests_fuzz_fuzz_frame_LDADD = $(FUZZ_MAIN) $(LINK_LIBS)
 tests_fuzz_fuzz_parse_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
 tests_fuzz_fuzz_pattern_LDADD = $(FUZZ_MAIN) $(TRACE_LIBS)
 tests_fuzz_fuzz_prompt_LDADD = $(FUZZ_MAIN) src/libui.a src/libtrace.a src/libetf.a $(READLINE_LIBS) $(BASE_LIBS)
 tests_fuzz_fuzz_recording_CPPFLAGS = $(AM_CPPFLAGS) $(FUZZ_WAYS)
-tests_fuzz_fuzz_recording_LDADD = $(FUZZ_MAIN) $(STORE_LIBS)
+EXTRA_DIST += tests/fuzz/read_all.h tests/fuzz/whole.h tests/unit/app/run_bounded.h
+tests_fuzz_fuzz_recording_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
 tests_fuzz_fuzz_regex_LDADD = $(FUZZ_MAIN) $(BASE_LIBS)
 tests_fuzz_fuzz_theme_LDADD = $(FUZZ_MAIN) src/libui.a $(BASE_LIBS)
-tests_fuzz_fuzz_trace_LDADD = $(FUZZ_MAIN) $(STORE_LIBS)
+tests_fuzz_fuzz_trace_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
 
 # With --enable-fuzzing libFuzzer has the main(); else it is the driver's, which replays the inputs.
 FUZZ_REPLAY =
@@ -239,44 +241,62 @@ check_PROGRAMS += $(FUZZ_TARGETS)
 FUZZ_REPLAY += tests/fuzz/replay.sh
 endif
 
-SCRIPT_TESTS = tests/layers.sh tests/names.sh $(FUZZ_REPLAY)
+SCRIPT_TESTS = tests/layers.sh tests/names.sh tests/spdx.sh $(FUZZ_REPLAY)
+SCRIPT_TESTS += tests/archive.sh
 TESTS += $(SCRIPT_TESTS)
-EXTRA_DIST += tests/layers.sh tests/names.sh tests/fuzz/replay.sh tests/fuzz/run.sh tests/fuzz/corpus
+EXTRA_DIST += tests/layers.sh tests/names.sh tests/spdx.sh tests/fuzz/replay.sh tests/fuzz/run.sh tests/fuzz/corpus
 
 # ---- app: each links the modules that it tests
+UNIT_APP += tests/unit/app/test_actions
+tests_unit_app_test_actions_SOURCES = tests/unit/app/test_actions.c
+tests_unit_app_test_actions_LDADD = $(APP_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_cli
-tests_unit_app_test_cli_SOURCES = tests/unit/app/test_cli.c src/app/cli.c src/app/cli_text.c
+tests_unit_app_test_cli_SOURCES = tests/unit/app/test_cli.c src/app/cli/cli.c src/app/cli/cli_text.c
 tests_unit_app_test_cli_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_condition
-tests_unit_app_test_condition_SOURCES = tests/unit/app/test_condition.c src/app/condition.c
-tests_unit_app_test_condition_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
+tests_unit_app_test_condition_SOURCES = tests/unit/app/test_condition.c src/app/command/condition.c
+tests_unit_app_test_condition_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
+UNIT_APP += tests/unit/app/test_extreme_numbers
+tests_unit_app_test_extreme_numbers_SOURCES = tests/unit/app/test_extreme_numbers.c tests/fuzz/read_all.h \
+	tests/temporary.h tests/unit/model/answers.h src/app/source/replay.c src/app/source/replay_calls.c
+tests_unit_app_test_extreme_numbers_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
+tests_unit_app_test_extreme_numbers_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_governor
-tests_unit_app_test_governor_SOURCES = tests/unit/app/test_governor.c src/app/governor.c
+tests_unit_app_test_governor_SOURCES = tests/unit/app/test_governor.c src/app/source/governor.c
 tests_unit_app_test_governor_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)
+UNIT_APP += tests/unit/app/test_hostile_recording
+tests_unit_app_test_hostile_recording_SOURCES = tests/unit/app/test_hostile_recording.c tests/temporary.h \
+	tests/unit/model/answers.h tests/unit/recording/made_trace.h \
+	src/app/source/replay.c src/app/source/replay_calls.c
+tests_unit_app_test_hostile_recording_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
+tests_unit_app_test_hostile_recording_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_mistake
-tests_unit_app_test_mistake_SOURCES = tests/unit/app/test_mistake.c src/app/mistake.c
+tests_unit_app_test_mistake_SOURCES = tests/unit/app/test_mistake.c src/app/cli/mistake.c
 tests_unit_app_test_mistake_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_record_client
-tests_unit_app_test_record_client_SOURCES = tests/unit/app/test_record_client.c src/app/record_client.c \
-	src/app/record_control.c
+tests_unit_app_test_record_client_SOURCES = tests/unit/app/test_record_client.c src/app/recorder/record_client.c \
+	src/app/recorder/record_control.c
 tests_unit_app_test_record_client_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_app_test_record_client_LDADD = $(UV_LIBS) $(BASE_LIBS) $(CMOCKA_LIBS)
+UNIT_APP += tests/unit/app/test_record_detach
+tests_unit_app_test_record_detach_SOURCES = tests/unit/app/test_record_detach.c tests/temporary.h src/app/recorder/record_detach.c
+tests_unit_app_test_record_detach_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_record_retry
-tests_unit_app_test_record_retry_SOURCES = tests/unit/app/test_record_retry.c src/app/record_retry.c
+tests_unit_app_test_record_retry_SOURCES = tests/unit/app/test_record_retry.c src/app/recorder/record_retry.c
 tests_unit_app_test_record_retry_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_record_status
-tests_unit_app_test_record_status_SOURCES = tests/unit/app/test_record_status.c src/app/record_status.c
+tests_unit_app_test_record_status_SOURCES = tests/unit/app/test_record_status.c src/app/recorder/record_status.c
 tests_unit_app_test_record_status_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_app_test_record_status_LDADD = $(JANSSON_LIBS) $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_report
-tests_unit_app_test_report_SOURCES = tests/unit/app/test_report.c tests/unit/model/answers.h tests/unit/store/made.h src/app/report_command.c
-tests_unit_app_test_report_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
+tests_unit_app_test_report_SOURCES = tests/unit/app/test_report.c tests/unit/model/answers.h tests/unit/recording/made.h src/app/command/report_command.c
+tests_unit_app_test_report_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_trace_history
-tests_unit_app_test_trace_history_SOURCES = tests/unit/app/test_trace_history.c src/app/trace_history.c
+tests_unit_app_test_trace_history_SOURCES = tests/unit/app/test_trace_history.c src/app/tui/trace_history.c
 tests_unit_app_test_trace_history_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_trigger
-tests_unit_app_test_trigger_SOURCES = tests/unit/app/test_trigger.c src/app/condition.c src/app/trigger.c
-tests_unit_app_test_trigger_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
+tests_unit_app_test_trigger_SOURCES = tests/unit/app/test_trigger.c src/app/command/condition.c src/app/command/trigger.c
+tests_unit_app_test_trigger_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
 
 UNIT_TRACE = tests/unit/trace/test_caps tests/unit/trace/test_histogram \
 	tests/unit/trace/test_library tests/unit/trace/test_request
@@ -324,7 +344,7 @@ tests_unit_trace_test_pattern_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 tests_unit_trace_test_procs_SOURCES = tests/unit/trace/test_procs.c
 tests_unit_trace_test_procs_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 
-UNIT_ALL = $(UNIT_BASE) $(UNIT_ETF) $(UNIT_DIST) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_STORE) $(UNIT_UI) \
+UNIT_ALL = $(UNIT_BASE) $(UNIT_ETF) $(UNIT_LINK) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_REPORT) $(UNIT_UI) \
 	$(UNIT_TRACE) $(UNIT_APP)
 check_PROGRAMS += $(UNIT_ALL)
 TESTS += $(UNIT_ALL)
@@ -338,7 +358,7 @@ check-unit: all
 # ---- real nodes, real terminals
 LIVE_BINARIES = tests/live/test_clean
 tests_live_test_clean_SOURCES = tests/live/test_clean.c tests/live/node.c tests/live/node.h
-tests_live_test_clean_LDADD = $(DIST_LIBS) $(CMOCKA_LIBS)
+tests_live_test_clean_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += $(LIVE_BINARIES)
 LIVE_RUN_PARTS = tests/live/node.c tests/live/node.h tests/live/run.c tests/live/run.h
 LIVE_RUN_LIBS = src/libbase.a $(JANSSON_LIBS) $(BASE_LIBS) $(CMOCKA_LIBS)
@@ -352,16 +372,20 @@ tests_live_test_exit_LDADD = $(LIVE_RUN_LIBS)
 LIVE_BINARIES += tests/live/test_record
 tests_live_test_record_SOURCES = tests/live/test_record.c $(LIVE_RUN_PARTS)
 tests_live_test_record_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS)
-tests_live_test_record_LDADD = $(STORE_LIBS) $(LIVE_RUN_LIBS)
+tests_live_test_record_LDADD = $(REPORT_LIBS) $(LIVE_RUN_LIBS)
 tests_live_test_right_SOURCES = tests/live/test_right.c tests/live/right.c tests/live/right.h \
 	tests/live/right_node.c tests/live/right_odd.c tests/live/right_processes.c $(LIVE_RUN_PARTS)
 tests_live_test_right_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_live_test_right_LDADD = $(LIVE_RUN_LIBS)
+LIVE_BINARIES += tests/live/test_cookies
+tests_live_test_cookies_SOURCES = tests/live/test_cookies.c $(LIVE_RUN_PARTS)
+tests_live_test_cookies_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(EI_CFLAGS)
+tests_live_test_cookies_LDADD = $(BASE_LIBS) $(JANSSON_LIBS) $(EI_LIBS) $(CMOCKA_LIBS)
 LIVE_BINARIES += tests/live/test_same
-tests_live_test_same_SOURCES = tests/live/test_same.c $(LIVE_RUN_PARTS) src/app/encode.c src/app/governor.c \
-	src/app/live.c src/app/live_tick.c
+tests_live_test_same_SOURCES = tests/live/test_same.c $(LIVE_RUN_PARTS) src/app/source/encode.c src/app/source/governor.c \
+	src/app/source/live.c src/app/source/live_tick.c
 tests_live_test_same_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(UV_CFLAGS)
-tests_live_test_same_LDADD = $(STORE_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS)
+tests_live_test_same_LDADD = $(REPORT_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += tests/live/select
 tests_live_select_SOURCES = tests/live/select.c
 tests_live_select_LDADD = $(TRACE_LIBS)
@@ -369,15 +393,30 @@ EXTRA_DIST += tests/live/select_cases.erl
 LIVE_TESTS = $(LIVE_BINARIES) tests/live/test_demo.sh tests/live/test_preflights.sh tests/live/test_select.sh \
 	tests/live/test_queries.sh tests/live/test_trace_kills.sh tests/live/test_calls.sh tests/live/test_traces.sh
 LIVE_TESTS += tests/live/test_examples.sh tests/live/test_trace_batch.sh
+LIVE_TESTS += tests/live/test_lateness.sh
+LIVE_TESTS += tests/live/test_million.sh
 LIVE_TESTS += tests/live/test_gateway.sh
+LIVE_TESTS += tests/live/test_output.sh
 LIVE_TESTS += tests/live/test_record_trace.sh
 EXTRA_DIST += tests/live/record_load.erl
 LIVE_TESTS += tests/live/test_report.sh
 LIVE_TESTS += tests/live/test_findings.sh
+LIVE_TESTS += tests/live/test_sharing.sh
+EXTRA_DIST += tests/live/sharing_load.erl
+LIVE_TESTS += tests/live/test_names.sh
+LIVE_TESTS += tests/live/test_late.sh
+LIVE_TESTS += tests/live/test_closed.sh
+LIVE_TESTS += tests/live/test_completion.sh
+EXTRA_DIST += tests/live/names_load.erl
+LIVE_TESTS += tests/live/test_healthy.sh
+LIVE_TESTS += tests/live/test_faults.sh
+EXTRA_DIST += tests/live/faults.erl
 LIVE_TESTS += tests/live/test_trace_controls.sh
 LIVE_TESTS += tests/live/test_calls_batch.sh
 EXTRA_DIST += tests/live/calls_load.erl tests/live/findings_load.erl
+EXTRA_DIST += tests/live/healthy_load.erl
 EXTRA_DIST += tests/live/shop_cart.erl tests/live/batch_load.erl
+EXTRA_DIST += tests/live/late_load.erl tests/live/million_load.erl
 EXTRA_DIST += tests/live/audit.erl tests/live/on_releases.sh tests/live/releases.sh tests/live/trace_controls.erl tests/live/traces.erl
 EXTRA_DIST += tests/live/calls_live.erl tests/live/preflights.erl tests/live/trace_kills.erl tests/live/queries.erl tests/bench/scan.erl tests/bench/scan.sh
 LIVE_TESTS += tests/live/test_trace_caps.sh tests/live/test_trace_slow.sh
@@ -399,7 +438,7 @@ tests_bench_names_LDADD = $(TRACE_LIBS)
 CLEANFILES += tests/bench/names$(EXEEXT)
 EXTRA_PROGRAMS += tests/bench/recording
 tests_bench_recording_SOURCES = tests/bench/recording.c
-tests_bench_recording_LDADD = $(STORE_LIBS)
+tests_bench_recording_LDADD = $(REPORT_LIBS)
 CLEANFILES += tests/bench/recording$(EXEEXT)
 EXTRA_DIST += tests/bench/counting.erl tests/bench/tracing.erl
 BENCH =

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=sh disable=SC2154
 # Recorders of this script's own, and what they count. Sourced, after tap.sh.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=sh
 # Test Anything Protocol for the tests in shell; sourced. A test is a function whose name says what
 # holds; `run NAME [ARGUMENT…]` calls it in this shell and reports; what it said is shown when it fails.

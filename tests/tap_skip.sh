@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Runs a cmocka test and gives its skips the form that TAP has for them: cmocka writes `not ok N # SKIP
 # NAME`, which counts as a failure. The reason is the line that the test printed before.
 set -u

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A new private directory for a test, which removes it. */
 #ifndef TESTS_TEMPORARY_H
 #define TESTS_TEMPORARY_H
@@ -8,17 +9,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Writes its path to out; false: none could be made. */
-static inline bool temporary_dir(char *out, size_t size, const char *name)
+static inline bool temporary_dir_in(char *out, size_t size, const char *where, const char *name)
 {
     for (int i = 0; i < 1000; i++) {
-        snprintf(out, size, "/tmp/beamtop-%s-%ld-%d", name, (long)getpid(), i);
+        snprintf(out, size, "%s/beamtop-%s-%ld-%d", where, name, (long)getpid(), i);
         if (mkdir(out, 0700) == 0)
             return true;
         if (errno != EEXIST)
             break;
     }
     return false;
+}
+
+/* Writes its path to out; false: none could be made. */
+static inline bool temporary_dir(char *out, size_t size, const char *name)
+{
+    return temporary_dir_in(out, size, "/tmp", name);
+}
+
+/* In memory where that is possible: for files by the thousand. */
+static inline bool temporary_dir_in_memory(char *out, size_t size, const char *name)
+{
+    return temporary_dir_in(out, size, access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", name);
 }
 
 #endif

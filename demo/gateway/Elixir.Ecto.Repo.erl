@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% As much of Ecto as the repository needs: the behaviour that it says it has.
 -module('Elixir.Ecto.Repo').
 

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% A repository with the shape that `use Ecto.Repo` gives it: small functions around each query,
 %% whose calls tell what it is.
 -module('Elixir.Gateway.Repo').

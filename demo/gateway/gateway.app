@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% A gateway whose faults a person should find by watching it: see ../README.md. One setting is
 %% changed for a run by `-gateway KEY VALUE`.
 {application, gateway,

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% The application, its supervisor, its settings.
 -module(gateway).
 -behaviour(application).

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% Connections to a database that is not there: each query is a round trip to one of them.
 -module(gateway_db).
 -behaviour(gen_server).

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% A worker: takes so many requests a second, by the clock, and answers each.
 -module(gateway_http).
 

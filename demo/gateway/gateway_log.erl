@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% The log: a handler as Elixir's Logger has it. Its process formats and writes each line, and in
 %% the modes `sync` and `debug` who logs waits until it has. In the mode `async` a line is handed
 %% over as it is, and many are written at once.

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% The pipeline that each request goes through.
 -module(gateway_plug).
 

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% The registry of schemas. It looks like a cache, but asks the repository each time; in the healthy
 %% scenario all are in a table, and only changes go to the repository.
 -module(gateway_schemas).

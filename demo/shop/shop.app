@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% The demo system: a shop with known faults. Every rate and size of it is in this file; what a
 %% person should find with them is in ../README.md. One is changed for a run by `-shop KEY VALUE`.
 {application, shop,

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% The application and its supervision tree.
 -module(shop).
 -behaviour(application).

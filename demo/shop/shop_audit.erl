@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% Writers that wait for a synchronous log handler with every event.
 -module(shop_audit).
 

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% Holds large binaries: the process is small, what it keeps alive is not.
 -module(shop_cache).
 -behaviour(gen_server).

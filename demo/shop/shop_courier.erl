@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% Ends after each tour; its supervisor starts the next: one name, a new pid each time.
 -module(shop_courier).
 -behaviour(gen_server).

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% A process that gets more than it handles: its mailbox grows until the limit, where it is emptied.
 -module(shop_mailer).
 

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% A process that does one thing so many times a second, by the clock: M:F(Count) each time.
 -module(shop_pace).
 

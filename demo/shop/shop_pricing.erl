@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% The busy one: computes for a fixed share of every period.
 -module(shop_pricing).
 

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% Requests are short-lived processes; sessions are rows of a busy table.
 -module(shop_web).
 -behaviour(gen_server).

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% A pool worker, and the two desks that give out work: orders in turn to registered workers,
 %% images to workers which only their supervisor knows.
 -module(shop_worker).

@@ -1,6 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* beamtop: looks inside live BEAM nodes. Reads the environment, parses, runs a command. */
 #include "config.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
@@ -9,8 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "beamtop/dist/conn.h"
-#include "cli.h"
+#include "beamtop/link/conn.h"
+#include "app/cli/cli.h"
+#include "app/cli/output.h"
 
 static void read_env(struct app_env *env)
 {
@@ -35,9 +39,9 @@ static int print_usage(const struct cli_command *command)
     struct buf out;
     buf_init(&out, 0);
     cli_usage(&out, command);
-    fwrite(out.data, 1, out.len, stdout);
+    int code = output_put(&out);
     buf_clear(&out);
-    return EXIT_DONE;
+    return code;
 }
 
 static int run(const struct cli_command *command, const struct cli_options *options,
@@ -57,6 +61,18 @@ static int run(const struct cli_command *command, const struct cli_options *opti
     return command->run(options, env);
 }
 
+/*
+ * What is closed gets a file that it cannot be used with: else the first file or socket that is
+ * opened takes its place, and what is printed goes there. Output that is lost is an error then.
+ */
+static void open_standard_files(void)
+{
+    static const int modes[] = {O_RDONLY, O_RDONLY, O_WRONLY};
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", modes[fd]) != fd)
+            _exit(EXIT_FAILED);
+}
+
 int main(int argc, char **argv)
 {
     const struct cli_command *command = NULL;
@@ -64,6 +80,7 @@ int main(int argc, char **argv)
     struct app_env env;
     struct error err = {.code = ERR_NONE};
 
+    open_standard_files();
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* numbers are printed and read the same everywhere */
     signal(SIGPIPE, SIG_IGN);
@@ -74,7 +91,7 @@ int main(int argc, char **argv)
     if (cli_parse(argc, argv, &command, &options, &err) != 0)
         fprintf(stderr, "beamtop: %s\n(beamtop --help lists commands and options)\n", err.text);
     else
-        code = run(command, &options, &env);
+        code = output_check(run(command, &options, &env));
     cli_options_clear(&options);
     return code;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "beamtop/base/regex.h"
 
 #include <stdint.h>
@@ -16,8 +17,29 @@ struct regex {
     pcre2_code *code;
     pcre2_match_data *data;
     pcre2_match_context *limits;
+    uint64_t allowed, taken; /* steps of all texts */
+    uint64_t left;           /* steps of the text that is matched */
+    size_t place;            /* in it, at the step before */
     bool gave_up;
 };
+
+#define BYTES_PER_STEP 64 /* that one item runs over in the time of a step */
+
+/* PCRE2 comes here before each item that it tries. */
+static int on_step(pcre2_callout_block *block, void *arg)
+{
+    struct regex *re = arg;
+    size_t at = block->current_position;
+    size_t run = at > re->place ? at - re->place : re->place - at;
+    uint64_t cost = 1 + run / BYTES_PER_STEP;
+    re->place = at;
+    if (cost > re->left) {
+        re->left = 0;
+        return PCRE2_ERROR_MATCHLIMIT;
+    }
+    re->left -= cost;
+    return 0;
+}
 
 /* Smart case: an upper-case letter that is no part of an escape (as \W or \D) makes case count. */
 static bool has_upper_case(const char *s, size_t len)
@@ -55,7 +77,8 @@ static int compile(struct regex *re, size_t *error_offset, struct error *err)
         *error_offset = LIMIT_REGEX_BYTES;
         return error_set(err, ERR_USAGE, "an expression has at most %u bytes", LIMIT_REGEX_BYTES);
     }
-    uint32_t options = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C;
+    uint32_t options = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C |
+                       PCRE2_AUTO_CALLOUT;
     if (!has_upper_case(re->pattern, len))
         options |= PCRE2_CASELESS;
     int code;
@@ -68,6 +91,7 @@ static int compile(struct regex *re, size_t *error_offset, struct error *err)
     re->limits = pcre2_match_context_create(NULL);
     if (!re->data || !re->limits)
         alloc_fail();
+    pcre2_set_callout(re->limits, on_step, re);
     pcre2_set_match_limit(re->limits, LIMIT_REGEX_STEPS);
     pcre2_set_depth_limit(re->limits, LIMIT_REGEX_DEPTH);
     pcre2_set_heap_limit(re->limits, LIMIT_REGEX_HEAP_KIB);
@@ -78,6 +102,7 @@ int regex_new(struct regex **out, const char *pattern, size_t *error_offset, str
 {
     struct regex *re = alloc_zero(1, sizeof(*re));
     re->pattern = alloc_strdup(pattern);
+    re->allowed = UINT64_MAX;
     int rc = compile(re, error_offset, err);
     if (rc < 0) {
         regex_free(re);
@@ -103,9 +128,42 @@ const char *regex_pattern(const struct regex *re)
     return re->pattern;
 }
 
+void regex_allow(struct regex *re, uint64_t steps)
+{
+    re->allowed = steps;
+}
+
+bool regex_is_spent(const struct regex *re)
+{
+    return re->allowed == 0;
+}
+
+uint64_t regex_steps(const struct regex *re)
+{
+    return re->taken;
+}
+
+/* The start of a text costs a step too: where nothing can match, no item is tried. */
+static int match(struct regex *re, const char *s, size_t len)
+{
+    uint64_t most = re->allowed < LIMIT_REGEX_STEPS ? re->allowed : LIMIT_REGEX_STEPS;
+    uint64_t start = 1 + len / BYTES_PER_STEP;
+    if (start > most) {
+        re->allowed -= most;
+        re->taken += most;
+        return PCRE2_ERROR_MATCHLIMIT;
+    }
+    re->left = most - start;
+    re->place = 0;
+    int rc = pcre2_match(re->code, (PCRE2_SPTR)(len > 0 ? s : ""), len, 0, 0, re->data, re->limits);
+    re->allowed -= most - re->left;
+    re->taken += most - re->left;
+    return rc;
+}
+
 bool regex_find(struct regex *re, const char *s, size_t len, size_t *from, size_t *to)
 {
-    int rc = pcre2_match(re->code, (PCRE2_SPTR)(len > 0 ? s : ""), len, 0, 0, re->data, re->limits);
+    int rc = match(re, s, len);
     re->gave_up = rc < 0 && rc != PCRE2_ERROR_NOMATCH;
     if (rc < 0)
         return false;

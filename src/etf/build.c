@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "beamtop/etf/build.h"
 
 #include <assert.h>
@@ -6,12 +7,18 @@
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/text.h"
+
+#define NO_ATOM "undefined"
+#define NO_NODE "nonode@nohost"
 
 struct builder {
     ei_x_buff x;
 };
 
-/* libei fails for want of memory, or for an argument that callers have ruled out. */
+enum { ATOM_CHARACTERS = 255 };
+
+/* libei fails for want of memory, or for an argument that is ruled out here. */
 static void must(int rc)
 {
     if (rc < 0)
@@ -61,8 +68,26 @@ void build_atom(struct builder *b, const char *name)
     build_atom_n(b, name, strlen(name));
 }
 
+/* What the VM, and libei, take for an atom's name. */
+static bool is_atom_name(const char *name, size_t len)
+{
+    int32_t cp;
+    size_t characters = 0;
+    for (size_t at = 0; at < len; characters++) {
+        size_t n = text_decode(name + at, len - at, &cp);
+        if (n == 0)
+            return false;
+        at += n;
+    }
+    return characters <= ATOM_CHARACTERS;
+}
+
 void build_atom_n(struct builder *b, const char *name, size_t len)
 {
+    if (!is_atom_name(name, len)) {
+        name = NO_ATOM;
+        len = strlen(NO_ATOM);
+    }
     must(ei_x_encode_atom_len_as(&b->x, name, as_int(len), ERLANG_UTF8, ERLANG_UTF8));
 }
 
@@ -94,9 +119,9 @@ void build_bits(struct builder *b, const void *bytes, size_t bits)
 void build_pid(struct builder *b, const char *node, const struct etf_pid *pid)
 {
     erlang_pid p = {.num = pid->id, .serial = pid->serial, .creation = pid->creation};
-    size_t len = strlen(node);
-    assert(len < sizeof(p.node));
-    memcpy(p.node, node, len + 1);
+    if (!is_atom_name(node, strlen(node)))
+        node = NO_NODE;
+    memcpy(p.node, node, strlen(node) + 1); /* it has room for 255 characters of UTF-8 */
     must(ei_x_encode_pid(&b->x, &p));
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "beamtop/etf/check.h"
 
 #include <assert.h>
@@ -7,7 +8,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
 #include "beamtop/etf/term.h"
-#include "etf/internal.h"
+#include "internal.h"
 
 /* What a place inside a fun or export takes; every other place takes any term. */
 enum place { PLACE_ANY, PLACE_ATOM, PLACE_INTEGER, PLACE_SMALL_INTEGER, PLACE_PID };

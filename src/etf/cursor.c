@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "beamtop/etf/cursor.h"
 
 #include <assert.h>
@@ -5,7 +6,7 @@
 #include <string.h>
 
 #include "beamtop/etf/check.h"
-#include "etf/internal.h"
+#include "internal.h"
 
 static const char *const kind_words[] = {
     [ETF_KIND_NONE] = "nothing that can be read",

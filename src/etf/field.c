@@ -1,4 +1,5 @@
-#include "etf/internal.h"
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "internal.h"
 
 #include <math.h>
 #include <stdlib.h>

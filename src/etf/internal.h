@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What check, cursor and print share: readings of single fields. Private to etf/. */
 #ifndef BEAMTOP_ETF_INTERNAL_H
 #define BEAMTOP_ETF_INTERNAL_H

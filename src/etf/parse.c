@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "beamtop/etf/parse.h"
 
 #include <math.h>
@@ -9,8 +10,8 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/base/text.h"
-#include "etf/internal.h"
-#include "etf/scan.h"
+#include "internal.h"
+#include "scan.h"
 
 enum {
     FLOAT_TEXT_BYTES = 400, /* the longest decimal form of a float has fewer */

@@ -1,10 +1,11 @@
-#include "etf/print.h"
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "print.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "beamtop/base/text.h"
-#include "etf/internal.h"
+#include "internal.h"
 
 /* Terms between commas, as many as are shown; the others are skipped. True when all were shown. */
 static bool print_terms(struct printer *p, struct cursor *c, size_t count)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where printed text goes: a buffer with an end that "..." marks. Private to etf/. */
 #ifndef BEAMTOP_ETF_PRINT_PRIVATE_H
 #define BEAMTOP_ETF_PRINT_PRIVATE_H

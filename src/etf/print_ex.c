@@ -1,9 +1,10 @@
-#include "etf/print_ex.h"
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "print_ex.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "etf/internal.h"
+#include "internal.h"
 
 /* How keys and values are written. */
 enum pairs_form {

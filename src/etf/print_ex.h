@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Atoms and characters as Elixir writes them. Private to etf/. */
 #ifndef BEAMTOP_ETF_PRINT_EX_H
 #define BEAMTOP_ETF_PRINT_EX_H
 
-#include "etf/print.h"
+#include "print.h"
 
 bool print_ex_is_list_text(int32_t codepoint);   /* List.ascii_printable?/1 */
 bool print_ex_is_binary_text(int32_t codepoint); /* String.printable?/1 */

@@ -1,4 +1,5 @@
-#include "etf/print_ex.h"
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "print_ex.h"
 
 #include <string.h>
 

@@ -1,4 +1,5 @@
-#include "etf/print.h"
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "print.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -7,7 +8,7 @@
 #include <string.h>
 
 #include "beamtop/base/text.h"
-#include "etf/internal.h"
+#include "internal.h"
 
 enum {
     DECIMAL_BYTES = 512, /* longer integers print in base 16: decimal takes quadratic time */

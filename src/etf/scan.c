@@ -1,4 +1,5 @@
-#include "etf/scan.h"
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "scan.h"
 
 #include <string.h>
 

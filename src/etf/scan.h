@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reading Erlang text: space, digits, characters with escapes. Private to etf/; parse.c has the
  * grammar. */
 #ifndef BEAMTOP_ETF_SCAN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "beamtop/model/column.h"
 
 #include <math.h>
@@ -5,12 +6,13 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
+#include "beamtop/model/process_name.h"
 
 struct slice proc_row_display_name(const struct proc_row *row)
 {
-    if (row->name.len > 0)
-        return row->name;
-    return row->label.len > 0 ? row->label : row->initial_call;
+    const struct process_names names = {
+        .name = row->name, .label = row->label, .initial_call = row->initial_call};
+    return process_name(&names);
 }
 
 #define TEXT_OF(field)                                       \
@@ -164,8 +166,8 @@ const struct proc_column proc_columns[] = {
      .items = ITEM(BINARY), .sweep = "binary", .expensive = true, .number = number_binary_bytes,
      .help = "Bytes of the shared binaries that it refers to; others may refer to them too."},
     {.key = "dictionary_len", .title = "DICT", .type = COLUMN_COUNT, .width = 6,
-     .items = ITEM(DICTIONARY), .sweep = "dictionary", .expensive = true,
-     .number = number_dictionary_len, .help = "Keys in the process dictionary."},
+     .items = ITEM(DICTIONARY), .number = number_dictionary_len,
+     .help = "Keys in the process dictionary, in recordings of 0.1.0; nodes are not asked."},
     {.key = "minor_gcs", .title = "GCS", .type = COLUMN_COUNT, .width = 6,
      .items = ITEM(GARBAGE_COLLECTION), .sweep = "garbage_collection", .expensive = true,
      .number = number_minor_gcs, .help = "Minor collections since the last full one."},

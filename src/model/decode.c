@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "internal.h"
 
 #include <assert.h>
@@ -40,6 +41,11 @@ int decode_node(struct arena *arena, const uint8_t *term, size_t len, struct nod
     decode_int(&d, &out->cpus);
     if (!cursor_failed(c) && out->word_bytes != 4 && out->word_bytes != 8)
         decoder_fail(&d, "a word size of 4 or 8");
+    const int64_t counts[] = {out->schedulers, out->schedulers_online, out->dirty_cpu,
+                              out->dirty_cpu_online, out->dirty_io};
+    for (size_t i = 0; i < ARRAY_LEN(counts) && !cursor_failed(c); i++)
+        if (counts[i] < 0 || counts[i] > LIMIT_SCHEDULERS)
+            decoder_fail(&d, "a possible number of schedulers");
     return decoder_end(&d, "node", err);
 }
 
@@ -154,6 +160,27 @@ static void name_schedulers(struct system_sample *s, const struct queues *q,
     }
 }
 
+/* Not told in recordings of before 0.2.0. */
+static void decode_late(struct decoder *d, struct system_sample *s)
+{
+    struct cursor_list list;
+    int64_t id = -1;
+    cursor_tuple_of(&d->c, 2);
+    cursor_int64(&d->c, &s->late_ms);
+    if (!cursor_list(&d->c, &list))
+        return;
+    if (list.count > LIMIT_SCHEDULERS) {
+        decoder_fail(d, "fewer schedulers");
+        return;
+    }
+    for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++) {
+        cursor_list_int64(&d->c, &list, &id);
+        if (i == 0)
+            s->late_scheduler = id;
+    }
+    cursor_list_end(&d->c, &list);
+}
+
 int decode_system(struct arena *arena, const uint8_t *term, size_t len,
                   const struct node_info *node, struct system_sample *out, struct error *err)
 {
@@ -162,8 +189,10 @@ int decode_system(struct arena *arena, const uint8_t *term, size_t len,
     struct cursor *c = &d.c;
     struct queues queues = {0};
     *out = (struct system_sample){.rss_bytes = NAN, .virtual_bytes = NAN, .interval_s = NAN,
-                                  .own_reductions = -1};
-    cursor_tuple_of(c, 10);
+                                  .own_reductions = -1, .late_ms = -1, .late_scheduler = -1};
+    size_t arity = 0;
+    if (cursor_tuple(c, &arity) && arity != 10 && arity != 11)
+        decoder_fail(&d, "a tuple of 10 or 11");
     cursor_atom_is(c, "system");
     decode_mono(&d, &out->mono_ns);
     cursor_int64(c, &out->wall_us);
@@ -182,6 +211,8 @@ int decode_system(struct arena *arena, const uint8_t *term, size_t len,
         cursor_number(c, &out->rss_bytes);
         cursor_number(c, &out->virtual_bytes);
     }
+    if (arity == 11)
+        decode_late(&d, out);
     if (!cursor_failed(c))
         name_schedulers(out, &queues, node);
     return decoder_end(&d, "system", err);

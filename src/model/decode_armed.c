@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is armed on the node, as one list of rows. */
 #include "internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "internal.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@ static bool decode_mailbox_status(struct decoder *d, struct mailbox_detail *out)
         size_t arity;
         enum mailbox_status status;
     } forms[] = {{"mailbox", 4, MAILBOX_OK},
-                 {"too_large", 3, MAILBOX_TOO_LARGE},
+                 {"ask", 3, MAILBOX_ASK},
                  {"refused", 3, MAILBOX_REFUSED}};
     size_t arity;
     if (!cursor_tuple(&d->c, &arity))
@@ -25,7 +26,7 @@ static bool decode_mailbox_status(struct decoder *d, struct mailbox_detail *out)
         return cursor_skip(&d->c) && cursor_int64(&d->c, &out->len) &&
                decode_int(d, &out->memory_bytes);
     }
-    return decoder_fail(d, "mailbox, too_large or refused");
+    return decoder_fail(d, "mailbox, ask or refused");
 }
 
 int decode_mailbox(struct arena *arena, const uint8_t *term, size_t len,
@@ -68,11 +69,16 @@ int decode_state(struct arena *arena, const uint8_t *term, size_t len, struct st
         out->status = STATE_OK;
         cursor_atom_is(c, "state");
         cursor_int64(c, &out->bytes);
+    } else if (arity == 2 && cursor_peek_atom(c, "ask")) {
+        out->status = STATE_ASK;
+        cursor_skip(c);
+        cursor_int64(c, &out->bytes);
+        return decoder_end(&d, "state", err);
     } else if (arity == 2) {
         out->status = STATE_NONE;
         cursor_atom_is(c, "no_state");
     } else if (!cursor_failed(c)) {
-        decoder_fail(&d, "state or no_state");
+        decoder_fail(&d, "state, ask or no_state");
     }
     decode_binary(&d, &out->text);
     return decoder_end(&d, "state", err);

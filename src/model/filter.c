@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "beamtop/model/filter.h"
 
 #include <stdlib.h>
@@ -41,7 +42,7 @@ struct filter {
     struct label *labels;
     struct regex *regex; /* NULL: off */
     char *expression;
-    bool full, gave_up;
+    bool full, gave_up, told;
     bool calls; /* current functions are looked at without being asked for */
     struct filter_maps maps;
 };
@@ -87,6 +88,12 @@ void filter_free(struct filter *f)
     free(f);
 }
 
+void filter_pass(struct filter *f)
+{
+    if (f->regex != NULL)
+        regex_allow(f->regex, LIMIT_REGEX_PASS_STEPS);
+}
+
 static bool matches(struct filter *f, const char *text, size_t len)
 {
     bool yes = regex_match(f->regex, text, len);
@@ -125,6 +132,7 @@ static void collect(struct filter *f)
 static void judge_all(struct filter *f)
 {
     struct label *l, *next;
+    filter_pass(f);
     HASH_ITER(hh, f->labels, l, next)
     {
         judge(f, l);
@@ -154,6 +162,15 @@ static uint32_t fields_of(const struct filter *f, const char *expression, size_t
     return looks_like_pid(expression) ? fields | BIT(FILTER_PID) : fields;
 }
 
+/* Another expression, and the names it matches. */
+static void change(struct filter *f, struct regex *regex, uint32_t fields)
+{
+    f->regex = regex;
+    f->gave_up = f->told = false;
+    f->maps.fields = fields;
+    judge_all(f);
+}
+
 int filter_set(struct filter *f, const char *expression, size_t *error_offset, struct error *err)
 {
     struct regex *regex = NULL;
@@ -171,16 +188,22 @@ int filter_set(struct filter *f, const char *expression, size_t *error_offset, s
                          text_width(expression, *error_offset) + 1,
                          why != NULL ? why : "");
     }
-    regex_free(f->regex);
-    f->regex = regex;
+    struct regex *before = f->regex;
+    uint32_t fields_before = f->maps.fields;
+    change(f, regex, fields);
+    if (regex != NULL && regex_is_spent(regex)) {
+        change(f, before, fields_before);
+        regex_free(regex);
+        return error_set(err, ERR_LIMIT,
+                         "filter too expensive for these names: nested repeats such as (a+)+ try "
+                         "every split. Use a simpler expression");
+    }
+    regex_free(before);
     free(f->expression);
     f->expression = alloc_strdup(expression);
-    f->gave_up = false;
-    f->maps.fields = fields;
     f->maps.seq++;
     f->maps.pid_pattern =
         regex != NULL && (fields & BIT(FILTER_PID)) != 0 ? f->expression + prefix : NULL;
-    judge_all(f);
     return 0;
 }
 
@@ -299,6 +322,7 @@ int filter_take(struct filter *f, const uint8_t *scan, size_t len, struct error 
         cursor_skip(&d.c); /* rows that are watched */
     int rc = decoder_end(&d, "scan", err);
     if (rc == 0 && list.count > 0) {
+        filter_pass(f);
         for (size_t i = 0; i < list.count; i++)
             add_label(f, taken[i].field, taken[i].term, taken[i].text);
         collect(f);
@@ -325,6 +349,20 @@ bool filter_is_full(const struct filter *f)
 bool filter_gave_up(const struct filter *f)
 {
     return f->gave_up;
+}
+
+const char *filter_trouble(struct filter *f)
+{
+    if (!f->gave_up || f->told)
+        return NULL;
+    f->told = true;
+    return "filter too expensive for some names: they count as not matching. Avoid nested "
+           "repeats such as (a+)+";
+}
+
+uint64_t filter_steps(const struct filter *f)
+{
+    return f->regex != NULL ? regex_steps(f->regex) : 0;
 }
 
 static bool match_pid(struct filter *f, const struct etf_pid *pid)

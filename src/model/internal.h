@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the files of this layer share. */
 #ifndef BEAMTOP_MODEL_INTERNAL_H
 #define BEAMTOP_MODEL_INTERNAL_H

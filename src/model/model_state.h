@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The model's state: model.c has it made and told, model_scan.c keeps the processes of a tick in it. */
 #ifndef BEAMTOP_MODEL_STATE_H
 #define BEAMTOP_MODEL_STATE_H

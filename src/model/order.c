@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sorting here what the target does not rank by: names, functions, pids, ages. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "beamtop/model/owners.h"
 
 #include <math.h>
@@ -209,6 +210,13 @@ static double known_or_nan(int64_t v)
     return v < 0 ? (double)NAN : (double)v;
 }
 
+/* What a node answers may be any number. */
+static int64_t add_count(int64_t sum, int64_t n)
+{
+    int64_t room = INT64_MAX - sum;
+    return n <= 0 ? sum : n < room ? sum + n : INT64_MAX;
+}
+
 void owners_of_apps(struct owners *out, struct arena *arena, const struct apps_detail *apps,
                     const struct proc_scan *scan, double least_share)
 {
@@ -219,7 +227,7 @@ void owners_of_apps(struct owners *out, struct arena *arena, const struct apps_d
     for (size_t i = 0; i < apps->n_rows; i++) {
         const struct app_row *a = &apps->rows[i];
         out->has_shares = out->has_shares || !isnan(a->reductions_share);
-        processes += a->processes > 0 ? a->processes : 0;
+        processes = add_count(processes, a->processes);
         if (a->name.len == 0)
             continue;
         told += or_zero(a->reductions_share);

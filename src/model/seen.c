@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What is remembered of processes between sights of them: bounded, the one unseen for longest goes
  * first. uthash keeps the order of insertion, so a sight moves its process to the end.

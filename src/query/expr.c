@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Evaluating text on the target: one call of rex, a constant form, the source in a binding. */
 #include "internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Private to the query layer. */
 #ifndef BEAMTOP_QUERY_INTERNAL_H
 #define BEAMTOP_QUERY_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Questions in flight: a small table, one timer for the nearest deadline. */
 #include "beamtop/query/query.h"
 
@@ -9,7 +10,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/base/limits.h"
-#include "beamtop/dist/conn.h"
+#include "beamtop/link/conn.h"
 #include "beamtop/etf/cursor.h"
 #include "beamtop/etf/print.h"
 #include "internal.h"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What the program costs a target and its own machine, as tables of figures and goals; asserts
 # nothing. See docs/performance.md.
 # usage: bench.sh [calls|cheap|budget|cost|light|recording|trace]…      all of them without an argument

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %%% What the program costs a target: its own `top`, default columns, 40 rows, as an OS process of its
 %%% own; beside it, on the same node in the same run, a bare sweep and the collection of etop.
 -module(cheap).

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %%% What counting calls costs a node: a call, the arming, the reading; and beside it what OTP's tprof and
 %%% eprof and tracing by messages cost, of one workload in one run. All loads are short.
 -module(counting).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Completion's own part: 20,000 functions in 20 modules taken, and looked through as one types. */
 #include <stdio.h>
 #include <string.h>

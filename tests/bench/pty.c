@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A program in a terminal of its own: when its first full screen is there, how long a key takes to
  * show, what it costs its own machine.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A recording's own costs: bytes and time of a tick of 60 rows, then opening, seeking in and
  * reporting on a file of 7,200 ticks (ten hours at 5 s). Prints lines of name and number.
@@ -10,8 +11,8 @@
 
 #include "../unit/model/answers.h"
 #include "beamtop/base/clock.h"
-#include "beamtop/store/recording.h"
-#include "beamtop/store/summary.h"
+#include "beamtop/recording/recording.h"
+#include "beamtop/report/summary.h"
 
 enum { TICKS = 7200, ROWS = 60, SEEKS = 200, INTERVAL_S = 5, SESSIONS = 7 };
 

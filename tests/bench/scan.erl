@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %%% What a scan costs a target: time against a bare sweep timed on the same node in the same run,
 %%% bytes shipped, peak growth of the node's memory, and the collection of etop beside it.
 -module(scan).

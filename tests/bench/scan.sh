@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What a scan costs a target, per release: see scan.erl.
 # usage: scan.sh [PROCESSES]
 set -u

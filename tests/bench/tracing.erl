@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %%% What a trace costs a node, beside the same without one and beside OTP's own dbg, in one run; and
 %%% how long the steps of a trace take. The function is lists:last([a]), called by lists:foreach/2,
 %%% so that nothing but it and its call is measured. All loads are short.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Replays kept inputs through a fuzz target without libFuzzer: every file given, and every file
  * of every directory given. Each also runs cut at every byte up to 64, so that a small corpus

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What every fuzz target defines, and what libFuzzer or driver.c calls. */
 #ifndef BEAMTOP_TESTS_FUZZ_H
 #define BEAMTOP_TESTS_FUZZ_H

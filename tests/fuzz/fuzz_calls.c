@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Counting calls against a hostile target. Text is a play: letters of options and the patterns in
  * the first line, then a step a line (see `step`), so that terms are broken in their structure.
@@ -5,8 +6,8 @@
  */
 #include <string.h>
 
-#include "../../src/trace/calls_internal.h"
-#include "beamtop/store/calls_sink.h"
+#include "trace/calls/calls_internal.h"
+#include "beamtop/output/calls_sink.h"
 #include "play.h"
 
 enum { DECODERS = 4, FORMATS = CALLS_FOLDED + 1, WINDOWS_MOST = 4 };

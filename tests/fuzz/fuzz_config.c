@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A configuration: read without a crash, every mistake within its file; what it left is valid. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An answer of a target: one byte for its kind, then the term. */
 #include "fuzz.h"
 

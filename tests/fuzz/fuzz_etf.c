@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Bytes of a term: whatever passes the check can be walked and printed to its end. */
 #include <string.h>
 

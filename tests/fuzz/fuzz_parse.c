@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Term text: what parses is a whole term, and its printed form parses to the same bytes again. */
 #include <string.h>
 

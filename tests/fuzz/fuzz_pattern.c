@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Patterns: an error points into the text, a tree prints, and its own text gives the same tree. */
 #include <string.h>
 

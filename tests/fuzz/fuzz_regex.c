@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The expression up to the first newline, the subject behind it: bounded, ranges within it. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A theme file: every style has a look at every depth, within the depth's colours. */
 #include "beamtop/ui/theme.h"
 #include "fuzz.h"

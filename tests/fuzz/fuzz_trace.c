@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A trace against a hostile target. Text is a play: the pattern in the first line, then a step a
  * line (see `steps`), so that terms are broken in their structure. Bytes that begin with a control
@@ -5,8 +6,8 @@
  */
 #include <string.h>
 
-#include "../../src/trace/decode.h"
-#include "beamtop/store/trace_sink.h"
+#include "trace/log/decode.h"
+#include "beamtop/output/trace_sink.h"
 #include "beamtop/trace/names.h"
 #include "beamtop/trace/session.h"
 #include "play.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What plays of a session against a hostile target share: the questions that the session asked and
  * that the target may answer, late, wrongly or never, with terms in Erlang's spelling.

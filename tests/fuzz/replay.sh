@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Replays the kept inputs of every fuzz target (FUZZ_TARGETS) through it: TAP.
 src=${BEAMTOP_SRCDIR:?} build=${BEAMTOP_BUILDDIR:?}
 # shellcheck disable=SC2086

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # usage: run.sh SECONDS BUILD_DIR [TARGET...]
 # Fuzzes every target of BUILD_DIR (configured with --enable-fuzzing, CC=clang) for SECONDS each,
 # starting from its corpus. Inputs that break a target stay in BUILD_DIR/tests/fuzz/found/: mend the

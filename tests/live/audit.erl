@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% What is left on a node of those that traced or counted there. releases.sh loads it beside each load.
 -module(audit).
 

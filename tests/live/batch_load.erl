@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% The load that test_trace_batch.sh traces, some 25 rounds a second. Files in the directory are how
 %% the script asks, since it may stand outside of the node's root; each is deleted when it is done:
 %%   hot     from now on another process calls as fast as it can; `cold` ends it, and two minutes do

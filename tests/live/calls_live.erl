@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %%% The expression of counting calls (docs/calls.md) against real nodes, with workloads whose numbers
 %%% are known. Prints TAP. Uses queries.erl.
 -module(calls_live).

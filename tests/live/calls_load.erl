@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% The load that test_calls_batch.sh counts. Files in the directory are how the script asks, since it
 %% may stand outside of the node's root; each is deleted when it is done:
 %%   go       leaf/1 is called 12345 times, by loop/2

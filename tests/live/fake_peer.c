@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fake_peer.h"
 
 #include <arpa/inet.h>
@@ -42,6 +43,11 @@ pid_t fake_tcp_start(uint16_t *port, void (*serve)(int fd))
 
 pid_t fake_node_start(uint16_t *port, void (*serve)(int fd))
 {
+    return fake_named_start(port, "fake@127.0.0.1", serve);
+}
+
+pid_t fake_named_start(uint16_t *port, const char *full, void (*serve)(int fd))
+{
     int listener = listen_any(port);
     pid_t pid = fork();
     if (pid == 0) {
@@ -49,10 +55,9 @@ pid_t fake_node_start(uint16_t *port, void (*serve)(int fd))
         struct in_addr here = {.s_addr = htonl(INADDR_LOOPBACK)};
         char host[] = "127.0.0.1";
         char alive[] = "fake";
-        char full[] = "fake@127.0.0.1";
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         signal(SIGPIPE, SIG_IGN);
-        ei_connect_xinit(&ec, host, alive, full, &here, "secret", 1);
+        ei_connect_xinit(&ec, host, alive, (char *)(uintptr_t)full, &here, "secret", 1);
         for (;;) {
             ErlConnect peer;
             int fd = ei_accept(&ec, listener, &peer);

@@ -1,7 +1,9 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% The load of test_findings.sh: what findings must see though it is not among the busiest.
 %%   findings_idle    waits for what never comes, while its mailbox grows
 %%   findings_holder  refers to 40 MB of binaries and does nothing
 %%   findings_gets    serves a few messages at a time, and empties its mailbox
+%%   findings_boss    has started a process without a name, whose mailbox grows too
 %% and 150 workers with a little to do, below a supervisor, which rank above all of these.
 -module(findings_load).
 -export([start/2, init/1, workers/0, work/0, feed/0]).
@@ -16,6 +18,11 @@ start(Dir, _) ->
               wait(),
               length(Held)
           end),
+    spawn(fun() ->
+              register(findings_boss, self()),
+              persistent_term:put(findings_nameless, spawn_link(fun wait/0)),
+              wait()
+          end),
     timer:sleep(300),
     spawn(?MODULE, feed, []),
     file:write_file(filename:join(Dir, "pid"), "up").
@@ -26,6 +33,7 @@ gets() -> receive _ -> gets() end.
 
 feed() ->
     [findings_idle ! N || N <- lists:seq(1, 30)],
+    [persistent_term:get(findings_nameless) ! N || N <- lists:seq(1, 20)],
     [findings_gets ! N || N <- lists:seq(1, 30)],
     timer:sleep(100),
     ?MODULE:feed().

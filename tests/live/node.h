@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Real Erlang nodes for the live tests: each has its own stdin and stdout as a control pipe, dies
  * with the test, and is ended by its pid. Not for more than one thread.

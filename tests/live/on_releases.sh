@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Runs a test module against real nodes of each release at hand: the host's own, and the roots in
 # BEAMTOP_ROOTS (otp-NN), which need root for chroot.
 #   on_releases.sh MODULE [MORE_MODULE…] [-- ARGUMENT…]

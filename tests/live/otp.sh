@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Runs a command of a certain OTP release: otp.sh RELEASE COMMAND [ARGUMENT…]
 #   otp.sh 27 erl -noshell …     exit 77 with the reason when the machine does not have that release
 #   otp.sh --root 27             prints the root directory of it, nothing when it is the machine's own
@@ -42,7 +43,7 @@ if [ "${1:-}" = --root ]; then
     only_root=yes
     shift
 fi
-[ $# -ge 1 ] || { sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '3,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 release=$1
 shift
 if [ "$(own_release)" = "$release" ]; then

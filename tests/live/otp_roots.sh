@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Makes root directories with the OTP releases that this machine's own packages do not have, for the tests
 # against real nodes. Each is a minimal Debian in $BEAMTOP_CACHE (default /var/cache/beamtop), otp-RELEASE.
 #

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %%% The questions before and after a trace (functions, preflight, armed, names, records) against real
 %%% nodes, with foreign tracers that are really set up. Prints TAP. Uses queries.erl.
 -module(preflights).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One connection under test and what came of it. */
 #ifndef BEAMTOP_TESTS_PROBE_H
 #define BEAMTOP_TESTS_PROBE_H
@@ -6,7 +7,7 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "beamtop/dist/conn.h"
+#include "beamtop/link/conn.h"
 
 #define TIMEOUT_MS 1500  /* for a peer that will not answer */
 #define PATIENT_MS 30000 /* for one that does, on a machine that may be slow */

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %%% A TCP proxy on loopback between the program and a node: as slow as asked for, and it can stop
 %%% without closing anything, as a network does that loses all packets. One connection. Its buffers
 %%% are small, so that a slow link is felt by both sides at once.

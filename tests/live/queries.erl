@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %%% The expressions of src/query/q against real nodes. Plays the program's part as an Erlang node:
 %%% starts a target, asks `rex` exactly as docs/queries.md says, checks every answer against the
 %%% node's own word, and that nothing stays behind. Prints TAP. Also used by tests/bench/scan.erl.
@@ -142,12 +143,14 @@ tests() ->
      {"who answers another question meanwhile is none of the node's processes", fun meanwhile_test/2},
      {"the nearest supervisor", fun supervisor_test/2},
      {"filter by labels", fun filter_test/2},
+     {"servers without a name are known, and at what size they are not", fun behind_test/2},
      {"one process", fun process_test/2},
      {"mailbox, its guard and its refusal", fun mailbox_test/2},
      {"state of a behaviour, and of nothing else", fun state_test/2},
      {"state of a behaviour that hibernates, and is suspended then", fun state_asleep_test/2},
      {"allocators", fun alloc_test/2},
      {"applications add up to all processes", fun apps_test/2},
+     {"applications of many processes, by parts", fun apps_many_test/2},
      {"supervision tree of a supervisor that was suspended in its sleep", fun tree_asleep_test/2},
      {"supervision tree, a busy supervisor in it", fun tree_test/2},
      {"facts are the node's own settings", fun facts_test/2},
@@ -188,9 +191,10 @@ system_test({Node, _}, K) ->
 
 agrees(Node, K) ->
     Before = own_numbers(Node),
-    {ok, {Us, 0}, {system, _, _, _, Memory, {P, Ports, Atoms, Ets}, {_, Lens}, Work, _, _}} =
+    {ok, {Us, _}, {system, _, _, _, Memory, {P, Ports, Atoms, Ets}, {_, Lens}, Work, _, _,
+                        {LateMs, []}}} =
         ask(K, system, [], ?LONG_MS),
-    true = Us > 0,
+    true = Us > 0 andalso LateMs >= 0,
     After = own_numbers(Node),
     {Total, Processes, Used, System, Atom, AtomUsed, _Binary, Code, EtsBytes} = Memory,
     Answer = [Total, Processes, Used, System, Atom, AtomUsed, Code, EtsBytes, element(1, Work), P, Atoms],
@@ -201,7 +205,7 @@ agrees(Node, K) ->
 
 swt_test({Node, _}, K) ->
     ask(K, system, [], ?LONG_MS),
-    {ok, _, {system, _, _, _, _, _, _, _, Swt, _}} = ask(K, system, [], ?LONG_MS),
+    {ok, _, {system, _, _, _, _, _, _, _, Swt, _, _}} = ask(K, system, [], ?LONG_MS),
     true = length(Swt) > 0 andalso lists:sort(Swt) =:= Swt,
     true = rpc:call(Node, erlang, statistics, [scheduler_wall_time_all]) =/= undefined.
 
@@ -209,7 +213,7 @@ swt_test({Node, _}, K) ->
 %% and that is in what the node did.
 own_work_test({Node, _}, K) ->
     Told = fun() ->
-        {ok, _, {system, _, _, _, _, _, _, Work, _, _}} = ask(K, system, [], ?LONG_MS),
+        {ok, _, {system, _, _, _, _, _, _, Work, _, _, _}} = ask(K, system, [], ?LONG_MS),
         {element(1, Work), element(7, Work)}
     end,
     Ours = fun() ->
@@ -257,7 +261,7 @@ top_test({Node, _}, K) ->
          Values = lists:reverse(lists:sort(Values)),
          one_of(20, fun() -> near_direct(Node, K, Attr) end)
      end || Attr <- [reductions, message_queue_len, memory, total_heap_size, heap_size,
-                     stack_size, links, monitors, binary, dictionary, garbage_collection]],
+                     stack_size, links, monitors, binary, garbage_collection]],
     {scan, _, _, _, _, _, _, [{_, 30, _, {Id, {Count, Bytes}}} | _], []} =
         scan(K, #{attr => message_queue_len, mode => absolute, items => [id, binary]}),
     {undefined, _, undefined, _, {erlang, apply, 2}} = Id,
@@ -325,6 +329,16 @@ own_test(_, K) ->
     [] = [V || {_, V, _, _} <- Watched, not is_integer(V)],
     {scan, _, _, _, _, _, _, _, []} = scan(K, #{watch => []}).
 
+otp(Node) -> list_to_integer(rpc:call(Node, erlang, system_info, [otp_release])).
+
+%% Whether the node can be asked for one key of a dictionary, so that the word of proc_lib is read.
+has_key(Node) -> {dictionary, x} =:= evaluate(Node, "try element(1, process_info(self(), {dictionary, x}))"
+                                              " catch error:_ -> none end.", []).
+
+%% What is known of an idle supervisor's initial call.
+supervisor_call(Node, Module) ->
+    case has_key(Node) of true -> {supervisor, Module, 1}; false -> {supervisor, init, 1} end.
+
 %% By name, by module where there is none, through a worker that has started another, and none.
 supervisor_test({Node, _}, K) ->
     load_supervisor(Node),
@@ -339,20 +353,61 @@ supervisor_test({Node, _}, K) ->
         "{Sup, Child, Below, spawn(timer, sleep, [infinity])}.", []),
     {scan, _, _, _, _, _, _, Rows, []} =
         scan(K, #{rows => 100000, items => [id, supervisor, memory]}),
+    {Child, _, _, {{undefined, {queries_above, init, 1}, _, _, _}, _, _}} =
+        lists:keyfind(Child, 1, Rows),
     Above = fun(Pid) -> {_, _, _, {_, Sup, _}} = lists:keyfind(Pid, 1, Rows), Sup end,
     Of = fun(Name) -> rpc:call(Node, erlang, whereis, [Name]) end,
-    [kernel_sup, logger_sup, undefined, undefined] =
-        [Above(Of(Name)) || Name <- [net_sup, logger_std_h_default, init, kernel_sup]],
-    [undefined, queries_above, queries_above, undefined] =
+    [logger_sup, undefined, undefined] =
+        [Above(Of(Name)) || Name <- [logger_std_h_default, init, kernel_sup]],
+    %% Parents are known from OTP 25 on, ancestors by key from OTP 26.2 on.
+    NetSup = case otp(Node) >= 25 of true -> kernel_sup; false -> undefined end,
+    NetSup = Above(Of(net_sup)),
+    Module = case has_key(Node) of true -> queries_above; false -> undefined end,
+    [undefined, Module, Module, undefined] =
         [Above(Pid) || Pid <- [Unnamed, Child, Grandchild, Plain]],
     evaluate(Node, "[exit(P, kill) || P <- Pids], [code:F(queries_above) || F <- [delete, purge]].",
              [{'Pids', [Unnamed, Child, Grandchild, Plain]}]).
 
+%% A row and a filter say the same: by the frame of a small server that waits, before OTP 26.2; of a
+%% large one only the loop. A state of 24 cells that stand for 2^24 is small.
+behind_test({Node, _}, K) ->
+    load_text(Node,
+              "-module(queries_behind).\n-compile(export_all).\n"
+              "init({large, N}) -> {ok, lists:seq(1, N)};\ninit({shared, N}) -> {ok, tree(N)};\n"
+              "init(asleep) -> {ok, here, hibernate};\ninit(states) -> {ok, here, [data]}.\n"
+              "tree(0) -> [];\ntree(N) -> T = tree(N - 1), [T | T].\n"
+              "callback_mode() -> state_functions.\nhere(_, _, Data) -> {keep_state, Data}.\n"
+              "handle_call(_, _, State) -> {reply, ok, State}.\n"
+              "handle_cast(_, State) -> {noreply, State}.\n"),
+    Waits = fun(Pid) ->
+        wait(fun() -> rpc:call(Node, erlang, process_info, [Pid, status]) =:= {status, waiting} end, ?LONG_MS)
+    end,
+    [Shared, Large, Asleep, States] = Pids =
+        [begin {ok, Pid} = rpc:call(Node, Module, start, [queries_behind, Arg, []]), Waits(Pid), Pid end
+         || {Module, Arg} <- [{gen_server, {shared, 24}}, {gen_server, {large, 20000}}, {gen_server, asleep},
+                              {gen_statem, states}]],
+    Known = {queries_behind, init, 1},
+    {OfLarge, OfAsleep} = case has_key(Node) of
+        true -> {Known, Known};
+        false -> {{gen_server, loop, 7}, {proc_lib, init_p, 5}}
+    end,
+    Expected = [{Shared, Known}, {Large, OfLarge}, {Asleep, OfAsleep}, {States, Known}],
+    {scan, _, _, _, _, _, _, Rows, []} = scan(K, #{rows => 100000, items => [id]}),
+    Calls = [{Pid, Call} || {Pid, _, _, {{_, Call, _, _, _}}} <- Rows, lists:member(Pid, Pids)],
+    {Expected, Expected} = {Expected, [lists:keyfind(Pid, 1, Calls) || Pid <- Pids]},
+    {scan, _, _, _, _, _, _, Passing, _} =
+        scan(K, #{filter => {9, [initial_call], #{initial_call => #{Known => []}}}, reset => true}),
+    Same = lists:sort([Pid || {Pid, Call} <- Expected, Call =:= Known]),
+    Same = lists:sort([Pid || {Pid, _, _, _} <- Passing]),
+    evaluate(Node, "[exit(P, kill) || P <- Pids], [code:F(queries_behind) || F <- [delete, purge]].",
+             [{'Pids', Pids}]).
+
 %% A supervisor without a name, whose child is a server.
 load_supervisor(Node) ->
-    Text = "-module(queries_above).\n-export([init/1, start/0]).\n"
+    Text = "-module(queries_above).\n-export([init/1, handle_call/3, start/0]).\n"
            "init([]) -> {ok, {#{}, [#{id => a, start => {queries_above, start, []}}]}};"
            "init(child) -> {ok, child}.\n"
+           "handle_call(_, _, State) -> {reply, ok, State}.\n"
            "start() -> gen_server:start_link(queries_above, child, []).\n",
     load_text(Node, Text).
 
@@ -367,12 +422,12 @@ load_text(Node, Text) ->
     {module, Module} = rpc:call(Node, code, load_binary, [Module, "", Code]).
 
 filter_test({Node, _}, K) ->
-    Sup = rpc:call(Node, erlang, whereis, [kernel_sup]),
+    Sup = idle_supervisor(Node),
     Filter = fun(Maps) -> #{filter => {1, [name, initial_call, current_function], Maps}} end,
     {scan, _, _, _, _, 0, _, [], Labels} = scan(K, Filter(#{})),
     Texts = [Label || {_, Label} <- Labels],
     true = lists:member({name, kernel_sup}, Texts),
-    true = lists:member({initial_call, {supervisor, kernel, 1}}, Texts),
+    true = lists:member({initial_call, supervisor_call(Node, kernel)}, Texts),
     true = lists:member({current_function, {init, loop, 1}}, Texts),
     {scan, _, _, _, _, 1, _, [{Sup, _, _, _}], More} = scan(K, Filter(#{name => #{kernel_sup => []}})),
     [] = [L || {_, L} <- More, lists:member(L, Texts)],
@@ -381,16 +436,17 @@ filter_test({Node, _}, K) ->
             rpc:call(Node, erlang, pid_to_list, [Sup])), []}}}}).
 
 process_test({Node, _}, K) ->
-    Limits = #{stack => 10, links => 5, dictionary => 5},
+    Limits = #{stack => 10, links => 5},
+    Call = supervisor_call(Node, kernel),
     Sup = idle_supervisor(Node),
     {ok, _, {process, _, Sup, Id, Items}} = ask(K, process, {<<"kernel_sup">>, Limits}, ?LONG_MS),
-    {kernel_sup, {supervisor, kernel, 1}, undefined, kernel, {proc_lib, init_p, 5}} = Id,
+    {kernel_sup, Call, undefined, kernel, {proc_lib, init_p, 5}} = Id,
     Get = fun(Key) -> element(2, lists:keyfind(Key, 1, Items)) end,
     {links, Links} = rpc:call(Node, erlang, process_info, [Sup, links]),
     {Count, Five} = Get(links),
     Count = length(Links),
     5 = length(Five),
-    {2, [{<<"'$", _/binary>>, _} | _]} = Get(dictionary),
+    undefined = Get(dictionary),
     [{gen_server, _, _, <<"gen_server.erl">>, Line} | _] = Get(stack),
     true = Line > 0,
     {ok, _, gone} = ask(K, process, {<<"kernel_config">>, Limits}, ?LONG_MS),
@@ -410,12 +466,13 @@ mailbox_test({Node, _}, K) ->
                   ?LONG_MS),
              P
          end || {N, M} <- [{20, 100}, {12000, 10}, {100001, 0}]],
+    {ok, _, {ask, 20, _}} = ask(K, mailbox, {Small, 5, 60, false}, ?LONG_MS),
     {ok, _, {mailbox, 20, _, [{Bytes, Text} | _] = Five}} =
-        ask(K, mailbox, {Small, 5, 60, false}, ?LONG_MS),
+        ask(K, mailbox, {Small, 5, 60, true}, ?LONG_MS),
     5 = length(Five),
     true = Bytes > 800 andalso byte_size(Text) =< 60,
     <<"{message,1,[", _/binary>> = Text,
-    {ok, _, {too_large, 12000, _}} = ask(K, mailbox, {Large, 5, 60, false}, ?LONG_MS),
+    {ok, _, {ask, 12000, _}} = ask(K, mailbox, {Large, 5, 60, false}, ?LONG_MS),
     {ok, _, {mailbox, 12000, _, [_]}} = ask(K, mailbox, {Large, 1, 60, true}, ?LONG_MS),
     {ok, _, {refused, 100001, _}} = ask(K, mailbox, {Huge, 5, 60, true}, ?LONG_MS),
     [rpc:call(Node, erlang, exit, [P, kill]) || P <- [Small, Large, Huge]],
@@ -442,11 +499,14 @@ while_suspended(Pid, Test) ->
 
 state_test({Node, _}, K) ->
     Sup = idle_supervisor(Node),
-    {ok, _, {state, Bytes, Text}} = ask(K, state, {Sup, 30000, 100}, ?LONG_MS),
+    {ok, _, {ask, Memory}} = ask(K, state, {Sup, 30000, 100, false}, ?LONG_MS),
+    {memory, Memory} = rpc:call(Node, erlang, process_info, [Sup, memory]),
+    {ok, _, {state, Bytes, Text}} = ask(K, state, {Sup, 30000, 100, true}, ?LONG_MS),
     true = Bytes > 100 andalso byte_size(Text) =< 100,
     Plain = evaluate(Node, "proc_lib:spawn(timer, sleep, [infinity]).", []),
-    {ok, _, {no_state, <<_, _/binary>>}} = ask(K, state, {Plain, 30000, 100}, ?LONG_MS),
-    while_suspended(Sup, fun() -> {ok, _, {state, _, _}} = ask(K, state, {Sup, 30000, 100}, ?LONG_MS) end),
+    {ok, _, {no_state, <<_, _/binary>>}} = ask(K, state, {Plain, 30000, 100, true}, ?LONG_MS),
+    while_suspended(Sup, fun() ->
+        {ok, _, {state, _, _}} = ask(K, state, {Sup, 30000, 100, true}, ?LONG_MS) end),
     {message_queue_len, 0} = rpc:call(Node, erlang, process_info, [Plain, message_queue_len]),
     rpc:call(Node, erlang, exit, [Plain, kill]).
 
@@ -459,13 +519,17 @@ state_asleep_test({Node, _}, K) ->
               "handle_call(_, _, State) -> {reply, ok, State, hibernate}.\n"
               "handle_cast(_, State) -> {noreply, State, hibernate}.\n"),
     {ok, Pid} = rpc:call(Node, gen_server, start, [queries_asleep, here, []]),
-    Read = fun() -> {ok, _, {state, _, <<"here">>}} = ask(K, state, {Pid, 30000, 100}, ?LONG_MS) end,
-    Read(),
+    Ask = fun() -> {ok, _, Told} = ask(K, state, {Pid, 30000, 100, true}, ?LONG_MS), Told end,
+    Read = case has_key(Node) of
+        true -> fun() -> {state, _, <<"here">>} = Ask() end;
+        false -> fun() -> {no_state, <<"it hibernates", _/binary>>} = Ask() end
+    end,
     ok = gen_server:call(Pid, sleep, ?LONG_MS),
     Current = fun() ->
         {_, Mfa} = rpc:call(Node, erlang, process_info, [Pid, current_function]), Mfa end,
     wait(fun() -> lists:member(Current(), [{erlang, hibernate, 3}, {gen_server, loop_hibernate, 4}]) end,
          ?LONG_MS),
+    Read(),
     while_suspended(Pid, fun() ->
         wait(fun() -> Current() =:= {erlang, hibernate, 3} end, ?LONG_MS), Read() end),
     evaluate(Node, "gen_server:stop(P), [code:F(queries_asleep) || F <- [delete, purge]].",
@@ -490,13 +554,32 @@ apps_test({Node, _}, K) ->
     close(lists:sum([element(4, R) || R <- Rows]),
           rpc:call(Node, erlang, system_info, [process_count]), 0.2).
 
+%% In a heap that has no room for a list of all of them.
+apps_many_test({Node, _}, _) ->
+    Master = evaluate(Node, "spawn(fun() ->"
+                            " [spawn_link(erlang, hibernate, [timer, sleep, [infinity]])"
+                            "  || _ <- lists:seq(1, 100000)], timer:sleep(infinity) end).", []),
+    wait(fun() -> rpc:call(Node, erlang, system_info, [process_count]) > 100000 end, ?LONG_MS),
+    K = connect(Node, #{worker_heap_bytes => 6 * 1048576}),
+    load(K, apps),
+    {ok, _, {apps, _, Rows, false}} = ask(K, apps, #{ms => ?LONG_MS}, ?LONG_MS),
+    true = lists:sum([element(4, R) || R <- Rows]) > 100000,
+    %% Cut short: who holds the list ends with the answer.
+    {ok, _, {apps, _, _, true}} = ask(K, apps, #{ms => 0}, ?LONG_MS),
+    wait(fun() -> length(element(2, rpc:call(Node, erlang, process_info, [K, links]))) =< 8 end,
+         ?LONG_MS),
+    stop_keeper(K),
+    exit(Master, kill),
+    wait(fun() -> rpc:call(Node, erlang, system_info, [process_count]) < 10000 end, ?LONG_MS).
+
 tree_test({Node, _}, K) ->
     _ = idle_supervisor(Node),
     {ok, _, {tree, kernel, [{0, Sup, _, root, _} | Rows], false}} =
         ask(K, tree, {<<"kernel">>, 1000, 30000}, ?LONG_MS),
     Sup = rpc:call(Node, erlang, whereis, [kernel_sup]),
     Logger = rpc:call(Node, erlang, whereis, [logger_sup]),
-    {1, Logger, <<"logger_sup">>, supervisor, {logger_sup, {supervisor, logger_sup, 1}, 0, _}} =
+    Call = supervisor_call(Node, logger_sup),
+    {1, Logger, <<"logger_sup">>, supervisor, {logger_sup, Call, 0, _}} =
         lists:keyfind(Logger, 2, Rows),
     Depths = [D || {D, _, _, _, _} <- Rows],
     2 = lists:max(Depths),
@@ -529,14 +612,16 @@ tree_asleep_test({Node, _}, K) ->
         orelse wait(Sleeps, ?LONG_MS),
     while_suspended(Safe, fun() ->
         with_growing(fun(Ms) ->
-            {ok, _, {tree, Safe, [{0, Safe, _, busy, _}], _}} =
-                ask(K, tree, {Safe, 1000, Ms}, ?LONG_MS)
+            {ok, _, {tree, Safe, [{0, Safe, _, Type, _}], _}} =
+                ask(K, tree, {Safe, 1000, Ms}, ?LONG_MS),
+            %% It is not asked, and on OTP 25 to 27 has no children among its links.
+            true = Type =:= busy orelse otp(Node) =< 27 andalso Type =:= root
         end),
         wait(fun() ->
             [{_, Waiting}, {_, {M, _, _}}] = Info(),
             M =:= sys orelse Waiting =:= 0
         end, ?LONG_MS),
-        {ok, _, {state, _, _}} = ask(K, state, {Safe, 30000, 100}, ?LONG_MS)
+        {ok, _, {state, _, _}} = ask(K, state, {Safe, 30000, 100, true}, ?LONG_MS)
     end),
     {ok, _, {tree, Safe, [{0, Safe, _, root, _}], false}} = ask(K, tree, {Safe, 1000, 30000}, ?LONG_MS).
 

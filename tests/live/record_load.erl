@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% The load that test_record_trace.sh records. Files in the directory are how the script asks; each is
 %% deleted when it is done:
 %%   work     40 calls of served/2, of which 10 raise in denied/1, and 40 messages to itself

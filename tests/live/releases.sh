@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=sh disable=SC2154
 # What the tests of batch commands share; sourced after ../tap.sh. A node of each release runs the
 # test's own load beside an epmd of its own; the load is asked by files in a directory that both see.

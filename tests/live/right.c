@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,8 +16,8 @@
 /*
  * Processes that differ in everything that can be ranked, each column in another order (multiples
  * modulo 27), and that stand still. One mailbox that grows, one process that works at a steady
- * pace. Four with a dictionary so large that copies of all would not fit into a heap of ours. Keys
- * of dictionaries are numbers: no atom is made. It is over when all of them wait.
+ * pace. Four with a dictionary so large that copies of all would not fit into a heap of ours: none
+ * is read. Keys of dictionaries are numbers: no atom is made. It is over when all of them wait.
  */
 static const char workload[] =
     "Idle = [spawn(timer, sleep, [infinity]) || _ <- lists:seq(1, 30)] "
@@ -32,7 +33,7 @@ static const char workload[] =
     "  register(list_to_atom(\"r_\" ++ integer_to_list(I)), P), "
     "  [P ! {m, N} || N <- lists:seq(1, 100 * I)] end, "
     "[Start(I) || I <- lists:seq(1, 26)], "
-    "Others = [proc_lib:spawn(lists, foreach, [fun timer:sleep/1, [infinity]]) || _ <- lists:seq(1, 5)] "
+    "Others = [proc_lib:spawn(timer, tc, [fun timer:sleep/1, [infinity]]) || _ <- lists:seq(1, 5)] "
     "++ [spawn(fun() -> put(0, lists:seq(1, 600000)), garbage_collect(), receive stop -> ok end end) "
     "  || _ <- lists:seq(1, 4)], "
     "register(grow, spawn(fun() -> receive stop -> ok end end)), "
@@ -52,7 +53,7 @@ static const char workload[] =
 static const char facts_of_node[] =
     "{_, R} = spawn_monitor(fun() -> Pids = processes() -- [self()], "
     "Keys = [reductions, message_queue_len, memory, total_heap_size, heap_size, stack_size, links, "
-    "  monitors, binary, dictionary, garbage_collection, current_function, status, "
+    "  monitors, binary, garbage_collection, current_function, status, "
     "  registered_name, monitored_by], "
     "Proc = fun(P) -> case process_info(P, Keys) of undefined -> []; I -> "
     "  V = fun(K) -> element(2, lists:keyfind(K, 1, I)) end, "
@@ -64,11 +65,11 @@ static const char facts_of_node[] =
     "\\\"memory\\\":~w,\\\"total_heap_size\\\":~w,\\\"heap_size\\\":~w,\\\"stack_size\\\":~w,"
     "\\\"links\\\":~w,\\\"monitors\\\":~w,\\\"monitored_by\\\":~w,\\\"binaries\\\":~w,"
     "\\\"binary_bytes\\\":~w,"
-    "\\\"dictionary\\\":~w,\\\"minor_gcs\\\":~w,\\\"fn\\\":\\\"~s\\\",\\\"app\\\":\\\"~s\\\"}\", "
+    "\\\"minor_gcs\\\":~w,\\\"fn\\\":\\\"~s\\\",\\\"app\\\":\\\"~s\\\"}\", "
     "    [pid_to_list(P), V(reductions), V(message_queue_len), V(memory), V(total_heap_size), "
     "     V(heap_size), V(stack_size), length(V(links)), length(V(monitors)), "
     "     length(V(monitored_by)), length(Sizes), "
-    "     lists:sum(Sizes), length(V(dictionary)), "
+    "     lists:sum(Sizes), "
     "     proplists:get_value(minor_gcs, V(garbage_collection)), Mfa, App])] end end, "
     "Ints = lists:join(\",\", [io_lib:format(\"\\\"~w\\\":~w\", [K, N]) || {K, N} <- "
     "  erlang:memory() ++ [{processes_count, erlang:system_info(process_count)}, "
@@ -215,7 +216,6 @@ const struct fact_column fact_columns[FACT_COLUMNS] = {
     {"links", "links", 1},
     {"monitors", "monitors", 1},
     {"binary_bytes", "binary_bytes", 1},
-    {"dictionary_len", "dictionary", 1},
     {"minor_gcs", "minor_gcs", 1},
 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A node of a release that says of itself, as JSON in a file, what the program is to print of it:
  * what the parts of test_right share.
@@ -46,7 +47,7 @@ json_t *row_named(json_t *top, const char *name);
 json_t *row_of(json_t *line, const char *key, const char *value); /* value NULL: null */
 
 /* Columns of `top`, and what the node calls the same: times factor. */
-enum { FACT_COLUMNS = 11 };
+enum { FACT_COLUMNS = 10 };
 struct fact_column {
     const char *key, *fact;
     double factor;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Hostile names, crowds, company, other ways to start a node. */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run.h"
 
 #include <ctype.h>
@@ -56,12 +57,12 @@ static void child(const struct words *w, const char *const *env, int out, int er
     signal(SIGINT, SIG_DFL); /* ignored by what runs in the background */
     if (getppid() != parent)
         _exit(127);
+    for (size_t i = 0; env && env[i] && n + 4 < RUN_ARGS_MAX; i++)
+        vars[n++] = (char *)(uintptr_t)env[i]; /* the first of a name counts */
     snprintf(path, sizeof path, "PATH=%s", getenv("PATH"));
     vars[n++] = path;
     vars[n++] = (char *)(uintptr_t) "HOME=/nonexistent";
     vars[n++] = (char *)(uintptr_t) "LC_ALL=C.UTF-8";
-    for (size_t i = 0; env && env[i] && n + 1 < RUN_ARGS_MAX; i++)
-        vars[n++] = (char *)(uintptr_t)env[i];
     vars[n] = NULL;
     dup2(open("/dev/null", O_RDONLY), 0);
     dup2(out, 1);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs the program under test (BEAMTOP) and keeps what it said. Not for more than one thread. */
 #ifndef BEAMTOP_TESTS_RUN_H
 #define BEAMTOP_TESTS_RUN_H

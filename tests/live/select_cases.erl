@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% Random patterns with arguments, and the check of what the VM selects by their compiled form
 %% against what Erlang itself selects with the same text. Runs on OTP 23 and later.
 -module(select_cases).

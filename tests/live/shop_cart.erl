@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% What the examples of beamtop-trace(7) ask about: a shop whose functions are called all the time,
 %% some dozen times a second, until the node ends.
 -module(shop_cart).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What `beamtop armed` tells of real nodes of each release: what another tool armed in the node's
  * single space and in a session, whose it is, and that asking leaves it alone; and our own trace.

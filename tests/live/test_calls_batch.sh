@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # `beamtop calls` on real nodes of every release: exact counts, times, refusals, ends of any kind; and
 # the node, asked after each of them, has nothing left. The load is calls_load.erl.
 # shellcheck disable=SC1091,SC2154,SC2317

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * After beamtop has gone, however it went, the target is as it was: no process, flag, monitor, module,
  * atom (after the first connect) or log line of ours. 200 ends at random moments, over all releases.

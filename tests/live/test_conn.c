@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Connections to real nodes. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 
 #include "beamtop/base/clock.h"
 #include "beamtop/base/limits.h"
-#include "beamtop/dist/discover.h"
+#include "beamtop/link/discover.h"
 #include "beamtop/etf/build.h"
 #include "fake_peer.h"
 #include "node.h"

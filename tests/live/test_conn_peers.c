@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Connections to what is no node, or turns bad after a good handshake. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "beamtop/base/buf.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/etf/build.h"
@@ -316,6 +318,175 @@ static void test_bad_after_handshake(void **state)
     }
 }
 
+/* ---- names that no node of ours would choose */
+
+static void test_peers_with_odd_names(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *word; /* NULL: it is taken */
+    } cases[] = {
+        {"fake@caf\xc3\xa9.\xc2\x9b", NULL},
+        {"fake@\xe2\x80\xae.moc", NULL},
+        {"fake@caf\xe9.org", NULL}, /* as Erlang sends it */
+        {"fake@127.0.0.1\xff", NULL},
+        {"fake@a.\xed\xa0\x80", NULL},
+        {"fake@a.b\x1b[31m", "other-node"},
+        {"fa\xc3", "other-node"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct conn_options o = options_for("fake@127.0.0.1");
+        struct etf_pid there = {.id = 40, .creation = 7};
+        struct error err = {0};
+        struct probe p;
+        pid_t pid = fake_named_start(&o.port, cases[i].name, serve_silence);
+        probe_open(&p, &o);
+        print_message("# %zu\n", i);
+        if (cases[i].word != NULL) {
+            expect_down(&p, cases[i].word, "calls itself");
+        } else {
+            expect_up(&p);
+            assert_int_equal(conn_link(p.conn, &there, &err), 0);
+        }
+        assert_null(strpbrk(p.err.text, "\x1b\xff"));
+        probe_close(&p);
+        node_kill(pid);
+    }
+}
+
+/* Any process of a node may ask after a name here, or link to a pid that it makes up. */
+static const struct odd {
+    uint8_t tag; /* of the atom */
+    uint8_t width;
+    const char *unit;
+    unsigned units;
+} odd_atoms[] = {
+    {ETF_ATOM_UTF8, 2, "a", 255},
+    {ETF_ATOM_UTF8, 2, "\xc3\xa9", 255}, /* 255 bytes end inside a character */
+    {ETF_ATOM_UTF8, 2, "\xe2\x82\xac", 86},
+    {ETF_ATOM_UTF8, 2, "\xf0\x9f\x98\x80", 255},
+    {ETF_SMALL_ATOM_UTF8, 1, "\xc2\x9b", 9},
+    {ETF_SMALL_ATOM_LATIN1, 1, "\xe9", 1},
+    {ETF_ATOM_LATIN1, 2, "\xff", 255},
+};
+
+static void put_odd(struct buf *out, const struct odd *atom)
+{
+    size_t len = strlen(atom->unit) * atom->units;
+    buf_put_u8(out, atom->tag);
+    if (atom->width == 2) {
+        buf_put_u16be(out, (uint16_t)len);
+    } else {
+        buf_put_u8(out, (uint8_t)len);
+    }
+    for (unsigned i = 0; i < atom->units; i++) {
+        buf_puts(out, atom->unit);
+    }
+}
+
+static void put_odd_pid(struct buf *out, const struct odd *node)
+{
+    buf_put_u8(out, ETF_NEW_PID);
+    put_odd(out, node);
+    buf_put_u32be(out, 77);
+    buf_put_u32be(out, 0);
+    buf_put_u32be(out, 5);
+}
+
+static void send_control(int fd, const struct buf *control)
+{
+    struct buf frame;
+    buf_init(&frame, 0);
+    buf_put_u32be(&frame, (uint32_t)control->len + 2);
+    buf_put_u8(&frame, 112);
+    buf_put_u8(&frame, ETF_VERSION);
+    buf_put(&frame, control->data, control->len);
+    (void)!write(fd, frame.data, frame.len);
+    buf_clear(&frame);
+}
+
+/* Whether the next frame is this control message. */
+static bool hears(int fd, const struct buf *control)
+{
+    struct buf in;
+    uint8_t byte;
+    buf_init(&in, 0);
+    size_t len = 6 + control->len;
+    while (in.len < len && read(fd, &byte, 1) == 1) {
+        buf_put_u8(&in, byte);
+        if (in.len == 4 && memcmp(in.data, "\0\0\0\0", 4) == 0) {
+            buf_reset(&in); /* a tick */
+        }
+    }
+    bool same = in.len == len && memcmp(in.data + 6, control->data, control->len) == 0;
+    buf_clear(&in);
+    return same;
+}
+
+/* A control message: its head, then p for a pid or a for an atom of that name, then its end. */
+static void put_control(struct buf *out, const struct odd *atom, const char *head, size_t head_len,
+                        const char *ends, const char *end, size_t end_len)
+{
+    buf_init(out, 0);
+    buf_put(out, head, head_len);
+    for (; *ends != '\0'; ends++) {
+        *ends == 'p' ? put_odd_pid(out, atom) : put_odd(out, atom);
+    }
+    buf_put(out, end, end_len);
+}
+
+/* MONITOR of a name, LINK and UNLINK_ID between pids: each end comes back as it went. */
+static bool odd_answered(int fd, const struct odd *atom)
+{
+#define REF "\x5a\0\1w\1a\0\0\0\5\0\0\0\1"
+#define BYTES(s) s, sizeof(s) - 1
+    struct buf ask[3], answer[3];
+    bool ok = true;
+    put_control(&ask[0], atom, BYTES("h\4a\x13"), "pa", BYTES(REF));
+    put_control(&answer[0], atom, BYTES("h\5a\x15"), "ap", BYTES(REF "w\6noproc"));
+    put_control(&ask[1], atom, BYTES("h\3a\1"), "pp", BYTES(""));
+    put_control(&answer[1], atom, BYTES("h\4a\3"), "pp", BYTES("w\6noproc"));
+    put_control(&ask[2], atom, BYTES("h\4a\x23" "a\1"), "pp", BYTES(""));
+    put_control(&answer[2], atom, BYTES("h\4a\x24" "a\1"), "pp", BYTES(""));
+    for (int i = 0; i < 3; i++) {
+        send_control(fd, &ask[i]);
+        ok = ok && hears(fd, &answer[i]);
+        buf_clear(&ask[i]);
+        buf_clear(&answer[i]);
+    }
+    return ok;
+}
+
+/* A tick says that all were answered; else it closes the connection. */
+static void after_odd_names(int fd)
+{
+    for (size_t i = 0; i < sizeof odd_atoms / sizeof odd_atoms[0]; i++) {
+        if (!odd_answered(fd, &odd_atoms[i])) {
+            return;
+        }
+    }
+    (void)!write(fd, "\0\0\0\0", 4);
+    sleep(60);
+}
+
+static void test_odd_names_are_answered(void **state)
+{
+    struct conn_options o = options_for("fake@127.0.0.1");
+    struct probe p;
+    (void)state;
+    pid_t pid = fake_node_start(&o.port, after_odd_names);
+    probe_open(&p, &o);
+    expect_up(&p);
+    for (int i = 0; i < 100 && !p.down && conn_stats(p.conn)->ticks_in == 0; i++) {
+        probe_run(&p, 200);
+    }
+    assert_false(p.down);
+    assert_int_equal(conn_stats(p.conn)->ticks_in, 1);
+    probe_close(&p);
+    node_kill(pid);
+}
+
 static void after_oversized(int fd)
 {
     static char block[1024 * 1024];
@@ -418,12 +589,13 @@ int main(void)
         cmocka_unit_test(test_no_nodes),
         cmocka_unit_test(test_no_epmds),
         cmocka_unit_test(test_bad_after_handshake),
+        cmocka_unit_test(test_peers_with_odd_names),
+        cmocka_unit_test(test_odd_names_are_answered),
         cmocka_unit_test(test_oversized_frame_is_skipped),
         cmocka_unit_test(test_stalled_peer),
         cmocka_unit_test(test_close_on_the_way),
     };
     signal(SIGPIPE, SIG_IGN);
     conn_global_init(&err);
-    int rc = cmocka_run_group_tests_name("conn_peers", tests, NULL, NULL);
-    return rc;
+    return cmocka_run_group_tests_name("conn_peers", tests, NULL, NULL);
 }

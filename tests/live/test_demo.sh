@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The demo node has the faults that its README promises, on every OTP release; and it leaves nothing.
 # shellcheck disable=SC1091,SC2154,SC2317
 set -u

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The examples of beamtop-trace(7): each is explained, and asked of a real node, which runs
 # shop_cart.erl and nothing else.
 #

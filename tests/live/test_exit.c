@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Every way to end has its exit code and its words, within the deadline: words on stderr, nothing
  * on stdout; and the cookie is nowhere to be seen.

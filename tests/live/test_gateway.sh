@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The gateway demo does exactly what its README says, in each scenario, on every OTP release.
 # shellcheck disable=SC1091,SC2154,SC2317
 set -u

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Recorders of a real node: killed at random moments, detached from the terminal that started
  * them, over a node that goes and comes back, onto a disk that is full. Every file is whole.
@@ -21,7 +22,8 @@
 
 #include "../temporary.h"
 #include "beamtop/base/clock.h"
-#include "beamtop/store/recording.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/recording/recording.h"
 #include "node.h"
 #include "run.h"
 
@@ -310,6 +312,65 @@ static void test_detached(void **state)
     run_clear(&r);
 }
 
+/* Shorter than the node takes to answer: there is a tick all the same. */
+static void test_short(void **state)
+{
+    struct target *t = *state;
+    struct run r;
+    char path[128];
+    snprintf(path, sizeof path, "%s/short.btr", t->dir);
+    run_program(&r, t->env, "record %s --cookie " COOKIE " --epmd-port %u -o %s --for 0.01s", t->node.name,
+                t->epmd_port, path);
+    assert_int_equal(r.exit_code, 0);
+    run_clear(&r);
+    expect_whole(path, 1);
+    expect_number(path, "SELECT count(*) FROM meta WHERE key = 'end' AND value = 'time'", 1);
+}
+
+static void wait_until_refused(const struct target *t)
+{
+    uint64_t until = clock_mono_ns() + (uint64_t)LIMIT_MS * 1000000;
+    for (bool refused = false; !refused; sleep_ms(50)) {
+        json_t *status = status_of(t);
+        refused = *text_at(status, "trace_refused") != '\0';
+        json_decref(status);
+        assert_true(clock_mono_ns() < until);
+    }
+}
+
+/* A log that has as much as it may have takes no more than its end. */
+static void test_log_is_bounded(void **state)
+{
+    struct target *t = *state;
+    struct run r;
+    char path[128], log_path[160], command[400];
+    snprintf(path, sizeof path, "%s/bounded.btr", t->dir);
+    snprintf(log_path, sizeof log_path, "%s.log", path);
+    FILE *f = fopen(log_path, "w");
+    assert_non_null(f);
+    for (size_t i = 0; i < LIMIT_RECORD_LOG_BYTES; i += 16)
+        fputs("an earlier line\n", f);
+    assert_int_equal(fclose(f), 0);
+    run_program(&r, t->env, "record start %s --cookie " COOKIE " --epmd-port %u -o %s -i 0.25 -b 100"
+                " --trace no_such_module:no_such_function", t->node.name, t->epmd_port, path);
+    run_expect(&r, 0);
+    run_clear(&r);
+    wait_until_refused(t);
+    run_program(&r, t->env, "record stop -o %s", path);
+    run_clear(&r);
+    snprintf(command, sizeof command, "tail -n +65537 %s | cat -A", log_path);
+    f = popen(command, "r");
+    assert_non_null(f);
+    char line[400];
+    assert_non_null(fgets(line, sizeof line, f));
+    if (!strstr(line, "this log is full"))
+        fail_msg("%s", line);
+    assert_non_null(fgets(line, sizeof line, f));
+    if (!strstr(line, "; `beamtop report")) /* after one tick, or more */
+        fail_msg("%s", line);
+    pclose(f);
+}
+
 static void test_start_that_fails(void **state)
 {
     struct target *t = *state;
@@ -451,7 +512,7 @@ static void test_file_limit(void **state)
     char path[128], options[160];
     snprintf(path, sizeof path, "%s/limit.btr", t->dir);
     snprintf(options, sizeof options, "-o %s", path);
-    expect_end(t, path, "prlimit --fsize=500000", options, "", "the file is whole");
+    expect_end(t, path, "prlimit --fsize=500000", options, "", "ended after [0-9]* ticks");
 }
 
 /* A disk of its own, in a mount namespace that ends with the command; what is on it is copied. */
@@ -467,13 +528,14 @@ static void test_disk_full(void **state)
     snprintf(before, sizeof before, "unshare -m sh -c 'mount -t tmpfs -o size=700k tmpfs %s && \"$@\"; code=$?; "
                                     "cp %s/* %s; exit $code' sh", disk, disk, t->dir);
     snprintf(options, sizeof options, "-o %s/full.btr", disk);
-    expect_end(t, path, before, options, "</dev/null", "the file is whole");
+    expect_end(t, path, before, options, "</dev/null", "full.btr-wal, which could not be moved into it: keep both");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_start_that_fails), cmocka_unit_test(test_detached),
+        cmocka_unit_test(test_short),            cmocka_unit_test(test_log_is_bounded),
         cmocka_unit_test(test_replayed),         cmocka_unit_test(test_same_numbers),
         cmocka_unit_test(test_gap),              cmocka_unit_test(test_file_limit),
         cmocka_unit_test(test_disk_full),

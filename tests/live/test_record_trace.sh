@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Traces in recordings of real nodes of every release: all calls are in the file, values only when they
 # are asked for, the ends of trace and recording leave each other alone, what was refused comes when the
 # reason is gone, and the node is clean after.

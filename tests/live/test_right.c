@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What the program prints of a node agrees with what the node says of itself just before and just
  * after: every number between the two, the top 20 by every column, filters, counts, names. On every

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The same numbers three times: what a live node's batch output prints at each tick, what the
  * recording of these ticks prints in the place of the node, and what its report says. One
@@ -17,13 +18,13 @@
 #include <string.h>
 #include <uv.h>
 
-#include "../../src/app/live.h"
+#include "app/source/live.h"
 #include "../temporary.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/model/column.h"
-#include "beamtop/store/recording.h"
-#include "beamtop/store/sink.h"
+#include "beamtop/recording/recording.h"
+#include "beamtop/output/sink.h"
 #include "node.h"
 #include "run.h"
 

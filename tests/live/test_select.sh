@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What a compiled pattern selects on each release, against what Erlang selects with the same text:
 # thousands of random patterns and arguments. SEED=n repeats others than the usual ones.
 set -u

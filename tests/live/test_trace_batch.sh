@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # `beamtop trace` on real nodes of every release: what it prints, how it ends, with which code, and
 # that the node, asked after each of them, has nothing left. The load is batch_load.erl.
 # shellcheck disable=SC1091,SC2154,SC2317

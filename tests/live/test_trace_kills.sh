@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Unplanned ends of traces, on real nodes. See trace_kills.erl. BEAMTOP_KILLS: how often each kind of
 # end is tried; BEAMTOP_KILLS_S: how long all of it may take.
 BEAMTOP_LIVE_S=${BEAMTOP_KILLS_S:-280}

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %%% Caps are hard: a function called as fast as the VM can, on all schedulers, with small arguments
 %%% and with 100 KiB of them. Each cap alone must end `beamtop trace` at its value; the node's
 %%% memory, looked at every few ms from within, must grow by less than 32 MiB; nothing may remain.

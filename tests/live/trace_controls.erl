@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %%% What can be done to a trace while it stands, who is traced, what its patterns tell, and what it
 %%% leaves to others: against real nodes, with the tools of traces.erl. Prints TAP.
 -module(trace_controls).
@@ -247,24 +248,20 @@ reload({Node, _}, K) ->
 %% Nor what they spawn, though all new processes are traced.
 ours({Node, _}, K) ->
     [load(K, Name) || Name <- [scan, tree, process]],
-    %% A process whose dictionary is asked aside, by a helper of the worker.
-    Big = evaluate(Node, "Me = self(), P = proc_lib:spawn(fun() -> put(x, lists:seq(1, 400000)),"
-                         " Me ! {big, self()}, timer:sleep(infinity) end),"
-                         " receive {big, P} -> P end.", []),
+    Sleeper = evaluate(Node, "proc_lib:spawn(timer, sleep, [infinity]).", []),
     {ok, _, _} = ask(K, tree, {<<"kernel">>, 100, 500}, 20000),
     Pattern = pattern([{erl_eval, expr, 5}, {erl_eval, expr, 6}, {erl_eval, exprs, 5},
                        {erl_eval, exprs, 6}, {erl_eval, do_apply, 6}, {erl_eval, do_apply, 7}], []),
     [begin
          Id = armed(K, (asked([Pattern], #{time => 60000, events => 10000}))#{procs := Procs}),
          {ok, _, _} = ask(K, tree, {<<"kernel">>, 100, 500}, 20000),
-         {ok, _, {process, _, Big, _, Items}} =
-             ask(K, process, {Big, #{stack => 5, links => 5, dictionary => 5}}, 20000),
-         {_, {_, _}} = lists:keyfind(dictionary, 1, Items),
+         {ok, _, {process, _, Sleeper, _, _}} =
+             ask(K, process, {Sleeper, #{stack => 5, links => 5}}, 20000),
          status_after(Node, Id),
          {Events, _, _} = stopped(K, Id),
          {Procs, []} = {Procs, Events}
      end || Procs <- [all, new]],
-    rpc:call(Node, erlang, exit, [Big, kill]).
+    rpc:call(Node, erlang, exit, [Sleeper, kill]).
 
 second({Node, _}, K) ->
     Id = armed(K, [pattern([last()], [])], #{time => 60000}),

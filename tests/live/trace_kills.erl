@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %%% Ends of `beamtop trace` that nobody planned: kill -9, SIGTERM, SIGSTOP, a link that is cut, and
 %%% one that loses everything without being closed (the target cannot tell it from a slow one), at
 %%% random moments of a trace's life, on a function that is called as fast as the VM can. After

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %%% A slow link: once a trace is armed on a hot function, 10 kB a second pass. The target must not
 %%% fill its buffers for us, its memory must stay flat, the trace must say that it was shut for want
 %%% of credit, end by itself and be proved gone. Prints TAP; proxy.erl is the link.

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %%% Traces (src/query/q/trace.erl) against real nodes, played as docs/tracing.md says by an Erlang
 %%% node. After each test the target is asked for what is left of it. Prints TAP.
 -module(traces).

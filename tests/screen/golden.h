@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Golden screens: text and styles of a canvas, compared with a file of tests/screen/golden. */
 #ifndef TESTS_SCREEN_GOLDEN_H
 #define TESTS_SCREEN_GOLDEN_H

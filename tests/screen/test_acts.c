@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What actions, clicks and answers do to the screen. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,10 +84,37 @@ static void test_every_action_of_the_screen_is_done(void **state)
     for (int i = 0; i < ACTIONS; i++) {
         struct fixture f = start("top");
         int status = refused(&f, (enum action)i, "");
-        if (action_table[i].name && action_table[i].screen != (status != 0))
+        enum action_owner owner = action_table[i].owner;
+        if ((owner == OWNER_SCREEN || owner == OWNER_VIEW) != (status != 0))
             fail_msg("%s: %d", action_table[i].name, status);
         end(&f);
     }
+}
+
+/* What the screen looks up by what views say of themselves: one view for each. */
+static void test_views_for_links_and_actions(void **state)
+{
+    static const enum link_kind links[] = {TARGET_PROCESS, TARGET_NAME, TARGET_APP, TARGET_FINDING};
+    static const enum action actions[] = {ACTION_ARMED, ACTION_FOLLOW, ACTION_HELP};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(links); i++) {
+        int n = 0;
+        for (size_t v = 0; view_registry[v]; v++)
+            n += view_opens(view_registry[v], links[i]);
+        assert_int_equal(n, 1);
+        assert_true(links[i] == TARGET_FINDING || view_opening(links[i])->open);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(actions); i++) {
+        int n = 0;
+        for (size_t v = 0; view_registry[v]; v++)
+            n += view_registry[v]->shown_by == actions[i];
+        assert_int_equal(n, 1);
+    }
+    assert_non_null(view_shown_by(ACTION_FOLLOW)->open);
+    assert_non_null(view_opening(TARGET_PROCESS)->ask);
+    for (size_t v = 0; view_registry[v]; v++)
+        for (const struct view_act *act = view_registry[v]->acts; act && act->run; act++)
+            assert_int_equal(action_table[act->action].owner, OWNER_VIEW);
 }
 
 /* Whatever is done while a list lies over the panes, the list and the view below it agree. */
@@ -198,6 +226,26 @@ static void test_sort(void **state)
     end(&f);
 }
 
+/* As a setting of the start asks for it: nothing was drawn, and the column may be hidden. */
+static void test_order_is_reversed_before_anything_is_drawn(void **state)
+{
+    static const char *const columns[] = {"reductions_per_s", "name", "heap"};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
+        struct error err = {.code = ERR_NONE};
+        struct fixture f = {.m = world_new(WORLD_BUSY), .s = screen_new("top", &err), .tick = 0};
+        assert_int_equal(screen_act(f.s, f.m, ACTION_SORT, columns[i], &err), 1);
+        bool before = wanted(&f).scan.ascending;
+        assert_int_equal(screen_act(f.s, f.m, ACTION_SORT_REVERSE, "", &err), 1);
+        assert_true(wanted(&f).scan.ascending != before);
+        canvas_init(&f.c, 24, 80, false);
+        answer(&f);
+        act(&f, ACTION_SORT_REVERSE, "");
+        assert_true(wanted(&f).scan.ascending == before);
+        end(&f);
+    }
+}
+
 static void test_rows_that_are_read_are_kept(void **state)
 {
     struct fixture f = start("top");
@@ -267,7 +315,7 @@ static void test_requests(void **state)
     assert_true(taken(&f, REQUEST_MAILBOX, &r));
     assert_int_equal(r.pid.id, 41);
     assert_false(r.force);
-    act(&f, ACTION_MAILBOX, ""); /* not answered yet: nobody has been told that it is large */
+    act(&f, ACTION_MAILBOX, ""); /* not answered yet: nobody has been told what it costs */
     assert_true(taken(&f, REQUEST_MAILBOX, &r));
     assert_false(r.force);
     world_mailbox(f.m, true);
@@ -277,6 +325,11 @@ static void test_requests(void **state)
     act(&f, ACTION_STATE, "");
     assert_true(taken(&f, REQUEST_STATE, &r));
     assert_int_equal(r.pid.id, 41);
+    assert_false(r.force);
+    world_state(f.m, true);
+    act(&f, ACTION_STATE, "");
+    assert_true(taken(&f, REQUEST_STATE, &r));
+    assert_true(r.force);
     act(&f, ACTION_VIEW, "log");
     assert_true(refused(&f, ACTION_STATE, "") < 0);
     end(&f);
@@ -446,8 +499,7 @@ static void test_pickers(void **state)
     act(&f, ACTION_MARK, "");
     act(&f, ACTION_BACK, "");
     assert_int_equal(screen_place(f.s), PLACE_TABLE);
-    screen_set_nodes(f.s, &(struct screen_node){.name = "a@b"}, 1);
-    act(&f, ACTION_PICK_NODE, "");
+    screen_choose_node(f.s, &(struct screen_node){.name = "a@b"}, 1);
     act(&f, ACTION_ENTER, "");
     assert_true(taken(&f, REQUEST_NODE, &r));
     assert_string_equal(r.text, "a@b");
@@ -479,6 +531,25 @@ static void test_texts_to_choose(void **state)
     screen_choose(f.s, "Trace", choices, 0);
     act(&f, ACTION_ENTER, "");
     assert_false(taken(&f, REQUEST_CHOICE, &r));
+    end(&f);
+}
+
+/* A setting of the screen: every list of processes follows it, whatever is shown at the time. */
+static void test_own_processes(void **state)
+{
+    struct fixture f = start("memory");
+    (void)state;
+    screen_set_own(f.s, true);
+    act(&f, ACTION_VIEW, "top");
+    assert_true(wanted(&f).scan.own);
+    act(&f, ACTION_SPLIT, "below");
+    act(&f, ACTION_NEXT_PANE, "");
+    act(&f, ACTION_VIEW, "apps");
+    assert_true(wanted(&f).scan.own);
+    screen_set_own(f.s, false);
+    assert_false(wanted(&f).scan.own);
+    act(&f, ACTION_VIEW, "top");
+    assert_false(wanted(&f).scan.own);
     end(&f);
 }
 
@@ -526,9 +597,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_action_of_the_screen_is_done),
         cmocka_unit_test(test_a_list_to_choose_from_ends_with_other_actions),
+        cmocka_unit_test(test_views_for_links_and_actions),
         cmocka_unit_test(test_in_and_back),
         cmocka_unit_test(test_a_view_comes_back_as_it_was),
         cmocka_unit_test(test_sort),
+        cmocka_unit_test(test_order_is_reversed_before_anything_is_drawn),
         cmocka_unit_test(test_rows_that_are_read_are_kept),
         cmocka_unit_test(test_follow),
         cmocka_unit_test(test_more_rows_are_wanted_further_down),
@@ -541,6 +614,7 @@ int main(void)
         cmocka_unit_test(test_panes),
         cmocka_unit_test(test_pickers),
         cmocka_unit_test(test_texts_to_choose),
+        cmocka_unit_test(test_own_processes),
         cmocka_unit_test(test_clicks),
         cmocka_unit_test(test_any_size),
     };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Golden screens of a recording: written by the recorder, read by replay, drawn by the views. Made
  * anew by BEAMTOP_GOLDEN=update, as those of test_screen.c.
@@ -14,11 +15,11 @@
 #include <sqlite3.h>
 #include <cmocka.h>
 
-#include "../../src/app/replay.h"
-#include "../unit/store/made.h"
-#include "../unit/store/made_trace.h"
+#include "app/source/replay.h"
+#include "../unit/recording/made.h"
+#include "../unit/recording/made_trace.h"
 #include "beamtop/base/attr.h"
-#include "beamtop/store/finding.h"
+#include "beamtop/report/finding.h"
 #include "beamtop/ui/config.h"
 #include "beamtop/ui/screen.h"
 #include "golden.h"
@@ -356,7 +357,7 @@ static void test_no_recording(void **state)
     fputs("no recording\n", file);
     fclose(file);
     assert_int_equal(replay_open(&r, path, m, &err), ERR_USAGE);
-    assert_non_null(strstr(err.text, "is no recording of beamtop"));
+    assert_non_null(strstr(err.text, "is not a recording of beamtop"));
     model_free(m);
     made_unlink(path);
 }

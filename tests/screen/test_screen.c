@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Golden screens: text and styles of every view in several sizes. BEAMTOP_GOLDEN=update writes
  * them anew; look at what changed before committing it.
@@ -44,11 +45,13 @@ struct scene {
 #define STEP_TICK ((enum action)1000)
 #define STEP_MAILBOX ((enum action)1001)
 #define STEP_STATE ((enum action)1002)
-#define STEP_TOO_LARGE ((enum action)1003)
+#define STEP_MAILBOX_ASK ((enum action)1003)
 #define STEP_MESSAGE ((enum action)1004)
 #define STEP_PAUSE ((enum action)1005)
 #define STEP_CHOOSE ((enum action)1006)
 #define STEP_RECORDING ((enum action)1007)
+#define STEP_STATE_ASK ((enum action)1008)
+#define STEP_CHOOSE_NODE ((enum action)1009)
 
 #define ALL_SIZES(name, ...)                                                                       \
     {name "-60x16", __VA_ARGS__, .rows = 16, .columns = 60},                                       \
@@ -261,14 +264,16 @@ static const struct scene scenes[] = {
                {STEP_MAILBOX, ""},
                {ACTION_STATE, ""},
                {STEP_STATE, ""}}},
-    {.name = "process-mailbox-large",
+    {.name = "process-asks",
      .view = "process",
      .rows = 30,
      .columns = 80,
      .steps = {{ACTION_VIEW, "process <0.81.0>"},
                {STEP_TICK, ""},
                {ACTION_MAILBOX, ""},
-               {STEP_TOO_LARGE, ""}}},
+               {STEP_MAILBOX_ASK, ""},
+               {ACTION_STATE, ""},
+               {STEP_STATE_ASK, ""}}},
     {.name = "choose-sort",
      .view = "top",
      .rows = 30,
@@ -284,7 +289,7 @@ static const struct scene scenes[] = {
      .view = "top",
      .rows = 24,
      .columns = 100,
-     .steps = {{ACTION_PICK_NODE, ""}}},
+     .steps = {{STEP_CHOOSE_NODE, ""}}},
     {.name = "split",
      .view = "top",
      .rows = 40,
@@ -364,11 +369,15 @@ static void do_step(struct screen *s, struct model *m, const struct scene *scene
         screen_update(s);
         break;
     case 1002:
-        world_state(m);
+        world_state(m, false);
         screen_update(s);
         break;
     case 1003:
         world_mailbox(m, true);
+        screen_update(s);
+        break;
+    case 1008:
+        world_state(m, true);
         screen_update(s);
         break;
     case 1004:
@@ -382,6 +391,9 @@ static void do_step(struct screen *s, struct model *m, const struct scene *scene
         break;
     case 1007:
         screen_set_recording(s, &recordings[*arg - '0']);
+        break;
+    case 1009:
+        screen_choose_node(s, picks, ARRAY_LEN(picks));
         break;
     default:
         if (screen_act(s, m, scene->steps[step].action, arg, &err) != 1)
@@ -432,7 +444,6 @@ static void play(const struct scene *scene, struct buf *out)
     }
     world_findings(&found, scene->found);
     model_set_findings(m, &found);
-    screen_set_nodes(s, picks, ARRAY_LEN(picks));
     struct options options;
     struct keymap keymap;
     struct theme theme;

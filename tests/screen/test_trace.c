@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a person does among the events of a trace. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "world.h"
 
 #include <inttypes.h>
@@ -419,21 +420,23 @@ static void give_nothing_armed(struct model *m)
     give(m, model_take_armed, &t);
 }
 
-void world_mailbox(struct model *m, bool too_large)
+void world_mailbox(struct model *m, bool ask)
 {
     struct buf t;
     buf_init(&t, 0);
-    buf_puts(&t, too_large ? "{too_large,120044,88000000}"
-                           : "{mailbox,120044,88000000,[{104,<<\"{'$gen_cast',{add,1}}\">>},"
-                             "{9000,<<\"{blob,<<\\e[31m1,2,3\">>},{72,<<\"日本語\"/utf8>>}]}");
+    buf_puts(&t, ask ? "{ask,12044,880000}"
+                     : "{mailbox,120044,88000000,[{104,<<\"{'$gen_cast',{add,1}}\">>},"
+                       "{9000,<<\"{blob,<<\\e[31m1,2,3\">>},{72,<<\"日本語\"/utf8>>}]}");
     give(m, model_take_mailbox, &t);
 }
 
-void world_state(struct model *m)
+void world_state(struct model *m, bool ask)
 {
     struct buf t;
     buf_init(&t, 0);
-    buf_puts(&t, "{state,1048,<<\"#{orders => [{order,1,<<\\\"tea\\\">>},{order,2,<<\\\"coffee\\\">>},"
+    buf_puts(&t, ask ? "{ask,2720}"
+                     : "{state,1048,<<\"#{orders => [{order,1,<<\\\"tea\\\">>},"
+                       "{order,2,<<\\\"coffee\\\">>},"
                  "{order,3,<<\\\"日本茶\\\">>}],\\n  total => 41,\\n  limits => {limits,100,200,300,400,500}}\"/utf8>>}");
     give(m, model_take_state, &t);
 }

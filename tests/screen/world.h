@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Models of made-up nodes, from fixed answers: what the golden screens show. */
 #ifndef TESTS_SCREEN_WORLD_H
 #define TESTS_SCREEN_WORLD_H
@@ -16,7 +17,7 @@ enum world {
 struct model *world_new(enum world world);
 /* The answer to what is wanted, as that node gives it; `tick` counts up from 1. */
 void world_answer(struct model *m, enum world world, const struct want *want, int tick);
-void world_mailbox(struct model *m, bool too_large);
-void world_state(struct model *m);
+void world_mailbox(struct model *m, bool ask);
+void world_state(struct model *m, bool ask);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Counted calls and findings of a made-up node. */
 #ifndef TESTS_SCREEN_WORLD_VIEWS_H
 #define TESTS_SCREEN_WORLD_VIEWS_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=sh disable=SC2154
 # Runs a program in a terminal of a known size and looks at it: a tmux server of its own socket, whose
 # configuration and environment are ours alone. Sourced, after tests/tap.sh. Nothing sleeps for a

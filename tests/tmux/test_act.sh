@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What a person does: keys, filter, views, the command prompt, captures, leaving.
 # shellcheck disable=SC1091,SC2317
 set -u
@@ -99,6 +100,25 @@ captures_svg() { captures screen.svg '<svg'; }
 captures_html() { captures screen.html '<'; }
 captures_ansi() { captures screen.ansi "$(printf '\033')["; }
 
+# @ from a node that was named: the picker knows the nodes of this host all the same, and goes to one.
+lists_nodes_and_opens_one() {
+    row="$BEAMTOP_DEMO_NODE +[0-9]+ "
+    bt_open 160 40 || return 1
+    tm_type @
+    tm_wait 'Nodes on this host' && tm_wait_line "│.*$row" || return 1
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
+        ! tm_has_line "▌$row" || break
+        tm_keys Down
+        wait_until 2 tm_has_line "▌$row"
+    done
+    tm_has_line "▌$row" || {
+        tm_text
+        return 1
+    }
+    tm_keys Enter
+    tm_wait_gone 'Nodes on this host' && tm_wait '● live' && tm_wait shop_pricing && bt_quit
+}
+
 says_when_a_command_is_wrong() {
     bt_open 120 40 || return 1
     tm_type ':no-such-action'
@@ -126,6 +146,7 @@ run captures_text
 run captures_svg
 run captures_html
 run captures_ansi
+run lists_nodes_and_opens_one
 run says_when_a_command_is_wrong
 run connects_again_after_a_loss
 finish

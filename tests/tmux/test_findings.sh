@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Findings on the screen are of the node, not of what the view shows: an idle process whose mailbox
 # grows is found where the list is ranked by something else, filtered, or not there at all. The load is
 # tests/live/findings_load.erl; the log tells what looking costs.
@@ -40,11 +41,11 @@ finds() {
 
 finds_the_mailbox() {
     tm_type f
-    finds 'The mailbox of findings_idle grows'
+    finds 'Message queue of findings_idle is growing'
 }
 
 finds_with_a_list_by_memory() {
-    open_view --sort memory_bytes && finds_the_mailbox && finds 'refer to' && bt_quit
+    open_view --sort memory_bytes && finds_the_mailbox && finds 'findings_holder holds' && bt_quit
 }
 
 finds_behind_a_filter() {

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The program in a real terminal: start, resize, suspend and resume, exit, kill and crash.
 # shellcheck disable=SC1091,SC2317
 set -u
@@ -47,6 +48,41 @@ follows_a_resize_while_stopped() {
     tm_wait_gone 'ready>' && tm_wait shop_pricing && fits 100 30 && bt_quit
 }
 
+# opens_by COMMAND: a terminal in which COMMAND starts the program, as "$BT" with its arguments.
+opens_by() {
+    tm_close
+    tm_open 80 24 BT="$beamtop" NODE="$BEAMTOP_DEMO_NODE" COOKIE="$BEAMTOP_DEMO_COOKIE_FILE" || return 1
+    tm_run "$1" && bt_wait_list
+}
+
+# Without a shell that waits for it, as by `ssh -t HOST beamtop`, nothing could resume it.
+does_not_stop_as_the_leader_of_its_session() {
+    # shellcheck disable=SC2016
+    opens_by 'exec "$BT" "$NODE" --cookie-file "$COOKIE" --budget 100' || return 1
+    pid=$(tm_pid beamtop)
+    tm_keys C-z && tm_wait 'cannot suspend: no shell to return to' && tm_keys q && wait_until 30 has_ended "$pid"
+}
+
+# The shell waits for the script: all of the job stops, or the terminal hangs.
+stops_together_with_the_script_that_started_it() {
+    # shellcheck disable=SC2016
+    opens_by 'sh -c '"'"'"$BT" "$NODE" --cookie-file "$COOKIE" --budget 100; echo code $?'"'" || return 1
+    tm_keys C-z && tm_wait Stopped && tm_restored || return 1
+    tm_run fg
+    tm_wait_gone 'ready>' && tm_wait shop_pricing && tm_keys q && tm_wait 'code 0'
+}
+
+# As a program that ends within a paste, or a line that loses bytes. Each try is silent for long enough.
+takes_keys_again_after_a_paste_without_end() {
+    bt_open 80 24 && tm_type "$(printf '\033[200~lost')" || return 1
+    for try in 1 2 3 4 5 6 7 8 9 10; do
+        tm_keys q
+        wait_until 3 tm_has 'code 0' && return 0
+    done
+    tm_text
+    return 1
+}
+
 # dies_of SIGNAL: the terminal is a shell's again.
 dies_of() {
     bt_open 80 24 || return 1
@@ -71,6 +107,9 @@ run follows_the_size_of_the_terminal
 run survives_a_tiny_terminal
 run stops_and_goes_on
 run follows_a_resize_while_stopped
+run does_not_stop_as_the_leader_of_its_session
+run stops_together_with_the_script_that_started_it
+run takes_keys_again_after_a_paste_without_end
 run restores_the_terminal_when_killed
 run restores_the_terminal_when_hung_up
 run restores_the_terminal_when_it_crashes

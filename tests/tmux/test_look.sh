@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Colours and characters: themes, terminals with few colours or none, no UTF-8.
 # shellcheck disable=SC1091,SC2317
 set -u

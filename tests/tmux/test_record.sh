@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Recording from the screen, in a real terminal: a key starts it, marks are put, it goes on without the
 # screen and is found again, it is ended; and what goes wrong is told.
 # shellcheck disable=SC1091,SC2154,SC2317
@@ -238,12 +239,38 @@ tells_that_the_file_cannot_grow() {
         '$BEAMTOP_DEMO_COOKIE_FILE' --no-config -b 25; echo code \$?"
     bt_wait_list && command_is 'set record-interval 0.25s' && command_is 'record full.btr' || return 1
     tm_wait_s=90
-    tm_wait 'the file is whole: '
+    tm_wait 'ended after '
     told=$?
     tm_wait_s=15
     [ "$told" -eq 0 ] && tm_wait_gone '● rec' && is_idle && "$beamtop" info "$work/full.btr" >/dev/null || return 1
     tm_keys q
     tm_wait 'code 0'
+}
+
+asks_what_is_silent() { # COMMAND…: fails, and says which process it is and what to do
+    if record_of "$@" >"$work/said" 2>&1 || ! grep -q "process $pid does not answer.*kill -CONT $pid" "$work/said" ||
+        grep -q 'nothing is being recorded' "$work/said"; then
+        echo "$* says:"
+        cat "$work/said"
+        return 1
+    fi
+}
+
+# A recorder that is stopped is there: nobody takes it as absent, and it goes on later.
+is_not_absent_when_it_does_not_answer() {
+    bt_open 140 30 -- -b 25 && command_is 'set record-interval 0.5s' && command_is 'record silent.btr' &&
+        is_recorded || return 1
+    pid=$(recorder_pids)
+    kill -STOP "$pid" && tm_wait '◌ rec' && tm_wait "process $pid does not answer" || return 1
+    asks_what_is_silent status && asks_what_is_silent mark x && asks_what_is_silent stop &&
+        asks_what_is_silent stop -o "$work/silent.btr" &&
+        record_of status --format json | grep -qx "{\"pid\":$pid,\"answers\":false}" || return 1
+    tm_keys q
+    tm_wait 'code 0' && bt_open 140 30 -- -b 25 && tm_wait "process $pid does not answer" || return 1
+    tm_keys R
+    tm_wait 'Record anyway? (y/n)' || return 1
+    tm_type n
+    kill -CONT "$pid" && tm_wait 'silent.btr by process' && record_of stop && tm_wait 'silent.btr is whole' && bt_quit
 }
 
 # A node of the same name under another epmd: its recorder is none of this node's.
@@ -303,7 +330,7 @@ for test in starts_by_a_key is_on_every_view puts_marks starts_no_second_one is_
     ends_what_it_has_not_begun_after_a_question has_what_was_seen never_writes_over_a_file \
     says_that_the_folder_is_not_there ends_its_own_without_a_question keeps_nothing_open tells_that_it_was_killed \
     marks_nothing_when_nothing_is_recorded tells_why_it_cannot_begin hands_the_cookie_on_unseen explains_itself_over_a_recording \
-    is_left_while_it_begins tells_that_the_file_cannot_grow leaves_nothing_on_the_target is_not_that_of_a_twin is_the_same_when_the_node_is_back tells_that_the_node_is_gone; do
+    is_left_while_it_begins is_not_absent_when_it_does_not_answer tells_that_the_file_cannot_grow leaves_nothing_on_the_target is_not_that_of_a_twin is_the_same_when_the_node_is_back tells_that_the_node_is_gone; do
     run "$test"
 done
 finish

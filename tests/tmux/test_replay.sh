@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The screen over a recording, in a real terminal: it plays, stands still, steps, goes to a moment and
 # from mark to mark, changes its pace, sorts and filters what was recorded, and says what was not.
 # shellcheck disable=SC1091,SC2154,SC2317

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The trace prompt: what it tells as one types, a trace from Enter to the proof, the ways out.
 # shellcheck disable=SC1091,SC2154,SC2317
 set -u
@@ -213,6 +214,16 @@ survives_being_suspended() {
     trace_is ended && target_is_clean && bt_quit
 }
 
+# As when its window is closed, or the connection of ssh is lost.
+leaves_nothing_when_the_terminal_vanishes() {
+    bt_open 120 40 && prompt_with "$never" && tm_wait '1 function' || return 1
+    tm_keys Enter
+    trace_is running || return 1
+    pid=$(tm_pid beamtop)
+    tm_close
+    wait_until 30 has_ended "$pid" && wait_until 30 target_is_clean
+}
+
 does_not_write_over_a_file() {
     bt_open 120 40 && prompt_with 'timer:sleep/1 --events 1' || return 1
     tm_keys Enter
@@ -337,6 +348,7 @@ run ends_when_told_and_begins_again
 run ends_from_what_is_armed
 run tells_whose_trace_it_is
 run survives_being_suspended
+run leaves_nothing_when_the_terminal_vanishes
 run does_not_write_over_a_file
 run remembers_lines_of_the_node
 run writes_no_values

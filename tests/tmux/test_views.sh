@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Counted calls from their prompt to the proof, a trace from a function's row, sums by owner,
 # findings with their evidence.
 # shellcheck disable=SC1091,SC2154,SC2317
@@ -146,7 +147,7 @@ finds() {
     tm_type f
     tm_wait 'to act on' || return 1
     tm_keys End # where more was found than one screen shows
-    tm_wait 'Not judged' && bt_quit
+    tm_wait 'Not evaluated' && bt_quit
 }
 
 run counts

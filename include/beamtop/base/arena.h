@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * An arena: many small allocations that end together. One for each message, parse or built page.
  * Embedded by its owner; not shared between threads.

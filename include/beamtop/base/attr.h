@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Compiler attributes: the only place that names them. */
 #ifndef BEAMTOP_BASE_ATTR_H
 #define BEAMTOP_BASE_ATTR_H

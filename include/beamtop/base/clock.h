@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The only readers of a clock. Model code takes time as an argument. */
 #ifndef BEAMTOP_BASE_CLOCK_H
 #define BEAMTOP_BASE_CLOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Text files that are part of the program: expressions, default configuration, themes. */
 #ifndef BEAMTOP_BASE_EMBED_H
 #define BEAMTOP_BASE_EMBED_H

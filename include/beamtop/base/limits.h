@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Every cap of the program, with its unit and its reason. A queue, ring, buffer, depth or rate
  * that is bounded elsewhere is a mistake.
@@ -7,7 +8,9 @@
 
 /* base */
 #define LIMIT_REGEX_BYTES 4096u                   /* an expression that a person types */
-#define LIMIT_REGEX_STEPS 200000u                 /* PCRE2's match limit: some ms for one label at worst */
+#define LIMIT_REGEX_STEPS 50000u                  /* of an expression on one text: less than 1 ms */
+#define LIMIT_REGEX_PASS_STEPS (8u * 1024 * 1024) /* … on all names: a key waits 0.1 s */
+#define LIMIT_REGEX_DRAW_STEPS (2u * 1024 * 1024) /* … while one picture is drawn */
 #define LIMIT_REGEX_DEPTH 2000u                   /* PCRE2's depth limit, without JIT */
 #define LIMIT_REGEX_HEAP_KIB 4096u                /* PCRE2's heap limit, without JIT */
 
@@ -26,12 +29,14 @@
 
 /* etf */
 #define LIMIT_TERM_DEPTH 256u                     /* nesting of a term from the wire */
+#define LIMIT_ATOM_BYTES 1020u                    /* an atom's name: 255 characters of UTF-8 */
 #define LIMIT_TERM_NODES (4u * 1024 * 1024)       /* subterms of one term from the wire */
 #define LIMIT_TERM_TEXT_BYTES (256u * 1024)       /* one term printed for a person */
 
 /* query */
 #define LIMIT_CALLS_IN_FLIGHT 16                  /* questions without an answer */
 #define LIMIT_QUERY_MS 60000                      /* the longest deadline of a question */
+#define LIMIT_BATCH_APART_S 20                    /* ticks of a run that ends by itself: its cost ends too */
 
 /* model */
 #define LIMIT_ROWS 1000                           /* process rows of one scan */
@@ -64,8 +69,17 @@
 
 /* store */
 #define LIMIT_RECORDING_BYTES (UINT64_C(1) << 30) /* a recording, unless told otherwise */
-#define LIMIT_RECORDED_TERM_BYTES (64u * 1024 * 1024) /* one answer of a recording, inflated */
+#define LIMIT_RECORDED_TERM_BYTES LIMIT_FRAME_BYTES /* one answer of a recording, inflated: it came in a frame */
+#define LIMIT_RECORDING_ROW_BYTES (17u * 1024 * 1024) /* one row of a recording: such an answer, and room */
+#define LIMIT_RECORDING_TICKS INT64_C(1000000000) /* of a recording: 30 years of one a second */
+#define LIMIT_RECORDING_MARKS 100000              /* of a recording that are shown */
+#define LIMIT_RECORDING_TRACES 100000             /* of a recording that are listed */
+#define LIMIT_RECORDING_CHECKED_BYTES (INT64_C(64) << 20) /* a file whose pages are checked before anything is shown: 0.2 s */
+#define LIMIT_RECORDING_PROGRESS_STEPS 10000      /* of SQLite's machine, between two looks at the next two: 0.1 ms */
+#define LIMIT_RECORDING_STEPS UINT64_C(20000000)  /* for one question to a recording: 0.5 s … */
+#define LIMIT_RECORDING_STEPS_PER_BYTE UINT64_C(100) /* … and for each of its bytes: 20 times what a report takes */
 #define LIMIT_RECORD_REQUEST_BYTES 1024           /* a line to a recorder that runs: a mark is the longest */
+#define LIMIT_RECORD_LOG_BYTES (1024u * 1024)     /* what a recorder without a terminal tells; then only its end */
 #define LIMIT_RECORD_CLIENTS 8                    /* connections to it that wait to be taken */
 #define LIMIT_RECORD_PEERS 64                     /* recorders of one user that are listed */
 #define LIMIT_RECORDER_BUSY_MS 1000               /* how long a tick waits for another that writes to the file */
@@ -85,6 +99,8 @@
 #define LIMIT_PROMPT_HISTORY 1000
 #define LIMIT_PROMPT_BYTES 4096                   /* one line at a prompt */
 #define LIMIT_PASTE_BYTES (64u * 1024)            /* one paste; the rest is dropped */
+#define LIMIT_PASTE_TAKEN (16u * 1024 * 1024)     /* characters of one paste, dropped ones too: then keys are keys again */
+#define LIMIT_PASTE_SILENCE_MS 1000u              /* within a paste: its end was lost, keys are keys again */
 #define LIMIT_COMPLETIONS 2000                    /* words offered at once */
 #define LIMIT_CAPTURE_BYTES (256u * 1024 * 1024)  /* one capture: the largest canvas as SVG, and room */
 #define LIMIT_FRAMES_PER_S 30                     /* redraws of the screen */

@@ -1,13 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * PCRE2 with JIT where there is one, and always with match, depth and heap limits, so that an
- * expression typed by a person cannot stall the program. UTF is on with invalid bytes allowed;
- * case-insensitive when the expression has no upper-case letter ("smart case").
+ * PCRE2 with JIT where there is one. Its steps are counted: an item of the expression that is tried
+ * once is a step, one that runs over many characters is a few. One text may take LIMIT_REGEX_STEPS,
+ * many together what regex_allow() gives, so that no expression stalls the program. UTF is on with
+ * invalid bytes allowed; case-insensitive when the expression has no upper-case letter ("smart
+ * case").
  */
 #ifndef BEAMTOP_BASE_REGEX_H
 #define BEAMTOP_BASE_REGEX_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "beamtop/base/error.h"
 
@@ -17,6 +21,12 @@ struct regex;
 int regex_new(struct regex **out, const char *pattern, size_t *error_offset, struct error *err);
 void regex_free(struct regex *re); /* NULL is fine */
 const char *regex_pattern(const struct regex *re);
+
+/* All texts from here on may take so many steps together. Before the first call: any number. */
+void regex_allow(struct regex *re, uint64_t steps);
+/* That is used up: until the next regex_allow() nothing matches. */
+bool regex_is_spent(const struct regex *re);
+uint64_t regex_steps(const struct regex *re); /* taken since regex_new() */
 
 /* True on a match. A match that ran into its limits counts as none and is told by regex_gave_up. */
 bool regex_match(struct regex *re, const char *s, size_t len);

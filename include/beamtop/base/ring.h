@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A fixed ring of doubles for history. A gap is a NaN and stays a gap when drawn or averaged.
  */

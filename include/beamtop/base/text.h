@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Text from outside, made fit for a terminal: UTF-8, widths, safe bytes, units.
  * Width and grapheme rules are utf8proc's. Nothing here allocates except where it says so.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The bounded walk over bytes from outside. Nothing else reads a term before this has passed it.
  * Iterative: a hostile depth costs no stack.

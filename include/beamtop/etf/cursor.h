@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Typed reads over checked bytes. Every read is also bounded by itself: a cursor cannot leave its
  * bytes, whatever they are. A read that finds another type sets the sticky error and returns

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Erlang term text to bytes: the forms that io:format("~w") prints for terms without funs.
  * Used for the constant abstract forms of query/ and for terms given by a person or a test.

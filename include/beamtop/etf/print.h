@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Terms as text, in Erlang's or Elixir's spelling: bounded in depth, in list length and in bytes,
  * and safe (control bytes escaped as the language does, the rest made safe at the canvas).

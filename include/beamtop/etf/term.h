@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The external term format's tags and the few composite values that are kept by value.
  * Source: OTP, erts/doc "External Term Format".

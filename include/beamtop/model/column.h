@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The columns of a process list: one row each, for the screen, `--sort`, `--columns`, JSON, CSV,
  * the manual and completion. Keys are stable.

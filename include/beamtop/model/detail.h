@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Answers of `process`, `mailbox`, `state`, `alloc`, `apps`, `tree` (docs/queries.md) and `armed`
  * (docs/tracing.md) as plain values. Unknown numbers are -1 or NaN. Strings are owned by the answer's arena.
@@ -54,7 +55,7 @@ struct process_detail {
     const struct ring *memory_history, *message_queue_history, *reductions_history;
 };
 
-enum mailbox_status { MAILBOX_OK, MAILBOX_TOO_LARGE, MAILBOX_REFUSED, MAILBOX_GONE };
+enum mailbox_status { MAILBOX_OK, MAILBOX_ASK, MAILBOX_REFUSED, MAILBOX_GONE };
 
 struct mailbox_detail {
     enum mailbox_status status;
@@ -65,8 +66,8 @@ struct mailbox_detail {
 };
 
 struct state_detail {
-    enum { STATE_OK, STATE_NONE, STATE_GONE } status;
-    int64_t bytes;
+    enum { STATE_OK, STATE_ASK, STATE_NONE, STATE_GONE } status;
+    int64_t bytes; /* of the state; STATE_ASK: of the process */
     struct slice text; /* the state, or why there is none */
     uint64_t round; /* grows with every answer taken */
 };

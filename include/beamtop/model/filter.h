@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The filter of a process list, our side of it: PCRE2 over the distinct names that the target
  * sends, and the sets of those that match, for the target to compare with (docs/queries.md,
@@ -42,7 +43,7 @@ void filter_free(struct filter *f); /* NULL is fine */
 
 /*
  * Takes another expression; "" turns the filter off. When it is bad: ERR_USAGE, *error_offset the
- * byte in `expression`, and the last good one stays.
+ * byte in `expression`; ERR_LIMIT: it takes too many steps on the names known. The last good one stays.
  */
 int filter_set(struct filter *f, const char *expression, size_t *error_offset, struct error *err);
 /* Whether an expression without a prefix looks at current functions: the node is small enough. */
@@ -56,7 +57,12 @@ const struct filter_maps *filter_maps(const struct filter *f); /* NULL while off
 size_t filter_labels(const struct filter *f);
 bool filter_is_full(const struct filter *f);  /* more names than LIMIT_FILTER_LABELS: some unseen */
 bool filter_gave_up(const struct filter *f);  /* a match ran into its limits */
+/* The same in words, once for each expression; else NULL. */
+const char *filter_trouble(struct filter *f);
+uint64_t filter_steps(const struct filter *f); /* taken by the expression in force (regex_steps) */
 
+/* Before many rows are judged: they share one allowance of steps (LIMIT_REGEX_PASS_STEPS). */
+void filter_pass(struct filter *f);
 /* Judges a row that is here already; true while off. */
 bool filter_match_row(struct filter *f, const struct proc_row *row);
 

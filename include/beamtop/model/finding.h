@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What findings are: data alone, for reports and for the screen. The rules that make them are of
- * store/finding.h.
+ * report/finding.h.
  */
 #ifndef BEAMTOP_MODEL_FINDING_H
 #define BEAMTOP_MODEL_FINDING_H
@@ -32,7 +33,7 @@ struct finding {
     enum finding_effort effort;
     double sure;       /* 0..1, from how far the numbers are from the rule's limits and how many ticks there are */
     double impact;     /* share of the node's work that it is about, 0..1; NaN: not of that kind */
-    const char *title; /* "The logger works in its callers' time: 31 % of the node's reductions" */
+    const char *title; /* "Logger default blocks its callers: 31% of their time": the culprit first */
     const char *action;  /* what to change, as exactly as is known: the setting, its value */
     const char *refute;  /* what one would see if this were wrong */
     const char *subject; /* pid, module, table: for the jump; "" none */
@@ -46,6 +47,7 @@ struct findings {
     size_t len;
     const char *const *not_known; /* rules that could not be judged, with why: "ets_hot_read: no calls recorded" */
     size_t n_not_known;
+    const char *calls_refused; /* why calls were not counted, or not always; NULL: nothing was refused */
 };
 
 /* What the screen shows of them: the findings of the last minutes. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What a process is, where its name or its beginning tells: so that nobody reads only "proc_lib" or
  * "gen_server". Pure.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * All that is known of one node: what the header, the views and the sinks read. One thread.
  * The model takes answers (model_take_*) from whoever has them, keeps history, works out rates.

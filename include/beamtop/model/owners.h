@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Who does the work: sums over the processes of one owner. An owner is an application, a supervisor
  * (the nearest one above a process, by its name, else its module), the module

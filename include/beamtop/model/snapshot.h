@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What is known of a node at one moment, in plain values: numbers as the node gave them, rates
  * worked out from two moments. Filled by model/decode from answers (docs/queries.md), read by
@@ -56,6 +57,8 @@ struct system_sample {
     double own_reductions_per_s;
     double use_normal, use_dirty_cpu, use_dirty_io; /* mean over online schedulers, 0..1 */
     double rss_bytes, virtual_bytes;
+    int64_t late_ms;        /* the longest that a call waited for a scheduler since the sample before */
+    int64_t late_scheduler; /* one that did not answer; -1: none, or not known which */
     struct scheduler *schedulers; /* arena; n_schedulers of them */
     size_t n_schedulers;
 };

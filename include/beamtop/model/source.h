@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Where facts come from. Views and batch commands read a `struct model` and state what they need;
  * a source fills it. The live connection implements it; a recording can.
@@ -45,7 +46,7 @@ struct want {
     struct want_scan scan;
     struct etf_pid process;
     bool process_by_name;
-    char process_name[256];
+    char process_name[LIMIT_ATOM_BYTES + 1];
     char tree_app[256]; /* empty: all applications */
 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Questions to one target over one connection: starts the keeper there, loads expressions when
  * they are first asked for, matches answers to questions, and gives each question a deadline.
@@ -37,7 +38,8 @@ struct query;
     X(TRACE, "trace")                                                                              \
     X(CALLS, "calls")                                                                              \
     X(FACTS, "facts")                                                                              \
-    X(LEADERS, "leaders")
+    X(LEADERS, "leaders")                                                                          \
+    X(GROWTH, "growth")
 
 enum question {
 #define QUESTION_ENUM(id, name) QUESTION_##id,

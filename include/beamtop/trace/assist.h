@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What a trace prompt knows of the target while a line is typed: names of modules and functions,
  * fields of records, and what the line would match. Asks through a port, never more than one
@@ -12,9 +13,9 @@
 #include "beamtop/base/error.h"
 #include "beamtop/trace/names.h"
 #include "beamtop/trace/request.h"
-#include "beamtop/trace/session.h"
 
 struct assist;
+struct trace_port; /* beamtop/trace/session.h */
 
 /* What is known of a line. */
 struct assist_line {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What the screen shows of counting calls: the words it began with, its state, its last window.
  * It stays when the session is gone, until the next one begins. One thread.
@@ -8,7 +9,7 @@
 #include <stdbool.h>
 
 #include "beamtop/base/arena.h"
-#include "beamtop/trace/calls.h"
+#include "beamtop/trace/calls_state.h"
 
 struct calls_log {
     char words[400];          /* patterns as typed; empty: every function */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Latencies in logarithmic buckets: four to a power of two from 1 us to about 70 min, so that a
  * percentile read from them is at most 25 % above the true one. Embedded; plain data.

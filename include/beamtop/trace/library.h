@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Patterns worth having at hand, in both spellings: what the picker of the trace prompt shows.
  * A constant table; a NULL title ends it.

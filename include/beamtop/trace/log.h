@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What a trace has brought: its events, oldest first, joined (a call with its result), counters
  * by pattern, latencies, the state of every cap, the end and its verification. Plain data that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * From a pattern's tree to the match specification that the VM runs (ERTS User's Guide, "Match
  * Specifications in Erlang"). Pure. Every clause draws on the trace's one budget, the VM's trace

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Modules and functions of the target, as far as they have been asked for: what completion and
  * "did you mean" read, with whom a trace can follow. Filled from answers to the question

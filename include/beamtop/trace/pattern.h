@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What a person asks of running code, as a tree: redbug's language and what it lacks, in Erlang's
  * or Elixir's spelling. Pure: text in, tree out. man/beamtop-trace.7 is the grammar.

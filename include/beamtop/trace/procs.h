@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Who is traced: a list with commas of
  *   all | new | running | <0.1.2> | NAME | app:NAME | label:/RE/ | call:/RE/ | 1/N

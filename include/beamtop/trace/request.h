@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What a person typed at the trace prompt, taken apart: patterns, then options as batch spells
  * them: `shop_cart:add(_, _) -> return --procs <0.912.0> --events 50`. Pure.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * One trace, from its text to the proof that nothing of it is left: parse, preflight, ask, arm,
  * events under credit, end, verify. It talks to the target through a port, so that tests can play

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The values of an argument list as it travelled: it may have been cut, and lists of small
  * integers travel as bytes. Embedded; plain data.

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Everything a person can do, one row each. Keys, the `:` prompt, the mouse, help, the manual and
- * completion all come from this table; screen.c and app carry the actions out.
+ * Everything you can do, one row each. Keys, the `:` prompt, the mouse, help, the manual and
+ * completion all come from this table. Each action has one owner, whose table has its handler.
  */
 #ifndef BEAMTOP_UI_ACTION_H
 #define BEAMTOP_UI_ACTION_H
@@ -65,6 +66,19 @@ enum action_group {
     GROUP_CAPTURE, GROUP_SETTINGS, GROUP_PROGRAM, GROUP_PROMPT, ACTION_GROUPS,
 };
 
+/* Who carries an action out. */
+enum action_owner {
+    OWNER_SCREEN,  /* ui/screen_act.c */
+    OWNER_VIEW,    /* the view with the focus: acts of struct view_ops */
+    OWNER_PROMPT,  /* ui/prompt.c, while it is open */
+    OWNER_PROGRAM, /* app/tui_act.c */
+    OWNER_TIME,    /* app/tui_time.c */
+    OWNER_TRACE,   /* app/tui_trace_act.c */
+    OWNER_CALLS,   /* app/tui_calls.c */
+    OWNER_RECORD,  /* app/tui_record.c */
+    ACTION_OWNERS,
+};
+
 struct action_row {
     const char *name;   /* "sort-left" */
     const char *args;   /* "COLUMN", "[FILE]"; "" when it takes none */
@@ -72,8 +86,8 @@ struct action_row {
     bool needs_arg;     /* the `:` prompt and `bind` refuse it without */
     bool rest_of_line;  /* the argument may hold spaces */
     unsigned where;     /* enum where */
-    const char *view;   /* NULL, or the view it is meant for */
-    bool screen;        /* screen_act carries it out; the others are app's */
+    bool live;          /* acts on a live node: no hint at it in a recording */
+    enum action_owner owner;
     enum action_group group;
     const char *help; /* a phrase in the imperative, without a full stop */
 };

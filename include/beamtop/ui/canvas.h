@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A grid of cells: the only thing that is drawn to. The terminal, captures and golden tests all
  * read it. Text is made safe here, once: no control byte can enter a cell.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is on a canvas, as a file: text, ANSI escape sequences, HTML or SVG. */
 #ifndef BEAMTOP_UI_CAPTURE_H
 #define BEAMTOP_UI_CAPTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Completion of what is typed after `:` and `/`, from the tables. */
 #ifndef BEAMTOP_UI_COMPLETE_H
 #define BEAMTOP_UI_COMPLETE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * beamtop.conf: one command a line.
  *     set NAME VALUE          bind PLACE KEY ACTION [ARG]     unbind PLACE KEY

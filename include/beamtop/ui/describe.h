@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The tables as text: for `--help`, the help view, the manual (mdoc) and the shells' completion.
  * Documents are made from these, and a test fails when they are stale.

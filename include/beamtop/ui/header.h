@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The lines above every view: who is watched, whether that is live, what it costs, and the node's
  * vital numbers. Fewer lines on low terminals, fewer cells on narrow ones. What is not live is

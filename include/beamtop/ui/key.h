@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A key as a person names it: `a`, `C-c`, `M-x`, `S-<Tab>`, `<F5>` or `F5`, `<Enter>`, `PgDn`.
  * Plain values; nothing here allocates.

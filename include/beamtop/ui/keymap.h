@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What keys do, in each place. `bind PLACE KEY ACTION [ARG]` of beamtop.conf fills it; the
  * defaults come from the embedded etc/beamtop.conf in the same way. Owned by one screen.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Every setting, one row each: `set` in beamtop.conf and at the prompt, command-line options, the
  * manual and completion. Values are kept parsed; changes are counted so that who uses an option

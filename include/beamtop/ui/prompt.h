@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A one-line prompt with readline's editing, history and our completion. Readline never touches
  * the terminal: keys are handed to it, and its line is drawn into a canvas. Readline's state is
@@ -49,6 +50,7 @@ bool prompt_is_open(const struct prompt *p);
 enum prompt_kind prompt_kind(const struct prompt *p);
 const char *prompt_line(const struct prompt *p, size_t *point); /* borrowed until the next key */
 
+bool prompt_has(enum action action); /* OWNER_PROMPT has a handler for it */
 void prompt_key(struct prompt *p, struct key key);
 /* Ends of lines become blanks, control bytes go. */
 void prompt_paste(struct prompt *p, const char *s, size_t len);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The whole screen: header, panes, overlay, message line or prompt. It takes actions and mouse
  * events, tells what it wants of the target, and draws itself from the model into a canvas.
@@ -26,8 +27,8 @@ struct screen;
 
 enum screen_request_kind {
     REQUEST_REFRESH, /* other facts are wanted than before: ask now, not at the next tick */
-    REQUEST_MAILBOX, /* peek at pid's mailbox; force: past the guard, the person has been asked */
-    REQUEST_STATE,   /* sys:get_state of pid. Answers to an older request of a kind are dropped */
+    REQUEST_MAILBOX, /* peek at pid's mailbox; force: the person was asked and agreed */
+    REQUEST_STATE,   /* sys:get_state of pid; force as above. Older answers of a kind are dropped */
     REQUEST_NODE,    /* the picker chose node `text` */
     REQUEST_CHOICE, /* a text of screen_choose() was chosen: screen_chosen() */
     REQUEST_TRACE,    /* the trace prompt, filled from what is under the cursor */
@@ -71,9 +72,11 @@ void screen_set_keymap(struct screen *s, const struct keymap *keymap); /* borrow
  * next call; NULL: none), error_at the byte where the pattern is wrong, or -1.
  */
 void screen_set_filter(struct screen *s, const char *pattern, struct regex *re, long error_at);
-/* The rows of the picker. */
-void screen_set_nodes(struct screen *s, const struct screen_node *nodes, size_t n);
+/* Shows beamtop's own processes in lists of processes, or hides them. */
+void screen_set_own(struct screen *s, bool shown);
 
+/* Opens a picker of nodes; REQUEST_NODE tells which one was chosen. */
+void screen_choose_node(struct screen *s, const struct screen_node *nodes, size_t n);
 /* Opens a picker of texts under a heading (static); REQUEST_CHOICE tells that one was chosen. */
 void screen_choose(struct screen *s, const char *heading, const struct screen_choice *choices,
                    size_t n);
@@ -87,11 +90,12 @@ void screen_set_syntax(struct screen *s, enum syntax syntax);
 /* Adds up what the visible views want. Start with a zeroed struct. */
 void screen_want(const struct screen *s, struct want *want);
 /*
- * Does an action whose row of action_table says `screen`. arg may be "" or NULL. Returns 1 when
- * done, 0 when it is none of the screen's, a negative enum err when it cannot be done here.
+ * Does an action of OWNER_SCREEN or OWNER_VIEW. arg may be "" or NULL. Returns 1 when done, 0 when
+ * it is another owner's, a negative enum err when it cannot be done here.
  */
 int screen_act(struct screen *s, const struct model *m, enum action action, const char *arg,
                struct error *err);
+bool screen_has(enum action action); /* OWNER_SCREEN has a handler for it */
 bool screen_take_request(struct screen *s, struct screen_request *out); /* oldest first */
 
 /* Mouse, in canvas coordinates. A second click on the row with the cursor goes in. */
@@ -102,7 +106,7 @@ void screen_wheel(struct screen *s, const struct model *m, int row, int column, 
 /* Where keys go: a table, a document, a trace, or a picker while one lies over the panes. */
 enum place screen_place(const struct screen *s);
 const char *screen_view(const struct screen *s); /* name of the focused pane's view; static */
-/* What `sort` takes in the focused pane, as far as it shows that; others may know more. */
+/* What `sort` takes in the focused pane. */
 void screen_orders(const struct screen *s, word_put *put, void *out);
 /* The row under the cursor of the focused pane; kind TARGET_NONE when there is none. */
 struct view_link screen_link(const struct screen *s);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Named styles: what a cell means. A theme gives each one its colours and attributes; a view
  * never names a colour. Colour is never the only carrier of a meaning.

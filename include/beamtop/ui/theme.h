@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A theme: colours and attributes for each style. A theme file holds lines
  *     color STYLE FG BG [ATTR…] [mono ATTR…]

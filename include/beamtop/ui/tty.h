@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A terminal: where a canvas is shown and keys come from. tty_curses is the real one, tty_null
  * keeps what it was shown, for tests. One thread; nothing here blocks.
@@ -7,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <termios.h>
 
 #include "beamtop/base/error.h"
@@ -74,6 +76,8 @@ struct tty {
     enum color_depth depth;
     bool ascii; /* canvases shown here keep to ASCII */
     int fd;     /* becomes readable when there are events; -1: none */
+    uint64_t now_ms;   /* any clock's; whoever asks for an event sets it before */
+    unsigned again_ms; /* ask for an event again after this long, fd readable or not; 0: no need */
     struct tty_rescue rescue;
 };
 

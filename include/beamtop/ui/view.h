@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A view says what it needs and returns data: a table or a document. It never draws and never
  * talks to a target; pane.c draws it with table.c or doc.c. A view is one constant
@@ -14,9 +15,9 @@
 #include "beamtop/model/model.h"
 #include "beamtop/model/source.h"
 #include "beamtop/trace/pattern.h"
+#include "beamtop/ui/keymap.h"
 #include "beamtop/ui/style.h"
-
-struct keymap;
+#include "beamtop/ui/word.h"
 
 /* A piece of text in one style. Text is borrowed from the page's arena or is static. */
 struct span {
@@ -106,12 +107,38 @@ struct view_page {
 
 enum view_kind { VIEW_TABLE, VIEW_DOC };
 
+/* An action of OWNER_VIEW that a view carries out while it has the focus. */
+struct view_act {
+    enum action action;
+    bool folds; /* lines below the cursor come or go: the node need not be asked for more */
+    /* at: under the cursor; arg "" when none. Returns 0, else a negative enum err. */
+    int (*run)(void *state, const struct view_link *at, const char *arg, struct error *err);
+};
+
+/* A key worth knowing, on the bottom row. */
+struct view_hint {
+    enum action action;
+    const char *does; /* NULL ends a list */
+};
+
+/* Of lists whose columns can be chosen: what the pickers of order and columns hold. */
+struct view_chooser {
+    void (*words)(word_put *put, void *out); /* all that `sort` takes */
+    void (*orders)(const void *state, struct view_page *page);  /* cells: column, cost, help */
+    void (*columns)(const void *state, struct view_page *page); /* cells: shown, column, help */
+    void (*toggle)(void *state, const char *column_key); /* shows the column, or hides it */
+    void (*reverse)(void *state); /* turns the order round, also by a column that is hidden */
+};
+
 struct view_ops {
     const char *name;  /* "top": `:view top`, `--view top` */
     const char *title; /* "Processes" */
     char key;          /* '1' … '9' */
     const char *help;  /* one sentence */
     enum view_kind kind;
+    enum place place;     /* whose keys it has; 0: those of its kind */
+    unsigned opens;       /* 1u << enum link_kind: Enter on such a link, anywhere, opens this view */
+    enum action shown_by; /* goes here too, beside `view`; 0: none does */
     bool own_facts;         /* tells of this program, not of the node: never stale */
     bool filters_on_target; /* the filter is part of the question; else the table drops rows by it */
     bool filters_page;      /* documents: it leaves out what page->match does not match */
@@ -126,16 +153,32 @@ struct view_ops {
     void (*sort)(void *state, const char *column_key, int direction /* 0 toggle, 1 desc, -1 asc */);
     /* Documents: what `sort` takes, with help; a NULL word ends; NULL: nothing. */
     const struct view_order { const char *word, *help; } *orders;
+    const struct view_chooser *chooser; /* NULL: the columns are fixed */
     /* A word of the `:view NAME WORD` command or of Enter's link: the process, the application.
        NULL: takes none. */
     int (*open)(void *state, const struct view_link *link, struct error *err);
     /* What keys do, for views that tell of them; borrowed, may be NULL. */
     void (*keys)(void *state, const struct keymap *keymap);
-    /* Named actions of this view only (action.c lists them); returns true when it took it. */
-    bool (*act)(void *state, const char *action, const char *arg, struct error *err);
+    const struct view_act *acts; /* a row without `run` ends it; NULL: none */
+    /* What `sort` was given, where that is more than a column of the page; documents get "" too. */
+    int (*sort_word)(void *state, const char *word, struct error *err);
+    /* Where a process is shown: mailbox or state is about to be asked for, and earlier answers are
+       old. True: you were told what it costs, and ask for it again. */
+    bool (*ask)(void *state, enum action what, const struct model *model);
+    /* Keys that mean something here, between those of every view; NULL: enter and back. */
+    const struct view_hint *hints;
+    /* beamtop's own processes are to be shown, or hidden; NULL: it lists no processes. */
+    void (*own)(void *state, bool shown);
 };
 
 extern const struct view_ops *const view_registry[]; /* NULL-terminated, in key order */
 const struct view_ops *view_find(const char *name);
+bool view_opens(const struct view_ops *ops, enum link_kind kind);
+/* The view that such links open, that such an action shows; NULL: there is none. */
+const struct view_ops *view_opening(enum link_kind kind);
+const struct view_ops *view_shown_by(enum action action);
+/* NULL: the view does not carry it out. */
+const struct view_act *view_act_of(const struct view_ops *ops, enum action action);
+bool view_has(enum action action); /* some view carries it out */
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Words: what a place in a command can be filled with. Completion, help and the shells' completion
  * ask for words by kind; tables of this layer answer for themselves, a struct word_source for the

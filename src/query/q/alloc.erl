@@ -1,6 +1,17 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% Memory allocators: what their carriers hold and what of it is in use. Arg: [].
-fun([], _Ctx) ->
+%%
+%% Every scheduler answers for its own instances: without one of them nothing is known, no rows.
+AllocMs = 1000,
+
+{[in_time], fun([], #{in_time := InTime}) ->
     Names = erlang:system_info(alloc_util_allocators),
+    Asked = [{allocator, Name} || Name <- [mseg_alloc | Names]],
+    {Segments, Known} =
+        case InTime([{alloc, fun lists:map/2, [fun erlang:system_info/1, Asked]}], AllocMs) of
+            {[{ok, [Mseg0 | Sizes0]}], _} -> {Mseg0, lists:zip(Names, Sizes0)};
+            _ -> {false, []}
+        end,
     Blocks = fun(Props) ->
         {blocks, Types} = lists:keyfind(blocks, 1, Props),
         Of = fun(What) ->
@@ -41,14 +52,12 @@ fun([], _Ctx) ->
               Sum([Carriers(mbcs, I) || I <- Instances], [0, 0, 0, 0]),
               Sum([Carriers(sbcs, I) || I <- Instances], [0, 0, 0, 0]),
               Sum([Pool(I) || I <- Instances], [0, 0, 0])}
-         end || Name <- Names,
-                Sizes <- [erlang:system_info({allocator, Name})],
-                is_list(Sizes)],
+         end || {Name, Sizes} <- Known, is_list(Sizes)],
 
     %% Cached segments: found in the cache of how many asked for.
     Mseg =
-        case erlang:system_info({allocator, mseg_alloc}) of
-            Segments when is_list(Segments) ->
+        case is_list(Segments) of
+            true ->
                 Of = fun(Section, Key) ->
                     lists:sum(
                         [case lists:keyfind(Key, 1, Values) of
@@ -60,8 +69,8 @@ fun([], _Ctx) ->
                                 {S, Values} <- Kind, S =:= Section])
                 end,
                 {Of(status, cache_hits), Of(calls, mseg_alloc)};
-            _ ->
+            false ->
                 undefined
         end,
     {alloc, erlang:monotonic_time(nanosecond), Rows, Mseg}
-end.
+end}.

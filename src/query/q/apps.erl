@@ -1,9 +1,13 @@
-%% What each application's processes add up to. Arg: a map with `ms`, the time to stop after
-%% (default 2,000).
+%% SPDX-License-Identifier: GPL-3.0-or-later
+%% What each application's processes add up to. Arg: a map with `ms`, the time to stop after; by
+%% default what a busy machine needs for all, and less than the question has.
 %%
 %% A sweep with a signal to each process, in slices. A process belongs to the application of its
 %% group leader. Slices are grouped by group leader, of which a slice has few.
 SliceSize = 2000,
+LeastMs = 2000,
+PerMs = 50,
+MostMs = 25000,
 Items = [group_leader, memory, reductions, message_queue_len],
 
 Run = fun(List, Spec) ->
@@ -26,26 +30,61 @@ AddSlice = fun(Pids, Apps, Totals) ->
         end, Totals, Leaders)
 end,
 
+%% ---- The list of processes: 16 bytes for each, more than a worker may hold of a large node. A helper
+%% has it, with a heap as large as that takes, and hands it out a slice at a time.
+ListBytes = 128,
+Give = fun Give(To, Ref, Left, Pids) ->
+    receive
+        {To, Ref, next} ->
+            Taken = min(SliceSize, Left),
+            {Slice, Rest} = lists:split(Taken, Pids),
+            To ! {Ref, Slice},
+            Taken > 0 andalso Give(To, Ref, Left - Taken, Rest)
+    end
+end,
+Lister = fun(To, Ref, CountWork) ->
+    put('$process_label', beamtop),
+    put('$initial_call', {beamtop, keeper, 0}),
+    Pids = erlang:processes(),
+    Give(To, Ref, length(Pids), Pids),
+    CountWork()
+end,
+StartLister = fun(#{spawn := SpawnOwn, count_work := CountWork}) ->
+    Ref = make_ref(),
+    Bytes = 64 * 1048576 + ListBytes * erlang:system_info(process_count),
+    Limit = #{size => Bytes div erlang:system_info(wordsize), kill => true, error_logger => false},
+    Pid = SpawnOwn(Lister, [self(), Ref, CountWork],
+                   [link, {message_queue_data, off_heap}, {fullsweep_after, 0},
+                    {max_heap_size, Limit}]),
+    {Pid, Ref}
+end,
+
 %% {Totals, Partial}
-AddAll = fun AddAll(Pids, Apps, Totals, End) ->
-    case {length(Pids) > SliceSize, erlang:monotonic_time(millisecond) > End} of
-        {_, true} ->
-            {Totals, true};
-        {true, _} ->
-            {Slice, Rest} = lists:split(SliceSize, Pids),
-            Sums = AddSlice(Slice, Apps, Totals),
+AddAll = fun AddAll({Pid, Ref} = From, Own, Apps, Totals, End) ->
+    Pid ! {self(), Ref, next},
+    case receive {Ref, Slice} -> Slice end of
+        [] ->
+            {Totals, false};
+        Pids ->
+            Sums = AddSlice(Pids -- Own, Apps, Totals),
             erlang:garbage_collect(),
-            AddAll(Rest, Apps, Sums, End);
-        {false, _} ->
-            {AddSlice(Pids, Apps, Totals), false}
+            case erlang:monotonic_time(millisecond) > End of
+                true -> {Sums, true};
+                false -> AddAll(From, Own, Apps, Sums, End)
+            end
     end
 end,
 
-fun(Arg, #{apps := AppsOf, own := OwnOf, k := Keeper}) ->
-    End = erlang:monotonic_time(millisecond) + maps:get(ms, Arg, 2000),
+{[apps, own, k, spawn, count_work],
+fun(Arg, #{apps := AppsOf, own := OwnOf, k := Keeper} = Ctx) ->
+    Most = min(MostMs, LeastMs + erlang:system_info(process_count) div PerMs),
+    End = erlang:monotonic_time(millisecond) + maps:get(ms, Arg, Most),
     Apps = AppsOf(),
-    Pids = ordsets:subtract(lists:sort(erlang:processes()), OwnOf(Keeper)),
-    {Totals, Partial} = AddAll(Pids, Apps, #{}, End),
+    {Pid, _} = From = StartLister(Ctx),
+    {Totals, Partial} =
+        try AddAll(From, OwnOf(Keeper), Apps, #{}, End)
+        after unlink(Pid), exit(Pid, kill)
+        end,
     Text = fun(App, Key) ->
         case App =/= undefined andalso application:get_key(App, Key) of
             {ok, Chars} ->
@@ -66,4 +105,4 @@ fun(Arg, #{apps := AppsOf, own := OwnOf, k := Keeper}) ->
           {App, Text(App, description), Text(App, vsn), P, M, R, Q}
       end || App <- Running],
      Partial}
-end.
+end}.

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% All that is armed on the node, by anyone. Arg: #{most => N}; value: docs/tracing.md.
 %%
 %% It only reads, and is quick when nothing is armed: one native sweep over all functions and one
@@ -75,6 +76,27 @@ Sessions = fun() ->
     end
 end,
 
+%% Before OTP 26.2 the name of our processes stands in a dictionary, which is never read: a tracer of
+%% ours is linked to what its keeper is linked to, and that to a process of a node of our name.
+NearBytes = 8388608,
+LinkedTo = fun(Pid) ->
+    case process_info(Pid, memory) of
+        {memory, Bytes} when Bytes < NearBytes ->
+            case process_info(Pid, links) of
+                {links, Links} -> lists:sublist([P || P <- Links, is_pid(P)], 50);
+                undefined -> []
+            end;
+        _ ->
+            []
+    end
+end,
+IsClient = fun(P) -> node(P) =/= node() andalso lists:prefix("beamtop", atom_to_list(node(P))) end,
+IsBeamtop = fun IsBeamtop(Pids, Steps) ->
+    Next = lists:usort(lists:append([LinkedTo(P) || P <- Pids, node(P) =:= node()])),
+    lists:any(IsClient, Next)
+        orelse Steps > 1 andalso IsBeamtop(lists:sublist(Next, 50), Steps - 1)
+end,
+
 {[k, otp, own, print, id, apps],
  fun(#{most := Most}, #{k := Keeper, own := OwnOf, otp := Otp, print := Print, id := IdOf,
                         apps := AppsOf}) ->
@@ -89,7 +111,11 @@ end,
         case is_pid(Who) andalso node(Who) =:= node() andalso IdOf(Who, Apps) of
             {Name, _, _, _, _} when Name =/= undefined -> Text(Name);
             {_, {M, F, A}, _, _, _} ->
-                <<(Text(M))/binary, ":", (Text(F))/binary, "/", (integer_to_binary(A))/binary>>;
+                case M =:= erlang andalso IsBeamtop([Who], 3) of
+                    true -> <<"beamtop:keeper/0">>;
+                    false ->
+                        <<(Text(M))/binary, ":", (Text(F))/binary, "/", (integer_to_binary(A))/binary>>
+                end;
             _ when is_atom(Who) -> <<>>;
             _ -> Print(Who, 60)
         end

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% Counting calls: arms the VM's counters for a window, reads and ranks them natively, takes them
 %% off. No message is sent for a call. docs/calls.md.
 %%
@@ -120,6 +121,7 @@ end,
 
 %% ---- What stands against it
 
+-include("part/schedulers.erl").
 -include("part/armed_scan.erl").
 -include("part/in_use.erl").
 
@@ -133,6 +135,17 @@ MayArm = fun(Otp) ->
     end,
     case Otp < 27 andalso InUse() of
         [_ | _] = Texts -> throw({in_use, Texts});
+        _ -> ok
+    end
+end,
+
+%% Flags of more than single processes stop the whole node until every scheduler has answered. Throws
+%% the refusal where one does not.
+AnswerMs = 500,
+MayStop = fun(Who) ->
+    Stops = lists:member(processes, Who) orelse lists:member(existing_processes, Who),
+    case Stops andalso LateSchedulers(AnswerMs) of
+        [Id | _] -> throw({late, Id, AnswerMs});
         _ -> ok
     end
 end,
@@ -430,13 +443,14 @@ Time = fun(Keeper, Otp, For, Items, Procs, OurPids, Leaders) ->
     Start = erlang:monotonic_time(),
     Leaders =:= [] andalso throw(no_functions),
     Otp < 26 andalso lists:member(call_memory, Items) andalso throw(no_memory),
-    MayArm(Otp),
     {Which, Flags} = case Procs of
         {Some, children} -> {Some, [call, set_on_spawn]};
         _ -> {Procs, [call]}
     end,
     Ours = maps:from_list([{P, []} || P <- OurPids]),
     Who = case Whom(Which) of [P | _] = Pids when is_pid(P) -> Pids -- OurPids; Spec -> Spec end,
+    MayStop(Who),
+    MayArm(Otp),
     Listed = Us(Start),
     Reading = fun(Place) ->
         [{Mfa, [OverProcesses(Place, Mfa, Item, Ours) || Item <- Items]} || Mfa <- Leaders]

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% What findings need to know of the node's configuration: read at the start of a recording, and
 %% seldom after that. Arg: []. Value: docs/queries.md.
 %%
@@ -123,25 +124,40 @@ Distribution = fun() ->
                    is_port(Control)]}
 end,
 
-%% The largest tables. A table can be slow to tell its size: of many, those that are seen in time.
+%% The largest tables. Every scheduler is asked for the list, and for the size of a table whose
+%% counters are spread over them; both in time. Of many tables, those that are seen until then.
 TablesMost = 5000,
 TablesMs = 50,
 TablesAtATime = 200,
+SpreadMost = 100,
+ListMs = 500,
+Sizes = fun(These) ->
+    Words = lists:zipwith(fun ets:info/2, These, lists:duplicate(length(These), memory)),
+    Objects = lists:zipwith(fun ets:info/2, These, lists:duplicate(length(These), size)),
+    [{N, Table, Size} || {N, Table, Size} <- lists:zip3(Words, These, Objects), is_integer(N)]
+end,
+Most = fun(Known) -> lists:sublist(lists:reverse(lists:sort(Known)), 10) end,
 Tables = fun Tables(List, Until, Sofar) ->
     case List =:= [] orelse erlang:monotonic_time(millisecond) > Until of
         true ->
             Sofar;
         false ->
             {These, Rest} = lists:split(min(TablesAtATime, length(List)), List),
-            Words = lists:zipwith(fun ets:info/2, These, lists:duplicate(length(These), memory)),
-            Sized = lists:zip(Words, These) ++ Sofar,
-            Known = [{N, Table} || {N, Table} <- Sized, is_integer(N)],
-            Tables(Rest, Until, lists:sublist(lists:reverse(lists:sort(Known)), 10))
+            Tables(Rest, Until, Most(Sizes(These) ++ Sofar))
     end
 end,
-Ets = fun() ->
-    All = lists:sublist(ets:all(), TablesMost),
-    Largest = Tables(All, erlang:monotonic_time(millisecond) + TablesMs, []),
+Ets = fun(InTime) ->
+    {[{ok, Everything}], _} = InTime([{tables, fun ets:all/0, []}], ListMs),
+    All = lists:sublist(Everything, TablesMost),
+    Spread = lists:zip(lists:zipwith(fun ets:info/2, All,
+                                     lists:duplicate(length(All), decentralized_counters)), All),
+    OfOne = [Table || {Is, Table} <- Spread, Is =/= true],
+    Slow = lists:sublist([Table || {true, Table} <- Spread], SpreadMost),
+    Quick = Tables(OfOne, erlang:monotonic_time(millisecond) + TablesMs, []),
+    Others = case Slow =/= [] andalso InTime([{tables, Sizes, [Slow]}], ListMs) of
+        {[{ok, Sized}], _} -> Sized;
+        _ -> []
+    end,
     Owner = fun(Pid) ->
         case is_pid(Pid) andalso process_info(Pid, registered_name) of
             {registered_name, Name} -> Name;
@@ -149,11 +165,11 @@ Ets = fun() ->
         end
     end,
     #{tables => [#{name => ets:info(Table, name), owner => Owner(ets:info(Table, owner)),
-                   objects => ets:info(Table, size),
+                   objects => Objects,
                    memory_bytes => Words * erlang:system_info(wordsize),
                    read_concurrency => ets:info(Table, read_concurrency),
                    write_concurrency => ets:info(Table, write_concurrency) =/= false}
-                 || {Words, Table} <- Largest]}
+                 || {Words, Table, Objects} <- Most(Others ++ Quick)]}
 end,
 
 LoadedModules = fun() -> lists:filter(fun erlang:module_loaded/1, erlang:loaded()) end,
@@ -182,9 +198,9 @@ Repositories = fun() ->
 end,
 
 %% One part that cannot be read leaves the others.
-{[apps], fun([], #{apps := AppsOf}) ->
+{[apps, in_time], fun([], #{apps := AppsOf, in_time := InTime}) ->
     Parts = [{logger, Logger}, {limits, Limits}, {applications, fun() -> Applications(AppsOf) end},
-             {distribution, Distribution}, {repositories, Repositories}, {ets, Ets},
+             {distribution, Distribution}, {repositories, Repositories}, {ets, fun() -> Ets(InTime) end},
              {code, fun() -> #{mode => code:get_mode(), modules => length(LoadedModules())} end}],
     {facts, erlang:monotonic_time(nanosecond),
      maps:from_list([{Key, Try(Read, undefined)} || {Key, Read} <- Parts])}

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% Names of what is loaded, and of whom a trace can follow. Arg: {modules, Most} |
 %% {functions, ModuleBinary} | {who, Most}.
 %%

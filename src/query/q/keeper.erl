@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% The keeper: our one anchor on the target. Everything else of ours is spawned by it and linked to
 %% it; it lives as long as the connection to the client C and leaves nothing behind.
 %%
@@ -139,54 +140,15 @@ SpawnOwn = fun(Entry, Args, Options) ->
     Pid
 end,
 
-%% Does what may need much memory in a process of its own, linked to us, whose end is not ours.
-%% Value: {ok, Value}, or `failed` when it passed the heap limit or raised an error.
-Doing = fun(Work, Arg) ->
-    Result = try {aside, Work(Arg)} catch _:_ -> failed end,
-    CountWork(),
-    exit(Result)
-end,
-AsideOptions = SpawnOptions(128 * MiB),
-Aside = fun(Work, Arg) ->
-    Trapped = process_flag(trap_exit, true),
-    Pid = SpawnOwn(Doing, [Work, Arg], AsideOptions),
-    Result = receive {'EXIT', Pid, {aside, Value}} -> {ok, Value}; {'EXIT', Pid, _} -> failed end,
-    process_flag(trap_exit, Trapped),
-    receive {'EXIT', _, _} when not Trapped -> exit(shutdown) after 0 -> Result end
-end,
+-include("part/behind.erl").
 
-%% A dictionary comes only as a whole, copied to the one that asks. From a process that may have a
-%% large one it is asked aside; from one so large that it may hurt, not at all: `failed`, as when
-%% the process is gone. Value: {ok, Work(Pairs)}.
-OnDictionary = fun({Pid, Work}) ->
-    {dictionary, Pairs} = process_info(Pid, dictionary),
-    Work(Pairs)
-end,
-WithDictionary = fun(Pid, Work) ->
-    case process_info(Pid, memory) of
-        {memory, Bytes} when Bytes < 1048576 ->
-            try {ok, OnDictionary({Pid, Work})} catch error:_ -> failed end;
-        {memory, Bytes} when Bytes < 32 * 1048576 ->
-            Aside(OnDictionary, {Pid, Work});
-        _ ->
-            failed
-    end
-end,
-
-KeysOf = fun(Pid) ->
-    case WithDictionary(Pid, fun erlang:length/1) of {ok, N} -> N; failed -> undefined end
-end,
-
-%% The function found behind proc_lib, which keeps it in the process dictionary; one key of it can
-%% be asked for since OTP 27.
-CallAmong = fun(Pairs) -> lists:keyfind('$initial_call', 1, Pairs) end,
+%% The function behind proc_lib.
 InitialCall = fun(Pid, Mfa) ->
     Found =
-        case HasDictionaryKey of
-            true ->
-                process_info(Pid, {dictionary, '$initial_call'});
-            false ->
-                case WithDictionary(Pid, CallAmong) of {ok, Pair} -> Pair; failed -> false end
+        case Mfa of
+            _ when HasDictionaryKey -> process_info(Pid, {dictionary, '$initial_call'});
+            {proc_lib, _, _} -> CallBehind(Pid);
+            _ -> false
         end,
     case Found of
         {_, {M, F, A}} when is_atom(M), is_atom(F), is_integer(A) -> {M, F, A};
@@ -270,6 +232,8 @@ PidOf = fun(Who) ->
         error:_ -> undefined
     end
 end,
+
+-include("part/waiters.erl").
 
 %% ---- Evaluation and answers
 
@@ -507,11 +471,6 @@ Handle = fun(Message, State) ->
                 #{shield := {Pid, _}} -> State#{shield := none};
                 #{} -> State
             end;
-        scheduler_wall_time ->
-            %% Counted for this process, so that it goes off with it.
-            put(scheduler_wall_time, true) =:= undefined
-                andalso erlang:system_flag(scheduler_wall_time, true),
-            State;
         {'EXIT', Client, _} ->
             stop;
         {'EXIT', Pid, normal} when not is_map_key(Pid, Gentle) ->
@@ -577,12 +536,14 @@ Start = fun(Client) ->
         link(Client),
         monitor(process, Client),
         Keeper = self(),
+        Waiters = StartWaiters(),
         Ctx = #{c => Client, k => Keeper, otp => Otp, caps => Caps, own => Own,
                 cut => Cut, print => Print, prefix => Prefix, id => Id, id_keys => IdKeys,
                 identity => Identity, label_text => LabelText,
-                initial_call => InitialCall, apps => Apps, keys_of => KeysOf, pid_of => PidOf,
-                with_dictionary => WithDictionary, spawn => SpawnOwn,
-                own_reductions => OwnReductions, count_work => CountWork},
+                initial_call => InitialCall, calls_behind => CallsBehind, apps => Apps,
+                pid_of => PidOf, spawn => SpawnOwn,
+                own_reductions => OwnReductions, count_work => CountWork,
+                in_time => fun(Calls, Ms) -> InTime(Waiters, Calls, Ms) end},
         Loop(#{client => Client, ctx => Ctx, queries => #{}, asked => #{}, holders => #{},
                gentle => #{}, shield => none, spent => 0})
     catch

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% Which processes findings should look at, and what they say of binaries and collections. Runs in a
 %% holder. Arg: a map with `most`, how many of each sort (docs/queries.md).
 %%
@@ -16,6 +17,12 @@ MostAsleep = 2,
 Candidates = 50,
 IdleReductions = 10,
 LeastBinaryBytes = 65536,
+Sampled = 100,
+Samples = 12,
+SampleMs = 20,
+NearBytes = 8388608,
+NearLinks = 20,
+BinaryMs = 200,
 WordBytes = erlang:system_info(wordsize),
 
 Run = fun(List, Spec) ->
@@ -113,6 +120,72 @@ Collected = fun
     (_, _) -> 0
 end,
 
+%% ---- What those that work wait for
+
+%% Of these processes at one moment: {wait for the logger, wait in another call, run}. A handler is
+%% called by the process that logs, through logger_backend: who waits below that waits for the log.
+Sample = fun Sample(Pids, Until, {Logger, Calls, Running}) ->
+    case Pids =:= [] orelse erlang:monotonic_time(millisecond) > Until of
+        true ->
+            {Logger, Calls, Running};
+        false ->
+            {These, Rest} = Split(Pids, 25),
+            Infos = Ask(These, [status, current_stacktrace]),
+            Run_ = Run(Infos, [{[{status, '$1'}, '_'],
+                                [{'orelse', {'=:=', '$1', running}, {'=:=', '$1', runnable},
+                                  {'=:=', '$1', garbage_collecting}}], [true]}]),
+            Stacks = Run(Infos, [{[{status, waiting}, {current_stacktrace, '$1'}], [], ['$1']}]),
+            N = length(Stacks),
+            InLog = lists:zipwith3(fun lists:keymember/3, lists:duplicate(N, logger_backend),
+                                   lists:duplicate(N, 1), Stacks),
+            Waits = Run(lists:zip(InLog, Stacks),
+                        [{{true, '_'}, [], [logger]},
+                         {{false, [{gen, do_call, '_', '_'} | '_']}, [], [call]}]),
+            Logs = length(Run(Waits, [{logger, [], [true]}])),
+            Sample(Rest, Until, {Logger + Logs, Calls + length(Waits) - Logs,
+                                 Running + length(Run_)})
+    end
+end,
+
+%% What a process without a name is near to: who started it (OTP 25 and later), or a registered
+%% process that it is linked to. Links are pids: a large process may have very many.
+Near = fun(Pid) ->
+    NameOf = fun(Of) ->
+        case is_pid(Of) andalso node(Of) =:= node() andalso process_info(Of, registered_name) of
+            {registered_name, Name} -> atom_to_binary(Name, utf8);
+            _ -> none
+        end
+    end,
+    Parent = try process_info(Pid, parent) of {parent, P} -> NameOf(P); _ -> none
+             catch error:_ -> none end,
+    Links = case Parent =:= none andalso process_info(Pid, memory) of
+                {memory, Bytes} when Bytes < NearBytes ->
+                    case process_info(Pid, links) of
+                        {links, All} -> lists:sublist(All, NearLinks);
+                        undefined -> []
+                    end;
+                _ -> []
+            end,
+    case {Parent, [Name || Link <- Links, Name <- [NameOf(Link)], Name =/= none]} of
+        {none, []} -> undefined;
+        {none, [Name | _]} -> <<"linked to ", Name/binary>>;
+        {Name, _} -> <<"started by ", Name/binary>>
+    end
+end,
+%% Of those whose initial call says nothing.
+Kin = fun(Pids, Apps, #{id := Id}) ->
+    IsGeneric = fun(Pid) ->
+        case Id(Pid, Apps) of
+            {undefined, {M, _, _}, undefined, _, _} ->
+                lists:member(M, [erlang, proc_lib, gen, gen_server, gen_statem, gen_event]);
+            _ -> false
+        end
+    end,
+    [#{pid => Pid, near => Text}
+     || Pid <- lists:sublist(lists:filter(IsGeneric, Pids), 20),
+        Text <- [Near(Pid)], Text =/= undefined]
+end,
+
 %% ---- Lists of references, each copied to the one that asks: a helper's heap is the limit
 
 Count = fun(To, Ref, Pids) ->
@@ -172,11 +245,12 @@ Named = fun(Pid, Apps, Id) ->
         {Name, Call, _, _, _} -> #{pid => Pid, name => Name, initial_call => Call}
     end
 end,
-BinaryFact = fun(Held, Looked, Total, Apps, #{id := Id, spawn := Spawn}) ->
+BinaryFact = fun(Held, Looked, Total, Apps, #{id := Id, spawn := Spawn, in_time := InTime}) ->
     Enough = [H || {Words, _} = H <- lists:sublist(Held, 10),
                    Words * WordBytes >= LeastBinaryBytes],
     Read = case Enough of [] -> []; _ -> lists:reverse(lists:sort(Holders(Enough, Spawn))) end,
-    #{bytes => try erlang:memory(binary) catch error:_ -> undefined end,
+    {[Bytes_], _} = InTime([{binary, fun erlang:memory/1, [binary]}], BinaryMs),
+    #{bytes => case Bytes_ of {ok, N_} -> N_; _ -> undefined end,
       processes => Total, looked_at => Looked,
       holders => [(Named(Pid, Apps, Id))#{bytes => Bytes, binaries => N}
                   || {Bytes, N, Pid} <- Read]}
@@ -193,10 +267,10 @@ Turn = fun(All, #{rest := []}) -> Split(All, Signals);
 end,
 Now = fun() -> erlang:monotonic_time(nanosecond) end,
 
-{[k, own, apps, id, spawn, count_work], fun(#{most := N}, Ctx) ->
+{[k, own, apps, id, spawn, count_work, in_time], fun(#{most := N}, Ctx) ->
     #{state := Given, k := Keeper, own := OwnOf, apps := AppsOf, count_work := CountWork} = Ctx,
     State = case Given of
-        new -> #{rest => [], looked => 0, memory => [], binary => []};
+        new -> #{rest => [], looked => 0, memory => [], binary => [], waits => {0, 0, 0}, moments => 0};
         _ -> Given
     end,
     Apps = AppsOf(),
@@ -210,6 +284,7 @@ Now = fun() -> erlang:monotonic_time(nanosecond) end,
     Sleeping = lists:sublist(Asleep(Idle), MostAsleep),
     Busy0Ns = Now(),
     Workers = PidsOf(Busy),
+    Callers = PidsOf(Busiest(Pids, Done, Sampled)),
     Gcs = Collections(Workers),
     {These, Rest} = Turn(Pids, State),
     Again = lists:usort(PidsOf(maps:get(memory, State)) ++ PidsOf(maps:get(binary, State))
@@ -217,15 +292,26 @@ Now = fun() -> erlang:monotonic_time(nanosecond) end,
     {Memory, Binary, Looked} =
         Look(Again ++ (These -- Again), erlang:monotonic_time(millisecond) + SweepMs, {[], [], 0}),
     InRound = case State of #{rest := []} -> Looked; #{looked := L} -> min(Total, L + Looked) end,
-    Wait(WaitMs - (Now() - Busy0Ns) div 1000000, CountWork),
+    Rest_ = max(0, WaitMs - (Now() - Busy0Ns) div 1000000),
+    Waits = lists:foldl(fun(_, Sofar) ->
+        Wait(Rest_ div Samples, CountWork),
+        Sample(Callers, erlang:monotonic_time(millisecond) + SampleMs, Sofar)
+    end, maps:get(waits, State), lists:seq(1, Samples)),
+    {InLogger, InCalls, Running} = Waits,
+    Moments = maps:get(moments, State) + Samples,
     GcsNow = Collections(Workers),
     Ns = Now() - Busy0Ns,
-    Facts = #{binaries => BinaryFact(Binary, InRound, Total, Apps, Ctx),
-              gc => GcFact(Workers, Gcs, GcsNow, Ns, Apps, Ctx)},
     Longest = lists:sublist(PidsOf(Queues) -- Sleeping, N - length(Sleeping)),
     Leaders = #{message_queue_len => Longest ++ Sleeping, reductions => lists:sublist(Workers, N),
                 memory => PidsOf(lists:sublist(Memory, N)),
                 binary => PidsOf(lists:sublist(Binary, N))},
+    Shown = lists:usort(Workers ++ lists:append(maps:values(Leaders))),
+    Facts = #{binaries => BinaryFact(Binary, InRound, Total, Apps, Ctx),
+              gc => GcFact(Workers, Gcs, GcsNow, Ns, Apps, Ctx),
+              waits => #{moments => Moments, logger => InLogger, calls => InCalls,
+                         running => Running},
+              kin => #{processes => Kin(Shown, Apps, Ctx)}},
     {{leaders, Now(), Facts, Leaders},
-     State#{rest := Rest, looked := InRound, memory := Memory, binary := Binary}}
+     State#{rest := Rest, looked := InRound, memory := Memory, binary := Binary, waits := Waits,
+           moments := Moments}}
 end}.

@@ -1,37 +1,35 @@
-%% The first messages of a mailbox, as text. Arg: {Pid | PidText, First, BytesEach, Force}.
+%% SPDX-License-Identifier: GPL-3.0-or-later
+%% The first messages of a mailbox, as text. Arg: {Pid | PidText, First, BytesEach, Agreed}.
 %%
 %% The VM has no way to read part of a mailbox: process_info(Pid, messages) copies all of it to the
-%% caller. So the length and the memory of the process are looked at first; Force raises the
-%% guard, and nothing lifts the second one. What is copied lands in this worker, which has a heap
-%% limit and a deadline and ends after the answer. What arrives between the guard and the copy is
-%% bounded by that heap limit. Only text cut to size leaves the node.
-Mailbox = fun({Asked, First, BytesEach, Force}, #{print := Print, pid_of := PidOf}) ->
+%% caller, outside of any heap limit. Messages were copied when they were sent, so that the memory
+%% of the process bounds the copy, but for literals and persistent terms in them: those count
+%% nothing there and are copied as well. So nothing is read unless a person agreed, and never above
+%% MostMessages and MostBytes. Only text cut to size leaves the node.
+MostMessages = 50000,
+MostBytes = 16 * 1048576,
+Mailbox = fun({Asked, First, BytesEach, Agreed}, #{print := Print, pid_of := PidOf}) ->
     Pid = PidOf(Asked),
-    MiB = 1048576,
-    Guarded = fun(Len, Bytes, MostLen, MostBytes) -> Len > MostLen orelse Bytes > MostBytes end,
     Alive = is_pid(Pid) andalso node(Pid) =:= node()
         andalso process_info(Pid, [message_queue_len, memory]),
     case Alive of
+        [{_, 0}, {_, Bytes}] ->
+            {mailbox, 0, Bytes, []};
+        [{_, Len}, {_, Bytes}] when Len > MostMessages; Bytes > MostBytes ->
+            {refused, Len, Bytes};
+        [{_, Len}, {_, Bytes}] when Agreed =/= true ->
+            {ask, Len, Bytes};
         [{_, Len}, {_, Bytes}] ->
-            case {Guarded(Len, Bytes, 50000, 64 * MiB), Guarded(Len, Bytes, 1000, 8 * MiB)} of
-                {true, _} ->
-                    {refused, Len, Bytes};
-                {false, true} when Force =/= true ->
-                    {too_large, Len, Bytes};
-                _ ->
-                    %% With the guard passed by force the copy may be larger than a worker's heap.
-                    WordBytes = erlang:system_info(wordsize),
-                    Size = (16 * MiB + 3 * Bytes) div WordBytes,
-                    process_flag(max_heap_size,
-                                 #{size => Size, kill => true, error_logger => false}),
-                    case process_info(Pid, messages) of
-                        {messages, Messages} ->
-                            {mailbox, Len, Bytes,
-                             [{WordBytes * erts_debug:flat_size(M), Print(M, BytesEach)}
-                              || M <- lists:sublist(Messages, First)]};
-                        undefined ->
-                            gone
-                    end
+            WordBytes = erlang:system_info(wordsize),
+            Size = (16 * 1048576 + 3 * Bytes) div WordBytes,
+            process_flag(max_heap_size, #{size => Size, kill => true, error_logger => false}),
+            case process_info(Pid, messages) of
+                {messages, Messages} ->
+                    {mailbox, Len, Bytes,
+                     [{WordBytes * erts_debug:flat_size(M), Print(M, BytesEach)}
+                      || M <- lists:sublist(Messages, First)]};
+                undefined ->
+                    gone
             end;
         _ ->
             gone

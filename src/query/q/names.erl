@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% What to call some processes. Arg: [Pid], at most 64 are looked at.
 %%
 %% Value: the registered name, else the label, else the initial call; <<>> for one that is gone.

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% What does not change while the node lives. Arg: [].
 fun([], _Ctx) ->
     Text = fun(Chars) -> unicode:characters_to_binary(Chars) end,

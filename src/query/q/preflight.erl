@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% What a trace would do, before anything is armed: which functions its patterns name, which
 %% processes it would follow, and who traces already. Arg, Value: docs/tracing.md.
 %%
@@ -170,8 +171,15 @@ Labels = fun(Pids, LabelText) ->
     [{LabelText(Label), Pid} || {Pid, Label} <- Known]
 end,
 
-%% Initial calls as the VM says; behind proc_lib the dictionary is asked.
-Calls = fun(Pids, InitialCall) ->
+%% Initial calls as the VM says, or as is known behind proc_lib.
+Calls = fun(Pids, #{caps := #{dict_key := false}, calls_behind := CallsBehind}) ->
+    Behind = fun Behind(Left) ->
+        {These, Rest} = lists:split(min(50, length(Left)), Left),
+        case Rest of [] -> CallsBehind(These); _ -> CallsBehind(These) ++ Behind(Rest) end
+    end,
+    [{CallText(case Call of {_, Found} -> Found; false -> Mfa end), Pid}
+     || {Pid, {_, Mfa}, Call} <- lists:zip3(Pids, Sweep(Pids, initial_call), Behind(Pids))];
+   (Pids, #{initial_call := InitialCall}) ->
     Known = Run(lists:zip(Pids, Sweep(Pids, initial_call)),
                 [{{'$1', {initial_call, '$2'}}, [], [{{'$1', '$2'}}]}]),
     [{CallText(case Mfa of {proc_lib, _, _} -> InitialCall(Pid, Mfa); _ -> Mfa end), Pid}
@@ -201,7 +209,7 @@ end,
 
 %% {ok, [Pid]} | {nobody, Why}, when others of the list may be somebody, | {none, Why}.
 Resolve = fun(Item, Looked, Ctx) ->
-    #{apps := AppsOf, label_text := LabelText, initial_call := InitialCall, pid_of := PidOf,
+    #{apps := AppsOf, label_text := LabelText, pid_of := PidOf,
       caps := Caps} = Ctx,
     case Item of
         running ->
@@ -245,7 +253,7 @@ Resolve = fun(Item, Looked, Ctx) ->
             end;
         {call, Text} ->
             ByExpression(<<"call">>, Text, <<"initial call">>,
-                         fun() -> Calls(Looked, InitialCall) end)
+                         fun() -> Calls(Looked, Ctx) end)
     end
 end,
 
@@ -346,7 +354,7 @@ end,
 
 -include("part/unknown_atoms.erl").
 
-{[k, c, otp, own, apps, caps, pid_of, label_text, initial_call],
+{[k, c, otp, own, apps, caps, pid_of, label_text, initial_call, calls_behind],
  fun(#{patterns := Patterns, procs := Procs, most_functions := MostFunctions,
        most_processes := MostProcesses} = Asked1, #{otp := Otp, own := OwnOf, k := Keeper} = Ctx) ->
     Word = erlang:system_info(trace_control_word),

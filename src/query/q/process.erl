@@ -1,5 +1,7 @@
-%% One process. Arg: {Pid | PidOrNameBinary, #{stack => N, links => N, dictionary => N}}.
-%% Lists are counted whole and sent in part; values of the dictionary never leave the node.
+%% SPDX-License-Identifier: GPL-3.0-or-later
+%% One process. Arg: {Pid | PidOrNameBinary, #{stack => N, links => N}}.
+%% Lists are counted whole and sent in part. The dictionary is not read (behind.erl), so how many
+%% keys it has is unknown.
 NameOf = fun(Who) ->
     case is_pid(Who) andalso node(Who) =:= node() andalso process_info(Who, registered_name) of
         {registered_name, Name} -> Name;
@@ -22,16 +24,11 @@ Monitored = fun(List, Most) ->
     {length(List), [{Kind, Who, NameOf(Who)} || {Kind, Who} <- lists:sublist(List, Most)]}
 end,
 
-%% {Count and sizes of the values of the first keys, ancestors}
-Dictionary = fun(Most, Print) ->
-    fun(Pairs) ->
-        WordBytes = erlang:system_info(wordsize),
-        {{length(Pairs), [{Print(Key, 80), WordBytes * erts_debug:flat_size(Value)}
-                          || {Key, Value} <- lists:sublist(Pairs, Most)]},
-         case proplists:get_value('$ancestors', Pairs, []) of
-             [_ | _] = List -> [A || A <- lists:sublist(List, 20), is_pid(A) orelse is_atom(A)];
-             _ -> []
-         end}
+%% What proc_lib says, by key where that can be asked.
+AncestorsOf = fun(Pid, #{dict_key := HasKey}) ->
+    case HasKey andalso process_info(Pid, {dictionary, '$ancestors'}) of
+        {_, [_ | _] = List} -> [A || A <- lists:sublist(List, 20), is_pid(A) orelse is_atom(A)];
+        _ -> []
     end
 end,
 
@@ -46,9 +43,8 @@ Items = [status, priority, trap_exit, group_leader, reductions, message_queue_le
          current_function, current_stacktrace, links, monitors,
          monitored_by, garbage_collection, garbage_collection_info, binary],
 
-Process = fun({Who, Limits}, #{id := IdOf, apps := Apps, print := Print,
-                     with_dictionary := WithDictionary, pid_of := PidOf}) ->
-    #{stack := StackMost, links := LinksMost, dictionary := DictionaryMost} = Limits,
+Process = fun({Who, Limits}, #{id := IdOf, apps := Apps, caps := Caps, pid_of := PidOf}) ->
+    #{stack := StackMost, links := LinksMost} = Limits,
     Pid = PidOf(Who),
     Info = is_pid(Pid) andalso node(Pid) =:= node() andalso process_info(Pid, Items),
     case is_list(Info) andalso IdOf(Pid, Apps()) of
@@ -58,11 +54,7 @@ Process = fun({Who, Limits}, #{id := IdOf, apps := Apps, print := Print,
                      || Key <- [status, priority, trap_exit, reductions, message_queue_len,
                                 message_queue_data, memory, total_heap_size, heap_size,
                                 stack_size, current_function]],
-            {Keys, Ancestors} =
-                case WithDictionary(Pid, Dictionary(DictionaryMost, Print)) of
-                    {ok, Read} -> Read;
-                    failed -> {undefined, []}
-                end,
+            Ancestors = AncestorsOf(Pid, Caps),
             Parent =
                 try process_info(Pid, parent) of {parent, P} -> P; undefined -> undefined
                 catch error:_ -> case Ancestors of [A | _] when is_pid(A) -> A; _ -> undefined end
@@ -82,7 +74,7 @@ Process = fun({Who, Limits}, #{id := IdOf, apps := Apps, print := Print,
               {links, Named(Get(links), LinksMost)},
               {monitors, Monitored(Get(monitors), LinksMost)},
               {monitored_by, Named(Get(monitored_by), LinksMost)},
-              {dictionary, Keys},
+              {dictionary, undefined},
               {binary, Binaries(Get(binary))},
               {suspending, length(Get(suspending))}]};
         _ ->
@@ -90,4 +82,4 @@ Process = fun({Who, Limits}, #{id := IdOf, apps := Apps, print := Print,
     end
 end,
 
-{[id, apps, print, with_dictionary, pid_of], Process}.
+{[id, apps, caps, pid_of], Process}.

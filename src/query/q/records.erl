@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% Definitions of records and structs. Arg: [{ModBin, RecBin}], RecBin empty for a struct. Read from
 %% the debug information of the beam file, or of the code that a boot server keeps; no function of
 %% the module is called.

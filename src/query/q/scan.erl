@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% Top processes: sweeps one attribute over all processes, ranks them, and reads the rest only for
 %% the rows that are shown. Runs in a holder: state in, {Answer, State} out.
 %%
@@ -39,29 +40,6 @@ BinaryBytes = fun(Lists) ->
     lists:map(fun lists:sum/1, Sizes)
 end,
 
-%% How many keys: of large processes one by one and aside, since what is copied may be large too.
-SmallBytes = 131072,
-SweepDictionary = fun(Pids, KeysOf) ->
-    Memories = Ask(Pids, memory),
-    Choice = Run(Memories, [{{memory, '$1'}, [{'<', '$1', SmallBytes}], [dictionary]},
-                            {'_', [], [suspending]}]),
-    Counts = Run(lists:zipwith(fun erlang:process_info/2, Pids, Choice),
-                 [{{'_', '$1'}, [], [{{dictionary, {length, '$1'}}}]},
-                  {undefined, [], [undefined]}]),
-    Large = Run(lists:zip(Pids, Memories),
-                [{{'$1', {memory, '$2'}}, [{'>=', '$2', SmallBytes}], ['$1']}]),
-    case Large of
-        [] ->
-            Counts;
-        _ ->
-            Aside = maps:from_list([{Pid, KeysOf(Pid)} || Pid <- Large]),
-            [case Aside of
-                 #{Pid := Keys} when is_integer(Keys) -> {dictionary, Keys};
-                 _ -> Count
-             end || {Pid, Count} <- lists:zip(Pids, Counts)]
-    end
-end,
-
 SweepSlice = fun(Pids, Attr) ->
     Infos = Ask(Pids, Attr),
     case Attr of
@@ -79,8 +57,8 @@ SweepSlice = fun(Pids, Attr) ->
     end
 end,
 
-%% Calls a fun on slices of a list and puts the results together: lists of lists (links,
-%% dictionaries) are copied to us, and not all of them at once.
+%% Calls a fun on slices of a list and puts the results together: lists of lists (links, binaries,
+%% stacks) are copied to us, and not all of them at once.
 InSlices = fun InSlices(Work, List, Size) ->
     case length(List) > Size of
         true ->
@@ -91,11 +69,8 @@ InSlices = fun InSlices(Work, List, Size) ->
     end
 end,
 
-Sweep = fun(Pids, Attr, KeysOf) ->
-    Copies = lists:member(Attr, [links, monitors, binary, garbage_collection]),
-    case Copies of
-        _ when Attr =:= dictionary ->
-            InSlices(fun(Slice) -> SweepDictionary(Slice, KeysOf) end, Pids, 100);
+Sweep = fun(Pids, Attr) ->
+    case lists:member(Attr, [links, monitors, binary, garbage_collection]) of
         true -> InSlices(fun(Slice) -> SweepSlice(Slice, Attr) end, Pids, 500);
         false -> SweepSlice(Pids, Attr)
     end
@@ -124,10 +99,9 @@ end,
 %% ---- Filtering: who the processes of a part are, kept beside the pids as
 %% {Name | [], InitialCall, Label | undefined, Application | undefined, PidMatches}
 
-%% Identities of Pids. The dictionary comes as a whole before OTP 27, so it is asked together with
-%% the rest only of small processes; `suspending` gives an empty list in its place.
+%% Identities of Pids. Before OTP 26.2 stacks stand in for the dictionary.
 Identify = fun(Pids, Apps, #{caps := #{dict_key := HasKey, label := HasLabel},
-                             initial_call := InitialCall}) ->
+                             calls_behind := CallsBehind}) ->
     Items = [registered_name, initial_call, group_leader],
     {Infos, Calls} =
         case HasKey of
@@ -139,28 +113,10 @@ Identify = fun(Pids, Apps, #{caps := #{dict_key := HasKey, label := HasLabel},
                  Run(Answers, [{['_', '_', '_', {'_', '$1'}, '_'], [], [{{call, '$1'}}]},
                                {undefined, [], [false]}])};
             false ->
-                Memories = Ask(Pids, memory),
-                Choice = Run(Memories,
-                             [{{memory, '$1'}, [{'<', '$1', SmallBytes}],
-                               [{const, Items ++ [dictionary]}]},
-                              {'_', [], [{const, Items ++ [suspending]}]}]),
-                Answers = lists:zipwith(fun erlang:process_info/2, Pids, Choice),
-                Dictionaries = Run(Answers, [{['_', '_', '_', {'_', '$1'}], [], ['$1']},
-                                             {undefined, [], [[]]}]),
-                N = length(Pids),
-                Found = lists:zipwith3(fun lists:keyfind/3, lists:duplicate(N, '$initial_call'),
-                                       lists:duplicate(N, 1), Dictionaries),
-                Large = Run(lists:zip(Pids, Memories),
-                            [{{'$1', {memory, '$2'}}, [{'>=', '$2', SmallBytes}], ['$1']}]),
-                Aside = maps:from_list([{Pid, InitialCall(Pid, undefined)} || Pid <- Large]),
-                {Run(Answers, [{['$1', '$2', '$3', '_'], [],
-                                [['$1', '$2', '$3', {const, {label, undefined}}]]},
-                               {undefined, [], [undefined]}]),
-                 case Large of
-                     [] -> Found;
-                     _ -> [case Aside of #{Pid := Call} -> {call, Call}; _ -> InDictionary end
-                           || {Pid, InDictionary} <- lists:zip(Pids, Found)]
-                 end}
+                {Run(Ask(Pids, Items), [{['$1', '$2', '$3'], [],
+                                         [['$1', '$2', '$3', {const, {label, undefined}}]]},
+                                        {undefined, [], [undefined]}]),
+                 CallsBehind(Pids)}
         end,
     Leader = {const, Apps},
     Body = fun(Call, App) -> [{{'$1', Call, '$4', App}}] end,
@@ -243,7 +199,7 @@ Filter = fun(Triples, Pids, Known, #{filter := {_, Fields, Maps}, apps := Apps,
         end
     end,
     #{caps := #{dict_key := HasKey}} = Ctx,
-    Identities = Known ++ InSlices(Identify1, Strangers, case HasKey of true -> 500; _ -> 100 end),
+    Identities = Known ++ InSlices(Identify1, Strangers, case HasKey of true -> 500; _ -> 50 end),
     Functions =
         case lists:member(current_function, Fields) of
             true -> Ask(Pids, current_function);
@@ -261,9 +217,9 @@ end,
 %% State: {Pids, Last values, Identities}; identities of the first of the pids only, or none.
 
 PartWork = fun(Job, {Pids0, Olds0, Known}) ->
-    #{attr := Attr, first := First, add := {NewPids, NewOlds}, keys_of := KeysOf} = Job,
+    #{attr := Attr, first := First, add := {NewPids, NewOlds}} = Job,
     Pids = Pids0 ++ NewPids,
-    News = Sweep(Pids, Attr, KeysOf),
+    News = Sweep(Pids, Attr),
     Olds = case First of true -> News; false -> Olds0 ++ NewOlds end,
     Triples = lists:zip3(Pids, Olds, News),
     {Passing, Identities, Labels} =
@@ -383,6 +339,7 @@ Column = fun({Item, V}) ->
     case Item of
         id -> {'_', '$1'};
         binary -> {'_', '$2'};
+        dictionary -> {'_', undefined};
         supervisor -> {'_', '$8'};
         garbage_collection -> {GcSettings, {{'$3', '$4'}}};
         _ when Counted -> {V, {length, V}};
@@ -435,13 +392,47 @@ IdsOf = fun(Pids, Infos, Skip, Calls, Apps, #{id_keys := IdKeys, label_text := L
     end
 end,
 
-%% Initial calls never change: those of rows seen before are known.
-CallsOf = fun(Pids, Calls, #{initial_call := InitialCall}) ->
-    Found = [{Pid, case process_info(Pid, initial_call) of
-                       {_, Mfa} -> InitialCall(Pid, Mfa);
-                       undefined -> undefined
-                   end} || Pid <- Pids -- maps:keys(Calls)],
-    maps:with(Pids, maps:merge(Calls, maps:from_list(Found)))
+%% Initial calls never change: those of rows seen before are known. Where a stack told only what
+%% calls the callbacks, it may tell the callbacks' module later.
+Engines = {const, #{proc_lib => [], gen => [], gen_server => [], gen_statem => [],
+                    gen_event => [], gen_fsm => [], sys => []}},
+Settled = [{{'_', {'$1', '$2', '_'}},
+            [{'orelse', {'=:=', '$2', init}, {'not', {is_map_key, '$1', Engines}}}], ['$_']}],
+%% Those that stand in what was told of them, or hibernate, tell no more.
+StillOf = fun(Calls) ->
+    Unsettled = maps:to_list(Calls) -- Run(maps:to_list(Calls), Settled),
+    {Pids, Known} = lists:unzip(Unsettled),
+    Run(lists:zip3(Pids, Ask(Pids, current_function), Known),
+        [{{'$1', {current_function, '$2'}, '$2'}, [], ['$1']},
+         {{'$1', {current_function, {erlang, hibernate, 3}}, '_'}, [], ['$1']}])
+end,
+BehindOf = fun(Pids, CallsBehind) ->
+    [case Both of
+         {{_, _}, {call, Call}} -> Call;
+         {{_, Mfa}, false} -> Mfa;
+         {undefined, _} -> undefined
+     end || Both <- lists:zip(Ask(Pids, initial_call), CallsBehind(Pids))]
+end,
+CallsOf = fun(Pids, Calls, #{caps := #{dict_key := HasKey}, initial_call := InitialCall,
+                             calls_behind := CallsBehind}) ->
+    New = case HasKey of
+        true ->
+            Pids -- maps:keys(Calls);
+        false ->
+            Kept = maps:with(Pids, Calls),
+            {Known, _} = lists:unzip(Run(maps:to_list(Kept), Settled)),
+            (Pids -- Known) -- StillOf(Kept)
+    end,
+    Found = case HasKey of
+        _ when New =:= [] ->
+            [];
+        true ->
+            [case Info of {_, Mfa} -> InitialCall(Pid, Mfa); undefined -> undefined end
+             || {Pid, Info} <- lists:zip(New, Ask(New, initial_call))];
+        false ->
+            BehindOf(New, CallsBehind)
+    end,
+    maps:with(Pids, maps:merge(Calls, maps:from_list(lists:zip(New, Found))))
 end,
 
 MakeRows = fun(Shown, Items, Tail) ->
@@ -451,31 +442,16 @@ MakeRows = fun(Shown, Items, Tail) ->
                  [{{'$7', '$5', '$6', {list_to_tuple(Values)}}}]}])
 end,
 
-%% The number of keys where the item `dictionary` has a place, which Ask filled with something else.
-CountKeys = fun(Pids, Infos, Items, #{keys_of := KeysOf}) ->
-    case lists:member(dictionary, Items) of
-        false ->
-            Infos;
-        true ->
-            Count = fun(Pid) ->
-                fun(dictionary, _) -> {dictionary, KeysOf(Pid)};
-                   (_, Value) -> Value
-                end
-            end,
-            [case Info of undefined -> Info; _ -> lists:zipwith(Count(Pid), Items, Info) end
-             || {Pid, Info} <- lists:zip(Pids, Infos)]
-    end
-end,
-
 %% Rows of entries, initial calls and supervisors. Entries: [{Key, Value, Delta, Pid}].
 ReadRows = fun(Entries, Items, {Calls0, Supervisors0}, Apps, Ctx) ->
     Pids = Run(Entries, [{{'_', '_', '_', '$1'}, [], ['$1']}]),
     HasId = lists:member(id, Items),
     IdKeys = case HasId of true -> maps:get(id_keys, Ctx); false -> [] end,
+    %% `dictionary`: how many keys there are is not known without a copy of them all.
     Elsewhere = [id, dictionary, supervisor],
     Keys = [case lists:member(I, Elsewhere) of true -> registered_name; false -> I end
             || I <- Items] ++ IdKeys,
-    Infos = CountKeys(Pids, Ask(Pids, Keys), Items ++ IdKeys, Ctx),
+    Infos = Ask(Pids, Keys),
     Calls = case HasId of true -> CallsOf(Pids, Calls0, Ctx); false -> #{} end,
     Ids = case HasId of
         true -> IdsOf(Pids, Infos, lists:duplicate(length(Items), '_'), Calls, Apps, Ctx);
@@ -494,7 +470,7 @@ end,
 
 %% Processes ranked by the coordinator itself: followed ones and, if wanted, our own.
 Extra = fun(Pids, Lasts, Job) ->
-    #{attr := Attr, mode := Mode, order := Order, first := First, keys_of := KeysOf} = Job,
+    #{attr := Attr, mode := Mode, order := Order, first := First} = Job,
     Sign = case Order of desc -> 1; asc -> -1 end,
     Olds = [case First of true -> undefined; false -> maps:get(Pid, Lasts, undefined) end
             || Pid <- Pids],
@@ -502,7 +478,7 @@ Extra = fun(Pids, Lasts, Job) ->
          undefined -> {Sign * Value, Value, undefined, Pid};
          _ when Mode =:= delta -> {Sign * (Value - Old), Value, Value - Old, Pid};
          _ -> {Sign * Value, Value, Value - Old, Pid}
-     end || {Pid, Old, {_, Value}} <- lists:zip3(Pids, Olds, Sweep(Pids, Attr, KeysOf))]
+     end || {Pid, Old, {_, Value}} <- lists:zip3(Pids, Olds, Sweep(Pids, Attr))]
 end,
 
 %% ---- The coordinator
@@ -584,8 +560,7 @@ end,
 JobOf = fun(#{filter := Filtering, attr := Attr} = Arg, State, Apps, Ctx) ->
     #{attr := OldAttr, turn := Turn, fields := OldFields} = State,
     Given = maps:with([attr, mode, order, rows, filter], Arg),
-    KeysOf = case Attr of dictionary -> maps:get(keys_of, Ctx); _ -> none end,
-    Base = Given#{first => Attr =/= OldAttr, turn => Turn, keys_of => KeysOf},
+    Base = Given#{first => Attr =/= OldAttr, turn => Turn},
     case Filtering of
         none ->
             %% A fun is copied with all that it needs: only to who needs it.
@@ -593,7 +568,7 @@ JobOf = fun(#{filter := Filtering, attr := Attr} = Arg, State, Apps, Ctx) ->
         {_, Asked, _} ->
             Fields = lists:usort(Asked),
             Base#{fields => Fields, all_labels => Fields =/= OldFields, apps => Apps,
-                  ctx => maps:with([caps, label_text, initial_call], Ctx)}
+                  ctx => maps:with([caps, label_text, calls_behind], Ctx)}
     end
 end,
 
@@ -686,8 +661,7 @@ Begin = fun(Given, Reset) ->
     end
 end,
 
-{[k, own, apps, caps, label_text, id_keys, initial_call, keys_of, spawn, with_dictionary,
- count_work],
+{[k, own, apps, caps, label_text, id_keys, initial_call, calls_behind, spawn, count_work],
 fun(#{reset := Reset, filter := Filtering} = Arg, Ctx) ->
     #{state := Given, k := Keeper, own := OwnOf, spawn := SpawnOwn, count_work := CountWork} = Ctx,
     put(spawn, SpawnOwn),

@@ -1,13 +1,45 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% The header's numbers, asked for at every tick: only calls that cost microseconds. Arg: [].
-{[k, own_reductions],
-fun([], #{k := Keeper, own_reductions := OwnReductions}) ->
-    Types = [total, processes, processes_used, system, atom, atom_used, binary, code, ets],
+%%
+%% What every scheduler must answer is asked for in time: late, it is not known, and all else is.
+
+-include("part/schedulers.erl").
+
+LateMs = 200,
+WhichMs = 50,
+Types = [total, processes, processes_used, system, atom, atom_used, binary, code, ets],
+%% The scheduler_wall_time flag is on as long as a process that set it lives. It is set also where it
+%% is on already: whoever did that may go before us.
+Waiting = [{memory, fun erlang:memory/1, [Types]},
+           {gc, fun erlang:statistics/1, [garbage_collection]},
+           {io, fun erlang:statistics/1, [io]},
+           {flag, fun erlang:system_flag/2, [scheduler_wall_time, true]}],
+
+{[own_reductions, in_time],
+fun([], #{own_reductions := OwnReductions, in_time := InTime}) ->
+    {[MemoryOf, GcOf, IoOf, _] = Answers, WaitedMs} = InTime(Waiting, LateMs),
     %% Not supported where the allocators are switched off.
     Memory =
-        try lists:unzip(erlang:memory(Types)) of
-            {_, Bytes} -> list_to_tuple(Bytes)
-        catch
-            error:_ -> undefined
+        case MemoryOf of
+            {ok, Pairs} -> list_to_tuple(element(2, lists:unzip(Pairs)));
+            _ -> undefined
+        end,
+    {Gcs, GcWords} = case GcOf of {ok, {N, Words, _}} -> {N, Words}; _ -> {undefined, undefined} end,
+    {InBytes, OutBytes} =
+        case IoOf of
+            {ok, {{input, In}, {output, Out}}} -> {In, Out};
+            _ -> {undefined, undefined}
+        end,
+    %% Looked for once while one is late: calls that still wait from before are late at once.
+    Which =
+        case lists:member(late, Answers) andalso WaitedMs < 2 * LateMs of
+            true ->
+                Looked = erlang:monotonic_time(),
+                Found = LateSchedulers(WhichMs),
+                put(waited, get(waited) + erlang:monotonic_time() - Looked),
+                Found;
+            false ->
+                []
         end,
     Counts = {erlang:system_info(process_count), erlang:system_info(port_count),
               erlang:system_info(atom_count), erlang:system_info(ets_count)},
@@ -16,12 +48,6 @@ fun([], #{k := Keeper, own_reductions := OwnReductions}) ->
 
     {Reductions, _} = erlang:statistics(reductions),
     {ContextSwitches, _} = erlang:statistics(context_switches),
-    {Gcs, GcWords, _} = erlang:statistics(garbage_collection),
-    {{input, InBytes}, {output, OutBytes}} = erlang:statistics(io),
-
-    %% The flag is on as long as a process that set it lives. The keeper sets it once, also where
-    %% it is on already: whoever did that may go before us.
-    Keeper ! scheduler_wall_time,
     Swt =
         case erlang:statistics(scheduler_wall_time_all) of
             undefined -> undefined;
@@ -49,5 +75,5 @@ fun([], #{k := Keeper, own_reductions := OwnReductions}) ->
         erlang:monotonic_time() - erlang:system_info(start_time), native, millisecond),
     {system, MonoNs, erlang:system_time(microsecond), UptimeMs, Memory, Counts, Queues,
      {Reductions, ContextSwitches, Gcs, GcWords, InBytes, OutBytes, counters:get(OwnReductions, 1)},
-     Swt, Rss}
+     Swt, Rss, {WaitedMs, Which}}
 end}.

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% A trace: arms, collects under hard caps, and takes everything off again. docs/tracing.md.
 %%
 %% Every clause draws on the VM's trace control word, which the collector opens a window at a time:
@@ -6,6 +7,7 @@
 %% A process of its own beside the workers: the trace keeper. Funs are made once, since making one
 %% costs 200 us on OTP 23.
 
+-include("part/schedulers.erl").
 -include("part/trace_arms.erl").
 -include("part/cut.erl").
 -include("part/armed_scan.erl").
@@ -129,6 +131,17 @@ SetProcesses = fun(At, Procs, Flags) ->
     end
 end,
 
+%% Flags of more than single processes stop the whole node until every scheduler has answered; of a
+%% node that would stop for long the trace is refused. Value: ok | {late, Scheduler, Ms}.
+AnswerMs = 500,
+MayStop = fun(Flags, Chosen) ->
+    Stops = Flags =/= [] andalso (Chosen =:= all orelse Chosen =:= running),
+    case Stops andalso LateSchedulers(AnswerMs) of
+        [Id | _] -> {late, Id, AnswerMs};
+        _ -> ok
+    end
+end,
+
 %% Our answer to {arm, …}: {armed, Trace}, or {Why, Trace} to be taken off again. Throws a refusal
 %% before anything is on.
 Arm = fun(Here, TraceId, Asked) ->
@@ -148,6 +161,7 @@ Arm = fun(Here, TraceId, Asked) ->
     Local = lists:usort(lists:append([Ts || {_, call, Ts, _, _, _} <- Emitting])),
     Counting = [{Index, Ts, Items} || {Index, call, Ts, _, [_ | _] = Items, _} <- Patterns],
     length(Local) =< MostFunctions orelse throw(no_functions),
+    case MayStop(Flags, Chosen) of ok -> ok; Late -> throw(Late) end,
     case MayArm(Otp) of ok -> ok; Why -> throw(Why) end,
     process_flag(priority, high),
     Self = self(),
@@ -185,13 +199,16 @@ Arm = fun(Here, TraceId, Asked) ->
     Free = case Chosen of {pids, Pids} -> {pids, Pids -- Untraced()}; _ -> Chosen end,
     Taken = lists:sum([SetAll(At, EachWith(Mfas, true), [Item]) || {Item, Mfas} <- Counters]),
     Functions = SetSpecs(At, Emitting),
-    Processes = SetProcesses(At, Free, Flags),
+    %% What was set so far may have waited for a scheduler: asked again right before.
+    Stop = MayStop(Flags, Chosen),
+    Processes = case Stop of ok -> SetProcesses(At, Free, Flags); _ -> 0 end,
     %% Asked after, so that what was spawned meanwhile is among them.
     lists:foreach(fun(Pid) -> catch Unflagged(Pid) end, Untraced()),
     %% It lives from now on, however long arming took.
     LastMs = erlang:monotonic_time(millisecond) + LifeMs,
     Z ! {until, LastMs},
     case {Functions + Taken, Processes} of
+        _ when Stop =/= ok -> {Stop, Trace#{plan := Plan#{who := none}}};
         {0, _} -> {no_functions, Trace};
         {_, 0} -> {no_processes, Trace};
         _ -> {armed, Trace#{until := LastMs - 3 * GraceMs}}

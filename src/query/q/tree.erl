@@ -1,11 +1,13 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% Supervision trees. Arg: {AppBinary | Pid, MaxNodes, Ms}; all applications for <<>>.
 %%
-%% Walked breadth-first, so that a tree that is cut lacks its lowest levels. Only a process that
-%% says in its dictionary that it is a supervisor is asked for its children (anything else could
-%% crash on the question), through a process that is killed when no answer comes in time: a late
-%% one reaches nobody. A supervisor with a long mailbox is not asked at all.
+%% Walked breadth-first, so that a tree that is cut lacks its lowest levels. Only a supervisor is asked
+%% for its children (anything else could crash on the question), through a process that is killed
+%% when no answer comes in time: a late one reaches nobody. A supervisor with a long mailbox is not
+%% asked at all. What is a supervisor proc_lib says; before OTP 26.2, where its word is not read
+%% (behind.erl), its name or what its own supervisor was told of it.
 
-%% Asks in a process of its own: {ok, Value} | busy.
+%% Asks in a process of its own, which ends when its answer is too large: {ok, Value} | busy.
 InTime = fun(Ask, Arg, Ms) ->
     Me = self(),
     Start = erlang:monotonic_time(),
@@ -15,41 +17,91 @@ InTime = fun(Ask, Arg, Ms) ->
     end,
     Size = 16 * 1048576 div erlang:system_info(wordsize),
     SpawnOwn = get(spawn),
+    process_flag(trap_exit, true),
     Pid = SpawnOwn(Asking, [],
                    [link, {max_heap_size, #{size => Size, kill => true, error_logger => false}}]),
-    Answer = receive {Ref, Got} -> Got after Ms -> busy end,
+    Answer = receive
+        {Ref, Got} -> Got;
+        {'EXIT', Pid, _} -> busy;
+        {'EXIT', _, _} -> exit(shutdown)
+    after Ms -> busy end,
     unlink(Pid),
     exit(Pid, kill),
+    process_flag(trap_exit, false),
     receive {Ref, _} -> ok after 0 -> ok end,
+    receive {'EXIT', Pid, _} -> ok after 0 -> ok end,
+    receive {'EXIT', _, _} -> exit(shutdown) after 0 -> ok end,
     put(waited, get(waited) + erlang:monotonic_time() - Start),
     Answer
 end,
 
-IsSupervisor = fun({_, {supervisor, _, _}, _, _, _}) -> true;
-                  ({_, {'Elixir.DynamicSupervisor', init, 1}, _, _, _}) -> true;
-                  (_) -> false
+Declares = fun(Module) ->
+    try erlang:get_module_info(Module, attributes) of
+        Attributes ->
+            lists:any(fun(B) -> lists:member(B, [supervisor, 'Elixir.Supervisor',
+                                                 'Elixir.DynamicSupervisor']) end,
+                      lists:append([L || {K, L} <- Attributes, is_list(L),
+                                         K =:= behaviour orelse K =:= behavior]))
+    catch
+        error:_ -> false
+    end
+end,
+HasEnd = fun(Name) ->
+    Text = atom_to_binary(Name, utf8),
+    lists:any(fun(End) -> binary:longest_common_suffix([Text, End]) =:= byte_size(End) end,
+              [<<"_sup">>, <<"_supervisor">>, <<".Supervisor">>])
 end,
 
-%% Breadth first: [{Pid, [{Id, Child, Type}]}] of what answers, busy supervisors as {Pid, busy}.
+%% Of an identity, and the modules that its own supervisor was told. Without the dictionary: a
+%% behaviour's loop (or, of one that hibernates, its start by proc_lib) and a name or a module.
+IsSupervisor = fun({Name, Call, _, _, _}, Modules, HasKey) ->
+        case Call of
+            {supervisor, _, _} -> true;
+            {'Elixir.DynamicSupervisor', init, 1} -> true;
+            {M, _, _} when not HasKey, M =:= gen_server orelse M =:= proc_lib orelse M =:= sys ->
+                Name =/= undefined andalso (HasEnd(Name) orelse Declares(Name))
+                    orelse lists:any(Declares, Modules)
+                    orelse Modules =:= ['Elixir.DynamicSupervisor'];
+            _ -> false
+        end;
+   (gone, _, _) -> false
+end,
+
+%% Only what is surely one is asked: the question would crash any other server. A name alone says no
+%% more than that its links are worth a look.
+IsSure = fun({Name, Call, _, _, _}, Modules) ->
+        case Call of
+            {supervisor, _, _} -> true;
+            {'Elixir.DynamicSupervisor', init, 1} -> true;
+            _ -> Name =/= undefined andalso Declares(Name)
+                     orelse lists:any(Declares, Modules)
+                     orelse Modules =:= ['Elixir.DynamicSupervisor']
+        end;
+   (gone, _) -> false
+end,
+
+%% Breadth first, from [{Pid, Modules}]: [{Pid, [{Id, Child, Type, Modules}]}] of what answers, busy
+%% supervisors as {Pid, busy}.
 Walk = fun Walk(Queue, Found, Left, End, Tools) ->
-    #{children := Children, identify := Identify} = Tools,
+    #{children := Children, identify := Identify, has_key := HasKey} = Tools,
     Now = erlang:monotonic_time(millisecond),
     case Queue of
         [] ->
             {Found, false};
         _ when Left =< 0; Now >= End ->
             {Found, true};
-        [Pid | Rest] ->
-            case is_map_key(Pid, Found) orelse not IsSupervisor(Identify(Pid)) of
+        [{Pid, Modules} | Rest] ->
+            case is_map_key(Pid, Found) orelse not IsSupervisor(Identify(Pid), Modules, HasKey) of
                 true ->
                     Walk(Rest, Found, Left, End, Tools);
                 false ->
-                    case Children(Pid, max(20, (End - Now) div 4)) of
+                    case Children(Pid, Modules, max(20, (End - Now) div 4)) of
                         busy ->
                             Walk(Rest, Found#{Pid => busy}, Left, End, Tools);
                         Kids ->
                             Kept = lists:sublist(Kids, Left),
-                            Below = [P || {_, P, supervisor} <- Kept, is_pid(P)],
+                            Below = [{P, case M of [_] -> M; _ -> [] end}
+                                     || {_, P, supervisor, M} <- Kept, is_pid(P)],
                             {All, Cut} = Walk(Rest ++ Below, Found#{Pid => Kept},
                                               Left - length(Kept), End, Tools),
                             {All, Cut orelse length(Kids) > Left}
@@ -65,7 +117,7 @@ Rows = fun Rows(Depth, {Id, Pid, Type}, Found, Row) ->
             [Row(Depth, Pid, Id, busy)];
         #{Pid := Kids} ->
             [Row(Depth, Pid, Id, Type)
-             | lists:append([Rows(Depth + 1, Kid, Found, Row) || Kid <- Kids])];
+             | lists:append([Rows(Depth + 1, {I, P, T}, Found, Row) || {I, P, T, _} <- Kids])];
         #{} ->
             [Row(Depth, Pid, Id, Type)]
     end
@@ -85,7 +137,8 @@ TopOf = fun(App, Apps, Ms) ->
 end,
 
 fun({Asked, MaxNodes, Ms},
-    #{id := IdOf, apps := AppsOf, print := Print, spawn := SpawnOwn}) ->
+    #{id := IdOf, apps := AppsOf, print := Print, spawn := SpawnOwn,
+      otp := Otp, caps := #{dict_key := HasKey}}) ->
     put(spawn, SpawnOwn),
     End = erlang:monotonic_time(millisecond) + Ms,
     Apps = AppsOf(),
@@ -109,22 +162,33 @@ fun({Asked, MaxNodes, Ms},
     end,
     Identify = fun(Pid) -> IdOf(Pid, Apps) end,
     %% One that sys suspended while it hibernated would spin as long as our question waits for it: it
-    %% wakes for the message, takes none but those of sys, and hibernates again.
-    Ask = fun(Pid) ->
-        case process_info(Pid, current_function) of
-            {_, {erlang, hibernate, 3}} ->
-                {status, Pid, _, [_, running | _]} = sys:get_status(Pid);
-            _ ->
-                running
-        end,
-        supervisor:which_children(Pid)
+    %% wakes for the message, takes none but those of sys, and hibernates again. Nothing but a copy of
+    %% all that it holds (sys:get_status/1) says so, up to OTP 27: there the links of one that
+    %% hibernates are taken which name it as their parent. Later no other supervisor is found in this
+    %% function.
+    Asleep = fun(Pid) ->
+        {links, Links} = process_info(Pid, links),
+        Kids = [P || P <- lists:sublist(lists:sort(Links), MaxNodes), is_pid(P), node(P) =:= node(),
+                     process_info(P, parent) =:= {parent, Pid}],
+        [case Identify(P) of
+             gone -> {gone, undefined, worker, []};
+             {Name, Call, Label, _, _} = Id ->
+                 {hd([What || What <- [Name, Label, Call], What =/= undefined]), P,
+                  case IsSupervisor(Id, [], HasKey) of true -> supervisor; false -> worker end, []}
+         end || P <- Kids]
     end,
-    Children = fun(Pid, Wait) ->
-        case process_info(Pid, message_queue_len) of
-            {message_queue_len, Len} when Len < 100 ->
-                case InTime(Ask, Pid, Wait) of
+    Children = fun(Pid, Modules, Wait) ->
+        IsAsked = IsSure(Identify(Pid), Modules),
+        case process_info(Pid, [message_queue_len, current_function]) of
+            [_, {_, Function}] when Function =:= {erlang, hibernate, 3}; not IsAsked ->
+                case Otp >= 25 andalso Otp =< 27 of
+                    true -> try Asleep(Pid) catch error:_ -> busy end;
+                    false -> busy
+                end;
+            [{_, Len}, _] when Len < 100 ->
+                case InTime(fun supervisor:which_children/1, Pid, Wait) of
                     {ok, Kids} when is_list(Kids) ->
-                        [{Id, Child, Type} || {Id, Child, Type, _} <- lists:reverse(Kids)];
+                        [Kid || {_, _, _, _} = Kid <- lists:reverse(Kids)];
                     _ ->
                         busy
                 end;
@@ -146,7 +210,7 @@ fun({Asked, MaxNodes, Ms},
         end,
         {Depth, case is_pid(Pid) of true -> Pid; false -> undefined end, Print(Id, 80), Type, Info}
     end,
-    {Found, Partial} = Walk([Pid || {_, Pid} <- Tops], #{}, MaxNodes - length(Tops), End,
-                            #{children => Children, identify => Identify}),
+    {Found, Partial} = Walk([{Pid, []} || {_, Pid} <- Tops], #{}, MaxNodes - length(Tops), End,
+                            #{children => Children, identify => Identify, has_key => HasKey}),
     {tree, Root, lists:append([Rows(0, {Id, Pid, root}, Found, Row) || {Id, Pid} <- Tops]), Partial}
 end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/cli.h"
-#include "app/cli_table.h"
-#include "app/commands.h"
+#include "app/cli/cli.h"
+#include "app/cli/cli_table.h"
+#include "app/cli/commands.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
 

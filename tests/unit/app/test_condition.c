@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -6,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "app/condition.h"
+#include "app/command/condition.h"
 #include "beamtop/base/attr.h"
 
 static const struct {

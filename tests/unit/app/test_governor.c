@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -6,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "app/governor.h"
+#include "app/source/governor.h"
 
 #define SYSTEM (1u << QUESTION_SYSTEM)
 #define SCAN (1u << QUESTION_SCAN)
@@ -142,12 +143,18 @@ static void test_together(void **state)
         const char *name;
         double system_us, scan_us, armed_us, every_s;
         const char *why;
+        double most_s;
     } cases[] = {
-        {"unknown", 0, 0, 0, 0.25, ""},
-        {"cheap", 2000, 2900, 0, 0.25, ""},
-        {"a dear header", 4000, 9000, 0, 0.65, "scan every 650 ms"},
-        {"a dear list", 1000, 99000, 0, 5, "scan every 5"},
-        {"what seldom changes is asked with the rest", 1000, 3000, 36000, 2, "armed every 2"},
+        {"a run without an end", 1000, 4299000, 0, 215, "scan every 00:03:35", 0},
+        {"one that ends", 1000, 4299000, 0, 20,
+         "scan every 20 s: costs the target 4.3 s, budget 2.0 % (:set budget); it would be every 00:03:35",
+         20},
+        {"one that ends, and costs less", 1000, 99000, 0, 5, "scan every 5", 20},
+        {"unknown", 0, 0, 0, 0.25, "", 0},
+        {"cheap", 2000, 2900, 0, 0.25, "", 0},
+        {"a dear header", 4000, 9000, 0, 0.65, "scan every 650 ms", 0},
+        {"a dear list", 1000, 99000, 0, 5, "scan every 5", 0},
+        {"what seldom changes is asked with the rest", 1000, 3000, 36000, 2, "armed every 2", 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -155,6 +162,7 @@ static void test_together(void **state)
         struct governor_plan plan;
         governor_init(&g, 0.25, 0.02);
         g.together = true;
+        g.most_s = cases[i].most_s;
         note(&g, QUESTION_SYSTEM, cases[i].system_us);
         note(&g, QUESTION_SCAN, cases[i].scan_us);
         note(&g, QUESTION_ARMED, cases[i].armed_us);

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "app/mistake.h"
+#include "app/cli/mistake.h"
 #include "beamtop/base/attr.h"
 
 static const struct {

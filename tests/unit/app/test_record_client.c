@@ -1,4 +1,6 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A recorder's socket and who asks it, in one loop: answers, marks, the end, silence and absence. */
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -13,8 +15,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "app/record_client.h"
-#include "app/record_control.h"
+#include "app/recorder/record_client.h"
+#include "app/recorder/record_control.h"
 #include "../../temporary.h"
 
 struct world {
@@ -26,7 +28,7 @@ struct world {
     size_t n;
     char mark[64];
     int stops, answers;
-    char reply[256];
+    char reply[256], error[256];
     enum err code;
 };
 
@@ -55,6 +57,7 @@ static void on_reply(void *arg, const char *reply, const struct error *err)
     w->answers++;
     snprintf(w->reply, sizeof w->reply, "%s", reply);
     w->code = err ? err->code : ERR_NONE;
+    snprintf(w->error, sizeof w->error, "%.255s", err ? err->text : "");
 }
 
 static int set_up(void **state)
@@ -174,18 +177,61 @@ static void test_nobody(void **state)
     unlink(path);
 }
 
+static void address_of(const struct world *w, struct sockaddr_un *address)
+{
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    memcpy(address->sun_path, w->paths[0], strlen(w->paths[0]) + 1);
+}
+
+/* As a recorder of a process that is not there. */
+static int listen_silently(struct world *w, int backlog)
+{
+    struct sockaddr_un address;
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    snprintf(w->paths[0], RECORD_SOCKET_BYTES, "%s/record-4194999.sock", w->dir);
+    address_of(w, &address);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(fd, backlog), 0);
+    return fd;
+}
+
 /* One that listens and never answers: a screen goes on, and says so after three seconds. */
 static void test_silent(void **state)
 {
     struct world *w = *state;
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    int n = snprintf(w->paths[0], RECORD_SOCKET_BYTES, "%s/silent", w->dir);
-    memcpy(address.sun_path, w->paths[0], (size_t)n + 1);
-    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(listen(fd, 1), 0);
+    int fd = listen_silently(w, 1);
     ask(w, "status");
     assert_int_equal(w->code, ERR_TIMEOUT);
+    assert_non_null(strstr(w->error, "recorder process 4194999 does not answer"));
+    assert_non_null(strstr(w->error, "kill 4194999"));
+    close(fd);
+    unlink(w->paths[0]);
+}
+
+/* As many wait for it as may: that is not one that is gone, nor does anybody wait for ever. */
+static void test_silent_and_full(void **state)
+{
+    struct world *w = *state;
+    struct sockaddr_un address;
+    struct error err = {.code = ERR_NONE};
+    struct buf reply;
+    int waiting[8], n = 0;
+    int fd = listen_silently(w, 0);
+    address_of(w, &address);
+    while (n < 8) {
+        waiting[n] = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        if (connect(waiting[n++], (struct sockaddr *)&address, sizeof address) != 0)
+            break;
+    }
+    assert_int_equal(errno, EAGAIN);
+    ask(w, "status");
+    assert_int_equal(w->code, ERR_TIMEOUT);
+    buf_init(&reply, 0);
+    assert_int_equal(record_peer_ask(w->paths[0], "status", &reply, &err), ERR_TIMEOUT);
+    assert_non_null(strstr(err.text, "does not answer"));
+    buf_clear(&reply);
+    while (n > 0)
+        close(waiting[--n]);
     close(fd);
     unlink(w->paths[0]);
 }
@@ -212,6 +258,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_stop_waits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_nobody, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_silent, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_silent_and_full, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_open_directory, set_up, tear_down),
     };
     signal(SIGPIPE, SIG_IGN);

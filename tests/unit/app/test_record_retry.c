@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* When what a node refused is tried again, and what of it is told. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -6,7 +7,7 @@
 #include <cmocka.h>
 
 #include "beamtop/base/attr.h"
-#include "app/record_retry.h"
+#include "app/recorder/record_retry.h"
 
 #define S_NS UINT64_C(1000000000)
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Status lines of recorders, names of recordings, and the words about their ends. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +11,7 @@
 #include <cmocka.h>
 
 #include "beamtop/base/attr.h"
-#include "app/record_status.h"
+#include "app/recorder/record_status.h"
 
 static void test_status(void **state)
 {

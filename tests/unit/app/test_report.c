@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `beamtop report`, `diff` and `export` on files: what they write, and how they end. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -6,8 +7,8 @@
 #include <cmocka.h>
 
 #include "../../temporary.h"
-#include "../store/made.h"
-#include "app/commands.h"
+#include "../recording/made.h"
+#include "app/cli/commands.h"
 #include "beamtop/base/attr.h"
 
 struct place {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Names of files made of names of nodes: none leads elsewhere, and no two nodes share one. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "../../../src/app/trace_history.h"
+#include "app/tui/trace_history.h"
 #include "beamtop/base/attr.h"
 
 static void test_names(void **state)

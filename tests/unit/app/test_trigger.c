@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -5,7 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "app/trigger.h"
+#include "app/command/trigger.h"
 #include "beamtop/base/attr.h"
 
 /* One tick a second; the run queue at each, and at which ticks it fires ('x'). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -198,6 +199,41 @@ static void test_pids(void **state)
     }
 }
 
+/* A name that is none is built as another, whatever its bytes: it may come from outside. */
+static void test_names_that_are_none(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *unit;
+        size_t units;
+        bool is_name;
+    } rows[] = {
+        {"a", 255, true},         {"a", 256, false},        {"\xC3\xA9", 255, true},
+        {"\xC3\xA9", 256, false}, {"\xF0\x9F\x98\x80", 255, true}, {"\xF0\x9F\x98\x80", 256, false},
+        {"\xE9", 1, false},       {"\xC3", 1, false},       {"\xED\xA0\x80", 1, false},
+        {"\xFF", 255, false},     {"", 0, true},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char name[1100] = "";
+        const struct etf_pid pid = {.id = 1};
+        struct error err = {0};
+        size_t len = 0, used = 0;
+        for (size_t n = 0; n < rows[i].units; n++)
+            strcat(name, rows[i].unit);
+        struct builder *b = builder_new();
+        build_tuple(b, 2);
+        build_atom(b, name);
+        build_pid(b, name, &pid);
+        const uint8_t *bytes = builder_bytes(b, &len);
+        assert_int_equal(etf_check(bytes, len, &used, &err), 0);
+        assert_int_equal(used, len);
+        const char *there = rows[i].is_name ? name : "nonode@nohost";
+        size_t there_len = strlen(there);
+        assert_memory_equal(bytes + len - 12 - there_len, there, there_len);
+        builder_free(b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +241,7 @@ int main(void)
         cmocka_unit_test(test_bad_terms),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_pids),
+        cmocka_unit_test(test_names_that_are_none),
     };
     return cmocka_run_group_tests_name("parse", tests, NULL, NULL);
 }

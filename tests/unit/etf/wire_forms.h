@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Terms as a node sends them, in hexadecimal, and how they print: tests of both spellings. */
 #ifndef BEAMTOP_TESTS_WIRE_FORMS_H
 #define BEAMTOP_TESTS_WIRE_FORMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Answers as targets give them, one good one or more of each kind, as text for etf_parse. */
 #ifndef TESTS_MODEL_ANSWERS_H
 #define TESTS_MODEL_ANSWERS_H
@@ -78,10 +79,11 @@ static const struct answer_row {
      "{suspending,0}]}"},
     {"process gone", ANSWER_PROCESS, "gone"},
     {"mailbox", ANSWER_MAILBOX, "{mailbox, 2, 4096, [{100,<<\"{a,1}\">>},{9000,<<\"{b\">>}]}"},
-    {"mailbox too large", ANSWER_MAILBOX, "{too_large, 20000, 99999}"},
+    {"mailbox to agree to", ANSWER_MAILBOX, "{ask, 20000, 99999}"},
     {"mailbox refused", ANSWER_MAILBOX, "{refused, 200000, 99999}"},
     {"mailbox gone", ANSWER_MAILBOX, "gone"},
     {"state", ANSWER_STATE, "{state, 1000, <<\"{state,[]}\">>}"},
+    {"state to agree to", ANSWER_STATE, "{ask, 2720}"},
     {"no state", ANSWER_STATE, "{no_state, <<\"timeout\">>}"},
     {"state gone", ANSWER_STATE, "gone"},
     {"alloc", ANSWER_ALLOC,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is armed on a node, from the target's answer. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +9,9 @@
 #include <cmocka.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/base/buf.h"
 #include "beamtop/model/column.h"
+#include "beamtop/model/process_name.h"
 #include "beamtop/model/model.h"
 #include "model/internal.h"
 
@@ -129,6 +132,41 @@ static void test_display_name(void **state)
     assert_string_equal(proc_row_display_name(&row).s, "name");
 }
 
+static struct slice slice(const char *s)
+{
+    return (struct slice){s, strlen(s)};
+}
+
+/* The one name that rows, reports and findings have for a process. */
+static void test_process_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *label, *call, *near, *pid, *says;
+    } names[] = {
+        {"shop_api", "", "shop:init/1", "", "<0.1.0>", "shop_api"},
+        {"", "worker 3", "erlang:apply/2", "linked to a", "<0.1.0>", "worker 3 <0.1.0>"},
+        {"", "", "shop:init/1", "linked to a", "<0.1.0>", "shop:init/1 <0.1.0>"},
+        {"", "", "erlang:apply/2", "linked to logger_std_h_default", "<0.1.0>",
+         "erlang:apply/2 (linked to logger_std_h_default) <0.1.0>"},
+        {"", "", "gen_server:loop/7", "started by shop_sup", "<0.1.0>",
+         "gen_server:loop/7 (started by shop_sup) <0.1.0>"},
+        {"", "", "proc_lib:init_p/5", "", "<0.1.0>", "proc_lib:init_p/5 <0.1.0>"},
+        {"", "", "", "", "<0.1.0>", "<0.1.0>"},
+        {"", "", "", "", "", ""},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const struct process_names n = {slice(names[i].name), slice(names[i].label),
+                                        slice(names[i].call), slice(names[i].near),
+                                        slice(names[i].pid)};
+        struct buf b;
+        buf_init(&b, 0);
+        process_name_put(&b, &n);
+        assert_string_equal(buf_cstr(&b), names[i].says);
+        buf_clear(&b);
+    }
+}
+
 static void test_wants_add_up(void **state)
 {
     (void)state;
@@ -175,7 +213,8 @@ int main(void)
         cmocka_unit_test(test_the_table_is_whole),  cmocka_unit_test(test_keys_tell_their_units),
         cmocka_unit_test(test_unknown_values_are_unknown),
         cmocka_unit_test(test_short_names),         cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_display_name),        cmocka_unit_test(test_wants_add_up),
+        cmocka_unit_test(test_display_name), cmocka_unit_test(test_process_name),
+        cmocka_unit_test(test_wants_add_up),
         cmocka_unit_test(test_journal),
     };
     return cmocka_run_group_tests_name("column", tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -160,6 +161,10 @@ static const struct {
      "{system, 5, 6, 7, undefined, {1,2,3,4}, {0,[0]}, {1,2,3,4,5}, undefined, undefined}"},
     {"system: eight counters", ANSWER_SYSTEM,
      "{system, 5, 6, 7, undefined, {1,2,3,4}, {0,[0]}, {1,2,3,4,5,6,7,8}, undefined, undefined}"},
+    {"system: lateness of bytes", ANSWER_SYSTEM,
+     "{system, 5, 6, 7, undefined, {1,2,3,4}, {0,[0]}, {1,2,3,4,5,6}, undefined, undefined, {1, \"abc\", 2}}"},
+    {"system: twelve", ANSWER_SYSTEM,
+     "{system, 5, 6, 7, undefined, {1,2,3,4}, {0,[0]}, {1,2,3,4,5,6}, undefined, undefined, {1, []}, 2}"},
     {"scan: rows are bytes", ANSWER_SCAN, "{scan, 1, 0, 0, 0, 0, 0, \"abc\", []}"},
     {"scan: watched rows are bytes", ANSWER_SCAN, "{scan, 1, 0, 0, 0, 0, 0, [], [], \"abc\"}"},
     {"scan: eleven", ANSWER_SCAN, "{scan, 1, 0, 0, 0, 0, 0, [], [], [], []}"},
@@ -462,9 +467,12 @@ static void test_small_details(void **state)
     assert_slice(model_apps(m)->rows[0].description, "A shop");
     assert_int_equal(model_apps(m)->rows[1].name.len, 0);
     struct error err = {0};
-    assert_int_equal(give(m, ANSWER_MAILBOX, "{too_large, 20000, 99999}", &err), 0);
-    assert_int_equal(model_mailbox(m)->status, MAILBOX_TOO_LARGE);
+    assert_int_equal(give(m, ANSWER_MAILBOX, "{ask, 20000, 99999}", &err), 0);
+    assert_int_equal(model_mailbox(m)->status, MAILBOX_ASK);
     assert_int_equal(model_mailbox(m)->len, 20000);
+    assert_int_equal(give(m, ANSWER_STATE, "{ask, 2720}", &err), 0);
+    assert_int_equal(model_state(m)->status, STATE_ASK);
+    assert_int_equal(model_state(m)->bytes, 2720);
     assert_int_equal(give(m, ANSWER_STATE, "{no_state, <<\"timeout\">>}", &err), 0);
     assert_int_equal(model_state(m)->status, STATE_NONE);
     assert_int_equal(give(m, ANSWER_PROCESS, "gone", &err), 0);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include "answers.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
+#include "beamtop/base/limits.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/model/filter.h"
 #include "model/internal.h"
@@ -231,6 +233,89 @@ static void test_rows_that_are_here(void **state)
     filter_free(f);
 }
 
+#define NAMES_OF_A_SCAN 200
+
+/* Scans with names of 200 bytes, on which nested repeats try every split. */
+static void take_long_names(struct filter *f, int scans)
+{
+    struct buf scan;
+    char as[91], xs[91];
+    memset(as, 'a', 90);
+    memset(xs, 'x', 90);
+    as[90] = xs[90] = '\0';
+    buf_init(&scan, 0);
+    for (int i = 0; i < scans; i++) {
+        uint64_t before = filter_steps(f);
+        buf_reset(&scan);
+        buf_puts(&scan, "{scan, 1, 0, 0, 0, 0, 0, [], [");
+        for (int n = 0; n < NAMES_OF_A_SCAN; n++)
+            buf_printf(&scan, "%s{%d,{label,<<\"%s%07d%s%07dzy!\">>}}", n > 0 ? "," : "", n + 1,
+                       as, i * NAMES_OF_A_SCAN + n, xs, n);
+        buf_puts(&scan, "]}");
+        take(f, buf_cstr(&scan), 0);
+        assert_true(filter_steps(f) - before <= LIMIT_REGEX_PASS_STEPS);
+    }
+    buf_clear(&scan);
+    assert_int_equal(filter_labels(f), scans * NAMES_OF_A_SCAN);
+}
+
+static const char *const too_expensive[] = {
+    "(a+)+$", "(x+x+)+y", "label=^(a|aa)+$", "(.*)*q!|(a+)+!",
+};
+
+static void test_too_expensive_is_refused(void **state)
+{
+    (void)state;
+    struct filter *f = filter_new();
+    char before[512], text[512];
+    take_long_names(f, LIMIT_FILTER_LABELS / NAMES_OF_A_SCAN);
+    set(f, "0000017.*zy");
+    matching(f, before, sizeof before);
+    assert_non_null(strstr(before, "0000017"));
+    for (size_t i = 0; i < ARRAY_LEN(too_expensive); i++) {
+        struct error err = {0};
+        size_t offset = 99;
+        assert_int_equal(filter_set(f, too_expensive[i], &offset, &err), ERR_LIMIT);
+        assert_non_null(strstr(err.text, "filter too expensive"));
+        assert_int_equal(offset, 0);
+        assert_string_equal(filter_expression(f), "0000017.*zy"); /* the last good one stays */
+        assert_string_equal(matching(f, text, sizeof text), before);
+        assert_null(filter_trouble(f));
+    }
+    filter_free(f);
+}
+
+/* Names that come later cost no more, and it is said once. */
+static void test_too_expensive_later(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(too_expensive); i++) {
+        struct filter *f = filter_new();
+        set(f, too_expensive[i]);
+        assert_null(filter_trouble(f));
+        take_long_names(f, 2);
+        assert_true(filter_gave_up(f));
+        assert_non_null(filter_trouble(f));
+        assert_null(filter_trouble(f));
+        filter_free(f);
+    }
+}
+
+static void test_usual_is_not_too_expensive(void **state)
+{
+    (void)state;
+    static const char *const usual[] = {"shop",      "^a+0",        "x.*y",     "[0-9]{7}zy",
+                                        "foo|bar|zy", "\\d+zy!$", ".*000017", "label=^a.*x.*!$"};
+    struct filter *f = filter_new();
+    take_long_names(f, LIMIT_FILTER_LABELS / NAMES_OF_A_SCAN);
+    for (size_t i = 0; i < ARRAY_LEN(usual); i++) {
+        print_message("%s\n", usual[i]);
+        set(f, usual[i]);
+        assert_false(filter_gave_up(f));
+    }
+    filter_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +326,9 @@ int main(void)
         cmocka_unit_test(test_labels_are_bounded),
         cmocka_unit_test(test_current_functions_unasked),
         cmocka_unit_test(test_rows_that_are_here),
+        cmocka_unit_test(test_too_expensive_is_refused),
+        cmocka_unit_test(test_too_expensive_later),
+        cmocka_unit_test(test_usual_is_not_too_expensive),
     };
     return cmocka_run_group_tests_name("filter", tests, NULL, NULL);
 }

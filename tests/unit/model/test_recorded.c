@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Scans that were kept, shown in other orders, numbers, and with a filter. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rows of test_pattern.c: texts and their trees, wrong texts and what is said of them. */
 
 static const struct good erlang_good[] = {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A target that is played here, for tests of a trace's session: what was asked and told, and answers. */
 #ifndef BEAMTOP_TESTS_SESSION_WORLD_H
 #define BEAMTOP_TESTS_SESSION_WORLD_H

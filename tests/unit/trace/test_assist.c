@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a prompt is told of its line by a target that is played here. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beamtop/trace/session.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/etf/parse.h"
 #include "beamtop/etf/print.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Windows of counted calls against a target that is played here. */
 #include <stdarg.h>
 #include <stddef.h>

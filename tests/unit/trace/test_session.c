@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A trace's life against a target that is played: its phases, ends, errors and what can be done to it. */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The counters of a trace: what was missed and lost, and what the target may send. */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Before a trace is armed: what is found, asked, refused, and why nothing is. */
 #include <stdarg.h>
 #include <stddef.h>

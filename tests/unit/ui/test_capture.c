@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,6 +54,30 @@ static void test_ansi(void **state)
     assert_non_null(strstr(buf_cstr(&b), "\x1b[0;1;7m\xe4\xb8\xad!"));
     assert_null(strstr(buf_cstr(&b), "38;5"));
     buf_clear(&b);
+}
+
+/* A node may be called anything: what steers, turns text round or is no UTF-8 is not in a title. */
+static void test_title_is_safe(void **state)
+{
+    (void)state;
+    static const enum capture_format formats[] = {CAPTURE_HTML, CAPTURE_SVG};
+    static const char *const titles[] = {"n@\xc2\x9bh", "n@\xe2\x80\xaeh", "n@\xe9h", "n@\x1bh"};
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t k = 0; k < ARRAY_LEN(titles); k++) {
+            struct canvas canvas;
+            struct theme theme;
+            struct buf b;
+            canvas_init(&canvas, 1, 4, false);
+            theme_init(&theme);
+            buf_init(&b, 0);
+            const struct capture_setup setup = {
+                .format = formats[i], .theme = &theme, .depth = DEPTH_256, .title = titles[k]};
+            capture_put(&b, &canvas, (struct rect){0, 0, 1, 4}, &setup);
+            assert_non_null(strstr(buf_cstr(&b), "<title>n@\xef\xbf\xbdh</title>"));
+            buf_clear(&b);
+            canvas_clear(&canvas);
+        }
+    }
 }
 
 static void test_markup_is_escaped(void **state)
@@ -131,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),  cmocka_unit_test(test_ansi),
         cmocka_unit_test(test_markup_is_escaped),
+        cmocka_unit_test(test_title_is_safe),
         cmocka_unit_test(test_names), cmocka_unit_test(test_write),
     };
     return cmocka_run_group_tests_name("capture", tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Completion of a trace's line, from names that a target played here has told. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beamtop/trace/session.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/limits.h"

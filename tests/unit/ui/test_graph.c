@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +8,7 @@
 #include <cmocka.h>
 
 #include "beamtop/base/attr.h"
-#include "beamtop/ui/graph.h"
+#include "ui/canvas/graph.h"
 
 static void test_sparks(void **state)
 {

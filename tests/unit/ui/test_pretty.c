@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +8,7 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
-#include "ui/pretty.h"
+#include "ui/widgets/pretty.h"
 
 static void take_line(void *arg, const struct pretty_line *line)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,9 +8,9 @@
 #include <cmocka.h>
 
 #include "beamtop/base/attr.h"
-#include "beamtop/ui/doc.h"
-#include "beamtop/ui/page.h"
-#include "beamtop/ui/table.h"
+#include "ui/widgets/doc.h"
+#include "ui/widgets/page.h"
+#include "ui/widgets/table.h"
 
 static const struct view_column columns[] = {
     {.key = "name", .title = "NAME", .width = 8, .grows = true, .sortable = true},

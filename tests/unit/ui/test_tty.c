@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -7,6 +8,7 @@
 #include <poll.h>
 #include <pty.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -14,7 +16,9 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/clock.h"
+#include "beamtop/base/limits.h"
 #include "beamtop/ui/tty.h"
+#include "ui/terminal/tty_paste.h"
 
 #define WAIT_MS 20000
 
@@ -168,6 +172,108 @@ static void test_keys(void **state)
     close(p.slave);
 }
 
+/* What was typed has arrived on the other side. */
+static void wait_bytes(const struct tty *t, int n)
+{
+    uint64_t limit_ns = clock_mono_ns() + WAIT_MS * UINT64_C(1000000);
+    int waiting = 0;
+    while (ioctl(t->fd, FIONREAD, &waiting) == 0 && waiting < n && clock_mono_ns() < limit_ns)
+        poll(NULL, 0, 5);
+    assert_int_equal(waiting, n);
+}
+
+static void wait_silent(struct tty *t, uint64_t now_ms)
+{
+    t->now_ms = now_ms;
+    struct tty_event e = t->ops->event(t);
+    if (e.kind != TTY_NONE || t->again_ms == 0)
+        fail_msg("at %d: kind %d, again %u", (int)now_ms, (int)e.kind, t->again_ms);
+}
+
+/* A paste without its end holds the keys until the terminal is silent, by the clock given. */
+static void test_paste_without_end(void **state)
+{
+    (void)state;
+    struct pair p;
+    open_pair(&p);
+    struct tty *t = open_tty(&p, "xterm-256color", DEPTH_256);
+    type(&p, "\x1b[200~quiet");
+    wait_bytes(t, 11);
+    wait_silent(t, 1000);
+    wait_silent(t, 1999);
+    assert_int_equal(t->again_ms, 1);
+    t->now_ms = 2000;
+    struct tty_event e = t->ops->event(t);
+    assert_int_equal(e.kind, TTY_PASTE);
+    assert_int_equal(e.paste_len, 5);
+    assert_int_equal(t->again_ms, 0);
+    type(&p, "j\x1b[201~k"); /* its end comes late: nothing is pasted a second time */
+    e = wait_event(t);
+    assert_int_equal(e.kind, TTY_KEY);
+    assert_int_equal(e.key.code, 'j');
+    e = wait_event(t);
+    assert_int_equal(e.kind, TTY_KEY);
+    assert_int_equal(e.key.code, 'k');
+    t->ops->close(t);
+    close(p.master);
+    close(p.slave);
+}
+
+/* One that never falls silent ends by its length. */
+static void test_paste_too_long(void **state)
+{
+    (void)state;
+    struct paste p;
+    paste_init(&p);
+    paste_begin(&p, 5);
+    size_t n = 1;
+    while (paste_put(&p, 'x', 5) && n <= 2 * (size_t)LIMIT_PASTE_TAKEN)
+        n++;
+    assert_int_equal(n, LIMIT_PASTE_TAKEN);
+    assert_false(p.open);
+    assert_int_equal(p.kept.len, LIMIT_PASTE_BYTES);
+    paste_clear(&p);
+}
+
+/* A terminal says its size, true or not: what is drawn has a bound, at the start and later. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned short rows, columns;
+        int rows_drawn, columns_drawn;
+    } rows[] = {
+        {65535, 65535, LIMIT_CANVAS_ROWS, LIMIT_CANVAS_COLUMNS},
+        {32767, 32767, LIMIT_CANVAS_ROWS, LIMIT_CANVAS_COLUMNS},
+        {1, 65535, 1, LIMIT_CANVAS_COLUMNS},
+        {65535, 1, LIMIT_CANVAS_ROWS, 1},
+        {1, 1, 1, 1},
+        {50, 132, 50, 132},
+    };
+    setenv("COLUMNS", "2147483647", 1);
+    setenv("LINES", "2147483647", 1);
+    for (size_t i = 0; i < 2 * ARRAY_LEN(rows); i++) {
+        const size_t at = i / 2;
+        struct winsize size = {.ws_row = rows[at].rows, .ws_col = rows[at].columns};
+        struct pair p;
+        int height, width;
+        open_pair(&p);
+        if (i % 2 == 0)
+            ioctl(p.master, TIOCSWINSZ, &size);
+        struct tty *t = open_tty(&p, "xterm-256color", DEPTH_256);
+        ioctl(p.master, TIOCSWINSZ, &size);
+        t->ops->resized(t);
+        t->ops->size(t, &height, &width);
+        assert_int_equal(height, rows[at].rows_drawn);
+        assert_int_equal(width, rows[at].columns_drawn);
+        t->ops->close(t);
+        close(p.master);
+        close(p.slave);
+    }
+    unsetenv("COLUMNS");
+    unsetenv("LINES");
+}
+
 static void draw_alarm(struct tty *t, const char *text)
 {
     struct theme theme;
@@ -278,7 +384,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_null),       cmocka_unit_test(test_keys),
         cmocka_unit_test(test_colours),    cmocka_unit_test(test_given_back),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refused),    cmocka_unit_test(test_paste_without_end),
+        cmocka_unit_test(test_paste_too_long), cmocka_unit_test(test_sizes),
     };
     return cmocka_run_group_tests_name("tty", tests, NULL, NULL);
 }

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% ---- What is armed on the node, looked for natively however many functions it has
 
 %% Of all that is loaded.

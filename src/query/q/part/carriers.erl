@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% Those that carry the connection: tracing them would trace what the trace itself sends. And auth,
 %% whose messages are cookies.
 Carriers = fun(Client) ->

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% ---- Terms cut to size, as structure: never printed, since the text of a large term costs seconds
 
 %% What io_lib:limit_term/2 leaves whole: binaries, strings, large integers, environments of funs.

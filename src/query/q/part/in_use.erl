@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% All that another tool has armed in the node's single space, as text: some of each, and how many
 %% more there are.
 InUse = fun() ->

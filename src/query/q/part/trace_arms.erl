@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% ---- Limits, as in the program's own table: kept to, whatever is sent
 
 Ceilings = #{time => 600000, events => 10000, rate => 5000, window => 256,
@@ -160,12 +161,22 @@ Unflag = fun(Flags, Who) ->
     end
 end,
 
+%% Flags of all are taken off behind a moment in which the whole node stands still: not where single
+%% processes have them, or none.
+UnflagSession = fun(S, Flags, Who) ->
+    case Who of
+        none -> ok;
+        {pids, Pids} -> lists:foreach(fun(P) -> catch trace:process(S, P, false, Flags) end, Pids);
+        _ -> catch trace:process(S, all, false, Flags)
+    end
+end,
+
 Disarm = fun(#{place := Place, flags := Flags, local := Local, messages := Messages,
                counters := Counters, who := Who}) ->
     Word(0),
     case Place of
         {session, S} ->
-            catch trace:process(S, all, false, Flags),
+            UnflagSession(S, Flags, Who),
             catch trace:session_destroy(S);
         {legacy, _} ->
             Flags =/= [] andalso Unflag(Flags, Who),

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% ---- What stands against a trace
 
 %% `ok`, or why not. A name, held while something of ours is armed, keeps two of us apart.

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% ---- The node's cookie, which whoever has it owns the node by: it never leaves in a trace
 
 %% What auth tells others holds cookies, those of other nodes too. It is not traced itself; this

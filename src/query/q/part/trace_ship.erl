@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% ---- The collector's way to the client
 
 Push = fun(#{client := Client, id := TraceId, seq := Seq}, Body) ->

@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
 %% The first of these names that is no atom here, with names one letter away that are: [] or
 %% [{Name, [Near]}]. Nothing here can match a name that is no atom, and none becomes one.
 UnknownAtoms = fun(Asked, WithNear) ->

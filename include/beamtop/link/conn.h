@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One connection to one node, as a hidden node. The loop's thread owns it; the handshake runs on
+ * libuv's worker pool. A connection that went down stays down: open another.
+ *
+ * The process ignores SIGPIPE and has no EI_TRACELEVEL in its environment (the application sees
+ * to both).
+ */
+#ifndef BEAMTOP_LINK_CONN_H
+#define BEAMTOP_LINK_CONN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "beamtop/base/error.h"
+#include "beamtop/link/cookie.h"
+#include "beamtop/etf/term.h"
+
+/* Why a connection could not be made or ended. conn_failure_word() gives the stable word. */
+enum conn_failure {
+    CONN_FAILED_NAME,         /* the target's name cannot be one: ERR_USAGE */
+    CONN_FAILED_HOST,         /* the host is not found */
+    CONN_FAILED_LOOKUP,       /* the host's lookup took longer than the deadline */
+    CONN_FAILED_NO_EPMD,      /* nobody listens at epmd's port */
+    CONN_FAILED_EPMD_SILENT,  /* epmd cannot be reached (filtered) or does not answer */
+    CONN_FAILED_NOT_EPMD,     /* something else listens at epmd's port */
+    CONN_FAILED_NO_NAME,      /* epmd knows no such name; the text lists what it knows */
+    CONN_FAILED_REFUSED,      /* the node's port refuses */
+    CONN_FAILED_FILTERED,     /* the node's port does not answer to connect */
+    CONN_FAILED_SILENT,       /* accepts, but does not answer: frozen, or TLS distribution */
+    CONN_FAILED_NOT_ERLANG,   /* answers something else than the handshake */
+    CONN_FAILED_INCOMPATIBLE, /* a node that wants what we do not have */
+    CONN_FAILED_COOKIE,       /* wrong cookie */
+    CONN_FAILED_NOT_ALLOWED,  /* net_kernel:allow/1 there leaves us out */
+    CONN_FAILED_NAME_TAKEN,   /* every name of our pool is connected there already */
+    CONN_FAILED_OTHER_NODE,   /* what answers is a node of another name */
+    CONN_FAILED_OTHER_USER,   /* what listens is not the cookie's user's: it was not sent */
+    CONN_FAILED_SYSTEM,       /* a system call failed */
+    CONN_LOST,                /* the peer closed, or the network did */
+    CONN_LOST_STALLED,        /* the peer took nothing more, LIMIT_OUT_QUEUE_BYTES are waiting */
+    CONN_LOST_GARBAGE,        /* the peer sent what is no distribution traffic */
+};
+
+struct conn;
+
+struct conn_options {
+    const char *target;    /* "name@host" or "name" */
+    const char *dial_host; /* where to connect to in place of the name's host; NULL: there */
+    uint16_t port;         /* of the node; 0: ask epmd */
+    uint16_t epmd_port;    /* 0: EPMD_PORT */
+    const char *cookie;    /* copied; the copy is wiped after the handshake */
+    /* Where it comes from (COOKIE_NONE: it was given) and whose it is: see cookie_is_guarded(). A
+       guarded one goes to no socket of this host but its own user's and root's. */
+    enum cookie_source cookie_source;
+    uid_t cookie_uid;
+    const char *this_host; /* NULL: gethostname() */
+    unsigned timeout_ms;   /* for the whole way to on_up; 0: 5000 */
+};
+
+struct conn_message {
+    struct etf_pid to;    /* the pid of ours it was sent to */
+    struct slice to_name; /* or the registered name; len 0: to a pid */
+    const uint8_t *term;  /* checked, with version byte; borrowed during the call */
+    size_t len;
+};
+
+/* Called from the loop, never from inside conn_open. Any may be NULL but on_down. Each may call
+   conn_send… and conn_close. */
+struct conn_handlers {
+    void (*on_up)(struct conn *c, void *arg);
+    void (*on_message)(struct conn *c, void *arg, const struct conn_message *m);
+    /* A process that was linked to our pid ended; reason is a checked bare or versioned term. */
+    void (*on_link_exit)(struct conn *c, void *arg, const struct etf_pid *from,
+                         struct slice reason);
+    /* A frame larger than LIMIT_FRAME_BYTES was thrown away. */
+    void (*on_skipped)(struct conn *c, void *arg, uint64_t bytes);
+    /* The end, in place of on_up or after it. Nothing is called afterwards; conn_close frees. */
+    void (*on_down)(struct conn *c, void *arg, enum conn_failure why, const struct error *err);
+};
+
+struct conn_stats {
+    uint64_t bytes_in;
+    uint64_t bytes_out;
+    uint64_t frames_in;
+    uint64_t frames_out;
+    uint64_t messages_in;
+    uint64_t ticks_in;
+    uint64_t ignored; /* control messages that we have no use for */
+    uint64_t skipped; /* frames beyond the cap */
+    uint64_t last_in_mono_ns;
+};
+
+/* Once, before the first conn_open (erl_interface's own set-up). */
+int conn_global_init(struct error *err);
+
+/* Starts connecting. Fails at once only with ERR_USAGE (name, cookie) or ERR_SYSTEM; then *out is
+   NULL. Handlers and arg are used until on_down or conn_close. */
+int conn_open(struct conn **out, uv_loop_t *loop, const struct conn_options *options,
+              const struct conn_handlers *handlers, void *arg, struct error *err);
+
+/*
+ * Gives the connection back, up or down or on the way. What was sent before is flushed (for at most
+ * a second) when it is up. No handler is called any more; `closed` (may be NULL) is called from the
+ * loop when everything is freed.
+ */
+void conn_close(struct conn *c, void (*closed)(void *arg), void *arg);
+
+/* Payloads have their version byte, as builder_bytes() gives them; they are copied. ERR_LOST when
+   the connection is not up, ERR_LIMIT when LIMIT_OUT_QUEUE_BYTES would be passed (on_down with
+   CONN_LOST_STALLED follows from the loop). */
+int conn_send(struct conn *c, const struct etf_pid *to, const uint8_t *payload, size_t len,
+              struct error *err);
+int conn_send_name(struct conn *c, const char *name, const uint8_t *payload, size_t len,
+                   struct error *err);
+int conn_link(struct conn *c, const struct etf_pid *to, struct error *err);
+
+bool conn_is_up(const struct conn *c);
+const struct etf_pid *conn_self(const struct conn *c); /* our one pid */
+const char *conn_own_node(const struct conn *c);       /* beamtop@host, once up; "" before */
+const char *conn_peer_node(const struct conn *c);      /* what the peer calls itself */
+const struct conn_stats *conn_stats(const struct conn *c);
+/* Worth telling though it went well: the peer's name is not the one asked for. "" if none. */
+const char *conn_notice(const struct conn *c);
+
+const char *conn_failure_word(enum conn_failure why); /* "no-epmd", "wrong-cookie", … */
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The BEAM VMs of this host: processes found in /proc, joined with what epmd knows.
+ * Cookies that could be read are kept in the list, and wiped with it.
+ */
+#ifndef BEAMTOP_LINK_DISCOVER_H
+#define BEAMTOP_LINK_DISCOVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <uv.h>
+
+#include "beamtop/base/error.h"
+#include "beamtop/link/cookie.h"
+#include "beamtop/link/epmd.h"
+
+enum discover_form {
+    DISCOVER_NOT_A_NODE, /* the VM is not distributed, as far as can be told */
+    DISCOVER_SHORT,      /* -sname */
+    DISCOVER_LONG,       /* -name */
+    DISCOVER_UNKNOWN,    /* its name is known to epmd only */
+};
+
+enum discover_cookie {
+    DISCOVER_COOKIE_NONE,       /* none readable by us */
+    DISCOVER_COOKIE_ARGUMENT,   /* -setcookie on its command line */
+    DISCOVER_COOKIE_OWNER_HOME, /* its owner's .erlang.cookie */
+};
+
+struct discover_vm {
+    pid_t pid; /* 0: known to epmd only */
+    uid_t uid;
+    bool one_user; /* it runs as no other: one that a user started as another gets no cookie */
+    char user[64];                        /* "" when the uid has no name */
+    char node[LIMIT_NODE_NAME_BYTES + 1]; /* alive@host; "" when not a node */
+    enum discover_form form;
+    uint16_t port; /* where it takes connections, from epmd; 0 unknown */
+    bool in_epmd;
+    char dist_protocol[32]; /* of -proto_dist: "inet_tcp" when not given */
+    enum discover_cookie cookie_from;
+    struct cookie cookie;
+    char otp[32];      /* "25", "25.2.3" where it is known; "" else */
+    char command[128]; /* what to call it when it has no name: the release or boot script */
+    double uptime_s;   /* negative: unknown */
+    uint64_t rss_bytes;
+    bool other_root;    /* lives in another root directory or mount namespace */
+    bool other_network; /* in another network namespace: not reachable by its address here */
+};
+
+struct discover_list {
+    struct discover_vm *vms; /* nodes first, by name; then the others, by pid */
+    size_t count;
+    bool truncated; /* more than LIMIT_DISCOVER_VMS */
+    bool epmd_asked;
+    enum epmd_failure epmd; /* how epmd answered */
+};
+
+struct discover_options {
+    const char *proc_root; /* NULL: /proc */
+    const char *this_host; /* NULL: gethostname() */
+    uint16_t epmd_port;    /* 0: EPMD_PORT */
+    unsigned timeout_ms;   /* of the question to epmd; 0: 1000 */
+};
+
+/* The part without epmd; blocks for as long as reading /proc takes. */
+int discover_scan(struct discover_list *out, const struct discover_options *o, struct error *err);
+/*
+ * Joins epmd's names: sets port and in_epmd. A name that no VM has on its command line, or several
+ * have, is of the VM that listens at its port; one that is not found is added. proc_root and
+ * this_host of the options count.
+ */
+void discover_join(struct discover_list *list, const struct epmd_name *names, size_t count,
+                   const struct discover_options *o);
+void discover_clear(struct discover_list *list); /* wipes the cookies */
+
+struct discover;
+
+/* Both parts, from the loop. `done` is called once and owns the list (discover_clear it). */
+int discover_start(struct discover **out, uv_loop_t *loop, const struct discover_options *o,
+                   void (*done)(void *arg, struct discover_list *list), void *arg,
+                   struct error *err);
+void discover_cancel(struct discover *d); /* NULL is fine */
+
+#endif

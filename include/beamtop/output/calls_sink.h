@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Windows of counted calls as they are written out: tables for people, JSON for programs (a window
+ * an object, docs/json.md), CSV (a function a line), or folded stacks for flame graphs.
+ */
+#ifndef BEAMTOP_OUTPUT_CALLS_SINK_H
+#define BEAMTOP_OUTPUT_CALLS_SINK_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "beamtop/base/error.h"
+#include "beamtop/etf/print.h"
+#include "beamtop/output/writer.h"
+#include "beamtop/trace/calls_state.h"
+
+enum calls_format { CALLS_TEXT, CALLS_JSON, CALLS_CSV, CALLS_FOLDED };
+
+struct calls_sink_options {
+    enum calls_format format;
+    enum print_syntax syntax; /* of functions in text */
+    const char *node;         /* borrowed */
+    bool ascii;               /* text: nothing beyond ASCII */
+    bool spreadsheet;         /* csv: as in sink.h */
+};
+
+struct calls_sink;
+
+struct calls_sink *calls_sink_open(const struct sink_writer *writer,
+                                   const struct calls_sink_options *options);
+/* On a stream, which stays the caller's and is flushed with every window. */
+struct calls_sink *calls_sink_open_file(FILE *file, const struct calls_sink_options *options);
+void calls_sink_close(struct calls_sink *s); /* NULL is fine */
+
+/* ERR_SYSTEM when the bytes could not be written; from then on every call fails in the same way. */
+int calls_sink_window(struct calls_sink *s, const struct calls_window *window, struct error *err);
+/* The errno of the write that failed, 0 else. */
+int calls_sink_write_errno(const struct calls_sink *s);
+
+#endif

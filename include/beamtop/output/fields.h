@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the sinks share: a report is one moment of the model, laid out, in no format yet. */
+#ifndef BEAMTOP_OUTPUT_FIELDS_H
+#define BEAMTOP_OUTPUT_FIELDS_H
+
+#include "beamtop/base/arena.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/model/detail.h"
+#include "beamtop/output/sink.h"
+
+/* How a field is kept in its struct. */
+enum field_form {
+    FIELD_SLICE, FIELD_INT, FIELD_REAL, FIELD_BOOL, FIELD_SCHEDULER_KIND,
+    FIELD_MS,      /* an integer; people read a duration */
+    FIELD_WALL_US, /* an integer; people read a time */
+    FIELD_SIGNED,  /* an integer that may be below zero, and is never unknown */
+};
+
+/* A key of the output and where its value is. */
+struct field {
+    const char *key, *title;
+    enum field_form form;
+    enum column_type type;
+    size_t offset;
+    const char *help;
+};
+
+struct field_list {
+    const char *name; /* of the JSON object */
+    const struct field *fields;
+    size_t n;
+};
+
+/* One value on its way out. */
+struct value {
+    enum { VALUE_NONE, VALUE_TEXT, VALUE_NUMBER, VALUE_BOOL, VALUE_PID } kind;
+    enum column_type type;
+    enum field_form form;
+    struct slice text;
+    double number;
+    int64_t integer; /* exact, when is_integer */
+    bool is_integer, boolean;
+    struct etf_pid pid;
+};
+
+struct section {
+    const struct field_list *list; /* NULL: the process columns, base is a struct proc_row */
+    const char *name;
+    const void *base;
+};
+
+/* Rows of one kind: by fields, or process rows by columns. */
+struct grid {
+    const struct field_list *list; /* NULL: columns */
+    const struct proc_column *const *columns;
+    size_t n_columns;
+    const void *rows;
+    size_t n_rows, row_bytes;
+    bool present;
+};
+
+#define REPORT_SECTIONS 4
+struct report {
+    enum sink_kind kind;
+    struct slice node; /* empty: of no node */
+    int64_t wall_us, interval_us; /* -1 unknown */
+    const struct tick_cost *cost;       /* NULL: none */
+    const struct system_sample *system; /* NULL: none */
+    struct section sections[REPORT_SECTIONS];
+    size_t n_sections;
+    struct grid grid;
+    const struct process_detail *process; /* its lists, NULL: none */
+    const struct recorded_place *recorded; /* NULL: of a live node */
+};
+
+extern const struct field_list cost_fields, system_fields, info_fields, scan_fields,
+    alloc_fields, allocator_fields, scheduler_fields, apps_fields, app_fields, armed_fields,
+    armed_row_fields, armed_text_fields, node_fields;
+
+struct value field_value(const struct field *f, const void *base);
+struct value column_value(const struct proc_column *column, const struct proc_row *row);
+struct value pid_value(const struct etf_pid *pid);
+struct value text_value(struct slice text);
+
+/* Whether that column of the grid's processes was not recorded: its values are unknown. */
+bool report_lacks(const struct report *r, size_t column);
+size_t section_len(const struct section *s);
+const char *section_key(const struct section *s, size_t i);
+const char *section_title(const struct section *s, size_t i);
+struct value section_value(const struct section *s, size_t i);
+
+const char *grid_key(const struct grid *g, size_t column);
+const char *grid_title(const struct grid *g, size_t column);
+enum column_type grid_type(const struct grid *g, size_t column);
+struct value grid_value(const struct grid *g, size_t row, size_t column);
+
+/* ERR_NOT_FOUND when the model lacks what this kind shows. */
+int report_make(struct report *out, enum sink_kind kind, const struct model *m,
+                const struct sink_options *options, struct error *err);
+void report_nodes(struct report *out, const struct sink_node *nodes, size_t n, int64_t wall_us);
+
+/* Each appends the report to out. csv: the header goes before the first rows. */
+void json_put(struct buf *out, const struct report *r);
+void csv_put(struct buf *out, const struct report *r, bool header, bool spreadsheet);
+/* spreadsheet: a text that such a program would take for a formula gets an apostrophe before it. */
+void csv_put_value(struct buf *out, const struct value *v, bool spreadsheet);
+void text_put(struct buf *out, const struct report *r, bool ascii);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where the bytes of a sink go. Thread: any, one at a time. */
+#ifndef BEAMTOP_OUTPUT_WRITER_H
+#define BEAMTOP_OUTPUT_WRITER_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "beamtop/base/error.h"
+
+/* 0 or an errno. Called once for each line (JSON, CSV) or each table (text). */
+struct sink_writer {
+    int (*write)(void *ctx, const char *bytes, size_t len);
+    void *ctx;
+};
+
+/* Onto a stream, which stays the caller's and is flushed with every write. */
+struct sink_writer sink_writer_of(FILE *file);
+
+/* A writer and what became of it: once it has failed nothing more is written. */
+struct sink_output {
+    struct sink_writer writer;
+    int write_errno;
+};
+
+/* ERR_SYSTEM when the bytes could not be written, now or earlier. */
+int sink_output_put(struct sink_output *o, const char *bytes, size_t len, struct error *err);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Recordings: SQLite files whose tables docs/recording.md describes. A writer that makes one
+ * transaction of a tick, and a reader for replay, reports and exports. One thread a handle.
+ * Texts and terms given are copied; what is handed out is borrowed until the next call on the
+ * same handle unless told otherwise. Unknown integers are -1, unknown doubles NaN.
+ */
+#ifndef BEAMTOP_RECORDING_RECORDING_H
+#define BEAMTOP_RECORDING_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beamtop/base/error.h"
+#include "beamtop/etf/print.h"
+#include "beamtop/etf/term.h"
+#include "beamtop/model/model.h"
+#include "beamtop/model/snapshot.h"
+#include "beamtop/model/source.h"
+
+struct trace_log;   /* beamtop/trace/log.h */
+struct trace_event;
+struct trace_sink;  /* beamtop/output/trace_sink.h */
+struct calls_window; /* beamtop/trace/calls_state.h */
+struct calls_sink;  /* beamtop/output/calls_sink.h */
+
+/* ---- writing */
+
+struct recorder;
+
+struct recorder_options {
+    const char *node, *label; /* label may be NULL */
+    double interval_s;
+    uint64_t max_bytes; /* of the file; 0: LIMIT_RECORDING_BYTES */
+    bool thin;          /* past max_bytes give up old ticks instead of ending */
+    bool redact, values; /* of traces: shapes of arguments, results and messages, or all of them */
+};
+
+/* Makes the file; one that exists is never written over (ERR_USAGE). */
+int recorder_open(struct recorder **out, const char *path, const struct recorder_options *options,
+                  struct error *err);
+/*
+ * What comes until recorder_tick() belongs to the tick that it ends. `question` is its name
+ * (query.h), term the checked answer value; asked: for scans, else NULL.
+ */
+void recorder_answer(struct recorder *r, const char *question, const uint8_t *term, size_t len,
+                     const struct want_scan *asked);
+void recorder_fact(struct recorder *r, const char *key, const char *json); /* unchanged: dropped */
+/* All that the answer to `facts` tells, a fact for each of its keys; ERR_FORMAT when it is none. */
+int recorder_facts(struct recorder *r, const uint8_t *term, size_t len, struct error *err);
+/* The facts in the answer to `leaders`, kept once a minute. */
+int recorder_leaders(struct recorder *r, const uint8_t *term, size_t len, struct error *err);
+/* The fact in the answer to `growth`, kept every 30 s; without `values` it has no names of atoms. */
+int recorder_growth(struct recorder *r, const uint8_t *term, size_t len, struct error *err);
+/*
+ * One trace at a time: its start when it is armed, or known not to be; its events as trace_sink.h
+ * takes them; its end with what it came to. wall_us is the node's clock. Without `redact` and
+ * `values` no argument, result or message is kept.
+ */
+void recorder_trace_begin(struct recorder *r, const struct trace_log *log, enum print_syntax syntax,
+                          int64_t wall_us);
+void recorder_trace_event(struct recorder *r, const struct trace_log *log,
+                          const struct trace_event *event, bool finished);
+void recorder_trace_end(struct recorder *r, const struct trace_log *log, int64_t wall_us);
+void recorder_mark(struct recorder *r, int64_t here_us, int64_t wall_us, const char *text);
+void recorder_gap(struct recorder *r, int64_t here_us, const char *why);
+
+struct recorded_call {
+    struct slice module, function;
+    int64_t arity, calls, own_us, words;
+    double share;
+};
+/* How the calls of a function vary between the windows of a span. */
+struct call_spread {
+    int64_t windows; /* 0: not known, in one of them it was not among those that are told */
+    double per_s_stddev, share_stddev; /* NaN of fewer than two windows */
+};
+struct recorded_window {
+    int64_t id, tick, wall_us, ns, functions, calls, lost;
+    double calls_per_s;
+    const struct recorded_call *top; /* most calls first */
+    size_t n_top;
+    const struct calls_window *whole; /* as it was counted, for who prints it again; NULL: not kept */
+    int64_t windows; /* of sums: how many */
+    const struct call_spread *spreads; /* of each of top */
+};
+void recorder_window(struct recorder *r, const struct recorded_window *w);
+
+/*
+ * Writes all that was gathered, with the model's system, rows and owners, in one transaction.
+ * ERR_TIMEOUT: another program held the file locked for LIMIT_RECORDER_BUSY_MS; what was gathered
+ * waits for the next tick, which comes after a gap. ERR_SYSTEM: it could not be written, or was
+ * locked for LIMIT_RECORDER_LOCKED_S; ERR_LIMIT: max_bytes is reached, or the disk is full. The
+ * file is valid then, and without this tick; nothing more is taken.
+ */
+int recorder_tick(struct recorder *r, const struct model *m, int64_t here_us, struct error *err);
+uint64_t recorder_bytes(const struct recorder *r);
+int64_t recorder_ticks(const struct recorder *r);
+/*
+ * Writes what came since the last tick, and why it ended; moves the WAL into the file. NULL is fine.
+ * ERR_LIMIT: it could not be moved, and the text names both files, which are a recording together.
+ */
+int recorder_close(struct recorder *r, const char *why, struct error *err);
+
+/* Gives up all but the newest ticks, with what belongs to them: a ring, for a recorder in memory. */
+int recorder_keep(struct recorder *r, int64_t ticks, struct error *err);
+
+/* ---- reading */
+
+struct recording;
+
+/* ERR_NOT_FOUND, or ERR_FORMAT: no recording, a damaged one, or of a later version. Nothing in it or beside it
+   is changed, made or removed: it may be anyone's. */
+int recording_open(struct recording **out, const char *path, struct error *err);
+void recording_close(struct recording *r);
+/*
+ * Reads what a recorder has written so far over its own connection, as a file in memory must be.
+ * Close it before the recorder. recording_info() is that of this moment; ERR_FORMAT: no tick yet.
+ */
+int recording_of_recorder(struct recording **out, struct recorder *w, struct error *err);
+
+/* Looks through the whole file; ERR_FORMAT when a part of it is damaged. Sums leave out what cannot be read. */
+int recording_check(struct recording *r, struct error *err);
+
+struct recording_info {
+    const char *node, *otp, *label, *end; /* "" unknown; end "": it was cut off */
+    int64_t ticks, first_us, last_us;     /* wall clock of the node */
+    double interval_s;
+    bool has_answers, has_processes, has_calls, has_windows, has_traces, redacted, values, thinned;
+};
+const struct recording_info *recording_info(const struct recording *r);
+
+/* The last tick at or before that wall clock; 0 when there is none. */
+int64_t recording_tick_at(struct recording *r, int64_t wall_us);
+int64_t recording_tick_wall_us(struct recording *r, int64_t tick); /* -1: no such tick */
+int64_t recording_tick_mono_ns(struct recording *r, int64_t tick);
+/* The ticks beside that one; 0: none. Thinning leaves holes. */
+int64_t recording_tick_before(struct recording *r, int64_t tick);
+int64_t recording_tick_after(struct recording *r, int64_t tick);
+/* The tick of the last answer to that question at or before a tick; 0: none. */
+int64_t recording_last_answer(struct recording *r, const char *question, int64_t tick);
+/* The first tick whose answers are there: thinning gives up the older ones, but for what the node is;
+   0: none. */
+int64_t recording_first_answers(struct recording *r);
+/* Whether any was recorded. */
+bool recording_has(struct recording *r, const char *question);
+
+/* Calls fn for the answers of a tick, in the order in which they were taken. */
+typedef int recording_answer_fn(void *arg, const char *question, const uint8_t *term, size_t len,
+                                const struct want_scan *asked, struct error *err);
+int recording_answers(struct recording *r, int64_t tick, recording_answer_fn *fn, void *arg,
+                      struct error *err);
+/* Seconds from a tick to another, by the node's monotonic clock (of a restart by the recorder's): its
+   wall clock may be set meanwhile. 0: there are no two. */
+double recording_span_s(struct recording *r, int64_t from, int64_t to);
+bool recording_gap_before(struct recording *r, int64_t tick);
+int64_t recording_gaps(struct recording *r, int64_t from, int64_t to); /* how many times without the node */
+
+/* What the ticks of a span cost the node; NAN: not known. */
+struct span_cost {
+    double share; /* of one scheduler: wall time of our processes there over the intervals */
+    double bytes; /* a tick, both directions on the link, on average */
+};
+struct span_cost recording_cost(struct recording *r, int64_t from, int64_t to);
+
+struct recording_mark {
+    int64_t wall_us, tick; /* the last tick at or before it; 0: it is before the first */
+    const char *text;
+};
+/* In the order of time. Borrowed until the file is found to have changed, or the recording is closed. */
+size_t recording_marks(struct recording *r, const struct recording_mark **out);
+
+/* ---- sums over a span of ticks (from and to inclusive), for reports and findings */
+
+struct span_stats { /* of one column of `system`; NaN where nothing is known */
+    double mean, min, max, p95, first, last, stddev;
+    int64_t n;
+    double independent; /* ticks that the mean rests on: fewer where each is like the one before */
+};
+int recording_stats(struct recording *r, const char *system_key, int64_t from, int64_t to,
+                    struct span_stats *out, struct error *err);
+/* The values themselves, at most `most`, as means of equal parts of the span: for charts. */
+size_t recording_series(struct recording *r, const char *system_key, int64_t from, int64_t to,
+                        double *out, size_t most);
+
+struct span_owner {
+    struct slice owner;  /* empty: the rest that was not ranked */
+    struct slice kind;   /* what it was recognised as, empty: nothing special */
+    double share, reductions_per_s, memory_bytes, message_queue_len, processes;
+    double share_stddev; /* between ticks */
+};
+/* Mean over the span, largest share first. by: "application", "module", "name", "label". */
+size_t recording_owners(struct recording *r, const char *by, int64_t from, int64_t to,
+                        const struct span_owner **out);
+/* A process over a span: what is known at the ticks at which it was among the recorded ones. */
+struct span_process {
+    struct slice pid, name, application, initial_call, label, kind;
+    struct slice current_function; /* where it was most of the time; empty: nowhere mostly */
+    int64_t ticks;                 /* at which it was recorded */
+    double share, reductions_per_s; /* means over the ticks of the span that have shares */
+    double memory_bytes, memory_first, memory_last;
+    int64_t queued;                /* at how many of them it had messages waiting */
+    double queue_stddev;           /* between ticks */
+    double queue_mean, queue_min, queue_max, queue_first, queue_last;
+    double queue_slope, queue_fit; /* messages a tick by the line that fits best, and how well (-1..1) */
+    int64_t asleep; /* at how many of its last ticks it hibernated with messages waiting */
+    double asleep_reductions_per_s; /* at these; NaN: at none */
+};
+/* How many processes came by in a span: many that were seen once mean churn. */
+struct span_turnover {
+    int64_t ticks, shares; /* ticks with processes; of them, with shares: not the first one */
+    int64_t rows, pids, pids_seen_once;
+};
+/* At most 1000, largest share first. */
+size_t recording_processes(struct recording *r, int64_t from, int64_t to,
+                           const struct span_process **out, struct span_turnover *turnover);
+/* Calls of all windows of the span, summed by function. */
+size_t recording_calls(struct recording *r, int64_t from, int64_t to,
+                       const struct recorded_call **out, struct recorded_window *sums);
+/* The last tick at or before that one with a window of counted calls (0: none), and how many until it. */
+int64_t recording_window_tick(struct recording *r, int64_t tick);
+int64_t recording_windows(struct recording *r, int64_t tick);
+/*
+ * Writes whole windows to the sink: `most` of them from that tick on, or (0) the last one at or
+ * before it. *n tells how many.
+ */
+int recording_windows_put(struct recording *r, int64_t tick, int64_t most, struct calls_sink *sink,
+                          int64_t *n, struct error *err);
+/* The last value of a fact at or before a tick, as JSON; NULL: not recorded. */
+const char *recording_fact(struct recording *r, const char *key, int64_t tick);
+
+/* ---- traces */
+
+struct recorded_trace {
+    int64_t id, tick, wall_us;
+    int64_t ended_us;        /* -1: it had not ended when the recording did */
+    int64_t events, kept;    /* lines that were recorded (-1: it has no end), and that thinning left */
+    struct slice reason;     /* "events", "time" …; empty: no end */
+    enum print_syntax syntax; /* that its functions and values are spelled in */
+    int clean;               /* 1 verified, 0 something was left, -1 not known */
+};
+size_t recording_traces(struct recording *r, const struct recorded_trace **out);
+/* A pattern over the traces of a span that have ended, in the order in which they came. */
+struct span_pattern {
+    struct slice pattern;
+    int64_t traces, calls, shown, missed; /* calls: of its functions, by anyone; missed: not shown */
+    double p50_us, p99_us, max_us;        /* the largest of any of the traces; NaN: no results */
+};
+size_t recording_trace_patterns(struct recording *r, int64_t from, int64_t to,
+                                const struct span_pattern **out);
+/* Writes its events and its end, as far as they are there. */
+int recording_trace_put(struct recording *r, int64_t trace, struct trace_sink *s, struct error *err);
+
+#endif

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/text.h"
+#include "cli_table.h"
+#include "commands.h"
+
+#define AT(field) offsetof(struct cli_options, field)
+
+const struct cli_option cli_option_table[] = {
+    {"cookie", 0, FOR_CONNECT, TYPE_TEXT, AT(cookie), 0, 0, 0, "COOKIE",
+     "the target's cookie; wiped from the process list"},
+    {"cookie-file", 0, FOR_CONNECT, TYPE_TEXT, AT(cookie_file), 0, 0, 0, "FILE",
+     "read the cookie from FILE"},
+    {"timeout", 't', FOR_CONNECT, TYPE_SECONDS, AT(timeout_s), 0, 0.05, 600, "SECONDS",
+     "deadline for connecting and for the header's answers (5)"},
+    {"host", 0, FOR_CONNECT, TYPE_TEXT, AT(host), 0, 0, 0, "HOST",
+     "connect to HOST in place of the host in the node's name"},
+    {"port", 0, FOR_CONNECT, TYPE_INTEGER, AT(port), 0, 1, 65535, "PORT",
+     "the node's distribution port; epmd is not asked"},
+    {"epmd-port", 0, FOR_CONNECT, TYPE_INTEGER, AT(epmd_port), 0, 1, 65535, "PORT",
+     "port of epmd (ERL_EPMD_PORT, else 4369)"},
+    {"interval", 'i', FOR_TICKS | FOR_SCREEN | FOR_RECORD, TYPE_SECONDS, AT(interval_s),
+     AT(interval_given), 0.25, 3600, "SECONDS", "time between ticks (1; of a recording 5)"},
+    {"budget", 'b', FOR_TICKS | FOR_SCREEN | FOR_RECORD, TYPE_SHARE, AT(budget), AT(budget_given), 0.0001, 1,
+     "PERCENT", "most that we may cost the target, in percent of one scheduler (2 %)"},
+    {"ticks", 'n', FOR_TICKS, TYPE_INTEGER, AT(ticks), AT(ticks_given), 0, 1e9, "TICKS",
+     "how many ticks to print; 0: until interrupted"},
+    {"at", 0, FOR_TICKS | FOR_SCREEN | FOR_CALLS, TYPE_TEXT, AT(at), 0, 0, 0, "WHEN",
+     "of a recording in the place of NODE: a time, a duration from its start, a mark, or #TICK"},
+    {"sort", 's', FOR_TOP | FOR_SCREEN, TYPE_TEXT, AT(sort), 0, 0, 0, "COLUMN",
+     "column to rank processes by (reductions_per_s)"},
+    {"reverse", 'r', FOR_TOP | FOR_SCREEN, TYPE_FLAG, AT(reverse), 0, 0, 0, NULL,
+     "smallest first"},
+    {"rows", 'R', FOR_TOP, TYPE_INTEGER, AT(rows), 0, 1, 1000, "ROWS", "rows to print (20)"},
+    {"filter", 'f', FOR_TOP | FOR_SCREEN, TYPE_TEXT, AT(filter), 0, 0, 0, "REGEX",
+     "only processes whose name, initial call, current function, application or pid matches"},
+    {"columns", 'c', FOR_TOP | FOR_SCREEN, TYPE_TEXT, AT(columns), 0, 0, 0, "A,B,…",
+     "columns to show, by their JSON keys"},
+    {"own", 0, FOR_TOP | FOR_SCREEN, TYPE_FLAG, AT(own), 0, 0, 0, NULL,
+     "show beamtop's own processes on the target too"},
+    {"format", 'F', FOR_FORMAT | FOR_CAPTURE, TYPE_FORMAT, AT(format), AT(format_given), 0, 0,
+     "FORMAT", "text, json or csv (traces: text or json); of calls folded too; for captures text, "
+     "ansi, html or svg; of recordings text, markdown, html or json, and csv or openmetrics for "
+     "exports"},
+    {"spreadsheet", 0, FOR_FORMAT, TYPE_FLAG, AT(spreadsheet), 0, 0, 0, NULL,
+     "csv: put ' before texts that begin with = + - or @"},
+    {"view", 'v', FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(view), 0, 0, 0, "VIEW",
+     "view to start with (top)"},
+    {"theme", 0, FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(theme), 0, 0, 0, "THEME",
+     "name of a theme, or a theme file"},
+    {"config", 0, FOR_SCREEN | FOR_CAPTURE | FOR_TRACE | FOR_RECORD, TYPE_TEXT, AT(config), 0, 0, 0, "FILE",
+     "read FILE in place of the configuration in the home directory"},
+    {"no-config", 0, FOR_SCREEN | FOR_CAPTURE | FOR_TRACE | FOR_RECORD, TYPE_FLAG, AT(no_config), 0, 0, 0, NULL,
+     "built-in defaults only"},
+    {"ascii", 0, FOR_SCREEN | FOR_CAPTURE | FOR_FORMAT, TYPE_FLAG, AT(ascii), 0, 0, 0, NULL,
+     "no character beyond ASCII"},
+    {"mono", 0, FOR_SCREEN, TYPE_FLAG, AT(mono), 0, 0, 0, NULL, "no colour (also NO_COLOR)"},
+    {"size", 0, FOR_CAPTURE, TYPE_TEXT, AT(size), 0, 0, 0, "COLUMNSxROWS",
+     "size of the captured screen (120x40)"},
+    {"output", 'o', FOR_CAPTURE | FOR_RECORD | FOR_REPORT, TYPE_TEXT, AT(output), 0, 0, 0, "FILE",
+     "write to FILE; in captures %t becomes the time, and without it: standard output"},
+    {"every", 0, FOR_CAPTURE | FOR_CALLS | FOR_RECORD, TYPE_SECONDS, AT(every_s), 0, 0.25, 86400, "SECONDS",
+     "again and again, from start to start"},
+    {"when", 0, FOR_CAPTURE, TYPE_TEXT, AT(when), 0, 0, 0, "CONDITION",
+     "capture when it becomes true: 'run_queue > 8', 'memory_total_bytes >= 2GiB'"},
+    {"syntax", 0, FOR_PATTERN, TYPE_SYNTAX, AT(syntax), AT(syntax_given), 0, 0, "SYNTAX",
+     "auto, erlang or elixir: how patterns are spelled (auto)"},
+    {"procs", 0, FOR_TRACE | FOR_RECORD | FOR_CALLS, TYPE_TEXT, AT(procs), 0, 0, 0, "WHO",
+     "whose calls: all, new, running, <0.1.2>, NAME, app:NAME, label:/RE/, call:/RE/, 1/N, and "
+     "+children (all)"},
+    {"time", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "TIME", "how long"},
+    {"events", 0, FOR_TRACE | FOR_RECORD, TYPE_CAP, AT(caps), 0, 0, 0, "N",
+     "calls and messages to show"},
+    {"rate", 0, FOR_TRACE | FOR_RECORD, TYPE_CAP, AT(caps), 0, 0, 0, "N",
+     "calls and messages in a second"},
+    {"on-rate", 0, FOR_TRACE | FOR_RECORD, TYPE_ON_RATE, AT(on_rate_shed), AT(on_rate_given), 0, 0, "WHAT",
+     "over the rate: stop, or shed and tell how many (stop)"},
+    {"term-size", 0, FOR_TRACE | FOR_RECORD, TYPE_CAP, AT(caps), 0, 0, 0, "BYTES",
+     "larger terms are cut"},
+    {"bytes", 0, FOR_TRACE | FOR_RECORD, TYPE_CAP, AT(caps), 0, 0, 0, "BYTES",
+     "all that a trace may send"},
+    {"window", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "N",
+     "events that the VM may emit before the collector has looked"},
+    {"window-bytes", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "BYTES",
+     "heap that the events of a window may take"},
+    {"heap", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "BYTES",
+     "memory of the collector on the node"},
+    {"functions", 0, FOR_TRACE | FOR_RECORD, TYPE_CAP, AT(caps), 0, 0, 0, "N",
+     "functions that the patterns may match"},
+    {"processes", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "N",
+     "processes that may be chosen one by one"},
+    {"slower", 0, FOR_TRACE | FOR_RECORD, TYPE_SECONDS, AT(slower_s), 0, 0, 600, "TIME",
+     "only calls that took at least this long"},
+    {"dry-run", 0, FOR_TRACE | FOR_CALLS, TYPE_FLAG, AT(dry_run), 0, 0, 0, NULL,
+     "say what would be traced, and arm nothing"},
+    {"force", 0, FOR_TRACE | FOR_CALLS | FOR_RECORD, TYPE_FLAG, AT(force), 0, 0, 0, NULL,
+     "trace functions that are called very often too; the caps stay"},
+    {"for", 0, FOR_RECORD, TYPE_SECONDS, AT(for_s), AT(for_given), 0.01, 31536000, "TIME",
+     "how long; without it: until interrupted"},
+    {"label", 0, FOR_RECORD, TYPE_TEXT, AT(label), 0, 0, 0, "TEXT",
+     "what this recording is of: the name of its column in reports"},
+    {"max-size", 0, FOR_RECORD, TYPE_BYTES, AT(max_size), 0, 1048576, 1099511627776.0, "BYTES",
+     "largest size of the file (1GiB)"},
+    {"thin", 0, FOR_RECORD, TYPE_FLAG, AT(thin), 0, 0, 0, NULL,
+     "at the largest size give up old ticks instead of ending"},
+    {"calls", 0, FOR_RECORD, TYPE_TEXT, AT(calls), 0, 0, 0, "PATTERN",
+     "count calls of these functions, window by window; more patterns may follow; all: of every one"},
+    {"window", 0, FOR_RECORD, TYPE_SECONDS, AT(window_s), 0, 0.01, LIMIT_CALLS_WINDOW_MS / 1000.0,
+     "TIME", "how long a window of counted calls is, up to 45s (2s); --every: from start to start (10s)"},
+    {"trace", 0, FOR_RECORD, TYPE_TEXT, AT(trace), 0, 0, 0, "PATTERN",
+     "trace these calls and messages too, within caps: once, or with --every again and again; more "
+     "patterns may follow"},
+    {"trace-time", 0, FOR_RECORD, TYPE_CAP, AT(caps), 0, 0, 0, "TIME",
+     "how long a trace of the recording lasts (15s)"},
+    {"values", 0, FOR_RECORD, TYPE_FLAG, AT(values), 0, 0, 0, NULL,
+     "keep arguments, results and messages of traces; without it functions, times and callers alone"},
+    {"redact", 0, FOR_RECORD, TYPE_FLAG, AT(redact), 0, 0, 0, NULL,
+     "keep types and sizes of arguments, results and messages of traces"},
+    {"for", 0, FOR_CALLS, TYPE_SECONDS, AT(window_s), 0, 0.01, LIMIT_CALLS_WINDOW_MS / 1000.0,
+     "TIME", "how long a window counts, up to 45s (2s)"},
+    {"windows", 0, FOR_CALLS, TYPE_INTEGER, AT(windows), AT(windows_given), 0, 1e9, "N",
+     "how many windows; 0: until interrupted (1, or with --every 0)"},
+    {"top", 0, FOR_CALLS | FOR_RECORD, TYPE_INTEGER, AT(top), AT(top_given), 1, LIMIT_CALLS_ROWS, "N",
+     "functions to show and, with --time or --memory, to measure (50; to record without them: 1000)"},
+    {"time", 0, FOR_CALLS | FOR_RECORD, TYPE_FLAG, AT(time), 0, 0, 0, NULL,
+     "own time of the functions that are called most, in a second window"},
+    {"memory", 0, FOR_CALLS | FOR_RECORD, TYPE_FLAG, AT(memory), 0, 0, 0, NULL,
+     "words that they put on heaps, too (OTP 26 and later)"},
+    {"fail-on", 0, FOR_DIFF, TYPE_FAIL_ON, AT(fail_on), 0, 0, 0, "LIMIT",
+     "exit with 1 when it is passed: memory_total_bytes+10%, run_queue.p95>16, module:NAME>30%, "
+     "finding:act; may be given again"},
+    {"help", 'h', FOR_ALL, TYPE_FLAG, AT(help), 0, 0, 0, NULL, "this text"},
+    {"version", 'V', FOR_ALL, TYPE_FLAG, AT(version), 0, 0, 0, NULL, "version"},
+};
+
+const size_t cli_option_table_len = ARRAY_LEN(cli_option_table);
+
+#define FOR_BATCH (FOR_ALL | FOR_CONNECT | FOR_FORMAT)
+
+const struct cli_command cli_commands[] = {
+    {"", "[NODE]", "live screen; without NODE the only node of this host, or a picker",
+     FOR_ALL | FOR_CONNECT | FOR_SCREEN, 0, 1, false, command_screen},
+    {"top", "NODE", "top processes and the system's numbers, tick by tick",
+     FOR_BATCH | FOR_TICKS | FOR_TOP, 1, 1, false, command_top},
+    {"info", "NODE", "what the node is: releases, limits, counts, memory", FOR_BATCH, 1, 1,
+     false, command_info},
+    {"process", "NODE PID|NAME", "all that is safe to know of one process", FOR_BATCH, 2, 2,
+     false, command_process},
+    {"memory", "NODE", "memory by type, allocators, resident size", FOR_BATCH | FOR_TICKS, 1, 1,
+     false, command_memory},
+    {"schedulers", "NODE", "use and run queue of each scheduler", FOR_BATCH | FOR_TICKS, 1, 1,
+     false, command_schedulers},
+    {"apps", "NODE", "processes, memory, reductions, mailboxes per application",
+     FOR_BATCH | FOR_TICKS, 1, 1, false, command_apps},
+    {"armed", "NODE", "what anyone traces there: sessions, breakpoints, flags, monitors", FOR_BATCH,
+     1, 1, false, command_armed},
+    {"nodes", "", "the VMs on this host", FOR_ALL | FOR_CONNECT | FOR_FORMAT, 0, 0, false,
+     command_nodes},
+    {"capture", "NODE", "a view as text, ANSI, HTML or SVG, without a terminal",
+     FOR_ALL | FOR_CONNECT | FOR_TICKS | FOR_TOP | FOR_SCREEN | FOR_CAPTURE, 1, 1, false,
+     command_capture},
+    {"explain", "PATTERN", "what a trace pattern asks for: a sentence, its tree, its match spec",
+     FOR_ALL | FOR_PATTERN, 1, 1, false, command_explain},
+    {"trace", "NODE PATTERN…", "calls and messages as they happen, by pattern, within caps",
+     FOR_BATCH | FOR_PATTERN | FOR_TRACE, 1, 1 + LIMIT_TRACE_PATTERNS, false, command_trace},
+    {"record", "NODE | start NODE | status | mark TEXT | stop",
+     "keep what the node tells, tick by tick, in a file; start: in the background",
+     FOR_BATCH | FOR_PATTERN | FOR_RECORD, 1, 2 + LIMIT_TRACE_PATTERNS, false, command_record},
+    {"calls", "NODE [PATTERN…]", "which functions are called how often, and for how long: counted by "
+     "the VM, window by window", FOR_BATCH | FOR_PATTERN | FOR_CALLS, 1, 1 + LIMIT_TRACE_PATTERNS,
+     false, command_calls},
+    {"report", "FILE…", "what recordings say: numbers, owners, functions, findings, actions; several "
+     "are compared", FOR_ALL | FOR_FORMAT | FOR_REPORT, 1, 14, false, command_report},
+    {"diff", "A B", "two recordings compared: what changed by more than noise",
+     FOR_ALL | FOR_FORMAT | FOR_REPORT | FOR_DIFF, 2, 2, false, command_diff},
+    {"export", "FILE [TABLE]", "a recording for other tools, as csv (system, processes, owners, calls, events, "
+     "marks) or openmetrics", FOR_ALL | FOR_FORMAT | FOR_REPORT, 1, 2, false, command_export},
+    {"replay", "FILE", "the live screen over a recording: play, pause, step, seek",
+     FOR_ALL | FOR_SCREEN, 1, 1, false, command_replay},
+    {"generate", "WHAT", "tables of the program for its manual", FOR_ALL, 1, 1, true,
+     command_generate},
+};
+const size_t cli_commands_len = ARRAY_LEN(cli_commands);
+
+static const char *const formats[] = {
+    [FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv",
+    [FORMAT_ANSI] = "ansi", [FORMAT_HTML] = "html", [FORMAT_SVG] = "svg",
+    [FORMAT_FOLDED] = "folded", [FORMAT_MARKDOWN] = "markdown",
+    [FORMAT_OPENMETRICS] = "openmetrics",
+};
+
+/* ---- values */
+
+static int bad_value(struct error *err, const struct cli_option *opt, const char *text)
+{
+    if (opt->type == TYPE_FORMAT)
+        return error_set(err, ERR_USAGE, "--%s: “%s” is no format: %s", opt->name, text, opt->help);
+    if (opt->type == TYPE_BYTES) {
+        char least[32], most[32];
+        return error_set(err, ERR_USAGE, "--%s: “%s” is not between %s and %s", opt->name, text,
+                         text_bytes(least, sizeof least, opt->min), text_bytes(most, sizeof most, opt->max));
+    }
+    return error_set(err, ERR_USAGE, "--%s: “%s” is not between %g and %g", opt->name, text,
+                     opt->type == TYPE_SHARE ? opt->min * 100 : opt->min,
+                     opt->type == TYPE_SHARE ? opt->max * 100 : opt->max);
+}
+
+static int set_number(const struct cli_option *opt, void *field, const char *text,
+                      struct error *err)
+{
+    char *end = NULL;
+    double v = 0;
+    if (opt->type == TYPE_SECONDS || opt->type == TYPE_BYTES) {
+        if ((opt->type == TYPE_SECONDS ? text_parse_duration : text_parse_bytes)(text, &v) != 0)
+            return bad_value(err, opt, text);
+    } else {
+        errno = 0;
+        v = strtod(text, &end);
+        while (*end == ' ' || *end == '%')
+            end++;
+        if (end == text || *end || errno || isnan(v))
+            return bad_value(err, opt, text);
+    }
+    if (opt->type == TYPE_SHARE)
+        v /= 100;
+    if (!(v >= opt->min && v <= opt->max) || (opt->type == TYPE_INTEGER && v != floor(v)))
+        return bad_value(err, opt, text);
+    if (opt->type == TYPE_INTEGER || opt->type == TYPE_BYTES)
+        *(int64_t *)field = (int64_t)v;
+    else
+        *(double *)field = v;
+    return 0;
+}
+
+static int set_format(const struct cli_option *opt, enum cli_format *format, const char *text,
+                      struct error *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
+        if (strcmp(formats[i], text) != 0)
+            continue;
+        *format = (enum cli_format)i;
+        return 0;
+    }
+    return bad_value(err, opt, text);
+}
+
+static int set_syntax(const struct cli_option *opt, enum syntax *syntax, const char *text,
+                      struct error *err)
+{
+    if (syntax_parse(text, syntax) == 0)
+        return 0;
+    return error_set(err, ERR_USAGE, "--%s: “%s” is not auto, erlang or elixir", opt->name, text);
+}
+
+/* The cap says its name and range, and that is the option's. */
+static int set_cap(const struct cli_option *opt, struct cli_options *o, const char *text,
+                   struct error *err)
+{
+    struct error own = {.code = ERR_NONE};
+    enum cap cap = CAP_TIME_MS;
+    /* Where a command has another option of the cap's name, this one is "trace-…". */
+    const char *name = strncmp(opt->name, "trace-", 6) == 0 ? opt->name + 6 : opt->name;
+    int found = cap_find(name, &cap);
+    assert(found == 0);
+    (void)found;
+    o->cap_given[cap] = true;
+    if (caps_parse(&o->caps, cap, text, &own) == 0)
+        return 0;
+    return error_set(err, ERR_USAGE, "--%s", own.text);
+}
+
+static int set_on_rate(const struct cli_option *opt, bool *shed, const char *text,
+                       struct error *err)
+{
+    *shed = strcmp(text, "shed") == 0;
+    if (*shed || strcmp(text, "stop") == 0)
+        return 0;
+    return error_set(err, ERR_USAGE, "--%s: “%s” is not stop or shed", opt->name, text);
+}
+
+static int add_fail_on(struct cli_options *o, const char *text, struct error *err)
+{
+    if (o->n_fail_on == CLI_FAIL_ON)
+        return error_set(err, ERR_USAGE, "--fail-on: at most %d limits are checked", CLI_FAIL_ON);
+    o->fail_on[o->n_fail_on++] = text;
+    return 0;
+}
+
+static int set_value(const struct cli_option *opt, struct cli_options *o, const char *text,
+                     struct error *err)
+{
+    void *field = (char *)o + opt->offset;
+    if (opt->given_offset)
+        *(bool *)((char *)o + opt->given_offset) = true;
+    switch (opt->type) {
+    case TYPE_FLAG:
+        *(bool *)field = true;
+        return 0;
+    case TYPE_TEXT:
+        *(const char **)field = text;
+        return 0;
+    case TYPE_FORMAT:
+        return set_format(opt, field, text, err);
+    case TYPE_SYNTAX:
+        return set_syntax(opt, field, text, err);
+    case TYPE_CAP:
+        return set_cap(opt, o, text, err);
+    case TYPE_ON_RATE:
+        return set_on_rate(opt, field, text, err);
+    case TYPE_FAIL_ON:
+        return add_fail_on(o, text, err);
+    case TYPE_BYTES:
+    case TYPE_SECONDS:
+    case TYPE_SHARE:
+    case TYPE_INTEGER:
+        return set_number(opt, field, text, err);
+    }
+    return 0;
+}
+
+/* ---- parsing */
+
+#define LONG_BASE 1000 /* getopt's value of cli_option_table[i] is LONG_BASE + i */
+
+/* Some options of different commands have one name: then the command's own counts. */
+static bool is_anothers(size_t index, const struct cli_command *command)
+{
+    const struct cli_option *opt = &cli_option_table[index];
+    for (size_t i = 0; i < ARRAY_LEN(cli_option_table); i++)
+        if (i != index && strcmp(cli_option_table[i].name, opt->name) == 0 &&
+            cli_option_table[i].groups & command->options)
+            return !(opt->groups & command->options);
+    return false;
+}
+
+static void make_getopt(struct option *longs, char *shorts, const struct cli_command *command)
+{
+    size_t s = 0, l = 0;
+    shorts[s++] = ':';
+    for (size_t i = 0; i < ARRAY_LEN(cli_option_table); i++) {
+        bool arg = cli_option_table[i].type != TYPE_FLAG;
+        if (is_anothers(i, command))
+            continue;
+        longs[l++] = (struct option){cli_option_table[i].name, arg ? required_argument : no_argument, NULL,
+                                     (int)(LONG_BASE + i)};
+        if (cli_option_table[i].letter) {
+            shorts[s++] = cli_option_table[i].letter;
+            if (arg)
+                shorts[s++] = ':';
+        }
+    }
+    shorts[s] = '\0';
+}
+
+static const struct cli_option *find_option(int value)
+{
+    if (value >= LONG_BASE)
+        return &cli_option_table[value - LONG_BASE];
+    for (size_t i = 0; i < ARRAY_LEN(cli_option_table); i++)
+        if (cli_option_table[i].letter && cli_option_table[i].letter == value)
+            return &cli_option_table[i];
+    return NULL;
+}
+
+static const struct cli_command *find_command(const char *name)
+{
+    for (size_t i = 1; i < cli_commands_len; i++)
+        if (strcmp(cli_commands[i].name, name) == 0)
+            return &cli_commands[i];
+    return NULL;
+}
+
+static void set_defaults(struct cli_options *o)
+{
+    *o = (struct cli_options){
+        .timeout_s = 5,
+        .interval_s = 1,
+        .budget = 0.02,
+        .ticks = 1,
+        .sort = "reductions_per_s",
+        .rows = 20,
+        .view = "top",
+        .size = "120x40",
+        .every_s = 0,
+        .window_s = 2,
+        .windows = 1,
+        .top = 50,
+    };
+    caps_init(&o->caps);
+}
+
+static void wipe_cookie(struct cli_options *o)
+{
+    if (o->cookie)
+        explicit_bzero(o->cookie, strlen(o->cookie));
+    free(o->cookie);
+    o->cookie = NULL;
+}
+
+/* A copy for us; the one that ps shows is overwritten. */
+static void take_cookie(struct cli_options *o, char *given)
+{
+    wipe_cookie(o);
+    o->cookie = alloc_strdup(given);
+    memset(given, 'x', strlen(given));
+}
+
+/* Not what follows a '=': it may be a secret. */
+static int unknown_option(const char *word, struct error *err)
+{
+    return error_set(err, ERR_USAGE, "there is no option %.*s", (int)strcspn(word, "="), word);
+}
+
+static int parse_options(int argc, char **argv, const struct cli_command *command,
+                         struct cli_options *o, struct error *err)
+{
+    struct option longs[ARRAY_LEN(cli_option_table) + 1] = {{0}};
+    char shorts[2 * ARRAY_LEN(cli_option_table) + 2];
+    int value;
+
+    make_getopt(longs, shorts, command);
+    opterr = 0;
+    optind = 1;
+    while ((value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+        if (value == ':')
+            return error_set(err, ERR_USAGE, "%s needs a value", argv[optind - 1]);
+        const struct cli_option *opt = value == '?' ? NULL : find_option(value);
+        if (!opt)
+            return unknown_option(argv[optind - 1], err);
+        if (!(opt->groups & command->options))
+            return error_set(err, ERR_USAGE, "--%s is not an option of `beamtop %s`", opt->name,
+                             command->name);
+        if (opt->offset == AT(cookie)) {
+            take_cookie(o, optarg);
+            continue;
+        }
+        if (opt->offset == AT(procs) && *optarg == '\0') /* of a script, an unset variable */
+            return error_set(err, ERR_USAGE, "--procs is empty: `all` is every process");
+        int rc = set_value(opt, o, optarg, err);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
+void cli_options_clear(struct cli_options *o)
+{
+    wipe_cookie(o);
+}
+
+int cli_parse(int argc, char **argv, const struct cli_command **command, struct cli_options *o,
+              struct error *err)
+{
+    set_defaults(o);
+    *command = &cli_commands[0];
+    const struct cli_command *named = argc > 1 ? find_command(argv[1]) : NULL;
+    if (named) {
+        *command = named;
+        argc--;
+        argv++;
+    }
+    int rc = parse_options(argc, argv, *command, o, err);
+    if (rc != 0 || o->help || o->version)
+        return rc;
+    int n = argc - optind;
+    if (n > 0 && !named && find_command(argv[optind]))
+        return error_set(err, ERR_USAGE, "options stand behind the command: beamtop %s … OPTIONS",
+                         argv[optind]);
+    if (n > (*command)->max_args && !named && !strchr(argv[optind], '@'))
+        return error_set(err, ERR_USAGE, "there is no command “%s”", argv[optind]);
+    if (n > (*command)->max_args)
+        return error_set(err, ERR_USAGE, "what is “%s”? usage: beamtop %s %s",
+                         argv[optind + (*command)->max_args], (*command)->name, (*command)->args);
+    if (n < (*command)->min_args)
+        return error_set(err, ERR_USAGE, "usage: beamtop %s %s", (*command)->name,
+                         (*command)->args);
+    o->target = n > 0 ? argv[optind] : NULL;
+    o->second = n > 1 ? argv[optind + 1] : NULL;
+    o->n_rest = n > 1 ? (size_t)n - 1 : 0;
+    o->rest = n > 1 ? (const char *const *)&argv[optind + 1] : NULL;
+    return 0;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The command line: two tables, commands and options. Usage texts, the manual's tables and shell
+ * completion are made from them.
+ */
+#ifndef BEAMTOP_APP_CLI_CLI_H
+#define BEAMTOP_APP_CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beamtop/base/buf.h"
+#include "beamtop/base/error.h"
+#include "beamtop/trace/caps.h"
+#include "beamtop/trace/pattern.h"
+#include "exit_code.h"
+
+/* What the environment says; read once, in main. NULL: not set. */
+struct app_env {
+    const char *cookie, *home, *xdg_config_home, *xdg_state_home, *term, *no_color, *epmd_port;
+    const char *theme_path, *config;
+    bool utf8;             /* the locale's character set */
+    bool in_tty, out_tty, err_tty;
+};
+
+enum cli_format {
+    FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_ANSI, FORMAT_HTML, FORMAT_SVG, FORMAT_FOLDED,
+    FORMAT_MARKDOWN, FORMAT_OPENMETRICS,
+};
+
+#define CLI_FAIL_ON 32 /* limits of one comparison */
+
+/* The values of all options; set to their defaults, then by the command line. */
+struct cli_options {
+    const char *target;   /* first argument; NULL: none given */
+    const char *second;   /* `process NODE PID|NAME` */
+    const char *const *rest; /* the arguments behind the first */
+    size_t n_rest;
+    char *cookie;         /* owned */
+    const char *cookie_file;
+    double timeout_s;
+    double interval_s;
+    double budget;
+    bool interval_given, budget_given;
+    int64_t ticks;        /* 0: until interrupted */
+    bool ticks_given;
+    const char *sort;
+    bool reverse;
+    int64_t rows;
+    const char *filter;
+    const char *columns;
+    enum cli_format format;
+    bool format_given;
+    const char *theme, *config, *view, *size, *output, *when;
+    double every_s;
+    bool ascii, own, no_config, mono, spreadsheet;
+    int64_t epmd_port, port;
+    const char *host;
+    enum syntax syntax;
+    bool syntax_given;
+    struct caps caps; /* of a trace, those that were given: the others are the configuration's */
+    bool cap_given[CAPS];
+    const char *procs;
+    double slower_s;
+    bool on_rate_shed, on_rate_given, dry_run, force;
+    const char *label;    /* of a recording */
+    double for_s;
+    bool for_given;
+    int64_t max_size;     /* bytes */
+    bool thin, redact, values;
+    const char *trace;    /* the first pattern of those to trace */
+    const char *at;       /* a moment of a recording */
+    const char *calls;    /* the first pattern of those to count */
+    const char *fail_on[CLI_FAIL_ON]; /* limits of a comparison, as they were typed */
+    size_t n_fail_on;
+    double window_s;      /* of counted calls */
+    int64_t windows;      /* 0: until interrupted */
+    bool windows_given;
+    int64_t top;
+    bool top_given;
+    bool time, memory;
+    bool help, version;
+};
+
+struct cli_command {
+    const char *name;
+    const char *args;    /* "NODE [PID|NAME]" */
+    const char *help;
+    unsigned options;    /* mask of OPT_FOR_* groups it takes */
+    int min_args, max_args;
+    bool hidden;
+    int (*run)(const struct cli_options *o, const struct app_env *env);
+};
+
+extern const struct cli_command cli_commands[]; /* the first one is the screen, without a name */
+extern const size_t cli_commands_len;
+
+/* Parses argv; cookies given on the command line are wiped from it. ERR_USAGE says what is wrong.
+   Texts in o are borrowed from argv; cli_options_clear, also after a failure. */
+int cli_parse(int argc, char **argv, const struct cli_command **command, struct cli_options *o,
+              struct error *err);
+void cli_options_clear(struct cli_options *o); /* wipes the cookie */
+
+void cli_usage(struct buf *out, const struct cli_command *command); /* NULL: all */
+
+/* The tables for the manual ("mdoc-commands", "mdoc-options") and completion ("words-…"). */
+int cli_generate(struct buf *out, const char *what, struct error *err);
+
+#endif

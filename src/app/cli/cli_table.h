@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The option table, shared by the parser (cli.c) and the texts made from it (cli_text.c). */
+#ifndef BEAMTOP_APP_CLI_CLI_TABLE_H
+#define BEAMTOP_APP_CLI_CLI_TABLE_H
+
+#include "cli.h"
+
+/* Groups of options: a command names those it takes. */
+enum {
+    FOR_ALL = 1 << 0,     /* help and version */
+    FOR_CONNECT = 1 << 1, /* everything that reaches a node */
+    FOR_TICKS = 1 << 2,
+    FOR_TOP = 1 << 3,
+    FOR_FORMAT = 1 << 4,
+    FOR_SCREEN = 1 << 5,
+    FOR_CAPTURE = 1 << 6,
+    FOR_PATTERN = 1 << 7, /* trace patterns */
+    FOR_TRACE = 1 << 8,
+    FOR_CALLS = 1 << 9,
+    FOR_RECORD = 1 << 10,
+    FOR_REPORT = 1 << 11, /* what reads recordings */
+    FOR_DIFF = 1 << 12,
+};
+
+enum value_type {
+    TYPE_FLAG, TYPE_TEXT, TYPE_BYTES, TYPE_SECONDS, TYPE_SHARE, TYPE_INTEGER, TYPE_FORMAT, TYPE_SYNTAX,
+    TYPE_CAP,     /* by the option's name */
+    TYPE_ON_RATE,
+    TYPE_FAIL_ON, /* may be given many times */
+};
+
+struct cli_option {
+    const char *name;
+    char letter; /* 0: none */
+    unsigned groups;
+    enum value_type type;
+    size_t offset;       /* of the value in struct cli_options */
+    size_t given_offset; /* of a bool that tells it was given; 0: none */
+    double min, max;
+    const char *arg;
+    const char *help;
+};
+
+extern const struct cli_option cli_option_table[];
+extern const size_t cli_option_table_len;
+
+#endif

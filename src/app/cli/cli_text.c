@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Usage, and the command line's tables for the manual and completion. */
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
+#include "beamtop/ui/option.h"
+#include "cli_table.h"
+
+static void option_name(char *out, size_t size, const struct cli_option *opt)
+{
+    char letter[8] = "    ";
+    if (opt->letter)
+        snprintf(letter, sizeof letter, "-%c, ", opt->letter);
+    snprintf(out, size, "%s--%s%s%s", letter, opt->name, opt->arg ? " " : "",
+             opt->arg ? opt->arg : "");
+}
+
+/* Of a cap, with the ceiling and what a trace in batch starts with: "…, up to 600 s (15s)". */
+static const char *option_help(char *out, size_t size, const struct cli_option *opt)
+{
+    char setting[64], ceiling[32];
+    enum cap cap;
+    if (opt->type != TYPE_CAP || cap_find(opt->name, &cap) != 0)
+        return opt->help;
+    snprintf(setting, sizeof setting, "trace-batch-%s", opt->name);
+    int option = option_find(setting, strlen(setting));
+    if (option < 0) {
+        snprintf(setting, sizeof setting, "trace-%s", opt->name);
+        option = option_find(setting, strlen(setting));
+    }
+    snprintf(out, size, "%s, up to %s (%s)", opt->help,
+             cap_format(ceiling, sizeof ceiling, cap, cap_table[cap].ceiling),
+             option < 0 ? "" : option_table[option].initial);
+    return out;
+}
+
+/* Padded by columns: an ellipsis is three bytes and one column. */
+static void put_row(struct buf *out, const char *name, const char *help)
+{
+    size_t width = text_width(name, strlen(name));
+    buf_printf(out, "  %s%*s %s\n", name, width < 27 ? (int)(27 - width) : 0, "", help);
+}
+
+static void put_options(struct buf *out, unsigned groups)
+{
+    for (size_t i = 0; i < cli_option_table_len; i++) {
+        const struct cli_option *opt = &cli_option_table[i];
+        char name[64], help[200];
+        if (!(opt->groups & groups))
+            continue;
+        option_name(name, sizeof name, opt);
+        put_row(out, name, option_help(help, sizeof help, opt));
+    }
+}
+
+static void put_all_commands(struct buf *out)
+{
+    buf_puts(out, "usage: beamtop [NODE]            live screen\n"
+                  "       beamtop COMMAND [ARGUMENTS] [OPTIONS]\n\n");
+    for (size_t i = 0; i < cli_commands_len; i++) {
+        const struct cli_command *c = &cli_commands[i];
+        char line[64];
+        if (c->hidden)
+            continue;
+        snprintf(line, sizeof line, "%s%s%s", c->name, *c->name ? " " : "", c->args);
+        put_row(out, line, c->help);
+    }
+    buf_puts(out, "\nOptions (`beamtop COMMAND --help` lists those of a command):\n");
+    put_options(out, ~0u);
+    buf_puts(out, "\nKeys of the screen: press ? there. Exit codes: 0 done, 1 failed, 2 usage or bad "
+                  "input,\n3 could not connect, 4 connection lost, 5 refused for safety.\n");
+}
+
+void cli_usage(struct buf *out, const struct cli_command *command)
+{
+    if (!command || command == &cli_commands[0]) {
+        put_all_commands(out);
+        return;
+    }
+    buf_printf(out, "usage: beamtop %s %s [OPTIONS]\n%s\n\n", command->name, command->args,
+               command->help);
+    put_options(out, command->options);
+}
+
+/* ---- tables for the manual and completion */
+
+static void mdoc_text(struct buf *out, const char *s)
+{
+    for (; *s; s++) {
+        if (*s == '\\')
+            buf_puts(out, "\\e");
+        else if (*s == '-')
+            buf_puts(out, "\\-");
+        else
+            buf_put_u8(out, (uint8_t)*s);
+    }
+}
+
+static void mdoc_commands(struct buf *out)
+{
+    for (size_t i = 0; i < cli_commands_len; i++) {
+        const struct cli_command *c = &cli_commands[i];
+        if (c->hidden)
+            continue;
+        buf_puts(out, ".It Nm");
+        if (*c->name)
+            buf_printf(out, " Cm %s", c->name);
+        if (*c->args)
+            buf_printf(out, " Ar %s", c->args);
+        buf_puts(out, "\n");
+        mdoc_text(out, c->help);
+        buf_puts(out, "\n");
+    }
+}
+
+static void mdoc_options(struct buf *out)
+{
+    for (size_t i = 0; i < cli_option_table_len; i++) {
+        const struct cli_option *opt = &cli_option_table[i];
+        char help[200];
+        buf_puts(out, ".It");
+        if (opt->letter)
+            buf_printf(out, " Fl %c ,", opt->letter);
+        buf_puts(out, " Fl Fl ");
+        mdoc_text(out, opt->name);
+        if (opt->arg)
+            buf_printf(out, " Ar %s", opt->arg);
+        buf_puts(out, "\n");
+        mdoc_text(out, option_help(help, sizeof help, opt));
+        buf_puts(out, "\n");
+    }
+}
+
+static void words_commands(struct buf *out)
+{
+    for (size_t i = 0; i < cli_commands_len; i++)
+        if (!cli_commands[i].hidden && *cli_commands[i].name)
+            buf_printf(out, "%s\t%s\n", cli_commands[i].name, cli_commands[i].help);
+}
+
+/* name, letter or "-", "arg" or "-", help, commands that take it */
+static void words_options(struct buf *out)
+{
+    for (size_t i = 0; i < cli_option_table_len; i++) {
+        const struct cli_option *opt = &cli_option_table[i];
+        buf_printf(out, "%s\t%c\t%s\t%s\t", opt->name, opt->letter ? opt->letter : '-',
+                   opt->arg ? opt->arg : "-", opt->help);
+        for (size_t k = 0; k < cli_commands_len; k++)
+            if (!cli_commands[k].hidden && (cli_commands[k].options & opt->groups))
+                buf_printf(out, "%s ", *cli_commands[k].name ? cli_commands[k].name : "screen");
+        buf_puts(out, "\n");
+    }
+}
+
+static const struct {
+    const char *what;
+    void (*put)(struct buf *out);
+} generators[] = {
+    {"mdoc-commands", mdoc_commands},
+    {"mdoc-options", mdoc_options},
+    {"words-commands", words_commands},
+    {"words-options", words_options},
+};
+
+int cli_generate(struct buf *out, const char *what, struct error *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(generators); i++) {
+        if (strcmp(generators[i].what, what) != 0)
+            continue;
+        generators[i].put(out);
+        return 0;
+    }
+    return error_set(err, ERR_USAGE, "nothing is generated under the name “%s”", what);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the commands do: one function each, called by main with parsed options. Returns the exit code. */
+#ifndef BEAMTOP_APP_CLI_COMMANDS_H
+#define BEAMTOP_APP_CLI_COMMANDS_H
+
+#include "cli.h"
+
+int command_screen(const struct cli_options *o, const struct app_env *env);
+int command_top(const struct cli_options *o, const struct app_env *env);
+int command_info(const struct cli_options *o, const struct app_env *env);
+int command_process(const struct cli_options *o, const struct app_env *env);
+int command_memory(const struct cli_options *o, const struct app_env *env);
+int command_schedulers(const struct cli_options *o, const struct app_env *env);
+int command_apps(const struct cli_options *o, const struct app_env *env);
+int command_armed(const struct cli_options *o, const struct app_env *env);
+int command_nodes(const struct cli_options *o, const struct app_env *env);
+int command_capture(const struct cli_options *o, const struct app_env *env);
+int command_explain(const struct cli_options *o, const struct app_env *env);
+int command_calls(const struct cli_options *o, const struct app_env *env);
+int command_trace(const struct cli_options *o, const struct app_env *env);
+int command_replay(const struct cli_options *o, const struct app_env *env);
+int command_record(const struct cli_options *o, const struct app_env *env);
+int command_report(const struct cli_options *o, const struct app_env *env);
+int command_diff(const struct cli_options *o, const struct app_env *env);
+int command_export(const struct cli_options *o, const struct app_env *env);
+int command_generate(const struct cli_options *o, const struct app_env *env);
+
+#endif

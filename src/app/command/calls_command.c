@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `beamtop calls`: windows of counted calls without a screen, to the proof that nothing is left. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/output/calls_sink.h"
+#include "beamtop/trace/calls.h"
+#include "beamtop/trace/procs.h"
+#include "calls_file.h"
+#include "app/cli/commands.h"
+#include "app/cli/mistake.h"
+#include "app/source/node_run.h"
+#include "app/source/replay.h"
+
+#define TICK_MS 50u
+
+struct counting {
+    const struct cli_options *options;
+    const struct app_env *env;
+    struct node_run run;
+    struct calls_session *session;
+    struct calls_sink *sink;
+    bool told;
+};
+
+/* ---- what the session tells */
+
+static void tell_estimate(struct counting *t, const struct calls_state *state)
+{
+    if (t->told || t->options->format != FORMAT_TEXT || !(state->calls_per_s >= 0))
+        return;
+    t->told = true;
+    fprintf(stderr, "beamtop: %llu functions, about %.0f calls/s: counting costs about %.2g %% of "
+                    "the node%s%s\n",
+            (unsigned long long)state->functions, state->calls_per_s, state->load * 100,
+            *state->others ? "; also there: " : "", state->others);
+}
+
+/* What keeps a run from its windows is told when the session has ended. */
+static void asking(struct counting *t, const struct calls_state *state)
+{
+    if (!t->options->dry_run)
+        error_set(&t->run.err, ERR_REFUSED, "about %.0f calls/s: counting them would cost the node "
+                  "%.0f %% of its schedulers; --force counts all the same",
+                  state->calls_per_s, state->load * 100);
+    calls_stop(t->session);
+}
+
+static int exit_code_of_end(const struct counting *t, const struct calls_state *state)
+{
+    if (t->run.err.code != ERR_NONE)
+        return exit_code_of_error(t->run.err.code);
+    if (state->error.code != ERR_NONE)
+        return exit_code_of_error(state->error.code);
+    return t->run.signal == SIGTERM ? 128 + SIGTERM : EXIT_DONE;
+}
+
+static void ended(struct counting *t, const struct calls_state *state)
+{
+    int code = exit_code_of_end(t, state);
+    struct error left = {.code = ERR_NONE};
+    if (!state->clean) {
+        error_set(&left, ERR_TARGET, "%s", state->left);
+        node_run_finish(&t->run, EXIT_FAILED, &left);
+        return;
+    }
+    if (t->options->format == FORMAT_TEXT && state->verified)
+        fputs("beamtop: nothing is left armed\n", stderr);
+    node_run_finish(&t->run, code, state->error.code != ERR_NONE ? &state->error : NULL);
+}
+
+static void on_change(void *arg)
+{
+    struct counting *t = arg;
+    const struct calls_state *state = calls_session_state(t->session);
+    if (t->run.over)
+        return;
+    tell_estimate(t, state);
+    switch (state->phase) {
+    case CALLS_ASKING:
+        asking(t, state);
+        break;
+    case CALLS_ENDED:
+        ended(t, state);
+        break;
+    case CALLS_FAILED:
+        node_run_finish(&t->run, exit_code_of_error(state->error.code), &state->error);
+        break;
+    case CALLS_PREPARING:
+    case CALLS_COUNTING:
+    case CALLS_TIMING:
+    case CALLS_WAITING:
+    case CALLS_VERIFYING:
+        break;
+    }
+}
+
+/* When the output is gone the session is ended first, then we. */
+static void on_window(void *arg, const struct calls_window *window)
+{
+    struct counting *t = arg;
+    struct error err = {.code = ERR_NONE};
+    if (calls_sink_window(t->sink, window, &err) == 0)
+        return;
+    if (calls_sink_write_errno(t->sink) != EPIPE && t->run.err.code == ERR_NONE)
+        t->run.err = err;
+    calls_stop(t->session);
+}
+
+/* ---- the session */
+
+static struct calls_options calls_options_of(const struct cli_options *o)
+{
+    bool endless = o->every_s > 0 && !o->windows_given;
+    return (struct calls_options){
+        .patterns = o->rest,
+        .n_patterns = o->n_rest,
+        .syntax = o->syntax,
+        .procs = o->procs,
+        .for_ms = (unsigned)(o->window_s * 1000 + 0.5),
+        .every_ms = (unsigned)(o->every_s * 1000 + 0.5),
+        .windows = endless ? 0 : (unsigned)o->windows,
+        .top = (unsigned)o->top,
+        .time = o->time,
+        .memory = o->memory,
+        .force = o->force,
+        .dry_run = o->dry_run,
+    };
+}
+
+static enum calls_format format_of(enum cli_format format)
+{
+    switch (format) {
+    case FORMAT_JSON:
+        return CALLS_JSON;
+    case FORMAT_CSV:
+        return CALLS_CSV;
+    case FORMAT_FOLDED:
+        return CALLS_FOLDED;
+    case FORMAT_TEXT:
+    case FORMAT_ANSI:
+    case FORMAT_HTML:
+    case FORMAT_SVG:
+    case FORMAT_MARKDOWN:
+    case FORMAT_OPENMETRICS:
+        break;
+    }
+    return CALLS_TEXT;
+}
+
+static struct calls_sink_options sink_options_of(const struct counting *t, const char *node)
+{
+    return (struct calls_sink_options){
+        .format = format_of(t->options->format),
+        .syntax = t->options->syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG,
+        .node = node,
+        .ascii = t->options->ascii || !t->env->utf8,
+        .spreadsheet = t->options->spreadsheet,
+    };
+}
+
+static void open_session(void *arg)
+{
+    struct counting *t = arg;
+    static const struct calls_handlers handlers = {.on_change = on_change, .on_window = on_window};
+    const struct calls_options options = calls_options_of(t->options);
+    const struct calls_sink_options sink = sink_options_of(t, live_peer_node(t->run.live));
+    struct calls_port port;
+    struct error err = {.code = ERR_NONE};
+    int rc = trace_route_calls_port(t->run.route, &port, &err);
+    if (rc == 0)
+        rc = calls_open(&t->session, &options, &port, &handlers, t, NULL, NULL, &err);
+    if (rc != 0)
+        node_run_finish(&t->run, exit_code_of_error(err.code), &err);
+    t->sink = calls_sink_open_file(stdout, &sink);
+}
+
+static void tick(void *arg)
+{
+    struct counting *t = arg;
+    calls_tick(t->session);
+}
+
+/* The window that is cut short is told. */
+static void stop(void *arg)
+{
+    struct counting *t = arg;
+    calls_stop(t->session);
+}
+
+static bool link_lost(void *arg, const struct error *err)
+{
+    struct counting *t = arg;
+    calls_link_lost(t->session, err);
+    return false;
+}
+
+static void free_session(void *arg)
+{
+    struct counting *t = arg;
+    calls_free(t->session);
+}
+
+static const struct node_session session = {
+    .open = open_session, .on_tick = tick, .stop = stop, .link_lost = link_lost,
+    .free = free_session};
+
+/* ---- the words */
+
+/* Mistakes are told before anything is connected. */
+static int check_words(const struct cli_options *o)
+{
+    struct error err = {.code = ERR_NONE};
+    struct procs procs;
+    size_t offset = 0;
+    for (size_t i = 0; i < o->n_rest; i++) {
+        struct pattern **patterns = NULL;
+        size_t n = 0;
+        if (calls_patterns_parse(&patterns, &n, o->rest[i], o->syntax, &offset, &err) != 0) {
+            mistake_print(o->rest[i], offset, &err);
+            return EXIT_USAGE;
+        }
+        patterns_free(patterns, n);
+    }
+    if (o->procs != NULL && procs_parse(&procs, o->procs, &offset, &err) != 0) {
+        mistake_print(o->procs, offset, &err);
+        return EXIT_USAGE;
+    }
+    if (o->procs != NULL && !o->time && !o->memory) {
+        fputs("beamtop: --procs is for --time and --memory: calls are counted in all processes\n",
+              stderr);
+        return EXIT_USAGE;
+    }
+    if (o->format == FORMAT_TEXT || o->format == FORMAT_JSON || o->format == FORMAT_CSV ||
+        o->format == FORMAT_FOLDED)
+        return EXIT_DONE;
+    fputs("beamtop: calls are printed as text, json, csv or folded\n", stderr);
+    return EXIT_USAGE;
+}
+
+int command_calls(const struct cli_options *o, const struct app_env *env)
+{
+    struct counting t = {.options = o, .env = env};
+    int code = check_words(o);
+    if (code != EXIT_DONE)
+        return code;
+    if (replay_is_file(o->target))
+        return calls_file_print(o, sink_options_of(&t, NULL));
+    if (o->at) {
+        fputs("beamtop: --at is of a recording in the place of NODE\n", stderr);
+        return EXIT_USAGE;
+    }
+    t.run = (struct node_run){
+        .options = o, .env = env, .session = &session, .arg = &t, .tick_ms = TICK_MS};
+    code = node_run(&t.run);
+    calls_sink_close(t.sink);
+    return code;
+}

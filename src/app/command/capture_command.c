@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `beamtop capture`: the screen without a terminal, once, every so often, or at a threshold. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "batch.h"
+#include "beamtop/base/clock.h"
+#include "beamtop/ui/capture.h"
+#include "beamtop/ui/screen.h"
+#include "app/cli/commands.h"
+#include "settings.h"
+#include "trigger.h"
+
+struct capturing {
+    const struct cli_options *options;
+    struct settings settings;
+    struct screen *screen;
+    struct canvas canvas;
+    enum capture_format format;
+    struct trigger trigger;
+    int64_t taken;
+    int64_t most;       /* 0: no end */
+};
+
+static int parse_size(const char *text, int *columns, int *rows, struct error *err)
+{
+    char rest = 0;
+    if (sscanf(text, "%dx%d%c", columns, rows, &rest) == 2 && *columns >= 20 && *rows >= 5 &&
+        *columns <= LIMIT_CANVAS_COLUMNS && *rows <= LIMIT_CANVAS_ROWS)
+        return 0;
+    return error_set(err, ERR_USAGE, "--size: “%s” is not COLUMNSxROWS between 20x5 and %dx%d",
+                     text, LIMIT_CANVAS_COLUMNS, LIMIT_CANVAS_ROWS);
+}
+
+static int choose_format(const struct cli_options *o, enum capture_format *out,
+                         struct error *err)
+{
+    int by_path = o->output ? capture_format_of_path(o->output) : -1;
+    *out = by_path >= 0 ? (enum capture_format)by_path : CAPTURE_TEXT;
+    if (!o->format_given)
+        return 0;
+    switch (o->format) {
+    case FORMAT_TEXT:
+        *out = CAPTURE_TEXT;
+        return 0;
+    case FORMAT_ANSI:
+        *out = CAPTURE_ANSI;
+        return 0;
+    case FORMAT_HTML:
+        *out = CAPTURE_HTML;
+        return 0;
+    case FORMAT_SVG:
+        *out = CAPTURE_SVG;
+        return 0;
+    case FORMAT_JSON:
+    case FORMAT_CSV:
+    case FORMAT_FOLDED:
+    case FORMAT_MARKDOWN:
+    case FORMAT_OPENMETRICS:
+        break;
+    }
+    return error_set(err, ERR_USAGE, "a capture is text, ansi, html or svg; json and csv come from "
+                                     "`beamtop top` and its likes");
+}
+
+/* FILE with %t as the time of the capture. */
+static void output_name(struct buf *out, const char *pattern)
+{
+    char when[CLOCK_TEXT_BYTES];
+    clock_stamp_text(when);
+    for (const char *p = pattern; *p; p++) {
+        if (p[0] == '%' && p[1] == 't') {
+            buf_puts(out, when);
+            p++;
+        } else {
+            buf_put_u8(out, (uint8_t)*p);
+        }
+    }
+}
+
+static int write_out(struct capturing *c, const struct buf *content, struct error *err)
+{
+    struct buf name;
+    int rc = 0;
+    if (!c->options->output) {
+        if (fwrite(content->data, 1, content->len, stdout) != content->len || fflush(stdout) != 0)
+            return errno == EPIPE ? ERR_CANCELLED
+                                  : error_set_errno(err, errno, "write error");
+        return 0;
+    }
+    buf_init(&name, 0);
+    output_name(&name, c->options->output);
+    rc = capture_write(buf_cstr(&name), content, true, false, err);
+    if (rc == 0)
+        fprintf(stderr, "captured to %s\n", buf_cstr(&name));
+    buf_clear(&name);
+    return rc;
+}
+
+static int64_t shown_wall_us(const struct model *m)
+{
+    const struct recorded_place *place = model_recorded(m);
+    return place ? place->wall_us : clock_wall_us();
+}
+
+static int take(struct capturing *c, const struct model *m, struct error *err)
+{
+    struct buf content;
+    struct tty_cursor cursor;
+    char clock[CLOCK_TEXT_BYTES], title[300];
+    const struct node_info *node = model_node(m);
+
+    snprintf(title, sizeof title, "%.*s", node ? (int)node->name.len : 0, node ? node->name.s : "");
+    screen_set_clock(c->screen, clock_time_text(clock, shown_wall_us(m)));
+    screen_update(c->screen);
+    screen_draw(c->screen, m, &c->canvas, &cursor);
+    const struct capture_setup setup = {
+        .format = c->format,
+        .theme = &c->settings.theme,
+        .depth = DEPTH_256,
+        .title = title,
+    };
+    buf_init(&content, 0);
+    capture_put(&content, &c->canvas, (struct rect){0, 0, c->canvas.rows, c->canvas.columns},
+                &setup);
+    int rc = write_out(c, &content, err);
+    buf_clear(&content);
+    return rc;
+}
+
+static int on_tick(void *arg, const struct model *m, struct error *err)
+{
+    struct capturing *c = arg;
+    if (!trigger_fires(&c->trigger, model_system(m), clock_mono_ns()))
+        return 0;
+    int rc = take(c, m, err);
+    if (rc != 0)
+        return rc;
+    c->taken++;
+    return c->taken == c->most ? ERR_CANCELLED : 0;
+}
+
+static int prepare(struct capturing *c, const struct app_env *env, struct want *want,
+                   struct error *err)
+{
+    const struct cli_options *o = c->options;
+    struct tty_cursor cursor;
+    struct model *nothing;
+    int columns = 0, rows = 0;
+    int rc = settings_init(&c->settings, o, env, err);
+    settings_print_mistakes(&c->settings);
+    if (rc == 0)
+        rc = parse_size(o->size, &columns, &rows, err);
+    if (rc == 0)
+        rc = choose_format(o, &c->format, err);
+    if (rc == 0)
+        rc = trigger_init(&c->trigger, o->when, o->every_s, err);
+    if (rc != 0)
+        return rc;
+    c->most = o->ticks_given ? o->ticks : o->every_s > 0 ? 0 : 1;
+    c->screen = screen_new(option_text(&c->settings.options, OPTION_VIEW), err);
+    if (!c->screen)
+        return err->code;
+    canvas_init(&c->canvas, rows, columns, settings_ascii(&c->settings, env));
+    /* Drawn once, empty, so that the views know how many rows they have room for. */
+    nothing = model_new();
+    rc = settings_to_screen(&c->settings, c->screen, nothing, err);
+    screen_draw(c->screen, nothing, &c->canvas, &cursor);
+    screen_want(c->screen, want);
+    model_free(nothing);
+    return rc;
+}
+
+int command_capture(const struct cli_options *o, const struct app_env *env)
+{
+    struct capturing c = {.options = o};
+    struct want want = {.needs = 0};
+    struct error err = {.code = ERR_NONE};
+    int code = EXIT_USAGE;
+    if (prepare(&c, env, &want, &err) == 0) {
+        /* The configuration may set them; the command line has the last word there. */
+        struct cli_options own = *o;
+        own.interval_s = option_double(&c.settings.options, OPTION_INTERVAL);
+        own.budget = option_double(&c.settings.options, OPTION_BUDGET) / 100;
+        const struct batch_job job = {
+            .options = &own,
+            .env = env,
+            .want = want,
+            .rates = true,
+            .filter = option_text(&c.settings.options, OPTION_FILTER),
+            .on_tick = on_tick,
+            .arg = &c,
+        };
+        code = batch_run(&job);
+    } else {
+        fprintf(stderr, "beamtop: %s\n", err.text);
+    }
+    screen_free(c.screen);
+    if (c.canvas.cells)
+        canvas_clear(&c.canvas);
+    settings_clear(&c.settings);
+    return code;
+}

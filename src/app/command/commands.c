@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The batch commands: what each wants of the target, and the sink it prints with. */
+#include "app/cli/commands.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch.h"
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/clock.h"
+#include "beamtop/etf/parse.h"
+#include "beamtop/model/column.h"
+#include "beamtop/output/sink.h"
+#include "generate.h"
+#include "app/source/nodes.h"
+#include "app/cli/output.h"
+#include "app/source/replay.h"
+#include "app/cli/tell.h"
+
+struct printing {
+    struct sink *sink;
+    enum sink_kind kind;
+    bool text;
+};
+
+struct columns {
+    const struct proc_column *columns[COLUMNS_MAX];
+    int n;
+};
+
+static int usage_error(const struct error *err)
+{
+    fprintf(stderr, "beamtop: %s\n", err->text);
+    return EXIT_USAGE;
+}
+
+static int sink_format(enum cli_format format, enum sink_format *out, struct error *err)
+{
+    switch (format) {
+    case FORMAT_TEXT:
+        *out = SINK_TEXT;
+        return 0;
+    case FORMAT_JSON:
+        *out = SINK_JSON;
+        return 0;
+    case FORMAT_CSV:
+        *out = SINK_CSV;
+        return 0;
+    case FORMAT_ANSI:
+    case FORMAT_HTML:
+    case FORMAT_SVG:
+    case FORMAT_FOLDED:
+    case FORMAT_MARKDOWN:
+    case FORMAT_OPENMETRICS:
+        break;
+    }
+    return error_set(err, ERR_USAGE,
+                     "this prints text, json or csv; `beamtop capture` makes ansi, html and svg");
+}
+
+static int print_tick(void *arg, const struct model *m, struct error *err)
+{
+    struct printing *p = arg;
+    int rc = sink_put(p->sink, p->kind, m, err);
+    if (rc != 0 && sink_write_errno(p->sink) == EPIPE)
+        return ERR_CANCELLED; /* `| head` has seen enough */
+    return rc;
+}
+
+/* What the commands have in common. */
+static int run(const struct cli_options *o, const struct app_env *env, enum sink_kind kind,
+               const struct want *want, const struct columns *columns, bool rates)
+{
+    struct error err = {.code = ERR_NONE};
+    struct sink_options options = {.ascii = o->ascii || !env->utf8, .spreadsheet = o->spreadsheet};
+    if (sink_format(o->format, &options.format, &err) != 0)
+        return usage_error(&err);
+    if (columns) {
+        options.columns = columns->columns;
+        options.n_columns = columns->n;
+    }
+    struct printing p = {.kind = kind, .sink = sink_open_file(stdout, &options)};
+    const struct batch_job job = {
+        .options = o,
+        .env = env,
+        .want = *want,
+        .ticks = o->ticks,
+        .rates = rates,
+        .filter = o->filter,
+        .on_tick = print_tick,
+        .arg = &p,
+    };
+    int code = batch_run(&job);
+    sink_close(p.sink);
+    return code;
+}
+
+/* The columns asked for, and the scan that they add up to. */
+static int choose_columns(const struct cli_options *o, struct columns *c, struct want_scan *scan,
+                          struct error *err)
+{
+    const struct proc_column *sort = proc_column_find(o->sort);
+    if (!sort)
+        return error_set(err, ERR_USAGE, "there is no column “%s”; `man beamtop` lists them",
+                         o->sort);
+    if (!o->columns)
+        c->n = proc_columns_default(c->columns);
+    else if (proc_columns_parse(o->columns, c->columns, &c->n, err) != 0)
+        return err->code;
+    *scan = (struct want_scan){
+        .sort_key = sort->key,
+        .by_delta = sort->sweep_by_delta,
+        .ascending = o->reverse,
+        .rows = (int)o->rows,
+        .items = proc_columns_items(c->columns, c->n, sort),
+        .own = o->own,
+    };
+    return 0;
+}
+
+int command_top(const struct cli_options *o, const struct app_env *env)
+{
+    struct columns columns = {.n = 0};
+    struct want want = {.needs = NEED_SCAN};
+    struct error err = {.code = ERR_NONE};
+    if (choose_columns(o, &columns, &want.scan, &err) != 0)
+        return usage_error(&err);
+    return run(o, env, SINK_TOP, &want, &columns, true);
+}
+
+int command_info(const struct cli_options *o, const struct app_env *env)
+{
+    const struct want want = {.needs = NEED_SYSTEM};
+    return run(o, env, SINK_INFO, &want, NULL, true);
+}
+
+int command_process(const struct cli_options *o, const struct app_env *env)
+{
+    struct want want = {.needs = NEED_PROCESS};
+    if (etf_parse_pid(o->second, &want.process) != 0) {
+        want.process_by_name = true;
+        snprintf(want.process_name, sizeof want.process_name, "%s", o->second);
+    }
+    return run(o, env, SINK_PROCESS, &want, NULL, true);
+}
+
+int command_memory(const struct cli_options *o, const struct app_env *env)
+{
+    const struct want want = {.needs = NEED_ALLOC};
+    return run(o, env, SINK_MEMORY, &want, NULL, o->ticks_given);
+}
+
+int command_schedulers(const struct cli_options *o, const struct app_env *env)
+{
+    const struct want want = {.needs = NEED_SYSTEM};
+    return run(o, env, SINK_SCHEDULERS, &want, NULL, true);
+}
+
+int command_apps(const struct cli_options *o, const struct app_env *env)
+{
+    const struct want want = {.needs = NEED_APPS};
+    return run(o, env, SINK_APPS, &want, NULL, true);
+}
+
+int command_armed(const struct cli_options *o, const struct app_env *env)
+{
+    const struct want want = {.needs = NEED_ARMED};
+    return run(o, env, SINK_ARMED, &want, NULL, false);
+}
+
+int command_replay(const struct cli_options *o, const struct app_env *env)
+{
+    if (replay_is_file(o->target))
+        return command_screen(o, env);
+    tell_line("%s is no file; a live node needs no `replay`", o->target);
+    return EXIT_USAGE;
+}
+
+/* ---- nodes */
+
+static struct slice text(const char *s)
+{
+    return (struct slice){s, strlen(s)};
+}
+
+static struct sink_node sink_node_of(const struct discover_vm *vm)
+{
+    static const char *const cookies[] = {
+        [DISCOVER_COOKIE_NONE] = "",
+        [DISCOVER_COOKIE_ARGUMENT] = "argument",
+        [DISCOVER_COOKIE_OWNER_HOME] = "owner_home",
+    };
+    static const char *const forms[] = {
+        [DISCOVER_NOT_A_NODE] = "",
+        [DISCOVER_SHORT] = "short",
+        [DISCOVER_LONG] = "long",
+        [DISCOVER_UNKNOWN] = "",
+    };
+    return (struct sink_node){
+        .name = text(vm->node),
+        .form = text(forms[vm->form]),
+        .user = text(vm->user),
+        .otp = text(vm->otp),
+        .command = text(vm->command),
+        .cookie = text(cookies[vm->cookie_from]),
+        .os_pid = vm->pid > 0 ? vm->pid : -1,
+        .port = vm->port > 0 ? vm->port : -1,
+        .uptime_s = vm->uptime_s < 0 ? (double)NAN : vm->uptime_s,
+        .rss_bytes = vm->rss_bytes > 0 ? (double)vm->rss_bytes : (double)NAN,
+        .in_epmd = vm->in_epmd,
+    };
+}
+
+int command_nodes(const struct cli_options *o, const struct app_env *env)
+{
+    struct error err = {.code = ERR_NONE};
+    struct discover_list list;
+    struct sink_options options = {.ascii = o->ascii || !env->utf8, .spreadsheet = o->spreadsheet};
+    if (sink_format(o->format, &options.format, &err) != 0)
+        return usage_error(&err);
+    if (nodes_find(&list, o, env, &err) != 0) {
+        fprintf(stderr, "beamtop: %s\n", err.text);
+        return EXIT_FAILED;
+    }
+    struct sink_node *nodes = alloc_zero(list.count + 1, sizeof *nodes);
+    for (size_t i = 0; i < list.count; i++)
+        nodes[i] = sink_node_of(&list.vms[i]);
+    struct sink *sink = sink_open_file(stdout, &options);
+    int rc = sink_put_nodes(sink, nodes, list.count, clock_wall_us(), &err);
+    if (sink_write_errno(sink) == EPIPE)
+        rc = 0;
+    if (rc != 0)
+        fprintf(stderr, "beamtop: %s\n", err.text);
+    if (list.count == 0 && options.format == SINK_TEXT)
+        fputs("no BEAM VM was found on this host\n", stderr);
+    sink_close(sink);
+    free(nodes);
+    discover_clear(&list);
+    return rc == 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+/* Not a table, but what completion needs: the nodes that are there now. */
+static int generate_nodes(struct buf *out, const struct cli_options *o, const struct app_env *env,
+                          struct error *err)
+{
+    struct discover_list list;
+    int rc = nodes_find(&list, o, env, err);
+    if (rc == 0)
+        nodes_put_words(out, &list);
+    discover_clear(&list);
+    return rc;
+}
+
+int command_generate(const struct cli_options *o, const struct app_env *env)
+{
+    struct buf out;
+    struct error err = {.code = ERR_NONE};
+    buf_init(&out, 0);
+    int rc = strcmp(o->target, "words-nodes") == 0 ? generate_nodes(&out, o, env, &err)
+                                                   : generate_put(&out, o->target, &err);
+    int code = output_put(&out);
+    buf_clear(&out);
+    return rc == 0 ? code : usage_error(&err);
+}

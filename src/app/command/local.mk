@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+src_libapp_a_SOURCES += \
+	src/app/command/batch.c src/app/command/batch.h src/app/command/calls_command.c \
+	src/app/command/calls_file.c src/app/command/calls_file.h \
+	src/app/command/capture_command.c src/app/command/commands.c src/app/command/condition.c \
+	src/app/command/condition.h src/app/command/explain_command.c src/app/command/generate.c \
+	src/app/command/generate.h src/app/command/report_command.c src/app/command/settings.c \
+	src/app/command/settings.h src/app/command/trace_command.c src/app/command/trace_file.c \
+	src/app/command/trace_file.h src/app/command/trace_print.c src/app/command/trace_print.h \
+	src/app/command/trace_words.c src/app/command/trace_words.h src/app/command/trigger.c \
+	src/app/command/trigger.h

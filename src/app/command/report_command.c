@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `beamtop report`, `diff` and `export`: what recordings say. No node is asked. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/recording/export.h"
+#include "beamtop/report/summary.h"
+#include "app/cli/commands.h"
+
+#define FILES_MOST 14 /* columns of a comparison */
+
+struct files {
+    struct summary_source sources[FILES_MOST];
+    size_t n;
+};
+
+static int tell(const struct error *err)
+{
+    fprintf(stderr, "beamtop: %s\n", err->text);
+    return err->code == ERR_USAGE || err->code == ERR_NOT_FOUND || err->code == ERR_FORMAT ? EXIT_USAGE
+                                                                                           : EXIT_FAILED;
+}
+
+static void close_files(struct files *f)
+{
+    while (f->n > 0)
+        recording_close(f->sources[--f->n].recording);
+}
+
+static const char *name_of(const struct recording *r, const char *path)
+{
+    const char *label = recording_info(r)->label, *slash = strrchr(path, '/');
+    if (*label)
+        return label;
+    return slash ? slash + 1 : path;
+}
+
+static int open_file(struct files *f, const char *path, struct error *err)
+{
+    struct recording *r = NULL;
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return error_set(err, ERR_FORMAT, "%s is no file", path);
+    if (f->n == FILES_MOST)
+        return error_set(err, ERR_USAGE, "at most %d recordings are compared", FILES_MOST);
+    if (recording_open(&r, path, err) != 0)
+        return (int)err->code;
+    if (recording_check(r, err) != 0) {
+        error_context(err, "%s", path);
+        recording_close(r);
+        return (int)err->code;
+    }
+    f->sources[f->n++] = (struct summary_source){
+        .recording = r, .name = name_of(r, path), .from = 1, .to = recording_info(r)->ticks};
+    return 0;
+}
+
+static int open_files(struct files *f, const struct cli_options *o, struct error *err)
+{
+    f->n = 0;
+    int rc = open_file(f, o->target, err);
+    for (size_t i = 0; i < o->n_rest && rc == 0; i++)
+        rc = open_file(f, o->rest[i], err);
+    return rc;
+}
+
+/* ---- writing */
+
+static int summary_format(enum cli_format format, enum summary_format *out, struct error *err)
+{
+    static const struct {
+        enum cli_format from;
+        enum summary_format to;
+    } formats[] = {{FORMAT_TEXT, SUMMARY_TEXT}, {FORMAT_MARKDOWN, SUMMARY_MARKDOWN},
+                   {FORMAT_HTML, SUMMARY_HTML}, {FORMAT_JSON, SUMMARY_JSON}};
+    for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
+        if (formats[i].from != format)
+            continue;
+        *out = formats[i].to;
+        return 0;
+    }
+    return error_set(err, ERR_USAGE, "reports are text, markdown, html or json");
+}
+
+static int columns_of(const struct app_env *env)
+{
+    struct winsize size;
+    if (env->out_tty && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return 100;
+}
+
+static FILE *open_output(const struct cli_options *o, struct error *err)
+{
+    FILE *out = o->output ? fopen(o->output, "w") : stdout;
+    if (!out)
+        error_set_errno(err, errno, "%s cannot be written", o->output);
+    return out;
+}
+
+/* A reader that has seen enough is no failure. */
+static int close_output(const struct cli_options *o, FILE *out, struct error *err)
+{
+    bool failed = fflush(out) != 0 || ferror(out);
+    int why = errno;
+    if (o->output && fclose(out) != 0)
+        failed = true;
+    if (failed && !(out == stdout && why == EPIPE))
+        return o->output ? error_set_errno(err, why, "%s cannot be written", o->output)
+                         : error_set_errno(err, why, "write error");
+    return 0;
+}
+
+static int write_summary(const struct files *f, const struct cli_options *o,
+                         const struct app_env *env, struct error *err)
+{
+    struct summary_options options = {.columns = columns_of(env), .ascii = o->ascii || !env->utf8};
+    struct buf text;
+    if (summary_format(o->format, &options.format, err) != 0)
+        return (int)err->code;
+    buf_init(&text, 0);
+    if (summary_write(&text, f->sources, f->n, &options, err) == 0) {
+        FILE *out = open_output(o, err);
+        if (out) {
+            if (text.len > 0)
+                fwrite(text.data, 1, text.len, out);
+            (void)close_output(o, out, err);
+        }
+    }
+    buf_clear(&text);
+    return (int)err->code;
+}
+
+int command_report(const struct cli_options *o, const struct app_env *env)
+{
+    struct error err = {.code = ERR_NONE};
+    struct files files;
+    if (open_files(&files, o, &err) == 0)
+        (void)write_summary(&files, o, env, &err);
+    close_files(&files);
+    return err.code == ERR_NONE ? EXIT_DONE : tell(&err);
+}
+
+/* ---- diff */
+
+static bool limit_fails(const struct summary_limit *limit, const struct summary_source *a,
+                        const struct summary_source *b)
+{
+    struct buf why;
+    buf_init(&why, 0);
+    if (summary_limit_is_of_nobody(limit, a, b, &why))
+        fprintf(stderr, "beamtop: %s\n", buf_cstr(&why));
+    buf_reset(&why);
+    bool fails = summary_limit_fails(limit, a, b, &why);
+    if (fails)
+        fprintf(stderr, "beamtop: failed: %s\n", buf_cstr(&why));
+    buf_clear(&why);
+    return fails;
+}
+
+/* How many limits fail; -1: one of them is no limit. */
+static int check_limits(const struct files *f, const struct cli_options *o, struct error *err)
+{
+    int failed = 0;
+    for (size_t i = 0; i < o->n_fail_on; i++) {
+        struct summary_limit *limit = NULL;
+        if (summary_limit_parse(&limit, o->fail_on[i], err) != 0)
+            return -1;
+        failed += f && limit_fails(limit, &f->sources[0], &f->sources[1]);
+        summary_limit_free(limit);
+    }
+    return failed;
+}
+
+int command_diff(const struct cli_options *o, const struct app_env *env)
+{
+    struct error err = {.code = ERR_NONE};
+    struct files files = {.n = 0};
+    int failed = check_limits(NULL, o, &err); /* mistakes first, before anything is printed */
+    if (failed == 0 && open_files(&files, o, &err) == 0 && write_summary(&files, o, env, &err) == 0)
+        failed = check_limits(&files, o, &err);
+    close_files(&files);
+    if (err.code != ERR_NONE)
+        return tell(&err);
+    return failed > 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* ---- export */
+
+int command_export(const struct cli_options *o, const struct app_env *env)
+{
+    struct error err = {.code = ERR_NONE};
+    struct files files = {.n = 0};
+    enum export_format format = o->format == FORMAT_OPENMETRICS ? EXPORT_OPENMETRICS
+                                : o->spreadsheet                     ? EXPORT_SPREADSHEET
+                                                                     : EXPORT_CSV;
+    (void)env;
+    if (o->format_given && o->format != FORMAT_CSV && o->format != FORMAT_OPENMETRICS)
+        error_set(&err, ERR_USAGE, "exports are csv or openmetrics");
+    else if (open_file(&files, o->target, &err) == 0) {
+        FILE *out = open_output(o, &err);
+        if (out) {
+            (void)recording_export(files.sources[0].recording, format, o->second, out, &err);
+            (void)close_output(o, out, &err);
+        }
+    }
+    close_files(&files);
+    return err.code == ERR_NONE ? EXIT_DONE : tell(&err);
+}

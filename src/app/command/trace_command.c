@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `beamtop trace`: one trace without a screen, from its words to the proof that nothing is left. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
+#include "beamtop/output/trace_sink.h"
+#include "beamtop/trace/session.h"
+#include "app/cli/commands.h"
+#include "app/cli/mistake.h"
+#include "app/source/node_run.h"
+#include "app/source/replay.h"
+#include "settings.h"
+#include "app/source/target.h"
+#include "trace_file.h"
+#include "app/cli/tell.h"
+#include "trace_print.h"
+#include "trace_words.h"
+
+#define TICK_MS 100u
+
+struct tracing {
+    const struct cli_options *options;
+    const struct app_env *env;
+    struct settings_trace settings;
+    struct node_run run;
+    struct trace_port port;
+    struct trace_session *session;
+    struct trace_sink *sink;
+    struct trace_print *print;
+    bool told;
+};
+
+/* ---- the end */
+
+static int exit_code_of_end(const struct tracing *t, const struct trace_state *state)
+{
+    if (state->end == END_LINK)
+        return EXIT_LOST;
+    bool verified = state->check.unarmed || (state->check.done && state->check.clean);
+    if (!verified || state->end == END_KILLED)
+        return EXIT_FAILED;
+    return t->run.signal == SIGTERM ? 128 + SIGTERM : EXIT_DONE;
+}
+
+/* The output is gone: the trace is ended first, then we. */
+static void output_failed(struct tracing *t, const struct error *err)
+{
+    if (trace_sink_write_errno(t->sink) != EPIPE && t->run.err.code == ERR_NONE)
+        t->run.err = *err;
+    trace_stop(t->session);
+}
+
+/* Lines that waited for a name; at the end all that are left. */
+static void print_due(struct tracing *t, bool all)
+{
+    struct error err = {.code = ERR_NONE};
+    if (t->print == NULL || trace_sink_write_errno(t->sink) != 0)
+        return;
+    if (trace_print_due(t->print, trace_session_log(t->session), uv_now(&t->run.loop),
+                        all, &err) != 0)
+        output_failed(t, &err);
+}
+
+/* ---- what the session tells */
+
+static void tell_preflight(struct tracing *t, const struct trace_state *state)
+{
+    const struct trace_preflight *p = &state->preflight;
+    char calls[32];
+    if (t->told)
+        return;
+    t->told = true;
+    fputs("beamtop: ", stderr);
+    if (p->functions > 0)
+        fprintf(stderr, "%llu function%s%s", (unsigned long long)p->functions,
+                p->functions == 1 ? "" : "s",
+                p->functions_cut ? " (more match: the cap takes so many)" : "");
+    if (trace_log_has_messages(trace_session_log(t->session)))
+        fprintf(stderr, "%smessages (not counted before)", p->functions > 0 ? " and " : "");
+    tell_to(stderr, ", %s", strcmp(state->procs, "all") != 0 ? state->procs : "all processes");
+    if (p->processes > 0)
+        fprintf(stderr, " (%llu)", (unsigned long long)p->processes);
+    if (p->count_ms > 0 && p->calls_per_s < 1)
+        fprintf(stderr, ", no call in %.0f ms", p->count_ms);
+    else if (p->count_ms > 0)
+        fprintf(stderr, ", about %s calls/s",
+                text_integer(calls, sizeof calls, (int64_t)p->calls_per_s));
+    if (*p->others)
+        tell_to(stderr, "; also there: %s", p->others);
+    fputs("\n", stderr);
+}
+
+/* A dry run ends as the trace would have, had it come here. */
+static void asking(struct tracing *t, const struct trace_state *state)
+{
+    struct error err = {.code = ERR_NONE};
+    char calls[32];
+    tell_preflight(t, state);
+    bool refused = state->preflight.dear && !t->options->force;
+    if ((t->options->dry_run || (refused && t->options->format == FORMAT_JSON)) &&
+        trace_sink_end(t->sink, trace_session_log(t->session), &err) != 0) {
+        node_run_finish(&t->run, EXIT_FAILED, &err);
+        return;
+    }
+    if (!refused) {
+        node_run_finish(&t->run, EXIT_DONE, NULL);
+        return;
+    }
+    error_set(&err, ERR_REFUSED, "about %s calls/s would cost the node %.0f %% of a scheduler: "
+                                 "--force traces all the same, within the caps",
+              text_integer(calls, sizeof calls, (int64_t)state->preflight.calls_per_s),
+              state->preflight.load * 100);
+    node_run_finish(&t->run, EXIT_REFUSED, &err);
+}
+
+static void ended(struct tracing *t, const struct trace_state *state)
+{
+    struct error err = {.code = ERR_NONE};
+    print_due(t, true);
+    int rc = trace_sink_end(t->sink, trace_session_log(t->session), &err);
+    bool failed = rc != 0 && trace_sink_write_errno(t->sink) != EPIPE;
+    bool wrong = failed || t->run.err.code != ERR_NONE;
+    node_run_finish(&t->run, wrong ? EXIT_FAILED : exit_code_of_end(t, state),
+                    failed ? &err : NULL);
+}
+
+static void failed(struct tracing *t, const struct trace_state *state)
+{
+    const struct cli_options *o = t->options;
+    bool marked = state->wrong && state->wrong_text < o->n_rest;
+    if (o->format == FORMAT_JSON)
+        trace_sink_end(t->sink, trace_session_log(t->session), &t->run.err);
+    if (marked)
+        mistake_print(o->rest[state->wrong_text], state->wrong_offset, &state->error);
+    node_run_finish(&t->run, exit_code_of_error(state->error.code), marked ? NULL : &state->error);
+}
+
+static void on_change(void *arg)
+{
+    struct tracing *t = arg;
+    const struct trace_state *state = trace_log_state(trace_session_log(t->session));
+    if (t->run.over)
+        return;
+    print_due(t, false);
+    switch (state->phase) {
+    case TRACE_PREPARING:
+        break;
+    case TRACE_ASKING:
+        asking(t, state);
+        break;
+    case TRACE_RUNNING:
+    case TRACE_PAUSED:
+    case TRACE_ENDING:
+    case TRACE_VERIFYING:
+        tell_preflight(t, state);
+        break;
+    case TRACE_ARMING: /* told when it is armed: who reads it may begin then */
+        break;
+    case TRACE_ENDED:
+        if (!state->check.unarmed)
+            tell_preflight(t, state);
+        ended(t, state);
+        break;
+    case TRACE_FAILED:
+        failed(t, state);
+        break;
+    }
+}
+
+static void on_event(void *arg, const struct trace_event *event, bool finished)
+{
+    struct tracing *t = arg;
+    struct error err = {.code = ERR_NONE};
+    tell_preflight(t, trace_log_state(trace_session_log(t->session)));
+    if (trace_print_event(t->print, trace_session_log(t->session), event, finished,
+                          uv_now(&t->run.loop), &err) != 0)
+        output_failed(t, &err);
+}
+
+/* ---- the session */
+
+static struct trace_options trace_options_of(const struct tracing *t)
+{
+    const struct cli_options *o = t->options;
+    return (struct trace_options){
+        .patterns = o->rest,
+        .n_patterns = o->n_rest,
+        .procs = o->procs,
+        .syntax = t->settings.syntax,
+        .caps = t->settings.caps,
+        .slower_us = (uint64_t)(o->slower_s * 1e6),
+        .on_rate_stop = t->settings.on_rate_stop,
+        .force = o->force,
+        .dry_run = o->dry_run,
+    };
+}
+
+/* What is printed is in the spelling asked for, else in that of the first pattern. */
+static enum print_syntax spelling(const struct tracing *t)
+{
+    enum syntax syntax = t->settings.syntax;
+    if (t->session != NULL)
+        syntax = trace_log_syntax(trace_session_log(t->session), syntax);
+    return syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG;
+}
+
+static int put_event(void *arg, const struct trace_log *log, const struct trace_event *event,
+                     bool finished, struct error *err)
+{
+    return trace_sink_event(arg, log, event, finished, err);
+}
+
+static void open_session(void *arg)
+{
+    struct tracing *t = arg;
+    static const struct trace_handlers handlers = {.on_change = on_change, .on_event = on_event};
+    const struct trace_options options = trace_options_of(t);
+    struct error err = {.code = ERR_NONE};
+    size_t word = 0, offset = 0;
+    int rc = trace_route_port(t->run.route, &t->port, &err);
+    if (rc == 0)
+        rc = trace_open(&t->session, &options, &t->port, &handlers, t, &word, &offset, &err);
+    if (rc == ERR_USAGE && word < t->options->n_rest) {
+        mistake_print(t->options->rest[word], offset, &err);
+        node_run_finish(&t->run, EXIT_USAGE, NULL);
+    } else if (rc != 0)
+        node_run_finish(&t->run, exit_code_of_error(err.code), &err);
+    const struct trace_sink_options sink = {
+        .format = t->options->format == FORMAT_JSON ? SINK_JSON : SINK_TEXT,
+        .syntax = spelling(t),
+        .node = t->port.node,
+        .ascii = t->options->ascii || !t->env->utf8,
+    };
+    t->sink = trace_sink_open_file(stdout, &sink);
+    t->print = trace_print_new(put_event, t->sink);
+}
+
+static void tick(void *arg)
+{
+    struct tracing *t = arg;
+    trace_tick(t->session);
+}
+
+static void stop(void *arg)
+{
+    struct tracing *t = arg;
+    trace_stop(t->session);
+}
+
+static bool link_lost(void *arg, const struct error *err)
+{
+    struct tracing *t = arg;
+    fprintf(stderr, "beamtop: %s\n", err->text);
+    trace_link_lost(t->session, err);
+    return true;
+}
+
+static void on_message(void *arg, const uint8_t *term, size_t len)
+{
+    struct tracing *t = arg;
+    if (t->session != NULL)
+        trace_message(t->session, term, len);
+}
+
+static void free_session(void *arg)
+{
+    struct tracing *t = arg;
+    if (t->session != NULL)
+        trace_free(t->session);
+}
+
+static const struct node_session session = {
+    .open = open_session, .on_tick = tick, .stop = stop, .link_lost = link_lost,
+    .on_message = on_message, .free = free_session};
+
+/* ---- the words */
+
+static int check_format(const struct cli_options *o)
+{
+    if (o->format == FORMAT_TEXT || o->format == FORMAT_JSON)
+        return EXIT_DONE;
+    fputs("beamtop: a trace is printed as text or json\n", stderr);
+    return EXIT_USAGE;
+}
+
+int command_trace(const struct cli_options *o, const struct app_env *env)
+{
+    struct tracing t = {.options = o, .env = env};
+    struct error err = {.code = ERR_NONE};
+    int code = check_format(o);
+    if (code == EXIT_DONE && replay_is_file(o->target))
+        return trace_file_print(o, env);
+    if (code == EXIT_DONE && target_check_name(o->target, &err) != 0) {
+        fprintf(stderr, "beamtop: %s\n", err.text);
+        code = EXIT_USAGE;
+    }
+    if (code == EXIT_DONE && o->n_rest == 0) {
+        fputs("beamtop: usage: beamtop trace NODE PATTERN…, or a recording's FILE alone\n", stderr);
+        code = EXIT_USAGE;
+    }
+    if (code == EXIT_DONE)
+        code = trace_words_settings(&t.settings, o, env);
+    if (code == EXIT_DONE)
+        code = trace_words_check(o->rest, o->n_rest, o->procs, &t.settings);
+    if (code != EXIT_DONE)
+        return code;
+    t.run = (struct node_run){
+        .options = o, .env = env, .session = &session, .arg = &t, .tick_ms = TICK_MS};
+    code = node_run(&t.run);
+    trace_print_free(t.print);
+    trace_sink_close(t.sink);
+    return code;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "trace_words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/trace/pattern.h"
+#include "beamtop/trace/procs.h"
+#include "app/cli/mistake.h"
+
+int trace_words_settings(struct settings_trace *out, const struct cli_options *o,
+                         const struct app_env *env)
+{
+    struct settings settings;
+    struct error err = {.code = ERR_NONE};
+    int rc = settings_init(&settings, o, env, &err);
+    settings_print_mistakes(&settings);
+    settings_trace_caps(&settings, true, out);
+    settings_clear(&settings);
+    for (int i = 0; i < CAPS; i++)
+        if (o->cap_given[i])
+            out->caps.value[i] = o->caps.value[i];
+    if (o->syntax_given)
+        out->syntax = o->syntax;
+    if (o->on_rate_given)
+        out->on_rate_stop = !o->on_rate_shed;
+    out->on_rate_auto = out->on_rate_auto && !o->on_rate_given;
+    if (out->on_rate_auto && o->slower_s > 0)
+        out->on_rate_stop = false;
+    if (rc == 0)
+        return EXIT_DONE;
+    fprintf(stderr, "beamtop: %s\n", err.text);
+    return EXIT_USAGE;
+}
+
+int trace_words_check(const char *const *texts, size_t n_texts, const char *who,
+                      struct settings_trace *settings)
+{
+    const unsigned waiting = TRACE_SLOWER | TRACE_RETURNS | TRACE_RAISES;
+    struct error err = {.code = ERR_NONE};
+    struct procs procs;
+    size_t offset = 0;
+    for (size_t i = 0; i < n_texts; i++) {
+        struct pattern **patterns = NULL;
+        size_t n = 0;
+        if (patterns_parse(&patterns, &n, texts[i], strlen(texts[i]), settings->syntax, &offset,
+                           &err) != 0) {
+            mistake_print(texts[i], offset, &err);
+            return EXIT_USAGE;
+        }
+        for (size_t k = 0; k < n; k++)
+            if (settings->on_rate_auto && (patterns[k]->actions & waiting))
+                settings->on_rate_stop = false;
+        patterns_free(patterns, n);
+    }
+    if (who == NULL || procs_parse(&procs, who, &offset, &err) == 0)
+        return EXIT_DONE;
+    mistake_print(who, offset, &err);
+    return EXIT_USAGE;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The words of a trace on the command line, looked at before anything is connected. */
+#ifndef BEAMTOP_APP_COMMAND_TRACE_WORDS_H
+#define BEAMTOP_APP_COMMAND_TRACE_WORDS_H
+
+#include <stddef.h>
+
+#include "app/cli/cli.h"
+#include "settings.h"
+
+/* What the configuration says, and above it what the command line gives. An exit code; what is wrong
+   has been printed. */
+int trace_words_settings(struct settings_trace *out, const struct cli_options *o,
+                         const struct app_env *env);
+/* Mistakes are told before anything is connected. `settings` is told whether the patterns wait for some
+   results only: unless somebody chose otherwise such a trace sheds, since a rare one is what it is for. */
+int trace_words_check(const char *const *patterns, size_t n, const char *procs,
+                      struct settings_trace *settings);
+
+#endif

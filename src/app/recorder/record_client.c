@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "record_client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/buf.h"
+#include "record_control.h"
+
+#define ANSWER_MS 3000u
+#define STOP_MS 30000u /* a long write-ahead log is moved into the file */
+#define REPLY_BYTES 16384u
+
+struct record_client {
+    uv_pipe_t pipe;
+    uv_timer_t late;
+    uv_connect_t connecting;
+    uv_write_t writing;
+    struct buf line, reply;
+    char bytes[2048];
+    char path[RECORD_SOCKET_BYTES];
+    record_client_fn *fn; /* NULL: nobody waits any more */
+    void *arg;
+    int open_handles;
+    bool ended;
+};
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct record_client *c = handle->data;
+    if (--c->open_handles > 0)
+        return;
+    buf_clear(&c->line);
+    buf_clear(&c->reply);
+    free(c);
+}
+
+static void end(struct record_client *c, const struct error *err)
+{
+    if (c->ended)
+        return;
+    c->ended = true;
+    if (c->fn)
+        c->fn(c->arg, buf_cstr(&c->reply), err);
+    uv_close((uv_handle_t *)&c->pipe, on_closed);
+    uv_close((uv_handle_t *)&c->late, on_closed);
+}
+
+static void fail(struct record_client *c, int status)
+{
+    struct error err = {.code = ERR_NONE};
+    bool absent = status == UV_ECONNREFUSED || status == UV_ENOENT;
+    if (status == UV_EAGAIN) /* as many wait for it as may */
+        record_silent_error(&err, c->path);
+    error_set(&err, absent ? ERR_NOT_FOUND : ERR_SYSTEM, "the recorder: %s", uv_strerror(status));
+    end(c, &err);
+}
+
+static void on_late(uv_timer_t *timer)
+{
+    struct record_client *c = timer->data;
+    struct error err = {.code = ERR_NONE};
+    record_silent_error(&err, c->path);
+    end(c, &err);
+}
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+{
+    struct record_client *c = handle->data;
+    (void)suggested;
+    *buf = uv_buf_init(c->bytes, sizeof c->bytes);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+{
+    struct record_client *c = stream->data;
+    if (n == UV_EOF)
+        end(c, NULL);
+    else if (n < 0)
+        fail(c, (int)n);
+    else if (c->reply.len + (size_t)n > REPLY_BYTES)
+        fail(c, UV_E2BIG);
+    else
+        buf_put(&c->reply, buf->base, (size_t)n);
+}
+
+static void on_written(uv_write_t *request, int status)
+{
+    struct record_client *c = request->data;
+    if (status < 0 && !c->ended)
+        fail(c, status);
+}
+
+static void on_connected(uv_connect_t *request, int status)
+{
+    struct record_client *c = request->data;
+    if (c->ended)
+        return;
+    const uv_buf_t line = uv_buf_init((char *)c->line.data, (unsigned)c->line.len);
+    if (status == 0)
+        status = uv_read_start((uv_stream_t *)&c->pipe, on_alloc, on_read);
+    if (status == 0)
+        status = uv_write(&c->writing, (uv_stream_t *)&c->pipe, &line, 1, on_written);
+    if (status != 0)
+        fail(c, status);
+}
+
+struct record_client *record_client_ask(uv_loop_t *loop, const char *path, const char *line,
+                                        record_client_fn *fn, void *arg)
+{
+    struct record_client *c = alloc_zero(1, sizeof *c);
+    c->fn = fn;
+    c->arg = arg;
+    snprintf(c->path, sizeof c->path, "%s", path);
+    buf_init(&c->line, 0);
+    buf_init(&c->reply, 0);
+    buf_printf(&c->line, "%s\n", line);
+    uv_pipe_init(loop, &c->pipe, 0);
+    uv_timer_init(loop, &c->late);
+    c->open_handles = 2;
+    c->pipe.data = c->late.data = c->connecting.data = c->writing.data = c;
+    uv_timer_start(&c->late, on_late, strcmp(line, "stop") == 0 ? STOP_MS : ANSWER_MS, 0);
+    uv_pipe_connect(&c->connecting, &c->pipe, path, on_connected);
+    return c;
+}
+
+void record_client_cancel(struct record_client *c)
+{
+    if (!c)
+        return;
+    c->fn = NULL;
+    end(c, NULL);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One line to a recorder that runs, from within a loop: its answer comes later. */
+#ifndef BEAMTOP_APP_RECORDER_RECORD_CLIENT_H
+#define BEAMTOP_APP_RECORDER_RECORD_CLIENT_H
+
+#include <uv.h>
+
+#include "beamtop/base/error.h"
+
+struct record_client;
+
+/*
+ * err NULL: `reply` is all that came until the other side closed. ERR_NOT_FOUND: nobody listens,
+ * ERR_TIMEOUT: no end of an answer for three seconds (a stop: thirty). The client is gone afterwards.
+ */
+typedef void record_client_fn(void *arg, const char *reply, const struct error *err);
+
+/* Never calls fn before it has returned. */
+struct record_client *record_client_ask(uv_loop_t *loop, const char *path, const char *line,
+                                        record_client_fn *fn, void *arg);
+/* fn is not called; the loop frees it. NULL is fine. */
+void record_client_cancel(struct record_client *c);
+
+#endif

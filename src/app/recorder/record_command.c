@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `beamtop record`: in the foreground, or by `record start` in a process of its own that outlives
+ * the terminal; and what the others of the family ask of recordings that run.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/buf.h"
+#include "beamtop/base/text.h"
+#include "app/cli/commands.h"
+#include "record_control.h"
+#include "record_detach.h"
+#include "record_run.h"
+#include "app/cli/tell.h"
+#include "app/command/trace_words.h"
+
+/* Who starts a recording waits for its first tick. */
+#define START_S 60
+
+static int complain(int code, const char *text)
+{
+    tell_line("%s", text);
+    return code;
+}
+
+/* ---- record start */
+
+/* In the process that stays. Never returns. */
+static void be_recorder(struct record_setup *setup, int log)
+{
+    if (!record_detach(log, setup->ready_fd)) {
+        dprintf(setup->ready_fd, "the recorder cannot leave the terminal: %s", strerror(errno));
+        _exit(EXIT_FAILED);
+    }
+    setvbuf(stderr, NULL, _IOLBF, 0);
+    int code = record_run(setup);
+    fflush(NULL);
+    _exit(code);
+}
+
+/* What the recorder says about its first tick: "ok", or why there is none. */
+static void wait_ready(int fd, char *out, size_t size)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    size_t len = 0;
+    ssize_t n;
+    while (len + 1 < size && poll(&p, 1, START_S * 1000) > 0 &&
+           (n = read(fd, out + len, size - len - 1)) > 0)
+        len += (size_t)n;
+    out[len] = '\0';
+}
+
+/* Started, this process's child forks once more, so that nobody has to wait for the recorder. */
+static int start_recorder(struct record_setup *setup, int log, char *said, size_t size)
+{
+    int fds[2];
+    if (pipe(fds) != 0)
+        return -1;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        close(fds[0]);
+        fcntl(fds[1], F_SETFD, FD_CLOEXEC);
+        setup->ready_fd = fds[1];
+        if (fork() == 0)
+            be_recorder(setup, log);
+        _exit(0);
+    }
+    close(fds[1]);
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    wait_ready(fds[0], said, size);
+    close(fds[0]);
+    return child > 0 ? 0 : -1;
+}
+
+/* Paths are anyone's: what would steer the terminal is not printed. */
+static void print_safe(FILE *to, const char *text)
+{
+    struct buf safe;
+    buf_init(&safe, 0);
+    text_put_safe(&safe, text, strlen(text), false);
+    fputs(buf_cstr(&safe), to);
+    buf_clear(&safe);
+}
+
+static int refuse_existing(const char *path)
+{
+    fputs("beamtop: ", stderr);
+    print_safe(stderr, path);
+    fputs(" exists; a recording is never written over another file\n", stderr);
+    return EXIT_USAGE;
+}
+
+static int tell_start(const char *path, const char *log_path)
+{
+    fputs("recording to ", stdout);
+    print_safe(stdout, path);
+    fputs(" until `beamtop record stop`; what happens is told in ", stdout);
+    print_safe(stdout, log_path);
+    putchar('\n');
+    return EXIT_DONE;
+}
+
+static int record_start(struct record_setup *setup)
+{
+    char path[PATH_MAX], log_path[PATH_MAX + 8], cookie[PATH_MAX], said[700];
+    struct error err = {.code = ERR_NONE};
+    struct cli_options options = *setup->options;
+    struct record_log log;
+    if (record_whole_path(path, setup->file, &err) != 0)
+        return complain(EXIT_USAGE, err.text);
+    if (access(path, F_OK) == 0)
+        return refuse_existing(path);
+    snprintf(log_path, sizeof log_path, "%s.log", path);
+    if (record_log_open(&log, log_path, &err) != 0)
+        return complain(EXIT_USAGE, err.text);
+    /* The recorder leaves this directory. */
+    if (options.cookie_file && realpath(options.cookie_file, cookie))
+        options.cookie_file = cookie;
+    setup->options = &options;
+    setup->file = path;
+    setup->detached = true;
+    int rc = start_recorder(setup, log.fd, said, sizeof said);
+    close(log.fd);
+    if (rc != 0)
+        return complain(EXIT_FAILED, strerror(errno));
+    if (strcmp(said, "ok") == 0)
+        return tell_start(path, log_path);
+    if (*said) {
+        if (log.is_new)
+            unlink(log_path); /* all that it says is told here */
+        return complain(EXIT_CONNECT, said);
+    }
+    tell_line("no tick is recorded yet; see `beamtop record status` and %s", log_path);
+    return EXIT_FAILED;
+}
+
+/* ---- record status, mark, stop */
+
+static const char *text_of(const json_t *status, const char *key)
+{
+    const char *s = json_string_value(json_object_get(status, key));
+    return s ? s : "";
+}
+
+static json_int_t number_of(const json_t *status, const char *key)
+{
+    return json_integer_value(json_object_get(status, key));
+}
+
+static void print_status(const json_t *s)
+{
+    char bytes[32], since[32];
+    print_safe(stdout, text_of(s, "file"));
+    tell_to(stdout, "\n    %s, for %s: %lld ticks, %s, %lld marks, %lld windows of calls, "
+           "%lld traces; process %lld%s\n",
+           text_of(s, "node"),
+           text_duration(since, sizeof since, json_real_value(json_object_get(s, "running_s"))),
+           (long long)number_of(s, "ticks"),
+           text_bytes(bytes, sizeof bytes, (double)number_of(s, "bytes")),
+           (long long)number_of(s, "marks"), (long long)number_of(s, "windows"), (long long)number_of(s, "traces"),
+           (long long)number_of(s, "pid"),
+           json_is_true(json_object_get(s, "detached")) ? ", detached" : "");
+    if (*text_of(s, "link"))
+        tell_to(stdout, "    %s\n", text_of(s, "link"));
+    if (*text_of(s, "calls_refused"))
+        tell_to(stdout, "    calls are not counted: %s\n", text_of(s, "calls_refused"));
+    if (*text_of(s, "trace_refused"))
+        tell_to(stdout, "    not traced: %s\n", text_of(s, "trace_refused"));
+}
+
+static bool is_json(const struct cli_options *o)
+{
+    return o->format_given && o->format == FORMAT_JSON;
+}
+
+static void print_silent(const struct cli_options *o, const struct record_peer *peer)
+{
+    struct error err = {.code = ERR_NONE};
+    record_silent_error(&err, peer->path);
+    if (is_json(o))
+        printf("{\"pid\":%ld,\"answers\":false}\n", record_socket_pid(peer->path));
+    else
+        puts(err.text);
+}
+
+static void print_peer(const struct cli_options *o, const struct record_peer *peer)
+{
+    json_t *status = json_loads(peer->status, 0, NULL);
+    if (is_json(o))
+        tell_to(stdout, "%s", peer->status);
+    else if (status)
+        print_status(status);
+    json_decref(status);
+}
+
+/* The recording of `-o FILE`, or the only one. */
+static const struct record_peer *choose(const struct cli_options *o, const struct record_peer *peers,
+                                        size_t n)
+{
+    char path[PATH_MAX];
+    struct error ignored = {.code = ERR_NONE};
+    if (!o->output)
+        return n == 1 ? peers : NULL;
+    if (record_whole_path(path, o->output, &ignored) != 0)
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        char theirs[PATH_MAX] = "";
+        json_t *status = peers[i].status ? json_loads(peers[i].status, 0, NULL) : NULL;
+        bool same = record_whole_path(theirs, text_of(status, "file"), &ignored) == 0 &&
+                    strcmp(theirs, path) == 0;
+        json_decref(status);
+        if (same)
+            return &peers[i];
+    }
+    return NULL;
+}
+
+static int send_to(const struct record_peer *peer, const char *line)
+{
+    struct error err = {.code = ERR_NONE};
+    struct buf reply;
+    buf_init(&reply, 0);
+    int rc = record_peer_ask(peer->path, line, &reply, &err);
+    bool ok = rc == 0 && strstr(buf_cstr(&reply), "true") != NULL;
+    buf_clear(&reply);
+    if (!ok)
+        return complain(EXIT_FAILED, rc != 0 ? err.text : "the recorder does not know that");
+    return EXIT_DONE;
+}
+
+static int print_all(const struct cli_options *o, const struct record_peer *peers, size_t n)
+{
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < n; i++) {
+        if (peers[i].status) {
+            print_peer(o, &peers[i]);
+        } else {
+            print_silent(o, &peers[i]);
+            code = EXIT_FAILED;
+        }
+    }
+    if (n == 0 && !is_json(o))
+        puts("nothing is being recorded");
+    return code;
+}
+
+/* The one that does not answer may be the one that is meant. */
+static int complain_silent(const struct record_peer *peers, size_t n)
+{
+    struct error err = {.code = ERR_NONE};
+    for (size_t i = 0; i < n && err.code == ERR_NONE; i++)
+        if (!peers[i].status)
+            record_silent_error(&err, peers[i].path);
+    return err.code == ERR_NONE ? EXIT_DONE : complain(EXIT_FAILED, err.text);
+}
+
+static int complain_choice(const struct cli_options *o, const struct record_peer *peers, size_t n)
+{
+    const char *why = n == 0        ? "nothing is being recorded"
+                      : o->output ? "no recording goes to that file; `beamtop record status` lists them"
+                                  : "more than one recording runs: -o FILE tells which";
+    (void)complain_silent(peers, n);
+    return complain(EXIT_FAILED, why);
+}
+
+/* line: NULL asks for the status of all. */
+static int record_ask(const struct cli_options *o, const struct app_env *env, const char *line)
+{
+    struct error err = {.code = ERR_NONE};
+    struct record_peer *peers = NULL;
+    size_t n = 0;
+    int code = EXIT_DONE;
+    if (record_peers_find(&peers, &n, env, &err) != 0) {
+        code = complain(EXIT_FAILED, err.text);
+    } else if (!line) {
+        code = print_all(o, peers, n);
+    } else {
+        const struct record_peer *peer = choose(o, peers, n);
+        code = !peer           ? complain_choice(o, peers, n)
+               : !peer->status ? complain_silent(peer, 1)
+                               : send_to(peer, line);
+    }
+    record_peers_free(peers, n);
+    return code;
+}
+
+static int record_mark(const struct cli_options *o, const struct app_env *env)
+{
+    struct buf line;
+    buf_init(&line, 0);
+    buf_puts(&line, "mark");
+    for (size_t i = 0; i < o->n_rest; i++)
+        buf_printf(&line, " %s", o->rest[i]);
+    int code = line.len <= strlen("mark ") || strchr(buf_cstr(&line), '\n') || line.len >= LIMIT_RECORD_REQUEST_BYTES - 1
+                   ? complain(EXIT_USAGE, "usage: beamtop record mark TEXT, one line of less than 1,000 bytes")
+                   : record_ask(o, env, buf_cstr(&line));
+    buf_clear(&line);
+    return code;
+}
+
+/* ---- the command */
+
+/* Mistakes in the words of the trace are told before anything else is done. */
+static int prepare_trace(struct record_setup *setup)
+{
+    const struct cli_options *o = setup->options;
+    int code = trace_words_settings(&setup->trace, o, setup->env);
+    if (code == EXIT_DONE)
+        code = trace_words_check(setup->traced, setup->n_traced, o->procs, &setup->trace);
+    if (code == EXIT_DONE && o->values)
+        fprintf(stderr, "beamtop: %s will have arguments, results and messages as they are; --redact "
+                        "keeps their types and sizes alone\n", setup->file);
+    return code;
+}
+
+int command_record(const struct cli_options *o, const struct app_env *env)
+{
+    bool start = strcmp(o->target, "start") == 0;
+    size_t skip = start ? 1 : 0;
+    if (strcmp(o->target, "status") == 0)
+        return o->n_rest > 0 ? complain(EXIT_USAGE, "record status takes no word: it tells of all recordings")
+                             : record_ask(o, env, NULL);
+    /* A node named behind it would not be looked at, and the recording of another one ended. */
+    if (strcmp(o->target, "stop") == 0)
+        return o->n_rest > 0 ? complain(EXIT_USAGE, "record stop takes no word: -o FILE tells which recording")
+                             : record_ask(o, env, "stop");
+    if (strcmp(o->target, "mark") == 0)
+        return record_mark(o, env);
+    if (!o->output || (start && o->n_rest == 0))
+        return complain(EXIT_USAGE, "usage: beamtop record [start] NODE -o FILE");
+    if (o->n_rest > skip && !o->calls && !o->trace)
+        return complain(EXIT_USAGE, "patterns stand behind --calls or --trace");
+    if (o->n_rest > skip && o->calls && o->trace)
+        return complain(EXIT_USAGE, "with both --calls and --trace each has one word: 'PATTERN & PATTERN'");
+    if (o->redact && o->values)
+        return complain(EXIT_USAGE, "--values keeps what --redact leaves out: one of them");
+    /* --calls A B: the words behind the first are patterns too. */
+    const char *patterns[1 + LIMIT_TRACE_PATTERNS];
+    size_t n = 0;
+    const char *first = o->calls ? o->calls : o->trace;
+    if (first && (!o->calls || strcmp(first, "all") != 0))
+        patterns[n++] = first;
+    for (size_t i = skip; i < o->n_rest && n < ARRAY_LEN(patterns); i++)
+        patterns[n++] = o->rest[i];
+    struct record_setup setup = {
+        .options = o, .env = env, .node = start ? o->second : o->target, .file = o->output,
+        .calls = o->calls != NULL, .patterns = patterns, .n_patterns = o->calls ? n : 0,
+        .traced = o->calls ? &o->trace : patterns, .n_traced = !o->trace ? 0 : o->calls ? 1 : n,
+        .ready_fd = -1};
+    int code = o->trace ? prepare_trace(&setup) : EXIT_DONE;
+    if (code != EXIT_DONE)
+        return code;
+    return start ? record_start(&setup) : record_run(&setup);
+}

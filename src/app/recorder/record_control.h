@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A recording that runs is spoken to through a socket in a private directory: asked how it goes,
+ * given a mark, told to end. A request is a line: "status", "mark TEXT", "stop"; so is its answer,
+ * an object of JSON. The connection of a stop ends with the recorder: its file is whole then.
+ */
+#ifndef BEAMTOP_APP_RECORDER_RECORD_CONTROL_H
+#define BEAMTOP_APP_RECORDER_RECORD_CONTROL_H
+
+#include <limits.h>
+#include <stddef.h>
+#include <uv.h>
+
+#include "beamtop/base/buf.h"
+#include "beamtop/base/error.h"
+#include "beamtop/base/limits.h"
+#include "app/cli/cli.h"
+
+/* The path of a recording as it is from everywhere: its directory must be there. */
+int record_whole_path(char out[PATH_MAX], const char *file, struct error *err);
+
+/* ---- the recorder's side; one thread: the loop's */
+
+struct record_control;
+
+struct record_control_handlers {
+    void (*status)(void *arg, struct buf *out); /* appends an object of JSON, without a newline */
+    void (*mark)(void *arg, const char *text);
+    void (*stop)(void *arg);
+};
+
+/* Failing is no reason not to record: the error says why there is no socket. */
+int record_control_open(struct record_control **out, uv_loop_t *loop, const struct app_env *env,
+                        const struct record_control_handlers *handlers, void *arg,
+                        struct error *err);
+/* Removes the socket; the loop frees the rest. NULL is fine. */
+void record_control_close(struct record_control *c);
+
+/* ---- the other side: blocking, with deadlines */
+
+#define RECORD_SOCKET_BYTES 108 /* of sun_path */
+
+struct record_peer {
+    char path[RECORD_SOCKET_BYTES];
+    char *status; /* JSON, owned; NULL: its recorder does not answer */
+};
+
+/* Sets ERR_TIMEOUT: which process listens on the socket, why it does not answer, what to do. */
+int record_silent_error(struct error *err, const char *path);
+long record_socket_pid(const char *path); /* 0: none is in its name */
+
+/* Where recorders listen, or did before they were killed, by the number of their process. */
+int record_sockets_list(char out[LIMIT_RECORD_PEERS][RECORD_SOCKET_BYTES], size_t *n,
+                        const struct app_env *env, struct error *err);
+/* By the number of their process, those that do not answer too; sockets that nobody listens to are
+   removed. */
+int record_peers_find(struct record_peer **out, size_t *n, const struct app_env *env,
+                      struct error *err);
+void record_peers_free(struct record_peer *peers, size_t n);
+/* Sends a line, appends all that comes until the other side closes. ERR_NOT_FOUND: nobody listens;
+   ERR_TIMEOUT: no answer for five seconds (a stop: thirty). */
+int record_peer_ask(const char *path, const char *line, struct buf *reply, struct error *err);
+
+#endif

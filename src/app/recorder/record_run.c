@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A live run that is kept: ticks, facts, windows of counted calls, traces, marks. */
+#include "record_run_internal.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "beamtop/base/text.h"
+#include "beamtop/recording/recording.h"
+#include "app/cli/tell.h"
+
+#define PROGRESS_MS 500u
+#define FIRST_TICK_MS 60000u /* past its time, a recording waits so long for its first tick */
+/* The end waits so long for the proof that nothing of ours is left armed. */
+#define PROOF_MS 5000u
+
+/* ---- what is told while it runs */
+
+static void clear_progress(struct recording_run *t)
+{
+    if (t->shown_progress)
+        fputs("\r\033[K", stderr);
+    t->shown_progress = false;
+}
+
+/* FILE.log: a node that comes and goes for months would fill the disk. */
+static bool has_room(struct recording_run *t)
+{
+    struct stat st;
+    if (!t->setup->detached || t->log_is_full)
+        return !t->log_is_full;
+    t->log_is_full = fstat(STDERR_FILENO, &st) == 0 && S_ISREG(st.st_mode) &&
+                     st.st_size >= (off_t)LIMIT_RECORD_LOG_BYTES;
+    if (t->log_is_full)
+        fputs("beamtop: this log is full: only the end is told from here on\n", stderr);
+    return !t->log_is_full;
+}
+
+void record_run_tell(struct recording_run *t, const char *format, ...)
+{
+    va_list args;
+    clear_progress(t);
+    if (!has_room(t))
+        return;
+    va_start(args, format);
+    tell_line_list(format, args);
+    va_end(args);
+}
+
+void record_run_tell_ready(struct recording_run *t, const char *text)
+{
+    if (t->told_ready || t->setup->ready_fd < 0)
+        return;
+    t->told_ready = true;
+    ssize_t n = write(t->setup->ready_fd, text, strlen(text));
+    (void)n; /* it may have gone */
+    close(t->setup->ready_fd);
+}
+
+static void on_progress(uv_timer_t *timer)
+{
+    struct recording_run *t = timer->data;
+    char bytes[32], since[32];
+    const char *link = NULL;
+    if (model_link(t->model, &link) != LINK_LIVE && *link)
+        tell_progress("%s", link);
+    else
+        tell_progress("recording %s: %lld ticks, %s, %s; Ctrl-C ends it",
+                buf_cstr(&t->file),
+                (long long)recorder_ticks(t->recorder),
+                text_bytes(bytes, sizeof bytes, (double)recorder_bytes(t->recorder)),
+                text_duration(since, sizeof since, (double)(uv_now(&t->loop) - t->started_ms) / 1000));
+    t->shown_progress = true;
+}
+
+/* ---- its end */
+
+void record_run_leave(struct recording_run *t)
+{
+    uv_stop(&t->loop);
+}
+
+static void on_proof_late(uv_timer_t *timer)
+{
+    record_run_leave(timer->data);
+}
+
+void record_run_finish(struct recording_run *t, const char *why, int exit_code,
+                       const struct error *err)
+{
+    if (t->ending)
+        return;
+    t->ending = true;
+    t->why = why;
+    t->exit_code = exit_code;
+    if (err)
+        t->err = *err;
+    if (record_run_armed_stop(t))
+        uv_timer_start(&t->until, on_proof_late, PROOF_MS, 0);
+    else
+        record_run_leave(t);
+}
+
+/* A recording has a tick at least: the first one comes when the node has answered, if it does. */
+static void on_until(uv_timer_t *timer)
+{
+    struct recording_run *t = timer->data;
+    struct error err = {.code = ERR_NONE};
+    if (recorder_ticks(t->recorder) > 0) {
+        record_run_finish(t, "time", EXIT_DONE, NULL);
+    } else if (!t->is_over) {
+        t->is_over = true;
+        uv_timer_start(timer, on_until, FIRST_TICK_MS, 0);
+    } else {
+        error_set(&err, ERR_TIMEOUT, "nothing was recorded: the node did not answer in time");
+        record_run_finish(t, "time", EXIT_CONNECT, &err);
+    }
+}
+
+/* Once more, and the proof is not waited for. */
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct recording_run *t = handle->data;
+    if (t->ending)
+        record_run_leave(t);
+    else
+        record_run_finish(t, "stopped", number == SIGINT ? EXIT_DONE : 128 + number, NULL);
+}
+
+/* ---- from the first step to the last */
+
+static void start_handles(struct recording_run *t)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    uv_loop_init(&t->loop);
+    uv_timer_init(&t->loop, &t->progress);
+    uv_timer_init(&t->loop, &t->until);
+    uv_timer_init(&t->loop, &t->turn);
+    uv_timer_init(&t->loop, &t->facts);
+    t->progress.data = t->until.data = t->turn.data = t->facts.data = t;
+    t->started_ms = uv_now(&t->loop);
+    if (t->setup->env->err_tty && !t->setup->detached)
+        uv_timer_start(&t->progress, on_progress, PROGRESS_MS, PROGRESS_MS);
+    if (t->options->for_given)
+        uv_timer_start(&t->until, on_until, (uint64_t)(t->options->for_s * 1000), 0);
+    for (size_t i = 0; i < ARRAY_LEN(t->signals); i++) {
+        uv_signal_init(&t->loop, &t->signals[i]);
+        t->signals[i].data = t;
+        if (numbers[i] != SIGHUP || !t->setup->detached)
+            uv_signal_start(&t->signals[i], on_signal, numbers[i]);
+    }
+}
+
+static int start(struct recording_run *t, struct error *err)
+{
+    const struct cli_options *o = t->options;
+    double interval_s = o->interval_given ? o->interval_s : 5;
+    int rc = target_init(&t->target, t->setup->node, o, t->setup->env, NULL, err);
+    if (rc == 0)
+        rc = record_run_armed_check(t->setup, err);
+    const struct recorder_options options = {
+        .node = t->target.name, .label = o->label, .interval_s = interval_s,
+        .max_bytes = (uint64_t)o->max_size, .thin = o->thin, .redact = o->redact,
+        .values = o->values};
+    if (rc == 0)
+        rc = recorder_open(&t->recorder, t->setup->file, &options, err);
+    if (rc == 0)
+        rc = record_run_source_open(t, interval_s, err);
+    if (rc != 0)
+        return rc;
+    record_run_armed_start(t);
+    record_run_requests_open(t);
+    return 0;
+}
+
+static void close_handles(struct recording_run *t)
+{
+    uv_handle_t *handles[] = {(uv_handle_t *)&t->progress, (uv_handle_t *)&t->until,
+                              (uv_handle_t *)&t->turn, (uv_handle_t *)&t->facts};
+    record_run_armed_quit(t);
+    record_run_source_close(t);
+    record_run_armed_free(t);
+    record_control_close(t->control);
+    for (size_t i = 0; i < ARRAY_LEN(handles); i++)
+        uv_close(handles[i], NULL);
+    for (size_t i = 0; i < ARRAY_LEN(t->signals); i++)
+        uv_close((uv_handle_t *)&t->signals[i], NULL);
+    uv_run(&t->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&t->loop);
+}
+
+static void stop(struct recording_run *t)
+{
+    struct error err = {.code = ERR_NONE};
+    int64_t ticks = t->recorder ? recorder_ticks(t->recorder) : 0;
+    bool made = t->recorder != NULL;
+    clear_progress(t);
+    if (t->trace && t->exit_code == EXIT_DONE)
+        t->exit_code = record_trace_exit_code(t->trace);
+    close_handles(t);
+    (void)recorder_close(t->recorder, t->why, &err);
+    if (err.code != ERR_NONE && t->exit_code == EXIT_DONE)
+        t->exit_code = EXIT_FAILED;
+    /* Of a node that was never reached nothing is kept. */
+    if (made && ticks == 0)
+        unlink(t->setup->file);
+    target_clear(&t->target);
+    model_free(t->model);
+    if (t->err.code != ERR_NONE)
+        fprintf(stderr, "beamtop: %s\n", t->err.text);
+    else if (err.code != ERR_NONE)
+        t->err = err;
+    if (err.code != ERR_NONE && ticks > 0)
+        fprintf(stderr, "beamtop: %s\n", err.text);
+    record_run_tell_ready(t, t->err.code != ERR_NONE ? t->err.text : "it ended before the node had answered");
+    if (ticks > 0)
+        fprintf(stderr, "beamtop: %s has %lld tick%s; `beamtop report %s` tells what they say\n",
+                buf_cstr(&t->file), (long long)ticks, ticks == 1 ? "" : "s", buf_cstr(&t->file));
+    buf_clear(&t->file);
+}
+
+int record_run(const struct record_setup *setup)
+{
+    struct recording_run t = {.setup = setup, .options = setup->options, .why = "error"};
+    t.model = model_new();
+    buf_init(&t.file, 0);
+    text_put_safe(&t.file, setup->file, strlen(setup->file), false);
+    start_handles(&t);
+    if (start(&t, &t.err) != 0)
+        t.exit_code = t.err.code == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
+    else
+        uv_run(&t.loop, UV_RUN_DEFAULT);
+    stop(&t);
+    return t.exit_code;
+}

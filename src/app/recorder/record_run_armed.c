@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What stands on the node during a recording: counted calls and traces, begun, turned and ended. */
+#include "record_run_internal.h"
+
+#define TURN_MS 100u /* of the sessions */
+/* Windows of calls follow each other after this time, and what was refused is tried again, unless
+   --every says otherwise. */
+#define EVERY_S 10.0
+
+static void tell(void *arg, const char *text)
+{
+    record_run_tell(arg, "%s", text);
+}
+
+static void leave_when_proven(struct recording_run *t)
+{
+    if (!t->asking_to_end && !t->calls_wait && !t->trace_wait)
+        record_run_leave(t);
+}
+
+static void on_calls_ended(void *arg)
+{
+    struct recording_run *t = arg;
+    t->calls_wait = false;
+    leave_when_proven(t);
+}
+
+static void on_trace_ended(void *arg)
+{
+    struct recording_run *t = arg;
+    t->trace_wait = false;
+    leave_when_proven(t);
+}
+
+static int64_t wall_us(void *arg)
+{
+    return record_run_node_wall_us(arg);
+}
+
+static void on_turn(uv_timer_t *timer)
+{
+    struct recording_run *t = timer->data;
+    if (t->trace)
+        record_trace_tick(t->trace);
+    if (t->calls && !record_trace_holds_calls(t->trace))
+        record_calls_tick(t->calls);
+}
+
+static double every_s(const struct record_setup *setup)
+{
+    return setup->options->every_s > 0 ? setup->options->every_s : EVERY_S;
+}
+
+/* Rules look for functions by name: all that are called are read, where nothing is measured of them. */
+static struct calls_options calls_options_of(const struct record_setup *setup)
+{
+    const struct cli_options *o = setup->options;
+    bool measured = o->time || o->memory, all = !o->top_given && !measured;
+    return (struct calls_options){
+        .patterns = setup->patterns, .n_patterns = setup->n_patterns, .syntax = o->syntax,
+        .for_ms = (unsigned)(o->window_s * 1000 + 0.5), .every_ms = (unsigned)(every_s(setup) * 1000 + 0.5),
+        .top = all ? LIMIT_CALLS_ROWS : (unsigned)o->top, .time = o->time, .memory = o->memory, .force = o->force};
+}
+
+static void start_calls(struct recording_run *t)
+{
+    const struct record_calls_setup setup = {
+        .live = t->live, .model = t->model, .recorder = t->recorder,
+        .options = calls_options_of(t->setup), .tell = tell,
+        .on_ended = on_calls_ended, .arg = t};
+    t->calls = record_calls_new(&setup);
+}
+
+static struct trace_options trace_options_of(const struct record_setup *setup)
+{
+    const struct cli_options *o = setup->options;
+    return (struct trace_options){
+        .patterns = setup->traced, .n_patterns = setup->n_traced, .procs = o->procs,
+        .syntax = setup->trace.syntax, .caps = setup->trace.caps,
+        .slower_us = (uint64_t)(o->slower_s * 1e6), .on_rate_stop = setup->trace.on_rate_stop,
+        .force = o->force};
+}
+
+static void start_trace(struct recording_run *t)
+{
+    const struct record_trace_setup setup = {
+        .live = t->live, .model = t->model, .recorder = t->recorder,
+        .options = trace_options_of(t->setup), .every_s = t->options->every_s,
+        .again_s = every_s(t->setup), .counts = t->setup->calls, .wall_us = wall_us, .tell = tell,
+        .on_ended = on_trace_ended, .arg = t};
+    t->trace = record_trace_new(&setup);
+}
+
+int record_run_armed_check(const struct record_setup *setup, struct error *err)
+{
+    const struct calls_options calls = calls_options_of(setup);
+    return setup->calls ? record_calls_check(&calls, err) : 0;
+}
+
+void record_run_armed_start(struct recording_run *t)
+{
+    if (t->setup->calls)
+        start_calls(t);
+    if (t->setup->n_traced > 0)
+        start_trace(t);
+    if (t->calls || t->trace)
+        uv_timer_start(&t->turn, on_turn, TURN_MS, TURN_MS);
+}
+
+void record_run_armed_message(struct recording_run *t, const uint8_t *term, size_t len)
+{
+    if (t->trace)
+        record_trace_message(t->trace, term, len);
+}
+
+void record_run_armed_link_lost(struct recording_run *t)
+{
+    if (t->calls)
+        record_calls_link_lost(t->calls);
+    if (t->trace)
+        record_trace_link_lost(t->trace);
+}
+
+bool record_run_armed_stop(struct recording_run *t)
+{
+    t->asking_to_end = true;
+    t->trace_wait = record_trace_stop(t->trace);
+    t->calls_wait = record_calls_stop(t->calls);
+    t->asking_to_end = false;
+    return t->trace_wait || t->calls_wait;
+}
+
+void record_run_armed_quit(struct recording_run *t)
+{
+    record_calls_quit(t->calls);
+    record_trace_quit(t->trace);
+}
+
+void record_run_armed_free(struct recording_run *t)
+{
+    record_calls_free(t->calls);
+    record_trace_free(t->trace);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Private to a recording that runs: record_run.c (its life: loop, signals, progress, the first and
+ * the last step), record_run_source.c (what the node says, and is asked at and beside ticks),
+ * record_run_armed.c (what stands on the node: counted calls, traces), record_run_requests.c (what
+ * others ask for through the socket). Each writes to its own part of the struct alone.
+ */
+#ifndef BEAMTOP_APP_RECORDER_RECORD_RUN_INTERNAL_H
+#define BEAMTOP_APP_RECORDER_RECORD_RUN_INTERNAL_H
+
+#include <uv.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/limits.h"
+#include "app/source/growth.h"
+#include "app/source/leaders.h"
+#include "app/source/live.h"
+#include "record_calls.h"
+#include "record_control.h"
+#include "record_run.h"
+#include "record_trace.h"
+#include "app/source/target.h"
+
+struct recording_run {
+    const struct record_setup *setup;
+    const struct cli_options *options;
+
+    /* record_run.c */
+    struct buf file; /* its name, fit for a terminal */
+    uv_loop_t loop;
+    uv_signal_t signals[3];
+    uv_timer_t progress, until;
+    struct target target;
+    struct model *model;
+    struct recorder *recorder;
+    bool ending, shown_progress, told_ready, log_is_full;
+    bool is_over; /* its time: the next tick is the last */
+    const char *why; /* the recording's end */
+    int exit_code;
+    uint64_t started_ms;
+    struct error err;
+
+    /* record_run_source.c */
+    struct live *live;
+    struct leaders *leaders;
+    struct growth *growth;
+    uv_timer_t facts;
+    char node[LIMIT_NODE_NAME_BYTES + 1]; /* what it calls itself; before that what it was called */
+    bool has_node; /* its own answer about itself, since it is there */
+    bool was_up, is_down, is_locked;
+    double wall_less_here_us; /* the node's clock against ours */
+
+    /* record_run_armed.c */
+    struct record_calls *calls;
+    struct record_trace *trace;
+    uv_timer_t turn;
+    bool calls_wait, trace_wait, asking_to_end; /* at the end, for the proofs */
+
+    /* record_run_requests.c */
+    struct record_control *control;
+    int64_t marks;
+};
+
+/* ---- record_run.c */
+/* The first reason counts. Traces and counted calls end first, and are proven to have. */
+void record_run_finish(struct recording_run *t, const char *why, int exit_code,
+                       const struct error *err);
+/* Nothing is waited for any more. */
+void record_run_leave(struct recording_run *t);
+/* On stderr, where the progress stood. */
+void record_run_tell(struct recording_run *t, const char *format, ...) ATTR_PRINTF(2, 3);
+/* To who started a detached recording, and waits for one line. */
+void record_run_tell_ready(struct recording_run *t, const char *text);
+
+/* ---- record_run_source.c: a close follows an open that failed too */
+int record_run_source_open(struct recording_run *t, double interval_s, struct error *err);
+void record_run_source_close(struct recording_run *t);
+/* The node's clock now; -1: not known. */
+int64_t record_run_node_wall_us(const struct recording_run *t);
+
+/* ---- record_run_armed.c */
+/* A mistake in the words, before anything else is done. */
+int record_run_armed_check(const struct record_setup *setup, struct error *err);
+void record_run_armed_start(struct recording_run *t);
+void record_run_armed_message(struct recording_run *t, const uint8_t *term, size_t len);
+void record_run_armed_link_lost(struct recording_run *t);
+/* Ends it; true: record_run_leave() follows when it is proven that nothing is left. */
+bool record_run_armed_stop(struct recording_run *t);
+/* Before and after record_run_source_close(). */
+void record_run_armed_quit(struct recording_run *t);
+void record_run_armed_free(struct recording_run *t);
+
+/* ---- record_run_requests.c */
+void record_run_requests_open(struct recording_run *t);
+
+#endif

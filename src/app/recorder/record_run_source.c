@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the node says during a recording: ticks, facts beside them, its link and its end. */
+#include "record_run_internal.h"
+
+#include <stdio.h>
+
+#include "beamtop/base/clock.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/base/text.h"
+#include "beamtop/model/column.h"
+#include "beamtop/recording/recording.h"
+#include "app/source/encode.h"
+
+#define FACTS_MS 60000u
+#define FACTS_LATER_MS 500u
+#define FACTS_DEADLINE_MS 10000u
+/* Processes asked for at a tick: the busiest, which are nearly all of the work. At most ten more are
+   watched, for their mailbox or memory. */
+#define RECORD_ROWS 50
+
+/* ---- ticks */
+
+static void on_answer(void *arg, enum question question, const uint8_t *term, size_t len,
+                      const struct want_scan *asked)
+{
+    struct recording_run *t = arg;
+    t->has_node = t->has_node || question == QUESTION_NODE;
+    recorder_answer(t->recorder, question_name(question), term, len, asked);
+}
+
+/* The cap, a full disk, a limit of the system: what was written is kept. */
+static void finish_full(struct recording_run *t, const struct error *cause)
+{
+    struct error err = {.code = ERR_NONE};
+    char most[32];
+    uint64_t cap = t->options->max_size > 0 ? (uint64_t)t->options->max_size : LIMIT_RECORDING_BYTES;
+    bool full = cause->code == ERR_LIMIT;
+    if (full && recorder_bytes(t->recorder) + cap / 64 >= cap)
+        error_set(&err, ERR_LIMIT, "%s has reached its largest size, %s (--max-size, --thin)",
+                  t->setup->file, text_bytes(most, sizeof most, (double)cap));
+    else if (full)
+        error_set(&err, ERR_LIMIT, "%s: the disk is full", t->setup->file);
+    else
+        error_set(&err, cause->code, "%s: %s", t->setup->file, cause->text);
+    error_context(&err, "ended after %lld ticks", (long long)recorder_ticks(t->recorder));
+    record_run_finish(t, full ? "full" : "error", EXIT_FAILED, &err);
+}
+
+/* Told once; what was to be written waits for the next tick. */
+static void note_locked(struct recording_run *t)
+{
+    if (!t->is_locked)
+        record_run_tell(t, "another program has %s locked: ticks are missing until it lets go",
+                        buf_cstr(&t->file));
+    t->is_locked = true;
+}
+
+static void on_tick(void *arg)
+{
+    struct recording_run *t = arg;
+    struct error err = {.code = ERR_NONE};
+    if (t->ending)
+        return;
+    const struct system_sample *sample = model_system(t->model);
+    t->was_up = true;
+    t->is_down = false;
+    if (sample && sample->wall_us > 0)
+        t->wall_less_here_us = (double)(sample->wall_us - clock_wall_us());
+    if (recorder_tick(t->recorder, t->model, clock_wall_us(), &err) == 0) {
+        leaders_tick(t->leaders, t->live, t->model, uv_now(&t->loop));
+        growth_tick(t->growth, t->live, t->model, uv_now(&t->loop));
+        t->is_locked = false;
+        record_run_tell_ready(t, "ok");
+        if (t->is_over)
+            record_run_finish(t, "time", EXIT_DONE, NULL);
+        return;
+    }
+    if (err.code == ERR_TIMEOUT)
+        note_locked(t);
+    else
+        finish_full(t, &err);
+}
+
+static void on_trouble(void *arg, enum question question, const struct error *err)
+{
+    (void)question;
+    record_run_tell(arg, "%s", err->text);
+}
+
+static void on_notice(void *arg, const char *text)
+{
+    record_run_tell(arg, "%s", text);
+}
+
+/* ---- what ticks ask for, and facts beside them */
+
+/* The busiest processes with what tells whose they are, and all applications. */
+static struct want want_of_recording(const struct recording_run *t)
+{
+    const struct proc_column *columns[COLUMNS_MAX];
+    int n = 0;
+    struct error ignored = {.code = ERR_NONE};
+    (void)proc_columns_parse("pid,name,label,initial_call,application,supervisor,reductions_per_s,"
+                             "memory_bytes,message_queue_len,current_function",
+                             columns, &n, &ignored);
+    const struct proc_column *sort = proc_column_find("reductions_per_s");
+    struct want want = {.needs = NEED_SYSTEM | NEED_SCAN | NEED_APPS};
+    want.scan = (struct want_scan){.sort_key = sort->key, .by_delta = true, .rows = RECORD_ROWS,
+                                   .items = proc_columns_items(columns, n, sort)};
+    leaders_want(t->leaders, t->model, &want);
+    return want;
+}
+
+static void on_leaders(void *arg, const uint8_t *value, size_t len)
+{
+    struct recording_run *t = arg;
+    struct error err = {.code = ERR_NONE};
+    const struct want want = want_of_recording(t);
+    if (recorder_leaders(t->recorder, value, len, &err) != 0)
+        on_trouble(t, QUESTION_LEADERS, &err);
+    live_set_want(t->live, &want);
+}
+
+static void on_growth(void *arg, const uint8_t *value, size_t len)
+{
+    struct recording_run *t = arg;
+    struct error err = {.code = ERR_NONE};
+    if (recorder_growth(t->recorder, value, len, &err) != 0)
+        on_trouble(t, QUESTION_GROWTH, &err);
+}
+
+static void on_facts(void *arg, const struct answer *answer)
+{
+    struct recording_run *t = arg;
+    struct error err = answer->err;
+    if (answer->value) {
+        live_note_cost(t->live, answer->target_us);
+        (void)recorder_facts(t->recorder, answer->value, answer->len, &err);
+    }
+    if (err.code != ERR_NONE)
+        on_trouble(t, answer->question, &err);
+}
+
+static void on_alloc(void *arg, const struct answer *answer)
+{
+    struct recording_run *t = arg;
+    if (answer->value) {
+        live_note_cost(t->live, answer->target_us);
+        recorder_answer(t->recorder, question_name(QUESTION_ALLOC), answer->value, answer->len, NULL);
+    } else {
+        on_trouble(t, answer->question, &answer->err);
+    }
+}
+
+/* Facts, and the allocators: what moves slowly, and is too dear for every tick. */
+static void on_facts_due(uv_timer_t *timer)
+{
+    struct recording_run *t = timer->data;
+    struct error err = {.code = ERR_NONE};
+    if (record_calls_counts(t->calls)) {
+        uv_timer_start(timer, on_facts_due, FACTS_LATER_MS, FACTS_MS);
+        return;
+    }
+    struct builder *arg = encode_nothing();
+    if (live_ask(t->live, QUESTION_FACTS, arg, FACTS_DEADLINE_MS, on_facts, t, &err) != 0 ||
+        live_ask(t->live, QUESTION_ALLOC, arg, FACTS_DEADLINE_MS, on_alloc, t, &err) != 0)
+        if (err.code != ERR_LOST)
+            on_trouble(t, QUESTION_FACTS, &err);
+    builder_free(arg);
+}
+
+/* ---- the link */
+
+/* A node that goes away for a while is a gap; the recording goes on when it is back. */
+static void on_link(void *arg, bool up)
+{
+    struct recording_run *t = arg;
+    if (up) {
+        snprintf(t->node, sizeof t->node, "%s", live_peer_node(t->live));
+        uv_timer_start(&t->facts, on_facts_due, 0, FACTS_MS);
+        return;
+    }
+    t->has_node = false;
+    uv_timer_stop(&t->facts);
+    leaders_forget(t->leaders);
+    growth_forget(t->growth);
+    record_run_armed_link_lost(t);
+    if (!t->was_up || t->is_down)
+        return;
+    t->is_down = true;
+    recorder_gap(t->recorder, clock_wall_us(), "link lost");
+}
+
+static void on_message(void *arg, const uint8_t *term, size_t len)
+{
+    record_run_armed_message(arg, term, len);
+}
+
+static void on_end(void *arg, enum conn_failure why, const struct error *err)
+{
+    struct recording_run *t = arg;
+    (void)why;
+    record_run_finish(t, "link", t->was_up ? EXIT_LOST : EXIT_CONNECT, err);
+}
+
+int64_t record_run_node_wall_us(const struct recording_run *t)
+{
+    return t->was_up ? clock_wall_us() + (int64_t)t->wall_less_here_us : -1;
+}
+
+int record_run_source_open(struct recording_run *t, double interval_s, struct error *err)
+{
+    static const struct live_handlers handlers = {
+        .on_tick = on_tick, .on_trouble = on_trouble, .on_notice = on_notice, .on_link = on_link,
+        .on_answer = on_answer, .on_event = on_message, .on_end = on_end};
+    const struct live_options live = {.conn = t->target.conn, .interval_s = interval_s,
+                                      .budget = t->options->budget, .reconnect = true, .together = true};
+    snprintf(t->node, sizeof t->node, "%s", t->target.name);
+    t->leaders = leaders_new(false, on_leaders, t);
+    t->growth = growth_new(on_growth, t);
+    int rc = live_open(&t->live, &t->loop, &live, t->model, &handlers, t, err);
+    if (rc != 0)
+        return rc;
+    const struct want want = want_of_recording(t);
+    live_set_want(t->live, &want);
+    return 0;
+}
+
+void record_run_source_close(struct recording_run *t)
+{
+    live_close(t->live, NULL, NULL);
+    leaders_free(t->leaders);
+    growth_free(t->growth);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "encode.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/limits.h"
+#include "beamtop/model/column.h"
+
+/* Sizes of what a process view asks for at most. */
+#define STACK_FRAMES 60
+#define LINKS_SHOWN 200
+
+static void build_pair_atom(struct builder *b, const char *key, const char *value)
+{
+    build_atom(b, key);
+    build_atom(b, value);
+}
+
+/* Names that a person gave travel as binaries: a term with an unknown atom would add it there. */
+static void build_pair_int(struct builder *b, const char *key, int64_t value)
+{
+    build_atom(b, key);
+    build_int(b, value);
+}
+
+static void build_items(struct builder *b, uint32_t items)
+{
+    size_t n = 0;
+    for (int i = 0; i < PROC_ITEMS; i++)
+        n += (items >> i) & 1u;
+    if (n > 0)
+        build_list(b, n);
+    for (int i = 0; i < PROC_ITEMS; i++)
+        if ((items >> i) & 1u)
+            build_atom(b, proc_item_name((enum proc_item)i));
+    build_nil(b);
+}
+
+static void build_pids(struct builder *b, const struct etf_pid *pids, int n, const char *node)
+{
+    if (n > 0)
+        build_list(b, (size_t)n);
+    for (int i = 0; i < n; i++)
+        build_pid(b, node, &pids[i]);
+    build_nil(b);
+}
+
+static void build_set(struct builder *b, enum filter_field field, const struct filter_set *set)
+{
+    build_atom(b, filter_field_name(field));
+    build_map(b, set->n);
+    for (size_t i = 0; i < set->n; i++) {
+        build_raw(b, (const uint8_t *)set->terms[i].s, set->terms[i].len);
+        build_nil(b);
+    }
+}
+
+/* {Seq, Fields, Maps} */
+static void build_filter(struct builder *b, const struct filter_maps *maps)
+{
+    size_t n = 0;
+    build_tuple(b, 3);
+    build_int(b, maps->seq);
+    for (int i = 0; i < FILTER_FIELDS; i++)
+        n += (maps->fields >> i) & 1u;
+    if (n > 0)
+        build_list(b, n);
+    for (int i = 0; i < FILTER_FIELDS; i++)
+        if ((maps->fields >> i) & 1u)
+            build_atom(b, filter_field_name((enum filter_field)i));
+    build_nil(b);
+    build_map(b, FILTER_FIELDS);
+    for (int i = 0; i < FILTER_FIELDS; i++)
+        if (i != FILTER_PID)
+            build_set(b, (enum filter_field)i, &maps->sets[i]);
+    build_atom(b, filter_field_name(FILTER_PID));
+    if (!maps->pid_pattern) {
+        build_atom(b, "none");
+        return;
+    }
+    build_tuple(b, 3);
+    build_atom(b, "re");
+    build_binary(b, maps->pid_pattern, strlen(maps->pid_pattern));
+    build_nil(b);
+}
+
+struct builder *encode_scan(const struct want_scan *want, const struct filter *filter,
+                            const char *node)
+{
+    const struct proc_column *sort =
+        proc_column_find(want->sort_key ? want->sort_key : "reductions_per_s");
+    /* What the target does not rank by is sorted here, among the busiest. */
+    bool ranked = sort && sort->sweep;
+    const char *attr = ranked ? sort->sweep : "reductions";
+    struct builder *b = builder_new();
+
+    build_map(b, want->n_watched > 0 ? 10 : 9);
+    build_pair_atom(b, "attr", attr);
+    build_pair_atom(b, "mode", !ranked || want->by_delta ? "delta" : "absolute");
+    build_pair_atom(b, "order", ranked && want->ascending ? "asc" : "desc");
+    build_pair_int(b, "rows", ranked ? want->rows : LIMIT_ROWS);
+    build_atom(b, "items");
+    build_items(b, want->items);
+    build_atom(b, "pids");
+    build_pids(b, want->pids, want->n_pids, node);
+    if (want->n_watched > 0) {
+        build_atom(b, "watch");
+        build_pids(b, want->watched, want->n_watched, node);
+    }
+    build_atom(b, "own");
+    build_bool(b, want->own);
+    build_atom(b, "filter");
+    if (filter && filter_maps(filter))
+        build_filter(b, filter_maps(filter));
+    else
+        build_atom(b, "none");
+    build_atom(b, "reset");
+    build_bool(b, false);
+    return b;
+}
+
+/* A pid that a person wrote goes as text, which the node reads as one of its present life: a number
+ * that its release does not have would be a corrupt term to it, logged there and a lost link. */
+static void build_asked_pid(struct builder *b, const char *node, const struct etf_pid *pid)
+{
+    if (pid->creation != 0) {
+        build_pid(b, node, pid);
+        return;
+    }
+    char text[40];
+    int len = snprintf(text, sizeof text, "<0.%" PRIu32 ".%" PRIu32 ">", pid->id, pid->serial);
+    build_binary(b, text, (size_t)len);
+}
+
+struct builder *encode_process(const struct want *want, const char *node)
+{
+    struct builder *b = builder_new();
+    build_tuple(b, 2);
+    if (want->process_by_name)
+        build_binary(b, want->process_name, strlen(want->process_name));
+    else
+        build_asked_pid(b, node, &want->process);
+    build_map(b, 2);
+    build_pair_int(b, "stack", STACK_FRAMES);
+    build_pair_int(b, "links", LINKS_SHOWN);
+    return b;
+}
+
+struct builder *encode_mailbox(const struct etf_pid *pid, const char *node, int first,
+                               int bytes_each, bool agreed)
+{
+    struct builder *b = builder_new();
+    build_tuple(b, 4);
+    build_asked_pid(b, node, pid);
+    build_int(b, first);
+    build_int(b, bytes_each);
+    build_bool(b, agreed);
+    return b;
+}
+
+struct builder *encode_state(const struct etf_pid *pid, const char *node, int timeout_ms,
+                             int bytes, bool agreed)
+{
+    struct builder *b = builder_new();
+    build_tuple(b, 4);
+    build_asked_pid(b, node, pid);
+    build_int(b, timeout_ms);
+    build_int(b, bytes);
+    build_bool(b, agreed);
+    return b;
+}
+
+struct builder *encode_tree(const char *app, int max_nodes, int ms)
+{
+    struct builder *b = builder_new();
+    build_tuple(b, 3);
+    build_binary(b, app, strlen(app));
+    build_int(b, max_nodes);
+    build_int(b, ms);
+    return b;
+}
+
+struct builder *encode_armed(int most)
+{
+    struct builder *b = builder_new();
+    build_map(b, 1);
+    build_pair_int(b, "most", most);
+    return b;
+}
+
+struct builder *encode_nothing(void)
+{
+    struct builder *b = builder_new();
+    build_nil(b);
+    return b;
+}
+
+struct builder *encode_empty_map(void)
+{
+    struct builder *b = builder_new();
+    build_map(b, 0);
+    return b;
+}
+
+struct builder *encode_leaders(int most)
+{
+    struct builder *b = builder_new();
+    build_tuple(b, 3);
+    build_atom(b, "in");
+    build_atom(b, "leaders");
+    build_map(b, 1);
+    build_pair_int(b, "most", most);
+    return b;
+}
+
+struct builder *encode_growth(void)
+{
+    struct builder *b = builder_new();
+    build_tuple(b, 3);
+    build_atom(b, "in");
+    build_atom(b, "growth");
+    build_map(b, 0);
+    return b;
+}

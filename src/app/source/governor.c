@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "governor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/text.h"
+
+/* Weight of the newest cost. The cost is wall time: one answer that had to wait for a scheduler must
+   not slow the list down for many ticks. */
+#define WEIGHT 0.5
+
+/* Whatever the header costs, the others get this share of the budget. */
+#define OTHERS_MIN_SHARE 0.25
+
+/* What may be asked seldom gets this share of what the header leaves. */
+#define SELDOM_SHARE 0.5
+
+/* A stretch below this is kept, but not told: at the edge of the budget it comes and goes. */
+#define WORTH_SAYING 1.25
+
+void governor_init(struct governor *g, double interval_s, double budget)
+{
+    memset(g, 0, sizeof *g);
+    g->interval_s = interval_s;
+    g->budget = budget;
+}
+
+void governor_begin(struct governor *g)
+{
+    g->begun = 0;
+}
+
+void governor_note(struct governor *g, enum question q, double target_us)
+{
+    bool first = !(g->begun & (1u << q));
+    g->begun |= 1u << q;
+    if (first)
+        return;
+    double old = g->cost_us[q];
+    g->cost_us[q] = old > 0 ? old + (target_us - old) * WEIGHT : target_us;
+}
+
+static double at_most(double seconds)
+{
+    return seconds > GOVERNOR_MAX_INTERVAL_S ? GOVERNOR_MAX_INTERVAL_S : seconds;
+}
+
+/* What these cost together; the dearest of them is told. */
+static double cost_of(const struct governor *g, unsigned questions, enum question *dearest)
+{
+    double sum_us = 0;
+    *dearest = QUESTION_SYSTEM;
+    for (unsigned i = 0; i < QUESTIONS; i++) {
+        if (!(questions & (1u << i)) || i == QUESTION_SYSTEM)
+            continue;
+        sum_us += g->cost_us[i];
+        if (*dearest == QUESTION_SYSTEM || g->cost_us[i] > g->cost_us[*dearest])
+            *dearest = (enum question)i;
+    }
+    return sum_us;
+}
+
+static void say_why(const struct governor *g, double every_s, struct governor_plan *plan)
+{
+    char every[32], cost[32], share[32];
+    enum question q = plan->dearest;
+    snprintf(plan->why, sizeof plan->why, "%s every %s: costs the target %s, budget %s (:set budget)",
+             question_name(q), text_duration(every, sizeof every, every_s),
+             text_duration(cost, sizeof cost, g->cost_us[q] / 1e6),
+             text_percent(share, sizeof share, g->budget));
+}
+
+/* What the budget says, where a run that ends is not stretched so far. */
+static void say_capped(double wanted_s, struct governor_plan *plan)
+{
+    char wanted[32];
+    size_t len = strlen(plan->why);
+    snprintf(plan->why + len, sizeof plan->why - len, "; it would be every %s",
+             text_duration(wanted, sizeof wanted, wanted_s));
+}
+
+/* The shortest interval, no shorter than the header's, at which that costs no more. */
+static double interval_of(double cost_us, double budget_us, double header_s)
+{
+    return cost_us > budget_us * header_s ? at_most(cost_us / budget_us) : header_s;
+}
+
+static void plan_together(const struct governor *g, unsigned questions, struct governor_plan *plan)
+{
+    double all_us = g->cost_us[QUESTION_SYSTEM] + cost_of(g, questions, &plan->dearest);
+    double wanted_s = interval_of(all_us, g->budget * 1e6, g->interval_s);
+    double most_s = g->most_s > g->interval_s ? g->most_s : g->interval_s;
+    plan->others_s = g->most_s > 0 && wanted_s > most_s ? most_s : wanted_s;
+    plan->header_s = plan->seldom_s = plan->others_s;
+    if (plan->others_s >= g->interval_s * WORTH_SAYING)
+        say_why(g, plan->others_s, plan);
+    if (plan->others_s < wanted_s)
+        say_capped(wanted_s, plan);
+}
+
+void governor_plan(const struct governor *g, unsigned questions, struct governor_plan *plan)
+{
+    enum question seldom;
+    *plan = (struct governor_plan){.dearest = QUESTION_SYSTEM};
+    if (g->together) {
+        plan_together(g, questions, plan);
+        return;
+    }
+    double seldom_us = cost_of(g, questions & GOVERNOR_SELDOM, &seldom);
+    double others_us = cost_of(g, questions & ~GOVERNOR_SELDOM, &plan->dearest);
+    double budget_us = g->budget * 1e6; /* in a second */
+    double header_us = g->cost_us[QUESTION_SYSTEM];
+    plan->header_s = interval_of(header_us, budget_us * (1 - OTHERS_MIN_SHARE), g->interval_s);
+
+    double left_us = budget_us - header_us / plan->header_s;
+    plan->seldom_s = interval_of(seldom_us, left_us * SELDOM_SHARE, plan->header_s);
+    left_us -= seldom_us / plan->seldom_s;
+    plan->others_s = interval_of(others_us, left_us, plan->header_s);
+    if (plan->others_s >= g->interval_s * WORTH_SAYING) {
+        say_why(g, plan->others_s, plan);
+    } else if (plan->seldom_s >= g->interval_s * WORTH_SAYING) {
+        plan->dearest = seldom;
+        say_why(g, plan->seldom_s, plan);
+    }
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The life of a connection as a source of facts: connect, keeper, loss, next try. */
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/clock.h"
+#include "beamtop/base/text.h"
+#include "live_internal.h"
+
+/* Waits between tries after a loss: doubled from the first to the last. */
+#define RETRY_FIRST_MS 500u
+#define RETRY_LAST_MS 10000u
+
+static void connect_again(struct live *l);
+
+static void journal(struct live *l, bool trouble, const char *text)
+{
+    model_journal(l->model, clock_wall_us(), trouble, "%s", text);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct live *l = timer->data;
+    if (l->phase == PHASE_WAITING)
+        connect_again(l);
+    else if (l->phase == PHASE_RUNNING)
+        live_tick_timer(l);
+}
+
+void live_arm(struct live *l, uint64_t due_ms)
+{
+    uint64_t now = uv_now(l->loop);
+    uv_timer_start(l->timer, on_timer, due_ms > now ? due_ms - now : 0, 0);
+}
+
+static void changed(struct live *l, unsigned questions)
+{
+    if (l->handlers.on_change)
+        l->handlers.on_change(l->arg, questions);
+}
+
+/* ---- loss */
+
+static void drop_link(struct live *l)
+{
+    bool told = l->phase == PHASE_RUNNING;
+    query_close(l->query);
+    l->query = NULL;
+    if (l->conn)
+        conn_close(l->conn, NULL, NULL);
+    l->conn = NULL;
+    live_reset_tick(l);
+    l->phase = PHASE_WAITING;
+    if (told && l->handlers.on_link)
+        l->handlers.on_link(l->arg, false);
+}
+
+static unsigned retry_ms(const struct live *l)
+{
+    unsigned ms = RETRY_FIRST_MS;
+    for (unsigned i = 0; i < l->retries && ms < RETRY_LAST_MS; i++)
+        ms *= 2;
+    return ms < RETRY_LAST_MS ? ms : RETRY_LAST_MS;
+}
+
+static void lose(struct live *l, enum conn_failure why, const struct error *err)
+{
+    drop_link(l);
+    if (!l->was_up || !l->options.reconnect) {
+        l->phase = PHASE_ENDED;
+        uv_timer_stop(l->timer);
+        model_set_link(l->model, LINK_CLOSED, err->text);
+        l->handlers.on_end(l->arg, why, err);
+        return;
+    }
+    char text[900], wait[32];
+    unsigned ms = retry_ms(l);
+    snprintf(text, sizeof text, "%s; next try in %s", err->text,
+             text_duration(wait, sizeof wait, ms / 1000.0));
+    l->retries++;
+    l->phase = PHASE_WAITING;
+    model_set_link(l->model, LINK_LOST, text);
+    journal(l, true, text);
+    live_arm(l, uv_now(l->loop) + ms);
+    changed(l, 0);
+}
+
+/* ---- the keeper */
+
+static void on_keeper_ready(void *arg)
+{
+    struct live *l = arg;
+    l->phase = PHASE_RUNNING;
+    l->was_up = true;
+    l->retries = 0;
+    model_journal(l->model, clock_wall_us(), false,
+                  "keeper started: an evaluated process, no module is loaded; it ends with us");
+    model_set_link(l->model, LINK_LIVE, "");
+    changed(l, 0);
+    live_tick_start(l);
+    if (l->handlers.on_link)
+        l->handlers.on_link(l->arg, true);
+}
+
+static void on_event(void *arg, const uint8_t *term, size_t len)
+{
+    struct live *l = arg;
+    if (l->handlers.on_event)
+        l->handlers.on_event(l->arg, term, len);
+}
+
+static void on_keeper_failed(void *arg, const struct error *err)
+{
+    struct live *l = arg;
+    struct error copy = *err;
+    lose(l, CONN_LOST, &copy);
+}
+
+/* ---- the connection */
+
+static void on_up(struct conn *c, void *arg)
+{
+    struct live *l = arg;
+    static const struct query_handlers handlers = {
+        .on_ready = on_keeper_ready, .on_failed = on_keeper_failed, .on_event = on_event};
+    struct error err = {.code = ERR_NONE};
+
+    l->phase = PHASE_STARTING;
+    model_journal(l->model, clock_wall_us(), false, "connected to %s as hidden node %s",
+                  conn_peer_node(c), conn_own_node(c));
+    if (*conn_notice(c)) {
+        journal(l, true, conn_notice(c));
+        if (l->handlers.on_notice)
+            l->handlers.on_notice(l->arg, conn_notice(c));
+    }
+    if (query_open(&l->query, l->loop, c, &handlers, l, l->options.conn.timeout_ms, &err) != 0)
+        lose(l, CONN_LOST, &err);
+}
+
+static void on_message(struct conn *c, void *arg, const struct conn_message *m)
+{
+    struct live *l = arg;
+    (void)c;
+    if (l->query && m->to_name.len == 0)
+        query_message(l->query, m->term, m->len);
+}
+
+static void on_link_exit(struct conn *c, void *arg, const struct etf_pid *from,
+                         struct slice reason)
+{
+    struct live *l = arg;
+    (void)c;
+    (void)reason;
+    if (l->query)
+        query_link_exit(l->query, from);
+}
+
+static void on_skipped(struct conn *c, void *arg, uint64_t bytes)
+{
+    struct live *l = arg;
+    (void)c;
+    model_journal(l->model, clock_wall_us(), true,
+                  "a message of %llu bytes from the target was skipped: over our limit",
+                  (unsigned long long)bytes);
+}
+
+static void on_down(struct conn *c, void *arg, enum conn_failure why, const struct error *err)
+{
+    struct live *l = arg;
+    struct error copy = *err;
+    (void)c;
+    lose(l, why, &copy);
+}
+
+static int dial(struct live *l, struct error *err)
+{
+    static const struct conn_handlers handlers = {
+        .on_up = on_up,
+        .on_message = on_message,
+        .on_link_exit = on_link_exit,
+        .on_skipped = on_skipped,
+        .on_down = on_down,
+    };
+    l->phase = PHASE_CONNECTING;
+    return conn_open(&l->conn, l->loop, &l->options.conn, &handlers, l, err);
+}
+
+static void connect_again(struct live *l)
+{
+    struct error err = {.code = ERR_NONE};
+    if (dial(l, &err) != 0)
+        lose(l, CONN_FAILED_SYSTEM, &err);
+}
+
+/* ---- what the program calls */
+
+int live_open(struct live **out, uv_loop_t *loop, const struct live_options *options,
+              struct model *model, const struct live_handlers *handlers, void *arg,
+              struct error *err)
+{
+    struct live *l = alloc_zero(1, sizeof *l);
+    l->loop = loop;
+    l->options = *options;
+    l->handlers = *handlers;
+    l->arg = arg;
+    l->model = model;
+    l->filter = filter_new();
+    l->want.needs = NEED_SYSTEM;
+    governor_init(&l->governor, options->interval_s, options->budget);
+    l->governor.together = options->together;
+    l->governor.most_s = options->most_s;
+    l->timer = alloc_zero(1, sizeof *l->timer);
+    uv_timer_init(loop, l->timer);
+    l->timer->data = l;
+    live_reset_tick(l);
+    model_set_link(model, LINK_CONNECTING, "");
+    model_set_utc_offset(model, clock_utc_offset_s());
+    int rc = dial(l, err);
+    if (rc != 0) {
+        live_close(l, NULL, NULL);
+        return rc;
+    }
+    *out = l;
+    return 0;
+}
+
+static void free_timer(uv_handle_t *timer)
+{
+    free(timer);
+}
+
+void live_close(struct live *l, void (*closed)(void *arg), void *arg)
+{
+    if (!l)
+        return;
+    query_close(l->query);
+    if (l->conn)
+        conn_close(l->conn, closed, arg);
+    uv_timer_stop(l->timer);
+    uv_close((uv_handle_t *)l->timer, free_timer);
+    filter_free(l->filter);
+    bool had_conn = l->conn != NULL;
+    free(l);
+    if (!had_conn && closed)
+        closed(arg);
+}
+
+void live_set_interval(struct live *l, double interval_s)
+{
+    l->governor.interval_s =
+        interval_s < GOVERNOR_MIN_INTERVAL_S ? GOVERNOR_MIN_INTERVAL_S : interval_s;
+    live_tick_now(l);
+}
+
+void live_set_budget(struct live *l, double budget)
+{
+    l->governor.budget = budget;
+    live_tick_now(l);
+}
+
+void live_pause(struct live *l, bool paused)
+{
+    if (l->paused == paused)
+        return;
+    l->paused = paused;
+    if (!paused) {
+        model_gap(l->model);
+        live_tick_now(l);
+    }
+}
+
+void live_hold(struct live *l, bool held)
+{
+    bool released = l->held && !held;
+    l->held = held;
+    if (released)
+        live_tick_now(l);
+}
+
+bool live_is_asking(const struct live *l)
+{
+    for (int q = 0; l->query != NULL && q < QUESTIONS; q++)
+        if (query_pending(l->query, (enum question)q))
+            return true;
+    return false;
+}
+
+/* ---- questions that are not a tick's */
+
+bool live_is_up(const struct live *l)
+{
+    return l->phase == PHASE_RUNNING;
+}
+
+static int need_keeper(const struct live *l, struct error *err)
+{
+    if (live_is_up(l))
+        return 0;
+    return error_set(err, ERR_LOST, "there is no connection to the node now");
+}
+
+int live_ask(struct live *l, enum question question, const struct builder *arg,
+             unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err)
+{
+    int rc = need_keeper(l, err);
+    return rc != 0 ? rc : query_ask(l->query, question, arg, deadline_ms, fn, fn_arg, err);
+}
+
+int live_tell(struct live *l, enum question question, const struct builder *term,
+              struct error *err)
+{
+    int rc = need_keeper(l, err);
+    return rc != 0 ? rc : query_tell(l->query, question, term, err);
+}
+
+const char *live_peer_node(const struct live *l)
+{
+    return l->conn && live_is_up(l) ? conn_peer_node(l->conn) : NULL;
+}
+
+uint32_t live_peer_creation(const struct live *l)
+{
+    return live_is_up(l) ? query_keeper(l->query)->creation : 0;
+}

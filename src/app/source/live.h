@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A live node as a source of facts: connects, starts the keeper, asks what the wanted views need
+ * every tick within the governor's plan, and gives the answers to a model. After a loss it
+ * connects again by itself. One thread: the loop's.
+ */
+#ifndef BEAMTOP_APP_SOURCE_LIVE_H
+#define BEAMTOP_APP_SOURCE_LIVE_H
+
+#include <stdbool.h>
+#include <uv.h>
+
+#include "beamtop/base/error.h"
+#include "beamtop/link/conn.h"
+#include "beamtop/link/cookie.h"
+#include "beamtop/model/filter.h"
+#include "beamtop/model/model.h"
+#include "beamtop/query/query.h"
+
+struct live;
+
+struct live_options {
+    struct conn_options conn;  /* strings borrowed for the life of the source; cookie too */
+    double interval_s;
+    double budget;             /* share of one scheduler */
+    bool reconnect;            /* after a loss; the first connection is tried once */
+    double most_s;             /* together: ticks never further apart; 0: as the budget says */
+    bool together;             /* batch: all questions of a tick at once, as far apart as the dearest */
+};
+
+struct live_handlers {
+    /* Something in the model has changed; questions: mask of 1 << enum question, 0: the link. */
+    void (*on_change)(void *arg, unsigned questions);
+    /* What the model has just taken: to be kept. asked: of a scan, else NULL. May be NULL. */
+    void (*on_answer)(void *arg, enum question question, const uint8_t *term, size_t len,
+                      const struct want_scan *asked);
+    /* All questions of a tick are answered, cost and interval are set. */
+    void (*on_tick)(void *arg);
+    /* An answer failed or was unreadable; the source goes on. */
+    void (*on_trouble)(void *arg, enum question question, const struct error *err);
+    /* Connected, but something is worth telling: the node's name is not the one asked for. */
+    void (*on_notice)(void *arg, const char *text);
+    /* The keeper stands, or is gone: what live_ask() asked of it stays without an answer. May be NULL. */
+    void (*on_link)(void *arg, bool up);
+    /* {t, …} of a trace (docs/tracing.md), checked, without version byte. May be NULL. */
+    void (*on_event)(void *arg, const uint8_t *term, size_t len);
+    /* No connection, or lost without `reconnect`. The source has ended. */
+    void (*on_end)(void *arg, enum conn_failure why, const struct error *err);
+};
+
+int live_open(struct live **out, uv_loop_t *loop, const struct live_options *options,
+              struct model *model, const struct live_handlers *handlers, void *arg,
+              struct error *err);
+
+/* What is on the screen now. What was not asked for before is asked at once. */
+void live_set_want(struct live *l, const struct want *want);
+void live_set_interval(struct live *l, double interval_s);
+void live_set_budget(struct live *l, double budget);
+void live_pause(struct live *l, bool paused);
+/* No ticks for a moment, as while calls are counted: what is late is asked at once after it. */
+void live_hold(struct live *l, bool held);
+/* A question of ours waits for its answer, be it of a tick or of anybody. */
+bool live_is_asking(const struct live *l);
+void live_refresh(struct live *l); /* a tick now, also while paused */
+/* NULL or "": no filter. ERR_USAGE with the offset of the mistake; the last good one stays. */
+int live_set_filter(struct live *l, const char *expression, size_t *error_offset,
+                    struct error *err);
+
+/*
+ * Asked only when a person wants them; the answer is in the model. Nothing is copied on the node
+ * unless the person agreed to the cost, which the answer says.
+ */
+int live_ask_mailbox(struct live *l, const struct etf_pid *pid, int first, int bytes_each,
+                     bool agreed, struct error *err);
+int live_ask_state(struct live *l, const struct etf_pid *pid, int timeout_ms, int bytes,
+                   bool agreed, struct error *err);
+
+/*
+ * Other questions than a tick's: a trace's. As query_ask() and query_tell(); ERR_LOST while there
+ * is no keeper. Their cost is counted when it is noted.
+ */
+bool live_is_up(const struct live *l);
+int live_ask(struct live *l, enum question question, const struct builder *arg,
+             unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err);
+int live_tell(struct live *l, enum question question, const struct builder *term,
+              struct error *err);
+void live_note_cost(struct live *l, double target_us);
+const char *live_peer_node(const struct live *l); /* the target's name; NULL while not connected */
+uint32_t live_peer_creation(const struct live *l);       /* of its pids */
+
+/* Says goodbye and frees; closed (may be NULL) is called when the connection is gone. */
+void live_close(struct live *l, void (*closed)(void *arg), void *arg);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Private to live.c (the connection's life) and live_tick.c (asking and taking answers). */
+#ifndef BEAMTOP_APP_SOURCE_LIVE_INTERNAL_H
+#define BEAMTOP_APP_SOURCE_LIVE_INTERNAL_H
+
+#include "governor.h"
+#include "live.h"
+
+#define SPENT_ENTRIES 128 /* answers remembered for the share of a scheduler */
+
+struct spent {
+    uint64_t at_ms;
+    double target_us;
+};
+
+enum live_phase {
+    PHASE_CONNECTING,
+    PHASE_STARTING, /* connected, the keeper is on its way */
+    PHASE_RUNNING,
+    PHASE_WAITING,  /* for the next try */
+    PHASE_ENDED,
+};
+
+struct live {
+    uv_loop_t *loop;
+    struct live_options options;
+    struct live_handlers handlers;
+    void *arg;
+    struct model *model;
+    struct conn *conn;
+    struct query *query;
+    struct filter *filter;
+    struct governor governor;
+    enum live_phase phase;
+    bool was_up;
+    bool paused, held;
+    unsigned retries;
+
+    uv_timer_t *timer; /* next tick, or next try */
+    struct want want;
+    struct want_scan asked_scan; /* of the scan in flight */
+
+    /* the tick */
+    uint64_t header_began_ms, header_due_ms;
+    uint64_t others_began_ms, others_due_ms;
+    uint64_t seldom_due_ms; /* with the first of the others' ticks from then on */
+    uint64_t asked_at_ms;      /* of the header's question in flight */
+    unsigned asked;            /* mask of questions of this tick */
+    unsigned pending;          /* those without an answer */
+    unsigned deferred; /* of the pending: asked once the header's question is answered */
+    unsigned again;            /* asked once more as soon as they are answered */
+    unsigned told;             /* questions whose first answer is in the log */
+    bool stretched;            /* the plan before was */
+    bool tick_full;            /* this tick has more than the header */
+    bool had_tick;             /* one is over since the keeper stands */
+    bool had_second;           /* and the next one was begun: from then on costs are known */
+    uint64_t bytes_before;
+    struct tick_cost cost;
+    double tick_us;
+    struct spent spent[SPENT_ENTRIES];
+    size_t spent_next;
+    uint64_t first_spent_ms;
+};
+
+/* live_tick.c */
+void live_tick_start(struct live *l);  /* the keeper stands: first questions */
+void live_tick_now(struct live *l);    /* others are due now */
+void live_tick_timer(struct live *l);  /* the timer fired while running */
+unsigned live_questions(const struct want *want);
+void live_reset_tick(struct live *l);
+
+/* live.c */
+void live_arm(struct live *l, uint64_t due_ms);
+
+#endif

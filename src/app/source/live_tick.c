@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Ticks: which questions are due, their arguments, their answers, what they cost. */
+#include <math.h>
+#include <string.h>
+
+#include "beamtop/base/clock.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/base/text.h"
+#include "encode.h"
+#include "live_internal.h"
+
+/* The second tick comes early, so that rates are there soon after the start. */
+#define SECOND_TICK_MS 300u
+/* A dear question may take this long on the target before it is stopped there. */
+#define DEAR_DEADLINE_MS 30000u
+/* A batch run whose ticks are so far apart says why: else it is silent for that long. */
+#define WORTH_WAITING_S 10.0
+/* The shortest time over which the share of a scheduler is worked out. */
+#define SHARE_WINDOW_MS 10000u
+#define TREE_MAX_NODES 2000
+#define TREE_MS 3000
+
+/* Questions that a tick can have, with the need that asks for them. */
+static const struct {
+    unsigned need;
+    enum question question;
+} tick_questions[] = {
+    {NEED_SYSTEM, QUESTION_SYSTEM}, {NEED_SCAN, QUESTION_SCAN}, {NEED_PROCESS, QUESTION_PROCESS},
+    {NEED_ALLOC, QUESTION_ALLOC},   {NEED_APPS, QUESTION_APPS}, {NEED_TREE, QUESTION_TREE},
+    {NEED_ARMED, QUESTION_ARMED},
+};
+
+#define BIT(question) (1u << (question))
+
+unsigned live_questions(const struct want *want)
+{
+    unsigned mask = BIT(QUESTION_SYSTEM);
+    for (size_t i = 0; i < ARRAY_LEN(tick_questions); i++)
+        if (want->needs & tick_questions[i].need)
+            mask |= BIT(tick_questions[i].question);
+    return mask;
+}
+
+void live_reset_tick(struct live *l)
+{
+    l->had_tick = false;
+    l->asked = l->pending = l->deferred = l->again = l->told = 0;
+    l->spent_next = 0;
+    l->first_spent_ms = 0;
+    memset(l->spent, 0, sizeof l->spent);
+}
+
+/* ---- cost */
+
+static uint64_t link_bytes(const struct live *l)
+{
+    const struct conn_stats *stats = conn_stats(l->conn);
+    return stats->bytes_in + stats->bytes_out;
+}
+
+static void spend(struct live *l, double target_us)
+{
+    uint64_t now = uv_now(l->loop);
+    if (l->first_spent_ms == 0)
+        l->first_spent_ms = now;
+    l->spent[l->spent_next++ % SPENT_ENTRIES] = (struct spent){now, target_us};
+    l->tick_us += target_us;
+}
+
+/* Work of the last seconds over those seconds: what the target really bore. */
+static double spent_share(const struct live *l, double others_s)
+{
+    uint64_t now = uv_now(l->loop);
+    uint64_t window_ms = (uint64_t)(others_s * 3000);
+    double sum_us = 0;
+    uint64_t oldest_ms = now;
+    if (window_ms < SHARE_WINDOW_MS)
+        window_ms = SHARE_WINDOW_MS;
+    for (size_t i = 0; i < SPENT_ENTRIES; i++) {
+        const struct spent *s = &l->spent[i];
+        if (s->at_ms == 0 || s->at_ms + window_ms < now)
+            continue;
+        sum_us += s->target_us;
+        if (s->at_ms < oldest_ms)
+            oldest_ms = s->at_ms;
+    }
+    /* The oldest answer paid for the interval that followed it. */
+    double span_s = (double)(now - oldest_ms) / 1000.0 + others_s;
+    return sum_us / 1e6 / span_s;
+}
+
+static void arm_next(struct live *l)
+{
+    uint64_t due = l->header_due_ms < l->others_due_ms ? l->header_due_ms : l->others_due_ms;
+    live_arm(l, due);
+}
+
+static uint64_t after(uint64_t ms, double seconds)
+{
+    return ms + (uint64_t)(seconds * 1000.0);
+}
+
+/* What was due before these answers came is due by what they cost. What is due at once stays so. */
+static void plan_again(struct live *l, const struct governor_plan *plan)
+{
+    uint64_t now = uv_now(l->loop);
+    if (l->phase != PHASE_RUNNING || l->header_due_ms <= now || l->others_due_ms <= now ||
+        !l->had_second)
+        return;
+    l->others_due_ms = after(l->others_began_ms, plan->others_s);
+    l->header_due_ms = after(l->header_began_ms, plan->header_s);
+    if (plan->others_s <= plan->header_s)
+        l->header_due_ms = l->others_due_ms;
+    arm_next(l);
+}
+
+static void end_tick(struct live *l)
+{
+    struct governor_plan plan;
+    governor_plan(&l->governor, live_questions(&l->want), &plan);
+    if (l->tick_full || live_questions(&l->want) == BIT(QUESTION_SYSTEM)) {
+        l->cost.target_us = l->tick_us;
+        l->cost.bytes = (double)(link_bytes(l) - l->bytes_before);
+    }
+    l->cost.share = spent_share(l, plan.others_s);
+    plan_again(l, &plan);
+    if (*plan.why && !l->stretched) {
+        model_journal(l->model, clock_wall_us(), true, "%s", plan.why);
+        if (l->options.together && plan.others_s >= WORTH_WAITING_S && l->handlers.on_notice)
+            l->handlers.on_notice(l->arg, plan.why);
+    }
+    l->stretched = *plan.why != '\0';
+    model_set_cost(l->model, &l->cost);
+    model_set_interval(l->model, l->governor.interval_s, plan.others_s, l->governor.budget,
+                       plan.why);
+    if (l->handlers.on_tick)
+        l->handlers.on_tick(l->arg);
+}
+
+/* ---- asking */
+
+static void on_answer(void *arg, const struct answer *answer);
+
+/* Small enough to send a signal to every process at each tick. */
+static bool is_small(const struct live *l)
+{
+    const struct system_sample *s = model_system(l->model);
+    return s && s->processes >= 0 && s->processes <= LIMIT_FILTER_CALLS;
+}
+
+static struct builder *encode(struct live *l, enum question question)
+{
+    const char *node = conn_peer_node(l->conn);
+    switch (question) {
+    case QUESTION_SCAN:
+        filter_set_calls(l->filter, is_small(l));
+        l->asked_scan = l->want.scan;
+        l->asked_scan.filtered = filter_is_on(l->filter);
+        return encode_scan(&l->want.scan, l->filter, node);
+    case QUESTION_PROCESS:
+        return encode_process(&l->want, node);
+    case QUESTION_TREE:
+        return encode_tree(l->want.tree_app, TREE_MAX_NODES, TREE_MS);
+    case QUESTION_APPS:
+        return encode_empty_map();
+    case QUESTION_ARMED:
+        return encode_armed(LIMIT_ARMED);
+    case QUESTION_NODE:
+    case QUESTION_SYSTEM:
+    case QUESTION_ALLOC:
+    case QUESTION_MAILBOX:
+    case QUESTION_STATE:
+    case QUESTION_RECORDS:
+    case QUESTION_FUNCTIONS:
+    case QUESTION_PREFLIGHT:
+    case QUESTION_NAMES:
+    case QUESTION_TRACE:
+    case QUESTION_CALLS:
+    case QUESTION_FACTS:
+    case QUESTION_LEADERS:
+    case QUESTION_GROWTH:
+    case QUESTIONS:
+        break;
+    }
+    return encode_nothing();
+}
+
+static unsigned deadline_ms(const struct live *l, enum question question)
+{
+    unsigned own = l->options.conn.timeout_ms;
+    if (question == QUESTION_SYSTEM || question == QUESTION_NODE)
+        return own;
+    return own > DEAR_DEADLINE_MS ? own : DEAR_DEADLINE_MS;
+}
+
+static void ask(struct live *l, enum question question)
+{
+    struct error err = {.code = ERR_NONE};
+    struct builder *b = encode(l, question);
+    if (query_ask(l->query, question, b, deadline_ms(l, question), on_answer, l, &err) == 0) {
+        l->asked |= BIT(question);
+        l->pending |= BIT(question);
+    } else if (l->handlers.on_trouble) {
+        l->handlers.on_trouble(l->arg, question, &err);
+    }
+    builder_free(b);
+}
+
+/* Starts a tick with these questions; those still without an answer are left out. */
+static void start_tick(struct live *l, unsigned questions)
+{
+    if (l->pending == 0) {
+        l->asked = 0;
+        l->tick_us = 0;
+        l->tick_full = false;
+        l->bytes_before = link_bytes(l);
+    }
+    if (questions & BIT(QUESTION_SYSTEM) && !(l->pending & BIT(QUESTION_SYSTEM)))
+        l->asked_at_ms = uv_now(l->loop);
+    for (unsigned q = 0; q < QUESTIONS; q++) {
+        if (!(questions & BIT(q)) || (l->pending & BIT(q)))
+            continue;
+        if (q != QUESTION_SYSTEM)
+            l->tick_full = true;
+        /* One after the other: side by side each would count the time that it waits for the other. */
+        if (q != QUESTION_SYSTEM && (l->pending & BIT(QUESTION_SYSTEM))) {
+            l->deferred |= BIT(q);
+            l->pending |= BIT(q);
+        } else {
+            ask(l, (enum question)q);
+        }
+    }
+}
+
+static void ask_deferred(struct live *l)
+{
+    unsigned questions = l->deferred;
+    l->deferred = 0;
+    l->pending &= ~questions;
+    for (unsigned q = 0; q < QUESTIONS; q++)
+        if (questions & BIT(q))
+            ask(l, (enum question)q);
+}
+
+/* No answer to the header's question for a while: what is shown is old, and the screen says so. */
+static void note_silence(struct live *l)
+{
+    double silent_s = (double)(uv_now(l->loop) - l->asked_at_ms) / 1000.0;
+    if (silent_s < 1.0)
+        return;
+    model_set_link(l->model, LINK_STALE, "");
+    if (l->handlers.on_change)
+        l->handlers.on_change(l->arg, 0);
+}
+
+void live_tick_timer(struct live *l)
+{
+    struct governor_plan plan;
+    unsigned all = live_questions(&l->want), questions = 0;
+    uint64_t now = uv_now(l->loop);
+    governor_plan(&l->governor, all, &plan);
+
+    if (l->pending & BIT(QUESTION_SYSTEM))
+        note_silence(l);
+    if (now >= l->header_due_ms) {
+        questions |= BIT(QUESTION_SYSTEM);
+        l->header_began_ms = now;
+        l->header_due_ms = after(now, plan.header_s);
+    }
+    if (now >= l->others_due_ms) {
+        bool seldom = l->options.together || now >= l->seldom_due_ms;
+        questions |= seldom ? all : all & ~GOVERNOR_SELDOM;
+        l->others_began_ms = now;
+        l->others_due_ms = after(now, plan.others_s);
+        if (seldom)
+            l->seldom_due_ms = after(now, plan.seldom_s);
+        /* Both at once, while both are due as often. */
+        if (plan.others_s <= plan.header_s)
+            l->header_due_ms = l->others_due_ms;
+    }
+    l->had_second = true;
+    if (!l->paused && !l->held)
+        start_tick(l, questions);
+    arm_next(l);
+}
+
+void live_tick_start(struct live *l)
+{
+    l->header_due_ms = l->others_due_ms = l->seldom_due_ms = uv_now(l->loop) + SECOND_TICK_MS;
+    l->had_second = false;
+    governor_begin(&l->governor);
+    start_tick(l, BIT(QUESTION_NODE) | live_questions(&l->want));
+    arm_next(l);
+}
+
+void live_tick_now(struct live *l)
+{
+    if (l->phase != PHASE_RUNNING || l->paused || l->held)
+        return;
+    l->header_due_ms = l->others_due_ms = l->seldom_due_ms = uv_now(l->loop);
+    arm_next(l);
+}
+
+void live_refresh(struct live *l)
+{
+    if (l->phase == PHASE_RUNNING)
+        start_tick(l, live_questions(&l->want));
+}
+
+/* ---- what is told in the log: the first time that each question is answered */
+
+static const char *const first_answers[QUESTIONS] = {
+    [QUESTION_NODE] = "asked once what the node is",
+    [QUESTION_SYSTEM] = "the header's numbers at each tick; scheduler_wall_time is on, counted for our "
+                        "keeper, and goes off with it",
+    [QUESTION_SCAN] = "scans of all processes: cheap items of each, the rest of the rows shown; "
+                      "holders of ours keep the pids and last values",
+    [QUESTION_PROCESS] = "process_info of the process shown",
+    [QUESTION_MAILBOX] = "length and memory of a process were looked at before its mailbox is read",
+    [QUESTION_STATE] = "memory and stack of a process were looked at before it is asked for its "
+                       "state",
+    [QUESTION_ALLOC] = "allocator statistics",
+    [QUESTION_APPS] = "memory, reductions and mailboxes of all processes, added up by application",
+    [QUESTION_TREE] = "which_children of supervisors, each within a deadline",
+    [QUESTION_ARMED] = "looked for what is armed on the node: sessions, breakpoints, flags",
+};
+
+static void tell_first(struct live *l, enum question question)
+{
+    if (l->told & BIT(question))
+        return;
+    l->told |= BIT(question);
+    model_journal(l->model, clock_wall_us(), false, "%s", first_answers[question]);
+}
+
+/* ---- answers */
+
+static int take(struct live *l, const struct answer *a, struct error *err)
+{
+    uint64_t now_ns = clock_mono_ns();
+    switch (a->question) {
+    case QUESTION_NODE:
+        return model_take_node(l->model, a->value, a->len, err);
+    case QUESTION_SYSTEM:
+        return model_take_system(l->model, a->value, a->len, err);
+    case QUESTION_SCAN:
+        return model_take_scan(l->model, a->value, a->len, &l->asked_scan, now_ns, err);
+    case QUESTION_PROCESS:
+        return model_take_process(l->model, a->value, a->len, now_ns, err);
+    case QUESTION_MAILBOX:
+        return model_take_mailbox(l->model, a->value, a->len, err);
+    case QUESTION_STATE:
+        return model_take_state(l->model, a->value, a->len, err);
+    case QUESTION_ALLOC:
+        return model_take_alloc(l->model, a->value, a->len, err);
+    case QUESTION_APPS:
+        return model_take_apps(l->model, a->value, a->len, err);
+    case QUESTION_TREE:
+        return model_take_tree(l->model, a->value, a->len, err);
+    case QUESTION_ARMED:
+        return model_take_armed(l->model, a->value, a->len, err);
+    case QUESTION_RECORDS:
+    case QUESTION_FUNCTIONS:
+    case QUESTION_PREFLIGHT:
+    case QUESTION_NAMES:
+    case QUESTION_TRACE:
+    case QUESTION_CALLS:
+    case QUESTION_FACTS:
+    case QUESTION_LEADERS:
+    case QUESTION_GROWTH:
+    case QUESTIONS:
+        break;
+    }
+    return 0;
+}
+
+/* Work of ours outside a tick's questions: a trace's. */
+void live_note_cost(struct live *l, double target_us)
+{
+    spend(l, target_us);
+}
+
+static void trouble(struct live *l, enum question question, const struct error *err)
+{
+    model_journal(l->model, clock_wall_us(), true, "%s", err->text);
+    if (l->handlers.on_trouble)
+        l->handlers.on_trouble(l->arg, question, err);
+}
+
+static void tell_filter(const struct live *l)
+{
+    const char *text = filter_trouble(l->filter);
+    if (text && l->handlers.on_notice)
+        l->handlers.on_notice(l->arg, text);
+}
+
+/* New names for the filter: judge them, and scan again with the verdicts. */
+static void judge_labels(struct live *l, const struct answer *a, struct error *err)
+{
+    const struct filter_maps *maps = filter_maps(l->filter);
+    if (!maps)
+        return;
+    uint64_t before = maps->revision;
+    size_t labels = filter_labels(l->filter);
+    if (filter_take(l->filter, a->value, a->len, err) == 0 &&
+        (filter_maps(l->filter)->revision != before || filter_labels(l->filter) != labels))
+        l->again |= BIT(QUESTION_SCAN);
+    tell_filter(l);
+}
+
+/* Costs are wall time: what a scan waits for a process that does not yield is none of its work. */
+#define LATE_MS 200
+
+static bool is_late(const struct live *l)
+{
+    const struct system_sample *s = model_system(l->model);
+    return s && s->late_ms >= LATE_MS;
+}
+
+static void on_answer(void *arg, const struct answer *answer)
+{
+    struct live *l = arg;
+    enum question question = answer->question;
+    struct error err = answer->err;
+    bool of_tick = l->pending & BIT(question);
+
+    l->pending &= ~BIT(question);
+    if (question == QUESTION_SYSTEM)
+        ask_deferred(l);
+    if (answer->value) {
+        spend(l, answer->target_us);
+        tell_first(l, question);
+        if (!is_late(l))
+            governor_note(&l->governor, question, answer->target_us);
+        if (take(l, answer, &err) == 0) {
+            if (l->handlers.on_answer)
+                l->handlers.on_answer(l->arg, question, answer->value, answer->len,
+                                      question == QUESTION_SCAN ? &l->asked_scan : NULL);
+            if (question == QUESTION_SCAN)
+                judge_labels(l, answer, &err);
+        }
+        model_set_link(l->model, LINK_LIVE, "");
+    } else if (err.code == ERR_TIMEOUT && question == QUESTION_SYSTEM) {
+        note_silence(l);
+    }
+    if (err.code != ERR_NONE)
+        trouble(l, question, &err);
+    if (l->handlers.on_change)
+        l->handlers.on_change(l->arg, BIT(question));
+    if (l->pending != 0 || !of_tick)
+        return;
+    unsigned again = l->again;
+    l->again = 0;
+    if (again && l->options.together) {
+        /* Every tick of a batch run spans an interval. Names are judged before the first is over;
+           those that come later show from the next one on. */
+        if (!l->had_tick)
+            ask(l, QUESTION_SCAN);
+        again = 0;
+    }
+    if (l->pending != 0)
+        return;
+    l->had_tick = true;
+    end_tick(l);
+    if (again)
+        start_tick(l, again);
+}
+
+/* ---- what the person changes */
+
+static bool same_scan(const struct want_scan *a, const struct want_scan *b)
+{
+    return strcmp(a->sort_key ? a->sort_key : "", b->sort_key ? b->sort_key : "") == 0 &&
+           a->by_delta == b->by_delta && a->ascending == b->ascending && a->own == b->own &&
+           (a->items & ~b->items) == 0 && a->rows <= b->rows;
+}
+
+static bool wants_more(const struct want *now, const struct want *before)
+{
+    if (now->needs & ~before->needs)
+        return true;
+    if ((now->needs & NEED_SCAN) && !same_scan(&now->scan, &before->scan))
+        return true;
+    if ((now->needs & NEED_TREE) && strcmp(now->tree_app, before->tree_app) != 0)
+        return true;
+    if (!(now->needs & NEED_PROCESS))
+        return false;
+    return now->process_by_name != before->process_by_name ||
+           now->process.id != before->process.id || now->process.serial != before->process.serial ||
+           strcmp(now->process_name, before->process_name) != 0;
+}
+
+/* Asks these now, or once the answers on their way are here. */
+static void ask_soon(struct live *l, unsigned questions)
+{
+    if (l->phase != PHASE_RUNNING)
+        return;
+    l->again |= questions & l->pending;
+    questions &= ~l->pending;
+    if (questions)
+        start_tick(l, questions);
+}
+
+void live_set_want(struct live *l, const struct want *want)
+{
+    struct want before = l->want;
+    l->want = *want;
+    l->want.needs |= NEED_SYSTEM;
+    if (wants_more(&l->want, &before))
+        ask_soon(l, live_questions(&l->want) & ~BIT(QUESTION_SYSTEM));
+}
+
+int live_set_filter(struct live *l, const char *expression, size_t *error_offset,
+                    struct error *err)
+{
+    int rc = filter_set(l->filter, expression, error_offset, err);
+    tell_filter(l);
+    if (rc == 0 && (l->want.needs & NEED_SCAN))
+        ask_soon(l, BIT(QUESTION_SCAN));
+    return rc;
+}
+
+static int ask_once(struct live *l, enum question question, struct builder *b, struct error *err)
+{
+    int rc;
+    if (l->phase != PHASE_RUNNING)
+        rc = error_set(err, ERR_LOST, "not connected");
+    else if (query_pending(l->query, question))
+        rc = error_set(err, ERR_LIMIT, "the question before is not answered yet");
+    else
+        rc = query_ask(l->query, question, b, deadline_ms(l, question), on_answer, l, err);
+    builder_free(b);
+    return rc;
+}
+
+int live_ask_mailbox(struct live *l, const struct etf_pid *pid, int first, int bytes_each,
+                     bool agreed, struct error *err)
+{
+    if (l->phase != PHASE_RUNNING)
+        return error_set(err, ERR_LOST, "not connected");
+    if (agreed)
+        model_journal(l->model, clock_wall_us(), false,
+                      "peeked at the mailbox of <0.%u.%u>: the first %d messages", pid->id,
+                      pid->serial, first);
+    return ask_once(l, QUESTION_MAILBOX,
+                    encode_mailbox(pid, conn_peer_node(l->conn), first, bytes_each, agreed), err);
+}
+
+int live_ask_state(struct live *l, const struct etf_pid *pid, int timeout_ms, int bytes,
+                   bool agreed, struct error *err)
+{
+    if (l->phase != PHASE_RUNNING)
+        return error_set(err, ERR_LOST, "not connected");
+    if (agreed)
+        model_journal(l->model, clock_wall_us(), false,
+                      "asked <0.%u.%u> for its state (sys:get_state)", pid->id, pid->serial);
+    return ask_once(l, QUESTION_STATE,
+                    encode_state(pid, conn_peer_node(l->conn), timeout_ms, bytes, agreed), err);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One session of a command on one live node, without a screen: connected, opened as soon as the
+ * node has told its release, ticked, ended by a signal, the link or itself. What `beamtop trace` and
+ * `beamtop calls` share. Thread: that which calls node_run.
+ */
+#ifndef BEAMTOP_APP_SOURCE_NODE_RUN_H
+#define BEAMTOP_APP_SOURCE_NODE_RUN_H
+
+#include <stdbool.h>
+
+#include <uv.h>
+
+#include "app/cli/cli.h"
+#include "live.h"
+#include "target.h"
+#include "trace_port.h"
+
+struct node_run;
+
+/* All but on_message have to be there. They may call node_run_finish. */
+struct node_session {
+    void (*open)(void *arg);       /* the node is up; once */
+    void (*on_tick)(void *arg);    /* each tick_ms while it is open */
+    void (*stop)(void *arg);       /* to end in good order: it ends by node_run_finish */
+    /* Nothing can be asked any more. True when the person has been told why. */
+    bool (*link_lost)(void *arg, const struct error *err);
+    void (*on_message)(void *arg, const uint8_t *term, size_t len);
+    void (*free)(void *arg);       /* also when it was never opened */
+};
+
+struct node_run {
+    const struct cli_options *options;
+    const struct app_env *env;
+    const struct node_session *session;
+    void *arg; /* of the session's functions */
+    unsigned tick_ms;
+    /* From here on owned by node_run, and to be read only. */
+    uv_loop_t loop;
+    uv_signal_t interrupt[2];
+    uv_timer_t timer;
+    struct target target;
+    struct model *model;
+    struct live *live;
+    struct trace_route *route; /* from open on */
+    bool opened, over;
+    int signal; /* that asked for the end, or 0 */
+    int exit_code;
+    struct error err; /* the first one; printed at the end */
+};
+
+/* The first five fields are set, the others 0. Returns the exit code; has printed what went wrong. */
+int node_run(struct node_run *r);
+
+/* The first end counts. err may be NULL; the first error is the one that is printed. */
+void node_run_finish(struct node_run *r, int exit_code, const struct error *err);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "nodes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "target.h"
+
+struct finding {
+    struct discover_list *out;
+    bool done;
+};
+
+static void on_done(void *arg, struct discover_list *list)
+{
+    struct finding *f = arg;
+    *f->out = *list;
+    f->done = true;
+}
+
+int nodes_find(struct discover_list *out, const struct cli_options *o, const struct app_env *env,
+               struct error *err)
+{
+    uv_loop_t loop;
+    struct discover *d = NULL;
+    struct discover_options options = {.timeout_ms = 1000};
+    struct finding f = {.out = out};
+    memset(out, 0, sizeof *out);
+    int rc = target_epmd_port(o, env, &options.epmd_port, err);
+    if (rc != 0)
+        return rc;
+    uv_loop_init(&loop);
+    rc = discover_start(&d, &loop, &options, on_done, &f, err);
+    if (rc == 0)
+        uv_run(&loop, UV_RUN_DEFAULT);
+    uv_loop_close(&loop);
+    return rc;
+}
+
+const char *nodes_cookie_word(const struct discover_vm *vm)
+{
+    switch (vm->cookie_from) {
+    case DISCOVER_COOKIE_NONE:
+        return "";
+    case DISCOVER_COOKIE_ARGUMENT:
+        return "command line";
+    case DISCOVER_COOKIE_OWNER_HOME:
+        return "owner's home";
+    }
+    return "";
+}
+
+void nodes_note(char *out, size_t size, const struct discover_vm *vm)
+{
+    const char *note = "";
+    if (!*vm->node)
+        note = "not a distributed node: cannot be opened";
+    else if (vm->other_network)
+        note = "in another network namespace";
+    else if (strcmp(vm->dist_protocol, "inet_tls") == 0)
+        note = "TLS distribution: not supported";
+    else if (!vm->in_epmd)
+        note = "not in epmd: --port may be needed";
+    else if (vm->pid == 0)
+        note = "known to epmd only";
+    snprintf(out, size, "%s", note);
+}
+
+static bool is_word(const char *name)
+{
+    static const char characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                     "0123456789_.@-";
+    return *name != '\0' && *name != '-' && name[strspn(name, characters)] == '\0';
+}
+
+void nodes_put_words(struct buf *out, const struct discover_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (is_word(list->vms[i].node))
+            buf_printf(out, "%s\n", list->vms[i].node);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The VMs on this host: `beamtop nodes`, and the picker. */
+#ifndef BEAMTOP_APP_SOURCE_NODES_H
+#define BEAMTOP_APP_SOURCE_NODES_H
+
+#include "beamtop/link/discover.h"
+#include "app/cli/cli.h"
+
+/* Reads /proc and asks epmd; takes at most a second when epmd does not answer. */
+int nodes_find(struct discover_list *out, const struct cli_options *o, const struct app_env *env,
+               struct error *err);
+
+/* "command line", "owner's home" or "": where the VM's cookie was found. */
+const char *nodes_cookie_word(const struct discover_vm *vm);
+/* What a person should know before choosing it: "another network namespace", "not in epmd"… */
+void nodes_note(char *out, size_t size, const struct discover_vm *vm);
+
+/*
+ * The nodes' names for a shell's completion, a line each: those of letters, digits and _ . @ - that
+ * no option begins with. Shells evaluate words; whoever registers at epmd chooses them.
+ */
+void nodes_put_words(struct buf *out, const struct discover_list *list);
+
+#endif

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "replay.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/base/text.h"
+#include "beamtop/model/column.h"
+#include "beamtop/query/query.h"
+#include "beamtop/recording/recorded_log.h"
+#include "replay_calls.h"
+
+struct replay {
+    struct recording *recording;
+    struct model *model;
+    int64_t first;                    /* the first tick whose answers are there */
+    int64_t tick, node_tick, alloc_tick; /* what is shown is of these */
+    struct want_scan asked; /* of the last scan recorded: what its rows have */
+    struct want_scan shown;
+    struct filter *filter;  /* NULL: none */
+    struct recorded_place place;
+    struct replay_calls *calls;
+    struct recorded_log *trace; /* NULL: not shown */
+    bool is_shown;
+};
+
+static const struct {
+    unsigned need;
+    enum question question;
+    const char *what;
+} needs[] = {
+    {NEED_SCAN, QUESTION_SCAN, "processes"},
+    {NEED_PROCESS, QUESTION_PROCESS, "details of a process"},
+    {NEED_ALLOC, QUESTION_ALLOC, "allocators"},
+    {NEED_APPS, QUESTION_APPS, "applications"},
+    {NEED_TREE, QUESTION_TREE, "supervision trees"},
+    {NEED_ARMED, QUESTION_ARMED, "what is armed"},
+};
+
+bool replay_is_file(const char *target)
+{
+    struct stat st;
+    return target && stat(target, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static int take_asked(void *arg, const char *question, const uint8_t *term, size_t len,
+                      const struct want_scan *asked, struct error *err)
+{
+    struct replay *r = arg;
+    (void)term;
+    (void)len;
+    (void)err;
+    if (asked && strcmp(question, question_name(QUESTION_SCAN)) == 0)
+        r->asked = *asked;
+    return 0;
+}
+
+int replay_open(struct replay **out, const char *path, struct model *model, struct error *err)
+{
+    struct recording *recording = NULL;
+    int rc = recording_open(&recording, path, err);
+    if (rc == ERR_FORMAT)
+        rc = err->code = ERR_USAGE; /* bad input, not a node's bad answer */
+    if (rc != 0)
+        return rc;
+    struct replay *r = alloc_zero(1, sizeof *r);
+    r->recording = recording;
+    r->model = model;
+    r->calls = replay_calls_new();
+    model_set_link(model, LINK_LIVE, "");
+    model_set_interval(model, recording_info(recording)->interval_s,
+                       recording_info(recording)->interval_s, NAN, "");
+    struct error ignored = {.code = ERR_NONE}; /* told when its tick is shown */
+    int64_t last = recording_last_answer(recording, question_name(QUESTION_SCAN), INT64_MAX);
+    r->first = recording_first_answers(recording);
+    r->first = r->first > 0 ? r->first : 1;
+    (void)recording_answers(recording, last, take_asked, r, &ignored);
+    *out = r;
+    return 0;
+}
+
+void replay_close(struct replay *r)
+{
+    if (!r)
+        return;
+    model_set_calls(r->model, NULL);
+    model_set_trace(r->model, NULL);
+    model_set_recorded(r->model, NULL);
+    replay_calls_free(r->calls);
+    recorded_log_free(r->trace);
+    recording_close(r->recording);
+    free(r);
+}
+
+const struct recording_info *replay_info(const struct replay *r)
+{
+    return recording_info(r->recording);
+}
+
+struct recording *replay_recording(struct replay *r)
+{
+    return r->recording;
+}
+
+static bool matches(void *arg, const struct proc_row *row)
+{
+    return filter_match_row(arg, row);
+}
+
+static void reshow(struct replay *r)
+{
+    if (r->filter)
+        filter_pass(r->filter);
+    if (r->is_shown)
+        model_show_recorded(r->model, &r->shown, r->filter ? matches : NULL, r->filter);
+}
+
+void replay_show(struct replay *r, const struct want_scan *shown, struct filter *filter)
+{
+    r->is_shown = true;
+    r->shown = *shown;
+    r->filter = filter;
+    reshow(r);
+}
+
+void replay_show_traces(struct replay *r)
+{
+    if (!r->trace)
+        r->trace = recorded_log_new();
+}
+
+bool replay_has_items(const struct replay *r, uint32_t items)
+{
+    return (items & ~r->asked.items) == 0;
+}
+
+static int check_scan(const struct replay *r, const struct want_scan *want, struct error *err)
+{
+    const struct proc_column *sort = proc_column_find(want->sort_key ? want->sort_key : "");
+    if (want->own && !r->asked.own)
+        return error_set(err, ERR_NOT_FOUND, "beamtop's own processes: not recorded");
+    if (sort && !replay_has_items(r, sort->items))
+        return error_set(err, ERR_NOT_FOUND, "%s: not recorded, so nothing can be ranked by it; it "
+                         "was ranked by %s", sort->key, r->asked.sort_key ? r->asked.sort_key : "nothing");
+    return 0;
+}
+
+int replay_check(struct replay *r, const struct want *want, struct error *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(needs); i++)
+        if ((want->needs & needs[i].need) &&
+            !recording_has(r->recording, question_name(needs[i].question)))
+            return error_set(err, ERR_NOT_FOUND, "%s: not recorded; the node was not asked for it",
+                             needs[i].what);
+    return want->needs & NEED_SCAN ? check_scan(r, &want->scan, err) : 0;
+}
+
+/* ---- ticks */
+
+static bool is(const char *question, enum question q)
+{
+    return strcmp(question, question_name(q)) == 0;
+}
+
+static int take(void *arg, const char *question, const uint8_t *term, size_t len,
+                const struct want_scan *asked, struct error *err)
+{
+    struct replay *r = arg;
+    /* The clock that tells how long a process is known is the node's own. */
+    uint64_t now_ns = (uint64_t)recording_tick_mono_ns(r->recording, r->tick) ^ (UINT64_C(1) << 63);
+    if (is(question, QUESTION_NODE)) {
+        r->node_tick = r->tick;
+        return model_take_node(r->model, term, len, err);
+    }
+    if (is(question, QUESTION_SYSTEM))
+        return model_take_system(r->model, term, len, err);
+    if (is(question, QUESTION_APPS))
+        return model_take_apps(r->model, term, len, err);
+    if (!is(question, QUESTION_SCAN) || !asked)
+        return 0; /* of a later program */
+    int rc = model_take_recorded(r->model, term, len, asked, now_ns, err);
+    if (rc == 0)
+        reshow(r);
+    return rc;
+}
+
+static int show(struct replay *r, int64_t tick, struct error *err)
+{
+    if (recording_gap_before(r->recording, tick))
+        model_gap(r->model);
+    r->tick = tick;
+    return recording_answers(r->recording, tick, take, r, err);
+}
+
+struct seldom {
+    struct replay *replay;
+    enum question question;
+};
+
+static int take_seldom(void *arg, const char *question, const uint8_t *term, size_t len,
+                       const struct want_scan *asked, struct error *err)
+{
+    const struct seldom *s = arg;
+    (void)asked;
+    if (!is(question, s->question))
+        return 0;
+    return s->question == QUESTION_NODE ? model_take_node(s->replay->model, term, len, err)
+                                        : model_take_alloc(s->replay->model, term, len, err);
+}
+
+/* Allocators are asked for seldom, and what the node is once a link: what was told last holds. */
+static int show_seldom(struct replay *r, enum question question, int64_t tick, int64_t *shown,
+                       struct error *err)
+{
+    struct seldom s = {.replay = r, .question = question};
+    int64_t last = recording_last_answer(r->recording, question_name(question), tick);
+    if (last == 0 || last == *shown)
+        return 0;
+    *shown = last;
+    return recording_answers(r->recording, last, take_seldom, &s, err);
+}
+
+/* How many of them are at or before that tick. */
+static size_t marks_until(const struct recording_mark *marks, size_t n, int64_t tick)
+{
+    size_t low = 0;
+    while (low < n) {
+        size_t middle = low + (n - low) / 2;
+        if (marks[middle].tick <= tick)
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return low;
+}
+
+static void tell_place(struct replay *r)
+{
+    const struct recording_info *info = replay_info(r);
+    const struct recording_mark *marks;
+    struct recorded_place *p = &r->place;
+    p->tick = r->tick;
+    p->ticks = info->ticks;
+    p->wall_us = recording_tick_wall_us(r->recording, r->tick);
+    p->first_us = info->first_us;
+    p->last_us = info->last_us;
+    p->gap = recording_gap_before(r->recording, r->tick);
+    p->at_end = replay_next(r) == 0;
+    p->mark[0] = '\0';
+    size_t all = recording_marks(r->recording, &marks), n = marks_until(marks, all, r->tick);
+    if (n > 0)
+        snprintf(p->mark, sizeof p->mark, "%s", marks[n - 1].text);
+    model_set_recorded(r->model, p);
+}
+
+void replay_set_speed(struct replay *r, double speed)
+{
+    r->place.speed = speed;
+    model_set_recorded(r->model, &r->place);
+}
+
+int replay_to(struct replay *r, int64_t tick, struct error *err)
+{
+    int64_t before = recording_tick_before(r->recording, tick);
+    int rc = 0;
+    if (tick == r->tick)
+        return 0;
+    if (r->tick != before && before >= r->first) {
+        rc = show_seldom(r, QUESTION_NODE, before, &r->node_tick, err);
+        model_gap(r->model);
+        if (rc == 0)
+            rc = show(r, before, err);
+    }
+    if (rc == 0)
+        rc = show_seldom(r, QUESTION_NODE, tick, &r->node_tick, err);
+    if (rc == 0)
+        rc = show(r, tick, err);
+    if (rc == 0)
+        rc = show_seldom(r, QUESTION_ALLOC, tick, &r->alloc_tick, err);
+    replay_calls_show(r->calls, r->recording, r->tick, r->model);
+    if (rc == 0 && r->trace)
+        rc = recorded_log_to(r->trace, r->recording, r->tick, err);
+    model_set_trace(r->model, r->trace ? recorded_log_trace(r->trace) : NULL);
+    tell_place(r);
+    return rc;
+}
+
+int64_t replay_first(const struct replay *r)
+{
+    return r->first;
+}
+
+int64_t replay_tick(const struct replay *r)
+{
+    return r->tick;
+}
+
+int64_t replay_next(struct replay *r)
+{
+    return recording_tick_after(r->recording, r->tick);
+}
+
+/* ---- a moment in words */
+
+/* The mark of that text, else the first that begins so. */
+static int find_mark(struct replay *r, const char *text, int64_t *wall_us)
+{
+    const struct recording_mark *marks, *found = NULL;
+    size_t len = strlen(text), n = len > 0 ? recording_marks(r->recording, &marks) : 0;
+    for (size_t i = 0; i < n; i++) {
+        bool whole = strcmp(marks[i].text, text) == 0;
+        if (whole || (!found && strncmp(marks[i].text, text, len) == 0))
+            found = &marks[i];
+        if (whole)
+            break;
+    }
+    if (found)
+        *wall_us = found->wall_us;
+    return found ? 0 : -1;
+}
+
+/* "12:30" is of the day on which the recording starts, or the next when that is before its start. */
+static int find_clock(const struct recording_info *info, const char *text, int64_t *wall_us)
+{
+    struct tm tm;
+    time_t start = (time_t)(info->first_us / 1000000);
+    const char *end;
+    if (!gmtime_r(&start, &tm))
+        return -1;
+    tm.tm_sec = 0;
+    struct tm day = tm; /* what it does not take leaves traces in its argument */
+    bool dated = (end = strptime(text, "%Y-%m-%d %H:%M", &day)) != NULL;
+    if (dated)
+        tm = day;
+    if (!dated && !(end = strptime(text, "%H:%M", &tm)))
+        return -1;
+    if (*end == ':' && !(end = strptime(end, ":%S", &tm)))
+        return -1;
+    if (*end && strcmp(end, "Z") != 0)
+        return -1;
+    *wall_us = (int64_t)timegm(&tm) * 1000000 + 999999;
+    if (!dated && *wall_us < info->first_us)
+        *wall_us += INT64_C(86400) * 1000000;
+    return 0;
+}
+
+/* The next mark that is at another tick than the one shown; 0: none. */
+static int64_t find_beside(struct replay *r, bool forward)
+{
+    const struct recording_mark *marks;
+    size_t n = recording_marks(r->recording, &marks);
+    int64_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        int64_t at = marks[i].tick > 0 ? marks[i].tick : 1;
+        if (forward && at > r->tick)
+            return at;
+        if (!forward && at < r->tick)
+            found = at;
+    }
+    return found;
+}
+
+static int64_t inside(const struct replay *r, int64_t tick)
+{
+    int64_t last = recording_info(r->recording)->ticks;
+    return tick < r->first ? r->first : tick > last ? last : tick;
+}
+
+/* From the tick that is shown. 1: it was none of these forms. */
+static int find_from_here(struct replay *r, const char *when, int64_t *tick, struct error *err)
+{
+    bool forward = *when == '+';
+    double seconds = 0;
+    char *end = NULL;
+    if ((!forward && *when != '-') || when[1] == '\0')
+        return 1;
+    if (strcmp(when + 1, "mark") == 0) {
+        *tick = find_beside(r, forward);
+        return *tick > 0 ? 0 : error_set(err, ERR_USAGE, "there is no mark %s this tick",
+                                         forward ? "after" : "before");
+    }
+    if (when[1] == '#') {
+        int64_t n = strtoll(when + 2, &end, 10);
+        if (*end != '\0' || end == when + 2 || n < 0 || n > LIMIT_RECORDING_TICKS)
+            return 1;
+        *tick = inside(r, r->tick + (forward ? n : -n));
+        /* Thinning leaves holes. */
+        if (recording_tick_wall_us(r->recording, *tick) < 0)
+            *tick = forward ? replay_next(r) : recording_tick_before(r->recording, r->tick);
+        *tick = *tick > 0 ? *tick : r->tick;
+        return 0;
+    }
+    if (text_parse_duration(when + 1, &seconds) != 0)
+        return 1;
+    int64_t here_us = recording_tick_wall_us(r->recording, r->tick);
+    *tick = recording_tick_at(r->recording, here_us + (int64_t)((forward ? seconds : -seconds) * 1e6));
+    *tick = inside(r, *tick);
+    return 0;
+}
+
+static int find_tick(struct replay *r, const char *when, int64_t *tick, struct error *err)
+{
+    const struct recording_info *info = replay_info(r);
+    int64_t wall_us = -1;
+    double seconds = 0;
+    char *end = NULL;
+    int from_here = find_from_here(r, when, tick, err);
+    if (from_here <= 0)
+        return from_here;
+    if (*when == '#') {
+        *tick = strtoll(when + 1, &end, 10);
+        if (*end == '\0' && recording_tick_wall_us(r->recording, *tick) >= 0)
+            return 0;
+        return error_set(err, ERR_USAGE, "there is no tick %s: 1 to %lld", when,
+                         (long long)info->ticks);
+    }
+    if (find_mark(r, when, &wall_us) != 0 && find_clock(info, when, &wall_us) != 0) {
+        if (text_parse_duration(when, &seconds) != 0)
+            return error_set(err, ERR_USAGE, "“%s” is no time, no mark and no #TICK of this recording", when);
+        wall_us = info->first_us + (int64_t)(seconds * 1e6);
+    }
+    *tick = recording_tick_at(r->recording, wall_us);
+    if (*tick == 0)
+        return error_set(err, ERR_USAGE, "“%s” is before the recording", when);
+    return 0;
+}
+
+int replay_find(struct replay *r, const char *when, int64_t *tick, struct error *err)
+{
+    int rc = find_tick(r, when, tick, err);
+    if (rc == 0 && *tick < r->first)
+        return error_set(err, ERR_NOT_FOUND, "tick %lld: what the node said was given up to save room; "
+                         "it is there from tick %lld on", (long long)*tick, (long long)r->first);
+    return rc;
+}

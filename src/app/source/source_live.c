@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A live node as a source. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/base/clock.h"
+#include "live.h"
+#include "source.h"
+#include "target.h"
+
+/*
+ * Rates need two sights, and the use of schedulers is counted only from the first one on: two quick
+ * ticks go before the first that batch is told of, which then spans a whole interval.
+ */
+#define PRIMING_TICKS 2
+/* A busy target takes a little longer to count the use of its schedulers. */
+#define PRIMING_TICKS_MOST 5
+
+struct source_live {
+    struct source base; /* first: what is handed out */
+    struct target target;
+    struct live *live;
+    struct model *model;
+    struct source_handlers handlers;
+    void *arg;
+    bool rates, had_tick, failed;
+    int primed;
+};
+
+static struct source_live *live_of(struct source *s)
+{
+    return (struct source_live *)(void *)s;
+}
+
+/* ---- what the connection tells */
+
+static void on_change(void *arg, unsigned questions)
+{
+    struct source_live *s = arg;
+    if (s->handlers.on_change)
+        s->handlers.on_change(s->arg, questions != 0);
+}
+
+static bool is_priming(const struct source_live *s)
+{
+    const struct system_sample *sample = model_system(s->model);
+    bool has_use = sample && !isnan(sample->use_normal);
+    return s->primed < PRIMING_TICKS || (!has_use && s->primed < PRIMING_TICKS_MOST);
+}
+
+static void on_tick(void *arg)
+{
+    struct source_live *s = arg;
+    s->had_tick = true;
+    /* What failed is told at once: it may never get better. */
+    if (s->rates && !s->failed && is_priming(s))
+        s->primed++;
+    else
+        s->handlers.on_tick(s->arg);
+}
+
+static void on_trouble(void *arg, enum question question, const struct error *err)
+{
+    struct source_live *s = arg;
+    (void)question;
+    s->failed = true;
+    s->handlers.on_trouble(s->arg, err);
+}
+
+static void on_notice(void *arg, const char *text)
+{
+    struct source_live *s = arg;
+    s->handlers.on_notice(s->arg, true, text);
+}
+
+static void on_link(void *arg, bool up)
+{
+    struct source_live *s = arg;
+    if (s->handlers.on_link)
+        s->handlers.on_link(s->arg, up);
+}
+
+static void on_event(void *arg, const uint8_t *term, size_t len)
+{
+    struct source_live *s = arg;
+    if (s->handlers.on_event)
+        s->handlers.on_event(s->arg, term, len);
+}
+
+static void on_end(void *arg, enum conn_failure why, const struct error *err)
+{
+    struct source_live *s = arg;
+    (void)why;
+    s->handlers.on_end(s->arg, s->had_tick, err);
+}
+
+/* ---- operations */
+
+static int set_want(struct source *s, const struct want *want, struct error *err)
+{
+    (void)err; /* a node can be asked for all */
+    live_set_want(live_of(s)->live, want);
+    return 0;
+}
+
+static int set_filter(struct source *s, const char *expression, size_t *error_offset,
+                      struct error *err)
+{
+    return live_set_filter(live_of(s)->live, expression, error_offset, err);
+}
+
+static void set_interval(struct source *s, double interval_s)
+{
+    live_set_interval(live_of(s)->live, interval_s);
+}
+
+static void set_budget(struct source *s, double budget)
+{
+    live_set_budget(live_of(s)->live, budget);
+}
+
+static void pause_live(struct source *s, bool paused)
+{
+    live_pause(live_of(s)->live, paused);
+}
+
+static void step(struct source *s)
+{
+    live_refresh(live_of(s)->live);
+}
+
+static int64_t wall_us(const struct source *s)
+{
+    (void)s;
+    return clock_wall_us();
+}
+
+static struct live *get_live(struct source *s)
+{
+    return live_of(s)->live;
+}
+
+static void close_live(struct source *base, void (*closed)(void *arg), void *arg)
+{
+    struct source_live *s = live_of(base);
+    live_close(s->live, closed, arg);
+    target_clear(&s->target);
+    free(s);
+}
+
+static const struct source_ops live_ops = {
+    .abilities = 1u << SOURCE_ACTS,
+    .set_want = set_want,
+    .set_filter = set_filter,
+    .set_interval = set_interval,
+    .set_budget = set_budget,
+    .pause = pause_live,
+    .step = step,
+    .wall_us = wall_us,
+    .close = close_live,
+    .live = get_live,
+};
+
+int source_live_open(struct source **out, const char *node, const struct source_setup *setup,
+                     struct error *err)
+{
+    static const struct live_handlers handlers = {
+        .on_change = on_change, .on_tick = on_tick, .on_trouble = on_trouble,
+        .on_notice = on_notice, .on_link = on_link, .on_event = on_event, .on_end = on_end};
+    struct source_live *s = alloc_zero(1, sizeof *s);
+    s->base.ops = &live_ops;
+    s->model = setup->model;
+    s->handlers = *setup->handlers;
+    s->arg = setup->arg;
+    s->rates = setup->rates;
+    int rc = target_init(&s->target, node, setup->cli, setup->env, setup->vms, err);
+    if (rc == 0) {
+        const struct live_options options = {
+            .conn = s->target.conn,
+            .interval_s = setup->interval_s,
+            .budget = setup->budget,
+            .reconnect = setup->reconnect,
+            .together = setup->batch,
+            .most_s = setup->most_s,
+        };
+        rc = live_open(&s->live, setup->loop, &options, s->model, &handlers, s, err);
+    }
+    if (rc != 0) {
+        target_clear(&s->target);
+        free(s);
+        return rc;
+    }
+    *out = &s->base;
+    return 0;
+}

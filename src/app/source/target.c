@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "target.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "beamtop/base/text.h"
+#include "beamtop/link/name.h"
+#include "nodes.h"
+
+int target_epmd_port(const struct cli_options *o, const struct app_env *env, uint16_t *port,
+                     struct error *err)
+{
+    *port = (uint16_t)o->epmd_port;
+    if (*port || !env->epmd_port)
+        return 0;
+    char *end = NULL;
+    long v = strtol(env->epmd_port, &end, 10);
+    if (end == env->epmd_port || *end || v < 1 || v > 65535)
+        return error_set(err, ERR_USAGE, "ERL_EPMD_PORT is “%s”, which is no port",
+                         env->epmd_port);
+    *port = (uint16_t)v;
+    return 0;
+}
+
+/* By full name, or by the part before '@': when there is no host, or only epmd knows the name. */
+static bool is_meant(const struct discover_vm *vm, const char *name)
+{
+    char here[LIMIT_NODE_NAME_BYTES + 1] = "localhost";
+    size_t len = strcspn(name, "@");
+    if (strcmp(vm->node, name) == 0)
+        return true;
+    if (strncmp(vm->node, name, len) != 0 || vm->node[len] != '@')
+        return false;
+    gethostname(here, sizeof here - 1);
+    return name[len] == '\0' ||
+           (vm->form == DISCOVER_UNKNOWN && name_host_is_here(name + len + 1, here));
+}
+
+/* The VM that is meant, and how many may be: those that epmd knows go first. */
+static const struct discover_vm *find_vm(const struct discover_list *vms, const char *name,
+                                         size_t *count)
+{
+    const struct discover_vm *found = NULL;
+    *count = 0;
+    for (size_t i = 0; i < vms->count; i++) {
+        const struct discover_vm *vm = &vms->vms[i];
+        if (!is_meant(vm, name))
+            continue;
+        ++*count;
+        if (!found || (vm->in_epmd && !found->in_epmd))
+            found = vm;
+    }
+    return found;
+}
+
+/* Looks for it among the VMs of this host; epmd is asked when their command lines do not tell. */
+static const struct discover_vm *look_for(struct discover_list *list, const char *name,
+                                          const struct cli_options *o, const struct app_env *env)
+{
+    const struct discover_options options = {.epmd_port = 0};
+    struct error ignored = {.code = ERR_NONE}; /* without /proc the other sources serve */
+    size_t count = 0;
+    (void)discover_scan(list, &options, &ignored);
+    const struct discover_vm *vm = find_vm(list, name, &count);
+    if (count == 1)
+        return vm;
+    discover_clear(list);
+    (void)nodes_find(list, o, env, &ignored);
+    return find_vm(list, name, &count);
+}
+
+static int find_cookie(struct target *t, const struct cli_options *o, const struct app_env *env,
+                       const struct discover_vm *vm, struct error *err)
+{
+    struct cookie_sources sources = {
+        .file = o->cookie_file,
+        .env = env->cookie,
+        .option = o->cookie,
+        .discovered = vm && vm->cookie_from != DISCOVER_COOKIE_NONE ? vm->cookie.text : NULL,
+        .discovered_uid = vm ? vm->uid : 0,
+        .home = env->home,
+        .xdg_config_home = env->xdg_config_home,
+    };
+    return cookie_find(&t->cookie, &sources, err);
+}
+
+static bool cookie_given(const struct cli_options *o, const struct app_env *env)
+{
+    return o->cookie || o->cookie_file || env->cookie;
+}
+
+/* No host is called so: who names a recording that is not there need not hear of nodes. */
+static bool is_recordings(const char *name)
+{
+    static const char end[] = ".btr";
+    return text_ends_with(name, end) && strlen(name) > strlen(end);
+}
+
+int target_check_name(const char *name, struct error *err)
+{
+    struct stat st;
+    if (!strchr(name, '/') && !is_recordings(name))
+        return 0;
+    if (stat(name, &st) != 0)
+        return error_set(err, ERR_USAGE, "%.300s: %s", name, strerror(errno));
+    return error_set(err, ERR_USAGE, "%.300s is neither a recording's file nor a node's name", name);
+}
+
+int target_init(struct target *t, const char *name, const struct cli_options *o,
+                const struct app_env *env, const struct discover_list *vms, struct error *err)
+{
+    struct discover_list own = {.count = 0};
+    uint16_t epmd_port = 0;
+    memset(t, 0, sizeof *t);
+    int rc = target_check_name(name, err);
+    if (rc == 0)
+        rc = target_epmd_port(o, env, &epmd_port, err);
+    if (rc != 0)
+        return rc;
+    const struct discover_vm *vm = NULL;
+    size_t count = 0;
+    if (vms)
+        vm = find_vm(vms, name, &count);
+    else if (!cookie_given(o, env) || !strchr(name, '@'))
+        vm = look_for(&own, name, o, env);
+    snprintf(t->name, sizeof t->name, "%s", vm && !strchr(name, '@') ? vm->node : name);
+    rc = find_cookie(t, o, env, vm, err);
+    discover_clear(&own);
+    t->conn = (struct conn_options){
+        .target = t->name,
+        .dial_host = o->host,
+        .port = (uint16_t)o->port,
+        .epmd_port = epmd_port,
+        .cookie = t->cookie.text,
+        .cookie_source = t->cookie.source,
+        .cookie_uid = t->cookie.uid,
+        .timeout_ms = (unsigned)(o->timeout_s * 1000),
+    };
+    return rc;
+}
+
+void target_clear(struct target *t)
+{
+    cookie_wipe(&t->cookie);
+}

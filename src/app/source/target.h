@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From the command line to a connection: which node, by what way, with whose cookie. */
+#ifndef BEAMTOP_APP_SOURCE_TARGET_H
+#define BEAMTOP_APP_SOURCE_TARGET_H
+
+#include "beamtop/link/conn.h"
+#include "beamtop/link/cookie.h"
+#include "beamtop/link/discover.h"
+#include "app/cli/cli.h"
+
+struct target {
+    char name[LIMIT_NODE_NAME_BYTES + 1];
+    struct cookie cookie;
+    struct conn_options conn; /* points into this struct and the options */
+};
+
+/* A name with a slash is that of a file, which is not there when this is asked. */
+int target_check_name(const char *name, struct error *err);
+
+/*
+ * Fills t for `name`. A name without a host that a VM of this host has gets that VM's host, and
+ * that VM's cookie when none is given. `vms` may be NULL: then /proc is read here, if it is needed.
+ */
+int target_init(struct target *t, const char *name, const struct cli_options *o,
+                const struct app_env *env, const struct discover_list *vms, struct error *err);
+void target_clear(struct target *t); /* wipes the cookie */
+
+/* epmd's port: the option, else the environment's, else 0. */
+int target_epmd_port(const struct cli_options *o, const struct app_env *env, uint16_t *port,
+                     struct error *err);
+
+#endif

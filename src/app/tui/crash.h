@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gives the terminal back when the program dies by a fault of its own. */
+#ifndef BEAMTOP_APP_TUI_CRASH_H
+#define BEAMTOP_APP_TUI_CRASH_H
+
+#include "beamtop/ui/tty.h"
+
+/* From now on a fatal signal restores the terminal first. NULL: nothing to restore any more. */
+void crash_protect(const struct tty_rescue *rescue);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "suspend.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#define ANCESTORS_MOST 64 /* programs of one job that start one another */
+
+/* 0: not known. */
+static pid_t parent_of(pid_t pid)
+{
+    char path[32], line[512];
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *f = fopen(path, "re");
+    size_t n = f ? fread(line, 1, sizeof line - 1, f) : 0;
+    if (f)
+        fclose(f);
+    line[n] = '\0';
+    /* The program's name stands in parentheses and may have any character. */
+    const char *end = strrchr(line, ')');
+    return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
+}
+
+/* The first ancestor outside this job is a shell's, or of another session: then nobody waits. */
+bool suspend_is_possible(void)
+{
+    pid_t job = getpgrp(), pid = getppid();
+    for (int i = 0; i < ANCESTORS_MOST && pid > 0; i++) {
+        if (getpgid(pid) != job)
+            return getsid(pid) == getsid(0);
+        pid = parent_of(pid);
+    }
+    return false;
+}
+
+/*
+ * A shell takes the job as stopped when every process of it is: the script that started this one
+ * too. Our own handler of SIGTSTP would come here again, so this process stops by itself.
+ */
+void suspend_job(void)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, ours;
+    sigaction(SIGTSTP, &ignore, &ours);
+    kill(0, SIGTSTP);
+    raise(SIGSTOP);
+    sigaction(SIGTSTP, &ours, NULL);
+}

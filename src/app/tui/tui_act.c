@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The actions that are the program's own: filter, captures, settings, leaving. */
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/clock.h"
+#include "tui_internal.h"
+#include "tui_owners.h"
+
+/* ---- settings that something must follow */
+
+static void apply_theme(struct tui *t)
+{
+    struct error err = {.code = ERR_NONE};
+    const char *name = option_text(&t->settings.options, OPTION_THEME);
+    if (strcmp(name, t->settings.theme.name) != 0 &&
+        config_theme(&t->settings.config, name, &err) != 0)
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+}
+
+static void apply_ascii(struct tui *t)
+{
+    if (!t->tty)
+        return;
+    t->tty->ascii = t->canvas.ascii = settings_ascii(&t->settings, t->env);
+    t->tty->ops->redraw(t->tty);
+}
+
+static void apply_option(struct tui *t, enum option option)
+{
+    const struct options *o = &t->settings.options;
+    struct error err = {.code = ERR_NONE};
+    switch (option) {
+    case OPTION_INTERVAL:
+        if (t->source)
+            source_set_interval(t->source, option_double(o, OPTION_INTERVAL));
+        break;
+    case OPTION_BUDGET:
+        if (t->source)
+            source_set_budget(t->source, option_double(o, OPTION_BUDGET) / 100);
+        break;
+    case OPTION_FILTER:
+        if (tui_set_filter(t, option_text(o, OPTION_FILTER), NULL, &err) != 0)
+            tui_message(t, STYLE_ERROR, "%s", err.text);
+        break;
+    case OPTION_THEME:
+        apply_theme(t);
+        break;
+    case OPTION_ASCII:
+        apply_ascii(t);
+        break;
+    case OPTION_MOUSE:
+        if (t->tty)
+            t->tty->ops->mouse(t->tty, option_bool(o, OPTION_MOUSE));
+        break;
+    case OPTION_SORT_REVERSE:
+    case OPTION_SORT_DELTA:
+    case OPTION_OWN:
+    case OPTION_COLUMNS:
+    case OPTION_SORT:
+        if (settings_change_screen(&t->settings, option, t->screen, t->model, &err) != 0)
+            tui_message(t, STYLE_ERROR, "%s", err.text);
+        break;
+    case OPTION_COLORS:
+        if (t->tty) {
+            t->tty->depth = settings_depth(&t->settings, t->env, t->cli->mono);
+            t->tty->ops->redraw(t->tty);
+        }
+        break;
+    case OPTION_CAPTURE_EVERY:
+    case OPTION_CAPTURE_WHEN:
+        tui_set_trigger(t);
+        break;
+    case OPTION_TRACE_SYNTAX:
+        screen_set_syntax(t->screen, (enum syntax)option_int(o, OPTION_TRACE_SYNTAX));
+        break;
+    default: /* looked at where they are used */
+        break;
+    }
+}
+
+/* Applies what has changed since the last time. */
+void tui_apply_options(struct tui *t)
+{
+    const struct options *o = &t->settings.options;
+    if (t->options_seen == o->generation)
+        return;
+    t->options_seen = o->generation;
+    for (int i = 0; i < OPTIONS; i++) {
+        if (t->changes_seen[i] == o->changes[i])
+            continue;
+        t->changes_seen[i] = o->changes[i];
+        apply_option(t, (enum option)i);
+    }
+}
+
+/* At the start: what the configuration has set is taken as seen. */
+int tui_start_options(struct tui *t, struct error *err)
+{
+    const struct options *o = &t->settings.options;
+    t->options_seen = o->generation;
+    memcpy(t->changes_seen, o->changes, sizeof t->changes_seen);
+    tui_set_trigger(t);
+    screen_set_syntax(t->screen, (enum syntax)option_int(o, OPTION_TRACE_SYNTAX));
+    /* Nothing is connected yet: tui_connect hands it on, and knows whether it is a good one. */
+    (void)tui_set_filter(t, option_text(o, OPTION_FILTER), NULL, err);
+    return settings_to_screen(&t->settings, t->screen, t->model, err);
+}
+
+/* ---- the filter */
+
+/* What matched is shown: the expression without the name of its field. */
+static void highlight(struct tui *t, const char *expression)
+{
+    struct error ignored = {.code = ERR_NONE};
+    size_t offset = 0;
+    for (int i = 0; i < FILTER_FIELDS; i++) {
+        const char *prefix = filter_field_prefix((enum filter_field)i);
+        if (strncmp(expression, prefix, strlen(prefix)) == 0) {
+            expression += strlen(prefix);
+            break;
+        }
+    }
+    screen_set_filter(t->screen, "", NULL, -1);
+    regex_free(t->highlight);
+    t->highlight = NULL;
+    t->told_expensive = false;
+    if (*expression)
+        (void)regex_new(&t->highlight, expression, &offset, &ignored);
+}
+
+int tui_set_filter(struct tui *t, const char *expression, size_t *offset, struct error *err)
+{
+    size_t where = 0;
+    int rc = 0;
+    if (t->source)
+        rc = source_set_filter(t->source, expression, &where, err);
+    if (offset)
+        *offset = where;
+    if (rc == 0)
+        highlight(t, expression);
+    screen_set_filter(t->screen, expression, t->highlight, rc != 0 ? (long)where : -1);
+    snprintf(t->filter_text, sizeof t->filter_text, "%s", expression);
+    tui_touch(t);
+    return rc;
+}
+
+/* ---- captures */
+
+void tui_capture(struct tui *t, bool whole_screen, const char *path)
+{
+    const struct options *o = &t->settings.options;
+    struct error err = {.code = ERR_NONE};
+    int format = option_int(o, OPTION_CAPTURE_FORMAT);
+    const struct node_info *node = model_node(t->model);
+    char what[300];
+    struct buf name, content;
+    struct canvas pane;
+    struct tty_cursor cursor = {.row = -1};
+
+    if (*path && capture_format_of_path(path) >= 0)
+        format = capture_format_of_path(path);
+    snprintf(what, sizeof what, "%.*s", node ? (int)node->name.len : 0, node ? node->name.s : "");
+    buf_init(&name, 0);
+    buf_init(&content, 0);
+    if (*path)
+        buf_puts(&name, path);
+    else
+        capture_name(&name, option_text(o, OPTION_CAPTURE_DIR), what, clock_wall_us(),
+                     (enum capture_format)format);
+    canvas_init(&pane, t->canvas.rows, t->canvas.columns, t->canvas.ascii);
+    if (whole_screen)
+        screen_draw(t->screen, t->model, &pane, &cursor);
+    else
+        screen_draw_pane(t->screen, t->model, &pane);
+    const struct capture_setup setup = {
+        .format = (enum capture_format)format,
+        .theme = &t->settings.theme,
+        .depth = DEPTH_256,
+        .title = what,
+    };
+    capture_put(&content, &pane, (struct rect){0, 0, pane.rows, pane.columns}, &setup);
+    if (capture_write(buf_cstr(&name), &content, false, true, &err) == 0)
+        tui_message(t, STYLE_MESSAGE, "captured to %s", buf_cstr(&name));
+    else
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+    canvas_clear(&pane);
+    buf_clear(&name);
+    buf_clear(&content);
+}
+
+void tui_set_trigger(struct tui *t)
+{
+    struct error err = {.code = ERR_NONE};
+    const char *when = option_text(&t->settings.options, OPTION_CAPTURE_WHEN);
+    double every_s = option_double(&t->settings.options, OPTION_CAPTURE_EVERY);
+    t->has_trigger = *when || every_s > 0;
+    if (trigger_init(&t->trigger, when, every_s, &err) == 0)
+        return;
+    t->has_trigger = false;
+    tui_message(t, STYLE_ERROR, "capture-when: %s", err.text);
+}
+
+/* ---- what the screen asks of the target */
+
+void tui_take_requests(struct tui *t)
+{
+    const struct options *o = &t->settings.options;
+    struct screen_request r;
+    while (screen_take_request(t->screen, &r)) {
+        struct error err = {.code = ERR_NONE};
+        int rc = 0;
+        switch (r.kind) {
+        case REQUEST_REFRESH:
+            tui_want(t);
+            break;
+        case REQUEST_MAILBOX:
+            if (t->live)
+                rc = live_ask_mailbox(t->live, &r.pid, option_int(o, OPTION_MAILBOX_MESSAGES),
+                                      option_int(o, OPTION_MAILBOX_BYTES), r.force, &err);
+            break;
+        case REQUEST_STATE:
+            if (t->live)
+                rc = live_ask_state(t->live, &r.pid,
+                                    (int)(option_double(o, OPTION_STATE_TIMEOUT) * 1000),
+                                    option_int(o, OPTION_STATE_BYTES), r.force, &err);
+            break;
+        case REQUEST_NODE:
+            t->picked = true;
+            rc = tui_connect(t, r.text, &err);
+            break;
+        case REQUEST_CHOICE:
+            tui_trace_chosen(t->trace, screen_chosen(t->screen));
+            break;
+        case REQUEST_TRACE:
+            tui_act(t, ACTION_TRACE_ROW, "");
+            break;
+        case REQUEST_UNFILTER:
+            rc = tui_set_filter(t, "", NULL, &err);
+            break;
+        }
+        if (rc != 0)
+            tui_message(t, STYLE_ERROR, "%s", err.text);
+    }
+}
+
+/* ---- settings by command */
+
+/* `set`, `bind`, `color`, `source`: the configuration's own reader takes the line. */
+static void configure(struct tui *t, enum action action, const char *arg)
+{
+    struct error err = {.code = ERR_NONE};
+    char line[1200];
+    size_t offset = 0;
+    snprintf(line, sizeof line, "%s %s", action_table[action].name, arg);
+    if (config_command(&t->settings.config, line, &offset, &err) != 0)
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+}
+
+static void toggle(struct tui *t, enum action action, const char *name)
+{
+    struct error err = {.code = ERR_NONE};
+    struct buf value;
+    (void)action;
+    int option = option_find(name, strlen(name));
+    if (option < 0) {
+        tui_message(t, STYLE_ERROR, "there is no setting “%s”", name);
+        return;
+    }
+    if (option_toggle(&t->settings.options, (enum option)option, &err) != 0) {
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+        return;
+    }
+    buf_init(&value, 0);
+    option_print(&t->settings.options, (enum option)option, &value);
+    tui_message(t, STYLE_MESSAGE, "%s is %s", name, buf_cstr(&value));
+    buf_clear(&value);
+}
+
+static void use_theme(struct tui *t, enum action action, const char *name)
+{
+    struct error err = {.code = ERR_NONE};
+    (void)action;
+    if (config_theme(&t->settings.config, name, &err) != 0)
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+}
+
+/* ---- dispatch */
+
+void tui_leave(struct tui *t)
+{
+    if (!tui_trace_quit(t->trace) && !tui_calls_quit(t->calls))
+        tui_quit(t, EXIT_DONE, NULL);
+}
+
+static void act_filter(struct tui *t, enum action action, const char *arg)
+{
+    struct error err = {.code = ERR_NONE};
+    (void)action;
+    if (!*arg)
+        tui_prompt_filter(t);
+    else if (tui_set_filter(t, arg, NULL, &err) != 0)
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+}
+
+static void act_capture(struct tui *t, enum action action, const char *arg)
+{
+    tui_capture(t, action == ACTION_CAPTURE_SCREEN, arg);
+}
+
+/* A setting, so that `set` and the key agree. */
+static void act_own(struct tui *t, enum action action, const char *arg)
+{
+    (void)arg;
+    toggle(t, action, option_table[OPTION_OWN].name);
+}
+
+static void act_pick_node(struct tui *t, enum action action, const char *arg)
+{
+    (void)action;
+    (void)arg;
+    tui_pick(t);
+}
+
+static void act_command(struct tui *t, enum action action, const char *arg)
+{
+    (void)action;
+    tui_prompt_command(t, arg);
+}
+
+static void act_redraw(struct tui *t, enum action action, const char *arg)
+{
+    (void)action;
+    (void)arg;
+    t->tty->ops->redraw(t->tty);
+}
+
+static void act_suspend(struct tui *t, enum action action, const char *arg)
+{
+    (void)action;
+    (void)arg;
+    tui_suspend(t);
+}
+
+static void act_quit(struct tui *t, enum action action, const char *arg)
+{
+    (void)action;
+    (void)arg;
+    tui_leave(t);
+}
+
+static void (*const handlers[ACTIONS])(struct tui *t, enum action action, const char *arg) = {
+    [ACTION_PICK_NODE] = act_pick_node,
+    [ACTION_FILTER] = act_filter,
+    [ACTION_OWN] = act_own,
+    [ACTION_CAPTURE] = act_capture,
+    [ACTION_CAPTURE_SCREEN] = act_capture,
+    [ACTION_SET] = configure,
+    [ACTION_TOGGLE] = toggle,
+    [ACTION_THEME] = use_theme,
+    [ACTION_BIND] = configure,
+    [ACTION_UNBIND] = configure,
+    [ACTION_COLOR] = configure,
+    [ACTION_SOURCE] = configure,
+    [ACTION_COMMAND] = act_command,
+    [ACTION_REDRAW] = act_redraw,
+    [ACTION_SUSPEND] = act_suspend,
+    [ACTION_QUIT] = act_quit,
+};
+
+static bool program_has(enum action action)
+{
+    return handlers[action] != NULL;
+}
+
+static void program_act(struct tui *t, enum action action, const char *arg)
+{
+    handlers[action](t, action, arg);
+}
+
+static void on_screen(struct tui *t, enum action action, const char *arg)
+{
+    struct error err = {.code = ERR_NONE};
+    if (screen_act(t->screen, t->model, action, arg, &err) < 0)
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+}
+
+/* Typed by name: there is no line to edit. */
+static void no_prompt(struct tui *t, enum action action, const char *arg)
+{
+    (void)t;
+    (void)action;
+    (void)arg;
+}
+
+const struct tui_owner tui_owners[ACTION_OWNERS] = {
+    [OWNER_SCREEN] = {screen_has, on_screen},
+    [OWNER_VIEW] = {view_has, on_screen},
+    [OWNER_PROMPT] = {prompt_has, no_prompt},
+    [OWNER_PROGRAM] = {program_has, program_act},
+    [OWNER_TIME] = {tui_time_has, tui_time_act},
+    [OWNER_TRACE] = {tui_trace_has, tui_trace_act},
+    [OWNER_CALLS] = {tui_calls_has, tui_calls_act},
+    [OWNER_RECORD] = {tui_record_has, tui_record_act},
+};
+
+void tui_act(struct tui *t, enum action action, const char *arg)
+{
+    tui_owners[action_table[action].owner].act(t, action, arg);
+    tui_touch(t);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui_findings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/clock.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/report/finding.h"
+#include "beamtop/recording/recording.h"
+#include "app/source/encode.h"
+#include "app/source/growth.h"
+#include "app/source/leaders.h"
+#include "tui_internal.h"
+
+#define SPAN_S 300.0             /* what is judged */
+#define LEAST_TICKS 30           /* of slow intervals: a span of several minutes more */
+#define MOST_TICKS 600           /* of quick ones */
+#define FIRST_TICKS 5            /* before these nothing is judged */
+#define JUDGE_MS 10000u          /* from one judgement to the next */
+#define REPLAY_JUDGE_MS 1000u    /* the same while a recording is played; a jump is judged at once */
+#define FACTS_MS 60000u          /* from one look at the configuration to the next */
+#define FACTS_DEADLINE_MS 10000u
+#define MOST_BYTES (UINT64_C(32) << 20) /* of the ring; past them it begins anew */
+
+struct tui_findings {
+    struct tui *tui;
+    struct leaders *leaders;
+    struct growth *growth;
+    struct recorder *recorder; /* NULL: not begun, or no longer possible */
+    struct findings_shown shown;
+    uint64_t judged_ms, facts_ms; /* 0: not yet */
+    int64_t replayed;             /* tick of a recording that was shown last */
+    bool waits;                   /* for the answer to `facts` */
+};
+
+/* ---- the recorder in memory */
+
+static void open_recorder(struct tui_findings *f)
+{
+    struct error err = {.code = ERR_NONE};
+    const char *node = live_peer_node(f->tui->live);
+    const struct recorder_options options = {
+        .node = node ? node : "",
+        .interval_s = model_interval(f->tui->model).asked_s,
+        .max_bytes = MOST_BYTES,
+        .values = true, /* in memory alone */
+    };
+    if (recorder_open(&f->recorder, ":memory:", &options, &err) != 0)
+        snprintf(f->shown.why, sizeof f->shown.why, "%.150s", err.text);
+}
+
+static void close_recorder(struct tui_findings *f)
+{
+    struct error ignored = {.code = ERR_NONE}; /* nothing of it is kept */
+    (void)recorder_close(f->recorder, NULL, &ignored);
+    f->recorder = NULL;
+}
+
+/*
+ * The first tick of the last minutes, by the ticks' own times: the interval stretches and shrinks, so
+ * that none can say how many they are. Few of a slow node are taken whatever their age.
+ */
+static int64_t first_judged(struct recording *r, int64_t last)
+{
+    int64_t wall_us = recording_tick_wall_us(r, last);
+    int64_t first = recording_tick_at(r, wall_us - (int64_t)(SPAN_S * 1e6));
+    first = first > last - LEAST_TICKS + 1 ? last - LEAST_TICKS + 1 : first;
+    first = first < last - MOST_TICKS + 1 ? last - MOST_TICKS + 1 : first;
+    return recording_tick_after(r, first - 1);
+}
+
+/* ---- the node's configuration */
+
+static void on_facts(void *arg, const struct answer *answer)
+{
+    struct tui_findings *f = arg;
+    struct error ignored = {.code = ERR_NONE}; /* rules tell what they could not know */
+    f->waits = false;
+    live_note_cost(f->tui->live, answer->target_us);
+    if (f->recorder && answer->value != NULL)
+        (void)recorder_facts(f->recorder, answer->value, answer->len, &ignored);
+}
+
+static void ask_facts(struct tui_findings *f)
+{
+    struct error ignored = {.code = ERR_NONE};
+    uint64_t now = uv_now(&f->tui->loop);
+    if (f->waits || (f->facts_ms != 0 && now - f->facts_ms < FACTS_MS))
+        return;
+    struct builder *arg = encode_nothing();
+    f->facts_ms = now;
+    f->waits = live_ask(f->tui->live, QUESTION_FACTS, arg, FACTS_DEADLINE_MS, on_facts, f,
+                        &ignored) == 0;
+    builder_free(arg);
+}
+
+/* ---- the processes worth watching */
+
+static void on_leaders(void *arg, const uint8_t *value, size_t len)
+{
+    struct tui_findings *f = arg;
+    struct error ignored = {.code = ERR_NONE};
+    if (f->recorder)
+        (void)recorder_leaders(f->recorder, value, len, &ignored);
+    tui_want(f->tui);
+}
+
+static void on_growth(void *arg, const uint8_t *value, size_t len)
+{
+    struct tui_findings *f = arg;
+    struct error ignored = {.code = ERR_NONE};
+    if (f->recorder)
+        (void)recorder_growth(f->recorder, value, len, &ignored);
+}
+
+void tui_findings_want(const struct tui_findings *f, struct want *want)
+{
+    leaders_want(f->leaders, f->tui->model, want);
+}
+
+/* ---- judging */
+
+static void take(struct tui_findings *f, struct recording *r, int64_t first, int64_t last)
+{
+    struct error err = {.code = ERR_NONE};
+    struct findings found;
+    if (findings_find_after(&found, &f->shown.found, r, first, last, &err) == 0) {
+        findings_clear(&f->shown.found);
+        f->shown.found = found;
+        f->shown.ticks = last - first + 1;
+        f->shown.span_s = recording_span_s(r, first, last);
+        f->shown.why[0] = '\0';
+    } else {
+        findings_clear(&found);
+        snprintf(f->shown.why, sizeof f->shown.why, "%.150s", err.text);
+    }
+    screen_update(f->tui->screen);
+    tui_touch(f->tui);
+}
+
+static void judge(struct tui_findings *f)
+{
+    struct error err = {.code = ERR_NONE};
+    struct recording *r = NULL;
+    int64_t last = recorder_ticks(f->recorder), first = 1;
+    if (recording_of_recorder(&r, f->recorder, &err) == 0) {
+        first = first_judged(r, last);
+        take(f, r, first, last);
+        recording_close(r);
+        (void)recorder_keep(f->recorder, last - first + 1, &err);
+    }
+    if (err.code != ERR_NONE)
+        snprintf(f->shown.why, sizeof f->shown.why, "%.150s", err.text);
+}
+
+/* What is recorded already need not be recorded: it says what came before the tick that is shown. */
+static void judge_recorded(struct tui_findings *f, struct recording *r, int64_t tick)
+{
+    uint64_t now = uv_now(&f->tui->loop);
+    int64_t wall_us = recording_tick_wall_us(r, tick), first = 0;
+    bool next = tick == f->replayed || tick == f->replayed + 1;
+    model_set_findings(f->tui->model, &f->shown);
+    f->replayed = tick;
+    if (next && f->judged_ms != 0 && now - f->judged_ms < REPLAY_JUDGE_MS)
+        return;
+    f->judged_ms = now;
+    if (wall_us > 0)
+        first = recording_tick_at(r, wall_us - (int64_t)(SPAN_S * 1e6));
+    take(f, r, first > 0 ? first : 1, tick);
+}
+
+void tui_findings_tick(struct tui_findings *f)
+{
+    struct error err = {.code = ERR_NONE};
+    uint64_t now = uv_now(&f->tui->loop);
+    int64_t tick = 0;
+    struct recording *recorded = source_recording(f->tui->source, &tick);
+    if (recorded != NULL) {
+        judge_recorded(f, recorded, tick);
+        return;
+    }
+    if (f->recorder == NULL)
+        open_recorder(f);
+    if (f->recorder == NULL)
+        return;
+    model_set_findings(f->tui->model, &f->shown);
+    if (recorder_tick(f->recorder, f->tui->model, clock_wall_us(), &err) != 0) {
+        close_recorder(f); /* the ring is full, of names most likely: the next tick begins it anew */
+        f->facts_ms = 0;
+        return;
+    }
+    if (recorder_ticks(f->recorder) >= 2) {
+        ask_facts(f);
+        leaders_tick(f->leaders, f->tui->live, f->tui->model, now);
+        growth_tick(f->growth, f->tui->live, f->tui->model, now);
+    }
+    if (recorder_ticks(f->recorder) < FIRST_TICKS ||
+        (f->judged_ms != 0 && now - f->judged_ms < JUDGE_MS))
+        return;
+    f->judged_ms = now;
+    judge(f);
+}
+
+/* ---- counted calls */
+
+static int64_t known(uint64_t v)
+{
+    return v == CALLS_UNKNOWN ? -1 : (int64_t)v;
+}
+
+void tui_findings_window(struct tui_findings *f, const struct calls_window *w)
+{
+    struct recorded_call top[LIMIT_CALLS_ROWS];
+    size_t n = w->n_rows < LIMIT_CALLS_ROWS ? w->n_rows : LIMIT_CALLS_ROWS;
+    if (f->recorder == NULL)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        const struct calls_function *c = &w->rows[i];
+        top[i] = (struct recorded_call){
+            .module = c->module, .function = c->function, .arity = (int64_t)c->arity,
+            .calls = (int64_t)c->calls, .own_us = known(c->own_us), .words = known(c->words),
+            .share = c->share};
+    }
+    const struct recorded_window recorded = {
+        .wall_us = w->wall_us, .ns = (int64_t)w->interval_us * 1000,
+        .functions = (int64_t)w->functions, .calls = (int64_t)w->calls, .lost = (int64_t)w->lost,
+        .calls_per_s = w->calls_per_s, .top = top, .n_top = n};
+    recorder_window(f->recorder, &recorded);
+    f->judged_ms = 0; /* who counted calls looks at once */
+}
+
+/* ---- life */
+
+void tui_findings_link(struct tui_findings *f, bool up)
+{
+    if (up)
+        return;
+    f->waits = false; /* it stays without an answer */
+    leaders_forget(f->leaders);
+    growth_forget(f->growth);
+    if (f->recorder)
+        recorder_gap(f->recorder, clock_wall_us(), "link lost");
+}
+
+void tui_findings_left(struct tui_findings *f)
+{
+    close_recorder(f);
+    findings_clear(&f->shown.found);
+    f->shown = (struct findings_shown){.span_s = NAN};
+    f->judged_ms = f->facts_ms = 0;
+    f->waits = false;
+    leaders_forget(f->leaders);
+    growth_forget(f->growth);
+}
+
+struct tui_findings *tui_findings_new(struct tui *t)
+{
+    struct tui_findings *f = alloc_zero(1, sizeof *f);
+    f->tui = t;
+    f->leaders = leaders_new(true, on_leaders, f);
+    f->growth = growth_new(on_growth, f);
+    f->shown.span_s = NAN;
+    return f;
+}
+
+void tui_findings_free(struct tui_findings *f)
+{
+    if (f == NULL)
+        return;
+    tui_findings_left(f);
+    leaders_free(f->leaders);
+    growth_free(f->growth);
+    free(f);
+}

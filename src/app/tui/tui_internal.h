@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Private to the screen program: tui.c (loop, events, drawing), tui_act.c (what app carries out),
+   tui_prompt.c (the prompts). */
+#ifndef BEAMTOP_APP_TUI_TUI_INTERNAL_H
+#define BEAMTOP_APP_TUI_TUI_INTERNAL_H
+
+#include <uv.h>
+
+#include "beamtop/link/discover.h"
+#include "beamtop/ui/capture.h"
+#include "beamtop/ui/config.h"
+#include "beamtop/ui/prompt.h"
+#include "beamtop/ui/screen.h"
+#include "beamtop/ui/tty.h"
+#include "app/cli/cli.h"
+#include "app/source/live.h"
+#include "app/command/settings.h"
+#include "app/source/source.h"
+#include "app/command/trigger.h"
+#include "tui_record.h"
+#include "tui_calls.h"
+#include "tui_findings.h"
+#include "tui_trace.h"
+
+struct tui {
+    const struct cli_options *cli;
+    const struct app_env *env;
+    uv_loop_t loop;
+    struct settings settings;
+    uint32_t options_seen; /* generation applied last */
+    uint32_t changes_seen[OPTIONS];
+
+    struct source *source; /* NULL: none is chosen yet */
+    struct live *live; /* the source's, where something can be acted on; else NULL */
+    struct model *model;
+    struct screen *screen;
+    struct prompt *prompt;
+    struct tty *tty;
+    struct canvas canvas;
+    struct discover_list vms;
+
+    uv_poll_t tty_poll;
+    uv_timer_t draw_timer;
+    uv_timer_t input_timer; /* the terminal wants to be asked again */
+    uv_timer_t clock_timer;
+    uv_signal_t signals[6];
+    size_t n_signals;
+
+    uint64_t drawn_ms;
+    uint64_t changed_ms; /* of the model, for "silent for" */
+    uint64_t message_ms; /* when the last one was told */
+    bool dirty;
+    bool paused;
+    bool picked;    /* the node was chosen from the picker, over the one of the command line */
+    bool stretched; /* the interval is longer than asked for, and that was told */
+    bool quitting;
+    bool closed;
+    int exit_code;
+    struct error end; /* printed after the terminal is back */
+    struct trigger trigger; /* captures by themselves */
+    bool has_trigger;
+    char filter_text[1024]; /* the last good one */
+    struct regex *highlight; /* its expression; NULL: none */
+    bool told_expensive;     /* that drawing with it takes too many steps */
+    struct tui_trace *trace;
+    struct tui_calls *calls;
+    struct tui_record *record;
+    struct tui_findings *findings;
+    void (*answered)(struct tui *t, bool yes); /* of the question that is open */
+};
+
+/* tui.c */
+void tui_touch(struct tui *t);   /* something has changed: draw soon */
+void tui_want(struct tui *t);    /* the screen wants other facts */
+void tui_quit(struct tui *t, int exit_code, const struct error *err);
+void tui_message(struct tui *t, enum style style, const char *fmt, ...) ATTR_PRINTF(3, 4);
+void tui_draw_now(struct tui *t);
+void tui_suspend(struct tui *t);
+int tui_connect(struct tui *t, const char *target, struct error *err); /* a node, or a recording */
+
+/* tui_nodes.c */
+void tui_pick(struct tui *t); /* looks for VMs of this host and opens the picker */
+int tui_find_node(struct tui *t, struct error *err); /* opens the only one, or the picker */
+
+/* tui_act.c */
+void tui_act(struct tui *t, enum action action, const char *arg); /* by the action's owner */
+void tui_apply_options(struct tui *t);
+int tui_start_options(struct tui *t, struct error *err);
+void tui_take_requests(struct tui *t);
+void tui_leave(struct tui *t); /* once what is armed has ended */
+void tui_capture(struct tui *t, bool whole_screen, const char *path);
+void tui_set_trigger(struct tui *t); /* from the options capture-every and capture-when */
+int tui_set_filter(struct tui *t, const char *expression, size_t *offset, struct error *err);
+
+/* tui_time.c */
+bool tui_time_has(enum action action); /* OWNER_TIME has a handler for it */
+void tui_time_act(struct tui *t, enum action action, const char *arg);
+
+/* tui_prompt.c */
+void tui_prompt_command(struct tui *t, const char *initial);
+void tui_prompt_filter(struct tui *t);
+/* Asks a question that y or n answers; cancelling is no. */
+void tui_ask(struct tui *t, const char *question, void (*answered)(struct tui *t, bool yes));
+void tui_load_history(struct tui *t);
+/* One kind's, in a file below the state directory; without a home there is none. */
+void tui_read_history(struct tui *t, enum prompt_kind kind, const char *file);
+void tui_write_history(struct tui *t, enum prompt_kind kind, const char *file);
+void tui_save_history(struct tui *t);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The actions on time: of a recording its own, of a node pace and pause. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tui_internal.h"
+
+static void pause_screen(struct tui *t, bool paused)
+{
+    t->paused = paused;
+    screen_set_paused(t->screen, paused);
+    if (t->source)
+        source_pause(t->source, paused);
+    tui_trace_paused(t->trace);
+}
+
+/* ---- one handler an action */
+
+static void act_pause(struct tui *t, const char *arg)
+{
+    (void)arg;
+    pause_screen(t, !t->paused);
+}
+
+static void act_resume(struct tui *t, const char *arg)
+{
+    (void)arg;
+    pause_screen(t, false);
+}
+
+static void act_step(struct tui *t, const char *arg)
+{
+    (void)arg;
+    if (!t->paused) {
+        tui_message(t, STYLE_MESSAGE, "a step is one tick while paused: pause first");
+        return;
+    }
+    if (t->source)
+        source_step(t->source);
+}
+
+static bool can_seek(struct tui *t)
+{
+    bool can = source_can(t->source, SOURCE_SEEKS);
+    if (!can)
+        tui_message(t, STYLE_ERROR, "a live node cannot be sought in: `beamtop replay FILE` can");
+    return can;
+}
+
+static void act_seek(struct tui *t, const char *when)
+{
+    struct error err = {.code = ERR_NONE};
+    if (can_seek(t) && source_seek(t->source, when, &err) != 0)
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+}
+
+static void act_step_back(struct tui *t, const char *arg)
+{
+    (void)arg;
+    act_seek(t, "-#1");
+}
+
+/* To a mark by its key: which one it is, is told. */
+static void seek_mark(struct tui *t, const char *when)
+{
+    struct error err = {.code = ERR_NONE};
+    if (!can_seek(t))
+        return;
+    if (source_seek(t->source, when, &err) != 0)
+        tui_message(t, STYLE_MESSAGE, "%s", err.text);
+    else
+        tui_message(t, STYLE_MESSAGE, "mark %s", model_recorded(t->model)->mark);
+}
+
+static void act_next_mark(struct tui *t, const char *arg)
+{
+    (void)arg;
+    seek_mark(t, "+mark");
+}
+
+static void act_previous_mark(struct tui *t, const char *arg)
+{
+    (void)arg;
+    seek_mark(t, "-mark");
+}
+
+static void act_speed(struct tui *t, const char *arg)
+{
+    char *end = NULL;
+    double speed = strtod(arg, &end);
+    if (end != arg && (*end == 'x' || *end == 'X'))
+        end++;
+    if (end == arg || *end != '\0' || !(speed > 0) || isinf(speed))
+        tui_message(t, STYLE_ERROR, "“%s” is no speed: 10 is ten times as fast as recorded", arg);
+    else if (can_seek(t))
+        tui_message(t, STYLE_MESSAGE, "speed %.3g", source_set_speed(t->source, speed));
+}
+
+/* From step to step, so that it is a number that a person knows. */
+static void change_speed(struct tui *t, int direction)
+{
+    static const double steps[] = {0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200};
+    double now = source_set_speed(t->source, 0), next = now;
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        if (direction > 0 && next == now && steps[i] > now * 1.001)
+            next = steps[i];
+        if (direction < 0 && steps[i] < now * 0.999)
+            next = steps[i];
+    }
+    tui_message(t, STYLE_MESSAGE, "speed %.3g", source_set_speed(t->source, next));
+}
+
+/* Steps that a person counts in, not ratios of the value there. */
+static void change_interval(struct tui *t, int direction)
+{
+    static const double steps[] = {0.25, 0.5, 1, 2, 3, 5, 10, 15, 30, 60};
+    double now = option_double(&t->settings.options, OPTION_INTERVAL), next = now;
+    char text[32];
+    struct error err = {.code = ERR_NONE};
+    if (source_can(t->source, SOURCE_SEEKS)) {
+        change_speed(t, -direction);
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        if (direction < 0 && steps[i] < now - 0.001)
+            next = steps[i];
+        if (direction > 0 && steps[ARRAY_LEN(steps) - 1 - i] > now + 0.001)
+            next = steps[ARRAY_LEN(steps) - 1 - i];
+    }
+    snprintf(text, sizeof text, "%gs", next);
+    if (option_set(&t->settings.options, OPTION_INTERVAL, text, &err) == 0)
+        tui_message(t, STYLE_MESSAGE, "interval %s", text);
+}
+
+static void act_interval_up(struct tui *t, const char *arg)
+{
+    (void)arg;
+    change_interval(t, 1);
+}
+
+static void act_interval_down(struct tui *t, const char *arg)
+{
+    (void)arg;
+    change_interval(t, -1);
+}
+
+static void act_refresh(struct tui *t, const char *arg)
+{
+    (void)arg;
+    if (t->live)
+        live_refresh(t->live);
+}
+
+static void (*const handlers[ACTIONS])(struct tui *t, const char *arg) = {
+    [ACTION_PAUSE] = act_pause,
+    [ACTION_STEP] = act_step,
+    [ACTION_RESUME] = act_resume,
+    [ACTION_INTERVAL_UP] = act_interval_up,
+    [ACTION_INTERVAL_DOWN] = act_interval_down,
+    [ACTION_REFRESH] = act_refresh,
+    [ACTION_SEEK] = act_seek,
+    [ACTION_SPEED] = act_speed,
+    [ACTION_STEP_BACK] = act_step_back,
+    [ACTION_NEXT_MARK] = act_next_mark,
+    [ACTION_PREVIOUS_MARK] = act_previous_mark,
+};
+
+bool tui_time_has(enum action action)
+{
+    return handlers[action] != NULL;
+}
+
+void tui_time_act(struct tui *t, enum action action, const char *arg)
+{
+    handlers[action](t, arg);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The one trace of the screen: from the line of its prompt to the proof that nothing of it is
+ * left. Its log stays on the screen until the next one, whatever becomes of the link.
+ */
+#ifndef BEAMTOP_APP_TUI_TUI_TRACE_H
+#define BEAMTOP_APP_TUI_TUI_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beamtop/ui/action.h"
+#include "beamtop/ui/complete.h"
+
+struct tui;
+struct tui_trace;
+
+struct tui_trace *tui_trace_new(struct tui *t);
+/* Before the loop's last run: a trace that stands is told to stop, timers end. */
+void tui_trace_close(struct tui_trace *tr);
+void tui_trace_free(struct tui_trace *tr); /* when the live source is gone */
+
+bool tui_trace_has(enum action action); /* OWNER_TRACE has a handler for it */
+void tui_trace_act(struct tui *t, enum action action, const char *arg);
+
+/* The row of the picker that was opened for ACTION_TRACE_LIBRARY: its text is in the prompt. */
+void tui_trace_chosen(struct tui_trace *tr, const char *text);
+
+/* ---- for the prompt of counted calls, which knows as much of the target as that of traces */
+void tui_trace_names_begin(struct tui_trace *tr); /* it is about to open */
+/* Names that are still to come complete the line again once they have. */
+void tui_trace_names_complete(struct tui_trace *tr, const char *line, size_t point,
+                              struct completion *out);
+void tui_trace_names_drop(struct tui_trace *tr); /* the line is another: they do not any more */
+
+/* ---- news of the source */
+void tui_trace_link(struct tui_trace *tr, bool up);
+void tui_trace_message(struct tui_trace *tr, const uint8_t *term, size_t len);
+void tui_trace_leave(struct tui_trace *tr); /* the source is about to be closed */
+void tui_trace_left(struct tui_trace *tr);  /* it is */
+
+/* ---- news of the program */
+/* The history of prompts on this node takes the place of another's. */
+void tui_trace_history(struct tui_trace *tr, const char *node);
+void tui_trace_save_history(struct tui_trace *tr); /* at the end */
+void tui_trace_paused(struct tui_trace *tr); /* the screen is held still, or goes on */
+/* The program is about to stand still, or goes on: the budget is shut meanwhile. */
+void tui_trace_suspend(struct tui_trace *tr, bool stands);
+/* Asks when a trace is running and leaves once it has ended; false: nothing to wait for. */
+bool tui_trace_quit(struct tui_trace *tr);
+/* What became of a trace that was ended to leave, for the terminal that is back. */
+void tui_trace_print_end(const struct tui_trace *tr);
+
+#endif

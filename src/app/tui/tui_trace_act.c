@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a person does to a trace that stands. */
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/etf/print.h"
+#include "beamtop/model/detail.h"
+#include "tui_trace_internal.h"
+
+static void refuse(struct tui_trace *tr)
+{
+    tui_message(tr->tui, STYLE_MESSAGE, "no trace is running: t starts one");
+}
+
+/* What is played can be paused, by the same key in every view; its traces cannot be acted on. */
+static void act_recorded(struct tui_trace *tr, enum action action)
+{
+    if (action == ACTION_TRACE_PAUSE)
+        tui_time_act(tr->tui, ACTION_PAUSE, "");
+    else
+        tui_message(tr->tui, STYLE_MESSAGE,
+                    "this is a recording: its traces are over; `beamtop trace FILE` prints them");
+}
+
+/* ---- one handler an action */
+
+static void act_trace(struct tui_trace *tr, const char *arg)
+{
+    if (*arg)
+        tui_trace_submit(tr, arg);
+    else
+        tui_trace_prompt(tr, "");
+}
+
+static void act_row(struct tui_trace *tr, const char *arg)
+{
+    (void)arg;
+    tui_trace_row(tr);
+}
+
+static void act_library(struct tui_trace *tr, const char *arg)
+{
+    (void)arg;
+    tui_trace_library(tr);
+}
+
+static void act_pause(struct tui_trace *tr, const char *arg)
+{
+    const struct trace_state *s = tui_trace_state(tr);
+    (void)arg;
+    if (s->phase == TRACE_RUNNING || s->phase == TRACE_PAUSED)
+        trace_pause(tr->session, s->phase == TRACE_RUNNING);
+}
+
+static void act_stop(struct tui_trace *tr, const char *arg)
+{
+    (void)arg;
+    trace_stop(tr->session);
+}
+
+/* Who to turn to for what is armed here and is not ours: a beamtop first, since it can be asked. */
+static const struct armed_row *holder(const struct armed_detail *a)
+{
+    const struct armed_row *found = NULL;
+    for (size_t i = 0; i < a->n_rows; i++) {
+        const struct armed_row *row = &a->rows[i];
+        bool named = row->tracer.len > 0 || row->session.len > 0;
+        if (named && (found == NULL || (row->beamtop && !found->beamtop)))
+            found = row;
+    }
+    return found;
+}
+
+/* Only what this program armed is taken off. What another's tracer is told, someone waits for. */
+static void act_armed_stop(struct tui_trace *tr, const char *arg)
+{
+    const struct armed_detail *a = model_armed(tr->tui->model);
+    const struct armed_row *row = a == NULL ? NULL : holder(a);
+    bool counted = tui_calls_stop(tr->tui->calls);
+    if (tui_trace_runs(tr))
+        act_stop(tr, arg);
+    if (counted || tui_trace_runs(tr))
+        return;
+    if (row == NULL) {
+        tui_message(tr->tui, STYLE_MESSAGE, "nothing of ours is armed");
+        return;
+    }
+    struct slice who = row->tracer.len > 0 ? row->tracer : row->session;
+    tui_message(tr->tui, STYLE_MESSAGE, "nothing of ours is armed: %s%.*s holds it%s",
+                row->tracer.len > 0 ? "" : "session ", (int)(who.len < 100 ? who.len : 100), who.s,
+                row->beamtop ? ", another beamtop: stop the trace there" : "");
+}
+
+/* Its cap anew, from now on; never above the ceiling. */
+static uint64_t more(const struct tui_trace *tr, enum cap cap)
+{
+    const struct trace_state *s = tui_trace_state(tr);
+    uint64_t value = s->used[cap] + tr->asked_caps.value[cap];
+    if (cap == CAP_TIME_MS)
+        value += 999 - (value + 999) % 1000; /* a person wants no milliseconds */
+    return value < cap_table[cap].ceiling ? value : cap_table[cap].ceiling;
+}
+
+static void act_extend(struct tui_trace *tr, const char *arg)
+{
+    static const enum cap caps[] = {CAP_TIME_MS, CAP_EVENTS};
+    struct error err = {.code = ERR_NONE};
+    char time[32], events[32];
+    (void)arg;
+    for (size_t i = 0; i < ARRAY_LEN(caps) && err.code == ERR_NONE; i++)
+        (void)trace_set_cap(tr->session, caps[i], more(tr, caps[i]), &err);
+    struct caps now = tui_trace_state(tr)->caps;
+    if (err.code != ERR_NONE)
+        tui_message(tr->tui, STYLE_ERROR, "%s", err.text);
+    else
+        tui_message(tr->tui, STYLE_MESSAGE, "until %s, %s events",
+                    cap_format(time, sizeof time, CAP_TIME_MS, now.value[CAP_TIME_MS]),
+                    cap_format(events, sizeof events, CAP_EVENTS, now.value[CAP_EVENTS]));
+}
+
+static void act_set(struct tui_trace *tr, const char *arg)
+{
+    struct caps caps = tui_trace_state(tr)->caps;
+    struct error err = {.code = ERR_NONE};
+    char key[32];
+    enum cap cap;
+    size_t len = strcspn(arg, " ");
+    snprintf(key, sizeof key, "%.*s", (int)len, arg);
+    const char *value = arg + len + strspn(arg + len, " ");
+    if (cap_find(key, &cap) != 0)
+        error_set(&err, ERR_USAGE, "“%s” is no cap of a trace: time, events, rate, window, "
+                                   "window-bytes, term-size, bytes, heap", key);
+    else if (caps_parse(&caps, cap, value, &err) == 0)
+        (void)trace_set_cap(tr->session, cap, caps.value[cap], &err);
+    if (err.code != ERR_NONE)
+        tui_message(tr->tui, STYLE_ERROR, "%s", err.text);
+}
+
+/* The event under the cursor; NULL when there is none, and that is told. */
+static const struct trace_event *event_here(struct tui_trace *tr)
+{
+    const struct view_link link = screen_link(tr->tui->screen);
+    const struct trace_event *e = NULL;
+    if (link.kind == TARGET_EVENT)
+        e = trace_log_find(trace_session_log(tr->session), link.id);
+    if (e == NULL)
+        tui_message(tr->tui, STYLE_MESSAGE, "there is no event under the cursor");
+    return e;
+}
+
+static void act_only_process(struct tui_trace *tr, const char *arg)
+{
+    const struct trace_event *e = event_here(tr);
+    (void)arg;
+    if (e == NULL)
+        return;
+    struct buf pid;
+    buf_init(&pid, 0);
+    print_pid(&pid, &e->pid);
+    trace_narrow_pid(tr->session, &e->pid);
+    tui_message(tr->tui, STYLE_MESSAGE, "from now on only %s", buf_cstr(&pid));
+    buf_clear(&pid);
+}
+
+static void act_only_pattern(struct tui_trace *tr, const char *arg)
+{
+    const struct trace_event *e = event_here(tr);
+    (void)arg;
+    if (e == NULL)
+        return;
+    const struct trace_pattern_info *info =
+        trace_log_pattern(trace_session_log(tr->session), e->pattern);
+    const struct slice source = info->pattern->source;
+    trace_narrow_pattern(tr->session, e->pattern);
+    tui_message(tr->tui, STYLE_MESSAGE, "from now on only %.*s",
+                (int)(source.len < 200 ? source.len : 200), source.s);
+}
+
+static void act_again(struct tui_trace *tr, const char *arg)
+{
+    (void)arg;
+    if (tr->line)
+        tui_trace_submit(tr, tr->line);
+    else
+        tui_message(tr->tui, STYLE_MESSAGE, "nothing was traced yet: t starts a trace");
+}
+
+static void act_save(struct tui_trace *tr, const char *arg)
+{
+    tui_trace_save(tr, arg);
+}
+
+/* ---- the table */
+
+static const struct {
+    void (*run)(struct tui_trace *tr, const char *arg);
+    bool running; /* means something only while a trace runs */
+} handlers[ACTIONS] = {
+    [ACTION_TRACE] = {act_trace, false},
+    [ACTION_TRACE_ROW] = {act_row, false},
+    [ACTION_TRACE_LIBRARY] = {act_library, false},
+    [ACTION_TRACE_PAUSE] = {act_pause, true},
+    [ACTION_TRACE_STOP] = {act_stop, true},
+    [ACTION_TRACE_EXTEND] = {act_extend, true},
+    [ACTION_TRACE_SET] = {act_set, true},
+    [ACTION_TRACE_ONLY_PROCESS] = {act_only_process, true},
+    [ACTION_TRACE_ONLY_PATTERN] = {act_only_pattern, true},
+    [ACTION_TRACE_AGAIN] = {act_again, false},
+    [ACTION_TRACE_SAVE] = {act_save, false},
+    [ACTION_ARMED_STOP] = {act_armed_stop, false},
+};
+
+bool tui_trace_has(enum action action)
+{
+    return handlers[action].run != NULL;
+}
+
+void tui_trace_act(struct tui *t, enum action action, const char *arg)
+{
+    struct tui_trace *tr = t->trace;
+    if (source_can(t->source, SOURCE_SEEKS))
+        act_recorded(tr, action);
+    else if (handlers[action].running && !tui_trace_runs(tr))
+        refuse(tr);
+    else
+        handlers[action].run(tr, arg);
+}

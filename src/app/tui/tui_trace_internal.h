@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Private to the screen's tracing: tui_trace.c (a trace's life), tui_trace_act.c (what a person
+   does to it), tui_trace_prompt.c (its prompt), tui_trace_pick.c (patterns to choose),
+   tui_trace_save.c (files). */
+#ifndef BEAMTOP_APP_TUI_TUI_TRACE_INTERNAL_H
+#define BEAMTOP_APP_TUI_TUI_TRACE_INTERNAL_H
+
+#include "beamtop/trace/assist.h"
+#include "beamtop/trace/request.h"
+#include "beamtop/trace/session.h"
+#include "app/source/trace_port.h"
+#include "tui_internal.h"
+
+struct tui_trace {
+    struct tui *tui;
+    struct trace_route *route;     /* over the live source; NULL: not needed yet */
+    struct trace_route *old_route; /* of a source that is gone; freed with the session over it */
+    struct trace_session *session; /* that is on the screen; NULL: none yet */
+    char *line;                    /* its words */
+    struct caps asked_caps;        /* of its start: what it is extended by */
+    char *next;                    /* words that wait for its end; NULL: none */
+    bool next_agreed;              /* to end it for them */
+    uv_timer_t timer;
+    enum trace_phase told;         /* that the journal was told of */
+    bool asked;                    /* whether to arm what is dear */
+    bool verified;                 /* the proof is in the journal */
+    bool paused_by_us;             /* while the program stands still */
+    char proof[240];               /* that it is off, of the trace that ended last */
+    uint64_t quit_by_ms;           /* leave when it has ended, or then; 0: stay */
+
+    struct assist *assist;           /* what the prompt knows of the target */
+    struct trace_route *assist_route; /* of its questions; NULL: there is no link */
+    uv_timer_t pause;                /* until what is typed is looked at */
+    bool completing;                 /* words were asked for that are on their way */
+    bool mistake_told;               /* by Enter, even if it is at the end of the line */
+    char why[256];       /* what the trace said of it, when that was not a mistake of the line */
+    char history_node[LIMIT_NODE_NAME_BYTES + 1]; /* whose history is in the prompt; "" none */
+    char *save_path;                 /* while it is asked whether to write over it */
+};
+
+/* ---- tui_trace.c */
+
+const struct trace_state *tui_trace_state(const struct tui_trace *tr); /* NULL: no trace yet */
+bool tui_trace_runs(const struct tui_trace *tr); /* it has not ended */
+/* What options that a line does not give are. */
+void tui_trace_defaults(const struct tui_trace *tr, struct trace_request *out);
+/* Starts it once the counting of calls, which it cannot stand beside, has ended. */
+void tui_trace_after_calls(struct tui_trace *tr, const char *line);
+/* Takes a line apart and starts it. *offset is the byte of the line that is wrong. */
+int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, struct error *err);
+
+/* ---- tui_trace_pick.c */
+
+void tui_trace_row(struct tui_trace *tr);     /* the prompt, from what is under the cursor */
+void tui_trace_library(struct tui_trace *tr); /* recent and useful patterns, to choose from */
+
+/* ---- tui_trace_save.c */
+
+void tui_trace_save(struct tui_trace *tr, const char *path); /* "": a name of its own */
+
+/* ---- tui_trace_prompt.c */
+
+void tui_trace_prompt(struct tui_trace *tr, const char *initial);
+/* The prompt with the line in it, which may be ours, and why it could not be traced. */
+void tui_trace_mistake(struct tui_trace *tr, const char *line, const char *why);
+/* There is no way to the target any more; its answers may still come until the source is closed. */
+void tui_trace_assist_lost(struct tui_trace *tr);
+void tui_trace_assist_closed(struct tui_trace *tr);
+void tui_trace_assist_known(void *tr); /* it has been told something */
+/* Starts the line, or asks for the end of the trace that runs, or shows the mistake. */
+void tui_trace_submit(struct tui_trace *tr, const char *line);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Patterns that nobody has to type: recent ones, useful ones, what is under the cursor. */
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/etf/print.h"
+#include "beamtop/model/detail.h"
+#include "beamtop/trace/library.h"
+#include "tui_trace_internal.h"
+
+#define RECENT 10 /* patterns typed before, above the library's */
+#define LIBRARY_MOST 64
+
+static enum syntax spelling(const struct tui_trace *tr)
+{
+    struct trace_request defaults;
+    const struct node_info *node = model_node(tr->tui->model);
+    tui_trace_defaults(tr, &defaults);
+    if (defaults.syntax != SYNTAX_AUTO)
+        return defaults.syntax;
+    return node && node->elixir.len > 0 ? SYNTAX_ELIXIR : SYNTAX_ERLANG;
+}
+
+/* ---- the picker */
+
+static bool is_new(const struct screen_choice *choices, size_t n, const char *text)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(choices[i].text, text) == 0)
+            return false;
+    return true;
+}
+
+void tui_trace_library(struct tui_trace *tr)
+{
+    struct screen_choice choices[RECENT + LIBRARY_MOST];
+    enum syntax syntax = spelling(tr);
+    const char *line;
+    size_t n = 0;
+    for (size_t age = 0; n < RECENT; age++) {
+        line = prompt_history_line(tr->tui->prompt, PROMPT_TRACE, age);
+        if (line == NULL)
+            break;
+        if (is_new(choices, n, line))
+            choices[n++] = (struct screen_choice){.title = "typed before", .text = line};
+    }
+    for (const struct library_row *row = library_table; row->title && n < ARRAY_LEN(choices); row++)
+        choices[n++] =
+            (struct screen_choice){.title = row->title, .text = library_text(row, syntax)};
+    screen_choose(tr->tui->screen, "Trace", choices, n);
+}
+
+void tui_trace_chosen(struct tui_trace *tr, const char *text)
+{
+    tui_trace_prompt(tr, text);
+}
+
+/* ---- what is under the cursor */
+
+static void put_event(struct tui_trace *tr, struct buf *out, const struct trace_event *e)
+{
+    enum print_syntax syntax = spelling(tr) == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG;
+    if (e->kind == EVENT_CALL) {
+        print_mfa_as(out, syntax, e->mfa.module, e->mfa.function, e->mfa.arity);
+        buf_puts(out, " -> return");
+        return;
+    }
+    buf_puts(out, e->kind == EVENT_SEND ? "send(_, _) --procs " : "receive(_) --procs ");
+    print_pid(out, &e->pid);
+}
+
+static bool same_pid(const struct etf_pid *a, const struct etf_pid *b)
+{
+    return a->id == b->id && a->serial == b->serial && a->creation == b->creation;
+}
+
+static const struct proc_row *row_of(const struct tui_trace *tr, const struct etf_pid *pid)
+{
+    const struct proc_scan *scan = model_scan(tr->tui->model);
+    const struct process_detail *detail = model_process(tr->tui->model);
+    for (size_t i = 0; scan && i < scan->n_rows; i++)
+        if (same_pid(&scan->rows[i].pid, pid))
+            return &scan->rows[i];
+    return detail && same_pid(&detail->row.pid, pid) ? &detail->row : NULL;
+}
+
+static void put_process(const struct tui_trace *tr, struct buf *out, const struct etf_pid *pid)
+{
+    const struct proc_row *row = row_of(tr, pid);
+    struct slice function = {"", 0};
+    if (row)
+        function = row->current_function.len > 0 ? row->current_function : row->initial_call;
+    if (function.len > 0) {
+        buf_put(out, function.s, function.len);
+        buf_puts(out, " -> return");
+    } else {
+        buf_puts(out, "receive(_)"); /* what every process does */
+    }
+    buf_puts(out, " --procs ");
+    print_pid(out, pid);
+}
+
+void tui_trace_row(struct tui_trace *tr)
+{
+    const struct view_link link = screen_link(tr->tui->screen);
+    const struct trace_event *e = NULL;
+    struct buf text;
+    buf_init(&text, 0);
+    if (link.kind == TARGET_EVENT && tr->session)
+        e = trace_log_find(trace_session_log(tr->session), link.id);
+    if (e && e->kind != EVENT_LOST)
+        put_event(tr, &text, e);
+    else if (link.kind == TARGET_PROCESS)
+        put_process(tr, &text, &link.pid);
+    else if (link.kind == TARGET_FUNCTION)
+        buf_printf(&text, "%s -> return", link.name);
+    else
+        tui_message(tr->tui, STYLE_MESSAGE,
+                    "under the cursor is no process, no function and no event");
+    if (text.len > 0)
+        tui_trace_prompt(tr, buf_cstr(&text));
+    buf_clear(&text);
+}

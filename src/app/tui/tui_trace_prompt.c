@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The trace prompt: what is known of the line as it is typed, completion, what Enter does. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/ui/complete_trace.h"
+#include "tui_trace_internal.h"
+
+#define MARK "trace> "
+#define PAUSE_MS 150u /* of typing, before the line is looked at */
+#define EMPTY_HINT                                                                                 \
+    "module:function(Arguments) when Guard -> return; Elixir: Mod.fun(args) -> return\n"          \
+    "Tab completes, Up brings what was typed before, Enter starts it"
+
+/* ---- what is known of the line */
+
+static bool is_open(const struct tui_trace *tr)
+{
+    return prompt_is_open(tr->tui->prompt) && prompt_kind(tr->tui->prompt) == PROMPT_TRACE;
+}
+
+/* A mistake at the end of the text is not marked before Enter: the rest is still to be typed. */
+static void show_line(struct tui_trace *tr)
+{
+    const struct assist_line *line = assist_line(tr->assist);
+    struct prompt *prompt = tr->tui->prompt;
+    bool wrong = line->wrong ? !line->unfinished || tr->mistake_told
+                             : line->nothing && tr->mistake_told;
+    const char *said = line->nothing && tr->mistake_told && *tr->why ? tr->why : line->text;
+    char text[sizeof line->spec + sizeof line->text + sizeof tr->why + 2];
+    if (!*line->text && !*line->spec) {
+        if (line->known)
+            prompt_set_hint(prompt, STYLE_DIM, EMPTY_HINT);
+        return;
+    }
+    snprintf(text, sizeof text, "%s\n%s", line->spec, *said ? said : "…");
+    prompt_set_hint(prompt, wrong ? STYLE_ERROR : STYLE_MESSAGE, text);
+    if (wrong)
+        prompt_mark_error(prompt, line->offset, "");
+}
+
+static void look(struct tui_trace *tr, const char *line)
+{
+    struct trace_request defaults;
+    tui_trace_defaults(tr, &defaults);
+    assist_look(tr->assist, &defaults, line);
+    show_line(tr);
+    tui_touch(tr->tui);
+}
+
+static void on_pause(uv_timer_t *timer)
+{
+    struct tui_trace *tr = timer->data;
+    size_t point;
+    if (is_open(tr))
+        look(tr, prompt_line(tr->tui->prompt, &point));
+}
+
+void tui_trace_assist_known(void *arg)
+{
+    struct tui_trace *tr = arg;
+    const struct prompt *prompt = tr->tui->prompt;
+    bool counts = prompt_is_open(prompt) && prompt_kind(prompt) == PROMPT_CALLS;
+    if (!is_open(tr) && !counts)
+        return;
+    if (!counts && !uv_is_active((uv_handle_t *)&tr->pause))
+        show_line(tr);
+    if (tr->completing) {
+        tr->completing = false;
+        prompt_complete_again(tr->tui->prompt);
+        tr->completing = false; /* once for a key: what cannot be told is not asked for again */
+    }
+    tui_touch(tr->tui);
+}
+
+/* ---- the link */
+
+/* Asked for at each prompt: a source knows its node a moment after it stands. */
+static void link_up(struct tui_trace *tr)
+{
+    struct trace_port port;
+    struct error ignored = {.code = ERR_NONE}; /* without a node there is nothing to ask */
+    if (tr->assist_route || !tr->tui->live || !live_is_up(tr->tui->live))
+        return;
+    tr->assist_route = trace_route_new(tr->tui->live, tr->tui->model);
+    if (trace_route_port(tr->assist_route, &port, &ignored) == 0) {
+        assist_set_port(tr->assist, &port);
+        return;
+    }
+    trace_route_free(tr->assist_route); /* the node has not told its name yet */
+    tr->assist_route = NULL;
+}
+
+void tui_trace_assist_lost(struct tui_trace *tr)
+{
+    assist_set_port(tr->assist, NULL);
+    if (tr->assist_route)
+        trace_route_detach(tr->assist_route);
+}
+
+void tui_trace_assist_closed(struct tui_trace *tr)
+{
+    trace_route_free(tr->assist_route);
+    tr->assist_route = NULL;
+}
+
+/* ---- the prompt */
+
+static void changed(void *ctx, const char *line)
+{
+    struct tui_trace *tr = ctx;
+    (void)line;
+    tr->completing = tr->mistake_told = false;
+    tr->why[0] = '\0';
+    uv_timer_start(&tr->pause, on_pause, PAUSE_MS, 0);
+}
+
+static void accepted(void *ctx, const char *line)
+{
+    struct tui_trace *tr = ctx;
+    uv_timer_stop(&tr->pause);
+    tui_trace_submit(tr, line);
+}
+
+static void cancelled(void *ctx)
+{
+    struct tui_trace *tr = ctx;
+    uv_timer_stop(&tr->pause);
+}
+
+static void complete(void *ctx, const char *line, size_t point, struct completion *out)
+{
+    struct tui_trace *tr = ctx;
+    struct trace_request defaults;
+    tui_trace_defaults(tr, &defaults);
+    tr->completing = !complete_trace(out, tr->assist, defaults.syntax, line, point);
+}
+
+void tui_trace_names_begin(struct tui_trace *tr)
+{
+    link_up(tr);
+    tr->completing = false;
+    assist_begin(tr->assist);
+}
+
+void tui_trace_names_drop(struct tui_trace *tr)
+{
+    tr->completing = false;
+}
+
+void tui_trace_names_complete(struct tui_trace *tr, const char *line, size_t point,
+                              struct completion *out)
+{
+    struct trace_request defaults;
+    tui_trace_defaults(tr, &defaults);
+    tr->completing = !complete_calls(out, tr->assist, defaults.syntax, line, point);
+}
+
+void tui_trace_prompt(struct tui_trace *tr, const char *initial)
+{
+    const struct prompt_calls calls = {.changed = changed,
+                                       .accepted = accepted,
+                                       .cancelled = cancelled,
+                                       .complete = complete,
+                                       .ctx = tr};
+    link_up(tr);
+    tr->completing = tr->mistake_told = false;
+    tr->why[0] = '\0';
+    prompt_open(tr->tui->prompt, PROMPT_TRACE, MARK, initial, &calls);
+    assist_begin(tr->assist);
+    look(tr, initial);
+}
+
+void tui_trace_mistake(struct tui_trace *tr, const char *line, const char *why)
+{
+    struct error ignored = {.code = ERR_NONE};
+    struct trace_request request;
+    size_t offset = 0;
+    tui_trace_defaults(tr, &request);
+    if (trace_request_parse(&request, line, &offset, &ignored) == 0)
+        offset = request.pattern_at;
+    trace_request_clear(&request);
+    tui_trace_prompt(tr, line);
+    tr->mistake_told = true; /* what is known of the line may tell where it is */
+    if (strlen(why) < sizeof tr->why)
+        strcpy(tr->why, why);
+    prompt_mark_error(tr->tui->prompt, offset, why);
+}
+
+/* ---- Enter */
+
+static void replace_answered(struct tui *t, bool yes)
+{
+    struct tui_trace *tr = t->trace;
+    if (yes && tui_trace_runs(tr)) {
+        tr->next_agreed = true; /* the timer starts it when this one has ended */
+        trace_stop(tr->session);
+        return;
+    }
+    char *next = tr->next;
+    tr->next = NULL;
+    if (yes)
+        tui_trace_submit(tr, next);
+    else
+        tui_trace_prompt(tr, next);
+    free(next);
+}
+
+void tui_trace_submit(struct tui_trace *tr, const char *line)
+{
+    struct error err = {.code = ERR_NONE};
+    size_t offset = 0;
+    if (line[strspn(line, " ")] == '\0')
+        return;
+    if (tui_trace_runs(tr)) {
+        free(tr->next);
+        tr->next = alloc_strdup(line);
+        tr->next_agreed = false;
+        tui_ask(tr->tui, "a trace is running: end it and start this one? (y/n) ",
+                replace_answered);
+        return;
+    }
+    if (tui_calls_in_the_way(tr->tui->calls)) {
+        tui_trace_after_calls(tr, line);
+        return;
+    }
+    if (tui_trace_start(tr, line, &offset, &err) == 0)
+        return;
+    tui_trace_prompt(tr, line);
+    tr->mistake_told = true;
+    if (assist_line(tr->assist)->wrong)
+        show_line(tr);
+    else
+        prompt_mark_error(tr->tui->prompt, offset, err.text);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What of tracing goes to files: the events that are on the screen, and the lines of the prompt. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/clock.h"
+#include "beamtop/output/trace_sink.h"
+#include "trace_history.h"
+#include "tui_trace_internal.h"
+
+/* ---- events */
+
+static int put_bytes(void *ctx, const char *bytes, size_t len)
+{
+    buf_put(ctx, bytes, len);
+    return 0;
+}
+
+static bool is_json(const char *path)
+{
+    size_t len = strlen(path);
+    return len > 5 && strcmp(path + len - 5, ".json") == 0;
+}
+
+static const char *node_of(const struct tui_trace *tr, char out[300])
+{
+    const struct node_info *node = model_node(tr->tui->model);
+    snprintf(out, 300, "%.*s", node ? (int)node->name.len : 0, node ? node->name.s : "");
+    return out;
+}
+
+static int write_log(struct tui_trace *tr, const char *path, bool replace, struct error *err)
+{
+    struct trace_request defaults;
+    struct buf content;
+    char node[300];
+    tui_trace_defaults(tr, &defaults);
+    const struct trace_log *log = trace_session_log(tr->session);
+    const enum syntax syntax = trace_log_syntax(log, defaults.syntax);
+    buf_init(&content, 0);
+    const struct sink_writer writer = {.write = put_bytes, .ctx = &content};
+    const struct trace_sink_options options = {
+        .format = is_json(path) ? SINK_JSON : SINK_TEXT,
+        .syntax = syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG,
+        .node = node_of(tr, node),
+        .ascii = tr->tui->canvas.ascii,
+    };
+    struct trace_sink *sink = trace_sink_open(&writer, &options);
+    int rc = trace_sink_log(sink, log, err);
+    trace_sink_close(sink);
+    if (rc == 0)
+        rc = capture_write(path, &content, replace, true, err);
+    buf_clear(&content);
+    return rc;
+}
+
+static void write_and_tell(struct tui_trace *tr, const char *path, bool replace)
+{
+    struct error err = {.code = ERR_NONE};
+    if (write_log(tr, path, replace, &err) == 0)
+        tui_message(tr->tui, STYLE_MESSAGE, "the trace is in %s", path);
+    else
+        tui_message(tr->tui, STYLE_ERROR, "%s", err.text);
+}
+
+static void replace_answered(struct tui *t, bool yes)
+{
+    struct tui_trace *tr = t->trace;
+    if (yes && tr->session)
+        write_and_tell(tr, tr->save_path, true);
+}
+
+void tui_trace_save(struct tui_trace *tr, const char *path)
+{
+    struct error err = {.code = ERR_NONE};
+    char what[320], node[300], question[700];
+    struct buf name;
+    if (!tr->session) {
+        tui_message(tr->tui, STYLE_MESSAGE, "nothing was traced yet: t starts a trace");
+        return;
+    }
+    buf_init(&name, 0);
+    snprintf(what, sizeof what, "trace-%s", node_of(tr, node));
+    if (*path)
+        buf_puts(&name, path);
+    else
+        capture_name(&name, option_text(&tr->tui->settings.options, OPTION_CAPTURE_DIR), what,
+                     clock_wall_us(), CAPTURE_TEXT);
+    free(tr->save_path);
+    tr->save_path = buf_take(&name);
+    int rc = write_log(tr, tr->save_path, false, &err);
+    if (rc == 0) {
+        tui_message(tr->tui, STYLE_MESSAGE, "the trace is in %s", tr->save_path);
+    } else if (rc == ERR_REFUSED) {
+        snprintf(question, sizeof question, "%.500s is there already: write over it? (y/n) ",
+                 tr->save_path);
+        tui_ask(tr->tui, question, replace_answered);
+    } else {
+        tui_message(tr->tui, STYLE_ERROR, "%s", err.text);
+    }
+}
+
+/* ---- lines of the prompt */
+
+void tui_trace_save_history(struct tui_trace *tr)
+{
+    char file[TRACE_HISTORY_FILE_BYTES];
+    if (*tr->history_node) {
+        trace_history_file(file, tr->history_node);
+        tui_write_history(tr->tui, PROMPT_TRACE, file);
+    }
+}
+
+void tui_trace_history(struct tui_trace *tr, const char *node)
+{
+    char file[TRACE_HISTORY_FILE_BYTES];
+    if (!*node || strcmp(node, tr->history_node) == 0)
+        return;
+    tui_trace_save_history(tr);
+    snprintf(tr->history_node, sizeof tr->history_node, "%s", node);
+    trace_history_file(file, node);
+    tui_read_history(tr->tui, PROMPT_TRACE, file);
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "conn_internal.h"
+
+#include <assert.h>
+#include <ei.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/clock.h"
+
+#define TICK_MS 15000      /* a quarter of the shortest usual net_ticktime, 60 s */
+#define PEER_GONE_MS 45000 /* unacknowledged for so long: the network is cut */
+#define FLUSH_MS 1000      /* at close */
+#define SELF_ID 1
+
+struct out_write {
+    uv_write_t req;
+    uint8_t bytes[];
+};
+
+static const char *const failure_words[] = {
+    [CONN_FAILED_NAME] = "bad-name",           [CONN_FAILED_HOST] = "host-not-found",
+    [CONN_FAILED_LOOKUP] = "lookup-timeout",   [CONN_FAILED_NO_EPMD] = "no-epmd",
+    [CONN_FAILED_EPMD_SILENT] = "epmd-silent", [CONN_FAILED_NOT_EPMD] = "not-epmd",
+    [CONN_FAILED_NO_NAME] = "no-such-node",    [CONN_FAILED_REFUSED] = "refused",
+    [CONN_FAILED_FILTERED] = "filtered",       [CONN_FAILED_SILENT] = "silent",
+    [CONN_FAILED_NOT_ERLANG] = "not-erlang",   [CONN_FAILED_INCOMPATIBLE] = "incompatible",
+    [CONN_FAILED_COOKIE] = "wrong-cookie",     [CONN_FAILED_NOT_ALLOWED] = "not-allowed",
+    [CONN_FAILED_NAME_TAKEN] = "name-taken",   [CONN_FAILED_OTHER_NODE] = "other-node",
+    [CONN_FAILED_OTHER_USER] = "other-user",   [CONN_FAILED_SYSTEM] = "system",
+    [CONN_LOST] = "lost",
+    [CONN_LOST_STALLED] = "stalled",           [CONN_LOST_GARBAGE] = "garbage",
+};
+
+const char *conn_failure_word(enum conn_failure why)
+{
+    return failure_words[why];
+}
+
+int conn_global_init(struct error *err)
+{
+    int rc = ei_init();
+    if (rc != 0) {
+        return error_set_errno(err, rc, "erl_interface does not start");
+    }
+    return 0;
+}
+
+/* ---- the end */
+
+static void stop_traffic(struct conn *c)
+{
+    uv_timer_stop(&c->tick);
+    if (c->tcp_open) {
+        uv_read_stop((uv_stream_t *)&c->tcp);
+    }
+}
+
+static void down(struct conn *c, enum conn_failure why, const struct error *err)
+{
+    if (c->state == STATE_DOWN || c->state == STATE_CLOSING) {
+        return;
+    }
+    c->state = STATE_DOWN;
+    stop_traffic(c);
+    c->handlers.on_down(c, c->arg, why, err);
+}
+
+void conn_lost(struct conn *c, int status)
+{
+    struct error err = {0};
+    if (status == UV_EOF) {
+        error_set(&err, ERR_LOST, "%s closed the connection: it stopped, or put us out", c->peer);
+    } else {
+        error_set(&err, ERR_LOST, "the connection to %s is lost: %s", c->peer, uv_strerror(status));
+    }
+    down(c, CONN_LOST, &err);
+}
+
+void conn_lost_garbage(struct conn *c, const struct error *cause)
+{
+    struct error err = *cause;
+    error_context(&err, "the connection to %s was closed by us", c->peer);
+    down(c, CONN_LOST_GARBAGE, &err);
+}
+
+static void on_stalled(uv_timer_t *t)
+{
+    struct conn *c = t->data;
+    struct error err = {0};
+    if (c->state == STATE_STALLED) {
+        error_set(&err, ERR_LOST,
+                  "%s takes nothing more, %u bytes are waiting: is the node frozen, or the network "
+                  "too slow?",
+                  c->peer, LIMIT_OUT_QUEUE_BYTES);
+        down(c, CONN_LOST_STALLED, &err);
+    }
+}
+
+/* ---- out */
+
+static void on_written(uv_write_t *req, int status)
+{
+    struct conn *c = req->data;
+    free(req);
+    if (status != 0 && status != UV_ECANCELED && c->state == STATE_UP) {
+        conn_lost(c, status);
+    }
+}
+
+/* Takes over what the socket does not take at once. Returns 0 or a libuv error. */
+static int queue_write(struct conn *c, const uint8_t *bytes, size_t len)
+{
+    struct out_write *w = alloc_zero(1, sizeof *w + len);
+    memcpy(w->bytes, bytes, len);
+    w->req.data = c;
+    uv_buf_t b = uv_buf_init((char *)w->bytes, (unsigned)len);
+    int rc = uv_write(&w->req, (uv_stream_t *)&c->tcp, &b, 1, on_written);
+    if (rc != 0) {
+        free(w);
+    }
+    return rc;
+}
+
+static size_t waiting_bytes(const struct conn *c)
+{
+    return uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp);
+}
+
+static int send_bytes(struct conn *c, const uint8_t *bytes, size_t len, struct error *err)
+{
+    size_t done = 0;
+    if (c->state != STATE_UP) {
+        return error_set(err, ERR_LOST, "there is no connection to send over");
+    }
+    if (waiting_bytes(c) + len > LIMIT_OUT_QUEUE_BYTES) {
+        c->state = STATE_STALLED;
+        stop_traffic(c);
+        uv_timer_start(&c->once, on_stalled, 0, 0);
+        return error_set(err, ERR_LIMIT, "%s takes nothing more", c->peer);
+    }
+    c->stats.frames_out++;
+    c->stats.bytes_out += len;
+    if (waiting_bytes(c) == 0) {
+        uv_buf_t b = uv_buf_init((char *)(uintptr_t)bytes, (unsigned)len);
+        int n = uv_try_write((uv_stream_t *)&c->tcp, &b, 1);
+        done = n > 0 ? (size_t)n : 0;
+    }
+    if (done < len) {
+        int rc = queue_write(c, bytes + done, len - done);
+        if (rc != 0) {
+            return error_set(err, ERR_LOST, "%s cannot be sent to: %s", c->peer, uv_strerror(rc));
+        }
+    }
+    return 0;
+}
+
+static int send_frame(struct conn *c, struct buf *frame, struct error *err)
+{
+    int rc = send_bytes(c, frame->data, frame->len, err);
+    buf_clear(frame);
+    return rc;
+}
+
+void conn_send_quietly(struct conn *c, struct buf *frame)
+{
+    struct error ignored = {0};
+    (void)send_frame(c, frame, &ignored);
+}
+
+void conn_send_tick(struct conn *c)
+{
+    struct buf frame;
+    if (waiting_bytes(c) > 0) {
+        return; /* what waits is a sign of life as well */
+    }
+    buf_init(&frame, 0);
+    control_put_tick(&frame);
+    conn_send_quietly(c, &frame);
+}
+
+static void on_tick(uv_timer_t *t)
+{
+    struct conn *c = t->data;
+    if (c->state == STATE_UP) {
+        conn_send_tick(c);
+    }
+}
+
+static struct control_end self_end(const struct conn *c)
+{
+    return (struct control_end){.node = c->own, .pid = &c->self};
+}
+
+static struct control_end peer_end(const struct conn *c, const struct etf_pid *pid)
+{
+    return (struct control_end){.node = c->peer, .pid = pid};
+}
+
+int conn_send(struct conn *c, const struct etf_pid *to, const uint8_t *payload, size_t len,
+              struct error *err)
+{
+    struct buf frame;
+    buf_init(&frame, 0);
+    control_put_send(&frame, peer_end(c, to), payload, len);
+    return send_frame(c, &frame, err);
+}
+
+int conn_send_name(struct conn *c, const char *name, const uint8_t *payload, size_t len,
+                   struct error *err)
+{
+    struct buf frame;
+    buf_init(&frame, 0);
+    control_put_reg_send(&frame, self_end(c), name, payload, len);
+    return send_frame(c, &frame, err);
+}
+
+int conn_link(struct conn *c, const struct etf_pid *to, struct error *err)
+{
+    struct buf frame;
+    buf_init(&frame, 0);
+    control_put_link(&frame, self_end(c), peer_end(c, to));
+    return send_frame(c, &frame, err);
+}
+
+/* ---- the way up */
+
+static int adopt_socket(struct conn *c, int fd)
+{
+    unsigned gone_ms = PEER_GONE_MS;
+    int rc = uv_tcp_init(c->loop, &c->tcp);
+    if (rc != 0) {
+        close(fd);
+        return rc;
+    }
+    c->tcp.data = c;
+    c->tcp_open = true;
+    c->open_handles++;
+    rc = uv_tcp_open(&c->tcp, fd);
+    if (rc != 0) {
+        close(fd);
+        return rc;
+    }
+    uv_tcp_nodelay(&c->tcp, 1);
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &gone_ms, sizeof gone_ms);
+    return uv_read_start((uv_stream_t *)&c->tcp, conn_on_alloc, conn_on_read);
+}
+
+static void on_dialed(void *arg, const struct dial_result *r)
+{
+    struct conn *c = arg;
+    const struct handshake *h = r->handshake;
+    c->dial = NULL;
+    c->claim = r->claim;
+    if (r->fd < 0) {
+        down(c, r->why, &r->err);
+        return;
+    }
+    snprintf(c->own, sizeof c->own, "%s", h->own.full);
+    snprintf(c->peer, sizeof c->peer, "%s", h->peer);
+    snprintf(c->notice, sizeof c->notice, "%s", h->notice);
+    c->self = (struct etf_pid){.id = SELF_ID, .serial = 0, .creation = h->creation};
+    c->read_buf = alloc_zero(1, READ_BYTES);
+    int rc = adopt_socket(c, r->fd);
+    if (rc != 0) {
+        struct error err = {0};
+        error_set(&err, ERR_SYSTEM, "the connected socket cannot be used: %s", uv_strerror(rc));
+        down(c, CONN_FAILED_SYSTEM, &err);
+        return;
+    }
+    c->state = STATE_UP;
+    c->stats.last_in_mono_ns = clock_mono_ns();
+    uv_timer_start(&c->tick, on_tick, TICK_MS, TICK_MS);
+    if (c->handlers.on_up != NULL) {
+        c->handlers.on_up(c, c->arg);
+    }
+}
+
+int conn_open(struct conn **out, uv_loop_t *loop, const struct conn_options *options,
+              const struct conn_handlers *handlers, void *arg, struct error *err)
+{
+    struct conn *c = alloc_zero(1, sizeof *c);
+    *out = NULL;
+    c->loop = loop;
+    c->handlers = *handlers;
+    c->arg = arg;
+    c->claim = -1;
+    int rc = dial_start(&c->dial, loop, options, on_dialed, c, err);
+    if (rc != 0) {
+        free(c);
+        return rc;
+    }
+    uv_timer_init(loop, &c->tick);
+    uv_timer_init(loop, &c->once);
+    c->tick.data = c->once.data = c;
+    c->open_handles = 2;
+    frame_reader_init(&c->reader, LIMIT_FRAME_BYTES);
+    *out = c;
+    return 0;
+}
+
+/* ---- the way down */
+
+static void on_handle_closed(uv_handle_t *h)
+{
+    struct conn *c = h->data;
+    if (--c->open_handles > 0) {
+        return;
+    }
+    void (*closed)(void *arg) = c->closed;
+    void *arg = c->closed_arg;
+    frame_reader_clear(&c->reader);
+    claim_drop(&c->claim);
+    free(c->read_buf);
+    free(c);
+    if (closed != NULL) {
+        closed(arg);
+    }
+}
+
+static void close_handles(struct conn *c)
+{
+    if (uv_is_closing((uv_handle_t *)&c->tick)) {
+        return;
+    }
+    uv_close((uv_handle_t *)&c->tick, on_handle_closed);
+    uv_close((uv_handle_t *)&c->once, on_handle_closed);
+    if (c->tcp_open) {
+        uv_close((uv_handle_t *)&c->tcp, on_handle_closed);
+    }
+}
+
+static void on_flushed(uv_shutdown_t *req, int status)
+{
+    (void)status;
+    close_handles(req->data);
+}
+
+static void on_flush_limit(uv_timer_t *t)
+{
+    close_handles(t->data);
+}
+
+void conn_close(struct conn *c, void (*closed)(void *arg), void *arg)
+{
+    bool flush = c->state == STATE_UP;
+    assert(c->state != STATE_CLOSING);
+    c->closed = closed;
+    c->closed_arg = arg;
+    dial_cancel(c->dial);
+    c->dial = NULL;
+    stop_traffic(c);
+    c->state = STATE_CLOSING;
+    c->shutdown.data = c;
+    if (flush && uv_shutdown(&c->shutdown, (uv_stream_t *)&c->tcp, on_flushed) == 0) {
+        uv_timer_start(&c->once, on_flush_limit, FLUSH_MS, 0);
+    } else {
+        close_handles(c);
+    }
+}
+
+/* ---- what is known */
+
+bool conn_is_up(const struct conn *c)
+{
+    return c->state == STATE_UP;
+}
+
+const struct etf_pid *conn_self(const struct conn *c)
+{
+    return &c->self;
+}
+
+const char *conn_own_node(const struct conn *c)
+{
+    return c->own;
+}
+
+const char *conn_peer_node(const struct conn *c)
+{
+    return c->peer;
+}
+
+const struct conn_stats *conn_stats(const struct conn *c)
+{
+    return &c->stats;
+}
+
+const char *conn_notice(const struct conn *c)
+{
+    return c->notice;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "conn_internal.h"
+
+#include "beamtop/base/clock.h"
+
+static bool is_self(const struct conn *c, const struct etf_pid *pid)
+{
+    return pid->id == c->self.id && pid->serial == c->self.serial &&
+           pid->creation == c->self.creation;
+}
+
+static void take_message(struct conn *c, const struct control *m, struct slice payload)
+{
+    if (m->name.len == 0 && !is_self(c, &m->to)) {
+        c->stats.ignored++;
+        return;
+    }
+    c->stats.messages_in++;
+    if (c->handlers.on_message != NULL) {
+        struct conn_message message = {
+            .to = m->to,
+            .to_name = m->name,
+            .term = (const uint8_t *)payload.s,
+            .len = payload.len,
+        };
+        c->handlers.on_message(c, c->arg, &message);
+    }
+}
+
+static void take_exit(struct conn *c, const struct control *m, struct slice reason)
+{
+    if (is_self(c, &m->to) && c->handlers.on_link_exit != NULL) {
+        c->handlers.on_link_exit(c, c->arg, &m->from, reason);
+    }
+}
+
+static void ack_unlink(struct conn *c, const struct control *m)
+{
+    struct buf frame;
+    buf_init(&frame, 0);
+    control_put_unlink_id_ack(&frame, m->unlink_id, (struct control_end){.term = m->to_term},
+                              (struct control_end){.term = m->from_term});
+    conn_send_quietly(c, &frame);
+}
+
+/* A link or a monitor on a process that is not ours: there is none. Both ends go back as sent. */
+static void answer_no_process(struct conn *c, const struct control *m)
+{
+    struct buf frame;
+    const struct control_end us = {.term = m->to_term}, them = {.term = m->from_term};
+    if (m->name.len == 0 && is_self(c, &m->to)) {
+        return;
+    }
+    buf_init(&frame, 0);
+    if (m->op == CONTROL_LINK) {
+        control_put_exit(&frame, us, them, "noproc");
+    } else {
+        control_put_monitor_exit(&frame, us, them, m->ref, "noproc");
+    }
+    conn_send_quietly(c, &frame);
+}
+
+static void dispatch(struct conn *c, const struct control *m, struct slice payload)
+{
+    switch (m->op) {
+    case CONTROL_SEND:
+    case CONTROL_SEND_SENDER:
+    case CONTROL_REG_SEND:
+        take_message(c, m, payload);
+        break;
+    case CONTROL_EXIT:
+        take_exit(c, m, m->reason);
+        break;
+    case CONTROL_PAYLOAD_EXIT:
+        take_exit(c, m, payload);
+        break;
+    case CONTROL_UNLINK_ID:
+        ack_unlink(c, m);
+        break;
+    case CONTROL_LINK:
+    case CONTROL_MONITOR:
+        answer_no_process(c, m);
+        break;
+    case CONTROL_UNLINK:
+    case CONTROL_UNLINK_ID_ACK:
+    case CONTROL_DEMONITOR:
+    case CONTROL_EXIT2:
+    case CONTROL_PAYLOAD_EXIT2:
+    case CONTROL_MONITOR_EXIT:
+    case CONTROL_PAYLOAD_MONITOR_EXIT:
+    case CONTROL_OTHER:
+        c->stats.ignored++;
+        break;
+    }
+}
+
+static void take_frame(struct conn *c, const struct frame *f)
+{
+    struct control m;
+    struct error err = {0};
+    c->stats.frames_in++;
+    int rc = control_decode(&m, (const uint8_t *)f->control.s, f->control.len, &err);
+    if (rc == 0 && m.takes_payload && f->payload.len == 0) {
+        rc = error_set(&err, ERR_FORMAT, "control message %d came without its message",
+                       (int)m.number);
+    }
+    if (rc != 0) {
+        conn_lost_garbage(c, &err);
+    } else {
+        dispatch(c, &m, f->payload);
+    }
+}
+
+static void take_skipped(struct conn *c, uint64_t bytes)
+{
+    c->stats.frames_in++;
+    c->stats.skipped++;
+    if (c->handlers.on_skipped != NULL) {
+        c->handlers.on_skipped(c, c->arg, bytes);
+    }
+}
+
+static void take_all(struct conn *c)
+{
+    struct frame f;
+    while (c->state == STATE_UP) {
+        switch (frame_next(&c->reader, &f)) {
+        case FRAME_MORE:
+            return;
+        case FRAME_TICK:
+            c->stats.ticks_in++;
+            conn_send_tick(c);
+            break;
+        case FRAME_MESSAGE:
+            take_frame(c, &f);
+            break;
+        case FRAME_SKIPPED:
+            take_skipped(c, f.bytes);
+            break;
+        case FRAME_BROKEN:
+            conn_lost_garbage(c, &c->reader.err);
+            return;
+        }
+    }
+}
+
+void conn_on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *out)
+{
+    struct conn *c = h->data;
+    (void)suggested;
+    *out = uv_buf_init(c->read_buf, READ_BYTES);
+}
+
+void conn_on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *bytes)
+{
+    struct conn *c = s->data;
+    if (n < 0) {
+        conn_lost(c, (int)n);
+    } else if (n > 0) {
+        c->stats.bytes_in += (uint64_t)n;
+        c->stats.last_in_mono_ns = clock_mono_ns();
+        frame_feed(&c->reader, (const uint8_t *)bytes->base, (size_t)n);
+        take_all(c);
+    }
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A connection's own parts. Private to the layer. */
+#ifndef BEAMTOP_LINK_CONN_INTERNAL_H
+#define BEAMTOP_LINK_CONN_INTERNAL_H
+
+#include "beamtop/base/buf.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/link/conn.h"
+#include "control.h"
+#include "frame.h"
+#include "internal.h"
+
+#define LIBUV_READS_PER_TURN 32 /* how often libuv reads a stream before it looks at others */
+#define READ_BYTES (LIMIT_READ_BYTES_PER_TURN / LIBUV_READS_PER_TURN)
+
+enum state {
+    STATE_DIALING,
+    STATE_UP,
+    STATE_STALLED, /* up no more; on_down follows from the loop */
+    STATE_DOWN,
+    STATE_CLOSING,
+};
+
+struct conn {
+    uv_loop_t *loop;
+    enum state state;
+    struct dial *dial;
+    uv_tcp_t tcp;
+    uv_timer_t tick;
+    uv_timer_t once; /* a callback put off to the loop; the limit of the flush at close */
+    uv_shutdown_t shutdown;
+    bool tcp_open;
+    int claim; /* of our name */
+    unsigned open_handles;
+    struct conn_handlers handlers;
+    void *arg;
+    struct frame_reader reader;
+    struct conn_stats stats;
+    struct etf_pid self;
+    char own[LIMIT_NODE_NAME_BYTES + 1];
+    char peer[LIMIT_NODE_NAME_BYTES + 1];
+    char notice[512];
+    void (*closed)(void *arg);
+    void *closed_arg;
+    char *read_buf;
+};
+
+/* conn.c */
+void conn_lost(struct conn *c, int status); /* a libuv error, UV_EOF among them */
+void conn_lost_garbage(struct conn *c, const struct error *cause);
+/* What we owe the protocol; takes the frame. A failure shows at the socket by itself. */
+void conn_send_quietly(struct conn *c, struct buf *frame);
+void conn_send_tick(struct conn *c);
+
+/* conn_in.c: libuv's callbacks for the stream */
+void conn_on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *out);
+void conn_on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *bytes);
+
+#endif

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "internal.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/buf.h"
+#include "beamtop/base/clock.h"
+#include "beamtop/link/epmd.h"
+
+#define DEFAULT_TIMEOUT_MS 5000
+#define NAMES_SHOWN 12 /* of those that epmd knows, in the text of an error */
+
+struct dial {
+    uv_loop_t *loop;
+    struct handshake hs;
+    struct lookup *lookup;
+    struct epmd_query *query;
+    uv_work_t work;
+    bool working;
+    bool cancelled;
+    char dial_host[LIMIT_NODE_NAME_BYTES + 1];
+    bool is_this_host;
+    uint16_t epmd_port;
+    size_t asking; /* the address whose epmd is asked */
+    void (*done)(void *arg, const struct dial_result *result);
+    void *arg;
+};
+
+static unsigned ms_left(const struct dial *d)
+{
+    uint64_t now = clock_mono_ns();
+    uint64_t end = d->hs.deadline_mono_ns;
+    return now >= end ? 0 : (unsigned)((end - now) / 1000000u);
+}
+
+static void dial_free(struct dial *d)
+{
+    cookie_wipe(&d->hs.cookie);
+    close(d->hs.cancel_fd);
+    free(d);
+}
+
+static void finish(struct dial *d)
+{
+    struct dial_result r = {
+        .fd = d->hs.fd, .claim = d->hs.claim, .why = d->hs.why, .err = d->hs.err, .handshake = &d->hs};
+    d->done(d->arg, &r);
+    dial_free(d);
+}
+
+static void finish_failed(struct dial *d, enum conn_failure why, const struct error *err)
+{
+    d->hs.fd = -1;
+    claim_drop(&d->hs.claim);
+    d->hs.why = why;
+    d->hs.err = *err;
+    finish(d);
+}
+
+/* ---- the handshake, on a worker */
+
+static void run_handshake(uv_work_t *work)
+{
+    struct dial *d = work->data;
+    handshake_run(&d->hs);
+}
+
+static void after_handshake(uv_work_t *work, int status)
+{
+    struct dial *d = work->data;
+    d->working = false;
+    if (d->cancelled) {
+        if (status == 0 && d->hs.fd >= 0) {
+            close(d->hs.fd);
+        }
+        claim_drop(&d->hs.claim);
+        dial_free(d);
+    } else {
+        finish(d);
+    }
+}
+
+static void start_handshake(struct dial *d)
+{
+    d->work.data = d;
+    d->working = true;
+    int rc = uv_queue_work(d->loop, &d->work, run_handshake, after_handshake);
+    if (rc != 0) {
+        struct error err = {0};
+        d->working = false;
+        error_set(&err, ERR_SYSTEM, "no worker for the handshake: %s", uv_strerror(rc));
+        finish_failed(d, CONN_FAILED_SYSTEM, &err);
+    }
+}
+
+/* ---- epmd */
+
+static void set_port(struct address *a, uint16_t port)
+{
+    if (a->sa.ss_family == AF_INET6) {
+        ((struct sockaddr_in6 *)&a->sa)->sin6_port = htons(port);
+    } else {
+        ((struct sockaddr_in *)&a->sa)->sin_port = htons(port);
+    }
+}
+
+static void ask_epmd(struct dial *d);
+
+static void put_names(struct buf *out, const struct epmd_answer *a)
+{
+    for (size_t i = 0; i < a->count && i < NAMES_SHOWN; i++) {
+        buf_printf(out, "%s%s", i > 0 ? ", " : "", a->names[i].alive);
+    }
+    if (a->count > NAMES_SHOWN) {
+        buf_printf(out, " and %zu more", a->count - NAMES_SHOWN);
+    }
+}
+
+static void on_names(void *arg, const struct epmd_answer *a)
+{
+    struct dial *d = arg;
+    struct error err = {0};
+    struct buf names;
+    d->query = NULL;
+    buf_init(&names, 0);
+    put_names(&names, a);
+    if (a->failure == EPMD_OK && a->count > 0) {
+        error_set(&err, ERR_CONNECT, "no node %.255s: epmd on host %.255s knows: %s",
+                  d->hs.target.full, d->dial_host, buf_cstr(&names));
+    } else {
+        error_set(&err, ERR_CONNECT,
+                  "no node %.255s: epmd on host %.255s knows no node%s; was the node started with "
+                  "-name or -sname?",
+                  d->hs.target.full, d->dial_host,
+                  a->failure == EPMD_OK ? " at all" : " of that name");
+    }
+    buf_clear(&names);
+    finish_failed(d, CONN_FAILED_NO_NAME, &err);
+}
+
+static void ask_names(struct dial *d)
+{
+    struct error err = {0};
+    const struct sockaddr *sa = (const struct sockaddr *)&d->hs.addresses[d->asking].sa;
+    if (epmd_ask(&d->query, d->loop, sa, NULL, ms_left(d), on_names, d, &err) != 0) {
+        struct epmd_answer none = {.failure = EPMD_UNREACHABLE};
+        on_names(d, &none);
+    }
+}
+
+static enum conn_failure epmd_failure_here(enum epmd_failure f)
+{
+    switch (f) {
+    case EPMD_UNREACHABLE:
+        return CONN_FAILED_NO_EPMD;
+    case EPMD_SILENT:
+        return CONN_FAILED_EPMD_SILENT;
+    case EPMD_NO_NAME:
+        return CONN_FAILED_NO_NAME;
+    case EPMD_OK:
+    case EPMD_NOT_EPMD:
+        break;
+    }
+    return CONN_FAILED_NOT_EPMD;
+}
+
+static void use_address(struct dial *d, size_t index)
+{
+    struct address chosen = d->hs.addresses[index];
+    memmove(&d->hs.addresses[1], &d->hs.addresses[0], index * sizeof chosen);
+    d->hs.addresses[0] = chosen;
+}
+
+/* The next address, or the end with the words of the last one. */
+static void epmd_failed(struct dial *d, enum conn_failure why, const struct error *err)
+{
+    if (d->asking + 1 < d->hs.address_count && ms_left(d) > 0) {
+        d->asking++;
+        ask_epmd(d);
+    } else {
+        finish_failed(d, why, err);
+    }
+}
+
+static void on_port(void *arg, const struct epmd_answer *a)
+{
+    struct dial *d = arg;
+    d->query = NULL;
+    if (a->failure == EPMD_OK) {
+        d->hs.port = a->port;
+        use_address(d, d->asking);
+        start_handshake(d);
+    } else if (a->failure == EPMD_NO_NAME) {
+        ask_names(d);
+    } else {
+        epmd_failed(d, epmd_failure_here(a->failure), &a->err);
+    }
+}
+
+static void ask_epmd(struct dial *d)
+{
+    struct error err = {0};
+    struct address *a = &d->hs.addresses[d->asking];
+    unsigned share = ms_left(d) / (unsigned)(d->hs.address_count - d->asking);
+    set_port(a, d->epmd_port);
+    int rc = epmd_ask(&d->query, d->loop, (const struct sockaddr *)&a->sa, d->hs.target.alive,
+                      share, on_port, d, &err);
+    if (rc != 0) {
+        epmd_failed(d, CONN_FAILED_NO_EPMD, &err);
+    }
+}
+
+/* ---- the host */
+
+/* A node of this host may listen on the loopback only, whatever our name resolves to. */
+static void add_loopback(struct handshake *hs)
+{
+    struct sockaddr_in in = {.sin_family = AF_INET};
+    in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    for (size_t i = 0; i < hs->address_count; i++) {
+        const struct sockaddr_in *have = (const struct sockaddr_in *)&hs->addresses[i].sa;
+        if (have->sin_family == AF_INET && have->sin_addr.s_addr == in.sin_addr.s_addr) {
+            return;
+        }
+    }
+    if (hs->address_count < DIAL_ADDRESSES) {
+        struct address *a = &hs->addresses[hs->address_count++];
+        memcpy(&a->sa, &in, sizeof in);
+        a->len = sizeof in;
+    }
+}
+
+static void on_addresses(void *arg, const struct address *addresses, size_t count,
+                         const struct error *err)
+{
+    struct dial *d = arg;
+    d->lookup = NULL;
+    if (count > 0) {
+        memcpy(d->hs.addresses, addresses, count * sizeof *addresses);
+    }
+    d->hs.address_count = count;
+    if (d->is_this_host) {
+        add_loopback(&d->hs);
+    }
+    if (d->hs.address_count == 0) {
+        finish_failed(d, err->code == ERR_TIMEOUT ? CONN_FAILED_LOOKUP : CONN_FAILED_HOST, err);
+    } else if (d->hs.port != 0) {
+        start_handshake(d);
+    } else {
+        ask_epmd(d);
+    }
+}
+
+static bool same_host(const char *a, const char *b)
+{
+    size_t n = strcspn(b, ".");
+    return strcmp(a, b) == 0 || (strlen(a) == n && strncmp(a, b, n) == 0);
+}
+
+static int prepare(struct dial *d, const struct conn_options *o, struct error *err)
+{
+    struct handshake *hs = &d->hs;
+    size_t size = sizeof hs->this_host;
+    if (o->this_host != NULL) {
+        snprintf(hs->this_host, size, "%s", o->this_host);
+    } else if (uv_os_gethostname(hs->this_host, &size) != 0) {
+        snprintf(hs->this_host, sizeof hs->this_host, "localhost");
+    }
+    int rc = name_parse(&hs->target, o->target, hs->this_host, err);
+    if (rc == 0 && o->cookie == NULL) {
+        rc = error_set(err, ERR_USAGE, "no cookie was given");
+    }
+    if (rc == 0) {
+        bool told = o->cookie_source != COOKIE_NONE;
+        rc = cookie_set(&hs->cookie, o->cookie, strlen(o->cookie),
+                        told ? o->cookie_source : COOKIE_OPTION, err);
+        hs->cookie.uid = o->cookie_uid;
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    snprintf(d->dial_host, sizeof d->dial_host, "%s",
+             o->dial_host != NULL ? o->dial_host : hs->target.host);
+    d->is_this_host = same_host(d->dial_host, hs->this_host);
+    d->epmd_port = o->epmd_port != 0 ? o->epmd_port : EPMD_PORT;
+    hs->port = o->port;
+    hs->timeout_ms = o->timeout_ms != 0 ? o->timeout_ms : DEFAULT_TIMEOUT_MS;
+    hs->deadline_mono_ns = clock_mono_ns() + (uint64_t)hs->timeout_ms * 1000000u;
+    hs->fd = hs->claim = -1;
+    return 0;
+}
+
+int dial_start(struct dial **out, uv_loop_t *loop, const struct conn_options *options,
+               void (*done)(void *arg, const struct dial_result *result), void *arg,
+               struct error *err)
+{
+    struct dial *d = alloc_zero(1, sizeof *d);
+    *out = NULL;
+    d->loop = loop;
+    d->done = done;
+    d->arg = arg;
+    d->hs.cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (d->hs.cancel_fd < 0) {
+        int e = errno;
+        free(d);
+        return error_set_errno(err, e, "no event descriptor for the connection");
+    }
+    int rc = prepare(d, options, err);
+    if (rc == 0) {
+        rc = lookup_start(&d->lookup, loop, d->dial_host, d->hs.timeout_ms, on_addresses, d, err);
+    }
+    if (rc != 0) {
+        dial_free(d);
+        return rc;
+    }
+    *out = d;
+    return 0;
+}
+
+void dial_cancel(struct dial *d)
+{
+    if (d == NULL) {
+        return;
+    }
+    d->cancelled = true;
+    lookup_cancel(d->lookup);
+    epmd_cancel(d->query);
+    if (!d->working) {
+        dial_free(d);
+    } else if (uv_cancel((uv_req_t *)&d->work) != 0) {
+        uint64_t one = 1;
+        ssize_t n = write(d->hs.cancel_fd, &one, sizeof one);
+        (void)n; /* an event descriptor at 0 always takes it */
+    }
+}

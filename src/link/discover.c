@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beamtop/link/discover.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/link/name.h"
+#include "listener.h"
+#include "proc.h"
+
+#define EPMD_TIMEOUT_MS 1000
+
+struct discover {
+    uv_loop_t *loop;
+    uv_work_t work;
+    struct epmd_query *query;
+    bool working;
+    bool cancelled;
+    char proc_root[4096];
+    char this_host[LIMIT_NODE_NAME_BYTES + 1];
+    uint16_t epmd_port;
+    unsigned timeout_ms;
+    struct discover_list list;
+    void (*done)(void *arg, struct discover_list *list);
+    void *arg;
+};
+
+void discover_clear(struct discover_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        cookie_wipe(&list->vms[i].cookie);
+    }
+    free(list->vms);
+    memset(list, 0, sizeof *list);
+}
+
+/* ---- the two lists joined */
+
+static bool is_alive(const struct discover_vm *vm, const char *alive)
+{
+    size_t len = strlen(alive);
+    return !vm->other_network && strncmp(vm->node, alive, len) == 0 && vm->node[len] == '@';
+}
+
+/* The first that has the name, and how many have. */
+static struct discover_vm *find_alive(struct discover_list *list, const char *alive, size_t *claims)
+{
+    struct discover_vm *found = NULL;
+    *claims = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        if (is_alive(&list->vms[i], alive)) {
+            found = found != NULL ? found : &list->vms[i];
+            ++*claims;
+        }
+    }
+    return found;
+}
+
+/* The VM that listens at a port of this host. */
+static struct discover_vm *find_owner(struct discover_list *list, const char *tree, uint16_t port)
+{
+    struct sockaddr_storage to = {0};
+    struct sockaddr_in *four = (struct sockaddr_in *)&to;
+    struct listener l;
+    *four = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port)};
+    four->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (!listener_look(&l, tree, &to, NULL) || !l.found) {
+        return NULL;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        struct discover_vm *vm = &list->vms[i];
+        if (vm->pid != 0 && !vm->other_network && vm->uid == l.uid &&
+            proc_has_socket(tree, vm->pid, l.inode)) {
+            return vm;
+        }
+    }
+    return NULL;
+}
+
+/* The VM of a name that epmd knows: by its command line, else by its port. */
+static struct discover_vm *find_named(struct discover_list *list, const struct epmd_name *name,
+                                      const char *tree, const char *this_host)
+{
+    size_t claims = 0;
+    struct name parsed;
+    struct error ignored = {0};
+    struct discover_vm *vm = find_alive(list, name->alive, &claims);
+    if (claims == 1) {
+        return vm;
+    }
+    struct discover_vm *owner = find_owner(list, tree, name->port);
+    if (owner != NULL && is_alive(owner, name->alive)) {
+        return owner;
+    }
+    if (owner != NULL && claims == 0 && owner->node[0] == '\0' &&
+        name_parse(&parsed, name->alive, this_host, &ignored) == 0) {
+        owner->form = DISCOVER_UNKNOWN;
+        memcpy(owner->node, parsed.full, sizeof owner->node);
+        return owner;
+    }
+    return vm;
+}
+
+static struct discover_vm *add_unknown(struct discover_list *list, const char *alive,
+                                       const char *this_host)
+{
+    struct name name;
+    struct error ignored = {0};
+    if (name_parse(&name, alive, this_host, &ignored) != 0) {
+        return NULL;
+    }
+    if (list->count == LIMIT_DISCOVER_VMS) {
+        list->truncated = true;
+        return NULL;
+    }
+    struct discover_vm *vm = &list->vms[list->count++];
+    memset(vm, 0, sizeof *vm);
+    vm->form = DISCOVER_UNKNOWN;
+    vm->uptime_s = -1;
+    memcpy(vm->node, name.full, sizeof vm->node);
+    return vm;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct discover_vm *x = a;
+    const struct discover_vm *y = b;
+    bool x_node = x->node[0] != '\0';
+    bool y_node = y->node[0] != '\0';
+    if (x_node != y_node) {
+        return x_node ? -1 : 1;
+    }
+    int by_name = strcmp(x->node, y->node);
+    return by_name != 0 ? by_name : (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+void discover_join(struct discover_list *list, const struct epmd_name *names, size_t count,
+                   const struct discover_options *o)
+{
+    const char *tree = o->proc_root != NULL ? o->proc_root : "/proc";
+    if (list->vms == NULL) {
+        list->vms = alloc_zero(LIMIT_DISCOVER_VMS, sizeof *list->vms);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct discover_vm *vm = find_named(list, &names[i], tree, o->this_host);
+        if (vm == NULL) {
+            vm = add_unknown(list, names[i].alive, o->this_host);
+        }
+        if (vm != NULL) {
+            vm->in_epmd = true;
+            vm->port = names[i].port;
+        }
+    }
+    qsort(list->vms, list->count, sizeof *list->vms, compare);
+}
+
+/* ---- both, from the loop */
+
+static void discover_free(struct discover *d)
+{
+    discover_clear(&d->list);
+    free(d);
+}
+
+static void on_names(void *arg, const struct epmd_answer *a)
+{
+    struct discover *d = arg;
+    struct discover_list list;
+    d->query = NULL;
+    d->list.epmd_asked = true;
+    d->list.epmd = a->failure;
+    const struct discover_options o = {.proc_root = d->proc_root, .this_host = d->this_host};
+    discover_join(&d->list, a->names, a->count, &o);
+    list = d->list;
+    memset(&d->list, 0, sizeof d->list);
+    d->done(d->arg, &list);
+    discover_free(d);
+}
+
+static void run_scan(uv_work_t *work)
+{
+    struct discover *d = work->data;
+    struct error ignored = {0}; /* without /proc there is still epmd's list */
+    struct discover_options o = {.proc_root = d->proc_root, .this_host = d->this_host};
+    (void)discover_scan(&d->list, &o, &ignored);
+}
+
+static void after_scan(uv_work_t *work, int status)
+{
+    struct discover *d = work->data;
+    struct sockaddr_in sa = {.sin_family = AF_INET, .sin_port = htons(d->epmd_port)};
+    struct error err = {0};
+    (void)status;
+    d->working = false;
+    if (d->cancelled) {
+        discover_free(d);
+        return;
+    }
+    sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (epmd_ask(&d->query, d->loop, (const struct sockaddr *)&sa, NULL, d->timeout_ms, on_names, d,
+                 &err) != 0) {
+        struct epmd_answer none = {.failure = EPMD_UNREACHABLE};
+        on_names(d, &none);
+    }
+}
+
+int discover_start(struct discover **out, uv_loop_t *loop, const struct discover_options *o,
+                   void (*done)(void *arg, struct discover_list *list), void *arg,
+                   struct error *err)
+{
+    struct discover *d = alloc_zero(1, sizeof *d);
+    *out = NULL;
+    d->loop = loop;
+    d->done = done;
+    d->arg = arg;
+    d->epmd_port = o->epmd_port != 0 ? o->epmd_port : EPMD_PORT;
+    d->timeout_ms = o->timeout_ms != 0 ? o->timeout_ms : EPMD_TIMEOUT_MS;
+    snprintf(d->proc_root, sizeof d->proc_root, "%s",
+             o->proc_root != NULL ? o->proc_root : "/proc");
+    if (o->this_host != NULL) {
+        snprintf(d->this_host, sizeof d->this_host, "%s", o->this_host);
+    } else if (gethostname(d->this_host, sizeof d->this_host - 1) != 0) {
+        snprintf(d->this_host, sizeof d->this_host, "localhost");
+    }
+    d->work.data = d;
+    d->working = true;
+    int rc = uv_queue_work(loop, &d->work, run_scan, after_scan);
+    if (rc != 0) {
+        free(d);
+        return error_set(err, ERR_SYSTEM, "no worker to look for VMs: %s", uv_strerror(rc));
+    }
+    *out = d;
+    return 0;
+}
+
+void discover_cancel(struct discover *d)
+{
+    if (d == NULL) {
+        return;
+    }
+    d->cancelled = true;
+    epmd_cancel(d->query);
+    if (!d->working) {
+        discover_free(d);
+    }
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beamtop/link/discover.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/link/name.h"
+#include "internal.h"
+#include "proc.h"
+
+#define ERTS_TO_OTP 12 /* erts 11 came with OTP 23, 13 with 25 … 17 with 29 */
+
+/* What the command line of an emulator tells; borrowed from it. */
+struct beam_args {
+    const char *name;
+    const char *sname;
+    const char *cookie;
+    const char *proto_dist;
+    const char *root;
+    const char *bindir;
+    const char *boot;
+    const char *progname;
+    const char *extra; /* the first word for the program that runs in it */
+};
+
+struct scan {
+    const char *tree;
+    const char *this_host;
+    double uptime_s; /* of the system; negative: unknown */
+    struct discover_list *list;
+};
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static bool is_emulator(const char *argv0)
+{
+    const char *base = base_name(argv0);
+    return strcmp(base, "beam") == 0 || strncmp(base, "beam.", 5) == 0;
+}
+
+/* ---- the command line */
+
+static void take_flag(struct beam_args *a, const char *flag, const char *value, const char *second)
+{
+    const struct {
+        const char *flag;
+        const char **where;
+    } flags[] = {
+        {"-name", &a->name},         {"-sname", &a->sname},   {"-proto_dist", &a->proto_dist},
+        {"-root", &a->root},         {"-bindir", &a->bindir}, {"-boot", &a->boot},
+        {"-progname", &a->progname},
+    };
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+        if (strcmp(flag, flags[i].flag) == 0 && *flags[i].where == NULL) {
+            *flags[i].where = value;
+        }
+    }
+    /* With two values the cookie is one for another node. */
+    if (strcmp(flag, "-setcookie") == 0 && a->cookie == NULL && second == NULL) {
+        a->cookie = value;
+    }
+}
+
+/* The value at `at`, or NULL when that is the next flag. */
+static const char *as_value(const char *at)
+{
+    return at != NULL && at[0] != '-' ? at : NULL;
+}
+
+static void parse_args(const struct proc_strings *cmdline, struct beam_args *a)
+{
+    const char *at = proc_strings_next(cmdline, NULL);
+    memset(a, 0, sizeof *a);
+    while ((at = proc_strings_next(cmdline, at)) != NULL) {
+        const char *value = as_value(proc_strings_next(cmdline, at));
+        if (strcmp(at, "-extra") == 0) {
+            a->extra = value;
+            return;
+        }
+        if (at[0] == '-' && value != NULL) {
+            take_flag(a, at, value, as_value(proc_strings_next(cmdline, value)));
+        }
+    }
+}
+
+/* ---- what kind of node */
+
+/* The host name that the VM sees: its own in a container. */
+static void vm_host(const struct scan *s, const struct proc *p, char *out, size_t size)
+{
+    snprintf(out, size, "%s", s->this_host);
+    if (proc_link_differs(p, "ns/uts", "self")) {
+        char text[LIMIT_NODE_NAME_BYTES + 1];
+        proc_read_public(p, "/etc/hostname", text, sizeof text);
+        text[strcspn(text, " \t\r\n")] = '\0';
+        if (text[0] != '\0') {
+            snprintf(out, size, "%s", text);
+        }
+    }
+}
+
+static void set_node(const struct scan *s, const struct proc *p, struct discover_vm *vm,
+                     const struct beam_args *a)
+{
+    char host[LIMIT_NODE_NAME_BYTES + 1];
+    const char *text = a->name != NULL ? a->name : a->sname;
+    struct name name;
+    struct error ignored = {0};
+    snprintf(vm->dist_protocol, sizeof vm->dist_protocol, "%s",
+             a->proto_dist != NULL ? a->proto_dist : "inet_tcp");
+    if (text == NULL) {
+        return;
+    }
+    vm_host(s, p, host, sizeof host);
+    if (a->name == NULL) {
+        host[strcspn(host, ".")] = '\0';
+    }
+    if (name_parse(&name, text, host, &ignored) == 0) {
+        vm->form = a->name != NULL ? DISCOVER_LONG : DISCOVER_SHORT;
+        memcpy(vm->node, name.full, sizeof vm->node);
+    }
+}
+
+static void set_command(struct discover_vm *vm, const struct beam_args *a)
+{
+    const char *text = a->progname != NULL ? a->progname : "beam";
+    if (a->extra != NULL) {
+        text = a->extra;
+    } else if (a->boot != NULL && strncmp(base_name(a->boot), "start", 5) != 0 &&
+               strcmp(base_name(a->boot), "no_dot_erlang") != 0) {
+        text = a->boot;
+    }
+    snprintf(vm->command, sizeof vm->command, "%s", base_name(text));
+}
+
+/* ---- its release */
+
+/* "…/erts-13.1.5/bin" -> 25; 0 unknown. */
+static int release_of_path(const char *path)
+{
+    const char *at = path != NULL ? strstr(path, "erts-") : NULL;
+    int major = at != NULL ? atoi(at + strlen("erts-")) : 0;
+    return major > 0 && major < 1000 ? major + ERTS_TO_OTP : 0;
+}
+
+static void set_otp(const struct proc *p, struct discover_vm *vm, const struct beam_args *a,
+                    const char *argv0)
+{
+    char path[4096];
+    char text[32] = "";
+    int otp = release_of_path(a->bindir);
+    if (otp == 0) {
+        otp = release_of_path(argv0);
+    }
+    if (otp == 0) {
+        return;
+    }
+    snprintf(vm->otp, sizeof vm->otp, "%d", otp);
+    snprintf(path, sizeof path, "%.4000s/releases/%d/OTP_VERSION", a->root != NULL ? a->root : "",
+             otp);
+    proc_read_public(p, path, text, sizeof text);
+    text[strspn(text, "0123456789.")] = '\0';
+    if (atoi(text) == otp) {
+        memcpy(vm->otp, text, sizeof vm->otp);
+    }
+}
+
+/* ---- its owner and the cookie */
+
+static void set_user(struct discover_vm *vm)
+{
+    struct passwd entry;
+    struct passwd *found = NULL;
+    char text[4096];
+    if (getpwuid_r(vm->uid, &entry, text, sizeof text, &found) == 0 && found != NULL) {
+        snprintf(vm->user, sizeof vm->user, "%s", found->pw_name);
+    }
+}
+
+/* The value of a variable of the VM's environment, or NULL. */
+static const char *find_variable(const struct proc_strings *variables, const char *name)
+{
+    size_t len = strlen(name);
+    for (const char *at = proc_strings_next(variables, NULL); at != NULL;
+         at = proc_strings_next(variables, at)) {
+        if (strncmp(at, name, len) == 0 && at[len] == '=') {
+            return at + len + 1;
+        }
+    }
+    return NULL;
+}
+
+static bool owner_home(const struct proc *p, const struct discover_vm *vm, char *out, size_t size)
+{
+    struct proc_strings variables = {0};
+    struct passwd entry;
+    struct passwd *found = NULL;
+    char text[4096];
+    bool have = false;
+    if (proc_read_strings(p, "environ", &variables)) {
+        const char *home = find_variable(&variables, "HOME");
+        have = home != NULL && home[0] == '/';
+        snprintf(out, size, "%s", have ? home : "");
+        proc_strings_clear(&variables);
+    }
+    if (!have && getpwuid_r(vm->uid, &entry, text, sizeof text, &found) == 0 && found != NULL) {
+        snprintf(out, size, "%s", found->pw_dir);
+        have = true;
+    }
+    return have;
+}
+
+/*
+ * Only a file of the VM's own user counts, and one that nobody else can read, as the VM itself asks
+ * for: whoever starts a VM chooses where its home is and what links lead to from there.
+ */
+static bool read_cookie_inside(const struct proc *p, struct discover_vm *vm, const char *path)
+{
+    struct stat st;
+    struct error ignored = {0};
+    int fd = proc_open_inside(p, path);
+    if (fd < 0) {
+        return false;
+    }
+    bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == vm->uid &&
+              (st.st_mode & (S_IRWXG | S_IRWXO)) == 0 &&
+              cookie_read_fd(&vm->cookie, fd, path, &ignored) == 0;
+    close(fd);
+    return ok;
+}
+
+static void set_cookie(const struct proc *p, struct discover_vm *vm, const struct beam_args *a)
+{
+    char home[3000];
+    char path[4096];
+    struct error ignored = {0};
+    if (!vm->one_user) {
+        return;
+    }
+    if (a->cookie != NULL) {
+        if (cookie_set(&vm->cookie, a->cookie, strlen(a->cookie), COOKIE_DISCOVERED, &ignored) ==
+            0) {
+            vm->cookie_from = DISCOVER_COOKIE_ARGUMENT;
+        }
+        return;
+    }
+    if (!owner_home(p, vm, home, sizeof home)) {
+        return;
+    }
+    snprintf(path, sizeof path, "%s/.erlang.cookie", home);
+    bool found = read_cookie_inside(p, vm, path);
+    if (!found) {
+        snprintf(path, sizeof path, "%s/.config/erlang/.erlang.cookie", home);
+        found = read_cookie_inside(p, vm, path);
+    }
+    if (found) {
+        vm->cookie.source = COOKIE_DISCOVERED;
+        vm->cookie_from = DISCOVER_COOKIE_OWNER_HOME;
+    }
+}
+
+/* ---- its numbers */
+
+static void set_numbers(const struct scan *s, const struct proc *p, struct discover_vm *vm)
+{
+    char text[8192];
+    unsigned long uid = 0, real = 0, saved = 0;
+    unsigned long long value = 0;
+    vm->uptime_s = -1;
+    if (proc_read(p->dir, "status", text, sizeof text) > 0) {
+        const char *at = strstr(text, "\nUid:");
+        if (at != NULL && sscanf(at, "\nUid: %lu %lu %lu", &real, &uid, &saved) == 3) {
+            vm->uid = (uid_t)uid;
+            vm->one_user = real == uid && saved == uid;
+        }
+    }
+    if (proc_read(p->dir, "statm", text, sizeof text) > 0 &&
+        sscanf(text, "%*u %llu", &value) == 1) {
+        vm->rss_bytes = value * (unsigned long long)sysconf(_SC_PAGESIZE);
+    }
+    /* Field 22 of stat; the second is a name in brackets, which may hold anything. */
+    if (s->uptime_s >= 0 && proc_read(p->dir, "stat", text, sizeof text) > 0) {
+        const char *at = strrchr(text, ')');
+        if (at != NULL && sscanf(at,
+                                 ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d "
+                                 "%*d %*d %*d %*d %*d %llu",
+                                 &value) == 1) {
+            double age_s = s->uptime_s - (double)value / (double)sysconf(_SC_CLK_TCK);
+            vm->uptime_s = age_s > 0 ? age_s : 0;
+        }
+    }
+}
+
+/* ---- the walk */
+
+static void add_vm(struct scan *s, const struct proc *p, const struct proc_strings *cmdline,
+                   const char *pid)
+{
+    struct discover_list *list = s->list;
+    struct beam_args args;
+    if (list->count == LIMIT_DISCOVER_VMS) {
+        list->truncated = true;
+        return;
+    }
+    struct discover_vm *vm = &list->vms[list->count++];
+    parse_args(cmdline, &args);
+    vm->pid = (pid_t)atol(pid);
+    set_numbers(s, p, vm);
+    set_user(vm);
+    vm->other_root = !proc_link_is(p, "root", "/") || proc_link_differs(p, "ns/mnt", "self");
+    vm->other_network = proc_link_differs(p, "ns/net", "self");
+    set_node(s, p, vm, &args);
+    set_command(vm, &args);
+    set_otp(p, vm, &args, cmdline->bytes);
+    set_cookie(p, vm, &args);
+}
+
+static void look_at(struct scan *s, const char *pid)
+{
+    struct proc p;
+    struct proc_strings cmdline = {0};
+    if (proc_open(&p, s->tree, pid) != 0) {
+        return;
+    }
+    if (proc_read_strings(&p, "cmdline", &cmdline) && is_emulator(cmdline.bytes)) {
+        add_vm(s, &p, &cmdline, pid);
+    }
+    proc_strings_clear(&cmdline);
+    proc_close(&p);
+}
+
+static double read_uptime(DIR *tree)
+{
+    char text[128];
+    if (proc_read(dirfd(tree), "uptime", text, sizeof text) <= 0) {
+        return -1;
+    }
+    return strtod(text, NULL);
+}
+
+int discover_scan(struct discover_list *out, const struct discover_options *o, struct error *err)
+{
+    char host[LIMIT_NODE_NAME_BYTES + 1] = "localhost";
+    struct scan s = {.tree = o->proc_root != NULL ? o->proc_root : "/proc",
+                     .this_host = o->this_host,
+                     .list = out};
+    memset(out, 0, sizeof *out);
+    if (s.this_host == NULL) {
+        gethostname(host, sizeof host - 1);
+        s.this_host = host;
+    }
+    DIR *tree = opendir(s.tree);
+    if (tree == NULL) {
+        return error_set_errno(err, errno, "%.300s cannot be read, so no VM can be found there",
+                               s.tree);
+    }
+    out->vms = alloc_zero(LIMIT_DISCOVER_VMS, sizeof *out->vms);
+    s.uptime_s = read_uptime(tree);
+    for (const struct dirent *e = readdir(tree); e != NULL; e = readdir(tree)) {
+        if (isdigit((unsigned char)e->d_name[0])) {
+            look_at(&s, e->d_name);
+        }
+    }
+    closedir(tree);
+    return 0;
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "internal.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "beamtop/base/clock.h"
+#include "listener.h"
+#include "wire.h"
+
+/* ---- one TCP connection */
+
+static int connect_one(const struct handshake *h, const struct address *a, int timeout_ms, int *out)
+{
+    struct sockaddr_storage sa = a->sa;
+    int error = 0;
+    socklen_t size = sizeof error;
+    uint16_t port = htons(h->port);
+    if (sa.ss_family == AF_INET6) {
+        ((struct sockaddr_in6 *)&sa)->sin6_port = port;
+    } else {
+        ((struct sockaddr_in *)&sa)->sin_port = port;
+    }
+    int fd = socket(sa.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+        return errno;
+    }
+    int rc = connect(fd, (struct sockaddr *)&sa, a->len) == 0 ? 0 : errno;
+    if (rc == EINPROGRESS) {
+        rc = wire_wait(h, fd, POLLOUT, timeout_ms);
+        if (rc == 0) {
+            rc = getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
+        }
+    }
+    if (rc != 0) {
+        close(fd);
+        return rc;
+    }
+    *out = fd;
+    return 0;
+}
+
+static int explain_connect(struct handshake *h, int errnum)
+{
+    if (errnum == ECANCELED) {
+        h->why = CONN_FAILED_SYSTEM;
+        return error_set(&h->err, ERR_CANCELLED, "given up");
+    }
+    if (errnum == ECONNREFUSED) {
+        return wire_fail(h, CONN_FAILED_REFUSED, ERR_CONNECT,
+                         "refuses the connection: the node is gone or listens on another address");
+    }
+    if (errnum == ETIMEDOUT) {
+        return wire_fail(
+            h, CONN_FAILED_FILTERED, ERR_TIMEOUT,
+            "does not answer to a connection: is a firewall in between? The port is in the "
+            "range of kernel's inet_dist_listen_min and inet_dist_listen_max");
+    }
+    h->why =
+        errnum == EHOSTUNREACH || errnum == ENETUNREACH ? CONN_FAILED_FILTERED : CONN_FAILED_SYSTEM;
+    return error_set_errno(&h->err, errnum, "%s at port %u cannot be reached", h->target.full,
+                           h->port);
+}
+
+/* Tries the addresses in turn, each with its share of the time that is left. */
+static int connect_any(struct handshake *h, int *fd)
+{
+    int errnum = EHOSTUNREACH;
+    int worst = 0;
+    for (size_t i = 0; i < h->address_count; i++) {
+        int share = wire_ms_left(h) / (int)(h->address_count - i);
+        errnum = connect_one(h, &h->addresses[i], share, fd);
+        if (errnum == 0) {
+            h->addresses[0] = h->addresses[i];
+            h->address_count = 1;
+            return 0;
+        }
+        if (errnum == ECANCELED) {
+            return explain_connect(h, errnum);
+        }
+        if (worst == 0 || errnum == ETIMEDOUT) {
+            worst = errnum;
+        }
+    }
+    return explain_connect(h, worst != 0 ? worst : errnum);
+}
+
+static void address_text(const struct sockaddr_storage *sa, char *out, size_t size)
+{
+    if (sa->ss_family == AF_INET6) {
+        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)sa)->sin6_addr, out, (socklen_t)size);
+    } else {
+        inet_ntop(AF_INET, &((const struct sockaddr_in *)sa)->sin_addr, out, (socklen_t)size);
+    }
+}
+
+/* The host part of our name: as the target's when it is on this host, told by the addresses. */
+static void own_host(const struct handshake *h, int fd, const char *form_host, char *out,
+                     size_t size)
+{
+    struct sockaddr_storage near = {0};
+    struct sockaddr_storage far = {0};
+    socklen_t near_len = sizeof near;
+    socklen_t far_len = sizeof far;
+    char near_text[INET6_ADDRSTRLEN] = "";
+    char far_text[INET6_ADDRSTRLEN] = "";
+    getsockname(fd, (struct sockaddr *)&near, &near_len);
+    getpeername(fd, (struct sockaddr *)&far, &far_len);
+    address_text(&near, near_text, sizeof near_text);
+    address_text(&far, far_text, sizeof far_text);
+    bool here = strcmp(near_text, far_text) == 0;
+    name_own_host(out, size, form_host, here, h->this_host, near_text);
+}
+
+/* ---- whose it is */
+
+static void user_text(uid_t uid, char *out, size_t size)
+{
+    struct passwd entry;
+    struct passwd *found = NULL;
+    char text[4096];
+    if (getpwuid_r(uid, &entry, text, sizeof text, &found) == 0 && found != NULL) {
+        snprintf(out, size, "%s", found->pw_name);
+    } else {
+        snprintf(out, size, "%lu", (unsigned long)uid);
+    }
+}
+
+static int refuse_user(struct handshake *h, uid_t listens)
+{
+    char theirs[64], ours[64];
+    user_text(listens, theirs, sizeof theirs);
+    user_text(h->cookie.uid, ours, sizeof ours);
+    h->why = CONN_FAILED_OTHER_USER;
+    return error_set(&h->err, ERR_CONNECT,
+                     "port %u on this host belongs to user %s, and the cookie (%s) to user %s: "
+                     "beamtop did not send it. Give the node's cookie with --cookie-file FILE or "
+                     "BEAMTOP_COOKIE",
+                     h->port, theirs, cookie_source_text(h->cookie.source), ours);
+}
+
+/*
+ * A cookie that nobody has named for this node is proved to no other user's socket: whoever sees
+ * the digest can try passwords on it. Root may read it anyway. Across hosts nothing can be known.
+ */
+static int check_user(struct handshake *h, int fd)
+{
+    struct sockaddr_storage near = {0};
+    struct sockaddr_storage far = {0};
+    socklen_t near_len = sizeof near;
+    socklen_t far_len = sizeof far;
+    struct listener l;
+    if (!cookie_is_guarded(&h->cookie) ||
+        getsockname(fd, (struct sockaddr *)&near, &near_len) != 0 ||
+        getpeername(fd, (struct sockaddr *)&far, &far_len) != 0 ||
+        !listener_look(&l, "/proc", &far, &near) || !l.here) {
+        return 0;
+    }
+    /* Whoever has closed the port since may have accepted before. */
+    uid_t uid = l.found ? l.uid : (uid_t)-1;
+    return uid == h->cookie.uid || uid == 0 ? 0 : refuse_user(h, uid);
+}
+
+/* ---- the handshake itself */
+
+static void explain_silence(struct wire *w)
+{
+    struct handshake *h = w->h;
+    h->why = CONN_FAILED_SILENT;
+    error_set(&h->err, ERR_TIMEOUT,
+              "%s at port %u takes the connection but %s within %.1f s: is the VM frozen or "
+              "overloaded, or does it use TLS distribution?",
+              h->target.full, h->port,
+              w->stage <= STAGE_STATUS ? "does not answer" : "does not finish the handshake",
+              h->timeout_ms / 1000.0);
+}
+
+/* libei gave up and nothing that was read says why: the stage does. */
+static void explain_stage(struct wire *w)
+{
+    bool closed = w->eof || w->errnum == ECONNRESET || w->errnum == EPIPE;
+    if (w->cancelled) {
+        explain_connect(w->h, ECANCELED);
+    } else if (w->timed_out) {
+        explain_silence(w);
+    } else if (w->stage == STAGE_ACK || w->stage == STAGE_DONE) {
+        wire_judge(w, CONN_FAILED_COOKIE,
+                   "does not take our cookie: give the target's own with --cookie-file FILE or "
+                   "BEAMTOP_COOKIE");
+    } else if (closed && w->stage <= STAGE_STATUS) {
+        w->verdict = VERDICT_SHUT;
+    } else if (closed) {
+        w->verdict = VERDICT_PUSHED;
+    } else {
+        wire_judge(w, CONN_FAILED_INCOMPATIBLE,
+                   "lacks what the handshake of OTP 23 and later asks for");
+    }
+}
+
+/* The handshake on a connected socket. 0, or the verdict tells. */
+static int shake_hands(struct handshake *h, struct wire *w)
+{
+    struct in_addr unused = {.s_addr = htonl(INADDR_LOOPBACK)};
+    ei_socket_callbacks cbs = wire_callbacks();
+    ei_cnode ec;
+    struct name own = {.host_given = true};
+    name_to_wire(own.host, sizeof own.host, h->own.host);
+    name_to_wire(own.alive, sizeof own.alive, h->own.alive);
+    name_to_wire(own.full, sizeof own.full, h->own.full);
+    int rc = ei_connect_xinit_ussi(&ec, own.host, own.alive, own.full, &unused, h->cookie.text,
+                                   h->creation, &cbs, (int)sizeof cbs, w);
+    if (rc >= 0) {
+        int fd = ei_xconnect_host_port_tmo(&ec, &unused, h->port, (unsigned)wire_ms_left(h) + 1);
+        if (fd >= 0) {
+            ei_close_connection(fd); /* libei forgets it; our close callback leaves it open */
+        }
+        rc = fd >= 0 && w->stage == STAGE_DONE ? 0 : -1;
+    } else {
+        wire_judge(w, CONN_FAILED_SYSTEM,
+                   "cannot be connected to: erl_interface does not take the names");
+    }
+    explicit_bzero(&ec, sizeof ec);
+    if (rc != 0 && w->verdict == VERDICT_NONE) {
+        explain_stage(w);
+    }
+    return rc;
+}
+
+static void note_peer(struct handshake *h)
+{
+    if (h->target.host_given && strcmp(h->peer, h->target.full) != 0) {
+        snprintf(h->notice, sizeof h->notice, "the node asked for as %.200s calls itself %.200s",
+                 h->target.full, h->peer);
+    }
+}
+
+/* One connection under one name. 0 connected, 1 try again (see w->verdict), or a negative err. */
+static int attempt(struct handshake *h, unsigned index, const char *form_host,
+                   enum verdict *verdict)
+{
+    char host[LIMIT_NODE_NAME_BYTES + 1];
+    struct wire w = {.h = h, .fd = -1};
+    int rc = connect_any(h, &w.fd);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = check_user(h, w.fd);
+    if (rc != 0) {
+        close(w.fd);
+        return rc;
+    }
+    own_host(h, w.fd, form_host, host, sizeof host);
+    rc = name_own(&h->own, index, host, &h->err);
+    if (rc != 0) {
+        h->why = CONN_FAILED_NAME;
+        close(w.fd);
+        return rc;
+    }
+    if (shake_hands(h, &w) == 0) {
+        h->fd = w.fd;
+        return 0;
+    }
+    close(w.fd);
+    *verdict = w.verdict;
+    bool again = w.verdict == VERDICT_TAKEN || w.verdict == VERDICT_SHUT ||
+                 w.verdict == VERDICT_PUSHED || w.verdict == VERDICT_FORM;
+    return again ? 1 : (int)h->err.code;
+}
+
+/* No name is left: what the node said to the last one. */
+static int names_are_out(struct handshake *h, enum verdict verdict)
+{
+    if (verdict == VERDICT_SHUT) {
+        return wire_fail(h, CONN_FAILED_NOT_ERLANG, ERR_CONNECT,
+                         "closes the connection without a word: it is no Erlang node, one "
+                         "older than OTP 23, or one with TLS distribution");
+    }
+    if (verdict == VERDICT_PUSHED) {
+        return wire_fail(
+            h, CONN_FAILED_INCOMPATIBLE, ERR_CONNECT,
+            "closes the connection in the middle of the handshake: its log may tell why");
+    }
+    h->why = CONN_FAILED_NAME_TAKEN;
+    return error_set(&h->err, ERR_CONNECT,
+                     "%s has connections under all our names, up to %s: end another beamtop first",
+                     h->target.full, h->own.full);
+}
+
+/*
+ * The first name that was not tried and that no other process here holds for that target; when all
+ * are held, the first that was not tried: a claim may be of a connection that is no more.
+ * LIMIT_NAME_POOL when all were tried.
+ */
+static unsigned next_name(struct handshake *h, const bool *tried)
+{
+    unsigned held = LIMIT_NAME_POOL;
+    for (unsigned i = 0; i < LIMIT_NAME_POOL; i++) {
+        bool by_other = false;
+        if (tried[i]) {
+            continue;
+        }
+        h->claim = claim_take(h->target.full, i, &by_other);
+        if (!by_other) {
+            return i;
+        }
+        held = held == LIMIT_NAME_POOL ? i : held;
+    }
+    return held;
+}
+
+static int try_names(struct handshake *h)
+{
+    char form_host[LIMIT_NODE_NAME_BYTES + 1];
+    bool tried[LIMIT_NAME_POOL] = {false};
+    bool reformed = false;
+    enum verdict verdict = VERDICT_NONE;
+    snprintf(form_host, sizeof form_host, "%s", h->target.host);
+    for (;;) {
+        unsigned index = next_name(h, tried);
+        if (index == LIMIT_NAME_POOL) {
+            return names_are_out(h, verdict);
+        }
+        int rc = attempt(h, index, form_host, &verdict);
+        if (rc <= 0) {
+            return rc;
+        }
+        claim_drop(&h->claim);
+        tried[index] = true;
+        if (verdict == VERDICT_FORM) {
+            if (reformed) {
+                return wire_fail(h, CONN_FAILED_INCOMPATIBLE, ERR_CONNECT,
+                                 "has a name whose form cannot be met: give the name in full");
+            }
+            reformed = true;
+            memset(tried, 0, sizeof tried);
+            snprintf(form_host, sizeof form_host, "%s", strchr(h->peer, '@') + 1);
+        }
+    }
+}
+
+int handshake_run(struct handshake *h)
+{
+    h->fd = h->claim = -1;
+    if (getrandom(&h->creation, sizeof h->creation, GRND_NONBLOCK) != sizeof h->creation) {
+        h->creation = (uint32_t)clock_mono_ns();
+    }
+    h->creation |= 0x100; /* small numbers are creations of the old kind */
+    int rc = try_names(h);
+    cookie_wipe(&h->cookie);
+    if (rc == 0) {
+        note_peer(h);
+    } else {
+        claim_drop(&h->claim);
+    }
+    return rc;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the parts of a connection's way up share. Private to the layer. */
+#ifndef BEAMTOP_LINK_INTERNAL_H
+#define BEAMTOP_LINK_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <uv.h>
+
+#include "beamtop/base/error.h"
+#include "beamtop/link/conn.h"
+#include "beamtop/link/cookie.h"
+#include "beamtop/link/name.h"
+
+#define DIAL_ADDRESSES 8 /* of one host: more are not tried */
+
+struct address {
+    struct sockaddr_storage sa;
+    socklen_t len;
+};
+
+/* As cookie_read_file, from an open file; path is for the text. */
+int cookie_read_fd(struct cookie *out, int fd, const char *path, struct error *err);
+
+/* ---- lookup: getaddrinfo on a thread that may be left behind, since nothing can interrupt it */
+
+struct lookup;
+
+/* `done` is called once from the loop: count 0 with err set, or the addresses. */
+int lookup_start(struct lookup **out, uv_loop_t *loop, const char *host, unsigned timeout_ms,
+                 void (*done)(void *arg, const struct address *addresses, size_t count,
+                              const struct error *err),
+                 void *arg, struct error *err);
+void lookup_cancel(struct lookup *l); /* NULL is fine */
+
+/*
+ * ---- claim: one of our names for a target, as it stands between the processes of this host. A node
+ * that gets a second handshake under a name ends the first, so two of us must not try the same.
+ */
+
+/* A descriptor that holds the name until it is closed, or -1: another process of this host holds it,
+   or nothing can be known. */
+int claim_take(const char *target, unsigned index, bool *held_by_other);
+void claim_drop(int *fd); /* -1 is fine */
+
+/* ---- handshake: blocking, for the worker pool */
+
+struct handshake {
+    /* in */
+    struct name target;
+    struct address addresses[DIAL_ADDRESSES];
+    size_t address_count;
+    uint16_t port;
+    char this_host[LIMIT_NODE_NAME_BYTES + 1];
+    struct cookie cookie; /* wiped by handshake_run */
+    uint64_t deadline_mono_ns;
+    unsigned timeout_ms; /* for the texts */
+    int cancel_fd;       /* readable: give up */
+    /* out */
+    int fd;    /* -1 unless it went well; the caller's then */
+    int claim; /* of the name, or -1: the caller's, for as long as the connection lives */
+    enum conn_failure why;
+    struct error err;
+    struct name own;
+    char peer[LIMIT_NODE_NAME_BYTES + 1];
+    uint32_t creation; /* ours */
+    char notice[512];
+};
+
+/* 0 or a negative enum err, with why and err set. */
+int handshake_run(struct handshake *h);
+
+/* ---- dial: from a name to a socket that is through the handshake */
+
+struct dial_result {
+    int fd;    /* -1: failed; else the receiver's */
+    int claim; /* the receiver's; may be -1 */
+    enum conn_failure why;
+    struct error err;
+    const struct handshake *handshake;
+};
+
+struct dial;
+
+int dial_start(struct dial **out, uv_loop_t *loop, const struct conn_options *options,
+               void (*done)(void *arg, const struct dial_result *result), void *arg,
+               struct error *err);
+void dial_cancel(struct dial *d); /* `done` is not called any more; NULL is fine */
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "listener.h"
+
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+#define STATE_LISTEN 0x0A
+
+/* One end of a socket: IPv4 is mapped into IPv6, as the kernel does for sockets that take both. */
+struct end {
+    struct in6_addr address;
+    unsigned port;
+};
+
+struct row {
+    struct end own, far;
+    unsigned state;
+    bool any; /* it listens at every address of its kind */
+    bool six;
+    uid_t uid;
+    uint64_t inode;
+};
+
+struct look {
+    struct listener *out;
+    struct end to, from;
+    bool has_from;
+    int best; /* how closely `out` listens there: 0 nothing yet */
+};
+
+static void map_four(struct in6_addr *out, const void *four)
+{
+    memset(out, 0, sizeof *out);
+    out->s6_addr[10] = out->s6_addr[11] = 0xff;
+    memcpy(out->s6_addr + 12, four, 4);
+}
+
+static struct end end_of(const struct sockaddr_storage *sa)
+{
+    struct end end = {.port = 0};
+    if (sa->ss_family == AF_INET6) {
+        const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)sa;
+        end.address = six->sin6_addr;
+        end.port = ntohs(six->sin6_port);
+    } else {
+        const struct sockaddr_in *four = (const struct sockaddr_in *)sa;
+        map_four(&end.address, &four->sin_addr);
+        end.port = ntohs(four->sin_port);
+    }
+    return end;
+}
+
+static bool same_end(const struct end *a, const struct end *b)
+{
+    return a->port == b->port && memcmp(&a->address, &b->address, sizeof a->address) == 0;
+}
+
+/* "0100007F:1113", or four such words: each is bytes of the address as this machine's integer. */
+static bool parse_end(const char *text, bool six, struct end *out)
+{
+    uint32_t words[4] = {0};
+    if (six) {
+        if (sscanf(text, "%8" SCNx32 "%8" SCNx32 "%8" SCNx32 "%8" SCNx32 ":%4x", &words[0],
+                   &words[1], &words[2], &words[3], &out->port) != 5) {
+            return false;
+        }
+        memcpy(&out->address, words, sizeof out->address);
+        return true;
+    }
+    if (sscanf(text, "%8" SCNx32 ":%4x", &words[0], &out->port) != 2) {
+        return false;
+    }
+    map_four(&out->address, words);
+    return true;
+}
+
+static bool parse_row(const char *line, bool six, struct row *out)
+{
+    static const struct in6_addr none = {.s6_addr = {0}};
+    struct in6_addr none_mapped;
+    char own[64], far[64];
+    unsigned long uid = 0;
+    memset(out, 0, sizeof *out);
+    if (sscanf(line, " %*u: %63s %63s %2x %*s %*s %*s %lu %*s %" SCNu64, own, far, &out->state,
+               &uid, &out->inode) != 5 ||
+        !parse_end(own, six, &out->own) || !parse_end(far, six, &out->far)) {
+        return false;
+    }
+    map_four(&none_mapped, &none);
+    out->any = memcmp(&out->own.address, six ? &none : &none_mapped, sizeof none) == 0;
+    out->six = six;
+    out->uid = (uid_t)uid;
+    return true;
+}
+
+/* As the kernel chooses: the very address, then any of the same family, then any of both. */
+static int closeness(const struct look *l, const struct row *r)
+{
+    bool to_six = !IN6_IS_ADDR_V4MAPPED(&l->to.address);
+    if (r->state != STATE_LISTEN || r->own.port != l->to.port) {
+        return 0;
+    }
+    if (same_end(&r->own, &l->to)) {
+        return 3;
+    }
+    if (!r->any || (to_six && !r->six)) {
+        return 0;
+    }
+    return r->six == to_six ? 2 : 1;
+}
+
+static void take_row(struct look *l, const struct row *r)
+{
+    int close = closeness(l, r);
+    if (close > l->best) {
+        l->best = close;
+        l->out->found = true;
+        l->out->uid = r->uid;
+        l->out->inode = r->inode;
+    }
+    if (l->has_from && r->state != STATE_LISTEN && same_end(&r->own, &l->to) &&
+        same_end(&r->far, &l->from)) {
+        l->out->here = true;
+    }
+}
+
+static bool read_table(struct look *l, const char *tree, const char *name, bool six)
+{
+    char path[4200], line[512];
+    struct row row;
+    snprintf(path, sizeof path, "%.4096s/net/%s", tree, name);
+    FILE *f = fopen(path, "re");
+    if (f == NULL) {
+        return false;
+    }
+    while (fgets(line, sizeof line, f) != NULL) {
+        if (parse_row(line, six, &row)) {
+            take_row(l, &row);
+        }
+    }
+    fclose(f);
+    return true;
+}
+
+bool listener_look(struct listener *out, const char *tree, const struct sockaddr_storage *to,
+                   const struct sockaddr_storage *from)
+{
+    struct look l = {.out = out, .to = end_of(to), .has_from = from != NULL};
+    memset(out, 0, sizeof *out);
+    if (from != NULL) {
+        l.from = end_of(from);
+    }
+    bool four = read_table(&l, tree, "tcp", false);
+    return read_table(&l, tree, "tcp6", true) || four;
+}

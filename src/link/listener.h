@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Whose socket listens at an address of this host, from /proc/net/tcp. Private to the layer. */
+#ifndef BEAMTOP_LINK_LISTENER_H
+#define BEAMTOP_LINK_LISTENER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+struct listener {
+    bool here;  /* `from` is connected to a socket of this host, of this network namespace */
+    bool found; /* a socket listens there: the two below are its */
+    uid_t uid;
+    uint64_t inode;
+};
+
+/*
+ * Reads TREE/net/tcp and tcp6 once. `to` is the address with its port; `from` the other end of a
+ * connection to it, or NULL (`here` is not known then). False: nothing could be read.
+ */
+bool listener_look(struct listener *out, const char *tree, const struct sockaddr_storage *to,
+                   const struct sockaddr_storage *from);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "proc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/limits.h"
+
+#define LINK_BYTES 4096
+
+int proc_open(struct proc *p, const char *tree, const char *pid)
+{
+    char path[LINK_BYTES];
+    snprintf(path, sizeof path, "%s/%s", tree, pid);
+    p->tree = tree;
+    p->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return p->dir < 0 ? -1 : 0;
+}
+
+void proc_close(struct proc *p)
+{
+    if (p->dir >= 0) {
+        close(p->dir);
+        p->dir = -1;
+    }
+}
+
+static long read_fd(int fd, char *out, size_t size)
+{
+    size_t have = 0;
+    ssize_t n = 0;
+    while (have < size - 1 && (n = read(fd, out + have, size - 1 - have)) > 0) {
+        have += (size_t)n;
+    }
+    out[have] = '\0';
+    return n < 0 && have == 0 ? -1 : (long)have;
+}
+
+long proc_read(int dir, const char *path, char *out, size_t size)
+{
+    int fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    out[0] = '\0';
+    if (fd < 0) {
+        return -1;
+    }
+    long n = read_fd(fd, out, size);
+    close(fd);
+    return n;
+}
+
+bool proc_read_strings(const struct proc *p, const char *file, struct proc_strings *out)
+{
+    out->bytes = alloc_zero(1, LIMIT_PROC_CMDLINE_BYTES);
+    long n = proc_read(p->dir, file, out->bytes, LIMIT_PROC_CMDLINE_BYTES);
+    if (n <= 0) {
+        free(out->bytes);
+        out->bytes = NULL;
+        out->len = 0;
+        return false;
+    }
+    out->len = (size_t)n;
+    return true;
+}
+
+void proc_strings_clear(struct proc_strings *s)
+{
+    if (s->bytes != NULL) {
+        explicit_bzero(s->bytes, s->len);
+        free(s->bytes);
+    }
+    s->bytes = NULL;
+    s->len = 0;
+}
+
+const char *proc_strings_next(const struct proc_strings *s, const char *at)
+{
+    const char *next = at == NULL ? s->bytes : at + strlen(at) + 1;
+    return next != NULL && next < s->bytes + s->len ? next : NULL;
+}
+
+int proc_open_inside(const struct proc *p, const char *path)
+{
+    struct open_how how = {
+        .flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+        .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+    };
+    int root = openat(p->dir, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0) {
+        return -1;
+    }
+    int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+    if (fd < 0 && errno == ENOSYS) {
+        while (*path == '/') {
+            path++;
+        }
+        fd = openat(root, path, (int)how.flags | O_NOFOLLOW);
+    }
+    close(root);
+    return fd;
+}
+
+void proc_read_public(const struct proc *p, const char *path, char *out, size_t size)
+{
+    struct stat st;
+    int fd = proc_open_inside(p, path);
+    out[0] = '\0';
+    if (fd < 0) {
+        return;
+    }
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & S_IROTH) != 0) {
+        (void)read_fd(fd, out, size);
+    }
+    close(fd);
+}
+
+static bool read_link(int dir, const char *link, char *out, size_t size)
+{
+    ssize_t n = readlinkat(dir, link, out, size - 1);
+    if (n < 0) {
+        return false;
+    }
+    out[n] = '\0';
+    return true;
+}
+
+bool proc_link_differs(const struct proc *p, const char *link, const char *other_pid)
+{
+    char mine[LINK_BYTES];
+    char others[LINK_BYTES];
+    char path[LINK_BYTES];
+    snprintf(path, sizeof path, "%s/%s/%s", p->tree, other_pid, link);
+    return read_link(p->dir, link, mine, sizeof mine) &&
+           read_link(AT_FDCWD, path, others, sizeof others) && strcmp(mine, others) != 0;
+}
+
+bool proc_link_is(const struct proc *p, const char *link, const char *target)
+{
+    char text[LINK_BYTES];
+    return read_link(p->dir, link, text, sizeof text) && strcmp(text, target) == 0;
+}
+
+bool proc_has_socket(const char *tree, pid_t pid, uint64_t inode)
+{
+    char path[LINK_BYTES], wanted[64], text[64];
+    bool found = false;
+    snprintf(path, sizeof path, "%.4000s/%ld/fd", tree, (long)pid);
+    snprintf(wanted, sizeof wanted, "socket:[%" PRIu64 "]", inode);
+    DIR *dir = opendir(path);
+    if (dir == NULL) {
+        return false;
+    }
+    for (const struct dirent *e = readdir(dir); e != NULL && !found; e = readdir(dir)) {
+        found = read_link(dirfd(dir), e->d_name, text, sizeof text) && strcmp(text, wanted) == 0;
+    }
+    closedir(dir);
+    return found;
+}

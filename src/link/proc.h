@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Small reads from a /proc tree. Private to the layer. */
+#ifndef BEAMTOP_LINK_PROC_H
+#define BEAMTOP_LINK_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* One process's directory in a /proc tree. */
+struct proc {
+    int dir; /* of the process; -1: gone */
+    const char *tree;
+};
+
+/* A list of strings that end with NUL, as in cmdline and environ. */
+struct proc_strings {
+    char *bytes; /* owned; wiped and freed by proc_strings_clear */
+    size_t len;
+};
+
+int proc_open(struct proc *p, const char *tree, const char *pid);
+void proc_close(struct proc *p);
+
+/* The start of a file, NUL-terminated; the bytes, or -1. */
+long proc_read(int dir, const char *path, char *out, size_t size);
+bool proc_read_strings(const struct proc *p, const char *file, struct proc_strings *out);
+void proc_strings_clear(struct proc_strings *s);
+/* The string after `at` (NULL: the first), or NULL. */
+const char *proc_strings_next(const struct proc_strings *s, const char *at);
+
+/* A file as the process sees it: symbolic links cannot lead out of its root directory. -1: none. */
+int proc_open_inside(const struct proc *p, const char *path);
+/* The start of such a file, NUL-terminated, when anybody may read it; "" else. */
+void proc_read_public(const struct proc *p, const char *path, char *out, size_t size);
+/* Whether a process has that socket open. */
+bool proc_has_socket(const char *tree, pid_t pid, uint64_t inode);
+/* Whether a link of the process (ns/net, root…) reads as that of another. Unreadable: false. */
+bool proc_link_differs(const struct proc *p, const char *link, const char *other_pid);
+bool proc_link_is(const struct proc *p, const char *link, const char *target);
+
+#endif

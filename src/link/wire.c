@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "wire.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "beamtop/base/clock.h"
+
+#define STATUS_BYTES 600u
+#define ACK_BYTES 17u
+#define CHALLENGE_NAME_AT 19u   /* tag, flags 8, challenge 4, creation 4, length 2 */
+#define FLAGS_LOW_AT 10u        /* in the name packet with its header: the flags' last byte */
+#define FLAG_MONITOR_NAME 0x20u /* DFLAG_DIST_MONITOR_NAME: without it no monitor ever gets here   \
+                                 */
+
+int wire_fail(struct handshake *h, enum conn_failure why, enum err code, const char *text)
+{
+    h->why = why;
+    return error_set(&h->err, code, "%s at port %u %s", h->target.full, h->port, text);
+}
+
+void wire_judge(struct wire *w, enum conn_failure why, const char *text)
+{
+    w->verdict = VERDICT_FAILED;
+    wire_fail(w->h, why, ERR_CONNECT, text);
+}
+
+/* ---- waiting */
+
+int wire_ms_left(const struct handshake *h)
+{
+    uint64_t now = clock_mono_ns();
+    if (now >= h->deadline_mono_ns) {
+        return 0;
+    }
+    return (int)((h->deadline_mono_ns - now) / 1000000u) + 1;
+}
+
+/* 0 when fd is ready, else ETIMEDOUT or ECANCELED or what poll says. */
+int wire_wait(const struct handshake *h, int fd, short events, int timeout_ms)
+{
+    uint64_t end = clock_mono_ns() + (uint64_t)timeout_ms * 1000000u;
+    for (;;) {
+        uint64_t now = clock_mono_ns();
+        int left = now >= end ? 0 : (int)((end - now) / 1000000u) + 1;
+        struct pollfd fds[2] = {{.fd = fd, .events = events},
+                                {.fd = h->cancel_fd, .events = POLLIN}};
+        int n = poll(fds, 2, left);
+        if (n < 0 && errno != EINTR) {
+            return errno;
+        }
+        if (n > 0 && fds[1].revents != 0) {
+            return ECANCELED;
+        }
+        if (n > 0 && fds[0].revents != 0) {
+            return 0;
+        }
+        if (left == 0) {
+            return ETIMEDOUT;
+        }
+    }
+}
+
+static int wait_wire(struct wire *w, short events)
+{
+    int rc = wire_wait(w->h, w->fd, events, wire_ms_left(w->h));
+    w->timed_out |= rc == ETIMEDOUT;
+    w->cancelled |= rc == ECANCELED;
+    return rc;
+}
+
+/* ---- reading along */
+
+static bool starts_as_tls(const uint8_t *p)
+{
+    return (p[0] == 0x15 || p[0] == 0x16) && p[1] == 0x03;
+}
+
+/* The longest packet that may come now. */
+static size_t stage_limit(enum stage stage)
+{
+    switch (stage) {
+    case STAGE_NAME:
+    case STAGE_STATUS:
+        return STATUS_BYTES;
+    case STAGE_CHALLENGE:
+    case STAGE_REPLY:
+        return WIRE_PACKET_BYTES;
+    case STAGE_ACK:
+    case STAGE_DONE:
+        return ACK_BYTES;
+    }
+    return 0;
+}
+
+static void judge_header(struct wire *w, size_t len)
+{
+    if (w->stage == STAGE_STATUS && starts_as_tls(w->in)) {
+        wire_judge(
+            w, CONN_FAILED_NOT_ERLANG,
+            "speaks TLS: distribution over TLS is not supported; reach the node by another way");
+    } else if (len == 0 || len > stage_limit(w->stage)) {
+        wire_judge(w, CONN_FAILED_NOT_ERLANG,
+                   "answers, but not as an Erlang node does: is that the node's port?");
+    }
+}
+
+static bool status_is(const uint8_t *body, size_t len, const char *word)
+{
+    return len == 1 + strlen(word) && memcmp(body + 1, word, len - 1) == 0;
+}
+
+static void judge_status(struct wire *w, const uint8_t *body, size_t len)
+{
+    if (body[0] != 's') {
+        wire_judge(w, CONN_FAILED_NOT_ERLANG,
+                   "answers, but not as an Erlang node does: is that the node's port?");
+    } else if (status_is(body, len, "ok") || status_is(body, len, "ok_simultaneous")) {
+        w->stage = STAGE_CHALLENGE;
+    } else if (status_is(body, len, "alive") || status_is(body, len, "nok")) {
+        w->verdict = VERDICT_TAKEN;
+    } else if (status_is(body, len, "not_allowed")) {
+        wire_judge(
+            w, CONN_FAILED_NOT_ALLOWED,
+            "does not allow us: net_kernel:allow/1 there names the nodes that may connect, and "
+            "our name has to be among them");
+    } else {
+        wire_judge(
+            w, CONN_FAILED_INCOMPATIBLE,
+            "answers the handshake with a status that is not known: is it a newer protocol?");
+    }
+}
+
+/* Whether the peer is the one asked for. Decided before our digest leaves. */
+static void judge_peer(struct wire *w)
+{
+    struct handshake *h = w->h;
+    struct name peer;
+    struct error ignored = {0};
+    if (name_parse(&peer, h->peer, "", &ignored) != 0 || strcmp(peer.alive, h->target.alive) != 0) {
+        w->verdict = VERDICT_FAILED;
+        h->why = CONN_FAILED_OTHER_NODE;
+        error_set(&h->err, ERR_CONNECT,
+                  "port %u is not %s but a node that calls itself %.255s: ask for that name if it "
+                  "is the one meant",
+                  h->port, h->target.full, h->peer);
+    } else if (name_host_is_long(peer.host) != name_host_is_long(h->own.host)) {
+        w->verdict = VERDICT_FORM;
+    } else {
+        w->stage = STAGE_REPLY;
+    }
+}
+
+static void judge_challenge(struct wire *w, const uint8_t *body, size_t len)
+{
+    if (body[0] == 'n') {
+        wire_judge(w, CONN_FAILED_INCOMPATIBLE,
+                   "is older than OTP 23, which is the oldest supported");
+        return;
+    }
+    size_t name_len = len >= CHALLENGE_NAME_AT ? (size_t)(body[17] << 8 | body[18]) : 0;
+    if (body[0] != 'N' || name_len == 0 || name_len > LIMIT_NODE_NAME_BYTES ||
+        CHALLENGE_NAME_AT + name_len > len ||
+        !name_from_wire(w->h->peer, sizeof w->h->peer, (const char *)body + CHALLENGE_NAME_AT,
+                        name_len)) {
+        wire_judge(w, CONN_FAILED_NOT_ERLANG, "sends a challenge that cannot be read");
+        return;
+    }
+    judge_peer(w);
+}
+
+static void judge_packet(struct wire *w, const uint8_t *body, size_t len)
+{
+    switch (w->stage) {
+    case STAGE_STATUS:
+        judge_status(w, body, len);
+        break;
+    case STAGE_CHALLENGE:
+        judge_challenge(w, body, len);
+        break;
+    case STAGE_ACK:
+        w->stage = STAGE_DONE;
+        break;
+    case STAGE_NAME:
+    case STAGE_REPLY:
+    case STAGE_DONE:
+        wire_judge(w, CONN_FAILED_NOT_ERLANG, "speaks out of turn in the handshake");
+        break;
+    }
+}
+
+static void read_along(struct wire *w, const uint8_t *bytes, size_t len)
+{
+    for (size_t i = 0; i < len && w->verdict == VERDICT_NONE; i++) {
+        w->in[w->in_len++] = bytes[i];
+        if (w->in_len < WIRE_HEADER_BYTES) {
+            continue;
+        }
+        size_t packet = (size_t)(w->in[0] << 8 | w->in[1]);
+        if (w->in_len == WIRE_HEADER_BYTES) {
+            judge_header(w, packet);
+        } else if (w->in_len == WIRE_HEADER_BYTES + packet) {
+            w->in_len = 0;
+            judge_packet(w, w->in + WIRE_HEADER_BYTES, packet);
+        }
+    }
+}
+
+/* ---- libei's callbacks: 0 or an errno value */
+
+static int cb_socket(void **ctx, void *setup)
+{
+    *ctx = setup;
+    return 0;
+}
+
+static int cb_close(void *ctx)
+{
+    (void)ctx; /* handshake_run owns the socket */
+    return 0;
+}
+
+static int cb_connect(void *ctx, void *addr, int len, unsigned tmo)
+{
+    (void)ctx; /* it is connected already, by our own address and deadline */
+    (void)addr;
+    (void)len;
+    (void)tmo;
+    return 0;
+}
+
+static int write_all(struct wire *w, const char *bytes, size_t len)
+{
+    size_t sent = 0;
+    while (sent < len) {
+        ssize_t n = send(w->fd, bytes + sent, len - sent, MSG_NOSIGNAL);
+        if (n >= 0) {
+            sent += (size_t)n;
+        } else if (errno == EAGAIN) {
+            int rc = wait_wire(w, POLLOUT);
+            if (rc != 0) {
+                return rc;
+            }
+        } else if (errno != EINTR) {
+            w->errnum = errno;
+            return errno;
+        }
+    }
+    return 0;
+}
+
+static int cb_write(void *ctx, const char *bytes, ssize_t *len, unsigned tmo)
+{
+    struct wire *w = ctx;
+    char name[WIRE_PACKET_BYTES];
+    (void)tmo;
+    if (w->stage == STAGE_NAME && *len > (ssize_t)FLAGS_LOW_AT && (size_t)*len <= sizeof name &&
+        bytes[WIRE_HEADER_BYTES] == 'N') {
+        memcpy(name, bytes, (size_t)*len);
+        name[FLAGS_LOW_AT] = (char)((unsigned char)name[FLAGS_LOW_AT] | FLAG_MONITOR_NAME);
+        bytes = name;
+    }
+    int rc = write_all(w, bytes, (size_t)*len);
+    if (rc == 0 && w->stage == STAGE_NAME) {
+        w->stage = STAGE_STATUS;
+    } else if (rc == 0 && w->stage == STAGE_REPLY) {
+        w->stage = STAGE_ACK;
+    }
+    return rc;
+}
+
+static int cb_read(void *ctx, char *bytes, ssize_t *len, unsigned tmo)
+{
+    struct wire *w = ctx;
+    (void)tmo;
+    for (;;) {
+        ssize_t n = recv(w->fd, bytes, (size_t)*len, 0);
+        if (n > 0) {
+            read_along(w, (const uint8_t *)bytes, (size_t)n);
+            *len = n;
+            return w->verdict == VERDICT_NONE ? 0 : EPROTO;
+        }
+        if (n == 0) {
+            w->eof = true;
+            *len = 0;
+            return 0;
+        }
+        if (errno == EAGAIN) {
+            int rc = wait_wire(w, POLLIN);
+            if (rc != 0) {
+                return rc;
+            }
+        } else if (errno != EINTR) {
+            w->errnum = errno;
+            return errno;
+        }
+    }
+}
+
+static int cb_header_size(void *ctx, int *size)
+{
+    (void)ctx;
+    *size = (int)WIRE_HEADER_BYTES;
+    return 0;
+}
+
+static int cb_complete(void *ctx)
+{
+    (void)ctx;
+    return 0;
+}
+
+static int cb_fd(void *ctx, int *fd)
+{
+    const struct wire *w = ctx;
+    *fd = w->fd;
+    return 0;
+}
+
+ei_socket_callbacks wire_callbacks(void)
+{
+    return (ei_socket_callbacks){
+        .flags = EI_SCLBK_FLG_FULL_IMPL,
+        .socket = cb_socket,
+        .close = cb_close,
+        .connect = cb_connect,
+        .write = cb_write,
+        .read = cb_read,
+        .handshake_packet_header_size = cb_header_size,
+        .connect_handshake_complete = cb_complete,
+        .accept_handshake_complete = cb_complete,
+        .get_fd = cb_fd,
+    };
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The bytes of one handshake, read along as libei reads them. Private to the layer. */
+#ifndef BEAMTOP_LINK_WIRE_H
+#define BEAMTOP_LINK_WIRE_H
+
+#include <ei.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "internal.h"
+
+/*
+ * libei runs the handshake over callbacks of ours, which keep one deadline for the whole of it and
+ * read along, so that each way to fail can be told from the others. The packets have two bytes of
+ * length in front. Source: OTP, erts/doc "Distribution Protocol", "Distribution Handshake".
+ */
+enum stage {
+    STAGE_NAME,      /* nothing sent yet */
+    STAGE_STATUS,    /* our name sent, the peer's status is awaited */
+    STAGE_CHALLENGE, /* the peer takes us, its challenge is awaited */
+    STAGE_REPLY,     /* its challenge is here */
+    STAGE_ACK,       /* our digest is sent, its own is awaited */
+    STAGE_DONE,
+};
+
+enum verdict {
+    VERDICT_NONE,   /* nothing read that ends it: the stage tells */
+    VERDICT_FAILED, /* why and the error are set */
+    VERDICT_TAKEN,  /* the peer has a connection under our name: try the next */
+    VERDICT_SHUT,   /* closed at our name without a word: another one may be in the middle of a
+                       handshake under it; try the next */
+    VERDICT_PUSHED, /* closed after the peer took our name: another one came with it; try the next */
+    VERDICT_FORM,   /* its host part is of the other form: once more with ours as it has it */
+};
+
+#define WIRE_HEADER_BYTES 2u
+#define WIRE_PACKET_BYTES 1100u /* the longest: a challenge with a name of 255 characters */
+
+struct wire {
+    struct handshake *h;
+    int fd;
+    enum stage stage;
+    enum verdict verdict;
+    bool eof;
+    bool timed_out;
+    bool cancelled;
+    int errnum;
+    uint8_t in[WIRE_PACKET_BYTES + WIRE_HEADER_BYTES]; /* the packet that is being read */
+    size_t in_len;
+};
+
+/* The rest of the whole deadline. */
+int wire_ms_left(const struct handshake *h);
+/* 0 when fd is ready, else ETIMEDOUT, ECANCELED or what poll says. */
+int wire_wait(const struct handshake *h, int fd, short events, int timeout_ms);
+
+/* Ends the handshake with a text about the target. Returns code. */
+int wire_fail(struct handshake *h, enum conn_failure why, enum err code, const char *text);
+void wire_judge(struct wire *w, enum conn_failure why, const char *text);
+
+ei_socket_callbacks wire_callbacks(void); /* their set-up context is the struct wire */
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A window of counted calls, read back from the JSON that calls_sink.c writes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/output/calls_fields.h"
+#include "beamtop/output/json.h"
+
+/* Rows of a list, zeroed but for their fields. */
+static void *read_rows(struct arena *arena, const struct field_list *list, const json_t *array,
+                       size_t bytes, size_t *n)
+{
+    *n = json_array_size(array);
+    char *rows = arena_alloc(arena, (*n + 1) * bytes);
+    for (size_t i = 0; i < *n; i++)
+        json_read_fields(list, rows + i * bytes, arena, json_array_get(array, i));
+    return rows;
+}
+
+static void read_lost(struct calls_window *w, struct arena *arena, const json_t *array)
+{
+    struct slice *texts = arena_alloc(arena, (json_array_size(array) + 1) * sizeof *texts);
+    w->n_lost_modules = json_array_size(array);
+    for (size_t i = 0; i < w->n_lost_modules; i++)
+        texts[i] = json_read_slice(arena, json_array_get(array, i));
+    w->lost_modules = texts;
+}
+
+int calls_window_read(struct calls_window *out, struct arena *arena, const char *json, size_t len,
+                      struct error *err)
+{
+    json_t *root = json_loadb(json, len, 0, NULL);
+    const char *why = json_string_value(json_object_get(root, "timed_why"));
+    memset(out, 0, sizeof *out);
+    json_read_fields(&calls_window_fields, out, arena, root);
+    json_read_fields(&calls_cost_fields, out, arena, json_object_get(root, "cost"));
+    snprintf(out->timed_why, sizeof out->timed_why, "%s", why ? why : "");
+    read_lost(out, arena, json_object_get(root, "lost_modules"));
+    out->rows = read_rows(arena, &calls_function_fields, json_object_get(root, "functions"),
+                          sizeof *out->rows, &out->n_rows);
+    out->modules = read_rows(arena, &calls_module_fields, json_object_get(root, "modules"),
+                             sizeof *out->modules, &out->n_modules);
+    out->applications = read_rows(arena, &calls_application_fields,
+                                  json_object_get(root, "applications"),
+                                  sizeof *out->applications, &out->n_applications);
+    for (size_t i = 0; i < out->n_rows; i++) {
+        out->has_time = out->has_time || out->rows[i].own_us != CALLS_UNKNOWN;
+        out->has_memory = out->has_memory || out->rows[i].words != CALLS_UNKNOWN;
+    }
+    out->timed = out->timed_interval_us != CALLS_UNKNOWN;
+    bool is_one = json_is_object(root);
+    json_decref(root);
+    return is_one ? 0 : error_set(err, ERR_FORMAT, "a window of calls in the recording is damaged");
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beamtop/output/calls_sink.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/text.h"
+#include "beamtop/output/calls_fields.h"
+#include "beamtop/output/json.h"
+
+struct calls_sink {
+    struct sink_output output;
+    struct calls_sink_options options;
+    bool header_told; /* of CSV */
+};
+
+struct calls_sink *calls_sink_open(const struct sink_writer *writer,
+                                   const struct calls_sink_options *options)
+{
+    struct calls_sink *s = alloc_zero(1, sizeof *s);
+    s->output.writer = *writer;
+    s->options = *options;
+    return s;
+}
+
+struct calls_sink *calls_sink_open_file(FILE *file, const struct calls_sink_options *options)
+{
+    const struct sink_writer writer = sink_writer_of(file);
+    return calls_sink_open(&writer, options);
+}
+
+void calls_sink_close(struct calls_sink *s)
+{
+    free(s);
+}
+
+int calls_sink_write_errno(const struct calls_sink *s)
+{
+    return s->output.write_errno;
+}
+
+static struct slice node_of(const struct calls_sink *s)
+{
+    const char *node = s->options.node != NULL ? s->options.node : "";
+    return (struct slice){node, strlen(node)};
+}
+
+/* ---- JSON */
+
+static void add(json_t *object, const struct field_list *list, const void *base)
+{
+    const struct section s = {list, list->name, base};
+    json_add_section(object, &s);
+}
+
+static json_t *array_of(const struct field_list *list, const void *rows, size_t n, size_t bytes)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_t *object = json_object();
+        add(object, list, (const char *)rows + i * bytes);
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+void calls_json_put(struct buf *out, const struct calls_window *w, struct slice node)
+{
+    json_t *root = json_object(), *cost = json_object(), *lost = json_array();
+    json_object_set_new(root, "schema", json_string("beamtop.calls/1"));
+    json_object_set_new(root, "node", json_slice(node));
+    add(root, &calls_window_fields, w);
+    json_object_set_new(root, "timed_why",
+                        json_slice((struct slice){w->timed_why, strlen(w->timed_why)}));
+    for (size_t i = 0; i < w->n_lost_modules; i++)
+        json_array_append_new(lost, json_slice(w->lost_modules[i]));
+    json_object_set_new(root, "lost_modules", lost);
+    add(cost, &calls_cost_fields, w);
+    json_object_set_new(root, "cost", cost);
+    json_object_set_new(root, "functions",
+                        array_of(&calls_function_fields, w->rows, w->n_rows, sizeof *w->rows));
+    json_object_set_new(root, "modules", array_of(&calls_module_fields, w->modules, w->n_modules,
+                                                  sizeof *w->modules));
+    json_object_set_new(root, "applications",
+                        array_of(&calls_application_fields, w->applications, w->n_applications,
+                                 sizeof *w->applications));
+    json_put_line(out, root);
+}
+
+/* ---- CSV: a function a line */
+
+static void put_csv(struct buf *out, const struct calls_window *w, struct slice node, bool header,
+                    bool spreadsheet)
+{
+    const struct field_list *list = &calls_function_fields;
+    if (header) {
+        buf_puts(out, "wall_us,node,window,interval_us");
+        for (size_t i = 0; i < list->n; i++)
+            buf_printf(out, ",%s", list->fields[i].key);
+        buf_put_u8(out, '\n');
+    }
+    for (size_t row = 0; row < w->n_rows; row++) {
+        struct value value = text_value(node);
+        buf_printf(out, "%" PRId64 ",", w->wall_us);
+        csv_put_value(out, &value, spreadsheet);
+        buf_printf(out, ",%" PRIu64 ",%" PRIu64, w->number, w->interval_us);
+        for (size_t i = 0; i < list->n; i++) {
+            value = field_value(&list->fields[i], &w->rows[row]);
+            buf_put_u8(out, ',');
+            csv_put_value(out, &value, spreadsheet);
+        }
+        buf_put_u8(out, '\n');
+    }
+}
+
+/* ---- Folded stacks: app;module;function/arity count */
+
+static void put_frame(struct buf *out, struct slice name)
+{
+    size_t from = out->len;
+    text_put_safe(out, name.s, name.len, false);
+    for (size_t i = from; i < out->len; i++)
+        if (out->data[i] == ';')
+            out->data[i] = ',';
+}
+
+static void put_folded(struct buf *out, const struct calls_window *w)
+{
+    for (size_t i = 0; i < w->n_rows; i++) {
+        const struct calls_function *f = &w->rows[i];
+        if (f->application.len > 0)
+            put_frame(out, f->application);
+        else
+            buf_puts(out, "(no application)");
+        buf_put_u8(out, ';');
+        put_frame(out, f->module);
+        buf_put_u8(out, ';');
+        put_frame(out, f->function);
+        buf_printf(out, "/%" PRIu64 " %" PRIu64 "\n", f->arity, f->calls);
+    }
+}
+
+int calls_sink_window(struct calls_sink *s, const struct calls_window *window, struct error *err)
+{
+    struct buf out;
+    buf_init(&out, 0);
+    switch (s->options.format) {
+    case CALLS_TEXT:
+        calls_text_put(&out, window, s->options.syntax, s->options.ascii);
+        break;
+    case CALLS_JSON:
+        calls_json_put(&out, window, node_of(s));
+        break;
+    case CALLS_CSV:
+        put_csv(&out, window, node_of(s), !s->header_told, s->options.spreadsheet);
+        s->header_told = true;
+        break;
+    case CALLS_FOLDED:
+        put_folded(&out, window);
+        break;
+    }
+    int rc = sink_output_put(&s->output, (const char *)out.data, out.len, err);
+    buf_clear(&out);
+    return rc;
+}

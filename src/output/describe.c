@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The tables of docs/json.md, from the tables that make the output. */
+#include "beamtop/output/calls_fields.h"
+#include "beamtop/output/trace_line.h"
+
+static const char *type_word(enum field_form form, enum column_type type)
+{
+    switch (type) {
+    case COLUMN_TEXT:
+        return form == FIELD_INT ? "integer" : "string";
+    case COLUMN_PID:
+        return "string";
+    case COLUMN_COUNT:
+    case COLUMN_BYTES:
+    case COLUMN_WORDS:
+        return "integer";
+    case COLUMN_BOOL:
+        return "boolean";
+    case COLUMN_RATE:
+    case COLUMN_BYTE_RATE:
+    case COLUMN_SHARE:
+    case COLUMN_SECONDS:
+        break;
+    }
+    return "number";
+}
+
+static void put_heading(struct buf *out, const char *title)
+{
+    buf_printf(out, "\n### %s\n\n| key | type | meaning |\n|---|---|---|\n", title);
+}
+
+static void put_list(struct buf *out, const char *title, const struct field_list *list)
+{
+    put_heading(out, title);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct field *f = &list->fields[i];
+        buf_printf(out, "| `%s` | %s | %s |\n", f->key, type_word(f->form, f->type), f->help);
+    }
+}
+
+void sink_describe(struct buf *markdown)
+{
+    put_list(markdown, "`cost`", &cost_fields);
+    put_list(markdown, "`system`", &system_fields);
+    put_list(markdown, "`scan` of `top`", &scan_fields);
+    put_heading(markdown, "`rows` of `top`, and `process` of `process`");
+    for (int i = 0; i < proc_columns_len; i++)
+        buf_printf(markdown, "| `%s` | %s | %s |\n", proc_columns[i].key,
+                   type_word(FIELD_REAL, proc_columns[i].type), proc_columns[i].help);
+    put_list(markdown, "`info` of `info`", &info_fields);
+    put_list(markdown, "`allocation` of `memory`", &alloc_fields);
+    put_list(markdown, "`rows` of `memory`", &allocator_fields);
+    put_list(markdown, "`rows` of `schedulers`", &scheduler_fields);
+    put_list(markdown, "`applications` of `apps`", &apps_fields);
+    put_list(markdown, "`rows` of `apps`", &app_fields);
+    put_list(markdown, "`armed` of `armed`", &armed_fields);
+    put_list(markdown, "`rows` of `armed`", &armed_row_fields);
+    put_list(markdown, "`rows` of `nodes`", &node_fields);
+    put_list(markdown, "A window of `calls`", &calls_window_fields);
+    put_list(markdown, "`cost` of `calls`", &calls_cost_fields);
+    put_list(markdown, "`functions` of `calls`", &calls_function_fields);
+    put_list(markdown, "`modules` of `calls`", &calls_module_fields);
+    put_list(markdown, "`applications` of `calls`", &calls_application_fields);
+    put_list(markdown, "Every event of `trace`", &trace_line_fields);
+    put_list(markdown, "`call` of `trace`", &trace_call_fields);
+    put_list(markdown, "`return` and `exception` of `trace`", &trace_result_fields);
+    put_list(markdown, "`send` of `trace`", &trace_send_fields);
+    put_list(markdown, "`receive` of `trace`", &trace_receive_fields);
+    put_list(markdown, "`lost` of `trace`", &trace_lost_fields);
+    put_list(markdown, "`counters` of `end`", &trace_tally_fields);
+    put_list(markdown, "`patterns` of `end`", &trace_pattern_fields);
+    put_list(markdown, "`functions` of `end`", &trace_function_fields);
+    put_list(markdown, "`preflight` of `end`", &trace_preflight_fields);
+    put_list(markdown, "`verification` of `end`", &trace_check_fields);
+}

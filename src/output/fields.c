@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Every key of the output but those of process rows, which are model/column.c's. */
+#include "beamtop/output/fields.h"
+
+#include <math.h>
+
+#define LIST(list_name, object, array) \
+    const struct field_list list_name = {object, array, ARRAY_LEN(array)}
+
+#define AT(member) offsetof(struct tick_cost, member)
+static const struct field cost[] = {
+    {"target_us", "TARGET", FIELD_REAL, COLUMN_COUNT, AT(target_us),
+     "µs that beamtop's processes worked on the node for this tick"},
+    {"bytes", "BYTES", FIELD_REAL, COLUMN_BYTES, AT(bytes), "bytes on the link, both directions"},
+    {"share", "SHARE", FIELD_REAL, COLUMN_SHARE, AT(share),
+     "`target_us` over the interval: the share of one scheduler, 0 to 1"},
+};
+LIST(cost_fields, "cost", cost);
+#undef AT
+
+#define AT(member) offsetof(struct system_sample, member)
+#define MEM(type) (AT(memory_bytes) + (type) * sizeof(double))
+static const struct field system_table[] = {
+    {"uptime_ms", "uptime", FIELD_MS, COLUMN_COUNT, AT(uptime_ms), "since the VM's start"},
+    {"memory_total_bytes", "memory", FIELD_REAL, COLUMN_BYTES, MEM(MEMORY_TOTAL),
+     "`erlang:memory(total)`"},
+    {"memory_processes_bytes", "processes memory", FIELD_REAL, COLUMN_BYTES, MEM(MEMORY_PROCESSES),
+     "allocated for processes"},
+    {"memory_processes_used_bytes", "processes used", FIELD_REAL, COLUMN_BYTES,
+     MEM(MEMORY_PROCESSES_USED), "used by processes"},
+    {"memory_system_bytes", "system", FIELD_REAL, COLUMN_BYTES, MEM(MEMORY_SYSTEM),
+     "all that is not of processes"},
+    {"memory_atom_bytes", "atom", FIELD_REAL, COLUMN_BYTES, MEM(MEMORY_ATOM),
+     "allocated for atoms"},
+    {"memory_atom_used_bytes", "atom used", FIELD_REAL, COLUMN_BYTES, MEM(MEMORY_ATOM_USED),
+     "used by atoms"},
+    {"memory_binary_bytes", "binary", FIELD_REAL, COLUMN_BYTES, MEM(MEMORY_BINARY),
+     "shared binaries"},
+    {"memory_code_bytes", "code", FIELD_REAL, COLUMN_BYTES, MEM(MEMORY_CODE), "loaded code"},
+    {"memory_ets_bytes", "ets", FIELD_REAL, COLUMN_BYTES, MEM(MEMORY_ETS), "ETS tables"},
+    {"rss_bytes", "rss", FIELD_REAL, COLUMN_BYTES, AT(rss_bytes),
+     "resident memory of the VM, as its operating system says (Linux)"},
+    {"virtual_bytes", "virtual", FIELD_REAL, COLUMN_BYTES, AT(virtual_bytes),
+     "virtual memory of the VM (Linux)"},
+    {"processes", "processes", FIELD_INT, COLUMN_COUNT, AT(processes), "how many processes"},
+    {"ports", "ports", FIELD_INT, COLUMN_COUNT, AT(ports), "how many ports"},
+    {"atoms", "atoms", FIELD_INT, COLUMN_COUNT, AT(atoms), "how many atoms"},
+    {"ets_tables", "ets tables", FIELD_INT, COLUMN_COUNT, AT(ets_tables), "how many ETS tables"},
+    {"run_queue", "run queue", FIELD_INT, COLUMN_COUNT, AT(run_queue),
+     "ready to run on normal schedulers"},
+    {"run_queue_highest", "longest queue", FIELD_INT, COLUMN_COUNT, AT(run_queue_highest),
+     "the longest single queue of a normal scheduler"},
+    {"run_queue_dirty_cpu", "dirty cpu queue", FIELD_INT, COLUMN_COUNT, AT(run_queue_dirty_cpu),
+     "waiting for a dirty CPU scheduler"},
+    {"run_queue_dirty_io", "dirty io queue", FIELD_INT, COLUMN_COUNT, AT(run_queue_dirty_io),
+     "waiting for a dirty I/O scheduler"},
+    {"scheduler_use", "schedulers", FIELD_REAL, COLUMN_SHARE, AT(use_normal),
+     "mean use of the normal schedulers that are online, 0 to 1"},
+    {"dirty_cpu_use", "dirty cpu", FIELD_REAL, COLUMN_SHARE, AT(use_dirty_cpu),
+     "mean use of the dirty CPU schedulers that are online"},
+    {"dirty_io_use", "dirty io", FIELD_REAL, COLUMN_SHARE, AT(use_dirty_io),
+     "mean use of the dirty I/O schedulers"},
+    {"reductions_per_s", "reductions/s", FIELD_REAL, COLUMN_RATE, AT(reductions_per_s),
+     "reductions in a second"},
+    {"own_reductions_per_s", "own reductions/s", FIELD_REAL, COLUMN_RATE, AT(own_reductions_per_s),
+     "those of beamtop's own processes among them"},
+    {"context_switches_per_s", "switches/s", FIELD_REAL, COLUMN_RATE, AT(context_switches_per_s),
+     "context switches in a second"},
+    {"gcs_per_s", "gcs/s", FIELD_REAL, COLUMN_RATE, AT(gcs_per_s),
+     "garbage collections in a second"},
+    {"gc_words_per_s", "gc words/s", FIELD_REAL, COLUMN_RATE, AT(gc_words_per_s),
+     "words reclaimed in a second"},
+    {"in_bytes_per_s", "in", FIELD_REAL, COLUMN_BYTE_RATE, AT(in_bytes_per_s),
+     "bytes read through ports in a second"},
+    {"out_bytes_per_s", "out", FIELD_REAL, COLUMN_BYTE_RATE, AT(out_bytes_per_s),
+     "bytes written through ports in a second"},
+    {"late_ms", "late", FIELD_MS, COLUMN_COUNT, AT(late_ms),
+     "the longest that a call waited for a scheduler since the tick before: one that does not yield"},
+    {"late_scheduler", "late scheduler", FIELD_INT, COLUMN_COUNT, AT(late_scheduler),
+     "one that did not answer, where a call is late and it is known which"},
+};
+LIST(system_fields, "system", system_table);
+#undef AT
+
+#define AT(member) offsetof(struct node_info, member)
+static const struct field info[] = {
+    {"otp", "OTP", FIELD_SLICE, COLUMN_TEXT, AT(otp), "OTP release, \"25\" or \"25.2.3\""},
+    {"erts", "ERTS", FIELD_SLICE, COLUMN_TEXT, AT(erts), "version of the runtime system"},
+    {"emulator", "emulator", FIELD_SLICE, COLUMN_TEXT, AT(emulator), "\"jit\" or \"emu\""},
+    {"elixir", "Elixir", FIELD_SLICE, COLUMN_TEXT, AT(elixir),
+     "version of Elixir where it is there"},
+    {"os", "system", FIELD_SLICE, COLUMN_TEXT, AT(os), "operating system and its version"},
+    {"os_pid", "os pid", FIELD_SLICE, COLUMN_TEXT, AT(os_pid), "process id of the VM on its host"},
+    {"code_mode", "code loading", FIELD_SLICE, COLUMN_TEXT, AT(code_mode),
+     "\"interactive\" or \"embedded\""},
+    {"word_bytes", "word", FIELD_INT, COLUMN_BYTES, AT(word_bytes), "bytes of a word"},
+    {"start_wall_us", "started", FIELD_WALL_US, COLUMN_COUNT, AT(start_wall_us),
+     "the VM's start, µs since the epoch"},
+    {"cpus", "processors", FIELD_INT, COLUMN_COUNT, AT(cpus), "logical processors available to it"},
+    {"schedulers", "schedulers", FIELD_INT, COLUMN_COUNT, AT(schedulers), "normal schedulers"},
+    {"schedulers_online", "online", FIELD_INT, COLUMN_COUNT, AT(schedulers_online),
+     "normal schedulers online"},
+    {"dirty_cpu_schedulers", "dirty cpu", FIELD_INT, COLUMN_COUNT, AT(dirty_cpu),
+     "dirty CPU schedulers"},
+    {"dirty_cpu_schedulers_online", "dirty cpu online", FIELD_INT, COLUMN_COUNT,
+     AT(dirty_cpu_online), "dirty CPU schedulers online"},
+    {"dirty_io_schedulers", "dirty io", FIELD_INT, COLUMN_COUNT, AT(dirty_io),
+     "dirty I/O schedulers"},
+    {"process_limit", "process limit", FIELD_INT, COLUMN_COUNT, AT(process_limit),
+     "most processes there can be"},
+    {"port_limit", "port limit", FIELD_INT, COLUMN_COUNT, AT(port_limit),
+     "most ports there can be"},
+    {"atom_limit", "atom limit", FIELD_INT, COLUMN_COUNT, AT(atom_limit),
+     "most atoms there can be"},
+    {"ets_limit", "ets limit", FIELD_INT, COLUMN_COUNT, AT(ets_limit),
+     "ETS tables the VM was set up for"},
+    {"net_tick_s", "net tick", FIELD_INT, COLUMN_COUNT, AT(net_tick_s),
+     "seconds after which a silent connection counts as lost"},
+};
+LIST(info_fields, "info", info);
+#undef AT
+
+#define AT(member) offsetof(struct proc_scan, member)
+static const struct field scan[] = {
+    {"total", "scanned", FIELD_INT, COLUMN_COUNT, AT(total),
+     "processes swept, without beamtop's own"},
+    {"matching", "matching", FIELD_INT, COLUMN_COUNT, AT(matching),
+     "those that the filter lets pass; all without one"},
+    {"own", "own", FIELD_INT, COLUMN_COUNT, AT(own), "processes of beamtop on the node"},
+    {"sweep_us", "sweep us", FIELD_REAL, COLUMN_COUNT, AT(sweep_us), "µs that the sweep took"},
+    {"by_delta", "by change", FIELD_BOOL, COLUMN_BOOL, AT(by_delta),
+     "ranked by change within the interval; false at the first tick"},
+    {"filtered", "filtered", FIELD_BOOL, COLUMN_BOOL, AT(filtered), "whether a filter was on"},
+    {"recorded", "recorded", FIELD_INT, COLUMN_COUNT, AT(recorded),
+     "of a recording: its rows of this tick, the busiest then; filters look at these alone"},
+    {"sorted_among", "sorted among", FIELD_INT, COLUMN_COUNT, AT(sorted_among),
+     "ranked here among so many of the busiest; null: by the node among all"},
+};
+LIST(scan_fields, "scan", scan);
+#undef AT
+
+#define AT(member) offsetof(struct alloc_detail, member)
+static const struct field alloc[] = {
+    {"block_bytes", "blocks", FIELD_INT, COLUMN_BYTES, AT(block_bytes),
+     "in use in all allocators"},
+    {"carrier_bytes", "carriers", FIELD_INT, COLUMN_BYTES, AT(carrier_bytes),
+     "taken from the system by all allocators"},
+    {"utilisation", "utilisation", FIELD_REAL, COLUMN_SHARE, AT(utilisation),
+     "`block_bytes` over `carrier_bytes`"},
+    {"mseg_hits", "mseg hits", FIELD_INT, COLUMN_COUNT, AT(mseg_hits),
+     "segments served from the cache"},
+    {"mseg_calls", "mseg calls", FIELD_INT, COLUMN_COUNT, AT(mseg_calls), "segments asked for"},
+};
+LIST(alloc_fields, "allocation", alloc);
+#undef AT
+
+#define AT(member) offsetof(struct allocator_row, member)
+static const struct field allocator[] = {
+    {"allocator", "ALLOCATOR", FIELD_SLICE, COLUMN_TEXT, AT(name),
+     "its name; blocks count for the allocator whose carrier they are in, also where all share a pool of "
+     "carriers (OTP 23) and a block is another's"},
+    {"instances", "INSTANCES", FIELD_INT, COLUMN_COUNT, AT(instances), "how many there are"},
+    {"mbcs_blocks", "BLOCKS", FIELD_INT, COLUMN_COUNT, AT(mbcs.blocks),
+     "blocks in multiblock carriers"},
+    {"mbcs_block_bytes", "IN USE", FIELD_INT, COLUMN_BYTES, AT(mbcs.block_bytes),
+     "their bytes"},
+    {"mbcs_carriers", "CARRIERS", FIELD_INT, COLUMN_COUNT, AT(mbcs.carriers),
+     "multiblock carriers"},
+    {"mbcs_carrier_bytes", "TAKEN", FIELD_INT, COLUMN_BYTES, AT(mbcs.carrier_bytes),
+     "their bytes"},
+    {"sbcs_blocks", "SINGLE", FIELD_INT, COLUMN_COUNT, AT(sbcs.blocks),
+     "blocks in single-block carriers"},
+    {"sbcs_block_bytes", "IN USE", FIELD_INT, COLUMN_BYTES, AT(sbcs.block_bytes), "their bytes"},
+    {"sbcs_carriers", "CARRIERS", FIELD_INT, COLUMN_COUNT, AT(sbcs.carriers),
+     "single-block carriers"},
+    {"sbcs_carrier_bytes", "TAKEN", FIELD_INT, COLUMN_BYTES, AT(sbcs.carrier_bytes),
+     "their bytes"},
+    {"pool_carriers", "POOL", FIELD_INT, COLUMN_COUNT, AT(pool_carriers),
+     "carriers abandoned to the pool"},
+    {"pool_carrier_bytes", "POOL TAKEN", FIELD_INT, COLUMN_BYTES, AT(pool_carrier_bytes),
+     "their bytes"},
+    {"pool_block_bytes", "POOL IN USE", FIELD_INT, COLUMN_BYTES, AT(pool_block_bytes),
+     "bytes in use in them"},
+    {"utilisation", "USE", FIELD_REAL, COLUMN_SHARE, AT(utilisation),
+     "bytes in use over bytes taken, the pool included"},
+};
+LIST(allocator_fields, "rows", allocator);
+#undef AT
+
+#define AT(member) offsetof(struct scheduler, member)
+static const struct field scheduler[] = {
+    {"id", "ID", FIELD_INT, COLUMN_COUNT, AT(id), "the VM's number of it"},
+    {"kind", "KIND", FIELD_SCHEDULER_KIND, COLUMN_TEXT, AT(kind),
+     "\"normal\", \"dirty_cpu\" or \"dirty_io\""},
+    {"use", "USE", FIELD_REAL, COLUMN_SHARE, AT(use),
+     "share of the interval that it worked, 0 to 1"},
+    {"queue_len", "QUEUE", FIELD_INT, COLUMN_COUNT, AT(queue_len),
+     "its run queue; dirty schedulers share one"},
+};
+LIST(scheduler_fields, "rows", scheduler);
+#undef AT
+
+#define AT(member) offsetof(struct apps_detail, member)
+static const struct field apps[] = {
+    {"partial", "partial", FIELD_BOOL, COLUMN_BOOL, AT(partial),
+     "whether the deadline cut the count short"},
+};
+LIST(apps_fields, "applications", apps);
+#undef AT
+
+#define AT(member) offsetof(struct app_row, member)
+static const struct field app[] = {
+    {"application", "APPLICATION", FIELD_SLICE, COLUMN_TEXT, AT(name),
+     "its name; null: the processes of none"},
+    {"version", "VERSION", FIELD_SLICE, COLUMN_TEXT, AT(version), "its version"},
+    {"processes", "PROCESSES", FIELD_INT, COLUMN_COUNT, AT(processes), "how many it has"},
+    {"memory_bytes", "MEMORY", FIELD_INT, COLUMN_BYTES, AT(memory_bytes), "of its processes"},
+    {"memory_bytes_per_s", "MEM/s", FIELD_REAL, COLUMN_BYTE_RATE, AT(memory_per_s),
+     "growth in a second"},
+    {"reductions", "REDUCTIONS", FIELD_INT, COLUMN_COUNT, AT(reductions),
+     "of the processes it has now"},
+    {"reductions_per_s", "RED/s", FIELD_REAL, COLUMN_RATE, AT(reductions_per_s),
+     "in a second; null when processes with more of them have gone"},
+    {"reductions_share", "SHARE", FIELD_REAL, COLUMN_SHARE, AT(reductions_share),
+     "of all the node's reductions, 0 to 1"},
+    {"message_queue_len", "MSGQ", FIELD_INT, COLUMN_COUNT, AT(message_queue_len),
+     "messages waiting in all its mailboxes"},
+    {"description", "DESCRIPTION", FIELD_SLICE, COLUMN_TEXT, AT(description),
+     "what it says of itself"},
+};
+LIST(app_fields, "rows", app);
+#undef AT
+
+#define AT(member) offsetof(struct armed_detail, member)
+static const struct field armed[] = {
+    {"sessions", "sessions", FIELD_INT, COLUMN_COUNT, AT(sessions),
+     "trace sessions, without the default one (OTP 27 and later)"},
+    {"breakpoints", "breakpoints", FIELD_INT, COLUMN_COUNT, AT(breakpoints),
+     "functions with a breakpoint, and message patterns, in all sessions together"},
+    {"breakpoints_shown", "of them shown", FIELD_INT, COLUMN_COUNT, AT(breakpoints_shown),
+     "how many of them are in `rows`"},
+    {"processes", "traced processes", FIELD_INT, COLUMN_COUNT, AT(processes),
+     "processes with trace flags, in all sessions together"},
+    {"flags", "trace flags", FIELD_INT, COLUMN_COUNT, AT(flags),
+     "the same with what is set for new processes and new ports"},
+    {"flags_shown", "of them shown", FIELD_INT, COLUMN_COUNT, AT(flags_shown),
+     "how many of them are in `rows`"},
+    {"monitors", "monitors", FIELD_INT, COLUMN_COUNT, AT(monitors),
+     "`system_monitor` and `system_profile`, where they are set"},
+    {"control_word", "control word", FIELD_INT, COLUMN_COUNT, AT(control_word),
+     "the VM's trace control word; zero when nobody uses it"},
+};
+LIST(armed_fields, "armed", armed);
+#undef AT
+
+#define AT(member) offsetof(struct armed_row, member)
+static const struct field armed_row[] = {
+    {"what", "WHAT", FIELD_SLICE, COLUMN_TEXT, AT(what),
+     "\"session\", \"control_word\", \"monitor\", \"breakpoint\" or \"flags\""},
+    {"where", "WHERE", FIELD_SLICE, COLUMN_TEXT, AT(where),
+     "name of the session or monitor; function, \"send\", \"receive\", \"on_load\"; process by "
+     "name or pid, \"new_processes\", \"new_ports\""},
+    {"pid", "PID", FIELD_SLICE, COLUMN_TEXT, AT(pid_text), "of `flags`: the process"},
+    {"session", "SESSION", FIELD_SLICE, COLUMN_TEXT, AT(session),
+     "where it is set; null: in the node's single space"},
+    {"tracer", "TRACER", FIELD_SLICE, COLUMN_TEXT, AT(tracer),
+     "pid and name of whom it tells, where the VM says it"},
+    {"beamtop", "BEAMTOP", FIELD_BOOL, COLUMN_BOOL, AT(beamtop), "whether a beamtop armed it"},
+    {"traced", "TRACED", FIELD_SLICE, COLUMN_TEXT, AT(traced),
+     "of a breakpoint: \"local\", \"global\" or \"meta\"; null: counters alone"},
+    {"text", "TEXT", FIELD_SLICE, COLUMN_TEXT, AT(text),
+     "match specification (cut at 200 bytes), flags, or what is monitored"},
+    {"value", "VALUE", FIELD_INT, COLUMN_COUNT, AT(value), "of the control word"},
+    {"call_count", "CALLS", FIELD_INT, COLUMN_COUNT, AT(call_count), "counted so far"},
+    {"call_time_us", "TIME", FIELD_INT, COLUMN_COUNT, AT(call_time_us),
+     "µs counted so far, over all processes"},
+    {"call_memory_words", "WORDS", FIELD_INT, COLUMN_COUNT, AT(call_memory_words),
+     "words counted so far, over all processes"},
+    {"breakpoints", "BREAKPOINTS", FIELD_INT, COLUMN_COUNT, AT(breakpoints),
+     "of a session; null when not all were looked through"},
+    {"processes", "PROCESSES", FIELD_INT, COLUMN_COUNT, AT(processes),
+     "of a session: those that it follows; null when not all were looked through"},
+};
+LIST(armed_row_fields, "rows", armed_row);
+
+static const struct field armed_text[] = {
+    {"what", "WHAT", FIELD_SLICE, COLUMN_TEXT, AT(what), "what it is"},
+    {"where", "WHERE", FIELD_SLICE, COLUMN_TEXT, AT(where), "where it is set"},
+    {"pid", "PID", FIELD_SLICE, COLUMN_TEXT, AT(pid_text), "the process"},
+    {"session", "SESSION", FIELD_SLICE, COLUMN_TEXT, AT(session), "the session it is in"},
+    {"tracer", "TRACER", FIELD_SLICE, COLUMN_TEXT, AT(tracer), "whom it tells"},
+    {"beamtop", "BEAMTOP", FIELD_BOOL, COLUMN_BOOL, AT(beamtop), "whether a beamtop armed it"},
+    {"details", "DETAILS", FIELD_SLICE, COLUMN_TEXT, AT(details), "specification, flags, counters"},
+};
+LIST(armed_text_fields, "rows", armed_text);
+#undef AT
+
+#define AT(member) offsetof(struct sink_node, member)
+static const struct field node[] = {
+    {"name", "NODE", FIELD_SLICE, COLUMN_TEXT, AT(name), "alive@host; null: no node"},
+    {"form", "NAMES", FIELD_SLICE, COLUMN_TEXT, AT(form), "\"short\" or \"long\" names"},
+    {"user", "USER", FIELD_SLICE, COLUMN_TEXT, AT(user), "who it runs as"},
+    {"os_pid", "OS PID", FIELD_INT, COLUMN_TEXT, AT(os_pid), "its process id"},
+    {"otp", "OTP", FIELD_SLICE, COLUMN_TEXT, AT(otp), "its release"},
+    {"uptime_s", "UP", FIELD_REAL, COLUMN_SECONDS, AT(uptime_s), "seconds since its start"},
+    {"rss_bytes", "RSS", FIELD_REAL, COLUMN_BYTES, AT(rss_bytes), "resident memory"},
+    {"port", "PORT", FIELD_INT, COLUMN_TEXT, AT(port), "where it takes connections"},
+    {"in_epmd", "EPMD", FIELD_BOOL, COLUMN_BOOL, AT(in_epmd), "whether epmd knows it"},
+    {"cookie", "COOKIE", FIELD_SLICE, COLUMN_TEXT, AT(cookie),
+     "where a cookie was found: \"argument\", \"owner_home\"; never the cookie"},
+    {"command", "COMMAND", FIELD_SLICE, COLUMN_TEXT, AT(command), "what was started"},
+};
+LIST(node_fields, "rows", node);
+#undef AT
+
+struct value text_value(struct slice text)
+{
+    return (struct value){.kind = text.len > 0 ? VALUE_TEXT : VALUE_NONE, .text = text};
+}
+
+struct value pid_value(const struct etf_pid *pid)
+{
+    if (pid == NULL)
+        return (struct value){.kind = VALUE_NONE};
+    return (struct value){.kind = VALUE_PID, .type = COLUMN_PID, .pid = *pid};
+}
+
+static struct value scheduler_kind_value(enum scheduler_kind kind)
+{
+    switch (kind) {
+    case SCHEDULER_NORMAL:
+        return text_value((struct slice){"normal", 6});
+    case SCHEDULER_DIRTY_CPU:
+        return text_value((struct slice){"dirty_cpu", 9});
+    case SCHEDULER_DIRTY_IO:
+        return text_value((struct slice){"dirty_io", 8});
+    }
+    return (struct value){.kind = VALUE_NONE};
+}
+
+/* Numbers that count things are integers in the data, whatever keeps them here. */
+static struct value number_value(double v, enum column_type type)
+{
+    if (isnan(v) || isinf(v))
+        return (struct value){.kind = VALUE_NONE, .type = type};
+    bool counts = type == COLUMN_COUNT || type == COLUMN_BYTES || type == COLUMN_WORDS;
+    struct value out = {.kind = VALUE_NUMBER, .type = type, .number = v};
+    if (counts && fabs(v) < 9e15) {
+        out.is_integer = true;
+        out.integer = (int64_t)v;
+    }
+    return out;
+}
+
+struct value field_value(const struct field *f, const void *base)
+{
+    const void *at = (const char *)base + f->offset;
+    struct value v = {.kind = VALUE_NONE};
+    switch (f->form) {
+    case FIELD_SLICE:
+        v = text_value(*(const struct slice *)at);
+        break;
+    case FIELD_INT:
+    case FIELD_MS:
+    case FIELD_WALL_US:
+        v.integer = *(const int64_t *)at;
+        v.kind = v.integer < 0 ? VALUE_NONE : VALUE_NUMBER;
+        v.is_integer = true;
+        v.number = (double)v.integer;
+        break;
+    case FIELD_SIGNED:
+        v.integer = *(const int64_t *)at;
+        v.kind = VALUE_NUMBER;
+        v.is_integer = true;
+        v.number = (double)v.integer;
+        break;
+    case FIELD_REAL:
+        v = number_value(*(const double *)at, f->type);
+        break;
+    case FIELD_BOOL:
+        v.kind = VALUE_BOOL;
+        v.boolean = *(const bool *)at;
+        break;
+    case FIELD_SCHEDULER_KIND:
+        v = scheduler_kind_value(*(const enum scheduler_kind *)at);
+        break;
+    }
+    v.type = f->type;
+    v.form = f->form;
+    return v;
+}
+
+struct value column_value(const struct proc_column *column, const struct proc_row *row)
+{
+    struct value v;
+    if (column->pid != NULL) {
+        v = pid_value(column->pid(row));
+    } else if (column->text != NULL) {
+        v = text_value(column->text(row));
+    } else {
+        v = number_value(column->number(row), column->type);
+        if (column->type == COLUMN_BOOL && v.kind == VALUE_NUMBER) {
+            v.kind = VALUE_BOOL;
+            v.boolean = v.number > 0;
+        }
+    }
+    v.type = column->type;
+    return v;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Fields read back from the JSON that json_add_section() wrote. */
+#include <math.h>
+
+#include "beamtop/output/json.h"
+
+struct slice json_read_slice(struct arena *arena, const json_t *text)
+{
+    size_t len = json_string_length(text);
+    return len == 0 ? (struct slice){0}
+                    : (struct slice){arena_strndup(arena, json_string_value(text), len), len};
+}
+
+static void read_field(const struct field *f, void *base, struct arena *arena, const json_t *object)
+{
+    void *at = (char *)base + f->offset;
+    const json_t *v = json_object_get(object, f->key);
+    switch (f->form) {
+    case FIELD_SLICE:
+        *(struct slice *)at = json_read_slice(arena, v);
+        break;
+    case FIELD_INT:
+    case FIELD_MS:
+    case FIELD_WALL_US:
+    case FIELD_SIGNED:
+        *(int64_t *)at = json_is_integer(v) ? json_integer_value(v) : -1;
+        break;
+    case FIELD_REAL:
+        *(double *)at = json_is_number(v) ? json_number_value(v) : (double)NAN;
+        break;
+    case FIELD_BOOL:
+        *(bool *)at = json_is_true(v);
+        break;
+    case FIELD_SCHEDULER_KIND:
+        break; /* in nothing that is read back */
+    }
+}
+
+void json_read_fields(const struct field_list *list, void *base, struct arena *arena,
+                      const json_t *object)
+{
+    for (size_t i = 0; i < list->n; i++)
+        read_field(&list->fields[i], base, arena, object);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beamtop/output/fields.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+
+struct sink {
+    struct sink_output output;
+    struct sink_options options;
+    const struct proc_column *columns[COLUMNS_MAX];
+    bool header_done[SINK_KINDS];
+};
+
+static const char *const kind_names[SINK_KINDS] = {
+    [SINK_TOP] = "top",
+    [SINK_INFO] = "info",
+    [SINK_PROCESS] = "process",
+    [SINK_MEMORY] = "memory",
+    [SINK_SCHEDULERS] = "schedulers",
+    [SINK_APPS] = "apps",
+    [SINK_ARMED] = "armed",
+    [SINK_NODES] = "nodes",
+};
+
+const char *sink_kind_name(enum sink_kind kind)
+{
+    assert(kind >= 0 && kind < SINK_KINDS);
+    return kind_names[kind];
+}
+
+int sink_format_parse(const char *word, enum sink_format *out)
+{
+    static const struct {
+        const char *word;
+        enum sink_format format;
+    } formats[] = {{"text", SINK_TEXT}, {"json", SINK_JSON}, {"csv", SINK_CSV}};
+    for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+        if (strcmp(word, formats[i].word) == 0) {
+            *out = formats[i].format;
+            return 0;
+        }
+    return -1;
+}
+
+struct sink *sink_open(const struct sink_writer *writer, const struct sink_options *options)
+{
+    struct sink *s = alloc_zero(1, sizeof *s);
+    s->output.writer = *writer;
+    s->options = *options;
+    if (options->columns == NULL) {
+        s->options.n_columns = proc_columns_default(s->columns);
+    } else {
+        assert(options->n_columns <= COLUMNS_MAX);
+        memcpy(s->columns, options->columns, (size_t)options->n_columns * sizeof s->columns[0]);
+    }
+    s->options.columns = s->columns;
+    return s;
+}
+
+struct sink *sink_open_file(FILE *file, const struct sink_options *options)
+{
+    const struct sink_writer writer = sink_writer_of(file);
+    return sink_open(&writer, options);
+}
+
+void sink_close(struct sink *s)
+{
+    free(s);
+}
+
+int sink_write_errno(const struct sink *s)
+{
+    return s->output.write_errno;
+}
+
+/* A text table goes out as a whole; data goes out line by line. */
+static int write_out(struct sink *s, const struct buf *out, struct error *err)
+{
+    const char *at = (const char *)out->data, *end = at + out->len;
+    int rc = 0;
+    do {
+        const char *line = s->options.format == SINK_TEXT || at == end
+                               ? NULL
+                               : memchr(at, '\n', (size_t)(end - at));
+        size_t len = line == NULL ? (size_t)(end - at) : (size_t)(line - at) + 1;
+        rc = sink_output_put(&s->output, at, len, err);
+        at += len;
+    } while (at < end && rc == 0);
+    return rc;
+}
+
+static int put(struct sink *s, const struct report *r, struct error *err)
+{
+    struct buf out;
+    buf_init(&out, 0);
+    switch (s->options.format) {
+    case SINK_TEXT:
+        text_put(&out, r, s->options.ascii);
+        break;
+    case SINK_JSON:
+        json_put(&out, r);
+        break;
+    case SINK_CSV:
+        csv_put(&out, r, !s->header_done[r->kind], s->options.spreadsheet);
+        break;
+    }
+    s->header_done[r->kind] = true;
+    int rc = write_out(s, &out, err);
+    buf_clear(&out);
+    return rc;
+}
+
+int sink_put(struct sink *s, enum sink_kind kind, const struct model *m, struct error *err)
+{
+    struct report r;
+    int rc = report_make(&r, kind, m, &s->options, err);
+    return rc < 0 ? rc : put(s, &r, err);
+}
+
+int sink_put_nodes(struct sink *s, const struct sink_node *nodes, size_t n, int64_t wall_us,
+                   struct error *err)
+{
+    struct report r;
+    report_nodes(&r, nodes, n, wall_us);
+    return put(s, &r, err);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beamtop/output/json.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/text.h"
+#include "beamtop/etf/print.h"
+
+/* Text of a target may be any bytes: what is no UTF-8 is replaced, the rest is kept as it is. */
+static json_t *json_text(struct slice text)
+{
+    json_t *j = json_stringn(text.s, text.len);
+    if (j != NULL)
+        return j;
+    struct buf safe;
+    buf_init(&safe, 0);
+    text_put_safe(&safe, text.s, text.len, false);
+    j = json_stringn((const char *)safe.data, safe.len);
+    buf_clear(&safe);
+    return j;
+}
+
+static json_t *json_pid(const struct etf_pid *pid)
+{
+    struct buf text;
+    buf_init(&text, 0);
+    print_pid(&text, pid);
+    json_t *j = json_stringn((const char *)text.data, text.len);
+    buf_clear(&text);
+    return j;
+}
+
+static json_t *json_value(const struct value *v)
+{
+    switch (v->kind) {
+    case VALUE_NONE:
+        return json_null();
+    case VALUE_TEXT:
+        return json_text(v->text);
+    case VALUE_NUMBER:
+        if (v->is_integer)
+            return json_integer(v->integer);
+        return json_real(fabs(v->number) < 1e9 ? round(v->number * 1e6) / 1e6 : v->number);
+    case VALUE_BOOL:
+        return json_boolean(v->boolean);
+    case VALUE_PID:
+        return json_pid(&v->pid);
+    }
+    return json_null();
+}
+
+json_t *json_known(int64_t v)
+{
+    return v < 0 ? json_null() : json_integer(v);
+}
+
+json_t *json_slice(struct slice s)
+{
+    struct value v = text_value(s);
+    return json_value(&v);
+}
+
+void json_add_section(json_t *object, const struct section *s)
+{
+    for (size_t i = 0; i < section_len(s); i++) {
+        struct value v = section_value(s, i);
+        json_object_set_new(object, section_key(s, i), json_value(&v));
+    }
+}
+
+json_t *json_section(const struct section *s)
+{
+    json_t *object = json_object();
+    json_add_section(object, s);
+    return object;
+}
+
+static json_t *json_grid(const struct grid *g)
+{
+    json_t *rows = json_array();
+    for (size_t row = 0; row < g->n_rows; row++) {
+        json_t *object = json_object();
+        for (size_t i = 0; i < g->n_columns; i++) {
+            struct value v = grid_value(g, row, i);
+            json_object_set_new(object, grid_key(g, i), json_value(&v));
+        }
+        json_array_append_new(rows, object);
+    }
+    return rows;
+}
+
+static json_t *json_related(const struct related *r)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "pid", r->is_pid ? json_pid(&r->pid) : json_null());
+    json_object_set_new(object, "text", r->is_pid ? json_null() : json_slice(r->text));
+    json_object_set_new(object, "name", json_slice(r->name));
+    return object;
+}
+
+static json_t *json_related_list(const struct related_list *list)
+{
+    json_t *object = json_object(), *items = json_array();
+    for (size_t i = 0; i < list->n; i++)
+        json_array_append_new(items, json_related(&list->items[i]));
+    json_object_set_new(object, "count", json_known(list->count));
+    json_object_set_new(object, "items", items);
+    return object;
+}
+
+static json_t *json_location(const struct frame_location *f)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "function", json_slice(f->function));
+    json_object_set_new(object, "file", json_slice(f->file));
+    json_object_set_new(object, "line", f->line > 0 ? json_integer(f->line) : json_null());
+    return object;
+}
+
+static json_t *json_stack(const struct process_detail *p)
+{
+    json_t *frames = json_array();
+    for (size_t i = 0; i < p->n_stack; i++)
+        json_array_append_new(frames, json_location(&p->stack[i]));
+    return frames;
+}
+
+static json_t *json_gc(const struct process_detail *p)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < p->n_gc; i++) {
+        json_t *object = json_object();
+        json_object_set_new(object, "key", json_slice(p->gc[i].key));
+        json_object_set_new(object, "value", json_known(p->gc[i].value));
+        json_array_append_new(rows, object);
+    }
+    return rows;
+}
+
+static json_t *json_dictionary(const struct process_detail *p)
+{
+    json_t *object = json_object(), *keys = json_array();
+    for (size_t i = 0; i < p->n_dictionary; i++) {
+        json_t *key = json_object();
+        json_object_set_new(key, "key", json_slice(p->dictionary[i].key));
+        json_object_set_new(key, "value_bytes", json_known(p->dictionary[i].value_bytes));
+        json_array_append_new(keys, key);
+    }
+    json_object_set_new(object, "count", json_known(p->dictionary_count));
+    json_object_set_new(object, "keys", keys);
+    return object;
+}
+
+static json_t *json_binaries(const struct process_detail *p)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < p->n_binaries; i++) {
+        json_t *object = json_object();
+        json_object_set_new(object, "bytes", json_known(p->binaries[i].bytes));
+        json_object_set_new(object, "refs", json_known(p->binaries[i].refs));
+        json_array_append_new(rows, object);
+    }
+    return rows;
+}
+
+static void add_process(json_t *root, const struct process_detail *p)
+{
+    json_object_set_new(root, "location", json_location(&p->location));
+    json_object_set_new(root, "parent", json_related(&p->parent));
+    json_object_set_new(root, "group_leader", json_related(&p->group_leader));
+    json_object_set_new(root, "ancestors", json_related_list(&p->ancestors));
+    json_object_set_new(root, "links", json_related_list(&p->links));
+    json_object_set_new(root, "monitors", json_related_list(&p->monitors));
+    json_object_set_new(root, "monitored_by", json_related_list(&p->monitored_by));
+    json_object_set_new(root, "stack", json_stack(p));
+    json_object_set_new(root, "heap_fragment_words", json_known(p->heap_fragment_words));
+    json_object_set_new(root, "garbage_collection", json_gc(p));
+    json_object_set_new(root, "dictionary", json_dictionary(p));
+    json_object_set_new(root, "largest_binaries", json_binaries(p));
+}
+
+static uint32_t take_utf8(const char **at)
+{
+    const uint8_t *s = (const uint8_t *)*at;
+    int more = s[0] >= 0xf0 ? 3 : s[0] >= 0xe0 ? 2 : s[0] >= 0x80 ? 1 : 0;
+    uint32_t c = more == 0 ? s[0] : s[0] & (0x3fu >> more);
+    for (int i = 1; i <= more; i++)
+        c = c << 6 | (s[i] & 0x3fu);
+    *at += more + 1;
+    return c;
+}
+
+static void put_escape(struct buf *out, uint32_t c)
+{
+    if (c < 0x10000) {
+        buf_printf(out, "\\u%04" PRIX32, c);
+        return;
+    }
+    c -= 0x10000;
+    buf_printf(out, "\\u%04" PRIX32 "\\u%04" PRIX32, 0xd800 + (c >> 10), 0xdc00 + (c & 0x3ff));
+}
+
+/*
+ * What could steer a terminal is left in the data, but as escapes: jansson does so for bytes below
+ * 0x20 only. Such characters stand in strings only, where an escape is allowed.
+ */
+static void put_escaped(struct buf *out, const char *s, size_t len)
+{
+    while (len > 0) {
+        int width;
+        bool safe;
+        size_t used = text_grapheme(s, len, &width, &safe);
+        if (safe)
+            buf_put(out, s, used);
+        else
+            for (const char *at = s; at < s + used;)
+                put_escape(out, take_utf8(&at));
+        s += used;
+        len -= used;
+    }
+}
+
+void json_put_line(struct buf *out, json_t *root)
+{
+    char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    assert(text != NULL);
+    put_escaped(out, text, strlen(text));
+    buf_put_u8(out, '\n');
+    free(text);
+    json_decref(root);
+}
+
+static json_t *json_lacks(const struct report *r)
+{
+    json_t *keys = json_array();
+    for (size_t i = 0; i < r->grid.n_columns; i++)
+        if (report_lacks(r, i))
+            json_array_append_new(keys, json_string(grid_key(&r->grid, i)));
+    return keys;
+}
+
+/* Where in a recording, and what of the columns shown it does not have. */
+static json_t *json_recorded(const struct report *r)
+{
+    return json_pack("{s:I,s:I,s:b,s:o}", "tick", (json_int_t)r->recorded->tick, "ticks",
+                     (json_int_t)r->recorded->ticks, "gap_before", r->recorded->gap,
+                     "not_recorded", json_lacks(r));
+}
+
+void json_put(struct buf *out, const struct report *r)
+{
+    json_t *root = json_object();
+    json_object_set_new(root, "schema", json_sprintf("beamtop.%s/1", sink_kind_name(r->kind)));
+    if (r->kind != SINK_NODES)
+        json_object_set_new(root, "node", json_slice(r->node));
+    json_object_set_new(root, "wall_us", json_known(r->wall_us));
+    if (r->kind != SINK_NODES)
+        json_object_set_new(root, "interval_us", json_known(r->interval_us));
+    const struct section cost = {&cost_fields, "cost", r->cost};
+    const struct section system = {&system_fields, "system", r->system};
+    if (r->cost != NULL)
+        json_object_set_new(root, "cost", json_section(&cost));
+    if (r->system != NULL)
+        json_object_set_new(root, "system", json_section(&system));
+    for (size_t i = 0; i < r->n_sections; i++)
+        json_object_set_new(root, r->sections[i].name, json_section(&r->sections[i]));
+    if (r->recorded != NULL)
+        json_object_set_new(root, "recording", json_recorded(r));
+    if (r->process != NULL)
+        add_process(root, r->process);
+    if (r->grid.present)
+        json_object_set_new(root, "rows", json_grid(&r->grid));
+    json_put_line(out, root);
+}

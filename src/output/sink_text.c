@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beamtop/output/fields.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "beamtop/base/text.h"
+#include "beamtop/etf/print.h"
+
+#define CELL_COLUMNS_MAX 60 /* of one cell in a table; the last column may be longer */
+
+struct text_out {
+    struct buf *out;
+    struct arena arena;
+    bool ascii;
+};
+
+static const char *duration_text(const struct text_out *t, double seconds, char *to, size_t size)
+{
+    return t->ascii ? text_ascii_duration(to, size, seconds) : text_duration(to, size, seconds);
+}
+
+/* UTC; empty when there is no such time. */
+static const char *wall_text(int64_t wall_us, char *to, size_t size)
+{
+    struct tm tm;
+    time_t seconds = (time_t)(wall_us / 1000000);
+    if (wall_us < 0 || gmtime_r(&seconds, &tm) == NULL ||
+        strftime(to, size, "%Y-%m-%d %H:%M:%SZ", &tm) == 0)
+        to[0] = '\0';
+    return to;
+}
+
+static const char *number_text(struct text_out *t, const struct value *v, char *to, size_t size)
+{
+    if (v->form == FIELD_MS)
+        return duration_text(t, v->number / 1000, to, size);
+    if (v->form == FIELD_WALL_US)
+        return wall_text(v->integer, to, size);
+    switch (v->type) {
+    case COLUMN_BYTES:
+    case COLUMN_WORDS:
+        return text_bytes(to, size, v->number);
+    case COLUMN_BYTE_RATE:
+        text_bytes(to, size, fabs(v->number));
+        return arena_printf(&t->arena, "%s%s/s", v->number < 0 ? "-" : "", to);
+    case COLUMN_SHARE:
+        return text_percent(to, size, v->number);
+    case COLUMN_SECONDS:
+        return duration_text(t, v->number, to, size);
+    case COLUMN_RATE:
+        return text_count(to, size, v->number);
+    case COLUMN_COUNT:
+    case COLUMN_TEXT:
+    case COLUMN_PID:
+    case COLUMN_BOOL:
+        break;
+    }
+    return v->is_integer ? text_integer(to, size, v->integer) : text_count(to, size, v->number);
+}
+
+/* A cell as safe text, owned by the arena. */
+static struct slice cell_text(struct text_out *t, const struct value *v)
+{
+    struct buf b;
+    char number[64];
+    buf_init(&b, 0);
+    switch (v->kind) {
+    case VALUE_NONE:
+        buf_puts(&b, t->ascii ? "-" : "–");
+        break;
+    case VALUE_TEXT:
+        text_put_safe(&b, v->text.s, v->text.len, t->ascii);
+        break;
+    case VALUE_NUMBER:
+        if (v->type == COLUMN_TEXT) /* a name that is a number: no grouping of digits */
+            buf_printf(&b, "%" PRId64, v->integer);
+        else
+            buf_puts(&b, number_text(t, v, number, sizeof number));
+        break;
+    case VALUE_BOOL:
+        buf_puts(&b, v->boolean ? "yes" : "no");
+        break;
+    case VALUE_PID:
+        print_pid(&b, &v->pid);
+        break;
+    }
+    struct slice s = {arena_strndup(&t->arena, (const char *)b.data, b.len), b.len};
+    buf_clear(&b);
+    return s;
+}
+
+static bool is_right(enum column_type type)
+{
+    return type != COLUMN_TEXT && type != COLUMN_PID && type != COLUMN_BOOL;
+}
+
+static void put_cell(struct text_out *t, struct slice s, size_t width, bool right, bool last)
+{
+    size_t shown = text_width(s.s, s.len), bytes = s.len;
+    if (shown > width && !last)
+        bytes = text_prefix(s.s, s.len, width, &shown);
+    size_t pad = shown < width ? width - shown : 0;
+    for (size_t i = 0; right && i < pad; i++)
+        buf_put_u8(t->out, ' ');
+    buf_put(t->out, s.s, bytes);
+    for (size_t i = 0; !right && !last && i < pad; i++)
+        buf_put_u8(t->out, ' ');
+    buf_puts(t->out, last ? "\n" : "  ");
+}
+
+/* What people read in place of the datum, where a column has it. */
+static struct value shown_value(const struct grid *g, size_t row, size_t column)
+{
+    if (g->list == NULL && g->columns[column]->display != NULL) {
+        const struct proc_row *rows = g->rows;
+        return text_value(g->columns[column]->display(&rows[row]));
+    }
+    return grid_value(g, row, column);
+}
+
+static void put_grid(struct text_out *t, const struct grid *g)
+{
+    size_t n = g->n_columns;
+    struct slice *cells = arena_alloc(&t->arena, (n * g->n_rows + 1) * sizeof cells[0]);
+    size_t *widths = arena_alloc(&t->arena, (n + 1) * sizeof widths[0]);
+    for (size_t i = 0; i < n; i++) {
+        widths[i] = text_width(grid_title(g, i), strlen(grid_title(g, i)));
+        for (size_t row = 0; row < g->n_rows; row++) {
+            struct value v = shown_value(g, row, i);
+            struct slice s = cells[row * n + i] = cell_text(t, &v);
+            size_t w = text_width(s.s, s.len);
+            if (w > widths[i])
+                widths[i] = w > CELL_COLUMNS_MAX ? CELL_COLUMNS_MAX : w;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char *title = grid_title(g, i);
+        put_cell(t, (struct slice){title, strlen(title)}, widths[i], is_right(grid_type(g, i)),
+                 i + 1 == n);
+    }
+    for (size_t row = 0; row < g->n_rows; row++)
+        for (size_t i = 0; i < n; i++)
+            put_cell(t, cells[row * n + i], widths[i], is_right(grid_type(g, i)), i + 1 == n);
+}
+
+static void put_section(struct text_out *t, const struct section *s)
+{
+    for (size_t i = 0; i < section_len(s); i++) {
+        struct value v = section_value(s, i);
+        struct slice text = cell_text(t, &v);
+        if (v.kind != VALUE_NONE)
+            buf_printf(t->out, "%-28s%.*s\n", section_title(s, i), (int)text.len, text.s);
+    }
+}
+
+static void put_related(struct text_out *t, const char *title, const struct related *r)
+{
+    struct value v = r->is_pid ? pid_value(&r->pid) : text_value(r->text);
+    struct value name = text_value(r->name);
+    struct slice who = cell_text(t, &v), called = cell_text(t, &name);
+    if (v.kind == VALUE_NONE)
+        return;
+    buf_printf(t->out, "%-28s%.*s", title, (int)who.len, who.s);
+    if (name.kind != VALUE_NONE)
+        buf_printf(t->out, "  %.*s", (int)called.len, called.s);
+    buf_put_u8(t->out, '\n');
+}
+
+static void put_related_list(struct text_out *t, const char *title, const struct related_list *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        put_related(t, i == 0 ? title : "", &l->items[i]);
+    if (l->count > (int64_t)l->n)
+        buf_printf(t->out, "%-28s%" PRId64 " more\n", l->n == 0 ? title : "",
+                   l->count - (int64_t)l->n);
+}
+
+static void put_frame(struct text_out *t, const char *title, const struct frame_location *f)
+{
+    struct value function = text_value(f->function), file = text_value(f->file);
+    struct slice what = cell_text(t, &function), where = cell_text(t, &file);
+    buf_printf(t->out, "%-28s%.*s", title, (int)what.len, what.s);
+    if (file.kind != VALUE_NONE)
+        buf_printf(t->out, "  %.*s:%" PRId64, (int)where.len, where.s, f->line);
+    buf_put_u8(t->out, '\n');
+}
+
+static void put_process(struct text_out *t, const struct process_detail *p)
+{
+    put_related(t, "parent", &p->parent);
+    put_related_list(t, "ancestors", &p->ancestors);
+    put_related_list(t, "linked to", &p->links);
+    put_related_list(t, "monitors", &p->monitors);
+    put_related_list(t, "monitored by", &p->monitored_by);
+    for (size_t i = 0; i < p->n_stack; i++)
+        put_frame(t, i == 0 ? "stack" : "", &p->stack[i]);
+    for (size_t i = 0; i < p->n_dictionary; i++) {
+        struct value key = text_value(p->dictionary[i].key);
+        struct slice s = cell_text(t, &key);
+        char bytes[32];
+        text_bytes(bytes, sizeof bytes, (double)p->dictionary[i].value_bytes);
+        buf_printf(t->out, "%-28s%.*s  %s\n", i == 0 ? "dictionary" : "", (int)s.len, s.s, bytes);
+    }
+}
+
+static void put_amount(struct text_out *t, const char *title, const char *text)
+{
+    buf_printf(t->out, "  %s %s", title, text);
+}
+
+/* The line above every table: which node, when, how it is, what asking cost. */
+static void put_title(struct text_out *t, const struct report *r)
+{
+    char text[64];
+    struct value node = text_value(r->node);
+    struct slice name = cell_text(t, &node);
+    buf_put(t->out, name.s, name.len);
+    if (*wall_text(r->wall_us, text, sizeof text) != '\0')
+        buf_printf(t->out, "  %s", text);
+    if (r->system != NULL) {
+        const struct system_sample *s = r->system;
+        put_amount(t, "memory", text_bytes(text, sizeof text, s->memory_bytes[MEMORY_TOTAL]));
+        put_amount(t, "processes", text_integer(text, sizeof text, s->processes));
+        put_amount(t, "run queue", text_integer(text, sizeof text, s->run_queue));
+        if (!isnan(s->use_normal))
+            put_amount(t, "schedulers", text_percent(text, sizeof text, s->use_normal));
+    }
+    if (r->cost != NULL && !isnan(r->cost->target_us)) {
+        put_amount(t, "cost", duration_text(t, r->cost->target_us / 1e6, text, sizeof text));
+        if (!isnan(r->cost->share))
+            buf_printf(t->out, " %s", text_percent(text, sizeof text, r->cost->share));
+        buf_printf(t->out, " %s", text_bytes(text, sizeof text, r->cost->bytes));
+    }
+    buf_put_u8(t->out, '\n');
+}
+
+static const char *rank_text(const struct report *r)
+{
+    const struct proc_scan *scan = r->sections[0].base;
+    return scan->by_delta ? "by change of " : "by ";
+}
+
+static void put_scan(struct text_out *t, const struct report *r)
+{
+    const struct proc_scan *scan = r->sections[0].base;
+    char text[32];
+    buf_printf(t->out, "%zu of ", scan->n_rows);
+    if (scan->filtered)
+        buf_printf(t->out, "%s matching, ", text_integer(text, sizeof text, scan->matching));
+    if (scan->recorded >= 0)
+        buf_printf(t->out, "%s recorded, ", text_integer(text, sizeof text, scan->recorded));
+    buf_printf(t->out, "%s processes, %s%s", text_integer(text, sizeof text, scan->total),
+               rank_text(r), scan->sort_key);
+    if (scan->sorted_among >= 0)
+        buf_printf(t->out, " among the %s busiest",
+                   text_integer(text, sizeof text, scan->sorted_among));
+    const char *before = "; not recorded: ";
+    for (size_t i = 0; i < r->grid.n_columns; i++) {
+        if (!report_lacks(r, i))
+            continue;
+        buf_printf(t->out, "%s%s", before, grid_key(&r->grid, i));
+        before = ", ";
+    }
+    buf_put_u8(t->out, '\n');
+}
+
+void text_put(struct buf *out, const struct report *r, bool ascii)
+{
+    struct text_out t = {.out = out, .ascii = ascii};
+    arena_init(&t.arena);
+    if (r->kind != SINK_NODES)
+        put_title(&t, r);
+    const struct section system = {&system_fields, "system", r->system};
+    if ((r->kind == SINK_INFO || r->kind == SINK_MEMORY) && r->system != NULL)
+        put_section(&t, &system);
+    if (r->kind == SINK_TOP)
+        put_scan(&t, r);
+    for (size_t i = 0; i < r->n_sections && r->kind != SINK_TOP; i++)
+        put_section(&t, &r->sections[i]);
+    if (r->process != NULL)
+        put_process(&t, r->process);
+    if (r->kind == SINK_ARMED && r->grid.n_rows == 0)
+        buf_puts(out, "Nothing is armed on this node.\n");
+    else if (r->grid.present)
+        put_grid(&t, &r->grid);
+    if (r->kind != SINK_NODES)
+        buf_put_u8(out, '\n');
+    arena_clear(&t.arena);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Every key of the lines of a trace but its lists. */
+#include "beamtop/output/trace_line.h"
+
+#define LIST(list_name, object, array) \
+    const struct field_list list_name = {object, array, ARRAY_LEN(array)}
+
+#define AT(member) offsetof(struct trace_line, member)
+static const struct field line[] = {
+    {"id", "", FIELD_INT, COLUMN_COUNT, AT(id), "of the event, from 1; a result has its call's"},
+    {"wall_us", "", FIELD_INT, COLUMN_COUNT, AT(wall_us), "the node's own clock, µs since the epoch"},
+    {"mono_ns", "", FIELD_SIGNED, COLUMN_COUNT, AT(mono_ns),
+     "the node's monotonic clock: exact to subtract, often below zero"},
+    {"pattern", "", FIELD_SLICE, COLUMN_TEXT, AT(pattern_text), "the pattern that took it, as typed"},
+    {"pid", "", FIELD_SLICE, COLUMN_TEXT, AT(pid), "the process"},
+    {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(name),
+     "its registered name, label or initial call, as far as it is known by then"},
+};
+LIST(trace_line_fields, "line", line);
+
+#define CUT                                                                               \
+    {"cut", "", FIELD_BOOL, COLUMN_BOOL, AT(cut), "whether the term was larger than the cap"}, \
+        {"full_bytes", "", FIELD_INT, COLUMN_BYTES, AT(full_bytes),                         \
+         "of the whole term that was cut"}
+static const struct field call[] = {
+    {"mfa", "", FIELD_SLICE, COLUMN_TEXT, AT(mfa), "the function"},
+    {"caller", "", FIELD_SLICE, COLUMN_TEXT, AT(caller), "where the call returns to"},
+    {"depth", "", FIELD_INT, COLUMN_COUNT, AT(depth),
+     "calls of the process open in the trace when it began: recursion"},
+    {"shown_only", "", FIELD_BOOL, COLUMN_BOOL, AT(shown_only),
+     "whether `args` are the values of `show`"},
+    CUT,
+};
+LIST(trace_call_fields, "call", call);
+
+static const struct field result[] = {
+    {"mfa", "", FIELD_SLICE, COLUMN_TEXT, AT(mfa), "the function"},
+    {"result", "", FIELD_SLICE, COLUMN_TEXT, AT(result), "the value, or the exception's reason"},
+    {"class", "", FIELD_SLICE, COLUMN_TEXT, AT(class),
+     "of an exception: \"error\", \"exit\", \"throw\""},
+    {"latency_us", "", FIELD_REAL, COLUMN_RATE, AT(latency_us), "from the call to here"},
+    CUT,
+};
+LIST(trace_result_fields, "return", result);
+
+static const struct field send[] = {
+    {"to", "", FIELD_SLICE, COLUMN_TEXT, AT(to), "who it is for: a pid, a name, a name and a node"},
+    {"message", "", FIELD_SLICE, COLUMN_TEXT, AT(message), "the message"},
+    {"no_receiver", "", FIELD_BOOL, COLUMN_BOOL, AT(no_receiver), "whether nobody is there"},
+    CUT,
+};
+LIST(trace_send_fields, "send", send);
+
+static const struct field receive[] = {
+    {"message", "", FIELD_SLICE, COLUMN_TEXT, AT(message), "the message"},
+    CUT,
+};
+LIST(trace_receive_fields, "receive", receive);
+#undef CUT
+
+static const struct field lost[] = {
+    {"lost", "", FIELD_INT, COLUMN_COUNT, AT(lost), "calls that were not shown meanwhile"},
+    {"at_most", "", FIELD_BOOL, COLUMN_BOOL, AT(at_most),
+     "whether that is a bound, since the pattern takes only some calls"},
+    {"why", "", FIELD_SLICE, COLUMN_TEXT, AT(why),
+     "\"rate\", \"window\", \"bytes\", \"credit\", \"paused\""},
+    {"duration_us", "", FIELD_INT, COLUMN_COUNT, AT(duration_us), "how long it lasted"},
+};
+LIST(trace_lost_fields, "lost", lost);
+#undef AT
+
+#define AT(member) offsetof(struct trace_tally, member)
+static const struct field tally[] = {
+    {"functions", "functions", FIELD_INT, COLUMN_COUNT, AT(functions), "functions that were matched"},
+    {"calls", "calls", FIELD_INT, COLUMN_COUNT, AT(calls),
+     "all calls of them, by anyone; null: not counted"},
+    {"seen", "seen", FIELD_INT, COLUMN_COUNT, AT(seen), "events that the VM gave"},
+    {"shown", "shown", FIELD_INT, COLUMN_COUNT, AT(shown), "calls and messages that were shown"},
+    {"filtered", "filtered", FIELD_INT, COLUMN_COUNT, AT(filtered),
+     "left out by `slower`, `returns` or `raises`"},
+    {"cut", "cut", FIELD_INT, COLUMN_COUNT, AT(cut), "terms that were cut"},
+    {"over", "beyond the cap", FIELD_INT, COLUMN_COUNT, AT(over),
+     "given by the VM beyond the cap of events"},
+    {"lost", "lost", FIELD_INT, COLUMN_COUNT, AT(lost), "taken but not sent, for want of room"},
+    {"missed", "missed", FIELD_INT, COLUMN_COUNT, AT(missed),
+     "happened while the budget was shut"},
+    {"missed_at_most", "", FIELD_BOOL, COLUMN_BOOL, AT(missed_at_most),
+     "whether `missed` is a bound"},
+    {"open", "not back", FIELD_INT, COLUMN_COUNT, AT(open), "calls that had not come back"},
+    {"time_us", "", FIELD_INT, COLUMN_COUNT, AT(time_us), "spent in them, by the action `time`"},
+};
+LIST(trace_tally_fields, "counters", tally);
+
+static const struct field pattern[] = {
+    {"pattern", "", FIELD_SLICE, COLUMN_TEXT, AT(pattern), "as typed; then the keys of `counters`"},
+    {"p50_us", "", FIELD_REAL, COLUMN_RATE, AT(p50_us), "half of the calls were as quick"},
+    {"p90_us", "", FIELD_REAL, COLUMN_RATE, AT(p90_us), "nine in ten"},
+    {"p99_us", "", FIELD_REAL, COLUMN_RATE, AT(p99_us), "99 in a hundred"},
+    {"max_us", "", FIELD_REAL, COLUMN_RATE, AT(max_us), "the slowest"},
+};
+LIST(trace_pattern_fields, "patterns", pattern);
+#undef AT
+
+#define AT(member) offsetof(struct trace_counter, member)
+static const struct field function[] = {
+    {"mfa", "", FIELD_SLICE, COLUMN_TEXT, AT(mfa), "the function"},
+    {"pattern", "", FIELD_SLICE, COLUMN_TEXT, AT(pattern), "the first pattern that matches it"},
+    {"calls", "", FIELD_INT, COLUMN_COUNT, AT(calls), "its calls, by anyone"},
+    {"time_us", "", FIELD_INT, COLUMN_COUNT, AT(time_us), "spent in it, by the action `time`"},
+};
+LIST(trace_function_fields, "functions", function);
+#undef AT
+
+#define AT(member) offsetof(struct trace_preflight, member)
+static const struct field preflight[] = {
+    {"functions", "", FIELD_INT, COLUMN_COUNT, AT(functions), "functions that the patterns match"},
+    {"functions_cut", "", FIELD_BOOL, COLUMN_BOOL, AT(functions_cut),
+     "whether more match than the cap takes"},
+    {"processes", "", FIELD_INT, COLUMN_COUNT, AT(processes), "processes that are traced"},
+    {"calls_per_s", "", FIELD_REAL, COLUMN_RATE, AT(calls_per_s),
+     "estimated by counting; null: not counted"},
+    {"load", "", FIELD_REAL, COLUMN_SHARE, AT(load),
+     "share of one scheduler that the guard costs at that rate"},
+    {"dear", "", FIELD_BOOL, COLUMN_BOOL, AT(dear), "whether a yes is asked for"},
+};
+LIST(trace_preflight_fields, "preflight", preflight);
+#undef AT
+
+#define AT(member) offsetof(struct trace_check, member)
+static const struct field check[] = {
+    {"done", "", FIELD_BOOL, COLUMN_BOOL, AT(done), "whether the node has answered"},
+    {"clean", "", FIELD_BOOL, COLUMN_BOOL, AT(clean), "whether nothing is left armed"},
+    {"after_us", "", FIELD_INT, COLUMN_COUNT, AT(after_us), "after the end of the trace was told"},
+    {"breakpoints", "", FIELD_INT, COLUMN_COUNT, AT(breakpoints), "of ours, still there"},
+    {"flags", "", FIELD_INT, COLUMN_COUNT, AT(flags), "processes with a trace flag of ours"},
+    {"processes", "", FIELD_INT, COLUMN_COUNT, AT(processes), "our processes that hold a trace"},
+    {"sessions", "", FIELD_INT, COLUMN_COUNT, AT(sessions), "trace sessions of ours"},
+    {"control_word", "", FIELD_INT, COLUMN_COUNT, AT(control_word), "the VM's trace control word"},
+};
+LIST(trace_check_fields, "verification", check);
+#undef AT

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beamtop/output/trace_sink.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/output/trace_line.h"
+
+struct trace_sink {
+    struct sink_output output;
+    struct trace_sink_options options;
+};
+
+struct trace_sink *trace_sink_open(const struct sink_writer *writer,
+                                   const struct trace_sink_options *options)
+{
+    struct trace_sink *s = alloc_zero(1, sizeof *s);
+    s->output.writer = *writer;
+    s->options = *options;
+    return s;
+}
+
+struct trace_sink *trace_sink_open_file(FILE *file, const struct trace_sink_options *options)
+{
+    const struct sink_writer writer = sink_writer_of(file);
+    return trace_sink_open(&writer, options);
+}
+
+void trace_sink_close(struct trace_sink *s)
+{
+    free(s);
+}
+
+int trace_sink_write_errno(const struct trace_sink *s)
+{
+    return s->output.write_errno;
+}
+
+static int write_out(struct trace_sink *s, struct buf *out, struct error *err)
+{
+    int rc = sink_output_put(&s->output, (const char *)out->data, out->len, err);
+    buf_clear(out);
+    return rc;
+}
+
+static struct slice node_of(const struct trace_sink *s)
+{
+    const char *node = s->options.node != NULL ? s->options.node : "";
+    return (struct slice){node, strlen(node)};
+}
+
+int trace_sink_put_line(struct trace_sink *s, const struct trace_line *line, struct error *err)
+{
+    struct buf out;
+    buf_init(&out, 0);
+    if (s->options.format == SINK_JSON)
+        trace_json_put(&out, line, node_of(s));
+    else
+        trace_text_put(&out, line, s->options.ascii);
+    return write_out(s, &out, err);
+}
+
+int trace_sink_put_end(struct trace_sink *s, const struct trace_ending *e, struct error *err)
+{
+    struct buf out;
+    buf_init(&out, 0);
+    if (s->options.format == SINK_JSON)
+        trace_json_end(&out, e, node_of(s));
+    else
+        trace_text_end(&out, e, s->options.ascii);
+    return write_out(s, &out, err);
+}
+
+int trace_sink_event(struct trace_sink *s, const struct trace_log *log,
+                     const struct trace_event *event, bool finished, struct error *err)
+{
+    struct trace_line line;
+    struct arena arena;
+    arena_init(&arena);
+    trace_line_make(&line, &(struct trace_layout){&arena, s->options.syntax, VALUES_WHOLE}, log, event,
+                    finished);
+    int rc = trace_sink_put_line(s, &line, err);
+    arena_clear(&arena);
+    return rc;
+}
+
+int trace_sink_end(struct trace_sink *s, const struct trace_log *log, struct error *err)
+{
+    struct trace_ending e;
+    struct arena arena;
+    arena_init(&arena);
+    trace_ending_make(&e, &(struct trace_layout){&arena, s->options.syntax, VALUES_WHOLE}, log);
+    int rc = trace_sink_put_end(s, &e, err);
+    arena_clear(&arena);
+    return rc;
+}
+
+int trace_sink_log(struct trace_sink *s, const struct trace_log *log, struct error *err)
+{
+    for (size_t i = 0; i < trace_log_len(log); i++) {
+        const struct trace_event *event = trace_log_at(log, i);
+        int rc = trace_sink_event(s, log, event, false, err);
+        bool back = event->outcome == OUTCOME_RETURN || event->outcome == OUTCOME_EXCEPTION;
+        if (rc == 0 && event->kind == EVENT_CALL && back)
+            rc = trace_sink_event(s, log, event, true, err);
+        if (rc != 0)
+            return rc;
+    }
+    return trace_sink_end(s, log, err);
+}

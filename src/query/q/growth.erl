@@ -1,0 +1,382 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
+%% Which counts grow, and who makes them grow: processes, short-lived ones, atoms, ETS tables, ports,
+%% sockets, code. Runs in a holder, whose state are marks of earlier moments; growth is told since a
+%% mark of WindowMs to twice that ago. Arg: #{}. Value: docs/queries.md.
+%%
+%% Work on many elements is left to native functions. A pid that is larger was spawned later.
+
+WindowMs = 150000,
+TablesMost = 5000,
+TablesWaitMs = 500,
+TableSlice = 500,
+TablesMs = 50,
+SlowMost = 50,
+SlowMs = 100,
+PortsMost = 10000,
+Sampled = 1000,
+SampleSlice = 100,
+SampleMs = 50,
+ChurnPerS = 200,
+YoungMost = 200,
+Looks = 8,
+Rounds = 12,
+KindsMost = 20,
+Ahead = 64,
+Names = 50,
+WordBytes = erlang:system_info(wordsize),
+
+Run = fun(List, Spec) ->
+    ets:match_spec_run(List, ets:match_spec_compile(Spec))
+end,
+Each = fun(Read, List, Item) ->
+    lists:zipwith(Read, List, lists:duplicate(length(List), Item))
+end,
+Ms = fun() -> erlang:monotonic_time(millisecond) end,
+Wait = fun(For, CountWork) ->
+    CountWork(),
+    Start = erlang:monotonic_time(),
+    receive after For -> ok end,
+    put(waited, get(waited) + erlang:monotonic_time() - Start)
+end,
+Ends = fun(List, Most) ->
+    case length(List) of
+        N when N > Most ->
+            lists:sublist(List, Most div 2) ++ lists:nthtail(N - Most div 2, List);
+        _ ->
+            List
+    end
+end,
+%% The most frequent of them and how often: what an eighth of them are stands at one of seven places
+%% of the sorted list. {none, 0} of none.
+Frequent = fun(Values) ->
+    Sorted = lists:sort(Values),
+    N = length(Sorted),
+    Places = [lists:nth(max(1, N * I div 8), Sorted) || I <- lists:seq(1, 7), N > 0],
+    Counts = [{N - length(Sorted -- lists:duplicate(N, V)), V} || V <- lists:usort(Places)],
+    case lists:sort(Counts) of
+        [] -> {none, 0};
+        Some -> {Count, Value} = lists:last(Some), {Value, Count}
+    end
+end,
+Named = fun(Pid, Apps, Id) when is_pid(Pid), node(Pid) =:= node() ->
+           Gone = #{pid => Pid, name => undefined, initial_call => undefined,
+                    application => undefined},
+           case Id(Pid, Apps) of
+               gone -> Gone;
+               {undefined, Call, Label, App, _} ->
+                   Gone#{name := Label, initial_call := Call, application := App};
+               {Name, Call, _, App, _} ->
+                   Gone#{name := Name, initial_call := Call, application := App}
+           end;
+       (_, _, _) ->
+           undefined
+end,
+
+%% ---- Processes
+
+%% The newest of some, and how many were spawned before it: a slot of the table that was held for long
+%% gives a pid that looks older than it is. Numbered tells how the pid of such a number is written.
+Nothing = fun() -> put('$process_label', beamtop), put('$initial_call', {beamtop, keeper, 0}) end,
+Newest = fun(Some, Otp, Spawn) ->
+    Pid = lists:max([Spawn(Nothing, [], [link]) || _ <- Some]),
+    Binary = term_to_binary(Pid),
+    Skip = byte_size(Binary) - 12,
+    <<Head:Skip/binary, Number:32, Serial:32, Creation/binary>> = Binary,
+    Bits = case Otp >= 27 orelse Number bsr 15 > 0 of true -> 28; false -> 15 end,
+    {Pid, Serial bsl Bits + Number, {Head, Bits, Creation}}
+end,
+Between = fun(Pids, Old, Recent) ->
+    Run(lists:zip(Pids, Pids), [{{'$1', '_'}, [{'>', '$1', {const, Old}}, {'<', '$1', {const, Recent}}],
+                                 ['$1']}])
+end,
+Parent = fun(Otp) -> [parent || Otp >= 25] end,
+%% Where one is that was started as erlang:apply/2 or by proc_lib says more than that.
+Kinds = fun(Rows) ->
+    Run(Rows, [{{'_', [{'_', {erlang, apply, 2}}, {'_', '$2'} | '_']}, [], ['$2']},
+               {{'_', [{'_', {proc_lib, '_', '_'}}, {'_', '$2'} | '_']}, [], ['$2']},
+               {{'_', [{'_', '$1'} | '_']}, [], ['$1']}])
+end,
+Rows = fun(Pids, Items) ->
+    Run(lists:zip(Pids, Each(fun erlang:process_info/2, Pids, Items)),
+        [{{'_', '$1'}, [{is_list, '$1'}], ['$_']}])
+end,
+SampleOf = fun SampleOf(Pids, Items, Until, Sofar) ->
+    case Pids =:= [] orelse Ms() > Until of
+        true ->
+            Sofar;
+        false ->
+            {These, Rest} = lists:split(min(SampleSlice, length(Pids)), Pids),
+            SampleOf(Rest, Items, Until, Rows(These, Items) ++ Sofar)
+    end
+end,
+%% The largest group of them by function, one of it, and who has spawned most of the group. Before
+%% OTP 25 nobody knows that of one that is not linked.
+Group = fun(Sample, Otp, Apps, #{id := Id}) ->
+    Functions = Kinds(Sample),
+    {Function, Count} = Frequent(Functions),
+    Those = Run(lists:zip(Functions, Sample), [{{Function, '$1'}, [], ['$1']}]),
+    Parents = Run(Those, [{{'_', ['_', '_', {'_', '$1'}]}, [], ['$1']}]),
+    {Spawner, Spawned} = case Otp >= 25 of true -> Frequent(Parents); false -> {none, 0} end,
+    {One, _} = lists:last([{none, []} | Those]),
+    #{sampled => length(Sample), seen => Count,
+      function => case Function of none -> undefined; _ -> Function end,
+      example => Named(One, Apps, Id), spawner => Named(Spawner, Apps, Id), spawned => Spawned}
+end,
+Survivors = fun(Pids, #{pid := Old}, #{pid := Recent}, Otp, Apps, Ctx) ->
+    Alive = Between(Pids, Old, Recent),
+    Items = [initial_call, current_function | Parent(Otp)],
+    Sample = SampleOf(Ends(Alive, Sampled), Items, Ms() + SampleMs, []),
+    (Group(Sample, Otp, Apps, Ctx))#{alive => length(Alive)}
+end,
+%% The pids of those that are spawned next, made of the numbers that come next: processes/0 lets others
+%% run while it reads the table, and who lives for microseconds is gone then.
+Next = fun(Otp, Spawn) ->
+    {_, N, {Head, Bits, Creation}} = Newest([1], Otp, Spawn),
+    {Mask, Serials} = {1 bsl Bits - 1, 1 bsl 13 - 1},
+    [binary_to_term(<<Head/binary, (I band Mask):32, ((I bsr Bits) band Serials):32, Creation/binary>>)
+     || I <- lists:seq(N + 1, N + Ahead)]
+end,
+%% Looks at those pids, 3 * N times: when a timer fires, as it does for many who spawn, and when the
+%% others of the run queue had their turn. One native call: evaluated code would be too slow to see who
+%% only waits in the queue for its first and last turn. The waiting is not work of ours.
+Look = fun(N, Pids, Items) ->
+    Begin = erlang:monotonic_time(),
+    _ = Rows(Pids, Items),
+    Start = erlang:monotonic_time(),
+    Asks = [[Pid, Items] || Pid <- Pids],
+    Ask = fun(Module, Function, Args) ->
+        Many = length(Pids),
+        {[Module | lists:duplicate(Many, erlang)], [Function | lists:duplicate(Many, process_info)],
+         [Args | Asks], [none | Pids]}
+    end,
+    {Modules, Functions, Arguments, Asked} =
+        lists:foldl(fun({M, F, A, P}, {Ms1, Fs, As, Ps}) -> {M ++ Ms1, F ++ Fs, A ++ As, P ++ Ps} end,
+                    {[], [], [], []},
+                    [Ask(erlang, yield, []), Ask(erlang, yield, []), Ask(timer, sleep, [1])]),
+    Times = fun(List) -> lists:append(lists:duplicate(N, List)) end,
+    Infos = lists:zipwith3(fun erlang:apply/3, Times(Modules), Times(Functions), Times(Arguments)),
+    Took = erlang:monotonic_time() - Start,
+    put(waited, get(waited) + max(0, Took - 3 * N * (Start - Begin))),
+    Run(lists:zip(Times(Asked), Infos), [{{'_', '$1'}, [{is_list, '$1'}], ['$_']}])
+end,
+%% One that is seen more than once lives for longer than a look, so that nearly all of its kind are
+%% seen. Where they are less than a tenth of those that were spawned, theirs is not the kind that comes
+%% and goes. Value: one row of each process of the other kinds.
+Brief = fun(Seen, Spawned) ->
+    Each1 = maps:to_list(maps:from_list(Seen)),
+    {Kinds1, All} = {Kinds(Each1), Kinds(Seen)},
+    Many = fun(Kind, List) -> length(List) - length(List -- lists:duplicate(length(List), Kind)) end,
+    Lasting = [K || K <- lists:sublist(lists:usort(Kinds1), KindsMost), N <- [Many(K, Kinds1)],
+                    Many(K, All) * 2 >= N * 3, N * 10 < Spawned],
+    [Row || {K, Row} <- lists:zip(Kinds1, Each1), not lists:member(K, Lasting)]
+end,
+%% What was seen at the last answers, and now: [{Ms, Row}]. Ours begin in erlang:hibernate/3.
+Young = fun(PerS, Before, Otp, #{spawn := Spawn, count_work := CountWork}) ->
+    Kept = [B || {Then, _} = B <- Before, Then > Ms() - WindowMs],
+    case is_number(PerS) andalso PerS >= ChurnPerS of
+        true ->
+            CountWork(),
+            Start = Ms(),
+            Items = [initial_call, current_function | Parent(Otp)],
+            Looked = lists:append([Look(Looks, Next(Otp, Spawn), Items) || _ <- lists:seq(1, Rounds)]),
+            Others = Run(Looked, [{{'_', [{'_', {erlang, hibernate, '_'}} | '_']}, [], [false]},
+                                  {'_', [], ['$_']}]) -- lists:duplicate(length(Looked), false),
+            At = Ms(),
+            Spawned = min(PerS * (At - Start) / 1000, Rounds * Ahead),
+            lists:sublist([{At, Row} || Row <- Brief(Others, Spawned)] ++ Kept, YoungMost);
+        false ->
+            Kept
+    end
+end,
+
+%% ---- ETS tables and sockets, by a helper: the calls wait for schedulers that may be late
+
+Measure = fun(To, Ref) ->
+    put('$process_label', beamtop),
+    put('$initial_call', {beamtop, keeper, 0}),
+    All = ets:all(),
+    Tables = lists:sort(lists:sublist(All, TablesMost)),
+    %% Size and memory of these wait for every scheduler.
+    Slow = lists:zip(Each(fun ets:info/2, Tables, decentralized_counters), Tables),
+    Words = fun Words(List, Size, Until, Sofar) ->
+        case List =:= [] orelse Ms() > Until of
+            true ->
+                lists:append(Sofar);
+            false ->
+                {These, Rest} = lists:split(min(Size, length(List)), List),
+                Sizes = lists:zip(These, Each(fun ets:info/2, These, memory)),
+                Words(Rest, Size, Until, [Sizes | Sofar])
+        end
+    end,
+    Plain = Run(Slow, [{{false, '$1'}, [], ['$1']}]),
+    To ! {Ref, length(All), Words(Plain, TableSlice, Ms() + TablesMs, [])},
+    Others = lists:sublist(Run(Slow, [{{true, '$1'}, [], ['$1']}]), SlowMost),
+    To ! {Ref, more, Words(Others, 1, Ms() + SlowMs, [])},
+    Sockets =
+        case erlang:module_loaded(socket) andalso erlang:function_exported(socket, number_of, 0) of
+            true -> socket:number_of();
+            false -> 0
+        end,
+    To ! {Ref, sockets, Sockets}
+end,
+Collect = fun Collect(Ref, Until, Got) ->
+    receive
+        {Ref, N, Sizes} when is_integer(N) -> Collect(Ref, Until, Got#{tables => N, words => Sizes});
+        {Ref, more, Sizes} ->
+            #{words := Words} = Got,
+            Collect(Ref, Until, Got#{words := Sizes ++ Words});
+        {Ref, sockets, N} -> Got#{sockets => N}
+    after max(0, Until - Ms()) -> Got#{late => true}
+    end
+end,
+Flush = fun Flush() -> receive {Ref, _, _} when is_reference(Ref) -> Flush() after 0 -> ok end end,
+%% Not asked again before the last one is back.
+Tables = fun(Before, #{spawn := Spawn, count_work := CountWork}) ->
+    Flush(),
+    case is_pid(Before) andalso is_process_alive(Before) of
+        true ->
+            {#{}, Before};
+        false ->
+            Ref = make_ref(),
+            CountWork(),
+            Start = erlang:monotonic_time(),
+            Limit = #{size => 32 * 1048576 div WordBytes, kill => true, error_logger => false},
+            Options = [link, {message_queue_data, off_heap}, {max_heap_size, Limit}],
+            Helper = Spawn(Measure, [self(), Ref], Options),
+            Got = Collect(Ref, Ms() + TablesWaitMs, #{}),
+            Took = erlang:monotonic_time() - Start,
+            put(waited, get(waited) + Took),
+            is_map_key(late, Got) orelse put(helped, get(helped) + Took),
+            {Got, Helper}
+    end
+end,
+OwnerOf = fun(Table, Apps, Id) -> Named(ets:info(Table, owner), Apps, Id) end,
+%% A name is an atom; of a table that has none registered the reference tells which one it is.
+Described = fun({Grown, Words, Table}, Apps, Id) ->
+    #{name => ets:info(Table, name), owner => OwnerOf(Table, Apps, Id),
+      id => case is_reference(Table) of
+                true -> list_to_binary(ref_to_list(Table));
+                false -> undefined
+            end,
+      objects => case ets:info(Table, decentralized_counters) of
+                     false -> ets:info(Table, size);
+                     _ -> undefined
+                 end,
+      memory_bytes => Words * WordBytes, grown_bytes => Grown * WordBytes}
+end,
+EtsFact = fun(#{words := Now, tables := Count}, #{words := Old}, Apps, #{id := Id})
+                when is_list(Old) ->
+    Before = maps:from_list(Old),
+    Grown = [{Words - maps:get(Table, Before, 0), Words, Table}
+             || {Table, Words} <- Now -- Old, is_integer(Words)],
+    Most = lists:sublist(lists:reverse(lists:sort([G || {N, _, _} = G <- Grown, N > 0])), 5),
+    New = Ends([Table || {_, _, Table} <- Grown, not is_map_key(Table, Before)], 200),
+    Made = lists:zip(Each(fun ets:info/2, New, name), Each(fun ets:info/2, New, owner)),
+    {{Name, Owner}, N} =
+        case Frequent(Made) of {none, 0} -> {{undefined, none}, 0}; Some -> Some end,
+    #{tables => Count, measured => length(Now), new => length(New),
+      most_new => #{name => Name, owner => Named(Owner, Apps, Id), seen => N},
+      growing => [Described(G, Apps, Id) || G <- Most, ets:info(element(3, G), owner) =/= undefined]};
+   (_, _, _, _) ->
+    undefined
+end,
+
+%% ---- Atoms, ports, code
+
+%% The longest text that half of them begin with: sorted, those that share one stand together.
+Common = fun(Sorted) ->
+    Half = (length(Sorted) + 1) div 2,
+    Firsts = lists:sublist(Sorted, length(Sorted) - Half + 1),
+    Pairs = lists:zip(Firsts, lists:nthtail(Half - 1, Sorted)),
+    lists:max([{binary:longest_common_prefix([A, B]), A, B} || {A, B} <- Pairs])
+end,
+AtomFact = fun(Now, Old, #{prefix := Prefix}) when Now - Old >= Names ->
+                Places = [Old + (Now - Old) * I div Names || I <- lists:seq(0, Names - 1)],
+                Read = fun(Place) ->
+                    try [atom_to_binary(binary_to_term(<<131, 75, Place:24>>), utf8)]
+                    catch error:_ -> []
+                    end
+                end,
+                %% What is beyond has no name in this form.
+                case lists:append(lists:map(Read, [P || P <- Places, P < 1 bsl 24])) of
+                    [] ->
+                        #{prefix => undefined, examples => []};
+                    Texts ->
+                        {Len, A, B} = Common(lists:sort(Texts)),
+                        #{prefix => Prefix(binary:part(A, 0, Len), 40),
+                          examples => [Prefix(X, 40) || X <- lists:usort([A, B])]}
+                end;
+              (_, _, _) ->
+                undefined
+end,
+PortFact = fun(Now, Old, Apps, #{id := Id, prefix := Prefix}) ->
+    New = Now -- Old,
+    Sample = Ends(New, 200),
+    Known = lists:zip(Each(fun erlang:port_info/2, Sample, name),
+                      Each(fun erlang:port_info/2, Sample, connected)),
+    Those = Run(Known, [{{{'_', '$1'}, {'_', '$2'}}, [], [{{'$1', '$2'}}]}]),
+    case Frequent(Those) of
+        {none, 0} ->
+            #{new => length(New), seen => 0, sampled => 0, name => undefined, owner => undefined};
+        {{Name, Pid}, N} ->
+            %% Of a command its name: what follows may be anything.
+            [Command | _] = binary:split(unicode:characters_to_binary(Name), <<" ">>),
+            #{new => length(New), seen => N, sampled => length(Those), name => Prefix(Command, 60),
+              owner => Named(Pid, Apps, Id)}
+    end
+end,
+CodeFact = fun(Now, Old) ->
+    New = Now -- Old,
+    #{modules => length(Now), new => length(New), examples => lists:sublist(New, 5)}
+end,
+
+%% ---- Marks
+
+Mark = fun(Otp, #{spawn := Spawn}, Got) ->
+    {Pid, Number, _} = Newest([1, 2, 3], Otp, Spawn),
+    maps:merge(#{ms => Ms(), pid => Pid, spawned => Number, atoms => erlang:system_info(atom_count),
+                 ports => lists:sublist(lists:sort(erlang:ports()), PortsMost), code => erlang:loaded(),
+                 words => unknown, sockets => undefined},
+               maps:without([late, tables], Got))
+end,
+Turned = fun(Now, #{mid := #{ms := Then} = Mid} = State) ->
+    case maps:get(ms, Now) - Then >= WindowMs of
+        true -> State#{old := Mid, mid := Now, last := Now};
+        false -> State#{last := Now}
+    end
+end,
+PerS = fun(#{spawned := Now, ms := To}, #{spawned := Old, ms := From}) when Now >= Old, To > From ->
+           (Now - Old) * 1000 / (To - From);
+          (_, _) -> undefined
+end,
+Lately = fun(#{sockets := Now}, #{sockets := Old}) when is_integer(Now), is_integer(Old) ->
+             #{count => Now, grown => Now - Old};
+            (_, _) -> undefined
+end,
+
+{[k, otp, own, apps, id, spawn, count_work, prefix], fun(#{}, Ctx) ->
+    #{state := Given, k := Keeper, otp := Otp, own := OwnOf, apps := AppsOf} = Ctx,
+    {Got, Helper} = Tables(case Given of #{helper := H} -> H; new -> none end, Ctx),
+    Now = Mark(Otp, Ctx, Got),
+    #{old := Old, last := Last} = State =
+        case Given of
+            new -> #{old => Now, mid => Now, last => Now, young => []};
+            #{old := #{words := unknown} = First} ->
+                Given#{old := First#{words := maps:get(words, Now)}};
+            _ -> Given
+        end,
+    Apps = AppsOf(),
+    Pids = ordsets:subtract(lists:sort(erlang:processes()), OwnOf(Keeper)),
+    Rate = PerS(Now, Last),
+    Short = Young(Rate, maps:get(young, State), Otp, Ctx),
+    Fact = #{over_s => (maps:get(ms, Now) - maps:get(ms, Old)) / 1000,
+             spawned_per_s => PerS(Now, Old), spawned_lately_per_s => Rate,
+             processes => Survivors(Pids, Old, Last, Otp, Apps, Ctx),
+             short_lived => Group([Row || {_, Row} <- Short], Otp, Apps, Ctx),
+             atoms => AtomFact(maps:get(atoms, Now), maps:get(atoms, Old), Ctx),
+             ets => EtsFact(Got, Old, Apps, Ctx), sockets => Lately(Now, Old),
+             ports => PortFact(maps:get(ports, Now), maps:get(ports, Old), Apps, Ctx),
+             code => CodeFact(maps:get(code, Now), maps:get(code, Old))},
+    {{growth, erlang:monotonic_time(nanosecond), #{growth => Fact}},
+     (Turned(Now, State))#{helper => Helper, young => Short}}
+end}.

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which trace of a recording a tick has, and what was known of it then. */
+#include "beamtop/recording/recorded_log.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/output/json.h"
+#include "recorded_log_internal.h"
+
+/* A row of `trace`; texts are in the log's arena `row`. */
+struct found {
+    int64_t id, wall_us, ended_us; /* id 0: none */
+    struct slice syntax, patterns, procs, ending;
+};
+
+struct recorded_log *recorded_log_new(void)
+{
+    struct recorded_log *l = alloc_zero(1, sizeof *l);
+    arena_init(&l->row);
+    arena_init(&l->arena);
+    return l;
+}
+
+static void forget(struct recorded_log *l)
+{
+    trace_log_free(l->log);
+    for (size_t i = 0; i < l->n_patterns; i++)
+        pattern_free(l->patterns[i]);
+    l->log = NULL;
+    l->n_patterns = 0;
+    l->trace = 0;
+    l->tick = 0;
+}
+
+void recorded_log_free(struct recorded_log *l)
+{
+    if (l == NULL)
+        return;
+    forget(l);
+    arena_clear(&l->row);
+    arena_clear(&l->arena);
+    free(l);
+}
+
+const struct trace_log *recorded_log_trace(const struct recorded_log *l)
+{
+    return l->log;
+}
+
+/* ---- its patterns */
+
+static bool same(struct slice a, struct slice b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.s, b.s, a.len) == 0);
+}
+
+unsigned recorded_log_pattern(const struct recorded_log *l, struct slice text)
+{
+    unsigned at = 0;
+    while (at < l->n_patterns && !same(l->patterns[at]->source, text))
+        at++;
+    return at;
+}
+
+static bool begins(struct slice text, const char *word)
+{
+    size_t len = strlen(word);
+    return text.len > len && memcmp(text.s, word, len) == 0;
+}
+
+/* Of a later program, or damaged: its text is all that is known of it. */
+static struct pattern *unread_pattern(struct slice text)
+{
+    static const char stand_in[] = "any:any";
+    struct pattern *p = NULL;
+    struct error ignored = {.code = ERR_NONE};
+    if (pattern_parse(&p, stand_in, sizeof stand_in - 1, SYNTAX_ERLANG, NULL, &ignored) != 0)
+        return NULL;
+    p->source = slice_keep(&p->arena, text);
+    p->kind = begins(text, "send(")      ? PATTERN_SEND
+              : begins(text, "receive(") ? PATTERN_RECEIVE : PATTERN_CALL;
+    return p;
+}
+
+static struct pattern *read_pattern(const struct recorded_log *l, struct slice text)
+{
+    struct pattern *p = NULL;
+    struct error ignored = {.code = ERR_NONE};
+    if (pattern_parse(&p, text.s, text.len, l->syntax, NULL, &ignored) == 0 ||
+        pattern_parse(&p, text.s, text.len, SYNTAX_AUTO, NULL, &ignored) == 0)
+        return p;
+    return unread_pattern(text);
+}
+
+static void add_patterns(struct recorded_log *l, struct slice json)
+{
+    json_t *array = json.len == 0 ? NULL : json_loadb(json.s, json.len, 0, NULL);
+    for (size_t i = 0; i < json_array_size(array) && l->n_patterns < LIMIT_TRACE_PATTERNS; i++) {
+        struct slice text = json_read_slice(&l->arena, json_array_get(array, i));
+        struct pattern *p = text.len > 0 ? read_pattern(l, text) : NULL;
+        if (p == NULL)
+            continue;
+        l->patterns[l->n_patterns++] = p;
+        trace_log_add_pattern(l->log, p);
+    }
+    json_decref(array);
+}
+
+/* ---- its state */
+
+static uint64_t known(int64_t v)
+{
+    return v > 0 ? (uint64_t)v : 0;
+}
+
+static void put_slice(char *out, size_t size, struct slice text)
+{
+    size_t len = text.len < size ? text.len : size - 1;
+    if (len > 0)
+        memcpy(out, text.s, len);
+    out[len] = '\0';
+}
+
+static void read_counts(struct trace_counts *c, const struct trace_tally *t)
+{
+    *c = (struct trace_counts){
+        .calls = known(t->calls), .calls_known = t->calls >= 0, .seen = known(t->seen),
+        .shown = known(t->shown), .filtered = known(t->filtered), .cut = known(t->cut),
+        .over = known(t->over), .lost = known(t->lost), .missed = known(t->missed),
+        .missed_at_most = t->missed_at_most, .open = known(t->open), .time_us = known(t->time_us)};
+}
+
+static void set_functions(struct recorded_log *l, const struct trace_ending *e)
+{
+    struct trace_function *all = arena_alloc(&l->arena, (e->n_functions + 1) * sizeof *all);
+    for (size_t i = 0; i < e->n_functions; i++)
+        all[i] = (struct trace_function){
+            .mfa = recorded_log_mfa(l, e->functions[i].mfa),
+            .pattern = recorded_log_pattern(l, e->functions[i].pattern),
+            .calls = known(e->functions[i].calls), .time_us = known(e->functions[i].time_us)};
+    trace_log_set_functions(l->log, all, e->n_functions);
+}
+
+static enum trace_end read_reason(struct slice reason)
+{
+    for (enum trace_end end = END_TIME; end <= END_KILLED; end++)
+        if (same(reason, (struct slice){trace_end_name(end), strlen(trace_end_name(end))}))
+            return end;
+    return END_NONE;
+}
+
+/* What it was held to is told by its end, and was so from its start. */
+static void set_setup(struct recorded_log *l, const struct trace_ending *e)
+{
+    struct trace_state *s = trace_log_state_edit(l->log);
+    s->caps = e->caps;
+    s->session = e->session;
+    s->preflight = e->preflight;
+    put_slice(s->note, sizeof s->note, e->note);
+    for (size_t i = 0; i < e->n_patterns; i++) {
+        unsigned at = recorded_log_pattern(l, e->patterns[i].pattern);
+        if (at < l->n_patterns)
+            trace_log_pattern_edit(l->log, at)->functions = known(e->patterns[i].functions);
+    }
+}
+
+static void set_ending(struct recorded_log *l, const struct trace_ending *e)
+{
+    struct trace_state *s = trace_log_state_edit(l->log);
+    bool armed = trace_ending_armed(e);
+    s->phase = armed ? TRACE_ENDED : TRACE_FAILED;
+    s->end = read_reason(e->reason);
+    s->check = e->check;
+    put_slice(s->end_text, sizeof s->end_text, e->reason_text.len > 0 ? e->reason_text : e->reason);
+    if (!armed)
+        error_set(&s->error, ERR_TARGET, "%s", s->end_text);
+    s->used[CAP_TIME_MS] = known(e->elapsed_ms);
+    s->used[CAP_BYTES] = known(e->bytes);
+    read_counts(&s->total, &e->total);
+    s->used[CAP_EVENTS] = s->total.shown;
+    for (size_t i = 0; i < e->n_patterns; i++) {
+        unsigned at = recorded_log_pattern(l, e->patterns[i].pattern);
+        if (at < l->n_patterns)
+            read_counts(&trace_log_pattern_edit(l->log, at)->counts, &e->patterns[i]);
+    }
+    set_functions(l, e);
+}
+
+static void set_running(struct recorded_log *l, const struct found *f, int64_t wall_us,
+                        bool is_last)
+{
+    struct trace_state *s = trace_log_state_edit(l->log);
+    s->phase = TRACE_RUNNING;
+    bool timed = f->wall_us > 0 && wall_us > f->wall_us;
+    s->used[CAP_TIME_MS] = timed ? known((wall_us - f->wall_us) / 1000) : 0;
+    s->used[CAP_EVENTS] = s->total.shown;
+    if (is_last)
+        snprintf(s->note, sizeof s->note, "the recording ends before it does");
+}
+
+/* ---- which it is */
+
+static int find(struct recorded_log *l, struct recording *r, int64_t tick, struct found *out,
+                struct error *err)
+{
+    sqlite3_stmt *s = NULL;
+    *out = (struct found){.id = 0};
+    if (!r->info.has_traces)
+        return 0;
+    int rc = db_prepare(r->db, &s, "SELECT id, wall_us, ended_us, syntax, patterns, procs, ending"
+                        " FROM trace WHERE tick <= ? ORDER BY id DESC LIMIT 1", err);
+    if (rc != 0)
+        return rc;
+    sqlite3_bind_int64(s, 1, tick);
+    if (sqlite3_step(s) == SQLITE_ROW) {
+        struct slice *const texts[] = {&out->syntax, &out->patterns, &out->procs, &out->ending};
+        out->id = db_column_int(s, 0);
+        out->wall_us = db_column_int(s, 1);
+        out->ended_us = db_column_int(s, 2);
+        for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+            *texts[i] = slice_keep(&l->row, db_column_text(s, (int)i + 3));
+    }
+    sqlite3_finalize(s);
+    return 0;
+}
+
+static void begin(struct recorded_log *l, const struct found *f)
+{
+    struct trace_log *log = trace_log_new(LIMIT_TRACE_EVENTS, LIMIT_TRACE_KEPT_BYTES);
+    forget(l); /* after that, so that nobody takes the new one for the one before */
+    l->trace = f->id;
+    l->syntax = same(f->syntax, (struct slice){"elixir", 6}) ? SYNTAX_ELIXIR : SYNTAX_ERLANG;
+    l->log = log;
+    struct trace_state *s = trace_log_state_edit(l->log);
+    s->told = true;
+    s->preflight.calls_per_s = NAN;
+    memset(s->caps.value, 0, sizeof s->caps.value);
+    put_slice(s->procs, sizeof s->procs, f->procs);
+    add_patterns(l, f->patterns);
+}
+
+static int read_ending(struct recorded_log *l, const struct found *f, struct trace_ending *out,
+                       struct error *err)
+{
+    if (f->ending.len == 0)
+        return 0;
+    int rc = trace_ending_read(out, &l->arena, f->ending.s, f->ending.len, err);
+    if (rc == 0)
+        set_setup(l, out);
+    return rc;
+}
+
+int recorded_log_to(struct recorded_log *l, struct recording *r, int64_t tick, struct error *err)
+{
+    int64_t wall_us = recording_tick_wall_us(r, tick);
+    bool is_last = recording_tick_after(r, tick) == 0;
+    int64_t until = is_last ? INT64_MAX : tick; /* what came behind it is of no tick */
+    struct trace_ending ending;
+    struct found f;
+    arena_reset(&l->row);
+    int rc = find(l, r, until, &f, err);
+    if (rc != 0 || f.id == 0) {
+        forget(l);
+        return rc;
+    }
+    bool goes_on = f.id == l->trace && until >= l->tick;
+    if (goes_on && trace_log_state(l->log)->phase != TRACE_RUNNING)
+        return 0;
+    if (!goes_on)
+        begin(l, &f);
+    rc = recorded_log_events(l, r, until, err);
+    if (rc != 0)
+        return rc;
+    l->tick = until;
+    rc = read_ending(l, &f, &ending, err);
+    if (rc == 0 && f.ending.len > 0 && (is_last || f.ended_us <= wall_us))
+        set_ending(l, &ending);
+    else
+        set_running(l, &f, wall_us, is_last);
+    trace_log_touch(l->log);
+    return rc;
+}

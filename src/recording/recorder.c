@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The writer of recordings: a file from its making to its end, a tick at a time. */
+#include <config.h>
+
+#include "recorder_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/output/fields.h"
+#include "recording_schema.h"
+
+static const char *const texts_of_statements[STATEMENTS] = {
+    [STMT_TICK] = "INSERT INTO tick VALUES(?,?,?,?,?,?,?)",
+    [STMT_TEXT] = "INSERT INTO text(text) VALUES(?)",
+    [STMT_TEXT_ID] = "SELECT id FROM text WHERE text = ?",
+    [STMT_PROCESS] = "INSERT OR REPLACE INTO process VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [STMT_OWNER] = "INSERT INTO owner VALUES(?,?,?,?,?,?,?,?,?)",
+    [STMT_ANSWER] = "INSERT OR REPLACE INTO answer VALUES(?,?,?,?,?)",
+    [STMT_FACT] = "INSERT OR REPLACE INTO fact VALUES(?,?,?)",
+    [STMT_TRACE] = "INSERT INTO trace(id, tick, wall_us, syntax, patterns, procs) VALUES(?,?,?,?,?,?)",
+    [STMT_TRACE_END] = "UPDATE trace SET ended_us = ?2, reason = ?3, events = ?4, clean = ?5,"
+                       " ending = ?6 WHERE id = ?1",
+    [STMT_MARK] = "INSERT INTO mark(here_us, wall_us, text) VALUES(?,?,?)",
+    [STMT_GAP] = "INSERT INTO gap VALUES(?,?,?)",
+    [STMT_WINDOW] = "INSERT INTO call_window(tick, wall_us, ns, functions, calls, calls_per_s, lost,"
+                    " bytes, line) VALUES(?,?,?,?,?,?,?,?,?)",
+    [STMT_CALL] = "INSERT OR REPLACE INTO call VALUES(?,?,?,?,?,?,?,?)",
+    [STMT_META] = "INSERT OR REPLACE INTO meta VALUES(?,?)",
+};
+
+static int put_meta(struct recorder *r, const char *key, const char *value, struct error *err)
+{
+    sqlite3_stmt *stmt = r->stmts[STMT_META];
+    sqlite3_bind_text(stmt, 1, key, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(stmt, 2, value, -1, SQLITE_TRANSIENT);
+    return db_run(r->db, stmt, err);
+}
+
+static int put_meta_int(struct recorder *r, const char *key, int64_t value, struct error *err)
+{
+    sqlite3_stmt *stmt = r->stmts[STMT_META];
+    sqlite3_bind_text(stmt, 1, key, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_int64(stmt, 2, value);
+    return db_run(r->db, stmt, err);
+}
+
+int recorder_bind_text(struct recorder *r, sqlite3_stmt *stmt, int at, struct slice text,
+                       struct error *err)
+{
+    sqlite3_stmt *find = r->stmts[STMT_TEXT_ID];
+    int rc = 0;
+    if (text.len == 0) {
+        sqlite3_bind_null(stmt, at);
+        return 0;
+    }
+    db_bind_text(find, 1, text);
+    if (sqlite3_step(find) == SQLITE_ROW) {
+        sqlite3_bind_int64(stmt, at, sqlite3_column_int64(find, 0));
+    } else {
+        db_bind_text(r->stmts[STMT_TEXT], 1, text);
+        rc = db_run(r->db, r->stmts[STMT_TEXT], err);
+        sqlite3_bind_int64(stmt, at, sqlite3_last_insert_rowid(r->db));
+    }
+    sqlite3_reset(find);
+    return rc;
+}
+
+/* ---- open and close */
+
+static int prepare(struct recorder *r, struct error *err)
+{
+    for (int i = 0; i < STATEMENTS; i++)
+        if (texts_of_statements[i] &&
+            db_prepare(r->db, &r->stmts[i], texts_of_statements[i], err) != 0)
+            return (int)err->code;
+    int rc = recorder_prepare_trace(r, err);
+    return rc != 0 ? rc : schema_prepare_system(r->db, &r->stmts[STMT_SYSTEM], err);
+}
+
+/* For who opens the file: what traces have put into it. */
+static const char *note_of(const struct recorder_options *o)
+{
+    if (o->values && !o->redact)
+        return "arguments, results and messages of traces are in this file as they were";
+    return o->redact ? "of arguments, results and messages of traces this file has types and sizes"
+                     : "this file has no arguments, results and messages of traces";
+}
+
+static int set_up(struct recorder *r, struct error *err)
+{
+    uint64_t most = r->options.max_bytes ? r->options.max_bytes : LIMIT_RECORDING_BYTES;
+    char sql[160];
+    if (db_exec(r->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+                       "PRAGMA auto_vacuum = INCREMENTAL;", err) != 0 ||
+        schema_create(r->db, err) != 0)
+        return (int)err->code;
+    snprintf(sql, sizeof sql, "PRAGMA max_page_count = %lld",
+             (long long)(most / (uint64_t)db_int(r->db, "PRAGMA page_size", 4096)));
+    if (db_exec(r->db, sql, err) != 0 || prepare(r, err) != 0)
+        return (int)err->code;
+    if (put_meta(r, "format", RECORDING_FORMAT, err) != 0 ||
+        put_meta(r, "beamtop", PACKAGE_VERSION, err) != 0 ||
+        put_meta(r, "node", r->options.node, err) != 0 ||
+        put_meta(r, "label", r->options.label ? r->options.label : "", err) != 0 ||
+        put_meta_int(r, "redacted", r->options.redact, err) != 0 ||
+        put_meta_int(r, "values", r->options.values, err) != 0 ||
+        put_meta(r, "note", note_of(&r->options), err) != 0)
+        return (int)err->code;
+    return put_meta_int(r, "interval_us", (int64_t)llround(r->options.interval_s * 1e6), err);
+}
+
+/* What lies beside it SQLite would write to, or play back: also through a link. */
+static int check_beside(const char *path, struct error *err)
+{
+    static const char *const ends[] = {"-wal", "-shm", "-journal"};
+    struct stat st;
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        char *name = alloc_printf("%s%s", path, ends[i]);
+        bool there = lstat(name, &st) == 0;
+        free(name);
+        if (there)
+            return error_set(err, ERR_USAGE, "%s%s exists: remove it, or choose another name", path, ends[i]);
+    }
+    return 0;
+}
+
+/* A file of ours alone, for SQLite to fill: names and values of a production system go into it. */
+static int make_file(const char *path, struct error *err)
+{
+    if (check_beside(path, err) != 0)
+        return (int)err->code;
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0) {
+        close(fd);
+        return 0;
+    }
+    if (errno == EEXIST)
+        return error_set(err, ERR_USAGE, "%s exists; a recording is never written over another file",
+                         path);
+    return error_set_errno(err, errno, "%s", path);
+}
+
+int recorder_open(struct recorder **out, const char *path, const struct recorder_options *options,
+                  struct error *err)
+{
+    bool in_memory = strcmp(path, ":memory:") == 0;
+    if (!in_memory && make_file(path, err) != 0)
+        return (int)err->code;
+    struct recorder *r = alloc_zero(1, sizeof *r);
+    r->options = *options;
+    r->last = &r->first;
+    arena_init(&r->arena);
+    arena_init(&r->kept);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX; /* create: in memory */
+    if (sqlite3_open_v2(path, &r->db, flags, NULL) != SQLITE_OK) {
+        db_fail(r->db, err, path);
+    } else {
+        sqlite3_busy_timeout(r->db, LIMIT_RECORDER_BUSY_MS);
+        set_up(r, err);
+    }
+    if (err->code == ERR_NONE) {
+        *out = r;
+        return 0;
+    }
+    struct error ignored = {.code = ERR_NONE};
+    recorder_close(r, NULL, &ignored);
+    if (!in_memory)
+        unlink(path);
+    return (int)err->code;
+}
+
+/* What came after the last tick is that tick's, but for answers: it has its own. */
+static int put_leftovers(struct recorder *r, struct error *err)
+{
+    if (r->ended || r->ticks == 0 || !r->first)
+        return 0;
+    if (db_exec(r->db, "BEGIN IMMEDIATE", err) != 0)
+        return (int)err->code;
+    r->ticks--;
+    for (const struct pending *p = r->first; p && err->code == ERR_NONE; p = p->next)
+        if (p->what != STMT_ANSWER)
+            (void)recorder_put(r, p, err);
+    r->ticks++;
+    if (err->code == ERR_NONE && db_exec(r->db, "COMMIT", err) == 0)
+        return 0;
+    sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
+    return (int)err->code;
+}
+
+/* On a full disk there is no room to move it; nor while another program reads what is in it. */
+static int check_moved(const char *path, const char *wal, struct error *err)
+{
+    struct stat st;
+    if (!*wal || stat(wal, &st) != 0 || st.st_size == 0)
+        return 0;
+    return error_set(err, ERR_LIMIT, "the last ticks of %s are in %s, which could not be moved into it: keep both "
+                     "files together", path, wal);
+}
+
+/* Closes the file, after which its -wal is gone, unless it could not be moved. */
+static int close_file(struct recorder *r, bool moves, struct error *err)
+{
+    const char *name = sqlite3_db_filename(r->db, "main");
+    char *path = alloc_strdup(name ? name : ""), *wal = alloc_printf("%s-wal", path);
+    if (moves)
+        sqlite3_exec(r->db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
+    sqlite3_close(r->db);
+    int rc = moves && *path ? check_moved(path, wal, err) : 0;
+    free(path);
+    free(wal);
+    return rc;
+}
+
+int recorder_close(struct recorder *r, const char *why, struct error *err)
+{
+    int rc = 0;
+    struct error second = {.code = ERR_NONE};
+    if (!r)
+        return 0;
+    if (why && r->stmts[STMT_META]) {
+        rc = put_leftovers(r, err);
+        if (put_meta(r, "end", why, &second) != 0 && rc == 0) {
+            *err = second;
+            rc = (int)second.code;
+        }
+    }
+    for (int i = 0; i < STATEMENTS; i++)
+        sqlite3_finalize(r->stmts[i]);
+    error_clear(&second);
+    if (close_file(r, why != NULL, &second) != 0) {
+        if (rc != 0)
+            error_clear(err); /* that the disk is full says who wrote the last tick */
+        *err = second;
+        rc = (int)second.code;
+    }
+    for (struct known_fact *f = r->facts; f; f = f->next)
+        free(f->json);
+    arena_clear(&r->arena);
+    arena_clear(&r->kept);
+    free(r);
+    return rc;
+}
+
+/* ---- a tick: one transaction */
+
+static int put_tick_row(struct recorder *r, const struct system_sample *sample,
+                        const struct tick_cost *cost, int64_t here_us, struct error *err)
+{
+    sqlite3_stmt *s = r->stmts[STMT_TICK];
+    sqlite3_bind_int64(s, 1, r->ticks + 1);
+    sqlite3_bind_int64(s, 2, here_us);
+    if (sample) {
+        db_bind_int(s, 3, sample->wall_us);
+        sqlite3_bind_int64(s, 4, (int64_t)(sample->mono_ns ^ (UINT64_C(1) << 63)));
+        db_bind_real(s, 5, isnan(sample->interval_s) ? (double)NAN : sample->interval_s * 1e6);
+    }
+    db_bind_real(s, 6, cost ? cost->target_us : (double)NAN);
+    db_bind_real(s, 7, cost ? cost->bytes : (double)NAN);
+    return db_run(r->db, s, err);
+}
+
+static int put_system(struct recorder *r, const struct system_sample *sample, struct error *err)
+{
+    sqlite3_stmt *s = r->stmts[STMT_SYSTEM];
+    sqlite3_bind_int64(s, 1, r->ticks + 1);
+    for (size_t i = 0; i < system_fields.n; i++) {
+        struct value v = field_value(&system_fields.fields[i], sample);
+        db_bind_real(s, (int)i + 2, v.kind == VALUE_NUMBER ? v.number : (double)NAN);
+    }
+    return db_run(r->db, s, err);
+}
+
+/* What is known of the node once it has told it, and when it began. */
+static int put_node(struct recorder *r, const struct model *m, int64_t here_us, struct error *err)
+{
+    const struct node_info *node = model_node(m);
+    if (r->told_node || !node)
+        return 0;
+    char otp[64];
+    snprintf(otp, sizeof otp, "%.*s", (int)node->otp.len, node->otp.s);
+    if (put_meta(r, "otp", otp, err) != 0 || put_meta_int(r, "started_us", here_us, err) != 0)
+        return (int)err->code;
+    r->told_node = true;
+    return 0;
+}
+
+static int put_all(struct recorder *r, const struct model *m, int64_t here_us, struct error *err)
+{
+    const struct system_sample *sample = model_system(m);
+    bool is_new = sample && sample->mono_ns != r->last_mono_ns;
+    if (put_tick_row(r, is_new ? sample : NULL, model_cost(m), here_us, err) != 0)
+        return (int)err->code;
+    if (is_new && put_system(r, sample, err) != 0)
+        return (int)err->code;
+    if (put_node(r, m, here_us, err) != 0 || recorder_put_processes(r, m, err) != 0 ||
+        recorder_put_owners(r, m, err) != 0)
+        return (int)err->code;
+    for (const struct pending *p = r->first; p; p = p->next)
+        if (recorder_put(r, p, err) != 0)
+            return (int)err->code;
+    return put_meta_int(r, "ended_us", here_us, err);
+}
+
+static int write_tick(struct recorder *r, const struct model *m, int64_t here_us,
+                      struct error *err)
+{
+    if (db_exec(r->db, "BEGIN IMMEDIATE", err) != 0)
+        return (int)err->code;
+    if (put_all(r, m, here_us, err) == 0 && db_exec(r->db, "COMMIT", err) == 0)
+        return 0;
+    sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
+    r->told_node = r->told_node && r->ticks > 0;
+    return (int)err->code;
+}
+
+static int wait_for_next(struct recorder *r, int64_t here_us, struct error *err)
+{
+    if (r->locked_us == 0) {
+        r->locked_us = here_us;
+        recorder_gap(r, here_us, "the file was locked");
+    }
+    if (here_us - r->locked_us < LIMIT_RECORDER_LOCKED_S * INT64_C(1000000))
+        return ERR_TIMEOUT;
+    error_clear(err);
+    return error_set(err, ERR_SYSTEM, "another program has kept the file locked for %d s",
+                     LIMIT_RECORDER_LOCKED_S);
+}
+
+int recorder_tick(struct recorder *r, const struct model *m, int64_t here_us, struct error *err)
+{
+    if (r->ended)
+        return error_set(err, ERR_USAGE, "the recording has ended");
+    recorder_note(r, m);
+    int rc = write_tick(r, m, here_us, err);
+    while (rc == ERR_LIMIT && r->options.thin) {
+        struct error thinning = {.code = ERR_NONE};
+        if (!recorder_thin(r, &thinning))
+            break;
+        error_clear(err);
+        rc = write_tick(r, m, here_us, err);
+    }
+    if (rc == ERR_TIMEOUT && (rc = wait_for_next(r, here_us, err)) == ERR_TIMEOUT)
+        return rc;
+    if (rc == 0) {
+        const struct system_sample *sample = model_system(m);
+        r->locked_us = 0;
+        r->last_mono_ns = sample ? sample->mono_ns : r->last_mono_ns;
+        r->ticks++;
+    }
+    r->ended = rc != 0;
+    arena_reset(&r->arena);
+    r->first = NULL;
+    r->last = &r->first;
+    return rc;
+}
+
+int64_t recorder_ticks(const struct recorder *r)
+{
+    return r->ticks;
+}
+
+uint64_t recorder_bytes(const struct recorder *r)
+{
+    int64_t pages = db_int(r->db, "PRAGMA page_count", 0);
+    return (uint64_t)(pages * db_int(r->db, "PRAGMA page_size", 4096));
+}

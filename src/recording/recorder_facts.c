@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The answer to `facts` as JSON: what is a map, list, name, text, number there is one here. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/base/buf.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/etf/cursor.h"
+#include "beamtop/etf/print.h"
+#include "beamtop/recording/recording.h"
+#include "beamtop/output/json.h"
+#include "recorder_internal.h"
+
+/* Deeper than anything that facts.erl makes. */
+#define FACT_DEPTH 8
+
+static json_t *json_term(struct cursor *c, int depth);
+
+static json_t *json_atom(struct cursor *c)
+{
+    struct slice name = {0};
+    if (cursor_peek_atom(c, "true") || cursor_peek_atom(c, "false")) {
+        bool v = false;
+        return cursor_bool(c, &v) ? json_boolean(v) : NULL;
+    }
+    if (!cursor_atom(c, &name))
+        return NULL;
+    return name.len == 9 && memcmp(name.s, "undefined", 9) == 0 ? json_null() : json_slice(name);
+}
+
+static json_t *json_list(struct cursor *c, int depth)
+{
+    struct cursor_list list;
+    json_t *array = json_array();
+    if (!cursor_list(c, &list)) {
+        json_decref(array);
+        return NULL;
+    }
+    for (size_t i = 0; i < list.count; i++) {
+        int64_t byte = 0;
+        json_t *item = NULL;
+        if (!list.string)
+            item = json_term(c, depth + 1);
+        else if (cursor_list_int64(c, &list, &byte))
+            item = json_integer(byte);
+        if (!item || json_array_append_new(array, item) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    }
+    if (cursor_list_end(c, &list))
+        return array;
+    json_decref(array);
+    return NULL;
+}
+
+static json_t *json_map(struct cursor *c, int depth)
+{
+    size_t pairs = 0;
+    json_t *object = json_object();
+    bool ok = cursor_map(c, &pairs);
+    for (size_t i = 0; ok && i < pairs; i++) {
+        struct slice key = {0};
+        char text[256];
+        ok = cursor_atom(c, &key) && key.len < sizeof text;
+        json_t *value = ok ? json_term(c, depth + 1) : NULL;
+        if (!value) {
+            ok = false;
+            break;
+        }
+        memcpy(text, key.s, key.len);
+        text[key.len] = '\0';
+        ok = json_object_set_new(object, text, value) == 0;
+    }
+    if (ok)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+/* As everywhere: "<0.1.2>". */
+static json_t *json_pid(struct cursor *c)
+{
+    struct etf_pid pid;
+    struct buf text;
+    if (!cursor_pid(c, &pid, NULL))
+        return NULL;
+    buf_init(&text, 0);
+    print_pid(&text, &pid);
+    json_t *json = json_slice((struct slice){(const char *)text.data, text.len});
+    buf_clear(&text);
+    return json;
+}
+
+/* A function, {M, F, A}; there are no other tuples in it. */
+static json_t *json_function(struct cursor *c)
+{
+    struct slice module, function;
+    int64_t arity;
+    struct buf text;
+    if (!cursor_tuple_of(c, 3) || !cursor_atom(c, &module) || !cursor_atom(c, &function) ||
+        !cursor_int64(c, &arity))
+        return NULL;
+    buf_init(&text, 0);
+    print_mfa(&text, module, function, arity);
+    json_t *json = json_slice((struct slice){(const char *)text.data, text.len});
+    buf_clear(&text);
+    return json;
+}
+
+static json_t *json_term(struct cursor *c, int depth)
+{
+    int64_t integer = 0;
+    double number = 0;
+    struct slice bytes = {0};
+    if (depth > FACT_DEPTH)
+        return NULL;
+    switch (cursor_kind(c)) {
+    case ETF_KIND_INTEGER:
+        return cursor_int64(c, &integer) ? json_integer(integer) : NULL;
+    case ETF_KIND_FLOAT:
+        return cursor_number(c, &number) ? json_real(number) : NULL;
+    case ETF_KIND_ATOM:
+        return json_atom(c);
+    case ETF_KIND_BINARY:
+        return cursor_binary(c, &bytes) ? json_slice(bytes) : NULL;
+    case ETF_KIND_NIL:
+    case ETF_KIND_LIST:
+    case ETF_KIND_STRING:
+        return json_list(c, depth);
+    case ETF_KIND_MAP:
+        return json_map(c, depth);
+    case ETF_KIND_PID:
+        return json_pid(c);
+    case ETF_KIND_TUPLE:
+        return json_function(c);
+    case ETF_KIND_NONE:
+    case ETF_KIND_PORT:
+    case ETF_KIND_REF:
+    case ETF_KIND_FUN:
+    case ETF_KIND_RECORD:
+        break;
+    }
+    return NULL;
+}
+
+/* Sorted keys: the same facts are the same text, whatever the order of the node's maps. */
+static void put_facts(struct recorder *r, json_t *facts)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(facts, key, value) {
+        char *text = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+        if (text && !json_is_null(value))
+            recorder_fact(r, key, text);
+        free(text);
+    }
+}
+
+int recorder_facts(struct recorder *r, const uint8_t *term, size_t len, struct error *err)
+{
+    struct cursor c;
+    int64_t mono_ns = 0;
+    json_t *facts = NULL;
+    cursor_init(&c, term, len);
+    if (cursor_tuple_of(&c, 3) && cursor_atom_is(&c, "facts") && cursor_int64(&c, &mono_ns) &&
+        cursor_kind(&c) == ETF_KIND_MAP)
+        facts = json_term(&c, 0);
+    if (!facts)
+        return error_set(err, ERR_FORMAT, "the answer to “facts” is none that this program knows");
+    put_facts(r, facts);
+    json_decref(facts);
+    return 0;
+}
+
+/* Of what changes at every tick: each answer of the first minute, for short recordings; then few. */
+#define OFTEN_NS 60000000000u
+#define NUMBERS_EVERY_NS 60000000000u
+#define GROWTH_EVERY_NS 30000000000u
+
+static bool is_kept(struct fact_times *t, uint64_t now_ns, uint64_t every_ns)
+{
+    if (t->first_ns == 0)
+        t->first_ns = now_ns;
+    if (now_ns - t->first_ns >= OFTEN_NS && now_ns - t->last_ns < every_ns)
+        return false;
+    t->last_ns = now_ns;
+    return true;
+}
+
+/* Small, and of use only when each answer's is there: counts that rise, and names. */
+static void put_counts(struct recorder *r, const json_t *facts)
+{
+    static const char *const keys[] = {"waits", "kin"};
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        json_t *fact = json_object_get(facts, keys[i]);
+        char *text = fact ? json_dumps(fact, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+        if (text)
+            recorder_fact(r, keys[i], text);
+        free(text);
+    }
+}
+
+int recorder_leaders(struct recorder *r, const uint8_t *term, size_t len, struct error *err)
+{
+    struct cursor c;
+    int64_t mono_ns = 0;
+    json_t *facts = NULL;
+    cursor_init(&c, term, len);
+    if (cursor_tuple_of(&c, 4) && cursor_atom_is(&c, "leaders") && cursor_int64(&c, &mono_ns) &&
+        cursor_kind(&c) == ETF_KIND_MAP)
+        facts = json_term(&c, 0);
+    if (!facts)
+        return error_set(err, ERR_FORMAT, "the answer to “leaders” is none that is known here");
+    if (is_kept(&r->leaders, (uint64_t)mono_ns, NUMBERS_EVERY_NS))
+        put_facts(r, facts);
+    put_counts(r, facts);
+    json_decref(facts);
+    return 0;
+}
+
+/* Names of atoms may be made of what users send: kept where values are. */
+static void drop_examples(const struct recorder *r, json_t *facts)
+{
+    json_t *atoms = json_object_get(json_object_get(facts, "growth"), "atoms");
+    if (!r->options.values)
+        (void)json_object_del(atoms, "examples");
+}
+
+int recorder_growth(struct recorder *r, const uint8_t *term, size_t len, struct error *err)
+{
+    struct cursor c;
+    int64_t mono_ns = 0;
+    json_t *facts = NULL;
+    cursor_init(&c, term, len);
+    if (cursor_tuple_of(&c, 3) && cursor_atom_is(&c, "growth") && cursor_int64(&c, &mono_ns) &&
+        cursor_kind(&c) == ETF_KIND_MAP)
+        facts = json_term(&c, 0);
+    if (!facts)
+        return error_set(err, ERR_FORMAT, "the answer to “growth” has an unknown form");
+    if (is_kept(&r->growth, (uint64_t)mono_ns, GROWTH_EVERY_NS)) {
+        drop_examples(r, facts);
+        put_facts(r, facts);
+    }
+    json_decref(facts);
+    return 0;
+}
+
+/* ---- from the model */
+
+static void note(struct recorder *r, const char *key, json_t *o)
+{
+    char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+    if (!text)
+        alloc_fail();
+    recorder_fact(r, key, text);
+    free(text);
+    json_decref(o);
+}
+
+static json_t *node_fact(const struct node_info *n)
+{
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "otp", json_slice(n->otp), "erts",
+                     json_slice(n->erts), "schedulers_online",
+                     json_known(n->schedulers_online), "process_limit",
+                     json_known(n->process_limit), "port_limit", json_known(n->port_limit),
+                     "atom_limit", json_known(n->atom_limit), "ets_limit", json_known(n->ets_limit),
+                     "word_bytes", json_known(n->word_bytes), "code_mode", json_slice(n->code_mode));
+}
+
+static json_t *allocators_fact(const struct alloc_detail *a)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < a->n_rows; i++) {
+        const struct allocator_row *row = &a->rows[i];
+        int64_t blocks = row->mbcs.block_bytes + row->sbcs.block_bytes + row->pool_block_bytes;
+        int64_t carriers = row->mbcs.carrier_bytes + row->sbcs.carrier_bytes + row->pool_carrier_bytes;
+        json_array_append_new(list, json_pack("{s:o,s:I,s:I}", "name", json_slice(row->name),
+                                              "blocks_bytes", (json_int_t)blocks, "carriers_bytes",
+                                              (json_int_t)carriers));
+    }
+    return json_pack("{s:o}", "allocators", list);
+}
+
+void recorder_note(struct recorder *r, const struct model *m)
+{
+    const struct alloc_detail *alloc = model_alloc(m);
+    const struct system_sample *now = model_system(m);
+    if (model_node(m))
+        note(r, "node", node_fact(model_node(m)));
+    if (!alloc || !now ||
+        (r->alloc_mono_ns != 0 && now->mono_ns - r->alloc_mono_ns < NUMBERS_EVERY_NS))
+        return;
+    r->alloc_mono_ns = now->mono_ns;
+    note(r, "allocators", allocators_fact(alloc));
+}

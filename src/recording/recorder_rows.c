@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The columns of a tick that are made from the model: busiest processes, owners; and thinning. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/buf.h"
+#include "beamtop/etf/print.h"
+#include "beamtop/model/detail.h"
+#include "beamtop/model/kind.h"
+#include "beamtop/model/owners.h"
+#include "recorder_internal.h"
+#include "recording_schema.h"
+
+/* Rows of a tick that get columns of their own; the answer, which is kept too, has all. */
+#define PROCESS_ROWS 20
+/* An owner with less than this share of a tick is part of its rest. */
+#define LEAST_SHARE 0.002
+
+/* A scan that this tick has taken; NULL when none is there. */
+static const struct proc_scan *fresh_scan(const struct recorder *r, const struct model *m)
+{
+    const struct proc_scan *scan = model_scan(m);
+    return scan && scan->mono_ns > r->last_mono_ns ? scan : NULL;
+}
+
+static int put_process(struct recorder *r, const struct proc_row *row, struct error *err)
+{
+    sqlite3_stmt *s = r->stmts[STMT_PROCESS];
+    const char *kind = proc_kind_name(proc_kind(row));
+    struct buf pid;
+    buf_init(&pid, 0);
+    print_pid(&pid, &row->pid);
+    sqlite3_bind_int64(s, 1, r->ticks + 1);
+    sqlite3_bind_text64(s, 2, (const char *)pid.data, pid.len, SQLITE_TRANSIENT, SQLITE_UTF8);
+    buf_clear(&pid);
+    if (recorder_bind_text(r, s, 3, row->name, err) != 0 ||
+        recorder_bind_text(r, s, 4, row->application, err) != 0 ||
+        recorder_bind_text(r, s, 5, row->initial_call, err) != 0 ||
+        recorder_bind_text(r, s, 6, row->label, err) != 0 ||
+        recorder_bind_text(r, s, 7, row->current_function, err) != 0)
+        return (int)err->code;
+    db_bind_real(s, 8, row->reductions_per_s);
+    db_bind_real(s, 9, row->reductions_share);
+    db_bind_int(s, 10, row->memory_bytes);
+    db_bind_int(s, 11, row->message_queue_len);
+    db_bind_real(s, 12, row->message_queue_per_s);
+    db_bind_text(s, 13, (struct slice){kind, strlen(kind)});
+    return db_run(r->db, s, err);
+}
+
+/* Of the rest, those with the longest mailboxes and the most memory are kept too: they may not work
+   at all. */
+#define NOTED_ROWS 4
+#define NOTED_MESSAGES 10
+
+static double noted_messages(const struct proc_row *row)
+{
+    return row->message_queue_len >= NOTED_MESSAGES ? (double)row->message_queue_len : 0;
+}
+
+static double noted_memory(const struct proc_row *row)
+{
+    return row->memory_bytes > 0 ? (double)row->memory_bytes : 0;
+}
+
+static int put_noted(struct recorder *r, const struct proc_row **rows, size_t n,
+                     double (*number)(const struct proc_row *row), struct error *err)
+{
+    for (int k = 0; k < NOTED_ROWS; k++) {
+        size_t best = n;
+        for (size_t i = 0; i < n; i++)
+            if (rows[i] && number(rows[i]) > 0 &&
+                (best == n || number(rows[i]) > number(rows[best])))
+                best = i;
+        if (best == n)
+            return 0;
+        if (put_process(r, rows[best], err) != 0)
+            return (int)err->code;
+        rows[best] = NULL;
+    }
+    return 0;
+}
+
+/* All that are known at this moment: the ranked ones, and those that are watched. */
+static size_t rows_of(struct arena *arena, const struct proc_scan *scan,
+                      const struct proc_row ***out)
+{
+    size_t n = 0, ranked = scan->n_rows, all = ranked + scan->n_watched;
+    const struct proc_row **rows = arena_alloc(arena, (all + 1) * sizeof *rows);
+    for (size_t i = 0; i < all; i++) {
+        const struct proc_row *row = i < ranked ? &scan->rows[i] : &scan->watched[i - ranked];
+        if (!row->own)
+            rows[n++] = row;
+    }
+    *out = rows;
+    return n;
+}
+
+int recorder_put_processes(struct recorder *r, const struct model *m, struct error *err)
+{
+    const struct proc_scan *scan = fresh_scan(r, m);
+    const struct proc_row **rows;
+    struct arena arena;
+    int rc = 0;
+    if (!scan)
+        return 0;
+    arena_init(&arena);
+    size_t n = rows_of(&arena, scan, &rows), busiest = n < PROCESS_ROWS ? n : PROCESS_ROWS;
+    for (size_t i = 0; i < busiest && rc == 0; i++)
+        rc = put_process(r, rows[i], err);
+    if (rc == 0)
+        rc = put_noted(r, rows + busiest, n - busiest, noted_messages, err);
+    if (rc == 0)
+        rc = put_noted(r, rows + busiest, n - busiest, noted_memory, err);
+    arena_clear(&arena);
+    return rc;
+}
+
+/* ---- owners */
+
+static int put_owner(struct recorder *r, enum owner_by by, const struct owner *o, struct error *err)
+{
+    sqlite3_stmt *s = r->stmts[STMT_OWNER];
+    const char *kind = proc_kind_name(o->kind);
+    sqlite3_bind_int64(s, 1, r->ticks + 1);
+    sqlite3_bind_text(s, 2, owner_by_key(by), -1, SQLITE_STATIC);
+    if (o->name.len == 0)
+        sqlite3_bind_int64(s, 3, 0);
+    else if (recorder_bind_text(r, s, 3, o->name, err) != 0)
+        return (int)err->code;
+    db_bind_int(s, 4, o->processes);
+    db_bind_real(s, 5, o->reductions_per_s);
+    db_bind_real(s, 6, o->share);
+    db_bind_real(s, 7, o->memory_bytes);
+    db_bind_real(s, 8, o->message_queue_len);
+    db_bind_text(s, 9, (struct slice){kind, strlen(kind)});
+    return db_run(r->db, s, err);
+}
+
+/* The row without an owner is what no owner is told for. */
+static int put_owners(struct recorder *r, enum owner_by by, const struct owners *owners,
+                      struct error *err)
+{
+    const struct owner rest = {.processes = -1, .reductions_per_s = NAN,
+                               .share = owners->rest_share, .memory_bytes = NAN,
+                               .message_queue_len = NAN};
+    for (size_t i = 0; i < owners->len; i++)
+        if (put_owner(r, by, &owners->items[i], err) != 0)
+            return (int)err->code;
+    return owners->has_shares ? put_owner(r, by, &rest, err) : 0;
+}
+
+static struct proc_scan with_watched(struct arena *arena, const struct proc_scan *scan)
+{
+    struct proc_scan whole = *scan;
+    if (scan->n_watched == 0)
+        return whole;
+    whole.n_rows = scan->n_rows + scan->n_watched;
+    whole.rows = arena_alloc(arena, whole.n_rows * sizeof *whole.rows);
+    if (scan->n_rows > 0)
+        memcpy(whole.rows, scan->rows, scan->n_rows * sizeof *whole.rows);
+    memcpy(whole.rows + scan->n_rows, scan->watched, scan->n_watched * sizeof *whole.rows);
+    return whole;
+}
+
+static int put_scan(struct recorder *r, enum owner_by by, const struct proc_scan *scan,
+                    struct error *err)
+{
+    struct arena arena;
+    struct owners owners;
+    arena_init(&arena);
+    const struct proc_scan whole = with_watched(&arena, scan);
+    owners_of_scan(&owners, &arena, &whole, by, LEAST_SHARE);
+    int rc = put_owners(r, by, &owners, err);
+    arena_clear(&arena);
+    return rc;
+}
+
+/* Applications are counted over all processes where the node was asked for them. */
+static int put_apps(struct recorder *r, const struct apps_detail *apps,
+                    const struct proc_scan *scan, struct error *err)
+{
+    struct arena arena;
+    struct owners owners;
+    arena_init(&arena);
+    owners_of_apps(&owners, &arena, apps, scan, LEAST_SHARE);
+    int rc = put_owners(r, OWNER_APPLICATION, &owners, err);
+    arena_clear(&arena);
+    return rc;
+}
+
+int recorder_put_owners(struct recorder *r, const struct model *m, struct error *err)
+{
+    const struct apps_detail *apps = model_apps(m);
+    const struct proc_scan *scan = fresh_scan(r, m);
+    bool fresh_apps = apps && apps->mono_ns > r->last_mono_ns;
+    if (fresh_apps && put_apps(r, apps, scan, err) != 0)
+        return (int)err->code;
+    if (!scan)
+        return 0;
+    if (!fresh_apps && put_scan(r, OWNER_APPLICATION, scan, err) != 0)
+        return (int)err->code;
+    for (enum owner_by by = OWNER_SUPERVISOR; by <= OWNER_LABEL; by++)
+        if (put_scan(r, by, scan, err) != 0)
+            return (int)err->code;
+    return 0;
+}
+
+/* ---- thinning */
+
+static bool drop(struct recorder *r, const char *sql, int64_t upto, struct error *err)
+{
+    sqlite3_stmt *s = NULL;
+    if (db_prepare(r->db, &s, sql, err) != 0)
+        return false;
+    sqlite3_bind_int64(s, 1, upto);
+    bool some = db_run(r->db, s, err) == 0 && sqlite3_changes(r->db) > 0;
+    sqlite3_finalize(s);
+    return some;
+}
+
+/* Every second of the ticks that are left in the older half, whatever earlier thinning took. */
+static const char thin_ticks[] =
+    "DELETE FROM tick WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER (ORDER BY id) AS n"
+    " FROM tick WHERE id <= ?) WHERE n % 2 = 0)";
+
+/* Traces stay, with their counters. */
+static const char thin_events[] = "DELETE FROM event WHERE tick <= ?";
+
+/* Windows of counted calls go with their ticks: with many functions they are most of a file. */
+static const char *const thin_windows[] = {
+    "DELETE FROM call WHERE window IN (SELECT id FROM call_window WHERE tick <= ?"
+    " AND tick NOT IN (SELECT id FROM tick))",
+    "DELETE FROM call_window WHERE tick <= ? AND tick NOT IN (SELECT id FROM tick)",
+};
+
+bool recorder_thin(struct recorder *r, struct error *err)
+{
+    int64_t middle = db_int(r->db, "SELECT (min(tick) + max(tick)) / 2 FROM answer"
+                                  " WHERE question <> 'node'", 0);
+    char sql[120];
+    if (middle > 0) {
+        (void)drop(r, thin_events, middle, err);
+        return drop(r, "DELETE FROM answer WHERE tick <= ? AND question <> 'node'", middle, err);
+    }
+    middle = db_int(r->db, "SELECT id FROM tick ORDER BY id LIMIT 1"
+                           " OFFSET (SELECT count(*) / 2 FROM tick)", 0);
+    bool some = drop(r, thin_events, middle, err);
+    some = drop(r, thin_ticks, middle, err) || some;
+    for (size_t i = 0; some && schema_tick_tables[i] && err->code == ERR_NONE; i++) {
+        snprintf(sql, sizeof sql, "DELETE FROM %s WHERE tick <= ? AND tick NOT IN (SELECT id FROM tick)",
+                 schema_tick_tables[i]);
+        (void)drop(r, sql, middle, err);
+    }
+    for (size_t i = 0; some && i < ARRAY_LEN(thin_windows) && err->code == ERR_NONE; i++)
+        (void)drop(r, thin_windows[i], middle, err);
+    if (some)
+        sqlite3_exec(r->db, "INSERT OR REPLACE INTO meta SELECT 'thinned', wall_us FROM tick"
+                            " ORDER BY id DESC LIMIT 1", NULL, NULL, NULL);
+    return some && err->code == ERR_NONE;
+}
+
+/* ---- a ring of ticks */
+
+/* A fact is known until it changes: the last one before the ring stays. */
+static const char forget_facts[] =
+    "DELETE FROM fact WHERE tick <= ?1 AND EXISTS (SELECT 1 FROM fact f WHERE f.key = fact.key"
+    " AND f.tick > fact.tick AND f.tick <= ?1 + 1)";
+
+/* Texts stay: they are few, but for labels that come and go with their processes. */
+static const char *const forget[] = {
+    "DELETE FROM call WHERE window IN (SELECT id FROM call_window WHERE tick <= ?)",
+    "DELETE FROM call_window WHERE tick <= ?",
+    "DELETE FROM event WHERE tick <= ?",
+    "DELETE FROM trace_pattern WHERE trace IN (SELECT id FROM trace WHERE tick <= ? AND ending NOT NULL)",
+    "DELETE FROM trace WHERE tick <= ? AND ending NOT NULL",
+    "DELETE FROM gap WHERE from_tick < ?",
+    "DELETE FROM tick WHERE id <= ?",
+    forget_facts,
+};
+
+int recorder_keep(struct recorder *r, int64_t ticks, struct error *err)
+{
+    int64_t upto = r->ticks - ticks;
+    char sql[80];
+    if (upto <= 0)
+        return 0;
+    for (size_t i = 0; i < ARRAY_LEN(forget) && err->code == ERR_NONE; i++)
+        (void)drop(r, forget[i], upto, err);
+    for (size_t i = 0; schema_tick_tables[i] && err->code == ERR_NONE; i++) {
+        snprintf(sql, sizeof sql, "DELETE FROM %s WHERE tick <= ?", schema_tick_tables[i]);
+        (void)drop(r, sql, upto, err);
+    }
+    return (int)err->code;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of the reader share. */
+#ifndef BEAMTOP_RECORDING_RECORDING_INTERNAL_H
+#define BEAMTOP_RECORDING_RECORDING_INTERNAL_H
+
+#include "beamtop/base/arena.h"
+#include "beamtop/base/buf.h"
+#include "beamtop/recording/recording.h"
+#include "recording_file.h"
+
+#define SPAN_SORTS 5 /* application, supervisor, module, name, label */
+
+struct owner_sum;
+
+/* What was summed of the span that was asked for last, as long as the file does not change. */
+struct span_cache {
+    int64_t from, to; /* -1: none */
+    int64_t version, changes;
+    struct known_stats {
+        bool known;
+        struct span_stats value;
+    } *stats; /* as numbers are listed; NULL: none yet */
+    bool owners_known;
+    double owner_weight[SPAN_SORTS]; /* seconds of the ticks that count: who is not there had 0 then */
+    struct owner_sum *owners;
+    struct arena arena;
+};
+
+/* Marks are asked for at each tick that is shown, and may be many: read again when the file has changed. */
+struct mark_cache {
+    bool is_known;
+    int64_t version, changes;
+    struct recording_mark *marks;
+    size_t n;
+    struct arena arena; /* their texts */
+};
+
+struct recording {
+    sqlite3 *db;
+    struct recording_file file; /* of db, where it is not a recorder's connection */
+    bool is_checked;            /* its pages are known to be sound */
+    struct recording_info info;
+    struct arena arena;  /* texts of info */
+    struct arena result; /* what was handed out last */
+    struct buf term;     /* the answer that is handed out */
+    struct span_cache cache;
+    struct mark_cache marks;
+};
+
+/* A copy that is handed out: until the next question. */
+struct slice recording_keep(struct recording *r, struct slice text);
+/* The same of an array, which it frees. How many there are is known when they have been read: what a
+   file says of their number may be wrong. */
+const void *recording_keep_rows(struct recording *r, void *rows, size_t bytes);
+
+struct span_cache *span_cache_of(struct recording *r, int64_t from, int64_t to);
+void span_cache_clear(struct span_cache *c); /* to one of nothing */
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Processes over a span of a recording: one pass over their rows, then the texts of the leaders. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "beamtop/base/alloc.h"
+#include "recording_internal.h"
+
+#define MOST 1000u
+#define NAMES 5 /* ids of `text`: name, application, initial call, label, current function */
+
+struct known {
+    char pid[32];
+    int64_t text[NAMES];
+    char kind[24];
+    int64_t votes; /* for text[4], by majority */
+    int64_t ticks;
+    double share, reductions, memory, memory_first, memory_last;
+    int64_t asleep, queued;
+    double asleep_reductions;
+    double first, last, min, max, at, queue, at_at, at_queue, queue_queue; /* sums of the line */
+    UT_hash_handle hh;
+};
+
+static void copy(char *out, size_t size, struct slice text)
+{
+    size_t len = text.len < size ? text.len : size - 1;
+    if (len > 0)
+        memcpy(out, text.s, len);
+    out[len] = '\0';
+}
+
+static double or_zero(double v)
+{
+    return isnan(v) ? 0 : v;
+}
+
+/* The function that more than half of the sights had wins; others leave by chance of order. */
+static void vote(struct known *k, int64_t function)
+{
+    if (k->votes == 0)
+        k->text[4] = function;
+    k->votes += k->text[4] == function ? 1 : -1;
+}
+
+static void add_queue(struct known *k, double at, double queue)
+{
+    if (k->ticks == 1)
+        k->first = k->min = k->max = queue;
+    k->last = queue;
+    k->min = fmin(k->min, queue);
+    k->max = fmax(k->max, queue);
+    k->at += at;
+    k->queue += queue;
+    k->queued += queue >= 1;
+    k->at_at += at * at;
+    k->at_queue += at * queue;
+    k->queue_queue += queue * queue;
+}
+
+/* The first tick of a process has no reductions: what it did there is not known. */
+static void add_sleep(struct known *k, bool hibernates, double queue, double reductions)
+{
+    bool asleep = hibernates && queue >= 1 && !isnan(reductions);
+    k->asleep = asleep ? k->asleep + 1 : 0;
+    k->asleep_reductions = asleep ? k->asleep_reductions + reductions : 0;
+}
+
+static void add_row(struct known *k, sqlite3_stmt *s, int64_t from)
+{
+    double memory = db_column_real(s, 9);
+    for (int i = 0; i < NAMES - 1; i++)
+        k->text[i] = db_column_int(s, 2 + i);
+    vote(k, db_column_int(s, 6));
+    k->ticks++;
+    k->share += or_zero(db_column_real(s, 7));
+    k->reductions += or_zero(db_column_real(s, 8));
+    k->memory += or_zero(memory);
+    k->memory_first = k->ticks == 1 ? memory : k->memory_first;
+    k->memory_last = memory;
+    add_queue(k, (double)(sqlite3_column_int64(s, 0) - from), or_zero(db_column_real(s, 10)));
+    add_sleep(k, db_column_int(s, 12) > 0, or_zero(db_column_real(s, 10)), db_column_real(s, 8));
+    copy(k->kind, sizeof k->kind, db_column_text(s, 11));
+}
+
+static struct known *find(struct known **all, struct arena *arena, struct slice pid)
+{
+    char name[sizeof((struct known *)0)->pid];
+    struct known *k = NULL;
+    copy(name, sizeof name, pid);
+    HASH_FIND_STR(*all, name, k);
+    if (!k) {
+        k = arena_alloc(arena, sizeof *k);
+        memcpy(k->pid, name, sizeof name);
+        HASH_ADD_STR(*all, pid, k);
+    }
+    return k;
+}
+
+static int by_share(struct known *a, struct known *b)
+{
+    return a->share < b->share ? 1 : a->share > b->share ? -1 : strcmp(a->pid, b->pid);
+}
+
+static struct slice text_of(struct recording *r, sqlite3_stmt *s, int64_t id)
+{
+    struct slice out = {"", 0};
+    if (id < 0)
+        return out;
+    sqlite3_reset(s);
+    sqlite3_bind_int64(s, 1, id);
+    if (sqlite3_step(s) == SQLITE_ROW) {
+        struct slice text = db_column_text(s, 0);
+        out = recording_keep(r, text);
+    }
+    return out;
+}
+
+/* The line through (tick, messages). Means are over the ticks at which it was seen. */
+static void fit(struct span_process *p, const struct known *k)
+{
+    double n = (double)k->ticks;
+    double xx = k->at_at - k->at * k->at / n, yy = k->queue_queue - k->queue * k->queue / n;
+    double xy = k->at_queue - k->at * k->queue / n;
+    p->queue_stddev = n > 1 && yy > 0 ? sqrt(yy / (n - 1)) : 0;
+    p->queue_slope = xx > 0 ? xy / xx : 0;
+    p->queue_fit = xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
+}
+
+static void tell(struct recording *r, sqlite3_stmt *texts, const struct known *k, double ticks,
+                 struct span_process *p)
+{
+    double n = (double)k->ticks;
+    size_t kind = strlen(k->kind);
+    struct slice *names[NAMES] = {&p->name, &p->application, &p->initial_call, &p->label,
+                                  &p->current_function};
+    for (int i = 0; i < NAMES; i++)
+        *names[i] = text_of(r, texts, k->text[i]);
+    p->pid = (struct slice){arena_strdup(&r->result, k->pid), strlen(k->pid)};
+    p->kind = (struct slice){arena_strndup(&r->result, k->kind, kind), kind};
+    p->ticks = k->ticks;
+    p->share = ticks > 0 ? k->share / ticks : (double)NAN;
+    p->reductions_per_s = ticks > 0 ? k->reductions / ticks : (double)NAN;
+    p->memory_bytes = k->memory / n;
+    p->memory_first = k->memory_first;
+    p->memory_last = k->memory_last;
+    p->queue_mean = k->queue / n;
+    p->queue_min = k->min;
+    p->queue_max = k->max;
+    p->queue_first = k->first;
+    p->queue_last = k->last;
+    p->queued = k->queued;
+    p->asleep = k->asleep;
+    p->asleep_reductions_per_s = k->asleep > 0 ? k->asleep_reductions / (double)k->asleep : (double)NAN;
+    fit(p, k);
+}
+
+/* Behaviours of OTP 29 hibernate in a loop of their own, which hibernate/0 leaves as it is. */
+static const char rows_sql[] =
+    "SELECT tick, pid, name, application, initial_call, label, current_function, share,"
+    " reductions_per_s, memory_bytes, message_queue_len, kind, current_function IN"
+    "  (SELECT id FROM text WHERE text IN ('erlang:hibernate/3', 'erlang:hibernate/0')"
+    "   OR text GLOB 'gen_*:loop_hibernate/[0-9]')"
+    " FROM process"
+    " WHERE tick BETWEEN ? AND ? ORDER BY tick";
+
+static void gather(struct recording *r, int64_t from, int64_t to, struct known **all,
+                   struct arena *arena, struct span_turnover *turnover)
+{
+    struct error ignored = {.code = ERR_NONE};
+    sqlite3_stmt *s = NULL;
+    int64_t last = -1, last_shares = -1;
+    if (db_prepare(r->db, &s, rows_sql, &ignored) != 0)
+        return;
+    sqlite3_bind_int64(s, 1, from);
+    sqlite3_bind_int64(s, 2, to);
+    while (sqlite3_step(s) == SQLITE_ROW) {
+        int64_t tick = sqlite3_column_int64(s, 0);
+        turnover->ticks += tick != last;
+        turnover->rows++;
+        last = tick;
+        if (sqlite3_column_type(s, 7) != SQLITE_NULL && tick != last_shares) {
+            turnover->shares++;
+            last_shares = tick;
+        }
+        add_row(find(all, arena, db_column_text(s, 1)), s, from);
+    }
+    sqlite3_finalize(s);
+}
+
+size_t recording_processes(struct recording *r, int64_t from, int64_t to,
+                           const struct span_process **out, struct span_turnover *turnover)
+{
+    struct error ignored = {.code = ERR_NONE};
+    struct known *all = NULL, *k, *next;
+    struct arena arena;
+    sqlite3_stmt *texts = NULL;
+    size_t n = 0;
+    *turnover = (struct span_turnover){0, 0, 0, 0, 0};
+    arena_init(&arena);
+    arena_reset(&r->result);
+    gather(r, from, to, &all, &arena, turnover);
+    turnover->pids = HASH_COUNT(all);
+    HASH_SORT(all, by_share);
+    size_t most = (size_t)turnover->pids < MOST ? (size_t)turnover->pids : MOST;
+    struct span_process *p = arena_alloc(&r->result, (most + 1) * sizeof *p);
+    *out = p;
+    if (db_prepare(r->db, &texts, "SELECT text FROM text WHERE id = ?", &ignored) != 0)
+        most = 0;
+    HASH_ITER(hh, all, k, next) {
+        turnover->pids_seen_once += k->ticks == 1;
+        if (n < most)
+            tell(r, texts, k, (double)turnover->shares, &p[n++]);
+    }
+    HASH_CLEAR(hh, all);
+    sqlite3_finalize(texts);
+    arena_clear(&arena);
+    return n;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recording_schema.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/buf.h"
+#include "beamtop/output/fields.h"
+#include "recording_file.h"
+#include "trace_columns.h"
+
+/* Rows of kilobytes in a table WITHOUT ROWID would fill a page of overflow each: `answer` has one. */
+static const char tables[] =
+    "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+    "CREATE TABLE text(id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE tick(id INTEGER PRIMARY KEY, here_us INTEGER NOT NULL, wall_us INTEGER,"
+    " mono_ns INTEGER, interval_us INTEGER, cost_us REAL, bytes REAL);"
+    "CREATE INDEX tick_wall ON tick(wall_us);"
+    "CREATE TABLE gap(from_tick INTEGER NOT NULL, here_us INTEGER NOT NULL, why TEXT);"
+    "CREATE TABLE process(tick INTEGER NOT NULL, pid TEXT NOT NULL, name INTEGER,"
+    " application INTEGER, initial_call INTEGER, label INTEGER, current_function INTEGER,"
+    " reductions_per_s REAL, share REAL, memory_bytes INTEGER, message_queue_len INTEGER,"
+    " message_queue_per_s REAL, kind TEXT, PRIMARY KEY(tick, pid)) WITHOUT ROWID;"
+    "CREATE TABLE owner(tick INTEGER NOT NULL, by TEXT NOT NULL, owner INTEGER NOT NULL,"
+    " processes INTEGER, reductions_per_s REAL, share REAL, memory_bytes REAL,"
+    " message_queue_len REAL, kind TEXT, PRIMARY KEY(tick, by, owner)) WITHOUT ROWID;"
+    "CREATE TABLE call_window(id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, wall_us INTEGER,"
+    " ns INTEGER NOT NULL, functions INTEGER, calls INTEGER, calls_per_s REAL, lost INTEGER,"
+    " bytes INTEGER, line BLOB);"
+    "CREATE TABLE call(window INTEGER NOT NULL, module INTEGER NOT NULL,"
+    " function INTEGER NOT NULL, arity INTEGER NOT NULL, calls INTEGER, share REAL,"
+    " own_us INTEGER, words INTEGER, PRIMARY KEY(window, module, function, arity)) WITHOUT ROWID;"
+    "CREATE TABLE fact(tick INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,"
+    " PRIMARY KEY(key, tick)) WITHOUT ROWID;"
+    "CREATE TABLE trace(id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, wall_us INTEGER, syntax TEXT,"
+    " patterns TEXT NOT NULL, procs TEXT, ended_us INTEGER, reason TEXT, events INTEGER,"
+    " clean INTEGER, ending TEXT);"
+    "CREATE TABLE mark(id INTEGER PRIMARY KEY, here_us INTEGER NOT NULL, wall_us INTEGER,"
+    " text TEXT NOT NULL);"
+    "CREATE TABLE answer(tick INTEGER NOT NULL, question TEXT NOT NULL, asked TEXT,"
+    " bytes INTEGER NOT NULL, term BLOB NOT NULL, PRIMARY KEY(tick, question));";
+
+const char *const schema_tick_tables[] = {"system", "process", "owner", "answer", NULL};
+
+/* The keys of the list from the first on, each a column. */
+static void put_keys(struct buf *sql, const struct field_list *list, size_t first)
+{
+    for (size_t i = first; i < list->n; i++)
+        buf_printf(sql, ", %s %s", list->fields[i].key,
+                   list->fields[i].form == FIELD_REAL ? "REAL" : "INTEGER");
+}
+
+int schema_create(sqlite3 *db, struct error *err)
+{
+    struct buf sql;
+    buf_init(&sql, 0);
+    buf_printf(&sql, "BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d; %s",
+               RECORDING_APPLICATION_ID, RECORDING_VERSION, tables);
+    buf_puts(&sql, "CREATE TABLE system(tick INTEGER PRIMARY KEY");
+    for (size_t i = 0; i < system_fields.n; i++)
+        buf_printf(&sql, ", %s REAL", system_fields.fields[i].key);
+    buf_puts(&sql, "); CREATE TABLE event(id INTEGER PRIMARY KEY, trace INTEGER NOT NULL,"
+                   " tick INTEGER NOT NULL, kind TEXT NOT NULL");
+    trace_columns_declare(&sql);
+    buf_puts(&sql, "); CREATE INDEX event_trace ON event(trace);"
+                   "CREATE TABLE trace_pattern(trace INTEGER NOT NULL, number INTEGER NOT NULL,"
+                   " pattern TEXT");
+    put_keys(&sql, &trace_tally_fields, 0);
+    put_keys(&sql, &trace_pattern_fields, 1);
+    buf_puts(&sql, ", PRIMARY KEY(trace, number)) WITHOUT ROWID; COMMIT;");
+    int rc = db_exec(db, buf_cstr(&sql), err);
+    buf_clear(&sql);
+    return rc;
+}
+
+/* ---- what a file may have */
+
+/* As earlier programs wrote it; each other table of theirs is as it is written now. */
+static const struct {
+    const char *name, *sql;
+} earlier[] = {
+    {"call_window", "CREATE TABLE call_window(id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, wall_us INTEGER,"
+                    " ns INTEGER NOT NULL, functions INTEGER, calls INTEGER, calls_per_s REAL, lost INTEGER)"},
+    {"event", "CREATE TABLE event(id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, wall_us INTEGER,"
+              " line TEXT NOT NULL)"},
+};
+
+/* Tables with a column for each key of a list, which another program may have longer or shorter. */
+static const struct {
+    const char *name, *begin, *end;
+} lists[] = {
+    {"system", "CREATE TABLE system(tick INTEGER PRIMARY KEY", ")"},
+    {"event", "CREATE TABLE event(id INTEGER PRIMARY KEY, trace INTEGER NOT NULL, tick INTEGER NOT NULL,"
+              " kind TEXT NOT NULL", ")"},
+    {"trace_pattern", "CREATE TABLE trace_pattern(trace INTEGER NOT NULL, number INTEGER NOT NULL, pattern TEXT",
+     ", PRIMARY KEY(trace, number)) WITHOUT ROWID"},
+};
+
+/* Any number of ", name TYPE": nothing that computes, refers or checks. */
+static bool are_columns(const char *s, const char *end)
+{
+    static const char *const types[] = {"INTEGER", "REAL", "TEXT"};
+    while (s < end) {
+        size_t name = 0, type = 0;
+        if (end - s < 2 || s[0] != ',' || s[1] != ' ')
+            return false;
+        s += 2;
+        while (s + name < end && (islower((unsigned char)s[name]) || isdigit((unsigned char)s[name]) ||
+                                  s[name] == '_'))
+            name++;
+        if (name == 0 || s + name == end || s[name] != ' ')
+            return false;
+        s += name + 1;
+        while (type < ARRAY_LEN(types) && strncmp(s, types[type], strlen(types[type])) != 0)
+            type++;
+        if (type == ARRAY_LEN(types))
+            return false;
+        s += strlen(types[type]);
+    }
+    return s == end;
+}
+
+static bool is_list(const char *name, const char *sql)
+{
+    size_t len = strlen(sql);
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        size_t begin = strlen(lists[i].begin), end = strlen(lists[i].end);
+        if (strcmp(name, lists[i].name) == 0 && len >= begin + end &&
+            memcmp(sql, lists[i].begin, begin) == 0 &&
+            memcmp(sql + len - end, lists[i].end, end) == 0 &&
+            are_columns(sql + begin, sql + len - end))
+            return true;
+    }
+    return false;
+}
+
+static bool is_earlier(const char *name, const char *sql)
+{
+    for (size_t i = 0; i < ARRAY_LEN(earlier); i++)
+        if (strcmp(name, earlier[i].name) == 0 && strcmp(sql, earlier[i].sql) == 0)
+            return true;
+    return false;
+}
+
+/* The statement that makes it in a file of ours; "" of an index that a table brings along, else NULL. */
+static const char *sql_of_ours(sqlite3_stmt *ours, const char *type, const char *name, const char *table)
+{
+    sqlite3_reset(ours);
+    sqlite3_bind_text(ours, 1, type, -1, SQLITE_STATIC);
+    sqlite3_bind_text(ours, 2, name, -1, SQLITE_STATIC);
+    sqlite3_bind_text(ours, 3, table, -1, SQLITE_STATIC);
+    return sqlite3_step(ours) == SQLITE_ROW ? (const char *)sqlite3_column_text(ours, 0) : NULL;
+}
+
+static bool is_of_ours(sqlite3_stmt *ours, sqlite3_stmt *row)
+{
+    const char *type = (const char *)sqlite3_column_text(row, 0);
+    const char *name = (const char *)sqlite3_column_text(row, 1);
+    const char *table = (const char *)sqlite3_column_text(row, 2);
+    const char *sql = (const char *)sqlite3_column_text(row, 3);
+    const char *own = type && name && table && sql ? sql_of_ours(ours, type, name, table) : NULL;
+    if (!own)
+        return false;
+    bool is_table = strcmp(type, "table") == 0;
+    return strcmp(sql, own) == 0 || (is_table && (is_list(name, sql) || is_earlier(name, sql)));
+}
+
+/* Without an index a question is asked of all rows, as often as there are rows. */
+static const char indexes_sql[] =
+    "SELECT (SELECT count(*) FROM sqlite_master WHERE name = 'tick_wall') = 0"
+    " OR (SELECT count(*) FROM sqlite_master WHERE name IN ('trace', 'event_trace')) = 1";
+
+static int check_rows(sqlite3 *db, sqlite3_stmt *ours, const char *path, struct error *err)
+{
+    sqlite3_stmt *rows = NULL;
+    int step = SQLITE_DONE;
+    if (db_prepare(db, &rows, "SELECT type, name, tbl_name, ifnull(sql, '') FROM sqlite_master", err) != 0)
+        return (int)err->code;
+    while ((step = sqlite3_step(rows)) == SQLITE_ROW && is_of_ours(ours, rows))
+        continue;
+    if (step == SQLITE_ROW)
+        error_set(err, ERR_FORMAT, "%s has the %.20s %.60s, which no recording of beamtop has. Where it "
+                  "is one of yours, drop it", path, sqlite3_column_text(rows, 0),
+                  sqlite3_column_text(rows, 1));
+    else if (step != SQLITE_DONE)
+        (void)db_fail(db, err, path);
+    else if (db_int(db, indexes_sql, 1) != 0)
+        error_set(err, ERR_FORMAT, "%s lacks an index that each recording of beamtop has", path);
+    sqlite3_finalize(rows);
+    return (int)err->code;
+}
+
+/* Against the tables that this program makes. */
+static int check_tables(sqlite3 *db, const char *path, struct error *err)
+{
+    sqlite3 *made = NULL;
+    sqlite3_stmt *ours = NULL;
+    if (sqlite3_open(":memory:", &made) != SQLITE_OK)
+        db_fail(made, err, "recording");
+    else if (schema_create(made, err) == 0 &&
+             db_prepare(made, &ours, "SELECT ifnull(sql, '') FROM sqlite_master"
+                        " WHERE type = ? AND name = ? AND tbl_name = ?", err) == 0)
+        (void)check_rows(db, ours, path, err);
+    sqlite3_finalize(ours);
+    sqlite3_close(made);
+    return (int)err->code;
+}
+
+int schema_check(sqlite3 *db, const char *path, struct error *err)
+{
+    int64_t id = db_int(db, "PRAGMA application_id", -1);
+    if (id < 0 && sqlite3_errcode(db) == SQLITE_NOTADB)
+        return error_set(err, ERR_FORMAT, "%s is not a recording of beamtop", path);
+    if (id < 0)
+        return db_fail(db, err, path);
+    /* Of a new file the numbers stand in its -wal. */
+    if (id != RECORDING_APPLICATION_ID)
+        return error_set(err, ERR_FORMAT, "%s is not a recording of beamtop", path);
+    if (recording_version_check(path, db_int(db, "PRAGMA user_version", -1), err) != 0)
+        return (int)err->code;
+    return check_tables(db, path, err);
+}
+
+int schema_prepare_system(sqlite3 *db, sqlite3_stmt **out, struct error *err)
+{
+    struct buf sql;
+    buf_init(&sql, 0);
+    buf_puts(&sql, "INSERT INTO system(tick");
+    for (size_t i = 0; i < system_fields.n; i++)
+        buf_printf(&sql, ", %s", system_fields.fields[i].key);
+    buf_puts(&sql, ") VALUES(?");
+    for (size_t i = 0; i < system_fields.n; i++)
+        buf_puts(&sql, ",?");
+    buf_puts(&sql, ")");
+    int rc = db_prepare(db, out, buf_cstr(&sql), err);
+    buf_clear(&sql);
+    return rc;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The tables of a recording, as docs/recording.md describes them. */
+#ifndef BEAMTOP_RECORDING_RECORDING_SCHEMA_H
+#define BEAMTOP_RECORDING_RECORDING_SCHEMA_H
+
+#include "sqlite.h"
+
+#define RECORDING_APPLICATION_ID 0x6265616d /* "beam" */
+#define RECORDING_VERSION 2
+#define RECORDING_OLDEST 1 /* which has no traces, but is the same else */
+#define RECORDING_FORMAT "beamtop.recording/2"
+
+int schema_create(sqlite3 *db, struct error *err);
+/* ERR_FORMAT unless it is a recording of a version that is known. */
+int schema_check(sqlite3 *db, const char *path, struct error *err);
+/* "INSERT INTO system VALUES(?,?,…)" for the tick and all keys. */
+int schema_prepare_system(sqlite3 *db, sqlite3_stmt **out, struct error *err);
+/* The tables besides `tick` that thinning takes rows from; NULL ends. */
+extern const char *const schema_tick_tables[];
+
+#endif

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sums over spans of a recording: what reports and findings are made of. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/text.h"
+#include "beamtop/output/number.h"
+#include "beamtop/output/fields.h"
+#include "recording_internal.h"
+
+/* A key of `system` that the file has as a column; files of an earlier program may lack one. */
+static bool has_key(struct recording *r, const char *key)
+{
+    bool known = false;
+    for (size_t i = 0; i < system_fields.n; i++)
+        known = known || strcmp(system_fields.fields[i].key, key) == 0;
+    return known && sqlite3_table_column_metadata(r->db, NULL, "system", key, NULL, NULL, NULL,
+                                                  NULL, NULL) == SQLITE_OK;
+}
+
+/* Of ticks whose interval is `least_us` or longer, where that is above 0. */
+static size_t values_from(struct recording *r, const char *key, int64_t from, int64_t to,
+                          double least_us, double **out)
+{
+    struct error ignored = {.code = ERR_NONE};
+    char sql[240];
+    sqlite3_stmt *s = NULL;
+    size_t n = 0, cap = 0;
+    *out = NULL;
+    snprintf(sql, sizeof sql,
+             "SELECT %s FROM system%s WHERE system.tick BETWEEN ?1 AND ?2 AND %s NOT NULL%s "
+             "ORDER BY system.tick",
+             key, least_us > 0 ? " JOIN tick ON tick.id = system.tick" : "", key,
+             least_us > 0 ? " AND interval_us >= ?3" : "");
+    if (!has_key(r, key) || db_prepare(r->db, &s, sql, &ignored) != 0)
+        return 0;
+    sqlite3_bind_int64(s, 1, from);
+    sqlite3_bind_int64(s, 2, to);
+    if (least_us > 0)
+        sqlite3_bind_double(s, 3, least_us);
+    while (sqlite3_step(s) == SQLITE_ROW) {
+        double v = db_column_real(s, 0);
+        if (isnan(v))
+            continue;
+        if (n == cap) {
+            cap = cap ? cap * 2 : 256;
+            *out = alloc_resize(*out, cap, sizeof **out);
+        }
+        (*out)[n++] = v;
+    }
+    sqlite3_finalize(s);
+    return n;
+}
+
+#define FEW 3 /* ticks: with fewer, short ones are better than none */
+
+/*
+ * The known values of the span in the order of ticks; owned by the caller. What is of an interval
+ * counts only where that is half as long as asked for, or longer: the first is short, and most of what
+ * happens in it is that our questions are read.
+ */
+static size_t values(struct recording *r, const char *key, int64_t from, int64_t to, double **out)
+{
+    double least_us = recording_info(r)->interval_s * 1e6 / 2;
+    if ((text_ends_with(key, "_per_s") || text_ends_with(key, "_use")) && least_us > 0) {
+        size_t n = values_from(r, key, from, to, least_us, out);
+        if (n >= FEW)
+            return n;
+        free(*out);
+    }
+    return values_from(r, key, from, to, 0, out);
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/*
+ * How many independent values have as certain a mean: n (1 - r) / (1 + r), r the correlation of each
+ * with the one before (of an AR(1) series). Memory goes up and stays; three are granted anyhow.
+ */
+static double independent(const double *v, size_t n, double mean, double squares)
+{
+    double products = 0;
+    for (size_t i = 1; i < n; i++)
+        products += (v[i] - mean) * (v[i - 1] - mean);
+    double r = squares > 0 && products > 0 ? products / squares : 0;
+    return fmin((double)n, fmax(3, (double)n * (1 - r) / (1 + r)));
+}
+
+/* Sorts the values. */
+static struct span_stats stats_of(double *v, size_t n)
+{
+    struct span_stats stats = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, (int64_t)n, 0}, *out = &stats;
+    double sum = 0, squares = 0;
+    if (n == 0)
+        return stats;
+    out->first = v[0];
+    out->last = v[n - 1];
+    for (size_t i = 0; i < n; i++)
+        sum += v[i];
+    out->mean = sum / (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += (v[i] - out->mean) * (v[i] - out->mean);
+    out->stddev = n > 1 ? sqrt(squares / (double)(n - 1)) : (double)NAN;
+    out->independent = independent(v, n, out->mean, squares);
+    qsort(v, n, sizeof *v, compare);
+    out->min = v[0];
+    out->max = v[n - 1];
+    out->p95 = v[(n * 95 + 99) / 100 - 1]; /* nearest rank */
+    return stats;
+}
+
+int recording_stats(struct recording *r, const char *system_key, int64_t from, int64_t to,
+                    struct span_stats *out, struct error *err)
+{
+    const struct field *key = number_find(system_key, strlen(system_key));
+    struct span_cache *c = span_cache_of(r, from, to);
+    *out = (struct span_stats){NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0};
+    if (!key)
+        return error_set(err, ERR_USAGE, "\"%s\" is nothing that a recording has", system_key);
+    size_t at = (size_t)(key - system_fields.fields);
+    if (!c->stats)
+        c->stats = alloc_zero(system_fields.n, sizeof *c->stats);
+    if (!c->stats[at].known) {
+        double *v = NULL;
+        size_t n = values(r, system_key, from, to, &v);
+        c->stats[at].value = stats_of(v, n);
+        c->stats[at].known = true;
+        free(v);
+    }
+    *out = c->stats[at].value;
+    return 0;
+}
+
+struct span_cost recording_cost(struct recording *r, int64_t from, int64_t to)
+{
+    struct error ignored = {.code = ERR_NONE};
+    struct span_cost cost = {NAN, NAN};
+    sqlite3_stmt *s = NULL;
+    if (db_prepare(r->db, &s, "SELECT sum(cost_us) / sum(interval_us), avg(bytes) FROM tick"
+                              " WHERE id BETWEEN ? AND ? AND interval_us > 0 AND cost_us NOT NULL",
+                   &ignored) != 0)
+        return cost;
+    sqlite3_bind_int64(s, 1, from);
+    sqlite3_bind_int64(s, 2, to);
+    if (sqlite3_step(s) == SQLITE_ROW && sqlite3_column_type(s, 0) != SQLITE_NULL) {
+        cost.share = db_column_real(s, 0);
+        cost.bytes = db_column_real(s, 1);
+    }
+    sqlite3_finalize(s);
+    return cost;
+}
+
+size_t recording_series(struct recording *r, const char *system_key, int64_t from, int64_t to,
+                        double *out, size_t most)
+{
+    double *v = NULL;
+    size_t n = values(r, system_key, from, to, &v);
+    size_t parts = n < most ? n : most;
+    for (size_t i = 0; i < parts; i++) {
+        size_t begin = i * n / parts, end = (i + 1) * n / parts;
+        double sum = 0;
+        for (size_t j = begin; j < end; j++)
+            sum += v[j];
+        out[i] = sum / (double)(end - begin);
+    }
+    free(v);
+    return parts;
+}
+
+/* ---- calls */
+
+/* And in how many of them all functions that were called are told. */
+static void sum_windows(struct recording *r, int64_t from, int64_t to, struct recorded_window *out,
+                        int64_t *told)
+{
+    struct error ignored = {.code = ERR_NONE};
+    sqlite3_stmt *s = NULL;
+    *out = (struct recorded_window){.id = -1, .tick = from, .wall_us = -1, .ns = 0, .calls_per_s = NAN};
+    if (db_prepare(r->db, &s, "SELECT min(wall_us), sum(ns), max(functions), sum(calls), sum(lost),"
+                              " count(*), sum((SELECT ifnull(sum(c.calls), 0) FROM call c"
+                              " WHERE c.window = w.id) >= w.calls)"
+                              " FROM call_window w WHERE tick BETWEEN ? AND ?", &ignored) != 0)
+        return;
+    sqlite3_bind_int64(s, 1, from);
+    sqlite3_bind_int64(s, 2, to);
+    if (sqlite3_step(s) == SQLITE_ROW) {
+        out->wall_us = db_column_int(s, 0);
+        out->ns = db_column_count(s, 1);
+        out->functions = db_column_int(s, 2);
+        out->calls = db_column_count(s, 3);
+        out->lost = db_column_count(s, 4);
+        out->windows = db_column_count(s, 5);
+        *told = db_column_count(s, 6);
+        if (out->ns > 0)
+            out->calls_per_s = (double)out->calls * 1e9 / (double)out->ns;
+    }
+    sqlite3_finalize(s);
+}
+
+/* A window is part when not all functions that were called in it are told. */
+static const char calls_sql[] =
+    "SELECT m.text, f.text, arity, sum(call.calls), sum(own_us), sum(words), sum(call.calls ISNULL),"
+    " sum(w.part), sum(1.0 * call.calls * call.calls / w.ns), sum(1.0 * call.calls * call.calls / w.calls)"
+    " FROM (SELECT v.id, v.ns, v.calls, ifnull(sum(c.calls), 0) < v.calls AS part FROM call_window v"
+    " JOIN call c ON c.window = v.id WHERE v.tick BETWEEN ? AND ? GROUP BY v.id) w"
+    " JOIN call ON call.window = w.id JOIN text m ON m.id = module JOIN text f ON f.id = function"
+    " GROUP BY module, function, arity ORDER BY 4 DESC, 1, 2, 3 LIMIT 1000";
+
+/* Of n parts of a whole: from the sum over them of part² / weight, with the weights' sum. */
+static double deviation(double squares, double sum, double weight, int64_t n)
+{
+    double mean = sum / weight, variance = squares / weight - mean * mean;
+    if (n < 2 || !(weight > 0) || isnan(variance))
+        return NAN;
+    return sqrt(fmax(0, variance) * (double)n / (double)(n - 1));
+}
+
+/* Where all functions that were called are told, one that is not was not called. */
+static struct call_spread spread_of(sqlite3_stmt *s, const struct recorded_window *sums, int64_t told)
+{
+    double calls = db_column_real(s, 3);
+    int64_t untold = sums->windows - told - db_column_count(s, 7);
+    bool lost = db_column_count(s, 6) > 0;
+    int64_t n = untold == 0 && !lost ? sums->windows : 0;
+    return (struct call_spread){
+        n, 1e9 * deviation(db_column_real(s, 8), calls, (double)sums->ns, n),
+        deviation(db_column_real(s, 9), calls, (double)sums->calls, n)};
+}
+
+size_t recording_calls(struct recording *r, int64_t from, int64_t to,
+                       const struct recorded_call **out, struct recorded_window *sums)
+{
+    struct error ignored = {.code = ERR_NONE};
+    sqlite3_stmt *s = NULL;
+    size_t n = 0;
+    int64_t told = 0;
+    arena_reset(&r->result);
+    struct recorded_call *calls = arena_alloc(&r->result, 1000 * sizeof *calls);
+    struct call_spread *spreads = arena_alloc(&r->result, 1000 * sizeof *spreads);
+    *out = calls;
+    sum_windows(r, from, to, sums, &told);
+    if (db_prepare(r->db, &s, calls_sql, &ignored) != 0)
+        return 0;
+    sqlite3_bind_int64(s, 1, from);
+    sqlite3_bind_int64(s, 2, to);
+    while (n < 1000 && sqlite3_step(s) == SQLITE_ROW) {
+        struct recorded_call *c = &calls[n];
+        spreads[n++] = spread_of(s, sums, told);
+        c->module = recording_keep(r, db_column_text(s, 0));
+        c->function = recording_keep(r, db_column_text(s, 1));
+        c->arity = db_column_count(s, 2);
+        c->calls = db_column_int(s, 3);
+        c->own_us = db_column_int(s, 4);
+        c->words = db_column_int(s, 5);
+        c->share = sums->calls > 0 ? (double)c->calls / (double)sums->calls : (double)NAN;
+    }
+    sqlite3_finalize(s);
+    sums->top = calls;
+    sums->spreads = spreads;
+    sums->n_top = n;
+    return n;
+}
+
+int64_t recording_window_tick(struct recording *r, int64_t tick)
+{
+    return db_int_of(r->db, "SELECT max(tick) FROM call_window WHERE tick <= ?", tick, 0);
+}
+
+int64_t recording_windows(struct recording *r, int64_t tick)
+{
+    return db_int_of(r->db, "SELECT count(*) FROM call_window WHERE tick <= ?", tick, 0);
+}
+
+const char *recording_fact(struct recording *r, const char *key, int64_t tick)
+{
+    struct error ignored = {.code = ERR_NONE};
+    sqlite3_stmt *s = NULL;
+    const char *json = NULL;
+    if (db_prepare(r->db, &s, "SELECT value FROM fact WHERE key = ? AND tick <= ? ORDER BY tick"
+                              " DESC LIMIT 1", &ignored) != 0)
+        return NULL;
+    sqlite3_bind_text(s, 1, key, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 2, tick);
+    arena_reset(&r->result);
+    if (sqlite3_step(s) == SQLITE_ROW)
+        json = recording_keep(r, db_column_text(s, 0)).s;
+    sqlite3_finalize(s);
+    return json;
+}

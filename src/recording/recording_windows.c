@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The windows of counted calls of a recording, written out as they were when they were live. */
+#include "beamtop/base/limits.h"
+#include "beamtop/output/calls_fields.h"
+#include "recording_internal.h"
+
+static int inflate_line(sqlite3_stmt *s, struct buf *out, struct error *err)
+{
+    int rc = db_column_inflate(s, 1, db_column_int(s, 0), out);
+    if (rc == ERR_LIMIT)
+        return error_set(err, ERR_FORMAT, "a window of calls in the recording has a size it cannot have");
+    return rc == 0 ? 0 : error_set(err, ERR_FORMAT, "a window of calls in the recording is damaged");
+}
+
+static int put_windows(sqlite3_stmt *s, struct calls_sink *sink, int64_t *n, struct error *err)
+{
+    struct arena arena;
+    struct buf json;
+    int rc = 0;
+    arena_init(&arena);
+    buf_init(&json, 0);
+    while (rc == 0 && sqlite3_step(s) == SQLITE_ROW) {
+        struct calls_window w;
+        arena_reset(&arena);
+        rc = inflate_line(s, &json, err);
+        if (rc == 0)
+            rc = calls_window_read(&w, &arena, (const char *)json.data, json.len, err);
+        if (rc == 0)
+            rc = calls_sink_window(sink, &w, err);
+        *n += rc == 0;
+    }
+    buf_clear(&json);
+    arena_clear(&arena);
+    return rc;
+}
+
+static const char all_sql[] =
+    "SELECT bytes, line FROM call_window WHERE tick >= ? AND line NOT NULL ORDER BY id LIMIT ?";
+static const char last_sql[] =
+    "SELECT bytes, line FROM call_window WHERE tick <= ? AND line NOT NULL ORDER BY id DESC LIMIT ?";
+
+int recording_windows_put(struct recording *r, int64_t tick, int64_t most, struct calls_sink *sink,
+                          int64_t *n, struct error *err)
+{
+    sqlite3_stmt *s = NULL;
+    *n = 0;
+    if (!r->info.has_windows)
+        return 0;
+    int rc = db_prepare(r->db, &s, most == 0 ? last_sql : all_sql, err);
+    if (rc != 0)
+        return rc;
+    sqlite3_bind_int64(s, 1, tick);
+    sqlite3_bind_int64(s, 2, most == 0 ? 1 : most);
+    rc = put_windows(s, sink, n, err);
+    sqlite3_finalize(s);
+    return rc;
+}

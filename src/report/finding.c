@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beamtop/report/finding.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/buf.h"
+#include "beamtop/base/text.h"
+#include "rules_internal.h"
+
+#define FINDINGS_MOST 200
+#define EVIDENCE_MOST 24
+#define LEAST_TICKS 3
+
+/* ---- what judges say */
+
+const char *judge_text(struct judge *j, const char *fmt, ...)
+{
+    struct buf b;
+    va_list args;
+    char text[1024];
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    buf_init(&b, 0);
+    text_put_safe(&b, text, strlen(text), false);
+    const char *out = arena_strndup(&j->out->arena, (const char *)b.data, b.len);
+    buf_clear(&b);
+    return out;
+}
+
+struct finding *judge_find(struct judge *j, enum finding_severity severity, double sure)
+{
+    struct findings *out = j->out;
+    j->said = true;
+    assert(out->len < FINDINGS_MOST);
+    struct finding *f = &out->items[out->len++];
+    *f = (struct finding){.rule = j->rule->info.key, .severity = severity, .sure = sure,
+                          .impact = NAN, .title = j->rule->info.title, .action = "", .refute = "",
+                          .subject = ""};
+    f->evidence = arena_alloc(&out->arena, EVIDENCE_MOST * sizeof *f->evidence);
+    return f;
+}
+
+void judge_unknown(struct judge *j, const char *fmt, ...)
+{
+    char why[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(why, sizeof why, fmt, args);
+    va_end(args);
+    const char **list = (const char **)(uintptr_t)j->out->not_known;
+    j->said = true;
+    if (j->out->n_not_known < FINDINGS_MOST)
+        list[j->out->n_not_known++] = judge_text(j, "%s: %s", j->rule->info.key, why);
+}
+
+void judge_evidence(struct judge *j, struct finding *f, const char *key, double value,
+                    const char *unit, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    assert(f->n_evidence < EVIDENCE_MOST);
+    struct evidence *list = (struct evidence *)(uintptr_t)f->evidence;
+    list[f->n_evidence++] = (struct evidence){key, value, unit, judge_text(j, "%s", text)};
+}
+
+double judge_sure(const struct judge *j, double value, double limit)
+{
+    double beyond = limit > 0 ? (value - limit) / limit : 1;
+    double ticks = (double)j->ticks / 20;
+    beyond = isnan(beyond) || beyond < 0 ? 0 : fmin(beyond, 1);
+    return (0.55 + 0.4 * beyond) * (0.6 + 0.4 * fmin(ticks, 1));
+}
+
+struct span_stats judge_stats(const struct judge *j, const char *system_key)
+{
+    struct span_stats s;
+    struct error ignored = {.code = ERR_NONE};
+    (void)recording_stats(j->recording, system_key, j->from, j->to, &s, &ignored);
+    assert(ignored.code == ERR_NONE);
+    return s;
+}
+
+static json_t *fact_of(const struct judge *j, const char *key)
+{
+    const char *text = recording_fact(j->recording, key, j->to);
+    return text ? json_loads(text, 0, NULL) : NULL;
+}
+
+json_t *judge_fact(struct judge *j, const char *key)
+{
+    json_t *fact = fact_of(j, key);
+    if (!json_is_object(fact)) {
+        json_decref(fact);
+        fact = NULL;
+        judge_unknown(j, "the fact `%s` was not recorded", key);
+    }
+    return fact;
+}
+
+double fact_number(const json_t *object, const char *key)
+{
+    const json_t *v = json_object_get(object, key);
+    return json_is_number(v) ? json_number_value(v) : (double)NAN;
+}
+
+const char *fact_text(const json_t *object, const char *key)
+{
+    const char *s = json_string_value(json_object_get(object, key));
+    return s ? s : "";
+}
+
+double judge_node(const struct judge *j, const char *key)
+{
+    return fact_number(j->node, key);
+}
+
+/* ---- texts */
+
+bool judge_is(struct slice text, const char *s)
+{
+    return text.len == strlen(s) && memcmp(text.s, s, text.len) == 0;
+}
+
+bool judge_begins(struct slice text, const char *s)
+{
+    return text.len >= strlen(s) && memcmp(text.s, s, strlen(s)) == 0;
+}
+
+/* ---- what judges are given */
+
+/* Results of a recording are borrowed until the next question: copies live as long as the findings. */
+static struct slice copy(struct judge *j, struct slice s)
+{
+    return slice_keep(&j->out->arena, s);
+}
+
+static void take_owners(struct judge *j, int64_t from_tick, struct owner_list out[OWNER_SORTS])
+{
+    static const char *const sorts[OWNER_SORTS] = {"application", "supervisor", "module",
+                                                     "name", "label"};
+    for (int i = 0; i < OWNER_SORTS; i++) {
+        const struct span_owner *from;
+        size_t n = recording_owners(j->recording, sorts[i], from_tick, j->to, &from);
+        struct span_owner *to = arena_alloc(&j->out->arena, (n + 1) * sizeof *to);
+        for (size_t k = 0; k < n; k++) {
+            to[k] = from[k];
+            to[k].owner = copy(j, from[k].owner);
+            to[k].kind = copy(j, from[k].kind);
+        }
+        out[i] = (struct owner_list){to, n};
+    }
+}
+
+static const struct span_process *take_processes(struct judge *j, int64_t from_tick, size_t *len,
+                                                 struct span_turnover *turnover)
+{
+    const struct span_process *from;
+    size_t n = *len = recording_processes(j->recording, from_tick, j->to, &from, turnover);
+    struct span_process *to = arena_alloc(&j->out->arena, (n + 1) * sizeof *to);
+    for (size_t i = 0; i < n; i++) {
+        to[i] = from[i];
+        struct slice *texts[] = {&to[i].pid, &to[i].name, &to[i].application, &to[i].initial_call,
+                                 &to[i].label, &to[i].kind, &to[i].current_function};
+        for (size_t k = 0; k < ARRAY_LEN(texts); k++)
+            *texts[k] = copy(j, *texts[k]);
+    }
+    return to;
+}
+
+/* Who did what, over the whole span and over its second half. */
+static void take_work(struct judge *j)
+{
+    struct span_turnover ignored;
+    int64_t half = j->from + (j->to - j->from + 1) / 2;
+    take_owners(j, j->from, j->owners);
+    take_owners(j, half, j->late_owners);
+    j->processes = take_processes(j, j->from, &j->n_processes, &j->turnover);
+    j->late_processes = take_processes(j, half, &j->n_late_processes, &ignored);
+}
+
+static const char *refusal_of(struct judge *j)
+{
+    json_t *fact = fact_of(j, "calls_refused");
+    const char *why = fact_text(fact, "why");
+    const char *out = *why ? judge_text(j, "%s", why) : NULL;
+    json_decref(fact);
+    return out;
+}
+
+static void take_calls(struct judge *j)
+{
+    const struct recorded_call *from;
+    size_t n = recording_calls(j->recording, j->from, j->to, &from, &j->sums);
+    struct recorded_call *to = arena_alloc(&j->out->arena, (n + 1) * sizeof *to);
+    for (size_t i = 0; i < n; i++) {
+        to[i] = from[i];
+        to[i].module = copy(j, from[i].module);
+        to[i].function = copy(j, from[i].function);
+    }
+    j->out->calls_refused = refusal_of(j);
+    j->calls = j->sums.top = to;
+    j->n_calls = j->sums.n_top = n;
+    j->left_out = (double)j->sums.calls;
+    for (size_t i = 0; i < n; i++)
+        j->left_out -= (double)to[i].calls;
+}
+
+static void take_system(struct judge *j)
+{
+    double span_s = recording_span_s(j->recording, j->from, j->to);
+    j->ticks = judge_stats(j, "run_queue").n;
+    j->duration_s = span_s > 0 ? span_s : (double)NAN;
+    j->node = fact_of(j, "node");
+    j->kin = fact_of(j, "kin");
+    j->schedulers = judge_node(j, "schedulers_online");
+}
+
+/* ---- asking them */
+
+static const char *lacks(const struct judge *j, unsigned needs)
+{
+    if (j->ticks < LEAST_TICKS)
+        return "fewer than 3 ticks were recorded";
+    if ((needs & NEEDS_NODE) && !j->node)
+        return "what the node is was not recorded";
+    if ((needs & NEEDS_OWNERS) && j->owners[BY_MODULE].n == 0)
+        return "no owners of work were recorded";
+    if ((needs & NEEDS_PROCESSES) && j->n_processes == 0)
+        return "no processes were recorded";
+    if ((needs & NEEDS_CALLS) && j->n_calls == 0 && j->out->calls_refused)
+        return "counting calls was refused";
+    if ((needs & NEEDS_CALLS) && j->n_calls == 0)
+        return "no calls were counted";
+    return NULL;
+}
+
+static int worse_first(const void *a, const void *b)
+{
+    const struct finding *x = a, *y = b;
+    if (x->severity != y->severity)
+        return x->severity < y->severity ? 1 : -1;
+    double p = isnan(x->impact) ? 0 : x->impact, q = isnan(y->impact) ? 0 : y->impact;
+    if (p != q)
+        return p < q ? 1 : -1;
+    return strcmp(x->rule, y->rule);
+}
+
+static void ask_rules(struct judge *j)
+{
+    for (size_t i = 0; i < rule_rows_len; i++) {
+        j->rule = &rule_rows[i];
+        j->said = false;
+        const char *lack = lacks(j, j->rule->needs);
+        if (lack)
+            judge_unknown(j, "%s", lack);
+        else
+            j->rule->judge(j);
+    }
+}
+
+int findings_find(struct findings *out, struct recording *r, int64_t from, int64_t to,
+                  struct error *err)
+{
+    return findings_find_after(out, NULL, r, from, to, err);
+}
+
+int findings_find_after(struct findings *out, const struct findings *before, struct recording *r,
+                        int64_t from, int64_t to, struct error *err)
+{
+    struct judge j = {.recording = r, .from = from, .to = to, .out = out, .before = before};
+    memset(out, 0, sizeof *out);
+    arena_init(&out->arena);
+    if (from > to)
+        return error_set(err, ERR_USAGE, "a span of ticks ends before it begins");
+    out->items = arena_alloc(&out->arena, FINDINGS_MOST * sizeof *out->items);
+    out->not_known = arena_alloc(&out->arena, FINDINGS_MOST * sizeof *out->not_known);
+    take_system(&j);
+    take_work(&j);
+    take_calls(&j);
+    ask_rules(&j);
+    json_decref(j.node);
+    json_decref(j.kin);
+    if (out->len > 1)
+        qsort(out->items, out->len, sizeof *out->items, worse_first);
+    return 0;
+}
+
+void findings_clear(struct findings *f)
+{
+    arena_clear(&f->arena);
+    *f = (struct findings){.items = NULL};
+    arena_init(&f->arena);
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What rules share: names, numbers as text, limits, trends. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/buf.h"
+#include "beamtop/base/text.h"
+#include "beamtop/model/process_name.h"
+#include "rules_internal.h"
+
+/* ---- texts */
+
+const char *judge_slice(struct judge *j, struct slice text)
+{
+    return judge_text(j, "%.*s", (int)(text.len < 200 ? text.len : 200),
+                      text.len > 0 ? text.s : "");
+}
+
+/* Without decimals where they say nothing: "31%", "8.4%". */
+const char *judge_percent(struct judge *j, double share)
+{
+    double percent = share * 100;
+    return judge_text(j, "%.*f%%", percent > 0.05 && percent < 9.95 ? 1 : 0, percent);
+}
+
+const char *judge_bytes(struct judge *j, double bytes)
+{
+    char out[32];
+    return judge_text(j, "%s", text_bytes(out, sizeof out, bytes));
+}
+
+const char *judge_count(struct judge *j, double n)
+{
+    char out[32];
+    return judge_text(j, "%s", text_count(out, sizeof out, n));
+}
+
+const char *judge_number(struct judge *j, double n)
+{
+    char out[40];
+    if (!(fabs(n) < 1e15))
+        return judge_count(j, n);
+    return judge_text(j, "%s", text_integer(out, sizeof out, (int64_t)llround(n)));
+}
+
+static const char *two_units(struct judge *j, long long n, long long in, const char *unit,
+                             const char *small)
+{
+    return n % in == 0 ? judge_text(j, "%lld %s", n / in, unit)
+                       : judge_text(j, "%lld %s %lld %s", n / in, unit, n % in, small);
+}
+
+const char *judge_period(struct judge *j)
+{
+    if (!(j->duration_s >= 0 && j->duration_s < 1e12))
+        return "the period";
+    long long s = llround(j->duration_s);
+    if (s < 60)
+        return judge_text(j, "%lld s", s);
+    return s < 3600 ? two_units(j, s, 60, "min", "s") : two_units(j, s / 60, 60, "h", "min");
+}
+
+/* ---- names */
+
+static struct slice slice_of(const char *s)
+{
+    return (struct slice){s, strlen(s)};
+}
+
+/* What the node told of a process that has no name of its own. */
+static struct slice near_of(const struct judge *j, struct slice pid)
+{
+    json_t *row;
+    size_t i;
+    json_array_foreach(json_object_get(j->kin, "processes"), i, row) {
+        if (judge_is(pid, fact_text(row, "pid")))
+            return slice_of(fact_text(row, "near"));
+    }
+    return (struct slice){"", 0};
+}
+
+static const char *name_text(struct judge *j, const struct process_names *names)
+{
+    struct buf b;
+    buf_init(&b, 0);
+    process_name_put(&b, names);
+    const char *out = judge_slice(j, (struct slice){(const char *)b.data, b.len});
+    buf_clear(&b);
+    return out;
+}
+
+const char *judge_process(struct judge *j, const struct span_process *p)
+{
+    const struct process_names names = {.name = p->name, .label = p->label,
+                                        .initial_call = p->initial_call,
+                                        .near = near_of(j, p->pid), .pid = p->pid};
+    return name_text(j, &names);
+}
+
+/* A fact's row has the name or the label under the one key. */
+const char *judge_process_of(struct judge *j, const json_t *row)
+{
+    struct slice pid = slice_of(fact_text(row, "pid"));
+    const struct process_names names = {.name = slice_of(fact_text(row, "name")),
+                                        .initial_call = slice_of(fact_text(row, "initial_call")),
+                                        .near = near_of(j, pid), .pid = pid};
+    return name_text(j, &names);
+}
+
+/* ---- owners */
+
+#define LEADS 0.3 /* of the reductions */
+
+const struct span_owner *judge_leader(const struct judge *j)
+{
+    static const enum owner_sort sorts[] = {BY_NAME, BY_APPLICATION, BY_MODULE};
+    for (size_t s = 0; s < sizeof sorts / sizeof *sorts; s++)
+        for (size_t i = 0; i < j->owners[sorts[s]].n; i++) {
+            const struct span_owner *o = &j->owners[sorts[s]].items[i];
+            if (o->owner.len > 0 && o->share >= LEADS)
+                return o;
+        }
+    return NULL;
+}
+
+static double share_of_kind(struct owner_list list, const char *kind, double *spread)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < list.n; i++) {
+        const struct span_owner *o = &list.items[i];
+        if (!judge_is(o->kind, kind))
+            continue;
+        sum += o->share;
+        squares += o->share_stddev * o->share_stddev;
+    }
+    *spread = sqrt(squares);
+    return sum;
+}
+
+static double share_of_processes(const struct span_process *p, size_t n, const char *kind)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += judge_is(p[i].kind, kind) ? p[i].share : 0;
+    return sum;
+}
+
+/* By whichever way it was recognised best. */
+double judge_kind(const struct judge *j, const char *kind, double *spread, double *late)
+{
+    double most = share_of_processes(j->processes, j->n_processes, kind), ignored;
+    *late = share_of_processes(j->late_processes, j->n_late_processes, kind);
+    *spread = NAN;
+    for (int sort = 0; sort < OWNER_SORTS; sort++) {
+        double varies, share = share_of_kind(j->owners[sort], kind, &varies);
+        *late = fmax(*late, share_of_kind(j->late_owners[sort], kind, &ignored));
+        if (share > 0 && (share > most || isnan(*spread)))
+            *spread = varies;
+        most = fmax(most, share);
+    }
+    return most;
+}
+
+double judge_cores(const struct judge *j, double share)
+{
+    return share * judge_stats(j, "scheduler_use").mean * j->schedulers;
+}
+
+const struct span_process *judge_late(const struct judge *j, const struct span_process *p)
+{
+    for (size_t i = 0; i < j->n_late_processes; i++) {
+        const struct span_process *q = &j->late_processes[i];
+        if (q->pid.len == p->pid.len && memcmp(q->pid.s, p->pid.s, p->pid.len) == 0)
+            return q;
+    }
+    return NULL;
+}
+
+/* ---- limits */
+
+#define STAYS 0.8 /* of its limit, for what was found before */
+
+double judge_limit(const struct judge *j, double limit)
+{
+    for (size_t i = 0; j->before && i < j->before->len; i++)
+        if (strcmp(j->before->items[i].rule, j->rule->info.key) == 0)
+            return limit * STAYS;
+    return limit;
+}
+
+bool judge_lasts(double share, double late_share, double limit)
+{
+    double early = 2 * share - late_share;
+    return share >= limit && !(late_share < limit / 2) && !(early < limit / 2);
+}
+
+#define PARTS 512
+
+double judge_over(const struct judge *j, const char *system_key, double limit)
+{
+    double v[PARTS], over = 0;
+    size_t n = recording_series(j->recording, system_key, j->from, j->to, v, PARTS);
+    for (size_t i = 0; i < n; i++)
+        over += v[i] > limit;
+    return n > 0 ? over / (double)n : (double)NAN;
+}
+
+/* ---- trends */
+
+#define LEAST_RISE 0.1 /* of the whole rise, from each quarter to the next: a third is even */
+
+static double mean_of(const double *v, size_t from, size_t to)
+{
+    double sum = 0;
+    for (size_t i = from; i < to; i++)
+        sum += v[i];
+    return sum / (double)(to - from);
+}
+
+static bool rises_in_each_quarter(const double *v, size_t n)
+{
+    double quarters[4];
+    if (n < 8)
+        return false;
+    for (size_t i = 0; i < 4; i++)
+        quarters[i] = mean_of(v, i * n / 4, (i + 1) * n / 4);
+    double least = LEAST_RISE * (quarters[3] - quarters[0]);
+    return least > 0 && quarters[1] - quarters[0] >= least && quarters[2] - quarters[1] >= least &&
+           quarters[3] - quarters[2] >= least;
+}
+
+struct trend judge_trend(const struct judge *j, const char *system_key)
+{
+    double v[PARTS], x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+    size_t n = recording_series(j->recording, system_key, j->from, j->to, v, PARTS);
+    struct trend out = {NAN, NAN, 0, false};
+    for (size_t i = 0; i < n; i++) {
+        double at = (double)i, value = v[i] - v[0];
+        x += at, y += value, xx += at * at, yy += value * value, xy += at * value;
+    }
+    double count = (double)n, varx = count * xx - x * x, vary = count * yy - y * y;
+    if (n < 3 || varx <= 0)
+        return out;
+    double slope = (count * xy - x * y) / varx;
+    out.first = v[0] + (y - slope * x) / count;
+    out.last = out.first + slope * (count - 1);
+    out.fit = vary > 0 ? (count * xy - x * y) / sqrt(varx * vary) : 0;
+    out.steady = rises_in_each_quarter(v, n);
+    return out;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "paper.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void paper_init(struct paper *p)
+{
+    arena_init(&p->arena);
+    p->first = NULL;
+    p->last = &p->first;
+    p->title = "";
+}
+
+void paper_clear(struct paper *p)
+{
+    arena_clear(&p->arena);
+    paper_init(p);
+}
+
+static struct block *add(struct paper *p, enum block_kind kind)
+{
+    struct block *b = arena_alloc(&p->arena, sizeof *b);
+    b->kind = kind;
+    b->text = b->word = b->aside = "";
+    b->last_row = &b->rows;
+    *p->last = b;
+    p->last = &b->next;
+    return b;
+}
+
+static const char *format(struct paper *p, const char *fmt, va_list args) ATTR_PRINTF(2, 0);
+static const char *format(struct paper *p, const char *fmt, va_list args)
+{
+    char text[2048];
+    vsnprintf(text, sizeof text, fmt, args);
+    return arena_strdup(&p->arena, text);
+}
+
+void paper_heading(struct paper *p, int level, const char *fmt, ...)
+{
+    va_list args;
+    struct block *b = add(p, BLOCK_HEADING);
+    va_start(args, fmt);
+    b->text = format(p, fmt, args);
+    va_end(args);
+    b->level = level;
+}
+
+void paper_put(struct paper *p, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    add(p, BLOCK_TEXT)->text = format(p, fmt, args);
+    va_end(args);
+}
+
+void paper_item(struct paper *p, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    add(p, BLOCK_ITEM)->text = format(p, fmt, args);
+    va_end(args);
+}
+
+struct block *paper_finding(struct paper *p, const char *word, const char *aside, const char *title)
+{
+    struct block *b = add(p, BLOCK_FINDING);
+    b->word = word;
+    b->aside = arena_strdup(&p->arena, aside);
+    b->text = arena_strdup(&p->arena, title);
+    return b;
+}
+
+struct block *paper_table(struct paper *p, const char *const *titles, size_t columns,
+                          const char *align)
+{
+    struct block *b = add(p, BLOCK_TABLE);
+    assert(columns <= PAPER_COLUMNS && strlen(align) == columns);
+    b->titles = titles;
+    b->columns = columns;
+    b->align = align;
+    return b;
+}
+
+static struct paper_row *add_row(struct paper *p, struct block *table, const char *const *cells)
+{
+    struct paper_row *row = arena_alloc(&p->arena, sizeof *row);
+    for (size_t i = 0; i < table->columns; i++)
+        row->cells[i] = arena_strdup(&p->arena, cells[i]);
+    *table->last_row = row;
+    table->last_row = &row->next;
+    return row;
+}
+
+void paper_row(struct paper *p, struct block *table, const char *const *cells)
+{
+    (void)add_row(p, table, cells);
+}
+
+void paper_legend_row(struct paper *p, struct block *table, const char *const *cells)
+{
+    add_row(p, table, cells)->legend = true;
+}
+
+struct block *paper_chart(struct paper *p, const char *title, const double *values, size_t n)
+{
+    struct block *b = add(p, BLOCK_CHART);
+    double *copy = arena_alloc(&p->arena, (n + 1) * sizeof *copy);
+    b->text = arena_strdup(&p->arena, title);
+    for (size_t i = 0; i < n; i++) {
+        copy[i] = values[i];
+        b->top = fmax(b->top, values[i]);
+    }
+    b->values = copy;
+    b->n_values = n;
+    b->low = b->high = b->begin = b->end = "";
+    return b;
+}

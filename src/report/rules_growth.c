@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Rules over counts that only grow. The trend comes from the ticks of the whole period, who makes
+ * it from the last fact `growth` (docs/recording.md); without that fact the owner is unknown.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/model/process_name.h"
+#include "rules_internal.h"
+
+#define MIB (1024.0 * 1024)
+#define LEAST_S 15.0 /* of a trend: a start, or a cache that warms up, is over by then */
+#define ATOMS_PER_S 1.0
+#define SPAWNS_PER_S 1000.0
+#define HOUR 3600.0
+#define FOREVER_S 3e9 /* a century: nothing is said of a limit that is farther */
+
+struct rise {
+    double first, last, grown; /* by the line that fits best */
+    double per_s, fit;
+    bool grows; /* in each quarter: neither a step nor a level that is being reached */
+};
+
+static struct rise rise_of(const struct judge *j, const char *key)
+{
+    struct trend t = judge_trend(j, key);
+    double grown = t.last - t.first;
+    bool grows = t.steady && t.fit >= judge_limit(j, 0.9) && j->duration_s >= LEAST_S;
+    return (struct rise){t.first, t.last, grown, grown / j->duration_s, t.fit, grows && grown > 0};
+}
+
+/* ---- words */
+
+/* "3.2 h", "12 d": how long until a limit is reached. */
+static const char *until(struct judge *j, double seconds)
+{
+    if (seconds < HOUR)
+        return judge_text(j, "%.0f min", fmax(1, seconds / 60));
+    return seconds < 48 * HOUR ? judge_text(j, "%.1f h", seconds / HOUR)
+                               : judge_text(j, "%.0f d", seconds / HOUR / 24);
+}
+
+#define NAME_BYTES 80 /* of a title; a recording may have longer ones */
+
+static const char *cut(struct judge *j, const char *name)
+{
+    return judge_text(j, "%.*s", NAME_BYTES, name);
+}
+
+/* A process of a fact; "" unknown. */
+static const char *named(struct judge *j, const json_t *process)
+{
+    return *fact_text(process, "pid") ? judge_process_of(j, process) : "";
+}
+
+/* The fact, the caller's to decref; NULL: it was not recorded. */
+static json_t *growth(struct judge *j)
+{
+    const char *text = recording_fact(j->recording, "growth", j->to);
+    return text ? json_loads(text, 0, NULL) : NULL;
+}
+
+static void tell_trend(struct judge *j, struct finding *f, const char *key, const char *name,
+                       const struct rise *t)
+{
+    judge_evidence(j, f, key, t->last, "", "%s: %s to %s in %s", name, judge_number(j, t->first),
+                   judge_number(j, t->last), judge_period(j));
+    judge_evidence(j, f, "growth_per_s", t->per_s, "per_s", "growth: %.1f/s (mean, %s)", t->per_s,
+                   judge_period(j));
+    judge_evidence(j, f, "fit", t->fit, "", "linear trend, r = %.2f", t->fit);
+}
+
+static double full_in(const struct judge *j, const char *limit, const struct rise *t)
+{
+    double most = judge_node(j, limit);
+    double s = t->per_s > 0 && most > t->last ? (most - t->last) / t->per_s : (double)NAN;
+    return s < FOREVER_S ? s : (double)NAN;
+}
+
+static void tell_limit(struct judge *j, struct finding *f, const char *limit, const struct rise *t)
+{
+    double s = full_in(j, limit, t);
+    if (!isnan(s))
+        judge_evidence(j, f, "full_in", s, "s", "limit: %s, reached in %s at this rate",
+                       judge_number(j, judge_node(j, limit)), until(j, s));
+}
+
+static void no_owner(struct judge *j, struct finding *f, const json_t *fact)
+{
+    if (!fact)
+        judge_evidence(j, f, "owner", NAN, "", "owner: unknown, not recorded");
+}
+
+/* ---- processes */
+
+/* The group of a fact that most of what was sampled belongs to; NULL: there is none. */
+static const json_t *group_of(const json_t *fact, const char *key)
+{
+    const json_t *group = json_object_get(fact, key);
+    double seen = fact_number(group, "seen"), sampled = fact_number(group, "sampled");
+    return seen >= 3 && seen >= sampled / 2 && *fact_text(group, "function") ? group : NULL;
+}
+
+/* Who has spawned most of a group; "" unknown. */
+static const char *spawner_of(struct judge *j, const json_t *group)
+{
+    bool most = fact_number(group, "spawned") >= fact_number(group, "seen") / 2;
+    return most ? named(j, json_object_get(group, "spawner")) : "";
+}
+
+/* What a process of the group was started as, where that is known better than its function. */
+static const char *member_of(struct judge *j, const json_t *group)
+{
+    const json_t *example = json_object_get(group, "example");
+    const char *call = fact_text(example, "initial_call");
+    bool generic = !*call || process_call_is_generic((struct slice){call, strlen(call)});
+    return cut(j, generic ? fact_text(group, "function") : call);
+}
+
+static void tell_group(struct judge *j, struct finding *f, const json_t *group)
+{
+    const json_t *spawner = json_object_get(group, "spawner");
+    const char *app = fact_text(json_object_get(group, "example"), "application");
+    judge_evidence(j, f, "sample", fact_number(group, "seen"), "", "%s: %.0f of %.0f sampled%s%s",
+                   member_of(j, group), fact_number(group, "seen"), fact_number(group, "sampled"),
+                   *app ? ", application " : "", app);
+    if (*spawner_of(j, group))
+        judge_evidence(j, f, "spawner", fact_number(group, "spawned"), "",
+                       "spawner: %s %s (%.0f of them)", fact_text(spawner, "pid"),
+                       named(j, spawner), fact_number(group, "spawned"));
+    else
+        judge_evidence(j, f, "spawner", NAN, "", "spawner: unknown (before OTP 25), or many");
+    f->subject = judge_text(
+        j, "%s", *spawner_of(j, group) ? fact_text(spawner, "pid") : member_of(j, group));
+}
+
+void judge_process_growth(struct judge *j)
+{
+    struct rise t = rise_of(j, "processes");
+    double limit = judge_limit(j, fmax(100, 0.1 * t.first));
+    if (!t.grows || t.grown < limit)
+        return;
+    json_t *fact = growth(j);
+    const json_t *group = group_of(fact, "processes");
+    double soon = full_in(j, "process_limit", &t);
+    struct finding *f =
+        judge_find(j, soon < 6 * HOUR ? FINDING_ACT : FINDING_LOOK, judge_sure(j, t.grown, limit));
+    f->effort = EFFORT_SMALL;
+    if (group && *spawner_of(j, group))
+        f->title =
+            judge_text(j, "%s spawns processes that stay: +%s %s in %s", spawner_of(j, group),
+                       judge_number(j, t.grown), member_of(j, group), judge_period(j));
+    else if (group)
+        f->title = judge_text(j, "%s processes are accumulating: +%s in %s", member_of(j, group),
+                              judge_number(j, t.grown), judge_period(j));
+    else
+        f->title = judge_text(j, "Processes are accumulating: +%s in %s", judge_number(j, t.grown),
+                              judge_period(j));
+    f->action =
+        "Find what these processes wait for (beamtop process NODE PID), and end them: a timeout, "
+        "a link or monitor to their client, or a supervisor";
+    f->refute = "The number of processes levels off with the load (header, 10 min)";
+    f->subject = "processes";
+    tell_trend(j, f, "processes", "processes", &t);
+    tell_limit(j, f, "process_limit", &t);
+    if (group)
+        tell_group(j, f, group);
+    no_owner(j, f, fact);
+    json_decref(fact);
+}
+
+void judge_short_lived(struct judge *j)
+{
+    json_t *fact = judge_fact(j, "growth");
+    double rate = fact_number(fact, "spawned_per_s"),
+           now = fact_number(fact, "spawned_lately_per_s");
+    const json_t *group = group_of(fact, "short_lived");
+    if (rate >= judge_limit(j, SPAWNS_PER_S) && now >= SPAWNS_PER_S / 2) {
+        struct finding *f =
+            judge_find(j, group ? FINDING_LOOK : FINDING_NOTE, judge_sure(j, rate, SPAWNS_PER_S));
+        f->effort = EFFORT_LARGE;
+        if (group && *spawner_of(j, group))
+            f->title = judge_text(j, "%s spawns short-lived processes: %s/s, %s",
+                                  spawner_of(j, group), judge_number(j, rate), member_of(j, group));
+        else if (group)
+            f->title = judge_text(j, "%s processes are short-lived: %s spawned/s",
+                                  member_of(j, group), judge_number(j, rate));
+        else
+            f->title =
+                judge_text(j, "Processes are short-lived: %s spawned/s", judge_number(j, rate));
+        f->action =
+            "Do small steps in the caller, or keep workers for them: a process for each request is "
+            "right, one for each step of it is expensive";
+        f->refute = "Each of these processes does a whole request (beamtop calls NODE, reductions "
+                    "a process)";
+        f->subject = "processes";
+        judge_evidence(j, f, "spawned_per_s", rate, "per_s",
+                       "spawned: %s/s (mean, %.0f s), %s/s (mean, "
+                       "last answer)",
+                       judge_number(j, rate), fact_number(fact, "over_s"), judge_number(j, now));
+        if (group)
+            tell_group(j, f, group);
+    }
+    json_decref(fact);
+}
+
+/* ---- atoms */
+
+/* Half of a sample may have a digit more in common than the next half. */
+static const char *prefix_of(struct judge *j, const json_t *atoms)
+{
+    const char *text = fact_text(atoms, "prefix");
+    size_t len = strlen(text);
+    while (len > 0 && text[len - 1] >= '0' && text[len - 1] <= '9')
+        len--;
+    return judge_text(j, "%.*s", (int)(len < NAME_BYTES ? len : NAME_BYTES), text);
+}
+
+void judge_atom_growth(struct judge *j)
+{
+    struct rise t = rise_of(j, "atoms");
+    if (!t.grows || t.grown < judge_limit(j, 100) || t.per_s < judge_limit(j, ATOMS_PER_S))
+        return;
+    json_t *fact = growth(j), *example;
+    const json_t *atoms = json_object_get(fact, "atoms");
+    const char *prefix = prefix_of(j, atoms);
+    double soon = full_in(j, "atom_limit", &t);
+    size_t i;
+    struct finding *f =
+        judge_find(j, soon < 24 * HOUR ? FINDING_ACT : FINDING_LOOK, judge_sure(j, t.grown, 100));
+    f->effort = EFFORT_SMALL;
+    f->title = strlen(prefix) >= 3 ? judge_text(j, "Atoms %s… are leaking: +%s in %s", prefix,
+                                                judge_number(j, t.grown), judge_period(j))
+                                   : judge_text(j, "Atoms are leaking: +%s in %s",
+                                                judge_number(j, t.grown), judge_period(j));
+    if (!isnan(soon))
+        f->title = judge_text(j, "%s, full in %s", f->title, until(j, soon));
+    f->action =
+        "Find who makes them (beamtop calls NODE 'erlang:binary_to_atom/2' "
+        "'erlang:list_to_atom/1') and use the _existing_ form. The VM ends when the table is full";
+    f->refute = "The number of atoms stops growing: code was being loaded (header, 10 min)";
+    f->subject = "atoms";
+    tell_trend(j, f, "atoms", "atoms", &t);
+    tell_limit(j, f, "atom_limit", &t);
+    if (*prefix)
+        judge_evidence(j, f, "prefix", NAN, "", "half or more of the new atoms begin with: %s",
+                       prefix);
+    json_array_foreach(json_object_get(atoms, "examples"), i,
+                       example) if (i < 3 && json_is_string(example))
+        judge_evidence(j, f, "example", NAN, "", "new atom: %s", json_string_value(example));
+    no_owner(j, f, fact);
+    json_decref(fact);
+}
+
+/* ---- ETS */
+
+static const char *table_name(struct judge *j, const json_t *table)
+{
+    return cut(j, *fact_text(table, "name") ? fact_text(table, "name") : "unnamed");
+}
+
+static void tell_tables(struct judge *j, struct finding *f, const json_t *ets)
+{
+    const json_t *list = json_object_get(ets, "growing"), *table;
+    double all = fact_number(ets, "tables"), measured = fact_number(ets, "measured");
+    size_t i;
+    json_array_foreach(list, i, table)
+    {
+        if (i >= 3)
+            break;
+        judge_evidence(j, f, "table", fact_number(table, "grown_bytes"), "bytes",
+                       "table %s%s%s: +%s, now %s, owner %s", table_name(j, table),
+                       *fact_text(table, "id") ? " " : "", fact_text(table, "id"),
+                       judge_bytes(j, fact_number(table, "grown_bytes")),
+                       judge_bytes(j, fact_number(table, "memory_bytes")),
+                       named(j, json_object_get(table, "owner")));
+    }
+    if (measured < all)
+        judge_evidence(j, f, "measured", measured, "", "%.0f of %.0f tables were measured",
+                       measured, all);
+}
+
+static void find_table(struct judge *j, const struct rise *t, double limit)
+{
+    json_t *fact = growth(j);
+    const json_t *ets = json_object_get(fact, "ets");
+    const json_t *table = json_array_get(json_object_get(ets, "growing"), 0);
+    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, t->grown, limit));
+    f->effort = EFFORT_SMALL;
+    f->title = table ? judge_text(j, "ETS table %s is growing: +%s in %s (owner %s)",
+                                  table_name(j, table), judge_bytes(j, t->grown), judge_period(j),
+                                  named(j, json_object_get(table, "owner")))
+                     : judge_text(j, "ETS memory is growing: +%s in %s", judge_bytes(j, t->grown),
+                                  judge_period(j));
+    f->action =
+        "Delete what is no longer used: a time to live, a limit of entries, or a table for each "
+        "period";
+    f->refute = "The table stops growing: a cache that fills (fact ets, 10 min)";
+    f->subject = table ? table_name(j, table) : "ets";
+    judge_evidence(j, f, "memory_ets_bytes", t->last, "bytes",
+                   "ETS memory: %s to %s in %s (all tables)", judge_bytes(j, t->first),
+                   judge_bytes(j, t->last), judge_period(j));
+    judge_evidence(j, f, "fit", t->fit, "", "linear trend, r = %.2f", t->fit);
+    tell_tables(j, f, ets);
+    no_owner(j, f, fact);
+    json_decref(fact);
+}
+
+static void find_many_tables(struct judge *j, const struct rise *t, double limit)
+{
+    json_t *fact = growth(j);
+    const json_t *made = json_object_get(json_object_get(fact, "ets"), "most_new");
+    const char *owner = named(j, json_object_get(made, "owner"));
+    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, t->grown, limit));
+    f->effort = EFFORT_SMALL;
+    f->title = *owner ? judge_text(j, "%s creates ETS tables that stay: +%s named %s in %s", owner,
+                                   judge_number(j, t->grown), cut(j, fact_text(made, "name")),
+                                   judge_period(j))
+                      : judge_text(j, "ETS tables are accumulating: +%s in %s",
+                                   judge_number(j, t->grown), judge_period(j));
+    f->action = "Delete each table when its work is done, or keep the work in one table with a key";
+    f->refute = "The number of tables levels off with the load (header, 10 min)";
+    f->subject = "ets_tables";
+    tell_trend(j, f, "ets_tables", "ETS tables", t);
+    no_owner(j, f, fact);
+    json_decref(fact);
+}
+
+void judge_ets_growth(struct judge *j)
+{
+    struct rise bytes = rise_of(j, "memory_ets_bytes"), tables = rise_of(j, "ets_tables");
+    double least = judge_limit(j, fmax(4 * MIB, 0.1 * bytes.first));
+    double most = judge_limit(j, fmax(50, 0.1 * tables.first));
+    if (bytes.grows && bytes.grown >= least)
+        find_table(j, &bytes, least);
+    if (tables.grows && tables.grown >= most)
+        find_many_tables(j, &tables, most);
+}
+
+/* ---- ports, sockets, code */
+
+void judge_port_growth(struct judge *j)
+{
+    struct rise t = rise_of(j, "ports");
+    double limit = judge_limit(j, fmax(50, 0.1 * t.first));
+    if (!t.grows || t.grown < limit)
+        return;
+    json_t *fact = growth(j);
+    const json_t *ports = json_object_get(fact, "ports");
+    bool one = fact_number(ports, "seen") >= fact_number(ports, "sampled") / 2;
+    const char *owner = one ? named(j, json_object_get(ports, "owner")) : "";
+    const char *name = cut(j, fact_text(ports, "name"));
+    struct finding *f =
+        judge_find(j, full_in(j, "port_limit", &t) < 6 * HOUR ? FINDING_ACT : FINDING_LOOK,
+                   judge_sure(j, t.grown, limit));
+    f->effort = EFFORT_SMALL;
+    if (*owner)
+        f->title = judge_text(j, "%s opens ports that stay: +%s %s in %s", owner,
+                              judge_number(j, t.grown), name, judge_period(j));
+    else
+        f->title = judge_text(j, "Ports%s%s are accumulating: +%s in %s", *name ? " " : "", name,
+                              judge_number(j, t.grown), judge_period(j));
+    f->action = "Close sockets and files when their work is done; set idle timeouts";
+    f->refute = "The number of ports levels off with the clients (header, 10 min)";
+    f->subject = "ports";
+    tell_trend(j, f, "ports", "ports", &t);
+    tell_limit(j, f, "port_limit", &t);
+    if (*name)
+        judge_evidence(j, f, "new_ports", fact_number(ports, "seen"), "",
+                       "new ports: %.0f of %.0f sampled "
+                       "are %s%s%s",
+                       fact_number(ports, "seen"), fact_number(ports, "sampled"), name,
+                       *owner ? " of " : "", owner);
+    no_owner(j, f, fact);
+    json_decref(fact);
+}
+
+/* At a part of the period, 0 to 1; NaN unknown. */
+static double sockets_at(struct judge *j, double part)
+{
+    int64_t tick = j->from + (int64_t)((double)(j->to - j->from) * part);
+    const char *text = recording_fact(j->recording, "growth", tick);
+    json_t *fact = text ? json_loads(text, 0, NULL) : NULL;
+    double n = fact_number(json_object_get(fact, "sockets"), "count");
+    json_decref(fact);
+    return n;
+}
+
+void judge_socket_growth(struct judge *j)
+{
+    double first = sockets_at(j, 1.0 / 3), half = sockets_at(j, 2.0 / 3), last = sockets_at(j, 1);
+    double limit = judge_limit(j, fmax(50, 0.1 * first)), grown = last - first;
+    if (isnan(last) && !recording_fact(j->recording, "growth", j->to))
+        judge_unknown(j, "the fact `growth` was not recorded");
+    if (!(j->duration_s >= LEAST_S) || !(grown >= limit) || !(half - first >= grown / 4) ||
+        !(last - half >= grown / 4))
+        return;
+    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, grown, limit) * 0.8);
+    f->effort = EFFORT_SMALL;
+    f->title = judge_text(j, "Sockets (module socket) are accumulating: +%s in %s",
+                          judge_number(j, grown), judge_period(j));
+    f->action = "Close sockets when their work is done; set idle timeouts. List them: "
+                "socket:which_sockets()";
+    f->refute = "The number of sockets levels off with the clients (10 min)";
+    f->subject = "sockets";
+    judge_evidence(j, f, "sockets", last, "", "sockets: %s, %s, %s (after 1/3, 2/3 and at the end)",
+                   judge_number(j, first), judge_number(j, half), judge_number(j, last));
+}
+
+void judge_code_growth(struct judge *j)
+{
+    struct rise t = rise_of(j, "memory_code_bytes");
+    double limit = judge_limit(j, fmax(MIB, 0.05 * t.first));
+    if (!t.grows || t.grown < limit)
+        return;
+    json_t *fact = growth(j), *module;
+    const json_t *code = json_object_get(fact, "code");
+    const char *newest = json_string_value(json_array_get(json_object_get(code, "examples"), 0));
+    newest = newest ? cut(j, newest) : NULL;
+    size_t i;
+    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, t.grown, limit));
+    f->effort = EFFORT_SMALL;
+    f->title = judge_text(j, "Code is growing: +%s in %s%s%s", judge_bytes(j, t.grown),
+                          judge_period(j), newest ? ", newest module " : "", newest ? newest : "");
+    f->action = "Find what compiles or loads modules while the node runs, and load each once";
+    f->refute = "The memory of code stops growing: a start or an upgrade (header, 10 min)";
+    f->subject = newest ? judge_text(j, "%s", newest) : "code";
+    judge_evidence(j, f, "memory_code_bytes", t.last, "bytes", "code: %s to %s in %s",
+                   judge_bytes(j, t.first), judge_bytes(j, t.last), judge_period(j));
+    judge_evidence(j, f, "fit", t.fit, "", "linear trend, r = %.2f", t.fit);
+    json_array_foreach(json_object_get(code, "examples"), i,
+                       module) if (i < 5 && json_is_string(module))
+        judge_evidence(j, f, "module", NAN, "", "new module: %s", json_string_value(module));
+    no_owner(j, f, fact);
+    json_decref(fact);
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rules over what was read from the node: limits, allocators, binaries, distribution; and garbage.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rules_internal.h"
+
+#define MIB (1024.0 * 1024)
+
+/* ---- limits */
+
+static const struct {
+    const char *key, *limit, *name, *flag, *action;
+    double act; /* share of the limit from which it is to be changed */
+} tables[] = {
+    {"atoms", "atom_limit", "Atom table", "+t",
+     "Find what makes atoms of outside text (list_to_atom, binary_to_atom, String.to_atom) and use "
+     "existing ones: the VM stops when the table is full. A larger table buys time",
+     0.9},
+    {"processes", "process_limit", "Process table", "+P",
+     "Bound what starts processes; a larger table costs little memory", 0.9},
+    {"ports", "port_limit", "Port table", "+Q",
+     "Look for sockets and files that stay open; raise the limit of open files too", 0.9},
+    {"ets_tables", "ets_limit", "ETS table count", "+e",
+     "Find what makes tables and does not delete them. Since OTP 20 the limit is only a hint: "
+     "memory "
+     "runs out first",
+     2},
+};
+
+/* The next power of two, twice the limit: what these tables are rounded to. */
+static double larger(double limit)
+{
+    double n = 1024;
+    while (n < 2 * limit && n < 134217728)
+        n *= 2;
+    return n;
+}
+
+/* The application with half of the processes; NULL: none has, or they were not counted. */
+static const struct span_owner *most_processes(const struct judge *j, size_t table, double count)
+{
+    const struct owner_list *apps = &j->owners[BY_APPLICATION];
+    for (size_t i = 0; strcmp(tables[table].key, "processes") == 0 && i < apps->n; i++)
+        if (apps->items[i].owner.len > 0 && apps->items[i].processes >= count / 2)
+            return &apps->items[i];
+    return NULL;
+}
+
+static void find_near_limit(struct judge *j, size_t i, struct span_stats s, double limit,
+                            double grown, double hours)
+{
+    double share = s.max / limit;
+    const struct span_owner *owner = most_processes(j, i, s.max);
+    struct finding *f = judge_find(j, share >= tables[i].act ? FINDING_ACT : FINDING_LOOK,
+                                   judge_sure(j, share, 0.7));
+    const char *used = judge_text(j, "%s full: %s of %s", judge_percent(j, share),
+                                  judge_number(j, s.max), judge_number(j, limit));
+    f->effort = EFFORT_SETTING;
+    f->title =
+        owner ? judge_text(j, "%s fills the process table: %s", judge_slice(j, owner->owner), used)
+              : judge_text(j, "%s is %s", tables[i].name, used);
+    f->action = judge_text(j, "%s (start with %s %.0f)", tables[i].action, tables[i].flag,
+                           larger(limit));
+    f->refute = "The number stays: what was made at start is kept";
+    f->subject = tables[i].key;
+    judge_evidence(j, f, tables[i].key, s.max, "", "%s: %s of %s (max)", tables[i].name,
+                   judge_number(j, s.max), judge_number(j, limit));
+    judge_evidence(j, f, "growth", grown, "", "growth: %s%s in %s", grown < 0 ? "" : "+",
+                   judge_number(j, grown), judge_period(j));
+    if (!isnan(hours))
+        judge_evidence(j, f, "full_in", hours * 3600, "s", "full in %.1f h at this rate", hours);
+    if (owner)
+        judge_evidence(j, f, "owner", owner->processes, "", "%s: %s processes",
+                       judge_slice(j, owner->owner), judge_number(j, owner->processes));
+}
+
+void judge_near_limit(struct judge *j)
+{
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+        struct span_stats s = judge_stats(j, tables[i].key);
+        struct trend t = judge_trend(j, tables[i].key);
+        double limit = judge_node(j, tables[i].limit), share = s.max / limit;
+        double grown = s.last - s.first;
+        bool rises = grown > 0 && t.steady && t.fit >= judge_limit(j, 0.8);
+        double hours = rises ? (limit - s.last) / grown * j->duration_s / 3600 : (double)NAN;
+        bool soon = share >= judge_limit(j, 0.5) && hours < 24;
+        if (isnan(share) || limit <= 0 || (share < judge_limit(j, 0.8) && !soon))
+            continue;
+        find_near_limit(j, i, s, limit, grown, hours);
+    }
+}
+
+/* ---- allocators */
+
+static const struct {
+    const char *name;
+    char letter; /* of +M<letter>… */
+} allocators[] = {
+    {"binary_alloc", 'B'}, {"driver_alloc", 'D'}, {"ets_alloc", 'E'}, {"eheap_alloc", 'H'},
+    {"fix_alloc", 'F'},    {"ll_alloc", 'L'},     {"sl_alloc", 'S'},  {"std_alloc", 'R'},
+    {"temp_alloc", 'T'},
+};
+
+static char letter_of(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(allocators); i++)
+        if (strcmp(allocators[i].name, name) == 0)
+            return allocators[i].letter;
+    return '\0';
+}
+
+#define RESIDENT_FACTOR 1.5 /* of what the VM allocates, code and stacks of threads left aside */
+
+/* Without the allocators' numbers: memory that the VM holds and nobody uses is resident. */
+static void resident_beyond(struct judge *j)
+{
+    struct span_stats rss = judge_stats(j, "rss_bytes"),
+                      total = judge_stats(j, "memory_total_bytes");
+    if (isnan(rss.mean)) {
+        judge_unknown(j, "allocators and resident memory were not recorded");
+        return;
+    }
+    if (rss.mean - total.mean < judge_limit(j, 256 * MIB) ||
+        rss.mean < judge_limit(j, RESIDENT_FACTOR) * total.mean)
+        return;
+    struct finding *f = judge_find(j, FINDING_LOOK,
+                                   judge_sure(j, rss.mean, RESIDENT_FACTOR * total.mean) * 0.7);
+    f->effort = EFFORT_SETTING;
+    f->title = judge_text(j, "Resident memory is above what the VM allocates: %s, allocated %s",
+                          judge_bytes(j, rss.mean), judge_bytes(j, total.mean));
+    f->action = "Find the allocator with unused carriers (beamtop memory), and the burst that "
+                "needed them. For "
+                "binaries try +MBas ageffcbf, for heaps +MHas ageffcbf";
+    f->refute = "NIFs and ports hold the memory: the VM does not count theirs";
+    f->subject = "rss";
+    judge_evidence(j, f, "rss_bytes", rss.mean, "bytes", "resident memory: %s (mean), %s (max)",
+                   judge_bytes(j, rss.mean), judge_bytes(j, rss.max));
+    judge_evidence(j, f, "memory_total_bytes", total.mean, "bytes",
+                   "allocated by the VM: %s (mean)", judge_bytes(j, total.mean));
+}
+
+/*
+ * The default is aoffcbf. One that does not first choose a carrier (bf, aobf) would switch off that
+ * schedulers take over each other's carriers: erts_alloc, +M<S>acul.
+ */
+static const char *action_of(struct judge *j, char letter)
+{
+    return judge_text(
+        j,
+        "Find the burst that needed the memory: a few blocks live on in its carriers. If it "
+        "comes again, try +M%cas ageffcbf (fills old carriers first), or smaller carriers "
+        "(+M%clmbcs 512)",
+        letter, letter);
+}
+
+#define UNUSED_LEAST (128 * MIB) /* a burst of a healthy node leaves tens of MiB */
+#define UNUSED_OF_ALL 0.1        /* of the node's memory */
+#define USED_MOST 0.5            /* of the carriers */
+
+void judge_carriers(struct judge *j)
+{
+    double total = judge_stats(j, "memory_total_bytes").mean;
+    double least = judge_limit(j, fmax(UNUSED_LEAST, isnan(total) ? 0 : UNUSED_OF_ALL * total));
+    bool known = recording_fact(j->recording, "allocators", j->to) != NULL;
+    json_t *fact = known ? judge_fact(j, "allocators") : NULL, *row;
+    size_t i, said = 0;
+    if (!known)
+        resident_beyond(j);
+    json_array_foreach(json_object_get(fact, "allocators"), i, row) {
+        double blocks = fact_number(row, "blocks_bytes"),
+               carriers = fact_number(row, "carriers_bytes");
+        const char *name = fact_text(row, "name");
+        char letter = letter_of(name);
+        if (!(carriers - blocks >= least) || blocks >= USED_MOST * carriers || said++ == 5)
+            continue;
+        struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, 0.5, blocks / carriers));
+        f->effort = EFFORT_SETTING;
+        f->title = judge_text(j, "%s is fragmented: %s of %s in carriers is used", name,
+                              judge_percent(j, blocks / carriers), judge_bytes(j, carriers));
+        f->action = letter ? action_of(j, letter) : "Find the burst that needed the memory";
+        f->refute = "The carriers fill again at the next peak of the load: the memory is needed";
+        f->subject = judge_text(j, "%s", name);
+        judge_evidence(j, f, "blocks_bytes", blocks, "bytes", "used: %s", judge_bytes(j, blocks));
+        judge_evidence(j, f, "carriers_bytes", carriers, "bytes", "in carriers: %s",
+                       judge_bytes(j, carriers));
+    }
+    json_decref(fact);
+}
+
+/* ---- binaries */
+
+#define HOLDERS 3u
+#define HELD_LEAST (32 * MIB)
+
+static void find_holders(struct judge *j, const json_t *holders, size_t n, double held,
+                         double total)
+{
+    const json_t *first = json_array_get(holders, 0), *row;
+    const char *name = judge_process_of(j, first);
+    double bytes = fact_number(first, "bytes");
+    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, held, total / 2));
+    f->effort = EFFORT_SMALL;
+    f->title = n == 1 || bytes >= held / 2
+                   ? judge_text(j, "%s holds %s of %s of refc binaries", name,
+                                judge_bytes(j, bytes), judge_bytes(j, total))
+                   : judge_text(j, "%s and %zu more hold %s of %s of refc binaries", name, n - 1,
+                                judge_bytes(j, held), judge_bytes(j, total));
+    f->action =
+        "Copy what is kept of large binaries (binary:copy/1). Let processes that pass binaries on "
+        "hibernate after a burst, or collect more often (fullsweep_after)";
+    f->refute = "The holders are meant to keep them: a cache of whole binaries";
+    f->subject = judge_text(j, "%s", fact_text(first, "pid"));
+    for (size_t i = 0; i < n; i++) {
+        row = json_array_get(holders, i);
+        judge_evidence(j, f, "holder", fact_number(row, "bytes"), "bytes",
+                       "%s (%s): %s in %s binaries", judge_process_of(j, row),
+                       fact_text(row, "initial_call"), judge_bytes(j, fact_number(row, "bytes")),
+                       judge_number(j, fact_number(row, "binaries")));
+    }
+}
+
+void judge_binaries(struct judge *j)
+{
+    json_t *fact = judge_fact(j, "binaries"), *holders = json_object_get(fact, "holders");
+    double total = judge_stats(j, "memory_binary_bytes").last, held = 0;
+    size_t n = json_array_size(holders);
+    n = n < HOLDERS ? n : HOLDERS;
+    for (size_t i = 0; i < n; i++) {
+        double bytes = fact_number(json_array_get(holders, i), "bytes");
+        held += isnan(bytes) ? 0 : bytes;
+    }
+    if (fact && isnan(total))
+        judge_unknown(j, "the memory of refc binaries was not recorded");
+    if (held >= judge_limit(j, HELD_LEAST) && held >= judge_limit(j, 0.5) * total)
+        find_holders(j, holders, n, held, total);
+    json_decref(fact);
+}
+
+/* ---- distribution */
+
+/* A single large message fills the queue for a moment: it counts when it was long at two looks. */
+static double queue_before(const struct judge *j, const char *node)
+{
+    const char *text =
+        recording_fact(j->recording, "distribution", j->from + (j->to - j->from) / 2);
+    json_t *fact = text ? json_loads(text, 0, NULL) : NULL, *row;
+    double queue = NAN;
+    size_t i;
+    json_array_foreach(json_object_get(fact, "nodes"), i, row) {
+        if (strcmp(fact_text(row, "node"), node) == 0)
+            queue = fact_number(row, "queue_bytes");
+    }
+    json_decref(fact);
+    return queue;
+}
+
+void judge_busy_distribution(struct judge *j)
+{
+    json_t *fact = judge_fact(j, "distribution"), *row;
+    double limit = fact_number(fact, "busy_limit_bytes"), half = judge_limit(j, limit / 2);
+    size_t i, said = 0;
+    json_array_foreach(json_object_get(fact, "nodes"), i, row) {
+        double queue = fact_number(row, "queue_bytes"),
+               before = queue_before(j, fact_text(row, "node"));
+        if (!(queue >= half) || before < half || limit <= 0 || said++ == 5)
+            continue;
+        struct finding *f = judge_find(j, queue >= limit ? FINDING_ACT : FINDING_LOOK,
+                                       judge_sure(j, queue, limit / 2));
+        f->effort = EFFORT_SETTING;
+        f->title = judge_text(j, "Connection to %s is busy: %s queued, limit %s",
+                              fact_text(row, "node"), judge_bytes(j, queue), judge_bytes(j, limit));
+        f->action = judge_text(
+            j,
+            "Send less to it, or in smaller pieces. Start with +zdbbl %.0f (KiB) so that "
+            "senders are suspended later",
+            limit * 4 / 1024);
+        f->refute = "The queue is empty a minute later: a single large message";
+        f->subject = judge_text(j, "%s", fact_text(row, "node"));
+        judge_evidence(j, f, "queue_bytes", queue, "bytes", "queued: %s", judge_bytes(j, queue));
+        judge_evidence(j, f, "busy_limit_bytes", limit, "bytes", "busy limit: %s",
+                       judge_bytes(j, limit));
+    }
+    json_decref(fact);
+}
+
+/* ---- garbage */
+
+/*
+ * A minor collection of a small heap takes about a microsecond, as long as some 30 reductions: only
+ * when they follow each other that closely is collecting much of the work. A small server that
+ * collects every thousand reductions is how the VM works.
+ */
+#define REDUCTIONS_A_GC 200.0
+#define GCS_LEAST 10000.0        /* per second */
+#define BYTES_A_REDUCTION 128.0  /* reclaimed */
+#define BYTES_LEAST (1024 * MIB) /* per second */
+#define BUSY 0.5                 /* use of the schedulers: less, and there is nothing to win */
+
+/* Who collects most, first. */
+static const char *gc_subjects(struct judge *j, struct finding *f)
+{
+    const char *text = recording_fact(j->recording, "gc", j->to), *first = NULL;
+    json_t *fact = text ? json_loads(text, 0, NULL) : NULL, *row;
+    size_t i;
+    json_array_foreach(json_object_get(fact, "processes"), i, row) {
+        const char *name = judge_process_of(j, row);
+        if (i >= 3)
+            break;
+        f->subject = i == 0 ? judge_text(j, "%s", fact_text(row, "pid")) : f->subject;
+        first = i == 0 ? name : first;
+        judge_evidence(j, f, "process", fact_number(row, "minor_gcs_per_s"), "per_s",
+                       "%s (%s): %s GCs per second", name, fact_text(row, "initial_call"),
+                       judge_number(j, fact_number(row, "minor_gcs_per_s")));
+    }
+    json_decref(fact);
+    const struct recorded_call *most = NULL;
+    for (size_t k = 0; k < j->n_calls; k++)
+        if (j->calls[k].words > (most ? most->words : 0))
+            most = &j->calls[k];
+    if (most)
+        judge_evidence(j, f, "words", (double)most->words, "words",
+                       "most heap words allocated: %s:%s/%lld", judge_slice(j, most->module),
+                       judge_slice(j, most->function), (long long)most->arity);
+    return first;
+}
+
+static void find_gc(struct judge *j, double sure, double gcs, double reductions, double bytes)
+{
+    const struct span_owner *leader = judge_leader(j);
+    struct finding *f = judge_find(j, FINDING_LOOK, sure);
+    f->effort = EFFORT_SMALL;
+    f->action =
+        "Start the processes that collect most with a larger heap (min_heap_size), and make less "
+        "garbage in the functions that allocate most heap words";
+    f->refute = "The processes are short-lived: their heap is freed as a whole";
+    judge_evidence(j, f, "gcs_per_s", gcs, "per_s", "GCs: %s per second", judge_number(j, gcs));
+    judge_evidence(j, f, "reclaimed", bytes, "bytes",
+                   "reclaimed: %s per second, %.1f bytes per reduction", judge_bytes(j, bytes),
+                   bytes / reductions);
+    const char *who = gc_subjects(j, f);
+    if (!who && leader)
+        who = judge_slice(j, leader->owner);
+    f->title =
+        judge_text(j, "%s%s per %.0f reductions, %s/s reclaimed", who ? who : "GC is frequent: one",
+                   who ? " leads frequent GC: one" : "", reductions / gcs, judge_bytes(j, bytes));
+}
+
+void judge_gc(struct judge *j)
+{
+    double gcs = judge_stats(j, "gcs_per_s").mean, words = judge_stats(j, "gc_words_per_s").mean;
+    double reductions = judge_stats(j, "reductions_per_s").mean;
+    double word = judge_node(j, "word_bytes"), bytes = words * (isnan(word) ? 8 : word);
+    if (isnan(gcs) || isnan(reductions)) {
+        judge_unknown(j, "GCs and reductions were not recorded");
+        return;
+    }
+    if (judge_stats(j, "scheduler_use").mean < judge_limit(j, BUSY))
+        return;
+    bool often = gcs >= judge_limit(j, GCS_LEAST) &&
+                 judge_limit(j, reductions / gcs) < REDUCTIONS_A_GC;
+    bool much = bytes >= judge_limit(j, BYTES_LEAST) &&
+                bytes / reductions > judge_limit(j, BYTES_A_REDUCTION);
+    if (often || much)
+        find_gc(j, often ? judge_sure(j, REDUCTIONS_A_GC, reductions / gcs)
+                         : judge_sure(j, bytes / reductions, BYTES_A_REDUCTION),
+                gcs, reductions, bytes);
+}

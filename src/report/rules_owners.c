@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rules over who does the work: message queues, single processes, short lives, the code server. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules_internal.h"
+
+/* ---- message queues */
+
+#define MAILBOX_GROWTH 100.0 /* messages in the span */
+#define MAILBOX_ACT 10000.0  /* waiting at the end */
+#define LEAST_TICKS 8        /* of a process: a burst is over by then */
+
+#define ASLEEP_TICKS 3
+#define ASLEEP_REDUCTIONS 50.0  /* per second, at most: what questions of process_info cost it */
+#define SPINNING_REDUCTIONS 1e5 /* per second, at least */
+
+static bool sleeps_on(const struct span_process *p)
+{
+    return p->asleep >= ASLEEP_TICKS && p->asleep_reductions_per_s < ASLEEP_REDUCTIONS;
+}
+
+/* One that is emptied now and then has a low point in the second half. */
+static bool mailbox_grows(const struct judge *j, const struct span_process *p)
+{
+    const struct span_process *late = judge_late(j, p);
+    double grown = p->queue_last - p->queue_first;
+    return late && !sleeps_on(p) && p->ticks * 10 >= j->turnover.ticks * 6 &&
+           p->ticks >= LEAST_TICKS && p->queue_fit >= judge_limit(j, 0.8) &&
+           grown >= judge_limit(j, MAILBOX_GROWTH) && late->queue_min >= p->queue_first + grown / 4;
+}
+
+static void tell_process(struct judge *j, struct finding *f, const struct span_process *p)
+{
+    f->impact = p->share;
+    f->subject = judge_slice(j, p->pid);
+    judge_evidence(j, f, "process", p->share, "share",
+                   "%s, started as %s, of %s: %s of all reductions", judge_process(j, p),
+                   judge_slice(j, p->initial_call),
+                   p->application.len ? judge_slice(j, p->application) : "no application",
+                   judge_percent(j, p->share));
+    if (p->current_function.len > 0)
+        judge_evidence(j, f, "current_function", NAN, "", "current function at most ticks: %s",
+                       judge_slice(j, p->current_function));
+}
+
+void judge_mailbox(struct judge *j)
+{
+    size_t said = 0;
+    for (size_t i = 0; i < j->n_processes && said < 5; i++) {
+        const struct span_process *p = &j->processes[i];
+        double grown = p->queue_last - p->queue_first;
+        if (!mailbox_grows(j, p))
+            continue;
+        said++;
+        struct finding *f = judge_find(j, p->queue_last >= MAILBOX_ACT ? FINDING_ACT : FINDING_LOOK,
+                                       judge_sure(j, grown, MAILBOX_GROWTH));
+        f->effort = EFFORT_LARGE;
+        f->title = judge_text(j, "Message queue of %s is growing: +%s in %s, now %s",
+                              judge_process(j, p), judge_number(j, grown), judge_period(j),
+                              judge_number(j, p->queue_last));
+        f->action = "Add back-pressure (call instead of cast), shed load upstream, or split the "
+                    "work across "
+                    "processes. The evidence has the function it is mostly in";
+        f->refute = "The queue drops to 0 between batches";
+        judge_evidence(j, f, "message_queue_len", p->queue_last, "",
+                       "message queue: from %s to %s, %+.1f "
+                       "per tick (linear trend, r = %.2f)",
+                       judge_number(j, p->queue_first), judge_number(j, p->queue_last),
+                       p->queue_slope, p->queue_fit);
+        tell_process(j, f, p);
+    }
+}
+
+/* ---- one process for many callers */
+
+#define WAITING 5.0   /* messages on average */
+#define ALWAYS 0.8    /* of the ticks with a message in its queue */
+#define CERTAIN 2.0   /* standard errors that the mean is above the limit */
+
+/* The mean that is certain: what lies on the limit is not found in one recording and lost in the
+ * next. */
+static double least_mean(const struct span_process *p)
+{
+    return p->queue_mean - CERTAIN * p->queue_stddev / sqrt((double)p->ticks);
+}
+
+static bool serialises(const struct judge *j, const struct span_process *p)
+{
+    return p->ticks >= LEAST_TICKS && p->ticks * 10 >= j->turnover.ticks * 8 &&
+           (double)p->queued >= judge_limit(j, ALWAYS) * (double)p->ticks &&
+           least_mean(p) >= judge_limit(j, WAITING) && !mailbox_grows(j, p) && !sleeps_on(p) &&
+           !judge_is(p->kind, "logger");
+}
+
+void judge_serialised(struct judge *j)
+{
+    size_t said = 0;
+    for (size_t i = 0; i < j->n_processes && said < 5; i++) {
+        const struct span_process *p = &j->processes[i];
+        double cores = judge_cores(j, p->share);
+        if (!serialises(j, p))
+            continue;
+        said++;
+        bool full = cores >= 0.8 && p->queue_mean >= 4 * WAITING;
+        struct finding *f = judge_find(j, full ? FINDING_ACT : FINDING_LOOK,
+                                       judge_sure(j, p->queue_mean, WAITING));
+        f->effort = EFFORT_LARGE;
+        f->title = judge_text(j, "%s is a bottleneck: its queue %s empties (mean %.1f)",
+                              judge_process(j, p), p->queue_min < 1 ? "rarely" : "never",
+                              p->queue_mean);
+        f->action = "Let callers read without it (ETS with read_concurrency, persistent_term), or "
+                    "split its "
+                    "work by key across processes (partitions, a pool)";
+        f->refute = "Nobody waits for these messages: they are a backlog of casts";
+        judge_evidence(j, f, "message_queue_len", p->queue_mean, "",
+                       "message queue: mean %.1f, min %.0f, "
+                       "max %.0f",
+                       p->queue_mean, p->queue_min, p->queue_max);
+        tell_process(j, f, p);
+        if (!isnan(cores))
+            judge_evidence(j, f, "cores", cores, "",
+                           "its work: %.2f of the 1 core that a process can use", cores);
+    }
+}
+
+/* ---- asleep with messages */
+
+static const char *waiting_text(struct judge *j, const struct span_process *p)
+{
+    bool one = p->queue_last < 2;
+    return judge_text(j, "%s message%s", judge_number(j, p->queue_last), one ? "" : "s");
+}
+
+/* "15.2.7.6" against {15, 2, 7, 6}; a number that is not there is 0. */
+static int compare_version(const char *s, const int to[4])
+{
+    for (int i = 0; i < 4; i++) {
+        char *end;
+        long n = strtol(s, &end, 10);
+        if (n != to[i])
+            return n < to[i] ? -1 : 1;
+        s = *end == '.' ? end + 1 : end;
+    }
+    return 0;
+}
+
+/* Known to lose the wake-up of a process that hibernates: OTP 27 and 28 before these (GH-10651). */
+static bool loses_wakeups(const char *erts)
+{
+    static const struct {
+        int first[4], mended[4];
+    } lines[] = {
+        {{15, 0, 0, 0}, {15, 2, 7, 6}},
+        {{16, 0, 0, 0}, {16, 2, 1, 0}},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+        if (compare_version(erts, lines[i].first) >= 0 && compare_version(erts, lines[i].mended) < 0)
+            return true;
+    return false;
+}
+
+static void find_sleeping(struct judge *j, const struct span_process *p)
+{
+    const char *erts = fact_text(j->node, "erts");
+    bool known = loses_wakeups(erts);
+    struct finding *f = judge_find(j, known ? FINDING_ACT : FINDING_LOOK,
+                                   judge_sure(j, (double)p->asleep, ASLEEP_TICKS));
+    f->effort = EFFORT_SMALL;
+    f->title = judge_text(j, "%s hibernates with %s queued: probably a lost wake-up",
+                          judge_process(j, p), waiting_text(j, p));
+    f->action =
+        known   ? "Send it any message to wake it, and update OTP to 27.3.4.8, 28.3.2 or later. "
+                  "Earlier "
+                  "VMs can lose the wake-up of a hibernating process with a large heap (GH-10651)"
+        : *erts ? "Send it any message to wake it. This release is not among those known to lose "
+                  "wake-ups (OTP 27 before 27.3.4.8, 28 before 28.3.2)"
+                : "Send it any message to wake it. The release was not recorded: OTP 27 before "
+                  "27.3.4.8 and 28 before 28.3.2 are known to lose wake-ups";
+    f->refute =
+        "At the next tick its queue is shorter or it has reductions: it is waking, or has low "
+        "priority and waits for a scheduler. Its status is `suspended`: "
+        "erlang:suspend_process/1 holds it";
+    judge_evidence(j, f, "message_queue_len", p->queue_last, "",
+                   "message queue: %s, 1 at least at its last "
+                   "%lld ticks",
+                   waiting_text(j, p), (long long)p->asleep);
+    judge_evidence(j, f, "reductions_per_s", p->asleep_reductions_per_s, "per_s",
+                   "reductions: %.0f per "
+                   "second, of questions about it",
+                   p->asleep_reductions_per_s);
+    if (*erts)
+        judge_evidence(j, f, "erts", NAN, "", "OTP %s, erts %s", fact_text(j->node, "otp"), erts);
+    tell_process(j, f, p);
+}
+
+static void find_spinning(struct judge *j, const struct span_process *p)
+{
+    struct finding *f = judge_find(j, FINDING_LOOK,
+                                   judge_sure(j, p->asleep_reductions_per_s, SPINNING_REDUCTIONS));
+    f->effort = EFFORT_SMALL;
+    f->title = judge_text(j, "%s hibernates again and again with %s queued",
+                          judge_process(j, p), waiting_text(j, p));
+    f->action =
+        "Resume it (sys:resume/1) if it was suspended (sys:suspend/1) while it hibernated: each "
+        "queued "
+        "message then wakes it for nothing. Otherwise let it hibernate only when it is idle "
+        "(hibernate_after)";
+    f->refute = "It handles its messages one by one and hibernates in between on purpose";
+    judge_evidence(j, f, "message_queue_len", p->queue_last, "",
+                   "message queue: %s, 1 at least at its last "
+                   "%lld ticks",
+                   waiting_text(j, p), (long long)p->asleep);
+    judge_evidence(j, f, "reductions_per_s", p->asleep_reductions_per_s, "per_s",
+                   "reductions: %s per "
+                   "second",
+                   judge_number(j, p->asleep_reductions_per_s));
+    tell_process(j, f, p);
+}
+
+void judge_asleep(struct judge *j)
+{
+    size_t said = 0;
+    for (size_t i = 0; i < j->n_processes && said < 5; i++) {
+        const struct span_process *p = &j->processes[i];
+        bool spins = p->asleep >= ASLEEP_TICKS && p->asleep_reductions_per_s >= SPINNING_REDUCTIONS;
+        said += spins || sleeps_on(p);
+        if (spins)
+            find_spinning(j, p);
+        else if (sleeps_on(p))
+            find_sleeping(j, p);
+    }
+}
+
+/* ---- churn */
+
+static double calls_per_s(const struct judge *j, const char *module, const char *function)
+{
+    double calls = 0;
+    for (size_t i = 0; i < j->n_calls; i++)
+        if (judge_is(j->calls[i].module, module) && judge_begins(j->calls[i].function, function))
+            calls += (double)j->calls[i].calls;
+    return j->sums.ns > 0 ? calls * 1e9 / (double)j->sums.ns : (double)NAN;
+}
+
+/* The initial call that most of those seen once have. */
+static struct slice most_of_the_brief(const struct judge *j)
+{
+    struct slice most = {"", 0};
+    int64_t votes = 0;
+    for (size_t i = 0; i < j->n_processes; i++) {
+        const struct span_process *p = &j->processes[i];
+        if (p->ticks > 1 || p->initial_call.len == 0)
+            continue;
+        bool same = p->initial_call.len == most.len &&
+                    memcmp(p->initial_call.s, most.s, most.len) == 0;
+        most = votes == 0 ? p->initial_call : most;
+        votes += same || votes == 0 ? 1 : -1;
+    }
+    return most;
+}
+
+/* A process for each request is how systems are built: worth knowing, nothing to change. */
+void judge_churn(struct judge *j)
+{
+    const struct span_turnover *t = &j->turnover;
+    if (t->ticks < 5) {
+        judge_unknown(j, "processes were recorded at fewer than 5 ticks");
+        return;
+    }
+    double a_tick = (double)t->rows / (double)t->ticks;
+    double once = (double)t->pids_seen_once / (double)t->pids;
+    double new_a_tick = (double)t->pids_seen_once / (double)t->ticks;
+    if (once < judge_limit(j, 0.8) || new_a_tick < judge_limit(j, 0.5) * a_tick || new_a_tick < 5)
+        return;
+    struct slice call = most_of_the_brief(j);
+    double spawns = calls_per_s(j, "proc_lib", "init_p");
+    struct finding *f = judge_find(j, FINDING_NOTE, judge_sure(j, new_a_tick, 0.5 * a_tick));
+    f->effort = EFFORT_LARGE;
+    f->title = judge_text(j, "%s processes are short-lived: %s of top processes are seen once",
+                          call.len > 0 ? judge_slice(j, call) : "Most", judge_percent(j, once));
+    f->action = "Keep a process for each request. Move small steps into the caller, or keep "
+                "workers for them";
+    f->refute = "All shares are small: on an idle node the order of the top processes is chance";
+    judge_evidence(j, f, "seen_once", once, "share",
+                   "seen at one tick only: %lld of %lld processes", (long long)t->pids_seen_once,
+                   (long long)t->pids);
+    judge_evidence(j, f, "new_per_tick", new_a_tick, "", "new processes: %.0f of %.0f per tick",
+                   new_a_tick, a_tick);
+    if (spawns > 0)
+        judge_evidence(j, f, "spawns", spawns, "per_s", "started by proc_lib: %s per second",
+                       judge_number(j, spawns));
+}
+
+/* ---- code server */
+
+#define CODE_SHARE 0.02
+#define CODE_CORES 0.02 /* less is no work, whatever its share of an idle node */
+
+void judge_code_server(struct judge *j)
+{
+    double spread, late, share = judge_kind(j, "code_server", &spread, &late);
+    const char *mode = fact_text(j->node, "code_mode");
+    double missing = calls_per_s(j, "error_handler", "undefined_function");
+    if (!judge_lasts(share, late, judge_limit(j, CODE_SHARE)) || judge_cores(j, share) < CODE_CORES)
+        return;
+    bool act = share >= 2 * CODE_SHARE && strcmp(mode, "interactive") == 0;
+    struct finding *f = judge_find(j, act ? FINDING_ACT : FINDING_LOOK,
+                                   judge_sure(j, share, CODE_SHARE));
+    f->effort = EFFORT_SETTING;
+    f->impact = share;
+    f->title = judge_text(j, "code_server is busy: %s of reductions", judge_percent(j, share));
+    f->action =
+        "Find the missing module (trace error_handler:undefined_function/3), then load it or "
+        "stop calling it. Start releases with -mode embedded";
+    f->refute = "The node has just started, or is being upgraded";
+    f->subject = "code_server";
+    judge_evidence(j, f, "share", share, "share",
+                   "share of reductions: %s (mean, ± %s between ticks)", judge_percent(j, share),
+                   judge_percent(j, spread));
+    judge_evidence(j, f, "code_mode", NAN, "", "code loading: %s mode", *mode ? mode : "unknown");
+    if (missing > 0)
+        judge_evidence(j, f, "undefined_function", missing, "per_s",
+                       "calls of undefined functions: %s per "
+                       "second",
+                       judge_number(j, missing));
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rules over the node's own numbers: schedulers, memory. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules_internal.h"
+
+#define MIB (1024.0 * 1024)
+
+/* ---- schedulers */
+
+#define MOSTLY 0.6    /* of the ticks: a mean alone may be that of a few bursts */
+#define SETTLED 10    /* ticks: fewer are a moment of the host */
+#define LOADED 0.7    /* use of the schedulers: less, and others of the host take the cores */
+
+static void tell_leader(struct judge *j, struct finding *f, const struct span_owner *o)
+{
+    if (!o)
+        return;
+    f->impact = o->share;
+    f->subject = judge_slice(j, o->owner);
+    judge_evidence(j, f, "leader", o->share, "share", "%s: %s of reductions (mean)",
+                   judge_slice(j, o->owner), judge_percent(j, o->share));
+}
+
+void judge_contention(struct judge *j)
+{
+    struct span_stats queue = judge_stats(j, "run_queue"), use = judge_stats(j, "scheduler_use");
+    const struct span_owner *leader = judge_leader(j);
+    double limit = judge_limit(j, j->schedulers);
+    if (isnan(j->schedulers)) {
+        judge_unknown(j, "the number of schedulers online was not recorded");
+        return;
+    }
+    if (j->ticks < SETTLED || !(queue.mean > limit) || use.mean < judge_limit(j, LOADED) ||
+        judge_over(j, "run_queue", limit) < MOSTLY)
+        return;
+    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, queue.mean, j->schedulers));
+    f->effort = EFFORT_LARGE;
+    f->title =
+        leader
+            ? judge_text(j, "%s (%s of reductions) overloads %.0f schedulers: mean run queue %.1f",
+                         judge_slice(j, leader->owner), judge_percent(j, leader->share),
+                         j->schedulers, queue.mean)
+            : judge_text(j, "Schedulers are overloaded: mean run queue %.1f with %.0f schedulers",
+                         queue.mean, j->schedulers);
+    f->action = "Reduce the load of the top applications (W), or give the VM more cores (+S)";
+    f->refute = "Other OS processes on the host take the cores";
+    judge_evidence(j, f, "run_queue_mean", queue.mean, "",
+                   "run queue: %.1f (mean), %.0f (p95), %.0f (max)", queue.mean, queue.p95,
+                   queue.max);
+    judge_evidence(j, f, "schedulers_online", j->schedulers, "", "schedulers online: %.0f",
+                   j->schedulers);
+    if (!isnan(use.mean))
+        judge_evidence(j, f, "scheduler_use", use.mean, "share", "scheduler utilisation: %s (mean)",
+                       judge_percent(j, use.mean));
+    tell_leader(j, f, leader);
+}
+
+void judge_headroom(struct judge *j)
+{
+    struct span_stats queue = judge_stats(j, "run_queue"), use = judge_stats(j, "scheduler_use");
+    if (isnan(j->schedulers) || isnan(use.mean)) {
+        judge_unknown(j, "scheduler utilisation was not recorded");
+        return;
+    }
+    if (queue.mean > j->schedulers / 4 || queue.p95 > j->schedulers || use.mean > 0.5)
+        return;
+    struct finding *f = judge_find(j, FINDING_NOTE, judge_sure(j, 0.5, use.mean));
+    f->title = judge_text(j, "Schedulers are mostly idle: utilisation %s, mean run queue %.1f",
+                          judge_percent(j, use.mean), queue.mean);
+    f->action = "When the service is slow, look outside the VM (database, network, disk, load "
+                "generator), or "
+                "for one bottleneck process";
+    f->refute =
+        "Dirty schedulers or programs behind ports do the work: normal schedulers do not show it";
+    judge_evidence(j, f, "scheduler_use", use.mean, "share",
+                   "scheduler utilisation: %s (mean), %s (max)", judge_percent(j, use.mean),
+                   judge_percent(j, use.max));
+    judge_evidence(j, f, "run_queue_mean", queue.mean, "",
+                   "run queue: %.2f (mean), %.0f (p95), with %.0f "
+                   "schedulers",
+                   queue.mean, queue.p95, j->schedulers);
+}
+
+#define ONE_QUEUE 4.0  /* processes in it on average */
+#define ONE_SHARE 0.7  /* of all that are queued */
+
+#define STANDS_OUT 1.5 /* times the next one's work: of equals none is the cause */
+
+/*
+ * Whose work keeps that one busy is not recorded: most likely the busiest process. Without one that
+ * stands out the host may just have given the other schedulers no time: nothing to change then.
+ */
+static const struct span_process *busiest(const struct judge *j)
+{
+    const struct span_process *p = j->processes;
+    if (j->n_processes == 0 || judge_cores(j, p->share) < 0.3 ||
+        (j->n_processes > 1 && p->share < STANDS_OUT * p[1].share))
+        return NULL;
+    return p;
+}
+
+void judge_one_scheduler(struct judge *j)
+{
+    struct span_stats queue = judge_stats(j, "run_queue");
+    struct span_stats one = judge_stats(j, "run_queue_highest");
+    const struct span_process *p = busiest(j);
+    if (isnan(one.mean)) {
+        judge_unknown(j, "the longest run queue was not recorded");
+        return;
+    }
+    if (j->ticks < SETTLED || j->schedulers < 2 || one.mean < judge_limit(j, ONE_QUEUE) ||
+        one.mean < judge_limit(j, ONE_SHARE) * queue.mean ||
+        judge_over(j, "run_queue_highest", ONE_QUEUE / 2) < MOSTLY)
+        return;
+    struct finding *f = judge_find(j, p ? FINDING_LOOK : FINDING_NOTE,
+                                   judge_sure(j, one.mean / queue.mean, ONE_SHARE));
+    f->effort = EFFORT_SMALL;
+    f->title =
+        p ? judge_text(j,
+                       "%s probably blocks a scheduler: %.1f of %.1f queued are in one run queue",
+                       judge_process(j, p), one.mean, queue.mean)
+          : judge_text(j, "One scheduler is overloaded: %.1f of %.1f queued are in its run queue",
+                       one.mean, queue.mean);
+    f->subject = p ? judge_slice(j, p->pid) : "";
+    f->action = "Find the busy scheduler in the view of schedulers. Look for a process bound to "
+                "it, priority "
+                "high or max, or a long NIF; start without +sbt and with +S of the available cores";
+    f->refute = "Run queues are even at the next ticks: the VM moves work between them";
+    judge_evidence(j, f, "run_queue_highest_mean", one.mean, "",
+                   "longest run queue: %.1f (mean), %.0f (max)", one.mean, one.max);
+    judge_evidence(j, f, "run_queue_mean", queue.mean, "", "all run queues: %.1f (mean)",
+                   queue.mean);
+    judge_evidence(j, f, "schedulers_online", j->schedulers, "", "schedulers online: %.0f",
+                   j->schedulers);
+}
+
+/* ---- growth */
+
+static const struct {
+    const char *key, *title, *name, *action;
+    const char *fact, *list; /* that tells who has it; NULL: none does */
+} memory_types[] = {
+    {"memory_processes_bytes", "Process memory is", "process memory",
+     "Look at the state, stack and message queue of the process that grows; bound what it keeps",
+     NULL, NULL},
+    {"memory_binary_bytes", "Refc binary memory is", "refc binaries",
+     "Copy what is kept of large binaries (binary:copy/1). Let idle holders hibernate or collect "
+     "garbage",
+     "binaries", "holders"},
+    {"memory_ets_bytes", "ETS memory is", "ETS memory",
+     "Delete old rows, or bound the largest tables by size or age", "ets", "tables"},
+    {"memory_atom_bytes", "Atom memory is", "atom memory",
+     "Find what makes atoms of outside text (list_to_atom, binary_to_atom, String.to_atom): atoms "
+     "are "
+     "never freed",
+     NULL, NULL},
+    {"memory_code_bytes", "Code memory is", "code memory",
+     "Find what loads or makes modules while the node runs", NULL, NULL},
+};
+
+#define OWNERS_TOLD 3
+#define OF_PROCESSES 0
+#define MUCH 0.3 /* of the growth */
+
+/* Who has what grows, most first. */
+struct grower {
+    const char *name, *subject;
+    double grown, has; /* bytes; grown NaN: known at one moment only */
+};
+
+static double grown_of(const struct span_process *p)
+{
+    return p->memory_last - p->memory_first;
+}
+
+static size_t growing_processes(struct judge *j, struct grower out[OWNERS_TOLD])
+{
+    const struct span_process *told[OWNERS_TOLD];
+    size_t n = 0;
+    for (; n < OWNERS_TOLD; n++) {
+        const struct span_process *most = NULL;
+        for (size_t i = 0; i < j->n_processes; i++) {
+            const struct span_process *p = &j->processes[i];
+            bool is_told = false;
+            for (size_t k = 0; k < n; k++)
+                is_told = is_told || told[k] == p;
+            if (!is_told && grown_of(p) > MIB && (!most || grown_of(p) > grown_of(most)))
+                most = p;
+        }
+        if (!most)
+            break;
+        told[n] = most;
+        out[n] = (struct grower){judge_process(j, most), judge_slice(j, most->pid), grown_of(most),
+                                 most->memory_last};
+    }
+    return n;
+}
+
+/* The same row of the fact as it was when the span began; NULL: it was not among them, or is the
+ * same. */
+static const json_t *row_before(const json_t *fact, const char *list, const json_t *like)
+{
+    json_t *row;
+    size_t i;
+    json_array_foreach(json_object_get(fact, list), i, row) {
+        if (strcmp(fact_text(row, "pid"), fact_text(like, "pid")) == 0 &&
+            strcmp(fact_text(row, "name"), fact_text(like, "name")) == 0 &&
+            strcmp(fact_text(row, "owner"), fact_text(like, "owner")) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+static int most_grown_first(const void *a, const void *b)
+{
+    const struct grower *x = a, *y = b;
+    double p = isnan(x->grown) ? 0 : x->grown, q = isnan(y->grown) ? 0 : y->grown;
+    return p != q ? (p < q ? 1 : -1) : (x->has < y->has) - (x->has > y->has);
+}
+
+#define ROWS 10
+
+static size_t growing_rows(struct judge *j, const char *key, const char *list,
+                           struct grower out[OWNERS_TOLD])
+{
+    const char *text = recording_fact(j->recording, key, j->to);
+    json_t *now = text ? json_loads(text, 0, NULL) : NULL, *row;
+    text = recording_fact(j->recording, key, j->from);
+    json_t *before = text ? json_loads(text, 0, NULL) : NULL;
+    bool ets = strcmp(key, "ets") == 0, twice = before && now && !json_equal(before, now);
+    struct grower all[ROWS];
+    size_t i, n = 0;
+    json_array_foreach(json_object_get(now, list), i, row) {
+        const char *bytes = ets ? "memory_bytes" : "bytes";
+        const json_t *old = twice ? row_before(before, list, row) : NULL;
+        if (n == ROWS)
+            break;
+        all[n++] =
+            (struct grower){ets ? judge_text(j, "ETS table %s (%s)", fact_text(row, "name"),
+                                             fact_text(row, "owner"))
+                                : judge_process_of(j, row),
+                            judge_text(j, "%s", fact_text(row, ets ? "name" : "pid")),
+                            old ? fact_number(row, bytes) - fact_number(old, bytes) : (double)NAN,
+                            fact_number(row, bytes)};
+    }
+    if (n > 1)
+        qsort(all, n, sizeof *all, most_grown_first);
+    n = n < OWNERS_TOLD ? n : OWNERS_TOLD;
+    if (n > 0)
+        memcpy(out, all, n * sizeof *out);
+    json_decref(now);
+    json_decref(before);
+    return n;
+}
+
+/* The first of them, when it is known to make much of the growth or there is nothing better to
+ * name. */
+static const char *growth_title(struct judge *j, size_t type, const struct grower *g, double grown)
+{
+    const char *bytes = judge_bytes(j, grown), *period = judge_period(j);
+    const char *rate = j->duration_s >= 60
+                           ? judge_text(j, " (%s/h)", judge_bytes(j, grown / j->duration_s * 3600))
+                           : "";
+    if (g && g->grown >= MUCH * grown)
+        return judge_text(j, "%s is growing: +%s in %s; %s +%s%s", g->name,
+                          judge_bytes(j, g->grown), period, memory_types[type].name, bytes, rate);
+    if (g)
+        return judge_text(j, "%s leads growing %s: +%s in %s%s", g->name,
+                          memory_types[type].name, bytes, period, rate);
+    return judge_text(j, "%s growing: +%s in %s%s", memory_types[type].title, bytes, period,
+                      rate);
+}
+
+/* Processes that grow together, none of them much: by their module. false: none leads. */
+static bool growing_group(struct judge *j, struct grower *out)
+{
+    *out = (struct grower){"", "", MIB, NAN};
+    for (size_t i = 0; i < j->owners[BY_MODULE].n; i++)
+        for (size_t k = 0; k < j->late_owners[BY_MODULE].n; k++) {
+            const struct span_owner *all = &j->owners[BY_MODULE].items[i];
+            const struct span_owner *late = &j->late_owners[BY_MODULE].items[k];
+            double grown =
+                4 * (late->memory_bytes - all->memory_bytes); /* means, a quarter apart */
+            if (all->owner.len != late->owner.len || all->owner.len == 0 || !(grown > out->grown) ||
+                memcmp(all->owner.s, late->owner.s, all->owner.len) != 0)
+                continue;
+            const char *name = judge_slice(j, all->owner);
+            *out =
+                (struct grower){judge_text(j, "Module %s", name), name, grown, late->memory_bytes};
+        }
+    return out->grown > MIB;
+}
+
+/* Most first; in place of processes that grow little each their module. */
+static size_t growers_of(struct judge *j, size_t type, double grown, struct grower out[OWNERS_TOLD])
+{
+    if (type == OF_PROCESSES) {
+        size_t n = growing_processes(j, out);
+        if (n > 0 && out[0].grown >= MUCH * grown)
+            return n;
+        return growing_group(j, &out[0]) ? 1 : 0;
+    }
+    return memory_types[type].fact
+               ? growing_rows(j, memory_types[type].fact, memory_types[type].list, out) : 0;
+}
+
+static void find_growth(struct judge *j, size_t type, struct trend t, struct trend all,
+                        double limit)
+{
+    struct grower growers[OWNERS_TOLD];
+    double grown = t.last - t.first;
+    size_t n = growers_of(j, type, grown, growers);
+    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, grown, limit));
+    f->effort = EFFORT_SMALL;
+    f->title = growth_title(j, type, n > 0 ? &growers[0] : NULL, grown);
+    f->subject = n > 0 ? growers[0].subject : "";
+    f->action = memory_types[type].action;
+    f->refute = "It falls again in a longer recording: a cache that fills, or a rising load";
+    judge_evidence(j, f, memory_types[type].key, t.last, "bytes",
+                   "%s: from %s to %s (linear trend, r = "
+                   "%.2f)",
+                   memory_types[type].name, judge_bytes(j, t.first), judge_bytes(j, t.last), t.fit);
+    judge_evidence(j, f, "memory_total_bytes", all.last, "bytes", "all memory: from %s to %s",
+                   judge_bytes(j, all.first), judge_bytes(j, all.last));
+    for (size_t i = 0; i < n; i++)
+        judge_evidence(j, f, "holder", growers[i].has, "bytes", "%s: %s%s%s", growers[i].name,
+                       judge_bytes(j, growers[i].has), isnan(growers[i].grown) ? "" : ", grew by ",
+                       isnan(growers[i].grown) ? "" : judge_bytes(j, growers[i].grown));
+}
+
+void judge_memory_growth(struct judge *j)
+{
+    struct span_stats total = judge_stats(j, "memory_total_bytes");
+    struct trend all = judge_trend(j, "memory_total_bytes");
+    if (isnan(all.first) || isnan(j->duration_s)) {
+        judge_unknown(j, "memory was not recorded at 3 ticks or more");
+        return;
+    }
+    for (size_t i = 0; i < sizeof memory_types / sizeof *memory_types; i++) {
+        struct trend t = judge_trend(j, memory_types[i].key);
+        double grown = t.last - t.first, limit = judge_limit(j, fmax(0.05 * total.mean, 8 * MIB));
+        if (isnan(grown) || !t.steady || t.fit < judge_limit(j, 0.8) || grown < limit ||
+            grown < 0.5 * (all.last - all.first))
+            continue;
+        find_growth(j, i, t, all, limit);
+    }
+}

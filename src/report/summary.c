@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "summary_internal.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
+#include "beamtop/model/kind.h"
+
+const struct metric summary_metrics[METRICS] = {
+    {"memory_total_bytes", "memory", COLUMN_BYTES, true},
+    {"memory_processes_bytes", "of processes", COLUMN_BYTES, false},
+    {"memory_binary_bytes", "of shared binaries", COLUMN_BYTES, false},
+    {"memory_ets_bytes", "of ETS tables", COLUMN_BYTES, false},
+    {"rss_bytes", "resident", COLUMN_BYTES, false},
+    {"run_queue", "run queue", COLUMN_COUNT, true},
+    {"run_queue_dirty_cpu", "run queue, dirty CPU", COLUMN_COUNT, false},
+    {"run_queue_dirty_io", "run queue, dirty I/O", COLUMN_COUNT, false},
+    {"scheduler_use", "schedulers in use", COLUMN_SHARE, true},
+    {"reductions_per_s", "reductions/s", COLUMN_RATE, true},
+    {"own_reductions_per_s", "beamtop's reductions/s", COLUMN_RATE, false},
+    {"gcs_per_s", "collections/s", COLUMN_RATE, false},
+    {"in_bytes_per_s", "bytes in/s", COLUMN_BYTES, false},
+    {"out_bytes_per_s", "bytes out/s", COLUMN_BYTES, false},
+    {"processes", "processes", COLUMN_COUNT, true},
+    {"ports", "ports", COLUMN_COUNT, false},
+};
+
+const char *const summary_owner_keys[OWNER_KINDS] = {"application", "supervisor", "module", "name",
+                                                    "label"};
+
+/* ---- taking */
+
+/* What a recording hands out is borrowed until the next question: kept for as long as the session. */
+static struct slice keep(struct summary *s, struct slice text)
+{
+    return slice_keep(&s->arena, text);
+}
+
+static void take_owners(struct summary *s, struct recording *r, int kind)
+{
+    const struct span_owner *from;
+    size_t n = recording_owners(r, summary_owner_keys[kind], s->source->from, s->source->to, &from);
+    struct span_owner *to = arena_alloc(&s->arena, (n + 1) * sizeof *to);
+    for (size_t i = 0; i < n; i++) {
+        to[i] = from[i];
+        to[i].owner = keep(s, from[i].owner);
+        to[i].kind = keep(s, from[i].kind);
+    }
+    s->owners[kind] = to;
+    s->n_owners[kind] = n;
+}
+
+static void take_calls(struct summary *s, struct recording *r)
+{
+    const struct recorded_call *from;
+    size_t n = recording_calls(r, s->source->from, s->source->to, &from, &s->sums);
+    struct recorded_call *to = arena_alloc(&s->arena, (n + 1) * sizeof *to);
+    for (size_t i = 0; i < n; i++) {
+        to[i] = from[i];
+        to[i].module = keep(s, from[i].module);
+        to[i].function = keep(s, from[i].function);
+    }
+    struct call_spread *spreads = arena_alloc(&s->arena, (n + 1) * sizeof *spreads);
+    if (n > 0)
+        memcpy(spreads, s->sums.spreads, n * sizeof *spreads);
+    s->calls = to;
+    s->spreads = spreads;
+    s->n_calls = n;
+}
+
+/* Of a whole recording all: one noted behind the last tick belongs to it too. */
+static void take_marks(struct summary *s, struct recording *r)
+{
+    bool begins = s->source->from <= 1, ends = s->source->to >= s->info->ticks;
+    const struct recording_mark *from;
+    size_t n = recording_marks(r, &from);
+    struct recording_mark *to = arena_alloc(&s->arena, (n + 1) * sizeof *to);
+    for (size_t i = 0; i < n; i++)
+        if ((begins || from[i].wall_us >= s->first_us) && (ends || from[i].wall_us <= s->last_us))
+            to[s->n_marks++] = (struct recording_mark){from[i].wall_us, from[i].tick,
+                                                       arena_strdup(&s->arena, from[i].text)};
+    s->marks = to;
+}
+
+static void take_patterns(struct summary *s, struct recording *r)
+{
+    const struct span_pattern *from;
+    size_t n = recording_trace_patterns(r, s->source->from, s->source->to, &from);
+    struct span_pattern *to = arena_alloc(&s->arena, (n + 1) * sizeof *to);
+    for (size_t i = 0; i < n; i++) {
+        to[i] = from[i];
+        to[i].pattern.s = arena_strndup(&s->arena, from[i].pattern.s, from[i].pattern.len);
+    }
+    s->patterns = to;
+    s->n_patterns = n;
+}
+
+int summary_take(struct summary *s, const struct summary *before,
+                 const struct summary_source *source, struct error *err)
+{
+    struct recording *r = source->recording;
+    memset(s, 0, sizeof *s);
+    arena_init(&s->arena);
+    arena_init(&s->findings.arena);
+    s->source = source;
+    s->info = recording_info(r);
+    s->first_us = recording_tick_wall_us(r, source->from);
+    s->last_us = recording_tick_wall_us(r, source->to);
+    s->first_us = s->first_us < 0 ? s->info->first_us : s->first_us;
+    s->last_us = s->last_us < 0 ? s->info->last_us : s->last_us;
+    s->duration_s = recording_span_s(r, source->from, source->to);
+    for (int i = 0; i < METRICS; i++) {
+        if (recording_stats(r, summary_metrics[i].key, source->from, source->to, &s->stats[i], err) != 0)
+            return (int)err->code;
+        s->ticks = s->stats[i].n > s->ticks ? s->stats[i].n : s->ticks;
+    }
+    for (int i = 0; i < OWNER_KINDS; i++)
+        take_owners(s, r, i);
+    take_calls(s, r);
+    take_patterns(s, r);
+    take_marks(s, r);
+    s->gaps = recording_gaps(r, source->from, source->to);
+    s->cost = recording_cost(r, source->from, source->to);
+    return findings_find_after(&s->findings, before ? &before->findings : NULL, r, source->from,
+                               source->to, err);
+}
+
+void summary_clear(struct summary *s)
+{
+    findings_clear(&s->findings);
+    arena_clear(&s->arena);
+}
+
+/* ---- comparing */
+
+struct change change_of(double before, double spread_before, double n_before, double after,
+                        double spread_after, double n_after)
+{
+    struct change c = {.before = before, .after = after, .noise = NAN};
+    double one = spread_before * spread_before / n_before;
+    double other = spread_after * spread_after / n_after;
+    c.known = n_before >= 3 && n_after >= 3 && !isnan(one + other + before + after);
+    if (!c.known)
+        return c;
+    double difference = fabs(after - before);
+    c.noise = 3 * sqrt(one + other);
+    c.real = difference > c.noise && difference > 0.01 * fmax(fabs(before), fabs(after));
+    return c;
+}
+
+struct change change_of_stats(const struct span_stats *before, const struct span_stats *after)
+{
+    return change_of(before->mean, before->stddev, before->independent, after->mean, after->stddev,
+                     after->independent);
+}
+
+const char *const summary_call_keys[CALL_NUMBERS] = {"calls_per_s", "call_share"};
+
+static bool same_call(const struct recorded_call *a, const struct recorded_call *b)
+{
+    return a->arity == b->arity && a->module.len == b->module.len &&
+           a->function.len == b->function.len &&
+           memcmp(a->module.s, b->module.s, a->module.len) == 0 &&
+           memcmp(a->function.s, b->function.s, a->function.len) == 0;
+}
+
+const struct recorded_call *call_in(const struct summary *s, const struct recorded_call *like)
+{
+    for (size_t i = 0; i < s->n_calls; i++)
+        if (same_call(&s->calls[i], like))
+            return &s->calls[i];
+    return NULL;
+}
+
+size_t leading_calls(const struct summary *s, size_t n, size_t each, const struct recorded_call **out,
+                     size_t most)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < s[i].n_calls && k < each && len < most; k++) {
+            bool known = false;
+            for (size_t x = 0; x < len && !known; x++)
+                known = same_call(out[x], &s[i].calls[k]);
+            if (!known)
+                out[len++] = &s[i].calls[k];
+        }
+    return len;
+}
+
+struct call_mean {
+    double mean, stddev, windows;
+};
+
+/* One that no window tells of may not have been counted: nothing is known of it. */
+static struct call_mean mean_of_call(const struct summary *s, const struct recorded_call *like,
+                                     enum call_number number)
+{
+    const struct recorded_call *c = call_in(s, like);
+    double seconds = (double)s->sums.ns / 1e9;
+    if (!c || !(seconds > 0))
+        return (struct call_mean){NAN, NAN, 0};
+    const struct call_spread *spread = &s->spreads[c - s->calls];
+    if (number == CALL_SHARE)
+        return (struct call_mean){c->share, spread->share_stddev, (double)spread->windows};
+    return (struct call_mean){(double)c->calls / seconds, spread->per_s_stddev,
+                              (double)spread->windows};
+}
+
+struct change change_of_call(const struct summary *before, const struct summary *after,
+                             const struct recorded_call *like, enum call_number number)
+{
+    struct call_mean a = mean_of_call(before, like, number), b = mean_of_call(after, like, number);
+    return change_of(a.mean, a.stddev, a.windows, b.mean, b.stddev, b.windows);
+}
+
+/* ---- words */
+
+const char *severity_word(enum finding_severity severity)
+{
+    static const char *const words[] = {[FINDING_NOTE] = "note", [FINDING_LOOK] = "look",
+                                        [FINDING_ACT] = "act"};
+    return words[severity];
+}
+
+const char *effort_word(enum finding_effort effort)
+{
+    static const char *const words[] = {[EFFORT_SETTING] = "a setting", [EFFORT_SMALL] = "small",
+                                        [EFFORT_LARGE] = "large"};
+    return words[effort];
+}
+
+const char *number_text(struct arena *a, enum column_type type, double v)
+{
+    char out[64];
+    if (isnan(v))
+        return "–";
+    if (type == COLUMN_BYTES)
+        return arena_strdup(a, text_bytes(out, sizeof out, v));
+    if (type == COLUMN_SHARE)
+        return arena_strdup(a, text_percent(out, sizeof out, v));
+    if (type == COLUMN_SECONDS)
+        return arena_strdup(a, text_duration(out, sizeof out, v));
+    if (fabs(v) < 100 && v != floor(v))
+        return arena_printf(a, "%.2f", v);
+    return arena_strdup(a, text_count(out, sizeof out, v));
+}
+
+const char *slice_text(struct arena *a, struct slice s)
+{
+    return arena_strndup(a, s.len > 0 ? s.s : "", s.len);
+}
+
+const char *time_text(struct arena *a, int64_t wall_us)
+{
+    time_t seconds = (time_t)(wall_us / 1000000);
+    struct tm tm;
+    char out[64];
+    if (wall_us < 0 || !gmtime_r(&seconds, &tm) ||
+        strftime(out, sizeof out, "%Y-%m-%d %H:%M:%S UTC", &tm) == 0)
+        return "–";
+    return arena_strdup(a, out);
+}
+
+const char *call_text(struct arena *a, const struct recorded_call *c)
+{
+    return arena_printf(a, "%s:%s/%lld", slice_text(a, c->module), slice_text(a, c->function),
+                        (long long)c->arity);
+}
+
+static bool is(struct slice text, const char *s)
+{
+    return text.len == strlen(s) && memcmp(text.s, s, text.len) == 0;
+}
+
+/* The modules that evaluate what is asked of a node, without those that all programs use. */
+double evaluating_share(const struct summary *s)
+{
+    static const char *const modules[] = {"erl_eval", "erl_lint", "orddict"};
+    double calls = 0, evaluated = 0;
+    for (size_t i = 0; i < s->n_calls; i++)
+        for (size_t k = 0; k < ARRAY_LEN(modules); k++)
+            if (is(s->calls[i].module, modules[k])) {
+                calls += (double)s->calls[i].calls;
+                evaluated += k == 0 ? (double)s->calls[i].calls : 0;
+            }
+    return evaluated > 0 && s->sums.calls > 0 ? calls / (double)s->sums.calls : 0;
+}
+
+void put_evaluating(struct paper *p, double share)
+{
+    if (share >= 0.05)
+        paper_put(p, "%s of the calls are of erl_eval, erl_lint and orddict: by these beamtop's own "
+                     "questions are evaluated, which call maps and lists as well.",
+                  number_text(&p->arena, COLUMN_SHARE, share));
+}
+
+static const struct span_stats *stats_of(const struct summary *s, const char *key)
+{
+    int m = 0;
+    while (strcmp(summary_metrics[m].key, key) != 0)
+        m++;
+    return &s->stats[m];
+}
+
+bool leaves_us_out(const struct summary *s)
+{
+    return stats_of(s, "own_reductions_per_s")->n > 0;
+}
+
+void put_rest(struct paper *p, size_t without_us, size_t n)
+{
+    if (without_us == 0)
+        paper_put(p, "The rest is who is in no row, and what beamtop's own questions took.");
+    else if (without_us == n)
+        paper_put(p, "The rest is who is in no row. What beamtop did on the node is left out of all shares.");
+    else
+        paper_put(p, "The rest is who is in no row. What beamtop did on the node is left out of the shares of %zu "
+                     "of these sessions; in the others, of an earlier version, it is in the rest, and makes the "
+                     "shares of a quiet node smaller.", without_us);
+}
+
+double left_out_share(const struct summary *s)
+{
+    const struct span_owner *o = s->owners[OWNERS_BY_MODULE];
+    const struct span_stats *all = stats_of(s, "reductions_per_s");
+    const char *kind = proc_kind_name(KIND_DIRTY_SIGNALS);
+    double per_s = 0;
+    for (size_t i = 0; i < s->n_owners[OWNERS_BY_MODULE]; i++)
+        per_s += is(o[i].kind, kind) && !isnan(o[i].reductions_per_s) ? o[i].reductions_per_s : 0;
+    return per_s > 0 && all->mean > 0 ? fmin(1, per_s / all->mean) : 0;
+}
+
+void put_left_out(struct paper *p, double share, const char *how)
+{
+    if (share >= 0.01)
+        paper_put(p, "Shares are of the work of programs: %s%s of all reductions went to the VM's "
+                     "erts_dirty_process_signal_handler, which takes signals (of calls, monitors, links) to "
+                     "processes that write a file, or do what else is dirty.",
+                  how, number_text(&p->arena, COLUMN_SHARE, share));
+}
+
+/* ---- writing */
+
+static void put_paper(struct buf *out, const struct paper *p, const struct summary_options *o)
+{
+    if (o->format == SUMMARY_HTML)
+        paper_put_html(out, p);
+    else if (o->format == SUMMARY_MARKDOWN)
+        paper_put_markdown(out, p);
+    else
+        paper_put_text(out, p, o->columns, o->ascii);
+}
+
+int summary_write(struct buf *out, const struct summary_source *sources, size_t n,
+                  const struct summary_options *options, struct error *err)
+{
+    struct summary sessions[SESSIONS_MOST];
+    struct paper paper;
+    size_t taken = 0;
+    if (n == 0 || n > SESSIONS_MOST)
+        return error_set(err, ERR_USAGE, "a report is of 1 to %d recordings", SESSIONS_MOST);
+    while (taken < n && err->code == ERR_NONE) {
+        (void)summary_take(&sessions[taken], taken > 0 ? &sessions[taken - 1] : NULL,
+                           &sources[taken], err);
+        taken++;
+    }
+    paper_init(&paper);
+    if (err->code == ERR_NONE && options->format == SUMMARY_JSON) {
+        summary_json(out, sessions, n, options);
+    } else if (err->code == ERR_NONE) {
+        if (n == 1)
+            summary_one(&paper, &sessions[0], options);
+        else
+            summary_many(&paper, sessions, n, options);
+        put_paper(out, &paper, options);
+    }
+    paper_clear(&paper);
+    while (taken > 0)
+        summary_clear(&sessions[--taken]);
+    return (int)err->code;
+}

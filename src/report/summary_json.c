@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A report as JSON: one object of one recording, or one with `sessions` and `changes` (docs/json.md). */
+#include <math.h>
+#include <string.h>
+
+#include "beamtop/output/json.h"
+#include "summary_internal.h"
+
+static json_t *number(double v)
+{
+    if (isnan(v) || isinf(v))
+        return json_null();
+    return json_real(fabs(v) < 1e9 ? round(v * 1e6) / 1e6 : v);
+}
+
+static json_t *text(const char *s)
+{
+    return json_slice((struct slice){s, strlen(s)});
+}
+
+static void set(json_t *o, const char *key, json_t *value)
+{
+    json_object_set_new(o, key, value);
+}
+
+static json_t *stats_of(const struct summary *s)
+{
+    json_t *all = json_object();
+    for (int i = 0; i < METRICS; i++) {
+        const struct span_stats *v = &s->stats[i];
+        json_t *o = json_object();
+        set(o, "mean", number(v->mean));
+        set(o, "p95", number(v->p95));
+        set(o, "min", number(v->min));
+        set(o, "max", number(v->max));
+        set(o, "first", number(v->first));
+        set(o, "last", number(v->last));
+        set(o, "stddev", number(v->stddev));
+        set(o, "ticks", json_integer(v->n));
+        set(all, summary_metrics[i].key, o);
+    }
+    return all;
+}
+
+static json_t *owners_of(const struct summary *s, const struct summary_options *o)
+{
+    json_t *all = json_object();
+    for (int k = 0; k < OWNER_KINDS; k++) {
+        json_t *list = json_array();
+        size_t most = o->owners ? o->owners : 10;
+        for (size_t i = 0; i < s->n_owners[k]; i++) {
+            const struct span_owner *w = &s->owners[k][i];
+            if (i >= most && w->owner.len > 0)
+                continue;
+            json_t *row = json_object();
+            set(row, "owner", json_slice(w->owner));
+            set(row, "kind", json_slice(w->kind));
+            set(row, "share", number(w->share));
+            set(row, "share_stddev", number(w->share_stddev));
+            set(row, "reductions_per_s", number(w->reductions_per_s));
+            set(row, "memory_bytes", number(w->memory_bytes));
+            set(row, "message_queue_len", number(w->message_queue_len));
+            set(row, "processes", number(w->processes));
+            json_array_append_new(list, row);
+        }
+        set(all, summary_owner_keys[k], list);
+    }
+    return all;
+}
+
+static json_t *calls_of(const struct summary *s, const struct summary_options *o)
+{
+    json_t *all = json_object(), *list = json_array();
+    size_t most = o->functions ? o->functions : 10;
+    double seconds = (double)s->sums.ns / 1e9;
+    for (size_t i = 0; i < s->n_calls && i < most; i++) {
+        const struct recorded_call *c = &s->calls[i];
+        json_t *row = json_object();
+        set(row, "module", json_slice(c->module));
+        set(row, "function", json_slice(c->function));
+        set(row, "arity", json_integer(c->arity));
+        set(row, "calls", json_known(c->calls));
+        set(row, "calls_per_s", number(seconds > 0 ? (double)c->calls / seconds : (double)NAN));
+        set(row, "share", number(c->share));
+        set(row, "own_us", json_known(c->own_us));
+        set(row, "words", json_known(c->words));
+        set(row, "windows", json_integer(s->spreads[i].windows));
+        set(row, "calls_per_s_stddev", number(s->spreads[i].per_s_stddev));
+        set(row, "share_stddev", number(s->spreads[i].share_stddev));
+        json_array_append_new(list, row);
+    }
+    set(all, "windows", json_integer(s->sums.windows));
+    set(all, "calls", s->sums.ns > 0 ? json_integer(s->sums.calls) : json_null());
+    set(all, "counted_s", number(seconds));
+    set(all, "lost", json_integer(s->sums.lost));
+    set(all, "functions", list);
+    return all;
+}
+
+static json_t *traces_of(const struct summary *s)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->n_patterns; i++) {
+        const struct span_pattern *p = &s->patterns[i];
+        json_t *row = json_object();
+        set(row, "pattern", json_slice(p->pattern));
+        set(row, "traces", json_known(p->traces));
+        set(row, "calls", json_known(p->calls));
+        set(row, "shown", json_known(p->shown));
+        set(row, "missed", json_known(p->missed));
+        set(row, "p50_us", number(p->p50_us));
+        set(row, "p99_us", number(p->p99_us));
+        set(row, "max_us", number(p->max_us));
+        json_array_append_new(list, row);
+    }
+    return list;
+}
+
+static json_t *finding_json(const struct finding *f)
+{
+    json_t *o = json_object(), *evidence = json_array();
+    for (size_t i = 0; i < f->n_evidence; i++) {
+        json_t *e = json_object();
+        set(e, "key", text(f->evidence[i].key));
+        set(e, "value", number(f->evidence[i].value));
+        set(e, "unit", text(f->evidence[i].unit));
+        set(e, "text", text(f->evidence[i].text));
+        json_array_append_new(evidence, e);
+    }
+    set(o, "rule", text(f->rule));
+    set(o, "severity", text(severity_word(f->severity)));
+    set(o, "effort", text(effort_word(f->effort)));
+    set(o, "sure", number(f->sure));
+    set(o, "impact", number(f->impact));
+    set(o, "title", text(f->title));
+    set(o, "action", text(f->action));
+    set(o, "refute", text(f->refute));
+    set(o, "subject", text(f->subject));
+    set(o, "evidence", evidence);
+    return o;
+}
+
+static void add_findings(json_t *o, const struct summary *s)
+{
+    json_t *found = json_array(), *unknown = json_array(), *marks = json_array();
+    for (size_t i = 0; i < s->findings.len; i++)
+        json_array_append_new(found, finding_json(&s->findings.items[i]));
+    for (size_t i = 0; i < s->findings.n_not_known; i++) {
+        const char *line = s->findings.not_known[i], *colon = strstr(line, ": ");
+        json_t *u = json_object();
+        set(u, "rule", json_slice((struct slice){line, (size_t)(colon - line)}));
+        set(u, "why", text(colon + 2));
+        json_array_append_new(unknown, u);
+    }
+    for (size_t i = 0; i < s->n_marks; i++) {
+        json_t *m = json_object();
+        set(m, "wall_us", json_integer(s->marks[i].wall_us));
+        set(m, "text", text(s->marks[i].text));
+        json_array_append_new(marks, m);
+    }
+    set(o, "marks", marks);
+    set(o, "findings", found);
+    set(o, "not_known", unknown);
+    set(o, "calls_refused", s->findings.calls_refused ? text(s->findings.calls_refused) : json_null());
+}
+
+static void add_session(json_t *o, const struct summary *s, const struct summary_options *options)
+{
+    set(o, "name", text(s->source->name));
+    set(o, "node", text(s->info->node));
+    set(o, "otp", text(s->info->otp));
+    set(o, "label", text(s->info->label));
+    set(o, "end", text(s->info->end));
+    set(o, "from_us", json_known(s->first_us));
+    set(o, "to_us", json_known(s->last_us));
+    set(o, "duration_s", number(s->duration_s));
+    set(o, "interval_s", number(s->info->interval_s));
+    set(o, "ticks", json_integer(s->ticks));
+    set(o, "gaps", json_integer(s->gaps));
+    json_t *cost = json_object();
+    set(cost, "share", number(s->cost.share));
+    set(cost, "bytes", number(s->cost.bytes));
+    set(o, "cost", cost);
+    set(o, "redacted", json_boolean(s->info->redacted));
+    set(o, "thinned", json_boolean(s->info->thinned));
+    set(o, "system", stats_of(s));
+    set(o, "owners", owners_of(s, options));
+    set(o, "calls", calls_of(s, options));
+    set(o, "traces", traces_of(s));
+    add_findings(o, s);
+}
+
+/* ---- several */
+
+static void add_change(json_t *list, const char *what, const char *by, const struct summary *a,
+                       const struct summary *b, const struct change *c)
+{
+    json_t *o = json_object();
+    set(o, "what", text(what));
+    set(o, "by", by ? text(by) : json_null());
+    set(o, "from", text(a->source->name));
+    set(o, "to", text(b->source->name));
+    set(o, "before", number(c->before));
+    set(o, "after", number(c->after));
+    set(o, "noise", number(c->noise));
+    set(o, "more_than_noise", c->known ? json_boolean(c->real) : json_null());
+    json_array_append_new(list, o);
+}
+
+static const struct span_owner *owner_in(const struct summary *s, int kind, struct slice name)
+{
+    for (size_t i = 0; i < s->n_owners[kind]; i++) {
+        struct slice o = s->owners[kind][i].owner;
+        if (o.len == name.len && memcmp(o.s, name.s, o.len) == 0)
+            return &s->owners[kind][i];
+    }
+    return NULL;
+}
+
+static void add_owner_changes(json_t *list, int kind, const struct summary *a,
+                              const struct summary *b, size_t most)
+{
+    static const struct span_owner none;
+    struct arena arena;
+    arena_init(&arena);
+    for (int side = 0; side < 2; side++) {
+        const struct summary *s = side == 0 ? a : b;
+        for (size_t i = 0; i < s->n_owners[kind] && i < most; i++) {
+            struct slice name = s->owners[kind][i].owner;
+            const struct span_owner *x = owner_in(a, kind, name), *y = owner_in(b, kind, name);
+            if (name.len == 0 || (side == 1 && x && (size_t)(x - a->owners[kind]) < most))
+                continue;
+            x = x ? x : &none;
+            y = y ? y : &none;
+            struct change c = change_of(x->share, x->share_stddev, (double)a->ticks, y->share,
+                                        y->share_stddev, (double)b->ticks);
+            add_change(list, slice_text(&arena, name), summary_owner_keys[kind], a, b, &c);
+        }
+    }
+    arena_clear(&arena);
+}
+
+#define FUNCTIONS_MOST 200
+
+static void add_call_changes(json_t *list, const struct summary *s, size_t most)
+{
+    const struct recorded_call *calls[FUNCTIONS_MOST];
+    struct arena arena;
+    size_t n = s[0].n_calls > 0 && s[1].n_calls > 0
+                   ? leading_calls(s, 2, most, calls, FUNCTIONS_MOST) : 0;
+    arena_init(&arena);
+    for (size_t i = 0; i < n; i++)
+        for (enum call_number k = 0; k < CALL_NUMBERS; k++) {
+            struct change c = change_of_call(&s[0], &s[1], calls[i], k);
+            add_change(list, call_text(&arena, calls[i]), summary_call_keys[k], &s[0], &s[1], &c);
+        }
+    arena_clear(&arena);
+}
+
+static json_t *changes_of(const struct summary *s, size_t n, const struct summary_options *o)
+{
+    json_t *list = json_array();
+    for (size_t at = 1; at < n; at++) {
+        const struct summary *a = &s[at - 1], *b = &s[at];
+        for (int m = 0; m < METRICS; m++) {
+            const struct span_stats *x = &a->stats[m], *y = &b->stats[m];
+            struct change c = change_of_stats(x, y);
+            if (x->n > 0 || y->n > 0)
+                add_change(list, summary_metrics[m].key, NULL, a, b, &c);
+        }
+        for (int k = 0; k < OWNER_KINDS; k++)
+            if (a->n_owners[k] > 0 && b->n_owners[k] > 0)
+                add_owner_changes(list, k, a, b, o->owners ? o->owners : 10);
+        add_call_changes(list, a, o->functions ? o->functions : 10);
+    }
+    return list;
+}
+
+void summary_json(struct buf *out, const struct summary *s, size_t n,
+                  const struct summary_options *o)
+{
+    json_t *root = json_object();
+    set(root, "schema", text(n == 1 ? "beamtop.report/1" : "beamtop.diff/1"));
+    if (n == 1) {
+        add_session(root, s, o);
+    } else {
+        json_t *list = json_array();
+        for (size_t i = 0; i < n; i++) {
+            json_t *each = json_object();
+            add_session(each, &s[i], o);
+            json_array_append_new(list, each);
+        }
+        set(root, "sessions", list);
+        set(root, "changes", changes_of(s, n, o));
+    }
+    json_put_line(out, root);
+}

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The comparison of several recordings: a column each, and what changed by more than noise. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "summary_internal.h"
+
+#define ROWS_MOST 40
+
+struct comparison {
+    struct paper *paper;
+    const struct summary *sessions;
+    size_t n;
+    const struct summary_options *options;
+    struct block *changes; /* of the pair of sessions that is being compared */
+    size_t within;         /* changes that are no more than noise */
+    size_t small;          /* shares that changed by more than noise and less than a point */
+    size_t unknown;        /* changes of functions of which too few windows tell */
+};
+
+static bool same(struct slice a, struct slice b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.s, b.s, a.len) == 0);
+}
+
+/* ---- the table of sessions */
+
+static struct block *begin_table(struct comparison *c, const char *heading)
+{
+    const char **titles = arena_alloc(&c->paper->arena, (c->n + 1) * sizeof *titles);
+    char *align = arena_alloc(&c->paper->arena, c->n + 2);
+    paper_heading(c->paper, 2, "%s", heading);
+    titles[0] = "";
+    align[0] = 'l';
+    for (size_t i = 0; i < c->n; i++) {
+        titles[i + 1] = c->sessions[i].source->name;
+        align[i + 1] = 'r';
+    }
+    struct block *t = paper_table(c->paper, titles, c->n + 1, align);
+    t->sessions = true;
+    return t;
+}
+
+static void put_row(struct comparison *c, struct block *t, const char *title, enum column_type type,
+                    const double *values)
+{
+    const char *cells[PAPER_COLUMNS] = {title};
+    for (size_t i = 0; i < c->n; i++)
+        cells[i + 1] = number_text(&c->paper->arena, type, values[i]);
+    paper_row(c->paper, t, cells);
+}
+
+static void put_text_row(struct comparison *c, struct block *t, const char *title,
+                         const char *(*text)(struct arena *, const struct summary *))
+{
+    const char *cells[PAPER_COLUMNS] = {title};
+    for (size_t i = 0; i < c->n; i++)
+        cells[i + 1] = text(&c->paper->arena, &c->sessions[i]);
+    paper_row(c->paper, t, cells);
+}
+
+/* The day is said above the table when it is that of all: columns are narrow. */
+static bool on_one_day(const struct comparison *c)
+{
+    struct arena *a = &c->paper->arena;
+    const char *first = time_text(a, c->sessions[0].first_us);
+    bool same_day = strlen(first) > 10;
+    for (size_t i = 1; i < c->n; i++)
+        same_day = same_day && strncmp(first, time_text(a, c->sessions[i].first_us), 10) == 0;
+    return same_day;
+}
+
+static bool of_one_node(const struct comparison *c)
+{
+    bool one = true;
+    for (size_t i = 1; i < c->n; i++)
+        one = one && strcmp(c->sessions[i].info->node, c->sessions[0].info->node) == 0;
+    return one;
+}
+
+static void put_head(struct comparison *c)
+{
+    const struct summary *s = &c->sessions[0];
+    c->paper->title = arena_printf(&c->paper->arena, "beamtop: %zu recordings compared", c->n);
+    paper_heading(c->paper, 1, "%zu recordings compared", c->n);
+    if (of_one_node(c) && *s->info->node)
+        paper_put(c->paper, "All of %s, OTP %s%s%.10s%s.", s->info->node,
+                  *s->info->otp ? s->info->otp : "–", on_one_day(c) ? ", on " : "",
+                  on_one_day(c) ? time_text(&c->paper->arena, s->first_us) : "",
+                  on_one_day(c) ? " (UTC)" : "");
+}
+
+static const char *time_of_day(struct arena *a, const struct summary *s)
+{
+    const char *text = time_text(a, s->first_us);
+    return strlen(text) > 19 ? arena_strndup(a, text + 11, 8) : text;
+}
+static const char *day_and_time(struct arena *a, const struct summary *s)
+{
+    const char *text = time_text(a, s->first_us);
+    return strlen(text) > 16 ? arena_strndup(a, text, 16) : text;
+}
+/* Who and when is told with the names, where columns are narrow. */
+static void put_who(struct comparison *c, struct block *t)
+{
+    const char *nodes[PAPER_COLUMNS] = {"node"}, *begun[PAPER_COLUMNS] = {"begun (UTC)"};
+    bool one = of_one_node(c), time_alone = one && on_one_day(c);
+    for (size_t i = 0; i < c->n; i++) {
+        struct arena *a = &c->paper->arena;
+        nodes[i + 1] = c->sessions[i].info->node;
+        begun[i + 1] = (time_alone ? time_of_day : day_and_time)(a, &c->sessions[i]);
+    }
+    if (!one)
+        paper_legend_row(c->paper, t, nodes);
+    paper_legend_row(c->paper, t, begun);
+}
+
+static const char *duration_of(struct arena *a, const struct summary *s)
+{
+    return number_text(a, COLUMN_SECONDS, s->duration_s);
+}
+static const char *ticks_of(struct arena *a, const struct summary *s)
+{
+    return arena_printf(a, "%lld", (long long)s->ticks);
+}
+
+static void put_metrics(struct comparison *c)
+{
+    struct block *t = begin_table(c, "Sessions (means, where nothing else is said)");
+    put_who(c, t);
+    put_text_row(c, t, "duration", duration_of);
+    put_text_row(c, t, "ticks", ticks_of);
+    for (int m = 0; m < METRICS; m++) {
+        double mean[SESSIONS_MOST], p95[SESSIONS_MOST], max[SESSIONS_MOST];
+        bool any = false;
+        for (size_t i = 0; i < c->n; i++) {
+            const struct span_stats *v = &c->sessions[i].stats[m];
+            mean[i] = v->mean;
+            p95[i] = v->p95;
+            max[i] = v->max;
+            any = any || v->n > 0;
+        }
+        const char *title = summary_metrics[m].title;
+        enum column_type type = summary_metrics[m].type;
+        if (any)
+            put_row(c, t, title, type, mean);
+        if (any && strcmp(summary_metrics[m].key, "run_queue") == 0) {
+            put_row(c, t, "run queue, p95", type, p95);
+            put_row(c, t, "run queue, max", type, max);
+        }
+    }
+}
+
+/* ---- owners */
+
+static const struct span_owner *owner_in(const struct summary *s, int kind, struct slice name)
+{
+    for (size_t i = 0; i < s->n_owners[kind]; i++)
+        if (same(s->owners[kind][i].owner, name))
+            return &s->owners[kind][i];
+    return NULL;
+}
+
+/* The leaders of any session, in the order in which they are met. */
+static size_t leaders(const struct comparison *c, int kind, struct slice *names)
+{
+    size_t n = 0, each = c->options->owners ? c->options->owners : 8;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct summary *s = &c->sessions[i];
+        for (size_t k = 0; k < s->n_owners[kind] && k < each; k++) {
+            struct slice name = s->owners[kind][k].owner;
+            bool known = name.len == 0 || !(s->owners[kind][k].share >= 0.01);
+            for (size_t x = 0; x < n; x++)
+                known = known || same(names[x], name);
+            if (!known && n < ROWS_MOST)
+                names[n++] = name;
+        }
+    }
+    return n;
+}
+
+/* With what it was recognised as, in any session. */
+static const char *owner_title(const struct comparison *c, int kind, struct slice name)
+{
+    struct arena *a = &c->paper->arena;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct span_owner *o = owner_in(&c->sessions[i], kind, name);
+        if (o && o->kind.len > 0)
+            return arena_printf(a, "%s (%s)", slice_text(a, name), slice_text(a, o->kind));
+    }
+    return slice_text(a, name);
+}
+
+static void put_owner(struct comparison *c, struct block *t, int kind, struct slice name,
+                      const char *title)
+{
+    double shares[SESSIONS_MOST];
+    for (size_t i = 0; i < c->n; i++) {
+        const struct span_owner *o = owner_in(&c->sessions[i], kind, name);
+        shares[i] = o ? o->share : c->sessions[i].n_owners[kind] > 0 ? 0 : (double)NAN;
+    }
+    put_row(c, t, title, COLUMN_SHARE, shares);
+}
+
+static void put_owners(struct comparison *c, int kind)
+{
+    static const char *const by[OWNER_KINDS] = {
+        "Share of the work by application", "Share of the work by supervisor",
+        "Share of the work by module", "Share of the work by registered name",
+        "Share of the work by label"};
+    struct slice names[ROWS_MOST];
+    size_t n = leaders(c, kind, names);
+    struct block *t = n > 0 ? begin_table(c, by[kind]) : NULL;
+    for (size_t k = 0; k < n; k++)
+        put_owner(c, t, kind, names[k], owner_title(c, kind, names[k]));
+    if (n > 0)
+        put_owner(c, t, kind, (struct slice){"", 0}, "(the rest)");
+}
+
+/* ---- functions */
+
+static size_t calls_of(const struct comparison *c, const struct recorded_call **out)
+{
+    size_t each = c->options->functions ? c->options->functions : 10;
+    return leading_calls(c->sessions, c->n, each, out, ROWS_MOST);
+}
+
+static void put_calls(struct comparison *c)
+{
+    const struct recorded_call *calls[ROWS_MOST];
+    size_t n = calls_of(c, calls);
+    struct block *t = n > 0 ? begin_table(c, "Calls in a second") : NULL;
+    for (size_t k = 0; k < n; k++) {
+        double rates[SESSIONS_MOST];
+        for (size_t i = 0; i < c->n; i++) {
+            const struct recorded_call *call = call_in(&c->sessions[i], calls[k]);
+            double seconds = (double)c->sessions[i].sums.ns / 1e9;
+            rates[i] = call && seconds > 0 ? (double)call->calls / seconds : (double)NAN;
+        }
+        put_row(c, t, call_text(&c->paper->arena, calls[k]), COLUMN_RATE, rates);
+    }
+    double most = 0;
+    for (size_t i = 0; i < c->n; i++)
+        most = fmax(most, evaluating_share(&c->sessions[i]));
+    if (t)
+        put_evaluating(c->paper, most);
+}
+
+/* ---- findings */
+
+static const struct finding *finding_in(const struct summary *s, const char *rule)
+{
+    for (size_t i = 0; i < s->findings.len; i++)
+        if (strcmp(s->findings.items[i].rule, rule) == 0)
+            return &s->findings.items[i];
+    return NULL;
+}
+
+static bool not_known_in(const struct summary *s, const char *rule)
+{
+    size_t len = strlen(rule);
+    for (size_t i = 0; i < s->findings.n_not_known; i++)
+        if (strncmp(s->findings.not_known[i], rule, len) == 0 && s->findings.not_known[i][len] == ':')
+            return true;
+    return false;
+}
+
+static const char *judged(struct comparison *c, const struct summary *s, const char *rule)
+{
+    const struct finding *f = finding_in(s, rule);
+    if (!f)
+        return not_known_in(s, rule) ? "–" : "";
+    if (isnan(f->impact))
+        return severity_word(f->severity);
+    return arena_printf(&c->paper->arena, "%s %s", severity_word(f->severity),
+                        number_text(&c->paper->arena, COLUMN_SHARE, f->impact));
+}
+
+/* Numbers aside: those are of a session. */
+static bool same_words(const char *a, const char *b)
+{
+    static const char numbers[] = "0123456789.,";
+    for (;;) {
+        a += strspn(a, numbers);
+        b += strspn(b, numbers);
+        if (*a != *b)
+            return false;
+        if (!*a)
+            return true;
+        a++;
+        b++;
+    }
+}
+
+/* The finding of the same rule on the same subject, of which the same is to be done. */
+static const struct finding *same_finding(const struct summary *s, const struct finding *like)
+{
+    for (size_t i = 0; i < s->findings.len; i++) {
+        const struct finding *f = &s->findings.items[i];
+        if (strcmp(f->rule, like->rule) == 0 && f->severity == like->severity &&
+            strcmp(f->action, like->action) == 0 && same_words(f->title, like->title))
+            return f;
+    }
+    return NULL;
+}
+
+/* What a session found that none before it has: told once, with all sessions that have it. */
+static void put_found(struct comparison *c, size_t at, enum finding_severity severity)
+{
+    struct arena *a = &c->paper->arena;
+    for (size_t k = 0; k < c->sessions[at].findings.len; k++) {
+        const struct finding *f = &c->sessions[at].findings.items[k];
+        const char *who = "", *title = f->title, *of = "";
+        bool told = f->severity != severity;
+        double most = 0;
+        bool differ = false;
+        for (size_t i = 0; i < c->n && !told; i++) {
+            const struct finding *same_one = same_finding(&c->sessions[i], f);
+            told = same_one && i < at;
+            if (!same_one)
+                continue;
+            who = arena_printf(a, "%s%s%s", who, *who ? ", " : "", c->sessions[i].source->name);
+            differ = differ || strcmp(same_one->title, f->title) != 0;
+            if (i == at || same_one->impact > most) {
+                title = same_one->title;
+                most = same_one->impact;
+                of = c->sessions[i].source->name;
+            }
+        }
+        if (!told)
+            paper_item(c->paper, "%s (%s: %s): %s%s%s. %s%s.", f->rule,
+                       severity_word(severity), who,
+                       title, differ ? ", in " : "", differ ? of : "",
+                       severity == FINDING_NOTE ? "" : "Action: ", f->action);
+    }
+}
+
+static void put_findings(struct comparison *c)
+{
+    struct block *t = begin_table(c, "Findings (– where what a rule needs was not recorded)");
+    for (size_t r = 0; rule_list[r]; r++) {
+        const char *cells[PAPER_COLUMNS] = {rule_list[r]->key};
+        bool any = false;
+        for (size_t i = 0; i < c->n; i++) {
+            cells[i + 1] = judged(c, &c->sessions[i], rule_list[r]->key);
+            any = any || finding_in(&c->sessions[i], rule_list[r]->key) != NULL;
+        }
+        if (any)
+            paper_row(c->paper, t, cells);
+    }
+    for (int severity = FINDING_ACT; severity >= FINDING_NOTE; severity--)
+        for (size_t i = 0; i < c->n; i++)
+            put_found(c, i, (enum finding_severity)severity);
+}
+
+/* ---- what changed: each session against the one before it */
+
+/* A share is compared by points, other numbers by percent of what they were. */
+static const char *difference_text(struct arena *a, enum column_type type,
+                                   const struct change *change)
+{
+    double difference = change->after - change->before;
+    if (type == COLUMN_SHARE)
+        return arena_printf(a, "%+.1f points", 100 * difference);
+    if (change->before != 0)
+        return arena_printf(a, "%+.1f %%", 100 * difference / fabs(change->before));
+    return number_text(a, type, difference);
+}
+
+static const char *noise_text(struct arena *a, enum column_type type, const struct change *change)
+{
+    if (type == COLUMN_SHARE)
+        return arena_printf(a, "± %.1f points", 100 * change->noise);
+    return arena_printf(a, "± %s", number_text(a, type, change->noise));
+}
+
+static void put_change(struct comparison *c, const char *what, enum column_type type, size_t at,
+                       const struct change *change)
+{
+    struct arena *a = &c->paper->arena;
+    if (!change->real) {
+        c->within += change->known;
+        return;
+    }
+    if (type == COLUMN_SHARE && fabs(change->after - change->before) < 0.01) {
+        c->small++;
+        return;
+    }
+    if (!c->changes) {
+        const char **titles = arena_alloc(a, 5 * sizeof *titles);
+        titles[0] = "";
+        titles[1] = c->sessions[at - 1].source->name;
+        titles[2] = c->sessions[at].source->name;
+        titles[3] = "change";
+        titles[4] = "noise";
+        c->changes = paper_table(c->paper, titles, 5, "lrrrr");
+    }
+    const char *cells[] = {what, number_text(a, type, change->before),
+                           number_text(a, type, change->after), difference_text(a, type, change),
+                           noise_text(a, type, change)};
+    paper_row(c->paper, c->changes, cells);
+}
+
+static void compare_metrics(struct comparison *c, size_t at)
+{
+    for (int m = 0; m < METRICS; m++) {
+        const struct span_stats *a = &c->sessions[at - 1].stats[m], *b = &c->sessions[at].stats[m];
+        struct change change = change_of_stats(a, b);
+        put_change(c, summary_metrics[m].title, summary_metrics[m].type, at, &change);
+    }
+}
+
+static void compare_owners(struct comparison *c, int kind, size_t at)
+{
+    static const struct span_owner none;
+    struct slice names[ROWS_MOST];
+    size_t n = leaders(c, kind, names);
+    const struct summary *a = &c->sessions[at - 1], *b = &c->sessions[at];
+    if (a->n_owners[kind] == 0 || b->n_owners[kind] == 0)
+        return;
+    for (size_t k = 0; k < n; k++) {
+        const struct span_owner *x = owner_in(a, kind, names[k]), *y = owner_in(b, kind, names[k]);
+        x = x ? x : &none;
+        y = y ? y : &none;
+        struct change change = change_of(x->share, x->share_stddev, (double)a->ticks, y->share,
+                                         y->share_stddev, (double)b->ticks);
+        put_change(c, arena_printf(&c->paper->arena, "share of %s %s", summary_owner_keys[kind],
+                                   slice_text(&c->paper->arena, names[k])), COLUMN_SHARE, at, &change);
+    }
+}
+
+static void compare_calls(struct comparison *c, size_t at)
+{
+    const struct recorded_call *calls[ROWS_MOST];
+    const struct summary *a = &c->sessions[at - 1], *b = &c->sessions[at];
+    struct arena *arena = &c->paper->arena;
+    size_t n = a->n_calls > 0 && b->n_calls > 0 ? calls_of(c, calls) : 0;
+    for (size_t k = 0; k < n; k++) {
+        struct change per_s = change_of_call(a, b, calls[k], CALLS_PER_S);
+        struct change share = change_of_call(a, b, calls[k], CALL_SHARE);
+        const char *name = call_text(arena, calls[k]);
+        put_change(c, arena_printf(arena, "calls/s of %s", name), COLUMN_RATE, at, &per_s);
+        put_change(c, arena_printf(arena, "share of calls of %s", name), COLUMN_SHARE, at, &share);
+        c->unknown += !per_s.known;
+    }
+}
+
+static bool has_ticks(const struct comparison *c, size_t at)
+{
+    return c->sessions[at - 1].ticks >= 3 && c->sessions[at].ticks >= 3;
+}
+
+static void put_changes(struct comparison *c)
+{
+    paper_heading(c->paper, 2, "What changed");
+    for (size_t at = 1; at < c->n; at++) {
+        c->changes = NULL;
+        paper_heading(c->paper, 3, "%s, after %s", c->sessions[at].source->name,
+                      c->sessions[at - 1].source->name);
+        compare_metrics(c, at);
+        for (int kind = 0; kind < OWNER_KINDS; kind++)
+            compare_owners(c, kind, at);
+        compare_calls(c, at);
+        if (!c->changes)
+            paper_put(c->paper, has_ticks(c, at) ? "Nothing by more than noise."
+                                                 : "Too few ticks to tell changes from noise.");
+    }
+    paper_heading(c->paper, 3, "What is not in these tables");
+    paper_put(c->paper, "%zu %s within the variation between ticks, and %zu %s by less than a "
+                        "point. A difference counts when it is larger than three standard errors "
+                        "(deviation of the ticks, or for functions of the windows of counted calls, "
+                        "over the root of their number, of both sessions together) and than one "
+                        "percent.",
+              c->within, c->within == 1 ? "number is" : "numbers are", c->small,
+              c->small == 1 ? "share changed" : "shares changed");
+    if (c->unknown > 0)
+        paper_put(c->paper, "%zu %s of calls of functions %s not known: there are fewer than three "
+                            "windows of counted calls in a session, or the function was not told in "
+                            "each of them.",
+                  c->unknown, c->unknown == 1 ? "change" : "changes",
+                  c->unknown == 1 ? "is" : "are");
+}
+
+/* What counting takes is no program's: where it is not left out, all shares look smaller than those of
+   sessions without it. */
+static void put_counting(struct comparison *c, bool without_us)
+{
+    size_t counted = 0;
+    for (size_t i = 0; i < c->n; i++)
+        counted += c->sessions[i].sums.ns > 0;
+    if (!without_us && counted > 0 && counted < c->n)
+        paper_put(c->paper, "Calls were counted in %zu of these sessions: what that took of the node is in the "
+                            "rest, and makes the other shares of a quiet node smaller than without.", counted);
+}
+
+void summary_many(struct paper *p, const struct summary *s, size_t n,
+                  const struct summary_options *o)
+{
+    struct comparison c = {.paper = p, .sessions = s, .n = n, .options = o};
+    put_head(&c);
+    put_metrics(&c);
+    for (int kind = 0; kind < OWNER_KINDS; kind++)
+        put_owners(&c, kind);
+    size_t without_us = 0;
+    for (size_t i = 0; i < n; i++)
+        without_us += leaves_us_out(&s[i]);
+    put_rest(p, without_us, n);
+    put_counting(&c, without_us == n);
+    double most = 0;
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, left_out_share(&s[i]));
+    put_left_out(p, most, "up to ");
+    put_calls(&c);
+    put_changes(&c);
+    put_findings(&c);
+}

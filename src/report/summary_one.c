@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The report of one recording. */
+#include <math.h>
+#include <string.h>
+
+#include "beamtop/base/text.h"
+#include "summary_internal.h"
+
+static size_t at_most(size_t n, size_t most)
+{
+    return n < (most ? most : 10) ? n : (most ? most : 10);
+}
+
+static void put_head(struct paper *p, const struct summary *s)
+{
+    const struct recording_info *i = s->info;
+    struct arena *a = &p->arena;
+    p->title = arena_printf(a, "beamtop report: %s", s->source->name);
+    paper_heading(p, 1, "%s", s->source->name);
+    paper_put(p, "%s, OTP %s, from %s to %s: %s, %lld ticks every %s.", *i->node ? i->node : "a node",
+              *i->otp ? i->otp : "–", time_text(a, s->first_us), time_text(a, s->last_us),
+              number_text(a, COLUMN_SECONDS, s->duration_s), (long long)s->ticks,
+              number_text(a, COLUMN_SECONDS, i->interval_s));
+    if (!isnan(s->cost.share))
+        paper_put(p, "Watching took %s of one scheduler of the node, and %s a tick on the link.",
+                  number_text(a, COLUMN_SHARE, s->cost.share),
+                  number_text(a, COLUMN_BYTES, s->cost.bytes));
+    if (!*i->end)
+        paper_put(p, "The recording has no end: it is being written still, or was cut off behind its last tick.");
+    if (s->gaps > 0)
+        paper_put(p, "The node was not reached %lld %s in between: rates begin anew behind that.",
+                  (long long)s->gaps, s->gaps == 1 ? "time" : "times");
+    if (s->findings.calls_refused)
+        paper_put(p, "Calls were %scounted: %s. Rules about calls are %s.",
+                  s->n_calls > 0 ? "not always " : "not ", s->findings.calls_refused,
+                  s->n_calls > 0 ? "judged by the windows there are" : "not evaluated");
+    if (i->thinned)
+        paper_put(p, "Old ticks were given up: the earlier part is sparse.");
+    if (i->redacted)
+        paper_put(p, "Of the values in traces types and sizes were recorded.");
+    else if (i->values)
+        paper_put(p, "The values in traces were recorded as they were.");
+    for (size_t k = 0; k < s->n_marks; k++)
+        paper_item(p, "mark at %s: %s", time_text(a, s->marks[k].wall_us), s->marks[k].text);
+}
+
+static void put_numbers(struct paper *p, const struct summary *s)
+{
+    static const char *const titles[] = {"", "mean", "p95", "max", "first", "last"};
+    struct arena *a = &p->arena;
+    paper_heading(p, 2, "The node");
+    struct block *t = paper_table(p, titles, ARRAY_LEN(titles), "lrrrrr");
+    for (int i = 0; i < METRICS; i++) {
+        const struct span_stats *v = &s->stats[i];
+        enum column_type type = summary_metrics[i].type;
+        const char *cells[] = {summary_metrics[i].title, number_text(a, type, v->mean),
+                               number_text(a, type, v->p95), number_text(a, type, v->max),
+                               number_text(a, type, v->first), number_text(a, type, v->last)};
+        if (v->n > 0)
+            paper_row(p, t, cells);
+    }
+}
+
+static void put_charts(struct paper *p, const struct summary *s)
+{
+    double values[300];
+    struct arena *a = &p->arena;
+    paper_heading(p, 2, "Over time");
+    for (int i = 0; i < METRICS; i++) {
+        const struct metric *m = &summary_metrics[i];
+        const struct span_stats *v = &s->stats[i];
+        size_t n = m->chart ? recording_series(s->source->recording, m->key, s->source->from,
+                                               s->source->to, values, ARRAY_LEN(values)) : 0;
+        if (n < 2)
+            continue;
+        struct block *b = paper_chart(p, m->title, values, n);
+        if (m->type == COLUMN_SHARE && b->top < 1)
+            b->top = 1;
+        b->low = "0";
+        b->begin = time_text(a, s->first_us);
+        b->end = time_text(a, s->last_us);
+        b->high = number_text(a, m->type, b->top);
+        b->aside = arena_printf(a, "mean %s, max %s", number_text(a, m->type, v->mean),
+                                number_text(a, m->type, v->max));
+    }
+}
+
+static bool nobody_stands_out(const struct summary *s)
+{
+    for (int k = 0; k < OWNER_KINDS; k++)
+        for (size_t i = 0; i < s->n_owners[k]; i++)
+            if (s->owners[k][i].owner.len > 0)
+                return false;
+    return true;
+}
+
+static void put_owners(struct paper *p, const struct summary *s, const struct summary_options *o)
+{
+    static const char *const by[OWNER_KINDS] = {"By application", "By supervisor", "By module",
+                                                "By registered name", "By label"};
+    static const char *const titles[] = {"who", "share", "±", "red/s", "memory", "mailbox",
+                                         "processes", "is"};
+    struct arena *a = &p->arena;
+    paper_heading(p, 2, "Who did the work");
+    if (s->n_owners[0] + s->n_owners[2] == 0) /* neither applications nor modules */
+        paper_put(p, "Owners of the work were not recorded.");
+    else if (nobody_stands_out(s))
+        paper_put(p, "Nobody did as much as 0.2 %% of the work of a tick.");
+    for (int k = 0; k < OWNER_KINDS; k++) {
+        size_t n = at_most(s->n_owners[k], o->owners);
+        if (n == 0 || (n == 1 && s->owners[k][0].owner.len == 0))
+            continue;
+        paper_heading(p, 3, "%s", by[k]);
+        struct block *t = paper_table(p, titles, ARRAY_LEN(titles), "lrrrrrrl");
+        for (size_t i = 0; i < s->n_owners[k]; i++) {
+            const struct span_owner *w = &s->owners[k][i];
+            bool rest = w->owner.len == 0;
+            const char *cells[] = {rest ? "(the rest)" : slice_text(a, w->owner),
+                                   number_text(a, COLUMN_SHARE, w->share),
+                                   number_text(a, COLUMN_SHARE, w->share_stddev),
+                                   number_text(a, COLUMN_RATE, w->reductions_per_s),
+                                   number_text(a, COLUMN_BYTES, w->memory_bytes),
+                                   number_text(a, COLUMN_COUNT, w->message_queue_len),
+                                   rest ? "–" : number_text(a, COLUMN_COUNT, w->processes),
+                                   slice_text(a, w->kind)};
+            if (i < n || rest)
+                paper_row(p, t, cells);
+        }
+    }
+    put_left_out(p, left_out_share(s), "");
+    if (!nobody_stands_out(s))
+        put_rest(p, leaves_us_out(s), 1);
+}
+
+static void put_calls(struct paper *p, const struct summary *s, const struct summary_options *o)
+{
+    static const char *const titles[] = {"function", "calls", "calls/s", "share", "own time",
+                                         "a call", "words"};
+    struct arena *a = &p->arena;
+    size_t n = at_most(s->n_calls, o->functions);
+    double seconds = (double)s->sums.ns / 1e9;
+    paper_heading(p, 2, "Functions");
+    if (n == 0) {
+        paper_put(p, "No calls were counted while it was recorded.");
+        return;
+    }
+    paper_put(p, "%s calls in windows of %s together, %s in a second.",
+              number_text(a, COLUMN_COUNT, (double)s->sums.calls),
+              number_text(a, COLUMN_SECONDS, seconds),
+              number_text(a, COLUMN_RATE, s->sums.calls_per_s));
+    struct block *t = paper_table(p, titles, ARRAY_LEN(titles), "lrrrrrr");
+    for (size_t i = 0; i < n; i++) {
+        const struct recorded_call *c = &s->calls[i];
+        double own = c->own_us < 0 ? (double)NAN : (double)c->own_us / 1e6;
+        const char *cells[] = {call_text(a, c), number_text(a, COLUMN_COUNT, (double)c->calls),
+                               number_text(a, COLUMN_RATE, (double)c->calls / seconds),
+                               number_text(a, COLUMN_SHARE, c->share),
+                               number_text(a, COLUMN_SECONDS, own),
+                               number_text(a, COLUMN_SECONDS, own / (double)c->calls),
+                               c->words < 0 ? "–" : number_text(a, COLUMN_COUNT, (double)c->words)};
+        paper_row(p, t, cells);
+    }
+    put_evaluating(p, evaluating_share(s));
+}
+
+static const char *latency_text(struct arena *a, double us)
+{
+    return number_text(a, COLUMN_SECONDS, us / 1e6);
+}
+
+static void put_traces(struct paper *p, const struct summary *s)
+{
+    static const char *const titles[] = {"pattern", "traces", "calls", "shown", "not shown", "p50",
+                                         "p99", "max"};
+    struct arena *a = &p->arena;
+    bool several = false;
+    if (s->n_patterns == 0)
+        return;
+    paper_heading(p, 2, "Traces");
+    struct block *t = paper_table(p, titles, ARRAY_LEN(titles), "lrrrrrrr");
+    for (size_t i = 0; i < s->n_patterns; i++) {
+        const struct span_pattern *x = &s->patterns[i];
+        several = several || x->traces > 1;
+        const char *cells[] = {slice_text(a, x->pattern), number_text(a, COLUMN_COUNT, (double)x->traces),
+                               x->calls < 0 ? "–" : number_text(a, COLUMN_COUNT, (double)x->calls),
+                               number_text(a, COLUMN_COUNT, (double)x->shown),
+                               number_text(a, COLUMN_COUNT, (double)x->missed),
+                               latency_text(a, x->p50_us), latency_text(a, x->p99_us),
+                               latency_text(a, x->max_us)};
+        paper_row(p, t, cells);
+    }
+    if (several)
+        paper_put(p, "Of several traces the times are those of the slowest.");
+}
+
+static void put_findings(struct paper *p, const struct summary *s)
+{
+    const struct findings *f = &s->findings;
+    paper_heading(p, 2, "Findings");
+    if (f->len == 0)
+        paper_put(p, "No finding in this recording.");
+    for (size_t i = 0; i < f->len; i++) {
+        const struct finding *x = &f->items[i];
+        paper_finding(p, severity_word(x->severity),
+                      arena_printf(&p->arena, "%s, confidence %.0f%%%s%s", x->rule, x->sure * 100,
+                                   x->severity == FINDING_NOTE ? "" : ", effort: ",
+                                   x->severity == FINDING_NOTE ? "" : effort_word(x->effort)),
+                      x->title);
+        for (size_t k = 0; k < x->n_evidence; k++)
+            paper_item(p, "%s", x->evidence[k].text);
+        paper_item(p, "Action: %s.", x->action);
+        paper_item(p, "Ruled out if: %s.", x->refute);
+    }
+    if (f->n_not_known > 0)
+        paper_heading(p, 3, "Not evaluated (not recorded)");
+    for (size_t i = 0; i < f->n_not_known; i++)
+        paper_item(p, "%s", f->not_known[i]);
+}
+
+/* Numbers first: the share of the work where there is one, else the first that the rule went by. */
+static const char *impact_of(struct paper *p, const struct finding *f)
+{
+    if (!isnan(f->impact))
+        return number_text(&p->arena, COLUMN_SHARE, f->impact);
+    return "–";
+}
+
+static void put_actions(struct paper *p, const struct summary *s)
+{
+    static const char *const titles[] = {"",           "impact", "effort",
+                                         "confidence", "action", "evidence"};
+    struct block *t = NULL;
+    for (size_t i = 0; i < s->findings.len; i++) {
+        const struct finding *f = &s->findings.items[i];
+        if (f->severity == FINDING_NOTE)
+            continue;
+        if (!t) {
+            paper_heading(p, 2, "Actions");
+            t = paper_table(p, titles, ARRAY_LEN(titles), "lrlrll");
+        }
+        const char *cells[] = {severity_word(f->severity), impact_of(p, f), effort_word(f->effort),
+                               arena_printf(&p->arena, "%.0f%%", f->sure * 100), f->action,
+                               f->n_evidence > 0 ? f->evidence[0].text : f->title};
+        paper_row(p, t, cells);
+    }
+}
+
+void summary_one(struct paper *p, const struct summary *s, const struct summary_options *o)
+{
+    put_head(p, s);
+    put_numbers(p, s);
+    put_owners(p, s, o);
+    put_calls(p, s, o);
+    put_traces(p, s);
+    put_charts(p, s);
+    put_findings(p, s);
+    put_actions(p, s);
+}

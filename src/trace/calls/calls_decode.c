@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the target says of counted calls (docs/calls.md). */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "calls_internal.h"
+#include "trace/log/decode.h"
+
+static bool fail(struct cursor *c, const char *expected)
+{
+    error_set(&c->err, ERR_FORMAT, "%s expected at byte %zu", expected,
+              (size_t)(c->at - c->start));
+    return false;
+}
+
+static int finish(struct cursor *c, bool ok, const char *what, struct error *err)
+{
+    if (ok && (cursor_at_end(c) || fail(c, "the end")))
+        return 0;
+    return error_set(err, ERR_FORMAT, "the target's answer to `%s` is not understood: %s", what,
+                     c->err.text);
+}
+
+/* A list of terms, no longer than what may be sent. */
+static bool read_list(struct cursor *c, struct cursor_list *list, size_t most)
+{
+    return cursor_list(c, list) && (!list->string || fail(c, "a list of terms")) &&
+           (list->count <= most || fail(c, "a shorter list"));
+}
+
+static bool is_word(struct slice s, const char *word)
+{
+    return s.len == strlen(word) && memcmp(s.s, word, s.len) == 0;
+}
+
+/* ---- Refusals */
+
+static const struct {
+    const char *word, *text;
+} refusals[] = {
+    {"session", "another beamtop counts the calls of this node; end that first"},
+    {"no_functions", "none of the functions is there any more"},
+    {"no_processes", "none of the chosen processes is alive any more"},
+    {"no_memory", "words are counted from OTP 26 on"},
+};
+
+static bool read_in_use(struct cursor *c, char *out, size_t size)
+{
+    struct cursor_list list;
+    struct slice text;
+    char texts[300] = "";
+    if (!read_list(c, &list, 1000))
+        return false;
+    for (size_t i = 0; i < list.count; i++) {
+        if (!cursor_binary(c, &text))
+            return false;
+        size_t len = strlen(texts);
+        snprintf(texts + len, sizeof texts - len, "%s%.*s", i > 0 ? "; " : "",
+                 (int)(text.len < 100 ? text.len : 100), text.s);
+    }
+    snprintf(out, size, "somebody else traces this node (%s), and there is one trace for all "
+             "before OTP 27; end that one first", texts);
+    return cursor_list_end(c, &list);
+}
+
+/* {refused, Why}, whose tuple is entered. */
+static bool read_refusal(struct cursor *c, char *out, size_t size)
+{
+    struct slice word = {NULL, 0};
+    size_t arity = 1;
+    if (!cursor_atom_is(c, "refused"))
+        return false;
+    bool is_tuple = cursor_kind(c) == ETF_KIND_TUPLE;
+    if ((is_tuple && !cursor_tuple(c, &arity)) || arity == 0 || !cursor_atom(c, &word))
+        return false;
+    if (is_tuple && arity == 2 && is_word(word, "in_use"))
+        return read_in_use(c, out, size);
+    if (is_tuple && arity == 3 && is_word(word, "late"))
+        return decode_late(c, out, size);
+    snprintf(out, size, "%.*s", (int)(word.len < 100 ? word.len : 100), word.s);
+    for (size_t i = 0; i < ARRAY_LEN(refusals); i++)
+        if (is_word(word, refusals[i].word))
+            snprintf(out, size, "%s", refusals[i].text);
+    for (size_t i = 1; i < arity; i++)
+        if (!cursor_skip(c))
+            return false;
+    return true;
+}
+
+/* Enters the answer; a refusal is read to its end. Of that *refused is not empty. */
+static bool enter(struct cursor *c, const char *tag, size_t arity, char *refused)
+{
+    size_t found = 0;
+    refused[0] = '\0';
+    if (!cursor_tuple(c, &found))
+        return false;
+    if (found == 2)
+        return read_refusal(c, refused, 400);
+    return (found == arity || fail(c, tag)) && cursor_atom_is(c, tag);
+}
+
+/* ---- sampled */
+
+static const struct {
+    const char *word, *text;
+} reasons[] = {
+    {"no_module", "no such module"},
+    {"not_loaded", "its module is not loaded on the node, so nobody has called it yet"},
+    {"no_function", "no such function"},
+    {"no_application", "no such application is loaded"},
+};
+
+/* A number of functions, or why there is none. */
+static bool read_found(struct cursor *c, struct calls_sample *out, size_t index)
+{
+    struct slice word, text;
+    uint64_t n = 0;
+    char why[sizeof out->why];
+    if (cursor_kind(c) == ETF_KIND_INTEGER)
+        return cursor_uint64(c, &n);
+    if (cursor_kind(c) == ETF_KIND_TUPLE) {
+        if (!cursor_tuple_of(c, 2) || !cursor_atom_is(c, "bad_expression") ||
+            !cursor_binary(c, &text))
+            return false;
+        snprintf(why, sizeof why, "a bad expression: %.*s",
+                 (int)(text.len < 100 ? text.len : 100), text.s);
+    } else {
+        if (!cursor_atom(c, &word))
+            return false;
+        snprintf(why, sizeof why, "%.*s", (int)(word.len < 100 ? word.len : 100), word.s);
+        for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
+            if (is_word(word, reasons[i].word))
+                snprintf(why, sizeof why, "%s", reasons[i].text);
+    }
+    if (out->none == SIZE_MAX) {
+        out->none = index;
+        memcpy(out->why, why, sizeof why);
+    }
+    return true;
+}
+
+int decode_calls_sample(struct calls_sample *out, const uint8_t *term, size_t len,
+                        struct error *err)
+{
+    struct cursor c;
+    struct cursor_list list;
+    *out = (struct calls_sample){.none = SIZE_MAX};
+    cursor_init(&c, term, len);
+    bool ok = enter(&c, "sampled", 7, out->refused);
+    if (!ok || out->refused[0] != '\0')
+        return finish(&c, ok, "calls", err);
+    ok = cursor_uint64(&c, &out->interval_ns) && cursor_uint64(&c, &out->schedulers) &&
+         cursor_uint64(&c, &out->functions) && cursor_uint64(&c, &out->calls) &&
+         cursor_list(&c, &list);
+    for (size_t i = 0; ok && i < list.count; i++) {
+        int64_t n;
+        ok = list.string ? cursor_list_int64(&c, &list, &n) : read_found(&c, out, i);
+    }
+    ok = ok && cursor_list_end(&c, &list) && cursor_uint64(&c, &out->arms);
+    return finish(&c, ok, "calls", err);
+}
+
+/* ---- counted */
+
+/* `undefined` is of none. */
+static bool read_application(struct cursor *c, struct slice *out)
+{
+    if (!cursor_atom(c, out))
+        return false;
+    if (is_word(*out, "undefined"))
+        *out = (struct slice){"", 0};
+    return true;
+}
+
+static bool read_mfa(struct cursor *c, struct calls_function *f)
+{
+    return cursor_atom(c, &f->module) && cursor_atom(c, &f->function) &&
+           cursor_uint64(c, &f->arity) && (f->arity <= 255 || fail(c, "an arity"));
+}
+
+static bool read_rows(struct cursor *c, struct calls_kept *out)
+{
+    struct cursor_list list;
+    if (!read_list(c, &list, LIMIT_CALLS_ROWS))
+        return false;
+    out->rows = arena_alloc(&out->arena, (list.count + 1) * sizeof *out->rows);
+    for (size_t i = 0; i < list.count; i++) {
+        struct calls_function *f = &out->rows[i];
+        f->timed_calls = f->own_us = f->words = CALLS_UNKNOWN;
+        if (!cursor_tuple_of(c, 5) || !read_mfa(c, f) || !read_application(c, &f->application) ||
+            !cursor_uint64(c, &f->calls))
+            return false;
+    }
+    out->window.rows = out->rows;
+    out->window.n_rows = list.count;
+    return cursor_list_end(c, &list);
+}
+
+static bool read_sums(struct cursor *c, struct calls_kept *out, bool modules,
+                      struct calls_sum **sums, size_t *n)
+{
+    struct cursor_list list;
+    if (!read_list(c, &list, LIMIT_CALLS_ROWS))
+        return false;
+    *sums = arena_alloc(&out->arena, (list.count + 1) * sizeof **sums);
+    for (size_t i = 0; i < list.count; i++) {
+        struct calls_sum *s = &(*sums)[i];
+        s->module = (struct slice){"", 0};
+        if (!cursor_tuple_of(c, modules ? 4 : 3) || (modules && !cursor_atom(c, &s->module)) ||
+            !read_application(c, &s->application) || !cursor_uint64(c, &s->functions) ||
+            !cursor_uint64(c, &s->calls))
+            return false;
+    }
+    *n = list.count;
+    return cursor_list_end(c, &list);
+}
+
+static bool read_lost(struct cursor *c, struct calls_kept *out)
+{
+    struct cursor_list list;
+    if (!cursor_tuple_of(c, 2) || !cursor_uint64(c, &out->window.lost) ||
+        !read_list(c, &list, LIMIT_CALLS_ROWS))
+        return false;
+    struct slice *modules = arena_alloc(&out->arena, (list.count + 1) * sizeof *modules);
+    for (size_t i = 0; i < list.count; i++)
+        if (!cursor_atom(c, &modules[i]))
+            return false;
+    out->window.lost_modules = modules;
+    out->window.n_lost_modules = list.count;
+    return cursor_list_end(c, &list);
+}
+
+/* In nanoseconds there. */
+static bool read_interval(struct cursor *c, uint64_t *us)
+{
+    uint64_t ns;
+    if (!cursor_uint64(c, &ns))
+        return false;
+    *us = ns / 1000;
+    return true;
+}
+
+/* Those of both windows are added up. */
+static bool read_costs(struct cursor *c, struct calls_window *w)
+{
+    uint64_t listed, armed, read, off;
+    if (!cursor_tuple_of(c, 4) || !cursor_uint64(c, &listed) || !cursor_uint64(c, &armed) ||
+        !cursor_uint64(c, &read) || !cursor_uint64(c, &off))
+        return false;
+    w->listed_us += listed;
+    w->armed_us += armed;
+    w->read_us += read;
+    w->disarmed_us += off;
+    return true;
+}
+
+/* The rows are borrowed from the bytes, which live as long as the window then. */
+static const uint8_t *keep(struct arena *a, const uint8_t *term, size_t len)
+{
+    uint8_t *copy = arena_alloc(a, len + 1);
+    memcpy(copy, term, len);
+    return copy;
+}
+
+int decode_calls_counted(struct calls_kept *out, char *refused, const uint8_t *term, size_t len,
+                         struct error *err)
+{
+    struct cursor c;
+    struct calls_window *w = &out->window;
+    int64_t mono;
+    w->timed_interval_us = w->processes = CALLS_UNKNOWN;
+    cursor_init(&c, keep(&out->arena, term, len), len);
+    bool ok = enter(&c, "counted", 12, refused);
+    if (!ok || refused[0] != '\0')
+        return finish(&c, ok, "calls", err);
+    ok = cursor_int64(&c, &mono) && cursor_int64(&c, &w->wall_us) &&
+         read_interval(&c, &w->interval_us) && cursor_uint64(&c, &w->functions) &&
+         cursor_uint64(&c, &w->called) && cursor_uint64(&c, &w->calls) && read_lost(&c, out) &&
+         read_rows(&c, out) && read_sums(&c, out, true, &out->modules, &w->n_modules) &&
+         read_sums(&c, out, false, &out->applications, &w->n_applications) && read_costs(&c, w);
+    w->modules = out->modules;
+    w->applications = out->applications;
+    return finish(&c, ok, "calls", err);
+}
+
+/* ---- timed */
+
+static bool same(struct slice a, struct slice b)
+{
+    return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
+}
+
+static struct calls_function *row_of(struct calls_kept *out, const struct calls_function *f)
+{
+    for (size_t i = 0; i < out->window.n_rows; i++) {
+        struct calls_function *row = &out->rows[i];
+        if (row->arity == f->arity && same(row->function, f->function) &&
+            same(row->module, f->module))
+            return row;
+    }
+    return NULL;
+}
+
+/* A number, or `undefined`. */
+static bool read_optional(struct cursor *c, uint64_t *out)
+{
+    if (cursor_peek_atom(c, "undefined"))
+        return cursor_skip(c);
+    return cursor_uint64(c, out);
+}
+
+static bool read_timed(struct cursor *c, struct calls_kept *out)
+{
+    struct calls_function f = {.own_us = CALLS_UNKNOWN, .words = CALLS_UNKNOWN,
+                               .timed_calls = CALLS_UNKNOWN};
+    if (!cursor_tuple_of(c, 6) || !read_mfa(c, &f))
+        return false;
+    f.lost = cursor_peek_atom(c, "lost");
+    if (!(f.lost ? cursor_skip(c) : cursor_uint64(c, &f.timed_calls)) ||
+        !read_optional(c, &f.own_us) || !read_optional(c, &f.words))
+        return false;
+    struct calls_function *row = row_of(out, &f);
+    if (row != NULL) {
+        row->timed_calls = f.timed_calls;
+        row->own_us = f.own_us;
+        row->words = f.words;
+        row->lost = f.lost;
+    }
+    return true;
+}
+
+int decode_calls_timed(struct calls_kept *out, char *refused, const uint8_t *term, size_t len,
+                       struct error *err)
+{
+    struct cursor c;
+    struct cursor_list list;
+    struct calls_window *w = &out->window;
+    int64_t mono;
+    cursor_init(&c, term, len);
+    bool ok = enter(&c, "timed", 7, refused);
+    if (!ok || refused[0] != '\0')
+        return finish(&c, ok, "calls", err);
+    ok = cursor_int64(&c, &mono) && cursor_int64(&c, &w->wall_us) &&
+         read_interval(&c, &w->timed_interval_us) && cursor_uint64(&c, &w->processes) &&
+         read_list(&c, &list, LIMIT_CALLS_ROWS);
+    for (size_t i = 0; ok && i < list.count; i++)
+        ok = read_timed(&c, out);
+    ok = ok && cursor_list_end(&c, &list) && read_costs(&c, w);
+    w->timed = ok;
+    return finish(&c, ok, "calls", err);
+}

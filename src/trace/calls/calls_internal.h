@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of counting calls share. */
+#ifndef BEAMTOP_TRACE_CALLS_CALLS_INTERNAL_H
+#define BEAMTOP_TRACE_CALLS_CALLS_INTERNAL_H
+
+#include "beamtop/base/arena.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/trace/calls.h"
+#include "beamtop/trace/procs.h"
+#include "trace/log/decode.h"
+
+/* ---- calls_words.c */
+
+/* `Chosen` of docs/calls.md. */
+void calls_build_chosen(struct builder *b, struct pattern *const *patterns, size_t n);
+
+/* ---- calls_decode.c: answers as plain structs, borrowed from their bytes */
+
+struct calls_sample {
+    uint64_t interval_ns, schedulers, functions, calls, arms;
+    size_t none;    /* the first pattern that gives no function; SIZE_MAX: none does not */
+    char why[160];  /* why it gives none, in words */
+    char refused[400]; /* else it is refused; empty: not */
+};
+int decode_calls_sample(struct calls_sample *out, const uint8_t *term, size_t len,
+                        struct error *err);
+
+/* A window with all that its rows need, until it is cleared. */
+struct calls_kept {
+    struct arena arena;
+    struct calls_window window;
+    struct calls_function *rows;
+    struct calls_sum *modules, *applications;
+};
+/* `counted` into an empty window; refused (of 400 bytes) says why there is none. */
+int decode_calls_counted(struct calls_kept *out, char *refused, const uint8_t *term, size_t len,
+                         struct error *err);
+/* `timed` into the rows of the same functions. */
+int decode_calls_timed(struct calls_kept *out, char *refused, const uint8_t *term, size_t len,
+                       struct error *err);
+
+/* What is being waited for. */
+enum calls_stage {
+    CALLS_STAGE_PREFLIGHT,
+    CALLS_STAGE_BASELINE,
+    CALLS_STAGE_SAMPLE,
+    CALLS_STAGE_ASK,
+    CALLS_STAGE_COUNT,
+    CALLS_STAGE_TIME,
+    CALLS_STAGE_WAIT,
+    CALLS_STAGE_CLOSE,
+    CALLS_STAGE_VERIFY,
+    CALLS_STAGE_OVER,
+};
+
+struct calls_session {
+    struct calls_port port;
+    struct calls_options options;
+    struct calls_handlers handlers;
+    void *arg;
+    struct calls_state state;
+    enum calls_stage stage;
+    bool stopping, verify_asked;
+    struct pattern **patterns[LIMIT_TRACE_PATTERNS]; /* of each text */
+    size_t n_patterns[LIMIT_TRACE_PATTERNS];
+    struct pattern *all[LIMIT_TRACE_PATTERNS];
+    size_t n_texts, n_all;
+    struct procs procs;
+    struct builder *who;  /* as the target takes it, once it is known */
+    struct armed baseline;
+    struct calls_kept kept[2]; /* this window and the one before */
+    unsigned now;              /* which of them is this one */
+    uint64_t began_ns, ended_ns, asked_ns;
+};
+
+#define CALLS_ASK_MS 15000u /* for an answer, beside the window itself */
+#define CALLS_CALL_S 10e-9  /* what a counted call costs */
+
+/* ---- calls.c */
+
+void calls_changed(struct calls_session *s);
+void calls_enter(struct calls_session *s, enum calls_stage stage, enum calls_phase phase);
+void calls_fail(struct calls_session *s, const struct error *why); /* nothing is armed */
+int calls_ask(struct calls_session *s, enum question question, struct builder *arg,
+              unsigned deadline_ms, answer_fn *fn, struct error *err); /* frees arg */
+void calls_ask_armed(struct calls_session *s, answer_fn *fn, struct error *err);
+void calls_tell_stop(struct calls_session *s);
+void calls_next_window(struct calls_session *s);
+/* Ends the windows, with an error or without, and looks at what is left. */
+void calls_close(struct calls_session *s, const struct error *why);
+
+/* ---- calls_window.c */
+
+/* Rates, shares and changes against the window before, which may be empty. */
+void calls_window_derive(struct calls_kept *now, const struct calls_kept *before,
+                         uint64_t schedulers);
+
+#endif

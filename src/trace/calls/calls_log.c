@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beamtop/trace/calls_log.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void calls_log_init(struct calls_log *log)
+{
+    memset(log, 0, sizeof *log);
+    arena_init(&log->arena);
+    log->state.phase = CALLS_ENDED;
+}
+
+void calls_log_clear(struct calls_log *log)
+{
+    arena_clear(&log->arena);
+    calls_log_init(log);
+}
+
+void calls_log_begin(struct calls_log *log, const char *words)
+{
+    arena_reset(&log->arena);
+    memset(&log->window, 0, sizeof log->window);
+    log->has_window = false;
+    memset(&log->state, 0, sizeof log->state);
+    log->state.phase = CALLS_PREPARING;
+    log->state.calls_per_s = log->state.load = NAN;
+    snprintf(log->words, sizeof log->words, "%s", words);
+}
+
+void calls_log_state(struct calls_log *log, const struct calls_state *state)
+{
+    log->state = *state;
+}
+
+static const struct calls_function *keep_rows(struct arena *arena, const struct calls_function *rows,
+                                              size_t n)
+{
+    struct calls_function *kept = arena_alloc(arena, (n + 1) * sizeof *kept);
+    for (size_t i = 0; i < n; i++) {
+        kept[i] = rows[i];
+        kept[i].module = slice_keep(arena, rows[i].module);
+        kept[i].function = slice_keep(arena, rows[i].function);
+        kept[i].application = slice_keep(arena, rows[i].application);
+    }
+    return kept;
+}
+
+static const struct calls_sum *keep_sums(struct arena *arena, const struct calls_sum *sums, size_t n)
+{
+    struct calls_sum *kept = arena_alloc(arena, (n + 1) * sizeof *kept);
+    for (size_t i = 0; i < n; i++) {
+        kept[i] = sums[i];
+        kept[i].module = slice_keep(arena, sums[i].module);
+        kept[i].application = slice_keep(arena, sums[i].application);
+    }
+    return kept;
+}
+
+void calls_log_window(struct calls_log *log, const struct calls_window *window)
+{
+    struct arena *arena = &log->arena;
+    arena_reset(arena);
+    log->window = *window;
+    log->has_window = true;
+    log->window.rows = keep_rows(arena, window->rows, window->n_rows);
+    log->window.modules = keep_sums(arena, window->modules, window->n_modules);
+    log->window.applications = keep_sums(arena, window->applications, window->n_applications);
+    struct slice *lost = arena_alloc(arena, (window->n_lost_modules + 1) * sizeof *lost);
+    for (size_t i = 0; i < window->n_lost_modules; i++)
+        lost[i] = slice_keep(arena, window->lost_modules[i]);
+    log->window.lost_modules = lost;
+}
+
+bool calls_log_runs(const struct calls_log *log)
+{
+    return log->state.phase != CALLS_ENDED && log->state.phase != CALLS_FAILED;
+}

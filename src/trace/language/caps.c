@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beamtop/trace/caps.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+
+#define KIB 1024u
+#define MIB (1024u * 1024u)
+
+const struct cap_row cap_table[CAPS] = {
+    [CAP_TIME_MS] = {"time", "time", UNIT_MS, 15000, 1, 600000, "how long a trace lasts"},
+    [CAP_EVENTS] = {"events", "events", UNIT_COUNT, 100, 1, 10000,
+                    "calls and messages that are shown"},
+    [CAP_RATE_PER_S] = {"rate", "rate", UNIT_PER_S, 200, 1, 5000,
+                        "calls and messages shown in a second"},
+    [CAP_WINDOW] = {"window", "window", UNIT_COUNT, 256, 1, 256,
+                    "events that the VM may emit before the collector has looked"},
+    [CAP_WINDOW_BYTES] = {"window-bytes", "window", UNIT_BYTES, 512 * KIB, KIB, 4 * MIB,
+                          "heap that the events of a window may take"},
+    [CAP_TERM_BYTES] = {"term-size", "term", UNIT_BYTES, 2 * KIB, 64, 256 * KIB,
+                        "arguments, result or message of one event; larger ones are cut"},
+    [CAP_BYTES] = {"bytes", "bytes", UNIT_BYTES, MIB, KIB, 64 * MIB, "all that a trace may send"},
+    [CAP_HEAP_BYTES] = {"heap", "heap", UNIT_BYTES, 32 * MIB, 4 * MIB, 32 * MIB,
+                        "memory of the collector on the node"},
+    [CAP_FUNCTIONS] = {"functions", "functions", UNIT_COUNT, 1000, 1, 10000,
+                       "functions that the patterns of a trace may match"},
+    [CAP_PROCESSES] = {"processes", "processes", UNIT_COUNT, 10000, 1, 100000,
+                       "processes that may be chosen one by one"},
+};
+
+void caps_init(struct caps *c)
+{
+    for (size_t i = 0; i < CAPS; i++)
+        c->value[i] = cap_table[i].value;
+}
+
+int cap_find(const char *key, enum cap *out)
+{
+    for (size_t i = 0; i < CAPS; i++) {
+        if (strcmp(cap_table[i].key, key) == 0) {
+            *out = (enum cap)i;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+static char *format_bytes(char *out, size_t size, uint64_t bytes)
+{
+    if (bytes >= MIB)
+        snprintf(out, size, "%.1f MiB", (double)bytes / MIB);
+    else if (bytes >= KIB)
+        snprintf(out, size, "%.1f KiB", (double)bytes / KIB);
+    else
+        snprintf(out, size, "%llu B", (unsigned long long)bytes);
+    return out;
+}
+
+char *cap_format(char *out, size_t size, enum cap cap, uint64_t value)
+{
+    unsigned long long v = value;
+    switch (cap_table[cap].unit) {
+    case UNIT_COUNT:
+        snprintf(out, size, "%llu", v);
+        break;
+    case UNIT_PER_S:
+        snprintf(out, size, "%llu/s", v);
+        break;
+    case UNIT_MS:
+        if (v < 1000)
+            snprintf(out, size, "%llu ms", v);
+        else
+            snprintf(out, size, "%g s", (double)value / 1000.0);
+        break;
+    case UNIT_BYTES:
+        format_bytes(out, size, value);
+        break;
+    }
+    return out;
+}
+
+int caps_set(struct caps *c, enum cap cap, uint64_t value, struct error *err)
+{
+    const struct cap_row *row = &cap_table[cap];
+    if (value < row->least || value > row->ceiling) {
+        char least[32], ceiling[32];
+        return error_set(err, ERR_USAGE, "%s must be between %s and %s", row->key,
+                         cap_format(least, sizeof least, cap, row->least),
+                         cap_format(ceiling, sizeof ceiling, cap, row->ceiling));
+    }
+    c->value[cap] = value;
+    return 0;
+}
+
+static const struct {
+    enum cap_unit unit;
+    const char *suffix;
+    double factor;
+} suffixes[] = {
+    {UNIT_COUNT, "", 1},        {UNIT_COUNT, "k", 1000},  {UNIT_PER_S, "", 1},
+    {UNIT_PER_S, "/s", 1},      {UNIT_PER_S, "k", 1000},  {UNIT_PER_S, "k/s", 1000},
+    {UNIT_MS, "", 1000},        {UNIT_MS, "ms", 1},       {UNIT_MS, "s", 1000},
+    {UNIT_MS, "m", 60000},      {UNIT_MS, "min", 60000},  {UNIT_BYTES, "", 1},
+    {UNIT_BYTES, "B", 1},       {UNIT_BYTES, "k", KIB},   {UNIT_BYTES, "K", KIB},
+    {UNIT_BYTES, "KB", KIB},    {UNIT_BYTES, "KiB", KIB}, {UNIT_BYTES, "m", MIB},
+    {UNIT_BYTES, "M", MIB},     {UNIT_BYTES, "MB", MIB},  {UNIT_BYTES, "MiB", MIB},
+};
+
+int caps_parse(struct caps *c, enum cap cap, const char *text, struct error *err)
+{
+    const struct cap_row *row = &cap_table[cap];
+    char *rest = NULL;
+    double number = strtod(text, &rest);
+    if (rest != text && isfinite(number) && number >= 0 && number < 1e15) {
+        rest += strspn(rest, " ");
+        for (size_t i = 0; i < ARRAY_LEN(suffixes); i++)
+            if (suffixes[i].unit == row->unit && strcmp(suffixes[i].suffix, rest) == 0)
+                return caps_set(c, cap, (uint64_t)llround(number * suffixes[i].factor), err);
+    }
+    static const char *const examples[] = {
+        [UNIT_COUNT] = "100", [UNIT_MS] = "15s or 250ms", [UNIT_PER_S] = "200",
+        [UNIT_BYTES] = "2KiB",
+    };
+    return error_set(err, ERR_USAGE, "%s: “%s” is not a value such as %s", row->key, text,
+                     examples[row->unit]);
+}

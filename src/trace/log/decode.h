@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the target says of a trace (docs/tracing.md), as plain structs. Everything is borrowed from
+ * the bytes that were decoded. Bytes that are something else are ERR_FORMAT.
+ */
+#ifndef BEAMTOP_TRACE_LOG_DECODE_H
+#define BEAMTOP_TRACE_LOG_DECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beamtop/base/error.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/etf/cursor.h"
+#include "beamtop/trace/log.h"
+
+/* ---- Pushed messages */
+
+struct status_pattern {
+    unsigned index;
+    uint64_t seen, sent, filtered, cut, over, lost, open;
+};
+
+struct trace_status {
+    int64_t mono; /* in the target's native unit */
+    char shut[16];
+    uint64_t window, rate, bytes, heap, mailbox;
+    struct status_pattern patterns[LIMIT_TRACE_PATTERNS];
+    size_t n_patterns;
+};
+
+enum push_kind { PUSH_BATCH, PUSH_STATUS, PUSH_COUNTS, PUSH_ENDED };
+
+struct push {
+    enum push_kind kind;
+    uint64_t trace_id, seq;
+    struct cursor at;  /* events of a batch, lists of counts */
+    size_t n_events;
+    int64_t mono;      /* of counts */
+    enum trace_end end;
+    char end_text[120]; /* of END_KILLED */
+    struct trace_status status; /* all kinds but counts */
+};
+
+enum pushed_kind {
+    PUSHED_CALL, PUSHED_RETURN, PUSHED_EXCEPTION, PUSHED_SEND, PUSHED_RECEIVE, PUSHED_LOST,
+};
+
+struct pushed_event {
+    enum pushed_kind kind;
+    struct trace_event event; /* mono_ns and until_ns in the target's native unit */
+    struct mfa stack[LIMIT_TRACE_STACK];
+};
+
+/* Checks the whole message, so that what is then read of it holds. */
+int decode_push(struct push *out, const uint8_t *term, size_t len, struct error *err);
+/* The next of n_events; call no more often. */
+void decode_event(struct push *p, struct pushed_event *out);
+
+/* One number of a function: the nth of the pattern. COUNT_GONE: its counter went with its module. */
+#define COUNT_GONE UINT64_MAX
+typedef void counts_fn(void *arg, unsigned index, size_t nth, bool is_time, uint64_t n);
+void decode_counts(struct push *p, counts_fn *fn, void *arg);
+
+/* ---- Answers */
+
+struct preflight_pattern {
+    uint64_t total;
+    size_t first, n; /* of the functions */
+    struct slice mfas; /* the list as it came */
+    char why[24];      /* "ok", "arities" … */
+    char arities[64];  /* "1, 2, 3" */
+};
+
+struct preflight_function {
+    struct mfa mfa;
+    struct slice raw;
+};
+
+enum preflight_procs { PREFLIGHT_WHOLE, PREFLIGHT_PIDS, PREFLIGHT_NONE };
+
+#define PREFLIGHT_NEAR 3
+
+struct preflight {
+    struct preflight_pattern patterns[LIMIT_TRACE_PATTERNS];
+    size_t n_patterns;
+    struct preflight_function *functions; /* owned: preflight_clear */
+    size_t n_functions;
+    enum preflight_procs procs;
+    struct slice procs_raw; /* `all` and such, or the list of pids */
+    uint64_t n_procs;
+    char procs_why[400];
+    uint64_t breakpoints, flags; /* of others, in the single space */
+    uint64_t control_word;
+    bool beamtop;                /* another one's session is there */
+    char others[240];            /* in words; empty: none */
+    struct slice unknown;        /* the first name that is no atom there; .s NULL: none */
+    struct slice near[PREFLIGHT_NEAR]; /* atoms like it */
+    size_t n_near;
+};
+
+int decode_preflight(struct preflight *out, size_t n_patterns, const uint8_t *term, size_t len,
+                     struct error *err);
+void preflight_clear(struct preflight *p);
+#define OTP_SESSIONS 27 /* the first release with trace sessions */
+/* Whether what others have there keeps a trace from being armed: ERR_REFUSED says why. */
+bool preflight_refuses(const struct preflight *p, int otp, struct error *err);
+
+/* What is armed in the single space and in sessions of ours. */
+struct armed {
+    uint64_t control_word;
+    uint64_t breakpoints, flags, sessions, processes;
+};
+int decode_armed(struct armed *out, const uint8_t *term, size_t len, struct error *err);
+
+/* calls is the sum. Of {refused, Why}: refused tells why, else it is empty. */
+struct counted {
+    uint64_t interval_ns, calls;
+    char refused[400];
+    enum err code; /* of a refusal */
+};
+int decode_counted(struct counted *out, const uint8_t *term, size_t len, struct error *err);
+
+struct armed_answer {
+    int64_t mono;
+    int64_t wall_us;
+    uint64_t per_second; /* never 0 */
+    bool session;
+    char refused[400];
+    enum err code; /* of a refusal */
+};
+int decode_arm(struct armed_answer *out, uint64_t trace_id, const uint8_t *term, size_t len,
+               struct error *err);
+
+/* The rest of {late, Scheduler, Ms}, why a trace or a window is refused; as calls.erl tells it too. */
+bool decode_late(struct cursor *c, char *out, size_t size);
+
+typedef void names_fn(void *arg, const struct etf_pid *pid, struct slice name);
+int decode_names(names_fn *fn, void *arg, const uint8_t *term, size_t len, struct error *err);
+
+typedef void records_fn(void *arg, struct slice module, struct slice name,
+                        const struct slice *fields, size_t n_fields, struct slice missing);
+/* fields may be NULL when there are none; borrowed for the call. */
+int decode_records(records_fn *fn, void *arg, const uint8_t *term, size_t len, struct error *err);
+
+#endif

@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "decode.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/base/buf.h"
+#include "beamtop/etf/print.h"
+
+static bool fail(struct cursor *c, const char *expected)
+{
+    error_set(&c->err, ERR_FORMAT, "%s expected at byte %zu", expected,
+              (size_t)(c->at - c->start));
+    return false;
+}
+
+static int finish(struct cursor *c, bool ok, const char *what, struct error *err)
+{
+    if (ok && (cursor_at_end(c) || fail(c, "the end")))
+        return 0;
+    return error_set(err, ERR_FORMAT, "the target's answer to `%s` is not understood: %s", what,
+                     c->err.text);
+}
+
+static void keep_text(struct slice from, char *out, size_t size)
+{
+    size_t len = from.len < size - 1 ? from.len : size - 1;
+    memcpy(out, from.s, len);
+    out[len] = '\0';
+}
+
+/* Adds to a text of words, with a separator; what does not fit is left out. */
+static ATTR_PRINTF(3, 4) void add_words(char *out, size_t size, const char *fmt, ...)
+{
+    size_t len = strlen(out);
+    if (len > 0 && len + 3 < size) {
+        memcpy(out + len, "; ", 3);
+        len += 2;
+    }
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(out + len, size - len, fmt, args);
+    va_end(args);
+}
+
+static bool read_mfa(struct cursor *c, struct mfa *out)
+{
+    return cursor_tuple_of(c, 3) && cursor_atom(c, &out->module) &&
+           cursor_atom(c, &out->function) && cursor_int64(c, &out->arity);
+}
+
+static bool read_terms(struct cursor *c, struct cursor_list *list)
+{
+    return cursor_list(c, list) && (!list->string || fail(c, "a list of terms"));
+}
+
+/* ---- preflight */
+
+static bool read_why(struct cursor *c, struct preflight_pattern *p)
+{
+    struct slice word;
+    if (cursor_kind(c) != ETF_KIND_TUPLE) {
+        if (!cursor_atom(c, &word))
+            return false;
+        keep_text(word, p->why, sizeof p->why);
+        return true;
+    }
+    struct cursor_list list;
+    if (!cursor_tuple_of(c, 2))
+        return false;
+    if (cursor_peek_atom(c, "bad_expression")) {
+        snprintf(p->why, sizeof p->why, "bad_expression");
+        return cursor_skip(c) && cursor_skip(c);
+    }
+    if (!cursor_atom_is(c, "arities") || !cursor_list(c, &list))
+        return false;
+    snprintf(p->why, sizeof p->why, "arities");
+    for (size_t i = 0; i < list.count; i++) {
+        int64_t arity;
+        if (!cursor_list_int64(c, &list, &arity))
+            return false;
+        size_t len = strlen(p->arities);
+        snprintf(p->arities + len, sizeof p->arities - len, "%s%lld", i > 0 ? ", " : "",
+                 (long long)arity);
+    }
+    return cursor_list_end(c, &list);
+}
+
+static bool read_functions(struct cursor *c, struct preflight *out, struct preflight_pattern *p)
+{
+    struct cursor start = *c;
+    if (!cursor_raw(&start, &p->mfas))
+        return false;
+    struct cursor_list list;
+    if (!read_terms(c, &list))
+        return false;
+    if (list.count > 100000)
+        return fail(c, "a shorter list");
+    p->first = out->n_functions;
+    out->functions =
+        alloc_resize(out->functions, out->n_functions + list.count + 1, sizeof *out->functions);
+    for (size_t i = 0; i < list.count; i++) {
+        struct preflight_function *f = &out->functions[out->n_functions];
+        struct cursor raw = *c;
+        if (!cursor_raw(&raw, &f->raw) || !read_mfa(c, &f->mfa))
+            return false;
+        out->n_functions++;
+    }
+    p->n = list.count;
+    return cursor_list_end(c, &list);
+}
+
+static bool read_patterns(struct cursor *c, struct preflight *out, size_t n_patterns)
+{
+    struct cursor_list list;
+    if (!read_terms(c, &list))
+        return false;
+    if (list.count != n_patterns)
+        return fail(c, "an entry for each pattern");
+    for (size_t i = 0; i < list.count; i++) {
+        struct preflight_pattern *p = &out->patterns[i];
+        uint64_t index = 0;
+        if (!cursor_tuple_of(c, 4) || !cursor_uint64(c, &index))
+            return false;
+        if (index != i)
+            return fail(c, "the patterns in their order");
+        if (!read_functions(c, out, p) || !cursor_uint64(c, &p->total) || !read_why(c, p))
+            return false;
+    }
+    out->n_patterns = list.count;
+    return cursor_list_end(c, &list);
+}
+
+static bool read_procs(struct cursor *c, struct preflight *out)
+{
+    struct slice why;
+    size_t arity = 0;
+    if (!cursor_tuple(c, &arity))
+        return false;
+    if (arity == 3) {
+        out->procs = PREFLIGHT_PIDS;
+        return cursor_atom_is(c, "pids") &&
+               (cursor_kind(c) == ETF_KIND_LIST || fail(c, "processes")) &&
+               cursor_raw(c, &out->procs_raw) && cursor_uint64(c, &out->n_procs);
+    }
+    if (arity != 2)
+        return fail(c, "processes");
+    if (cursor_peek_atom(c, "none")) {
+        out->procs = PREFLIGHT_NONE;
+        if (!cursor_skip(c) || !cursor_binary(c, &why))
+            return false;
+        keep_text(why, out->procs_why, sizeof out->procs_why);
+        return true;
+    }
+    out->procs = PREFLIGHT_WHOLE;
+    if (!cursor_peek_atom(c, "all") && !cursor_peek_atom(c, "new") &&
+        !cursor_peek_atom(c, "running"))
+        return fail(c, "all, new or running");
+    return cursor_raw(c, &out->procs_raw) && cursor_uint64(c, &out->n_procs);
+}
+
+static bool is_beamtop(struct slice name)
+{
+    return name.len == 7 && memcmp(name.s, "beamtop", 7) == 0;
+}
+
+/* How many `and 12 more` stands for; 0: it is another text. */
+static uint64_t and_more(struct slice word)
+{
+    char text[40], rest = '\0';
+    unsigned long long more = 0;
+    keep_text(word, text, sizeof text);
+    return sscanf(text, "and %llu mor%c", &more, &rest) == 2 && rest == 'e' ? more : 0;
+}
+
+/* Texts of a list of binaries, as words: those that fit whole, and how many there are besides. */
+static bool read_words(struct cursor *c, const char *prefix, char *out, size_t size)
+{
+    struct cursor_list list;
+    struct slice word;
+    uint64_t left = 0;
+    if (!read_terms(c, &list))
+        return false;
+    for (size_t i = 0; i < list.count; i++) {
+        if (!cursor_binary(c, &word))
+            return false;
+        uint64_t more = and_more(word);
+        bool fits = strlen(out) + strlen(prefix) + word.len + sizeof "; and 100000 more; " < size;
+        if (more > 0)
+            left += more;
+        else if (left > 0 || !fits)
+            left++;
+        else if (*prefix && is_beamtop(word))
+            add_words(out, size, "another beamtop");
+        else
+            add_words(out, size, "%s%.*s", prefix, (int)word.len, word.s);
+    }
+    if (left > 0)
+        add_words(out, size, "%s%llu more", *out ? "and " : "", (unsigned long long)left);
+    return cursor_list_end(c, &list);
+}
+
+/* Whether the list of names that comes next has one of ours. */
+static bool has_beamtop(struct cursor c)
+{
+    struct cursor_list list;
+    struct slice name;
+    bool found = false;
+    if (!read_terms(&c, &list))
+        return false;
+    for (size_t i = 0; i < list.count && cursor_binary(&c, &name); i++)
+        found = found || is_beamtop(name);
+    return found;
+}
+
+static bool read_others(struct cursor *c, struct preflight *out)
+{
+    char texts[sizeof out->others] = "";
+    bool ok = cursor_tuple_of(c, 3) && cursor_tuple_of(c, 3) &&
+              cursor_uint64(c, &out->breakpoints) && cursor_uint64(c, &out->flags) &&
+              read_words(c, "", texts, sizeof texts);
+    if (!ok)
+        return false;
+    if (out->breakpoints > 0)
+        add_words(out->others, sizeof out->others, "%llu breakpoint%s",
+                  (unsigned long long)out->breakpoints, out->breakpoints == 1 ? "" : "s");
+    if (out->flags > 0)
+        add_words(out->others, sizeof out->others, "%llu traced process%s",
+                  (unsigned long long)out->flags, out->flags == 1 ? "" : "es");
+    if (texts[0] != '\0')
+        add_words(out->others, sizeof out->others, "%s", texts);
+    out->beamtop = has_beamtop(*c);
+    if (!read_words(c, "session ", out->others, sizeof out->others) ||
+        !cursor_uint64(c, &out->control_word))
+        return false;
+    if (out->control_word > 0)
+        add_words(out->others, sizeof out->others, "trace control word %llu",
+                  (unsigned long long)out->control_word);
+    return true;
+}
+
+/* [] or [{Name, [Near]}] */
+static bool read_unknown(struct cursor *c, struct preflight *out)
+{
+    struct cursor_list list, near;
+    struct slice word;
+    if (!read_terms(c, &list) || (list.count > 1 && !fail(c, "one name")))
+        return false;
+    if (list.count == 1) {
+        if (!cursor_tuple_of(c, 2) || !cursor_binary(c, &out->unknown) || !read_terms(c, &near))
+            return false;
+        for (size_t i = 0; i < near.count; i++) {
+            if (!cursor_binary(c, &word))
+                return false;
+            if (out->n_near < PREFLIGHT_NEAR)
+                out->near[out->n_near++] = word;
+        }
+        if (!cursor_list_end(c, &near))
+            return false;
+    }
+    return cursor_list_end(c, &list);
+}
+
+int decode_preflight(struct preflight *out, size_t n_patterns, const uint8_t *term, size_t len,
+                     struct error *err)
+{
+    *out = (struct preflight){0};
+    struct cursor c;
+    cursor_init(&c, term, len);
+    bool ok = cursor_tuple_of(&c, 5) && cursor_atom_is(&c, "preflight") &&
+              read_patterns(&c, out, n_patterns) && read_procs(&c, out) && read_others(&c, out) &&
+              read_unknown(&c, out);
+    int rc = finish(&c, ok, "preflight", err);
+    if (rc)
+        preflight_clear(out);
+    return rc;
+}
+
+void preflight_clear(struct preflight *p)
+{
+    free(p->functions);
+    *p = (struct preflight){0};
+}
+
+/* ---- armed */
+
+#define SESSIONS 64
+
+struct our_sessions {
+    struct slice names[SESSIONS];
+    size_t n;
+};
+
+static bool is_ours(const struct our_sessions *ours, struct slice session)
+{
+    if (session.len == 0)
+        return true;
+    for (size_t i = 0; i < ours->n; i++)
+        if (ours->names[i].len == session.len &&
+            memcmp(ours->names[i].s, session.s, session.len) == 0)
+            return true;
+    return false;
+}
+
+static bool read_sessions(struct cursor *c, struct our_sessions *ours)
+{
+    struct cursor_list list;
+    if (!read_terms(c, &list))
+        return false;
+    for (size_t i = 0; i < list.count; i++) {
+        struct slice name;
+        bool is_ours = false;
+        if (!cursor_tuple_of(c, 2) || !cursor_binary(c, &name) || !cursor_bool(c, &is_ours))
+            return false;
+        if (is_ours && ours->n < SESSIONS)
+            ours->names[ours->n++] = name;
+    }
+    return cursor_list_end(c, &list);
+}
+
+/* {Total, [{Session, …}]} of entries with so many elements: those that may be ours. */
+static bool read_entries(struct cursor *c, size_t arity, const struct our_sessions *ours,
+                         uint64_t *out)
+{
+    uint64_t total = 0;
+    struct cursor_list list;
+    if (!cursor_tuple_of(c, 2) || !cursor_uint64(c, &total) || !read_terms(c, &list))
+        return false;
+    uint64_t others = 0;
+    for (size_t i = 0; i < list.count; i++) {
+        struct slice session;
+        if (!cursor_tuple_of(c, arity) || !cursor_binary(c, &session))
+            return false;
+        others += is_ours(ours, session) ? 0 : 1;
+        for (size_t field = 1; field < arity; field++)
+            if (!cursor_skip(c))
+                return false;
+    }
+    /* What did not fit into the list counts as ours: a proof must not look away. */
+    *out = total > others ? total - others : 0;
+    return cursor_list_end(c, &list);
+}
+
+int decode_armed(struct armed *out, const uint8_t *term, size_t len, struct error *err)
+{
+    *out = (struct armed){0};
+    struct cursor c;
+    struct our_sessions ours = {.n = 0};
+    int64_t mono;
+    cursor_init(&c, term, len);
+    bool ok = cursor_tuple_of(&c, 8) && cursor_atom_is(&c, "armed") && cursor_int64(&c, &mono) &&
+              cursor_uint64(&c, &out->control_word) && read_sessions(&c, &ours) &&
+              read_entries(&c, 5, &ours, &out->breakpoints) &&
+              read_entries(&c, 5, &ours, &out->flags) && cursor_skip(&c) &&
+              cursor_uint64(&c, &out->processes);
+    out->sessions = ours.n;
+    return finish(&c, ok, "armed", err);
+}
+
+/* ---- count, arm */
+
+static void print_reason(const uint8_t *bytes, size_t len, char *out, size_t size)
+{
+    struct buf text;
+    buf_init(&text, size);
+    print_term(&text, bytes, len, &(struct print_limits){.depth = 6, .items = 8, .bytes = size});
+    snprintf(out, size, "%s", buf_cstr(&text));
+    buf_clear(&text);
+}
+
+static void put_binary_reason(struct cursor *c, const char *before, const char *after, char *out,
+                              size_t size)
+{
+    struct slice s;
+    if (cursor_binary(c, &s))
+        snprintf(out, size, "%s%.*s%s", before, (int)(s.len < 200 ? s.len : 200), s.s, after);
+}
+
+/* Also said of a dry run, before anybody is asked to arm anything. */
+#define IN_USE                                                                                     \
+    "somebody else traces this node (%s), and there is one trace for all before OTP 27; end that " \
+    "one first"
+#define WORD_IN_USE                                                                                \
+    "the trace control word is %llu, so somebody else uses it; when nobody does: "                 \
+    "erlang:system_flag(trace_control_word, 0)"
+#define BEAMTOP_THERE "another beamtop traces this node: end that trace first"
+
+bool preflight_refuses(const struct preflight *p, int otp, struct error *err)
+{
+    if (p->beamtop)
+        error_set(err, ERR_REFUSED, BEAMTOP_THERE);
+    else if (p->control_word > 0)
+        error_set(err, ERR_REFUSED, WORD_IN_USE, (unsigned long long)p->control_word);
+    else if (otp < OTP_SESSIONS && p->others[0] != '\0')
+        error_set(err, ERR_REFUSED, IN_USE, p->others);
+    return err->code != ERR_NONE;
+}
+
+static const struct {
+    const char *word, *text;
+} refusals[] = {
+    {"busy", "a trace of this connection is armed already"},
+    {"no_processes", "none of the chosen processes is alive any more"},
+    {"no_functions", "none of the functions is there any more"},
+    {"session", BEAMTOP_THERE},
+};
+
+/* {in_use, [Text]}, {control_word, V} and such; *at is at the tuple's first element. */
+static void explain_tuple(struct cursor *c, char *out, size_t size)
+{
+    struct slice word;
+    if (!cursor_atom(c, &word))
+        return;
+    char name[24];
+    keep_text(word, name, sizeof name);
+    if (strcmp(name, "in_use") == 0) {
+        char texts[280] = "";
+        if (read_words(c, "", texts, sizeof texts))
+            snprintf(out, size, IN_USE, texts);
+    } else if (strcmp(name, "control_word") == 0) {
+        uint64_t v;
+        if (cursor_uint64(c, &v))
+            snprintf(out, size, WORD_IN_USE, (unsigned long long)v);
+    } else if (strcmp(name, "late") == 0) {
+        (void)decode_late(c, out, size);
+    } else if (strcmp(name, "unknown_atom") == 0) {
+        put_binary_reason(c, "the node does not know the atom ",
+                          ", so nothing there can match it: look at its spelling", out, size);
+    } else if (strcmp(name, "bad_spec") == 0) {
+        put_binary_reason(c, "the VM does not take the match specification: ", "", out, size);
+    } else {
+        for (size_t i = 0; i < ARRAY_LEN(refusals); i++)
+            if (strcmp(name, refusals[i].word) == 0)
+                snprintf(out, size, "%s", refusals[i].text);
+    }
+}
+
+/* What is not there is not refused for safety. */
+static enum err refusal_code(struct slice raw)
+{
+    static const char *const missing[] = {"unknown_atom", "no_processes", "no_functions"};
+    struct cursor c;
+    struct slice word;
+    size_t arity;
+    cursor_init(&c, (const uint8_t *)raw.s, raw.len);
+    if ((cursor_kind(&c) == ETF_KIND_TUPLE && !cursor_tuple(&c, &arity)) || !cursor_atom(&c, &word))
+        return ERR_REFUSED;
+    for (size_t i = 0; i < ARRAY_LEN(missing); i++)
+        if (word.len == strlen(missing[i]) && memcmp(word.s, missing[i], word.len) == 0)
+            return ERR_NOT_FOUND;
+    return ERR_REFUSED;
+}
+
+static bool read_refusal(struct cursor *c, char *out, size_t size, enum err *code)
+{
+    struct slice raw, word;
+    if (!cursor_atom_is(c, "refused") || !cursor_raw(c, &raw))
+        return false;
+    *code = refusal_code(raw);
+    struct cursor why;
+    cursor_init(&why, (const uint8_t *)raw.s, raw.len);
+    size_t arity;
+    if (cursor_kind(&why) == ETF_KIND_TUPLE && cursor_tuple(&why, &arity)) {
+        explain_tuple(&why, out, size);
+    } else if (cursor_atom(&why, &word)) {
+        char name[24];
+        keep_text(word, name, sizeof name);
+        for (size_t i = 0; i < ARRAY_LEN(refusals); i++)
+            if (strcmp(name, refusals[i].word) == 0)
+                snprintf(out, size, "%s", refusals[i].text);
+    }
+    if (out[0] == '\0')
+        print_reason((const uint8_t *)raw.s, raw.len, out, size);
+    return true;
+}
+
+int decode_counted(struct counted *out, const uint8_t *term, size_t len, struct error *err)
+{
+    *out = (struct counted){0};
+    struct cursor c;
+    size_t arity = 0;
+    struct cursor_list list;
+    cursor_init(&c, term, len);
+    bool ok = cursor_tuple(&c, &arity);
+    if (ok && arity == 2)
+        return finish(&c, read_refusal(&c, out->refused, sizeof out->refused, &out->code), "count", err);
+    ok = ok && (arity == 3 || fail(&c, "three elements")) && cursor_atom_is(&c, "count") &&
+         cursor_uint64(&c, &out->interval_ns) && cursor_list(&c, &list);
+    for (size_t i = 0; ok && i < list.count; i++) {
+        int64_t n = 0;
+        ok = cursor_list_int64(&c, &list, &n);
+        out->calls += n > 0 ? (uint64_t)n : 0;
+    }
+    return finish(&c, ok && cursor_list_end(&c, &list), "count", err);
+}
+
+static bool read_clock(struct cursor *c, struct armed_answer *out)
+{
+    size_t pairs = 0;
+    if (!cursor_map(c, &pairs))
+        return false;
+    for (size_t i = 0; i < pairs; i++) {
+        struct slice key;
+        char name[16];
+        bool ok = cursor_atom(c, &key);
+        if (ok)
+            keep_text(key, name, sizeof name);
+        if (ok && strcmp(name, "mono") == 0)
+            ok = cursor_int64(c, &out->mono);
+        else if (ok && strcmp(name, "wall_us") == 0)
+            ok = cursor_int64(c, &out->wall_us);
+        else if (ok && strcmp(name, "per_second") == 0)
+            ok = cursor_uint64(c, &out->per_second);
+        else if (ok && strcmp(name, "session") == 0)
+            ok = cursor_bool(c, &out->session);
+        else if (ok)
+            ok = cursor_skip(c);
+        if (!ok)
+            return false;
+    }
+    return out->per_second > 0 || fail(c, "the clock's unit");
+}
+
+int decode_arm(struct armed_answer *out, uint64_t trace_id, const uint8_t *term, size_t len,
+               struct error *err)
+{
+    *out = (struct armed_answer){0};
+    struct cursor c;
+    size_t arity = 0;
+    uint64_t id = 0;
+    cursor_init(&c, term, len);
+    bool ok = cursor_tuple(&c, &arity);
+    if (ok && arity == 2)
+        return finish(&c, read_refusal(&c, out->refused, sizeof out->refused, &out->code), "arm", err);
+    ok = ok && (arity == 3 || fail(&c, "three elements")) && cursor_atom_is(&c, "armed") &&
+         cursor_uint64(&c, &id) && (id == trace_id || fail(&c, "this trace's number")) &&
+         read_clock(&c, out);
+    return finish(&c, ok, "arm", err);
+}
+
+/* ---- names, records */
+
+int decode_names(names_fn *fn, void *arg, const uint8_t *term, size_t len, struct error *err)
+{
+    struct cursor c;
+    struct cursor_list list;
+    cursor_init(&c, term, len);
+    bool ok = cursor_tuple_of(&c, 2) && cursor_atom_is(&c, "names") && read_terms(&c, &list);
+    for (size_t i = 0; ok && i < list.count; i++) {
+        struct etf_pid pid;
+        struct slice name;
+        ok = cursor_tuple_of(&c, 2) && cursor_pid(&c, &pid, NULL) && cursor_binary(&c, &name);
+        if (ok)
+            fn(arg, &pid, name);
+    }
+    return finish(&c, ok && cursor_list_end(&c, &list), "names", err);
+}
+
+static bool read_record(struct cursor *c, records_fn *fn, void *arg)
+{
+    struct slice module, name, missing = {NULL, 0}, fields[LIMIT_TRACE_FIELDS];
+    if (!cursor_tuple_of(c, 3) || !cursor_binary(c, &module) || !cursor_binary(c, &name))
+        return false;
+    if (cursor_kind(c) == ETF_KIND_TUPLE) {
+        bool ok = cursor_tuple_of(c, 2) && cursor_atom_is(c, "missing") &&
+                  cursor_binary(c, &missing);
+        if (ok)
+            fn(arg, module, name, NULL, 0, missing);
+        return ok;
+    }
+    struct cursor_list list;
+    if (!read_terms(c, &list))
+        return false;
+    if (list.count > LIMIT_TRACE_FIELDS)
+        return fail(c, "fewer fields");
+    for (size_t i = 0; i < list.count; i++)
+        if (!cursor_binary(c, &fields[i]))
+            return false;
+    if (!cursor_list_end(c, &list))
+        return false;
+    fn(arg, module, name, fields, list.count, missing);
+    return true;
+}
+
+int decode_records(records_fn *fn, void *arg, const uint8_t *term, size_t len, struct error *err)
+{
+    struct cursor c;
+    struct cursor_list list;
+    cursor_init(&c, term, len);
+    bool ok = cursor_tuple_of(&c, 2) && cursor_atom_is(&c, "records") && read_terms(&c, &list);
+    for (size_t i = 0; ok && i < list.count; i++)
+        ok = read_record(&c, fn, arg);
+    return finish(&c, ok && cursor_list_end(&c, &list), "records", err);
+}

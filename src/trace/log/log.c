@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beamtop/trace/log.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/base/limits.h"
+
+/* An event with its stack and bytes behind it in one piece; its result comes later. */
+struct entry {
+    struct trace_event event;
+    struct entry *next; /* of those whose ids share a bucket */
+    char *result;       /* class and value */
+    size_t bytes;
+};
+
+struct named {
+    struct etf_pid pid;
+    char *name; /* NULL: a free place */
+    size_t len;
+};
+
+#define BUCKETS 4096u /* of ids; a power of two */
+
+struct trace_log {
+    struct trace_state state;
+    struct entry **ring;
+    size_t most_events, most_bytes;
+    size_t first, len, bytes;
+    uint64_t dropped, generation;
+    struct entry *buckets[BUCKETS];
+    struct trace_pattern_info patterns[LIMIT_TRACE_PATTERNS];
+    size_t n_patterns;
+    struct trace_function *functions;
+    char *function_names;
+    size_t n_functions;
+    struct named *named; /* open addressing; room is 0 or a power of two */
+    size_t n_named, named_room;
+};
+
+static const char *const phase_names[] = {
+    [TRACE_PREPARING] = "preparing", [TRACE_ASKING] = "asking",   [TRACE_ARMING] = "arming",
+    [TRACE_RUNNING] = "running",     [TRACE_PAUSED] = "paused",   [TRACE_ENDING] = "ending",
+    [TRACE_VERIFYING] = "verifying", [TRACE_ENDED] = "ended",     [TRACE_FAILED] = "failed",
+};
+
+static const char *const end_names[] = {
+    [END_NONE] = "none", [END_TIME] = "time",       [END_EVENTS] = "events",
+    [END_RATE] = "rate", [END_BYTES] = "bytes",     [END_HEAP] = "heap",
+    [END_LINK] = "link", [END_STOPPED] = "stopped", [END_KILLED] = "killed",
+};
+
+const char *trace_phase_name(enum trace_phase phase)
+{
+    assert((size_t)phase < ARRAY_LEN(phase_names));
+    return phase_names[phase];
+}
+
+const char *trace_end_name(enum trace_end end)
+{
+    assert((size_t)end < ARRAY_LEN(end_names));
+    return end_names[end];
+}
+
+struct trace_log *trace_log_new(size_t most_events, size_t most_bytes)
+{
+    assert(most_events > 0);
+    struct trace_log *l = alloc_zero(1, sizeof *l);
+    l->ring = alloc_zero(most_events, sizeof *l->ring);
+    l->most_events = most_events;
+    l->most_bytes = most_bytes;
+    caps_init(&l->state.caps);
+    return l;
+}
+
+static void entry_free(struct entry *e)
+{
+    free(e->result);
+    free(e);
+}
+
+void trace_log_free(struct trace_log *l)
+{
+    if (l == NULL)
+        return;
+    for (size_t i = 0; i < l->len; i++)
+        entry_free(l->ring[(l->first + i) % l->most_events]);
+    for (size_t i = 0; i < l->named_room; i++)
+        free(l->named[i].name);
+    free(l->named);
+    free(l->functions);
+    free(l->function_names);
+    free(l->ring);
+    free(l);
+}
+
+/* ---- The ring */
+
+size_t trace_log_len(const struct trace_log *l)
+{
+    return l->len;
+}
+
+const struct trace_event *trace_log_at(const struct trace_log *l, size_t index)
+{
+    assert(index < l->len);
+    return &l->ring[(l->first + index) % l->most_events]->event;
+}
+
+static struct entry *find_entry(const struct trace_log *l, uint64_t id)
+{
+    struct entry *e = id == 0 ? NULL : l->buckets[id % BUCKETS];
+    while (e != NULL && e->event.id != id)
+        e = e->next;
+    return e;
+}
+
+const struct trace_event *trace_log_find(const struct trace_log *l, uint64_t id)
+{
+    const struct entry *e = find_entry(l, id);
+    return e == NULL ? NULL : &e->event;
+}
+
+uint64_t trace_log_dropped(const struct trace_log *l)
+{
+    return l->dropped;
+}
+
+uint64_t trace_log_generation(const struct trace_log *l)
+{
+    return l->generation;
+}
+
+void trace_log_touch(struct trace_log *l)
+{
+    l->generation++;
+}
+
+static void drop_oldest(struct trace_log *l)
+{
+    struct entry *oldest = l->ring[l->first];
+    struct entry **at = &l->buckets[oldest->event.id % BUCKETS];
+    while (*at != NULL && *at != oldest)
+        at = &(*at)->next;
+    if (*at != NULL)
+        *at = oldest->next;
+    l->bytes -= oldest->bytes;
+    entry_free(oldest);
+    l->first = (l->first + 1) % l->most_events;
+    l->len--;
+    l->dropped++;
+}
+
+/* The newest event is kept whatever its size, since somebody is about to look at it. */
+static void shed(struct trace_log *l, size_t keep)
+{
+    while (l->len > keep && l->bytes > l->most_bytes)
+        drop_oldest(l);
+}
+
+/* ---- Copies */
+
+/* Puts the bytes at *at and moves it on; NULL stays NULL. */
+static struct slice put(char **at, struct slice s)
+{
+    if (s.s == NULL)
+        return s;
+    if (s.len > 0)
+        memcpy(*at, s.s, s.len);
+    struct slice copy = {*at, s.len};
+    *at += s.len;
+    return copy;
+}
+
+static size_t mfa_bytes(const struct mfa *m)
+{
+    return m->module.len + m->function.len;
+}
+
+static struct mfa put_mfa(char **at, const struct mfa *m)
+{
+    struct mfa copy = *m;
+    copy.module = put(at, m->module);
+    copy.function = put(at, m->function);
+    return copy;
+}
+
+static size_t event_bytes(const struct trace_event *e)
+{
+    size_t bytes = mfa_bytes(&e->mfa) + mfa_bytes(&e->caller) + e->name.len + e->args.bytes.len +
+                   e->message.bytes.len + e->to.bytes.len + e->result.bytes.len + e->class.len;
+    for (size_t i = 0; i < e->n_stack; i++)
+        bytes += mfa_bytes(&e->stack[i]) + sizeof *e->stack;
+    return bytes;
+}
+
+static struct entry *entry_new(const struct trace_event *event)
+{
+    size_t bytes = sizeof(struct entry) + event_bytes(event);
+    struct entry *entry = alloc_zero(1, bytes);
+    entry->bytes = bytes;
+    entry->event = *event;
+    struct trace_event *e = &entry->event;
+    struct mfa *stack = (struct mfa *)(entry + 1);
+    char *at = (char *)(stack + event->n_stack);
+    for (size_t i = 0; i < event->n_stack; i++)
+        stack[i] = put_mfa(&at, &event->stack[i]);
+    e->stack = event->n_stack > 0 ? stack : NULL;
+    e->mfa = put_mfa(&at, &event->mfa);
+    e->caller = put_mfa(&at, &event->caller);
+    e->name = put(&at, event->name);
+    e->args.bytes = put(&at, event->args.bytes);
+    e->message.bytes = put(&at, event->message.bytes);
+    e->to.bytes = put(&at, event->to.bytes);
+    e->result.bytes = put(&at, event->result.bytes);
+    e->class = put(&at, event->class);
+    return entry;
+}
+
+/* ---- Names of processes */
+
+static size_t pid_place(const struct trace_log *l, const struct etf_pid *pid)
+{
+    uint64_t mixed = ((uint64_t)pid->serial << 32 | pid->id) * UINT64_C(0x9e3779b97f4a7c15);
+    size_t at = (size_t)(mixed >> 32) & (l->named_room - 1);
+    while (l->named[at].name != NULL &&
+           (l->named[at].pid.id != pid->id || l->named[at].pid.serial != pid->serial))
+        at = (at + 1) & (l->named_room - 1);
+    return at;
+}
+
+static struct slice known_name(const struct trace_log *l, const struct etf_pid *pid)
+{
+    if (l->named_room == 0)
+        return (struct slice){NULL, 0};
+    const struct named *n = &l->named[pid_place(l, pid)];
+    return (struct slice){n->name, n->len};
+}
+
+static void grow_names(struct trace_log *l)
+{
+    struct named *old = l->named;
+    size_t old_room = l->named_room;
+    l->named_room = old_room == 0 ? 64 : old_room * 2;
+    l->named = alloc_zero(l->named_room, sizeof *l->named);
+    for (size_t i = 0; i < old_room; i++)
+        if (old[i].name != NULL)
+            l->named[pid_place(l, &old[i].pid)] = old[i];
+    free(old);
+}
+
+void trace_log_name(struct trace_log *l, const struct etf_pid *pid, struct slice name)
+{
+    /* A name once told stays: events point to it. */
+    if (name.len == 0 || known_name(l, pid).len > 0 || l->n_named >= LIMIT_TRACE_EVENTS)
+        return;
+    if (2 * (l->n_named + 1) > l->named_room)
+        grow_names(l);
+    struct named *n = &l->named[pid_place(l, pid)];
+    *n = (struct named){*pid, alloc_strndup(name.s, name.len), name.len};
+    l->n_named++;
+    for (size_t i = 0; i < l->len; i++) {
+        struct trace_event *e = &l->ring[(l->first + i) % l->most_events]->event;
+        if (e->pid.id == pid->id && e->pid.serial == pid->serial && e->name.len == 0 &&
+            e->kind != EVENT_LOST)
+            e->name = (struct slice){n->name, n->len};
+    }
+    trace_log_touch(l);
+}
+
+/* ---- Adding */
+
+static void count_latency(struct trace_log *l, const struct trace_event *e)
+{
+    bool back = e->outcome == OUTCOME_RETURN || e->outcome == OUTCOME_EXCEPTION;
+    if (back && e->pattern < l->n_patterns)
+        histogram_add(&l->patterns[e->pattern].latency, e->latency_ns);
+}
+
+static void count_open(struct trace_log *l, unsigned pattern, int by)
+{
+    struct trace_counts *of_pattern =
+        pattern < l->n_patterns ? &l->patterns[pattern].counts : NULL;
+    if (by > 0 || l->state.total.open > 0)
+        l->state.total.open += (uint64_t)(int64_t)by;
+    if (of_pattern != NULL && (by > 0 || of_pattern->open > 0))
+        of_pattern->open += (uint64_t)(int64_t)by;
+}
+
+static void count_added(struct trace_log *l, const struct trace_event *e)
+{
+    if (e->kind == EVENT_LOST)
+        return;
+    l->state.total.shown++;
+    if (e->pattern < l->n_patterns)
+        l->patterns[e->pattern].counts.shown++;
+    if (e->outcome == OUTCOME_OPEN)
+        count_open(l, e->pattern, 1);
+    count_latency(l, e);
+}
+
+struct trace_event *trace_log_add(struct trace_log *l, const struct trace_event *event)
+{
+    if (l->len == l->most_events)
+        drop_oldest(l);
+    struct entry *entry = entry_new(event);
+    struct trace_event *e = &entry->event;
+    if (e->name.len == 0 && e->kind != EVENT_LOST)
+        e->name = known_name(l, &e->pid);
+    l->ring[(l->first + l->len) % l->most_events] = entry;
+    l->len++;
+    l->bytes += entry->bytes;
+    if (e->id != 0) {
+        entry->next = l->buckets[e->id % BUCKETS];
+        l->buckets[e->id % BUCKETS] = entry;
+    }
+    count_added(l, e);
+    shed(l, 1);
+    trace_log_touch(l);
+    return e;
+}
+
+void trace_log_finish(struct trace_log *l, uint64_t id, enum event_outcome outcome,
+                      struct slice class, const struct kept_term *result, int64_t mono_ns)
+{
+    struct entry *entry = find_entry(l, id);
+    if (entry == NULL || entry->result != NULL)
+        return;
+    struct trace_event *e = &entry->event;
+    size_t bytes = class.len + result->bytes.len;
+    char *at = entry->result = alloc_zero(bytes + 1, 1);
+    e->class = put(&at, class);
+    e->result = *result;
+    e->result.bytes = put(&at, result->bytes);
+    if (e->outcome == OUTCOME_OPEN)
+        count_open(l, e->pattern, -1);
+    e->outcome = outcome;
+    e->latency_ns = mono_ns > e->mono_ns ? (uint64_t)(mono_ns - e->mono_ns) : 0;
+    count_latency(l, e);
+    entry->bytes += bytes;
+    l->bytes += bytes;
+    if (l->ring[l->first] != entry) /* what was just finished stays */
+        shed(l, 1);
+    trace_log_touch(l);
+}
+
+/* ---- State, patterns, functions */
+
+const struct trace_state *trace_log_state(const struct trace_log *l)
+{
+    return &l->state;
+}
+
+struct trace_state *trace_log_state_edit(struct trace_log *l)
+{
+    return &l->state;
+}
+
+size_t trace_log_patterns(const struct trace_log *l)
+{
+    return l->n_patterns;
+}
+
+bool trace_log_has_messages(const struct trace_log *l)
+{
+    for (size_t i = 0; i < l->n_patterns; i++)
+        if (trace_log_pattern(l, i)->pattern->kind != PATTERN_CALL)
+            return true;
+    return false;
+}
+
+enum syntax trace_log_syntax(const struct trace_log *l, enum syntax asked)
+{
+    if (asked == SYNTAX_AUTO && l->n_patterns > 0)
+        asked = trace_log_pattern(l, 0)->pattern->syntax;
+    return asked == SYNTAX_ELIXIR ? SYNTAX_ELIXIR : SYNTAX_ERLANG;
+}
+
+const struct trace_pattern_info *trace_log_pattern(const struct trace_log *l, size_t index)
+{
+    assert(index < l->n_patterns);
+    return &l->patterns[index];
+}
+
+struct trace_pattern_info *trace_log_pattern_edit(struct trace_log *l, size_t index)
+{
+    assert(index < l->n_patterns);
+    return &l->patterns[index];
+}
+
+struct trace_pattern_info *trace_log_add_pattern(struct trace_log *l, const struct pattern *p)
+{
+    assert(l->n_patterns < LIMIT_TRACE_PATTERNS);
+    struct trace_pattern_info *info = &l->patterns[l->n_patterns++];
+    info->pattern = p;
+    trace_log_touch(l);
+    return info;
+}
+
+size_t trace_log_functions(const struct trace_log *l)
+{
+    return l->n_functions;
+}
+
+const struct trace_function *trace_log_function(const struct trace_log *l, size_t index)
+{
+    assert(index < l->n_functions);
+    return &l->functions[index];
+}
+
+void trace_log_set_functions(struct trace_log *l, const struct trace_function *f, size_t n)
+{
+    size_t bytes = 1;
+    for (size_t i = 0; i < n; i++)
+        bytes += mfa_bytes(&f[i].mfa);
+    struct trace_function *functions = alloc_zero(n + 1, sizeof *functions);
+    char *names = alloc_zero(bytes, 1), *at = names;
+    for (size_t i = 0; i < n; i++) {
+        functions[i] = f[i];
+        functions[i].mfa = put_mfa(&at, &f[i].mfa);
+    }
+    free(l->functions);
+    free(l->function_names);
+    l->functions = functions;
+    l->function_names = names;
+    l->n_functions = n;
+    trace_log_touch(l);
+}

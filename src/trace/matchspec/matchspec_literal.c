@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Terms that stand for themselves. */
+#include <string.h>
+
+#include "matchspec_internal.h"
+
+bool node_is_literal(const struct node *n)
+{
+    switch (n->kind) {
+    case NODE_INTEGER:
+    case NODE_FLOAT:
+    case NODE_ATOM:
+    case NODE_STRING:
+    case NODE_PID:
+    case NODE_PORT:
+    case NODE_REF:
+        return true;
+    case NODE_BINARY:
+        return !n->tail && n->gap == 0;
+    case NODE_LIST:
+    case NODE_TUPLE:
+    case NODE_MAP:
+        for (size_t i = 0; i < n->n_items; i++) {
+            if (!node_is_literal(n->items[i]))
+                return false;
+        }
+        return !n->tail || node_is_literal(n->tail);
+    default:
+        return false;
+    }
+}
+
+static struct spec *leaf(struct scope *s, const struct node *n)
+{
+    bool of_node = n->kind == NODE_PID || n->kind == NODE_PORT || n->kind == NODE_REF;
+    if (of_node && !s->options->node)
+        return scope_fail(s, n, "a pid, port or reference can only be asked for on a node");
+    struct spec *spec = spec_new(s, SPEC_LEAF);
+    spec->node = n;
+    return spec;
+}
+
+static struct spec *atom(struct scope *s, const struct node *n)
+{
+    size_t characters = 0;
+    for (size_t i = 0; i < n->text.len; i++)
+        characters += ((uint8_t)n->text.s[i] & 0xc0) != 0x80;
+    if (characters > 255)
+        return scope_fail(s, n, "an atom has 255 characters at most");
+    scope_name(s, n->text);
+    struct spec *spec = spec_new(s, SPEC_ATOM);
+    spec->text = n->text;
+    return spec;
+}
+
+static struct spec *compound(struct scope *s, const struct node *n)
+{
+    enum spec_kind kind = n->kind == NODE_LIST    ? SPEC_LIST
+                          : n->kind == NODE_TUPLE ? SPEC_TUPLE
+                                                  : SPEC_MAP;
+    struct spec_list items = {0};
+    for (size_t i = 0; i < n->n_items; i++) {
+        struct spec *item = spec_literal(s, n->items[i]);
+        if (!item)
+            return NULL;
+        spec_add(s, &items, item);
+    }
+    struct spec *spec = spec_items(s, kind, items.items, items.n);
+    for (size_t i = 0; kind == SPEC_MAP && i < items.n; i += 2) {
+        for (size_t j = 0; j < i; j += 2) {
+            if (spec_equal(items.items[i], items.items[j]))
+                return scope_fail(s, n->items[i], "this key is there twice");
+        }
+    }
+    if (n->tail) {
+        spec->tail = spec_literal(s, n->tail);
+        if (!spec->tail)
+            return NULL;
+    }
+    return spec;
+}
+
+struct spec *spec_literal(struct scope *s, const struct node *n)
+{
+    struct spec *spec;
+    switch (n->kind) {
+    case NODE_INTEGER:
+        return n->text.len > 0 ? leaf(s, n) : spec_integer(s, n->number);
+    case NODE_FLOAT:
+        spec = spec_new(s, SPEC_FLOAT);
+        spec->real = n->real;
+        return spec;
+    case NODE_ATOM:
+        return atom(s, n);
+    case NODE_BINARY:
+        return spec_bits(s, n->text.s, n->bits);
+    case NODE_LIST:
+    case NODE_TUPLE:
+    case NODE_MAP:
+        return compound(s, n);
+    default:
+        return leaf(s, n);
+    }
+}
+
+static bool leaf_equal(const struct node *a, const struct node *b)
+{
+    return a->kind == b->kind && a->number == b->number && a->serial == b->serial &&
+           a->text.len == b->text.len &&
+           (a->text.len == 0 || memcmp(a->text.s, b->text.s, a->text.len) == 0);
+}
+
+bool spec_equal(const struct spec *a, const struct spec *b)
+{
+    if (a->kind != b->kind || a->n_items != b->n_items || a->number != b->number ||
+        a->real < b->real || a->real > b->real || a->text.len != b->text.len ||
+        (a->text.len > 0 && memcmp(a->text.s, b->text.s, a->text.len) != 0))
+        return false;
+    if (a->kind == SPEC_LEAF)
+        return leaf_equal(a->node, b->node);
+    for (size_t i = 0; i < a->n_items; i++) {
+        if (!spec_equal(a->items[i], b->items[i]))
+            return false;
+    }
+    if (!a->tail || !b->tail)
+        return a->tail == b->tail;
+    return spec_equal(a->tail, b->tail);
+}

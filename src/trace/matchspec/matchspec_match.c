@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Guards which tell that the value of an expression matches a pattern. */
+#include <assert.h>
+#include <string.h>
+
+#include "matchspec_internal.h"
+
+static struct spec *quoted(struct scope *s, const struct node *n)
+{
+    struct spec *literal = spec_literal(s, n);
+    return literal ? spec_call(s, "const", literal, NULL) : NULL;
+}
+
+static int match_literal(struct scope *s, const struct node *n, struct spec *value)
+{
+    struct spec *literal = quoted(s, n);
+    if (!literal)
+        return -1;
+    scope_guard(s, spec_call(s, "=:=", value, literal, NULL));
+    return 0;
+}
+
+static int match_variable(struct scope *s, const struct node *n, struct spec *value)
+{
+    struct spec_variable *found = scope_find(s, n->text);
+    if (!found) {
+        scope_bind(s, n->text, value, NULL);
+        return 0;
+    }
+    if (found->why) {
+        scope_fail(s, n, "%s", found->why);
+        return -1;
+    }
+    scope_guard(s, spec_call(s, "=:=", value, found->value, NULL));
+    return 0;
+}
+
+static int match_list(struct scope *s, const struct node *n, struct spec *value)
+{
+    for (size_t i = 0; i < n->n_items; i++) {
+        scope_guard(s, spec_call(s, "is_list", value, NULL));
+        scope_guard(s, spec_call(s, "=/=", value, spec_new(s, SPEC_LIST), NULL));
+        if (spec_match(s, n->items[i], spec_call(s, "hd", value, NULL)) < 0)
+            return -1;
+        value = spec_call(s, "tl", value, NULL);
+    }
+    if (n->tail)
+        return spec_match(s, n->tail, value);
+    scope_guard(s, spec_call(s, "=:=", value, spec_new(s, SPEC_LIST), NULL));
+    return 0;
+}
+
+static void match_size(struct scope *s, struct spec *value, size_t size)
+{
+    scope_guard(s, spec_call(s, "is_tuple", value, NULL));
+    scope_guard(s, spec_call(s, "=:=", spec_call(s, "size", value, NULL),
+                             spec_integer(s, (int64_t)size), NULL));
+}
+
+static int match_element(struct scope *s, const struct node *n, struct spec *value, size_t i)
+{
+    return spec_match(s, n, spec_call(s, "element", spec_integer(s, (int64_t)i), value, NULL));
+}
+
+static int match_tuple(struct scope *s, const struct node *n, struct spec *value)
+{
+    match_size(s, value, n->n_items);
+    for (size_t i = 0; i < n->n_items; i++) {
+        if (match_element(s, n->items[i], value, i + 1) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void match_name(struct scope *s, const struct node *n, struct spec *value)
+{
+    struct spec *name = spec_new(s, SPEC_ATOM);
+    name->text = n->text;
+    scope_name(s, n->text);
+    scope_guard(s, spec_call(s, "=:=", value, spec_call(s, "const", name, NULL), NULL));
+}
+
+static int match_record(struct scope *s, const struct node *n, struct spec *value)
+{
+    size_t count;
+    const struct node **fields = record_fields(s, n, &count);
+    if (!fields)
+        return -1;
+    match_size(s, value, count + 1);
+    match_name(s, n, spec_call(s, "element", spec_integer(s, 1), value, NULL));
+    for (size_t i = 0; i < count; i++) {
+        if (fields[i] && match_element(s, fields[i], value, i + 2) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int match_map(struct scope *s, const struct node *n, struct spec *value)
+{
+    scope_guard(s, spec_call(s, "is_map", value, NULL));
+    if (n->kind == NODE_STRUCT) {
+        size_t count;
+        if (!record_fields(s, n, &count))
+            return -1;
+        struct spec *key = spec_atom(s, "__struct__");
+        scope_guard(s, spec_call(s, "is_map_key", key, value, NULL));
+        match_name(s, n, spec_call(s, "map_get", key, value, NULL));
+    }
+    for (size_t i = 0; i < n->n_items; i += 2) {
+        const struct node *k = n->items[i];
+        struct spec *key = node_is_literal(k) ? quoted(s, k) : spec_expression(s, k);
+        if (!key)
+            return -1;
+        scope_guard(s, spec_call(s, "is_map_key", key, value, NULL));
+        if (spec_match(s, n->items[i + 1], spec_call(s, "map_get", key, value, NULL)) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/*
+ * The least bit string of as many bits or fewer that is above all that start with this one: its
+ * last 0 turned to 1, what follows dropped. NULL: nothing is above, all bits are 1.
+ */
+static struct spec *after_prefix(struct scope *s, const char *bytes, size_t bits)
+{
+    while (bits > 0 && bytes[(bits - 1) / 8] & (0x80 >> (bits - 1) % 8))
+        bits--;
+    if (bits == 0)
+        return NULL;
+    char *copy = arena_strndup(&s->arena, bytes, (bits + 7) / 8);
+    size_t last = (bits - 1) / 8;
+    unsigned char keep = (unsigned char)(0xff00u >> ((bits - 1) % 8 + 1));
+    copy[last] = (char)(((unsigned char)copy[last] & keep) | 0x80 >> (bits - 1) % 8);
+    return spec_bits(s, copy, bits);
+}
+
+/* How many bits it may have: so many, or from so many on by bytes or by bits. */
+static void match_bit_size(struct scope *s, const struct node *n, struct spec *value)
+{
+    size_t least = n->bits + n->gap;
+    struct spec *size = spec_call(s, "bit_size", value, NULL);
+    struct spec *bits = spec_integer(s, (int64_t)least);
+    if (!n->tail) {
+        scope_guard(s, spec_call(s, "=:=", size, bits, NULL));
+        return;
+    }
+    if (n->unit == 1 || n->gap > 0) /* of others than bit strings it fails */
+        scope_guard(s, spec_call(s, ">=", size, bits, NULL));
+    if (n->unit == 1)
+        return;
+    if (least % 8 == 0) {
+        scope_guard(s, spec_call(s, "is_binary", value, NULL));
+        return;
+    }
+    struct spec *rest = spec_call(s, "-", size, bits, NULL);
+    scope_guard(s, spec_call(s, "=:=", spec_call(s, "rem", rest, spec_integer(s, 8), NULL),
+                             spec_integer(s, 0), NULL));
+}
+
+/*
+ * Binaries are ordered by their bits, so those with a prefix are one range of that order: that asks
+ * for no part of them, which releases before 25 could not cut out in a guard.
+ */
+static void match_prefix(struct scope *s, const struct node *n, struct spec *value)
+{
+    if (n->bits == 0)
+        return;
+    scope_guard(s, spec_call(s, ">=", value, spec_bits(s, n->text.s, n->bits), NULL));
+    struct spec *after = after_prefix(s, n->text.s, n->bits);
+    if (after)
+        scope_guard(s, spec_call(s, "<", value, after, NULL));
+}
+
+/* Why a variable cannot have the rest of this binary; NULL: it can. */
+static const char *why_no_rest(const struct scope *s, const struct node *n)
+{
+    if (n->unit == 1)
+        return "the VM cannot cut bits out of a bit string: its rest can only be _";
+    if ((n->bits + n->gap) % 8 != 0)
+        return "the rest of this binary is not whole bytes from its start";
+    return scope_lacks(s, 25) ? "OTP before 25 cannot cut a binary while it traces: "
+                                "leave the variable of its rest out" : NULL;
+}
+
+static int match_binary(struct scope *s, const struct node *n, struct spec *value)
+{
+    match_bit_size(s, n, value);
+    match_prefix(s, n, value);
+    if (!n->tail || n->tail->kind == NODE_ANY)
+        return 0;
+    if (n->tail->kind != NODE_VAR) {
+        scope_fail(s, n->tail, "after the start of a binary there can be _ or a variable");
+        return -1;
+    }
+    size_t before = n->bits + n->gap;
+    if (before == 0)
+        return match_variable(s, n->tail, value);
+    const char *why = why_no_rest(s, n);
+    if (why) {
+        if (!scope_find(s, n->tail->text)) {
+            scope_bind(s, n->tail->text, NULL, why);
+            return 0;
+        }
+        scope_fail(s, n->tail, "%s", why);
+        return -1;
+    }
+    struct spec *start = spec_integer(s, (int64_t)before / 8);
+    struct spec *size = spec_call(s, "-", spec_call(s, "byte_size", value, NULL), start, NULL);
+    return match_variable(s, n->tail, spec_call(s, "binary_part", value, start, size, NULL));
+}
+
+int spec_match(struct scope *s, const struct node *n, struct spec *value)
+{
+    switch (n->kind) {
+    case NODE_ANY:
+        return 0;
+    case NODE_VAR:
+        return match_variable(s, n, value);
+    case NODE_LIST:
+        return match_list(s, n, value);
+    case NODE_TUPLE:
+        return match_tuple(s, n, value);
+    case NODE_RECORD:
+        return match_record(s, n, value);
+    case NODE_MAP:
+    case NODE_STRUCT:
+        return match_map(s, n, value);
+    case NODE_ALIAS:
+        if (spec_match(s, n->items[1], value) < 0)
+            return -1;
+        return spec_match(s, n->items[0], value);
+    case NODE_BINARY:
+        if (!node_is_literal(n))
+            return match_binary(s, n, value);
+        break;
+    default:
+        if (!node_is_literal(n)) {
+            scope_fail(s, n, "this cannot be part of a pattern; it can be in a guard");
+            return -1;
+        }
+    }
+    return match_literal(s, n, value);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "prepare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+
+/* ---- definitions of records and structs */
+
+void record_store_init(struct record_store *s)
+{
+    *s = (struct record_store){.defs = NULL};
+    arena_init(&s->arena);
+}
+
+void record_store_clear(struct record_store *s)
+{
+    free(s->defs);
+    arena_clear(&s->arena);
+}
+
+static void keep_record(void *arg, struct slice module, struct slice name,
+                        const struct slice *fields, size_t n_fields, struct slice missing)
+{
+    struct record_store *s = arg;
+    s->defs = alloc_resize(s->defs, s->n + 1, sizeof *s->defs);
+    struct slice *kept = arena_alloc(&s->arena, (n_fields + 1) * sizeof *kept);
+    for (size_t i = 0; i < n_fields; i++)
+        kept[i] = slice_keep(&s->arena, fields[i]);
+    s->defs[s->n++] = (struct record_def){
+        .module = slice_keep(&s->arena, module),
+        .name = slice_keep(&s->arena, name),
+        .fields = kept,
+        .n_fields = n_fields,
+        .missing = slice_keep(&s->arena, missing),
+    };
+}
+
+int record_store_take(struct record_store *s, const uint8_t *term, size_t len, struct error *err)
+{
+    return decode_records(keep_record, s, term, len, err);
+}
+
+static bool same(struct slice a, struct slice b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.s, b.s, a.len) == 0);
+}
+
+const struct record_def *record_store_find(const struct record_store *s, struct slice module,
+                                           struct slice name)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (same(s->defs[i].module, module) && same(s->defs[i].name, name))
+            return &s->defs[i];
+    return NULL;
+}
+
+size_t prepare_records(struct pattern *const *patterns, size_t n_patterns, struct record_name *out,
+                       size_t most)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < n_patterns; i++) {
+        size_t room = n < most ? most - n : 0;
+        size_t found = pattern_records(patterns[i], out + n, room);
+        size_t stored = found < room ? found : room;
+        for (size_t k = n; k < n + stored; k++)
+            if (out[k].module.len == 0 && patterns[i]->module.kind == NAME_EXACT)
+                out[k].module = patterns[i]->module.text;
+        n += stored;
+    }
+    return n;
+}
+
+struct builder *prepare_records_arg(const struct record_name *names, size_t n)
+{
+    struct builder *b = builder_new();
+    if (n > 0)
+        build_list(b, n);
+    for (size_t i = 0; i < n; i++) {
+        build_tuple(b, 2);
+        build_binary(b, names[i].module.s, names[i].module.len);
+        build_binary(b, names[i].name.s, names[i].name.len);
+    }
+    build_nil(b);
+    return b;
+}
+
+/* ---- the preflight */
+
+static const char *const kind_atoms[] = {
+    [PATTERN_CALL] = "call",
+    [PATTERN_SEND] = "send",
+    [PATTERN_RECEIVE] = "receive",
+};
+
+const char *prepare_kind_atom(enum pattern_kind kind)
+{
+    return kind_atoms[kind];
+}
+
+static void build_name(struct builder *b, const struct pattern_name *name)
+{
+    if (name->kind == NAME_ANY) {
+        build_atom(b, "any");
+        return;
+    }
+    build_tuple(b, 2);
+    build_atom(b, name->kind == NAME_EXACT ? "name" : "re");
+    build_binary(b, name->text.s, name->text.len);
+}
+
+static void build_atoms(struct builder *b, const struct matchspec *specs, size_t n)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < n; i++)
+        total += specs[i].n_atoms;
+    if (total > 0)
+        build_list(b, total);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < specs[i].n_atoms; k++)
+            build_binary(b, specs[i].atoms[k].s, specs[i].atoms[k].len);
+    build_nil(b);
+}
+
+struct builder *prepare_preflight_arg(struct pattern *const *patterns,
+                                      const struct matchspec *specs, size_t n,
+                                      const struct procs *procs, const struct caps *caps,
+                                      bool near)
+{
+    struct builder *b = builder_new();
+    build_map(b, 6);
+    build_atom(b, "atoms");
+    build_atoms(b, specs, n);
+    build_atom(b, "near");
+    build_bool(b, near);
+    build_atom(b, "patterns");
+    build_list(b, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct pattern *p = patterns[i];
+        build_tuple(b, 5);
+        build_int(b, (int64_t)i);
+        build_atom(b, kind_atoms[p->kind]);
+        build_name(b, &p->module);
+        build_name(b, &p->function);
+        if (p->arity < 0)
+            build_atom(b, "any");
+        else
+            build_int(b, p->arity);
+    }
+    build_nil(b);
+    build_atom(b, "procs");
+    procs_build(b, procs);
+    build_atom(b, "most_functions");
+    build_int(b, (int64_t)caps->value[CAP_FUNCTIONS]);
+    build_atom(b, "most_processes");
+    build_int(b, (int64_t)caps->value[CAP_PROCESSES]);
+    return b;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a trace asks of the target before it is armed, and what a line at the prompt asks as it is
+ * typed: definitions of records, the functions and processes that match.
+ */
+#ifndef BEAMTOP_TRACE_SESSION_PREPARE_H
+#define BEAMTOP_TRACE_SESSION_PREPARE_H
+
+#include "beamtop/base/arena.h"
+#include "beamtop/trace/caps.h"
+#include "beamtop/trace/matchspec.h"
+#include "beamtop/trace/names.h"
+#include "beamtop/trace/pattern.h"
+#include "beamtop/trace/procs.h"
+#include "trace/log/decode.h"
+
+#define PREPARE_RECORDS 64 /* definitions asked for at once */
+#define PREPARE_STACK_FRAMES 20
+
+/* Definitions that were told, with all their texts. */
+struct record_store {
+    struct arena arena;
+    struct record_def *defs;
+    size_t n;
+};
+void record_store_init(struct record_store *s);
+void record_store_clear(struct record_store *s);
+/* Takes the answer of `records`; on a bad one what came before it stays. */
+int record_store_take(struct record_store *s, const uint8_t *term, size_t len, struct error *err);
+const struct record_def *record_store_find(const struct record_store *s, struct slice module,
+                                           struct slice name);
+
+/* The records and structs whose fields the patterns name; one without a module is of the
+   pattern's. Returns how many, at most `most`. */
+size_t prepare_records(struct pattern *const *patterns, size_t n, struct record_name *out,
+                       size_t most);
+struct builder *prepare_records_arg(const struct record_name *names, size_t n);
+
+/* `specs` of the patterns, whose atoms are asked for; `near`: with what one that is not there may
+   have been meant to be. */
+struct builder *prepare_preflight_arg(struct pattern *const *patterns,
+                                      const struct matchspec *specs, size_t n,
+                                      const struct procs *procs, const struct caps *caps,
+                                      bool near);
+/* Why no function matches, in words, with what may have been meant when `names` (may be NULL) tell;
+   empty when some do match. */
+void prepare_why_none(char *out, size_t size, const struct pattern *p,
+                      const struct preflight_pattern *found, const struct names *names);
+/* Which pattern has a name that is no atom on the target; n: none. */
+size_t prepare_unknown(const struct matchspec *specs, size_t n, const struct preflight *found);
+/* Where the name is in the text of the patterns, when it stands there as it is; else the pattern. */
+size_t prepare_place(const struct pattern *p, struct slice name);
+/* That nothing can match `name`, with the names like it. */
+void prepare_why_unknown(char *out, size_t size, enum syntax syntax,
+                         const struct preflight *found);
+
+/* Why nobody would be traced, with what may have been meant when `names` (may be NULL) tell. */
+void prepare_why_nobody(char *out, size_t size, const struct procs *procs, const char *why,
+                        const struct names *names);
+/* Whether names of processes and applications would help there. */
+bool prepare_nobody_named(const struct procs *procs, const char *why);
+struct builder *prepare_who_arg(void); /* of `functions`: whom a trace can follow */
+
+/* Which names tell what may have been meant. */
+enum prepare_near { NEAR_NOTHING, NEAR_MODULES, NEAR_FUNCTIONS /* of the pattern's module */ };
+enum prepare_near prepare_near(const struct pattern *p, const struct preflight_pattern *found);
+/* What to ask (`functions`) for them; NULL: nothing would help. */
+struct builder *prepare_near_arg(const struct pattern *p, const struct preflight_pattern *found);
+const char *prepare_kind_atom(enum pattern_kind kind);
+
+#endif

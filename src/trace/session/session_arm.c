@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is sent to have a trace looked at, counted and armed. */
+#include <stdio.h>
+
+#include "beamtop/base/attr.h"
+#include "session_internal.h"
+
+static const struct {
+    enum cap cap;
+    const char *atom;
+} cap_atoms[] = {
+    {CAP_TIME_MS, "time"},
+    {CAP_EVENTS, "events"},
+    {CAP_RATE_PER_S, "rate"},
+    {CAP_WINDOW, "window"},
+    {CAP_WINDOW_BYTES, "window_bytes"},
+    {CAP_TERM_BYTES, "term"},
+    {CAP_BYTES, "bytes"},
+    {CAP_HEAP_BYTES, "heap"},
+};
+
+const char *session_cap_atom(enum cap cap)
+{
+    for (size_t i = 0; i < ARRAY_LEN(cap_atoms); i++)
+        if (cap_atoms[i].cap == cap)
+            return cap_atoms[i].atom;
+    return NULL;
+}
+
+int session_compile(struct trace_session *t, size_t *pattern, size_t *offset, struct error *err)
+{
+    for (size_t i = 0; i < t->n_patterns; i++) {
+        struct matchspec_options options = {
+            .index = (unsigned)i,
+            .otp = t->port.otp,
+            .node = t->port.node,
+            .creation = t->port.creation,
+            .records = t->records.defs,
+            .n_records = t->records.n,
+            .stack_depth = PREPARE_STACK_FRAMES,
+        };
+        int rc = matchspec_build(&t->specs[i], t->patterns[i], &options, offset, err);
+        if (rc) {
+            *pattern = i;
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static void build_key(struct builder *b, const char *key)
+{
+    build_atom(b, key);
+}
+
+static void build_key_int(struct builder *b, const char *key, uint64_t value)
+{
+    build_atom(b, key);
+    build_int(b, (int64_t)value);
+}
+
+struct builder *session_preflight_arg(const struct trace_session *t)
+{
+    return prepare_preflight_arg(t->patterns, t->specs, t->n_patterns, &t->procs, &t->state->caps,
+                                 true);
+}
+
+struct builder *session_count_arg(const struct trace_session *t, unsigned ms)
+{
+    struct builder *b = builder_new();
+    build_tuple(b, 3);
+    build_atom(b, "count");
+    build_int(b, ms);
+    build_list(b, t->preflight.n_functions);
+    for (size_t i = 0; i < t->preflight.n_functions; i++) {
+        struct slice raw = t->preflight.functions[i].raw;
+        build_raw(b, (const uint8_t *)raw.s, raw.len);
+    }
+    build_nil(b);
+    return b;
+}
+
+/* {Atoms, Bytes}: the names that a person typed, and the term in a binary. */
+static void build_spec(struct builder *b, const struct matchspec *m, const struct builder *term)
+{
+    build_tuple(b, 2);
+    if (m->n_atoms > 0)
+        build_list(b, m->n_atoms);
+    for (size_t i = 0; i < m->n_atoms; i++)
+        build_binary(b, m->atoms[i].s, m->atoms[i].len);
+    build_nil(b);
+    size_t len;
+    const uint8_t *bytes = builder_bytes(term, &len);
+    build_binary(b, bytes, len);
+}
+
+static void build_optional_spec(struct builder *b, const struct matchspec *m,
+                                const struct builder *term)
+{
+    if (term == NULL)
+        build_atom(b, "none");
+    else
+        build_spec(b, m, term);
+}
+
+/* Counters alone: nothing is to be emitted. */
+static void build_no_clauses(struct builder *b)
+{
+    struct builder *none = builder_new();
+    build_nil(none);
+    size_t len;
+    const uint8_t *bytes = builder_bytes(none, &len);
+    build_tuple(b, 2);
+    build_nil(b);
+    build_binary(b, bytes, len);
+    builder_free(none);
+}
+
+static const char *counters(const struct pattern *p)
+{
+    if (p->kind != PATTERN_CALL)
+        return "none";
+    return p->actions & TRACE_TIME ? "time" : "count";
+}
+
+static void build_pattern(struct builder *b, const struct trace_session *t, size_t i)
+{
+    const struct pattern *p = t->patterns[i];
+    const struct matchspec *m = &t->specs[i];
+    const struct slice mfas = t->preflight.patterns[i].mfas;
+    build_map(b, 9);
+    build_key_int(b, "index", i);
+    build_key(b, "kind");
+    build_atom(b, prepare_kind_atom(p->kind));
+    build_key(b, "mfas");
+    build_raw(b, (const uint8_t *)mfas.s, mfas.len);
+    build_key(b, "clauses");
+    if (p->actions & (TRACE_TIME | TRACE_COUNT))
+        build_no_clauses(b);
+    else
+        build_spec(b, m, m->clauses);
+    build_key(b, "counters");
+    build_atom(b, counters(p));
+    build_key(b, "return");
+    build_bool(b, (p->actions & TRACE_RETURN) != 0);
+    build_key_int(b, "slower_ns", p->actions & TRACE_SLOWER ? p->slower_us * 1000 : 0);
+    build_key(b, "results");
+    build_optional_spec(b, m, m->results);
+    build_key(b, "raises");
+    if (p->actions & TRACE_RAISES && m->raises == NULL)
+        build_atom(b, "any");
+    else
+        build_optional_spec(b, m, m->raises);
+}
+
+static void build_caps(struct builder *b, const struct trace_session *t)
+{
+    build_map(b, ARRAY_LEN(cap_atoms));
+    for (size_t i = 0; i < ARRAY_LEN(cap_atoms); i++)
+        build_key_int(b, cap_atoms[i].atom, t->state->caps.value[cap_atoms[i].cap]);
+}
+
+static void build_procs(struct builder *b, const struct trace_session *t)
+{
+    const struct preflight *p = &t->preflight;
+    if (p->procs == PREFLIGHT_PIDS) {
+        build_tuple(b, 2);
+        build_atom(b, "pids");
+    }
+    build_raw(b, (const uint8_t *)p->procs_raw.s, p->procs_raw.len);
+}
+
+struct builder *session_arm_arg(const struct trace_session *t)
+{
+    struct builder *b = builder_new();
+    build_tuple(b, 3);
+    build_atom(b, "arm");
+    build_int(b, (int64_t)t->id);
+    build_map(b, 6);
+    build_key(b, "patterns");
+    build_list(b, t->n_patterns);
+    for (size_t i = 0; i < t->n_patterns; i++)
+        build_pattern(b, t, i);
+    build_nil(b);
+    build_key(b, "procs");
+    build_procs(b, t);
+    build_key(b, "children");
+    build_bool(b, t->procs.children);
+    build_key(b, "on_rate");
+    build_atom(b, t->state->on_rate_stop ? "stop" : "shed");
+    build_key(b, "caps");
+    build_caps(b, t);
+    build_key(b, "credit");
+    build_tuple(b, 2);
+    build_int(b, (int64_t)t->credit.events);
+    build_int(b, (int64_t)t->credit.bytes);
+    return b;
+}

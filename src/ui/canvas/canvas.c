@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beamtop/ui/canvas.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/base/text.h"
+
+#define PRINTF_BYTES 1024 /* what canvas_printf makes at most; more columns than a row has */
+
+static int clamp(int v, int low, int high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+
+static void cell_set(struct canvas_cell *cell, const char *s, size_t len, int width,
+                     enum style style)
+{
+    assert(len < CANVAS_CELL_BYTES);
+    memset(cell->text, 0, sizeof cell->text);
+    memcpy(cell->text, s, len);
+    cell->width = (uint8_t)width;
+    cell->style = (uint8_t)style;
+}
+
+static struct canvas_cell *cell_of(const struct canvas *c, int row, int column)
+{
+    return &c->cells[(size_t)row * (size_t)c->columns + (size_t)column];
+}
+
+void canvas_init(struct canvas *c, int rows, int columns, bool ascii)
+{
+    *c = (struct canvas){.ascii = ascii};
+    canvas_resize(c, rows, columns);
+}
+
+void canvas_clear(struct canvas *c)
+{
+    free(c->cells);
+    *c = (struct canvas){.ascii = c->ascii};
+}
+
+void canvas_resize(struct canvas *c, int rows, int columns)
+{
+    rows = clamp(rows, 1, LIMIT_CANVAS_ROWS);
+    columns = clamp(columns, 1, LIMIT_CANVAS_COLUMNS);
+    if (rows != c->rows || columns != c->columns) {
+        free(c->cells);
+        c->cells = alloc_zero((size_t)rows * (size_t)columns, sizeof *c->cells);
+        c->rows = rows;
+        c->columns = columns;
+    }
+    canvas_erase(c, STYLE_NORMAL);
+}
+
+void canvas_erase(struct canvas *c, enum style style)
+{
+    for (int row = 0; row < c->rows; row++)
+        for (int column = 0; column < c->columns; column++)
+            cell_set(cell_of(c, row, column), " ", 1, 1, style);
+}
+
+/* Before a cell is overwritten: if it is half of a wide one, the other half becomes a space. */
+static void unpair(struct canvas *c, int row, int column)
+{
+    const struct canvas_cell *cell = cell_of(c, row, column);
+    if (cell->width == 0 && column > 0) {
+        struct canvas_cell *head = cell_of(c, row, column - 1);
+        cell_set(head, " ", 1, 1, head->style);
+    }
+    if (cell->width == 2 && column + 1 < c->columns) {
+        struct canvas_cell *tail = cell_of(c, row, column + 1);
+        cell_set(tail, " ", 1, 1, tail->style);
+    }
+}
+
+static void put_one(struct canvas *c, int row, int column, const char *s, size_t len, int width,
+                    enum style style)
+{
+    unpair(c, row, column);
+    if (width == 2)
+        unpair(c, row, column + 1);
+    cell_set(cell_of(c, row, column), s, len, width, style);
+    if (width == 2)
+        cell_set(cell_of(c, row, column + 1), "", 0, 0, style);
+}
+
+/* A combining mark joins the cell before it when there is room in it. */
+static void join_previous(struct canvas *c, int row, int column, const char *s, size_t len)
+{
+    struct canvas_cell *cell = cell_of(c, row, column);
+    if (cell->width == 0 && column > 0)
+        cell = cell_of(c, row, column - 1);
+    size_t used = strlen(cell->text);
+    if (used + len < CANVAS_CELL_BYTES)
+        memcpy(cell->text + used, s, len);
+}
+
+/* The part of a rectangle that lies on the canvas. */
+static struct rect on_canvas(const struct canvas *c, struct rect r)
+{
+    int row0 = clamp(r.row, 0, c->rows);
+    int column0 = clamp(r.column, 0, c->columns);
+    int row1 = clamp(r.row + (r.rows > 0 ? r.rows : 0), row0, c->rows);
+    int column1 = clamp(r.column + (r.columns > 0 ? r.columns : 0), column0, c->columns);
+    return (struct rect){row0, column0, row1 - row0, column1 - column0};
+}
+
+static bool is_control_cluster(const char *s, size_t len)
+{
+    return len > 0 && ((unsigned char)s[0] < 0x20 || s[0] == 0x7f);
+}
+
+/* Typography that has a likeness in ASCII. */
+static const struct {
+    const char *mark, *ascii;
+} likenesses[] = {
+    {"–", "-"}, {"—", "-"}, {"…", "~"}, {"µ", "u"}, {"·", "."}, {"×", "x"}, {"≥", ">"}, {"≤", "<"},
+    {"▼", "v"}, {"▲", "^"}, {"●", "*"}, {"○", "o"}, {"◌", "o"}, {"‖", "="}, {"▶", ">"}, {"→", ">"},
+    {"←", "<"},
+};
+
+static const char *likeness(const char *s, size_t len)
+{
+    for (size_t i = 0; i < sizeof likenesses / sizeof likenesses[0]; i++)
+        if (strlen(likenesses[i].mark) == len && memcmp(likenesses[i].mark, s, len) == 0)
+            return likenesses[i].ascii;
+    return "?";
+}
+
+/* What is shown for one cluster: the cluster, or its replacement. */
+static void shown_as(const struct canvas *c, const char **s, size_t *len, int *width, bool safe)
+{
+    bool plain = *len == 1 && (unsigned char)(*s)[0] < 0x80;
+    if (safe && (plain || (!c->ascii && *len < CANVAS_CELL_BYTES)) && !is_control_cluster(*s, *len))
+        return;
+    *s = !c->ascii ? "\xef\xbf\xbd" : safe ? likeness(*s, *len) : "?";
+    *len = strlen(*s);
+    *width = 1;
+}
+
+int canvas_put(struct canvas *c, struct rect r, int row, int column, enum style style,
+               const char *s, size_t len)
+{
+    struct rect vis = on_canvas(c, r);
+    int y = r.row + row;
+    if (row < 0 || row >= r.rows || y < vis.row || y >= vis.row + vis.rows || vis.columns == 0)
+        return 0;
+    int x = r.column + column;
+    int left = vis.column;
+    int right = vis.column + vis.columns;
+    int start = x;
+    while (len > 0 && x < right) {
+        int width = 1;
+        bool safe = true;
+        size_t used = text_grapheme(s, len, &width, &safe);
+        const char *text = s;
+        size_t text_len = used;
+        s += used;
+        len -= used;
+        shown_as(c, &text, &text_len, &width, safe);
+        if (width == 0) {
+            if (x > left && x > start)
+                join_previous(c, y, x - 1, text, text_len);
+            continue;
+        }
+        if (width == 2 && (x == left - 1 || x == right - 1))
+            put_one(c, y, x == left - 1 ? left : x, " ", 1, 1, style);
+        else if (x >= left)
+            put_one(c, y, x, text, text_len, width, style);
+        x += width;
+    }
+    return (x < right ? x : right) - start;
+}
+
+int canvas_puts(struct canvas *c, struct rect r, int row, int column, enum style style,
+                const char *s)
+{
+    return canvas_put(c, r, row, column, style, s, strlen(s));
+}
+
+int canvas_printf(struct canvas *c, struct rect r, int row, int column, enum style style,
+                  const char *fmt, ...)
+{
+    char line[PRINTF_BYTES];
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    if (n < 0)
+        return 0;
+    return canvas_put(c, r, row, column, style, line,
+                      (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
+}
+
+int canvas_put_wrapped(struct canvas *c, struct rect r, int row, int column, enum style style,
+                       const char *s)
+{
+    size_t left = strlen(s), room = r.columns > column ? (size_t)(r.columns - column) : 0, width;
+    int first = row;
+    while (left > 0 && row < r.rows) {
+        size_t part = text_prefix(s, left, room, &width), next = part;
+        if (part == 0)
+            break;
+        if (part < left) {
+            while (next > 0 && s[next] != ' ')
+                next--;
+            part = next = next > 0 ? next : part;
+        }
+        canvas_put(c, r, row++, column, style, s, part);
+        while (next < left && s[next] == ' ')
+            next++;
+        s += next;
+        left -= next;
+    }
+    return row - first;
+}
+
+void canvas_fill(struct canvas *c, struct rect r, enum style style, char ch)
+{
+    assert(ch >= ' ' && ch < 0x7f);
+    struct rect vis = on_canvas(c, r);
+    for (int y = vis.row; y < vis.row + vis.rows; y++)
+        for (int x = vis.column; x < vis.column + vis.columns; x++)
+            put_one(c, y, x, &ch, 1, 1, style);
+}
+
+void canvas_restyle(struct canvas *c, struct rect r, int row, int column, int columns,
+                    enum style style)
+{
+    int end = column + columns < r.columns ? column + columns : r.columns;
+    int from = column > 0 ? column : 0;
+    if (row < 0 || row >= r.rows || end <= from)
+        return;
+    struct rect vis = on_canvas(c, (struct rect){r.row + row, r.column + from, 1, end - from});
+    for (int y = vis.row; y < vis.row + vis.rows; y++)
+        for (int x = vis.column; x < vis.column + vis.columns; x++)
+            cell_of(c, y, x)->style = (uint8_t)style;
+}
+
+void canvas_rule(struct canvas *c, struct rect r, int row, enum style style, const char *title)
+{
+    const char *dash = c->ascii ? "-" : "\xe2\x94\x80";
+    for (int column = 0; column < r.columns; column++)
+        canvas_puts(c, r, row, column, style, dash);
+    if (!title || title[0] == '\0' || r.columns < 6)
+        return;
+    struct rect room = {r.row + row, r.column + 3, 1, r.columns - 5};
+    canvas_puts(c, r, row, 2, style, " ");
+    int used = canvas_puts(c, room, 0, 0, style, title);
+    canvas_puts(c, r, row, 3 + used, style, " ");
+}
+
+const struct canvas_cell *canvas_at(const struct canvas *c, int row, int column)
+{
+    assert(row >= 0 && row < c->rows && column >= 0 && column < c->columns);
+    return cell_of(c, row, column);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Colours: names, the xterm palette, and what is left of one with fewer colours. */
+#include "beamtop/ui/theme.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+
+static const struct {
+    const char *name;
+    int16_t index;
+} colors[] = {
+    {"default", COLOR_DEFAULT}, {"black", 0},        {"red", 1},           {"green", 2},
+    {"yellow", 3},              {"blue", 4},         {"magenta", 5},       {"cyan", 6},
+    {"white", 7},               {"bright-black", 8}, {"bright-red", 9},    {"bright-green", 10},
+    {"bright-yellow", 11},      {"bright-blue", 12}, {"bright-magenta", 13}, {"bright-cyan", 14},
+    {"bright-white", 15},
+};
+
+/* xterm's own sixteen. */
+static const uint32_t base_rgb[16] = {
+    0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
+    0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff,
+};
+
+static const uint8_t cube_level[6] = {0, 95, 135, 175, 215, 255};
+
+const char *theme_color_name(size_t index)
+{
+    return index < ARRAY_LEN(colors) ? colors[index].name : NULL;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static int parse_rgb(const char *s)
+{
+    uint32_t rgb = 0;
+    if (strlen(s) != 6)
+        return -2;
+    for (size_t i = 0; i < 6; i++) {
+        int digit = hex_digit(s[i]);
+        if (digit < 0)
+            return -2;
+        rgb = rgb << 4 | (uint32_t)digit;
+    }
+    return theme_nearest(rgb);
+}
+
+int theme_color_find(const char *name)
+{
+    if (name[0] == '#')
+        return parse_rgb(name + 1);
+    for (size_t i = 0; i < ARRAY_LEN(colors); i++)
+        if (strcmp(colors[i].name, name) == 0)
+            return colors[i].index;
+    size_t digits = strspn(name, "0123456789");
+    if (digits == 0 || digits > 3 || name[digits] != '\0')
+        return -2;
+    int n = atoi(name);
+    return n <= 255 ? n : -2;
+}
+
+uint32_t theme_rgb(int index)
+{
+    if (index < 16)
+        return base_rgb[index < 0 ? 0 : index];
+    if (index >= 232) {
+        uint32_t grey = (uint32_t)(8 + 10 * (index - 232));
+        return grey << 16 | grey << 8 | grey;
+    }
+    int i = index - 16;
+    return (uint32_t)cube_level[i / 36] << 16 | (uint32_t)cube_level[i / 6 % 6] << 8 |
+           cube_level[i % 6];
+}
+
+static int distance(uint32_t a, uint32_t b)
+{
+    int sum = 0;
+    for (int shift = 0; shift <= 16; shift += 8) {
+        int d = (int)(a >> shift & 0xff) - (int)(b >> shift & 0xff);
+        sum += d * d;
+    }
+    return sum;
+}
+
+static int nearest_of(uint32_t rgb, int from, int to)
+{
+    int best = from;
+    for (int i = from; i <= to; i++)
+        if (distance(rgb, theme_rgb(i)) < distance(rgb, theme_rgb(best)))
+            best = i;
+    return best;
+}
+
+int theme_nearest(uint32_t rgb)
+{
+    return nearest_of(rgb, 16, 255);
+}
+
+static int16_t to_16(int16_t color)
+{
+    return color < 16 ? color : (int16_t)nearest_of(theme_rgb(color), 0, 15);
+}
+
+/* Eight colours: a bright one is the plain one in bold; grey is dim text. */
+static void to_8(struct look *l)
+{
+    if (l->fg == 8) {
+        l->fg = COLOR_DEFAULT;
+        l->attributes |= ATTRIBUTE_DIM;
+    } else if (l->fg > 8) {
+        l->fg = (int16_t)(l->fg - 8);
+        l->attributes |= ATTRIBUTE_BOLD;
+    }
+    if (l->bg >= 8)
+        l->bg = (int16_t)(l->bg == 8 ? COLOR_DEFAULT : l->bg - 8);
+}
+
+struct look theme_look(const struct theme *t, enum style style, enum color_depth depth)
+{
+    const struct theme_entry *e = t->overridden[style] ? &t->overrides[style] : &t->entries[style];
+    if (depth == DEPTH_NONE)
+        return (struct look){COLOR_DEFAULT, COLOR_DEFAULT, e->mono};
+    struct look l = {e->fg, e->bg, e->attributes};
+    if (depth == DEPTH_256)
+        return l;
+    bool had_bg = l.bg != COLOR_DEFAULT;
+    l.fg = to_16(l.fg);
+    l.bg = to_16(l.bg);
+    if (l.bg == 0 && e->bg > 0 && theme_rgb(e->bg) != 0)
+        l.bg = 8; /* a dark shade is not black, or the row would vanish on a black screen */
+    if (depth == DEPTH_8)
+        to_8(&l);
+    bool bg_lost = had_bg && l.bg == COLOR_DEFAULT;
+    if (bg_lost || (l.bg != COLOR_DEFAULT && l.fg == l.bg &&
+                    e->fg != e->bg)) /* text must stay readable, rows told apart */
+        l = (struct look){COLOR_DEFAULT, COLOR_DEFAULT,
+                          (uint8_t)(e->attributes | ATTRIBUTE_REVERSE)};
+    return l;
+}

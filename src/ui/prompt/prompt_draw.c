@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "prompt_internal.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/text.h"
+
+#define GAP 2 /* columns between the words of a list */
+
+/* How a list of completions lies: words of one width in as many columns as fit. */
+struct layout {
+    int width, across, rows;
+};
+
+static struct layout lay_out(const struct completion *list, int columns)
+{
+    struct layout l = {1, 1, 0};
+    for (size_t i = 0; i < list->len; i++) {
+        size_t width = text_width(list->items[i].word, strlen(list->items[i].word));
+        l.width = (int)width > l.width ? (int)width : l.width;
+    }
+    l.across = columns / (l.width + GAP) > 0 ? columns / (l.width + GAP) : 1;
+    l.rows = ((int)list->len + l.across - 1) / l.across;
+    return l;
+}
+
+static int hint_rows(const struct prompt *p)
+{
+    int rows = p->hint ? 1 : 0;
+    for (const char *s = p->hint; s && (s = strchr(s, '\n')) != NULL; s++)
+        rows++;
+    return rows;
+}
+
+int prompt_rows(const struct prompt *p, int columns, int most)
+{
+    int rows = 1;
+    if (!p->open)
+        return 0;
+    if (p->error_text && *p->error_text)
+        rows++;
+    rows += hint_rows(p);
+    if (p->list.len > 0)
+        rows += lay_out(&p->list, columns).rows;
+    return rows < most ? rows : most;
+}
+
+static void draw_list(const struct prompt *p, struct canvas *c, struct rect r)
+{
+    struct layout l = lay_out(&p->list, r.columns);
+    canvas_fill(c, r, STYLE_NORMAL, ' ');
+    for (size_t i = 0; i < p->list.len; i++) {
+        int row = (int)i % l.rows, column = (int)i / l.rows * (l.width + GAP);
+        canvas_puts(c, r, row, column, STYLE_MESSAGE, p->list.items[i].word);
+    }
+    if (l.rows > r.rows && r.rows > 0) {
+        canvas_fill(c, (struct rect){r.row + r.rows - 1, r.column, 1, r.columns}, STYLE_NORMAL,
+                    ' ');
+        canvas_printf(c, r, r.rows - 1, 0, STYLE_DIM, "%zu words fit: type more of it",
+                      p->list.len);
+    }
+}
+
+/* One row of text, with a sign where it is cut. */
+static void put_row(struct canvas *c, struct rect r, enum style style, const char *s, size_t len)
+{
+    size_t room = r.columns > 0 ? (size_t)r.columns : 0, width = 0;
+    canvas_fill(c, r, STYLE_NORMAL, ' ');
+    if (text_width(s, len) <= room) {
+        canvas_put(c, r, 0, 0, style, s, len);
+        return;
+    }
+    size_t fits = text_prefix(s, len, room > 0 ? room - 1 : 0, &width);
+    canvas_put(c, r, 0, 0, style, s, fits);
+    canvas_puts(c, r, 0, (int)width, style, "…");
+}
+
+/* The lines of the hint, the last on the row before `end`; returns where they begin. */
+static int draw_hint(const struct prompt *p, struct canvas *c, struct rect r, int end)
+{
+    int rows = hint_rows(p) < end ? hint_rows(p) : end, row = end - rows;
+    const char *line = p->hint;
+    for (int i = 0; i < rows; i++) {
+        size_t len = strcspn(line, "\n");
+        struct rect at = {r.row + row + i, r.column, 1, r.columns};
+        bool dim = p->hint_old || line[len];
+        put_row(c, at, dim ? STYLE_DIM : p->hint_style, line, len);
+        line += len + (line[len] ? 1 : 0);
+    }
+    return row;
+}
+
+static int columns_of(const char *line, size_t bytes)
+{
+    return (int)text_width(line, bytes);
+}
+
+/* A question that does not fit loses of its middle: that it is one stands at its end. Returns the
+   column behind it. */
+static int put_mark(struct canvas *c, struct rect r, const char *mark)
+{
+    size_t len = strlen(mark), width = text_width(mark, len), w = 0;
+    size_t room = r.columns > 1 ? (size_t)r.columns - 1 : 0, tail = room / 2;
+    if (width <= room)
+        return canvas_puts(c, r, 0, 0, STYLE_PROMPT, mark);
+    size_t head = text_prefix(mark, len, room > tail ? room - tail - 1 : 0, &w);
+    size_t from = text_prefix(mark, len, width - tail, &(size_t){0});
+    canvas_put(c, r, 0, 0, STYLE_PROMPT, mark, head);
+    int at = (int)w + canvas_puts(c, r, 0, (int)w, STYLE_PROMPT, "…");
+    return at + canvas_puts(c, r, 0, at, STYLE_PROMPT, mark + from);
+}
+
+static void draw_line(const struct prompt *p, struct canvas *c, struct rect r,
+                      struct tty_cursor *cursor)
+{
+    size_t point;
+    const char *line = prompt_line(p, &point);
+    canvas_fill(c, r, STYLE_NORMAL, ' ');
+    int mark = put_mark(c, r, p->mark);
+    struct rect room = {r.row, r.column + mark, 1, r.columns - mark};
+    int at = columns_of(line, point);
+    int scroll = room.columns > 0 && at >= room.columns ? at - room.columns + 1 : 0;
+    canvas_puts(c, room, 0, -scroll, STYLE_NORMAL, line);
+    size_t len = strlen(line);
+    if (p->error_text) {
+        size_t wrong = p->error_at < len ? p->error_at : len;
+        canvas_restyle(c, room, 0, columns_of(line, wrong) - scroll, 1, STYLE_ERROR);
+    }
+    *cursor = (struct tty_cursor){r.row, r.column + mark + at - scroll};
+}
+
+void prompt_draw(const struct prompt *p, struct canvas *c, struct rect r, struct tty_cursor *cursor)
+{
+    *cursor = (struct tty_cursor){-1, 0};
+    if (!p->open || r.rows <= 0)
+        return;
+    int last = r.rows - 1;
+    draw_line(p, c, (struct rect){r.row + last, r.column, 1, r.columns}, cursor);
+    if (p->error_text && *p->error_text && last > 0) {
+        struct rect above = {r.row + --last, r.column, 1, r.columns};
+        put_row(c, above, STYLE_ERROR, p->error_text, strlen(p->error_text));
+    }
+    if (p->hint)
+        last = draw_hint(p, c, r, last);
+    if (p->list.len > 0 && last > 0)
+        draw_list(p, c, (struct rect){r.row, r.column, last, r.columns});
+}

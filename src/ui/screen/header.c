@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beamtop/ui/header.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
+#include "ui/canvas/graph.h"
+
+#define CELLS 8          /* of one line */
+#define GAP 2            /* between cells, at least */
+#define SPARK_LEAST 8
+#define SPARK_MOST 30
+#define SPARK_WINDOW 120 /* samples: two minutes at a second each */
+
+/* A number with its name; `spark` is drawn behind it where it is the first of its line. */
+struct cell {
+    const char *label;
+    char value[48];
+    enum style style;
+};
+
+struct line {
+    struct cell cells[CELLS];
+    int n;
+    const struct ring *spark;
+    double spark_max; /* NaN: its own highest */
+};
+
+static struct cell *cell(struct line *l, const char *label, enum style style)
+{
+    struct cell *c = &l->cells[l->n++];
+    c->label = label;
+    c->style = style;
+    c->value[0] = '\0';
+    return c;
+}
+
+static void bytes_cell(struct line *l, const char *label, double bytes)
+{
+    struct cell *c = cell(l, label, STYLE_VALUE);
+    text_bytes(c->value, sizeof c->value, bytes);
+}
+
+static void rate_cell(struct line *l, const char *label, double per_s, bool bytes)
+{
+    struct cell *c = cell(l, label, STYLE_VALUE);
+    char n[24];
+    if (bytes)
+        text_bytes(n, sizeof n, per_s);
+    else
+        text_count(n, sizeof n, per_s);
+    snprintf(c->value, sizeof c->value, "%s%s", n, isnan(per_s) ? "" : "/s");
+}
+
+static void percent_cell(struct line *l, const char *label, double share)
+{
+    struct cell *c = cell(l, label, STYLE_VALUE);
+    text_percent(c->value, sizeof c->value, share);
+}
+
+/* A count against its limit: colour and marks from 80 and 95 %. */
+static void limit_cell(struct line *l, const char *label, int64_t n, int64_t limit)
+{
+    char have[16], most[16];
+    struct cell *c = cell(l, label, STYLE_VALUE);
+    text_count(have, sizeof have, n < 0 ? NAN : (double)n);
+    if (limit <= 0) {
+        snprintf(c->value, sizeof c->value, "%s", have);
+        return;
+    }
+    text_count(most, sizeof most, (double)limit);
+    enum style style = graph_limit_style(n < 0 ? NAN : (double)n / (double)limit);
+    c->style = style == STYLE_OK ? STYLE_VALUE : style;
+    snprintf(c->value, sizeof c->value, "%s%s/%s",
+             style == STYLE_ALARM ? "!! " : style == STYLE_WARN ? "! " : "", have, most);
+}
+
+static void integer_cell(struct line *l, const char *label, int64_t n)
+{
+    struct cell *c = cell(l, label, STYLE_VALUE);
+    if (n < 0)
+        text_count(c->value, sizeof c->value, NAN);
+    else if (n < 1000000)
+        text_integer(c->value, sizeof c->value, n);
+    else
+        text_count(c->value, sizeof c->value, (double)n);
+}
+
+/* ---- the lines, the more important cells first */
+
+static struct line memory_line(const struct model *m, const struct system_sample *s)
+{
+    struct line l = {.n = 0, .spark_max = NAN};
+    bytes_cell(&l, "memory", s->memory_bytes[MEMORY_TOTAL]);
+    bytes_cell(&l, "processes", s->memory_bytes[MEMORY_PROCESSES]);
+    bytes_cell(&l, "binary", s->memory_bytes[MEMORY_BINARY]);
+    bytes_cell(&l, "ets", s->memory_bytes[MEMORY_ETS]);
+    bytes_cell(&l, "system", s->memory_bytes[MEMORY_SYSTEM]);
+    bytes_cell(&l, "code", s->memory_bytes[MEMORY_CODE]);
+    bytes_cell(&l, "atom", s->memory_bytes[MEMORY_ATOM]);
+    bytes_cell(&l, "rss", s->rss_bytes);
+    l.spark = model_history(m, HISTORY_MEMORY_TOTAL);
+    return l;
+}
+
+static struct line queue_line(const struct model *m, const struct system_sample *s)
+{
+    struct line l = {.n = 0, .spark_max = NAN};
+    integer_cell(&l, "run queue", s->run_queue);
+    integer_cell(&l, "longest", s->run_queue_highest);
+    percent_cell(&l, "schedulers", s->use_normal);
+    percent_cell(&l, "dirty cpu", s->use_dirty_cpu);
+    percent_cell(&l, "dirty io", s->use_dirty_io);
+    integer_cell(&l, "cpu queue", s->run_queue_dirty_cpu);
+    integer_cell(&l, "io queue", s->run_queue_dirty_io);
+    l.spark = model_history(m, HISTORY_RUN_QUEUE);
+    return l;
+}
+
+static struct line count_line(const struct model *m, const struct system_sample *s)
+{
+    const struct node_info *node = model_node(m);
+    struct line l = {.n = 0, .spark_max = NAN};
+    limit_cell(&l, "processes", s->processes, node ? node->process_limit : -1);
+    limit_cell(&l, "ports", s->ports, node ? node->port_limit : -1);
+    limit_cell(&l, "atoms", s->atoms, node ? node->atom_limit : -1);
+    limit_cell(&l, "tables", s->ets_tables, node ? node->ets_limit : -1);
+    l.spark = model_history(m, HISTORY_PROCESSES);
+    return l;
+}
+
+static struct line work_line(const struct model *m, const struct system_sample *s)
+{
+    struct line l = {.n = 0, .spark_max = NAN};
+    rate_cell(&l, "reductions", s->reductions_per_s, false);
+    rate_cell(&l, "gc", s->gcs_per_s, false);
+    rate_cell(&l, "switches", s->context_switches_per_s, false);
+    rate_cell(&l, "in", s->in_bytes_per_s, true);
+    rate_cell(&l, "out", s->out_bytes_per_s, true);
+    l.spark = model_history(m, HISTORY_REDUCTIONS);
+    return l;
+}
+
+/* All that a low terminal has room for. */
+static struct line short_line(const struct model *m, const struct system_sample *s)
+{
+    const struct node_info *node = model_node(m);
+    struct line l = {.n = 0, .spark_max = NAN};
+    bytes_cell(&l, "mem", s->memory_bytes[MEMORY_TOTAL]);
+    integer_cell(&l, "queue", s->run_queue);
+    percent_cell(&l, "use", s->use_normal);
+    limit_cell(&l, "procs", s->processes, node ? node->process_limit : -1);
+    rate_cell(&l, "red", s->reductions_per_s, false);
+    limit_cell(&l, "atoms", s->atoms, node ? node->atom_limit : -1);
+    limit_cell(&l, "ports", s->ports, node ? node->port_limit : -1);
+    l.spark = model_history(m, HISTORY_MEMORY_TOTAL);
+    return l;
+}
+
+/* ---- drawing them as a grid */
+
+/* Cells keep their place while values change: what each needs at least. */
+static const int cell_widths[CELLS] = {21, 18, 17, 16, 15, 15, 14, 14};
+
+static int columns_of(const char *s)
+{
+    return (int)text_width(s, strlen(s));
+}
+
+struct grid {
+    int width[CELLS];
+    int n, spark;
+};
+
+static void measure(const struct line *lines, int n_lines, bool roomy, struct grid *g)
+{
+    memset(g, 0, sizeof *g);
+    for (int line = 0; line < n_lines; line++)
+        for (int i = 0; i < lines[line].n; i++) {
+            const struct cell *cell = &lines[line].cells[i];
+            int width = columns_of(cell->label) + 1 + columns_of(cell->value);
+            int least = roomy ? cell_widths[i] : 0;
+            width = width > least ? width : least;
+            g->width[i] = width > g->width[i] ? width : g->width[i];
+            g->n = i + 1 > g->n ? i + 1 : g->n;
+        }
+}
+
+static void fit(struct grid *g, int columns, bool spark)
+{
+    int used = 1, most = g->n;
+    int reserved = spark ? SPARK_LEAST + 1 : 0;
+    for (g->n = 0; g->n < most; g->n++) {
+        int more = g->width[g->n] + (g->n ? GAP : reserved);
+        if (g->n > 0 && used + more > columns)
+            break;
+        used += more;
+    }
+    int room = columns - used - 1;
+    g->spark = spark ? SPARK_LEAST + (room > 0 ? room : 0) : 0;
+    g->spark = g->spark > SPARK_MOST ? SPARK_MOST : g->spark;
+}
+
+static void draw_line(const struct line *l, const struct grid *g, struct canvas *c, struct rect r,
+                      int row)
+{
+    int at = 1;
+    for (int i = 0; i < g->n; i++) {
+        if (i < l->n) {
+            const struct cell *cell = &l->cells[i];
+            int value = columns_of(cell->value);
+            canvas_puts(c, r, row, at, STYLE_LABEL, cell->label);
+            canvas_puts(c, r, row, at + g->width[i] - value, cell->style, cell->value);
+        }
+        at += g->width[i];
+        if (i == 0 && g->spark && l->spark) {
+            char text[SPARK_MOST * GRAPH_CELL_BYTES + 1];
+            graph_spark(text, sizeof text, l->spark, g->spark, SPARK_WINDOW, l->spark_max,
+                        c->ascii);
+            canvas_puts(c, r, row, at + 1, STYLE_GRAPH, text);
+        }
+        at += (i == 0 && g->spark ? g->spark + 1 : 0) + GAP;
+    }
+}
+
+/* ---- the first line */
+
+#define ITEMS 16
+struct item {
+    char text[200];
+    enum style style;
+    int rank; /* the highest leaves first */
+    bool right;
+};
+struct items {
+    struct item all[ITEMS];
+    int n;
+};
+
+static void add(struct items *l, int rank, bool right, enum style style, const char *fmt, ...)
+    ATTR_PRINTF(5, 6);
+static void add(struct items *l, int rank, bool right, enum style style, const char *fmt, ...)
+{
+    struct item *item = &l->all[l->n++];
+    item->style = style;
+    item->rank = rank;
+    item->right = right;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(item->text, sizeof item->text, fmt, ap);
+    va_end(ap);
+}
+
+bool header_is_live(const struct model *m)
+{
+    return model_link(m, NULL) == LINK_LIVE;
+}
+
+/* From here on what waits for it is not known: the time that system.erl gives it. */
+#define LATE_MS 200
+
+static void add_late(struct items *l, const struct system_sample *s)
+{
+    char wait[48], id[32] = "";
+    if (!s || s->late_ms < LATE_MS)
+        return;
+    if (s->late_scheduler >= 0)
+        snprintf(id, sizeof id, " %lld", (long long)s->late_scheduler);
+    text_duration(wait, sizeof wait, (double)s->late_ms / 1000);
+    add(l, 1, false, STYLE_WARN, "scheduler%s late: %s", id, wait);
+}
+
+static void add_node(struct items *l, const struct model *m)
+{
+    const struct node_info *node = model_node(m);
+    const struct system_sample *s = model_system(m);
+    if (!node) {
+        add(l, 0, false, STYLE_TITLE, "beamtop");
+        return;
+    }
+    char up[48];
+    add(l, 0, false, STYLE_TITLE, "%.*s", (int)node->name.len, node->name.s);
+    add(l, 5, false, STYLE_VALUE, "OTP %.*s", (int)node->otp.len, node->otp.s);
+    add(l, 8, false, STYLE_DIM, "ERTS %.*s", (int)node->erts.len, node->erts.s);
+    add_late(l, s);
+    if (node->elixir.len)
+        add(l, 9, false, STYLE_DIM, "Elixir %.*s", (int)node->elixir.len, node->elixir.s);
+    add(l, 7, false, STYLE_VALUE, "%lld schedulers", (long long)node->schedulers_online);
+    if (s && s->uptime_ms >= 0) {
+        text_duration(up, sizeof up, floor((double)s->uptime_ms / 1000));
+        add(l, 6, false, STYLE_VALUE, "up %s", up);
+    }
+}
+
+static const char *link_words(enum link_state link, enum style *style)
+{
+    *style = STYLE_WARN;
+    switch (link) {
+    case LINK_CONNECTING:
+        return "○ connecting";
+    case LINK_LIVE:
+        *style = STYLE_OK;
+        return "● live";
+    case LINK_STALE:
+        return "◌ no answer";
+    case LINK_LOST:
+        *style = STYLE_ALARM;
+        return "× lost";
+    case LINK_CLOSED:
+        *style = STYLE_ALARM;
+        return "× closed";
+    }
+    return "";
+}
+
+/* Where in a recording, and how fast it goes by. */
+static void add_place(struct items *l, const struct recorded_place *p, bool paused)
+{
+    char speed[32] = "";
+    enum style style = paused || p->at_end ? STYLE_WARN : STYLE_OK;
+    if (p->speed > 0)
+        snprintf(speed, sizeof speed, " %.3g×", p->speed);
+    add(l, 0, true, style, "%s%s", p->speed > 0 && !paused && !p->at_end ? "▶ replay" : "‖ replay",
+        speed);
+    add(l, 1, true, STYLE_VALUE, "tick %lld/%lld", (long long)p->tick, (long long)p->ticks);
+    if (p->gap)
+        add(l, 2, true, STYLE_WARN, "after a gap");
+    if (p->at_end && p->speed > 0)
+        add(l, 3, true, STYLE_WARN, "the end");
+    if (p->mark[0] != '\0')
+        add(l, 4, true, STYLE_VALUE, "mark %.60s", p->mark);
+}
+
+static void add_link(struct items *l, const struct model *m, const struct header_state *state)
+{
+    const char *why = "";
+    enum style style;
+    enum link_state link = model_link(m, &why);
+    const char *words = link_words(link, &style);
+    if (link == LINK_CONNECTING && isnan(state->frozen_s))
+        words = "○ no node chosen";
+    char since[48] = "";
+    if (link != LINK_LIVE && state->frozen_s > 0) {
+        text_duration(since, sizeof since, floor(state->frozen_s));
+        add(l, 0, true, style, "%s for %s", words, since);
+    } else if (link == LINK_LIVE && state->paused) {
+        add(l, 0, true, STYLE_WARN, "‖ paused");
+    } else {
+        add(l, 0, true, style, "%s", words);
+    }
+    if (link != LINK_LIVE && why && *why)
+        add(l, 1, true, style, "%s", why);
+}
+
+/* That it goes on matters as much as the link; the reasons of both are long. */
+static void add_recording(struct items *l, const struct header_recording *r)
+{
+    char text[48];
+    if (!r || r->state == RECORDING_NONE)
+        return;
+    if (r->state == RECORDING_STARTS) {
+        add(l, 0, true, STYLE_WARN, "○ rec starts");
+        return;
+    }
+    text_duration(text, sizeof text, floor(r->running_s));
+    if (r->state == RECORDING_STOPS)
+        add(l, 0, true, STYLE_WARN, "○ rec stops");
+    else
+        add(l, 0, true, *r->problem ? STYLE_WARN : STYLE_OK, "%s rec %s", *r->problem ? "◌" : "●", text);
+    if (*r->problem)
+        add(l, 1, true, STYLE_WARN, "%s", r->problem);
+    char ticks[48];
+    text_bytes(text, sizeof text, r->bytes);
+    add(l, 4, true, STYLE_VALUE, "%s ticks, %s", text_integer(ticks, sizeof ticks, r->ticks), text);
+}
+
+static void add_cost(struct items *l, const struct model *m)
+{
+    struct interval_info interval = model_interval(m);
+    const struct tick_cost *cost = model_cost(m);
+    char text[48];
+    text_duration(text, sizeof text, interval.real_s);
+    bool told = interval.why && *interval.why; /* or only what is asked seldom is stretched */
+    if (told && interval.real_s > interval.asked_s) {
+        char asked[48];
+        text_duration(asked, sizeof asked, interval.asked_s);
+        add(l, 3, true, STYLE_WARN, "every %s, asked %s", text, asked);
+    } else if (interval.real_s > 0) {
+        add(l, 3, true, STYLE_VALUE, "every %s", text);
+    }
+    if (told)
+        add(l, 10, true, STYLE_WARN, "%s", interval.why);
+    if (!cost || (model_recorded(m) && isnan(cost->target_us)))
+        return; /* what is played costs the node nothing */
+    text_duration(text, sizeof text, cost->target_us / 1e6);
+    add(l, 2, true, STYLE_VALUE, "cost %s", text);
+    text_percent(text, sizeof text, cost->share);
+    add(l, 2, true, STYLE_VALUE, "%s", text);
+    text_bytes(text, sizeof text, cost->bytes);
+    add(l, 4, true, STYLE_VALUE, "%s", text);
+}
+
+static int items_columns(const struct items *l)
+{
+    int columns = 1;
+    for (int i = 0; i < l->n; i++)
+        columns += columns_of(l->all[i].text) + GAP;
+    return columns;
+}
+
+static void drop_highest(struct items *l)
+{
+    int worst = 0;
+    for (int i = 1; i < l->n; i++)
+        if (l->all[i].rank >= l->all[worst].rank)
+            worst = i;
+    memmove(&l->all[worst], &l->all[worst + 1], (size_t)(l->n - worst - 1) * sizeof l->all[0]);
+    l->n--;
+}
+
+static void draw_first(const struct model *m, const struct header_state *state, struct canvas *c,
+                       struct rect r)
+{
+    struct items l = {.n = 0};
+    bool live = header_is_live(m);
+    add_node(&l, m);
+    if (model_recorded(m))
+        add_place(&l, model_recorded(m), state->paused);
+    else
+        add_link(&l, m, state);
+    add_recording(&l, state->recording);
+    if (live)
+        add_cost(&l, m);
+    if (state->clock && *state->clock)
+        add(&l, 7, true, STYLE_DIM, "%s", state->clock);
+    while (l.n > 2 && items_columns(&l) > r.columns)
+        drop_highest(&l);
+    int at = 1, right = r.columns - 1;
+    for (int i = 0; i < l.n; i++)
+        if (l.all[i].right)
+            right -= columns_of(l.all[i].text) + GAP;
+    right += GAP;
+    for (int i = 0; i < l.n; i++) {
+        int *place = l.all[i].right ? &right : &at;
+        bool stale = !live && !l.all[i].right && i > 0;
+        canvas_puts(c, r, 0, *place, stale ? STYLE_STALE : l.all[i].style, l.all[i].text);
+        *place += columns_of(l.all[i].text) + GAP;
+    }
+}
+
+int header_rows(int screen_rows)
+{
+    return screen_rows >= 24 ? 5 : screen_rows >= 20 ? 4 : 2;
+}
+
+void header_draw(const struct model *m, const struct header_state *state, struct canvas *c,
+                 struct rect r)
+{
+    const struct system_sample *s = model_system(m);
+    draw_first(m, state, c, r);
+    if (!s || r.rows < 2)
+        return;
+    struct line lines[4];
+    int n = 0;
+    struct grid grid;
+    if (r.rows == 2) {
+        lines[n++] = short_line(m, s);
+    } else {
+        lines[n++] = memory_line(m, s);
+        lines[n++] = queue_line(m, s);
+        lines[n++] = count_line(m, s);
+        if (r.rows > 4)
+            lines[n++] = work_line(m, s);
+    }
+    measure(lines, n, r.rows > 2, &grid);
+    fit(&grid, r.columns - 1, r.rows > 2);
+    for (int i = 0; i < n; i++)
+        draw_line(&lines[i], &grid, c, r, i + 1);
+    if (!header_is_live(m))
+        for (int row = 1; row < r.rows; row++)
+            canvas_restyle(c, r, row, 0, r.columns, STYLE_STALE);
+}

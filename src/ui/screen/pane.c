@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One pane: its stack of views, its page, its title. */
+#include "pane.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/text.h"
+#include "ui/widgets/page.h"
+
+static struct pane_entry *entry_new(const struct view_ops *ops)
+{
+    struct pane_entry *e = alloc_zero(1, sizeof *e);
+    e->ops = ops;
+    e->state = alloc_zero(1, ops->state_bytes ? ops->state_bytes : 1);
+    if (ops->init)
+        ops->init(e->state);
+    table_init(&e->table);
+    doc_init(&e->doc);
+    page_init(&e->pages[0]);
+    page_init(&e->pages[1]);
+    e->dirty = true;
+    return e;
+}
+
+static void entry_free(struct pane_entry *e)
+{
+    if (e->ops->clear)
+        e->ops->clear(e->state);
+    free(e->state);
+    table_clear(&e->table);
+    page_clear(&e->pages[0]);
+    page_clear(&e->pages[1]);
+    free(e);
+}
+
+struct pane_entry *pane_top(const struct pane *pane)
+{
+    return pane->stack[pane->depth - 1];
+}
+
+struct view_page *pane_page(const struct pane *pane)
+{
+    struct pane_entry *e = pane_top(pane);
+    return &e->pages[e->current];
+}
+
+static void push(struct pane *pane, struct pane_entry *e)
+{
+    if (pane->depth == PANE_DEPTH) {
+        entry_free(pane->stack[0]);
+        memmove(&pane->stack[0], &pane->stack[1], (PANE_DEPTH - 1) * sizeof pane->stack[0]);
+        pane->depth--;
+    }
+    pane->stack[pane->depth++] = e;
+}
+
+static bool raise_known(struct pane *pane, const struct view_ops *ops)
+{
+    for (int i = pane->depth - 1; i >= 0; i--) {
+        struct pane_entry *e = pane->stack[i];
+        if (e->ops != ops)
+            continue;
+        memmove(&pane->stack[i], &pane->stack[i + 1],
+                (size_t)(pane->depth - i - 1) * sizeof pane->stack[0]);
+        pane->stack[pane->depth - 1] = e;
+        e->dirty = true;
+        return true;
+    }
+    return false;
+}
+
+int pane_show(struct pane *pane, const struct view_ops *ops, const struct view_link *link,
+              struct error *err)
+{
+    if (!link && raise_known(pane, ops))
+        return 0;
+    if (link && !ops->open)
+        return error_set(err, ERR_USAGE, "the view %s takes no argument", ops->name);
+    struct pane_entry *e = entry_new(ops);
+    if (link) {
+        int status = ops->open(e->state, link, err);
+        if (status < 0) {
+            entry_free(e);
+            return status;
+        }
+        e->link = *link;
+    }
+    push(pane, e);
+    return 0;
+}
+
+bool pane_back(struct pane *pane)
+{
+    if (pane->depth < 2)
+        return false;
+    entry_free(pane->stack[--pane->depth]);
+    pane_top(pane)->dirty = true;
+    return true;
+}
+
+void pane_drop(struct pane *pane)
+{
+    while (pane->depth > 0)
+        entry_free(pane->stack[--pane->depth]);
+}
+
+struct view_link pane_link(const struct pane *pane)
+{
+    const struct pane_entry *e = pane_top(pane);
+    const struct view_page *page = &e->pages[e->current];
+    struct view_link none = {.kind = TARGET_NONE};
+    if (e->ops->kind == VIEW_TABLE)
+        return e->table.cursor < page->n_rows ? page->rows[e->table.cursor].link : none;
+    return e->doc.cursor >= 0 && (size_t)e->doc.cursor < page->n_lines
+               ? page->lines[e->doc.cursor].link
+               : none;
+}
+
+/* Rows that are read or marked keep their facts although they are not among the best any more. */
+static void want_kept(const struct pane_entry *e, int body, struct want *want)
+{
+    const struct view_page *page = &e->pages[e->current];
+    for (int i = 0; i < e->table.n_marked; i++)
+        if (e->table.marked_pids[i].id || e->table.marked_pids[i].serial)
+            want_add_pid(&want->scan, &e->table.marked_pids[i]);
+    for (size_t i = e->table.top; e->table.held && i < page->n_rows; i++) {
+        if (i >= e->table.top + (size_t)body)
+            break;
+        if (page->rows[i].link.kind == TARGET_PROCESS)
+            want_add_pid(&want->scan, &page->rows[i].link.pid);
+    }
+}
+
+void pane_want(const struct pane *pane, struct want *want)
+{
+    const struct pane_entry *e = pane_top(pane);
+    int body = pane->body.rows > 1 ? pane->body.rows - 1 : 20;
+    int rows = body;
+    while (rows < LIMIT_ROWS && rows < (int)e->table.cursor + body)
+        rows += body; /* whole pages ahead of the cursor, so that the end is not felt */
+    rows = rows > LIMIT_ROWS ? LIMIT_ROWS : rows;
+    e->ops->want(e->state, rows, want);
+    if (e->ops->filters_on_target)
+        want_kept(e, body, want);
+}
+
+/* ---- the page */
+
+static bool row_matches(const struct view_page *page, const struct view_row *row, struct regex *re)
+{
+    for (size_t i = 0; i < page->n_columns; i++)
+        if (regex_match(re, row->cells[i].s, row->cells[i].len))
+            return true;
+    return false;
+}
+
+/* The filter of a list that the program has whole: rows without a match are left out. */
+static void filter_rows(struct view_page *page, struct regex *re)
+{
+    size_t kept = 0, all = page->n_rows;
+    for (size_t i = 0; i < all; i++)
+        if (row_matches(page, &page->rows[i], re))
+            page->rows[kept++] = page->rows[i];
+    page->n_rows = kept;
+    char n[32], total[32];
+    snprintf(page->summary, sizeof page->summary, "%s of %s matching",
+             text_integer(n, sizeof n, (int64_t)kept), text_integer(total, sizeof total, (int64_t)all));
+    if (all > 0)
+        snprintf(page->empty, sizeof page->empty, "Nothing matches the filter.");
+}
+
+static void make_page(struct pane_entry *e, struct rect body, bool ascii,
+                      const struct pane_look *look)
+{
+    if (!e->dirty && e->made_rows == body.rows && e->made_columns == body.columns)
+        return;
+    if (e->made_columns != body.columns)
+        table_forget_widths(&e->table);
+    e->dirty = false;
+    e->made_rows = body.rows;
+    e->made_columns = body.columns;
+    const struct view_page *before = &e->pages[e->current];
+    e->current = !e->current;
+    struct view_page *page = &e->pages[e->current];
+    page_reset(page);
+    page->ascii = ascii;
+    page->match = look->match;
+    page->syntax = look->syntax;
+    e->ops->page(e->state, look->model, body.rows, body.columns, page);
+    page->match = NULL;
+    if (e->ops->kind == VIEW_DOC) {
+        doc_take(&e->doc, page);
+        return;
+    }
+    if (look->match && !e->ops->filters_on_target)
+        filter_rows(page, look->match);
+    table_take(&e->table, page, before);
+}
+
+/* ---- the rule with the title */
+
+#define PIECES 8
+struct piece {
+    char text[300];
+    enum style style;
+    int rank; /* the highest leaves first */
+};
+struct pieces {
+    struct piece all[PIECES];
+    int n;
+};
+
+static void piece(struct pieces *p, int rank, enum style style, const char *text)
+{
+    if (!text[0])
+        return;
+    struct piece *new = &p->all[p->n++];
+    snprintf(new->text, sizeof new->text, "%s", text);
+    new->style = style;
+    new->rank = rank;
+}
+
+/* "reductions_per_s" to "by reductions/s ▼". */
+static void order_text(char *out, size_t size, const struct view_page *page)
+{
+    char key[sizeof page->order];
+    static const struct {
+        const char *from, *to;
+    } endings[] = {{"_bytes_per_s", "/s"}, {"_len_per_s", " growth/s"}, {"_per_s", "/s"},
+                   {"_bytes", ""},         {"_len", ""},                {"_s", ""}};
+    snprintf(key, sizeof key, "%s", page->order);
+    char rest[sizeof key] = "";
+    size_t len = strcspn(key, " ,");
+    snprintf(rest, sizeof rest, "%s", key + len);
+    key[len] = '\0';
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        size_t end = strlen(endings[i].from);
+        if (len > end && strcmp(key + len - end, endings[i].from) == 0) {
+            snprintf(key + len - end, sizeof key - (len - end), "%s", endings[i].to);
+            break;
+        }
+    }
+    for (char *at = key; *at; at++)
+        *at = *at == '_' ? ' ' : *at;
+    snprintf(out, size, "by %s%s %s", key, rest, page->sort_descending ? "▼" : "▲");
+}
+
+static void collect(const struct pane_entry *e, const struct pane_look *look, bool focused,
+                    struct pieces *p)
+{
+    const struct view_page *page = &e->pages[e->current];
+    char text[300];
+    piece(p, 0, focused ? STYLE_TITLE : STYLE_TITLE_IDLE, e->ops->title);
+    if (!look->live && !e->ops->own_facts)
+        piece(p, 1, STYLE_WARN, "not live");
+    else if (look->paused)
+        piece(p, 1, STYLE_WARN, "paused");
+    if (page->order[0]) {
+        order_text(text, sizeof text, page);
+        piece(p, 4, STYLE_TITLE_IDLE, text);
+    }
+    if (e->ops->kind == VIEW_TABLE && e->table.held)
+        piece(p, 5, STYLE_DIM, "places kept");
+    if (look->filter[0] && (e->ops->kind == VIEW_TABLE || e->ops->filters_page)) {
+        snprintf(text, sizeof text, "%s %.200s%s", "filter", look->filter,
+                 look->filter_is_wrong ? " (wrong; the last good one stands)" : "");
+        piece(p, 2, look->filter_is_wrong ? STYLE_ERROR : STYLE_MATCH, text);
+    }
+    piece(p, 3, STYLE_TITLE_IDLE, page->summary);
+}
+
+static int columns_of(const char *s)
+{
+    return (int)text_width(s, strlen(s));
+}
+
+static void draw_rule(struct canvas *c, struct rect r, const struct pane_entry *e,
+                      const struct pane_look *look, bool focused)
+{
+    struct pieces p = {.n = 0};
+    collect(e, look, focused, &p);
+    for (;;) {
+        int total = 3;
+        for (int i = 0; i < p.n; i++)
+            total += columns_of(p.all[i].text) + 4;
+        int worst = 0;
+        for (int i = 1; i < p.n; i++)
+            worst = p.all[i].rank >= p.all[worst].rank ? i : worst;
+        if (total <= r.columns || worst == 0)
+            break;
+        memmove(&p.all[worst], &p.all[worst + 1], (size_t)(p.n - worst - 1) * sizeof p.all[0]);
+        p.n--;
+    }
+    canvas_rule(c, r, 0, STYLE_TITLE_IDLE, "");
+    int at = 2;
+    for (int i = 0; i < p.n; i++) {
+        if (i == 1) { /* all but the title stand at the right */
+            at = r.columns - 2;
+            for (int k = 1; k < p.n; k++)
+                at -= columns_of(p.all[k].text) + 2 + (k > 1 ? 2 : 0);
+        }
+        canvas_puts(c, r, 0, at, STYLE_TITLE_IDLE, " ");
+        int used = canvas_puts(c, r, 0, at + 1, p.all[i].style, p.all[i].text);
+        canvas_puts(c, r, 0, at + 1 + used, STYLE_TITLE_IDLE, " ");
+        at += used + 4;
+    }
+}
+
+static void draw_stale(struct canvas *c, struct rect body)
+{
+    for (int row = 0; row < body.rows; row++)
+        for (int column = 0; column < body.columns; column++) {
+            const struct canvas_cell *cell = canvas_at(c, body.row + row, body.column + column);
+            if (cell && cell->style != STYLE_CURSOR && cell->style != STYLE_CURSOR_IDLE &&
+                cell->style != STYLE_HEADING && cell->style != STYLE_HEADING_SORT)
+                canvas_restyle(c, body, row, column, 1, STYLE_STALE);
+        }
+}
+
+void pane_draw(struct pane *pane, struct canvas *c, struct rect r, bool focused,
+               const struct pane_look *look)
+{
+    struct pane_entry *e = pane_top(pane);
+    pane->rect = r;
+    pane->body = (struct rect){r.row + 1, r.column, r.rows > 1 ? r.rows - 1 : 0, r.columns};
+    make_page(e, pane->body, c->ascii, look);
+    struct table_look how = {focused, look->match};
+    if (e->ops->kind == VIEW_TABLE)
+        table_draw(&e->table, pane_page(pane), c, pane->body, &how);
+    else
+        doc_draw(&e->doc, pane_page(pane), c, pane->body, &how);
+    if (!look->live && !e->ops->own_facts)
+        draw_stale(c, pane->body);
+    draw_rule(c, r, e, look, focused);
+}

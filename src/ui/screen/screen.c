@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "screen_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/text.h"
+#include "beamtop/model/finding.h"
+#include "beamtop/ui/header.h"
+#include "ui/widgets/page.h"
+
+struct screen *screen_new(const char *view, struct error *err)
+{
+    const struct view_ops *ops = view_find(view);
+    if (!ops) {
+        char names[256] = "";
+        for (size_t i = 0, used = 0; view_registry[i] && used < sizeof names; i++)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
+                                     view_registry[i]->name);
+        error_set(err, ERR_USAGE, "\"%s\" is no view; there are %s", view, names);
+        return NULL;
+    }
+    struct screen *s = alloc_zero(1, sizeof *s);
+    s->panes = panes_new(ops);
+    s->filter_error_at = -1;
+    return s;
+}
+
+void screen_free(struct screen *s)
+{
+    if (!s)
+        return;
+    picker_close(s);
+    picker_clear_texts(s);
+    panes_free(s->panes);
+    free(s->nodes);
+    free(s);
+}
+
+/* ---- what the owner knows */
+
+void screen_set_clock(struct screen *s, const char *clock)
+{
+    snprintf(s->clock, sizeof s->clock, "%s", clock ? clock : "");
+}
+
+void screen_set_paused(struct screen *s, bool paused)
+{
+    s->paused = paused;
+}
+
+void screen_set_recording(struct screen *s, const struct header_recording *recording)
+{
+    s->recording = *recording;
+}
+
+void screen_set_frozen_s(struct screen *s, double seconds)
+{
+    s->frozen_s = seconds;
+}
+
+void screen_set_message(struct screen *s, enum style style, const char *text)
+{
+    s->message_style = style;
+    snprintf(s->message, sizeof s->message, "%s", text ? text : "");
+}
+
+void screen_set_prompt(struct screen *s, const struct prompt *prompt)
+{
+    s->prompt = prompt;
+}
+
+void screen_tell(const struct screen *s, struct pane_entry *e)
+{
+    if (e->ops->keys)
+        e->ops->keys(e->state, s->keymap);
+    if (e->ops->own)
+        e->ops->own(e->state, s->own);
+}
+
+static void tell_all(struct screen *s)
+{
+    for (int i = 0; i < panes_count(s->panes); i++) {
+        struct pane *pane = panes_at(s->panes, i);
+        for (int k = 0; k < pane->depth; k++)
+            screen_tell(s, pane->stack[k]);
+    }
+    screen_update(s);
+}
+
+void screen_set_keymap(struct screen *s, const struct keymap *keymap)
+{
+    s->keymap = keymap;
+    tell_all(s);
+}
+
+void screen_set_own(struct screen *s, bool shown)
+{
+    s->own = shown;
+    tell_all(s);
+    for (int i = 0; i < panes_count(s->panes); i++) {
+        struct pane_entry *e = pane_top(panes_at(s->panes, i));
+        table_ask_order(&e->table);
+        table_forget_widths(&e->table);
+    }
+    screen_ask(s, REQUEST_REFRESH, NULL, false, "");
+}
+
+void screen_set_filter(struct screen *s, const char *pattern, struct regex *re, long error_at)
+{
+    snprintf(s->filter, sizeof s->filter, "%s", pattern ? pattern : "");
+    s->match = re;
+    s->filter_error_at = error_at;
+    screen_update(s);
+    for (int i = 0; i < panes_count(s->panes); i++)
+        table_ask_order(&pane_top(panes_at(s->panes, i))->table);
+}
+
+/* ---- going on */
+
+void screen_update(struct screen *s)
+{
+    panes_dirty(s->panes);
+}
+
+void screen_set_syntax(struct screen *s, enum syntax syntax)
+{
+    s->syntax = syntax;
+    screen_update(s);
+}
+
+void screen_want(const struct screen *s, struct want *want)
+{
+    want->needs |= NEED_SYSTEM;
+    struct pane *focus = panes_focused(s->panes);
+    pane_want(focus, want);
+    for (int i = 0; i < panes_count(s->panes); i++) {
+        struct pane *pane = panes_at(s->panes, i);
+        if (pane != focus && panes_is_visible(s->panes, pane))
+            pane_want(pane, want);
+    }
+    want->scan.filtered = s->match != NULL && s->filter[0] != '\0';
+}
+
+void screen_ask(struct screen *s, enum screen_request_kind kind, const struct etf_pid *pid,
+                bool force, const char *text)
+{
+    for (int i = 0; i < s->n_requests; i++)
+        if (kind == REQUEST_REFRESH && s->requests[i].kind == kind)
+            return;
+    if (s->n_requests == SCREEN_REQUESTS) {
+        s->n_requests--;
+        memmove(&s->requests[0], &s->requests[1], sizeof s->requests[0] * (SCREEN_REQUESTS - 1));
+    }
+    struct screen_request *r = &s->requests[s->n_requests++];
+    memset(r, 0, sizeof *r);
+    r->kind = kind;
+    r->force = force;
+    if (pid)
+        r->pid = *pid;
+    snprintf(r->text, sizeof r->text, "%s", text ? text : "");
+}
+
+bool screen_take_request(struct screen *s, struct screen_request *out)
+{
+    if (s->n_requests == 0)
+        return false;
+    *out = s->requests[0];
+    s->n_requests--;
+    memmove(&s->requests[0], &s->requests[1], sizeof s->requests[0] * (size_t)s->n_requests);
+    return true;
+}
+
+/* ---- what is there */
+
+enum place screen_place(const struct screen *s)
+{
+    if (s->picker.kind != PICKER_NONE)
+        return PLACE_PICKER;
+    const struct view_ops *ops = pane_top(panes_focused(s->panes))->ops;
+    if (ops->place != PLACE_GLOBAL)
+        return ops->place;
+    return ops->kind == VIEW_TABLE ? PLACE_TABLE : PLACE_DOC;
+}
+
+const char *screen_view(const struct screen *s)
+{
+    return pane_top(panes_focused(s->panes))->ops->name;
+}
+
+void screen_orders(const struct screen *s, word_put *put, void *out)
+{
+    const struct pane *pane = panes_focused(s->panes);
+    const struct view_ops *ops = pane_top(pane)->ops;
+    const struct view_page *page = pane_page(pane);
+    for (const struct view_order *o = ops->orders; o && o->word; o++)
+        put(out, o->word, o->help);
+    if (ops->chooser)
+        ops->chooser->words(put, out);
+    for (size_t i = 0; !ops->chooser && ops->kind == VIEW_TABLE && i < page->n_columns; i++)
+        if (page->columns[i].sortable)
+            put(out, page->columns[i].key, page->columns[i].help);
+}
+
+struct view_link screen_link(const struct screen *s)
+{
+    return pane_link(panes_focused(s->panes));
+}
+
+/* ---- drawing */
+
+static struct pane_look look_of(const struct screen *s, const struct model *m)
+{
+    return (struct pane_look){
+        .model = m,
+        .live = header_is_live(m),
+        .paused = s->paused,
+        .filter = s->filter,
+        .match = s->match,
+        .syntax = s->syntax,
+        .filter_is_wrong = s->filter_error_at >= 0,
+    };
+}
+
+/* A long message says what to do next at its end: it gets up to MESSAGE_ROWS rows, broken at blanks. */
+#define MESSAGE_ROWS 4
+
+/* Draws it when there is a canvas; returns how many rows it takes. */
+static int put_message(const struct screen *s, struct canvas *c, struct rect r)
+{
+    const char *at = s->message;
+    size_t left = strlen(at);
+    int row = 0;
+    for (; left > 0 && row < MESSAGE_ROWS; row++) {
+        size_t width, room = r.columns > 2 ? (size_t)r.columns - 2 : 1;
+        size_t part = text_prefix(at, left, room, &width), next = part;
+        if (part == 0 || row == MESSAGE_ROWS - 1) {
+            part = next = left;
+        } else if (part < left) {
+            while (next > 0 && at[next] != ' ')
+                next--;
+            part = next = next > 0 ? next : part;
+        }
+        if (c)
+            canvas_put(c, r, row, 1, s->message_style, at, part);
+        while (next < left && at[next] == ' ')
+            next++;
+        at += next;
+        left -= next;
+    }
+    return row;
+}
+
+/* The first key of an action, and what it does, where there is room; returns the columns it takes. */
+static int put_hint(const struct screen *s, struct canvas *c, struct rect r, int at,
+                    enum action action, const char *arg, const char *does)
+{
+    char keys[64] = "";
+    if (!s->keymap || !keymap_keys_of(s->keymap, screen_place(s), action, arg, keys, sizeof keys))
+        return 0;
+    keys[1 + strcspn(keys + 1, ",")] = '\0'; /* the first of them; it may be a comma */
+    int width = (int)(text_width(keys, strlen(keys)) + strlen(does)) + 1;
+    if (at + width >= r.columns)
+        return -1;
+    int used = canvas_puts(c, r, 0, at, STYLE_KEY, keys) + 1;
+    return used + canvas_puts(c, r, 0, at + used, STYLE_DIM, does) + 3;
+}
+
+/* How many findings want something of a person, and the worst of them; returns the columns. */
+static int put_findings(const struct screen *s, const struct model *m, struct canvas *c,
+                        struct rect r)
+{
+    const struct findings_shown *shown = model_findings(m);
+    const struct view_ops *there = view_opening(TARGET_FINDING);
+    char text[80];
+    size_t n = 0, width;
+    for (size_t i = 0; shown && i < shown->found.len; i++)
+        n += shown->found.items[i].severity != FINDING_NOTE;
+    if (n == 0 || pane_top(panes_focused(s->panes))->ops == there)
+        return 1;
+    enum style style = shown->found.items[0].severity == FINDING_ACT ? STYLE_ALARM : STYLE_WARN;
+    snprintf(text, sizeof text, "%zu finding%s:", n, n == 1 ? "" : "s");
+    int at = 1 + canvas_puts(c, r, 0, 1, style, text) + 1;
+    const char *title = shown->found.items[0].title;
+    size_t room = r.columns / 2 > at ? (size_t)(r.columns / 2 - at) : 0;
+    size_t part = text_prefix(title, strlen(title), room, &width);
+    at += canvas_put(c, r, 0, at, STYLE_NORMAL, title, part);
+    if (part < strlen(title))
+        at += canvas_puts(c, r, 0, at, STYLE_NORMAL, c->ascii ? "~" : "…");
+    at += 3;
+    int used = put_hint(s, c, r, at, ACTION_VIEW, there->name, there->name);
+    return at + (used > 0 ? used : 0);
+}
+
+/* As many as there is room for, from column `at` on; returns where the next one stands, -1: nowhere.
+   A recording has no node to act on. */
+static int put_hints(const struct screen *s, const struct model *m, struct canvas *c, struct rect r,
+                     int at, const struct view_hint *hints)
+{
+    for (; at >= 0 && hints->does; hints++) {
+        if (model_recorded(m) && action_table[hints->action].live)
+            continue;
+        int used = put_hint(s, c, r, at, hints->action, NULL, hints->does);
+        at = used < 0 ? -1 : at + used;
+    }
+    return at;
+}
+
+/* The bottom rows: a message, or what was found and which keys help. */
+static void draw_bottom(const struct screen *s, const struct model *m, struct canvas *c,
+                        struct rect r)
+{
+    if (s->message[0]) {
+        put_message(s, c, r);
+        return;
+    }
+    static const struct view_hint first[] = {{ACTION_HELP, "keys"},
+                                             {ACTION_FILTER, "filter"},
+                                             {ACTION_COMMAND, "command"},
+                                             {ACTION_TRACE, "trace"},
+                                             {.does = NULL}};
+    static const struct view_hint usual[] = {
+        {ACTION_ENTER, "open"}, {ACTION_BACK, "back"}, {.does = NULL}};
+    static const struct view_hint last[] = {{ACTION_CHOOSE_SORT, "sort"},
+                                            {ACTION_CHOOSE_COLUMNS, "columns"},
+                                            {ACTION_PAUSE, "pause"},
+                                            {ACTION_QUIT, "leave"},
+                                            {.does = NULL}};
+    const struct view_ops *ops = pane_top(panes_focused(s->panes))->ops;
+    int at = put_findings(s, m, c, r);
+    at = put_hints(s, m, c, r, at, first);
+    at = put_hints(s, m, c, r, at, ops->hints ? ops->hints : usual);
+    put_hints(s, m, c, r, at, last);
+}
+
+void screen_draw(struct screen *s, const struct model *m, struct canvas *c,
+                 struct tty_cursor *cursor)
+{
+    const struct header_state state = {s->clock, s->paused, s->frozen_s, &s->recording};
+    struct pane_look look = look_of(s, m);
+    struct rect all = {0, 0, c->rows, c->columns};
+    bool prompting = s->prompt && prompt_is_open(s->prompt);
+    int head = header_rows(c->rows);
+    int bottom = prompting      ? prompt_rows(s->prompt, c->columns, c->rows / 2)
+                 : s->message[0] ? put_message(s, NULL, all)
+                                 : 1;
+    while (head > 0 && c->rows - head - bottom < PANE_LEAST_ROWS)
+        head--;
+    int middle = c->rows - head - bottom;
+    cursor->row = cursor->column = -1;
+    canvas_erase(c, STYLE_NORMAL);
+    if (head > 0)
+        header_draw(m, &state, c, (struct rect){0, 0, head, c->columns});
+    struct rect panes = {head, 0, middle > 0 ? middle : 0, c->columns};
+    panes_draw(s->panes, c, panes, &look);
+    picker_draw(s, c, panes);
+    struct rect below = {c->rows - bottom, 0, bottom, all.columns};
+    if (prompting)
+        prompt_draw(s->prompt, c, below, cursor);
+    else
+        draw_bottom(s, m, c, below);
+}
+
+void screen_draw_pane(struct screen *s, const struct model *m, struct canvas *c)
+{
+    struct pane_look look = look_of(s, m);
+    canvas_erase(c, STYLE_NORMAL);
+    pane_draw(panes_focused(s->panes), c, (struct rect){0, 0, c->rows, c->columns}, true, &look);
+}

@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What actions and the mouse do to the screen. */
+#include "screen_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/etf/parse.h"
+#include "beamtop/model/detail.h"
+#include "ui/widgets/page.h"
+
+/* What a handler works on. */
+struct act {
+    struct screen *s;
+    const struct model *m;
+    struct pane *pane;
+    struct pane_entry *e;
+    const char *arg; /* "" when none */
+    struct error *err;
+};
+
+static void refresh(struct act *a)
+{
+    pane_top(panes_focused(a->s->panes))->dirty = true;
+    screen_ask(a->s, REQUEST_REFRESH, NULL, false, "");
+}
+
+static int body_rows(const struct pane *pane)
+{
+    return pane->body.rows > 0 ? pane->body.rows : 20;
+}
+
+static int act_move(struct act *a, int where)
+{
+    struct picker *p = &a->s->picker;
+    if (p->kind != PICKER_NONE) {
+        table_move(&p->table, &p->page, (enum move)where, p->rect.rows);
+        return 1;
+    }
+    bool table = a->e->ops->kind == VIEW_TABLE;
+    bool was_held = a->e->table.held;
+    if (table)
+        table_move(&a->e->table, pane_page(a->pane), (enum move)where, body_rows(a->pane));
+    else
+        doc_move(&a->e->doc, pane_page(a->pane), (enum move)where, body_rows(a->pane));
+    if (table && was_held && a->e->table.cursor == 0)
+        a->e->dirty = true; /* back at the top: the order is the node's again */
+    return 1;
+}
+
+static int show(struct act *a, const struct view_ops *ops, const struct view_link *link)
+{
+    int status = pane_show(a->pane, ops, link, a->err);
+    if (status < 0)
+        return status;
+    screen_tell(a->s, pane_top(a->pane));
+    refresh(a);
+    return 1;
+}
+
+/* What only the view itself knows. */
+static int act_of_view(struct act *a, int action)
+{
+    const struct view_act *act = view_act_of(a->e->ops, (enum action)action);
+    struct view_link at = pane_link(a->pane);
+    if (!act)
+        return error_set(a->err, ERR_USAGE, "%s means nothing in the view %s",
+                         action_table[action].name, a->e->ops->name);
+    int rc = act->run(a->e->state, &at, a->arg, a->err);
+    if (act->folds) {
+        a->e->dirty = a->e->doc.reveal = true;
+        return rc < 0 ? rc : 1;
+    }
+    table_ask_order(&a->e->table);
+    table_forget_widths(&a->e->table);
+    refresh(a);
+    return rc < 0 ? rc : 1;
+}
+
+static int follow_link(struct act *a, const struct view_link *link)
+{
+    switch (link->kind) {
+    case TARGET_NONE:
+        return 1;
+    case TARGET_PROCESS:
+    case TARGET_NAME:
+    case TARGET_APP:
+        return show(a, view_opening(link->kind), link);
+    case TARGET_VIEW:
+        return view_find(link->name) ? show(a, view_find(link->name), NULL) : 1;
+    case TARGET_EVENT:
+    case TARGET_FINDING:
+        return act_of_view(a, ACTION_FOLD);
+    case TARGET_FUNCTION:
+        screen_ask(a->s, REQUEST_TRACE, NULL, false, link->name);
+        return 1;
+    }
+    return 1;
+}
+
+/* ---- views and panes */
+
+static int act_enter(struct act *a, int n)
+{
+    (void)n;
+    if (a->s->picker.kind != PICKER_NONE)
+        return picker_choose(a->s, true, a->err);
+    struct view_link link = pane_link(a->pane);
+    return follow_link(a, &link);
+}
+
+static int act_back(struct act *a, int n)
+{
+    (void)n;
+    if (a->s->picker.kind != PICKER_NONE)
+        picker_close(a->s);
+    else if (pane_back(a->pane))
+        refresh(a);
+    else if (a->s->filter[0])
+        screen_ask(a->s, REQUEST_UNFILTER, NULL, false, "");
+    return 1;
+}
+
+/* A word after a view's name: a pid, else a name. */
+static struct view_link link_of_word(const struct view_ops *ops, const char *word)
+{
+    bool app = view_opens(ops, TARGET_APP);
+    struct view_link link = {.kind = app ? TARGET_APP : TARGET_NAME};
+    if (!app && etf_parse_pid(word, &link.pid) == 0)
+        link.kind = TARGET_PROCESS;
+    else
+        snprintf(link.name, sizeof link.name, "%s", word);
+    return link;
+}
+
+static int act_view(struct act *a, int n)
+{
+    (void)n;
+    char name[64];
+    size_t len = strcspn(a->arg, " ");
+    snprintf(name, sizeof name, "%.*s", (int)len, a->arg);
+    const struct view_ops *ops = view_find(name);
+    if (!ops)
+        return error_set(a->err, ERR_USAGE, "\"%s\" is no view; `view ` and Tab lists them", name);
+    const char *word = a->arg + len + strspn(a->arg + len, " ");
+    if (*word) {
+        struct view_link link = link_of_word(ops, word);
+        return show(a, ops, &link);
+    }
+    if (view_opens(ops, TARGET_PROCESS) && a->e->ops != ops) {
+        struct view_link link = pane_link(a->pane);
+        if (link.kind == TARGET_PROCESS)
+            return show(a, ops, &link);
+    }
+    return show(a, ops, NULL);
+}
+
+static int act_tree(struct act *a, int n)
+{
+    (void)n;
+    const struct view_ops *tree = view_opening(TARGET_APP);
+    struct view_link link = *a->arg ? link_of_word(tree, a->arg) : pane_link(a->pane);
+    return show(a, tree, link.kind == TARGET_APP ? &link : NULL);
+}
+
+static int act_show(struct act *a, int action)
+{
+    return show(a, view_shown_by((enum action)action), NULL);
+}
+
+static int act_help(struct act *a, int action)
+{
+    if (a->e->ops == view_shown_by((enum action)action))
+        return act_back(a, 0);
+    return act_show(a, action);
+}
+
+static int act_split(struct act *a, int n)
+{
+    (void)n;
+    bool right = strcmp(a->arg, "right") == 0;
+    if (*a->arg && !right && strcmp(a->arg, "below") != 0)
+        return error_set(a->err, ERR_USAGE, "split takes below or right, not \"%s\"", a->arg);
+    int status = panes_split(a->s->panes, right, a->err);
+    if (status < 0)
+        return status;
+    screen_tell(a->s, pane_top(panes_focused(a->s->panes)));
+    refresh(a);
+    return 1;
+}
+
+static int act_close(struct act *a, int n)
+{
+    (void)n;
+    int status = panes_close(a->s->panes, a->err);
+    if (status < 0)
+        return status;
+    refresh(a);
+    return 1;
+}
+
+static int act_focus(struct act *a, int direction)
+{
+    panes_focus_next(a->s->panes, direction);
+    panes_dirty(a->s->panes);
+    screen_ask(a->s, REQUEST_REFRESH, NULL, false, "");
+    return 1;
+}
+
+static int act_zoom(struct act *a, int n)
+{
+    (void)n;
+    panes_zoom(a->s->panes);
+    refresh(a);
+    return 1;
+}
+
+/* ---- lists */
+
+static int sort_by(struct act *a, const char *key, int direction)
+{
+    if (!a->e->ops->sort)
+        return error_set(a->err, ERR_USAGE, "this view has one order");
+    a->e->ops->sort(a->e->state, key, direction);
+    table_ask_order(&a->e->table);
+    refresh(a);
+    return 1;
+}
+
+/* The next column that can be sorted by, from the sorted one. */
+static int act_sort_beside(struct act *a, int direction)
+{
+    const struct view_page *page = pane_page(a->pane);
+    int n = (int)page->n_columns, at = page->sort_column;
+    for (int i = 0; i < n; i++) {
+        at = at < 0 ? (direction > 0 ? 0 : n - 1) : (at + direction + n) % n;
+        if (page->columns[at].sortable)
+            return sort_by(a, page->columns[at].key, 1);
+    }
+    return 1;
+}
+
+static int act_sort(struct act *a, int n)
+{
+    (void)n;
+    const struct view_page *page = pane_page(a->pane);
+    if (!*a->arg && a->e->ops->kind == VIEW_TABLE)
+        return picker_open(a->s, PICKER_SORT, a->err);
+    if (a->e->ops->sort_word) {
+        int rc = a->e->ops->sort_word(a->e->state, a->arg, a->err);
+        table_ask_order(&a->e->table);
+        refresh(a);
+        return rc < 0 ? rc : 1;
+    }
+    for (size_t i = 0; i < page->n_columns; i++)
+        if (page->columns[i].sortable && strcmp(page->columns[i].key, a->arg) == 0)
+            return sort_by(a, a->arg, 0);
+    return error_set(a->err, ERR_USAGE, "this view cannot be sorted by \"%s\"", a->arg);
+}
+
+static int act_reverse(struct act *a, int n)
+{
+    (void)n;
+    const struct view_page *page = pane_page(a->pane);
+    if (a->e->ops->chooser) {
+        a->e->ops->chooser->reverse(a->e->state);
+        table_ask_order(&a->e->table);
+        refresh(a);
+        return 1;
+    }
+    if (page->sort_column < 0)
+        return error_set(a->err, ERR_USAGE, "the sorted column is not among those shown");
+    return sort_by(a, page->columns[page->sort_column].key, page->sort_descending ? -1 : 1);
+}
+
+static int act_pick(struct act *a, int kind)
+{
+    return picker_open(a->s, (enum picker_kind)kind, a->err);
+}
+
+static int act_find(struct act *a, int direction)
+{
+    struct regex *re = a->s->match;
+    if (!re)
+        return error_set(a->err, ERR_USAGE, "there is no filter to match; / sets one");
+    regex_allow(re, LIMIT_REGEX_PASS_STEPS);
+    bool found = a->e->ops->kind == VIEW_TABLE
+                     ? table_find(&a->e->table, pane_page(a->pane), re, direction)
+                     : doc_find(&a->e->doc, pane_page(a->pane), re, direction);
+    if (!found && regex_is_spent(re))
+        return error_set(a->err, ERR_LIMIT,
+                         "filter too expensive to look for: nested repeats such as (a+)+ try "
+                         "every split. Use a simpler expression");
+    return found ? 1 : error_set(a->err, ERR_NOT_FOUND, "nothing here matches");
+}
+
+static int act_mark(struct act *a, int n)
+{
+    (void)n;
+    if (a->s->picker.kind != PICKER_NONE)
+        return picker_choose(a->s, false, a->err);
+    if (a->e->ops->kind != VIEW_TABLE)
+        return error_set(a->err, ERR_USAGE, "only rows of a list can be marked");
+    if (!table_mark(&a->e->table, pane_page(a->pane)))
+        return error_set(a->err, ERR_LIMIT, "at most %d rows can be marked", WANT_PIDS);
+    table_move(&a->e->table, pane_page(a->pane), MOVE_DOWN, body_rows(a->pane));
+    return 1;
+}
+
+/* ---- processes */
+
+/* The process meant: the one shown, or the one under the cursor. */
+static bool process_meant(const struct act *a, struct view_link *link)
+{
+    bool here = view_opens(a->e->ops, TARGET_PROCESS);
+    *link = here ? a->e->link : pane_link(a->pane);
+    if (link->kind == TARGET_EVENT && (link->pid.id || link->pid.serial))
+        link->kind = TARGET_PROCESS;
+    const struct process_detail *p = model_process(a->m);
+    if (here && link->kind == TARGET_NAME && p && !p->gone) {
+        link->kind = TARGET_PROCESS;
+        link->pid = p->row.pid;
+    }
+    return link->kind == TARGET_PROCESS;
+}
+
+static int act_process(struct act *a, int n)
+{
+    (void)n;
+    struct view_link link;
+    if (!process_meant(a, &link))
+        return error_set(a->err, ERR_USAGE, "there is no process under the cursor");
+    const struct view_ops *ops = view_opening(TARGET_PROCESS);
+    return a->e->ops == ops ? 1 : show(a, ops, &link);
+}
+
+static int act_follow(struct act *a, int n)
+{
+    (void)n;
+    struct view_link link;
+    if (!process_meant(a, &link))
+        return error_set(a->err, ERR_USAGE, "there is no process under the cursor");
+    if (a->e->ops->shown_by != ACTION_FOLLOW) {
+        int status = show(a, view_shown_by(ACTION_FOLLOW), NULL);
+        if (status < 0)
+            return status;
+    }
+    struct pane_entry *top = pane_top(a->pane);
+    top->ops->open(top->state, &link, a->err);
+    refresh(a);
+    return 1;
+}
+
+static int act_ask_process(struct act *a, int action)
+{
+    const struct view_ops *ops = view_opening(TARGET_PROCESS);
+    struct view_link link;
+    if (!process_meant(a, &link))
+        return error_set(a->err, ERR_USAGE, "there is no process under the cursor");
+    if (a->e->ops != ops) {
+        int status = show(a, ops, &link);
+        if (status < 0)
+            return status;
+    }
+    struct pane_entry *e = pane_top(a->pane);
+    bool force = ops->ask(e->state, (enum action)action, a->m);
+    e->dirty = true;
+    screen_ask(a->s, action == ACTION_MAILBOX ? REQUEST_MAILBOX : REQUEST_STATE, &link.pid, force,
+               "");
+    return 1;
+}
+
+static const struct {
+    int (*run)(struct act *a, int n);
+    int n;
+} handlers[ACTIONS] = {
+    [ACTION_UP] = {act_move, MOVE_UP},
+    [ACTION_DOWN] = {act_move, MOVE_DOWN},
+    [ACTION_PAGE_UP] = {act_move, MOVE_PAGE_UP},
+    [ACTION_PAGE_DOWN] = {act_move, MOVE_PAGE_DOWN},
+    [ACTION_FIRST] = {act_move, MOVE_FIRST},
+    [ACTION_LAST] = {act_move, MOVE_LAST},
+    [ACTION_LEFT] = {act_move, MOVE_LEFT},
+    [ACTION_RIGHT] = {act_move, MOVE_RIGHT},
+    [ACTION_ENTER] = {act_enter, 0},
+    [ACTION_BACK] = {act_back, 0},
+    [ACTION_VIEW] = {act_view, 0},
+    [ACTION_TREE] = {act_tree, 0},
+    [ACTION_HELP] = {act_help, ACTION_HELP},
+    [ACTION_NEXT_PANE] = {act_focus, 1},
+    [ACTION_PREVIOUS_PANE] = {act_focus, -1},
+    [ACTION_SPLIT] = {act_split, 0},
+    [ACTION_ZOOM] = {act_zoom, 0},
+    [ACTION_CLOSE] = {act_close, 0},
+    [ACTION_SORT] = {act_sort, 0},
+    [ACTION_SORT_LEFT] = {act_sort_beside, -1},
+    [ACTION_SORT_RIGHT] = {act_sort_beside, 1},
+    [ACTION_SORT_REVERSE] = {act_reverse, 0},
+    [ACTION_CHOOSE_SORT] = {act_pick, PICKER_SORT},
+    [ACTION_CHOOSE_COLUMNS] = {act_pick, PICKER_COLUMNS},
+    [ACTION_NEXT_MATCH] = {act_find, 1},
+    [ACTION_PREVIOUS_MATCH] = {act_find, -1},
+    [ACTION_MARK] = {act_mark, 0},
+    [ACTION_FOLLOW] = {act_follow, 0},
+    [ACTION_MAILBOX] = {act_ask_process, ACTION_MAILBOX},
+    [ACTION_STATE] = {act_ask_process, ACTION_STATE},
+    [ACTION_ARMED] = {act_show, ACTION_ARMED},
+    [ACTION_PROCESS] = {act_process, 0},
+};
+
+static bool is_for_picker(enum action action)
+{
+    return action_table[action].group == GROUP_MOVE || action == ACTION_MARK;
+}
+
+bool screen_has(enum action action)
+{
+    return handlers[action].run != NULL;
+}
+
+int screen_act(struct screen *s, const struct model *m, enum action action, const char *arg,
+               struct error *err)
+{
+    struct pane *pane = panes_focused(s->panes);
+    struct act a = {s, m, pane, pane_top(pane), arg ? arg : "", err};
+    enum action_owner owner = action_table[action].owner;
+    if (owner != OWNER_SCREEN && owner != OWNER_VIEW)
+        return 0;
+    /* A list to choose from belongs to the view below it: what changes that closes the list. */
+    if (!is_for_picker(action))
+        picker_close(s);
+    return owner == OWNER_VIEW ? act_of_view(&a, (int)action)
+                               : handlers[action].run(&a, handlers[action].n);
+}
+
+/* ---- the mouse */
+
+static void click_picker(struct screen *s, int row)
+{
+    struct picker *p = &s->picker;
+    int at = table_hit_row(&p->table, &p->page, p->rect, row);
+    if (at < 0)
+        return;
+    bool again = (size_t)at == p->table.cursor;
+    table_goto(&p->table, &p->page, (size_t)at);
+    if (again)
+        picker_choose(s, p->kind != PICKER_COLUMNS, NULL);
+}
+
+static void click_table(struct act *a, int row, int column)
+{
+    struct pane_entry *e = a->e;
+    const struct view_page *page = pane_page(a->pane);
+    int title = table_hit_title(&e->table, page, a->pane->body, row, column);
+    if (title >= 0 && page->columns[title].sortable)
+        sort_by(a, page->columns[title].key, 0);
+    int at = table_hit_row(&e->table, page, a->pane->body, row);
+    if (at < 0)
+        return;
+    bool again = (size_t)at == e->table.cursor;
+    table_goto(&e->table, page, (size_t)at);
+    if (again)
+        act_enter(a, 0);
+}
+
+void screen_click(struct screen *s, const struct model *m, int row, int column)
+{
+    if (s->picker.kind != PICKER_NONE) {
+        click_picker(s, row);
+        return;
+    }
+    struct pane *pane = panes_find(s->panes, row, column);
+    if (!pane)
+        return;
+    panes_focus(s->panes, pane);
+    struct error err = {.code = ERR_NONE};
+    struct act a = {s, m, pane, pane_top(pane), "", &err};
+    if (a.e->ops->kind == VIEW_TABLE) {
+        click_table(&a, row, column);
+        return;
+    }
+    long line = doc_hit(&a.e->doc, pane_page(pane), pane->body, row);
+    bool again = line >= 0 && line == a.e->doc.cursor;
+    doc_goto(&a.e->doc, pane_page(pane), line);
+    if (again)
+        act_enter(&a, 0);
+}
+
+void screen_wheel(struct screen *s, const struct model *m, int row, int column, int lines)
+{
+    struct picker *p = &s->picker;
+    (void)m;
+    if (p->kind != PICKER_NONE) {
+        table_scroll(&p->table, &p->page, lines, p->rect.rows);
+        return;
+    }
+    struct pane *pane = panes_find(s->panes, row, column);
+    if (!pane)
+        return;
+    struct pane_entry *e = pane_top(pane);
+    if (e->ops->kind == VIEW_TABLE)
+        table_scroll(&e->table, pane_page(pane), lines, body_rows(pane));
+    else
+        doc_scroll(&e->doc, pane_page(pane), lines, body_rows(pane));
+    e->dirty = e->dirty || (e->ops->kind == VIEW_TABLE && e->table.cursor == 0);
+}

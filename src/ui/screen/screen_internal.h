@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What screen.c and its pickers share. */
+#ifndef BEAMTOP_UI_SCREEN_SCREEN_INTERNAL_H
+#define BEAMTOP_UI_SCREEN_SCREEN_INTERNAL_H
+
+#include "pane.h"
+#include "beamtop/ui/screen.h"
+
+enum picker_kind { PICKER_NONE, PICKER_SORT, PICKER_COLUMNS, PICKER_NODES, PICKER_TEXTS };
+
+/* A list that lies over the panes until something is chosen. */
+struct picker {
+    enum picker_kind kind;
+    struct table table;
+    struct view_page page;
+    struct rect rect; /* of its rows, where it was drawn last */
+};
+
+struct picked_node {
+    char name[256], otp[32], elixir[32], cookie[64], note[160];
+    int64_t os_pid;
+    double uptime_s, memory_bytes;
+};
+
+struct picked_text {
+    char *title, *text; /* owned */
+};
+
+#define SCREEN_REQUESTS 16 /* waiting to be taken */
+
+struct screen {
+    struct panes *panes;
+    struct picker picker;
+    struct picked_node *nodes;
+    size_t n_nodes;
+    const char *texts_heading;
+    struct picked_text *texts;
+    size_t n_texts, text_chosen;
+
+    char clock[32], message[512], filter[256];
+    enum style message_style;
+    bool paused;
+    double frozen_s;
+    struct header_recording recording;
+    struct regex *match;
+    enum syntax syntax;
+    bool own; /* beamtop's own processes are shown */
+    long filter_error_at;
+    const struct prompt *prompt;
+    const struct keymap *keymap;
+
+    struct screen_request requests[SCREEN_REQUESTS];
+    int n_requests;
+};
+
+void screen_ask(struct screen *s, enum screen_request_kind kind, const struct etf_pid *pid,
+                bool force, const char *text);
+
+/* A view that has just come gets what the screen knows: keys, and whether our own are shown. */
+void screen_tell(const struct screen *s, struct pane_entry *e);
+
+void picker_clear_texts(struct screen *s);
+int picker_open(struct screen *s, enum picker_kind kind, struct error *err);
+void picker_close(struct screen *s);
+void picker_make(struct screen *s, bool ascii); /* its page, from what is chosen now */
+void picker_draw(struct screen *s, struct canvas *c, struct rect r);
+/* What Enter (final) or space does to the row with the cursor. */
+int picker_choose(struct screen *s, bool final, struct error *err);
+
+#endif

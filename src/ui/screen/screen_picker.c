@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The lists to choose from: sort order, columns, nodes. */
+#include "screen_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
+#include "ui/widgets/page.h"
+
+static const struct view_column sort_columns[] = {
+    {.key = "column", .title = "SORT BY", .width = 24},
+    {.key = "cost", .title = "COST", .width = 9},
+    {.key = "help", .title = "WHAT IT IS", .width = 20, .grows = true},
+};
+static const struct view_column column_columns[] = {
+    {.key = "shown", .title = "SHOWN", .width = 5},
+    {.key = "column", .title = "COLUMN", .width = 24},
+    {.key = "help", .title = "WHAT IT IS", .width = 20, .grows = true},
+};
+static const struct view_column text_columns[] = {
+    {.key = "title", .title = "WHAT", .width = 24, .grows = true},
+    {.key = "text", .title = "PATTERN", .width = 40, .grows = true},
+};
+static const struct view_column node_columns[] = {
+    {.key = "name", .title = "NODE", .width = 24, .grows = true},
+    {.key = "os_pid", .title = "OS PID", .width = 8, .right = true},
+    {.key = "otp", .title = "OTP", .width = 8},
+    {.key = "uptime", .title = "UP", .width = 13, .right = true},
+    {.key = "memory", .title = "RSS", .width = 9, .right = true},
+    {.key = "cookie", .title = "COOKIE", .width = 10, .grows = true},
+    {.key = "note", .title = "NOTE", .width = 10, .grows = true},
+};
+
+static const char *const titles[] = {
+    [PICKER_NONE] = "",
+    [PICKER_SORT] = "Sort by",
+    [PICKER_COLUMNS] = "Columns: space shows or hides, Enter when done",
+    [PICKER_NODES] = "Nodes on this host",
+    [PICKER_TEXTS] = "",
+};
+
+static struct pane_entry *focused(const struct screen *s)
+{
+    return pane_top(panes_focused(s->panes));
+}
+
+/* ---- the pages */
+
+static void sort_rows_of_page(const struct view_page *shown, struct view_page *page)
+{
+    for (size_t i = 0; i < shown->n_columns; i++) {
+        const struct view_column *column = &shown->columns[i];
+        if (!column->sortable)
+            continue;
+        struct view_row *row = page_row(page);
+        const char *help = column->help ? column->help : "";
+        row->id = text_identity(column->key, strlen(column->key));
+        row->marked = (int)i == shown->sort_column;
+        page_cell(page, row, 0, STYLE_NAME, column->key, strlen(column->key));
+        page_cell(page, row, 2, STYLE_NORMAL, help, strlen(help));
+        link_name(&row->link, TARGET_NAME, (struct slice){column->key, strlen(column->key)});
+    }
+}
+
+static void node_rows(const struct screen *s, struct view_page *page)
+{
+    for (size_t i = 0; i < s->n_nodes; i++) {
+        const struct picked_node *n = &s->nodes[i];
+        struct view_row *row = page_row(page);
+        char text[48];
+        row->id = i + 1;
+        page_cell(page, row, 0, STYLE_NAME, n->name, strlen(n->name));
+        if (n->os_pid > 0)
+            page_cell_printf(page, row, 1, STYLE_PID, "%lld", (long long)n->os_pid);
+        page_cell_printf(page, row, 2, STYLE_NORMAL, "%s", n->otp);
+        text_duration(text, sizeof text, floor(n->uptime_s));
+        page_cell_printf(page, row, 3, STYLE_NORMAL, "%s", text);
+        text_bytes(text, sizeof text, n->memory_bytes);
+        page_cell_printf(page, row, 4, STYLE_NORMAL, "%s", text);
+        page_cell(page, row, 5, STYLE_DIM, n->cookie, strlen(n->cookie));
+        page_cell_printf(page, row, 6, STYLE_DIM, "%s%s%s%s", n->elixir[0] ? "Elixir " : "",
+                         n->elixir, n->elixir[0] && n->note[0] ? ", " : "", n->note);
+        link_name(&row->link, TARGET_NAME, (struct slice){n->name, strlen(n->name)});
+    }
+    snprintf(page->empty, sizeof page->empty, "No Erlang node was found on this host.");
+}
+
+static void text_rows(const struct screen *s, struct view_page *page)
+{
+    char index[24];
+    for (size_t i = 0; i < s->n_texts; i++) {
+        const struct picked_text *t = &s->texts[i];
+        struct view_row *row = page_row(page);
+        row->id = i + 1;
+        page_cell(page, row, 0, STYLE_DIM, t->title, strlen(t->title));
+        page_cell(page, row, 1, STYLE_NORMAL, t->text, strlen(t->text));
+        snprintf(index, sizeof index, "%zu", i);
+        link_name(&row->link, TARGET_NAME, (struct slice){index, strlen(index)});
+    }
+    snprintf(page->empty, sizeof page->empty, "There is nothing to choose.");
+}
+
+void picker_make(struct screen *s, bool ascii)
+{
+    struct view_page *page = &s->picker.page;
+    const struct view_chooser *chooser = focused(s)->ops->chooser;
+    page_reset(page);
+    page->ascii = ascii;
+    switch (s->picker.kind) {
+    case PICKER_NONE:
+        return;
+    case PICKER_SORT:
+        page_columns(page, sort_columns, ARRAY_LEN(sort_columns));
+        if (chooser)
+            chooser->orders(focused(s)->state, page);
+        else
+            sort_rows_of_page(pane_page(panes_focused(s->panes)), page);
+        break;
+    case PICKER_COLUMNS:
+        page_columns(page, column_columns, ARRAY_LEN(column_columns));
+        chooser->columns(focused(s)->state, page);
+        break;
+    case PICKER_NODES:
+        page_columns(page, node_columns, ARRAY_LEN(node_columns));
+        node_rows(s, page);
+        break;
+    case PICKER_TEXTS:
+        page_columns(page, text_columns, ARRAY_LEN(text_columns));
+        text_rows(s, page);
+        break;
+    }
+    table_take(&s->picker.table, page, NULL);
+}
+
+/* ---- nodes and texts of the owner's */
+
+static void copy(char *out, size_t size, const char *text)
+{
+    snprintf(out, size, "%s", text ? text : "");
+}
+
+void screen_choose_node(struct screen *s, const struct screen_node *nodes, size_t n)
+{
+    struct error ignored = {.code = ERR_NONE}; /* it always opens */
+    picker_close(s);
+    free(s->nodes);
+    s->nodes = n ? alloc_zero(n, sizeof *s->nodes) : NULL;
+    s->n_nodes = n;
+    for (size_t i = 0; i < n; i++) {
+        struct picked_node *to = &s->nodes[i];
+        copy(to->name, sizeof to->name, nodes[i].name);
+        copy(to->otp, sizeof to->otp, nodes[i].otp);
+        copy(to->elixir, sizeof to->elixir, nodes[i].elixir);
+        copy(to->cookie, sizeof to->cookie, nodes[i].cookie);
+        copy(to->note, sizeof to->note, nodes[i].note);
+        to->os_pid = nodes[i].os_pid;
+        to->uptime_s = nodes[i].uptime_s;
+        to->memory_bytes = nodes[i].memory_bytes;
+    }
+    (void)picker_open(s, PICKER_NODES, &ignored);
+}
+
+void picker_clear_texts(struct screen *s)
+{
+    for (size_t i = 0; i < s->n_texts; i++) {
+        free(s->texts[i].title);
+        free(s->texts[i].text);
+    }
+    free(s->texts);
+    s->texts = NULL;
+    s->n_texts = s->text_chosen = 0;
+}
+
+void screen_choose(struct screen *s, const char *heading, const struct screen_choice *choices,
+                   size_t n)
+{
+    struct error ignored = {.code = ERR_NONE}; /* it always opens */
+    picker_close(s);
+    picker_clear_texts(s);
+    s->texts_heading = heading;
+    s->texts = alloc_zero(n + 1, sizeof *s->texts);
+    for (size_t i = 0; i < n; i++)
+        s->texts[i] = (struct picked_text){alloc_strdup(choices[i].title),
+                                           alloc_strdup(choices[i].text)};
+    s->n_texts = n;
+    (void)picker_open(s, PICKER_TEXTS, &ignored);
+}
+
+const char *screen_chosen(const struct screen *s)
+{
+    return s->text_chosen < s->n_texts ? s->texts[s->text_chosen].text : "";
+}
+
+/* ---- opening, closing, choosing */
+
+static void start_on_marked(struct picker *p)
+{
+    for (size_t i = 0; i < p->page.n_rows; i++)
+        if (p->page.rows[i].marked)
+            table_goto(&p->table, &p->page, i);
+}
+
+int picker_open(struct screen *s, enum picker_kind kind, struct error *err)
+{
+    if (kind == PICKER_COLUMNS && !focused(s)->ops->chooser)
+        return error_set(err, ERR_USAGE, "the columns of this view are fixed");
+    if (kind == PICKER_SORT && focused(s)->ops->sort == NULL)
+        return error_set(err, ERR_USAGE, "this view has one order");
+    picker_close(s);
+    s->picker.kind = kind;
+    table_init(&s->picker.table);
+    page_init(&s->picker.page);
+    picker_make(s, false);
+    start_on_marked(&s->picker);
+    return 1;
+}
+
+void picker_close(struct screen *s)
+{
+    if (s->picker.kind == PICKER_NONE)
+        return;
+    table_clear(&s->picker.table);
+    page_clear(&s->picker.page);
+    s->picker.kind = PICKER_NONE;
+}
+
+static void choose_sort(struct screen *s, const char *key)
+{
+    struct pane_entry *e = focused(s);
+    e->ops->sort(e->state, key, 1);
+    table_ask_order(&e->table);
+    e->dirty = true;
+    screen_ask(s, REQUEST_REFRESH, NULL, false, "");
+}
+
+static void toggle_column(struct screen *s, const char *key)
+{
+    struct pane_entry *e = focused(s);
+    e->ops->chooser->toggle(e->state, key);
+    table_forget_widths(&e->table);
+    e->dirty = true;
+    screen_ask(s, REQUEST_REFRESH, NULL, false, "");
+}
+
+int picker_choose(struct screen *s, bool final, struct error *err)
+{
+    struct picker *p = &s->picker;
+    (void)err;
+    if (p->table.cursor >= p->page.n_rows) {
+        picker_close(s);
+        return 1;
+    }
+    char key[256];
+    snprintf(key, sizeof key, "%s", p->page.rows[p->table.cursor].link.name);
+    enum picker_kind kind = p->kind;
+    if (kind == PICKER_COLUMNS && !final) {
+        toggle_column(s, key);
+        return 1;
+    }
+    picker_close(s);
+    if (kind == PICKER_SORT)
+        choose_sort(s, key);
+    if (kind == PICKER_NODES)
+        screen_ask(s, REQUEST_NODE, NULL, false, key);
+    if (kind == PICKER_TEXTS) {
+        s->text_chosen = strtoul(key, NULL, 10);
+        screen_ask(s, REQUEST_CHOICE, NULL, false, "");
+    }
+    return 1;
+}
+
+/* ---- drawing */
+
+static int page_columns_wanted(const struct view_page *page)
+{
+    int total = 4;
+    for (size_t i = 0; i < page->n_columns; i++) {
+        int widest = page->columns[i].width;
+        for (size_t row = 0; row < page->n_rows; row++) {
+            int width = (int)text_width(page->rows[row].cells[i].s, page->rows[row].cells[i].len);
+            widest = width > widest ? width : widest;
+        }
+        total += widest + 1;
+    }
+    return total;
+}
+
+void picker_draw(struct screen *s, struct canvas *c, struct rect r)
+{
+    struct picker *p = &s->picker;
+    if (p->kind == PICKER_NONE)
+        return;
+    picker_make(s, c->ascii);
+    int columns = page_columns_wanted(&p->page), rows = (int)p->page.n_rows + 3;
+    rows = rows < 6 ? 6 : rows;
+    columns = columns < 40 ? 40 : columns;
+    columns = columns > r.columns - 2 ? r.columns - 2 : columns;
+    rows = rows > r.rows ? r.rows : rows;
+    struct rect box = {r.row + (r.rows - rows) / 3, r.column + (r.columns - columns) / 2, rows,
+                       columns};
+    canvas_fill(c, box, STYLE_NORMAL, ' ');
+    canvas_rule(c, box, 0, STYLE_TITLE,
+                p->kind == PICKER_TEXTS ? s->texts_heading : titles[p->kind]);
+    canvas_rule(c, box, rows - 1, STYLE_TITLE, "");
+    p->rect = (struct rect){box.row + 1, box.column + 1, rows - 2, columns - 2};
+    for (int row = 1; row < rows - 1; row++) {
+        canvas_puts(c, box, row, 0, STYLE_TITLE, c->ascii ? "|" : "│");
+        canvas_puts(c, box, row, columns - 1, STYLE_TITLE, c->ascii ? "|" : "│");
+    }
+    struct table_look look = {.focused = true, .match = NULL};
+    table_draw(&p->table, &p->page, c, p->rect, &look);
+}

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The real terminal, by ncurses. Curses' own state is global: one is open at a time. */
+#include <curses.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/base/buf.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/ui/tty.h"
+#include "tty_keys.h"
+#include "tty_paste.h"
+
+#define ESC_DELAY_MS 25 /* a lone Esc is told from a key's sequence after this long */
+#define CHARACTERS_AT_ONCE 4096 /* in one turn of the loop: endless input does not hold it */
+#define PASTE_ON "\x1b[?2004h"
+#define PASTE_OFF "\x1b[?2004l"
+#define MOUSE_OFF "\x1b[?1000l\x1b[?1002l\x1b[?1006l"
+
+enum own_key { PASTE_BEGIN = KEY_MAX + 1, PASTE_END };
+
+struct tty_curses {
+    struct tty tty; /* first */
+    SCREEN *screen;
+    FILE *in, *out;
+    struct canvas shown;
+    bool all; /* the next draw writes every cell */
+    bool has_default_colors, modern;
+    const struct theme *theme; /* of the colour pairs as they are set */
+    uint32_t theme_generation;
+    bool resize_pending, suspended;
+    struct paste paste;
+};
+
+static struct tty_curses *curses_of(struct tty *t)
+{
+    return (struct tty_curses *)t;
+}
+
+static void send_raw(struct tty_curses *t, const char *s)
+{
+    fputs(s, t->out);
+    fflush(t->out);
+}
+
+/* ---- what gives the terminal back */
+
+static void rescue_put(struct tty_rescue *r, const char *s)
+{
+    for (size_t i = 0; s[i] && r->len < sizeof r->bytes; i++) {
+        const char *padding = s[i] == '$' && s[i + 1] == '<' ? strchr(s + i, '>') : NULL;
+        if (padding)
+            i = (size_t)(padding - s);
+        else
+            r->bytes[r->len++] = s[i];
+    }
+}
+
+static void rescue_put_capability(struct tty_rescue *r, const char *name)
+{
+    const char *s = tigetstr(name);
+    if (s && s != (const char *)-1) /* terminfo's "not a string capability" */
+        rescue_put(r, s);
+}
+
+static void make_rescue(struct tty_curses *t, const struct termios *saved)
+{
+    static const char *const capabilities[] = {"sgr0", "op", "rmkx", "cnorm", "rmcup"};
+    struct tty_rescue *r = &t->tty.rescue;
+    r->saved = *saved;
+    r->fd = fileno(t->out);
+    if (t->modern)
+        rescue_put(r, PASTE_OFF MOUSE_OFF);
+    for (size_t i = 0; i < ARRAY_LEN(capabilities); i++)
+        rescue_put_capability(r, capabilities[i]);
+    r->armed = true;
+}
+
+/* ---- colours */
+
+static short color_for(const struct tty_curses *t, int16_t color, short otherwise)
+{
+    return color == COLOR_DEFAULT && !t->has_default_colors ? otherwise : color;
+}
+
+static void set_pairs(struct tty_curses *t, const struct theme *theme)
+{
+    if (t->theme == theme && t->theme_generation == theme->generation)
+        return;
+    t->theme = theme;
+    t->theme_generation = theme->generation;
+    t->all = true;
+    for (int i = 0; i < STYLES && t->tty.depth != DEPTH_NONE; i++) {
+        struct look look = theme_look(theme, (enum style)i, t->tty.depth);
+        init_pair((short)(i + 1), color_for(t, look.fg, COLOR_WHITE),
+                  color_for(t, look.bg, COLOR_BLACK));
+    }
+}
+
+static attr_t attributes_of(struct look look)
+{
+    static const struct {
+        uint8_t bit;
+        attr_t attribute;
+    } all[] = {{ATTRIBUTE_BOLD, A_BOLD},       {ATTRIBUTE_DIM, A_DIM},
+               {ATTRIBUTE_UNDERLINE, A_UNDERLINE}, {ATTRIBUTE_REVERSE, A_REVERSE},
+               {ATTRIBUTE_ITALIC, A_ITALIC},   {ATTRIBUTE_BLINK, A_BLINK}};
+    attr_t attributes = A_NORMAL;
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        if (look.attributes & all[i].bit)
+            attributes |= all[i].attribute;
+    return attributes;
+}
+
+static enum color_depth depth_of(struct tty_curses *t, enum color_depth most)
+{
+    if (most == DEPTH_NONE || !has_colors() || start_color() == ERR || COLOR_PAIRS <= STYLES)
+        return DEPTH_NONE;
+    t->has_default_colors = use_default_colors() == OK;
+    enum color_depth depth = COLORS >= 256 ? DEPTH_256
+                             : COLORS >= 16 ? DEPTH_16
+                             : COLORS >= 8  ? DEPTH_8
+                                            : DEPTH_NONE;
+    return depth < most ? depth : most;
+}
+
+/* ---- drawing */
+
+static void put_cell(struct tty_curses *t, int row, int column, const struct canvas_cell *cell,
+                     const struct look looks[])
+{
+    wchar_t text[CCHARW_MAX + 1];
+    size_t n = 0;
+    size_t len = strlen(cell->text);
+    for (size_t at = 0; at < len && n < CCHARW_MAX;) {
+        uint32_t code = '?';
+        size_t used = key_char_decode(cell->text + at, len - at, &code);
+        text[n++] = (wchar_t)code;
+        at += used > 0 ? used : 1;
+    }
+    text[n] = L'\0';
+    cchar_t cc;
+    short pair = (short)(t->tty.depth == DEPTH_NONE ? 0 : cell->style + 1);
+    if (n > 0 && setcchar(&cc, text, attributes_of(looks[cell->style]), pair, NULL) == OK)
+        mvadd_wch(row, column, &cc);
+}
+
+static bool same_cell(const struct canvas_cell *a, const struct canvas_cell *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+static void curses_draw(struct tty *tty, const struct canvas *c, const struct theme *theme,
+                        struct tty_cursor cursor)
+{
+    struct tty_curses *t = curses_of(tty);
+    struct look looks[STYLES];
+    if (t->suspended)
+        return;
+    set_pairs(t, theme);
+    for (int i = 0; i < STYLES; i++)
+        looks[i] = theme_look(theme, (enum style)i, tty->depth);
+    if (t->shown.rows != c->rows || t->shown.columns != c->columns) {
+        canvas_resize(&t->shown, c->rows, c->columns);
+        t->all = true;
+    }
+    if (t->all)
+        erase();
+    for (int row = 0; row < c->rows && row < LINES; row++) {
+        for (int column = 0; column < c->columns && column < COLS; column++) {
+            size_t at = (size_t)row * (size_t)c->columns + (size_t)column;
+            if (t->all || !same_cell(&t->shown.cells[at], &c->cells[at]))
+                put_cell(t, row, column, &c->cells[at], looks);
+        }
+    }
+    memcpy(t->shown.cells, c->cells,
+           (size_t)c->rows * (size_t)c->columns * sizeof *c->cells);
+    t->all = false;
+    bool visible = cursor.row >= 0 && cursor.row < LINES && cursor.column < COLS;
+    curs_set(visible ? 1 : 0);
+    if (visible)
+        move(cursor.row, cursor.column);
+    refresh();
+}
+
+static void curses_redraw(struct tty *tty)
+{
+    curses_of(tty)->all = true;
+    clearok(curscr, TRUE);
+}
+
+/* ---- events */
+
+static struct tty_event mouse_event(void)
+{
+    MEVENT m;
+    struct tty_event event = {.kind = TTY_NONE};
+    if (getmouse(&m) != OK)
+        return event;
+    event.mouse.row = m.y;
+    event.mouse.column = m.x;
+    event.kind = TTY_MOUSE;
+    if (m.bstate & BUTTON4_PRESSED)
+        event.mouse.kind = MOUSE_WHEEL_UP;
+    else if (m.bstate & BUTTON5_PRESSED)
+        event.mouse.kind = MOUSE_WHEEL_DOWN;
+    else if (m.bstate & (BUTTON1_PRESSED | BUTTON1_CLICKED))
+        event.mouse.kind = MOUSE_CLICK;
+    else
+        event.kind = TTY_NONE;
+    return event;
+}
+
+static struct tty_event resize_event(struct tty_curses *t)
+{
+    t->resize_pending = false;
+    t->all = true;
+    return (struct tty_event){.kind = TTY_RESIZE, .rows = LINES, .columns = COLS};
+}
+
+static struct tty_event paste_event(struct tty_curses *t)
+{
+    t->paste.open = false;
+    struct tty_event event = {.kind = TTY_PASTE, .paste_len = t->paste.kept.len};
+    event.paste = buf_cstr(&t->paste.kept);
+    return event;
+}
+
+/* Curses says ERR both for no input and for the end of it. */
+static struct tty_event nothing_or_end(struct tty_curses *t)
+{
+    struct pollfd p = {.fd = t->tty.fd, .events = POLLIN};
+    int waiting = 1;
+    bool gone =
+        poll(&p, 1, 0) > 0 &&
+        ((p.revents & (POLLHUP | POLLERR | POLLNVAL)) ||
+         ((p.revents & POLLIN) && ioctl(t->tty.fd, FIONREAD, &waiting) == 0 && waiting == 0));
+    return (struct tty_event){.kind = gone ? TTY_CLOSED : TTY_NONE};
+}
+
+/* A character that is there at once after Esc was typed with Meta. */
+static void join_meta(struct key *key)
+{
+    wint_t ch;
+    struct key next;
+    int rc = get_wch(&ch);
+    if (rc == ERR)
+        return;
+    if (tty_key_of(ch, rc == KEY_CODE_YES, &next)) {
+        *key = next;
+        key->mods |= KEY_MOD_META;
+    }
+}
+
+/* What one character means; TTY_NONE: nothing by itself, read on. */
+static struct tty_event event_of(struct tty_curses *t, wint_t ch, bool is_code)
+{
+    struct tty_event event = {.kind = TTY_NONE};
+    if (is_code && ch == PASTE_BEGIN) {
+        paste_begin(&t->paste, t->tty.now_ms);
+    } else if (is_code && ch == PASTE_END) {
+        if (t->paste.open)
+            event = paste_event(t);
+    } else if (is_code && ch == KEY_RESIZE) {
+        event = resize_event(t);
+    } else if (is_code && ch == KEY_MOUSE) {
+        event = mouse_event();
+    } else if (t->paste.open) {
+        if (!is_code && !paste_put(&t->paste, (uint32_t)ch, t->tty.now_ms))
+            event = paste_event(t);
+    } else if (tty_key_of(ch, is_code, &event.key)) {
+        event.kind = TTY_KEY;
+        if (event.key.code == KEYS_ESC)
+            join_meta(&event.key);
+    }
+    return event;
+}
+
+/* There is nothing to read: a paste may have lost its end. */
+static struct tty_event idle_event(struct tty_curses *t)
+{
+    struct tty_event event = nothing_or_end(t);
+    if (event.kind != TTY_NONE || !t->paste.open)
+        return event;
+    t->tty.again_ms = paste_idle(&t->paste, t->tty.now_ms);
+    return t->paste.open ? event : paste_event(t);
+}
+
+static struct tty_event curses_event(struct tty *tty)
+{
+    struct tty_curses *t = curses_of(tty);
+    tty->again_ms = 0;
+    if (t->suspended)
+        return (struct tty_event){.kind = TTY_NONE};
+    if (t->resize_pending)
+        return resize_event(t);
+    for (int i = 0; i < CHARACTERS_AT_ONCE; i++) {
+        wint_t ch = 0;
+        int rc = get_wch(&ch);
+        if (rc == ERR)
+            return idle_event(t);
+        struct tty_event event = event_of(t, ch, rc == KEY_CODE_YES);
+        if (event.kind != TTY_NONE)
+            return event;
+    }
+    tty->again_ms = 1;
+    return (struct tty_event){.kind = TTY_NONE};
+}
+
+/* ---- the rest of the table */
+
+static void curses_size(struct tty *tty, int *rows, int *columns)
+{
+    (void)tty;
+    *rows = LINES;
+    *columns = COLS;
+}
+
+static bool size_of(const struct tty_curses *t, struct winsize *size)
+{
+    return ioctl(fileno(t->out), TIOCGWINSZ, size) == 0 && size->ws_row > 0 && size->ws_col > 0;
+}
+
+static bool is_drawable(const struct winsize *size)
+{
+    return size->ws_row <= LIMIT_CANVAS_ROWS && size->ws_col <= LIMIT_CANVAS_COLUMNS;
+}
+
+/* A terminal may say any size: curses fails with some, and overflows. */
+static void fit(const struct tty_curses *t)
+{
+    struct winsize size;
+    if (size_of(t, &size))
+        resize_term(size.ws_row < LIMIT_CANVAS_ROWS ? size.ws_row : LIMIT_CANVAS_ROWS,
+                    size.ws_col < LIMIT_CANVAS_COLUMNS ? size.ws_col : LIMIT_CANVAS_COLUMNS);
+}
+
+static void curses_resized(struct tty *tty)
+{
+    struct tty_curses *t = curses_of(tty);
+    fit(t);
+    t->resize_pending = true;
+    /* What was written for the old size while the terminal had the new one stands anywhere. */
+    curses_redraw(tty);
+}
+
+static void curses_mouse(struct tty *tty, bool on)
+{
+    (void)tty;
+    mousemask(on ? BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0, NULL);
+}
+
+static void curses_suspend(struct tty *tty)
+{
+    struct tty_curses *t = curses_of(tty);
+    if (t->suspended)
+        return;
+    t->suspended = true;
+    if (t->modern)
+        send_raw(t, PASTE_OFF);
+    /* Where there is no alternate screen, the shell goes on in the last line: an empty one. */
+    (void)move(LINES - 1, 0);
+    (void)clrtoeol();
+    (void)refresh();
+    endwin();
+    tty->rescue.armed = false;
+}
+
+static void curses_resume(struct tty *tty)
+{
+    struct tty_curses *t = curses_of(tty);
+    if (!t->suspended)
+        return;
+    t->suspended = false;
+    tty->rescue.armed = true;
+    refresh(); /* also takes the terminal's modes back */
+    if (t->modern)
+        send_raw(t, PASTE_ON);
+    curses_resized(tty);
+}
+
+static void curses_beep(struct tty *tty)
+{
+    (void)tty;
+    beep();
+}
+
+static void curses_close(struct tty *tty)
+{
+    struct tty_curses *t = curses_of(tty);
+    curses_suspend(tty);
+    delscreen(t->screen);
+    fclose(t->in);
+    fclose(t->out);
+    canvas_clear(&t->shown);
+    paste_clear(&t->paste);
+    free(t);
+}
+
+static const struct tty_ops curses_ops = {
+    .size = curses_size,
+    .event = curses_event,
+    .draw = curses_draw,
+    .redraw = curses_redraw,
+    .resized = curses_resized,
+    .suspend = curses_suspend,
+    .resume = curses_resume,
+    .beep = curses_beep,
+    .mouse = curses_mouse,
+    .close = curses_close,
+};
+
+/* ---- opening */
+
+static FILE *open_copy(int fd, const char *mode)
+{
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    FILE *f = copy < 0 ? NULL : fdopen(copy, mode);
+    if (!f && copy >= 0)
+        close(copy);
+    return f;
+}
+
+static void set_modes(struct tty_curses *t, const struct tty_setup *setup)
+{
+    raw(); /* C-c and C-z are keys; app decides what they do */
+    noecho();
+    nonl();
+    keypad(stdscr, TRUE);
+    nodelay(stdscr, TRUE);
+    set_escdelay(ESC_DELAY_MS);
+    mouseinterval(0); /* a press is told at once, not held back for a double click */
+    t->modern = tigetstr("kmous") != NULL && tigetstr("kmous") != (char *)-1;
+    if (t->modern) {
+        define_key("\x1b[200~", PASTE_BEGIN);
+        define_key("\x1b[201~", PASTE_END);
+        send_raw(t, PASTE_ON);
+    }
+    t->tty.depth = depth_of(t, setup->most);
+    curses_mouse(&t->tty, setup->mouse && t->modern);
+}
+
+static int open_screen(struct tty_curses *t, const struct tty_setup *setup, struct error *err)
+{
+    struct termios saved;
+    if (tcgetattr(setup->in_fd, &saved) < 0)
+        return error_set_errno(err, errno, "no terminal to draw on (batch forms need none)");
+    t->in = open_copy(setup->in_fd, "r");
+    t->out = open_copy(setup->out_fd, "w");
+    if (!t->in || !t->out)
+        return error_set_errno(err, errno, "the terminal cannot be opened");
+    /* The terminal's own size counts, not LINES and COLUMNS. Curses learns it at once, so that it
+       leaves from the last row, unless it is one to be cut first. */
+    struct winsize size;
+    use_env(FALSE);
+    use_tioctl(size_of(t, &size) && is_drawable(&size));
+    t->screen = newterm(setup->term ? setup->term : "dumb", t->out, t->in);
+    if (!t->screen)
+        return error_set(err, ERR_SYSTEM, "the terminal type “%s” is unknown here: set TERM",
+                         setup->term ? setup->term : "");
+    const char *place = tigetstr("cup");
+    if (!place || place == (const char *)-1) {
+        endwin();
+        return error_set(err, ERR_SYSTEM,
+                         "a terminal of type “%s” cannot place its cursor: set TERM",
+                         setup->term ? setup->term : "dumb");
+    }
+    fit(t);
+    set_modes(t, setup);
+    make_rescue(t, &saved);
+    return 0;
+}
+
+int tty_curses_open(struct tty **out, const struct tty_setup *setup, struct error *err)
+{
+    struct tty_curses *t = alloc_zero(1, sizeof *t);
+    t->tty = (struct tty){.ops = &curses_ops, .ascii = setup->ascii, .fd = setup->in_fd};
+    t->all = true;
+    paste_init(&t->paste);
+    canvas_init(&t->shown, 1, 1, setup->ascii);
+    int rc = open_screen(t, setup, err);
+    if (rc == 0) {
+        *out = &t->tty;
+        return 0;
+    }
+    if (t->screen)
+        delscreen(t->screen);
+    if (t->in)
+        fclose(t->in);
+    if (t->out)
+        fclose(t->out);
+    canvas_clear(&t->shown);
+    paste_clear(&t->paste);
+    free(t);
+    return rc;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "views.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/text.h"
+
+bool column_is_right(const struct proc_column *column)
+{
+    return column->type != COLUMN_TEXT && column->type != COLUMN_PID;
+}
+
+static bool slice_is(struct slice s, const char *text)
+{
+    return s.len == strlen(text) && memcmp(s.s, text, s.len) == 0;
+}
+
+static enum style status_style(struct slice status)
+{
+    if (slice_is(status, "waiting"))
+        return STYLE_STATUS_WAITING;
+    return slice_is(status, "suspended") ? STYLE_WARN : STYLE_STATUS_RUNNING;
+}
+
+static enum style text_style(const struct proc_column *column, const struct proc_row *proc,
+                             struct slice text)
+{
+    if (strcmp(column->key, "name") == 0)
+        return proc->name.len || proc->label.len ? STYLE_NAME : STYLE_FUNCTION;
+    if (strcmp(column->key, "current_function") == 0 || strcmp(column->key, "initial_call") == 0)
+        return STYLE_FUNCTION;
+    if (strcmp(column->key, "status") == 0)
+        return status_style(text);
+    return STYLE_NORMAL;
+}
+
+static void text_cell(struct view_page *page, struct view_row *row, size_t index,
+                      const struct proc_column *column, const struct proc_row *proc)
+{
+    struct slice text = column->display ? column->display(proc) : column->text(proc);
+    page_cell(page, row, index, text_style(column, proc, text), text.s, text.len);
+}
+
+static void pid_cell(struct view_page *page, struct view_row *row, size_t index,
+                     const struct proc_column *column, const struct proc_row *proc)
+{
+    char text[40];
+    const struct etf_pid *pid = column->pid ? column->pid(proc) : NULL;
+    if (pid)
+        page_cell_printf(page, row, index, STYLE_PID, "%s", pid_text(text, sizeof text, pid));
+    else
+        page_cell(page, row, index, STYLE_DIM, "–", 3);
+}
+
+/* A change: its sign is shown, and growth of what should not grow has a style of its own. */
+static enum style change_style(const struct proc_column *column, double v)
+{
+    bool growth = strncmp(column->key, "message_queue", 13) == 0 ||
+                  column->type == COLUMN_BYTE_RATE;
+    if (!growth || v == 0)
+        return STYLE_NORMAL;
+    return v > 0 ? STYLE_RISING : STYLE_FALLING;
+}
+
+static char *count_text(char *out, size_t size, double v, int width)
+{
+    if (fabs(v) < 1e15 && v == floor(v)) {
+        text_integer(out, size, (int64_t)v);
+        if ((int)strlen(out) <= width)
+            return out;
+    }
+    return text_count(out, size, v);
+}
+
+static enum style number_text(char *out, size_t size, const struct proc_column *column,
+                              const struct proc_row *proc, double v)
+{
+    char text[48];
+    enum style style = STYLE_NORMAL;
+    switch (column->type) {
+    case COLUMN_COUNT:
+        count_text(text, sizeof text, v, column->width);
+        break;
+    case COLUMN_BYTES:
+        text_bytes(text, sizeof text, v);
+        break;
+    case COLUMN_WORDS:
+        text_count(text, sizeof text, v);
+        break;
+    case COLUMN_RATE:
+        text_count(text, sizeof text, v);
+        style = change_style(column, v);
+        break;
+    case COLUMN_BYTE_RATE:
+        text_bytes(text, sizeof text, v);
+        style = change_style(column, v);
+        break;
+    case COLUMN_SHARE:
+        text_percent(text, sizeof text, v);
+        break;
+    case COLUMN_SECONDS:
+        text_duration(text, sizeof text, floor(v));
+        break;
+    case COLUMN_BOOL:
+        snprintf(text, sizeof text, "%s", v != 0 ? "yes" : "no");
+        break;
+    case COLUMN_TEXT:
+    case COLUMN_PID:
+        text[0] = '\0';
+        break;
+    }
+    const char *before = style == STYLE_RISING                                  ? "+"
+                         : column->type == COLUMN_SECONDS && proc->age_is_minimum ? "≥"
+                                                                                  : "";
+    snprintf(out, size, "%s%s", before, text);
+    return style;
+}
+
+void cell_of_column(struct view_page *page, struct view_row *row, size_t index,
+                    const struct proc_column *column, const struct proc_row *proc)
+{
+    if (column->type == COLUMN_TEXT) {
+        text_cell(page, row, index, column, proc);
+        return;
+    }
+    if (column->type == COLUMN_PID) {
+        pid_cell(page, row, index, column, proc);
+        return;
+    }
+    char text[64];
+    double v = column->number(proc);
+    if (isnan(v)) {
+        page_cell(page, row, index, STYLE_DIM, "–", 3);
+        return;
+    }
+    enum style style = number_text(text, sizeof text, column, proc, v);
+    bool idle = v == 0 && (column->type == COLUMN_RATE || column->type == COLUMN_BYTE_RATE ||
+                           strcmp(column->key, "message_queue_len") == 0);
+    if (idle)
+        style = STYLE_DIM;
+    if (proc->stuck && strcmp(column->key, "message_queue_len") == 0)
+        page_cell_printf(page, row, index, STYLE_ALARM, "stuck %s", text);
+    else
+        page_cell_printf(page, row, index, style, "%s", text);
+}

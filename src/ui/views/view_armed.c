@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "views.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
+#include "beamtop/etf/parse.h"
+#include "beamtop/trace/log.h"
+
+enum { WHAT, WHERE, WHOSE, SESSION, TRACER, DETAILS };
+
+static const struct view_column armed_columns[] = {
+    [WHAT] = {"what", "WHAT", 12, false, false, true,
+              "a session, the control word, a monitor, a breakpoint, flags"},
+    [WHERE] = {"where", "WHERE", 24, false, true, true,
+               "function, message pattern, process, or the name of it"},
+    [WHOSE] = {"whose", "WHOSE", 7, false, false, true,
+               "ours: this program's; beamtop: another one's; else someone else's"},
+    [SESSION] = {"session", "SESSION", 8, false, false, true,
+                 "session of OTP 27 and later; none: the node's single space"},
+    [TRACER] = {"tracer", "TELLS", 14, false, true, true, "whom it tells: pid and name"},
+    [DETAILS] = {"details", "DETAILS", 16, false, true, true,
+                 "match specification, flags, counters"},
+};
+
+struct armed {
+    int sort; /* -1: in the node's order */
+    bool descending;
+};
+
+static void armed_init(void *state)
+{
+    ((struct armed *)state)->sort = -1;
+}
+
+static void armed_want(const void *state, int rows, struct want *want)
+{
+    (void)state;
+    (void)rows;
+    want->needs |= NEED_ARMED;
+}
+
+/* The target tells who of ours traces a process; a trace that follows none is ours all the same. */
+static bool has_own_trace(const struct model *m, const struct armed_detail *a)
+{
+    const struct trace_log *log = model_trace(m);
+    enum trace_phase phase = log ? trace_log_state(log)->phase : TRACE_ENDED;
+    return a->ours > 0 || phase == TRACE_RUNNING || phase == TRACE_PAUSED;
+}
+
+static enum style place_style(const struct armed_row *r)
+{
+    switch (r->kind) {
+    case ARMED_BREAKPOINT:
+        return STYLE_FUNCTION;
+    case ARMED_FLAGS:
+        return r->has_pid && r->where.s == r->pid_text.s ? STYLE_PID : STYLE_NAME;
+    case ARMED_SESSION:
+        return STYLE_NAME;
+    case ARMED_MONITOR:
+    case ARMED_CONTROL_WORD:
+        break;
+    }
+    return STYLE_NORMAL;
+}
+
+/* The process that is traced; else the one that is told. */
+static void link_row(struct view_link *link, const struct armed_row *r)
+{
+    char text[40];
+    size_t len = r->tracer.len;
+    const char *end = len > 0 ? memchr(r->tracer.s, '>', len) : NULL;
+    struct etf_pid pid;
+    if (r->has_pid) {
+        link_process(link, &r->pid, r->where);
+        return;
+    }
+    if (end == NULL)
+        return;
+    snprintf(text, sizeof text, "%.*s", (int)(end + 1 - r->tracer.s), r->tracer.s);
+    if (etf_parse_pid(text, &pid) == 0)
+        link_process(link, &pid, r->tracer);
+}
+
+/* What the row is about, not how it stands: counters move, the cursor stays. */
+static uint64_t identity_of(const struct armed_row *r)
+{
+    uint64_t id = text_identity(r->where.s, r->where.len);
+    id = id * 31 + text_identity(r->session.s, r->session.len);
+    id = id * 31 + (r->has_pid ? pid_identity(&r->pid) : 0);
+    return id * 31 + (uint64_t)r->kind + 1;
+}
+
+static void add_row(struct view_page *page, const struct armed_row *r, bool own, bool name_pid)
+{
+    struct view_row *row = page_row(page);
+    if (page->sort_column == DETAILS && r->call_count >= 0)
+        row->key = (double)r->call_count;
+    struct slice what = r->kind == ARMED_CONTROL_WORD ? (struct slice){"control word", 12}
+                                                      : r->what;
+    row->id = identity_of(r);
+    link_row(&row->link, r);
+    page_cell(page, row, WHAT, r->beamtop && own ? STYLE_MARK : STYLE_NORMAL, what.s, what.len);
+    if (name_pid && r->has_pid && r->where.s != r->pid_text.s)
+        page_cell_printf(page, row, WHERE, place_style(r), "%.*s %.*s", (int)r->where.len,
+                         r->where.s, (int)r->pid_text.len, r->pid_text.s);
+    else
+        page_cell(page, row, WHERE, place_style(r), r->where.s, r->where.len);
+    if (r->kind != ARMED_SESSION)
+        page_cell(page, row, SESSION, STYLE_NAME, r->session.s, r->session.len);
+    page_cell(page, row, TRACER, STYLE_PID, r->tracer.s, r->tracer.len);
+    if (r->beamtop)
+        page_cell_printf(page, row, WHOSE, own ? STYLE_MARK : STYLE_WARN, "%s",
+                         own ? "ours" : "beamtop");
+    page_cell(page, row, DETAILS, STYLE_NORMAL, r->details.s, r->details.len);
+}
+
+static void put_count(char *out, size_t size, int64_t n, const char *one, const char *many)
+{
+    char text[32];
+    size_t used = strlen(out);
+    if (n > 0)
+        snprintf(out + used, size - used, "%s%s %s", used > 0 ? ", " : "",
+                 text_integer(text, sizeof text, n), n == 1 ? one : many);
+}
+
+static void summarise(struct view_page *page, const struct armed_detail *a)
+{
+    char *out = page->summary;
+    size_t size = sizeof page->summary;
+    put_count(out, size, a->sessions, "session", "sessions");
+    put_count(out, size, a->breakpoints, "breakpoint", "breakpoints");
+    put_count(out, size, a->processes, "process traced", "processes traced");
+    if (a->breakpoints > a->breakpoints_shown || a->flags > a->flags_shown)
+        put_count(out, size, a->breakpoints_shown + a->flags_shown, "shown", "shown");
+}
+
+static void armed_page(void *state, const struct model *m, int rows, int columns,
+                       struct view_page *page)
+{
+    const struct armed *s = state;
+    const struct armed_detail *a = model_armed(m);
+    (void)rows;
+    page_columns(page, armed_columns, ARRAY_LEN(armed_columns));
+    page->sort_column = s->sort;
+    page->sort_descending = s->descending;
+    if (!a) {
+        view_missing(page, m, "what is armed");
+        return;
+    }
+    snprintf(page->empty, sizeof page->empty, "Nothing is armed on this node.");
+    if (s->sort >= 0)
+        snprintf(page->order, sizeof page->order, "%s", armed_columns[s->sort].key);
+    bool own = has_own_trace(m, a);
+    for (size_t i = 0; i < a->n_rows; i++)
+        add_row(page, &a->rows[i], own, columns >= 100);
+    page_sort(page);
+    summarise(page, a);
+}
+
+static void armed_sort(void *state, const char *key, int direction)
+{
+    struct armed *s = state;
+    for (int i = 0; i < (int)ARRAY_LEN(armed_columns); i++) {
+        if (strcmp(armed_columns[i].key, key) != 0)
+            continue;
+        s->descending = direction      ? direction > 0
+                        : i == s->sort ? !s->descending
+                                       : i == DETAILS; /* the most calls first */
+        s->sort = i;
+    }
+}
+
+const struct view_ops view_armed = {
+    .name = "armed",
+    .title = "Armed",
+    .key = '9',
+    .help = "What anyone has armed on the node: sessions, breakpoints, flags, monitors.",
+    .kind = VIEW_TABLE,
+    .shown_by = ACTION_ARMED,
+    .state_bytes = sizeof(struct armed),
+    .init = armed_init,
+    .want = armed_want,
+    .page = armed_page,
+    .sort = armed_sort,
+};

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the last minutes say should be done, and the evidence for it. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
+#include "beamtop/model/finding.h"
+#include "views.h"
+
+#define OPEN_MOST 32 /* findings that are unfolded at once */
+#define RANKED 60   /* processes that a scan ranks for the rules */
+#define TITLE_AT 15  /* column of what is said */
+
+struct findings_view {
+    uint64_t open[OPEN_MOST];
+    size_t n_open;
+};
+
+static bool is_open(const struct findings_view *s, uint64_t id)
+{
+    for (size_t i = 0; i < s->n_open; i++)
+        if (s->open[i] == id)
+            return true;
+    return false;
+}
+
+/* Shows the evidence of a finding, or hides it. */
+static int findings_fold(void *state, const struct view_link *at, const char *arg,
+                         struct error *err)
+{
+    struct findings_view *s = state;
+    (void)arg;
+    if (at->kind != TARGET_FINDING)
+        return error_set(err, ERR_USAGE, "there is no finding under the cursor");
+    for (size_t i = 0; i < s->n_open; i++)
+        if (s->open[i] == at->id) {
+            s->open[i] = s->open[--s->n_open];
+            return 0;
+        }
+    if (s->n_open == OPEN_MOST)
+        s->n_open--;
+    s->open[s->n_open++] = at->id;
+    return 0;
+}
+
+static const struct view_act findings_acts[] = {
+    {ACTION_FOLD, true, findings_fold},
+    {.run = NULL},
+};
+
+/* While it is shown the facts that rules read are asked for; otherwise they read what is there. */
+static void findings_want(const void *state, int rows, struct want *want)
+{
+    struct want mine = {.needs = NEED_SCAN | NEED_APPS};
+    (void)state;
+    (void)rows;
+    mine.scan.sort_key = "reductions_per_s";
+    mine.scan.by_delta = true;
+    mine.scan.rows = RANKED;
+    mine.scan.items = UINT32_C(1) << ITEM_ID | UINT32_C(1) << ITEM_REDUCTIONS |
+                      UINT32_C(1) << ITEM_MESSAGE_QUEUE_LEN | UINT32_C(1) << ITEM_MEMORY |
+                      UINT32_C(1) << ITEM_CURRENT_FUNCTION;
+    want_merge(want, &mine);
+}
+
+static const struct {
+    const char *word;
+    enum style style;
+} severities[] = {
+    [FINDING_NOTE] = {"note", STYLE_DIM},
+    [FINDING_LOOK] = {"look", STYLE_WARN},
+    [FINDING_ACT] = {"act", STYLE_ALARM},
+};
+
+static const char *const efforts[] = {
+    [EFFORT_SETTING] = "a setting",
+    [EFFORT_SMALL] = "a small change",
+    [EFFORT_LARGE] = "a larger change",
+};
+
+/* Lines of a text from a column on, broken at blanks; the first goes on in the current line. */
+static void put_wrapped(struct view_page *page, enum style style, int from, int columns,
+                        const char *text)
+{
+    size_t left = strlen(text), width;
+    size_t room = columns > from + 10 ? (size_t)(columns - from - 1) : 10;
+    while (left > 0) {
+        size_t part = text_prefix(text, left, room, &width), next = part;
+        if (part == 0)
+            return;
+        if (part < left) {
+            while (next > 0 && text[next] != ' ')
+                next--;
+            part = next = next > 0 ? next : part;
+        }
+        page_tab(page, from);
+        page_put(page, style, text, part);
+        while (next < left && text[next] == ' ')
+            next++;
+        text += next;
+        left -= next;
+        if (left > 0)
+            page_line(page);
+    }
+}
+
+static void put_said(struct view_page *page, const char *label, enum style style, int columns,
+                     const char *text)
+{
+    if (!*text)
+        return;
+    page_line(page);
+    page_tab(page, 2);
+    page_puts(page, STYLE_LABEL, label);
+    put_wrapped(page, style, TITLE_AT, columns, text);
+}
+
+static void put_opened(struct view_page *page, const struct finding *f, int columns)
+{
+    char text[80];
+    for (size_t i = 0; i < f->n_evidence; i++)
+        put_said(page, i ? "" : "evidence", STYLE_VALUE, columns, f->evidence[i].text);
+    snprintf(text, sizeof text, "%.0f%%; effort: %s", f->sure * 100, efforts[f->effort]);
+    put_said(page, "confidence", STYLE_NORMAL, columns, text);
+    put_said(page, "ruled out if", STYLE_NORMAL, columns, f->refute);
+    page_line(page);
+}
+
+static uint64_t identity_of(const struct finding *f)
+{
+    return text_identity(f->rule, strlen(f->rule)) * 31 +
+           text_identity(f->subject, strlen(f->subject));
+}
+
+static void put_finding(struct view_page *page, const struct findings_view *s,
+                        const struct finding *f, int columns)
+{
+    char impact[32] = "";
+    struct view_line *line = page_line(page);
+    line->link.kind = TARGET_FINDING;
+    line->link.id = identity_of(f);
+    snprintf(line->link.name, sizeof line->link.name, "%s", f->rule);
+    uint64_t id = line->link.id;
+    if (!isnan(f->impact))
+        text_percent(impact, sizeof impact, f->impact);
+    page_printf(page, severities[f->severity].style, " %s", severities[f->severity].word);
+    page_tab(page, 6);
+    page_right(page, STYLE_VALUE, 7, impact);
+    put_wrapped(page, f->severity == FINDING_NOTE ? STYLE_NORMAL : STYLE_VALUE, TITLE_AT, columns,
+                f->title);
+    if (f->severity != FINDING_NOTE || is_open(s, id))
+        put_said(page, "action", STYLE_NORMAL, columns, f->action);
+    if (is_open(s, id))
+        put_opened(page, f, columns);
+}
+
+/* ---- the page */
+
+static void count(size_t n[], const struct findings *found)
+{
+    for (size_t i = 0; i < found->len; i++)
+        n[found->items[i].severity]++;
+}
+
+static void summarise(struct view_page *page, const struct findings_shown *shown)
+{
+    size_t n[] = {0, 0, 0};
+    char span[40] = "";
+    count(n, &shown->found);
+    if (!isnan(shown->span_s))
+        text_duration(span, sizeof span, shown->span_s);
+    snprintf(page->summary, sizeof page->summary, "%zu to act on, %zu to look at, %zu note%s; %s, "
+             "%lld ticks", n[FINDING_ACT], n[FINDING_LOOK], n[FINDING_NOTE],
+             n[FINDING_NOTE] == 1 ? "" : "s", span, (long long)shown->ticks);
+}
+
+static void put_not_known(struct view_page *page, const struct findings *found, int columns)
+{
+    if (found->n_not_known == 0)
+        return;
+    page_heading(page, "Not evaluated");
+    for (size_t i = 0; i < found->n_not_known; i++) {
+        page_line(page);
+        put_wrapped(page, STYLE_DIM, 2, columns, found->not_known[i]);
+    }
+}
+
+static void findings_page(void *state, const struct model *m, int rows, int columns,
+                          struct view_page *page)
+{
+    const struct findings_view *s = state;
+    const struct findings_shown *shown = model_findings(m);
+    (void)rows;
+    page->hold = HOLD_FIRST;
+    if (!shown || shown->ticks == 0 || *shown->why) {
+        snprintf(page->empty, sizeof page->empty, "%s", shown && *shown->why
+                 ? shown->why : "Nothing is judged before a few ticks have passed.");
+        return;
+    }
+    summarise(page, shown);
+    if (shown->found.len == 0) {
+        page_line(page);
+        page_puts(page, STYLE_OK, " Nothing was found in what could be judged.");
+    }
+    for (size_t i = 0; i < shown->found.len; i++)
+        put_finding(page, s, &shown->found.items[i], columns);
+    put_not_known(page, &shown->found, columns);
+}
+
+const struct view_ops view_findings = {
+    .name = "findings",
+    .title = "Findings",
+    .key = 'f',
+    .help = "What the last minutes say should be done, with the evidence.",
+    .kind = VIEW_DOC,
+    .opens = 1u << TARGET_FINDING,
+    .state_bytes = sizeof(struct findings_view),
+    .want = findings_want,
+    .page = findings_page,
+    .acts = findings_acts,
+};

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Made from the tables of actions, keys and views: there is nothing here to keep up to date. */
+#include "views.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/ui/action.h"
+
+/* Where names and explanations begin, in wide panes and in narrow ones. */
+#define KEYS_COLUMNS(columns) ((columns) < 100 ? 14 : 22)
+#define NAME_COLUMNS(columns) ((columns) < 100 ? 30 : 44)
+
+struct help {
+    const struct keymap *keymap;
+};
+
+static void help_keys(void *state, const struct keymap *keymap)
+{
+    ((struct help *)state)->keymap = keymap;
+}
+
+static void help_want(const void *state, int rows, struct want *want)
+{
+    (void)state;
+    (void)rows;
+    want->needs |= NEED_SYSTEM;
+}
+
+/* The keys of an action: those of lists, else of documents, pickers, the prompt. */
+static void keys_of(const struct keymap *keymap, enum action action, const char *arg, char *out,
+                    size_t size)
+{
+    static const enum place places[] = {PLACE_TABLE, PLACE_DOC, PLACE_TRACE, PLACE_PICKER,
+                                        PLACE_PROMPT};
+    out[0] = '\0';
+    for (size_t i = 0; keymap && i < sizeof places / sizeof places[0]; i++)
+        if (keymap_keys_of(keymap, places[i], action, arg, out, size) > 0)
+            return;
+}
+
+static void views(struct view_page *page, const struct help *h, int columns)
+{
+    page_heading(page, "Views");
+    for (size_t i = 0; view_registry[i]; i++) {
+        const struct view_ops *ops = view_registry[i];
+        struct view_line *line = page_line(page);
+        char keys[64];
+        link_name(&line->link, TARGET_VIEW, (struct slice){ops->name, strlen(ops->name)});
+        keys_of(h->keymap, ACTION_VIEW, ops->name, keys, sizeof keys);
+        if (!keys[0])
+            snprintf(keys, sizeof keys, "%c", ops->key);
+        page_printf(page, STYLE_KEY, "  %s", keys);
+        page_tab(page, KEYS_COLUMNS(columns));
+        page_puts(page, STYLE_NAME, ops->name);
+        page_tab(page, NAME_COLUMNS(columns));
+        page_puts(page, STYLE_NORMAL, ops->help);
+    }
+}
+
+static void action_line(struct view_page *page, const struct help *h, enum action action,
+                        int columns)
+{
+    const struct action_row *row = &action_table[action];
+    char keys[128];
+    if (action == ACTION_VIEW)
+        keys[0] = '\0'; /* each view has told its own */
+    else
+        keys_of(h->keymap, action, NULL, keys, sizeof keys);
+    page_line(page);
+    page_printf(page, STYLE_KEY, "  %s", keys);
+    page_tab(page, KEYS_COLUMNS(columns));
+    page_puts(page, STYLE_NAME, row->name);
+    if (row->args[0])
+        page_printf(page, STYLE_DIM, " %s", row->args);
+    page_tab(page, NAME_COLUMNS(columns));
+    page_puts(page, STYLE_NORMAL, row->help);
+}
+
+static void help_page(void *state, const struct model *m, int rows, int columns,
+                      struct view_page *page)
+{
+    const struct help *h = state;
+    (void)m;
+    (void)rows;
+    snprintf(page->summary, sizeof page->summary, "every action can be typed after :");
+    views(page, h, columns);
+    for (int group = 0; group < ACTION_GROUPS; group++) {
+        page_heading(page, action_group_title((enum action_group)group));
+        for (int i = 0; i < ACTIONS; i++)
+            if ((int)action_table[i].group == group && action_table[i].name)
+                action_line(page, h, (enum action)i, columns);
+    }
+}
+
+const struct view_ops view_help = {
+    .name = "help",
+    .title = "Help",
+    .key = '0',
+    .help = "Every key and action.",
+    .kind = VIEW_DOC,
+    .shown_by = ACTION_HELP,
+    .own_facts = true,
+    .state_bytes = sizeof(struct help),
+    .want = help_want,
+    .page = help_page,
+    .keys = help_keys,
+};

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "views.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
+
+static const struct view_column log_columns[] = {
+    {"time", "TIME", 12, false, false, false, "when, in local time"},
+    {"kind", "", 8, false, false, false, "trouble, or what was done"},
+    {"text", "WHAT BEAMTOP DID ON THE NODE", 40, false, true, false, "in words"},
+};
+
+static void log_want(const void *state, int rows, struct want *want)
+{
+    (void)state;
+    (void)rows;
+    want->needs |= NEED_SYSTEM;
+}
+
+static void add_entry(struct view_page *page, const struct journal_entry *e, long utc_offset_s)
+{
+    struct view_row *row = page_row(page);
+    time_t seconds = (time_t)(e->wall_us / 1000000 + utc_offset_s);
+    struct tm tm;
+    char text[32] = "";
+    if (gmtime_r(&seconds, &tm))
+        strftime(text, sizeof text, "%H:%M:%S", &tm);
+    row->id = text_identity(e->text, strlen(e->text)) ^ (uint64_t)e->wall_us;
+    page_cell_printf(page, row, 0, STYLE_DIM, "%s.%03d", text,
+                     (int)(e->wall_us / 1000 % 1000));
+    page_cell_printf(page, row, 1, e->trouble ? STYLE_ALARM : STYLE_DIM, "%s",
+                     e->trouble ? "trouble" : "did");
+    page_cell(page, row, 2, e->trouble ? STYLE_ALARM : STYLE_NORMAL, e->text, strlen(e->text));
+}
+
+static void log_page(void *state, const struct model *m, int rows, int columns,
+                     struct view_page *page)
+{
+    char n[32];
+    size_t len = model_journal_len(m);
+    (void)state;
+    (void)rows;
+    (void)columns;
+    page_columns(page, log_columns, ARRAY_LEN(log_columns));
+    for (size_t age = 0; age < len; age++)
+        add_entry(page, model_journal_at(m, age), model_utc_offset(m));
+    snprintf(page->summary, sizeof page->summary, "newest first, %s lines",
+             text_integer(n, sizeof n, (int64_t)len));
+    snprintf(page->empty, sizeof page->empty, "Nothing yet.");
+}
+
+const struct view_ops view_log = {
+    .name = "log",
+    .title = "Log",
+    .key = '7',
+    .help = "What beamtop did on the node, and what went wrong.",
+    .kind = VIEW_TABLE,
+    .own_facts = true,
+    .want = log_want,
+    .page = log_page,
+};

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "views.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
+#include "ui/canvas/graph.h"
+
+#define GRAPH_ROWS 6
+#define WINDOW 900 /* samples: all that is kept */
+#define GRAPH_WIDEST 240
+
+static const struct {
+    const char *name;
+    enum memory_type type;
+    enum history_line history;
+    const char *help;
+} types[] = {
+    {"processes", MEMORY_PROCESSES, HISTORY_MEMORY_PROCESSES, "heaps, stacks, mailboxes"},
+    {"binary", MEMORY_BINARY, HISTORY_MEMORY_BINARY, "shared binaries above 64 bytes"},
+    {"ets", MEMORY_ETS, HISTORY_MEMORY_ETS, "tables"},
+    {"code", MEMORY_CODE, HISTORY_MEMORY_CODE, "loaded modules"},
+    {"atom", MEMORY_ATOM, HISTORY_MEMORY_ATOM, "names; never given back"},
+    {"system", MEMORY_SYSTEM, HISTORY_MEMORY_SYSTEM, "all but processes: with the four above"},
+};
+
+static void memory_want(const void *state, int rows, struct want *want)
+{
+    (void)state;
+    (void)rows;
+    want->needs |= NEED_ALLOC;
+}
+
+static void right_bytes(struct view_page *page, enum style style, int width, double n)
+{
+    char text[32];
+    page_right(page, style, width, text_bytes(text, sizeof text, n));
+}
+
+static double number(int64_t n)
+{
+    return n < 0 ? NAN : (double)n;
+}
+
+static void total_graph(struct view_page *page, const struct model *m, int columns)
+{
+    const struct ring *ring = model_history(m, HISTORY_MEMORY_TOTAL);
+    int width = columns - 16;
+    char text[GRAPH_WIDEST * GRAPH_CELL_BYTES + 1];
+    double peak = graph_peak(ring, WINDOW);
+    if (width < 20 || isnan(peak))
+        return;
+    width = width > GRAPH_WIDEST ? GRAPH_WIDEST : width;
+    double minutes = model_interval(m).real_s * WINDOW / 60;
+    page_heading(page, "Total");
+    if (minutes > 0)
+        page_printf(page, STYLE_DIM, "  over %.0f minutes", minutes);
+    for (int row = 0; row < GRAPH_ROWS; row++) {
+        page_line(page);
+        if (row == 0)
+            right_bytes(page, STYLE_DIM, 11, peak);
+        else if (row == GRAPH_ROWS - 1)
+            right_bytes(page, STYLE_DIM, 11, 0);
+        page_tab(page, 12);
+        page_puts(
+            page, STYLE_GRAPH,
+            graph_area(text, sizeof text, ring, width, WINDOW, peak, GRAPH_ROWS, row, page->ascii));
+    }
+}
+
+static void by_type(struct view_page *page, const struct model *m, const struct system_sample *s,
+                    int columns)
+{
+    double total = s->memory_bytes[MEMORY_TOTAL];
+    bool explained = columns >= 100; /* else the graph has the room */
+    int spark = columns - (explained ? 88 : 48);
+    spark = spark > 60 ? 60 : spark;
+    page_heading(page, "By type");
+    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+        double n = s->memory_bytes[types[i].type];
+        char share[32];
+        page_line(page);
+        page_printf(page, STYLE_LABEL, "  %s", types[i].name);
+        page_tab(page, 12);
+        right_bytes(page, STYLE_VALUE, 10, n);
+        page_right(page, STYLE_NORMAL, 8, text_percent(share, sizeof share, n / total));
+        page_puts(page, STYLE_NORMAL, "  ");
+        page_bar(page, 12, n / total);
+        page_puts(page, STYLE_NORMAL, "  ");
+        page_spark(page, model_history(m, types[i].history), spark, WINDOW, NAN);
+        if (explained)
+            page_printf(page, STYLE_DIM, "  %s", types[i].help);
+    }
+    page_line(page);
+    page_puts(page, STYLE_LABEL, "  total");
+    page_tab(page, 12);
+    right_bytes(page, STYLE_VALUE, 10, total);
+}
+
+/* What the operating system counts and the VM does not hand out as blocks. */
+static void resident(struct view_page *page, const struct model *m, const struct system_sample *s)
+{
+    const struct alloc_detail *a = model_alloc(m);
+    double carriers = a ? number(a->carrier_bytes) : NAN, blocks = a ? number(a->block_bytes) : NAN;
+    page_heading(page, "Resident");
+    const struct {
+        const char *name;
+        double bytes;
+        const char *help;
+    } lines[] = {
+        {"rss", s->rss_bytes, "what the operating system counts as in use"},
+        {"carriers", carriers, "what the allocators took from it"},
+        {"blocks", blocks, "of that, handed out"},
+        {"free inside", carriers - blocks, "in carriers, not handed out"},
+        {"rss over", s->rss_bytes - carriers,
+         "beyond carriers: code of the VM, stacks, drivers, NIFs"},
+        {"virtual", s->virtual_bytes, "address space, mostly only reserved"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+        page_line(page);
+        page_printf(page, STYLE_LABEL, "  %s", lines[i].name);
+        page_tab(page, 14);
+        right_bytes(page, STYLE_VALUE, 11, lines[i].bytes);
+        page_printf(page, STYLE_DIM, "  %s", lines[i].help);
+    }
+    if (isnan(s->rss_bytes)) {
+        page_line(page);
+        page_puts(page, STYLE_DIM, "  The node cannot read its own rss (no Linux, or no /proc).");
+    }
+}
+
+/* One line of the list; narrow panes leave out what only tuning needs. */
+static void allocator_line(struct view_page *page, const struct allocator_row *r, bool wide)
+{
+    char text[32];
+    int64_t carrier_bytes = r->mbcs.carrier_bytes + r->sbcs.carrier_bytes;
+    bool low = r->utilisation < 0.5 && carrier_bytes > 64 * 1024 * 1024;
+    page_line(page);
+    page_puts(page, STYLE_NORMAL, "  ");
+    page_slice(page, STYLE_NAME, r->name);
+    page_tab(page, 18);
+    right_bytes(page, STYLE_VALUE, 11, number(r->mbcs.block_bytes + r->sbcs.block_bytes));
+    right_bytes(page, STYLE_VALUE, 11, number(carrier_bytes));
+    page_right(page, low ? STYLE_WARN : STYLE_NORMAL, 9,
+               text_percent(text, sizeof text, r->utilisation));
+    page_right(page, STYLE_NORMAL, 9,
+               text_count(text, sizeof text, number(r->mbcs.blocks + r->sbcs.blocks)));
+    page_right(page, STYLE_NORMAL, 10,
+               text_count(text, sizeof text, number(r->mbcs.carriers + r->sbcs.carriers)));
+    if (!wide)
+        return;
+    right_bytes(page, STYLE_NORMAL, 12, number(r->sbcs.carrier_bytes));
+    right_bytes(page, STYLE_NORMAL, 12, number(r->pool_carrier_bytes));
+    page_right(page, STYLE_DIM, 11, text_integer(text, sizeof text, r->instances));
+}
+
+static void allocators(struct view_page *page, const struct alloc_detail *a, int columns)
+{
+    char text[32];
+    bool wide = columns >= 106;
+    page_heading(page, "Allocators");
+    page_line(page);
+    page_printf(page, STYLE_DIM, "  %-16s%11s%11s%9s%9s%10s", "allocator", "blocks", "carriers",
+                "used", "blocks", "carriers");
+    if (wide)
+        page_printf(page, STYLE_DIM, "%12s%12s%11s", "single", "pool", "instances");
+    for (size_t i = 0; i < a->n_rows; i++)
+        allocator_line(page, &a->rows[i], wide);
+    page_line(page);
+    page_puts(page, STYLE_LABEL, "  all");
+    page_tab(page, 18);
+    right_bytes(page, STYLE_VALUE, 11, number(a->block_bytes));
+    right_bytes(page, STYLE_VALUE, 11, number(a->carrier_bytes));
+    page_right(page, STYLE_VALUE, 9, text_percent(text, sizeof text, a->utilisation));
+    if (a->mseg_calls > 0) {
+        page_line(page);
+        page_printf(page, STYLE_DIM, "  segments asked for: %s",
+                    text_integer(text, sizeof text, a->mseg_calls));
+        page_printf(page, STYLE_DIM, ", found in the cache: %s",
+                    text_percent(text, sizeof text, (double)a->mseg_hits / (double)a->mseg_calls));
+    }
+}
+
+static void memory_page(void *state, const struct model *m, int rows, int columns,
+                        struct view_page *page)
+{
+    const struct system_sample *s = model_system(m);
+    char total[32];
+    (void)state;
+    if (!s) {
+        view_missing(page, m, "allocators");
+        return;
+    }
+    snprintf(page->summary, sizeof page->summary, "%s in total",
+             text_bytes(total, sizeof total, s->memory_bytes[MEMORY_TOTAL]));
+    if (isnan(s->memory_bytes[MEMORY_TOTAL])) {
+        page_line(page);
+        page_puts(page, STYLE_WARN,
+                  "The node does not count its memory: some of its allocators are switched off.");
+    } else {
+        by_type(page, m, s, columns);
+    }
+    if (rows >= 20)
+        total_graph(page, m, columns);
+    resident(page, m, s);
+    if (model_alloc(m))
+        allocators(page, model_alloc(m), columns);
+}
+
+const struct view_ops view_memory = {
+    .name = "memory",
+    .title = "Memory",
+    .key = '3',
+    .help = "Memory by type over time, what the operating system counts, the allocators.",
+    .kind = VIEW_DOC,
+    .want = memory_want,
+    .page = memory_page,
+};

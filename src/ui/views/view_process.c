@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "views.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/text.h"
+
+#define LABEL 16        /* columns of the names of numbers */
+#define SPARK_WINDOW 300 /* samples: five minutes at a second each */
+
+struct process {
+    struct view_link link;
+    bool mailbox_asked, state_asked;
+    uint64_t mailbox_round, state_round; /* the last answer before the question */
+};
+
+static uint64_t mailbox_round(const struct model *m)
+{
+    return model_mailbox(m) ? model_mailbox(m)->round : 0;
+}
+
+static uint64_t state_round(const struct model *m)
+{
+    return model_state(m) ? model_state(m)->round : 0;
+}
+
+/* The answer to this view's question, NULL: none yet. */
+static const struct mailbox_detail *my_mailbox(const struct process *p, const struct model *m)
+{
+    return p->mailbox_asked && mailbox_round(m) > p->mailbox_round ? model_mailbox(m) : NULL;
+}
+
+static const struct state_detail *my_state(const struct process *p, const struct model *m)
+{
+    return p->state_asked && state_round(m) > p->state_round ? model_state(m) : NULL;
+}
+
+static bool ask_mailbox(struct process *p, const struct model *m)
+{
+    const struct mailbox_detail *known = my_mailbox(p, m);
+    bool agreed = known && known->status == MAILBOX_ASK;
+    p->mailbox_asked = true;
+    p->mailbox_round = mailbox_round(m);
+    return agreed;
+}
+
+static bool ask_state(struct process *p, const struct model *m)
+{
+    const struct state_detail *known = my_state(p, m);
+    bool agreed = known && known->status == STATE_ASK;
+    p->state_asked = true;
+    p->state_round = state_round(m);
+    return agreed;
+}
+
+static bool process_ask(void *state, enum action what, const struct model *m)
+{
+    return what == ACTION_MAILBOX ? ask_mailbox(state, m) : ask_state(state, m);
+}
+
+static void process_want(const void *state, int rows, struct want *want)
+{
+    const struct process *p = state;
+    (void)rows;
+    if (p->link.kind == TARGET_NONE)
+        return;
+    struct want mine = {.needs = NEED_PROCESS};
+    mine.process = p->link.pid;
+    mine.process_by_name = p->link.kind == TARGET_NAME;
+    snprintf(mine.process_name, sizeof mine.process_name, "%s", p->link.name);
+    want_merge(want, &mine);
+}
+
+static int process_open(void *state, const struct view_link *link, struct error *err)
+{
+    struct process *p = state;
+    (void)err;
+    p->link = *link;
+    return 0;
+}
+
+/* ---- pieces of lines */
+
+static void label(struct view_page *page, const char *name)
+{
+    page_line(page);
+    page_printf(page, STYLE_LABEL, "  %s", name);
+    page_tab(page, LABEL);
+}
+
+static void bytes(struct view_page *page, double n)
+{
+    char text[32];
+    page_puts(page, STYLE_VALUE, text_bytes(text, sizeof text, n));
+}
+
+static double words(const struct proc_row *row, int64_t n)
+{
+    return n < 0 || row->word_bytes < 0 ? NAN : (double)n * (double)row->word_bytes;
+}
+
+static void related(struct view_page *page, const struct related *r)
+{
+    struct view_line *line = page_line(page);
+    char text[40];
+    if (r->is_pid)
+        link_process(&line->link, &r->pid, r->name);
+    else if (r->name.len)
+        link_name(&line->link, TARGET_NAME, r->name);
+    page_puts(page, STYLE_NORMAL, "  ");
+    if (r->is_pid)
+        page_puts(page, STYLE_PID, pid_text(text, sizeof text, &r->pid));
+    else
+        page_slice(page, STYLE_PID, r->text);
+    page_tab(page, LABEL + 2);
+    page_slice(page, STYLE_NAME, r->name);
+}
+
+/* ---- the panels */
+
+static void identity(struct view_page *page, const struct process_detail *d)
+{
+    const struct proc_row *row = &d->row;
+    char text[64];
+    page_line(page);
+    page_puts(page, STYLE_PID, pid_text(text, sizeof text, &row->pid));
+    page_tab(page, LABEL);
+    page_slice(page, STYLE_NAME, proc_row_display_name(row));
+    if (row->stuck)
+        page_puts(page, STYLE_ALARM, "   stuck: its mailbox grows and it does not work");
+    label(page, "status");
+    page_slice(page, STYLE_STATUS_WAITING, row->status);
+    page_puts(page, STYLE_DIM, ", priority ");
+    page_slice(page, STYLE_NORMAL, row->priority);
+    page_puts(page, STYLE_DIM, row->trap_exit ? ", traps exits" : "");
+    if (row->suspending > 0)
+        page_printf(page, STYLE_WARN, ", suspends %lld others", (long long)row->suspending);
+    label(page, "initial call");
+    page_slice(page, STYLE_FUNCTION, row->initial_call);
+    if (row->application.len) {
+        label(page, "application");
+        page_slice(page, STYLE_NORMAL, row->application);
+    }
+    if (row->label.len) {
+        label(page, "label");
+        page_slice(page, STYLE_NAME, row->label);
+    }
+    label(page, "seen for");
+    text_duration(text, sizeof text, floor(row->age_s));
+    page_printf(page, STYLE_NORMAL, "%s%s", row->age_is_minimum ? "at least " : "", text);
+}
+
+struct change {
+    const char *name;
+    const char *now, *per_s;
+    const struct ring *history;
+    bool alarm;
+};
+
+static void change_line(struct view_page *page, const struct change *c, int spark)
+{
+    label(page, c->name);
+    page_right(page, c->alarm ? STYLE_ALARM : STYLE_VALUE, 14, c->now);
+    page_right(page, STYLE_NORMAL, 16, c->per_s);
+    page_puts(page, STYLE_NORMAL, "  ");
+    page_spark(page, c->history, spark, SPARK_WINDOW, NAN);
+}
+
+static void per_second(char *out, size_t size, double v, bool is_bytes)
+{
+    char text[32];
+    if (isnan(v)) {
+        snprintf(out, size, "–");
+        return;
+    }
+    if (is_bytes)
+        text_bytes(text, sizeof text, v);
+    else
+        text_count(text, sizeof text, v);
+    snprintf(out, size, "%s%s/s", v > 0 ? "+" : "", text);
+}
+
+static void numbers(struct view_page *page, const struct process_detail *d, int columns)
+{
+    const struct proc_row *row = &d->row;
+    int spark = columns - LABEL - 34;
+    spark = spark > 60 ? 60 : spark < 0 ? 0 : spark;
+    char now[48], per_s[48];
+    page_heading(page, "Work");
+    text_integer(now, sizeof now, row->reductions);
+    per_second(per_s, sizeof per_s, row->reductions_per_s, false);
+    change_line(page, &(struct change){"reductions", now, per_s, d->reductions_history, false},
+                spark);
+    text_bytes(now, sizeof now, row->memory_bytes < 0 ? NAN : (double)row->memory_bytes);
+    per_second(per_s, sizeof per_s, row->memory_per_s, true);
+    change_line(page, &(struct change){"memory", now, per_s, d->memory_history, false}, spark);
+    text_integer(now, sizeof now, row->message_queue_len);
+    per_second(per_s, sizeof per_s, row->message_queue_per_s, false);
+    change_line(page,
+                &(struct change){"messages", now, per_s, d->message_queue_history, row->stuck},
+                spark);
+}
+
+static void heap(struct view_page *page, const struct process_detail *d)
+{
+    const struct proc_row *row = &d->row;
+    page_heading(page, "Heap");
+    label(page, "heaps");
+    bytes(page, words(row, row->total_heap_words));
+    page_puts(page, STYLE_DIM, ", youngest ");
+    bytes(page, words(row, row->heap_words));
+    page_puts(page, STYLE_DIM, ", stack ");
+    bytes(page, words(row, row->stack_words));
+    page_puts(page, STYLE_DIM, ", fragments ");
+    bytes(page, words(row, d->heap_fragment_words));
+    label(page, "messages kept");
+    page_slice(page, STYLE_NORMAL, row->message_queue_data);
+    for (size_t i = 0; i < d->n_gc; i++) {
+        if (i % 3 == 0) {
+            label(page, i == 0 ? "gc" : "");
+        }
+        char text[32];
+        page_slice(page, STYLE_DIM, d->gc[i].key);
+        page_printf(page, STYLE_VALUE, " %s   ", text_integer(text, sizeof text, d->gc[i].value));
+    }
+}
+
+static void stack(struct view_page *page, const struct process_detail *d)
+{
+    page_heading(page, "Stack");
+    for (size_t i = 0; i < d->n_stack; i++) {
+        const struct frame_location *f = &d->stack[i];
+        page_line(page);
+        page_printf(page, STYLE_DIM, "  %2zu  ", i);
+        page_slice(page, STYLE_FUNCTION, f->function);
+        if (!f->file.len)
+            continue;
+        page_tab(page, 50);
+        page_slice(page, STYLE_NORMAL, f->file);
+        if (f->line > 0)
+            page_printf(page, STYLE_NORMAL, ":%lld", (long long)f->line);
+    }
+    if (d->n_stack == 0) {
+        page_line(page);
+        page_puts(page, STYLE_DIM, "  empty: it has not run yet, or is exiting");
+    }
+}
+
+static void relations(struct view_page *page, const char *title, const struct related_list *list)
+{
+    char text[64], n[32];
+    if (list->count <= 0 && list->n == 0)
+        return;
+    snprintf(text, sizeof text, "%s  %s", title, text_integer(n, sizeof n, list->count));
+    page_heading(page, text);
+    for (size_t i = 0; i < list->n; i++)
+        related(page, &list->items[i]);
+    if (list->count > (int64_t)list->n) {
+        page_line(page);
+        page_printf(page, STYLE_DIM, "  and %s more",
+                    text_integer(n, sizeof n, list->count - (int64_t)list->n));
+    }
+}
+
+static void family(struct view_page *page, const struct process_detail *d)
+{
+    page_heading(page, "Family");
+    if (d->parent.is_pid || d->parent.text.len) {
+        related(page, &d->parent);
+        page_puts(page, STYLE_DIM, "  parent");
+    }
+    if (d->group_leader.is_pid || d->group_leader.text.len) {
+        related(page, &d->group_leader);
+        page_puts(page, STYLE_DIM, "  group leader");
+    }
+    relations(page, "Ancestors", &d->ancestors);
+    relations(page, "Links", &d->links);
+    relations(page, "Monitors", &d->monitors);
+    relations(page, "Monitored by", &d->monitored_by);
+}
+
+static void dictionary(struct view_page *page, const struct process_detail *d)
+{
+    char text[64], n[32];
+    if (d->dictionary_count == 0)
+        return;
+    if (d->dictionary_count < 0) {
+        page_heading(page, "Dictionary");
+        page_line(page);
+        page_puts(page, STYLE_DIM, "  not read: the copy can be much larger than the process");
+        return;
+    }
+    snprintf(text, sizeof text, "Dictionary  %s keys", text_integer(n, sizeof n, d->dictionary_count));
+    page_heading(page, text);
+    for (size_t i = 0; i < d->n_dictionary; i++) {
+        page_line(page);
+        page_right(page, STYLE_VALUE, 14,
+                   text_bytes(n, sizeof n, (double)d->dictionary[i].value_bytes));
+        page_puts(page, STYLE_NORMAL, "  ");
+        page_slice(page, STYLE_NORMAL, d->dictionary[i].key);
+    }
+}
+
+static void binaries(struct view_page *page, const struct process_detail *d)
+{
+    char text[96], n[32], size[32];
+    if (d->binary_count <= 0)
+        return;
+    snprintf(text, sizeof text, "Binaries  %s references, %s",
+             text_integer(n, sizeof n, d->binary_count),
+             text_bytes(size, sizeof size, d->binary_bytes < 0 ? NAN : (double)d->binary_bytes));
+    page_heading(page, text);
+    for (size_t i = 0; i < d->n_binaries; i++) {
+        page_line(page);
+        page_right(page, STYLE_VALUE, 14, text_bytes(n, sizeof n, (double)d->binaries[i].bytes));
+        page_printf(page, STYLE_DIM, "  %lld references in the node",
+                    (long long)d->binaries[i].refs);
+    }
+}
+
+/* ---- what is read only on request */
+
+static void to_agree(struct view_page *page)
+{
+    page_line(page);
+    page_puts(page, STYLE_WARN, "  Parts that share memory there are copied once for each use,");
+    page_line(page);
+    page_puts(page, STYLE_WARN, "  so the copy can be much larger than the process: size unknown.");
+    page_line(page);
+    page_puts(page, STYLE_WARN, "  Press the same key again to read anyway.");
+}
+
+static void mailbox(struct view_page *page, const struct process *p, const struct model *m)
+{
+    char n[32], size[32];
+    const struct mailbox_detail *box = my_mailbox(p, m);
+    if (!p->mailbox_asked)
+        return;
+    page_heading(page, "Mailbox");
+    page_line(page);
+    if (!box) {
+        page_puts(page, STYLE_DIM, "  asked; waiting for the answer");
+        return;
+    }
+    text_integer(n, sizeof n, box->len);
+    text_bytes(size, sizeof size, box->memory_bytes < 0 ? NAN : (double)box->memory_bytes);
+    switch (box->status) {
+    case MAILBOX_GONE:
+        page_puts(page, STYLE_DIM, "  the process is gone");
+        return;
+    case MAILBOX_REFUSED:
+        page_printf(page, STYLE_ALARM,
+                    "  not read: %s messages, the process has %s; the limits are 50,000 and 16 MiB",
+                    n, size);
+        return;
+    case MAILBOX_ASK:
+        page_printf(page, STYLE_WARN,
+                    "  %s messages, the process has %s. Reading copies all of them.", n, size);
+        to_agree(page);
+        return;
+    case MAILBOX_OK:
+        if (box->len == 0)
+            page_puts(page, STYLE_DIM, "  empty");
+        else
+            page_printf(page, STYLE_DIM, "  the first %zu of %s", box->n_messages, n);
+        break;
+    }
+    for (size_t i = 0; i < box->n_messages; i++) {
+        page_line(page);
+        page_right(page, STYLE_DIM, 12, text_bytes(size, sizeof size, (double)box->messages[i].bytes));
+        page_puts(page, STYLE_NORMAL, "  ");
+        page_slice(page, STYLE_NORMAL, box->messages[i].text);
+    }
+}
+
+/* Long text over several lines, broken at line ends and at the width. */
+static void flow(struct view_page *page, struct slice text, int columns)
+{
+    const char *at = text.s;
+    size_t left = text.len;
+    int room = columns > 12 ? columns - 4 : 8;
+    while (left > 0) {
+        const char *end = memchr(at, '\n', left);
+        size_t line = end ? (size_t)(end - at) : left, used;
+        size_t part = text_prefix(at, line, (size_t)room, &used);
+        if (part == 0)
+            part = line; /* wider than the room: shown cut */
+        page_line(page);
+        page_puts(page, STYLE_NORMAL, "  ");
+        page_put(page, STYLE_NORMAL, at, part);
+        part += end && part == line ? 1 : 0;
+        at += part;
+        left -= part;
+    }
+}
+
+static void state_panel(struct view_page *page, const struct process *p, const struct model *m,
+                        int columns)
+{
+    char size[32];
+    const struct state_detail *s = my_state(p, m);
+    if (!p->state_asked)
+        return;
+    page_heading(page, "State");
+    page_line(page);
+    if (!s) {
+        page_puts(page, STYLE_DIM, "  asked; waiting for the answer");
+        return;
+    }
+    switch (s->status) {
+    case STATE_GONE:
+        page_puts(page, STYLE_DIM, "  the process is gone");
+        return;
+    case STATE_ASK:
+        page_printf(page, STYLE_WARN, "  The process has %s. Reading copies its state.",
+                    text_bytes(size, sizeof size, (double)s->bytes));
+        to_agree(page);
+        return;
+    case STATE_NONE:
+        page_puts(page, STYLE_WARN, "  not read: ");
+        page_slice(page, STYLE_NORMAL, s->text);
+        return;
+    case STATE_OK:
+        page_printf(page, STYLE_DIM, "  %s", text_bytes(size, sizeof size, (double)s->bytes));
+        flow(page, s->text, columns);
+        return;
+    }
+}
+
+static bool is_mine(const struct process *p, const struct process_detail *d)
+{
+    if (p->link.kind == TARGET_PROCESS)
+        return pid_same(&p->link.pid, &d->row.pid);
+    return d->gone || (d->row.name.len == strlen(p->link.name) &&
+                       memcmp(d->row.name.s, p->link.name, d->row.name.len) == 0);
+}
+
+static void process_page(void *state, const struct model *m, int rows, int columns,
+                         struct view_page *page)
+{
+    struct process *p = state;
+    const struct process_detail *d = model_process(m);
+    char pid[40];
+    (void)rows;
+    pid_text(pid, sizeof pid, &p->link.pid);
+    snprintf(page->summary, sizeof page->summary, "%s",
+             p->link.kind == TARGET_NONE   ? ""
+             : p->link.kind == TARGET_NAME ? p->link.name
+                                           : pid);
+    if (p->link.kind == TARGET_NONE) {
+        snprintf(page->empty, sizeof page->empty, "No process chosen: Enter on a row opens it.");
+        return;
+    }
+    if (d && d->gone) {
+        snprintf(page->empty, sizeof page->empty, "%.200s is gone.", page->summary);
+        return;
+    }
+    if (!d || !is_mine(p, d)) {
+        view_missing(page, m, "details of a process");
+        return;
+    }
+    identity(page, d);
+    numbers(page, d, columns);
+    mailbox(page, p, m);
+    state_panel(page, p, m, columns);
+    stack(page, d);
+    heap(page, d);
+    family(page, d);
+    dictionary(page, d);
+    binaries(page, d);
+}
+
+static const struct view_hint process_hints[] = {
+    {ACTION_ENTER, "open"},
+    {ACTION_BACK, "back"},
+    {ACTION_MAILBOX, "mailbox"},
+    {ACTION_STATE, "state"},
+    {.does = NULL},
+};
+
+const struct view_ops view_process = {
+    .name = "process",
+    .title = "Process",
+    .key = '2',
+    .help = "One process: what it is, does, holds and is tied to.",
+    .kind = VIEW_DOC,
+    .opens = 1u << TARGET_PROCESS | 1u << TARGET_NAME,
+    .state_bytes = sizeof(struct process),
+    .want = process_want,
+    .page = process_page,
+    .ask = process_ask,
+    .hints = process_hints,
+    .open = process_open,
+};

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* An event of a trace: when, who, what, what came of it, and how long that took. */
+#include "view_trace.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "beamtop/base/text.h"
+
+#define WIDE_COLUMNS 100 /* from here on the call stands beside the process */
+#define TIME_WIDTH 15
+#define NAME_MOST 20
+#define TOOK_WIDTH 9 /* "212 µs", "01:10:00" */
+#define BELOW 2      /* columns before what stands below time, pid and name */
+#define DEPTH_MOST 8 /* levels of recursion that are shown by an indent */
+#define SAMPLED 500  /* newest events that the widths are taken from */
+
+/* ---- lines */
+
+void event_link(const struct event_look *l, struct view_line *line, const struct trace_event *e,
+                unsigned part)
+{
+    (void)l;
+    if (e->kind == EVENT_LOST || e->id == 0)
+        return;
+    link_name(&line->link, TARGET_EVENT, e->name);
+    line->link.pid = e->pid;
+    line->link.id = e->id;
+    line->link.part = part;
+}
+
+static int line_width(const struct view_page *page)
+{
+    return page->n_lines ? page->lines[page->n_lines - 1].width : 0;
+}
+
+/* As much of it as there is room for up to that column. */
+static void put_up_to(const struct event_look *l, enum style style, const char *s, size_t len,
+                      int end)
+{
+    int room = end - line_width(l->page);
+    size_t width;
+    if (room <= 0 || len == 0)
+        return;
+    size_t part = text_prefix(s, len, (size_t)room, &width);
+    if (part < len)
+        part = text_prefix(s, len, (size_t)room - 1, &width);
+    page_put(l->page, style, s, part);
+    if (part < len)
+        page_puts(l->page, STYLE_DIM, "…");
+}
+
+static void put_buf(const struct event_look *l, enum style style, const struct buf *b, int end)
+{
+    put_up_to(l, style, (const char *)b->data, b->len, end);
+}
+
+static int width_of(const struct buf *b)
+{
+    return (int)text_width((const char *)b->data, b->len);
+}
+
+static void put_time(const struct event_look *l, int64_t wall_us)
+{
+    time_t seconds = (time_t)(wall_us / 1000000 + l->utc_offset_s);
+    struct tm tm;
+    char text[16] = "";
+    if (wall_us < 0 || !gmtime_r(&seconds, &tm) ||
+        strftime(text, sizeof text, "%H:%M:%S", &tm) == 0)
+        snprintf(text, sizeof text, "--:--:--");
+    page_printf(l->page, STYLE_DIM, "%s.%06d", text, (int)(wall_us < 0 ? 0 : wall_us % 1000000));
+}
+
+/* Time, pid and name; the line is left where the call, or what stands at the right, follows. */
+static void put_head(const struct event_look *l, const struct trace_event *e)
+{
+    char pid[48];
+    put_time(l, e->wall_us);
+    if (e->kind == EVENT_LOST)
+        return;
+    page_puts(l->page, STYLE_NORMAL, l->wide ? "  " : " ");
+    page_puts(l->page, STYLE_PID, pid_text(pid, sizeof pid, &e->pid));
+    if (l->wide)
+        page_tab(l->page, TIME_WIDTH + 2 + l->pid_width + 1);
+    else
+        page_puts(l->page, STYLE_NORMAL, " ");
+    put_up_to(l, STYLE_NAME, e->name.s, e->name.len,
+              l->wide ? l->text_at - 2 : l->columns - TOOK_WIDTH - 1);
+}
+
+static void put_at_right(const struct event_look *l, enum style style, const char *text)
+{
+    int width = (int)text_width(text, strlen(text));
+    if (width > 0 && line_width(l->page) + width + 1 <= l->columns) {
+        page_tab(l->page, l->columns - width);
+        page_puts(l->page, style, text);
+    }
+}
+
+static int text_columns(const char *s)
+{
+    return (int)text_width(s, strlen(s));
+}
+
+static void put_result_at(const struct event_look *l, const struct event_parts *p, int end)
+{
+    put_buf(l, p->mark_style, &p->mark, end);
+    put_buf(l, p->value_style, &p->value, end - text_columns(p->result_cut));
+    page_puts(l->page, STYLE_WARN, p->result_cut);
+}
+
+/* Who called it, where there is room for all of that; true when there is no more to tell. */
+static bool put_caller(const struct event_look *l, const struct trace_event *e,
+                       const struct event_parts *p, int gap, int end)
+{
+    int width = width_of(&p->caller);
+    if (width == 0 || line_width(l->page) + gap + width > end)
+        return width == 0;
+    page_printf(l->page, STYLE_NORMAL, "%*s", gap, "");
+    put_buf(l, e->no_receiver ? STYLE_WARN : STYLE_DIM, &p->caller, end);
+    return true;
+}
+
+/* What was called with what; then the result and the caller, beside it where there is room. */
+static void put_parts(const struct event_look *l, const struct trace_event *e,
+                      const struct event_parts *p, bool folded)
+{
+    unsigned depth = e->depth > DEPTH_MOST ? DEPTH_MOST : e->depth;
+    int at = l->text_at + 2 * (int)depth;
+    int end = l->columns - (l->wide ? TOOK_WIDTH + 1 : 0);
+    int result = width_of(&p->mark) + width_of(&p->value) + text_columns(p->result_cut);
+    if (!l->wide)
+        page_line(l->page);
+    page_tab(l->page, at);
+    put_buf(l, STYLE_FUNCTION, &p->name, end);
+    put_buf(l, STYLE_NORMAL, &p->args, end - text_columns(p->cut));
+    page_puts(l->page, STYLE_WARN, p->cut);
+    if (!folded)
+        return;
+    int call = line_width(l->page);
+    bool beside = result > 0 && call + 2 + result <= end;
+    if (beside) {
+        page_puts(l->page, STYLE_NORMAL, "  ");
+        put_result_at(l, p, end);
+    }
+    bool told = put_caller(l, e, p, 2, end);
+    if (result > 0 && !beside) {
+        page_line(l->page);
+        page_tab(l->page, at);
+        put_result_at(l, p, end);
+        told = told || put_caller(l, e, p, 2, end);
+    }
+    if (l->wide)
+        put_at_right(l, STYLE_VALUE, p->took);
+    if (!told) {
+        page_line(l->page);
+        page_tab(l->page, at);
+        put_buf(l, STYLE_DIM, &p->caller, end);
+    }
+}
+
+static void put_lost_line(const struct event_look *l, const struct trace_event *e)
+{
+    struct buf text;
+    buf_init(&text, 0);
+    event_lost(e, &text);
+    page_puts(l->page, STYLE_NORMAL, "  ");
+    int at = line_width(l->page);
+    if (at + width_of(&text) <= l->columns) {
+        put_buf(l, STYLE_WARN, &text, l->columns);
+    } else {
+        trace_words(l->page, STYLE_WARN, buf_cstr(&text), BELOW, l->columns);
+    }
+    buf_clear(&text);
+}
+
+void event_put(const struct event_look *l, const struct trace_event *e, struct opened *opened)
+{
+    struct event_parts p;
+    event_link(l, page_line(l->page), e, 0);
+    put_head(l, e);
+    if (e->kind == EVENT_LOST) {
+        put_lost_line(l, e);
+        return;
+    }
+    event_parts_make(&p, l, e);
+    if (!l->wide)
+        put_at_right(l, STYLE_VALUE, p.took);
+    if (opened)
+        p.args.len = 0; /* they stand below */
+    put_parts(l, e, &p, opened == NULL);
+    if (opened && l->wide)
+        put_at_right(l, STYLE_VALUE, p.took);
+    event_parts_clear(&p);
+    if (opened)
+        event_open(l, e, opened);
+}
+
+/* ---- columns */
+
+void event_look_init(struct event_look *l, struct view_page *page, const struct trace_log *log,
+                     int columns, long utc_offset_s)
+{
+    size_t n = trace_log_len(log), from = n > SAMPLED ? n - SAMPLED : 0;
+    enum trace_phase phase = trace_log_state(log)->phase;
+    *l = (struct event_look){.page = page,
+                             .log = log,
+                             .columns = columns,
+                             .wide = columns >= WIDE_COLUMNS,
+                             .utc_offset_s = utc_offset_s,
+                             .syntax = trace_log_syntax(log, page->syntax) == SYNTAX_ELIXIR
+                                           ? PRINT_ELIXIR
+                                           : PRINT_ERLANG,
+                             .ended = phase >= TRACE_ENDING,
+                             .pid_width = 9,
+                             .name_width = 8,
+                             .term_bytes = 8 * (size_t)(columns > 0 ? columns : 1)};
+    for (size_t i = from; i < n; i++) {
+        const struct trace_event *e = trace_log_at(log, i);
+        char pid[48];
+        int wide = (int)strlen(pid_text(pid, sizeof pid, &e->pid));
+        int name = (int)text_width(e->name.s, e->name.len);
+        l->pid_width = wide > l->pid_width ? wide : l->pid_width;
+        l->name_width = name > l->name_width ? name : l->name_width;
+    }
+    l->name_width = l->name_width > NAME_MOST ? NAME_MOST : l->name_width;
+    l->text_at = l->wide ? TIME_WIDTH + 2 + l->pid_width + 1 + l->name_width + 2 : BELOW;
+}
+
+void event_titles(const struct event_look *l)
+{
+    if (!l->wide)
+        return;
+    page_line(l->page)->heading = true;
+    page_puts(l->page, STYLE_HEADING, "TIME");
+    page_tab(l->page, TIME_WIDTH + 2);
+    page_puts(l->page, STYLE_HEADING, "PID");
+    page_tab(l->page, TIME_WIDTH + 2 + l->pid_width + 1);
+    page_puts(l->page, STYLE_HEADING, "NAME");
+    page_tab(l->page, l->text_at);
+    page_puts(l->page, STYLE_HEADING, "CALL OR MESSAGE");
+    put_at_right(l, STYLE_HEADING, "TOOK");
+}

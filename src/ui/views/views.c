@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The registry of views, in the order of their keys. */
+#include <stdio.h>
+#include <string.h>
+
+#include "views.h"
+
+const struct view_ops *const view_registry[] = {
+    &view_top,  &view_process, &view_memory, &view_schedulers, &view_apps,
+    &view_tree, &view_log,     &view_trace,  &view_armed,      &view_help,
+    &view_calls, &view_owners, &view_findings,
+    NULL,
+};
+
+void view_missing(struct view_page *page, const struct model *m, const char *what)
+{
+    if (model_recorded(m))
+        snprintf(page->empty, sizeof page->empty, "Not recorded, at this tick or before: %s.", what);
+    else
+        snprintf(page->empty, sizeof page->empty, "Waiting for the node's answer.");
+}
+
+bool view_opens(const struct view_ops *ops, enum link_kind kind)
+{
+    return (ops->opens & 1u << kind) != 0;
+}
+
+const struct view_ops *view_opening(enum link_kind kind)
+{
+    for (size_t i = 0; view_registry[i]; i++)
+        if (view_opens(view_registry[i], kind))
+            return view_registry[i];
+    return NULL;
+}
+
+const struct view_ops *view_shown_by(enum action action)
+{
+    for (size_t i = 0; view_registry[i]; i++)
+        if (view_registry[i]->shown_by == action)
+            return view_registry[i];
+    return NULL;
+}
+
+const struct view_act *view_act_of(const struct view_ops *ops, enum action action)
+{
+    for (const struct view_act *act = ops->acts; act && act->run; act++)
+        if (act->action == action)
+            return act;
+    return NULL;
+}
+
+bool view_has(enum action action)
+{
+    for (size_t i = 0; view_registry[i]; i++)
+        if (view_act_of(view_registry[i], action))
+            return true;
+    return false;
+}
+
+const struct view_ops *view_find(const char *name)
+{
+    const struct view_ops *found = NULL;
+    size_t len = strlen(name);
+    for (size_t i = 0; view_registry[i] && len > 0; i++) {
+        if (strcmp(view_registry[i]->name, name) == 0)
+            return view_registry[i];
+        if (strncmp(view_registry[i]->name, name, len) == 0 && !found)
+            found = view_registry[i];
+    }
+    return found;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of the views share. */
+#ifndef BEAMTOP_UI_VIEWS_VIEWS_H
+#define BEAMTOP_UI_VIEWS_VIEWS_H
+
+#include "beamtop/model/column.h"
+#include "beamtop/model/detail.h"
+#include "beamtop/model/source.h"
+#include "beamtop/ui/keymap.h"
+#include "ui/widgets/page.h"
+#include "beamtop/ui/view.h"
+
+extern const struct view_ops view_top, view_process, view_memory, view_schedulers, view_apps,
+    view_tree, view_log, view_trace, view_armed, view_calls, view_owners, view_findings, view_help;
+
+/* ---- views.c: why there is nothing to show of `what`: a node has not told it yet, a recording never */
+void view_missing(struct view_page *page, const struct model *m, const char *what);
+
+/* ---- cells.c: values of a process as text in its style */
+void cell_of_column(struct view_page *page, struct view_row *row, size_t index,
+                    const struct proc_column *column, const struct proc_row *proc);
+bool column_is_right(const struct proc_column *column);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "page.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/text.h"
+#include "ui/canvas/graph.h"
+
+#define GRAPH_COLUMNS 240 /* the widest graph within a page */
+
+void page_init(struct view_page *p)
+{
+    memset(p, 0, sizeof *p);
+    arena_init(&p->arena);
+    p->sort_column = -1;
+}
+
+void page_reset(struct view_page *p)
+{
+    struct arena arena = p->arena;
+    bool ascii = p->ascii;
+    arena_reset(&arena);
+    memset(p, 0, sizeof *p);
+    p->arena = arena;
+    p->ascii = ascii;
+    p->sort_column = -1;
+}
+
+void page_clear(struct view_page *p)
+{
+    arena_clear(&p->arena);
+    memset(p, 0, sizeof *p);
+}
+
+/* An array in the arena that doubles; the old one stays there until the reset. */
+static void *grown(struct arena *a, const void *old, size_t n, size_t *cap, size_t size)
+{
+    *cap = *cap ? *cap * 2 : 8;
+    void *p = arena_alloc(a, *cap * size);
+    if (n)
+        memcpy(p, old, n * size);
+    return p;
+}
+
+static const char *format(struct view_page *p, size_t *len, const char *fmt, va_list ap)
+    ATTR_PRINTF(3, 0);
+static const char *format(struct view_page *p, size_t *len, const char *fmt, va_list ap)
+{
+    char text[1024];
+    int n = vsnprintf(text, sizeof text, fmt, ap);
+    *len = n < 0 ? 0 : (size_t)n >= sizeof text ? sizeof text - 1 : (size_t)n;
+    return arena_strndup(&p->arena, text, *len);
+}
+
+/* ---- tables */
+
+void page_columns(struct view_page *p, const struct view_column *columns, size_t n)
+{
+    assert(p->n_rows == 0);
+    p->columns = columns;
+    p->n_columns = n;
+}
+
+struct view_row *page_row(struct view_page *p)
+{
+    if (p->n_rows == p->cap_rows)
+        p->rows = grown(&p->arena, p->rows, p->n_rows, &p->cap_rows, sizeof *p->rows);
+    struct view_row *row = &p->rows[p->n_rows++];
+    memset(row, 0, sizeof *row);
+    row->key = NAN;
+    row->cells = arena_alloc(&p->arena, p->n_columns * sizeof *row->cells);
+    for (size_t i = 0; i < p->n_columns; i++)
+        row->cells[i].s = "";
+    return row;
+}
+
+void page_cell(struct view_page *p, struct view_row *row, size_t column, enum style style,
+               const char *s, size_t len)
+{
+    assert(column < p->n_columns);
+    row->cells[column] = (struct span){arena_strndup(&p->arena, s ? s : "", s ? len : 0),
+                                       s ? len : 0, style};
+}
+
+void page_cell_printf(struct view_page *p, struct view_row *row, size_t column, enum style style,
+                      const char *fmt, ...)
+{
+    assert(column < p->n_columns);
+    va_list ap;
+    va_start(ap, fmt);
+    size_t len;
+    const char *s = format(p, &len, fmt, ap);
+    va_end(ap);
+    row->cells[column] = (struct span){s, len, style};
+}
+
+struct sorting {
+    struct view_row row;
+    size_t index;
+    const struct view_page *page;
+};
+
+static int compare_text(struct span a, struct span b)
+{
+    size_t n = a.len < b.len ? a.len : b.len;
+    int order = n ? memcmp(a.s, b.s, n) : 0;
+    if (order == 0)
+        order = (a.len > b.len) - (a.len < b.len);
+    return order;
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+    const struct sorting *a = left, *b = right;
+    int direction = a->page->sort_descending ? -1 : 1, order = 0;
+    bool unknown_a = isnan(a->row.key), unknown_b = isnan(b->row.key);
+    if (unknown_a != unknown_b)
+        return unknown_a ? 1 : -1;
+    if (unknown_a)
+        order = compare_text(a->row.cells[a->page->sort_column], b->row.cells[a->page->sort_column]);
+    else
+        order = (a->row.key > b->row.key) - (a->row.key < b->row.key);
+    if (order)
+        return order * direction;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+void page_sort(struct view_page *p)
+{
+    if (p->sort_column < 0 || p->n_rows < 2)
+        return;
+    struct sorting *all = arena_alloc(&p->arena, p->n_rows * sizeof *all);
+    for (size_t i = 0; i < p->n_rows; i++)
+        all[i] = (struct sorting){p->rows[i], i, p};
+    qsort(all, p->n_rows, sizeof *all, compare_rows);
+    for (size_t i = 0; i < p->n_rows; i++)
+        p->rows[i] = all[i].row;
+}
+
+/* ---- documents */
+
+struct view_line *page_line(struct view_page *p)
+{
+    if (p->n_lines == p->cap_lines)
+        p->lines = grown(&p->arena, p->lines, p->n_lines, &p->cap_lines, sizeof *p->lines);
+    struct view_line *line = &p->lines[p->n_lines++];
+    memset(line, 0, sizeof *line);
+    return line;
+}
+
+static void add_span(struct view_page *p, enum style style, const char *s, size_t len)
+{
+    struct view_line *line = p->n_lines ? &p->lines[p->n_lines - 1] : page_line(p);
+    if (line->n_spans == line->cap_spans)
+        line->spans =
+            grown(&p->arena, line->spans, line->n_spans, &line->cap_spans, sizeof *line->spans);
+    line->spans[line->n_spans++] = (struct span){s, len, style};
+    line->width += (int)text_width(s, len);
+}
+
+void page_put(struct view_page *p, enum style style, const char *s, size_t len)
+{
+    if (s && len)
+        add_span(p, style, arena_strndup(&p->arena, s, len), len);
+}
+
+void page_puts(struct view_page *p, enum style style, const char *s)
+{
+    page_put(p, style, s, strlen(s));
+}
+
+void page_slice(struct view_page *p, enum style style, struct slice s)
+{
+    page_put(p, style, s.s, s.len);
+}
+
+void page_printf(struct view_page *p, enum style style, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    size_t len;
+    const char *s = format(p, &len, fmt, ap);
+    va_end(ap);
+    if (len)
+        add_span(p, style, s, len);
+}
+
+void page_tab(struct view_page *p, int column)
+{
+    int width = p->n_lines ? p->lines[p->n_lines - 1].width : 0;
+    int spaces = column > width ? column - width : width ? 1 : 0;
+    if (spaces > 0)
+        page_printf(p, STYLE_NORMAL, "%*s", spaces, "");
+}
+
+void page_heading(struct view_page *p, const char *title)
+{
+    if (p->n_lines)
+        page_line(p);
+    page_line(p)->heading = true;
+    page_puts(p, STYLE_HEADING, title);
+}
+
+void page_right(struct view_page *p, enum style style, int width, const char *text)
+{
+    int used = (int)text_width(text, strlen(text));
+    if (used < width)
+        page_printf(p, STYLE_NORMAL, "%*s", width - used, "");
+    page_puts(p, style, text);
+}
+
+void page_spark(struct view_page *p, const struct ring *ring, int columns, size_t window,
+                double max)
+{
+    char out[GRAPH_COLUMNS * GRAPH_CELL_BYTES + 1];
+    if (!ring || columns <= 0)
+        return;
+    columns = columns > GRAPH_COLUMNS ? GRAPH_COLUMNS : columns;
+    page_puts(p, STYLE_GRAPH, graph_spark(out, sizeof out, ring, columns, window, max, p->ascii));
+}
+
+void page_bar(struct view_page *p, int columns, double fraction)
+{
+    char out[GRAPH_COLUMNS * GRAPH_CELL_BYTES + 1];
+    columns = columns > GRAPH_COLUMNS ? GRAPH_COLUMNS : columns;
+    int filled = graph_bar_cells(columns, fraction);
+    int calm = graph_bar_cells(columns, 0.8);
+    int low = filled < calm ? filled : calm;
+    page_puts(p, STYLE_GRAPH, graph_bar(out, sizeof out, low, true, p->ascii));
+    page_puts(p, STYLE_GRAPH_HIGH, graph_bar(out, sizeof out, filled - low, true, p->ascii));
+    page_puts(p, STYLE_DIM, graph_bar(out, sizeof out, columns - filled, false, p->ascii));
+}
+
+/* ---- links */
+
+void link_name(struct view_link *link, enum link_kind kind, struct slice name)
+{
+    size_t len = name.len < sizeof link->name - 1 ? name.len : sizeof link->name - 1;
+    link->kind = kind;
+    if (len)
+        memcpy(link->name, name.s, len);
+    link->name[len] = '\0';
+}
+
+void link_process(struct view_link *link, const struct etf_pid *pid, struct slice name)
+{
+    link_name(link, TARGET_PROCESS, name);
+    link->pid = *pid;
+}
+
+uint64_t pid_identity(const struct etf_pid *pid)
+{
+    /* creation is the node's own for all of them; +1: never 0 */
+    return (((uint64_t)pid->serial << 32) | pid->id) + 1;
+}
+
+uint64_t text_identity(const char *s, size_t len)
+{
+    uint64_t h = 14695981039346656037u; /* FNV-1a */
+    for (size_t i = 0; i < len; i++)
+        h = (h ^ (unsigned char)s[i]) * 1099511628211u;
+    return h ? h : 1;
+}
+
+bool pid_same(const struct etf_pid *a, const struct etf_pid *b)
+{
+    return a->id == b->id && a->serial == b->serial && a->creation == b->creation;
+}
+
+char *pid_text(char *out, size_t size, const struct etf_pid *pid)
+{
+    snprintf(out, size, "<0.%" PRIu32 ".%" PRIu32 ">", pid->id, pid->serial);
+    return out;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "page.h"
+
+#define RESORT_ROUNDS 2 /* what is at hand, and the first answer that is ranked as asked */
+
+void table_init(struct table *t)
+{
+    memset(t, 0, sizeof *t);
+}
+
+void table_clear(struct table *t)
+{
+    free(t->order);
+    memset(t, 0, sizeof *t);
+}
+
+void table_ask_order(struct table *t)
+{
+    t->resort = RESORT_ROUNDS;
+}
+
+void table_forget_widths(struct table *t)
+{
+    t->grown_columns = NULL;
+}
+
+/* ---- places */
+
+struct row_place {
+    uint64_t id;
+    size_t index;
+};
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct row_place *a = left, *b = right;
+    if (a->id != b->id)
+        return a->id < b->id ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static struct row_place *places_of(struct arena *arena, const struct view_row *rows, size_t n)
+{
+    struct row_place *places = arena_alloc(arena, (n ? n : 1) * sizeof *places);
+    for (size_t i = 0; i < n; i++)
+        places[i] = (struct row_place){rows[i].id, i};
+    qsort(places, n, sizeof *places, compare_places);
+    return places;
+}
+
+/* Index of the first row with that identity that is not taken yet, or -1. */
+static long row_place_find(const struct row_place *places, size_t n, const bool *taken, uint64_t id)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (places[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low < n && places[low].id == id && taken[places[low].index])
+        low++;
+    return low < n && places[low].id == id ? (long)places[low].index : -1;
+}
+
+/* A row that is not in the list any more, dim, with the text it had. */
+static struct view_row row_left(struct view_page *page, const struct view_row *old)
+{
+    struct view_row row = *old;
+    row.dim = true;
+    row.cells = arena_alloc(&page->arena, page->n_columns * sizeof *row.cells);
+    for (size_t i = 0; i < page->n_columns; i++) {
+        struct span cell = old->cells[i];
+        row.cells[i] =
+            (struct span){arena_strndup(&page->arena, cell.s, cell.len), cell.len, STYLE_STALE};
+    }
+    return row;
+}
+
+static void keep_places(const struct table *t, struct view_page *page,
+                        const struct view_page *before)
+{
+    bool same_columns = before && before->n_columns == page->n_columns;
+    size_t room = page->n_rows + t->n_order, n = 0;
+    struct view_row *rows = arena_alloc(&page->arena, (room ? room : 1) * sizeof *rows);
+    bool *taken = arena_alloc(&page->arena, page->n_rows + 1);
+    bool *copied = arena_alloc(&page->arena, before ? before->n_rows + 1 : 1);
+    struct row_place *now = places_of(&page->arena, page->rows, page->n_rows);
+    struct row_place *then =
+        same_columns ? places_of(&page->arena, before->rows, before->n_rows) : NULL;
+    for (size_t i = 0; i < t->n_order; i++) {
+        long at = row_place_find(now, page->n_rows, taken, t->order[i]);
+        if (at >= 0) {
+            taken[at] = true;
+            rows[n++] = page->rows[at];
+        } else if (then) {
+            long old = row_place_find(then, before->n_rows, copied, t->order[i]);
+            if (old < 0)
+                continue;
+            copied[old] = true;
+            rows[n++] = row_left(page, &before->rows[old]);
+        }
+    }
+    for (size_t i = 0; i < page->n_rows; i++)
+        if (!taken[i])
+            rows[n++] = page->rows[i];
+    page->rows = rows;
+    page->n_rows = page->cap_rows = n;
+}
+
+static void remember_order(struct table *t, const struct view_page *page)
+{
+    if (page->n_rows > t->cap_order) {
+        t->order = alloc_resize(t->order, page->n_rows, sizeof *t->order);
+        t->cap_order = page->n_rows;
+    }
+    for (size_t i = 0; i < page->n_rows; i++)
+        t->order[i] = page->rows[i].id;
+    t->n_order = page->n_rows;
+}
+
+static void find_cursor(struct table *t, const struct view_page *page)
+{
+    if (page->n_rows == 0) {
+        t->cursor = t->top = 0;
+        return;
+    }
+    if (t->cursor > 0 && t->cursor_id != 0)
+        for (size_t i = 0; i < page->n_rows; i++)
+            if (page->rows[i].id == t->cursor_id) {
+                t->cursor = i;
+                return;
+            }
+    if (t->cursor >= page->n_rows)
+        t->cursor = page->n_rows - 1;
+    t->cursor_id = page->rows[t->cursor].id;
+}
+
+static int mark_index(const struct table *t, uint64_t id)
+{
+    for (int i = 0; i < t->n_marked; i++)
+        if (t->marked[i] == id)
+            return i;
+    return -1;
+}
+
+void table_take(struct table *t, struct view_page *page, const struct view_page *before)
+{
+    t->held = t->cursor > 0 && t->resort == 0 && t->n_order > 0;
+    if (t->resort > 0)
+        t->resort--;
+    if (t->held)
+        keep_places(t, page, before);
+    remember_order(t, page);
+    find_cursor(t, page);
+    for (size_t i = 0; i < page->n_rows; i++)
+        if (mark_index(t, page->rows[i].id) >= 0)
+            page->rows[i].marked = true;
+}
+
+/* ---- moving */
+
+void table_goto(struct table *t, const struct view_page *page, size_t index)
+{
+    if (page->n_rows == 0)
+        return;
+    t->cursor = index < page->n_rows ? index : page->n_rows - 1;
+    t->cursor_id = page->rows[t->cursor].id;
+    t->held = t->cursor > 0;
+}
+
+static int body_rows(int rows)
+{
+    return rows > 2 ? rows - 1 : 1;
+}
+
+bool table_move(struct table *t, const struct view_page *page, enum move move, int rows)
+{
+    size_t page_step = (size_t)body_rows(rows), last = page->n_rows ? page->n_rows - 1 : 0;
+    size_t at = t->cursor;
+    int left = t->left;
+    switch (move) {
+    case MOVE_UP:
+        at = at ? at - 1 : 0;
+        break;
+    case MOVE_DOWN:
+        at++;
+        break;
+    case MOVE_PAGE_UP:
+        at = at > page_step ? at - page_step : 0;
+        break;
+    case MOVE_PAGE_DOWN:
+        at += page_step;
+        break;
+    case MOVE_FIRST:
+        at = 0;
+        break;
+    case MOVE_LAST:
+        at = last;
+        break;
+    case MOVE_LEFT:
+        t->left = t->left > 0 ? t->left - 1 : 0;
+        break;
+    case MOVE_RIGHT:
+        t->left++; /* table_draw takes back what is too much */
+        break;
+    }
+    at = at > last ? last : at;
+    bool moved = at != t->cursor || left != t->left;
+    table_goto(t, page, at);
+    return moved;
+}
+
+void table_scroll(struct table *t, const struct view_page *page, int lines, int rows)
+{
+    (void)rows;
+    size_t step = (size_t)abs(lines);
+    size_t at = lines < 0 ? (t->cursor > step ? t->cursor - step : 0) : t->cursor + step;
+    table_goto(t, page, at);
+}
+
+bool table_mark(struct table *t, const struct view_page *page)
+{
+    if (t->cursor >= page->n_rows)
+        return false;
+    struct view_row *row = &page->rows[t->cursor];
+    int at = mark_index(t, row->id);
+    if (at < 0 && t->n_marked == WANT_PIDS)
+        return false;
+    row->marked = at < 0;
+    if (at < 0) {
+        t->marked[t->n_marked] = row->id;
+        t->marked_pids[t->n_marked++] =
+            row->link.kind == TARGET_PROCESS ? row->link.pid : (struct etf_pid){0, 0, 0};
+    } else {
+        t->n_marked--;
+        t->marked[at] = t->marked[t->n_marked];
+        t->marked_pids[at] = t->marked_pids[t->n_marked];
+    }
+    return true;
+}
+
+static bool row_matches(const struct view_page *page, size_t index, struct regex *re)
+{
+    for (size_t i = 0; i < page->n_columns; i++)
+        if (regex_match(re, page->rows[index].cells[i].s, page->rows[index].cells[i].len))
+            return true;
+    return false;
+}
+
+bool table_find(struct table *t, const struct view_page *page, struct regex *re, int direction)
+{
+    size_t n = page->n_rows;
+    for (size_t step = 1; step <= n; step++) {
+        size_t at = direction > 0 ? (t->cursor + step) % n : (t->cursor + n - step % n) % n;
+        if (row_matches(page, at, re)) {
+            table_goto(t, page, at);
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A small recording that has a row in each table. */
+#ifndef TESTS_WHOLE_H
+#define TESTS_WHOLE_H
+
+#include "../unit/model/answers.h"
+#include "../unit/recording/made_trace.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/recording/recording.h"
+#include "beamtop/trace/calls.h"
+#include "fuzz.h"
+
+enum { WHOLE_TICKS = 4 };
+
+static void whole_take(struct recorder *r, struct model *m, enum answer_kind kind, const char *question,
+                 const char *text)
+{
+    struct error err = {0};
+    struct term t = term_of(text);
+    size_t len = 0;
+    const uint8_t *bytes = builder_bytes(t.builder, &len);
+    FUZZ_REQUIRE(give(m, kind, text, &err) >= 0);
+    recorder_answer(r, question, bytes + 1, len - 1, kind == ANSWER_SCAN ? &scan_want : NULL);
+    term_free(&t);
+}
+
+static void whole_tick(struct recorder *r, struct model *m, int second)
+{
+    struct error err = {0};
+    char text[1200];
+    long long mono = -576460000000000000LL + second * 1000000000LL;
+    snprintf(text, sizeof text,
+             "{system, %lld, %lld, %d, {%d, 600, 500, 400, 50, 40, 30, 20, 10}, {41, 2, 9000, 12}, "
+             "{%d, [2,1,4,5]}, {%d, 10, 20, 30, 40, 50}, [{1,5,%d},{2,0,%d}], {2048, 4096}}",
+             mono, 1700000000000000LL + second * 1000000LL, second * 1000, 1000 + second, second % 7,
+             1000 * second, second * 100, second * 100);
+    whole_take(r, m, ANSWER_SYSTEM, "system", text);
+    snprintf(text, sizeof text,
+             "{scan, %lld, 1000000000, 1234, 50, 50, 2, "
+             "[{<0.41.0>, %d, 500, {{shop_cart, {shop_cart,init,1}, <<\"cart\">>, shop, "
+             "{proc_lib,init_p,5}}, %d, 3, 4096, {gen_server,loop,7}}}, "
+             "{<0.42.1>, %d, 300, {{undefined, {logger_olp,init,1}, undefined, undefined, "
+             "{erlang,apply,2}}, %d, 0, 2048, undefined}}], []}",
+             mono, second * 500, second * 500, second * 300, second * 300);
+    whole_take(r, m, ANSWER_SCAN, "scan", text);
+    FUZZ_REQUIRE(recorder_tick(r, m, 1700000000000000LL + second * 1000000LL, &err) == 0);
+}
+
+static void add_trace(struct recorder *r)
+{
+    struct made_trace t;
+    made_trace_new(&t);
+    recorder_trace_begin(r, t.log, PRINT_ERLANG, MADE_TRACE_WALL_US);
+    for (size_t i = 0; i < trace_log_len(t.log); i++) {
+        const struct trace_event *e = trace_log_at(t.log, i);
+        recorder_trace_event(r, t.log, e, false);
+        if (e->outcome == OUTCOME_RETURN || e->outcome == OUTCOME_EXCEPTION)
+            recorder_trace_event(r, t.log, e, true);
+    }
+    made_trace_end(&t);
+    recorder_trace_end(r, t.log, MADE_TRACE_WALL_US);
+    made_trace_free(&t);
+}
+
+static void add_extras(struct recorder *r)
+{
+    static const struct recorded_call calls[] = {
+        {{"shop_repo", 9}, {"prepare_query", 13}, 3, 30, 900, -1, 0.75},
+        {{"shop_repo", 9}, {"get", 3}, 2, 10, -1, 44, 0.25},
+    };
+    const struct calls_function counted = {.module = {"shop_repo", 9}, .function = {"get", 3},
+                                           .arity = 2, .calls = 10};
+    const struct calls_window whole = {.number = 1, .interval_us = 2000000, .calls = 40,
+                                       .rows = &counted, .n_rows = 1};
+    const struct recorded_window w = {.wall_us = 1700000002000000, .ns = 2000000000,
+                                      .functions = 200, .calls = 40, .lost = 1, .calls_per_s = 20,
+                                      .top = calls, .n_top = ARRAY_LEN(calls), .whole = &whole};
+    recorder_window(r, &w);
+    recorder_mark(r, 5, 1700000002500000, "deploy");
+    recorder_fact(r, "logger", "{\"handlers\":[{\"id\":\"default\",\"module\":\"logger_std_h\","
+                               "\"mode\":\"sync\",\"process\":\"p\",\"sync_mode_qlen\":10}],"
+                               "\"primary_level\":\"info\"}");
+    recorder_fact(r, "limits", "{\"atoms\":{\"count\":900000,\"limit\":1048576}}");
+    recorder_fact(r, "repositories", "[\"shop_repo\"]");
+    recorder_fact(r, "code", "{\"mode\":\"interactive\",\"modules\":300}");
+    recorder_gap(r, 9, "link lost");
+    add_trace(r);
+}
+
+static void whole_write(const char *path)
+{
+    const struct recorder_options options = {.node = "mq1@host", .label = "fuzz", .interval_s = 1,
+                                             .values = true};
+    struct error err = {0};
+    struct recorder *r = NULL;
+    struct model *m = model_new();
+    FUZZ_REQUIRE(recorder_open(&r, path, &options, &err) == 0);
+    whole_take(r, m, ANSWER_NODE, "node", NODE_ANSWER);
+    for (int i = 1; i <= WHOLE_TICKS; i++) {
+        if (i == 2)
+            add_extras(r);
+        whole_tick(r, m, i);
+    }
+    FUZZ_REQUIRE(recorder_close(r, "stopped", &err) == 0);
+    model_free(m);
+}
+
+#endif

@@ -1,0 +1,86 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
+%% A node of which one scheduler does not yield, for test_lateness.sh. Files in the directory are how the
+%% script asks, since it may stand outside of the node's root; each is deleted when it is done:
+%%   stuck   from now on scheduler 2 compares two equal terms, which does not yield, again and again;
+%%           with a quarter of a second in between; `stuck_always`: with hardly any; `free` ends it, and
+%%           four minutes do
+%%   audit   `left` is written, by audit.erl
+%% What asks stands on scheduler 1, so that it runs meanwhile. Processes that wake up every millisecond
+%% on 1 and 3 keep these from sleeping: awake they take what was queued on 2.
+-module(late_load).
+
+-export([start/2, tick/1, paced/0, awake/0]).
+
+-define(MOST_MS, 240000).
+-define(LEAST_MS, 1000).
+
+start(Dir, _Code) ->
+    spawn_opt(fun() -> begin_load(Dir) end, [{scheduler, 1}]),
+    [spawn_opt(fun awake/0, [{scheduler, Id}]) || Id <- [1, 3]],
+    register(late_paced, spawn_opt(fun paced/0, [{scheduler, 1}])),
+    ok.
+
+begin_load(Dir) ->
+    Depth = depth(20),
+    ok = file:write_file(filename:join(Dir, "pid.new"), integer_to_list(Depth)),
+    ok = file:rename(filename:join(Dir, "pid.new"), filename:join(Dir, "pid")),
+    receive after 100 -> ok end,
+    put(stuck, spawn(fun() -> ok end)),
+    loop(Dir, Depth, processes()).
+
+%% Two equal terms of shared parts: compared in one go, twice as long with each level.
+shared(0) -> [];
+shared(N) -> Part = shared(N - 1), [Part | Part].
+
+took_ms(Depth) ->
+    A = shared(Depth),
+    B = shared(Depth),
+    Start = erlang:monotonic_time(millisecond),
+    true = A == B,
+    erlang:monotonic_time(millisecond) - Start.
+
+%% So deep that it takes long enough, on this machine.
+depth(N) ->
+    case took_ms(N) of
+        Ms when Ms * 8 < ?LEAST_MS -> depth(N + 2);
+        Ms when Ms * 2 < ?LEAST_MS -> N + 2;
+        _ -> N + 1
+    end.
+
+loop(Dir, Depth, Baseline) ->
+    [asked(Dir, Name, fun() ->
+               exit(get(stuck), kill),
+               Until = erlang:monotonic_time(millisecond) + ?MOST_MS,
+               put(stuck, spawn_opt(fun() -> stick(Depth, PauseMs, Until) end, [{scheduler, 2}]))
+           end) || {Name, PauseMs} <- [{"stuck", 250}, {"stuck_always", 20}]],
+    asked(Dir, "free", fun() ->
+              Pid = get(stuck),
+              Gone = monitor(process, Pid),
+              exit(Pid, kill),
+              receive {'DOWN', Gone, process, Pid, _} -> ok end
+          end),
+    asked(Dir, "audit", fun() -> audit:write(Dir, Baseline) end),
+    receive after 30 -> ok end,
+    loop(Dir, Depth, Baseline).
+
+%% A comparison takes no reductions: without a pause the next one would follow at once.
+stick(Depth, PauseMs, Until) ->
+    _ = took_ms(Depth),
+    receive after PauseMs -> ok end,
+    erlang:monotonic_time(millisecond) > Until orelse stick(Depth, PauseMs, Until).
+
+asked(Dir, Name, Do) ->
+    File = filename:join(Dir, Name),
+    case filelib:is_file(File) of
+        true -> Do(), file:delete(File);
+        false -> ok
+    end.
+
+%% What a trace sees.
+paced() ->
+    ?MODULE:tick(now),
+    receive after 20 -> ?MODULE:paced() end.
+
+awake() -> receive after 1 -> ?MODULE:awake() end.
+
+tick(When) -> {ok, When}.

@@ -1,0 +1,149 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A node that was named after its start: its command line has no name, so that only epmd knows it. It
+# is found by its port, with the cookie of its user's home or of its command line, and listed.
+# shellcheck disable=SC1091,SC2034,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+. "$BEAMTOP_SRCDIR/tests/tmux/lib.sh"
+
+command -v erl >/dev/null || skip_all "no Erlang on this machine"
+ERL_EPMD_PORT=$((20000 + $$ % 12000)) # below the ports that the system gives away
+export ERL_EPMD_PORT
+unset XDG_CONFIG_HOME
+host=127.0.0.1
+
+epmd_answers() { epmd -port "$ERL_EPMD_PORT" -names >/dev/null 2>&1; }
+knows() { epmd -port "$ERL_EPMD_PORT" -names 2>/dev/null | grep -q "^name $1 "; }
+
+# late NAME FORM HOME ARGUMENT…: a VM that gives itself that name; $late is its process.
+late() {
+    name=$1 form=$2 home=$3
+    shift 3
+    HOME=$home $as erl -noinput -start_epmd false "$@" -eval "
+        {ok, _} = net_kernel:start(['$name', $form]), timer:sleep(1200000), halt()." >"$work/$name.log" 2>&1 &
+    late="${late:-} $!"
+    wait_until 60 knows "${name%@*}" || { cat "$work/$name.log"; return 1; }
+}
+as=
+
+stop_all() {
+    for pid in ${late:-} ${epmd_pid:-}; do
+        kill "$pid" 2>/dev/null
+        wait "$pid" 2>/dev/null
+    done
+    tm_close 2>/dev/null
+    rm -rf "$work"
+}
+
+# prints NAME OPTION…: what it is, by its own name.
+prints() {
+    HOME=$work/empty "$beamtop" info "$@" --timeout 30 --format json >"$work/out" 2>"$work/err" || {
+        cat "$work/err"
+        return 1
+    }
+    grep -q "\"name\":\"${1%@*}@\|\"node\":\"${1%@*}@" "$work/out" || { cat "$work/out"; return 1; }
+}
+
+home_with() { # NAME COOKIE: a home with that cookie
+    mkdir -p "$work/$1" && printf '%s' "$2" >"$work/$1/.erlang.cookie" && chmod 400 "$work/$1/.erlang.cookie"
+}
+
+starts() {
+    home_with cookies LATECOOKIE && mkdir "$work/empty" &&
+        late "late@$host" longnames "$work/cookies" &&
+        late "later@$host" longnames "$work/empty" -setcookie ARGUMENTCOOKIE
+}
+
+opens_it_by_its_full_name() { prints "late@$host"; }
+opens_it_by_its_short_name() { prints late --host "$host"; }
+takes_the_cookie_of_the_command_line() { prints "later@$host" && prints later --host "$host"; }
+
+lists_it() {
+    "$beamtop" nodes --format json >"$work/out" || return 1
+    grep -o '{[^{}]*}' "$work/out" | grep '"late@' >"$work/row" || { cat "$work/out"; return 1; }
+    for part in '"cookie":"owner_home"' '"in_epmd":true' '"os_pid":[1-9]'; do
+        grep -q "$part" "$work/row" || { cat "$work/row"; return 1; }
+    done
+}
+
+# The picker has them, and opens the one that is chosen.
+picks_it() {
+    command -v tmux >/dev/null || return 0
+    tm_open 120 30 HOME="$work/empty" || return 1
+    tm_run "$beamtop --host $host"
+    tm_wait 'late@' && tm_wait 'later@' || return 1
+    tm_keys Escape q
+    tm_close
+}
+
+# As root another user's: its own cookie, never root's.
+opens_that_of_another_user() {
+    home_with other OTHERCOOKIE && chmod 711 "$work" && chown -R nobody "$work/other" || return 1
+    as="setpriv --reuid=65534 --clear-groups --"
+    late "other@$host" longnames "$work/other" && prints "other@$host"
+    opened=$?
+    as=
+    return $opened
+}
+
+# A host may have any character of Latin-1: C1 controls, too. They are in nothing that is printed.
+steering=$(printf '\302[\200-\237]|[\001-\010\013-\037\177]')
+is_plain() {
+    for file; do
+        if [ ! -s "$file" ] || LC_ALL=C grep -aqE "$steering" "$file"; then
+            echo "$file:"
+            od -c "$file" | head -n 20
+            return 1
+        fi
+    done
+}
+
+steers_nothing() {
+    odd=$(printf 'odd@c\302\2331mx.y')
+    HOME=$work/empty erl -noinput -start_epmd false -setcookie ODDCOOKIE -eval '
+        {ok, _} = net_kernel:start([list_to_atom("odd@c" ++ [16#9b] ++ "1mx.y"), longnames]),
+        timer:sleep(1200000), halt().' >"$work/odd.log" 2>&1 &
+    late="$late $!"
+    wait_until 60 knows odd || { cat "$work/odd.log"; return 1; }
+    set -- "$odd" --host "$host" --cookie ODDCOOKIE
+    export HOME="$work" XDG_STATE_HOME="$work/state"
+    for format in text json; do
+        "$beamtop" info "$@" --format $format >"$work/info.$format" 2>"$work/err" || { cat "$work/err"; return 1; }
+    done
+    for format in text html svg; do
+        "$beamtop" capture "$@" --format $format >"$work/shot.$format" 2>"$work/err" || { cat "$work/err"; return 1; }
+    done
+    "$beamtop" record start "$@" -i 0.5 -o "$work/odd.btr" >"$work/started" 2>&1 || { cat "$work/started"; return 1; }
+    "$beamtop" record status >"$work/status"
+    "$beamtop" record status --format json >"$work/status.json"
+    "$beamtop" record stop >/dev/null
+    wait_until 60 has_stopped || return 1
+    "$beamtop" top "$odd" --host "$host" --cookie wrong >"$work/out" 2>"$work/refused"
+    is_plain "$work"/info.* "$work"/shot.* "$work/started" \
+        "$work/status" "$work/status.json" "$work/odd.btr.log" "$work/refused"
+}
+has_stopped() { "$beamtop" record status | grep -q 'nothing is being recorded'; }
+
+trap stop_all EXIT
+trap 'exit 130' HUP INT TERM PIPE
+while epmd_answers; do # another test's
+    ERL_EPMD_PORT=$((ERL_EPMD_PORT + 1))
+done
+epmd -port "$ERL_EPMD_PORT" >/dev/null 2>&1 &
+epmd_pid=$!
+wait_until 30 epmd_answers || skip_all "no epmd on port $ERL_EPMD_PORT"
+
+run starts
+run opens_it_by_its_full_name
+run opens_it_by_its_short_name
+run takes_the_cookie_of_the_command_line
+run lists_it
+run picks_it
+run steers_nothing
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    run opens_that_of_another_user
+else
+    skip opens_that_of_another_user "only root can be another user"
+fi
+finish

@@ -1,0 +1,102 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Every command that prints: to a full device it fails and says why; a reader that leaves early is
+# no failure.
+# shellcheck disable=SC1091,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+
+[ -c /dev/full ] || skip_all "no /dev/full here"
+BEAMTOP_DEMO_DIR=$work/shop
+export BEAMTOP_DEMO_DIR
+trap '"$BEAMTOP_SRCDIR/demo/run.sh" stop; rm -rf "$work"' EXIT
+trap 'exit 130' HUP INT TERM PIPE
+"$BEAMTOP_SRCDIR/demo/run.sh" start >"$work/env" 2>"$work/demo.log" ||
+    skip_all "the demo node does not start: $(tail -1 "$work/demo.log")"
+. "$work/env"
+
+# bt COMMAND…: node and file by the words NODE and FILE.
+bt() {
+    for word; do
+        shift
+        case $word in
+        NODE) set -- "$@" "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" --timeout 30 ;;
+        FILE) set -- "$@" "$work/x.btr" ;;
+        *) set -- "$@" "$word" ;;
+        esac
+    done
+    HOME=$work XDG_STATE_HOME='' "$beamtop" "$@"
+}
+
+has_recorded() {
+    bt record NODE -o "$work/x.btr" -i 0.25 --for 3s --calls 'shop_web:_/_' --window 0.5s --every 1s \
+        --trace 'shop_web:_/_' --events 5 --trace-time 1s 2>"$work/err" >/dev/null || {
+        cat "$work/err"
+        return 1
+    }
+}
+
+fails_on_a_full_device() {
+    bt "$@" >/dev/full 2>"$work/err"
+    code=$?
+    if [ "$code" != 1 ] || [ "$(grep -c 'write error: No space left on device' "$work/err")" != 1 ]; then
+        echo "code $code"
+        cat "$work/err"
+        return 1
+    fi
+}
+
+# The pipe's reader is gone before anything is printed.
+ends_quietly_with_its_reader() {
+    {
+        until [ -e "$work/gone" ]; do sleep 0.01; done
+        bt "$@" 2>"$work/err"
+        echo $? >"$work/code"
+    } | { exec 0<&-; : >"$work/gone"; }
+    rm "$work/gone"
+    if [ "$(cat "$work/code")" != 0 ] || grep -qi -e 'write error' -e 'broken pipe' "$work/err"; then
+        echo "code $(cat "$work/code")"
+        cat "$work/err"
+        return 1
+    fi
+}
+
+run has_recorded
+while read -r command; do
+    # shellcheck disable=SC2086
+    run fails_on_a_full_device $command
+    # shellcheck disable=SC2086
+    run ends_quietly_with_its_reader $command
+done <<'EOF'
+--help
+top --help
+--version
+generate words-columns
+generate mdoc-actions
+explain lists:map/2
+nodes
+nodes --format json
+record status
+top NODE -n 1 -i 0.25
+top NODE -n 1 -i 0.25 --format json
+top NODE -n 1 -i 0.25 --format csv
+info NODE
+process NODE shop_pricing
+memory NODE
+schedulers NODE -n 1 -i 0.25
+apps NODE -n 1 -i 0.25
+armed NODE
+capture NODE
+calls NODE shop_web:_/_ --for 0.2s
+trace NODE shop_web:_/_ --events 3
+top FILE -n 1
+calls FILE
+trace FILE
+capture FILE
+report FILE
+report FILE --format json
+diff FILE FILE
+export FILE
+export FILE --format openmetrics
+EOF
+finish

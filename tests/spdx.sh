@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Each source names its licence within its first five lines. TAP.
+# shellcheck disable=SC2317
+set -u
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
+cd "$BEAMTOP_SRCDIR" || exit 1
+
+licence='SPDX-License-Identifier: GPL-3.0-or-later'
+
+# Of a checkout what git tracks; an archive has nothing else.
+sources() {
+    if [ -e .git ] && git ls-files >/dev/null 2>&1; then
+        git ls-files
+    else
+        find . -type f -not -path './build*' | sed 's|^\./||'
+    fi | grep -E '\.(c|h|erl|ex|sh|am|mk|ac)$'
+}
+
+every_source_names_its_licence() {
+    sources >"$work/sources"
+    [ "$(wc -l <"$work/sources")" -gt 300 ] || {
+        echo "only $(wc -l <"$work/sources") sources were found"
+        return 1
+    }
+    while read -r source; do
+        head -n 5 "$source" | grep -qF "$licence" || echo "$source"
+    done <"$work/sources" >"$work/without"
+    [ ! -s "$work/without" ] || {
+        echo "$(wc -l <"$work/without") sources without the line $licence, such as:"
+        head -n 10 "$work/without"
+        return 1
+    }
+}
+
+run every_source_names_its_licence
+finish

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The program over a file that may be anyone's: it ends by itself, within bounds of time and memory. */
+#ifndef TESTS_RUN_BOUNDED_H
+#define TESTS_RUN_BOUNDED_H
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MOST_MIB = 512, MOST_CPU_S = 60 };
+
+/* Ends by itself, within bounds: sanitizers and crashes have other codes. */
+static inline void run_bounded(const char *path, const char *const *words, const char *what)
+{
+    const char *program = getenv("BEAMTOP");
+    const char *args[10] = {program, words[0], path};
+    struct rusage used;
+    int status = 0;
+    for (int i = 1; words[i]; i++)
+        args[2 + i] = words[i];
+    assert_non_null(program);
+    pid_t pid = fork();
+    if (pid == 0) {
+        const struct rlimit cpu = {MOST_CPU_S, MOST_CPU_S};
+        int nowhere = open("/dev/null", O_RDWR);
+        setrlimit(RLIMIT_CPU, &cpu);
+        setenv("ASAN_OPTIONS", "exitcode=99", 1);
+        setenv("UBSAN_OPTIONS", "exitcode=99", 1);
+        dup2(nowhere, 0);
+        dup2(nowhere, 1);
+        dup2(nowhere, 2);
+        execv(program, (char *const *)(uintptr_t)args);
+        _exit(98);
+    }
+    assert_int_equal(wait4(pid, &status, 0, &used), pid);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) >= 98)
+        fail_msg("%s %s, %s: ended with %d", words[0], words[1] ? words[2] : "", what, status);
+#ifndef __SANITIZE_ADDRESS__
+    if (used.ru_maxrss > MOST_MIB * 1024L)
+        fail_msg("%s, %s: %ld KiB", words[0], what, used.ru_maxrss);
+#endif
+}
+
+#endif

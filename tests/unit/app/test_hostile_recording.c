@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Recordings that were made to do harm: what lies beside them, tables that are none, pages that
+ * repeat, sizes and numbers that cannot be. Each is read in every way, by the program too, within
+ * bounds of memory and of processor time.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+
+#include "../../fuzz/read_all.h"
+#include "../../fuzz/whole.h"
+#include "../../temporary.h"
+#include "app/source/replay.h"
+#include "run_bounded.h"
+
+enum { PAGE = 4096, LAYERS = 18 };
+
+struct place {
+    char dir[64], path[96];
+};
+
+static void place_make(struct place *p)
+{
+    assert_true(temporary_dir_in_memory(p->dir, sizeof p->dir, "hostile"));
+    snprintf(p->path, sizeof p->path, "%s/a.btr", p->dir);
+    whole_write(p->path);
+}
+
+static void place_clear(const struct place *p)
+{
+    static const char *const names[] = {"a.btr", "a.btr-wal", "a.btr-shm", "a.btr-journal", "victim", "out"};
+    char path[128];
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        snprintf(path, sizeof path, "%s/%s", p->dir, names[i]);
+        unlink(path);
+    }
+    assert_int_equal(rmdir(p->dir), 0);
+}
+
+static void beside(char out[128], const struct place *p, const char *end)
+{
+    snprintf(out, 128, "%s%s", p->path, end);
+}
+
+static void put_file(const char *path, const void *bytes, size_t len)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, len, f), len);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* As a person with a file of theirs may: also what SQLite guards. */
+static void change(const struct place *p, const char *sql)
+{
+    sqlite3 *db = NULL;
+    char *why = NULL;
+    assert_int_equal(sqlite3_open(p->path, &db), SQLITE_OK);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 0, (int *)NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 1, (int *)NULL);
+    if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
+        fail_msg("%s: %s", sql, why);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+static void assert_refused(const struct place *p, const char *says, const char *what)
+{
+    struct error err = {.code = ERR_NONE};
+    struct recording *r = NULL;
+    if (recording_open(&r, p->path, &err) != ERR_FORMAT || !strstr(err.text, says))
+        fail_msg("%s: %s", what, err.code == ERR_NONE ? "opened" : err.text);
+}
+
+/* ---- what lies beside it */
+
+static void put_number(uint8_t *at, uint32_t n)
+{
+    for (int i = 0; i < 4; i++)
+        at[i] = (uint8_t)(n >> (24 - 8 * i));
+}
+
+/* A journal of no page that names the victim as the one of several files: played back, it goes. */
+static void put_hot_journal(const struct place *p, const char *victim)
+{
+    static const uint8_t magic[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
+    uint8_t journal[1024] = {0};
+    size_t len = strlen(victim), at = 512;
+    uint32_t sum = 0;
+    char path[128];
+    struct stat st;
+    assert_int_equal(stat(p->path, &st), 0);
+    memcpy(journal, magic, sizeof magic);
+    put_number(journal + 16, (uint32_t)(st.st_size / PAGE));
+    put_number(journal + 20, 512);
+    put_number(journal + 24, PAGE);
+    for (size_t i = 0; i < len; i++)
+        sum += (uint8_t)victim[i];
+    put_number(journal + at, 0x40000000 / PAGE + 1);
+    memcpy(journal + at + 4, victim, len);
+    put_number(journal + at + 4 + len, (uint32_t)len);
+    put_number(journal + at + 8 + len, sum);
+    memcpy(journal + at + 12 + len, magic, sizeof magic);
+    beside(path, p, "-journal");
+    put_file(path, journal, at + 20 + len);
+}
+
+static void test_a_journal_is_never_played_back(void **state)
+{
+    (void)state;
+    struct place p;
+    char victim[128], journal[128];
+    place_make(&p);
+    snprintf(victim, sizeof victim, "%s/victim", p.dir);
+    put_file(victim, "precious", 8);
+    put_hot_journal(&p, victim);
+    assert_refused(&p, "a recording never has a journal", "hot journal");
+    beside(journal, &p, "-journal");
+    assert_int_equal(access(victim, F_OK), 0);
+    assert_int_equal(access(journal, F_OK), 0);
+    unlink(journal);
+    assert_int_equal(symlink(victim, journal), 0);
+    assert_refused(&p, "a recording never has a journal", "link");
+    place_clear(&p);
+}
+
+static void test_only_files_lie_beside_it(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {"-wal", "-shm"};
+    struct place p;
+    char victim[128], path[128];
+    place_make(&p);
+    snprintf(victim, sizeof victim, "%s/victim", p.dir);
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        beside(path, &p, ends[i]);
+        unlink(path);
+        assert_int_equal(symlink(victim, path), 0);
+        assert_refused(&p, "is not a regular file", ends[i]);
+        unlink(path);
+        assert_int_equal(mkfifo(path, 0600), 0);
+        assert_refused(&p, "is not a regular file", ends[i]);
+        unlink(path);
+    }
+    assert_int_equal(access(victim, F_OK), -1);
+    unlink(p.path);
+    assert_int_equal(mkfifo(p.path, 0600), 0);
+    assert_refused(&p, "is not a regular file", "fifo");
+    place_clear(&p);
+}
+
+/* Of one that was killed the last ticks are in FILE-wal: read, with both left as they are. */
+static void test_what_a_killed_recorder_left_stays(void **state)
+{
+    (void)state;
+    struct error err = {.code = ERR_NONE};
+    struct recording *r = NULL;
+    struct stat file, wal, after;
+    struct place p;
+    char path[128], shm[128];
+    place_make(&p);
+    pid_t pid = fork();
+    if (pid == 0) {
+        sqlite3 *db = NULL;
+        sqlite3_open(p.path, &db);
+        sqlite3_exec(db, "PRAGMA wal_autocheckpoint = 0; INSERT INTO mark(here_us, text) VALUES(1, 'late')",
+                     NULL, NULL, NULL);
+        raise(SIGKILL);
+    }
+    waitpid(pid, NULL, 0);
+    beside(path, &p, "-wal");
+    beside(shm, &p, "-shm");
+    unlink(shm);
+    assert_int_equal(stat(p.path, &file) | stat(path, &wal), 0);
+    if (recording_open(&r, p.path, &err) != 0)
+        fail_msg("%s", err.text);
+    const struct recording_mark *marks;
+    assert_int_equal(recording_marks(r, &marks), 2);
+    recording_close(r);
+    assert_int_equal(access(shm, F_OK), -1);
+    assert_int_equal(stat(p.path, &after), 0);
+    assert_true(after.st_size == file.st_size && after.st_mtime == file.st_mtime);
+    assert_int_equal(stat(path, &after), 0);
+    assert_true(after.st_size == wal.st_size && after.st_mtime == wal.st_mtime);
+    place_clear(&p);
+}
+
+/* ---- tables that are none */
+
+#define SCHEMA "PRAGMA writable_schema = ON;"
+static const struct {
+    const char *what, *sql;
+} schemas[] = {
+    {"view", "DROP TABLE mark; CREATE VIEW mark AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1"
+             " FROM n) SELECT i AS id, i AS here_us, i AS wall_us, 'x' AS text FROM n;"},
+    {"view of another name", "CREATE VIEW mine AS SELECT * FROM tick;"},
+    {"trigger", "CREATE TRIGGER t AFTER INSERT ON mark BEGIN DELETE FROM tick; END;"},
+    {"table", "CREATE TABLE mine(x);"},
+    {"statistics", "ANALYZE;"},
+    {"index", "CREATE INDEX mine ON process(memory_bytes);"},
+    {"index of an expression", "DROP INDEX tick_wall; CREATE INDEX tick_wall ON tick(abs(wall_us));"},
+    {"part of an index", "DROP INDEX tick_wall; CREATE INDEX tick_wall ON tick(wall_us) WHERE wall_us > 5;"},
+    {"no index", "DROP INDEX tick_wall;"},
+    {"no index of events", "DROP INDEX event_trace;"},
+    {"generated column", "ALTER TABLE system ADD COLUMN x AS (hex(zeroblob(100000000)));"},
+    {"generated column of another", "ALTER TABLE mark ADD COLUMN x AS (hex(zeroblob(100000000)));"},
+    {"default", "ALTER TABLE system ADD COLUMN x REAL DEFAULT 5;"},
+    {"reference", "ALTER TABLE system ADD COLUMN x REAL REFERENCES tick(id);"},
+    {"check", SCHEMA "UPDATE sqlite_master SET sql = replace(sql, 'pid TEXT NOT NULL,', 'pid TEXT CHECK(pid), ')"
+                     " WHERE name = 'process';"},
+    {"no key", SCHEMA "UPDATE sqlite_master SET sql = replace(sql, 'PRIMARY KEY(trace', 'CHECK(trace')"
+                      " WHERE name = 'trace_pattern';"},
+    {"virtual table", SCHEMA "UPDATE sqlite_master SET rootpage = 0,"
+                             " sql = 'CREATE VIRTUAL TABLE mark USING fts5(text)' WHERE name = 'mark';"},
+    {"virtual table under its key", SCHEMA "INSERT INTO sqlite_master VALUES('table', 'x', 'x', 0,"
+                                           " 'CREATE VIRTUAL TABLE x USING generate_series()');"},
+    {"two of one page", SCHEMA "UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master"
+                               " WHERE name = 'tick') WHERE name = 'gap';"},
+};
+
+static void test_other_tables_are_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(schemas); i++) {
+        struct place p;
+        place_make(&p);
+        change(&p, schemas[i].sql);
+        assert_refused(&p, "", schemas[i].what);
+        place_clear(&p);
+    }
+}
+
+/* What an earlier program, or a later one of the same version, has more or fewer of. */
+static void test_columns_of_other_programs_are_read(void **state)
+{
+    (void)state;
+    struct error err = {.code = ERR_NONE};
+    struct recording *r = NULL;
+    struct place p;
+    place_make(&p);
+    change(&p, "ALTER TABLE system ADD COLUMN yet_another REAL; ALTER TABLE event ADD COLUMN more TEXT;"
+               "ALTER TABLE system DROP COLUMN run_queue;");
+    if (recording_open(&r, p.path, &err) != 0)
+        fail_msg("%s", err.text);
+    read_recording(r, 0);
+    recording_close(r);
+    place_clear(&p);
+}
+
+/* ---- pages */
+
+/* Layers of pages of which each refers hundreds of times to the next: rows without end. */
+static void test_pages_that_repeat(void **state)
+{
+    (void)state;
+    static uint8_t page[PAGE];
+    struct place p;
+    sqlite3 *db = NULL;
+    sqlite3_stmt *s = NULL;
+    place_make(&p);
+    assert_int_equal(sqlite3_open(p.path, &db), SQLITE_OK);
+    sqlite3_exec(db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+    assert_int_equal(sqlite3_prepare_v2(db, "SELECT rootpage FROM sqlite_master WHERE name = 'mark'", -1, &s,
+                                        NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+    long root = (long)sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    FILE *f = fopen(p.path, "r+b");
+    assert_true(f && fseek(f, 0, SEEK_END) == 0);
+    long pages = ftell(f) / PAGE;
+    for (int i = 0; i < LAYERS; i++) {
+        uint32_t next = i + 1 < LAYERS ? (uint32_t)(pages + i + 1) : (uint32_t)(pages + LAYERS);
+        unsigned cells = 400, content = PAGE - cells * 5;
+        memset(page, 0, sizeof page);
+        page[0] = 5; /* of a table, with pages below it */
+        page[3] = (uint8_t)(cells >> 8), page[4] = (uint8_t)cells;
+        page[5] = (uint8_t)(content >> 8), page[6] = (uint8_t)content;
+        put_number(page + 8, next);
+        for (unsigned k = 0; k < cells; k++) {
+            unsigned at = content + k * 5;
+            page[12 + 2 * k] = (uint8_t)(at >> 8), page[13 + 2 * k] = (uint8_t)at;
+            put_number(page + at, next);
+            page[at + 4] = 1;
+        }
+        assert_int_equal(fseek(f, (i == 0 ? root - 1 : pages + i - 1) * PAGE, SEEK_SET), 0);
+        assert_int_equal(fwrite(page, 1, PAGE, f), PAGE);
+    }
+    memset(page, 0, sizeof page);
+    page[0] = 13; /* a leaf without rows */
+    page[5] = PAGE >> 8;
+    assert_int_equal(fwrite(page, 1, PAGE, f), PAGE);
+    put_number(page, (uint32_t)(pages + LAYERS));
+    assert_int_equal(fseek(f, 28, SEEK_SET), 0);
+    assert_int_equal(fwrite(page, 1, 4, f), 4);
+    fclose(f);
+    assert_refused(&p, "damaged", "pages that repeat");
+    place_clear(&p);
+}
+
+/* ---- numbers and sizes that cannot be */
+
+/* In every way, as a report and as a screen reads it. */
+static void read_file(const struct place *p, size_t which)
+{
+    struct error err = {.code = ERR_NONE};
+    struct recording *r = NULL;
+    struct replay *replay = NULL;
+    struct model *m = model_new();
+    if (recording_open(&r, p->path, &err) == 0)
+        read_recording(r, which);
+    recording_close(r);
+    error_clear(&err);
+    if (replay_open(&replay, p->path, m, &err) == 0) {
+        static const char *const places[] = {"+1m", "-1m", "1h", "12:30", "+mark", "-mark", "+#5", "-#5", "deploy"};
+        replay_show_traces(replay);
+        for (int64_t tick = replay_first(replay), n = 0; tick > 0 && n < 8; n++) {
+            struct error why = {.code = ERR_NONE};
+            (void)replay_to(replay, tick, &why);
+            for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+                int64_t found;
+                error_clear(&why);
+                (void)replay_find(replay, places[i], &found, &why);
+            }
+            tick = replay_next(replay);
+        }
+        replay_close(replay);
+    }
+    model_free(m);
+}
+
+static const char *const values[] = {
+    "9223372036854775807", "-9223372036854775808", "9e999", "'text'", "1e308", "1000000000000000000",
+};
+enum { VALUES_EACH = 4 }; /* of them, for one column alone */
+
+/* The bytes of the file, to begin with again. */
+struct copy {
+    uint8_t *bytes;
+    size_t len;
+};
+
+static void copy_take(struct copy *c, const struct place *p)
+{
+    change(p, "PRAGMA journal_mode = DELETE");
+    FILE *f = fopen(p->path, "rb");
+    assert_true(f && fseek(f, 0, SEEK_END) == 0);
+    c->len = (size_t)ftell(f);
+    c->bytes = malloc(c->len);
+    rewind(f);
+    assert_int_equal(fread(c->bytes, 1, c->len, f), c->len);
+    fclose(f);
+}
+
+static void copy_put(const struct copy *c, const struct place *p)
+{
+    put_file(p->path, c->bytes, c->len);
+}
+
+/* "UPDATE TABLE SET COLUMN = " of each column, of all tables; each to be freed. */
+static size_t list_columns(const struct place *p, char **out, size_t most)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *s = NULL;
+    size_t n = 0;
+    assert_int_equal(sqlite3_open(p->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c"
+                                        " WHERE m.type = 'table'", -1, &s, NULL), SQLITE_OK);
+    while (n < most && sqlite3_step(s) == SQLITE_ROW)
+        out[n++] = sqlite3_mprintf("PRAGMA synchronous = OFF; UPDATE OR IGNORE \"%w\" SET \"%w\" = ",
+                                   sqlite3_column_text(s, 0), sqlite3_column_text(s, 1));
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    return n;
+}
+
+static void set_column(const struct place *p, const char *column, const char *value)
+{
+    char *sql = sqlite3_mprintf("%s%s", column, value);
+    sqlite3 *db = NULL;
+    assert_int_equal(sqlite3_open(p->path, &db), SQLITE_OK);
+    sqlite3_exec(db, sql, NULL, NULL, NULL); /* what the table does not take is as good as none */
+    sqlite3_close(db);
+    sqlite3_free(sql);
+}
+
+static void test_numbers_that_cannot_be(void **state)
+{
+    (void)state;
+    char *columns[512];
+    struct place p;
+    struct copy whole;
+    place_make(&p);
+    copy_take(&whole, &p);
+    size_t n = list_columns(&p, columns, ARRAY_LEN(columns));
+    assert_true(n > 100 && n < ARRAY_LEN(columns));
+    for (size_t i = 0; i < n * VALUES_EACH; i++) {
+        copy_put(&whole, &p);
+        set_column(&p, columns[i / VALUES_EACH], values[i % VALUES_EACH]);
+        read_file(&p, i);
+    }
+    for (size_t i = 0; i < n; i++)
+        sqlite3_free(columns[i]);
+    free(whole.bytes);
+    place_clear(&p);
+}
+
+/* ---- the program */
+
+static const char *const commands[][6] = {
+    {"report"}, {"top", "-n", "0"}, {"calls"}, {"trace"}, {"capture", "--view", "top"},
+    {"report", "--format", "json"}, {"report", "--format", "html"}, {"report", "--format", "markdown"},
+    {"schedulers", "--format", "json"}, {"info"}, {"export"}, {"export", "--format", "openmetrics"},
+    {"capture", "--view", "trace"}, {"capture", "--view", "calls"}, {"capture", "--view", "owners"},
+};
+enum { COMMANDS_THAT_READ_MOST = 5 };
+
+static void run_commands(const struct place *p, size_t n, const char *what)
+{
+    for (size_t i = 0; i < n; i++)
+        run_bounded(p->path, commands[i], what);
+}
+
+/* All columns but keys and texts of the whole at once. */
+static void test_the_program_and_numbers(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"\"id\"", "\"tick\"", "\"key\"", "\"question\"", "\"text\"", "\"asked\"",
+                                       "\"bytes\"", "\"term\"", "\"kind\"", "\"by\"", "\"window\"", "\"trace\""};
+    char *columns[512];
+    struct place p;
+    struct copy whole;
+    place_make(&p);
+    copy_take(&whole, &p);
+    size_t n = list_columns(&p, columns, ARRAY_LEN(columns));
+    for (size_t v = 0; v < ARRAY_LEN(values); v++) {
+        copy_put(&whole, &p);
+        for (size_t i = 0; i < n; i++) {
+            size_t k = 0;
+            while (k < ARRAY_LEN(keys) && !strstr(columns[i], keys[k]))
+                k++;
+            if (k == ARRAY_LEN(keys))
+                set_column(&p, columns[i], values[v]);
+        }
+        read_file(&p, v);
+        run_commands(&p, ARRAY_LEN(commands), values[v]);
+    }
+    for (size_t i = 0; i < n; i++)
+        sqlite3_free(columns[i]);
+    free(whole.bytes);
+    place_clear(&p);
+}
+
+/* Answers as large as they may be, of the least bytes. */
+static void put_answers(const struct place *p, const char *question)
+{
+    static const size_t most = 16u * 1024 * 1024;
+    uint8_t *term = malloc(most), *packed = malloc(most);
+    uLongf len = most;
+    sqlite3 *db = NULL;
+    sqlite3_stmt *s = NULL;
+    char sql[160];
+    memset(term, 0x6a, most); /* empty lists */
+    term[0] = 0x6c;
+    put_number(term + 1, (uint32_t)(most - 6));
+    assert_int_equal(compress2(packed, &len, term, most, 9), Z_OK);
+    snprintf(sql, sizeof sql, "UPDATE answer SET term = ?, bytes = %zu WHERE question = '%s' AND tick %% 2 = %d",
+             most, question, strcmp(question, "node") == 0);
+    assert_int_equal(sqlite3_open(p->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
+    sqlite3_bind_blob64(s, 1, packed, len, SQLITE_STATIC);
+    assert_int_equal(sqlite3_step(s), SQLITE_DONE);
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    free(term);
+    free(packed);
+}
+
+static const struct {
+    const char *what, *sql;
+} sizes[] = {
+    {"tick far away", "UPDATE tick SET id = 9223372036854775807 WHERE id = 4"},
+    {"tick before the first", "UPDATE tick SET id = -9223372036854775808 WHERE id = 1"},
+    {"sizes of answers", "UPDATE answer SET bytes = 16777216"},
+    {"sizes of windows", "UPDATE call_window SET bytes = 16777216"},
+    {"deep JSON", "UPDATE fact SET value = replace(hex(zeroblob(50000)), '0', '[')"},
+    {"wide JSON", "UPDATE fact SET value = '[' || replace(hex(zeroblob(30000)), '00', '[],') || '0]'"},
+    {"wide ending", "UPDATE trace SET patterns = '[' || replace(hex(zeroblob(30000)), '00', '\"\",') || '0]'"},
+    {"marks", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000)"
+              " INSERT INTO mark(here_us, wall_us, text) SELECT i, i, 'm' FROM n"},
+    {"traces", "WITH RECURSIVE n(i) AS (SELECT 9 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)"
+               " INSERT INTO trace(id, tick, patterns) SELECT i, 1, '' FROM n"},
+    {"windows", "WITH RECURSIVE n(i) AS (SELECT 9 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)"
+                " INSERT INTO call_window(id, tick, ns, calls) SELECT i, 1, 1, 5 FROM n"},
+    {"ticks", "WITH RECURSIVE n(i) AS (SELECT 9 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)"
+              " INSERT INTO tick(id, here_us, wall_us) SELECT i * 100000, i, i FROM n"},
+};
+
+static void test_sizes_that_cannot_be(void **state)
+{
+    (void)state;
+    struct place p;
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        place_make(&p);
+        change(&p, sizes[i].sql);
+        read_file(&p, 0);
+        run_commands(&p, COMMANDS_THAT_READ_MOST, sizes[i].what);
+        place_clear(&p);
+    }
+    static const char *const questions[] = {"node", "system", "scan"};
+    for (size_t i = 0; i < ARRAY_LEN(questions); i++) {
+        place_make(&p);
+        put_answers(&p, questions[i]);
+        run_commands(&p, COMMANDS_THAT_READ_MOST, questions[i]);
+        place_clear(&p);
+    }
+}
+
+/* Whatever it is at: here it waits for a reader, as its loop cannot. */
+static void test_an_interrupt_ends_it(void **state)
+{
+    (void)state;
+    struct place p;
+    int pipes[2], status = 0, waiting = 0;
+    place_make(&p);
+    assert_int_equal(pipe(pipes), 0);
+    int room = fcntl(pipes[0], F_SETPIPE_SZ, PAGE);
+    assert_true(room > 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        const char *program = getenv("BEAMTOP");
+        const struct rlimit cpu = {MOST_CPU_S, MOST_CPU_S};
+        setrlimit(RLIMIT_CPU, &cpu);
+        signal(SIGINT, SIG_DFL); /* ignored in what a shell runs in the background */
+        dup2(pipes[1], 1);
+        close(pipes[0]);
+        execl(program, program, "top", p.path, "-n", "0", "--format", "json", (char *)NULL);
+        _exit(98);
+    }
+    close(pipes[1]);
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        assert_int_equal(ioctl(pipes[0], FIONREAD, &waiting), 0);
+        if (waiting > room / 2)
+            kill(pid, SIGINT);
+        usleep(10000);
+    }
+    close(pipes[0]);
+    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGINT)
+        fail_msg("ended with %d, %d bytes", status, waiting);
+    place_clear(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_journal_is_never_played_back),
+        cmocka_unit_test(test_only_files_lie_beside_it),
+        cmocka_unit_test(test_what_a_killed_recorder_left_stays),
+        cmocka_unit_test(test_other_tables_are_refused),
+        cmocka_unit_test(test_columns_of_other_programs_are_read),
+        cmocka_unit_test(test_pages_that_repeat),
+        cmocka_unit_test(test_an_interrupt_ends_it),
+        cmocka_unit_test(test_numbers_that_cannot_be),
+        cmocka_unit_test(test_the_program_and_numbers),
+        cmocka_unit_test(test_sizes_that_cannot_be),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "beamtop/link/cookie.h"
+#include "../../temporary.h"
+
+static char home[64];
+static char file[128];
+
+static void write_file(const char *path, const char *text, size_t len)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_int_equal(fwrite(text, 1, len, f), len);
+    fclose(f);
+}
+
+static int make_home(void **state)
+{
+    (void)state;
+    umask(022);
+    if (!temporary_dir(home, sizeof home, "cookie")) {
+        return -1;
+    }
+    snprintf(file, sizeof file, "%s/file", home);
+    return 0;
+}
+
+static int remove_home(void **state)
+{
+    static const char *const names[] = {
+        "/file",           "/.erlang.cookie", "/.config/erlang/.erlang.cookie",
+        "/.config/erlang", "/.config",        ""};
+    char path[256];
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(path, sizeof path, "%s%s", home, names[i]);
+        if (unlink(path) != 0) {
+            (void)rmdir(path);
+        }
+    }
+    return 0;
+}
+
+static void test_file_text(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *text;
+        int rc;
+        const char *expected;
+    } cases[] = {
+        {"plain", "SECRET", 0, "SECRET"},
+        {"newline", "SECRET\n", 0, "SECRET"},
+        {"blanks", "  SECRET \t\r\n", 0, "SECRET"},
+        {"second line", "SECRET\nmore\n", 0, "SECRET"},
+        {"inner blank", "two words\n", 0, "two words"},
+        {"empty", "", ERR_USAGE, NULL},
+        {"blank", " \n", ERR_USAGE, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct cookie c = {0};
+        struct error err = {0};
+        print_message("# %s\n", cases[i].name);
+        write_file(file, cases[i].text, strlen(cases[i].text));
+        assert_int_equal(cookie_read_file(&c, file, &err), cases[i].rc);
+        if (cases[i].rc == 0) {
+            assert_string_equal(c.text, cases[i].expected);
+        } else {
+            assert_non_null(strstr(err.text, file));
+        }
+    }
+}
+
+static void test_sizes(void **state)
+{
+    char text[LIMIT_COOKIE_BYTES + 200];
+    struct cookie c = {0};
+    struct error err = {0};
+    (void)state;
+    memset(text, 'c', sizeof text);
+    write_file(file, text, LIMIT_COOKIE_BYTES);
+    assert_int_equal(cookie_read_file(&c, file, &err), 0);
+    assert_int_equal(strlen(c.text), LIMIT_COOKIE_BYTES);
+    write_file(file, text, sizeof text);
+    assert_int_equal(cookie_read_file(&c, file, &err), ERR_USAGE);
+    assert_null(strstr(err.text, "cccc"));
+    error_clear(&err);
+    assert_int_equal(cookie_set(&c, "a\0b", 3, COOKIE_ENV, &err), ERR_USAGE);
+}
+
+static void test_precedence(void **state)
+{
+    static const struct {
+        const char *name;
+        bool file, env, option, discovered, home, config;
+        enum cookie_source source;
+        const char *text;
+    } cases[] = {
+        {"all", true, true, true, true, true, true, COOKIE_FILE, "from-file"},
+        {"no file", false, true, true, true, true, true, COOKIE_ENV, "from-env"},
+        {"no environment", false, false, true, true, true, true, COOKIE_OPTION, "from-option"},
+        {"discovered", false, false, false, true, true, true, COOKIE_DISCOVERED, "from-target"},
+        {"home", false, false, false, false, true, true, COOKIE_HOME, "from-home"},
+        {"configuration", false, false, false, false, false, true, COOKIE_HOME, "from-config"},
+        {"none", false, false, false, false, false, false, COOKIE_NONE, NULL},
+    };
+    char at_home[128];
+    char config[256];
+    (void)state;
+    write_file(file, "from-file\n", 10);
+    snprintf(at_home, sizeof at_home, "%s/.erlang.cookie", home);
+    snprintf(config, sizeof config, "%s/.config", home);
+    mkdir(config, 0700);
+    snprintf(config, sizeof config, "%s/.config/erlang", home);
+    mkdir(config, 0700);
+    snprintf(config, sizeof config, "%s/.config/erlang/.erlang.cookie", home);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct cookie c = {0};
+        struct error err = {0};
+        struct cookie_sources s = {
+            .file = cases[i].file ? file : NULL,
+            .env = cases[i].env ? "from-env" : NULL,
+            .option = cases[i].option ? "from-option" : NULL,
+            .discovered = cases[i].discovered ? "from-target" : NULL,
+            .home = home,
+        };
+        unlink(at_home);
+        unlink(config);
+        if (cases[i].home) {
+            write_file(at_home, "from-home", 9);
+        }
+        if (cases[i].config) {
+            write_file(config, "from-config", 11);
+        }
+        print_message("# %s\n", cases[i].name);
+        int rc = cookie_find(&c, &s, &err);
+        assert_int_equal(c.source, cases[i].source);
+        if (cases[i].text != NULL) {
+            assert_int_equal(rc, 0);
+            assert_string_equal(c.text, cases[i].text);
+        } else {
+            assert_int_equal(rc, ERR_NOT_FOUND);
+            assert_non_null(strstr(err.text, "--cookie-file"));
+        }
+    }
+}
+
+/* A source that was given is never passed over. */
+static void test_given_but_unusable(void **state)
+{
+    struct cookie c = {0};
+    struct error err = {0};
+    struct cookie_sources s = {.file = "/nonexistent/cookie", .env = "other"};
+    (void)state;
+    assert_int_equal(cookie_find(&c, &s, &err), ERR_NOT_FOUND);
+    assert_non_null(strstr(err.text, "/nonexistent/cookie"));
+    error_clear(&err);
+    s = (struct cookie_sources){.env = "", .option = "other"};
+    assert_int_equal(cookie_find(&c, &s, &err), ERR_USAGE);
+    error_clear(&err);
+    s = (struct cookie_sources){.file = home};
+    assert_int_equal(cookie_find(&c, &s, &err), ERR_SYSTEM);
+    assert_int_equal(c.source, COOKIE_NONE);
+}
+
+static void test_wipe(void **state)
+{
+    struct cookie c = {0};
+    struct error err = {0};
+    char arg[] = "SECRET";
+    static const char zeros[sizeof c.text];
+    (void)state;
+    assert_int_equal(cookie_set(&c, "SECRET", 6, COOKIE_OPTION, &err), 0);
+    cookie_wipe(&c);
+    assert_memory_equal(c.text, zeros, sizeof zeros);
+    cookie_wipe_arg(arg);
+    assert_memory_equal(arg, zeros, sizeof arg);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_file_text),  cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_precedence), cmocka_unit_test(test_given_but_unusable),
+        cmocka_unit_test(test_wipe),
+    };
+    return cmocka_run_group_tests_name("cookie", tests, make_home, remove_home);
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Discovery over a tree that is made like /proc. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "beamtop/link/discover.h"
+#include "../../temporary.h"
+
+#define HOST "vm.example.org"
+
+struct fake {
+    const char *pid;
+    const char *args; /* '|' between the strings */
+    const char *home; /* HOME in environ; NULL: no environ to read */
+    const char *root; /* directory under the tree that is its root */
+    const char *net;
+    const char *expected; /* one line, see describe(); NULL: not listed */
+};
+
+#define MIXED "23" /* it runs as two users */
+
+#define ROOT_ARGS                                                                                  \
+    "|--|-root|/usr/lib/erlang|-bindir|/usr/lib/erlang/erts-13.1.5/bin|-progname|erl|--|-home|"    \
+    "/root|--"
+
+static const struct fake fakes[] = {
+    {"10", "/usr/lib/erlang/erts-13.1.5/bin/beam.smp" ROOT_ARGS "|-sname|shop|-setcookie|ARG",
+     "/home/shop", "host", "net:[1]", "shop@vm short argument:ARG otp=25.2.3 inet_tcp erl"},
+    {"11", "/usr/lib/erlang/erts-13.1.5/bin/beam.smp" ROOT_ARGS "|-name|long@10.0.0.1",
+     "/home/shop", "host", "net:[1]", "long@10.0.0.1 long home:HOMECOOKIE otp=25.2.3 inet_tcp erl"},
+    {"12",
+     "/app/erts-15.0/bin/beam.smp|-Bd|--|-root|/app|-bindir|/app/erts-15.0/bin|-boot|"
+     "/app/releases/1.0/web|-name|web|-proto_dist|inet_tls|-setcookie|other@x|OTHER",
+     "/nohome", "box", "net:[2]", "web@" HOST " long none otp=27 inet_tls web root net"},
+    {"13", "beam.smp|-root|/usr/lib/erlang|-progname|erl|-extra|/usr/bin/mix|-sname|no", "/nohome",
+     "host", "net:[1]", " plain none otp= inet_tcp mix"},
+    {"14", "/usr/bin/python3|beam.py|-sname|no", "/nohome", "host", "net:[1]", NULL},
+    {"15", "beamtop|-sname|no", "/nohome", "host", "net:[1]", NULL},
+    {"16",
+     "/x/erts-11.1/bin/beam.smp|-root|/x|-bindir|/x/erts-11.1/bin|-progname|erl|-sname|"
+     "bad name|-setcookie",
+     "/home/linked", "host", "net:[1]", " plain none otp=23 inet_tcp erl"},
+    {"17", "/x/erts-17.1/bin/beam.debug.smp|-sname|s@box|-name", NULL, "host", "net:[1]",
+     "s@box short none otp=29 inet_tcp beam"},
+    {"18", "beam.smp|-sname|shared", "/home/shared", "host", "net:[1]",
+     "shared@vm short none otp= inet_tcp beam"},
+    {"19", "beam.smp|-sname|foreign", "/home/foreign", "host", "net:[1]",
+     "foreign@vm short none otp= inet_tcp beam"},
+    {"20", "beam.smp|-sname|inside", "/home/inside", "host", "net:[1]",
+     "inside@vm short home:HOMECOOKIE otp= inet_tcp beam"},
+    {"21", "beam.smp|-sname|twins", "/home/shop", "host", "net:[1]",
+     "twins@vm short home:HOMECOOKIE otp= inet_tcp beam"},
+    {"22", "beam.smp|-sname|twins|-setcookie|OTHER", "/home/shop", "host", "net:[1]",
+     "twins@vm short argument:OTHER otp= inet_tcp beam"},
+    {MIXED, "beam.smp|-sname|mixed|-setcookie|ARG", "/home/shop", "host", "net:[1]",
+     "mixed@vm short none otp= inet_tcp beam"},
+};
+
+static char tree[64];
+
+static void make_dir(const char *path)
+{
+    char full[512];
+    snprintf(full, sizeof full, "%s/%s", tree, path);
+    for (char *at = full + strlen(tree) + 1; *at != '\0'; at++) {
+        if (*at == '/') {
+            *at = '\0';
+            mkdir(full, 0700);
+            *at = '/';
+        }
+    }
+    mkdir(full, 0700);
+}
+
+static void make_file(const char *path, const char *text, size_t len)
+{
+    char full[512];
+    snprintf(full, sizeof full, "%s/%s", tree, path);
+    FILE *f = fopen(full, "w");
+    assert_non_null(f);
+    assert_int_equal(fwrite(text, 1, len, f), len);
+    fclose(f);
+}
+
+static void make_link(const char *path, const char *target)
+{
+    char full[512];
+    snprintf(full, sizeof full, "%s/%s", tree, path);
+    assert_int_equal(symlink(target, full), 0);
+}
+
+static void make_process(const struct fake *f)
+{
+    char path[256];
+    char text[1024];
+    size_t len = strlen(f->args) + 1;
+    snprintf(path, sizeof path, "%s/ns", f->pid);
+    make_dir(path);
+    memcpy(text, f->args, len);
+    for (size_t i = 0; i < len; i++) {
+        text[i] = text[i] == '|' ? '\0' : text[i];
+    }
+    snprintf(path, sizeof path, "%s/cmdline", f->pid);
+    make_file(path, text, len);
+    if (f->home != NULL) {
+        snprintf(path, sizeof path, "%s/environ", f->pid);
+        snprintf(text, sizeof text, "A=1%cHOME=%s%cB=2", '\0', f->home, '\0');
+        make_file(path, text, 4 + 5 + strlen(f->home) + 1 + 4);
+    }
+    snprintf(path, sizeof path, "%s/status", f->pid);
+    unsigned real = getuid() + (strcmp(f->pid, MIXED) == 0 ? 1 : 0);
+    snprintf(text, sizeof text, "Name:\tbeam\nUid:\t%u\t%u\t%u\t%u\n", real, getuid(), getuid(),
+             getuid());
+    make_file(path, text, strlen(text));
+    snprintf(path, sizeof path, "%s/statm", f->pid);
+    make_file(path, "1000 500 1", 10);
+    snprintf(path, sizeof path, "%s/stat", f->pid);
+    snprintf(text, sizeof text, "%s (a) (b) S 1 1 1 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 %ld 5 5",
+             f->pid, 1000 * sysconf(_SC_CLK_TCK));
+    make_file(path, text, strlen(text));
+    snprintf(path, sizeof path, "%s/root", f->pid);
+    snprintf(text, sizeof text, "../roots/%s", f->root);
+    make_link(path, text);
+    snprintf(path, sizeof path, "%s/ns/net", f->pid);
+    make_link(path, f->net);
+}
+
+/* A file that nobody else can read, in a home. */
+static void make_cookie(const char *home, const char *text, mode_t mode, uid_t uid)
+{
+    char path[256], full[512];
+    snprintf(path, sizeof path, "roots/host/home/%s", home);
+    make_dir(path);
+    snprintf(path, sizeof path, "roots/host/home/%s/.erlang.cookie", home);
+    make_file(path, text, strlen(text));
+    snprintf(full, sizeof full, "%s/%s", tree, path);
+    assert_int_equal(chmod(full, mode), 0);
+    if (uid != getuid() && chown(full, uid, (gid_t)-1) != 0) {
+        assert_int_equal(unlink(full), 0); /* only root can give it away: no file is none as well */
+    }
+}
+
+/* Who listens: port 4005 is pid 13's, 4006 another user's, 4007 pid 22's. */
+static void make_sockets(void)
+{
+    char text[2048];
+    unsigned uid = getuid();
+    make_dir("net");
+    make_dir("13/fd");
+    make_dir("22/fd");
+    make_link("13/fd/3", "socket:[777]");
+    make_link("13/fd/4", "socket:[778]");
+    make_link("22/fd/9", "socket:[779]");
+    int len = snprintf(text, sizeof text,
+                       "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt uid\n"
+                       "   0: 00000000:0FA5 00000000:0000 0A 00000000:00000000 00:00000000 00000000 "
+                       "%5u        0 777 1 0 100 0 0 10 0\n"
+                       "   1: 00000000:0FA6 00000000:0000 0A 00000000:00000000 00:00000000 00000000 "
+                       "%5u        0 778 1 0 100 0 0 10 0\n"
+                       "   2: 0100007F:0FA7 0100007F:9999 01 00000000:00000000 00:00000000 00000000 "
+                       "%5u        0 777 1 0 100 0 0 10 0\n"
+                       "rubbish\n\n   3: 0100\n",
+                       uid, uid + 1, uid);
+    make_file("net/tcp", text, (size_t)len);
+    len = snprintf(text, sizeof text,
+                   "  sl  local_address rem_address st\n"
+                   "   0: 00000000000000000000000000000000:0FA7 00000000000000000000000000000000:0000 0A "
+                   "00000000:00000000 00:00000000 00000000 %5u        0 779 1 0 100 0 0 10 0\n",
+                   uid);
+    make_file("net/tcp6", text, (size_t)len);
+}
+
+static int make_tree(void **state)
+{
+    (void)state;
+    umask(022);
+    if (!temporary_dir(tree, sizeof tree, "discover")) {
+        return -1;
+    }
+    make_dir("roots/host/home/shop");
+    make_dir("roots/host/home/linked");
+    make_dir("roots/host/usr/lib/erlang/releases/25");
+    make_dir("roots/box/app");
+    make_cookie("shop", "HOMECOOKIE", 0400, getuid());
+    make_cookie("shared", "GROUPCOOKIE", 0440, getuid());
+    make_cookie("foreign", "FOREIGNCOOKIE", 0400, getuid() + 1);
+    make_dir("roots/host/home/inside");
+    make_link("roots/host/home/inside/.erlang.cookie", "../shop/.erlang.cookie");
+    make_file("roots/host/usr/lib/erlang/releases/25/OTP_VERSION", "25.2.3\n", 7);
+    make_file("secret", "NOTACOOKIE", 10);
+    make_link("roots/host/home/linked/.erlang.cookie", "../../../../secret");
+    make_dir("self/ns");
+    make_link("self/ns/net", "net:[1]");
+    make_file("uptime", "5000.5 1.0\n", 11);
+    for (size_t i = 0; i < sizeof fakes / sizeof fakes[0]; i++) {
+        make_process(&fakes[i]);
+    }
+    make_sockets();
+    return 0;
+}
+
+static int remove_tree(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -r '%s'", tree);
+    return system(command);
+}
+
+static void describe(const struct discover_vm *vm, char *out, size_t size)
+{
+    static const char *const forms[] = {"plain", "short", "long", "unknown"};
+    static const char *const cookies[] = {"none", "argument:", "home:"};
+    snprintf(out, size, "%s %s %s%s otp=%s %s %s%s%s", vm->node, forms[vm->form],
+             cookies[vm->cookie_from], vm->cookie.text, vm->otp, vm->dist_protocol, vm->command,
+             vm->other_root && vm->otp[1] == '7' ? " root" : "", vm->other_network ? " net" : "");
+}
+
+static const struct discover_vm *find(const struct discover_list *list, const char *pid)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->vms[i].pid == atoi(pid)) {
+            return &list->vms[i];
+        }
+    }
+    return NULL;
+}
+
+static void scan(struct discover_list *list)
+{
+    struct error err = {0};
+    struct discover_options o = {.proc_root = tree, .this_host = HOST};
+    assert_int_equal(discover_scan(list, &o, &err), 0);
+}
+
+static void test_scan(void **state)
+{
+    struct discover_list list;
+    size_t expected = 0;
+    (void)state;
+    scan(&list);
+    for (size_t i = 0; i < sizeof fakes / sizeof fakes[0]; i++) {
+        const struct discover_vm *vm = find(&list, fakes[i].pid);
+        char text[2048];
+        print_message("# %s\n", fakes[i].pid);
+        if (fakes[i].expected == NULL) {
+            assert_null(vm);
+            continue;
+        }
+        expected++;
+        assert_non_null(vm);
+        describe(vm, text, sizeof text);
+        assert_string_equal(text, fakes[i].expected);
+        assert_int_equal(vm->uid, getuid());
+        assert_int_equal(vm->rss_bytes, 500 * sysconf(_SC_PAGESIZE));
+        assert_true(vm->uptime_s > 4000.4 && vm->uptime_s < 4000.6);
+    }
+    assert_int_equal(list.count, expected);
+    assert_false(list.truncated);
+    discover_clear(&list);
+}
+
+static const struct discover_options join_options = {.proc_root = tree, .this_host = "vm"};
+
+static void test_join(void **state)
+{
+    static const struct epmd_name names[] = {{"shop", 4001}, {"ghost", 4002}, {"web", 4003}};
+    struct discover_list list;
+    (void)state;
+    scan(&list);
+    size_t before = list.count;
+    discover_join(&list, names, 3, &join_options);
+    assert_int_equal(list.count, before + 2);
+    const struct discover_vm *known = find(&list, "10"), *elsewhere = find(&list, "12");
+    if (!known || !elsewhere) {
+        fail_msg("the scanned VMs are not in the list");
+        return;
+    }
+    assert_true(known->in_epmd);
+    assert_int_equal(known->port, 4001);
+    /* In another network namespace: its epmd is not the one that was asked. */
+    assert_false(elsewhere->in_epmd);
+    const struct discover_vm *ghost = find(&list, "0");
+    if (!ghost) {
+        fail_msg("what only epmd knows is not in the list");
+        return;
+    }
+    assert_string_equal(ghost->node, "ghost@vm");
+    assert_int_equal(ghost->form, DISCOVER_UNKNOWN);
+    for (size_t i = 1; i < list.count; i++) {
+        bool earlier = list.vms[i - 1].node[0] != '\0';
+        bool later = list.vms[i].node[0] != '\0';
+        assert_true(earlier || !later);
+        if (earlier && later) {
+            assert_true(strcmp(list.vms[i - 1].node, list.vms[i].node) <= 0);
+        }
+    }
+    discover_clear(&list);
+    assert_null(list.vms);
+}
+
+/* What command lines do not tell, ports do. */
+static void test_join_by_port(void **state)
+{
+    static const struct epmd_name names[] = {
+        {"late", 4005}, {"later", 4005}, {"elsewhere", 4006}, {"twins", 4007}};
+    struct discover_list list;
+    (void)state;
+    scan(&list);
+    size_t before = list.count;
+    discover_join(&list, names, 4, &join_options);
+    assert_int_equal(list.count, before + 2);
+    const struct discover_vm *late = find(&list, "13");
+    const struct discover_vm *first = find(&list, "21"), *second = find(&list, "22");
+    if (!late || !first || !second) {
+        fail_msg("the scanned VMs are not in the list");
+        return;
+    }
+    assert_string_equal(late->node, "late@vm");
+    assert_int_equal(late->form, DISCOVER_UNKNOWN);
+    assert_int_equal(late->port, 4005);
+    assert_true(second->in_epmd && !first->in_epmd);
+    discover_clear(&list);
+}
+
+static void test_join_to_nothing(void **state)
+{
+    static const struct epmd_name names[] = {{"ghost", 4002}, {"bad name", 1}};
+    struct discover_list list = {0};
+    (void)state;
+    discover_join(&list, names, 2, &join_options);
+    assert_int_equal(list.count, 1);
+    discover_clear(&list);
+}
+
+static void test_no_tree(void **state)
+{
+    struct discover_list list;
+    struct error err = {0};
+    struct discover_options o = {.proc_root = "/nonexistent", .this_host = HOST};
+    (void)state;
+    assert_int_equal(discover_scan(&list, &o, &err), ERR_SYSTEM);
+    assert_int_equal(list.count, 0);
+    discover_clear(&list);
+}
+
+static void take_list(void *arg, struct discover_list *list)
+{
+    struct discover_list *out = arg;
+    *out = *list;
+}
+
+/* Nobody listens at port 1 of the loopback: the processes are still listed. */
+static void test_start_without_epmd(void **state)
+{
+    struct discover *d = NULL;
+    struct discover_list list = {0};
+    struct error err = {0};
+    struct discover_options o = {.proc_root = tree, .this_host = HOST, .epmd_port = 1};
+    uv_loop_t loop;
+    (void)state;
+    uv_loop_init(&loop);
+    assert_int_equal(discover_start(&d, &loop, &o, take_list, &list, &err), 0);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    assert_true(list.epmd_asked);
+    assert_int_equal(list.epmd, EPMD_UNREACHABLE);
+    assert_int_equal(list.count, 12);
+    discover_clear(&list);
+    assert_int_equal(discover_start(&d, &loop, &o, take_list, &list, &err), 0);
+    discover_cancel(d);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    assert_null(list.vms);
+    assert_int_equal(uv_loop_close(&loop), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scan),
+        cmocka_unit_test(test_join),
+        cmocka_unit_test(test_join_by_port),
+        cmocka_unit_test(test_join_to_nothing),
+        cmocka_unit_test(test_no_tree),
+        cmocka_unit_test(test_start_without_epmd),
+    };
+    return cmocka_run_group_tests_name("discover", tests, make_tree, remove_tree);
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Windows of counted calls made by hand, in each form. */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/buf.h"
+#include "beamtop/output/calls_sink.h"
+#include "beamtop/output/calls_fields.h"
+
+struct kept {
+    struct buf bytes;
+    int error;
+};
+
+static int keep(void *ctx, const char *bytes, size_t len)
+{
+    struct kept *k = ctx;
+    if (k->error == 0)
+        buf_put(&k->bytes, bytes, len);
+    return k->error;
+}
+
+#define S(text) {text, sizeof text - 1}
+#define UNTIMED .timed_calls = CALLS_UNKNOWN, .own_us = CALLS_UNKNOWN, .words = CALLS_UNKNOWN, \
+    .us_per_call = NAN, .words_per_call = NAN, .own_share = NAN
+
+static const struct slice lost_modules[] = {S("shop_cart"), S("bad\033[1m")};
+
+static const struct calls_function plain[] = {
+    {S("Elixir.Shop.Cart"), S("add"), S("shop"), 2, 1200, 600, 0.6, NAN, UNTIMED, .lost = false},
+    {S("lists"), S("odd;name\033"), S(""), 1, 800, 400, 0.4, NAN, UNTIMED, .lost = false},
+};
+static const struct calls_function timed[] = {
+    {S("Elixir.Shop.Cart"), S("add"), S("shop"), 2, 1200, 600, 0.6, -0.25, 100, 5000, 2000, 50, 20,
+     0.0025, false},
+    {S("lists"), S("map"), S("stdlib"), 2, 800, 400, 0.4, 11, UNTIMED, .lost = true},
+};
+static const struct calls_sum modules[] = {
+    {S("Elixir.Shop.Cart"), S("shop"), 1, 1200, 600, 0.6, NAN},
+    {S("lists"), S(""), 1, 800, 400, 0.4, NAN},
+};
+static const struct calls_sum applications[] = {
+    {S(""), S("shop"), 1, 1200, 600, 0.6, NAN},
+    {S(""), S(""), 1, 800, 400, 0.4, NAN},
+};
+
+static struct calls_window a_window(void)
+{
+    return (struct calls_window){
+        .number = 1, .wall_us = 1700000000123456, .interval_us = 2000000, .functions = 15021,
+        .called = 2, .calls = 2000, .calls_per_s = 1000, .load = 0.00001,
+        .timed_interval_us = CALLS_UNKNOWN, .processes = CALLS_UNKNOWN, .rows = plain, .n_rows = 2,
+        .modules = modules, .n_modules = 2, .applications = applications, .n_applications = 2,
+        .listed_us = 1, .armed_us = 2, .read_us = 3, .disarmed_us = 4, .target_us = 10,
+        .bytes = 300};
+}
+
+static struct calls_window a_timed_window(void)
+{
+    struct calls_window w = a_window();
+    w.number = 2;
+    w.rows = timed;
+    w.timed = w.has_time = w.has_memory = true;
+    w.timed_interval_us = 2000000;
+    w.processes = 40;
+    w.lost = 3;
+    w.lost_modules = lost_modules;
+    w.n_lost_modules = 2;
+    w.cut = true;
+    return w;
+}
+
+static void put(struct kept *k, enum calls_format format, bool ascii, const struct calls_window *w,
+                size_t n)
+{
+    const struct sink_writer writer = {keep, k};
+    const struct calls_sink_options options = {
+        .format = format, .syntax = PRINT_ELIXIR, .node = "shop@host", .ascii = ascii};
+    struct calls_sink *s = calls_sink_open(&writer, &options);
+    struct error err = {0};
+    buf_init(&k->bytes, 0);
+    for (size_t i = 0; i < n; i++)
+        if (calls_sink_window(s, &w[i], &err) != 0)
+            fail_msg("%s", err.text);
+    calls_sink_close(s);
+}
+
+static void expect(struct kept *k, const char *wanted)
+{
+    assert_string_equal(buf_cstr(&k->bytes), wanted);
+    buf_clear(&k->bytes);
+}
+
+static void test_text(void **state)
+{
+    (void)state;
+    struct kept k = {.error = 0};
+    struct calls_window w = a_window();
+    put(&k, CALLS_TEXT, false, &w, 1);
+    expect(&k, "window 1, 22:13:20Z: 2.0 s, 2,000 calls (1.00k/s) of 2 of 15,021 functions; "
+               "counting cost about 0.0 % of the node\n"
+               "\n"
+               "calls  calls/s   share  function               application\n"
+               "1,200      600  60.0 %  Shop.Cart.add/2        shop\n"
+               "  800      400  40.0 %  :lists.\"odd;name\\e\"/1\n"
+               "\n"
+               "calls  calls/s   share  functions  module     application\n"
+               "1,200      600  60.0 %          1  Shop.Cart  shop\n"
+               "  800      400  40.0 %          1  lists\n"
+               "\n"
+               "calls  calls/s   share  functions  application\n"
+               "1,200      600  60.0 %          1  shop\n"
+               "  800      400  40.0 %          1  –\n");
+}
+
+static void test_text_with_times(void **state)
+{
+    (void)state;
+    struct kept k = {.error = 0};
+    struct calls_window w = a_timed_window();
+    w.n_modules = w.n_applications = 0;
+    put(&k, CALLS_TEXT, true, &w, 1);
+    const char *text = buf_cstr(&k.bytes);
+    static const char *const parts[] = {
+        "\nwindow 2, 22:13:20Z: 2.0 s (ended early), 2,000 calls",
+        ("lost: 3 functions were loaded again meanwhile, and with them their counts: "
+         "shop_cart, bad?[1m\n"),
+        "times of 40 processes, in a second window of 2.0 s;",
+        "calls  calls/s   share  change  own time  a call  words  function         application\n",
+        "1,200      600  60.0 %   -25 %    5.0 ms   50 us  2.00k  Shop.Cart.add/2  shop\n",
+        "  800      400  40.0 %     x12      lost    lost      -  :lists.map/2     stdlib\n",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        if (strstr(text, parts[i]) == NULL)
+            fail_msg("no “%s” in:\n%s", parts[i], text);
+    buf_clear(&k.bytes);
+}
+
+static void test_no_change(void **state)
+{
+    static const double rows[] = {0, -0.0, 0.0049, -0.0049};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct kept k = {.error = 0};
+        struct calls_window w = a_timed_window();
+        struct calls_function f = timed[0];
+        f.change = rows[i];
+        w.rows = &f;
+        w.n_rows = 1;
+        w.n_modules = w.n_applications = 0;
+        put(&k, CALLS_TEXT, true, &w, 1);
+        if (!strstr(buf_cstr(&k.bytes), "60.0 %     0 %"))
+            fail_msg("%g is not told as 0 %%:\n%s", rows[i], buf_cstr(&k.bytes));
+        buf_clear(&k.bytes);
+    }
+}
+
+static void test_csv(void **state)
+{
+    (void)state;
+    struct kept k = {.error = 0};
+    struct calls_window w[] = {a_window(), a_timed_window()};
+    w[0].n_rows = 1;
+    w[1].n_rows = 1;
+    put(&k, CALLS_CSV, false, w, 2);
+    expect(&k, "wall_us,node,window,interval_us,module,function,arity,application,calls,"
+               "calls_per_s,share,change,timed_calls,own_us,us_per_call,own_share,words,words_per_call,lost\n"
+               "1700000000123456,shop@host,1,2000000,Elixir.Shop.Cart,add,2,shop,1200,600.000000,"
+               "0.600000,,,,,,,,false\n"
+               "1700000000123456,shop@host,2,2000000,Elixir.Shop.Cart,add,2,shop,1200,600.000000,"
+               "0.600000,-0.250000,100,5000,50.000000,0.002500,2000,20.000000,false\n");
+}
+
+static void test_folded(void **state)
+{
+    (void)state;
+    struct kept k = {.error = 0};
+    struct calls_window w = a_window();
+    put(&k, CALLS_FOLDED, false, &w, 1);
+    expect(&k, "shop;Elixir.Shop.Cart;add/2 1200\n(no application);lists;odd,name\uFFFD/1 800\n");
+}
+
+static void test_json(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *value;
+    } rows[] = {
+        {"schema", "\"beamtop.calls/1\""}, {"node", "\"shop@host\""}, {"window", "2"},
+        {"interval_us", "2000000"}, {"cut", "true"}, {"functions_counted", "15021"},
+        {"functions_lost", "3"}, {"calls", "2000"}, {"timed_interval_us", "2000000"},
+        {"processes", "40"}, {"timed_why", "null"},
+        {"lost_modules", "[\"shop_cart\",\"bad\\u001B[1m\"]"},
+        {"cost", "{\"target_us\":10,\"bytes\":300,\"listed_us\":1,\"armed_us\":2,\"read_us\":3,"
+                 "\"disarmed_us\":4}"},
+    };
+    struct kept k = {.error = 0};
+    struct calls_window w = a_timed_window();
+    put(&k, CALLS_JSON, false, &w, 1);
+    json_error_t error;
+    json_t *root = json_loads(buf_cstr(&k.bytes), 0, &error);
+    if (root == NULL)
+        fail_msg("%s: %s", error.text, buf_cstr(&k.bytes));
+    assert_int_equal(k.bytes.data[k.bytes.len - 1], '\n');
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char *found = json_dumps(json_object_get(root, rows[i].key),
+                                 JSON_COMPACT | JSON_ENCODE_ANY);
+        if (strcmp(found, rows[i].value) != 0)
+            fail_msg("%s: %s", rows[i].key, found);
+        free(found);
+    }
+    json_t *function = json_array_get(json_object_get(root, "functions"), 0);
+    assert_int_equal(json_integer_value(json_object_get(function, "own_us")), 5000);
+    assert_int_equal(json_integer_value(json_object_get(function, "arity")), 2);
+    assert_true(fabs(json_real_value(json_object_get(function, "change")) + 0.25) < 1e-9);
+    function = json_array_get(json_object_get(root, "functions"), 1);
+    assert_true(json_is_null(json_object_get(function, "own_us")));
+    assert_true(json_is_true(json_object_get(function, "lost")));
+    assert_int_equal(json_array_size(json_object_get(root, "modules")), 2);
+    json_t *none = json_array_get(json_object_get(root, "applications"), 1);
+    assert_true(json_is_null(json_object_get(none, "application")));
+    json_decref(root);
+    buf_clear(&k.bytes);
+}
+
+/* What a recording keeps of a window is its JSON: it prints as before. */
+static void test_read_back(void **state)
+{
+    (void)state;
+    const struct calls_window windows[] = {a_window(), a_timed_window()};
+    for (size_t i = 0; i < ARRAY_LEN(windows); i++) {
+        struct calls_window w;
+        struct kept was = {0}, is = {0}, json = {0};
+        struct arena arena;
+        struct error err = {0};
+        arena_init(&arena);
+        put(&json, CALLS_JSON, false, &windows[i], 1);
+        assert_int_equal(calls_window_read(&w, &arena, buf_cstr(&json.bytes), json.bytes.len, &err), 0);
+        for (enum calls_format f = CALLS_TEXT; f <= CALLS_FOLDED; f++) {
+            put(&was, f, false, &windows[i], 1);
+            put(&is, f, false, &w, 1);
+            expect(&is, buf_cstr(&was.bytes));
+            buf_clear(&was.bytes);
+        }
+        assert_int_equal(calls_window_read(&w, &arena, "[1", 2, &err), ERR_FORMAT);
+        buf_clear(&json.bytes);
+        arena_clear(&arena);
+    }
+}
+
+static void test_failed_writes(void **state)
+{
+    (void)state;
+    struct kept k = {.error = EPIPE};
+    const struct sink_writer writer = {keep, &k};
+    const struct calls_sink_options options = {.format = CALLS_TEXT, .node = "a@b"};
+    struct calls_sink *s = calls_sink_open(&writer, &options);
+    struct calls_window w = a_window();
+    buf_init(&k.bytes, 0);
+    for (int i = 0; i < 2; i++) {
+        struct error err = {0};
+        assert_int_equal(calls_sink_window(s, &w, &err), ERR_SYSTEM);
+        assert_int_equal(calls_sink_write_errno(s), EPIPE);
+        k.error = 0;
+    }
+    calls_sink_close(s);
+    calls_sink_close(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_text_with_times),
+        cmocka_unit_test(test_no_change),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_folded),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_read_back), cmocka_unit_test(test_failed_writes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

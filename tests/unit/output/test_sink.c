@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "../model/answers.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/base/buf.h"
+#include "beamtop/output/sink.h"
+
+/* A writer that keeps what it gets, and fails from the nth call on. */
+struct kept {
+    struct buf bytes;
+    int calls, fail_from, error;
+};
+
+static int keep(void *ctx, const char *bytes, size_t len)
+{
+    struct kept *k = ctx;
+    if (k->fail_from > 0 && k->calls + 1 >= k->fail_from)
+        return k->error;
+    k->calls++;
+    buf_put(&k->bytes, bytes, len);
+    return 0;
+}
+
+static void must(struct model *m, enum answer_kind kind, const char *text)
+{
+    struct error err = {0};
+    if (give(m, kind, text, &err) < 0)
+        fail_msg("%s: %s", text, err.text);
+}
+
+static struct model *full_model(void)
+{
+    static const enum answer_kind order[] = {ANSWER_NODE,  ANSWER_SYSTEM, ANSWER_SCAN,
+                                             ANSWER_PROCESS, ANSWER_ALLOC, ANSWER_APPS,
+                                             ANSWER_ARMED};
+    struct model *m = model_new();
+    for (size_t k = 0; k < ARRAY_LEN(order); k++)
+        for (size_t i = 0; i < ARRAY_LEN(answers); i++)
+            if (answers[i].kind == order[k]) {
+                must(m, answers[i].kind, answers[i].text);
+                break;
+            }
+    const struct tick_cost cost = {.target_us = 3100, .bytes = 6200, .share = 0.0031};
+    model_set_cost(m, &cost);
+    return m;
+}
+
+/* What a sink of that format makes of the model. The caller clears it. */
+static struct buf output(enum sink_format format, enum sink_kind kind, const struct model *m)
+{
+    struct kept k = {0};
+    struct error err = {0};
+    const struct sink_writer writer = {keep, &k};
+    const struct sink_options options = {.format = format};
+    buf_init(&k.bytes, 0);
+    struct sink *s = sink_open(&writer, &options);
+    if (sink_put(s, kind, m, &err) < 0)
+        fail_msg("%s: %s", sink_kind_name(kind), err.text);
+    sink_close(s);
+    return k.bytes;
+}
+
+static json_t *parsed(struct buf *b)
+{
+    json_error_t error;
+    const char *text = buf_cstr(b);
+    assert_ptr_equal(strchr(text, '\n'), text + b->len - 1); /* one line */
+    json_t *j = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (j == NULL)
+        fail_msg("%s: %s", error.text, text);
+    return j;
+}
+
+static json_t *json_of(enum sink_kind kind, const struct model *m)
+{
+    struct buf b = output(SINK_JSON, kind, m);
+    json_t *j = parsed(&b);
+    buf_clear(&b);
+    return j;
+}
+
+static const char *text_at(json_t *object, const char *key)
+{
+    const char *s = json_string_value(json_object_get(object, key));
+    assert_non_null(s);
+    return s;
+}
+
+static int64_t int_at(json_t *object, const char *key)
+{
+    json_t *v = json_object_get(object, key);
+    if (!json_is_integer(v))
+        fail_msg("%s is no integer", key);
+    return json_integer_value(v);
+}
+
+static void test_every_kind_has_the_same_frame(void **state)
+{
+    (void)state;
+    struct model *m = full_model();
+    for (int kind = 0; kind < SINK_NODES; kind++) {
+        json_t *j = json_of((enum sink_kind)kind, m);
+        char schema[64];
+        snprintf(schema, sizeof schema, "beamtop.%s/1", sink_kind_name((enum sink_kind)kind));
+        print_message("%s\n", schema);
+        assert_string_equal(text_at(j, "schema"), schema);
+        assert_string_equal(text_at(j, "node"), "mq1@host");
+        assert_int_equal(int_at(j, "wall_us"), 1700000100000000);
+        assert_non_null(json_object_get(j, "interval_us"));
+        json_t *cost = json_object_get(j, "cost"), *system = json_object_get(j, "system");
+        assert_int_equal(int_at(cost, "target_us"), 3100);
+        assert_true(fabs(json_real_value(json_object_get(cost, "share")) - 0.0031) < 1e-9);
+        assert_int_equal(int_at(system, "memory_total_bytes"), 1000);
+        assert_int_equal(int_at(system, "run_queue"), 3);
+        assert_true(json_is_null(json_object_get(system, "reductions_per_s")));
+        json_decref(j);
+    }
+    model_free(m);
+}
+
+static void test_top_as_json(void **state)
+{
+    (void)state;
+    struct model *m = full_model();
+    json_t *j = json_of(SINK_TOP, m);
+    json_t *rows = json_object_get(j, "rows"), *row = json_array_get(rows, 0);
+    assert_int_equal(int_at(j, "interval_us"), 1000000);
+    assert_int_equal(json_array_size(rows), 2);
+    assert_string_equal(text_at(row, "pid"), "<0.41.0>");
+    assert_string_equal(text_at(row, "name"), "shop_cart");
+    assert_string_equal(text_at(row, "current_function"), "gen_server:loop/7");
+    assert_int_equal(int_at(row, "memory_bytes"), 4096);
+    assert_true(json_real_value(json_object_get(row, "reductions_per_s")) == 500);
+    row = json_array_get(rows, 1);
+    assert_true(json_is_null(json_object_get(row, "name")));
+    assert_true(json_is_null(json_object_get(row, "reductions_per_s")));
+    json_decref(j);
+    model_free(m);
+}
+
+static void test_process_as_json(void **state)
+{
+    (void)state;
+    struct model *m = full_model();
+    json_t *j = json_of(SINK_PROCESS, m), *p = json_object_get(j, "process");
+    assert_int_equal(json_object_size(p), (size_t)proc_columns_len);
+    assert_int_equal(int_at(p, "total_heap_bytes"), 2400);
+    assert_true(json_is_true(json_object_get(p, "trap_exit")));
+    assert_string_equal(text_at(json_object_get(j, "parent"), "pid"), "<0.31.0>");
+    assert_int_equal(int_at(json_object_get(j, "links"), "count"), 2);
+    json_t *frame = json_array_get(json_object_get(j, "stack"), 0);
+    assert_string_equal(text_at(frame, "file"), "gen_server.erl");
+    assert_int_equal(int_at(frame, "line"), 437);
+    json_t *keys = json_object_get(json_object_get(j, "dictionary"), "keys");
+    assert_string_equal(text_at(json_array_get(keys, 0), "key"), "'$ancestors'");
+    assert_int_equal(json_array_size(json_object_get(j, "largest_binaries")), 2);
+    json_decref(j);
+    model_free(m);
+}
+
+/* Names that are no UTF-8, or that would steer a terminal. */
+static json_t *armed_row(json_t *root, const char *what, const char *where)
+{
+    json_t *rows = json_object_get(root, "rows"), *row;
+    size_t i;
+    json_array_foreach(rows, i, row)
+        if (strcmp(text_at(row, "what"), what) == 0 && strcmp(text_at(row, "where"), where) == 0)
+            return row;
+    fail_msg("there is no %s %s", what, where);
+    return NULL;
+}
+
+static void test_armed(void **state)
+{
+    (void)state;
+    struct model *m = full_model();
+    json_t *j = json_of(SINK_ARMED, m), *sums = json_object_get(j, "armed");
+    assert_int_equal(int_at(sums, "sessions"), 2);
+    assert_int_equal(int_at(sums, "breakpoints"), 7);
+    assert_int_equal(int_at(sums, "breakpoints_shown"), 4);
+    assert_int_equal(int_at(sums, "processes"), 2);
+    assert_int_equal(int_at(sums, "control_word"), 17);
+    json_t *point = armed_row(j, "breakpoint", "shop_cart:'add item'/2");
+    assert_int_equal(int_at(point, "call_count"), 12);
+    assert_int_equal(int_at(point, "call_time_us"), 345);
+    assert_true(json_is_null(json_object_get(point, "session")));
+    assert_true(json_is_false(json_object_get(point, "beamtop")));
+    json_t *flags = armed_row(j, "flags", "shop_cart");
+    assert_string_equal(text_at(flags, "pid"), "<0.41.0>");
+    assert_string_equal(text_at(flags, "session"), "beamtop");
+    assert_true(json_is_true(json_object_get(flags, "beamtop")));
+    assert_int_equal(int_at(armed_row(j, "control_word", "trace_control_word"), "value"), 17);
+    json_decref(j);
+
+    struct buf text = output(SINK_TEXT, SINK_ARMED, m);
+    assert_non_null(strstr(buf_cstr(&text), "local, 12 calls, 345 µs, 6 words\n"));
+    buf_clear(&text);
+    must(m, ANSWER_ARMED, "{armed, 5, 0, [], {0, []}, {0, []}, [], 0}");
+    text = output(SINK_TEXT, SINK_ARMED, m);
+    assert_non_null(strstr(buf_cstr(&text), "\nNothing is armed on this node.\n"));
+    buf_clear(&text);
+    j = json_of(SINK_ARMED, m);
+    assert_int_equal(json_array_size(json_object_get(j, "rows")), 0);
+    json_decref(j);
+    model_free(m);
+}
+
+static void test_hostile_text(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *text, *json, *csv;
+    } rows[] = {
+        {"escape", "a\033[31mb", "a\\u001B[31mb", "a\xef\xbf\xbd[31mb"},
+        {"no UTF-8", "a\xff\xfe" "b", "a\xef\xbf\xbd\xef\xbf\xbd" "b",
+         "a\xef\xbf\xbd\xef\xbf\xbd" "b"},
+        {"quote", "a\"b,c", "a\\\"b,c", "\"a\"\"b,c\""},
+        {"newline", "a\nb", "a\\nb", "a\xef\xbf\xbd" "b"},
+        {"C1", "a\xc2\x9b" "b", "a\\u009Bb", "a\xef\xbf\xbd" "b"},
+        {"delete", "a\x7f" "b", "a\\u007Fb", "a\xef\xbf\xbd" "b"},
+        {"bidi", "a\xe2\x80\xae" "b", "a\\u202Eb", "a\xef\xbf\xbd" "b"},
+        {"plain", "caf\xc3\xa9", "caf\xc3\xa9", "caf\xc3\xa9"},
+    };
+    struct error err = {0};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct sink_node node = {
+            .name = {rows[i].text, strlen(rows[i].text)}, .os_pid = 7, .port = -1,
+            .uptime_s = NAN, .rss_bytes = NAN};
+        for (int format = SINK_TEXT; format <= SINK_CSV; format++) {
+            struct kept k = {0};
+            const struct sink_writer writer = {keep, &k};
+            const struct sink_options options = {.format = (enum sink_format)format};
+            buf_init(&k.bytes, 0);
+            struct sink *s = sink_open(&writer, &options);
+            assert_int_equal(sink_put_nodes(s, &node, 1, 5, &err), 0);
+            const char *out = buf_cstr(&k.bytes);
+            if (format != SINK_TEXT &&
+                strstr(out, format == SINK_JSON ? rows[i].json : rows[i].csv) == NULL)
+                fail_msg("%s: %s", rows[i].name, out);
+            for (size_t at = 0; at < k.bytes.len; at++)
+                assert_true((uint8_t)out[at] >= 0x20 || out[at] == '\n');
+            assert_null(strchr(out, 0x7f));
+            if (format == SINK_JSON)
+                json_decref(parsed(&k.bytes));
+            sink_close(s);
+            buf_clear(&k.bytes);
+        }
+    }
+}
+
+static void test_csv(void **state)
+{
+    (void)state;
+    struct model *m = full_model();
+    struct kept k = {0};
+    struct error err = {0};
+    const struct proc_column *columns[COLUMNS_MAX];
+    int n;
+    assert_int_equal(proc_columns_parse("pid,name,memory,red,links", columns, &n, &err), 0);
+    const struct sink_writer writer = {keep, &k};
+    const struct sink_options options = {.format = SINK_CSV, .columns = columns, .n_columns = n};
+    buf_init(&k.bytes, 0);
+    struct sink *s = sink_open(&writer, &options);
+    assert_int_equal(sink_put(s, SINK_TOP, m, &err), 0);
+    assert_int_equal(sink_put(s, SINK_TOP, m, &err), 0);
+    static const char rows[] =
+        "1700000100000000,mq1@host,<0.41.0>,shop_cart,4096,500.000000,\n"
+        "1700000100000000,mq1@host,<0.42.1>,,2048,,\n";
+    char wanted[600];
+    snprintf(wanted, sizeof wanted,
+             "wall_us,node,pid,name,memory_bytes,reductions_per_s,links\n%s%s", rows, rows);
+    assert_string_equal(buf_cstr(&k.bytes), wanted);
+    assert_int_equal(k.calls, 5); /* line by line */
+    sink_close(s);
+    buf_clear(&k.bytes);
+    for (int kind = 0; kind < SINK_NODES; kind++) { /* as many cells in every line */
+        struct buf b = output(SINK_CSV, (enum sink_kind)kind, m);
+        int commas = -1, count = 0;
+        bool quoted = false;
+        for (size_t i = 0; i < b.len; i++) {
+            quoted ^= b.data[i] == '"';
+            count += b.data[i] == ',' && !quoted;
+            if (b.data[i] != '\n' || quoted)
+                continue;
+            if (commas >= 0 && commas != count)
+                fail_msg("%s: %d cells, then %d", sink_kind_name((enum sink_kind)kind), commas,
+                         count);
+            commas = count;
+            count = 0;
+        }
+        buf_clear(&b);
+    }
+    model_free(m);
+}
+
+static void test_text(void **state)
+{
+    (void)state;
+    struct model *m = full_model();
+    struct buf b = output(SINK_TEXT, SINK_TOP, m);
+    const char *text = buf_cstr(&b);
+    assert_non_null(strstr(text, "mq1@host  2023-11-14 22:15:00Z"));
+    assert_non_null(strstr(text, "shop_cart"));
+    assert_non_null(strstr(text, "shop_api:'handle-it'/2")); /* what it is called for people */
+    assert_non_null(strstr(text, "–"));
+    assert_non_null(strstr(text, "2 of 50 processes, by change of reductions_per_s"));
+    buf_clear(&b);
+    for (int kind = 0; kind < SINK_NODES; kind++) {
+        b = output(SINK_TEXT, (enum sink_kind)kind, m);
+        assert_true(b.len > 40 && b.data[b.len - 1] == '\n');
+        buf_clear(&b);
+    }
+    model_free(m);
+}
+
+static void test_ascii(void **state)
+{
+    (void)state;
+    struct model *m = full_model();
+    struct kept k = {0};
+    struct error err = {0};
+    const struct sink_writer writer = {keep, &k};
+    const struct sink_options options = {.format = SINK_TEXT, .ascii = true};
+    buf_init(&k.bytes, 0);
+    struct sink *s = sink_open(&writer, &options);
+    for (int kind = 0; kind < SINK_NODES; kind++)
+        assert_int_equal(sink_put(s, (enum sink_kind)kind, m, &err), 0);
+    for (size_t i = 0; i < k.bytes.len; i++)
+        assert_true(k.bytes.data[i] < 0x80);
+    sink_close(s);
+    buf_clear(&k.bytes);
+    model_free(m);
+}
+
+static void test_failed_writes(void **state)
+{
+    (void)state;
+    struct model *m = full_model();
+    struct kept k = {.fail_from = 2, .error = EPIPE};
+    struct error err = {0};
+    const struct sink_writer writer = {keep, &k};
+    const struct sink_options options = {.format = SINK_JSON};
+    buf_init(&k.bytes, 0);
+    struct sink *s = sink_open(&writer, &options);
+    assert_int_equal(sink_put(s, SINK_TOP, m, &err), 0);
+    assert_int_equal(sink_write_errno(s), 0);
+    assert_int_equal(sink_put(s, SINK_TOP, m, &err), ERR_SYSTEM);
+    assert_int_equal(sink_write_errno(s), EPIPE);
+    k.fail_from = 0;
+    error_clear(&err);
+    assert_int_equal(sink_put(s, SINK_TOP, m, &err), ERR_SYSTEM); /* it stays broken */
+    assert_int_equal(k.calls, 1);
+    sink_close(s);
+    buf_clear(&k.bytes);
+    FILE *full = fopen("/dev/full", "w");
+    if (full != NULL) {
+        s = sink_open_file(full, &options);
+        error_clear(&err);
+        assert_int_equal(sink_put(s, SINK_INFO, m, &err), ERR_SYSTEM);
+        assert_int_equal(sink_write_errno(s), ENOSPC);
+        sink_close(s);
+        fclose(full);
+    }
+    model_free(m);
+}
+
+static void test_what_is_not_known_yet(void **state)
+{
+    (void)state;
+    struct model *m = model_new();
+    struct kept k = {0};
+    const struct sink_writer writer = {keep, &k};
+    const struct sink_options options = {.format = SINK_JSON};
+    struct sink *s = sink_open(&writer, &options);
+    for (int kind = 0; kind < SINK_NODES; kind++) {
+        struct error err = {0};
+        assert_int_equal(sink_put(s, (enum sink_kind)kind, m, &err), ERR_NOT_FOUND);
+    }
+    assert_int_equal(k.calls, 0);
+    sink_close(s);
+    model_free(m);
+}
+
+/* docs/json.md has the tables that the code has. */
+static void test_the_document_is_true(void **state)
+{
+    (void)state;
+    const char *dir = getenv("BEAMTOP_SRCDIR");
+    char path[512];
+    struct buf wanted, found;
+    buf_init(&wanted, 0);
+    buf_init(&found, 0);
+    sink_describe(&wanted);
+    snprintf(path, sizeof path, "%s/docs/json.md", dir == NULL ? "." : dir);
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        fail_msg("%s cannot be read", path);
+    char chunk[4096];
+    for (size_t n; (n = fread(chunk, 1, sizeof chunk, file)) > 0;)
+        buf_put(&found, chunk, n);
+    fclose(file);
+    if (strstr(buf_cstr(&found), buf_cstr(&wanted)) == NULL)
+        fail_msg("docs/json.md should have these tables:\n%s", buf_cstr(&wanted));
+    buf_clear(&wanted);
+    buf_clear(&found);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_kind_has_the_same_frame),
+        cmocka_unit_test(test_top_as_json),
+        cmocka_unit_test(test_process_as_json),
+        cmocka_unit_test(test_armed),
+        cmocka_unit_test(test_hostile_text),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_ascii),
+        cmocka_unit_test(test_failed_writes),
+        cmocka_unit_test(test_what_is_not_known_yet),
+        cmocka_unit_test(test_the_document_is_true),
+    };
+    return cmocka_run_group_tests_name("sink", tests, NULL, NULL);
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Recordings of a node that never was: numbers as a test wants them, through the recorder. */
+#ifndef TESTS_STORE_MADE_H
+#define TESTS_STORE_MADE_H
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../../temporary.h"
+#include "../model/answers.h"
+#include "beamtop/base/buf.h"
+#include "beamtop/recording/recording.h"
+
+#define MADE_PROCESSES 24
+#define MADE_CALLS 16
+#define MADE_FACTS 12
+
+struct made_process {
+    const char *pid, *name, *call, *app, *current; /* name: "undefined" for none */
+    double share;
+    double queue, queue_step, memory, memory_step;
+};
+
+struct made_call {
+    const char *module, *function;
+    int64_t arity, calls; /* in a window of a second */
+};
+
+/* One tick a second; what grows has a step a tick. 2 schedulers are online. */
+struct made {
+    const char *label;
+    const char *otp, *erts; /* NULL: 25, 13.1.5 */
+    int ticks;
+    double run_queue, longest, use, noise; /* noise: added at every second tick, to shares and use */
+    unsigned seed;                         /* of what differs between two recordings of one load */
+    double jitter;                         /* how much of each number that is, at most; 0: nothing */
+    double reductions_per_s, gcs_per_s, gc_words_per_s;
+    double own_per_s; /* reductions of beamtop among them; 0: not told */
+    double total, total_step, of_processes, of_processes_step, binary, binary_step, ets, ets_step;
+    double rss; /* 0: 260 MB */
+    double processes, processes_step, atoms, atoms_step;
+    double ports_step, tables_step, code_step;
+    int level_from;   /* the tick from which on counts stay; 0: none */
+    int sockets_step; /* above 0: a fact `growth` at each tick */
+    struct made_process busy[MADE_PROCESSES];
+    int n_busy;
+    int late_ms, late_every; /* at every so many-th tick a scheduler is so late; 0: never */
+    bool churn; /* 10 more, others at each tick */
+    struct made_call calls[MADE_CALLS];
+    int n_calls;
+    int64_t other_calls; /* of functions that are not told */
+    double calls_noise;  /* a share of them: added in every second window */
+    int windows;         /* at most; 0: one a tick, but for the first */
+    struct {
+        const char *key, *json;
+        int tick; /* 0: the first */
+    } facts[MADE_FACTS];
+    int n_facts;
+};
+
+static const char *made_node_mode = "embedded";
+
+static void made_take(struct recorder *r, struct model *m, enum answer_kind kind,
+                      const char *question, const char *text)
+{
+    struct error err = {.code = ERR_NONE};
+    struct term t = term_of(text);
+    size_t len = 0;
+    const uint8_t *bytes = builder_bytes(t.builder, &len);
+    if (give(m, kind, text, &err) < 0) {
+        fprintf(stderr, "%s: %s\n%s\n", question, err.text, text);
+        abort();
+    }
+    recorder_answer(r, question, bytes + 1, len - 1, kind == ANSWER_SCAN ? &scan_want : NULL);
+    term_free(&t);
+}
+
+/* A factor about 1, the same for the same seed, tick and place. */
+static double made_about(const struct made *w, int tick, unsigned place)
+{
+    uint32_t x = w->seed * 2654435761u ^ (uint32_t)tick * 40503u ^ place * 2246822519u;
+    for (int i = 0; i < 3; i++) {
+        x ^= x >> 15;
+        x *= 2246822519u;
+    }
+    x ^= x >> 13;
+    return 1 + w->jitter * ((double)x / 2147483648.0 - 1);
+}
+
+/* A counter's value: what was added at each tick varies. */
+static double made_sum(const struct made *w, int tick, double per_s, unsigned place)
+{
+    double sum = 0;
+    for (int i = 1; i <= tick; i++)
+        sum += per_s * made_about(w, i, place);
+    return sum;
+}
+
+static long long made_mono(int tick)
+{
+    return -576460000000000000LL + tick * 1000000000LL;
+}
+
+static void made_system(struct recorder *r, struct model *m, const struct made *w, int tick)
+{
+    struct buf b;
+    double about = made_about(w, tick, 1);
+    int last = w->level_from > 0 && tick > w->level_from ? w->level_from : tick;
+    int t = last - 1, longest = (int)(w->longest * about);
+    int other = (int)((w->run_queue - w->longest) * about);
+    long long active = 0;
+    for (int i = 1; i <= tick; i++)
+        active += (long long)(fmin(1, w->use * made_about(w, i, 2) +
+                                          (i % 2 ? w->noise : -w->noise)) * 1e6);
+    buf_init(&b, 0);
+    buf_printf(&b, "{system, %lld, %lld, %d, {%.0f, %.0f, 500, 400, 50, 40, %.0f, %.0f, %.0f}, ",
+               made_mono(tick), 1700000000000000LL + tick * 1000000LL, tick * 1000,
+               w->total + t * w->total_step, w->of_processes + t * w->of_processes_step,
+               w->binary + t * w->binary_step, 20 + t * w->code_step, w->ets + t * w->ets_step);
+    buf_printf(&b, "{%.0f, %.0f, %.0f, %.0f}, {%d, [%d,%d,0,0]}, {%.0f, 10, %.0f, %.0f, 40, 50",
+               w->processes + t * w->processes_step, 20 + t * w->ports_step,
+               w->atoms + t * w->atoms_step, 12 + t * w->tables_step, longest + other, longest,
+               other, tick * w->reductions_per_s, made_sum(w, tick, w->gcs_per_s, 3),
+               made_sum(w, tick, w->gc_words_per_s, 4));
+    if (w->own_per_s > 0)
+        buf_printf(&b, ", %.0f", tick * w->own_per_s);
+    buf_puts(&b, "}, [");
+    for (int i = 1; i <= 6; i++)
+        buf_printf(&b, "%s{%d,%lld,%lld}", i > 1 ? "," : "", i, i <= 2 ? active : 0, tick * 1000000LL);
+    bool late = w->late_every > 0 && tick % w->late_every == 0;
+    buf_printf(&b, "], {%.0f, 3000000000}, {%d, [%s]}}", w->rss > 0 ? w->rss : 260e6,
+               late ? w->late_ms : 2, late ? "2" : "");
+    made_take(r, m, ANSWER_SYSTEM, "system", buf_cstr(&b));
+    buf_clear(&b);
+}
+
+static void made_row(struct buf *b, const struct made *w, const struct made_process *p, int tick,
+                     const char *pid, bool first)
+{
+    unsigned place = 100 + (unsigned)strlen(pid) + (unsigned char)pid[3] * 7u + (unsigned char)pid[4];
+    double share = p->share + (tick % 2 ? w->noise : -w->noise) * p->share;
+    double queue = p->queue * made_about(w, tick, place) +
+                   (tick - 1) * p->queue_step * (1 + (made_about(w, tick, place) - 1) / 4);
+    share *= 1 + (made_about(w, tick, place + 1) - 1) / 4;
+    long long delta = (long long)(share * w->reductions_per_s);
+    buf_printf(b, "%s{%s, %lld, %lld, {{%s, {%s}, undefined, %s, {proc_lib,init_p,5}}, %lld, %.0f, "
+                  "%.0f, {%s}}}", first ? "" : ",", pid, delta, delta, p->name, p->call, p->app,
+               (long long)tick * 1000000000, queue,
+               p->memory + (tick - 1) * p->memory_step, p->current);
+}
+
+static void made_scan(struct recorder *r, struct model *m, const struct made *w, int tick)
+{
+    static const struct made_process brief = {"", "undefined", "shop_task,init,1", "shop",
+                                              "gen_server,loop,7", 0.01, 0, 0, 1000, 0};
+    struct buf b;
+    buf_init(&b, 0);
+    buf_printf(&b, "{scan, %lld, 1000000000, 1234, 50, 50, 2, [", made_mono(tick));
+    for (int i = 0; i < w->n_busy; i++)
+        made_row(&b, w, &w->busy[i], tick, w->busy[i].pid, i == 0);
+    for (int i = 0; w->churn && i < 10; i++) {
+        char pid[32];
+        snprintf(pid, sizeof pid, "<0.%d.0>", 1000 + tick * 10 + i);
+        made_row(&b, w, &brief, tick, pid, w->n_busy == 0 && i == 0);
+    }
+    buf_puts(&b, "], []}");
+    made_take(r, m, ANSWER_SCAN, "scan", buf_cstr(&b));
+    buf_clear(&b);
+}
+
+static void made_window(struct recorder *r, const struct made *w, int tick)
+{
+    struct recorded_call calls[MADE_CALLS];
+    struct recorded_window window = {.wall_us = 1700000000000000LL + tick * 1000000LL,
+                                     .ns = 1000000000, .functions = w->n_calls, .top = calls,
+                                     .n_top = (size_t)w->n_calls};
+    for (int i = 0; i < w->n_calls; i++) {
+        const struct made_call *c = &w->calls[i];
+        double noise = (tick % 2 ? w->calls_noise : -w->calls_noise) * (double)c->calls;
+        noise += (made_about(w, tick, 10 + (unsigned)i) - 1) / 4 * (double)c->calls;
+        calls[i] = (struct recorded_call){{c->module, strlen(c->module)},
+                                          {c->function, strlen(c->function)},
+                                          c->arity, c->calls + (int64_t)noise, -1, -1, NAN};
+        window.calls += calls[i].calls;
+    }
+    window.calls += w->other_calls;
+    window.calls_per_s = (double)window.calls;
+    if (w->n_calls > 0 && (w->windows == 0 || tick <= w->windows + 1))
+        recorder_window(r, &window);
+}
+
+static void made_tick(struct recorder *r, struct model *m, const struct made *w, int tick)
+{
+    struct error err = {.code = ERR_NONE};
+    char node[512];
+    snprintf(node, sizeof node,
+             "{node, 'mq1@host', <<\"%s\">>, <<\"%s\">>, <<\"jit\">>, 8, 2, 2, 2, 1, 2, "
+             "{262144, 65536, 1048576, 8192}, <<\"unix/linux 6.1.0\">>, <<\"4711\">>, "
+             "1700000000000000, 60, %s, <<>>, 2}", w->otp ? w->otp : "25",
+             w->erts ? w->erts : "13.1.5", made_node_mode);
+    if (tick == 1)
+        made_take(r, m, ANSWER_NODE, "node", node);
+    for (int i = 0; i < w->n_facts; i++)
+        if (tick == (w->facts[i].tick ? w->facts[i].tick : 1))
+            recorder_fact(r, w->facts[i].key, w->facts[i].json);
+    if (w->sockets_step > 0) {
+        char growth[80];
+        snprintf(growth, sizeof growth, "{\"sockets\":{\"count\":%d}}", 10 + tick * w->sockets_step);
+        recorder_fact(r, "growth", growth);
+    }
+    made_system(r, m, w, tick);
+    if (w->n_busy > 0 || w->churn)
+        made_scan(r, m, w, tick);
+    if (tick > 1)
+        made_window(r, w, tick);
+    model_set_cost(m, &(struct tick_cost){.target_us = 5000, .bytes = 4096, .share = 0.005});
+    if (recorder_tick(r, m, 1700000000000000LL + tick * 1000000LL, &err) != 0) {
+        fprintf(stderr, "tick %d: %s\n", tick, err.text);
+        abort();
+    }
+}
+
+static inline void made_write(const char *path, const struct made *w)
+{
+    struct error err = {.code = ERR_NONE};
+    struct recorder *r = NULL;
+    struct model *m = model_new();
+    const struct recorder_options options = {.node = "mq1@host", .label = w->label, .interval_s = 1};
+    int rc = recorder_open(&r, path, &options, &err);
+    for (int i = 1; rc == 0 && i <= w->ticks; i++)
+        made_tick(r, m, w, i);
+    if (rc != 0 || recorder_close(r, "stopped", &err) != 0) {
+        fprintf(stderr, "%s\n", err.text);
+        abort();
+    }
+    model_free(m);
+}
+
+static void made_unlink(const char *path)
+{
+    static const char *const ends[] = {"", "-wal", "-shm"};
+    char name[128];
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "%s%s", path, ends[i]);
+        unlink(name);
+    }
+}
+
+/* A file that is gone from its directory when the test has it open. */
+static inline struct recording *made_open(const struct made *w)
+{
+    struct error err = {.code = ERR_NONE};
+    char dir[64], path[80];
+    struct recording *out = NULL;
+    if (!temporary_dir(dir, sizeof dir, "made"))
+        abort();
+    snprintf(path, sizeof path, "%s/a.btr", dir);
+    made_write(path, w);
+    if (recording_open(&out, path, &err) != 0) {
+        fprintf(stderr, "%s\n", err.text);
+        abort();
+    }
+    made_unlink(path);
+    rmdir(dir);
+    return out;
+}
+
+/* A gateway that is well: async logger, registry in ETS, a repository with its share of writes. */
+static const struct made made_healthy = {
+    .label = "healthy", .ticks = 13, .run_queue = 1, .longest = 1, .use = 0.6, .noise = 0.02,
+    .reductions_per_s = 20e6, .gcs_per_s = 2000, .gc_words_per_s = 2e6,
+    .total = 200e6, .of_processes = 60e6, .binary = 40e6, .ets = 10e6,
+    .processes = 900, .atoms = 20000,
+    .busy = {
+        {"<0.41.0>", "undefined", "gateway,init,1", "gateway", "gateway,serve,2", 0.30, 0, 0, 1e6, 0},
+        {"<0.42.0>", "undefined", "gateway,init,1", "gateway", "gateway,serve,2", 0.30, 0, 0, 1e6, 0},
+        {"<0.43.0>", "logger_std_h_default", "logger_olp,init,1", "kernel", "gen_server,loop,7", 0.02,
+         0, 0, 5e4, 0},
+        {"<0.44.0>", "code_server", "code_server,init,1", "kernel", "code_server,loop,1", 0.001, 0, 0,
+         5e4, 0},
+    },
+    .n_busy = 4,
+    .calls = {
+        {"Elixir.Gateway.Stage", "call", 2, 1380},
+        {"ets", "lookup", 2, 900},
+        {"gateway_registry", "get", 1, 870},
+        {"Elixir.Gateway.Repo", "all", 2, 870},
+        {"Elixir.Gateway.Repo", "insert", 2, 130},
+        {"Elixir.Gateway.Repo", "prepare_query", 3, 870},
+        {"Elixir.Gateway.Repo", "default_options", 1, 1000},
+    },
+    .n_calls = 7,
+    .facts = {
+        {"logger", "{\"handlers\":[{\"id\":\"default\",\"module\":\"logger_std_h\",\"mode\":\"async\","
+                   "\"sync_mode_qlen\":200,\"drop_mode_qlen\":200,\"flush_qlen\":1000}]}"},
+        {"distribution", "{\"busy_limit_bytes\":1048576,\"nodes\":[{\"node\":\"b@h\",\"queue_bytes\":0}]}"},
+        {"allocators", "{\"allocators\":[{\"name\":\"binary_alloc\",\"blocks_bytes\":40000000,"
+                       "\"carriers_bytes\":50000000}]}"},
+        {"binaries", "{\"bytes\":40000000,\"holders\":[{\"pid\":\"<0.41.0>\",\"bytes\":1000000,"
+                     "\"binaries\":10}]}"},
+        {"growth", "{\"over_s\":12,\"spawned_per_s\":40,\"spawned_lately_per_s\":40,"
+                   "\"sockets\":{\"count\":10}}"},
+    },
+    .n_facts = 5,
+};
+
+#endif

@@ -1,0 +1,723 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Workloads that trigger a rule, and ones close to them that must not: the healthy gateway, changed. */
+#ifndef TESTS_STORE_RULE_CASES_H
+#define TESTS_STORE_RULE_CASES_H
+
+#include "beamtop/base/attr.h"
+#include "beamtop/report/finding.h"
+#include "../recording/made.h"
+
+#define MIB (1024.0 * 1024)
+
+/* ---- what differs from the healthy gateway */
+
+static void set_fact(struct made *w, const char *key, const char *json)
+{
+    for (int i = 0; i < w->n_facts; i++)
+        if (strcmp(w->facts[i].key, key) == 0) {
+            w->facts[i].json = json;
+            return;
+        }
+    w->facts[w->n_facts].key = key;
+    w->facts[w->n_facts++].json = json;
+}
+
+#define HANDLER(mode, sync, drop)                                                                  \
+    "{\"handlers\":[{\"id\":\"default\",\"module\":\"logger_std_h\",\"mode\":" mode                \
+    ",\"sync_mode_qlen\":" sync ",\"drop_mode_qlen\":" drop ",\"flush_qlen\":1000}]}"
+
+static void logger_sync(struct made *w)
+{
+    w->busy[2].share = 0.31;
+    w->busy[2].queue = 1;
+    set_fact(w, "logger", HANDLER("\"sync\"", "0", "200"));
+}
+static void logger_async(struct made *w)
+{
+    w->busy[2].share = 0.08;
+    set_fact(w, "logger", HANDLER("\"async\"", "200", "200"));
+}
+static void logger_overloaded(struct made *w)
+{
+    w->busy[2].share = 0.25;
+    w->busy[2].queue = 12;
+    set_fact(w, "logger", HANDLER("\"async\"", "10", "200"));
+}
+static void logger_in_callers(struct made *w)
+{
+    w->busy[2].share = 0.2;
+    set_fact(w, "logger", HANDLER("null", "null", "null"));
+}
+#define ELIXIRS(sync)                                                                              \
+    "{\"elixir\":{\"version\":\"1.14.0\",\"sync_threshold\":" sync ",\"discard_threshold\":500},"     \
+    "\"handlers\":[{\"id\":\"Elixir.Logger\",\"module\":\"Elixir.Logger.Handler\","                  \
+    "\"process\":\"Elixir.Logger\",\"mode\":null,\"sync_mode_qlen\":null}]}"
+
+static void logger_elixirs(struct made *w)
+{
+    w->busy[2].share = 0.25;
+    set_fact(w, "logger", ELIXIRS("20"));
+}
+static void logger_elixirs_sync(struct made *w)
+{
+    w->busy[2].share = 0.25;
+    set_fact(w, "logger", ELIXIRS("0"));
+}
+static void logger_elixirs_overloaded(struct made *w)
+{
+    logger_elixirs(w);
+    w->busy[2].queue = 25;
+}
+/* The work is that of the first handler's process; the second one counts in its callers. */
+static void logger_beside(struct made *w)
+{
+    w->busy[2].share = 0.25;
+    w->busy[2].name = "logger_std_h_default";
+    set_fact(w, "logger",
+             "{\"handlers\":[{\"id\":\"default\",\"module\":\"logger_std_h\",\"mode\":\"async\","
+             "\"process\":\"logger_std_h_default\",\"sync_mode_qlen\":200,\"drop_mode_qlen\":200},"
+             "{\"id\":\"counts\",\"module\":\"counts\",\"mode\":null,\"sync_mode_qlen\":null}]}");
+}
+static void set_waits(struct made *w, const char *json)
+{
+    set_fact(w, "waits", json);
+    w->facts[w->n_facts - 1].tick = 3;
+}
+/* The work is elsewhere; what callers wait for is the log. */
+static void logger_waited_for(struct made *w)
+{
+    w->busy[2].share = 0.03;
+    set_fact(w, "logger", HANDLER("\"async\"", "10", "200"));
+    set_waits(w, "{\"moments\":120,\"logger\":90,\"calls\":60,\"running\":50}");
+}
+static void logger_waited_for_little(struct made *w)
+{
+    set_waits(w, "{\"moments\":1200,\"logger\":30,\"calls\":20,\"running\":20}");
+}
+static void logger_among_much(struct made *w)
+{
+    set_waits(w, "{\"moments\":120,\"logger\":30,\"calls\":300,\"running\":200}");
+}
+static void logger_busy_async(struct made *w)
+{
+    w->busy[2].share = 0.25;
+}
+
+static void queue_long(struct made *w)
+{
+    w->run_queue = 9;
+    w->longest = 5;
+    w->use = 0.95;
+}
+static void queue_full(struct made *w)
+{
+    w->run_queue = 2;
+    w->longest = 1;
+    w->use = 0.95;
+}
+static void idle(struct made *w)
+{
+    w->run_queue = w->longest = 0;
+    w->use = 0.1;
+}
+static void late_often(struct made *w)
+{
+    w->late_ms = 1200;
+    w->late_every = 2;
+}
+static void late_once(struct made *w)
+{
+    w->late_ms = 2000;
+    w->late_every = w->ticks;
+}
+static void late_half(struct made *w)
+{
+    w->late_ms = 600;
+    w->late_every = w->ticks;
+}
+static void late_little(struct made *w)
+{
+    w->late_ms = 400;
+    w->late_every = 1;
+}
+static void one_queue(struct made *w)
+{
+    w->run_queue = 8;
+    w->longest = 8;
+    w->busy[1].share = 0.1;
+}
+/* The work is even: the host may have kept the other scheduler from its core. */
+static void one_queue_of_equals(struct made *w)
+{
+    one_queue(w);
+    w->busy[1].share = 0.3;
+}
+static void even_queues(struct made *w)
+{
+    w->run_queue = 8;
+    w->longest = 4;
+}
+
+static void mailbox_grows(struct made *w)
+{
+    w->busy[0].queue = 10;
+    w->busy[0].queue_step = 500;
+}
+static void mailbox_of_nobody_grows(struct made *w)
+{
+    mailbox_grows(w);
+    w->busy[0].call = "erlang,apply,2";
+    set_fact(w, "kin", "{\"processes\":[{\"pid\":\"<0.41.0>\","
+                       "\"near\":\"linked to logger_std_h_default\"}]}");
+}
+/* A burst at the start, and one that is emptied now and then. */
+static void mailbox_was_long(struct made *w)
+{
+    w->busy[0].queue = 6000;
+    w->busy[0].queue_step = -500;
+}
+static void mailbox_explodes(struct made *w)
+{
+    w->busy[0].queue_step = 5000;
+}
+static void mailbox_short(struct made *w)
+{
+    w->busy[0].queue_step = 2;
+}
+static void serialised(struct made *w)
+{
+    w->busy[0].queue = 40;
+    w->busy[0].share = 0.7;
+    w->use = 0.7;
+}
+static void waiting_little(struct made *w)
+{
+    w->busy[0].queue = 2;
+}
+
+static void sleeps_on(struct made *w)
+{
+    w->busy[0].queue = 12;
+    w->busy[0].share = 0;
+    w->busy[0].current = "erlang,hibernate,3";
+}
+static void sleeps_and_is_sent_more(struct made *w)
+{
+    sleeps_on(w);
+    w->busy[0].queue_step = 100;
+}
+static void sleeps_on_27(struct made *w)
+{
+    sleeps_on(w);
+    w->busy[0].queue = 1;
+    w->otp = "27";
+    w->erts = "15.2.7";
+}
+static void sleeps_on_28(struct made *w)
+{
+    sleeps_on(w);
+    w->otp = "28";
+    w->erts = "16.2";
+    w->busy[0].current = "gen_server,loop_hibernate,4";
+}
+static void sleeps_on_mended_27(struct made *w)
+{
+    sleeps_on(w);
+    w->otp = "27";
+    w->erts = "15.2.7.6";
+}
+static void sleeps_on_mended_28(struct made *w)
+{
+    sleeps_on(w);
+    w->otp = "28";
+    w->erts = "16.2.1";
+}
+static void sleeps_for_nobody(struct made *w)
+{
+    sleeps_on(w);
+    w->busy[0].queue = 0;
+}
+static void waits_for_its_answer(struct made *w)
+{
+    sleeps_on(w);
+    w->busy[0].current = "gen,do_call,4";
+}
+static void wakes_now_and_then(struct made *w)
+{
+    sleeps_on(w);
+    w->busy[0].share = 2000 / w->reductions_per_s;
+}
+static void suspended_asleep(struct made *w)
+{
+    sleeps_on(w);
+    w->busy[0].share = 0.3;
+}
+
+static void ets_grows(struct made *w)
+{
+    w->ets_step = w->total_step = 4 * MIB;
+    set_fact(w, "ets", "{\"tables\":[{\"name\":\"sessions\",\"owner\":\"shop\",\"memory_bytes\":50000000}]}");
+}
+static void binaries_grow(struct made *w)
+{
+    w->binary_step = w->total_step = 4 * MIB;
+    set_fact(w, "binaries", "{\"bytes\":50000000,\"holders\":[{\"pid\":\"<0.41.0>\",\"name\":\"cache\","
+                            "\"initial_call\":\"cache:init/1\",\"bytes\":10000000,\"binaries\":9}]}");
+}
+static void processes_grow(struct made *w)
+{
+    w->of_processes_step = w->total_step = 4 * MIB;
+    w->busy[0].memory_step = 2 * MIB;
+    w->busy[1].memory_step = 4 * MIB;
+}
+/* None by itself, all of a module. */
+static void module_grows(struct made *w)
+{
+    w->of_processes_step = w->total_step = 4 * MIB;
+    for (int i = 0; i < 2; i++)
+        w->busy[i].memory_step = MIB / 20;
+    for (int i = 0; i < 18; i++) {
+        static const char *const pids[] = {"<0.51.0>", "<0.52.0>", "<0.53.0>", "<0.54.0>", "<0.55.0>",
+                                           "<0.56.0>", "<0.57.0>", "<0.58.0>", "<0.59.0>", "<0.60.0>",
+                                           "<0.61.0>", "<0.62.0>", "<0.63.0>", "<0.64.0>", "<0.65.0>",
+                                           "<0.66.0>", "<0.67.0>", "<0.68.0>"};
+        w->busy[w->n_busy] = w->busy[1];
+        w->busy[w->n_busy].share = 0.01;
+        w->busy[w->n_busy].memory_step = MIB / 5;
+        w->busy[w->n_busy++].pid = pids[i];
+    }
+}
+/* Memory that comes at the start and stays. */
+static void memory_grows_little(struct made *w)
+{
+    w->ets_step = w->total_step = 10000;
+}
+
+static void few_holders(struct made *w)
+{
+    w->binary = 200 * MIB;
+    set_fact(w, "binaries", "{\"bytes\":209715200,\"holders\":[{\"pid\":\"<0.41.0>\",\"name\":\"cache\","
+                            "\"initial_call\":\"cache:init/1\",\"bytes\":180000000,\"binaries\":900}]}");
+}
+static void carriers_empty(struct made *w)
+{
+    set_fact(w, "allocators", "{\"allocators\":[{\"name\":\"binary_alloc\",\"blocks_bytes\":40000000,"
+                              "\"carriers_bytes\":900000000}]}");
+}
+static void carriers_small(struct made *w)
+{
+    set_fact(w, "allocators", "{\"allocators\":[{\"name\":\"binary_alloc\",\"blocks_bytes\":1000000,"
+                              "\"carriers_bytes\":9000000}]}");
+}
+static void forget_fact(struct made *w, const char *key)
+{
+    for (int i = 0; i < w->n_facts; i++)
+        if (strcmp(w->facts[i].key, key) == 0)
+            w->facts[i] = w->facts[--w->n_facts];
+}
+static void little_resident(struct made *w)
+{
+    forget_fact(w, "allocators");
+}
+static void much_resident(struct made *w)
+{
+    forget_fact(w, "allocators");
+    w->rss = 2 * 1024 * MIB;
+}
+static void processes_near(struct made *w)
+{
+    w->processes = 250000;
+}
+static void atoms_soon(struct made *w)
+{
+    w->atoms = 600000;
+    w->atoms_step = 100;
+}
+static void atoms_steady(struct made *w)
+{
+    w->atoms = 700000;
+}
+
+static void set_call(struct made *w, const char *module, const char *function, int64_t arity,
+                     int64_t calls)
+{
+    w->calls[w->n_calls++] = (struct made_call){module, function, arity, calls};
+}
+static void registry_in_database(struct made *w)
+{
+    set_call(w, "Elixir.Gateway.Schemas", "get", 1, 4000);
+    set_call(w, "Elixir.Gateway.Schemas", "prepare_query", 3, 4000);
+    set_call(w, "Elixir.Gateway.Schemas", "default_options", 1, 4000);
+    set_call(w, "Elixir.Gateway.Schemas", "prepare_opts", 2, 4000);
+}
+static void registry_in_ets(struct made *w)
+{
+    set_call(w, "Elixir.Gateway.Schemas", "get", 1, 2900);
+}
+/* The model case: a registry that is a front of a repository, 87 % reads. */
+static void registry_in_front(struct made *w)
+{
+    w->n_calls = 1;
+    set_call(w, "gateway_schemas", "fetch", 3, 870);
+    set_call(w, "gateway_schemas", "register", 4, 130);
+    set_call(w, "'Elixir.Gateway.Repo'", "get", 3, 870);
+    set_call(w, "'Elixir.Gateway.Repo'", "insert", 2, 130);
+    set_call(w, "gen_server", "call", 2, 1000);
+    set_call(w, "logger_config", "get", 2, 860);
+    set_call(w, "my_config", "get", 1, 600);
+    set_fact(w, "repositories", "[\"Elixir.Gateway.Repo\"]");
+}
+static void registry_before_table(struct made *w)
+{
+    w->n_calls = 1;
+    set_call(w, "gateway_schemas", "fetch", 3, 870);
+    set_call(w, "gateway_schemas", "register", 4, 130);
+    set_call(w, "ets", "lookup", 2, 870);
+    set_call(w, "'Elixir.Gateway.Repo'", "insert", 2, 130);
+    set_fact(w, "repositories", "[\"Elixir.Gateway.Repo\"]");
+}
+static void requests(struct made *w)
+{
+    set_call(w, "gateway_http", "handle", 1, 460);
+    set_call(w, "io", "request", 2, 9000);
+    set_call(w, "gateway_out", "request", 2, 9000);
+}
+static void no_reads(struct made *w)
+{
+    w->n_calls = 1; /* stages alone */
+    w->calls[0].calls = 50;
+}
+static void many_stages(struct made *w)
+{
+    w->calls[0].calls = 80000;
+}
+static void few_stages(struct made *w)
+{
+    w->calls[0].calls = 30;
+}
+static void asked_process(struct made *w)
+{
+    set_call(w, "settings", "get", 1, 30000);
+    set_call(w, "gen_server", "call", 2, 30000);
+}
+static void written_often(struct made *w)
+{
+    set_call(w, "settings", "get", 1, 30000);
+    set_call(w, "settings", "put", 2, 9000);
+    set_call(w, "gen_server", "call", 2, 39000);
+}
+static void switched(struct made *w)
+{
+    set_call(w, "Elixir.Gateway.Repo", "put_dynamic_repo", 1, 2000);
+}
+static void switched_seldom(struct made *w)
+{
+    set_call(w, "Elixir.Gateway.Repo", "put_dynamic_repo", 1, 20);
+}
+
+static void link_busy(struct made *w)
+{
+    set_fact(w, "distribution", "{\"busy_limit_bytes\":1048576,\"nodes\":[{\"node\":\"b@h\","
+                                "\"queue_bytes\":2000000}]}");
+}
+static void link_some(struct made *w)
+{
+    set_fact(w, "distribution", "{\"busy_limit_bytes\":1048576,\"nodes\":[{\"node\":\"b@h\","
+                                "\"queue_bytes\":2000}]}");
+}
+static void much_garbage(struct made *w)
+{
+    w->gcs_per_s = 150000;
+}
+/* A server whose heap is small: one for each thousand reductions. */
+static void garbage_usual(struct made *w)
+{
+    w->gcs_per_s = 16000;
+}
+static void garbage_idle(struct made *w)
+{
+    much_garbage(w);
+    w->use = 0.05;
+}
+static void churn(struct made *w)
+{
+    w->churn = true;
+}
+static void same_processes(struct made *w)
+{
+    for (int i = 0; i < 10; i++) {
+        static const char *const pids[] = {"<0.71.0>", "<0.72.0>", "<0.73.0>", "<0.74.0>", "<0.75.0>",
+                                           "<0.76.0>", "<0.77.0>", "<0.78.0>", "<0.79.0>", "<0.80.0>"};
+        w->busy[w->n_busy] = w->busy[1];
+        w->busy[w->n_busy].share = 0.01;
+        w->busy[w->n_busy++].pid = pids[i];
+    }
+}
+static void code_hot(struct made *w)
+{
+    w->busy[3].share = 0.08;
+    set_call(w, "error_handler", "undefined_function", 3, 500);
+}
+static void code_some(struct made *w)
+{
+    w->busy[3].share = 0.01;
+}
+/* ---- counts that grow: of a minute, with what the node said of their owners */
+
+#define WHO(pid, name, call) "{\"pid\":\"" pid "\",\"name\":" name ",\"initial_call\":\"" call "\"}"
+#define GROUP(function, example, spawner)                                                          \
+    "{\"alive\":900,\"sampled\":100,\"seen\":95,\"function\":\"" function "\",\"example\":" example    \
+    ",\"spawner\":" spawner ",\"spawned\":90}"
+#define SESSION WHO("<0.900.0>", "null", "shop_session:init/1")
+#define LOBBY WHO("<0.77.0>", "\"shop_lobby\"", "shop_lobby:init/1")
+
+static void of_a_minute(struct made *w)
+{
+    w->ticks = 60;
+}
+static void processes_leak(struct made *w)
+{
+    of_a_minute(w);
+    w->processes_step = 10;
+    set_fact(w, "growth", "{\"processes\":" GROUP("gen_server:loop/7", SESSION, LOBBY) "}");
+}
+static void processes_leak_on_23(struct made *w)
+{
+    processes_leak(w);
+    set_fact(w, "growth", "{\"processes\":" GROUP("shop_session:wait/0", "null", "null") "}");
+}
+static void processes_leak_unseen(struct made *w)
+{
+    of_a_minute(w);
+    w->processes_step = 10;
+    w->n_facts--; /* as in a recording of an earlier version */
+}
+static void processes_leak_fast(struct made *w)
+{
+    processes_leak(w);
+    w->processes_step = 100;
+}
+static void processes_come(struct made *w)
+{
+    of_a_minute(w);
+    w->processes_step = 1;
+}
+static void short_ones(struct made *w)
+{
+    set_fact(w, "growth", "{\"over_s\":60,\"spawned_per_s\":2400,\"spawned_lately_per_s\":2300,"
+                          "\"short_lived\":" GROUP("shop_step:run/0", SESSION, LOBBY) "}");
+}
+static void short_ones_unseen(struct made *w)
+{
+    set_fact(w, "growth", "{\"over_s\":60,\"spawned_per_s\":2400,\"spawned_lately_per_s\":2300}");
+}
+static void short_ones_before(struct made *w)
+{
+    set_fact(w, "growth", "{\"over_s\":60,\"spawned_per_s\":2400,\"spawned_lately_per_s\":3}");
+}
+static void atoms_leak(struct made *w)
+{
+    of_a_minute(w);
+    w->atoms_step = 100;
+    set_fact(w, "growth", "{\"atoms\":{\"prefix\":\"user_\",\"examples\":[\"user_1\",\"user_9\"]}}");
+}
+static void atoms_leak_slowly(struct made *w)
+{
+    atoms_leak(w);
+    w->atoms_step = 3;
+}
+static void atoms_come(struct made *w)
+{
+    of_a_minute(w);
+    w->atoms_step = 0.5;
+}
+static void table_leaks(struct made *w)
+{
+    of_a_minute(w);
+    w->ets_step = 400e3;
+    set_fact(w, "growth", "{\"ets\":{\"tables\":9000,\"measured\":5000,\"growing\":[{\"name\":\"carts\","
+                          "\"id\":\"#Ref<0.1.2.3>\",\"owner\":" LOBBY ",\"memory_bytes\":48000000,"
+                          "\"grown_bytes\":24000000}]}}");
+}
+static void table_grows_little(struct made *w)
+{
+    table_leaks(w);
+    w->ets_step = 20e3;
+}
+static void tables_leak(struct made *w)
+{
+    of_a_minute(w);
+    w->tables_step = 2;
+    set_fact(w, "growth", "{\"ets\":{\"growing\":[],\"most_new\":{\"name\":\"visit\",\"seen\":90,"
+                          "\"owner\":" LOBBY "}}}");
+}
+static void tables_come(struct made *w)
+{
+    of_a_minute(w);
+    w->tables_step = 0.3;
+}
+static void ports_leak(struct made *w)
+{
+    of_a_minute(w);
+    w->ports_step = 2;
+    set_fact(w, "growth", "{\"ports\":{\"new\":118,\"sampled\":118,\"seen\":110,\"name\":\"tcp_inet\","
+                          "\"owner\":" LOBBY "}}");
+}
+static void ports_come(struct made *w)
+{
+    of_a_minute(w);
+    w->ports_step = 0.2;
+}
+static void sockets_leak(struct made *w)
+{
+    of_a_minute(w);
+    w->sockets_step = 3;
+}
+static void sockets_come(struct made *w)
+{
+    of_a_minute(w);
+    w->sockets_step = 1;
+}
+static void code_leaks(struct made *w)
+{
+    of_a_minute(w);
+    w->code_step = 100e3;
+    set_fact(w, "growth", "{\"code\":{\"new\":20,\"examples\":[\"template_17\",\"template_16\"]}}");
+}
+static void code_comes(struct made *w)
+{
+    of_a_minute(w);
+    w->code_step = 2e3;
+}
+
+static void same(struct made *w)
+{
+    (void)w;
+}
+
+static const struct {
+    const char *rule;
+    void (*bad)(struct made *);
+    enum finding_severity severity;
+    const char *says; /* in its title, action or evidence */
+    void (*good)(struct made *);
+} rows[] = {
+    {"sync_logger", logger_sync, FINDING_ACT,
+     "Logger logger_std_h_default is synchronous and blocks its callers: 31% of reductions",
+     logger_async},
+    {"sync_logger", logger_overloaded, FINDING_ACT, "sync_mode_qlen 10", logger_async},
+    {"sync_logger", logger_in_callers, FINDING_ACT, "works in the process that logs", logger_async},
+    {"sync_logger", logger_busy_async, FINDING_LOOK, "Log less", same},
+    {"sync_logger", logger_elixirs, FINDING_LOOK, "sync_threshold 20, discard_threshold 500", same},
+    {"sync_logger", logger_elixirs_sync, FINDING_ACT,
+     "Logger.configure(sync_threshold: 500)", same},
+    {"sync_logger", logger_elixirs_overloaded, FINDING_ACT,
+     "synchronous under this load and blocks its callers", same},
+    {"sync_logger", logger_beside, FINDING_LOOK, "Log less", same},
+    {"sync_logger", logger_waited_for, FINDING_ACT,
+     "Logger logger_std_h_default blocks its callers: 45% of their time", logger_waited_for_little},
+    {"sync_logger", logger_waited_for, FINDING_ACT, "90 of 200 samples", logger_among_much},
+    {"contention", queue_long, FINDING_LOOK,
+     "gateway (60% of reductions) overloads 2 schedulers: mean run queue 9.0", queue_full},
+    {"headroom", idle, FINDING_NOTE,
+     "Schedulers are mostly idle: utilisation 10%, mean run queue 0.0", same},
+    {"one_scheduler", one_queue, FINDING_LOOK,
+     "gateway:init/1 <0.41.0> probably blocks a scheduler: 8.0 of 8.0", even_queues},
+    {"late_scheduler", late_often, FINDING_ACT, "Scheduler 2 did not yield for 1.2 s", late_little},
+    {"late_scheduler", late_once, FINDING_LOOK, "Scheduler 2 did not yield for 2.0 s", late_little},
+    {"late_scheduler", late_half, FINDING_NOTE, "600 ms", late_little},
+    {"one_scheduler", one_queue_of_equals, FINDING_NOTE,
+     "One scheduler is overloaded: 8.0 of 8.0 queued", even_queues},
+    {"mailbox_growth", mailbox_grows, FINDING_LOOK,
+     "Message queue of gateway:init/1 <0.41.0> is growing: +6,000 in 12 s, now 6,010",
+     mailbox_short},
+    {"mailbox_growth", mailbox_of_nobody_grows, FINDING_LOOK,
+     "erlang:apply/2 (linked to logger_std_h_default) <0.41.0> is growing", mailbox_was_long},
+    {"mailbox_growth", mailbox_explodes, FINDING_ACT, "now 60,000", mailbox_short},
+    {"serialised", serialised, FINDING_ACT,
+     "gateway:init/1 <0.41.0> is a bottleneck: its queue never empties (mean 40.0)",
+     waiting_little},
+    {"serialised", serialised, FINDING_ACT, "0.98 of the 1 core", mailbox_grows},
+    {"asleep", sleeps_on, FINDING_LOOK, 
+     "gateway:init/1 <0.41.0> hibernates with 12 messages queued: probably a lost wake-up",
+     sleeps_for_nobody},
+    {"asleep", sleeps_and_is_sent_more, FINDING_LOOK, "not among those", waits_for_its_answer},
+    {"asleep", sleeps_on_27, FINDING_ACT, "update OTP to 27.3.4.8", wakes_now_and_then},
+    {"asleep", sleeps_on_27, FINDING_ACT, "hibernates with 1 message queued", same},
+    {"asleep", sleeps_on_28, FINDING_ACT, "OTP 28, erts 16.2", waiting_little},
+    {"asleep", sleeps_on_mended_27, FINDING_LOOK, "OTP 27, erts 15.2.7.6", same},
+    {"asleep", sleeps_on_mended_28, FINDING_LOOK, "OTP 28, erts 16.2.1", same},
+    {"asleep", suspended_asleep, FINDING_LOOK, "sys:resume/1", same},
+    {"memory_growth", ets_grows, FINDING_LOOK, 
+     "ETS table sessions (shop) leads growing ETS memory: +48.0 MiB in 12 s", memory_grows_little},
+    {"memory_growth", binaries_grow, FINDING_LOOK, "cache leads growing refc binaries",
+     memory_grows_little},
+    {"memory_growth", processes_grow, FINDING_LOOK,
+     "gateway:init/1 <0.42.0> is growing: +48.0 MiB in 12 s; process memory +48.0 MiB",
+     memory_grows_little},
+    {"memory_growth", module_grows, FINDING_LOOK, "Module gateway is growing: +",
+     memory_grows_little},
+    {"binary_holders", few_holders, FINDING_LOOK,
+     "cache holds 172 MiB of 200 MiB of refc binaries", same},
+    {"carriers", carriers_empty, FINDING_LOOK,
+     "binary_alloc is fragmented: 4.4% of 858 MiB in carriers is used", carriers_small},
+    {"carriers", much_resident, FINDING_LOOK,
+     "above what the VM allocates: 2.00 GiB", little_resident},
+    {"near_limit", processes_near, FINDING_ACT,
+     "Process table is 95% full: 250,000 of 262,144", same},
+    {"near_limit", atoms_soon, FINDING_LOOK,
+     "Atom table is 57% full: 601,200 of 1,048,576", atoms_steady},
+    {"repository_lookup", registry_in_database, FINDING_ACT,
+     "Elixir.Gateway.Schemas is an Ecto repository: 4,000 database lookups/s", registry_in_ets},
+    {"repository_lookup", registry_in_front, FINDING_ACT,
+     "gateway_schemas queries the database on every lookup: 870/s via 'Elixir.Gateway.Repo'",
+     registry_before_table},
+    {"read_write", registry_in_front, FINDING_NOTE,
+     "Repositories: 87% reads of 1,000 operations/s", no_reads},
+    {"pipeline_overhead", registry_in_front, FINDING_NOTE,
+     "runs 1.38 pipeline stages per operation", few_stages},
+    {"pipeline_overhead", registry_before_table, FINDING_NOTE,
+     "runs 1.38 pipeline stages per operation", few_stages},
+    {"read_write", same, FINDING_NOTE, "Repositories: 87% reads of", no_reads},
+    {"pipeline_overhead", same, FINDING_NOTE,
+     "runs 1.38 pipeline stages per operation", few_stages},
+    {"pipeline_overhead", requests, FINDING_NOTE, "3.00 pipeline stages", few_stages},
+    {"pipeline_overhead", many_stages, FINDING_LOOK,
+     "Elixir.Gateway.Stage runs 80.00 pipeline stages per operation: too many", few_stages},
+    {"hot_reads", asked_process, FINDING_LOOK,
+     "settings is read-mostly: 30,000 reads/s, 0.0 writes/s", written_often},
+    {"dynamic_repo", switched, FINDING_LOOK,
+     "Elixir.Gateway.Repo switches repositories 2,000 times/s", switched_seldom},
+    {"busy_distribution", link_busy, FINDING_ACT,
+     "Connection to b@h is busy: 1.91 MiB queued, limit 1.00 MiB", link_some},
+    {"garbage", much_garbage, FINDING_LOOK,
+     "gateway leads frequent GC: one per 133 reductions", garbage_usual},
+    {"garbage", much_garbage, FINDING_LOOK, "GCs: 150,000 per second", garbage_idle},
+    {"churn", churn, FINDING_NOTE,
+     "shop_task:init/1 processes are short-lived: 97%", same_processes},
+    {"process_growth", processes_leak, FINDING_LOOK,
+     "shop_lobby spawns processes that stay: +590 shop_session:init/1 in", processes_come},
+    {"process_growth", processes_leak_on_23, FINDING_LOOK,
+     "shop_session:wait/0 processes are accumulating: +590", same},
+    {"process_growth", processes_leak_unseen, FINDING_LOOK, "owner: unknown, not recorded", same},
+    {"process_growth", processes_leak_fast, FINDING_ACT, "limit: 262,144, reached in 43 min", same},
+    {"short_lived", short_ones, FINDING_LOOK,
+     "shop_lobby spawns short-lived processes: 2,400/s, shop_session:init/1", short_ones_before},
+    {"short_lived", short_ones_unseen, FINDING_NOTE, "2,400 spawned/s", same},
+    {"atom_growth", atoms_leak, FINDING_ACT, "Atoms user_… are leaking: +5,900 in 59 s, full in 2.8 h",
+     atoms_come},
+    {"atom_growth", atoms_leak, FINDING_ACT, "new atom: user_9", same},
+    {"atom_growth", atoms_leak_slowly, FINDING_LOOK, "full in 4 d", atoms_come},
+    {"ets_growth", table_leaks, FINDING_LOOK, "ETS table carts is growing: +22.5 MiB in", table_grows_little},
+    {"ets_growth", table_leaks, FINDING_LOOK, "5000 of 9000 tables were measured", same},
+    {"ets_growth", tables_leak, FINDING_LOOK,
+     "shop_lobby creates ETS tables that stay: +118 named visit in", tables_come},
+    {"port_growth", ports_leak, FINDING_LOOK, "shop_lobby opens ports that stay: +118 tcp_inet in",
+     ports_come},
+    {"socket_growth", sockets_leak, FINDING_LOOK, "Sockets (module socket) are accumulating: +120 in",
+     sockets_come},
+    {"code_growth", code_leaks, FINDING_LOOK, "newest module template_17", code_comes},
+    {"code_server", code_hot, FINDING_LOOK, "code_server is busy: 8.0% of reductions", code_some},
+};
+
+#endif

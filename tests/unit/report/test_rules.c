@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Each rule has a workload that triggers it and one, close to it, that must not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "rule_cases.h"
+
+/* ---- looking */
+
+static const struct finding *of_rule(const struct findings *f, const char *rule)
+{
+    for (size_t i = 0; i < f->len; i++)
+        if (strcmp(f->items[i].rule, rule) == 0)
+            return &f->items[i];
+    return NULL;
+}
+
+static bool says(const struct finding *f, const char *text)
+{
+    bool found = strstr(f->title, text) || strstr(f->action, text);
+    for (size_t i = 0; i < f->n_evidence; i++)
+        found = found || strstr(f->evidence[i].text, text);
+    return found;
+}
+
+static void dump(const struct findings *f)
+{
+    for (size_t i = 0; i < f->len; i++) {
+        const struct finding *x = &f->items[i];
+        print_message("%s %d %.2f %s | %s\n", x->rule, (int)x->severity, x->sure, x->title, x->action);
+        for (size_t k = 0; k < x->n_evidence; k++)
+            print_message("    %s\n", x->evidence[k].text);
+    }
+    for (size_t i = 0; i < f->n_not_known; i++)
+        print_message("? %s\n", f->not_known[i]);
+}
+
+static void judge(struct findings *out, const struct made *w)
+{
+    struct error err = {.code = ERR_NONE};
+    struct recording *r = made_open(w);
+    if (findings_find(out, r, 1, recording_info(r)->ticks, &err) != 0)
+        fail_msg("%s", err.text);
+    recording_close(r);
+}
+
+static void check_complete(const struct finding *f)
+{
+    if (!*f->title || !*f->action || !*f->refute || f->n_evidence == 0)
+        fail_msg("%s lacks its title, action, evidence or what would refute it", f->rule);
+    if (!(f->sure > 0 && f->sure <= 1))
+        fail_msg("%s is %f sure", f->rule, f->sure);
+}
+
+static void test_rows(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct made bad = made_healthy, good = made_healthy;
+        struct findings f;
+        rows[i].bad(&bad);
+        rows[i].good(&good);
+        judge(&f, &bad);
+        const struct finding *x = of_rule(&f, rows[i].rule);
+        if (!x || x->severity != rows[i].severity || !says(x, rows[i].says)) {
+            dump(&f);
+            fail_msg("row %zu: %s is not found, or not so: %s", i, rows[i].rule, rows[i].says);
+        }
+        check_complete(x);
+        findings_clear(&f);
+        if (rows[i].good == rows[i].bad)
+            continue;
+        judge(&f, &good);
+        if (of_rule(&f, rows[i].rule)) {
+            dump(&f);
+            fail_msg("row %zu: %s is found where it is not", i, rows[i].rule);
+        }
+        for (size_t k = 0; k < f.len; k++)
+            if (f.items[k].severity == FINDING_ACT)
+                fail_msg("row %zu: what must not be found by %s has one to act on by %s", i, rows[i].rule,
+                         f.items[k].rule);
+        findings_clear(&f);
+    }
+}
+
+/* Every rule has a row in this test, with a workload that it must not find. */
+static void test_all_rules(void **state)
+{
+    (void)state;
+    for (size_t r = 0; rule_list[r]; r++) {
+        bool tested = false;
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+            tested = tested || (strcmp(rows[i].rule, rule_list[r]->key) == 0 && rows[i].good != rows[i].bad);
+        if (!tested)
+            fail_msg("%s has no workload", rule_list[r]->key);
+        assert_true(*rule_list[r]->title && *rule_list[r]->help && *rule_list[r]->needs);
+    }
+}
+
+static void test_healthy(void **state)
+{
+    (void)state;
+    struct findings f;
+    judge(&f, &made_healthy);
+    for (size_t i = 0; i < f.len; i++)
+        if (f.items[i].severity != FINDING_NOTE) {
+            dump(&f);
+            fail_msg("%s is found in a healthy node", f.items[i].rule);
+        }
+    if (f.n_not_known > 0)
+        fail_msg("%s", f.not_known[0]);
+    findings_clear(&f);
+}
+
+static bool is_unknown(const struct findings *f, const char *begins)
+{
+    for (size_t k = 0; k < f->n_not_known; k++)
+        if (strncmp(f->not_known[k], begins, strlen(begins)) == 0)
+            return true;
+    return false;
+}
+
+/* The writes are among what was left out, or may be: no ratio is told. */
+static void test_ratio_of_the_rest(void **state)
+{
+    (void)state;
+    struct made cut = made_healthy;
+    struct findings f;
+    cut.n_calls = 0;
+    set_call(&cut, "ets", "lookup", 2, 5000);
+    set_call(&cut, "lists", "last", 1, 900);
+    judge(&f, &cut);
+    assert_non_null(of_rule(&f, "read_write"));
+    findings_clear(&f);
+    cut.other_calls = 4000;
+    judge(&f, &cut);
+    if (of_rule(&f, "read_write") || !is_unknown(&f, "read_write: functions below 900 calls")) {
+        dump(&f);
+        fail_msg("a ratio is told of what was recorded in part");
+    }
+    findings_clear(&f);
+}
+
+/* Windows that were filled by hotter functions do not clear those below. */
+static void test_few_functions(void **state)
+{
+    (void)state;
+    struct made few = made_healthy;
+    struct findings f;
+    few.n_calls = 0;
+    set_call(&few, "lists", "foldl", 3, 5000);
+    few.other_calls = 40000;
+    judge(&f, &few);
+    if (!is_unknown(&f, "repository_lookup: functions below 5000 calls") ||
+        !is_unknown(&f, "hot_reads: ") || !is_unknown(&f, "dynamic_repo: ")) {
+        dump(&f);
+        fail_msg("what may be among the functions that were not recorded is not told");
+    }
+    findings_clear(&f);
+    set_call(&few, "lists", "last", 1, 90);
+    judge(&f, &few);
+    if (is_unknown(&f, "repository_lookup: ")) {
+        dump(&f);
+        fail_msg("the functions below are too cold to matter");
+    }
+    findings_clear(&f);
+}
+
+/* What was not recorded is said, rule by rule, and nothing is found in its place. */
+static void test_not_recorded(void **state)
+{
+    (void)state;
+    static const char *const unknown[] = {
+        "sync_logger: no owners", "mailbox_growth: no processes", "binary_holders: the fact `binaries`",
+        "repository_lookup: no calls", "busy_distribution: the fact `distribution`", "churn: no processes",
+    };
+    struct made bare = made_healthy;
+    struct findings f;
+    bare.n_busy = bare.n_calls = bare.n_facts = 0;
+    judge(&f, &bare);
+    for (size_t i = 0; i < ARRAY_LEN(unknown); i++) {
+        if (!is_unknown(&f, unknown[i])) {
+            dump(&f);
+            fail_msg("not said: %s", unknown[i]);
+        }
+    }
+    findings_clear(&f);
+    bare.ticks = 2;
+    judge(&f, &bare);
+    size_t rules = 0;
+    while (rule_list[rules])
+        rules++;
+    assert_int_equal(f.len, 0);
+    assert_int_equal(f.n_not_known, rules);
+    findings_clear(&f);
+}
+
+/* Without the handler's settings the share alone is no reason to act. */
+static void test_mode_not_recorded(void **state)
+{
+    (void)state;
+    struct made w = made_healthy;
+    struct findings f;
+    logger_sync(&w);
+    w.n_facts = 0;
+    judge(&f, &w);
+    const struct finding *x = of_rule(&f, "sync_logger");
+    if (!x)
+        fail_msg("no finding of sync_logger");
+    else
+        assert_true(x->severity == FINDING_LOOK && fabs(x->impact - 0.31) < 0.02);
+    findings_clear(&f);
+}
+
+static void test_damaged_facts(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "[", "[]", "null", "{\"handlers\":7,\"nodes\":{},\"allocators\":\"x\",\"holders\":[1,null,\"a\"]}",
+        "{\"handlers\":[{\"id\":[],\"mode\":3}],\"nodes\":[3],\"allocators\":[{\"blocks_bytes\":1}]}"};
+    static const char *const keys[] = {"logger", "distribution", "allocators", "binaries", "ets", "gc"};
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct made w = made_healthy;
+        struct findings f;
+        logger_sync(&w);
+        ets_grows(&w);
+        much_garbage(&w);
+        for (size_t k = 0; k < ARRAY_LEN(keys); k++)
+            set_fact(&w, keys[k], bad[i]);
+        judge(&f, &w);
+        assert_non_null(of_rule(&f, "sync_logger"));
+        findings_clear(&f);
+    }
+}
+
+/* ---- two recordings of the same load */
+
+/* Rules and subjects, in order: what is told of a load. */
+static void told(char *out, size_t size, const struct made *load)
+{
+    struct findings f;
+    size_t len = 0;
+    judge(&f, load);
+    out[0] = '\0';
+    for (size_t r = 0; rule_list[r]; r++)
+        for (size_t i = 0; i < f.len; i++)
+            if (strcmp(f.items[i].rule, rule_list[r]->key) == 0 && len < size)
+                len += (size_t)snprintf(out + len, size - len, "%s %d %s; ", f.items[i].rule,
+                                        (int)f.items[i].severity, f.items[i].subject);
+    findings_clear(&f);
+}
+
+static void check_same(const char *what, struct made load, unsigned seeds, double jitter)
+{
+    char first[2000], other[2000];
+    for (unsigned seed = 1; seed <= seeds; seed++) {
+        load.seed = seed;
+        load.jitter = jitter;
+        told(seed == 1 ? first : other, sizeof first, &load);
+        if (seed > 1 && strcmp(first, other) != 0)
+            fail_msg("%s: with seed 1 “%s”, with seed %u “%s”", what, first, seed, other);
+    }
+}
+
+/* A queue that is short, and now and then empty, of a process that many ask. */
+static void queue_of_a_bottleneck(struct made *w)
+{
+    w->ticks = 40;
+    w->busy[0].queue = 9;
+}
+static void registry_at_a_high_rate(struct made *w)
+{
+    registry_in_front(w);
+    w->ticks = 30;
+}
+
+static void test_same_load(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what;
+        void (*load)(struct made *);
+        double jitter;
+    } loads[] = {
+        {"healthy", same, 0.2},
+        {"a bottleneck", queue_of_a_bottleneck, 0.95},
+        {"a registry", registry_at_a_high_rate, 0.3},
+        {"a sync logger", logger_sync, 0.3},
+        {"a growing queue", mailbox_grows, 0.3},
+        {"an overload", queue_long, 0.3},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(loads); i++) {
+        struct made w = made_healthy;
+        loads[i].load(&w);
+        check_same(loads[i].what, w, 30, loads[i].jitter);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct made w = made_healthy;
+        rows[i].bad(&w);
+        check_same(rows[i].rule, w, 3, 0.05);
+    }
+}
+
+/* What lies on a limit stays when it was found before, and is not found when it was not. */
+static void test_on_the_limit(void **state)
+{
+    (void)state;
+    struct error err = {.code = ERR_NONE};
+    struct made clear = made_healthy, on = made_healthy;
+    struct findings before, after, alone;
+    serialised(&clear);
+    on.busy[0].queue = 4; /* of 5 */
+    struct recording *r = made_open(&clear);
+    assert_int_equal(findings_find(&before, r, 1, 13, &err), 0);
+    recording_close(r);
+    r = made_open(&on);
+    assert_int_equal(findings_find_after(&after, &before, r, 1, 13, &err), 0);
+    assert_int_equal(findings_find(&alone, r, 1, 13, &err), 0);
+    recording_close(r);
+    assert_non_null(of_rule(&before, "serialised"));
+    assert_non_null(of_rule(&after, "serialised"));
+    assert_null(of_rule(&alone, "serialised"));
+    findings_clear(&before);
+    findings_clear(&after);
+    findings_clear(&alone);
+}
+
+/* Why calls were not counted is known to who reads the findings. */
+static void test_refused_calls(void **state)
+{
+    (void)state;
+    struct made w = made_healthy;
+    struct findings f;
+    w.n_calls = 0;
+    set_fact(&w, "calls_refused", "{\"why\":\"another tool is tracing this node\"}");
+    judge(&f, &w);
+    assert_string_equal(f.calls_refused, "another tool is tracing this node");
+    assert_true(is_unknown(&f, "repository_lookup: counting calls was refused"));
+    findings_clear(&f);
+}
+
+/* What a damaged file says of growth: the trends are found, the owners are not known. */
+static void test_damaged_growth(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "[", "[]", "7", "{}", "{\"processes\":7,\"atoms\":[],\"ets\":\"x\",\"ports\":null,\"code\":1}",
+        "{\"processes\":{\"seen\":1e308,\"sampled\":-1e308,\"function\":7,\"spawner\":[]},"
+        "\"atoms\":{\"prefix\":1,\"examples\":{}},\"ets\":{\"growing\":[7],\"most_new\":[]},"
+        "\"ports\":{\"seen\":1e308},\"code\":{\"examples\":[1]},\"spawned_per_s\":1e308,"
+        "\"spawned_lately_per_s\":1e308}"};
+    static const char *const found[] = {"process_growth", "atom_growth", "ets_growth", "port_growth",
+                                        "code_growth"};
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct made w = made_healthy;
+        struct findings f;
+        of_a_minute(&w);
+        w.processes_step = w.atoms_step = w.ports_step = w.tables_step = 1e4;
+        w.ets_step = w.code_step = 1e6;
+        set_fact(&w, "growth", bad[i]);
+        judge(&f, &w);
+        for (size_t k = 0; k < ARRAY_LEN(found); k++)
+            assert_non_null(of_rule(&f, found[k]));
+        findings_clear(&f);
+    }
+}
+
+/* What rises and then stays, or falls, or comes in steps that end, is no leak. */
+static void test_levels(void **state)
+{
+    (void)state;
+    struct made w = made_healthy;
+    struct findings f;
+    of_a_minute(&w);
+    w.ticks = 10; /* too short to tell */
+    w.processes_step = w.atoms_step = w.ports_step = 1000;
+    judge(&f, &w);
+    assert_null(of_rule(&f, "process_growth"));
+    assert_null(of_rule(&f, "atom_growth"));
+    assert_null(of_rule(&f, "port_growth"));
+    findings_clear(&f);
+    w.ticks = 60;
+    w.level_from = 40;
+    judge(&f, &w);
+    assert_null(of_rule(&f, "process_growth"));
+    assert_null(of_rule(&f, "atom_growth"));
+    assert_null(of_rule(&f, "port_growth"));
+    findings_clear(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),         cmocka_unit_test(test_all_rules),
+        cmocka_unit_test(test_healthy),      cmocka_unit_test(test_few_functions),
+        cmocka_unit_test(test_ratio_of_the_rest),
+        cmocka_unit_test(test_not_recorded),
+        cmocka_unit_test(test_mode_not_recorded), cmocka_unit_test(test_damaged_facts),
+        cmocka_unit_test(test_same_load),    cmocka_unit_test(test_on_the_limit),
+        cmocka_unit_test(test_refused_calls),
+        cmocka_unit_test(test_damaged_growth), cmocka_unit_test(test_levels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reports of several recordings: what they call a change, how they fit, what limits say. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "../recording/opened.h"
+
+static const json_t *change(const json_t *root, const char *what)
+{
+    size_t i;
+    json_t *c;
+    json_array_foreach(json_object_get(root, "changes"), i, c) {
+        if (strcmp(json_string_value(json_object_get(c, "what")), what) == 0)
+            return c;
+    }
+    fail_msg("no change of %s", what);
+    return NULL;
+}
+
+static bool real(const json_t *root, const char *what)
+{
+    return json_is_true(json_object_get(change(root, what), "more_than_noise"));
+}
+
+static struct made sync_logger(void)
+{
+    struct made w = made_healthy;
+    w.label = "sync";
+    w.busy[2].share = 0.31;
+    w.facts[0].json = "{\"handlers\":[{\"id\":\"default\",\"module\":\"logger_std_h\",\"mode\":\"sync\","
+                      "\"sync_mode_qlen\":0,\"drop_mode_qlen\":200,\"flush_qlen\":1000}]}";
+    return w;
+}
+
+/* What sessions have in common is told once, with the most that it was. */
+static void test_found_in_several(void **state)
+{
+    (void)state;
+    struct opened o = {.n = 0};
+    struct made sync = sync_logger(), loud = sync_logger();
+    loud.label = "a-label.that_is/much:too-long-for-a-column-of-this-table-of-numbers-and-words-and-more";
+    loud.busy[2].share = 0.45;
+    add(&o, &sync);
+    add(&o, &made_healthy);
+    add(&o, &loud);
+    const char *text = report(&o, SUMMARY_TEXT, false);
+    assert_says(text, "sync_logger (act: sync,");
+    assert_says(text, "45.0 %");
+    assert_null(strstr(strstr(text, "sync_logger (act") + 1, "sync_logger (act"));
+    /* A name that is too long goes on in the lines below. */
+    assert_says(text, "and-more\n");
+    text = report(&o, SUMMARY_MARKDOWN, false);
+    assert_null(strstr(text, "\n\n\n"));
+    done(&o);
+}
+
+static const char seven_at_80[] =
+    "     session      begun (UTC)\n"
+    "  A  sync-1       22:13:21\n"
+    "  B  sync-2       22:13:21\n"
+    "  C  debug        22:13:21\n"
+    "  D  async-1      22:13:21\n"
+    "  E  async-2      22:13:21\n"
+    "  F  async-calls  22:13:21\n"
+    "  G  healthy      22:13:21\n"
+    "\n"
+    "                             A       B       C       D       E       F       G\n"
+    "  duration                 12s     12s     12s     12s     12s     12s     12s\n"
+    "  ticks                     13      13      13      13      13      13      13\n"
+    "  memory                191MiB  191MiB  191MiB  191MiB  191MiB  191MiB  191MiB\n"
+    "  of processes         57.2MiB 57.2MiB 57.2MiB 57.2MiB 57.2MiB 57.2MiB 57.2MiB\n"
+    "  of shared binaries   38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB\n";
+
+/* Seven sessions do not fit into 80 columns by their names. */
+static void test_seven_at_80_columns(void **state)
+{
+    (void)state;
+    static const char *const labels[] = {"sync-1", "sync-2", "debug", "async-1", "async-2",
+                                         "async-calls", "healthy"};
+    struct opened o = {.n = 0};
+    struct made w = sync_logger();
+    for (size_t i = 0; i < ARRAY_LEN(labels); i++) {
+        w = i < 3 ? w : made_healthy;
+        w.label = labels[i];
+        add(&o, &w);
+    }
+    const char *text = report_at(&o, SUMMARY_TEXT, true, 80);
+    assert_says(text, seven_at_80);
+    assert_says(text, "\n  logger_olp (logger)  31.0 %  31.0 %  31.0 %   2.0 %   2.0 %   2.0 %   2.0 %\n");
+    for (const char *s = text; *s;) {
+        size_t len = strcspn(s, "\n");
+        if (len > 80)
+            fail_msg("a line of %zu: %.*s", len, (int)len, s);
+        s += len + (s[len] == '\n');
+    }
+    assert_not(report_at(&o, SUMMARY_TEXT, true, 120), "  A  sync-1");
+    assert_not(report_at(&o, SUMMARY_MARKDOWN, true, 80), "A  sync-1");
+    while (o.n > 2)
+        recording_close(o.sources[--o.n].recording);
+    text = report_at(&o, SUMMARY_TEXT, true, 80);
+    assert_not(text, "  A  sync-1");
+    assert_says(text, "  begun (UTC)");
+    done(&o);
+}
+
+static void test_compared(void **state)
+{
+    (void)state;
+    struct opened o = {.n = 0};
+    struct made sync = sync_logger(), other = made_healthy;
+    other.label = "again";
+    other.use = 0.605; /* less than it varies */
+    other.total = 201e6; /* half a percent */
+    add(&o, &sync);
+    add(&o, &made_healthy);
+    add(&o, &other);
+    const char *text = report(&o, SUMMARY_TEXT, false);
+    assert_says(text, "3 recordings compared");
+    assert_says(text, "share of module logger_olp");
+    assert_says(text, "again, after healthy\nNothing by more than noise.\n");
+    assert_says(text, "act 31.0 %");
+    assert_says(text, "sync_logger (act: sync): Logger logger_std_h_default is");
+    json_t *root = parse(&o);
+    assert_string_equal(json_string_value(json_object_get(root, "schema")), "beamtop.diff/1");
+    assert_int_equal(json_array_size(json_object_get(root, "sessions")), 3);
+    assert_true(real(root, "logger_olp"));
+    assert_false(real(root, "gateway"));
+    json_decref(root);
+
+    recording_close(o.sources[0].recording);
+    o.sources[0] = o.sources[1];
+    o.sources[1] = o.sources[2];
+    o.n = 2;
+    root = parse(&o);
+    assert_false(real(root, "scheduler_use"));
+    assert_false(real(root, "memory_total_bytes"));
+    json_decref(root);
+    done(&o);
+}
+
+static const json_t *call_change(const json_t *root, const char *what, const char *by)
+{
+    size_t i;
+    json_t *c;
+    json_array_foreach(json_object_get(root, "changes"), i, c) {
+        const char *of = json_string_value(json_object_get(c, "by"));
+        if (of && strcmp(of, by) == 0 && strcmp(json_string_value(json_object_get(c, "what")), what) == 0)
+            return c;
+    }
+    fail_msg("no change of %s of %s", by, what);
+    return NULL;
+}
+
+static const struct {
+    const char *label;
+    double noise;      /* of both sessions */
+    int64_t gets, all; /* calls of gateway_registry:get/1 and Elixir.Gateway.Repo:all/2 in the second */
+    int windows;
+    const char *get, *get_share, *repo; /* "more", "noise", "not known" */
+} call_rows[] = {
+    {"doubled", 0.1, 1740, 870, 12, "more", "more", "noise"},
+    {"within what all calls vary together", 0.1, 920, 870, 12, "noise", "more", "noise"},
+    {"the same change, and hardly any noise", 0.001, 920, 870, 12, "more", "more", "noise"},
+    {"gone, or not counted", 0.1, 870, 0, 12, "noise", "more", "not known"},
+    {"three windows", 0, 1740, 870, 3, "more", "more", "noise"},
+    {"two windows", 0, 1740, 870, 2, "not known", "not known", "not known"},
+};
+
+static void expect_judged(const char *label, const json_t *c, const char *expected)
+{
+    const json_t *real = json_object_get(c, "more_than_noise");
+    const char *judged = json_is_null(real) ? "not known" : json_is_true(real) ? "more" : "noise";
+    if (strcmp(judged, expected) != 0 ||
+        json_is_null(json_object_get(c, "noise")) != json_is_null(real))
+        fail_msg("%s: %s of %s is judged as %s, not %s", label,
+                 json_string_value(json_object_get(c, "by")),
+                 json_string_value(json_object_get(c, "what")), judged, expected);
+}
+
+static void expect_told(const char *label, const char *text, const char *what, bool told)
+{
+    if ((strstr(text, what) != NULL) != told)
+        fail_msg("%s: “%s” %s in:\n%s", label, what, told ? "is not" : "is", text);
+}
+
+/* Functions are compared by how their calls vary between windows. */
+static void test_calls_compared(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(call_rows); i++) {
+        static const enum summary_format formats[] = {SUMMARY_TEXT, SUMMARY_MARKDOWN, SUMMARY_HTML};
+        struct opened o = {.n = 0};
+        struct made before = made_healthy, after = made_healthy;
+        before.calls_noise = after.calls_noise = call_rows[i].noise;
+        after.label = "after";
+        after.windows = call_rows[i].windows;
+        after.calls[2].calls = call_rows[i].gets;
+        after.calls[3].calls = call_rows[i].all;
+        if (call_rows[i].all == 0)
+            after.calls[3] = after.calls[--after.n_calls];
+        add(&o, &before);
+        add(&o, &after);
+        json_t *root = parse(&o);
+        const char *label = call_rows[i].label;
+        const json_t *get = call_change(root, "gateway_registry:get/1", "calls_per_s");
+        expect_judged(label, get, call_rows[i].get);
+        assert_true(fabs(json_number_value(json_object_get(get, "after")) - (double)call_rows[i].gets) < 1);
+        if (i == 0) /* 870 ± 87 and 1740 ± 174, six windows each */
+            assert_true(fabs(json_number_value(json_object_get(get, "noise")) -
+                             3 * sqrt((87 * 87 + 174 * 174) / 11.0)) < 0.01);
+        expect_judged(label, call_change(root, "gateway_registry:get/1", "call_share"),
+                      call_rows[i].get_share);
+        expect_judged(label, call_change(root, "Elixir.Gateway.Repo:all/2", "calls_per_s"),
+                      call_rows[i].repo);
+        json_decref(root);
+        for (size_t f = 0; f < ARRAY_LEN(formats); f++) {
+            const char *text = report(&o, formats[f], false);
+            if (formats[f] != SUMMARY_MARKDOWN) /* there marks are escaped */
+                expect_told(label, text, "calls/s of gateway_registry:get/1",
+                            strcmp(call_rows[i].get, "more") == 0);
+            if (formats[f] != SUMMARY_TEXT) /* there lines are wrapped */
+                expect_told(label, text, " of calls of functions ",
+                            strcmp(call_rows[i].repo, "not known") == 0);
+        }
+        done(&o);
+    }
+}
+
+/* Each tick of what grows is like the one before, so their number says little of the mean. */
+static void test_what_drifts_is_less_certain(void **state)
+{
+    (void)state;
+    struct opened o = {.n = 0};
+    struct made one = made_healthy, other = made_healthy;
+    one.total_step = other.total_step = 1e6;
+    other.label = "again";
+    other.total = one.total + 6e6;
+    add(&o, &one);
+    add(&o, &other);
+    json_t *root = parse(&o);
+    assert_false(real(root, "memory_total_bytes")); /* by 13 independent ticks it would be */
+    json_decref(root);
+    done(&o);
+}
+
+/* Shares beside a session with counted calls are smaller for that: it is said where it is so. */
+static void test_counted_beside_not(void **state)
+{
+    (void)state;
+    struct opened o = {.n = 0};
+    struct made plain = made_healthy;
+    plain.n_calls = 0;
+    add(&o, &made_healthy);
+    add(&o, &made_healthy);
+    assert_not(report(&o, SUMMARY_HTML, false), "Calls were counted in");
+    add(&o, &plain);
+    assert_says(report(&o, SUMMARY_HTML, false), "Calls were counted in 2 of these sessions");
+    done(&o);
+    struct made counted = made_healthy; /* what was ours is left out of both */
+    plain.own_per_s = counted.own_per_s = 1e6;
+    add(&o, &counted);
+    add(&o, &plain);
+    assert_not(report(&o, SUMMARY_HTML, false), "Calls were counted in");
+    assert_says(report(&o, SUMMARY_HTML, false), "What beamtop did on the node is left out of all shares");
+    add(&o, &made_healthy); /* of an earlier version */
+    assert_says(report(&o, SUMMARY_HTML, false), "is left out of the shares of 2 of these sessions");
+    done(&o);
+}
+
+static const struct {
+    const char *text;
+    int fails; /* of the sync logger, compared with the healthy; -1: no limit */
+    bool nobody; /* of an owner that neither has */
+} limits[] = {
+    {"run_queue>16", 0, false},
+    {"run_queue>0.5", 1, false},
+    {"run_queue.max>=1", -1, false},
+    {"run_queue.max>0", 1, false},
+    {"run_queue.median>0", -1, false},
+    {"memory_total_bytes>100MiB", 1, false},
+    {"memory_total_bytes>1GiB", 0, false},
+    {"memory_total_bytes+10%", 0, false},
+    {"memory_total_bytes+10", -1, false},
+    {"scheduler_use>50%", 1, false},
+    {"scheduler_use<50%", 0, false},
+    {"name:logger_std_h_default>30%", 1, false},
+    {"name:logger_std_h_default+100%", 1, false},
+    {"name:gateway-not-there>1%", 0, true},
+    {"name:gateway-not-there<1%", 1, true},
+    {"module:gatewa>20%", 0, true},
+    {"module:gateway-1%", 0, false},
+    {"module:>20%", -1, false},
+    {"name:Elixir.Shop.Cart>1%", 1, false},
+    {"name:Shop.Cart>1%", 1, false},
+    {"name:Cart>1%", 0, true},
+    {"finding:act", 1, false},
+    {"finding:look", 1, false},
+    {"finding:sync_logger", 1, false},
+    {"finding:near_limit", 0, false},
+    {"finding:none_such", -1, false},
+    {"rss_bytes>1", 1, false},
+    {"dirty_cpu_use+5%", 0, false},
+    {"", -1, false},
+    {">", -1, false},
+    {"memory", -1, false},
+    {"memory_total_bytes>", -1, false},
+    {"memory_total_bytes>much", -1, false},
+    {"memory_total_bytes>nan", -1, false},
+    {"memory_total_bytes>1e999", -1, false},
+    {"memory_total_bytes+inf%", -1, false},
+};
+
+static void test_limits(void **state)
+{
+    (void)state;
+    struct opened o = {.n = 0};
+    struct made sync = sync_logger();
+    sync.busy[1].name = "'Elixir.Shop.Cart'";
+    add(&o, &made_healthy);
+    add(&o, &sync);
+    for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+        struct summary_limit *l = NULL;
+        struct error err = {.code = ERR_NONE};
+        struct buf why;
+        int rc = summary_limit_parse(&l, limits[i].text, &err);
+        if ((rc != 0) != (limits[i].fails < 0))
+            fail_msg("“%s”: %d %s", limits[i].text, rc, err.text);
+        if (rc != 0)
+            continue;
+        buf_init(&why, 0);
+        bool fails = summary_limit_fails(l, &o.sources[0], &o.sources[1], &why);
+        if (fails != (limits[i].fails == 1) || fails != (why.len > 0))
+            fail_msg("“%s”: %d, %s", limits[i].text, fails, buf_cstr(&why));
+        buf_reset(&why);
+        bool nobody = summary_limit_is_of_nobody(l, &o.sources[0], &o.sources[1], &why);
+        if (nobody != limits[i].nobody || nobody != (why.len > 0))
+            fail_msg("“%s”: %d, %s", limits[i].text, nobody, buf_cstr(&why));
+        buf_reset(&why);
+        if (summary_limit_is_of_nobody(l, &o.sources[1], &o.sources[1], &why) != limits[i].nobody)
+            fail_msg("“%s” in the second alone", limits[i].text);
+        buf_clear(&why);
+        summary_limit_free(l);
+    }
+    done(&o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_found_in_several),
+        cmocka_unit_test(test_seven_at_80_columns),
+        cmocka_unit_test(test_compared),
+        cmocka_unit_test(test_calls_compared),
+        cmocka_unit_test(test_what_drifts_is_less_certain),
+        cmocka_unit_test(test_counted_beside_not),
+        cmocka_unit_test(test_limits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
