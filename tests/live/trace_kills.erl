@@ -87,9 +87,8 @@ one(Node, How, Ms, Base) ->
     Hot = some_time(Node, rand:uniform(3)),
     Hidden = case How of cut -> hidden(Node, 2000); _ -> [] end,
     Armed = rpc:call(Node, erlang, whereis, [beamtop_trace]) =/= undefined,
-    %% One that is told to end does that as such (1: before it was armed), not when its time is over.
     Told = case How of
-        {signal, "TERM"} -> signal("TERM", OsPid), lists:member(drain(Port), [128 + 15, 1]);
+        {signal, "TERM"} -> signal("TERM", OsPid), as_told(drain(Port));
         {signal, "KILL"} -> signal("KILL", OsPid), drain(Port), true;
         stop -> signal("STOP", OsPid), true;
         partition -> proxy:stop_flow(element(1, Proxy)), true;
@@ -174,12 +173,22 @@ beamtop(Node, Proxy) ->
                        "--format", "json" | Way]},
                binary, exit_status, stderr_to_stdout, hide]).
 
+%% One that is told to end does that as such (1: before it was armed), not when its time is over. The
+%% calls may have ended it before: by another of its caps.
+as_told({Code, Output}) ->
+    Capped = re:run(Output, "\"reason\":\"(events|rate|bytes|heap)\"") =/= nomatch,
+    Code =:= 128 + 15 orelse Code =:= 1 orelse Code =:= 0 andalso Capped
+        orelse begin io:format("# ended with ~w: ~0P~n", [Code, Output, 200]), false end.
+
 signal(Name, OsPid) -> os:cmd("kill -" ++ Name ++ " " ++ integer_to_list(OsPid)).
 
-drain(Port) ->
+%% {ExitCode, WhatItPrinted}
+drain(Port) -> drain(Port, []).
+
+drain(Port, Printed) ->
     receive
-        {Port, {exit_status, Code}} -> Code;
-        {Port, _} -> drain(Port)
+        {Port, {exit_status, Code}} -> {Code, iolist_to_binary(Printed)};
+        {Port, {data, Data}} -> drain(Port, [Printed, Data])
     after 30000 -> error(still_running)
     end.
 
