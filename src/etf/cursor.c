@@ -373,11 +373,6 @@ static size_t look_atom(const struct cursor *c, struct slice *name)
     return etf_atom_at(c->at, c->end, name);
 }
 
-static bool slice_is(struct slice s, const char *text)
-{
-    return s.len == strlen(text) && memcmp(s.s, text, s.len) == 0;
-}
-
 bool cursor_atom(struct cursor *c, struct slice *name)
 {
     if (cursor_failed(c))

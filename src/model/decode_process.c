@@ -129,11 +129,6 @@ static bool take_stack(struct process_decoder *p)
     return cursor_list_end(&p->d.c, &list);
 }
 
-static bool slice_is(struct slice s, const char *word)
-{
-    return s.len == strlen(word) && memcmp(s.s, word, s.len) == 0;
-}
-
 static bool take_gc(struct process_decoder *p)
 {
     struct cursor *c = &p->d.c;

@@ -187,11 +187,7 @@ static const char *safe_mfa(struct table *t, const struct calls_function *f,
 
 static const char *safe_module(struct table *t, struct slice module, enum print_syntax syntax)
 {
-    static const char prefix[] = "Elixir.";
-    size_t len = sizeof prefix - 1;
-    if (syntax == PRINT_ELIXIR && module.len > len && memcmp(module.s, prefix, len) == 0)
-        module = (struct slice){module.s + len, module.len - len};
-    return safe(t, module);
+    return safe(t, syntax == PRINT_ELIXIR ? slice_without(module, "Elixir.") : module);
 }
 
 static double known(uint64_t n, double unit)

@@ -267,8 +267,7 @@ static const char *reason(const struct trace_state *state)
 
 bool trace_ending_armed(const struct trace_ending *e)
 {
-    return !(e->reason.len == 6 && memcmp(e->reason.s, "failed", 6) == 0) &&
-           !(e->reason.len == 9 && memcmp(e->reason.s, "not_armed", 9) == 0);
+    return !slice_is(e->reason, "failed") && !slice_is(e->reason, "not_armed");
 }
 
 void trace_ending_make(struct trace_ending *out, const struct trace_layout *layout,

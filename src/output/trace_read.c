@@ -51,8 +51,7 @@ static void read_functions(struct trace_ending *e, struct arena *arena, const js
         struct trace_counter *f = &e->functions[i];
         const struct trace_counter *last = i > 0 ? f - 1 : NULL;
         json_read_fields(&trace_function_fields, f, arena, json_array_get(array, i));
-        bool same = last && last->pattern.len == f->pattern.len &&
-                    (f->pattern.len == 0 || memcmp(last->pattern.s, f->pattern.s, f->pattern.len) == 0);
+        bool same = last && slice_equal(last->pattern, f->pattern);
         f->actions = same ? last->actions : trace_pattern_actions(f->pattern);
     }
 }

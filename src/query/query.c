@@ -334,10 +334,10 @@ static void describe_failure(struct error *err, enum question question, struct s
     buf_init(&text, 4096);
     print_raw(&text, what);
     const char *name = question_name(question);
-    if (status.len == 7 && memcmp(status.s, "timeout", 7) == 0)
+    if (slice_is(status, "timeout"))
         error_set(err, ERR_TIMEOUT, "“%s” was stopped on the target at its deadline (%s ms)", name,
                   buf_cstr(&text));
-    else if (status.len == 6 && memcmp(status.s, "killed", 6) == 0)
+    else if (slice_is(status, "killed"))
         error_set(err, ERR_LIMIT, "“%s” was ended on the target: %s", name, buf_cstr(&text));
     else
         error_set(err, ERR_TARGET, "“%s” failed on the target: %s", name, buf_cstr(&text));
@@ -363,7 +363,7 @@ static void take_answer(struct query *q, struct cursor *c)
     struct call *call = ok ? find_call(q, id) : NULL;
     if (!call)
         return; /* late: its deadline has passed here */
-    if (status.len == 2 && memcmp(status.s, "ok", 2) == 0) {
+    if (slice_is(status, "ok")) {
         answer.value = (const uint8_t *)value.s;
         answer.len = value.len;
     } else {

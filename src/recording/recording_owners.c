@@ -156,13 +156,6 @@ static void gather(struct recording *r, struct span_cache *c)
 
 /* ---- what is told */
 
-static int text_order(struct slice a, struct slice b)
-{
-    size_t len = a.len < b.len ? a.len : b.len;
-    int order = len > 0 ? memcmp(a.s, b.s, len) : 0;
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 /* The rest last, then by share; unknown shares behind. */
 static int by_share(const void *a, const void *b)
 {
@@ -173,7 +166,7 @@ static int by_share(const void *a, const void *b)
         return x->key.id == 0 ? 1 : -1;
     if (p != q)
         return p < q ? 1 : -1;
-    return text_order(x->name, y->name);
+    return slice_order(x->name, y->name);
 }
 
 static void name_it(struct span_cache *c, sqlite3_stmt *texts, struct owner_sum *o)

@@ -14,7 +14,7 @@ static const char traces_sql[] =
 static struct recorded_trace trace_of(struct recording *r, sqlite3_stmt *s)
 {
     struct slice syntax = db_column_text(s, 6);
-    bool elixir = syntax.len == 6 && memcmp(syntax.s, "elixir", 6) == 0;
+    bool elixir = slice_is(syntax, "elixir");
     return (struct recorded_trace){
         .id = db_column_int(s, 0), .tick = db_column_int(s, 1), .wall_us = db_column_int(s, 2),
         .ended_us = db_column_int(s, 3), .events = db_column_int(s, 4),

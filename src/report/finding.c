@@ -125,16 +125,6 @@ double judge_node(const struct judge *j, const char *key)
 
 /* ---- texts */
 
-bool judge_is(struct slice text, const char *s)
-{
-    return text.len == strlen(s) && memcmp(text.s, s, text.len) == 0;
-}
-
-bool judge_begins(struct slice text, const char *s)
-{
-    return text.len >= strlen(s) && memcmp(text.s, s, strlen(s)) == 0;
-}
-
 /* ---- what judges are given */
 
 /* Results of a recording are borrowed until the next question: copies live as long as the findings. */

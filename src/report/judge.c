@@ -63,18 +63,13 @@ const char *judge_period(struct judge *j)
 
 /* ---- names */
 
-static struct slice slice_of(const char *s)
-{
-    return (struct slice){s, strlen(s)};
-}
-
 /* What the node told of a process that has no name of its own. */
 static struct slice near_of(const struct judge *j, struct slice pid)
 {
     json_t *row;
     size_t i;
     json_array_foreach(json_object_get(j->kin, "processes"), i, row) {
-        if (judge_is(pid, fact_text(row, "pid")))
+        if (slice_is(pid, fact_text(row, "pid")))
             return slice_of(fact_text(row, "near"));
     }
     return (struct slice){"", 0};
@@ -129,7 +124,7 @@ static double share_of_kind(struct owner_list list, const char *kind, double *sp
     double sum = 0, squares = 0;
     for (size_t i = 0; i < list.n; i++) {
         const struct span_owner *o = &list.items[i];
-        if (!judge_is(o->kind, kind))
+        if (!slice_is(o->kind, kind))
             continue;
         sum += o->share;
         squares += o->share_stddev * o->share_stddev;
@@ -142,7 +137,7 @@ static double share_of_processes(const struct span_process *p, size_t n, const c
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
-        sum += judge_is(p[i].kind, kind) ? p[i].share : 0;
+        sum += slice_is(p[i].kind, kind) ? p[i].share : 0;
     return sum;
 }
 
@@ -171,7 +166,7 @@ const struct span_process *judge_late(const struct judge *j, const struct span_p
 {
     for (size_t i = 0; i < j->n_late_processes; i++) {
         const struct span_process *q = &j->late_processes[i];
-        if (q->pid.len == p->pid.len && memcmp(q->pid.s, p->pid.s, p->pid.len) == 0)
+        if (slice_equal(q->pid, p->pid))
             return q;
     }
     return NULL;

@@ -63,7 +63,7 @@ static const char *const registries[] = {
 static bool one_of(struct slice text, const char *const *list)
 {
     for (; *list; list++)
-        if (judge_is(text, *list))
+        if (slice_is(text, *list))
             return true;
     return false;
 }
@@ -91,7 +91,7 @@ static bool is_library(struct slice module)
                                              "file_", "inet_", "io_"};
     struct slice name = bare(module);
     for (size_t i = 0; i < ARRAY_LEN(beginnings); i++)
-        if (judge_begins(name, beginnings[i]))
+        if (slice_begins(name, beginnings[i]))
             return true;
     return one_of(name, libraries);
 }
@@ -100,13 +100,13 @@ static struct module_calls *module_of(struct modules *m, struct slice name,
                                       const json_t *repositories)
 {
     for (size_t i = 0; i < m->n; i++)
-        if (m->items[i].name.len == name.len && memcmp(m->items[i].name.s, name.s, name.len) == 0)
+        if (slice_equal(m->items[i].name, name))
             return &m->items[i];
     struct module_calls *c = &m->items[m->n++];
     bool told = false;
     for (size_t i = 0; i < json_array_size(repositories); i++) {
         const char *is = json_string_value(json_array_get(repositories, i));
-        told = told || (is && judge_is(bare(name), is));
+        told = told || (is && slice_is(bare(name), is));
     }
     *c = (struct module_calls){.name = name, .told = told};
     return c;
@@ -118,10 +118,8 @@ static bool within_another(const struct judge *j, size_t at)
 {
     const struct recorded_call *c = &j->calls[at];
     for (size_t i = 0; i < at; i++) /* most calls first */
-        if (j->calls[i].module.len == c->module.len &&
-            j->calls[i].function.len == c->function.len &&
-            memcmp(j->calls[i].module.s, c->module.s, c->module.len) == 0 &&
-            memcmp(j->calls[i].function.s, c->function.s, c->function.len) == 0)
+        if (slice_equal(j->calls[i].module, c->module) &&
+            slice_equal(j->calls[i].function, c->function))
             return true;
     return false;
 }
@@ -130,12 +128,12 @@ static void add_call(const struct judge *j, struct module_calls *m, size_t at)
 {
     const struct recorded_call *c = &j->calls[at];
     double n = (double)c->calls;
-    m->prepares = m->prepares || (judge_is(c->function, "prepare_query") && c->arity == 3);
-    m->defaults = m->defaults || (judge_is(c->function, "default_options") && c->arity == 1);
-    m->options = m->options || (judge_is(c->function, "prepare_opts") && c->arity == 2);
-    m->stages += judge_is(c->function, "call") && c->arity == 2 && !one_of(bare(c->module), callers)
+    m->prepares = m->prepares || (slice_is(c->function, "prepare_query") && c->arity == 3);
+    m->defaults = m->defaults || (slice_is(c->function, "default_options") && c->arity == 1);
+    m->options = m->options || (slice_is(c->function, "prepare_opts") && c->arity == 2);
+    m->stages += slice_is(c->function, "call") && c->arity == 2 && !one_of(bare(c->module), callers)
                      ? n : 0;
-    m->switches += judge_is(c->function, "put_dynamic_repo") && c->arity == 1 ? n : 0;
+    m->switches += slice_is(c->function, "put_dynamic_repo") && c->arity == 1 ? n : 0;
     m->get_one += c->arity == 1 && one_of(c->function, lookups) ? n : 0;
     if (within_another(j, at))
         return;
@@ -356,9 +354,9 @@ void judge_read_write(struct judge *j)
     struct module_calls repo = operations(&m);
     tell_ratio(j, "Repositories", repo.reads, repo.writes);
     for (size_t i = 0; i < m.n; i++) {
-        if (judge_is(m.items[i].name, "ets"))
+        if (slice_is(m.items[i].name, "ets"))
             tell_ratio(j, "ETS tables", m.items[i].reads, m.items[i].writes);
-        if (judge_is(m.items[i].name, "mnesia"))
+        if (slice_is(m.items[i].name, "mnesia"))
             tell_ratio(j, "Mnesia tables", m.items[i].reads, m.items[i].writes);
     }
     for (size_t i = 0, said = 0; i < m.n && said < 3; i++) {
@@ -379,7 +377,7 @@ static const struct recorded_call *entrance(const struct judge *j)
 {
     for (const char *const *name = entrances; *name; name++)
         for (size_t i = 0; i < j->n_calls; i++) /* most calls first */
-            if (j->calls[i].calls >= 100 && judge_is(j->calls[i].function, *name) &&
+            if (j->calls[i].calls >= 100 && slice_is(j->calls[i].function, *name) &&
                 !is_library(j->calls[i].module))
                 return &j->calls[i];
     return NULL;
@@ -468,7 +466,7 @@ static double calls_of(const struct judge *j, const char *module, const char *fu
 {
     double n = 0;
     for (size_t i = 0; i < j->n_calls; i++)
-        if (judge_is(j->calls[i].module, module) && judge_is(j->calls[i].function, function))
+        if (slice_is(j->calls[i].module, module) && slice_is(j->calls[i].function, function))
             n += (double)j->calls[i].calls;
     return n;
 }

@@ -77,8 +77,6 @@ const char *judge_process_of(struct judge *j, const json_t *row);
 /* What has the largest share of the reductions, an application or a module; NULL: none has much. */
 const struct span_owner *judge_leader(const struct judge *j);
 const char *judge_slice(struct judge *j, struct slice text);
-bool judge_is(struct slice text, const char *s);
-bool judge_begins(struct slice text, const char *s);
 /* Numbers of a JSON object; NaN where there is none. Texts: "" where there is none. */
 double fact_number(const json_t *object, const char *key);
 const char *fact_text(const json_t *object, const char *key);

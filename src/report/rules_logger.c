@@ -127,7 +127,7 @@ static const json_t *worst_handler(const json_t *fact, const struct span_process
     *mode = LOG_UNKNOWN;
     json_array_foreach(json_object_get(fact, "handlers"), i, h) {
         enum log_mode m = mode_of(fact, h, p);
-        if (p && *fact_text(h, "process") && judge_is(p->name, fact_text(h, "process"))) {
+        if (p && *fact_text(h, "process") && slice_is(p->name, fact_text(h, "process"))) {
             *mode = m;
             return h;
         }
@@ -216,7 +216,7 @@ static void find_logger(struct judge *j, double share, double spread, struct wai
     const char *text = recording_fact(j->recording, "logger", j->to);
     size_t i;
     for (i = 0; i < j->n_processes && !p; i++)
-        p = judge_is(j->processes[i].kind, "logger") ? &j->processes[i] : NULL;
+        p = slice_is(j->processes[i].kind, "logger") ? &j->processes[i] : NULL;
     fact = text ? json_loads(text, 0, NULL) : NULL;
     const json_t *h = worst_handler(fact, p, &mode);
     if (waits && mode <= LOG_ASYNC)

@@ -91,7 +91,7 @@ static bool serialises(const struct judge *j, const struct span_process *p)
     return p->ticks >= LEAST_TICKS && p->ticks * 10 >= j->turnover.ticks * 8 &&
            (double)p->queued >= judge_limit(j, ALWAYS) * (double)p->ticks &&
            least_mean(p) >= judge_limit(j, WAITING) && !mailbox_grows(j, p) && !sleeps_on(p) &&
-           !judge_is(p->kind, "logger");
+           !slice_is(p->kind, "logger");
 }
 
 void judge_serialised(struct judge *j)
@@ -239,7 +239,7 @@ static double calls_per_s(const struct judge *j, const char *module, const char 
 {
     double calls = 0;
     for (size_t i = 0; i < j->n_calls; i++)
-        if (judge_is(j->calls[i].module, module) && judge_begins(j->calls[i].function, function))
+        if (slice_is(j->calls[i].module, module) && slice_begins(j->calls[i].function, function))
             calls += (double)j->calls[i].calls;
     return j->sums.ns > 0 ? calls * 1e9 / (double)j->sums.ns : (double)NAN;
 }
@@ -253,8 +253,7 @@ static struct slice most_of_the_brief(const struct judge *j)
         const struct span_process *p = &j->processes[i];
         if (p->ticks > 1 || p->initial_call.len == 0)
             continue;
-        bool same = p->initial_call.len == most.len &&
-                    memcmp(p->initial_call.s, most.s, most.len) == 0;
+        bool same = slice_equal(p->initial_call, most);
         most = votes == 0 ? p->initial_call : most;
         votes += same || votes == 0 ? 1 : -1;
     }

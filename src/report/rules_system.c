@@ -284,8 +284,8 @@ static bool growing_group(struct judge *j, struct grower *out)
             const struct span_owner *late = &j->late_owners[BY_MODULE].items[k];
             double grown =
                 4 * (late->memory_bytes - all->memory_bytes); /* means, a quarter apart */
-            if (all->owner.len != late->owner.len || all->owner.len == 0 || !(grown > out->grown) ||
-                memcmp(all->owner.s, late->owner.s, all->owner.len) != 0)
+            if (all->owner.len == 0 || !(grown > out->grown) ||
+                !slice_equal(all->owner, late->owner))
                 continue;
             const char *name = judge_slice(j, all->owner);
             *out =

@@ -161,10 +161,8 @@ const char *const summary_call_keys[CALL_NUMBERS] = {"calls_per_s", "call_share"
 
 static bool same_call(const struct recorded_call *a, const struct recorded_call *b)
 {
-    return a->arity == b->arity && a->module.len == b->module.len &&
-           a->function.len == b->function.len &&
-           memcmp(a->module.s, b->module.s, a->module.len) == 0 &&
-           memcmp(a->function.s, b->function.s, a->function.len) == 0;
+    return a->arity == b->arity && slice_equal(a->module, b->module) &&
+           slice_equal(a->function, b->function);
 }
 
 const struct recorded_call *call_in(const struct summary *s, const struct recorded_call *like)
@@ -270,11 +268,6 @@ const char *call_text(struct arena *a, const struct recorded_call *c)
                         (long long)c->arity);
 }
 
-static bool is(struct slice text, const char *s)
-{
-    return text.len == strlen(s) && memcmp(text.s, s, text.len) == 0;
-}
-
 /* The modules that evaluate what is asked of a node, without those that all programs use. */
 double evaluating_share(const struct summary *s)
 {
@@ -282,7 +275,7 @@ double evaluating_share(const struct summary *s)
     double calls = 0, evaluated = 0;
     for (size_t i = 0; i < s->n_calls; i++)
         for (size_t k = 0; k < ARRAY_LEN(modules); k++)
-            if (is(s->calls[i].module, modules[k])) {
+            if (slice_is(s->calls[i].module, modules[k])) {
                 calls += (double)s->calls[i].calls;
                 evaluated += k == 0 ? (double)s->calls[i].calls : 0;
             }
@@ -329,7 +322,7 @@ double left_out_share(const struct summary *s)
     const char *kind = proc_kind_name(KIND_DIRTY_SIGNALS);
     double per_s = 0;
     for (size_t i = 0; i < s->n_owners[OWNERS_BY_MODULE]; i++)
-        per_s += is(o[i].kind, kind) && !isnan(o[i].reductions_per_s) ? o[i].reductions_per_s : 0;
+        per_s += slice_is(o[i].kind, kind) && !isnan(o[i].reductions_per_s) ? o[i].reductions_per_s : 0;
     return per_s > 0 && all->mean > 0 ? fmin(1, per_s / all->mean) : 0;
 }
 

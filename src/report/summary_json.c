@@ -211,7 +211,7 @@ static const struct span_owner *owner_in(const struct summary *s, int kind, stru
 {
     for (size_t i = 0; i < s->n_owners[kind]; i++) {
         struct slice o = s->owners[kind][i].owner;
-        if (o.len == name.len && memcmp(o.s, name.s, o.len) == 0)
+        if (slice_equal(o, name))
             return &s->owners[kind][i];
     }
     return NULL;

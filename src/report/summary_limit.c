@@ -157,10 +157,10 @@ static struct measured number_of(const struct summary_limit *l, const struct sum
 static const struct span_owner *owner_named(const char *prefix, const char *name,
                                             const struct span_owner *owners, size_t n)
 {
-    size_t len = strlen(prefix), name_len = strlen(name);
+    size_t len = strlen(prefix);
     for (size_t i = 0; i < n; i++)
-        if (owners[i].owner.len == len + name_len && memcmp(owners[i].owner.s, prefix, len) == 0 &&
-            memcmp(owners[i].owner.s + len, name, name_len) == 0)
+        if (slice_begins(owners[i].owner, prefix) &&
+            slice_is((struct slice){owners[i].owner.s + len, owners[i].owner.len - len}, name))
             return &owners[i];
     return NULL;
 }

@@ -19,11 +19,6 @@ struct comparison {
     size_t unknown;        /* changes of functions of which too few windows tell */
 };
 
-static bool same(struct slice a, struct slice b)
-{
-    return a.len == b.len && (a.len == 0 || memcmp(a.s, b.s, a.len) == 0);
-}
-
 /* ---- the table of sessions */
 
 static struct block *begin_table(struct comparison *c, const char *heading)
@@ -157,7 +152,7 @@ static void put_metrics(struct comparison *c)
 static const struct span_owner *owner_in(const struct summary *s, int kind, struct slice name)
 {
     for (size_t i = 0; i < s->n_owners[kind]; i++)
-        if (same(s->owners[kind][i].owner, name))
+        if (slice_equal(s->owners[kind][i].owner, name))
             return &s->owners[kind][i];
     return NULL;
 }
@@ -172,7 +167,7 @@ static size_t leaders(const struct comparison *c, int kind, struct slice *names)
             struct slice name = s->owners[kind][k].owner;
             bool known = name.len == 0 || !(s->owners[kind][k].share >= 0.01);
             for (size_t x = 0; x < n; x++)
-                known = known || same(names[x], name);
+                known = known || slice_equal(names[x], name);
             if (!known && n < ROWS_MOST)
                 names[n++] = name;
         }

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "beamtop/base/slice.h"
+
 #include "beamtop/base/limits.h"
 
 enum etf_tag {
@@ -52,16 +54,5 @@ struct etf_pid {
     uint32_t serial;
     uint32_t creation;
 };
-
-/* Borrowed bytes with their length. Bytes of an atom are UTF-8 (Latin-1 atoms as they came). */
-struct slice {
-    const char *s;
-    size_t len;
-};
-
-struct arena;
-
-/* A copy that lives as long as the arena, with a NUL behind it; of an empty one too, which may be {0}. */
-struct slice slice_keep(struct arena *arena, struct slice s);
 
 #endif

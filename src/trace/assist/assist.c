@@ -13,11 +13,6 @@
 #define ASK_MS 5000
 #define OLD_NS (60u * UINT64_C(1000000000)) /* names are asked for anew at the next line */
 
-static struct slice slice_of(const char *s)
-{
-    return (struct slice){s, strlen(s)};
-}
-
 static void changed(struct assist *a)
 {
     if (a->on_change)

@@ -25,11 +25,6 @@ static bool is_name(int c)
     return is_lower(c) || is_upper(c) || (c >= '0' && c <= '9') || c == '_';
 }
 
-bool slice_is(struct slice s, const char *text)
-{
-    return s.len == strlen(text) && memcmp(s.s, text, s.len) == 0;
-}
-
 bool token_is(const struct token *t, const char *mark)
 {
     return t->kind == TOKEN_MARK && slice_is(t->text, mark);
@@ -103,7 +98,7 @@ static void take_upper(struct lex *l, struct token *out)
     take_key(l, out);
     static const char prefix[] = "Elixir.";
     bool whole = slice_is(out->text, "Elixir") ||
-                 (out->text.len > strlen(prefix) && memcmp(out->text.s, prefix, 7) == 0);
+                 slice_begins(out->text, prefix);
     if (out->kind == TOKEN_UPPER && !whole) {
         char *s = arena_printf(l->arena, "%s%.*s", prefix, (int)out->text.len, out->text.s);
         out->text = (struct slice){s, strlen(s)};

@@ -50,7 +50,6 @@ void lex_regex(struct lex *l, size_t at, struct token *out);
 bool token_is(const struct token *t, const char *mark); /* that operator or bracket */
 bool token_is_word(const struct token *t, const char *word);
 bool token_is_atom(const struct token *t); /* of Erlang */
-bool slice_is(struct slice s, const char *text);
 
 /* Parts of lex_next, by file. Each leaves l->at behind the token. */
 void lex_number(struct lex *l, struct token *out);

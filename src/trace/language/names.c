@@ -61,22 +61,15 @@ void names_free(struct names *n)
 
 /* ---- order */
 
-static int compare(struct slice a, struct slice b)
-{
-    size_t len = a.len < b.len ? a.len : b.len;
-    int order = len > 0 ? memcmp(a.s, b.s, len) : 0;
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 static int by_name(const void *a, const void *b)
 {
-    return compare(*(const struct slice *)a, *(const struct slice *)b);
+    return slice_order(*(const struct slice *)a, *(const struct slice *)b);
 }
 
 static int by_name_and_arity(const void *a, const void *b)
 {
     const struct names_function *x = a, *y = b;
-    int order = compare(x->name, y->name);
+    int order = slice_order(x->name, y->name);
     return order != 0 ? order : (x->arity > y->arity) - (x->arity < y->arity);
 }
 
@@ -86,7 +79,7 @@ static size_t find(const struct names *n, struct slice name, bool *there)
     size_t low = 0, high = n->n_known;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = compare(n->known[middle].name, name);
+        int order = slice_order(n->known[middle].name, name);
         if (order == 0) {
             *there = true;
             return middle;

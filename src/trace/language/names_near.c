@@ -28,11 +28,7 @@ struct search {
 
 static struct slice without_prefix(struct slice name)
 {
-    static const char prefix[] = "Elixir.";
-    size_t len = strlen(prefix);
-    if (name.len > len && memcmp(name.s, prefix, len) == 0)
-        return (struct slice){name.s + len, name.len - len};
-    return name;
+    return slice_without(name, "Elixir.");
 }
 
 /* False when it is longer than any name; bytes that are no UTF-8 count as characters. */

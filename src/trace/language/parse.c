@@ -318,8 +318,7 @@ static bool is_shallow(struct parser *p, struct node *const *nodes, size_t n)
 
 static bool mentions(const struct node *n, struct slice name)
 {
-    bool found = n->kind == NODE_VAR && n->text.len == name.len &&
-                 memcmp(n->text.s, name.s, name.len) == 0;
+    bool found = n->kind == NODE_VAR && slice_equal(n->text, name);
     for (size_t i = 0; i < n->n_items && !found; i++)
         found = mentions(n->items[i], name);
     return found || (n->tail != NULL && mentions(n->tail, name));

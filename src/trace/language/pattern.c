@@ -157,11 +157,6 @@ void patterns_free(struct pattern **p, size_t n)
     free(p);
 }
 
-static bool same(struct slice a, struct slice b)
-{
-    return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
-}
-
 struct collected {
     struct record_name *out;
     size_t most, n;
@@ -177,7 +172,7 @@ static void collect(struct collected *c, const struct node *n)
                                    record ? n->text : (struct slice){"", 0}, n->from};
         size_t i = 0;
         while (i < c->n && i < c->most &&
-               !(same(c->out[i].module, name.module) && same(c->out[i].name, name.name)))
+               !(slice_equal(c->out[i].module, name.module) && slice_equal(c->out[i].name, name.name)))
             i++;
         if (i == c->n && i < c->most)
             c->out[i] = name;

@@ -19,9 +19,7 @@ static void scope_init(struct scope *s, struct matchspec *out, const struct patt
 
 static bool is_operator(const struct node *n, const char *text)
 {
-    size_t len = strlen(text);
-    return n->kind == NODE_OP && n->n_items == 2 && n->text.len == len &&
-           memcmp(n->text.s, text, len) == 0;
+    return n->kind == NODE_OP && n->n_items == 2 && slice_is(n->text, text);
 }
 
 /* Conjunctions become guards of their own: easier to read, and nothing else changes. */

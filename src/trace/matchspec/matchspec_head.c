@@ -57,8 +57,7 @@ static bool keys_are_plain(const struct node *n)
             return false;
         for (size_t j = 0; j < i; j += 2) {
             const struct node *other = n->items[j];
-            if (other->kind == key->kind && other->text.len == key->text.len &&
-                (key->text.len == 0 || memcmp(other->text.s, key->text.s, key->text.len) == 0))
+            if (other->kind == key->kind && slice_equal(other->text, key->text))
                 return false;
         }
     }

@@ -106,15 +106,13 @@ struct spec *spec_literal(struct scope *s, const struct node *n)
 static bool leaf_equal(const struct node *a, const struct node *b)
 {
     return a->kind == b->kind && a->number == b->number && a->serial == b->serial &&
-           a->text.len == b->text.len &&
-           (a->text.len == 0 || memcmp(a->text.s, b->text.s, a->text.len) == 0);
+           slice_equal(a->text, b->text);
 }
 
 bool spec_equal(const struct spec *a, const struct spec *b)
 {
     if (a->kind != b->kind || a->n_items != b->n_items || a->number != b->number ||
-        a->real < b->real || a->real > b->real || a->text.len != b->text.len ||
-        (a->text.len > 0 && memcmp(a->text.s, b->text.s, a->text.len) != 0))
+        a->real < b->real || a->real > b->real || !slice_equal(a->text, b->text))
         return false;
     if (a->kind == SPEC_LEAF)
         return leaf_equal(a->node, b->node);

@@ -5,11 +5,6 @@
 
 #include "matchspec_internal.h"
 
-static bool same(struct slice a, struct slice b)
-{
-    return a.len == b.len && (a.len == 0 || memcmp(a.s, b.s, a.len) == 0);
-}
-
 /* NULL without a failure: a struct that the target knows nothing of. */
 const struct record_def *record_find(struct scope *s, const struct node *n)
 {
@@ -22,7 +17,7 @@ const struct record_def *record_find(struct scope *s, const struct node *n)
         return scope_fail(s, n, "say whose record this is: module#%.*s{…}", (int)name.len, name.s);
     for (size_t i = 0; i < s->options->n_records; i++) {
         const struct record_def *def = &s->options->records[i];
-        if (!same(def->module, module) || !same(def->name, name))
+        if (!slice_equal(def->module, module) || !slice_equal(def->name, name))
             continue;
         if (def->missing.len == 0)
             return def;
@@ -41,7 +36,7 @@ const struct record_def *record_find(struct scope *s, const struct node *n)
 static int field_place(const struct record_def *def, struct slice field)
 {
     for (size_t i = 0; i < def->n_fields; i++) {
-        if (same(def->fields[i], field))
+        if (slice_equal(def->fields[i], field))
             return (int)i;
     }
     return -1;
@@ -50,11 +45,7 @@ static int field_place(const struct record_def *def, struct slice field)
 /* A module of Elixir as a person writes it. */
 static struct slice spelled(const struct node *n)
 {
-    static const char prefix[] = "Elixir.";
-    size_t len = sizeof prefix - 1;
-    if (n->kind != NODE_STRUCT || n->text.len <= len || memcmp(n->text.s, prefix, len) != 0)
-        return n->text;
-    return (struct slice){n->text.s + len, n->text.len - len};
+    return n->kind == NODE_STRUCT ? slice_without(n->text, "Elixir.") : n->text;
 }
 
 /* Which there are, so that nobody has to look them up. */

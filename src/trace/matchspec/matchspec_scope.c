@@ -29,15 +29,10 @@ bool scope_lacks(const struct scope *s, int release)
     return otp < release;
 }
 
-static bool same(struct slice a, struct slice b)
-{
-    return a.len == b.len && (a.len == 0 || memcmp(a.s, b.s, a.len) == 0);
-}
-
 struct spec_variable *scope_find(struct scope *s, struct slice name)
 {
     for (size_t i = 0; i < s->n_variables; i++) {
-        if (same(s->variables[i].name, name))
+        if (slice_equal(s->variables[i].name, name))
             return &s->variables[i];
     }
     return NULL;
@@ -83,7 +78,7 @@ void scope_name(struct scope *s, struct slice name)
 {
     struct matchspec *out = s->out;
     for (size_t i = 0; i < out->n_atoms; i++) {
-        if (same(out->atoms[i], name))
+        if (slice_equal(out->atoms[i], name))
             return;
     }
     out->atoms = alloc_resize(out->atoms, out->n_atoms + 1, sizeof(*out->atoms));

@@ -89,12 +89,6 @@ static int check_procs(struct trace_session *t, const struct names *names, struc
     return 0;
 }
 
-static int slice_order(struct slice a, struct slice b)
-{
-    int order = memcmp(a.s, b.s, a.len < b.len ? a.len : b.len);
-    return order ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 int session_mfa_order(const struct mfa *m, const struct mfa *n)
 {
     int order = slice_order(m->module, n->module);

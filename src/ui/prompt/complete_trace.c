@@ -33,19 +33,12 @@ static void offer_words(struct completing *c, const struct pattern_word *words)
         offer(c, words->word, words->help);
 }
 
-static struct slice slice_of(const char *s)
-{
-    return (struct slice){s, strlen(s)};
-}
-
 /* ---- names */
 
 /* A line that is still empty may become either spelling: each module in its own. */
 static enum syntax spelling_of(const struct completing *c, struct slice module)
 {
-    static const char prefix[] = "Elixir.";
-    size_t len = strlen(prefix);
-    bool is_elixir = module.len > len && memcmp(module.s, prefix, len) == 0;
+    bool is_elixir = slice_begins(module, "Elixir.");
     if (c->len == 0 && c->syntax == SYNTAX_AUTO && is_elixir)
         return SYNTAX_ELIXIR;
     return c->at.syntax;
@@ -103,8 +96,7 @@ static bool offer_functions(struct completing *c)
                             strcmp(buf_cstr(&c->word), c->typed) == 0);
             if (pass == 1)
                 buf_printf(&c->word, "/%d", f[i].arity);
-            else if (i > 0 && f[i].name.len == f[i - 1].name.len &&
-                     memcmp(f[i].name.s, f[i - 1].name.s, f[i].name.len) == 0)
+            else if (i > 0 && slice_equal(f[i].name, f[i - 1].name))
                 continue;
             offer(c, buf_cstr(&c->word), f[i].exported ? "" : "local");
         }
@@ -123,7 +115,7 @@ static bool offer_arities(struct completing *c)
     if (!functions_of(c, &f, &n))
         return false;
     for (size_t i = 0; i < n; i++) {
-        if (f[i].name.len != function.len || memcmp(f[i].name.s, function.s, function.len) != 0)
+        if (!slice_equal(f[i].name, function))
             continue;
         snprintf(text, sizeof text, "%d", f[i].arity);
         offer(c, text, f[i].exported ? "" : "local");

@@ -12,11 +12,6 @@ bool column_is_right(const struct proc_column *column)
     return column->type != COLUMN_TEXT && column->type != COLUMN_PID;
 }
 
-static bool slice_is(struct slice s, const char *text)
-{
-    return s.len == strlen(text) && memcmp(s.s, text, s.len) == 0;
-}
-
 static enum style status_style(struct slice status)
 {
     if (slice_is(status, "waiting"))

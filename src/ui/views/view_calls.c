@@ -189,10 +189,9 @@ static struct slice kept(struct view_page *page, struct buf *text)
 /* A module's name as it is typed. */
 static void put_module(struct buf *out, enum print_syntax syntax, struct slice module)
 {
-    static const char prefix[] = "Elixir.";
-    size_t len = sizeof prefix - 1;
-    if (syntax == PRINT_ELIXIR && module.len > len && memcmp(module.s, prefix, len) == 0)
-        buf_put(out, module.s + len, module.len - len);
+    struct slice alias = slice_without(module, "Elixir.");
+    if (syntax == PRINT_ELIXIR && alias.len < module.len)
+        buf_put(out, alias.s, alias.len);
     else
         print_atom(out, module.s, module.len);
 }

@@ -433,8 +433,7 @@ static bool is_mine(const struct process *p, const struct process_detail *d)
 {
     if (p->link.kind == TARGET_PROCESS)
         return pid_same(&p->link.pid, &d->row.pid);
-    return d->gone || (d->row.name.len == strlen(p->link.name) &&
-                       memcmp(d->row.name.s, p->link.name, d->row.name.len) == 0);
+    return d->gone || slice_is(d->row.name, p->link.name);
 }
 
 static void process_page(void *state, const struct model *m, int rows, int columns,

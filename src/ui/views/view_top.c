@@ -138,8 +138,7 @@ static bool follows(const struct top *t, const struct proc_row *proc)
         return false;
     if (!t->follow_name[0])
         return pid_same(&t->follow, &proc->pid);
-    return proc->name.len == strlen(t->follow_name) &&
-           memcmp(proc->name.s, t->follow_name, proc->name.len) == 0;
+    return slice_is(proc->name, t->follow_name);
 }
 
 static void add_row(struct top *t, const struct proc_row *proc, const struct proc_column *ranked,

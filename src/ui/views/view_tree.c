@@ -46,7 +46,7 @@ static void add_node(struct view_page *page, const struct tree_node *n)
 {
     struct view_row *row = page_row(page);
     char text[40];
-    bool supervisor = n->type.len == 10 && memcmp(n->type.s, "supervisor", 10) == 0;
+    bool supervisor = slice_is(n->type, "supervisor");
     row->indent = 2 * (n->depth > DEEPEST ? DEEPEST : n->depth);
     page_cell(page, row, ID, supervisor || n->depth == 0 ? STYLE_NAME : STYLE_NORMAL, n->id.s,
               n->id.len);

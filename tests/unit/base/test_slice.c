@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "beamtop/base/arena.h"
+#include "beamtop/base/slice.h"
+
+static void test_nothing(void **state)
+{
+    (void)state;
+    const struct slice none = {0};
+    assert_true(slice_equal(none, slice_of("")));
+    assert_true(slice_is(none, ""));
+    assert_true(slice_begins(none, ""));
+    assert_false(slice_begins(none, "a"));
+    assert_int_equal(slice_order(none, none), 0);
+    assert_true(slice_order(none, slice_of("a")) < 0);
+    assert_int_equal(slice_without(none, "a").len, 0);
+}
+
+static void test_comparisons(void **state)
+{
+    (void)state;
+    const struct slice ab = {"abc", 2};
+    assert_true(slice_is(ab, "ab"));
+    assert_false(slice_is(ab, "abc"));
+    assert_false(slice_is(ab, "a"));
+    assert_false(slice_is(ab, "ac"));
+    assert_true(slice_begins(ab, "a"));
+    assert_true(slice_begins(ab, "ab"));
+    assert_false(slice_begins(ab, "abc")); /* what stands behind it is not its own */
+    assert_true(slice_order(ab, slice_of("abc")) < 0);
+    assert_true(slice_order(slice_of("b"), ab) > 0);
+    assert_true(slice_order(slice_of("\xC3\xA9"), slice_of("z")) > 0); /* bytes have no sign */
+}
+
+static void test_without(void **state)
+{
+    (void)state;
+    assert_true(slice_is(slice_without(slice_of("Elixir.Foo"), "Elixir."), "Foo"));
+    assert_true(slice_is(slice_without(slice_of("Elixir."), "Elixir."), "Elixir."));
+    assert_true(slice_is(slice_without(slice_of("foo"), "Elixir."), "foo"));
+}
+
+static void test_keep(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena);
+    char text[] = "abc";
+    struct slice kept = slice_keep(&arena, (struct slice){text, 2});
+    text[0] = 'x';
+    assert_string_equal(kept.s, "ab");
+    assert_string_equal(slice_keep(&arena, (struct slice){0}).s, "");
+    arena_clear(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_comparisons),
+        cmocka_unit_test(test_without),
+        cmocka_unit_test(test_keep),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
