@@ -76,14 +76,6 @@ void buf_put_u32be(struct buf *b, uint32_t v)
     buf_put(b, bytes, sizeof(bytes));
 }
 
-void buf_put_u64be(struct buf *b, uint64_t v)
-{
-    uint8_t bytes[8];
-    for (int i = 0; i < 8; i++)
-        bytes[i] = (uint8_t)(v >> (56 - 8 * i));
-    buf_put(b, bytes, sizeof(bytes));
-}
-
 void buf_puts(struct buf *b, const char *s)
 {
     buf_put(b, s, strlen(s));

@@ -73,34 +73,3 @@ void error_clear(struct error *err)
     err->code = ERR_NONE;
     err->text[0] = '\0';
 }
-
-const char *error_word(enum err code)
-{
-    switch (code) {
-    case ERR_NONE:
-        return "none";
-    case ERR_USAGE:
-        return "usage";
-    case ERR_FORMAT:
-        return "format";
-    case ERR_LIMIT:
-        return "limit";
-    case ERR_SYSTEM:
-        return "system";
-    case ERR_CONNECT:
-        return "connect";
-    case ERR_LOST:
-        return "lost";
-    case ERR_TIMEOUT:
-        return "timeout";
-    case ERR_TARGET:
-        return "target";
-    case ERR_REFUSED:
-        return "refused";
-    case ERR_NOT_FOUND:
-        return "not_found";
-    case ERR_CANCELLED:
-        return "cancelled";
-    }
-    return "unknown";
-}

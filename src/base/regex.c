@@ -123,11 +123,6 @@ void regex_free(struct regex *re)
     free(re);
 }
 
-const char *regex_pattern(const struct regex *re)
-{
-    return re->pattern;
-}
-
 void regex_allow(struct regex *re, uint64_t steps)
 {
     re->allowed = steps;

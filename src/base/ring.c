@@ -33,14 +33,3 @@ double ring_at(const struct ring *r, size_t age)
         return NAN;
     return r->values[(r->next + r->cap - 1 - age) % r->cap];
 }
-
-double ring_max(const struct ring *r, size_t newest)
-{
-    double max = NAN;
-    for (size_t age = 0; age < newest && age < r->len; age++) {
-        double v = ring_at(r, age);
-        if (isnan(max) || v > max)
-            max = v;
-    }
-    return max;
-}

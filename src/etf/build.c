@@ -96,12 +96,7 @@ void build_bool(struct builder *b, bool v)
     build_atom(b, v ? "true" : "false");
 }
 
-void build_string(struct builder *b, const char *s)
-{
-    build_string_n(b, s, strlen(s));
-}
-
-void build_string_n(struct builder *b, const char *s, size_t len)
+void build_string(struct builder *b, const char *s, size_t len)
 {
     must(ei_x_encode_string_len(&b->x, s, as_int(len)));
 }

@@ -446,35 +446,6 @@ bool cursor_binary(struct cursor *c, struct slice *bytes)
     return true;
 }
 
-bool cursor_text(struct cursor *c, char *out, size_t size, size_t *len)
-{
-    assert(size > 0);
-    *len = 0;
-    out[0] = '\0';
-    size_t room = size - 1;
-    if (cursor_kind(c) == ETF_KIND_BINARY) {
-        struct slice bytes;
-        if (!cursor_binary(c, &bytes))
-            return false;
-        *len = bytes.len < room ? bytes.len : room;
-        if (*len > 0)
-            memcpy(out, bytes.s, *len);
-        out[*len] = '\0';
-        return true;
-    }
-    struct cursor_list list;
-    cursor_list(c, &list);
-    for (size_t i = 0; i < list.count && !cursor_failed(c); i++) {
-        uint64_t v = 0;
-        if (cursor_uint64(c, &v) && v > 255)
-            fail(c, "the end of a list of bytes");
-        if (*len < room)
-            out[(*len)++] = (char)v;
-    }
-    out[*len] = '\0';
-    return cursor_list_end(c, &list);
-}
-
 bool cursor_raw(struct cursor *c, struct slice *bytes)
 {
     if (cursor_failed(c))

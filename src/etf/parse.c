@@ -147,7 +147,7 @@ static int parse_string(struct scan *p, struct builder *b)
     int rc = scan_quoted(p, '"', &characters);
     size_t n = characters_len(&characters);
     if (rc == 0 && put_characters(&bytes, &characters, false)) {
-        build_string_n(b, buf_cstr(&bytes), n);
+        build_string(b, buf_cstr(&bytes), n);
     } else if (rc == 0) {
         build_list(b, n);
         for (size_t i = 0; i < n; i++)
@@ -311,7 +311,7 @@ static bool build_as_string(struct builder *b, const struct builder *items, size
     buf_init(&text, 0);
     for (size_t i = 1; i < len; i += 2)
         buf_put_u8(&text, bytes[i + 1]);
-    build_string_n(b, buf_cstr(&text), count);
+    build_string(b, buf_cstr(&text), count);
     buf_clear(&text);
     return true;
 }

@@ -17,11 +17,6 @@ void cookie_wipe(struct cookie *c)
     c->source = COOKIE_NONE;
 }
 
-void cookie_wipe_arg(char *arg)
-{
-    explicit_bzero(arg, strlen(arg));
-}
-
 const char *cookie_source_text(enum cookie_source s)
 {
     switch (s) {

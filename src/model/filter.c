@@ -5,15 +5,12 @@
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/hash.h"
 #include "beamtop/base/text.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/base/regex.h"
 #include "beamtop/etf/print.h"
 #include "internal.h"
-
-#define uthash_malloc(bytes) alloc_zero(1, bytes)
-#define uthash_fatal(text) abort()
-#include <uthash.h>
 
 #define BIT(field) (UINT32_C(1) << (field))
 

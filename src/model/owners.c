@@ -6,12 +6,9 @@
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/hash.h"
 #include "beamtop/base/attr.h"
 #include "internal.h"
-
-#define uthash_malloc(bytes) alloc_zero(1, bytes)
-#define uthash_fatal(text) abort()
-#include <uthash.h>
 
 struct entry {
     struct owner owner;

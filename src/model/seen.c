@@ -10,11 +10,8 @@
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/hash.h"
 #include "beamtop/base/limits.h"
-
-#define uthash_malloc(bytes) alloc_zero(1, bytes)
-#define uthash_fatal(text) abort()
-#include <uthash.h>
 
 /* Sights at which the mailbox must have grown while the process stood still. */
 #define STUCK_SIGHTS 3
@@ -184,7 +181,6 @@ static void sight_take(struct sight *s, int64_t value, uint64_t mono_ns)
     if (value >= 0)
         *s = (struct sight){.mono_ns = mono_ns, .value = value};
 }
-
 
 static double rate_of(const struct sight *before, int64_t now, uint64_t mono_ns,
                       const struct sweep_delta *sweep, const char *attr,

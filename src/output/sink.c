@@ -31,20 +31,6 @@ const char *sink_kind_name(enum sink_kind kind)
     return kind_names[kind];
 }
 
-int sink_format_parse(const char *word, enum sink_format *out)
-{
-    static const struct {
-        const char *word;
-        enum sink_format format;
-    } formats[] = {{"text", SINK_TEXT}, {"json", SINK_JSON}, {"csv", SINK_CSV}};
-    for (size_t i = 0; i < ARRAY_LEN(formats); i++)
-        if (strcmp(word, formats[i].word) == 0) {
-            *out = formats[i].format;
-            return 0;
-        }
-    return -1;
-}
-
 struct sink *sink_open(const struct sink_writer *writer, const struct sink_options *options)
 {
     struct sink *s = alloc_zero(1, sizeof *s);

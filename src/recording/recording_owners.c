@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/hash.h"
 #include "recording_internal.h"
 
 #define MOST 1000u

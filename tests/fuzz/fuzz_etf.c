@@ -26,11 +26,8 @@ static void read_one(struct cursor *c, struct walk *w)
     struct cursor_list list;
     struct slice slice;
     struct etf_pid pid;
-    char text[64];
     size_t n;
     double v;
-    struct cursor copy = *c;
-    cursor_text(&copy, text, sizeof(text), &n);
     switch (cursor_kind(c)) {
     case ETF_KIND_TUPLE:
         FUZZ_REQUIRE(cursor_tuple(c, &n));

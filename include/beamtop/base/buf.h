@@ -28,7 +28,6 @@ void buf_put(struct buf *b, const void *bytes, size_t len);
 void buf_put_u8(struct buf *b, uint8_t v);
 void buf_put_u16be(struct buf *b, uint16_t v);
 void buf_put_u32be(struct buf *b, uint32_t v);
-void buf_put_u64be(struct buf *b, uint64_t v);
 void buf_puts(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...) ATTR_PRINTF(2, 3);
 void buf_drop_front(struct buf *b, size_t len); /* len <= b->len */

@@ -43,7 +43,4 @@ void error_context(struct error *err, const char *fmt, ...) ATTR_PRINTF(2, 3);
 
 void error_clear(struct error *err);
 
-/* "timeout", "connect", …: the stable word used in JSON and in tests. */
-const char *error_word(enum err code);
-
 #endif

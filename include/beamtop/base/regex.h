@@ -20,7 +20,6 @@ struct regex;
 /* On failure ERR_USAGE and *error_offset is the byte where the expression is wrong. */
 int regex_new(struct regex **out, const char *pattern, size_t *error_offset, struct error *err);
 void regex_free(struct regex *re); /* NULL is fine */
-const char *regex_pattern(const struct regex *re);
 
 /* All texts from here on may take so many steps together. Before the first call: any number. */
 void regex_allow(struct regex *re, uint64_t steps);

@@ -18,7 +18,5 @@ void ring_init(struct ring *r, size_t cap);
 void ring_clear(struct ring *r); /* frees */
 void ring_push(struct ring *r, double v);
 double ring_at(const struct ring *r, size_t age); /* 0 is the newest; NaN beyond len */
-/* Over the `newest` values, gaps left out; NaN when nothing remains. */
-double ring_max(const struct ring *r, size_t newest);
 
 #endif

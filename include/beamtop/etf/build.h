@@ -25,8 +25,7 @@ void build_double(struct builder *b, double v);
 void build_atom(struct builder *b, const char *name);
 void build_atom_n(struct builder *b, const char *name, size_t len); /* UTF-8 */
 void build_bool(struct builder *b, bool v);
-void build_string(struct builder *b, const char *s); /* a list of bytes */
-void build_string_n(struct builder *b, const char *s, size_t len);
+void build_string(struct builder *b, const char *s, size_t len); /* a list of bytes */
 void build_binary(struct builder *b, const void *bytes, size_t len);
 /* A bit string, the first bit the highest. */
 void build_bits(struct builder *b, const void *bytes, size_t bits);

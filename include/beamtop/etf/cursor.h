@@ -75,9 +75,6 @@ bool cursor_peek_atom(const struct cursor *c, const char *name);
 bool cursor_bool(struct cursor *c, bool *v);
 bool cursor_pid(struct cursor *c, struct etf_pid *pid, struct slice *node); /* node may be NULL */
 bool cursor_binary(struct cursor *c, struct slice *bytes);
-/* A flat list of byte-sized integers, a STRING_EXT or a binary, as bytes copied to out (cap `size`
-   with NUL; longer text is cut). For file names and such. */
-bool cursor_text(struct cursor *c, char *out, size_t size, size_t *len);
 bool cursor_skip(struct cursor *c);
 /* The bytes of the next term, skipped: for keeping a raw term. */
 bool cursor_raw(struct cursor *c, struct slice *bytes);

@@ -57,7 +57,4 @@ const char *cookie_source_text(enum cookie_source s); /* "--cookie-file" … */
 /* Nobody has named it for this node: it is only for nodes of its own user. */
 bool cookie_is_guarded(const struct cookie *c);
 
-/* Overwrites a string of the command line, so that `ps` shows it no longer. */
-void cookie_wipe_arg(char *arg);
-
 #endif

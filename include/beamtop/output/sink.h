@@ -19,7 +19,6 @@
 #include "beamtop/output/writer.h"
 
 enum sink_format { SINK_TEXT, SINK_JSON, SINK_CSV };
-int sink_format_parse(const char *word, enum sink_format *out); /* "text", "json", "csv"; 0 or -1 */
 
 enum sink_kind {
     SINK_TOP, SINK_INFO, SINK_PROCESS, SINK_MEMORY, SINK_SCHEDULERS, SINK_APPS, SINK_ARMED,

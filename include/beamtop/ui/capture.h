@@ -14,8 +14,7 @@ struct buf;
 enum capture_format { CAPTURE_TEXT, CAPTURE_ANSI, CAPTURE_HTML, CAPTURE_SVG, CAPTURE_FORMATS };
 
 extern const char *const capture_format_names[]; /* NULL-terminated, indexed by the enum */
-int capture_format_find(const char *name);       /* or -1 */
-int capture_format_of_path(const char *path);    /* by .txt .ansi .html .svg; -1: none of them */
+int capture_format_of_path(const char *path); /* by .txt .ansi .html .svg; -1: none of them */
 const char *capture_suffix(enum capture_format format); /* "svg" */
 
 struct capture_setup {

@@ -33,7 +33,6 @@ void keymap_clear(struct keymap *km);
 const char *place_name(enum place place); /* "global", "table", "doc", "trace", … */
 const char *place_help(enum place place);
 int place_find(const char *name, size_t len); /* enum place, or -1 */
-unsigned place_where(enum place place);       /* the enum where bits that fit */
 
 /* Replaces what the key did there. ERR_USAGE: an argument that is missing or not taken, an action
    that means nothing there; ERR_LIMIT: too many bindings. */

@@ -7,23 +7,24 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
+#include "beamtop/base/hash.h"
 #include "beamtop/base/limits.h"
 
 /* An event with its stack and bytes behind it in one piece; its result comes later. */
 struct entry {
     struct trace_event event;
-    struct entry *next; /* of those whose ids share a bucket */
-    char *result;       /* class and value */
+    char *result; /* class and value */
     size_t bytes;
+    UT_hash_handle hh; /* by event.id */
 };
+
+#define PID_BYTES offsetof(struct etf_pid, creation) /* a node's own have all the same */
 
 struct named {
     struct etf_pid pid;
-    char *name; /* NULL: a free place */
-    size_t len;
+    struct slice name;
+    UT_hash_handle hh; /* by pid */
 };
-
-#define BUCKETS 4096u /* of ids; a power of two */
 
 struct trace_log {
     struct trace_state state;
@@ -31,14 +32,13 @@ struct trace_log {
     size_t most_events, most_bytes;
     size_t first, len, bytes;
     uint64_t dropped, generation;
-    struct entry *buckets[BUCKETS];
+    struct entry *by_id; /* those with an id */
     struct trace_pattern_info patterns[LIMIT_TRACE_PATTERNS];
     size_t n_patterns;
     struct trace_function *functions;
     char *function_names;
     size_t n_functions;
-    struct named *named; /* open addressing; room is 0 or a power of two */
-    size_t n_named, named_room;
+    struct named *named;
 };
 
 static const char *const phase_names[] = {
@@ -84,13 +84,16 @@ static void entry_free(struct entry *e)
 
 void trace_log_free(struct trace_log *l)
 {
+    struct named *n, *next;
     if (l == NULL)
         return;
+    HASH_CLEAR(hh, l->by_id);
     for (size_t i = 0; i < l->len; i++)
         entry_free(l->ring[(l->first + i) % l->most_events]);
-    for (size_t i = 0; i < l->named_room; i++)
-        free(l->named[i].name);
-    free(l->named);
+    HASH_ITER(hh, l->named, n, next) {
+        HASH_DEL(l->named, n);
+        free(n);
+    }
     free(l->functions);
     free(l->function_names);
     free(l->ring);
@@ -112,9 +115,8 @@ const struct trace_event *trace_log_at(const struct trace_log *l, size_t index)
 
 static struct entry *find_entry(const struct trace_log *l, uint64_t id)
 {
-    struct entry *e = id == 0 ? NULL : l->buckets[id % BUCKETS];
-    while (e != NULL && e->event.id != id)
-        e = e->next;
+    struct entry *e;
+    HASH_FIND(hh, l->by_id, &id, sizeof id, e);
     return e;
 }
 
@@ -142,11 +144,8 @@ void trace_log_touch(struct trace_log *l)
 static void drop_oldest(struct trace_log *l)
 {
     struct entry *oldest = l->ring[l->first];
-    struct entry **at = &l->buckets[oldest->event.id % BUCKETS];
-    while (*at != NULL && *at != oldest)
-        at = &(*at)->next;
-    if (*at != NULL)
-        *at = oldest->next;
+    if (oldest->event.id != 0)
+        HASH_DEL(l->by_id, oldest);
     l->bytes -= oldest->bytes;
     entry_free(oldest);
     l->first = (l->first + 1) % l->most_events;
@@ -222,51 +221,28 @@ static struct entry *entry_new(const struct trace_event *event)
 
 /* ---- Names of processes */
 
-static size_t pid_place(const struct trace_log *l, const struct etf_pid *pid)
-{
-    uint64_t mixed = ((uint64_t)pid->serial << 32 | pid->id) * UINT64_C(0x9e3779b97f4a7c15);
-    size_t at = (size_t)(mixed >> 32) & (l->named_room - 1);
-    while (l->named[at].name != NULL &&
-           (l->named[at].pid.id != pid->id || l->named[at].pid.serial != pid->serial))
-        at = (at + 1) & (l->named_room - 1);
-    return at;
-}
-
 static struct slice known_name(const struct trace_log *l, const struct etf_pid *pid)
 {
-    if (l->named_room == 0)
-        return (struct slice){NULL, 0};
-    const struct named *n = &l->named[pid_place(l, pid)];
-    return (struct slice){n->name, n->len};
-}
-
-static void grow_names(struct trace_log *l)
-{
-    struct named *old = l->named;
-    size_t old_room = l->named_room;
-    l->named_room = old_room == 0 ? 64 : old_room * 2;
-    l->named = alloc_zero(l->named_room, sizeof *l->named);
-    for (size_t i = 0; i < old_room; i++)
-        if (old[i].name != NULL)
-            l->named[pid_place(l, &old[i].pid)] = old[i];
-    free(old);
+    struct named *n;
+    HASH_FIND(hh, l->named, pid, PID_BYTES, n);
+    return n != NULL ? n->name : (struct slice){0};
 }
 
 void trace_log_name(struct trace_log *l, const struct etf_pid *pid, struct slice name)
 {
     /* A name once told stays: events point to it. */
-    if (name.len == 0 || known_name(l, pid).len > 0 || l->n_named >= LIMIT_TRACE_EVENTS)
+    if (name.len == 0 || known_name(l, pid).len > 0 || HASH_COUNT(l->named) >= LIMIT_TRACE_EVENTS)
         return;
-    if (2 * (l->n_named + 1) > l->named_room)
-        grow_names(l);
-    struct named *n = &l->named[pid_place(l, pid)];
-    *n = (struct named){*pid, alloc_strndup(name.s, name.len), name.len};
-    l->n_named++;
+    struct named *n = alloc_zero(1, sizeof *n + name.len);
+    char *kept = memcpy(n + 1, name.s, name.len);
+    n->pid = *pid;
+    n->name = (struct slice){kept, name.len};
+    HASH_ADD(hh, l->named, pid, PID_BYTES, n);
     for (size_t i = 0; i < l->len; i++) {
         struct trace_event *e = &l->ring[(l->first + i) % l->most_events]->event;
         if (e->pid.id == pid->id && e->pid.serial == pid->serial && e->name.len == 0 &&
             e->kind != EVENT_LOST)
-            e->name = (struct slice){n->name, n->len};
+            e->name = n->name;
     }
     trace_log_touch(l);
 }
@@ -313,10 +289,8 @@ struct trace_event *trace_log_add(struct trace_log *l, const struct trace_event 
     l->ring[(l->first + l->len) % l->most_events] = entry;
     l->len++;
     l->bytes += entry->bytes;
-    if (e->id != 0) {
-        entry->next = l->buckets[e->id % BUCKETS];
-        l->buckets[e->id % BUCKETS] = entry;
-    }
+    if (e->id != 0)
+        HASH_ADD(hh, l->by_id, event.id, sizeof entry->event.id, entry);
     count_added(l, e);
     shed(l, 1);
     trace_log_touch(l);

@@ -19,14 +19,6 @@ const char *const capture_format_names[] = {
 
 static const char *const suffixes[CAPTURE_FORMATS] = {"txt", "ansi", "html", "svg"};
 
-int capture_format_find(const char *name)
-{
-    for (int i = 0; i < CAPTURE_FORMATS; i++)
-        if (strcmp(capture_format_names[i], name) == 0)
-            return i;
-    return -1;
-}
-
 int capture_format_of_path(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -335,4 +327,3 @@ void capture_put(struct buf *out, const struct canvas *c, struct rect r,
         return;
     }
 }
-

@@ -30,11 +30,6 @@ const char *place_help(enum place place)
     return places[place].help;
 }
 
-unsigned place_where(enum place place)
-{
-    return places[place].where;
-}
-
 int place_find(const char *name, size_t len)
 {
     for (int i = 0; i < PLACES; i++)

@@ -76,16 +76,6 @@ static void test_long_text_is_cut_at_a_character(void **state)
     }
 }
 
-static void test_words_are_distinct(void **state)
-{
-    (void)state;
-    for (int a = ERR_CANCELLED; a <= ERR_NONE; a++) {
-        assert_string_not_equal(error_word((enum err)a), "unknown");
-        for (int b = ERR_CANCELLED; b < a; b++)
-            assert_string_not_equal(error_word((enum err)a), error_word((enum err)b));
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -93,7 +83,6 @@ int main(void)
         cmocka_unit_test(test_context),
         cmocka_unit_test(test_text_is_safe),
         cmocka_unit_test(test_long_text_is_cut_at_a_character),
-        cmocka_unit_test(test_words_are_distinct),
     };
     return cmocka_run_group_tests_name("error", tests, NULL, NULL);
 }

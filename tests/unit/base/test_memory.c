@@ -76,12 +76,11 @@ static void test_buf_appends(void **state)
     buf_put_u8(&b, 1);
     buf_put_u16be(&b, 0x0203);
     buf_put_u32be(&b, 0x04050607);
-    buf_put_u64be(&b, 0x08090A0B0C0D0E0F);
-    for (size_t i = 0; i < 15; i++)
+    for (size_t i = 0; i < 7; i++)
         assert_int_equal(b.data[i], i + 1);
-    buf_drop_front(&b, 14);
+    buf_drop_front(&b, 6);
     assert_int_equal(b.len, 1);
-    assert_int_equal(b.data[0], 15);
+    assert_int_equal(b.data[0], 7);
     buf_reset(&b);
     for (int i = 0; i < 1000; i++)
         buf_printf(&b, "%d,", i % 10);
@@ -129,19 +128,15 @@ static void test_ring(void **state)
     struct ring r;
     ring_init(&r, 3);
     assert_true(isnan(ring_at(&r, 0)));
-    assert_true(isnan(ring_max(&r, 3)));
     ring_push(&r, 9);
     ring_push(&r, NAN);
     assert_true(isnan(ring_at(&r, 0)));
     assert_true(ring_at(&r, 1) == 9);
     assert_true(isnan(ring_at(&r, 2)));
-    assert_true(isnan(ring_max(&r, 1)));
-    assert_true(ring_max(&r, 2) == 9);
     ring_push(&r, -1);
     ring_push(&r, -2); /* 9 falls out */
     assert_int_equal(r.len, 3);
     assert_true(ring_at(&r, 0) == -2 && ring_at(&r, 1) == -1 && isnan(ring_at(&r, 2)));
-    assert_true(ring_max(&r, 99) == -1);
     ring_clear(&r);
 }
 

@@ -51,7 +51,6 @@ static void test_matches(void **state)
             fail_msg("%s in %s: %d %zu-%zu", rows[i].pattern, rows[i].subject, found, from, to);
         assert_int_equal(regex_match(re, rows[i].subject, strlen(rows[i].subject)), found);
         assert_false(regex_gave_up(re));
-        assert_string_equal(regex_pattern(re), rows[i].pattern);
         regex_free(re);
     }
 }

@@ -156,13 +156,6 @@ static bool read_list(struct cursor *c)
     return cursor_list(c, &list) && cursor_skip(c) && cursor_list_end(c, &list);
 }
 
-static bool read_text(struct cursor *c)
-{
-    char out[8];
-    size_t len;
-    return cursor_text(c, out, sizeof(out), &len);
-}
-
 static void test_other_types_fail(void **state)
 {
     (void)state;
@@ -180,8 +173,6 @@ static void test_other_types_fail(void **state)
         {"maybe", read_bool, "byte 1 of the term: expected true or false, found an atom"},
         {"[a|b]", read_list, "byte 9 of the term: expected an empty list, found an atom"},
         {"{}", read_list, "byte 1 of the term: expected a list, found a tuple"},
-        {"[300]", read_text, "byte 11 of the term: expected the end of a list of bytes, found an empty list"},
-        {"#{}", read_text, "byte 1 of the term: expected a list, found a map"},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct cursor c;
@@ -233,30 +224,6 @@ static void test_big_integers(void **state)
     }
 }
 
-static void test_text(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *text;
-        const char *out;
-    } rows[] = {
-        {"\"abc\"", "abc"}, {"<<\"abc\">>", "abc"},   {"[]", ""},
-        {"[97|[98]]", NULL}, {"\"abcdefghij\"", "abcdefg"}, {"<<\"abcdefghij\">>", "abcdefg"},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct cursor c;
-        struct builder *b = start(&c, rows[i].text);
-        char out[8];
-        size_t len;
-        bool ok = cursor_text(&c, out, sizeof(out), &len);
-        if (ok != (rows[i].out != NULL) || (ok && strcmp(out, rows[i].out) != 0))
-            fail_msg("%s: %d \"%s\"", rows[i].text, ok, out);
-        if (ok)
-            assert_int_equal(len, strlen(rows[i].out));
-        builder_free(b);
-    }
-}
-
 /* Unchecked bytes: every read stays within them. */
 static void test_truncated(void **state)
 {
@@ -279,7 +246,6 @@ static void test_truncated(void **state)
         cursor_tuple(&c, &n);
         cursor_atom_is(&c, "a");
         read_int(&c);
-        read_text(&c);
         cursor_list(&c, &list);
         cursor_skip(&c);
         cursor_list_end(&c, &list);
@@ -304,7 +270,6 @@ int main(void)
         cmocka_unit_test(test_string_elements_are_no_terms),
         cmocka_unit_test(test_other_types_fail),
         cmocka_unit_test(test_big_integers),
-        cmocka_unit_test(test_text),
         cmocka_unit_test(test_truncated),
     };
     return cmocka_run_group_tests_name("cursor", tests, NULL, NULL);

@@ -106,8 +106,6 @@ static void test_names(void **state)
     assert_int_equal(capture_format_of_path("a/b.SVG"), CAPTURE_SVG);
     assert_int_equal(capture_format_of_path("a.svg/b"), -1);
     assert_int_equal(capture_format_of_path("b.txt"), CAPTURE_TEXT);
-    assert_int_equal(capture_format_find("html"), CAPTURE_HTML);
-    assert_int_equal(capture_format_find("pdf"), -1);
     struct buf b;
     buf_init(&b, 0);
     capture_name(&b, "/x", "a b/../c@h", 0, CAPTURE_ANSI);
