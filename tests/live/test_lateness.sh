@@ -75,8 +75,7 @@ a_recording_finds_it() {
     return 1
 }
 
-# What comes before the flags waits for the end of a comparison: the next one begins at once. Between two
-# all schedulers answer for a moment.
+# What comes before the flags waits for the end of a comparison, and then another one runs.
 a_trace_of_all_is_refused() {
     order stuck_always || return 1
     tries=20
@@ -84,13 +83,14 @@ a_trace_of_all_is_refused() {
         tries=$((tries - 1))
         beam trace "$node" 'late_load:tick(_)' --events 1 --time 20s
         code=$?
-        if grep -q 'scheduler 2 did not answer for 500 ms' "$work/err"; then
+        # On a busy machine another one may be late, too, and be told.
+        if grep -q 'scheduler [1-3] did not answer for 500 ms' "$work/err"; then
             ends_with 5 "$code" && told 'would stop the whole node' && is_clean
             return
         fi
+        echo "not refused; exit code $code:"
+        cat "$work/err" "$work/out"
     done
-    echo "never refused; exit code $code:"
-    cat "$work/err" "$work/out"
     return 1
 }
 
