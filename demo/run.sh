@@ -28,7 +28,7 @@ esac
 dir=${BEAMTOP_DEMO_DIR:-${TMPDIR:-/tmp}/beamtop-demo-$(id -u)$suffix}
 otp=${BEAMTOP_DEMO_OTP:-}
 node=$app@127.0.0.1
-start_s=60                              # until the node must be up
+start_s=120                             # until the node must be up
 stop_s=10                               # until it is killed
 
 fail() {
@@ -77,7 +77,7 @@ end() {
     "${name}_runs" || return 0
     kill "$pid" 2>/dev/null || true
     wait_until "$stop_s" gone "$name" || kill -9 "$pid" 2>/dev/null || true
-    wait_until 5 gone "$name" || fail "$name ($pid) does not end"
+    wait_until 60 gone "$name" || fail "$name ($pid) does not end"
     rm -f "$out/$name.pid"
 }
 
@@ -148,7 +148,7 @@ start_epmd() {
         (ERL_EPMD_PORT=$port ERL_EPMD_ADDRESS=127.0.0.1 of_otp epmd -port "$port") \
             >"$out/epmd.log" 2>&1 </dev/null &
         echo $! >"$out/epmd.pid"
-        if wait_until 15 epmd_answers_or_dead && epmd_answers && epmd_runs; then
+        if wait_until 60 epmd_answers_or_dead && epmd_answers && epmd_runs; then
             echo "$port" >"$out/epmd.port"
             return 0
         fi
@@ -158,7 +158,7 @@ start_epmd() {
 }
 
 epmd_answers_or_dead() { epmd_answers || ! kill -0 "$(cat "$out/epmd.pid")" 2>/dev/null; }
-epmd_answers() { (of_otp timeout 5 epmd -port "$port" -names) >/dev/null 2>&1; }
+epmd_answers() { (of_otp timeout 20 epmd -port "$port" -names) >/dev/null 2>&1; }
 
 start_node() {
     (

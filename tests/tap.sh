@@ -56,6 +56,16 @@ wait_until() {
     done
 }
 
+# one_of TRIES COMMAND…: for what depends on who has the processor just then.
+one_of() {
+    tries_left=$1
+    shift
+    until "$@"; do
+        tries_left=$((tries_left - 1))
+        [ "$tries_left" -gt 0 ] || return 1
+    done
+}
+
 # A process that has ended but that nobody has waited for does not run.
 is_running() { [ -n "$(tr -d '\0' 2>/dev/null <"/proc/$1/cmdline")" ]; }
 has_ended() { ! is_running "$1"; }

@@ -6,29 +6,16 @@
 # Calls MODULE:main([{Name, Root | none}] [, ARGUMENT…]) on a node of its own, beside an epmd of its
 # own; it prints TAP. BEAMTOP_RELEASES: which roots; BEAMTOP_LIVE_S: how long it may take.
 # The node finds BEAMTOP_SRCDIR and COOKIE_FILE in its environment.
+# shellcheck disable=SC1091,SC2154
 set -u
-here=$(cd "$(dirname "$0")" && pwd)
-BEAMTOP_SRCDIR=${BEAMTOP_SRCDIR:-$(cd "$here/../.." && pwd)}
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/epmd.sh"
 roots=${BEAMTOP_ROOTS:-/var/cache/beamtop}
-ERL_EPMD_PORT=$((20000 + $$ % 12000)) # below the ports that the system gives away
-export BEAMTOP_SRCDIR ERL_EPMD_PORT
-
-if ! command -v erlc >/dev/null; then
-    echo "1..0 # SKIP no Erlang on this machine"
-    exit 0
-fi
+export BEAMTOP_SRCDIR
 umask 077
-work=$(mktemp -d) || exit 1
-epmd -port "$ERL_EPMD_PORT" >/dev/null 2>&1 &
-epmd_pid=$!
-trap 'kill $epmd_pid 2>/dev/null; rm -rf "$work"' EXIT
+trap 'stop_epmd; rm -rf "$work"' EXIT
 trap 'exit 130' HUP INT TERM
-# A node that starts before it listens would start another, which stays.
-tries=600
-until epmd -names >/dev/null 2>&1 || [ "$tries" = 0 ]; do
-    tries=$((tries - 1))
-    sleep 0.05
-done
+start_epmd
 printf beamtop_test >"$work/cookie"
 COOKIE_FILE=$work/cookie
 export COOKIE_FILE
@@ -53,5 +40,5 @@ call="[$targets]"
 for argument; do
     call="$call, $argument"
 done
-timeout "${BEAMTOP_LIVE_S:-1200}" erl -noinput -hidden -pa "$work" -name "client$$@127.0.0.1" \
+timeout "${BEAMTOP_LIVE_S:-2400}" erl -noinput -hidden -pa "$work" -name "client$$@127.0.0.1" \
     -setcookie beamtop_test -eval "$module:main($call), halt(0)."

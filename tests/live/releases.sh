@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# shellcheck shell=sh disable=SC2154
+# shellcheck shell=sh disable=SC1091,SC2154
 # What the tests of batch commands share; sourced after ../tap.sh. A node of each release runs the
 # test's own load beside an epmd of its own; the load is asked by files in a directory that both see.
 # The test sets `load`: tests/live/LOAD.erl, whose start(DIRECTORY, CODE) makes the file `pid` there;
 # audit.erl is loaded beside it.
 
-ERL_EPMD_PORT=$((20000 + $$ % 12000)) # below the ports that the system gives away
-export ERL_EPMD_PORT
+. "$BEAMTOP_SRCDIR/tests/live/epmd.sh"
 otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
-command -v erl >/dev/null || skip_all "no Erlang on this machine"
 command -v jq >/dev/null || skip_all "no jq here"
 umask 077
 printf 'releases' >"$work/cookie"
@@ -41,12 +39,9 @@ stop_node() {
     rm -rf "${dir:?}"
 }
 
-# A node that starts before it listens gives up.
-epmd_answers() { epmd -port "$ERL_EPMD_PORT" -names >/dev/null 2>&1; }
-
 stop_all() {
     stop_node
-    [ -z "${epmd_pid:-}" ] || kill "$epmd_pid"
+    stop_epmd
     rm -rf "$work"
 }
 
@@ -97,12 +92,7 @@ holds() {
 run_on_releases() {
     trap stop_all EXIT
     trap 'exit 130' HUP INT TERM PIPE
-    while epmd_answers; do # another test's
-        ERL_EPMD_PORT=$((ERL_EPMD_PORT + 1))
-    done
-    epmd -port "$ERL_EPMD_PORT" >/dev/null 2>&1 &
-    epmd_pid=$!
-    wait_until 30 epmd_answers || skip_all "no epmd on port $ERL_EPMD_PORT"
+    start_epmd
     for otp in ${BEAMTOP_RELEASES-23 25 27 29}; do
         if reason=$("$otp_sh" --root "$otp" 2>&1); then
             run start_node "$otp"

@@ -5,17 +5,14 @@
 # shellcheck disable=SC1091,SC2034,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/epmd.sh"
 
-command -v erl >/dev/null || skip_all "no Erlang on this machine"
-ERL_EPMD_PORT=$((20000 + $$ % 12000)) # below the ports that the system gives away
 XDG_STATE_HOME=$work/state
-export ERL_EPMD_PORT XDG_STATE_HOME
+export XDG_STATE_HOME
 node=closed@127.0.0.1
 cookie=$work/cookie
 
-epmd_answers() { epmd -port "$ERL_EPMD_PORT" -names >/dev/null 2>&1; }
-
-is_up() { "$beamtop" info "$node" --cookie-file "$cookie" >/dev/null 2>&1; }
+is_up() { "$beamtop" info "$node" --cookie-file "$cookie" --timeout 30 >/dev/null 2>&1; }
 
 starts() {
     printf secret >"$cookie"
@@ -23,15 +20,13 @@ starts() {
         >"$work/node" 2>&1 &
     node_pid=$!
     wait_until 60 is_up || { cat "$work/node"; return 1; }
-    "$beamtop" record "$node" --cookie-file "$cookie" -o "$work/a.btr" -i 0.5 --for 1.2s >"$work/out" 2>&1 ||
+    "$beamtop" record "$node" --cookie-file "$cookie" --timeout 30 -o "$work/a.btr" -i 0.5 --for 1.2s >"$work/out" 2>&1 ||
         { cat "$work/out"; return 1; }
 }
 
 stop_all() {
-    for pid in ${node_pid:-} ${epmd_pid:-}; do
-        kill "$pid" 2>/dev/null
-        wait "$pid" 2>/dev/null
-    done
+    [ -z "${node_pid:-}" ] || { kill "$node_pid"; wait "$node_pid"; } 2>/dev/null
+    stop_epmd
     rm -rf "$work"
 }
 
@@ -64,7 +59,7 @@ survives() {
 of_node() { # of the node, COMMAND WORDS…
     command=$1
     shift
-    survives "$command" "$node" --cookie-file "$cookie" "$@"
+    survives "$command" "$node" --cookie-file "$cookie" --timeout 30 "$@"
 }
 
 without_a_node() {
@@ -91,7 +86,7 @@ reading_recordings() {
 recording() {
     for how in 0 1 2 all; do
         rm -f "$work/b.btr"
-        closed "$how" timeout -k 5 100 "$beamtop" record "$node" --cookie-file "$cookie" -o "$work/b.btr" -i 0.5 \
+        closed "$how" timeout -k 5 100 "$beamtop" record "$node" --cookie-file "$cookie" --timeout 30 -o "$work/b.btr" -i 0.5 \
             --for 1.2s
         code=$?
         [ "$code" -lt 124 ] || { echo "without $how: exit code $code"; return 1; }
@@ -103,7 +98,7 @@ recording() {
 in_the_background() {
     for how in 0 1 2 all; do
         rm -f "$work/c.btr" "$work/c.btr.log"
-        closed "$how" timeout -k 5 100 "$beamtop" record start "$node" --cookie-file "$cookie" -o "$work/c.btr" -i 0.5
+        closed "$how" timeout -k 5 100 "$beamtop" record start "$node" --cookie-file "$cookie" --timeout 30 -o "$work/c.btr" -i 0.5
         code=$?
         [ "$code" -lt 124 ] || { echo "without $how: exit code $code"; return 1; }
         "$beamtop" record stop >"$work/out" 2>&1 || { echo "without $how:"; cat "$work/out"; return 1; }
@@ -114,7 +109,7 @@ in_the_background() {
 nothing_records() { "$beamtop" record status | grep -q 'nothing is being recorded'; }
 
 tells_that_output_is_lost() {
-    "$beamtop" info "$node" --cookie-file "$cookie" >&- 2>"$work/err"
+    "$beamtop" info "$node" --cookie-file "$cookie" --timeout 30 >&- 2>"$work/err"
     code=$?
     if [ "$code" -ne 1 ] || ! grep -q 'write error' "$work/err"; then
         echo "exit code $code"
@@ -125,12 +120,7 @@ tells_that_output_is_lost() {
 
 trap stop_all EXIT
 trap 'exit 130' HUP INT TERM PIPE
-while epmd_answers; do # another test's
-    ERL_EPMD_PORT=$((ERL_EPMD_PORT + 1))
-done
-epmd -port "$ERL_EPMD_PORT" >/dev/null 2>&1 &
-epmd_pid=$!
-wait_until 30 epmd_answers || skip_all "no epmd on port $ERL_EPMD_PORT"
+start_epmd
 
 run starts
 run without_a_node

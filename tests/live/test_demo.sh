@@ -12,7 +12,7 @@ otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
 # bursts, and leads at most times, is looked for until it is there.
 questions='
     [Node] = [list_to_atom(N) || {ok, [[N]]} <- [init:get_argument(shop_node)]],
-    Ask = fun(M, F, A) -> rpc:call(Node, M, F, A, 10000) end,
+    Ask = fun(M, F, A) -> rpc:call(Node, M, F, A, 60000) end,
     Len = fun() -> {_, L} = Ask(erlang, process_info, [Ask(erlang, whereis, [shop_mailer]), message_queue_len]), L end,
     Reductions = fun(P) -> case Ask(erlang, process_info, [P, reductions]) of {_, N} -> N; _ -> 0 end end,
     Until = fun Until(Wanted, Look, Left) ->
@@ -21,7 +21,7 @@ questions='
             _ -> timer:sleep(200), Until(Wanted, Look, Left - 1)
         end
     end,
-    pong = Until(pong, fun() -> net_adm:ping(Node) end, 50),
+    pong = Until(pong, fun() -> net_adm:ping(Node) end, 300),
     Waiting = Len(),
     Grows = fun() -> Len() > Waiting end,
     Busiest = fun() ->
@@ -30,14 +30,14 @@ questions='
         {_, Most} = lists:max([{Reductions(P) - N, P} || {P, N} <- Before]),
         Ask(erlang, process_info, [Most, registered_name])
     end,
-    Cached = fun() -> gen_server:call({shop_image_cache, Node}, count, 10000) end,
+    Cached = fun() -> gen_server:call({shop_image_cache, Node}, count, 60000) end,
     Binaries = fun() -> Ask(erlang, memory, [binary]) > 48 * 1048576 end,
     Sessions = fun() -> Ask(ets, info, [shop_sessions, size]) end,
     Departments = fun() ->
         length([1 || {_, _, supervisor, _} <- Ask(supervisor, which_children, [shop_sup])])
     end,
     Handler = fun() -> is_pid(Ask(erlang, whereis, [logger_std_h_shop_audit])) end,
-    [io:format("~s ~p~n", [Name, Until(Wanted, Look, 50)]) || {Name, Wanted, Look} <-
+    [io:format("~s ~p~n", [Name, Until(Wanted, Look, 300)]) || {Name, Wanted, Look} <-
      [{"grows", true, Grows}, {"busiest", {registered_name, shop_pricing}, Busiest}, {"cached", 24, Cached},
       {"binaries", true, Binaries}, {"sessions", 20000, Sessions}, {"departments", 5, Departments},
       {"handler", true, Handler}]],

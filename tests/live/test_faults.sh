@@ -122,7 +122,7 @@ ends_what_it_started() {
 # In the place of that of releases.sh.
 stop_all() {
     ends_what_it_started
-    [ -z "${epmd_pid:-}" ] || kill "$epmd_pid"
+    stop_epmd
     rm -rf "$work"
 }
 

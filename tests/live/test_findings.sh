@@ -24,7 +24,7 @@ records() {
     file=$1 until=$2
     shift 2
     rm -f "$file"
-    "$beamtop" record "$@" -o "$file" --interval 0.5s --budget 20 --for 150s >"$work/out" 2>"$work/err" &
+    "$beamtop" record "$@" -o "$file" --interval 0.5s --budget 20 --for 600s >"$work/out" 2>"$work/err" &
     recorder=$!
     "$until"
     reached=$?
@@ -44,9 +44,9 @@ knows_what_leads() {
 }
 
 # What leads is asked for at the first tick, and watched from then on: for most of the ticks.
-has_watched() { wait_until 60 knows_what_leads && wait_until 60 has_ticks $((3 * $(ticks) + 8)); }
+has_watched() { wait_until 200 knows_what_leads && wait_until 300 has_ticks $((3 * $(ticks) + 8)); }
 
-is_recorded() { records "$work/recording" has_watched "$node" --cookie-file "$work/cookie"; }
+is_recorded() { records "$work/recording" has_watched "$node" --cookie-file "$work/cookie" --timeout 30; }
 
 # Who started a process is known from OTP 25 on; before, to which one with a name it is linked.
 finds_idle_mailboxes() {
@@ -84,7 +84,7 @@ keeps_facts() {
     done
 }
 
-has_counted() { wait_until 60 has_window && wait_until 60 has_ticks 12; }
+has_counted() { wait_until 200 has_window && wait_until 200 has_ticks 12; }
 has_window() { [ "$(sql 'SELECT count(*) FROM call_window')" -ge 1 ] 2>/dev/null; }
 
 # The gateway demo beside, which has an epmd of its own. Its whole case is that of test_report.sh.

@@ -15,7 +15,7 @@ export BEAMTOP_DEMO_APP
 questions='
     [Node] = [list_to_atom(N) || {ok, [[N]]} <- [init:get_argument(gateway_node)]],
     [[[Scenario]]] = [S || {ok, S} <- [init:get_argument(gateway_scenario)]],
-    Ask = fun(M, F, A) -> rpc:call(Node, M, F, A, 30000) end,
+    Ask = fun(M, F, A) -> rpc:call(Node, M, F, A, 60000) end,
     Repo = list_to_atom("Elixir.Gateway.Repo"),
     Counted = [{gateway_http, handle, 1}, {gateway_plug, call, 2}, {gateway_schemas, fetch, 3},
                {gateway_schemas, register, 4}, {Repo, default_options, 1},
@@ -62,7 +62,7 @@ questions='
             false -> Best(Left - 1)
         end
     end,
-    [io:format("~s ~p~n", F) || F <- Best(6)],
+    [io:format("~s ~p~n", F) || F <- Best(20)],
     halt().'
 
 expected='requests true

@@ -8,21 +8,18 @@
 set -u
 . "$(dirname "$0")/../tap.sh"
 . "$BEAMTOP_SRCDIR/tests/tmux/lib.sh"
+. "$(dirname "$0")/epmd.sh"
 
 otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
 seconds=${BEAMTOP_HEALTHY_S:-45}
 kinds='idle steady bursts cache'
-ERL_EPMD_PORT=$((20000 + $$ % 12000))
 XDG_STATE_HOME=$work/state
-export ERL_EPMD_PORT XDG_STATE_HOME
-command -v erl >/dev/null || skip_all "no Erlang on this machine"
+export XDG_STATE_HOME
 command -v jq >/dev/null || skip_all "no jq here"
 command -v tmux >/dev/null || skip_all "no tmux here"
 umask 077
 printf 'healthy' >"$work/cookie"
 pids=
-
-epmd_answers() { epmd -port "$ERL_EPMD_PORT" -names >/dev/null 2>&1; }
 
 end_nodes() {
     tm_close
@@ -35,7 +32,7 @@ end_nodes() {
 
 stop_all() {
     end_nodes
-    [ -z "${epmd_pid:-}" ] || kill "$epmd_pid"
+    stop_epmd
     [ -z "${root:-}" ] || rm -rf "${root:?}$work"
     rm -rf "$work"
 }
@@ -59,12 +56,12 @@ start_node() {
 }
 
 record() {
-    "$beamtop" record "$(node_of "$1")" --cookie-file "$work/cookie" -o "$work/$1.btr" --interval 1 \
+    "$beamtop" record "$(node_of "$1")" --cookie-file "$work/cookie" --timeout 30 -o "$work/$1.btr" --interval 1 \
         --for "${seconds}s" >"$work/$1.out" 2>&1
 }
 
 show() {
-    tm new-window -d -n "$1" "$beamtop" "$(node_of "$1")" --cookie-file "$work/cookie" --interval 1 \
+    tm new-window -d -n "$1" "$beamtop" "$(node_of "$1")" --cookie-file "$work/cookie" --timeout 30 --interval 1 \
         --no-config --view findings
 }
 
@@ -132,12 +129,7 @@ on_release() {
 
 trap stop_all EXIT
 trap 'exit 130' HUP INT TERM PIPE
-while epmd_answers; do # another test's
-    ERL_EPMD_PORT=$((ERL_EPMD_PORT + 1))
-done
-epmd -port "$ERL_EPMD_PORT" >/dev/null 2>&1 &
-epmd_pid=$!
-wait_until 30 epmd_answers || skip_all "no epmd on port $ERL_EPMD_PORT"
+start_epmd
 for otp in ${BEAMTOP_HEALTHY_RELEASES-host}; do
     [ "$otp" != host ] || otp=$(erl -noinput -eval 'io:put_chars(erlang:system_info(otp_release)), halt().')
     if root=$("$otp_sh" --root "$otp" 2>&1); then

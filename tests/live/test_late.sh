@@ -6,14 +6,11 @@
 set -u
 . "$(dirname "$0")/../tap.sh"
 . "$BEAMTOP_SRCDIR/tests/tmux/lib.sh"
+. "$(dirname "$0")/epmd.sh"
 
-command -v erl >/dev/null || skip_all "no Erlang on this machine"
-ERL_EPMD_PORT=$((20000 + $$ % 12000)) # below the ports that the system gives away
-export ERL_EPMD_PORT
 unset XDG_CONFIG_HOME
 host=127.0.0.1
 
-epmd_answers() { epmd -port "$ERL_EPMD_PORT" -names >/dev/null 2>&1; }
 knows() { epmd -port "$ERL_EPMD_PORT" -names 2>/dev/null | grep -q "^name $1 "; }
 
 # late NAME FORM HOME ARGUMENT…: a VM that gives itself that name; $late is its process.
@@ -28,10 +25,11 @@ late() {
 as=
 
 stop_all() {
-    for pid in ${late:-} ${epmd_pid:-}; do
+    for pid in ${late:-}; do
         kill "$pid" 2>/dev/null
         wait "$pid" 2>/dev/null
     done
+    stop_epmd
     tm_close 2>/dev/null
     rm -rf "$work"
 }
@@ -127,12 +125,7 @@ has_stopped() { "$beamtop" record status | grep -q 'nothing is being recorded'; 
 
 trap stop_all EXIT
 trap 'exit 130' HUP INT TERM PIPE
-while epmd_answers; do # another test's
-    ERL_EPMD_PORT=$((ERL_EPMD_PORT + 1))
-done
-epmd -port "$ERL_EPMD_PORT" >/dev/null 2>&1 &
-epmd_pid=$!
-wait_until 30 epmd_answers || skip_all "no epmd on port $ERL_EPMD_PORT"
+start_epmd
 
 run starts
 run opens_it_by_its_full_name

@@ -34,7 +34,7 @@ prints() {
 prints_of_node() {
     command=$1
     shift
-    prints "$command" "$node" --cookie-file "$work/cookie" "$@"
+    prints "$command" "$node" --cookie-file "$work/cookie" --timeout 30 "$@"
 }
 
 was_asked() { [ "$(grep -c . "$dir/asked" 2>/dev/null)" -gt "$1" ] 2>/dev/null; }
@@ -42,7 +42,7 @@ was_asked() { [ "$(grep -c . "$dir/asked" 2>/dev/null)" -gt "$1" ] 2>/dev/null; 
 # It has answered the node, and goes on after it.
 answers_for_all_names() {
     before=$(grep -c . "$dir/asked" 2>/dev/null)
-    "$beamtop" top "$node" --cookie-file "$work/cookie" -n 0 -i 0.25 --format json >"$work/ticks" 2>"$work/err" &
+    "$beamtop" top "$node" --cookie-file "$work/cookie" --timeout 30 -n 0 -i 0.25 --format json >"$work/ticks" 2>"$work/err" &
     looker=$!
     wait_until 60 was_asked "${before:-0}" || cat "$work/err"
     lines=$(grep -c . "$work/ticks")

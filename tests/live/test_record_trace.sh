@@ -25,11 +25,11 @@ begins() {
     "$beamtop" record status --format json | jq .pid | xargs -r kill
     number=$((${number:-0} + 1))
     file=$work/$number.btr
-    "$beamtop" record start "$node" --cookie-file "$work/cookie" --no-config -o "$file" -i 1 -b 100 "$@"
+    "$beamtop" record start "$node" --cookie-file "$work/cookie" --timeout 30 --no-config -o "$file" -i 1 -b 100 "$@"
 }
 
 # comes FILTER: true of its status before long.
-comes() { wait_until 30 status_holds "$1" || { cat "$file.log"; return 1; }; }
+comes() { wait_until 90 status_holds "$1" || { cat "$file.log"; return 1; }; }
 
 # starts WORDS…: until a trace is armed.
 starts() { begins "$@" && comes '.traces >= 1'; }
@@ -84,7 +84,7 @@ has_values_when_asked_for() {
 }
 
 goes_on_when_the_trace_has_ended() {
-    starts --trace 'record_load:served/2' --events 5 --every 4s --trace-time 20s && order work || return 1
+    starts --trace 'record_load:served/2' --events 5 --every 4s --trace-time 2m && order work || return 1
     comes '.traces >= 2' && order work && stops && prints --format json || return 1
     holds '[.[] | select(.kind == "end") | .reason] | .[0] == "events" and length >= 2' &&
         holds '[.[] | select(.kind == "end") | .counters.shown] | .[0] == 5 and .[1] == 5' &&
@@ -111,22 +111,22 @@ ticks_pass() {
 tells_what_is_not_traced_and_goes_on() {
     number=$((number + 1))
     file=$work/$number.btr
-    "$beamtop" record "$node" --cookie-file "$work/cookie" --no-config -o "$file" -i 1 -b 100 --for 60s \
+    "$beamtop" record "$node" --cookie-file "$work/cookie" --timeout 30 --no-config -o "$file" -i 1 -b 100 --for 300s \
         --trace 'record_load:nothing/9' >"$work/out" 2>"$work/err" &
     recorder=$!
-    comes '.ticks >= 2' && wait_until 30 grep -q 'not traced' "$work/err" && "$beamtop" record stop >/dev/null
+    comes '.ticks >= 2' && wait_until 90 grep -q 'not traced' "$work/err" && "$beamtop" record stop >/dev/null
     wait "$recorder"
     ends_with 1 $? && told 'not traced' && is_clean &&
         [ "$(sql 'SELECT max(id) > 1 FROM tick')" = 1 ] &&
         [ "$(sql 'SELECT reason FROM trace')" = failed ] || return 1
-    "$beamtop" record "$node" --cookie-file "$work/cookie" --no-config -o "$file.2" --trace 'record_load:(' \
+    "$beamtop" record "$node" --cookie-file "$work/cookie" --timeout 30 --no-config -o "$file.2" --trace 'record_load:(' \
         >"$work/out" 2>"$work/err"
     ends_with 2 $? && [ ! -e "$file.2" ]
 }
 
 # Below OTP 27 one after the other. The next trace may have begun when it is stopped.
 counts_calls_too() {
-    starts --trace 'record_load:served/2' --events 40 --trace-time 20s --calls record_load --window 500ms --every 2s &&
+    starts --trace 'record_load:served/2' --events 40 --trace-time 2m --calls record_load --window 500ms --every 2s &&
         order work || return 1
     wait_until 60 status_holds '.windows >= 1' && stops && prints --format json || return 1
     holds "[.[] | select(.kind == \"end\")][0] | .verification.clean and (.counters | $all_of_them == 40)" &&
@@ -154,7 +154,7 @@ shows_the_log() {
 }
 
 is_refused_once_and_begins_when_it_may() {
-    wait_until 30 grep -q "$refused: .*; tried again in 1" "$file.log" && comes '.ticks >= 6' &&
+    wait_until 90 grep -q "$refused: .*; tried again in 1" "$file.log" && comes '.ticks >= 6' &&
         status_holds ".$key == 0 and .calls_refused + .trace_refused != \"\"" && order own &&
         comes ".$key >= 1 and .calls_refused + .trace_refused == \"\"" &&
         [ "$(logged "$refused")" = 1 ] && [ "$(logged "$works")" = 1 ]
@@ -182,8 +182,8 @@ counts_once_nobody_else_is_there() {
 counts_on_when_others_have_gone() {
     [ "$otp" -lt 27 ] || return 0
     begins --calls record_load --window 200ms --every 500ms && comes '.windows >= 1' && order foreign || return 1
-    wait_until 30 grep -q 'calls are not counted' "$file.log" && order own || return 1
-    wait_until 30 grep -q 'calls are counted now' "$file.log" || shows_the_log || return 1
+    wait_until 90 grep -q 'calls are not counted' "$file.log" && order own || return 1
+    wait_until 90 grep -q 'calls are counted now' "$file.log" || shows_the_log || return 1
     stops
 }
 

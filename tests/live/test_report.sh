@@ -25,9 +25,9 @@ records() {
     label=$1 what=$2 n=$3
     shift 3
     record_of "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" -o "$work/$label" \
-        --interval 1 --budget 100 --for 50s --label "$label" "$@" &
+        --interval 1 --budget 100 --for 300s --label "$label" "$@" &
     recorder=$!
-    wait_until 50 record_has "$what" "$n"
+    wait_until 240 record_has "$what" "$n"
     record_of stop
     wait "$recorder"
 }

@@ -72,7 +72,7 @@ has_recorded() { [ "$(sqlite3 -readonly "$1" 'SELECT count(*) FROM tick' 2>/dev/
 
 records_it() {
     rm -f "$work/recording"
-    "$beamtop" record "$node" --cookie-file "$work/cookie" -o "$work/recording" --interval 0.3s \
+    "$beamtop" record "$node" --cookie-file "$work/cookie" --timeout 30 -o "$work/recording" --interval 0.3s \
         --budget 100 --for 100s >"$work/out" 2>"$work/err" &
     recorder=$!
     wait_until 60 has_recorded "$work/recording"

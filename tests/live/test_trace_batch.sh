@@ -12,7 +12,7 @@ load=batch_load
 # ---- a trace
 
 # trace WORDS…: its output in $work/out, what it said in $work/err.
-trace() { "$beamtop" trace "$node" "$@" --no-config --cookie-file "$work/cookie" >"$work/out" 2>"$work/err"; }
+trace() { "$beamtop" trace "$node" "$@" --no-config --cookie-file "$work/cookie" --timeout 30 >"$work/out" 2>"$work/err"; }
 
 # traced CODE WORDS…: it ends with that code and leaves nothing.
 traced() {
@@ -153,8 +153,12 @@ tells_calls_that_were_killed_and_those_that_did_not_come_back() {
                 holds '([.[] | select(.kind == "exception")] | length) + .[-1].counters.open == 2'
         else # the VM does not tell it
             holds '.[-1].counters.open == 2'
-        fi &&
-        traced_json 0 'batch_load:nap -> return' --time 2s &&
+        fi && one_of 8 tells_that_one_is_not_back
+}
+
+# It naps nearly all of the time: the trace ends in the midst of it, but for a bad moment.
+tells_that_one_is_not_back() {
+    traced_json 0 'batch_load:nap -> return' --time 2s &&
         holds '([.[] | select(.kind == "call")] | length) == ([.[] | select(.kind == "return")] | length) + 1' &&
         holds '.[-1].counters.open == 1' && traced 0 'batch_load:nap -> return' --time 2s && says ' 1 not back'
 }
@@ -231,7 +235,7 @@ stops_or_sheds_over_the_rate() {
 has_seen_or_missed_each_call() {
     rm -f "$work/err"
     "$beamtop" trace "$node" 'batch_load:paced(_) & batch_load:paused(_)' --events 10000 --rate 5000 \
-        --bytes 16MiB --time 200s --format json --no-config --cookie-file "$work/cookie" >"$work/out" 2>"$work/err" &
+        --bytes 16MiB --time 200s --format json --no-config --cookie-file "$work/cookie" --timeout 30 >"$work/out" 2>"$work/err" &
     trace_pid=$!
     wait_until 60 grep -qs '^beamtop: 2 functions' "$work/err" && order paced || return 1
     kill -INT "$trace_pid"
@@ -261,7 +265,9 @@ cuts_terms_and_says_so() {
 }
 
 # A machine with much to do may halt a short call as long, now and then.
-shows_only_calls_that_took_longer() {
+shows_only_calls_that_took_longer() { one_of 5 shows_longer_calls; }
+
+shows_longer_calls() {
     traced_json 0 'batch_load:tick' 'batch_load:slow' --slower 5ms --events 100 --time 3s --procs batch_load || return 1
     # shellcheck disable=SC2016
     holds '[.[] | select(.kind == "return")] | all(.[]; .latency_us >= 5000) and
@@ -281,7 +287,7 @@ ends_when_interrupted() {
     for signal in INT TERM; do
         rm -f "$work/out" # of what is waited for, the one before had some, too
         "$beamtop" trace "$node" 'batch_load:tick' --time 200s --events 10000 --no-config \
-            --cookie-file "$work/cookie" >"$work/out" 2>"$work/err" &
+            --cookie-file "$work/cookie" --timeout 30 >"$work/out" 2>"$work/err" &
         trace_pid=$!
         wait_until 60 grep -qs '^% batch_load:tick' "$work/out" || return 1
         kill -s "$signal" "$trace_pid"
@@ -297,13 +303,13 @@ ends_when_nobody_reads() {
     rm -f "$work/trace_pid" "$work/out"
     {
         "$beamtop" trace "$node" 'batch_load:tick' --time 200s --events 10000 --format json --no-config \
-            --cookie-file "$work/cookie" 2>"$work/err" &
+            --cookie-file "$work/cookie" --timeout 30 2>"$work/err" &
         echo $! >"$work/trace_pid"
         wait
     } | head -n 1 >"$work/out" &
     pipe_pid=$!
     wait_until 60 test -s "$work/out" || { echo "nothing is read"; return 1; }
-    wait_until 30 has_ended "$(cat "$work/trace_pid")" || { echo "it goes on"; return 1; }
+    wait_until 90 has_ended "$(cat "$work/trace_pid")" || { echo "it goes on"; return 1; }
     wait "$pipe_pid"
     grep -q '"kind":"call"' "$work/out" && is_clean && ! grep -i 'broken pipe' "$work/err"
 }
@@ -369,7 +375,7 @@ refuses_mistakes() {
 }
 
 says_that_there_is_no_such_node() {
-    "$beamtop" trace "nobody$$@127.0.0.1" 'batch_load:tick' --cookie-file "$work/cookie" 2>"$work/err"
+    "$beamtop" trace "nobody$$@127.0.0.1" 'batch_load:tick' --cookie-file "$work/cookie" --timeout 30 2>"$work/err"
     [ $? = 3 ] && told 'no node nobody'
 }
 
@@ -420,11 +426,11 @@ leaves_the_traces_of_others_alone() {
 
 takes_the_caps_of_the_configuration() {
     printf 'set trace-batch-events 3\nset trace-syntax elixir\nset trace-time 90s\nset trace-time 1h\n' >"$work/conf"
-    "$beamtop" trace "$node" ':batch_load.tick(_)' --config "$work/conf" --cookie-file "$work/cookie" \
+    "$beamtop" trace "$node" ':batch_load.tick(_)' --config "$work/conf" --cookie-file "$work/cookie" --timeout 30 \
         --format json >"$work/out" 2>"$work/err" || return 1
     holds '.[-1] | .caps.events == 3 and .caps.time == 90000 and .counters.shown == 3' &&
         told 'conf:4:16: .*from 1 ms to 600 s' || return 1
-    "$beamtop" trace "$node" ':batch_load.tick(_)' --config "$work/conf" --cookie-file "$work/cookie" \
+    "$beamtop" trace "$node" ':batch_load.tick(_)' --config "$work/conf" --cookie-file "$work/cookie" --timeout 30 \
         --format json --events 2 >"$work/out" 2>"$work/err"
     holds '.[-1].counters.shown == 2' && is_clean
 }
@@ -432,7 +438,7 @@ takes_the_caps_of_the_configuration() {
 says_that_the_node_went_away() {
     rm -f "$work/out"
     "$beamtop" trace "$node" 'batch_load:tick' --time 200s --events 10000 --no-config \
-        --cookie-file "$work/cookie" >"$work/out" 2>"$work/err" &
+        --cookie-file "$work/cookie" --timeout 30 >"$work/out" 2>"$work/err" &
     trace_pid=$!
     wait_until 60 grep -qs '^% batch_load:tick' "$work/out" || return 1
     kill -9 "$node_pid"

@@ -32,7 +32,7 @@ tm_open() {
 # Ends the server, and waits until its socket answers no more.
 tm_close() {
     tm kill-server 2>/dev/null || true
-    wait_until 15 tm_is_closed
+    wait_until 60 tm_is_closed
 }
 
 tm_is_closed() { ! tm has-session 2>/dev/null; }
@@ -164,7 +164,7 @@ bt_is_left() {
         told=yes
         target_is_clean
     else
-        tm_wait "$2" && wait_until 1 target_is_clean
+        tm_wait "$2" && wait_until 30 target_is_clean
     fi
 }
 

@@ -88,17 +88,22 @@ captures() {
     bt_open 120 40 || return 1
     tm_type ":capture-screen $work/$1"
     tm_keys Enter
-    wait_until 30 test -s "$work/$1" || {
+    wait_until 30 has_captured "$@" || {
         tm_text
         return 1
     }
-    grep -qF -e "$2" "$work/$1" && grep -qF shop_pricing "$work/$1" && bt_quit
+    bt_quit
 }
+
+has_captured() { grep -qsF -e "$2" "$work/$1" && grep -qF shop_pricing "$work/$1"; }
 
 captures_text() { captures screen.txt PID; }
 captures_svg() { captures screen.svg '<svg'; }
 captures_html() { captures screen.html '<'; }
 captures_ansi() { captures screen.ansi "$(printf '\033')["; }
+
+selected() { tm_text | grep '▌'; }
+has_moved() { [ "$(selected)" != "$was_selected" ]; }
 
 # @ from a node that was named: the picker knows the nodes of this host all the same, and goes to one.
 lists_nodes_and_opens_one() {
@@ -106,15 +111,14 @@ lists_nodes_and_opens_one() {
     bt_open 160 40 || return 1
     tm_type @
     tm_wait 'Nodes on this host' && tm_wait_line "│.*$row" || return 1
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
-        ! tm_has_line "▌$row" || break
+    until tm_has_line "▌$row"; do
+        was_selected=$(selected)
         tm_keys Down
-        wait_until 2 tm_has_line "▌$row"
+        wait_until "$tm_wait_s" has_moved || {
+            tm_text
+            return 1
+        }
     done
-    tm_has_line "▌$row" || {
-        tm_text
-        return 1
-    }
     tm_keys Enter
     tm_wait_gone 'Nodes on this host' && tm_wait '● live' && tm_wait shop_pricing && bt_quit
 }

@@ -18,8 +18,6 @@ trap 'tm_close; stop_all' EXIT
 trap 'exit 130' HUP INT TERM PIPE
 
 start() {
-    epmd -port "$ERL_EPMD_PORT" >/dev/null 2>&1 &
-    epmd_pid=$!
     start_node "$otp" || return 1
     BEAMTOP_DEMO_NODE=$node
     BEAMTOP_DEMO_COOKIE_FILE=$work/cookie
@@ -35,7 +33,7 @@ finds() {
     tm_wait_s=90
     tm_wait "$1"
     found=$?
-    tm_wait_s=15
+    tm_wait_s=30
     return "$found"
 }
 
@@ -91,6 +89,7 @@ tells_its_span_when_the_interval_changes() {
         sets 0.5 && wait_title "$((seconds + 9))" "$((ticks + 9))" && bt_quit
 }
 
+start_epmd
 run start
 run finds_with_a_list_by_memory
 run finds_behind_a_filter

@@ -130,7 +130,7 @@ tells_loss_and_return_in_the_log() {
 # While paused nothing is asked: answers to the target's ticks are all that it hears of us.
 stays_connected_while_nothing_is_asked() {
     bt_open 120 40 && wait_live || return 1
-    wait_until 1 has_us || {
+    wait_until 30 has_us || {
         cat "$work/target"
         return 1
     }
@@ -154,7 +154,7 @@ storm() {
 
 leaves_nothing_on_the_target() {
     bt_quit || return 1
-    wait_until 3 is_clean || {
+    wait_until 30 is_clean || {
         cat "$work/target"
         return 1
     }

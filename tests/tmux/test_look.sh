@@ -19,7 +19,7 @@ show_ansi() {
     return 1
 }
 
-is_coloured_where_the_terminal_can() { bt_open 100 30 && { wait_until 15 has_colour || show_ansi; } && bt_quit; }
+is_coloured_where_the_terminal_can() { bt_open 100 30 && { wait_until 60 has_colour || show_ansi; } && bt_quit; }
 
 # plain VARIABLE=VALUE…
 plain() { bt_open 100 30 "$@" && { has_no_colour || show_ansi; } && bt_quit; }
@@ -30,10 +30,10 @@ works_on_a_vt100() { plain TERM=vt100; }
 works_with_eight_colours() { bt_open 100 30 TERM=screen && bt_quit; }
 
 is_ascii_without_UTF8() {
-    bt_open 100 30 LC_ALL=C && { wait_until 15 is_ascii || show_ansi; } && bt_quit
+    bt_open 100 30 LC_ALL=C && { wait_until 60 is_ascii || show_ansi; } && bt_quit
 }
 
-has_graphs_with_UTF8() { bt_open 120 40 && wait_until 15 has_bars && bt_quit; }
+has_graphs_with_UTF8() { bt_open 120 40 && wait_until 60 has_bars && bt_quit; }
 has_bars() { tm_text | grep -q '[▁▂▃▄▅▆▇█]'; }
 
 # The same rows in other colours.
@@ -44,7 +44,7 @@ changes_theme() {
     tm_type :
     tm_type 'theme light'
     tm_keys Enter
-    wait_until 15 title_changed || {
+    wait_until 60 title_changed || {
         show_ansi
         return 1
     }

@@ -15,7 +15,7 @@ recorder_pids() { record_number pid; }
 end_all() {
     tm_close
     for pid in $(recorder_pids); do
-        kill "$pid" && wait_until 10 has_ended "$pid"
+        kill "$pid" && wait_until 60 has_ended "$pid"
     done
     "$BEAMTOP_SRCDIR/demo/run.sh" stop
     BEAMTOP_DEMO_DIR=$work/twin "$BEAMTOP_SRCDIR/demo/run.sh" stop
@@ -23,8 +23,11 @@ end_all() {
 }
 trap end_all EXIT
 
-status_has() { record_of status --format json | grep -qE "$1"; }
-is_idle() { record_of status | grep -qx 'nothing is being recorded'; }
+# A busy recorder may not answer in time: it is asked until it does.
+status_says() { record_of status --format json | grep -qE "$1"; }
+status_has() { wait_until 60 status_says "$1"; }
+is_nothing_recorded() { record_of status | grep -qx 'nothing is being recorded'; }
+is_idle() { wait_until 60 is_nothing_recorded; }
 file_of() { record_of status --format json | sed -n 's/.*"file":"\([^"]*\)".*/\1/p'; }
 
 command_is() { # LINE: typed after `:`
@@ -93,7 +96,7 @@ has_no_child() { [ -z "$(ps -o pid= --ppid "$1")" ]; }
 
 leaves_no_child_behind() {
     screen=$(tm_pid beamtop)
-    wait_until 15 has_no_child "$screen" || {
+    wait_until 60 has_no_child "$screen" || {
         ps -o pid,stat,args --ppid "$screen"
         return 1
     }
@@ -103,7 +106,7 @@ goes_on_without_the_screen() {
     tm_keys q
     tm_wait 'goes on' && tm_wait 'code 0' && tm_wait_restored && tm_close || return 1
     before=$(record_number ticks)
-    wait_until 30 record_has ticks $((before + 2))
+    wait_until 60 record_has ticks $((before + 2))
 }
 
 is_found_again() {
@@ -170,7 +173,7 @@ keeps_nothing_open() {
         tm_wait 'twice.btr is whole' || return 1
     command_is 'record twice.btr'
     tm_wait 'twice.btr exists' || return 1
-    wait_until 15 has_open_files "$before" || {
+    wait_until 60 has_open_files "$before" || {
         ls -l "/proc/$(tm_pid beamtop)/fd"
         return 1
     }
@@ -241,7 +244,7 @@ tells_that_the_file_cannot_grow() {
     tm_wait_s=90
     tm_wait 'ended after '
     told=$?
-    tm_wait_s=15
+    tm_wait_s=30
     [ "$told" -eq 0 ] && tm_wait_gone '● rec' && is_idle && "$beamtop" info "$work/full.btr" >/dev/null || return 1
     tm_keys q
     tm_wait 'code 0'
@@ -284,7 +287,7 @@ is_not_that_of_a_twin() {
         record_of start "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" -i 0.5s \
             -o "$work/twin.btr"
     ) || return 1
-    wait_until 15 status_has '"node_creation":[1-9].*"node_os_pid":[1-9].*"node_start_us":[1-9]' || return 1
+    status_has '"node_creation":[1-9].*"node_os_pid":[1-9].*"node_start_us":[1-9]' || return 1
     bt_open 140 30 -- -b 25 && command_is 'set record-interval 0.5s' || return 1
     sleep 6 # looks for recorders every five seconds
     tm_has_not '● rec' && tm_has_not '◌ rec' && tm_has_not 'being recorded' &&
@@ -303,7 +306,7 @@ is_the_same_when_the_node_is_back() {
     bt_open 140 30 -- -b 25 && command_is 'set record-interval 0.5s' && command_is 'record back.btr' &&
         is_recorded || return 1
     before=$(life)
-    "$BEAMTOP_SRCDIR/demo/run.sh" stop && tm_wait '◌ rec' && wait_until 15 has_no_life || return 1
+    "$BEAMTOP_SRCDIR/demo/run.sh" stop && tm_wait '◌ rec' && wait_until 60 has_no_life || return 1
     "$BEAMTOP_SRCDIR/demo/run.sh" start >"$work/env" 2>"$work/demo.log" && wait_until 60 has_another_life "$before" &&
         tm_wait '● rec' || return 1
     sleep 5 # as long as a stranger would be followed
@@ -323,7 +326,7 @@ tells_that_the_node_is_gone() {
 
 target_is_clean() { bt_target_says | grep -q '^nodes 0 ours 0 '; }
 
-leaves_nothing_on_the_target() { wait_until 15 target_is_clean || bt_target_says; target_is_clean; }
+leaves_nothing_on_the_target() { wait_until 60 target_is_clean || bt_target_says; target_is_clean; }
 
 for test in starts_by_a_key is_on_every_view puts_marks starts_no_second_one is_a_process_of_its_own \
     leaves_no_child_behind goes_on_without_the_screen is_found_again \

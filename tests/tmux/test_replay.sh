@@ -19,8 +19,8 @@ trap 'tm_close; "$demo" stop >/dev/null 2>&1; rm -rf "$work"' EXIT
 
 # Marks stand some ticks behind the first one, before the last one, and away from each other.
 marks() {
-    wait_until 30 record_has ticks 4 && record_of mark "deploy 2" &&
-        wait_until 30 record_has ticks 8 && record_of mark cold && wait_until 30 record_has ticks 14 && wait_until 30 record_has windows 3
+    wait_until 60 record_has ticks 4 && record_of mark "deploy 2" &&
+        wait_until 60 record_has ticks 8 && record_of mark cold && wait_until 60 record_has ticks 14 && wait_until 60 record_has windows 3
 }
 
 # The node is gone when its recording is looked at.

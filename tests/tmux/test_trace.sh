@@ -41,6 +41,8 @@ shows_the_log() {
     tm_wait 'WHAT BEAMTOP DID'
 }
 
+has_calls() { [ "$(grep -cs '"kind": *"call"' "$2")" = "$1" ]; }
+
 traces() {
     bt_open "$1" "$2" && prompt_with 'timer:sleep/1 -> return --events 3' || return 1
     tm_wait '1 function: timer:sleep/1' && tm_wait get_tcw || return 1
@@ -48,8 +50,7 @@ traces() {
     trace_is 'ended   events: 3 of 3' || return 1
     tm_type ":trace-save $work/$1.json"
     tm_keys Enter
-    wait_until 30 test -s "$work/$1.json" || return 1
-    [ "$(grep -c '"kind": *"call"' "$work/$1.json")" = 3 ] || {
+    wait_until 30 has_calls 3 "$work/$1.json" || {
         cat "$work/$1.json"
         return 1
     }
@@ -281,7 +282,7 @@ begins_to_burn() {
         timer:sleep(180000),
         halt()." >"$work/burn.log" 2>&1 &
     burns=$!
-    wait_until 30 test -s "$work/burns" || {
+    wait_until 60 test -s "$work/burns" || {
         cat "$work/burn.log"
         return 1
     }
@@ -290,7 +291,7 @@ begins_to_burn() {
 ends_to_burn() {
     kill -KILL "$burns"
     wait "$burns" 2>/dev/null
-    [ ! -s "$work/burns" ] || wait_until 1 burns_no_more
+    [ ! -s "$work/burns" ] || wait_until 30 burns_no_more
 }
 
 burns_no_more() {
