@@ -118,16 +118,10 @@ static void put_system_sql(struct writer *w, struct buf *sql)
     buf_puts(sql, " FROM system s JOIN tick t ON t.id = s.tick ORDER BY s.tick");
 }
 
-static int step_error(struct recording *r, int rc, struct error *err)
-{
-    return rc == SQLITE_DONE ? 0 : db_fail(r->db, err, "reading the recording");
-}
-
 static int put_csv(struct writer *w, const char *sql, struct error *err)
 {
     sqlite3_stmt *s = NULL;
     struct buf made;
-    int rc = SQLITE_DONE;
     buf_init(&made, 0);
     if (!sql)
         put_system_sql(w, &made);
@@ -136,9 +130,9 @@ static int put_csv(struct writer *w, const char *sql, struct error *err)
         for (int i = 1; i < sqlite3_column_count(s); i++)
             buf_printf(&w->buf, ",%s", sqlite3_column_name(s, i));
         buf_puts(&w->buf, "\n");
-        while ((rc = sqlite3_step(s)) == SQLITE_ROW)
+        while (recording_row(w->r, s))
             put_csv_row(w, s);
-        (void)step_error(w->r, rc, err);
+        (void)recording_failed(w->r, err);
     }
     sqlite3_finalize(s);
     buf_clear(&made);
@@ -167,11 +161,10 @@ static int put_family(struct writer *w, const char *name, const char *help, cons
                       struct error *err)
 {
     sqlite3_stmt *s = NULL;
-    int rc = SQLITE_DONE;
     if (db_prepare(w->r->db, &s, sql, err) != 0)
         return (int)err->code;
     buf_printf(&w->buf, "# TYPE beamtop_%s gauge\n# HELP beamtop_%s %s\n", name, name, help);
-    while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
+    while (recording_row(w->r, s)) {
         if (isnan(db_column_real(s, 1)) || sqlite3_column_type(s, 1) == SQLITE_TEXT)
             continue;
         buf_printf(&w->buf, "beamtop_%s{", name);
@@ -185,7 +178,7 @@ static int put_family(struct writer *w, const char *name, const char *help, cons
         buf_printf(&w->buf, " %.6f\n", (double)db_column_count(s, 0) / 1e6);
         flush(w, PIECE);
     }
-    (void)step_error(w->r, rc, err);
+    (void)recording_failed(w->r, err);
     sqlite3_finalize(s);
     return (int)err->code;
 }
@@ -253,6 +246,7 @@ int recording_export(struct recording *r, enum export_format format, const char 
     struct writer w = {.out = out, .r = r, .node = r->info.node,
                        .spreadsheet = format == EXPORT_SPREADSHEET};
     size_t which = 0;
+    recording_begin(r);
     if (format == EXPORT_OPENMETRICS && table)
         return error_set(err, ERR_USAGE, "openmetrics has all tables in one: leave “%s” out", table);
     if (find_table(table, &which, err) != 0)

@@ -216,7 +216,7 @@ static int find(struct recorded_log *l, struct recording *r, int64_t tick, struc
     if (rc != 0)
         return rc;
     sqlite3_bind_int64(s, 1, tick);
-    if (sqlite3_step(s) == SQLITE_ROW) {
+    if (recording_row(r, s)) {
         struct slice *const texts[] = {&out->syntax, &out->patterns, &out->procs, &out->ending};
         out->id = db_column_int(s, 0);
         out->wall_us = db_column_int(s, 1);
@@ -225,7 +225,7 @@ static int find(struct recorded_log *l, struct recording *r, int64_t tick, struc
             *texts[i] = slice_keep(&l->row, db_column_text(s, (int)i + 3));
     }
     sqlite3_finalize(s);
-    return 0;
+    return recording_failed(r, err);
 }
 
 static void begin(struct recorded_log *l, const struct found *f)

@@ -163,21 +163,19 @@ int recorded_log_events(struct recorded_log *l, struct recording *r, int64_t unt
     buf_puts(&sql, "SELECT ");
     trace_columns_select(&sql);
     buf_puts(&sql, " FROM event WHERE trace = ? AND tick > ? AND tick <= ? ORDER BY id");
-    int rc = db_prepare(r->db, &s, buf_cstr(&sql), err), step = SQLITE_DONE;
+    int rc = db_prepare(r->db, &s, buf_cstr(&sql), err);
     buf_clear(&sql);
     if (rc != 0)
         return rc;
     sqlite3_bind_int64(s, 1, l->trace);
     sqlite3_bind_int64(s, 2, l->tick);
     sqlite3_bind_int64(s, 3, until);
-    while ((step = sqlite3_step(s)) == SQLITE_ROW) {
+    while (recording_row(r, s)) {
         struct trace_line line;
         arena_reset(&l->arena);
         if (trace_columns_read(s, &line, &l->arena)) /* else of a later program */
             add_line(l, &line);
     }
-    if (step != SQLITE_DONE)
-        rc = db_fail(r->db, err, "recording");
     sqlite3_finalize(s);
-    return rc;
+    return recording_failed(r, err);
 }

@@ -2,10 +2,13 @@
 #include "recording_internal.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/etf/check.h"
 #include "beamtop/model/column.h"
@@ -13,17 +16,86 @@
 #include "recorder_internal.h"
 #include "recording_schema.h"
 
+/* ---- reading: what fails is kept until the next use begins, and nothing more is read in this one */
+
+static void fail(struct recording *r, enum err code, const char *fmt, ...) ATTR_PRINTF(3, 4);
+static void fail(struct recording *r, enum err code, const char *fmt, ...)
+{
+    char text[256];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    error_set(&r->failed, code, "%s%s%s", r->file.path ? r->file.path : "", r->file.path ? ": " : "", text);
+}
+
+static void fail_of_db(struct recording *r)
+{
+    struct error err = {.code = ERR_NONE};
+    if (r->file.overran)
+        fail(r, ERR_FORMAT, "it cannot be read with the work that a recording of its size takes: it is "
+                            "damaged, or made to do harm");
+    else
+        fail(r, (enum err)db_fail(r->db, &err, "the recording cannot be read"), "%s", err.text);
+}
+
+void recording_begin(struct recording *r)
+{
+    if (r->failed.code != ERR_NONE) { /* what is kept may lack rows */
+        span_cache_clear(&r->cache);
+        r->marks.is_known = false;
+    }
+    error_clear(&r->failed);
+    recording_file_begin(&r->file);
+}
+
+int recording_failed(const struct recording *r, struct error *err)
+{
+    return r->failed.code == ERR_NONE ? 0 : error_set(err, r->failed.code, "%s", r->failed.text);
+}
+
+bool recording_ask(struct recording *r, sqlite3_stmt **out, const char *sql)
+{
+    if (r->failed.code != ERR_NONE)
+        return false;
+    int rc = sqlite3_prepare_v2(r->db, sql, -1, out, NULL);
+    if (rc != SQLITE_OK && rc != SQLITE_ERROR) /* that is a table or column that an earlier program did not make */
+        fail_of_db(r);
+    return rc == SQLITE_OK;
+}
+
+bool recording_row(struct recording *r, sqlite3_stmt *s)
+{
+    int rc = r->failed.code == ERR_NONE ? sqlite3_step(s) : SQLITE_DONE;
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        fail_of_db(r);
+    return rc == SQLITE_ROW;
+}
+
+int64_t recording_int(struct recording *r, const char *sql, int64_t arg, int64_t otherwise)
+{
+    sqlite3_stmt *s = NULL;
+    int64_t v = otherwise;
+    if (!recording_ask(r, &s, sql))
+        return v;
+    if (sqlite3_bind_parameter_count(s) > 0)
+        sqlite3_bind_int64(s, 1, arg);
+    if (recording_row(r, s))
+        v = db_column_clamped(s, 0, otherwise);
+    sqlite3_finalize(s);
+    return v;
+}
+
 /* ---- open */
 
 static const char *meta_text(struct recording *r, const char *key)
 {
     sqlite3_stmt *s = NULL;
     const char *text = "";
-    struct error ignored = {.code = ERR_NONE};
-    if (db_prepare(r->db, &s, "SELECT value FROM meta WHERE key = ?", &ignored) != 0)
+    if (!recording_ask(r, &s, "SELECT value FROM meta WHERE key = ?"))
         return text;
     sqlite3_bind_text(s, 1, key, -1, SQLITE_STATIC);
-    if (sqlite3_step(s) == SQLITE_ROW) {
+    if (recording_row(r, s)) {
         struct slice v = db_column_text(s, 0);
         text = arena_strndup(&r->arena, v.s, v.len);
     }
@@ -38,18 +110,18 @@ static void take_info(struct recording *r)
     i->otp = meta_text(r, "otp");
     i->label = meta_text(r, "label");
     i->end = meta_text(r, "end");
-    i->ticks = db_int(r->db, "SELECT max(id) FROM tick", 0);
-    i->first_us = db_int(r->db, "SELECT wall_us FROM tick WHERE wall_us NOT NULL ORDER BY id LIMIT 1", -1);
-    i->last_us = db_int(r->db, "SELECT wall_us FROM tick WHERE wall_us NOT NULL ORDER BY id DESC LIMIT 1", -1);
-    i->interval_s = fmax(0, (double)db_int(r->db, "SELECT value FROM meta WHERE key = 'interval_us'", 0)) / 1e6;
-    i->has_answers = db_int(r->db, "SELECT 1 FROM answer LIMIT 1", 0) == 1;
-    i->has_processes = db_int(r->db, "SELECT 1 FROM process LIMIT 1", 0) == 1;
-    i->has_calls = db_int(r->db, "SELECT 1 FROM call_window LIMIT 1", 0) == 1;
-    i->has_windows = db_int(r->db, "SELECT 1 FROM call_window WHERE line NOT NULL LIMIT 1", 0) == 1;
-    i->has_traces = db_int(r->db, "SELECT 1 FROM trace LIMIT 1", 0) == 1;
-    i->values = db_int(r->db, "SELECT value FROM meta WHERE key = 'values'", 0) == 1;
-    i->redacted = db_int(r->db, "SELECT value FROM meta WHERE key = 'redacted'", 0) == 1;
-    i->thinned = db_int(r->db, "SELECT value FROM meta WHERE key = 'thinned'", -1) >= 0;
+    i->ticks = recording_int(r, "SELECT max(id) FROM tick", 0, 0);
+    i->first_us = recording_int(r, "SELECT wall_us FROM tick WHERE wall_us NOT NULL ORDER BY id LIMIT 1", 0, -1);
+    i->last_us = recording_int(r, "SELECT wall_us FROM tick WHERE wall_us NOT NULL ORDER BY id DESC LIMIT 1", 0, -1);
+    i->interval_s = fmax(0, (double)recording_int(r, "SELECT value FROM meta WHERE key = 'interval_us'", 0, 0)) / 1e6;
+    i->has_answers = recording_int(r, "SELECT 1 FROM answer LIMIT 1", 0, 0) == 1;
+    i->has_processes = recording_int(r, "SELECT 1 FROM process LIMIT 1", 0, 0) == 1;
+    i->has_calls = recording_int(r, "SELECT 1 FROM call_window LIMIT 1", 0, 0) == 1;
+    i->has_windows = recording_int(r, "SELECT 1 FROM call_window WHERE line NOT NULL LIMIT 1", 0, 0) == 1;
+    i->has_traces = recording_int(r, "SELECT 1 FROM trace LIMIT 1", 0, 0) == 1;
+    i->values = recording_int(r, "SELECT value FROM meta WHERE key = 'values'", 0, 0) == 1;
+    i->redacted = recording_int(r, "SELECT value FROM meta WHERE key = 'redacted'", 0, 0) == 1;
+    i->thinned = recording_int(r, "SELECT value FROM meta WHERE key = 'thinned'", 0, -1) >= 0;
 }
 
 static void mark_cache_clear(struct mark_cache *c)
@@ -88,10 +160,9 @@ int recording_of_recorder(struct recording **out, struct recorder *w, struct err
 /* Numbers of ticks are counted with: a file may have any. */
 static int check_ticks(struct recording *r, const char *path, struct error *err)
 {
-    int64_t first = db_int(r->db, "SELECT min(id) FROM tick", 0);
-    if (r->file.overran)
-        return error_set(err, ERR_FORMAT, "%s cannot be read with the work that a recording of its size "
-                         "takes: it is damaged, or made to do harm", path);
+    int64_t first = recording_int(r, "SELECT min(id) FROM tick", 0, 0);
+    if (recording_failed(r, err) != 0)
+        return (int)err->code;
     if (r->info.ticks == 0)
         return error_set(err, ERR_FORMAT, "%s has no tick: its recorder ended before the node had answered",
                          path);
@@ -102,12 +173,9 @@ static int check_ticks(struct recording *r, const char *path, struct error *err)
 }
 
 /* Of a large file only those who read all of it ask whether its pages are sound. */
-static int check_pages(struct recording *r, const char *path, struct error *err)
+static int check_pages(struct recording *r, struct error *err)
 {
-    if (r->file.bytes > LIMIT_RECORDING_CHECKED_BYTES || recording_check(r, err) == 0)
-        return 0;
-    error_context(err, "%s", path);
-    return (int)err->code;
+    return r->file.bytes > LIMIT_RECORDING_CHECKED_BYTES ? 0 : recording_check(r, err);
 }
 
 int recording_open(struct recording **out, const char *path, struct error *err)
@@ -115,7 +183,8 @@ int recording_open(struct recording **out, const char *path, struct error *err)
     struct recording *r = recording_new();
     if (recording_file_open(&r->file, path, err) == 0) {
         r->db = r->file.db;
-        if (schema_check(r->db, path, err) == 0 && check_pages(r, path, err) == 0) {
+        if (schema_check(r->db, path, err) == 0 && check_pages(r, err) == 0) {
+            recording_begin(r);
             take_info(r);
             (void)check_ticks(r, path, err);
         }
@@ -160,17 +229,14 @@ int recording_check(struct recording *r, struct error *err)
     sqlite3_stmt *s = NULL;
     if (r->is_checked)
         return 0;
-    if (db_prepare(r->db, &s, "PRAGMA quick_check(1)", err) != 0)
-        return (int)err->code;
-    int rc = sqlite3_step(s);
-    struct slice says = rc == SQLITE_ROW ? db_column_text(s, 0) : (struct slice){"", 0};
-    if (rc != SQLITE_ROW)
-        (void)db_fail(r->db, err, "the recording is damaged");
-    else if (says.len != 2 || memcmp(says.s, "ok", 2) != 0)
-        error_set(err, ERR_FORMAT, "the recording is damaged (%.*s)", (int)last_line(&says).len,
-                  last_line(&says).s);
+    recording_begin(r);
+    if (recording_ask(r, &s, "PRAGMA quick_check(1)") && recording_row(r, s)) {
+        struct slice says = db_column_text(s, 0), line = last_line(&says);
+        if (says.len != 2 || memcmp(says.s, "ok", 2) != 0)
+            fail(r, ERR_FORMAT, "the recording is damaged (%.*s)", (int)line.len, line.s);
+    }
     sqlite3_finalize(s);
-    r->is_checked = err->code == ERR_NONE;
+    r->is_checked = recording_failed(r, err) == 0;
     return (int)err->code;
 }
 
@@ -178,25 +244,23 @@ int recording_check(struct recording *r, struct error *err)
 
 int64_t recording_tick_at(struct recording *r, int64_t wall_us)
 {
-    return db_int_of(r->db,
-                     "SELECT id FROM tick WHERE wall_us <= ? ORDER BY wall_us DESC LIMIT 1", wall_us,
-                     0);
+    return recording_int(r, "SELECT id FROM tick WHERE wall_us <= ? ORDER BY wall_us DESC LIMIT 1",
+                         wall_us, 0);
 }
 
 int64_t recording_tick_wall_us(struct recording *r, int64_t tick)
 {
-    return db_int_of(r->db, "SELECT wall_us FROM tick WHERE id = ?", tick, -1);
+    return recording_int(r, "SELECT wall_us FROM tick WHERE id = ?", tick, -1);
 }
 
 int64_t recording_tick_mono_ns(struct recording *r, int64_t tick)
 {
     int64_t ns = -1;
     sqlite3_stmt *s = NULL;
-    struct error ignored = {.code = ERR_NONE};
-    if (db_prepare(r->db, &s, "SELECT mono_ns FROM tick WHERE id = ?", &ignored) != 0)
+    if (!recording_ask(r, &s, "SELECT mono_ns FROM tick WHERE id = ?"))
         return -1;
     sqlite3_bind_int64(s, 1, tick);
-    if (sqlite3_step(s) == SQLITE_ROW)
+    if (recording_row(r, s))
         ns = db_column_signed(s, 0);
     sqlite3_finalize(s);
     return ns;
@@ -204,26 +268,25 @@ int64_t recording_tick_mono_ns(struct recording *r, int64_t tick)
 
 int64_t recording_tick_before(struct recording *r, int64_t tick)
 {
-    return db_int_of(r->db, "SELECT max(id) FROM tick WHERE id < ?", tick, 0);
+    return recording_int(r, "SELECT max(id) FROM tick WHERE id < ?", tick, 0);
 }
 
 int64_t recording_tick_after(struct recording *r, int64_t tick)
 {
-    return db_int_of(r->db, "SELECT min(id) FROM tick WHERE id > ?", tick, 0);
+    return recording_int(r, "SELECT min(id) FROM tick WHERE id > ?", tick, 0);
 }
 
 int64_t recording_last_answer(struct recording *r, const char *question, int64_t tick)
 {
     sqlite3_stmt *s = NULL;
-    struct error ignored = {.code = ERR_NONE};
     int64_t v = 0;
     /* Backwards over the ticks: it is mostly among the last few. */
-    if (db_prepare(r->db, &s, "SELECT tick FROM answer WHERE tick <= ? AND question = ?"
-                              " ORDER BY tick DESC LIMIT 1", &ignored) != 0)
+    if (!recording_ask(r, &s, "SELECT tick FROM answer WHERE tick <= ? AND question = ?"
+                              " ORDER BY tick DESC LIMIT 1"))
         return 0;
     sqlite3_bind_int64(s, 1, tick);
     sqlite3_bind_text(s, 2, question, -1, SQLITE_STATIC);
-    if (sqlite3_step(s) == SQLITE_ROW)
+    if (recording_row(r, s))
         v = db_column_count(s, 0);
     sqlite3_finalize(s);
     return v;
@@ -231,7 +294,7 @@ int64_t recording_last_answer(struct recording *r, const char *question, int64_t
 
 int64_t recording_first_answers(struct recording *r)
 {
-    return db_int(r->db, "SELECT tick FROM answer WHERE question <> 'node' ORDER BY tick LIMIT 1", 0);
+    return recording_int(r, "SELECT tick FROM answer WHERE question <> 'node' ORDER BY tick LIMIT 1", 0, 0);
 }
 
 /* A monotonic clock that went back is another VM's, which began after the tick before. */
@@ -244,13 +307,12 @@ static const char span_sql[] =
 static double of_span(struct recording *r, const char *sql, int64_t from, int64_t to, double unknown)
 {
     sqlite3_stmt *s = NULL;
-    struct error ignored = {.code = ERR_NONE};
     double v = 0;
-    if (db_prepare(r->db, &s, sql, &ignored) != 0)
+    if (!recording_ask(r, &s, sql))
         return unknown;
     sqlite3_bind_int64(s, 1, from);
     sqlite3_bind_int64(s, 2, to);
-    if (sqlite3_step(s) == SQLITE_ROW)
+    if (recording_row(r, s))
         v = sqlite3_column_type(s, 0) == SQLITE_NULL ? 0 : db_column_real(s, 0);
     sqlite3_finalize(s);
     return v;
@@ -282,7 +344,7 @@ bool recording_has(struct recording *r, const char *question)
 
 bool recording_gap_before(struct recording *r, int64_t tick)
 {
-    return db_int_of(r->db, "SELECT 1 FROM gap WHERE from_tick = ?", tick - 1, -1) == 1;
+    return recording_int(r, "SELECT 1 FROM gap WHERE from_tick = ?", tick - 1, -1) == 1;
 }
 
 int64_t recording_gaps(struct recording *r, int64_t from, int64_t to)
@@ -297,12 +359,11 @@ static const char marks_sql[] =
 static void read_marks(struct recording *r, struct mark_cache *c)
 {
     sqlite3_stmt *s = NULL;
-    struct error ignored = {.code = ERR_NONE};
     size_t cap = 0;
-    if (db_prepare(r->db, &s, marks_sql, &ignored) != 0)
+    if (!recording_ask(r, &s, marks_sql))
         return;
     sqlite3_bind_int64(s, 1, LIMIT_RECORDING_MARKS);
-    while (sqlite3_step(s) == SQLITE_ROW) {
+    while (recording_row(r, s)) {
         struct slice text = db_column_text(s, 1);
         if (c->n == cap) {
             cap = cap > 0 ? cap * 2 : 64;
@@ -317,7 +378,7 @@ static void read_marks(struct recording *r, struct mark_cache *c)
 size_t recording_marks(struct recording *r, const struct recording_mark **out)
 {
     struct mark_cache *c = &r->marks;
-    int64_t version = db_int(r->db, "PRAGMA data_version", -1);
+    int64_t version = recording_int(r, "PRAGMA data_version", 0, -1);
     int64_t changes = sqlite3_total_changes(r->db);
     if (!c->is_known || c->version != version || c->changes != changes) {
         mark_cache_clear(c);
@@ -377,7 +438,7 @@ int recording_answers(struct recording *r, int64_t tick, recording_answer_fn *fn
         return (int)err->code;
     sqlite3_bind_int64(s, 1, tick);
     int rc = 0;
-    while (rc == 0 && sqlite3_step(s) == SQLITE_ROW) {
+    while (rc == 0 && recording_row(r, s)) {
         struct want_scan asked;
         bool has_asked = read_asked(db_column_text(s, 1), &asked);
         char question[32] = "";
@@ -390,5 +451,5 @@ int recording_answers(struct recording *r, int64_t tick, recording_answer_fn *fn
             rc = fn(arg, question, r->term.data, r->term.len, has_asked ? &asked : NULL, err);
     }
     sqlite3_finalize(s);
-    return rc;
+    return rc == 0 ? recording_failed(r, err) : rc;
 }

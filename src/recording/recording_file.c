@@ -142,17 +142,7 @@ static int allow(void *arg, int action, const char *a, const char *b, const char
                ? SQLITE_OK : SQLITE_DENY;
 }
 
-static int on_statement(unsigned what, void *arg, void *statement, void *text)
-{
-    struct recording_file *f = arg;
-    (void)what;
-    (void)statement;
-    (void)text;
-    f->steps = 0;
-    return 0;
-}
-
-/* For good: what one query cannot take in, the next cannot either. */
+/* For all of this use: what one query cannot take in, the next cannot either. */
 static int on_progress(void *arg)
 {
     struct recording_file *f = arg;
@@ -186,21 +176,20 @@ static void guard(struct recording_file *f)
         sqlite3_db_config(f->db, configs[i].what, configs[i].on, (int *)NULL);
     sqlite3_set_authorizer(f->db, allow, NULL);
     sqlite3_progress_handler(f->db, LIMIT_RECORDING_PROGRESS_STEPS, on_progress, f);
-    sqlite3_trace_v2(f->db, SQLITE_TRACE_STMT, on_statement, f);
     /* Another program that closes the file has it to itself for a moment. */
     sqlite3_busy_timeout(f->db, LIMIT_RECORDING_BUSY_MS);
 }
 
-static int open_db(struct recording_file *f, const char *path, const struct way *way, struct error *err)
+static int open_db(struct recording_file *f, const struct way *way, struct error *err)
 {
     struct buf uri;
     buf_init(&uri, 0);
-    put_uri(&uri, path, way->query);
+    put_uri(&uri, f->path, way->query);
     int rc = sqlite3_open_v2(buf_cstr(&uri), &f->db,
                              SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, way->vfs);
     buf_clear(&uri);
     if (rc != SQLITE_OK)
-        return db_fail(f->db, err, path);
+        return db_fail(f->db, err, f->path);
     guard(f);
     if (db_exec(f->db, way->pragma, err) != 0 ||
         db_exec(f->db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA query_only = ON",
@@ -209,12 +198,17 @@ static int open_db(struct recording_file *f, const char *path, const struct way 
     return 0;
 }
 
-static void set_most_steps(struct recording_file *f, const char *path, int64_t file_bytes)
+void recording_file_begin(struct recording_file *f)
 {
-    struct stat st;
-    char *name = alloc_printf("%s-wal", path);
-    f->bytes = file_bytes + (stat(name, &st) == 0 && st.st_size > 0 ? (int64_t)st.st_size : 0);
+    struct stat file, wal;
+    if (f->fd < 0)
+        return;
+    char *name = alloc_printf("%s-wal", f->path);
+    f->bytes = fstat(f->fd, &file) == 0 ? (int64_t)file.st_size : 0;
+    f->bytes += stat(name, &wal) == 0 && wal.st_size > 0 ? (int64_t)wal.st_size : 0;
     f->most_steps = LIMIT_RECORDING_STEPS + LIMIT_RECORDING_STEPS_PER_BYTE * (uint64_t)f->bytes;
+    f->steps = 0;
+    f->overran = false;
     free(name);
 }
 
@@ -234,9 +228,10 @@ static int open_named(struct recording_file *f, const char *path, struct error *
     if (check_beside(path, &has_wal, err) != 0 ||
         check_header(head, (size_t)len, has_wal, path, err) != 0)
         return (int)err->code;
-    set_most_steps(f, path, (int64_t)st.st_size);
+    f->path = alloc_strdup(path);
+    recording_file_begin(f);
     const struct way *way = is_in_use(f->fd) ? &in_use : has_wal ? &left_behind : &alone;
-    return open_db(f, path, way, err);
+    return open_db(f, way, err);
 }
 
 /* SQLite follows a link, and looks beside what it names: so must we. */
@@ -255,5 +250,6 @@ void recording_file_close(struct recording_file *f)
     /* Not before: a process that closes any descriptor of a file gives up its locks on it. */
     if (f->fd >= 0)
         close(f->fd);
+    free(f->path);
     *f = (struct recording_file){.fd = -1};
 }

@@ -8,9 +8,10 @@
 struct recording_file {
     sqlite3 *db;
     int fd;                     /* -1: none */
-    int64_t bytes;              /* of the file and its -wal when it was opened */
-    uint64_t steps, most_steps; /* of SQLite's machine, for one statement */
-    bool overran;               /* a statement took more: nothing is read any more */
+    char *path;                 /* as it was found: links are followed */
+    int64_t bytes;              /* of the file and its -wal when this use began */
+    uint64_t steps, most_steps; /* of SQLite's machine, in this use */
+    bool overran;               /* it took more: nothing is read any more in it */
 };
 
 /*
@@ -19,6 +20,8 @@ struct recording_file {
  * close it after a failure too.
  */
 int recording_file_open(struct recording_file *f, const char *path, struct error *err);
+/* A new use, with steps of its own: as many as the file's size, which grows, asks for. */
+void recording_file_begin(struct recording_file *f);
 void recording_file_close(struct recording_file *f);
 /* ERR_FORMAT: a version that this program does not know. */
 int recording_version_check(const char *path, int64_t version, struct error *err);

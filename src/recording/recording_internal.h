@@ -39,6 +39,7 @@ struct recording {
     sqlite3 *db;
     struct recording_file file; /* of db, where it is not a recorder's connection */
     bool is_checked;            /* its pages are known to be sound */
+    struct error failed;        /* the first of this use: nothing more is read */
     struct recording_info info;
     struct arena arena;  /* texts of info */
     struct arena result; /* what was handed out last */
@@ -47,6 +48,12 @@ struct recording {
     struct mark_cache marks;
 };
 
+/* Prepares a statement. false: reading failed, or the file has no such table or column. */
+bool recording_ask(struct recording *r, sqlite3_stmt **out, const char *sql);
+/* Whether there is another row; a failure is the end of rows, too, and recording_failed() has it. */
+bool recording_row(struct recording *r, sqlite3_stmt *s);
+/* One number, as db_int_of(). */
+int64_t recording_int(struct recording *r, const char *sql, int64_t arg, int64_t otherwise);
 /* A copy that is handed out: until the next question. */
 struct slice recording_keep(struct recording *r, struct slice text);
 /* The same of an array, which it frees. How many there are is known when they have been read: what a

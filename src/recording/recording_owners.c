@@ -39,7 +39,7 @@ void span_cache_clear(struct span_cache *c)
 struct span_cache *span_cache_of(struct recording *r, int64_t from, int64_t to)
 {
     struct span_cache *c = &r->cache;
-    int64_t version = db_int(r->db, "PRAGMA data_version", -1);
+    int64_t version = recording_int(r, "PRAGMA data_version", 0, -1);
     int64_t changes = sqlite3_total_changes(r->db);
     if (c->from == from && c->to == to && c->version == version && c->changes == changes)
         return c;
@@ -62,7 +62,7 @@ static double seconds_of(struct recording *r, sqlite3_stmt *intervals, int64_t t
     double usual = recording_info(r)->interval_s, seconds = NAN;
     sqlite3_reset(intervals);
     sqlite3_bind_int64(intervals, 1, tick);
-    if (sqlite3_step(intervals) == SQLITE_ROW)
+    if (recording_row(r, intervals))
         seconds = db_column_real(intervals, 0) / 1e6;
     if (seconds > 0)
         return seconds;
@@ -118,21 +118,20 @@ static const char rows_sql[] =
    recording there are no shares. */
 static void gather(struct recording *r, struct span_cache *c)
 {
-    struct error ignored = {.code = ERR_NONE};
     sqlite3_stmt *s = NULL, *intervals = NULL;
     int64_t tick = -1, sort = SPAN_SORTS;
     double weight = 1;
     bool counts = false;
     c->owners_known = true;
-    if (db_prepare(r->db, &intervals, "SELECT interval_us FROM tick WHERE id = ?", &ignored) != 0)
+    if (!recording_ask(r, &intervals, "SELECT interval_us FROM tick WHERE id = ?"))
         return;
-    if (db_prepare(r->db, &s, rows_sql, &ignored) != 0) {
+    if (!recording_ask(r, &s, rows_sql)) {
         sqlite3_finalize(intervals);
         return;
     }
     sqlite3_bind_int64(s, 1, c->from);
     sqlite3_bind_int64(s, 2, c->to);
-    while (sqlite3_step(s) == SQLITE_ROW) {
+    while (recording_row(r, s)) {
         int64_t at = sqlite3_column_int64(s, 0), id = sqlite3_column_int64(s, 2);
         int64_t by = sort_of((const char *)sqlite3_column_text(s, 1));
         if (at != tick || by != sort)
@@ -169,13 +168,13 @@ static int by_share(const void *a, const void *b)
     return slice_order(x->name, y->name);
 }
 
-static void name_it(struct span_cache *c, sqlite3_stmt *texts, struct owner_sum *o)
+static void name_it(struct recording *r, struct span_cache *c, sqlite3_stmt *texts, struct owner_sum *o)
 {
     o->named = true;
     o->name = (struct slice){"", 0};
     sqlite3_reset(texts);
     sqlite3_bind_int64(texts, 1, o->key.id);
-    if (sqlite3_step(texts) == SQLITE_ROW)
+    if (recording_row(r, texts))
         o->name = slice_keep(&c->arena, db_column_text(texts, 0));
 }
 
@@ -183,19 +182,18 @@ static void name_it(struct span_cache *c, sqlite3_stmt *texts, struct owner_sum 
 static size_t ordered(struct recording *r, struct span_cache *c, int64_t sort,
                       struct owner_sum ***out)
 {
-    struct error ignored = {.code = ERR_NONE};
     struct owner_sum *o, *next;
     sqlite3_stmt *texts = NULL;
     size_t n = 0;
     *out = NULL;
-    if (db_prepare(r->db, &texts, "SELECT text FROM text WHERE id = ?", &ignored) != 0)
+    if (!recording_ask(r, &texts, "SELECT text FROM text WHERE id = ?"))
         return 0;
     *out = alloc_zero(HASH_COUNT(c->owners) + 1, sizeof **out);
     HASH_ITER(hh, c->owners, o, next) {
         if (o->key.sort != sort)
             continue;
         if (!o->named)
-            name_it(c, texts, o);
+            name_it(r, c, texts, o);
         (*out)[n++] = o;
     }
     sqlite3_finalize(texts);

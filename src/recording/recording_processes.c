@@ -111,7 +111,7 @@ static struct slice text_of(struct recording *r, sqlite3_stmt *s, int64_t id)
         return out;
     sqlite3_reset(s);
     sqlite3_bind_int64(s, 1, id);
-    if (sqlite3_step(s) == SQLITE_ROW) {
+    if (recording_row(r, s)) {
         struct slice text = db_column_text(s, 0);
         out = recording_keep(r, text);
     }
@@ -169,14 +169,13 @@ static const char rows_sql[] =
 static void gather(struct recording *r, int64_t from, int64_t to, struct known **all,
                    struct arena *arena, struct span_turnover *turnover)
 {
-    struct error ignored = {.code = ERR_NONE};
     sqlite3_stmt *s = NULL;
     int64_t last = -1, last_shares = -1;
-    if (db_prepare(r->db, &s, rows_sql, &ignored) != 0)
+    if (!recording_ask(r, &s, rows_sql))
         return;
     sqlite3_bind_int64(s, 1, from);
     sqlite3_bind_int64(s, 2, to);
-    while (sqlite3_step(s) == SQLITE_ROW) {
+    while (recording_row(r, s)) {
         int64_t tick = sqlite3_column_int64(s, 0);
         turnover->ticks += tick != last;
         turnover->rows++;
@@ -193,7 +192,6 @@ static void gather(struct recording *r, int64_t from, int64_t to, struct known *
 size_t recording_processes(struct recording *r, int64_t from, int64_t to,
                            const struct span_process **out, struct span_turnover *turnover)
 {
-    struct error ignored = {.code = ERR_NONE};
     struct known *all = NULL, *k, *next;
     struct arena arena;
     sqlite3_stmt *texts = NULL;
@@ -207,7 +205,7 @@ size_t recording_processes(struct recording *r, int64_t from, int64_t to,
     size_t most = (size_t)turnover->pids < MOST ? (size_t)turnover->pids : MOST;
     struct span_process *p = arena_alloc(&r->result, (most + 1) * sizeof *p);
     *out = p;
-    if (db_prepare(r->db, &texts, "SELECT text FROM text WHERE id = ?", &ignored) != 0)
+    if (!recording_ask(r, &texts, "SELECT text FROM text WHERE id = ?"))
         most = 0;
     HASH_ITER(hh, all, k, next) {
         turnover->pids_seen_once += k->ticks == 1;

@@ -25,7 +25,6 @@ static bool has_key(struct recording *r, const char *key)
 static size_t values_from(struct recording *r, const char *key, int64_t from, int64_t to,
                           double least_us, double **out)
 {
-    struct error ignored = {.code = ERR_NONE};
     char sql[240];
     sqlite3_stmt *s = NULL;
     size_t n = 0, cap = 0;
@@ -35,13 +34,13 @@ static size_t values_from(struct recording *r, const char *key, int64_t from, in
              "ORDER BY system.tick",
              key, least_us > 0 ? " JOIN tick ON tick.id = system.tick" : "", key,
              least_us > 0 ? " AND interval_us >= ?3" : "");
-    if (!has_key(r, key) || db_prepare(r->db, &s, sql, &ignored) != 0)
+    if (!has_key(r, key) || !recording_ask(r, &s, sql))
         return 0;
     sqlite3_bind_int64(s, 1, from);
     sqlite3_bind_int64(s, 2, to);
     if (least_us > 0)
         sqlite3_bind_double(s, 3, least_us);
-    while (sqlite3_step(s) == SQLITE_ROW) {
+    while (recording_row(r, s)) {
         double v = db_column_real(s, 0);
         if (isnan(v))
             continue;
@@ -140,16 +139,14 @@ int recording_stats(struct recording *r, const char *system_key, int64_t from, i
 
 struct span_cost recording_cost(struct recording *r, int64_t from, int64_t to)
 {
-    struct error ignored = {.code = ERR_NONE};
     struct span_cost cost = {NAN, NAN};
     sqlite3_stmt *s = NULL;
-    if (db_prepare(r->db, &s, "SELECT sum(cost_us) / sum(interval_us), avg(bytes) FROM tick"
-                              " WHERE id BETWEEN ? AND ? AND interval_us > 0 AND cost_us NOT NULL",
-                   &ignored) != 0)
+    if (!recording_ask(r, &s, "SELECT sum(cost_us) / sum(interval_us), avg(bytes) FROM tick"
+                              " WHERE id BETWEEN ? AND ? AND interval_us > 0 AND cost_us NOT NULL"))
         return cost;
     sqlite3_bind_int64(s, 1, from);
     sqlite3_bind_int64(s, 2, to);
-    if (sqlite3_step(s) == SQLITE_ROW && sqlite3_column_type(s, 0) != SQLITE_NULL) {
+    if (recording_row(r, s) && sqlite3_column_type(s, 0) != SQLITE_NULL) {
         cost.share = db_column_real(s, 0);
         cost.bytes = db_column_real(s, 1);
     }
@@ -180,17 +177,16 @@ size_t recording_series(struct recording *r, const char *system_key, int64_t fro
 static void sum_windows(struct recording *r, int64_t from, int64_t to, struct recorded_window *out,
                         int64_t *told)
 {
-    struct error ignored = {.code = ERR_NONE};
     sqlite3_stmt *s = NULL;
     *out = (struct recorded_window){.id = -1, .tick = from, .wall_us = -1, .ns = 0, .calls_per_s = NAN};
-    if (db_prepare(r->db, &s, "SELECT min(wall_us), sum(ns), max(functions), sum(calls), sum(lost),"
+    if (!recording_ask(r, &s, "SELECT min(wall_us), sum(ns), max(functions), sum(calls), sum(lost),"
                               " count(*), sum((SELECT ifnull(sum(c.calls), 0) FROM call c"
                               " WHERE c.window = w.id) >= w.calls)"
-                              " FROM call_window w WHERE tick BETWEEN ? AND ?", &ignored) != 0)
+                              " FROM call_window w WHERE tick BETWEEN ? AND ?"))
         return;
     sqlite3_bind_int64(s, 1, from);
     sqlite3_bind_int64(s, 2, to);
-    if (sqlite3_step(s) == SQLITE_ROW) {
+    if (recording_row(r, s)) {
         out->wall_us = db_column_int(s, 0);
         out->ns = db_column_count(s, 1);
         out->functions = db_column_int(s, 2);
@@ -237,7 +233,6 @@ static struct call_spread spread_of(sqlite3_stmt *s, const struct recorded_windo
 size_t recording_calls(struct recording *r, int64_t from, int64_t to,
                        const struct recorded_call **out, struct recorded_window *sums)
 {
-    struct error ignored = {.code = ERR_NONE};
     sqlite3_stmt *s = NULL;
     size_t n = 0;
     int64_t told = 0;
@@ -246,11 +241,11 @@ size_t recording_calls(struct recording *r, int64_t from, int64_t to,
     struct call_spread *spreads = arena_alloc(&r->result, 1000 * sizeof *spreads);
     *out = calls;
     sum_windows(r, from, to, sums, &told);
-    if (db_prepare(r->db, &s, calls_sql, &ignored) != 0)
+    if (!recording_ask(r, &s, calls_sql))
         return 0;
     sqlite3_bind_int64(s, 1, from);
     sqlite3_bind_int64(s, 2, to);
-    while (n < 1000 && sqlite3_step(s) == SQLITE_ROW) {
+    while (n < 1000 && recording_row(r, s)) {
         struct recorded_call *c = &calls[n];
         spreads[n++] = spread_of(s, sums, told);
         c->module = recording_keep(r, db_column_text(s, 0));
@@ -270,26 +265,25 @@ size_t recording_calls(struct recording *r, int64_t from, int64_t to,
 
 int64_t recording_window_tick(struct recording *r, int64_t tick)
 {
-    return db_int_of(r->db, "SELECT max(tick) FROM call_window WHERE tick <= ?", tick, 0);
+    return recording_int(r, "SELECT max(tick) FROM call_window WHERE tick <= ?", tick, 0);
 }
 
 int64_t recording_windows(struct recording *r, int64_t tick)
 {
-    return db_int_of(r->db, "SELECT count(*) FROM call_window WHERE tick <= ?", tick, 0);
+    return recording_int(r, "SELECT count(*) FROM call_window WHERE tick <= ?", tick, 0);
 }
 
 const char *recording_fact(struct recording *r, const char *key, int64_t tick)
 {
-    struct error ignored = {.code = ERR_NONE};
     sqlite3_stmt *s = NULL;
     const char *json = NULL;
-    if (db_prepare(r->db, &s, "SELECT value FROM fact WHERE key = ? AND tick <= ? ORDER BY tick"
-                              " DESC LIMIT 1", &ignored) != 0)
+    if (!recording_ask(r, &s, "SELECT value FROM fact WHERE key = ? AND tick <= ? ORDER BY tick"
+                              " DESC LIMIT 1"))
         return NULL;
     sqlite3_bind_text(s, 1, key, -1, SQLITE_STATIC);
     sqlite3_bind_int64(s, 2, tick);
     arena_reset(&r->result);
-    if (sqlite3_step(s) == SQLITE_ROW)
+    if (recording_row(r, s))
         json = recording_keep(r, db_column_text(s, 0)).s;
     sqlite3_finalize(s);
     return json;

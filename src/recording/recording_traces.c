@@ -27,14 +27,13 @@ static struct recorded_trace trace_of(struct recording *r, sqlite3_stmt *s)
 size_t recording_traces(struct recording *r, const struct recorded_trace **out)
 {
     sqlite3_stmt *s = NULL;
-    struct error ignored = {.code = ERR_NONE};
     struct recorded_trace *traces = NULL;
     size_t n = 0, cap = 0;
     arena_reset(&r->result);
     *out = NULL;
-    if (db_prepare(r->db, &s, traces_sql, &ignored) != 0)
+    if (!recording_ask(r, &s, traces_sql))
         return 0;
-    while (n < LIMIT_RECORDING_TRACES && sqlite3_step(s) == SQLITE_ROW) {
+    while (n < LIMIT_RECORDING_TRACES && recording_row(r, s)) {
         if (n == cap) {
             cap = cap > 0 ? cap * 2 : 16;
             traces = alloc_resize(traces, cap, sizeof *traces);
@@ -57,17 +56,16 @@ size_t recording_trace_patterns(struct recording *r, int64_t from, int64_t to,
                                 const struct span_pattern **out)
 {
     sqlite3_stmt *s = NULL;
-    struct error ignored = {.code = ERR_NONE};
     size_t n = 0;
     arena_reset(&r->result);
     *out = NULL;
-    if (!r->info.has_traces || db_prepare(r->db, &s, patterns_sql, &ignored) != 0)
+    if (!r->info.has_traces || !recording_ask(r, &s, patterns_sql))
         return 0;
     struct span_pattern *patterns = arena_alloc(&r->result, PATTERNS_MOST * sizeof *patterns);
     *out = patterns;
     sqlite3_bind_int64(s, 1, from);
     sqlite3_bind_int64(s, 2, to);
-    while (n < PATTERNS_MOST && sqlite3_step(s) == SQLITE_ROW)
+    while (n < PATTERNS_MOST && recording_row(r, s))
         patterns[n++] = (struct span_pattern){
             .pattern = recording_keep(r, db_column_text(s, 0)), .traces = db_column_int(s, 1),
             .calls = db_column_int(s, 2), .shown = db_column_int(s, 3), .missed = db_column_int(s, 4),
@@ -111,8 +109,7 @@ static int put_events(struct recording *r, int64_t trace, struct trace_sink *sin
     if (rc != 0)
         return rc;
     sqlite3_bind_int64(s, 1, trace);
-    int step = SQLITE_DONE;
-    while (rc == 0 && (step = sqlite3_step(s)) == SQLITE_ROW) {
+    while (rc == 0 && recording_row(r, s)) {
         struct trace_line line;
         arena_reset(arena);
         if (!trace_columns_read(s, &line, arena))
@@ -120,10 +117,8 @@ static int put_events(struct recording *r, int64_t trace, struct trace_sink *sin
         line.tells_caller = tells_caller(&last, line.pattern_text);
         rc = trace_sink_put_line(sink, &line, err);
     }
-    if (rc == 0 && step != SQLITE_DONE)
-        rc = db_fail(r->db, err, "recording");
     sqlite3_finalize(s);
-    return rc;
+    return rc == 0 ? recording_failed(r, err) : rc;
 }
 
 static int put_ending(struct recording *r, int64_t trace, struct trace_sink *sink,
@@ -136,14 +131,14 @@ static int put_ending(struct recording *r, int64_t trace, struct trace_sink *sin
         return rc;
     sqlite3_bind_int64(s, 1, trace);
     arena_reset(arena);
-    if (sqlite3_step(s) == SQLITE_ROW) {
+    if (recording_row(r, s)) {
         struct slice json = db_column_text(s, 0);
         rc = trace_ending_read(&e, arena, json.s, json.len, err);
         if (rc == 0)
             rc = trace_sink_put_end(sink, &e, err);
     }
     sqlite3_finalize(s);
-    return rc;
+    return rc == 0 ? recording_failed(r, err) : rc;
 }
 
 int recording_trace_put(struct recording *r, int64_t trace, struct trace_sink *sink, struct error *err)

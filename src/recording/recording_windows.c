@@ -12,14 +12,14 @@ static int inflate_line(sqlite3_stmt *s, struct buf *out, struct error *err)
     return rc == 0 ? 0 : error_set(err, ERR_FORMAT, "a window of calls in the recording is damaged");
 }
 
-static int put_windows(sqlite3_stmt *s, struct calls_sink *sink, int64_t *n, struct error *err)
+static int put_windows(struct recording *r, sqlite3_stmt *s, struct calls_sink *sink, int64_t *n, struct error *err)
 {
     struct arena arena;
     struct buf json;
     int rc = 0;
     arena_init(&arena);
     buf_init(&json, 0);
-    while (rc == 0 && sqlite3_step(s) == SQLITE_ROW) {
+    while (rc == 0 && recording_row(r, s)) {
         struct calls_window w;
         arena_reset(&arena);
         rc = inflate_line(s, &json, err);
@@ -51,7 +51,7 @@ int recording_windows_put(struct recording *r, int64_t tick, int64_t most, struc
         return rc;
     sqlite3_bind_int64(s, 1, tick);
     sqlite3_bind_int64(s, 2, most == 0 ? 1 : most);
-    rc = put_windows(s, sink, n, err);
+    rc = put_windows(r, s, sink, n, err);
     sqlite3_finalize(s);
-    return rc;
+    return rc == 0 ? recording_failed(r, err) : rc;
 }

@@ -56,10 +56,8 @@ int64_t db_int_of(sqlite3 *db, const char *sql, int64_t arg, int64_t otherwise)
     if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK) {
         if (sqlite3_bind_parameter_count(stmt) > 0)
             sqlite3_bind_int64(stmt, 1, arg);
-        if (sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_type(stmt, 0) != SQLITE_NULL) {
-            v = sqlite3_column_int64(stmt, 0);
-            v = v < -MOST_INT ? -MOST_INT : v > MOST_INT ? MOST_INT : v;
-        }
+        if (sqlite3_step(stmt) == SQLITE_ROW)
+            v = db_column_clamped(stmt, 0, otherwise);
     }
     sqlite3_finalize(stmt);
     return v;
@@ -110,6 +108,14 @@ int64_t db_column_count(sqlite3_stmt *stmt, int at)
 {
     int64_t v = db_column_int(stmt, at);
     return v > 0 ? v : 0;
+}
+
+int64_t db_column_clamped(sqlite3_stmt *stmt, int at, int64_t otherwise)
+{
+    int64_t v = sqlite3_column_int64(stmt, at);
+    if (sqlite3_column_type(stmt, at) == SQLITE_NULL)
+        return otherwise;
+    return v < -MOST_INT ? -MOST_INT : v > MOST_INT ? MOST_INT : v;
 }
 
 int64_t db_column_signed(sqlite3_stmt *stmt, int at)

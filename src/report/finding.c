@@ -281,7 +281,7 @@ int findings_find_after(struct findings *out, const struct findings *before, str
     json_decref(j.kin);
     if (out->len > 1)
         qsort(out->items, out->len, sizeof *out->items, worse_first);
-    return 0;
+    return recording_failed(r, err);
 }
 
 void findings_clear(struct findings *f)

@@ -107,6 +107,7 @@ int summary_take(struct summary *s, const struct summary *before,
     arena_init(&s->findings.arena);
     s->source = source;
     s->info = recording_info(r);
+    recording_begin(r);
     s->first_us = recording_tick_wall_us(r, source->from);
     s->last_us = recording_tick_wall_us(r, source->to);
     s->first_us = s->first_us < 0 ? s->info->first_us : s->first_us;
@@ -370,6 +371,8 @@ int summary_write(struct buf *out, const struct summary_source *sources, size_t 
             summary_many(&paper, sessions, n, options);
         put_paper(out, &paper, options);
     }
+    for (size_t i = 0; i < n && err->code == ERR_NONE; i++) /* charts are read while they are laid out */
+        (void)recording_failed(sources[i].recording, err);
     paper_clear(&paper);
     while (taken > 0)
         summary_clear(&sessions[--taken]);

@@ -76,7 +76,7 @@
 #define LIMIT_RECORDING_TRACES 100000             /* of a recording that are listed */
 #define LIMIT_RECORDING_CHECKED_BYTES (INT64_C(64) << 20) /* a file whose pages are checked before anything is shown: 0.2 s */
 #define LIMIT_RECORDING_PROGRESS_STEPS 10000      /* of SQLite's machine, between two looks at the next two: 0.1 ms */
-#define LIMIT_RECORDING_STEPS UINT64_C(20000000)  /* for one question to a recording: 0.5 s … */
+#define LIMIT_RECORDING_STEPS UINT64_C(20000000)  /* for one use of a recording: 0.5 s … */
 #define LIMIT_RECORDING_STEPS_PER_BYTE UINT64_C(100) /* … and for each of its bytes: 20 times what a report takes */
 #define LIMIT_RECORD_REQUEST_BYTES 1024           /* a line to a recorder that runs: a mark is the longest */
 #define LIMIT_RECORD_LOG_BYTES (1024u * 1024)     /* what a recorder without a terminal tells; then only its end */

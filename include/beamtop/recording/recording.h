@@ -120,7 +120,16 @@ void recording_close(struct recording *r);
  */
 int recording_of_recorder(struct recording **out, struct recorder *w, struct error *err);
 
-/* Looks through the whole file; ERR_FORMAT when a part of it is damaged. Sums leave out what cannot be read. */
+/*
+ * A use of it: a report, an export, a tick that is shown. Each may take as much of SQLite's work as the file's
+ * size asks for, and has errors of its own: after the first nothing more is read, so that all below may
+ * lack what is there, and recording_failed() tells it. ERR_FORMAT: damaged, or more work than that; ERR_TIMEOUT,
+ * ERR_SYSTEM: the file cannot be read now. A recording that was opened is in use.
+ */
+void recording_begin(struct recording *r);
+int recording_failed(const struct recording *r, struct error *err);
+
+/* Looks through the whole file, once, as a use; ERR_FORMAT when a part of it is damaged. */
 int recording_check(struct recording *r, struct error *err);
 
 struct recording_info {

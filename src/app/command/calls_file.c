@@ -20,6 +20,7 @@ static int choose(struct replay *r, const struct cli_options *o, int64_t *tick, 
 static int put(struct replay *r, const struct cli_options *o, struct calls_sink *sink, struct error *err)
 {
     int64_t tick = 0, most = 0, n = 0;
+    recording_begin(replay_recording(r));
     int rc = choose(r, o, &tick, &most, err);
     if (rc == 0 && !replay_info(r)->has_calls)
         rc = error_set(err, ERR_NOT_FOUND, "%s: no calls were counted (record --calls)", o->target);
@@ -48,6 +49,8 @@ int calls_file_print(const struct cli_options *o, struct calls_sink_options opti
             error_clear(&err);
         calls_sink_close(sink);
     }
+    if (err.code == ERR_FORMAT)
+        err.code = ERR_USAGE; /* bad input */
     replay_close(r);
     model_free(m);
     if (err.code == ERR_NONE)

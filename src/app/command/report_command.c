@@ -52,7 +52,6 @@ static int open_file(struct files *f, const char *path, struct error *err)
     if (recording_open(&r, path, err) != 0)
         return (int)err->code;
     if (recording_check(r, err) != 0) {
-        error_context(err, "%s", path);
         recording_close(r);
         return (int)err->code;
     }
@@ -175,6 +174,8 @@ static int check_limits(const struct files *f, const struct cli_options *o, stru
         failed += f && limit_fails(limit, &f->sources[0], &f->sources[1]);
         summary_limit_free(limit);
     }
+    for (size_t i = 0; f && i < f->n; i++)
+        (void)recording_failed(f->sources[i].recording, err);
     return failed;
 }
 

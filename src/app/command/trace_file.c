@@ -27,13 +27,15 @@ static int put_traces(struct recording *r, const struct cli_options *o, const st
         .format = o->format == FORMAT_JSON ? SINK_JSON : SINK_TEXT,
         .node = recording_info(r)->node, .ascii = o->ascii || !env->utf8};
     const struct recorded_trace *list;
+    recording_begin(r);
     size_t n = recording_traces(r, &list);
     struct recorded_trace *traces = alloc_zero(n + 1, sizeof *traces);
     for (size_t i = 0; i < n; i++)
         traces[i] = list[i];
     struct trace_sink *sink = trace_sink_open_file(stdout, &options);
-    int rc = n == 0 ? error_set(err, ERR_NOT_FOUND, "%s: no trace was recorded (record --trace)", o->target)
-                    : 0;
+    int rc = recording_failed(r, err);
+    if (rc == 0 && n == 0)
+        rc = error_set(err, ERR_NOT_FOUND, "%s: no trace was recorded (record --trace)", o->target);
     for (size_t i = 0; rc == 0 && i < n; i++) {
         tell(o->target, &traces[i]);
         rc = recording_trace_put(r, traces[i].id, sink, err);
@@ -56,7 +58,7 @@ int trace_file_print(const struct cli_options *o, const struct app_env *env)
                                    "are for live nodes", o->target);
     else if (recording_open(&r, o->target, &err) == 0)
         (void)put_traces(r, o, env, &err);
-    else if (err.code == ERR_FORMAT)
+    if (err.code == ERR_FORMAT)
         err.code = ERR_USAGE; /* bad input */
     recording_close(r);
     if (err.code == ERR_NONE)

@@ -23,6 +23,7 @@ struct replay {
     int64_t first;                    /* the first tick whose answers are there */
     int64_t tick, node_tick, alloc_tick; /* what is shown is of these */
     struct want_scan asked; /* of the last scan recorded: what its rows have */
+    struct error unread;    /* why that is not known */
     struct want_scan shown;
     struct filter *filter;  /* NULL: none */
     struct recorded_place place;
@@ -62,14 +63,19 @@ static int take_asked(void *arg, const char *question, const uint8_t *term, size
     return 0;
 }
 
+/* A damaged file is bad input, not a node's bad answer. */
+static int as_input(struct error *err)
+{
+    if (err->code == ERR_FORMAT)
+        err->code = ERR_USAGE;
+    return (int)err->code;
+}
+
 int replay_open(struct replay **out, const char *path, struct model *model, struct error *err)
 {
     struct recording *recording = NULL;
-    int rc = recording_open(&recording, path, err);
-    if (rc == ERR_FORMAT)
-        rc = err->code = ERR_USAGE; /* bad input, not a node's bad answer */
-    if (rc != 0)
-        return rc;
+    if (recording_open(&recording, path, err) != 0)
+        return as_input(err);
     struct replay *r = alloc_zero(1, sizeof *r);
     r->recording = recording;
     r->model = model;
@@ -77,11 +83,15 @@ int replay_open(struct replay **out, const char *path, struct model *model, stru
     model_set_link(model, LINK_LIVE, "");
     model_set_interval(model, recording_info(recording)->interval_s,
                        recording_info(recording)->interval_s, NAN, "");
-    struct error ignored = {.code = ERR_NONE}; /* told when its tick is shown */
     int64_t last = recording_last_answer(recording, question_name(QUESTION_SCAN), INT64_MAX);
     r->first = recording_first_answers(recording);
     r->first = r->first > 0 ? r->first : 1;
-    (void)recording_answers(recording, last, take_asked, r, &ignored);
+    if (recording_failed(recording, err) != 0) {
+        replay_close(r);
+        return as_input(err);
+    }
+    (void)recording_answers(recording, last, take_asked, r, &r->unread);
+    recording_begin(recording);
     *out = r;
     return 0;
 }
@@ -144,6 +154,10 @@ bool replay_has_items(const struct replay *r, uint32_t items)
 static int check_scan(const struct replay *r, const struct want_scan *want, struct error *err)
 {
     const struct proc_column *sort = proc_column_find(want->sort_key ? want->sort_key : "");
+    if (r->unread.code != ERR_NONE) {
+        *err = r->unread;
+        return as_input(err);
+    }
     if (want->own && !r->asked.own)
         return error_set(err, ERR_NOT_FOUND, "beamtop's own processes: not recorded");
     if (sort && !replay_has_items(r, sort->items))
@@ -154,11 +168,14 @@ static int check_scan(const struct replay *r, const struct want_scan *want, stru
 
 int replay_check(struct replay *r, const struct want *want, struct error *err)
 {
+    recording_begin(r->recording);
     for (size_t i = 0; i < ARRAY_LEN(needs); i++)
         if ((want->needs & needs[i].need) &&
             !recording_has(r->recording, question_name(needs[i].question)))
-            return error_set(err, ERR_NOT_FOUND, "%s: not recorded; the node was not asked for it",
-                             needs[i].what);
+            return replay_failed(r, err) != 0
+                       ? (int)err->code
+                       : error_set(err, ERR_NOT_FOUND, "%s: not recorded; the node was not asked for it",
+                                   needs[i].what);
     return want->needs & NEED_SCAN ? check_scan(r, &want->scan, err) : 0;
 }
 
@@ -252,7 +269,7 @@ static void tell_place(struct replay *r)
     p->first_us = info->first_us;
     p->last_us = info->last_us;
     p->gap = recording_gap_before(r->recording, r->tick);
-    p->at_end = replay_next(r) == 0;
+    p->at_end = recording_tick_after(r->recording, r->tick) == 0;
     p->mark[0] = '\0';
     size_t all = recording_marks(r->recording, &marks), n = marks_until(marks, all, r->tick);
     if (n > 0)
@@ -266,12 +283,10 @@ void replay_set_speed(struct replay *r, double speed)
     model_set_recorded(r->model, &r->place);
 }
 
-int replay_to(struct replay *r, int64_t tick, struct error *err)
+static int show_all(struct replay *r, int64_t tick, struct error *err)
 {
     int64_t before = recording_tick_before(r->recording, tick);
     int rc = 0;
-    if (tick == r->tick)
-        return 0;
     if (r->tick != before && before >= r->first) {
         rc = show_seldom(r, QUESTION_NODE, before, &r->node_tick, err);
         model_gap(r->model);
@@ -288,8 +303,20 @@ int replay_to(struct replay *r, int64_t tick, struct error *err)
     if (rc == 0 && r->trace)
         rc = recorded_log_to(r->trace, r->recording, r->tick, err);
     model_set_trace(r->model, r->trace ? recorded_log_trace(r->trace) : NULL);
+    return rc == 0 ? recording_failed(r->recording, err) : rc;
+}
+
+int replay_to(struct replay *r, int64_t tick, struct error *err)
+{
+    if (tick == r->tick)
+        return 0;
+    recording_begin(r->recording);
+    (void)show_all(r, tick, err);
+    r->tick = tick; /* however much of it there is */
+    recording_begin(r->recording); /* where it stands is told whatever the tick lacks */
     tell_place(r);
-    return rc;
+    (void)recording_failed(r->recording, err);
+    return as_input(err);
 }
 
 int64_t replay_first(const struct replay *r)
@@ -304,7 +331,14 @@ int64_t replay_tick(const struct replay *r)
 
 int64_t replay_next(struct replay *r)
 {
+    recording_begin(r->recording);
     return recording_tick_after(r->recording, r->tick);
+}
+
+int replay_failed(struct replay *r, struct error *err)
+{
+    (void)recording_failed(r->recording, err);
+    return as_input(err);
 }
 
 /* ---- a moment in words */
@@ -393,7 +427,8 @@ static int find_from_here(struct replay *r, const char *when, int64_t *tick, str
         *tick = inside(r, r->tick + (forward ? n : -n));
         /* Thinning leaves holes. */
         if (recording_tick_wall_us(r->recording, *tick) < 0)
-            *tick = forward ? replay_next(r) : recording_tick_before(r->recording, r->tick);
+            *tick = forward ? recording_tick_after(r->recording, r->tick)
+                            : recording_tick_before(r->recording, r->tick);
         *tick = *tick > 0 ? *tick : r->tick;
         return 0;
     }
@@ -434,7 +469,10 @@ static int find_tick(struct replay *r, const char *when, int64_t *tick, struct e
 
 int replay_find(struct replay *r, const char *when, int64_t *tick, struct error *err)
 {
+    recording_begin(r->recording);
     int rc = find_tick(r, when, tick, err);
+    if (recording_failed(r->recording, err) != 0)
+        return as_input(err);
     if (rc == 0 && *tick < r->first)
         return error_set(err, ERR_NOT_FOUND, "tick %lld: what the node said was given up to save room; "
                          "it is there from tick %lld on", (long long)*tick, (long long)r->first);

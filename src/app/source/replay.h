@@ -46,8 +46,10 @@ int replay_to(struct replay *r, int64_t tick, struct error *err);
 /* The first tick that can be shown: thinning (--thin) gives up what the node said at older ones. */
 int64_t replay_first(const struct replay *r);
 int64_t replay_tick(const struct replay *r); /* 0: none yet */
-/* The next tick that is there (thinning leaves holes); 0: that was the last. */
+/* The next tick that is there (thinning leaves holes); 0: that was the last, or replay_failed(). */
 int64_t replay_next(struct replay *r);
+/* Why the file could not be read, of the last of these calls. ERR_USAGE: it is damaged. */
+int replay_failed(struct replay *r, struct error *err);
 
 /* So many times as fast as it was recorded, for the place that the model tells; 0: it stands. */
 void replay_set_speed(struct replay *r, double speed);

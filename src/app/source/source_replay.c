@@ -95,16 +95,21 @@ static void tell_thinned(const struct source_replay *s)
 
 static void go_on(struct source_replay *s)
 {
+    struct error err = {.code = ERR_NONE};
     int64_t next = s->started ? replay_next(s->replay) : s->first;
     if (!s->started && !s->batch)
         greet(s);
     if (!s->started)
         tell_thinned(s);
     s->started = true;
-    if (next > 0)
+    if (next > 0) {
         show(s, next);
-    else
+    } else if (replay_failed(s->replay, &err) != 0) {
+        s->handlers.on_trouble(s->arg, &err);
+        s->handlers.on_tick(s->arg);
+    } else {
         tell_end(s);
+    }
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -270,7 +275,7 @@ static int find_first(struct source_replay *s, const struct source_setup *setup,
     int rc = o->at ? replay_find(s->replay, o->at, &s->first, err) : 0;
     if (s->first == begin && info->ticks > begin && (setup->rates || !(setup->batch || o->at)))
         s->first = recording_tick_after(replay_recording(s->replay), begin);
-    return rc;
+    return rc == 0 ? replay_failed(s->replay, err) : rc;
 }
 
 int source_replay_open(struct source **out, const char *path, const struct source_setup *setup,

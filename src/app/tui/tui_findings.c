@@ -160,13 +160,15 @@ static void judge(struct tui_findings *f)
 static void judge_recorded(struct tui_findings *f, struct recording *r, int64_t tick)
 {
     uint64_t now = uv_now(&f->tui->loop);
-    int64_t wall_us = recording_tick_wall_us(r, tick), first = 0;
+    int64_t wall_us, first = 0;
     bool next = tick == f->replayed || tick == f->replayed + 1;
     model_set_findings(f->tui->model, &f->shown);
     f->replayed = tick;
     if (next && f->judged_ms != 0 && now - f->judged_ms < REPLAY_JUDGE_MS)
         return;
     f->judged_ms = now;
+    recording_begin(r);
+    wall_us = recording_tick_wall_us(r, tick);
     if (wall_us > 0)
         first = recording_tick_at(r, wall_us - (int64_t)(SPAN_S * 1e6));
     take(f, r, first > 0 ? first : 1, tick);

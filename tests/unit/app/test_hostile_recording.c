@@ -25,6 +25,7 @@
 #include "../../fuzz/whole.h"
 #include "../../temporary.h"
 #include "app/source/replay.h"
+#include "beamtop/base/limits.h"
 #include "run_bounded.h"
 
 enum { PAGE = 4096, LAYERS = 18 };
@@ -529,6 +530,172 @@ static void test_sizes_that_cannot_be(void **state)
     }
 }
 
+/* ---- damage that is found when it is read */
+
+/* The root page of a table, in a file that is too large for its pages to be looked at when it is opened. */
+static void damage(const struct place *p, const char *table)
+{
+    static uint8_t page[PAGE];
+    sqlite3 *db = NULL;
+    sqlite3_stmt *s = NULL;
+    char sql[128];
+    change(p, "PRAGMA journal_mode = DELETE");
+    snprintf(sql, sizeof sql, "SELECT rootpage FROM sqlite_master WHERE name = '%s'", table);
+    assert_int_equal(sqlite3_open(p->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+    off_t root = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    int fd = open(p->path, O_WRONLY);
+    memset(page, 0xff, sizeof page);
+    assert_int_equal(pwrite(fd, page, PAGE, (root - 1) * PAGE), PAGE);
+    assert_int_equal(ftruncate(fd, LIMIT_RECORDING_CHECKED_BYTES + PAGE), 0);
+    assert_int_equal(close(fd), 0);
+}
+
+static int report_code(struct recording *r, struct error *err)
+{
+    const struct summary_source source = {r, "a", 1, recording_info(r)->ticks};
+    const struct summary_options options = {.format = SUMMARY_JSON, .columns = 80};
+    struct buf out;
+    buf_init(&out, 0);
+    (void)summary_write(&out, &source, 1, &options, err);
+    buf_clear(&out);
+    return (int)err->code;
+}
+
+static const struct {
+    const char *table, *export;
+} read_by_reports[] = {
+    {"system", "system"}, {"process", "processes"}, {"owner", "owners"}, {"call", "calls"},
+    {"call_window", "calls"}, {"mark", "marks"}, {"fact", NULL}, {"gap", NULL}, {"trace_pattern", NULL},
+    {"text", "owners"}, {"event", "events"},
+};
+
+static void test_reports_and_exports_say_what_is_damaged(void **state)
+{
+    (void)state;
+    FILE *nowhere = fopen("/dev/null", "w");
+    for (size_t i = 0; i < ARRAY_LEN(read_by_reports); i++) {
+        const char *table = read_by_reports[i].table, *export = read_by_reports[i].export;
+        struct error err = {.code = ERR_NONE};
+        struct recording *r = NULL;
+        struct place p;
+        place_make(&p);
+        damage(&p, table);
+        if (recording_open(&r, p.path, &err) == ERR_FORMAT &&
+            strstr(err.text, "a.btr: the recording cannot be read: ")) {
+            place_clear(&p); /* that it has any rows is asked for already */
+            continue;
+        }
+        assert_non_null(r);
+        if (strcmp(table, "event") != 0 &&
+            (report_code(r, &err) != ERR_FORMAT || !strstr(err.text, "a.btr: the recording cannot be read: ")))
+            fail_msg("report without %s: %d, %s", table, (int)err.code, err.text);
+        error_clear(&err);
+        if (export && recording_export(r, EXPORT_CSV, export, nowhere, &err) != ERR_FORMAT)
+            fail_msg("export of %s: %s", table, err.text);
+        recording_begin(r); /* the rest is still there */
+        assert_true(recording_tick_wall_us(r, 2) > 0);
+        error_clear(&err);
+        assert_int_equal(recording_failed(r, &err), 0);
+        recording_close(r);
+        place_clear(&p);
+    }
+    fclose(nowhere);
+}
+
+static const struct {
+    const char *table;
+    const char *words[6];
+} read_by_commands[] = {
+    {"answer", {"top", "-n", "0"}}, {"answer", {"capture", "--view", "top"}}, {"answer", {"info"}},
+    {"answer", {"schedulers", "--format", "json"}}, {"mark", {"top", "-n", "0"}}, {"tick", {"top"}},
+    {"event", {"trace"}}, {"trace", {"trace"}}, {"call_window", {"calls"}}, {"owner", {"report"}},
+    {"owner", {"report", "--format", "html"}}, {"owner", {"export", "--format", "openmetrics"}},
+    {"system", {"export"}},
+};
+
+/* Bad input, by its name. */
+static void expect_refused(const struct place *p, const char *const *words, const char *table)
+{
+    char path[128], said[1000] = "";
+    snprintf(path, sizeof path, "%s/out", p->dir);
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    int code = run_code(p->path, words, table, fd);
+    assert_true(pread(fd, said, sizeof said - 1, 0) >= 0);
+    assert_int_equal(close(fd), 0);
+    if (code != 2 || !strstr(said, "a.btr: ") || !strstr(said, ": the recording "))
+        fail_msg("%s without %s: code %d, %s", words[0], table, code, said);
+}
+
+static void test_commands_say_what_is_damaged(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(read_by_commands); i++) {
+        struct place p;
+        place_make(&p);
+        damage(&p, read_by_commands[i].table);
+        expect_refused(&p, read_by_commands[i].words, read_by_commands[i].table);
+        place_clear(&p);
+    }
+}
+
+/* A question alone is answered; one that comes again and again in the same use is not, and the next use
+   begins anew. */
+/* The tick is shown as far as it can be, and the next one, too. */
+static void test_a_replay_says_what_is_damaged(void **state)
+{
+    (void)state;
+    struct error err = {.code = ERR_NONE};
+    struct replay *replay = NULL;
+    struct model *m = model_new();
+    struct place p;
+    place_make(&p);
+    damage(&p, "answer");
+    if (replay_open(&replay, p.path, m, &err) != 0)
+        fail_msg("%s", err.text);
+    for (int64_t tick = 1; tick <= 2; tick++) {
+        error_clear(&err);
+        if (replay_to(replay, tick, &err) != ERR_USAGE)
+            fail_msg("tick %lld: %d %s", (long long)tick, (int)err.code, err.text);
+        assert_non_null(strstr(err.text, "malformed"));
+        assert_int_equal(replay_tick(replay), tick);
+        assert_int_equal(replay_next(replay), tick + 1);
+        assert_true(model_recorded(m)->wall_us > 0);
+    }
+    replay_close(replay);
+    model_free(m);
+    place_clear(&p);
+}
+
+static void test_work_has_an_end_in_each_use(void **state)
+{
+    (void)state;
+    enum { MOST = 20000 };
+    struct error err = {.code = ERR_NONE};
+    struct recording *r = NULL;
+    struct place p;
+    int asked = 0;
+    place_make(&p);
+    change(&p, "WITH RECURSIVE n(i) AS (SELECT 9 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)"
+               " INSERT INTO tick(id, here_us, wall_us) SELECT i, i, i FROM n");
+    if (recording_open(&r, p.path, &err) != 0)
+        fail_msg("%s", err.text);
+    recording_begin(r);
+    while (recording_failed(r, &err) == 0 && asked++ < MOST)
+        (void)recording_span_s(r, 1, INT64_MAX);
+    assert_int_equal(err.code, ERR_FORMAT);
+    assert_non_null(strstr(err.text, "with the work that a recording of its size takes"));
+    error_clear(&err);
+    recording_begin(r);
+    assert_true(asked > 10 && recording_span_s(r, 1, INT64_MAX) > 0);
+    assert_int_equal(recording_failed(r, &err), 0);
+    recording_close(r);
+    place_clear(&p);
+}
+
 /* Whatever it is at: here it waits for a reader, as its loop cannot. */
 static void test_an_interrupt_ends_it(void **state)
 {
@@ -572,6 +739,10 @@ int main(void)
         cmocka_unit_test(test_other_tables_are_refused),
         cmocka_unit_test(test_columns_of_other_programs_are_read),
         cmocka_unit_test(test_pages_that_repeat),
+        cmocka_unit_test(test_reports_and_exports_say_what_is_damaged),
+        cmocka_unit_test(test_commands_say_what_is_damaged),
+        cmocka_unit_test(test_a_replay_says_what_is_damaged),
+        cmocka_unit_test(test_work_has_an_end_in_each_use),
         cmocka_unit_test(test_an_interrupt_ends_it),
         cmocka_unit_test(test_numbers_that_cannot_be),
         cmocka_unit_test(test_the_program_and_numbers),
