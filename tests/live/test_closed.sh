@@ -71,7 +71,7 @@ once() {
     for command in info memory schedulers apps armed; do
         of_node "$command" -i 0.25 || return 1
     done
-    of_node process init && of_node top -n 1 -i 0.25 && of_node capture -i 0.25
+    of_node process init && of_node top -n 1 -i 0.25 && of_node capture -n 2 -i 0.25
 }
 
 tracing_and_counting() { of_node trace 'lists:seq/2' --time 0.3s && of_node calls 'lists:seq/2' --for 0.2s; }

@@ -154,8 +154,11 @@ static int prepare(struct capturing *c, const struct app_env *env, struct want *
         rc = parse_size(o->size, &columns, &rows, err);
     if (rc == 0)
         rc = choose_format(o, &c->format, err);
+    /* Several without a word of when: each tick. */
+    bool each_tick = o->ticks_given && o->when == NULL && !(o->every_s > 0);
+    double every_s = each_tick ? option_double(&c->settings.options, OPTION_INTERVAL) : o->every_s;
     if (rc == 0)
-        rc = trigger_init(&c->trigger, o->when, o->every_s, err);
+        rc = trigger_init(&c->trigger, o->when, every_s, err);
     if (rc != 0)
         return rc;
     c->most = o->ticks_given ? o->ticks : o->every_s > 0 ? 0 : 1;
