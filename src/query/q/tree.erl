@@ -52,32 +52,26 @@ HasEnd = fun(Name) ->
               [<<"_sup">>, <<"_supervisor">>, <<".Supervisor">>])
 end,
 
-%% Of an identity, and the modules that its own supervisor was told. Without the dictionary: a
-%% behaviour's loop (or, of one that hibernates, its start by proc_lib) and a name or a module.
-IsSupervisor = fun({Name, Call, _, _, _}, Modules, HasKey) ->
+%% Of an identity, and the modules that its own supervisor was told. Only what is surely one is asked:
+%% the question would crash any other server. Without the dictionary that is a behaviour's loop (or, of
+%% one that hibernates, its start by proc_lib) and a module.
+InLoop = fun({_, {M, _, _}, _, _, _}) -> lists:member(M, [gen_server, proc_lib, sys]); (_) -> false end,
+IsSure = fun({Name, Call, _, _, _} = Identity, Modules, HasKey) ->
         case Call of
             {supervisor, _, _} -> true;
             {'Elixir.DynamicSupervisor', init, 1} -> true;
-            {M, _, _} when not HasKey, M =:= gen_server orelse M =:= proc_lib orelse M =:= sys ->
-                Name =/= undefined andalso (HasEnd(Name) orelse Declares(Name))
-                    orelse lists:any(Declares, Modules)
-                    orelse Modules =:= ['Elixir.DynamicSupervisor'];
-            _ -> false
+            _ -> not HasKey andalso InLoop(Identity)
+                     andalso (Name =/= undefined andalso Declares(Name)
+                                  orelse lists:any(Declares, Modules)
+                                  orelse Modules =:= ['Elixir.DynamicSupervisor'])
         end;
    (gone, _, _) -> false
 end,
-
-%% Only what is surely one is asked: the question would crash any other server. A name alone says no
-%% more than that its links are worth a look.
-IsSure = fun({Name, Call, _, _, _}, Modules) ->
-        case Call of
-            {supervisor, _, _} -> true;
-            {'Elixir.DynamicSupervisor', init, 1} -> true;
-            _ -> Name =/= undefined andalso Declares(Name)
-                     orelse lists:any(Declares, Modules)
-                     orelse Modules =:= ['Elixir.DynamicSupervisor']
-        end;
-   (gone, _) -> false
+%% The end of a name alone says no more than that its links are worth a look.
+IsSupervisor = fun(Identity, Modules, HasKey) ->
+    IsSure(Identity, Modules, HasKey)
+        orelse not HasKey andalso InLoop(Identity) andalso element(1, Identity) =/= undefined
+            andalso HasEnd(element(1, Identity))
 end,
 
 %% Breadth first, from [{Pid, Modules}]: [{Pid, [{Id, Child, Type, Modules}]}] of what answers, busy
@@ -178,7 +172,7 @@ fun({Asked, MaxNodes, Ms},
          end || P <- Kids]
     end,
     Children = fun(Pid, Modules, Wait) ->
-        IsAsked = IsSure(Identify(Pid), Modules),
+        IsAsked = IsSure(Identify(Pid), Modules, HasKey),
         case process_info(Pid, [message_queue_len, current_function]) of
             [_, {_, Function}] when Function =:= {erlang, hibernate, 3}; not IsAsked ->
                 case Otp >= 25 andalso Otp =< 27 of
