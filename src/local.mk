@@ -111,8 +111,10 @@ QUERY_PARTS = \
 	src/query/q/part/carriers.erl \
 	src/query/q/part/cut.erl \
 	src/query/q/part/in_use.erl \
-	src/query/q/part/schedulers.erl \
+	src/query/q/part/may_stop.erl \
 	src/query/q/part/supervisors.erl \
+	src/query/q/part/sweep.erl \
+	src/query/q/part/tables.erl \
 	src/query/q/part/trace_arms.erl \
 	src/query/q/part/trace_events.erl \
 	src/query/q/part/trace_secret.erl \

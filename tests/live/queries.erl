@@ -154,6 +154,9 @@ tests() ->
      {"supervision tree of a supervisor that was suspended in its sleep", fun tree_asleep_test/2},
      {"supervision tree, a busy supervisor in it", fun tree_test/2},
      {"facts are the node's own settings", fun facts_test/2},
+     {"a helper that died is started again, one that dies again later", fun waiters_test/2},
+     {"what is answered too late is dropped by the next question", fun too_late_test/2},
+     {"300,000 tables are counted", fun tables_test/2},
      {"leaders are the node's longest mailboxes, largest and busiest processes", fun leaders_test/2},
      {"mistakes, deadlines and heap limits are answered", fun failure_test/2},
      {"a query that is a process: told, shielded, given time to end", fun process_form_test/2},
@@ -566,7 +569,7 @@ apps_many_test({Node, _}, _) ->
     true = lists:sum([element(4, R) || R <- Rows]) > 100000,
     %% Cut short: who holds the list ends with the answer.
     {ok, _, {apps, _, _, true}} = ask(K, apps, #{ms => 0}, ?LONG_MS),
-    wait(fun() -> length(element(2, rpc:call(Node, erlang, process_info, [K, links]))) =< 8 end,
+    wait(fun() -> length(element(2, rpc:call(Node, erlang, process_info, [K, links]))) =< 11 end,
          ?LONG_MS),
     stop_keeper(K),
     exit(Master, kill),
@@ -741,6 +744,66 @@ leaders_are(Keeper, {Idle, Large, Holder, Busy, _, Asleep, _}) ->
       read_concurrency := true, write_concurrency := false} = Largest,
     true = TableBytes > 200000 * 40 andalso length(Tables) =:= 10.
 
+%% The tables' helper as well: growth goes on.
+waiters_test({Node, _}, _) ->
+    K = connect(Node),
+    [load(K, Name) || Name <- [system, growth]],
+    Memory = fun() -> {ok, _, Answer} = ask(K, system, [], ?LONG_MS), element(5, Answer) end,
+    Tables = fun() ->
+        {ok, _, {growth, _, #{growth := #{ets := Ets}}}} =
+            ask(K, growth, {in, growth, #{}}, ?LONG_MS),
+        Ets
+    end,
+    true = is_tuple(Memory()),
+    Kill = fun() ->
+        Waiters = [P || P <- links(Node, K),
+                        rpc:call(Node, erlang, process_info, [P, priority]) =:= {priority, high}],
+        true = length(Waiters) > 3,
+        [rpc:call(Node, erlang, exit, [P, kill]) || P <- Waiters],
+        wait(fun() -> [] =:= Waiters -- (Waiters -- links(Node, K)) end, ?LONG_MS)
+    end,
+    Kill(),
+    wait(fun() -> is_tuple(Memory()) end, 5000),
+    wait(fun() -> is_map(Tables()) end, 5000),
+    %% The second time after a while.
+    Kill(),
+    undefined = Memory(),
+    undefined = Tables(),
+    wait(fun() -> is_tuple(Memory()) andalso is_map(Tables()) end, ?LONG_MS),
+    stop_keeper(K).
+
+too_late_test({Node, _}, K) ->
+    K ! {load, too_late, <<"{[in_time], fun({Calls, Ms}, #{in_time := InTime}) ->"
+                           " {Answers, _} = InTime(Calls, Ms),"
+                           " {{self(), Answers, process_info(self(), message_queue_len)}, none} end}.">>},
+    Ask = fun(Call, Ms) ->
+        {ok, _, Told} = ask(K, too_late, {in, too_late, {[Call], Ms}}, ?LONG_MS), Told end,
+    [begin
+         {Holder, [late], _} = Ask({alloc, fun timer:sleep/1, [500]}, 10),
+         wait(fun() -> rpc:call(Node, erlang, process_info, [Holder, message_queue_len])
+                           =:= {message_queue_len, 1} end, ?LONG_MS),
+         {Holder, [{ok, Node}], {message_queue_len, 0}} = Ask({gc, fun erlang:node/0, []}, ?LONG_MS)
+     end || _ <- lists:seq(1, 3)],
+    K ! {drop, too_late}.
+
+%% More than our helper had room for.
+tables_test(_, _) ->
+    {Node, _} = Target = start_target(get(root), []),
+    K = connect(Node),
+    [load(K, Name) || Name <- [growth, facts]],
+    evaluate(Node, "spawn(fun() -> [ets:new(queries_many, []) || _ <- lists:seq(1, 300000)],"
+                   "  timer:sleep(infinity) end), ok.", []),
+    wait(fun() -> rpc:call(Node, erlang, system_info, [ets_count]) > 300000 end, ?LONG_MS),
+    [one_of(20, fun() ->
+         {ok, _, {growth, _, #{growth := #{ets := #{tables := Count, measured := Measured}}}}} =
+             ask(K, growth, {in, growth, #{}}, ?LONG_MS),
+         true = Count >= 300000 andalso Measured > 100
+     end) || _ <- [1, 2]],
+    {ok, _, {facts, _, #{ets := #{tables := [_ | _]}}}} = ask(K, facts, [], ?LONG_MS),
+    Bytes = lists:sum([element(2, rpc:call(Node, erlang, process_info, [P, memory])) || P <- links(Node, K)]),
+    true = Bytes < 8 * 1048576,
+    stop_target(Target).
+
 %% Loads a module with functions that answer `ok`, on the node: one that each release can load.
 load_module(Node, Module, Exports, Behaviours) ->
     Forms = [{attribute, 1, module, Module}, {attribute, 1, export, Exports}]
@@ -859,7 +922,8 @@ residue_test({Node, Port}, Keeper) ->
                  tuple_to_list(Was), tuple_to_list(Is)), W =/= I]})
          end
      end || _ <- lists:seq(1, 4), Kind <- Kinds],
-    Atoms = rpc:call(Node, erlang, system_info, [atom_count]),
+    [] = evaluate(Node, "[binary_to_term(<<131, 75, I:24>>)"
+                        " || I <- lists:seq(N, erlang:system_info(atom_count) - 1)].", [{'N', Atoms}]),
     %% A control first: that a line of the target's log reaches us.
     [] = output(Port, 200),
     evaluate(Node, "spawn(fun() -> group_leader(whereis(user), self()),"
@@ -915,6 +979,7 @@ run_root({Otp, none}, _, Tests, First) ->
      || {N, {Text, _}} <- numbered(Tests, First)],
     First + length(Tests);
 run_root({Otp, Root}, Module, Tests, First) ->
+    put(root, Root),
     Target = {Node, _} = start_target(Root, []),
     Keeper = connect(Node),
     load_all(Keeper),

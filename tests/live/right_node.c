@@ -33,7 +33,7 @@ static void expect_system(json_t *line, json_t *before, json_t *after)
         {"system.memory_binary_bytes", "binary", 1e6},
         {"system.memory_code_bytes", "code", 5e5},
         {"system.memory_ets_bytes", "ets", 5e4},
-        {"system.processes", "processes_count", 16}, /* keeper, waiters, a worker and holders */
+        {"system.processes", "processes_count", 19}, /* keeper, waiters, a worker and holders */
         {"system.ports", "ports", 1},
         {"system.atoms", "atoms", 400},
         {"system.ets_tables", "ets_tables", 1},

@@ -23,6 +23,7 @@ tests() ->
      {"a traced process that dies", fun dies/2},
      {"a traced module loaded anew", fun reload/2},
      {"our own processes are not traced", fun ours/2},
+     {"a late scheduler has one process of ours, however often it is asked", fun late/2},
      {"another connection's trace is told", fun second/2},
      {"a session of others stands beside ours", fun beside/2},
      {"memory under callers that never pause", fun growth/2},
@@ -261,7 +262,40 @@ ours({Node, _}, K) ->
          {Events, _, _} = stopped(K, Id),
          {Procs, []} = {Procs, Events}
      end || Procs <- [all, new]],
-    rpc:call(Node, erlang, exit, [Sleeper, kill]).
+    rpc:call(Node, erlang, exit, [Sleeper, kill]),
+    %% Nor those that find the schedulers which are late.
+    K ! {load, late, <<"{[late_schedulers], fun(Ms, #{late_schedulers := Late}) -> Late(Ms) end}.">>},
+    Id = armed(K, (asked([pattern([{erlang, send, 2}], [])], #{time => 60000}))#{procs := new}),
+    {ok, _, {ok, []}} = ask(K, late, 20000, 20000),
+    status_after(Node, Id),
+    {[], _, _} = stopped(K, Id).
+
+%% Scheduler 2 compares two equal terms, twice as long with each level, which does not yield. The others
+%% are kept awake, so that they take what was queued on it.
+late(_, _) ->
+    {Node, _} = Target = queries:start_target(get(root), ["+S", "3:3"]),
+    K = connect(Node),
+    [load(K, Name) || Name <- [system, trace]],
+    Shared = "Shared = fun F(0) -> []; F(N) -> Part = F(N - 1), [Part | Part] end,"
+             "Took = fun(N) -> {A, B} = {Shared(N), Shared(N)}, Start = erlang:monotonic_time(millisecond),"
+             "  true = A == B, erlang:monotonic_time(millisecond) - Start end,",
+    Deep = evaluate(Node, Shared ++ "(fun F(N) -> case Took(N) of Ms when Ms < 250 -> F(N + 1);"
+                                    " _ -> N end end)(18).", []),
+    Stuck = evaluate(Node, Shared ++
+        "[spawn_opt(fun() -> (fun F() -> receive after 1 -> F() end end)() end, [{scheduler, Id}])"
+        " || Id <- [1, 3]], spawn_opt(fun() -> Took(N) end, [{scheduler, 2}]).",
+        [{'N', Deep + 9}]),
+    Arm = fun() ->
+        {refused, {late, Who, _}} = arm(K, 1, asked([pattern([last()], [])], #{})),
+        %% On a busy machine it may not be known who.
+        true = Who =:= 2 orelse Who =:= 0,
+        {ok, _, _} = ask(K, system, [], 20000),
+        rpc:call(Node, erlang, system_info, [process_count])
+    end,
+    First = Arm(),
+    Counts = [Arm() || _ <- lists:seq(1, 5)],
+    true = is_pid(Stuck) andalso lists:max(Counts) =< First + 1,
+    queries:stop_target(Target).
 
 second({Node, _}, K) ->
     Id = armed(K, [pattern([last()], [])], #{time => 60000}),

@@ -121,7 +121,7 @@ end,
 
 %% ---- What stands against it
 
--include("part/schedulers.erl").
+-include("part/may_stop.erl").
 -include("part/armed_scan.erl").
 -include("part/in_use.erl").
 
@@ -135,17 +135,6 @@ MayArm = fun(Otp) ->
     end,
     case Otp < 27 andalso InUse() of
         [_ | _] = Texts -> throw({in_use, Texts});
-        _ -> ok
-    end
-end,
-
-%% Flags of more than single processes stop the whole node until every scheduler has answered. Throws
-%% the refusal where one does not.
-AnswerMs = 500,
-MayStop = fun(Who) ->
-    Stops = lists:member(processes, Who) orelse lists:member(existing_processes, Who),
-    case Stops andalso LateSchedulers(AnswerMs) of
-        [Id | _] -> throw({late, Id, AnswerMs});
         _ -> ok
     end
 end,
@@ -449,7 +438,8 @@ Time = fun(Keeper, Otp, For, Items, Procs, OurPids, Leaders) ->
     end,
     Ours = maps:from_list([{P, []} || P <- OurPids]),
     Who = case Whom(Which) of [P | _] = Pids when is_pid(P) -> Pids -- OurPids; Spec -> Spec end,
-    MayStop(Who),
+    Stops = lists:member(processes, Who) orelse lists:member(existing_processes, Who),
+    case MayStop(Stops) of ok -> ok; Late -> throw(Late) end,
     MayArm(Otp),
     Listed = Us(Start),
     Reading = fun(Place) ->
@@ -510,9 +500,10 @@ Loop = fun Loop(Keeper, Otp, Own, CountWork, Leaders) ->
     end
 end,
 
-{process, [otp, own, count_work],
- fun(Keeper, #{otp := Otp, own := Own, count_work := CountWork}) ->
+{process, [otp, own, count_work, late_schedulers],
+ fun(Keeper, #{otp := Otp, own := Own, count_work := CountWork, late_schedulers := Late}) ->
      Sign(),
+     put(late_schedulers, Late),
      %% One heap: the lists of all functions are kept for a window, and then gone.
      Otp >= 24 andalso process_flag(fullsweep_after, 0),
      Loop(Keeper, Otp, Own, CountWork, [])

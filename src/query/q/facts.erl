@@ -4,6 +4,9 @@
 %%
 %% Everything comes from tables and native functions, so that no process of the node is asked and
 %% a busy one delays nothing. No atom is made: names are put together and looked for as texts.
+-include("part/sweep.erl").
+-include("part/tables.erl").
+
 Text = fun
     (Atom) when is_atom(Atom) -> atom_to_binary(Atom, utf8);
     (Other) -> unicode:characters_to_binary(io_lib:format("~0tP", [Other, 12]))
@@ -124,40 +127,14 @@ Distribution = fun() ->
                    is_port(Control)]}
 end,
 
-%% The largest tables. Every scheduler is asked for the list, and for the size of a table whose
-%% counters are spread over them; both in time. Of many tables, those that are seen until then.
-TablesMost = 5000,
-TablesMs = 50,
-TablesAtATime = 200,
-SpreadMost = 100,
-ListMs = 500,
+%% The largest tables; of many, those that are seen in time.
 Sizes = fun(These) ->
-    Words = lists:zipwith(fun ets:info/2, These, lists:duplicate(length(These), memory)),
-    Objects = lists:zipwith(fun ets:info/2, These, lists:duplicate(length(These), size)),
+    Words = Each(fun ets:info/2, These, memory),
+    Objects = Each(fun ets:info/2, These, size),
     [{N, Table, Size} || {N, Table, Size} <- lists:zip3(Words, These, Objects), is_integer(N)]
 end,
-Most = fun(Known) -> lists:sublist(lists:reverse(lists:sort(Known)), 10) end,
-Tables = fun Tables(List, Until, Sofar) ->
-    case List =:= [] orelse erlang:monotonic_time(millisecond) > Until of
-        true ->
-            Sofar;
-        false ->
-            {These, Rest} = lists:split(min(TablesAtATime, length(List)), List),
-            Tables(Rest, Until, Most(Sizes(These) ++ Sofar))
-    end
-end,
 Ets = fun(InTime) ->
-    {[{ok, Everything}], _} = InTime([{tables, fun ets:all/0, []}], ListMs),
-    All = lists:sublist(Everything, TablesMost),
-    Spread = lists:zip(lists:zipwith(fun ets:info/2, All,
-                                     lists:duplicate(length(All), decentralized_counters)), All),
-    OfOne = [Table || {Is, Table} <- Spread, Is =/= true],
-    Slow = lists:sublist([Table || {true, Table} <- Spread], SpreadMost),
-    Quick = Tables(OfOne, erlang:monotonic_time(millisecond) + TablesMs, []),
-    Others = case Slow =/= [] andalso InTime([{tables, Sizes, [Slow]}], ListMs) of
-        {[{ok, Sized}], _} -> Sized;
-        _ -> []
-    end,
+    {_, Known} = TablesBy(Sizes, InTime),
     Owner = fun(Pid) ->
         case is_pid(Pid) andalso process_info(Pid, registered_name) of
             {registered_name, Name} -> Name;
@@ -166,10 +143,10 @@ Ets = fun(InTime) ->
     end,
     #{tables => [#{name => ets:info(Table, name), owner => Owner(ets:info(Table, owner)),
                    objects => Objects,
-                   memory_bytes => Words * erlang:system_info(wordsize),
+                   memory_bytes => Words * WordBytes,
                    read_concurrency => ets:info(Table, read_concurrency),
                    write_concurrency => ets:info(Table, write_concurrency) =/= false}
-                 || {Words, Table, Objects} <- Most(Others ++ Quick)]}
+                 || {Words, Table, Objects} <- lists:sublist(lists:reverse(lists:sort(Known)), 10)]}
 end,
 
 LoadedModules = fun() -> lists:filter(fun erlang:module_loaded/1, erlang:loaded()) end,
@@ -191,8 +168,7 @@ Repositories = fun() ->
             N = length(Loaded),
             Has = lists:zipwith3(fun erlang:function_exported/3, Loaded, lists:duplicate(N, Adapter),
                                  lists:duplicate(N, 0)),
-            Those = ets:match_spec_run(lists:zip(Loaded, Has),
-                                       ets:match_spec_compile([{{'$1', true}, [], ['$1']}])),
+            Those = Run(lists:zip(Loaded, Has), [{{'$1', true}, [], ['$1']}]),
             [Module || Module <- lists:sublist(Those, 200), IsRepository(Module)]
     end
 end,

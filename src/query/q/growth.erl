@@ -5,13 +5,11 @@
 %%
 %% Work on many elements is left to native functions. A pid that is larger was spawned later.
 
+-include("part/sweep.erl").
+-include("part/tables.erl").
+
 WindowMs = 150000,
-TablesMost = 5000,
-TablesWaitMs = 500,
-TableSlice = 500,
-TablesMs = 50,
-SlowMost = 50,
-SlowMs = 100,
+SocketsMs = 500,
 PortsMost = 10000,
 Sampled = 1000,
 SampleSlice = 100,
@@ -23,21 +21,7 @@ Rounds = 12,
 KindsMost = 20,
 Ahead = 64,
 Names = 50,
-WordBytes = erlang:system_info(wordsize),
 
-Run = fun(List, Spec) ->
-    ets:match_spec_run(List, ets:match_spec_compile(Spec))
-end,
-Each = fun(Read, List, Item) ->
-    lists:zipwith(Read, List, lists:duplicate(length(List), Item))
-end,
-Ms = fun() -> erlang:monotonic_time(millisecond) end,
-Wait = fun(For, CountWork) ->
-    CountWork(),
-    Start = erlang:monotonic_time(),
-    receive after For -> ok end,
-    put(waited, get(waited) + erlang:monotonic_time() - Start)
-end,
 Ends = fun(List, Most) ->
     case length(List) of
         N when N > Most ->
@@ -86,8 +70,7 @@ Newest = fun(Some, Otp, Spawn) ->
     {Pid, Serial bsl Bits + Number, {Head, Bits, Creation}}
 end,
 Between = fun(Pids, Old, Recent) ->
-    Run(lists:zip(Pids, Pids), [{{'$1', '_'}, [{'>', '$1', {const, Old}}, {'<', '$1', {const, Recent}}],
-                                 ['$1']}])
+    Run(Pids, [{'$1', [{'>', '$1', {const, Old}}, {'<', '$1', {const, Recent}}], ['$1']}])
 end,
 Parent = fun(Otp) -> [parent || Otp >= 25] end,
 %% Where one is that was started as erlang:apply/2 or by proc_lib says more than that.
@@ -97,7 +80,7 @@ Kinds = fun(Rows) ->
                {{'_', [{'_', '$1'} | '_']}, [], ['$1']}])
 end,
 Rows = fun(Pids, Items) ->
-    Run(lists:zip(Pids, Each(fun erlang:process_info/2, Pids, Items)),
+    Run(lists:zip(Pids, Ask(Pids, Items)),
         [{{'_', '$1'}, [{is_list, '$1'}], ['$_']}])
 end,
 SampleOf = fun SampleOf(Pids, Items, Until, Sofar) ->
@@ -105,7 +88,7 @@ SampleOf = fun SampleOf(Pids, Items, Until, Sofar) ->
         true ->
             Sofar;
         false ->
-            {These, Rest} = lists:split(min(SampleSlice, length(Pids)), Pids),
+            {These, Rest} = Split(Pids, SampleSlice),
             SampleOf(Rest, Items, Until, Rows(These, Items) ++ Sofar)
     end
 end,
@@ -122,8 +105,8 @@ Group = fun(Sample, Otp, Apps, #{id := Id}) ->
       function => case Function of none -> undefined; _ -> Function end,
       example => Named(One, Apps, Id), spawner => Named(Spawner, Apps, Id), spawned => Spawned}
 end,
-Survivors = fun(Pids, #{pid := Old}, #{pid := Recent}, Otp, Apps, Ctx) ->
-    Alive = Between(Pids, Old, Recent),
+Survivors = fun(#{pid := Old}, #{pid := Recent}, Otp, Apps, #{k := Keeper, own := OwnOf} = Ctx) ->
+    Alive = lists:sort(Between(erlang:processes(), Old, Recent)) -- OwnOf(Keeper),
     Items = [initial_call, current_function | Parent(Otp)],
     Sample = SampleOf(Ends(Alive, Sampled), Items, Ms() + SampleMs, []),
     (Group(Sample, Otp, Apps, Ctx))#{alive => length(Alive)}
@@ -144,7 +127,7 @@ Look = fun(N, Pids, Items) ->
     _ = Rows(Pids, Items),
     Start = erlang:monotonic_time(),
     Asks = [[Pid, Items] || Pid <- Pids],
-    Ask = fun(Module, Function, Args) ->
+    Asking = fun(Module, Function, Args) ->
         Many = length(Pids),
         {[Module | lists:duplicate(Many, erlang)], [Function | lists:duplicate(Many, process_info)],
          [Args | Asks], [none | Pids]}
@@ -152,7 +135,7 @@ Look = fun(N, Pids, Items) ->
     {Modules, Functions, Arguments, Asked} =
         lists:foldl(fun({M, F, A, P}, {Ms1, Fs, As, Ps}) -> {M ++ Ms1, F ++ Fs, A ++ As, P ++ Ps} end,
                     {[], [], [], []},
-                    [Ask(erlang, yield, []), Ask(erlang, yield, []), Ask(timer, sleep, [1])]),
+                    [Asking(erlang, yield, []), Asking(erlang, yield, []), Asking(timer, sleep, [1])]),
     Times = fun(List) -> lists:append(lists:duplicate(N, List)) end,
     Infos = lists:zipwith3(fun erlang:apply/3, Times(Modules), Times(Functions), Times(Arguments)),
     Took = erlang:monotonic_time() - Start,
@@ -189,65 +172,27 @@ Young = fun(PerS, Before, Otp, #{spawn := Spawn, count_work := CountWork}) ->
     end
 end,
 
-%% ---- ETS tables and sockets, by a helper: the calls wait for schedulers that may be late
+%% ---- ETS tables and sockets
 
-Measure = fun(To, Ref) ->
-    put('$process_label', beamtop),
-    put('$initial_call', {beamtop, keeper, 0}),
-    All = ets:all(),
-    Tables = lists:sort(lists:sublist(All, TablesMost)),
-    %% Size and memory of these wait for every scheduler.
-    Slow = lists:zip(Each(fun ets:info/2, Tables, decentralized_counters), Tables),
-    Words = fun Words(List, Size, Until, Sofar) ->
-        case List =:= [] orelse Ms() > Until of
-            true ->
-                lists:append(Sofar);
-            false ->
-                {These, Rest} = lists:split(min(Size, length(List)), List),
-                Sizes = lists:zip(These, Each(fun ets:info/2, These, memory)),
-                Words(Rest, Size, Until, [Sizes | Sofar])
-        end
-    end,
-    Plain = Run(Slow, [{{false, '$1'}, [], ['$1']}]),
-    To ! {Ref, length(All), Words(Plain, TableSlice, Ms() + TablesMs, [])},
-    Others = lists:sublist(Run(Slow, [{{true, '$1'}, [], ['$1']}]), SlowMost),
-    To ! {Ref, more, Words(Others, 1, Ms() + SlowMs, [])},
-    Sockets =
-        case erlang:module_loaded(socket) andalso erlang:function_exported(socket, number_of, 0) of
-            true -> socket:number_of();
-            false -> 0
-        end,
-    To ! {Ref, sockets, Sockets}
+Words = fun(Tables) ->
+    Run(lists:zip(Tables, Each(fun ets:info/2, Tables, memory)),
+        [{{'_', '$1'}, [{is_integer, '$1'}], ['$_']}])
 end,
-Collect = fun Collect(Ref, Until, Got) ->
-    receive
-        {Ref, N, Sizes} when is_integer(N) -> Collect(Ref, Until, Got#{tables => N, words => Sizes});
-        {Ref, more, Sizes} ->
-            #{words := Words} = Got,
-            Collect(Ref, Until, Got#{words := Sizes ++ Words});
-        {Ref, sockets, N} -> Got#{sockets => N}
-    after max(0, Until - Ms()) -> Got#{late => true}
+Sockets = fun() ->
+    case erlang:module_loaded(socket) andalso erlang:function_exported(socket, number_of, 0) of
+        true -> socket:number_of();
+        false -> 0
     end
 end,
-Flush = fun Flush() -> receive {Ref, _, _} when is_reference(Ref) -> Flush() after 0 -> ok end end,
-%% Not asked again before the last one is back.
-Tables = fun(Before, #{spawn := Spawn, count_work := CountWork}) ->
-    Flush(),
-    case is_pid(Before) andalso is_process_alive(Before) of
-        true ->
-            {#{}, Before};
-        false ->
-            Ref = make_ref(),
-            CountWork(),
-            Start = erlang:monotonic_time(),
-            Limit = #{size => 32 * 1048576 div WordBytes, kill => true, error_logger => false},
-            Options = [link, {message_queue_data, off_heap}, {max_heap_size, Limit}],
-            Helper = Spawn(Measure, [self(), Ref], Options),
-            Got = Collect(Ref, Ms() + TablesWaitMs, #{}),
-            Took = erlang:monotonic_time() - Start,
-            put(waited, get(waited) + Took),
-            is_map_key(late, Got) orelse put(helped, get(helped) + Took),
-            {Got, Helper}
+%% Value: what a mark keeps of them; of what is late nothing.
+Waited = fun(#{in_time := InTime}) ->
+    Tables = case TablesBy(Words, InTime) of
+        {Count, Sizes} -> #{tables => Count, words => Sizes};
+        late -> #{}
+    end,
+    case InTime([{sockets, Sockets, []}], SocketsMs) of
+        {[{ok, N}], _} -> Tables#{sockets => N};
+        _ -> Tables
     end
 end,
 OwnerOf = fun(Table, Apps, Id) -> Named(ets:info(Table, owner), Apps, Id) end,
@@ -268,7 +213,7 @@ EtsFact = fun(#{words := Now, tables := Count}, #{words := Old}, Apps, #{id := I
                 when is_list(Old) ->
     Before = maps:from_list(Old),
     Grown = [{Words - maps:get(Table, Before, 0), Words, Table}
-             || {Table, Words} <- Now -- Old, is_integer(Words)],
+             || {Table, Words} <- Now -- Old],
     Most = lists:sublist(lists:reverse(lists:sort([G || {N, _, _} = G <- Grown, N > 0])), 5),
     New = Ends([Table || {_, _, Table} <- Grown, not is_map_key(Table, Before)], 200),
     Made = lists:zip(Each(fun ets:info/2, New, name), Each(fun ets:info/2, New, owner)),
@@ -337,7 +282,7 @@ Mark = fun(Otp, #{spawn := Spawn}, Got) ->
     maps:merge(#{ms => Ms(), pid => Pid, spawned => Number, atoms => erlang:system_info(atom_count),
                  ports => lists:sublist(lists:sort(erlang:ports()), PortsMost), code => erlang:loaded(),
                  words => unknown, sockets => undefined},
-               maps:without([late, tables], Got))
+               maps:without([tables], Got))
 end,
 Turned = fun(Now, #{mid := #{ms := Then} = Mid} = State) ->
     case maps:get(ms, Now) - Then >= WindowMs of
@@ -354,9 +299,9 @@ Lately = fun(#{sockets := Now}, #{sockets := Old}) when is_integer(Now), is_inte
             (_, _) -> undefined
 end,
 
-{[k, otp, own, apps, id, spawn, count_work, prefix], fun(#{}, Ctx) ->
-    #{state := Given, k := Keeper, otp := Otp, own := OwnOf, apps := AppsOf} = Ctx,
-    {Got, Helper} = Tables(case Given of #{helper := H} -> H; new -> none end, Ctx),
+{[k, otp, own, apps, id, spawn, count_work, prefix, in_time], fun(#{}, Ctx) ->
+    #{state := Given, otp := Otp, apps := AppsOf} = Ctx,
+    Got = Waited(Ctx),
     Now = Mark(Otp, Ctx, Got),
     #{old := Old, last := Last} = State =
         case Given of
@@ -366,17 +311,16 @@ end,
             _ -> Given
         end,
     Apps = AppsOf(),
-    Pids = ordsets:subtract(lists:sort(erlang:processes()), OwnOf(Keeper)),
     Rate = PerS(Now, Last),
     Short = Young(Rate, maps:get(young, State), Otp, Ctx),
     Fact = #{over_s => (maps:get(ms, Now) - maps:get(ms, Old)) / 1000,
              spawned_per_s => PerS(Now, Old), spawned_lately_per_s => Rate,
-             processes => Survivors(Pids, Old, Last, Otp, Apps, Ctx),
+             processes => Survivors(Old, Last, Otp, Apps, Ctx),
              short_lived => Group([Row || {_, Row} <- Short], Otp, Apps, Ctx),
              atoms => AtomFact(maps:get(atoms, Now), maps:get(atoms, Old), Ctx),
              ets => EtsFact(Got, Old, Apps, Ctx), sockets => Lately(Now, Old),
              ports => PortFact(maps:get(ports, Now), maps:get(ports, Old), Apps, Ctx),
              code => CodeFact(maps:get(code, Now), maps:get(code, Old))},
     {{growth, erlang:monotonic_time(nanosecond), #{growth => Fact}},
-     (Turned(Now, State))#{helper => Helper, young => Short}}
+     (Turned(Now, State))#{young => Short}}
 end}.

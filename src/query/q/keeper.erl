@@ -387,6 +387,23 @@ StartHolder = fun(Kind, Name, Query, Ctx, State) ->
     end
 end,
 
+%% Another waiter for one that died. One that dies again and again is not started at each question.
+RestMs = 10000,
+Renewed = fun(Kind, Dead, State) ->
+    #{waiters := Waiters} = State,
+    Now = erlang:monotonic_time(millisecond),
+    case Waiters of
+        #{Kind := {Dead, Index, At}} when At =:= none; Now >= At ->
+            Pid = Spawn(StartWaiter, [self(), Index], WaiterOptions, ShieldOf(State)),
+            Waiter_ = {Pid, Index, Now + RestMs},
+            {Waiter_, State#{waiters := Waiters#{Kind := Waiter_}}};
+        #{Kind := {Dead, _, _}} ->
+            {none, State};
+        #{Kind := Newer} ->
+            {Newer, State}
+    end
+end,
+
 %% What holds something on the node gets time to take it off; anything else ends at once.
 GraceMs = 1000,
 End = fun(Pid, #{gentle := Gentle}) ->
@@ -460,6 +477,10 @@ Handle = fun(Message, State) ->
         {kill, Pid} when is_map_key(Pid, Gentle) ->
             exit(Pid, kill),
             State;
+        {renew, From, Ref, Kind, Dead} ->
+            {Waiter_, Next} = Renewed(Kind, Dead, State),
+            From ! {Ref, Waiter_},
+            Next;
         {shade, Pid} ->
             Wake(Pid, ShieldOf(State)),
             State;
@@ -480,6 +501,7 @@ Handle = fun(Message, State) ->
         stop ->
             stop;
         {'EXIT', Pid, _} ->
+            [ClearSlots(Index) || {P, Index, _} <- maps:values(maps:get(waiters, State)), P =:= Pid],
             Left = maps:from_list([H || {_, P} = H <- maps:to_list(Holders), P =/= Pid]),
             Unanswered = [A || {A, {P, _, _, _}} <- maps:to_list(Asked), P =:= Pid],
             Shield = case State of #{shield := {Pid, _}} -> none; #{shield := Other} -> Other end,
@@ -543,9 +565,10 @@ Start = fun(Client) ->
                 initial_call => InitialCall, calls_behind => CallsBehind, apps => Apps,
                 pid_of => PidOf, spawn => SpawnOwn,
                 own_reductions => OwnReductions, count_work => CountWork,
-                in_time => fun(Calls, Ms) -> InTime(Waiters, Calls, Ms) end},
+                in_time => fun(Calls, Ms) -> InTime(Keeper, Waiters, Calls, Ms) end,
+                late_schedulers => fun(Ms) -> LateSchedulers(Keeper, Waiters, Ms) end},
         Loop(#{client => Client, ctx => Ctx, queries => #{}, asked => #{}, holders => #{},
-               gentle => #{}, shield => none, spent => 0})
+               gentle => #{}, waiters => Waiters, shield => none, spent => 0})
     catch
         _:_ -> ok
     end

@@ -2,10 +2,11 @@
 %% Which processes findings should look at, and what they say of binaries and collections. Runs in a
 %% holder. Arg: a map with `most`, how many of each sort (docs/queries.md).
 %%
-%% Mailboxes and reductions of all processes are read without a signal, but to one that runs. Memory
-%% and binaries cost a signal each: of the leaders known so far, and of Signals others in turn, for
-%% SweepMs at most.
+%% Mailboxes and reductions are read without a signal, but to one that runs: of all processes, or, of a
+%% node with more than Swept, of so many in turn and the leaders known so far. Memory and binaries cost a
+%% signal each: of the leaders known so far, and of Signals others in turn, for SweepMs at most.
 
+Swept = 100000,
 Slice = 5000,
 Signals = 2000,
 SignalSlice = 100,
@@ -23,19 +24,10 @@ SampleMs = 20,
 NearBytes = 8388608,
 NearLinks = 20,
 BinaryMs = 200,
-WordBytes = erlang:system_info(wordsize),
 
-Run = fun(List, Spec) ->
-    ets:match_spec_run(List, ets:match_spec_compile(Spec))
-end,
-Ask = fun(Pids, Item) ->
-    lists:zipwith(fun erlang:process_info/2, Pids, lists:duplicate(length(Pids), Item))
-end,
+-include("part/sweep.erl").
 Best = fun(Pairs, N) -> lists:sublist(lists:reverse(lists:sort(Pairs)), N) end,
 PidsOf = fun(Pairs) -> Run(Pairs, [{{'_', '$1'}, [], ['$1']}]) end,
-Split = fun(List, Size) ->
-    case length(List) > Size of true -> lists:split(Size, List); false -> {List, []} end
-end,
 
 %% ---- Without signals, all processes
 
@@ -92,7 +84,7 @@ Vheap =
      end || {Key, _} <- element(2, process_info(self(), garbage_collection_info))],
 %% Value: {[{MemoryBytes, Pid}], [{BinaryWords, Pid}], Looked}, the best of them.
 Look = fun Look(Pids, Until, {Memory, Binary, Looked}) ->
-    case Pids =:= [] orelse erlang:monotonic_time(millisecond) > Until of
+    case Pids =:= [] orelse Ms() > Until of
         true ->
             {Memory, Binary, Looked};
         false ->
@@ -125,7 +117,7 @@ end,
 %% Of these processes at one moment: {wait for the logger, wait in another call, run}. A handler is
 %% called by the process that logs, through logger_backend: who waits below that waits for the log.
 Sample = fun Sample(Pids, Until, {Logger, Calls, Running}) ->
-    case Pids =:= [] orelse erlang:monotonic_time(millisecond) > Until of
+    case Pids =:= [] orelse Ms() > Until of
         true ->
             {Logger, Calls, Running};
         false ->
@@ -193,9 +185,9 @@ Count = fun(To, Ref, Pids) ->
         case process_info(Pid, binary) of
             {binary, All} ->
                 %% One that came several times is held once.
-                Each = lists:ukeysort(1, All),
-                {_, Sizes, _} = lists:unzip3(Each),
-                To ! {Ref, {Pid, length(Each), lists:sum(Sizes)}};
+                Distinct = lists:ukeysort(1, All),
+                {_, Sizes, _} = lists:unzip3(Distinct),
+                To ! {Ref, {Pid, length(Distinct), lists:sum(Sizes)}};
             undefined ->
                 ok
         end,
@@ -232,10 +224,10 @@ end,
 
 %% ---- The answer
 
-Wait = fun(Ms, CountWork) ->
+Wait = fun(ForMs, CountWork) ->
     CountWork(),
     Start = erlang:monotonic_time(),
-    receive after max(0, Ms) -> ok end,
+    receive after max(0, ForMs) -> ok end,
     put(waited, get(waited) + erlang:monotonic_time() - Start)
 end,
 Named = fun(Pid, Apps, Id) ->
@@ -261,21 +253,27 @@ GcFact = fun(Pids, Olds, News, Ns, Apps, #{id := Id}) ->
                     || {N, Pid} <- Best(Counts, 10), N > 0]}
 end,
 
-%% Whose turn it is: those that were not looked at in this round.
-Turn = fun(All, #{rest := []}) -> Split(All, Signals);
-          (_, #{rest := Rest}) -> Split(Rest, Signals)
+%% Whose turn it is, and where the next one begins: 0 for a new round.
+Turn = fun(All, Total, Place, Many) ->
+    From = case Place < Total of true -> Place; false -> 0 end,
+    {These, Rest} = Split(lists:nthtail(From, All), Many),
+    {These, case Rest of [] -> 0; _ -> From + Many end}
 end,
 Now = fun() -> erlang:monotonic_time(nanosecond) end,
 
 {[k, own, apps, id, spawn, count_work, in_time], fun(#{most := N}, Ctx) ->
     #{state := Given, k := Keeper, own := OwnOf, apps := AppsOf, count_work := CountWork} = Ctx,
     State = case Given of
-        new -> #{rest => [], looked => 0, memory => [], binary => [], waits => {0, 0, 0}, moments => 0};
+        new -> #{swept => 0, looked_to => 0, shown => [], looked => 0, memory => [], binary => [],
+                 waits => {0, 0, 0}, moments => 0};
         _ -> Given
     end,
     Apps = AppsOf(),
-    Pids = ordsets:subtract(lists:sort(erlang:processes()), OwnOf(Keeper)),
-    Total = length(Pids),
+    All = erlang:processes() -- OwnOf(Keeper),
+    Total = length(All),
+    {Some, SweptTo} = Turn(All, Total, maps:get(swept, State), Swept),
+    Led = maps:get(shown, State),
+    Pids = Led ++ (Some -- Led),
     Before = Reductions(Pids, []),
     Wait(WaitMs, CountWork),
     Done = lists:zipwith(fun erlang:'-'/2, Reductions(Pids, []), Before),
@@ -286,16 +284,16 @@ Now = fun() -> erlang:monotonic_time(nanosecond) end,
     Workers = PidsOf(Busy),
     Callers = PidsOf(Busiest(Pids, Done, Sampled)),
     Gcs = Collections(Workers),
-    {These, Rest} = Turn(Pids, State),
+    {These, LookedTo} = Turn(All, Total, maps:get(looked_to, State), Signals),
     Again = lists:usort(PidsOf(maps:get(memory, State)) ++ PidsOf(maps:get(binary, State))
                         ++ PidsOf(Queues) ++ Workers),
     {Memory, Binary, Looked} =
-        Look(Again ++ (These -- Again), erlang:monotonic_time(millisecond) + SweepMs, {[], [], 0}),
-    InRound = case State of #{rest := []} -> Looked; #{looked := L} -> min(Total, L + Looked) end,
+        Look(Again ++ (These -- Again), Ms() + SweepMs, {[], [], 0}),
+    InRound = case State of #{looked_to := 0} -> Looked; #{looked := L} -> min(Total, L + Looked) end,
     Rest_ = max(0, WaitMs - (Now() - Busy0Ns) div 1000000),
     Waits = lists:foldl(fun(_, Sofar) ->
         Wait(Rest_ div Samples, CountWork),
-        Sample(Callers, erlang:monotonic_time(millisecond) + SampleMs, Sofar)
+        Sample(Callers, Ms() + SampleMs, Sofar)
     end, maps:get(waits, State), lists:seq(1, Samples)),
     {InLogger, InCalls, Running} = Waits,
     Moments = maps:get(moments, State) + Samples,
@@ -312,6 +310,6 @@ Now = fun() -> erlang:monotonic_time(nanosecond) end,
                          running => Running},
               kin => #{processes => Kin(Shown, Apps, Ctx)}},
     {{leaders, Now(), Facts, Leaders},
-     State#{rest := Rest, looked := InRound, memory := Memory, binary := Binary, waits := Waits,
-           moments := Moments}}
+     State#{swept := SweptTo, looked_to := LookedTo, shown := Shown, looked := InRound,
+            memory := Memory, binary := Binary, waits := Waits, moments := Moments}}
 end}.

@@ -3,8 +3,6 @@
 %%
 %% What every scheduler must answer is asked for in time: late, it is not known, and all else is.
 
--include("part/schedulers.erl").
-
 LateMs = 200,
 WhichMs = 50,
 Types = [total, processes, processes_used, system, atom, atom_used, binary, code, ets],
@@ -13,11 +11,12 @@ Types = [total, processes, processes_used, system, atom, atom_used, binary, code
 Waiting = [{memory, fun erlang:memory/1, [Types]},
            {gc, fun erlang:statistics/1, [garbage_collection]},
            {io, fun erlang:statistics/1, [io]},
-           {flag, fun erlang:system_flag/2, [scheduler_wall_time, true]}],
+           {flag, fun erlang:system_flag/2, [scheduler_wall_time, true]},
+           {wall, fun erlang:statistics/1, [scheduler_wall_time_all]}],
 
-{[own_reductions, in_time],
-fun([], #{own_reductions := OwnReductions, in_time := InTime}) ->
-    {[MemoryOf, GcOf, IoOf, _] = Answers, WaitedMs} = InTime(Waiting, LateMs),
+{[own_reductions, in_time, late_schedulers],
+fun([], #{own_reductions := OwnReductions, in_time := InTime, late_schedulers := LateSchedulers}) ->
+    {[MemoryOf, GcOf, IoOf, _, WallOf] = Answers, WaitedMs} = InTime(Waiting, LateMs),
     %% Not supported where the allocators are switched off.
     Memory =
         case MemoryOf of
@@ -37,7 +36,7 @@ fun([], #{own_reductions := OwnReductions, in_time := InTime}) ->
                 Looked = erlang:monotonic_time(),
                 Found = LateSchedulers(WhichMs),
                 put(waited, get(waited) + erlang:monotonic_time() - Looked),
-                Found;
+                case Found of {ok, Ids} -> Ids; _ -> [] end;
             false ->
                 []
         end,
@@ -48,11 +47,7 @@ fun([], #{own_reductions := OwnReductions, in_time := InTime}) ->
 
     {Reductions, _} = erlang:statistics(reductions),
     {ContextSwitches, _} = erlang:statistics(context_switches),
-    Swt =
-        case erlang:statistics(scheduler_wall_time_all) of
-            undefined -> undefined;
-            Times -> lists:sort(Times)
-        end,
+    Swt = case WallOf of {ok, [_ | _] = Times} -> lists:sort(Times); _ -> undefined end,
 
     %% Linux: kB of address space and of resident memory, whatever the size of a page.
     %% prim_file, since file:read_file/1 would go through the node's file server.

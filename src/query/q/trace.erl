@@ -7,7 +7,7 @@
 %% A process of its own beside the workers: the trace keeper. Funs are made once, since making one
 %% costs 200 us on OTP 23.
 
--include("part/schedulers.erl").
+-include("part/may_stop.erl").
 -include("part/trace_arms.erl").
 -include("part/cut.erl").
 -include("part/armed_scan.erl").
@@ -131,17 +131,6 @@ SetProcesses = fun(At, Procs, Flags) ->
     end
 end,
 
-%% Flags of more than single processes stop the whole node until every scheduler has answered; of a
-%% node that would stop for long the trace is refused. Value: ok | {late, Scheduler, Ms}.
-AnswerMs = 500,
-MayStop = fun(Flags, Chosen) ->
-    Stops = Flags =/= [] andalso (Chosen =:= all orelse Chosen =:= running),
-    case Stops andalso LateSchedulers(AnswerMs) of
-        [Id | _] -> {late, Id, AnswerMs};
-        _ -> ok
-    end
-end,
-
 %% Our answer to {arm, …}: {armed, Trace}, or {Why, Trace} to be taken off again. Throws a refusal
 %% before anything is on.
 Arm = fun(Here, TraceId, Asked) ->
@@ -161,7 +150,8 @@ Arm = fun(Here, TraceId, Asked) ->
     Local = lists:usort(lists:append([Ts || {_, call, Ts, _, _, _} <- Emitting])),
     Counting = [{Index, Ts, Items} || {Index, call, Ts, _, [_ | _] = Items, _} <- Patterns],
     length(Local) =< MostFunctions orelse throw(no_functions),
-    case MayStop(Flags, Chosen) of ok -> ok; Late -> throw(Late) end,
+    Stops = Flags =/= [] andalso (Chosen =:= all orelse Chosen =:= running),
+    case MayStop(Stops) of ok -> ok; Late -> throw(Late) end,
     case MayArm(Otp) of ok -> ok; Why -> throw(Why) end,
     process_flag(priority, high),
     Self = self(),
@@ -200,7 +190,7 @@ Arm = fun(Here, TraceId, Asked) ->
     Taken = lists:sum([SetAll(At, EachWith(Mfas, true), [Item]) || {Item, Mfas} <- Counters]),
     Functions = SetSpecs(At, Emitting),
     %% What was set so far may have waited for a scheduler: asked again right before.
-    Stop = MayStop(Flags, Chosen),
+    Stop = MayStop(Stops),
     Processes = case Stop of ok -> SetProcesses(At, Free, Flags); _ -> 0 end,
     %% Asked after, so that what was spawned meanwhile is among them.
     lists:foreach(fun(Pid) -> catch Unflagged(Pid) end, Untraced()),
@@ -364,10 +354,11 @@ Loop = fun Loop(#{keeper := Keeper, otp := Otp} = Here, Trace) ->
     end
 end,
 
-{process, [c, otp, own, count_work],
- fun(Keeper, #{c := Client, otp := Otp, own := OwnOf, count_work := CountWork}) ->
+{process, [c, otp, own, count_work, late_schedulers],
+ fun(Keeper, #{c := Client, otp := Otp, own := OwnOf, count_work := CountWork} = Ctx) ->
      Sign(),
      put(count_work, CountWork),
+     put(late_schedulers, maps:get(late_schedulers, Ctx)),
      %% Ours, and what carries the connection.
      Untraced = fun() -> lists:usort(OwnOf(Keeper) ++ Carriers(Client)) end,
      Loop(#{keeper => Keeper, client => Client, otp => Otp, untraced => Untraced}, none)

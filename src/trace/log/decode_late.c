@@ -10,10 +10,13 @@ bool decode_late(struct cursor *c, char *out, size_t size)
     int64_t scheduler = 0, ms = 0;
     if (!cursor_int64(c, &scheduler) || !cursor_int64(c, &ms))
         return false;
+    char which[24] = "";
+    if (scheduler > 0)
+        snprintf(which, sizeof which, " %" PRId64, scheduler);
     snprintf(out, size,
-             "scheduler %" PRId64 " did not answer for %" PRId64 " ms: a NIF or BIF does not yield, and "
+             "%s%s did not answer for %" PRId64 " ms: a NIF or BIF does not yield, and "
              "trace flags for all processes would stop the whole node until it does. Try again "
              "later, or name processes (--procs)",
-             scheduler, ms);
+             scheduler > 0 ? "scheduler" : "a scheduler", which, ms);
     return true;
 }

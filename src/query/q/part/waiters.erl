@@ -2,16 +2,23 @@
 %% ---- Calls that wait for every scheduler
 %% A NIF or BIF that does not yield keeps each of them until it returns, and a process that waits for
 %% a scheduler cannot be ended before. So each kind of call has one process, asked again only when it
-%% is back: no more than one call of a kind ever waits, whatever is asked of us.
+%% is back: no more than one call of a kind ever waits, whatever is asked of us. One that died the
+%% keeper starts again, when it is asked for.
 
-WaitKinds = [memory, gc, io, flag, alloc, tables, binary],
+WaitKinds = [memory, gc, io, flag, wall, alloc, tables, sockets, binary, probe],
 
 %% Slots of a kind: when it was asked (0: it is back), the longest that nobody was told of, and
 %% whether it was ever done.
 Slots = atomics:new(3 * length(WaitKinds), []),
+%% What a process that died leaves: it is not out, and what it set is gone.
+ClearSlots = fun(Index) ->
+    atomics:put(Slots, Index + 2, 0),
+    atomics:put(Slots, Index, 0)
+end,
 
 %% At high priority: its own place in a run queue is no lateness.
 WaiterOptions = [{priority, high}, {fullsweep_after, 0} | SpawnOptions(64 * MiB)],
+LargeWords = 100000,
 Waiter = fun Waiter(Index) ->
     receive
         {From, Ref, Call, Args} ->
@@ -23,73 +30,149 @@ Waiter = fun Waiter(Index) ->
             CountWork(),
             From ! {Ref, Answer}
     end,
+    {_, Words} = process_info(self(), total_heap_size),
+    Words > LargeWords andalso erlang:garbage_collect(),
     Waiter(Index)
 end,
 
-%% Asks one: {asked, Ref}, or what is known at once. A flag is set once, and stands while its process
-%% lives.
-AskWaiter = fun(Waiters, {Kind, Call, Args}) ->
-    {Pid, Index} = maps:get(Kind, Waiters),
+%% The waiter of a kind, {Pid, Index, AgainMs}: the keeper's, or the one that took its place.
+WaiterOf = fun(Waiters, Kind) ->
+    case get({waiter, Kind}) of undefined -> maps:get(Kind, Waiters); Newer -> Newer end
+end,
+Renew = fun(Keeper, Kind, Dead, LeftMs) ->
     Ref = make_ref(),
+    Keeper ! {renew, self(), Ref, Kind, Dead},
+    receive
+        {Ref, none} -> none;
+        {Ref, Newer} -> put({waiter, Kind}, Newer), Newer
+    after LeftMs -> none
+    end
+end,
+
+%% Asks one: {asked, Ref, Waiter, Since}, or what is known at once. A flag is set once, and stands while its
+%% process lives.
+AskWaiter = fun({Pid, Index, _} = Waiter_, {Kind, Call, Args}) ->
     Done = Kind =:= flag andalso atomics:get(Slots, Index + 2) =:= 1,
     %% Never 0, which is one that is back.
-    case Done orelse atomics:compare_exchange(Slots, Index, 0, erlang:monotonic_time() bor 1) of
-        true -> {ok, true};
-        ok -> Pid ! {self(), Ref, Call, Args}, {asked, Ref};
-        Since -> case is_process_alive(Pid) of true -> {out, Since}; false -> failed end
+    Now = erlang:monotonic_time() bor 1,
+    case Done orelse atomics:compare_exchange(Slots, Index, 0, Now) of
+        true ->
+            {ok, true};
+        ok ->
+            Ref = monitor(process, Pid),
+            Pid ! {self(), Ref, Call, Args},
+            {asked, Ref, Waiter_, Now};
+        Since ->
+            {out, Since}
     end
 end,
 %% Another question may have asked just now: its turn is waited for. Of what is out for as long as
 %% anybody waits nothing is expected.
 AgainMs = 5,
-TakeWaiter = fun TakeWaiter(Waiters, Call, Asked, Start, Until) ->
-    Left = erlang:convert_time_unit(Until - erlang:monotonic_time(), native, millisecond),
-    case Asked of
-        {asked, Ref} ->
-            receive {Ref, Answer} -> Answer after max(0, Left) -> late end;
-        {out, Since} when Left =< 0; Since < Start + Start - Until ->
+TakeWaiter = fun TakeWaiter(Keeper, Waiters, {Kind, _, _} = Call, Asked, Start, Until) ->
+    Left = max(0, erlang:convert_time_unit(Until - erlang:monotonic_time(), native, millisecond)),
+    Next = case Asked of
+        {asked, Ref, {Pid, Index, _}, Since} ->
+            Answer = receive
+                {Ref, Is} -> Is;
+                {'DOWN', Ref, _, _, _} -> atomics:compare_exchange(Slots, Index, Since, 0), down
+            after Left -> late
+            end,
+            demonitor(Ref, [flush]),
+            case Answer =:= down andalso Renew(Keeper, Kind, Pid, Left) of
+                false -> Answer;
+                none -> failed;
+                Newer -> {again, Newer}
+            end;
+        {out, Since} when Left =:= 0; Since < Start + Start - Until ->
             late;
         {out, _} ->
             receive after AgainMs -> ok end,
-            TakeWaiter(Waiters, Call, AskWaiter(Waiters, Call), Start, Until);
+            {again, WaiterOf(Waiters, Kind)};
         _ ->
             Asked
+    end,
+    case Next of
+        {again, Waiter_} ->
+            TakeWaiter(Keeper, Waiters, Call, AskWaiter(Waiter_, Call), Start, Until);
+        _ ->
+            Next
     end
 end,
 %% How long it waited at most since this was last asked, in native time.
-WaitOf = fun({Pid, Index}) ->
+WaitOf = fun({_, Index, _}) ->
     Longest = atomics:exchange(Slots, Index + 1, 0),
     case atomics:get(Slots, Index) of
         0 -> Longest;
-        Since -> case is_process_alive(Pid) of
-                     true -> max(Longest, erlang:monotonic_time() - Since);
-                     false -> Longest
-                 end
+        Since -> max(Longest, erlang:monotonic_time() - Since)
     end
+end,
+%% What came too late for the question before: one answer of a kind at most.
+DropLate = fun DropLate() ->
+    receive {Ref, _} when is_reference(Ref) -> DropLate() after 0 -> ok end
 end,
 
 %% Does all of [{Kind, Function, Arguments}] side by side and waits for Ms at most. Value:
 %% {[{ok, Value} | failed | late], the longest that one of them waited since the last time in ms}.
-%% Waiting for schedulers is not our work: of each no more is counted than it takes without.
-CountedUs = 200,
-InTime = fun(Waiters, Calls, Ms) ->
+AllInTime = fun(Keeper, Waiters, Calls, Ms) ->
+    DropLate(),
     Start = erlang:monotonic_time(),
     Until = Start + erlang:convert_time_unit(Ms, millisecond, native),
-    Asked = [AskWaiter(Waiters, Call) || Call <- Calls],
-    Answers = [TakeWaiter(Waiters, Call, A, Start, Until) || {Call, A} <- lists:zip(Calls, Asked)],
-    Longest = lists:max([WaitOf(maps:get(Kind, Waiters)) || {Kind, _, _} <- Calls]),
+    Asked = [{Call, AskWaiter(WaiterOf(Waiters, Kind), Call)} || {Kind, _, _} = Call <- Calls],
+    Answers = [TakeWaiter(Keeper, Waiters, Call, A, Start, Until) || {Call, A} <- Asked],
+    Longest = lists:max([WaitOf(WaiterOf(Waiters, Kind)) || {Kind, _, _} <- Calls]),
+    {Answers, erlang:convert_time_unit(Longest, native, millisecond)}
+end,
+%% Waiting for schedulers is not the work of a question: of each call no more is counted than it
+%% takes without.
+CountedUs = 200,
+InTime = fun(Keeper, Waiters, Calls, Ms) ->
+    Start = erlang:monotonic_time(),
+    Answers = AllInTime(Keeper, Waiters, Calls, Ms),
     Waited = erlang:monotonic_time() - Start,
     put(waited, get(waited) + Waited),
     put(helped, get(helped)
                 + min(Waited, erlang:convert_time_unit(CountedUs * length(Calls), microsecond, native))),
-    {Answers, erlang:convert_time_unit(Longest, native, millisecond)}
+    Answers
 end,
-StartWaiter = fun(Index) ->
+
+%% ---- Schedulers that do not answer for Ms: their ids
+%% A process that is bound to each of those online does nothing but send: it runs as soon as its
+%% scheduler is done with what runs there now. They are linked to the waiter which starts them, and
+%% a scheduler that is late has one for as long as it is, however often it is asked.
+Answered = fun Answered(Out, Until) ->
+    case Out of
+        [] -> [];
+        _ ->
+            receive {probed, N} -> Answered(lists:delete(N, Out), Until)
+            after max(0, Until - erlang:monotonic_time(millisecond)) -> Out
+            end
+    end
+end,
+Probe = fun(Ms) ->
+    Now = erlang:monotonic_time(millisecond),
+    Before = Answered(case get(probes) of undefined -> []; Ns -> Ns end, Now),
+    Online = lists:seq(1, erlang:system_info(schedulers_online)),
+    [SpawnOwn(fun erlang:send/2, [self(), {probed, N}], [link, {scheduler, N}, {priority, max}])
+     || N <- Online -- Before],
+    Out = Answered(lists:usort(Before ++ Online), Now + Ms),
+    put(probes, Out),
+    [N || N <- Out, lists:member(N, Online)]
+end,
+%% {ok, Ids}, or that it is not known: the one that asks may itself have waited for its turn.
+LateSchedulers = fun(Keeper, Waiters, Ms) ->
+    {[Answer], _} = AllInTime(Keeper, Waiters, [{probe, Probe, [Ms]}], 4 * Ms),
+    Answer
+end,
+
+StartWaiter = fun(Keeper, Index) ->
     Sign(),
+    put(keeper, Keeper),
     Waiter(Index)
 end,
 StartWaiters = fun() ->
     Indexes = lists:seq(1, 3 * length(WaitKinds), 3),
-    maps:from_list([{Kind, {spawn_opt(erlang, apply, [StartWaiter, [Index]], WaiterOptions), Index}}
+    maps:from_list([{Kind, {spawn_opt(erlang, apply, [StartWaiter, [self(), Index]], WaiterOptions),
+                            Index, none}}
                     || {Kind, Index} <- lists:zip(WaitKinds, Indexes)])
 end,
