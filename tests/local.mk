@@ -442,7 +442,7 @@ EXTRA_PROGRAMS += tests/bench/recording
 tests_bench_recording_SOURCES = tests/bench/recording.c
 tests_bench_recording_LDADD = $(REPORT_LIBS)
 CLEANFILES += tests/bench/recording$(EXEEXT)
-EXTRA_DIST += tests/bench/counting.erl tests/bench/tracing.erl
+EXTRA_DIST += tests/bench/counting.erl tests/bench/findings.erl tests/bench/tracing.erl
 BENCH =
 bench: all tests/bench/pty$(EXEEXT) tests/bench/names$(EXEEXT) tests/bench/recording$(EXEEXT)
 	BEAMTOP_SRCDIR='$(abs_top_srcdir)' BEAMTOP_BUILDDIR='$(abs_top_builddir)' \
