@@ -12,12 +12,14 @@ load=million_load
 ERL_FLAGS="+P 2000000"
 export ERL_FLAGS
 . "$(dirname "$0")/releases.sh"
-ulimit -v 12000000
+# For the node: sanitizers reserve more.
+ulimit -S -v 12000000
 
 beam() {
     command=$1
     shift
-    "$beamtop" "$command" "$node" "$@" --timeout 60 --cookie-file "$work/cookie" >"$work/out" 2>"$work/err"
+    (ulimit -S -v unlimited; exec "$beamtop" "$command" "$node" "$@" --timeout 60 --cookie-file "$work/cookie") \
+        >"$work/out" 2>"$work/err"
 }
 
 # tells WHAT: what the last one cost, for who reads the log.
