@@ -13,16 +13,16 @@ static const struct field window[] = {
     {"interval_us", "", FIELD_INT, COLUMN_COUNT, AT(interval_us),
      "how long the counters ran, measured on the node"},
     {"cut", "", FIELD_BOOL, COLUMN_BOOL, AT(cut), "whether it was ended early"},
-    {"functions_counted", "", FIELD_INT, COLUMN_COUNT, AT(functions), "functions that were armed"},
+    {"functions_counted", "", FIELD_INT, COLUMN_COUNT, AT(functions), "functions with a counter"},
     {"functions_called", "", FIELD_INT, COLUMN_COUNT, AT(called), "of them, called at least once"},
     {"functions_lost", "", FIELD_INT, COLUMN_COUNT, AT(lost),
-     "of them, loaded again meanwhile: their counts are lost"},
+     "of them, loaded again in the window: their counts are lost"},
     {"calls", "", FIELD_INT, COLUMN_COUNT, AT(calls), "of all of them, exact, by any process"},
     {"calls_per_s", "", FIELD_REAL, COLUMN_RATE, AT(calls_per_s), "calls over the interval"},
     {"load", "", FIELD_REAL, COLUMN_SHARE, AT(load),
      "what counting cost, estimated: 10 ns a call, over all schedulers that are online"},
     {"timed_interval_us", "", FIELD_INT, COLUMN_COUNT, AT(timed_interval_us),
-     "of the second window, for times and words; null: there was none"},
+     "of the window for times and heap words; null: there was none"},
     {"processes", "", FIELD_INT, COLUMN_COUNT, AT(processes), "whose calls were timed"},
 };
 LIST(calls_window_fields, "window", window);
@@ -52,17 +52,18 @@ static const struct field function[] = {
      "of `calls_per_s` since the window before: 0.1 is a tenth more; null: it was not among the "
      "first"},
     {"timed_calls", "", FIELD_INT, COLUMN_COUNT, AT(timed_calls),
-     "calls in the second window by the processes that were timed"},
+     "calls in that window by the processes that were timed"},
     {"own_us", "", FIELD_INT, COLUMN_COUNT, AT(own_us),
      "time in them, without the time in other functions that were timed"},
     {"us_per_call", "", FIELD_REAL, COLUMN_RATE, AT(us_per_call), "`own_us` over `timed_calls`"},
     {"own_share", "", FIELD_REAL, COLUMN_SHARE, AT(own_share),
-     "`own_us` over the second interval: of one scheduler"},
-    {"words", "", FIELD_INT, COLUMN_COUNT, AT(words), "put on heaps by them, garbage or not"},
+     "`own_us` over that interval: share of one scheduler"},
+    {"words", "", FIELD_INT, COLUMN_COUNT, AT(words), "heap words that they allocated, garbage "
+                                                      "or not"},
     {"words_per_call", "", FIELD_REAL, COLUMN_RATE, AT(words_per_call),
      "`words` over `timed_calls`"},
     {"lost", "", FIELD_BOOL, COLUMN_BOOL, AT(lost),
-     "whether it was loaded again in the second window"},
+     "whether it was loaded again in that window"},
 };
 LIST(calls_function_fields, "functions", function);
 #undef AT

@@ -19,9 +19,9 @@ static const struct field line[] = {
 LIST(trace_line_fields, "line", line);
 
 #define CUT                                                                               \
-    {"cut", "", FIELD_BOOL, COLUMN_BOOL, AT(cut), "whether the term was larger than the cap"}, \
+    {"cut", "", FIELD_BOOL, COLUMN_BOOL, AT(cut), "whether the term was truncated"}, \
         {"full_bytes", "", FIELD_INT, COLUMN_BYTES, AT(full_bytes),                         \
-         "of the whole term that was cut"}
+         "full size of the truncated term"}
 static const struct field call[] = {
     {"mfa", "", FIELD_SLICE, COLUMN_TEXT, AT(mfa), "the function"},
     {"caller", "", FIELD_SLICE, COLUMN_TEXT, AT(caller), "where the call returns to"},
@@ -46,7 +46,7 @@ LIST(trace_result_fields, "return", result);
 static const struct field send[] = {
     {"to", "", FIELD_SLICE, COLUMN_TEXT, AT(to), "who it is for: a pid, a name, a name and a node"},
     {"message", "", FIELD_SLICE, COLUMN_TEXT, AT(message), "the message"},
-    {"no_receiver", "", FIELD_BOOL, COLUMN_BOOL, AT(no_receiver), "whether nobody is there"},
+    {"no_receiver", "", FIELD_BOOL, COLUMN_BOOL, AT(no_receiver), "whether there is no receiver"},
     CUT,
 };
 LIST(trace_send_fields, "send", send);
@@ -59,7 +59,7 @@ LIST(trace_receive_fields, "receive", receive);
 #undef CUT
 
 static const struct field lost[] = {
-    {"lost", "", FIELD_INT, COLUMN_COUNT, AT(lost), "calls that were not shown meanwhile"},
+    {"lost", "", FIELD_INT, COLUMN_COUNT, AT(lost), "calls that were not shown in that time"},
     {"at_most", "", FIELD_BOOL, COLUMN_BOOL, AT(at_most),
      "whether that is a bound, since the pattern takes only some calls"},
     {"why", "", FIELD_SLICE, COLUMN_TEXT, AT(why),
@@ -78,15 +78,15 @@ static const struct field tally[] = {
     {"shown", "shown", FIELD_INT, COLUMN_COUNT, AT(shown), "calls and messages that were shown"},
     {"filtered", "filtered", FIELD_INT, COLUMN_COUNT, AT(filtered),
      "left out by `slower`, `returns` or `raises`"},
-    {"cut", "cut", FIELD_INT, COLUMN_COUNT, AT(cut), "terms that were cut"},
+    {"cut", "cut", FIELD_INT, COLUMN_COUNT, AT(cut), "truncated terms"},
     {"over", "beyond the cap", FIELD_INT, COLUMN_COUNT, AT(over),
      "given by the VM beyond the cap of events"},
     {"lost", "lost", FIELD_INT, COLUMN_COUNT, AT(lost), "taken but not sent, for want of room"},
     {"missed", "missed", FIELD_INT, COLUMN_COUNT, AT(missed),
-     "happened while the budget was shut"},
+     "passed while no event budget was left"},
     {"missed_at_most", "", FIELD_BOOL, COLUMN_BOOL, AT(missed_at_most),
      "whether `missed` is a bound"},
-    {"open", "not back", FIELD_INT, COLUMN_COUNT, AT(open), "calls that had not come back"},
+    {"open", "not back", FIELD_INT, COLUMN_COUNT, AT(open), "calls not returned yet"},
     {"time_us", "", FIELD_INT, COLUMN_COUNT, AT(time_us), "spent in them, by the action `time`"},
 };
 LIST(trace_tally_fields, "counters", tally);
@@ -121,7 +121,7 @@ static const struct field preflight[] = {
      "estimated by counting; null: not counted"},
     {"load", "", FIELD_REAL, COLUMN_SHARE, AT(load),
      "share of one scheduler that the guard costs at that rate"},
-    {"dear", "", FIELD_BOOL, COLUMN_BOOL, AT(dear), "whether a yes is asked for"},
+    {"dear", "", FIELD_BOOL, COLUMN_BOOL, AT(dear), "whether a confirmation is needed"},
 };
 LIST(trace_preflight_fields, "preflight", preflight);
 #undef AT
@@ -130,7 +130,8 @@ LIST(trace_preflight_fields, "preflight", preflight);
 static const struct field check[] = {
     {"done", "", FIELD_BOOL, COLUMN_BOOL, AT(done), "whether the node has answered"},
     {"clean", "", FIELD_BOOL, COLUMN_BOOL, AT(clean), "whether nothing is left armed"},
-    {"after_us", "", FIELD_INT, COLUMN_COUNT, AT(after_us), "after the end of the trace was told"},
+    {"after_us", "", FIELD_INT, COLUMN_COUNT, AT(after_us), "from the end of the trace to the "
+                                                            "node's answer"},
     {"breakpoints", "", FIELD_INT, COLUMN_COUNT, AT(breakpoints), "of ours, still there"},
     {"flags", "", FIELD_INT, COLUMN_COUNT, AT(flags), "processes with a trace flag of ours"},
     {"processes", "", FIELD_INT, COLUMN_COUNT, AT(processes), "our processes that hold a trace"},

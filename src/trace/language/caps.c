@@ -13,24 +13,25 @@
 #define MIB (1024u * 1024u)
 
 const struct cap_row cap_table[CAPS] = {
-    [CAP_TIME_MS] = {"time", "time", UNIT_MS, 15000, 1, 600000, "how long a trace lasts"},
+    [CAP_TIME_MS] = {"time", "time", UNIT_MS, 15000, 1, 600000, "duration of a trace"},
     [CAP_EVENTS] = {"events", "events", UNIT_COUNT, 100, 1, 10000,
                     "calls and messages that are shown"},
     [CAP_RATE_PER_S] = {"rate", "rate", UNIT_PER_S, 200, 1, 5000,
                         "calls and messages shown in a second"},
     [CAP_WINDOW] = {"window", "window", UNIT_COUNT, 256, 1, 256,
-                    "events that the VM may emit before the collector has looked"},
+                    "events that the VM may emit before the collector checks"},
     [CAP_WINDOW_BYTES] = {"window-bytes", "window", UNIT_BYTES, 512 * KIB, KIB, 4 * MIB,
                           "heap that the events of a window may take"},
     [CAP_TERM_BYTES] = {"term-size", "term", UNIT_BYTES, 2 * KIB, 64, 256 * KIB,
-                        "arguments, result or message of one event; larger ones are cut"},
-    [CAP_BYTES] = {"bytes", "bytes", UNIT_BYTES, MIB, KIB, 64 * MIB, "all that a trace may send"},
+                        "size of arguments, result or message of an event; larger ones are "
+                        "truncated"},
+    [CAP_BYTES] = {"bytes", "bytes", UNIT_BYTES, MIB, KIB, 64 * MIB, "bytes that a trace may send"},
     [CAP_HEAP_BYTES] = {"heap", "heap", UNIT_BYTES, 32 * MIB, 4 * MIB, 32 * MIB,
                         "memory of the collector on the node"},
     [CAP_FUNCTIONS] = {"functions", "functions", UNIT_COUNT, 1000, 1, 10000,
                        "functions that the patterns of a trace may match"},
     [CAP_PROCESSES] = {"processes", "processes", UNIT_COUNT, 10000, 1, 100000,
-                       "processes that may be chosen one by one"},
+                       "processes that may be chosen individually"},
 };
 
 void caps_init(struct caps *c)

@@ -326,7 +326,7 @@ static void draw_bottom(const struct screen *s, const struct model *m, struct ca
     static const struct view_hint last[] = {{ACTION_CHOOSE_SORT, "sort"},
                                             {ACTION_CHOOSE_COLUMNS, "columns"},
                                             {ACTION_PAUSE, "pause"},
-                                            {ACTION_QUIT, "leave"},
+                                            {ACTION_QUIT, "quit"},
                                             {.does = NULL}};
     const struct view_ops *ops = pane_top(panes_focused(s->panes))->ops;
     int at = put_findings(s, m, c, r);

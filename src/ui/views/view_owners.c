@@ -20,7 +20,7 @@ static const struct view_column owner_columns[] = {
     [PROCESSES] = {"processes", "PROCS", 8, true, false, true, "processes of it that were ranked"},
     [SHARE] = {"share", "SHARE", 7, true, false, true, "of the reductions, without the VM's for dirty signals"},
     [BAR] = {"bar", "", 16, false, false, false, "its share as a bar"},
-    [REDS] = {"reductions_per_s", "RED/s", 7, true, false, true, "reductions in a second"},
+    [REDS] = {"reductions_per_s", "RED/s", 7, true, false, true, "reductions per second"},
     [MEMORY] = {"memory_bytes", "MEMORY", 9, true, false, true, "of its processes"},
     [QUEUE] = {"message_queue_len", "MSGQ", 8, true, false, true, "messages waiting in them"},
 };

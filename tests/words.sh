@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The texts for people use plain words: none of the phrases below stands in documents, manual pages,
+# help or the tables that the program prints of itself, and documents are 100 columns wide. TAP.
+# shellcheck disable=SC2317
+set -u
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
+[ -x "$beamtop" ] || skip_all "beamtop is not built"
+echo x | grep -qP x 2>/dev/null || skip_all "grep has no -P"
+cd "$BEAMTOP_SRCDIR" || exit 1
+
+# A phrase as an expression, a text that has it, and what to write. Blanks in an expression are
+# spaces; @ parts the columns.
+cat >"$work/phrases" <<'EOF'
+\btold\b@the node is told@shown, reported, recorded
+\btells\b@the view tells it@shows, reports, says
+\bwhom\b@whom it concerns@who, or name the actor
+\banew\b@read anew@again
+\bdear\b@a dear question@expensive
+\balone\b@this one alone@only
+\bshall\b@it shall end@must, or the present tense
+\bmeanwhile\b@counted meanwhile@in that time
+(?<!there )\b(is|are) no [a-z]@what is no number@is not a
+\bits likes\b@top and its likes@name them
+\bat (first|last)\b@16 at first@first, in the end
+\bin a second\b@calls in a second@per second
+\bin the place of\b@in the place of a node@instead of
+\bof its own\b@a session of its own@its own, separate
+\bwithout a word\b@gone without a word@without an answer
+\btaken off\b@flags are taken off@cleared, removed
+EOF
+
+documents() {
+    ls README.md NEWS.md demo/README.md docs/*.md man/*.in etc/beamtop.conf
+}
+
+# Help of the program and of each command, and the tables that fill the manual.
+printed() {
+    "$beamtop" --help || return 1
+    "$beamtop" generate words-commands >"$work/commands" || return 1
+    while read -r command _; do
+        "$beamtop" "$command" --help || return 1
+    done <"$work/commands"
+    for table in $(sed -n 's/^@\(.*\)@$/\1/p' man/*.in | sort -u); do
+        "$beamtop" generate "$table" || return 1
+    done
+}
+
+# find_phrases FILE…: FILE:LINE: TEXT of each line that has one, also where it goes on in the next.
+find_phrases() {
+    awk 'function out() { print name ":" number ": " line }
+        line != "" && FNR > 1 { line = line " " $1 " " $2 " " $3 }
+        number { out() }
+        { name = FILENAME; number = FNR; line = $0 }
+        END { out() }' "$@" | grep -P "$expression"
+}
+
+expression=$(cut -d @ -f 1 "$work/phrases" | paste -s -d '|' -)
+
+each_phrase_is_found() {
+    while IFS=@ read -r phrase example _; do
+        printf 'A line.\nHere %s stands.\n' "$example" >"$work/planted"
+        printf 'Here %s\n%s stands.\n' "${example% *}" "${example##* }" >"$work/parted"
+        for file in planted parted; do
+            find_phrases "$work/$file" >"$work/found" || {
+                echo "'$phrase' is not found in: $(cat "$work/$file")"
+                return 1
+            }
+        done
+    done <"$work/phrases"
+    echo 'There is no such rule, and last a clear line.' >"$work/clear"
+    ! find_phrases "$work/clear"
+}
+
+texts_have_none() {
+    printed >"$work/printed" || return 1
+    [ "$(wc -l <"$work/printed")" -gt 300 ] || {
+        echo "help and tables have $(wc -l <"$work/printed") lines"
+        return 1
+    }
+    # shellcheck disable=SC2046
+    find_phrases $(documents) "$work/printed" >"$work/found" || return 0
+    echo "$(wc -l <"$work/found") lines with a phrase that has a plainer word:"
+    head -n 20 "$work/found" | cut -c 1-200
+    echo "use instead:"
+    cut -d @ -f 2- "$work/phrases" | tr @ '\t'
+    return 1
+}
+
+# Tables and what stands between ``` cannot be folded.
+documents_are_100_columns_wide() {
+    # shellcheck disable=SC2046
+    awk '/^ *```/ { code = !code }
+        FNR == 1 { code = 0 }
+        !code && !/^ *\|/ && !/^    / && !/^!\[/ && length($0) > 100 { print FILENAME ":" FNR ": " length($0) }' \
+        $(documents | grep -v '\.conf$') >"$work/wide"
+    [ ! -s "$work/wide" ] || {
+        echo "$(wc -l <"$work/wide") lines are wider, such as:"
+        head -n 10 "$work/wide"
+        return 1
+    }
+}
+
+for test in each_phrase_is_found texts_have_none documents_are_100_columns_wide; do
+    run "$test"
+done
+finish
