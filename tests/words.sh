@@ -48,8 +48,9 @@ printed() {
 }
 
 # find_phrases FILE…: FILE:LINE: TEXT of each line that has one, also where it goes on in the next.
+# What stands between ` is a name.
 find_phrases() {
-    awk 'function out() { print name ":" number ": " line }
+    awk 'function out() { gsub(/`[^`]*`/, "``", line); print name ":" number ": " line }
         line != "" && FNR > 1 { line = line " " $1 " " $2 " " $3 }
         number { out() }
         { name = FILENAME; number = FNR; line = $0 }
@@ -93,7 +94,7 @@ documents_are_100_columns_wide() {
     # shellcheck disable=SC2046
     awk '/^ *```/ { code = !code }
         FNR == 1 { code = 0 }
-        !code && !/^ *\|/ && !/^    / && !/^!\[/ && length($0) > 100 { print FILENAME ":" FNR ": " length($0) }' \
+        !code && !/^ *\|/ && !/^    / && !/^!\[/ && !/^\$ / && length($0) > 100 { print FILENAME ":" FNR ": " length($0) }' \
         $(documents | grep -v '\.conf$') >"$work/wide"
     [ ! -s "$work/wide" ] || {
         echo "$(wc -l <"$work/wide") lines are wider, such as:"

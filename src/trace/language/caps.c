@@ -17,7 +17,7 @@ const struct cap_row cap_table[CAPS] = {
     [CAP_EVENTS] = {"events", "events", UNIT_COUNT, 100, 1, 10000,
                     "calls and messages that are shown"},
     [CAP_RATE_PER_S] = {"rate", "rate", UNIT_PER_S, 200, 1, 5000,
-                        "calls and messages shown in a second"},
+                        "calls and messages shown per second"},
     [CAP_WINDOW] = {"window", "window", UNIT_COUNT, 256, 1, 256,
                     "events that the VM may emit before the collector checks"},
     [CAP_WINDOW_BYTES] = {"window-bytes", "window", UNIT_BYTES, 512 * KIB, KIB, 4 * MIB,

@@ -6,7 +6,7 @@
 
 const struct pattern_word pattern_actions[] = {
     {"return", "show the result, or the exception"},
-    {"stack", "show who called whom, down to the call"},
+    {"stack", "show the stack of callers"},
     {"caller", "show which function called"},
     {"time", "count calls and their time in the VM; no single calls are shown"},
     {"count", "count calls in the VM; no single calls are shown"},
