@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Makes the pictures of README.md: runs the demo, does in a terminal what the README says, and has the
 # program itself save each screen as SVG. Usage: pictures.sh DIRECTORY; `make pictures` calls it.
-# shellcheck disable=SC2154
+# shellcheck disable=SC2034,SC2154
 set -eu
 
 top=$(cd "$(dirname "$0")/.." && pwd)

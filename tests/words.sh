@@ -42,9 +42,10 @@ printed() {
     while read -r command _; do
         "$beamtop" "$command" --help || return 1
     done <"$work/commands"
-    for table in $(sed -n 's/^@\(.*\)@$/\1/p' man/*.in | sort -u); do
+    sed -n 's/^@\(.*\)@$/\1/p' man/*.in | sort -u >"$work/tables"
+    while read -r table; do
         "$beamtop" generate "$table" || return 1
-    done
+    done <"$work/tables"
 }
 
 # find_phrases FILE…: FILE:LINE: TEXT of each line that has one, also where it goes on in the next.
