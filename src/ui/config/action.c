@@ -98,8 +98,8 @@ const struct action_row action_table[ACTIONS] = {
                     .name = "own", .args = "",
                     .help = "show beamtop's own processes on the node, or hide them"},
     [ACTION_BY] = {SHOWN, .name = "by", .args = "[WORD]", .arg = WORD_TEXT,
-                   .help = "group by application, supervisor, module, name …; without a word, "
-                           "by the next"},
+                   .help = "group by application, supervisor, module, name …; without an "
+                           "argument, by the next"},
 
     [ACTION_PAUSE] = {TIME, .name = "pause", .help = "pause the screen, or resume"},
     [ACTION_STEP] = {TIME, .name = "step", .help = "advance one tick while paused"},
