@@ -31,6 +31,7 @@ picture() {
     command_line "capture-screen $work/$1.svg"
     wait_until 30 test -s "$work/$1.svg"
     tm_wait "$1.svg"
+    chmod 644 "$work/$1.svg"
     mv "$work/$1.svg" "$pictures/$1.svg"
 }
 
