@@ -40,8 +40,8 @@ static const struct command {
     run_command *run;
 } commands[] = {
     {"set", 2, 2, "set NAME VALUE (quotes keep blanks together)", run_set},
-    {"bind", 3, LIMIT_CONFIG_WORDS, "bind PLACE KEY ACTION [ARG]", run_bind},
-    {"unbind", 2, 2, "unbind PLACE KEY", run_unbind},
+    {"bind", 3, LIMIT_CONFIG_WORDS, "bind CONTEXT KEY ACTION [ARG]", run_bind},
+    {"unbind", 2, 2, "unbind CONTEXT KEY", run_unbind},
     {"color", 3, LIMIT_CONFIG_WORDS, "color STYLE COLOUR BACKGROUND [ATTRIBUTE…]", run_color},
     {"source", 1, 1, "source FILE", run_source},
 };
@@ -92,7 +92,7 @@ static int read_place_and_key(struct line *l, enum place *place, struct key *key
     *bad = 1;
     if (found < 0)
         return error_set(err, ERR_USAGE,
-                         "“%s” is no place: global, table, doc, picker or prompt", l->words[1]);
+                         "invalid context “%s”: global, table, doc, trace, picker or prompt", l->words[1]);
     *place = (enum place)found;
     *bad = 2;
     if (!key_parse(l->words[2], strlen(l->words[2]), key))

@@ -106,7 +106,7 @@ static void test_mistakes(void **state)
         {"set colors 17", 1, 12, "one of auto, 256"},
         {"set rows 1.5", 1, 10, "whole number"},
         {"set filter \"abc", 1, 12, "not closed"},
-        {"bind nowhere a up", 1, 6, "no place"},
+        {"bind nowhere a up", 1, 6, "invalid context"},
         {"bind table nokey up", 1, 12, "no key"},
         {"bind table a nothing", 1, 14, "no action"},
         {"bind table a up x", 1, 17, "takes nothing"},
