@@ -92,7 +92,8 @@ static int read_place_and_key(struct line *l, enum place *place, struct key *key
     *bad = 1;
     if (found < 0)
         return error_set(err, ERR_USAGE,
-                         "invalid context “%s”: global, table, doc, trace, picker or prompt", l->words[1]);
+                         "invalid context “%s”: global, table, doc, trace, picker or prompt",
+                         l->words[1]);
     *place = (enum place)found;
     *bad = 2;
     if (!key_parse(l->words[2], strlen(l->words[2]), key))
