@@ -45,17 +45,6 @@ struct query {
     struct call calls[LIMIT_CALLS_IN_FLIGHT];
 };
 
-static const char *const question_names[QUESTIONS] = {
-#define QUESTION_NAME(id, name) [QUESTION_##id] = name,
-    QUESTION_LIST(QUESTION_NAME)
-#undef QUESTION_NAME
-};
-
-const char *question_name(enum question q)
-{
-    return question_names[q];
-}
-
 /* ---- deadlines */
 
 static void on_timer(uv_timer_t *timer);
@@ -208,13 +197,6 @@ static struct call *free_call(struct query *q)
     return NULL;
 }
 
-/* The scan lives in a process that keeps its pids and last values between questions, a trace and a
-   count of calls in one that holds what is armed. */
-static bool has_holder(enum question question)
-{
-    return question == QUESTION_SCAN || question == QUESTION_TRACE || question == QUESTION_CALLS;
-}
-
 static void build_ask(struct builder *b, int64_t id, enum question question,
                       const struct builder *arg_term, unsigned deadline_ms)
 {
@@ -224,7 +206,7 @@ static void build_ask(struct builder *b, int64_t id, enum question question,
     build_atom(b, "ask");
     build_int(b, id);
     build_atom(b, question_name(question));
-    if (has_holder(question)) {
+    if (question_rows[question].holder) {
         build_tuple(b, 3);
         build_atom(b, "in");
         build_atom(b, question_name(question));

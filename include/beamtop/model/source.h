@@ -9,17 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "beamtop/base/limits.h"
+#include "beamtop/base/question.h"
 #include "beamtop/etf/term.h"
 
-/* What a view needs on a tick: bits of a mask. */
+/* What a view needs on a tick: a mask, NEED_SCAN for QUESTION_SCAN … The header's is always on. */
 enum need {
-    NEED_SYSTEM = 1 << 0, /* always on: the header */
-    NEED_SCAN = 1 << 1,
-    NEED_PROCESS = 1 << 2, /* details of want.process */
-    NEED_ALLOC = 1 << 3,
-    NEED_APPS = 1 << 4,
-    NEED_TREE = 1 << 5, /* the tree of want.tree_app */
-    NEED_ARMED = 1 << 6, /* what anyone has armed on the node */
+#define NEED_ENUM(id, ...) NEED_##id = 1 << QUESTION_##id,
+    QUESTION_LIST(NEED_ENUM)
+#undef NEED_ENUM
 };
 
 #define WANT_ITEMS 32

@@ -13,42 +13,12 @@
 #include <uv.h>
 
 #include "beamtop/base/error.h"
+#include "beamtop/base/question.h"
 #include "beamtop/etf/build.h"
 #include "beamtop/etf/term.h"
 
 struct conn;
 struct query;
-
-/* The questions there are: one for each src/query/q/NAME.erl but the keeper. */
-#define QUESTION_LIST(X)                                                                           \
-    X(NODE, "node")                                                                                \
-    X(SYSTEM, "system")                                                                            \
-    X(SCAN, "scan")                                                                                \
-    X(PROCESS, "process")                                                                          \
-    X(MAILBOX, "mailbox")                                                                          \
-    X(STATE, "state")                                                                              \
-    X(ALLOC, "alloc")                                                                              \
-    X(APPS, "apps")                                                                                \
-    X(TREE, "tree")                                                                                \
-    X(RECORDS, "records")                                                                          \
-    X(FUNCTIONS, "functions")                                                                      \
-    X(PREFLIGHT, "preflight")                                                                      \
-    X(ARMED, "armed")                                                                              \
-    X(NAMES, "names")                                                                              \
-    X(TRACE, "trace")                                                                              \
-    X(CALLS, "calls")                                                                              \
-    X(FACTS, "facts")                                                                              \
-    X(LEADERS, "leaders")                                                                          \
-    X(GROWTH, "growth")
-
-enum question {
-#define QUESTION_ENUM(id, name) QUESTION_##id,
-    QUESTION_LIST(QUESTION_ENUM)
-#undef QUESTION_ENUM
-    QUESTIONS
-};
-
-const char *question_name(enum question q);
 
 struct answer {
     enum question question;

@@ -161,7 +161,7 @@ static void on_facts_due(uv_timer_t *timer)
         uv_timer_start(timer, on_facts_due, FACTS_LATER_MS, FACTS_MS);
         return;
     }
-    struct builder *arg = encode_nothing();
+    struct builder *arg = encode_question(QUESTION_FACTS, NULL, NULL, NULL);
     if (live_ask(t->live, QUESTION_FACTS, arg, FACTS_DEADLINE_MS, on_facts, t, &err) != 0 ||
         live_ask(t->live, QUESTION_ALLOC, arg, FACTS_DEADLINE_MS, on_alloc, t, &err) != 0)
         if (err.code != ERR_LOST)

@@ -11,6 +11,9 @@
 /* Sizes of what a process view asks for at most. */
 #define STACK_FRAMES 60
 #define LINKS_SHOWN 200
+/* Of a supervision tree. */
+#define TREE_MAX_NODES 2000
+#define TREE_MS 3000
 
 static void build_pair_atom(struct builder *b, const char *key, const char *value)
 {
@@ -86,9 +89,10 @@ static void build_filter(struct builder *b, const struct filter_maps *maps)
     build_nil(b);
 }
 
-struct builder *encode_scan(const struct want_scan *want, const struct filter *filter,
-                            const char *node)
+static struct builder *encode_scan(const struct want *wanted, const struct filter *filter,
+                                   const char *node)
 {
+    const struct want_scan *want = &wanted->scan;
     const struct proc_column *sort =
         proc_column_find(want->sort_key ? want->sort_key : "reductions_per_s");
     /* What the target does not rank by is sorted here, among the busiest. */
@@ -134,9 +138,11 @@ static void build_asked_pid(struct builder *b, const char *node, const struct et
     build_binary(b, text, (size_t)len);
 }
 
-struct builder *encode_process(const struct want *want, const char *node)
+static struct builder *encode_process(const struct want *want, const struct filter *filter,
+                                      const char *node)
 {
     struct builder *b = builder_new();
+    (void)filter;
     build_tuple(b, 2);
     if (want->process_by_name)
         build_binary(b, want->process_name, strlen(want->process_name));
@@ -172,55 +178,46 @@ struct builder *encode_state(const struct etf_pid *pid, const char *node, int ti
     return b;
 }
 
-struct builder *encode_tree(const char *app, int max_nodes, int ms)
+static struct builder *encode_tree(const struct want *want, const struct filter *filter,
+                                   const char *node)
 {
     struct builder *b = builder_new();
+    (void)filter;
+    (void)node;
     build_tuple(b, 3);
-    build_binary(b, app, strlen(app));
-    build_int(b, max_nodes);
-    build_int(b, ms);
+    build_binary(b, want->tree_app, strlen(want->tree_app));
+    build_int(b, TREE_MAX_NODES);
+    build_int(b, TREE_MS);
     return b;
 }
 
-struct builder *encode_armed(int most)
-{
-    struct builder *b = builder_new();
-    build_map(b, 1);
-    build_pair_int(b, "most", most);
-    return b;
-}
+/* How an argument is made: by a function, or as a map with at most one number. Else it is []. */
+static const struct {
+    struct builder *(*make)(const struct want *want, const struct filter *filter, const char *node);
+    bool is_map;
+    const char *key;
+    int value;
+} args[QUESTIONS] = {
+    [QUESTION_SCAN] = {.make = encode_scan},
+    [QUESTION_PROCESS] = {.make = encode_process},
+    [QUESTION_TREE] = {.make = encode_tree},
+    [QUESTION_APPS] = {.is_map = true},
+    [QUESTION_ARMED] = {.is_map = true, .key = "most", .value = LIMIT_ARMED},
+    [QUESTION_LEADERS] = {.is_map = true, .key = "most", .value = LEADERS_MOST},
+    [QUESTION_GROWTH] = {.is_map = true},
+};
 
-struct builder *encode_nothing(void)
+struct builder *encode_question(enum question q, const struct want *want,
+                                const struct filter *filter, const char *node)
 {
+    if (args[q].make)
+        return args[q].make(want, filter, node);
     struct builder *b = builder_new();
-    build_nil(b);
-    return b;
-}
-
-struct builder *encode_empty_map(void)
-{
-    struct builder *b = builder_new();
-    build_map(b, 0);
-    return b;
-}
-
-struct builder *encode_leaders(int most)
-{
-    struct builder *b = builder_new();
-    build_tuple(b, 3);
-    build_atom(b, "in");
-    build_atom(b, "leaders");
-    build_map(b, 1);
-    build_pair_int(b, "most", most);
-    return b;
-}
-
-struct builder *encode_growth(void)
-{
-    struct builder *b = builder_new();
-    build_tuple(b, 3);
-    build_atom(b, "in");
-    build_atom(b, "growth");
-    build_map(b, 0);
+    if (!args[q].is_map)
+        build_nil(b);
+    else
+        build_map(b, args[q].key ? 1 : 0);
+    if (args[q].key)
+        build_pair_int(b, args[q].key, args[q].value);
     return b;
 }

@@ -102,13 +102,14 @@ static void plan_together(const struct governor *g, unsigned questions, struct g
 void governor_plan(const struct governor *g, unsigned questions, struct governor_plan *plan)
 {
     enum question seldom;
+    unsigned seldom_mask = question_paced(PACE_SELDOM);
     *plan = (struct governor_plan){.dearest = QUESTION_SYSTEM};
     if (g->together) {
         plan_together(g, questions, plan);
         return;
     }
-    double seldom_us = cost_of(g, questions & GOVERNOR_SELDOM, &seldom);
-    double others_us = cost_of(g, questions & ~GOVERNOR_SELDOM, &plan->dearest);
+    double seldom_us = cost_of(g, questions & seldom_mask, &seldom);
+    double others_us = cost_of(g, questions & ~seldom_mask, &plan->dearest);
     double budget_us = g->budget * 1e6; /* in a second */
     double header_us = g->cost_us[QUESTION_SYSTEM];
     plan->header_s = interval_of(header_us, budget_us * (1 - OTHERS_MIN_SHARE), g->interval_s);

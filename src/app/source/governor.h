@@ -18,9 +18,6 @@
 #define GOVERNOR_MIN_INTERVAL_S 0.25
 #define GOVERNOR_MAX_INTERVAL_S 3600.0
 
-/* Questions whose answers seldom change: what is armed is found by a sweep over all functions. */
-#define GOVERNOR_SELDOM (1u << QUESTION_ARMED)
-
 struct governor {
     double interval_s; /* asked for by the person */
     double budget;     /* share of one scheduler, 0.02 = 2 % */
@@ -32,7 +29,7 @@ struct governor {
 
 struct governor_plan {
     double header_s;  /* how often the header's question is asked */
-    double seldom_s;  /* how often those of GOVERNOR_SELDOM are */
+    double seldom_s;  /* how often those of PACE_SELDOM are */
     double others_s;  /* how often the others are */
     enum question dearest; /* of those that are stretched, the one that costs most */
     char why[160];    /* "" when nothing is stretched */

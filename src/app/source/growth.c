@@ -59,7 +59,7 @@ void growth_tick(struct growth *g, struct live *live, struct model *model, uint6
     g->live = live;
     g->model = model;
     g->due_ms = now_ms + (uint64_t)EVERY_MS;
-    struct builder *arg = encode_growth();
+    struct builder *arg = encode_question(QUESTION_GROWTH, NULL, NULL, NULL);
     g->waits = live_ask(live, QUESTION_GROWTH, arg, DEADLINE_MS, on_answer, g, &ignored) == 0;
     builder_free(arg);
 }

@@ -15,11 +15,10 @@
 
 #define EVERY_MS 10000.0
 #define DEADLINE_MS 10000u
-#define MOST 5            /* of each sort */
 #define BUDGET_SHARE 0.1  /* of what beamtop may cost: a dear answer comes seldomer */
 #define ROWS 60           /* of a scan that nothing else asks for */
 
-_Static_assert(3 * MOST <= WANT_WATCHED, "all leaders can be watched");
+_Static_assert(3 * LEADERS_MOST <= WANT_WATCHED, "all leaders can be watched");
 
 /* What is watched; holders of binaries are told by a fact, which is enough for their rule. */
 static const struct {
@@ -131,7 +130,7 @@ void leaders_tick(struct leaders *l, struct live *live, struct model *model, uin
     l->live = live;
     l->model = model;
     l->due_ms = now_ms + (uint64_t)EVERY_MS;
-    struct builder *arg = encode_leaders(MOST);
+    struct builder *arg = encode_question(QUESTION_LEADERS, NULL, NULL, NULL);
     l->waits = live_ask(live, QUESTION_LEADERS, arg, DEADLINE_MS, on_answer, l, &ignored) == 0;
     builder_free(arg);
 }

@@ -17,28 +17,12 @@
 #define WORTH_WAITING_S 10.0
 /* The shortest time over which the share of a scheduler is worked out. */
 #define SHARE_WINDOW_MS 10000u
-#define TREE_MAX_NODES 2000
-#define TREE_MS 3000
 
-/* Questions that a tick can have, with the need that asks for them. */
-static const struct {
-    unsigned need;
-    enum question question;
-} tick_questions[] = {
-    {NEED_SYSTEM, QUESTION_SYSTEM}, {NEED_SCAN, QUESTION_SCAN}, {NEED_PROCESS, QUESTION_PROCESS},
-    {NEED_ALLOC, QUESTION_ALLOC},   {NEED_APPS, QUESTION_APPS}, {NEED_TREE, QUESTION_TREE},
-    {NEED_ARMED, QUESTION_ARMED},
-};
-
-#define BIT(question) (1u << (question))
+#define BIT(question) QUESTION_BIT(question)
 
 unsigned live_questions(const struct want *want)
 {
-    unsigned mask = BIT(QUESTION_SYSTEM);
-    for (size_t i = 0; i < ARRAY_LEN(tick_questions); i++)
-        if (want->needs & tick_questions[i].need)
-            mask |= BIT(tick_questions[i].question);
-    return mask;
+    return want->needs | BIT(QUESTION_SYSTEM);
 }
 
 void live_reset_tick(struct live *l)
@@ -148,47 +132,11 @@ static bool is_small(const struct live *l)
     return s && s->processes >= 0 && s->processes <= LIMIT_FILTER_CALLS;
 }
 
-static struct builder *encode(struct live *l, enum question question)
-{
-    const char *node = conn_peer_node(l->conn);
-    switch (question) {
-    case QUESTION_SCAN:
-        filter_set_calls(l->filter, is_small(l));
-        l->asked_scan = l->want.scan;
-        l->asked_scan.filtered = filter_is_on(l->filter);
-        return encode_scan(&l->want.scan, l->filter, node);
-    case QUESTION_PROCESS:
-        return encode_process(&l->want, node);
-    case QUESTION_TREE:
-        return encode_tree(l->want.tree_app, TREE_MAX_NODES, TREE_MS);
-    case QUESTION_APPS:
-        return encode_empty_map();
-    case QUESTION_ARMED:
-        return encode_armed(LIMIT_ARMED);
-    case QUESTION_NODE:
-    case QUESTION_SYSTEM:
-    case QUESTION_ALLOC:
-    case QUESTION_MAILBOX:
-    case QUESTION_STATE:
-    case QUESTION_RECORDS:
-    case QUESTION_FUNCTIONS:
-    case QUESTION_PREFLIGHT:
-    case QUESTION_NAMES:
-    case QUESTION_TRACE:
-    case QUESTION_CALLS:
-    case QUESTION_FACTS:
-    case QUESTION_LEADERS:
-    case QUESTION_GROWTH:
-    case QUESTIONS:
-        break;
-    }
-    return encode_nothing();
-}
-
 static unsigned deadline_ms(const struct live *l, enum question question)
 {
     unsigned own = l->options.conn.timeout_ms;
-    if (question == QUESTION_SYSTEM || question == QUESTION_NODE)
+    enum question_pace pace = question_rows[question].pace;
+    if (pace == PACE_HEADER || pace == PACE_ONCE)
         return own;
     return own > DEAR_DEADLINE_MS ? own : DEAR_DEADLINE_MS;
 }
@@ -196,7 +144,12 @@ static unsigned deadline_ms(const struct live *l, enum question question)
 static void ask(struct live *l, enum question question)
 {
     struct error err = {.code = ERR_NONE};
-    struct builder *b = encode(l, question);
+    if (question == QUESTION_SCAN) {
+        filter_set_calls(l->filter, is_small(l));
+        l->asked_scan = l->want.scan;
+        l->asked_scan.filtered = filter_is_on(l->filter);
+    }
+    struct builder *b = encode_question(question, &l->want, l->filter, conn_peer_node(l->conn));
     if (query_ask(l->query, question, b, deadline_ms(l, question), on_answer, l, &err) == 0) {
         l->asked |= BIT(question);
         l->pending |= BIT(question);
@@ -269,7 +222,7 @@ void live_tick_timer(struct live *l)
     }
     if (now >= l->others_due_ms) {
         bool seldom = l->options.together || now >= l->seldom_due_ms;
-        questions |= seldom ? all : all & ~GOVERNOR_SELDOM;
+        questions |= seldom ? all : all & ~question_paced(PACE_SELDOM);
         l->others_began_ms = now;
         l->others_due_ms = after(now, plan.others_s);
         if (seldom)
@@ -307,33 +260,15 @@ void live_refresh(struct live *l)
         start_tick(l, live_questions(&l->want));
 }
 
-/* ---- what is told in the log: the first time that each question is answered */
-
-static const char *const first_answers[QUESTIONS] = {
-    [QUESTION_NODE] = "asked once what the node is",
-    [QUESTION_SYSTEM] = "the header's numbers at each tick; scheduler_wall_time is on, counted for our "
-                        "keeper, and goes off with it",
-    [QUESTION_SCAN] = "scans of all processes: cheap items of each, the rest of the rows shown; "
-                      "holders of ours keep the pids and last values",
-    [QUESTION_PROCESS] = "process_info of the process shown",
-    [QUESTION_MAILBOX] = "length and memory of a process were looked at before its mailbox is read",
-    [QUESTION_STATE] = "memory and stack of a process were looked at before it is asked for its "
-                       "state",
-    [QUESTION_ALLOC] = "allocator statistics",
-    [QUESTION_APPS] = "memory, reductions and mailboxes of all processes, added up by application",
-    [QUESTION_TREE] = "which_children of supervisors, each within a deadline",
-    [QUESTION_ARMED] = "looked for what is armed on the node: sessions, breakpoints, flags",
-};
+/* ---- answers */
 
 static void tell_first(struct live *l, enum question question)
 {
     if (l->told & BIT(question))
         return;
     l->told |= BIT(question);
-    model_journal(l->model, clock_wall_us(), false, "%s", first_answers[question]);
+    model_journal(l->model, clock_wall_us(), false, "%s", question_rows[question].log);
 }
-
-/* ---- answers */
 
 static int take(struct live *l, const struct answer *a, struct error *err)
 {

@@ -9,7 +9,6 @@
 #include <time.h>
 
 #include "beamtop/base/alloc.h"
-#include "beamtop/base/attr.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/base/text.h"
 #include "beamtop/model/column.h"
@@ -30,19 +29,6 @@ struct replay {
     struct replay_calls *calls;
     struct recorded_log *trace; /* NULL: not shown */
     bool is_shown;
-};
-
-static const struct {
-    unsigned need;
-    enum question question;
-    const char *what;
-} needs[] = {
-    {NEED_SCAN, QUESTION_SCAN, "processes"},
-    {NEED_PROCESS, QUESTION_PROCESS, "details of a process"},
-    {NEED_ALLOC, QUESTION_ALLOC, "allocators"},
-    {NEED_APPS, QUESTION_APPS, "applications"},
-    {NEED_TREE, QUESTION_TREE, "supervision trees"},
-    {NEED_ARMED, QUESTION_ARMED, "what is armed"},
 };
 
 bool replay_is_file(const char *target)
@@ -169,13 +155,13 @@ static int check_scan(const struct replay *r, const struct want_scan *want, stru
 int replay_check(struct replay *r, const struct want *want, struct error *err)
 {
     recording_begin(r->recording);
-    for (size_t i = 0; i < ARRAY_LEN(needs); i++)
-        if ((want->needs & needs[i].need) &&
-            !recording_has(r->recording, question_name(needs[i].question)))
+    for (unsigned q = 0; q < QUESTIONS; q++)
+        if ((want->needs & QUESTION_BIT(q)) && question_rows[q].what &&
+            !recording_has(r->recording, question_name((enum question)q)))
             return replay_failed(r, err) != 0
                        ? (int)err->code
                        : error_set(err, ERR_NOT_FOUND, "%s: not recorded; the node was not asked for it",
-                                   needs[i].what);
+                                   question_rows[q].what);
     return want->needs & NEED_SCAN ? check_scan(r, &want->scan, err) : 0;
 }
 

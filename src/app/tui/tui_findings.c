@@ -90,7 +90,7 @@ static void ask_facts(struct tui_findings *f)
     uint64_t now = uv_now(&f->tui->loop);
     if (f->waits || (f->facts_ms != 0 && now - f->facts_ms < FACTS_MS))
         return;
-    struct builder *arg = encode_nothing();
+    struct builder *arg = encode_question(QUESTION_FACTS, NULL, NULL, NULL);
     f->facts_ms = now;
     f->waits = live_ask(f->tui->live, QUESTION_FACTS, arg, FACTS_DEADLINE_MS, on_facts, f,
                         &ignored) == 0;

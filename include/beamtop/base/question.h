@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The questions to a node: one constant row each. A layer reads from the rows what concerns it: the
+ * connection name and holder, ticks and governor the pace, the log its line, recorder and replay
+ * what is kept. Two functions belong to a row: decode_NAME() of the model, for the answers that it
+ * keeps, and the argument in app/source/encode.c, for questions that have one.
+ */
+#ifndef BEAMTOP_BASE_QUESTION_H
+#define BEAMTOP_BASE_QUESTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* When it is asked. */
+enum question_pace {
+    PACE_ASKED,  /* when somebody asks: a person, a trace, a count */
+    PACE_ONCE,   /* with the first tick of a connection */
+    PACE_HEADER, /* at every interval */
+    PACE_TICK,   /* while a view needs it, as often as the cost limit allows */
+    PACE_SELDOM, /* the same, at a pace of its own: its answer seldom changes */
+    PACE_BESIDE, /* every every_s beside the ticks, for findings and recordings */
+};
+
+/* What a recording keeps of its answers. */
+enum question_kept {
+    KEPT_NOT,
+    KEPT_TICK,  /* each tick's, as it came: the recorder asks it at every tick */
+    KEPT_LAST,  /* as it came; the last one holds. The recorder asks it every every_s */
+    KEPT_FACTS, /* as facts: JSON, for reports */
+};
+
+struct question_row {
+    const char *name; /* of src/query/q/NAME.erl, the answer's tag, and its rows in a recording */
+    const char *what; /* what a view shows of it, for “not recorded”; NULL: no view needs it */
+    const char *log;  /* told at its first answer; NULL: nothing. PACE_BESIDE: and its cost */
+    enum question_pace pace;
+    enum question_kept kept;
+    bool holder;      /* its process on the node lives on between questions, with a state */
+    int every_s;
+    int kept_every_s; /* KEPT_FACTS, after the first minute; 0: every answer */
+};
+
+/* X(ID, name, type of the answer in the model, the rest of the row) */
+#define QUESTION_ANSWERS(X)                                                                        \
+    X(NODE, node, struct node_info, .pace = PACE_ONCE, .kept = KEPT_LAST,                          \
+      .log = "asked once what the node is")                                                        \
+    X(SYSTEM, system, struct system_sample, .pace = PACE_HEADER, .kept = KEPT_TICK,                \
+      .log = "the header's numbers at each tick; scheduler_wall_time is on, counted for our "      \
+             "keeper, and goes off with it")                                                       \
+    X(SCAN, scan, struct proc_scan, .pace = PACE_TICK, .kept = KEPT_TICK, .holder = true,          \
+      .what = "processes",                                                                         \
+      .log = "scans of all processes: cheap items of each, the rest of the rows shown; "           \
+             "holders of ours keep the pids and last values")                                      \
+    X(PROCESS, process, struct process_detail, .pace = PACE_TICK, .what = "details of a process",  \
+      .log = "process_info of the process shown")                                                  \
+    X(MAILBOX, mailbox, struct mailbox_detail,                                                     \
+      .log = "length and memory of a process were looked at before its mailbox is read")           \
+    X(STATE, state, struct state_detail,                                                           \
+      .log = "memory and stack of a process were looked at before it is asked for its state")      \
+    X(ALLOC, alloc, struct alloc_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,      \
+      .what = "allocators", .log = "allocator statistics")                                         \
+    X(APPS, apps, struct apps_detail, .pace = PACE_TICK, .kept = KEPT_TICK,                        \
+      .what = "applications",                                                                      \
+      .log = "memory, reductions and mailboxes of all processes, added up by application")         \
+    X(TREE, tree, struct tree_detail, .pace = PACE_TICK, .what = "supervision trees",              \
+      .log = "which_children of supervisors, each within a deadline")                              \
+    X(ARMED, armed, struct armed_detail, .pace = PACE_SELDOM, .what = "what is armed",             \
+      .log = "looked for what is armed on the node: sessions, breakpoints, flags")
+
+/* Those whose answers others read. */
+#define QUESTION_OTHERS(X)                                                                         \
+    X(RECORDS, records, void, .pace = PACE_ASKED)                                                  \
+    X(FUNCTIONS, functions, void, .pace = PACE_ASKED)                                              \
+    X(PREFLIGHT, preflight, void, .pace = PACE_ASKED)                                              \
+    X(NAMES, names, void, .pace = PACE_ASKED)                                                      \
+    X(TRACE, trace, void, .pace = PACE_ASKED, .holder = true)                                      \
+    X(CALLS, calls, void, .pace = PACE_ASKED, .holder = true)                                      \
+    X(FACTS, facts, void, .pace = PACE_BESIDE, .kept = KEPT_FACTS, .every_s = 60)                  \
+    X(LEADERS, leaders, void, .pace = PACE_BESIDE, .kept = KEPT_FACTS, .every_s = 10,              \
+      .kept_every_s = 60, .holder = true,                                                          \
+      .log = "looked for the longest mailboxes, the largest and busiest processes and those that " \
+             "hold binaries, which findings watch")                                                \
+    X(GROWTH, growth, void, .pace = PACE_BESIDE, .kept = KEPT_FACTS, .every_s = 10,                \
+      .kept_every_s = 30, .holder = true,                                                          \
+      .log = "measured growth for findings (processes, atoms, ETS tables, ports, sockets, code)")
+
+#define QUESTION_LIST(X) QUESTION_ANSWERS(X) QUESTION_OTHERS(X)
+
+enum question {
+#define QUESTION_ENUM(id, ...) QUESTION_##id,
+    QUESTION_LIST(QUESTION_ENUM)
+#undef QUESTION_ENUM
+    QUESTIONS
+};
+
+/* Indexed by enum question. */
+extern const struct question_row question_rows[];
+
+const char *question_name(enum question q);
+enum question question_find(const char *name); /* QUESTIONS: there is none */
+
+#define QUESTION_BIT(q) (1u << (q))
+/* Masks of those that are asked so, and kept so. */
+unsigned question_paced(enum question_pace pace);
+unsigned question_kept(enum question_kept kept);
+
+#endif
