@@ -8,19 +8,17 @@
 
 /* ---- node */
 
-int decode_node(struct arena *arena, const uint8_t *term, size_t len, struct node_info *out,
-                struct error *err)
+void decode_node(struct decoder *d, void *to)
 {
-    struct decoder d;
-    decoder_init(&d, arena, term, len);
-    struct cursor *c = &d.c;
+    struct node_info *out = to;
+    struct cursor *c = &d->c;
     *out = (struct node_info){.word_bytes = -1};
     cursor_tuple_of(c, 19);
     cursor_atom_is(c, "node");
-    decode_atom(&d, &out->name);
-    decode_binary(&d, &out->otp);
-    decode_binary(&d, &out->erts);
-    decode_binary(&d, &out->emulator);
+    decode_atom(d, &out->name);
+    decode_binary(d, &out->otp);
+    decode_binary(d, &out->erts);
+    decode_binary(d, &out->emulator);
     cursor_int64(c, &out->word_bytes);
     cursor_int64(c, &out->schedulers);
     cursor_int64(c, &out->schedulers_online);
@@ -28,25 +26,24 @@ int decode_node(struct arena *arena, const uint8_t *term, size_t len, struct nod
     cursor_int64(c, &out->dirty_cpu_online);
     cursor_int64(c, &out->dirty_io);
     cursor_tuple_of(c, 4);
-    decode_int(&d, &out->process_limit);
-    decode_int(&d, &out->port_limit);
-    decode_int(&d, &out->atom_limit);
-    decode_int(&d, &out->ets_limit);
-    decode_binary(&d, &out->os);
-    decode_binary(&d, &out->os_pid);
+    decode_int(d, &out->process_limit);
+    decode_int(d, &out->port_limit);
+    decode_int(d, &out->atom_limit);
+    decode_int(d, &out->ets_limit);
+    decode_binary(d, &out->os);
+    decode_binary(d, &out->os_pid);
     cursor_int64(c, &out->start_wall_us);
-    decode_int(&d, &out->net_tick_s);
-    decode_atom(&d, &out->code_mode);
-    decode_binary(&d, &out->elixir);
-    decode_int(&d, &out->cpus);
+    decode_int(d, &out->net_tick_s);
+    decode_atom(d, &out->code_mode);
+    decode_binary(d, &out->elixir);
+    decode_int(d, &out->cpus);
     if (!cursor_failed(c) && out->word_bytes != 4 && out->word_bytes != 8)
-        decoder_fail(&d, "a word size of 4 or 8");
+        decoder_fail(d, "a word size of 4 or 8");
     const int64_t counts[] = {out->schedulers, out->schedulers_online, out->dirty_cpu,
                               out->dirty_cpu_online, out->dirty_io};
     for (size_t i = 0; i < ARRAY_LEN(counts) && !cursor_failed(c); i++)
         if (counts[i] < 0 || counts[i] > LIMIT_SCHEDULERS)
-            decoder_fail(&d, "a possible number of schedulers");
-    return decoder_end(&d, "node", err);
+            decoder_fail(d, "a possible number of schedulers");
 }
 
 /* ---- system */
@@ -181,41 +178,38 @@ static void decode_late(struct decoder *d, struct system_sample *s)
     cursor_list_end(&d->c, &list);
 }
 
-int decode_system(struct arena *arena, const uint8_t *term, size_t len,
-                  const struct node_info *node, struct system_sample *out, struct error *err)
+void decode_system(struct decoder *d, void *to)
 {
-    struct decoder d;
-    decoder_init(&d, arena, term, len);
-    struct cursor *c = &d.c;
+    struct system_sample *out = to;
+    struct cursor *c = &d->c;
     struct queues queues = {0};
     *out = (struct system_sample){.rss_bytes = NAN, .virtual_bytes = NAN, .interval_s = NAN,
                                   .own_reductions = -1, .late_ms = -1, .late_scheduler = -1};
     size_t arity = 0;
     if (cursor_tuple(c, &arity) && arity != 10 && arity != 11)
-        decoder_fail(&d, "a tuple of 10 or 11");
+        decoder_fail(d, "a tuple of 10 or 11");
     cursor_atom_is(c, "system");
-    decode_mono(&d, &out->mono_ns);
+    decode_mono(d, &out->mono_ns);
     cursor_int64(c, &out->wall_us);
     cursor_int64(c, &out->uptime_ms);
-    decode_memory(&d, out);
+    decode_memory(d, out);
     cursor_tuple_of(c, 4);
-    decode_int(&d, &out->processes);
-    decode_int(&d, &out->ports);
-    decode_int(&d, &out->atoms);
-    decode_int(&d, &out->ets_tables);
-    decode_queues(&d, out, &queues);
-    decode_work(&d, out);
-    decode_wall_time(&d, out, node);
-    if (!decode_undefined(&d)) {
+    decode_int(d, &out->processes);
+    decode_int(d, &out->ports);
+    decode_int(d, &out->atoms);
+    decode_int(d, &out->ets_tables);
+    decode_queues(d, out, &queues);
+    decode_work(d, out);
+    decode_wall_time(d, out, d->node);
+    if (!decode_undefined(d)) {
         cursor_tuple_of(c, 2);
         cursor_number(c, &out->rss_bytes);
         cursor_number(c, &out->virtual_bytes);
     }
     if (arity == 11)
-        decode_late(&d, out);
+        decode_late(d, out);
     if (!cursor_failed(c))
-        name_schedulers(out, &queues, node);
-    return decoder_end(&d, "system", err);
+        name_schedulers(out, &queues, d->node);
 }
 
 /* ---- scan */
@@ -322,12 +316,11 @@ static bool decode_change(struct decoder *d, int64_t *out, bool *known)
     return *known = cursor_int64(&d->c, out);
 }
 
-static void decode_row(struct decoder *d, uint32_t items, struct proc_row *row,
-                       struct scan_value *value)
+static void decode_row(struct decoder *d, struct proc_row *row, struct scan_value *value)
 {
     size_t n_items = 0;
     for (int i = 0; i < PROC_ITEMS; i++)
-        n_items += (items >> i) & 1;
+        n_items += (d->items >> i) & 1;
     proc_row_clear(row);
     cursor_tuple_of(&d->c, 4);
     cursor_pid(&d->c, &row->pid, NULL);
@@ -335,11 +328,11 @@ static void decode_row(struct decoder *d, uint32_t items, struct proc_row *row,
     decode_change(d, &value->delta, &value->has_delta);
     cursor_tuple_of(&d->c, n_items);
     for (int i = 0; i < PROC_ITEMS && !cursor_failed(&d->c); i++)
-        if ((items >> i) & 1)
+        if ((d->items >> i) & 1)
             decode_item(d, (enum proc_item)i, row);
 }
 
-static void decode_rows(struct decoder *d, uint32_t items, struct proc_row **rows, size_t *n_rows,
+static void decode_rows(struct decoder *d, struct proc_row **rows, size_t *n_rows,
                         struct scan_value **values)
 {
     struct cursor_list list;
@@ -348,41 +341,38 @@ static void decode_rows(struct decoder *d, uint32_t items, struct proc_row **row
     *n_rows = list.count;
     *values = arena_alloc(d->arena, (list.count + 1) * sizeof **values);
     for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++)
-        decode_row(d, items, &(*rows)[i], &(*values)[i]);
+        decode_row(d, &(*rows)[i], &(*values)[i]);
     cursor_list_end(&d->c, &list);
 }
 
-int decode_scan(struct arena *arena, const uint8_t *term, size_t len, uint32_t items,
-                struct proc_scan *out, struct scan_values *values, struct error *err)
+void decode_scan(struct decoder *d, void *to)
 {
-    struct decoder d;
+    struct proc_scan *out = to;
     struct cursor_list labels;
     int64_t interval_ns = 0;
     size_t arity = 0;
-    decoder_init(&d, arena, term, len);
-    struct cursor *c = &d.c;
+    struct cursor *c = &d->c;
     *out = (struct proc_scan){.interval_s = NAN, .own_share = NAN};
     if (cursor_tuple(c, &arity) && arity != 9 && arity != 10)
-        decoder_fail(&d, "a tuple of 9 or 10");
+        decoder_fail(d, "a tuple of 9 or 10");
     cursor_atom_is(c, "scan");
-    decode_mono(&d, &out->mono_ns);
+    decode_mono(d, &out->mono_ns);
     cursor_int64(c, &interval_ns);
     cursor_number(c, &out->sweep_us);
     cursor_int64(c, &out->total);
     cursor_int64(c, &out->matching);
     cursor_int64(c, &out->own);
-    decode_rows(&d, items, &out->rows, &out->n_rows, &values->rows);
+    decode_rows(d, &out->rows, &out->n_rows, &d->values.rows);
     /* The filter reads the labels (filter.c); here they only have to be a list. */
     if (cursor_list(c, &labels)) {
         if (labels.string)
-            decoder_fail(&d, "a list of labels");
+            decoder_fail(d, "a list of labels");
         for (size_t i = 0; i < labels.count && cursor_skip(c); i++)
             ;
         cursor_list_end(c, &labels);
     }
     if (arity == 10)
-        decode_rows(&d, items, &out->watched, &out->n_watched, &values->watched);
+        decode_rows(d, &out->watched, &out->n_watched, &d->values.watched);
     if (interval_ns > 0)
         out->interval_s = (double)interval_ns / 1e9;
-    return decoder_end(&d, "scan", err);
 }

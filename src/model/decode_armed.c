@@ -365,35 +365,32 @@ static struct part control_word(struct decoder *d, const struct armed_detail *ou
     return part;
 }
 
-int decode_armed_rows(struct arena *arena, const uint8_t *term, size_t len,
-                      struct armed_detail *out, struct error *err)
+void decode_armed(struct decoder *d, void *to)
 {
-    struct decoder d;
+    struct armed_detail *out = to;
     struct part sessions = {0}, points = {0}, flags = {0}, monitors = {0};
-    decoder_init(&d, arena, term, len);
     *out = (struct armed_detail){0};
-    cursor_tuple_of(&d.c, 8);
-    cursor_atom_is(&d.c, "armed");
-    decode_mono(&d, &out->mono_ns);
-    cursor_int64(&d.c, &out->control_word);
-    decode_sessions(&d, &sessions);
-    decode_breakpoints(&d, &points);
-    decode_flags(&d, &flags);
-    decode_monitors(&d, &monitors);
-    decode_counter(&d, &out->ours);
-    int rc = decoder_end(&d, "armed", err);
-    if (rc < 0)
-        return rc;
+    cursor_tuple_of(&d->c, 8);
+    cursor_atom_is(&d->c, "armed");
+    decode_mono(d, &out->mono_ns);
+    cursor_int64(&d->c, &out->control_word);
+    decode_sessions(d, &sessions);
+    decode_breakpoints(d, &points);
+    decode_flags(d, &flags);
+    decode_monitors(d, &monitors);
+    decode_counter(d, &out->ours);
+    if (cursor_failed(&d->c))
+        return;
     mark_beamtop(&sessions, &points, &flags);
     count_of_sessions(&sessions, &points, &flags);
-    struct part word = control_word(&d, out, &sessions, &flags);
+    struct part word = control_word(d, out, &sessions, &flags);
     size_t n = sessions.n + word.n + monitors.n + points.n + flags.n;
-    out->rows = arena_alloc(arena, (n + 1) * sizeof out->rows[0]);
+    out->rows = arena_alloc(d->arena, (n + 1) * sizeof out->rows[0]);
     const struct part *const parts[] = {&sessions, &word, &monitors, &points, &flags};
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)
         add_part(out, parts[i]);
     for (size_t i = 0; i < out->n_rows; i++)
-        add_details(arena, &out->rows[i]);
+        add_details(d->arena, &out->rows[i]);
     out->sessions = sessions.total;
     out->monitors = monitors.total;
     out->breakpoints = points.total;
@@ -402,5 +399,4 @@ int decode_armed_rows(struct arena *arena, const uint8_t *term, size_t len,
     out->flags_shown = (int64_t)flags.n;
     for (size_t i = 0; i < flags.n; i++)
         out->processes -= !flags.rows[i].has_pid;
-    return 0;
 }

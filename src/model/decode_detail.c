@@ -29,40 +29,35 @@ static bool decode_mailbox_status(struct decoder *d, struct mailbox_detail *out)
     return decoder_fail(d, "mailbox, ask or refused");
 }
 
-int decode_mailbox(struct arena *arena, const uint8_t *term, size_t len,
-                   struct mailbox_detail *out, struct error *err)
+void decode_mailbox(struct decoder *d, void *to)
 {
-    struct decoder d;
+    struct mailbox_detail *out = to;
     struct cursor_list list;
-    decoder_init(&d, arena, term, len);
-    struct cursor *c = &d.c;
+    struct cursor *c = &d->c;
     *out = (struct mailbox_detail){.status = MAILBOX_GONE, .len = -1, .memory_bytes = -1};
     if (cursor_peek_atom(c, "gone"))
         cursor_skip(c);
-    else if (decode_mailbox_status(&d, out) && out->status == MAILBOX_OK &&
-             decode_list(&d, &list, LIMIT_DETAIL_ITEMS, sizeof out->messages[0], &out->messages)) {
+    else if (decode_mailbox_status(d, out) && out->status == MAILBOX_OK &&
+             decode_list(d, &list, LIMIT_DETAIL_ITEMS, sizeof out->messages[0], &out->messages)) {
         out->n_messages = list.count;
         for (size_t i = 0; i < list.count && !cursor_failed(c); i++) {
             cursor_tuple_of(c, 2);
             cursor_int64(c, &out->messages[i].bytes);
-            decode_binary(&d, &out->messages[i].text);
+            decode_binary(d, &out->messages[i].text);
         }
         cursor_list_end(c, &list);
     }
-    return decoder_end(&d, "mailbox", err);
 }
 
-int decode_state(struct arena *arena, const uint8_t *term, size_t len, struct state_detail *out,
-                 struct error *err)
+void decode_state(struct decoder *d, void *to)
 {
-    struct decoder d;
+    struct state_detail *out = to;
     size_t arity = 0;
-    decoder_init(&d, arena, term, len);
-    struct cursor *c = &d.c;
+    struct cursor *c = &d->c;
     *out = (struct state_detail){.status = STATE_GONE, .bytes = -1, .text = {"", 0}};
     if (cursor_peek_atom(c, "gone")) {
         cursor_skip(c);
-        return decoder_end(&d, "state", err);
+        return;
     }
     cursor_tuple(c, &arity);
     if (arity == 3) {
@@ -73,15 +68,14 @@ int decode_state(struct arena *arena, const uint8_t *term, size_t len, struct st
         out->status = STATE_ASK;
         cursor_skip(c);
         cursor_int64(c, &out->bytes);
-        return decoder_end(&d, "state", err);
+        return;
     } else if (arity == 2) {
         out->status = STATE_NONE;
         cursor_atom_is(c, "no_state");
     } else if (!cursor_failed(c)) {
-        decoder_fail(&d, "state, ask or no_state");
+        decoder_fail(d, "state, ask or no_state");
     }
-    decode_binary(&d, &out->text);
-    return decoder_end(&d, "state", err);
+    decode_binary(d, &out->text);
 }
 
 /* ---- alloc */
@@ -132,64 +126,58 @@ static void sum_allocators(struct alloc_detail *out)
     out->utilisation = share_of(out->block_bytes, out->carrier_bytes);
 }
 
-int decode_alloc(struct arena *arena, const uint8_t *term, size_t len, struct alloc_detail *out,
-                 struct error *err)
+void decode_alloc(struct decoder *d, void *to)
 {
-    struct decoder d;
+    struct alloc_detail *out = to;
     struct cursor_list list;
     uint64_t mono_ns;
-    decoder_init(&d, arena, term, len);
-    struct cursor *c = &d.c;
+    struct cursor *c = &d->c;
     *out = (struct alloc_detail){.mseg_hits = -1, .mseg_calls = -1, .utilisation = NAN};
     cursor_tuple_of(c, 4);
     cursor_atom_is(c, "alloc");
-    decode_mono(&d, &mono_ns);
-    if (decode_list(&d, &list, LIMIT_DETAIL_ITEMS, sizeof out->rows[0], &out->rows)) {
+    decode_mono(d, &mono_ns);
+    if (decode_list(d, &list, LIMIT_DETAIL_ITEMS, sizeof out->rows[0], &out->rows)) {
         out->n_rows = list.count;
         for (size_t i = 0; i < list.count && !cursor_failed(c); i++)
-            decode_allocator(&d, &out->rows[i]);
+            decode_allocator(d, &out->rows[i]);
         cursor_list_end(c, &list);
     }
-    if (!decode_undefined(&d)) {
+    if (!decode_undefined(d)) {
         cursor_tuple_of(c, 2);
         cursor_int64(c, &out->mseg_hits);
         cursor_int64(c, &out->mseg_calls);
     }
     sum_allocators(out);
-    return decoder_end(&d, "alloc", err);
 }
 
 /* ---- apps, tree */
 
-int decode_apps(struct arena *arena, const uint8_t *term, size_t len, struct apps_detail *out,
-                struct error *err)
+void decode_apps(struct decoder *d, void *to)
 {
-    struct decoder d;
+    struct apps_detail *out = to;
     struct cursor_list list;
-    decoder_init(&d, arena, term, len);
-    struct cursor *c = &d.c;
+    struct cursor *c = &d->c;
     *out = (struct apps_detail){.interval_s = NAN, .own_share = NAN};
     cursor_tuple_of(c, 4);
     cursor_atom_is(c, "apps");
-    decode_mono(&d, &out->mono_ns);
-    if (decode_list(&d, &list, LIMIT_APPS, sizeof out->rows[0], &out->rows)) {
+    decode_mono(d, &out->mono_ns);
+    if (decode_list(d, &list, LIMIT_APPS, sizeof out->rows[0], &out->rows)) {
         out->n_rows = list.count;
         for (size_t i = 0; i < list.count && !cursor_failed(c); i++) {
             struct app_row *row = &out->rows[i];
             row->reductions_per_s = row->reductions_share = row->memory_per_s = NAN;
             cursor_tuple_of(c, 7);
-            decode_atom(&d, &row->name);
-            decode_binary(&d, &row->description);
-            decode_binary(&d, &row->version);
-            decode_int(&d, &row->processes);
-            decode_int(&d, &row->memory_bytes);
-            decode_int(&d, &row->reductions);
-            decode_int(&d, &row->message_queue_len);
+            decode_atom(d, &row->name);
+            decode_binary(d, &row->description);
+            decode_binary(d, &row->version);
+            decode_int(d, &row->processes);
+            decode_int(d, &row->memory_bytes);
+            decode_int(d, &row->reductions);
+            decode_int(d, &row->message_queue_len);
         }
         cursor_list_end(c, &list);
     }
-    decode_bool(&d, &out->partial);
-    return decoder_end(&d, "apps", err);
+    decode_bool(d, &out->partial);
 }
 
 static void decode_tree_info(struct decoder *d, struct tree_node *n)
@@ -221,26 +209,23 @@ static void decode_tree_node(struct decoder *d, struct tree_node *n)
     decode_tree_info(d, n);
 }
 
-int decode_tree(struct arena *arena, const uint8_t *term, size_t len, struct tree_detail *out,
-                struct error *err)
+void decode_tree(struct decoder *d, void *to)
 {
-    struct decoder d;
+    struct tree_detail *out = to;
     struct cursor_list list;
-    decoder_init(&d, arena, term, len);
-    struct cursor *c = &d.c;
+    struct cursor *c = &d->c;
     *out = (struct tree_detail){.root = {"", 0}};
     cursor_tuple_of(c, 4);
     cursor_atom_is(c, "tree");
     if (cursor_kind(c) == ETF_KIND_PID)
-        decode_printed(&d, &out->root);
+        decode_printed(d, &out->root);
     else
-        decode_name(&d, &out->root);
-    if (decode_list(&d, &list, LIMIT_DETAIL_ITEMS, sizeof out->nodes[0], &out->nodes)) {
+        decode_name(d, &out->root);
+    if (decode_list(d, &list, LIMIT_DETAIL_ITEMS, sizeof out->nodes[0], &out->nodes)) {
         out->n_nodes = list.count;
         for (size_t i = 0; i < list.count && !cursor_failed(c); i++)
-            decode_tree_node(&d, &out->nodes[i]);
+            decode_tree_node(d, &out->nodes[i]);
         cursor_list_end(c, &list);
     }
-    decode_bool(&d, &out->partial);
-    return decoder_end(&d, "tree", err);
+    decode_bool(d, &out->partial);
 }

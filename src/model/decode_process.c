@@ -29,7 +29,7 @@ static bool decode_related(struct decoder *d, struct slice node, struct related 
 }
 
 struct process_decoder {
-    struct decoder d;
+    struct decoder *d;
     struct slice node; /* of the pid asked about: pids of other nodes are not ours to open */
     struct process_detail *out;
 };
@@ -37,8 +37,8 @@ struct process_decoder {
 static bool take_group_leader(struct process_decoder *p)
 {
     struct related *leader = &p->out->group_leader;
-    if (!cursor_tuple_of(&p->d.c, 2) || !decode_related(&p->d, p->node, leader) ||
-        !decode_name(&p->d, &leader->name))
+    if (!cursor_tuple_of(&p->d->c, 2) || !decode_related(p->d, p->node, leader) ||
+        !decode_name(p->d, &leader->name))
         return false;
     p->out->row.has_group_leader = leader->is_pid;
     p->out->row.group_leader = leader->pid;
@@ -47,37 +47,37 @@ static bool take_group_leader(struct process_decoder *p)
 
 static bool take_parent(struct process_decoder *p)
 {
-    return decode_related(&p->d, p->node, &p->out->parent);
+    return decode_related(p->d, p->node, &p->out->parent);
 }
 
 static bool take_ancestors(struct process_decoder *p)
 {
     struct related_list *to = &p->out->ancestors;
     struct cursor_list list;
-    if (!decode_list(&p->d, &list, LIMIT_DETAIL_ITEMS, sizeof to->items[0], &to->items))
+    if (!decode_list(p->d, &list, LIMIT_DETAIL_ITEMS, sizeof to->items[0], &to->items))
         return false;
     to->n = list.count;
     to->count = (int64_t)list.count;
     for (size_t i = 0; i < to->n; i++)
-        if (!decode_related(&p->d, p->node, &to->items[i]))
+        if (!decode_related(p->d, p->node, &to->items[i]))
             return false;
-    return cursor_list_end(&p->d.c, &list);
+    return cursor_list_end(&p->d->c, &list);
 }
 
 /* {Count, [{Who, Name}]}, or with a kind before Who (monitors). */
 static bool take_related(struct process_decoder *p, struct related_list *to, bool with_kind)
 {
-    struct cursor *c = &p->d.c;
+    struct cursor *c = &p->d->c;
     struct cursor_list list;
     struct slice kind;
     if (!cursor_tuple_of(c, 2) || !cursor_int64(c, &to->count) ||
-        !decode_list(&p->d, &list, LIMIT_DETAIL_ITEMS, sizeof to->items[0], &to->items))
+        !decode_list(p->d, &list, LIMIT_DETAIL_ITEMS, sizeof to->items[0], &to->items))
         return false;
     to->n = list.count;
     for (size_t i = 0; i < to->n; i++)
         if (!cursor_tuple_of(c, with_kind ? 3 : 2) || (with_kind && !cursor_atom(c, &kind)) ||
-            !decode_related(&p->d, p->node, &to->items[i]) ||
-            !decode_name(&p->d, &to->items[i].name))
+            !decode_related(p->d, p->node, &to->items[i]) ||
+            !decode_name(p->d, &to->items[i].name))
             return false;
     return cursor_list_end(c, &list);
 }
@@ -102,14 +102,14 @@ static bool take_monitored_by(struct process_decoder *p)
 
 static bool take_location(struct process_decoder *p, struct frame_location *to)
 {
-    struct cursor *c = &p->d.c;
+    struct cursor *c = &p->d->c;
     struct slice mod, fun;
     int64_t arity;
     if (!cursor_tuple_of(c, 5) || !cursor_atom(c, &mod) || !cursor_atom(c, &fun) ||
         !cursor_int64(c, &arity))
         return false;
-    to->function = decode_keep_mfa(&p->d, mod, fun, arity);
-    return decode_binary(&p->d, &to->file) && decode_int(&p->d, &to->line);
+    to->function = decode_keep_mfa(p->d, mod, fun, arity);
+    return decode_binary(p->d, &to->file) && decode_int(p->d, &to->line);
 }
 
 static bool take_current_location(struct process_decoder *p)
@@ -120,26 +120,26 @@ static bool take_current_location(struct process_decoder *p)
 static bool take_stack(struct process_decoder *p)
 {
     struct cursor_list list;
-    if (!decode_list(&p->d, &list, LIMIT_DETAIL_ITEMS, sizeof p->out->stack[0], &p->out->stack))
+    if (!decode_list(p->d, &list, LIMIT_DETAIL_ITEMS, sizeof p->out->stack[0], &p->out->stack))
         return false;
     p->out->n_stack = list.count;
     for (size_t i = 0; i < list.count; i++)
         if (!take_location(p, &p->out->stack[i]))
             return false;
-    return cursor_list_end(&p->d.c, &list);
+    return cursor_list_end(&p->d->c, &list);
 }
 
 static bool take_gc(struct process_decoder *p)
 {
-    struct cursor *c = &p->d.c;
+    struct cursor *c = &p->d->c;
     struct cursor_list list;
-    if (!decode_list(&p->d, &list, LIMIT_DETAIL_ITEMS, sizeof p->out->gc[0], &p->out->gc))
+    if (!decode_list(p->d, &list, LIMIT_DETAIL_ITEMS, sizeof p->out->gc[0], &p->out->gc))
         return false;
     p->out->n_gc = list.count;
     for (size_t i = 0; i < list.count; i++) {
         struct slice *key = &p->out->gc[i].key;
         int64_t *value = &p->out->gc[i].value;
-        if (!cursor_tuple_of(c, 2) || !decode_atom(&p->d, key) || !decode_int(&p->d, value))
+        if (!cursor_tuple_of(c, 2) || !decode_atom(p->d, key) || !decode_int(p->d, value))
             return false;
         if (slice_is(*key, "minor_gcs"))
             p->out->row.minor_gcs = *value;
@@ -152,16 +152,16 @@ static bool take_gc(struct process_decoder *p)
 static bool take_dictionary(struct process_decoder *p)
 {
     struct process_detail *o = p->out;
-    struct cursor *c = &p->d.c;
+    struct cursor *c = &p->d->c;
     struct cursor_list list;
     if (!cursor_tuple_of(c, 2) || !cursor_int64(c, &o->dictionary_count) ||
-        !decode_list(&p->d, &list, LIMIT_DETAIL_ITEMS, sizeof o->dictionary[0], &o->dictionary))
+        !decode_list(p->d, &list, LIMIT_DETAIL_ITEMS, sizeof o->dictionary[0], &o->dictionary))
         return false;
     o->n_dictionary = list.count;
     o->row.dictionary_len = o->dictionary_count;
     for (size_t i = 0; i < list.count; i++)
-        if (!cursor_tuple_of(c, 2) || !decode_binary(&p->d, &o->dictionary[i].key) ||
-            !decode_int(&p->d, &o->dictionary[i].value_bytes))
+        if (!cursor_tuple_of(c, 2) || !decode_binary(p->d, &o->dictionary[i].key) ||
+            !decode_int(p->d, &o->dictionary[i].value_bytes))
             return false;
     return cursor_list_end(c, &list);
 }
@@ -169,11 +169,11 @@ static bool take_dictionary(struct process_decoder *p)
 static bool take_binaries(struct process_decoder *p)
 {
     struct process_detail *o = p->out;
-    struct cursor *c = &p->d.c;
+    struct cursor *c = &p->d->c;
     struct cursor_list list;
     if (!cursor_tuple_of(c, 3) || !cursor_int64(c, &o->binary_count) ||
         !cursor_int64(c, &o->binary_bytes) ||
-        !decode_list(&p->d, &list, LIMIT_DETAIL_ITEMS, sizeof o->binaries[0], &o->binaries))
+        !decode_list(p->d, &list, LIMIT_DETAIL_ITEMS, sizeof o->binaries[0], &o->binaries))
         return false;
     o->n_binaries = list.count;
     o->row.binaries = o->binary_count;
@@ -187,7 +187,7 @@ static bool take_binaries(struct process_decoder *p)
 
 static bool take_heap_fragments(struct process_decoder *p)
 {
-    return decode_int(&p->d, &p->out->heap_fragment_words);
+    return decode_int(p->d, &p->out->heap_fragment_words);
 }
 
 /* Items whose value differs from the one of a scan; the others are read by decode_item. */
@@ -213,12 +213,12 @@ static const struct detail_item {
 static bool take_item(struct process_decoder *p)
 {
     struct slice name;
-    if (!cursor_tuple_of(&p->d.c, 2) || !cursor_atom(&p->d.c, &name))
+    if (!cursor_tuple_of(&p->d->c, 2) || !cursor_atom(&p->d->c, &name))
         return false;
     for (size_t i = 0; i < ARRAY_LEN(detail_items); i++) {
         if (!slice_is(name, detail_items[i].name))
             continue;
-        if (decode_undefined(&p->d))
+        if (decode_undefined(p->d))
             return true;
         if (detail_items[i].item >= 0)
             p->out->row.items |= UINT32_C(1) << detail_items[i].item;
@@ -226,8 +226,8 @@ static bool take_item(struct process_decoder *p)
     }
     for (int i = ITEM_REDUCTIONS; i < PROC_ITEMS; i++)
         if (slice_is(name, proc_item_name((enum proc_item)i)))
-            return decode_item(&p->d, (enum proc_item)i, &p->out->row);
-    return decoder_fail(&p->d, "a known item of a process");
+            return decode_item(p->d, (enum proc_item)i, &p->out->row);
+    return decoder_fail(p->d, "a known item of a process");
 }
 
 static void process_clear(struct process_detail *out)
@@ -245,31 +245,29 @@ static void process_clear(struct process_detail *out)
     proc_row_clear(&out->row);
 }
 
-int decode_process(struct arena *arena, const uint8_t *term, size_t len,
-                   struct process_detail *out, struct error *err)
+void decode_process(struct decoder *d, void *to)
 {
-    struct process_decoder p = {.out = out};
+    struct process_detail *out = to;
+    struct process_decoder p = {.d = d, .out = out};
     struct cursor_list list;
-    decoder_init(&p.d, arena, term, len);
-    struct cursor *c = &p.d.c;
+    struct cursor *c = &d->c;
     process_clear(out);
     if (cursor_peek_atom(c, "gone")) {
         out->gone = true;
         cursor_skip(c);
-        return decoder_end(&p.d, "process", err);
+        return;
     }
     cursor_tuple_of(c, 5);
     cursor_atom_is(c, "process");
-    decode_mono(&p.d, &out->mono_ns);
+    decode_mono(d, &out->mono_ns);
     cursor_pid(c, &out->row.pid, &p.node);
-    decode_identity(&p.d, &out->row);
+    decode_identity(d, &out->row);
     out->row.items |= UINT32_C(1) << ITEM_ID;
     if (cursor_kind(c) == ETF_KIND_STRING)
-        decoder_fail(&p.d, "a list of items");
+        decoder_fail(d, "a list of items");
     if (cursor_list(c, &list)) {
         for (size_t i = 0; i < list.count && take_item(&p); i++)
             ;
         cursor_list_end(c, &list);
     }
-    return decoder_end(&p.d, "process", err);
 }

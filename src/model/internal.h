@@ -21,10 +21,19 @@
 
 /* ---- decode_read.c: reads that every decoder uses. All follow the cursor's sticky error. */
 
+/* What came with a row besides its items: one for each row, and for each that is watched. */
+struct scan_value {
+    int64_t value, delta;
+    bool has_value, has_delta;
+};
+
 struct decoder {
     struct cursor c;
     struct arena *arena; /* where strings and lists of the answer go */
     struct buf scratch;  /* terms printed on their way into the arena */
+    const struct node_info *node; /* NULL: not known yet */
+    uint32_t items;      /* of a scan: what was asked for */
+    struct { struct scan_value *rows, *watched; } values; /* of a scan, in the arena */
 };
 
 void decoder_init(struct decoder *d, struct arena *arena, const uint8_t *term, size_t len);
@@ -47,25 +56,12 @@ struct slice decode_keep_pid(struct decoder *d, const struct etf_pid *pid);
 /* Enters a list of terms (not of bytes) of at most cap elements; zeroed room for them in *items. */
 bool decode_list(struct decoder *d, struct cursor_list *list, size_t cap, size_t size, void *items);
 
-/* ---- decode.c */
+/* ---- decode*.c: one for each answer, into the zeroed or earlier struct of its row. Errors stay with the
+   decoder. */
 
-/* What came with a row besides its items. */
-struct scan_value {
-    int64_t value, delta;
-    bool has_value, has_delta;
-};
-
-int decode_node(struct arena *arena, const uint8_t *term, size_t len, struct node_info *out,
-                struct error *err);
-/* node may be NULL: scheduler kinds are then guessed from the number of run queues. */
-int decode_system(struct arena *arena, const uint8_t *term, size_t len,
-                  const struct node_info *node, struct system_sample *out, struct error *err);
-/* In the arena: one for each row, and for each that is watched. */
-struct scan_values {
-    struct scan_value *rows, *watched;
-};
-int decode_scan(struct arena *arena, const uint8_t *term, size_t len, uint32_t items,
-                struct proc_scan *out, struct scan_values *values, struct error *err);
+#define DECODE(id, name, type, ...) void decode_##name(struct decoder *d, void *to);
+QUESTION_ANSWERS(DECODE)
+#undef DECODE
 
 void proc_row_clear(struct proc_row *row); /* everything unknown */
 
@@ -73,23 +69,6 @@ void proc_row_clear(struct proc_row *row); /* everything unknown */
 bool decode_identity(struct decoder *d, struct proc_row *row);
 /* The value of one item as a scan gives it. */
 bool decode_item(struct decoder *d, enum proc_item item, struct proc_row *row);
-
-/* ---- decode_process.c, decode_detail.c, decode_armed.c */
-
-int decode_process(struct arena *arena, const uint8_t *term, size_t len,
-                   struct process_detail *out, struct error *err);
-int decode_mailbox(struct arena *arena, const uint8_t *term, size_t len,
-                   struct mailbox_detail *out, struct error *err);
-int decode_state(struct arena *arena, const uint8_t *term, size_t len, struct state_detail *out,
-                 struct error *err);
-int decode_alloc(struct arena *arena, const uint8_t *term, size_t len, struct alloc_detail *out,
-                 struct error *err);
-int decode_apps(struct arena *arena, const uint8_t *term, size_t len, struct apps_detail *out,
-                struct error *err);
-int decode_tree(struct arena *arena, const uint8_t *term, size_t len, struct tree_detail *out,
-                struct error *err);
-int decode_armed_rows(struct arena *arena, const uint8_t *term, size_t len,
-                      struct armed_detail *out, struct error *err);
 
 /* ---- rate.c */
 

@@ -10,69 +10,6 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
 
-struct model *model_new(void)
-{
-    struct model *m = alloc_zero(1, sizeof *m);
-    struct slot *const slots[] = {&m->node_slot,    &m->system_slot,  &m->scan_slot,
-                                  &m->process_slot, &m->mailbox_slot, &m->state_slot,
-                                  &m->alloc_slot,   &m->apps_slot,    &m->tree_slot,
-                                  &m->armed_slot};
-    for (size_t i = 0; i < ARRAY_LEN(slots); i++) {
-        arena_init(&slots[i]->arenas[0]);
-        arena_init(&slots[i]->arenas[1]);
-    }
-    m->seen = seen_new(LIMIT_SEEN_PIDS);
-    m->seen_process = seen_new(1);
-    history_init(&m->history);
-    ring_init(&m->process_memory, LIMIT_HISTORY);
-    ring_init(&m->process_messages, LIMIT_HISTORY);
-    ring_init(&m->process_reductions, LIMIT_HISTORY);
-    journal_init(&m->journal);
-    m->link = LINK_CONNECTING;
-    m->cost = (struct tick_cost){.target_us = NAN, .bytes = NAN, .share = NAN};
-    m->asked_s = m->real_s = m->budget = NAN;
-    return m;
-}
-
-void model_free(struct model *m)
-{
-    if (m == NULL)
-        return;
-    struct slot *const slots[] = {&m->node_slot,    &m->system_slot,  &m->scan_slot,
-                                  &m->process_slot, &m->mailbox_slot, &m->state_slot,
-                                  &m->alloc_slot,   &m->apps_slot,    &m->tree_slot,
-                                  &m->armed_slot};
-    for (size_t i = 0; i < ARRAY_LEN(slots); i++) {
-        arena_clear(&slots[i]->arenas[0]);
-        arena_clear(&slots[i]->arenas[1]);
-    }
-    seen_free(m->seen);
-    seen_free(m->seen_process);
-    history_clear(&m->history);
-    ring_clear(&m->process_memory);
-    ring_clear(&m->process_messages);
-    ring_clear(&m->process_reductions);
-    journal_clear(&m->journal);
-    free(m);
-}
-
-struct arena *slot_next(struct slot *slot)
-{
-    return &slot->arenas[!slot->current];
-}
-
-int slot_end(struct slot *slot, int rc)
-{
-    if (rc < 0) {
-        arena_reset(slot_next(slot));
-        return rc;
-    }
-    arena_reset(&slot->arenas[slot->current]);
-    slot->current = !slot->current;
-    slot->known = true;
-    return rc;
-}
-
 /* ---- answers */
 
 /*
@@ -87,32 +24,21 @@ static void forget_vm(struct model *m)
         m->system_gap = m->apps_gap = true;
 }
 
-int model_take_node(struct model *m, const uint8_t *term, size_t len, struct error *err)
+static void take_node(struct model *m, void *next, const struct taking *t)
 {
-    struct node_info next;
-    int rc = decode_node(slot_next(&m->node_slot), term, len, &next, err);
-    if (rc == 0) {
-        if (m->node_slot.known && next.start_wall_us != m->node.start_wall_us)
-            forget_vm(m);
-        m->gap_since_node = false;
-        m->node = next;
-    }
-    return slot_end(&m->node_slot, rc);
+    const struct node_info *node = next, *before = model_node(m);
+    (void)t;
+    if (before != NULL && node->start_wall_us != before->start_wall_us)
+        forget_vm(m);
+    m->gap_since_node = false;
 }
 
-int model_take_system(struct model *m, const uint8_t *term, size_t len, struct error *err)
+static void take_system(struct model *m, void *next, const struct taking *t)
 {
-    struct system_sample next;
-    const struct node_info *node = model_node(m);
-    int rc = decode_system(slot_next(&m->system_slot), term, len, node, &next, err);
-    if (rc == 0) {
-        const struct system_sample *before = model_system(m);
-        rate_system(&next, m->system_gap ? NULL : before, node);
-        m->system_gap = false;
-        m->system = next;
-        history_push(&m->history, &next);
-    }
-    return slot_end(&m->system_slot, rc);
+    (void)t;
+    rate_system(next, m->system_gap ? NULL : model_system(m), model_node(m));
+    m->system_gap = false;
+    history_push(&m->history, next);
 }
 
 static void push_process(struct model *m, const struct proc_row *row)
@@ -132,86 +58,133 @@ static void push_process(struct model *m, const struct proc_row *row)
     ring_push(&m->process_reductions, row->reductions_per_s);
 }
 
-int model_take_process(struct model *m, const uint8_t *term, size_t len, uint64_t now_ns,
-                       struct error *err)
+static void take_process(struct model *m, void *next, const struct taking *t)
 {
     static const struct sweep_delta none = {0};
-    struct process_detail next;
-    int rc = decode_process(slot_next(&m->process_slot), term, len, &next, err);
-    if (rc == 0) {
-        if (!next.gone) {
-            seen_row(m->seen_process, &next.row, next.mono_ns, now_ns, &none);
-            finish_row(m, &next.row);
-            push_process(m, &next.row);
+    struct process_detail *p = next;
+    if (!p->gone) {
+        seen_row(m->seen_process, &p->row, p->mono_ns, t->now_ns, &none);
+        finish_row(m, &p->row);
+        push_process(m, &p->row);
+    }
+    p->memory_history = &m->process_memory;
+    p->message_queue_history = &m->process_messages;
+    p->reductions_history = &m->process_reductions;
+}
+
+static void take_mailbox(struct model *m, void *next, const struct taking *t)
+{
+    const struct mailbox_detail *before = model_mailbox(m);
+    (void)t;
+    ((struct mailbox_detail *)next)->round = (before == NULL ? 0 : before->round) + 1;
+}
+
+static void take_state(struct model *m, void *next, const struct taking *t)
+{
+    const struct state_detail *before = model_state(m);
+    (void)t;
+    ((struct state_detail *)next)->round = (before == NULL ? 0 : before->round) + 1;
+}
+
+static void take_apps(struct model *m, void *next, const struct taking *t)
+{
+    struct apps_detail *apps = next;
+    const struct system_sample *system = model_system(m);
+    (void)t;
+    rate_apps(apps, m->apps_gap ? NULL : model_apps(m),
+              system == NULL ? NAN : system->reductions_per_s);
+    apps->own_share = own_share_of(m);
+    m->apps_gap = false;
+}
+
+static const struct {
+    size_t bytes;
+    void (*decode)(struct decoder *d, void *to);
+} answers[QUESTIONS] = {
+#define ANSWER(id, name, type, ...) [QUESTION_##id] = {sizeof(type), decode_##name},
+    QUESTION_ANSWERS(ANSWER)
+#undef ANSWER
+};
+
+/* What follows from an answer that was read: rates, history. Those before are still there. */
+static void (*const follow[QUESTIONS])(struct model *m, void *next, const struct taking *t) = {
+    [QUESTION_NODE] = take_node,       [QUESTION_SYSTEM] = take_system,
+    [QUESTION_SCAN] = take_scan,       [QUESTION_PROCESS] = take_process,
+    [QUESTION_MAILBOX] = take_mailbox, [QUESTION_STATE] = take_state,
+    [QUESTION_APPS] = take_apps,
+};
+
+int model_take(struct model *m, enum question question, const uint8_t *term, size_t len,
+               const struct want_scan *asked, uint64_t now_ns, struct error *err)
+{
+    struct slot *slot = &m->slots[question];
+    struct arena *arena = &slot->arenas[!slot->current];
+    void *next = slot->values[!slot->current];
+    struct decoder d = {.node = model_node(m), .items = asked == NULL ? 0 : asked->items};
+    const struct taking t = {&d, asked, now_ns};
+    if (next == NULL)
+        return 0;
+    decoder_init(&d, arena, term, len);
+    answers[question].decode(&d, next);
+    int rc = decoder_end(&d, question_name(question), err);
+    if (rc < 0) {
+        arena_reset(arena);
+        return rc;
+    }
+    if (follow[question] != NULL)
+        follow[question](m, next, &t);
+    arena_reset(&slot->arenas[slot->current]);
+    slot->current = !slot->current;
+    slot->known = true;
+    return 0;
+}
+
+const void *model_answer(const struct model *m, enum question question)
+{
+    const struct slot *slot = &m->slots[question];
+    return slot->known ? slot->values[slot->current] : NULL;
+}
+
+/* ---- life */
+
+struct model *model_new(void)
+{
+    struct model *m = alloc_zero(1, sizeof *m);
+    for (int q = 0; q < QUESTIONS; q++)
+        for (int i = 0; i < 2 && answers[q].bytes > 0; i++) {
+            arena_init(&m->slots[q].arenas[i]);
+            m->slots[q].values[i] = alloc_zero(1, answers[q].bytes);
         }
-        next.memory_history = &m->process_memory;
-        next.message_queue_history = &m->process_messages;
-        next.reductions_history = &m->process_reductions;
-        m->process = next;
-    }
-    return slot_end(&m->process_slot, rc);
+    m->seen = seen_new(LIMIT_SEEN_PIDS);
+    m->seen_process = seen_new(1);
+    history_init(&m->history);
+    ring_init(&m->process_memory, LIMIT_HISTORY);
+    ring_init(&m->process_messages, LIMIT_HISTORY);
+    ring_init(&m->process_reductions, LIMIT_HISTORY);
+    journal_init(&m->journal);
+    m->link = LINK_CONNECTING;
+    m->cost = (struct tick_cost){.target_us = NAN, .bytes = NAN, .share = NAN};
+    m->asked_s = m->real_s = m->budget = NAN;
+    return m;
 }
 
-int model_take_mailbox(struct model *m, const uint8_t *term, size_t len, struct error *err)
+void model_free(struct model *m)
 {
-    struct mailbox_detail next;
-    int rc = decode_mailbox(slot_next(&m->mailbox_slot), term, len, &next, err);
-    next.round = m->mailbox.round + 1;
-    if (rc == 0)
-        m->mailbox = next;
-    return slot_end(&m->mailbox_slot, rc);
-}
-
-int model_take_state(struct model *m, const uint8_t *term, size_t len, struct error *err)
-{
-    struct state_detail next;
-    int rc = decode_state(slot_next(&m->state_slot), term, len, &next, err);
-    next.round = m->state.round + 1;
-    if (rc == 0)
-        m->state = next;
-    return slot_end(&m->state_slot, rc);
-}
-
-int model_take_alloc(struct model *m, const uint8_t *term, size_t len, struct error *err)
-{
-    struct alloc_detail next;
-    int rc = decode_alloc(slot_next(&m->alloc_slot), term, len, &next, err);
-    if (rc == 0)
-        m->alloc = next;
-    return slot_end(&m->alloc_slot, rc);
-}
-
-int model_take_apps(struct model *m, const uint8_t *term, size_t len, struct error *err)
-{
-    struct apps_detail next;
-    int rc = decode_apps(slot_next(&m->apps_slot), term, len, &next, err);
-    if (rc == 0) {
-        const struct system_sample *system = model_system(m);
-        rate_apps(&next, m->apps_gap ? NULL : model_apps(m),
-                  system == NULL ? NAN : system->reductions_per_s);
-        next.own_share = own_share_of(m);
-        m->apps_gap = false;
-        m->apps = next;
-    }
-    return slot_end(&m->apps_slot, rc);
-}
-
-int model_take_tree(struct model *m, const uint8_t *term, size_t len, struct error *err)
-{
-    struct tree_detail next;
-    int rc = decode_tree(slot_next(&m->tree_slot), term, len, &next, err);
-    if (rc == 0)
-        m->tree = next;
-    return slot_end(&m->tree_slot, rc);
-}
-
-int model_take_armed(struct model *m, const uint8_t *term, size_t len, struct error *err)
-{
-    struct armed_detail next;
-    int rc = decode_armed_rows(slot_next(&m->armed_slot), term, len, &next, err);
-    if (rc == 0)
-        m->armed = next;
-    return slot_end(&m->armed_slot, rc);
+    if (m == NULL)
+        return;
+    for (int q = 0; q < QUESTIONS; q++)
+        for (int i = 0; i < 2 && answers[q].bytes > 0; i++) {
+            arena_clear(&m->slots[q].arenas[i]);
+            free(m->slots[q].values[i]);
+        }
+    seen_free(m->seen);
+    seen_free(m->seen_process);
+    history_clear(&m->history);
+    ring_clear(&m->process_memory);
+    ring_clear(&m->process_messages);
+    ring_clear(&m->process_reductions);
+    journal_clear(&m->journal);
+    free(m);
 }
 
 /* ---- link, cost, journal */
@@ -285,21 +258,6 @@ long model_utc_offset(const struct model *m)
     return m->utc_offset_s;
 }
 
-const struct node_info *model_node(const struct model *m)
-{
-    return m->node_slot.known ? &m->node : NULL;
-}
-
-const struct system_sample *model_system(const struct model *m)
-{
-    return m->system_slot.known ? &m->system : NULL;
-}
-
-const struct proc_scan *model_scan(const struct model *m)
-{
-    return m->scan_slot.known ? &m->scan : NULL;
-}
-
 const struct ring *model_history(const struct model *m, enum history_line line)
 {
     return &m->history.lines[line];
@@ -330,41 +288,6 @@ size_t model_journal_len(const struct model *m)
 const struct journal_entry *model_journal_at(const struct model *m, size_t age)
 {
     return journal_at(&m->journal, age);
-}
-
-const struct process_detail *model_process(const struct model *m)
-{
-    return m->process_slot.known ? &m->process : NULL;
-}
-
-const struct mailbox_detail *model_mailbox(const struct model *m)
-{
-    return m->mailbox_slot.known ? &m->mailbox : NULL;
-}
-
-const struct state_detail *model_state(const struct model *m)
-{
-    return m->state_slot.known ? &m->state : NULL;
-}
-
-const struct alloc_detail *model_alloc(const struct model *m)
-{
-    return m->alloc_slot.known ? &m->alloc : NULL;
-}
-
-const struct apps_detail *model_apps(const struct model *m)
-{
-    return m->apps_slot.known ? &m->apps : NULL;
-}
-
-const struct tree_detail *model_tree(const struct model *m)
-{
-    return m->tree_slot.known ? &m->tree : NULL;
-}
-
-const struct armed_detail *model_armed(const struct model *m)
-{
-    return m->armed_slot.known ? &m->armed : NULL;
 }
 
 void model_set_trace(struct model *m, const struct trace_log *log)

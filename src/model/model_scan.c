@@ -16,16 +16,18 @@ static bool is_ours(const struct proc_row *row)
 
 double own_share_of(const struct model *m)
 {
-    const struct system_sample *s = &m->system;
-    return m->system_slot.known ? rate_share(s->own_reductions_per_s, s->reductions_per_s) : (double)NAN;
+    const struct system_sample *s = model_system(m);
+    return s == NULL ? (double)NAN : rate_share(s->own_reductions_per_s, s->reductions_per_s);
 }
 
 void finish_row(const struct model *m, struct proc_row *row)
 {
-    row->word_bytes = m->node_slot.known ? m->node.word_bytes : -1;
+    const struct node_info *node = model_node(m);
+    const struct system_sample *system = model_system(m);
+    row->word_bytes = node == NULL ? -1 : node->word_bytes;
     row->own = is_ours(row);
-    if (m->system_slot.known)
-        row->reductions_share = rate_share(row->reductions_per_s, m->system.reductions_per_s);
+    if (system != NULL)
+        row->reductions_share = rate_share(row->reductions_per_s, system->reductions_per_s);
 }
 
 /* The swept value is known also when its item was not asked for. */
@@ -78,32 +80,26 @@ static void take_rows(struct model *m, const struct proc_scan *scan, const char 
     }
 }
 
-int model_take_scan(struct model *m, const uint8_t *term, size_t len, const struct want_scan *asked,
-                    uint64_t now_ns, struct error *err)
+void take_scan(struct model *m, void *next, const struct taking *t)
 {
-    struct proc_scan next;
-    struct scan_values values = {0};
-    int rc = decode_scan(slot_next(&m->scan_slot), term, len, asked->items, &next, &values, err);
-    if (rc < 0)
-        return slot_end(&m->scan_slot, rc);
+    struct proc_scan *scan = next;
+    const struct want_scan *asked = t->asked;
     const struct proc_column *sort =
         asked->sort_key == NULL ? NULL : proc_column_find(asked->sort_key);
-    next.own_share = own_share_of(m);
-    next.sort_key = sort == NULL ? "" : sort->key;
-    next.by_delta = asked->by_delta && !isnan(next.interval_s);
-    next.filtered = asked->filtered || next.matching < next.total;
     const char *attr = sort == NULL || sort->sweep == NULL ? "reductions" : sort->sweep;
-    take_rows(m, &next, attr, now_ns, next.rows, next.n_rows, values.rows);
-    take_rows(m, &next, attr, now_ns, next.watched, next.n_watched, values.watched);
-    next.sorted_among = next.recorded = -1;
-    next.recorded_items = 0;
+    scan->own_share = own_share_of(m);
+    scan->sort_key = sort == NULL ? "" : sort->key;
+    scan->by_delta = asked->by_delta && !isnan(scan->interval_s);
+    scan->filtered = asked->filtered || scan->matching < scan->total;
+    take_rows(m, scan, attr, t->now_ns, scan->rows, scan->n_rows, t->d->values.rows);
+    take_rows(m, scan, attr, t->now_ns, scan->watched, scan->n_watched, t->d->values.watched);
+    scan->sorted_among = scan->recorded = -1;
+    scan->recorded_items = 0;
     m->taken.rows = NULL;
     if (sort != NULL && sort->sweep == NULL)
-        order_rows(&next, sort, asked);
-    cut_rows(&next, asked);
-    seen_scan_end(m->seen, !next.filtered && (int64_t)next.n_rows >= next.total);
-    m->scan = next;
-    return slot_end(&m->scan_slot, 0);
+        order_rows(scan, sort, asked);
+    cut_rows(scan, asked);
+    seen_scan_end(m->seen, !scan->filtered && (int64_t)scan->n_rows >= scan->total);
 }
 
 /* The order in which the target gave them is the one wanted. */
@@ -115,23 +111,31 @@ static bool is_as_taken(const struct model *m, const struct want_scan *shown)
             as->by_delta == shown->by_delta && as->ascending == shown->ascending);
 }
 
-static void keep_taken(struct model *m, const struct want_scan *asked)
+static struct proc_scan *scan_of(struct model *m)
 {
-    size_t bytes = (m->scan.n_rows + 1) * sizeof m->scan.rows[0];
-    m->scan.recorded = (int64_t)m->scan.n_rows;
-    m->scan.recorded_items = asked->items;
-    m->taken = m->scan;
-    m->taken_as = *asked;
-    m->taken.rows = arena_alloc(&m->scan_slot.arenas[m->scan_slot.current], bytes);
-    if (m->scan.n_rows > 0)
-        memcpy(m->taken.rows, m->scan.rows, bytes - sizeof m->scan.rows[0]);
+    struct slot *slot = &m->slots[QUESTION_SCAN];
+    return slot->values[slot->current];
 }
 
-int model_take_recorded(struct model *m, const uint8_t *term, size_t len,
+static void keep_taken(struct model *m, const struct want_scan *asked)
+{
+    struct slot *slot = &m->slots[QUESTION_SCAN];
+    struct proc_scan *scan = scan_of(m);
+    size_t bytes = (scan->n_rows + 1) * sizeof scan->rows[0];
+    scan->recorded = (int64_t)scan->n_rows;
+    scan->recorded_items = asked->items;
+    m->taken = *scan;
+    m->taken_as = *asked;
+    m->taken.rows = arena_alloc(&slot->arenas[slot->current], bytes);
+    if (scan->n_rows > 0)
+        memcpy(m->taken.rows, scan->rows, bytes - sizeof scan->rows[0]);
+}
+
+int model_take_recorded(struct model *m, enum question question, const uint8_t *term, size_t len,
                         const struct want_scan *asked, uint64_t now_ns, struct error *err)
 {
-    int rc = model_take_scan(m, term, len, asked, now_ns, err);
-    if (rc == 0)
+    int rc = model_take(m, question, term, len, asked, now_ns, err);
+    if (rc == 0 && question == QUESTION_SCAN)
         keep_taken(m, asked);
     return rc;
 }
@@ -139,7 +143,7 @@ int model_take_recorded(struct model *m, const uint8_t *term, size_t len,
 void model_show_recorded(struct model *m, const struct want_scan *shown, model_row_fn *match,
                          void *arg)
 {
-    struct proc_scan *scan = &m->scan;
+    struct proc_scan *scan = scan_of(m);
     struct proc_row *rows = scan->rows;
     if (m->taken.rows == NULL)
         return;

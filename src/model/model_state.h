@@ -6,30 +6,20 @@
 #include "internal.h"
 
 /*
- * Two arenas for each kind of answer: the next is read into the spare one, so a bad answer leaves
- * what was there, and a good one can be compared with it.
+ * An answer and the one before it: the next is read into the spare place, so a bad answer leaves what
+ * was there, and a good one can be compared with it.
  */
 struct slot {
     struct arena arenas[2];
+    void *values[2];
     int current;
     bool known;
 };
 
 struct model {
-    struct slot node_slot, system_slot, scan_slot, process_slot, mailbox_slot, state_slot;
-    struct slot alloc_slot, apps_slot, tree_slot, armed_slot;
-    struct node_info node;
-    struct system_sample system;
-    struct proc_scan scan;
+    struct slot slots[QUESTIONS]; /* places of QUESTION_ANSWERS alone */
     struct proc_scan taken;      /* a recording's, before it was ranked and cut; no rows: live */
     struct want_scan taken_as;
-    struct process_detail process;
-    struct mailbox_detail mailbox;
-    struct state_detail state;
-    struct alloc_detail alloc;
-    struct apps_detail apps;
-    struct tree_detail tree;
-    struct armed_detail armed;
     struct recorded_place place;
     bool is_recorded;
     const struct trace_log *trace;
@@ -53,10 +43,13 @@ struct model {
     char why[240];
 };
 
-/* The spare arena: where the next answer goes. */
-struct arena *slot_next(struct slot *slot);
-/* Takes the answer in the spare arena as the current one, or drops it. Returns rc. */
-int slot_end(struct slot *slot, int rc);
+/* How an answer was asked for, and when it came. */
+struct taking {
+    const struct decoder *d;
+    const struct want_scan *asked;
+    uint64_t now_ns;
+};
+void take_scan(struct model *m, void *next, const struct taking *t);
 /* What follows for one row from the model around it. */
 void finish_row(const struct model *m, struct proc_row *row);
 double own_share_of(const struct model *m); /* of all reductions, by the last `system`; NaN unknown */

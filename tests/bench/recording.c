@@ -132,10 +132,9 @@ static int record(const char *path)
 static int take_answer(void *arg, const char *question, const uint8_t *term, size_t len,
                        const struct want_scan *asked, struct error *err)
 {
-    struct model *m = arg;
-    if (strcmp(question, "system") == 0)
-        return model_take_system(m, term, len, err);
-    return strcmp(question, "scan") == 0 ? model_take_scan(m, term, len, asked, 1, err) : 0;
+    enum question q = question_find(question);
+    bool taken = q == QUESTION_SYSTEM || q == QUESTION_SCAN;
+    return taken ? model_take(arg, q, term, len, asked, 1, err) : 0;
 }
 
 /* A seek: the tick at a time, and its answers in a model, as the screen needs them. */

@@ -19,15 +19,11 @@ enum { READ_TICKS = 4, READ_SERIES = 60 };
 static int take_answer(void *arg, const char *question, const uint8_t *term, size_t len,
                        const struct want_scan *asked, struct error *err)
 {
-    struct model *m = arg;
-    (void)err;
+    enum question q = question_find(question);
     struct error ignored = {0};
-    if (strcmp(question, "node") == 0)
-        model_take_node(m, term, len, &ignored);
-    else if (strcmp(question, "system") == 0)
-        model_take_system(m, term, len, &ignored);
-    else if (strcmp(question, "scan") == 0)
-        model_take_scan(m, term, len, asked != NULL ? asked : &scan_want, 1, &ignored);
+    (void)err;
+    if (q != QUESTIONS)
+        model_take(arg, q, term, len, asked != NULL ? asked : &scan_want, 1, &ignored);
     return 0;
 }
 

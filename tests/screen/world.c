@@ -13,8 +13,6 @@
 
 #define SECOND INT64_C(1000000000)
 
-typedef int answer_take(struct model *m, const uint8_t *term, size_t len, struct error *err);
-
 static void parse(struct builder *b, struct buf *text)
 {
     struct error err = {.code = ERR_NONE};
@@ -34,14 +32,14 @@ static void done(struct builder *b, struct buf *text, int status, const struct e
     buf_clear(text);
 }
 
-static void give(struct model *m, answer_take *take, struct buf *text)
+static void give(struct model *m, enum question q, struct buf *text)
 {
     struct error err = {.code = ERR_NONE};
     struct builder *b = builder_new();
     size_t len;
     parse(b, text);
     const uint8_t *bytes = builder_bytes(b, &len);
-    done(b, text, take(m, bytes, len, &err), &err);
+    done(b, text, model_take(m, q, bytes, len, NULL, 0, &err), &err);
 }
 
 /* ---- the processes */
@@ -197,7 +195,7 @@ static void give_scan(struct model *m, enum world world, const struct want_scan 
     buf_puts(&t, "],[]}");
     parse(b, &t);
     const uint8_t *bytes = builder_bytes(b, &len);
-    done(b, &t, model_take_scan(m, bytes, len, want, (uint64_t)(tick * SECOND), &err), &err);
+    done(b, &t, model_take(m, QUESTION_SCAN, bytes, len, want, (uint64_t)(tick * SECOND), &err), &err);
 }
 
 /* ---- the node */
@@ -218,7 +216,7 @@ static void give_node(struct model *m, enum world world)
                "{1048576,65536,1048576,8192},<<\"unix/linux 6.1.0\">>,<<\"4711\">>,1700000000000000,"
                "60,interactive,<<\"1.14.0\">>,8}",
                n, world == WORLD_BUSY ? 6 : n, n, n, n > 8 ? n : 2);
-    give(m, model_take_node, &t);
+    give(m, QUESTION_NODE, &t);
 }
 
 static void memory(struct buf *t, enum world world, int tick)
@@ -270,7 +268,7 @@ static void give_system(struct model *m, enum world world, int tick)
         schedulers(&t, n, io, tick);
         buf_puts(&t, "],{1632087572,4294967296}}");
     }
-    give(m, model_take_system, &t);
+    give(m, QUESTION_SYSTEM, &t);
 }
 
 struct model *world_new(enum world world)
@@ -330,7 +328,7 @@ static void give_process(struct model *m, int tick)
                  "{suspending,0}]}");
     parse(b, &t);
     const uint8_t *bytes = builder_bytes(b, &len);
-    done(b, &t, model_take_process(m, bytes, len, (uint64_t)(tick * SECOND), &err), &err);
+    done(b, &t, model_take(m, QUESTION_PROCESS, bytes, len, NULL, (uint64_t)(tick * SECOND), &err), &err);
 }
 
 static void give_alloc(struct model *m)
@@ -343,7 +341,7 @@ static void give_alloc(struct model *m)
                  "{0,0,0}},{ll_alloc,1,{30012,51000000,12,52428800},{0,0,0,0},{0,0,0}},"
                  "{temp_alloc,9,{0,0,9,1179648},{0,0,0,0},{0,0,0}},"
                  "{exec_alloc,1,{0,0,0,0},{0,0,0,0},{0,0,0}}],{70,100}}");
-    give(m, model_take_alloc, &t);
+    give(m, QUESTION_ALLOC, &t);
 }
 
 static void give_apps(struct model *m, int tick)
@@ -358,7 +356,7 @@ static void give_apps(struct model *m, int tick)
                "{undefined,<<>>,<<>>,7213,41943040,%d,41234567}],%s}",
                (1000 + tick) * SECOND, INT64_C(40000000) * tick, 600000 * tick, 77000 * tick, 3000 * tick,
                tick > 2 ? "true" : "false");
-    give(m, model_take_apps, &t);
+    give(m, QUESTION_APPS, &t);
 }
 
 static void give_tree(struct model *m)
@@ -373,7 +371,7 @@ static void give_tree(struct model *m)
                  "{3,<0.79.1>,<<\"注文処理\"/utf8>>,worker,{'注文処理プロセス',{shop,init,0},1,21000}},"
                  "{2,<0.81.0>,<<\"mailbox\">>,worker,{shop_mailbox,{shop_mailbox,init,1},120044,88000000}},"
                  "{2,<0.33.0>,<<\"db\">>,busy,{undefined,undefined,undefined,undefined}}],true}");
-    give(m, model_take_tree, &t);
+    give(m, QUESTION_TREE, &t);
 }
 
 /* Three tools at once, and this program's own trace; of many breakpoints the first came. */
@@ -397,7 +395,7 @@ static void give_armed(struct model *m, int tick)
                "{<<\"profiler \\e[31m\\n会話\"/utf8>>,<0.512.0>,<<>>,[running,garbage_collection],<<>>}]},"
                "[<<\"system_monitor <0.60.0> rabbit_alarm [{long_gc,500},{large_heap,1000000},busy_port]\">>],1}",
                (1000 + tick) * SECOND, 48211 + 7 * tick, 9120044 + 1000 * tick, 41 + tick);
-    give(m, model_take_armed, &t);
+    give(m, QUESTION_ARMED, &t);
 }
 
 /* Another beamtop's trace, in the single space; nothing is ours. */
@@ -409,7 +407,7 @@ static void give_anothers_armed(struct model *m)
                  "[{set_tcw,{'-',{get_tcw},1}}]}]\">>},{call_count,41}]}]},"
                  "{1,[{<<>>,<0.77.0>,<<\"Elixir.Shop.Cart.Supervisor\">>,[call,arity],"
                  "<<\"<0.9120.4> beamtop:trace/0\">>}]},[],0}");
-    give(m, model_take_armed, &t);
+    give(m, QUESTION_ARMED, &t);
 }
 
 static void give_nothing_armed(struct model *m)
@@ -417,7 +415,7 @@ static void give_nothing_armed(struct model *m)
     struct buf t;
     buf_init(&t, 0);
     buf_puts(&t, "{armed,5,0,[],{0,[]},{0,[]},[],0}");
-    give(m, model_take_armed, &t);
+    give(m, QUESTION_ARMED, &t);
 }
 
 void world_mailbox(struct model *m, bool ask)
@@ -427,7 +425,7 @@ void world_mailbox(struct model *m, bool ask)
     buf_puts(&t, ask ? "{ask,12044,880000}"
                      : "{mailbox,120044,88000000,[{104,<<\"{'$gen_cast',{add,1}}\">>},"
                        "{9000,<<\"{blob,<<\\e[31m1,2,3\">>},{72,<<\"日本語\"/utf8>>}]}");
-    give(m, model_take_mailbox, &t);
+    give(m, QUESTION_MAILBOX, &t);
 }
 
 void world_state(struct model *m, bool ask)
@@ -438,7 +436,7 @@ void world_state(struct model *m, bool ask)
                      : "{state,1048,<<\"#{orders => [{order,1,<<\\\"tea\\\">>},"
                        "{order,2,<<\\\"coffee\\\">>},"
                  "{order,3,<<\\\"日本茶\\\">>}],\\n  total => 41,\\n  limits => {limits,100,200,300,400,500}}\"/utf8>>}");
-    give(m, model_take_state, &t);
+    give(m, QUESTION_STATE, &t);
 }
 
 void world_answer(struct model *m, enum world world, const struct want *want, int tick)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * All that is known of one node: what the header, the views and the sinks read. One thread.
- * The model takes answers (model_take_*) from whoever has them, keeps history, works out rates.
- * Time is always an argument. Borrowed pointers live until the next model_take_* of that kind.
+ * The model takes answers from whoever has them, keeps history, works out rates.
+ * Time is always an argument. Borrowed pointers live until the next answer of that kind.
  */
 #ifndef BEAMTOP_MODEL_MODEL_H
 #define BEAMTOP_MODEL_MODEL_H
@@ -38,24 +38,21 @@ struct model; /* opaque; model/model.c */
 struct model *model_new(void);
 void model_free(struct model *m);
 
-/* Each takes a checked answer value (the Value of docs/queries.md). On a bad one: error, the model unchanged. */
-int model_take_node(struct model *m, const uint8_t *term, size_t len, struct error *err);
-int model_take_system(struct model *m, const uint8_t *term, size_t len, struct error *err);
-int model_take_scan(struct model *m, const uint8_t *term, size_t len, const struct want_scan *asked, uint64_t now_ns, struct error *err);
 /*
- * A scan that was kept, with all its rows; then, as often as wanted: those that match (NULL: all),
+ * Takes a checked answer value (the Value of docs/queries.md) of one of QUESTION_ANSWERS; nothing is
+ * done with another's. asked: of a scan, else NULL. now_ns: a monotonic clock of the caller's. On a bad
+ * one: error, the model unchanged.
+ */
+int model_take(struct model *m, enum question question, const uint8_t *term, size_t len,
+               const struct want_scan *asked, uint64_t now_ns, struct error *err);
+/*
+ * One that was kept, of a scan with all its rows; then, as often as wanted: those that match (NULL: all),
  * ranked and cut as asked for now. Without a kept scan nothing is done.
  */
-int model_take_recorded(struct model *m, const uint8_t *term, size_t len, const struct want_scan *asked, uint64_t now_ns, struct error *err);
+int model_take_recorded(struct model *m, enum question question, const uint8_t *term, size_t len,
+                        const struct want_scan *asked, uint64_t now_ns, struct error *err);
 typedef bool model_row_fn(void *arg, const struct proc_row *row);
 void model_show_recorded(struct model *m, const struct want_scan *shown, model_row_fn *match, void *arg);
-int model_take_process(struct model *m, const uint8_t *term, size_t len, uint64_t now_ns, struct error *err);
-int model_take_mailbox(struct model *m, const uint8_t *term, size_t len, struct error *err);
-int model_take_state(struct model *m, const uint8_t *term, size_t len, struct error *err);
-int model_take_alloc(struct model *m, const uint8_t *term, size_t len, struct error *err);
-int model_take_apps(struct model *m, const uint8_t *term, size_t len, struct error *err);
-int model_take_tree(struct model *m, const uint8_t *term, size_t len, struct error *err);
-int model_take_armed(struct model *m, const uint8_t *term, size_t len, struct error *err);
 
 /* The link's state and words for a person; LINK_LOST puts a gap into every history. */
 void model_set_link(struct model *m, enum link_state state, const char *text);
@@ -71,9 +68,17 @@ void model_set_recorded(struct model *m, const struct recorded_place *place);
 const struct recorded_place *model_recorded(const struct model *m);
 void model_gap(struct model *m); /* history: one gap */
 
-const struct node_info *model_node(const struct model *m);         /* NULL until known */
-const struct system_sample *model_system(const struct model *m);   /* NULL until known */
-const struct proc_scan *model_scan(const struct model *m);         /* NULL until known */
+/* The last answer, NULL until there is one; its struct is that of the row (model/detail.h). */
+const void *model_answer(const struct model *m, enum question question);
+/* The same with its type: model_node(), model_system(), model_scan() … */
+#define MODEL_GETTER(id, name, type, ...)                                                          \
+    static inline const type *model_##name(const struct model *m)                                  \
+    {                                                                                              \
+        return model_answer(m, QUESTION_##id);                                                     \
+    }
+QUESTION_ANSWERS(MODEL_GETTER)
+#undef MODEL_GETTER
+
 const struct ring *model_history(const struct model *m, enum history_line line);
 enum link_state model_link(const struct model *m, const char **text);
 const struct tick_cost *model_cost(const struct model *m);
@@ -81,15 +86,6 @@ struct interval_info { double asked_s, real_s, budget; const char *why; };
 struct interval_info model_interval(const struct model *m);
 size_t model_journal_len(const struct model *m);
 const struct journal_entry *model_journal_at(const struct model *m, size_t age); /* 0: newest */
-
-/* Answers shown by the process, memory, applications views: model/detail.h has their structs. */
-const struct process_detail *model_process(const struct model *m);
-const struct mailbox_detail *model_mailbox(const struct model *m);
-const struct state_detail *model_state(const struct model *m);
-const struct alloc_detail *model_alloc(const struct model *m);
-const struct apps_detail *model_apps(const struct model *m);
-const struct tree_detail *model_tree(const struct model *m);
-const struct armed_detail *model_armed(const struct model *m);
 
 /* The trace that is shown, or was last (trace/log.h); borrowed from whoever set it. NULL: none. */
 struct trace_log;

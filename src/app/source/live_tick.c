@@ -270,45 +270,6 @@ static void tell_first(struct live *l, enum question question)
     model_journal(l->model, clock_wall_us(), false, "%s", question_rows[question].log);
 }
 
-static int take(struct live *l, const struct answer *a, struct error *err)
-{
-    uint64_t now_ns = clock_mono_ns();
-    switch (a->question) {
-    case QUESTION_NODE:
-        return model_take_node(l->model, a->value, a->len, err);
-    case QUESTION_SYSTEM:
-        return model_take_system(l->model, a->value, a->len, err);
-    case QUESTION_SCAN:
-        return model_take_scan(l->model, a->value, a->len, &l->asked_scan, now_ns, err);
-    case QUESTION_PROCESS:
-        return model_take_process(l->model, a->value, a->len, now_ns, err);
-    case QUESTION_MAILBOX:
-        return model_take_mailbox(l->model, a->value, a->len, err);
-    case QUESTION_STATE:
-        return model_take_state(l->model, a->value, a->len, err);
-    case QUESTION_ALLOC:
-        return model_take_alloc(l->model, a->value, a->len, err);
-    case QUESTION_APPS:
-        return model_take_apps(l->model, a->value, a->len, err);
-    case QUESTION_TREE:
-        return model_take_tree(l->model, a->value, a->len, err);
-    case QUESTION_ARMED:
-        return model_take_armed(l->model, a->value, a->len, err);
-    case QUESTION_RECORDS:
-    case QUESTION_FUNCTIONS:
-    case QUESTION_PREFLIGHT:
-    case QUESTION_NAMES:
-    case QUESTION_TRACE:
-    case QUESTION_CALLS:
-    case QUESTION_FACTS:
-    case QUESTION_LEADERS:
-    case QUESTION_GROWTH:
-    case QUESTIONS:
-        break;
-    }
-    return 0;
-}
-
 /* Work of ours outside a tick's questions: a trace's. */
 void live_note_cost(struct live *l, double target_us)
 {
@@ -367,7 +328,8 @@ static void on_answer(void *arg, const struct answer *answer)
         tell_first(l, question);
         if (!is_late(l))
             governor_note(&l->governor, question, answer->target_us);
-        if (take(l, answer, &err) == 0) {
+        if (model_take(l->model, question, answer->value, answer->len, &l->asked_scan,
+                       clock_mono_ns(), &err) == 0) {
             if (l->handlers.on_answer)
                 l->handlers.on_answer(l->arg, question, answer->value, answer->len,
                                       question == QUESTION_SCAN ? &l->asked_scan : NULL);

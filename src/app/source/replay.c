@@ -20,7 +20,10 @@ struct replay {
     struct recording *recording;
     struct model *model;
     int64_t first;                    /* the first tick whose answers are there */
-    int64_t tick, node_tick, alloc_tick; /* what is shown is of these */
+    int64_t tick;                     /* that is shown */
+    int64_t last[QUESTIONS];          /* the ticks whose answers the model has */
+    int64_t taking;                   /* of the answers that the model is given, */
+    unsigned wanted;                  /* and of which questions */
     struct want_scan asked; /* of the last scan recorded: what its rows have */
     struct error unread;    /* why that is not known */
     struct want_scan shown;
@@ -44,7 +47,7 @@ static int take_asked(void *arg, const char *question, const uint8_t *term, size
     (void)term;
     (void)len;
     (void)err;
-    if (asked && strcmp(question, question_name(QUESTION_SCAN)) == 0)
+    if (asked && question_find(question) == QUESTION_SCAN)
         r->asked = *asked;
     return 0;
 }
@@ -167,30 +170,42 @@ int replay_check(struct replay *r, const struct want *want, struct error *err)
 
 /* ---- ticks */
 
-static bool is(const char *question, enum question q)
-{
-    return strcmp(question, question_name(q)) == 0;
-}
-
 static int take(void *arg, const char *question, const uint8_t *term, size_t len,
                 const struct want_scan *asked, struct error *err)
 {
     struct replay *r = arg;
+    enum question q = question_find(question);
     /* The clock that tells how long a process is known is the node's own. */
-    uint64_t now_ns = (uint64_t)recording_tick_mono_ns(r->recording, r->tick) ^ (UINT64_C(1) << 63);
-    if (is(question, QUESTION_NODE)) {
-        r->node_tick = r->tick;
-        return model_take_node(r->model, term, len, err);
-    }
-    if (is(question, QUESTION_SYSTEM))
-        return model_take_system(r->model, term, len, err);
-    if (is(question, QUESTION_APPS))
-        return model_take_apps(r->model, term, len, err);
-    if (!is(question, QUESTION_SCAN) || !asked)
-        return 0; /* of a later program */
-    int rc = model_take_recorded(r->model, term, len, asked, now_ns, err);
-    if (rc == 0)
+    uint64_t now_ns = (uint64_t)recording_tick_mono_ns(r->recording, r->taking) ^ (UINT64_C(1) << 63);
+    if (q == QUESTIONS || (q == QUESTION_SCAN && !asked) || !(QUESTION_BIT(q) & r->wanted))
+        return 0; /* another's, or of a later program */
+    r->last[q] = r->taking;
+    int rc = model_take_recorded(r->model, q, term, len, asked, now_ns, err);
+    if (rc == 0 && q == QUESTION_SCAN)
         reshow(r);
+    return rc;
+}
+
+/* Gives the model the answers of a tick to these questions. */
+static int take_answers(struct replay *r, int64_t tick, unsigned questions, struct error *err)
+{
+    r->taking = tick;
+    r->wanted = questions;
+    return recording_answers(r->recording, tick, take, r, err);
+}
+
+/* What was told last until a tick of what is not told at each: the node, allocators. */
+static int show_last(struct replay *r, int64_t tick, struct error *err)
+{
+    unsigned questions = question_kept(KEPT_LAST);
+    int rc = 0;
+    for (unsigned q = 0; rc == 0 && q < QUESTIONS; q++) {
+        if (!(questions & QUESTION_BIT(q)))
+            continue;
+        int64_t last = recording_last_answer(r->recording, question_name((enum question)q), tick);
+        if (last != 0 && last != r->last[q])
+            rc = take_answers(r, last, QUESTION_BIT(q), err);
+    }
     return rc;
 }
 
@@ -199,35 +214,8 @@ static int show(struct replay *r, int64_t tick, struct error *err)
     if (recording_gap_before(r->recording, tick))
         model_gap(r->model);
     r->tick = tick;
-    return recording_answers(r->recording, tick, take, r, err);
-}
-
-struct seldom {
-    struct replay *replay;
-    enum question question;
-};
-
-static int take_seldom(void *arg, const char *question, const uint8_t *term, size_t len,
-                       const struct want_scan *asked, struct error *err)
-{
-    const struct seldom *s = arg;
-    (void)asked;
-    if (!is(question, s->question))
-        return 0;
-    return s->question == QUESTION_NODE ? model_take_node(s->replay->model, term, len, err)
-                                        : model_take_alloc(s->replay->model, term, len, err);
-}
-
-/* Allocators are asked for seldom, and what the node is once a link: what was told last holds. */
-static int show_seldom(struct replay *r, enum question question, int64_t tick, int64_t *shown,
-                       struct error *err)
-{
-    struct seldom s = {.replay = r, .question = question};
-    int64_t last = recording_last_answer(r->recording, question_name(question), tick);
-    if (last == 0 || last == *shown)
-        return 0;
-    *shown = last;
-    return recording_answers(r->recording, last, take_seldom, &s, err);
+    int rc = show_last(r, tick, err);
+    return rc != 0 ? rc : take_answers(r, tick, question_kept(KEPT_TICK), err);
 }
 
 /* How many of them are at or before that tick. */
@@ -274,17 +262,11 @@ static int show_all(struct replay *r, int64_t tick, struct error *err)
     int64_t before = recording_tick_before(r->recording, tick);
     int rc = 0;
     if (r->tick != before && before >= r->first) {
-        rc = show_seldom(r, QUESTION_NODE, before, &r->node_tick, err);
         model_gap(r->model);
-        if (rc == 0)
-            rc = show(r, before, err);
+        rc = show(r, before, err);
     }
     if (rc == 0)
-        rc = show_seldom(r, QUESTION_NODE, tick, &r->node_tick, err);
-    if (rc == 0)
         rc = show(r, tick, err);
-    if (rc == 0)
-        rc = show_seldom(r, QUESTION_ALLOC, tick, &r->alloc_tick, err);
     replay_calls_show(r->calls, r->recording, r->tick, r->model);
     if (rc == 0 && r->trace)
         rc = recorded_log_to(r->trace, r->recording, r->tick, err);

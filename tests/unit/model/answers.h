@@ -139,31 +139,7 @@ static inline int give_bytes(struct model *m, enum answer_kind kind, const uint8
                              size_t len, const struct want_scan *scan, uint64_t now_ns,
                              struct error *err)
 {
-    switch (kind) {
-    case ANSWER_NODE:
-        return model_take_node(m, bytes, len, err);
-    case ANSWER_SYSTEM:
-        return model_take_system(m, bytes, len, err);
-    case ANSWER_SCAN:
-        return model_take_scan(m, bytes, len, scan, now_ns, err);
-    case ANSWER_PROCESS:
-        return model_take_process(m, bytes, len, now_ns, err);
-    case ANSWER_MAILBOX:
-        return model_take_mailbox(m, bytes, len, err);
-    case ANSWER_STATE:
-        return model_take_state(m, bytes, len, err);
-    case ANSWER_ALLOC:
-        return model_take_alloc(m, bytes, len, err);
-    case ANSWER_APPS:
-        return model_take_apps(m, bytes, len, err);
-    case ANSWER_TREE:
-        return model_take_tree(m, bytes, len, err);
-    case ANSWER_ARMED:
-        return model_take_armed(m, bytes, len, err);
-    case ANSWER_KINDS:
-        break;
-    }
-    return -1;
+    return model_take(m, (enum question)kind, bytes, len, scan, now_ns, err);
 }
 
 static const struct want_scan scan_want = {

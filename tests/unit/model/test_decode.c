@@ -263,7 +263,7 @@ static void test_too_many_rows_are_refused(void **state)
     build_nil(b);
     build_nil(b);
     const uint8_t *bytes = builder_bytes(b, &len);
-    assert_int_equal(model_take_scan(m, bytes, len, &scan_want, 0, &err), ERR_LIMIT);
+    assert_int_equal(model_take(m, QUESTION_SCAN, bytes, len, &scan_want, 0, &err), ERR_LIMIT);
     assert_null(model_scan(m));
     builder_free(b);
     model_free(m);
@@ -428,7 +428,7 @@ static void test_pids_of_other_nodes_are_text(void **state)
     build_nil(b);
     build_nil(b);
     const uint8_t *bytes = builder_bytes(b, &len);
-    if (model_take_process(m, bytes, len, 0, &err) < 0)
+    if (model_take(m, QUESTION_PROCESS, bytes, len, NULL, 0, &err) < 0)
         fail_msg("%s", err.text);
     const struct process_detail *p = model_process(m);
     assert_false(p->ancestors.items[0].is_pid);

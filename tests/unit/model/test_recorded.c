@@ -57,7 +57,7 @@ static void test_rows(void **state)
     const struct want_scan asked = {.sort_key = "reductions_per_s", .by_delta = true, .rows = 60,
                                     .items = SCAN_ITEMS};
     (void)state;
-    assert_int_equal(model_take_recorded(m, bytes + 1, len - 1, &asked, 1, &err), 0);
+    assert_int_equal(model_take_recorded(m, QUESTION_SCAN, bytes + 1, len - 1, &asked, 1, &err), 0);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct want_scan shown = {.sort_key = rows[i].sort, .by_delta = rows[i].by_delta,
                                         .ascending = rows[i].ascending, .rows = rows[i].rows};
@@ -90,7 +90,7 @@ static void test_live(void **state)
     const struct want_scan other = {.sort_key = "name", .rows = 1};
     (void)state;
     model_show_recorded(m, &other, NULL, NULL); /* before any */
-    assert_int_equal(model_take_scan(m, bytes + 1, len - 1, &asked, 1, &err), 0);
+    assert_int_equal(model_take(m, QUESTION_SCAN, bytes + 1, len - 1, &asked, 1, &err), 0);
     model_show_recorded(m, &other, NULL, NULL);
     assert_int_equal(model_scan(m)->n_rows, 4);
     assert_int_equal(model_scan(m)->recorded, -1);

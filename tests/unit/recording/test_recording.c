@@ -97,12 +97,7 @@ static void test_written_and_read(void **state)
 static int replay_answer(void *arg, const char *question, const uint8_t *term, size_t len,
                          const struct want_scan *asked, struct error *err)
 {
-    struct model *m = arg;
-    if (strcmp(question, "node") == 0)
-        return model_take_node(m, term, len, err);
-    if (strcmp(question, "system") == 0)
-        return model_take_system(m, term, len, err);
-    return model_take_scan(m, term, len, asked, 1, err);
+    return model_take(arg, question_find(question), term, len, asked, 1, err);
 }
 
 /* What a live model told at a tick, a model that is given the answers again tells too. */
