@@ -159,26 +159,9 @@ static void put_facts(struct recorder *r, json_t *facts)
     }
 }
 
-int recorder_facts(struct recorder *r, const uint8_t *term, size_t len, struct error *err)
-{
-    struct cursor c;
-    int64_t mono_ns = 0;
-    json_t *facts = NULL;
-    cursor_init(&c, term, len);
-    if (cursor_tuple_of(&c, 3) && cursor_atom_is(&c, "facts") && cursor_int64(&c, &mono_ns) &&
-        cursor_kind(&c) == ETF_KIND_MAP)
-        facts = json_term(&c, 0);
-    if (!facts)
-        return error_set(err, ERR_FORMAT, "the answer to “facts” is none that this program knows");
-    put_facts(r, facts);
-    json_decref(facts);
-    return 0;
-}
-
 /* Of what changes at every tick: each answer of the first minute, for short recordings; then few. */
 #define OFTEN_NS 60000000000u
 #define NUMBERS_EVERY_NS 60000000000u
-#define GROWTH_EVERY_NS 30000000000u
 
 static bool is_kept(struct fact_times *t, uint64_t now_ns, uint64_t every_ns)
 {
@@ -203,24 +186,6 @@ static void put_counts(struct recorder *r, const json_t *facts)
     }
 }
 
-int recorder_leaders(struct recorder *r, const uint8_t *term, size_t len, struct error *err)
-{
-    struct cursor c;
-    int64_t mono_ns = 0;
-    json_t *facts = NULL;
-    cursor_init(&c, term, len);
-    if (cursor_tuple_of(&c, 4) && cursor_atom_is(&c, "leaders") && cursor_int64(&c, &mono_ns) &&
-        cursor_kind(&c) == ETF_KIND_MAP)
-        facts = json_term(&c, 0);
-    if (!facts)
-        return error_set(err, ERR_FORMAT, "the answer to “leaders” is none that is known here");
-    if (is_kept(&r->leaders, (uint64_t)mono_ns, NUMBERS_EVERY_NS))
-        put_facts(r, facts);
-    put_counts(r, facts);
-    json_decref(facts);
-    return 0;
-}
-
 /* Names of atoms may be made of what users send: kept where values are. */
 static void drop_examples(const struct recorder *r, json_t *facts)
 {
@@ -229,21 +194,26 @@ static void drop_examples(const struct recorder *r, json_t *facts)
         (void)json_object_del(atoms, "examples");
 }
 
-int recorder_growth(struct recorder *r, const uint8_t *term, size_t len, struct error *err)
+/* {Question, MonoNs, Facts}; of leaders with their pids behind it. */
+int recorder_facts(struct recorder *r, enum question q, const uint8_t *term, size_t len,
+                   struct error *err)
 {
     struct cursor c;
     int64_t mono_ns = 0;
     json_t *facts = NULL;
+    const struct question_row *row = &question_rows[q];
     cursor_init(&c, term, len);
-    if (cursor_tuple_of(&c, 3) && cursor_atom_is(&c, "growth") && cursor_int64(&c, &mono_ns) &&
-        cursor_kind(&c) == ETF_KIND_MAP)
+    if (cursor_tuple_of(&c, q == QUESTION_LEADERS ? 4 : 3) && cursor_atom_is(&c, row->name) &&
+        cursor_int64(&c, &mono_ns) && cursor_kind(&c) == ETF_KIND_MAP)
         facts = json_term(&c, 0);
     if (!facts)
-        return error_set(err, ERR_FORMAT, "the answer to “growth” has an unknown form");
-    if (is_kept(&r->growth, (uint64_t)mono_ns, GROWTH_EVERY_NS)) {
+        return error_set(err, ERR_FORMAT, "the answer to “%s” has an unknown form", row->name);
+    if (row->kept_every_s == 0 ||
+        is_kept(&r->facts_kept[q], (uint64_t)mono_ns, (uint64_t)row->kept_every_s * 1000000000)) {
         drop_examples(r, facts);
         put_facts(r, facts);
     }
+    put_counts(r, facts);
     json_decref(facts);
     return 0;
 }

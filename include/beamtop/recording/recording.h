@@ -47,12 +47,12 @@ int recorder_open(struct recorder **out, const char *path, const struct recorder
 void recorder_answer(struct recorder *r, const char *question, const uint8_t *term, size_t len,
                      const struct want_scan *asked);
 void recorder_fact(struct recorder *r, const char *key, const char *json); /* unchanged: dropped */
-/* All that the answer to `facts` tells, a fact for each of its keys; ERR_FORMAT when it is none. */
-int recorder_facts(struct recorder *r, const uint8_t *term, size_t len, struct error *err);
-/* The facts in the answer to `leaders`, kept once a minute. */
-int recorder_leaders(struct recorder *r, const uint8_t *term, size_t len, struct error *err);
-/* The fact in the answer to `growth`, kept every 30 s; without `values` it has no names of atoms. */
-int recorder_growth(struct recorder *r, const uint8_t *term, size_t len, struct error *err);
+/*
+ * The facts in the answer to a question that is KEPT_FACTS, as often as its row says; ERR_FORMAT when
+ * there are none. Without `values` no names of atoms.
+ */
+int recorder_facts(struct recorder *r, enum question q, const uint8_t *term, size_t len,
+                   struct error *err);
 /*
  * One trace at a time: its start when it is armed, or known not to be; its events as trace_sink.h
  * takes them; its end with what it came to. wall_us is the node's clock. Without `redact` and

@@ -12,7 +12,7 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/limits.h"
-#include "app/source/growth.h"
+#include "app/source/beside.h"
 #include "app/source/leaders.h"
 #include "app/source/live.h"
 #include "record_calls.h"
@@ -42,8 +42,8 @@ struct recording_run {
 
     /* record_run_source.c */
     struct live *live;
-    struct leaders *leaders;
-    struct growth *growth;
+    struct leaders leaders;
+    struct beside *beside;
     uv_timer_t facts;
     char node[LIMIT_NODE_NAME_BYTES + 1]; /* what it calls itself; before that what it was called */
     bool has_node; /* its own answer about itself, since it is there */

@@ -9,14 +9,28 @@
 #include "beamtop/base/text.h"
 #include "beamtop/model/column.h"
 #include "beamtop/recording/recording.h"
-#include "app/source/encode.h"
 
 #define FACTS_MS 60000u
 #define FACTS_LATER_MS 500u
-#define FACTS_DEADLINE_MS 10000u
 /* Processes asked for at a tick: the busiest, which are nearly all of the work. At most ten more are
    watched, for their mailbox or memory. */
 #define RECORD_ROWS 50
+
+/* ---- what is asked beside the ticks: by a timer, or after a tick */
+
+static bool is_slow(unsigned q)
+{
+    return question_rows[q].every_s >= (int)FACTS_MS / 1000;
+}
+
+static unsigned asked_beside(bool slow)
+{
+    unsigned mask = question_paced(PACE_BESIDE) | question_kept(KEPT_LAST);
+    for (unsigned q = 0; q < QUESTIONS; q++)
+        if (question_rows[q].every_s == 0 || is_slow(q) != slow)
+            mask &= ~QUESTION_BIT(q);
+    return mask;
+}
 
 /* ---- ticks */
 
@@ -67,8 +81,7 @@ static void on_tick(void *arg)
     if (sample && sample->wall_us > 0)
         t->wall_less_here_us = (double)(sample->wall_us - clock_wall_us());
     if (recorder_tick(t->recorder, t->model, clock_wall_us(), &err) == 0) {
-        leaders_tick(t->leaders, t->live, t->model, uv_now(&t->loop));
-        growth_tick(t->growth, t->live, t->model, uv_now(&t->loop));
+        beside_ask(t->beside, asked_beside(false), t->live, t->model, uv_now(&t->loop));
         t->is_locked = false;
         record_run_tell_ready(t, "ok");
         if (t->is_over)
@@ -104,69 +117,41 @@ static struct want want_of_recording(const struct recording_run *t)
                              "memory_bytes,message_queue_len,current_function",
                              columns, &n, &ignored);
     const struct proc_column *sort = proc_column_find("reductions_per_s");
-    struct want want = {.needs = NEED_SYSTEM | NEED_SCAN | NEED_APPS};
+    struct want want = {.needs = question_kept(KEPT_TICK)};
     want.scan = (struct want_scan){.sort_key = sort->key, .by_delta = true, .rows = RECORD_ROWS,
                                    .items = proc_columns_items(columns, n, sort)};
-    leaders_want(t->leaders, t->model, &want);
+    leaders_want(&t->leaders, t->model, &want);
     return want;
 }
 
-static void on_leaders(void *arg, const uint8_t *value, size_t len)
+static void on_beside(void *arg, const struct answer *answer)
 {
     struct recording_run *t = arg;
-    struct error err = {.code = ERR_NONE};
-    const struct want want = want_of_recording(t);
-    if (recorder_leaders(t->recorder, value, len, &err) != 0)
-        on_trouble(t, QUESTION_LEADERS, &err);
-    live_set_want(t->live, &want);
-}
-
-static void on_growth(void *arg, const uint8_t *value, size_t len)
-{
-    struct recording_run *t = arg;
-    struct error err = {.code = ERR_NONE};
-    if (recorder_growth(t->recorder, value, len, &err) != 0)
-        on_trouble(t, QUESTION_GROWTH, &err);
-}
-
-static void on_facts(void *arg, const struct answer *answer)
-{
-    struct recording_run *t = arg;
+    enum question q = answer->question;
     struct error err = answer->err;
-    if (answer->value) {
-        live_note_cost(t->live, answer->target_us);
-        (void)recorder_facts(t->recorder, answer->value, answer->len, &err);
-    }
+    if (answer->value && question_rows[q].kept == KEPT_FACTS)
+        (void)recorder_facts(t->recorder, q, answer->value, answer->len, &err);
+    else if (answer->value)
+        recorder_answer(t->recorder, question_name(q), answer->value, answer->len, NULL);
+    else if (!is_slow(q))
+        return; /* soon asked again; rules tell what they could not know */
     if (err.code != ERR_NONE)
-        on_trouble(t, answer->question, &err);
-}
-
-static void on_alloc(void *arg, const struct answer *answer)
-{
-    struct recording_run *t = arg;
-    if (answer->value) {
-        live_note_cost(t->live, answer->target_us);
-        recorder_answer(t->recorder, question_name(QUESTION_ALLOC), answer->value, answer->len, NULL);
-    } else {
-        on_trouble(t, answer->question, &answer->err);
+        on_trouble(t, q, &err);
+    if (q == QUESTION_LEADERS) {
+        leaders_take(&t->leaders, answer->value, answer->len);
+        const struct want want = want_of_recording(t);
+        live_set_want(t->live, &want);
     }
 }
 
-/* Facts, and the allocators: what moves slowly, and is too dear for every tick. */
+/* What moves slowly, and is too dear for every tick. */
 static void on_facts_due(uv_timer_t *timer)
 {
     struct recording_run *t = timer->data;
-    struct error err = {.code = ERR_NONE};
-    if (record_calls_counts(t->calls)) {
+    if (record_calls_counts(t->calls))
         uv_timer_start(timer, on_facts_due, FACTS_LATER_MS, FACTS_MS);
-        return;
-    }
-    struct builder *arg = encode_question(QUESTION_FACTS, NULL, NULL, NULL);
-    if (live_ask(t->live, QUESTION_FACTS, arg, FACTS_DEADLINE_MS, on_facts, t, &err) != 0 ||
-        live_ask(t->live, QUESTION_ALLOC, arg, FACTS_DEADLINE_MS, on_alloc, t, &err) != 0)
-        if (err.code != ERR_LOST)
-            on_trouble(t, QUESTION_FACTS, &err);
-    builder_free(arg);
+    else
+        beside_ask(t->beside, asked_beside(true), t->live, t->model, uv_now(&t->loop));
 }
 
 /* ---- the link */
@@ -182,8 +167,8 @@ static void on_link(void *arg, bool up)
     }
     t->has_node = false;
     uv_timer_stop(&t->facts);
-    leaders_forget(t->leaders);
-    growth_forget(t->growth);
+    beside_again(t->beside, true);
+    t->leaders.n_pids = 0;
     record_run_armed_link_lost(t);
     if (!t->was_up || t->is_down)
         return;
@@ -216,8 +201,7 @@ int record_run_source_open(struct recording_run *t, double interval_s, struct er
     const struct live_options live = {.conn = t->target.conn, .interval_s = interval_s,
                                       .budget = t->options->budget, .reconnect = true, .together = true};
     snprintf(t->node, sizeof t->node, "%s", t->target.name);
-    t->leaders = leaders_new(false, on_leaders, t);
-    t->growth = growth_new(on_growth, t);
+    t->beside = beside_new(on_beside, t);
     int rc = live_open(&t->live, &t->loop, &live, t->model, &handlers, t, err);
     if (rc != 0)
         return rc;
@@ -229,6 +213,5 @@ int record_run_source_open(struct recording_run *t, double interval_s, struct er
 void record_run_source_close(struct recording_run *t)
 {
     live_close(t->live, NULL, NULL);
-    leaders_free(t->leaders);
-    growth_free(t->growth);
+    beside_free(t->beside);
 }

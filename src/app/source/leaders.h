@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The processes that findings look at whatever the screen shows: those with the longest mailboxes,
- * the most memory, the most work. The node is asked for them now and then (docs/queries.md,
- * `leaders`), the seldomer the more that costs; in between they are watched at every tick.
+ * The processes that findings watch at every tick, whatever the screen shows: those with the longest
+ * mailboxes, the most memory, the most work, as the last answer to `leaders` says (docs/queries.md).
  */
 #ifndef BEAMTOP_APP_SOURCE_LEADERS_H
 #define BEAMTOP_APP_SOURCE_LEADERS_H
 
-#include "live.h"
+#include "beamtop/model/model.h"
 
-struct leaders;
+struct leaders {
+    bool busiest; /* those that work most too, where the scan may be ranked by something else */
+    struct etf_pid pids[WANT_WATCHED];
+    int n_pids;
+};
 
-/* busiest: those that work most too, where the scan may be ranked by something else. */
-struct leaders *leaders_new(bool busiest,
-                            void (*answered)(void *arg, const uint8_t *value, size_t len), void *arg);
-void leaders_free(struct leaders *l);
-
-/* At a tick: asks when it is time. */
-void leaders_tick(struct leaders *l, struct live *live, struct model *model, uint64_t now_ms);
-/* The link is lost, or it is another node: nothing is known of it. */
-void leaders_forget(struct leaders *l);
+void leaders_take(struct leaders *l, const uint8_t *value, size_t len);
 /* Adds them, with the items that rules read of them. */
 void leaders_want(const struct leaders *l, const struct model *model, struct want *want);
 

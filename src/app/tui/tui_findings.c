@@ -10,8 +10,7 @@
 #include "beamtop/base/limits.h"
 #include "beamtop/report/finding.h"
 #include "beamtop/recording/recording.h"
-#include "app/source/encode.h"
-#include "app/source/growth.h"
+#include "app/source/beside.h"
 #include "app/source/leaders.h"
 #include "tui_internal.h"
 
@@ -21,19 +20,16 @@
 #define FIRST_TICKS 5            /* before these nothing is judged */
 #define JUDGE_MS 10000u          /* from one judgement to the next */
 #define REPLAY_JUDGE_MS 1000u    /* the same while a recording is played; a jump is judged at once */
-#define FACTS_MS 60000u          /* from one look at the configuration to the next */
-#define FACTS_DEADLINE_MS 10000u
 #define MOST_BYTES (UINT64_C(32) << 20) /* of the ring; past them it begins anew */
 
 struct tui_findings {
     struct tui *tui;
-    struct leaders *leaders;
-    struct growth *growth;
+    struct leaders leaders;
+    struct beside *beside;
     struct recorder *recorder; /* NULL: not begun, or no longer possible */
     struct findings_shown shown;
-    uint64_t judged_ms, facts_ms; /* 0: not yet */
+    uint64_t judged_ms; /* 0: not yet */
     int64_t replayed;             /* tick of a recording that was shown last */
-    bool waits;                   /* for the answer to `facts` */
 };
 
 /* ---- the recorder in memory */
@@ -72,53 +68,25 @@ static int64_t first_judged(struct recording *r, int64_t last)
     return recording_tick_after(r, first - 1);
 }
 
-/* ---- the node's configuration */
+/* ---- what is asked beside the ticks */
 
-static void on_facts(void *arg, const struct answer *answer)
+static void on_answer(void *arg, const struct answer *answer)
 {
     struct tui_findings *f = arg;
     struct error ignored = {.code = ERR_NONE}; /* rules tell what they could not know */
-    f->waits = false;
-    live_note_cost(f->tui->live, answer->target_us);
-    if (f->recorder && answer->value != NULL)
-        (void)recorder_facts(f->recorder, answer->value, answer->len, &ignored);
-}
-
-static void ask_facts(struct tui_findings *f)
-{
-    struct error ignored = {.code = ERR_NONE};
-    uint64_t now = uv_now(&f->tui->loop);
-    if (f->waits || (f->facts_ms != 0 && now - f->facts_ms < FACTS_MS))
+    if (!answer->value)
         return;
-    struct builder *arg = encode_question(QUESTION_FACTS, NULL, NULL, NULL);
-    f->facts_ms = now;
-    f->waits = live_ask(f->tui->live, QUESTION_FACTS, arg, FACTS_DEADLINE_MS, on_facts, f,
-                        &ignored) == 0;
-    builder_free(arg);
-}
-
-/* ---- the processes worth watching */
-
-static void on_leaders(void *arg, const uint8_t *value, size_t len)
-{
-    struct tui_findings *f = arg;
-    struct error ignored = {.code = ERR_NONE};
     if (f->recorder)
-        (void)recorder_leaders(f->recorder, value, len, &ignored);
-    tui_want(f->tui);
-}
-
-static void on_growth(void *arg, const uint8_t *value, size_t len)
-{
-    struct tui_findings *f = arg;
-    struct error ignored = {.code = ERR_NONE};
-    if (f->recorder)
-        (void)recorder_growth(f->recorder, value, len, &ignored);
+        (void)recorder_facts(f->recorder, answer->question, answer->value, answer->len, &ignored);
+    if (answer->question == QUESTION_LEADERS) {
+        leaders_take(&f->leaders, answer->value, answer->len);
+        tui_want(f->tui);
+    }
 }
 
 void tui_findings_want(const struct tui_findings *f, struct want *want)
 {
-    leaders_want(f->leaders, f->tui->model, want);
+    leaders_want(&f->leaders, f->tui->model, want);
 }
 
 /* ---- judging */
@@ -191,14 +159,11 @@ void tui_findings_tick(struct tui_findings *f)
     model_set_findings(f->tui->model, &f->shown);
     if (recorder_tick(f->recorder, f->tui->model, clock_wall_us(), &err) != 0) {
         close_recorder(f); /* the ring is full, of names most likely: the next tick begins it anew */
-        f->facts_ms = 0;
+        beside_again(f->beside, false);
         return;
     }
-    if (recorder_ticks(f->recorder) >= 2) {
-        ask_facts(f);
-        leaders_tick(f->leaders, f->tui->live, f->tui->model, now);
-        growth_tick(f->growth, f->tui->live, f->tui->model, now);
-    }
+    if (recorder_ticks(f->recorder) >= 2)
+        beside_ask(f->beside, question_paced(PACE_BESIDE), f->tui->live, f->tui->model, now);
     if (recorder_ticks(f->recorder) < FIRST_TICKS ||
         (f->judged_ms != 0 && now - f->judged_ms < JUDGE_MS))
         return;
@@ -236,13 +201,17 @@ void tui_findings_window(struct tui_findings *f, const struct calls_window *w)
 
 /* ---- life */
 
+static void forget(struct tui_findings *f)
+{
+    beside_again(f->beside, true);
+    f->leaders.n_pids = 0;
+}
+
 void tui_findings_link(struct tui_findings *f, bool up)
 {
     if (up)
         return;
-    f->waits = false; /* it stays without an answer */
-    leaders_forget(f->leaders);
-    growth_forget(f->growth);
+    forget(f);
     if (f->recorder)
         recorder_gap(f->recorder, clock_wall_us(), "link lost");
 }
@@ -252,18 +221,16 @@ void tui_findings_left(struct tui_findings *f)
     close_recorder(f);
     findings_clear(&f->shown.found);
     f->shown = (struct findings_shown){.span_s = NAN};
-    f->judged_ms = f->facts_ms = 0;
-    f->waits = false;
-    leaders_forget(f->leaders);
-    growth_forget(f->growth);
+    f->judged_ms = 0;
+    forget(f);
 }
 
 struct tui_findings *tui_findings_new(struct tui *t)
 {
     struct tui_findings *f = alloc_zero(1, sizeof *f);
     f->tui = t;
-    f->leaders = leaders_new(true, on_leaders, f);
-    f->growth = growth_new(on_growth, f);
+    f->leaders.busiest = true;
+    f->beside = beside_new(on_answer, f);
     f->shown.span_s = NAN;
     return f;
 }
@@ -273,7 +240,6 @@ void tui_findings_free(struct tui_findings *f)
     if (f == NULL)
         return;
     tui_findings_left(f);
-    leaders_free(f->leaders);
-    growth_free(f->growth);
+    beside_free(f->beside);
     free(f);
 }

@@ -68,23 +68,21 @@ static void test_how_calls_vary(void **state)
     }
 }
 
-typedef int take_fn(struct recorder *r, const uint8_t *term, size_t len, struct error *err);
-
-static int give_with(take_fn *take_it, struct recorder *r, const char *text, struct error *err)
+static int give_with(enum question q, struct recorder *r, const char *text, struct error *err)
 {
     struct term t = term_of(text);
     size_t len = 0;
     const uint8_t *bytes = builder_bytes(t.builder, &len);
-    int rc = take_it(r, bytes + 1, len - 1, err);
+    int rc = recorder_facts(r, q, bytes + 1, len - 1, err);
     term_free(&t);
     return rc;
 }
 
-static void expect_malformed(take_fn *take_it, struct recorder *r, const char *const *texts, size_t n)
+static void expect_malformed(enum question q, struct recorder *r, const char *const *texts, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct error err = {.code = ERR_NONE};
-        if (give_with(take_it, r, texts[i], &err) != ERR_FORMAT)
+        if (give_with(q, r, texts[i], &err) != ERR_FORMAT)
             fail_msg("taken: %s", texts[i]);
     }
 }
@@ -103,14 +101,14 @@ static void test_leaders(void **state)
     place_make(&p);
     struct recorder *r = begin(p.path, 0, false);
     struct model *m = model_new();
-    expect_malformed(recorder_leaders, r, bad, sizeof bad / sizeof *bad);
+    expect_malformed(QUESTION_LEADERS, r, bad, sizeof bad / sizeof *bad);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[300];
         snprintf(text, sizeof text, "{leaders, %d000000000, #{gc => #{}, binaries => #{holders => "
                  "[#{pid => <0.41.0>, initial_call => {'My', init, 1}, binaries => %d}]}}, "
                  "#{memory => []}}",
                  rows[i].second, rows[i].binaries);
-        assert_int_equal(give_with(recorder_leaders, r, text, &err), 0);
+        assert_int_equal(give_with(QUESTION_LEADERS, r, text, &err), 0);
         assert_int_equal(tick(r, m, rows[i].second, &err), 0);
     }
     assert_int_equal(recorder_close(r, "time", &err), 0);
@@ -141,12 +139,12 @@ static void test_growth(void **state)
     place_make(&p);
     struct recorder *r = begin(p.path, 0, false);
     struct model *m = model_new();
-    expect_malformed(recorder_growth, r, bad, sizeof bad / sizeof *bad);
+    expect_malformed(QUESTION_GROWTH, r, bad, sizeof bad / sizeof *bad);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[200];
         snprintf(text, sizeof text, "{growth, %d000000000, #{growth => #{atoms => #{prefix => <<\"u\">>, "
                  "examples => [<<\"u1\">>]}, sockets => #{count => %d}}}}", rows[i].second, rows[i].count);
-        assert_int_equal(give_with(recorder_growth, r, text, &err), 0);
+        assert_int_equal(give_with(QUESTION_GROWTH, r, text, &err), 0);
         assert_int_equal(tick(r, m, rows[i].second, &err), 0);
     }
     assert_int_equal(recorder_close(r, "time", &err), 0);
@@ -228,8 +226,8 @@ static void test_facts(void **state)
     place_make(&p);
     struct recorder *r = begin(p.path, 0, false);
     struct model *m = model_new();
-    expect_malformed(recorder_facts, r, bad, sizeof bad / sizeof *bad);
-    assert_int_equal(give_with(recorder_facts, r, good, &err), 0);
+    expect_malformed(QUESTION_FACTS, r, bad, sizeof bad / sizeof *bad);
+    assert_int_equal(give_with(QUESTION_FACTS, r, good, &err), 0);
     assert_int_equal(tick(r, m, 1, &err), 0);
     assert_int_equal(recorder_close(r, "time", &err), 0);
     model_free(m);
