@@ -142,7 +142,7 @@ tests_unit_recording_test_recorded_log_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/recording/test_recording_long
 tests_unit_recording_test_recording_long_SOURCES = tests/unit/model/answers.h tests/unit/recording/test_recording_long.c
 tests_unit_recording_test_recording_long_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
-EXTRA_DIST += docs/json.md tests/temporary.h
+EXTRA_DIST += docs/json.md tests/temporary.h tests/unit/recording/version_2.sql
 # ---- ui
 UNIT_UI = tests/unit/ui/test_canvas
 tests_unit_ui_test_canvas_SOURCES = tests/unit/ui/test_canvas.c

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #include "beamtop/base/limits.h"
 
@@ -275,6 +276,14 @@ const char *proc_item_name(enum proc_item item)
 {
     assert(item >= 0 && item < PROC_ITEMS);
     return item_specs[item].name;
+}
+
+enum proc_item proc_item_find(const char *name)
+{
+    int i = 0;
+    while (i < PROC_ITEMS && strcmp(item_specs[i].name, name) != 0)
+        i++;
+    return (enum proc_item)i;
 }
 
 static bool decode_form(struct decoder *d, const struct item_spec *spec, struct proc_row *row)

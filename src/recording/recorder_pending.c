@@ -9,6 +9,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/buf.h"
+#include "beamtop/model/column.h"
 #include "beamtop/output/calls_fields.h"
 #include "beamtop/output/json.h"
 
@@ -27,11 +28,21 @@ struct pending *recorder_add(struct recorder *r, enum statement what)
     return p;
 }
 
+/* By name, in the order in which the rows have them: the order of an enum may change. */
+static json_t *item_names(uint32_t items)
+{
+    json_t *names = json_array();
+    for (int i = 0; i < PROC_ITEMS; i++)
+        if ((items >> i) & 1)
+            json_array_append_new(names, json_string(proc_item_name((enum proc_item)i)));
+    return names;
+}
+
 static char *asked_text(struct recorder *r, const struct want_scan *asked)
 {
-    json_t *o = json_pack("{s:s,s:b,s:b,s:i,s:I,s:b,s:b}", "sort", asked->sort_key ? asked->sort_key : "",
+    json_t *o = json_pack("{s:s,s:b,s:b,s:i,s:o,s:b,s:b}", "sort", asked->sort_key ? asked->sort_key : "",
                           "by_delta", asked->by_delta, "ascending", asked->ascending, "rows",
-                          asked->rows, "items", (json_int_t)asked->items, "own", asked->own,
+                          asked->rows, "items", item_names(asked->items), "own", asked->own,
                           "filtered", asked->filtered);
     char *text = json_dumps(o, JSON_COMPACT);
     char *kept = arena_strdup(&r->arena, text);

@@ -393,27 +393,63 @@ size_t recording_marks(struct recording *r, const struct recording_mark **out)
 
 /* ---- answers */
 
-/* How a scan was asked for; false: the text is none that we wrote. */
-static bool read_asked(struct slice text, struct want_scan *out)
+/* Versions 1 and 2 have a number in the place of names, with a bit for each of these. */
+static const char *const early_items[] = {
+    "id", "reductions", "message_queue_len", "memory", "total_heap_size", "heap_size", "stack_size",
+    "status", "priority", "current_function", "links", "monitors", "monitored_by", "binary",
+    "dictionary", "garbage_collection", "group_leader", "trap_exit", "message_queue_data",
+    "suspending", "supervisor",
+};
+
+static int refuse_items(struct recording *r, const char *name, struct error *err)
+{
+    return error_set(err, ERR_FORMAT, "this beamtop cannot read the item “%.60s” of recorded processes. "
+                     "Read the file with beamtop %.40s, which wrote it", name ? name : "?",
+                     meta_text(r, "beamtop"));
+}
+
+/* What the rows have, in their order, which has to be ours. */
+static int read_items(struct recording *r, const json_t *items, uint32_t *out, struct error *err)
+{
+    bool early = json_is_integer(items);
+    json_int_t bits = early ? json_integer_value(items) : 0;
+    size_t n = early ? ARRAY_LEN(early_items) : json_array_size(items);
+    int last = -1;
+    if (early && bits >> ARRAY_LEN(early_items) != 0)
+        return refuse_items(r, NULL, err);
+    for (size_t i = 0; i < n; i++) {
+        const char *name = early ? early_items[i] : json_string_value(json_array_get(items, i));
+        if (early && !((bits >> i) & 1))
+            continue;
+        int item = proc_item_find(name ? name : "");
+        if (item == PROC_ITEMS || item <= last)
+            return refuse_items(r, name, err);
+        *out |= UINT32_C(1) << item;
+        last = item;
+    }
+    return 0;
+}
+
+/* How a scan was asked for. *has: the text is one that we wrote. */
+static int read_asked(struct recording *r, struct slice text, struct want_scan *out, bool *has,
+                      struct error *err)
 {
     const char *sort = "";
     int by_delta = 0, ascending = 0, own = 0, filtered = 0;
-    json_int_t rows = 0, items = 0;
-    json_t *o = json_loadb(text.s, text.len, 0, NULL);
-    bool ok = o && json_unpack(o, "{s:s,s:b,s:b,s:I,s:I,s:b,s:b}", "sort", &sort, "by_delta",
-                               &by_delta, "ascending", &ascending, "rows", &rows, "items", &items,
-                               "own", &own, "filtered", &filtered) == 0;
-    memset(out, 0, sizeof *out);
-    const struct proc_column *column = ok && *sort ? proc_column_find(sort) : NULL;
-    out->sort_key = column ? column->key : NULL;
-    out->by_delta = by_delta;
-    out->ascending = ascending;
-    out->own = own;
-    out->filtered = filtered;
-    out->rows = rows > 0 && rows <= LIMIT_ROWS ? (int)rows : LIMIT_ROWS;
-    out->items = (uint32_t)items;
+    json_int_t rows = 0;
+    json_t *items = NULL, *o = json_loadb(text.s, text.len, 0, NULL);
+    *has = o && json_unpack(o, "{s:s,s:b,s:b,s:I,s:o,s:b,s:b}", "sort", &sort, "by_delta",
+                            &by_delta, "ascending", &ascending, "rows", &rows, "items", &items,
+                            "own", &own, "filtered", &filtered) == 0;
+    const struct proc_column *column = *has && *sort ? proc_column_find(sort) : NULL;
+    *out = (struct want_scan){
+        .sort_key = column ? column->key : NULL, .by_delta = by_delta, .ascending = ascending,
+        .own = own, .filtered = filtered,
+        .rows = rows > 0 && rows <= LIMIT_ROWS ? (int)rows : LIMIT_ROWS,
+    };
+    int rc = *has ? read_items(r, items, &out->items, err) : 0;
     json_decref(o);
-    return ok;
+    return rc;
 }
 
 static int inflate_term(struct recording *r, sqlite3_stmt *s, struct error *err)
@@ -440,13 +476,15 @@ int recording_answers(struct recording *r, int64_t tick, recording_answer_fn *fn
     int rc = 0;
     while (rc == 0 && recording_row(r, s)) {
         struct want_scan asked;
-        bool has_asked = read_asked(db_column_text(s, 1), &asked);
+        bool has_asked = false;
         char question[32] = "";
         struct slice name = db_column_text(s, 0);
         if (name.len >= sizeof question)
             continue;
         memcpy(question, name.s, name.len);
-        rc = inflate_term(r, s, err);
+        rc = read_asked(r, db_column_text(s, 1), &asked, &has_asked, err);
+        if (rc == 0)
+            rc = inflate_term(r, s, err);
         if (rc == 0)
             rc = fn(arg, question, r->term.data, r->term.len, has_asked ? &asked : NULL, err);
     }

@@ -22,7 +22,8 @@ enum proc_item {
     ITEM_MONITORED_BY, ITEM_BINARY, ITEM_DICTIONARY, ITEM_GARBAGE_COLLECTION, ITEM_GROUP_LEADER,
     ITEM_TRAP_EXIT, ITEM_MESSAGE_QUEUE_DATA, ITEM_SUSPENDING, ITEM_SUPERVISOR, PROC_ITEMS,
 };
-const char *proc_item_name(enum proc_item item); /* the atom asked for */
+const char *proc_item_name(enum proc_item item); /* the atom asked for; a recording's name of it */
+enum proc_item proc_item_find(const char *name); /* PROC_ITEMS: there is none */
 
 enum column_type { COLUMN_TEXT, COLUMN_PID, COLUMN_COUNT, COLUMN_BYTES, COLUMN_WORDS, COLUMN_RATE, COLUMN_BYTE_RATE, COLUMN_SHARE, COLUMN_SECONDS, COLUMN_BOOL };
 

@@ -94,6 +94,16 @@ static void test_written_and_read(void **state)
     place_clear(&p);
 }
 
+static void run_sql(const char *path, const char *sql)
+{
+    sqlite3 *db = NULL;
+    char *message = NULL;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
+        fail_msg("%s", message);
+    sqlite3_close(db);
+}
+
 static int replay_answer(void *arg, const char *question, const uint8_t *term, size_t len,
                          const struct want_scan *asked, struct error *err)
 {
@@ -116,6 +126,8 @@ static void test_replayed(void **state)
     for (int i = 1; i <= 4; i++)
         if (recording_answers(f, i, replay_answer, again, &err) != 0)
             fail_msg("%s", err.text);
+    run_sql(p.path, "CREATE TEMP TABLE t(ok CHECK(ok)); INSERT INTO t SELECT count(*) = 4 FROM answer WHERE"
+                    " asked LIKE '%\"items\":[\"id\",\"reductions\",\"message_queue_len\",\"memory\",%'");
     const struct system_sample *a = model_system(live), *b = model_system(again);
     assert_true(a->reductions_per_s == b->reductions_per_s && a->use_normal == b->use_normal);
     assert_true(a->reductions_per_s == 1000);
@@ -130,6 +142,81 @@ static void test_replayed(void **state)
     model_free(live);
     model_free(again);
     place_clear(&p);
+}
+
+static void make_version_2(const char *path)
+{
+    char name[4096], sql[16384];
+    const char *dir = getenv("BEAMTOP_SRCDIR");
+    snprintf(name, sizeof name, "%s/tests/unit/recording/version_2.sql", dir ? dir : ".");
+    FILE *file = fopen(name, "r");
+    assert_non_null(file);
+    size_t len = fread(sql, 1, sizeof sql - 1, file);
+    assert_true(len < sizeof sql - 1);
+    sql[len] = '\0';
+    fclose(file);
+    run_sql(path, sql);
+}
+
+/* Its scans have bits of items, which stay those of the program that wrote them. */
+static void test_a_file_of_an_earlier_version(void **state)
+{
+    (void)state;
+    struct error err = {.code = ERR_NONE};
+    struct place p;
+    place_make(&p);
+    make_version_2(p.path);
+    struct recording *f = reopen(p.path);
+    struct model *m = model_new();
+    for (int i = 1; i <= 2; i++)
+        if (recording_answers(f, i, replay_answer, m, &err) != 0)
+            fail_msg("%s", err.text);
+    const struct proc_scan *scan = model_scan(m);
+    assert_int_equal(scan->n_rows, 2);
+    assert_int_equal(scan->rows[0].message_queue_len, 3);
+    assert_int_equal(scan->rows[0].memory_bytes, 4096);
+    assert_memory_equal(scan->rows[0].current_function.s, "gen_server:loop/7", 17);
+    assert_true(scan->rows[0].items == SCAN_ITEMS);
+    recording_close(f);
+    model_free(m);
+    place_clear(&p);
+}
+
+/* What an answer's rows have is read by name: what is unknown here, or in another order, is refused. */
+static void test_items_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *items, *refused;
+    } rows[] = {
+        {"[\"id\",\"reductions\",\"message_queue_len\",\"memory\",\"current_function\"]", NULL},
+        {"[\"id\",\"reductions\",\"colour\",\"memory\",\"current_function\"]", "“colour”"},
+        {"[\"id\",\"message_queue_len\",\"reductions\",\"memory\",\"current_function\"]",
+         "“reductions”"},
+        {"[\"id\",7]", "“?”"},
+        {"4194304", "“?”"},
+        {"-1", "“?”"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char sql[400];
+        struct error err = {.code = ERR_NONE};
+        struct place p;
+        place_make(&p);
+        make_version_2(p.path);
+        snprintf(sql, sizeof sql, "PRAGMA user_version = 3; UPDATE meta SET value = '9.9' WHERE key = 'beamtop';"
+                 "UPDATE answer SET asked = replace(asked, '527', '%s')", rows[i].items);
+        run_sql(p.path, sql);
+        struct recording *f = reopen(p.path);
+        struct model *m = model_new();
+        int rc = recording_answers(f, 1, replay_answer, m, &err);
+        if ((rc != 0) != (rows[i].refused != NULL) || (model_scan(m) == NULL) != (rc != 0))
+            fail_msg("%s: %d %s", rows[i].items, rc, err.text);
+        if (rc != 0 && (!strstr(err.text, rows[i].refused) || !strstr(err.text, "beamtop 9.9, which wrote it")))
+            fail_msg("%s", err.text);
+        recording_close(f);
+        model_free(m);
+        place_clear(&p);
+    }
 }
 
 /* kill -9 between and within transactions: the file opens, is whole, lacks at most a tick. */
@@ -347,6 +434,8 @@ int main(void)
         cmocka_unit_test(test_replayed),
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_short_interval),
+        cmocka_unit_test(test_a_file_of_an_earlier_version),
+        cmocka_unit_test(test_items_by_name),
         cmocka_unit_test(test_owners_over_time),
         cmocka_unit_test(test_span),
         cmocka_unit_test(test_marks_are_read_once),

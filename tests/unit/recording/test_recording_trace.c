@@ -307,9 +307,9 @@ static void test_a_file_from_before_traces(void **state)
     assert_string_equal(err.text, "the file has no events: a recording of version 1 keeps none");
     err.code = ERR_NONE;
     recording_close(r);
-    run_sql(p.path, "PRAGMA user_version = 3");
+    run_sql(p.path, "PRAGMA user_version = 4");
     assert_int_equal(recording_open(&r, p.path, &err), ERR_FORMAT);
-    assert_non_null(strstr(err.text, "version 3, this program reads 1 to 2"));
+    assert_non_null(strstr(err.text, "version 4, this program reads 1 to 3"));
     place_clear(&p);
 }
 
