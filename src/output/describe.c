@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The tables of docs/json.md, from the tables that make the output. */
+#include <stdio.h>
+
 #include "beamtop/output/calls_fields.h"
 #include "beamtop/output/trace_line.h"
 
@@ -39,24 +41,34 @@ static void put_list(struct buf *out, const char *title, const struct field_list
     }
 }
 
+static void put_list_of(struct buf *out, const struct field_list *list, const char *command)
+{
+    char title[80];
+    if (list == NULL)
+        return;
+    snprintf(title, sizeof title, "`%s` of `%s`", list->name, command);
+    put_list(out, title, list);
+}
+
+static void put_columns(struct buf *out)
+{
+    put_heading(out, "`rows` of `top`, and `process` of `process`");
+    for (int i = 0; i < proc_columns_len; i++)
+        buf_printf(out, "| `%s` | %s | %s |\n", proc_columns[i].key,
+                   type_word(FIELD_REAL, proc_columns[i].type), proc_columns[i].help);
+}
+
 void sink_describe(struct buf *markdown)
 {
     put_list(markdown, "`cost`", &cost_fields);
     put_list(markdown, "`system`", &system_fields);
-    put_list(markdown, "`scan` of `top`", &scan_fields);
-    put_heading(markdown, "`rows` of `top`, and `process` of `process`");
-    for (int i = 0; i < proc_columns_len; i++)
-        buf_printf(markdown, "| `%s` | %s | %s |\n", proc_columns[i].key,
-                   type_word(FIELD_REAL, proc_columns[i].type), proc_columns[i].help);
-    put_list(markdown, "`info` of `info`", &info_fields);
-    put_list(markdown, "`allocation` of `memory`", &alloc_fields);
-    put_list(markdown, "`rows` of `memory`", &allocator_fields);
-    put_list(markdown, "`rows` of `schedulers`", &scheduler_fields);
-    put_list(markdown, "`applications` of `apps`", &apps_fields);
-    put_list(markdown, "`rows` of `apps`", &app_fields);
-    put_list(markdown, "`armed` of `armed`", &armed_fields);
-    put_list(markdown, "`rows` of `armed`", &armed_row_fields);
-    put_list(markdown, "`rows` of `nodes`", &node_fields);
+    for (int kind = 0; kind < SINK_KINDS; kind++) {
+        const struct sink_row *row = &sink_rows[kind];
+        put_list_of(markdown, row->section, row->name);
+        if (kind == SINK_TOP)
+            put_columns(markdown);
+        put_list_of(markdown, row->grid, row->name);
+    }
     put_list(markdown, "A window of `calls`", &calls_window_fields);
     put_list(markdown, "`cost` of `calls`", &calls_cost_fields);
     put_list(markdown, "`functions` of `calls`", &calls_function_fields);

@@ -2,6 +2,7 @@
 #include "beamtop/output/fields.h"
 
 #include <math.h>
+#include <string.h>
 
 size_t section_len(const struct section *s)
 {
@@ -80,90 +81,76 @@ static int missing(enum sink_kind kind, const struct model *m, struct error *err
                      sink_kind_name(kind));
 }
 
-static bool fill_top(struct report *r, const struct model *m, const struct sink_options *o)
+/* ---- the kinds */
+
+static bool fill_top(struct report *r, const void *answer, const struct sink_options *o)
 {
-    const struct proc_scan *scan = model_scan(m);
-    if (scan == NULL)
-        return false;
-    r->interval_us = interval_us(scan->interval_s);
-    add_section(r, "scan", &scan_fields, scan);
+    const struct proc_scan *scan = answer;
     r->grid = (struct grid){.columns = o->columns, .n_columns = (size_t)o->n_columns,
                             .rows = scan->rows, .n_rows = scan->n_rows,
                             .row_bytes = sizeof scan->rows[0], .present = true};
     return true;
 }
 
-static bool fill_process(struct report *r, const struct model *m)
+static bool fill_process(struct report *r, const void *answer, const struct sink_options *o)
 {
-    r->process = model_process(m);
-    if (r->process == NULL || r->process->gone)
+    (void)o;
+    r->process = answer;
+    if (r->process->gone)
         return false;
     add_section(r, "process", NULL, &r->process->row);
     return true;
 }
 
-static bool fill_memory(struct report *r, const struct model *m)
-{
-    const struct alloc_detail *alloc = model_alloc(m);
-    if (alloc == NULL)
-        return false;
-    add_section(r, "allocation", &alloc_fields, alloc);
-    set_grid(r, &allocator_fields, alloc->rows, alloc->n_rows, sizeof alloc->rows[0]);
-    return true;
-}
+#define ROWS_OF(type, member, n)                                                                   \
+    .rows_at = offsetof(struct type, member), .n_rows_at = offsetof(struct type, n),               \
+    .row_bytes = sizeof *((struct type *)NULL)->member
 
-static bool fill_apps(struct report *r, const struct model *m)
-{
-    const struct apps_detail *apps = model_apps(m);
-    if (apps == NULL)
-        return false;
-    r->interval_us = interval_us(apps->interval_s);
-    add_section(r, "applications", &apps_fields, apps);
-    set_grid(r, &app_fields, apps->rows, apps->n_rows, sizeof apps->rows[0]);
-    return true;
-}
+const struct sink_row sink_rows[SINK_KINDS] = {
+    [SINK_TOP] = {.name = "top", .question = QUESTION_SCAN, .rates = true, .fill = fill_top,
+                  .section = &scan_fields, .interval_at = offsetof(struct proc_scan, interval_s)},
+    [SINK_INFO] = {.name = "info", .question = QUESTION_NODE, .rates = true,
+                   .section = &info_fields},
+    [SINK_PROCESS] = {.name = "process", .question = QUESTION_PROCESS, .rates = true,
+                      .fill = fill_process},
+    [SINK_MEMORY] = {.name = "memory", .question = QUESTION_ALLOC, .section = &alloc_fields,
+                     .grid = &allocator_fields, ROWS_OF(alloc_detail, rows, n_rows)},
+    [SINK_SCHEDULERS] = {.name = "schedulers", .question = QUESTION_SYSTEM, .rates = true,
+                         .grid = &scheduler_fields,
+                         ROWS_OF(system_sample, schedulers, n_schedulers)},
+    [SINK_APPS] = {.name = "apps", .question = QUESTION_APPS, .rates = true,
+                   .section = &apps_fields, .grid = &app_fields,
+                   .interval_at = offsetof(struct apps_detail, interval_s),
+                   ROWS_OF(apps_detail, rows, n_rows)},
+    /* People get a table that fits a terminal; programs get all that there is. */
+    [SINK_ARMED] = {.name = "armed", .question = QUESTION_ARMED, .section = &armed_fields,
+                    .grid = &armed_row_fields, .text_grid = &armed_text_fields,
+                    ROWS_OF(armed_detail, rows, n_rows)},
+    [SINK_NODES] = {.name = "nodes", .question = QUESTIONS, .grid = &node_fields},
+};
 
-/* People get a table that fits a terminal; programs get all that there is. */
-static bool fill_armed(struct report *r, const struct model *m, const struct sink_options *o)
+static bool fill(struct report *r, const void *answer, const struct sink_options *o)
 {
-    const struct armed_detail *armed = model_armed(m);
-    if (armed == NULL)
+    const struct sink_row *row = &sink_rows[r->kind];
+    const char *base = answer;
+    if (base == NULL)
         return false;
-    add_section(r, "armed", &armed_fields, armed);
-    set_grid(r, o->format == SINK_TEXT ? &armed_text_fields : &armed_row_fields, armed->rows,
-             armed->n_rows, sizeof armed->rows[0]);
-    return true;
-}
-
-static bool fill(struct report *r, const struct model *m, const struct sink_options *o)
-{
-    switch (r->kind) {
-    case SINK_TOP:
-        return fill_top(r, m, o);
-    case SINK_INFO:
-        if (model_node(m) == NULL)
-            return false;
-        add_section(r, "info", &info_fields, model_node(m));
-        return true;
-    case SINK_PROCESS:
-        return fill_process(r, m);
-    case SINK_MEMORY:
-        return fill_memory(r, m);
-    case SINK_SCHEDULERS:
-        if (r->system == NULL)
-            return false;
-        set_grid(r, &scheduler_fields, r->system->schedulers, r->system->n_schedulers,
-                 sizeof r->system->schedulers[0]);
-        return true;
-    case SINK_APPS:
-        return fill_apps(r, m);
-    case SINK_ARMED:
-        return fill_armed(r, m, o);
-    case SINK_NODES:
-    case SINK_KINDS:
-        break;
+    if (row->section != NULL)
+        add_section(r, row->section->name, row->section, base);
+    if (row->interval_at > 0) {
+        double interval_s;
+        memcpy(&interval_s, base + row->interval_at, sizeof interval_s);
+        r->interval_us = interval_us(interval_s);
     }
-    return false;
+    if (row->grid != NULL) {
+        bool people = o->format == SINK_TEXT && row->text_grid != NULL;
+        const void *rows;
+        size_t n;
+        memcpy(&rows, base + row->rows_at, sizeof rows);
+        memcpy(&n, base + row->n_rows_at, sizeof n);
+        set_grid(r, people ? row->text_grid : row->grid, rows, n, row->row_bytes);
+    }
+    return row->fill == NULL || row->fill(r, answer, o);
 }
 
 int report_make(struct report *out, enum sink_kind kind, const struct model *m,
@@ -183,7 +170,7 @@ int report_make(struct report *out, enum sink_kind kind, const struct model *m,
         out->wall_us = out->system->wall_us;
         out->interval_us = interval_us(out->system->interval_s);
     }
-    return fill(out, m, options) ? 0 : missing(kind, m, err);
+    return fill(out, model_answer(m, sink_rows[kind].question), options) ? 0 : missing(kind, m, err);
 }
 
 void report_nodes(struct report *out, const struct sink_node *nodes, size_t n, int64_t wall_us)

@@ -14,21 +14,24 @@ struct sink {
     bool header_done[SINK_KINDS];
 };
 
-static const char *const kind_names[SINK_KINDS] = {
-    [SINK_TOP] = "top",
-    [SINK_INFO] = "info",
-    [SINK_PROCESS] = "process",
-    [SINK_MEMORY] = "memory",
-    [SINK_SCHEDULERS] = "schedulers",
-    [SINK_APPS] = "apps",
-    [SINK_ARMED] = "armed",
-    [SINK_NODES] = "nodes",
-};
-
 const char *sink_kind_name(enum sink_kind kind)
 {
     assert(kind >= 0 && kind < SINK_KINDS);
-    return kind_names[kind];
+    return sink_rows[kind].name;
+}
+
+enum sink_kind sink_kind_find(const char *name)
+{
+    unsigned kind = 0;
+    while (kind < SINK_KINDS && strcmp(sink_rows[kind].name, name) != 0)
+        kind++;
+    return (enum sink_kind)kind;
+}
+
+enum question sink_question(enum sink_kind kind, bool *rates)
+{
+    *rates = sink_rows[kind].rates;
+    return sink_rows[kind].question;
 }
 
 struct sink *sink_open(const struct sink_writer *writer, const struct sink_options *options)

@@ -73,6 +73,20 @@ struct report {
     const struct recorded_place *recorded; /* NULL: of a live node */
 };
 
+/* What a kind shows of the answer to its question. */
+struct sink_row {
+    const char *name;
+    enum question question;
+    bool rates; /* its numbers are: the first tick has none */
+    const struct field_list *section, *grid; /* of the answer itself, and of its rows; NULL: none */
+    const struct field_list *text_grid;      /* rows for people, where they differ */
+    size_t rows_at, n_rows_at, row_bytes;    /* a pointer and a size_t in the answer */
+    size_t interval_at;                      /* a double in the answer; 0: the tick's own interval */
+    /* What the rest does not say; false: there is nothing to show. NULL: it says all. */
+    bool (*fill)(struct report *r, const void *answer, const struct sink_options *o);
+};
+extern const struct sink_row sink_rows[SINK_KINDS];
+
 extern const struct field_list cost_fields, system_fields, info_fields, scan_fields,
     alloc_fields, allocator_fields, scheduler_fields, apps_fields, app_fields, armed_fields,
     armed_row_fields, armed_text_fields, node_fields;

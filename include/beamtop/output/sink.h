@@ -26,6 +26,9 @@ enum sink_kind {
     SINK_KINDS,
 };
 const char *sink_kind_name(enum sink_kind kind); /* "top": the command, and "beamtop.top/1" */
+enum sink_kind sink_kind_find(const char *name); /* SINK_KINDS: there is none */
+/* What it shows the answer to (QUESTIONS: none). *rates: its numbers are, so that the first tick has none. */
+enum question sink_question(enum sink_kind kind, bool *rates);
 
 /* A VM of this host, as `beamtop nodes` lists them. Unknown numbers are -1, NaN. Borrowed. */
 struct sink_node {

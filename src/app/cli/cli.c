@@ -154,17 +154,17 @@ const struct cli_command cli_commands[] = {
     {"top", "NODE", "top processes and the numbers of the node, tick by tick",
      FOR_BATCH | FOR_TICKS | FOR_TOP, 1, 1, false, command_top},
     {"info", "NODE", "releases, limits, counts and memory of the node", FOR_BATCH, 1, 1,
-     false, command_info},
+     false, command_answer},
     {"process", "NODE PID|NAME", "one process in detail, without its dictionary and messages", FOR_BATCH, 2, 2,
      false, command_process},
     {"memory", "NODE", "memory by type, allocators and resident size", FOR_BATCH | FOR_TICKS, 1, 1,
-     false, command_memory},
+     false, command_answer},
     {"schedulers", "NODE", "utilisation and run queue of each scheduler", FOR_BATCH | FOR_TICKS, 1, 1,
-     false, command_schedulers},
+     false, command_answer},
     {"apps", "NODE", "processes, memory, reductions and queue lengths by application",
-     FOR_BATCH | FOR_TICKS, 1, 1, false, command_apps},
+     FOR_BATCH | FOR_TICKS, 1, 1, false, command_answer},
     {"armed", "NODE", "active tracing of all tools: sessions, breakpoints, flags, monitors", FOR_BATCH,
-     1, 1, false, command_armed},
+     1, 1, false, command_answer},
     {"nodes", "", "VMs on this host", FOR_ALL | FOR_CONNECT | FOR_FORMAT, 0, 0, false,
      command_nodes},
     {"capture", "NODE", "a view as text, ANSI, HTML or SVG, without a terminal",
@@ -471,6 +471,7 @@ int cli_parse(int argc, char **argv, const struct cli_command **command, struct 
         argc--;
         argv++;
     }
+    o->command = (*command)->name;
     int rc = parse_options(argc, argv, *command, o, err);
     if (rc != 0 || o->help || o->version)
         return rc;

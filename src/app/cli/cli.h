@@ -33,6 +33,7 @@ enum cli_format {
 
 /* The values of all options; set to their defaults, then by the command line. */
 struct cli_options {
+    const char *command;  /* its name; empty: the screen */
     const char *target;   /* first argument; NULL: none given */
     const char *second;   /* `process NODE PID|NAME` */
     const char *const *rest; /* the arguments behind the first */

@@ -7,12 +7,9 @@
 
 int command_screen(const struct cli_options *o, const struct app_env *env);
 int command_top(const struct cli_options *o, const struct app_env *env);
-int command_info(const struct cli_options *o, const struct app_env *env);
+/* The answer to one question: the sink kind of the command's name. */
+int command_answer(const struct cli_options *o, const struct app_env *env);
 int command_process(const struct cli_options *o, const struct app_env *env);
-int command_memory(const struct cli_options *o, const struct app_env *env);
-int command_schedulers(const struct cli_options *o, const struct app_env *env);
-int command_apps(const struct cli_options *o, const struct app_env *env);
-int command_armed(const struct cli_options *o, const struct app_env *env);
 int command_nodes(const struct cli_options *o, const struct app_env *env);
 int command_capture(const struct cli_options *o, const struct app_env *env);
 int command_explain(const struct cli_options *o, const struct app_env *env);

@@ -131,12 +131,6 @@ int command_top(const struct cli_options *o, const struct app_env *env)
     return run(o, env, SINK_TOP, &want, &columns, true);
 }
 
-int command_info(const struct cli_options *o, const struct app_env *env)
-{
-    const struct want want = {.needs = NEED_SYSTEM};
-    return run(o, env, SINK_INFO, &want, NULL, true);
-}
-
 int command_process(const struct cli_options *o, const struct app_env *env)
 {
     struct want want = {.needs = NEED_PROCESS};
@@ -147,28 +141,12 @@ int command_process(const struct cli_options *o, const struct app_env *env)
     return run(o, env, SINK_PROCESS, &want, NULL, true);
 }
 
-int command_memory(const struct cli_options *o, const struct app_env *env)
+int command_answer(const struct cli_options *o, const struct app_env *env)
 {
-    const struct want want = {.needs = NEED_ALLOC};
-    return run(o, env, SINK_MEMORY, &want, NULL, o->ticks_given);
-}
-
-int command_schedulers(const struct cli_options *o, const struct app_env *env)
-{
-    const struct want want = {.needs = NEED_SYSTEM};
-    return run(o, env, SINK_SCHEDULERS, &want, NULL, true);
-}
-
-int command_apps(const struct cli_options *o, const struct app_env *env)
-{
-    const struct want want = {.needs = NEED_APPS};
-    return run(o, env, SINK_APPS, &want, NULL, true);
-}
-
-int command_armed(const struct cli_options *o, const struct app_env *env)
-{
-    const struct want want = {.needs = NEED_ARMED};
-    return run(o, env, SINK_ARMED, &want, NULL, false);
+    enum sink_kind kind = sink_kind_find(o->command);
+    bool rates = false;
+    const struct want want = {.needs = QUESTION_BIT(sink_question(kind, &rates))};
+    return run(o, env, kind, &want, NULL, rates || o->ticks_given);
 }
 
 int command_replay(const struct cli_options *o, const struct app_env *env)

@@ -22,7 +22,7 @@
 
 unsigned live_questions(const struct want *want)
 {
-    return want->needs | BIT(QUESTION_SYSTEM);
+    return (want->needs & ~question_paced(PACE_ONCE)) | BIT(QUESTION_SYSTEM);
 }
 
 void live_reset_tick(struct live *l)

@@ -25,12 +25,8 @@
     }
 COMMAND(screen)
 COMMAND(top)
-COMMAND(info)
+COMMAND(answer)
 COMMAND(process)
-COMMAND(memory)
-COMMAND(schedulers)
-COMMAND(apps)
-COMMAND(armed)
 COMMAND(nodes)
 COMMAND(capture)
 COMMAND(calls)
