@@ -118,7 +118,7 @@ static const struct field info[] = {
     {"net_tick_s", "net tick", FIELD_INT, COLUMN_COUNT, AT(net_tick_s),
      "seconds after which a silent connection counts as lost"},
 };
-LIST(info_fields, "info", info);
+static LIST(info_fields, "info", info);
 #undef AT
 
 #define AT(member) offsetof(struct proc_scan, member)
@@ -137,7 +137,7 @@ static const struct field scan[] = {
     {"sorted_among", "sorted among", FIELD_INT, COLUMN_COUNT, AT(sorted_among),
      "ranked by beamtop among this many of the busiest; null: by the node, among all"},
 };
-LIST(scan_fields, "scan", scan);
+static LIST(scan_fields, "scan", scan);
 #undef AT
 
 #define AT(member) offsetof(struct alloc_detail, member)
@@ -152,7 +152,7 @@ static const struct field alloc[] = {
      "segments served from the cache"},
     {"mseg_calls", "mseg calls", FIELD_INT, COLUMN_COUNT, AT(mseg_calls), "segments asked for"},
 };
-LIST(alloc_fields, "allocation", alloc);
+static LIST(alloc_fields, "allocation", alloc);
 #undef AT
 
 #define AT(member) offsetof(struct allocator_row, member)
@@ -185,7 +185,7 @@ static const struct field allocator[] = {
     {"utilisation", "USE", FIELD_REAL, COLUMN_SHARE, AT(utilisation),
      "bytes in use over bytes taken, the pool included"},
 };
-LIST(allocator_fields, "rows", allocator);
+static LIST(allocator_fields, "rows", allocator);
 #undef AT
 
 #define AT(member) offsetof(struct scheduler, member)
@@ -198,7 +198,7 @@ static const struct field scheduler[] = {
     {"queue_len", "QUEUE", FIELD_INT, COLUMN_COUNT, AT(queue_len),
      "its run queue; dirty schedulers share one"},
 };
-LIST(scheduler_fields, "rows", scheduler);
+static LIST(scheduler_fields, "rows", scheduler);
 #undef AT
 
 #define AT(member) offsetof(struct apps_detail, member)
@@ -206,7 +206,7 @@ static const struct field apps[] = {
     {"partial", "partial", FIELD_BOOL, COLUMN_BOOL, AT(partial),
      "whether the deadline cut the count short"},
 };
-LIST(apps_fields, "applications", apps);
+static LIST(apps_fields, "applications", apps);
 #undef AT
 
 #define AT(member) offsetof(struct app_row, member)
@@ -229,7 +229,7 @@ static const struct field app[] = {
     {"description", "DESCRIPTION", FIELD_SLICE, COLUMN_TEXT, AT(description),
      "what it says of itself"},
 };
-LIST(app_fields, "rows", app);
+static LIST(app_fields, "rows", app);
 #undef AT
 
 #define AT(member) offsetof(struct armed_detail, member)
@@ -251,7 +251,7 @@ static const struct field armed[] = {
     {"control_word", "control word", FIELD_INT, COLUMN_COUNT, AT(control_word),
      "the VM's trace control word; zero when nobody uses it"},
 };
-LIST(armed_fields, "armed", armed);
+static LIST(armed_fields, "armed", armed);
 #undef AT
 
 #define AT(member) offsetof(struct armed_row, member)
@@ -282,7 +282,7 @@ static const struct field armed_row[] = {
     {"processes", "PROCESSES", FIELD_INT, COLUMN_COUNT, AT(processes),
      "of a session: those that it follows; null when not all were looked through"},
 };
-LIST(armed_row_fields, "rows", armed_row);
+static LIST(armed_row_fields, "rows", armed_row);
 
 static const struct field armed_text[] = {
     {"what", "WHAT", FIELD_SLICE, COLUMN_TEXT, AT(what), "what it is"},
@@ -293,7 +293,7 @@ static const struct field armed_text[] = {
     {"beamtop", "BEAMTOP", FIELD_BOOL, COLUMN_BOOL, AT(beamtop), "whether a beamtop set it"},
     {"details", "DETAILS", FIELD_SLICE, COLUMN_TEXT, AT(details), "specification, flags, counters"},
 };
-LIST(armed_text_fields, "rows", armed_text);
+static LIST(armed_text_fields, "rows", armed_text);
 #undef AT
 
 #define AT(member) offsetof(struct sink_node, member)
@@ -311,8 +311,37 @@ static const struct field node[] = {
      "where a cookie was found: \"argument\", \"owner_home\"; never the cookie"},
     {"command", "COMMAND", FIELD_SLICE, COLUMN_TEXT, AT(command), "what was started"},
 };
-LIST(node_fields, "rows", node);
+static LIST(node_fields, "rows", node);
 #undef AT
+
+/* ---- what the commands show of them */
+
+#define ROWS_OF(type, member, n)                                                                   \
+    .rows_at = offsetof(struct type, member), .n_rows_at = offsetof(struct type, n),               \
+    .row_bytes = sizeof *((struct type *)NULL)->member
+
+const struct sink_row sink_rows[SINK_KINDS] = {
+    [SINK_TOP] = {.name = "top", .question = QUESTION_SCAN, .rates = true, .fill = report_fill_top,
+                  .section = &scan_fields, .interval_at = offsetof(struct proc_scan, interval_s)},
+    [SINK_INFO] = {.name = "info", .question = QUESTION_NODE, .rates = true,
+                   .section = &info_fields},
+    [SINK_PROCESS] = {.name = "process", .question = QUESTION_PROCESS, .rates = true,
+                      .fill = report_fill_process},
+    [SINK_MEMORY] = {.name = "memory", .question = QUESTION_ALLOC, .section = &alloc_fields,
+                     .grid = &allocator_fields, ROWS_OF(alloc_detail, rows, n_rows)},
+    [SINK_SCHEDULERS] = {.name = "schedulers", .question = QUESTION_SYSTEM, .rates = true,
+                         .grid = &scheduler_fields,
+                         ROWS_OF(system_sample, schedulers, n_schedulers)},
+    [SINK_APPS] = {.name = "apps", .question = QUESTION_APPS, .rates = true,
+                   .section = &apps_fields, .grid = &app_fields,
+                   .interval_at = offsetof(struct apps_detail, interval_s),
+                   ROWS_OF(apps_detail, rows, n_rows)},
+    /* People get a table that fits a terminal; programs get all that there is. */
+    [SINK_ARMED] = {.name = "armed", .question = QUESTION_ARMED, .section = &armed_fields,
+                    .grid = &armed_row_fields, .text_grid = &armed_text_fields,
+                    ROWS_OF(armed_detail, rows, n_rows)},
+    [SINK_NODES] = {.name = "nodes", .question = QUESTIONS, .grid = &node_fields},
+};
 
 struct value text_value(struct slice text)
 {

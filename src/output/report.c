@@ -83,7 +83,7 @@ static int missing(enum sink_kind kind, const struct model *m, struct error *err
 
 /* ---- the kinds */
 
-static bool fill_top(struct report *r, const void *answer, const struct sink_options *o)
+bool report_fill_top(struct report *r, const void *answer, const struct sink_options *o)
 {
     const struct proc_scan *scan = answer;
     r->grid = (struct grid){.columns = o->columns, .n_columns = (size_t)o->n_columns,
@@ -92,7 +92,7 @@ static bool fill_top(struct report *r, const void *answer, const struct sink_opt
     return true;
 }
 
-static bool fill_process(struct report *r, const void *answer, const struct sink_options *o)
+bool report_fill_process(struct report *r, const void *answer, const struct sink_options *o)
 {
     (void)o;
     r->process = answer;
@@ -101,33 +101,6 @@ static bool fill_process(struct report *r, const void *answer, const struct sink
     add_section(r, "process", NULL, &r->process->row);
     return true;
 }
-
-#define ROWS_OF(type, member, n)                                                                   \
-    .rows_at = offsetof(struct type, member), .n_rows_at = offsetof(struct type, n),               \
-    .row_bytes = sizeof *((struct type *)NULL)->member
-
-const struct sink_row sink_rows[SINK_KINDS] = {
-    [SINK_TOP] = {.name = "top", .question = QUESTION_SCAN, .rates = true, .fill = fill_top,
-                  .section = &scan_fields, .interval_at = offsetof(struct proc_scan, interval_s)},
-    [SINK_INFO] = {.name = "info", .question = QUESTION_NODE, .rates = true,
-                   .section = &info_fields},
-    [SINK_PROCESS] = {.name = "process", .question = QUESTION_PROCESS, .rates = true,
-                      .fill = fill_process},
-    [SINK_MEMORY] = {.name = "memory", .question = QUESTION_ALLOC, .section = &alloc_fields,
-                     .grid = &allocator_fields, ROWS_OF(alloc_detail, rows, n_rows)},
-    [SINK_SCHEDULERS] = {.name = "schedulers", .question = QUESTION_SYSTEM, .rates = true,
-                         .grid = &scheduler_fields,
-                         ROWS_OF(system_sample, schedulers, n_schedulers)},
-    [SINK_APPS] = {.name = "apps", .question = QUESTION_APPS, .rates = true,
-                   .section = &apps_fields, .grid = &app_fields,
-                   .interval_at = offsetof(struct apps_detail, interval_s),
-                   ROWS_OF(apps_detail, rows, n_rows)},
-    /* People get a table that fits a terminal; programs get all that there is. */
-    [SINK_ARMED] = {.name = "armed", .question = QUESTION_ARMED, .section = &armed_fields,
-                    .grid = &armed_row_fields, .text_grid = &armed_text_fields,
-                    ROWS_OF(armed_detail, rows, n_rows)},
-    [SINK_NODES] = {.name = "nodes", .question = QUESTIONS, .grid = &node_fields},
-};
 
 static bool fill(struct report *r, const void *answer, const struct sink_options *o)
 {
@@ -177,5 +150,5 @@ void report_nodes(struct report *out, const struct sink_node *nodes, size_t n, i
 {
     *out = (struct report){.kind = SINK_NODES, .node = {"", 0}, .wall_us = wall_us,
                            .interval_us = -1};
-    set_grid(out, &node_fields, nodes, n, sizeof nodes[0]);
+    set_grid(out, sink_rows[SINK_NODES].grid, nodes, n, sizeof nodes[0]);
 }

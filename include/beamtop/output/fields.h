@@ -86,10 +86,10 @@ struct sink_row {
     bool (*fill)(struct report *r, const void *answer, const struct sink_options *o);
 };
 extern const struct sink_row sink_rows[SINK_KINDS];
+bool report_fill_top(struct report *r, const void *answer, const struct sink_options *o);
+bool report_fill_process(struct report *r, const void *answer, const struct sink_options *o);
 
-extern const struct field_list cost_fields, system_fields, info_fields, scan_fields,
-    alloc_fields, allocator_fields, scheduler_fields, apps_fields, app_fields, armed_fields,
-    armed_row_fields, armed_text_fields, node_fields;
+extern const struct field_list cost_fields, system_fields;
 
 struct value field_value(const struct field *f, const void *base);
 struct value column_value(const struct proc_column *column, const struct proc_row *row);

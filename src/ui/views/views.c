@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The registry of views, in the order of their keys. */
+/* What the registry of views is asked. */
 #include <stdio.h>
 #include <string.h>
 
 #include "views.h"
 
 const struct view_ops *const view_registry[] = {
-    &view_top,  &view_process, &view_memory, &view_schedulers, &view_apps,
-    &view_tree, &view_log,     &view_trace,  &view_armed,      &view_help,
-    &view_calls, &view_owners, &view_findings,
+#define VIEW_ROW(name) &view_##name,
+    VIEW_LIST(VIEW_ROW)
+#undef VIEW_ROW
     NULL,
 };
 
