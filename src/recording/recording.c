@@ -421,7 +421,7 @@ static int read_items(struct recording *r, const json_t *items, uint32_t *out, s
         const char *name = early ? early_items[i] : json_string_value(json_array_get(items, i));
         if (early && !((bits >> i) & 1))
             continue;
-        int item = proc_item_find(name ? name : "");
+        int item = (int)proc_item_find(name ? name : "");
         if (item == PROC_ITEMS || item <= last)
             return refuse_items(r, name, err);
         *out |= UINT32_C(1) << item;
