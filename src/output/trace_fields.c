@@ -126,7 +126,7 @@ static const struct field preflight[] = {
 LIST(trace_preflight_fields, "preflight", preflight);
 #undef AT
 
-#define AT(member) offsetof(struct trace_check, member)
+#define AT(member) offsetof(struct session_check, member)
 static const struct field check[] = {
     {"done", "", FIELD_BOOL, COLUMN_BOOL, AT(done), "whether the node has answered"},
     {"clean", "", FIELD_BOOL, COLUMN_BOOL, AT(clean), "whether nothing is left armed"},

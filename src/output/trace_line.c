@@ -260,9 +260,10 @@ static void make_counter(struct trace_counter *out, const struct speller *s,
 
 static const char *reason(const struct trace_state *state)
 {
-    if (state->phase == TRACE_FAILED)
+    if (state->status.phase == SESSION_FAILED)
         return "failed";
-    return state->end == END_NONE || state->check.unarmed ? "not_armed" : trace_end_name(state->end);
+    return state->end == END_NONE || state->status.check.unarmed ? "not_armed"
+                                                                 : trace_end_name(state->end);
 }
 
 bool trace_ending_armed(const struct trace_ending *e)
@@ -275,14 +276,20 @@ void trace_ending_make(struct trace_ending *out, const struct trace_layout *layo
 {
     const struct trace_state *state = trace_log_state(log);
     const struct speller s = {layout->arena, layout->syntax, layout->values, false};
-    *out = (struct trace_ending){
-        .reason = text_of(reason(state)),
-        .reason_text = text_of(state->phase == TRACE_FAILED ? state->error.text : state->end_text),
-        .note = text_of(state->note), .procs = text_of(state->procs),
-        .elapsed_ms = (int64_t)state->used[CAP_TIME_MS], .bytes = (int64_t)state->used[CAP_BYTES],
-        .session = state->session, .caps = state->caps, .preflight = state->preflight,
-        .check = state->check, .n_patterns = trace_log_patterns(log),
-        .n_functions = trace_log_functions(log)};
+    *out = (struct trace_ending){.reason = text_of(reason(state)),
+                                 .reason_text = text_of(state->status.phase == SESSION_FAILED
+                                                            ? state->status.error.text
+                                                            : state->end_text),
+                                 .note = text_of(state->note),
+                                 .procs = text_of(state->status.procs),
+                                 .elapsed_ms = (int64_t)state->used[CAP_TIME_MS],
+                                 .bytes = (int64_t)state->used[CAP_BYTES],
+                                 .session = state->session,
+                                 .caps = state->caps,
+                                 .preflight = state->preflight,
+                                 .check = state->status.check,
+                                 .n_patterns = trace_log_patterns(log),
+                                 .n_functions = trace_log_functions(log)};
     make_total(&out->total, log);
     out->patterns = arena_alloc(s.arena, (out->n_patterns + 1) * sizeof *out->patterns);
     out->functions = arena_alloc(s.arena, (out->n_functions + 1) * sizeof *out->functions);

@@ -242,7 +242,7 @@ static void put_functions(struct buf *out, const struct trace_ending *e, bool as
     }
 }
 
-static void put_check(struct buf *out, const struct trace_check *check, bool ascii)
+static void put_check(struct buf *out, const struct session_check *check, bool ascii)
 {
     buf_puts(out, "% ");
     if (check->done && check->clean) {

@@ -26,8 +26,14 @@ struct call {
     enum question question;
     int64_t id;
     uint64_t due_ms;
-    answer_fn *fn;
+    answer_fn *fn; /* NULL: nobody waits any more */
     void *fn_arg;
+};
+
+struct listener {
+    uint64_t id;
+    event_fn *fn; /* NULL: free */
+    void *arg;
 };
 
 struct query {
@@ -43,6 +49,7 @@ struct query {
     int64_t next_id;
     bool loaded[QUESTIONS];
     struct call calls[LIMIT_CALLS_IN_FLIGHT];
+    struct listener listeners[LIMIT_CALLS_IN_FLIGHT];
 };
 
 /* ---- deadlines */
@@ -79,7 +86,10 @@ static void finish(struct query *q, struct call *call, struct answer *answer)
     call->used = false;
     arm_timer(q);
     answer->question = done.question;
-    done.fn(done.fn_arg, answer);
+    if (q->handlers.on_work != NULL && done.fn_arg != q->arg)
+        q->handlers.on_work(q->arg, answer->target_us);
+    if (done.fn != NULL)
+        done.fn(done.fn_arg, answer);
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -262,6 +272,25 @@ int query_tell(struct query *q, enum question question, const struct builder *te
     return rc;
 }
 
+void query_listen(struct query *q, uint64_t id, event_fn *fn, void *fn_arg)
+{
+    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
+        if (q->listeners[i].fn == NULL) {
+            q->listeners[i] = (struct listener){id, fn, fn_arg};
+            return;
+        }
+}
+
+void query_drop(struct query *q, const void *fn_arg)
+{
+    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++) {
+        if (q->calls[i].used && q->calls[i].fn_arg == fn_arg)
+            q->calls[i].fn = NULL;
+        if (q->listeners[i].arg == fn_arg)
+            q->listeners[i].fn = NULL;
+    }
+}
+
 const struct etf_pid *query_keeper(const struct query *q)
 {
     return &q->keeper;
@@ -354,6 +383,22 @@ static void take_answer(struct query *q, struct cursor *c)
     finish(q, call, &answer);
 }
 
+static void take_event(struct query *q, struct cursor *c, const uint8_t *payload, size_t len)
+{
+    struct slice term = {0};
+    uint64_t id = 0;
+    if (!cursor_atom_is(c, "t") || !cursor_uint64(c, &id))
+        return;
+    cursor_init(c, payload, len);
+    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++) {
+        const struct listener *l = &q->listeners[i];
+        if (l->fn != NULL && l->id == id && cursor_raw(c, &term)) {
+            l->fn(l->arg, (const uint8_t *)term.s, term.len);
+            return; /* the listener may have closed the query */
+        }
+    }
+}
+
 void query_message(struct query *q, const uint8_t *payload, size_t len)
 {
     if (q->failed)
@@ -369,11 +414,8 @@ void query_message(struct query *q, const uint8_t *payload, size_t len)
             take_start(q, &c);
     } else if (arity == 5 && q->ready) {
         take_answer(q, &c);
-    } else if (arity == 4 && q->ready && cursor_peek_atom(&c, "t") && q->handlers.on_event) {
-        cursor_init(&c, payload, len);
-        struct slice term = {0};
-        if (cursor_raw(&c, &term))
-            q->handlers.on_event(q->arg, (const uint8_t *)term.s, term.len);
+    } else if (arity == 4 && q->ready) {
+        take_event(q, &c, payload, len);
     }
 }
 

@@ -172,12 +172,12 @@ static void set_ending(struct recorded_log *l, const struct trace_ending *e)
 {
     struct trace_state *s = trace_log_state_edit(l->log);
     bool armed = trace_ending_armed(e);
-    s->phase = armed ? TRACE_ENDED : TRACE_FAILED;
+    s->status.phase = armed ? SESSION_ENDED : SESSION_FAILED;
     s->end = read_reason(e->reason);
-    s->check = e->check;
+    s->status.check = e->check;
     put_slice(s->end_text, sizeof s->end_text, e->reason_text.len > 0 ? e->reason_text : e->reason);
     if (!armed)
-        error_set(&s->error, ERR_TARGET, "%s", s->end_text);
+        error_set(&s->status.error, ERR_TARGET, "%s", s->end_text);
     s->used[CAP_TIME_MS] = known(e->elapsed_ms);
     s->used[CAP_BYTES] = known(e->bytes);
     read_counts(&s->total, &e->total);
@@ -194,7 +194,7 @@ static void set_running(struct recorded_log *l, const struct found *f, int64_t w
                         bool is_last)
 {
     struct trace_state *s = trace_log_state_edit(l->log);
-    s->phase = TRACE_RUNNING;
+    s->status.phase = SESSION_RUNNING;
     bool timed = f->wall_us > 0 && wall_us > f->wall_us;
     s->used[CAP_TIME_MS] = timed ? known((wall_us - f->wall_us) / 1000) : 0;
     s->used[CAP_EVENTS] = s->total.shown;
@@ -239,7 +239,7 @@ static void begin(struct recorded_log *l, const struct found *f)
     s->told = true;
     s->preflight.calls_per_s = NAN;
     memset(s->caps.value, 0, sizeof s->caps.value);
-    put_slice(s->procs, sizeof s->procs, f->procs);
+    put_slice(s->status.procs, sizeof s->status.procs, f->procs);
     add_patterns(l, f->patterns);
 }
 
@@ -268,7 +268,7 @@ int recorded_log_to(struct recorded_log *l, struct recording *r, int64_t tick, s
         return rc;
     }
     bool goes_on = f.id == l->trace && until >= l->tick;
-    if (goes_on && trace_log_state(l->log)->phase != TRACE_RUNNING)
+    if (goes_on && trace_log_state(l->log)->status.phase != SESSION_RUNNING)
         return 0;
     if (!goes_on)
         begin(l, &f);

@@ -13,7 +13,7 @@
 enum { DECODERS = 4, FORMATS = CALLS_FOLDED + 1, WINDOWS_MOST = 4 };
 
 struct play {
-    struct calls_session *s;
+    struct session *s;
     struct calls_sink *sinks[FORMATS];
     struct questions questions;
     size_t windows;
@@ -43,13 +43,21 @@ static int play_ask(void *ctx, enum question question, const struct builder *arg
     return 0;
 }
 
-static int play_tell(void *ctx, const struct builder *term, struct error *err)
+static int play_tell(void *ctx, enum question question, const struct builder *term,
+                     struct error *err)
 {
     struct play *p = ctx;
     struct cursor c = cursor_of(term);
     (void)err;
-    FUZZ_REQUIRE(cursor_atom_is(&c, "stop") && !p->over);
+    FUZZ_REQUIRE(question == QUESTION_CALLS && cursor_atom_is(&c, "stop") && !p->over);
     return 0;
+}
+
+static void play_drop(void *ctx, const void *fn_arg)
+{
+    struct play *p = ctx;
+    (void)fn_arg;
+    questions_drop(&p->questions);
 }
 
 static uint64_t play_now(void *ctx)
@@ -71,16 +79,20 @@ static void step(struct play *p, char what, const char *text, size_t len)
     case '!': questions_fail_oldest(&p->questions); break;
     case 't':
         p->now += number_of(text, len) * 1000000;
-        calls_tick(p->s);
+        session_tick(p->s);
         break;
-    case 'y': calls_confirm(p->s); break;
-    case 's': calls_stop(p->s); break;
+    case 'y':
+        session_confirm(p->s);
+        break;
+    case 's':
+        session_stop(p->s);
+        break;
     case 'x': p->questions.refuse = true; break;
     case 'l':
         error_set(&lost, ERR_LOST, "the link is lost");
         p->questions.n = 0;
         p->questions.refuse = true;
-        calls_link_lost(p->s, &lost);
+        session_link_lost(p->s, &lost);
         break;
     default: break;
     }
@@ -111,15 +123,16 @@ static void on_window(void *arg, const struct calls_window *window)
 static void check(struct play *p)
 {
     const struct calls_state *s = calls_session_state(p->s);
-    bool over = s->phase == CALLS_ENDED || s->phase == CALLS_FAILED;
+    bool over = s->status.phase == SESSION_ENDED || s->status.phase == SESSION_FAILED;
     FUZZ_REQUIRE(!p->over || over); /* nothing begins again */
-    FUZZ_REQUIRE(s->phase != CALLS_FAILED || s->error.code != ERR_NONE);
-    FUZZ_REQUIRE(memchr(s->left, '\0', sizeof s->left) != NULL);
+    FUZZ_REQUIRE(s->status.phase != SESSION_FAILED || s->status.error.code != ERR_NONE);
+    FUZZ_REQUIRE(memchr(s->status.check.text, '\0', sizeof s->status.check.text) != NULL);
     FUZZ_REQUIRE(memchr(s->others, '\0', sizeof s->others) != NULL);
-    FUZZ_REQUIRE(memchr(s->procs, '\0', sizeof s->procs) != NULL);
+    FUZZ_REQUIRE(memchr(s->status.procs, '\0', sizeof s->status.procs) != NULL);
     /* Clean is said only where the target has been asked, or nothing was armed. */
-    FUZZ_REQUIRE(!s->clean || s->verified || !p->window_asked);
-    FUZZ_REQUIRE(s->phase != CALLS_ENDED || s->clean || s->left[0] != '\0');
+    FUZZ_REQUIRE(!s->status.check.clean || s->status.check.done || !p->window_asked);
+    FUZZ_REQUIRE(s->status.phase != SESSION_ENDED || s->status.check.clean ||
+                 s->status.check.text[0] != '\0');
     p->over = over;
 }
 
@@ -127,8 +140,13 @@ static void check(struct play *p)
 
 static bool open_play(struct play *p, size_t *sums, const char *line, size_t len)
 {
-    static const struct calls_handlers handlers = {.on_window = on_window};
-    const struct calls_port port = {play_ask, play_tell, play_now, p, 27};
+    static const struct session_handlers handlers = {.on_window = on_window};
+    const struct session_port port = {.ask = play_ask,
+                                      .tell = play_tell,
+                                      .drop = play_drop,
+                                      .now_ns = play_now,
+                                      .ctx = p,
+                                      .otp = 27};
     char *text = strndup(line, len);
     char *patterns = strchr(text, ' ');
     const char *one = patterns;
@@ -175,7 +193,7 @@ static void play(const char *text, size_t size)
     }
     for (size_t i = 0; i < FORMATS; i++)
         calls_sink_close(p.sinks[i]);
-    calls_free(p.s);
+    session_free(p.s);
 }
 
 /* ---- Decoders */

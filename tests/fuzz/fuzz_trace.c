@@ -9,15 +9,16 @@
 #include "trace/log/decode.h"
 #include "beamtop/output/trace_sink.h"
 #include "beamtop/trace/names.h"
-#include "beamtop/trace/session.h"
+#include "beamtop/trace/trace.h"
 #include "play.h"
 
 enum { DECODERS = 9 };
 
 struct play {
-    struct trace_session *t;
+    struct session *t;
     struct trace_sink *sinks[2];
     struct questions questions;
+    event_fn *listener;
     size_t written;
     uint64_t now, id; /* id of the trace, once it was asked to arm */
     bool arm_asked, stop_told, ended, in_call;
@@ -42,7 +43,8 @@ static int play_ask(void *ctx, enum question question, const struct builder *arg
     return 0;
 }
 
-static int play_tell(void *ctx, const struct builder *term, struct error *err)
+static int play_tell(void *ctx, enum question question, const struct builder *term,
+                     struct error *err)
 {
     struct play *p = ctx;
     struct cursor c = cursor_of(term);
@@ -50,6 +52,7 @@ static int play_tell(void *ctx, const struct builder *term, struct error *err)
     size_t arity;
     uint64_t id;
     (void)err;
+    FUZZ_REQUIRE(question == QUESTION_TRACE);
     FUZZ_REQUIRE(p->arm_asked && !p->ended);
     FUZZ_REQUIRE(cursor_tuple(&c, &arity) && cursor_atom(&c, &word) && cursor_uint64(&c, &id) &&
                  id == p->id);
@@ -59,6 +62,22 @@ static int play_tell(void *ctx, const struct builder *term, struct error *err)
         FUZZ_REQUIRE(cursor_uint64(&c, &events) && cursor_uint64(&c, &more));
     }
     return 0;
+}
+
+static void play_listen(void *ctx, uint64_t id, event_fn *fn, void *fn_arg)
+{
+    struct play *p = ctx;
+    (void)id;
+    FUZZ_REQUIRE(fn_arg == p->t);
+    p->listener = fn;
+}
+
+static void play_drop(void *ctx, const void *fn_arg)
+{
+    struct play *p = ctx;
+    (void)fn_arg;
+    p->listener = NULL;
+    questions_drop(&p->questions);
 }
 
 static uint64_t play_now(void *ctx)
@@ -97,7 +116,8 @@ static void push(struct play *p, const char *text, size_t len)
     build_raw(b, inner + 1, n_body - 1);
     size_t n;
     uint8_t *exact = exact_copy(b, &n);
-    trace_message(p->t, exact, n);
+    if (p->listener != NULL)
+        p->listener(p->t, exact, n);
     free(exact);
     builder_free(b);
     builder_free(body);
@@ -137,11 +157,15 @@ static void step(struct play *p, char what, const char *text, size_t len)
     case '<': push(p, text, len); break;
     case 't':
         p->now += number_of(text, len) * 1000000;
-        trace_tick(p->t);
+        session_tick(p->t);
         break;
     case 'c': set_cap(p, text, len); break;
-    case 'y': trace_confirm(p->t); break;
-    case 's': trace_stop(p->t); break;
+    case 'y':
+        session_confirm(p->t);
+        break;
+    case 's':
+        session_stop(p->t);
+        break;
     case 'p': trace_pause(p->t, true); break;
     case 'r': trace_pause(p->t, false); break;
     case 'h': trace_hold(p->t, true); break;
@@ -153,7 +177,7 @@ static void step(struct play *p, char what, const char *text, size_t len)
         error_set(&lost, ERR_LOST, "the link is lost");
         p->questions.n = 0;
         p->questions.refuse = true;
-        trace_link_lost(p->t, &lost);
+        session_link_lost(p->t, &lost);
         break;
     default: break;
     }
@@ -170,17 +194,17 @@ static void check(struct play *p)
 {
     const struct trace_log *l = trace_session_log(p->t);
     const struct trace_state *s = state_of(p);
-    FUZZ_REQUIRE(trace_phase_name(s->phase) != NULL);
+    FUZZ_REQUIRE(session_phase_name(s->status.phase) != NULL);
     FUZZ_REQUIRE(memchr(s->end_text, '\0', sizeof s->end_text) != NULL);
-    FUZZ_REQUIRE(memchr(s->check.text, '\0', sizeof s->check.text) != NULL);
-    FUZZ_REQUIRE((s->phase == TRACE_FAILED) == (s->error.code != ERR_NONE));
-    bool over = s->phase == TRACE_ENDED || s->phase == TRACE_FAILED;
+    FUZZ_REQUIRE(memchr(s->status.check.text, '\0', sizeof s->status.check.text) != NULL);
+    FUZZ_REQUIRE((s->status.phase == SESSION_FAILED) == (s->status.error.code != ERR_NONE));
+    bool over = s->status.phase == SESSION_ENDED || s->status.phase == SESSION_FAILED;
     FUZZ_REQUIRE(!p->ended || over); /* nothing begins again */
-    if (s->phase == TRACE_ENDED) {
+    if (s->status.phase == SESSION_ENDED) {
         FUZZ_REQUIRE(s->end != END_NONE && s->end_text[0] != '\0');
         /* Clean is said only where the target has been asked. */
-        FUZZ_REQUIRE(!s->check.clean || s->check.done);
-        FUZZ_REQUIRE(s->check.clean || s->check.text[0] != '\0' || !p->arm_asked);
+        FUZZ_REQUIRE(!s->status.check.clean || s->status.check.done);
+        FUZZ_REQUIRE(s->status.check.clean || s->status.check.text[0] != '\0' || !p->arm_asked);
     }
     p->ended = over;
     for (size_t i = 0; i < trace_log_patterns(l); i++)
@@ -201,15 +225,22 @@ static void end_play(struct play *p)
         FUZZ_REQUIRE(trace_sink_end(p->sinks[i], l, &err) == 0);
         trace_sink_close(p->sinks[i]);
     }
-    trace_free(p->t);
+    session_free(p->t);
 }
 
 static bool open_play(struct play *p, const char *pattern)
 {
-    static const struct trace_handlers handlers = {.on_event = on_event};
+    static const struct session_handlers handlers = {.on_event = on_event};
     const struct sink_writer nowhere = {.write = write_nowhere, .ctx = &p->written};
-    const struct trace_port port = {.ask = play_ask, .tell = play_tell, .now_ns = play_now,
-                                    .ctx = p, .node = NODE, .creation = 1, .otp = 25};
+    const struct session_port port = {.ask = play_ask,
+                                      .tell = play_tell,
+                                      .listen = play_listen,
+                                      .drop = play_drop,
+                                      .now_ns = play_now,
+                                      .ctx = p,
+                                      .node = NODE,
+                                      .creation = 1,
+                                      .otp = 25};
     struct trace_options o = {.patterns = &pattern, .n_patterns = 1};
     struct error err = {0};
     caps_init(&o.caps);

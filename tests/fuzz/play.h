@@ -38,6 +38,11 @@ static inline int questions_ask(struct questions *q, enum question question, ans
     return 0;
 }
 
+static inline void questions_drop(struct questions *q)
+{
+    q->n = 0;
+}
+
 static inline void questions_answer(struct questions *q, size_t which, const struct answer *a)
 {
     if (which >= q->n)

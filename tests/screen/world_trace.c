@@ -158,7 +158,7 @@ static void run(struct traced *t)
     for (size_t i = 0; i < sizeof shop / sizeof shop[0]; i++)
         add(t->log, &shop[i], i);
     set_counts(t);
-    s->phase = TRACE_RUNNING;
+    s->status.phase = SESSION_RUNNING;
     s->session = true;
     s->shut = true;
     snprintf(s->shut_why, sizeof s->shut_why, "rate");
@@ -171,23 +171,24 @@ static void end(struct traced *t, bool clean)
 {
     struct trace_state *s = trace_log_state_edit(t->log);
     run(t);
-    s->phase = TRACE_ENDED;
+    s->status.phase = SESSION_ENDED;
     s->shut = false;
     s->end = END_EVENTS;
     s->used[CAP_EVENTS] = 100;
     snprintf(s->end_text, sizeof s->end_text, "events: 100 of 100");
-    s->check = (struct trace_check){.done = true, .clean = clean, .after_us = 4012};
+    s->status.check = (struct session_check){.done = true, .clean = clean, .after_us = 4012};
     if (!clean)
-        s->check.breakpoints = 3;
+        s->status.check.breakpoints = 3;
     if (!clean)
-        snprintf(s->check.text, sizeof s->check.text, "shop_cart:add/2 and 2 more are still traced");
+        snprintf(s->status.check.text, sizeof s->status.check.text,
+                 "shop_cart:add/2 and 2 more are still traced");
 }
 
 static void before(struct traced *t, bool asking)
 {
     struct trace_state *s = trace_log_state_edit(t->log);
     parse(t, "lists -> return");
-    s->phase = asking ? TRACE_ASKING : TRACE_PREPARING;
+    s->status.phase = asking ? SESSION_ASKING : SESSION_PREPARING;
     if (!asking)
         return;
     s->preflight.functions = 146;
@@ -204,10 +205,10 @@ static void fail(struct traced *t)
 {
     struct trace_state *s = trace_log_state_edit(t->log);
     parse(t, "shop_crat:ad/2 -> return");
-    s->phase = TRACE_FAILED;
+    s->status.phase = SESSION_FAILED;
     snprintf(s->preflight.why_none, sizeof s->preflight.why_none,
              "shop_crat is not loaded; did you mean shop_cart? It has add/2, add/3 and all/0");
-    error_set(&s->error, ERR_NOT_FOUND, "nothing to trace: %s", s->preflight.why_none);
+    error_set(&s->status.error, ERR_NOT_FOUND, "nothing to trace: %s", s->preflight.why_none);
 }
 
 static void elixir(struct traced *t)
@@ -219,7 +220,7 @@ static void elixir(struct traced *t)
     struct trace_state *s = trace_log_state_edit(t->log);
     parse(t, "MyApp.Cart.add(_, _) :: return;caller");
     add(t->log, &calls[0], 0);
-    s->phase = TRACE_RUNNING;
+    s->status.phase = SESSION_RUNNING;
     s->preflight.functions = 1;
     set_used(s);
 }
@@ -235,7 +236,7 @@ static void count(struct traced *t)
     trace_log_set_functions(t->log, functions, 3);
     trace_log_pattern_edit(t->log, 0)->counts.calls = 1248611;
     trace_log_pattern_edit(t->log, 0)->counts.calls_known = true;
-    s->phase = TRACE_RUNNING;
+    s->status.phase = SESSION_RUNNING;
     s->preflight.functions = 146;
     s->used[CAP_TIME_MS] = 3000;
 }

@@ -70,31 +70,35 @@ static void take_window(struct calls_log *log, bool timed)
 
 void world_calls(struct calls_log *log, enum calls_world world)
 {
-    struct calls_state state = {.phase = CALLS_WAITING, .functions = 15201, .schedulers = 4,
-                                .calls_per_s = 155400, .load = 0.0004};
+    struct calls_state state = {.status.phase = SESSION_WAITING,
+                                .functions = 15201,
+                                .schedulers = 4,
+                                .calls_per_s = 155400,
+                                .load = 0.0004};
     calls_log_init(log);
     calls_log_begin(log, world == COUNTED_CALLS ? "app:shop" : "");
     if (world == COUNTED_FIRST)
-        state.phase = CALLS_COUNTING;
+        state.status.phase = SESSION_RUNNING;
     else if (world == COUNTED_FAILED)
-        state.phase = CALLS_FAILED;
+        state.status.phase = SESSION_FAILED;
     else if (world == COUNTED_REFUSED || world == COUNTED_DEAR)
-        state.phase = CALLS_ENDED;
+        state.status.phase = SESSION_ENDED;
     else
         take_window(log, world == COUNTED_TIME);
     if (world == COUNTED_FAILED)
-        error_set(&state.error, ERR_REFUSED, "others trace here: <0.99.0> (recon_trace)");
+        error_set(&state.status.error, ERR_REFUSED, "others trace here: <0.99.0> (recon_trace)");
     if (world == COUNTED_REFUSED)
-        error_set(&state.error, ERR_REFUSED, "breakpoints of others stand there, whose counters it "
+        error_set(&state.status.error, ERR_REFUSED,
+                  "breakpoints of others stand there, whose counters it "
                   "would overwrite: lists:map/2, lists:seq/2, shop_cart:add/2, shop_front:page/1");
     if (world == COUNTED_DEAR) {
         state.calls_per_s = 5.8e7;
         state.load = 0.145;
-        state.dear = state.clean = true;
+        state.dear = state.status.check.clean = true;
     }
     if (world == COUNTED_ENDED) {
-        state.phase = CALLS_ENDED;
-        state.verified = state.clean = true;
+        state.status.phase = SESSION_ENDED;
+        state.status.check.done = state.status.check.clean = true;
         state.windows = 3;
     }
     calls_log_state(log, &state);

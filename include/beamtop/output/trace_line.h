@@ -67,7 +67,7 @@ struct trace_ending {
     struct trace_counter *functions;
     size_t n_functions;
     struct trace_preflight preflight;
-    struct trace_check check;
+    struct session_check check;
 };
 
 /* How it is laid out. */

@@ -33,9 +33,8 @@ typedef void answer_fn(void *arg, const struct answer *answer);
 struct query_handlers {
     void (*on_ready)(void *arg);                           /* the keeper stands */
     void (*on_failed)(void *arg, const struct error *err); /* it could not be started, or has ended */
-    /* {t, TraceId, Seq, Body}, pushed by a trace under credit: checked, without version byte,
-       borrowed for the call. NULL: such messages are dropped. */
-    void (*on_event)(void *arg, const uint8_t *term, size_t len);
+    /* An answer for somebody else than `arg` came, with the work that it took; may be NULL. */
+    void (*on_work)(void *arg, double target_us);
 };
 
 /* Asks the target to start the keeper: on_ready or on_failed follows within deadline_ms. */
@@ -50,6 +49,12 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
  */
 int query_ask(struct query *q, enum question question, const struct builder *arg_term,
               unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err);
+/* {t, Id, Seq, Body}, pushed by the node, goes to fn: checked, without version byte, borrowed for
+   the call. At most LIMIT_CALLS_IN_FLIGHT listen at once; others are not told. */
+typedef void event_fn(void *arg, const uint8_t *term, size_t len);
+void query_listen(struct query *q, uint64_t id, event_fn *fn, void *fn_arg);
+/* Neither answers nor events come to fn_arg any more. Places of open questions stay taken. */
+void query_drop(struct query *q, const void *fn_arg);
 /* {tell, Question, Term} to the keeper, for the question's own process there; no answer. */
 int query_tell(struct query *q, enum question question, const struct builder *term,
                struct error *err);

@@ -15,7 +15,7 @@
 #include "beamtop/trace/request.h"
 
 struct assist;
-struct trace_port; /* beamtop/trace/session.h */
+struct session_port; /* beamtop/trace/session.h */
 
 /* What is known of a line. */
 struct assist_line {
@@ -30,11 +30,11 @@ struct assist_line {
 
 /* on_change: what is known of the line, or of names, has changed. Never from within a call. */
 struct assist *assist_new(void (*on_change)(void *arg), void *arg);
-void assist_free(struct assist *a); /* answers that are still to come must not come any more */
+void assist_free(struct assist *a); /* its port is NULL by then */
 
 /* The way to the target, copied; NULL: there is none, and what was known is forgotten. A question
-   that is open is given up: its answer must not come any more. */
-void assist_set_port(struct assist *a, const struct trace_port *port);
+   that is open is dropped, so the port before must still be there. */
+void assist_set_port(struct assist *a, const struct session_port *port);
 /* A line is about to be typed: names are asked for, those that are old anew. */
 void assist_begin(struct assist *a);
 

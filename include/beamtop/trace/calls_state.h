@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "beamtop/base/error.h"
 #include "beamtop/etf/term.h"
+#include "beamtop/trace/status.h"
 
 #define CALLS_UNKNOWN UINT64_MAX
 
@@ -60,31 +60,15 @@ struct calls_window {
     uint64_t target_us, bytes;    /* its work for the window; the size of its answers */
 };
 
-enum calls_phase {
-    CALLS_PREPARING, /* who is there, what would be counted, how many calls */
-    CALLS_ASKING,    /* dear, or a dry run: waits for calls_confirm or calls_stop */
-    CALLS_COUNTING,
-    CALLS_TIMING,
-    CALLS_WAITING,   /* for the next window */
-    CALLS_VERIFYING,
-    CALLS_ENDED,     /* see `clean` */
-    CALLS_FAILED,    /* `error` says why; nothing is left of it */
-};
-
 struct calls_state {
-    enum calls_phase phase;
-    struct error error;     /* of CALLS_FAILED, or why the windows came to an end */
+    struct session_status status;
     /* The estimate: NaN before it. */
     uint64_t functions, schedulers;
-    double calls_per_s, load;
+    double calls_per_s, load; /* load: of all schedulers */
     double arms;            /* calls of the VM that arm it */
     bool dear;
-    char others[240];       /* who else is there; empty: nobody */
-    char procs[200];        /* as it was understood */
-    unsigned windows;       /* done */
-    bool verified, clean;
-    char left[200];         /* what is left, when it is not clean */
-    uint64_t verified_us;   /* after the end */
+    char others[240]; /* who else is there; empty: nobody */
+    unsigned windows; /* done */
 };
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * What a trace has brought: its events, oldest first, joined (a call with its result), counters
  * by pattern, latencies, the state of every cap, the end and its verification. Plain data that
- * views and sinks read and session.c fills. One thread. Borrowed pointers live until the next
+ * views and sinks read and a session fills. One thread. Borrowed pointers live until the next
  * event is added (the ring may drop its oldest) or the log is freed.
  */
 #ifndef BEAMTOP_TRACE_LOG_H
@@ -12,11 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "beamtop/base/error.h"
 #include "beamtop/etf/term.h"
 #include "beamtop/trace/caps.h"
 #include "beamtop/trace/histogram.h"
 #include "beamtop/trace/pattern.h"
+#include "beamtop/trace/status.h"
 
 enum event_kind { EVENT_CALL, EVENT_SEND, EVENT_RECEIVE, EVENT_LOST };
 enum event_outcome {
@@ -99,34 +99,10 @@ struct trace_pattern_info {
     double rate_per_s;   /* shown, over the last second */
 };
 
-enum trace_phase {
-    TRACE_PREPARING,  /* definitions, functions, others, estimate */
-    TRACE_ASKING,     /* a person must say yes */
-    TRACE_ARMING,
-    TRACE_RUNNING,
-    TRACE_PAUSED,
-    TRACE_ENDING,
-    TRACE_VERIFYING,
-    TRACE_ENDED,
-    TRACE_FAILED,     /* nothing was armed; `error` says why */
-};
-const char *trace_phase_name(enum trace_phase phase);
-
 enum trace_end {
     END_NONE, END_TIME, END_EVENTS, END_RATE, END_BYTES, END_HEAP, END_STOPPED, END_LINK, END_KILLED,
 };
 const char *trace_end_name(enum trace_end end); /* "time", "events", … "link": JSON and text */
-
-/* What the target said when asked afterwards what is still armed. */
-struct trace_check {
-    bool unarmed;         /* it was stopped before: there is nothing to be verified */
-    bool done;
-    bool clean;
-    uint64_t after_us;    /* since the end was told */
-    uint64_t breakpoints, flags, processes, sessions;
-    uint64_t control_word;
-    char text[240];       /* why it is not done or not clean */
-};
 
 /* The preflight's findings. */
 struct trace_preflight {
@@ -153,10 +129,9 @@ uint64_t trace_log_dropped(const struct trace_log *l); /* events that the ring h
 uint64_t trace_log_generation(const struct trace_log *l); /* grows with every change */
 
 struct trace_state {
-    enum trace_phase phase;
+    struct session_status status;
     enum trace_end end;
     char end_text[160];     /* "events: 100 of 100" */
-    struct error error;     /* of TRACE_FAILED */
     bool wrong;             /* what failed it stands in the text of patterns number wrong_text … */
     size_t wrong_text, wrong_offset; /* … at that byte */
     struct caps caps;
@@ -168,10 +143,8 @@ struct trace_state {
     bool told;              /* of a recording: values are texts, and caps of 0 are not known */
     bool session;           /* an own session (OTP 27+); else the node's single space */
     bool children;
-    char procs[240];
     char note[200];         /* what a person must know of it: narrowed, a module loaded anew; or "" */
     struct trace_preflight preflight;
-    struct trace_check check;
     struct trace_counts total;
 };
 const struct trace_state *trace_log_state(const struct trace_log *l);
@@ -183,7 +156,7 @@ const struct trace_pattern_info *trace_log_pattern(const struct trace_log *l, si
 size_t trace_log_functions(const struct trace_log *l);
 const struct trace_function *trace_log_function(const struct trace_log *l, size_t index);
 
-/* For session.c, and for tests that need a log with known contents. Terms and names are copied. */
+/* For sessions, and for tests that need a log with known contents. Terms and names are copied. */
 struct trace_state *trace_log_state_edit(struct trace_log *l);
 struct trace_pattern_info *trace_log_add_pattern(struct trace_log *l, const struct pattern *p);
 struct trace_pattern_info *trace_log_pattern_edit(struct trace_log *l, size_t index);

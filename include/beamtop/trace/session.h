@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One trace, from its text to the proof that nothing of it is left: parse, preflight, ask, arm,
- * events under credit, end, verify. It talks to the target through a port, so that tests can play
- * the target, and fills a trace_log. One thread: the loop's; time is an argument.
- *
- * docs/tracing.md is the protocol.
+ * A session on a node: a trace (trace/trace.h) or counted calls (trace/calls.h). Each runs the same
+ * way: prepare, estimate, confirm or refuse, set, run, end, verify that nothing is left. All I/O
+ * goes through a port, so tests can simulate the node. One thread: the loop's; time is the port's.
  */
 #ifndef BEAMTOP_TRACE_SESSION_H
 #define BEAMTOP_TRACE_SESSION_H
@@ -15,74 +13,57 @@
 
 #include "beamtop/base/error.h"
 #include "beamtop/query/query.h"
-#include "beamtop/trace/caps.h"
-#include "beamtop/trace/log.h"
-#include "beamtop/trace/pattern.h"
-#include "beamtop/trace/procs.h"
+#include "beamtop/trace/status.h"
 
-struct trace_session;
+struct session;
+struct trace_event;  /* beamtop/trace/log.h */
+struct calls_window; /* beamtop/trace/calls_state.h */
 
-/* The way to the target. */
-struct trace_port {
-    /* As query_ask(): the answer comes to fn exactly once, never from within the call, unless the
-       session is freed first. */
+/* The way to the node. A session uses it until its connection is lost or it is freed. */
+struct session_port {
+    /* As query_ask(): the answer comes to fn exactly once, never from within the call, unless it is
+       dropped first. */
     int (*ask)(void *ctx, enum question question, const struct builder *arg, unsigned deadline_ms,
                answer_fn *fn, void *fn_arg, struct error *err);
     /* As query_tell(): no answer. */
-    int (*tell)(void *ctx, const struct builder *term, struct error *err);
+    int (*tell)(void *ctx, enum question question, const struct builder *term, struct error *err);
+    /* As query_listen(): what the node pushes under this number. */
+    void (*listen)(void *ctx, uint64_t id, event_fn *fn, void *fn_arg);
+    /* As query_drop(): answers and events for fn_arg do not come any more. */
+    void (*drop)(void *ctx, const void *fn_arg);
     uint64_t (*now_ns)(void *ctx); /* monotonic, here */
     void *ctx;
-    const char *node;  /* the target's name, borrowed */
+    const char *node;  /* the target's name; a session copies it */
     uint32_t creation; /* of its pids */
     int otp;
 };
 
-struct trace_options {
-    const char *const *patterns; /* texts; each may hold several */
-    size_t n_patterns;
-    const char *procs;           /* NULL: all */
-    enum syntax syntax;
-    struct caps caps;
-    uint64_t slower_us;          /* of every call pattern that has none of its own; 0: none */
-    bool on_rate_stop;           /* end instead of shedding */
-    bool force;                  /* do not ask when it is dear; lifts no cap */
-    bool dry_run;                /* end after the preflight, in TRACE_ASKING */
-};
+/* Before OTP 27 a node has one space for all tracing: one tool at a time, one session of ours. */
+#define OTP_SESSIONS 27
+static inline bool session_port_is_shared(const struct session_port *port)
+{
+    return port->otp < OTP_SESSIONS;
+}
 
-struct trace_handlers {
-    /* Something in the log has changed. May be called often; never from within trace_open. */
+struct session_handlers {
+    /* Its status or log has changed. May be called often; never from within the opening. */
     void (*on_change)(void *arg);
-    /* An event was added (call, send, receive, lost) or finished (a call's result is there). */
+    /* Of a trace: an event was added (call, send, receive, lost) or finished (a call's result). */
     void (*on_event)(void *arg, const struct trace_event *event, bool finished);
+    /* Of counted calls: a window is complete; borrowed for the call. */
+    void (*on_window)(void *arg, const struct calls_window *window);
 };
 
-/* A mistake in the words is ERR_USAGE; *pattern and *offset (may be NULL) tell where. */
-int trace_open(struct trace_session **out, const struct trace_options *options,
-               const struct trace_port *port, const struct trace_handlers *handlers, void *arg,
-               size_t *pattern, size_t *offset, struct error *err);
-/* Frees. A trace that is armed is told to stop first; the target cleans up by itself. */
-void trace_free(struct trace_session *t);
-const struct trace_log *trace_session_log(const struct trace_session *t);
-
-void trace_confirm(struct trace_session *t); /* the answer yes, in TRACE_ASKING */
-void trace_stop(struct trace_session *t);    /* any phase: to its end, by the shortest way */
-void trace_pause(struct trace_session *t, bool paused); /* shuts the budget; time runs on */
-/* Within the ceilings; counted from the start, as the first value was. */
-int trace_set_cap(struct trace_session *t, enum cap cap, uint64_t value, struct error *err);
-/* From now on only this process, or only this pattern. */
-void trace_narrow_pid(struct trace_session *t, const struct etf_pid *pid);
-void trace_narrow_pattern(struct trace_session *t, unsigned pattern);
-
-/* {t, …} from the target: query's on_event. */
-void trace_message(struct trace_session *t, const uint8_t *payload, size_t len);
-void trace_link_lost(struct trace_session *t, const struct error *why);
-/* Called about four times a second while it lives: deadlines, rates, names of processes. */
-void trace_tick(struct trace_session *t);
-/*
- * Credit: events are granted anew as the owner tells that it has dealt with them. A session starts
- * with hold=false and grants by itself what it has taken; an owner whose terminal does not take
- * more says hold=true meanwhile.
- */
-void trace_hold(struct trace_session *t, bool hold);
+/* Frees. What is set is told to stop first; the node cleans up by itself. NULL is fine. */
+void session_free(struct session *s);
+const struct session_status *session_status(const struct session *s);
+const struct session_port *session_port(const struct session *s);
+bool session_runs(const struct session *s); /* not NULL, and not at its end */
+void session_confirm(struct session *s);    /* yes, in SESSION_ASKING */
+void session_stop(struct session *s);       /* any phase: to its end, by the shortest way */
+/* The port cannot be used any more, and is not. */
+void session_link_lost(struct session *s, const struct error *why);
+/* Called some ten times a second while it lives: deadlines, rates, the next window. */
+void session_tick(struct session *s);
 
 #endif

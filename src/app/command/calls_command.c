@@ -21,7 +21,7 @@ struct counting {
     const struct cli_options *options;
     const struct app_env *env;
     struct node_run run;
-    struct calls_session *session;
+    struct session *session;
     struct calls_sink *sink;
     bool told;
 };
@@ -46,15 +46,15 @@ static void asking(struct counting *t, const struct calls_state *state)
         error_set(&t->run.err, ERR_REFUSED, "about %.0f calls/s: counting them would cost the node "
                   "%.0f %% of its schedulers; --force counts all the same",
                   state->calls_per_s, state->load * 100);
-    calls_stop(t->session);
+    session_stop(t->session);
 }
 
 static int exit_code_of_end(const struct counting *t, const struct calls_state *state)
 {
     if (t->run.err.code != ERR_NONE)
         return exit_code_of_error(t->run.err.code);
-    if (state->error.code != ERR_NONE)
-        return exit_code_of_error(state->error.code);
+    if (state->status.error.code != ERR_NONE)
+        return exit_code_of_error(state->status.error.code);
     return t->run.signal == SIGTERM ? 128 + SIGTERM : EXIT_DONE;
 }
 
@@ -62,14 +62,15 @@ static void ended(struct counting *t, const struct calls_state *state)
 {
     int code = exit_code_of_end(t, state);
     struct error left = {.code = ERR_NONE};
-    if (!state->clean) {
-        error_set(&left, ERR_TARGET, "%s", state->left);
+    if (!state->status.check.clean) {
+        error_set(&left, ERR_TARGET, "%s", state->status.check.text);
         node_run_finish(&t->run, EXIT_FAILED, &left);
         return;
     }
-    if (t->options->format == FORMAT_TEXT && state->verified)
+    if (t->options->format == FORMAT_TEXT && state->status.check.done)
         fputs("beamtop: nothing is left armed\n", stderr);
-    node_run_finish(&t->run, code, state->error.code != ERR_NONE ? &state->error : NULL);
+    node_run_finish(&t->run, code,
+                    state->status.error.code != ERR_NONE ? &state->status.error : NULL);
 }
 
 static void on_change(void *arg)
@@ -79,23 +80,13 @@ static void on_change(void *arg)
     if (t->run.over)
         return;
     tell_estimate(t, state);
-    switch (state->phase) {
-    case CALLS_ASKING:
+    if (state->status.phase == SESSION_ASKING)
         asking(t, state);
-        break;
-    case CALLS_ENDED:
+    else if (state->status.phase == SESSION_ENDED)
         ended(t, state);
-        break;
-    case CALLS_FAILED:
-        node_run_finish(&t->run, exit_code_of_error(state->error.code), &state->error);
-        break;
-    case CALLS_PREPARING:
-    case CALLS_COUNTING:
-    case CALLS_TIMING:
-    case CALLS_WAITING:
-    case CALLS_VERIFYING:
-        break;
-    }
+    else if (state->status.phase == SESSION_FAILED)
+        node_run_finish(&t->run, exit_code_of_error(state->status.error.code),
+                        &state->status.error);
 }
 
 /* When the output is gone the session is ended first, then we. */
@@ -107,7 +98,7 @@ static void on_window(void *arg, const struct calls_window *window)
         return;
     if (calls_sink_write_errno(t->sink) != EPIPE && t->run.err.code == ERR_NONE)
         t->run.err = err;
-    calls_stop(t->session);
+    session_stop(t->session);
 }
 
 /* ---- the session */
@@ -165,12 +156,13 @@ static struct calls_sink_options sink_options_of(const struct counting *t, const
 static void open_session(void *arg)
 {
     struct counting *t = arg;
-    static const struct calls_handlers handlers = {.on_change = on_change, .on_window = on_window};
+    static const struct session_handlers handlers = {.on_change = on_change,
+                                                     .on_window = on_window};
     const struct calls_options options = calls_options_of(t->options);
     const struct calls_sink_options sink = sink_options_of(t, live_peer_node(t->run.live));
-    struct calls_port port;
+    struct session_port port;
     struct error err = {.code = ERR_NONE};
-    int rc = trace_route_calls_port(t->run.route, &port, &err);
+    int rc = live_port(t->run.live, &port, &err);
     if (rc == 0)
         rc = calls_open(&t->session, &options, &port, &handlers, t, NULL, NULL, &err);
     if (rc != 0)
@@ -181,27 +173,27 @@ static void open_session(void *arg)
 static void tick(void *arg)
 {
     struct counting *t = arg;
-    calls_tick(t->session);
+    session_tick(t->session);
 }
 
 /* The window that is cut short is told. */
 static void stop(void *arg)
 {
     struct counting *t = arg;
-    calls_stop(t->session);
+    session_stop(t->session);
 }
 
 static bool link_lost(void *arg, const struct error *err)
 {
     struct counting *t = arg;
-    calls_link_lost(t->session, err);
+    session_link_lost(t->session, err);
     return false;
 }
 
 static void free_session(void *arg)
 {
     struct counting *t = arg;
-    calls_free(t->session);
+    session_free(t->session);
 }
 
 static const struct node_session session = {

@@ -8,7 +8,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
 #include "beamtop/output/trace_sink.h"
-#include "beamtop/trace/session.h"
+#include "beamtop/trace/trace.h"
 #include "app/cli/commands.h"
 #include "app/cli/mistake.h"
 #include "app/source/node_run.h"
@@ -27,8 +27,7 @@ struct tracing {
     const struct app_env *env;
     struct settings_trace settings;
     struct node_run run;
-    struct trace_port port;
-    struct trace_session *session;
+    struct session *session;
     struct trace_sink *sink;
     struct trace_print *print;
     bool told;
@@ -40,7 +39,8 @@ static int exit_code_of_end(const struct tracing *t, const struct trace_state *s
 {
     if (state->end == END_LINK)
         return EXIT_LOST;
-    bool verified = state->check.unarmed || (state->check.done && state->check.clean);
+    bool verified =
+        state->status.check.unarmed || (state->status.check.done && state->status.check.clean);
     if (!verified || state->end == END_KILLED)
         return EXIT_FAILED;
     return t->run.signal == SIGTERM ? 128 + SIGTERM : EXIT_DONE;
@@ -51,7 +51,7 @@ static void output_failed(struct tracing *t, const struct error *err)
 {
     if (trace_sink_write_errno(t->sink) != EPIPE && t->run.err.code == ERR_NONE)
         t->run.err = *err;
-    trace_stop(t->session);
+    session_stop(t->session);
 }
 
 /* Lines that waited for a name; at the end all that are left. */
@@ -81,7 +81,8 @@ static void tell_preflight(struct tracing *t, const struct trace_state *state)
                 p->functions_cut ? " (more match: the cap takes so many)" : "");
     if (trace_log_has_messages(trace_session_log(t->session)))
         fprintf(stderr, "%smessages (not counted before)", p->functions > 0 ? " and " : "");
-    tell_to(stderr, ", %s", strcmp(state->procs, "all") != 0 ? state->procs : "all processes");
+    tell_to(stderr, ", %s",
+            strcmp(state->status.procs, "all") != 0 ? state->status.procs : "all processes");
     if (p->processes > 0)
         fprintf(stderr, " (%llu)", (unsigned long long)p->processes);
     if (p->count_ms > 0 && p->calls_per_s < 1)
@@ -135,8 +136,9 @@ static void failed(struct tracing *t, const struct trace_state *state)
     if (o->format == FORMAT_JSON)
         trace_sink_end(t->sink, trace_session_log(t->session), &t->run.err);
     if (marked)
-        mistake_print(o->rest[state->wrong_text], state->wrong_offset, &state->error);
-    node_run_finish(&t->run, exit_code_of_error(state->error.code), marked ? NULL : &state->error);
+        mistake_print(o->rest[state->wrong_text], state->wrong_offset, &state->status.error);
+    node_run_finish(&t->run, exit_code_of_error(state->status.error.code),
+                    marked ? NULL : &state->status.error);
 }
 
 static void on_change(void *arg)
@@ -146,26 +148,28 @@ static void on_change(void *arg)
     if (t->run.over)
         return;
     print_due(t, false);
-    switch (state->phase) {
-    case TRACE_PREPARING:
+    switch (state->status.phase) {
+    case SESSION_PREPARING:
         break;
-    case TRACE_ASKING:
+    case SESSION_ASKING:
         asking(t, state);
         break;
-    case TRACE_RUNNING:
-    case TRACE_PAUSED:
-    case TRACE_ENDING:
-    case TRACE_VERIFYING:
+    case SESSION_RUNNING:
+    case SESSION_PAUSED:
+    case SESSION_ENDING:
+    case SESSION_VERIFYING:
         tell_preflight(t, state);
         break;
-    case TRACE_ARMING: /* told when it is armed: who reads it may begin then */
+    case SESSION_ARMING: /* told when it is armed: who reads it may begin then */
+    case SESSION_TIMING:
+    case SESSION_WAITING:
         break;
-    case TRACE_ENDED:
-        if (!state->check.unarmed)
+    case SESSION_ENDED:
+        if (!state->status.check.unarmed)
             tell_preflight(t, state);
         ended(t, state);
         break;
-    case TRACE_FAILED:
+    case SESSION_FAILED:
         failed(t, state);
         break;
     }
@@ -217,13 +221,14 @@ static int put_event(void *arg, const struct trace_log *log, const struct trace_
 static void open_session(void *arg)
 {
     struct tracing *t = arg;
-    static const struct trace_handlers handlers = {.on_change = on_change, .on_event = on_event};
+    static const struct session_handlers handlers = {.on_change = on_change, .on_event = on_event};
     const struct trace_options options = trace_options_of(t);
     struct error err = {.code = ERR_NONE};
+    struct session_port port;
     size_t word = 0, offset = 0;
-    int rc = trace_route_port(t->run.route, &t->port, &err);
+    int rc = live_port(t->run.live, &port, &err);
     if (rc == 0)
-        rc = trace_open(&t->session, &options, &t->port, &handlers, t, &word, &offset, &err);
+        rc = trace_open(&t->session, &options, &port, &handlers, t, &word, &offset, &err);
     if (rc == ERR_USAGE && word < t->options->n_rest) {
         mistake_print(t->options->rest[word], offset, &err);
         node_run_finish(&t->run, EXIT_USAGE, NULL);
@@ -232,7 +237,7 @@ static void open_session(void *arg)
     const struct trace_sink_options sink = {
         .format = t->options->format == FORMAT_JSON ? SINK_JSON : SINK_TEXT,
         .syntax = spelling(t),
-        .node = t->port.node,
+        .node = live_peer_node(t->run.live),
         .ascii = t->options->ascii || !t->env->utf8,
     };
     t->sink = trace_sink_open_file(stdout, &sink);
@@ -242,40 +247,34 @@ static void open_session(void *arg)
 static void tick(void *arg)
 {
     struct tracing *t = arg;
-    trace_tick(t->session);
+    session_tick(t->session);
 }
 
 static void stop(void *arg)
 {
     struct tracing *t = arg;
-    trace_stop(t->session);
+    session_stop(t->session);
 }
 
 static bool link_lost(void *arg, const struct error *err)
 {
     struct tracing *t = arg;
     fprintf(stderr, "beamtop: %s\n", err->text);
-    trace_link_lost(t->session, err);
+    session_link_lost(t->session, err);
     return true;
-}
-
-static void on_message(void *arg, const uint8_t *term, size_t len)
-{
-    struct tracing *t = arg;
-    if (t->session != NULL)
-        trace_message(t->session, term, len);
 }
 
 static void free_session(void *arg)
 {
     struct tracing *t = arg;
-    if (t->session != NULL)
-        trace_free(t->session);
+    session_free(t->session);
 }
 
-static const struct node_session session = {
-    .open = open_session, .on_tick = tick, .stop = stop, .link_lost = link_lost,
-    .on_message = on_message, .free = free_session};
+static const struct node_session session = {.open = open_session,
+                                            .on_tick = tick,
+                                            .stop = stop,
+                                            .link_lost = link_lost,
+                                            .free = free_session};
 
 /* ---- the words */
 

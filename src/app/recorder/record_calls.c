@@ -7,15 +7,13 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
 #include "record_retry.h"
-#include "app/source/trace_port.h"
 
 #define NEAR_MS 300
 #define WAIT_TURNS 20 /* of record_calls_tick() */
 
 struct record_calls {
     struct record_calls_setup setup;
-    struct trace_route *route;
-    struct calls_session *session;
+    struct session *session;
     struct record_retry retry;
     bool done; /* the session has ended, and is freed at the next turn */
     bool over; /* no more sessions on this life of the node */
@@ -82,7 +80,7 @@ static void refuse(struct record_calls *c, const struct calls_state *state)
                                  "schedulers (--force counts all the same)",
               state->calls_per_s, state->load * 100);
     refused(c, &err);
-    calls_stop(c->session);
+    session_stop(c->session);
 }
 
 /* Another window would not be verified either. */
@@ -99,10 +97,11 @@ static void ended(struct record_calls *c, const struct calls_state *state)
 {
     c->done = true;
     /* What keeps it from the next window is by others, and stands there: not for us to verify. */
-    if (state->phase == CALLS_ENDED && !state->clean && state->error.code != ERR_REFUSED)
-        tell_left(c, state->left);
-    else if (state->error.code != ERR_NONE)
-        refused(c, &state->error);
+    if (state->status.phase == SESSION_ENDED && !state->status.check.clean &&
+        state->status.error.code != ERR_REFUSED)
+        tell_left(c, state->status.check.text);
+    else if (state->status.error.code != ERR_NONE)
+        refused(c, &state->status.error);
     if (c->stopping)
         c->setup.on_ended(c->setup.arg);
 }
@@ -115,14 +114,14 @@ bool record_calls_counts(const struct record_calls *c)
 /* The next window opens soon: no tick is to begin before it that would end in it. */
 static bool is_near(const struct record_calls *c)
 {
-    return calls_session_state(c->session)->phase == CALLS_WAITING &&
+    return calls_session_state(c->session)->status.phase == SESSION_WAITING &&
            calls_session_due_ms(c->session) <= NEAR_MS;
 }
 
 /* Our own questions would be among the calls; windows without a pause leave no time for ticks. */
 static void hold_ticks(struct record_calls *c)
 {
-    bool first = calls_session_state(c->session)->phase == CALLS_PREPARING;
+    bool first = calls_session_state(c->session)->status.phase == SESSION_PREPARING;
     live_hold(c->setup.live, calls_session_leaves_time(c->session) &&
                                  (first || is_near(c) || calls_session_counts(c->session)));
 }
@@ -131,30 +130,36 @@ static void on_change(void *arg)
 {
     struct record_calls *c = arg;
     const struct calls_state *state = calls_session_state(c->session);
+    if (c->done)
+        return;
     hold_ticks(c);
-    switch (state->phase) {
-    case CALLS_ASKING:
+    switch (state->status.phase) {
+    case SESSION_ASKING:
         refuse(c, state);
         break;
-    case CALLS_ENDED:
-    case CALLS_FAILED:
+    case SESSION_ENDED:
+    case SESSION_FAILED:
         ended(c, state);
         break;
-    case CALLS_PREPARING:
-    case CALLS_COUNTING:
-    case CALLS_TIMING:
-    case CALLS_WAITING:
-    case CALLS_VERIFYING:
+    case SESSION_PREPARING:
+    case SESSION_RUNNING:
+    case SESSION_TIMING:
+    case SESSION_WAITING:
+    case SESSION_VERIFYING:
+    case SESSION_ARMING:
+    case SESSION_PAUSED:
+    case SESSION_ENDING:
         break;
     }
 }
 
 static void begin(struct record_calls *c)
 {
-    static const struct calls_handlers handlers = {.on_change = on_change, .on_window = on_window};
-    struct calls_port port;
+    static const struct session_handlers handlers = {.on_change = on_change,
+                                                     .on_window = on_window};
+    struct session_port port;
     struct error err = {.code = ERR_NONE};
-    int rc = trace_route_calls_port(c->route, &port, &err);
+    int rc = live_port(c->setup.live, &port, &err);
     if (rc == 0)
         rc = calls_open(&c->session, &c->setup.options, &port, &handlers, c, NULL, NULL, &err);
     c->done = false;
@@ -167,8 +172,7 @@ static void free_session(struct record_calls *c)
 {
     if (!c->session)
         return;
-    calls_free(c->session);
-    trace_route_detach(c->route);
+    session_free(c->session);
     c->session = NULL;
 }
 
@@ -176,7 +180,6 @@ struct record_calls *record_calls_new(const struct record_calls_setup *setup)
 {
     struct record_calls *c = alloc_zero(1, sizeof *c);
     c->setup = *setup;
-    c->route = trace_route_new(setup->live, setup->model);
     return c;
 }
 
@@ -192,7 +195,6 @@ void record_calls_free(struct record_calls *c)
 {
     if (!c)
         return;
-    trace_route_free(c->route);
     free(c);
 }
 
@@ -217,7 +219,7 @@ void record_calls_tick(struct record_calls *c)
     if (c->session) {
         hold_ticks(c);
         if (!is_near(c) || is_quiet(c))
-            calls_tick(c->session);
+            session_tick(c->session);
     } else if (may_begin(c) && is_quiet(c)) {
         begin(c);
     }
@@ -225,9 +227,13 @@ void record_calls_tick(struct record_calls *c)
 
 void record_calls_link_lost(struct record_calls *c)
 {
+    struct error err = {.code = ERR_NONE};
     bool waits = c->stopping && c->session && !c->done;
-    if (c->session)
-        trace_route_link_lost(c->route);
+    if (c->session) {
+        error_set(&err, ERR_LOST, "the link was lost");
+        c->done = true; /* what the session tells now is for nobody */
+        session_link_lost(c->session, &err);
+    }
     record_calls_quit(c);
     record_retry_soon(&c->retry);
     c->over = false;
@@ -242,7 +248,7 @@ bool record_calls_stop(struct record_calls *c)
     c->stopping = true;
     if (!c->session || c->done)
         return false;
-    calls_stop(c->session);
+    session_stop(c->session);
     return !c->done;
 }
 

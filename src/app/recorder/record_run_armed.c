@@ -107,12 +107,6 @@ void record_run_armed_start(struct recording_run *t)
         uv_timer_start(&t->turn, on_turn, TURN_MS, TURN_MS);
 }
 
-void record_run_armed_message(struct recording_run *t, const uint8_t *term, size_t len)
-{
-    if (t->trace)
-        record_trace_message(t->trace, term, len);
-}
-
 void record_run_armed_link_lost(struct recording_run *t)
 {
     if (t->calls)

@@ -82,7 +82,6 @@ int64_t record_run_node_wall_us(const struct recording_run *t);
 /* A mistake in the words, before anything else is done. */
 int record_run_armed_check(const struct record_setup *setup, struct error *err);
 void record_run_armed_start(struct recording_run *t);
-void record_run_armed_message(struct recording_run *t, const uint8_t *term, size_t len);
 void record_run_armed_link_lost(struct recording_run *t);
 /* Ends it; true: record_run_leave() follows when it is proven that nothing is left. */
 bool record_run_armed_stop(struct recording_run *t);

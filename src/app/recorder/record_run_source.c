@@ -176,11 +176,6 @@ static void on_link(void *arg, bool up)
     recorder_gap(t->recorder, clock_wall_us(), "link lost");
 }
 
-static void on_message(void *arg, const uint8_t *term, size_t len)
-{
-    record_run_armed_message(arg, term, len);
-}
-
 static void on_end(void *arg, enum conn_failure why, const struct error *err)
 {
     struct recording_run *t = arg;
@@ -195,9 +190,12 @@ int64_t record_run_node_wall_us(const struct recording_run *t)
 
 int record_run_source_open(struct recording_run *t, double interval_s, struct error *err)
 {
-    static const struct live_handlers handlers = {
-        .on_tick = on_tick, .on_trouble = on_trouble, .on_notice = on_notice, .on_link = on_link,
-        .on_answer = on_answer, .on_event = on_message, .on_end = on_end};
+    static const struct live_handlers handlers = {.on_tick = on_tick,
+                                                  .on_trouble = on_trouble,
+                                                  .on_notice = on_notice,
+                                                  .on_link = on_link,
+                                                  .on_answer = on_answer,
+                                                  .on_end = on_end};
     const struct live_options live = {.conn = t->target.conn, .interval_s = interval_s,
                                       .budget = t->options->budget, .reconnect = true, .together = true};
     snprintf(t->node, sizeof t->node, "%s", t->target.name);

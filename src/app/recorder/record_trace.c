@@ -8,16 +8,12 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/mistake.h"
 #include "record_retry.h"
-#include "app/source/trace_port.h"
 #include "app/command/trace_print.h"
-
-#define OWN_SPACE_OTP 27 /* from here on a trace and counted calls do not meet */
 
 struct record_trace {
     struct record_trace_setup setup;
-    struct trace_route *route;
-    struct trace_port port;
-    struct trace_session *session; /* NULL: none now */
+    struct session_port port;
+    struct session *session; /* NULL: none now */
     struct trace_print *print;
     uint64_t next_ns; /* when the next one may begin */
     struct record_retry retry;
@@ -79,15 +75,17 @@ static void end_record(struct record_trace *c)
 /* Or may have: it is not known before the first trace. */
 static bool has_one_space(const struct record_trace *c)
 {
-    return c->port.otp < OWN_SPACE_OTP;
+    return session_port_is_shared(&c->port);
 }
 
 /* Calls are counted from now on, and leave no room for another. */
 static void tell_once(struct record_trace *c)
 {
     struct error err = {.code = ERR_NONE};
-    error_set(&err, ERR_REFUSED, "traced once: before OTP %d a node has one space for traces and counted "
-                                 "calls, and these come now", OWN_SPACE_OTP);
+    error_set(&err, ERR_REFUSED,
+              "traced once: before OTP %d a node has one space for traces and counted "
+              "calls, and these come now",
+              OTP_SESSIONS);
     record_retry_gives_up(&c->retry, err.text);
     c->setup.tell(c->setup.arg, err.text);
     c->over = true;
@@ -155,7 +153,7 @@ static void refuse(struct record_trace *c, const struct trace_state *state)
 static void ended(struct record_trace *c, const struct trace_state *state)
 {
     struct error err = {.code = ERR_NONE};
-    const struct trace_check *check = &state->check;
+    const struct session_check *check = &state->status.check;
     if (check->unarmed) { /* the recording ends while this one was prepared: there is nothing to record */
         end_session(c);
         return;
@@ -191,25 +189,27 @@ static void on_change(void *arg)
     const struct trace_state *state = state_of(c);
     if (c->done)
         return;
-    switch (state->phase) {
-    case TRACE_PREPARING:
-    case TRACE_ARMING:
+    switch (state->status.phase) {
+    case SESSION_PREPARING:
+    case SESSION_ARMING:
+    case SESSION_TIMING:
+    case SESSION_WAITING:
         break;
-    case TRACE_ASKING:
+    case SESSION_ASKING:
         refuse(c, state);
         break;
-    case TRACE_RUNNING:
-    case TRACE_PAUSED:
-    case TRACE_ENDING:
-    case TRACE_VERIFYING:
+    case SESSION_RUNNING:
+    case SESSION_PAUSED:
+    case SESSION_ENDING:
+    case SESSION_VERIFYING:
         is_armed(c);
         put_due(c, false);
         break;
-    case TRACE_ENDED:
+    case SESSION_ENDED:
         ended(c, state);
         break;
-    case TRACE_FAILED:
-        refused(c, state, &state->error);
+    case SESSION_FAILED:
+        refused(c, state, &state->status.error);
         break;
     }
 }
@@ -229,11 +229,11 @@ static void on_event(void *arg, const struct trace_event *event, bool finished)
 
 static void begin(struct record_trace *c)
 {
-    static const struct trace_handlers handlers = {.on_change = on_change, .on_event = on_event};
+    static const struct session_handlers handlers = {.on_change = on_change, .on_event = on_event};
     struct error err = {.code = ERR_NONE};
     c->begun = c->done = false;
     c->next_ns = clock_mono_ns() + (uint64_t)(c->setup.every_s * 1e9);
-    int rc = trace_route_port(c->route, &c->port, &err);
+    int rc = live_port(c->setup.live, &c->port, &err);
     if (rc == 0)
         rc = trace_open(&c->session, &c->setup.options, &c->port, &handlers, c, NULL, NULL, &err);
     if (rc == 0) {
@@ -248,8 +248,7 @@ static void free_session(struct record_trace *c)
 {
     if (!c->session)
         return;
-    trace_free(c->session);
-    trace_route_detach(c->route);
+    session_free(c->session);
     trace_print_free(c->print);
     c->session = NULL;
     c->print = NULL;
@@ -259,7 +258,6 @@ struct record_trace *record_trace_new(const struct record_trace_setup *setup)
 {
     struct record_trace *c = alloc_zero(1, sizeof *c);
     c->setup = *setup;
-    c->route = trace_route_new(setup->live, setup->model);
     return c;
 }
 
@@ -275,7 +273,6 @@ void record_trace_free(struct record_trace *c)
 {
     if (!c)
         return;
-    trace_route_free(c->route);
     free(c);
 }
 
@@ -284,7 +281,7 @@ void record_trace_tick(struct record_trace *c)
     if (c->session && c->done)
         free_session(c);
     if (c->session) {
-        trace_tick(c->session);
+        session_tick(c->session);
         if (!c->done)
             put_due(c, false);
     } else if (!c->over && !c->stopping && live_is_up(c->setup.live) && model_node(c->setup.model) &&
@@ -293,20 +290,12 @@ void record_trace_tick(struct record_trace *c)
     }
 }
 
-void record_trace_message(struct record_trace *c, const uint8_t *term, size_t len)
-{
-    if (c->session && !c->done)
-        trace_message(c->session, term, len);
-}
-
 void record_trace_link_lost(struct record_trace *c)
 {
     struct error err = {.code = ERR_NONE};
     if (c->session) {
         error_set(&err, ERR_LOST, "the link was lost");
-        trace_route_link_lost(c->route);
-        if (!c->done)
-            trace_link_lost(c->session, &err);
+        session_link_lost(c->session, &err);
     }
     if (c->retry.wait_s > 0)
         c->next_ns = 0;
@@ -320,7 +309,7 @@ bool record_trace_stop(struct record_trace *c)
     c->stopping = c->over = true;
     if (!c->session || c->done)
         return false;
-    trace_stop(c->session);
+    session_stop(c->session);
     return !c->done;
 }
 

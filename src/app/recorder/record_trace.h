@@ -11,7 +11,7 @@
 
 #include "beamtop/model/model.h"
 #include "beamtop/recording/recording.h"
-#include "beamtop/trace/session.h"
+#include "beamtop/trace/trace.h"
 #include "app/source/live.h"
 
 struct record_trace;
@@ -37,7 +37,6 @@ void record_trace_free(struct record_trace *c);
 
 /* Ten times a second: begins when there is a link, and the node and its clock are known. */
 void record_trace_tick(struct record_trace *c);
-void record_trace_message(struct record_trace *c, const uint8_t *term, size_t len);
 void record_trace_link_lost(struct record_trace *c);
 /* Ends; false: there is nothing to wait for. */
 bool record_trace_stop(struct record_trace *c);

@@ -44,7 +44,6 @@ static void on_answer(void *arg, const struct answer *answer)
         b->asked[q].due_ms += (uint64_t)(every_ms - least_ms);
     else
         every_ms = least_ms;
-    live_note_cost(b->live, answer->target_us);
     if (answer->value)
         tell(b, q, answer->target_us, every_ms);
     b->answered(b->arg, answer);

@@ -105,11 +105,9 @@ static void on_keeper_ready(void *arg)
         l->handlers.on_link(l->arg, true);
 }
 
-static void on_event(void *arg, const uint8_t *term, size_t len)
+static void on_work(void *arg, double target_us)
 {
-    struct live *l = arg;
-    if (l->handlers.on_event)
-        l->handlers.on_event(l->arg, term, len);
+    live_note_cost(arg, target_us);
 }
 
 static void on_keeper_failed(void *arg, const struct error *err)
@@ -125,7 +123,7 @@ static void on_up(struct conn *c, void *arg)
 {
     struct live *l = arg;
     static const struct query_handlers handlers = {
-        .on_ready = on_keeper_ready, .on_failed = on_keeper_failed, .on_event = on_event};
+        .on_ready = on_keeper_ready, .on_failed = on_keeper_failed, .on_work = on_work};
     struct error err = {.code = ERR_NONE};
 
     l->phase = PHASE_STARTING;
@@ -309,13 +307,6 @@ int live_ask(struct live *l, enum question question, const struct builder *arg,
     return rc != 0 ? rc : query_ask(l->query, question, arg, deadline_ms, fn, fn_arg, err);
 }
 
-int live_tell(struct live *l, enum question question, const struct builder *term,
-              struct error *err)
-{
-    int rc = need_keeper(l, err);
-    return rc != 0 ? rc : query_tell(l->query, question, term, err);
-}
-
 const char *live_peer_node(const struct live *l)
 {
     return l->conn && live_is_up(l) ? conn_peer_node(l->conn) : NULL;
@@ -324,4 +315,67 @@ const char *live_peer_node(const struct live *l)
 uint32_t live_peer_creation(const struct live *l)
 {
     return live_is_up(l) ? query_keeper(l->query)->creation : 0;
+}
+
+/* ---- the port of sessions */
+
+static int port_ask(void *ctx, enum question question, const struct builder *arg,
+                    unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err)
+{
+    return live_ask(ctx, question, arg, deadline_ms, fn, fn_arg, err);
+}
+
+static int port_tell(void *ctx, enum question question, const struct builder *term,
+                     struct error *err)
+{
+    struct live *l = ctx;
+    int rc = need_keeper(l, err);
+    return rc != 0 ? rc : query_tell(l->query, question, term, err);
+}
+
+static void port_listen(void *ctx, uint64_t id, event_fn *fn, void *fn_arg)
+{
+    struct live *l = ctx;
+    if (live_is_up(l))
+        query_listen(l->query, id, fn, fn_arg);
+}
+
+static void port_drop(void *ctx, const void *fn_arg)
+{
+    struct live *l = ctx;
+    if (l->query != NULL)
+        query_drop(l->query, fn_arg);
+}
+
+static uint64_t port_now_ns(void *ctx)
+{
+    (void)ctx;
+    return clock_mono_ns();
+}
+
+static int release(struct slice otp)
+{
+    int major = 0;
+    for (size_t i = 0; i < otp.len && otp.s[i] >= '0' && otp.s[i] <= '9' && major < 1000; i++)
+        major = major * 10 + (otp.s[i] - '0');
+    return major;
+}
+
+int live_port(struct live *l, struct session_port *out, struct error *err)
+{
+    const struct node_info *node = l != NULL ? model_node(l->model) : NULL;
+    if (node == NULL || live_peer_node(l) == NULL)
+        return error_set(err, ERR_LOST,
+                         l == NULL ? "no node is connected"
+                                   : "there is no connection to trace over");
+    *out = (struct session_port){.ask = port_ask,
+                                 .tell = port_tell,
+                                 .listen = port_listen,
+                                 .drop = port_drop,
+                                 .now_ns = port_now_ns,
+                                 .ctx = l,
+                                 .node = live_peer_node(l),
+                                 .creation = live_peer_creation(l),
+                                 .otp = release(node->otp)};
+    return 0;
 }

@@ -16,6 +16,7 @@
 #include "beamtop/model/filter.h"
 #include "beamtop/model/model.h"
 #include "beamtop/query/query.h"
+#include "beamtop/trace/session.h"
 
 struct live;
 
@@ -42,8 +43,6 @@ struct live_handlers {
     void (*on_notice)(void *arg, const char *text);
     /* The keeper stands, or is gone: what live_ask() asked of it stays without an answer. May be NULL. */
     void (*on_link)(void *arg, bool up);
-    /* {t, …} of a trace (docs/tracing.md), checked, without version byte. May be NULL. */
-    void (*on_event)(void *arg, const uint8_t *term, size_t len);
     /* No connection, or lost without `reconnect`. The source has ended. */
     void (*on_end)(void *arg, enum conn_failure why, const struct error *err);
 };
@@ -76,15 +75,17 @@ int live_ask_state(struct live *l, const struct etf_pid *pid, int timeout_ms, in
                    bool agreed, struct error *err);
 
 /*
- * Other questions than a tick's: a trace's. As query_ask() and query_tell(); ERR_LOST while there
- * is no keeper. Their cost is counted when it is noted.
+ * Other questions than a tick's. As query_ask(); ERR_LOST while there is no keeper. Their cost is
+ * counted.
  */
 bool live_is_up(const struct live *l);
 int live_ask(struct live *l, enum question question, const struct builder *arg,
              unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err);
-int live_tell(struct live *l, enum question question, const struct builder *term,
-              struct error *err);
-void live_note_cost(struct live *l, double target_us);
+/*
+ * Fills a port for sessions, good until the link is lost or the source closed: its users are told
+ * before that. ERR_LOST while there is no connection, or the model does not know its node yet.
+ */
+int live_port(struct live *l, struct session_port *out, struct error *err);
 const char *live_peer_node(const struct live *l); /* the target's name; NULL while not connected */
 uint32_t live_peer_creation(const struct live *l);       /* of its pids */
 

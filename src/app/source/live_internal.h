@@ -68,6 +68,7 @@ void live_tick_now(struct live *l);    /* others are due now */
 void live_tick_timer(struct live *l);  /* the timer fired while running */
 unsigned live_questions(const struct want *want);
 void live_reset_tick(struct live *l);
+void live_note_cost(struct live *l, double target_us); /* of our work outside ticks */
 
 /* live.c */
 void live_arm(struct live *l, uint64_t due_ms);

@@ -8,5 +8,4 @@ src_libapp_a_SOURCES += \
 	src/app/source/nodes.h src/app/source/replay.c src/app/source/replay.h \
 	src/app/source/replay_calls.c src/app/source/replay_calls.h src/app/source/source.c \
 	src/app/source/source.h src/app/source/source_live.c src/app/source/source_replay.c \
-	src/app/source/target.c src/app/source/target.h src/app/source/trace_port.c \
-	src/app/source/trace_port.h
+	src/app/source/target.c src/app/source/target.h

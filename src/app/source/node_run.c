@@ -29,7 +29,6 @@ static void on_live_change(void *arg, unsigned questions)
         return;
     r->opened = true;
     live_pause(r->live, true);
-    r->route = trace_route_new(r->live, r->model);
     r->session->open(r->arg);
 }
 
@@ -52,22 +51,13 @@ static void on_notice(void *arg, const char *text)
     tell_line("%s", text);
 }
 
-static void on_message(void *arg, const uint8_t *term, size_t len)
-{
-    struct node_run *r = arg;
-    if (r->opened && r->session->on_message != NULL)
-        r->session->on_message(r->arg, term, len);
-}
-
 static void on_live_end(void *arg, enum conn_failure why, const struct error *err)
 {
     struct node_run *r = arg;
     bool told = false;
     (void)why;
-    if (r->opened && !r->over) {
-        trace_route_link_lost(r->route);
+    if (r->opened && !r->over)
         told = r->session->link_lost(r->arg, err);
-    }
     node_run_finish(r, r->opened ? EXIT_LOST : EXIT_CONNECT, told ? NULL : err);
 }
 
@@ -93,9 +83,11 @@ static void on_interrupt(uv_signal_t *handle, int number)
 
 static int start(struct node_run *r, struct error *err)
 {
-    static const struct live_handlers handlers = {
-        .on_change = on_live_change, .on_tick = on_tick, .on_trouble = on_trouble,
-        .on_notice = on_notice, .on_event = on_message, .on_end = on_live_end};
+    static const struct live_handlers handlers = {.on_change = on_live_change,
+                                                  .on_tick = on_tick,
+                                                  .on_trouble = on_trouble,
+                                                  .on_notice = on_notice,
+                                                  .on_end = on_live_end};
     const struct cli_options *o = r->options;
     const struct want want = {.needs = 0};
     int rc = target_init(&r->target, o->target, o, r->env, NULL, err);
@@ -123,17 +115,14 @@ static void start_handles(struct node_run *r)
     }
 }
 
-/* The session goes before the live source that it asks, the route after it. */
+/* The session goes before the live source that it asks. */
 static void stop(struct node_run *r)
 {
     r->session->free(r->arg);
-    if (r->route != NULL)
-        trace_route_detach(r->route);
     uv_close((uv_handle_t *)&r->timer, NULL);
     for (size_t i = 0; i < ARRAY_LEN(r->interrupt); i++)
         uv_close((uv_handle_t *)&r->interrupt[i], NULL);
     live_close(r->live, NULL, NULL);
-    trace_route_free(r->route);
     uv_run(&r->loop, UV_RUN_DEFAULT);
     uv_loop_close(&r->loop);
     target_clear(&r->target);

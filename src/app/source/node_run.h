@@ -14,18 +14,16 @@
 #include "app/cli/cli.h"
 #include "live.h"
 #include "target.h"
-#include "trace_port.h"
 
 struct node_run;
 
-/* All but on_message have to be there. They may call node_run_finish. */
+/* They may call node_run_finish. */
 struct node_session {
     void (*open)(void *arg);       /* the node is up; once */
     void (*on_tick)(void *arg);    /* each tick_ms while it is open */
     void (*stop)(void *arg);       /* to end in good order: it ends by node_run_finish */
     /* Nothing can be asked any more. True when the person has been told why. */
     bool (*link_lost)(void *arg, const struct error *err);
-    void (*on_message)(void *arg, const uint8_t *term, size_t len);
     void (*free)(void *arg);       /* also when it was never opened */
 };
 
@@ -42,7 +40,6 @@ struct node_run {
     struct target target;
     struct model *model;
     struct live *live;
-    struct trace_route *route; /* from open on */
     bool opened, over;
     int signal; /* that asked for the end, or 0 */
     int exit_code;

@@ -37,9 +37,8 @@ struct source_handlers {
     void (*on_notice)(void *arg, bool trouble, const char *text);
     /* No tick comes any more. had_tick: one was there; err NULL: all was told. */
     void (*on_end)(void *arg, bool had_tick, const struct error *err);
-    /* Only where something can be acted on: the keeper stands, or is gone; {t, …} of a trace. May be NULL. */
+    /* Only where something can be acted on: the keeper stands, or is gone. May be NULL. */
     void (*on_link)(void *arg, bool up);
-    void (*on_event)(void *arg, const uint8_t *term, size_t len);
 };
 
 struct source_setup {

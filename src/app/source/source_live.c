@@ -82,13 +82,6 @@ static void on_link(void *arg, bool up)
         s->handlers.on_link(s->arg, up);
 }
 
-static void on_event(void *arg, const uint8_t *term, size_t len)
-{
-    struct source_live *s = arg;
-    if (s->handlers.on_event)
-        s->handlers.on_event(s->arg, term, len);
-}
-
 static void on_end(void *arg, enum conn_failure why, const struct error *err)
 {
     struct source_live *s = arg;
@@ -166,9 +159,12 @@ static const struct source_ops live_ops = {
 int source_live_open(struct source **out, const char *node, const struct source_setup *setup,
                      struct error *err)
 {
-    static const struct live_handlers handlers = {
-        .on_change = on_change, .on_tick = on_tick, .on_trouble = on_trouble,
-        .on_notice = on_notice, .on_link = on_link, .on_event = on_event, .on_end = on_end};
+    static const struct live_handlers handlers = {.on_change = on_change,
+                                                  .on_tick = on_tick,
+                                                  .on_trouble = on_trouble,
+                                                  .on_notice = on_notice,
+                                                  .on_link = on_link,
+                                                  .on_end = on_end};
     struct source_live *s = alloc_zero(1, sizeof *s);
     s->base.ops = &live_ops;
     s->model = setup->model;

@@ -153,12 +153,6 @@ static void on_link(void *arg, bool up)
     tui_findings_link(t->findings, up);
 }
 
-static void on_pushed(void *arg, const uint8_t *term, size_t len)
-{
-    struct tui *t = arg;
-    tui_trace_message(t->trace, term, len);
-}
-
 /* What was asked of the source stays without an answer. */
 static void close_source(struct tui *t)
 {
@@ -169,8 +163,6 @@ static void close_source(struct tui *t)
     source_close(t->source, NULL, NULL);
     t->source = NULL;
     t->live = NULL;
-    tui_trace_left(t->trace);
-    tui_calls_left(t->calls);
     tui_findings_left(t->findings);
     tui_record_left(t->record);
 }
@@ -190,9 +182,12 @@ static void on_end(void *arg, bool had_tick, const struct error *err)
 
 int tui_connect(struct tui *t, const char *target, struct error *err)
 {
-    static const struct source_handlers handlers = {
-        .on_change = on_change, .on_tick = on_tick, .on_trouble = on_trouble,
-        .on_notice = on_notice, .on_link = on_link, .on_event = on_pushed, .on_end = on_end};
+    static const struct source_handlers handlers = {.on_change = on_change,
+                                                    .on_tick = on_tick,
+                                                    .on_trouble = on_trouble,
+                                                    .on_notice = on_notice,
+                                                    .on_link = on_link,
+                                                    .on_end = on_end};
     const struct options *o = &t->settings.options;
     const struct source_setup setup = {
         .cli = t->cli,

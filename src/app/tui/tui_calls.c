@@ -9,7 +9,6 @@
 #include "beamtop/base/clock.h"
 #include "beamtop/base/text.h"
 #include "beamtop/trace/calls_log.h"
-#include "app/source/trace_port.h"
 #include "tui_internal.h"
 
 #define TICK_MS 100u
@@ -22,11 +21,9 @@
 
 struct tui_calls {
     struct tui *tui;
-    struct trace_route *route;     /* over the live source; NULL: not needed yet */
-    struct trace_route *old_route; /* of a source that is gone; freed with the session over it */
-    struct calls_session *session; /* NULL: none yet */
+    struct session *session;       /* NULL: none yet */
     struct calls_log log;          /* what the screen shows */
-    enum calls_phase told;         /* that the journal was told of */
+    enum session_phase told;       /* that the journal was told of */
     bool asked;                    /* whether to count what is dear */
     bool alone;                    /* before OTP 27: no trace may stand beside it */
     char *next;                    /* words that wait for its end; NULL: none */
@@ -83,18 +80,23 @@ static void tell_begin(struct tui_calls *c, const struct calls_state *s)
 
 static void tell_end(struct tui_calls *c, const struct calls_state *s)
 {
-    bool trouble = s->phase == CALLS_FAILED || !s->clean || s->error.code != ERR_NONE;
+    bool trouble = s->status.phase == SESSION_FAILED || !s->status.check.clean ||
+                   s->status.error.code != ERR_NONE;
     char text[240];
-    if (s->phase == CALLS_FAILED)
-        snprintf(text, sizeof text, "nothing was counted: %.200s", s->error.text);
-    else if (s->verified && s->clean)
-        snprintf(text, sizeof text, "counting ended after %u window%s; target clean: nothing of "
-                 "it is left, checked %.0f ms after%s%.80s", s->windows,
-                 s->windows == 1 ? "" : "s", (double)s->verified_us / 1000,
-                 s->error.code != ERR_NONE ? "; " : "", s->error.text);
+    if (s->status.phase == SESSION_FAILED)
+        snprintf(text, sizeof text, "nothing was counted: %.200s", s->status.error.text);
+    else if (s->status.check.done && s->status.check.clean)
+        snprintf(text, sizeof text,
+                 "counting ended after %u window%s; target clean: nothing of "
+                 "it is left, checked %.0f ms after%s%.80s",
+                 s->windows, s->windows == 1 ? "" : "s", (double)s->status.check.after_us / 1000,
+                 s->status.error.code != ERR_NONE ? "; " : "", s->status.error.text);
     else
-        snprintf(text, sizeof text, "counting ended: %.100s%s%.100s", s->error.text,
-                 *s->left ? "; " : "", *s->left ? s->left : s->verified ? "" : " not verified");
+        snprintf(text, sizeof text, "counting ended: %.100s%s%.100s", s->status.error.text,
+                 *s->status.check.text ? "; " : "",
+                 *s->status.check.text  ? s->status.check.text
+                 : s->status.check.done ? ""
+                                        : " not verified");
     snprintf(c->proof, sizeof c->proof, "%s", text);
     journal(c, trouble, text);
     if (!c->next && c->quit_by_ms == 0)
@@ -107,9 +109,9 @@ static void answered(struct tui *t, bool yes)
     if (!runs(c))
         return;
     if (yes)
-        calls_confirm(c->session);
+        session_confirm(c->session);
     else
-        calls_stop(c->session);
+        session_stop(c->session);
 }
 
 static void ask_dear(struct tui_calls *c, const struct calls_state *s)
@@ -127,18 +129,18 @@ static void on_change(void *arg)
 {
     struct tui_calls *c = arg;
     const struct calls_state *s = calls_session_state(c->session);
-    bool over = s->phase == CALLS_ENDED || s->phase == CALLS_FAILED;
+    bool over = s->status.phase == SESSION_ENDED || s->status.phase == SESSION_FAILED;
     calls_log_state(&c->log, s);
     hold_ticks(c);
-    if (s->phase == CALLS_ASKING)
+    if (s->status.phase == SESSION_ASKING)
         ask_dear(c, s);
-    if (s->phase == CALLS_COUNTING && c->told < CALLS_COUNTING) {
+    if (s->status.phase == SESSION_RUNNING && c->told < SESSION_RUNNING) {
         tell_begin(c, s);
-        c->told = CALLS_COUNTING;
+        c->told = SESSION_RUNNING;
     }
-    if (over && c->told != s->phase) {
+    if (over && c->told != s->status.phase) {
         tell_end(c, s);
-        c->told = s->phase;
+        c->told = s->status.phase;
     }
     show(c);
 }
@@ -155,12 +157,8 @@ static void on_window(void *arg, const struct calls_window *window)
 
 static void forget_session(struct tui_calls *c)
 {
-    calls_free(c->session);
+    session_free(c->session);
     c->session = NULL;
-    if (c->route)
-        trace_route_detach(c->route);
-    trace_route_free(c->old_route);
-    c->old_route = NULL;
 }
 
 static unsigned milliseconds(const struct tui_calls *c, enum option option)
@@ -170,10 +168,11 @@ static unsigned milliseconds(const struct tui_calls *c, enum option option)
 
 static int open_session(struct tui_calls *c, const char *words, size_t *offset, struct error *err)
 {
-    static const struct calls_handlers handlers = {.on_change = on_change, .on_window = on_window};
+    static const struct session_handlers handlers = {.on_change = on_change,
+                                                     .on_window = on_window};
     const struct options *o = &c->tui->settings.options;
     struct settings_trace traces;
-    struct calls_port port;
+    struct session_port port;
     settings_trace_caps(&c->tui->settings, false, &traces);
     const struct calls_options options = {
         .patterns = &words,
@@ -186,12 +185,8 @@ static int open_session(struct tui_calls *c, const char *words, size_t *offset, 
         .time = option_bool(o, OPTION_CALLS_TIME),
         .memory = option_bool(o, OPTION_CALLS_MEMORY),
     };
-    if (c->tui->live == NULL)
-        return error_set(err, ERR_LOST, "no node is connected");
-    if (c->route == NULL)
-        c->route = trace_route_new(c->tui->live, c->tui->model);
-    int rc = trace_route_calls_port(c->route, &port, err);
-    c->alone = rc == 0 && port.otp < 27;
+    int rc = live_port(c->tui->live, &port, err);
+    c->alone = rc == 0 && session_port_is_shared(&port);
     if (rc == 0)
         rc = calls_open(&c->session, &options, &port, &handlers, c, NULL, offset, err);
     return rc;
@@ -213,7 +208,7 @@ static int start(struct tui_calls *c, const char *words, size_t *offset, struct 
         return rc;
     calls_log_begin(&c->log, copy);
     calls_log_state(&c->log, calls_session_state(c->session));
-    c->told = CALLS_PREPARING;
+    c->told = SESSION_PREPARING;
     c->asked = false;
     model_set_calls(c->tui->model, &c->log);
     uv_timer_start(&c->timer, on_timer, TICK_MS, TICK_MS);
@@ -230,10 +225,10 @@ static void on_timer(uv_timer_t *timer)
 {
     struct tui_calls *c = timer->data;
     bool late = c->quit_by_ms != 0 && uv_now(&c->tui->loop) >= c->quit_by_ms;
-    if (runs(c) && c->log.state.phase == CALLS_ASKING)
+    if (runs(c) && c->log.state.status.phase == SESSION_ASKING)
         ask_dear(c, &c->log.state);
     if (runs(c) && !late) {
-        calls_tick(c->session);
+        session_tick(c->session);
         return;
     }
     uv_timer_stop(timer);
@@ -298,7 +293,7 @@ static void begin(struct tui_calls *c, const char *words)
     if (runs(c)) {
         free(c->next);
         c->next = alloc_strdup(words);
-        calls_stop(c->session);
+        session_stop(c->session);
         return;
     }
     if (start(c, words, &offset, &err) == 0)
@@ -348,7 +343,7 @@ bool tui_calls_stop(struct tui_calls *c)
         return false;
     free(c->next);
     c->next = NULL;
-    calls_stop(c->session);
+    session_stop(c->session);
     return true;
 }
 
@@ -386,10 +381,8 @@ static void lose(struct tui_calls *c, const char *why)
 {
     struct error err = {.code = ERR_NONE};
     error_set(&err, ERR_LOST, "%s", why);
-    if (c->route)
-        trace_route_link_lost(c->route);
-    if (runs(c))
-        calls_link_lost(c->session, &err);
+    if (c->session)
+        session_link_lost(c->session, &err);
 }
 
 void tui_calls_link(struct tui_calls *c, bool up)
@@ -402,15 +395,6 @@ void tui_calls_leave(struct tui_calls *c)
 {
     (void)tui_calls_stop(c);
     lose(c, "another node was chosen");
-}
-
-void tui_calls_left(struct tui_calls *c)
-{
-    if (c->session && !c->old_route)
-        c->old_route = c->route;
-    else
-        trace_route_free(c->route);
-    c->route = NULL;
 }
 
 /* ---- leaving */
@@ -454,7 +438,6 @@ void tui_calls_close(struct tui_calls *c)
 
 void tui_calls_free(struct tui_calls *c)
 {
-    trace_route_free(c->route);
     calls_log_clear(&c->log);
     free(c->next);
     free(c);

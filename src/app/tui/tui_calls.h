@@ -26,7 +26,6 @@ bool tui_calls_in_the_way(const struct tui_calls *c);
 
 void tui_calls_link(struct tui_calls *c, bool up);
 void tui_calls_leave(struct tui_calls *c); /* the source is about to be closed */
-void tui_calls_left(struct tui_calls *c);  /* it is */
 
 /* Ends it and leaves once that is verified; false: nothing to wait for. */
 bool tui_calls_quit(struct tui_calls *c);

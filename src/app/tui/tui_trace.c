@@ -25,7 +25,7 @@ const struct trace_state *tui_trace_state(const struct tui_trace *tr)
 bool tui_trace_runs(const struct tui_trace *tr)
 {
     const struct trace_state *s = tui_trace_state(tr);
-    return s != NULL && s->phase != TRACE_ENDED && s->phase != TRACE_FAILED;
+    return s != NULL && session_status_runs(&s->status);
 }
 
 /* ---- the journal: what we did on the target */
@@ -40,17 +40,17 @@ static void journal_armed(struct tui_trace *tr, const struct trace_state *s)
     char text[240];
     snprintf(text, sizeof text, "trace armed: %llu function%s, %.60s: %.120s",
              (unsigned long long)s->preflight.functions, s->preflight.functions == 1 ? "" : "s",
-             *s->procs ? s->procs : "all processes", tr->line);
+             *s->status.procs ? s->status.procs : "all processes", tr->line);
     journal(tr, false, text);
 }
 
 static void journal_ended(struct tui_trace *tr, const struct trace_state *s)
 {
     char text[240];
-    const struct trace_check *check = &s->check;
+    const struct session_check *check = &s->status.check;
     tr->proof[0] = '\0';
-    if (s->phase == TRACE_FAILED) {
-        snprintf(text, sizeof text, "nothing was traced: %.200s", s->error.text);
+    if (s->status.phase == SESSION_FAILED) {
+        snprintf(text, sizeof text, "nothing was traced: %.200s", s->status.error.text);
         journal(tr, true, text);
         return;
     }
@@ -87,9 +87,9 @@ static void answered(struct tui *t, bool yes)
     if (!tr->session)
         return;
     if (yes)
-        trace_confirm(tr->session);
+        session_confirm(tr->session);
     else
-        trace_stop(tr->session);
+        session_stop(tr->session);
 }
 
 static void ask_dear(struct tui_trace *tr, const struct trace_state *s)
@@ -114,12 +114,12 @@ static void show(struct tui_trace *tr)
 /* What a person can put right is asked for once more; the rest is told. */
 static void tell_failure(struct tui_trace *tr, const struct trace_state *s)
 {
-    enum err code = s->error.code;
+    enum err code = s->status.error.code;
     bool words = code == ERR_NOT_FOUND || code == ERR_LIMIT || code == ERR_USAGE;
     if (words && tr->quit_by_ms == 0 && !prompt_is_open(tr->tui->prompt))
-        tui_trace_mistake(tr, tr->line, s->error.text);
+        tui_trace_mistake(tr, tr->line, s->status.error.text);
     else
-        tui_message(tr->tui, STYLE_ERROR, "%s", s->error.text);
+        tui_message(tr->tui, STYLE_ERROR, "%s", s->status.error.text);
 }
 
 static void on_change(void *arg)
@@ -128,15 +128,15 @@ static void on_change(void *arg)
     const struct trace_state *s = tui_trace_state(tr);
     if (s == NULL)
         return;
-    if (s->phase == TRACE_ASKING)
+    if (s->status.phase == SESSION_ASKING)
         ask_dear(tr, s);
-    if (s->phase == TRACE_RUNNING && tr->told < TRACE_RUNNING)
+    if (s->status.phase == SESSION_RUNNING && tr->told < SESSION_RUNNING)
         journal_armed(tr, s);
-    if (!tui_trace_runs(tr) && tr->told != s->phase)
+    if (!tui_trace_runs(tr) && tr->told != s->status.phase)
         journal_ended(tr, s);
-    if (s->phase == TRACE_FAILED && tr->told != TRACE_FAILED)
+    if (s->status.phase == SESSION_FAILED && tr->told != SESSION_FAILED)
         tell_failure(tr, s);
-    tr->told = s->phase;
+    tr->told = s->status.phase;
     show(tr);
 }
 
@@ -170,11 +170,11 @@ static void on_timer(uv_timer_t *timer)
     struct tui_trace *tr = timer->data;
     bool late = tr->quit_by_ms != 0 && uv_now(&tr->tui->loop) >= tr->quit_by_ms;
     const struct trace_state *s = tui_trace_state(tr);
-    if (s != NULL && s->phase == TRACE_ASKING)
+    if (s != NULL && s->status.phase == SESSION_ASKING)
         ask_dear(tr, s);
     if (tui_trace_runs(tr) && !late) {
         hold(tr);
-        trace_tick(tr->session);
+        session_tick(tr->session);
         return;
     }
     if (tr->next_agreed && tui_calls_in_the_way(tr->tui->calls))
@@ -200,17 +200,15 @@ static void forget_session(struct tui_trace *tr)
 {
     if (tr->tui->model) /* none where there is no way to the node */
         model_set_trace(tr->tui->model, NULL);
-    trace_free(tr->session);
+    session_free(tr->session);
     tr->session = NULL;
-    trace_route_free(tr->old_route);
-    tr->old_route = NULL;
 }
 
 /* The words are looked at before the trace that is on the screen makes room. */
-static int open_session(struct tui_trace *tr, struct trace_session **out,
-                        const struct trace_request *r, size_t *offset, struct error *err)
+static int open_session(struct tui_trace *tr, struct session **out, const struct trace_request *r,
+                        size_t *offset, struct error *err)
 {
-    static const struct trace_handlers handlers = {.on_change = on_change};
+    static const struct session_handlers handlers = {.on_change = on_change};
     const char *patterns[] = {r->pattern};
     const struct trace_options options = {
         .patterns = patterns,
@@ -222,7 +220,7 @@ static int open_session(struct tui_trace *tr, struct trace_session **out,
         .on_rate_stop = r->on_rate_stop,
         .force = r->force,
     };
-    struct trace_port port;
+    struct session_port port;
     struct procs procs;
     size_t at = 0;
     int rc = 0;
@@ -231,12 +229,7 @@ static int open_session(struct tui_trace *tr, struct trace_session **out,
         return err->code;
     }
     *offset = r->pattern_at;
-    if (tr->tui->live == NULL)
-        return error_set(err, ERR_LOST, "no node is connected");
-    if (tr->route == NULL)
-        tr->route = trace_route_new(tr->tui->live, tr->tui->model);
-    trace_route_detach(tr->route);
-    rc = trace_route_port(tr->route, &port, err);
+    rc = live_port(tr->tui->live, &port, err);
     if (rc == 0)
         rc = trace_open(out, &options, &port, &handlers, tr, NULL, &at, err);
     *offset = r->pattern_at + at;
@@ -246,7 +239,7 @@ static int open_session(struct tui_trace *tr, struct trace_session **out,
 int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, struct error *err)
 {
     struct trace_request request;
-    struct trace_session *session = NULL;
+    struct session *session = NULL;
     struct error view_err = {.code = ERR_NONE};
     tui_trace_defaults(tr, &request);
     int rc = trace_request_parse(&request, line, offset, err);
@@ -262,7 +255,7 @@ int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, stru
     free(tr->line);
     tr->line = copy;
     tr->session = session;
-    tr->told = TRACE_PREPARING;
+    tr->told = SESSION_PREPARING;
     tr->asked = tr->paused_by_us = false;
     model_set_trace(tr->tui->model, trace_session_log(session));
     uv_timer_start(&tr->timer, on_timer, TICK_MS, TICK_MS);
@@ -274,20 +267,12 @@ int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, stru
 
 /* ---- news of the source */
 
-void tui_trace_message(struct tui_trace *tr, const uint8_t *term, size_t len)
-{
-    if (tr->session)
-        trace_message(tr->session, term, len);
-}
-
 static void lose(struct tui_trace *tr, const char *why)
 {
     struct error err = {.code = ERR_NONE};
     error_set(&err, ERR_LOST, "%s", why);
-    if (tr->route)
-        trace_route_link_lost(tr->route);
     if (tr->session)
-        trace_link_lost(tr->session, &err);
+        session_link_lost(tr->session, &err);
 }
 
 void tui_trace_link(struct tui_trace *tr, bool up)
@@ -296,25 +281,14 @@ void tui_trace_link(struct tui_trace *tr, bool up)
         return;
     lose(tr, "the connection is lost");
     tui_trace_assist_lost(tr);
-    tui_trace_assist_closed(tr); /* the source has dropped what was asked of it */
 }
 
 void tui_trace_leave(struct tui_trace *tr)
 {
     if (tui_trace_runs(tr))
-        trace_stop(tr->session);
+        session_stop(tr->session);
     lose(tr, "another node was chosen");
     tui_trace_assist_lost(tr);
-}
-
-void tui_trace_left(struct tui_trace *tr)
-{
-    if (tr->session && !tr->old_route)
-        tr->old_route = tr->route;
-    else
-        trace_route_free(tr->route);
-    tr->route = NULL;
-    tui_trace_assist_closed(tr);
 }
 
 /* ---- news of the program */
@@ -329,7 +303,7 @@ void tui_trace_suspend(struct tui_trace *tr, bool stands)
     const struct trace_state *s = tui_trace_state(tr);
     if (s == NULL)
         return;
-    if (stands && s->phase == TRACE_RUNNING) {
+    if (stands && s->status.phase == SESSION_RUNNING) {
         tr->paused_by_us = true;
         trace_pause(tr->session, true);
     } else if (!stands && tr->paused_by_us) {
@@ -348,7 +322,7 @@ static void quit_answered(struct tui *t, bool yes)
         return;
     }
     tr->quit_by_ms = uv_now(&t->loop) + QUIT_WAIT_MS;
-    trace_stop(tr->session);
+    session_stop(tr->session);
     tui_message(t, STYLE_MESSAGE, "ending the trace…");
 }
 
@@ -391,8 +365,6 @@ void tui_trace_close(struct tui_trace *tr)
 
 void tui_trace_free(struct tui_trace *tr)
 {
-    trace_route_free(tr->route);
-    tui_trace_assist_closed(tr);
     assist_free(tr->assist);
     free(tr->line);
     free(tr->next);

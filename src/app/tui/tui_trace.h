@@ -36,9 +36,7 @@ void tui_trace_names_drop(struct tui_trace *tr); /* the line is another: they do
 
 /* ---- news of the source */
 void tui_trace_link(struct tui_trace *tr, bool up);
-void tui_trace_message(struct tui_trace *tr, const uint8_t *term, size_t len);
 void tui_trace_leave(struct tui_trace *tr); /* the source is about to be closed */
-void tui_trace_left(struct tui_trace *tr);  /* it is */
 
 /* ---- news of the program */
 /* The history of prompts on this node takes the place of another's. */

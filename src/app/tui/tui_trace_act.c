@@ -49,14 +49,14 @@ static void act_pause(struct tui_trace *tr, const char *arg)
 {
     const struct trace_state *s = tui_trace_state(tr);
     (void)arg;
-    if (s->phase == TRACE_RUNNING || s->phase == TRACE_PAUSED)
-        trace_pause(tr->session, s->phase == TRACE_RUNNING);
+    if (s->status.phase == SESSION_RUNNING || s->status.phase == SESSION_PAUSED)
+        trace_pause(tr->session, s->status.phase == SESSION_RUNNING);
 }
 
 static void act_stop(struct tui_trace *tr, const char *arg)
 {
     (void)arg;
-    trace_stop(tr->session);
+    session_stop(tr->session);
 }
 
 /* Who to turn to for what is armed here and is not ours: a beamtop first, since it can be asked. */

@@ -7,21 +7,18 @@
 
 #include "beamtop/trace/assist.h"
 #include "beamtop/trace/request.h"
-#include "beamtop/trace/session.h"
-#include "app/source/trace_port.h"
+#include "beamtop/trace/trace.h"
 #include "tui_internal.h"
 
 struct tui_trace {
     struct tui *tui;
-    struct trace_route *route;     /* over the live source; NULL: not needed yet */
-    struct trace_route *old_route; /* of a source that is gone; freed with the session over it */
-    struct trace_session *session; /* that is on the screen; NULL: none yet */
+    struct session *session;       /* that is on the screen; NULL: none yet */
     char *line;                    /* its words */
     struct caps asked_caps;        /* of its start: what it is extended by */
     char *next;                    /* words that wait for its end; NULL: none */
     bool next_agreed;              /* to end it for them */
     uv_timer_t timer;
-    enum trace_phase told;         /* that the journal was told of */
+    enum session_phase told;       /* that the journal was told of */
     bool asked;                    /* whether to arm what is dear */
     bool verified;                 /* the proof is in the journal */
     bool paused_by_us;             /* while the program stands still */
@@ -29,7 +26,7 @@ struct tui_trace {
     uint64_t quit_by_ms;           /* leave when it has ended, or then; 0: stay */
 
     struct assist *assist;           /* what the prompt knows of the target */
-    struct trace_route *assist_route; /* of its questions; NULL: there is no link */
+    bool assisted;                   /* it has a port */
     uv_timer_t pause;                /* until what is typed is looked at */
     bool completing;                 /* words were asked for that are on their way */
     bool mistake_told;               /* by Enter, even if it is at the end of the line */
@@ -63,9 +60,8 @@ void tui_trace_save(struct tui_trace *tr, const char *path); /* "": a name of it
 void tui_trace_prompt(struct tui_trace *tr, const char *initial);
 /* The prompt with the line in it, which may be ours, and why it could not be traced. */
 void tui_trace_mistake(struct tui_trace *tr, const char *line, const char *why);
-/* There is no way to the target any more; its answers may still come until the source is closed. */
+/* There is no way to the target any more. */
 void tui_trace_assist_lost(struct tui_trace *tr);
-void tui_trace_assist_closed(struct tui_trace *tr);
 void tui_trace_assist_known(void *tr); /* it has been told something */
 /* Starts the line, or asks for the end of the trace that runs, or shows the mistake. */
 void tui_trace_submit(struct tui_trace *tr, const char *line);

@@ -80,30 +80,18 @@ void tui_trace_assist_known(void *arg)
 /* Asked for at each prompt: a source knows its node a moment after it stands. */
 static void link_up(struct tui_trace *tr)
 {
-    struct trace_port port;
+    struct session_port port;
     struct error ignored = {.code = ERR_NONE}; /* without a node there is nothing to ask */
-    if (tr->assist_route || !tr->tui->live || !live_is_up(tr->tui->live))
+    if (tr->assisted || live_port(tr->tui->live, &port, &ignored) != 0)
         return;
-    tr->assist_route = trace_route_new(tr->tui->live, tr->tui->model);
-    if (trace_route_port(tr->assist_route, &port, &ignored) == 0) {
-        assist_set_port(tr->assist, &port);
-        return;
-    }
-    trace_route_free(tr->assist_route); /* the node has not told its name yet */
-    tr->assist_route = NULL;
+    tr->assisted = true;
+    assist_set_port(tr->assist, &port);
 }
 
 void tui_trace_assist_lost(struct tui_trace *tr)
 {
     assist_set_port(tr->assist, NULL);
-    if (tr->assist_route)
-        trace_route_detach(tr->assist_route);
-}
-
-void tui_trace_assist_closed(struct tui_trace *tr)
-{
-    trace_route_free(tr->assist_route);
-    tr->assist_route = NULL;
+    tr->assisted = false;
 }
 
 /* ---- the prompt */
@@ -196,7 +184,7 @@ static void replace_answered(struct tui *t, bool yes)
     struct tui_trace *tr = t->trace;
     if (yes && tui_trace_runs(tr)) {
         tr->next_agreed = true; /* the timer starts it when this one has ended */
-        trace_stop(tr->session);
+        session_stop(tr->session);
         return;
     }
     char *next = tr->next;

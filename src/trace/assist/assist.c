@@ -172,8 +172,10 @@ void assist_free(struct assist *a)
     free(a);
 }
 
-void assist_set_port(struct assist *a, const struct trace_port *port)
+void assist_set_port(struct assist *a, const struct session_port *port)
 {
+    if (a->has_port)
+        a->port.drop(a->port.ctx, a);
     a->asked = ASSIST_NONE;
     a->want_modules = a->want_who = a->want_functions = a->want_record = false;
     forget_names(a);

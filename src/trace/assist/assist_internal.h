@@ -30,7 +30,7 @@ struct typed_line {
 struct assist {
     void (*on_change)(void *arg);
     void *arg;
-    struct trace_port port;
+    struct session_port port;
     bool has_port;
     uint64_t named_ns; /* when the modules were asked for; 0: never */
     struct names *names;

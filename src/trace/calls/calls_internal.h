@@ -4,10 +4,9 @@
 #define BEAMTOP_TRACE_CALLS_CALLS_INTERNAL_H
 
 #include "beamtop/base/arena.h"
-#include "beamtop/base/limits.h"
 #include "beamtop/trace/calls.h"
-#include "beamtop/trace/procs.h"
 #include "trace/log/decode.h"
+#include "trace/session/session_base.h"
 
 /* ---- calls_words.c */
 
@@ -39,38 +38,14 @@ int decode_calls_counted(struct calls_kept *out, char *refused, const uint8_t *t
 int decode_calls_timed(struct calls_kept *out, char *refused, const uint8_t *term, size_t len,
                        struct error *err);
 
-/* What is being waited for. */
-enum calls_stage {
-    CALLS_STAGE_PREFLIGHT,
-    CALLS_STAGE_BASELINE,
-    CALLS_STAGE_SAMPLE,
-    CALLS_STAGE_ASK,
-    CALLS_STAGE_COUNT,
-    CALLS_STAGE_TIME,
-    CALLS_STAGE_WAIT,
-    CALLS_STAGE_CLOSE,
-    CALLS_STAGE_VERIFY,
-    CALLS_STAGE_OVER,
-};
-
 struct calls_session {
-    struct calls_port port;
+    struct session s;
     struct calls_options options;
-    struct calls_handlers handlers;
-    void *arg;
     struct calls_state state;
-    enum calls_stage stage;
-    bool stopping, verify_asked;
-    struct pattern **patterns[LIMIT_TRACE_PATTERNS]; /* of each text */
-    size_t n_patterns[LIMIT_TRACE_PATTERNS];
-    struct pattern *all[LIMIT_TRACE_PATTERNS];
-    size_t n_texts, n_all;
-    struct procs procs;
-    struct builder *who;  /* as the target takes it, once it is known */
-    struct armed baseline;
+    struct builder *who;       /* as the target takes it, once it is known */
     struct calls_kept kept[2]; /* this window and the one before */
     unsigned now;              /* which of them is this one */
-    uint64_t began_ns, ended_ns, asked_ns;
+    uint64_t began_ns;         /* of the window; 0: there was none */
 };
 
 #define CALLS_ASK_MS 15000u /* for an answer, beside the window itself */
@@ -78,16 +53,7 @@ struct calls_session {
 
 /* ---- calls.c */
 
-void calls_changed(struct calls_session *s);
-void calls_enter(struct calls_session *s, enum calls_stage stage, enum calls_phase phase);
-void calls_fail(struct calls_session *s, const struct error *why); /* nothing is armed */
-int calls_ask(struct calls_session *s, enum question question, struct builder *arg,
-              unsigned deadline_ms, answer_fn *fn, struct error *err); /* frees arg */
-void calls_ask_armed(struct calls_session *s, answer_fn *fn, struct error *err);
-void calls_tell_stop(struct calls_session *s);
-void calls_next_window(struct calls_session *s);
-/* Ends the windows, with an error or without, and looks at what is left. */
-void calls_close(struct calls_session *s, const struct error *why);
+extern const struct session_kind calls_kind;
 
 /* ---- calls_window.c */
 

@@ -9,7 +9,7 @@ void calls_log_init(struct calls_log *log)
 {
     memset(log, 0, sizeof *log);
     arena_init(&log->arena);
-    log->state.phase = CALLS_ENDED;
+    log->state.status.phase = SESSION_ENDED;
 }
 
 void calls_log_clear(struct calls_log *log)
@@ -24,7 +24,7 @@ void calls_log_begin(struct calls_log *log, const char *words)
     memset(&log->window, 0, sizeof log->window);
     log->has_window = false;
     memset(&log->state, 0, sizeof log->state);
-    log->state.phase = CALLS_PREPARING;
+    log->state.status.phase = SESSION_PREPARING;
     log->state.calls_per_s = log->state.load = NAN;
     snprintf(log->words, sizeof log->words, "%s", words);
 }
@@ -75,5 +75,5 @@ void calls_log_window(struct calls_log *log, const struct calls_window *window)
 
 bool calls_log_runs(const struct calls_log *log)
 {
-    return log->state.phase != CALLS_ENDED && log->state.phase != CALLS_FAILED;
+    return session_status_runs(&log->state.status);
 }

@@ -19,8 +19,8 @@ static void explain_none(const struct calls_session *s, const struct calls_sampl
                          struct error *err)
 {
     struct slice source = {"every function", 14};
-    if (sample->none < s->n_all)
-        source = s->all[sample->none]->source;
+    if (sample->none < s->s.n_patterns)
+        source = s->s.patterns[sample->none]->source;
     error_set(err, ERR_NOT_FOUND, "nothing to count: %.*s: %s",
               (int)(source.len < 100 ? source.len : 100), source.s, sample->why);
 }
@@ -31,8 +31,6 @@ static void on_sampled(void *arg, const struct answer *answer)
     struct calls_state *state = &s->state;
     struct calls_sample sample = {.none = SIZE_MAX};
     struct error err = answer->err;
-    if (s->stage != CALLS_STAGE_SAMPLE)
-        return;
     if (err.code == ERR_NONE)
         decode_calls_sample(&sample, answer->value, answer->len, &err);
     if (sample.refused[0] != '\0')
@@ -47,53 +45,33 @@ static void on_sampled(void *arg, const struct answer *answer)
         state->load = state->calls_per_s * CALLS_CALL_S / (double)sample.schedulers;
         state->dear = state->load > DEAR_LOAD;
     }
-    if (err.code != ERR_NONE || s->stopping) {
-        calls_close(s, err.code != ERR_NONE ? &err : NULL);
-    } else if (s->options.dry_run || (state->dear && !s->options.force)) {
-        calls_enter(s, CALLS_STAGE_ASK, CALLS_ASKING);
-        calls_changed(s);
+    if (err.code != ERR_NONE) {
+        state->status.error = err;
+        s->s.kind->close(&s->s);
     } else {
-        calls_next_window(s);
+        session_estimated(&s->s, state->dear);
     }
 }
 
-static void ask_sample(struct calls_session *s)
+static void ask_sample(struct session *base)
 {
-    struct error err = {0};
     struct builder *b = builder_new();
     build_tuple(b, 3);
     build_atom(b, "sample");
     build_int(b, SAMPLE_MS);
-    calls_build_chosen(b, s->all, s->n_all);
-    calls_enter(s, CALLS_STAGE_SAMPLE, CALLS_PREPARING);
-    if (calls_ask(s, QUESTION_CALLS, b, CALLS_ASK_MS, on_sampled, &err) != 0)
-        calls_fail(s, &err);
+    calls_build_chosen(b, base->patterns, base->n_patterns);
+    base->touched = true;
+    session_step(base, SESSION_PREPARING, QUESTION_CALLS, b, CALLS_ASK_MS, on_sampled);
 }
 
-static void on_baseline(void *arg, const struct answer *answer)
-{
-    struct calls_session *s = arg;
-    struct error err = answer->err;
-    if (s->stage != CALLS_STAGE_BASELINE)
-        return;
-    if (err.code != ERR_NONE || decode_armed(&s->baseline, answer->value, answer->len, &err) != 0)
-        calls_fail(s, &err);
-    else
-        ask_sample(s);
-}
-
-/* {pids, [Pid]} or all, running, new; with the word that children are followed. */
+/* The processes, with the word that children are followed. */
 static struct builder *build_who(const struct calls_session *s, const struct preflight *p)
 {
     struct builder *b = builder_new();
-    if (s->procs.children)
+    if (s->s.procs.children)
         build_tuple(b, 2);
-    if (p->procs == PREFLIGHT_PIDS) {
-        build_tuple(b, 2);
-        build_atom(b, "pids");
-    }
-    build_raw(b, (const uint8_t *)p->procs_raw.s, p->procs_raw.len);
-    if (s->procs.children)
+    session_build_procs(b, p);
+    if (s->s.procs.children)
         build_atom(b, "children");
     return b;
 }
@@ -121,13 +99,10 @@ static void on_preflight(void *arg, const struct answer *answer)
 {
     struct calls_session *s = arg;
     struct error err = answer->err;
-    if (s->stage != CALLS_STAGE_PREFLIGHT)
-        return;
-    calls_enter(s, CALLS_STAGE_BASELINE, CALLS_PREPARING);
     if (err.code == ERR_NONE && take_preflight(s, answer, &err) == 0)
-        calls_ask_armed(s, on_baseline, &err);
-    if (err.code != ERR_NONE)
-        calls_fail(s, &err);
+        session_baseline(&s->s, SESSION_PREPARING, ask_sample);
+    else
+        session_fail(&s->s, &err);
 }
 
 static int ask_preflight(struct calls_session *s, struct error *err)
@@ -137,37 +112,15 @@ static int ask_preflight(struct calls_session *s, struct error *err)
     build_atom(b, "patterns");
     build_nil(b);
     build_atom(b, "procs");
-    procs_build(b, &s->procs);
+    procs_build(b, &s->s.procs);
     build_atom(b, "most_functions");
     build_int(b, 1);
     build_atom(b, "most_processes");
     build_int(b, (int64_t)cap_table[CAP_PROCESSES].value);
-    return calls_ask(s, QUESTION_PREFLIGHT, b, CALLS_ASK_MS, on_preflight, err);
+    return session_ask(&s->s, QUESTION_PREFLIGHT, b, CALLS_ASK_MS, on_preflight, err);
 }
 
-/* ---- Opening and freeing */
-
-static int parse_texts(struct calls_session *s, size_t *pattern, size_t *offset,
-                       struct error *err)
-{
-    for (size_t i = 0; i < s->options.n_patterns; i++) {
-        *pattern = i;
-        *offset = 0;
-        if (i == LIMIT_TRACE_PATTERNS)
-            return error_set(err, ERR_USAGE, "at most %d patterns", LIMIT_TRACE_PATTERNS);
-        int rc = calls_patterns_parse(&s->patterns[i], &s->n_patterns[i],
-                                      s->options.patterns[i], s->options.syntax, offset, err);
-        if (rc)
-            return rc;
-        s->n_texts++;
-        for (size_t k = 0; k < s->n_patterns[i]; k++) {
-            if (s->n_all == LIMIT_TRACE_PATTERNS)
-                return error_set(err, ERR_USAGE, "at most %d patterns", LIMIT_TRACE_PATTERNS);
-            s->all[s->n_all++] = s->patterns[i][k];
-        }
-    }
-    return 0;
-}
+/* ---- Opening */
 
 static int check_options(const struct calls_options *o, int otp, struct error *err)
 {
@@ -183,69 +136,46 @@ static int check_options(const struct calls_options *o, int otp, struct error *e
 
 static int open_all(struct calls_session *s, size_t *pattern, size_t *offset, struct error *err)
 {
-    int rc = parse_texts(s, pattern, offset, err);
+    const struct calls_options *o = &s->options;
+    int rc = session_parse(&s->s, o->patterns, o->n_patterns, o->syntax, calls_patterns_parse,
+                           pattern, offset, err);
     if (rc == 0)
-        rc = check_options(&s->options, s->port.otp, err);
+        rc = check_options(o, s->s.port.otp, err);
     if (rc == 0)
-        rc = procs_parse(&s->procs, s->options.procs, NULL, err);
-    if (rc)
-        return rc;
-    struct buf text;
-    buf_init(&text, sizeof s->state.procs - 1);
-    procs_print(&text, &s->procs);
-    snprintf(s->state.procs, sizeof s->state.procs, "%s", buf_cstr(&text));
-    buf_clear(&text);
+        rc = session_parse_procs(&s->s, o->procs, err);
     s->state.calls_per_s = s->state.load = (double)NAN;
-    return ask_preflight(s, err);
+    return rc == 0 ? ask_preflight(s, err) : rc;
 }
 
-static void free_all(struct calls_session *s)
-{
-    for (size_t i = 0; i < s->n_texts; i++)
-        patterns_free(s->patterns[i], s->n_patterns[i]);
-    for (size_t i = 0; i < 2; i++)
-        arena_clear(&s->kept[i].arena);
-    builder_free(s->who);
-    free(s);
-}
-
-int calls_open(struct calls_session **out, const struct calls_options *options,
-               const struct calls_port *port, const struct calls_handlers *handlers, void *arg,
+int calls_open(struct session **out, const struct calls_options *options,
+               const struct session_port *port, const struct session_handlers *handlers, void *arg,
                size_t *pattern, size_t *offset, struct error *err)
 {
     size_t unused_pattern, unused_offset = 0;
     struct calls_session *s = alloc_zero(1, sizeof *s);
-    s->port = *port;
+    session_init(&s->s, &calls_kind, port, handlers, arg, &s->state.status);
     s->options = *options;
-    s->handlers = *handlers;
-    s->arg = arg;
+    s->s.force = options->force;
+    s->s.dry_run = options->dry_run;
     for (size_t i = 0; i < 2; i++)
         arena_init(&s->kept[i].arena);
     int rc = open_all(s, pattern != NULL ? pattern : &unused_pattern,
                       offset != NULL ? offset : &unused_offset, err);
+    s->s.quiet = false;
     if (rc) {
-        free_all(s);
+        session_free(&s->s);
         return rc;
     }
-    *out = s;
+    *out = &s->s;
     return 0;
 }
 
-void calls_free(struct calls_session *s)
+const struct calls_state *calls_session_state(const struct session *base)
 {
-    if (s == NULL)
-        return;
-    if (s->stage == CALLS_STAGE_SAMPLE || s->stage == CALLS_STAGE_COUNT || s->stage == CALLS_STAGE_TIME)
-        calls_tell_stop(s);
-    free_all(s);
+    return &((const struct calls_session *)base)->state;
 }
 
-const struct calls_state *calls_session_state(const struct calls_session *s)
+const struct calls_options *calls_session_options(const struct session *base)
 {
-    return &s->state;
-}
-
-const struct calls_options *calls_session_options(const struct calls_session *s)
-{
-    return &s->options;
+    return &((const struct calls_session *)base)->options;
 }

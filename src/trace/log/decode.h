@@ -103,7 +103,6 @@ struct preflight {
 int decode_preflight(struct preflight *out, size_t n_patterns, const uint8_t *term, size_t len,
                      struct error *err);
 void preflight_clear(struct preflight *p);
-#define OTP_SESSIONS 27 /* the first release with trace sessions */
 /* Whether what others have there keeps a trace from being armed: ERR_REFUSED says why. */
 bool preflight_refuses(const struct preflight *p, int otp, struct error *err);
 

@@ -10,6 +10,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/etf/print.h"
+#include "beamtop/trace/session.h"
 
 static bool fail(struct cursor *c, const char *expected)
 {

@@ -41,23 +41,11 @@ struct trace_log {
     struct named *named;
 };
 
-static const char *const phase_names[] = {
-    [TRACE_PREPARING] = "preparing", [TRACE_ASKING] = "asking",   [TRACE_ARMING] = "arming",
-    [TRACE_RUNNING] = "running",     [TRACE_PAUSED] = "paused",   [TRACE_ENDING] = "ending",
-    [TRACE_VERIFYING] = "verifying", [TRACE_ENDED] = "ended",     [TRACE_FAILED] = "failed",
-};
-
 static const char *const end_names[] = {
     [END_NONE] = "none", [END_TIME] = "time",       [END_EVENTS] = "events",
     [END_RATE] = "rate", [END_BYTES] = "bytes",     [END_HEAP] = "heap",
     [END_LINK] = "link", [END_STOPPED] = "stopped", [END_KILLED] = "killed",
 };
-
-const char *trace_phase_name(enum trace_phase phase)
-{
-    assert((size_t)phase < ARRAY_LEN(phase_names));
-    return phase_names[phase];
-}
 
 const char *trace_end_name(enum trace_end end)
 {

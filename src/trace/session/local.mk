@@ -2,6 +2,7 @@
 src_libtrace_a_SOURCES += \
 	src/trace/session/prepare.c src/trace/session/prepare.h src/trace/session/prepare_nobody.c \
 	src/trace/session/prepare_why.c src/trace/session/session.c \
-	src/trace/session/session_act.c src/trace/session/session_arm.c \
-	src/trace/session/session_internal.h src/trace/session/session_own.c \
-	src/trace/session/session_prepare.c src/trace/session/session_take.c
+	src/trace/session/session_base.h src/trace/session/trace.c src/trace/session/trace_act.c \
+	src/trace/session/trace_arm.c src/trace/session/trace_internal.h \
+	src/trace/session/trace_own.c src/trace/session/trace_prepare.c \
+	src/trace/session/trace_take.c

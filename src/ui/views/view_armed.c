@@ -46,8 +46,8 @@ static void armed_want(const void *state, int rows, struct want *want)
 static bool has_own_trace(const struct model *m, const struct armed_detail *a)
 {
     const struct trace_log *log = model_trace(m);
-    enum trace_phase phase = log ? trace_log_state(log)->phase : TRACE_ENDED;
-    return a->ours > 0 || phase == TRACE_RUNNING || phase == TRACE_PAUSED;
+    enum session_phase phase = log ? trace_log_state(log)->status.phase : SESSION_ENDED;
+    return a->ours > 0 || phase == SESSION_RUNNING || phase == SESSION_PAUSED;
 }
 
 static enum style place_style(const struct armed_row *r)

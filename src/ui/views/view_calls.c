@@ -252,10 +252,11 @@ static void add_sums(struct view_page *page, const struct calls_view *s,
 /* ---- the title */
 
 static const char *const phases[] = {
-    [CALLS_PREPARING] = "preparing",     [CALLS_ASKING] = "waits for a yes or a no",
-    [CALLS_COUNTING] = "counting",       [CALLS_TIMING] = "measuring the leaders",
-    [CALLS_WAITING] = "counting",        [CALLS_VERIFYING] = "verifying",
-    [CALLS_ENDED] = "ended",             [CALLS_FAILED] = "failed",
+    [SESSION_PREPARING] = "preparing", [SESSION_ASKING] = "waits for a yes or a no",
+    [SESSION_RUNNING] = "counting",    [SESSION_TIMING] = "measuring the leaders",
+    [SESSION_WAITING] = "counting",    [SESSION_VERIFYING] = "verifying",
+    [SESSION_ENDING] = "verifying",    [SESSION_ENDED] = "ended",
+    [SESSION_FAILED] = "failed",
 };
 
 static void append(char *out, size_t size, const char *text)
@@ -269,9 +270,9 @@ static void summarise(struct view_page *page, const struct calls_log *log, bool 
     const struct calls_state *state = &log->state;
     char n[32], text[200], *out = page->summary;
     size_t size = sizeof page->summary;
-    append(out, size, recorded ? "recorded" : phases[state->phase]);
-    if (state->phase == CALLS_ENDED && state->verified)
-        append(out, size, state->clean ? "nothing left" : state->left);
+    append(out, size, recorded ? "recorded" : phases[state->status.phase]);
+    if (state->status.phase == SESSION_ENDED && state->status.check.done)
+        append(out, size, state->status.check.clean ? "nothing left" : state->status.check.text);
     if (!log->has_window)
         return;
     const struct calls_window *w = &log->window;
@@ -300,8 +301,8 @@ static void summarise(struct view_page *page, const struct calls_log *log, bool 
 static void tell_why_none(char *out, size_t size, const struct calls_state *s)
 {
     char functions[32], rate[32];
-    if (s->error.code != ERR_NONE)
-        snprintf(out, size, "It ended before its first window: %.400s", s->error.text);
+    if (s->status.error.code != ERR_NONE)
+        snprintf(out, size, "It ended before its first window: %.400s", s->status.error.text);
     else if (s->dear)
         snprintf(out, size, "Nothing was counted: it would have cost about %.2g %% of the node (%s "
                  "functions, about %s calls/s), which was not agreed to. Fewer functions cost less.",
@@ -322,8 +323,8 @@ static void tell_empty(struct view_page *page, const struct model *m, const stru
         view_missing(page, m, "the applications of functions");
     else if (log == NULL)
         snprintf(out, size, "Nothing was counted yet: the action `calls` asks what to count.");
-    else if (log->state.phase == CALLS_FAILED)
-        snprintf(out, size, "Nothing was counted: %.400s", log->state.error.text);
+    else if (log->state.status.phase == SESSION_FAILED)
+        snprintf(out, size, "Nothing was counted: %.400s", log->state.status.error.text);
     else if (log->has_window)
         snprintf(out, size, "Nothing that is counted was called in this window.");
     else if (calls_log_runs(log))

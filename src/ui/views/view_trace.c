@@ -223,22 +223,13 @@ static void put_events(struct trace_view *v, const struct event_look *look,
 
 static const char *why_empty(const struct trace_state *state)
 {
-    switch (state->phase) {
-    case TRACE_PREPARING:
-        return "The node is asked which functions there are, and who else traces.";
-    case TRACE_RUNNING:
-        return "Nothing has been called yet that the patterns let pass.";
-    case TRACE_ENDED:
-        return "Nothing was called that the patterns let pass.";
-    case TRACE_ASKING:
-    case TRACE_ARMING:
-    case TRACE_PAUSED:
-    case TRACE_ENDING:
-    case TRACE_VERIFYING:
-    case TRACE_FAILED:
-        break;
-    }
-    return "";
+    static const char *const texts[SESSION_FAILED + 1] = {
+        [SESSION_PREPARING] = "The node is asked which functions there are, and who else traces.",
+        [SESSION_RUNNING] = "Nothing has been called yet that the patterns let pass.",
+        [SESSION_ENDED] = "Nothing was called that the patterns let pass.",
+    };
+    const char *text = texts[state->status.phase];
+    return text != NULL ? text : "";
 }
 
 /* Counters of the VM, of patterns that only count: the functions that were called most. */
@@ -303,11 +294,12 @@ static void put_findings(struct view_page *page, const struct trace_state *state
 {
     const struct trace_preflight *p = &state->preflight;
     char text[400], rate[32], took[32], share[32];
-    if (state->phase == TRACE_FAILED && *state->error.text)
-        trace_words(page, STYLE_ERROR, state->error.text, 0, columns);
-    if (state->phase == TRACE_FAILED && *p->why_none && !strstr(state->error.text, p->why_none))
+    if (state->status.phase == SESSION_FAILED && *state->status.error.text)
+        trace_words(page, STYLE_ERROR, state->status.error.text, 0, columns);
+    if (state->status.phase == SESSION_FAILED && *p->why_none &&
+        !strstr(state->status.error.text, p->why_none))
         trace_words(page, STYLE_NORMAL, p->why_none, 0, columns);
-    if (p->count_ms > 0 && !isnan(p->calls_per_s) && state->phase < TRACE_RUNNING) {
+    if (p->count_ms > 0 && !isnan(p->calls_per_s) && state->status.phase < SESSION_RUNNING) {
         snprintf(text, sizeof text,
                  "About %s calls/s, counted for %s: to look at each costs about "
                  "%s of a core, whatever is shown.",

@@ -203,7 +203,7 @@ void event_look_init(struct event_look *l, struct view_page *page, const struct 
                      int columns, long utc_offset_s)
 {
     size_t n = trace_log_len(log), from = n > SAMPLED ? n - SAMPLED : 0;
-    enum trace_phase phase = trace_log_state(log)->phase;
+    enum session_phase phase = trace_log_state(log)->status.phase;
     *l = (struct event_look){.page = page,
                              .log = log,
                              .columns = columns,
@@ -212,7 +212,7 @@ void event_look_init(struct event_look *l, struct view_page *page, const struct 
                              .syntax = trace_log_syntax(log, page->syntax) == SYNTAX_ELIXIR
                                            ? PRINT_ELIXIR
                                            : PRINT_ERLANG,
-                             .ended = phase >= TRACE_ENDING,
+                             .ended = phase >= SESSION_ENDING,
                              .pid_width = 9,
                              .name_width = 8,
                              .term_bytes = 8 * (size_t)(columns > 0 ? columns : 1)};

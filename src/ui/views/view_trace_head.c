@@ -19,15 +19,15 @@ static const struct {
     const char *word, *says;
     enum style style;
 } phases[] = {
-    [TRACE_PREPARING] = {"preparing", "nothing is armed yet", STYLE_MESSAGE},
-    [TRACE_ASKING] = {"asking", "nothing is armed yet: it waits for a yes or a no", STYLE_WARN},
-    [TRACE_ARMING] = {"arming", "", STYLE_MESSAGE},
-    [TRACE_RUNNING] = {"running", "", STYLE_OK},
-    [TRACE_PAUSED] = {"paused", "nothing is sent meanwhile", STYLE_WARN},
-    [TRACE_ENDING] = {"ending", "", STYLE_MESSAGE},
-    [TRACE_VERIFYING] = {"verifying", "the node is asked what is still armed", STYLE_MESSAGE},
-    [TRACE_ENDED] = {"ended", "", STYLE_VALUE},
-    [TRACE_FAILED] = {"failed", "nothing was armed", STYLE_ALARM},
+    [SESSION_PREPARING] = {"preparing", "nothing is armed yet", STYLE_MESSAGE},
+    [SESSION_ASKING] = {"asking", "nothing is armed yet: it waits for a yes or a no", STYLE_WARN},
+    [SESSION_ARMING] = {"arming", "", STYLE_MESSAGE},
+    [SESSION_RUNNING] = {"running", "", STYLE_OK},
+    [SESSION_PAUSED] = {"paused", "nothing is sent meanwhile", STYLE_WARN},
+    [SESSION_ENDING] = {"ending", "", STYLE_MESSAGE},
+    [SESSION_VERIFYING] = {"verifying", "the node is asked what is still armed", STYLE_MESSAGE},
+    [SESSION_ENDED] = {"ended", "", STYLE_VALUE},
+    [SESSION_FAILED] = {"failed", "nothing was armed", STYLE_ALARM},
 };
 
 static const struct {
@@ -43,7 +43,7 @@ static const struct {
 static void shut_cell(struct trace_flow *f, const struct trace_state *state)
 {
     const char *says = "shut";
-    if (!state->shut || state->phase != TRACE_RUNNING)
+    if (!state->shut || state->status.phase != SESSION_RUNNING)
         return;
     for (size_t i = 0; i < sizeof shuts / sizeof shuts[0]; i++)
         says = strcmp(shuts[i].why, state->shut_why) == 0 ? shuts[i].says : says;
@@ -70,34 +70,35 @@ static void state_line(struct trace_flow *f, const struct trace_log *log)
     const struct trace_state *state = trace_log_state(log);
     const struct trace_preflight *before = &state->preflight;
     trace_flow_line(f);
-    trace_flow_cell(f, phases[state->phase].style, "", phases[state->phase].word);
-    if (*phases[state->phase].says)
-        trace_flow_cell(f, STYLE_NORMAL, "", phases[state->phase].says);
-    if (state->phase >= TRACE_ENDING && state->phase != TRACE_FAILED)
+    trace_flow_cell(f, phases[state->status.phase].style, "", phases[state->status.phase].word);
+    if (*phases[state->status.phase].says)
+        trace_flow_cell(f, STYLE_NORMAL, "", phases[state->status.phase].says);
+    if (state->status.phase >= SESSION_ENDING && state->status.phase != SESSION_FAILED)
         trace_flow_cell(f, STYLE_VALUE, "",
                         *state->end_text ? state->end_text : trace_end_name(state->end));
     shut_cell(f, state);
-    if (state->phase == TRACE_PREPARING || (state->phase == TRACE_FAILED && !before->functions))
+    if (state->status.phase == SESSION_PREPARING ||
+        (state->status.phase == SESSION_FAILED && !before->functions))
         return;
     if (before->functions > 0)
         counted_cell(f, before->functions, "function", before->functions_cut);
     if (trace_log_has_messages(log))
         trace_flow_cell(f, STYLE_VALUE, "", "messages");
-    if (*state->procs && strcmp(state->procs, "all") != 0)
-        trace_flow_cell(f, STYLE_VALUE, "in", state->procs);
+    if (*state->status.procs && strcmp(state->status.procs, "all") != 0)
+        trace_flow_cell(f, STYLE_VALUE, "in", state->status.procs);
     if (before->processes > 0)
         counted_cell(f, before->processes, "process", false);
     if (state->children)
         trace_flow_cell(f, STYLE_NORMAL, "", "and what they spawn");
     if (*state->note)
         trace_flow_cell(f, STYLE_WARN, "", state->note);
-    if (state->phase < TRACE_ENDING && state->phase > TRACE_ASKING && !state->told &&
-        f->columns >= TRACE_NARROW_COLUMNS)
+    if (state->status.phase < SESSION_ENDING && state->status.phase > SESSION_ASKING &&
+        !state->told && f->columns >= TRACE_NARROW_COLUMNS)
         trace_flow_cell(f, STYLE_DIM, "",
                         state->session ? "a session of its own" : "in the node's one trace space");
 }
 
-static void left_text(const struct trace_check *check, char *out, size_t size)
+static void left_text(const struct session_check *check, char *out, size_t size)
 {
     int n = snprintf(out, size,
                      "LEFT ON THE NODE: %" PRIu64 " breakpoints, %" PRIu64 " flags, %" PRIu64
@@ -110,9 +111,9 @@ static void left_text(const struct trace_check *check, char *out, size_t size)
 /* What the node says is left of it. */
 static void end_lines(struct trace_flow *f, const struct trace_state *state)
 {
-    const struct trace_check *check = &state->check;
+    const struct session_check *check = &state->status.check;
     char text[400], after[32];
-    if (state->phase != TRACE_ENDED || check->unarmed)
+    if (state->status.phase != SESSION_ENDED || check->unarmed)
         return;
     if (check->done && check->clean) {
         double s = (double)check->after_us / 1e6;
@@ -191,14 +192,14 @@ static void caps_recorded(struct trace_flow *f, const struct trace_state *state)
     trace_flow_line(f);
     cap_cell(f, state, CAP_TIME_MS, false);
     cap_cell(f, state, CAP_EVENTS, false);
-    if (state->phase == TRACE_ENDED)
+    if (state->status.phase == SESSION_ENDED)
         cap_cell(f, state, CAP_BYTES, false);
 }
 
 /* In a small pane only those that every trace runs into, and what is near its value. */
 static void caps_line(struct trace_flow *f, const struct trace_state *state)
 {
-    bool runs = state->phase >= TRACE_RUNNING && state->phase < TRACE_ENDING;
+    bool runs = state->status.phase >= SESSION_RUNNING && state->status.phase < SESSION_ENDING;
     bool small = f->low || f->columns < TRACE_NARROW_COLUMNS;
     char text[32];
     trace_flow_line(f);
@@ -241,7 +242,7 @@ void trace_head(struct view_page *page, const struct trace_log *log, int rows, i
     size_t n = trace_log_patterns(log), budget = rows > 8 ? (size_t)rows / 2 : 4;
     state_line(&f, log);
     end_lines(&f, state);
-    if (state->phase < TRACE_ARMING || state->phase == TRACE_FAILED)
+    if (state->status.phase < SESSION_ARMING || state->status.phase == SESSION_FAILED)
         caps_told(&f, state);
     else if (state->told)
         caps_recorded(&f, state);

@@ -110,7 +110,7 @@ void trace_pattern_lines(struct trace_flow *f, const struct trace_log *log, size
     const struct trace_pattern_info *info = trace_log_pattern(log, index);
     const struct trace_state *state = trace_log_state(log);
     bool several = trace_log_patterns(log) > 1;
-    bool sized = state->told ? info->functions > 0 : state->phase != TRACE_PREPARING;
+    bool sized = state->told ? info->functions > 0 : state->status.phase != SESSION_PREPARING;
     char text[64] = "", number[32];
     int end = f->columns;
     page_line(f->page);
@@ -135,11 +135,11 @@ void trace_pattern_lines(struct trace_flow *f, const struct trace_log *log, size
         page_tab(f->page, end - trace_wide(text));
         page_puts(f->page, STYLE_VALUE, text);
     }
-    if (state->phase < TRACE_RUNNING || state->phase == TRACE_FAILED)
+    if (state->status.phase < SESSION_RUNNING || state->status.phase == SESSION_FAILED)
         return;
     f->indent = 2;
     trace_flow_line(f);
-    counts_cells(f, info, state->phase < TRACE_ENDING);
+    counts_cells(f, info, state->status.phase < SESSION_ENDING);
     latency_cells(f, &info->latency);
     f->indent = 0;
 }

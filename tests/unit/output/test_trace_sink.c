@@ -265,7 +265,7 @@ static struct trace_log *whole(const struct pattern *p)
     const struct trace_function f = {.mfa = lookup, .calls = 1234, .time_us = 5678};
     trace_log_set_functions(log, &f, 1);
     struct trace_state *state = trace_log_state_edit(log);
-    state->phase = TRACE_ENDED;
+    state->status.phase = SESSION_ENDED;
     state->end = END_EVENTS;
     snprintf(state->end_text, sizeof state->end_text, "events: 1 of 1");
     caps_init(&state->caps);
@@ -273,7 +273,7 @@ static struct trace_log *whole(const struct pattern *p)
                                          .shown = 1, .over = 2, .missed = 12,
                                          .missed_at_most = true};
     state->preflight.calls_per_s = NAN;
-    state->check = (struct trace_check){.done = true, .clean = true, .after_us = 3100};
+    state->status.check = (struct session_check){.done = true, .clean = true, .after_us = 3100};
     return log;
 }
 
@@ -345,33 +345,36 @@ static void test_ends_that_are_not_clean(void **state)
     (void)state;
     static const struct {
         const char *name, *error, *text, *last;
-        enum trace_phase phase;
+        enum session_phase phase;
         enum trace_end end;
         bool done, unarmed;
     } ends[] = {
         {"refused", "the control word is in use", "", "% done, the control word is in use\n",
-         TRACE_FAILED, END_NONE, false, false},
-        {"not armed", "", "", "% done, nothing was armed\n", TRACE_ASKING, END_NONE, false, false},
-        {"stopped before", "", "stopped before it was armed", "% done, stopped before it was armed\n",
-         TRACE_ENDED, END_STOPPED, false, true},
-        {"link", "", "link: closed", "% not verified: the node is not there\n", TRACE_ENDED,
+         SESSION_FAILED, END_NONE, false, false},
+        {"not armed", "", "", "% done, nothing was armed\n", SESSION_ASKING, END_NONE, false,
+         false},
+        {"stopped before", "", "stopped before it was armed",
+         "% done, stopped before it was armed\n", SESSION_ENDED, END_STOPPED, false, true},
+        {"link", "", "link: closed", "% not verified: the node is not there\n", SESSION_ENDED,
          END_LINK, false, false},
-        {"left", "", "time: 15 s of 15 s", "% LEFT ON THE NODE: 2 breakpoints, 0 flags, "
-         "0 processes, 0 sessions, control word 0\n", TRACE_ENDED, END_TIME, true, false},
+        {"left", "", "time: 15 s of 15 s",
+         "% LEFT ON THE NODE: 2 breakpoints, 0 flags, "
+         "0 processes, 0 sessions, control word 0\n",
+         SESSION_ENDED, END_TIME, true, false},
     };
     for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
         struct kept k = {0};
         struct error err = {0};
         struct trace_log *log = trace_log_new(10, 1000);
         struct trace_state *s = trace_log_state_edit(log);
-        s->phase = ends[i].phase;
+        s->status.phase = ends[i].phase;
         s->end = ends[i].end;
         snprintf(s->end_text, sizeof s->end_text, "%s", ends[i].text);
-        snprintf(s->error.text, sizeof s->error.text, "%s", ends[i].error);
-        s->check = (struct trace_check){
+        snprintf(s->status.error.text, sizeof s->status.error.text, "%s", ends[i].error);
+        s->status.check = (struct session_check){
             .done = ends[i].done, .unarmed = ends[i].unarmed, .breakpoints = 2};
         if (!ends[i].done)
-            snprintf(s->check.text, sizeof s->check.text, "the node is not there");
+            snprintf(s->status.check.text, sizeof s->status.check.text, "the node is not there");
         struct trace_sink *sink = sink_on(&k, SINK_TEXT);
         assert_int_equal(trace_sink_end(sink, log, &err), 0);
         const char *text = buf_cstr(&k.bytes);

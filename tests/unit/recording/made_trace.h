@@ -62,15 +62,15 @@ static void made_call(struct made_trace *t, uint64_t id, enum event_outcome outc
 static inline void made_trace_end(struct made_trace *t)
 {
     struct trace_state *s = trace_log_state_edit(t->log);
-    s->phase = TRACE_ENDED;
+    s->status.phase = SESSION_ENDED;
     s->end = END_EVENTS;
     snprintf(s->end_text, sizeof s->end_text, "events: 4 of 4");
-    snprintf(s->procs, sizeof s->procs, "all");
+    snprintf(s->status.procs, sizeof s->status.procs, "all");
     caps_init(&s->caps);
     s->total = (struct trace_counts){.calls = 1234, .calls_known = true, .seen = 6, .shown = 4,
                                      .over = 2, .missed = 12, .missed_at_most = true};
     s->preflight = (struct trace_preflight){.functions = 1, .calls_per_s = 17.5, .load = NAN};
-    s->check = (struct trace_check){.done = true, .clean = true, .after_us = 3100};
+    s->status.check = (struct session_check){.done = true, .clean = true, .after_us = 3100};
 }
 
 static inline void made_trace_new(struct made_trace *t)

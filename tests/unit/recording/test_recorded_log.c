@@ -119,20 +119,15 @@ static void test_ticks(void **state)
     static const struct {
         int64_t tick;
         int events; /* -1: no trace */
-        enum trace_phase phase;
+        enum session_phase phase;
         enum event_outcome first;
     } rows[] = {
-        {1, -1, TRACE_RUNNING, OUTCOME_NONE},
-        {2, 1, TRACE_RUNNING, OUTCOME_OPEN},
-        {3, 1, TRACE_RUNNING, OUTCOME_RETURN},
-        {4, 5, TRACE_RUNNING, OUTCOME_RETURN},
-        {5, 5, TRACE_ENDED, OUTCOME_RETURN},
-        {6, 5, TRACE_ENDED, OUTCOME_RETURN},
-        {3, 1, TRACE_RUNNING, OUTCOME_RETURN},
-        {6, 5, TRACE_ENDED, OUTCOME_RETURN},
-        {2, 1, TRACE_RUNNING, OUTCOME_OPEN},
-        {1, -1, TRACE_RUNNING, OUTCOME_NONE},
-        {4, 5, TRACE_RUNNING, OUTCOME_RETURN},
+        {1, -1, SESSION_RUNNING, OUTCOME_NONE},  {2, 1, SESSION_RUNNING, OUTCOME_OPEN},
+        {3, 1, SESSION_RUNNING, OUTCOME_RETURN}, {4, 5, SESSION_RUNNING, OUTCOME_RETURN},
+        {5, 5, SESSION_ENDED, OUTCOME_RETURN},   {6, 5, SESSION_ENDED, OUTCOME_RETURN},
+        {3, 1, SESSION_RUNNING, OUTCOME_RETURN}, {6, 5, SESSION_ENDED, OUTCOME_RETURN},
+        {2, 1, SESSION_RUNNING, OUTCOME_OPEN},   {1, -1, SESSION_RUNNING, OUTCOME_NONE},
+        {4, 5, SESSION_RUNNING, OUTCOME_RETURN},
     };
     struct place p;
     (void)state;
@@ -144,10 +139,10 @@ static void test_ticks(void **state)
         int events = log ? (int)trace_log_len(log) : -1;
         if (events != rows[i].events)
             fail_msg("row %zu: %d events, not %d", i, events, rows[i].events);
-        if (events > 0 && (trace_log_state(log)->phase != rows[i].phase ||
+        if (events > 0 && (trace_log_state(log)->status.phase != rows[i].phase ||
                            trace_log_at(log, 0)->outcome != rows[i].first))
             fail_msg("row %zu: phase %s, outcome %d", i,
-                     trace_phase_name(trace_log_state(log)->phase),
+                     session_phase_name(trace_log_state(log)->status.phase),
                      (int)trace_log_at(log, 0)->outcome);
     }
     recorded_log_free(l);
@@ -247,7 +242,7 @@ static void test_end(void **state)
     const struct trace_state *s = trace_log_state(log);
     assert_int_equal(s->end, END_EVENTS);
     assert_string_equal(s->end_text, "events: 4 of 4");
-    assert_true(s->check.done && s->check.clean);
+    assert_true(s->status.check.done && s->status.check.clean);
     assert_int_equal(s->total.calls, 1234);
     assert_int_equal(s->total.missed, 12);
     assert_int_equal(trace_log_patterns(log), 2);
@@ -270,7 +265,7 @@ static void test_no_end(void **state)
     struct recorded_log *l = recorded_log_new();
     assert_string_equal(trace_log_state(log_at(l, r, TICKS - 1))->note, "");
     const struct trace_state *s = trace_log_state(log_at(l, r, TICKS));
-    assert_int_equal(s->phase, TRACE_RUNNING);
+    assert_int_equal(s->status.phase, SESSION_RUNNING);
     assert_int_equal(s->caps.value[CAP_TIME_MS], 0);
     assert_string_equal(s->note, "the recording ends before it does");
     recorded_log_free(l);

@@ -37,13 +37,39 @@ static int fake_ask(void *ctx, enum question question, const struct builder *arg
     return 0;
 }
 
-static int fake_tell(void *ctx, const struct builder *term, struct error *err)
+static int fake_tell(void *ctx, enum question question, const struct builder *term,
+                     struct error *err)
 {
     struct world *w = ctx;
     (void)err;
+    assert_int_equal(question, QUESTION_TRACE);
     assert_true(w->n_told < 64);
     w->told[w->n_told++] = print(term);
     return 0;
+}
+
+static void fake_listen(void *ctx, uint64_t id, event_fn *fn, void *fn_arg)
+{
+    struct world *w = ctx;
+    assert_true(id > 0);
+    w->listener = fn;
+    w->listener_arg = fn_arg;
+}
+
+static void dropped(void *arg, const struct answer *answer)
+{
+    (void)arg;
+    (void)answer;
+}
+
+static void fake_drop(void *ctx, const void *fn_arg)
+{
+    struct world *w = ctx;
+    for (size_t i = 0; i < w->n_asked; i++)
+        if (w->asked[i].arg == fn_arg)
+            w->asked[i].fn = dropped;
+    if (w->listener_arg == fn_arg)
+        w->listener = NULL;
 }
 
 static uint64_t fake_now(void *ctx)
@@ -128,7 +154,8 @@ void push(struct world *w, const char *body)
     struct builder *b = term_of("{t,%llu,1,%s}", armed_id(w), body);
     size_t len;
     const uint8_t *bytes = builder_bytes(b, &len);
-    trace_message(w->t, bytes + 1, len - 1);
+    if (w->listener != NULL)
+        w->listener(w->listener_arg, bytes + 1, len - 1);
     builder_free(b);
 }
 
@@ -150,11 +177,18 @@ int open_world(struct world *w, const char *pattern, const struct trace_options 
     o.patterns = &pattern;
     o.n_patterns = 1;
     caps_init(&o.caps);
-    struct trace_port port = {
-        .ask = fake_ask, .tell = fake_tell, .now_ns = fake_now, .ctx = w,
-        .node = NODE, .creation = 1, .otp = w->otp,
+    struct session_port port = {
+        .ask = fake_ask,
+        .tell = fake_tell,
+        .listen = fake_listen,
+        .drop = fake_drop,
+        .now_ns = fake_now,
+        .ctx = w,
+        .node = NODE,
+        .creation = 1,
+        .otp = w->otp,
     };
-    struct trace_handlers handlers = {on_change, on_event};
+    struct session_handlers handlers = {.on_change = on_change, .on_event = on_event};
     w->now = 5000000000u;
     int rc = trace_open(&w->t, &o, &port, &handlers, w, NULL, NULL, err);
     assert_int_equal(w->changes, 0);
@@ -178,7 +212,7 @@ struct world *new_world(const char *pattern, const struct trace_options *more)
 
 void end_world(struct world *w)
 {
-    trace_free(w->t);
+    session_free(w->t);
     for (size_t i = 0; i < w->n_asked; i++)
         free(w->asked[i].text);
     for (size_t i = 0; i < w->n_told; i++)
@@ -193,7 +227,7 @@ const struct trace_state *state(const struct world *w)
 
 const char *phase(const struct world *w)
 {
-    return trace_phase_name(state(w)->phase);
+    return session_phase_name(state(w)->status.phase);
 }
 
 void arm_answer(struct world *w)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "beamtop/base/attr.h"
-#include "beamtop/trace/session.h"
+#include "beamtop/trace/trace.h"
 
 struct question_asked {
     enum question question;
@@ -20,7 +20,9 @@ struct question_asked {
 
 struct world {
     int otp;
-    struct trace_session *t;
+    struct session *t;
+    event_fn *listener; /* NULL: none, or dropped */
+    void *listener_arg;
     struct question_asked asked[64];
     size_t n_asked;
     char *told[64];

@@ -37,7 +37,7 @@ struct question_asked {
 };
 
 struct world {
-    struct calls_session *s;
+    struct session *s;
     struct question_asked asked[64];
     size_t n_asked, windows, told, changes;
     uint64_t now;
@@ -70,15 +70,31 @@ static int fake_ask(void *ctx, enum question question, const struct builder *arg
     return 0;
 }
 
-static int fake_tell(void *ctx, const struct builder *term, struct error *err)
+static int fake_tell(void *ctx, enum question question, const struct builder *term,
+                     struct error *err)
 {
     struct world *w = ctx;
+    assert_int_equal(question, QUESTION_CALLS);
     char *text = print(term);
     (void)err;
     assert_string_equal(text, "stop");
     free(text);
     w->told++;
     return 0;
+}
+
+static void dropped(void *arg, const struct answer *answer)
+{
+    (void)arg;
+    (void)answer;
+}
+
+static void fake_drop(void *ctx, const void *fn_arg)
+{
+    struct world *w = ctx;
+    for (size_t i = 0; i < w->n_asked; i++)
+        if (w->asked[i].arg == fn_arg)
+            w->asked[i].fn = dropped;
 }
 
 static uint64_t fake_now(void *ctx)
@@ -119,8 +135,14 @@ static struct world *new_world(void)
 
 static void open_world(struct world *w, const struct calls_options *options)
 {
-    static const struct calls_handlers handlers = {on_change, on_window};
-    const struct calls_port port = {fake_ask, fake_tell, fake_now, w, 27};
+    static const struct session_handlers handlers = {.on_change = on_change,
+                                                     .on_window = on_window};
+    const struct session_port port = {.ask = fake_ask,
+                                      .tell = fake_tell,
+                                      .drop = fake_drop,
+                                      .now_ns = fake_now,
+                                      .ctx = w,
+                                      .otp = 27};
     struct error err = {0};
     if (calls_open(&w->s, options, &port, &handlers, w, NULL, NULL, &err) != 0)
         fail_msg("%s", err.text);
@@ -129,7 +151,7 @@ static void open_world(struct world *w, const struct calls_options *options)
 
 static void free_world(struct world *w)
 {
-    calls_free(w->s);
+    session_free(w->s);
     for (size_t i = 0; i < w->n_asked; i++)
         free(w->asked[i].text);
     free(w);
@@ -167,9 +189,9 @@ static void answer_error(struct world *w, enum question question, enum err code)
     q->fn(q->arg, &a);
 }
 
-static enum calls_phase phase(const struct world *w)
+static enum session_phase phase(const struct world *w)
 {
-    return calls_session_state(w->s)->phase;
+    return calls_session_state(w->s)->status.phase;
 }
 
 static void prepare(struct world *w, const char *sampled)
@@ -184,8 +206,8 @@ static void close_clean(struct world *w)
     assert_string_equal(last_question(w, QUESTION_CALLS)->text, "close");
     answer(w, QUESTION_CALLS, "closed");
     answer(w, QUESTION_ARMED, NOTHING);
-    assert_int_equal(phase(w), CALLS_ENDED);
-    assert_true(calls_session_state(w->s)->clean);
+    assert_int_equal(phase(w), SESSION_ENDED);
+    assert_true(calls_session_state(w->s)->status.check.clean);
 }
 
 static void test_one_window(void **state)
@@ -268,12 +290,12 @@ static void test_windows_and_changes(void **state)
     prepare(w, SAMPLED);
     w->now += 2000000000;
     answer(w, QUESTION_CALLS, COUNTED);
-    assert_int_equal(phase(w), CALLS_WAITING);
+    assert_int_equal(phase(w), SESSION_WAITING);
     w->now += 7999999999;
-    calls_tick(w->s);
-    assert_int_equal(phase(w), CALLS_WAITING);
+    session_tick(w->s);
+    assert_int_equal(phase(w), SESSION_WAITING);
     w->now += 1;
-    calls_tick(w->s);
+    session_tick(w->s);
     answer(w, QUESTION_CALLS,
            "{counted,5,2000000,1000000000,15,3,2000,{2,[m]},[{w,f,1,undefined,1200},"
            "{x,y,0,undefined,1}],[],[],{1,2,3,4}}");
@@ -292,10 +314,10 @@ static void test_dear(void **state)
     struct world *w = new_world();
     open_world(w, &options);
     prepare(w, dear);
-    assert_int_equal(phase(w), CALLS_ASKING);
+    assert_int_equal(phase(w), SESSION_ASKING);
     assert_true(calls_session_state(w->s)->dear);
-    calls_confirm(w->s);
-    assert_int_equal(phase(w), CALLS_COUNTING);
+    session_confirm(w->s);
+    assert_int_equal(phase(w), SESSION_RUNNING);
     answer(w, QUESTION_CALLS, COUNTED);
     close_clean(w);
     free_world(w);
@@ -303,16 +325,16 @@ static void test_dear(void **state)
     w = new_world();
     open_world(w, &options);
     prepare(w, dear);
-    assert_int_equal(phase(w), CALLS_COUNTING);
+    assert_int_equal(phase(w), SESSION_RUNNING);
     free_world(w);
     options.dry_run = true;
     w = new_world();
     open_world(w, &options);
     prepare(w, SAMPLED);
-    assert_int_equal(phase(w), CALLS_ASKING);
-    calls_confirm(w->s); /* not in a dry run */
-    assert_int_equal(phase(w), CALLS_ASKING);
-    calls_stop(w->s);
+    assert_int_equal(phase(w), SESSION_ASKING);
+    session_confirm(w->s); /* not in a dry run */
+    assert_int_equal(phase(w), SESSION_ASKING);
+    session_stop(w->s);
     close_clean(w);
     assert_int_equal(w->windows, 0);
     free_world(w);
@@ -326,16 +348,16 @@ static void test_stop(void **state)
     options.time = true;
     struct world *w = new_world();
     open_world(w, &options);
-    calls_stop(w->s);
-    assert_int_equal(phase(w), CALLS_ENDED);
-    assert_true(calls_session_state(w->s)->clean);
+    session_stop(w->s);
+    assert_int_equal(phase(w), SESSION_ENDED);
+    assert_true(calls_session_state(w->s)->status.check.clean);
     free_world(w);
     w = new_world();
     open_world(w, &options);
     answer(w, QUESTION_PREFLIGHT, PREFLIGHT);
     answer(w, QUESTION_ARMED, NOTHING);
-    calls_stop(w->s);
-    calls_stop(w->s);
+    session_stop(w->s);
+    session_stop(w->s);
     assert_int_equal(w->told, 1);
     answer(w, QUESTION_CALLS, SAMPLED);
     close_clean(w);
@@ -345,7 +367,7 @@ static void test_stop(void **state)
     w = new_world();
     open_world(w, &options);
     prepare(w, SAMPLED);
-    calls_stop(w->s);
+    session_stop(w->s);
     assert_int_equal(w->told, 1);
     answer(w, QUESTION_CALLS, "{counted,5,1,700000000,15,0,0,{0,[]},[],[],[],{1,2,3,4}}");
     assert_int_equal(w->windows, 1);
@@ -393,9 +415,9 @@ static void test_refusals(void **state)
         prepare(w, rows[i].sampled);
         close_clean(w);
         assert_int_equal(w->windows, 0);
-        assert_int_equal(calls_session_state(w->s)->error.code, rows[i].code);
-        if (strstr(calls_session_state(w->s)->error.text, rows[i].text) == NULL)
-            fail_msg("%s", calls_session_state(w->s)->error.text);
+        assert_int_equal(calls_session_state(w->s)->status.error.code, rows[i].code);
+        if (strstr(calls_session_state(w->s)->status.error.text, rows[i].text) == NULL)
+            fail_msg("%s", calls_session_state(w->s)->status.error.text);
         free_world(w);
     }
 }
@@ -406,8 +428,8 @@ static void test_failures(void **state)
     struct world *w = new_world();
     open_world(w, &basic);
     answer(w, QUESTION_PREFLIGHT, "{preflight,[],{none,<<\"no such name\">>},{{0,0,[]},[],0},[]}");
-    assert_int_equal(phase(w), CALLS_FAILED);
-    assert_int_equal(calls_session_state(w->s)->error.code, ERR_NOT_FOUND);
+    assert_int_equal(phase(w), SESSION_FAILED);
+    assert_int_equal(calls_session_state(w->s)->status.error.code, ERR_NOT_FOUND);
     free_world(w);
     /* The window itself goes wrong: what is armed is looked at all the same. */
     w = new_world();
@@ -416,23 +438,23 @@ static void test_failures(void **state)
     answer_error(w, QUESTION_CALLS, ERR_TIMEOUT);
     answer(w, QUESTION_CALLS, "closed");
     answer(w, QUESTION_ARMED, "{armed,1,0,[{<<\"beamtop_calls\">>,true}],{3,[]},{0,[]},[],0}");
-    assert_int_equal(phase(w), CALLS_VERIFYING);
+    assert_int_equal(phase(w), SESSION_VERIFYING);
     w->now += 300000000;
-    calls_tick(w->s);
+    session_tick(w->s);
     answer(w, QUESTION_ARMED, "{armed,1,0,[{<<\"beamtop_calls\">>,true}],{3,[]},{0,[]},[],0}");
     w->now += 2000000000;
-    calls_tick(w->s);
+    session_tick(w->s);
     answer(w, QUESTION_ARMED, "{armed,1,0,[{<<\"beamtop_calls\">>,true}],{3,[]},{0,[]},[],0}");
-    assert_int_equal(phase(w), CALLS_ENDED);
-    assert_false(calls_session_state(w->s)->clean);
-    assert_non_null(strstr(calls_session_state(w->s)->left, "3 breakpoints"));
-    assert_int_equal(calls_session_state(w->s)->error.code, ERR_TIMEOUT);
+    assert_int_equal(phase(w), SESSION_ENDED);
+    assert_false(calls_session_state(w->s)->status.check.clean);
+    assert_non_null(strstr(calls_session_state(w->s)->status.check.text, "3 breakpoints"));
+    assert_int_equal(calls_session_state(w->s)->status.error.code, ERR_TIMEOUT);
     free_world(w);
     w = new_world();
     open_world(w, &basic);
     prepare(w, SAMPLED);
-    calls_link_lost(w->s, &(struct error){.code = ERR_LOST, .text = "gone"});
-    assert_int_equal(phase(w), CALLS_FAILED);
+    session_link_lost(w->s, &(struct error){.code = ERR_LOST, .text = "gone"});
+    assert_int_equal(phase(w), SESSION_FAILED);
     free_world(w);
     /* The link fails while questions are to be asked. */
     w = new_world();
@@ -440,7 +462,7 @@ static void test_failures(void **state)
     answer(w, QUESTION_PREFLIGHT, PREFLIGHT);
     w->refuse = true;
     answer(w, QUESTION_ARMED, NOTHING);
-    assert_int_equal(phase(w), CALLS_FAILED);
+    assert_int_equal(phase(w), SESSION_FAILED);
     free_world(w);
 }
 
@@ -468,7 +490,7 @@ static void hostile(const char *const *answers, size_t n_answers, size_t at, boo
         q->answered = true;
         q->fn(q->arg, &(struct answer){.question = QUESTION_CALLS, .value = copy,
                                        .len = cut ? at : len - 1});
-        assert_int_not_equal(phase(w), CALLS_PREPARING);
+        assert_int_not_equal(phase(w), SESSION_PREPARING);
     }
     free(copy);
     builder_free(b);
@@ -558,11 +580,16 @@ static void test_options(void **state)
     rows[2].top = 0;
     rows[3].top = 1001;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct calls_session *s = NULL;
+        struct session *s = NULL;
         struct error err = {0};
         struct world *w = new_world();
-        const struct calls_port port = {fake_ask, fake_tell, fake_now, w, 25};
-        const struct calls_handlers handlers = {on_change, on_window};
+        const struct session_port port = {.ask = fake_ask,
+                                          .tell = fake_tell,
+                                          .drop = fake_drop,
+                                          .now_ns = fake_now,
+                                          .ctx = w,
+                                          .otp = 25};
+        const struct session_handlers handlers = {.on_change = on_change, .on_window = on_window};
         int rc = calls_open(&s, &rows[i], &port, &handlers, w, NULL, NULL, &err);
         assert_int_equal(rc, ERR_USAGE);
         struct calls_options memory = basic;

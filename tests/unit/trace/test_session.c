@@ -55,8 +55,8 @@ static void test_life(void **unused)
     answer(w, QUESTION_ARMED, NOTHING);
     assert_string_equal(phase(w), "ended");
     assert_string_equal(state(w)->end_text, "time: 15 s");
-    assert_true(state(w)->check.done && state(w)->check.clean);
-    assert_int_equal(state(w)->check.after_us, 5000);
+    assert_true(state(w)->status.check.done && state(w)->status.check.clean);
+    assert_int_equal(state(w)->status.check.after_us, 5000);
     assert_int_equal(state(w)->total.missed, 0);
     end_world(w);
 }
@@ -85,11 +85,11 @@ static void test_verify_asks_again(void **unused)
     answer(w, QUESTION_ARMED, "{armed,1,0,[],{0,[]},{0,[]},[],1}");
     assert_string_equal(phase(w), "verifying");
     w->now += 300000000;
-    trace_tick(w->t);
+    session_tick(w->t);
     answer(w, QUESTION_ARMED,
            "{armed,1,0,[{<<\"x\">>,false}],{1,[{<<\"x\">>,m,f,0,[]}]},{0,[]},[],0}");
     assert_string_equal(phase(w), "ended");
-    assert_true(state(w)->check.clean);
+    assert_true(state(w)->status.check.clean);
     end_world(w);
     w = running_world("lists:seq(_, _)", &plain);
     push(w, "{ended,time," STATUS("open", "0", "0") "}");
@@ -98,7 +98,7 @@ static void test_verify_asks_again(void **unused)
            "{armed,1,5,[{<<\"beamtop\">>,true}],"
            "{1,[{<<\"beamtop\">>,m,f,0,[]}]},{2,[{<<>>,<0.1.0>,<<>>,[call],<<>>}]},[],1}");
     assert_string_equal(phase(w), "ended");
-    const struct trace_check *c = &state(w)->check;
+    const struct session_check *c = &state(w)->status.check;
     assert_true(c->done && !c->clean);
     assert_int_equal(c->breakpoints, 1);
     assert_int_equal(c->flags, 2);
@@ -118,13 +118,13 @@ static void test_baseline_of_others(void **unused)
                          "{1,[{<<>>,<0.1.0>,<<>>,[call],<<>>}]},[],0}";
     answer(w, QUESTION_ARMED, others);
     arm_answer(w);
-    trace_stop(w->t);
+    session_stop(w->t);
     assert_string_equal(phase(w), "ending");
     assert_has(last_told(w), "{stop,");
     push(w, "{ended,stopped," STATUS("open", "0", "0") "}");
     answer(w, QUESTION_ARMED, others);
     assert_string_equal(phase(w), "ended");
-    assert_true(state(w)->check.clean);
+    assert_true(state(w)->status.check.clean);
     end_world(w);
 }
 
@@ -141,8 +141,8 @@ static void test_stop_in_every_phase(void **unused)
             answer(w, QUESTION_ARMED, NOTHING);
         if (step > 3)
             arm_answer(w);
-        trace_stop(w->t);
-        trace_stop(w->t);
+        session_stop(w->t);
+        session_stop(w->t);
         if (step == 1)
             answer(w, QUESTION_TRACE, COUNTED);
         if (step == 3)
@@ -153,13 +153,13 @@ static void test_stop_in_every_phase(void **unused)
                 push(w, "{ended,stopped," STATUS("open", "0", "0") "}");
             } else {
                 w->now += 4000000000u; /* it tells no end: what is armed is asked anyway */
-                trace_tick(w->t);
+                session_tick(w->t);
             }
             answer(w, QUESTION_ARMED, NOTHING);
         }
         if (strcmp(phase(w), "ended") != 0 || state(w)->end != END_STOPPED)
             fail_msg("step %d: %s", step, phase(w));
-        assert_int_equal(state(w)->check.unarmed, step < 3);
+        assert_int_equal(state(w)->status.check.unarmed, step < 3);
         end_world(w);
     }
 }
@@ -181,13 +181,13 @@ static void test_link_lost_in_every_phase(void **unused)
             arm_answer(w);
         if (step > 4)
             push(w, "{ended,time," STATUS("open", "0", "0") "}");
-        trace_link_lost(w->t, &why);
-        trace_link_lost(w->t, &why);
-        trace_tick(w->t);
-        trace_stop(w->t);
+        session_link_lost(w->t, &why);
+        session_link_lost(w->t, &why);
+        session_tick(w->t);
+        session_stop(w->t);
         if (strcmp(phase(w), step < 3 ? "failed" : "ended") != 0)
             fail_msg("step %d: %s", step, phase(w));
-        assert_false(state(w)->check.done);
+        assert_false(state(w)->status.check.done);
         if (step >= 3)
             assert_int_equal(state(w)->end, step == 5 ? END_TIME : END_LINK);
         end_world(w);
@@ -207,7 +207,7 @@ static void test_link_lost_before_the_counts(void **unused)
     arm_answer(w);
     push(w, "{counts,8000,[{0,[20]}],[]}");
     push(w, "{status," STATUS("open", "21", "21") "}");
-    trace_link_lost(w->t, &why);
+    session_link_lost(w->t, &why);
     const struct trace_counts *c = &trace_log_pattern(trace_session_log(w->t), 0)->counts;
     assert_int_equal(c->seen, 21);
     assert_int_equal(c->calls, 21);
@@ -229,10 +229,10 @@ static void test_errors_of_answers(void **unused)
     assert_string_equal(phase(w), "verifying");
     answer_error(w, QUESTION_ARMED, ERR_TARGET);
     w->now += 2500000000u;
-    trace_tick(w->t);
+    session_tick(w->t);
     answer_error(w, QUESTION_ARMED, ERR_TARGET);
     assert_string_equal(phase(w), "ended");
-    assert_false(state(w)->check.done);
+    assert_false(state(w)->status.check.done);
     end_world(w);
     w = calloc(1, sizeof *w);
     w->refuse = true;
@@ -272,7 +272,7 @@ static void test_hostile_messages(void **unused)
     struct builder *b = term_of("{t,1,1,{ended,time," STATUS("open", "0", "0") "}}");
     size_t len;
     const uint8_t *bytes = builder_bytes(b, &len);
-    trace_message(w->t, bytes + 1, len - 1); /* of an earlier trace */
+    w->listener(w->listener_arg, bytes + 1, len - 1); /* of an earlier trace */
     assert_string_equal(phase(w), "running");
     builder_free(b);
     /* Counts of functions that there are not, events of no call: nothing happens. */
@@ -308,7 +308,7 @@ static void test_acts(void **unused)
     trace_narrow_pattern(w->t, 1);
     assert_int_equal(w->n_told, 5);
     w->now += 16000000000u; /* no status for so long */
-    trace_tick(w->t);
+    session_tick(w->t);
     assert_string_equal(phase(w), "ending");
     assert_int_equal(state(w)->end, END_KILLED);
     end_world(w);

@@ -35,7 +35,7 @@ static void test_dear_is_asked(void **unused)
         answer(w, QUESTION_TRACE, rows[i].counted);
         if (strcmp(phase(w), rows[i].phase) != 0)
             fail_msg("%zu %s: %s", i, rows[i].counted, phase(w));
-        trace_confirm(w->t);
+        session_confirm(w->t);
         if (strcmp(rows[i].phase, "asking") == 0)
             assert_string_equal(phase(w), rows[i].dry_run ? "asking" : "arming");
         end_world(w);
@@ -53,8 +53,8 @@ static void test_single_space_in_use(void **unused)
     answer(w, QUESTION_ARMED, "{armed,1,7,[],{2,[]},{1,[]},[],0}"); /* not counted */
     answer(w, QUESTION_TRACE, "{refused,{in_use,[<<\"breakpoint on m:f/1\">>]}}");
     assert_string_equal(phase(w), "failed");
-    assert_int_equal(state(w)->error.code, ERR_REFUSED);
-    assert_has(state(w)->error.text, "breakpoint on m:f/1");
+    assert_int_equal(state(w)->status.error.code, ERR_REFUSED);
+    assert_has(state(w)->status.error.text, "breakpoint on m:f/1");
     end_world(w);
 }
 
@@ -86,8 +86,8 @@ static void test_dry_run_among_others(void **unused)
             assert_string_equal(phase(w), "asking");
         } else {
             assert_string_equal(phase(w), "failed");
-            assert_int_equal(state(w)->error.code, ERR_REFUSED);
-            assert_has(state(w)->error.text, rows[i].want);
+            assert_int_equal(state(w)->status.error.code, ERR_REFUSED);
+            assert_has(state(w)->status.error.text, rows[i].want);
         }
         end_world(w);
     }
@@ -104,12 +104,12 @@ static void test_others_are_cut_between_items(void **unused)
     struct world *w = new_world("lists:seq(_, _)", &plain);
     to_arming(w);
     answer(w, QUESTION_TRACE, text);
-    assert_has(state(w)->error.text,
+    assert_has(state(w)->status.error.text,
                "(breakpoint on a_long_module_name:a_long_function_name/3; breakpoint on "
                "a_long_module_name:a_long_function_name/3; breakpoint on "
                "a_long_module_name:a_long_function_name/3; breakpoint on "
                "a_long_module_name:a_long_function_name/3; and 32 more)");
-    assert_has(state(w)->error.text, "end that one first");
+    assert_has(state(w)->status.error.text, "end that one first");
     end_world(w);
 }
 
@@ -134,7 +134,7 @@ static void test_nothing_to_trace(void **unused)
         answer(w, QUESTION_PREFLIGHT, rows[i].answer);
         if (strcmp(phase(w), "failed") != 0)
             fail_msg("%s: %s", rows[i].answer, phase(w));
-        assert_has(state(w)->error.text, rows[i].part);
+        assert_has(state(w)->status.error.text, rows[i].part);
         end_world(w);
     }
 }
@@ -199,7 +199,7 @@ static void test_near_misses(void **unused)
                 answer_error(w, QUESTION_FUNCTIONS, ERR_TIMEOUT);
         }
         assert_string_equal(phase(w), "failed");
-        assert_string_equal(state(w)->error.text, rows[i].want);
+        assert_string_equal(state(w)->status.error.text, rows[i].want);
         assert_has(rows[i].want, state(w)->preflight.why_none);
         end_world(w);
     }
@@ -243,8 +243,8 @@ static void test_nobody(void **unused)
                 answer_error(w, QUESTION_FUNCTIONS, ERR_TIMEOUT);
         }
         assert_string_equal(phase(w), "failed");
-        assert_int_equal(state(w)->error.code, ERR_NOT_FOUND);
-        assert_string_equal(state(w)->error.text, rows[i].want);
+        assert_int_equal(state(w)->status.error.code, ERR_NOT_FOUND);
+        assert_string_equal(state(w)->status.error.text, rows[i].want);
         end_world(w);
     }
 }
@@ -283,7 +283,7 @@ static void test_unknown_atoms(void **unused)
             assert_has(open_question(w, QUESTION_PREFLIGHT)->text, "atoms => [<<\"");
             answer(w, QUESTION_PREFLIGHT, text);
             assert_string_equal(phase(w), "failed");
-            assert_has(state(w)->error.text, rows[i].want);
+            assert_has(state(w)->status.error.text, rows[i].want);
             bool said = strstr(rows[i].want, "not understood") == NULL;
             assert_int_equal(state(w)->wrong, said);
             assert_int_equal(state(w)->wrong_text, 0);
@@ -300,7 +300,7 @@ static void test_stopped_at_near_misses(void **unused)
     (void)unused;
     struct world *w = new_world("shop_cart:ad(_)", &plain);
     answer(w, QUESTION_PREFLIGHT, NONE_OF("no_function"));
-    trace_stop(w->t);
+    session_stop(w->t);
     assert_string_equal(phase(w), "ended");
     answer(w, QUESTION_FUNCTIONS, "{functions,<<\"shop_cart\">>,[{<<\"add\">>,2,true}]}");
     assert_string_equal(phase(w), "ended");
@@ -327,8 +327,8 @@ static void test_refusals_by_kind(void **unused)
         to_arming(w);
         answer(w, QUESTION_TRACE, rows[i].answer);
         assert_string_equal(phase(w), "failed");
-        if (state(w)->error.code != rows[i].code)
-            fail_msg("%s: %d", rows[i].answer, state(w)->error.code);
+        if (state(w)->status.error.code != rows[i].code)
+            fail_msg("%s: %d", rows[i].answer, state(w)->status.error.code);
         end_world(w);
     }
 }
@@ -345,7 +345,7 @@ static void test_records_are_asked_for(void **unused)
     answer(w, QUESTION_RECORDS,
            "{records,[{<<\"lists\">>,<<\"point\">>,{missing,<<\"no debug information\">>}}]}");
     assert_string_equal(phase(w), "failed");
-    assert_has(state(w)->error.text, "no debug information");
+    assert_has(state(w)->status.error.text, "no debug information");
     end_world(w);
 }
 

@@ -41,13 +41,21 @@ static int fake_ask(void *ctx, enum question question, const struct builder *arg
     return 0;
 }
 
-static int fake_tell(void *ctx, const struct builder *term, struct error *err)
+static int fake_tell(void *ctx, enum question question, const struct builder *term,
+                     struct error *err)
 {
     (void)ctx;
+    (void)question;
     (void)term;
     (void)err;
     fail();
     return 0;
+}
+
+static void fake_drop(void *ctx, const void *fn_arg)
+{
+    (void)ctx;
+    (void)fn_arg;
 }
 
 static uint64_t fake_now(void *ctx)
@@ -90,8 +98,14 @@ static void answer(struct target *t, const char *text)
 static int set_up(void **state)
 {
     struct target *t = calloc(1, sizeof *t);
-    const struct trace_port port = {.ask = fake_ask, .tell = fake_tell, .now_ns = fake_now,
-                                    .ctx = t, .node = "there@host", .creation = 3, .otp = 27};
+    const struct session_port port = {.ask = fake_ask,
+                                      .tell = fake_tell,
+                                      .drop = fake_drop,
+                                      .now_ns = fake_now,
+                                      .ctx = t,
+                                      .node = "there@host",
+                                      .creation = 3,
+                                      .otp = 27};
     t->assist = assist_new(NULL, NULL);
     assist_set_port(t->assist, &port);
     assist_begin(t->assist);

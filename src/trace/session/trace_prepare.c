@@ -7,19 +7,19 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
-#include "session_internal.h"
+#include "trace_internal.h"
 
 #define COUNT_MS 20
 #define GUARD_S 0.35e-6 /* what a call of a traced function costs when it does not pass */
 #define DEAR_LOAD 0.03  /* of a core: above it a person is asked */
-#define NEAR_MS 1000 /* a suggestion is worth no longer wait */
+#define NEAR_MS 1000    /* a suggestion is worth no longer wait */
 
 /* ---- What was found */
 
 static void explain_none(struct trace_session *t, size_t i, const struct names *names)
 {
     const struct preflight_pattern *found = &t->preflight.patterns[i];
-    const struct slice source = t->patterns[i]->source;
+    const struct slice source = t->s.patterns[i]->source;
     char *out = t->state->preflight.why_none;
     size_t size = sizeof t->state->preflight.why_none;
     size_t len = strlen(out);
@@ -27,22 +27,21 @@ static void explain_none(struct trace_session *t, size_t i, const struct names *
                             (int)(source.len < 100 ? source.len : 100), source.s);
     if (len >= size)
         return;
-    prepare_why_none(out + len, size - len, t->patterns[i], found, names);
+    prepare_why_none(out + len, size - len, t->s.patterns[i], found, names);
 }
 
-static int check_functions(struct trace_session *t, const struct names *names,
-                           struct error *err)
+static int check_functions(struct trace_session *t, const struct names *names, struct error *err)
 {
     struct trace_preflight *p = &t->state->preflight;
     uint64_t total = 0;
-    for (size_t i = 0; i < t->n_patterns; i++) {
+    for (size_t i = 0; i < t->s.n_patterns; i++) {
         const struct preflight_pattern *found = &t->preflight.patterns[i];
         total += found->total;
         trace_log_pattern_edit(t->log, i)->functions = found->n;
         p->functions += found->n;
         if (strcmp(found->why, "too_many") == 0)
             p->functions_cut = true;
-        else if (t->patterns[i]->kind == PATTERN_CALL && found->n == 0)
+        else if (t->s.patterns[i]->kind == PATTERN_CALL && found->n == 0)
             explain_none(t, i, names);
     }
     if (p->functions_cut)
@@ -60,13 +59,13 @@ static int check_atoms(struct trace_session *t, struct error *err)
 {
     char why[sizeof err->text];
     const struct preflight *p = &t->preflight;
-    size_t index = prepare_unknown(t->specs, t->n_patterns, p);
-    if (index == t->n_patterns)
+    size_t index = prepare_unknown(t->specs, t->s.n_patterns, p);
+    if (index == t->s.n_patterns)
         return 0;
-    const struct pattern *of = t->patterns[index];
-    session_wrong(t, index, prepare_place(of, p->unknown));
+    const struct pattern *of = t->s.patterns[index];
+    trace_wrong(t, index, prepare_place(of, p->unknown));
     prepare_why_unknown(why, sizeof why, of->syntax, p);
-    if (t->n_patterns == 1)
+    if (t->s.n_patterns == 1)
         return error_set(err, ERR_NOT_FOUND, "%s", why);
     return error_set(err, ERR_NOT_FOUND, "%.*s: %s",
                      (int)(of->source.len < 100 ? of->source.len : 100), of->source.s, why);
@@ -78,7 +77,7 @@ static int check_procs(struct trace_session *t, const struct names *names, struc
     char why[sizeof err->text];
     t->state->preflight.processes = t->preflight.n_procs;
     if (t->preflight.procs == PREFLIGHT_NONE) {
-        prepare_why_nobody(why, sizeof why, &t->procs, t->preflight.procs_why, names);
+        prepare_why_nobody(why, sizeof why, &t->s.procs, t->preflight.procs_why, names);
         return error_set(err, ERR_NOT_FOUND, "%s", why);
     }
     if (t->preflight.procs == PREFLIGHT_PIDS && t->preflight.n_procs > most)
@@ -89,7 +88,7 @@ static int check_procs(struct trace_session *t, const struct names *names, struc
     return 0;
 }
 
-int session_mfa_order(const struct mfa *m, const struct mfa *n)
+int trace_mfa_order(const struct mfa *m, const struct mfa *n)
 {
     int order = slice_order(m->module, n->module);
     order = order ? order : slice_order(m->function, n->function);
@@ -99,7 +98,7 @@ int session_mfa_order(const struct mfa *m, const struct mfa *n)
 static int by_mfa(const void *a, const void *b)
 {
     const struct trace_function *const *x = a, *const *y = b;
-    return session_mfa_order(&(*x)->mfa, &(*y)->mfa);
+    return trace_mfa_order(&(*x)->mfa, &(*y)->mfa);
 }
 
 /* All but one of each function. */
@@ -132,27 +131,17 @@ static void estimated(struct trace_session *t)
 {
     struct trace_preflight *p = &t->state->preflight;
     p->dear = p->load > DEAR_LOAD; /* not when it is NaN */
-    if (t->stopping) {
-        session_over_unarmed(t);
-        return;
-    }
-    if (t->dry_run || (p->dear && !t->force)) {
-        session_phase(t, STAGE_ASK, TRACE_ASKING);
-        session_changed(t);
-        return;
-    }
-    session_proceed(t);
+    session_estimated(&t->s, p->dear);
 }
 
 static void on_counted(void *arg, const struct answer *answer)
 {
     struct trace_session *t = arg;
-    if (t->stage != STAGE_COUNT)
-        return;
     struct error err = answer->err;
     struct counted counted;
+    t->s.touched = false;
     if (err.code != ERR_NONE || decode_counted(&counted, answer->value, answer->len, &err)) {
-        session_fail(t, &err);
+        session_fail(&t->s, &err);
         return;
     }
     struct trace_preflight *p = &t->state->preflight;
@@ -169,23 +158,20 @@ static bool may_count(const struct trace_session *t)
 {
     const struct preflight *p = &t->preflight;
     return p->n_functions > 0 &&
-           (t->port.otp >= OTP_SESSIONS || (p->breakpoints == 0 && p->flags == 0));
+           (!session_port_is_shared(&t->s.port) || (p->breakpoints == 0 && p->flags == 0));
 }
 
 static void estimate(struct trace_session *t)
 {
     struct trace_preflight *p = &t->state->preflight;
-    struct error err = {0};
     p->calls_per_s = p->load = (double)NAN;
     if (!may_count(t)) {
         estimated(t);
         return;
     }
-    t->stage = STAGE_COUNT;
-    if (session_ask(t, QUESTION_TRACE, session_count_arg(t, COUNT_MS), on_counted, &err))
-        session_fail(t, &err);
-    else
-        session_changed(t);
+    t->s.touched = true;
+    session_step(&t->s, SESSION_PREPARING, QUESTION_TRACE, trace_count_arg(t, COUNT_MS),
+                 trace_ask_ms(t), on_counted);
 }
 
 /* ---- Preflight */
@@ -194,7 +180,7 @@ static int take_preflight(struct trace_session *t, const struct answer *answer, 
 {
     t->preflight_bytes = alloc_zero(answer->len + 1, 1);
     memcpy(t->preflight_bytes, answer->value, answer->len);
-    int rc = decode_preflight(&t->preflight, t->n_patterns, t->preflight_bytes, answer->len, err);
+    int rc = decode_preflight(&t->preflight, t->s.n_patterns, t->preflight_bytes, answer->len, err);
     if (rc)
         return rc;
     memcpy(t->state->preflight.others, t->preflight.others, sizeof t->preflight.others);
@@ -206,8 +192,8 @@ static void decide(struct trace_session *t, const struct names *names)
 {
     struct error err = {0};
     if (check_functions(t, names, &err) || check_atoms(t, &err) || check_procs(t, names, &err) ||
-        (t->dry_run && preflight_refuses(&t->preflight, t->port.otp, &err)))
-        session_fail(t, &err);
+        (t->s.dry_run && preflight_refuses(&t->preflight, t->s.port.otp, &err)))
+        session_fail(&t->s, &err);
     else
         estimate(t);
 }
@@ -215,8 +201,6 @@ static void decide(struct trace_session *t, const struct names *names)
 static void on_near(void *arg, const struct answer *answer)
 {
     struct trace_session *t = arg;
-    if (t->stage != STAGE_NEAR)
-        return;
     struct error ignored = {0}; /* it costs the suggestion, no more */
     struct names *names = names_new();
     bool known = answer->err.code == ERR_NONE &&
@@ -230,35 +214,30 @@ static bool ask_near(struct trace_session *t)
 {
     struct builder *b = NULL;
     struct error ignored = {0};
-    for (size_t i = 0; i < t->n_patterns && b == NULL; i++)
-        b = prepare_near_arg(t->patterns[i], &t->preflight.patterns[i]);
+    for (size_t i = 0; i < t->s.n_patterns && b == NULL; i++)
+        b = prepare_near_arg(t->s.patterns[i], &t->preflight.patterns[i]);
     if (b == NULL && t->preflight.procs == PREFLIGHT_NONE &&
-        prepare_nobody_named(&t->procs, t->preflight.procs_why))
+        prepare_nobody_named(&t->s.procs, t->preflight.procs_why))
         b = prepare_who_arg();
     if (b == NULL)
         return false;
-    t->stage = STAGE_NEAR;
-    int rc = t->port.ask(t->port.ctx, QUESTION_FUNCTIONS, b, NEAR_MS, on_near, t, &ignored);
-    builder_free(b);
-    return rc == 0;
+    return session_ask(&t->s, QUESTION_FUNCTIONS, b, NEAR_MS, on_near, &ignored) == 0;
 }
 
 static void on_preflight(void *arg, const struct answer *answer)
 {
     struct trace_session *t = arg;
-    if (t->stage != STAGE_PREFLIGHT)
-        return;
     struct error err = answer->err;
     if (err.code != ERR_NONE || take_preflight(t, answer, &err))
-        session_fail(t, &err);
+        session_fail(&t->s, &err);
     else if (!ask_near(t))
         decide(t, NULL);
 }
 
 static int ask_preflight(struct trace_session *t, struct error *err)
 {
-    t->stage = STAGE_PREFLIGHT;
-    return session_ask(t, QUESTION_PREFLIGHT, session_preflight_arg(t), on_preflight, err);
+    return session_ask(&t->s, QUESTION_PREFLIGHT, trace_preflight_arg(t), trace_ask_ms(t),
+                       on_preflight, err);
 }
 
 /* ---- Definitions of records and structs */
@@ -266,31 +245,29 @@ static int ask_preflight(struct trace_session *t, struct error *err)
 static void on_records(void *arg, const struct answer *answer)
 {
     struct trace_session *t = arg;
-    if (t->stage != STAGE_RECORDS)
-        return;
     struct error err = answer->err;
     size_t pattern = 0, offset = 0;
     if (err.code == ERR_NONE &&
         record_store_take(&t->records, answer->value, answer->len, &err) == 0) {
-        if (session_compile(t, &pattern, &offset, &err) != 0)
-            session_wrong(t, pattern, offset);
+        if (trace_compile(t, &pattern, &offset, &err) != 0)
+            trace_wrong(t, pattern, offset);
         else
             (void)ask_preflight(t, &err);
     }
     if (err.code != ERR_NONE)
-        session_fail(t, &err);
+        session_fail(&t->s, &err);
     else
-        session_changed(t);
+        session_changed(&t->s);
 }
 
-int session_prepare(struct trace_session *t, size_t *pattern, size_t *offset, struct error *err)
+int trace_prepare(struct trace_session *t, size_t *pattern, size_t *offset, struct error *err)
 {
     struct record_name names[PREPARE_RECORDS];
-    size_t n = prepare_records(t->patterns, t->n_patterns, names, PREPARE_RECORDS);
+    size_t n = prepare_records(t->s.patterns, t->s.n_patterns, names, PREPARE_RECORDS);
     if (n == 0) {
-        int rc = session_compile(t, pattern, offset, err);
+        int rc = trace_compile(t, pattern, offset, err);
         return rc ? rc : ask_preflight(t, err);
     }
-    t->stage = STAGE_RECORDS;
-    return session_ask(t, QUESTION_RECORDS, prepare_records_arg(names, n), on_records, err);
+    return session_ask(&t->s, QUESTION_RECORDS, prepare_records_arg(names, n), trace_ask_ms(t),
+                       on_records, err);
 }

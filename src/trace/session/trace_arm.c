@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "beamtop/base/attr.h"
-#include "session_internal.h"
+#include "trace_internal.h"
 
 static const struct {
     enum cap cap;
@@ -19,7 +19,7 @@ static const struct {
     {CAP_HEAP_BYTES, "heap"},
 };
 
-const char *session_cap_atom(enum cap cap)
+const char *trace_cap_atom(enum cap cap)
 {
     for (size_t i = 0; i < ARRAY_LEN(cap_atoms); i++)
         if (cap_atoms[i].cap == cap)
@@ -27,19 +27,19 @@ const char *session_cap_atom(enum cap cap)
     return NULL;
 }
 
-int session_compile(struct trace_session *t, size_t *pattern, size_t *offset, struct error *err)
+int trace_compile(struct trace_session *t, size_t *pattern, size_t *offset, struct error *err)
 {
-    for (size_t i = 0; i < t->n_patterns; i++) {
+    for (size_t i = 0; i < t->s.n_patterns; i++) {
         struct matchspec_options options = {
             .index = (unsigned)i,
-            .otp = t->port.otp,
-            .node = t->port.node,
-            .creation = t->port.creation,
+            .otp = t->s.port.otp,
+            .node = t->s.port.node,
+            .creation = t->s.port.creation,
             .records = t->records.defs,
             .n_records = t->records.n,
             .stack_depth = PREPARE_STACK_FRAMES,
         };
-        int rc = matchspec_build(&t->specs[i], t->patterns[i], &options, offset, err);
+        int rc = matchspec_build(&t->specs[i], t->s.patterns[i], &options, offset, err);
         if (rc) {
             *pattern = i;
             return rc;
@@ -59,13 +59,13 @@ static void build_key_int(struct builder *b, const char *key, uint64_t value)
     build_int(b, (int64_t)value);
 }
 
-struct builder *session_preflight_arg(const struct trace_session *t)
+struct builder *trace_preflight_arg(const struct trace_session *t)
 {
-    return prepare_preflight_arg(t->patterns, t->specs, t->n_patterns, &t->procs, &t->state->caps,
-                                 true);
+    return prepare_preflight_arg(t->s.patterns, t->specs, t->s.n_patterns, &t->s.procs,
+                                 &t->state->caps, true);
 }
 
-struct builder *session_count_arg(const struct trace_session *t, unsigned ms)
+struct builder *trace_count_arg(const struct trace_session *t, unsigned ms)
 {
     struct builder *b = builder_new();
     build_tuple(b, 3);
@@ -125,7 +125,7 @@ static const char *counters(const struct pattern *p)
 
 static void build_pattern(struct builder *b, const struct trace_session *t, size_t i)
 {
-    const struct pattern *p = t->patterns[i];
+    const struct pattern *p = t->s.patterns[i];
     const struct matchspec *m = &t->specs[i];
     const struct slice mfas = t->preflight.patterns[i].mfas;
     build_map(b, 9);
@@ -160,17 +160,7 @@ static void build_caps(struct builder *b, const struct trace_session *t)
         build_key_int(b, cap_atoms[i].atom, t->state->caps.value[cap_atoms[i].cap]);
 }
 
-static void build_procs(struct builder *b, const struct trace_session *t)
-{
-    const struct preflight *p = &t->preflight;
-    if (p->procs == PREFLIGHT_PIDS) {
-        build_tuple(b, 2);
-        build_atom(b, "pids");
-    }
-    build_raw(b, (const uint8_t *)p->procs_raw.s, p->procs_raw.len);
-}
-
-struct builder *session_arm_arg(const struct trace_session *t)
+struct builder *trace_arm_arg(const struct trace_session *t)
 {
     struct builder *b = builder_new();
     build_tuple(b, 3);
@@ -178,14 +168,14 @@ struct builder *session_arm_arg(const struct trace_session *t)
     build_int(b, (int64_t)t->id);
     build_map(b, 6);
     build_key(b, "patterns");
-    build_list(b, t->n_patterns);
-    for (size_t i = 0; i < t->n_patterns; i++)
+    build_list(b, t->s.n_patterns);
+    for (size_t i = 0; i < t->s.n_patterns; i++)
         build_pattern(b, t, i);
     build_nil(b);
     build_key(b, "procs");
-    build_procs(b, t);
+    session_build_procs(b, &t->preflight);
     build_key(b, "children");
-    build_bool(b, t->procs.children);
+    build_bool(b, t->s.procs.children);
     build_key(b, "on_rate");
     build_atom(b, t->state->on_rate_stop ? "stop" : "shed");
     build_key(b, "caps");

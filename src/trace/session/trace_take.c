@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "session_internal.h"
+#include "trace_internal.h"
 
 #define CREDIT_BYTES_MOST (192u * 1024)
 #define ROUND_NS (250u * UINT64_C(1000000))
@@ -34,17 +34,17 @@ static uint64_t since_armed_ms(const struct trace_session *t, int64_t native)
 
 /* ---- Credit */
 
-void session_grant(struct trace_session *t)
+void trace_grant(struct trace_session *t)
 {
     struct credit *c = &t->credit;
-    if (c->hold || t->stage != STAGE_RUN || (c->dealt_events == 0 && c->dealt_bytes == 0))
+    if (c->hold || !trace_is_running(t) || (c->dealt_events == 0 && c->dealt_bytes == 0))
         return;
-    uint64_t events = c->dealt_events, bytes = c->dealt_bytes, now = session_now(t);
+    uint64_t events = c->dealt_events, bytes = c->dealt_bytes, now = session_now(&t->s);
     c->round_events += events;
     c->round_bytes += bytes;
     if (c->round_events >= c->events || c->round_bytes >= c->bytes) {
-        uint64_t more = CREDIT_BYTES_MOST - c->bytes < c->bytes ? CREDIT_BYTES_MOST - c->bytes
-                                                                : c->bytes;
+        uint64_t more =
+            CREDIT_BYTES_MOST - c->bytes < c->bytes ? CREDIT_BYTES_MOST - c->bytes : c->bytes;
         if (now - c->round_ns <= ROUND_NS && more > 0) {
             uint64_t more_events = c->events * more / c->bytes;
             events += more_events;
@@ -56,10 +56,10 @@ void session_grant(struct trace_session *t)
         c->round_ns = now;
     }
     c->dealt_events = c->dealt_bytes = 0;
-    struct builder *b = session_term(t, "credit", 4);
+    struct builder *b = trace_term(t, "credit", 4);
     build_int(b, (int64_t)events);
     build_int(b, (int64_t)bytes);
-    session_tell(t, b);
+    session_tell(&t->s, b);
 }
 
 /* ---- Names of processes */
@@ -95,23 +95,23 @@ static void on_names(void *arg, const struct answer *answer)
     /* A process without a name is shown by its number: no reason to end a trace. */
     if (answer->err.code == ERR_NONE)
         decode_names(take_name, t, answer->value, answer->len, &err);
-    session_ask_names(t);
-    session_changed(t);
+    trace_ask_names(t);
+    session_changed(&t->s);
 }
 
-void session_ask_names(struct trace_session *t)
+void trace_ask_names(struct trace_session *t)
 {
     struct name_queue *q = &t->names;
     struct error err = {0};
-    if (q->n == 0 || q->asked || t->stage == STAGE_OVER)
+    if (q->n == 0 || q->asked || !session_runs(&t->s))
         return;
     struct builder *b = builder_new();
     build_list(b, q->n);
     for (size_t i = 0; i < q->n; i++)
-        build_pid(b, t->port.node, &q->waiting[i]);
+        build_pid(b, t->s.port.node, &q->waiting[i]);
     build_nil(b);
     q->n = 0;
-    q->asked = session_ask(t, QUESTION_NAMES, b, on_names, &err) == 0;
+    q->asked = session_ask(&t->s, QUESTION_NAMES, b, trace_ask_ms(t), on_names, &err) == 0;
 }
 
 /* ---- Status and counts */
@@ -129,7 +129,7 @@ static void sum_counts(struct trace_session *t)
 {
     struct trace_counts sum = {.calls_known = true, .shown = t->state->total.shown};
     bool any_calls = false;
-    for (size_t i = 0; i < t->n_patterns; i++) {
+    for (size_t i = 0; i < t->s.n_patterns; i++) {
         const struct trace_counts *c = &trace_log_pattern(t->log, i)->counts;
         any_calls |= c->calls_known;
         sum.calls += c->calls;
@@ -144,7 +144,7 @@ static void sum_counts(struct trace_session *t)
         sum.time_us += c->time_us;
     }
     sum.calls_known = any_calls;
-    if (t->n_patterns > 1) {
+    if (t->s.n_patterns > 1) {
         sum.calls = calls_once(t);
         if (sum.missed_at_most && sum.calls >= sum.seen && sum.missed > sum.calls - sum.seen)
             sum.missed = sum.calls - sum.seen;
@@ -152,9 +152,9 @@ static void sum_counts(struct trace_session *t)
     t->state->total = sum;
 }
 
-void session_lift_calls(struct trace_session *t)
+void trace_lift_calls(struct trace_session *t)
 {
-    for (size_t i = 0; i < t->n_patterns; i++) {
+    for (size_t i = 0; i < t->s.n_patterns; i++) {
         struct trace_counts *c = &trace_log_pattern_edit(t->log, i)->counts;
         if (c->calls_known && c->calls < c->seen)
             c->calls = c->seen;
@@ -183,7 +183,7 @@ static void take_status(struct trace_session *t, const struct trace_status *s)
     state->mailbox = s->mailbox;
     for (size_t i = 0; i < s->n_patterns; i++) {
         const struct status_pattern *p = &s->patterns[i];
-        if (p->index >= t->n_patterns)
+        if (p->index >= t->s.n_patterns)
             continue;
         struct trace_counts *c = &trace_log_pattern_edit(t->log, p->index)->counts;
         c->seen = p->seen;
@@ -198,9 +198,9 @@ static void take_status(struct trace_session *t, const struct trace_status *s)
 
 static void reset_counts(struct trace_session *t)
 {
-    for (size_t i = 0; i < t->n_patterns; i++) {
+    for (size_t i = 0; i < t->s.n_patterns; i++) {
         struct trace_counts *c = &trace_log_pattern_edit(t->log, i)->counts;
-        if (t->patterns[i]->kind != PATTERN_CALL)
+        if (t->s.patterns[i]->kind != PATTERN_CALL)
             continue;
         c->calls = c->time_us = 0;
         c->calls_known = true;
@@ -219,7 +219,7 @@ static void loaded_anew(struct trace_session *t, const struct trace_function *f)
 static void take_count(void *arg, unsigned index, size_t nth, bool is_time, uint64_t n)
 {
     struct trace_session *t = arg;
-    if (index >= t->n_patterns || nth >= t->preflight.patterns[index].n)
+    if (index >= t->s.n_patterns || nth >= t->preflight.patterns[index].n)
         return;
     struct trace_function *f = &t->functions[t->preflight.patterns[index].first + nth];
     struct trace_counts *c = &trace_log_pattern_edit(t->log, index)->counts;
@@ -268,9 +268,9 @@ static bool may_overlap(const struct pattern_name *a, const struct pattern_name 
 /* A call of a function that several patterns name is seen by one of them, and counted for all. */
 static bool shares_functions(const struct trace_session *t, size_t i)
 {
-    const struct pattern *p = t->patterns[i];
-    for (size_t k = 0; k < t->n_patterns; k++) {
-        const struct pattern *other = t->patterns[k];
+    const struct pattern *p = t->s.patterns[i];
+    for (size_t k = 0; k < t->s.n_patterns; k++) {
+        const struct pattern *other = t->s.patterns[k];
         if (k != i && other->kind == PATTERN_CALL && may_overlap(&p->module, &other->module) &&
             may_overlap(&p->function, &other->function))
             return true;
@@ -302,12 +302,12 @@ static void count_missed(struct trace_session *t, size_t i)
     struct trace_counts *c = &trace_log_pattern_edit(t->log, i)->counts;
     const struct unseen *u = &t->unseen[i];
     c->missed = 0;
-    if (!c->calls_known || counts_alone(t->patterns[i]))
+    if (!c->calls_known || counts_alone(t->s.patterns[i]))
         return;
-    const struct procs *procs = &t->procs;
+    const struct procs *procs = &t->s.procs;
     bool everybody = procs->n == 1 && procs->items[0].kind == PROCS_ALL && procs->one_in <= 1;
     bool exact = everybody && !t->specs[i].narrow && !t->narrowed && !shares_functions(t, i) &&
-                 session_own_function(t, i) == NULL;
+                 trace_own_function(t, i) == NULL;
     c->missed = exact ? u->settled : u->shut;
     /* Behind the last event calls are counted too, until the counters are off. */
     bool behind = t->state->end == END_EVENTS && t->dry_last;
@@ -318,14 +318,14 @@ static void count_missed(struct trace_session *t, size_t i)
 
 static void told(struct trace_session *t, const struct trace_event *e, bool finished)
 {
-    if (e != NULL && t->handlers.on_event != NULL)
-        t->handlers.on_event(t->arg, e, finished);
+    if (e != NULL && t->s.handlers.on_event != NULL)
+        t->s.handlers.on_event(t->s.arg, e, finished);
 }
 
 static bool any_messages(const struct trace_session *t)
 {
-    for (size_t i = 0; i < t->n_patterns; i++)
-        if (t->patterns[i]->kind != PATTERN_CALL)
+    for (size_t i = 0; i < t->s.n_patterns; i++)
+        if (t->s.patterns[i]->kind != PATTERN_CALL)
             return true;
     return false;
 }
@@ -342,7 +342,7 @@ static void tell_shut(struct trace_session *t)
         .wall_us = wall_us(t, t->shut.from),
     };
     memcpy(e.why, t->shut.why, sizeof e.why);
-    for (size_t i = 0; i < t->n_patterns; i++) {
+    for (size_t i = 0; i < t->s.n_patterns; i++) {
         const struct trace_counts *c = &trace_log_pattern(t->log, i)->counts;
         uint64_t news = c->missed > t->lost_told[i] ? c->missed - t->lost_told[i] : 0;
         e.lost += news;
@@ -359,7 +359,7 @@ static void take_counts(struct trace_session *t, struct push *p)
 {
     reset_counts(t);
     decode_counts(p, take_count, t);
-    for (size_t i = 0; i < t->n_patterns; i++) {
+    for (size_t i = 0; i < t->s.n_patterns; i++) {
         note_fewer(t, i, false);
         count_unseen(t, i);
         count_missed(t, i);
@@ -390,9 +390,9 @@ static void note_size(struct trace_session *t, const struct kept_term *term)
 
 static void take_begin(struct trace_session *t, struct trace_event *e)
 {
-    if (e->pattern >= t->n_patterns)
+    if (e->pattern >= t->s.n_patterns)
         return;
-    const struct pattern *p = t->patterns[e->pattern];
+    const struct pattern *p = t->s.patterns[e->pattern];
     if (e->kind == EVENT_CALL) {
         e->shown_only = (p->actions & TRACE_SHOW) != 0;
         e->outcome = p->actions & TRACE_RETURN ? OUTCOME_OPEN : OUTCOME_NONE;
@@ -439,8 +439,8 @@ static void take_batch(struct trace_session *t, struct push *p)
     uint64_t before = t->state->used[CAP_BYTES];
     t->credit.dealt_bytes += p->status.bytes > before ? p->status.bytes - before : 0;
     take_status(t, &p->status);
-    session_grant(t);
-    session_ask_names(t);
+    trace_grant(t);
+    trace_ask_names(t);
 }
 
 /* ---- The end */
@@ -501,7 +501,7 @@ static void end_text(struct trace_session *t, const struct push *p)
 static void note_own(struct trace_session *t, size_t i)
 {
     const struct trace_counts *c = &trace_log_pattern(t->log, i)->counts;
-    const struct mfa *own = session_own_function(t, i);
+    const struct mfa *own = trace_own_function(t, i);
     if (own == NULL || !c->calls_known || c->calls <= c->seen || *t->state->note)
         return;
     snprintf(t->state->note, sizeof t->state->note,
@@ -518,28 +518,27 @@ static void take_end(struct trace_session *t, const struct push *p)
         t->state->end = p->end;
         end_text(t, p);
     }
-    for (size_t i = 0; i < t->n_patterns; i++) {
+    for (size_t i = 0; i < t->s.n_patterns; i++) {
         note_fewer(t, i, true);
         count_missed(t, i);
         note_own(t, i);
     }
     sum_counts(t);
     tell_shut(t);
-    session_verify(t);
+    session_verify(&t->s);
 }
 
 /* ---- All of them */
 
 static void not_understood(struct trace_session *t, const struct error *err)
 {
-    if (t->stage != STAGE_RUN)
+    if (!trace_is_running(t))
         return; /* it has been told to stop; a missing end has its time */
-    t->state->end = END_KILLED;
-    snprintf(t->state->end_text, sizeof t->state->end_text, "killed: %.140s", err->text);
-    session_end(t);
+    trace_set_end(t, END_KILLED, "killed: %.140s", err->text);
+    trace_finish(t);
 }
 
-void session_take(struct trace_session *t, const uint8_t *term, size_t len)
+void trace_take(struct trace_session *t, const uint8_t *term, size_t len)
 {
     struct push p;
     struct error err = {0};
@@ -549,7 +548,7 @@ void session_take(struct trace_session *t, const uint8_t *term, size_t len)
     }
     if (p.trace_id != t->id)
         return; /* of an earlier trace */
-    t->heard_ns = session_now(t);
+    t->heard_ns = session_now(&t->s);
     switch (p.kind) {
     case PUSH_BATCH:
         take_batch(t, &p);
@@ -565,15 +564,15 @@ void session_take(struct trace_session *t, const uint8_t *term, size_t len)
         break;
     }
     t->state->used[CAP_EVENTS] = t->state->total.shown;
-    session_changed(t);
+    session_changed(&t->s);
 }
 
-void session_rates(struct trace_session *t, uint64_t now)
+void trace_rates(struct trace_session *t, uint64_t now)
 {
     if (now - t->rate_ns < UINT64_C(900000000))
         return;
     double seconds = (double)(now - t->rate_ns) / 1e9;
-    for (size_t i = 0; i < t->n_patterns; i++) {
+    for (size_t i = 0; i < t->s.n_patterns; i++) {
         struct trace_pattern_info *p = trace_log_pattern_edit(t->log, i);
         p->rate_per_s = (double)(p->counts.shown - t->rate_shown[i]) / seconds;
         t->rate_shown[i] = p->counts.shown;

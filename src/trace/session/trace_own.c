@@ -2,7 +2,7 @@
 /* What beamtop's own evaluation on the node calls: the VM counts calls by anyone. */
 #include <string.h>
 
-#include "session_internal.h"
+#include "trace_internal.h"
 
 /* The evaluator, what it is made of, and what our expressions call all the time, as counted on OTP
    23 to 29. Of other functions we make a few calls a second at most. */
@@ -58,7 +58,7 @@ static bool is_own(const struct mfa *mfa)
     return false;
 }
 
-const struct mfa *session_own_function(const struct trace_session *t, size_t i)
+const struct mfa *trace_own_function(const struct trace_session *t, size_t i)
 {
     const struct preflight_pattern *found = &t->preflight.patterns[i];
     for (size_t k = 0; t->functions != NULL && k < found->n; k++)

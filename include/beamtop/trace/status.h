@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What every session on a node tells of itself, be it a trace or counted calls: its phase, why it
+ * failed, and what was left on the node after it. Plain data for views and sinks.
+ */
+#ifndef BEAMTOP_TRACE_STATUS_H
+#define BEAMTOP_TRACE_STATUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "beamtop/base/error.h"
+
+enum session_phase {
+    SESSION_PREPARING, /* definitions, functions, other tools, the estimate */
+    SESSION_ASKING,    /* expensive, or a dry run: waits for session_confirm or session_stop */
+    SESSION_ARMING,
+    SESSION_RUNNING, /* events arrive, or a window of calls is open */
+    SESSION_PAUSED,
+    SESSION_TIMING,  /* the second window of counted calls */
+    SESSION_WAITING, /* for the next window */
+    SESSION_ENDING,
+    SESSION_VERIFYING,
+    SESSION_ENDED,
+    SESSION_FAILED, /* nothing was set on the node, or counting broke off: `error` says why */
+};
+const char *session_phase_name(enum session_phase phase);
+
+/* The node's answer after the end to what is still set there. */
+struct session_check {
+    bool unarmed; /* stopped before anything was set: there is nothing to verify */
+    bool done;
+    bool clean;
+    uint64_t after_us; /* since the end */
+    uint64_t breakpoints, flags, processes, sessions;
+    uint64_t control_word;
+    char text[240]; /* why it is not done or not clean; or "" */
+};
+
+struct session_status {
+    enum session_phase phase;
+    struct error error; /* of SESSION_FAILED, or why windows of calls came to an end */
+    char procs[240];    /* the processes, as they were understood */
+    struct session_check check;
+};
+/* It has not come to its end. */
+bool session_status_runs(const struct session_status *s);
+
+#endif

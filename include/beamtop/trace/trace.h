@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One trace, from its text to the proof that nothing of it is left: parse, preflight, ask, arm,
+ * events under credit, end, verify. It is a session, and fills a trace_log.
+ *
+ * docs/tracing.md is the protocol.
+ */
+#ifndef BEAMTOP_TRACE_TRACE_H
+#define BEAMTOP_TRACE_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beamtop/base/error.h"
+#include "beamtop/trace/caps.h"
+#include "beamtop/trace/log.h"
+#include "beamtop/trace/pattern.h"
+#include "beamtop/trace/procs.h"
+#include "beamtop/trace/session.h"
+
+struct trace_options {
+    const char *const *patterns; /* texts; each may hold several */
+    size_t n_patterns;
+    const char *procs; /* NULL: all */
+    enum syntax syntax;
+    struct caps caps;
+    uint64_t slower_us; /* of every call pattern that has none of its own; 0: none */
+    bool on_rate_stop;  /* end instead of shedding */
+    bool force;         /* do not ask when it is dear; lifts no cap */
+    bool dry_run;       /* end after the preflight, in SESSION_ASKING */
+};
+
+/* A mistake in the words is ERR_USAGE; *pattern and *offset (may be NULL) tell where. */
+int trace_open(struct session **out, const struct trace_options *options,
+               const struct session_port *port, const struct session_handlers *handlers, void *arg,
+               size_t *pattern, size_t *offset, struct error *err);
+
+/* ---- Of a session that trace_open() has opened */
+
+const struct trace_log *trace_session_log(const struct session *t);
+void trace_pause(struct session *t, bool paused); /* shuts the budget; time runs on */
+/* Within the ceilings; counted from the start, as the first value was. */
+int trace_set_cap(struct session *t, enum cap cap, uint64_t value, struct error *err);
+/* From now on only this process, or only this pattern. */
+void trace_narrow_pid(struct session *t, const struct etf_pid *pid);
+void trace_narrow_pattern(struct session *t, unsigned pattern);
+
+/*
+ * Credit: events are granted anew as the owner tells that it has dealt with them. A session starts
+ * with hold=false and grants by itself what it has taken; an owner whose terminal does not take
+ * more says hold=true meanwhile.
+ */
+void trace_hold(struct session *t, bool hold);
+
+#endif

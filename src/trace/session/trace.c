@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "trace_internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+
+#define CREDIT_EVENTS 512
+#define CREDIT_BYTES (32u * 1024)
+#define ASK_MS 10000
+#define ASK_FUNCTION_MS 2 /* more, for each function that is armed or counted */
+
+unsigned trace_ask_ms(const struct trace_session *t)
+{
+    return ASK_MS + ASK_FUNCTION_MS * (unsigned)t->preflight.n_functions;
+}
+
+bool trace_is_running(const struct trace_session *t)
+{
+    enum session_phase phase = t->state->status.phase;
+    return phase == SESSION_RUNNING || phase == SESSION_PAUSED;
+}
+
+bool trace_is_set(const struct trace_session *t)
+{
+    return trace_is_running(t) || (t->state->status.phase == SESSION_ARMING && t->s.touched);
+}
+
+void trace_wrong(struct trace_session *t, size_t pattern, size_t offset)
+{
+    t->state->wrong = true;
+    t->state->wrong_text = trace_text_of(t, pattern);
+    t->state->wrong_offset = offset;
+}
+
+struct builder *trace_term(const struct trace_session *t, const char *tag, size_t arity)
+{
+    struct builder *b = builder_new();
+    build_tuple(b, arity);
+    build_atom(b, tag);
+    build_int(b, (int64_t)t->id);
+    return b;
+}
+
+/* ---- The end */
+
+void trace_set_end(struct trace_session *t, enum trace_end end, const char *format, ...)
+{
+    va_list args;
+    if (t->state->end != END_NONE)
+        return;
+    t->state->end = end;
+    va_start(args, format);
+    vsnprintf(t->state->end_text, sizeof t->state->end_text, format, args);
+    va_end(args);
+}
+
+static void over_unarmed(struct session *s)
+{
+    struct trace_session *t = (struct trace_session *)s;
+    s->status->check.unarmed = true;
+    trace_set_end(t, END_STOPPED, "stopped before it was armed");
+    session_over(s);
+}
+
+void trace_finish(struct trace_session *t)
+{
+    session_tell(&t->s, trace_term(t, "stop", 2));
+    t->stopped_ns = session_now(&t->s);
+    session_enter(&t->s, SESSION_ENDING);
+    session_changed(&t->s);
+}
+
+/* ---- Arming */
+
+static void take_held(struct trace_session *t)
+{
+    struct buf held = t->held;
+    buf_init(&t->held, LIMIT_TRACE_HELD_BYTES);
+    for (size_t at = 0;
+         at < held.len && (trace_is_running(t) || t->state->status.phase == SESSION_ENDING);) {
+        size_t len;
+        memcpy(&len, held.data + at, sizeof len);
+        at += sizeof len;
+        trace_take(t, held.data + at, len);
+        at += len;
+    }
+    buf_clear(&held);
+}
+
+/* Nobody knows what the target has done of it, so what is armed is asked for. */
+static void arm_unknown(struct trace_session *t, const struct error *err)
+{
+    trace_set_end(t, END_KILLED, "killed: %.140s", err->text);
+    session_tell(&t->s, trace_term(t, "stop", 2));
+    session_verify(&t->s);
+}
+
+static bool names_function(const struct trace_session *t, size_t i, const struct mfa *mfa)
+{
+    const struct preflight_pattern *p = &t->preflight.patterns[i];
+    for (size_t k = 0; k < p->n; k++)
+        if (trace_mfa_order(&t->functions[p->first + k].mfa, mfa) == 0)
+            return true;
+    return false;
+}
+
+/* Each call of the functions of pattern i goes to pattern k, which is before it. */
+static bool takes_all_of(const struct trace_session *t, size_t k, size_t i)
+{
+    const struct preflight_pattern *p = &t->preflight.patterns[i];
+    const unsigned counts = TRACE_COUNT | TRACE_TIME;
+    if (t->s.patterns[k]->kind != PATTERN_CALL || t->specs[k].narrow || p->n == 0 || p->n > 100 ||
+        (t->s.patterns[k]->actions & counts) || (t->s.patterns[i]->actions & counts))
+        return false;
+    for (size_t at = 0; at < p->n; at++)
+        if (!names_function(t, k, &t->functions[p->first + at].mfa))
+            return false;
+    return true;
+}
+
+/* A filter of results does not pass a call on to the next pattern. */
+static void note_taken(struct trace_session *t)
+{
+    for (size_t i = 1; i < t->s.n_patterns; i++)
+        for (size_t k = 0; k < i; k++)
+            if (takes_all_of(t, k, i)) {
+                snprintf(t->state->note, sizeof t->state->note,
+                         "pattern %zu is told nothing: pattern %zu before it takes every call of "
+                         "its functions",
+                         i + 1, k + 1);
+                return;
+            }
+}
+
+static void on_armed(void *arg, const struct answer *answer)
+{
+    struct trace_session *t = arg;
+    struct error err = answer->err;
+    struct armed_answer armed;
+    if (err.code != ERR_NONE || decode_arm(&armed, t->id, answer->value, answer->len, &err) != 0) {
+        arm_unknown(t, &err);
+        return;
+    }
+    if (armed.refused[0] != '\0') {
+        error_set(&err, armed.code, "%s", armed.refused);
+        session_fail(&t->s, &err);
+        return;
+    }
+    t->mono_start = armed.mono;
+    t->wall_start_us = armed.wall_us;
+    t->per_second = armed.per_second;
+    t->state->session = armed.session;
+    note_taken(t);
+    t->armed_ns = t->heard_ns = t->rate_ns = t->credit.round_ns = session_now(&t->s);
+    session_enter(&t->s, SESSION_RUNNING);
+    if (t->s.stopping)
+        trace_finish(t);
+    take_held(t);
+    session_changed(&t->s);
+}
+
+static void on_pushed(void *arg, const uint8_t *term, size_t len)
+{
+    struct trace_session *t = arg;
+    if (trace_is_running(t) || t->state->status.phase == SESSION_ENDING) {
+        trace_take(t, term, len);
+        return;
+    }
+    /* Times cannot be told before the clock of the answer is known. What is more than the first
+       credit is no trace's: it is left out, and what is armed is looked at in the end anyway. */
+    if (!trace_is_set(t) || t->held.len + sizeof len + len > t->held.max)
+        return;
+    buf_put(&t->held, &len, sizeof len);
+    buf_put(&t->held, term, len);
+}
+
+static void arm(struct session *s)
+{
+    struct trace_session *t = (struct trace_session *)s;
+    t->id = (session_now(s) / 1000 & 0x3ffffff) + 1; /* no earlier trace of the link had it */
+    t->credit.events = CREDIT_EVENTS;
+    t->credit.bytes = CREDIT_BYTES;
+    s->touched = true;
+    s->port.listen(s->port.ctx, t->id, on_pushed, t);
+    session_step(s, SESSION_ARMING, QUESTION_TRACE, trace_arm_arg(t), trace_ask_ms(t), on_armed);
+}
+
+static void proceed(struct session *s)
+{
+    session_baseline(s, SESSION_ARMING, arm);
+}
+
+/* ---- Opening and freeing */
+
+static int parse(struct pattern ***out, size_t *n, const char *text, enum syntax syntax,
+                 size_t *offset, struct error *err)
+{
+    return patterns_parse(out, n, text, strlen(text), syntax, offset, err);
+}
+
+static void set_slower(struct pattern *p, uint64_t slower_us)
+{
+    const unsigned has = TRACE_SLOWER | TRACE_COUNT | TRACE_TIME;
+    if (slower_us == 0 || p->kind != PATTERN_CALL || (p->actions & has) != 0)
+        return;
+    p->actions |= TRACE_SLOWER | TRACE_RETURN;
+    p->slower_us = slower_us;
+}
+
+size_t trace_text_of(const struct trace_session *t, size_t pattern)
+{
+    size_t g = 0;
+    while (g + 1 < t->s.n_groups && pattern >= t->s.group_sizes[g])
+        pattern -= t->s.group_sizes[g++];
+    return g;
+}
+
+static int open_all(struct trace_session *t, const struct trace_options *o, size_t *pattern,
+                    size_t *offset, struct error *err)
+{
+    size_t index = 0;
+    int rc =
+        session_parse(&t->s, o->patterns, o->n_patterns, o->syntax, parse, pattern, offset, err);
+    if (rc == 0 && t->s.n_patterns == 0)
+        rc = error_set(err, ERR_USAGE, "a pattern is needed: lists:seq(_, _)");
+    if (rc)
+        return rc;
+    *pattern = 0;
+    *offset = 0;
+    rc = session_parse_procs(&t->s, o->procs, err);
+    if (rc) {
+        error_context(err, "processes");
+        return rc;
+    }
+    for (size_t i = 0; i < t->s.n_patterns; i++) {
+        set_slower(t->s.patterns[i], o->slower_us);
+        trace_log_add_pattern(t->log, t->s.patterns[i]);
+    }
+    t->state->caps = o->caps;
+    t->state->on_rate_stop = o->on_rate_stop;
+    t->state->children = t->s.procs.children;
+    rc = trace_prepare(t, &index, offset, err);
+    *pattern = trace_text_of(t, index);
+    return rc;
+}
+
+static void free_trace(struct session *s)
+{
+    struct trace_session *t = (struct trace_session *)s;
+    if (trace_is_set(t))
+        session_tell(s, trace_term(t, "stop", 2));
+    for (size_t i = 0; i < s->n_patterns; i++)
+        matchspec_clear(&t->specs[i]);
+    trace_log_free(t->log);
+    preflight_clear(&t->preflight);
+    free(t->preflight_bytes);
+    free(t->functions);
+    record_store_clear(&t->records);
+    buf_clear(&t->held);
+}
+
+static void touch(struct session *s)
+{
+    trace_log_touch(((struct trace_session *)s)->log);
+}
+
+static const struct session_kind trace_kind = {.question = QUESTION_TRACE,
+                                               .control_word = true,
+                                               .touch = touch,
+                                               .proceed = proceed,
+                                               .close = over_unarmed,
+                                               .stop = trace_stop,
+                                               .broken = session_fail,
+                                               .lost = trace_lost,
+                                               .tick = trace_tick,
+                                               .free = free_trace};
+
+int trace_open(struct session **out, const struct trace_options *options,
+               const struct session_port *port, const struct session_handlers *handlers, void *arg,
+               size_t *pattern, size_t *offset, struct error *err)
+{
+    struct trace_session *t = alloc_zero(1, sizeof *t);
+    size_t unused_pattern, unused_offset = 0;
+    t->log = trace_log_new(LIMIT_TRACE_EVENTS, LIMIT_TRACE_KEPT_BYTES);
+    t->state = trace_log_state_edit(t->log);
+    session_init(&t->s, &trace_kind, port, handlers, arg, &t->state->status);
+    t->s.force = options->force;
+    t->s.dry_run = options->dry_run;
+    record_store_init(&t->records);
+    buf_init(&t->held, LIMIT_TRACE_HELD_BYTES);
+    int rc = open_all(t, options, pattern != NULL ? pattern : &unused_pattern,
+                      offset != NULL ? offset : &unused_offset, err);
+    t->s.quiet = false;
+    if (rc) {
+        session_free(&t->s);
+        return rc;
+    }
+    *out = &t->s;
+    return 0;
+}
+
+const struct trace_log *trace_session_log(const struct session *s)
+{
+    return ((const struct trace_session *)s)->log;
+}

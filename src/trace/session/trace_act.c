@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a person, the link and the clock do to a trace. */
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/etf/print.h"
+#include "trace_internal.h"
+
+#define END_NS (3u * UINT64_C(1000000000))     /* for the target to tell the end */
+#define SILENT_NS (15u * UINT64_C(1000000000)) /* a status comes each second */
+
+void trace_stop(struct session *s)
+{
+    struct trace_session *t = (struct trace_session *)s;
+    if (trace_is_running(t)) {
+        trace_finish(t);
+        return;
+    }
+    /* An answer is waited for. After that to arming the word to stop goes right behind; when that
+       to counting is here, the counters are off. */
+    if (trace_is_set(t) && !s->stopping)
+        session_tell(s, trace_term(t, "stop", 2));
+    s->stopping = true;
+}
+
+void trace_pause(struct session *s, bool paused)
+{
+    struct trace_session *t = (struct trace_session *)s;
+    if (!trace_is_running(t) || paused == (t->state->status.phase == SESSION_PAUSED))
+        return;
+    struct builder *b = trace_term(t, "pause", 3);
+    build_bool(b, paused);
+    session_tell(&t->s, b);
+    t->state->status.phase = paused ? SESSION_PAUSED : SESSION_RUNNING;
+    session_changed(&t->s);
+}
+
+int trace_set_cap(struct session *s, enum cap cap, uint64_t value, struct error *err)
+{
+    struct trace_session *t = (struct trace_session *)s;
+    const char *atom = trace_cap_atom(cap);
+    if (s->touched && s->status->phase >= SESSION_ARMING && atom == NULL)
+        return error_set(err, ERR_USAGE, "%s is decided before a trace is armed",
+                         cap_table[cap].key);
+    int rc = caps_set(&t->state->caps, cap, value, err);
+    if (rc)
+        return rc;
+    if (trace_is_set(t)) {
+        struct builder *b = trace_term(t, "cap", 4);
+        build_atom(b, atom);
+        build_int(b, (int64_t)value);
+        session_tell(&t->s, b);
+    }
+    session_changed(&t->s);
+    return 0;
+}
+
+static void narrowed(struct trace_session *t, struct slice to)
+{
+    t->narrowed = true;
+    snprintf(t->state->note, sizeof t->state->note, "narrowed to %.*s",
+             (int)(to.len < 150 ? to.len : 150), to.s);
+    session_changed(&t->s);
+}
+
+void trace_narrow_pid(struct session *s, const struct etf_pid *pid)
+{
+    struct trace_session *t = (struct trace_session *)s;
+    if (!trace_is_running(t))
+        return;
+    struct buf text;
+    buf_init(&text, 0);
+    print_pid(&text, pid);
+    narrowed(t, (struct slice){buf_cstr(&text), text.len});
+    buf_clear(&text);
+    struct etf_pid there = *pid;
+    there.creation = t->s.port.creation;
+    struct builder *b = trace_term(t, "narrow", 3);
+    build_tuple(b, 2);
+    build_atom(b, "pid");
+    build_pid(b, t->s.port.node, &there);
+    session_tell(&t->s, b);
+}
+
+void trace_narrow_pattern(struct session *s, unsigned pattern)
+{
+    struct trace_session *t = (struct trace_session *)s;
+    if (!trace_is_running(t) || pattern >= t->s.n_patterns)
+        return;
+    narrowed(t, t->s.patterns[pattern]->source);
+    struct builder *b = trace_term(t, "narrow", 3);
+    build_tuple(b, 2);
+    build_atom(b, "pattern");
+    build_int(b, pattern);
+    session_tell(&t->s, b);
+}
+
+void trace_hold(struct session *s, bool hold)
+{
+    struct trace_session *t = (struct trace_session *)s;
+    t->credit.hold = hold;
+    trace_grant(t);
+}
+
+void trace_lost(struct session *s, const struct error *why)
+{
+    struct trace_session *t = (struct trace_session *)s;
+    struct session_check *check = &s->status->check;
+    if (!s->touched || s->status->phase < SESSION_ARMING) {
+        session_fail(s, why);
+        return;
+    }
+    check->done = false;
+    snprintf(check->text, sizeof check->text,
+             "not asked, the link is lost; a trace ends on the node with its link");
+    trace_lift_calls(t);
+    trace_set_end(t, END_LINK, "link: %.150s", why->text);
+    session_over(s);
+}
+
+static void lose_patience(struct trace_session *t, uint64_t now)
+{
+    if (t->state->status.phase == SESSION_ENDING && now - t->stopped_ns > END_NS) {
+        trace_set_end(t, END_STOPPED, "stopped");
+        session_verify(&t->s);
+    }
+    if (trace_is_running(t) && now - t->heard_ns > SILENT_NS) {
+        trace_set_end(t, END_KILLED, "killed: no word of the trace for 15 s");
+        trace_finish(t);
+    }
+}
+
+void trace_tick(struct session *s)
+{
+    struct trace_session *t = (struct trace_session *)s;
+    uint64_t now = session_now(s);
+    lose_patience(t, now);
+    if (trace_is_running(t) || s->status->phase == SESSION_ENDING) {
+        t->state->used[CAP_TIME_MS] = (now - t->armed_ns) / 1000000;
+        trace_rates(t, now);
+        trace_ask_names(t);
+        session_changed(s);
+    }
+}
