@@ -38,8 +38,7 @@ struct session_port {
     int otp;
 };
 
-/* Before OTP 27 a node has one space for all tracing: one tool at a time, one session of ours. */
-#define OTP_SESSIONS 27
+/* One tool at a time, and one session of ours. */
 static inline bool session_port_is_shared(const struct session_port *port)
 {
     return port->otp < OTP_SESSIONS;

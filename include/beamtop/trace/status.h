@@ -11,6 +11,9 @@
 
 #include "beamtop/base/error.h"
 
+/* The first release with trace sessions: before, a node has one space for all tracing. */
+#define OTP_SESSIONS 27
+
 enum session_phase {
     SESSION_PREPARING, /* definitions, functions, other tools, the estimate */
     SESSION_ASKING,    /* expensive, or a dry run: waits for session_confirm or session_stop */

@@ -21,7 +21,6 @@ struct counting {
     const struct cli_options *options;
     const struct app_env *env;
     struct node_run run;
-    struct session *session;
     struct calls_sink *sink;
     bool told;
 };
@@ -46,7 +45,7 @@ static void asking(struct counting *t, const struct calls_state *state)
         error_set(&t->run.err, ERR_REFUSED, "about %.0f calls/s: counting them would cost the node "
                   "%.0f %% of its schedulers; --force counts all the same",
                   state->calls_per_s, state->load * 100);
-    session_stop(t->session);
+    session_stop(t->run.session);
 }
 
 static int exit_code_of_end(const struct counting *t, const struct calls_state *state)
@@ -76,7 +75,7 @@ static void ended(struct counting *t, const struct calls_state *state)
 static void on_change(void *arg)
 {
     struct counting *t = arg;
-    const struct calls_state *state = calls_session_state(t->session);
+    const struct calls_state *state = calls_session_state(t->run.session);
     if (t->run.over)
         return;
     tell_estimate(t, state);
@@ -98,7 +97,7 @@ static void on_window(void *arg, const struct calls_window *window)
         return;
     if (calls_sink_write_errno(t->sink) != EPIPE && t->run.err.code == ERR_NONE)
         t->run.err = err;
-    session_stop(t->session);
+    session_stop(t->run.session);
 }
 
 /* ---- the session */
@@ -153,52 +152,21 @@ static struct calls_sink_options sink_options_of(const struct counting *t, const
     };
 }
 
-static void open_session(void *arg)
+/* At session_stop() the window that is cut short is told. */
+static int open_session(void *arg, const struct session_port *port, struct session **out,
+                        struct error *err)
 {
     struct counting *t = arg;
     static const struct session_handlers handlers = {.on_change = on_change,
                                                      .on_window = on_window};
     const struct calls_options options = calls_options_of(t->options);
-    const struct calls_sink_options sink = sink_options_of(t, live_peer_node(t->run.live));
-    struct session_port port;
-    struct error err = {.code = ERR_NONE};
-    int rc = live_port(t->run.live, &port, &err);
-    if (rc == 0)
-        rc = calls_open(&t->session, &options, &port, &handlers, t, NULL, NULL, &err);
+    int rc = calls_open(out, &options, port, &handlers, t, NULL, NULL, err);
     if (rc != 0)
-        node_run_finish(&t->run, exit_code_of_error(err.code), &err);
+        return rc;
+    const struct calls_sink_options sink = sink_options_of(t, session_port(*out)->node);
     t->sink = calls_sink_open_file(stdout, &sink);
+    return 0;
 }
-
-static void tick(void *arg)
-{
-    struct counting *t = arg;
-    session_tick(t->session);
-}
-
-/* The window that is cut short is told. */
-static void stop(void *arg)
-{
-    struct counting *t = arg;
-    session_stop(t->session);
-}
-
-static bool link_lost(void *arg, const struct error *err)
-{
-    struct counting *t = arg;
-    session_link_lost(t->session, err);
-    return false;
-}
-
-static void free_session(void *arg)
-{
-    struct counting *t = arg;
-    session_free(t->session);
-}
-
-static const struct node_session session = {
-    .open = open_session, .on_tick = tick, .stop = stop, .link_lost = link_lost,
-    .free = free_session};
 
 /* ---- the words */
 
@@ -246,7 +214,7 @@ int command_calls(const struct cli_options *o, const struct app_env *env)
         return EXIT_USAGE;
     }
     t.run = (struct node_run){
-        .options = o, .env = env, .session = &session, .arg = &t, .tick_ms = TICK_MS};
+        .options = o, .env = env, .open = open_session, .arg = &t, .tick_ms = TICK_MS};
     code = node_run(&t.run);
     calls_sink_close(t.sink);
     return code;

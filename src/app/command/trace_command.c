@@ -27,7 +27,6 @@ struct tracing {
     const struct app_env *env;
     struct settings_trace settings;
     struct node_run run;
-    struct session *session;
     struct trace_sink *sink;
     struct trace_print *print;
     bool told;
@@ -51,7 +50,7 @@ static void output_failed(struct tracing *t, const struct error *err)
 {
     if (trace_sink_write_errno(t->sink) != EPIPE && t->run.err.code == ERR_NONE)
         t->run.err = *err;
-    session_stop(t->session);
+    session_stop(t->run.session);
 }
 
 /* Lines that waited for a name; at the end all that are left. */
@@ -60,8 +59,8 @@ static void print_due(struct tracing *t, bool all)
     struct error err = {.code = ERR_NONE};
     if (t->print == NULL || trace_sink_write_errno(t->sink) != 0)
         return;
-    if (trace_print_due(t->print, trace_session_log(t->session), uv_now(&t->run.loop),
-                        all, &err) != 0)
+    if (trace_print_due(t->print, trace_session_log(t->run.session), uv_now(&t->run.loop), all,
+                        &err) != 0)
         output_failed(t, &err);
 }
 
@@ -79,7 +78,7 @@ static void tell_preflight(struct tracing *t, const struct trace_state *state)
         fprintf(stderr, "%llu function%s%s", (unsigned long long)p->functions,
                 p->functions == 1 ? "" : "s",
                 p->functions_cut ? " (more match: the cap takes so many)" : "");
-    if (trace_log_has_messages(trace_session_log(t->session)))
+    if (trace_log_has_messages(trace_session_log(t->run.session)))
         fprintf(stderr, "%smessages (not counted before)", p->functions > 0 ? " and " : "");
     tell_to(stderr, ", %s",
             strcmp(state->status.procs, "all") != 0 ? state->status.procs : "all processes");
@@ -103,7 +102,7 @@ static void asking(struct tracing *t, const struct trace_state *state)
     tell_preflight(t, state);
     bool refused = state->preflight.dear && !t->options->force;
     if ((t->options->dry_run || (refused && t->options->format == FORMAT_JSON)) &&
-        trace_sink_end(t->sink, trace_session_log(t->session), &err) != 0) {
+        trace_sink_end(t->sink, trace_session_log(t->run.session), &err) != 0) {
         node_run_finish(&t->run, EXIT_FAILED, &err);
         return;
     }
@@ -122,11 +121,11 @@ static void ended(struct tracing *t, const struct trace_state *state)
 {
     struct error err = {.code = ERR_NONE};
     print_due(t, true);
-    int rc = trace_sink_end(t->sink, trace_session_log(t->session), &err);
+    int rc = trace_sink_end(t->sink, trace_session_log(t->run.session), &err);
     bool failed = rc != 0 && trace_sink_write_errno(t->sink) != EPIPE;
     bool wrong = failed || t->run.err.code != ERR_NONE;
-    node_run_finish(&t->run, wrong ? EXIT_FAILED : exit_code_of_end(t, state),
-                    failed ? &err : NULL);
+    int code = wrong && state->end != END_LINK ? EXIT_FAILED : exit_code_of_end(t, state);
+    node_run_finish(&t->run, code, failed ? &err : NULL);
 }
 
 static void failed(struct tracing *t, const struct trace_state *state)
@@ -134,7 +133,7 @@ static void failed(struct tracing *t, const struct trace_state *state)
     const struct cli_options *o = t->options;
     bool marked = state->wrong && state->wrong_text < o->n_rest;
     if (o->format == FORMAT_JSON)
-        trace_sink_end(t->sink, trace_session_log(t->session), &t->run.err);
+        trace_sink_end(t->sink, trace_session_log(t->run.session), &t->run.err);
     if (marked)
         mistake_print(o->rest[state->wrong_text], state->wrong_offset, &state->status.error);
     node_run_finish(&t->run, exit_code_of_error(state->status.error.code),
@@ -144,7 +143,7 @@ static void failed(struct tracing *t, const struct trace_state *state)
 static void on_change(void *arg)
 {
     struct tracing *t = arg;
-    const struct trace_state *state = trace_log_state(trace_session_log(t->session));
+    const struct trace_state *state = trace_log_state(trace_session_log(t->run.session));
     if (t->run.over)
         return;
     print_due(t, false);
@@ -179,8 +178,8 @@ static void on_event(void *arg, const struct trace_event *event, bool finished)
 {
     struct tracing *t = arg;
     struct error err = {.code = ERR_NONE};
-    tell_preflight(t, trace_log_state(trace_session_log(t->session)));
-    if (trace_print_event(t->print, trace_session_log(t->session), event, finished,
+    tell_preflight(t, trace_log_state(trace_session_log(t->run.session)));
+    if (trace_print_event(t->print, trace_session_log(t->run.session), event, finished,
                           uv_now(&t->run.loop), &err) != 0)
         output_failed(t, &err);
 }
@@ -206,9 +205,7 @@ static struct trace_options trace_options_of(const struct tracing *t)
 /* What is printed is in the spelling asked for, else in that of the first pattern. */
 static enum print_syntax spelling(const struct tracing *t)
 {
-    enum syntax syntax = t->settings.syntax;
-    if (t->session != NULL)
-        syntax = trace_log_syntax(trace_session_log(t->session), syntax);
+    enum syntax syntax = trace_log_syntax(trace_session_log(t->run.session), t->settings.syntax);
     return syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG;
 }
 
@@ -218,63 +215,30 @@ static int put_event(void *arg, const struct trace_log *log, const struct trace_
     return trace_sink_event(arg, log, event, finished, err);
 }
 
-static void open_session(void *arg)
+static int open_session(void *arg, const struct session_port *port, struct session **out,
+                        struct error *err)
 {
     struct tracing *t = arg;
     static const struct session_handlers handlers = {.on_change = on_change, .on_event = on_event};
     const struct trace_options options = trace_options_of(t);
-    struct error err = {.code = ERR_NONE};
-    struct session_port port;
     size_t word = 0, offset = 0;
-    int rc = live_port(t->run.live, &port, &err);
-    if (rc == 0)
-        rc = trace_open(&t->session, &options, &port, &handlers, t, &word, &offset, &err);
+    int rc = trace_open(out, &options, port, &handlers, t, &word, &offset, err);
     if (rc == ERR_USAGE && word < t->options->n_rest) {
-        mistake_print(t->options->rest[word], offset, &err);
+        mistake_print(t->options->rest[word], offset, err);
         node_run_finish(&t->run, EXIT_USAGE, NULL);
-    } else if (rc != 0)
-        node_run_finish(&t->run, exit_code_of_error(err.code), &err);
+    }
+    if (rc != 0)
+        return rc;
     const struct trace_sink_options sink = {
         .format = t->options->format == FORMAT_JSON ? SINK_JSON : SINK_TEXT,
         .syntax = spelling(t),
-        .node = live_peer_node(t->run.live),
+        .node = session_port(*out)->node,
         .ascii = t->options->ascii || !t->env->utf8,
     };
     t->sink = trace_sink_open_file(stdout, &sink);
     t->print = trace_print_new(put_event, t->sink);
+    return 0;
 }
-
-static void tick(void *arg)
-{
-    struct tracing *t = arg;
-    session_tick(t->session);
-}
-
-static void stop(void *arg)
-{
-    struct tracing *t = arg;
-    session_stop(t->session);
-}
-
-static bool link_lost(void *arg, const struct error *err)
-{
-    struct tracing *t = arg;
-    fprintf(stderr, "beamtop: %s\n", err->text);
-    session_link_lost(t->session, err);
-    return true;
-}
-
-static void free_session(void *arg)
-{
-    struct tracing *t = arg;
-    session_free(t->session);
-}
-
-static const struct node_session session = {.open = open_session,
-                                            .on_tick = tick,
-                                            .stop = stop,
-                                            .link_lost = link_lost,
-                                            .free = free_session};
 
 /* ---- the words */
 
@@ -308,7 +272,7 @@ int command_trace(const struct cli_options *o, const struct app_env *env)
     if (code != EXIT_DONE)
         return code;
     t.run = (struct node_run){
-        .options = o, .env = env, .session = &session, .arg = &t, .tick_ms = TICK_MS};
+        .options = o, .env = env, .open = open_session, .arg = &t, .tick_ms = TICK_MS};
     code = node_run(&t.run);
     trace_print_free(t.print);
     trace_sink_close(t.sink);

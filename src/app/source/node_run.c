@@ -27,9 +27,15 @@ static void on_live_change(void *arg, unsigned questions)
     (void)questions;
     if (r->opened || r->over || !live_is_up(r->live) || model_node(r->model) == NULL)
         return;
+    struct error err = {.code = ERR_NONE};
+    struct session_port port;
     r->opened = true;
     live_pause(r->live, true);
-    r->session->open(r->arg);
+    int rc = live_port(r->live, &port, &err);
+    if (rc == 0)
+        rc = r->open(r->arg, &port, &r->session, &err);
+    if (rc != 0)
+        node_run_finish(r, exit_code_of_error(err.code), &err);
 }
 
 static void on_tick(void *arg)
@@ -54,11 +60,12 @@ static void on_notice(void *arg, const char *text)
 static void on_live_end(void *arg, enum conn_failure why, const struct error *err)
 {
     struct node_run *r = arg;
-    bool told = false;
     (void)why;
-    if (r->opened && !r->over)
-        told = r->session->link_lost(r->arg, err);
-    node_run_finish(r, r->opened ? EXIT_LOST : EXIT_CONNECT, told ? NULL : err);
+    if (r->session != NULL && !r->over) {
+        r->err = *err;
+        session_link_lost(r->session, err);
+    }
+    node_run_finish(r, r->opened ? EXIT_LOST : EXIT_CONNECT, err);
 }
 
 /* ---- the loop */
@@ -66,8 +73,8 @@ static void on_live_end(void *arg, enum conn_failure why, const struct error *er
 static void on_timer(uv_timer_t *timer)
 {
     struct node_run *r = timer->data;
-    if (r->opened && !r->over)
-        r->session->on_tick(r->arg);
+    if (r->session != NULL && !r->over)
+        session_tick(r->session);
 }
 
 /* Ctrl-C ends the session, which takes a moment; once more ends us, and the target cleans up. */
@@ -77,8 +84,8 @@ static void on_interrupt(uv_signal_t *handle, int number)
     if (!r->opened || r->signal != 0)
         node_run_finish(r, 128 + number, NULL);
     r->signal = number;
-    if (r->opened && !r->over)
-        r->session->stop(r->arg);
+    if (r->session != NULL && !r->over)
+        session_stop(r->session);
 }
 
 static int start(struct node_run *r, struct error *err)
@@ -118,7 +125,7 @@ static void start_handles(struct node_run *r)
 /* The session goes before the live source that it asks. */
 static void stop(struct node_run *r)
 {
-    r->session->free(r->arg);
+    session_free(r->session);
     uv_close((uv_handle_t *)&r->timer, NULL);
     for (size_t i = 0; i < ARRAY_LEN(r->interrupt); i++)
         uv_close((uv_handle_t *)&r->interrupt[i], NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One session of a command on one live node, without a screen: connected, opened as soon as the
- * node has told its release, ticked, ended by a signal, the link or itself. What `beamtop trace` and
- * `beamtop calls` share. Thread: that which calls node_run.
+ * A command's session on a live node, without a screen: connected, opened as soon as the node has
+ * told its release, ticked, ended by a signal, the link or itself; freed at the end. What
+ * `beamtop trace` and `beamtop calls` share. Thread: that which calls node_run.
  */
 #ifndef BEAMTOP_APP_SOURCE_NODE_RUN_H
 #define BEAMTOP_APP_SOURCE_NODE_RUN_H
@@ -15,23 +15,13 @@
 #include "live.h"
 #include "target.h"
 
-struct node_run;
-
-/* They may call node_run_finish. */
-struct node_session {
-    void (*open)(void *arg);       /* the node is up; once */
-    void (*on_tick)(void *arg);    /* each tick_ms while it is open */
-    void (*stop)(void *arg);       /* to end in good order: it ends by node_run_finish */
-    /* Nothing can be asked any more. True when the person has been told why. */
-    bool (*link_lost)(void *arg, const struct error *err);
-    void (*free)(void *arg);       /* also when it was never opened */
-};
-
 struct node_run {
     const struct cli_options *options;
     const struct app_env *env;
-    const struct node_session *session;
-    void *arg; /* of the session's functions */
+    /* The node is up: opens the session. Once; may call node_run_finish. */
+    int (*open)(void *arg, const struct session_port *port, struct session **out,
+                struct error *err);
+    void *arg;
     unsigned tick_ms;
     /* From here on owned by node_run, and to be read only. */
     uv_loop_t loop;
@@ -40,6 +30,7 @@ struct node_run {
     struct target target;
     struct model *model;
     struct live *live;
+    struct session *session; /* NULL: not open yet */
     bool opened, over;
     int signal; /* that asked for the end, or 0 */
     int exit_code;

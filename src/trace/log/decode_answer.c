@@ -10,7 +10,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/etf/print.h"
-#include "beamtop/trace/session.h"
+#include "beamtop/trace/status.h"
 
 static bool fail(struct cursor *c, const char *expected)
 {
