@@ -181,9 +181,8 @@ static void close_handles(struct recording_run *t)
 {
     uv_handle_t *handles[] = {(uv_handle_t *)&t->progress, (uv_handle_t *)&t->until,
                               (uv_handle_t *)&t->turn, (uv_handle_t *)&t->facts};
-    record_run_armed_quit(t);
+    record_run_armed_close(t);
     record_run_source_close(t);
-    record_run_armed_free(t);
     record_control_close(t->control);
     for (size_t i = 0; i < ARRAY_LEN(handles); i++)
         uv_close(handles[i], NULL);
@@ -199,7 +198,7 @@ static void stop(struct recording_run *t)
     int64_t ticks = t->recorder ? recorder_ticks(t->recorder) : 0;
     bool made = t->recorder != NULL;
     clear_progress(t);
-    if (t->trace && t->exit_code == EXIT_DONE)
+    if (t->exit_code == EXIT_DONE)
         t->exit_code = record_trace_exit_code(t->trace);
     close_handles(t);
     (void)recorder_close(t->recorder, t->why, &err);

@@ -40,10 +40,9 @@ static int64_t wall_us(void *arg)
 static void on_turn(uv_timer_t *timer)
 {
     struct recording_run *t = timer->data;
-    if (t->trace)
-        record_trace_tick(t->trace);
-    if (t->calls && !record_trace_holds_calls(t->trace))
-        record_calls_tick(t->calls);
+    record_session_tick(t->trace);
+    if (!record_trace_holds_calls(t->trace))
+        record_session_tick(t->calls);
 }
 
 static double every_s(const struct record_setup *setup)
@@ -62,15 +61,6 @@ static struct calls_options calls_options_of(const struct record_setup *setup)
         .top = all ? LIMIT_CALLS_ROWS : (unsigned)o->top, .time = o->time, .memory = o->memory, .force = o->force};
 }
 
-static void start_calls(struct recording_run *t)
-{
-    const struct record_calls_setup setup = {
-        .live = t->live, .model = t->model, .recorder = t->recorder,
-        .options = calls_options_of(t->setup), .tell = tell,
-        .on_ended = on_calls_ended, .arg = t};
-    t->calls = record_calls_new(&setup);
-}
-
 static struct trace_options trace_options_of(const struct record_setup *setup)
 {
     const struct cli_options *o = setup->options;
@@ -81,16 +71,6 @@ static struct trace_options trace_options_of(const struct record_setup *setup)
         .force = o->force};
 }
 
-static void start_trace(struct recording_run *t)
-{
-    const struct record_trace_setup setup = {
-        .live = t->live, .model = t->model, .recorder = t->recorder,
-        .options = trace_options_of(t->setup), .every_s = t->options->every_s,
-        .again_s = every_s(t->setup), .counts = t->setup->calls, .wall_us = wall_us, .tell = tell,
-        .on_ended = on_trace_ended, .arg = t};
-    t->trace = record_trace_new(&setup);
-}
-
 int record_run_armed_check(const struct record_setup *setup, struct error *err)
 {
     const struct calls_options calls = calls_options_of(setup);
@@ -99,39 +79,43 @@ int record_run_armed_check(const struct record_setup *setup, struct error *err)
 
 void record_run_armed_start(struct recording_run *t)
 {
-    if (t->setup->calls)
-        start_calls(t);
-    if (t->setup->n_traced > 0)
-        start_trace(t);
+    struct record_session_setup setup = {.live = t->live,
+                                         .model = t->model,
+                                         .recorder = t->recorder,
+                                         .trace = trace_options_of(t->setup),
+                                         .calls = calls_options_of(t->setup),
+                                         .every_s = t->options->every_s,
+                                         .again_s = every_s(t->setup),
+                                         .counts = t->setup->calls,
+                                         .wall_us = wall_us,
+                                         .tell = tell,
+                                         .arg = t};
+    setup.on_ended = on_calls_ended;
+    t->calls = t->setup->calls ? record_calls_new(&setup) : NULL;
+    setup.on_ended = on_trace_ended;
+    t->trace = t->setup->n_traced > 0 ? record_trace_new(&setup) : NULL;
     if (t->calls || t->trace)
         uv_timer_start(&t->turn, on_turn, TURN_MS, TURN_MS);
 }
 
 void record_run_armed_link_lost(struct recording_run *t)
 {
-    if (t->calls)
-        record_calls_link_lost(t->calls);
-    if (t->trace)
-        record_trace_link_lost(t->trace);
+    record_session_link_lost(t->calls);
+    record_session_link_lost(t->trace);
 }
 
 bool record_run_armed_stop(struct recording_run *t)
 {
     t->asking_to_end = true;
-    t->trace_wait = record_trace_stop(t->trace);
-    t->calls_wait = record_calls_stop(t->calls);
+    t->trace_wait = record_session_stop(t->trace);
+    t->calls_wait = record_session_stop(t->calls);
     t->asking_to_end = false;
     return t->trace_wait || t->calls_wait;
 }
 
-void record_run_armed_quit(struct recording_run *t)
+void record_run_armed_close(struct recording_run *t)
 {
-    record_calls_quit(t->calls);
-    record_trace_quit(t->trace);
-}
-
-void record_run_armed_free(struct recording_run *t)
-{
-    record_calls_free(t->calls);
-    record_trace_free(t->trace);
+    record_session_free(t->calls);
+    record_session_free(t->trace);
+    t->calls = t->trace = NULL;
 }

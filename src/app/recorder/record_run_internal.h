@@ -15,10 +15,9 @@
 #include "app/source/beside.h"
 #include "app/source/leaders.h"
 #include "app/source/live.h"
-#include "record_calls.h"
 #include "record_control.h"
 #include "record_run.h"
-#include "record_trace.h"
+#include "record_session.h"
 #include "app/source/target.h"
 
 struct recording_run {
@@ -51,8 +50,7 @@ struct recording_run {
     double wall_less_here_us; /* the node's clock against ours */
 
     /* record_run_armed.c */
-    struct record_calls *calls;
-    struct record_trace *trace;
+    struct record_session *calls, *trace; /* NULL: none */
     uv_timer_t turn;
     bool calls_wait, trace_wait, asking_to_end; /* at the end, for the proofs */
 
@@ -85,9 +83,7 @@ void record_run_armed_start(struct recording_run *t);
 void record_run_armed_link_lost(struct recording_run *t);
 /* Ends it; true: record_run_leave() follows when it is proven that nothing is left. */
 bool record_run_armed_stop(struct recording_run *t);
-/* Before and after record_run_source_close(). */
-void record_run_armed_quit(struct recording_run *t);
-void record_run_armed_free(struct recording_run *t);
+void record_run_armed_close(struct recording_run *t); /* before record_run_source_close() */
 
 /* ---- record_run_requests.c */
 void record_run_requests_open(struct recording_run *t);

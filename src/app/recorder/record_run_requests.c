@@ -54,14 +54,12 @@ static void put_status(void *arg, struct buf *out)
     json_t *o = json_pack(
         "{s:i,s:o,s:o,s:o,s:I,s:I,s:I,s:i,s:i,s:o,s:o,s:o,s:b}", "pid", (int)getpid(), "node",
         json_of(t->node), "file", json_of(known ? path : t->setup->file), "label",
-        json_of(t->options->label ? t->options->label : ""),
-        "ticks", (json_int_t)recorder_ticks(t->recorder), "bytes",
-        (json_int_t)recorder_bytes(t->recorder), "marks", (json_int_t)t->marks, "windows",
-        t->calls ? (int)record_calls_windows(t->calls) : 0, "traces",
-        t->trace ? (int)record_trace_number(t->trace) : 0, "link",
-        json_of(live || !*link ? "" : link), "calls_refused",
-        json_of(t->calls ? record_calls_refusal(t->calls) : ""), "trace_refused",
-        json_of(t->trace ? record_trace_refusal(t->trace) : ""), "detached", t->setup->detached);
+        json_of(t->options->label ? t->options->label : ""), "ticks",
+        (json_int_t)recorder_ticks(t->recorder), "bytes", (json_int_t)recorder_bytes(t->recorder),
+        "marks", (json_int_t)t->marks, "windows", (int)record_session_number(t->calls), "traces",
+        (int)record_session_number(t->trace), "link", json_of(live || !*link ? "" : link),
+        "calls_refused", json_of(record_session_refusal(t->calls)), "trace_refused",
+        json_of(record_session_refusal(t->trace)), "detached", t->setup->detached);
     double running_s = (double)(uv_now(&t->loop) - t->started_ms) / 1000;
     json_object_set_new(o, "running_s", json_real(running_s));
     put_life(t, o);

@@ -1,161 +1,127 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "record_trace.h"
-
-#include <stdlib.h>
-
-#include "beamtop/base/alloc.h"
+/* Traces in a recording: one for its caps, or one after the other. */
 #include "beamtop/base/clock.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/mistake.h"
-#include "record_retry.h"
-#include "app/command/trace_print.h"
-
-struct record_trace {
-    struct record_trace_setup setup;
-    struct session_port port;
-    struct session *session; /* NULL: none now */
-    struct trace_print *print;
-    uint64_t next_ns; /* when the next one may begin */
-    struct record_retry retry;
-    bool begun;       /* its start is in the recording */
-    bool done;        /* the session has ended, and is freed at the next tick */
-    bool over;        /* no more traces */
-    bool stopping;
-    int64_t wall_us;  /* of its start */
-    unsigned armed;
-    int exit_code, refused_code;
-};
+#include "record_session.h"
 
 /* ---- into the recording */
 
-static const struct trace_state *state_of(const struct record_trace *c)
+static const struct trace_state *state_of(const struct record_session *r)
 {
-    return trace_log_state(trace_session_log(c->session));
+    return trace_log_state(trace_session_log(r->session));
 }
 
-static void begin_record(struct record_trace *c)
+static void begin_record(struct record_session *r)
 {
-    const struct trace_log *log = trace_session_log(c->session);
-    enum syntax syntax = trace_log_syntax(log, c->setup.options.syntax);
-    if (c->begun)
+    const struct trace_log *log = trace_session_log(r->session);
+    enum syntax syntax = trace_log_syntax(log, r->setup.trace.syntax);
+    if (r->begun)
         return;
-    c->begun = true;
-    c->wall_us = c->setup.wall_us(c->setup.arg);
-    recorder_trace_begin(c->setup.recorder, log,
-                         syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG, c->wall_us);
+    r->begun = true;
+    r->wall_us = r->setup.wall_us(r->setup.arg);
+    recorder_trace_begin(r->setup.recorder, log,
+                         syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG, r->wall_us);
 }
 
 static int put_event(void *arg, const struct trace_log *log, const struct trace_event *event,
                      bool finished, struct error *err)
 {
-    const struct record_trace *c = arg;
+    const struct record_session *r = arg;
     (void)err;
-    recorder_trace_event(c->setup.recorder, log, event, finished);
+    recorder_trace_event(r->setup.recorder, log, event, finished);
     return 0;
 }
 
-static void put_due(struct record_trace *c, bool all)
+static void put_due(struct record_session *r, bool all)
 {
     struct error ignored = {.code = ERR_NONE}; /* put_event has none */
-    (void)trace_print_due(c->print, trace_session_log(c->session), clock_mono_ns() / 1000000, all,
+    (void)trace_print_due(r->print, trace_session_log(r->session), clock_mono_ns() / 1000000, all,
                           &ignored);
 }
 
-static void end_record(struct record_trace *c)
+static void end_record(struct record_session *r)
 {
-    begin_record(c);
-    put_due(c, true);
-    uint64_t elapsed_ms = state_of(c)->used[CAP_TIME_MS];
-    recorder_trace_end(c->setup.recorder, trace_session_log(c->session),
-                       c->wall_us < 0 ? -1 : c->wall_us + (int64_t)elapsed_ms * 1000);
+    begin_record(r);
+    put_due(r, true);
+    uint64_t elapsed_ms = state_of(r)->used[CAP_TIME_MS];
+    recorder_trace_end(r->setup.recorder, trace_session_log(r->session),
+                       r->wall_us < 0 ? -1 : r->wall_us + (int64_t)elapsed_ms * 1000);
 }
 
 /* ---- what the session tells */
 
 /* Or may have: it is not known before the first trace. */
-static bool has_one_space(const struct record_trace *c)
+static bool has_one_space(const struct record_session *r)
 {
-    return session_port_is_shared(&c->port);
+    return session_port_is_shared(&r->port);
 }
 
 /* Calls are counted from now on, and leave no room for another. */
-static void tell_once(struct record_trace *c)
+static void tell_once(struct record_session *r)
 {
     struct error err = {.code = ERR_NONE};
     error_set(&err, ERR_REFUSED,
               "traced once: before OTP %d a node has one space for traces and counted "
               "calls, and these come now",
               OTP_SESSIONS);
-    record_retry_gives_up(&c->retry, err.text);
-    c->setup.tell(c->setup.arg, err.text);
-    c->over = true;
+    record_session_gives_up(r, &err);
 }
 
-static void end_session(struct record_trace *c)
+static void end(struct record_session *r)
 {
-    c->done = true;
-    if (c->stopping)
-        c->setup.on_ended(c->setup.arg);
-}
-
-static void end(struct record_trace *c)
-{
-    end_record(c);
-    if (c->setup.every_s <= 0)
-        c->over = true;
-    else if (!c->over && c->setup.counts && has_one_space(c))
-        tell_once(c);
-    end_session(c);
+    end_record(r);
+    if (r->setup.every_s <= 0)
+        r->over = true;
+    else if (!r->over && r->setup.counts && has_one_space(r))
+        tell_once(r);
+    record_session_done(r);
 }
 
 /* A mistake does not mend itself, and counted calls that have waited take the one space now. */
-static bool is_final(const struct record_trace *c, const struct error *why)
+static bool is_final(const struct record_session *r, const struct error *why)
 {
-    return why->code == ERR_USAGE || (why->code != ERR_LOST && c->setup.counts && has_one_space(c));
+    return why->code == ERR_USAGE || (why->code != ERR_LOST && r->setup.counts && has_one_space(r));
 }
 
-/* True: it is told, since the reason is another one than before. */
-static bool note_refused(struct record_trace *c, const struct error *why)
+/* True: it is told. */
+static bool note_refused(struct record_session *r, const struct error *why)
 {
-    char text[RECORD_RETRY_BYTES + 100];
-    bool told = record_retry_refused(&c->retry, why->text, c->setup.again_s, clock_mono_ns());
-    if (c->refused_code == EXIT_DONE)
-        c->refused_code = exit_code_of_error(why->code);
-    c->next_ns = c->retry.due_ns;
-    c->over = c->over || is_final(c, why);
-    record_retry_text(text, sizeof text, &c->retry, "not traced", !c->over);
-    if (told)
-        c->setup.tell(c->setup.arg, text);
+    if (r->refused_code == EXIT_DONE)
+        r->refused_code = exit_code_of_error(why->code);
+    r->over = r->over || is_final(r, why);
+    bool told = record_session_refused(r, why);
+    r->next_ns = r->retry.due_ns;
     return told;
 }
 
 /* Kept when it is told. */
-static void refused(struct record_trace *c, const struct trace_state *state,
+static void refused(struct record_session *r, const struct trace_state *state,
                     const struct error *why)
 {
-    bool told = note_refused(c, why);
-    if (told && state->wrong && state->wrong_text < c->setup.options.n_patterns)
-        mistake_print(c->setup.options.patterns[state->wrong_text], state->wrong_offset, why);
-    if (told || c->begun)
-        end_record(c);
-    end_session(c);
+    bool told = note_refused(r, why);
+    if (told && state->wrong && state->wrong_text < r->setup.trace.n_patterns)
+        mistake_print(r->setup.trace.patterns[state->wrong_text], state->wrong_offset, why);
+    if (told || r->begun)
+        end_record(r);
+    record_session_done(r);
 }
 
-static void refuse(struct record_trace *c, const struct trace_state *state)
+static void refuse(struct record_session *r, const struct trace_state *state)
 {
     struct error err = {.code = ERR_NONE};
     error_set(&err, ERR_REFUSED, "about %.0f calls/s would cost the node %.0f %% of a scheduler "
                                  "(--force traces all the same, within the caps)",
               state->preflight.calls_per_s, state->preflight.load * 100);
-    refused(c, state, &err);
+    refused(r, state, &err);
 }
 
-static void ended(struct record_trace *c, const struct trace_state *state)
+static void ended(struct record_session *r, const struct trace_state *state)
 {
     struct error err = {.code = ERR_NONE};
     const struct session_check *check = &state->status.check;
     if (check->unarmed) { /* the recording ends while this one was prepared: there is nothing to record */
-        end_session(c);
+        record_session_done(r);
         return;
     }
     if (state->end != END_LINK && (!check->done || !check->clean || state->end == END_KILLED)) {
@@ -164,30 +130,27 @@ static void ended(struct record_trace *c, const struct trace_state *state)
                   : check->clean ? "nothing of it is left"
                                  : "something of it is left on the node: ",
                   check->text);
-        c->over = true;
-        record_retry_gives_up(&c->retry, err.text);
-        c->exit_code = exit_code_of_error(err.code);
-        c->setup.tell(c->setup.arg, err.text);
+        r->exit_code = exit_code_of_error(err.code);
+        record_session_gives_up(r, &err);
     }
-    end(c);
+    end(r);
 }
 
-static void is_armed(struct record_trace *c)
+static void is_armed(struct record_session *r)
 {
-    if (c->begun)
+    if (r->begun)
         return;
-    c->armed++;
-    c->refused_code = EXIT_DONE;
-    if (record_retry_works(&c->retry))
-        c->setup.tell(c->setup.arg, "traced now");
-    begin_record(c);
+    r->number++;
+    r->refused_code = EXIT_DONE;
+    record_session_works(r);
+    begin_record(r);
 }
 
 static void on_change(void *arg)
 {
-    struct record_trace *c = arg;
-    const struct trace_state *state = state_of(c);
-    if (c->done)
+    struct record_session *r = arg;
+    const struct trace_state *state = state_of(r);
+    if (r->done)
         return;
     switch (state->status.phase) {
     case SESSION_PREPARING:
@@ -196,139 +159,98 @@ static void on_change(void *arg)
     case SESSION_WAITING:
         break;
     case SESSION_ASKING:
-        refuse(c, state);
+        refuse(r, state);
         break;
     case SESSION_RUNNING:
     case SESSION_PAUSED:
     case SESSION_ENDING:
     case SESSION_VERIFYING:
-        is_armed(c);
-        put_due(c, false);
+        is_armed(r);
+        put_due(r, false);
         break;
     case SESSION_ENDED:
-        ended(c, state);
+        ended(r, state);
         break;
     case SESSION_FAILED:
-        refused(c, state, &state->status.error);
+        refused(r, state, &state->status.error);
         break;
     }
 }
 
 static void on_event(void *arg, const struct trace_event *event, bool finished)
 {
-    struct record_trace *c = arg;
+    struct record_session *r = arg;
     struct error ignored = {.code = ERR_NONE};
-    if (c->done)
+    if (r->done)
         return;
-    is_armed(c);
-    (void)trace_print_event(c->print, trace_session_log(c->session), event, finished,
+    is_armed(r);
+    (void)trace_print_event(r->print, trace_session_log(r->session), event, finished,
                             clock_mono_ns() / 1000000, &ignored);
 }
 
-/* ---- one after the other */
+/* ---- the kind */
 
-static void begin(struct record_trace *c)
+static bool may_begin(struct record_session *r)
+{
+    return r->setup.wall_us(r->setup.arg) >= 0 && clock_mono_ns() >= r->next_ns;
+}
+
+static int open_trace(struct record_session *r, const struct session_port *port, struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = on_change, .on_event = on_event};
-    struct error err = {.code = ERR_NONE};
-    c->begun = c->done = false;
-    c->next_ns = clock_mono_ns() + (uint64_t)(c->setup.every_s * 1e9);
-    int rc = live_port(c->setup.live, &c->port, &err);
+    r->begun = false;
+    r->next_ns = clock_mono_ns() + (uint64_t)(r->setup.every_s * 1e9);
+    int rc = trace_open(&r->session, &r->setup.trace, port, &handlers, r, NULL, NULL, err);
     if (rc == 0)
-        rc = trace_open(&c->session, &c->setup.options, &c->port, &handlers, c, NULL, NULL, &err);
-    if (rc == 0) {
-        c->print = trace_print_new(put_event, c);
-        return;
-    }
-    c->session = NULL;
-    (void)note_refused(c, &err);
+        r->print = trace_print_new(put_event, r);
+    return rc;
 }
 
-static void free_session(struct record_trace *c)
+static void refuse_opening(struct record_session *r, const struct error *why)
 {
-    if (!c->session)
-        return;
-    session_free(c->session);
-    trace_print_free(c->print);
-    c->session = NULL;
-    c->print = NULL;
+    (void)note_refused(r, why);
 }
 
-struct record_trace *record_trace_new(const struct record_trace_setup *setup)
+static void tick(struct record_session *r)
 {
-    struct record_trace *c = alloc_zero(1, sizeof *c);
-    c->setup = *setup;
-    return c;
+    session_tick(r->session);
+    if (!r->done)
+        put_due(r, false);
 }
 
-void record_trace_quit(struct record_trace *c)
+static void lost(struct record_session *r, const struct error *why)
 {
-    if (!c)
-        return;
-    c->done = c->over = true; /* what the session tells now is for nobody */
-    free_session(c);
+    (void)r;
+    (void)why; /* its end is kept, as the session tells it */
 }
 
-void record_trace_free(struct record_trace *c)
+static void free_trace(struct record_session *r)
 {
-    if (!c)
-        return;
-    free(c);
+    trace_print_free(r->print);
+    r->print = NULL;
 }
 
-void record_trace_tick(struct record_trace *c)
+struct record_session *record_trace_new(const struct record_session_setup *setup)
 {
-    if (c->session && c->done)
-        free_session(c);
-    if (c->session) {
-        session_tick(c->session);
-        if (!c->done)
-            put_due(c, false);
-    } else if (!c->over && !c->stopping && live_is_up(c->setup.live) && model_node(c->setup.model) &&
-               c->setup.wall_us(c->setup.arg) >= 0 && clock_mono_ns() >= c->next_ns) {
-        begin(c);
-    }
+    static const struct record_kind kind = {.refused = "not traced",
+                                            .works = "traced now",
+                                            .may_begin = may_begin,
+                                            .open = open_trace,
+                                            .refuse = refuse_opening,
+                                            .tick = tick,
+                                            .lost = lost,
+                                            .free = free_trace};
+    return record_session_new(&kind, setup);
 }
 
-void record_trace_link_lost(struct record_trace *c)
+bool record_trace_holds_calls(const struct record_session *r)
 {
-    struct error err = {.code = ERR_NONE};
-    if (c->session) {
-        error_set(&err, ERR_LOST, "the link was lost");
-        session_link_lost(c->session, &err);
-    }
-    if (c->retry.wait_s > 0)
-        c->next_ns = 0;
-    record_retry_soon(&c->retry);
+    return r != NULL && has_one_space(r) && (r->session != NULL || (!r->over && r->number == 0));
 }
 
-bool record_trace_stop(struct record_trace *c)
+int record_trace_exit_code(const struct record_session *r)
 {
-    if (!c)
-        return false;
-    c->stopping = c->over = true;
-    if (!c->session || c->done)
-        return false;
-    session_stop(c->session);
-    return !c->done;
-}
-
-bool record_trace_holds_calls(const struct record_trace *c)
-{
-    return c && has_one_space(c) && (c->session || (!c->over && c->armed == 0));
-}
-
-unsigned record_trace_number(const struct record_trace *c)
-{
-    return c->armed;
-}
-
-const char *record_trace_refusal(const struct record_trace *c)
-{
-    return c->retry.why;
-}
-
-int record_trace_exit_code(const struct record_trace *c)
-{
-    return c->exit_code != EXIT_DONE ? c->exit_code : c->refused_code;
+    if (r == NULL)
+        return EXIT_DONE;
+    return r->exit_code != EXIT_DONE ? r->exit_code : r->refused_code;
 }

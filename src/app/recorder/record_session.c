@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "record_session.h"
+
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/clock.h"
+
+/* ---- for the kinds */
+
+struct record_session *record_session_new(const struct record_kind *kind,
+                                          const struct record_session_setup *setup)
+{
+    struct record_session *r = alloc_zero(1, sizeof *r);
+    r->kind = kind;
+    r->setup = *setup;
+    return r;
+}
+
+bool record_session_refused(struct record_session *r, const struct error *why)
+{
+    char text[RECORD_RETRY_BYTES + 100];
+    if (!record_retry_refused(&r->retry, why->text, r->setup.again_s, clock_mono_ns()))
+        return false;
+    record_retry_text(text, sizeof text, &r->retry, r->kind->refused, !r->over && !r->stopping);
+    r->setup.tell(r->setup.arg, text);
+    return true;
+}
+
+void record_session_works(struct record_session *r)
+{
+    if (record_retry_works(&r->retry))
+        r->setup.tell(r->setup.arg, r->kind->works);
+}
+
+void record_session_gives_up(struct record_session *r, const struct error *why)
+{
+    r->over = true;
+    record_retry_gives_up(&r->retry, why->text);
+    r->setup.tell(r->setup.arg, why->text);
+}
+
+void record_session_done(struct record_session *r)
+{
+    r->done = true;
+    if (r->stopping)
+        r->setup.on_ended(r->setup.arg);
+}
+
+/* ---- one after the other */
+
+static void begin(struct record_session *r)
+{
+    struct error err = {.code = ERR_NONE};
+    r->done = false;
+    int rc = live_port(r->setup.live, &r->port, &err);
+    if (rc == 0)
+        rc = r->kind->open(r, &r->port, &err);
+    if (rc != 0)
+        r->kind->refuse(r, &err);
+}
+
+static void free_session(struct record_session *r)
+{
+    r->kind->free(r);
+    session_free(r->session);
+    r->session = NULL;
+}
+
+void record_session_free(struct record_session *r)
+{
+    if (r == NULL)
+        return;
+    r->done = true; /* what the session tells now is for nobody */
+    free_session(r);
+    free(r);
+}
+
+void record_session_tick(struct record_session *r)
+{
+    if (r == NULL)
+        return;
+    if (r->session != NULL && r->done)
+        free_session(r);
+    if (r->session != NULL)
+        r->kind->tick(r);
+    else if (!r->over && !r->stopping && live_is_up(r->setup.live) &&
+             model_node(r->setup.model) != NULL && r->kind->may_begin(r))
+        begin(r);
+}
+
+void record_session_link_lost(struct record_session *r)
+{
+    struct error err = {.code = ERR_NONE};
+    if (r == NULL)
+        return;
+    error_set(&err, ERR_LOST, "the link was lost");
+    r->kind->lost(r, &err);
+    if (r->session != NULL)
+        session_link_lost(r->session, &err);
+    if (r->retry.wait_s > 0)
+        r->next_ns = 0;
+    record_retry_soon(&r->retry);
+}
+
+bool record_session_stop(struct record_session *r)
+{
+    if (r == NULL)
+        return false;
+    r->stopping = r->over = true;
+    if (r->session == NULL || r->done)
+        return false;
+    session_stop(r->session);
+    return !r->done;
+}
+
+unsigned record_session_number(const struct record_session *r)
+{
+    return r != NULL ? r->number : 0;
+}
+
+const char *record_session_refusal(const struct record_session *r)
+{
+    return r != NULL ? r->retry.why : "";
+}

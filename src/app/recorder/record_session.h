@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Sessions in a recording, one after the other: traces (record_trace.c), or windows of counted
+ * calls (record_calls.c). Their ends are kept and do not end the recording. What keeps one from
+ * being set is told and kept, and tried again later, less and less often.
+ */
+#ifndef BEAMTOP_APP_RECORDER_RECORD_SESSION_H
+#define BEAMTOP_APP_RECORDER_RECORD_SESSION_H
+
+#include <stdbool.h>
+
+#include "beamtop/model/model.h"
+#include "beamtop/recording/recording.h"
+#include "beamtop/trace/calls.h"
+#include "beamtop/trace/trace.h"
+#include "app/command/trace_print.h"
+#include "app/source/live.h"
+#include "record_retry.h"
+
+struct record_session_setup {
+    struct live *live;
+    const struct model *model;
+    struct recorder *recorder;
+    struct trace_options trace; /* of the one, or … */
+    struct calls_options calls; /* … the other; texts are borrowed */
+    double every_s;             /* traces: from start to start; 0: one */
+    double again_s;             /* the first pause behind a refusal */
+    bool counts; /* traces: calls are counted too; before OTP 27 they wait for the trace */
+    int64_t (*wall_us)(void *arg);             /* the node's clock; -1: not known */
+    void (*tell)(void *arg, const char *text); /* a refusal; that it works after all */
+    void (*on_ended)(void *arg); /* after record_session_stop(): nothing is left on the node */
+    void *arg;
+};
+
+struct record_session;
+
+/* What a kind does on its own. */
+struct record_kind {
+    const char *refused, *works; /* "not traced", "traced now" */
+    bool (*may_begin)(struct record_session *r);
+    int (*open)(struct record_session *r, const struct session_port *port, struct error *err);
+    void (*refuse)(struct record_session *r, const struct error *why); /* not opened */
+    void (*tick)(struct record_session *r);
+    void (*lost)(struct record_session *r,
+                 const struct error *why);  /* before the session is told */
+    void (*free)(struct record_session *r); /* with the session */
+};
+
+struct record_session {
+    const struct record_kind *kind;
+    struct record_session_setup setup;
+    struct session_port port;
+    struct session *session; /* NULL: none now */
+    struct record_retry retry;
+    unsigned number; /* of traces that were armed; of windows */
+    bool done;       /* the session has ended, and is freed at the next tick */
+    bool over;       /* no more sessions */
+    bool stopping;
+
+    /* record_trace.c */
+    struct trace_print *print;
+    uint64_t next_ns; /* when the next one may begin */
+    bool begun;       /* its start is in the recording */
+    int64_t wall_us;  /* of its start */
+    int exit_code, refused_code;
+
+    /* record_calls.c */
+    int waited; /* turns, for the node to have answered all */
+};
+
+struct record_session *record_trace_new(const struct record_session_setup *setup);
+struct record_session *record_calls_new(const struct record_session_setup *setup);
+
+/* ---- NULL is fine for all of these */
+
+/* Before live_close(): frees. */
+void record_session_free(struct record_session *r);
+/* Ten times a second: begins when there is a link, and the node is known. */
+void record_session_tick(struct record_session *r);
+void record_session_link_lost(struct record_session *r);
+/* Ends; false: there is nothing to wait for. */
+bool record_session_stop(struct record_session *r);
+unsigned record_session_number(const struct record_session *r);
+const char *record_session_refusal(const struct record_session *r); /* why there is none; or "" */
+
+/* Calls cannot be counted while it is so. */
+bool record_trace_holds_calls(const struct record_session *r);
+/* As that of `beamtop trace`: the first that was none of success. What was refused at first, and
+   traced after all, is a success. */
+int record_trace_exit_code(const struct record_session *r);
+/* A window is open: ticks wait for its end where windows leave time for them. */
+bool record_calls_counts(const struct record_session *r);
+/* A mistake in the words, before anything else is done. */
+int record_calls_check(const struct calls_options *options, struct error *err);
+
+/* ---- for the kinds */
+
+struct record_session *record_session_new(const struct record_kind *kind,
+                                          const struct record_session_setup *setup);
+/* True: it is told, since the reason is another one than before. */
+bool record_session_refused(struct record_session *r, const struct error *why);
+void record_session_works(struct record_session *r);
+/* Told, and none follows. */
+void record_session_gives_up(struct record_session *r, const struct error *why);
+void record_session_done(struct record_session *r);
+
+#endif
