@@ -10,6 +10,9 @@
 #include "record_control.h"
 
 #define ANSWER_MS 3000u
+#define WAIT_MS                                                                                    \
+    5000u /* a recorder that waits for the disk, or for a core, is not one that is gone */
+#define KNOCK_MS 100u /* a stopped recorder is not waited for */
 #define STOP_MS 30000u /* a long write-ahead log is moved into the file */
 #define REPLY_BYTES 16384u
 
@@ -107,8 +110,8 @@ static void on_connected(uv_connect_t *request, int status)
         fail(c, status);
 }
 
-struct record_client *record_client_ask(uv_loop_t *loop, const char *path, const char *line,
-                                        record_client_fn *fn, void *arg)
+static struct record_client *ask(uv_loop_t *loop, const char *path, const char *line,
+                                 unsigned answer_ms, record_client_fn *fn, void *arg)
 {
     struct record_client *c = alloc_zero(1, sizeof *c);
     c->fn = fn;
@@ -121,9 +124,15 @@ struct record_client *record_client_ask(uv_loop_t *loop, const char *path, const
     uv_timer_init(loop, &c->late);
     c->open_handles = 2;
     c->pipe.data = c->late.data = c->connecting.data = c->writing.data = c;
-    uv_timer_start(&c->late, on_late, strcmp(line, "stop") == 0 ? STOP_MS : ANSWER_MS, 0);
+    uv_timer_start(&c->late, on_late, strcmp(line, "stop") == 0 ? STOP_MS : answer_ms, 0);
     uv_pipe_connect(&c->connecting, &c->pipe, path, on_connected);
     return c;
+}
+
+struct record_client *record_client_ask(uv_loop_t *loop, const char *path, const char *line,
+                                        record_client_fn *fn, void *arg)
+{
+    return ask(loop, path, line, ANSWER_MS, fn, arg);
 }
 
 void record_client_cancel(struct record_client *c)
@@ -132,4 +141,31 @@ void record_client_cancel(struct record_client *c)
         return;
     c->fn = NULL;
     end(c, NULL);
+}
+
+/* ---- without a loop */
+
+struct waiting {
+    struct buf *reply;
+    struct error *err;
+};
+
+static void on_reply(void *arg, const char *reply, const struct error *err)
+{
+    const struct waiting *w = arg;
+    if (err)
+        *w->err = *err;
+    else
+        buf_puts(w->reply, reply);
+}
+
+int record_peer_ask(const char *path, const char *line, struct buf *reply, struct error *err)
+{
+    struct waiting w = {reply, err};
+    uv_loop_t loop;
+    uv_loop_init(&loop);
+    ask(&loop, path, line, record_is_stopped(path) ? KNOCK_MS : WAIT_MS, on_reply, &w);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    uv_loop_close(&loop);
+    return (int)err->code;
 }

@@ -5,6 +5,7 @@
 
 #include <uv.h>
 
+#include "beamtop/base/buf.h"
 #include "beamtop/base/error.h"
 
 struct record_client;
@@ -20,5 +21,9 @@ struct record_client *record_client_ask(uv_loop_t *loop, const char *path, const
                                         record_client_fn *fn, void *arg);
 /* fn is not called; the loop frees it. NULL is fine. */
 void record_client_cancel(struct record_client *c);
+
+/* Without a loop: waits for the answer, and appends it. Of a recorder that a signal has stopped it
+   waits for none; else five seconds (a stop: thirty). */
+int record_peer_ask(const char *path, const char *line, struct buf *reply, struct error *err);
 
 #endif

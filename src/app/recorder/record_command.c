@@ -19,6 +19,7 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/base/text.h"
 #include "app/cli/commands.h"
+#include "record_client.h"
 #include "record_control.h"
 #include "record_detach.h"
 #include "record_run.h"

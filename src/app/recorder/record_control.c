@@ -11,19 +11,17 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include <utlist.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
+#include "record_client.h"
 
 #define PREFIX "record-"
 #define SUFFIX ".sock"
 #define SOCKET_NAME_BYTES 32
-#define ANSWER_S 5 /* a recorder that waits for the disk, or for a core, is not one that is gone */
-#define STOP_S 30 /* a long write-ahead log is moved into the file */
 
 /* ---- where the sockets are */
 
@@ -259,10 +257,10 @@ long record_socket_pid(const char *path)
 }
 
 /* Its state is a letter behind the name, which stands in parentheses. */
-static bool is_stopped(long pid)
+bool record_is_stopped(const char *socket)
 {
     char path[32], line[512];
-    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    snprintf(path, sizeof path, "/proc/%ld/stat", record_socket_pid(socket));
     FILE *f = fopen(path, "re");
     size_t n = f ? fread(line, 1, sizeof line - 1, f) : 0;
     if (f)
@@ -275,57 +273,13 @@ static bool is_stopped(long pid)
 int record_silent_error(struct error *err, const char *path)
 {
     long pid = record_socket_pid(path);
-    if (pid > 0 && is_stopped(pid))
+    if (pid > 0 && record_is_stopped(path))
         return error_set(err, ERR_TIMEOUT,
                          "recorder process %ld does not answer: a signal stopped it. `kill -CONT %ld` "
                          "resumes it", pid, pid);
     return error_set(err, ERR_TIMEOUT,
                      "recorder process %ld does not answer: its disk or this machine is probably "
                      "overloaded. Try again, or stop it with `kill %ld`", pid, pid);
-}
-
-/* Where many wait for a recorder that does not answer, connecting takes as long as its answer. */
-static int dial(const char *path, const struct timeval *most, struct error *err)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return error_set_errno(err, errno, "socket");
-    memcpy(address.sun_path, path, strlen(path) + 1);
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, most, sizeof *most);
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, most, sizeof *most);
-    if (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
-        return fd;
-    if (errno == ECONNREFUSED)
-        error_set(err, ERR_NOT_FOUND, "%s: nobody listens", path);
-    else if (errno == EAGAIN)
-        record_silent_error(err, path);
-    else
-        error_set_errno(err, errno, "%s", path);
-    close(fd);
-    return -1;
-}
-
-int record_peer_ask(const char *path, const char *line, struct buf *reply, struct error *err)
-{
-    const struct timeval most = {.tv_sec = strcmp(line, "stop") == 0 ? STOP_S : ANSWER_S};
-    int fd = dial(path, &most, err);
-    if (fd < 0)
-        return (int)err->code;
-    char bytes[1024];
-    ssize_t n = (ssize_t)strlen(line);
-    if (send(fd, line, (size_t)n, MSG_NOSIGNAL) != n || send(fd, "\n", 1, MSG_NOSIGNAL) != 1)
-        error_set_errno(err, errno, "%s", path);
-    while (err->code == ERR_NONE && (n = recv(fd, bytes, sizeof bytes, 0)) != 0) {
-        if (n > 0)
-            buf_put(reply, bytes, (size_t)n);
-        else if (errno == EAGAIN || errno == EWOULDBLOCK)
-            record_silent_error(err, path);
-        else if (errno != EINTR)
-            error_set_errno(err, errno, "%s", path);
-    }
-    close(fd);
-    return (int)err->code;
 }
 
 static int compare_paths(const void *a, const void *b)
@@ -356,25 +310,13 @@ int record_sockets_list(char out[LIMIT_RECORD_PEERS][RECORD_SOCKET_BYTES], size_
     return rc;
 }
 
-/* Whether anybody listens; a stopped recorder is not waited for. */
-static int knock(const char *path, struct error *err)
-{
-    const struct timeval brief = {.tv_usec = 100000};
-    int fd = dial(path, &brief, err);
-    if (fd < 0)
-        return (int)err->code;
-    close(fd);
-    return record_silent_error(err, path);
-}
-
 /* False: there is none. */
 static bool ask_status(struct record_peer *p, const char *path)
 {
     struct error err = {.code = ERR_NONE};
     struct buf status;
     buf_init(&status, 0);
-    int rc = is_stopped(record_socket_pid(path)) ? knock(path, &err)
-                                                 : record_peer_ask(path, "status", &status, &err);
+    int rc = record_peer_ask(path, "status", &status, &err);
     bool answers = rc == 0 && status.len > 0;
     bool is_there = answers || err.code == ERR_TIMEOUT;
     if (err.code == ERR_NOT_FOUND)

@@ -48,6 +48,7 @@ struct record_peer {
 /* Sets ERR_TIMEOUT: which process listens on the socket, why it does not answer, what to do. */
 int record_silent_error(struct error *err, const char *path);
 long record_socket_pid(const char *path); /* 0: none is in its name */
+bool record_is_stopped(const char *path); /* its process stands still, by a signal */
 
 /* Where recorders listen, or did before they were killed, by the number of their process. */
 int record_sockets_list(char out[LIMIT_RECORD_PEERS][RECORD_SOCKET_BYTES], size_t *n,
@@ -57,8 +58,4 @@ int record_sockets_list(char out[LIMIT_RECORD_PEERS][RECORD_SOCKET_BYTES], size_
 int record_peers_find(struct record_peer **out, size_t *n, const struct app_env *env,
                       struct error *err);
 void record_peers_free(struct record_peer *peers, size_t n);
-/* Sends a line, appends all that comes until the other side closes. ERR_NOT_FOUND: nobody listens;
-   ERR_TIMEOUT: no answer for five seconds (a stop: thirty). */
-int record_peer_ask(const char *path, const char *line, struct buf *reply, struct error *err);
-
 #endif
