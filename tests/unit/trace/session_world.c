@@ -66,8 +66,10 @@ static void fake_drop(void *ctx, const void *fn_arg)
 {
     struct world *w = ctx;
     for (size_t i = 0; i < w->n_asked; i++)
-        if (w->asked[i].arg == fn_arg)
+        if (w->asked[i].arg == fn_arg) {
             w->asked[i].fn = dropped;
+            w->drops += !w->asked[i].answered;
+        }
     if (w->listener_arg == fn_arg)
         w->listener = NULL;
 }

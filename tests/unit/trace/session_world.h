@@ -29,6 +29,7 @@ struct world {
     size_t n_told;
     uint64_t now;
     size_t events, finished, changes;
+    size_t drops; /* answers that will not come any more */
     uint64_t last_lost;
     bool last_at_most;
     bool refuse; /* asks fail at once */

@@ -284,6 +284,25 @@ static void test_hostile_messages(void **unused)
     end_world(w);
 }
 
+/* What is still asked when a trace ends, or its connection, is for nobody. */
+static void test_late_answers_are_dropped(void **unused)
+{
+    (void)unused;
+    struct error lost = {.code = ERR_LOST};
+    struct world *w = new_world("lists:seq(_, _)", &plain);
+    session_stop(w->t);
+    assert_string_equal(phase(w), "ended");
+    assert_int_equal(w->drops, 1);
+    answer(w, QUESTION_PREFLIGHT, FOUND);
+    assert_string_equal(phase(w), "ended");
+    end_world(w);
+    w = running_world("lists:seq(_, _)", &plain);
+    session_link_lost(w->t, &lost);
+    assert_string_equal(phase(w), "ended");
+    assert_non_null(w->listener); /* nor is the port used to say so */
+    end_world(w);
+}
+
 static void test_acts(void **unused)
 {
     (void)unused;
@@ -328,6 +347,7 @@ int main(void)
         cmocka_unit_test(test_link_lost_before_the_counts),
         cmocka_unit_test(test_errors_of_answers),
         cmocka_unit_test(test_hostile_messages),
+        cmocka_unit_test(test_late_answers_are_dropped),
         cmocka_unit_test(test_acts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
