@@ -9,27 +9,12 @@
 
 #include "beamtop/base/limits.h"
 #include "beamtop/base/text.h"
+#include "app/source/live.h"
 #include "app/source/replay.h"
 #include "app/source/source.h"
 #include "app/cli/tell.h"
 
 #define PROGRESS_MS 500u
-
-struct batch {
-    const struct batch_job *job;
-    uv_loop_t loop;
-    struct model *model;
-    struct source *source;
-    uv_signal_t interrupt[2];
-    uv_timer_t progress;
-    int64_t done;
-    bool ended;
-    bool failed; /* an answer that was wanted */
-    bool shown_progress;
-    uint64_t started_ms;
-    int exit_code;
-    struct error err;
-};
 
 /* ---- progress: only on a terminal, only when one waits */
 
@@ -71,13 +56,56 @@ static void end(struct batch *b, int exit_code, const struct error *err)
     uv_stop(&b->loop);
 }
 
+void batch_finish(struct batch *b, int exit_code, const struct error *err)
+{
+    end(b, exit_code, b->err.code == ERR_NONE ? err : NULL);
+}
+
+/* ---- a session */
+
+static void on_change(void *arg, bool facts)
+{
+    struct batch *b = arg;
+    struct error err = {.code = ERR_NONE};
+    struct session_port port;
+    (void)facts;
+    struct live *live = b->source != NULL ? source_live(b->source) : NULL;
+    if (b->job->open == NULL || b->opened || b->ended || live == NULL || !live_is_up(live) ||
+        model_node(b->model) == NULL)
+        return;
+    b->opened = true;
+    live_pause(live, true); /* no tick is needed after that */
+    int rc = live_port(live, &port, &err);
+    if (rc == 0)
+        rc = b->job->open(b->job->arg, b, &port, &err);
+    if (rc != 0)
+        batch_finish(b, exit_code_of_error(err.code), &err);
+}
+
+static void on_turn(uv_timer_t *timer)
+{
+    struct batch *b = timer->data;
+    if (b->session != NULL && !b->ended)
+        session_tick(b->session);
+}
+
+/* Ctrl-C ends the session, which takes a moment; once more ends us, and the node cleans up. */
+static void interrupt_session(struct batch *b, int number)
+{
+    if (b->session == NULL || b->signal != 0)
+        batch_finish(b, 128 + number, NULL);
+    b->signal = number;
+    if (b->session != NULL && !b->ended)
+        session_stop(b->session);
+}
+
 /* ---- what the source tells */
 
 static void on_tick(void *arg)
 {
     struct batch *b = arg;
     struct error err = {.code = ERR_NONE};
-    if (b->ended)
+    if (b->ended || b->job->open != NULL)
         return;
     if (b->failed) {
         end(b, exit_code_of_error(b->err.code), NULL);
@@ -98,7 +126,9 @@ static void on_trouble(void *arg, const struct error *err)
 {
     struct batch *b = arg;
     b->failed = true;
-    if (b->err.code == ERR_NONE)
+    if (b->job->open != NULL && !b->opened)
+        batch_finish(b, exit_code_of_error(err->code), err);
+    else if (b->job->open == NULL && b->err.code == ERR_NONE)
         b->err = *err;
 }
 
@@ -111,22 +141,35 @@ static void on_notice(void *arg, bool trouble, const char *text)
 
 static void on_end(void *arg, bool had_tick, const struct error *err)
 {
-    end(arg, !err ? EXIT_DONE : had_tick ? EXIT_LOST : EXIT_CONNECT, err);
+    struct batch *b = arg;
+    if (b->session != NULL && !b->ended) {
+        if (b->err.code == ERR_NONE)
+            b->err = *err;
+        session_link_lost(b->session, err);
+    }
+    if (b->job->open != NULL)
+        batch_finish(b, b->opened ? EXIT_LOST : EXIT_CONNECT, err);
+    end(b, !err ? EXIT_DONE : had_tick ? EXIT_LOST : EXIT_CONNECT, err);
 }
 
 static void on_interrupt(uv_signal_t *handle, int number)
 {
     struct batch *b = handle->data;
-    /* Ctrl-C is the way to end a run without -n. */
-    end(b, number == SIGINT && b->job->ticks == 0 ? EXIT_DONE : 128 + number, NULL);
+    if (b->job->open != NULL)
+        interrupt_session(b, number);
+    else /* Ctrl-C is the way to end a run without -n. */
+        end(b, number == SIGINT && b->job->ticks == 0 ? EXIT_DONE : 128 + number, NULL);
 }
 
 /* ---- run */
 
 static int start(struct batch *b, struct error *err)
 {
-    static const struct source_handlers handlers = {
-        .on_tick = on_tick, .on_trouble = on_trouble, .on_notice = on_notice, .on_end = on_end};
+    static const struct source_handlers handlers = {.on_change = on_change,
+                                                    .on_tick = on_tick,
+                                                    .on_trouble = on_trouble,
+                                                    .on_notice = on_notice,
+                                                    .on_end = on_end};
     const struct cli_options *o = b->job->options;
     const struct source_setup setup = {
         .cli = o,
@@ -135,7 +178,7 @@ static int start(struct batch *b, struct error *err)
         .model = b->model,
         .interval_s = o->interval_s,
         .budget = o->budget,
-        .batch = true,
+        .batch = b->job->open == NULL,
         .rates = b->job->rates,
         .most_s = b->job->ticks > 0 ? LIMIT_BATCH_APART_S : 0,
         .handlers = &handlers,
@@ -152,7 +195,8 @@ static int start(struct batch *b, struct error *err)
 
 static void stop(struct batch *b)
 {
-    uv_close((uv_handle_t *)&b->progress, NULL);
+    session_free(b->session); /* before the source that it asks */
+    uv_close((uv_handle_t *)&b->timer, NULL);
     for (size_t i = 0; i < ARRAY_LEN(b->interrupt); i++)
         uv_close((uv_handle_t *)&b->interrupt[i], NULL);
     source_close(b->source, NULL, NULL);
@@ -166,8 +210,8 @@ int batch_run(const struct batch_job *job)
     struct batch b = {.job = job};
     struct error err = {.code = ERR_NONE};
     uv_loop_init(&b.loop);
-    uv_timer_init(&b.loop, &b.progress);
-    b.progress.data = &b;
+    uv_timer_init(&b.loop, &b.timer);
+    b.timer.data = &b;
     b.started_ms = uv_now(&b.loop);
     for (size_t i = 0; i < ARRAY_LEN(b.interrupt); i++) {
         uv_signal_init(&b.loop, &b.interrupt[i]);
@@ -184,9 +228,11 @@ int batch_run(const struct batch_job *job)
         b.exit_code = exit_code_of_error(err.code);
         b.err = err;
     } else {
-        if (job->env->err_tty)
-            uv_timer_start(&b.progress, on_progress, PROGRESS_MS, PROGRESS_MS);
-        uv_unref((uv_handle_t *)&b.progress);
+        if (job->open != NULL)
+            uv_timer_start(&b.timer, on_turn, job->turn_ms, job->turn_ms);
+        else if (job->env->err_tty)
+            uv_timer_start(&b.timer, on_progress, PROGRESS_MS, PROGRESS_MS);
+        uv_unref((uv_handle_t *)&b.timer);
         uv_run(&b.loop, UV_RUN_DEFAULT);
     }
     clear_progress(&b);

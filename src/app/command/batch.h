@@ -1,14 +1,39 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Running a source without a screen: the same ticks, printed by a sink or drawn into a capture. */
+/*
+ * Running a source without a screen: the same ticks, printed by a sink or drawn into a capture; or
+ * a session on a live node, opened as soon as the node has told its release, ended by a signal, the
+ * connection or itself. Thread: that which calls batch_run.
+ */
 #ifndef BEAMTOP_APP_COMMAND_BATCH_H
 #define BEAMTOP_APP_COMMAND_BATCH_H
 
 #include <stdbool.h>
 
+#include <uv.h>
+
 #include "beamtop/model/model.h"
+#include "beamtop/trace/session.h"
 #include "app/cli/cli.h"
 
-struct batch;
+struct source;
+
+struct batch {
+    const struct batch_job *job;
+    uv_loop_t loop;
+    struct model *model;
+    struct source *source;
+    uv_signal_t interrupt[2];
+    uv_timer_t timer;
+    int64_t done;
+    bool opened, ended;
+    bool failed; /* an answer that was wanted */
+    bool shown_progress;
+    uint64_t started_ms;
+    struct session *session; /* NULL: not open yet, or none is wanted */
+    int signal;              /* that asked for the end, or 0 */
+    int exit_code;
+    struct error err; /* printed at the end */
+};
 
 struct batch_job {
     const struct cli_options *options;
@@ -19,10 +44,15 @@ struct batch_job {
     const char *filter;  /* NULL or "": none */
     /* A tick is there. A negative enum err ends the run with it; ERR_CANCELLED ends it quietly. */
     int (*on_tick)(void *arg, const struct model *m, struct error *err);
+    /* In place of ticks: opens b->session, once, when the node is up. NULL: ticks. */
+    int (*open)(void *arg, struct batch *b, const struct session_port *port, struct error *err);
+    unsigned turn_ms; /* between turns of the session */
     void *arg;
 };
 
 /* Runs to the end. Prints what went wrong on stderr. Returns the exit code. */
 int batch_run(const struct batch_job *job);
+/* For sessions: the first end counts, and the first error is printed. err may be NULL. */
+void batch_finish(struct batch *b, int exit_code, const struct error *err);
 
 #endif

@@ -11,8 +11,8 @@
 #include "beamtop/trace/procs.h"
 #include "calls_file.h"
 #include "app/cli/commands.h"
+#include "batch.h"
 #include "app/cli/mistake.h"
-#include "app/source/node_run.h"
 #include "app/source/replay.h"
 
 #define TICK_MS 50u
@@ -20,7 +20,7 @@
 struct counting {
     const struct cli_options *options;
     const struct app_env *env;
-    struct node_run run;
+    struct batch *run; /* from open_session on */
     struct calls_sink *sink;
     bool told;
 };
@@ -42,19 +42,20 @@ static void tell_estimate(struct counting *t, const struct calls_state *state)
 static void asking(struct counting *t, const struct calls_state *state)
 {
     if (!t->options->dry_run)
-        error_set(&t->run.err, ERR_REFUSED, "about %.0f calls/s: counting them would cost the node "
+        error_set(&t->run->err, ERR_REFUSED,
+                  "about %.0f calls/s: counting them would cost the node "
                   "%.0f %% of its schedulers; --force counts all the same",
                   state->calls_per_s, state->load * 100);
-    session_stop(t->run.session);
+    session_stop(t->run->session);
 }
 
 static int exit_code_of_end(const struct counting *t, const struct calls_state *state)
 {
-    if (t->run.err.code != ERR_NONE)
-        return exit_code_of_error(t->run.err.code);
+    if (t->run->err.code != ERR_NONE)
+        return exit_code_of_error(t->run->err.code);
     if (state->status.error.code != ERR_NONE)
         return exit_code_of_error(state->status.error.code);
-    return t->run.signal == SIGTERM ? 128 + SIGTERM : EXIT_DONE;
+    return t->run->signal == SIGTERM ? 128 + SIGTERM : EXIT_DONE;
 }
 
 static void ended(struct counting *t, const struct calls_state *state)
@@ -63,20 +64,19 @@ static void ended(struct counting *t, const struct calls_state *state)
     struct error left = {.code = ERR_NONE};
     if (!state->status.check.clean) {
         error_set(&left, ERR_TARGET, "%s", state->status.check.text);
-        node_run_finish(&t->run, EXIT_FAILED, &left);
+        batch_finish(t->run, EXIT_FAILED, &left);
         return;
     }
     if (t->options->format == FORMAT_TEXT && state->status.check.done)
         fputs("beamtop: nothing is left armed\n", stderr);
-    node_run_finish(&t->run, code,
-                    state->status.error.code != ERR_NONE ? &state->status.error : NULL);
+    batch_finish(t->run, code, state->status.error.code != ERR_NONE ? &state->status.error : NULL);
 }
 
 static void on_change(void *arg)
 {
     struct counting *t = arg;
-    const struct calls_state *state = calls_session_state(t->run.session);
-    if (t->run.over)
+    const struct calls_state *state = calls_session_state(t->run->session);
+    if (t->run->ended)
         return;
     tell_estimate(t, state);
     if (state->status.phase == SESSION_ASKING)
@@ -84,8 +84,7 @@ static void on_change(void *arg)
     else if (state->status.phase == SESSION_ENDED)
         ended(t, state);
     else if (state->status.phase == SESSION_FAILED)
-        node_run_finish(&t->run, exit_code_of_error(state->status.error.code),
-                        &state->status.error);
+        batch_finish(t->run, exit_code_of_error(state->status.error.code), &state->status.error);
 }
 
 /* When the output is gone the session is ended first, then we. */
@@ -95,9 +94,9 @@ static void on_window(void *arg, const struct calls_window *window)
     struct error err = {.code = ERR_NONE};
     if (calls_sink_window(t->sink, window, &err) == 0)
         return;
-    if (calls_sink_write_errno(t->sink) != EPIPE && t->run.err.code == ERR_NONE)
-        t->run.err = err;
-    session_stop(t->run.session);
+    if (calls_sink_write_errno(t->sink) != EPIPE && t->run->err.code == ERR_NONE)
+        t->run->err = err;
+    session_stop(t->run->session);
 }
 
 /* ---- the session */
@@ -153,17 +152,18 @@ static struct calls_sink_options sink_options_of(const struct counting *t, const
 }
 
 /* At session_stop() the window that is cut short is told. */
-static int open_session(void *arg, const struct session_port *port, struct session **out,
+static int open_session(void *arg, struct batch *run, const struct session_port *port,
                         struct error *err)
 {
     struct counting *t = arg;
+    t->run = run;
     static const struct session_handlers handlers = {.on_change = on_change,
                                                      .on_window = on_window};
     const struct calls_options options = calls_options_of(t->options);
-    int rc = calls_open(out, &options, port, &handlers, t, NULL, NULL, err);
+    int rc = calls_open(&run->session, &options, port, &handlers, t, NULL, NULL, err);
     if (rc != 0)
         return rc;
-    const struct calls_sink_options sink = sink_options_of(t, session_port(*out)->node);
+    const struct calls_sink_options sink = sink_options_of(t, session_port(run->session)->node);
     t->sink = calls_sink_open_file(stdout, &sink);
     return 0;
 }
@@ -213,9 +213,9 @@ int command_calls(const struct cli_options *o, const struct app_env *env)
         fputs("beamtop: --at is of a recording in the place of NODE\n", stderr);
         return EXIT_USAGE;
     }
-    t.run = (struct node_run){
-        .options = o, .env = env, .open = open_session, .arg = &t, .tick_ms = TICK_MS};
-    code = node_run(&t.run);
+    const struct batch_job job = {
+        .options = o, .env = env, .open = open_session, .turn_ms = TICK_MS, .arg = &t};
+    code = batch_run(&job);
     calls_sink_close(t.sink);
     return code;
 }

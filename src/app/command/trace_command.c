@@ -10,8 +10,8 @@
 #include "beamtop/output/trace_sink.h"
 #include "beamtop/trace/trace.h"
 #include "app/cli/commands.h"
+#include "batch.h"
 #include "app/cli/mistake.h"
-#include "app/source/node_run.h"
 #include "app/source/replay.h"
 #include "settings.h"
 #include "app/source/target.h"
@@ -26,7 +26,7 @@ struct tracing {
     const struct cli_options *options;
     const struct app_env *env;
     struct settings_trace settings;
-    struct node_run run;
+    struct batch *run; /* from open_session on */
     struct trace_sink *sink;
     struct trace_print *print;
     bool told;
@@ -42,15 +42,15 @@ static int exit_code_of_end(const struct tracing *t, const struct trace_state *s
         state->status.check.unarmed || (state->status.check.done && state->status.check.clean);
     if (!verified || state->end == END_KILLED)
         return EXIT_FAILED;
-    return t->run.signal == SIGTERM ? 128 + SIGTERM : EXIT_DONE;
+    return t->run->signal == SIGTERM ? 128 + SIGTERM : EXIT_DONE;
 }
 
 /* The output is gone: the trace is ended first, then we. */
 static void output_failed(struct tracing *t, const struct error *err)
 {
-    if (trace_sink_write_errno(t->sink) != EPIPE && t->run.err.code == ERR_NONE)
-        t->run.err = *err;
-    session_stop(t->run.session);
+    if (trace_sink_write_errno(t->sink) != EPIPE && t->run->err.code == ERR_NONE)
+        t->run->err = *err;
+    session_stop(t->run->session);
 }
 
 /* Lines that waited for a name; at the end all that are left. */
@@ -59,7 +59,7 @@ static void print_due(struct tracing *t, bool all)
     struct error err = {.code = ERR_NONE};
     if (t->print == NULL || trace_sink_write_errno(t->sink) != 0)
         return;
-    if (trace_print_due(t->print, trace_session_log(t->run.session), uv_now(&t->run.loop), all,
+    if (trace_print_due(t->print, trace_session_log(t->run->session), uv_now(&t->run->loop), all,
                         &err) != 0)
         output_failed(t, &err);
 }
@@ -78,7 +78,7 @@ static void tell_preflight(struct tracing *t, const struct trace_state *state)
         fprintf(stderr, "%llu function%s%s", (unsigned long long)p->functions,
                 p->functions == 1 ? "" : "s",
                 p->functions_cut ? " (more match: the cap takes so many)" : "");
-    if (trace_log_has_messages(trace_session_log(t->run.session)))
+    if (trace_log_has_messages(trace_session_log(t->run->session)))
         fprintf(stderr, "%smessages (not counted before)", p->functions > 0 ? " and " : "");
     tell_to(stderr, ", %s",
             strcmp(state->status.procs, "all") != 0 ? state->status.procs : "all processes");
@@ -102,30 +102,30 @@ static void asking(struct tracing *t, const struct trace_state *state)
     tell_preflight(t, state);
     bool refused = state->preflight.dear && !t->options->force;
     if ((t->options->dry_run || (refused && t->options->format == FORMAT_JSON)) &&
-        trace_sink_end(t->sink, trace_session_log(t->run.session), &err) != 0) {
-        node_run_finish(&t->run, EXIT_FAILED, &err);
+        trace_sink_end(t->sink, trace_session_log(t->run->session), &err) != 0) {
+        batch_finish(t->run, EXIT_FAILED, &err);
         return;
     }
     if (!refused) {
-        node_run_finish(&t->run, EXIT_DONE, NULL);
+        batch_finish(t->run, EXIT_DONE, NULL);
         return;
     }
     error_set(&err, ERR_REFUSED, "about %s calls/s would cost the node %.0f %% of a scheduler: "
                                  "--force traces all the same, within the caps",
               text_integer(calls, sizeof calls, (int64_t)state->preflight.calls_per_s),
               state->preflight.load * 100);
-    node_run_finish(&t->run, EXIT_REFUSED, &err);
+    batch_finish(t->run, EXIT_REFUSED, &err);
 }
 
 static void ended(struct tracing *t, const struct trace_state *state)
 {
     struct error err = {.code = ERR_NONE};
     print_due(t, true);
-    int rc = trace_sink_end(t->sink, trace_session_log(t->run.session), &err);
+    int rc = trace_sink_end(t->sink, trace_session_log(t->run->session), &err);
     bool failed = rc != 0 && trace_sink_write_errno(t->sink) != EPIPE;
-    bool wrong = failed || t->run.err.code != ERR_NONE;
+    bool wrong = failed || t->run->err.code != ERR_NONE;
     int code = wrong && state->end != END_LINK ? EXIT_FAILED : exit_code_of_end(t, state);
-    node_run_finish(&t->run, code, failed ? &err : NULL);
+    batch_finish(t->run, code, failed ? &err : NULL);
 }
 
 static void failed(struct tracing *t, const struct trace_state *state)
@@ -133,18 +133,18 @@ static void failed(struct tracing *t, const struct trace_state *state)
     const struct cli_options *o = t->options;
     bool marked = state->wrong && state->wrong_text < o->n_rest;
     if (o->format == FORMAT_JSON)
-        trace_sink_end(t->sink, trace_session_log(t->run.session), &t->run.err);
+        trace_sink_end(t->sink, trace_session_log(t->run->session), &t->run->err);
     if (marked)
         mistake_print(o->rest[state->wrong_text], state->wrong_offset, &state->status.error);
-    node_run_finish(&t->run, exit_code_of_error(state->status.error.code),
-                    marked ? NULL : &state->status.error);
+    batch_finish(t->run, exit_code_of_error(state->status.error.code),
+                 marked ? NULL : &state->status.error);
 }
 
 static void on_change(void *arg)
 {
     struct tracing *t = arg;
-    const struct trace_state *state = trace_log_state(trace_session_log(t->run.session));
-    if (t->run.over)
+    const struct trace_state *state = trace_log_state(trace_session_log(t->run->session));
+    if (t->run->ended)
         return;
     print_due(t, false);
     switch (state->status.phase) {
@@ -178,9 +178,9 @@ static void on_event(void *arg, const struct trace_event *event, bool finished)
 {
     struct tracing *t = arg;
     struct error err = {.code = ERR_NONE};
-    tell_preflight(t, trace_log_state(trace_session_log(t->run.session)));
-    if (trace_print_event(t->print, trace_session_log(t->run.session), event, finished,
-                          uv_now(&t->run.loop), &err) != 0)
+    tell_preflight(t, trace_log_state(trace_session_log(t->run->session)));
+    if (trace_print_event(t->print, trace_session_log(t->run->session), event, finished,
+                          uv_now(&t->run->loop), &err) != 0)
         output_failed(t, &err);
 }
 
@@ -205,7 +205,7 @@ static struct trace_options trace_options_of(const struct tracing *t)
 /* What is printed is in the spelling asked for, else in that of the first pattern. */
 static enum print_syntax spelling(const struct tracing *t)
 {
-    enum syntax syntax = trace_log_syntax(trace_session_log(t->run.session), t->settings.syntax);
+    enum syntax syntax = trace_log_syntax(trace_session_log(t->run->session), t->settings.syntax);
     return syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG;
 }
 
@@ -215,24 +215,25 @@ static int put_event(void *arg, const struct trace_log *log, const struct trace_
     return trace_sink_event(arg, log, event, finished, err);
 }
 
-static int open_session(void *arg, const struct session_port *port, struct session **out,
+static int open_session(void *arg, struct batch *run, const struct session_port *port,
                         struct error *err)
 {
     struct tracing *t = arg;
+    t->run = run;
     static const struct session_handlers handlers = {.on_change = on_change, .on_event = on_event};
     const struct trace_options options = trace_options_of(t);
     size_t word = 0, offset = 0;
-    int rc = trace_open(out, &options, port, &handlers, t, &word, &offset, err);
+    int rc = trace_open(&run->session, &options, port, &handlers, t, &word, &offset, err);
     if (rc == ERR_USAGE && word < t->options->n_rest) {
         mistake_print(t->options->rest[word], offset, err);
-        node_run_finish(&t->run, EXIT_USAGE, NULL);
+        batch_finish(t->run, EXIT_USAGE, NULL);
     }
     if (rc != 0)
         return rc;
     const struct trace_sink_options sink = {
         .format = t->options->format == FORMAT_JSON ? SINK_JSON : SINK_TEXT,
         .syntax = spelling(t),
-        .node = session_port(*out)->node,
+        .node = session_port(run->session)->node,
         .ascii = t->options->ascii || !t->env->utf8,
     };
     t->sink = trace_sink_open_file(stdout, &sink);
@@ -271,9 +272,9 @@ int command_trace(const struct cli_options *o, const struct app_env *env)
         code = trace_words_check(o->rest, o->n_rest, o->procs, &t.settings);
     if (code != EXIT_DONE)
         return code;
-    t.run = (struct node_run){
-        .options = o, .env = env, .open = open_session, .arg = &t, .tick_ms = TICK_MS};
-    code = node_run(&t.run);
+    const struct batch_job job = {
+        .options = o, .env = env, .open = open_session, .turn_ms = TICK_MS, .arg = &t};
+    code = batch_run(&job);
     trace_print_free(t.print);
     trace_sink_close(t.sink);
     return code;
