@@ -15,8 +15,8 @@ AM_TESTS_ENVIRONMENT = LC_ALL=C.UTF-8; export LC_ALL; umask 022; ulimit -S -n 40
 
 # ---- base
 UNIT_BASE = tests/unit/base/test_clock tests/unit/base/test_error tests/unit/base/test_memory \
-	tests/unit/base/test_regex tests/unit/base/test_slice tests/unit/base/test_text
-	tests/unit/base/test_question tests/unit/base/test_regex tests/unit/base/test_text
+	tests/unit/base/test_question tests/unit/base/test_regex tests/unit/base/test_slice \
+	tests/unit/base/test_text
 tests_unit_base_test_error_SOURCES = tests/unit/base/test_error.c
 tests_unit_base_test_error_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
 tests_unit_base_test_memory_SOURCES = tests/unit/base/test_memory.c

@@ -322,7 +322,7 @@ static void decode(unsigned kind, const uint8_t *term, size_t len)
         if (decode_preflight(&preflight, 1 + len % 3, term, len, &err) == 0)
             preflight_clear(&preflight);
         break;
-    case 1: decode_armed(&armed, term, len, &err); break;
+    case 1: armed_decode(&armed, term, len, &err); break;
     case 2: decode_counted(&counted, term, len, &err); break;
     case 3: decode_arm(&answer, 1, term, len, &err); break;
     case 4: decode_names(take_name, &sum, term, len, &err); break;

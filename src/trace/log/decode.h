@@ -111,7 +111,7 @@ struct armed {
     uint64_t control_word;
     uint64_t breakpoints, flags, sessions, processes;
 };
-int decode_armed(struct armed *out, const uint8_t *term, size_t len, struct error *err);
+int armed_decode(struct armed *out, const uint8_t *term, size_t len, struct error *err);
 
 /* calls is the sum. Of {refused, Why}: refused tells why, else it is empty. */
 struct counted {

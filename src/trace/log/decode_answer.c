@@ -346,7 +346,7 @@ static bool read_entries(struct cursor *c, size_t arity, const struct our_sessio
     return cursor_list_end(c, &list);
 }
 
-int decode_armed(struct armed *out, const uint8_t *term, size_t len, struct error *err)
+int armed_decode(struct armed *out, const uint8_t *term, size_t len, struct error *err)
 {
     *out = (struct armed){0};
     struct cursor c;

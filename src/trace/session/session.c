@@ -133,7 +133,7 @@ static void on_baseline(void *arg, const struct answer *answer)
 {
     struct session *s = arg;
     struct error err = answer->err;
-    if (err.code != ERR_NONE || decode_armed(&s->baseline, answer->value, answer->len, &err) != 0)
+    if (err.code != ERR_NONE || armed_decode(&s->baseline, answer->value, answer->len, &err) != 0)
         session_fail(s, &err);
     else
         s->next(s);
@@ -209,7 +209,7 @@ static void on_verified(void *arg, const struct answer *answer)
     struct armed now;
     struct error err = answer->err;
     s->verify_asked = false;
-    if (err.code == ERR_NONE && decode_armed(&now, answer->value, answer->len, &err) == 0)
+    if (err.code == ERR_NONE && armed_decode(&now, answer->value, answer->len, &err) == 0)
         judge(s, &now);
     else
         not_known(s, &err);
