@@ -45,7 +45,7 @@ void print_ex_character(struct printer *p, int32_t cp, int32_t next, char quote)
 
 bool print_ex_is_prefixed(struct slice name)
 {
-    return name.len >= strlen(prefix) && memcmp(name.s, prefix, strlen(prefix)) == 0;
+    return slice_begins(name, prefix);
 }
 
 static bool is_upper(char c)
@@ -76,7 +76,7 @@ bool print_ex_is_alias(struct slice name)
 static bool is_one_of(struct slice name, const char *const words[], size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (strlen(words[i]) == name.len && memcmp(words[i], name.s, name.len) == 0)
+        if (slice_is(name, words[i]))
             return true;
     return false;
 }
@@ -146,7 +146,7 @@ void print_ex_atom(struct printer *p, struct slice name, bool latin1)
     static const char *const bare[] = {"nil", "true", "false", "Elixir", "Elixir.Elixir"};
     static const char twice[] = "Elixir.Elixir.";
     enum atom_class class = classify(name, latin1);
-    bool kept = name.len > strlen(twice) && memcmp(name.s, twice, strlen(twice)) == 0;
+    bool kept = name.len > strlen(twice) && slice_begins(name, twice);
     if (class == ATOM_ALIAS && !kept && !is_one_of(name, bare, ARRAY_LEN(bare))) {
         name.s += strlen(prefix);
         name.len -= strlen(prefix);

@@ -113,7 +113,7 @@ static bool is_reserved(struct slice name)
         "of",    "or",    "orelse",  "receive", "rem",   "try",  "when", "xor",
     };
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (strlen(words[i]) == name.len && memcmp(words[i], name.s, name.len) == 0)
+        if (slice_is(name, words[i]))
             return true;
     return false;
 }

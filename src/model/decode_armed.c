@@ -258,11 +258,6 @@ static bool is_signed(struct slice tracer)
            memcmp(name, signature, len) == 0;
 }
 
-static bool same(struct slice a, struct slice b)
-{
-    return a.len == b.len && (a.len == 0 || memcmp(a.s, b.s, a.len) == 0);
-}
-
 /*
  * A session says itself whose it is. In the single space there are flags with their tracers alone:
  * where each that is set there tells a beamtop, its breakpoints are that beamtop's too, since a
@@ -281,7 +276,8 @@ static void mark_beamtop(const struct part *sessions, struct part *points, struc
         struct armed_row *row = &points->rows[i];
         row->beamtop = row->session.len == 0 && single && !foreign;
         for (size_t k = 0; k < sessions->n && !row->beamtop; k++)
-            row->beamtop = sessions->rows[k].beamtop && same(row->session, sessions->rows[k].where);
+            row->beamtop = sessions->rows[k].beamtop &&
+                           slice_equal(row->session, sessions->rows[k].where);
     }
 }
 
@@ -292,9 +288,9 @@ static void count_of_sessions(struct part *sessions, const struct part *points,
         struct armed_row *row = &sessions->rows[i];
         int64_t n_points = 0, n_flags = 0;
         for (size_t k = 0; k < points->n; k++)
-            n_points += same(points->rows[k].session, row->where);
+            n_points += slice_equal(points->rows[k].session, row->where);
         for (size_t k = 0; k < flags->n; k++)
-            n_flags += flags->rows[k].has_pid && same(flags->rows[k].session, row->where);
+            n_flags += flags->rows[k].has_pid && slice_equal(flags->rows[k].session, row->where);
         row->breakpoints = points->total > (int64_t)points->n ? -1 : n_points;
         row->processes = flags->total > (int64_t)flags->n ? -1 : n_flags;
     }

@@ -5,11 +5,6 @@
 
 #include "beamtop/base/limits.h"
 
-static bool same_node(struct slice a, struct slice b)
-{
-    return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
-}
-
 /* A pid of the target, or anything else as it prints. */
 static bool decode_related(struct decoder *d, struct slice node, struct related *out)
 {
@@ -17,7 +12,7 @@ static bool decode_related(struct decoder *d, struct slice node, struct related 
     if (cursor_kind(&d->c) == ETF_KIND_PID) {
         struct cursor ahead = d->c;
         struct slice home;
-        if (cursor_pid(&ahead, &out->pid, &home) && same_node(home, node)) {
+        if (cursor_pid(&ahead, &out->pid, &home) && slice_equal(home, node)) {
             out->is_pid = true;
             return cursor_skip(&d->c);
         }

@@ -73,8 +73,7 @@ enum proc_kind proc_kind(const struct proc_row *row)
 {
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         struct slice text = kinds[i].part == OF_NAME ? row->name : row->initial_call;
-        size_t len = strlen(kinds[i].prefix);
-        if (text.len >= len && memcmp(text.s, kinds[i].prefix, len) == 0)
+        if (slice_begins(text, kinds[i].prefix))
             return kinds[i].kind;
     }
     return KIND_NONE;

@@ -7,11 +7,7 @@
 /* As keeper.erl signs our processes: by label, and for older releases by initial call. */
 static bool is_ours(const struct proc_row *row)
 {
-    static const char label[] = "beamtop", call[] = "beamtop:keeper/0";
-    return (row->label.len == sizeof label - 1 &&
-            memcmp(row->label.s, label, sizeof label - 1) == 0) ||
-           (row->initial_call.len == sizeof call - 1 &&
-            memcmp(row->initial_call.s, call, sizeof call - 1) == 0);
+    return slice_is(row->label, "beamtop") || slice_is(row->initial_call, "beamtop:keeper/0");
 }
 
 double own_share_of(const struct model *m)

@@ -38,13 +38,6 @@ static void take_key(struct ordered *o, const struct proc_column *column)
     }
 }
 
-static int compare_text(struct slice a, struct slice b)
-{
-    size_t len = a.len < b.len ? a.len : b.len;
-    int order = len > 0 ? memcmp(a.s, b.s, len) : 0;
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 static int compare(const void *left, const void *right)
 {
     const struct ordered *a = left, *b = right;
@@ -52,7 +45,7 @@ static int compare(const void *left, const void *right)
     if (a->unknown != b->unknown)
         return a->unknown ? 1 : -1;
     if (a->text.s || b->text.s)
-        order = compare_text(a->text, b->text);
+        order = slice_order(a->text, b->text);
     else if (!a->unknown)
         order = (a->number > b->number) - (a->number < b->number);
     order *= a->sign;

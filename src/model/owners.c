@@ -124,9 +124,7 @@ static int by_share(const void *a, const void *b)
     double xs = or_zero(x->share), ys = or_zero(y->share);
     if (xs != ys)
         return xs < ys ? 1 : -1;
-    size_t len = x->name.len < y->name.len ? x->name.len : y->name.len;
-    int order = len ? memcmp(x->name.s, y->name.s, len) : 0;
-    return order ? order : (x->name.len > y->name.len) - (x->name.len < y->name.len);
+    return slice_order(x->name, y->name);
 }
 
 /* Where hardly anything is left beside us, our count and the VM's differ by as much: shares are of no less. */

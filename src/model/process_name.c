@@ -13,11 +13,9 @@ static const char *const generic[] = {
 
 bool process_call_is_generic(struct slice initial_call)
 {
-    for (size_t i = 0; i < ARRAY_LEN(generic); i++) {
-        size_t len = strlen(generic[i]);
-        if (initial_call.len >= len && memcmp(generic[i], initial_call.s, len) == 0)
+    for (size_t i = 0; i < ARRAY_LEN(generic); i++)
+        if (slice_begins(initial_call, generic[i]))
             return true;
-    }
     return false;
 }
 

@@ -119,7 +119,7 @@ static const struct app_row *app_find(const struct apps_detail *apps, struct sli
 {
     for (size_t n = 0; n < apps->n_rows; n++) {
         const struct app_row *row = &apps->rows[(hint + n) % apps->n_rows];
-        if (row->name.len == name.len && memcmp(row->name.s, name.s, name.len) == 0)
+        if (slice_equal(row->name, name))
             return row;
     }
     return NULL;

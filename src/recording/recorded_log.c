@@ -53,23 +53,12 @@ const struct trace_log *recorded_log_trace(const struct recorded_log *l)
 
 /* ---- its patterns */
 
-static bool same(struct slice a, struct slice b)
-{
-    return a.len == b.len && (a.len == 0 || memcmp(a.s, b.s, a.len) == 0);
-}
-
 unsigned recorded_log_pattern(const struct recorded_log *l, struct slice text)
 {
     unsigned at = 0;
-    while (at < l->n_patterns && !same(l->patterns[at]->source, text))
+    while (at < l->n_patterns && !slice_equal(l->patterns[at]->source, text))
         at++;
     return at;
-}
-
-static bool begins(struct slice text, const char *word)
-{
-    size_t len = strlen(word);
-    return text.len > len && memcmp(text.s, word, len) == 0;
 }
 
 /* Of a later program, or damaged: its text is all that is known of it. */
@@ -81,8 +70,8 @@ static struct pattern *unread_pattern(struct slice text)
     if (pattern_parse(&p, stand_in, sizeof stand_in - 1, SYNTAX_ERLANG, NULL, &ignored) != 0)
         return NULL;
     p->source = slice_keep(&p->arena, text);
-    p->kind = begins(text, "send(")      ? PATTERN_SEND
-              : begins(text, "receive(") ? PATTERN_RECEIVE : PATTERN_CALL;
+    p->kind = slice_begins(text, "send(")      ? PATTERN_SEND
+              : slice_begins(text, "receive(") ? PATTERN_RECEIVE : PATTERN_CALL;
     return p;
 }
 
@@ -148,7 +137,7 @@ static void set_functions(struct recorded_log *l, const struct trace_ending *e)
 static enum trace_end read_reason(struct slice reason)
 {
     for (enum trace_end end = END_TIME; end <= END_KILLED; end++)
-        if (same(reason, (struct slice){trace_end_name(end), strlen(trace_end_name(end))}))
+        if (slice_is(reason, trace_end_name(end)))
             return end;
     return END_NONE;
 }
@@ -233,7 +222,7 @@ static void begin(struct recorded_log *l, const struct found *f)
     struct trace_log *log = trace_log_new(LIMIT_TRACE_EVENTS, LIMIT_TRACE_KEPT_BYTES);
     forget(l); /* after that, so that nobody takes the new one for the one before */
     l->trace = f->id;
-    l->syntax = same(f->syntax, (struct slice){"elixir", 6}) ? SYNTAX_ELIXIR : SYNTAX_ERLANG;
+    l->syntax = slice_is(f->syntax, "elixir") ? SYNTAX_ELIXIR : SYNTAX_ERLANG;
     l->log = log;
     struct trace_state *s = trace_log_state_edit(l->log);
     s->told = true;

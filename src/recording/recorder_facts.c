@@ -27,7 +27,7 @@ static json_t *json_atom(struct cursor *c)
     }
     if (!cursor_atom(c, &name))
         return NULL;
-    return name.len == 9 && memcmp(name.s, "undefined", 9) == 0 ? json_null() : json_slice(name);
+    return slice_is(name, "undefined") ? json_null() : json_slice(name);
 }
 
 static json_t *json_list(struct cursor *c, int depth)

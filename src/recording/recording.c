@@ -232,7 +232,7 @@ int recording_check(struct recording *r, struct error *err)
     recording_begin(r);
     if (recording_ask(r, &s, "PRAGMA quick_check(1)") && recording_row(r, s)) {
         struct slice says = db_column_text(s, 0), line = last_line(&says);
-        if (says.len != 2 || memcmp(says.s, "ok", 2) != 0)
+        if (!slice_is(says, "ok"))
             fail(r, ERR_FORMAT, "the recording is damaged (%.*s)", (int)line.len, line.s);
     }
     sqlite3_finalize(s);

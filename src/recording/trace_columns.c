@@ -91,8 +91,7 @@ static bool read_texts(struct slice json, struct arena *arena, const struct slic
 static bool read_kind(struct slice text, enum trace_line_kind *kind)
 {
     for (enum trace_line_kind k = LINE_CALL; k < LINE_KINDS; k++) {
-        const char *name = trace_line_kind_name(k);
-        if (strlen(name) != text.len || memcmp(name, text.s, text.len) != 0)
+        if (!slice_is(text, trace_line_kind_name(k)))
             continue;
         *kind = k;
         return true;

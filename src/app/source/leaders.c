@@ -35,7 +35,7 @@ static void add_pid(struct leaders *l, const struct etf_pid *pid)
 static bool is_watched(const struct leaders *l, struct slice key)
 {
     for (size_t i = 0; i < ARRAY_LEN(sorts); i++)
-        if (strlen(sorts[i].key) == key.len && memcmp(sorts[i].key, key.s, key.len) == 0)
+        if (slice_is(key, sorts[i].key))
             return l->busiest || !sorts[i].busiest;
     return false;
 }

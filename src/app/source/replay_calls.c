@@ -36,11 +36,6 @@ static uint64_t known(int64_t v)
     return v < 0 ? CALLS_UNKNOWN : (uint64_t)v;
 }
 
-static bool same(struct slice a, struct slice b)
-{
-    return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
-}
-
 static struct calls_function function_of(struct arena *arena, const struct recorded_call *c,
                                          double seconds)
 {
@@ -78,8 +73,9 @@ static void compare(struct calls_function *rows, size_t n, const struct calls_fu
 {
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n_before; j++)
-            if (rows[i].arity == before[j].arity && same(rows[i].function, before[j].function) &&
-                same(rows[i].module, before[j].module) && before[j].calls_per_s > 0)
+            if (rows[i].arity == before[j].arity &&
+                slice_equal(rows[i].function, before[j].function) &&
+                slice_equal(rows[i].module, before[j].module) && before[j].calls_per_s > 0)
                 rows[i].change = rows[i].calls_per_s / before[j].calls_per_s - 1;
 }
 
@@ -91,7 +87,7 @@ static size_t sum_modules(struct arena *arena, const struct calls_function *rows
     *out = arena_alloc(arena, (n + 1) * sizeof **out);
     for (size_t i = 0; i < n; i++) {
         size_t at = 0;
-        while (at < modules && !same((*out)[at].module, rows[i].module))
+        while (at < modules && !slice_equal((*out)[at].module, rows[i].module))
             at++;
         struct calls_sum *sum = &(*out)[at];
         if (at == modules)

@@ -32,7 +32,7 @@ static bool read_list(struct cursor *c, struct cursor_list *list, size_t most)
 
 static bool is_word(struct slice s, const char *word)
 {
-    return s.len == strlen(word) && memcmp(s.s, word, s.len) == 0;
+    return slice_is(s, word);
 }
 
 /* ---- Refusals */
@@ -287,17 +287,12 @@ int decode_calls_counted(struct calls_kept *out, char *refused, const uint8_t *t
 
 /* ---- timed */
 
-static bool same(struct slice a, struct slice b)
-{
-    return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
-}
-
 static struct calls_function *row_of(struct calls_kept *out, const struct calls_function *f)
 {
     for (size_t i = 0; i < out->window.n_rows; i++) {
         struct calls_function *row = &out->rows[i];
-        if (row->arity == f->arity && same(row->function, f->function) &&
-            same(row->module, f->module))
+        if (row->arity == f->arity && slice_equal(row->function, f->function) &&
+            slice_equal(row->module, f->module))
             return row;
     }
     return NULL;

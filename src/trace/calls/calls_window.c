@@ -5,11 +5,6 @@
 
 #include "calls_internal.h"
 
-static bool same(struct slice a, struct slice b)
-{
-    return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
-}
-
 static double over(double a, double b)
 {
     return b > 0 ? a / b : (double)NAN;
@@ -24,7 +19,8 @@ static double before_function(const struct calls_kept *before, const struct call
 {
     for (size_t i = 0; i < before->window.n_rows; i++) {
         const struct calls_function *b = &before->window.rows[i];
-        if (b->arity == f->arity && same(b->function, f->function) && same(b->module, f->module))
+        if (b->arity == f->arity && slice_equal(b->function, f->function) &&
+            slice_equal(b->module, f->module))
             return b->calls_per_s;
     }
     return (double)NAN;
@@ -33,7 +29,7 @@ static double before_function(const struct calls_kept *before, const struct call
 static double before_sum(const struct calls_sum *sums, size_t n, const struct calls_sum *s)
 {
     for (size_t i = 0; i < n; i++)
-        if (same(sums[i].module, s->module) && same(sums[i].application, s->application))
+        if (slice_equal(sums[i].module, s->module) && slice_equal(sums[i].application, s->application))
             return sums[i].calls_per_s;
     return (double)NAN;
 }

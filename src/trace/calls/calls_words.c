@@ -6,8 +6,8 @@
 
 bool calls_pattern_is_application(const struct pattern *p)
 {
-    return p->kind == PATTERN_CALL && p->module.kind == NAME_EXACT && p->module.text.len == 3 &&
-           memcmp(p->module.text.s, "app", 3) == 0 && p->function.kind == NAME_EXACT &&
+    return p->kind == PATTERN_CALL && p->module.kind == NAME_EXACT &&
+           slice_is(p->module.text, "app") && p->function.kind == NAME_EXACT &&
            p->arity < 0 && !p->has_args;
 }
 

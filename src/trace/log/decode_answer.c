@@ -166,7 +166,7 @@ static bool read_procs(struct cursor *c, struct preflight *out)
 
 static bool is_beamtop(struct slice name)
 {
-    return name.len == 7 && memcmp(name.s, "beamtop", 7) == 0;
+    return slice_is(name, "beamtop");
 }
 
 /* How many `and 12 more` stands for; 0: it is another text. */
@@ -301,8 +301,7 @@ static bool is_ours(const struct our_sessions *ours, struct slice session)
     if (session.len == 0)
         return true;
     for (size_t i = 0; i < ours->n; i++)
-        if (ours->names[i].len == session.len &&
-            memcmp(ours->names[i].s, session.s, session.len) == 0)
+        if (slice_equal(ours->names[i], session))
             return true;
     return false;
 }
@@ -451,7 +450,7 @@ static enum err refusal_code(struct slice raw)
     if ((cursor_kind(&c) == ETF_KIND_TUPLE && !cursor_tuple(&c, &arity)) || !cursor_atom(&c, &word))
         return ERR_REFUSED;
     for (size_t i = 0; i < ARRAY_LEN(missing); i++)
-        if (word.len == strlen(missing[i]) && memcmp(word.s, missing[i], word.len) == 0)
+        if (slice_is(word, missing[i]))
             return ERR_NOT_FOUND;
     return ERR_REFUSED;
 }

@@ -42,16 +42,11 @@ int record_store_take(struct record_store *s, const uint8_t *term, size_t len, s
     return decode_records(keep_record, s, term, len, err);
 }
 
-static bool same(struct slice a, struct slice b)
-{
-    return a.len == b.len && (a.len == 0 || memcmp(a.s, b.s, a.len) == 0);
-}
-
 const struct record_def *record_store_find(const struct record_store *s, struct slice module,
                                            struct slice name)
 {
     for (size_t i = 0; i < s->n; i++)
-        if (same(s->defs[i].module, module) && same(s->defs[i].name, name))
+        if (slice_equal(s->defs[i].module, module) && slice_equal(s->defs[i].name, name))
             return &s->defs[i];
     return NULL;
 }

@@ -10,11 +10,6 @@
 
 #define MOST_NEAR 3
 
-static bool same(struct slice a, struct slice b)
-{
-    return a.len == b.len && (a.len == 0 || memcmp(a.s, b.s, a.len) == 0);
-}
-
 static void put_joint(struct buf *out, size_t i, size_t n)
 {
     buf_puts(out, i == 0 ? "; did you mean " : i + 1 < n ? ", " : " or ");
@@ -34,12 +29,11 @@ static bool is_plain(struct slice name)
 
 static void put_atom(struct buf *out, enum syntax syntax, struct slice name)
 {
-    static const char prefix[] = "Elixir.";
-    size_t len = strlen(prefix);
+    struct slice alias = slice_without(name, "Elixir.");
     if (syntax != SYNTAX_ELIXIR)
         print_atom(out, name.s, name.len);
-    else if (name.len > len && memcmp(name.s, prefix, len) == 0)
-        buf_put(out, name.s + len, name.len - len);
+    else if (alias.len < name.len)
+        buf_put(out, alias.s, alias.len);
     else
         buf_printf(out, is_plain(name) ? ":%.*s" : ":\"%.*s\"", (int)name.len, name.s);
 }
@@ -48,7 +42,7 @@ size_t prepare_unknown(const struct matchspec *specs, size_t n, const struct pre
 {
     for (size_t i = 0; i < n && found->unknown.s != NULL; i++)
         for (size_t k = 0; k < specs[i].n_atoms; k++)
-            if (same(specs[i].atoms[k], found->unknown))
+            if (slice_equal(specs[i].atoms[k], found->unknown))
                 return i;
     return n;
 }
@@ -113,7 +107,7 @@ struct builder *prepare_who_arg(void)
 static bool has(const struct slice *names, size_t n, struct slice name)
 {
     for (size_t i = 0; i < n; i++)
-        if (same(names[i], name))
+        if (slice_equal(names[i], name))
             return true;
     return false;
 }

@@ -38,12 +38,11 @@ static bool is_auto_imported(struct slice name)
 /* A name in the pattern's spelling. */
 static void put_module(struct buf *out, const struct pattern *p, struct slice name)
 {
-    static const char prefix[] = "Elixir.";
-    size_t len = strlen(prefix);
+    struct slice alias = slice_without(name, "Elixir.");
     if (p->syntax != SYNTAX_ELIXIR)
         print_atom(out, name.s, name.len);
-    else if (name.len > len && memcmp(name.s, prefix, len) == 0)
-        buf_put(out, name.s + len, name.len - len);
+    else if (alias.len < name.len)
+        buf_put(out, alias.s, alias.len);
     else
         buf_printf(out, ":%.*s", (int)name.len, name.s);
 }
@@ -95,11 +94,9 @@ static void put_near_functions(struct buf *out, const struct pattern *p, const s
 /* ^MyApp: what a person knows a module of Elixir by is not its name. */
 static bool is_of_elixir(struct slice expression)
 {
-    static const char prefix[] = "^Elixir";
-    size_t len = strlen(prefix);
     return expression.len > 1 && expression.s[0] == '^' && expression.s[1] >= 'A' &&
            expression.s[1] <= 'Z' &&
-           (expression.len < len || memcmp(expression.s, prefix, len) != 0);
+           !slice_begins(expression, "^Elixir");
 }
 
 static void put_no_module(struct buf *out, const struct pattern *p, const struct names *names)

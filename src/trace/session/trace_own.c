@@ -35,7 +35,7 @@ static const struct own {
 
 static bool is(struct slice text, const char *name)
 {
-    return text.len == strlen(name) && memcmp(text.s, name, text.len) == 0;
+    return slice_is(text, name);
 }
 
 static bool has(const char *functions, struct slice name)
