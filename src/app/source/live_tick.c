@@ -215,6 +215,9 @@ void live_tick_timer(struct live *l)
 
     if (l->pending & BIT(QUESTION_SYSTEM))
         note_silence(l);
+    /* Answers of one moment: the next ones are asked for when these are there. */
+    if (l->options.together && l->pending != 0)
+        return;
     if (now >= l->header_due_ms) {
         questions |= BIT(QUESTION_SYSTEM);
         l->header_began_ms = now;
@@ -359,6 +362,8 @@ static void on_answer(void *arg, const struct answer *answer)
         return;
     l->had_tick = true;
     end_tick(l);
+    if (l->options.together)
+        arm_next(l);
     if (again)
         start_tick(l, again);
 }
