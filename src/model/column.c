@@ -128,7 +128,8 @@ const struct proc_column proc_columns[] = {
      .help = "running, runnable, waiting, suspended, garbage_collecting or exiting."},
     {.key = "initial_call", .title = "INITIAL CALL", .type = COLUMN_TEXT, .width = 30,
      .items = ITEM(ID), .text = text_initial_call,
-     .help = "Function that it started with, found behind proc_lib."},
+     .help = "Function that it started with, found behind proc_lib. Before OTP 26.2 an idle "
+             "server shows its loop: reading its module would copy its data."},
     {.key = "label", .title = "LABEL", .type = COLUMN_TEXT, .width = 20, .items = ITEM(ID),
      .text = text_label, .help = "Process label (OTP 27 and later)."},
     {.key = "supervisor", .title = "SUPERVISOR", .type = COLUMN_TEXT, .width = 24,

@@ -5,18 +5,26 @@
 
 #include "beamtop/base/attr.h"
 
-/* Beginnings of calls that start, or are the loop of, any kind of process. */
-static const char *const generic[] = {
-    "erlang:apply/", "erlang:hibernate/", "proc_lib:",  "gen:",
-    "gen_server:",   "gen_statem:",       "gen_event:",
-};
+/* Beginnings of calls that are the loop of, or start, any kind of process. */
+static const char *const loops[] = {"proc_lib:", "gen:", "gen_server:", "gen_statem:", "gen_event:"};
+static const char *const starts[] = {"erlang:apply/", "erlang:hibernate/"};
+
+static bool begins(struct slice call, const char *const *with, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (slice_begins(call, with[i]))
+            return true;
+    return false;
+}
+
+bool process_call_is_loop(struct slice initial_call)
+{
+    return begins(initial_call, loops, ARRAY_LEN(loops));
+}
 
 bool process_call_is_generic(struct slice initial_call)
 {
-    for (size_t i = 0; i < ARRAY_LEN(generic); i++)
-        if (slice_begins(initial_call, generic[i]))
-            return true;
-    return false;
+    return process_call_is_loop(initial_call) || begins(initial_call, starts, ARRAY_LEN(starts));
 }
 
 struct slice process_name(const struct process_names *n)

@@ -1,18 +1,19 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
 %% The load of test_sharing.sh: an application whose processes hold terms that are small there and huge
 %% in a copy. A tree of 24 levels is 24 cells that stand for 2^24, which are 256 MiB without sharing;
-%% the persistent term has 96 MiB.
+%% the persistent term has 500 MB.
 %%   sharing_sup     a supervisor, with a tree in its dictionary
 %%   sharing_server  a server, with one in its state and in its dictionary
 %%   sharing_idle    waits, with one in its dictionary
 %%   sharing_busy    works now and then, with one in its dictionary
 %%   sharing_held    has the persistent term in its dictionary, and in a message
-%% and one of those without a name. `pid` has the number of the OS process.
+%% and, without a name, one that waits and a server whose state is an integer of 100 kbit at 2^8
+%% places. `pid` has the number of the OS process.
 -module(sharing_load).
 -export([start/2, stop/1, init/1, handle_call/3, handle_cast/2, started/2]).
 
 -define(LEVELS, 24).
--define(ELEMENTS, 6291456).
+-define(ELEMENTS, 31250000).
 
 start(normal, []) ->
     supervisor:start_link({local, sharing_sup}, ?MODULE, sup);
@@ -30,10 +31,13 @@ stop(_) -> ok.
 init(sup) ->
     put(tree, tree(?LEVELS)),
     Server = {gen_server, start_link, [{local, sharing_server}, ?MODULE, server, []]},
+    Digits = {gen_server, start_link, [?MODULE, digits, []]},
     Started = [#{id => Name, start => {?MODULE, started, [Name, What]}}
                || {Name, What} <- [{sharing_idle, idle}, {sharing_busy, busy}, {sharing_held, held},
                                    {undefined, idle}]],
-    {ok, {#{}, [#{id => server, start => Server} | Started]}};
+    {ok, {#{}, [#{id => server, start => Server}, #{id => digits, start => Digits} | Started]}};
+init(digits) ->
+    {ok, tree(8, 1 bsl 100000)};
 init(server) ->
     put(tree, tree(?LEVELS)),
     {ok, tree(?LEVELS)}.
@@ -42,9 +46,11 @@ handle_call(_, _, State) -> {reply, ok, State}.
 
 handle_cast(_, State) -> {noreply, State}.
 
-tree(0) -> [];
-tree(N) ->
-    Below = tree(N - 1),
+tree(N) -> tree(N, []).
+
+tree(0, Leaf) -> Leaf;
+tree(N, Leaf) ->
+    Below = tree(N - 1, Leaf),
     [Below | Below].
 
 started(Name, What) ->

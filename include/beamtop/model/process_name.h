@@ -19,6 +19,9 @@ struct process_names {
 struct slice process_name(const struct process_names *n);
 /* Whether an initial call says nothing about the process: erlang:apply/2, gen_server:loop/7 … */
 bool process_call_is_generic(struct slice initial_call);
+/* Whether it is the loop of a behaviour, or no more than proc_lib's own start: before OTP 26.2 the
+   module of a server that waits is unknown. */
+bool process_call_is_loop(struct slice initial_call);
 /* Adds the name; for an anonymous process what it is near to, and its pid: "erlang:apply/2 (linked to
    logger_std_h_default) <0.81.0>". */
 void process_name_put(struct buf *out, const struct process_names *n);

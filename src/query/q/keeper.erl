@@ -147,7 +147,7 @@ InitialCall = fun(Pid, Mfa) ->
     Found =
         case Mfa of
             _ when HasDictionaryKey -> process_info(Pid, {dictionary, '$initial_call'});
-            {proc_lib, _, _} -> CallBehind(Pid);
+            {proc_lib, _, _} -> hd(CallsBehind([Pid]));
             _ -> false
         end,
     case Found of

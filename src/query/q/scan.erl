@@ -198,8 +198,7 @@ Filter = fun(Triples, Pids, Known, #{filter := {_, Fields, Maps}, apps := Apps,
                 Found
         end
     end,
-    #{caps := #{dict_key := HasKey}} = Ctx,
-    Identities = Known ++ InSlices(Identify1, Strangers, case HasKey of true -> 500; _ -> 50 end),
+    Identities = Known ++ InSlices(Identify1, Strangers, 500),
     Functions =
         case lists:member(current_function, Fields) of
             true -> Ask(Pids, current_function);

@@ -89,7 +89,7 @@ Walk = fun Walk(Queue, Found, Left, End, Tools) ->
                 true ->
                     Walk(Rest, Found, Left, End, Tools);
                 false ->
-                    case Children(Pid, Modules, max(20, (End - Now) div 4)) of
+                    case Children(Pid, Modules, Found, max(20, (End - Now) div 4)) of
                         busy ->
                             Walk(Rest, Found#{Pid => busy}, Left, End, Tools);
                         Kids ->
@@ -158,12 +158,20 @@ fun({Asked, MaxNodes, Ms},
     %% One that sys suspended while it hibernated would spin as long as our question waits for it: it
     %% wakes for the message, takes none but those of sys, and hibernates again. Nothing but a copy of
     %% all that it holds (sys:get_status/1) says so, up to OTP 27: there the links of one that
-    %% hibernates are taken which name it as their parent. Later no other supervisor is found in this
-    %% function.
-    Asleep = fun(Pid) ->
+    %% hibernates, or is no more than a name, are taken which name it as their parent. Before OTP 25,
+    %% which tells parents, those are taken that proc_lib has started and that are not above it; of a
+    %% process as the root nothing is known above. Later no other supervisor is found in this function.
+    IsBelow = fun(P, Pid, Found) ->
+        case Otp >= 25 of
+            true -> process_info(P, parent) =:= {parent, Pid};
+            false -> process_info(P, initial_call) =:= {initial_call, {proc_lib, init_p, 5}}
+                         andalso not is_map_key(P, Found)
+        end
+    end,
+    Linked = fun(Pid, Found) ->
         {links, Links} = process_info(Pid, links),
         Kids = [P || P <- lists:sublist(lists:sort(Links), MaxNodes), is_pid(P), node(P) =:= node(),
-                     process_info(P, parent) =:= {parent, Pid}],
+                     IsBelow(P, Pid, Found)],
         [case Identify(P) of
              gone -> {gone, undefined, worker, []};
              {Name, Call, Label, _, _} = Id ->
@@ -171,14 +179,12 @@ fun({Asked, MaxNodes, Ms},
                   case IsSupervisor(Id, [], HasKey) of true -> supervisor; false -> worker end, []}
          end || P <- Kids]
     end,
-    Children = fun(Pid, Modules, Wait) ->
+    Children = fun(Pid, Modules, Found, Wait) ->
         IsAsked = IsSure(Identify(Pid), Modules, HasKey),
         case process_info(Pid, [message_queue_len, current_function]) of
             [_, {_, Function}] when Function =:= {erlang, hibernate, 3}; not IsAsked ->
-                case Otp >= 25 andalso Otp =< 27 of
-                    true -> try Asleep(Pid) catch error:_ -> busy end;
-                    false -> busy
-                end;
+                HasLinks = Otp =< 27 andalso (Otp >= 25 orelse Pid =/= Root),
+                try true = HasLinks, Linked(Pid, Found) catch error:_ -> busy end;
             [{_, Len}, _] when Len < 100 ->
                 case InTime(fun supervisor:which_children/1, Pid, Wait) of
                     {ok, Kids} when is_list(Kids) ->

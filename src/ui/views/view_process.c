@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "beamtop/base/text.h"
+#include "beamtop/model/process_name.h"
 
 #define LABEL 16        /* columns of the names of numbers */
 #define SPARK_WINDOW 300 /* samples: five minutes at a second each */
@@ -139,6 +140,10 @@ static void identity(struct view_page *page, const struct process_detail *d)
         page_printf(page, STYLE_WARN, ", suspends %lld others", (long long)row->suspending);
     label(page, "initial call");
     page_slice(page, STYLE_FUNCTION, row->initial_call);
+    if (process_call_is_loop(row->initial_call)) {
+        label(page, "module");
+        page_puts(page, STYLE_DIM, "unknown: before OTP 26.2 a server shows it only while it works");
+    }
     if (row->application.len) {
         label(page, "application");
         page_slice(page, STYLE_NORMAL, row->application);

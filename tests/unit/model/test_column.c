@@ -167,6 +167,24 @@ static void test_process_name(void **state)
     }
 }
 
+/* Calls that name no module of the process's own. */
+static void test_generic_calls(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *call;
+        bool loop, generic;
+    } rows[] = {
+        {"gen_server:loop/7", true, true}, {"gen_statem:loop_receive/3", true, true},
+        {"proc_lib:init_p/5", true, true}, {"erlang:apply/2", false, true},
+        {"gen_server2:init/1", false, false}, {"", false, false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_int_equal(process_call_is_loop(slice(rows[i].call)), rows[i].loop);
+        assert_int_equal(process_call_is_generic(slice(rows[i].call)), rows[i].generic);
+    }
+}
+
 static void test_wants_add_up(void **state)
 {
     (void)state;
@@ -214,6 +232,7 @@ int main(void)
         cmocka_unit_test(test_unknown_values_are_unknown),
         cmocka_unit_test(test_short_names),         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_display_name), cmocka_unit_test(test_process_name),
+        cmocka_unit_test(test_generic_calls),
         cmocka_unit_test(test_wants_add_up),
         cmocka_unit_test(test_journal),
     };
