@@ -170,8 +170,9 @@ fun({Asked, MaxNodes, Ms},
     end,
     Linked = fun(Pid, Found) ->
         {links, Links} = process_info(Pid, links),
-        Kids = [P || P <- lists:sublist(lists:sort(Links), MaxNodes), is_pid(P), node(P) =:= node(),
-                     IsBelow(P, Pid, Found)],
+        %% Not each of them is below it: more are read than a tree can have.
+        Kids = [P || P <- lists:sublist(lists:sort(Links), MaxNodes + 1000), is_pid(P),
+                     node(P) =:= node(), IsBelow(P, Pid, Found)],
         [case Identify(P) of
              gone -> {gone, undefined, worker, []};
              {Name, Call, Label, _, _} = Id ->
