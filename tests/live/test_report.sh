@@ -157,7 +157,7 @@ the_model_case() {
     run says_that debug sync-2 'share of name Elixir\.Logger [0-9.]+ % [0-9.]+ % \+[0-9.]+ points'
     run says_that async-1 debug 'share of name Elixir\.Logger [0-9.]+ % [0-9.]+ % -[0-9.]+ points'
     run says_not_that async-2 async-1 'Elixir\.Logger'
-    run says_that healthy async-calls 'share of module gateway_db [0-9.]+ % [0-9.]+ % -[0-9.]+ points'
+    run says_that healthy async-calls 'share of name gateway_db_1 [0-9.]+ % [0-9.]+ % -[0-9.]+ points'
     run says_that healthy async-calls 'calls/s of ets:lookup/2 [0-9]+ [0-9.]+k? \+[0-9.]+ %'
     run finds sync_logger 'act [0-9.]+ ?% act [0-9.]+ ?% act [0-9.]+ ?%'
     run finds headroom '(note ){7}'
