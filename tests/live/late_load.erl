@@ -2,8 +2,8 @@
 %% A node of which one scheduler does not yield, for test_lateness.sh. Files in the directory are how the
 %% script asks, since it may stand outside of the node's root; each is deleted when it is done:
 %%   stuck   from now on scheduler 2 compares two equal terms, which does not yield, again and again;
-%%           with a quarter of a second in between; `stuck_always`: two in turn, with nothing between;
-%%           `free` ends it, and four minutes do
+%%           with a quarter of a second in between; `stuck_always`: with hardly any; `free`
+%%           ends it, and four minutes do
 %%   audit   `left` is written, by audit.erl
 %% What asks stands on scheduler 1, so that it runs meanwhile. Processes that wake up every millisecond
 %% on 1 and 3 keep these from sleeping: awake they take what was queued on 2.
@@ -52,7 +52,7 @@ loop(Dir, Depth, Baseline) ->
                exit(get(stuck), kill),
                Until = erlang:monotonic_time(millisecond) + ?MOST_MS,
                put(stuck, spawn_opt(fun() -> stick(Depth, PauseMs, Until) end, [{scheduler, 2}]))
-           end) || {Name, PauseMs} <- [{"stuck", 250}, {"stuck_always", 0}]],
+           end) || {Name, PauseMs} <- [{"stuck", 250}, {"stuck_always", 20}]],
     asked(Dir, "free", fun() ->
               Pid = get(stuck),
               Gone = monitor(process, Pid),
@@ -63,20 +63,11 @@ loop(Dir, Depth, Baseline) ->
     receive after 30 -> ok end,
     loop(Dir, Depth, Baseline).
 
-%% A comparison takes no reductions: without a pause the next one would follow at once. Without one, two
-%% take turns: who asks waits for one of them, and who asks again for the other.
-stick(Depth, 0, Until) ->
-    spawn_opt(fun() -> take_turns(Depth, Until) end, [link, {scheduler, 2}]),
-    take_turns(Depth, Until);
+%% A comparison takes no reductions: without a pause the next one would follow at once.
 stick(Depth, PauseMs, Until) ->
     compare(Depth),
     receive after PauseMs -> ok end,
     erlang:monotonic_time(millisecond) > Until orelse stick(Depth, PauseMs, Until).
-
-take_turns(Depth, Until) ->
-    compare(Depth),
-    erlang:yield(),
-    erlang:monotonic_time(millisecond) > Until orelse take_turns(Depth, Until).
 
 asked(Dir, Name, Do) ->
     File = filename:join(Dir, Name),

@@ -49,7 +49,7 @@ the_rest_is_known() {
 
 the_header_says_who() {
     is_stuck || return 1
-    tries=30
+    tries=90
     while [ "$tries" -gt 0 ]; do
         tries=$((tries - 1))
         beam capture "$node" --size 120x30 --no-config || { cat "$work/err"; return 1; }
@@ -75,10 +75,11 @@ a_recording_finds_it() {
     return 1
 }
 
-# What comes before the flags waits for the end of a comparison, and then another one runs.
+# What comes before the flags waits for the end of a comparison: the next one begins at once. Between two
+# all schedulers answer for a moment.
 a_trace_of_all_is_refused() {
     order stuck_always || return 1
-    tries=20
+    tries=60
     while [ "$tries" -gt 0 ]; do
         tries=$((tries - 1))
         beam trace "$node" 'late_load:tick(_)' --events 1 --time 20s
