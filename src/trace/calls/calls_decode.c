@@ -8,33 +8,6 @@
 #include "calls_internal.h"
 #include "trace/log/decode.h"
 
-static bool fail(struct cursor *c, const char *expected)
-{
-    error_set(&c->err, ERR_FORMAT, "%s expected at byte %zu", expected,
-              (size_t)(c->at - c->start));
-    return false;
-}
-
-static int finish(struct cursor *c, bool ok, const char *what, struct error *err)
-{
-    if (ok && (cursor_at_end(c) || fail(c, "the end")))
-        return 0;
-    return error_set(err, ERR_FORMAT, "the target's answer to `%s` is not understood: %s", what,
-                     c->err.text);
-}
-
-/* A list of terms, no longer than what may be sent. */
-static bool read_list(struct cursor *c, struct cursor_list *list, size_t most)
-{
-    return cursor_list(c, list) && (!list->string || fail(c, "a list of terms")) &&
-           (list->count <= most || fail(c, "a shorter list"));
-}
-
-static bool is_word(struct slice s, const char *word)
-{
-    return slice_is(s, word);
-}
-
 /* ---- Refusals */
 
 static const struct {
@@ -51,7 +24,7 @@ static bool read_in_use(struct cursor *c, char *out, size_t size)
     struct cursor_list list;
     struct slice text;
     char texts[300] = "";
-    if (!read_list(c, &list, 1000))
+    if (!answer_list(c, &list, 1000))
         return false;
     for (size_t i = 0; i < list.count; i++) {
         if (!cursor_binary(c, &text))
@@ -75,13 +48,13 @@ static bool read_refusal(struct cursor *c, char *out, size_t size)
     bool is_tuple = cursor_kind(c) == ETF_KIND_TUPLE;
     if ((is_tuple && !cursor_tuple(c, &arity)) || arity == 0 || !cursor_atom(c, &word))
         return false;
-    if (is_tuple && arity == 2 && is_word(word, "in_use"))
+    if (is_tuple && arity == 2 && slice_is(word, "in_use"))
         return read_in_use(c, out, size);
-    if (is_tuple && arity == 3 && is_word(word, "late"))
+    if (is_tuple && arity == 3 && slice_is(word, "late"))
         return decode_late(c, out, size);
     snprintf(out, size, "%.*s", (int)(word.len < 100 ? word.len : 100), word.s);
     for (size_t i = 0; i < ARRAY_LEN(refusals); i++)
-        if (is_word(word, refusals[i].word))
+        if (slice_is(word, refusals[i].word))
             snprintf(out, size, "%s", refusals[i].text);
     for (size_t i = 1; i < arity; i++)
         if (!cursor_skip(c))
@@ -98,7 +71,7 @@ static bool enter(struct cursor *c, const char *tag, size_t arity, char *refused
         return false;
     if (found == 2)
         return read_refusal(c, refused, 400);
-    return (found == arity || fail(c, tag)) && cursor_atom_is(c, tag);
+    return (found == arity || answer_fail(c, tag)) && cursor_atom_is(c, tag);
 }
 
 /* ---- sampled */
@@ -131,7 +104,7 @@ static bool read_found(struct cursor *c, struct calls_sample *out, size_t index)
             return false;
         snprintf(why, sizeof why, "%.*s", (int)(word.len < 100 ? word.len : 100), word.s);
         for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
-            if (is_word(word, reasons[i].word))
+            if (slice_is(word, reasons[i].word))
                 snprintf(why, sizeof why, "%s", reasons[i].text);
     }
     if (out->none == SIZE_MAX) {
@@ -150,7 +123,7 @@ int decode_calls_sample(struct calls_sample *out, const uint8_t *term, size_t le
     cursor_init(&c, term, len);
     bool ok = enter(&c, "sampled", 7, out->refused);
     if (!ok || out->refused[0] != '\0')
-        return finish(&c, ok, "calls", err);
+        return answer_end(&c, ok, "calls", err);
     ok = cursor_uint64(&c, &out->interval_ns) && cursor_uint64(&c, &out->schedulers) &&
          cursor_uint64(&c, &out->functions) && cursor_uint64(&c, &out->calls) &&
          cursor_list(&c, &list);
@@ -159,7 +132,7 @@ int decode_calls_sample(struct calls_sample *out, const uint8_t *term, size_t le
         ok = list.string ? cursor_list_int64(&c, &list, &n) : read_found(&c, out, i);
     }
     ok = ok && cursor_list_end(&c, &list) && cursor_uint64(&c, &out->arms);
-    return finish(&c, ok, "calls", err);
+    return answer_end(&c, ok, "calls", err);
 }
 
 /* ---- counted */
@@ -169,7 +142,7 @@ static bool read_application(struct cursor *c, struct slice *out)
 {
     if (!cursor_atom(c, out))
         return false;
-    if (is_word(*out, "undefined"))
+    if (slice_is(*out, "undefined"))
         *out = (struct slice){"", 0};
     return true;
 }
@@ -177,13 +150,13 @@ static bool read_application(struct cursor *c, struct slice *out)
 static bool read_mfa(struct cursor *c, struct calls_function *f)
 {
     return cursor_atom(c, &f->module) && cursor_atom(c, &f->function) &&
-           cursor_uint64(c, &f->arity) && (f->arity <= 255 || fail(c, "an arity"));
+           cursor_uint64(c, &f->arity) && (f->arity <= 255 || answer_fail(c, "an arity"));
 }
 
 static bool read_rows(struct cursor *c, struct calls_kept *out)
 {
     struct cursor_list list;
-    if (!read_list(c, &list, LIMIT_CALLS_ROWS))
+    if (!answer_list(c, &list, LIMIT_CALLS_ROWS))
         return false;
     out->rows = arena_alloc(&out->arena, (list.count + 1) * sizeof *out->rows);
     for (size_t i = 0; i < list.count; i++) {
@@ -202,7 +175,7 @@ static bool read_sums(struct cursor *c, struct calls_kept *out, bool modules,
                       struct calls_sum **sums, size_t *n)
 {
     struct cursor_list list;
-    if (!read_list(c, &list, LIMIT_CALLS_ROWS))
+    if (!answer_list(c, &list, LIMIT_CALLS_ROWS))
         return false;
     *sums = arena_alloc(&out->arena, (list.count + 1) * sizeof **sums);
     for (size_t i = 0; i < list.count; i++) {
@@ -221,7 +194,7 @@ static bool read_lost(struct cursor *c, struct calls_kept *out)
 {
     struct cursor_list list;
     if (!cursor_tuple_of(c, 2) || !cursor_uint64(c, &out->window.lost) ||
-        !read_list(c, &list, LIMIT_CALLS_ROWS))
+        !answer_list(c, &list, LIMIT_CALLS_ROWS))
         return false;
     struct slice *modules = arena_alloc(&out->arena, (list.count + 1) * sizeof *modules);
     for (size_t i = 0; i < list.count; i++)
@@ -274,7 +247,7 @@ int decode_calls_counted(struct calls_kept *out, char *refused, const uint8_t *t
     cursor_init(&c, keep(&out->arena, term, len), len);
     bool ok = enter(&c, "counted", 12, refused);
     if (!ok || refused[0] != '\0')
-        return finish(&c, ok, "calls", err);
+        return answer_end(&c, ok, "calls", err);
     ok = cursor_int64(&c, &mono) && cursor_int64(&c, &w->wall_us) &&
          read_interval(&c, &w->interval_us) && cursor_uint64(&c, &w->functions) &&
          cursor_uint64(&c, &w->called) && cursor_uint64(&c, &w->calls) && read_lost(&c, out) &&
@@ -282,7 +255,7 @@ int decode_calls_counted(struct calls_kept *out, char *refused, const uint8_t *t
          read_sums(&c, out, false, &out->applications, &w->n_applications) && read_costs(&c, w);
     w->modules = out->modules;
     w->applications = out->applications;
-    return finish(&c, ok, "calls", err);
+    return answer_end(&c, ok, "calls", err);
 }
 
 /* ---- timed */
@@ -336,13 +309,13 @@ int decode_calls_timed(struct calls_kept *out, char *refused, const uint8_t *ter
     cursor_init(&c, term, len);
     bool ok = enter(&c, "timed", 7, refused);
     if (!ok || refused[0] != '\0')
-        return finish(&c, ok, "calls", err);
+        return answer_end(&c, ok, "calls", err);
     ok = cursor_int64(&c, &mono) && cursor_int64(&c, &w->wall_us) &&
          read_interval(&c, &w->timed_interval_us) && cursor_uint64(&c, &w->processes) &&
-         read_list(&c, &list, LIMIT_CALLS_ROWS);
+         answer_list(&c, &list, LIMIT_CALLS_ROWS);
     for (size_t i = 0; ok && i < list.count; i++)
         ok = read_timed(&c, out);
     ok = ok && cursor_list_end(&c, &list) && read_costs(&c, w);
     w->timed = ok;
-    return finish(&c, ok, "calls", err);
+    return answer_end(&c, ok, "calls", err);
 }

@@ -9,11 +9,28 @@
 
 /* ---- Reads that all use */
 
-static bool fail(struct cursor *c, const char *expected)
+bool answer_fail(struct cursor *c, const char *expected)
 {
     error_set(&c->err, ERR_FORMAT, "%s expected at byte %zu", expected,
               (size_t)(c->at - c->start));
     return false;
+}
+
+int answer_end(struct cursor *c, bool ok, const char *what, struct error *err)
+{
+    if (ok && (cursor_at_end(c) || answer_fail(c, "the end")))
+        return 0;
+    return error_set(err, ERR_FORMAT, "the target's answer to `%s` is not understood: %s", what,
+                     c->err.text);
+}
+
+bool answer_list(struct cursor *c, struct cursor_list *list, size_t most)
+{
+    if (!cursor_list(c, list))
+        return false;
+    if (list->string || list->count > most)
+        return answer_fail(c, list->string ? "a list of terms" : "a shorter list");
+    return true;
 }
 
 static bool read_mfa(struct cursor *c, struct mfa *out)
@@ -37,16 +54,6 @@ static bool read_word(struct cursor *c, char *out, size_t size)
     return cursor_atom(c, &name) && read_text(name, out, size);
 }
 
-/* Enters a list of terms of at most `most`. */
-static bool read_list(struct cursor *c, struct cursor_list *list, size_t most)
-{
-    if (!cursor_list(c, list))
-        return false;
-    if (list->string || list->count > most)
-        return fail(c, list->string ? "a list of terms" : "a shorter list");
-    return true;
-}
-
 /* ---- Pushed messages */
 
 static bool read_status(struct cursor *c, struct trace_status *s)
@@ -56,7 +63,7 @@ static bool read_status(struct cursor *c, struct trace_status *s)
               read_word(c, s->shut, sizeof s->shut) && cursor_uint64(c, &s->window) &&
               cursor_uint64(c, &s->rate) && cursor_uint64(c, &s->bytes) &&
               cursor_uint64(c, &s->heap) && cursor_uint64(c, &s->mailbox) &&
-              read_list(c, &list, LIMIT_TRACE_PATTERNS);
+              answer_list(c, &list, LIMIT_TRACE_PATTERNS);
     for (size_t i = 0; ok && i < list.count; i++) {
         struct status_pattern *p = &s->patterns[i];
         uint64_t index = 0;
@@ -65,7 +72,7 @@ static bool read_status(struct cursor *c, struct trace_status *s)
              cursor_uint64(c, &p->cut) && cursor_uint64(c, &p->over) &&
              cursor_uint64(c, &p->lost) && cursor_uint64(c, &p->open);
         if (ok && index >= LIMIT_TRACE_PATTERNS)
-            ok = fail(c, "a pattern's number");
+            ok = answer_fail(c, "a pattern's number");
         p->index = (unsigned)index;
     }
     s->n_patterns = ok ? list.count : 0;
@@ -78,13 +85,13 @@ static bool read_index(struct cursor *c, unsigned *out)
     if (!cursor_uint64(c, &index))
         return false;
     *out = (unsigned)index;
-    return index < LIMIT_TRACE_PATTERNS || fail(c, "a pattern's number");
+    return index < LIMIT_TRACE_PATTERNS || answer_fail(c, "a pattern's number");
 }
 
 static bool read_stack(struct cursor *c, struct pushed_event *out)
 {
     struct cursor_list list;
-    if (!read_list(c, &list, 100000))
+    if (!answer_list(c, &list, 100000))
         return false;
     for (size_t i = 0; i < list.count; i++) {
         struct mfa frame;
@@ -190,7 +197,7 @@ static bool read_event(struct cursor *c, struct pushed_event *out)
             return events[i].read(c, out);
         }
     }
-    return fail(c, "an event");
+    return answer_fail(c, "an event");
 }
 
 void decode_event(struct push *p, struct pushed_event *out)
@@ -202,7 +209,7 @@ void decode_event(struct push *p, struct pushed_event *out)
 static bool read_batch(struct cursor *c, struct push *out)
 {
     struct cursor_list list;
-    if (!read_list(c, &list, LIMIT_TRACE_EVENTS * 4))
+    if (!answer_list(c, &list, LIMIT_TRACE_EVENTS * 4))
         return false;
     out->at = *c;
     out->n_events = list.count;
@@ -216,7 +223,7 @@ static bool read_batch(struct cursor *c, struct push *out)
 static bool read_numbers(struct cursor *c, bool is_time, counts_fn *fn, void *arg)
 {
     struct cursor_list patterns, numbers;
-    if (!read_list(c, &patterns, LIMIT_TRACE_PATTERNS))
+    if (!answer_list(c, &patterns, LIMIT_TRACE_PATTERNS))
         return false;
     for (size_t i = 0; i < patterns.count; i++) {
         unsigned index = 0;
@@ -272,7 +279,7 @@ static bool read_ended(struct cursor *c, struct push *out)
             return cursor_skip(c) && read_status(c, &out->status);
         }
     }
-    return fail(c, "why the trace has ended");
+    return answer_fail(c, "why the trace has ended");
 }
 
 static bool read_status_push(struct cursor *c, struct push *out)
@@ -306,7 +313,7 @@ static bool read_push(struct cursor *c, struct push *out)
             return pushes[i].read(c, out);
         }
     }
-    return fail(c, "a trace's message");
+    return answer_fail(c, "a trace's message");
 }
 
 int decode_push(struct push *out, const uint8_t *term, size_t len, struct error *err)
@@ -314,7 +321,7 @@ int decode_push(struct push *out, const uint8_t *term, size_t len, struct error 
     *out = (struct push){0};
     struct cursor c;
     cursor_init(&c, term, len);
-    if (read_push(&c, out) && (cursor_at_end(&c) || fail(&c, "the end")))
+    if (read_push(&c, out) && (cursor_at_end(&c) || answer_fail(&c, "the end")))
         return 0;
     return error_set(err, ERR_FORMAT, "a message of the trace is not understood: %s", c.err.text);
 }

@@ -12,21 +12,6 @@
 #include "beamtop/etf/print.h"
 #include "beamtop/trace/status.h"
 
-static bool fail(struct cursor *c, const char *expected)
-{
-    error_set(&c->err, ERR_FORMAT, "%s expected at byte %zu", expected,
-              (size_t)(c->at - c->start));
-    return false;
-}
-
-static int finish(struct cursor *c, bool ok, const char *what, struct error *err)
-{
-    if (ok && (cursor_at_end(c) || fail(c, "the end")))
-        return 0;
-    return error_set(err, ERR_FORMAT, "the target's answer to `%s` is not understood: %s", what,
-                     c->err.text);
-}
-
 static void keep_text(struct slice from, char *out, size_t size)
 {
     size_t len = from.len < size - 1 ? from.len : size - 1;
@@ -56,7 +41,7 @@ static bool read_mfa(struct cursor *c, struct mfa *out)
 
 static bool read_terms(struct cursor *c, struct cursor_list *list)
 {
-    return cursor_list(c, list) && (!list->string || fail(c, "a list of terms"));
+    return cursor_list(c, list) && (!list->string || answer_fail(c, "a list of terms"));
 }
 
 /* ---- preflight */
@@ -100,7 +85,7 @@ static bool read_functions(struct cursor *c, struct preflight *out, struct prefl
     if (!read_terms(c, &list))
         return false;
     if (list.count > 100000)
-        return fail(c, "a shorter list");
+        return answer_fail(c, "a shorter list");
     p->first = out->n_functions;
     out->functions =
         alloc_resize(out->functions, out->n_functions + list.count + 1, sizeof *out->functions);
@@ -121,14 +106,14 @@ static bool read_patterns(struct cursor *c, struct preflight *out, size_t n_patt
     if (!read_terms(c, &list))
         return false;
     if (list.count != n_patterns)
-        return fail(c, "an entry for each pattern");
+        return answer_fail(c, "an entry for each pattern");
     for (size_t i = 0; i < list.count; i++) {
         struct preflight_pattern *p = &out->patterns[i];
         uint64_t index = 0;
         if (!cursor_tuple_of(c, 4) || !cursor_uint64(c, &index))
             return false;
         if (index != i)
-            return fail(c, "the patterns in their order");
+            return answer_fail(c, "the patterns in their order");
         if (!read_functions(c, out, p) || !cursor_uint64(c, &p->total) || !read_why(c, p))
             return false;
     }
@@ -145,11 +130,11 @@ static bool read_procs(struct cursor *c, struct preflight *out)
     if (arity == 3) {
         out->procs = PREFLIGHT_PIDS;
         return cursor_atom_is(c, "pids") &&
-               (cursor_kind(c) == ETF_KIND_LIST || fail(c, "processes")) &&
+               (cursor_kind(c) == ETF_KIND_LIST || answer_fail(c, "processes")) &&
                cursor_raw(c, &out->procs_raw) && cursor_uint64(c, &out->n_procs);
     }
     if (arity != 2)
-        return fail(c, "processes");
+        return answer_fail(c, "processes");
     if (cursor_peek_atom(c, "none")) {
         out->procs = PREFLIGHT_NONE;
         if (!cursor_skip(c) || !cursor_binary(c, &why))
@@ -160,7 +145,7 @@ static bool read_procs(struct cursor *c, struct preflight *out)
     out->procs = PREFLIGHT_WHOLE;
     if (!cursor_peek_atom(c, "all") && !cursor_peek_atom(c, "new") &&
         !cursor_peek_atom(c, "running"))
-        return fail(c, "all, new or running");
+        return answer_fail(c, "all, new or running");
     return cursor_raw(c, &out->procs_raw) && cursor_uint64(c, &out->n_procs);
 }
 
@@ -249,7 +234,7 @@ static bool read_unknown(struct cursor *c, struct preflight *out)
 {
     struct cursor_list list, near;
     struct slice word;
-    if (!read_terms(c, &list) || (list.count > 1 && !fail(c, "one name")))
+    if (!read_terms(c, &list) || (list.count > 1 && !answer_fail(c, "one name")))
         return false;
     if (list.count == 1) {
         if (!cursor_tuple_of(c, 2) || !cursor_binary(c, &out->unknown) || !read_terms(c, &near))
@@ -275,7 +260,7 @@ int decode_preflight(struct preflight *out, size_t n_patterns, const uint8_t *te
     bool ok = cursor_tuple_of(&c, 5) && cursor_atom_is(&c, "preflight") &&
               read_patterns(&c, out, n_patterns) && read_procs(&c, out) && read_others(&c, out) &&
               read_unknown(&c, out);
-    int rc = finish(&c, ok, "preflight", err);
+    int rc = answer_end(&c, ok, "preflight", err);
     if (rc)
         preflight_clear(out);
     return rc;
@@ -358,7 +343,7 @@ int armed_decode(struct armed *out, const uint8_t *term, size_t len, struct erro
               read_entries(&c, 5, &ours, &out->flags) && cursor_skip(&c) &&
               cursor_uint64(&c, &out->processes);
     out->sessions = ours.n;
-    return finish(&c, ok, "armed", err);
+    return answer_end(&c, ok, "armed", err);
 }
 
 /* ---- count, arm */
@@ -487,15 +472,16 @@ int decode_counted(struct counted *out, const uint8_t *term, size_t len, struct 
     cursor_init(&c, term, len);
     bool ok = cursor_tuple(&c, &arity);
     if (ok && arity == 2)
-        return finish(&c, read_refusal(&c, out->refused, sizeof out->refused, &out->code), "count", err);
-    ok = ok && (arity == 3 || fail(&c, "three elements")) && cursor_atom_is(&c, "count") &&
+        return answer_end(&c, read_refusal(&c, out->refused, sizeof out->refused, &out->code),
+                          "count", err);
+    ok = ok && (arity == 3 || answer_fail(&c, "three elements")) && cursor_atom_is(&c, "count") &&
          cursor_uint64(&c, &out->interval_ns) && cursor_list(&c, &list);
     for (size_t i = 0; ok && i < list.count; i++) {
         int64_t n = 0;
         ok = cursor_list_int64(&c, &list, &n);
         out->calls += n > 0 ? (uint64_t)n : 0;
     }
-    return finish(&c, ok && cursor_list_end(&c, &list), "count", err);
+    return answer_end(&c, ok && cursor_list_end(&c, &list), "count", err);
 }
 
 static bool read_clock(struct cursor *c, struct armed_answer *out)
@@ -522,7 +508,7 @@ static bool read_clock(struct cursor *c, struct armed_answer *out)
         if (!ok)
             return false;
     }
-    return out->per_second > 0 || fail(c, "the clock's unit");
+    return out->per_second > 0 || answer_fail(c, "the clock's unit");
 }
 
 int decode_arm(struct armed_answer *out, uint64_t trace_id, const uint8_t *term, size_t len,
@@ -535,11 +521,12 @@ int decode_arm(struct armed_answer *out, uint64_t trace_id, const uint8_t *term,
     cursor_init(&c, term, len);
     bool ok = cursor_tuple(&c, &arity);
     if (ok && arity == 2)
-        return finish(&c, read_refusal(&c, out->refused, sizeof out->refused, &out->code), "arm", err);
-    ok = ok && (arity == 3 || fail(&c, "three elements")) && cursor_atom_is(&c, "armed") &&
-         cursor_uint64(&c, &id) && (id == trace_id || fail(&c, "this trace's number")) &&
+        return answer_end(&c, read_refusal(&c, out->refused, sizeof out->refused, &out->code),
+                          "arm", err);
+    ok = ok && (arity == 3 || answer_fail(&c, "three elements")) && cursor_atom_is(&c, "armed") &&
+         cursor_uint64(&c, &id) && (id == trace_id || answer_fail(&c, "this trace's number")) &&
          read_clock(&c, out);
-    return finish(&c, ok, "arm", err);
+    return answer_end(&c, ok, "arm", err);
 }
 
 /* ---- names, records */
@@ -557,7 +544,7 @@ int decode_names(names_fn *fn, void *arg, const uint8_t *term, size_t len, struc
         if (ok)
             fn(arg, &pid, name);
     }
-    return finish(&c, ok && cursor_list_end(&c, &list), "names", err);
+    return answer_end(&c, ok && cursor_list_end(&c, &list), "names", err);
 }
 
 static bool read_record(struct cursor *c, records_fn *fn, void *arg)
@@ -576,7 +563,7 @@ static bool read_record(struct cursor *c, records_fn *fn, void *arg)
     if (!read_terms(c, &list))
         return false;
     if (list.count > LIMIT_TRACE_FIELDS)
-        return fail(c, "fewer fields");
+        return answer_fail(c, "fewer fields");
     for (size_t i = 0; i < list.count; i++)
         if (!cursor_binary(c, &fields[i]))
             return false;
@@ -594,5 +581,5 @@ int decode_records(records_fn *fn, void *arg, const uint8_t *term, size_t len, s
     bool ok = cursor_tuple_of(&c, 2) && cursor_atom_is(&c, "records") && read_terms(&c, &list);
     for (size_t i = 0; ok && i < list.count; i++)
         ok = read_record(&c, fn, arg);
-    return finish(&c, ok && cursor_list_end(&c, &list), "records", err);
+    return answer_end(&c, ok && cursor_list_end(&c, &list), "records", err);
 }
