@@ -16,6 +16,9 @@ enum describe_form {
     DESCRIBE_WORDS, /* a word a line: name TAB help */
 };
 
+/* A text of the manual: in mdoc a leading dot or quote and every backslash mean something. */
+void describe_put_roff(struct buf *out, const char *text);
+
 void describe_options(struct buf *out, enum describe_form form);
 void describe_actions(struct buf *out, enum describe_form form);
 void describe_keys(struct buf *out, enum describe_form form, const struct keymap *keymap);

@@ -5,6 +5,7 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
+#include "beamtop/ui/describe.h"
 #include "beamtop/ui/option.h"
 #include "cli_table.h"
 
@@ -86,18 +87,6 @@ void cli_usage(struct buf *out, const struct cli_command *command)
 
 /* ---- tables for the manual and completion */
 
-static void mdoc_text(struct buf *out, const char *s)
-{
-    for (; *s; s++) {
-        if (*s == '\\')
-            buf_puts(out, "\\e");
-        else if (*s == '-')
-            buf_puts(out, "\\-");
-        else
-            buf_put_u8(out, (uint8_t)*s);
-    }
-}
-
 static void mdoc_commands(struct buf *out)
 {
     for (size_t i = 0; i < cli_commands_len; i++) {
@@ -110,7 +99,7 @@ static void mdoc_commands(struct buf *out)
         if (*c->args)
             buf_printf(out, " Ar %s", c->args);
         buf_puts(out, "\n");
-        mdoc_text(out, c->help);
+        describe_put_roff(out, c->help);
         buf_puts(out, "\n");
     }
 }
@@ -124,11 +113,11 @@ static void mdoc_options(struct buf *out)
         if (opt->letter)
             buf_printf(out, " Fl %c ,", opt->letter);
         buf_puts(out, " Fl Fl ");
-        mdoc_text(out, opt->name);
+        describe_put_roff(out, opt->name);
         if (opt->arg)
             buf_printf(out, " Ar %s", opt->arg);
         buf_puts(out, "\n");
-        mdoc_text(out, option_help(help, sizeof help, opt));
+        describe_put_roff(out, option_help(help, sizeof help, opt));
         buf_puts(out, "\n");
     }
 }

@@ -2,7 +2,6 @@
 #include "beamtop/ui/describe.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "beamtop/base/buf.h"
 #include "beamtop/base/text.h"
@@ -11,8 +10,7 @@
 
 #define NAME_COLUMNS 30 /* DESCRIBE_TEXT: where the help begins */
 
-/* In mdoc a leading dot or quote and every backslash mean something. */
-static void put_roff(struct buf *out, const char *s)
+void describe_put_roff(struct buf *out, const char *s)
 {
     if (*s == '.' || *s == '\'')
         buf_puts(out, "\\&");
@@ -42,15 +40,15 @@ static void put_row(struct buf *out, enum describe_form form, const char *name, 
     }
     case DESCRIBE_MDOC:
         buf_puts(out, ".It \\fB");
-        put_roff(out, name);
+        describe_put_roff(out, name);
         buf_puts(out, "\\fP");
         if (args[0]) {
             buf_puts(out, " \\fI");
-            put_roff(out, args);
+            describe_put_roff(out, args);
             buf_puts(out, "\\fP");
         }
         buf_puts(out, "\n");
-        put_roff(out, help);
+        describe_put_roff(out, help);
         buf_puts(out, ".\n");
         return;
     case DESCRIBE_WORDS:
@@ -67,7 +65,7 @@ static void put_title(struct buf *out, enum describe_form form, const char *titl
         return;
     case DESCRIBE_MDOC:
         buf_puts(out, ".It Em \"");
-        put_roff(out, title);
+        describe_put_roff(out, title);
         buf_puts(out, "\"\n");
         return;
     case DESCRIBE_WORDS:
