@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"

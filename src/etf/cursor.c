@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 #include "beamtop/etf/check.h"
 #include "internal.h"

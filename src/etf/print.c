@@ -2,7 +2,6 @@
 #include "print.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "beamtop/base/text.h"
 #include "internal.h"

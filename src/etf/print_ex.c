@@ -2,7 +2,6 @@
 #include "print_ex.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "internal.h"
 

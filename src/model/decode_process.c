@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "internal.h"
 
-#include <string.h>
-
 #include "beamtop/base/limits.h"
 
 /* A pid of the target, or anything else as it prints. */

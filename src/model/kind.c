@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "beamtop/model/kind.h"
 
-#include <string.h>
-
 #include "beamtop/base/attr.h"
 
 enum part { OF_NAME, OF_CALL };

@@ -2,7 +2,6 @@
 /* Sorting here what the target does not rank by: names, functions, pids, ages. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/model/column.h"

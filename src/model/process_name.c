@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "beamtop/model/process_name.h"
 
-#include <string.h>
-
 #include "beamtop/base/attr.h"
 
 /* Beginnings of calls that are the loop of, or start, any kind of process. */

@@ -2,7 +2,6 @@
 #include "internal.h"
 
 #include <math.h>
-#include <string.h>
 
 double rate_interval(uint64_t before_ns, uint64_t now_ns)
 {

@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/buf.h"

@@ -2,7 +2,6 @@
 /* Lines of a recorded trace, back to the events that they were. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "beamtop/etf/build.h"
 #include "recorded_log_internal.h"

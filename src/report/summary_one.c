@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The report of one recording. */
 #include <math.h>
-#include <string.h>
 
 #include "beamtop/base/text.h"
 #include "summary_internal.h"

@@ -40,5 +40,5 @@ int output_check(int code)
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
     int why = errno;
-    return code == EXIT_DONE ? failed(why) : code; /* the command has told its reason */
+    return code == EXIT_DONE ? failed(why) : code; /* the command has printed its reason */
 }

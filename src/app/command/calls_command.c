@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "beamtop/base/attr.h"
 #include "beamtop/output/calls_sink.h"

@@ -2,7 +2,6 @@
 /* `beamtop capture`: the screen without a terminal, once, every so often, or at a threshold. */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "batch.h"
 #include "beamtop/base/clock.h"

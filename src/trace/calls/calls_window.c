@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What follows from the counts of a window: rates, shares, changes. */
 #include <math.h>
-#include <string.h>
 
 #include "calls_internal.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Near misses: what a name that is not there may have been meant to be. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/text.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* <<…>>: bytes and bits that are written out, and at the end a name for the rest. */
-#include <string.h>
 
 #include "beamtop/base/limits.h"
 #include "beamtop/base/text.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A pattern for people: its tree, and what it asks for in a sentence. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "beamtop/base/text.h"
 #include "parse.h"

@@ -4,7 +4,6 @@
  * on a variable of the head where it does not.
  */
 #include <assert.h>
-#include <string.h>
 
 #include "matchspec_internal.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Terms that stand for themselves. */
-#include <string.h>
 
 #include "matchspec_internal.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Guards which tell that the value of an expression matches a pattern. */
 #include <assert.h>
-#include <string.h>
 
 #include "matchspec_internal.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Records and structs, by the definitions that the target told. */
 #include <stdio.h>
-#include <string.h>
 
 #include "matchspec_internal.h"
 

@@ -2,7 +2,6 @@
 #include "prepare.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "beamtop/base/alloc.h"
 

@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a person, the link and the clock do to a trace. */
 #include <stdio.h>
-#include <string.h>
 
 #include "beamtop/etf/print.h"
 #include "trace_internal.h"

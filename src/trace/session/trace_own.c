@@ -33,11 +33,6 @@ static const struct own {
     {"trace", NULL},
 };
 
-static bool is(struct slice text, const char *name)
-{
-    return slice_is(text, name);
-}
-
 static bool has(const char *functions, struct slice name)
 {
     for (const char *at = functions; *at == ' ' && at[1] != '\0';) {
@@ -52,8 +47,8 @@ static bool has(const char *functions, struct slice name)
 static bool is_own(const struct mfa *mfa)
 {
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (is(mfa->module, own[i].module))
-            return own[i].functions == NULL || is(mfa->function, "_") ||
+        if (slice_is(mfa->module, own[i].module))
+            return own[i].functions == NULL || slice_is(mfa->function, "_") ||
                    has(own[i].functions, mfa->function);
     return false;
 }

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"

@@ -3,7 +3,6 @@
  * Thousands of events: how many lines each takes is remembered, and their text is written when
  * they come into sight.
  */
-#include <string.h>
 
 #include "view_trace.h"
 

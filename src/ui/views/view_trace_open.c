@@ -3,7 +3,6 @@
 #include "view_trace.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "beamtop/base/text.h"
 #include "beamtop/trace/values.h"

@@ -2,7 +2,6 @@
 /* The patterns of a trace with their counters and latencies. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "beamtop/base/text.h"
 #include "ui/canvas/graph.h"
