@@ -63,8 +63,8 @@ static int run(const struct cli_command *command, const struct cli_options *opti
 
 /*
  * What is closed gets a file that it cannot be used with: else the first file or socket that is
- * opened takes its place, and what is printed goes there. Output that is lost is an error then.
- */
+ * opened takes its place, and what is printed goes there. Output that is lost is an
+ * error then. */
 static void open_standard_files(void)
 {
     static const int modes[] = {O_RDONLY, O_RDONLY, O_WRONLY};
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* numbers are printed and read the same everywhere */
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of its write */
+    signal(SIGXFSZ, SIG_IGN);  /* a file that may not grow is an error of its write */
     unsetenv("EI_TRACELEVEL"); /* libei would print to the screen */
     read_env(&env);
     int code = EXIT_USAGE;

@@ -77,8 +77,8 @@ static int compile(struct regex *re, size_t *error_offset, struct error *err)
         *error_offset = LIMIT_REGEX_BYTES;
         return error_set(err, ERR_USAGE, "an expression has at most %u bytes", LIMIT_REGEX_BYTES);
     }
-    uint32_t options = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C |
-                       PCRE2_AUTO_CALLOUT;
+    uint32_t options =
+        PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT;
     if (!has_upper_case(re->pattern, len))
         options |= PCRE2_CASELESS;
     int code;

@@ -9,7 +9,7 @@
 #include "beamtop/base/attr.h"
 
 #define DASH "\xE2\x80\x93" /* U+2013, where a number is unknown */
-#define MICRO "\302\265s"    /* U+00B5 and s */
+#define MICRO "\302\265s"   /* U+00B5 and s */
 
 /* Three digits that mean something: 1.31, 48.2, 912. */
 static int decimals_of(double v)

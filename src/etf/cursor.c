@@ -120,8 +120,8 @@ static bool fail(struct cursor *c, const char *expected)
 
 /*
  * True when the next term has that kind and `n` bytes of it (tag included) are there. Nothing has
- * been read then: a failure points at the tag.
- */
+ * been read then: a failure points at
+ * the tag. */
 static bool next_is(struct cursor *c, enum etf_kind kind, size_t n)
 {
     if (cursor_failed(c))

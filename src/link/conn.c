@@ -23,6 +23,7 @@ struct out_write {
     uint8_t bytes[];
 };
 
+/* clang-format off */
 static const char *const failure_words[] = {
     [CONN_FAILED_NAME] = "bad-name",           [CONN_FAILED_HOST] = "host-not-found",
     [CONN_FAILED_LOOKUP] = "lookup-timeout",   [CONN_FAILED_NO_EPMD] = "no-epmd",
@@ -36,6 +37,7 @@ static const char *const failure_words[] = {
     [CONN_LOST] = "lost",
     [CONN_LOST_STALLED] = "stalled",           [CONN_LOST_GARBAGE] = "garbage",
 };
+/* clang-format on */
 
 const char *conn_failure_word(enum conn_failure why)
 {

@@ -49,8 +49,11 @@ static void dial_free(struct dial *d)
 
 static void finish(struct dial *d)
 {
-    struct dial_result r = {
-        .fd = d->hs.fd, .claim = d->hs.claim, .why = d->hs.why, .err = d->hs.err, .handshake = &d->hs};
+    struct dial_result r = {.fd = d->hs.fd,
+                            .claim = d->hs.claim,
+                            .why = d->hs.why,
+                            .err = d->hs.err,
+                            .handshake = &d->hs};
     d->done(d->arg, &r);
     dial_free(d);
 }

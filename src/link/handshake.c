@@ -149,8 +149,8 @@ static int refuse_user(struct handshake *h, uid_t listens)
 
 /*
  * A cookie that nobody has named for this node is proved to no other user's socket: whoever sees
- * the digest can try passwords on it. Root may read it anyway. Across hosts nothing can be known.
- */
+ * the digest can try passwords on it. Root may read it anyway. Across hosts nothing can
+ * be known. */
 static int check_user(struct handshake *h, int fd)
 {
     struct sockaddr_storage near = {0};
@@ -297,8 +297,8 @@ static int names_are_out(struct handshake *h, enum verdict verdict)
 /*
  * The first name that was not tried and that no other process here holds for that target; when all
  * are held, the first that was not tried: a claim may be of a connection that is no more.
- * LIMIT_NAME_POOL when all were tried.
- */
+ * LIMIT_NAME_POOL when all
+ * were tried. */
 static unsigned next_name(struct handshake *h, const bool *tried)
 {
     unsigned held = LIMIT_NAME_POOL;

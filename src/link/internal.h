@@ -35,12 +35,12 @@ int lookup_start(struct lookup **out, uv_loop_t *loop, const char *host, unsigne
 void lookup_cancel(struct lookup *l); /* NULL is fine */
 
 /*
- * ---- claim: one of our names for a target, as it stands between the processes of this host. A node
- * that gets a second handshake under a name ends the first, so two of us must not try the same.
- */
+ * ---- claim: one of our names for a target, as it stands between the processes of this host. A
+ * node that gets a second handshake under a name ends the first, so two of us must not try the
+ * same. */
 
-/* A descriptor that holds the name until it is closed, or -1: another process of this host holds it,
-   or nothing can be known. */
+/* A descriptor that holds the name until it is closed, or -1: another process of this host holds
+   it, or nothing can be known. */
 int claim_take(const char *target, unsigned index, bool *held_by_other);
 void claim_drop(int *fd); /* -1 is fine */
 

@@ -8,12 +8,15 @@
 
 #include "beamtop/base/clock.h"
 
+/* clang-format off */
 #define STATUS_BYTES 600u
 #define ACK_BYTES 17u
 #define CHALLENGE_NAME_AT 19u   /* tag, flags 8, challenge 4, creation 4, length 2 */
 #define FLAGS_LOW_AT 10u        /* in the name packet with its header: the flags' last byte */
-#define FLAG_MONITOR_NAME 0x20u /* DFLAG_DIST_MONITOR_NAME: without it no monitor ever gets here   \
-                                 */
+/* clang-format on */
+#define FLAG_MONITOR_NAME                                                                          \
+    0x20u /* DFLAG_DIST_MONITOR_NAME: without it no monitor ever gets here                         \
+           */
 
 int wire_fail(struct handshake *h, enum conn_failure why, enum err code, const char *text)
 {

@@ -12,8 +12,8 @@
 /*
  * libei runs the handshake over callbacks of ours, which keep one deadline for the whole of it and
  * read along, so that each way to fail can be told from the others. The packets have two bytes of
- * length in front. Source: OTP, erts/doc "Distribution Protocol", "Distribution Handshake".
- */
+ * length in front. Source: OTP, erts/doc "Distribution Protocol",
+ * "Distribution Handshake". */
 enum stage {
     STAGE_NAME,      /* nothing sent yet */
     STAGE_STATUS,    /* our name sent, the peer's status is awaited */
@@ -29,7 +29,8 @@ enum verdict {
     VERDICT_TAKEN,  /* the peer has a connection under our name: try the next */
     VERDICT_SHUT,   /* closed at our name without a word: another one may be in the middle of a
                        handshake under it; try the next */
-    VERDICT_PUSHED, /* closed after the peer took our name: another one came with it; try the next */
+    VERDICT_PUSHED, /* closed after the peer took our name: another one came with it; try the next
+                     */
     VERDICT_FORM,   /* its host part is of the other form: once more with ours as it has it */
 };
 

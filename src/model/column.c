@@ -15,25 +15,25 @@ struct slice proc_row_display_name(const struct proc_row *row)
     return process_name(&names);
 }
 
-#define TEXT_OF(field)                                       \
-    static struct slice text_##field(const struct proc_row *row) \
-    {                                                        \
-        return row->field;                                   \
+#define TEXT_OF(field)                                                                             \
+    static struct slice text_##field(const struct proc_row *row)                                   \
+    {                                                                                              \
+        return row->field;                                                                         \
     }
-#define NUMBER_OF(field)                                  \
-    static double number_##field(const struct proc_row *row) \
-    {                                                     \
-        return row->field < 0 ? NAN : (double)row->field; \
+#define NUMBER_OF(field)                                                                           \
+    static double number_##field(const struct proc_row *row)                                       \
+    {                                                                                              \
+        return row->field < 0 ? NAN : (double)row->field;                                          \
     }
-#define RATE_OF(field)                                    \
-    static double number_##field(const struct proc_row *row) \
-    {                                                     \
-        return row->field;                                \
+#define RATE_OF(field)                                                                             \
+    static double number_##field(const struct proc_row *row)                                       \
+    {                                                                                              \
+        return row->field;                                                                         \
     }
-#define BYTES_OF(field)                                      \
-    static double number_##field(const struct proc_row *row) \
-    {                                                        \
-        return words_as_bytes(row, row->field);              \
+#define BYTES_OF(field)                                                                            \
+    static double number_##field(const struct proc_row *row)                                       \
+    {                                                                                              \
+        return words_as_bytes(row, row->field);                                                    \
     }
 
 static double words_as_bytes(const struct proc_row *row, int64_t words)
@@ -92,6 +92,7 @@ static const struct etf_pid *pid_leader(const struct proc_row *row)
 #define ITEM(name) (UINT32_C(1) << ITEM_##name)
 
 /* In the order of a first start; the rest after. Sizes in words on the wire are bytes here. */
+/* clang-format off */
 const struct proc_column proc_columns[] = {
     {.key = "pid", .title = "PID", .type = COLUMN_PID, .width = 14, .is_default = true,
      .pid = pid_self, .help = "Process identifier, as the node itself prints it."},
@@ -206,6 +207,7 @@ const struct proc_column proc_columns[] = {
      .items = ITEM(ID), .number = number_restarted,
      .help = "Its registered name was another process's before."},
 };
+/* clang-format on */
 const int proc_columns_len = ARRAY_LEN(proc_columns);
 
 /* The rate of a value, for sorting by change. */

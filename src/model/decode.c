@@ -94,8 +94,9 @@ static void decode_queues(struct decoder *d, struct system_sample *s, struct que
 /* The last one is missing in recordings of before it was told. */
 static void decode_work(struct decoder *d, struct system_sample *s)
 {
-    int64_t *const counters[] = {&s->reductions, &s->context_switches, &s->gcs,           &s->gc_words,
-                                 &s->in_bytes,   &s->out_bytes,        &s->own_reductions};
+    int64_t *const counters[] = {&s->reductions,    &s->context_switches, &s->gcs,
+                                 &s->gc_words,      &s->in_bytes,         &s->out_bytes,
+                                 &s->own_reductions};
     size_t n = 0;
     if (cursor_tuple(&d->c, &n) && n != ARRAY_LEN(counters) && n != ARRAY_LEN(counters) - 1)
         decoder_fail(d, "6 or 7 counters");
@@ -184,8 +185,12 @@ void decode_system(struct decoder *d, void *to)
     struct system_sample *out = to;
     struct cursor *c = &d->c;
     struct queues queues = {0};
-    *out = (struct system_sample){.rss_bytes = NAN, .virtual_bytes = NAN, .interval_s = NAN,
-                                  .own_reductions = -1, .late_ms = -1, .late_scheduler = -1};
+    *out = (struct system_sample){.rss_bytes = NAN,
+                                  .virtual_bytes = NAN,
+                                  .interval_s = NAN,
+                                  .own_reductions = -1,
+                                  .late_ms = -1,
+                                  .late_scheduler = -1};
     size_t arity = 0;
     if (cursor_tuple(c, &arity) && arity != 10 && arity != 11)
         decoder_fail(d, "a tuple of 10 or 11");
@@ -219,14 +224,37 @@ void proc_row_clear(struct proc_row *row)
 {
     const struct slice none = {"", 0};
     *row = (struct proc_row){
-        .name = none, .label = none, .initial_call = none, .application = none,
-        .supervisor = none, .current_function = none, .status = none, .priority = none, .message_queue_data = none,
-        .word_bytes = -1, .reductions = -1, .message_queue_len = -1, .memory_bytes = -1,
-        .total_heap_words = -1, .heap_words = -1, .stack_words = -1,
-        .links = -1, .monitors = -1, .monitored_by = -1, .binaries = -1, .binary_bytes = -1,
-        .dictionary_len = -1, .minor_gcs = -1, .fullsweep_after = -1, .suspending = -1,
-        .reductions_per_s = NAN, .reductions_share = NAN, .message_queue_per_s = NAN,
-        .memory_per_s = NAN, .minor_gcs_per_s = NAN, .age_s = NAN,
+        .name = none,
+        .label = none,
+        .initial_call = none,
+        .application = none,
+        .supervisor = none,
+        .current_function = none,
+        .status = none,
+        .priority = none,
+        .message_queue_data = none,
+        .word_bytes = -1,
+        .reductions = -1,
+        .message_queue_len = -1,
+        .memory_bytes = -1,
+        .total_heap_words = -1,
+        .heap_words = -1,
+        .stack_words = -1,
+        .links = -1,
+        .monitors = -1,
+        .monitored_by = -1,
+        .binaries = -1,
+        .binary_bytes = -1,
+        .dictionary_len = -1,
+        .minor_gcs = -1,
+        .fullsweep_after = -1,
+        .suspending = -1,
+        .reductions_per_s = NAN,
+        .reductions_share = NAN,
+        .message_queue_per_s = NAN,
+        .memory_per_s = NAN,
+        .minor_gcs_per_s = NAN,
+        .age_s = NAN,
     };
 }
 

@@ -261,8 +261,8 @@ static bool is_signed(struct slice tracer)
 /*
  * A session says itself whose it is. In the single space there are flags with their tracers alone:
  * where each that is set there tells a beamtop, its breakpoints are that beamtop's too, since a
- * beamtop arms there only when nobody else does.
- */
+ * beamtop arms there only when nobody
+ * else does. */
 static void mark_beamtop(const struct part *sessions, struct part *points, struct part *flags)
 {
     bool single = false, foreign = false;
@@ -276,8 +276,8 @@ static void mark_beamtop(const struct part *sessions, struct part *points, struc
         struct armed_row *row = &points->rows[i];
         row->beamtop = row->session.len == 0 && single && !foreign;
         for (size_t k = 0; k < sessions->n && !row->beamtop; k++)
-            row->beamtop = sessions->rows[k].beamtop &&
-                           slice_equal(row->session, sessions->rows[k].where);
+            row->beamtop =
+                sessions->rows[k].beamtop && slice_equal(row->session, sessions->rows[k].where);
     }
 }
 
@@ -333,8 +333,8 @@ static void add_details(struct arena *arena, struct armed_row *row)
     put_count(&text, row->breakpoints, "breakpoint", "breakpoints");
     put_count(&text, row->processes, "process", "processes");
     if (text.len > 0)
-        row->details = (struct slice){arena_strndup(arena, (const char *)text.data, text.len),
-                                      text.len};
+        row->details =
+            (struct slice){arena_strndup(arena, (const char *)text.data, text.len), text.len};
     buf_clear(&text);
 }
 

@@ -13,9 +13,8 @@ static bool decode_mailbox_status(struct decoder *d, struct mailbox_detail *out)
         const char *tag;
         size_t arity;
         enum mailbox_status status;
-    } forms[] = {{"mailbox", 4, MAILBOX_OK},
-                 {"ask", 3, MAILBOX_ASK},
-                 {"refused", 3, MAILBOX_REFUSED}};
+    } forms[] = {
+        {"mailbox", 4, MAILBOX_OK}, {"ask", 3, MAILBOX_ASK}, {"refused", 3, MAILBOX_REFUSED}};
     size_t arity;
     if (!cursor_tuple(&d->c, &arity))
         return false;
@@ -113,8 +112,8 @@ static void sum_allocators(struct alloc_detail *out)
     double blocks = 0, carriers = 0;
     for (size_t i = 0; i < out->n_rows; i++) {
         struct allocator_row *r = &out->rows[i];
-        double b = (double)r->mbcs.block_bytes + (double)r->sbcs.block_bytes +
-                   (double)r->pool_block_bytes;
+        double b =
+            (double)r->mbcs.block_bytes + (double)r->sbcs.block_bytes + (double)r->pool_block_bytes;
         double k = (double)r->mbcs.carrier_bytes + (double)r->sbcs.carrier_bytes +
                    (double)r->pool_carrier_bytes;
         r->utilisation = k > 0 ? b / k : NAN;

@@ -69,8 +69,7 @@ static bool take_related(struct process_decoder *p, struct related_list *to, boo
     to->n = list.count;
     for (size_t i = 0; i < to->n; i++)
         if (!cursor_tuple_of(c, with_kind ? 3 : 2) || (with_kind && !cursor_atom(c, &kind)) ||
-            !decode_related(p->d, p->node, &to->items[i]) ||
-            !decode_name(p->d, &to->items[i].name))
+            !decode_related(p->d, p->node, &to->items[i]) || !decode_name(p->d, &to->items[i].name))
             return false;
     return cursor_list_end(c, &list);
 }
@@ -229,11 +228,15 @@ static void process_clear(struct process_detail *out)
     *out = (struct process_detail){
         .group_leader = {.text = none, .name = none},
         .parent = {.text = none, .name = none},
-        .ancestors = {.count = -1}, .links = {.count = -1}, .monitors = {.count = -1},
+        .ancestors = {.count = -1},
+        .links = {.count = -1},
+        .monitors = {.count = -1},
         .monitored_by = {.count = -1},
         .location = {.function = none, .file = none, .line = -1},
-        .heap_fragment_words = -1, .dictionary_count = -1,
-        .binary_count = -1, .binary_bytes = -1,
+        .heap_fragment_words = -1,
+        .dictionary_count = -1,
+        .binary_count = -1,
+        .binary_bytes = -1,
     };
     proc_row_clear(&out->row);
 }

@@ -87,8 +87,7 @@ bool decode_atom(struct decoder *d, struct slice *out)
     return true;
 }
 
-struct slice decode_keep_mfa(struct decoder *d, struct slice mod, struct slice fun,
-                             int64_t arity)
+struct slice decode_keep_mfa(struct decoder *d, struct slice mod, struct slice fun, int64_t arity)
 {
     print_mfa(&d->scratch, mod, fun, arity);
     return keep_scratch(d);

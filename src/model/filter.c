@@ -32,7 +32,7 @@ struct label {
     size_t text_len, key_len;
     const char *text; /* behind the key */
     UT_hash_handle hh;
-    char key[];       /* a byte for the field, then the term, then the text */
+    char key[]; /* a byte for the field, then the term, then the text */
 };
 
 struct filter {
@@ -74,8 +74,7 @@ void filter_free(struct filter *f)
     struct label *l, *next;
     if (f == NULL)
         return;
-    HASH_ITER(hh, f->labels, l, next)
-    {
+    HASH_ITER (hh, f->labels, l, next) {
         HASH_DEL(f->labels, l);
         free(l);
     }
@@ -110,16 +109,14 @@ static void collect(struct filter *f)
     struct label *l, *next;
     clear_sets(f);
     f->maps.revision++;
-    HASH_ITER(hh, f->labels, l, next)
-    {
+    HASH_ITER (hh, f->labels, l, next) {
         f->maps.sets[l->field].n += l->matches;
     }
     for (int i = 0; i < FILTER_FIELDS; i++) {
         f->maps.sets[i].terms = alloc_zero(f->maps.sets[i].n + 1, sizeof(struct slice));
         f->maps.sets[i].n = 0;
     }
-    HASH_ITER(hh, f->labels, l, next)
-    {
+    HASH_ITER (hh, f->labels, l, next) {
         struct filter_set *set = &f->maps.sets[l->field];
         if (l->matches)
             set->terms[set->n++] = (struct slice){l->key + 1, l->key_len - 1};
@@ -130,8 +127,7 @@ static void judge_all(struct filter *f)
 {
     struct label *l, *next;
     filter_pass(f);
-    HASH_ITER(hh, f->labels, l, next)
-    {
+    HASH_ITER (hh, f->labels, l, next) {
         judge(f, l);
     }
     collect(f);
@@ -182,8 +178,7 @@ int filter_set(struct filter *f, const char *expression, size_t *error_offset, s
         *error_offset += prefix;
         const char *why = strstr(mistake.text, ": ");
         return error_set(err, mistake.code, "bad expression at column %zu%s",
-                         text_width(expression, *error_offset) + 1,
-                         why != NULL ? why : "");
+                         text_width(expression, *error_offset) + 1, why != NULL ? why : "");
     }
     struct regex *before = f->regex;
     uint32_t fields_before = f->maps.fields;
@@ -384,8 +379,7 @@ bool filter_match_row(struct filter *f, const struct proc_row *row)
     if (f->regex == NULL)
         return true;
     for (int i = 0; i < FILTER_PID; i++)
-        if ((f->maps.fields & BIT(i)) && texts[i].len > 0 &&
-            matches(f, texts[i].s, texts[i].len))
+        if ((f->maps.fields & BIT(i)) && texts[i].len > 0 && matches(f, texts[i].s, texts[i].len))
             return true;
     return (f->maps.fields & BIT(FILTER_PID)) && match_pid(f, &row->pid);
 }

@@ -29,11 +29,13 @@ struct scan_value {
 
 struct decoder {
     struct cursor c;
-    struct arena *arena; /* where strings and lists of the answer go */
-    struct buf scratch;  /* terms printed on their way into the arena */
+    struct arena *arena;          /* where strings and lists of the answer go */
+    struct buf scratch;           /* terms printed on their way into the arena */
     const struct node_info *node; /* NULL: not known yet */
-    uint32_t items;      /* of a scan: what was asked for */
-    struct { struct scan_value *rows, *watched; } values; /* of a scan, in the arena */
+    uint32_t items;               /* of a scan: what was asked for */
+    struct {
+        struct scan_value *rows, *watched;
+    } values; /* of a scan, in the arena */
 };
 
 void decoder_init(struct decoder *d, struct arena *arena, const uint8_t *term, size_t len);
@@ -41,14 +43,13 @@ void decoder_init(struct decoder *d, struct arena *arena, const uint8_t *term, s
 int decoder_end(struct decoder *d, const char *what, struct error *err);
 bool decoder_fail(struct decoder *d, const char *expected); /* returns false */
 
-bool decode_undefined(struct decoder *d);                  /* reads the atom if it is next */
-bool decode_int(struct decoder *d, int64_t *out);          /* or undefined: -1 */
-bool decode_mono(struct decoder *d, uint64_t *out);        /* monotonic ns, ordered as unsigned */
-bool decode_binary(struct decoder *d, struct slice *out);  /* or undefined: empty */
-bool decode_atom(struct decoder *d, struct slice *out);    /* or undefined: empty */
-bool decode_mfa(struct decoder *d, struct slice *out);     /* {M,F,A} or undefined: empty */
-struct slice decode_keep_mfa(struct decoder *d, struct slice mod, struct slice fun,
-                             int64_t arity);
+bool decode_undefined(struct decoder *d);                 /* reads the atom if it is next */
+bool decode_int(struct decoder *d, int64_t *out);         /* or undefined: -1 */
+bool decode_mono(struct decoder *d, uint64_t *out);       /* monotonic ns, ordered as unsigned */
+bool decode_binary(struct decoder *d, struct slice *out); /* or undefined: empty */
+bool decode_atom(struct decoder *d, struct slice *out);   /* or undefined: empty */
+bool decode_mfa(struct decoder *d, struct slice *out);    /* {M,F,A} or undefined: empty */
+struct slice decode_keep_mfa(struct decoder *d, struct slice mod, struct slice fun, int64_t arity);
 bool decode_name(struct decoder *d, struct slice *out);    /* atom, binary, {M,F,A} or undefined */
 bool decode_printed(struct decoder *d, struct slice *out); /* any term, as text */
 bool decode_bool(struct decoder *d, bool *out);
@@ -56,8 +57,8 @@ struct slice decode_keep_pid(struct decoder *d, const struct etf_pid *pid);
 /* Enters a list of terms (not of bytes) of at most cap elements; zeroed room for them in *items. */
 bool decode_list(struct decoder *d, struct cursor_list *list, size_t cap, size_t size, void *items);
 
-/* ---- decode*.c: one for each answer, into the zeroed or earlier struct of its row. Errors stay with the
-   decoder. */
+/* ---- decode*.c: one for each answer, into the zeroed or earlier struct of its row. Errors stay
+   with the decoder. */
 
 #define DECODE(id, name, type, ...) void decode_##name(struct decoder *d, void *to);
 QUESTION_ANSWERS(DECODE)
@@ -96,7 +97,8 @@ void seen_gap(struct seen *s);    /* the next sights give no rates */
 size_t seen_len(const struct seen *s);
 
 /* Where a row's change within this scan is known better than from two sights. */
-/* Sorts the rows by a column that the target does not rank by, and keeps those asked for (order.c). */
+/* Sorts the rows by a column that the target does not rank by, and keeps those asked
+ * for (order.c). */
 void order_rows(struct proc_scan *scan, const struct proc_column *column,
                 const struct want_scan *asked);
 

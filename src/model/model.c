@@ -14,8 +14,8 @@
 
 /*
  * Nothing that was counted on one VM means anything on another. Behind a gap the samples that came
- * before the node's answer are the new VM's already.
- */
+ * before the node's answer are the new
+ * VM's already. */
 static void forget_vm(struct model *m)
 {
     seen_forget(m->seen);

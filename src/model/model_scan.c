@@ -50,7 +50,8 @@ static void take_value(struct proc_row *row, const char *attr, const struct scan
             *fields[i].to = v->value;
 }
 
-/* A live node gives no more than it was asked for; a recording may have more than are wanted now. */
+/* A live node gives no more than it was asked for; a recording may have more than are
+ * wanted now. */
 static void cut_rows(struct proc_scan *scan, const struct want_scan *asked)
 {
     size_t most = (size_t)(asked->rows + asked->n_pids);

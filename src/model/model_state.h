@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The model's state: model.c has it made and told, model_scan.c keeps the processes of a tick in it. */
+/* The model's state: model.c has it made and told, model_scan.c keeps the processes of a tick in
+ * it. */
 #ifndef BEAMTOP_MODEL_STATE_H
 #define BEAMTOP_MODEL_STATE_H
 
 #include "internal.h"
 
 /*
- * An answer and the one before it: the next is read into the spare place, so a bad answer leaves what
- * was there, and a good one can be compared with it.
- */
+ * An answer and the one before it: the next is read into the spare place, so a bad answer leaves
+ * what was there, and a good one can be compared
+ * with it. */
 struct slot {
     struct arena arenas[2];
     void *values[2];
@@ -18,7 +19,7 @@ struct slot {
 
 struct model {
     struct slot slots[QUESTIONS]; /* places of QUESTION_ANSWERS alone */
-    struct proc_scan taken;      /* a recording's, before it was ranked and cut; no rows: live */
+    struct proc_scan taken;       /* a recording's, before it was ranked and cut; no rows: live */
     struct want_scan taken_as;
     struct recorded_place place;
     bool is_recorded;
@@ -29,7 +30,7 @@ struct model {
     bool system_gap, apps_gap; /* the next sample has none before it */
     bool gap_since_node;       /* since the node was told last */
 
-    struct seen *seen;        /* rows of scans */
+    struct seen *seen;         /* rows of scans */
     struct seen *seen_process; /* the process of the details: asked at other moments */
     struct history history;
     struct ring process_memory, process_messages, process_reductions;
@@ -52,6 +53,7 @@ struct taking {
 void take_scan(struct model *m, void *next, const struct taking *t);
 /* What follows for one row from the model around it. */
 void finish_row(const struct model *m, struct proc_row *row);
-double own_share_of(const struct model *m); /* of all reductions, by the last `system`; NaN unknown */
+double
+own_share_of(const struct model *m); /* of all reductions, by the last `system`; NaN unknown */
 
 #endif

@@ -73,8 +73,8 @@ void order_rows(struct proc_scan *scan, const struct proc_column *column,
     struct ordered *rows = alloc_zero(n + 1, sizeof *rows);
     scan->sorted_among = (int64_t)n < scan->matching ? (int64_t)n : -1;
     for (size_t i = 0; i < n; i++) {
-        rows[i] = (struct ordered){.row = scan->rows[i], .place = i,
-                                   .sign = goes_up(column, asked) ? 1 : -1};
+        rows[i] = (struct ordered){
+            .row = scan->rows[i], .place = i, .sign = goes_up(column, asked) ? 1 : -1};
         take_key(&rows[i], column);
     }
     qsort(rows, n, sizeof *rows, compare);

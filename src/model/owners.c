@@ -18,9 +18,9 @@ struct entry {
 /* ---- the owner of a process */
 
 /*
- * The module of "mod:fun/1", without the quotes around its name: other owners are told so, and counted
- * calls. Within the quotes there may be a colon, and a quote behind a backslash.
- */
+ * The module of "mod:fun/1", without the quotes around its name: other owners are told so, and
+ * counted calls. Within the quotes there may be a colon, and a quote behind
+ * a backslash. */
 static struct slice by_module(const struct proc_row *row)
 {
     struct slice call = row->initial_call;
@@ -127,7 +127,8 @@ static int by_share(const void *a, const void *b)
     return slice_order(x->name, y->name);
 }
 
-/* Where hardly anything is left beside us, our count and the VM's differ by as much: shares are of no less. */
+/* Where hardly anything is left beside us, our count and the VM's differ by as much: shares are of
+ * no less. */
 #define LEAST_WHOLE 0.1
 
 struct parts { /* of all reductions, by the rows of a scan */
@@ -147,8 +148,8 @@ static struct parts parts_of(const struct proc_scan *scan)
     return parts;
 }
 
-/* What shares are of, as a part of all reductions (owners.h); 0 unknown. What we do is told when it is
-   done, so that some of the interval before may be in this one: no less than what is `told`. */
+/* What shares are of, as a part of all reductions (owners.h); 0 unknown. What we do is told when it
+   is done, so that some of the interval before may be in this one: no less than what is `told`. */
 static double whole_of(double own, double dirty, double told)
 {
     return dirty < 1 ? fmax(fmax(1 - dirty - or_zero(own), LEAST_WHOLE), told) : 0;
@@ -192,7 +193,7 @@ void owners_of_scan(struct owners *out, struct arena *arena, const struct proc_s
             add(&entries, arena, name, row);
     }
     out->items = arena_alloc(arena, (HASH_COUNT(entries) + 1) * sizeof *out->items);
-    HASH_ITER(hh, entries, e, next) {
+    HASH_ITER (hh, entries, e, next) {
         out->items[out->len++] = e->owner;
         HASH_DEL(entries, e);
     }

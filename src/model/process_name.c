@@ -4,7 +4,8 @@
 #include "beamtop/base/attr.h"
 
 /* Beginnings of calls that are the loop of, or start, any kind of process. */
-static const char *const loops[] = {"proc_lib:", "gen:", "gen_server:", "gen_statem:", "gen_event:"};
+static const char *const loops[] = {
+    "proc_lib:", "gen:", "gen_server:", "gen_statem:", "gen_event:"};
 static const char *const starts[] = {"erlang:apply/", "erlang:hibernate/"};
 
 static bool begins(struct slice call, const char *const *with, size_t n)

@@ -83,8 +83,13 @@ static double mean_use(const struct system_sample *s, enum scheduler_kind kind,
 static void counter_rates(struct system_sample *now, const struct system_sample *before)
 {
     static const struct system_sample none = {
-        .reductions = -1, .context_switches = -1, .gcs = -1, .gc_words = -1,
-        .in_bytes = -1, .out_bytes = -1, .own_reductions = -1,
+        .reductions = -1,
+        .context_switches = -1,
+        .gcs = -1,
+        .gc_words = -1,
+        .in_bytes = -1,
+        .out_bytes = -1,
+        .own_reductions = -1,
     };
     const struct system_sample *b = before == NULL ? &none : before;
     double s = now->interval_s;

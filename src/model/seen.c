@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What is remembered of processes between sights of them: bounded, the one unseen for longest goes
- * first. uthash keeps the order of insertion, so a sight moves its process to the end.
- */
+ * first. uthash keeps the order of insertion, so a sight moves its process to
+ * the end. */
 #include "internal.h"
 
 #include <math.h>
@@ -56,13 +56,11 @@ void seen_forget(struct seen *s)
 {
     struct seen_process *p, *next;
     struct seen_name *n, *next_name;
-    HASH_ITER(hh, s->processes, p, next)
-    {
+    HASH_ITER (hh, s->processes, p, next) {
         HASH_DEL(s->processes, p);
         free(p);
     }
-    HASH_ITER(hh, s->names, n, next_name)
-    {
+    HASH_ITER (hh, s->names, n, next_name) {
         HASH_DEL(s->names, n);
         free(n);
     }
@@ -87,8 +85,7 @@ static void sight_clear(struct seen_process *p)
 void seen_gap(struct seen *s)
 {
     struct seen_process *p, *next;
-    HASH_ITER(hh, s->processes, p, next)
-    {
+    HASH_ITER (hh, s->processes, p, next) {
         sight_clear(p);
     }
     s->complete = false;

@@ -2,7 +2,7 @@
 /* Every key of a window of counted calls but its lists. */
 #include "beamtop/output/calls_fields.h"
 
-#define LIST(list_name, object, array) \
+#define LIST(list_name, object, array)                                                             \
     const struct field_list list_name = {object, array, ARRAY_LEN(array)}
 
 #define AT(member) offsetof(struct calls_window, member)
@@ -58,12 +58,12 @@ static const struct field function[] = {
     {"us_per_call", "", FIELD_REAL, COLUMN_RATE, AT(us_per_call), "`own_us` over `timed_calls`"},
     {"own_share", "", FIELD_REAL, COLUMN_SHARE, AT(own_share),
      "`own_us` over that interval: share of one scheduler"},
-    {"words", "", FIELD_INT, COLUMN_COUNT, AT(words), "heap words that they allocated, garbage "
-                                                      "or not"},
+    {"words", "", FIELD_INT, COLUMN_COUNT, AT(words),
+     "heap words that they allocated, garbage "
+     "or not"},
     {"words_per_call", "", FIELD_REAL, COLUMN_RATE, AT(words_per_call),
      "`words` over `timed_calls`"},
-    {"lost", "", FIELD_BOOL, COLUMN_BOOL, AT(lost),
-     "whether it was loaded again in that window"},
+    {"lost", "", FIELD_BOOL, COLUMN_BOOL, AT(lost), "whether it was loaded again in that window"},
 };
 LIST(calls_function_fields, "functions", function);
 #undef AT
@@ -78,14 +78,11 @@ LIST(calls_function_fields, "functions", function);
 static const struct field module[] = {
     {"module", "", FIELD_SLICE, COLUMN_TEXT, AT(module), "the module"},
     {"application", "", FIELD_SLICE, COLUMN_TEXT, AT(application), "its application"},
-    SUMS
-};
+    SUMS};
 LIST(calls_module_fields, "modules", module);
 
 static const struct field application[] = {
-    {"application", "", FIELD_SLICE, COLUMN_TEXT, AT(application), "null: modules of none"},
-    SUMS
-};
+    {"application", "", FIELD_SLICE, COLUMN_TEXT, AT(application), "null: modules of none"}, SUMS};
 LIST(calls_application_fields, "applications", application);
 #undef SUMS
 #undef AT

@@ -40,9 +40,9 @@ int calls_window_read(struct calls_window *out, struct arena *arena, const char 
                           sizeof *out->rows, &out->n_rows);
     out->modules = read_rows(arena, &calls_module_fields, json_object_get(root, "modules"),
                              sizeof *out->modules, &out->n_modules);
-    out->applications = read_rows(arena, &calls_application_fields,
-                                  json_object_get(root, "applications"),
-                                  sizeof *out->applications, &out->n_applications);
+    out->applications =
+        read_rows(arena, &calls_application_fields, json_object_get(root, "applications"),
+                  sizeof *out->applications, &out->n_applications);
     for (size_t i = 0; i < out->n_rows; i++) {
         out->has_time = out->has_time || out->rows[i].own_us != CALLS_UNKNOWN;
         out->has_memory = out->has_memory || out->rows[i].words != CALLS_UNKNOWN;

@@ -81,8 +81,9 @@ void calls_json_put(struct buf *out, const struct calls_window *w, struct slice 
     json_object_set_new(root, "cost", cost);
     json_object_set_new(root, "functions",
                         array_of(&calls_function_fields, w->rows, w->n_rows, sizeof *w->rows));
-    json_object_set_new(root, "modules", array_of(&calls_module_fields, w->modules, w->n_modules,
-                                                  sizeof *w->modules));
+    json_object_set_new(
+        root, "modules",
+        array_of(&calls_module_fields, w->modules, w->n_modules, sizeof *w->modules));
     json_object_set_new(root, "applications",
                         array_of(&calls_application_fields, w->applications, w->n_applications,
                                  sizeof *w->applications));

@@ -60,8 +60,8 @@ static char *put_duration(const struct table *t, const struct line *l, double s,
 enum column { CALLS, RATE, SHARE, CHANGE, OWN, EACH, WORDS, FUNCTIONS, COLUMNS };
 
 static const char *const titles[COLUMNS] = {
-    [CALLS] = "calls", [RATE] = "calls/s", [SHARE] = "share", [CHANGE] = "change",
-    [OWN] = "own time", [EACH] = "a call", [WORDS] = "words", [FUNCTIONS] = "functions",
+    [CALLS] = "calls",  [RATE] = "calls/s", [SHARE] = "share", [CHANGE] = "change",
+    [OWN] = "own time", [EACH] = "a call",  [WORDS] = "words", [FUNCTIONS] = "functions",
 };
 
 static double number(const struct line *l, enum column column)
@@ -201,11 +201,16 @@ static void put_functions(struct table *t, enum print_syntax syntax)
     struct line *lines = arena_alloc(&t->arena, (w->n_rows + 1) * sizeof *lines);
     for (size_t i = 0; i < w->n_rows; i++) {
         const struct calls_function *f = &w->rows[i];
-        lines[i] = (struct line){
-            .calls = f->calls, .calls_per_s = f->calls_per_s, .share = f->share,
-            .change = f->change, .own_s = known(f->own_us, 1e-6), .call_s = f->us_per_call / 1e6,
-            .words = known(f->words, 1), .lost = f->lost, .name = safe_mfa(t, f, syntax),
-            .application = safe(t, f->application)};
+        lines[i] = (struct line){.calls = f->calls,
+                                 .calls_per_s = f->calls_per_s,
+                                 .share = f->share,
+                                 .change = f->change,
+                                 .own_s = known(f->own_us, 1e-6),
+                                 .call_s = f->us_per_call / 1e6,
+                                 .words = known(f->words, 1),
+                                 .lost = f->lost,
+                                 .name = safe_mfa(t, f, syntax),
+                                 .application = safe(t, f->application)};
     }
     unsigned columns = 1u << CALLS | 1u << RATE | 1u << SHARE;
     if (w->number > 1)
@@ -225,13 +230,15 @@ static void put_sums(struct table *t, const char *title, const struct calls_sum 
     for (size_t i = 0; i < shown; i++) {
         const struct calls_sum *s = &sums[i];
         const char *application = safe(t, s->application);
-        lines[i] = (struct line){
-            .calls = s->calls, .calls_per_s = s->calls_per_s, .share = s->share,
-            .change = s->change, .functions = s->functions,
-            .name = modules        ? safe_module(t, s->module, syntax)
-                    : *application ? application
-                                   : unknown(t),
-            .application = modules ? application : ""};
+        lines[i] = (struct line){.calls = s->calls,
+                                 .calls_per_s = s->calls_per_s,
+                                 .share = s->share,
+                                 .change = s->change,
+                                 .functions = s->functions,
+                                 .name = modules        ? safe_module(t, s->module, syntax)
+                                         : *application ? application
+                                                        : unknown(t),
+                                 .application = modules ? application : ""};
     }
     unsigned columns = 1u << CALLS | 1u << RATE | 1u << SHARE | 1u << FUNCTIONS;
     if (t->window->number > 1)
@@ -243,8 +250,7 @@ static const char *wall_text(int64_t wall_us, char *to, size_t size)
 {
     struct tm tm;
     time_t seconds = (time_t)(wall_us / 1000000);
-    if (wall_us < 0 || gmtime_r(&seconds, &tm) == NULL ||
-        strftime(to, size, "%H:%M:%SZ", &tm) == 0)
+    if (wall_us < 0 || gmtime_r(&seconds, &tm) == NULL || strftime(to, size, "%H:%M:%SZ", &tm) == 0)
         snprintf(to, size, "-");
     return to;
 }
@@ -253,8 +259,9 @@ static void put_head(struct table *t)
 {
     const struct calls_window *w = t->window;
     char time[16], interval[32], called[32], counted[32], calls[32], rate[32], load[32];
-    buf_printf(t->out, "%swindow %" PRIu64 ", %s: %s%s, %s calls (%s/s) of %s of %s functions; "
-                       "counting cost about %s of the node\n",
+    buf_printf(t->out,
+               "%swindow %" PRIu64 ", %s: %s%s, %s calls (%s/s) of %s of %s functions; "
+               "counting cost about %s of the node\n",
                w->number > 1 ? "\n" : "", w->number, wall_text(w->wall_us, time, sizeof time),
                text_ascii_duration(interval, sizeof interval, (double)w->interval_us / 1e6),
                w->cut ? " (ended early)" : "", text_integer(calls, sizeof calls, (int64_t)w->calls),
@@ -263,17 +270,21 @@ static void put_head(struct table *t)
                text_integer(counted, sizeof counted, (int64_t)w->functions),
                text_percent(load, sizeof load, w->load));
     if (w->lost > 0) {
-        buf_printf(t->out, "lost: %" PRIu64 " functions were loaded again meanwhile, and with "
-                           "them their counts:", w->lost);
+        buf_printf(t->out,
+                   "lost: %" PRIu64 " functions were loaded again meanwhile, and with "
+                   "them their counts:",
+                   w->lost);
         for (size_t i = 0; i < w->n_lost_modules; i++)
             buf_printf(t->out, "%s %s", i > 0 ? "," : "", safe(t, w->lost_modules[i]));
         buf_put_u8(t->out, '\n');
     }
     if (w->timed)
-        buf_printf(t->out, "times of %" PRIu64 " processes, in a second window of %s; own time is "
-                           "without that in other functions of this table\n", w->processes,
-                   text_ascii_duration(interval, sizeof interval,
-                                       (double)w->timed_interval_us / 1e6));
+        buf_printf(
+            t->out,
+            "times of %" PRIu64 " processes, in a second window of %s; own time is "
+            "without that in other functions of this table\n",
+            w->processes,
+            text_ascii_duration(interval, sizeof interval, (double)w->timed_interval_us / 1e6));
     if (w->timed_why[0] != '\0')
         buf_printf(t->out, "no times: %s\n",
                    safe(t, (struct slice){w->timed_why, strlen(w->timed_why)}));
@@ -288,8 +299,7 @@ void calls_text_put(struct buf *out, const struct calls_window *w, enum print_sy
     if (w->n_rows > 0) {
         put_functions(&t, syntax);
         put_sums(&t, "module", w->modules, w->n_modules, true, syntax);
-        put_sums(&t, "application", w->applications, w->n_applications, false,
-                 syntax);
+        put_sums(&t, "application", w->applications, w->n_applications, false, syntax);
     }
     arena_clear(&t.arena);
 }

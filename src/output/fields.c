@@ -4,23 +4,26 @@
 
 #include <math.h>
 
-#define LIST(list_name, object, array) \
+#define LIST(list_name, object, array)                                                             \
     const struct field_list list_name = {object, array, ARRAY_LEN(array)}
 
 #define AT(member) offsetof(struct tick_cost, member)
 static const struct field cost[] = {
     {"target_us", "TARGET", FIELD_REAL, COLUMN_COUNT, AT(target_us),
      "µs that beamtop's processes worked on the node for this tick"},
-    {"bytes", "BYTES", FIELD_REAL, COLUMN_BYTES, AT(bytes), "bytes on the connection, in both "
-                                                            "directions"},
+    {"bytes", "BYTES", FIELD_REAL, COLUMN_BYTES, AT(bytes),
+     "bytes on the connection, in both "
+     "directions"},
     {"share", "SHARE", FIELD_REAL, COLUMN_SHARE, AT(share),
      "`target_us` over the interval: the share of one scheduler, 0 to 1"},
 };
 LIST(cost_fields, "cost", cost);
 #undef AT
 
+/* clang-format off */
 #define AT(member) offsetof(struct system_sample, member)
 #define MEM(type) (AT(memory_bytes) + (type) * sizeof(double))
+/* clang-format on */
 static const struct field system_table[] = {
     {"uptime_ms", "uptime", FIELD_MS, COLUMN_COUNT, AT(uptime_ms), "since the VM's start"},
     {"memory_total_bytes", "memory", FIELD_REAL, COLUMN_BYTES, MEM(MEMORY_TOTAL),
@@ -142,8 +145,7 @@ static LIST(scan_fields, "scan", scan);
 
 #define AT(member) offsetof(struct alloc_detail, member)
 static const struct field alloc[] = {
-    {"block_bytes", "blocks", FIELD_INT, COLUMN_BYTES, AT(block_bytes),
-     "in use in all allocators"},
+    {"block_bytes", "blocks", FIELD_INT, COLUMN_BYTES, AT(block_bytes), "in use in all allocators"},
     {"carrier_bytes", "carriers", FIELD_INT, COLUMN_BYTES, AT(carrier_bytes),
      "taken from the system by all allocators"},
     {"utilisation", "utilisation", FIELD_REAL, COLUMN_SHARE, AT(utilisation),
@@ -158,24 +160,22 @@ static LIST(alloc_fields, "allocation", alloc);
 #define AT(member) offsetof(struct allocator_row, member)
 static const struct field allocator[] = {
     {"allocator", "ALLOCATOR", FIELD_SLICE, COLUMN_TEXT, AT(name),
-     "its name; blocks count for the allocator whose carrier they are in, also where all share a pool of "
+     "its name; blocks count for the allocator whose carrier they are in, also where all share a "
+     "pool of "
      "carriers (OTP 23) and a block is another's"},
     {"instances", "INSTANCES", FIELD_INT, COLUMN_COUNT, AT(instances), "how many there are"},
     {"mbcs_blocks", "BLOCKS", FIELD_INT, COLUMN_COUNT, AT(mbcs.blocks),
      "blocks in multiblock carriers"},
-    {"mbcs_block_bytes", "IN USE", FIELD_INT, COLUMN_BYTES, AT(mbcs.block_bytes),
-     "their bytes"},
+    {"mbcs_block_bytes", "IN USE", FIELD_INT, COLUMN_BYTES, AT(mbcs.block_bytes), "their bytes"},
     {"mbcs_carriers", "CARRIERS", FIELD_INT, COLUMN_COUNT, AT(mbcs.carriers),
      "multiblock carriers"},
-    {"mbcs_carrier_bytes", "TAKEN", FIELD_INT, COLUMN_BYTES, AT(mbcs.carrier_bytes),
-     "their bytes"},
+    {"mbcs_carrier_bytes", "TAKEN", FIELD_INT, COLUMN_BYTES, AT(mbcs.carrier_bytes), "their bytes"},
     {"sbcs_blocks", "SINGLE", FIELD_INT, COLUMN_COUNT, AT(sbcs.blocks),
      "blocks in single-block carriers"},
     {"sbcs_block_bytes", "IN USE", FIELD_INT, COLUMN_BYTES, AT(sbcs.block_bytes), "their bytes"},
     {"sbcs_carriers", "CARRIERS", FIELD_INT, COLUMN_COUNT, AT(sbcs.carriers),
      "single-block carriers"},
-    {"sbcs_carrier_bytes", "TAKEN", FIELD_INT, COLUMN_BYTES, AT(sbcs.carrier_bytes),
-     "their bytes"},
+    {"sbcs_carrier_bytes", "TAKEN", FIELD_INT, COLUMN_BYTES, AT(sbcs.carrier_bytes), "their bytes"},
     {"pool_carriers", "POOL", FIELD_INT, COLUMN_COUNT, AT(pool_carriers),
      "carriers abandoned to the pool"},
     {"pool_carrier_bytes", "POOL TAKEN", FIELD_INT, COLUMN_BYTES, AT(pool_carrier_bytes),
@@ -320,6 +320,7 @@ static LIST(node_fields, "rows", node);
     .rows_at = offsetof(struct type, member), .n_rows_at = offsetof(struct type, n),               \
     .row_bytes = sizeof *((struct type *)NULL)->member
 
+/* clang-format off */
 const struct sink_row sink_rows[SINK_KINDS] = {
     [SINK_TOP] = {.name = "top", .question = QUESTION_SCAN, .rates = true, .fill = report_fill_top,
                   .section = &scan_fields, .interval_at = offsetof(struct proc_scan, interval_s)},
@@ -342,6 +343,7 @@ const struct sink_row sink_rows[SINK_KINDS] = {
                     ROWS_OF(armed_detail, rows, n_rows)},
     [SINK_NODES] = {.name = "nodes", .question = QUESTIONS, .grid = &node_fields},
 };
+/* clang-format on */
 
 struct value text_value(struct slice text)
 {

@@ -56,8 +56,12 @@ static void add_section(struct report *r, const char *name, const struct field_l
 static void set_grid(struct report *r, const struct field_list *list, const void *rows, size_t n,
                      size_t row_bytes)
 {
-    r->grid = (struct grid){.list = list, .n_columns = list->n, .rows = rows, .n_rows = n,
-                            .row_bytes = row_bytes, .present = true};
+    r->grid = (struct grid){.list = list,
+                            .n_columns = list->n,
+                            .rows = rows,
+                            .n_rows = n,
+                            .row_bytes = row_bytes,
+                            .present = true};
 }
 
 bool report_lacks(const struct report *r, size_t column)
@@ -86,9 +90,12 @@ static int missing(enum sink_kind kind, const struct model *m, struct error *err
 bool report_fill_top(struct report *r, const void *answer, const struct sink_options *o)
 {
     const struct proc_scan *scan = answer;
-    r->grid = (struct grid){.columns = o->columns, .n_columns = (size_t)o->n_columns,
-                            .rows = scan->rows, .n_rows = scan->n_rows,
-                            .row_bytes = sizeof scan->rows[0], .present = true};
+    r->grid = (struct grid){.columns = o->columns,
+                            .n_columns = (size_t)o->n_columns,
+                            .rows = scan->rows,
+                            .n_rows = scan->n_rows,
+                            .row_bytes = sizeof scan->rows[0],
+                            .present = true};
     return true;
 }
 
@@ -143,12 +150,13 @@ int report_make(struct report *out, enum sink_kind kind, const struct model *m,
         out->wall_us = out->system->wall_us;
         out->interval_us = interval_us(out->system->interval_s);
     }
-    return fill(out, model_answer(m, sink_rows[kind].question), options) ? 0 : missing(kind, m, err);
+    return fill(out, model_answer(m, sink_rows[kind].question), options) ? 0
+                                                                         : missing(kind, m, err);
 }
 
 void report_nodes(struct report *out, const struct sink_node *nodes, size_t n, int64_t wall_us)
 {
-    *out = (struct report){.kind = SINK_NODES, .node = {"", 0}, .wall_us = wall_us,
-                           .interval_us = -1};
+    *out =
+        (struct report){.kind = SINK_NODES, .node = {"", 0}, .wall_us = wall_us, .interval_us = -1};
     set_grid(out, sink_rows[SINK_NODES].grid, nodes, n, sizeof nodes[0]);
 }

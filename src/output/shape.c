@@ -80,9 +80,9 @@ static void put_sized(const struct shaper *s, struct cursor *c, enum etf_kind ki
 static void put_term(const struct shaper *s, struct cursor *c, unsigned depth)
 {
     static const char *const words[] = {
-        [ETF_KIND_NONE] = "unknown", [ETF_KIND_INTEGER] = "integer", [ETF_KIND_FLOAT] = "float",
-        [ETF_KIND_ATOM] = "atom", [ETF_KIND_PID] = "pid", [ETF_KIND_PORT] = "port",
-        [ETF_KIND_REF] = "reference", [ETF_KIND_FUN] = "fun", [ETF_KIND_RECORD] = "record"};
+        [ETF_KIND_NONE] = "unknown",  [ETF_KIND_INTEGER] = "integer", [ETF_KIND_FLOAT] = "float",
+        [ETF_KIND_ATOM] = "atom",     [ETF_KIND_PID] = "pid",         [ETF_KIND_PORT] = "port",
+        [ETF_KIND_REF] = "reference", [ETF_KIND_FUN] = "fun",         [ETF_KIND_RECORD] = "record"};
     enum etf_kind kind = cursor_kind(c);
     switch (kind) {
     case ETF_KIND_TUPLE:
@@ -104,8 +104,9 @@ static void put_term(const struct shaper *s, struct cursor *c, unsigned depth)
     case ETF_KIND_REF:
     case ETF_KIND_FUN:
     case ETF_KIND_RECORD:
-        buf_puts(s->out, kind == ETF_KIND_ATOM && s->cuts && cursor_peek_atom(c, "...") ? "..."
-                                                                                        : words[kind]);
+        buf_puts(s->out, kind == ETF_KIND_ATOM && s->cuts && cursor_peek_atom(c, "...")
+                             ? "..."
+                             : words[kind]);
         (void)cursor_skip(c);
     }
 }

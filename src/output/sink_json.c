@@ -206,8 +206,8 @@ static void put_escape(struct buf *out, uint32_t c)
 
 /*
  * What could steer a terminal is left in the data, but as escapes: jansson does so for bytes below
- * 0x20 only. Such characters stand in strings only, where an escape is allowed.
- */
+ * 0x20 only. Such characters stand in strings only, where an escape
+ * is allowed. */
 static void put_escaped(struct buf *out, const char *s, size_t len)
 {
     while (len > 0) {
@@ -247,8 +247,8 @@ static json_t *json_lacks(const struct report *r)
 static json_t *json_recorded(const struct report *r)
 {
     return json_pack("{s:I,s:I,s:b,s:o}", "tick", (json_int_t)r->recorded->tick, "ticks",
-                     (json_int_t)r->recorded->ticks, "gap_before", r->recorded->gap,
-                     "not_recorded", json_lacks(r));
+                     (json_int_t)r->recorded->ticks, "gap_before", r->recorded->gap, "not_recorded",
+                     json_lacks(r));
 }
 
 void json_put(struct buf *out, const struct report *r)

@@ -2,26 +2,30 @@
 /* Every key of the lines of a trace but its lists. */
 #include "beamtop/output/trace_line.h"
 
-#define LIST(list_name, object, array) \
+#define LIST(list_name, object, array)                                                             \
     const struct field_list list_name = {object, array, ARRAY_LEN(array)}
 
 #define AT(member) offsetof(struct trace_line, member)
 static const struct field line[] = {
     {"id", "", FIELD_INT, COLUMN_COUNT, AT(id), "of the event, from 1; a result has its call's"},
-    {"wall_us", "", FIELD_INT, COLUMN_COUNT, AT(wall_us), "the node's own clock, µs since the epoch"},
+    {"wall_us", "", FIELD_INT, COLUMN_COUNT, AT(wall_us),
+     "the node's own clock, µs since the epoch"},
     {"mono_ns", "", FIELD_SIGNED, COLUMN_COUNT, AT(mono_ns),
      "the node's monotonic clock: exact to subtract, often below zero"},
-    {"pattern", "", FIELD_SLICE, COLUMN_TEXT, AT(pattern_text), "the pattern that took it, as typed"},
+    {"pattern", "", FIELD_SLICE, COLUMN_TEXT, AT(pattern_text),
+     "the pattern that took it, as typed"},
     {"pid", "", FIELD_SLICE, COLUMN_TEXT, AT(pid), "the process"},
     {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(name),
      "its registered name, label or initial call, as far as it is known by then"},
 };
 LIST(trace_line_fields, "line", line);
 
-#define CUT                                                                               \
-    {"cut", "", FIELD_BOOL, COLUMN_BOOL, AT(cut), "whether the term was truncated"}, \
-        {"full_bytes", "", FIELD_INT, COLUMN_BYTES, AT(full_bytes),                         \
-         "full size of the truncated term"}
+#define CUT                                                                                        \
+    {"cut", "", FIELD_BOOL, COLUMN_BOOL, AT(cut), "whether the term was truncated"},               \
+    {                                                                                              \
+        "full_bytes", "", FIELD_INT, COLUMN_BYTES, AT(full_bytes),                                 \
+            "full size of the truncated term"                                                      \
+    }
 static const struct field call[] = {
     {"mfa", "", FIELD_SLICE, COLUMN_TEXT, AT(mfa), "the function"},
     {"caller", "", FIELD_SLICE, COLUMN_TEXT, AT(caller), "where the call returns to"},
@@ -71,7 +75,8 @@ LIST(trace_lost_fields, "lost", lost);
 
 #define AT(member) offsetof(struct trace_tally, member)
 static const struct field tally[] = {
-    {"functions", "functions", FIELD_INT, COLUMN_COUNT, AT(functions), "functions that were matched"},
+    {"functions", "functions", FIELD_INT, COLUMN_COUNT, AT(functions),
+     "functions that were matched"},
     {"calls", "calls", FIELD_INT, COLUMN_COUNT, AT(calls),
      "all calls of them, by anyone; null: not counted"},
     {"seen", "seen", FIELD_INT, COLUMN_COUNT, AT(seen), "events that the VM gave"},
@@ -130,8 +135,9 @@ LIST(trace_preflight_fields, "preflight", preflight);
 static const struct field check[] = {
     {"done", "", FIELD_BOOL, COLUMN_BOOL, AT(done), "whether the node has answered"},
     {"clean", "", FIELD_BOOL, COLUMN_BOOL, AT(clean), "whether nothing is left armed"},
-    {"after_us", "", FIELD_INT, COLUMN_COUNT, AT(after_us), "from the end of the trace to the "
-                                                            "node's answer"},
+    {"after_us", "", FIELD_INT, COLUMN_COUNT, AT(after_us),
+     "from the end of the trace to the "
+     "node's answer"},
     {"breakpoints", "", FIELD_INT, COLUMN_COUNT, AT(breakpoints), "of ours, still there"},
     {"flags", "", FIELD_INT, COLUMN_COUNT, AT(flags), "processes with a trace flag of ours"},
     {"processes", "", FIELD_INT, COLUMN_COUNT, AT(processes), "our processes that hold a trace"},

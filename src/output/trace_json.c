@@ -5,9 +5,9 @@
 #include "beamtop/output/trace_line.h"
 
 static const struct field_list *const lists[LINE_KINDS] = {
-    [LINE_CALL] = &trace_call_fields,       [LINE_RETURN] = &trace_result_fields,
+    [LINE_CALL] = &trace_call_fields,        [LINE_RETURN] = &trace_result_fields,
     [LINE_EXCEPTION] = &trace_result_fields, [LINE_SEND] = &trace_send_fields,
-    [LINE_RECEIVE] = &trace_receive_fields, [LINE_LOST] = &trace_lost_fields,
+    [LINE_RECEIVE] = &trace_receive_fields,  [LINE_LOST] = &trace_lost_fields,
 };
 
 static json_t *new_line(const char *kind, struct slice node)

@@ -13,8 +13,8 @@
 #define TERM_TEXT_BYTES (2u * 1024 * 1024)
 
 static const char *const kind_names[LINE_KINDS] = {
-    [LINE_CALL] = "call",       [LINE_RETURN] = "return", [LINE_EXCEPTION] = "exception",
-    [LINE_SEND] = "send",       [LINE_RECEIVE] = "receive", [LINE_LOST] = "lost",
+    [LINE_CALL] = "call", [LINE_RETURN] = "return",   [LINE_EXCEPTION] = "exception",
+    [LINE_SEND] = "send", [LINE_RECEIVE] = "receive", [LINE_LOST] = "lost",
 };
 
 const char *trace_line_kind_name(enum trace_line_kind kind)
@@ -93,7 +93,8 @@ static bool take_args(struct trace_line *out, const struct speller *s, struct sl
     return true;
 }
 
-static void add_args(struct trace_line *out, const struct speller *s, const struct trace_event *event)
+static void add_args(struct trace_line *out, const struct speller *s,
+                     const struct trace_event *event)
 {
     if (event->args.bytes.s == NULL || s->values == VALUES_NONE)
         return;
@@ -114,7 +115,8 @@ static void add_size(struct trace_line *out, const struct kept_term *term)
     out->full_bytes = out->cut ? (int64_t)term->full_bytes : -1;
 }
 
-static void add_call(struct trace_line *out, const struct speller *s, const struct trace_event *event)
+static void add_call(struct trace_line *out, const struct speller *s,
+                     const struct trace_event *event)
 {
     out->kind = LINE_CALL;
     out->depth = event->depth;
@@ -157,8 +159,8 @@ static void add_lost(struct trace_line *out, const struct trace_event *event)
     out->kind = LINE_LOST;
     out->lost = (int64_t)event->lost;
     out->at_most = event->at_most;
-    out->duration_us = event->until_ns > event->mono_ns ? (event->until_ns - event->mono_ns) / 1000
-                                                        : -1;
+    out->duration_us =
+        event->until_ns > event->mono_ns ? (event->until_ns - event->mono_ns) / 1000 : -1;
     out->why = (struct slice){event->why, strlen(event->why)};
 }
 
@@ -166,8 +168,10 @@ void trace_line_make(struct trace_line *out, const struct trace_layout *layout,
                      const struct trace_log *log, const struct trace_event *event, bool finished)
 {
     const struct kept_term *term = event->kind != EVENT_CALL ? &event->message
-                                   : finished ? &event->result : &event->args;
-    const struct speller own = {layout->arena, layout->syntax, layout->values, term->full_bytes > 0};
+                                   : finished                ? &event->result
+                                                             : &event->args;
+    const struct speller own = {layout->arena, layout->syntax, layout->values,
+                                term->full_bytes > 0};
     const struct speller *s = &own;
     const struct pattern *pattern = NULL;
     *out = (struct trace_line){.full_bytes = -1, .duration_us = -1, .latency_us = NAN};
@@ -223,7 +227,10 @@ static void make_total(struct trace_tally *out, const struct trace_log *log)
 {
     const struct trace_state *state = trace_log_state(log);
     *out = (struct trace_tally){.functions = (int64_t)state->preflight.functions,
-                                .p50_us = NAN, .p90_us = NAN, .p99_us = NAN, .max_us = NAN};
+                                .p50_us = NAN,
+                                .p90_us = NAN,
+                                .p99_us = NAN,
+                                .max_us = NAN};
     put_counts(out, &state->total);
 }
 
@@ -248,10 +255,10 @@ static struct slice text_of(const char *text)
 static void make_counter(struct trace_counter *out, const struct speller *s,
                          const struct trace_log *log, const struct trace_function *f)
 {
-    *out = (struct trace_counter){.mfa = mfa_text(s, &f->mfa), .calls = (int64_t)f->calls,
-                                  .time_us = (int64_t)f->time_us};
-    const struct pattern *pattern = f->pattern < trace_log_patterns(log)
-                                        ? trace_log_pattern(log, f->pattern)->pattern : NULL;
+    *out = (struct trace_counter){
+        .mfa = mfa_text(s, &f->mfa), .calls = (int64_t)f->calls, .time_us = (int64_t)f->time_us};
+    const struct pattern *pattern =
+        f->pattern < trace_log_patterns(log) ? trace_log_pattern(log, f->pattern)->pattern : NULL;
     if (pattern != NULL) {
         out->pattern = pattern->source;
         out->actions = pattern->actions;

@@ -78,8 +78,8 @@ int trace_sink_event(struct trace_sink *s, const struct trace_log *log,
     struct trace_line line;
     struct arena arena;
     arena_init(&arena);
-    trace_line_make(&line, &(struct trace_layout){&arena, s->options.syntax, VALUES_WHOLE}, log, event,
-                    finished);
+    trace_line_make(&line, &(struct trace_layout){&arena, s->options.syntax, VALUES_WHOLE}, log,
+                    event, finished);
     int rc = trace_sink_put_line(s, &line, err);
     arena_clear(&arena);
     return rc;

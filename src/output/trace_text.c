@@ -135,7 +135,8 @@ static void put_message(struct buf *out, const struct trace_line *line, bool asc
 
 static void put_lost(struct buf *out, const struct trace_line *line, bool ascii)
 {
-    buf_printf(out, " lost: %s%" PRId64 " not shown (", line->at_most ? "at most " : "", line->lost);
+    buf_printf(out, " lost: %s%" PRId64 " not shown (", line->at_most ? "at most " : "",
+               line->lost);
     put_safe(out, line->why, ascii);
     if (line->duration_us >= 0) {
         buf_puts(out, ", for ");
@@ -200,7 +201,9 @@ static void put_latency(struct buf *out, const struct trace_tally *tally, bool a
     const struct {
         const char *title;
         double us;
-    } rows[] = {{"p50", tally->p50_us}, {"p90", tally->p90_us}, {"p99", tally->p99_us},
+    } rows[] = {{"p50", tally->p50_us},
+                {"p90", tally->p90_us},
+                {"p99", tally->p99_us},
                 {"max", tally->max_us}};
     if (isnan(tally->max_us))
         return;
@@ -249,7 +252,8 @@ static void put_check(struct buf *out, const struct session_check *check, bool a
         buf_puts(out, "nothing is left armed, verified after ");
         put_duration(out, (double)check->after_us / 1e6, ascii);
     } else if (check->done) {
-        buf_printf(out, "LEFT ON THE NODE: %" PRIu64 " breakpoints, %" PRIu64 " flags, %" PRIu64
+        buf_printf(out,
+                   "LEFT ON THE NODE: %" PRIu64 " breakpoints, %" PRIu64 " flags, %" PRIu64
                    " processes, %" PRIu64 " sessions, control word %" PRIu64,
                    check->breakpoints, check->flags, check->processes, check->sessions,
                    check->control_word);

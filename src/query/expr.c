@@ -9,19 +9,18 @@
 
 /*
  * element(2, erl_eval:exprs(Exprs, B)) where Exprs come from scanning and parsing the binary S:
- * what the shell does with a line. The forms are those of the "Abstract Format" chapter of ERTS.
- */
+ * what the shell does with a line. The forms are those of the "Abstract Format" chapter
+ * of ERTS. */
 #define FORM_REMOTE(mod, fun) "{remote,1,{atom,1," mod "},{atom,1," fun "}}"
 #define FORM_CALL(mod, fun, args) "{call,1," FORM_REMOTE(mod, fun) ",[" args "]}"
 #define FORM_SECOND(of) FORM_CALL("erlang", "element", "{integer,1,2}," of)
 
 static const char eval_form[] = FORM_SECOND(FORM_CALL(
     "erl_eval", "exprs",
-    FORM_SECOND(FORM_CALL(
-        "erl_parse", "parse_exprs",
-        FORM_SECOND(FORM_CALL("erl_scan", "string",
-                              FORM_CALL("unicode", "characters_to_list", "{var,1,'S'}")))))
-    ",{var,1,'B'}"));
+    FORM_SECOND(FORM_CALL("erl_parse", "parse_exprs",
+                          FORM_SECOND(FORM_CALL("erl_scan", "string",
+                                                FORM_CALL("unicode", "characters_to_list",
+                                                          "{var,1,'S'}"))))) ",{var,1,'B'}"));
 
 const struct embedded *expr_source(const char *name)
 {

@@ -27,13 +27,15 @@ static const struct {
      "SELECT t.wall_us, o.by, n.text AS owner, o.kind, o.processes, o.reductions_per_s, o.share,"
      " o.memory_bytes, o.message_queue_len FROM owner o JOIN tick t ON t.id = o.tick"
      " LEFT JOIN text n ON n.id = o.owner ORDER BY o.tick, o.by, o.share DESC"},
-    {"calls",
-     "SELECT w.wall_us, w.id AS window, w.ns, m.text AS module, f.text AS function, c.arity, c.calls,"
-     " c.share, c.own_us, c.words FROM call c JOIN call_window w ON w.id = c.window"
-     " JOIN text m ON m.id = c.module JOIN text f ON f.id = c.function ORDER BY w.id, c.calls DESC"},
+    {"calls", "SELECT w.wall_us, w.id AS window, w.ns, m.text AS module, f.text AS function, "
+              "c.arity, c.calls,"
+              " c.share, c.own_us, c.words FROM call c JOIN call_window w ON w.id = c.window"
+              " JOIN text m ON m.id = c.module JOIN text f ON f.id = c.function ORDER BY w.id, "
+              "c.calls DESC"},
     {"events",
      "SELECT e.wall_us, e.trace, e.kind, e.number, p.text AS pattern, e.pid, n.text AS name,"
-     " m.text AS mfa, c.text AS caller, e.latency_us, e.class, e.args, e.result, e.receiver, e.message,"
+     " m.text AS mfa, c.text AS caller, e.latency_us, e.class, e.args, e.result, e.receiver, "
+     "e.message,"
      " e.full_bytes, e.lost, e.why, e.duration_us FROM event e LEFT JOIN text p ON p.id = e.pattern"
      " LEFT JOIN text n ON n.id = e.name LEFT JOIN text m ON m.id = e.mfa"
      " LEFT JOIN text c ON c.id = e.caller ORDER BY e.id"},
@@ -205,23 +207,29 @@ static int put_openmetrics(struct writer *w, struct error *err)
         buf_reset(&sql);
         buf_reset(&help);
         put_help(&help, f->help);
-        buf_printf(&sql, "SELECT t.wall_us, s.%s FROM system s JOIN tick t ON t.id = s.tick"
-                         " WHERE s.%s NOT NULL ORDER BY s.tick", f->key, f->key);
+        buf_printf(&sql,
+                   "SELECT t.wall_us, s.%s FROM system s JOIN tick t ON t.id = s.tick"
+                   " WHERE s.%s NOT NULL ORDER BY s.tick",
+                   f->key, f->key);
         (void)put_family(w, f->key, buf_cstr(&help), buf_cstr(&sql), err);
     }
     buf_clear(&sql);
     buf_clear(&help);
     if (err->code == ERR_NONE)
-        (void)put_family(w, "owner_share", "Share of the node's reductions, 0 to 1.",
-                         "SELECT t.wall_us, o.share, o.by, n.text AS owner FROM owner o JOIN tick t ON"
-                         " t.id = o.tick JOIN text n ON n.id = o.owner WHERE o.share NOT NULL"
-                         " ORDER BY o.by, o.owner, o.tick", err);
+        (void)put_family(
+            w, "owner_share", "Share of the node's reductions, 0 to 1.",
+            "SELECT t.wall_us, o.share, o.by, n.text AS owner FROM owner o JOIN tick t ON"
+            " t.id = o.tick JOIN text n ON n.id = o.owner WHERE o.share NOT NULL"
+            " ORDER BY o.by, o.owner, o.tick",
+            err);
     if (err->code == ERR_NONE)
-        (void)put_family(w, "function_calls_per_s", "Calls in a second, in windows that were counted.",
-                         "SELECT w.wall_us, c.calls * 1e9 / w.ns, m.text AS module, f.text AS function,"
-                         " c.arity AS arity FROM call c JOIN call_window w ON w.id = c.window JOIN text m"
-                         " ON m.id = c.module JOIN text f ON f.id = c.function WHERE w.ns > 0"
-                         " ORDER BY c.module, c.function, c.arity, w.id", err);
+        (void)put_family(
+            w, "function_calls_per_s", "Calls in a second, in windows that were counted.",
+            "SELECT w.wall_us, c.calls * 1e9 / w.ns, m.text AS module, f.text AS function,"
+            " c.arity AS arity FROM call c JOIN call_window w ON w.id = c.window JOIN text m"
+            " ON m.id = c.module JOIN text f ON f.id = c.function WHERE w.ns > 0"
+            " ORDER BY c.module, c.function, c.arity, w.id",
+            err);
     buf_puts(&w->buf, "# EOF\n");
     return (int)err->code;
 }
@@ -236,24 +244,27 @@ static int find_table(const char *name, size_t *out, struct error *err)
         *out = i;
         return 0;
     }
-    return error_set(err, ERR_USAGE, "there is no table “%s”: system, processes, owners, calls, events, marks",
+    return error_set(err, ERR_USAGE,
+                     "there is no table “%s”: system, processes, owners, calls, events, marks",
                      name);
 }
 
 int recording_export(struct recording *r, enum export_format format, const char *table, FILE *out,
                      struct error *err)
 {
-    struct writer w = {.out = out, .r = r, .node = r->info.node,
-                       .spreadsheet = format == EXPORT_SPREADSHEET};
+    struct writer w = {
+        .out = out, .r = r, .node = r->info.node, .spreadsheet = format == EXPORT_SPREADSHEET};
     size_t which = 0;
     recording_begin(r);
     if (format == EXPORT_OPENMETRICS && table)
-        return error_set(err, ERR_USAGE, "openmetrics has all tables in one: leave “%s” out", table);
+        return error_set(err, ERR_USAGE, "openmetrics has all tables in one: leave “%s” out",
+                         table);
     if (find_table(table, &which, err) != 0)
         return (int)err->code;
     if (format != EXPORT_OPENMETRICS && strcmp(tables[which].name, "events") == 0 &&
         !has_column(r, "event", "trace"))
-        return error_set(err, ERR_FORMAT, "the file has no events: a recording of version 1 keeps none");
+        return error_set(err, ERR_FORMAT,
+                         "the file has no events: a recording of version 1 keeps none");
     buf_init(&w.buf, 0);
     if (format != EXPORT_OPENMETRICS)
         (void)put_csv(&w, tables[which].sql, err);

@@ -71,7 +71,8 @@ static struct pattern *unread_pattern(struct slice text)
         return NULL;
     p->source = slice_keep(&p->arena, text);
     p->kind = slice_begins(text, "send(")      ? PATTERN_SEND
-              : slice_begins(text, "receive(") ? PATTERN_RECEIVE : PATTERN_CALL;
+              : slice_begins(text, "receive(") ? PATTERN_RECEIVE
+                                               : PATTERN_CALL;
     return p;
 }
 
@@ -116,21 +117,29 @@ static void put_slice(char *out, size_t size, struct slice text)
 
 static void read_counts(struct trace_counts *c, const struct trace_tally *t)
 {
-    *c = (struct trace_counts){
-        .calls = known(t->calls), .calls_known = t->calls >= 0, .seen = known(t->seen),
-        .shown = known(t->shown), .filtered = known(t->filtered), .cut = known(t->cut),
-        .over = known(t->over), .lost = known(t->lost), .missed = known(t->missed),
-        .missed_at_most = t->missed_at_most, .open = known(t->open), .time_us = known(t->time_us)};
+    *c = (struct trace_counts){.calls = known(t->calls),
+                               .calls_known = t->calls >= 0,
+                               .seen = known(t->seen),
+                               .shown = known(t->shown),
+                               .filtered = known(t->filtered),
+                               .cut = known(t->cut),
+                               .over = known(t->over),
+                               .lost = known(t->lost),
+                               .missed = known(t->missed),
+                               .missed_at_most = t->missed_at_most,
+                               .open = known(t->open),
+                               .time_us = known(t->time_us)};
 }
 
 static void set_functions(struct recorded_log *l, const struct trace_ending *e)
 {
     struct trace_function *all = arena_alloc(&l->arena, (e->n_functions + 1) * sizeof *all);
     for (size_t i = 0; i < e->n_functions; i++)
-        all[i] = (struct trace_function){
-            .mfa = recorded_log_mfa(l, e->functions[i].mfa),
-            .pattern = recorded_log_pattern(l, e->functions[i].pattern),
-            .calls = known(e->functions[i].calls), .time_us = known(e->functions[i].time_us)};
+        all[i] =
+            (struct trace_function){.mfa = recorded_log_mfa(l, e->functions[i].mfa),
+                                    .pattern = recorded_log_pattern(l, e->functions[i].pattern),
+                                    .calls = known(e->functions[i].calls),
+                                    .time_us = known(e->functions[i].time_us)};
     trace_log_set_functions(l->log, all, e->n_functions);
 }
 
@@ -200,8 +209,10 @@ static int find(struct recorded_log *l, struct recording *r, int64_t tick, struc
     *out = (struct found){.id = 0};
     if (!r->info.has_traces)
         return 0;
-    int rc = db_prepare(r->db, &s, "SELECT id, wall_us, ended_us, syntax, patterns, procs, ending"
-                        " FROM trace WHERE tick <= ? ORDER BY id DESC LIMIT 1", err);
+    int rc = db_prepare(r->db, &s,
+                        "SELECT id, wall_us, ended_us, syntax, patterns, procs, ending"
+                        " FROM trace WHERE tick <= ? ORDER BY id DESC LIMIT 1",
+                        err);
     if (rc != 0)
         return rc;
     sqlite3_bind_int64(s, 1, tick);

@@ -52,10 +52,9 @@ struct mfa recorded_log_mfa(struct recorded_log *l, struct slice text)
     struct slice module = p->module.text, function = p->function.text;
     if (p->kind == PATTERN_CALL && p->module.kind == NAME_EXACT && p->function.kind == NAME_EXACT &&
         p->arity >= 0)
-        mfa = (struct mfa){
-            .module = slice_keep(&l->arena, module),
-            .function = slice_keep(&l->arena, function),
-            .arity = p->arity};
+        mfa = (struct mfa){.module = slice_keep(&l->arena, module),
+                           .function = slice_keep(&l->arena, function),
+                           .arity = p->arity};
     pattern_free(p);
     return mfa;
 }
@@ -129,8 +128,10 @@ static void add_result(struct recorded_log *l, const struct trace_line *line)
 
 static void add_line(struct recorded_log *l, const struct trace_line *line)
 {
-    struct trace_event e = {.id = known(line->id), .wall_us = line->wall_us,
-                            .mono_ns = line->mono_ns, .pid = read_pid(line->pid),
+    struct trace_event e = {.id = known(line->id),
+                            .wall_us = line->wall_us,
+                            .mono_ns = line->mono_ns,
+                            .pid = read_pid(line->pid),
                             .name = line->name,
                             .pattern = recorded_log_pattern(l, line->pattern_text)};
     switch (line->kind) {

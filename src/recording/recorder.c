@@ -27,13 +27,15 @@ static const char *const texts_of_statements[STATEMENTS] = {
     [STMT_OWNER] = "INSERT INTO owner VALUES(?,?,?,?,?,?,?,?,?)",
     [STMT_ANSWER] = "INSERT OR REPLACE INTO answer VALUES(?,?,?,?,?)",
     [STMT_FACT] = "INSERT OR REPLACE INTO fact VALUES(?,?,?)",
-    [STMT_TRACE] = "INSERT INTO trace(id, tick, wall_us, syntax, patterns, procs) VALUES(?,?,?,?,?,?)",
+    [STMT_TRACE] =
+        "INSERT INTO trace(id, tick, wall_us, syntax, patterns, procs) VALUES(?,?,?,?,?,?)",
     [STMT_TRACE_END] = "UPDATE trace SET ended_us = ?2, reason = ?3, events = ?4, clean = ?5,"
                        " ending = ?6 WHERE id = ?1",
     [STMT_MARK] = "INSERT INTO mark(here_us, wall_us, text) VALUES(?,?,?)",
     [STMT_GAP] = "INSERT INTO gap VALUES(?,?,?)",
-    [STMT_WINDOW] = "INSERT INTO call_window(tick, wall_us, ns, functions, calls, calls_per_s, lost,"
-                    " bytes, line) VALUES(?,?,?,?,?,?,?,?,?)",
+    [STMT_WINDOW] =
+        "INSERT INTO call_window(tick, wall_us, ns, functions, calls, calls_per_s, lost,"
+        " bytes, line) VALUES(?,?,?,?,?,?,?,?,?)",
     [STMT_CALL] = "INSERT OR REPLACE INTO call VALUES(?,?,?,?,?,?,?,?)",
     [STMT_META] = "INSERT OR REPLACE INTO meta VALUES(?,?)",
 };
@@ -100,8 +102,10 @@ static int set_up(struct recorder *r, struct error *err)
 {
     uint64_t most = r->options.max_bytes ? r->options.max_bytes : LIMIT_RECORDING_BYTES;
     char sql[160];
-    if (db_exec(r->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-                       "PRAGMA auto_vacuum = INCREMENTAL;", err) != 0 ||
+    if (db_exec(r->db,
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+                "PRAGMA auto_vacuum = INCREMENTAL;",
+                err) != 0 ||
         schema_create(r->db, err) != 0)
         return (int)err->code;
     snprintf(sql, sizeof sql, "PRAGMA max_page_count = %lld",
@@ -129,7 +133,8 @@ static int check_beside(const char *path, struct error *err)
         bool there = lstat(name, &st) == 0;
         free(name);
         if (there)
-            return error_set(err, ERR_USAGE, "%s%s exists: remove it, or choose another name", path, ends[i]);
+            return error_set(err, ERR_USAGE, "%s%s exists: remove it, or choose another name", path,
+                             ends[i]);
     }
     return 0;
 }
@@ -145,8 +150,8 @@ static int make_file(const char *path, struct error *err)
         return 0;
     }
     if (errno == EEXIST)
-        return error_set(err, ERR_USAGE, "%s exists; a recording is never written over another file",
-                         path);
+        return error_set(err, ERR_USAGE,
+                         "%s exists; a recording is never written over another file", path);
     return error_set_errno(err, errno, "%s", path);
 }
 
@@ -161,7 +166,8 @@ int recorder_open(struct recorder **out, const char *path, const struct recorder
     r->last = &r->first;
     arena_init(&r->arena);
     arena_init(&r->kept);
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX; /* create: in memory */
+    int flags =
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX; /* create: in memory */
     if (sqlite3_open_v2(path, &r->db, flags, NULL) != SQLITE_OK) {
         db_fail(r->db, err, path);
     } else {
@@ -203,8 +209,10 @@ static int check_moved(const char *path, const char *wal, struct error *err)
     struct stat st;
     if (!*wal || stat(wal, &st) != 0 || st.st_size == 0)
         return 0;
-    return error_set(err, ERR_LIMIT, "the last ticks of %s are in %s, which could not be moved into it: keep both "
-                     "files together", path, wal);
+    return error_set(err, ERR_LIMIT,
+                     "the last ticks of %s are in %s, which could not be moved into it: keep both "
+                     "files together",
+                     path, wal);
 }
 
 /* Closes the file, after which its -wal is gone, unless it could not be moved. */
@@ -311,8 +319,7 @@ static int put_all(struct recorder *r, const struct model *m, int64_t here_us, s
     return put_meta_int(r, "ended_us", here_us, err);
 }
 
-static int write_tick(struct recorder *r, const struct model *m, int64_t here_us,
-                      struct error *err)
+static int write_tick(struct recorder *r, const struct model *m, int64_t here_us, struct error *err)
 {
     if (db_exec(r->db, "BEGIN IMMEDIATE", err) != 0)
         return (int)err->code;

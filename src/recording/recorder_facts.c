@@ -151,7 +151,7 @@ static void put_facts(struct recorder *r, json_t *facts)
 {
     const char *key;
     json_t *value;
-    json_object_foreach(facts, key, value) {
+    json_object_foreach (facts, key, value) {
         char *text = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
         if (text && !json_is_null(value))
             recorder_fact(r, key, text);
@@ -159,7 +159,8 @@ static void put_facts(struct recorder *r, json_t *facts)
     }
 }
 
-/* Of what changes at every tick: each answer of the first minute, for short recordings; then few. */
+/* Of what changes at every tick: each answer of the first minute, for short recordings;
+ * then few. */
 #define OFTEN_NS 60000000000u
 #define NUMBERS_EVERY_NS 60000000000u
 
@@ -233,11 +234,11 @@ static void note(struct recorder *r, const char *key, json_t *o)
 static json_t *node_fact(const struct node_info *n)
 {
     return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "otp", json_slice(n->otp), "erts",
-                     json_slice(n->erts), "schedulers_online",
-                     json_known(n->schedulers_online), "process_limit",
-                     json_known(n->process_limit), "port_limit", json_known(n->port_limit),
-                     "atom_limit", json_known(n->atom_limit), "ets_limit", json_known(n->ets_limit),
-                     "word_bytes", json_known(n->word_bytes), "code_mode", json_slice(n->code_mode));
+                     json_slice(n->erts), "schedulers_online", json_known(n->schedulers_online),
+                     "process_limit", json_known(n->process_limit), "port_limit",
+                     json_known(n->port_limit), "atom_limit", json_known(n->atom_limit),
+                     "ets_limit", json_known(n->ets_limit), "word_bytes", json_known(n->word_bytes),
+                     "code_mode", json_slice(n->code_mode));
 }
 
 static json_t *allocators_fact(const struct alloc_detail *a)
@@ -246,7 +247,8 @@ static json_t *allocators_fact(const struct alloc_detail *a)
     for (size_t i = 0; i < a->n_rows; i++) {
         const struct allocator_row *row = &a->rows[i];
         int64_t blocks = row->mbcs.block_bytes + row->sbcs.block_bytes + row->pool_block_bytes;
-        int64_t carriers = row->mbcs.carrier_bytes + row->sbcs.carrier_bytes + row->pool_carrier_bytes;
+        int64_t carriers =
+            row->mbcs.carrier_bytes + row->sbcs.carrier_bytes + row->pool_carrier_bytes;
         json_array_append_new(list, json_pack("{s:o,s:I,s:I}", "name", json_slice(row->name),
                                               "blocks_bytes", (json_int_t)blocks, "carriers_bytes",
                                               (json_int_t)carriers));

@@ -7,10 +7,12 @@
 #include "beamtop/recording/recording.h"
 #include "sqlite.h"
 
+/* clang-format off */
 enum statement {
     STMT_TICK, STMT_SYSTEM, STMT_TEXT, STMT_TEXT_ID, STMT_PROCESS, STMT_OWNER, STMT_ANSWER,
     STMT_FACT, STMT_TRACE, STMT_EVENT, STMT_TRACE_END, STMT_TRACE_PATTERN, STMT_MARK, STMT_GAP, STMT_WINDOW, STMT_CALL, STMT_META, STATEMENTS,
 };
+/* clang-format on */
 
 /* Something that waits for its tick. */
 struct pending {
@@ -40,12 +42,12 @@ struct recorder {
     struct recorder_options options;
     struct arena arena; /* what waits for its tick */
     struct pending *first, **last;
-    struct arena kept;  /* what lives as long as the recorder: last facts */
+    struct arena kept; /* what lives as long as the recorder: last facts */
     struct known_fact *facts;
     int64_t ticks, traces, trace_events; /* events: of the trace that runs */
     enum print_syntax syntax;            /* of that */
     bool told_node, ended;
-    int64_t locked_us;                   /* since when by here_us another has the file; 0: it has not */
+    int64_t locked_us; /* since when by here_us another has the file; 0: it has not */
     uint64_t last_mono_ns;
     uint64_t alloc_mono_ns; /* when the allocators were kept last; 0: not yet */
     struct fact_times facts_kept[QUESTIONS];

@@ -40,10 +40,10 @@ static json_t *item_names(uint32_t items)
 
 static char *asked_text(struct recorder *r, const struct want_scan *asked)
 {
-    json_t *o = json_pack("{s:s,s:b,s:b,s:i,s:o,s:b,s:b}", "sort", asked->sort_key ? asked->sort_key : "",
-                          "by_delta", asked->by_delta, "ascending", asked->ascending, "rows",
-                          asked->rows, "items", item_names(asked->items), "own", asked->own,
-                          "filtered", asked->filtered);
+    json_t *o = json_pack("{s:s,s:b,s:b,s:i,s:o,s:b,s:b}", "sort",
+                          asked->sort_key ? asked->sort_key : "", "by_delta", asked->by_delta,
+                          "ascending", asked->ascending, "rows", asked->rows, "items",
+                          item_names(asked->items), "own", asked->own, "filtered", asked->filtered);
     char *text = json_dumps(o, JSON_COMPACT);
     char *kept = arena_strdup(&r->arena, text);
     free(text);
@@ -210,8 +210,16 @@ int recorder_put(struct recorder *r, const struct pending *p, struct error *err)
         sqlite3_bind_int64(s, 2, p->here_us);
         db_bind_text(s, 3, p->text);
         break;
-    case STMT_TICK: case STMT_SYSTEM: case STMT_TEXT: case STMT_TEXT_ID: case STMT_PROCESS:
-    case STMT_OWNER: case STMT_CALL: case STMT_TRACE_PATTERN: case STMT_META: case STATEMENTS:
+    case STMT_TICK:
+    case STMT_SYSTEM:
+    case STMT_TEXT:
+    case STMT_TEXT_ID:
+    case STMT_PROCESS:
+    case STMT_OWNER:
+    case STMT_CALL:
+    case STMT_TRACE_PATTERN:
+    case STMT_META:
+    case STATEMENTS:
         assert(false); /* these wait for no tick */
     }
     return db_run(r->db, s, err);

@@ -143,8 +143,10 @@ static int put_owner(struct recorder *r, enum owner_by by, const struct owner *o
 static int put_owners(struct recorder *r, enum owner_by by, const struct owners *owners,
                       struct error *err)
 {
-    const struct owner rest = {.processes = -1, .reductions_per_s = NAN,
-                               .share = owners->rest_share, .memory_bytes = NAN,
+    const struct owner rest = {.processes = -1,
+                               .reductions_per_s = NAN,
+                               .share = owners->rest_share,
+                               .memory_bytes = NAN,
                                .message_queue_len = NAN};
     for (size_t i = 0; i < owners->len; i++)
         if (put_owner(r, by, &owners->items[i], err) != 0)
@@ -238,27 +240,34 @@ static const char *const thin_windows[] = {
 
 bool recorder_thin(struct recorder *r, struct error *err)
 {
-    int64_t middle = db_int(r->db, "SELECT (min(tick) + max(tick)) / 2 FROM answer"
-                                  " WHERE question <> 'node'", 0);
+    int64_t middle = db_int(r->db,
+                            "SELECT (min(tick) + max(tick)) / 2 FROM answer"
+                            " WHERE question <> 'node'",
+                            0);
     char sql[120];
     if (middle > 0) {
         (void)drop(r, thin_events, middle, err);
         return drop(r, "DELETE FROM answer WHERE tick <= ? AND question <> 'node'", middle, err);
     }
-    middle = db_int(r->db, "SELECT id FROM tick ORDER BY id LIMIT 1"
-                           " OFFSET (SELECT count(*) / 2 FROM tick)", 0);
+    middle = db_int(r->db,
+                    "SELECT id FROM tick ORDER BY id LIMIT 1"
+                    " OFFSET (SELECT count(*) / 2 FROM tick)",
+                    0);
     bool some = drop(r, thin_events, middle, err);
     some = drop(r, thin_ticks, middle, err) || some;
     for (size_t i = 0; some && schema_tick_tables[i] && err->code == ERR_NONE; i++) {
-        snprintf(sql, sizeof sql, "DELETE FROM %s WHERE tick <= ? AND tick NOT IN (SELECT id FROM tick)",
+        snprintf(sql, sizeof sql,
+                 "DELETE FROM %s WHERE tick <= ? AND tick NOT IN (SELECT id FROM tick)",
                  schema_tick_tables[i]);
         (void)drop(r, sql, middle, err);
     }
     for (size_t i = 0; some && i < ARRAY_LEN(thin_windows) && err->code == ERR_NONE; i++)
         (void)drop(r, thin_windows[i], middle, err);
     if (some)
-        sqlite3_exec(r->db, "INSERT OR REPLACE INTO meta SELECT 'thinned', wall_us FROM tick"
-                            " ORDER BY id DESC LIMIT 1", NULL, NULL, NULL);
+        sqlite3_exec(r->db,
+                     "INSERT OR REPLACE INTO meta SELECT 'thinned', wall_us FROM tick"
+                     " ORDER BY id DESC LIMIT 1",
+                     NULL, NULL, NULL);
     return some && err->code == ERR_NONE;
 }
 
@@ -274,7 +283,8 @@ static const char *const forget[] = {
     "DELETE FROM call WHERE window IN (SELECT id FROM call_window WHERE tick <= ?)",
     "DELETE FROM call_window WHERE tick <= ?",
     "DELETE FROM event WHERE tick <= ?",
-    "DELETE FROM trace_pattern WHERE trace IN (SELECT id FROM trace WHERE tick <= ? AND ending NOT NULL)",
+    "DELETE FROM trace_pattern WHERE trace IN (SELECT id FROM trace WHERE tick <= ? AND ending NOT "
+    "NULL)",
     "DELETE FROM trace WHERE tick <= ? AND ending NOT NULL",
     "DELETE FROM gap WHERE from_tick < ?",
     "DELETE FROM tick WHERE id <= ?",

@@ -16,7 +16,8 @@ struct recorder_trace_part {
     struct slice json; /* of the ending */
 };
 
-static struct recorder_trace_part *add_part(struct recorder *r, enum statement what, int64_t wall_us)
+static struct recorder_trace_part *add_part(struct recorder *r, enum statement what,
+                                            int64_t wall_us)
 {
     struct recorder_trace_part *part = arena_alloc(&r->arena, sizeof *part);
     struct pending *p = recorder_add(r, what);
@@ -29,9 +30,11 @@ static struct recorder_trace_part *add_part(struct recorder *r, enum statement w
 static struct trace_layout layout(struct recorder *r)
 {
     const struct recorder_options *o = &r->options;
-    return (struct trace_layout){
-        .arena = &r->arena, .syntax = r->syntax,
-        .values = o->redact ? VALUES_SHAPES : o->values ? VALUES_WHOLE : VALUES_NONE};
+    return (struct trace_layout){.arena = &r->arena,
+                                 .syntax = r->syntax,
+                                 .values = o->redact   ? VALUES_SHAPES
+                                           : o->values ? VALUES_WHOLE
+                                                       : VALUES_NONE};
 }
 
 void recorder_trace_begin(struct recorder *r, const struct trace_log *log, enum print_syntax syntax,
@@ -203,7 +206,8 @@ static int put_end(struct recorder *r, const struct pending *p, struct error *er
         sqlite3_bind_int64(pattern, 2, (int64_t)i + 1);
         db_bind_text(pattern, 3, e->patterns[i].pattern);
         bind_fields(pattern, 4, &trace_tally_fields, 0, &e->patterns[i]);
-        bind_fields(pattern, 4 + (int)trace_tally_fields.n, &trace_pattern_fields, 1, &e->patterns[i]);
+        bind_fields(pattern, 4 + (int)trace_tally_fields.n, &trace_pattern_fields, 1,
+                    &e->patterns[i]);
         rc = db_run(r->db, pattern, err);
     }
     return rc;

@@ -16,7 +16,8 @@
 #include "recorder_internal.h"
 #include "recording_schema.h"
 
-/* ---- reading: what fails is kept until the next use begins, and nothing more is read in this one */
+/* ---- reading: what fails is kept until the next use begins, and nothing more is read in
+ * this one */
 
 static void fail(struct recording *r, enum err code, const char *fmt, ...) ATTR_PRINTF(3, 4);
 static void fail(struct recording *r, enum err code, const char *fmt, ...)
@@ -26,15 +27,17 @@ static void fail(struct recording *r, enum err code, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    error_set(&r->failed, code, "%s%s%s", r->file.path ? r->file.path : "", r->file.path ? ": " : "", text);
+    error_set(&r->failed, code, "%s%s%s", r->file.path ? r->file.path : "",
+              r->file.path ? ": " : "", text);
 }
 
 static void fail_of_db(struct recording *r)
 {
     struct error err = {.code = ERR_NONE};
     if (r->file.overran)
-        fail(r, ERR_FORMAT, "it cannot be read with the work that a recording of its size takes: it is "
-                            "damaged, or made to do harm");
+        fail(r, ERR_FORMAT,
+             "it cannot be read with the work that a recording of its size takes: it is "
+             "damaged, or made to do harm");
     else
         fail(r, (enum err)db_fail(r->db, &err, "the recording cannot be read"), "%s", err.text);
 }
@@ -59,7 +62,8 @@ bool recording_ask(struct recording *r, sqlite3_stmt **out, const char *sql)
     if (r->failed.code != ERR_NONE)
         return false;
     int rc = sqlite3_prepare_v2(r->db, sql, -1, out, NULL);
-    if (rc != SQLITE_OK && rc != SQLITE_ERROR) /* that is a table or column that an earlier program did not make */
+    if (rc != SQLITE_OK &&
+        rc != SQLITE_ERROR) /* that is a table or column that an earlier program did not make */
         fail_of_db(r);
     return rc == SQLITE_OK;
 }
@@ -111,13 +115,19 @@ static void take_info(struct recording *r)
     i->label = meta_text(r, "label");
     i->end = meta_text(r, "end");
     i->ticks = recording_int(r, "SELECT max(id) FROM tick", 0, 0);
-    i->first_us = recording_int(r, "SELECT wall_us FROM tick WHERE wall_us NOT NULL ORDER BY id LIMIT 1", 0, -1);
-    i->last_us = recording_int(r, "SELECT wall_us FROM tick WHERE wall_us NOT NULL ORDER BY id DESC LIMIT 1", 0, -1);
-    i->interval_s = fmax(0, (double)recording_int(r, "SELECT value FROM meta WHERE key = 'interval_us'", 0, 0)) / 1e6;
+    i->first_us = recording_int(
+        r, "SELECT wall_us FROM tick WHERE wall_us NOT NULL ORDER BY id LIMIT 1", 0, -1);
+    i->last_us = recording_int(
+        r, "SELECT wall_us FROM tick WHERE wall_us NOT NULL ORDER BY id DESC LIMIT 1", 0, -1);
+    i->interval_s =
+        fmax(0,
+             (double)recording_int(r, "SELECT value FROM meta WHERE key = 'interval_us'", 0, 0)) /
+        1e6;
     i->has_answers = recording_int(r, "SELECT 1 FROM answer LIMIT 1", 0, 0) == 1;
     i->has_processes = recording_int(r, "SELECT 1 FROM process LIMIT 1", 0, 0) == 1;
     i->has_calls = recording_int(r, "SELECT 1 FROM call_window LIMIT 1", 0, 0) == 1;
-    i->has_windows = recording_int(r, "SELECT 1 FROM call_window WHERE line NOT NULL LIMIT 1", 0, 0) == 1;
+    i->has_windows =
+        recording_int(r, "SELECT 1 FROM call_window WHERE line NOT NULL LIMIT 1", 0, 0) == 1;
     i->has_traces = recording_int(r, "SELECT 1 FROM trace LIMIT 1", 0, 0) == 1;
     i->values = recording_int(r, "SELECT value FROM meta WHERE key = 'values'", 0, 0) == 1;
     i->redacted = recording_int(r, "SELECT value FROM meta WHERE key = 'redacted'", 0, 0) == 1;
@@ -164,11 +174,11 @@ static int check_ticks(struct recording *r, const char *path, struct error *err)
     if (recording_failed(r, err) != 0)
         return (int)err->code;
     if (r->info.ticks == 0)
-        return error_set(err, ERR_FORMAT, "%s has no tick: its recorder ended before the node had answered",
-                         path);
+        return error_set(err, ERR_FORMAT,
+                         "%s has no tick: its recorder ended before the node had answered", path);
     if (first < 1 || r->info.ticks > LIMIT_RECORDING_TICKS)
-        return error_set(err, ERR_FORMAT, "%s is damaged: its ticks are numbered %lld to %lld", path,
-                         (long long)first, (long long)r->info.ticks);
+        return error_set(err, ERR_FORMAT, "%s is damaged: its ticks are numbered %lld to %lld",
+                         path, (long long)first, (long long)r->info.ticks);
     return 0;
 }
 
@@ -281,8 +291,9 @@ int64_t recording_last_answer(struct recording *r, const char *question, int64_t
     sqlite3_stmt *s = NULL;
     int64_t v = 0;
     /* Backwards over the ticks: it is mostly among the last few. */
-    if (!recording_ask(r, &s, "SELECT tick FROM answer WHERE tick <= ? AND question = ?"
-                              " ORDER BY tick DESC LIMIT 1"))
+    if (!recording_ask(r, &s,
+                       "SELECT tick FROM answer WHERE tick <= ? AND question = ?"
+                       " ORDER BY tick DESC LIMIT 1"))
         return 0;
     sqlite3_bind_int64(s, 1, tick);
     sqlite3_bind_text(s, 2, question, -1, SQLITE_STATIC);
@@ -294,17 +305,22 @@ int64_t recording_last_answer(struct recording *r, const char *question, int64_t
 
 int64_t recording_first_answers(struct recording *r)
 {
-    return recording_int(r, "SELECT tick FROM answer WHERE question <> 'node' ORDER BY tick LIMIT 1", 0, 0);
+    return recording_int(
+        r, "SELECT tick FROM answer WHERE question <> 'node' ORDER BY tick LIMIT 1", 0, 0);
 }
 
 /* A monotonic clock that went back is another VM's, which began after the tick before. */
 static const char span_sql[] =
-    "SELECT sum(CASE WHEN mono_ns > mono0 THEN (mono_ns - mono0) / 1e9 ELSE max(here_us - here0, 0) / 1e6 END)"
-    " FROM (SELECT mono_ns, here_us, lag(mono_ns) OVER ticks AS mono0, lag(here_us) OVER ticks AS here0"
+    "SELECT sum(CASE WHEN mono_ns > mono0 THEN (mono_ns - mono0) / 1e9 ELSE max(here_us - here0, "
+    "0) / 1e6 END)"
+    " FROM (SELECT mono_ns, here_us, lag(mono_ns) OVER ticks AS mono0, lag(here_us) OVER ticks AS "
+    "here0"
     " FROM tick WHERE id BETWEEN ? AND ? WINDOW ticks AS (ORDER BY id)) WHERE here0 NOT NULL";
 
-/* One number of the ticks of a span; `unknown` where it cannot be asked for, 0 where there is none. */
-static double of_span(struct recording *r, const char *sql, int64_t from, int64_t to, double unknown)
+/* One number of the ticks of a span; `unknown` where it cannot be asked for, 0 where there
+ * is none. */
+static double of_span(struct recording *r, const char *sql, int64_t from, int64_t to,
+                      double unknown)
 {
     sqlite3_stmt *s = NULL;
     double v = 0;
@@ -349,7 +365,8 @@ bool recording_gap_before(struct recording *r, int64_t tick)
 
 int64_t recording_gaps(struct recording *r, int64_t from, int64_t to)
 {
-    return (int64_t)of_span(r, "SELECT count(*) FROM gap WHERE from_tick >= ? AND from_tick < ?", from, to, 0);
+    return (int64_t)of_span(r, "SELECT count(*) FROM gap WHERE from_tick >= ? AND from_tick < ?",
+                            from, to, 0);
 }
 
 static const char marks_sql[] =
@@ -369,8 +386,8 @@ static void read_marks(struct recording *r, struct mark_cache *c)
             cap = cap > 0 ? cap * 2 : 64;
             c->marks = alloc_resize(c->marks, cap, sizeof *c->marks);
         }
-        c->marks[c->n++] = (struct recording_mark){
-            db_column_int(s, 0), db_column_count(s, 2), arena_strndup(&c->arena, text.s, text.len)};
+        c->marks[c->n++] = (struct recording_mark){db_column_int(s, 0), db_column_count(s, 2),
+                                                   arena_strndup(&c->arena, text.s, text.len)};
     }
     sqlite3_finalize(s);
 }
@@ -394,18 +411,21 @@ size_t recording_marks(struct recording *r, const struct recording_mark **out)
 /* ---- answers */
 
 /* Versions 1 and 2 have a number in the place of names, with a bit for each of these. */
+/* clang-format off */
 static const char *const early_items[] = {
     "id", "reductions", "message_queue_len", "memory", "total_heap_size", "heap_size", "stack_size",
     "status", "priority", "current_function", "links", "monitors", "monitored_by", "binary",
     "dictionary", "garbage_collection", "group_leader", "trap_exit", "message_queue_data",
     "suspending", "supervisor",
 };
+/* clang-format on */
 
 static int refuse_items(struct recording *r, const char *name, struct error *err)
 {
-    return error_set(err, ERR_FORMAT, "this beamtop cannot read the item “%.60s” of recorded processes. "
-                     "Read the file with beamtop %.40s, which wrote it", name ? name : "?",
-                     meta_text(r, "beamtop"));
+    return error_set(err, ERR_FORMAT,
+                     "this beamtop cannot read the item “%.60s” of recorded processes. "
+                     "Read the file with beamtop %.40s, which wrote it",
+                     name ? name : "?", meta_text(r, "beamtop"));
 }
 
 /* What the rows have, in their order, which has to be ours. */
@@ -443,8 +463,11 @@ static int read_asked(struct recording *r, struct slice text, struct want_scan *
                             "own", &own, "filtered", &filtered) == 0;
     const struct proc_column *column = *has && *sort ? proc_column_find(sort) : NULL;
     *out = (struct want_scan){
-        .sort_key = column ? column->key : NULL, .by_delta = by_delta, .ascending = ascending,
-        .own = own, .filtered = filtered,
+        .sort_key = column ? column->key : NULL,
+        .by_delta = by_delta,
+        .ascending = ascending,
+        .own = own,
+        .filtered = filtered,
         .rows = rows > 0 && rows <= LIMIT_ROWS ? (int)rows : LIMIT_ROWS,
     };
     int rc = *has ? read_items(r, items, &out->items, err) : 0;
@@ -469,8 +492,10 @@ int recording_answers(struct recording *r, int64_t tick, recording_answer_fn *fn
                       struct error *err)
 {
     sqlite3_stmt *s = NULL;
-    if (db_prepare(r->db, &s, "SELECT question, asked, bytes, term FROM answer WHERE tick = ?"
-                              " ORDER BY question <> 'node', question <> 'system'", err) != 0)
+    if (db_prepare(r->db, &s,
+                   "SELECT question, asked, bytes, term FROM answer WHERE tick = ?"
+                   " ORDER BY question <> 'node', question <> 'system'",
+                   err) != 0)
         return (int)err->code;
     sqlite3_bind_int64(s, 1, tick);
     int rc = 0;

@@ -2,8 +2,8 @@
 /*
  * Opens the file of a recording, which may be anyone's. SQLite plays back a rollback journal that
  * lies beside a file, and removes what the journal names, before a query can look at anything: so
- * the file's first bytes, and what lies beside it, are looked at here first, and nothing is written.
- */
+ * the file's first bytes, and what lies beside it, are looked at here first, and nothing is
+ * written. */
 #include "recording_file.h"
 
 #include <errno.h>
@@ -55,7 +55,8 @@ static int check_header(const uint8_t *head, size_t len, bool has_wal, const cha
     if (is_new && has_wal)
         return 0;
     if (is_new && len > 0)
-        return error_set(err, ERR_FORMAT, "%s is empty: when it is the copy of a recording that was "
+        return error_set(err, ERR_FORMAT,
+                         "%s is empty: when it is the copy of a recording that was "
                          "not ended, its %s-wal is missing (`record stop` makes one file of both)",
                          path, path);
     if (application != RECORDING_APPLICATION_ID)
@@ -82,21 +83,24 @@ static int check_beside(const char *path, bool *has_wal, struct error *err)
     static const char *const ends[] = {"-wal", "-shm"};
     bool is_empty;
     if (look_beside(path, "-journal", &is_empty) != BESIDE_NOTHING)
-        return error_set(err, ERR_FORMAT, "%s-journal lies beside it: a recording never has a journal. "
+        return error_set(err, ERR_FORMAT,
+                         "%s-journal lies beside it: a recording never has a journal. "
                          "Opening both would change or remove files; copy %s alone to read it",
                          path, path);
     for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
         enum beside beside = look_beside(path, ends[i], &is_empty);
         if (beside == BESIDE_OTHER)
-            return error_set(err, ERR_FORMAT, "%s%s is not a regular file: copy %s alone to read it",
-                             path, ends[i], path);
+            return error_set(err, ERR_FORMAT,
+                             "%s%s is not a regular file: copy %s alone to read it", path, ends[i],
+                             path);
         if (i == 0)
             *has_wal = beside == BESIDE_FILE && !is_empty;
     }
     return 0;
 }
 
-/* Whether any connection of SQLite, of this process too, has the file open: each has a lock on it. */
+/* Whether any connection of SQLite, of this process too, has the file open: each has a lock
+ * on it. */
 static bool is_in_use(int fd)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -108,8 +112,8 @@ static bool is_in_use(int fd)
 /*
  * In use: with the locks and the shared memory that its recorder has. With what a killed recorder
  * left in FILE-wal: that is looked through in memory of ours, and stays where it is. Else nothing
- * but the file itself is ever looked at.
- */
+ * but the file itself is ever
+ * looked at. */
 static const struct way {
     const char *vfs, *query, *pragma;
 } in_use = {NULL, "?mode=ro", ""},
@@ -118,7 +122,8 @@ static const struct way {
 
 static void put_uri(struct buf *out, const char *path, const char *query)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-";
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-";
     buf_puts(out, *path == '/' ? "file://" : "file:./");
     for (; *path; path++) {
         if (strchr(plain, *path))
@@ -139,7 +144,8 @@ static int allow(void *arg, int action, const char *a, const char *b, const char
     (void)d;
     return action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_FUNCTION ||
                    action == SQLITE_PRAGMA
-               ? SQLITE_OK : SQLITE_DENY;
+               ? SQLITE_OK
+               : SQLITE_DENY;
 }
 
 /* For all of this use: what one query cannot take in, the next cannot either. */
@@ -157,17 +163,22 @@ static void guard(struct recording_file *f)
         int what, most;
     } limits[] = {
         {SQLITE_LIMIT_LENGTH, (int)LIMIT_RECORDING_ROW_BYTES},
-        {SQLITE_LIMIT_SQL_LENGTH, 64 * 1024}, {SQLITE_LIMIT_COLUMN, 500},
-        {SQLITE_LIMIT_EXPR_DEPTH, 50}, {SQLITE_LIMIT_COMPOUND_SELECT, 4},
-        {SQLITE_LIMIT_FUNCTION_ARG, 8}, {SQLITE_LIMIT_ATTACHED, 0},
-        {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100}, {SQLITE_LIMIT_VARIABLE_NUMBER, 16},
-        {SQLITE_LIMIT_TRIGGER_DEPTH, 1}, {SQLITE_LIMIT_WORKER_THREADS, 0},
+        {SQLITE_LIMIT_SQL_LENGTH, 64 * 1024},
+        {SQLITE_LIMIT_COLUMN, 500},
+        {SQLITE_LIMIT_EXPR_DEPTH, 50},
+        {SQLITE_LIMIT_COMPOUND_SELECT, 4},
+        {SQLITE_LIMIT_FUNCTION_ARG, 8},
+        {SQLITE_LIMIT_ATTACHED, 0},
+        {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100},
+        {SQLITE_LIMIT_VARIABLE_NUMBER, 16},
+        {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
+        {SQLITE_LIMIT_WORKER_THREADS, 0},
     };
     static const struct {
         int what, on;
     } configs[] = {
-        {SQLITE_DBCONFIG_DEFENSIVE, 1}, {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
-        {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}, {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+        {SQLITE_DBCONFIG_DEFENSIVE, 1},        {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+        {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},   {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
         {SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1},
     };
     for (size_t i = 0; i < ARRAY_LEN(limits); i++)
@@ -185,8 +196,9 @@ static int open_db(struct recording_file *f, const struct way *way, struct error
     struct buf uri;
     buf_init(&uri, 0);
     put_uri(&uri, f->path, way->query);
-    int rc = sqlite3_open_v2(buf_cstr(&uri), &f->db,
-                             SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, way->vfs);
+    int rc =
+        sqlite3_open_v2(buf_cstr(&uri), &f->db,
+                        SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, way->vfs);
     buf_clear(&uri);
     if (rc != SQLITE_OK)
         return db_fail(f->db, err, f->path);

@@ -19,14 +19,16 @@ struct span_cache {
     struct known_stats {
         bool known;
         struct span_stats value;
-    } *stats; /* as numbers are listed; NULL: none yet */
+    } * stats; /* as numbers are listed; NULL: none yet */
     bool owners_known;
-    double owner_weight[SPAN_SORTS]; /* seconds of the ticks that count: who is not there had 0 then */
+    double
+        owner_weight[SPAN_SORTS]; /* seconds of the ticks that count: who is not there had 0 then */
     struct owner_sum *owners;
     struct arena arena;
 };
 
-/* Marks are asked for at each tick that is shown, and may be many: read again when the file has changed. */
+/* Marks are asked for at each tick that is shown, and may be many: read again when the file has
+ * changed. */
 struct mark_cache {
     bool is_known;
     int64_t version, changes;
@@ -50,14 +52,15 @@ struct recording {
 
 /* Prepares a statement. false: reading failed, or the file has no such table or column. */
 bool recording_ask(struct recording *r, sqlite3_stmt **out, const char *sql);
-/* Whether there is another row; a failure is the end of rows, too, and recording_failed() has it. */
+/* Whether there is another row; a failure is the end of rows, too, and recording_failed()
+ * has it. */
 bool recording_row(struct recording *r, sqlite3_stmt *s);
 /* One number, as db_int_of(). */
 int64_t recording_int(struct recording *r, const char *sql, int64_t arg, int64_t otherwise);
 /* A copy that is handed out: until the next question. */
 struct slice recording_keep(struct recording *r, struct slice text);
-/* The same of an array, which it frees. How many there are is known when they have been read: what a
-   file says of their number may be wrong. */
+/* The same of an array, which it frees. How many there are is known when they have been read: what
+   a file says of their number may be wrong. */
 const void *recording_keep_rows(struct recording *r, void *rows, size_t bytes);
 
 struct span_cache *span_cache_of(struct recording *r, int64_t from, int64_t to);

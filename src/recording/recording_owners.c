@@ -12,7 +12,7 @@
 #define MEASURES 6 /* share, its square, reductions, memory, queue, processes */
 
 static const char *const sorts[SPAN_SORTS] = {"application", "supervisor", "module", "name",
-                                                "label"};
+                                              "label"};
 
 struct owner_sum {
     struct owner_key {
@@ -55,8 +55,8 @@ struct span_cache *span_cache_of(struct recording *r, int64_t from, int64_t to)
 
 /*
  * A tick counts as long as its interval: the first one is a fraction of a second, and has what it
- * cost the node to read our questions.
- */
+ * cost the node to read
+ * our questions. */
 static double seconds_of(struct recording *r, sqlite3_stmt *intervals, int64_t tick)
 {
     double usual = recording_info(r)->interval_s, seconds = NAN;
@@ -168,7 +168,8 @@ static int by_share(const void *a, const void *b)
     return slice_order(x->name, y->name);
 }
 
-static void name_it(struct recording *r, struct span_cache *c, sqlite3_stmt *texts, struct owner_sum *o)
+static void name_it(struct recording *r, struct span_cache *c, sqlite3_stmt *texts,
+                    struct owner_sum *o)
 {
     o->named = true;
     o->name = (struct slice){"", 0};
@@ -189,7 +190,7 @@ static size_t ordered(struct recording *r, struct span_cache *c, int64_t sort,
     if (!recording_ask(r, &texts, "SELECT text FROM text WHERE id = ?"))
         return 0;
     *out = alloc_zero(HASH_COUNT(c->owners) + 1, sizeof **out);
-    HASH_ITER(hh, c->owners, o, next) {
+    HASH_ITER (hh, c->owners, o, next) {
         if (o->key.sort != sort)
             continue;
         if (!o->named)

@@ -153,7 +153,8 @@ static void tell(struct recording *r, sqlite3_stmt *texts, const struct known *k
     p->queue_last = k->last;
     p->queued = k->queued;
     p->asleep = k->asleep;
-    p->asleep_reductions_per_s = k->asleep > 0 ? k->asleep_reductions / (double)k->asleep : (double)NAN;
+    p->asleep_reductions_per_s =
+        k->asleep > 0 ? k->asleep_reductions / (double)k->asleep : (double)NAN;
     fit(p, k);
 }
 
@@ -207,7 +208,7 @@ size_t recording_processes(struct recording *r, int64_t from, int64_t to,
     *out = p;
     if (!recording_ask(r, &texts, "SELECT text FROM text WHERE id = ?"))
         most = 0;
-    HASH_ITER(hh, all, k, next) {
+    HASH_ITER (hh, all, k, next) {
         turnover->pids_seen_once += k->ticks == 1;
         if (n < most)
             tell(r, texts, k, (double)turnover->shares, &p[n++]);

@@ -10,7 +10,8 @@
 #include "recording_file.h"
 #include "trace_columns.h"
 
-/* Rows of kilobytes in a table WITHOUT ROWID would fill a page of overflow each: `answer` has one. */
+/* Rows of kilobytes in a table WITHOUT ROWID would fill a page of overflow each: `answer`
+ * has one. */
 static const char tables[] =
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
     "CREATE TABLE text(id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);"
@@ -33,7 +34,8 @@ static const char tables[] =
     " own_us INTEGER, words INTEGER, PRIMARY KEY(window, module, function, arity)) WITHOUT ROWID;"
     "CREATE TABLE fact(tick INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,"
     " PRIMARY KEY(key, tick)) WITHOUT ROWID;"
-    "CREATE TABLE trace(id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, wall_us INTEGER, syntax TEXT,"
+    "CREATE TABLE trace(id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, wall_us INTEGER, syntax "
+    "TEXT,"
     " patterns TEXT NOT NULL, procs TEXT, ended_us INTEGER, reason TEXT, events INTEGER,"
     " clean INTEGER, ending TEXT);"
     "CREATE TABLE mark(id INTEGER PRIMARY KEY, here_us INTEGER NOT NULL, wall_us INTEGER,"
@@ -80,8 +82,9 @@ int schema_create(sqlite3 *db, struct error *err)
 static const struct {
     const char *name, *sql;
 } earlier[] = {
-    {"call_window", "CREATE TABLE call_window(id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, wall_us INTEGER,"
-                    " ns INTEGER NOT NULL, functions INTEGER, calls INTEGER, calls_per_s REAL, lost INTEGER)"},
+    {"call_window",
+     "CREATE TABLE call_window(id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, wall_us INTEGER,"
+     " ns INTEGER NOT NULL, functions INTEGER, calls INTEGER, calls_per_s REAL, lost INTEGER)"},
     {"event", "CREATE TABLE event(id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, wall_us INTEGER,"
               " line TEXT NOT NULL)"},
 };
@@ -91,9 +94,12 @@ static const struct {
     const char *name, *begin, *end;
 } lists[] = {
     {"system", "CREATE TABLE system(tick INTEGER PRIMARY KEY", ")"},
-    {"event", "CREATE TABLE event(id INTEGER PRIMARY KEY, trace INTEGER NOT NULL, tick INTEGER NOT NULL,"
-              " kind TEXT NOT NULL", ")"},
-    {"trace_pattern", "CREATE TABLE trace_pattern(trace INTEGER NOT NULL, number INTEGER NOT NULL, pattern TEXT",
+    {"event",
+     "CREATE TABLE event(id INTEGER PRIMARY KEY, trace INTEGER NOT NULL, tick INTEGER NOT NULL,"
+     " kind TEXT NOT NULL",
+     ")"},
+    {"trace_pattern",
+     "CREATE TABLE trace_pattern(trace INTEGER NOT NULL, number INTEGER NOT NULL, pattern TEXT",
      ", PRIMARY KEY(trace, number)) WITHOUT ROWID"},
 };
 
@@ -106,8 +112,8 @@ static bool are_columns(const char *s, const char *end)
         if (end - s < 2 || s[0] != ',' || s[1] != ' ')
             return false;
         s += 2;
-        while (s + name < end && (islower((unsigned char)s[name]) || isdigit((unsigned char)s[name]) ||
-                                  s[name] == '_'))
+        while (s + name < end && (islower((unsigned char)s[name]) ||
+                                  isdigit((unsigned char)s[name]) || s[name] == '_'))
             name++;
         if (name == 0 || s + name == end || s[name] != ' ')
             return false;
@@ -143,8 +149,10 @@ static bool is_earlier(const char *name, const char *sql)
     return false;
 }
 
-/* The statement that makes it in a file of ours; "" of an index that a table brings along, else NULL. */
-static const char *sql_of_ours(sqlite3_stmt *ours, const char *type, const char *name, const char *table)
+/* The statement that makes it in a file of ours; "" of an index that a table brings along, else
+ * NULL. */
+static const char *sql_of_ours(sqlite3_stmt *ours, const char *type, const char *name,
+                               const char *table)
 {
     sqlite3_reset(ours);
     sqlite3_bind_text(ours, 1, type, -1, SQLITE_STATIC);
@@ -175,14 +183,16 @@ static int check_rows(sqlite3 *db, sqlite3_stmt *ours, const char *path, struct 
 {
     sqlite3_stmt *rows = NULL;
     int step = SQLITE_DONE;
-    if (db_prepare(db, &rows, "SELECT type, name, tbl_name, ifnull(sql, '') FROM sqlite_master", err) != 0)
+    if (db_prepare(db, &rows, "SELECT type, name, tbl_name, ifnull(sql, '') FROM sqlite_master",
+                   err) != 0)
         return (int)err->code;
     while ((step = sqlite3_step(rows)) == SQLITE_ROW && is_of_ours(ours, rows))
         continue;
     if (step == SQLITE_ROW)
-        error_set(err, ERR_FORMAT, "%s has the %.20s %.60s, which no recording of beamtop has. Where it "
-                  "is one of yours, drop it", path, sqlite3_column_text(rows, 0),
-                  sqlite3_column_text(rows, 1));
+        error_set(err, ERR_FORMAT,
+                  "%s has the %.20s %.60s, which no recording of beamtop has. Where it "
+                  "is one of yours, drop it",
+                  path, sqlite3_column_text(rows, 0), sqlite3_column_text(rows, 1));
     else if (step != SQLITE_DONE)
         (void)db_fail(db, err, path);
     else if (db_int(db, indexes_sql, 1) != 0)
@@ -199,8 +209,10 @@ static int check_tables(sqlite3 *db, const char *path, struct error *err)
     if (sqlite3_open(":memory:", &made) != SQLITE_OK)
         db_fail(made, err, "recording");
     else if (schema_create(made, err) == 0 &&
-             db_prepare(made, &ours, "SELECT ifnull(sql, '') FROM sqlite_master"
-                        " WHERE type = ? AND name = ? AND tbl_name = ?", err) == 0)
+             db_prepare(made, &ours,
+                        "SELECT ifnull(sql, '') FROM sqlite_master"
+                        " WHERE type = ? AND name = ? AND tbl_name = ?",
+                        err) == 0)
         (void)check_rows(db, ours, path, err);
     sqlite3_finalize(ours);
     sqlite3_close(made);

@@ -58,9 +58,9 @@ static size_t values_from(struct recording *r, const char *key, int64_t from, in
 
 /*
  * The known values of the span in the order of ticks; owned by the caller. What is of an interval
- * counts only where that is half as long as asked for, or longer: the first is short, and most of what
- * happens in it is that our questions are read.
- */
+ * counts only where that is half as long as asked for, or longer: the first is short, and most of
+ * what happens in it is that our questions
+ * are read. */
 static size_t values(struct recording *r, const char *key, int64_t from, int64_t to, double **out)
 {
     double least_us = recording_info(r)->interval_s * 1e6 / 2;
@@ -80,9 +80,9 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * How many independent values have as certain a mean: n (1 - r) / (1 + r), r the correlation of each
- * with the one before (of an AR(1) series). Memory goes up and stays; three are granted anyhow.
- */
+ * How many independent values have as certain a mean: n (1 - r) / (1 + r), r the correlation of
+ * each with the one before (of an AR(1) series). Memory goes up and stays; three are granted
+ * anyhow. */
 static double independent(const double *v, size_t n, double mean, double squares)
 {
     double products = 0;
@@ -141,8 +141,9 @@ struct span_cost recording_cost(struct recording *r, int64_t from, int64_t to)
 {
     struct span_cost cost = {NAN, NAN};
     sqlite3_stmt *s = NULL;
-    if (!recording_ask(r, &s, "SELECT sum(cost_us) / sum(interval_us), avg(bytes) FROM tick"
-                              " WHERE id BETWEEN ? AND ? AND interval_us > 0 AND cost_us NOT NULL"))
+    if (!recording_ask(r, &s,
+                       "SELECT sum(cost_us) / sum(interval_us), avg(bytes) FROM tick"
+                       " WHERE id BETWEEN ? AND ? AND interval_us > 0 AND cost_us NOT NULL"))
         return cost;
     sqlite3_bind_int64(s, 1, from);
     sqlite3_bind_int64(s, 2, to);
@@ -178,11 +179,13 @@ static void sum_windows(struct recording *r, int64_t from, int64_t to, struct re
                         int64_t *told)
 {
     sqlite3_stmt *s = NULL;
-    *out = (struct recorded_window){.id = -1, .tick = from, .wall_us = -1, .ns = 0, .calls_per_s = NAN};
-    if (!recording_ask(r, &s, "SELECT min(wall_us), sum(ns), max(functions), sum(calls), sum(lost),"
-                              " count(*), sum((SELECT ifnull(sum(c.calls), 0) FROM call c"
-                              " WHERE c.window = w.id) >= w.calls)"
-                              " FROM call_window w WHERE tick BETWEEN ? AND ?"))
+    *out = (struct recorded_window){
+        .id = -1, .tick = from, .wall_us = -1, .ns = 0, .calls_per_s = NAN};
+    if (!recording_ask(r, &s,
+                       "SELECT min(wall_us), sum(ns), max(functions), sum(calls), sum(lost),"
+                       " count(*), sum((SELECT ifnull(sum(c.calls), 0) FROM call c"
+                       " WHERE c.window = w.id) >= w.calls)"
+                       " FROM call_window w WHERE tick BETWEEN ? AND ?"))
         return;
     sqlite3_bind_int64(s, 1, from);
     sqlite3_bind_int64(s, 2, to);
@@ -202,9 +205,12 @@ static void sum_windows(struct recording *r, int64_t from, int64_t to, struct re
 
 /* A window is part when not all functions that were called in it are told. */
 static const char calls_sql[] =
-    "SELECT m.text, f.text, arity, sum(call.calls), sum(own_us), sum(words), sum(call.calls ISNULL),"
-    " sum(w.part), sum(1.0 * call.calls * call.calls / w.ns), sum(1.0 * call.calls * call.calls / w.calls)"
-    " FROM (SELECT v.id, v.ns, v.calls, ifnull(sum(c.calls), 0) < v.calls AS part FROM call_window v"
+    "SELECT m.text, f.text, arity, sum(call.calls), sum(own_us), sum(words), sum(call.calls "
+    "ISNULL),"
+    " sum(w.part), sum(1.0 * call.calls * call.calls / w.ns), sum(1.0 * call.calls * call.calls / "
+    "w.calls)"
+    " FROM (SELECT v.id, v.ns, v.calls, ifnull(sum(c.calls), 0) < v.calls AS part FROM call_window "
+    "v"
     " JOIN call c ON c.window = v.id WHERE v.tick BETWEEN ? AND ? GROUP BY v.id) w"
     " JOIN call ON call.window = w.id JOIN text m ON m.id = module JOIN text f ON f.id = function"
     " GROUP BY module, function, arity ORDER BY 4 DESC, 1, 2, 3 LIMIT 1000";
@@ -219,15 +225,16 @@ static double deviation(double squares, double sum, double weight, int64_t n)
 }
 
 /* Where all functions that were called are told, one that is not was not called. */
-static struct call_spread spread_of(sqlite3_stmt *s, const struct recorded_window *sums, int64_t told)
+static struct call_spread spread_of(sqlite3_stmt *s, const struct recorded_window *sums,
+                                    int64_t told)
 {
     double calls = db_column_real(s, 3);
     int64_t untold = sums->windows - told - db_column_count(s, 7);
     bool lost = db_column_count(s, 6) > 0;
     int64_t n = untold == 0 && !lost ? sums->windows : 0;
-    return (struct call_spread){
-        n, 1e9 * deviation(db_column_real(s, 8), calls, (double)sums->ns, n),
-        deviation(db_column_real(s, 9), calls, (double)sums->calls, n)};
+    return (struct call_spread){n,
+                                1e9 * deviation(db_column_real(s, 8), calls, (double)sums->ns, n),
+                                deviation(db_column_real(s, 9), calls, (double)sums->calls, n)};
 }
 
 size_t recording_calls(struct recording *r, int64_t from, int64_t to,
@@ -277,8 +284,9 @@ const char *recording_fact(struct recording *r, const char *key, int64_t tick)
 {
     sqlite3_stmt *s = NULL;
     const char *json = NULL;
-    if (!recording_ask(r, &s, "SELECT value FROM fact WHERE key = ? AND tick <= ? ORDER BY tick"
-                              " DESC LIMIT 1"))
+    if (!recording_ask(r, &s,
+                       "SELECT value FROM fact WHERE key = ? AND tick <= ? ORDER BY tick"
+                       " DESC LIMIT 1"))
         return NULL;
     sqlite3_bind_text(s, 1, key, -1, SQLITE_STATIC);
     sqlite3_bind_int64(s, 2, tick);

@@ -16,8 +16,11 @@ static struct recorded_trace trace_of(struct recording *r, sqlite3_stmt *s)
     struct slice syntax = db_column_text(s, 6);
     bool elixir = slice_is(syntax, "elixir");
     return (struct recorded_trace){
-        .id = db_column_int(s, 0), .tick = db_column_int(s, 1), .wall_us = db_column_int(s, 2),
-        .ended_us = db_column_int(s, 3), .events = db_column_int(s, 4),
+        .id = db_column_int(s, 0),
+        .tick = db_column_int(s, 1),
+        .wall_us = db_column_int(s, 2),
+        .ended_us = db_column_int(s, 3),
+        .events = db_column_int(s, 4),
         .clean = sqlite3_column_type(s, 5) == SQLITE_NULL ? -1 : sqlite3_column_int(s, 5) != 0,
         .syntax = elixir ? PRINT_ELIXIR : PRINT_ERLANG,
         .reason = recording_keep(r, db_column_text(s, 7)),
@@ -49,7 +52,8 @@ size_t recording_traces(struct recording *r, const struct recorded_trace **out)
 
 static const char patterns_sql[] =
     "SELECT p.pattern, count(*), sum(p.calls), sum(p.shown), sum(p.missed + p.lost + p.over),"
-    " max(p.p50_us), max(p.p99_us), max(p.max_us) FROM trace_pattern p JOIN trace t ON t.id = p.trace"
+    " max(p.p50_us), max(p.p99_us), max(p.max_us) FROM trace_pattern p JOIN trace t ON t.id = "
+    "p.trace"
     " WHERE t.tick BETWEEN ? AND ? GROUP BY p.pattern ORDER BY min(t.id), min(p.number) LIMIT 1000";
 
 size_t recording_trace_patterns(struct recording *r, int64_t from, int64_t to,
@@ -66,16 +70,20 @@ size_t recording_trace_patterns(struct recording *r, int64_t from, int64_t to,
     sqlite3_bind_int64(s, 1, from);
     sqlite3_bind_int64(s, 2, to);
     while (n < PATTERNS_MOST && recording_row(r, s))
-        patterns[n++] = (struct span_pattern){
-            .pattern = recording_keep(r, db_column_text(s, 0)), .traces = db_column_int(s, 1),
-            .calls = db_column_int(s, 2), .shown = db_column_int(s, 3), .missed = db_column_int(s, 4),
-            .p50_us = db_column_real(s, 5), .p99_us = db_column_real(s, 6),
-            .max_us = db_column_real(s, 7)};
+        patterns[n++] = (struct span_pattern){.pattern = recording_keep(r, db_column_text(s, 0)),
+                                              .traces = db_column_int(s, 1),
+                                              .calls = db_column_int(s, 2),
+                                              .shown = db_column_int(s, 3),
+                                              .missed = db_column_int(s, 4),
+                                              .p50_us = db_column_real(s, 5),
+                                              .p99_us = db_column_real(s, 6),
+                                              .max_us = db_column_real(s, 7)};
     sqlite3_finalize(s);
     return n;
 }
 
-/* Whether lines of a pattern tell the caller as text; most lines have the pattern of the one before. */
+/* Whether lines of a pattern tell the caller as text; most lines have the pattern of the one
+ * before. */
 struct told_caller {
     char pattern[LIMIT_PATTERN_BYTES];
     size_t len;
@@ -94,8 +102,8 @@ static bool tells_caller(struct told_caller *last, struct slice pattern)
     return last->tells;
 }
 
-static int put_events(struct recording *r, int64_t trace, struct trace_sink *sink, struct arena *arena,
-                      struct error *err)
+static int put_events(struct recording *r, int64_t trace, struct trace_sink *sink,
+                      struct arena *arena, struct error *err)
 {
     struct told_caller last = {.len = 0};
     sqlite3_stmt *s = NULL;
@@ -126,7 +134,8 @@ static int put_ending(struct recording *r, int64_t trace, struct trace_sink *sin
 {
     sqlite3_stmt *s = NULL;
     struct trace_ending e;
-    int rc = db_prepare(r->db, &s, "SELECT ending FROM trace WHERE id = ? AND ending NOT NULL", err);
+    int rc =
+        db_prepare(r->db, &s, "SELECT ending FROM trace WHERE id = ? AND ending NOT NULL", err);
     if (rc != 0)
         return rc;
     sqlite3_bind_int64(s, 1, trace);
@@ -141,7 +150,8 @@ static int put_ending(struct recording *r, int64_t trace, struct trace_sink *sin
     return rc == 0 ? recording_failed(r, err) : rc;
 }
 
-int recording_trace_put(struct recording *r, int64_t trace, struct trace_sink *sink, struct error *err)
+int recording_trace_put(struct recording *r, int64_t trace, struct trace_sink *sink,
+                        struct error *err)
 {
     struct arena arena;
     arena_init(&arena);

@@ -8,11 +8,14 @@ static int inflate_line(sqlite3_stmt *s, struct buf *out, struct error *err)
 {
     int rc = db_column_inflate(s, 1, db_column_int(s, 0), out);
     if (rc == ERR_LIMIT)
-        return error_set(err, ERR_FORMAT, "a window of calls in the recording has a size it cannot have");
-    return rc == 0 ? 0 : error_set(err, ERR_FORMAT, "a window of calls in the recording is damaged");
+        return error_set(err, ERR_FORMAT,
+                         "a window of calls in the recording has a size it cannot have");
+    return rc == 0 ? 0
+                   : error_set(err, ERR_FORMAT, "a window of calls in the recording is damaged");
 }
 
-static int put_windows(struct recording *r, sqlite3_stmt *s, struct calls_sink *sink, int64_t *n, struct error *err)
+static int put_windows(struct recording *r, sqlite3_stmt *s, struct calls_sink *sink, int64_t *n,
+                       struct error *err)
 {
     struct arena arena;
     struct buf json;
@@ -36,8 +39,8 @@ static int put_windows(struct recording *r, sqlite3_stmt *s, struct calls_sink *
 
 static const char all_sql[] =
     "SELECT bytes, line FROM call_window WHERE tick >= ? AND line NOT NULL ORDER BY id LIMIT ?";
-static const char last_sql[] =
-    "SELECT bytes, line FROM call_window WHERE tick <= ? AND line NOT NULL ORDER BY id DESC LIMIT ?";
+static const char last_sql[] = "SELECT bytes, line FROM call_window WHERE tick <= ? AND line NOT "
+                               "NULL ORDER BY id DESC LIMIT ?";
 
 int recording_windows_put(struct recording *r, int64_t tick, int64_t most, struct calls_sink *sink,
                           int64_t *n, struct error *err)

@@ -139,7 +139,8 @@ int db_column_inflate(sqlite3_stmt *stmt, int at, int64_t bytes, struct buf *out
     int64_t len = sqlite3_column_bytes(stmt, at);
     uLongf size = (uLongf)bytes;
     buf_reset(out);
-    if (!blob || bytes <= 0 || bytes > (int64_t)LIMIT_RECORDED_TERM_BYTES || bytes / DEFLATED_MOST > len)
+    if (!blob || bytes <= 0 || bytes > (int64_t)LIMIT_RECORDED_TERM_BYTES ||
+        bytes / DEFLATED_MOST > len)
         return ERR_LIMIT;
     uint8_t *bare = alloc_zero((size_t)bytes, 1);
     int rc = uncompress(bare, &size, blob, (uLong)len);

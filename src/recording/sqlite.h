@@ -26,17 +26,18 @@ void db_bind_real(sqlite3_stmt *stmt, int at, double v);
 void db_bind_int(sqlite3_stmt *stmt, int at, int64_t v);
 void db_bind_text(sqlite3_stmt *stmt, int at, struct slice text);
 
-/* Numbers of a file may be any. Beyond what a recorder ever writes, where sums overflow, one is unknown. */
-double db_column_real(sqlite3_stmt *stmt, int at);        /* NULL: NaN */
-int64_t db_column_int(sqlite3_stmt *stmt, int at);        /* NULL, below -1: -1 */
-int64_t db_column_count(sqlite3_stmt *stmt, int at);      /* the same, unknown: 0 */
-int64_t db_column_signed(sqlite3_stmt *stmt, int at);     /* NULL: 0; of a monotonic clock */
+/* Numbers of a file may be any. Beyond what a recorder ever writes, where sums overflow, one is
+ * unknown. */
+double db_column_real(sqlite3_stmt *stmt, int at);    /* NULL: NaN */
+int64_t db_column_int(sqlite3_stmt *stmt, int at);    /* NULL, below -1: -1 */
+int64_t db_column_count(sqlite3_stmt *stmt, int at);  /* the same, unknown: 0 */
+int64_t db_column_signed(sqlite3_stmt *stmt, int at); /* NULL: 0; of a monotonic clock */
 int64_t db_column_clamped(sqlite3_stmt *stmt, int at, int64_t otherwise); /* as db_int() */
-struct slice db_column_text(sqlite3_stmt *stmt, int at);  /* NULL: empty; until the next step */
+struct slice db_column_text(sqlite3_stmt *stmt, int at); /* NULL: empty; until the next step */
 /*
  * Inflates a blob into out, which it empties first. `bytes` is what the row says that it comes to.
- * ERR_LIMIT: it cannot come to that; ERR_FORMAT: it does not.
- */
+ * ERR_LIMIT: it cannot come to that; ERR_FORMAT: it
+ * does not. */
 int db_column_inflate(sqlite3_stmt *stmt, int at, int64_t bytes, struct buf *out);
 
 #endif

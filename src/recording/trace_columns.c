@@ -36,9 +36,10 @@ const struct trace_column trace_columns[TRACE_COLUMNS] = {
 #undef AT
 
 static const char *const types[] = {
-    [TRACE_COLUMN_INT] = "INTEGER", [TRACE_COLUMN_SIGNED] = "INTEGER", [TRACE_COLUMN_REAL] = "REAL",
-    [TRACE_COLUMN_BOOL] = "INTEGER", [TRACE_COLUMN_WORD] = "TEXT", [TRACE_COLUMN_TEXT] = "INTEGER",
-    [TRACE_COLUMN_ARGS] = "TEXT", [TRACE_COLUMN_STACK] = "TEXT",
+    [TRACE_COLUMN_INT] = "INTEGER", [TRACE_COLUMN_SIGNED] = "INTEGER",
+    [TRACE_COLUMN_REAL] = "REAL",   [TRACE_COLUMN_BOOL] = "INTEGER",
+    [TRACE_COLUMN_WORD] = "TEXT",   [TRACE_COLUMN_TEXT] = "INTEGER",
+    [TRACE_COLUMN_ARGS] = "TEXT",   [TRACE_COLUMN_STACK] = "TEXT",
 };
 
 void trace_columns_declare(struct buf *sql)
@@ -61,7 +62,8 @@ struct slice trace_texts_json(struct arena *arena, const struct slice *items, si
 {
     json_t *array = json_array();
     for (size_t i = 0; i < n; i++)
-        json_array_append_new(array, json_stringn_nocheck(items[i].s ? items[i].s : "", items[i].len));
+        json_array_append_new(array,
+                              json_stringn_nocheck(items[i].s ? items[i].s : "", items[i].len));
     char *text = json_dumps(array, JSON_COMPACT);
     struct slice kept = {0};
     if (text)

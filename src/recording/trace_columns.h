@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The columns of `event`: where each is in a line of a trace. Schema, writer and reader go by this. */
+/* The columns of `event`: where each is in a line of a trace. Schema, writer and reader go
+ * by this. */
 #ifndef BEAMTOP_RECORDING_TRACE_COLUMNS_H
 #define BEAMTOP_RECORDING_TRACE_COLUMNS_H
 
 #include "sqlite.h"
 #include "beamtop/output/trace_line.h"
 
+/* clang-format off */
 enum trace_column_form {
     TRACE_COLUMN_INT, TRACE_COLUMN_SIGNED, TRACE_COLUMN_REAL, TRACE_COLUMN_BOOL,
     TRACE_COLUMN_WORD, /* the text itself */
     TRACE_COLUMN_TEXT, /* its id in `text` */
     TRACE_COLUMN_ARGS, TRACE_COLUMN_STACK, /* lists of texts as JSON */
 };
+/* clang-format on */
 
 struct trace_column {
     const char *name;

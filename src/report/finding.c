@@ -39,8 +39,13 @@ struct finding *judge_find(struct judge *j, enum finding_severity severity, doub
     j->said = true;
     assert(out->len < FINDINGS_MOST);
     struct finding *f = &out->items[out->len++];
-    *f = (struct finding){.rule = j->rule->info.key, .severity = severity, .sure = sure,
-                          .impact = NAN, .title = j->rule->info.title, .action = "", .refute = "",
+    *f = (struct finding){.rule = j->rule->info.key,
+                          .severity = severity,
+                          .sure = sure,
+                          .impact = NAN,
+                          .title = j->rule->info.title,
+                          .action = "",
+                          .refute = "",
                           .subject = ""};
     f->evidence = arena_alloc(&out->arena, EVIDENCE_MOST * sizeof *f->evidence);
     return f;
@@ -127,7 +132,8 @@ double judge_node(const struct judge *j, const char *key)
 
 /* ---- what judges are given */
 
-/* Results of a recording are borrowed until the next question: copies live as long as the findings. */
+/* Results of a recording are borrowed until the next question: copies live as long as
+ * the findings. */
 static struct slice copy(struct judge *j, struct slice s)
 {
     return slice_keep(&j->out->arena, s);
@@ -135,8 +141,8 @@ static struct slice copy(struct judge *j, struct slice s)
 
 static void take_owners(struct judge *j, int64_t from_tick, struct owner_list out[OWNER_SORTS])
 {
-    static const char *const sorts[OWNER_SORTS] = {"application", "supervisor", "module",
-                                                     "name", "label"};
+    static const char *const sorts[OWNER_SORTS] = {"application", "supervisor", "module", "name",
+                                                   "label"};
     for (int i = 0; i < OWNER_SORTS; i++) {
         const struct span_owner *from;
         size_t n = recording_owners(j->recording, sorts[i], from_tick, j->to, &from);
@@ -158,8 +164,9 @@ static const struct span_process *take_processes(struct judge *j, int64_t from_t
     struct span_process *to = arena_alloc(&j->out->arena, (n + 1) * sizeof *to);
     for (size_t i = 0; i < n; i++) {
         to[i] = from[i];
-        struct slice *texts[] = {&to[i].pid, &to[i].name, &to[i].application, &to[i].initial_call,
-                                 &to[i].label, &to[i].kind, &to[i].current_function};
+        struct slice *texts[] = {
+            &to[i].pid,   &to[i].name, &to[i].application,     &to[i].initial_call,
+            &to[i].label, &to[i].kind, &to[i].current_function};
         for (size_t k = 0; k < ARRAY_LEN(texts); k++)
             *texts[k] = copy(j, *texts[k]);
     }

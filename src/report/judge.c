@@ -68,7 +68,7 @@ static struct slice near_of(const struct judge *j, struct slice pid)
 {
     json_t *row;
     size_t i;
-    json_array_foreach(json_object_get(j->kin, "processes"), i, row) {
+    json_array_foreach (json_object_get(j->kin, "processes"), i, row) {
         if (slice_is(pid, fact_text(row, "pid")))
             return slice_of(fact_text(row, "near"));
     }
@@ -87,9 +87,11 @@ static const char *name_text(struct judge *j, const struct process_names *names)
 
 const char *judge_process(struct judge *j, const struct span_process *p)
 {
-    const struct process_names names = {.name = p->name, .label = p->label,
+    const struct process_names names = {.name = p->name,
+                                        .label = p->label,
                                         .initial_call = p->initial_call,
-                                        .near = near_of(j, p->pid), .pid = p->pid};
+                                        .near = near_of(j, p->pid),
+                                        .pid = p->pid};
     return name_text(j, &names);
 }
 
@@ -99,7 +101,8 @@ const char *judge_process_of(struct judge *j, const json_t *row)
     struct slice pid = slice_of(fact_text(row, "pid"));
     const struct process_names names = {.name = slice_of(fact_text(row, "name")),
                                         .initial_call = slice_of(fact_text(row, "initial_call")),
-                                        .near = near_of(j, pid), .pid = pid};
+                                        .near = near_of(j, pid),
+                                        .pid = pid};
     return name_text(j, &names);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A report on its way out: headings, texts, lists, tables, charts, in no format yet. Texts are kept
- * as they came; each format makes them safe where it writes them.
- */
+ * as they came; each format makes them safe where it
+ * writes them. */
 #ifndef BEAMTOP_REPORT_PAPER_H
 #define BEAMTOP_REPORT_PAPER_H
 
@@ -19,27 +19,28 @@ enum block_kind { BLOCK_HEADING, BLOCK_TEXT, BLOCK_ITEM, BLOCK_TABLE, BLOCK_CHAR
 
 struct paper_row {
     const char *cells[PAPER_COLUMNS];
-    bool legend; /* of a table of sessions: where these go by letters, it is told with their names */
+    bool
+        legend; /* of a table of sessions: where these go by letters, it is told with their names */
     struct paper_row *next;
 };
 
 struct block {
     enum block_kind kind;
-    int level;          /* of a heading: 1, 2, 3 */
-    const char *text;   /* of all but tables; of a chart its title */
-    const char *word;   /* of a finding: "act", "look", "note" */
-    const char *aside;  /* of a finding and of a chart: what is said of it in short */
+    int level;         /* of a heading: 1, 2, 3 */
+    const char *text;  /* of all but tables; of a chart its title */
+    const char *word;  /* of a finding: "act", "look", "note" */
+    const char *aside; /* of a finding and of a chart: what is said of it in short */
     /* tables */
     size_t columns;
     const char *const *titles; /* PAPER_COLUMNS at most */
     const char *align;         /* "l" or "r" for each column */
-    bool sessions;             /* all columns but the first: text that is too narrow names them by letters */
+    bool sessions; /* all columns but the first: text that is too narrow names them by letters */
     struct paper_row *rows, **last_row;
     /* charts */
     const double *values;
     size_t n_values;
-    const char *low, *high; /* what the least and the largest value of the axis are */
-    double top;             /* the axis ends there */
+    const char *low, *high;  /* what the least and the largest value of the axis are */
+    double top;              /* the axis ends there */
     const char *begin, *end; /* when the first and the last value were */
     struct block *next;
 };
@@ -56,7 +57,8 @@ void paper_clear(struct paper *p);
 void paper_heading(struct paper *p, int level, const char *fmt, ...) ATTR_PRINTF(3, 4);
 void paper_put(struct paper *p, const char *fmt, ...) ATTR_PRINTF(2, 3);
 void paper_item(struct paper *p, const char *fmt, ...) ATTR_PRINTF(2, 3);
-struct block *paper_finding(struct paper *p, const char *word, const char *aside, const char *title);
+struct block *paper_finding(struct paper *p, const char *word, const char *aside,
+                            const char *title);
 /* titles must outlive the paper. */
 struct block *paper_table(struct paper *p, const char *const *titles, size_t columns,
                           const char *align);

@@ -226,8 +226,8 @@ static void add_row(struct block *b, struct paper_row *row)
 static void put_legend(const struct page *p, struct arena *a, const struct block *b)
 {
     const char *titles[PAPER_COLUMNS] = {"", "session"};
-    struct block legend = {.kind = BLOCK_TABLE, .columns = 2, .titles = titles,
-                           .align = "llllllllllllllll"};
+    struct block legend = {
+        .kind = BLOCK_TABLE, .columns = 2, .titles = titles, .align = "llllllllllllllll"};
     legend.last_row = &legend.rows;
     for (const struct paper_row *r = b->rows; r; r = r->next)
         if (r->legend)

@@ -22,8 +22,8 @@ const struct rule rule_rows[] = {
       "Run queue and scheduler utilisation are far below what the node can do.", "system, facts"},
      NEEDS_SYSTEM | NEEDS_NODE,
      judge_headroom},
-    {{"one_scheduler", "One scheduler is overloaded",
-      "Most queued processes are in one run queue.", "system, facts"},
+    {{"one_scheduler", "One scheduler is overloaded", "Most queued processes are in one run queue.",
+      "system, facts"},
      NEEDS_SYSTEM | NEEDS_NODE,
      judge_one_scheduler},
     {{"mailbox_growth", "A message queue is growing",
@@ -101,9 +101,11 @@ const struct rule rule_rows[] = {
     {{"late_scheduler", "A scheduler did not yield",
       "A call that every scheduler answers waited half a second or longer for one of them.",
       "system"},
-     NEEDS_SYSTEM, judge_late_scheduler},
+     NEEDS_SYSTEM,
+     judge_late_scheduler},
     {{"process_growth", "Processes are accumulating",
-      "The number of processes grows steadily, and those started last do not end.", "system, facts"},
+      "The number of processes grows steadily, and those started last do not end.",
+      "system, facts"},
      NEEDS_SYSTEM,
      judge_process_growth},
     {{"short_lived", "A process spawns short-lived processes",
@@ -126,8 +128,8 @@ const struct rule rule_rows[] = {
       "The number of sockets of the module socket grows steadily.", "facts"},
      NEEDS_SYSTEM,
      judge_socket_growth},
-    {{"code_growth", "Code is growing",
-      "The memory of loaded code grows steadily.", "system, facts"},
+    {{"code_growth", "Code is growing", "The memory of loaded code grows steadily.",
+      "system, facts"},
      NEEDS_SYSTEM,
      judge_code_growth},
 };
@@ -136,8 +138,8 @@ const size_t rule_rows_len = ARRAY_LEN(rule_rows);
 _Static_assert(ARRAY_LEN(rule_rows) == 28, "rule_list names as many");
 #define INFO(i) &rule_rows[i].info
 const struct rule_info *const rule_list[] = {
-    INFO(0),  INFO(1),  INFO(2),  INFO(3),  INFO(4),  INFO(5),  INFO(6),
-    INFO(7),  INFO(8),  INFO(9),  INFO(10), INFO(11), INFO(12), INFO(13),
-    INFO(14), INFO(15), INFO(16), INFO(17), INFO(18), INFO(19), INFO(20),
-    INFO(21), INFO(22), INFO(23), INFO(24), INFO(25), INFO(26), INFO(27), NULL,
+    INFO(0),  INFO(1),  INFO(2),  INFO(3),  INFO(4),  INFO(5),  INFO(6),  INFO(7),
+    INFO(8),  INFO(9),  INFO(10), INFO(11), INFO(12), INFO(13), INFO(14), INFO(15),
+    INFO(16), INFO(17), INFO(18), INFO(19), INFO(20), INFO(21), INFO(22), INFO(23),
+    INFO(24), INFO(25), INFO(26), INFO(27), NULL,
 };

@@ -9,13 +9,13 @@
 /* What the functions of a module, taken together, say of it. */
 struct module_calls {
     struct slice name;
-    double reads, writes;     /* calls; of arities of one name the largest: one calls the other */
-    double keyed;             /* of the reads, those by a key: get, fetch, lookup */
-    double get_one;           /* get/1 and its like: a lookup by a key alone */
-    struct slice hottest;     /* the read that is called most */
+    double reads, writes; /* calls; of arities of one name the largest: one calls the other */
+    double keyed;         /* of the reads, those by a key: get, fetch, lookup */
+    double get_one;       /* get/1 and its like: a lookup by a key alone */
+    struct slice hottest; /* the read that is called most */
     double hottest_calls;
-    double stages;            /* call/2: a stage of a pipeline */
-    double switches;          /* put_dynamic_repo/1 */
+    double stages;                    /* call/2: a stage of a pipeline */
+    double switches;                  /* put_dynamic_repo/1 */
     bool prepares, defaults, options; /* prepare_query/3, default_options/1, prepare_opts/2 */
     bool told;                        /* the node says that it is a repository */
 };
@@ -26,25 +26,32 @@ struct modules {
 };
 
 static const char *const reads[] = {
-    "get", "get!", "get_by", "get_by!", "one", "one!", "all", "exists?", "aggregate", "stream",
-    "reload", "fetch", "fetch!", "lookup", "lookup_element", "find", "read", "member", "match",
-    "match_object", "select", "dirty_read", "index_read", "dirty_index_read", NULL,
+    "get",    "get!",         "get_by",         "get_by!",    "one",        "one!",
+    "all",    "exists?",      "aggregate",      "stream",     "reload",     "fetch",
+    "fetch!", "lookup",       "lookup_element", "find",       "read",       "member",
+    "match",  "match_object", "select",         "dirty_read", "index_read", "dirty_index_read",
+    NULL,
 };
+/* clang-format off */
 static const char *const writes[] = {
     "insert", "insert!", "insert_all", "insert_or_update", "insert_or_update!", "insert_new",
     "update", "update!", "update_all", "update_counter", "update_element", "delete", "delete!",
     "delete_all", "delete_object", "put", "write", "dirty_write", "dirty_delete",
     "dirty_update_counter", "store", "set", "save", "register", "add", "create", "remove", NULL,
 };
+/* clang-format on */
 static const char *const lookups[] = {
     "get", "get!", "get_by", "get_by!", "fetch", "fetch!", "lookup", "find", NULL,
 };
 /* Whose call/2 asks a process, and is no stage of a pipeline. */
+/* clang-format off */
 static const char *const callers[] = {
     "gen", "gen_server", "gen_statem", "gen_event", "rpc", "erpc", "code_server", "global",
     "supervisor", "application_controller", "Elixir.GenServer", "Elixir.Agent", "Elixir.Task", NULL,
 };
+/* clang-format on */
 /* Modules whose get and lookup are of data that the caller holds, or that are told otherwise. */
+/* clang-format off */
 static const char *const libraries[] = {
     "maps", "lists", "proplists", "dict", "orddict", "gb_trees", "gb_sets", "ets", "erlang",
     "mnesia", "persistent_term", "application", "logger_config", "logger_server", "inet_config",
@@ -54,10 +61,12 @@ static const char *const libraries[] = {
     "Elixir.Access", "Elixir.Enum", "Elixir.MapSet", "Elixir.List", "Elixir.Process",
     "Elixir.String", "Elixir.Registry", "Elixir.Agent", "Elixir.Plug.Conn", NULL,
 };
+/* clang-format on */
 /* Parts of names of modules that hold data which is looked up and seldom changes. */
 static const char *const registries[] = {
-    "schema", "Schema", "registr", "Registr", "cache", "Cache", "config", "Config", "setting",
-    "Setting", "catalog", "Catalog", "lookup", "Lookup", "director", "Director", NULL,
+    "schema", "Schema", "registr",  "Registr",  "cache",   "Cache",
+    "config", "Config", "setting",  "Setting",  "catalog", "Catalog",
+    "lookup", "Lookup", "director", "Director", NULL,
 };
 
 static bool one_of(struct slice text, const char *const *list)
@@ -131,8 +140,8 @@ static void add_call(const struct judge *j, struct module_calls *m, size_t at)
     m->prepares = m->prepares || (slice_is(c->function, "prepare_query") && c->arity == 3);
     m->defaults = m->defaults || (slice_is(c->function, "default_options") && c->arity == 1);
     m->options = m->options || (slice_is(c->function, "prepare_opts") && c->arity == 2);
-    m->stages += slice_is(c->function, "call") && c->arity == 2 && !one_of(bare(c->module), callers)
-                     ? n : 0;
+    m->stages +=
+        slice_is(c->function, "call") && c->arity == 2 && !one_of(bare(c->module), callers) ? n : 0;
     m->switches += slice_is(c->function, "put_dynamic_repo") && c->arity == 1 ? n : 0;
     m->get_one += c->arity == 1 && one_of(c->function, lookups) ? n : 0;
     if (within_another(j, at))
@@ -169,8 +178,8 @@ static bool is_repository(const struct module_calls *m)
     return m->told || (m->prepares && (m->defaults || m->options));
 }
 
-/* Few writes, and a lookup by a key alone: what a registry does, and a table in memory would serve.
- */
+/* Few writes, and a lookup by a key alone: what a registry does, and a table in memory
+ * would serve. */
 static bool is_lookup(const struct module_calls *m)
 {
     return m->get_one > 0 && m->get_one >= m->reads / 2 && m->writes <= m->reads * 0.05;
@@ -197,8 +206,8 @@ static const char *not_told(struct judge *j)
 
 /*
  * What is called as often as that may be among the functions that were not recorded: to find
- * nothing then says nothing.
- */
+ * nothing then
+ * says nothing. */
 static void too_few_told(struct judge *j, double calls_per_s)
 {
     if (j->said || !is_cut(j))
@@ -224,8 +233,8 @@ static const char *signature(struct judge *j, const struct module_calls *m)
 
 /*
  * The module in front of a repository that people take for a registry: about as many lookups as the
- * repository has, and a name that says so. NULL: none.
- */
+ * repository has, and a name that says so.
+ * NULL: none. */
 static const struct module_calls *front_of(const struct modules *m, const struct module_calls *repo)
 {
     const struct module_calls *best = NULL;
@@ -249,8 +258,8 @@ static void find_lookup(struct judge *j, const struct module_calls *m,
     double rate = per_s(j, m->keyed), reads_share = m->reads / (m->reads + m->writes);
     /* Queries are what a repository is for: only behind what looks like a table in memory is one a
      * fault. */
-    struct finding *f = judge_find(j, registry ? FINDING_ACT : FINDING_NOTE,
-                                   judge_sure(j, rate, LOOKUPS_HOT));
+    struct finding *f =
+        judge_find(j, registry ? FINDING_ACT : FINDING_NOTE, judge_sure(j, rate, LOOKUPS_HOT));
     const char *name = judge_slice(j, m->name), *of = front ? judge_slice(j, front->name) : name;
     f->effort = EFFORT_SMALL;
     f->title = front ? judge_text(j, "%s queries the database on every lookup: %s/s via %s", of,
@@ -301,8 +310,8 @@ void judge_repository(struct judge *j)
     too_few_told(j, LOOKUPS_HOT);
 }
 
-/* Reads and writes of the repositories that are no mere lookups; of all when there are no others.
- */
+/* Reads and writes of the repositories that are no mere lookups; of all when there are
+ * no others. */
 static struct module_calls operations(const struct modules *m)
 {
     struct module_calls all = {.reads = 0}, true_ones = {.reads = 0};
@@ -398,8 +407,10 @@ static double operations_on_data(const struct modules *m)
 
 /* ---- pipelines */
 
+/* clang-format off */
 #define STRUCTURAL 3.0 /* calls of stages an operation: no change of code makes it much less */
 #define EXCESSIVE 50.0 /* a pipeline of a web framework has ten to twenty stages a request */
+/* clang-format on */
 
 /* The module with most calls of stages. */
 static const char *stage_name(struct judge *j, const struct modules *m)
@@ -416,24 +427,27 @@ static void find_overhead(struct judge *j, const struct modules *m,
 {
     double ratio = stages / done;
     bool look = ratio > EXCESSIVE;
-    struct finding *f = judge_find(j, look ? FINDING_LOOK : FINDING_NOTE,
-                                   look ? judge_sure(j, ratio, EXCESSIVE)
-                                        : judge_sure(j, EXCESSIVE, ratio));
+    struct finding *f =
+        judge_find(j, look ? FINDING_LOOK : FINDING_NOTE,
+                   look ? judge_sure(j, ratio, EXCESSIVE) : judge_sure(j, EXCESSIVE, ratio));
     f->effort = EFFORT_LARGE;
-    f->title = judge_text(j, "%s runs %.2f pipeline stages per operation: %s", stage_name(j, m),
-                          ratio, look ? "too many" : ratio <= STRUCTURAL ? "structural" : "usual");
+    f->title =
+        judge_text(j, "%s runs %.2f pipeline stages per operation: %s", stage_name(j, m), ratio,
+                   look                  ? "too many"
+                   : ratio <= STRUCTURAL ? "structural"
+                                         : "usual");
     f->action = look ? "Find the stages that run for operations that do not need them, and skip "
                        "them there"
                      : "Leave it alone: the stages are the structure of the program, and cost less "
                        "than the data";
     f->refute = "The own time of the stages (beamtop calls --time) is a large share of the "
                 "operation's";
-    judge_evidence(j, f, "calls_per_operation", ratio, "",
-                   "%s stage calls (call/2), %s operations (%s)", judge_number(j, stages),
-                   judge_number(j, done),
-                   request ? judge_text(j, "%s:%s/%lld", judge_slice(j, request->module),
-                                        judge_slice(j, request->function), (long long)request->arity)
-                           : "reads and writes of data");
+    judge_evidence(
+        j, f, "calls_per_operation", ratio, "", "%s stage calls (call/2), %s operations (%s)",
+        judge_number(j, stages), judge_number(j, done),
+        request ? judge_text(j, "%s:%s/%lld", judge_slice(j, request->module),
+                             judge_slice(j, request->function), (long long)request->arity)
+                : "reads and writes of data");
     for (size_t i = 0, said = 0; i < m->n && said < 3; i++) {
         const struct module_calls *c = &m->items[i];
         if (is_repository(c) || c->stages <= 0)
@@ -471,16 +485,18 @@ static double calls_of(const struct judge *j, const char *module, const char *fu
     return n;
 }
 
+/* clang-format off */
 #define READS_HOT 1000.0   /* per second */
 #define ASKED_HOT 10000.0  /* of one process: fewer are a small part of what it can answer */
+/* clang-format on */
 
 static void find_hot(struct judge *j, const struct module_calls *m, double asks)
 {
     bool process = asks >= 0.8 * m->reads;
     double rate = per_s(j, m->reads);
     bool look = process && rate >= judge_limit(j, ASKED_HOT);
-    struct finding *f = judge_find(j, look ? FINDING_LOOK : FINDING_NOTE,
-                                   judge_sure(j, rate, READS_HOT));
+    struct finding *f =
+        judge_find(j, look ? FINDING_LOOK : FINDING_NOTE, judge_sure(j, rate, READS_HOT));
     f->effort = EFFORT_SMALL;
     f->title = judge_text(j, "%s is read-mostly: %s reads/s, %.1f writes/s",
                           judge_slice(j, m->name), judge_number(j, rate), per_s(j, m->writes));
@@ -526,8 +542,10 @@ void judge_hot_reads(struct judge *j)
 
 /* ---- dynamic repositories */
 
+/* clang-format off */
 #define SWITCHES_HOT 100.0 /* per second */
 #define SWITCHES_EACH 1.0  /* per operation: one a request is how tenants are kept apart */
+/* clang-format on */
 
 void judge_dynamic_repo(struct judge *j)
 {

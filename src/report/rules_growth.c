@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Rules over counts that only grow. The trend comes from the ticks of the whole period, who makes
- * it from the last fact `growth` (docs/recording.md); without that fact the owner is unknown.
- */
+ * it from the last fact `growth` (docs/recording.md); without that fact the owner
+ * is unknown. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -247,9 +247,9 @@ void judge_atom_growth(struct judge *j)
     if (*prefix)
         judge_evidence(j, f, "prefix", NAN, "", "half or more of the new atoms begin with: %s",
                        prefix);
-    json_array_foreach(json_object_get(atoms, "examples"), i,
-                       example) if (i < 3 && json_is_string(example))
-        judge_evidence(j, f, "example", NAN, "", "new atom: %s", json_string_value(example));
+    json_array_foreach (json_object_get(atoms, "examples"), i, example)
+        if (i < 3 && json_is_string(example))
+            judge_evidence(j, f, "example", NAN, "", "new atom: %s", json_string_value(example));
     no_owner(j, f, fact);
     json_decref(fact);
 }
@@ -266,8 +266,7 @@ static void tell_tables(struct judge *j, struct finding *f, const json_t *ets)
     const json_t *list = json_object_get(ets, "growing"), *table;
     double all = fact_number(ets, "tables"), measured = fact_number(ets, "measured");
     size_t i;
-    json_array_foreach(list, i, table)
-    {
+    json_array_foreach (list, i, table) {
         if (i >= 3)
             break;
         judge_evidence(j, f, "table", fact_number(table, "grown_bytes"), "bytes",
@@ -430,9 +429,9 @@ void judge_code_growth(struct judge *j)
     judge_evidence(j, f, "memory_code_bytes", t.last, "bytes", "code: %s to %s in %s",
                    judge_bytes(j, t.first), judge_bytes(j, t.last), judge_period(j));
     judge_evidence(j, f, "fit", t.fit, "", "linear trend, r = %.2f", t.fit);
-    json_array_foreach(json_object_get(code, "examples"), i,
-                       module) if (i < 5 && json_is_string(module))
-        judge_evidence(j, f, "module", NAN, "", "new module: %s", json_string_value(module));
+    json_array_foreach (json_object_get(code, "examples"), i, module)
+        if (i < 5 && json_is_string(module))
+            judge_evidence(j, f, "module", NAN, "", "new module: %s", json_string_value(module));
     no_owner(j, f, fact);
     json_decref(fact);
 }

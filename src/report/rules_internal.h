@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What judge functions are given, and what they say. A judge that has the numbers and sees nothing
- * says nothing.
- */
+ * says nothing. */
 #ifndef BEAMTOP_REPORT_RULES_INTERNAL_H
 #define BEAMTOP_REPORT_RULES_INTERNAL_H
 
@@ -16,10 +15,10 @@ enum owner_sort { BY_APPLICATION, BY_SUPERVISOR, BY_MODULE, BY_NAME, BY_LABEL, O
 /* What must have been recorded; a judge is not asked before it is there. */
 enum rule_needs {
     NEEDS_SYSTEM = 1 << 0,
-    NEEDS_OWNERS = 1 << 1,    /* with shares: two ticks of a scan */
+    NEEDS_OWNERS = 1 << 1, /* with shares: two ticks of a scan */
     NEEDS_PROCESSES = 1 << 2,
     NEEDS_CALLS = 1 << 3,
-    NEEDS_NODE = 1 << 4,      /* the fact `node` */
+    NEEDS_NODE = 1 << 4, /* the fact `node` */
 };
 
 struct owner_list {
@@ -44,13 +43,13 @@ struct judge {
     const struct recorded_call *calls;
     size_t n_calls;
     struct recorded_window sums;
-    double left_out;     /* calls of functions that are not among `calls` */
-    json_t *node;        /* NULL: not recorded */
-    json_t *kin;         /* what anonymous processes are near to; NULL: not recorded */
-    double schedulers;   /* online; NaN unknown */
+    double left_out;   /* calls of functions that are not among `calls` */
+    json_t *node;      /* NULL: not recorded */
+    json_t *kin;       /* what anonymous processes are near to; NULL: not recorded */
+    double schedulers; /* online; NaN unknown */
     double duration_s;
-    int64_t ticks;       /* that have the node's numbers */
-    bool said;           /* this rule has a finding, or why it is not known */
+    int64_t ticks; /* that have the node's numbers */
+    bool said;     /* this rule has a finding, or why it is not known */
 };
 
 struct rule {
@@ -89,8 +88,8 @@ const char *judge_period(struct judge *j); /* the span's length */
 
 /*
  * Limits. A finding that the judgement before this one had stays until its number is clearly below
- * the limit: what lies on it does not come and go.
- */
+ * the limit: what lies on it does not come
+ * and go. */
 double judge_limit(const struct judge *j, double limit);
 /* At which part of the ticks a number of the node is above a limit. */
 double judge_over(const struct judge *j, const char *system_key, double limit);
@@ -98,8 +97,8 @@ double judge_over(const struct judge *j, const char *system_key, double limit);
 bool judge_lasts(double share, double late_share, double limit);
 /* Cores' worth of work that a share of the reductions is; NaN: unknown. */
 double judge_cores(const struct judge *j, double share);
-/* The line through a number of the node. Steady: it rises in each quarter of the span, so that it is
-   neither a step nor a level that is being reached. */
+/* The line through a number of the node. Steady: it rises in each quarter of the span, so that it
+   is neither a step nor a level that is being reached. */
 struct trend {
     double first, last, fit; /* by the line; fit: -1..1 */
     bool steady;

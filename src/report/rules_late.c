@@ -44,15 +44,18 @@ void judge_late_scheduler(struct judge *j)
     text_duration(longest, sizeof longest, late.max / 1000);
     text_duration(p95, sizeof p95, late.p95 / 1000);
     f->title = judge_text(j, "%s did not yield for %s", who(j, &id), longest);
-    f->action = "Find the NIF or BIF that does not yield: a comparison, hash or copy of a very large "
-                "term, or native code that should run on a dirty scheduler. `+S` does not help: "
-                "whatever waits for all schedulers waits for this one";
-    f->refute = "The host was overloaded or suspended at that time: then the interval between ticks "
-                "is longer too";
-    judge_evidence(j, f, "late_ms_max", late.max, "ms", "longest wait for a scheduler: %s", longest);
-    judge_evidence(j, f, "late_ms_p95", late.p95, "ms", "wait for a scheduler: %s (p95, %lld ticks)",
-                   p95, (long long)late.n);
+    f->action =
+        "Find the NIF or BIF that does not yield: a comparison, hash or copy of a very large "
+        "term, or native code that should run on a dirty scheduler. `+S` does not help: "
+        "whatever waits for all schedulers waits for this one";
+    f->refute =
+        "The host was overloaded or suspended at that time: then the interval between ticks "
+        "is longer too";
+    judge_evidence(j, f, "late_ms_max", late.max, "ms", "longest wait for a scheduler: %s",
+                   longest);
+    judge_evidence(j, f, "late_ms_p95", late.p95, "ms",
+                   "wait for a scheduler: %s (p95, %lld ticks)", p95, (long long)late.n);
     if (id.n > 0)
-        judge_evidence(j, f, "late_scheduler", id.max, "", "schedulers that did not answer: %.0f to %.0f",
-                       id.min, id.max);
+        judge_evidence(j, f, "late_scheduler", id.max, "",
+                       "schedulers that did not answer: %.0f to %.0f", id.min, id.max);
 }

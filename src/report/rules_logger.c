@@ -7,13 +7,13 @@
 
 #include "rules_internal.h"
 
-#define LOGGER_SHARE 0.10   /* of the reductions */
-#define LOGGER_CORES 0.02   /* less is no work, whatever its share of an idle node */
-#define ASYNC_CORES 0.10    /* of a logger that blocks nobody */
-#define WAITS_SHARE 0.20    /* of the samples of busy or waiting processes */
-#define OFTEN 0.8           /* of sync_mode_qlen, on average: the queue moves about it */
-#define WAITS_SAMPLES 5.0   /* that wait for the logger: fewer are chance */
-#define WAITS_MEAN 0.05 /* callers that wait at any moment: fewer wait for nothing that matters */
+#define LOGGER_SHARE 0.10 /* of the reductions */
+#define LOGGER_CORES 0.02 /* less is no work, whatever its share of an idle node */
+#define ASYNC_CORES 0.10  /* of a logger that blocks nobody */
+#define WAITS_SHARE 0.20  /* of the samples of busy or waiting processes */
+#define OFTEN 0.8         /* of sync_mode_qlen, on average: the queue moves about it */
+#define WAITS_SAMPLES 5.0 /* that wait for the logger: fewer are chance */
+#define WAITS_MEAN 0.05   /* callers that wait at any moment: fewer wait for nothing that matters */
 
 enum log_mode { LOG_UNKNOWN, LOG_ASYNC, LOG_SYNC, LOG_OVERLOADED, LOG_IN_CALLERS };
 
@@ -59,9 +59,9 @@ static void tell_handler(struct judge *j, struct finding *f, const json_t *fact,
     if (isnan(fact_number(h, "sync_mode_qlen"))) {
         judge_evidence(j, f, "handler", NAN, "", "handler %s (%s): %s", fact_text(h, "id"),
                        fact_text(h, "module"),
-                       *fact_text(h, "process") ? judge_text(j, "process %s, settings unknown",
-                                                             fact_text(h, "process"))
-                                                : "it has no process, as far as is known");
+                       *fact_text(h, "process")
+                           ? judge_text(j, "process %s, settings unknown", fact_text(h, "process"))
+                           : "it has no process, as far as is known");
         return;
     }
     judge_evidence(
@@ -81,8 +81,8 @@ static const char *atom(struct judge *j, const char *name)
     return plain ? judge_text(j, "%s", name) : judge_text(j, "'%s'", name);
 }
 
-/* drop_mode_qlen as sync_mode_qlen: no caller waits; above it messages are dropped, and said to be.
- */
+/* drop_mode_qlen as sync_mode_qlen: no caller waits; above it messages are dropped, and said
+ * to be. */
 static const char *setting_of(struct judge *j, const json_t *fact, const json_t *h,
                               enum log_mode mode)
 {
@@ -125,7 +125,7 @@ static const json_t *worst_handler(const json_t *fact, const struct span_process
     const json_t *worst = NULL, *h;
     size_t i;
     *mode = LOG_UNKNOWN;
-    json_array_foreach(json_object_get(fact, "handlers"), i, h) {
+    json_array_foreach (json_object_get(fact, "handlers"), i, h) {
         enum log_mode m = mode_of(fact, h, p);
         if (p && *fact_text(h, "process") && slice_is(p->name, fact_text(h, "process"))) {
             *mode = m;
@@ -141,8 +141,8 @@ static const json_t *worst_handler(const json_t *fact, const struct span_process
 
 /* ---- what callers wait for */
 
-/* Samples of the span, of processes that did something shortly before (docs/queries.md, `leaders`).
- */
+/* Samples of the span, of processes that did something shortly before
+ * (docs/queries.md, `leaders`). */
 struct waits {
     double logger, calls, running, moments;
 };
@@ -167,8 +167,8 @@ static struct waits waits_of(const struct judge *j)
                           now.running - before.running, now.moments - before.moments};
 }
 
-/* The share of callers' time that the logger takes; NaN: unknown, or so little that it is chance.
- */
+/* The share of callers' time that the logger takes; NaN: unknown, or so little that it
+ * is chance. */
 static double waiting_share(struct waits w)
 {
     if (!(w.logger >= WAITS_SAMPLES && w.logger >= WAITS_MEAN * w.moments))
@@ -243,7 +243,7 @@ static void find_logger(struct judge *j, double share, double spread, struct wai
                    "share of reductions: %s (mean, ± %s between ticks)", judge_percent(j, share),
                    judge_percent(j, spread));
     tell_logger(j, f, p, w);
-    json_array_foreach(json_object_get(fact, "handlers"), i, each) {
+    json_array_foreach (json_object_get(fact, "handlers"), i, each) {
         if (i < 5)
             tell_handler(j, f, fact, each);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rules over what was read from the node: limits, allocators, binaries, distribution; and garbage.
- */
+/* Rules over what was read from the node: limits, allocators, binaries, distribution;
+ * and garbage. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,8 +62,8 @@ static void find_near_limit(struct judge *j, size_t i, struct span_stats s, doub
     f->title =
         owner ? judge_text(j, "%s fills the process table: %s", judge_slice(j, owner->owner), used)
               : judge_text(j, "%s is %s", tables[i].name, used);
-    f->action = judge_text(j, "%s (start with %s %.0f)", tables[i].action, tables[i].flag,
-                           larger(limit));
+    f->action =
+        judge_text(j, "%s (start with %s %.0f)", tables[i].action, tables[i].flag, larger(limit));
     f->refute = "The number stays: what was made at start is kept";
     f->subject = tables[i].key;
     judge_evidence(j, f, tables[i].key, s.max, "", "%s: %s of %s (max)", tables[i].name,
@@ -99,9 +99,9 @@ static const struct {
     const char *name;
     char letter; /* of +M<letter>… */
 } allocators[] = {
-    {"binary_alloc", 'B'}, {"driver_alloc", 'D'}, {"ets_alloc", 'E'}, {"eheap_alloc", 'H'},
-    {"fix_alloc", 'F'},    {"ll_alloc", 'L'},     {"sl_alloc", 'S'},  {"std_alloc", 'R'},
-    {"temp_alloc", 'T'},
+    {"binary_alloc", 'B'}, {"driver_alloc", 'D'}, {"ets_alloc", 'E'},
+    {"eheap_alloc", 'H'},  {"fix_alloc", 'F'},    {"ll_alloc", 'L'},
+    {"sl_alloc", 'S'},     {"std_alloc", 'R'},    {"temp_alloc", 'T'},
 };
 
 static char letter_of(const char *name)
@@ -126,8 +126,8 @@ static void resident_beyond(struct judge *j)
     if (rss.mean - total.mean < judge_limit(j, 256 * MIB) ||
         rss.mean < judge_limit(j, RESIDENT_FACTOR) * total.mean)
         return;
-    struct finding *f = judge_find(j, FINDING_LOOK,
-                                   judge_sure(j, rss.mean, RESIDENT_FACTOR * total.mean) * 0.7);
+    struct finding *f =
+        judge_find(j, FINDING_LOOK, judge_sure(j, rss.mean, RESIDENT_FACTOR * total.mean) * 0.7);
     f->effort = EFFORT_SETTING;
     f->title = judge_text(j, "Resident memory is above what the VM allocates: %s, allocated %s",
                           judge_bytes(j, rss.mean), judge_bytes(j, total.mean));
@@ -144,8 +144,8 @@ static void resident_beyond(struct judge *j)
 
 /*
  * The default is aoffcbf. One that does not first choose a carrier (bf, aobf) would switch off that
- * schedulers take over each other's carriers: erts_alloc, +M<S>acul.
- */
+ * schedulers take over each other's carriers:
+ * erts_alloc, +M<S>acul. */
 static const char *action_of(struct judge *j, char letter)
 {
     return judge_text(
@@ -169,7 +169,7 @@ void judge_carriers(struct judge *j)
     size_t i, said = 0;
     if (!known)
         resident_beyond(j);
-    json_array_foreach(json_object_get(fact, "allocators"), i, row) {
+    json_array_foreach (json_object_get(fact, "allocators"), i, row) {
         double blocks = fact_number(row, "blocks_bytes"),
                carriers = fact_number(row, "carriers_bytes");
         const char *name = fact_text(row, "name");
@@ -249,7 +249,7 @@ static double queue_before(const struct judge *j, const char *node)
     json_t *fact = text ? json_loads(text, 0, NULL) : NULL, *row;
     double queue = NAN;
     size_t i;
-    json_array_foreach(json_object_get(fact, "nodes"), i, row) {
+    json_array_foreach (json_object_get(fact, "nodes"), i, row) {
         if (strcmp(fact_text(row, "node"), node) == 0)
             queue = fact_number(row, "queue_bytes");
     }
@@ -262,7 +262,7 @@ void judge_busy_distribution(struct judge *j)
     json_t *fact = judge_fact(j, "distribution"), *row;
     double limit = fact_number(fact, "busy_limit_bytes"), half = judge_limit(j, limit / 2);
     size_t i, said = 0;
-    json_array_foreach(json_object_get(fact, "nodes"), i, row) {
+    json_array_foreach (json_object_get(fact, "nodes"), i, row) {
         double queue = fact_number(row, "queue_bytes"),
                before = queue_before(j, fact_text(row, "node"));
         if (!(queue >= half) || before < half || limit <= 0 || said++ == 5)
@@ -291,8 +291,8 @@ void judge_busy_distribution(struct judge *j)
 /*
  * A minor collection of a small heap takes about a microsecond, as long as some 30 reductions: only
  * when they follow each other that closely is collecting much of the work. A small server that
- * collects every thousand reductions is how the VM works.
- */
+ * collects every thousand reductions is how the
+ * VM works. */
 #define REDUCTIONS_A_GC 200.0
 #define GCS_LEAST 10000.0        /* per second */
 #define BYTES_A_REDUCTION 128.0  /* reclaimed */
@@ -305,7 +305,7 @@ static const char *gc_subjects(struct judge *j, struct finding *f)
     const char *text = recording_fact(j->recording, "gc", j->to), *first = NULL;
     json_t *fact = text ? json_loads(text, 0, NULL) : NULL, *row;
     size_t i;
-    json_array_foreach(json_object_get(fact, "processes"), i, row) {
+    json_array_foreach (json_object_get(fact, "processes"), i, row) {
         const char *name = judge_process_of(j, row);
         if (i >= 3)
             break;
@@ -359,12 +359,13 @@ void judge_gc(struct judge *j)
     }
     if (judge_stats(j, "scheduler_use").mean < judge_limit(j, BUSY))
         return;
-    bool often = gcs >= judge_limit(j, GCS_LEAST) &&
-                 judge_limit(j, reductions / gcs) < REDUCTIONS_A_GC;
+    bool often =
+        gcs >= judge_limit(j, GCS_LEAST) && judge_limit(j, reductions / gcs) < REDUCTIONS_A_GC;
     bool much = bytes >= judge_limit(j, BYTES_LEAST) &&
                 bytes / reductions > judge_limit(j, BYTES_A_REDUCTION);
     if (often || much)
-        find_gc(j, often ? judge_sure(j, REDUCTIONS_A_GC, reductions / gcs)
-                         : judge_sure(j, bytes / reductions, BYTES_A_REDUCTION),
+        find_gc(j,
+                often ? judge_sure(j, REDUCTIONS_A_GC, reductions / gcs)
+                      : judge_sure(j, bytes / reductions, BYTES_A_REDUCTION),
                 gcs, reductions, bytes);
 }

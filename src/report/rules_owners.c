@@ -57,9 +57,9 @@ void judge_mailbox(struct judge *j)
         struct finding *f = judge_find(j, p->queue_last >= MAILBOX_ACT ? FINDING_ACT : FINDING_LOOK,
                                        judge_sure(j, grown, MAILBOX_GROWTH));
         f->effort = EFFORT_LARGE;
-        f->title = judge_text(j, "Message queue of %s is growing: +%s in %s, now %s",
-                              judge_process(j, p), judge_number(j, grown), judge_period(j),
-                              judge_number(j, p->queue_last));
+        f->title =
+            judge_text(j, "Message queue of %s is growing: +%s in %s, now %s", judge_process(j, p),
+                       judge_number(j, grown), judge_period(j), judge_number(j, p->queue_last));
         f->action = "Add back-pressure (call instead of cast), shed load upstream, or split the "
                     "work across "
                     "processes. The evidence has the function it is mostly in";
@@ -75,9 +75,9 @@ void judge_mailbox(struct judge *j)
 
 /* ---- one process for many callers */
 
-#define WAITING 5.0   /* messages on average */
-#define ALWAYS 0.8    /* of the ticks with a message in its queue */
-#define CERTAIN 2.0   /* standard errors that the mean is above the limit */
+#define WAITING 5.0 /* messages on average */
+#define ALWAYS 0.8  /* of the ticks with a message in its queue */
+#define CERTAIN 2.0 /* standard errors that the mean is above the limit */
 
 /* The mean that is certain: what lies on the limit is not found in one recording and lost in the
  * next. */
@@ -104,12 +104,12 @@ void judge_serialised(struct judge *j)
             continue;
         said++;
         bool full = cores >= 0.8 && p->queue_mean >= 4 * WAITING;
-        struct finding *f = judge_find(j, full ? FINDING_ACT : FINDING_LOOK,
-                                       judge_sure(j, p->queue_mean, WAITING));
+        struct finding *f =
+            judge_find(j, full ? FINDING_ACT : FINDING_LOOK, judge_sure(j, p->queue_mean, WAITING));
         f->effort = EFFORT_LARGE;
-        f->title = judge_text(j, "%s is a bottleneck: its queue %s empties (mean %.1f)",
-                              judge_process(j, p), p->queue_min < 1 ? "rarely" : "never",
-                              p->queue_mean);
+        f->title =
+            judge_text(j, "%s is a bottleneck: its queue %s empties (mean %.1f)",
+                       judge_process(j, p), p->queue_min < 1 ? "rarely" : "never", p->queue_mean);
         f->action = "Let callers read without it (ETS with read_concurrency, persistent_term), or "
                     "split its "
                     "work by key across processes (partitions, a pool)";
@@ -156,7 +156,8 @@ static bool loses_wakeups(const char *erts)
         {{16, 0, 0, 0}, {16, 2, 1, 0}},
     };
     for (size_t i = 0; i < ARRAY_LEN(lines); i++)
-        if (compare_version(erts, lines[i].first) >= 0 && compare_version(erts, lines[i].mended) < 0)
+        if (compare_version(erts, lines[i].first) >= 0 &&
+            compare_version(erts, lines[i].mended) < 0)
             return true;
     return false;
 }
@@ -197,11 +198,11 @@ static void find_sleeping(struct judge *j, const struct span_process *p)
 
 static void find_spinning(struct judge *j, const struct span_process *p)
 {
-    struct finding *f = judge_find(j, FINDING_LOOK,
-                                   judge_sure(j, p->asleep_reductions_per_s, SPINNING_REDUCTIONS));
+    struct finding *f =
+        judge_find(j, FINDING_LOOK, judge_sure(j, p->asleep_reductions_per_s, SPINNING_REDUCTIONS));
     f->effort = EFFORT_SMALL;
-    f->title = judge_text(j, "%s hibernates again and again with %s queued",
-                          judge_process(j, p), waiting_text(j, p));
+    f->title = judge_text(j, "%s hibernates again and again with %s queued", judge_process(j, p),
+                          waiting_text(j, p));
     f->action =
         "Resume it (sys:resume/1) if it was suspended (sys:suspend/1) while it hibernated: each "
         "queued "
@@ -305,8 +306,8 @@ void judge_code_server(struct judge *j)
     if (!judge_lasts(share, late, judge_limit(j, CODE_SHARE)) || judge_cores(j, share) < CODE_CORES)
         return;
     bool act = share >= 2 * CODE_SHARE && strcmp(mode, "interactive") == 0;
-    struct finding *f = judge_find(j, act ? FINDING_ACT : FINDING_LOOK,
-                                   judge_sure(j, share, CODE_SHARE));
+    struct finding *f =
+        judge_find(j, act ? FINDING_ACT : FINDING_LOOK, judge_sure(j, share, CODE_SHARE));
     f->effort = EFFORT_SETTING;
     f->impact = share;
     f->title = judge_text(j, "code_server is busy: %s of reductions", judge_percent(j, share));

@@ -10,9 +10,9 @@
 
 /* ---- schedulers */
 
-#define MOSTLY 0.6    /* of the ticks: a mean alone may be that of a few bursts */
-#define SETTLED 10    /* ticks: fewer are a moment of the host */
-#define LOADED 0.7    /* use of the schedulers: less, and others of the host take the cores */
+#define MOSTLY 0.6 /* of the ticks: a mean alone may be that of a few bursts */
+#define SETTLED 10 /* ticks: fewer are a moment of the host */
+#define LOADED 0.7 /* use of the schedulers: less, and others of the host take the cores */
 
 static void tell_leader(struct judge *j, struct finding *f, const struct span_owner *o)
 {
@@ -84,15 +84,15 @@ void judge_headroom(struct judge *j)
                    queue.mean, queue.p95, j->schedulers);
 }
 
-#define ONE_QUEUE 4.0  /* processes in it on average */
-#define ONE_SHARE 0.7  /* of all that are queued */
+#define ONE_QUEUE 4.0 /* processes in it on average */
+#define ONE_SHARE 0.7 /* of all that are queued */
 
 #define STANDS_OUT 1.5 /* times the next one's work: of equals none is the cause */
 
 /*
  * Whose work keeps that one busy is not recorded: most likely the busiest process. Without one that
- * stands out the host may just have given the other schedulers no time: nothing to change then.
- */
+ * stands out the host may just have given the other schedulers no time: nothing to
+ * change then. */
 static const struct span_process *busiest(const struct judge *j)
 {
     const struct span_process *p = j->processes;
@@ -205,7 +205,7 @@ static const json_t *row_before(const json_t *fact, const char *list, const json
 {
     json_t *row;
     size_t i;
-    json_array_foreach(json_object_get(fact, list), i, row) {
+    json_array_foreach (json_object_get(fact, list), i, row) {
         if (strcmp(fact_text(row, "pid"), fact_text(like, "pid")) == 0 &&
             strcmp(fact_text(row, "name"), fact_text(like, "name")) == 0 &&
             strcmp(fact_text(row, "owner"), fact_text(like, "owner")) == 0)
@@ -233,7 +233,7 @@ static size_t growing_rows(struct judge *j, const char *key, const char *list,
     bool ets = strcmp(key, "ets") == 0, twice = before && now && !json_equal(before, now);
     struct grower all[ROWS];
     size_t i, n = 0;
-    json_array_foreach(json_object_get(now, list), i, row) {
+    json_array_foreach (json_object_get(now, list), i, row) {
         const char *bytes = ets ? "memory_bytes" : "bytes";
         const json_t *old = twice ? row_before(before, list, row) : NULL;
         if (n == ROWS)
@@ -268,10 +268,9 @@ static const char *growth_title(struct judge *j, size_t type, const struct growe
         return judge_text(j, "%s is growing: +%s in %s; %s +%s%s", g->name,
                           judge_bytes(j, g->grown), period, memory_types[type].name, bytes, rate);
     if (g)
-        return judge_text(j, "%s leads growing %s: +%s in %s%s", g->name,
-                          memory_types[type].name, bytes, period, rate);
-    return judge_text(j, "%s growing: +%s in %s%s", memory_types[type].title, bytes, period,
-                      rate);
+        return judge_text(j, "%s leads growing %s: +%s in %s%s", g->name, memory_types[type].name,
+                          bytes, period, rate);
+    return judge_text(j, "%s growing: +%s in %s%s", memory_types[type].title, bytes, period, rate);
 }
 
 /* Processes that grow together, none of them much: by their module. false: none leads. */
@@ -304,7 +303,8 @@ static size_t growers_of(struct judge *j, size_t type, double grown, struct grow
         return growing_group(j, &out[0]) ? 1 : 0;
     }
     return memory_types[type].fact
-               ? growing_rows(j, memory_types[type].fact, memory_types[type].list, out) : 0;
+               ? growing_rows(j, memory_types[type].fact, memory_types[type].list, out)
+               : 0;
 }
 
 static void find_growth(struct judge *j, size_t type, struct trend t, struct trend all,

@@ -29,11 +29,12 @@ const struct metric summary_metrics[METRICS] = {
 };
 
 const char *const summary_owner_keys[OWNER_KINDS] = {"application", "supervisor", "module", "name",
-                                                    "label"};
+                                                     "label"};
 
 /* ---- taking */
 
-/* What a recording hands out is borrowed until the next question: kept for as long as the session. */
+/* What a recording hands out is borrowed until the next question: kept for as long as
+ * the session. */
 static struct slice keep(struct summary *s, struct slice text)
 {
     return slice_keep(&s->arena, text);
@@ -114,7 +115,8 @@ int summary_take(struct summary *s, const struct summary *before,
     s->last_us = s->last_us < 0 ? s->info->last_us : s->last_us;
     s->duration_s = recording_span_s(r, source->from, source->to);
     for (int i = 0; i < METRICS; i++) {
-        if (recording_stats(r, summary_metrics[i].key, source->from, source->to, &s->stats[i], err) != 0)
+        if (recording_stats(r, summary_metrics[i].key, source->from, source->to, &s->stats[i],
+                            err) != 0)
             return (int)err->code;
         s->ticks = s->stats[i].n > s->ticks ? s->stats[i].n : s->ticks;
     }
@@ -174,8 +176,8 @@ const struct recorded_call *call_in(const struct summary *s, const struct record
     return NULL;
 }
 
-size_t leading_calls(const struct summary *s, size_t n, size_t each, const struct recorded_call **out,
-                     size_t most)
+size_t leading_calls(const struct summary *s, size_t n, size_t each,
+                     const struct recorded_call **out, size_t most)
 {
     size_t len = 0;
     for (size_t i = 0; i < n; i++)
@@ -219,15 +221,15 @@ struct change change_of_call(const struct summary *before, const struct summary 
 
 const char *severity_word(enum finding_severity severity)
 {
-    static const char *const words[] = {[FINDING_NOTE] = "note", [FINDING_LOOK] = "look",
-                                        [FINDING_ACT] = "act"};
+    static const char *const words[] = {
+        [FINDING_NOTE] = "note", [FINDING_LOOK] = "look", [FINDING_ACT] = "act"};
     return words[severity];
 }
 
 const char *effort_word(enum finding_effort effort)
 {
-    static const char *const words[] = {[EFFORT_SETTING] = "a setting", [EFFORT_SMALL] = "small",
-                                        [EFFORT_LARGE] = "large"};
+    static const char *const words[] = {
+        [EFFORT_SETTING] = "a setting", [EFFORT_SMALL] = "small", [EFFORT_LARGE] = "large"};
     return words[effort];
 }
 
@@ -286,8 +288,9 @@ double evaluating_share(const struct summary *s)
 void put_evaluating(struct paper *p, double share)
 {
     if (share >= 0.05)
-        paper_put(p, "%s of the calls are of erl_eval, erl_lint and orddict: by these beamtop's own "
-                     "questions are evaluated, which call maps and lists as well.",
+        paper_put(p,
+                  "%s of the calls are of erl_eval, erl_lint and orddict: by these beamtop's own "
+                  "questions are evaluated, which call maps and lists as well.",
                   number_text(&p->arena, COLUMN_SHARE, share));
 }
 
@@ -309,11 +312,16 @@ void put_rest(struct paper *p, size_t without_us, size_t n)
     if (without_us == 0)
         paper_put(p, "The rest is who is in no row, and what beamtop's own questions took.");
     else if (without_us == n)
-        paper_put(p, "The rest is who is in no row. What beamtop did on the node is left out of all shares.");
+        paper_put(p, "The rest is who is in no row. What beamtop did on the node is left out of "
+                     "all shares.");
     else
-        paper_put(p, "The rest is who is in no row. What beamtop did on the node is left out of the shares of %zu "
-                     "of these sessions; in the others, of an earlier version, it is in the rest, and makes the "
-                     "shares of a quiet node smaller.", without_us);
+        paper_put(p,
+                  "The rest is who is in no row. What beamtop did on the node is left out of the "
+                  "shares of %zu "
+                  "of these sessions; in the others, of an earlier version, it is in the rest, and "
+                  "makes the "
+                  "shares of a quiet node smaller.",
+                  without_us);
 }
 
 double left_out_share(const struct summary *s)
@@ -323,17 +331,20 @@ double left_out_share(const struct summary *s)
     const char *kind = proc_kind_name(KIND_DIRTY_SIGNALS);
     double per_s = 0;
     for (size_t i = 0; i < s->n_owners[OWNERS_BY_MODULE]; i++)
-        per_s += slice_is(o[i].kind, kind) && !isnan(o[i].reductions_per_s) ? o[i].reductions_per_s : 0;
+        per_s +=
+            slice_is(o[i].kind, kind) && !isnan(o[i].reductions_per_s) ? o[i].reductions_per_s : 0;
     return per_s > 0 && all->mean > 0 ? fmin(1, per_s / all->mean) : 0;
 }
 
 void put_left_out(struct paper *p, double share, const char *how)
 {
     if (share >= 0.01)
-        paper_put(p, "Shares are of the work of programs: %s%s of all reductions went to the VM's "
-                     "erts_dirty_process_signal_handler, which takes signals (of calls, monitors, links) to "
-                     "processes that write a file, or do what else is dirty.",
-                  how, number_text(&p->arena, COLUMN_SHARE, share));
+        paper_put(
+            p,
+            "Shares are of the work of programs: %s%s of all reductions went to the VM's "
+            "erts_dirty_process_signal_handler, which takes signals (of calls, monitors, links) to "
+            "processes that write a file, or do what else is dirty.",
+            how, number_text(&p->arena, COLUMN_SHARE, share));
 }
 
 /* ---- writing */
@@ -371,7 +382,8 @@ int summary_write(struct buf *out, const struct summary_source *sources, size_t 
             summary_many(&paper, sessions, n, options);
         put_paper(out, &paper, options);
     }
-    for (size_t i = 0; i < n && err->code == ERR_NONE; i++) /* charts are read while they are laid out */
+    for (size_t i = 0; i < n && err->code == ERR_NONE;
+         i++) /* charts are read while they are laid out */
         (void)recording_failed(sources[i].recording, err);
     paper_clear(&paper);
     while (taken > 0)

@@ -52,7 +52,8 @@ int summary_take(struct summary *s, const struct summary *before,
                  const struct summary_source *source, struct error *err);
 void summary_clear(struct summary *s);
 
-/* Whether two means differ by more than ticks vary. Noise: three standard errors of the difference. */
+/* Whether two means differ by more than ticks vary. Noise: three standard errors of
+ * the difference. */
 struct change {
     double before, after, noise;
     bool known; /* enough ticks on both sides */
@@ -70,8 +71,8 @@ struct change change_of_call(const struct summary *before, const struct summary 
                              const struct recorded_call *like, enum call_number number);
 const struct recorded_call *call_in(const struct summary *s, const struct recorded_call *like);
 /* The functions that led in any of the sessions, in the order in which they are met. */
-size_t leading_calls(const struct summary *s, size_t n, size_t each, const struct recorded_call **out,
-                     size_t most);
+size_t leading_calls(const struct summary *s, size_t n, size_t each,
+                     const struct recorded_call **out, size_t most);
 
 void summary_one(struct paper *p, const struct summary *s, const struct summary_options *o);
 void summary_many(struct paper *p, const struct summary *s, size_t n,
@@ -89,7 +90,8 @@ const char *call_text(struct arena *a, const struct recorded_call *c); /* m:f/a 
 /* Of all counted calls; and what is said when that is much. */
 double evaluating_share(const struct summary *s);
 void put_evaluating(struct paper *p, double share);
-/* Of all reductions, what the shares of owners are not of (model/owners.h); said where it is much. */
+/* Of all reductions, what the shares of owners are not of (model/owners.h); said where it
+ * is much. */
 double left_out_share(const struct summary *s);
 void put_left_out(struct paper *p, double share, const char *how);
 /* Shares leave out what beamtop did on the node: not where that was not recorded. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A report as JSON: one object of one recording, or one with `sessions` and `changes` (docs/json.md). */
+/* A report as JSON: one object of one recording, or one with `sessions` and `changes`
+ * (docs/json.md). */
 #include <math.h>
 #include <string.h>
 
@@ -161,7 +162,8 @@ static void add_findings(json_t *o, const struct summary *s)
     set(o, "marks", marks);
     set(o, "findings", found);
     set(o, "not_known", unknown);
-    set(o, "calls_refused", s->findings.calls_refused ? text(s->findings.calls_refused) : json_null());
+    set(o, "calls_refused",
+        s->findings.calls_refused ? text(s->findings.calls_refused) : json_null());
 }
 
 static void add_session(json_t *o, const struct summary *s, const struct summary_options *options)
@@ -246,8 +248,8 @@ static void add_call_changes(json_t *list, const struct summary *s, size_t most)
 {
     const struct recorded_call *calls[FUNCTIONS_MOST];
     struct arena arena;
-    size_t n = s[0].n_calls > 0 && s[1].n_calls > 0
-                   ? leading_calls(s, 2, most, calls, FUNCTIONS_MOST) : 0;
+    size_t n =
+        s[0].n_calls > 0 && s[1].n_calls > 0 ? leading_calls(s, 2, most, calls, FUNCTIONS_MOST) : 0;
     arena_init(&arena);
     for (size_t i = 0; i < n; i++)
         for (enum call_number k = 0; k < CALL_NUMBERS; k++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Thresholds of `beamtop diff --fail-on`. What cannot be judged fails: a check that passes unseen is none. */
+/* Thresholds of `beamtop diff --fail-on`. What cannot be judged fails: a check that passes unseen
+ * is none. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,17 +20,19 @@ struct summary_limit {
     enum limit_stat stat;
     const char *by; /* of an owner */
     enum finding_severity severity;
-    char op;       /* '>', '<': B alone; '+', '-': B against A */
-    double value;  /* of '+' and '-' a fraction */
+    char op;      /* '>', '<': B alone; '+', '-': B against A */
+    double value; /* of '+' and '-' a fraction */
 };
 
 static const char *const stat_names[STATS] = {"mean", "p95", "max"};
 
 static int bad(struct summary_limit *l, struct error *err, const char *why)
 {
-    error_set(err, ERR_USAGE, "--fail-on: “%s”: %s; it is a number's key with >VALUE, <VALUE, +PERCENT%% "
-                              "or -PERCENT%%, module:NAME (application:, supervisor:, name:, "
-                              "label:) with the same, finding:act, finding:look, or finding:RULE", l->text, why);
+    error_set(err, ERR_USAGE,
+              "--fail-on: “%s”: %s; it is a number's key with >VALUE, <VALUE, +PERCENT%% "
+              "or -PERCENT%%, module:NAME (application:, supervisor:, name:, "
+              "label:) with the same, finding:act, finding:look, or finding:RULE",
+              l->text, why);
     summary_limit_free(l);
     return (int)err->code;
 }
@@ -231,7 +234,8 @@ bool summary_limit_fails(const struct summary_limit *l, const struct summary_sou
     if (relative) {
         struct change c = change_of(x.mean, x.spread, x.n, y.mean, y.spread, y.n);
         bool noise = l->stat == STAT_MEAN && c.known && !c.real;
-        fails = l->op == '+' ? y.value > x.value * (1 + l->value) : y.value < x.value * (1 - l->value);
+        fails =
+            l->op == '+' ? y.value > x.value * (1 + l->value) : y.value < x.value * (1 - l->value);
         fails = fails && !noise;
     }
     if (fails && relative)

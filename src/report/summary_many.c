@@ -256,7 +256,8 @@ static bool not_known_in(const struct summary *s, const char *rule)
 {
     size_t len = strlen(rule);
     for (size_t i = 0; i < s->findings.n_not_known; i++)
-        if (strncmp(s->findings.not_known[i], rule, len) == 0 && s->findings.not_known[i][len] == ':')
+        if (strncmp(s->findings.not_known[i], rule, len) == 0 &&
+            s->findings.not_known[i][len] == ':')
             return true;
     return false;
 }
@@ -324,9 +325,8 @@ static void put_found(struct comparison *c, size_t at, enum finding_severity sev
             }
         }
         if (!told)
-            paper_item(c->paper, "%s (%s: %s): %s%s%s. %s%s.", f->rule,
-                       severity_word(severity), who,
-                       title, differ ? ", in " : "", differ ? of : "",
+            paper_item(c->paper, "%s (%s: %s): %s%s%s. %s%s.", f->rule, severity_word(severity),
+                       who, title, differ ? ", in " : "", differ ? of : "",
                        severity == FINDING_NOTE ? "" : "Action: ", f->action);
     }
 }
@@ -420,8 +420,10 @@ static void compare_owners(struct comparison *c, int kind, size_t at)
         y = y ? y : &none;
         struct change change = change_of(x->share, x->share_stddev, (double)a->ticks, y->share,
                                          y->share_stddev, (double)b->ticks);
-        put_change(c, arena_printf(&c->paper->arena, "share of %s %s", summary_owner_keys[kind],
-                                   slice_text(&c->paper->arena, names[k])), COLUMN_SHARE, at, &change);
+        put_change(c,
+                   arena_printf(&c->paper->arena, "share of %s %s", summary_owner_keys[kind],
+                                slice_text(&c->paper->arena, names[k])),
+                   COLUMN_SHARE, at, &change);
     }
 }
 
@@ -462,31 +464,36 @@ static void put_changes(struct comparison *c)
                                                  : "Too few ticks to tell changes from noise.");
     }
     paper_heading(c->paper, 3, "What is not in these tables");
-    paper_put(c->paper, "%zu %s within the variation between ticks, and %zu %s by less than a "
-                        "point. A difference counts when it is larger than three standard errors "
-                        "(deviation of the ticks, or for functions of the windows of counted calls, "
-                        "over the root of their number, of both sessions together) and than one "
-                        "percent.",
+    paper_put(c->paper,
+              "%zu %s within the variation between ticks, and %zu %s by less than a "
+              "point. A difference counts when it is larger than three standard errors "
+              "(deviation of the ticks, or for functions of the windows of counted calls, "
+              "over the root of their number, of both sessions together) and than one "
+              "percent.",
               c->within, c->within == 1 ? "number is" : "numbers are", c->small,
               c->small == 1 ? "share changed" : "shares changed");
     if (c->unknown > 0)
-        paper_put(c->paper, "%zu %s of calls of functions %s not known: there are fewer than three "
-                            "windows of counted calls in a session, or the function was not told in "
-                            "each of them.",
+        paper_put(c->paper,
+                  "%zu %s of calls of functions %s not known: there are fewer than three "
+                  "windows of counted calls in a session, or the function was not told in "
+                  "each of them.",
                   c->unknown, c->unknown == 1 ? "change" : "changes",
                   c->unknown == 1 ? "is" : "are");
 }
 
-/* What counting takes is no program's: where it is not left out, all shares look smaller than those of
-   sessions without it. */
+/* What counting takes is no program's: where it is not left out, all shares look smaller than those
+   of sessions without it. */
 static void put_counting(struct comparison *c, bool without_us)
 {
     size_t counted = 0;
     for (size_t i = 0; i < c->n; i++)
         counted += c->sessions[i].sums.ns > 0;
     if (!without_us && counted > 0 && counted < c->n)
-        paper_put(c->paper, "Calls were counted in %zu of these sessions: what that took of the node is in the "
-                            "rest, and makes the other shares of a quiet node smaller than without.", counted);
+        paper_put(
+            c->paper,
+            "Calls were counted in %zu of these sessions: what that took of the node is in the "
+            "rest, and makes the other shares of a quiet node smaller than without.",
+            counted);
 }
 
 void summary_many(struct paper *p, const struct summary *s, size_t n,

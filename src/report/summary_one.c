@@ -16,16 +16,17 @@ static void put_head(struct paper *p, const struct summary *s)
     struct arena *a = &p->arena;
     p->title = arena_printf(a, "beamtop report: %s", s->source->name);
     paper_heading(p, 1, "%s", s->source->name);
-    paper_put(p, "%s, OTP %s, from %s to %s: %s, %lld ticks every %s.", *i->node ? i->node : "a node",
-              *i->otp ? i->otp : "–", time_text(a, s->first_us), time_text(a, s->last_us),
-              number_text(a, COLUMN_SECONDS, s->duration_s), (long long)s->ticks,
-              number_text(a, COLUMN_SECONDS, i->interval_s));
+    paper_put(p, "%s, OTP %s, from %s to %s: %s, %lld ticks every %s.",
+              *i->node ? i->node : "a node", *i->otp ? i->otp : "–", time_text(a, s->first_us),
+              time_text(a, s->last_us), number_text(a, COLUMN_SECONDS, s->duration_s),
+              (long long)s->ticks, number_text(a, COLUMN_SECONDS, i->interval_s));
     if (!isnan(s->cost.share))
         paper_put(p, "Watching took %s of one scheduler of the node, and %s a tick on the link.",
                   number_text(a, COLUMN_SHARE, s->cost.share),
                   number_text(a, COLUMN_BYTES, s->cost.bytes));
     if (!*i->end)
-        paper_put(p, "The recording has no end: it is being written still, or was cut off behind its last tick.");
+        paper_put(p, "The recording has no end: it is being written still, or was cut off behind "
+                     "its last tick.");
     if (s->gaps > 0)
         paper_put(p, "The node was not reached %lld %s in between: rates begin anew behind that.",
                   (long long)s->gaps, s->gaps == 1 ? "time" : "times");
@@ -52,8 +53,8 @@ static void put_numbers(struct paper *p, const struct summary *s)
     for (int i = 0; i < METRICS; i++) {
         const struct span_stats *v = &s->stats[i];
         enum column_type type = summary_metrics[i].type;
-        const char *cells[] = {summary_metrics[i].title, number_text(a, type, v->mean),
-                               number_text(a, type, v->p95), number_text(a, type, v->max),
+        const char *cells[] = {summary_metrics[i].title,       number_text(a, type, v->mean),
+                               number_text(a, type, v->p95),   number_text(a, type, v->max),
                                number_text(a, type, v->first), number_text(a, type, v->last)};
         if (v->n > 0)
             paper_row(p, t, cells);
@@ -69,7 +70,8 @@ static void put_charts(struct paper *p, const struct summary *s)
         const struct metric *m = &summary_metrics[i];
         const struct span_stats *v = &s->stats[i];
         size_t n = m->chart ? recording_series(s->source->recording, m->key, s->source->from,
-                                               s->source->to, values, ARRAY_LEN(values)) : 0;
+                                               s->source->to, values, ARRAY_LEN(values))
+                            : 0;
         if (n < 2)
             continue;
         struct block *b = paper_chart(p, m->title, values, n);
@@ -97,8 +99,8 @@ static void put_owners(struct paper *p, const struct summary *s, const struct su
 {
     static const char *const by[OWNER_KINDS] = {"By application", "By supervisor", "By module",
                                                 "By registered name", "By label"};
-    static const char *const titles[] = {"who", "share", "±", "red/s", "memory", "mailbox",
-                                         "processes", "is"};
+    static const char *const titles[] = {"who",    "share",   "±",         "red/s",
+                                         "memory", "mailbox", "processes", "is"};
     struct arena *a = &p->arena;
     paper_heading(p, 2, "Who did the work");
     if (s->n_owners[0] + s->n_owners[2] == 0) /* neither applications nor modules */
@@ -133,8 +135,8 @@ static void put_owners(struct paper *p, const struct summary *s, const struct su
 
 static void put_calls(struct paper *p, const struct summary *s, const struct summary_options *o)
 {
-    static const char *const titles[] = {"function", "calls", "calls/s", "share", "own time",
-                                         "a call", "words"};
+    static const char *const titles[] = {"function", "calls",  "calls/s", "share",
+                                         "own time", "a call", "words"};
     struct arena *a = &p->arena;
     size_t n = at_most(s->n_calls, o->functions);
     double seconds = (double)s->sums.ns / 1e9;
@@ -151,7 +153,8 @@ static void put_calls(struct paper *p, const struct summary *s, const struct sum
     for (size_t i = 0; i < n; i++) {
         const struct recorded_call *c = &s->calls[i];
         double own = c->own_us < 0 ? (double)NAN : (double)c->own_us / 1e6;
-        const char *cells[] = {call_text(a, c), number_text(a, COLUMN_COUNT, (double)c->calls),
+        const char *cells[] = {call_text(a, c),
+                               number_text(a, COLUMN_COUNT, (double)c->calls),
                                number_text(a, COLUMN_RATE, (double)c->calls / seconds),
                                number_text(a, COLUMN_SHARE, c->share),
                                number_text(a, COLUMN_SECONDS, own),
@@ -169,8 +172,8 @@ static const char *latency_text(struct arena *a, double us)
 
 static void put_traces(struct paper *p, const struct summary *s)
 {
-    static const char *const titles[] = {"pattern", "traces", "calls", "shown", "not shown", "p50",
-                                         "p99", "max"};
+    static const char *const titles[] = {"pattern",   "traces", "calls", "shown",
+                                         "not shown", "p50",    "p99",   "max"};
     struct arena *a = &p->arena;
     bool several = false;
     if (s->n_patterns == 0)
@@ -180,11 +183,13 @@ static void put_traces(struct paper *p, const struct summary *s)
     for (size_t i = 0; i < s->n_patterns; i++) {
         const struct span_pattern *x = &s->patterns[i];
         several = several || x->traces > 1;
-        const char *cells[] = {slice_text(a, x->pattern), number_text(a, COLUMN_COUNT, (double)x->traces),
+        const char *cells[] = {slice_text(a, x->pattern),
+                               number_text(a, COLUMN_COUNT, (double)x->traces),
                                x->calls < 0 ? "–" : number_text(a, COLUMN_COUNT, (double)x->calls),
                                number_text(a, COLUMN_COUNT, (double)x->shown),
                                number_text(a, COLUMN_COUNT, (double)x->missed),
-                               latency_text(a, x->p50_us), latency_text(a, x->p99_us),
+                               latency_text(a, x->p50_us),
+                               latency_text(a, x->p99_us),
                                latency_text(a, x->max_us)};
         paper_row(p, t, cells);
     }
@@ -237,8 +242,11 @@ static void put_actions(struct paper *p, const struct summary *s)
             paper_heading(p, 2, "Actions");
             t = paper_table(p, titles, ARRAY_LEN(titles), "lrlrll");
         }
-        const char *cells[] = {severity_word(f->severity), impact_of(p, f), effort_word(f->effort),
-                               arena_printf(&p->arena, "%.0f%%", f->sure * 100), f->action,
+        const char *cells[] = {severity_word(f->severity),
+                               impact_of(p, f),
+                               effort_word(f->effort),
+                               arena_printf(&p->arena, "%.0f%%", f->sure * 100),
+                               f->action,
                                f->n_evidence > 0 ? f->evidence[0].text : f->title};
         paper_row(p, t, cells);
     }

@@ -10,8 +10,8 @@
  *       is drawn
  *   -s  stop this process (SIGSTOP) after the first screen, let it go on at the end
  *
- * Prints a line "NAME VALUE" for each figure. A screen is full when ten pids of processes are on it.
- */
+ * Prints a line "NAME VALUE" for each figure. A screen is full when ten pids of processes are on
+ * it. */
 #include <errno.h>
 #include <poll.h>
 #include <pty.h>
@@ -172,7 +172,8 @@ static void press_keys(const struct terminal *t, int keys)
                took[count * 99 / 100], took[count - 1]);
 }
 
-/* Time until the word is drawn, or -1. A word in two reads is not missed: the end of one is kept. */
+/* Time until the word is drawn, or -1. A word in two reads is not missed: the end of one
+ * is kept. */
 static double wait_word(const struct terminal *t, const char *word)
 {
     static char bytes[65536];
@@ -226,8 +227,8 @@ static double cpu_ms(pid_t pid)
     unsigned long user = 0, sys = 0;
     if (f && fgets(line, sizeof line, f)) {
         const char *after = strrchr(line, ')');
-        if (!after ||
-            sscanf(after, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &sys) != 2)
+        if (!after || sscanf(after, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
+                             &sys) != 2)
             user = sys = 0;
     }
     if (f)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A recording's own costs: bytes and time of a tick of 60 rows, then opening, seeking in and
- * reporting on a file of 7,200 ticks (ten hours at 5 s). Prints lines of name and number.
- */
+ * reporting on a file of 7,200 ticks (ten hours at 5 s). Prints lines of name
+ * and number. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,8 +50,9 @@ static void put_scan(struct buf *out, int tick, long long mono)
         buf_printf(out,
                    "%s{<0.%d.0>, %lld, %lld, {{%s, {shop_worker_%d,init,1}, undefined, shop_%d, "
                    "{proc_lib,init_p,5}}, %lld, %lld, %lld, {gen_server,loop,7}}}",
-                   i > 0 ? "," : "", 100 + i, work * tick, work, i % 3 == 0 ? "undefined" : "shop_server", i % 12,
-                   i % 5, work * tick, some(tick, i, 9), 4096 + some(tick, i, 90000));
+                   i > 0 ? "," : "", 100 + i, work * tick, work,
+                   i % 3 == 0 ? "undefined" : "shop_server", i % 12, i % 5, work * tick,
+                   some(tick, i, 9), 4096 + some(tick, i, 90000));
     }
     buf_puts(out, "], [");
     for (int i = 0; i < 20; i++)
@@ -62,8 +63,10 @@ static void put_scan(struct buf *out, int tick, long long mono)
 static void put_system(struct buf *out, int tick, long long mono)
 {
     buf_printf(out,
-               "{system, %lld, %lld, %lld, {%lld, 600000000, 500000000, 400000000, 50000000, 4000000, 300000, "
-               "20000, 10000}, {4100, 20, 9000, 120}, {%lld, [2,1,4,5]}, {%lld, 1000, %lld, 3000, 400, 5000}, [",
+               "{system, %lld, %lld, %lld, {%lld, 600000000, 500000000, 400000000, 50000000, "
+               "4000000, 300000, "
+               "20000, 10000}, {4100, 20, 9000, 120}, {%lld, [2,1,4,5]}, {%lld, 1000, %lld, 3000, "
+               "400, 5000}, [",
                mono, START_US + tick * INTERVAL_S * 1000000LL, tick * INTERVAL_S * 1000LL,
                1500000000 + some(tick, 1, 50000000), some(tick, 2, 12),
                tick * 1000000LL + some(tick, 3, 90000), tick * 9000LL + some(tick, 4, 900));
@@ -164,7 +167,9 @@ static void report_of(const char *path, size_t n, enum summary_format format, co
     buf_init(&out, 0);
     for (size_t i = 0; i < n && err.code == ERR_NONE; i++) {
         if (recording_open(&files[i], path, &err) == 0 && recording_check(files[i], &err) == 0)
-            sources[i] = (struct summary_source){.recording = files[i], .name = "bench", .from = 1,
+            sources[i] = (struct summary_source){.recording = files[i],
+                                                 .name = "bench",
+                                                 .from = 1,
                                                  .to = recording_info(files[i])->ticks};
     }
     if (err.code != ERR_NONE || summary_write(&out, sources, n, &o, &err) != 0)

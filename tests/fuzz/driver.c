@@ -2,8 +2,8 @@
 /*
  * Replays kept inputs through a fuzz target without libFuzzer: every file given, and every file
  * of every directory given. Each also runs cut at every byte up to 64, so that a small corpus
- * goes further. Ends with 0 when the target survived them all; says how many there were.
- */
+ * goes further. Ends with 0 when the target survived them all; says how many
+ * there were. */
 #define _DEFAULT_SOURCE
 #include <dirent.h>
 #include <errno.h>

@@ -2,8 +2,8 @@
 /*
  * Counting calls against a hostile target. Text is a play: letters of options and the patterns in
  * the first line, then a step a line (see `step`), so that terms are broken in their structure.
- * Bytes that begin with a control character are one answer, for the decoder that the character chooses.
- */
+ * Bytes that begin with a control character are one answer, for the decoder that the character
+ * chooses. */
 #include <string.h>
 
 #include "trace/calls/calls_internal.h"
@@ -68,15 +68,19 @@ static uint64_t play_now(void *ctx)
 /* ---- Steps */
 
 /*
- * ?TERM the oldest question is answered, ! it fails; tN time passes, in ms; y yes, s stop, l the link is lost,
- * x later questions cannot be asked.
- */
+ * ?TERM the oldest question is answered, ! it fails; tN time passes, in ms; y yes, s stop, l the
+ * link is lost, x later questions cannot
+ * be asked. */
 static void step(struct play *p, char what, const char *text, size_t len)
 {
     struct error lost = {0};
     switch (what) {
-    case '?': questions_answer_text(&p->questions, 0, text, len); break;
-    case '!': questions_fail_oldest(&p->questions); break;
+    case '?':
+        questions_answer_text(&p->questions, 0, text, len);
+        break;
+    case '!':
+        questions_fail_oldest(&p->questions);
+        break;
     case 't':
         p->now += number_of(text, len) * 1000000;
         session_tick(p->s);
@@ -87,14 +91,17 @@ static void step(struct play *p, char what, const char *text, size_t len)
     case 's':
         session_stop(p->s);
         break;
-    case 'x': p->questions.refuse = true; break;
+    case 'x':
+        p->questions.refuse = true;
+        break;
     case 'l':
         error_set(&lost, ERR_LOST, "the link is lost");
         p->questions.n = 0;
         p->questions.refuse = true;
         session_link_lost(p->s, &lost);
         break;
-    default: break;
+    default:
+        break;
     }
 }
 
@@ -220,15 +227,20 @@ static void decode(unsigned kind, const uint8_t *term, size_t len)
     struct calls_sample sample;
     struct error err = {0};
     switch (kind) {
-    case 1: decode_calls_sample(&sample, term, len, &err); break;
-    case 2: decode_window(term, len, NULL); break;
+    case 1:
+        decode_calls_sample(&sample, term, len, &err);
+        break;
+    case 2:
+        decode_window(term, len, NULL);
+        break;
     case 3:
         decode_window(term, len,
                       "{counted,5,1000000,2000000000,15,3,2000,{0,[]},[{w,f,1,undefined,1200},"
                       "{lists,map,2,stdlib,600}],[{w,undefined,2,1400}],[{stdlib,1,600}],"
                       "{1,2,3,4}}");
         break;
-    default: break;
+    default:
+        break;
     }
 }
 

@@ -33,8 +33,7 @@ static void check_options(struct config *c)
         FUZZ_REQUIRE(option_set(c->options, (enum option)i, buf_cstr(&text), &err) == 0);
         FUZZ_REQUIRE(option_table[i].type == OPTION_TYPE_DOUBLE ||
                      option_table[i].type == OPTION_TYPE_DURATION ||
-                     option_table[i].type == OPTION_TYPE_BYTES ||
-                     c->options->generation == before);
+                     option_table[i].type == OPTION_TYPE_BYTES || c->options->generation == before);
         buf_clear(&text);
     }
 }

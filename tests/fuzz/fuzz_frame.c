@@ -15,7 +15,8 @@ struct tally {
     uint64_t bytes; /* of all frames, so that their borders are compared as well */
 };
 
-/* What a signal asks for is answered with both ends as they came: a term again, whatever they are. */
+/* What a signal asks for is answered with both ends as they came: a term again, whatever
+ * they are. */
 static void answer(const struct control *m)
 {
     const struct control_end us = {.term = m->to_term}, them = {.term = m->from_term};

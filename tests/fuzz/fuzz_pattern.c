@@ -47,8 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct pattern **p;
         size_t n = 0, offset = SIZE_MAX;
         struct error err = {0};
-        int rc = patterns_parse(&p, &n, (const char *)data, size, (enum syntax)syntax, &offset,
-                                &err);
+        int rc =
+            patterns_parse(&p, &n, (const char *)data, size, (enum syntax)syntax, &offset, &err);
         if (rc != 0) {
             FUZZ_REQUIRE(err.code == ERR_USAGE && offset <= size && err.text[0] != '\0');
             continue;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Keys at a prompt: each byte is a key, 0xff begins a paste. The line stays bounded and is drawn. */
+/* Keys at a prompt: each byte is a key, 0xff begins a paste. The line stays bounded and
+ * is drawn. */
 #include <locale.h>
 #include <string.h>
 

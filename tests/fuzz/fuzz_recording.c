@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A damaged recording. The input is a list of damages (see `damage`) that are done to a small valid
- * file, which is made once: bytes, pages, the length, the value of a cell, the term of an answer. It is then
- * opened, read with every function of the reader, and its answers are given to a model.
- */
+ * file, which is made once: bytes, pages, the length, the value of a cell, the term of an answer.
+ * It is then opened, read with every function of the reader, and its answers are given to
+ * a model. */
 #include <math.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -34,13 +34,14 @@ static void list_cells(void)
     sqlite3 *db = NULL;
     sqlite3_stmt *s = NULL;
     FUZZ_REQUIRE(sqlite3_open(base.path, &db) == SQLITE_OK);
-    FUZZ_REQUIRE(sqlite3_prepare_v2(db, "SELECT m.name, c.name FROM sqlite_master m,"
-                                        " pragma_table_info(m.name) c WHERE m.type = 'table'",
+    FUZZ_REQUIRE(sqlite3_prepare_v2(db,
+                                    "SELECT m.name, c.name FROM sqlite_master m,"
+                                    " pragma_table_info(m.name) c WHERE m.type = 'table'",
                                     -1, &s, NULL) == SQLITE_OK);
     while (sqlite3_step(s) == SQLITE_ROW && base.n_cells < CELLS_MOST)
-        base.cells[base.n_cells++] = sqlite3_mprintf("UPDATE OR IGNORE \"%w\" SET \"%w\" = ?",
-                                                     sqlite3_column_text(s, 0),
-                                                     sqlite3_column_text(s, 1));
+        base.cells[base.n_cells++] =
+            sqlite3_mprintf("UPDATE OR IGNORE \"%w\" SET \"%w\" = ?", sqlite3_column_text(s, 0),
+                            sqlite3_column_text(s, 1));
     sqlite3_finalize(s);
     sqlite3_close(db);
     FUZZ_REQUIRE(base.n_cells > 50);
@@ -90,10 +91,18 @@ static void bind_value(sqlite3_stmt *s, const uint8_t *p, size_t len)
         n = (int64_t)((uint64_t)n << 8 | p[i]);
     memcpy(&d, &n, sizeof d);
     switch (p[0] % 4) {
-    case 0: sqlite3_bind_int64(s, 1, n); break;
-    case 1: sqlite3_bind_double(s, 1, d); break;
-    case 2: sqlite3_bind_text(s, 1, (const char *)p + 1, (int)len - 1, SQLITE_TRANSIENT); break;
-    default: sqlite3_bind_blob(s, 1, p + 1, (int)len - 1, SQLITE_TRANSIENT); break;
+    case 0:
+        sqlite3_bind_int64(s, 1, n);
+        break;
+    case 1:
+        sqlite3_bind_double(s, 1, d);
+        break;
+    case 2:
+        sqlite3_bind_text(s, 1, (const char *)p + 1, (int)len - 1, SQLITE_TRANSIENT);
+        break;
+    default:
+        sqlite3_bind_blob(s, 1, p + 1, (int)len - 1, SQLITE_TRANSIENT);
+        break;
     }
 }
 

@@ -5,7 +5,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const int most[] = {[DEPTH_NONE] = -1, [DEPTH_8] = 7, [DEPTH_16] = 15, [DEPTH_256] = 255};
+    static const int most[] = {
+        [DEPTH_NONE] = -1, [DEPTH_8] = 7, [DEPTH_16] = 15, [DEPTH_256] = 255};
     struct theme theme;
     struct diags diags;
     theme_init(&theme);

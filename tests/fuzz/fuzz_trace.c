@@ -2,8 +2,8 @@
 /*
  * A trace against a hostile target. Text is a play: the pattern in the first line, then a step a
  * line (see `steps`), so that terms are broken in their structure. Bytes that begin with a control
- * character are one term of the target, for the decoder that the character chooses.
- */
+ * character are one term of the target, for the decoder that the
+ * character chooses. */
 #include <string.h>
 
 #include "trace/log/decode.h"
@@ -95,8 +95,8 @@ static void on_event(void *arg, const struct trace_event *event, bool finished)
     struct play *p = arg;
     struct error err = {0};
     for (size_t i = 0; i < 2; i++)
-        FUZZ_REQUIRE(trace_sink_event(p->sinks[i], trace_session_log(p->t), event, finished,
-                                      &err) == 0);
+        FUZZ_REQUIRE(
+            trace_sink_event(p->sinks[i], trace_session_log(p->t), event, finished, &err) == 0);
 }
 
 /* ---- Steps */
@@ -145,41 +145,66 @@ static size_t newest(const struct play *p)
 /*
  * ?TERM the oldest question is answered, /TERM the newest, ! it fails; <BODY is pushed; tN time
  * passes, in ms; cNV a cap; y yes, s stop, p r pause and on, h g hold and on, n N narrow, l the
- * link is lost, x later questions cannot be asked.
- */
+ * link is lost, x later questions cannot
+ * be asked. */
 static void step(struct play *p, char what, const char *text, size_t len)
 {
     struct error lost = {0};
     switch (what) {
-    case '?': questions_answer_text(&p->questions, 0, text, len); break;
-    case '/': questions_answer_text(&p->questions, newest(p), text, len); break;
-    case '!': questions_fail_oldest(&p->questions); break;
-    case '<': push(p, text, len); break;
+    case '?':
+        questions_answer_text(&p->questions, 0, text, len);
+        break;
+    case '/':
+        questions_answer_text(&p->questions, newest(p), text, len);
+        break;
+    case '!':
+        questions_fail_oldest(&p->questions);
+        break;
+    case '<':
+        push(p, text, len);
+        break;
     case 't':
         p->now += number_of(text, len) * 1000000;
         session_tick(p->t);
         break;
-    case 'c': set_cap(p, text, len); break;
+    case 'c':
+        set_cap(p, text, len);
+        break;
     case 'y':
         session_confirm(p->t);
         break;
     case 's':
         session_stop(p->t);
         break;
-    case 'p': trace_pause(p->t, true); break;
-    case 'r': trace_pause(p->t, false); break;
-    case 'h': trace_hold(p->t, true); break;
-    case 'g': trace_hold(p->t, false); break;
-    case 'n': narrow(p); break;
-    case 'N': trace_narrow_pattern(p->t, (unsigned)number_of(text, len)); break;
-    case 'x': p->questions.refuse = true; break;
+    case 'p':
+        trace_pause(p->t, true);
+        break;
+    case 'r':
+        trace_pause(p->t, false);
+        break;
+    case 'h':
+        trace_hold(p->t, true);
+        break;
+    case 'g':
+        trace_hold(p->t, false);
+        break;
+    case 'n':
+        narrow(p);
+        break;
+    case 'N':
+        trace_narrow_pattern(p->t, (unsigned)number_of(text, len));
+        break;
+    case 'x':
+        p->questions.refuse = true;
+        break;
     case 'l':
         error_set(&lost, ERR_LOST, "the link is lost");
         p->questions.n = 0;
         p->questions.refuse = true;
         session_link_lost(p->t, &lost);
         break;
-    default: break;
+    default:
+        break;
     }
 }
 
@@ -322,18 +347,30 @@ static void decode(unsigned kind, const uint8_t *term, size_t len)
         if (decode_preflight(&preflight, 1 + len % 3, term, len, &err) == 0)
             preflight_clear(&preflight);
         break;
-    case 1: armed_decode(&armed, term, len, &err); break;
-    case 2: decode_counted(&counted, term, len, &err); break;
-    case 3: decode_arm(&answer, 1, term, len, &err); break;
-    case 4: decode_names(take_name, &sum, term, len, &err); break;
-    case 5: decode_records(take_record, &sum, term, len, &err); break;
+    case 1:
+        armed_decode(&armed, term, len, &err);
+        break;
+    case 2:
+        decode_counted(&counted, term, len, &err);
+        break;
+    case 3:
+        decode_arm(&answer, 1, term, len, &err);
+        break;
+    case 4:
+        decode_names(take_name, &sum, term, len, &err);
+        break;
+    case 5:
+        decode_records(take_record, &sum, term, len, &err);
+        break;
     case 6:
         names = names_new();
         if (names_take(names, term, len, &err) == 0)
             names_take(names, term, len, &err);
         names_free(names);
         break;
-    default: decode_message(term, len); break;
+    default:
+        decode_message(term, len);
+        break;
     }
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What plays of a session against a hostile target share: the questions that the session asked and
- * that the target may answer, late, wrongly or never, with terms in Erlang's spelling.
- */
+ * that the target may answer, late, wrongly or never, with terms in
+ * Erlang's spelling. */
 #ifndef BEAMTOP_TESTS_PLAY_H
 #define BEAMTOP_TESTS_PLAY_H
 
@@ -77,7 +77,8 @@ static inline struct builder *term_of(const char *text, size_t len)
     return NULL;
 }
 
-/* The term without its version byte, in memory of exactly that size, so that a read behind it is seen. */
+/* The term without its version byte, in memory of exactly that size, so that a read behind it is
+ * seen. */
 static inline uint8_t *exact_copy(const struct builder *term, size_t *len)
 {
     size_t n;

@@ -89,7 +89,8 @@ static void read_report(struct recording *r, int64_t to, size_t n, enum summary_
 
 static void read_exports(struct recording *r)
 {
-    static const char *const tables[] = {"system", "processes", "owners", "calls", "events", "marks"};
+    static const char *const tables[] = {"system", "processes", "owners",
+                                         "calls",  "events",    "marks"};
     struct error err = {0};
     FILE *nowhere = fopen("/dev/null", "w");
     FUZZ_REQUIRE(nowhere != NULL);
@@ -155,23 +156,33 @@ static void read_traces(struct recording *r, size_t which)
 
 /*
  * Ways to read the file. While fuzzing an input takes one, which its length chooses: many quick
- * runs find more than few that do all. Replayed it takes them all, but one format.
- */
+ * runs find more than few that do all. Replayed it takes them all, but
+ * one format. */
 enum { WAY_TICKS, WAY_SUMS, WAY_EXPORTS, WAY_REPORT, WAY_REPORT_OF_TWO, WAY_TRACES, WAYS };
 
 static void read_way(struct recording *r, unsigned way, enum summary_format format)
 {
     int64_t ticks = recording_info(r)->ticks;
     switch (way) {
-    case WAY_TICKS: read_ticks(r); break;
-    case WAY_SUMS: read_sums(r, 1, ticks); break;
-    case WAY_EXPORTS: read_exports(r); break;
-    case WAY_REPORT: read_report(r, ticks, 1, format); break;
+    case WAY_TICKS:
+        read_ticks(r);
+        break;
+    case WAY_SUMS:
+        read_sums(r, 1, ticks);
+        break;
+    case WAY_EXPORTS:
+        read_exports(r);
+        break;
+    case WAY_REPORT:
+        read_report(r, ticks, 1, format);
+        break;
     case WAY_TRACES:
         read_traces(r, (size_t)format);
         read_windows(r, (size_t)format);
         break;
-    default: read_report(r, ticks, 2, format); break;
+    default:
+        read_report(r, ticks, 2, format);
+        break;
     }
 }
 

@@ -12,8 +12,8 @@
 
 enum { WHOLE_TICKS = 4 };
 
-static void whole_take(struct recorder *r, struct model *m, enum answer_kind kind, const char *question,
-                 const char *text)
+static void whole_take(struct recorder *r, struct model *m, enum answer_kind kind,
+                       const char *question, const char *text)
 {
     struct error err = {0};
     struct term t = term_of(text);
@@ -32,8 +32,8 @@ static void whole_tick(struct recorder *r, struct model *m, int second)
     snprintf(text, sizeof text,
              "{system, %lld, %lld, %d, {%d, 600, 500, 400, 50, 40, 30, 20, 10}, {41, 2, 9000, 12}, "
              "{%d, [2,1,4,5]}, {%d, 10, 20, 30, 40, 50}, [{1,5,%d},{2,0,%d}], {2048, 4096}}",
-             mono, 1700000000000000LL + second * 1000000LL, second * 1000, 1000 + second, second % 7,
-             1000 * second, second * 100, second * 100);
+             mono, 1700000000000000LL + second * 1000000LL, second * 1000, 1000 + second,
+             second % 7, 1000 * second, second * 100, second * 100);
     whole_take(r, m, ANSWER_SYSTEM, "system", text);
     snprintf(text, sizeof text,
              "{scan, %lld, 1000000000, 1234, 50, 50, 2, "
@@ -68,18 +68,25 @@ static void add_extras(struct recorder *r)
         {{"shop_repo", 9}, {"prepare_query", 13}, 3, 30, 900, -1, 0.75},
         {{"shop_repo", 9}, {"get", 3}, 2, 10, -1, 44, 0.25},
     };
-    const struct calls_function counted = {.module = {"shop_repo", 9}, .function = {"get", 3},
-                                           .arity = 2, .calls = 10};
-    const struct calls_window whole = {.number = 1, .interval_us = 2000000, .calls = 40,
-                                       .rows = &counted, .n_rows = 1};
-    const struct recorded_window w = {.wall_us = 1700000002000000, .ns = 2000000000,
-                                      .functions = 200, .calls = 40, .lost = 1, .calls_per_s = 20,
-                                      .top = calls, .n_top = ARRAY_LEN(calls), .whole = &whole};
+    const struct calls_function counted = {
+        .module = {"shop_repo", 9}, .function = {"get", 3}, .arity = 2, .calls = 10};
+    const struct calls_window whole = {
+        .number = 1, .interval_us = 2000000, .calls = 40, .rows = &counted, .n_rows = 1};
+    const struct recorded_window w = {.wall_us = 1700000002000000,
+                                      .ns = 2000000000,
+                                      .functions = 200,
+                                      .calls = 40,
+                                      .lost = 1,
+                                      .calls_per_s = 20,
+                                      .top = calls,
+                                      .n_top = ARRAY_LEN(calls),
+                                      .whole = &whole};
     recorder_window(r, &w);
     recorder_mark(r, 5, 1700000002500000, "deploy");
-    recorder_fact(r, "logger", "{\"handlers\":[{\"id\":\"default\",\"module\":\"logger_std_h\","
-                               "\"mode\":\"sync\",\"process\":\"p\",\"sync_mode_qlen\":10}],"
-                               "\"primary_level\":\"info\"}");
+    recorder_fact(r, "logger",
+                  "{\"handlers\":[{\"id\":\"default\",\"module\":\"logger_std_h\","
+                  "\"mode\":\"sync\",\"process\":\"p\",\"sync_mode_qlen\":10}],"
+                  "\"primary_level\":\"info\"}");
     recorder_fact(r, "limits", "{\"atoms\":{\"count\":900000,\"limit\":1048576}}");
     recorder_fact(r, "repositories", "[\"shop_repo\"]");
     recorder_fact(r, "code", "{\"mode\":\"interactive\",\"modules\":300}");
@@ -89,8 +96,8 @@ static void add_extras(struct recorder *r)
 
 static void whole_write(const char *path)
 {
-    const struct recorder_options options = {.node = "mq1@host", .label = "fuzz", .interval_s = 1,
-                                             .values = true};
+    const struct recorder_options options = {
+        .node = "mq1@host", .label = "fuzz", .interval_s = 1, .values = true};
     struct error err = {0};
     struct recorder *r = NULL;
     struct model *m = model_new();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Real Erlang nodes for the live tests: each has its own stdin and stdout as a control pipe, dies
- * with the test, and is ended by its pid. Not for more than one thread.
- */
+ * with the test, and is ended by its pid. Not for more than
+ * one thread. */
 #ifndef BEAMTOP_TESTS_NODE_H
 #define BEAMTOP_TESTS_NODE_H
 
@@ -53,7 +53,8 @@ bool node_has_said(const struct node *n); /* something to read for node_answer *
 void node_expect(struct node *n, const char *expressions, const char *expected);
 /* Waits until it does: asks again for at most half a minute. */
 void node_await(struct node *n, const char *expressions, const char *expected);
-/* Waits until the node knows of no connection: of those that were closed it hears when it gets to run. */
+/* Waits until the node knows of no connection: of those that were closed it hears when it gets to
+ * run. */
 void node_await_alone(struct node *n);
 /* SIGSTOP, and waits until all of it stands; SIGCONT. */
 void node_freeze(struct node *n);

@@ -17,8 +17,8 @@
  * Processes that differ in everything that can be ranked, each column in another order (multiples
  * modulo 27), and that stand still. One mailbox that grows, one process that works at a steady
  * pace. Four with a dictionary so large that copies of all would not fit into a heap of ours: none
- * is read. Keys of dictionaries are numbers: no atom is made. It is over when all of them wait.
- */
+ * is read. Keys of dictionaries are numbers: no atom is made. It is over when all of
+ * them wait. */
 static const char workload[] =
     "Idle = [spawn(timer, sleep, [infinity]) || _ <- lists:seq(1, 30)] "
     "  ++ [spawn(fun() -> receive stop -> ok end end) || _ <- lists:seq(1, 30)], "
@@ -34,7 +34,8 @@ static const char workload[] =
     "  [P ! {m, N} || N <- lists:seq(1, 100 * I)] end, "
     "[Start(I) || I <- lists:seq(1, 26)], "
     "Others = [proc_lib:spawn(timer, tc, [fun timer:sleep/1, [infinity]]) || _ <- lists:seq(1, 5)] "
-    "++ [spawn(fun() -> put(0, lists:seq(1, 600000)), garbage_collect(), receive stop -> ok end end) "
+    "++ [spawn(fun() -> put(0, lists:seq(1, 600000)), garbage_collect(), receive stop -> ok end "
+    "end) "
     "  || _ <- lists:seq(1, 4)], "
     "register(grow, spawn(fun() -> receive stop -> ok end end)), "
     "timer:send_interval(5, whereis(grow), more), "
@@ -172,8 +173,8 @@ json_t *facts(struct target *t)
 
 void run_on(struct target *t, struct run *r, const char *command, const char *args)
 {
-    run_program(r, NULL, "%s right@127.0.0.1 --cookie secret --timeout 30 --epmd-port %u %s", command,
-                t->epmd_port, args);
+    run_program(r, NULL, "%s right@127.0.0.1 --cookie secret --timeout 30 --epmd-port %u %s",
+                command, t->epmd_port, args);
     run_expect(r, 0);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A node of a release that says of itself, as JSON in a file, what the program is to print of it:
- * what the parts of test_right share.
- */
+ * what the parts of
+ * test_right share. */
 #ifndef BEAMTOP_TESTS_RIGHT_H
 #define BEAMTOP_TESTS_RIGHT_H
 
@@ -14,9 +14,9 @@
 #include "run.h"
 
 #define TOP_ROWS 20
-#define WORKERS 26     /* r_1 … r_26 of the workload */
-#define SLEEPERS 30    /* spawned as timer:sleep(infinity) */
-#define TRIES 12       /* where the best of several counts: the machine may stand still in any */
+#define WORKERS 26  /* r_1 … r_26 of the workload */
+#define SLEEPERS 30 /* spawned as timer:sleep(infinity) */
+#define TRIES 12    /* where the best of several counts: the machine may stand still in any */
 #define QUICK "-i 0.25 --budget 100 --format json "
 
 struct target {
@@ -36,7 +36,7 @@ void start_node(struct target *t, const char *const *flags); /* flags: up to NUL
 void say(struct target *t, const char *expression, const char *expected);
 double node_number(struct target *t, const char *expression);
 void await_quiet(struct target *t); /* nobody is connected, and no process comes or goes */
-json_t *facts(struct target *t); /* one look, owned */
+json_t *facts(struct target *t);    /* one look, owned */
 
 /* `beamtop COMMAND right@127.0.0.1 ARGS…` that must succeed. */
 void run_on(struct target *t, struct run *r, const char *command, const char *args);

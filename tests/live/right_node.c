@@ -13,7 +13,7 @@
 #include "beamtop/base/attr.h"
 #include "right.h"
 
-#define BUSY 6         /* endless loops, on 2 schedulers */
+#define BUSY 6 /* endless loops, on 2 schedulers */
 
 /* ---- the system's numbers */
 
@@ -132,7 +132,8 @@ static double queues_of(json_t *line)
 static double least_use(json_t *line)
 {
     json_t *rows = at(line, "rows");
-    return fmin(number_at(json_array_get(rows, 0), "use"), number_at(json_array_get(rows, 1), "use"));
+    return fmin(number_at(json_array_get(rows, 0), "use"),
+                number_at(json_array_get(rows, 1), "use"));
 }
 
 /* Five looks at the busy schedulers. Whoever else is runnable for a moment, after the machine stood
@@ -154,8 +155,9 @@ static bool schedulers_are_busy(struct target *t, char *why, size_t size)
         json_decref(line);
     }
     queues /= (double)lines;
-    snprintf(why, size, "%.1f wait on average, a scheduler works %.3f of the time, %zu of %zu alike",
-             queues, use, alike, lines);
+    snprintf(why, size,
+             "%.1f wait on average, a scheduler works %.3f of the time, %zu of %zu alike", queues,
+             use, alike, lines);
     run_clear(&r);
     return queues >= BUSY - 4 && queues <= BUSY + 2 && use >= 0.9 && 2 * alike > lines;
 }
@@ -189,8 +191,8 @@ static bool is_idle(struct target *t, char *why, size_t size)
 }
 
 /* Once of several times: a processor that somebody else has is not ours to measure. */
-static bool holds(struct target *t, bool (*claim)(struct target *t, char *why, size_t size), char *why,
-                  size_t size)
+static bool holds(struct target *t, bool (*claim)(struct target *t, char *why, size_t size),
+                  char *why, size_t size)
 {
     for (int i = 0; i < TRIES; i++)
         if (claim(t, why, size))
@@ -209,9 +211,12 @@ void test_busy(void **state)
         "[register(list_to_atom(\"busy_\" ++ integer_to_list(I)), spawn(fun() -> "
         "(fun L() -> length(lists:seq(1, 1000)), L() end)() end)) || I <- lists:seq(1, 6)], ok.",
         "ok");
-    bool held = holds(t, schedulers_are_busy, why, sizeof why) && holds(t, loops_lead, why, sizeof why);
-    say(t, "[exit(whereis(list_to_atom(\"busy_\" ++ integer_to_list(I))), kill) "
-           "|| I <- lists:seq(1, 6)], ok.", "ok");
+    bool held =
+        holds(t, schedulers_are_busy, why, sizeof why) && holds(t, loops_lead, why, sizeof why);
+    say(t,
+        "[exit(whereis(list_to_atom(\"busy_\" ++ integer_to_list(I))), kill) "
+        "|| I <- lists:seq(1, 6)], ok.",
+        "ok");
     if (!held)
         fail_msg("%s", why);
 }
@@ -261,11 +266,13 @@ static double blocks_on_node(struct target *t, const char *allocator)
              "lists:sum([element(2, lists:keyfind(size, 1, Counts)) || "
              "{instance, _, I} <- erlang:system_info({allocator, %s}), "
              "{Kind, Props} <- I, lists:member(Kind, [mbcs, sbcs, mbcs_pool]), "
-             "{blocks, Types} <- Props, {_, Counts} <- Types]).", allocator);
+             "{blocks, Types} <- Props, {_, Counts} <- Types]).",
+             allocator);
     return node_number(t, expression);
 }
 
-/* OTP 23: all allocators share one pool of carriers, so that blocks of one type are in those of another. */
+/* OTP 23: all allocators share one pool of carriers, so that blocks of one type are in those of
+ * another. */
 static bool shares_carriers(struct target *t)
 {
     return node_number(t, "[{instance, _, I} | _] = erlang:system_info({allocator, ets_alloc}), "
@@ -310,8 +317,9 @@ void test_memory(void **state)
     expect_blocks(t, line, "binary_alloc", binary, number_at(before, "binary"),
                   number_at(after, "binary"));
     if (!t->root_name) { /* the others have no /proc */
-        double rss = node_number(t, "1024 * list_to_integer(string:trim(os:cmd(\"grep VmRSS /proc/\""
-                                    " ++ os:getpid() ++ \"/status | tr -dc 0-9\"))).");
+        double rss =
+            node_number(t, "1024 * list_to_integer(string:trim(os:cmd(\"grep VmRSS /proc/\""
+                           " ++ os:getpid() ++ \"/status | tr -dc 0-9\"))).");
         expect_near("rss", number_at(line, "system.rss_bytes"), rss, rss, 0.3 * rss);
     }
     json_decref(before);
@@ -328,7 +336,7 @@ static struct app_sum sum_app(json_t *look, const char *app)
     struct app_sum s = {0, 0, 0};
     const char *pid;
     json_t *p;
-    json_object_foreach(at(look, "procs"), pid, p) {
+    json_object_foreach (at(look, "procs"), pid, p) {
         if (strcmp(text_at(p, "app"), app) != 0)
             continue;
         s.processes++;

@@ -40,7 +40,8 @@ void test_hostile_names(void **state)
         {"'h_\\x{65e5}\\x{672c}\\x{8a9e}'", "h_日本語"},
         {"'h_\\xe9\\xff'", "h_éÿ"},
         {"'h_\\\"quoted,\\\\\\\\'", "h_\"quoted,\\\\"},
-        {"'h_\\x{9b}31m'", "h_\xc2\x9b" "31m"},
+        {"'h_\\x{9b}31m'", "h_\xc2\x9b"
+                           "31m"},
         {"'h_\\x{202e}txt'", "h_\u202etxt"},
         {"'h_nul\\0end'", NULL},
     };
@@ -54,10 +55,12 @@ void test_hostile_names(void **state)
     }
     bool labels = atoi(t->release) >= 27;
     if (labels)
-        say(t, "Me = self(), [begin spawn(fun() -> proc_lib:set_label(L), Me ! labelled, "
-               "receive stop -> ok end end), receive labelled -> ok end end || L <- "
-               "[\"lab\\e[1m\\n\", <<\"lab\\xff\\xfe\">>, {lab, \"\\x{65e5}\"}, <<\"lab_plain\">>]], "
-               "ok.", "ok");
+        say(t,
+            "Me = self(), [begin spawn(fun() -> proc_lib:set_label(L), Me ! labelled, "
+            "receive stop -> ok end end), receive labelled -> ok end end || L <- "
+            "[\"lab\\e[1m\\n\", <<\"lab\\xff\\xfe\">>, {lab, \"\\x{65e5}\"}, <<\"lab_plain\">>]], "
+            "ok.",
+            "ok");
     for (size_t k = 0; k < ARRAY_LEN(formats); k++) {
         struct run r;
         char args[200];
@@ -68,8 +71,7 @@ void test_hostile_names(void **state)
         expect_tame(&r);
         if (k == 0) {
             json_t *top = run_json(&r, 0);
-            assert_int_equal(json_array_size(at(top, "rows")),
-                             ARRAY_LEN(names) + (labels ? 4 : 0));
+            assert_int_equal(json_array_size(at(top, "rows")), ARRAY_LEN(names) + (labels ? 4 : 0));
             for (size_t i = 0; i < ARRAY_LEN(names); i++)
                 if (names[i].name)
                     row_named(top, names[i].name);
@@ -101,8 +103,10 @@ void test_births_and_deaths(void **state)
 {
     static const char *const sorts[] = {"reductions_per_s", "memory_bytes", "binary_bytes"};
     struct target *t = target_of(state);
-    say(t, "register(churn, spawn(fun() -> (fun C() -> [spawn(timer, sleep, [N]) || "
-           "N <- lists:seq(1, 40)], receive stop -> ok after 5 -> C() end end)() end)), ok.", "ok");
+    say(t,
+        "register(churn, spawn(fun() -> (fun C() -> [spawn(timer, sleep, [N]) || "
+        "N <- lists:seq(1, 40)], receive stop -> ok after 5 -> C() end end)() end)), ok.",
+        "ok");
     for (size_t i = 0; i < ARRAY_LEN(sorts); i++) {
         struct run r;
         char args[200];
@@ -118,9 +122,12 @@ void test_crowd(void **state)
 {
     struct target *t = target_of(state);
     await_quiet(t);
-    say(t, "Me = self(), register(crowd, spawn(fun() -> put(0, [spawn_link(timer, sleep, [infinity]) || "
-           "_ <- lists:seq(1, 20000)]), Me ! there, receive stop -> exit(done) end end)), "
-           "receive there -> ok end.", "ok");
+    say(t,
+        "Me = self(), register(crowd, spawn(fun() -> put(0, [spawn_link(timer, sleep, [infinity]) "
+        "|| "
+        "_ <- lists:seq(1, 20000)]), Me ! there, receive stop -> exit(done) end end)), "
+        "receive there -> ok end.",
+        "ok");
     double before = node_number(t, "erlang:system_info(process_count).");
     struct run r;
     run_on(t, &r, "top", QUICK "-n 3 -s message_queue_len -f '^r_'");
@@ -150,7 +157,8 @@ void test_company(void **state)
     double before = node_number(t, "erlang:system_info(process_count).");
     for (int i = 0; i < N; i++)
         run_start(&runs[i], NULL,
-                  "top right@127.0.0.1 --cookie secret --timeout 30 --epmd-port %u -n %d -i 0.3 --budget 100 "
+                  "top right@127.0.0.1 --cookie secret --timeout 30 --epmd-port %u -n %d -i 0.3 "
+                  "--budget 100 "
                   "--format json -s %s -f ^r_",
                   t->epmd_port, 2 + 2 * i, i % 2 ? "message_queue_len" : "links");
     for (int i = 0; i < N; i++) {
@@ -181,8 +189,10 @@ void test_head(void **state)
 {
     struct target *t = target_of(state);
     struct run r;
-    run_start(&r, NULL, "top right@127.0.0.1 --cookie secret --timeout 30 --epmd-port %u -n 0 -i 0.25 "
-                        "--budget 100 --format json", t->epmd_port);
+    run_start(&r, NULL,
+              "top right@127.0.0.1 --cookie secret --timeout 30 --epmd-port %u -n 0 -i 0.25 "
+              "--budget 100 --format json",
+              t->epmd_port);
     assert_int_equal(run_line(&r, 30000), 0);
     json_decref(run_json(&r, 0));
     run_close_out(&r);

@@ -13,8 +13,8 @@
 #include "beamtop/base/attr.h"
 #include "right.h"
 
-#define MOVING_MAX 6   /* rows of 20 that may have moved between the two looks of the node */
-#define AT_ONCE 5      /* programs; a node has eight names of ours */
+#define MOVING_MAX 6 /* rows of 20 that may have moved between the two looks of the node */
+#define AT_ONCE 5    /* programs; a node has eight names of ours */
 
 /* Every process that the node has both times and that is not shown is not better than the last. */
 static void expect_none_missing(json_t *rows, size_t column, json_t *before, json_t *after)
@@ -25,7 +25,7 @@ static void expect_none_missing(json_t *rows, size_t column, json_t *before, jso
     snprintf(path, sizeof path, "%zu.%s", json_array_size(rows) - 1, fact_columns[column].key);
     double last = number_at(rows, path);
     unsigned missing = 0;
-    json_object_foreach(at(before, "procs"), pid, ignored) {
+    json_object_foreach (at(before, "procs"), pid, ignored) {
         double b, a;
         bool shown = false;
         if (!fact_of(before, pid, fact_columns[column].fact, fact_columns[column].factor, &b) ||
@@ -59,21 +59,24 @@ static void expect_ranked(struct target *t, size_t column)
         bool worker = name && strncmp(name, "r_", 2) == 0;
         /* Ranked by the sweep, read again for the row: what moves may be out of order. */
         if (worker && v > above)
-            fail_msg("by %s: row %zu with %.0f stands under %.0f", fact_columns[column].key, i, v, above);
+            fail_msg("by %s: row %zu with %.0f stands under %.0f", fact_columns[column].key, i, v,
+                     above);
         if (worker)
             above = v;
         workers += worker;
-        bool known = fact_of(before, pid, fact_columns[column].fact, fact_columns[column].factor, &b) &&
-                     fact_of(after, pid, fact_columns[column].fact, fact_columns[column].factor, &a);
+        bool known =
+            fact_of(before, pid, fact_columns[column].fact, fact_columns[column].factor, &b) &&
+            fact_of(after, pid, fact_columns[column].fact, fact_columns[column].factor, &a);
         if (known && is_within(v, a, b))
             continue;
         if (worker)
-            fail_msg("by %s: %s has %.0f, the node says %.0f and %.0f", fact_columns[column].key, name,
-                     v, b, a);
+            fail_msg("by %s: %s has %.0f, the node says %.0f and %.0f", fact_columns[column].key,
+                     name, v, b, a);
         moved++;
     }
     if (moved > MOVING_MAX)
-        fail_msg("by %s: %u rows are not between what the node says", fact_columns[column].key, moved);
+        fail_msg("by %s: %u rows are not between what the node says", fact_columns[column].key,
+                 moved);
     expect_none_missing(rows, column, before, after);
     /* What the workload was made for: it fills the list, with room for the node's own. */
     if (strcmp(fact_columns[column].key, "reductions") != 0 &&
@@ -151,7 +154,8 @@ void test_top_by_change(void **state)
     for (int tries = 0; tries < TRIES && (grows < 100 || grows > 230); tries++) {
         json_t *top = json_on(t, "top", QUICK "-i 1 -s message_queue_len_per_s");
         const char *name = text_at(top, "rows.0.name");
-        grows = name && strcmp(name, "grow") == 0 ? number_at(top, "rows.0.message_queue_len_per_s") : 0;
+        grows = name && strcmp(name, "grow") == 0 ? number_at(top, "rows.0.message_queue_len_per_s")
+                                                  : 0;
         json_decref(top);
     }
     if (grows < 100 || grows > 230)
@@ -178,7 +182,7 @@ void test_filters(void **state)
 {
     static const struct {
         const char *filter;
-        const char *count; /* of the node, as an expression */
+        const char *count;        /* of the node, as an expression */
         const char *key, *prefix; /* what every row then has */
     } filters[] = {
         {"^r_1", "11.", "name", "r_1"},
@@ -202,7 +206,8 @@ void test_filters(void **state)
     for (size_t i = 0; i < ARRAY_LEN(filters); i++) {
         /* Some at a time. */
         for (size_t k = i; i % AT_ONCE == 0 && k < i + AT_ONCE && k < ARRAY_LEN(filters); k++)
-            run_start(&runs[k], NULL, "top right@127.0.0.1 --cookie secret --timeout 30 --epmd-port %u " QUICK
+            run_start(&runs[k], NULL,
+                      "top right@127.0.0.1 --cookie secret --timeout 30 --epmd-port %u " QUICK
                       "-R 200 -c pid,name,application,initial_call,current_function -f '%s'",
                       t->epmd_port, filters[k].filter);
         run_wait(&runs[i], 60000);

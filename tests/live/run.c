@@ -73,8 +73,8 @@ static void child(const struct words *w, const char *const *env, int out, int er
     _exit(127);
 }
 
-__attribute__((format(printf, 3, 0)))
-static void start(struct run *r, const char *const *env, const char *fmt, va_list args)
+__attribute__((format(printf, 3, 0))) static void start(struct run *r, const char *const *env,
+                                                        const char *fmt, va_list args)
 {
     struct words w = {.n = 0};
     int out[2], err[2];
@@ -207,8 +207,8 @@ void run_clear(struct run *r)
 void run_expect(const struct run *r, int exit_code)
 {
     if (r->exit_code != exit_code)
-        fail_msg("exit code %d, not %d\nout: %.2000s\nerr: %.6000s", r->exit_code, exit_code, r->out,
-                 r->err);
+        fail_msg("exit code %d, not %d\nout: %.2000s\nerr: %.6000s", r->exit_code, exit_code,
+                 r->out, r->err);
     if (exit_code == 0 && r->err_len > 0)
         fail_msg("words on stderr: %.4000s", r->err);
 }
@@ -245,8 +245,8 @@ json_t *run_json(const struct run *r, int index)
     const char *end = line ? strchr(line, '\n') : NULL;
     if (!end)
         fail_msg("there is no line %d in: %.4000s\nerr: %.4000s", index, r->out, r->err);
-    json_t *root = json_loadb(line, (size_t)(end - line),
-                              JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &err);
+    json_t *root =
+        json_loadb(line, (size_t)(end - line), JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &err);
     if (!root)
         fail_msg("%s at %d of: %.4000s", err.text, err.position, line);
     return root;

@@ -12,13 +12,13 @@
 #define RUN_ARGS_MAX 40
 
 struct run {
-    pid_t pid; /* 0: not running */
+    pid_t pid;          /* 0: not running */
     int out_fd, err_fd; /* -1: ended */
     bool has_line;      /* of run_line */
     uint64_t started_ns;
     /* after run_wait */
-    int exit_code;  /* -signal when one ended it */
-    unsigned ms;    /* it took */
+    int exit_code;   /* -signal when one ended it */
+    unsigned ms;     /* it took */
     char *out, *err; /* NUL behind */
     size_t out_len, err_len;
 };
@@ -26,8 +26,8 @@ struct run {
 /*
  * Starts `beamtop ARGS…`, words separated by spaces, filled in as by printf; a word in single
  * quotes may have spaces. env: "NAME=VALUE", up to NULL, added to an environment with PATH, HOME
- * (an empty directory) and a UTF-8 locale only; may be NULL.
- */
+ * (an empty directory) and a UTF-8 locale only; may
+ * be NULL. */
 void run_start(struct run *r, const char *const *env, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Reads until it ends. Kills it and fails when that takes more than limit_ms. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Compiles patterns for the tests on real nodes: a pattern a line on stdin, a term a line on stdout:
- *   {ok, Clauses, Results | none, Narrow}.   or   {error, "what is wrong"}.
- * The argument is the OTP release that they are for.
- */
+ * Compiles patterns for the tests on real nodes: a pattern a line on stdin, a term a line on
+ * stdout: {ok, Clauses, Results | none, Narrow}.   or   {error, "what is wrong"}. The argument is
+ * the OTP release that they
+ * are for. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What `beamtop armed` tells of real nodes of each release: what another tool armed in the node's
- * single space and in a session, whose it is, and that asking leaves it alone; and our own trace.
- */
+ * single space and in a session, whose it is, and that asking leaves it alone; and our
+ * own trace. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,8 +18,10 @@
 #include "node.h"
 #include "run.h"
 
+/* clang-format off */
 #define COOKIE "armed-cookie"
 #define CLEAN_TRIES 200 /* each a question to the node */
+/* clang-format on */
 
 struct target {
     struct node node;
@@ -49,9 +51,9 @@ static int begin(struct target *t, const char *release)
         .epmd_port = t->epmd_port,
     };
     assert_int_equal(node_start(&t->node, &options), 0);
-    assert_int_equal(node_eval(&t->node, "list_to_integer(erlang:system_info(otp_release)).", otp,
-                               sizeof otp),
-                     0);
+    assert_int_equal(
+        node_eval(&t->node, "list_to_integer(erlang:system_info(otp_release)).", otp, sizeof otp),
+        0);
     t->has_sessions = atoi(otp) >= 27;
     return 0;
 }
@@ -82,8 +84,7 @@ static json_t *row_of(json_t *line, const char *what, const char *where, const c
 {
     json_t *row;
     size_t i;
-    json_array_foreach(at(line, "rows"), i, row)
-    {
+    json_array_foreach (at(line, "rows"), i, row) {
         const char *in = text_at(row, "session");
         if (strcmp(text_at(row, "what"), what) == 0 && strcmp(text_at(row, "where"), where) == 0 &&
             strcmp(in ? in : "", session) == 0)
@@ -128,8 +129,8 @@ static void await_nothing(const struct target *t)
 
 static void expect_nothing(const struct target *t)
 {
-    static const char *const sums[] = {"sessions", "breakpoints", "processes", "flags",
-                                       "monitors", "control_word"};
+    static const char *const sums[] = {"sessions", "breakpoints", "processes",
+                                       "flags",    "monitors",    "control_word"};
     json_t *line = ask(t);
     for (size_t i = 0; i < ARRAY_LEN(sums); i++)
         expect_sum(line, sums[i], 0);
@@ -258,8 +259,9 @@ static void test_session(struct target *t)
     assert_non_null(strstr(text_at(row, "tracer"), " theirs"));
     json_decref(line);
     node_expect(&t->node, "length([x || {theirs, _} <- trace:session_info(all)]).", "1");
-    node_expect(&t->node, "M = monitor(process, theirs), theirs ! stop, "
-                          "receive {'DOWN', M, _, _, _} -> ok end.",
+    node_expect(&t->node,
+                "M = monitor(process, theirs), theirs ! stop, "
+                "receive {'DOWN', M, _, _, _} -> ok end.",
                 "ok");
     await_nothing(t);
     expect_nothing(t);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * After beamtop has gone, however it went, the target is as it was: no process, flag, monitor, module,
- * atom (after the first connect) or log line of ours. 200 ends at random moments, over all releases.
- */
+ * After beamtop has gone, however it went, the target is as it was: no process, flag, monitor,
+ * module, atom (after the first connect) or log line of ours. 200 ends at random moments, over all
+ * releases. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,17 +25,24 @@
 #include "node.h"
 
 /* All ends together are 200. */
+/* clang-format off */
 #define QUICK_ENDS 45 /* a release: SIGKILL, SIGTERM, SIGINT in turn */
 #define FROZEN_ENDS 5 /* a release: SIGSTOP until the target's net tick has given us up, then SIGKILL */
 #define NET_TICK_S 4
 #define ENDS_WITHIN_MS 30000
-/* The time in which the target answers us at least once each PAUSE_MS: where the machine stands still
-   it does not pass. */
+/* clang-format on */
+/* The time in which the target answers us at least once each PAUSE_MS: where the machine stands
+   still it does not pass. */
+/* clang-format off */
 #define CLEAN_WITHIN_MS 1000u
 #define PAUSE_MS 10u
-/* net_ticktime and a quarter, or the target's own seconds for a handshake, and time for the machine */
+/* clang-format on */
+/* net_ticktime and a quarter, or the target's own seconds for a handshake, and time for
+ * the machine */
+/* clang-format off */
 #define GIVEN_UP_WITHIN_MS 30000u
 #define HOLD_MS 30000u /* until what was started is connected, or what has ended is forgotten */
+/* clang-format on */
 
 static const struct {
     const char *release, *root;
@@ -137,11 +144,12 @@ static int begin(struct target *t, const char *release, const char *root_name)
         return -1;
     }
     char seen_from_node[64];
-    snprintf(seen_from_node, sizeof seen_from_node, "/tmp/beamtop-test-clean-%ld.log", (long)getpid());
+    snprintf(seen_from_node, sizeof seen_from_node, "/tmp/beamtop-test-clean-%ld.log",
+             (long)getpid());
     snprintf(t->log, sizeof t->log, "%s%s", root_name ? root : "", seen_from_node);
     unlink(t->log);
-    snprintf(handler, sizeof handler,
-             "[{handler,default,logger_std_h,#{config=>#{file=>\"%s\"}}}]", seen_from_node);
+    snprintf(handler, sizeof handler, "[{handler,default,logger_std_h,#{config=>#{file=>\"%s\"}}}]",
+             seen_from_node);
     snprintf(ticktime, sizeof ticktime, "%d", NET_TICK_S);
     t->epmd = node_epmd_start(&t->epmd_port);
     const struct node_options options = {

@@ -249,7 +249,7 @@ struct form_case {
     const char *name; /* of the node; in place of the * comes our process id */
     bool long_name;
     const char *target; /* so too */
-    const char *own; /* NULL: with the name of this host */
+    const char *own;    /* NULL: with the name of this host */
     bool notice;
 };
 
@@ -274,8 +274,7 @@ static void test_name_forms(void **state)
         char name[64], target[64];
         put_pid(name, sizeof name, k->name);
         put_pid(target, sizeof target, k->target);
-        struct node_options no = {
-            .name = name, .long_name = k->long_name, .epmd_port = epmd_port};
+        struct node_options no = {.name = name, .long_name = k->long_name, .epmd_port = epmd_port};
         struct conn_options o = options_for(target);
         struct node n;
         struct probe p;

@@ -326,13 +326,10 @@ static void test_peers_with_odd_names(void **state)
         const char *name;
         const char *word; /* NULL: it is taken */
     } cases[] = {
-        {"fake@caf\xc3\xa9.\xc2\x9b", NULL},
-        {"fake@\xe2\x80\xae.moc", NULL},
+        {"fake@caf\xc3\xa9.\xc2\x9b", NULL}, {"fake@\xe2\x80\xae.moc", NULL},
         {"fake@caf\xe9.org", NULL}, /* as Erlang sends it */
-        {"fake@127.0.0.1\xff", NULL},
-        {"fake@a.\xed\xa0\x80", NULL},
-        {"fake@a.b\x1b[31m", "other-node"},
-        {"fa\xc3", "other-node"},
+        {"fake@127.0.0.1\xff", NULL},        {"fake@a.\xed\xa0\x80", NULL},
+        {"fake@a.b\x1b[31m", "other-node"},  {"fa\xc3", "other-node"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -447,8 +444,14 @@ static bool odd_answered(int fd, const struct odd *atom)
     put_control(&answer[0], atom, BYTES("h\5a\x15"), "ap", BYTES(REF "w\6noproc"));
     put_control(&ask[1], atom, BYTES("h\3a\1"), "pp", BYTES(""));
     put_control(&answer[1], atom, BYTES("h\4a\3"), "pp", BYTES("w\6noproc"));
-    put_control(&ask[2], atom, BYTES("h\4a\x23" "a\1"), "pp", BYTES(""));
-    put_control(&answer[2], atom, BYTES("h\4a\x24" "a\1"), "pp", BYTES(""));
+    put_control(&ask[2], atom,
+                BYTES("h\4a\x23"
+                      "a\1"),
+                "pp", BYTES(""));
+    put_control(&answer[2], atom,
+                BYTES("h\4a\x24"
+                      "a\1"),
+                "pp", BYTES(""));
     for (int i = 0; i < 3; i++) {
         send_control(fd, &ask[i]);
         ok = ok && hears(fd, &answer[i]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Every way to end has its exit code and its words, within the deadline: words on stderr, nothing
- * on stdout; and the cookie is nowhere to be seen.
- */
+ * on stdout; and the cookie is nowhere to
+ * be seen. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -152,8 +152,8 @@ static void test_no_connection(void **state)
         {"exits@127.0.0.1 --cookie " COOKIE " --port", nobody, "refuses"},
         {"exits@127.0.0.1 --cookie " COOKIE " --timeout 1 --port", silent, "does not answer"},
         {"exits@127.0.0.1 --cookie " COOKIE " --timeout 1 --epmd-port", silent, "epmd"},
-        {"exits@no-such-host.invalid --cookie " COOKIE " --timeout 1 --epmd-port",
-         t->epmd_port, "no-such-host.invalid"},
+        {"exits@no-such-host.invalid --cookie " COOKIE " --timeout 1 --epmd-port", t->epmd_port,
+         "no-such-host.invalid"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         snprintf(args, sizeof args, "%s %u", cases[i].args, cases[i].port);
@@ -200,8 +200,9 @@ static void test_failed(void **state)
 /* Who mistypes the name of a recording hears of files, not of nodes. */
 static void test_no_file(void **state)
 {
-    static const char *const words[] = {"top not-there.btr", "info ./not-there", "calls a@127.0.0.1-1.btr",
-                                        "trace not-there.btr", "record not-there.btr -o /nonexistent/a.btr"};
+    static const char *const words[] = {"top not-there.btr", "info ./not-there",
+                                        "calls a@127.0.0.1-1.btr", "trace not-there.btr",
+                                        "record not-there.btr -o /nonexistent/a.btr"};
     (void)state;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         struct run r;
@@ -215,8 +216,9 @@ static void test_lost(void **state)
 {
     struct target *t = *state;
     struct run r;
-    run_start(&r, NULL, "top exits@127.0.0.1 -n 0 -i 0.25 --cookie " COOKIE
-                        " --epmd-port %u --format json", t->epmd_port);
+    run_start(&r, NULL,
+              "top exits@127.0.0.1 -n 0 -i 0.25 --cookie " COOKIE " --epmd-port %u --format json",
+              t->epmd_port);
     assert_int_equal(run_line(&r, 30000), 0);
     node_stop(&t->node);
     run_wait(&r, 30000);
@@ -243,8 +245,10 @@ static void test_cookie_is_hidden(void **state)
 {
     struct target *t = *state;
     struct run r;
-    run_start(&r, NULL, "top exits@127.0.0.1 -n 0 -i 0.25 --cookie other --cookie=" COOKIE
-                        " --epmd-port %u --format json", t->epmd_port);
+    run_start(&r, NULL,
+              "top exits@127.0.0.1 -n 0 -i 0.25 --cookie other --cookie=" COOKIE
+              " --epmd-port %u --format json",
+              t->epmd_port);
     assert_int_equal(run_line(&r, 30000), 0);
     assert_true(shown_in_process_list(r.pid, "exits@127.0.0.1"));
     assert_false(shown_in_process_list(r.pid, COOKIE));
@@ -284,17 +288,21 @@ static void test_cookie_precedence(void **state)
         const char *file, *env, *option;
         int exit_code;
     } cases[] = {
-        {good, "BEAMTOP_COOKIE=wrong", "wrong", 0}, {bad, "BEAMTOP_COOKIE=" COOKIE, COOKIE, 3},
-        {NULL, "BEAMTOP_COOKIE=" COOKIE, "wrong", 0}, {NULL, "BEAMTOP_COOKIE=wrong", COOKIE, 3},
-        {NULL, NULL, COOKIE, 0}, {NULL, NULL, "wrong", 3},
+        {good, "BEAMTOP_COOKIE=wrong", "wrong", 0},
+        {bad, "BEAMTOP_COOKIE=" COOKIE, COOKIE, 3},
+        {NULL, "BEAMTOP_COOKIE=" COOKIE, "wrong", 0},
+        {NULL, "BEAMTOP_COOKIE=wrong", COOKIE, 3},
+        {NULL, NULL, COOKIE, 0},
+        {NULL, NULL, "wrong", 3},
         {NULL, NULL, NULL, 0},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         const char *env[] = {home, cases[i].env, NULL};
         struct run r;
-        run_program(&r, env, "info exits@127.0.0.1" PATIENT "--epmd-port %u %s %s %s %s", t->epmd_port,
-                    cases[i].file ? "--cookie-file" : "", cases[i].file ? cases[i].file : "",
-                    cases[i].option ? "--cookie" : "", cases[i].option ? cases[i].option : "");
+        run_program(&r, env, "info exits@127.0.0.1" PATIENT "--epmd-port %u %s %s %s %s",
+                    t->epmd_port, cases[i].file ? "--cookie-file" : "",
+                    cases[i].file ? cases[i].file : "", cases[i].option ? "--cookie" : "",
+                    cases[i].option ? cases[i].option : "");
         if (r.exit_code != cases[i].exit_code)
             fail_msg("case %zu: exit code %d: %.500s", i, r.exit_code, r.err);
         assert_null(strstr(r.err, COOKIE));
@@ -350,8 +358,10 @@ static void use_all_names(struct target *t)
     struct run runs[LIMIT_NAME_POOL];
     node_await_alone(&t->node);
     for (size_t k = 0; k < ARRAY_LEN(runs); k++) {
-        run_start(&runs[k], NULL, "top exits@127.0.0.1 -n 0 -i 1 --format json --cookie " COOKIE PATIENT
-                  "--epmd-port %u", t->epmd_port);
+        run_start(&runs[k], NULL,
+                  "top exits@127.0.0.1 -n 0 -i 1 --format json --cookie " COOKIE PATIENT
+                  "--epmd-port %u",
+                  t->epmd_port);
         assert_int_equal(run_line(&runs[k], 60000), 0);
     }
     for (size_t k = 0; k < ARRAY_LEN(runs); k++)
@@ -364,8 +374,10 @@ static void connect_often(struct target *t, int round)
     for (int i = 0; i < ROUNDS; i++) {
         struct run runs[AT_ONCE];
         for (size_t k = 0; k < ARRAY_LEN(runs); k++)
-            run_start(&runs[k], NULL, "process exits@127.0.0.1 gone%d_%d_%zu --cookie " COOKIE PATIENT
-                      "--epmd-port %u", round, i, k, t->epmd_port);
+            run_start(&runs[k], NULL,
+                      "process exits@127.0.0.1 gone%d_%d_%zu --cookie " COOKIE PATIENT
+                      "--epmd-port %u",
+                      round, i, k, t->epmd_port);
         for (size_t k = 0; k < ARRAY_LEN(runs); k++) {
             run_wait(&runs[k], 60000);
             run_expect_error(&runs[k], 1, "no such process");
@@ -383,7 +395,8 @@ static void test_atoms(void **state)
     char before[64] = "", now[64] = "";
     uint64_t start_ns = clock_mono_ns();
     struct run first;
-    run_program(&first, NULL, "process exits@127.0.0.1 gone --cookie " COOKIE PATIENT "--epmd-port %u",
+    run_program(&first, NULL,
+                "process exits@127.0.0.1 gone --cookie " COOKIE PATIENT "--epmd-port %u",
                 t->epmd_port);
     run_expect_error(&first, 1, "no such process");
     run_clear(&first);

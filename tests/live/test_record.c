@@ -2,8 +2,8 @@
 /*
  * Recorders of a real node: killed at random moments, detached from the terminal that started
  * them, over a node that goes and comes back, onto a disk that is full. Every file is whole.
- * BEAMTOP_RECORD_KILLS: how many are killed (50).
- */
+ * BEAMTOP_RECORD_KILLS: how many are
+ * killed (50). */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,8 +40,10 @@ struct target {
 
 static void start_node(struct target *t)
 {
-    const struct node_options options = {.name = "recorded@127.0.0.1", .long_name = true,
-                                         .cookie = COOKIE, .epmd_port = t->epmd_port};
+    const struct node_options options = {.name = "recorded@127.0.0.1",
+                                         .long_name = true,
+                                         .cookie = COOKIE,
+                                         .epmd_port = t->epmd_port};
     assert_int_equal(node_start(&t->node, &options), 0);
 }
 
@@ -128,7 +130,8 @@ static void expect_whole(const char *path, int64_t at_least)
         fail_msg("%s: %s", path, err.text);
     int64_t ticks = number_in(path, TICKS_SQL);
     if (ticks < at_least)
-        fail_msg("%s: %lld ticks were seen, %lld are left", path, (long long)at_least, (long long)ticks);
+        fail_msg("%s: %lld ticks were seen, %lld are left", path, (long long)at_least,
+                 (long long)ticks);
     expect_number(path, "SELECT coalesce(max(id), 0) FROM tick", ticks);
     expect_number(path, "SELECT count(*) FROM system", ticks);
     expect_number(path, "SELECT count(*) FROM answer WHERE question = 'system'", ticks);
@@ -140,22 +143,24 @@ static void expect_whole(const char *path, int64_t at_least)
 /* ---- killed at random moments */
 
 /*
- * Two ticks that are not there would be a gap before the end longer than two of those between ticks,
- * as long as those are here; and half a second more, for a busy machine. One that stands still for
- * longer makes such a gap by itself: so it is with some of all that are killed, and never for long.
- */
+ * Two ticks that are not there would be a gap before the end longer than two of those between
+ * ticks, as long as those are here; and half a second more, for a busy machine. One that stands
+ * still for longer makes such a gap by itself: so it is with some of all that are killed, and never
+ * for long. */
 #define STANDSTILL_US 10000000
 
 static bool has_gap_at_end(const char *path, int64_t killed_us)
 {
     int64_t last = number_in(path, "SELECT max(here_us) FROM tick");
-    int64_t between = number_in(path, "SELECT coalesce(max(b.here_us - a.here_us), 0) FROM tick a, tick b "
-                                      "WHERE b.id = a.id + 1");
+    int64_t between =
+        number_in(path, "SELECT coalesce(max(b.here_us - a.here_us), 0) FROM tick a, tick b "
+                        "WHERE b.id = a.id + 1");
     between = between < 250000 ? 250000 : between;
     bool gap = killed_us - last > 2 * between + 500000;
     if (gap)
-        print_message("%s: killed %lld us after its last tick, with %lld us at most between ticks\n", path,
-                      (long long)(killed_us - last), (long long)between);
+        print_message(
+            "%s: killed %lld us after its last tick, with %lld us at most between ticks\n", path,
+            (long long)(killed_us - last), (long long)between);
     assert_true(killed_us - last <= 2 * between + STANDSTILL_US);
     return gap;
 }
@@ -169,8 +174,10 @@ static int kill_some(struct target *t, int first, int n, unsigned *seed)
     int64_t seen[AT_ONCE], killed_us[AT_ONCE];
     for (int i = 0; i < n; i++) {
         snprintf(path[i], sizeof path[i], "%s/killed-%d.btr", t->dir, first + i);
-        run_start(&r[i], t->env, "record %s --cookie " COOKIE " --epmd-port %u -o %s -i 0.25 -b 100 "
-                                 "--calls lists --window 20ms --every 0.25", t->node.name, t->epmd_port, path[i]);
+        run_start(&r[i], t->env,
+                  "record %s --cookie " COOKIE " --epmd-port %u -o %s -i 0.25 -b 100 "
+                  "--calls lists --window 20ms --every 0.25",
+                  t->node.name, t->epmd_port, path[i]);
     }
     for (int i = 0; i < n; i++)
         wait_for(path[i], TICKS_SQL, 1);
@@ -232,9 +239,10 @@ static void start_in_terminal(const struct target *t, const char *path)
 {
     char command[1600];
     snprintf(command, sizeof command,
-             "%s script -qec \"'%s' record start %s --cookie " COOKIE " --epmd-port %u -o %s -i 0.25 -b 100\" "
-             "%s/typescript </dev/null >%s/said 2>&1", t->state, getenv("BEAMTOP"), t->node.name, t->epmd_port, path,
-             t->dir, t->dir);
+             "%s script -qec \"'%s' record start %s --cookie " COOKIE
+             " --epmd-port %u -o %s -i 0.25 -b 100\" "
+             "%s/typescript </dev/null >%s/said 2>&1",
+             t->state, getenv("BEAMTOP"), t->node.name, t->epmd_port, path, t->dir, t->dir);
     assert_int_equal(system(command), 0);
 }
 
@@ -304,7 +312,8 @@ static void test_detached(void **state)
     /* The answer comes when the file is whole. */
     expect_whole(path, 1);
     expect_number(path, "SELECT count(*) FROM meta WHERE key = 'end' AND value = 'stopped'", 1);
-    expect_number(path, "SELECT count(*) FROM mark WHERE text = 'deploy of 1.2' AND wall_us > 0", 1);
+    expect_number(path, "SELECT count(*) FROM mark WHERE text = 'deploy of 1.2' AND wall_us > 0",
+                  1);
     snprintf(log_path, sizeof log_path, "%s-wal", path);
     assert_int_not_equal(access(log_path, F_OK), 0);
     run_program(&r, t->env, "record stop");
@@ -319,8 +328,8 @@ static void test_short(void **state)
     struct run r;
     char path[128];
     snprintf(path, sizeof path, "%s/short.btr", t->dir);
-    run_program(&r, t->env, "record %s --cookie " COOKIE " --epmd-port %u -o %s --for 0.01s", t->node.name,
-                t->epmd_port, path);
+    run_program(&r, t->env, "record %s --cookie " COOKIE " --epmd-port %u -o %s --for 0.01s",
+                t->node.name, t->epmd_port, path);
     assert_int_equal(r.exit_code, 0);
     run_clear(&r);
     expect_whole(path, 1);
@@ -351,8 +360,10 @@ static void test_log_is_bounded(void **state)
     for (size_t i = 0; i < LIMIT_RECORD_LOG_BYTES; i += 16)
         fputs("an earlier line\n", f);
     assert_int_equal(fclose(f), 0);
-    run_program(&r, t->env, "record start %s --cookie " COOKIE " --epmd-port %u -o %s -i 0.25 -b 100"
-                " --trace no_such_module:no_such_function", t->node.name, t->epmd_port, path);
+    run_program(&r, t->env,
+                "record start %s --cookie " COOKIE " --epmd-port %u -o %s -i 0.25 -b 100"
+                " --trace no_such_module:no_such_function",
+                t->node.name, t->epmd_port, path);
     run_expect(&r, 0);
     run_clear(&r);
     wait_until_refused(t);
@@ -382,7 +393,8 @@ static void test_start_that_fails(void **state)
     run_expect_error(&r, 3, "cookie");
     run_clear(&r);
     assert_int_not_equal(access(path, F_OK), 0);
-    run_program(&r, t->env, "record %s --cookie " COOKIE " --epmd-port %u -o %s --calls lists:", t->node.name,
+    run_program(&r, t->env,
+                "record %s --cookie " COOKIE " --epmd-port %u -o %s --calls lists:", t->node.name,
                 t->epmd_port, path);
     assert_int_equal(r.exit_code, 2);
     run_clear(&r);
@@ -398,17 +410,22 @@ static void test_replayed(void **state)
         const char *args, *words;
         int code;
     } rows[] = {
-        {"top %s --rows 3", "3 of ", 0},        {"apps %s", "kernel", 0},
-        {"info %s", "processes memory", 0},     {"schedulers %s", "dirty_io", 0},
-        {"memory %s", "binary_alloc", 0},       {"top %s -n 3 --format json", "beamtop.top/1", 0},
-        {"top %s --at #2 --rows 1", "1 of ", 0}, {"process %s 1.2.3", "not recorded", 1},
-        {"top %s --filter rex", "1 of 1 matching", 0}, {"top %s --at never", "no time, no mark", 2},
+        {"top %s --rows 3", "3 of ", 0},
+        {"apps %s", "kernel", 0},
+        {"info %s", "processes memory", 0},
+        {"schedulers %s", "dirty_io", 0},
+        {"memory %s", "binary_alloc", 0},
+        {"top %s -n 3 --format json", "beamtop.top/1", 0},
+        {"top %s --at #2 --rows 1", "1 of ", 0},
+        {"process %s 1.2.3", "not recorded", 1},
+        {"top %s --filter rex", "1 of 1 matching", 0},
+        {"top %s --at never", "no time, no mark", 2},
     };
     struct run r;
     char path[128], args[200];
     snprintf(path, sizeof path, "%s/replayed.btr", t->dir);
-    run_start(&r, t->env, "record %s --cookie " COOKIE " --epmd-port %u -o %s -i 0.25 -b 100", t->node.name,
-              t->epmd_port, path);
+    run_start(&r, t->env, "record %s --cookie " COOKIE " --epmd-port %u -o %s -i 0.25 -b 100",
+              t->node.name, t->epmd_port, path);
     wait_for(path, "SELECT count(*) FROM answer WHERE question = 'alloc'", 1);
     wait_for(path, TICKS_SQL, 8);
     kill(r.pid, SIGINT);
@@ -443,14 +460,14 @@ static void test_same_numbers(void **state)
         json_t *line = run_json(&r, i);
         snprintf(sql, sizeof sql, "SELECT memory_total_bytes FROM system WHERE tick = %d", i + 2);
         expect_number(path, sql, (int64_t)number_at(line, "system.memory_total_bytes"));
-        snprintf(sql, sizeof sql, "SELECT round(max(reductions_per_s)) FROM process WHERE tick = %d", i + 2);
+        snprintf(sql, sizeof sql,
+                 "SELECT round(max(reductions_per_s)) FROM process WHERE tick = %d", i + 2);
         /* Our own processes, which a scan may catch at work, are in no column. */
         int64_t most = number_in(path, sql);
         bool found = false;
         json_t *row;
         size_t k;
-        json_array_foreach(at(line, "rows"), k, row)
-        {
+        json_array_foreach (at(line, "rows"), k, row) {
             double rate = json_number_value(json_object_get(row, "reductions_per_s"));
             found = found || llabs(most - (int64_t)(rate + 0.5)) <= 1;
         }
@@ -469,8 +486,8 @@ static void test_gap(void **state)
     struct run r;
     char path[128];
     snprintf(path, sizeof path, "%s/gap.btr", t->dir);
-    run_start(&r, t->env, "record %s --cookie " COOKIE " --epmd-port %u -o %s -i 0.25 -b 100", t->node.name,
-              t->epmd_port, path);
+    run_start(&r, t->env, "record %s --cookie " COOKIE " --epmd-port %u -o %s -i 0.25 -b 100",
+              t->node.name, t->epmd_port, path);
     wait_for(path, TICKS_SQL, 3);
     node_stop(&t->node);
     sleep_ms(500);
@@ -484,7 +501,9 @@ static void test_gap(void **state)
     run_clear(&r);
     expect_whole(path, before + 3);
     expect_number(path, "SELECT count(*) FROM gap WHERE why = 'link lost'", 1);
-    expect_number(path, "SELECT count(*) FROM tick, gap WHERE tick.id = from_tick + 1 AND interval_us IS NULL", 1);
+    expect_number(
+        path,
+        "SELECT count(*) FROM tick, gap WHERE tick.id = from_tick + 1 AND interval_us IS NULL", 1);
     expect_number(path, "SELECT count(*) > 1 FROM fact WHERE key = 'limits'", 1);
 }
 
@@ -494,14 +513,17 @@ static void expect_end(struct target *t, const char *path, const char *before, c
 {
     char command[2048];
     snprintf(command, sizeof command,
-             "%s %s '%s' record %s --cookie " COOKIE " --epmd-port %u -i 0.25 -b 100 --for 240s %s >%s/said 2>&1 %s",
-             t->state, before, getenv("BEAMTOP"), t->node.name, t->epmd_port, options, t->dir, after);
+             "%s %s '%s' record %s --cookie " COOKIE
+             " --epmd-port %u -i 0.25 -b 100 --for 240s %s >%s/said 2>&1 %s",
+             t->state, before, getenv("BEAMTOP"), t->node.name, t->epmd_port, options, t->dir,
+             after);
     int rc = system(command);
     assert_true(WIFEXITED(rc));
     if (WEXITSTATUS(rc) != 1)
         fail_msg("exit code %d of %s", WEXITSTATUS(rc), command);
     expect_whole(path, 2);
-    snprintf(command, sizeof command, "grep -q '%s' %s/said || { cat %s/said; false; }", word, t->dir, t->dir);
+    snprintf(command, sizeof command, "grep -q '%s' %s/said || { cat %s/said; false; }", word,
+             t->dir, t->dir);
     assert_int_equal(system(command), 0);
 }
 
@@ -525,19 +547,26 @@ static void test_disk_full(void **state)
     snprintf(disk, sizeof disk, "%s/disk", t->dir);
     assert_int_equal(mkdir(disk, 0700), 0);
     snprintf(path, sizeof path, "%s/full.btr", t->dir);
-    snprintf(before, sizeof before, "unshare -m sh -c 'mount -t tmpfs -o size=700k tmpfs %s && \"$@\"; code=$?; "
-                                    "cp %s/* %s; exit $code' sh", disk, disk, t->dir);
+    snprintf(before, sizeof before,
+             "unshare -m sh -c 'mount -t tmpfs -o size=700k tmpfs %s && \"$@\"; code=$?; "
+             "cp %s/* %s; exit $code' sh",
+             disk, disk, t->dir);
     snprintf(options, sizeof options, "-o %s/full.btr", disk);
-    expect_end(t, path, before, options, "</dev/null", "full.btr-wal, which could not be moved into it: keep both");
+    expect_end(t, path, before, options, "</dev/null",
+               "full.btr-wal, which could not be moved into it: keep both");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_start_that_fails), cmocka_unit_test(test_detached),
-        cmocka_unit_test(test_short),            cmocka_unit_test(test_log_is_bounded),
-        cmocka_unit_test(test_replayed),         cmocka_unit_test(test_same_numbers),
-        cmocka_unit_test(test_gap),              cmocka_unit_test(test_file_limit),
+        cmocka_unit_test(test_start_that_fails),
+        cmocka_unit_test(test_detached),
+        cmocka_unit_test(test_short),
+        cmocka_unit_test(test_log_is_bounded),
+        cmocka_unit_test(test_replayed),
+        cmocka_unit_test(test_same_numbers),
+        cmocka_unit_test(test_gap),
+        cmocka_unit_test(test_file_limit),
         cmocka_unit_test(test_disk_full),
         cmocka_unit_test(test_killed),
     };

@@ -2,8 +2,8 @@
 /*
  * What the program prints of a node agrees with what the node says of itself just before and just
  * after: every number between the two, the top 20 by every column, filters, counts, names. On every
- * release that is here. The node writes its own view as JSON into a file.
- */
+ * release that is here. The node writes its own view as JSON into
+ * a file. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * recording of these ticks prints in the place of the node, and what its report says. One
  * connection gives its answers to both, so the first two are equal to the last digit; what only
  * one of them can know (the cost on the node, the place in the recording) is left out. On each
- * release at hand: the machine's own, and those in BEAMTOP_CACHE.
- */
+ * release at hand: the machine's own, and those
+ * in BEAMTOP_CACHE. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,21 +28,23 @@
 #include "node.h"
 #include "run.h"
 
+/* clang-format off */
 #define COOKIE "same-cookie"
 #define NODE "same@127.0.0.1"
 #define TICKS 8
 #define INTERVAL_S 0.25
 #define ROWS 200 /* all processes of a quiet node, also those that did nothing in a tick */
 #define LIMIT_MS 120000
-#define COLUMNS                                                                            \
-    "pid,name,label,initial_call,application,reductions_per_s,reductions_share,memory_bytes," \
+/* clang-format on */
+#define COLUMNS                                                                                    \
+    "pid,name,label,initial_call,application,reductions_per_s,reductions_share,memory_bytes,"      \
     "message_queue_len,message_queue_len_per_s,current_function"
 
 /* Known: four that work more than we do, one whose mailbox grows. */
-#define LOAD                                                                               \
-    "W = fun F() -> lists:seq(1, 40000), timer:sleep(20), F() end,"                          \
-    "[register(N, spawn(W)) || N <- [same_1, same_2, same_3, same_4]],"                      \
-    "Q = spawn(fun() -> timer:sleep(infinity) end), register(same_queue, Q),"                \
+#define LOAD                                                                                       \
+    "W = fun F() -> lists:seq(1, 40000), timer:sleep(20), F() end,"                                \
+    "[register(N, spawn(W)) || N <- [same_1, same_2, same_3, same_4]],"                            \
+    "Q = spawn(fun() -> timer:sleep(infinity) end), register(same_queue, Q),"                      \
     "spawn(fun G() -> Q ! more, timer:sleep(10), G() end), ok."
 
 static const struct {
@@ -76,7 +78,8 @@ struct same {
     struct model *model;
     struct live *live;
     struct recorder *recorder;
-    struct buf printed[PRINTS]; /* lines: of info all ticks, of others all but the first without rates */
+    struct buf
+        printed[PRINTS]; /* lines: of info all ticks, of others all but the first without rates */
     struct sink *sinks[PRINTS];
     int ticks;
     bool over;
@@ -148,8 +151,8 @@ static void open_sinks(struct same *t)
     int n = 0;
     assert_int_equal(proc_columns_parse(COLUMNS, columns, &n, &err), 0);
     for (size_t i = 0; i < PRINTS; i++) {
-        const struct sink_options options = {.format = prints[i].format, .columns = columns,
-                                             .n_columns = n};
+        const struct sink_options options = {
+            .format = prints[i].format, .columns = columns, .n_columns = n};
         buf_init(&t->printed[i], 0);
         const struct sink_writer writer = {.write = put, .ctx = &t->printed[i]};
         t->sinks[i] = sink_open(&writer, &options);
@@ -164,19 +167,25 @@ static struct want want_all(void)
     assert_int_equal(proc_columns_parse(COLUMNS, columns, &n, &err), 0);
     const struct proc_column *sort = proc_column_find("reductions_per_s");
     struct want want = {.needs = NEED_SYSTEM | NEED_SCAN | NEED_APPS | NEED_ALLOC};
-    want.scan = (struct want_scan){.sort_key = sort->key, .by_delta = true, .rows = ROWS,
+    want.scan = (struct want_scan){.sort_key = sort->key,
+                                   .by_delta = true,
+                                   .rows = ROWS,
                                    .items = proc_columns_items(columns, n, sort)};
     return want;
 }
 
 static void record(struct same *t, uint16_t epmd_port)
 {
-    static const struct live_handlers handlers = {.on_answer = on_answer, .on_tick = on_tick,
-                                                  .on_trouble = on_trouble, .on_notice = on_notice,
+    static const struct live_handlers handlers = {.on_answer = on_answer,
+                                                  .on_tick = on_tick,
+                                                  .on_trouble = on_trouble,
+                                                  .on_notice = on_notice,
                                                   .on_end = on_end};
     const struct live_options options = {
         .conn = {.target = NODE, .epmd_port = epmd_port, .cookie = COOKIE, .timeout_ms = 10000},
-        .interval_s = INTERVAL_S, .budget = 1, .together = true};
+        .interval_s = INTERVAL_S,
+        .budget = 1,
+        .together = true};
     const struct recorder_options recording = {.node = NODE, .interval_s = INTERVAL_S};
     const struct want want = want_all();
     assert_int_equal(recorder_open(&t->recorder, t->file, &recording, &t->err), 0);
@@ -212,8 +221,11 @@ static void begin(struct same *t)
     assert_true(temporary_dir(t->dir, sizeof t->dir, "same"));
     snprintf(t->file, sizeof t->file, "%s/a.btr", t->dir);
     t->epmd = node_epmd_start(&epmd_port);
-    const struct node_options options = {.root = host ? NULL : root, .name = NODE, .long_name = true,
-                                         .cookie = COOKIE, .epmd_port = epmd_port};
+    const struct node_options options = {.root = host ? NULL : root,
+                                         .name = NODE,
+                                         .long_name = true,
+                                         .cookie = COOKIE,
+                                         .epmd_port = epmd_port};
     assert_true(t->epmd > 0);
     assert_int_equal(node_start(&t->node, &options), 0);
     assert_int_equal(node_eval(&t->node, LOAD, out, sizeof out), 0);
@@ -283,7 +295,8 @@ static json_t *line_of(const struct buf *b, size_t *at)
     return o;
 }
 
-static void expect_same_json(const struct buf *live, const struct run *replayed, const char *command)
+static void expect_same_json(const struct buf *live, const struct run *replayed,
+                             const char *command)
 {
     size_t at_live = 0, lines = run_lines(replayed);
     bool all = strstr(command, "-n 0") != NULL;
@@ -312,7 +325,8 @@ static void replayed_is_live(void **state)
         const struct buf *live = &t->printed[i];
         struct run r = {.pid = 0};
         char command[600];
-        snprintf(command, sizeof command, "%s %s %s", prints[i].command, t->file, prints[i].options);
+        snprintf(command, sizeof command, "%s %s %s", prints[i].command, t->file,
+                 prints[i].options);
         run_program(&r, NULL, "%s", command);
         run_expect(&r, 0);
         if (prints[i].format == SINK_JSON) {
@@ -362,13 +376,14 @@ static double interval_us(json_t *line)
     return json_number_value(json_object_get(line, "interval_us"));
 }
 
-/* Of each key of `system` that the report has; what is of an interval, of ticks that are no shorter. */
+/* Of each key of `system` that the report has; what is of an interval, of ticks that are no
+ * shorter. */
 static void expect_system(const struct same *t, json_t *report)
 {
     const char *key;
     json_t *stats;
     int compared = 0;
-    json_object_foreach(at(report, "system"), key, stats) {
+    json_object_foreach (at(report, "system"), key, stats) {
         struct sums sums = {.n = 0};
         size_t line = 0;
         bool over_interval = strstr(key, "_per_s") || strstr(key, "_use");
@@ -396,7 +411,7 @@ static double share_of(json_t *rows, const char *name)
     double sum = 0;
     size_t i;
     json_t *row;
-    json_array_foreach(rows, i, row) {
+    json_array_foreach (rows, i, row) {
         const char *of = json_string_value(json_object_get(row, "name"));
         if (of && strcmp(of, name) == 0)
             sum += json_number_value(json_object_get(row, "reductions_share"));
@@ -404,13 +419,16 @@ static double share_of(json_t *rows, const char *name)
     return sum;
 }
 
-/* What shares of owners are of: no part of it are we, and the VM's own work for those that run dirty. */
+/* What shares of owners are of: no part of it are we, and the VM's own work for those that run
+ * dirty. */
 static double whole_of(json_t *system, json_t *rows)
 {
-    double aside = number_at(system, "own_reductions_per_s") / number_at(system, "reductions_per_s"), sum = 0;
+    double aside =
+               number_at(system, "own_reductions_per_s") / number_at(system, "reductions_per_s"),
+           sum = 0;
     size_t i;
     json_t *row;
-    json_array_foreach(rows, i, row) {
+    json_array_foreach (rows, i, row) {
         const char *call = json_string_value(json_object_get(row, "initial_call"));
         bool dirty = call && strstr(call, "erts_dirty_process_signal_handler") != NULL;
         *(dirty ? &aside : &sum) += json_number_value(json_object_get(row, "reductions_share"));
@@ -418,8 +436,10 @@ static double whole_of(json_t *system, json_t *rows)
     return fmax(fmax(1 - aside, 0.1), sum);
 }
 
+/* clang-format off */
 #define ROUNDED 1e-4 /* the sum of shares that are printed with six digits each */
 #define TOLD_SHARE 0.002 /* of the work of a tick: less is part of the rest there */
+/* clang-format on */
 
 /* Means over time. */
 static void expect_owners(const struct same *t, json_t *report)
@@ -427,7 +447,7 @@ static void expect_owners(const struct same *t, json_t *report)
     json_t *owner;
     size_t i;
     int compared = 0;
-    json_array_foreach(at(report, "owners.name"), i, owner) {
+    json_array_foreach (at(report, "owners.name"), i, owner) {
         const char *name = json_string_value(json_object_get(owner, "owner"));
         double sum = 0, us = 0;
         size_t line = 0, tick = 0;
@@ -435,17 +455,20 @@ static void expect_owners(const struct same *t, json_t *report)
         for (int n = 0; name && n < TICKS - 1; n++) {
             json_t *o = line_of(&t->printed[PRINT_TOP], &line);
             json_t *whole = line_of(&t->printed[PRINT_INFO], &tick);
-            double share = share_of(at(o, "rows"), name), of = whole_of(at(whole, "system"), at(o, "rows"));
+            double share = share_of(at(o, "rows"), name),
+                   of = whole_of(at(whole, "system"), at(o, "rows"));
             sum += (share < TOLD_SHARE * of ? 0 : fmin(share / of, 1)) * interval_us(whole);
             us += interval_us(whole);
             json_decref(whole);
             json_decref(o);
         }
         if (!name || strncmp(name, "same_", 5) != 0)
-            continue; /* who worked little is not ranked at each tick, and counts as the rest then */
+            continue; /* who worked little is not ranked at each tick, and counts as the rest then
+                       */
         double told = number_at(owner, "share");
         if (fabs(told - sum / us) > ROUNDED)
-            fail_msg("%s: the report says a share of %.9g, the live ticks %.9g", name, told, sum / us);
+            fail_msg("%s: the report says a share of %.9g, the live ticks %.9g", name, told,
+                     sum / us);
         compared++;
     }
     assert_int_equal(compared, 4);
@@ -502,7 +525,7 @@ static void largest_first(void **state)
     run_program(&r, NULL, "top %s -F json -R 1000 --sort memory_bytes", t->file);
     run_expect(&r, 0);
     json_t *o = run_json(&r, 0);
-    json_array_foreach(at(o, "rows"), i, row) {
+    json_array_foreach (at(o, "rows"), i, row) {
         double v = json_number_value(json_object_get(row, "memory_bytes"));
         assert_true(v <= before);
         before = v;
@@ -561,7 +584,8 @@ int main(void)
         struct same *t = &targets[i / TESTS];
         t->release = releases[i / TESTS];
         snprintf(names[i], sizeof names[i], "%s: %s", same_tests[i % TESTS].name, t->release);
-        tests[i] = (struct CMUnitTest){names[i], same_tests[i % TESTS].test, find_recording, NULL, t};
+        tests[i] =
+            (struct CMUnitTest){names[i], same_tests[i % TESTS].test, find_recording, NULL, t};
     }
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     for (size_t i = 0; i < RELEASES; i++)

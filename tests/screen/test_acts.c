@@ -201,7 +201,8 @@ static void test_sort(void **state)
     } rows[] = {
         {"as it starts", ACTION_UP, "", "reductions_per_s", true, false},
         {"by a short name", ACTION_SORT, "msgq", "message_queue_len", false, false},
-        {"again: the other way", ACTION_SORT, "message_queue_len", "message_queue_len", false, true},
+        {"again: the other way", ACTION_SORT, "message_queue_len", "message_queue_len", false,
+         true},
         {"reversed", ACTION_SORT_REVERSE, "", "message_queue_len", false, false},
         {"by its change", ACTION_SORT_DELTA, "", "message_queue_len", true, false},
         {"the column beside", ACTION_SORT_RIGHT, "", "message_queue_len_per_s", true, false},
@@ -212,8 +213,8 @@ static void test_sort(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         act(&f, rows[i].action, rows[i].arg);
         struct want want = wanted(&f);
-        if (strcmp(want.scan.sort_key, rows[i].key) != 0 || want.scan.by_delta != rows[i].by_delta ||
-            want.scan.ascending != rows[i].ascending)
+        if (strcmp(want.scan.sort_key, rows[i].key) != 0 ||
+            want.scan.by_delta != rows[i].by_delta || want.scan.ascending != rows[i].ascending)
             fail_msg("%s: %s, by delta %d, ascending %d", rows[i].name, want.scan.sort_key,
                      want.scan.by_delta, want.scan.ascending);
         answer(&f);
@@ -408,7 +409,8 @@ static void test_findings_open_and_close(void **state)
 
 static void test_owners(void **state)
 {
-    static const char *const words[] = {"application", "supervisor", "module", "name", "label", "kind"};
+    static const char *const words[] = {"application", "supervisor", "module",
+                                        "name",        "label",      "kind"};
     struct fixture f = start("owners");
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
@@ -510,8 +512,8 @@ static void test_pickers(void **state)
 
 static void test_texts_to_choose(void **state)
 {
-    static const struct screen_choice choices[] = {
-        {"typed before", "lists:map/2 -> return"}, {"exits", "receive({'EXIT', _, _})"}};
+    static const struct screen_choice choices[] = {{"typed before", "lists:map/2 -> return"},
+                                                   {"exits", "receive({'EXIT', _, _})"}};
     struct fixture f = start("top");
     struct screen_request r;
     (void)state;

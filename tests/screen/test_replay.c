@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Golden screens of a recording: written by the recorder, read by replay, drawn by the views. Made
- * anew by BEAMTOP_GOLDEN=update, as those of test_screen.c.
- */
+ * anew by BEAMTOP_GOLDEN=update, as those
+ * of test_screen.c. */
 #include <assert.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,11 +24,13 @@
 #include "beamtop/ui/screen.h"
 #include "golden.h"
 
+/* clang-format off */
 #define GAP_AT 7    /* the node is not there after this tick */
 #define MARK_AT 4   /* "deploy" */
 #define SECOND_AT 9 /* "cache is cold" */
 #define TRACE_AT 5  /* a trace begins, with its first events; the others come with the next tick */
 #define TRACED_AT 8 /* it has ended by then */
+/* clang-format on */
 
 struct scene {
     const char *name, *view;
@@ -38,17 +40,20 @@ struct scene {
     double speed;
     bool paused;
     const char *sort, *filter; /* of the process list */
-    enum action action; /* of the view, with arg; ACTION_REDRAW: none */
+    enum action action;        /* of the view, with arg; ACTION_REDRAW: none */
     const char *arg;
 };
 
 #define PLAIN .action = ACTION_REDRAW, .arg = ""
-#define ALL_SIZES(title, ...)                                                                  \
-    {.name = title "-160x50", .rows = 50, .columns = 160, __VA_ARGS__},                         \
-    {.name = title "-80x24", .rows = 24, .columns = 80, __VA_ARGS__},                           \
-    {.name = title "-60x16", .rows = 16, .columns = 60, __VA_ARGS__},                           \
-    {.name = title "-80x24-ascii", .rows = 24, .columns = 80, .ascii = true, __VA_ARGS__}
+#define ALL_SIZES(title, ...)                                                                      \
+    {.name = title "-160x50", .rows = 50, .columns = 160, __VA_ARGS__},                            \
+        {.name = title "-80x24", .rows = 24, .columns = 80, __VA_ARGS__},                          \
+        {.name = title "-60x16", .rows = 16, .columns = 60, __VA_ARGS__},                          \
+    {                                                                                              \
+        .name = title "-80x24-ascii", .rows = 24, .columns = 80, .ascii = true, __VA_ARGS__        \
+    }
 
+/* clang-format off */
 static const struct scene scenes[] = {
     ALL_SIZES("replay-top", .view = "top", .when = "#6", .speed = 5, PLAIN),
     {.name = "replay-paused", .view = "top", .rows = 24, .columns = 120, .when = "deploy", .speed = 1,
@@ -82,6 +87,7 @@ static const struct scene scenes[] = {
     {.name = "replay-apps-not", .view = "apps", .rows = 16, .columns = 80, .when = "#6", .speed = 1,
      PLAIN},
 };
+/* clang-format on */
 
 static void put_trace(struct recorder *r, struct made_trace *t, int tick, int64_t now_us)
 {
@@ -110,11 +116,19 @@ static void write_recording(const char *path)
     struct recorder *r = NULL;
     struct model *m = model_new();
     struct made_trace trace;
-    const struct recorder_options options = {.node = "mq1@host", .label = "gateway", .interval_s = 1,
-                                             .values = true};
+    const struct recorder_options options = {
+        .node = "mq1@host", .label = "gateway", .interval_s = 1, .values = true};
     made_trace_new(&trace);
-    w.busy[2] = (struct made_process){"<0.43.0>", "'Elixir.Logger'", "gen_event,init_it,6", "logger",
-                                      "gen_event,fetch_msg,6", 0.30, 40, 3, 3e6, 1e5};
+    w.busy[2] = (struct made_process){"<0.43.0>",
+                                      "'Elixir.Logger'",
+                                      "gen_event,init_it,6",
+                                      "logger",
+                                      "gen_event,fetch_msg,6",
+                                      0.30,
+                                      40,
+                                      3,
+                                      3e6,
+                                      1e5};
     w.facts[0].json = "{\"handlers\":[],\"elixir\":{\"version\":\"1.14.0\",\"level\":\"info\","
                       "\"sync_threshold\":20}}";
     assert_int_equal(recorder_open(&r, path, &options, &err), 0);
@@ -235,13 +249,35 @@ static void test_words(void **state)
         const char *from, *when;
         int64_t tick; /* 0: there is none */
     } rows[] = {
-        {"#6", "#1", 1}, {"#6", "#13", 13}, {"#6", "#14", 0}, {"#6", "#x", 0}, {"#6", "+#1", 7},
-        {"#6", "-#1", 5}, {"#6", "-#100", 1}, {"#6", "+#100", 13}, {"#6", "+#", 0}, {"#6", "+", 0},
-        {"#6", "+2s", 8}, {"#6", "-2s", 4}, {"#6", "+1h", 13}, {"#6", "-1h", 1}, {"#6", "deploy", MARK_AT},
-        {"#6", "dep", MARK_AT}, {"#6", "cache is cold", SECOND_AT}, {"#6", "+mark", SECOND_AT},
-        {"#6", "-mark", MARK_AT}, {"#4", "+mark", SECOND_AT}, {"#4", "-mark", 0}, {"#9", "-mark", MARK_AT},
-        {"#9", "+mark", 0}, {"#6", "3s", 4}, {"#6", "22:13:25", 5}, {"#6", "2023-11-14 22:13:25", 5},
-        {"#6", "nowhere", 0}, {"#6", "21:00 ?", 0}, {"#6", "", 0},
+        {"#6", "#1", 1},
+        {"#6", "#13", 13},
+        {"#6", "#14", 0},
+        {"#6", "#x", 0},
+        {"#6", "+#1", 7},
+        {"#6", "-#1", 5},
+        {"#6", "-#100", 1},
+        {"#6", "+#100", 13},
+        {"#6", "+#", 0},
+        {"#6", "+", 0},
+        {"#6", "+2s", 8},
+        {"#6", "-2s", 4},
+        {"#6", "+1h", 13},
+        {"#6", "-1h", 1},
+        {"#6", "deploy", MARK_AT},
+        {"#6", "dep", MARK_AT},
+        {"#6", "cache is cold", SECOND_AT},
+        {"#6", "+mark", SECOND_AT},
+        {"#6", "-mark", MARK_AT},
+        {"#4", "+mark", SECOND_AT},
+        {"#4", "-mark", 0},
+        {"#9", "-mark", MARK_AT},
+        {"#9", "+mark", 0},
+        {"#6", "3s", 4},
+        {"#6", "22:13:25", 5},
+        {"#6", "2023-11-14 22:13:25", 5},
+        {"#6", "nowhere", 0},
+        {"#6", "21:00 ?", 0},
+        {"#6", "", 0},
     };
     struct error err = {.code = ERR_NONE};
     struct model *m = model_new();
@@ -261,8 +297,10 @@ static void test_words(void **state)
     model_free(m);
 }
 
+/* clang-format off */
 #define RESTART_AT 6 /* the first tick of another VM of that name */
 #define THINNED_TO 3
+/* clang-format on */
 
 static int64_t start_at(struct replay *r, struct model *m, const char *when)
 {
@@ -280,10 +318,11 @@ static void write_restart(const char *path)
     for (int i = 1; i <= 10; i++) {
         if (i == RESTART_AT) {
             recorder_gap(r, 1700000000000000LL + i * 1000000LL, "link lost");
-            made_take(r, m, ANSWER_NODE, "node",
-                      "{node, 'mq1@host', <<\"25\">>, <<\"13.1.5\">>, <<\"jit\">>, 8, 2, 2, 2, 1, 2, "
-                      "{262144, 65536, 1048576, 8192}, <<>>, <<\"4712\">>, "
-                      "1700000005000000, 60, embedded, <<>>, 2}");
+            made_take(
+                r, m, ANSWER_NODE, "node",
+                "{node, 'mq1@host', <<\"25\">>, <<\"13.1.5\">>, <<\"jit\">>, 8, 2, 2, 2, 1, 2, "
+                "{262144, 65536, 1048576, 8192}, <<>>, <<\"4712\">>, "
+                "1700000005000000, 60, embedded, <<>>, 2}");
         }
         made_tick(r, m, &made_healthy, i);
     }
@@ -321,7 +360,8 @@ static void test_given_up(void **state)
     sqlite3 *db = NULL;
     snprintf(path, sizeof path, "%s.thin", (const char *)*state);
     write_restart(path);
-    snprintf(sql, sizeof sql, "DELETE FROM answer WHERE tick <= %d AND question <> 'node'", THINNED_TO);
+    snprintf(sql, sizeof sql, "DELETE FROM answer WHERE tick <= %d AND question <> 'node'",
+             THINNED_TO);
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
@@ -331,7 +371,8 @@ static void test_given_up(void **state)
     static const char *const gone[] = {"#1", "#3", "0s", "2s"};
     for (size_t i = 0; i < ARRAY_LEN(gone); i++) {
         error_clear(&err);
-        if (replay_find(r, gone[i], &tick, &err) != ERR_NOT_FOUND || !strstr(err.text, "from tick 4 on"))
+        if (replay_find(r, gone[i], &tick, &err) != ERR_NOT_FOUND ||
+            !strstr(err.text, "from tick 4 on"))
             fail_msg("%s: tick %lld, %s", gone[i], (long long)tick, err.text);
     }
     assert_int_equal(replay_find(r, "-1h", &tick, &err), 0);
@@ -385,10 +426,8 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden_screens),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_restart),
-        cmocka_unit_test(test_given_up),
+        cmocka_unit_test(test_golden_screens), cmocka_unit_test(test_words),
+        cmocka_unit_test(test_restart),        cmocka_unit_test(test_given_up),
         cmocka_unit_test(test_no_recording),
     };
     return cmocka_run_group_tests(tests, begin, end);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Golden screens: text and styles of every view in several sizes. BEAMTOP_GOLDEN=update writes
- * them anew; look at what changed before committing it.
- */
+ * them anew; look at what changed before
+ * committing it. */
 #include <assert.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,12 +36,14 @@ struct scene {
     const char *view;
     int rows, columns;
     bool ascii;
-    const char *line, *hint, *mistake; /* the trace prompt, open; the mistake is at the line's end */
+    const char *line, *hint,
+        *mistake;         /* the trace prompt, open; the mistake is at the line's end */
     struct step steps[8]; /* after the first answers; STEP_TICK takes the next ones */
     const char *filter;
     long filter_error_at;
 };
 
+/* clang-format off */
 #define STEP_TICK ((enum action)1000)
 #define STEP_MAILBOX ((enum action)1001)
 #define STEP_STATE ((enum action)1002)
@@ -52,6 +54,7 @@ struct scene {
 #define STEP_RECORDING ((enum action)1007)
 #define STEP_STATE_ASK ((enum action)1008)
 #define STEP_CHOOSE_NODE ((enum action)1009)
+/* clang-format on */
 
 #define ALL_SIZES(name, ...)                                                                       \
     {name "-60x16", __VA_ARGS__, .rows = 16, .columns = 60},                                       \
@@ -68,6 +71,7 @@ struct scene {
         name "-40x24", .view = "trace", __VA_ARGS__, .rows = 24, .columns = 40                     \
     }
 
+/* clang-format off */
 static const struct scene scenes[] = {
     ALL_SIZES("top", .view = "top"),
     ALL_SIZES("process", .view = "process",
@@ -301,6 +305,7 @@ static const struct scene scenes[] = {
                {STEP_TICK, ""}}},
     {.name = "tiny-20x8", .view = "top", .rows = 8, .columns = 20},
 };
+/* clang-format on */
 
 static const struct screen_node picks[] = {
     {"rabbit@mq1", "25.2.3", "1.14.0", "from the command line", "", 4711, 1051892, 1632087572},
@@ -349,7 +354,10 @@ static const struct screen_choice choices[] = {
 static const struct header_recording recordings[] = {
     {.state = RECORDING_STARTS},
     {.state = RECORDING_RUNS, .running_s = 250.4, .ticks = 50, .bytes = 421888},
-    {.state = RECORDING_RUNS, .running_s = 36000, .ticks = 7100, .bytes = 6.2e7,
+    {.state = RECORDING_RUNS,
+     .running_s = 36000,
+     .ticks = 7100,
+     .bytes = 6.2e7,
      .problem = "connection refused; next try in 4 s"},
     {.state = RECORDING_STOPS, .running_s = 251, .ticks = 51, .bytes = 421888},
 };
@@ -410,7 +418,8 @@ static struct prompt *open_prompt(const struct scene *scene, struct screen *s)
         return NULL;
     struct prompt *p = prompt_new(NULL);
     prompt_open(p, PROMPT_TRACE, "trace> ", scene->line, &calls);
-    prompt_set_hint(p, scene->mistake && !*scene->mistake ? STYLE_ERROR : STYLE_MESSAGE, scene->hint);
+    prompt_set_hint(p, scene->mistake && !*scene->mistake ? STYLE_ERROR : STYLE_MESSAGE,
+                    scene->hint);
     if (scene->mistake)
         prompt_mark_error(p, strlen(scene->line) - 1, scene->mistake);
     screen_set_prompt(s, p);

@@ -145,8 +145,8 @@ static void test_what_is_read_stays_where_it_is(void **state)
 
 static void test_the_head_stays(void **state)
 {
-    static const enum action moves[] = {ACTION_FIRST, ACTION_PAGE_DOWN, ACTION_DOWN, ACTION_LAST,
-                                        ACTION_PAGE_UP, ACTION_RIGHT};
+    static const enum action moves[] = {ACTION_FIRST, ACTION_PAGE_DOWN, ACTION_DOWN,
+                                        ACTION_LAST,  ACTION_PAGE_UP,   ACTION_RIGHT};
     struct fixture f = start(TRACED_RUNNING, 30, 120);
     (void)state;
     more(&f, 100);

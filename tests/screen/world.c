@@ -50,8 +50,8 @@ struct proc {
     int64_t reductions, reductions_per_s, messages, messages_per_s, memory;
 };
 
-#define LONG_NAME                                                                            \
-    "'Elixir.Shop.Warehouse.Inventory.Synchronisation.Coordinator.With.A.Name.That.Is.Longer"    \
+#define LONG_NAME                                                                                  \
+    "'Elixir.Shop.Warehouse.Inventory.Synchronisation.Coordinator.With.A.Name.That.Is.Longer"      \
     ".Than.Any.Terminal.Is.Wide.And.Then.Some'"
 
 static const struct proc procs[] = {
@@ -65,14 +65,15 @@ static const struct proc procs[] = {
      "shop", "{gen_server,loop,7}", "waiting", 120044, 120000, 2, -3, 68304},
     {78, 0, "'evil\\e[31m\\nname\\x{7}'", "{shop,'in\\tit',0}", NULL, "shop", "{gen_server,loop,7}",
      "waiting", 88000, 88000, 0, 0, 4096},
-    {79, 1, "'注文処理プロセス'", "{shop,init,0}", NULL, "'小売'", "{gen_server,loop,7}", "runnable",
-     77000, 77000, 1, 0, 21000},
+    {79, 1, "'注文処理プロセス'", "{shop,init,0}", NULL, "'小売'", "{gen_server,loop,7}",
+     "runnable", 77000, 77000, 1, 0, 21000},
     {80, 0, LONG_NAME, "{shop_sync,init,1}", NULL, "shop_warehouse_service",
      "{'Elixir.Shop.Warehouse.Inventory.Synchronisation',wait_for_the_next_delivery,3}", "waiting",
      66000, 66000, 41234567, 12345, 987654321098765},
     {81, 0, "shop_mailbox", "{shop_mailbox,init,1}", NULL, "shop", "{shop_mailbox,busy_wait,1}",
      "running", 5000, 0, 120044, 250, 88000000},
-    {82, 0, NULL, "{erlang,apply,2}", NULL, NULL, "{timer,sleep,1}", "waiting", 612, 612, 0, 0, 2688},
+    {82, 0, NULL, "{erlang,apply,2}", NULL, NULL, "{timer,sleep,1}", "waiting", 612, 612, 0, 0,
+     2688},
     {83, 0, "'e\u0301clair_\U0001F469\u200D\U0001F4BB'", "{proc_lib,init_p,5}", NULL, "shop",
      "{gen_server,loop,7}", "suspended", 500, 500, 0, 0, 2688},
 };
@@ -88,8 +89,19 @@ static const struct proc *proc_at(int i, struct proc *made, char *text)
     if (i < fixed)
         return &procs[i];
     snprintf(text, 40, "pool_worker_%d", i - fixed + 1);
-    *made = (struct proc){100 + i, 2, i % 3 ? text : NULL, "{pool_worker,init,1}", NULL, "pool",
-                          "{gen_server,loop,7}", "waiting", 1000 - i, 400 - i, 0, 0, 2688 + 8 * i};
+    *made = (struct proc){100 + i,
+                          2,
+                          i % 3 ? text : NULL,
+                          "{pool_worker,init,1}",
+                          NULL,
+                          "pool",
+                          "{gen_server,loop,7}",
+                          "waiting",
+                          1000 - i,
+                          400 - i,
+                          0,
+                          0,
+                          2688 + 8 * i};
     return made;
 }
 
@@ -195,7 +207,8 @@ static void give_scan(struct model *m, enum world world, const struct want_scan 
     buf_puts(&t, "],[]}");
     parse(b, &t);
     const uint8_t *bytes = builder_bytes(b, &len);
-    done(b, &t, model_take(m, QUESTION_SCAN, bytes, len, want, (uint64_t)(tick * SECOND), &err), &err);
+    done(b, &t, model_take(m, QUESTION_SCAN, bytes, len, want, (uint64_t)(tick * SECOND), &err),
+         &err);
 }
 
 /* ---- the node */
@@ -211,11 +224,12 @@ static void give_node(struct model *m, enum world world)
     struct buf t;
     int n = world == WORLD_WIDE ? 1024 : world == WORLD_SMALL ? 1 : 8;
     buf_init(&t, 0);
-    buf_printf(&t,
-               "{node,'rabbit@mq1',<<\"25.2.3\">>,<<\"13.1.5\">>,<<\"jit\">>,8,%d,%d,%d,%d,%d,"
-               "{1048576,65536,1048576,8192},<<\"unix/linux 6.1.0\">>,<<\"4711\">>,1700000000000000,"
-               "60,interactive,<<\"1.14.0\">>,8}",
-               n, world == WORLD_BUSY ? 6 : n, n, n, n > 8 ? n : 2);
+    buf_printf(
+        &t,
+        "{node,'rabbit@mq1',<<\"25.2.3\">>,<<\"13.1.5\">>,<<\"jit\">>,8,%d,%d,%d,%d,%d,"
+        "{1048576,65536,1048576,8192},<<\"unix/linux 6.1.0\">>,<<\"4711\">>,1700000000000000,"
+        "60,interactive,<<\"1.14.0\">>,8}",
+        n, world == WORLD_BUSY ? 6 : n, n, n, n > 8 ? n : 2);
     give(m, QUESTION_NODE, &t);
 }
 
@@ -226,9 +240,9 @@ static void memory(struct buf *t, enum world world, int tick)
         return;
     }
     int64_t processes = wave(tick, 590, 642) * 1048576, binary = (380 + tick / 6) * 1048576LL;
-    buf_printf(t, "{%" PRId64 ",%" PRId64 ",%" PRId64 ",%d,1677721,1600000,%" PRId64 ",50331648,%d}",
-               processes + binary + 299892736, processes, processes - 4096, 720000000, binary,
-               126877696);
+    buf_printf(
+        t, "{%" PRId64 ",%" PRId64 ",%" PRId64 ",%d,1677721,1600000,%" PRId64 ",50331648,%d}",
+        processes + binary + 299892736, processes, processes - 4096, 720000000, binary, 126877696);
 }
 
 static void schedulers(struct buf *t, int n, int io, int tick)
@@ -258,7 +272,8 @@ static void give_system(struct model *m, enum world world, int tick)
                    wave(tick, 0, 9));
     for (int i = 0; i < n; i++)
         buf_printf(&t, "%s%d", i ? "," : "", i == 2 ? tick % 5 : i % 17 == 5);
-    buf_printf(&t, ",0,1]},{%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "},",
+    buf_printf(&t,
+               ",0,1]},{%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "},",
                k * 41200000 + wave(tick, 0, 9000000), k * 122000, k * 8100, k * 9000000,
                k * 12582912, k * 31457280);
     if (world == WORLD_SMALL) {
@@ -305,42 +320,47 @@ static void give_process(struct model *m, int tick)
     struct builder *b = builder_new();
     size_t len;
     buf_init(&t, 0);
-    buf_printf(&t,
-               "{process,%" PRId64 ",<0.81.0>,{shop_mailbox,{shop_mailbox,init,1},undefined,shop,"
-               "{proc_lib,init_p,5}},[{status,running},{priority,normal},{trap_exit,true},"
-               "{group_leader,{<0.30.0>,undefined}},{ancestors,[shop_sup,<0.31.0>]},"
-               "{parent,<0.31.0>},{reductions,5000},{message_queue_len,%d},"
-               "{message_queue_data,on_heap},{memory,%d},{total_heap_size,10318000},"
-               "{heap_size,6772000},{stack_size,11},{heap_fragments,0},"
-               "{garbage_collection,[{max_heap_size,0},{min_bin_vheap_size,46422},{min_heap_size,233},"
-               "{fullsweep_after,65535},{minor_gcs,3}]},{current_function,{shop_mailbox,busy_wait,1}},"
-               "{current_location,{shop_mailbox,busy_wait,1,<<\"shop_mailbox.erl\">>,61}},",
-               (1000 + tick) * SECOND, 120044 + 250 * tick, 88000000 + 250 * 104 * tick);
-    buf_puts(&t, "{stack,[{shop_mailbox,busy_wait,1,<<\"shop_mailbox.erl\">>,61},"
-                 "{gen_server,try_handle_cast,3,<<\"gen_server.erl\">>,1121},"
-                 "{gen_server,handle_msg,6,<<\"gen_server.erl\">>,1183},"
-                 "{proc_lib,init_p_do_apply,3,<<>>,0}]},"
-                 "{links,{12,[{<0.31.0>,shop_sup},{<0.812.0>,undefined}]}},"
-                 "{monitors,{2,[{process,{db,'db@far.example'},undefined},{process,<0.90.0>,logger}]}},"
-                 "{monitored_by,{1,[{<0.50.0>,'evil\\e[31m\\nname'}]}},"
-                 "{dictionary,{3,[{<<\"'$initial_call'\">>,48},{<<\"'$ancestors'\">>,48},"
-                 "{<<\"{cache,\\e[2J}\">>,1048576}]}},{binary,{2041,25165824,[{20971520,1},{65536,4}]}},"
-                 "{suspending,0}]}");
+    buf_printf(
+        &t,
+        "{process,%" PRId64 ",<0.81.0>,{shop_mailbox,{shop_mailbox,init,1},undefined,shop,"
+        "{proc_lib,init_p,5}},[{status,running},{priority,normal},{trap_exit,true},"
+        "{group_leader,{<0.30.0>,undefined}},{ancestors,[shop_sup,<0.31.0>]},"
+        "{parent,<0.31.0>},{reductions,5000},{message_queue_len,%d},"
+        "{message_queue_data,on_heap},{memory,%d},{total_heap_size,10318000},"
+        "{heap_size,6772000},{stack_size,11},{heap_fragments,0},"
+        "{garbage_collection,[{max_heap_size,0},{min_bin_vheap_size,46422},{min_heap_size,233},"
+        "{fullsweep_after,65535},{minor_gcs,3}]},{current_function,{shop_mailbox,busy_wait,1}},"
+        "{current_location,{shop_mailbox,busy_wait,1,<<\"shop_mailbox.erl\">>,61}},",
+        (1000 + tick) * SECOND, 120044 + 250 * tick, 88000000 + 250 * 104 * tick);
+    buf_puts(
+        &t, "{stack,[{shop_mailbox,busy_wait,1,<<\"shop_mailbox.erl\">>,61},"
+            "{gen_server,try_handle_cast,3,<<\"gen_server.erl\">>,1121},"
+            "{gen_server,handle_msg,6,<<\"gen_server.erl\">>,1183},"
+            "{proc_lib,init_p_do_apply,3,<<>>,0}]},"
+            "{links,{12,[{<0.31.0>,shop_sup},{<0.812.0>,undefined}]}},"
+            "{monitors,{2,[{process,{db,'db@far.example'},undefined},{process,<0.90.0>,logger}]}},"
+            "{monitored_by,{1,[{<0.50.0>,'evil\\e[31m\\nname'}]}},"
+            "{dictionary,{3,[{<<\"'$initial_call'\">>,48},{<<\"'$ancestors'\">>,48},"
+            "{<<\"{cache,\\e[2J}\">>,1048576}]}},{binary,{2041,25165824,[{20971520,1},{65536,4}]}},"
+            "{suspending,0}]}");
     parse(b, &t);
     const uint8_t *bytes = builder_bytes(b, &len);
-    done(b, &t, model_take(m, QUESTION_PROCESS, bytes, len, NULL, (uint64_t)(tick * SECOND), &err), &err);
+    done(b, &t, model_take(m, QUESTION_PROCESS, bytes, len, NULL, (uint64_t)(tick * SECOND), &err),
+         &err);
 }
 
 static void give_alloc(struct model *m)
 {
     struct buf t;
     buf_init(&t, 0);
-    buf_puts(&t, "{alloc,5,[{binary_alloc,9,{4011,220200960,60,377487360},{12,190000000,12,192937984},"
-                 "{3,4194304,100}},{eheap_alloc,9,{48230,530000000,402,671088640},{8,61000000,8,62914560},"
-                 "{14,29360128,800000}},{ets_alloc,9,{90211,118000000,44,125829120},{1,2097152,1,2097152},"
-                 "{0,0,0}},{ll_alloc,1,{30012,51000000,12,52428800},{0,0,0,0},{0,0,0}},"
-                 "{temp_alloc,9,{0,0,9,1179648},{0,0,0,0},{0,0,0}},"
-                 "{exec_alloc,1,{0,0,0,0},{0,0,0,0},{0,0,0}}],{70,100}}");
+    buf_puts(
+        &t,
+        "{alloc,5,[{binary_alloc,9,{4011,220200960,60,377487360},{12,190000000,12,192937984},"
+        "{3,4194304,100}},{eheap_alloc,9,{48230,530000000,402,671088640},{8,61000000,8,62914560},"
+        "{14,29360128,800000}},{ets_alloc,9,{90211,118000000,44,125829120},{1,2097152,1,2097152},"
+        "{0,0,0}},{ll_alloc,1,{30012,51000000,12,52428800},{0,0,0,0},{0,0,0}},"
+        "{temp_alloc,9,{0,0,9,1179648},{0,0,0,0},{0,0,0}},"
+        "{exec_alloc,1,{0,0,0,0},{0,0,0,0},{0,0,0}}],{70,100}}");
     give(m, QUESTION_ALLOC, &t);
 }
 
@@ -349,13 +369,15 @@ static void give_apps(struct model *m, int tick)
     struct buf t;
     buf_init(&t, 0);
     buf_printf(&t,
-               "{apps,%" PRId64 ",[{rabbit,<<\"RabbitMQ\">>,<<\"3.11.9\">>,40122,471859200,%" PRId64 ",130},"
-               "{shop,<<\"A shop \\e[5m with\\nodd words\">>,<<\"1.0.0-rc.1+build.20231114\">>,812,97517568,%d,120052},"
+               "{apps,%" PRId64 ",[{rabbit,<<\"RabbitMQ\">>,<<\"3.11.9\">>,40122,471859200,%" PRId64
+               ",130},"
+               "{shop,<<\"A shop \\e[5m with\\nodd "
+               "words\">>,<<\"1.0.0-rc.1+build.20231114\">>,812,97517568,%d,120052},"
                "{'小売',<<\"小売アプリケーション\"/utf8>>,<<\"2\">>,3,21000,%d,0},"
                "{kernel,<<\"ERTS  CXC 138 10\">>,<<\"8.5.4\">>,61,4194304,1200,0},"
                "{undefined,<<>>,<<>>,7213,41943040,%d,41234567}],%s}",
-               (1000 + tick) * SECOND, INT64_C(40000000) * tick, 600000 * tick, 77000 * tick, 3000 * tick,
-               tick > 2 ? "true" : "false");
+               (1000 + tick) * SECOND, INT64_C(40000000) * tick, 600000 * tick, 77000 * tick,
+               3000 * tick, tick > 2 ? "true" : "false");
     give(m, QUESTION_APPS, &t);
 }
 
@@ -363,14 +385,17 @@ static void give_tree(struct model *m)
 {
     struct buf t;
     buf_init(&t, 0);
-    buf_puts(&t, "{tree,shop,[{0,<0.30.0>,<<\"shop\">>,root,{undefined,{application_master,init,4},0,2688}},"
-                 "{1,<0.31.0>,<<\"shop_sup\">>,supervisor,{shop_sup,{shop_sup,init,1},0,21000}},"
-                 "{2,<0.77.0>,<<\"cart_sup\">>,supervisor,{'Elixir.Shop.Cart.Supervisor',{supervisor,x,1},2,68304}},"
-                 "{3,<0.512.0>,<<\"{cart,1}\">>,worker,{undefined,{shop_cart,init,1},0,8784}},"
-                 "{3,undefined,<<\"{cart,2}\">>,worker,undefined},"
-                 "{3,<0.79.1>,<<\"注文処理\"/utf8>>,worker,{'注文処理プロセス',{shop,init,0},1,21000}},"
-                 "{2,<0.81.0>,<<\"mailbox\">>,worker,{shop_mailbox,{shop_mailbox,init,1},120044,88000000}},"
-                 "{2,<0.33.0>,<<\"db\">>,busy,{undefined,undefined,undefined,undefined}}],true}");
+    buf_puts(
+        &t,
+        "{tree,shop,[{0,<0.30.0>,<<\"shop\">>,root,{undefined,{application_master,init,4},0,2688}},"
+        "{1,<0.31.0>,<<\"shop_sup\">>,supervisor,{shop_sup,{shop_sup,init,1},0,21000}},"
+        "{2,<0.77.0>,<<\"cart_sup\">>,supervisor,{'Elixir.Shop.Cart.Supervisor',{supervisor,x,1},2,"
+        "68304}},"
+        "{3,<0.512.0>,<<\"{cart,1}\">>,worker,{undefined,{shop_cart,init,1},0,8784}},"
+        "{3,undefined,<<\"{cart,2}\">>,worker,undefined},"
+        "{3,<0.79.1>,<<\"注文処理\"/utf8>>,worker,{'注文処理プロセス',{shop,init,0},1,21000}},"
+        "{2,<0.81.0>,<<\"mailbox\">>,worker,{shop_mailbox,{shop_mailbox,init,1},120044,88000000}},"
+        "{2,<0.33.0>,<<\"db\">>,busy,{undefined,undefined,undefined,undefined}}],true}");
     give(m, QUESTION_TREE, &t);
 }
 
@@ -379,22 +404,28 @@ static void give_armed(struct model *m, int tick)
 {
     struct buf t;
     buf_init(&t, 0);
-    buf_printf(&t,
-               "{armed,%" PRId64 ",7,[{<<\"beamtop\">>,true},{<<\"profiler \\e[31m\\n会話\"/utf8>>,false}],"
-               "{1204,[{<<>>,send,0,0,[{global,<<\"[{['_',{order,'_'}],[],[]}]\">>}]},"
-               "{<<>>,rabbit_channel,handle_method,3,[{local,<<\"[{['$1','_','_'],[{'>',{byte_size,'$1'},4096}],"
-               "[{return_trace}]}]\">>}]},{<<>>,shop_cart,'add item',2,[{call_count,%d},{call_time,%d}]},"
-               "{<<>>,'Elixir.Shop.Cart',add,2,[{meta,<<\"<0.412.0> Elixir.Shop.Recorder\">>}]},"
-               "{<<>>,on_load,0,0,[{local,<<>>}]},"
-               "{<<\"beamtop\">>,shop_cart,add,2,[{local,<<\"[{['_','$1'],[{'>',{get_tcw},0}],[{set_tcw,{'-',{get_tcw},1}}]}]\">>},"
-               "{call_count,%d}]},"
-               "{<<\"profiler \\e[31m\\n会話\"/utf8>>,'小売',start,0,[{call_memory,88012}]}]},"
-               "{4,[{<<>>,new_processes,<<>>,[procs,call,return_to],<<\"<0.91.0> dbg\">>},"
-               "{<<>>,<0.81.0>,<<\"shop_mailbox\">>,[call,timestamp],<<\"<0.91.0> dbg\">>},"
-               "{<<\"beamtop\">>,<0.77.0>,<<\"Elixir.Shop.Cart.Supervisor\">>,[call],<<\"<0.9120.4> beamtop:trace/0\">>},"
-               "{<<\"profiler \\e[31m\\n会話\"/utf8>>,<0.512.0>,<<>>,[running,garbage_collection],<<>>}]},"
-               "[<<\"system_monitor <0.60.0> rabbit_alarm [{long_gc,500},{large_heap,1000000},busy_port]\">>],1}",
-               (1000 + tick) * SECOND, 48211 + 7 * tick, 9120044 + 1000 * tick, 41 + tick);
+    buf_printf(
+        &t,
+        "{armed,%" PRId64
+        ",7,[{<<\"beamtop\">>,true},{<<\"profiler \\e[31m\\n会話\"/utf8>>,false}],"
+        "{1204,[{<<>>,send,0,0,[{global,<<\"[{['_',{order,'_'}],[],[]}]\">>}]},"
+        "{<<>>,rabbit_channel,handle_method,3,[{local,<<\"[{['$1','_','_'],[{'>',{byte_size,'$1'},"
+        "4096}],"
+        "[{return_trace}]}]\">>}]},{<<>>,shop_cart,'add item',2,[{call_count,%d},{call_time,%d}]},"
+        "{<<>>,'Elixir.Shop.Cart',add,2,[{meta,<<\"<0.412.0> Elixir.Shop.Recorder\">>}]},"
+        "{<<>>,on_load,0,0,[{local,<<>>}]},"
+        "{<<\"beamtop\">>,shop_cart,add,2,[{local,<<\"[{['_','$1'],[{'>',{get_tcw},0}],[{set_tcw,{'"
+        "-',{get_tcw},1}}]}]\">>},"
+        "{call_count,%d}]},"
+        "{<<\"profiler \\e[31m\\n会話\"/utf8>>,'小売',start,0,[{call_memory,88012}]}]},"
+        "{4,[{<<>>,new_processes,<<>>,[procs,call,return_to],<<\"<0.91.0> dbg\">>},"
+        "{<<>>,<0.81.0>,<<\"shop_mailbox\">>,[call,timestamp],<<\"<0.91.0> dbg\">>},"
+        "{<<\"beamtop\">>,<0.77.0>,<<\"Elixir.Shop.Cart.Supervisor\">>,[call],<<\"<0.9120.4> "
+        "beamtop:trace/0\">>},"
+        "{<<\"profiler \\e[31m\\n会話\"/utf8>>,<0.512.0>,<<>>,[running,garbage_collection],<<>>}]},"
+        "[<<\"system_monitor <0.60.0> rabbit_alarm "
+        "[{long_gc,500},{large_heap,1000000},busy_port]\">>],1}",
+        (1000 + tick) * SECOND, 48211 + 7 * tick, 9120044 + 1000 * tick, 41 + tick);
     give(m, QUESTION_ARMED, &t);
 }
 
@@ -435,7 +466,8 @@ void world_state(struct model *m, bool ask)
     buf_puts(&t, ask ? "{ask,2720}"
                      : "{state,1048,<<\"#{orders => [{order,1,<<\\\"tea\\\">>},"
                        "{order,2,<<\\\"coffee\\\">>},"
-                 "{order,3,<<\\\"日本茶\\\">>}],\\n  total => 41,\\n  limits => {limits,100,200,300,400,500}}\"/utf8>>}");
+                       "{order,3,<<\\\"日本茶\\\">>}],\\n  total => 41,\\n  limits => "
+                       "{limits,100,200,300,400,500}}\"/utf8>>}");
     give(m, QUESTION_STATE, &t);
 }
 

@@ -6,12 +6,12 @@
 #include "beamtop/model/model.h"
 
 enum world {
-    WORLD_BUSY,    /* a broker with odd names and huge numbers */
+    WORLD_BUSY,     /* a broker with odd names and huge numbers */
     WORLD_ANOTHERS, /* as BUSY; another beamtop traces there */
-    WORLD_SMALL,   /* one scheduler, no memory counts, no rss, nothing known of rates */
-    WORLD_WIDE,    /* 1024 schedulers of each kind */
-    WORLD_LOST,    /* busy, then the connection was lost */
-    WORLD_NOTHING, /* not connected yet */
+    WORLD_SMALL,    /* one scheduler, no memory counts, no rss, nothing known of rates */
+    WORLD_WIDE,     /* 1024 schedulers of each kind */
+    WORLD_LOST,     /* busy, then the connection was lost */
+    WORLD_NOTHING,  /* not connected yet */
 };
 
 struct model *world_new(enum world world);

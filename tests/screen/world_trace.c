@@ -9,9 +9,11 @@
 #include "beamtop/etf/build.h"
 #include "beamtop/etf/parse.h"
 
+/* clang-format off */
 #define WALL_US INT64_C(1763721727123456) /* 10:42:07.123456 */
 #define MONO_NS INT64_C(5000000000)
 #define SLICE(text) {text, sizeof(text) - 1}
+/* clang-format on */
 
 /* The term's bytes; freed by the caller. */
 static struct kept_term term(const char *text, uint64_t full_bytes)
@@ -56,15 +58,18 @@ static const struct told shop[] = {
      OUTCOME_EXCEPTION, "error", "{out_of_stock,4000}", 212, NULL, NULL, 0},
     {EVENT_CALL, 0, 914, "cart_worker_5", "shop_cart", "add",
      "[{'$cut',1258291,<<\"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAUA\">>},"
-     "[first,second|'...']]", 1258291, "shop_api", 1, OUTCOME_RETURN, NULL,
+     "[first,second|'...']]",
+     1258291, "shop_api", 1, OUTCOME_RETURN, NULL,
      "{ok,#{order=>4711,lines=>[{line,1,<<\"tea\">>,300,eur},{line,2,<<\"coffee\">>,950,eur}],"
-     "address=>{address,<<\"Hauptstrasse 1\">>,<<\"10115\">>,<<\"Berlin\">>}}}", 2130, NULL, NULL, 0},
-    {EVENT_LOST, 0, 0, NULL, NULL, NULL, NULL, 0, NULL, 0, OUTCOME_NONE, NULL, NULL, 0, NULL, "rate",
-     132},
+     "address=>{address,<<\"Hauptstrasse 1\">>,<<\"10115\">>,<<\"Berlin\">>}}}",
+     2130, NULL, NULL, 0},
+    {EVENT_LOST, 0, 0, NULL, NULL, NULL, NULL, 0, NULL, 0, OUTCOME_NONE, NULL, NULL, 0, NULL,
+     "rate", 132},
     {EVENT_SEND, 1, 77, "shop_events", NULL, NULL, "{order_placed,4711,{eur,1250}}", 0, NULL, 0,
      OUTCOME_NONE, NULL, NULL, 0, "shop_audit", NULL, 0},
-    {EVENT_RECEIVE, 1, 78, "注文処理プロセス", NULL, NULL, "{'$gen_call',{<0.77.0>,[alias|9]},flush}",
-     0, NULL, 0, OUTCOME_NONE, NULL, NULL, 0, NULL, NULL, 0},
+    {EVENT_RECEIVE, 1, 78, "注文処理プロセス", NULL, NULL,
+     "{'$gen_call',{<0.77.0>,[alias|9]},flush}", 0, NULL, 0, OUTCOME_NONE, NULL, NULL, 0, NULL,
+     NULL, 0},
     {EVENT_CALL, 0, 48211, "", "shop_cart", "add", "[\"a cart\",7]", 0, "shop_api", 2, OUTCOME_OPEN,
      NULL, NULL, 0, NULL, NULL, 0},
 };
@@ -113,7 +118,8 @@ static void parse(struct traced *t, const char *text)
 {
     struct error err = {.code = ERR_NONE};
     size_t at;
-    if (patterns_parse(&t->patterns, &t->n_patterns, text, strlen(text), SYNTAX_AUTO, &at, &err) < 0) {
+    if (patterns_parse(&t->patterns, &t->n_patterns, text, strlen(text), SYNTAX_AUTO, &at, &err) <
+        0) {
         fprintf(stderr, "%s\n%s at %zu\n", text, err.text, at);
         abort();
     }

@@ -7,8 +7,12 @@
 
 #include "beamtop/base/attr.h"
 
-#define TEXT(s) {s, sizeof(s) - 1}
+#define TEXT(s)                                                                                    \
+    {                                                                                              \
+        s, sizeof(s) - 1                                                                           \
+    }
 
+/* clang-format off */
 static const struct calls_function counted[] = {
     {.module = TEXT("Elixir.Shop.Schema.Registry"), .function = TEXT("get"), .arity = 1,
      .application = TEXT("shop"), .calls = 48211, .calls_per_s = 48190.5, .share = 0.31,
@@ -38,6 +42,7 @@ static const struct calls_sum applications[] = {
      .share = 0.42, .change = -0.01},
     {.functions = 1, .calls = 7, .calls_per_s = 7, .share = 0.00004, .change = NAN},
 };
+/* clang-format on */
 
 static void take_window(struct calls_log *log, bool timed)
 {
@@ -59,12 +64,24 @@ static void take_window(struct calls_log *log, bool timed)
         rows[i].words = i == 0 ? 1928440 : 248016;
         rows[i].words_per_call = i == 0 ? 40 : 8;
     }
-    const struct calls_window w = {
-        .number = 3, .functions = 15201, .called = 1204, .calls = 155450, .calls_per_s = 155400,
-        .load = 0.0004, .lost = 12, .lost_modules = lost, .n_lost_modules = 1, .timed = timed,
-        .has_time = timed, .has_memory = timed, .rows = rows, .n_rows = ARRAY_LEN(rows),
-        .modules = modules, .n_modules = ARRAY_LEN(modules), .applications = applications,
-        .n_applications = ARRAY_LEN(applications)};
+    const struct calls_window w = {.number = 3,
+                                   .functions = 15201,
+                                   .called = 1204,
+                                   .calls = 155450,
+                                   .calls_per_s = 155400,
+                                   .load = 0.0004,
+                                   .lost = 12,
+                                   .lost_modules = lost,
+                                   .n_lost_modules = 1,
+                                   .timed = timed,
+                                   .has_time = timed,
+                                   .has_memory = timed,
+                                   .rows = rows,
+                                   .n_rows = ARRAY_LEN(rows),
+                                   .modules = modules,
+                                   .n_modules = ARRAY_LEN(modules),
+                                   .applications = applications,
+                                   .n_applications = ARRAY_LEN(applications)};
     calls_log_window(log, &w);
 }
 
@@ -108,13 +125,16 @@ void world_calls(struct calls_log *log, enum calls_world world)
 
 static const struct evidence of_logger[] = {
     {"share", 0.31, "share", "share of reductions: 31% (mean, ± 2.0% between ticks)"},
-    {"mode", NAN, "", "handler default (logger_std_h): mode sync, sync_mode_qlen 0, drop_mode_qlen 200, "
-                      "flush_qlen 1000"},
+    {"mode", NAN, "",
+     "handler default (logger_std_h): mode sync, sync_mode_qlen 0, drop_mode_qlen 200, "
+     "flush_qlen 1000"},
 };
 static const struct evidence of_mailbox[] = {
-    {"growth", 190, "per_s", "message queue: from 112 to 57,112, +190.0 per tick (linear trend, r = 0.99)"},
+    {"growth", 190, "per_s",
+     "message queue: from 112 to 57,112, +190.0 per tick (linear trend, r = 0.99)"},
 };
 
+/* clang-format off */
 static struct finding found[] = {
     {.rule = "sync_logger", .severity = FINDING_ACT, .effort = EFFORT_SETTING, .sure = 0.9,
      .impact = 0.31, .title = "Logger logger_std_h_default blocks its callers: 31% of their time",
@@ -130,6 +150,7 @@ static struct finding found[] = {
      .impact = NAN, .title = "Schedulers are mostly idle: utilisation 22%, mean run queue 0.3",
      .action = "Look outside the VM", .refute = "", .subject = ""},
 };
+/* clang-format on */
 
 static const char *const not_known[] = {
     "repository_lookup: no calls were counted",

@@ -8,9 +8,9 @@
 
 enum calls_world {
     COUNTED_NOT,
-    COUNTED_FIRST,  /* the first window is not over */
-    COUNTED_CALLS,  /* calls alone */
-    COUNTED_TIME,   /* with time and words, one counter lost */
+    COUNTED_FIRST, /* the first window is not over */
+    COUNTED_CALLS, /* calls alone */
+    COUNTED_TIME,  /* with time and words, one counter lost */
     COUNTED_ENDED,
     COUNTED_FAILED,
     COUNTED_REFUSED, /* ended before its first window: others are there, many of them */

@@ -5,8 +5,8 @@
  * A fallible function returns 0 or a negative `enum err` and, on failure, fills the caller's
  * `struct error`. The first cause wins: error_set() on an error that is already set changes
  * nothing. The text is for a person and says what to do next; it is made of safe bytes only
- * (every control byte, newlines too, is replaced), so that it may be printed as it is: one line.
- */
+ * (every control byte, newlines too, is replaced), so that it may be printed as it is:
+ * one line. */
 #ifndef BEAMTOP_BASE_ERROR_H
 #define BEAMTOP_BASE_ERROR_H
 

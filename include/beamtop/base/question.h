@@ -3,8 +3,8 @@
  * The questions to a node: one constant row each. A layer reads from the rows what concerns it: the
  * connection name and holder, ticks and governor the pace, the log its line, recorder and replay
  * what is kept. Two functions belong to a row: decode_NAME() of the model, for the answers that it
- * keeps, and the argument in app/source/encode.c, for questions that have one.
- */
+ * keeps, and the argument in app/source/encode.c, for questions that
+ * have one. */
 #ifndef BEAMTOP_BASE_QUESTION_H
 #define BEAMTOP_BASE_QUESTION_H
 
@@ -35,7 +35,7 @@ struct question_row {
     const char *log;  /* told at its first answer; NULL: nothing. PACE_BESIDE: and its cost */
     enum question_pace pace;
     enum question_kept kept;
-    bool holder;      /* its process on the node lives on between questions, with a state */
+    bool holder; /* its process on the node lives on between questions, with a state */
     int every_s;
     int kept_every_s; /* KEPT_FACTS, after the first minute; 0: every answer */
 };
@@ -90,7 +90,7 @@ enum question {
 #define QUESTION_ENUM(id, ...) QUESTION_##id,
     QUESTION_LIST(QUESTION_ENUM)
 #undef QUESTION_ENUM
-    QUESTIONS
+        QUESTIONS
 };
 
 /* Indexed by enum question. */

@@ -4,8 +4,7 @@
  * once is a step, one that runs over many characters is a few. One text may take LIMIT_REGEX_STEPS,
  * many together what regex_allow() gives, so that no expression stalls the program. UTF is on with
  * invalid bytes allowed; case-insensitive when the expression has no upper-case letter ("smart
- * case").
- */
+ * case"). */
 #ifndef BEAMTOP_BASE_REGEX_H
 #define BEAMTOP_BASE_REGEX_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Borrowed bytes with their length, and how they compare. None is changed or kept here but by
- * slice_keep. A slice of no bytes may be {0}; as text it equals "".
- */
+ * slice_keep. A slice of no bytes may be {0}; as text it
+ * equals "". */
 #ifndef BEAMTOP_BASE_SLICE_H
 #define BEAMTOP_BASE_SLICE_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Text from outside, made fit for a terminal: UTF-8, widths, safe bytes, units.
- * Width and grapheme rules are utf8proc's. Nothing here allocates except where it says so.
- */
+ * Width and grapheme rules are utf8proc's. Nothing here allocates except where it
+ * says so. */
 #ifndef BEAMTOP_BASE_TEXT_H
 #define BEAMTOP_BASE_TEXT_H
 
@@ -14,28 +14,29 @@ struct buf;
 
 /*
  * Takes one character off s: returns its bytes, or 0 when s starts with none (invalid UTF-8, or
- * len is 0), and puts its code point in *codepoint.
- */
+ * len is 0), and puts its code point
+ * in *codepoint. */
 size_t text_decode(const char *s, size_t len, int32_t *codepoint);
 /* Writes a valid code point's UTF-8 to out (4 bytes at most) and returns the bytes. */
 size_t text_encode(int32_t codepoint, char out[4]);
 bool text_is_utf8(const char *s, size_t len);
 bool text_ends_with(const char *s, const char *end);
-bool text_is_upper(int32_t codepoint); /* an upper-case letter */
+bool text_is_upper(int32_t codepoint);  /* an upper-case letter */
 bool text_is_letter(int32_t codepoint); /* of any script */
-bool text_is_mark(int32_t codepoint); /* what combines with the letter before it */
+bool text_is_mark(int32_t codepoint);   /* what combines with the letter before it */
 
 /*
  * Takes one grapheme cluster off s. Returns the bytes used (>= 1 while len > 0) and puts its
  * display width (0, 1 or 2 columns) in *width. A byte that is not UTF-8, or a control character
  * (C0, DEL, C1, bidi overrides, line separators), uses its own bytes and sets *safe to false:
- * the caller shows U+FFFD or '?' of width 1 in its place. *width is 1 then.
- */
+ * the caller shows U+FFFD or '?' of width 1 in its place. *width is
+ * 1 then. */
 size_t text_grapheme(const char *s, size_t len, int *width, bool *safe);
 
 size_t text_width(const char *s, size_t len); /* columns once made safe */
 
-/* The ASCII stand-in of a grapheme cluster: itself, '-' for a dash, 'u' for the micro sign, or '?'. */
+/* The ASCII stand-in of a grapheme cluster: itself, '-' for a dash, 'u' for the micro sign,
+ * or '?'. */
 char text_ascii(const char *s, size_t len);
 
 /* Appends s made safe: what text_grapheme calls unsafe becomes U+FFFD (or '?' when ascii),
@@ -47,12 +48,12 @@ size_t text_prefix(const char *s, size_t len, size_t columns, size_t *width);
 
 /*
  * Numbers for people. Each writes at most `size` bytes with NUL and returns out. NaN prints "–"
- * ("-" in the ASCII form). They take the decimal point of LC_NUMERIC "C".
- */
-char *text_bytes(char *out, size_t size, double bytes);        /* "912 KiB", "1.31 GiB", "0 B" */
-char *text_count(char *out, size_t size, double n);            /* "612", "48.2k", "41.2M" */
-char *text_integer(char *out, size_t size, int64_t n);         /* "48,211" */
-char *text_percent(char *out, size_t size, double fraction);   /* 0.223 -> "22.3 %" */
+ * ("-" in the ASCII form). They take the decimal point of
+ * LC_NUMERIC "C". */
+char *text_bytes(char *out, size_t size, double bytes);      /* "912 KiB", "1.31 GiB", "0 B" */
+char *text_count(char *out, size_t size, double n);          /* "612", "48.2k", "41.2M" */
+char *text_integer(char *out, size_t size, int64_t n);       /* "48,211" */
+char *text_percent(char *out, size_t size, double fraction); /* 0.223 -> "22.3 %" */
 /* "12d 04:11:32", "04:11:32", "1.5 s", "3.1 ms", "41 µs" */
 char *text_duration(char *out, size_t size, double seconds);
 char *text_ascii_duration(char *out, size_t size, double seconds); /* the same with "us" */

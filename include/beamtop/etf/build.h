@@ -3,8 +3,8 @@
  * Encoding. libei's ei_x_* does the work (only src/etf/build.c includes ei.h for it).
  * Our own terms are small; running out of memory aborts. A name that cannot be an atom's (invalid
  * UTF-8, more than 255 characters) is built as `undefined`, a node's as `nonode@nohost`: callers
- * check names from outside, and one that they missed may not end the program.
- */
+ * check names from outside, and one that they missed may not end
+ * the program. */
 #ifndef BEAMTOP_ETF_BUILD_H
 #define BEAMTOP_ETF_BUILD_H
 
@@ -33,7 +33,7 @@ void build_pid(struct builder *b, const char *node, const struct etf_pid *pid);
 void build_tuple(struct builder *b, size_t arity); /* then arity terms */
 void build_list(struct builder *b, size_t count);  /* then count terms, then build_nil; count > 0 */
 void build_nil(struct builder *b);
-void build_map(struct builder *b, size_t pairs);   /* then key, value, … */
+void build_map(struct builder *b, size_t pairs); /* then key, value, … */
 /* A whole term, without version byte. */
 void build_raw(struct builder *b, const uint8_t *term, size_t len);
 

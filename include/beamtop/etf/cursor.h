@@ -3,8 +3,8 @@
  * Typed reads over checked bytes. Every read is also bounded by itself: a cursor cannot leave its
  * bytes, whatever they are. A read that finds another type sets the sticky error and returns
  * false; later reads return false at once, so a decoder reads straight through and looks once.
- * Borrowed slices live as long as the bytes.
- */
+ * Borrowed slices live as long as
+ * the bytes. */
 #ifndef BEAMTOP_ETF_CURSOR_H
 #define BEAMTOP_ETF_CURSOR_H
 
@@ -33,7 +33,7 @@ enum etf_kind {
     ETF_KIND_REF,
     ETF_KIND_TUPLE,
     ETF_KIND_NIL,
-    ETF_KIND_LIST,   /* LIST_EXT; a STRING_EXT is ETF_KIND_STRING */
+    ETF_KIND_LIST, /* LIST_EXT; a STRING_EXT is ETF_KIND_STRING */
     ETF_KIND_STRING,
     ETF_KIND_BINARY, /* bit strings too */
     ETF_KIND_MAP,
@@ -47,14 +47,14 @@ enum etf_kind cursor_kind(const struct cursor *c);
 bool cursor_failed(const struct cursor *c);
 bool cursor_at_end(const struct cursor *c);
 
-bool cursor_tuple(struct cursor *c, size_t *arity);            /* enters; then read arity terms */
-bool cursor_tuple_of(struct cursor *c, size_t arity);          /* enters; fails on another arity */
-bool cursor_map(struct cursor *c, size_t *pairs);              /* enters; then key, value, … */
+bool cursor_tuple(struct cursor *c, size_t *arity);   /* enters; then read arity terms */
+bool cursor_tuple_of(struct cursor *c, size_t arity); /* enters; fails on another arity */
+bool cursor_map(struct cursor *c, size_t *pairs);     /* enters; then key, value, … */
 /*
  * Enters a list: *count elements follow, then the tail, which cursor_list_end() reads (it must be
  * [] there). NIL gives 0 elements and has no tail to read: cursor_list_end knows. A STRING_EXT is
- * entered too: its elements read as integers by cursor_int64 (and cursor_skip).
- */
+ * entered too: its elements read as integers by cursor_int64
+ * (and cursor_skip). */
 struct cursor_list {
     size_t count;
     bool string; /* the elements are single bytes */

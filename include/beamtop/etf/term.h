@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The external term format's tags and the few composite values that are kept by value.
- * Source: OTP, erts/doc "External Term Format".
- */
+ * Source: OTP, erts/doc "External
+ * Term Format". */
 #ifndef BEAMTOP_ETF_TERM_H
 #define BEAMTOP_ETF_TERM_H
 
@@ -18,7 +18,7 @@ enum etf_tag {
     ETF_RECORD = 67, /* a native record, OTP 29 */
     ETF_NEW_FLOAT = 70,
     ETF_BIT_BINARY = 77,
-    ETF_COMPRESSED = 80, /* refused: nobody sends it on a connection */
+    ETF_COMPRESSED = 80,     /* refused: nobody sends it on a connection */
     ETF_ATOM_CACHE_REF = 82, /* refused: we do not negotiate the cache */
     ETF_NEW_PID = 88,
     ETF_NEW_PORT = 89,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The secret shared with the target. A cookie is never logged, recorded or put into an error text,
- * and its memory is wiped after use.
- */
+ * and its memory is wiped
+ * after use. */
 #ifndef BEAMTOP_LINK_COOKIE_H
 #define BEAMTOP_LINK_COOKIE_H
 
@@ -43,8 +43,8 @@ struct cookie_sources {
 /*
  * Takes the first source that is given. A source that is given but cannot be used (unreadable
  * file, empty or too long) is an error rather than passed over. With none given and no file in the
- * home directory: ERR_NOT_FOUND, and the text tells how to give one.
- */
+ * home directory: ERR_NOT_FOUND, and the text tells how to
+ * give one. */
 int cookie_find(struct cookie *out, const struct cookie_sources *sources, struct error *err);
 
 /* The first line of a file, without white space around it. Its mode is not our business. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The BEAM VMs of this host: processes found in /proc, joined with what epmd knows.
- * Cookies that could be read are kept in the list, and wiped with it.
- */
+ * Cookies that could be read are kept in the list, and wiped
+ * with it. */
 #ifndef BEAMTOP_LINK_DISCOVER_H
 #define BEAMTOP_LINK_DISCOVER_H
 
@@ -33,7 +33,7 @@ struct discover_vm {
     pid_t pid; /* 0: known to epmd only */
     uid_t uid;
     bool one_user; /* it runs as no other: one that a user started as another gets no cookie */
-    char user[64];                        /* "" when the uid has no name */
+    char user[64]; /* "" when the uid has no name */
     char node[LIMIT_NODE_NAME_BYTES + 1]; /* alive@host; "" when not a node */
     enum discover_form form;
     uint16_t port; /* where it takes connections, from epmd; 0 unknown */
@@ -69,8 +69,8 @@ int discover_scan(struct discover_list *out, const struct discover_options *o, s
 /*
  * Joins epmd's names: sets port and in_epmd. A name that no VM has on its command line, or several
  * have, is of the VM that listens at its port; one that is not found is added. proc_root and
- * this_host of the options count.
- */
+ * this_host of the
+ * options count. */
 void discover_join(struct discover_list *list, const struct epmd_name *names, size_t count,
                    const struct discover_options *o);
 void discover_clear(struct discover_list *list); /* wipes the cookies */

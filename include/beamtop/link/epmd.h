@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Questions to the Erlang port mapper over libuv: where is a name (PORT_PLEASE2_REQ), what names
- * are there (NAMES_REQ). Source: OTP, erts/doc "Distribution Protocol", part 1. Loop thread only.
- */
+ * are there (NAMES_REQ). Source: OTP, erts/doc "Distribution Protocol", part 1. Loop
+ * thread only. */
 #ifndef BEAMTOP_LINK_EPMD_H
 #define BEAMTOP_LINK_EPMD_H
 
@@ -41,8 +41,8 @@ struct epmd_query;
 
 /*
  * Asks the epmd at addr (its port included) for `alive`, or for all names when alive is NULL.
- * `done` is called once, from the loop, never from inside epmd_ask; the query frees itself after.
- */
+ * `done` is called once, from the loop, never from inside epmd_ask; the query frees
+ * itself after. */
 int epmd_ask(struct epmd_query **out, uv_loop_t *loop, const struct sockaddr *addr,
              const char *alive, unsigned timeout_ms,
              void (*done)(void *arg, const struct epmd_answer *answer), void *arg,

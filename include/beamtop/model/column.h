@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The columns of a process list: one row each, for the screen, `--sort`, `--columns`, JSON, CSV,
- * the manual and completion. Keys are stable.
- */
+ * the manual and completion. Keys
+ * are stable. */
 #ifndef BEAMTOP_MODEL_COLUMN_H
 #define BEAMTOP_MODEL_COLUMN_H
 
@@ -14,41 +14,58 @@
 
 /*
  * Items of a scan (docs/queries.md); a mask of them goes into want_scan.items. They are asked for,
- * and come back, in this order.
- */
+ * and come back, in
+ * this order. */
+/* clang-format off */
 enum proc_item {
     ITEM_ID, ITEM_REDUCTIONS, ITEM_MESSAGE_QUEUE_LEN, ITEM_MEMORY, ITEM_TOTAL_HEAP_SIZE, ITEM_HEAP_SIZE,
     ITEM_STACK_SIZE, ITEM_STATUS, ITEM_PRIORITY, ITEM_CURRENT_FUNCTION, ITEM_LINKS, ITEM_MONITORS,
     ITEM_MONITORED_BY, ITEM_BINARY, ITEM_DICTIONARY, ITEM_GARBAGE_COLLECTION, ITEM_GROUP_LEADER,
     ITEM_TRAP_EXIT, ITEM_MESSAGE_QUEUE_DATA, ITEM_SUSPENDING, ITEM_SUPERVISOR, PROC_ITEMS,
 };
+/* clang-format on */
 const char *proc_item_name(enum proc_item item); /* the atom asked for; a recording's name of it */
 enum proc_item proc_item_find(const char *name); /* PROC_ITEMS: there is none */
 
-enum column_type { COLUMN_TEXT, COLUMN_PID, COLUMN_COUNT, COLUMN_BYTES, COLUMN_WORDS, COLUMN_RATE, COLUMN_BYTE_RATE, COLUMN_SHARE, COLUMN_SECONDS, COLUMN_BOOL };
+enum column_type {
+    COLUMN_TEXT,
+    COLUMN_PID,
+    COLUMN_COUNT,
+    COLUMN_BYTES,
+    COLUMN_WORDS,
+    COLUMN_RATE,
+    COLUMN_BYTE_RATE,
+    COLUMN_SHARE,
+    COLUMN_SECONDS,
+    COLUMN_BOOL
+};
 
 struct proc_column {
     const char *key;   /* "memory_bytes": JSON, --sort, --columns */
     const char *title; /* "MEMORY" */
     const char *help;
     enum column_type type;
-    uint32_t items;         /* what must be asked for */
-    const char *sweep;      /* attribute swept when sorted by it (docs/queries.md); NULL: sorted here, among the busiest */
-    bool sweep_by_delta;    /* ranked by change: a rate */
-    bool expensive;         /* a signal to every process when sorted by it */
+    uint32_t items;      /* what must be asked for */
+    const char *sweep;   /* attribute swept when sorted by it (docs/queries.md); NULL: sorted here,
+                            among the busiest */
+    bool sweep_by_delta; /* ranked by change: a rate */
+    bool expensive;      /* a signal to every process when sorted by it */
     int width;
-    bool is_default;        /* among the columns of a first start */
+    bool is_default;                                  /* among the columns of a first start */
     struct slice (*text)(const struct proc_row *row); /* text columns; as data: empty is unknown */
-    struct slice (*display)(const struct proc_row *row); /* text for people where it differs, else NULL */
-    double (*number)(const struct proc_row *row);     /* others; NaN unknown */
+    struct slice (*display)(
+        const struct proc_row *row);              /* text for people where it differs, else NULL */
+    double (*number)(const struct proc_row *row); /* others; NaN unknown */
     const struct etf_pid *(*pid)(const struct proc_row *row); /* pid columns; NULL unknown */
 };
 
 extern const struct proc_column proc_columns[];
 extern const int proc_columns_len;
-const struct proc_column *proc_column_find(const char *key); /* NULL: none; "msgq"-like short names are accepted too */
+const struct proc_column *
+proc_column_find(const char *key); /* NULL: none; "msgq"-like short names are accepted too */
 
-/* The column that a list is in order of when sorted by `sort`, by change or not. NULL: there is none. */
+/* The column that a list is in order of when sorted by `sort`, by change or not. NULL: there is
+ * none. */
 const struct proc_column *proc_column_ranked(const struct proc_column *sort, bool by_delta);
 
 /* How a process is called for people: registered name, else label, else initial call. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Answers of `process`, `mailbox`, `state`, `alloc`, `apps`, `tree` (docs/queries.md) and `armed`
- * (docs/tracing.md) as plain values. Unknown numbers are -1 or NaN. Strings are owned by the answer's arena.
- */
+ * (docs/tracing.md) as plain values. Unknown numbers are -1 or NaN. Strings are owned by the
+ * answer's arena. */
 #ifndef BEAMTOP_MODEL_DETAIL_H
 #define BEAMTOP_MODEL_DETAIL_H
 
@@ -43,13 +43,18 @@ struct process_detail {
     struct frame_location *stack;
     size_t n_stack;
     int64_t heap_fragment_words;
-    struct { struct slice key; int64_t value; } *gc;
+    struct {
+        struct slice key;
+        int64_t value;
+    } * gc;
     size_t n_gc;
     int64_t dictionary_count;
     struct dictionary_key *dictionary;
     size_t n_dictionary;
     int64_t binary_count, binary_bytes;
-    struct { int64_t bytes, refs; } *binaries; /* largest first */
+    struct {
+        int64_t bytes, refs;
+    } * binaries; /* largest first */
     size_t n_binaries;
     /* history since the view was opened on this process; owned by the model */
     const struct ring *memory_history, *message_queue_history, *reductions_history;
@@ -60,16 +65,19 @@ enum mailbox_status { MAILBOX_OK, MAILBOX_ASK, MAILBOX_REFUSED, MAILBOX_GONE };
 struct mailbox_detail {
     enum mailbox_status status;
     int64_t len, memory_bytes;
-    struct { int64_t bytes; struct slice text; } *messages;
+    struct {
+        int64_t bytes;
+        struct slice text;
+    } * messages;
     size_t n_messages;
     uint64_t round; /* grows with every answer taken */
 };
 
 struct state_detail {
     enum { STATE_OK, STATE_ASK, STATE_NONE, STATE_GONE } status;
-    int64_t bytes; /* of the state; STATE_ASK: of the process */
+    int64_t bytes;     /* of the state; STATE_ASK: of the process */
     struct slice text; /* the state, or why there is none */
-    uint64_t round; /* grows with every answer taken */
+    uint64_t round;    /* grows with every answer taken */
 };
 
 struct carrier_numbers {
@@ -123,27 +131,29 @@ struct tree_detail {
     bool partial;
 };
 
+/* clang-format off */
 enum armed_kind {
     ARMED_SESSION, ARMED_BREAKPOINT, ARMED_FLAGS, ARMED_MONITOR, ARMED_CONTROL_WORD,
 };
+/* clang-format on */
 
 /* One thing that someone has armed on the node. */
 struct armed_row {
     enum armed_kind kind;
-    struct slice what;    /* the kind in a word */
-    struct slice where;   /* mod:fun/2, send, a process by name or pid, new_processes, … */
+    struct slice what;  /* the kind in a word */
+    struct slice where; /* mod:fun/2, send, a process by name or pid, new_processes, … */
     bool has_pid;
-    struct etf_pid pid;   /* flags: the process */
+    struct etf_pid pid;    /* flags: the process */
     struct slice pid_text; /* as printed; empty without */
-    struct slice session; /* empty: the node's single space, or of no space */
-    struct slice tracer;  /* whom it tells: pid and name; empty when unknown */
-    bool beamtop;         /* a beamtop armed it, this one or another */
-    struct slice traced;  /* breakpoint: "local", "global", "meta" or empty */
-    struct slice text;    /* match specification, flags, or what is monitored */
-    int64_t value;        /* control word; -1 else */
+    struct slice session;  /* empty: the node's single space, or of no space */
+    struct slice tracer;   /* whom it tells: pid and name; empty when unknown */
+    bool beamtop;          /* a beamtop armed it, this one or another */
+    struct slice traced;   /* breakpoint: "local", "global", "meta" or empty */
+    struct slice text;     /* match specification, flags, or what is monitored */
+    int64_t value;         /* control word; -1 else */
     int64_t call_count, call_time_us, call_memory_words; /* counters; -1: none */
     int64_t breakpoints, processes; /* session: how many it has; -1 else, or when some are cut */
-    struct slice details; /* the four lines above, for people */
+    struct slice details;           /* the four lines above, for people */
 };
 
 struct armed_detail {
@@ -151,8 +161,8 @@ struct armed_detail {
     int64_t control_word, sessions, monitors;
     int64_t breakpoints, flags; /* all there are; the rows may be fewer */
     int64_t breakpoints_shown, flags_shown;
-    int64_t processes; /* of `flags`, without what is said of new processes and ports */
-    int64_t ours;      /* processes of this connection that hold a trace */
+    int64_t processes;      /* of `flags`, without what is said of new processes and ports */
+    int64_t ours;           /* processes of this connection that hold a trace */
     struct armed_row *rows; /* sessions, control word, monitors, breakpoints, flags */
     size_t n_rows;
 };

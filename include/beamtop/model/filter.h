@@ -5,8 +5,8 @@
  * "Filter"). Expression: PCRE2, or one of the prefixes name= app= init= fn= pid= label= and PCRE2.
  * Without a prefix it looks at name, label, initial call, application and current function, and at
  * the pid when it is written like one. The current function costs the target a signal to every
- * process: on a large node (LIMIT_FILTER_CALLS) it is looked at only when asked for with fn=.
- */
+ * process: on a large node (LIMIT_FILTER_CALLS) it is looked at only when asked for
+ * with fn=. */
 #ifndef BEAMTOP_MODEL_FILTER_H
 #define BEAMTOP_MODEL_FILTER_H
 
@@ -17,11 +17,13 @@
 #include "beamtop/base/error.h"
 #include "beamtop/model/snapshot.h"
 
+/* clang-format off */
 enum filter_field {
     FILTER_NAME, FILTER_LABEL, FILTER_INITIAL_CALL, FILTER_APPLICATION, FILTER_CURRENT_FUNCTION,
     FILTER_PID, FILTER_FIELDS,
 };
-const char *filter_field_name(enum filter_field field); /* the atom of docs/queries.md */
+/* clang-format on */
+const char *filter_field_name(enum filter_field field);   /* the atom of docs/queries.md */
 const char *filter_field_prefix(enum filter_field field); /* "app=" */
 
 /* What goes to the target. Borrowed until the next filter_set or filter_take. */
@@ -43,20 +45,21 @@ void filter_free(struct filter *f); /* NULL is fine */
 
 /*
  * Takes another expression; "" turns the filter off. When it is bad: ERR_USAGE, *error_offset the
- * byte in `expression`; ERR_LIMIT: it takes too many steps on the names known. The last good one stays.
- */
+ * byte in `expression`; ERR_LIMIT: it takes too many steps on the names known. The last good one
+ * stays. */
 int filter_set(struct filter *f, const char *expression, size_t *error_offset, struct error *err);
 /* Whether an expression without a prefix looks at current functions: the node is small enough. */
 void filter_set_calls(struct filter *f, bool yes);
 bool filter_is_on(const struct filter *f);
 const char *filter_expression(const struct filter *f); /* the one in force, as it was given */
 
-/* Takes the labels out of an answer of `scan`, and judges them. On a bad answer nothing is taken. */
+/* Takes the labels out of an answer of `scan`, and judges them. On a bad answer nothing
+ * is taken. */
 int filter_take(struct filter *f, const uint8_t *scan, size_t len, struct error *err);
 const struct filter_maps *filter_maps(const struct filter *f); /* NULL while off */
 size_t filter_labels(const struct filter *f);
-bool filter_is_full(const struct filter *f);  /* more names than LIMIT_FILTER_LABELS: some unseen */
-bool filter_gave_up(const struct filter *f);  /* a match ran into its limits */
+bool filter_is_full(const struct filter *f); /* more names than LIMIT_FILTER_LABELS: some unseen */
+bool filter_gave_up(const struct filter *f); /* a match ran into its limits */
 /* The same in words, once for each expression; else NULL. */
 const char *filter_trouble(struct filter *f);
 uint64_t filter_steps(const struct filter *f); /* taken by the expression in force (regex_steps) */

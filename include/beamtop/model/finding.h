@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What findings are: data alone, for reports and for the screen. The rules that make them are of
- * report/finding.h.
- */
+ * report/finding.h. */
 #ifndef BEAMTOP_MODEL_FINDING_H
 #define BEAMTOP_MODEL_FINDING_H
 
@@ -21,19 +20,21 @@ enum finding_severity {
 enum finding_effort { EFFORT_SETTING, EFFORT_SMALL, EFFORT_LARGE };
 
 struct evidence {
-    const char *key;   /* "share", "run_queue_mean": stable, for JSON */
-    double value;      /* NaN: a text alone */
-    const char *unit;  /* "", "share", "bytes", "per_s", "us" */
-    const char *text;  /* in words, with the number */
+    const char *key;  /* "share", "run_queue_mean": stable, for JSON */
+    double value;     /* NaN: a text alone */
+    const char *unit; /* "", "share", "bytes", "per_s", "us" */
+    const char *text; /* in words, with the number */
 };
 
 struct finding {
-    const char *rule;  /* key of its row: "sync_logger" */
+    const char *rule; /* key of its row: "sync_logger" */
     enum finding_severity severity;
     enum finding_effort effort;
-    double sure;       /* 0..1, from how far the numbers are from the rule's limits and how many ticks there are */
-    double impact;     /* share of the node's work that it is about, 0..1; NaN: not of that kind */
-    const char *title; /* "Logger default blocks its callers: 31% of their time": the culprit first */
+    double sure;   /* 0..1, from how far the numbers are from the rule's limits and how many ticks
+                      there are */
+    double impact; /* share of the node's work that it is about, 0..1; NaN: not of that kind */
+    const char
+        *title; /* "Logger default blocks its callers: 31% of their time": the culprit first */
     const char *action;  /* what to change, as exactly as is known: the setting, its value */
     const char *refute;  /* what one would see if this were wrong */
     const char *subject; /* pid, module, table: for the jump; "" none */
@@ -42,12 +43,14 @@ struct finding {
 };
 
 struct findings {
-    struct arena arena; /* owns all texts */
+    struct arena arena;    /* owns all texts */
     struct finding *items; /* most severe first, then by impact */
     size_t len;
-    const char *const *not_known; /* rules that could not be judged, with why: "ets_hot_read: no calls recorded" */
+    const char *const *
+        not_known; /* rules that could not be judged, with why: "ets_hot_read: no calls recorded" */
     size_t n_not_known;
-    const char *calls_refused; /* why calls were not counted, or not always; NULL: nothing was refused */
+    const char
+        *calls_refused; /* why calls were not counted, or not always; NULL: nothing was refused */
 };
 
 /* What the screen shows of them: the findings of the last minutes. */

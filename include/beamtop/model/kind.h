@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What a process is, where its name or its beginning tells: so that nobody reads only "proc_lib" or
- * "gen_server". Pure.
- */
+ * "gen_server". Pure. */
 #ifndef BEAMTOP_MODEL_KIND_H
 #define BEAMTOP_MODEL_KIND_H
 
 #include "beamtop/model/snapshot.h"
 
 enum proc_kind {
-    KIND_NONE,          /* nothing special */
-    KIND_LOGGER,        /* a handler of logger, Elixir's Logger, lager */
+    KIND_NONE,   /* nothing special */
+    KIND_LOGGER, /* a handler of logger, Elixir's Logger, lager */
     KIND_CODE_SERVER,
-    KIND_POOL,          /* hands out workers: poolboy, DBConnection's pool, hackney's … */
+    KIND_POOL, /* hands out workers: poolboy, DBConnection's pool, hackney's … */
     KIND_DB_CONNECTION,
     KIND_SOCKET_SERVER, /* ranch, cowboy, gen_tcp acceptors */
     KIND_SUPERVISOR,

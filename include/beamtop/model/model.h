@@ -2,8 +2,8 @@
 /*
  * All that is known of one node: what the header, the views and the sinks read. One thread.
  * The model takes answers from whoever has them, keeps history, works out rates.
- * Time is always an argument. Borrowed pointers live until the next answer of that kind.
- */
+ * Time is always an argument. Borrowed pointers live until the next answer of
+ * that kind. */
 #ifndef BEAMTOP_MODEL_MODEL_H
 #define BEAMTOP_MODEL_MODEL_H
 
@@ -18,6 +18,7 @@
 #include "beamtop/model/source.h"
 
 /* Lines of history, a value a tick; gaps are NaN. */
+/* clang-format off */
 enum history_line {
     HISTORY_MEMORY_TOTAL, HISTORY_MEMORY_PROCESSES, HISTORY_MEMORY_BINARY, HISTORY_MEMORY_ETS,
     HISTORY_MEMORY_CODE, HISTORY_MEMORY_ATOM, HISTORY_MEMORY_SYSTEM, HISTORY_RSS,
@@ -25,6 +26,7 @@ enum history_line {
     HISTORY_REDUCTIONS, HISTORY_GCS, HISTORY_SWITCHES, HISTORY_IN, HISTORY_OUT, HISTORY_PROCESSES,
     HISTORY_COST_US, HISTORY_LINES,
 };
+/* clang-format on */
 
 /* One line of the log of what we did on the target. */
 struct journal_entry {
@@ -39,27 +41,30 @@ struct model *model_new(void);
 void model_free(struct model *m);
 
 /*
- * Takes a checked answer value (the Value of docs/queries.md) of one of QUESTION_ANSWERS; nothing is
- * done with another's. asked: of a scan, else NULL. now_ns: a monotonic clock of the caller's. On a bad
- * one: error, the model unchanged.
- */
+ * Takes a checked answer value (the Value of docs/queries.md) of one of QUESTION_ANSWERS; nothing
+ * is done with another's. asked: of a scan, else NULL. now_ns: a monotonic clock of the caller's.
+ * On a bad one: error, the
+ * model unchanged. */
 int model_take(struct model *m, enum question question, const uint8_t *term, size_t len,
                const struct want_scan *asked, uint64_t now_ns, struct error *err);
 /*
- * One that was kept, of a scan with all its rows; then, as often as wanted: those that match (NULL: all),
- * ranked and cut as asked for now. Without a kept scan nothing is done.
- */
+ * One that was kept, of a scan with all its rows; then, as often as wanted: those that match (NULL:
+ * all), ranked and cut as asked for now. Without a kept scan nothing
+ * is done. */
 int model_take_recorded(struct model *m, enum question question, const uint8_t *term, size_t len,
                         const struct want_scan *asked, uint64_t now_ns, struct error *err);
 typedef bool model_row_fn(void *arg, const struct proc_row *row);
-void model_show_recorded(struct model *m, const struct want_scan *shown, model_row_fn *match, void *arg);
+void model_show_recorded(struct model *m, const struct want_scan *shown, model_row_fn *match,
+                         void *arg);
 
 /* The link's state and words for a person; LINK_LOST puts a gap into every history. */
 void model_set_link(struct model *m, enum link_state state, const char *text);
 /* Cost of the tick that just ended; why_stretched is "" when the interval is as asked for. */
 void model_set_cost(struct model *m, const struct tick_cost *cost);
-void model_set_interval(struct model *m, double asked_s, double real_s, double budget, const char *why_stretched);
-void model_journal(struct model *m, int64_t wall_us, bool trouble, const char *fmt, ...) ATTR_PRINTF(4, 5);
+void model_set_interval(struct model *m, double asked_s, double real_s, double budget,
+                        const char *why_stretched);
+void model_journal(struct model *m, int64_t wall_us, bool trouble, const char *fmt, ...)
+    ATTR_PRINTF(4, 5);
 /* Seconds to add to UTC for times that are shown to a person. */
 void model_set_utc_offset(struct model *m, long seconds);
 long model_utc_offset(const struct model *m);
@@ -82,7 +87,10 @@ QUESTION_ANSWERS(MODEL_GETTER)
 const struct ring *model_history(const struct model *m, enum history_line line);
 enum link_state model_link(const struct model *m, const char **text);
 const struct tick_cost *model_cost(const struct model *m);
-struct interval_info { double asked_s, real_s, budget; const char *why; };
+struct interval_info {
+    double asked_s, real_s, budget;
+    const char *why;
+};
 struct interval_info model_interval(const struct model *m);
 size_t model_journal_len(const struct model *m);
 const struct journal_entry *model_journal_at(const struct model *m, size_t age); /* 0: newest */

@@ -5,14 +5,14 @@
  * where the processes really begin (behind proc_lib), a registered name, a label, or what a process
  * is recognised as (model/kind.h). What was not ranked is told as the rest. Pure.
  *
- * Shares are of the work of programs. While a process writes a file, or does what else is dirty, the
- * VM's own processes take the signals that are sent to it (each gen_server:call is two: a monitor,
- * and its end), and from OTP 27 on they poll until it is done: of one and the same program they take
- * nothing on OTP 25 and three quarters of all reductions on OTP 27. These are left out of the whole
- * that shares are of, and are told as owners of the kind KIND_DIRTY_SIGNALS, without a share. What
- * beamtop itself does on the node is left out of it too, and told nowhere here; where less than a
- * tenth of all reductions is not beamtop's, shares are of that tenth.
- */
+ * Shares are of the work of programs. While a process writes a file, or does what else is dirty,
+ * the VM's own processes take the signals that are sent to it (each gen_server:call is two: a
+ * monitor, and its end), and from OTP 27 on they poll until it is done: of one and the same program
+ * they take nothing on OTP 25 and three quarters of all reductions on OTP 27. These are left out of
+ * the whole that shares are of, and are told as owners of the kind KIND_DIRTY_SIGNALS, without a
+ * share. What beamtop itself does on the node is left out of it too, and told nowhere here; where
+ * less than a tenth of all reductions is not beamtop's, shares are of
+ * that tenth. */
 #ifndef BEAMTOP_MODEL_OWNERS_H
 #define BEAMTOP_MODEL_OWNERS_H
 
@@ -21,30 +21,34 @@
 #include "beamtop/model/kind.h"
 #include "beamtop/model/snapshot.h"
 
+/* clang-format off */
 enum owner_by {
     OWNER_APPLICATION, OWNER_SUPERVISOR, OWNER_MODULE, OWNER_NAME, OWNER_LABEL, OWNER_KIND, OWNER_SORTS,
 };
+/* clang-format on */
 
 struct owner {
     struct slice name;
     enum proc_kind kind; /* of all its processes; KIND_NONE when they are of several */
     int64_t processes;
-    double reductions_per_s, share; /* of the work; NaN until two sights, and for what is left out */
+    double reductions_per_s,
+        share; /* of the work; NaN until two sights, and for what is left out */
     double memory_bytes, message_queue_len;
 };
 
 struct owners {
     struct owner *items; /* largest share first */
     size_t len;
-    bool has_shares;   /* at the first sight there are none */
-    double rest_share; /* of what no owner is told for; NaN without shares */
+    bool has_shares;        /* at the first sight there are none */
+    double rest_share;      /* of what no owner is told for; NaN without shares */
     int64_t rest_processes; /* -1 unknown */
 };
 
 const char *owner_by_key(enum owner_by by); /* "application", "module", …: of recordings too */
 bool owner_by_find(const char *key, enum owner_by *out);
 
-/* Names are those of the scan, which must stay. Owners below least_share (of the work) are part of the rest. */
+/* Names are those of the scan, which must stay. Owners below least_share (of the work) are part of
+ * the rest. */
 void owners_of_scan(struct owners *out, struct arena *arena, const struct proc_scan *scan,
                     enum owner_by by, double least_share);
 /* By application, over all processes of the node; the scan of the same moment, or NULL, tells what

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The name of a process wherever one is shown: a screen row, a report, the title of a finding. Pure.
- */
+ * The name of a process wherever one is shown: a screen row, a report, the title of a finding.
+ * Pure. */
 #ifndef BEAMTOP_MODEL_PROCESS_NAME_H
 #define BEAMTOP_MODEL_PROCESS_NAME_H
 
@@ -22,8 +22,8 @@ bool process_call_is_generic(struct slice initial_call);
 /* Whether it is the loop of a behaviour, or no more than proc_lib's own start: before OTP 26.2 the
    module of a server that waits is unknown. */
 bool process_call_is_loop(struct slice initial_call);
-/* Adds the name; for an anonymous process what it is near to, and its pid: "erlang:apply/2 (linked to
-   logger_std_h_default) <0.81.0>". */
+/* Adds the name; for an anonymous process what it is near to, and its pid: "erlang:apply/2 (linked
+   to logger_std_h_default) <0.81.0>". */
 void process_name_put(struct buf *out, const struct process_names *n);
 
 #endif

@@ -4,8 +4,8 @@
  * worked out from two moments. Filled by model/decode from answers (docs/queries.md), read by
  * views and sinks. Units are in the names. Unknown doubles are NaN, unknown integers are -1.
  * Strings are owned by the snapshot's arena, NUL-terminated but with their length beside them
- * where they come from the target (they may hold any byte; made safe when shown).
- */
+ * where they come from the target (they may hold any byte; made safe
+ * when shown). */
 #ifndef BEAMTOP_MODEL_SNAPSHOT_H
 #define BEAMTOP_MODEL_SNAPSHOT_H
 
@@ -25,10 +25,12 @@ struct node_info {
     int64_t start_wall_us, net_tick_s, cpus;
 };
 
+/* clang-format off */
 enum memory_type {
     MEMORY_TOTAL, MEMORY_PROCESSES, MEMORY_PROCESSES_USED, MEMORY_SYSTEM, MEMORY_ATOM,
     MEMORY_ATOM_USED, MEMORY_BINARY, MEMORY_CODE, MEMORY_ETS, MEMORY_TYPES,
 };
+/* clang-format on */
 
 /* One scheduler thread. Ids run as the VM's: normal, then dirty CPU; dirty I/O last. */
 enum scheduler_kind { SCHEDULER_NORMAL, SCHEDULER_DIRTY_CPU, SCHEDULER_DIRTY_IO };
@@ -51,14 +53,17 @@ struct system_sample {
     int64_t run_queue;         /* normal schedulers */
     int64_t run_queue_highest; /* the longest single normal queue */
     int64_t run_queue_dirty_cpu, run_queue_dirty_io;
-    int64_t reductions, context_switches, gcs, gc_words, in_bytes, out_bytes; /* since the VM's start */
-    int64_t own_reductions; /* of beamtop's processes, since they were started; part of `reductions` */
-    double reductions_per_s, context_switches_per_s, gcs_per_s, gc_words_per_s, in_bytes_per_s, out_bytes_per_s;
+    int64_t reductions, context_switches, gcs, gc_words, in_bytes,
+        out_bytes; /* since the VM's start */
+    int64_t
+        own_reductions; /* of beamtop's processes, since they were started; part of `reductions` */
+    double reductions_per_s, context_switches_per_s, gcs_per_s, gc_words_per_s, in_bytes_per_s,
+        out_bytes_per_s;
     double own_reductions_per_s;
     double use_normal, use_dirty_cpu, use_dirty_io; /* mean over online schedulers, 0..1 */
     double rss_bytes, virtual_bytes;
-    int64_t late_ms;        /* the longest that a call waited for a scheduler since the sample before */
-    int64_t late_scheduler; /* one that did not answer; -1: none, or not known which */
+    int64_t late_ms; /* the longest that a call waited for a scheduler since the sample before */
+    int64_t late_scheduler;       /* one that did not answer; -1: none, or not known which */
     struct scheduler *schedulers; /* arena; n_schedulers of them */
     size_t n_schedulers;
 };
@@ -66,11 +71,11 @@ struct system_sample {
 /* One process row. What was not asked for is unknown (-1, NaN, empty). */
 struct proc_row {
     struct etf_pid pid;
-    struct slice name;          /* registered, else empty */
-    struct slice label;         /* process label as text, else empty */
-    struct slice initial_call;  /* "mod:fun/1", found behind proc_lib */
+    struct slice name;         /* registered, else empty */
+    struct slice label;        /* process label as text, else empty */
+    struct slice initial_call; /* "mod:fun/1", found behind proc_lib */
     struct slice application;
-    struct slice supervisor;    /* the nearest one above: its registered name, else its module */
+    struct slice supervisor; /* the nearest one above: its registered name, else its module */
     struct slice current_function;
     struct slice status, priority, message_queue_data;
     struct etf_pid group_leader;
@@ -80,16 +85,17 @@ struct proc_row {
     int64_t word_bytes; /* of the target, for the sizes in words */
     int64_t reductions, message_queue_len, memory_bytes;
     int64_t total_heap_words, heap_words, stack_words;
-    int64_t links, monitors, monitored_by, binaries, binary_bytes, dictionary_len, minor_gcs, fullsweep_after, suspending;
-    double reductions_per_s;        /* NaN until two sights of it */
-    double reductions_share;        /* of all the node's reductions in the interval, 0..1 */
-    double message_queue_per_s;     /* growth; may be negative */
+    int64_t links, monitors, monitored_by, binaries, binary_bytes, dictionary_len, minor_gcs,
+        fullsweep_after, suspending;
+    double reductions_per_s;    /* NaN until two sights of it */
+    double reductions_share;    /* of all the node's reductions in the interval, 0..1 */
+    double message_queue_per_s; /* growth; may be negative */
     double memory_per_s;
     double minor_gcs_per_s;
-    double age_s;                   /* since beamtop first saw it */
-    bool age_is_minimum;            /* it may have been there before we saw it: at least age_s */
-    bool stuck;                     /* mailbox grew at 3 sights while reductions and current function stood still */
-    bool restarted;                 /* its registered name was another pid's when we last saw the name */
+    double age_s;        /* since beamtop first saw it */
+    bool age_is_minimum; /* it may have been there before we saw it: at least age_s */
+    bool stuck;     /* mailbox grew at 3 sights while reductions and current function stood still */
+    bool restarted; /* its registered name was another pid's when we last saw the name */
 };
 
 /* Answer of `scan`. */
@@ -105,10 +111,12 @@ struct proc_scan {
     size_t n_watched;
     const char *sort_key; /* static: the column that ranked it */
     bool by_delta;        /* ranked by change */
-    int64_t sorted_among; /* sorted here, among so many of the busiest; -1: ranked by the target, among all */
+    int64_t sorted_among; /* sorted here, among so many of the busiest; -1: ranked by the target,
+                             among all */
     bool filtered;        /* `matching` counts those that do; of a recording among its rows alone */
     int64_t recorded;     /* rows that the recording has, the busiest then; -1: of a live node */
-    uint32_t recorded_items; /* of them: bits of enum proc_item; what is not here was not recorded */
+    uint32_t
+        recorded_items; /* of them: bits of enum proc_item; what is not here was not recorded */
 };
 
 /* What a tick cost the target. */

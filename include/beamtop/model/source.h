@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Where facts come from. Views and batch commands read a `struct model` and state what they need;
- * a source fills it. The live connection implements it; a recording can.
- */
+ * a source fills it. The live connection implements it; a
+ * recording can. */
 #ifndef BEAMTOP_MODEL_SOURCE_H
 #define BEAMTOP_MODEL_SOURCE_H
 
@@ -50,8 +50,8 @@ struct want {
 
 /*
  * Adds what another view needs: needs, items, pids (those that fit) and the larger number of rows.
- * The scan's order and what process, tree are asked for stay those of `into` unless it has none.
- */
+ * The scan's order and what process, tree are asked for stay those of `into` unless it
+ * has none. */
 void want_merge(struct want *into, const struct want *other);
 bool want_add_pid(struct want_scan *scan, const struct etf_pid *pid); /* false: no room for it */
 
@@ -59,10 +59,10 @@ bool want_add_pid(struct want_scan *scan, const struct etf_pid *pid); /* false: 
 struct recorded_place {
     int64_t tick, ticks;
     int64_t wall_us, first_us, last_us; /* the node's clock; -1 unknown */
-    double speed;   /* so many times as fast as recorded; 0: nothing plays it */
-    bool gap;       /* the node was not there before this tick */
-    bool at_end;    /* no tick follows */
-    char mark[100]; /* the last one at or before the tick; empty: none */
+    double speed;                       /* so many times as fast as recorded; 0: nothing plays it */
+    bool gap;                           /* the node was not there before this tick */
+    bool at_end;                        /* no tick follows */
+    char mark[100];                     /* the last one at or before the tick; empty: none */
 };
 
 /* The state that the header shows. */

@@ -9,12 +9,14 @@
 #include "beamtop/output/sink.h"
 
 /* How a field is kept in its struct. */
+/* clang-format off */
 enum field_form {
     FIELD_SLICE, FIELD_INT, FIELD_REAL, FIELD_BOOL, FIELD_SCHEDULER_KIND,
     FIELD_MS,      /* an integer; people read a duration */
     FIELD_WALL_US, /* an integer; people read a time */
     FIELD_SIGNED,  /* an integer that may be below zero, and is never unknown */
 };
+/* clang-format on */
 
 /* A key of the output and where its value is. */
 struct field {
@@ -62,14 +64,14 @@ struct grid {
 #define REPORT_SECTIONS 4
 struct report {
     enum sink_kind kind;
-    struct slice node; /* empty: of no node */
-    int64_t wall_us, interval_us; /* -1 unknown */
+    struct slice node;                  /* empty: of no node */
+    int64_t wall_us, interval_us;       /* -1 unknown */
     const struct tick_cost *cost;       /* NULL: none */
     const struct system_sample *system; /* NULL: none */
     struct section sections[REPORT_SECTIONS];
     size_t n_sections;
     struct grid grid;
-    const struct process_detail *process; /* its lists, NULL: none */
+    const struct process_detail *process;  /* its lists, NULL: none */
     const struct recorded_place *recorded; /* NULL: of a live node */
 };
 
@@ -77,11 +79,11 @@ struct report {
 struct sink_row {
     const char *name;
     enum question question;
-    bool rates; /* its numbers are: the first tick has none */
+    bool rates;                              /* its numbers are: the first tick has none */
     const struct field_list *section, *grid; /* of the answer itself, and of its rows; NULL: none */
     const struct field_list *text_grid;      /* rows for people, where they differ */
     size_t rows_at, n_rows_at, row_bytes;    /* a pointer and a size_t in the answer */
-    size_t interval_at;                      /* a double in the answer; 0: the tick's own interval */
+    size_t interval_at; /* a double in the answer; 0: the tick's own interval */
     /* What the rest does not say; false: there is nothing to show. NULL: it says all. */
     bool (*fill)(struct report *r, const void *answer, const struct sink_options *o);
 };

@@ -7,11 +7,12 @@
 
 #include "beamtop/output/fields.h"
 
-json_t *json_slice(struct slice text);   /* null when empty */
-json_t *json_known(int64_t v);           /* null below zero */
+json_t *json_slice(struct slice text); /* null when empty */
+json_t *json_known(int64_t v);         /* null below zero */
 json_t *json_section(const struct section *s);
 void json_add_section(json_t *object, const struct section *s); /* its keys go into object */
-/* Back from that, into the struct at base: missing, null or of another type is unknown. Texts are copied. */
+/* Back from that, into the struct at base: missing, null or of another type is unknown. Texts are
+ * copied. */
 void json_read_fields(const struct field_list *list, void *base, struct arena *arena,
                       const json_t *object);
 struct slice json_read_slice(struct arena *arena, const json_t *text); /* empty when it is none */

@@ -2,8 +2,8 @@
 /*
  * Batch output: what the model knows, as text for people, JSON for programs (one object a line)
  * or CSV for tables. Keys have their units in their names and are described in docs/json.md.
- * Unknown is null in JSON, empty in CSV and a dash in text.
- */
+ * Unknown is null in JSON, empty in CSV and a dash
+ * in text. */
 #ifndef BEAMTOP_OUTPUT_SINK_H
 #define BEAMTOP_OUTPUT_SINK_H
 
@@ -20,20 +20,23 @@
 
 enum sink_format { SINK_TEXT, SINK_JSON, SINK_CSV };
 
+/* clang-format off */
 enum sink_kind {
     SINK_TOP, SINK_INFO, SINK_PROCESS, SINK_MEMORY, SINK_SCHEDULERS, SINK_APPS, SINK_ARMED,
     SINK_NODES,
     SINK_KINDS,
 };
+/* clang-format on */
 const char *sink_kind_name(enum sink_kind kind); /* "top": the command, and "beamtop.top/1" */
 enum sink_kind sink_kind_find(const char *name); /* SINK_KINDS: there is none */
-/* What it shows the answer to (QUESTIONS: none). *rates: its numbers are, so that the first tick has none. */
+/* What it shows the answer to (QUESTIONS: none). *rates: its numbers are, so that the first tick
+ * has none. */
 enum question sink_question(enum sink_kind kind, bool *rates);
 
 /* A VM of this host, as `beamtop nodes` lists them. Unknown numbers are -1, NaN. Borrowed. */
 struct sink_node {
-    struct slice name;   /* alive@host; empty: not a node */
-    struct slice form;   /* "short", "long" or empty */
+    struct slice name; /* alive@host; empty: not a node */
+    struct slice form; /* "short", "long" or empty */
     struct slice user, otp, command;
     struct slice cookie; /* where one was found ("argument", "owner_home"); never the cookie */
     int64_t os_pid, port;
@@ -45,7 +48,7 @@ struct sink_options {
     enum sink_format format;
     const struct proc_column *const *columns; /* of `top`; NULL: those of a first start */
     int n_columns;
-    bool ascii; /* text: nothing beyond ASCII */
+    bool ascii;       /* text: nothing beyond ASCII */
     bool spreadsheet; /* csv: texts that begin with = + - @ get an apostrophe before them */
 };
 
@@ -60,8 +63,8 @@ void sink_close(struct sink *s); /* NULL is fine */
  * Writes what the model knows at this moment: one object, one table. The columns of `top` are
  * copied pointers: they must live as long as the sink. ERR_SYSTEM when the bytes could not be
  * written; from then on every call fails in the same way. ERR_NOT_FOUND when the model has not
- * been given what this kind shows.
- */
+ * been given what this
+ * kind shows. */
 int sink_put(struct sink *s, enum sink_kind kind, const struct model *m, struct error *err);
 int sink_put_nodes(struct sink *s, const struct sink_node *nodes, size_t n, int64_t wall_us,
                    struct error *err);

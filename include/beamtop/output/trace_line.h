@@ -7,9 +7,11 @@
 #include "beamtop/output/trace_sink.h"
 #include "beamtop/output/fields.h"
 
+/* clang-format off */
 enum trace_line_kind {
     LINE_CALL, LINE_RETURN, LINE_EXCEPTION, LINE_SEND, LINE_RECEIVE, LINE_LOST, LINE_KINDS,
 };
+/* clang-format on */
 const char *trace_line_kind_name(enum trace_line_kind kind); /* "call": JSON's `kind` */
 
 /* What becomes of arguments, results and messages. */
@@ -57,7 +59,8 @@ struct trace_counter {
 
 /* What a trace came to, without the log that it is of. Texts are in the arena, or the log's. */
 struct trace_ending {
-    struct slice reason; /* "events", "stopped", …; "failed" and "not_armed" when nothing was armed */
+    struct slice
+        reason; /* "events", "stopped", …; "failed" and "not_armed" when nothing was armed */
     struct slice reason_text, note, procs;
     int64_t elapsed_ms, bytes;
     bool session;

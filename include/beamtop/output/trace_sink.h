@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A trace as it is written out: text much like redbug's, for people, or JSON for programs, one
- * object a line (docs/json.md). Times in text are UTC.
- */
+ * object a line (docs/json.md). Times in text
+ * are UTC. */
 #ifndef BEAMTOP_OUTPUT_TRACE_SINK_H
 #define BEAMTOP_OUTPUT_TRACE_SINK_H
 
@@ -15,10 +15,10 @@
 #include "beamtop/trace/log.h"
 
 struct trace_sink_options {
-    enum sink_format format; /* SINK_TEXT or SINK_JSON */
+    enum sink_format format;  /* SINK_TEXT or SINK_JSON */
     enum print_syntax syntax; /* of terms and functions */
-    const char *node;        /* borrowed */
-    bool ascii;              /* text: nothing beyond ASCII */
+    const char *node;         /* borrowed */
+    bool ascii;               /* text: nothing beyond ASCII */
 };
 
 struct trace_sink;
@@ -31,8 +31,8 @@ void trace_sink_close(struct trace_sink *s); /* NULL is fine */
 
 /*
  * Writes an event of the log: its beginning, or (finished) the result of a call. ERR_SYSTEM when
- * the bytes could not be written; from then on every call fails in the same way.
- */
+ * the bytes could not be written; from then on every call fails in the
+ * same way. */
 int trace_sink_event(struct trace_sink *s, const struct trace_log *log,
                      const struct trace_event *event, bool finished, struct error *err);
 /* What the trace came to: reason, counters, verification. */

@@ -3,8 +3,7 @@
  * Questions to one target over one connection: starts the keeper there, loads expressions when
  * they are first asked for, matches answers to questions, and gives each question a deadline.
  * docs/queries.md is the protocol. One thread: the loop's. Callbacks come from the loop, never
- * from within query_ask().
- */
+ * from within query_ask(). */
 #ifndef BEAMTOP_QUERY_QUERY_H
 #define BEAMTOP_QUERY_QUERY_H
 
@@ -22,7 +21,8 @@ struct query;
 
 struct answer {
     enum question question;
-    const uint8_t *value; /* checked, without version byte; borrowed for the callback; NULL on failure */
+    const uint8_t
+        *value; /* checked, without version byte; borrowed for the callback; NULL on failure */
     size_t len;
     double target_us; /* work of our processes on the target for this answer */
     struct error err; /* ERR_TARGET, ERR_TIMEOUT, ERR_LIMIT, ERR_LOST, or none */
@@ -31,8 +31,9 @@ struct answer {
 typedef void answer_fn(void *arg, const struct answer *answer);
 
 struct query_handlers {
-    void (*on_ready)(void *arg);                           /* the keeper stands */
-    void (*on_failed)(void *arg, const struct error *err); /* it could not be started, or has ended */
+    void (*on_ready)(void *arg); /* the keeper stands */
+    void (*on_failed)(void *arg,
+                      const struct error *err); /* it could not be started, or has ended */
     /* An answer for somebody else than `arg` came, with the work that it took; may be NULL. */
     void (*on_work)(void *arg, double target_us);
 };
@@ -45,8 +46,7 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
 /*
  * Asks. `arg_term` is the question's Arg (borrowed). The answer, or an error by the deadline,
  * comes to fn exactly once, unless query_close() comes first. ERR_LIMIT with LIMIT_CALLS_IN_FLIGHT
- * questions open.
- */
+ * questions open. */
 int query_ask(struct query *q, enum question question, const struct builder *arg_term,
               unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err);
 /* {t, Id, Seq, Body}, pushed by the node, goes to fn: checked, without version byte, borrowed for
@@ -67,7 +67,8 @@ bool query_pending(const struct query *q, enum question question);
 void query_message(struct query *q, const uint8_t *payload, size_t len);
 void query_link_exit(struct query *q, const struct etf_pid *from);
 
-/* Says goodbye (the keeper ends) and frees. The connection stays the caller's. No callbacks after. */
+/* Says goodbye (the keeper ends) and frees. The connection stays the caller's. No
+ * callbacks after. */
 void query_close(struct query *q);
 
 #endif

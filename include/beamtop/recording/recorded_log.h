@@ -2,8 +2,8 @@
 /*
  * A trace of a recording as the log that it was: for who shows it at a tick. Its state is `told`,
  * so its values are texts (log.h). What no event and no end tells (rates, the heap) is not in it.
- * One thread; the recording is used within recorded_log_to() alone.
- */
+ * One thread; the recording is used within
+ * recorded_log_to() alone. */
 #ifndef BEAMTOP_RECORDING_RECORDED_LOG_H
 #define BEAMTOP_RECORDING_RECORDED_LOG_H
 
@@ -19,8 +19,8 @@ struct recorded_log *recorded_log_new(void);
 void recorded_log_free(struct recorded_log *l); /* NULL is fine */
 /*
  * Makes it the trace that was begun last at that tick or before, with the events up to it; with
- * what it came to when it had ended by then. The last tick has all that came after it too.
- */
+ * what it came to when it had ended by then. The last tick has all that came after
+ * it too. */
 int recorded_log_to(struct recorded_log *l, struct recording *r, int64_t tick, struct error *err);
 /* NULL: there is none. Lives until the next recorded_log_to(), or until it is freed. */
 const struct trace_log *recorded_log_trace(const struct recorded_log *l);

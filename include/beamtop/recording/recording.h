@@ -3,8 +3,8 @@
  * Recordings: SQLite files whose tables docs/recording.md describes. A writer that makes one
  * transaction of a tick, and a reader for replay, reports and exports. One thread a handle.
  * Texts and terms given are copied; what is handed out is borrowed until the next call on the
- * same handle unless told otherwise. Unknown integers are -1, unknown doubles NaN.
- */
+ * same handle unless told otherwise. Unknown integers are -1, unknown
+ * doubles NaN. */
 #ifndef BEAMTOP_RECORDING_RECORDING_H
 #define BEAMTOP_RECORDING_RECORDING_H
 
@@ -19,11 +19,11 @@
 #include "beamtop/model/snapshot.h"
 #include "beamtop/model/source.h"
 
-struct trace_log;   /* beamtop/trace/log.h */
+struct trace_log; /* beamtop/trace/log.h */
 struct trace_event;
-struct trace_sink;  /* beamtop/output/trace_sink.h */
+struct trace_sink;   /* beamtop/output/trace_sink.h */
 struct calls_window; /* beamtop/trace/calls_state.h */
-struct calls_sink;  /* beamtop/output/calls_sink.h */
+struct calls_sink;   /* beamtop/output/calls_sink.h */
 
 /* ---- writing */
 
@@ -32,8 +32,8 @@ struct recorder;
 struct recorder_options {
     const char *node, *label; /* label may be NULL */
     double interval_s;
-    uint64_t max_bytes; /* of the file; 0: LIMIT_RECORDING_BYTES */
-    bool thin;          /* past max_bytes give up old ticks instead of ending */
+    uint64_t max_bytes;  /* of the file; 0: LIMIT_RECORDING_BYTES */
+    bool thin;           /* past max_bytes give up old ticks instead of ending */
     bool redact, values; /* of traces: shapes of arguments, results and messages, or all of them */
 };
 
@@ -42,22 +42,22 @@ int recorder_open(struct recorder **out, const char *path, const struct recorder
                   struct error *err);
 /*
  * What comes until recorder_tick() belongs to the tick that it ends. `question` is its name
- * (query.h), term the checked answer value; asked: for scans, else NULL.
- */
+ * (query.h), term the checked answer value; asked: for scans,
+ * else NULL. */
 void recorder_answer(struct recorder *r, const char *question, const uint8_t *term, size_t len,
                      const struct want_scan *asked);
 void recorder_fact(struct recorder *r, const char *key, const char *json); /* unchanged: dropped */
 /*
- * The facts in the answer to a question that is KEPT_FACTS, as often as its row says; ERR_FORMAT when
- * there are none. Without `values` no names of atoms.
- */
+ * The facts in the answer to a question that is KEPT_FACTS, as often as its row says; ERR_FORMAT
+ * when there are none. Without `values` no names
+ * of atoms. */
 int recorder_facts(struct recorder *r, enum question q, const uint8_t *term, size_t len,
                    struct error *err);
 /*
  * One trace at a time: its start when it is armed, or known not to be; its events as trace_sink.h
  * takes them; its end with what it came to. wall_us is the node's clock. Without `redact` and
- * `values` no argument, result or message is kept.
- */
+ * `values` no argument, result or message
+ * is kept. */
 void recorder_trace_begin(struct recorder *r, const struct trace_log *log, enum print_syntax syntax,
                           int64_t wall_us);
 void recorder_trace_event(struct recorder *r, const struct trace_log *log,
@@ -81,7 +81,8 @@ struct recorded_window {
     double calls_per_s;
     const struct recorded_call *top; /* most calls first */
     size_t n_top;
-    const struct calls_window *whole; /* as it was counted, for who prints it again; NULL: not kept */
+    const struct calls_window
+        *whole;      /* as it was counted, for who prints it again; NULL: not kept */
     int64_t windows; /* of sums: how many */
     const struct call_spread *spreads; /* of each of top */
 };
@@ -92,40 +93,42 @@ void recorder_window(struct recorder *r, const struct recorded_window *w);
  * ERR_TIMEOUT: another program held the file locked for LIMIT_RECORDER_BUSY_MS; what was gathered
  * waits for the next tick, which comes after a gap. ERR_SYSTEM: it could not be written, or was
  * locked for LIMIT_RECORDER_LOCKED_S; ERR_LIMIT: max_bytes is reached, or the disk is full. The
- * file is valid then, and without this tick; nothing more is taken.
- */
+ * file is valid then, and without this tick; nothing more
+ * is taken. */
 int recorder_tick(struct recorder *r, const struct model *m, int64_t here_us, struct error *err);
 uint64_t recorder_bytes(const struct recorder *r);
 int64_t recorder_ticks(const struct recorder *r);
 /*
- * Writes what came since the last tick, and why it ended; moves the WAL into the file. NULL is fine.
- * ERR_LIMIT: it could not be moved, and the text names both files, which are a recording together.
- */
+ * Writes what came since the last tick, and why it ended; moves the WAL into the file. NULL is
+ * fine. ERR_LIMIT: it could not be moved, and the text names both files, which are a recording
+ * together. */
 int recorder_close(struct recorder *r, const char *why, struct error *err);
 
-/* Gives up all but the newest ticks, with what belongs to them: a ring, for a recorder in memory. */
+/* Gives up all but the newest ticks, with what belongs to them: a ring, for a recorder
+ * in memory. */
 int recorder_keep(struct recorder *r, int64_t ticks, struct error *err);
 
 /* ---- reading */
 
 struct recording;
 
-/* ERR_NOT_FOUND, or ERR_FORMAT: no recording, a damaged one, or of a later version. Nothing in it or beside it
-   is changed, made or removed: it may be anyone's. */
+/* ERR_NOT_FOUND, or ERR_FORMAT: no recording, a damaged one, or of a later version. Nothing in it
+   or beside it is changed, made or removed: it may be anyone's. */
 int recording_open(struct recording **out, const char *path, struct error *err);
 void recording_close(struct recording *r);
 /*
  * Reads what a recorder has written so far over its own connection, as a file in memory must be.
- * Close it before the recorder. recording_info() is that of this moment; ERR_FORMAT: no tick yet.
- */
+ * Close it before the recorder. recording_info() is that of this moment; ERR_FORMAT: no
+ * tick yet. */
 int recording_of_recorder(struct recording **out, struct recorder *w, struct error *err);
 
 /*
- * A use of it: a report, an export, a tick that is shown. Each may take as much of SQLite's work as the file's
- * size asks for, and has errors of its own: after the first nothing more is read, so that all below may
- * lack what is there, and recording_failed() tells it. ERR_FORMAT: damaged, or more work than that; ERR_TIMEOUT,
- * ERR_SYSTEM: the file cannot be read now. A recording that was opened is in use.
- */
+ * A use of it: a report, an export, a tick that is shown. Each may take as much of SQLite's work as
+ * the file's size asks for, and has errors of its own: after the first nothing more is read, so
+ * that all below may lack what is there, and recording_failed() tells it. ERR_FORMAT: damaged, or
+ * more work than that; ERR_TIMEOUT, ERR_SYSTEM: the file cannot be read now. A recording that was
+ * opened is
+ * in use. */
 void recording_begin(struct recording *r);
 int recording_failed(const struct recording *r, struct error *err);
 
@@ -149,8 +152,8 @@ int64_t recording_tick_before(struct recording *r, int64_t tick);
 int64_t recording_tick_after(struct recording *r, int64_t tick);
 /* The tick of the last answer to that question at or before a tick; 0: none. */
 int64_t recording_last_answer(struct recording *r, const char *question, int64_t tick);
-/* The first tick whose answers are there: thinning gives up the older ones, but for what the node is;
-   0: none. */
+/* The first tick whose answers are there: thinning gives up the older ones, but for what the node
+   is; 0: none. */
 int64_t recording_first_answers(struct recording *r);
 /* Whether any was recorded. */
 bool recording_has(struct recording *r, const char *question);
@@ -160,11 +163,12 @@ typedef int recording_answer_fn(void *arg, const char *question, const uint8_t *
                                 const struct want_scan *asked, struct error *err);
 int recording_answers(struct recording *r, int64_t tick, recording_answer_fn *fn, void *arg,
                       struct error *err);
-/* Seconds from a tick to another, by the node's monotonic clock (of a restart by the recorder's): its
-   wall clock may be set meanwhile. 0: there are no two. */
+/* Seconds from a tick to another, by the node's monotonic clock (of a restart by the recorder's):
+   its wall clock may be set meanwhile. 0: there are no two. */
 double recording_span_s(struct recording *r, int64_t from, int64_t to);
 bool recording_gap_before(struct recording *r, int64_t tick);
-int64_t recording_gaps(struct recording *r, int64_t from, int64_t to); /* how many times without the node */
+int64_t recording_gaps(struct recording *r, int64_t from,
+                       int64_t to); /* how many times without the node */
 
 /* What the ticks of a span cost the node; NAN: not known. */
 struct span_cost {
@@ -177,7 +181,8 @@ struct recording_mark {
     int64_t wall_us, tick; /* the last tick at or before it; 0: it is before the first */
     const char *text;
 };
-/* In the order of time. Borrowed until the file is found to have changed, or the recording is closed. */
+/* In the order of time. Borrowed until the file is found to have changed, or the recording is
+ * closed. */
 size_t recording_marks(struct recording *r, const struct recording_mark **out);
 
 /* ---- sums over a span of ticks (from and to inclusive), for reports and findings */
@@ -194,8 +199,8 @@ size_t recording_series(struct recording *r, const char *system_key, int64_t fro
                         double *out, size_t most);
 
 struct span_owner {
-    struct slice owner;  /* empty: the rest that was not ranked */
-    struct slice kind;   /* what it was recognised as, empty: nothing special */
+    struct slice owner; /* empty: the rest that was not ranked */
+    struct slice kind;  /* what it was recognised as, empty: nothing special */
     double share, reductions_per_s, memory_bytes, message_queue_len, processes;
     double share_stddev; /* between ticks */
 };
@@ -205,14 +210,15 @@ size_t recording_owners(struct recording *r, const char *by, int64_t from, int64
 /* A process over a span: what is known at the ticks at which it was among the recorded ones. */
 struct span_process {
     struct slice pid, name, application, initial_call, label, kind;
-    struct slice current_function; /* where it was most of the time; empty: nowhere mostly */
-    int64_t ticks;                 /* at which it was recorded */
+    struct slice current_function;  /* where it was most of the time; empty: nowhere mostly */
+    int64_t ticks;                  /* at which it was recorded */
     double share, reductions_per_s; /* means over the ticks of the span that have shares */
     double memory_bytes, memory_first, memory_last;
-    int64_t queued;                /* at how many of them it had messages waiting */
-    double queue_stddev;           /* between ticks */
+    int64_t queued;      /* at how many of them it had messages waiting */
+    double queue_stddev; /* between ticks */
     double queue_mean, queue_min, queue_max, queue_first, queue_last;
-    double queue_slope, queue_fit; /* messages a tick by the line that fits best, and how well (-1..1) */
+    double queue_slope,
+        queue_fit;  /* messages a tick by the line that fits best, and how well (-1..1) */
     int64_t asleep; /* at how many of its last ticks it hibernated with messages waiting */
     double asleep_reductions_per_s; /* at these; NaN: at none */
 };
@@ -227,13 +233,14 @@ size_t recording_processes(struct recording *r, int64_t from, int64_t to,
 /* Calls of all windows of the span, summed by function. */
 size_t recording_calls(struct recording *r, int64_t from, int64_t to,
                        const struct recorded_call **out, struct recorded_window *sums);
-/* The last tick at or before that one with a window of counted calls (0: none), and how many until it. */
+/* The last tick at or before that one with a window of counted calls (0: none), and how many until
+ * it. */
 int64_t recording_window_tick(struct recording *r, int64_t tick);
 int64_t recording_windows(struct recording *r, int64_t tick);
 /*
  * Writes whole windows to the sink: `most` of them from that tick on, or (0) the last one at or
- * before it. *n tells how many.
- */
+ * before it. *n tells
+ * how many. */
 int recording_windows_put(struct recording *r, int64_t tick, int64_t most, struct calls_sink *sink,
                           int64_t *n, struct error *err);
 /* The last value of a fact at or before a tick, as JSON; NULL: not recorded. */
@@ -243,22 +250,24 @@ const char *recording_fact(struct recording *r, const char *key, int64_t tick);
 
 struct recorded_trace {
     int64_t id, tick, wall_us;
-    int64_t ended_us;        /* -1: it had not ended when the recording did */
-    int64_t events, kept;    /* lines that were recorded (-1: it has no end), and that thinning left */
-    struct slice reason;     /* "events", "time" …; empty: no end */
+    int64_t ended_us;     /* -1: it had not ended when the recording did */
+    int64_t events, kept; /* lines that were recorded (-1: it has no end), and that thinning left */
+    struct slice reason;  /* "events", "time" …; empty: no end */
     enum print_syntax syntax; /* that its functions and values are spelled in */
-    int clean;               /* 1 verified, 0 something was left, -1 not known */
+    int clean;                /* 1 verified, 0 something was left, -1 not known */
 };
 size_t recording_traces(struct recording *r, const struct recorded_trace **out);
 /* A pattern over the traces of a span that have ended, in the order in which they came. */
 struct span_pattern {
     struct slice pattern;
-    int64_t traces, calls, shown, missed; /* calls: of its functions, by anyone; missed: not shown */
-    double p50_us, p99_us, max_us;        /* the largest of any of the traces; NaN: no results */
+    int64_t traces, calls, shown,
+        missed;                    /* calls: of its functions, by anyone; missed: not shown */
+    double p50_us, p99_us, max_us; /* the largest of any of the traces; NaN: no results */
 };
 size_t recording_trace_patterns(struct recording *r, int64_t from, int64_t to,
                                 const struct span_pattern **out);
 /* Writes its events and its end, as far as they are there. */
-int recording_trace_put(struct recording *r, int64_t trace, struct trace_sink *s, struct error *err);
+int recording_trace_put(struct recording *r, int64_t trace, struct trace_sink *s,
+                        struct error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Reports and comparisons of recordings: `beamtop report` and `beamtop diff`. Pure but for the
- * files that they read.
- */
+ * files that
+ * they read. */
 #ifndef BEAMTOP_REPORT_SUMMARY_H
 #define BEAMTOP_REPORT_SUMMARY_H
 
@@ -18,21 +18,21 @@ enum summary_format { SUMMARY_TEXT, SUMMARY_MARKDOWN, SUMMARY_HTML, SUMMARY_JSON
 /* One recording, or a part of it: a column of a comparison. */
 struct summary_source {
     struct recording *recording;
-    const char *name;  /* its label, else the file's name */
-    int64_t from, to;  /* ticks, inclusive */
+    const char *name; /* its label, else the file's name */
+    int64_t from, to; /* ticks, inclusive */
 };
 
 struct summary_options {
     enum summary_format format;
-    int columns;  /* of text */
+    int columns; /* of text */
     bool ascii;
     size_t owners, functions; /* how many of each; 0: 10 */
 };
 
 /*
  * One source: duration, memory, run queue, owners, functions, charts, findings and the table of
- * actions. Several: a table with a column each, and what changed by more than noise.
- */
+ * actions. Several: a table with a column each, and what changed by more
+ * than noise. */
 int summary_write(struct buf *out, const struct summary_source *sources, size_t n,
                   const struct summary_options *options, struct error *err);
 
@@ -43,7 +43,8 @@ void summary_limit_free(struct summary_limit *l);
 /* Whether B is beyond it, compared with A; writes why. */
 bool summary_limit_fails(const struct summary_limit *l, const struct summary_source *a,
                          const struct summary_source *b, struct buf *why);
-/* It is on an owner that neither of them has: a name mistyped, perhaps. Its share is 0. Writes so. */
+/* It is on an owner that neither of them has: a name mistyped, perhaps. Its share is 0.
+ * Writes so. */
 bool summary_limit_is_of_nobody(const struct summary_limit *l, const struct summary_source *a,
                                 const struct summary_source *b, struct buf *why);
 

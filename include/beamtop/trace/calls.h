@@ -2,8 +2,8 @@
 /*
  * A session that counts calls of functions on the target, window by window, without messages.
  *
- * docs/calls.md is the protocol, and says what the numbers mean.
- */
+ * docs/calls.md is the protocol, and says what the
+ * numbers mean. */
 #ifndef BEAMTOP_TRACE_CALLS_H
 #define BEAMTOP_TRACE_CALLS_H
 
@@ -20,14 +20,14 @@ struct calls_options {
     const char *const *patterns; /* texts, each may hold several; none: every function */
     size_t n_patterns;
     enum syntax syntax;
-    const char *procs;  /* whose time; NULL: all */
-    unsigned for_ms;    /* a window: 10 to LIMIT_CALLS_WINDOW_MS */
-    unsigned every_ms;  /* from start to start; 0: at once again */
-    unsigned windows;   /* 0: until stopped */
-    unsigned top;       /* rows: 1 to LIMIT_CALLS_ROWS */
+    const char *procs; /* whose time; NULL: all */
+    unsigned for_ms;   /* a window: 10 to LIMIT_CALLS_WINDOW_MS */
+    unsigned every_ms; /* from start to start; 0: at once again */
+    unsigned windows;  /* 0: until stopped */
+    unsigned top;      /* rows: 1 to LIMIT_CALLS_ROWS */
     bool time, memory;
-    bool force;         /* do not stop when it is dear */
-    bool dry_run;       /* end after the estimate, in SESSION_ASKING */
+    bool force;   /* do not stop when it is dear */
+    bool dry_run; /* end after the estimate, in SESSION_ASKING */
 };
 
 /* A mistake in the words is ERR_USAGE; *pattern and *offset (may be NULL) tell where. */

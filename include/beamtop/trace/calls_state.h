@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Data of counted calls: a window with its rows and sums, and the state of a session. Sinks,
- * recordings and views read them; trace/calls.h makes them.
- */
+ * recordings and views read them; trace/calls.h
+ * makes them. */
 #ifndef BEAMTOP_TRACE_CALLS_STATE_H
 #define BEAMTOP_TRACE_CALLS_STATE_H
 
@@ -20,13 +20,13 @@ struct calls_function {
     struct slice module, function, application; /* application: empty when of none */
     uint64_t arity;
     uint64_t calls;
-    double calls_per_s, share;  /* of all calls of the window */
-    double change;              /* calls_per_s over that of the window before, less 1 */
-    uint64_t timed_calls;       /* of the second window, as all that follows */
+    double calls_per_s, share; /* of all calls of the window */
+    double change;             /* calls_per_s over that of the window before, less 1 */
+    uint64_t timed_calls;      /* of the second window, as all that follows */
     uint64_t own_us, words;
     double us_per_call, words_per_call;
-    double own_share;           /* of one scheduler's time */
-    bool lost;                  /* its counter in the second window was lost */
+    double own_share; /* of one scheduler's time */
+    bool lost;        /* its counter in the second window was lost */
 };
 
 /* A sum over a module, or an application (then `module` is empty). */
@@ -37,27 +37,27 @@ struct calls_sum {
 };
 
 struct calls_window {
-    uint64_t number;              /* 1, 2 … */
-    int64_t wall_us;              /* its end, by the node's clock */
+    uint64_t number; /* 1, 2 … */
+    int64_t wall_us; /* its end, by the node's clock */
     uint64_t interval_us;
-    uint64_t functions, called;   /* counted; called at least once */
+    uint64_t functions, called; /* counted; called at least once */
     uint64_t calls;
     double calls_per_s;
-    double load;                  /* estimated cost of the counting: of all schedulers */
-    uint64_t lost;                /* functions that were loaded again meanwhile */
+    double load;                      /* estimated cost of the counting: of all schedulers */
+    uint64_t lost;                    /* functions that were loaded again meanwhile */
     const struct slice *lost_modules; /* some of them */
     size_t n_lost_modules;
-    bool cut;                     /* ended early, by a stop */
-    bool timed;                   /* the second window is there */
+    bool cut;   /* ended early, by a stop */
+    bool timed; /* the second window is there */
     bool has_time, has_memory;
     uint64_t timed_interval_us, processes; /* of the second; unknown without it */
-    char timed_why[160];          /* why it is not, though asked for */
-    const struct calls_function *rows; /* most calls first */
+    char timed_why[160];                   /* why it is not, though asked for */
+    const struct calls_function *rows;     /* most calls first */
     size_t n_rows;
     const struct calls_sum *modules, *applications;
     size_t n_modules, n_applications;
     uint64_t listed_us, armed_us, read_us, disarmed_us; /* on the target, both windows */
-    uint64_t target_us, bytes;    /* its work for the window; the size of its answers */
+    uint64_t target_us, bytes; /* its work for the window; the size of its answers */
 };
 
 struct calls_state {
@@ -65,7 +65,7 @@ struct calls_state {
     /* The estimate: NaN before it. */
     uint64_t functions, schedulers;
     double calls_per_s, load; /* load: of all schedulers */
-    double arms;            /* calls of the VM that arm it */
+    double arms;              /* calls of the VM that arm it */
     bool dear;
     char others[240]; /* who else is there; empty: nobody */
     unsigned windows; /* done */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The caps of a trace: what a person may set, and the ceilings that no option passes. The target's
- * expression has the same ceilings and keeps to them whatever it is sent.
- */
+ * expression has the same ceilings and keeps to them whatever it
+ * is sent. */
 #ifndef BEAMTOP_TRACE_CAPS_H
 #define BEAMTOP_TRACE_CAPS_H
 
@@ -13,15 +13,15 @@
 
 enum cap {
     CAP_TIME_MS,
-    CAP_EVENTS,        /* calls and messages that are shown */
+    CAP_EVENTS, /* calls and messages that are shown */
     CAP_RATE_PER_S,
-    CAP_WINDOW,        /* events in flight: the budget opened at a time */
-    CAP_WINDOW_BYTES,  /* of heap, by the size of the events seen */
-    CAP_TERM_BYTES,    /* one argument list, result or message; larger ones are cut */
-    CAP_BYTES,         /* the whole answer */
-    CAP_HEAP_BYTES,    /* of the collector */
-    CAP_FUNCTIONS,     /* matched by the patterns of a trace */
-    CAP_PROCESSES,     /* chosen one by one */
+    CAP_WINDOW,       /* events in flight: the budget opened at a time */
+    CAP_WINDOW_BYTES, /* of heap, by the size of the events seen */
+    CAP_TERM_BYTES,   /* one argument list, result or message; larger ones are cut */
+    CAP_BYTES,        /* the whole answer */
+    CAP_HEAP_BYTES,   /* of the collector */
+    CAP_FUNCTIONS,    /* matched by the patterns of a trace */
+    CAP_PROCESSES,    /* chosen one by one */
     CAPS,
 };
 
@@ -31,7 +31,7 @@ struct cap_row {
     const char *key;   /* "time": option, configuration, JSON; also the atom of the target's side */
     const char *title; /* of its bar */
     enum cap_unit unit;
-    uint64_t value;    /* by default */
+    uint64_t value; /* by default */
     uint64_t least, ceiling;
     const char *help;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Latencies in logarithmic buckets: four to a power of two from 1 us to about 70 min, so that a
- * percentile read from them is at most 25 % above the true one. Embedded; plain data.
- */
+ * percentile read from them is at most 25 % above the true one. Embedded;
+ * plain data. */
 #ifndef BEAMTOP_TRACE_HISTOGRAM_H
 #define BEAMTOP_TRACE_HISTOGRAM_H
 

@@ -3,8 +3,8 @@
  * What a trace has brought: its events, oldest first, joined (a call with its result), counters
  * by pattern, latencies, the state of every cap, the end and its verification. Plain data that
  * views and sinks read and a session fills. One thread. Borrowed pointers live until the next
- * event is added (the ring may drop its oldest) or the log is freed.
- */
+ * event is added (the ring may drop its oldest) or the log
+ * is freed. */
 #ifndef BEAMTOP_TRACE_LOG_H
 #define BEAMTOP_TRACE_LOG_H
 
@@ -20,8 +20,8 @@
 
 enum event_kind { EVENT_CALL, EVENT_SEND, EVENT_RECEIVE, EVENT_LOST };
 enum event_outcome {
-    OUTCOME_NONE,      /* the result is not asked for */
-    OUTCOME_OPEN,      /* not back yet, or not back when the trace ended */
+    OUTCOME_NONE, /* the result is not asked for */
+    OUTCOME_OPEN, /* not back yet, or not back when the trace ended */
     OUTCOME_RETURN,
     OUTCOME_EXCEPTION,
 };
@@ -33,48 +33,48 @@ struct mfa {
 
 /*
  * A term as it travelled: checked bytes without version byte; s is NULL when there is none. Where
- * the state is `told` it is a binary, the text that it was told in, and arguments a list of those.
- */
+ * the state is `told` it is a binary, the text that it was told in, and arguments a list
+ * of those. */
 struct kept_term {
     struct slice bytes;
     uint64_t full_bytes; /* of the whole term on the target when this is a cut of it, else 0 */
 };
 
 struct trace_event {
-    uint64_t id;            /* from 1, in order of their beginning */
+    uint64_t id; /* from 1, in order of their beginning */
     enum event_kind kind;
     unsigned pattern;
     struct etf_pid pid;
-    struct slice name;      /* of the process: registered name, label or initial call; empty: unknown */
+    struct slice name; /* of the process: registered name, label or initial call; empty: unknown */
     int64_t mono_ns, wall_us;
-    struct mfa mfa;         /* calls */
-    struct kept_term args;  /* a list of the arguments, or of the values of show() */
-    bool shown_only;        /* args are show()'s values */
-    struct mfa caller;      /* empty module: unknown */
+    struct mfa mfa;        /* calls */
+    struct kept_term args; /* a list of the arguments, or of the values of show() */
+    bool shown_only;       /* args are show()'s values */
+    struct mfa caller;     /* empty module: unknown */
     const struct mfa *stack;
     size_t n_stack;
-    unsigned depth;         /* calls of this process open in the trace when it began: recursion */
+    unsigned depth; /* calls of this process open in the trace when it began: recursion */
     enum event_outcome outcome;
-    struct kept_term result; /* value, or the exception's reason */
-    struct slice class;      /* error, exit, throw */
-    uint64_t latency_ns;     /* of RETURN and EXCEPTION */
+    struct kept_term result;  /* value, or the exception's reason */
+    struct slice class;       /* error, exit, throw */
+    uint64_t latency_ns;      /* of RETURN and EXCEPTION */
     struct kept_term message; /* send, receive */
     struct kept_term to;      /* send: pid, name or {Name, Node} */
     bool no_receiver;         /* send: to a process that is not there */
     /* lost */
     uint64_t lost;
-    bool at_most;             /* `lost` is a bound, since the pattern lets only some calls pass */
-    char why[32];             /* "rate", "window", "bytes", "credit", "paused" */
+    bool at_most; /* `lost` is a bound, since the pattern lets only some calls pass */
+    char why[32]; /* "rate", "window", "bytes", "credit", "paused" */
     int64_t until_ns;
 };
 
 /* Counters of one pattern, and of all together. */
 struct trace_counts {
-    uint64_t calls;      /* of its functions, all calls by anyone: call_count */
+    uint64_t calls; /* of its functions, all calls by anyone: call_count */
     bool calls_known;
-    uint64_t seen;       /* emitted by the VM to us */
+    uint64_t seen; /* emitted by the VM to us */
     uint64_t shown;
-    uint64_t filtered;   /* by slower, returns, raises */
+    uint64_t filtered; /* by slower, returns, raises */
     uint64_t cut;
     uint64_t over;       /* beyond the event cap: what the VM overshot */
     uint64_t lost;       /* taken but not sent: over the byte cap, no credit */
@@ -96,25 +96,27 @@ struct trace_pattern_info {
     size_t functions;
     struct trace_counts counts;
     struct histogram latency;
-    double rate_per_s;   /* shown, over the last second */
+    double rate_per_s; /* shown, over the last second */
 };
 
+/* clang-format off */
 enum trace_end {
     END_NONE, END_TIME, END_EVENTS, END_RATE, END_BYTES, END_HEAP, END_STOPPED, END_LINK, END_KILLED,
 };
+/* clang-format on */
 const char *trace_end_name(enum trace_end end); /* "time", "events", … "link": JSON and text */
 
 /* The preflight's findings. */
 struct trace_preflight {
     uint64_t functions;
-    bool functions_cut;   /* more matched than the cap takes */
+    bool functions_cut; /* more matched than the cap takes */
     uint64_t processes;
-    double calls_per_s;   /* estimated by counting; NaN: not counted */
-    double count_ms;      /* for so long */
-    double load;          /* share of one core that the guard costs at that rate */
-    bool dear;            /* above the threshold: a person is asked */
-    char others[240];     /* other tracers and breakpoints; empty: none */
-    char why_none[400];   /* no function matches: why, and near misses */
+    double calls_per_s; /* estimated by counting; NaN: not counted */
+    double count_ms;    /* for so long */
+    double load;        /* share of one core that the guard costs at that rate */
+    bool dear;          /* above the threshold: a person is asked */
+    char others[240];   /* other tracers and breakpoints; empty: none */
+    char why_none[400]; /* no function matches: why, and near misses */
 };
 
 struct trace_log;
@@ -123,27 +125,30 @@ struct trace_log *trace_log_new(size_t most_events, size_t most_bytes);
 void trace_log_free(struct trace_log *l);
 
 size_t trace_log_len(const struct trace_log *l);
-const struct trace_event *trace_log_at(const struct trace_log *l, size_t index); /* 0: the oldest kept */
-const struct trace_event *trace_log_find(const struct trace_log *l, uint64_t id); /* NULL: dropped */
-uint64_t trace_log_dropped(const struct trace_log *l); /* events that the ring has let go */
+const struct trace_event *trace_log_at(const struct trace_log *l,
+                                       size_t index); /* 0: the oldest kept */
+const struct trace_event *trace_log_find(const struct trace_log *l,
+                                         uint64_t id);    /* NULL: dropped */
+uint64_t trace_log_dropped(const struct trace_log *l);    /* events that the ring has let go */
 uint64_t trace_log_generation(const struct trace_log *l); /* grows with every change */
 
 struct trace_state {
     struct session_status status;
     enum trace_end end;
-    char end_text[160];     /* "events: 100 of 100" */
-    bool wrong;             /* what failed it stands in the text of patterns number wrong_text … */
+    char end_text[160]; /* "events: 100 of 100" */
+    bool wrong;         /* what failed it stands in the text of patterns number wrong_text … */
     size_t wrong_text, wrong_offset; /* … at that byte */
     struct caps caps;
-    uint64_t used[CAPS];    /* beside caps.value: elapsed ms, events shown, rate now, window now, largest term, bytes, heap */
-    bool shut;              /* the budget is shut now … */
-    char shut_why[32];      /* … because of: rate, credit, paused */
-    uint64_t mailbox;       /* of the collector */
+    uint64_t used[CAPS]; /* beside caps.value: elapsed ms, events shown, rate now, window now,
+                            largest term, bytes, heap */
+    bool shut;           /* the budget is shut now … */
+    char shut_why[32];   /* … because of: rate, credit, paused */
+    uint64_t mailbox;    /* of the collector */
     bool on_rate_stop;
-    bool told;              /* of a recording: values are texts, and caps of 0 are not known */
-    bool session;           /* an own session (OTP 27+); else the node's single space */
+    bool told;    /* of a recording: values are texts, and caps of 0 are not known */
+    bool session; /* an own session (OTP 27+); else the node's single space */
     bool children;
-    char note[200];         /* what a person must know of it: narrowed, a module loaded anew; or "" */
+    char note[200]; /* what a person must know of it: narrowed, a module loaded anew; or "" */
     struct trace_preflight preflight;
     struct trace_counts total;
 };

@@ -2,8 +2,8 @@
 /*
  * From a pattern's tree to the match specification that the VM runs (ERTS User's Guide, "Match
  * Specifications in Erlang"). Pure. Every clause draws on the trace's one budget, the VM's trace
- * control word: it matches only while that is above zero, and takes one from it.
- */
+ * control word: it matches only while that is above zero, and takes one
+ * from it. */
 #ifndef BEAMTOP_TRACE_MATCHSPEC_H
 #define BEAMTOP_TRACE_MATCHSPEC_H
 
@@ -22,7 +22,7 @@ struct record_def {
     struct slice module, name; /* as asked for; a struct has an empty name */
     const struct slice *fields;
     size_t n_fields;
-    struct slice missing;      /* why there is none; empty: it is there */
+    struct slice missing; /* why there is none; empty: it is there */
 };
 
 struct matchspec_options {
@@ -45,19 +45,19 @@ struct matchspec_options {
  * `results` filters the value of a call: [{{Pattern}, Guards, [true]}] over {Value}, for
  * ets:match_spec_compile/1; `raises` the reason of an exception likewise. NULL: everything passes.
  * `atoms` are the names in them that come from the person, so that the target can tell which it
- * does not know.
- */
+ * does not know. */
 struct matchspec {
     struct builder *clauses, *results, *raises;
     struct slice *atoms;
     size_t n_atoms;
     struct arena names; /* holds the bytes of atoms */
-    bool narrow; /* the head or guard lets only some calls pass, so calls that were not seen are
-                    not all missed ones */
+    bool narrow;  /* the head or guard lets only some calls pass, so calls that were not seen are
+                     not all missed ones */
     bool counted; /* the VM's counters alone: the clauses check the pattern, none is set */
 };
 
-/* ERR_USAGE with *offset: unbound variable, a form the VM's guards do not know, an unknown field. */
+/* ERR_USAGE with *offset: unbound variable, a form the VM's guards do not know, an
+ * unknown field. */
 int matchspec_build(struct matchspec *out, const struct pattern *p,
                     const struct matchspec_options *options, size_t *offset, struct error *err);
 void matchspec_clear(struct matchspec *m);

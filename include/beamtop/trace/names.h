@@ -2,8 +2,7 @@
 /*
  * Modules and functions of the target, as far as they have been asked for: what completion and
  * "did you mean" read, with whom a trace can follow. Filled from answers to the question
- * `functions`. One thread.
- */
+ * `functions`. One thread. */
 #ifndef BEAMTOP_TRACE_NAMES_H
 #define BEAMTOP_TRACE_NAMES_H
 
@@ -35,9 +34,9 @@ void names_free(struct names *n);
 
 /*
  * The answer of `functions` (docs/tracing.md): modules, the functions of one, or whom a trace can
- * follow; it replaces what was known of them. Past LIMIT_NAMES functions the modules that were asked for first are
- * forgotten. ERR_FORMAT or ERR_LIMIT, and nothing has changed then. What was borrowed ends here.
- */
+ * follow; it replaces what was known of them. Past LIMIT_NAMES functions the modules that were
+ * asked for first are forgotten. ERR_FORMAT or ERR_LIMIT, and nothing has changed then. What was
+ * borrowed ends here. */
 int names_take(struct names *n, const uint8_t *term, size_t len, struct error *err);
 
 bool names_has_modules(const struct names *n);
@@ -56,8 +55,7 @@ bool names_functions(const struct names *n, struct slice module, const struct na
  * The nearest names by edit distance, best first; returns how many. Letters put in, left out,
  * changed or swapped with their neighbour count 1 each, and at most a third of the longer name.
  * Modules are compared without "Elixir.". Functions come with every arity, exported ones first
- * among equals.
- */
+ * among equals. */
 size_t names_near(const struct slice *sorted, size_t n, struct slice word, struct slice *out,
                   size_t most);
 size_t names_near_modules(const struct names *n, struct slice word, struct slice *out, size_t most);

@@ -4,8 +4,8 @@
  * or Elixir's spelling. Pure: text in, tree out. man/beamtop-trace.7 is the grammar.
  *
  * All nodes, names and texts of a tree live in the pattern's arena. Positions are byte offsets
- * into the text that was parsed. One thread.
- */
+ * into the text that was parsed.
+ * One thread. */
 #ifndef BEAMTOP_TRACE_PATTERN_H
 #define BEAMTOP_TRACE_PATTERN_H
 
@@ -46,7 +46,7 @@ enum node_kind {
                      a guard is "andalso"; ";" is ";", so that its sides can become clauses */
     NODE_CALL,    /* text: Erlang's guard BIF ("is_map_key"); items: arguments in Erlang's order */
     NODE_TEST_RECORD, /* is_record(mod#rec, X): module, text; items: X */
-    NODE_ALIAS,   /* Pattern = Variable: items: the pattern, the variable */
+    NODE_ALIAS,       /* Pattern = Variable: items: the pattern, the variable */
 };
 
 struct node {
@@ -75,11 +75,11 @@ struct pattern_name {
 
 /* Bits of pattern.actions. */
 enum action_bit {
-    TRACE_RETURN = 1 << 0,  /* also set by slower, returns and raises */
+    TRACE_RETURN = 1 << 0, /* also set by slower, returns and raises */
     TRACE_STACK = 1 << 1,
-    TRACE_TIME = 1 << 2,    /* counters of the VM: call_time; no events */
-    TRACE_COUNT = 1 << 3,   /* call_count; no events */
-    TRACE_CALLER = 1 << 4,  /* printed; it travels anyway */
+    TRACE_TIME = 1 << 2,   /* counters of the VM: call_time; no events */
+    TRACE_COUNT = 1 << 3,  /* call_count; no events */
+    TRACE_CALLER = 1 << 4, /* printed; it travels anyway */
     TRACE_SHOW = 1 << 5,
     TRACE_SLOWER = 1 << 6,
     TRACE_RETURNS = 1 << 7, /* only calls whose value matches `returns` */
@@ -93,29 +93,29 @@ struct pattern {
     enum syntax syntax;  /* ERLANG or ELIXIR: what was recognised */
     enum pattern_kind kind;
     struct pattern_name module, function; /* of calls */
-    int arity;           /* -1: any */
-    bool has_args;       /* args are patterns; arity is their number */
-    struct node **args;  /* send: To, Message; receive: Message */
+    int arity;                            /* -1: any */
+    bool has_args;                        /* args are patterns; arity is their number */
+    struct node **args;                   /* send: To, Message; receive: Message */
     size_t n_args;
-    struct node *guard;  /* NULL: none */
-    unsigned actions;    /* bits */
-    struct node **show;  /* of TRACE_SHOW */
+    struct node *guard; /* NULL: none */
+    unsigned actions;   /* bits */
+    struct node **show; /* of TRACE_SHOW */
     size_t n_show;
-    uint64_t slower_us;  /* of TRACE_SLOWER */
+    uint64_t slower_us; /* of TRACE_SLOWER */
     struct node *returns, *returns_guard;
     struct node *raises, *raises_guard;
 };
 
 /*
  * Parses one pattern. ERR_USAGE tells what was expected; *offset (may be NULL) is the byte it was
- * expected at. Takes the whole text; blanks around it do not matter.
- */
+ * expected at. Takes the whole text; blanks around it do
+ * not matter. */
 int pattern_parse(struct pattern **out, const char *text, size_t len, enum syntax syntax,
                   size_t *offset, struct error *err);
 /*
  * Parses several, in one text: `P1 & P2`. *n of *out, both owned: patterns_free. At most
- * LIMIT_TRACE_PATTERNS, and LIMIT_PATTERN_BYTES all together.
- */
+ * LIMIT_TRACE_PATTERNS, and LIMIT_PATTERN_BYTES
+ * all together. */
 int patterns_parse(struct pattern ***out, size_t *n, const char *text, size_t len,
                    enum syntax syntax, size_t *offset, struct error *err);
 void pattern_free(struct pattern *p);
@@ -128,18 +128,23 @@ void pattern_describe(struct buf *out, const struct pattern *p);
 
 /* The records and structs whose definitions are needed: each (module, name) once; borrowed. A
    struct has an empty name. Returns how many there are, of which up to `most` are stored. */
-struct record_name { struct slice module, name; size_t at; };
+struct record_name {
+    struct slice module, name;
+    size_t at;
+};
 size_t pattern_records(const struct pattern *p, struct record_name *out, size_t most);
 
 /*
  * What may stand at a byte of an unfinished text: for completion. Bytes from..point are the part
  * of it that is already typed; of an empty text the syntax is ERLANG. Of a struct's field `module`
- * is the struct and `record` empty.
- */
+ * is the struct and
+ * `record` empty. */
+/* clang-format off */
 enum expect {
     EXPECT_NOTHING, EXPECT_MODULE, EXPECT_FUNCTION /* of `module` */, EXPECT_ARITY, EXPECT_TERM,
     EXPECT_GUARD, EXPECT_ACTION, EXPECT_FIELD /* of record `record` of `module` */,
 };
+/* clang-format on */
 struct expectation {
     enum expect what;
     enum syntax syntax;
@@ -149,7 +154,9 @@ struct expectation {
 void pattern_expect(const char *text, size_t point, struct expectation *out);
 
 /* The words that can be actions ("return", "slower 5ms" …) and guard BIFs, with a line of help. */
-struct pattern_word { const char *word, *help; };
+struct pattern_word {
+    const char *word, *help;
+};
 extern const struct pattern_word pattern_actions[], pattern_guards[]; /* NULL word ends */
 
 #endif

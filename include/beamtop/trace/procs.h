@@ -2,9 +2,10 @@
 /*
  * Who is traced: a list with commas of
  *   all | new | running | <0.1.2> | NAME | app:NAME | label:/RE/ | call:/RE/ | 1/N
- * `+children` at the end adds what they spawn. `running` are those that exist at the start. 1/N takes one of N of the
- * processes that the rest names (of `running` when it stands alone), by hash of the pid. Default: all.
- */
+ * `+children` at the end adds what they spawn. `running` are those that exist at the start. 1/N
+ * takes one of N of the processes that the rest names (of `running` when it stands alone), by hash
+ * of the pid.
+ * Default: all. */
 #ifndef BEAMTOP_TRACE_PROCS_H
 #define BEAMTOP_TRACE_PROCS_H
 
@@ -16,9 +17,11 @@
 #include "beamtop/etf/build.h"
 #include "beamtop/etf/term.h"
 
+/* clang-format off */
 enum procs_kind {
     PROCS_ALL, PROCS_NEW, PROCS_RUNNING, PROCS_PID, PROCS_NAME, PROCS_APP, PROCS_LABEL, PROCS_CALL,
 };
+/* clang-format on */
 #define PROCS_ITEMS 32
 
 struct procs_item {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What a person typed at the trace prompt, taken apart: patterns, then options as batch spells
- * them: `shop_cart:add(_, _) -> return --procs <0.912.0> --events 50`. Pure.
- */
+ * them: `shop_cart:add(_, _) -> return --procs <0.912.0> --events
+ * 50`. Pure. */
 #ifndef BEAMTOP_TRACE_REQUEST_H
 #define BEAMTOP_TRACE_REQUEST_H
 
@@ -17,7 +17,7 @@
 struct trace_request {
     char *pattern; /* owned; begins at byte `pattern_at` of the line */
     size_t pattern_at;
-    char *procs; /* owned; NULL: all */
+    char *procs;     /* owned; NULL: all */
     size_t procs_at; /* where they begin in the line */
     struct caps caps;
     uint64_t slower_us;
@@ -28,8 +28,8 @@ struct trace_request {
 /*
  * `out` holds what options are not given keep: caps, syntax and so on of the configuration; its
  * pattern and procs are NULL before. ERR_USAGE with *offset, the byte of the line that is wrong.
- * What is in the pattern is not looked at here.
- */
+ * What is in the pattern is not looked
+ * at here. */
 int trace_request_parse(struct trace_request *out, const char *line, size_t *offset,
                         struct error *err);
 void trace_request_clear(struct trace_request *r);

@@ -3,8 +3,8 @@
  * One trace, from its text to the proof that nothing of it is left: parse, preflight, ask, arm,
  * events under credit, end, verify. It is a session, and fills a trace_log.
  *
- * docs/tracing.md is the protocol.
- */
+ * docs/tracing.md is
+ * the protocol. */
 #ifndef BEAMTOP_TRACE_TRACE_H
 #define BEAMTOP_TRACE_TRACE_H
 
@@ -49,8 +49,8 @@ void trace_narrow_pattern(struct session *t, unsigned pattern);
 /*
  * Credit: events are granted anew as the owner tells that it has dealt with them. A session starts
  * with hold=false and grants by itself what it has taken; an owner whose terminal does not take
- * more says hold=true meanwhile.
- */
+ * more says
+ * hold=true meanwhile. */
 void trace_hold(struct session *t, bool hold);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Everything you can do, one row each. Keys, the `:` prompt, the mouse, help, the manual and
- * completion all come from this table. Each action has one owner, whose table has its handler.
- */
+ * completion all come from this table. Each action has one owner, whose table has
+ * its handler. */
 #ifndef BEAMTOP_UI_ACTION_H
 #define BEAMTOP_UI_ACTION_H
 
@@ -12,6 +12,7 @@
 #include "beamtop/base/error.h"
 #include "beamtop/ui/word.h"
 
+/* clang-format off */
 enum action {
     /* moving */
     ACTION_UP, ACTION_DOWN, ACTION_PAGE_UP, ACTION_PAGE_DOWN, ACTION_FIRST, ACTION_LAST,
@@ -49,6 +50,7 @@ enum action {
     ACTION_PROMPT_ACCEPT, ACTION_PROMPT_CANCEL, ACTION_PROMPT_COMPLETE,
     ACTIONS,
 };
+/* clang-format on */
 
 /* Where an action means something; help shows those of the place one is in. Bits. */
 enum where {
@@ -61,10 +63,12 @@ enum where {
     WHERE_LIST = WHERE_TABLE | WHERE_DOC | WHERE_PICKER,
 };
 
+/* clang-format off */
 enum action_group {
     GROUP_MOVE, GROUP_VIEWS, GROUP_LISTS, GROUP_TIME, GROUP_PROCESS, GROUP_TRACE, GROUP_CALLS, GROUP_RECORD,
     GROUP_CAPTURE, GROUP_SETTINGS, GROUP_PROGRAM, GROUP_PROMPT, ACTION_GROUPS,
 };
+/* clang-format on */
 
 /* Who carries an action out. */
 enum action_owner {
@@ -105,8 +109,8 @@ struct action_call {
 
 /*
  * Reads `NAME [ARG]` as typed after `:`. The argument is the rest of the line as it stands (an
- * expression needs no quotes). On failure ERR_USAGE and *error_offset is the byte that is wrong.
- */
+ * expression needs no quotes). On failure ERR_USAGE and *error_offset is the byte that
+ * is wrong. */
 int action_parse(const char *line, struct action_call *out, size_t *error_offset,
                  struct error *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A grid of cells: the only thing that is drawn to. The terminal, captures and golden tests all
- * read it. Text is made safe here, once: no control byte can enter a cell.
- */
+ * read it. Text is made safe here, once: no control byte can enter
+ * a cell. */
 #ifndef BEAMTOP_UI_CANVAS_H
 #define BEAMTOP_UI_CANVAS_H
 
@@ -33,15 +33,15 @@ struct rect {
 
 /* Sizes are clamped to LIMIT_CANVAS_*. */
 void canvas_init(struct canvas *c, int rows, int columns, bool ascii);
-void canvas_clear(struct canvas *c);                      /* frees */
+void canvas_clear(struct canvas *c);                         /* frees */
 void canvas_resize(struct canvas *c, int rows, int columns); /* and erases */
 void canvas_erase(struct canvas *c, enum style style);
 
 /*
  * Puts text within the rectangle's row `row` (relative) from its column `column`, clipped; returns
  * the columns used. Unsafe bytes become a replacement; a wide character that would be cut in half
- * becomes a space. A negative column clips on the left (horizontal scroll).
- */
+ * becomes a space. A negative column clips on the left
+ * (horizontal scroll). */
 int canvas_put(struct canvas *c, struct rect r, int row, int column, enum style style,
                const char *s, size_t len);
 int canvas_puts(struct canvas *c, struct rect r, int row, int column, enum style style,

@@ -14,7 +14,7 @@ struct buf;
 enum capture_format { CAPTURE_TEXT, CAPTURE_ANSI, CAPTURE_HTML, CAPTURE_SVG, CAPTURE_FORMATS };
 
 extern const char *const capture_format_names[]; /* NULL-terminated, indexed by the enum */
-int capture_format_of_path(const char *path); /* by .txt .ansi .html .svg; -1: none of them */
+int capture_format_of_path(const char *path);    /* by .txt .ansi .html .svg; -1: none of them */
 const char *capture_suffix(enum capture_format format); /* "svg" */
 
 struct capture_setup {
@@ -22,7 +22,7 @@ struct capture_setup {
     const struct theme *theme;
     enum color_depth
         depth; /* ANSI: what sequences to use; HTML and SVG: DEPTH_NONE leaves colours out */
-    const char *title;      /* HTML, SVG; may be NULL */
+    const char *title; /* HTML, SVG; may be NULL */
 };
 
 /* The rectangle of the canvas, made to stand alone: one file that needs nothing else. */

@@ -8,12 +8,12 @@
 #include "beamtop/ui/word.h"
 
 struct completion_item {
-    char *word; /* owned */
+    char *word;       /* owned */
     const char *help; /* static or "" */
 };
 
 struct completion {
-    size_t from, to; /* the bytes of the line that a word takes the place of */
+    size_t from, to;               /* the bytes of the line that a word takes the place of */
     struct completion_item *items; /* sorted, without doubles */
     size_t len;
 };
@@ -24,8 +24,7 @@ size_t completion_common(const struct completion *c); /* bytes that all words be
 
 /*
  * Adds a word (copied; help is static). Past LIMIT_COMPLETIONS words are left out, but those that
- * completion_common() depends on.
- */
+ * completion_common() depends on. */
 void completion_add(struct completion *c, const char *word, const char *help);
 void completion_sort(struct completion *c); /* and leaves doubles out */
 

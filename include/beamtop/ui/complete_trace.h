@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Completion of a line at the prompts of traces and counted calls: names of the target, and the language's own words. */
+/* Completion of a line at the prompts of traces and counted calls: names of the target, and the
+ * language's own words. */
 #ifndef BEAMTOP_UI_COMPLETE_TRACE_H
 #define BEAMTOP_UI_COMPLETE_TRACE_H
 
@@ -9,12 +10,12 @@
 /*
  * The words that fit at `point` bytes of the line. False when names are wanted that are not known
  * yet: they have been asked for, and completing again when the assist tells of a change may bring
- * them. `syntax` is how patterns are spelled when the line does not tell.
- */
-bool complete_trace(struct completion *out, struct assist *a, enum syntax syntax,
-                    const char *line, size_t point);
+ * them. `syntax` is how patterns are spelled when the line does
+ * not tell. */
+bool complete_trace(struct completion *out, struct assist *a, enum syntax syntax, const char *line,
+                    size_t point);
 /* Likewise of functions to count: names of modules, functions and applications, arities. */
-bool complete_calls(struct completion *out, struct assist *a, enum syntax syntax,
-                    const char *line, size_t point);
+bool complete_calls(struct completion *out, struct assist *a, enum syntax syntax, const char *line,
+                    size_t point);
 
 #endif

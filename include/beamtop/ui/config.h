@@ -5,8 +5,7 @@
  *     color STYLE FG BG …     source FILE                     # comment
  * Words are parted by blanks; "…" and '…' keep blanks ( \" and \\ within "…"). A mistake is put
  * into the diags and the next line is read. The same reader serves `:set`, `:bind`, … at the
- * prompt.
- */
+ * prompt. */
 #ifndef BEAMTOP_UI_CONFIG_H
 #define BEAMTOP_UI_CONFIG_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The tables as text: for `--help`, the help view, the manual (mdoc) and the shells' completion.
- * Documents are made from these, and a test fails when they are stale.
- */
+ * Documents are made from these, and a test fails when they
+ * are stale. */
 #ifndef BEAMTOP_UI_DESCRIBE_H
 #define BEAMTOP_UI_DESCRIBE_H
 
@@ -11,8 +11,8 @@
 struct buf;
 
 enum describe_form {
-    DESCRIBE_TEXT, /* aligned, for a terminal */
-    DESCRIBE_MDOC, /* rows of a -tag list (.It …) */
+    DESCRIBE_TEXT,  /* aligned, for a terminal */
+    DESCRIBE_MDOC,  /* rows of a -tag list (.It …) */
     DESCRIBE_WORDS, /* a word a line: name TAB help */
 };
 

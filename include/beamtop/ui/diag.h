@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Mistakes in files that a person wrote, with their place: `file:line:column: what is wrong`, the
- * line, and a caret. Collected, bounded, and printed by app; reading goes on after each.
- */
+ * line, and a caret. Collected, bounded, and printed by app; reading goes on
+ * after each. */
 #ifndef BEAMTOP_UI_DIAG_H
 #define BEAMTOP_UI_DIAG_H
 

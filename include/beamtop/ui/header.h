@@ -2,8 +2,7 @@
 /*
  * The lines above every view: who is watched, whether that is live, what it costs, and the node's
  * vital numbers. Fewer lines on low terminals, fewer cells on narrow ones. What is not live is
- * drawn stale.
- */
+ * drawn stale. */
 #ifndef BEAMTOP_UI_HEADER_H
 #define BEAMTOP_UI_HEADER_H
 

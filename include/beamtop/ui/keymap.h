@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What keys do, in each place. `bind PLACE KEY ACTION [ARG]` of beamtop.conf fills it; the
- * defaults come from the embedded etc/beamtop.conf in the same way. Owned by one screen.
- */
+ * defaults come from the embedded etc/beamtop.conf in the same way. Owned by
+ * one screen. */
 #ifndef BEAMTOP_UI_KEYMAP_H
 #define BEAMTOP_UI_KEYMAP_H
 
@@ -13,7 +13,15 @@
 #include "beamtop/ui/action.h"
 #include "beamtop/ui/key.h"
 
-enum place { PLACE_GLOBAL, PLACE_TABLE, PLACE_DOC, PLACE_TRACE, PLACE_PICKER, PLACE_PROMPT, PLACES };
+enum place {
+    PLACE_GLOBAL,
+    PLACE_TABLE,
+    PLACE_DOC,
+    PLACE_TRACE,
+    PLACE_PICKER,
+    PLACE_PROMPT,
+    PLACES
+};
 
 struct binding {
     enum place place;
@@ -41,7 +49,8 @@ int keymap_bind(struct keymap *km, enum place place, struct key key, enum action
 bool keymap_unbind(struct keymap *km, enum place place, struct key key); /* false: was not bound */
 
 /* The binding of a key in a place, else the global one (not for the prompt, where the rest of
-   the keys edit the line). The place `trace` is a page of text too: `doc` comes between. NULL: none. Borrowed until the next change. */
+   the keys edit the line). The place `trace` is a page of text too: `doc` comes between. NULL:
+   none. Borrowed until the next change. */
 const struct binding *keymap_lookup(const struct keymap *km, enum place place, struct key key);
 
 /* "j, <Down>": the keys that do the action in the place, global ones included. Returns how many.

@@ -2,8 +2,8 @@
 /*
  * Every setting, one row each: `set` in beamtop.conf and at the prompt, command-line options, the
  * manual and completion. Values are kept parsed; changes are counted so that who uses an option
- * can look again cheaply.
- */
+ * can look
+ * again cheaply. */
 #ifndef BEAMTOP_UI_OPTION_H
 #define BEAMTOP_UI_OPTION_H
 
@@ -54,31 +54,31 @@ enum option {
     OPTION_TRACE_HEAP,
     OPTION_TRACE_FUNCTIONS,
     OPTION_TRACE_PROCESSES,
-    OPTION_TRACE_ON_RATE,    /* enum option_on_rate */
-    OPTION_TRACE_SYNTAX,     /* enum syntax (trace/pattern.h) */
-    OPTION_CALLS_WINDOW,     /* double, seconds */
-    OPTION_CALLS_EVERY,      /* double, seconds; 0: at once again */
-    OPTION_CALLS_ROWS,       /* int */
-    OPTION_CALLS_TIME,       /* bool */
-    OPTION_CALLS_MEMORY,     /* bool */
-    OPTION_CALLS_PROCS,      /* string */
-    OPTION_RECORD_DIR,       /* string */
-    OPTION_RECORD_INTERVAL,  /* duration */
-    OPTION_RECORD_CALLS,     /* string: a pattern, "all", or empty: none */
-    OPTION_RECORD_MAX_SIZE,  /* bytes */
+    OPTION_TRACE_ON_RATE,   /* enum option_on_rate */
+    OPTION_TRACE_SYNTAX,    /* enum syntax (trace/pattern.h) */
+    OPTION_CALLS_WINDOW,    /* double, seconds */
+    OPTION_CALLS_EVERY,     /* double, seconds; 0: at once again */
+    OPTION_CALLS_ROWS,      /* int */
+    OPTION_CALLS_TIME,      /* bool */
+    OPTION_CALLS_MEMORY,    /* bool */
+    OPTION_CALLS_PROCS,     /* string */
+    OPTION_RECORD_DIR,      /* string */
+    OPTION_RECORD_INTERVAL, /* duration */
+    OPTION_RECORD_CALLS,    /* string: a pattern, "all", or empty: none */
+    OPTION_RECORD_MAX_SIZE, /* bytes */
     OPTIONS,
 };
 
 enum option_type {
-    OPTION_TYPE_BOOL,     /* yes/no, on/off, true/false, 1/0; printed yes, no */
+    OPTION_TYPE_BOOL, /* yes/no, on/off, true/false, 1/0; printed yes, no */
     OPTION_TYPE_INT,
     OPTION_TYPE_DOUBLE,
     OPTION_TYPE_DURATION, /* seconds as a double; text_parse_duration's forms */
     OPTION_TYPE_BYTES,    /* text_parse_bytes's forms */
     OPTION_TYPE_ENUM,     /* one of `choices`; its index */
     OPTION_TYPE_STRING,
-    OPTION_TYPE_COLUMNS,  /* column keys with commas between */
-    OPTION_TYPE_CAP,      /* of a trace: caps_parse's forms, the range and the unit of `cap` */
+    OPTION_TYPE_COLUMNS, /* column keys with commas between */
+    OPTION_TYPE_CAP,     /* of a trace: caps_parse's forms, the range and the unit of `cap` */
 };
 
 /* Where a setting has an effect. Bits. */
@@ -90,12 +90,12 @@ enum option_on_rate { ON_RATE_AUTO, ON_RATE_SHED, ON_RATE_STOP };
 enum option_colors { COLORS_AUTO, COLORS_256, COLORS_16, COLORS_8, COLORS_NONE };
 
 struct option_row {
-    const char *name; /* "capture-dir" */
+    const char *name;  /* "capture-dir" */
     const char *alias; /* taken for it, too; NULL: none */
     enum option_type type;
-    const char *initial; /* the default, as `set` would take it */
-    double low, high;    /* inclusive; numbers, durations, bytes */
-    enum cap cap;        /* CAP */
+    const char *initial;        /* the default, as `set` would take it */
+    double low, high;           /* inclusive; numbers, durations, bytes */
+    enum cap cap;               /* CAP */
     const char *const *choices; /* ENUM: NULL-terminated */
     enum word_kind words;       /* what completes the value */
     unsigned scope;
@@ -124,8 +124,8 @@ const char *option_type_name(enum option_type type);
 /* "a duration from 1 ms to 600 s", of a CAP */
 void option_cap_range(const struct option_row *row, struct buf *out);
 
-/* Parses, checks the range and sets. ERR_USAGE says what is allowed; the value is unchanged then.
- */
+/* Parses, checks the range and sets. ERR_USAGE says what is allowed; the value is
+ * unchanged then. */
 int option_set(struct options *o, enum option option, const char *text, struct error *err);
 void option_reset(struct options *o, enum option option);
 /* Toggles a BOOL, takes the next of an ENUM. ERR_USAGE for the others. */
@@ -135,9 +135,9 @@ void option_print(const struct options *o, enum option option, struct buf *out);
 
 /* Each asserts the type. */
 bool option_bool(const struct options *o, enum option option);
-int option_int(const struct options *o, enum option option); /* INT, ENUM, BYTES */
+int option_int(const struct options *o, enum option option);       /* INT, ENUM, BYTES */
 double option_double(const struct options *o, enum option option); /* DOUBLE, DURATION, BYTES */
-uint64_t option_cap(const struct options *o, enum option option); /* CAP, in its unit */
+uint64_t option_cap(const struct options *o, enum option option);  /* CAP, in its unit */
 const char *option_text(const struct options *o,
                         enum option option); /* STRING, COLUMNS; borrowed */
 

@@ -2,8 +2,8 @@
 /*
  * The whole screen: header, panes, overlay, message line or prompt. It takes actions and mouse
  * events, tells what it wants of the target, and draws itself from the model into a canvas.
- * It never talks to a target: what needs one is a request that the owner takes. One thread.
- */
+ * It never talks to a target: what needs one is a request that the owner takes.
+ * One thread. */
 #ifndef BEAMTOP_UI_SCREEN_H
 #define BEAMTOP_UI_SCREEN_H
 
@@ -30,8 +30,8 @@ enum screen_request_kind {
     REQUEST_MAILBOX, /* peek at pid's mailbox; force: the person was asked and agreed */
     REQUEST_STATE,   /* sys:get_state of pid; force as above. Older answers of a kind are dropped */
     REQUEST_NODE,    /* the picker chose node `text` */
-    REQUEST_CHOICE, /* a text of screen_choose() was chosen: screen_chosen() */
-    REQUEST_TRACE,    /* the trace prompt, filled from what is under the cursor */
+    REQUEST_CHOICE,  /* a text of screen_choose() was chosen: screen_chosen() */
+    REQUEST_TRACE,   /* the trace prompt, filled from what is under the cursor */
     REQUEST_UNFILTER, /* back, with nowhere to go: take the filter off */
 };
 struct screen_request {
@@ -53,7 +53,8 @@ struct screen_choice {
     const char *title, *text;
 };
 
-struct screen *screen_new(const char *view, struct error *err); /* NULL: no such view; err lists them */
+struct screen *screen_new(const char *view,
+                          struct error *err); /* NULL: no such view; err lists them */
 void screen_free(struct screen *s);
 
 /* ---- what the owner knows; texts are copied unless told otherwise */
@@ -63,14 +64,16 @@ void screen_set_paused(struct screen *s, bool paused);
 /* Since the last answer; shown while not live. */
 void screen_set_frozen_s(struct screen *s, double seconds);
 void screen_set_recording(struct screen *s, const struct header_recording *recording);
-void screen_set_message(struct screen *s, enum style style, const char *text); /* NULL or "": none */
+void screen_set_message(struct screen *s, enum style style,
+                        const char *text); /* NULL or "": none */
 /* Borrowed; drawn while it is open. */
 void screen_set_prompt(struct screen *s, const struct prompt *prompt);
-void screen_set_keymap(struct screen *s, const struct keymap *keymap); /* borrowed; for the help view */
+void screen_set_keymap(struct screen *s,
+                       const struct keymap *keymap); /* borrowed; for the help view */
 /*
  * The filter. `pattern` is what stands there, `re` its last good compilation (borrowed until the
- * next call; NULL: none), error_at the byte where the pattern is wrong, or -1.
- */
+ * next call; NULL: none), error_at the byte where the pattern is wrong,
+ * or -1. */
 void screen_set_filter(struct screen *s, const char *pattern, struct regex *re, long error_at);
 /* Shows beamtop's own processes in lists of processes, or hides them. */
 void screen_set_own(struct screen *s, bool shown);
@@ -91,8 +94,8 @@ void screen_set_syntax(struct screen *s, enum syntax syntax);
 void screen_want(const struct screen *s, struct want *want);
 /*
  * Does an action of OWNER_SCREEN or OWNER_VIEW. arg may be "" or NULL. Returns 1 when done, 0 when
- * it is another owner's, a negative enum err when it cannot be done here.
- */
+ * it is another owner's, a negative enum err when it cannot be
+ * done here. */
 int screen_act(struct screen *s, const struct model *m, enum action action, const char *arg,
                struct error *err);
 bool screen_has(enum action action); /* OWNER_SCREEN has a handler for it */

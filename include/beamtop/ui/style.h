@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Named styles: what a cell means. A theme gives each one its colours and attributes; a view
- * never names a colour. Colour is never the only carrier of a meaning.
- */
+ * never names a colour. Colour is never the only carrier of
+ * a meaning. */
 #ifndef BEAMTOP_UI_STYLE_H
 #define BEAMTOP_UI_STYLE_H
 
@@ -42,7 +42,7 @@ enum style {
 #define STYLE_ENUM(id, name, help) STYLE_##id,
     STYLE_LIST(STYLE_ENUM)
 #undef STYLE_ENUM
-    STYLES
+        STYLES
 };
 
 const char *style_name(enum style s);

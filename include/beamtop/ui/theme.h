@@ -5,8 +5,8 @@
  * where a colour is default, a name (black red green yellow blue magenta cyan white, each also
  * with bright-), 0 to 255, or #rrggbb (the nearest of the 256); an attribute is bold, dim,
  * underline, reverse, italic, blink. Attributes after `mono` replace the others where there is no
- * colour. Built-in themes are such files, embedded.
- */
+ * colour. Built-in themes are such
+ * files, embedded. */
 #ifndef BEAMTOP_UI_THEME_H
 #define BEAMTOP_UI_THEME_H
 
@@ -18,10 +18,12 @@
 #include "beamtop/ui/diag.h"
 #include "beamtop/ui/style.h"
 
+/* clang-format off */
 enum attribute {
     ATTRIBUTE_BOLD = 1, ATTRIBUTE_DIM = 2, ATTRIBUTE_UNDERLINE = 4, ATTRIBUTE_REVERSE = 8,
     ATTRIBUTE_ITALIC = 16, ATTRIBUTE_BLINK = 32,
 };
+/* clang-format on */
 
 enum color_depth { DEPTH_NONE, DEPTH_8, DEPTH_16, DEPTH_256 };
 
@@ -40,7 +42,7 @@ struct theme_entry {
 
 struct theme {
     char name[64];
-    struct theme_entry entries[STYLES];   /* of the theme in use */
+    struct theme_entry entries[STYLES]; /* of the theme in use */
     struct theme_entry
         overrides[STYLES]; /* of `color` lines outside themes: they outlive a change */
     bool overridden[STYLES];
@@ -57,12 +59,12 @@ int theme_use(struct theme *t, const char *name, struct error *err);
    text does not name look as NORMAL does in it. */
 void theme_parse(struct theme *t, const char *name, const char *text, size_t len,
                  struct diags *diags);
-/* One `color` command's words after `color`: an override. *bad_word is the index of the wrong one.
- */
+/* One `color` command's words after `color`: an override. *bad_word is the index of the
+ * wrong one. */
 int theme_color(struct theme *t, char *const words[], size_t n, size_t *bad_word,
                 struct error *err);
 
-int theme_color_find(const char *name); /* COLOR_DEFAULT, 0..255, or -2 */
+int theme_color_find(const char *name);         /* COLOR_DEFAULT, 0..255, or -2 */
 const char *theme_color_name(size_t index);     /* named colours, for completion; NULL beyond */
 const char *theme_attribute_name(size_t index); /* NULL beyond */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A terminal: where a canvas is shown and keys come from. tty_curses is the real one, tty_null
- * keeps what it was shown, for tests. One thread; nothing here blocks.
- */
+ * keeps what it was shown, for tests. One thread; nothing
+ * here blocks. */
 #ifndef BEAMTOP_UI_TTY_H
 #define BEAMTOP_UI_TTY_H
 
@@ -17,7 +17,7 @@
 #include "beamtop/ui/theme.h"
 
 enum tty_event_kind {
-    TTY_NONE,   /* nothing more for now */
+    TTY_NONE, /* nothing more for now */
     TTY_KEY,
     TTY_MOUSE,
     TTY_PASTE,
@@ -74,8 +74,8 @@ struct tty_ops {
 struct tty {
     const struct tty_ops *ops;
     enum color_depth depth;
-    bool ascii; /* canvases shown here keep to ASCII */
-    int fd;     /* becomes readable when there are events; -1: none */
+    bool ascii;        /* canvases shown here keep to ASCII */
+    int fd;            /* becomes readable when there are events; -1: none */
     uint64_t now_ms;   /* any clock's; whoever asks for an event sets it before */
     unsigned again_ms; /* ask for an event again after this long, fd readable or not; 0: no need */
     struct tty_rescue rescue;
@@ -94,8 +94,8 @@ int tty_curses_open(struct tty **out, const struct tty_setup *setup, struct erro
 
 /*
  * Async-signal-safe: writes the rescue's bytes and restores the modes. App's handlers of fatal
- * signals call it with the address they were given by app at start (&tty->rescue).
- */
+ * signals call it with the address they were given by app at
+ * start (&tty->rescue). */
 void tty_rescue_now(const struct tty_rescue *rescue);
 
 /* A terminal without one. Events come out in the order they were given. */

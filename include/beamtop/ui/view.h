@@ -2,8 +2,8 @@
 /*
  * A view says what it needs and returns data: a table or a document. It never draws and never
  * talks to a target; pane.c draws it with table.c or doc.c. A view is one constant
- * `struct view_ops`; views.c is the registry.
- */
+ * `struct view_ops`; views.c is
+ * the registry. */
 #ifndef BEAMTOP_UI_VIEW_H
 #define BEAMTOP_UI_VIEW_H
 
@@ -27,11 +27,13 @@ struct span {
 };
 
 /* What Enter on a line opens. */
+/* clang-format off */
 enum link_kind {
     TARGET_NONE, TARGET_PROCESS, TARGET_NAME, TARGET_APP, TARGET_VIEW, TARGET_EVENT,
     TARGET_FUNCTION, /* a pattern of the trace language: name */
     TARGET_FINDING,  /* id; opens and closes */
 };
+/* clang-format on */
 struct view_link {
     enum link_kind kind;
     struct etf_pid pid; /* of the process; of an event, its process */
@@ -55,10 +57,10 @@ struct view_column {
 struct view_row {
     struct span *cells; /* one for each column */
     struct view_link link;
-    uint64_t id;        /* stable identity: the cursor stays on it */
-    double key;         /* what the view sorts by; NaN: the text of the sorted cell counts */
+    uint64_t id; /* stable identity: the cursor stays on it */
+    double key;  /* what the view sorts by; NaN: the text of the sorted cell counts */
     bool marked, dim;
-    int indent;         /* trees: columns of the first cell */
+    int indent; /* trees: columns of the first cell */
 };
 
 struct view_line {
@@ -80,8 +82,8 @@ enum page_hold {
 /* What a view returns. Lives until the next page_reset. */
 struct view_page {
     struct arena arena;
-    bool ascii; /* set before the view is asked: graphs in text keep to ASCII */
-    enum syntax syntax; /* set before too: the spelling of traces; AUTO: as their first pattern */
+    bool ascii;          /* set before the view is asked: graphs in text keep to ASCII */
+    enum syntax syntax;  /* set before too: the spelling of traces; AUTO: as their first pattern */
     struct regex *match; /* the filter, NULL: none; set before too, borrowed while it is asked */
     /* table */
     const struct view_column *columns;
@@ -123,10 +125,10 @@ struct view_hint {
 
 /* Of lists whose columns can be chosen: what the pickers of order and columns hold. */
 struct view_chooser {
-    void (*words)(word_put *put, void *out); /* all that `sort` takes */
+    void (*words)(word_put *put, void *out);                    /* all that `sort` takes */
     void (*orders)(const void *state, struct view_page *page);  /* cells: column, cost, help */
     void (*columns)(const void *state, struct view_page *page); /* cells: shown, column, help */
-    void (*toggle)(void *state, const char *column_key); /* shows the column, or hides it */
+    void (*toggle)(void *state, const char *column_key);        /* shows the column, or hides it */
     void (*reverse)(void *state); /* turns the order round, also by a column that is hidden */
 };
 
@@ -136,23 +138,27 @@ struct view_ops {
     char key;          /* '1' … '9' */
     const char *help;  /* one sentence */
     enum view_kind kind;
-    enum place place;     /* whose keys it has; 0: those of its kind */
-    unsigned opens;       /* 1u << enum link_kind: Enter on such a link, anywhere, opens this view */
+    enum place place; /* whose keys it has; 0: those of its kind */
+    unsigned opens;   /* 1u << enum link_kind: Enter on such a link, anywhere, opens this view */
     enum action shown_by; /* goes here too, beside `view`; 0: none does */
-    bool own_facts;         /* tells of this program, not of the node: never stale */
-    bool filters_on_target; /* the filter is part of the question; else the table drops rows by it */
-    bool filters_page;      /* documents: it leaves out what page->match does not match */
+    bool own_facts;       /* tells of this program, not of the node: never stale */
+    bool
+        filters_on_target; /* the filter is part of the question; else the table drops rows by it */
+    bool filters_page;     /* documents: it leaves out what page->match does not match */
     size_t state_bytes;
     void (*init)(void *state); /* state is zeroed before; NULL: nothing to do */
     void (*clear)(void *state);
     /* Adds what this view needs on a tick; rows is the room it has. */
     void (*want)(const void *state, int rows, struct want *want);
     /* Makes the page from the model for a pane of that size. */
-    void (*page)(void *state, const struct model *model, int rows, int columns, struct view_page *page);
+    void (*page)(void *state, const struct model *model, int rows, int columns,
+                 struct view_page *page);
     /* Sort by the page's column (table views); by_delta toggles when it is the sorted one. */
     void (*sort)(void *state, const char *column_key, int direction /* 0 toggle, 1 desc, -1 asc */);
     /* Documents: what `sort` takes, with help; a NULL word ends; NULL: nothing. */
-    const struct view_order { const char *word, *help; } *orders;
+    const struct view_order {
+        const char *word, *help;
+    } * orders;
     const struct view_chooser *chooser; /* NULL: the columns are fixed */
     /* A word of the `:view NAME WORD` command or of Enter's link: the process, the application.
        NULL: takes none. */

@@ -30,20 +30,21 @@ const struct cli_option cli_option_table[] = {
     {"epmd-port", 0, FOR_CONNECT, TYPE_INTEGER, AT(epmd_port), 0, 1, 65535, "PORT",
      "port of epmd (ERL_EPMD_PORT, else 4369)"},
     {"interval", 'i', FOR_TICKS | FOR_SCREEN | FOR_RECORD, TYPE_SECONDS, AT(interval_s),
-     AT(interval_given), 0.25, 3600, "SECONDS", "time between ticks, 0.25 to 3600 (1; record: "
-                                                "5)"},
-    {"budget", 'b', FOR_TICKS | FOR_SCREEN | FOR_RECORD, TYPE_SHARE, AT(budget), AT(budget_given), 0.0001, 1,
-     "PERCENT", "cost limit, in percent of one scheduler, 0.01 to 100 (2)"},
+     AT(interval_given), 0.25, 3600, "SECONDS",
+     "time between ticks, 0.25 to 3600 (1; record: "
+     "5)"},
+    {"budget", 'b', FOR_TICKS | FOR_SCREEN | FOR_RECORD, TYPE_SHARE, AT(budget), AT(budget_given),
+     0.0001, 1, "PERCENT", "cost limit, in percent of one scheduler, 0.01 to 100 (2)"},
     {"ticks", 'n', FOR_TICKS, TYPE_INTEGER, AT(ticks), AT(ticks_given), 0, 1e9, "TICKS",
      "ticks to print; 0: until interrupted"},
     {"at", 0, FOR_TICKS | FOR_SCREEN | FOR_CALLS, TYPE_TEXT, AT(at), 0, 0, 0, "WHEN",
      "with a recording: where to start (time of day, 10m, a mark, #TICK)"},
     {"sort", 's', FOR_TOP | FOR_SCREEN, TYPE_TEXT, AT(sort), 0, 0, 0, "COLUMN",
      "column to sort processes by (reductions_per_s)"},
-    {"reverse", 'r', FOR_TOP | FOR_SCREEN, TYPE_FLAG, AT(reverse), 0, 0, 0, NULL,
-     "smallest first"},
-    {"rows", 'R', FOR_TOP, TYPE_INTEGER, AT(rows), 0, 1, 1000, "ROWS", "rows to print, 1 to "
-                                                                       "1000 (20)"},
+    {"reverse", 'r', FOR_TOP | FOR_SCREEN, TYPE_FLAG, AT(reverse), 0, 0, 0, NULL, "smallest first"},
+    {"rows", 'R', FOR_TOP, TYPE_INTEGER, AT(rows), 0, 1, 1000, "ROWS",
+     "rows to print, 1 to "
+     "1000 (20)"},
     {"filter", 'f', FOR_TOP | FOR_SCREEN, TYPE_TEXT, AT(filter), 0, 0, 0, "REGEX",
      "only processes whose name, initial call, current function, application or pid matches"},
     {"columns", 'c', FOR_TOP | FOR_SCREEN, TYPE_TEXT, AT(columns), 0, 0, 0, "A,B,…",
@@ -51,18 +52,19 @@ const struct cli_option cli_option_table[] = {
     {"own", 0, FOR_TOP | FOR_SCREEN, TYPE_FLAG, AT(own), 0, 0, 0, NULL,
      "show beamtop's own processes on the node too"},
     {"format", 'F', FOR_FORMAT | FOR_CAPTURE, TYPE_FORMAT, AT(format), AT(format_given), 0, 0,
-     "FORMAT", "text, json or csv (trace: text, json; calls: also folded; capture: text, ansi, "
-               "html, svg; report, diff: text, markdown, html, json; export: csv, openmetrics)"},
+     "FORMAT",
+     "text, json or csv (trace: text, json; calls: also folded; capture: text, ansi, "
+     "html, svg; report, diff: text, markdown, html, json; export: csv, openmetrics)"},
     {"spreadsheet", 0, FOR_FORMAT, TYPE_FLAG, AT(spreadsheet), 0, 0, 0, NULL,
      "csv: put ' before texts that start with = + - or @"},
     {"view", 'v', FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(view), 0, 0, 0, "VIEW",
      "first view (top)"},
     {"theme", 0, FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(theme), 0, 0, 0, "THEME",
      "theme, by name or as a file"},
-    {"config", 0, FOR_SCREEN | FOR_CAPTURE | FOR_TRACE | FOR_RECORD, TYPE_TEXT, AT(config), 0, 0, 0, "FILE",
-     "read FILE instead of the configuration in the home directory"},
-    {"no-config", 0, FOR_SCREEN | FOR_CAPTURE | FOR_TRACE | FOR_RECORD, TYPE_FLAG, AT(no_config), 0, 0, 0, NULL,
-     "use the built-in defaults only"},
+    {"config", 0, FOR_SCREEN | FOR_CAPTURE | FOR_TRACE | FOR_RECORD, TYPE_TEXT, AT(config), 0, 0, 0,
+     "FILE", "read FILE instead of the configuration in the home directory"},
+    {"no-config", 0, FOR_SCREEN | FOR_CAPTURE | FOR_TRACE | FOR_RECORD, TYPE_FLAG, AT(no_config), 0,
+     0, 0, NULL, "use the built-in defaults only"},
     {"ascii", 0, FOR_SCREEN | FOR_CAPTURE | FOR_FORMAT, TYPE_FLAG, AT(ascii), 0, 0, 0, NULL,
      "use ASCII characters only"},
     {"mono", 0, FOR_SCREEN, TYPE_FLAG, AT(mono), 0, 0, 0, NULL, "no colour (also NO_COLOR)"},
@@ -70,8 +72,8 @@ const struct cli_option cli_option_table[] = {
      "size of the captured screen (120x40)"},
     {"output", 'o', FOR_CAPTURE | FOR_RECORD | FOR_REPORT, TYPE_TEXT, AT(output), 0, 0, 0, "FILE",
      "write to FILE (standard output); in captures %t stands for the time"},
-    {"every", 0, FOR_CAPTURE | FOR_CALLS | FOR_RECORD, TYPE_SECONDS, AT(every_s), 0, 0.25, 86400, "SECONDS",
-     "repeat, from start to start, 0.25 to 86400"},
+    {"every", 0, FOR_CAPTURE | FOR_CALLS | FOR_RECORD, TYPE_SECONDS, AT(every_s), 0, 0.25, 86400,
+     "SECONDS", "repeat, from start to start, 0.25 to 86400"},
     {"when", 0, FOR_CAPTURE, TYPE_TEXT, AT(when), 0, 0, 0, "CONDITION",
      "capture when it becomes true, such as 'run_queue > 8'"},
     {"syntax", 0, FOR_PATTERN, TYPE_SYNTAX, AT(syntax), AT(syntax_given), 0, 0, "SYNTAX",
@@ -84,8 +86,8 @@ const struct cli_option cli_option_table[] = {
      "calls and messages to show"},
     {"rate", 0, FOR_TRACE | FOR_RECORD, TYPE_CAP, AT(caps), 0, 0, 0, "N",
      "calls and messages shown per second"},
-    {"on-rate", 0, FOR_TRACE | FOR_RECORD, TYPE_ON_RATE, AT(on_rate_shed), AT(on_rate_given), 0, 0, "WHAT",
-     "above the rate: stop, or shed and report how many (stop)"},
+    {"on-rate", 0, FOR_TRACE | FOR_RECORD, TYPE_ON_RATE, AT(on_rate_shed), AT(on_rate_given), 0, 0,
+     "WHAT", "above the rate: stop, or shed and report how many (stop)"},
     {"term-size", 0, FOR_TRACE | FOR_RECORD, TYPE_CAP, AT(caps), 0, 0, 0, "BYTES",
      "truncate terms above this size"},
     {"bytes", 0, FOR_TRACE | FOR_RECORD, TYPE_CAP, AT(caps), 0, 0, 0, "BYTES",
@@ -120,8 +122,7 @@ const struct cli_option cli_option_table[] = {
      "TIME", "length of a counting window, up to 45s (2s); --every: from start to start (10s)"},
     {"trace", 0, FOR_RECORD, TYPE_TEXT, AT(trace), 0, 0, 0, "PATTERN",
      "trace these calls and messages, once or with --every repeatedly; more patterns may follow"},
-    {"trace-time", 0, FOR_RECORD, TYPE_CAP, AT(caps), 0, 0, 0, "TIME",
-     "duration of a trace (15s)"},
+    {"trace-time", 0, FOR_RECORD, TYPE_CAP, AT(caps), 0, 0, 0, "TIME", "duration of a trace (15s)"},
     {"values", 0, FOR_RECORD, TYPE_FLAG, AT(values), 0, 0, 0, NULL,
      "record arguments, results and messages of traces (only functions, times and callers)"},
     {"redact", 0, FOR_RECORD, TYPE_FLAG, AT(redact), 0, 0, 0, NULL,
@@ -130,7 +131,8 @@ const struct cli_option cli_option_table[] = {
      "TIME", "length of a counting window, up to 45s (2s)"},
     {"windows", 0, FOR_CALLS, TYPE_INTEGER, AT(windows), AT(windows_given), 0, 1e9, "N",
      "windows; 0: until interrupted (1; with --every: 0)"},
-    {"top", 0, FOR_CALLS | FOR_RECORD, TYPE_INTEGER, AT(top), AT(top_given), 1, LIMIT_CALLS_ROWS, "N",
+    {"top", 0, FOR_CALLS | FOR_RECORD, TYPE_INTEGER, AT(top), AT(top_given), 1, LIMIT_CALLS_ROWS,
+     "N",
      "functions to show, and to measure with --time or --memory (50; record without them: 1000)"},
     {"time", 0, FOR_CALLS | FOR_RECORD, TYPE_FLAG, AT(time), 0, 0, 0, NULL,
      "measure own time of the top functions, in another window"},
@@ -147,6 +149,7 @@ const size_t cli_option_table_len = ARRAY_LEN(cli_option_table);
 
 #define FOR_BATCH (FOR_ALL | FOR_CONNECT | FOR_FORMAT)
 
+/* clang-format off */
 const struct cli_command cli_commands[] = {
     {"", "[NODE]", "live screen; without NODE: the only node of this host, or a list to choose "
                    "from",
@@ -192,14 +195,17 @@ const struct cli_command cli_commands[] = {
     {"generate", "WHAT", "tables of the program for its manual", FOR_ALL, 1, 1, true,
      command_generate},
 };
+/* clang-format on */
 const size_t cli_commands_len = ARRAY_LEN(cli_commands);
 
+/* clang-format off */
 static const char *const formats[] = {
     [FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv",
     [FORMAT_ANSI] = "ansi", [FORMAT_HTML] = "html", [FORMAT_SVG] = "svg",
     [FORMAT_FOLDED] = "folded", [FORMAT_MARKDOWN] = "markdown",
     [FORMAT_OPENMETRICS] = "openmetrics",
 };
+/* clang-format on */
 
 /* ---- values */
 
@@ -210,7 +216,8 @@ static int bad_value(struct error *err, const struct cli_option *opt, const char
     if (opt->type == TYPE_BYTES) {
         char least[32], most[32];
         return error_set(err, ERR_USAGE, "--%s: “%s” is not between %s and %s", opt->name, text,
-                         text_bytes(least, sizeof least, opt->min), text_bytes(most, sizeof most, opt->max));
+                         text_bytes(least, sizeof least, opt->min),
+                         text_bytes(most, sizeof most, opt->max));
     }
     return error_set(err, ERR_USAGE, "--%s: “%s” is not between %g and %g", opt->name, text,
                      opt->type == TYPE_SHARE ? opt->min * 100 : opt->min,
@@ -353,8 +360,9 @@ static void make_getopt(struct option *longs, char *shorts, const struct cli_com
         bool arg = cli_option_table[i].type != TYPE_FLAG;
         if (is_anothers(i, command))
             continue;
-        longs[l++] = (struct option){cli_option_table[i].name, arg ? required_argument : no_argument, NULL,
-                                     (int)(LONG_BASE + i)};
+        longs[l++] =
+            (struct option){cli_option_table[i].name, arg ? required_argument : no_argument, NULL,
+                            (int)(LONG_BASE + i)};
         if (cli_option_table[i].letter) {
             shorts[s++] = cli_option_table[i].letter;
             if (arg)

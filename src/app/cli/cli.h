@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The command line: two tables, commands and options. Usage texts, the manual's tables and shell
- * completion are made from them.
- */
+ * completion are made
+ * from them. */
 #ifndef BEAMTOP_APP_CLI_CLI_H
 #define BEAMTOP_APP_CLI_CLI_H
 
@@ -20,31 +20,33 @@
 struct app_env {
     const char *cookie, *home, *xdg_config_home, *xdg_state_home, *term, *no_color, *epmd_port;
     const char *theme_path, *config;
-    bool utf8;             /* the locale's character set */
+    bool utf8; /* the locale's character set */
     bool in_tty, out_tty, err_tty;
 };
 
+/* clang-format off */
 enum cli_format {
     FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_ANSI, FORMAT_HTML, FORMAT_SVG, FORMAT_FOLDED,
     FORMAT_MARKDOWN, FORMAT_OPENMETRICS,
 };
+/* clang-format on */
 
 #define CLI_FAIL_ON 32 /* limits of one comparison */
 
 /* The values of all options; set to their defaults, then by the command line. */
 struct cli_options {
-    const char *command;  /* its name; empty: the screen */
-    const char *target;   /* first argument; NULL: none given */
-    const char *second;   /* `process NODE PID|NAME` */
+    const char *command;     /* its name; empty: the screen */
+    const char *target;      /* first argument; NULL: none given */
+    const char *second;      /* `process NODE PID|NAME` */
     const char *const *rest; /* the arguments behind the first */
     size_t n_rest;
-    char *cookie;         /* owned */
+    char *cookie; /* owned */
     const char *cookie_file;
     double timeout_s;
     double interval_s;
     double budget;
     bool interval_given, budget_given;
-    int64_t ticks;        /* 0: until interrupted */
+    int64_t ticks; /* 0: until interrupted */
     bool ticks_given;
     const char *sort;
     bool reverse;
@@ -65,18 +67,18 @@ struct cli_options {
     const char *procs;
     double slower_s;
     bool on_rate_shed, on_rate_given, dry_run, force;
-    const char *label;    /* of a recording */
+    const char *label; /* of a recording */
     double for_s;
     bool for_given;
-    int64_t max_size;     /* bytes */
+    int64_t max_size; /* bytes */
     bool thin, redact, values;
-    const char *trace;    /* the first pattern of those to trace */
-    const char *at;       /* a moment of a recording */
-    const char *calls;    /* the first pattern of those to count */
+    const char *trace;                /* the first pattern of those to trace */
+    const char *at;                   /* a moment of a recording */
+    const char *calls;                /* the first pattern of those to count */
     const char *fail_on[CLI_FAIL_ON]; /* limits of a comparison, as they were typed */
     size_t n_fail_on;
-    double window_s;      /* of counted calls */
-    int64_t windows;      /* 0: until interrupted */
+    double window_s; /* of counted calls */
+    int64_t windows; /* 0: until interrupted */
     bool windows_given;
     int64_t top;
     bool top_given;
@@ -86,9 +88,9 @@ struct cli_options {
 
 struct cli_command {
     const char *name;
-    const char *args;    /* "NODE [PID|NAME]" */
+    const char *args; /* "NODE [PID|NAME]" */
     const char *help;
-    unsigned options;    /* mask of OPT_FOR_* groups it takes */
+    unsigned options; /* mask of OPT_FOR_* groups it takes */
     int min_args, max_args;
     bool hidden;
     int (*run)(const struct cli_options *o, const struct app_env *env);

@@ -22,12 +22,14 @@ enum {
     FOR_DIFF = 1 << 12,
 };
 
+/* clang-format off */
 enum value_type {
     TYPE_FLAG, TYPE_TEXT, TYPE_BYTES, TYPE_SECONDS, TYPE_SHARE, TYPE_INTEGER, TYPE_FORMAT, TYPE_SYNTAX,
     TYPE_CAP,     /* by the option's name */
     TYPE_ON_RATE,
     TYPE_FAIL_ON, /* may be given many times */
 };
+/* clang-format on */
 
 struct cli_option {
     const char *name;

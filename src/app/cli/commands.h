@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the commands do: one function each, called by main with parsed options. Returns the exit code. */
+/* What the commands do: one function each, called by main with parsed options. Returns the exit
+ * code. */
 #ifndef BEAMTOP_APP_CLI_COMMANDS_H
 #define BEAMTOP_APP_CLI_COMMANDS_H
 

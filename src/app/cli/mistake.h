@@ -8,7 +8,8 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/base/error.h"
 
-/* Three lines: the mistake, the text, a caret. Without the last two when the text has many lines. */
+/* Three lines: the mistake, the text, a caret. Without the last two when the text has
+ * many lines. */
 void mistake_put(struct buf *out, const char *text, size_t offset, const struct error *err);
 void mistake_print(const char *text, size_t offset, const struct error *err); /* to stderr */
 

@@ -32,7 +32,7 @@ static void on_progress(uv_timer_t *timer)
     double waited_s = (double)(uv_now(&b->loop) - b->started_ms) / 1000.0;
     if (model_link(b->model, &text) != LINK_LIVE)
         tell_progress("%s… %s", *text ? text : "connecting",
-                text_duration(since, sizeof since, waited_s));
+                      text_duration(since, sizeof since, waited_s));
     else if (b->job->ticks > 0)
         fprintf(stderr, "\r\033[Ktick %lld of %lld, every %s", (long long)b->done + 1,
                 (long long)b->job->ticks,
@@ -215,7 +215,8 @@ int batch_run(const struct batch_job *job)
     for (size_t i = 0; i < ARRAY_LEN(b.interrupt); i++) {
         uv_signal_init(&b.loop, &b.interrupt[i]);
         b.interrupt[i].data = &b;
-        /* Of a recording nothing is left to undo, and a question to it is not interrupted by the loop. */
+        /* Of a recording nothing is left to undo, and a question to it is not interrupted by the
+         * loop. */
         if (!replay_is_file(job->options->target))
             uv_signal_start(&b.interrupt[i], on_interrupt, signals[i]);
         uv_unref((uv_handle_t *)&b.interrupt[i]);

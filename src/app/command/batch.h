@@ -2,8 +2,8 @@
 /*
  * Running a source without a screen: the same ticks, printed by a sink or drawn into a capture; or
  * a session on a live node, opened as soon as the node has told its release, ended by a signal, the
- * connection or itself. Thread: that which calls batch_run.
- */
+ * connection or itself. Thread: that which
+ * calls batch_run. */
 #ifndef BEAMTOP_APP_COMMAND_BATCH_H
 #define BEAMTOP_APP_COMMAND_BATCH_H
 
@@ -39,9 +39,9 @@ struct batch_job {
     const struct cli_options *options;
     const struct app_env *env;
     struct want want;
-    int64_t ticks;       /* 0: until interrupted */
-    bool rates;          /* the first tick only gives the numbers to compare with: not counted */
-    const char *filter;  /* NULL or "": none */
+    int64_t ticks;      /* 0: until interrupted */
+    bool rates;         /* the first tick only gives the numbers to compare with: not counted */
+    const char *filter; /* NULL or "": none */
     /* A tick is there. A negative enum err ends the run with it; ERR_CANCELLED ends it quietly. */
     int (*on_tick)(void *arg, const struct model *m, struct error *err);
     /* In place of ticks: opens b->session, once, when the node is up. NULL: ticks. */

@@ -31,8 +31,9 @@ static void tell_estimate(struct counting *t, const struct calls_state *state)
     if (t->told || t->options->format != FORMAT_TEXT || !(state->calls_per_s >= 0))
         return;
     t->told = true;
-    fprintf(stderr, "beamtop: %llu functions, about %.0f calls/s: counting costs about %.2g %% of "
-                    "the node%s%s\n",
+    fprintf(stderr,
+            "beamtop: %llu functions, about %.0f calls/s: counting costs about %.2g %% of "
+            "the node%s%s\n",
             (unsigned long long)state->functions, state->calls_per_s, state->load * 100,
             *state->others ? "; also there: " : "", state->others);
 }

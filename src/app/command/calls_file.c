@@ -17,7 +17,8 @@ static int choose(struct replay *r, const struct cli_options *o, int64_t *tick, 
     return o->at ? replay_find(r, o->at, tick, err) : 0;
 }
 
-static int put(struct replay *r, const struct cli_options *o, struct calls_sink *sink, struct error *err)
+static int put(struct replay *r, const struct cli_options *o, struct calls_sink *sink,
+               struct error *err)
 {
     int64_t tick = 0, most = 0, n = 0;
     recording_begin(replay_recording(r));
@@ -25,8 +26,10 @@ static int put(struct replay *r, const struct cli_options *o, struct calls_sink 
     if (rc == 0 && !replay_info(r)->has_calls)
         rc = error_set(err, ERR_NOT_FOUND, "%s: no calls were counted (record --calls)", o->target);
     else if (rc == 0 && !replay_info(r)->has_windows)
-        rc = error_set(err, ERR_NOT_FOUND, "%s: it was recorded by a version that kept the sums of windows "
-                                           "alone: `beamtop report` and `export` have them", o->target);
+        rc = error_set(err, ERR_NOT_FOUND,
+                       "%s: it was recorded by a version that kept the sums of windows "
+                       "alone: `beamtop report` and `export` have them",
+                       o->target);
     if (rc == 0)
         rc = recording_windows_put(replay_recording(r), tick, most, sink, &n, err);
     if (rc == 0 && n == 0)
@@ -40,8 +43,10 @@ int calls_file_print(const struct cli_options *o, struct calls_sink_options opti
     struct replay *r = NULL;
     struct model *m = model_new();
     if (o->n_rest > 0) {
-        error_set(&err, ERR_USAGE, "%s is a recording: it has the calls that were counted, patterns "
-                                   "are for live nodes", o->target);
+        error_set(&err, ERR_USAGE,
+                  "%s is a recording: it has the calls that were counted, patterns "
+                  "are for live nodes",
+                  o->target);
     } else if (replay_open(&r, o->target, m, &err) == 0) {
         options.node = replay_info(r)->node;
         struct calls_sink *sink = calls_sink_open_file(stdout, &options);

@@ -19,7 +19,7 @@ struct capturing {
     enum capture_format format;
     struct trigger trigger;
     int64_t taken;
-    int64_t most;       /* 0: no end */
+    int64_t most; /* 0: no end */
 };
 
 static int parse_size(const char *text, int *columns, int *rows, struct error *err)
@@ -32,8 +32,7 @@ static int parse_size(const char *text, int *columns, int *rows, struct error *e
                      text, LIMIT_CANVAS_COLUMNS, LIMIT_CANVAS_ROWS);
 }
 
-static int choose_format(const struct cli_options *o, enum capture_format *out,
-                         struct error *err)
+static int choose_format(const struct cli_options *o, enum capture_format *out, struct error *err)
 {
     int by_path = o->output ? capture_format_of_path(o->output) : -1;
     *out = by_path >= 0 ? (enum capture_format)by_path : CAPTURE_TEXT;
@@ -59,8 +58,9 @@ static int choose_format(const struct cli_options *o, enum capture_format *out,
     case FORMAT_OPENMETRICS:
         break;
     }
-    return error_set(err, ERR_USAGE, "a capture is text, ansi, html or svg; json and csv come from "
-                                     "`beamtop top` and its likes");
+    return error_set(err, ERR_USAGE,
+                     "a capture is text, ansi, html or svg; json and csv come from "
+                     "`beamtop top` and its likes");
 }
 
 /* FILE with %t as the time of the capture. */
@@ -84,8 +84,7 @@ static int write_out(struct capturing *c, const struct buf *content, struct erro
     int rc = 0;
     if (!c->options->output) {
         if (fwrite(content->data, 1, content->len, stdout) != content->len || fflush(stdout) != 0)
-            return errno == EPIPE ? ERR_CANCELLED
-                                  : error_set_errno(err, errno, "write error");
+            return errno == EPIPE ? ERR_CANCELLED : error_set_errno(err, errno, "write error");
         return 0;
     }
     buf_init(&name, 0);

@@ -10,7 +10,14 @@
 #include "beamtop/model/snapshot.h"
 #include "beamtop/output/number.h"
 
-enum condition_op { CONDITION_LT, CONDITION_LE, CONDITION_GT, CONDITION_GE, CONDITION_EQ, CONDITION_NE };
+enum condition_op {
+    CONDITION_LT,
+    CONDITION_LE,
+    CONDITION_GT,
+    CONDITION_GE,
+    CONDITION_EQ,
+    CONDITION_NE
+};
 
 struct condition {
     const struct field *number;

@@ -23,9 +23,10 @@ static bool put_unknown_records(struct buf *out, const struct pattern *p)
         const struct record_name *r = &records[i];
         if (r->name.len == 0)
             continue;
-        buf_printf(out, "  no match specification without a node: it tells the fields of #%.*s "
-                        "of %.*s\n", (int)r->name.len, r->name.s, (int)r->module.len,
-                   r->module.s);
+        buf_printf(out,
+                   "  no match specification without a node: it tells the fields of #%.*s "
+                   "of %.*s\n",
+                   (int)r->name.len, r->name.s, (int)r->module.len, r->module.s);
         any = true;
     }
     return any;

@@ -131,9 +131,10 @@ static const struct {
     void (*put)(struct buf *out);
 } tables[] = {
     {"mdoc-actions", mdoc_actions},   {"mdoc-caps", mdoc_caps},
-    {"mdoc-columns", mdoc_columns},   {"mdoc-guards", mdoc_guards},   {"mdoc-keys", mdoc_keys},
-    {"mdoc-rules", mdoc_rules},       {"mdoc-settings", mdoc_settings}, {"mdoc-styles", mdoc_styles},   {"mdoc-themes", mdoc_themes},
-    {"mdoc-trace-actions", mdoc_trace_actions},
+    {"mdoc-columns", mdoc_columns},   {"mdoc-guards", mdoc_guards},
+    {"mdoc-keys", mdoc_keys},         {"mdoc-rules", mdoc_rules},
+    {"mdoc-settings", mdoc_settings}, {"mdoc-styles", mdoc_styles},
+    {"mdoc-themes", mdoc_themes},     {"mdoc-trace-actions", mdoc_trace_actions},
     {"mdoc-views", mdoc_views},       {"words-columns", words_columns},
     {"words-themes", words_themes},   {"words-views", words_views},
 };

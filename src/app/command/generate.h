@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tables of the whole program for its manual and for shell completion: `beamtop generate WHAT`. */
+/* The tables of the whole program for its manual and for shell completion: `beamtop
+ * generate WHAT`. */
 #ifndef BEAMTOP_APP_COMMAND_GENERATE_H
 #define BEAMTOP_APP_COMMAND_GENERATE_H
 

@@ -23,8 +23,9 @@ struct files {
 static int tell(const struct error *err)
 {
     fprintf(stderr, "beamtop: %s\n", err->text);
-    return err->code == ERR_USAGE || err->code == ERR_NOT_FOUND || err->code == ERR_FORMAT ? EXIT_USAGE
-                                                                                           : EXIT_FAILED;
+    return err->code == ERR_USAGE || err->code == ERR_NOT_FOUND || err->code == ERR_FORMAT
+               ? EXIT_USAGE
+               : EXIT_FAILED;
 }
 
 static void close_files(struct files *f)
@@ -76,8 +77,10 @@ static int summary_format(enum cli_format format, enum summary_format *out, stru
     static const struct {
         enum cli_format from;
         enum summary_format to;
-    } formats[] = {{FORMAT_TEXT, SUMMARY_TEXT}, {FORMAT_MARKDOWN, SUMMARY_MARKDOWN},
-                   {FORMAT_HTML, SUMMARY_HTML}, {FORMAT_JSON, SUMMARY_JSON}};
+    } formats[] = {{FORMAT_TEXT, SUMMARY_TEXT},
+                   {FORMAT_MARKDOWN, SUMMARY_MARKDOWN},
+                   {FORMAT_HTML, SUMMARY_HTML},
+                   {FORMAT_JSON, SUMMARY_JSON}};
     for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
         if (formats[i].from != format)
             continue;
@@ -199,8 +202,8 @@ int command_export(const struct cli_options *o, const struct app_env *env)
     struct error err = {.code = ERR_NONE};
     struct files files = {.n = 0};
     enum export_format format = o->format == FORMAT_OPENMETRICS ? EXPORT_OPENMETRICS
-                                : o->spreadsheet                     ? EXPORT_SPREADSHEET
-                                                                     : EXPORT_CSV;
+                                : o->spreadsheet                ? EXPORT_SPREADSHEET
+                                                                : EXPORT_CSV;
     (void)env;
     if (o->format_given && o->format != FORMAT_CSV && o->format != FORMAT_OPENMETRICS)
         error_set(&err, ERR_USAGE, "exports are csv or openmetrics");

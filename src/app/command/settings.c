@@ -22,8 +22,11 @@ static int apply_command_line(struct settings *s, const struct cli_options *o, s
         enum option option;
         const char *text;
     } texts[] = {
-        {OPTION_SORT, o->sort},     {OPTION_COLUMNS, o->columns}, {OPTION_FILTER, o->filter},
-        {OPTION_VIEW, o->view},     {OPTION_OWN, o->own ? "yes" : NULL},
+        {OPTION_SORT, o->sort},
+        {OPTION_COLUMNS, o->columns},
+        {OPTION_FILTER, o->filter},
+        {OPTION_VIEW, o->view},
+        {OPTION_OWN, o->own ? "yes" : NULL},
         {OPTION_SORT_REVERSE, o->reverse ? "yes" : NULL},
         {OPTION_ASCII, o->ascii ? "yes" : NULL},
     };
@@ -114,7 +117,7 @@ void settings_clear(struct settings *s)
 enum color_depth settings_depth(const struct settings *s, const struct app_env *env, bool mono)
 {
     static const enum color_depth depths[] = {
-        [COLORS_AUTO] = DEPTH_256, [COLORS_256] = DEPTH_256, [COLORS_16] = DEPTH_16,
+        [COLORS_AUTO] = DEPTH_256, [COLORS_256] = DEPTH_256,   [COLORS_16] = DEPTH_16,
         [COLORS_8] = DEPTH_8,      [COLORS_NONE] = DEPTH_NONE,
     };
     int colors = option_int(&s->options, OPTION_COLORS);

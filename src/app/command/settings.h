@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Options, keys and theme as the configuration and the command line say; for screen and captures. */
+/* Options, keys and theme as the configuration and the command line say; for screen
+ * and captures. */
 #ifndef BEAMTOP_APP_COMMAND_SETTINGS_H
 #define BEAMTOP_APP_COMMAND_SETTINGS_H
 
@@ -18,8 +19,8 @@ struct settings {
 
 /*
  * Defaults, then the configuration file (unless --no-config), then the command line. Mistakes in
- * files are in diags and not fatal; a file that was named and cannot be read is an error.
- */
+ * files are in diags and not fatal; a file that was named and cannot be read is
+ * an error. */
 int settings_init(struct settings *s, const struct cli_options *o, const struct app_env *env,
                   struct error *err);
 void settings_clear(struct settings *s);
@@ -38,8 +39,8 @@ bool settings_ascii(const struct settings *s, const struct app_env *env);
 
 /*
  * What the configuration says of a trace: of the screen's, or of one in batch. What is given with
- * the trace itself stands above it.
- */
+ * the trace itself stands
+ * above it. */
 struct settings_trace {
     struct caps caps;
     enum syntax syntax;

@@ -110,8 +110,9 @@ static void asking(struct tracing *t, const struct trace_state *state)
         batch_finish(t->run, EXIT_DONE, NULL);
         return;
     }
-    error_set(&err, ERR_REFUSED, "about %s calls/s would cost the node %.0f %% of a scheduler: "
-                                 "--force traces all the same, within the caps",
+    error_set(&err, ERR_REFUSED,
+              "about %s calls/s would cost the node %.0f %% of a scheduler: "
+              "--force traces all the same, within the caps",
               text_integer(calls, sizeof calls, (int64_t)state->preflight.calls_per_s),
               state->preflight.load * 100);
     batch_finish(t->run, EXIT_REFUSED, &err);

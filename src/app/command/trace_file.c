@@ -13,19 +13,21 @@
 static void tell(const char *file, const struct recorded_trace *t)
 {
     if (t->events < 0)
-        fprintf(stderr, "beamtop: %s ends before the trace %lld does: what it came to is not recorded\n",
+        fprintf(stderr,
+                "beamtop: %s ends before the trace %lld does: what it came to is not recorded\n",
                 file, (long long)t->id);
     else if (t->kept < t->events)
-        fprintf(stderr, "beamtop: %s was thinned: %lld of %lld lines of the trace %lld are left\n", file,
-                (long long)t->kept, (long long)t->events, (long long)t->id);
+        fprintf(stderr, "beamtop: %s was thinned: %lld of %lld lines of the trace %lld are left\n",
+                file, (long long)t->kept, (long long)t->events, (long long)t->id);
 }
 
 static int put_traces(struct recording *r, const struct cli_options *o, const struct app_env *env,
                       struct error *err)
 {
-    const struct trace_sink_options options = {
-        .format = o->format == FORMAT_JSON ? SINK_JSON : SINK_TEXT,
-        .node = recording_info(r)->node, .ascii = o->ascii || !env->utf8};
+    const struct trace_sink_options options = {.format =
+                                                   o->format == FORMAT_JSON ? SINK_JSON : SINK_TEXT,
+                                               .node = recording_info(r)->node,
+                                               .ascii = o->ascii || !env->utf8};
     const struct recorded_trace *list;
     recording_begin(r);
     size_t n = recording_traces(r, &list);
@@ -54,8 +56,10 @@ int trace_file_print(const struct cli_options *o, const struct app_env *env)
     struct error err = {.code = ERR_NONE};
     struct recording *r = NULL;
     if (o->n_rest > 0)
-        error_set(&err, ERR_USAGE, "%s is a recording: it has the traces that were recorded, patterns "
-                                   "are for live nodes", o->target);
+        error_set(&err, ERR_USAGE,
+                  "%s is a recording: it has the traces that were recorded, patterns "
+                  "are for live nodes",
+                  o->target);
     else if (recording_open(&r, o->target, &err) == 0)
         (void)put_traces(r, o, env, &err);
     if (err.code == ERR_FORMAT)

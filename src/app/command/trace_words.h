@@ -8,12 +8,13 @@
 #include "app/cli/cli.h"
 #include "settings.h"
 
-/* What the configuration says, and above it what the command line gives. An exit code; what is wrong
-   has been printed. */
+/* What the configuration says, and above it what the command line gives. An exit code; what is
+   wrong has been printed. */
 int trace_words_settings(struct settings_trace *out, const struct cli_options *o,
                          const struct app_env *env);
-/* Mistakes are told before anything is connected. `settings` is told whether the patterns wait for some
-   results only: unless somebody chose otherwise such a trace sheds, since a rare one is what it is for. */
+/* Mistakes are told before anything is connected. `settings` is told whether the patterns wait for
+   some results only: unless somebody chose otherwise such a trace sheds, since a rare one is what
+   it is for. */
 int trace_words_check(const char *const *patterns, size_t n, const char *procs,
                       struct settings_trace *settings);
 

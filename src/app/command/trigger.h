@@ -10,8 +10,8 @@
 struct trigger {
     struct condition condition;
     bool has_condition;
-    double every_s;    /* 0: once, or once a crossing */
-    bool held;         /* the condition held at the tick before */
+    double every_s; /* 0: once, or once a crossing */
+    bool held;      /* the condition held at the tick before */
     bool has_fired;
     uint64_t fired_ns;
 };
@@ -21,8 +21,8 @@ int trigger_init(struct trigger *t, const char *when, double every_s, struct err
 
 /*
  * Whether it fires at this tick: at the first one and then every every_s; with a condition, when it
- * begins to hold, and every every_s while it goes on to.
- */
+ * begins to hold, and every every_s while it goes
+ * on to. */
 bool trigger_fires(struct trigger *t, const struct system_sample *s, uint64_t now_ns);
 
 #endif

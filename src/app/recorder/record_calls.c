@@ -22,16 +22,23 @@ static void on_window(void *arg, const struct calls_window *w)
     struct recorded_call *top = alloc_zero(w->n_rows + 1, sizeof *top);
     for (size_t i = 0; i < w->n_rows; i++) {
         const struct calls_function *f = &w->rows[i];
-        top[i] = (struct recorded_call){
-            .module = f->module, .function = f->function, .arity = (int64_t)f->arity,
-            .calls = known(f->calls), .own_us = known(f->own_us), .words = known(f->words),
-            .share = f->share};
+        top[i] = (struct recorded_call){.module = f->module,
+                                        .function = f->function,
+                                        .arity = (int64_t)f->arity,
+                                        .calls = known(f->calls),
+                                        .own_us = known(f->own_us),
+                                        .words = known(f->words),
+                                        .share = f->share};
     }
-    const struct recorded_window window = {
-        .wall_us = w->wall_us, .ns = (int64_t)w->interval_us * 1000,
-        .functions = known(w->functions), .calls = known(w->calls), .lost = known(w->lost),
-        .calls_per_s = w->calls_per_s, .top = top, .n_top = w->n_rows,
-        .whole = w};
+    const struct recorded_window window = {.wall_us = w->wall_us,
+                                           .ns = (int64_t)w->interval_us * 1000,
+                                           .functions = known(w->functions),
+                                           .calls = known(w->calls),
+                                           .lost = known(w->lost),
+                                           .calls_per_s = w->calls_per_s,
+                                           .top = top,
+                                           .n_top = w->n_rows,
+                                           .whole = w};
     recorder_window(r->setup.recorder, &window);
     r->number++;
     free(top);
@@ -57,8 +64,9 @@ static void refused(struct record_session *r, const struct error *why)
 static void refuse(struct record_session *r, const struct calls_state *state)
 {
     struct error err = {.code = ERR_NONE};
-    error_set(&err, ERR_REFUSED, "at about %.0f calls/s that would cost the node %.0f %% of its "
-                                 "schedulers (--force counts all the same)",
+    error_set(&err, ERR_REFUSED,
+              "at about %.0f calls/s that would cost the node %.0f %% of its "
+              "schedulers (--force counts all the same)",
               state->calls_per_s, state->load * 100);
     refused(r, &err);
     session_stop(r->session);
@@ -185,7 +193,8 @@ int record_calls_check(const struct calls_options *options, struct error *err)
     for (size_t i = 0; i < options->n_patterns; i++) {
         struct pattern **patterns = NULL;
         size_t n = 0, offset = 0;
-        int rc = calls_patterns_parse(&patterns, &n, options->patterns[i], options->syntax, &offset, err);
+        int rc = calls_patterns_parse(&patterns, &n, options->patterns[i], options->syntax, &offset,
+                                      err);
         if (rc != 0)
             return rc;
         patterns_free(patterns, n);

@@ -12,8 +12,8 @@ struct record_client;
 
 /*
  * err NULL: `reply` is all that came until the other side closed. ERR_NOT_FOUND: nobody listens,
- * ERR_TIMEOUT: no end of an answer for three seconds (a stop: thirty). The client is gone afterwards.
- */
+ * ERR_TIMEOUT: no end of an answer for three seconds (a stop: thirty). The client is gone
+ * afterwards. */
 typedef void record_client_fn(void *arg, const char *reply, const struct error *err);
 
 /* Never calls fn before it has returned. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * `beamtop record`: in the foreground, or by `record start` in a process of its own that outlives
- * the terminal; and what the others of the family ask of recordings that run.
- */
+ * the terminal; and what the others of the family ask of recordings
+ * that run. */
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -165,15 +165,16 @@ static void print_status(const json_t *s)
 {
     char bytes[32], since[32];
     print_safe(stdout, text_of(s, "file"));
-    tell_to(stdout, "\n    %s, for %s: %lld ticks, %s, %lld marks, %lld windows of calls, "
-           "%lld traces; process %lld%s\n",
-           text_of(s, "node"),
-           text_duration(since, sizeof since, json_real_value(json_object_get(s, "running_s"))),
-           (long long)number_of(s, "ticks"),
-           text_bytes(bytes, sizeof bytes, (double)number_of(s, "bytes")),
-           (long long)number_of(s, "marks"), (long long)number_of(s, "windows"), (long long)number_of(s, "traces"),
-           (long long)number_of(s, "pid"),
-           json_is_true(json_object_get(s, "detached")) ? ", detached" : "");
+    tell_to(stdout,
+            "\n    %s, for %s: %lld ticks, %s, %lld marks, %lld windows of calls, "
+            "%lld traces; process %lld%s\n",
+            text_of(s, "node"),
+            text_duration(since, sizeof since, json_real_value(json_object_get(s, "running_s"))),
+            (long long)number_of(s, "ticks"),
+            text_bytes(bytes, sizeof bytes, (double)number_of(s, "bytes")),
+            (long long)number_of(s, "marks"), (long long)number_of(s, "windows"),
+            (long long)number_of(s, "traces"), (long long)number_of(s, "pid"),
+            json_is_true(json_object_get(s, "detached")) ? ", detached" : "");
     if (*text_of(s, "link"))
         tell_to(stdout, "    %s\n", text_of(s, "link"));
     if (*text_of(s, "calls_refused"))
@@ -208,8 +209,8 @@ static void print_peer(const struct cli_options *o, const struct record_peer *pe
 }
 
 /* The recording of `-o FILE`, or the only one. */
-static const struct record_peer *choose(const struct cli_options *o, const struct record_peer *peers,
-                                        size_t n)
+static const struct record_peer *choose(const struct cli_options *o,
+                                        const struct record_peer *peers, size_t n)
 {
     char path[PATH_MAX];
     struct error ignored = {.code = ERR_NONE};
@@ -270,9 +271,10 @@ static int complain_silent(const struct record_peer *peers, size_t n)
 
 static int complain_choice(const struct cli_options *o, const struct record_peer *peers, size_t n)
 {
-    const char *why = n == 0        ? "nothing is being recorded"
-                      : o->output ? "no recording goes to that file; `beamtop record status` lists them"
-                                  : "more than one recording runs: -o FILE tells which";
+    const char *why = n == 0 ? "nothing is being recorded"
+                      : o->output
+                          ? "no recording goes to that file; `beamtop record status` lists them"
+                          : "more than one recording runs: -o FILE tells which";
     (void)complain_silent(peers, n);
     return complain(EXIT_FAILED, why);
 }
@@ -305,8 +307,10 @@ static int record_mark(const struct cli_options *o, const struct app_env *env)
     buf_puts(&line, "mark");
     for (size_t i = 0; i < o->n_rest; i++)
         buf_printf(&line, " %s", o->rest[i]);
-    int code = line.len <= strlen("mark ") || strchr(buf_cstr(&line), '\n') || line.len >= LIMIT_RECORD_REQUEST_BYTES - 1
-                   ? complain(EXIT_USAGE, "usage: beamtop record mark TEXT, one line of less than 1,000 bytes")
+    int code = line.len <= strlen("mark ") || strchr(buf_cstr(&line), '\n') ||
+                       line.len >= LIMIT_RECORD_REQUEST_BYTES - 1
+                   ? complain(EXIT_USAGE,
+                              "usage: beamtop record mark TEXT, one line of less than 1,000 bytes")
                    : record_ask(o, env, buf_cstr(&line));
     buf_clear(&line);
     return code;
@@ -322,8 +326,10 @@ static int prepare_trace(struct record_setup *setup)
     if (code == EXIT_DONE)
         code = trace_words_check(setup->traced, setup->n_traced, o->procs, &setup->trace);
     if (code == EXIT_DONE && o->values)
-        fprintf(stderr, "beamtop: %s will have arguments, results and messages as they are; --redact "
-                        "keeps their types and sizes alone\n", setup->file);
+        fprintf(stderr,
+                "beamtop: %s will have arguments, results and messages as they are; --redact "
+                "keeps their types and sizes alone\n",
+                setup->file);
     return code;
 }
 
@@ -332,11 +338,13 @@ int command_record(const struct cli_options *o, const struct app_env *env)
     bool start = strcmp(o->target, "start") == 0;
     size_t skip = start ? 1 : 0;
     if (strcmp(o->target, "status") == 0)
-        return o->n_rest > 0 ? complain(EXIT_USAGE, "record status takes no word: it tells of all recordings")
-                             : record_ask(o, env, NULL);
+        return o->n_rest > 0
+                   ? complain(EXIT_USAGE, "record status takes no word: it tells of all recordings")
+                   : record_ask(o, env, NULL);
     /* A node named behind it would not be looked at, and the recording of another one ended. */
     if (strcmp(o->target, "stop") == 0)
-        return o->n_rest > 0 ? complain(EXIT_USAGE, "record stop takes no word: -o FILE tells which recording")
+        return o->n_rest > 0 ? complain(EXIT_USAGE,
+                                        "record stop takes no word: -o FILE tells which recording")
                              : record_ask(o, env, "stop");
     if (strcmp(o->target, "mark") == 0)
         return record_mark(o, env);
@@ -345,7 +353,8 @@ int command_record(const struct cli_options *o, const struct app_env *env)
     if (o->n_rest > skip && !o->calls && !o->trace)
         return complain(EXIT_USAGE, "patterns stand behind --calls or --trace");
     if (o->n_rest > skip && o->calls && o->trace)
-        return complain(EXIT_USAGE, "with both --calls and --trace each has one word: 'PATTERN & PATTERN'");
+        return complain(EXIT_USAGE,
+                        "with both --calls and --trace each has one word: 'PATTERN & PATTERN'");
     if (o->redact && o->values)
         return complain(EXIT_USAGE, "--values keeps what --redact leaves out: one of them");
     /* --calls A B: the words behind the first are patterns too. */
@@ -356,11 +365,18 @@ int command_record(const struct cli_options *o, const struct app_env *env)
         patterns[n++] = first;
     for (size_t i = skip; i < o->n_rest && n < ARRAY_LEN(patterns); i++)
         patterns[n++] = o->rest[i];
-    struct record_setup setup = {
-        .options = o, .env = env, .node = start ? o->second : o->target, .file = o->output,
-        .calls = o->calls != NULL, .patterns = patterns, .n_patterns = o->calls ? n : 0,
-        .traced = o->calls ? &o->trace : patterns, .n_traced = !o->trace ? 0 : o->calls ? 1 : n,
-        .ready_fd = -1};
+    struct record_setup setup = {.options = o,
+                                 .env = env,
+                                 .node = start ? o->second : o->target,
+                                 .file = o->output,
+                                 .calls = o->calls != NULL,
+                                 .patterns = patterns,
+                                 .n_patterns = o->calls ? n : 0,
+                                 .traced = o->calls ? &o->trace : patterns,
+                                 .n_traced = !o->trace  ? 0
+                                             : o->calls ? 1
+                                                        : n,
+                                 .ready_fd = -1};
     int code = o->trace ? prepare_trace(&setup) : EXIT_DONE;
     if (code != EXIT_DONE)
         return code;

@@ -49,8 +49,10 @@ static int check_dir(const char *dir, struct error *err)
     if (lstat(dir, &st) != 0)
         return error_set_errno(err, errno, "%s", dir);
     if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077) != 0)
-        return error_set(err, ERR_REFUSED, "%s must be a directory of yours that nobody else can enter "
-                                           "(chmod 700)", dir);
+        return error_set(err, ERR_REFUSED,
+                         "%s must be a directory of yours that nobody else can enter "
+                         "(chmod 700)",
+                         dir);
     return 0;
 }
 
@@ -119,7 +121,8 @@ struct record_control {
     void *arg;
     char path[RECORD_SOCKET_BYTES];
     struct client *clients;
-    int stopper; /* a copy of the connection that asked for the end, kept until the process is gone; -1 */
+    int stopper; /* a copy of the connection that asked for the end, kept until the process is gone;
+                    -1 */
 };
 
 static void free_handle(uv_handle_t *handle)
@@ -241,7 +244,7 @@ void record_control_close(struct record_control *c)
     if (!c)
         return;
     DL_FOREACH_SAFE(c->clients, client, next)
-        drop_client(client);
+    drop_client(client);
     unlink(c->path);
     uv_close((uv_handle_t *)&c->pipe, free_handle);
 }
@@ -274,12 +277,15 @@ int record_silent_error(struct error *err, const char *path)
 {
     long pid = record_socket_pid(path);
     if (pid > 0 && record_is_stopped(path))
-        return error_set(err, ERR_TIMEOUT,
-                         "recorder process %ld does not answer: a signal stopped it. `kill -CONT %ld` "
-                         "resumes it", pid, pid);
+        return error_set(
+            err, ERR_TIMEOUT,
+            "recorder process %ld does not answer: a signal stopped it. `kill -CONT %ld` "
+            "resumes it",
+            pid, pid);
     return error_set(err, ERR_TIMEOUT,
                      "recorder process %ld does not answer: its disk or this machine is probably "
-                     "overloaded. Try again, or stop it with `kill %ld`", pid, pid);
+                     "overloaded. Try again, or stop it with `kill %ld`",
+                     pid, pid);
 }
 
 static int compare_paths(const void *a, const void *b)

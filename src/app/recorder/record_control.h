@@ -2,8 +2,8 @@
 /*
  * A recording that runs is spoken to through a socket in a private directory: asked how it goes,
  * given a mark, told to end. A request is a line: "status", "mark TEXT", "stop"; so is its answer,
- * an object of JSON. The connection of a stop ends with the recorder: its file is whole then.
- */
+ * an object of JSON. The connection of a stop ends with the recorder: its file is
+ * whole then. */
 #ifndef BEAMTOP_APP_RECORDER_RECORD_CONTROL_H
 #define BEAMTOP_APP_RECORDER_RECORD_CONTROL_H
 

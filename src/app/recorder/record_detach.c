@@ -15,9 +15,11 @@ int record_log_open(struct record_log *log, const char *path, struct error *err)
     struct stat st;
     *log = (struct record_log){.fd = open(path, flags, 0600)};
     if (log->fd < 0 && errno == ELOOP)
-        return error_set(err, ERR_USAGE, "%s is a link: remove it, or record to another file", path);
+        return error_set(err, ERR_USAGE, "%s is a link: remove it, or record to another file",
+                         path);
     if (log->fd < 0 && (errno == ENXIO || errno == EISDIR))
-        return error_set(err, ERR_USAGE, "%s is not a regular file: remove it, or record to another file", path);
+        return error_set(err, ERR_USAGE,
+                         "%s is not a regular file: remove it, or record to another file", path);
     if (log->fd < 0)
         return error_set_errno(err, errno, "%s", path);
     bool is_file = fstat(log->fd, &st) == 0 && S_ISREG(st.st_mode);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * When what a node refused is tried again: at first after the time between windows or traces, then
- * after twice as long each time. A refusal is told when its reason is another one, and when there is
- * none any more. Pure: time is an argument.
- */
+ * after twice as long each time. A refusal is told when its reason is another one, and when there
+ * is none any more. Pure: time is
+ * an argument. */
 #ifndef BEAMTOP_APP_RECORDER_RECORD_RETRY_H
 #define BEAMTOP_APP_RECORDER_RECORD_RETRY_H
 

@@ -69,11 +69,11 @@ static void on_progress(uv_timer_t *timer)
     if (model_link(t->model, &link) != LINK_LIVE && *link)
         tell_progress("%s", link);
     else
-        tell_progress("recording %s: %lld ticks, %s, %s; Ctrl-C ends it",
-                buf_cstr(&t->file),
-                (long long)recorder_ticks(t->recorder),
-                text_bytes(bytes, sizeof bytes, (double)recorder_bytes(t->recorder)),
-                text_duration(since, sizeof since, (double)(uv_now(&t->loop) - t->started_ms) / 1000));
+        tell_progress(
+            "recording %s: %lld ticks, %s, %s; Ctrl-C ends it", buf_cstr(&t->file),
+            (long long)recorder_ticks(t->recorder),
+            text_bytes(bytes, sizeof bytes, (double)recorder_bytes(t->recorder)),
+            text_duration(since, sizeof since, (double)(uv_now(&t->loop) - t->started_ms) / 1000));
     t->shown_progress = true;
 }
 
@@ -162,10 +162,13 @@ static int start(struct recording_run *t, struct error *err)
     int rc = target_init(&t->target, t->setup->node, o, t->setup->env, NULL, err);
     if (rc == 0)
         rc = record_run_armed_check(t->setup, err);
-    const struct recorder_options options = {
-        .node = t->target.name, .label = o->label, .interval_s = interval_s,
-        .max_bytes = (uint64_t)o->max_size, .thin = o->thin, .redact = o->redact,
-        .values = o->values};
+    const struct recorder_options options = {.node = t->target.name,
+                                             .label = o->label,
+                                             .interval_s = interval_s,
+                                             .max_bytes = (uint64_t)o->max_size,
+                                             .thin = o->thin,
+                                             .redact = o->redact,
+                                             .values = o->values};
     if (rc == 0)
         rc = recorder_open(&t->recorder, t->setup->file, &options, err);
     if (rc == 0)
@@ -215,7 +218,8 @@ static void stop(struct recording_run *t)
         t->err = err;
     if (err.code != ERR_NONE && ticks > 0)
         fprintf(stderr, "beamtop: %s\n", err.text);
-    record_run_tell_ready(t, t->err.code != ERR_NONE ? t->err.text : "it ended before the node had answered");
+    record_run_tell_ready(t, t->err.code != ERR_NONE ? t->err.text
+                                                     : "it ended before the node had answered");
     if (ticks > 0)
         fprintf(stderr, "beamtop: %s has %lld tick%s; `beamtop report %s` tells what they say\n",
                 buf_cstr(&t->file), (long long)ticks, ticks == 1 ? "" : "s", buf_cstr(&t->file));

@@ -50,25 +50,34 @@ static double every_s(const struct record_setup *setup)
     return setup->options->every_s > 0 ? setup->options->every_s : EVERY_S;
 }
 
-/* Rules look for functions by name: all that are called are read, where nothing is measured of them. */
+/* Rules look for functions by name: all that are called are read, where nothing is measured of
+ * them. */
 static struct calls_options calls_options_of(const struct record_setup *setup)
 {
     const struct cli_options *o = setup->options;
     bool measured = o->time || o->memory, all = !o->top_given && !measured;
-    return (struct calls_options){
-        .patterns = setup->patterns, .n_patterns = setup->n_patterns, .syntax = o->syntax,
-        .for_ms = (unsigned)(o->window_s * 1000 + 0.5), .every_ms = (unsigned)(every_s(setup) * 1000 + 0.5),
-        .top = all ? LIMIT_CALLS_ROWS : (unsigned)o->top, .time = o->time, .memory = o->memory, .force = o->force};
+    return (struct calls_options){.patterns = setup->patterns,
+                                  .n_patterns = setup->n_patterns,
+                                  .syntax = o->syntax,
+                                  .for_ms = (unsigned)(o->window_s * 1000 + 0.5),
+                                  .every_ms = (unsigned)(every_s(setup) * 1000 + 0.5),
+                                  .top = all ? LIMIT_CALLS_ROWS : (unsigned)o->top,
+                                  .time = o->time,
+                                  .memory = o->memory,
+                                  .force = o->force};
 }
 
 static struct trace_options trace_options_of(const struct record_setup *setup)
 {
     const struct cli_options *o = setup->options;
-    return (struct trace_options){
-        .patterns = setup->traced, .n_patterns = setup->n_traced, .procs = o->procs,
-        .syntax = setup->trace.syntax, .caps = setup->trace.caps,
-        .slower_us = (uint64_t)(o->slower_s * 1e6), .on_rate_stop = setup->trace.on_rate_stop,
-        .force = o->force};
+    return (struct trace_options){.patterns = setup->traced,
+                                  .n_patterns = setup->n_traced,
+                                  .procs = o->procs,
+                                  .syntax = setup->trace.syntax,
+                                  .caps = setup->trace.caps,
+                                  .slower_us = (uint64_t)(o->slower_s * 1e6),
+                                  .on_rate_stop = setup->trace.on_rate_stop,
+                                  .force = o->force};
 }
 
 int record_run_armed_check(const struct record_setup *setup, struct error *err)

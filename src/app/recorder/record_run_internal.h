@@ -3,8 +3,8 @@
  * Private to a recording that runs: record_run.c (its life: loop, signals, progress, the first and
  * the last step), record_run_source.c (what the node says, and is asked at and beside ticks),
  * record_run_armed.c (what stands on the node: counted calls, traces), record_run_requests.c (what
- * others ask for through the socket). Each writes to its own part of the struct alone.
- */
+ * others ask for through the socket). Each writes to its own part of the
+ * struct alone. */
 #ifndef BEAMTOP_APP_RECORDER_RECORD_RUN_INTERNAL_H
 #define BEAMTOP_APP_RECORDER_RECORD_RUN_INTERNAL_H
 
@@ -33,7 +33,7 @@ struct recording_run {
     struct model *model;
     struct recorder *recorder;
     bool ending, shown_progress, told_ready, log_is_full;
-    bool is_over; /* its time: the next tick is the last */
+    bool is_over;    /* its time: the next tick is the last */
     const char *why; /* the recording's end */
     int exit_code;
     uint64_t started_ms;
@@ -45,7 +45,7 @@ struct recording_run {
     struct beside *beside;
     uv_timer_t facts;
     char node[LIMIT_NODE_NAME_BYTES + 1]; /* what it calls itself; before that what it was called */
-    bool has_node; /* its own answer about itself, since it is there */
+    bool has_node;                        /* its own answer about itself, since it is there */
     bool was_up, is_down, is_locked;
     double wall_less_here_us; /* the node's clock against ours */
 

@@ -19,12 +19,13 @@ static void put_life_number(json_t *o, const char *key, int64_t number)
     json_object_set_new(o, key, number > 0 ? json_integer(number) : json_null());
 }
 
-/* Nodes of other epmds may have the same name. Not known while it is away: it may come back as another. */
+/* Nodes of other epmds may have the same name. Not known while it is away: it may come back as
+ * another. */
 static void put_life(const struct recording_run *t, json_t *o)
 {
     bool up = live_is_up(t->live) && t->has_node;
-    struct record_life life = record_life_of(up ? live_peer_creation(t->live) : 0,
-                                             up ? model_node(t->model) : NULL);
+    struct record_life life =
+        record_life_of(up ? live_peer_creation(t->live) : 0, up ? model_node(t->model) : NULL);
     put_life_number(o, "node_creation", life.creation);
     put_life_number(o, "node_os_pid", life.os_pid);
     put_life_number(o, "node_start_us", life.start_us);

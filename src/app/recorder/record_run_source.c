@@ -12,8 +12,8 @@
 
 #define FACTS_MS 60000u
 #define FACTS_LATER_MS 500u
-/* Processes asked for at a tick: the busiest, which are nearly all of the work. At most ten more are
-   watched, for their mailbox or memory. */
+/* Processes asked for at a tick: the busiest, which are nearly all of the work. At most ten more
+   are watched, for their mailbox or memory. */
 #define RECORD_ROWS 50
 
 /* ---- what is asked beside the ticks: by a timer, or after a tick */
@@ -47,7 +47,8 @@ static void finish_full(struct recording_run *t, const struct error *cause)
 {
     struct error err = {.code = ERR_NONE};
     char most[32];
-    uint64_t cap = t->options->max_size > 0 ? (uint64_t)t->options->max_size : LIMIT_RECORDING_BYTES;
+    uint64_t cap =
+        t->options->max_size > 0 ? (uint64_t)t->options->max_size : LIMIT_RECORDING_BYTES;
     bool full = cause->code == ERR_LIMIT;
     if (full && recorder_bytes(t->recorder) + cap / 64 >= cap)
         error_set(&err, ERR_LIMIT, "%s has reached its largest size, %s (--max-size, --thin)",
@@ -118,7 +119,9 @@ static struct want want_of_recording(const struct recording_run *t)
                              columns, &n, &ignored);
     const struct proc_column *sort = proc_column_find("reductions_per_s");
     struct want want = {.needs = question_kept(KEPT_TICK)};
-    want.scan = (struct want_scan){.sort_key = sort->key, .by_delta = true, .rows = RECORD_ROWS,
+    want.scan = (struct want_scan){.sort_key = sort->key,
+                                   .by_delta = true,
+                                   .rows = RECORD_ROWS,
                                    .items = proc_columns_items(columns, n, sort)};
     leaders_want(&t->leaders, t->model, &want);
     return want;
@@ -196,8 +199,11 @@ int record_run_source_open(struct recording_run *t, double interval_s, struct er
                                                   .on_link = on_link,
                                                   .on_answer = on_answer,
                                                   .on_end = on_end};
-    const struct live_options live = {.conn = t->target.conn, .interval_s = interval_s,
-                                      .budget = t->options->budget, .reconnect = true, .together = true};
+    const struct live_options live = {.conn = t->target.conn,
+                                      .interval_s = interval_s,
+                                      .budget = t->options->budget,
+                                      .reconnect = true,
+                                      .together = true};
     snprintf(t->node, sizeof t->node, "%s", t->target.name);
     t->beside = beside_new(on_beside, t);
     int rc = live_open(&t->live, &t->loop, &live, t->model, &handlers, t, err);

@@ -2,8 +2,8 @@
 /*
  * Sessions in a recording, one after the other: traces (record_trace.c), or windows of counted
  * calls (record_calls.c). Their ends are kept and do not end the recording. What keeps one from
- * being set is told and kept, and tried again later, less and less often.
- */
+ * being set is told and kept, and tried again later, less and
+ * less often. */
 #ifndef BEAMTOP_APP_RECORDER_RECORD_SESSION_H
 #define BEAMTOP_APP_RECORDER_RECORD_SESSION_H
 

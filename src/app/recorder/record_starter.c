@@ -150,7 +150,8 @@ static void end_if_over(struct record_starter *s)
     record_complaint(&complaint, buf_cstr(&s->printed));
     if (s->exit_code != 0)
         error_set(&err, ERR_SYSTEM, "%s",
-                  complaint.len > 0 ? buf_cstr(&complaint) : "the recorder has ended without a word");
+                  complaint.len > 0 ? buf_cstr(&complaint)
+                                    : "the recorder has ended without a word");
     buf_clear(&complaint);
     end(s, err.code == ERR_NONE ? NULL : &err);
 }
@@ -186,9 +187,13 @@ static int spawn(struct record_starter *s, uv_loop_t *loop, char **args, char **
         {.flags = UV_IGNORE},
         {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&s->complaints},
     };
-    const uv_process_options_t options = {
-        .file = OWN_PROGRAM, .args = args, .env = env, .exit_cb = on_exit_code,
-        .flags = UV_PROCESS_DETACHED, .stdio = stdio, .stdio_count = 3};
+    const uv_process_options_t options = {.file = OWN_PROGRAM,
+                                          .args = args,
+                                          .env = env,
+                                          .exit_cb = on_exit_code,
+                                          .flags = UV_PROCESS_DETACHED,
+                                          .stdio = stdio,
+                                          .stdio_count = 3};
     return uv_spawn(loop, &s->process, &options);
 }
 

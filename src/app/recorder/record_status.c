@@ -147,8 +147,8 @@ static size_t last_words(const struct record_status *s, const char *log, const c
     for (const char *line = log; *line; line += len + (line[len] == '\n')) {
         len = strcspn(line, "\n");
         const char *text = without_program(line);
-        bool of_file = strncmp(text, s->file, file_len) == 0 &&
-                       strncmp(text + file_len, " has ", 5) == 0;
+        bool of_file =
+            strncmp(text, s->file, file_len) == 0 && strncmp(text + file_len, " has ", 5) == 0;
         if (len > 0 && !of_file) {
             *out = text;
             found = len - (size_t)(text - line);
@@ -165,10 +165,11 @@ void record_end_text(struct buf *out, const struct record_status *s, const char 
     /* Of a recorder that was killed they are about something else. */
     size_t len = end && *end && !record_end_is_good(end) ? last_words(s, log, &words) : 0;
     if (!end) {
-        buf_printf(out, "the recording has ended, and %s cannot be read; see %s.log", s->file, s->file);
+        buf_printf(out, "the recording has ended, and %s cannot be read; see %s.log", s->file,
+                   s->file);
     } else if (record_end_is_good(end)) {
-        buf_printf(out, "%s is whole: %lld ticks, %s%s; `beamtop report` and `replay` read it", s->file,
-                   (long long)s->ticks, text_bytes(bytes, sizeof bytes, (double)s->bytes),
+        buf_printf(out, "%s is whole: %lld ticks, %s%s; `beamtop report` and `replay` read it",
+                   s->file, (long long)s->ticks, text_bytes(bytes, sizeof bytes, (double)s->bytes),
                    strcmp(end, "time") == 0 ? ", its time is over" : "");
     } else if (len > 0) {
         text_put_safe(out, words, len, false);

@@ -45,8 +45,8 @@ void record_complaint(struct buf *out, const char *printed);
 
 /*
  * How it ended, for the message line. `end` is the file's own word ("" it was cut off, NULL: the
- * file cannot be read), `log` the end of what a detached recorder has written.
- */
+ * file cannot be read), `log` the end of what a detached recorder
+ * has written. */
 void record_end_text(struct buf *out, const struct record_status *s, const char *end,
                      const char *log);
 /* It ended as somebody wanted it to. */

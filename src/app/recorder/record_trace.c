@@ -110,8 +110,9 @@ static void refused(struct record_session *r, const struct trace_state *state,
 static void refuse(struct record_session *r, const struct trace_state *state)
 {
     struct error err = {.code = ERR_NONE};
-    error_set(&err, ERR_REFUSED, "about %.0f calls/s would cost the node %.0f %% of a scheduler "
-                                 "(--force traces all the same, within the caps)",
+    error_set(&err, ERR_REFUSED,
+              "about %.0f calls/s would cost the node %.0f %% of a scheduler "
+              "(--force traces all the same, within the caps)",
               state->preflight.calls_per_s, state->preflight.load * 100);
     refused(r, state, &err);
 }
@@ -120,13 +121,15 @@ static void ended(struct record_session *r, const struct trace_state *state)
 {
     struct error err = {.code = ERR_NONE};
     const struct session_check *check = &state->status.check;
-    if (check->unarmed) { /* the recording ends while this one was prepared: there is nothing to record */
+    if (check->unarmed) { /* the recording ends while this one was prepared: there is nothing to
+                             record */
         record_session_done(r);
         return;
     }
     if (state->end != END_LINK && (!check->done || !check->clean || state->end == END_KILLED)) {
-        error_set(&err, ERR_TARGET, "the trace has ended (%s), and %s%s", trace_end_name(state->end),
-                  !check->done  ? "it is not verified that nothing of it is left: "
+        error_set(&err, ERR_TARGET, "the trace has ended (%s), and %s%s",
+                  trace_end_name(state->end),
+                  !check->done   ? "it is not verified that nothing of it is left: "
                   : check->clean ? "nothing of it is left"
                                  : "something of it is left on the node: ",
                   check->text);

@@ -166,8 +166,8 @@ struct builder *encode_mailbox(const struct etf_pid *pid, const char *node, int 
     return b;
 }
 
-struct builder *encode_state(const struct etf_pid *pid, const char *node, int timeout_ms,
-                             int bytes, bool agreed)
+struct builder *encode_state(const struct etf_pid *pid, const char *node, int timeout_ms, int bytes,
+                             bool agreed)
 {
     struct builder *b = builder_new();
     build_tuple(b, 4);

@@ -13,13 +13,13 @@
 
 /*
  * The argument of a question of a tick or beside it. want: NULL beside ticks. filter may be NULL or
- * empty. Pids are local to the node: `node` is its full name.
- */
+ * empty. Pids are local to the node: `node` is its
+ * full name. */
 struct builder *encode_question(enum question q, const struct want *want,
                                 const struct filter *filter, const char *node);
 struct builder *encode_mailbox(const struct etf_pid *pid, const char *node, int first,
                                int bytes_each, bool agreed);
-struct builder *encode_state(const struct etf_pid *pid, const char *node, int timeout_ms,
-                             int bytes, bool agreed);
+struct builder *encode_state(const struct etf_pid *pid, const char *node, int timeout_ms, int bytes,
+                             bool agreed);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include "beamtop/base/text.h"
 
-/* Weight of the newest cost. The cost is wall time: one answer that had to wait for a scheduler must
-   not slow the list down for many ticks. */
+/* Weight of the newest cost. The cost is wall time: one answer that had to wait for a scheduler
+   must not slow the list down for many ticks. */
 #define WEIGHT 0.5
 
 /* Whatever the header costs, the others get this share of the budget. */
@@ -65,8 +65,9 @@ static void say_why(const struct governor *g, double every_s, struct governor_pl
 {
     char every[32], cost[32], share[32];
     enum question q = plan->dearest;
-    snprintf(plan->why, sizeof plan->why, "%s every %s: costs the target %s, budget %s (:set budget)",
-             question_name(q), text_duration(every, sizeof every, every_s),
+    snprintf(plan->why, sizeof plan->why,
+             "%s every %s: costs the target %s, budget %s (:set budget)", question_name(q),
+             text_duration(every, sizeof every, every_s),
              text_duration(cost, sizeof cost, g->cost_us[q] / 1e6),
              text_percent(share, sizeof share, g->budget));
 }

@@ -5,8 +5,8 @@
  *
  * The header's question is asked every interval. What is left of the budget is shared by the
  * others: where they would cost more, they are asked less often, all stretched alike. Those whose
- * answers seldom change have a pace of their own, and get out of the others' way.
- */
+ * answers seldom change have a pace of their own, and get out of the
+ * others' way. */
 #ifndef BEAMTOP_APP_SOURCE_GOVERNOR_H
 #define BEAMTOP_APP_SOURCE_GOVERNOR_H
 
@@ -21,22 +21,25 @@
 struct governor {
     double interval_s; /* asked for by the person */
     double budget;     /* share of one scheduler, 0.02 = 2 % */
-    double most_s;     /* together: never further apart, whatever it costs; 0: as far as the budget says */
-    bool together;     /* the header's question is asked with the others, not more often */
+    double
+        most_s; /* together: never further apart, whatever it costs; 0: as far as the budget says */
+    bool together;             /* the header's question is asked with the others, not more often */
     double cost_us[QUESTIONS]; /* smoothed cost of one answer; 0: not known yet */
-    unsigned begun; /* questions that were answered since the beginning: the first answer paid for parsing */
+    unsigned begun; /* questions that were answered since the beginning: the first answer paid for
+                       parsing */
 };
 
 struct governor_plan {
-    double header_s;  /* how often the header's question is asked */
-    double seldom_s;  /* how often those of PACE_SELDOM are */
-    double others_s;  /* how often the others are */
+    double header_s;       /* how often the header's question is asked */
+    double seldom_s;       /* how often those of PACE_SELDOM are */
+    double others_s;       /* how often the others are */
     enum question dearest; /* of those that are stretched, the one that costs most */
-    char why[160];    /* "" when nothing is stretched */
+    char why[160];         /* "" when nothing is stretched */
 };
 
 void governor_init(struct governor *g, double interval_s, double budget);
-/* The target has none of our expressions yet: each question's next answer says nothing of its cost. */
+/* The target has none of our expressions yet: each question's next answer says nothing of
+ * its cost. */
 void governor_begin(struct governor *g);
 /* An answer came and cost that much. */
 void governor_note(struct governor *g, enum question q, double target_us);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The processes that findings watch at every tick, whatever the screen shows: those with the longest
- * mailboxes, the most memory, the most work, as the last answer to `leaders` says (docs/queries.md).
- */
+ * The processes that findings watch at every tick, whatever the screen shows: those with the
+ * longest mailboxes, the most memory, the most work, as the last answer to `leaders` says
+ * (docs/queries.md). */
 #ifndef BEAMTOP_APP_SOURCE_LEADERS_H
 #define BEAMTOP_APP_SOURCE_LEADERS_H
 

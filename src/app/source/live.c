@@ -145,8 +145,7 @@ static void on_message(struct conn *c, void *arg, const struct conn_message *m)
         query_message(l->query, m->term, m->len);
 }
 
-static void on_link_exit(struct conn *c, void *arg, const struct etf_pid *from,
-                         struct slice reason)
+static void on_link_exit(struct conn *c, void *arg, const struct etf_pid *from, struct slice reason)
 {
     struct live *l = arg;
     (void)c;

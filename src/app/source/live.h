@@ -2,8 +2,8 @@
 /*
  * A live node as a source of facts: connects, starts the keeper, asks what the wanted views need
  * every tick within the governor's plan, and gives the answers to a model. After a loss it
- * connects again by itself. One thread: the loop's.
- */
+ * connects again by itself. One thread:
+ * the loop's. */
 #ifndef BEAMTOP_APP_SOURCE_LIVE_H
 #define BEAMTOP_APP_SOURCE_LIVE_H
 
@@ -21,12 +21,12 @@
 struct live;
 
 struct live_options {
-    struct conn_options conn;  /* strings borrowed for the life of the source; cookie too */
+    struct conn_options conn; /* strings borrowed for the life of the source; cookie too */
     double interval_s;
-    double budget;             /* share of one scheduler */
-    bool reconnect;            /* after a loss; the first connection is tried once */
-    double most_s;             /* together: ticks never further apart; 0: as the budget says */
-    bool together;             /* batch: all questions of a tick at once, as far apart as the dearest */
+    double budget;  /* share of one scheduler */
+    bool reconnect; /* after a loss; the first connection is tried once */
+    double most_s;  /* together: ticks never further apart; 0: as the budget says */
+    bool together;  /* batch: all questions of a tick at once, as far apart as the dearest */
 };
 
 struct live_handlers {
@@ -41,7 +41,8 @@ struct live_handlers {
     void (*on_trouble)(void *arg, enum question question, const struct error *err);
     /* Connected, but something is worth telling: the node's name is not the one asked for. */
     void (*on_notice)(void *arg, const char *text);
-    /* The keeper stands, or is gone: what live_ask() asked of it stays without an answer. May be NULL. */
+    /* The keeper stands, or is gone: what live_ask() asked of it stays without an answer. May be
+     * NULL. */
     void (*on_link)(void *arg, bool up);
     /* No connection, or lost without `reconnect`. The source has ended. */
     void (*on_end)(void *arg, enum conn_failure why, const struct error *err);
@@ -67,8 +68,8 @@ int live_set_filter(struct live *l, const char *expression, size_t *error_offset
 
 /*
  * Asked only when a person wants them; the answer is in the model. Nothing is copied on the node
- * unless the person agreed to the cost, which the answer says.
- */
+ * unless the person agreed to the cost, which the
+ * answer says. */
 int live_ask_mailbox(struct live *l, const struct etf_pid *pid, int first, int bytes_each,
                      bool agreed, struct error *err);
 int live_ask_state(struct live *l, const struct etf_pid *pid, int timeout_ms, int bytes,
@@ -76,18 +77,17 @@ int live_ask_state(struct live *l, const struct etf_pid *pid, int timeout_ms, in
 
 /*
  * Other questions than a tick's. As query_ask(); ERR_LOST while there is no keeper. Their cost is
- * counted.
- */
+ * counted. */
 bool live_is_up(const struct live *l);
 int live_ask(struct live *l, enum question question, const struct builder *arg,
              unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err);
 /*
  * Fills a port for sessions, good until the link is lost or the source closed: its users are told
- * before that. ERR_LOST while there is no connection, or the model does not know its node yet.
- */
+ * before that. ERR_LOST while there is no connection, or the model does not know its
+ * node yet. */
 int live_port(struct live *l, struct session_port *out, struct error *err);
-const char *live_peer_node(const struct live *l); /* the target's name; NULL while not connected */
-uint32_t live_peer_creation(const struct live *l);       /* of its pids */
+const char *live_peer_node(const struct live *l);  /* the target's name; NULL while not connected */
+uint32_t live_peer_creation(const struct live *l); /* of its pids */
 
 /* Says goodbye and frees; closed (may be NULL) is called when the connection is gone. */
 void live_close(struct live *l, void (*closed)(void *arg), void *arg);

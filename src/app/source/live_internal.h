@@ -17,7 +17,7 @@ enum live_phase {
     PHASE_CONNECTING,
     PHASE_STARTING, /* connected, the keeper is on its way */
     PHASE_RUNNING,
-    PHASE_WAITING,  /* for the next try */
+    PHASE_WAITING, /* for the next try */
     PHASE_ENDED,
 };
 
@@ -44,16 +44,16 @@ struct live {
     uint64_t header_began_ms, header_due_ms;
     uint64_t others_began_ms, others_due_ms;
     uint64_t seldom_due_ms; /* with the first of the others' ticks from then on */
-    uint64_t asked_at_ms;      /* of the header's question in flight */
-    unsigned asked;            /* mask of questions of this tick */
-    unsigned pending;          /* those without an answer */
-    unsigned deferred; /* of the pending: asked once the header's question is answered */
-    unsigned again;            /* asked once more as soon as they are answered */
-    unsigned told;             /* questions whose first answer is in the log */
-    bool stretched;            /* the plan before was */
-    bool tick_full;            /* this tick has more than the header */
-    bool had_tick;             /* one is over since the keeper stands */
-    bool had_second;           /* and the next one was begun: from then on costs are known */
+    uint64_t asked_at_ms;   /* of the header's question in flight */
+    unsigned asked;         /* mask of questions of this tick */
+    unsigned pending;       /* those without an answer */
+    unsigned deferred;      /* of the pending: asked once the header's question is answered */
+    unsigned again;         /* asked once more as soon as they are answered */
+    unsigned told;          /* questions whose first answer is in the log */
+    bool stretched;         /* the plan before was */
+    bool tick_full;         /* this tick has more than the header */
+    bool had_tick;          /* one is over since the keeper stands */
+    bool had_second;        /* and the next one was begun: from then on costs are known */
     uint64_t bytes_before;
     struct tick_cost cost;
     double tick_us;
@@ -63,9 +63,9 @@ struct live {
 };
 
 /* live_tick.c */
-void live_tick_start(struct live *l);  /* the keeper stands: first questions */
-void live_tick_now(struct live *l);    /* others are due now */
-void live_tick_timer(struct live *l);  /* the timer fired while running */
+void live_tick_start(struct live *l); /* the keeper stands: first questions */
+void live_tick_now(struct live *l);   /* others are due now */
+void live_tick_timer(struct live *l); /* the timer fired while running */
 unsigned live_questions(const struct want *want);
 void live_reset_tick(struct live *l);
 void live_note_cost(struct live *l, double target_us); /* of our work outside ticks */

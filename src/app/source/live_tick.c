@@ -175,7 +175,8 @@ static void start_tick(struct live *l, unsigned questions)
             continue;
         if (q != QUESTION_SYSTEM)
             l->tick_full = true;
-        /* One after the other: side by side each would count the time that it waits for the other. */
+        /* One after the other: side by side each would count the time that it waits for
+         * the other. */
         if (q != QUESTION_SYSTEM && (l->pending & BIT(QUESTION_SYSTEM))) {
             l->deferred |= BIT(q);
             l->pending |= BIT(q);
@@ -412,8 +413,7 @@ void live_set_want(struct live *l, const struct want *want)
         ask_soon(l, live_questions(&l->want) & ~BIT(QUESTION_SYSTEM));
 }
 
-int live_set_filter(struct live *l, const char *expression, size_t *error_offset,
-                    struct error *err)
+int live_set_filter(struct live *l, const char *expression, size_t *error_offset, struct error *err)
 {
     int rc = filter_set(l->filter, expression, error_offset, err);
     tell_filter(l);

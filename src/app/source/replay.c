@@ -19,15 +19,15 @@
 struct replay {
     struct recording *recording;
     struct model *model;
-    int64_t first;                    /* the first tick whose answers are there */
-    int64_t tick;                     /* that is shown */
-    int64_t last[QUESTIONS];          /* the ticks whose answers the model has */
-    int64_t taking;                   /* of the answers that the model is given, */
-    unsigned wanted;                  /* and of which questions */
-    struct want_scan asked; /* of the last scan recorded: what its rows have */
-    struct error unread;    /* why that is not known */
+    int64_t first;           /* the first tick whose answers are there */
+    int64_t tick;            /* that is shown */
+    int64_t last[QUESTIONS]; /* the ticks whose answers the model has */
+    int64_t taking;          /* of the answers that the model is given, */
+    unsigned wanted;         /* and of which questions */
+    struct want_scan asked;  /* of the last scan recorded: what its rows have */
+    struct error unread;     /* why that is not known */
     struct want_scan shown;
-    struct filter *filter;  /* NULL: none */
+    struct filter *filter; /* NULL: none */
     struct recorded_place place;
     struct replay_calls *calls;
     struct recorded_log *trace; /* NULL: not shown */
@@ -150,8 +150,10 @@ static int check_scan(const struct replay *r, const struct want_scan *want, stru
     if (want->own && !r->asked.own)
         return error_set(err, ERR_NOT_FOUND, "beamtop's own processes: not recorded");
     if (sort && !replay_has_items(r, sort->items))
-        return error_set(err, ERR_NOT_FOUND, "%s: not recorded, so nothing can be ranked by it; it "
-                         "was ranked by %s", sort->key, r->asked.sort_key ? r->asked.sort_key : "nothing");
+        return error_set(err, ERR_NOT_FOUND,
+                         "%s: not recorded, so nothing can be ranked by it; it "
+                         "was ranked by %s",
+                         sort->key, r->asked.sort_key ? r->asked.sort_key : "nothing");
     return 0;
 }
 
@@ -163,7 +165,8 @@ int replay_check(struct replay *r, const struct want *want, struct error *err)
             !recording_has(r->recording, question_name((enum question)q)))
             return replay_failed(r, err) != 0
                        ? (int)err->code
-                       : error_set(err, ERR_NOT_FOUND, "%s: not recorded; the node was not asked for it",
+                       : error_set(err, ERR_NOT_FOUND,
+                                   "%s: not recorded; the node was not asked for it",
                                    question_rows[q].what);
     return want->needs & NEED_SCAN ? check_scan(r, &want->scan, err) : 0;
 }
@@ -176,7 +179,8 @@ static int take(void *arg, const char *question, const uint8_t *term, size_t len
     struct replay *r = arg;
     enum question q = question_find(question);
     /* The clock that tells how long a process is known is the node's own. */
-    uint64_t now_ns = (uint64_t)recording_tick_mono_ns(r->recording, r->taking) ^ (UINT64_C(1) << 63);
+    uint64_t now_ns =
+        (uint64_t)recording_tick_mono_ns(r->recording, r->taking) ^ (UINT64_C(1) << 63);
     if (q == QUESTIONS || (q == QUESTION_SCAN && !asked) || !(QUESTION_BIT(q) & r->wanted))
         return 0; /* another's, or of a later program */
     r->last[q] = r->taking;
@@ -280,7 +284,7 @@ int replay_to(struct replay *r, int64_t tick, struct error *err)
         return 0;
     recording_begin(r->recording);
     (void)show_all(r, tick, err);
-    r->tick = tick; /* however much of it there is */
+    r->tick = tick;                /* however much of it there is */
     recording_begin(r->recording); /* where it stands is told whatever the tick lacks */
     tell_place(r);
     (void)recording_failed(r->recording, err);
@@ -328,7 +332,8 @@ static int find_mark(struct replay *r, const char *text, int64_t *wall_us)
     return found ? 0 : -1;
 }
 
-/* "12:30" is of the day on which the recording starts, or the next when that is before its start. */
+/* "12:30" is of the day on which the recording starts, or the next when that is before
+ * its start. */
 static int find_clock(const struct recording_info *info, const char *text, int64_t *wall_us)
 {
     struct tm tm;
@@ -385,8 +390,9 @@ static int find_from_here(struct replay *r, const char *when, int64_t *tick, str
         return 1;
     if (strcmp(when + 1, "mark") == 0) {
         *tick = find_beside(r, forward);
-        return *tick > 0 ? 0 : error_set(err, ERR_USAGE, "there is no mark %s this tick",
-                                         forward ? "after" : "before");
+        return *tick > 0 ? 0
+                         : error_set(err, ERR_USAGE, "there is no mark %s this tick",
+                                     forward ? "after" : "before");
     }
     if (when[1] == '#') {
         int64_t n = strtoll(when + 2, &end, 10);
@@ -403,7 +409,8 @@ static int find_from_here(struct replay *r, const char *when, int64_t *tick, str
     if (text_parse_duration(when + 1, &seconds) != 0)
         return 1;
     int64_t here_us = recording_tick_wall_us(r->recording, r->tick);
-    *tick = recording_tick_at(r->recording, here_us + (int64_t)((forward ? seconds : -seconds) * 1e6));
+    *tick =
+        recording_tick_at(r->recording, here_us + (int64_t)((forward ? seconds : -seconds) * 1e6));
     *tick = inside(r, *tick);
     return 0;
 }
@@ -426,7 +433,8 @@ static int find_tick(struct replay *r, const char *when, int64_t *tick, struct e
     }
     if (find_mark(r, when, &wall_us) != 0 && find_clock(info, when, &wall_us) != 0) {
         if (text_parse_duration(when, &seconds) != 0)
-            return error_set(err, ERR_USAGE, "“%s” is no time, no mark and no #TICK of this recording", when);
+            return error_set(err, ERR_USAGE,
+                             "“%s” is no time, no mark and no #TICK of this recording", when);
         wall_us = info->first_us + (int64_t)(seconds * 1e6);
     }
     *tick = recording_tick_at(r->recording, wall_us);
@@ -442,7 +450,9 @@ int replay_find(struct replay *r, const char *when, int64_t *tick, struct error 
     if (recording_failed(r->recording, err) != 0)
         return as_input(err);
     if (rc == 0 && *tick < r->first)
-        return error_set(err, ERR_NOT_FOUND, "tick %lld: what the node said was given up to save room; "
-                         "it is there from tick %lld on", (long long)*tick, (long long)r->first);
+        return error_set(err, ERR_NOT_FOUND,
+                         "tick %lld: what the node said was given up to save room; "
+                         "it is there from tick %lld on",
+                         (long long)*tick, (long long)r->first);
     return rc;
 }

@@ -90,8 +90,8 @@ static size_t sum_modules(struct arena *arena, const struct calls_function *rows
             at++;
         struct calls_sum *sum = &(*out)[at];
         if (at == modules)
-            (*out)[modules++] = (struct calls_sum){.module = rows[i].module,
-                                                   .application = {"", 0}, .change = NAN};
+            (*out)[modules++] =
+                (struct calls_sum){.module = rows[i].module, .application = {"", 0}, .change = NAN};
         sum->functions++;
         sum->calls += rows[i].calls;
         sum->calls_per_s += rows[i].calls_per_s;
@@ -106,7 +106,8 @@ static void make_window(struct replay_calls *c, struct recording *r, int64_t tic
     struct calls_sum *modules;
     struct recorded_window sums = {.ns = 0}, sums_before = {.ns = 0};
     arena_reset(&c->arena);
-    size_t n_before = take_rows(&c->arena, r, recording_window_tick(r, tick - 1), &before, &sums_before);
+    size_t n_before =
+        take_rows(&c->arena, r, recording_window_tick(r, tick - 1), &before, &sums_before);
     size_t n = take_rows(&c->arena, r, tick, &rows, &sums);
     compare(rows, n, before, n_before);
     size_t n_modules = sum_modules(&c->arena, rows, n, &modules);

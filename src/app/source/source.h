@@ -7,9 +7,9 @@
  * One thread: the loop's. A source is owned by who opened it; model, loop and texts of the setup
  * are borrowed until it is closed. Handlers are called from the loop, never from within a function
  * of this header, but for on_change, on_tick and on_trouble by those that show something else of a
- * recording at once: source_step(), source_seek(), source_set_want(), source_set_filter(). A handler
- * closes the source in on_end alone.
- */
+ * recording at once: source_step(), source_seek(), source_set_want(), source_set_filter(). A
+ * handler closes the source in
+ * on_end alone. */
 #ifndef BEAMTOP_APP_SOURCE_SOURCE_H
 #define BEAMTOP_APP_SOURCE_SOURCE_H
 
@@ -50,7 +50,8 @@ struct source_setup {
     double interval_s;
     double budget;  /* share of one scheduler */
     bool reconnect; /* after a loss */
-    /* For batch: whole ticks, none before there are rates if those are wanted, no waiting that the node needs not. */
+    /* For batch: whole ticks, none before there are rates if those are wanted, no waiting that the
+     * node needs not. */
     bool batch, rates;
     double most_s; /* of batch: ticks never further apart; 0: as the budget says */
     const struct source_handlers *handlers;

@@ -12,8 +12,8 @@
 
 /*
  * Rates need two sights, and the use of schedulers is counted only from the first one on: two quick
- * ticks go before the first that batch is told of, which then spans a whole interval.
- */
+ * ticks go before the first that batch is told of, which then spans a
+ * whole interval. */
 #define PRIMING_TICKS 2
 /* A busy target takes a little longer to count the use of its schedulers. */
 #define PRIMING_TICKS_MOST 5

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A recording as a source: in batch its ticks follow each other at once, on the screen by a clock. */
+/* A recording as a source: in batch its ticks follow each other at once, on the screen by
+ * a clock. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ struct source_replay {
     uv_timer_t *timer;
     struct source_handlers handlers;
     void *arg;
-    int64_t first;  /* tick to begin with */
+    int64_t first; /* tick to begin with */
     double speed;
     struct want want;
     struct filter *filter;
@@ -76,8 +77,11 @@ static void greet(const struct source_replay *s)
 {
     const struct recording_info *info = replay_info(s->replay);
     char text[300];
-    snprintf(text, sizeof text, "a recording of %.100s: %lld ticks; p pauses, . and , step, + and - pace, ] and [ go to "
-             "marks, `:seek TIME|MARK|#TICK|+1m`", info->node, (long long)info->ticks);
+    snprintf(
+        text, sizeof text,
+        "a recording of %.100s: %lld ticks; p pauses, . and , step, + and - pace, ] and [ go to "
+        "marks, `:seek TIME|MARK|#TICK|+1m`",
+        info->node, (long long)info->ticks);
     s->handlers.on_notice(s->arg, false, text);
 }
 
@@ -88,7 +92,8 @@ static void tell_thinned(const struct source_replay *s)
     char text[160];
     if (first == 1 || (s->batch && s->first > first + 1))
         return;
-    snprintf(text, sizeof text, "what the node said before tick %lld of %lld was given up to save room",
+    snprintf(text, sizeof text,
+             "what the node said before tick %lld of %lld was given up to save room",
              (long long)first, (long long)replay_info(s->replay)->ticks);
     s->handlers.on_notice(s->arg, true, text);
 }
@@ -263,10 +268,9 @@ static const struct source_ops replay_ops = {
 
 /*
  * Batch without -n and --at: the last tick, which is the node as it was at the end; else from the
- * first one on that has rates.
- */
-static int find_first(struct source_replay *s, const struct source_setup *setup,
-                      struct error *err)
+ * first one on that
+ * has rates. */
+static int find_first(struct source_replay *s, const struct source_setup *setup, struct error *err)
 {
     const struct cli_options *o = setup->cli;
     const struct recording_info *info = replay_info(s->replay);

@@ -21,8 +21,7 @@ int target_epmd_port(const struct cli_options *o, const struct app_env *env, uin
     char *end = NULL;
     long v = strtol(env->epmd_port, &end, 10);
     if (end == env->epmd_port || *end || v < 1 || v > 65535)
-        return error_set(err, ERR_USAGE, "ERL_EPMD_PORT is “%s”, which is no port",
-                         env->epmd_port);
+        return error_set(err, ERR_USAGE, "ERL_EPMD_PORT is “%s”, which is no port", env->epmd_port);
     *port = (uint16_t)v;
     return 0;
 }
@@ -108,7 +107,8 @@ int target_check_name(const char *name, struct error *err)
         return 0;
     if (stat(name, &st) != 0)
         return error_set(err, ERR_USAGE, "%.300s: %s", name, strerror(errno));
-    return error_set(err, ERR_USAGE, "%.300s is neither a recording's file nor a node's name", name);
+    return error_set(err, ERR_USAGE, "%.300s is neither a recording's file nor a node's name",
+                     name);
 }
 
 int target_init(struct target *t, const char *name, const struct cli_options *o,

@@ -19,8 +19,8 @@ int target_check_name(const char *name, struct error *err);
 
 /*
  * Fills t for `name`. A name without a host that a VM of this host has gets that VM's host, and
- * that VM's cookie when none is given. `vms` may be NULL: then /proc is read here, if it is needed.
- */
+ * that VM's cookie when none is given. `vms` may be NULL: then /proc is read here, if it
+ * is needed. */
 int target_init(struct target *t, const char *name, const struct cli_options *o,
                 const struct app_env *env, const struct discover_list *vms, struct error *err);
 void target_clear(struct target *t); /* wipes the cookie */

@@ -9,14 +9,14 @@
 
 /*
  * "traces/NODE": what may lead elsewhere, or is no plain character of a node's name, as %XX. A name
- * that is longer than file names may be is cut, with a number made of the whole behind it.
- */
+ * that is longer than file names may be is cut, with a number made of the whole
+ * behind it. */
 void trace_history_file(char out[TRACE_HISTORY_FILE_BYTES], const char *node);
 
 /*
  * Whether a line may hold what only the program knows: anything quoted, a binary, a sigil, or a
- * number of five digits or more. Such lines are not kept beyond the program.
- */
+ * number of five digits or more. Such lines are not kept beyond
+ * the program. */
 bool trace_history_has_values(const char *line);
 /* The same of a line of the command prompt, where a pattern is behind `trace` or `calls`. */
 bool trace_history_command_has_values(const char *line);

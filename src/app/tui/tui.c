@@ -37,8 +37,9 @@ static void tell_expensive(struct tui *t)
     if (t->told_expensive)
         return;
     t->told_expensive = true;
-    tui_message(t, STYLE_WARN, "filter too expensive for this view: some of it counts as not "
-                               "matching. Avoid nested repeats such as (a+)+");
+    tui_message(t, STYLE_WARN,
+                "filter too expensive for this view: some of it counts as not "
+                "matching. Avoid nested repeats such as (a+)+");
 }
 
 void tui_draw_now(struct tui *t)

@@ -11,22 +11,24 @@
 #include "beamtop/trace/calls_log.h"
 #include "tui_internal.h"
 
+/* clang-format off */
 #define TICK_MS 100u
 #define QUIT_WAIT_MS 2000u /* for the proof, when the program is left */
 #define CALLS_VIEW "calls"
 #define MARK "calls> "
-#define HINT                                                                                       \
+/* clang-format on */
+#define HINT                                                                                         \
     "module:function/arity, a module, app:NAME, /expression/:_ — nothing at all: every function\n" \
     "Tab completes, Up brings what was typed before, Enter starts it; its cost is measured first"
 
 struct tui_calls {
     struct tui *tui;
-    struct session *session;       /* NULL: none yet */
-    struct calls_log log;          /* what the screen shows */
-    enum session_phase told;       /* that the journal was told of */
-    bool asked;                    /* whether to count what is dear */
-    bool alone;                    /* before OTP 27: no trace may stand beside it */
-    char *next;                    /* words that wait for its end; NULL: none */
+    struct session *session; /* NULL: none yet */
+    struct calls_log log;    /* what the screen shows */
+    enum session_phase told; /* that the journal was told of */
+    bool asked;              /* whether to count what is dear */
+    bool alone;              /* before OTP 27: no trace may stand beside it */
+    char *next;              /* words that wait for its end; NULL: none */
     uv_timer_t timer;
     uint64_t quit_by_ms; /* leave when it has ended, or then; 0: stay */
     char proof[240];     /* that it is off */
@@ -275,8 +277,8 @@ static void complete(void *ctx, const char *line, size_t point, struct completio
 
 static void open_prompt(struct tui_calls *c, const char *initial)
 {
-    const struct prompt_calls calls = {.changed = changed, .accepted = accepted,
-                                       .complete = complete, .ctx = c};
+    const struct prompt_calls calls = {
+        .changed = changed, .accepted = accepted, .complete = complete, .ctx = c};
     tui_trace_names_begin(c->tui->trace);
     prompt_open(c->tui->prompt, PROMPT_CALLS, MARK, initial, &calls);
     prompt_set_hint(c->tui->prompt, STYLE_DIM, HINT);
@@ -330,9 +332,10 @@ static void act_time(struct tui_calls *c, const char *arg)
         tui_message(c->tui, STYLE_ERROR, "%s", err.text);
         return;
     }
-    tui_message(c->tui, STYLE_MESSAGE, option_bool(o, OPTION_CALLS_TIME)
-                ? "the time of the functions that lead is measured in a second window"
-                : "calls are counted alone");
+    tui_message(c->tui, STYLE_MESSAGE,
+                option_bool(o, OPTION_CALLS_TIME)
+                    ? "the time of the functions that lead is measured in a second window"
+                    : "calls are counted alone");
     if (runs(c))
         begin(c, c->log.words);
 }
@@ -412,8 +415,10 @@ bool tui_calls_quit(struct tui_calls *c)
 void tui_calls_print_end(const struct tui_calls *c)
 {
     if (c->quit_by_ms != 0)
-        fprintf(stderr, "beamtop: %s\n", runs(c) ? "the node takes off with the connection what is "
-                "left of the counting" : c->proof);
+        fprintf(stderr, "beamtop: %s\n",
+                runs(c) ? "the node takes off with the connection what is "
+                          "left of the counting"
+                        : c->proof);
 }
 
 /* ---- life */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Counting calls from the screen: one session at a time, window after window, from its words to
- * the proof that nothing of it is left. Its last window stays on the screen.
- */
+ * the proof that nothing of it is left. Its last window stays on
+ * the screen. */
 #ifndef BEAMTOP_APP_TUI_TUI_CALLS_H
 #define BEAMTOP_APP_TUI_TUI_CALLS_H
 

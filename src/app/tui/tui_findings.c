@@ -14,12 +14,12 @@
 #include "app/source/leaders.h"
 #include "tui_internal.h"
 
-#define SPAN_S 300.0             /* what is judged */
-#define LEAST_TICKS 30           /* of slow intervals: a span of several minutes more */
-#define MOST_TICKS 600           /* of quick ones */
-#define FIRST_TICKS 5            /* before these nothing is judged */
-#define JUDGE_MS 10000u          /* from one judgement to the next */
-#define REPLAY_JUDGE_MS 1000u    /* the same while a recording is played; a jump is judged at once */
+#define SPAN_S 300.0          /* what is judged */
+#define LEAST_TICKS 30        /* of slow intervals: a span of several minutes more */
+#define MOST_TICKS 600        /* of quick ones */
+#define FIRST_TICKS 5         /* before these nothing is judged */
+#define JUDGE_MS 10000u       /* from one judgement to the next */
+#define REPLAY_JUDGE_MS 1000u /* the same while a recording is played; a jump is judged at once */
 #define MOST_BYTES (UINT64_C(32) << 20) /* of the ring; past them it begins anew */
 
 struct tui_findings {
@@ -29,7 +29,7 @@ struct tui_findings {
     struct recorder *recorder; /* NULL: not begun, or no longer possible */
     struct findings_shown shown;
     uint64_t judged_ms; /* 0: not yet */
-    int64_t replayed;             /* tick of a recording that was shown last */
+    int64_t replayed;   /* tick of a recording that was shown last */
 };
 
 /* ---- the recorder in memory */
@@ -56,9 +56,9 @@ static void close_recorder(struct tui_findings *f)
 }
 
 /*
- * The first tick of the last minutes, by the ticks' own times: the interval stretches and shrinks, so
- * that none can say how many they are. Few of a slow node are taken whatever their age.
- */
+ * The first tick of the last minutes, by the ticks' own times: the interval stretches and shrinks,
+ * so that none can say how many they are. Few of a slow node are taken whatever
+ * their age. */
 static int64_t first_judged(struct recording *r, int64_t last)
 {
     int64_t wall_us = recording_tick_wall_us(r, last);
@@ -124,7 +124,8 @@ static void judge(struct tui_findings *f)
         snprintf(f->shown.why, sizeof f->shown.why, "%.150s", err.text);
 }
 
-/* What is recorded already need not be recorded: it says what came before the tick that is shown. */
+/* What is recorded already need not be recorded: it says what came before the tick that
+ * is shown. */
 static void judge_recorded(struct tui_findings *f, struct recording *r, int64_t tick)
 {
     uint64_t now = uv_now(&f->tui->loop);
@@ -158,7 +159,8 @@ void tui_findings_tick(struct tui_findings *f)
         return;
     model_set_findings(f->tui->model, &f->shown);
     if (recorder_tick(f->recorder, f->tui->model, clock_wall_us(), &err) != 0) {
-        close_recorder(f); /* the ring is full, of names most likely: the next tick begins it anew */
+        close_recorder(
+            f); /* the ring is full, of names most likely: the next tick begins it anew */
         beside_again(f->beside, false);
         return;
     }
@@ -186,15 +188,22 @@ void tui_findings_window(struct tui_findings *f, const struct calls_window *w)
         return;
     for (size_t i = 0; i < n; i++) {
         const struct calls_function *c = &w->rows[i];
-        top[i] = (struct recorded_call){
-            .module = c->module, .function = c->function, .arity = (int64_t)c->arity,
-            .calls = (int64_t)c->calls, .own_us = known(c->own_us), .words = known(c->words),
-            .share = c->share};
+        top[i] = (struct recorded_call){.module = c->module,
+                                        .function = c->function,
+                                        .arity = (int64_t)c->arity,
+                                        .calls = (int64_t)c->calls,
+                                        .own_us = known(c->own_us),
+                                        .words = known(c->words),
+                                        .share = c->share};
     }
-    const struct recorded_window recorded = {
-        .wall_us = w->wall_us, .ns = (int64_t)w->interval_us * 1000,
-        .functions = (int64_t)w->functions, .calls = (int64_t)w->calls, .lost = (int64_t)w->lost,
-        .calls_per_s = w->calls_per_s, .top = top, .n_top = n};
+    const struct recorded_window recorded = {.wall_us = w->wall_us,
+                                             .ns = (int64_t)w->interval_us * 1000,
+                                             .functions = (int64_t)w->functions,
+                                             .calls = (int64_t)w->calls,
+                                             .lost = (int64_t)w->lost,
+                                             .calls_per_s = w->calls_per_s,
+                                             .top = top,
+                                             .n_top = n};
     recorder_window(f->recorder, &recorded);
     f->judged_ms = 0; /* who counted calls looks at once */
 }

@@ -31,7 +31,7 @@ struct tui {
     uint32_t changes_seen[OPTIONS];
 
     struct source *source; /* NULL: none is chosen yet */
-    struct live *live; /* the source's, where something can be acted on; else NULL */
+    struct live *live;     /* the source's, where something can be acted on; else NULL */
     struct model *model;
     struct screen *screen;
     struct prompt *prompt;
@@ -56,10 +56,10 @@ struct tui {
     bool quitting;
     bool closed;
     int exit_code;
-    struct error end; /* printed after the terminal is back */
+    struct error end;       /* printed after the terminal is back */
     struct trigger trigger; /* captures by themselves */
     bool has_trigger;
-    char filter_text[1024]; /* the last good one */
+    char filter_text[1024];  /* the last good one */
     struct regex *highlight; /* its expression; NULL: none */
     bool told_expensive;     /* that drawing with it takes too many steps */
     struct tui_trace *trace;
@@ -70,8 +70,8 @@ struct tui {
 };
 
 /* tui.c */
-void tui_touch(struct tui *t);   /* something has changed: draw soon */
-void tui_want(struct tui *t);    /* the screen wants other facts */
+void tui_touch(struct tui *t); /* something has changed: draw soon */
+void tui_want(struct tui *t);  /* the screen wants other facts */
 void tui_quit(struct tui *t, int exit_code, const struct error *err);
 void tui_message(struct tui *t, enum style style, const char *fmt, ...) ATTR_PRINTF(3, 4);
 void tui_draw_now(struct tui *t);

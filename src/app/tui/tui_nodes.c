@@ -62,8 +62,9 @@ int tui_find_node(struct tui *t, struct error *err)
         nodes++;
     }
     if (t->vms.count == 0)
-        return error_set(err, ERR_NOT_FOUND,
-                         "no BEAM VM was found on this host; give a node's name: beamtop NAME@HOST");
+        return error_set(
+            err, ERR_NOT_FOUND,
+            "no BEAM VM was found on this host; give a node's name: beamtop NAME@HOST");
     if (nodes == 1)
         return tui_connect(t, only->node, err);
     show_rows(t);

@@ -180,8 +180,7 @@ void tui_write_history(struct tui *t, enum prompt_kind kind, const char *file)
         leave_out = trace_history_has_values;
     else if (kind == PROMPT_COMMAND)
         leave_out = trace_history_command_has_values;
-    if (prompt_save_history(t->prompt, kind, path, (size_t)most, leave_out, &err) != 0 &&
-        !t->tty)
+    if (prompt_save_history(t->prompt, kind, path, (size_t)most, leave_out, &err) != 0 && !t->tty)
         fprintf(stderr, "beamtop: %s\n", err.text);
 }
 

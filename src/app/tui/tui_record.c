@@ -40,7 +40,7 @@ struct tui_record {
 
     struct record_status now; /* of the recorder that is followed */
     char socket[RECORD_SOCKET_BYTES];
-    char problem[160]; /* with asking it */
+    char problem[160];            /* with asking it */
     struct record_client *asking; /* its status, or the end */
 
     struct record_client *scanning; /* one socket after the other */
@@ -63,8 +63,10 @@ static bool is_own(const struct tui_record *r)
 
 static void show(struct tui_record *r)
 {
-    struct header_recording h = {.state = r->state, .running_s = r->now.running_s,
-                                 .ticks = r->now.ticks, .bytes = (double)r->now.bytes};
+    struct header_recording h = {.state = r->state,
+                                 .running_s = r->now.running_s,
+                                 .ticks = r->now.ticks,
+                                 .bytes = (double)r->now.bytes};
     snprintf(h.problem, sizeof h.problem, "%.159s", *r->problem ? r->problem : r->now.link);
     screen_set_recording(r->tui->screen, &h);
     tui_touch(r->tui);
@@ -136,9 +138,9 @@ static void forget(struct tui_record *r)
 /* ---- how it goes */
 
 /*
- * It was taken by the node's name alone, its node away: the node that has come back is another. Of a
- * node that was restarted one side knows a moment before the other.
- */
+ * It was taken by the node's name alone, its node away: the node that has come back is another. Of
+ * a node that was restarted one side knows a moment before
+ * the other. */
 static bool has_another_node(struct tui_record *r)
 {
     bool known = r->tui->live && live_is_up(r->tui->live);
@@ -149,8 +151,10 @@ static bool has_another_node(struct tui_record *r)
 
 static void tell_stranger(struct tui_record *r)
 {
-    tui_message(r->tui, STYLE_MESSAGE, "%s is of another node of this name: this one is not being "
-                                       "recorded", r->now.file);
+    tui_message(r->tui, STYLE_MESSAGE,
+                "%s is of another node of this name: this one is not being "
+                "recorded",
+                r->now.file);
 }
 
 static void on_status(void *arg, const char *reply, const struct error *err)
@@ -188,8 +192,10 @@ static void follow(struct tui_record *r, const char *socket, const struct record
         r->stop_when_started = false;
         stop(r);
     } else if (!is_own(r)) {
-        tui_message(r->tui, STYLE_MESSAGE, "this node is being recorded to %s by process %lld: M marks, "
-                                           "R ends it", status->file, (long long)status->pid);
+        tui_message(r->tui, STYLE_MESSAGE,
+                    "this node is being recorded to %s by process %lld: M marks, "
+                    "R ends it",
+                    status->file, (long long)status->pid);
     }
 }
 
@@ -211,8 +217,8 @@ static void on_scanned(void *arg, const char *reply, const struct error *err)
     struct tui_record *r = arg;
     struct record_status s;
     r->scanning = NULL;
-    bool ours = !err && record_status_parse(&s, reply) &&
-                record_status_is_of(&s, r->node, &r->life);
+    bool ours =
+        !err && record_status_parse(&s, reply) && record_status_is_of(&s, r->node, &r->life);
     /* One that this screen has started goes before those of others. */
     if (ours && (*r->socket == '\0' || strcmp(s.file, r->file) == 0))
         follow(r, r->sockets[r->scanned - 1], &s);
@@ -225,8 +231,10 @@ static void on_scanned(void *arg, const char *reply, const struct error *err)
 static void tell_out_of_reach(struct tui_record *r)
 {
     r->begun = false;
-    tui_message(r->tui, STYLE_ERROR, "the recording has begun, but its recorder cannot be reached: see "
-                                     "%s.log", r->file);
+    tui_message(r->tui, STYLE_ERROR,
+                "the recording has begun, but its recorder cannot be reached: see "
+                "%s.log",
+                r->file);
     set_state(r, RECORDING_NONE);
 }
 
@@ -269,8 +277,10 @@ static void on_started(void *arg, const struct error *err)
         return;
     }
     if (!r->stop_when_started)
-        tui_message(r->tui, STYLE_MESSAGE, "recording to %s, also when beamtop is left; M marks, R ends "
-                                           "it", r->file);
+        tui_message(r->tui, STYLE_MESSAGE,
+                    "recording to %s, also when beamtop is left; M marks, R ends "
+                    "it",
+                    r->file);
     if (r->elsewhere)
         return; /* it is found again when one comes back to that node */
     r->begun = true;
@@ -299,7 +309,10 @@ static void start(struct tui_record *r, const char *file)
 {
     struct error err = {.code = ERR_NONE};
     const struct tui *t = r->tui;
-    const struct record_start setup = {.cli = t->cli, .env = t->env, .node = r->node, .file = r->file,
+    const struct record_start setup = {.cli = t->cli,
+                                       .env = t->env,
+                                       .node = r->node,
+                                       .file = r->file,
                                        .options = &t->settings.options};
     size_t n = 0;
     if (r->starter) {
@@ -308,10 +321,12 @@ static void start(struct tui_record *r, const char *file)
     }
     r->elsewhere = false;
     /* Without a place for its socket nobody could end it. */
-    if (record_sockets_list(r->sockets, &n, r->tui->env, &err) == 0 && choose_file(r, file, &err) == 0)
+    if (record_sockets_list(r->sockets, &n, r->tui->env, &err) == 0 &&
+        choose_file(r, file, &err) == 0)
         r->starter = record_starter_new(&r->tui->loop, &setup, on_started, r, &err);
     if (r->starter) {
-        tui_message(r->tui, STYLE_MESSAGE, "the recording to %s begins with its first tick", r->file);
+        tui_message(r->tui, STYLE_MESSAGE, "the recording to %s begins with its first tick",
+                    r->file);
         set_state(r, RECORDING_STARTS);
         return;
     }
@@ -322,7 +337,8 @@ static void start(struct tui_record *r, const char *file)
 /* A recorder that does not answer may record this node. */
 static void tell_none(struct tui_record *r, const char *text)
 {
-    tui_message(r->tui, *r->silent ? STYLE_WARN : STYLE_MESSAGE, "%s", *r->silent ? r->silent : text);
+    tui_message(r->tui, *r->silent ? STYLE_WARN : STYLE_MESSAGE, "%s",
+                *r->silent ? r->silent : text);
 }
 
 static void start_answered(struct tui *t, bool yes)
@@ -386,9 +402,9 @@ static void ask_to_stop(struct tui_record *r)
     } else if (is_own(r)) {
         stop(r);
     } else {
-        snprintf(question, sizeof question, "end the recording to %s, of %s by process %lld? (y/n) ",
-                 r->now.file, text_duration(since, sizeof since, r->now.running_s),
-                 (long long)r->now.pid);
+        snprintf(question, sizeof question,
+                 "end the recording to %s, of %s by process %lld? (y/n) ", r->now.file,
+                 text_duration(since, sizeof since, r->now.running_s), (long long)r->now.pid);
         tui_ask(r->tui, question, stop_answered);
     }
 }
@@ -578,11 +594,13 @@ void tui_record_free(struct tui_record *r)
 
 void tui_record_print_end(const struct tui_record *r)
 {
-    static const char *const words[] = {
-        [RECORDING_STARTS] = "is being begun", [RECORDING_RUNS] = "goes on",
-        [RECORDING_STOPS] = "is being ended"};
-    if (r->state != RECORDING_NONE && (r->now.detached || is_own(r) || r->state == RECORDING_STARTS))
-        tell_line("the recording to %s %s; `beamtop record status`, `mark TEXT` and `stop` speak to its "
-                  "recorder",
-                  r->state == RECORDING_STARTS ? r->file : r->now.file, words[r->state]);
+    static const char *const words[] = {[RECORDING_STARTS] = "is being begun",
+                                        [RECORDING_RUNS] = "goes on",
+                                        [RECORDING_STOPS] = "is being ended"};
+    if (r->state != RECORDING_NONE &&
+        (r->now.detached || is_own(r) || r->state == RECORDING_STARTS))
+        tell_line(
+            "the recording to %s %s; `beamtop record status`, `mark TEXT` and `stop` speak to its "
+            "recorder",
+            r->state == RECORDING_STARTS ? r->file : r->now.file, words[r->state]);
 }

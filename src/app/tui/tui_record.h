@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Recording from the screen. The recorder is a process of its own, the one of `beamtop record start`,
- * which outlives screen and terminal; here it is started, found again, and spoken to by its socket.
- */
+ * Recording from the screen. The recorder is a process of its own, the one of `beamtop record
+ * start`, which outlives screen and terminal; here it is started, found again, and spoken to by its
+ * socket. */
 #ifndef BEAMTOP_APP_TUI_TUI_RECORD_H
 #define BEAMTOP_APP_TUI_TUI_RECORD_H
 

@@ -191,8 +191,8 @@ void tui_trace_defaults(const struct tui_trace *tr, struct trace_request *out)
 {
     struct settings_trace s;
     settings_trace_caps(&tr->tui->settings, false, &s);
-    *out = (struct trace_request){
-        .caps = s.caps, .syntax = s.syntax, .on_rate_stop = s.on_rate_stop};
+    *out =
+        (struct trace_request){.caps = s.caps, .syntax = s.syntax, .on_rate_stop = s.on_rate_stop};
 }
 
 static void forget_session(struct tui_trace *tr)

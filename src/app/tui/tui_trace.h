@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The one trace of the screen: from the line of its prompt to the proof that nothing of it is
- * left. Its log stays on the screen until the next one, whatever becomes of the link.
- */
+ * left. Its log stays on the screen until the next one, whatever becomes of
+ * the link. */
 #ifndef BEAMTOP_APP_TUI_TUI_TRACE_H
 #define BEAMTOP_APP_TUI_TUI_TRACE_H
 
@@ -42,7 +42,7 @@ void tui_trace_leave(struct tui_trace *tr); /* the source is about to be closed 
 /* The history of prompts on this node takes the place of another's. */
 void tui_trace_history(struct tui_trace *tr, const char *node);
 void tui_trace_save_history(struct tui_trace *tr); /* at the end */
-void tui_trace_paused(struct tui_trace *tr); /* the screen is held still, or goes on */
+void tui_trace_paused(struct tui_trace *tr);       /* the screen is held still, or goes on */
 /* The program is about to stand still, or goes on: the budget is shut meanwhile. */
 void tui_trace_suspend(struct tui_trace *tr, bool stands);
 /* Asks when a trace is running and leaves once it has ended; false: nothing to wait for. */

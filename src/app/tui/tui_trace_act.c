@@ -129,8 +129,10 @@ static void act_set(struct tui_trace *tr, const char *arg)
     snprintf(key, sizeof key, "%.*s", (int)len, arg);
     const char *value = arg + len + strspn(arg + len, " ");
     if (cap_find(key, &cap) != 0)
-        error_set(&err, ERR_USAGE, "“%s” is no cap of a trace: time, events, rate, window, "
-                                   "window-bytes, term-size, bytes, heap", key);
+        error_set(&err, ERR_USAGE,
+                  "“%s” is no cap of a trace: time, events, rate, window, "
+                  "window-bytes, term-size, bytes, heap",
+                  key);
     else if (caps_parse(&caps, cap, value, &err) == 0)
         (void)trace_set_cap(tr->session, cap, caps.value[cap], &err);
     if (err.code != ERR_NONE)

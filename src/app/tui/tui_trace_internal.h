@@ -12,33 +12,33 @@
 
 struct tui_trace {
     struct tui *tui;
-    struct session *session;       /* that is on the screen; NULL: none yet */
-    char *line;                    /* its words */
-    struct caps asked_caps;        /* of its start: what it is extended by */
-    char *next;                    /* words that wait for its end; NULL: none */
-    bool next_agreed;              /* to end it for them */
+    struct session *session; /* that is on the screen; NULL: none yet */
+    char *line;              /* its words */
+    struct caps asked_caps;  /* of its start: what it is extended by */
+    char *next;              /* words that wait for its end; NULL: none */
+    bool next_agreed;        /* to end it for them */
     uv_timer_t timer;
-    enum session_phase told;       /* that the journal was told of */
-    bool asked;                    /* whether to arm what is dear */
-    bool verified;                 /* the proof is in the journal */
-    bool paused_by_us;             /* while the program stands still */
-    char proof[240];               /* that it is off, of the trace that ended last */
-    uint64_t quit_by_ms;           /* leave when it has ended, or then; 0: stay */
+    enum session_phase told; /* that the journal was told of */
+    bool asked;              /* whether to arm what is dear */
+    bool verified;           /* the proof is in the journal */
+    bool paused_by_us;       /* while the program stands still */
+    char proof[240];         /* that it is off, of the trace that ended last */
+    uint64_t quit_by_ms;     /* leave when it has ended, or then; 0: stay */
 
-    struct assist *assist;           /* what the prompt knows of the target */
-    bool assisted;                   /* it has a port */
-    uv_timer_t pause;                /* until what is typed is looked at */
-    bool completing;                 /* words were asked for that are on their way */
-    bool mistake_told;               /* by Enter, even if it is at the end of the line */
-    char why[256];       /* what the trace said of it, when that was not a mistake of the line */
+    struct assist *assist; /* what the prompt knows of the target */
+    bool assisted;         /* it has a port */
+    uv_timer_t pause;      /* until what is typed is looked at */
+    bool completing;       /* words were asked for that are on their way */
+    bool mistake_told;     /* by Enter, even if it is at the end of the line */
+    char why[256];         /* what the trace said of it, when that was not a mistake of the line */
     char history_node[LIMIT_NODE_NAME_BYTES + 1]; /* whose history is in the prompt; "" none */
-    char *save_path;                 /* while it is asked whether to write over it */
+    char *save_path;                              /* while it is asked whether to write over it */
 };
 
 /* ---- tui_trace.c */
 
 const struct trace_state *tui_trace_state(const struct tui_trace *tr); /* NULL: no trace yet */
-bool tui_trace_runs(const struct tui_trace *tr); /* it has not ended */
+bool tui_trace_runs(const struct tui_trace *tr);                       /* it has not ended */
 /* What options that a line does not give are. */
 void tui_trace_defaults(const struct tui_trace *tr, struct trace_request *out);
 /* Starts it once the counting of calls, which it cannot stand beside, has ended. */

@@ -8,10 +8,12 @@
 #include "beamtop/ui/complete_trace.h"
 #include "tui_trace_internal.h"
 
+/* clang-format off */
 #define MARK "trace> "
 #define PAUSE_MS 150u /* of typing, before the line is looked at */
+/* clang-format on */
 #define EMPTY_HINT                                                                                 \
-    "module:function(Arguments) when Guard -> return; Elixir: Mod.fun(args) -> return\n"          \
+    "module:function(Arguments) when Guard -> return; Elixir: Mod.fun(args) -> return\n"           \
     "Tab completes, Up brings what was typed before, Enter starts it"
 
 /* ---- what is known of the line */
@@ -26,8 +28,8 @@ static void show_line(struct tui_trace *tr)
 {
     const struct assist_line *line = assist_line(tr->assist);
     struct prompt *prompt = tr->tui->prompt;
-    bool wrong = line->wrong ? !line->unfinished || tr->mistake_told
-                             : line->nothing && tr->mistake_told;
+    bool wrong =
+        line->wrong ? !line->unfinished || tr->mistake_told : line->nothing && tr->mistake_told;
     const char *said = line->nothing && tr->mistake_told && *tr->why ? tr->why : line->text;
     char text[sizeof line->spec + sizeof line->text + sizeof tr->why + 2];
     if (!*line->text && !*line->spec) {
@@ -206,8 +208,7 @@ void tui_trace_submit(struct tui_trace *tr, const char *line)
         free(tr->next);
         tr->next = alloc_strdup(line);
         tr->next_agreed = false;
-        tui_ask(tr->tui, "a trace is running: end it and start this one? (y/n) ",
-                replace_answered);
+        tui_ask(tr->tui, "a trace is running: end it and start this one? (y/n) ", replace_answered);
         return;
     }
     if (tui_calls_in_the_way(tr->tui->calls)) {

@@ -7,9 +7,11 @@
 #include "beamtop/trace/session.h"
 #include "trace/session/prepare.h"
 
+/* clang-format off */
 enum assist_question {
     ASSIST_NONE, ASSIST_MODULES, ASSIST_FUNCTIONS, ASSIST_WHO, ASSIST_RECORDS, ASSIST_MATCH,
 };
+/* clang-format on */
 
 /* A line taken apart. */
 struct typed_line {
@@ -19,12 +21,12 @@ struct typed_line {
     struct matchspec specs[LIMIT_TRACE_PATTERNS]; /* compiled, of the first n_specs */
     size_t n_specs;
     struct procs procs;
-    bool pending;       /* what it matches is to be asked for */
-    bool records_asked; /* once: what is still missing is told as a mistake */
-    const struct pattern *none; /* matches nothing, and near misses are looked for; else NULL */
+    bool pending;                   /* what it matches is to be asked for */
+    bool records_asked;             /* once: what is still missing is told as a mistake */
+    const struct pattern *none;     /* matches nothing, and near misses are looked for; else NULL */
     struct preflight_pattern found; /* of it */
-    char nobody[400];           /* why nobody is traced, while names are looked for; else empty */
-    unsigned near_looks;        /* how often that was tried */
+    char nobody[400];    /* why nobody is traced, while names are looked for; else empty */
+    unsigned near_looks; /* how often that was tried */
 };
 
 struct assist {

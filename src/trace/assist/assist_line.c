@@ -11,7 +11,7 @@
 
 #define NO_NODE "nonode@nohost" /* of pids, while none is connected */
 #define SOME_FUNCTIONS 3        /* shown by name */
-#define NEAR_LOOKS 8 /* answers waited for */
+#define NEAR_LOOKS 8            /* answers waited for */
 
 void typed_clear(struct typed_line *t)
 {
@@ -55,8 +55,8 @@ static int take_apart(struct assist *a, const struct trace_request *defaults, co
         return -1;
     }
     const char *text = t->request.pattern;
-    if (patterns_parse(&t->patterns, &t->n, text, strlen(text), t->request.syntax, &offset,
-                       &err) != 0) {
+    if (patterns_parse(&t->patterns, &t->n, text, strlen(text), t->request.syntax, &offset, &err) !=
+        0) {
         mistake(a, t->request.pattern_at + offset, &err, end);
         return -1;
     }

@@ -33,8 +33,10 @@ static bool read_in_use(struct cursor *c, char *out, size_t size)
         snprintf(texts + len, sizeof texts - len, "%s%.*s", i > 0 ? "; " : "",
                  (int)(text.len < 100 ? text.len : 100), text.s);
     }
-    snprintf(out, size, "somebody else traces this node (%s), and there is one trace for all "
-             "before OTP 27; end that one first", texts);
+    snprintf(out, size,
+             "somebody else traces this node (%s), and there is one trace for all "
+             "before OTP 27; end that one first",
+             texts);
     return cursor_list_end(c, &list);
 }
 
@@ -97,8 +99,8 @@ static bool read_found(struct cursor *c, struct calls_sample *out, size_t index)
         if (!cursor_tuple_of(c, 2) || !cursor_atom_is(c, "bad_expression") ||
             !cursor_binary(c, &text))
             return false;
-        snprintf(why, sizeof why, "a bad expression: %.*s",
-                 (int)(text.len < 100 ? text.len : 100), text.s);
+        snprintf(why, sizeof why, "a bad expression: %.*s", (int)(text.len < 100 ? text.len : 100),
+                 text.s);
     } else {
         if (!cursor_atom(c, &word))
             return false;
@@ -281,8 +283,8 @@ static bool read_optional(struct cursor *c, uint64_t *out)
 
 static bool read_timed(struct cursor *c, struct calls_kept *out)
 {
-    struct calls_function f = {.own_us = CALLS_UNKNOWN, .words = CALLS_UNKNOWN,
-                               .timed_calls = CALLS_UNKNOWN};
+    struct calls_function f = {
+        .own_us = CALLS_UNKNOWN, .words = CALLS_UNKNOWN, .timed_calls = CALLS_UNKNOWN};
     if (!cursor_tuple_of(c, 6) || !read_mfa(c, &f))
         return false;
     f.lost = cursor_peek_atom(c, "lost");

@@ -17,8 +17,8 @@ void calls_build_chosen(struct builder *b, struct pattern *const *patterns, size
 
 struct calls_sample {
     uint64_t interval_ns, schedulers, functions, calls, arms;
-    size_t none;    /* the first pattern that gives no function; SIZE_MAX: none does not */
-    char why[160];  /* why it gives none, in words */
+    size_t none;       /* the first pattern that gives no function; SIZE_MAX: none does not */
+    char why[160];     /* why it gives none, in words */
     char refused[400]; /* else it is refused; empty: not */
 };
 int decode_calls_sample(struct calls_sample *out, const uint8_t *term, size_t len,

@@ -34,8 +34,8 @@ void calls_log_state(struct calls_log *log, const struct calls_state *state)
     log->state = *state;
 }
 
-static const struct calls_function *keep_rows(struct arena *arena, const struct calls_function *rows,
-                                              size_t n)
+static const struct calls_function *keep_rows(struct arena *arena,
+                                              const struct calls_function *rows, size_t n)
 {
     struct calls_function *kept = arena_alloc(arena, (n + 1) * sizeof *kept);
     for (size_t i = 0; i < n; i++) {
@@ -47,7 +47,8 @@ static const struct calls_function *keep_rows(struct arena *arena, const struct 
     return kept;
 }
 
-static const struct calls_sum *keep_sums(struct arena *arena, const struct calls_sum *sums, size_t n)
+static const struct calls_sum *keep_sums(struct arena *arena, const struct calls_sum *sums,
+                                         size_t n)
 {
     struct calls_sum *kept = arena_alloc(arena, (n + 1) * sizeof *kept);
     for (size_t i = 0; i < n; i++) {

@@ -86,8 +86,10 @@ static int take_preflight(struct calls_session *s, const struct answer *answer, 
     if (p.procs == PREFLIGHT_NONE)
         rc = error_set(err, ERR_NOT_FOUND, "no process to time: %s", p.procs_why);
     else if (p.procs == PREFLIGHT_PIDS && p.n_procs > most)
-        rc = error_set(err, ERR_LIMIT, "%llu processes fit, and %llu are taken one by one: narrow "
-                       "them", (unsigned long long)p.n_procs, (unsigned long long)most);
+        rc = error_set(err, ERR_LIMIT,
+                       "%llu processes fit, and %llu are taken one by one: narrow "
+                       "them",
+                       (unsigned long long)p.n_procs, (unsigned long long)most);
     else
         s->who = build_who(s, &p);
     preflight_clear(&p);

@@ -28,7 +28,8 @@ static double before_function(const struct calls_kept *before, const struct call
 static double before_sum(const struct calls_sum *sums, size_t n, const struct calls_sum *s)
 {
     for (size_t i = 0; i < n; i++)
-        if (slice_equal(sums[i].module, s->module) && slice_equal(sums[i].application, s->application))
+        if (slice_equal(sums[i].module, s->module) &&
+            slice_equal(sums[i].application, s->application))
             return sums[i].calls_per_s;
     return (double)NAN;
 }

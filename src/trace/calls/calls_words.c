@@ -7,8 +7,8 @@
 bool calls_pattern_is_application(const struct pattern *p)
 {
     return p->kind == PATTERN_CALL && p->module.kind == NAME_EXACT &&
-           slice_is(p->module.text, "app") && p->function.kind == NAME_EXACT &&
-           p->arity < 0 && !p->has_args;
+           slice_is(p->module.text, "app") && p->function.kind == NAME_EXACT && p->arity < 0 &&
+           !p->has_args;
 }
 
 /* Where the arrow of the actions is, or the end of the pattern. */
@@ -40,8 +40,7 @@ static int check_pattern(const struct pattern *p, const char *text, size_t *offs
         *offset = arrow(text, end);
     else
         return 0;
-    return error_set(err, ERR_USAGE,
-                     "calls counts whole functions, whatever %s; use trace",
+    return error_set(err, ERR_USAGE, "calls counts whole functions, whatever %s; use trace",
                      p->has_args || p->guard != NULL ? "their arguments" : "they do");
 }
 

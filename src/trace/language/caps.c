@@ -103,13 +103,13 @@ static const struct {
     const char *suffix;
     double factor;
 } suffixes[] = {
-    {UNIT_COUNT, "", 1},        {UNIT_COUNT, "k", 1000},  {UNIT_PER_S, "", 1},
-    {UNIT_PER_S, "/s", 1},      {UNIT_PER_S, "k", 1000},  {UNIT_PER_S, "k/s", 1000},
-    {UNIT_MS, "", 1000},        {UNIT_MS, "ms", 1},       {UNIT_MS, "s", 1000},
-    {UNIT_MS, "m", 60000},      {UNIT_MS, "min", 60000},  {UNIT_BYTES, "", 1},
-    {UNIT_BYTES, "B", 1},       {UNIT_BYTES, "k", KIB},   {UNIT_BYTES, "K", KIB},
-    {UNIT_BYTES, "KB", KIB},    {UNIT_BYTES, "KiB", KIB}, {UNIT_BYTES, "m", MIB},
-    {UNIT_BYTES, "M", MIB},     {UNIT_BYTES, "MB", MIB},  {UNIT_BYTES, "MiB", MIB},
+    {UNIT_COUNT, "", 1},     {UNIT_COUNT, "k", 1000},  {UNIT_PER_S, "", 1},
+    {UNIT_PER_S, "/s", 1},   {UNIT_PER_S, "k", 1000},  {UNIT_PER_S, "k/s", 1000},
+    {UNIT_MS, "", 1000},     {UNIT_MS, "ms", 1},       {UNIT_MS, "s", 1000},
+    {UNIT_MS, "m", 60000},   {UNIT_MS, "min", 60000},  {UNIT_BYTES, "", 1},
+    {UNIT_BYTES, "B", 1},    {UNIT_BYTES, "k", KIB},   {UNIT_BYTES, "K", KIB},
+    {UNIT_BYTES, "KB", KIB}, {UNIT_BYTES, "KiB", KIB}, {UNIT_BYTES, "m", MIB},
+    {UNIT_BYTES, "M", MIB},  {UNIT_BYTES, "MB", MIB},  {UNIT_BYTES, "MiB", MIB},
 };
 
 int caps_parse(struct caps *c, enum cap cap, const char *text, struct error *err)
@@ -124,7 +124,9 @@ int caps_parse(struct caps *c, enum cap cap, const char *text, struct error *err
                 return caps_set(c, cap, (uint64_t)llround(number * suffixes[i].factor), err);
     }
     static const char *const examples[] = {
-        [UNIT_COUNT] = "100", [UNIT_MS] = "15s or 250ms", [UNIT_PER_S] = "200",
+        [UNIT_COUNT] = "100",
+        [UNIT_MS] = "15s or 250ms",
+        [UNIT_PER_S] = "200",
         [UNIT_BYTES] = "2KiB",
     };
     return error_set(err, ERR_USAGE, "%s: “%s” is not a value such as %s", row->key, text,

@@ -48,8 +48,8 @@ static struct node *is_struct(struct parser *p, struct node *value, struct node 
     static const char key[] = "__struct__";
     struct node *has = elixir_bif(p, "is_map_key", parser_atom(p, key, from), value, from);
     struct node *got = elixir_bif(p, "map_get", parser_atom(p, key, from), value, from);
-    struct node *fits = name != NULL ? op(p, "=:=", got, name)
-                                     : elixir_bif(p, "is_atom", got, NULL, from);
+    struct node *fits =
+        name != NULL ? op(p, "=:=", got, name) : elixir_bif(p, "is_atom", got, NULL, from);
     struct node *map = elixir_bif(p, "is_map", value, NULL, from);
     return op(p, "andalso", op(p, "andalso", map, has), fits);
 }
@@ -75,6 +75,7 @@ static const struct other {
     size_t n_args;
     const char *op;
     struct node *(*make)(struct parser *p, struct node **args, size_t from);
+    /* clang-format off */
 } others[] = {
     {"elem", 2, NULL, element},          {"is_nil", 1, NULL, is_nil},
     {"is_struct", 1, NULL, any_struct},  {"is_struct", 2, NULL, that_struct},
@@ -84,6 +85,7 @@ static const struct other {
     {"bsl", 2, "bsl", NULL},             {"bsr", 2, "bsr", NULL},
     {"bnot", 1, "bnot", NULL},           {"xor", 2, "xor", NULL},
 };
+/* clang-format on */
 
 static const char *const not_elixir[] = {"is_record", "float", NULL};
 
@@ -119,9 +121,8 @@ struct node *elixir_call(struct parser *p, const struct token *name,
                                not_elixir[i]);
     if (bif == NULL || arguments->n < bif->least || arguments->n > bif->most) {
         size_t want = bif == NULL ? takes : arguments->n < bif->least ? bif->least : bif->most;
-        return parser_fail(p, name->from, "%.*s takes %zu argument%s, not %zu",
-                           (int)name->text.len, name->text.s, want, want == 1 ? "" : "s",
-                           arguments->n);
+        return parser_fail(p, name->from, "%.*s takes %zu argument%s, not %zu", (int)name->text.len,
+                           name->text.s, want, want == 1 ? "" : "s", arguments->n);
     }
     struct node *n = parser_node(p, NODE_CALL, name->from);
     if (n == NULL)
@@ -153,8 +154,8 @@ static struct node *in_range(struct parser *p, struct node *value, struct node *
 /* `not x in list` is not (x in list), as in Elixir. */
 struct node *elixir_in(struct parser *p, struct node *value, struct node *range, bool negated)
 {
-    bool bare_not = value->kind == NODE_OP && slice_is(value->text, "not") &&
-                    p->lex.text[value->from] != '(';
+    bool bare_not =
+        value->kind == NODE_OP && slice_is(value->text, "not") && p->lex.text[value->from] != '(';
     struct node *n;
     if (bare_not)
         value = value->items[0];

@@ -6,6 +6,7 @@
 #include "beamtop/base/text.h"
 #include "parse.h"
 
+/* clang-format off */
 enum phase {
     PHASE_MODULE, PHASE_AFTER_MODULE, PHASE_FUNCTION, PHASE_AFTER_FUNCTION, PHASE_ARITY,
     PHASE_ARGUMENTS, PHASE_AFTER_ARGUMENTS, PHASE_GUARD, PHASE_ACTION, PHASE_AFTER_ACTION,
@@ -21,6 +22,7 @@ static const enum expect expected[] = {
     [PHASE_SHOW] = EXPECT_GUARD,        [PHASE_VALUE] = EXPECT_TERM,
     [PHASE_VALUE_GUARD] = EXPECT_GUARD,
 };
+/* clang-format on */
 
 struct bracket {
     bool record, at_field;
@@ -32,8 +34,8 @@ struct state {
     bool elixir;
     struct slice module, function;
     struct bracket open[LIMIT_PATTERN_DEPTH];
-    size_t depth;          /* of all that are open, those beyond LIMIT_PATTERN_DEPTH too */
-    struct token last[3];  /* the latest first */
+    size_t depth;         /* of all that are open, those beyond LIMIT_PATTERN_DEPTH too */
+    struct token last[3]; /* the latest first */
 };
 
 static bool is_name(const struct token *t)
@@ -105,7 +107,8 @@ static void open_bracket(struct state *s, const struct token *t)
     s->depth++;
 }
 
-/* Behind its names a pattern may end with a comma; behind a guard or an action more of it follows. */
+/* Behind its names a pattern may end with a comma; behind a guard or an action more of
+ * it follows. */
 static bool separates(const struct state *s, const struct token *t)
 {
     bool named = s->phase == PHASE_AFTER_MODULE || s->phase == PHASE_AFTER_FUNCTION ||
@@ -134,7 +137,8 @@ static void step_action(struct state *s, const struct token *t)
     bool more = token_is(t, ",") || token_is(t, ";");
     if (s->phase == PHASE_ACTION)
         s->phase = token_is_word(t, "returns") || token_is_word(t, "raises") ? PHASE_VALUE
-                   : token_is_word(t, "show") ? PHASE_SHOW : PHASE_AFTER_ACTION;
+                   : token_is_word(t, "show")                                ? PHASE_SHOW
+                                                                             : PHASE_AFTER_ACTION;
     else if (s->phase == PHASE_VALUE && token_is_word(t, "when"))
         s->phase = PHASE_VALUE_GUARD;
     else if (more && s->phase != PHASE_GUARD && (s->phase != PHASE_VALUE_GUARD || s->elixir))
@@ -195,8 +199,7 @@ static void copy(char out[256], struct slice s)
 
 static bool is_message(const struct state *s)
 {
-    return s->function.len == 0 &&
-           (slice_is(s->module, "send") || slice_is(s->module, "receive"));
+    return s->function.len == 0 && (slice_is(s->module, "send") || slice_is(s->module, "receive"));
 }
 
 static void tell(const struct state *s, struct expectation *out)
@@ -228,8 +231,8 @@ void pattern_expect(const char *text, size_t point, struct expectation *out)
     char *part = arena_strndup(&arena, text, point);
     (void)patterns_unwrap(part, point, NULL, &ignored);
     out->syntax = syntax_recognise(part);
-    struct state s = {.elixir = out->syntax == SYNTAX_ELIXIR, .module = {"", 0},
-                      .function = {"", 0}};
+    struct state s = {
+        .elixir = out->syntax == SYNTAX_ELIXIR, .module = {"", 0}, .function = {"", 0}};
     struct lex l = {.text = part, .len = point, .elixir = s.elixir, .arena = &arena};
     struct token t;
     for (next(&s, &l, &t); t.kind != TOKEN_END; next(&s, &l, &t)) {

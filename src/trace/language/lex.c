@@ -97,8 +97,7 @@ static void take_upper(struct lex *l, struct token *out)
         return;
     take_key(l, out);
     static const char prefix[] = "Elixir.";
-    bool whole = slice_is(out->text, "Elixir") ||
-                 slice_begins(out->text, prefix);
+    bool whole = slice_is(out->text, "Elixir") || slice_begins(out->text, prefix);
     if (out->kind == TOKEN_UPPER && !whole) {
         char *s = arena_printf(l->arena, "%s%.*s", prefix, (int)out->text.len, out->text.s);
         out->text = (struct slice){s, strlen(s)};
@@ -147,14 +146,14 @@ static bool take_colon_atom(struct lex *l, struct token *out)
 
 /* Longest first. */
 static const char *const erlang_marks[] = {
-    "=:=", "=/=", "->", "::", ":=", "=>", "==", "/=", "=<", ">=", "<<", ">>", "++", "--", "||",
-    "<=", "!=", "&&", "#", "(", ")", "[", "]", "{", "}", ",", ";", ":", "/", "|", "=", "<", ">",
-    "+", "-", "*", "&", ".", NULL,
+    "=:=", "=/=", "->", "::", ":=", "=>", "==", "/=", "=<", ">=", "<<", ">>", "++",
+    "--",  "||",  "<=", "!=", "&&", "#",  "(",  ")",  "[",  "]",  "{",  "}",  ",",
+    ";",   ":",   "/",  "|",  "=",  "<",  ">",  "+",  "-",  "*",  "&",  ".",  NULL,
 };
 static const char *const elixir_marks[] = {
     "===", "!==", "&&&", "|||", "<<<", ">>>", "->", "::", "=>", "==", "!=", "<=", ">=", "<<", ">>",
-    "<>", "++", "--", "&&", "||", "..", "%", "(", ")", "[", "]", "{", "}", ",", ";", "/", "|", "=",
-    "<", ">", "+", "-", "*", "&", ".", "!", "^", NULL,
+    "<>",  "++",  "--",  "&&",  "||",  "..",  "%",  "(",  ")",  "[",  "]",  "{",  "}",  ",",  ";",
+    "/",   "|",   "=",   "<",   ">",   "+",   "-",  "*",  "&",  ".",  "!",  "^",  NULL,
 };
 
 static void take_mark(struct lex *l, struct token *out)

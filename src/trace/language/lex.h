@@ -18,12 +18,14 @@ enum token_kind {
     TOKEN_KEY,     /* `name:` of Elixir */
     TOKEN_INTEGER, /* number, or text when it has more than 64 bits: decimal digits */
     TOKEN_FLOAT,
-    TOKEN_STRING,  /* "…": a list in Erlang, bytes in Elixir */
-    TOKEN_CHARS,   /* a list in Elixir: '…' or ~c"…" */
-    TOKEN_PID, TOKEN_PORT, TOKEN_REF,
-    TOKEN_REGEX,   /* only where lex_regex is asked */
-    TOKEN_MARK,    /* an operator or bracket */
-    TOKEN_WRONG,   /* lex.wrong tells why, lex.wrong_at where */
+    TOKEN_STRING, /* "…": a list in Erlang, bytes in Elixir */
+    TOKEN_CHARS,  /* a list in Elixir: '…' or ~c"…" */
+    TOKEN_PID,
+    TOKEN_PORT,
+    TOKEN_REF,
+    TOKEN_REGEX, /* only where lex_regex is asked */
+    TOKEN_MARK,  /* an operator or bracket */
+    TOKEN_WRONG, /* lex.wrong tells why, lex.wrong_at where */
 };
 
 struct token {
@@ -55,7 +57,7 @@ bool token_is_atom(const struct token *t); /* of Erlang */
 void lex_number(struct lex *l, struct token *out);
 /* Characters up to `quote`, escapes taken, from l->at on; bytes: \xFF is one byte (Elixir). */
 bool lex_quoted(struct lex *l, char quote, bool bytes, struct slice *out);
-bool lex_character(struct lex *l, int32_t *codepoint); /* one, with escapes */
+bool lex_character(struct lex *l, int32_t *codepoint);    /* one, with escapes */
 bool lex_fail(struct lex *l, size_t at, const char *why); /* false */
 /* <0.1.2>, #Port<0.1>, #Ref<0.1.2.3>, #PID<0.1.2>: true when one stands there. */
 bool lex_identifier(struct lex *l, struct token *out);

@@ -117,7 +117,10 @@ static void take_float(struct lex *l, struct token *out)
 
 void lex_number(struct lex *l, struct token *out)
 {
-    static const struct { char letter; int base; } prefixes[] = {{'x', 16}, {'o', 8}, {'b', 2}};
+    static const struct {
+        char letter;
+        int base;
+    } prefixes[] = {{'x', 16}, {'o', 8}, {'b', 2}};
     for (size_t i = 0; l->elixir && peek(l, 0) == '0' && i < 3; i++) {
         if (peek(l, 1) != prefixes[i].letter)
             continue;
@@ -214,8 +217,8 @@ static bool take_quoted(struct lex *l, char quote, bool bytes, struct buf *out)
     size_t open = l->at - 1;
     while (peek(l, 0) != quote) {
         if (l->at >= l->len)
-            return lex_fail(l, open, quote == '"' ? "no closing \" of this text"
-                                                  : "no closing ' of this name");
+            return lex_fail(
+                l, open, quote == '"' ? "no closing \" of this text" : "no closing ' of this name");
         bool byte = bytes && peek(l, 0) == '\\' && peek(l, 1) == 'x' && peek(l, 2) != '{';
         int32_t codepoint;
         char utf8[4];
@@ -270,8 +273,12 @@ static size_t dotted(const struct lex *l, size_t skip, uint64_t *numbers, size_t
 
 bool lex_identifier(struct lex *l, struct token *out)
 {
-    static const struct { const char *mark; enum token_kind kind; size_t least, most; } forms[] = {
-        {"<", TOKEN_PID, 3, 3}, {"#PID<", TOKEN_PID, 3, 3}, {"#Port<", TOKEN_PORT, 2, 2},
+    static const struct {
+        const char *mark;
+        enum token_kind kind;
+        size_t least, most;
+    } forms[] = {
+        {"<", TOKEN_PID, 3, 3},     {"#PID<", TOKEN_PID, 3, 3},       {"#Port<", TOKEN_PORT, 2, 2},
         {"#Ref<", TOKEN_REF, 3, 6}, {"#Reference<", TOKEN_REF, 3, 6},
     };
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {

@@ -5,8 +5,8 @@
 
 /*
  * MODULE, FUNCTION, NAME and TABLE are for a person to replace: as names that hardly any node
- * has, a pattern that is sent as it stands matches nothing and says so.
- */
+ * has, a pattern that is sent as it stands matches nothing and
+ * says so. */
 const struct library_row library_table[] = {
     {"slow calls of a module", "'MODULE' -> slower 10ms;caller", ":MODULE -> slower 10ms;caller"},
     {"calls that raise", "'MODULE' -> raises;stack", ":MODULE -> raises;stack"},
@@ -24,8 +24,7 @@ const struct library_row library_table[] = {
      ":gen_server.call(:NAME, _) -> slower 10ms;caller"},
     {"GenServer calls as they arrive", "receive({'$gen_call', _, _})",
      "receive({:\"$gen_call\", _, _})"},
-    {"GenServer casts as they arrive", "receive({'$gen_cast', _})",
-     "receive({:\"$gen_cast\", _})"},
+    {"GenServer casts as they arrive", "receive({'$gen_cast', _})", "receive({:\"$gen_cast\", _})"},
     {"messages to a name", "send('NAME', _)", "send(:NAME, _)"},
     {"exits of linked processes", "receive({'EXIT', _, _})", "receive({:EXIT, _, _})"},
     {NULL, NULL, NULL},

@@ -56,8 +56,8 @@ static unsigned least(unsigned a, unsigned b)
 
 /*
  * Optimal string alignment, in the band of cells that can stay within `most`. Returns more than
- * `most` for all that is farther.
- */
+ * `most` for all that
+ * is farther. */
 static unsigned distance(const struct characters *a, const struct characters *b, unsigned most)
 {
     unsigned rows[3][NAME_CHARACTERS + 1];

@@ -78,8 +78,8 @@ static bool parse_arguments(struct parser *p, struct node ***out, size_t *n)
     struct node_list items = {0};
     if (!parser_take(p, ")")) {
         do {
-            if (!parser_push(p, &items, p->lex.elixir ? parse_elixir_argument(p)
-                                                      : parse_erlang_term(p)))
+            if (!parser_push(p, &items,
+                             p->lex.elixir ? parse_elixir_argument(p) : parse_erlang_term(p)))
                 return false;
         } while (parser_take(p, ","));
         if (!parser_need(p, ")", "`,` or `)`"))
@@ -151,9 +151,10 @@ static bool parse_message(struct parser *p, struct pattern *out)
     if (!parse_arguments(p, &out->args, &out->n_args))
         return false;
     if (out->n_args != want)
-        return parser_fail(p, at, out->kind == PATTERN_SEND
-                                      ? "send takes two: send(To, Message)"
-                                      : "receive takes one: receive(Message)") != NULL;
+        return parser_fail(p, at,
+                           out->kind == PATTERN_SEND
+                               ? "send takes two: send(To, Message)"
+                               : "receive takes one: receive(Message)") != NULL;
     out->has_args = true;
     return true;
 }
@@ -195,7 +196,10 @@ static bool at_next_pattern(const struct parser *p)
 /* 5ms, 1.5 s, 200us: microseconds. */
 static bool parse_time(struct parser *p, uint64_t *us)
 {
-    static const struct { const char *unit; double us; } units[] = {
+    static const struct {
+        const char *unit;
+        double us;
+    } units[] = {
         {"us", 1}, {"µs", 1}, {"μs", 1}, {"ms", 1e3}, {"s", 1e6}, {"m", 60e6}, {"min", 60e6},
     };
     struct token t = p->token;
@@ -245,24 +249,33 @@ static bool parse_raises(struct parser *p, struct pattern *out)
 
 static bool parse_action(struct parser *p, struct pattern *out)
 {
-    static const struct { const char *word; unsigned bits; } actions[] = {
-        {"return", TRACE_RETURN}, {"stack", TRACE_STACK}, {"time", TRACE_TIME},
-        {"count", TRACE_COUNT}, {"caller", TRACE_CALLER}, {"show", TRACE_SHOW},
-        {"slower", TRACE_SLOWER | TRACE_RETURN}, {"returns", TRACE_RETURNS | TRACE_RETURN},
+    static const struct {
+        const char *word;
+        unsigned bits;
+    } actions[] = {
+        {"return", TRACE_RETURN},
+        {"stack", TRACE_STACK},
+        {"time", TRACE_TIME},
+        {"count", TRACE_COUNT},
+        {"caller", TRACE_CALLER},
+        {"show", TRACE_SHOW},
+        {"slower", TRACE_SLOWER | TRACE_RETURN},
+        {"returns", TRACE_RETURNS | TRACE_RETURN},
         {"raises", TRACE_RAISES | TRACE_RETURN},
     };
     struct token t = p->token;
     unsigned bits = 0;
     if (out->kind != PATTERN_CALL)
-        return parser_fail(p, t.from, "a message has no actions: it is shown whole, and chosen by "
-                                      "its pattern and `when`") != NULL;
+        return parser_fail(p, t.from,
+                           "a message has no actions: it is shown whole, and chosen by "
+                           "its pattern and `when`") != NULL;
     for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
         if (token_is_word(&t, actions[i].word))
             bits = actions[i].bits;
     const char *near = t.kind == TOKEN_WORD ? words_nearest(pattern_actions, t.text) : NULL;
     if (bits == 0 && near != NULL)
-        return parser_fail(p, t.from, "there is no action %.*s; did you mean %s?",
-                           (int)t.text.len, t.text.s, near) != NULL;
+        return parser_fail(p, t.from, "there is no action %.*s; did you mean %s?", (int)t.text.len,
+                           t.text.s, near) != NULL;
     if (bits == 0)
         return parser_expected(p, "an action: return, stack, caller, time, count, show(X), "
                                   "slower 5ms, returns X, raises") != NULL;
@@ -357,8 +370,9 @@ static bool check(struct parser *p, struct pattern *out)
         return false;
     unsigned counters = TRACE_TIME | TRACE_COUNT;
     if ((out->actions & counters) != 0 && (out->actions & ~counters) != 0)
-        return parser_fail(p, out->module.from, "time and count show no single calls, so they "
-                                                "stand alone") != NULL;
+        return parser_fail(p, out->module.from,
+                           "time and count show no single calls, so they "
+                           "stand alone") != NULL;
     return (out->actions & counters) == 0 || check_counters(p, out);
 }
 

@@ -10,10 +10,10 @@
 struct parser {
     struct arena *arena;
     struct lex lex;
-    struct token token; /* the one that is next */
-    size_t last;        /* where the token before it ended */
-    bool values;        /* guards and actions: operators and calls, but no `_` */
-    bool in_action;     /* an action's word ends the guard */
+    struct token token;  /* the one that is next */
+    size_t last;         /* where the token before it ended */
+    bool values;         /* guards and actions: operators and calls, but no `_` */
+    bool in_action;      /* an action's word ends the guard */
     struct slice module; /* the pattern's, when it is one: whose records #name{} are */
     bool failed;
     size_t fail_at;
@@ -56,15 +56,16 @@ void parser_flatten(struct parser *p, struct node *list, struct node_list *items
 
 /* An operator, how tightly it binds (0: the most), and what Erlang has in its place. A table ends
    with a NULL name; in patterns only those of one level may stand. */
-struct operator {
+struct operator
+{
     const char *name, *erlang;
     int level;
     bool word;
 };
-const struct operator *parser_operator(const struct parser *p, const struct operator *table,
+const struct operator* parser_operator(const struct parser *p, const struct operator* table,
                                        int in_patterns); /* NULL: none is next */
-enum { LEVEL_SIGN = -2, LEVEL_TIGHTEST = -1 }; /* of what stands before its one side */
-struct node *parser_unary(struct parser *p, const struct operator *prefixes,
+enum { LEVEL_SIGN = -2, LEVEL_TIGHTEST = -1 };           /* of what stands before its one side */
+struct node *parser_unary(struct parser *p, const struct operator* prefixes,
                           struct node *(*primary)(struct parser *p));
 
 /* A string's code points, one node each. */
@@ -96,7 +97,10 @@ struct node *parse_elixir_guard(struct parser *p);
 struct node *parse_binary(struct parser *p, size_t from);
 
 /* A guard BIF's row, or NULL. */
-struct guard_bif { const char *name; unsigned least, most; };
+struct guard_bif {
+    const char *name;
+    unsigned least, most;
+};
 const struct guard_bif *guard_bif_find(struct slice name);
 /* A guard calls what it cannot: NULL. */
 void *parser_no_bif(struct parser *p, const struct token *name);

@@ -52,8 +52,8 @@ static bool put_integer(struct parser *p, struct bits *b, int64_t v, const struc
 static bool put_string(struct parser *p, struct bits *b, const struct token *t,
                        const struct segment *s)
 {
-    const struct segment whole = {.size = s->has_size ? s->size : INTEGER_BITS, .has_size = true,
-                                  .little = s->little};
+    const struct segment whole = {
+        .size = s->has_size ? s->size : INTEGER_BITS, .has_size = true, .little = s->little};
     bool bytes = p->lex.elixir || s->is_text;
     for (size_t i = 0; i < t->text.len;) {
         int32_t codepoint = 0;
@@ -173,8 +173,8 @@ static bool parse_segment(struct parser *p, struct node *binary, struct bits *b)
     if (t.kind == (p->lex.elixir ? TOKEN_WORD : TOKEN_UPPER))
         return parse_rest(p, binary, b);
     if (binary->gap > 0)
-        return parser_expected(p, "`>>`, more of `_`, or the rest: what follows `_` has no place")
-               != NULL;
+        return parser_expected(
+                   p, "`>>`, more of `_`, or the rest: what follows `_` has no place") != NULL;
     bool negative = parser_take(p, "-");
     if (negative)
         t = p->token;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Terms, patterns and guards in Elixir's spelling, with Elixir's precedence. The trees are
- * Erlang's: strings are binaries, aliases are atoms, guards are Erlang's (elixir_guard.c).
- */
+ * Erlang's: strings are binaries, aliases are atoms, guards are
+ * Erlang's (elixir_guard.c). */
 #include <string.h>
 
 #include "parse.h"
@@ -74,8 +74,7 @@ static struct node *parse_items(struct parser *p, enum node_kind kind, const cha
             if (!parser_push(p, &items, pair ? parse_pair(p, NULL) : parse_elixir_argument(p)))
                 return NULL;
         } while (parser_take(p, ","));
-        if (kind == NODE_LIST && parser_take(p, "|") &&
-            (n->tail = parse_elixir_term(p)) == NULL)
+        if (kind == NODE_LIST && parser_take(p, "|") && (n->tail = parse_elixir_term(p)) == NULL)
             return NULL;
         if (!parser_need(p, close, what))
             return NULL;
@@ -139,8 +138,7 @@ static struct node *parse_pid(struct parser *p, size_t from)
     for (size_t i = 0; i < 3; i++) {
         if (i > 0 && !parser_need(p, ",", "`,`"))
             return NULL;
-        if (p->token.kind != TOKEN_INTEGER || p->token.text.len > 0 ||
-            p->token.number > UINT32_MAX)
+        if (p->token.kind != TOKEN_INTEGER || p->token.text.len > 0 || p->token.number > UINT32_MAX)
             return parser_expected(p, "a number of the pid, as in pid(0, 41, 0)");
         numbers[i] = p->token.number;
         parser_next(p);
@@ -162,8 +160,7 @@ static struct node *parse_call(struct parser *p, const struct token *name, bool 
     if (slice_is(name->text, "pid"))
         return parse_pid(p, name->from);
     if (!p->values)
-        return parser_fail(p, name->from,
-                           "a call cannot stand in a pattern; put it behind `when`");
+        return parser_fail(p, name->from, "a call cannot stand in a pattern; put it behind `when`");
     if (!parser_take(p, ")")) {
         do {
             if (!parser_push(p, &items, parse_elixir_argument(p)))
@@ -214,8 +211,8 @@ static struct node *parse_atom(struct parser *p)
 {
     bool all = p->values && slice_is(p->token.text, "$_");
     bool erlang = slice_is(p->token.text, "erlang");
-    bool kernel = slice_is(p->token.text, "Elixir.Kernel") ||
-                  slice_is(p->token.text, "Elixir.Bitwise");
+    bool kernel =
+        slice_is(p->token.text, "Elixir.Kernel") || slice_is(p->token.text, "Elixir.Bitwise");
     struct node *n = parser_leaf(p, all ? NODE_ALL : NODE_ATOM);
     if (n != NULL && all)
         n->text = (struct slice){"", 0};
@@ -283,32 +280,36 @@ static struct node *parse_primary(struct parser *p)
 }
 
 /* Elixir's operators of two sides, tightest first, and what Erlang has in their place. */
+/* clang-format off */
 enum level {
     LEVEL_MULTIPLY, LEVEL_ADD, LEVEL_APPEND, LEVEL_IN, LEVEL_SHIFT, LEVEL_COMPARE, LEVEL_EQUAL,
     LEVEL_AND, LEVEL_OR,
 };
+/* clang-format on */
 static const struct operator operators[] = {
-    {"*", "*", LEVEL_MULTIPLY, false},     {"/", "/", LEVEL_MULTIPLY, false},
-    {"+", "+", LEVEL_ADD, false},          {"-", "-", LEVEL_ADD, false},
-    {"++", "++", LEVEL_APPEND, false},     {"<>", "<>", LEVEL_APPEND, false},
-    {"..", "..", LEVEL_APPEND, false},     {"in", "in", LEVEL_IN, true},
-    {"not", "not in", LEVEL_IN, true},     {"<<<", "bsl", LEVEL_SHIFT, false},
-    {">>>", "bsr", LEVEL_SHIFT, false},    {"<", "<", LEVEL_COMPARE, false},
-    {">", ">", LEVEL_COMPARE, false},      {"<=", "=<", LEVEL_COMPARE, false},
-    {">=", ">=", LEVEL_COMPARE, false},    {"==", "==", LEVEL_EQUAL, false},
-    {"!=", "/=", LEVEL_EQUAL, false},      {"===", "=:=", LEVEL_EQUAL, false},
-    {"!==", "=/=", LEVEL_EQUAL, false},    {"and", "andalso", LEVEL_AND, true},
-    {"&&", "andalso", LEVEL_AND, false},   {"&&&", "band", LEVEL_AND, false},
-    {"or", "orelse", LEVEL_OR, true},      {"||", "orelse", LEVEL_OR, false},
-    {"|||", "bor", LEVEL_OR, false},       {NULL, NULL, 0, false},
+    {"*", "*", LEVEL_MULTIPLY, false},   {"/", "/", LEVEL_MULTIPLY, false},
+    {"+", "+", LEVEL_ADD, false},        {"-", "-", LEVEL_ADD, false},
+    {"++", "++", LEVEL_APPEND, false},   {"<>", "<>", LEVEL_APPEND, false},
+    {"..", "..", LEVEL_APPEND, false},   {"in", "in", LEVEL_IN, true},
+    {"not", "not in", LEVEL_IN, true},   {"<<<", "bsl", LEVEL_SHIFT, false},
+    {">>>", "bsr", LEVEL_SHIFT, false},  {"<", "<", LEVEL_COMPARE, false},
+    {">", ">", LEVEL_COMPARE, false},    {"<=", "=<", LEVEL_COMPARE, false},
+    {">=", ">=", LEVEL_COMPARE, false},  {"==", "==", LEVEL_EQUAL, false},
+    {"!=", "/=", LEVEL_EQUAL, false},    {"===", "=:=", LEVEL_EQUAL, false},
+    {"!==", "=/=", LEVEL_EQUAL, false},  {"and", "andalso", LEVEL_AND, true},
+    {"&&", "andalso", LEVEL_AND, false}, {"&&&", "band", LEVEL_AND, false},
+    {"or", "orelse", LEVEL_OR, true},    {"||", "orelse", LEVEL_OR, false},
+    {"|||", "bor", LEVEL_OR, false},     {NULL, NULL, 0, false},
 };
 static const struct operator prefixes[] = {
-    {"-", "-", LEVEL_SIGN, false},        {"+", "+", LEVEL_SIGN, false},
-    {"not", "not", LEVEL_TIGHTEST, true}, {"!", "not", LEVEL_TIGHTEST, false},
+    {"-", "-", LEVEL_SIGN, false},
+    {"+", "+", LEVEL_SIGN, false},
+    {"not", "not", LEVEL_TIGHTEST, true},
+    {"!", "not", LEVEL_TIGHTEST, false},
     {NULL, NULL, 0, false},
 };
 
-static const struct operator *operator_here(const struct parser *p)
+static const struct operator* operator_here(const struct parser *p)
 {
     return parser_operator(p, operators, LEVEL_APPEND);
 }
@@ -339,7 +340,7 @@ static struct node *join(struct parser *p, struct node *left, struct node *right
     return n;
 }
 
-static struct node *combine(struct parser *p, const struct operator *o, struct node *left,
+static struct node *combine(struct parser *p, const struct operator* o, struct node *left,
                             struct node *right)
 {
     if (strcmp(o->erlang, "++") == 0)
@@ -359,7 +360,7 @@ static struct node *parse_operators(struct parser *p, int level)
     if (level < 0)
         return parser_unary(p, prefixes, parse_primary);
     struct node *left = parse_operators(p, level - 1);
-    const struct operator *o;
+    const struct operator* o;
     while (left != NULL && (o = operator_here(p)) != NULL && (int)o->level == level) {
         if (!parser_enter(p))
             return NULL;

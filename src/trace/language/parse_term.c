@@ -98,9 +98,9 @@ static struct node *parse_call(struct parser *p, const struct token *name)
 static bool is_reserved(struct slice word)
 {
     static const char *const words[] = {
-        "after", "and", "andalso", "band", "begin", "bnot", "bor", "bsl", "bsr", "bxor", "case",
-        "catch", "div", "end", "fun", "if", "not", "of", "or", "orelse", "receive", "rem", "try",
-        "when", "xor",
+        "after", "and",    "andalso", "band", "begin", "bnot", "bor", "bsl", "bsr",
+        "bxor",  "case",   "catch",   "div",  "end",   "fun",  "if",  "not", "of",
+        "or",    "orelse", "receive", "rem",  "try",   "when", "xor",
     };
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (slice_is(word, words[i]))
@@ -218,8 +218,9 @@ static struct node *parse_primary(struct parser *p)
 
 /*
  * Erlang's operators of two sides, tightest first; but `and`, `or` and `xor` join comparisons, as
- * in redbug: `A == 1 and B == 2`. In Erlang they bind as tightly as `*` and `+`.
- */
+ * in redbug: `A == 1 and B == 2`. In Erlang they bind as tightly as `*`
+ * and `+`. */
+/* clang-format off */
 enum {
     LEVEL_MULTIPLY, LEVEL_ADD, LEVEL_APPEND, LEVEL_COMPARE, LEVEL_AND, LEVEL_OR, LEVEL_ANDALSO,
     LEVEL_ORELSE,
@@ -239,13 +240,16 @@ static const struct operator operators[] = {
     {"xor", "xor", LEVEL_OR, true},           {"andalso", "andalso", LEVEL_ANDALSO, true},
     {"orelse", "orelse", LEVEL_ORELSE, true}, {NULL, NULL, 0, false},
 };
+/* clang-format on */
 static const struct operator prefixes[] = {
-    {"-", "-", LEVEL_SIGN, false},      {"+", "+", LEVEL_SIGN, false},
-    {"not", "not", LEVEL_TIGHTEST, true}, {"bnot", "bnot", LEVEL_TIGHTEST, true},
+    {"-", "-", LEVEL_SIGN, false},
+    {"+", "+", LEVEL_SIGN, false},
+    {"not", "not", LEVEL_TIGHTEST, true},
+    {"bnot", "bnot", LEVEL_TIGHTEST, true},
     {NULL, NULL, 0, false},
 };
 
-static const struct operator *operator_here(const struct parser *p)
+static const struct operator* operator_here(const struct parser *p)
 {
     return parser_operator(p, operators, LEVEL_APPEND);
 }
@@ -255,7 +259,7 @@ static struct node *parse_operators(struct parser *p, int level)
     if (level < 0)
         return parser_unary(p, prefixes, parse_primary);
     struct node *left = parse_operators(p, level - 1);
-    const struct operator *o;
+    const struct operator* o;
     while (left != NULL && (o = operator_here(p)) != NULL && o->level == level) {
         if (!parser_enter(p))
             return NULL;
@@ -277,9 +281,10 @@ static struct node *parse_operators(struct parser *p, int level)
 /* Marks of other languages, where an operator could stand. */
 static bool is_foreign(struct parser *p)
 {
-    static const struct { const char *mark, *erlang; } foreign[] = {
-        {"<=", "=<"}, {"!=", "/="}, {"&&", "andalso"}, {"||", "orelse"},
-        {"=", "== or =:="},
+    static const struct {
+        const char *mark, *erlang;
+    } foreign[] = {
+        {"<=", "=<"}, {"!=", "/="}, {"&&", "andalso"}, {"||", "orelse"}, {"=", "== or =:="},
     };
     for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
         if (!token_is(&p->token, foreign[i].mark))

@@ -37,8 +37,8 @@ void *parser_expected(struct parser *p, const char *what)
     if (!whole)
         for (len = SHOWN_TOKEN_BYTES; len > 0 && (p->lex.text[t->from + len] & 0xc0) == 0x80;)
             len--;
-    return parser_fail(p, t->from, "expected %s, not %.*s%s", what, (int)len,
-                       p->lex.text + t->from, whole ? "" : "…");
+    return parser_fail(p, t->from, "expected %s, not %.*s%s", what, (int)len, p->lex.text + t->from,
+                       whole ? "" : "…");
 }
 
 void *parser_no_bif(struct parser *p, const struct token *name)
@@ -122,9 +122,12 @@ struct node *parser_leaf(struct parser *p, enum node_kind kind)
 
 bool parser_constant(struct parser *p, struct node **out)
 {
-    static const struct { enum token_kind token; enum node_kind node; } constants[] = {
+    static const struct {
+        enum token_kind token;
+        enum node_kind node;
+    } constants[] = {
         {TOKEN_INTEGER, NODE_INTEGER}, {TOKEN_FLOAT, NODE_FLOAT}, {TOKEN_PID, NODE_PID},
-        {TOKEN_PORT, NODE_PORT}, {TOKEN_REF, NODE_REF},
+        {TOKEN_PORT, NODE_PORT},       {TOKEN_REF, NODE_REF},
     };
     for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++) {
         if (p->token.kind != constants[i].token)
@@ -284,10 +287,10 @@ struct node *parser_negate(struct parser *p, struct node *n, size_t from)
     return n;
 }
 
-const struct operator *parser_operator(const struct parser *p, const struct operator *table,
-                                       int in_patterns)
+const struct operator*
+    parser_operator(const struct parser *p, const struct operator* table, int in_patterns)
 {
-    for (const struct operator *o = table; o->name != NULL; o++) {
+    for (const struct operator* o = table; o->name != NULL; o++) {
         if (!p->values && o->level != in_patterns)
             continue;
         if (o->word ? parser_is_word(p, o->name) : token_is(&p->token, o->name))
@@ -296,11 +299,11 @@ const struct operator *parser_operator(const struct parser *p, const struct oper
     return NULL;
 }
 
-struct node *parser_unary(struct parser *p, const struct operator *prefixes,
+struct node *parser_unary(struct parser *p, const struct operator* prefixes,
                           struct node *(*primary)(struct parser *p))
 {
     size_t from = p->token.from;
-    const struct operator *o = parser_operator(p, prefixes, LEVEL_SIGN);
+    const struct operator* o = parser_operator(p, prefixes, LEVEL_SIGN);
     if (!parser_enter(p))
         return NULL;
     struct node *n = NULL;

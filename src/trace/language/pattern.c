@@ -60,7 +60,10 @@ static int parse_at(struct pattern **out, const char *text, size_t len, size_t a
         syntax = syntax_recognise(copy + at);
     struct parser p = {
         .arena = &made->arena,
-        .lex = {.text = copy, .len = len, .at = at, .elixir = syntax == SYNTAX_ELIXIR,
+        .lex = {.text = copy,
+                .len = len,
+                .at = at,
+                .elixir = syntax == SYNTAX_ELIXIR,
                 .arena = &made->arena},
         .last = at,
         .module = {"", 0},
@@ -171,8 +174,9 @@ static void collect(struct collected *c, const struct node *n)
         struct record_name name = {record ? n->module : n->text,
                                    record ? n->text : (struct slice){"", 0}, n->from};
         size_t i = 0;
-        while (i < c->n && i < c->most &&
-               !(slice_equal(c->out[i].module, name.module) && slice_equal(c->out[i].name, name.name)))
+        while (
+            i < c->n && i < c->most &&
+            !(slice_equal(c->out[i].module, name.module) && slice_equal(c->out[i].name, name.name)))
             i++;
         if (i == c->n && i < c->most)
             c->out[i] = name;

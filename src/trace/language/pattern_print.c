@@ -7,6 +7,7 @@
 
 enum { INDENT = 2 };
 
+/* clang-format off */
 static const char *const kind_names[] = {
     [NODE_INTEGER] = "integer", [NODE_FLOAT] = "float", [NODE_ATOM] = "atom",
     [NODE_STRING] = "string", [NODE_BINARY] = "binary", [NODE_VAR] = "var", [NODE_ANY] = "any",
@@ -15,6 +16,7 @@ static const char *const kind_names[] = {
     [NODE_PORT] = "port", [NODE_REF] = "ref", [NODE_OP] = "op", [NODE_CALL] = "call",
     [NODE_TEST_RECORD] = "is_record", [NODE_ALIAS] = "alias",
 };
+/* clang-format on */
 
 static void put_slice(struct buf *out, struct slice s)
 {
@@ -126,9 +128,12 @@ static void put_name(struct buf *out, const struct pattern_name *name)
 
 static void put_actions(struct buf *out, const struct pattern *p)
 {
-    static const struct { unsigned bit; const char *word; } words[] = {
-        {TRACE_RETURN, "return"}, {TRACE_STACK, "stack"}, {TRACE_TIME, "time"},
-        {TRACE_COUNT, "count"}, {TRACE_CALLER, "caller"},
+    static const struct {
+        unsigned bit;
+        const char *word;
+    } words[] = {
+        {TRACE_RETURN, "return"}, {TRACE_STACK, "stack"},   {TRACE_TIME, "time"},
+        {TRACE_COUNT, "count"},   {TRACE_CALLER, "caller"},
     };
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if ((p->actions & words[i].bit) != 0)
@@ -236,8 +241,13 @@ static void describe_actions(struct buf *out, const struct pattern *p)
         }
     }
     bool first = (p->actions & TRACE_SHOW) == 0;
-    static const struct { unsigned bit; const char *what; } shown[] = {
-        {TRACE_RETURN, "the result"}, {TRACE_CALLER, "the caller"}, {TRACE_STACK, "the stack"},
+    static const struct {
+        unsigned bit;
+        const char *what;
+    } shown[] = {
+        {TRACE_RETURN, "the result"},
+        {TRACE_CALLER, "the caller"},
+        {TRACE_STACK, "the stack"},
     };
     for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
         if ((p->actions & shown[i].bit) == 0)

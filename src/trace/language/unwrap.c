@@ -2,8 +2,8 @@
 /*
  * Patterns as people paste them from redbug's and rexbug's shells: in quotes, and several in a
  * list. The text is rewritten byte for byte, so that every place in it stays what it was: brackets
- * and quotes become blanks, and commas between patterns become `&`.
- */
+ * and quotes become blanks, and commas between patterns
+ * become `&`. */
 #include <string.h>
 
 #include "parse.h"
@@ -94,7 +94,8 @@ static bool is_name(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* A slash where a name may stand opens an expression; elsewhere it comes before an arity or divides. */
+/* A slash where a name may stand opens an expression; elsewhere it comes before an arity or
+ * divides. */
 static bool opens_expression(const struct unwrap *u, size_t from)
 {
     size_t at = u->at;

@@ -59,15 +59,15 @@ const struct pattern_word pattern_guards[] = {
 };
 
 static const struct guard_bif bifs[] = {
-    {"abs", 1, 1},         {"binary_part", 2, 3},  {"bit_size", 1, 1},   {"byte_size", 1, 1},
-    {"ceil", 1, 1},        {"element", 2, 2},      {"float", 1, 1},      {"floor", 1, 1},
-    {"hd", 1, 1},          {"is_atom", 1, 1},      {"is_binary", 1, 1},  {"is_bitstring", 1, 1},
-    {"is_boolean", 1, 1},  {"is_float", 1, 1},     {"is_function", 1, 2}, {"is_integer", 1, 1},
-    {"is_list", 1, 1},     {"is_map", 1, 1},       {"is_map_key", 2, 2}, {"is_number", 1, 1},
-    {"is_pid", 1, 1},      {"is_port", 1, 1},      {"is_record", 2, 3},  {"is_reference", 1, 1},
-    {"is_tuple", 1, 1},    {"length", 1, 1},       {"map_get", 2, 2},    {"map_size", 1, 1},
-    {"max", 2, 2},         {"min", 2, 2},          {"node", 0, 1},       {"round", 1, 1},
-    {"self", 0, 0},        {"size", 1, 1},         {"tl", 1, 1},         {"trunc", 1, 1},
+    {"abs", 1, 1},        {"binary_part", 2, 3}, {"bit_size", 1, 1},    {"byte_size", 1, 1},
+    {"ceil", 1, 1},       {"element", 2, 2},     {"float", 1, 1},       {"floor", 1, 1},
+    {"hd", 1, 1},         {"is_atom", 1, 1},     {"is_binary", 1, 1},   {"is_bitstring", 1, 1},
+    {"is_boolean", 1, 1}, {"is_float", 1, 1},    {"is_function", 1, 2}, {"is_integer", 1, 1},
+    {"is_list", 1, 1},    {"is_map", 1, 1},      {"is_map_key", 2, 2},  {"is_number", 1, 1},
+    {"is_pid", 1, 1},     {"is_port", 1, 1},     {"is_record", 2, 3},   {"is_reference", 1, 1},
+    {"is_tuple", 1, 1},   {"length", 1, 1},      {"map_get", 2, 2},     {"map_size", 1, 1},
+    {"max", 2, 2},        {"min", 2, 2},         {"node", 0, 1},        {"round", 1, 1},
+    {"self", 0, 0},       {"size", 1, 1},        {"tl", 1, 1},          {"trunc", 1, 1},
     {"tuple_size", 1, 1},
 };
 

@@ -11,8 +11,7 @@
 
 bool answer_fail(struct cursor *c, const char *expected)
 {
-    error_set(&c->err, ERR_FORMAT, "%s expected at byte %zu", expected,
-              (size_t)(c->at - c->start));
+    error_set(&c->err, ERR_FORMAT, "%s expected at byte %zu", expected, (size_t)(c->at - c->start));
     return false;
 }
 
@@ -108,8 +107,8 @@ static bool read_stack(struct cursor *c, struct pushed_event *out)
 /* The head that calls and messages share, and its id. */
 static bool read_head(struct cursor *c, struct trace_event *e)
 {
-    return cursor_uint64(c, &e->id) && read_index(c, &e->pattern) &&
-           cursor_pid(c, &e->pid, NULL) && cursor_int64(c, &e->mono_ns);
+    return cursor_uint64(c, &e->id) && read_index(c, &e->pattern) && cursor_pid(c, &e->pid, NULL) &&
+           cursor_int64(c, &e->mono_ns);
 }
 
 static bool read_call(struct cursor *c, struct pushed_event *out)
@@ -137,9 +136,8 @@ static bool read_exception(struct cursor *c, struct pushed_event *out)
 {
     struct trace_event *e = &out->event;
     e->outcome = OUTCOME_EXCEPTION;
-    return cursor_uint64(c, &e->id) && cursor_int64(c, &e->mono_ns) &&
-           cursor_atom(c, &e->class) && cursor_raw(c, &e->result.bytes) &&
-           cursor_uint64(c, &e->result.full_bytes);
+    return cursor_uint64(c, &e->id) && cursor_int64(c, &e->mono_ns) && cursor_atom(c, &e->class) &&
+           cursor_raw(c, &e->result.bytes) && cursor_uint64(c, &e->result.full_bytes);
 }
 
 static bool read_send(struct cursor *c, struct pushed_event *out)
@@ -147,9 +145,8 @@ static bool read_send(struct cursor *c, struct pushed_event *out)
     struct trace_event *e = &out->event;
     e->kind = EVENT_SEND;
     bool exists = true;
-    bool ok = read_head(c, e) && cursor_raw(c, &e->to.bytes) &&
-              cursor_raw(c, &e->message.bytes) && cursor_bool(c, &exists) &&
-              cursor_uint64(c, &e->message.full_bytes);
+    bool ok = read_head(c, e) && cursor_raw(c, &e->to.bytes) && cursor_raw(c, &e->message.bytes) &&
+              cursor_bool(c, &exists) && cursor_uint64(c, &e->message.full_bytes);
     e->no_receiver = !exists;
     return ok;
 }
@@ -176,12 +173,9 @@ static const struct {
     enum pushed_kind kind;
     bool (*read)(struct cursor *c, struct pushed_event *out);
 } events[] = {
-    {"c", 11, PUSHED_CALL, read_call},
-    {"r", 5, PUSHED_RETURN, read_return},
-    {"x", 6, PUSHED_EXCEPTION, read_exception},
-    {"s", 9, PUSHED_SEND, read_send},
-    {"v", 7, PUSHED_RECEIVE, read_receive},
-    {"l", 4, PUSHED_LOST, read_lost},
+    {"c", 11, PUSHED_CALL, read_call},          {"r", 5, PUSHED_RETURN, read_return},
+    {"x", 6, PUSHED_EXCEPTION, read_exception}, {"s", 9, PUSHED_SEND, read_send},
+    {"v", 7, PUSHED_RECEIVE, read_receive},     {"l", 4, PUSHED_LOST, read_lost},
 };
 
 static bool read_event(struct cursor *c, struct pushed_event *out)
@@ -304,8 +298,7 @@ static bool read_push(struct cursor *c, struct push *out)
     size_t arity = 0;
     char tag[16];
     if (!cursor_tuple_of(c, 4) || !cursor_atom_is(c, "t") || !cursor_uint64(c, &out->trace_id) ||
-        !cursor_uint64(c, &out->seq) || !cursor_tuple(c, &arity) ||
-        !read_word(c, tag, sizeof tag))
+        !cursor_uint64(c, &out->seq) || !cursor_tuple(c, &arity) || !read_word(c, tag, sizeof tag))
         return false;
     for (size_t i = 0; i < ARRAY_LEN(pushes); i++) {
         if (strcmp(pushes[i].tag, tag) == 0 && pushes[i].arity == arity) {

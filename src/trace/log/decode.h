@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What the target says of a trace (docs/tracing.md), as plain structs. Everything is borrowed from
- * the bytes that were decoded. Bytes that are something else are ERR_FORMAT.
- */
+ * the bytes that were decoded. Bytes that are something else
+ * are ERR_FORMAT. */
 #ifndef BEAMTOP_TRACE_LOG_DECODE_H
 #define BEAMTOP_TRACE_LOG_DECODE_H
 
@@ -43,17 +43,19 @@ enum push_kind { PUSH_BATCH, PUSH_STATUS, PUSH_COUNTS, PUSH_ENDED };
 struct push {
     enum push_kind kind;
     uint64_t trace_id, seq;
-    struct cursor at;  /* events of a batch, lists of counts */
+    struct cursor at; /* events of a batch, lists of counts */
     size_t n_events;
-    int64_t mono;      /* of counts */
+    int64_t mono; /* of counts */
     enum trace_end end;
-    char end_text[120]; /* of END_KILLED */
+    char end_text[120];         /* of END_KILLED */
     struct trace_status status; /* all kinds but counts */
 };
 
+/* clang-format off */
 enum pushed_kind {
     PUSHED_CALL, PUSHED_RETURN, PUSHED_EXCEPTION, PUSHED_SEND, PUSHED_RECEIVE, PUSHED_LOST,
 };
+/* clang-format on */
 
 struct pushed_event {
     enum pushed_kind kind;
@@ -66,7 +68,8 @@ int decode_push(struct push *out, const uint8_t *term, size_t len, struct error 
 /* The next of n_events; call no more often. */
 void decode_event(struct push *p, struct pushed_event *out);
 
-/* One number of a function: the nth of the pattern. COUNT_GONE: its counter went with its module. */
+/* One number of a function: the nth of the pattern. COUNT_GONE: its counter went with
+ * its module. */
 #define COUNT_GONE UINT64_MAX
 typedef void counts_fn(void *arg, unsigned index, size_t nth, bool is_time, uint64_t n);
 void decode_counts(struct push *p, counts_fn *fn, void *arg);
@@ -75,7 +78,7 @@ void decode_counts(struct push *p, counts_fn *fn, void *arg);
 
 struct preflight_pattern {
     uint64_t total;
-    size_t first, n; /* of the functions */
+    size_t first, n;   /* of the functions */
     struct slice mfas; /* the list as it came */
     char why[24];      /* "ok", "arities" … */
     char arities[64];  /* "1, 2, 3" */
@@ -101,9 +104,9 @@ struct preflight {
     char procs_why[400];
     uint64_t breakpoints, flags; /* of others, in the single space */
     uint64_t control_word;
-    bool beamtop;                /* another one's session is there */
-    char others[240];            /* in words; empty: none */
-    struct slice unknown;        /* the first name that is no atom there; .s NULL: none */
+    bool beamtop;                      /* another one's session is there */
+    char others[240];                  /* in words; empty: none */
+    struct slice unknown;              /* the first name that is no atom there; .s NULL: none */
     struct slice near[PREFLIGHT_NEAR]; /* atoms like it */
     size_t n_near;
 };
@@ -140,7 +143,8 @@ struct armed_answer {
 int decode_arm(struct armed_answer *out, uint64_t trace_id, const uint8_t *term, size_t len,
                struct error *err);
 
-/* The rest of {late, Scheduler, Ms}, why a trace or a window is refused; as calls.erl tells it too. */
+/* The rest of {late, Scheduler, Ms}, why a trace or a window is refused; as calls.erl tells
+ * it too. */
 bool decode_late(struct cursor *c, char *out, size_t size);
 
 typedef void names_fn(void *arg, const struct etf_pid *pid, struct slice name);

@@ -553,8 +553,8 @@ static bool read_record(struct cursor *c, records_fn *fn, void *arg)
     if (!cursor_tuple_of(c, 3) || !cursor_binary(c, &module) || !cursor_binary(c, &name))
         return false;
     if (cursor_kind(c) == ETF_KIND_TUPLE) {
-        bool ok = cursor_tuple_of(c, 2) && cursor_atom_is(c, "missing") &&
-                  cursor_binary(c, &missing);
+        bool ok =
+            cursor_tuple_of(c, 2) && cursor_atom_is(c, "missing") && cursor_binary(c, &missing);
         if (ok)
             fn(arg, module, name, NULL, 0, missing);
         return ok;

@@ -78,7 +78,7 @@ void trace_log_free(struct trace_log *l)
     HASH_CLEAR(hh, l->by_id);
     for (size_t i = 0; i < l->len; i++)
         entry_free(l->ring[(l->first + i) % l->most_events]);
-    HASH_ITER(hh, l->named, n, next) {
+    HASH_ITER (hh, l->named, n, next) {
         HASH_DEL(l->named, n);
         free(n);
     }
@@ -246,8 +246,7 @@ static void count_latency(struct trace_log *l, const struct trace_event *e)
 
 static void count_open(struct trace_log *l, unsigned pattern, int by)
 {
-    struct trace_counts *of_pattern =
-        pattern < l->n_patterns ? &l->patterns[pattern].counts : NULL;
+    struct trace_counts *of_pattern = pattern < l->n_patterns ? &l->patterns[pattern].counts : NULL;
     if (by > 0 || l->state.total.open > 0)
         l->state.total.open += (uint64_t)(int64_t)by;
     if (of_pattern != NULL && (by > 0 || of_pattern->open > 0))

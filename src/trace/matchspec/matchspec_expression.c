@@ -94,8 +94,8 @@ static struct spec *is_between(struct scope *s, struct spec **args)
 static struct spec *is_record(struct scope *s, struct spec **args)
 {
     struct spec *first = spec_call(s, "element", spec_integer(s, 1), args[0], NULL);
-    struct spec *some = spec_call(s, ">", spec_call(s, "size", args[0], NULL), spec_integer(s, 0),
-                                  NULL);
+    struct spec *some =
+        spec_call(s, ">", spec_call(s, "size", args[0], NULL), spec_integer(s, 0), NULL);
     struct spec *name = spec_call(s, "=:=", first, args[1], NULL);
     return spec_call(s, "andalso", spec_call(s, "is_tuple", args[0], NULL),
                      spec_call(s, "andalso", some, name, NULL), NULL);
@@ -118,6 +118,7 @@ static const struct function {
     size_t arity;
     int since;
     stand_in *before; /* NULL: it cannot be asked for there */
+    /* clang-format off */
 } functions[] = {
     {"+", 1, 0, NULL}, {"-", 1, 0, NULL}, {"bnot", 1, 0, NULL}, {"not", 1, 0, NULL},
     {"+", 2, 0, NULL}, {"-", 2, 0, NULL}, {"*", 2, 0, NULL}, {"/", 2, 0, NULL},
@@ -142,6 +143,7 @@ static const struct function {
     {"size", 1, 0, NULL}, {"tl", 1, 0, NULL}, {"trunc", 1, 0, NULL},
     {"tuple_size", 1, 27, tuple_size},
 };
+/* clang-format on */
 
 #define MOST_ARGUMENTS 3
 
@@ -181,8 +183,8 @@ static struct spec *call(struct scope *s, const struct node *n)
     }
     if (scope_lacks(s, f->since)) {
         if (!f->before)
-            return scope_fail(s, n, "OTP before %d knows no %s/%zu while it traces", f->since,
-                              name, n->n_items);
+            return scope_fail(s, n, "OTP before %d knows no %s/%zu while it traces", f->since, name,
+                              n->n_items);
         return f->before(s, args);
     }
     return spec_call(s, f->name, args[0], args[1], args[2], NULL);
@@ -228,12 +230,13 @@ static struct spec *test_record(struct scope *s, const struct node *n)
 static struct spec *key(struct scope *s, const struct node *n)
 {
     struct spec *literal = node_is_literal(n) ? spec_literal(s, n) : NULL;
-    bool plain = literal && (literal->kind == SPEC_ATOM ? !spec_is_special(literal->text)
-                                                        : literal->n_items == 0 &&
-                                                              literal->kind != SPEC_TUPLE);
+    bool plain = literal && (literal->kind == SPEC_ATOM
+                                 ? !spec_is_special(literal->text)
+                                 : literal->n_items == 0 && literal->kind != SPEC_TUPLE);
     if (plain || s->err->code != ERR_NONE)
         return literal;
-    return scope_fail(s, n, "the keys of a map that is made here can be atoms, numbers and binaries");
+    return scope_fail(s, n,
+                      "the keys of a map that is made here can be atoms, numbers and binaries");
 }
 
 static struct spec *made(struct scope *s, const struct node *n)

@@ -11,11 +11,11 @@ enum spec_kind {
     SPEC_ATOM,
     SPEC_INTEGER,
     SPEC_FLOAT,
-    SPEC_LEAF,  /* what `node` says: a large integer, string, binary, pid, port, reference */
-    SPEC_BITS,  /* bits of text */
+    SPEC_LEAF, /* what `node` says: a large integer, string, binary, pid, port, reference */
+    SPEC_BITS, /* bits of text */
     SPEC_TUPLE,
-    SPEC_LIST,  /* items, then tail; NULL: [] */
-    SPEC_MAP,   /* key, value, … */
+    SPEC_LIST, /* items, then tail; NULL: [] */
+    SPEC_MAP,  /* key, value, … */
 };
 
 struct spec {

@@ -119,8 +119,8 @@ static int match_map(struct scope *s, const struct node *n, struct spec *value)
 
 /*
  * The least bit string of as many bits or fewer that is above all that start with this one: its
- * last 0 turned to 1, what follows dropped. NULL: nothing is above, all bits are 1.
- */
+ * last 0 turned to 1, what follows dropped. NULL: nothing is above, all bits
+ * are 1. */
 static struct spec *after_prefix(struct scope *s, const char *bytes, size_t bits)
 {
     while (bits > 0 && bytes[(bits - 1) / 8] & (0x80 >> (bits - 1) % 8))
@@ -159,8 +159,8 @@ static void match_bit_size(struct scope *s, const struct node *n, struct spec *v
 
 /*
  * Binaries are ordered by their bits, so those with a prefix are one range of that order: that asks
- * for no part of them, which releases before 25 could not cut out in a guard.
- */
+ * for no part of them, which releases before 25 could not cut out in
+ * a guard. */
 static void match_prefix(struct scope *s, const struct node *n, struct spec *value)
 {
     if (n->bits == 0)
@@ -179,7 +179,8 @@ static const char *why_no_rest(const struct scope *s, const struct node *n)
     if ((n->bits + n->gap) % 8 != 0)
         return "the rest of this binary is not whole bytes from its start";
     return scope_lacks(s, 25) ? "OTP before 25 cannot cut a binary while it traces: "
-                                "leave the variable of its rest out" : NULL;
+                                "leave the variable of its rest out"
+                              : NULL;
 }
 
 static int match_binary(struct scope *s, const struct node *n, struct spec *value)

@@ -23,8 +23,7 @@ const struct record_def *record_find(struct scope *s, const struct node *n)
         if (is_struct)
             return NULL;
         return scope_fail(s, n, "no definition of the record %.*s in %.*s: %.*s", (int)name.len,
-                          name.s, (int)module.len, module.s, (int)def->missing.len,
-                          def->missing.s);
+                          name.s, (int)module.len, module.s, (int)def->missing.len, def->missing.s);
     }
     if (is_struct)
         return NULL;
@@ -54,8 +53,9 @@ static void no_such_field(struct scope *s, const struct node *n, const struct no
     char names[160] = "";
     const struct slice whose = spelled(n);
     if (def->n_fields == 0 && n->kind == NODE_STRUCT) {
-        scope_fail(s, n, "the node has no struct %.*s with fields; aliases are not known here: write "
-                         "its whole name, as in %%MyApp.Cart.Item{…}",
+        scope_fail(s, n,
+                   "the node has no struct %.*s with fields; aliases are not known here: write "
+                   "its whole name, as in %%MyApp.Cart.Item{…}",
                    (int)whose.len, whose.s);
         return;
     }
@@ -85,8 +85,8 @@ const struct node **record_fields(struct scope *s, const struct node *n, size_t 
     const struct node *others = NULL;
     for (size_t i = 0; def && i + 1 < n->n_items; i += 2) {
         const struct node *field = n->items[i];
-        bool any = field->kind == NODE_ANY || (field->kind == NODE_ATOM && field->text.len == 1 &&
-                                               field->text.s[0] == '_');
+        bool any = field->kind == NODE_ANY ||
+                   (field->kind == NODE_ATOM && field->text.len == 1 && field->text.s[0] == '_');
         int place = field_place(def, field->text);
         if (any && n->kind == NODE_RECORD) {
             others = n->items[i + 1];

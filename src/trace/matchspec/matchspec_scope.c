@@ -82,7 +82,8 @@ void scope_name(struct scope *s, struct slice name)
             return;
     }
     out->atoms = alloc_resize(out->atoms, out->n_atoms + 1, sizeof(*out->atoms));
-    out->atoms[out->n_atoms++] = (struct slice){arena_strndup(&out->names, name.s, name.len), name.len};
+    out->atoms[out->n_atoms++] =
+        (struct slice){arena_strndup(&out->names, name.s, name.len), name.len};
 }
 
 struct spec *spec_new(struct scope *s, enum spec_kind kind)

@@ -119,8 +119,7 @@ static void build_atoms(struct builder *b, const struct matchspec *specs, size_t
 
 struct builder *prepare_preflight_arg(struct pattern *const *patterns,
                                       const struct matchspec *specs, size_t n,
-                                      const struct procs *procs, const struct caps *caps,
-                                      bool near)
+                                      const struct procs *procs, const struct caps *caps, bool near)
 {
     struct builder *b = builder_new();
     build_map(b, 6);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What a trace asks of the target before it is armed, and what a line at the prompt asks as it is
- * typed: definitions of records, the functions and processes that match.
- */
+ * typed: definitions of records, the functions and processes
+ * that match. */
 #ifndef BEAMTOP_TRACE_SESSION_PREPARE_H
 #define BEAMTOP_TRACE_SESSION_PREPARE_H
 
@@ -48,11 +48,11 @@ void prepare_why_none(char *out, size_t size, const struct pattern *p,
                       const struct preflight_pattern *found, const struct names *names);
 /* Which pattern has a name that is no atom on the target; n: none. */
 size_t prepare_unknown(const struct matchspec *specs, size_t n, const struct preflight *found);
-/* Where the name is in the text of the patterns, when it stands there as it is; else the pattern. */
+/* Where the name is in the text of the patterns, when it stands there as it is; else
+ * the pattern. */
 size_t prepare_place(const struct pattern *p, struct slice name);
 /* That nothing can match `name`, with the names like it. */
-void prepare_why_unknown(char *out, size_t size, enum syntax syntax,
-                         const struct preflight *found);
+void prepare_why_unknown(char *out, size_t size, enum syntax syntax, const struct preflight *found);
 
 /* Why nobody would be traced, with what may have been meant when `names` (may be NULL) tell. */
 void prepare_why_nobody(char *out, size_t size, const struct procs *procs, const char *why,

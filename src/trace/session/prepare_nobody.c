@@ -55,8 +55,7 @@ size_t prepare_place(const struct pattern *p, struct slice name)
     return p->at;
 }
 
-void prepare_why_unknown(char *out, size_t size, enum syntax syntax,
-                         const struct preflight *found)
+void prepare_why_unknown(char *out, size_t size, enum syntax syntax, const struct preflight *found)
 {
     struct buf text;
     buf_init(&text, 0);
@@ -123,8 +122,8 @@ static void put_near(struct buf *out, const struct procs_item *item, const struc
                    app ? "process" : "application");
         return;
     }
-    size_t n = names_near(app ? apps : registered, app ? n_apps : n_registered, word, near,
-                          MOST_NEAR);
+    size_t n =
+        names_near(app ? apps : registered, app ? n_apps : n_registered, word, near, MOST_NEAR);
     for (size_t i = 0; i < n; i++) {
         put_joint(out, i, n);
         buf_puts(out, app ? "app:" : "");

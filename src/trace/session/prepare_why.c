@@ -12,6 +12,7 @@
 #define MOST_NEAR 3
 
 /* BIFs that code calls without `erlang:`. Those that are instructions are the guards' ones. */
+/* clang-format off */
 static const char *const auto_imported[] = {
     "apply", "atom_to_binary", "atom_to_list", "binary_to_atom", "binary_to_existing_atom",
     "binary_to_float", "binary_to_integer", "binary_to_list", "binary_to_term", "cancel_timer",
@@ -26,6 +27,7 @@ static const char *const auto_imported[] = {
     "spawn_request", "split_binary", "start_timer", "statistics", "term_to_binary",
     "term_to_iovec", "throw", "time", "tuple_to_list", "unlink", "unregister", "whereis",
 };
+/* clang-format on */
 
 static bool is_auto_imported(struct slice name)
 {
@@ -95,8 +97,7 @@ static void put_near_functions(struct buf *out, const struct pattern *p, const s
 static bool is_of_elixir(struct slice expression)
 {
     return expression.len > 1 && expression.s[0] == '^' && expression.s[1] >= 'A' &&
-           expression.s[1] <= 'Z' &&
-           !slice_begins(expression, "^Elixir");
+           expression.s[1] <= 'Z' && !slice_begins(expression, "^Elixir");
 }
 
 static void put_no_module(struct buf *out, const struct pattern *p, const struct names *names)

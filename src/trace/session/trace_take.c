@@ -261,8 +261,7 @@ static bool counts_alone(const struct pattern *p)
 
 static bool may_overlap(const struct pattern_name *a, const struct pattern_name *b)
 {
-    return a->kind != NAME_EXACT || b->kind != NAME_EXACT ||
-           slice_equal(a->text, b->text);
+    return a->kind != NAME_EXACT || b->kind != NAME_EXACT || slice_equal(a->text, b->text);
 }
 
 /* A call of a function that several patterns name is seen by one of them, and counted for all. */

@@ -13,9 +13,11 @@
 #define PAGE_BG 0x14171bu /* what `default` is in HTML and SVG of a theme for dark backgrounds */
 #define PAGE_FG 0xd6d9dcu
 
-const char *const capture_format_names[] = {
-    [CAPTURE_TEXT] = "text", [CAPTURE_ANSI] = "ansi", [CAPTURE_HTML] = "html",
-    [CAPTURE_SVG] = "svg",   [CAPTURE_FORMATS] = NULL};
+const char *const capture_format_names[] = {[CAPTURE_TEXT] = "text",
+                                            [CAPTURE_ANSI] = "ansi",
+                                            [CAPTURE_HTML] = "html",
+                                            [CAPTURE_SVG] = "svg",
+                                            [CAPTURE_FORMATS] = NULL};
 
 static const char *const suffixes[CAPTURE_FORMATS] = {"txt", "ansi", "html", "svg"};
 
@@ -128,7 +130,7 @@ static void put_sgr(struct buf *out, struct look look)
 {
     static const struct {
         uint8_t bit, code;
-    } codes[] = {{ATTRIBUTE_BOLD, 1},  {ATTRIBUTE_DIM, 2},   {ATTRIBUTE_ITALIC, 3},
+    } codes[] = {{ATTRIBUTE_BOLD, 1},      {ATTRIBUTE_DIM, 2},   {ATTRIBUTE_ITALIC, 3},
                  {ATTRIBUTE_UNDERLINE, 4}, {ATTRIBUTE_BLINK, 5}, {ATTRIBUTE_REVERSE, 7}};
     buf_puts(out, "\x1b[0");
     for (size_t i = 0; i < ARRAY_LEN(codes); i++)
@@ -276,7 +278,8 @@ static void put_svg(struct buf *out, const struct canvas *c, struct rect r,
     int height = r.rows * CELL_HEIGHT;
     int end = r.column + r.columns;
     buf_printf(out,
-               "<svg xmlns=\"http://www.w3.org/2000/svg\" xml:space=\"preserve\" width=\"%.1f\" height=\"%d\" "
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" xml:space=\"preserve\" width=\"%.1f\" "
+               "height=\"%d\" "
                "viewBox=\"0 0 %.1f %d\">\n<title>",
                width, height, width, height);
     put_title(out, s->title ? s->title : "beamtop");

@@ -75,8 +75,8 @@ static size_t samples_per_cell(const struct ring *ring, int columns, size_t wind
 
 /*
  * The range of a line without a fixed highest: what its samples span, but at least a quarter of
- * the highest, so that small changes show and noise does not look like a storm.
- */
+ * the highest, so that small changes show and noise does not look like
+ * a storm. */
 static void fit_range(const struct ring *ring, size_t window, double *low, double *high)
 {
     double top = highest(ring, 0, window), bottom = top;

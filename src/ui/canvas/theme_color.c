@@ -10,6 +10,7 @@
 static const struct {
     const char *name;
     int16_t index;
+    /* clang-format off */
 } colors[] = {
     {"default", COLOR_DEFAULT}, {"black", 0},        {"red", 1},           {"green", 2},
     {"yellow", 3},              {"blue", 4},         {"magenta", 5},       {"cyan", 6},
@@ -17,6 +18,7 @@ static const struct {
     {"bright-yellow", 11},      {"bright-blue", 12}, {"bright-magenta", 13}, {"bright-cyan", 14},
     {"bright-white", 15},
 };
+/* clang-format on */
 
 /* xterm's own sixteen. */
 static const uint32_t base_rgb[16] = {

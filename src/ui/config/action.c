@@ -6,6 +6,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 
+/* clang-format off */
 #define MOVE .group = GROUP_MOVE, .where = WHERE_LIST, .args = "", .owner = OWNER_SCREEN
 #define PANE .group = GROUP_VIEWS, .where = WHERE_PAGE, .owner = OWNER_SCREEN
 #define LIST .group = GROUP_LISTS, .where = WHERE_TABLE, .owner = OWNER_SCREEN
@@ -15,6 +16,7 @@
 #define TRACE .group = GROUP_TRACE, .where = WHERE_LIST, .owner = OWNER_TRACE
 #define TRACED .group = GROUP_TRACE, .where = WHERE_LIST | WHERE_TRACE, .owner = OWNER_TRACE
 #define EVENT .group = GROUP_TRACE, .where = WHERE_TRACE, .args = "", .owner = OWNER_VIEW
+/* clang-format on */
 #define COUNTED                                                                                    \
     .group = GROUP_CALLS, .where = WHERE_TABLE, .args = "", .owner = OWNER_CALLS, .live = true
 #define RECORD .group = GROUP_RECORD, .where = WHERE_LIST, .owner = OWNER_RECORD
@@ -24,6 +26,7 @@
 #define SETTING                                                                                    \
     .group = GROUP_SETTINGS, .where = WHERE_LIST, .owner = OWNER_PROGRAM, .needs_arg = true,       \
     .rest_of_line = true
+/* clang-format off */
 #define PROGRAM .group = GROUP_PROGRAM, .where = WHERE_LIST, .owner = OWNER_PROGRAM
 #define PROMPT .group = GROUP_PROMPT, .where = WHERE_PROMPT, .args = "", .owner = OWNER_PROMPT
 
@@ -229,13 +232,15 @@ const struct action_row action_table[ACTIONS] = {
     [ACTION_PROMPT_COMPLETE] = {PROMPT, .name = "prompt-complete",
                                 .help = "complete the word, or list what fits"},
 };
+/* clang-format on */
 
 static const char *const group_titles[ACTION_GROUPS] = {
-    [GROUP_MOVE] = "Moving",     [GROUP_VIEWS] = "Views and panes", [GROUP_LISTS] = "Lists",
-    [GROUP_TIME] = "Time",       [GROUP_PROCESS] = "One process",   [GROUP_TRACE] = "Tracing",
+    [GROUP_MOVE] = "Moving",          [GROUP_VIEWS] = "Views and panes",
+    [GROUP_LISTS] = "Lists",          [GROUP_TIME] = "Time",
+    [GROUP_PROCESS] = "One process",  [GROUP_TRACE] = "Tracing",
     [GROUP_CALLS] = "Counting calls", [GROUP_RECORD] = "Recording",
-    [GROUP_CAPTURE] = "Captures",  [GROUP_SETTINGS] = "Settings",
-    [GROUP_PROGRAM] = "The program", [GROUP_PROMPT] = "The prompt",
+    [GROUP_CAPTURE] = "Captures",     [GROUP_SETTINGS] = "Settings",
+    [GROUP_PROGRAM] = "The program",  [GROUP_PROMPT] = "The prompt",
 };
 
 const char *action_group_title(enum action_group group)

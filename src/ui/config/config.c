@@ -18,9 +18,9 @@
 struct reader {
     struct config *c;
     const char *file;
-    size_t number;   /* of the line, from 1 */
-    size_t depth;    /* of `source` */
-    size_t *files;   /* read so far, by the whole run */
+    size_t number;           /* of the line, from 1 */
+    size_t depth;            /* of `source` */
+    size_t *files;           /* read so far, by the whole run */
     const struct reader *up; /* the file that sourced this one */
 };
 

@@ -12,17 +12,17 @@ static const struct {
     const char *name;
     uint32_t code;
 } key_names[] = {
-    {"Enter", KEYS_ENTER},        {"Return", KEYS_ENTER},      {"Tab", KEYS_TAB},
-    {"Esc", KEYS_ESC},            {"Escape", KEYS_ESC},        {"Backspace", KEYS_BACKSPACE},
-    {"BS", KEYS_BACKSPACE},       {"Delete", KEYS_DELETE},     {"Del", KEYS_DELETE},
-    {"Insert", KEYS_INSERT},      {"Ins", KEYS_INSERT},        {"Up", KEYS_UP},
-    {"Down", KEYS_DOWN},          {"Left", KEYS_LEFT},         {"Right", KEYS_RIGHT},
-    {"Home", KEYS_HOME},          {"End", KEYS_END},           {"PgUp", KEYS_PAGE_UP},
-    {"PageUp", KEYS_PAGE_UP},     {"PgDn", KEYS_PAGE_DOWN},    {"PageDown", KEYS_PAGE_DOWN},
-    {"F10", KEYS_F1 + 9},         {"F11", KEYS_F1 + 10},       {"F12", KEYS_F12},
-    {"F1", KEYS_F1},              {"F2", KEYS_F1 + 1},         {"F3", KEYS_F1 + 2},
-    {"F4", KEYS_F1 + 3},          {"F5", KEYS_F1 + 4},         {"F6", KEYS_F1 + 5},
-    {"F7", KEYS_F1 + 6},          {"F8", KEYS_F1 + 7},         {"F9", KEYS_F1 + 8},
+    {"Enter", KEYS_ENTER},    {"Return", KEYS_ENTER},   {"Tab", KEYS_TAB},
+    {"Esc", KEYS_ESC},        {"Escape", KEYS_ESC},     {"Backspace", KEYS_BACKSPACE},
+    {"BS", KEYS_BACKSPACE},   {"Delete", KEYS_DELETE},  {"Del", KEYS_DELETE},
+    {"Insert", KEYS_INSERT},  {"Ins", KEYS_INSERT},     {"Up", KEYS_UP},
+    {"Down", KEYS_DOWN},      {"Left", KEYS_LEFT},      {"Right", KEYS_RIGHT},
+    {"Home", KEYS_HOME},      {"End", KEYS_END},        {"PgUp", KEYS_PAGE_UP},
+    {"PageUp", KEYS_PAGE_UP}, {"PgDn", KEYS_PAGE_DOWN}, {"PageDown", KEYS_PAGE_DOWN},
+    {"F10", KEYS_F1 + 9},     {"F11", KEYS_F1 + 10},    {"F12", KEYS_F12},
+    {"F1", KEYS_F1},          {"F2", KEYS_F1 + 1},      {"F3", KEYS_F1 + 2},
+    {"F4", KEYS_F1 + 3},      {"F5", KEYS_F1 + 4},      {"F6", KEYS_F1 + 5},
+    {"F7", KEYS_F1 + 6},      {"F8", KEYS_F1 + 7},      {"F9", KEYS_F1 + 8},
     {"Space", ' '},
 };
 

@@ -123,8 +123,8 @@ size_t keymap_keys_of(const struct keymap *km, enum place place, enum action act
         bool in_reach = keymap_lookup(km, place, b->key) == b; /* not covered by the place's own */
         if (!in_reach || b->action != action || (arg && strcmp(arg, b->arg) != 0))
             continue;
-        int len = snprintf(out + used, size - used, "%s%s", n > 0 ? ", " : "",
-                           key_format(b->key, text));
+        int len =
+            snprintf(out + used, size - used, "%s%s", n > 0 ? ", " : "", key_format(b->key, text));
         if (len < 0 || (size_t)len >= size - used) {
             out[used] = '\0'; /* whole names only */
             return n;

@@ -41,7 +41,7 @@ static bool parse_bool(const char *s, double *out)
     static const struct {
         const char *word;
         bool value;
-    } words[] = {{"yes", true}, {"on", true},  {"true", true},   {"1", true},
+    } words[] = {{"yes", true}, {"on", true},   {"true", true},   {"1", true},
                  {"no", false}, {"off", false}, {"false", false}, {"0", false}};
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
         if (strcasecmp(words[i].word, s) == 0) {
@@ -148,8 +148,10 @@ static void put_number(const struct option_row *row, double v, struct buf *out)
 
 void option_cap_range(const struct option_row *row, struct buf *out)
 {
-    static const char *const kinds[] = {[UNIT_COUNT] = "a whole number", [UNIT_MS] = "a duration",
-                                        [UNIT_PER_S] = "a rate", [UNIT_BYTES] = "a size in bytes"};
+    static const char *const kinds[] = {[UNIT_COUNT] = "a whole number",
+                                        [UNIT_MS] = "a duration",
+                                        [UNIT_PER_S] = "a rate",
+                                        [UNIT_BYTES] = "a size in bytes"};
     const struct cap_row *cap = &cap_table[row->cap];
     char least[32], ceiling[32];
     buf_printf(out, "%s from %s to %s", kinds[cap->unit],

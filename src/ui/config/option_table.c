@@ -4,6 +4,7 @@
 #include "beamtop/ui/capture.h"
 #include "beamtop/ui/option.h"
 
+/* clang-format off */
 static const char *const auto_choices[] = {
     [AUTO_AUTO] = "auto", [AUTO_YES] = "yes", [AUTO_NO] = "no", NULL};
 static const char *const on_rate_choices[] = {
@@ -175,3 +176,4 @@ const struct option_row option_table[OPTIONS] = {
         .initial = "1GiB", .low = 1048576, .high = 1099511627776.0, .words = WORD_BYTES,
         .scope = SCOPE_SCREEN, .unit = "", .help = "largest size of the file of such a recording"},
 };
+/* clang-format on */

@@ -13,11 +13,11 @@
 struct completing {
     struct completion *out;
     struct assist *assist;
-    enum syntax syntax;    /* of a line that does not tell */
-    const char *typed;     /* what is there of the word, NUL-terminated */
+    enum syntax syntax; /* of a line that does not tell */
+    const char *typed;  /* what is there of the word, NUL-terminated */
     size_t len;
     struct expectation at;
-    const char *behind;    /* put behind a word that is the only one; "" */
+    const char *behind; /* put behind a word that is the only one; "" */
     struct buf word;
 };
 
@@ -196,7 +196,8 @@ static void offer_options(struct completing *c)
 }
 
 /* Atoms that the node has told, each behind a word of ours. */
-static void offer_names(struct completing *c, const char *prefix, const struct slice *names, size_t n)
+static void offer_names(struct completing *c, const char *prefix, const struct slice *names,
+                        size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         buf_reset(&c->word);
@@ -239,8 +240,8 @@ static bool is_blank(char c)
 
 /*
  * Where the word begins that is typed as an option, or as the value of `*option`; SIZE_MAX when
- * the point is in the pattern.
- */
+ * the point is in
+ * the pattern. */
 static size_t option_word(const char *typed, size_t len, const char **option, size_t *option_len)
 {
     size_t from = len, before, end = trace_request_pattern_end(typed);
@@ -291,8 +292,8 @@ static bool finish(struct completing *c, size_t point, bool known)
     return known;
 }
 
-bool complete_trace(struct completion *out, struct assist *a, enum syntax syntax,
-                    const char *line, size_t point)
+bool complete_trace(struct completion *out, struct assist *a, enum syntax syntax, const char *line,
+                    size_t point)
 {
     struct completing c = {.out = out, .assist = a, .syntax = syntax, .behind = ""};
     char *typed = alloc_strndup(line, point);
@@ -348,8 +349,8 @@ static bool complete_function(struct completing *c)
     }
 }
 
-bool complete_calls(struct completion *out, struct assist *a, enum syntax syntax,
-                    const char *line, size_t point)
+bool complete_calls(struct completion *out, struct assist *a, enum syntax syntax, const char *line,
+                    size_t point)
 {
     struct completing c = {.out = out, .assist = a, .syntax = syntax, .behind = ""};
     char *typed = alloc_strndup(line, point);

@@ -49,8 +49,8 @@ static const struct {
 /*
  * History is ours, not readline's: its entries share undo lists with the line, which does not
  * survive a change of prompts, and its searches ask on a line of their own, which is not drawn
- * here. These take the place of its functions; what is NULL has none.
- */
+ * here. These take the place of its functions; what is NULL
+ * has none. */
 static const struct {
     rl_command_func_t *theirs, *ours;
 } replaced[] = {

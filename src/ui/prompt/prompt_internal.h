@@ -16,16 +16,16 @@ struct prompt {
     enum prompt_kind kind;
     char *mark; /* owned while open */
     struct prompt_calls calls;
-    char *told; /* the line that `changed` was told of last */
+    char *told;      /* the line that `changed` was told of last */
     size_t error_at; /* SIZE_MAX: none */
     char *error_text;
     char *hint; /* owned; NULL: none */
     enum style hint_style;
-    bool hint_old; /* the line has changed since */
+    bool hint_old;          /* the line has changed since */
     struct completion list; /* shown above the line while it has items */
     struct prompt_history histories[PROMPT_KINDS];
-    size_t at;   /* the line of history that is shown; its len: the one being typed */
-    char *draft; /* owned while a line of history is shown: what was typed before */
+    size_t at;                /* the line of history that is shown; its len: the one being typed */
+    char *draft;              /* owned while a line of history is shown: what was typed before */
     void *null_in, *null_out; /* FILE: readline's streams lead nowhere */
     const char *input;        /* bytes that readline has not read yet */
     size_t input_len;

@@ -10,8 +10,8 @@
 #include "beamtop/base/text.h"
 #include "ui/canvas/graph.h"
 
-#define CELLS 8          /* of one line */
-#define GAP 2            /* between cells, at least */
+#define CELLS 8 /* of one line */
+#define GAP 2   /* between cells, at least */
 #define SPARK_LEAST 8
 #define SPARK_MOST 30
 #define SPARK_WINDOW 120 /* samples: two minutes at a second each */
@@ -76,7 +76,10 @@ static void limit_cell(struct line *l, const char *label, int64_t n, int64_t lim
     enum style style = graph_limit_style(n < 0 ? NAN : (double)n / (double)limit);
     c->style = style == STYLE_OK ? STYLE_VALUE : style;
     snprintf(c->value, sizeof c->value, "%s%s/%s",
-             style == STYLE_ALARM ? "!! " : style == STYLE_WARN ? "! " : "", have, most);
+             style == STYLE_ALARM  ? "!! "
+             : style == STYLE_WARN ? "! "
+                                   : "",
+             have, most);
 }
 
 static void integer_cell(struct line *l, const char *label, int64_t n)
@@ -370,7 +373,8 @@ static void add_recording(struct items *l, const struct header_recording *r)
     if (r->state == RECORDING_STOPS)
         add(l, 0, true, STYLE_WARN, "○ rec stops");
     else
-        add(l, 0, true, *r->problem ? STYLE_WARN : STYLE_OK, "%s rec %s", *r->problem ? "◌" : "●", text);
+        add(l, 0, true, *r->problem ? STYLE_WARN : STYLE_OK, "%s rec %s", *r->problem ? "◌" : "●",
+            text);
     if (*r->problem)
         add(l, 1, true, STYLE_WARN, "%s", r->problem);
     char ticks[48];

@@ -167,7 +167,8 @@ static void filter_rows(struct view_page *page, struct regex *re)
     page->n_rows = kept;
     char n[32], total[32];
     snprintf(page->summary, sizeof page->summary, "%s of %s matching",
-             text_integer(n, sizeof n, (int64_t)kept), text_integer(total, sizeof total, (int64_t)all));
+             text_integer(n, sizeof n, (int64_t)kept),
+             text_integer(total, sizeof total, (int64_t)all));
     if (all > 0)
         snprintf(page->empty, sizeof page->empty, "Nothing matches the filter.");
 }
@@ -229,8 +230,9 @@ static void order_text(char *out, size_t size, const struct view_page *page)
     char key[sizeof page->order];
     static const struct {
         const char *from, *to;
-    } endings[] = {{"_bytes_per_s", "/s"}, {"_len_per_s", " growth/s"}, {"_per_s", "/s"},
-                   {"_bytes", ""},         {"_len", ""},                {"_s", ""}};
+    } endings[] = {{"_bytes_per_s", "/s"}, {"_len_per_s", " growth/s"},
+                   {"_per_s", "/s"},       {"_bytes", ""},
+                   {"_len", ""},           {"_s", ""}};
     snprintf(key, sizeof key, "%s", page->order);
     char rest[sizeof key] = "";
     size_t len = strcspn(key, " ,");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The panes: a tree of splits whose leaves show views. Each pane has a stack of views: going in
- * puts one on top, going back finds the one below as it was left. Owned by the screen.
- */
+ * puts one on top, going back finds the one below as it was left. Owned by
+ * the screen. */
 #ifndef BEAMTOP_UI_SCREEN_PANE_H
 #define BEAMTOP_UI_SCREEN_PANE_H
 
@@ -14,8 +14,8 @@
 #include "ui/widgets/table.h"
 #include "beamtop/ui/view.h"
 
-#define PANE_DEPTH 32       /* views on one stack; the oldest is forgotten beyond */
-#define PANE_LEAST_ROWS 4   /* rule, titles, two rows */
+#define PANE_DEPTH 32     /* views on one stack; the oldest is forgotten beyond */
+#define PANE_LEAST_ROWS 4 /* rule, titles, two rows */
 #define PANE_LEAST_COLUMNS 30
 
 /* A view in a pane with its place in the page. */

@@ -224,7 +224,8 @@ static struct pane_look look_of(const struct screen *s, const struct model *m)
     };
 }
 
-/* A long message says what to do next at its end: it gets up to MESSAGE_ROWS rows, broken at blanks. */
+/* A long message says what to do next at its end: it gets up to MESSAGE_ROWS rows, broken at
+ * blanks. */
 #define MESSAGE_ROWS 4
 
 /* Draws it when there is a canvas; returns how many rows it takes. */
@@ -253,7 +254,8 @@ static int put_message(const struct screen *s, struct canvas *c, struct rect r)
     return row;
 }
 
-/* The first key of an action, and what it does, where there is room; returns the columns it takes. */
+/* The first key of an action, and what it does, where there is room; returns the columns
+ * it takes. */
 static int put_hint(const struct screen *s, struct canvas *c, struct rect r, int at,
                     enum action action, const char *arg, const char *does)
 {
@@ -294,8 +296,8 @@ static int put_findings(const struct screen *s, const struct model *m, struct ca
     return at + (used > 0 ? used : 0);
 }
 
-/* As many as there is room for, from column `at` on; returns where the next one stands, -1: nowhere.
-   A recording has no node to act on. */
+/* As many as there is room for, from column `at` on; returns where the next one stands, -1:
+   nowhere. A recording has no node to act on. */
 static int put_hints(const struct screen *s, const struct model *m, struct canvas *c, struct rect r,
                      int at, const struct view_hint *hints)
 {
@@ -343,7 +345,7 @@ void screen_draw(struct screen *s, const struct model *m, struct canvas *c,
     struct rect all = {0, 0, c->rows, c->columns};
     bool prompting = s->prompt && prompt_is_open(s->prompt);
     int head = header_rows(c->rows);
-    int bottom = prompting      ? prompt_rows(s->prompt, c->columns, c->rows / 2)
+    int bottom = prompting       ? prompt_rows(s->prompt, c->columns, c->rows / 2)
                  : s->message[0] ? put_message(s, NULL, all)
                                  : 1;
     while (head > 0 && c->rows - head - bottom < PANE_LEAST_ROWS)

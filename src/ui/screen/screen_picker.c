@@ -185,8 +185,8 @@ void screen_choose(struct screen *s, const char *heading, const struct screen_ch
     s->texts_heading = heading;
     s->texts = alloc_zero(n + 1, sizeof *s->texts);
     for (size_t i = 0; i < n; i++)
-        s->texts[i] = (struct picked_text){alloc_strdup(choices[i].title),
-                                           alloc_strdup(choices[i].text)};
+        s->texts[i] =
+            (struct picked_text){alloc_strdup(choices[i].title), alloc_strdup(choices[i].text)};
     s->n_texts = n;
     (void)picker_open(s, PICKER_TEXTS, &ignored);
 }

@@ -19,7 +19,7 @@
 #include "tty_keys.h"
 #include "tty_paste.h"
 
-#define ESC_DELAY_MS 25 /* a lone Esc is told from a key's sequence after this long */
+#define ESC_DELAY_MS 25         /* a lone Esc is told from a key's sequence after this long */
 #define CHARACTERS_AT_ONCE 4096 /* in one turn of the loop: endless input does not hold it */
 #define PASTE_ON "\x1b[?2004h"
 #define PASTE_OFF "\x1b[?2004l"
@@ -110,9 +110,9 @@ static attr_t attributes_of(struct look look)
     static const struct {
         uint8_t bit;
         attr_t attribute;
-    } all[] = {{ATTRIBUTE_BOLD, A_BOLD},       {ATTRIBUTE_DIM, A_DIM},
+    } all[] = {{ATTRIBUTE_BOLD, A_BOLD},           {ATTRIBUTE_DIM, A_DIM},
                {ATTRIBUTE_UNDERLINE, A_UNDERLINE}, {ATTRIBUTE_REVERSE, A_REVERSE},
-               {ATTRIBUTE_ITALIC, A_ITALIC},   {ATTRIBUTE_BLINK, A_BLINK}};
+               {ATTRIBUTE_ITALIC, A_ITALIC},       {ATTRIBUTE_BLINK, A_BLINK}};
     attr_t attributes = A_NORMAL;
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
         if (look.attributes & all[i].bit)
@@ -125,7 +125,7 @@ static enum color_depth depth_of(struct tty_curses *t, enum color_depth most)
     if (most == DEPTH_NONE || !has_colors() || start_color() == ERR || COLOR_PAIRS <= STYLES)
         return DEPTH_NONE;
     t->has_default_colors = use_default_colors() == OK;
-    enum color_depth depth = COLORS >= 256 ? DEPTH_256
+    enum color_depth depth = COLORS >= 256  ? DEPTH_256
                              : COLORS >= 16 ? DEPTH_16
                              : COLORS >= 8  ? DEPTH_8
                                             : DEPTH_NONE;
@@ -181,8 +181,7 @@ static void curses_draw(struct tty *tty, const struct canvas *c, const struct th
                 put_cell(t, row, column, &c->cells[at], looks);
         }
     }
-    memcpy(t->shown.cells, c->cells,
-           (size_t)c->rows * (size_t)c->columns * sizeof *c->cells);
+    memcpy(t->shown.cells, c->cells, (size_t)c->rows * (size_t)c->columns * sizeof *c->cells);
     t->all = false;
     bool visible = cursor.row >= 0 && cursor.row < LINES && cursor.column < COLS;
     curs_set(visible ? 1 : 0);

@@ -33,14 +33,14 @@ static const struct {
     {KEY_SDC, KEYS_DELETE, KEY_MOD_SHIFT},
 };
 
-/* Extended names of terminfo: the name and a digit, one more than the bits shift 1, meta 2, ctrl 4.
- */
+/* Extended names of terminfo: the name and a digit, one more than the bits shift 1, meta 2,
+ * ctrl 4. */
 static const struct {
     const char *name;
     uint32_t code;
 } extended[] = {
-    {"kUP", KEYS_UP},    {"kDN", KEYS_DOWN},   {"kLFT", KEYS_LEFT},     {"kRIT", KEYS_RIGHT},
-    {"kHOM", KEYS_HOME}, {"kEND", KEYS_END},   {"kPRV", KEYS_PAGE_UP},  {"kNXT", KEYS_PAGE_DOWN},
+    {"kUP", KEYS_UP},     {"kDN", KEYS_DOWN},   {"kLFT", KEYS_LEFT},    {"kRIT", KEYS_RIGHT},
+    {"kHOM", KEYS_HOME},  {"kEND", KEYS_END},   {"kPRV", KEYS_PAGE_UP}, {"kNXT", KEYS_PAGE_DOWN},
     {"kDC", KEYS_DELETE}, {"kIC", KEYS_INSERT},
 };
 

@@ -52,8 +52,8 @@ static void pid_cell(struct view_page *page, struct view_row *row, size_t index,
 /* A change: its sign is shown, and growth of what should not grow has a style of its own. */
 static enum style change_style(const struct proc_column *column, double v)
 {
-    bool growth = strncmp(column->key, "message_queue", 13) == 0 ||
-                  column->type == COLUMN_BYTE_RATE;
+    bool growth =
+        strncmp(column->key, "message_queue", 13) == 0 || column->type == COLUMN_BYTE_RATE;
     if (!growth || v == 0)
         return STYLE_NORMAL;
     return v > 0 ? STYLE_RISING : STYLE_FALLING;
@@ -106,7 +106,7 @@ static enum style number_text(char *out, size_t size, const struct proc_column *
         text[0] = '\0';
         break;
     }
-    const char *before = style == STYLE_RISING                                  ? "+"
+    const char *before = style == STYLE_RISING                                    ? "+"
                          : column->type == COLUMN_SECONDS && proc->age_is_minimum ? "≥"
                                                                                   : "";
     snprintf(out, size, "%s%s", before, text);

@@ -98,8 +98,8 @@ static void add_row(struct view_page *page, const struct armed_row *r, bool own,
     struct view_row *row = page_row(page);
     if (page->sort_column == DETAILS && r->call_count >= 0)
         row->key = (double)r->call_count;
-    struct slice what = r->kind == ARMED_CONTROL_WORD ? (struct slice){"control word", 12}
-                                                      : r->what;
+    struct slice what =
+        r->kind == ARMED_CONTROL_WORD ? (struct slice){"control word", 12} : r->what;
     row->id = identity_of(r);
     link_row(&row->link, r);
     page_cell(page, row, WHAT, r->beamtop && own ? STYLE_MARK : STYLE_NORMAL, what.s, what.len);

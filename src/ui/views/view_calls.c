@@ -33,6 +33,7 @@ static const struct {
     unsigned by;
     int when;
     size_t offset;
+    /* clang-format off */
 } all[] = {
     {{"function", "FUNCTION", 30, false, true, true, "name"}, NAME, OF_FUNCTIONS, ALWAYS, 0},
     {{"module", "MODULE", 30, false, true, true, "name"}, NAME, 1 << BY_MODULE, ALWAYS, 0},
@@ -60,6 +61,7 @@ static const struct {
     {{"of", "APPLICATION", 14, false, false, true, "application of the module"}, APPLICATION,
      1 << BY_FUNCTION | 1 << BY_MODULE, ALWAYS, 0},
 };
+/* clang-format on */
 
 struct calls_view {
     enum calls_by by;
@@ -123,7 +125,9 @@ static void put_number(struct view_page *page, struct view_row *row, size_t at, 
     if (isnan(v)) {
         bool lost = l->lost && all[column].when != ALWAYS;
         page_cell_printf(page, row, at, lost ? STYLE_WARN : STYLE_DIM, "%s",
-                         lost ? "lost" : page->ascii ? "-" : "–");
+                         lost          ? "lost"
+                         : page->ascii ? "-"
+                                       : "–");
         return;
     }
     switch (all[column].form) {
@@ -205,12 +209,19 @@ static void add_functions(struct view_page *page, const struct calls_view *s,
         const struct calls_function *f = &w->rows[i];
         buf_reset(&text);
         print_mfa_as(&text, syntax, f->module, f->function, (int64_t)f->arity);
-        const struct line l = {
-            .name = kept(page, &text), .application = f->application, .functions = NAN,
-            .calls = (double)f->calls, .calls_per_s = f->calls_per_s, .share = f->share,
-            .change = f->change, .own_s = known(f->own_us, 1e-6), .own_share = f->own_share,
-            .call_s = f->us_per_call / 1e6, .words = known(f->words, 1),
-            .words_per_call = f->words_per_call, .lost = f->lost};
+        const struct line l = {.name = kept(page, &text),
+                               .application = f->application,
+                               .functions = NAN,
+                               .calls = (double)f->calls,
+                               .calls_per_s = f->calls_per_s,
+                               .share = f->share,
+                               .change = f->change,
+                               .own_s = known(f->own_us, 1e-6),
+                               .own_share = f->own_share,
+                               .call_s = f->us_per_call / 1e6,
+                               .words = known(f->words, 1),
+                               .words_per_call = f->words_per_call,
+                               .lost = f->lost};
         struct view_row *row = add_line(page, s, &l);
         link_name(&row->link, TARGET_FUNCTION, l.name);
     }
@@ -232,10 +243,13 @@ static void add_sums(struct view_page *page, const struct calls_view *s,
             buf_put(&text, sum->application.s, sum->application.len);
         else
             buf_puts(&text, "(none)");
-        const struct line l = {
-            .name = kept(page, &text), .application = sum->application,
-            .functions = (double)sum->functions, .calls = (double)sum->calls,
-            .calls_per_s = sum->calls_per_s, .share = sum->share, .change = sum->change};
+        const struct line l = {.name = kept(page, &text),
+                               .application = sum->application,
+                               .functions = (double)sum->functions,
+                               .calls = (double)sum->calls,
+                               .calls_per_s = sum->calls_per_s,
+                               .share = sum->share,
+                               .change = sum->change};
         struct view_row *row = add_line(page, s, &l);
         if (module) {
             buf_reset(&text);
@@ -265,7 +279,8 @@ static void append(char *out, size_t size, const char *text)
     snprintf(out + used, size - used, "%s%s", used ? ", " : "", text);
 }
 
-static void summarise(struct view_page *page, const struct calls_log *log, bool recorded, int columns)
+static void summarise(struct view_page *page, const struct calls_log *log, bool recorded,
+                      int columns)
 {
     const struct calls_state *state = &log->state;
     char n[32], text[200], *out = page->summary;
@@ -304,10 +319,12 @@ static void tell_why_none(char *out, size_t size, const struct calls_state *s)
     if (s->status.error.code != ERR_NONE)
         snprintf(out, size, "It ended before its first window: %.400s", s->status.error.text);
     else if (s->dear)
-        snprintf(out, size, "Nothing was counted: it would have cost about %.2g %% of the node (%s "
-                 "functions, about %s calls/s), which was not agreed to. Fewer functions cost less.",
-                 s->load * 100, text_integer(functions, sizeof functions, (int64_t)s->functions),
-                 text_count(rate, sizeof rate, s->calls_per_s));
+        snprintf(
+            out, size,
+            "Nothing was counted: it would have cost about %.2g %% of the node (%s "
+            "functions, about %s calls/s), which was not agreed to. Fewer functions cost less.",
+            s->load * 100, text_integer(functions, sizeof functions, (int64_t)s->functions),
+            text_count(rate, sizeof rate, s->calls_per_s));
     else
         snprintf(out, size, "It was ended before its first window was over.");
 }
@@ -398,12 +415,8 @@ static int calls_by_word(void *state, const struct view_link *at, const char *ar
 static const struct view_act calls_acts[] = {{ACTION_BY, .run = calls_by_word}, {.run = NULL}};
 
 static const struct view_hint calls_hints[] = {
-    {ACTION_ENTER, "open"},
-    {ACTION_BY, "by"},
-    {ACTION_CALLS_STOP, "stop"},
-    {ACTION_CALLS_TIME, "time"},
-    {ACTION_BACK, "back"},
-    {.does = NULL},
+    {ACTION_ENTER, "open"},      {ACTION_BY, "by"},     {ACTION_CALLS_STOP, "stop"},
+    {ACTION_CALLS_TIME, "time"}, {ACTION_BACK, "back"}, {.does = NULL},
 };
 
 const struct view_ops view_calls = {

@@ -10,7 +10,7 @@
 #include "views.h"
 
 #define OPEN_MOST 32 /* findings that are unfolded at once */
-#define RANKED 60   /* processes that a scan ranks for the rules */
+#define RANKED 60    /* processes that a scan ranks for the rules */
 #define TITLE_AT 15  /* column of what is said */
 
 struct findings_view {
@@ -171,9 +171,11 @@ static void summarise(struct view_page *page, const struct findings_shown *shown
     count(n, &shown->found);
     if (!isnan(shown->span_s))
         text_duration(span, sizeof span, shown->span_s);
-    snprintf(page->summary, sizeof page->summary, "%zu to act on, %zu to look at, %zu note%s; %s, "
-             "%lld ticks", n[FINDING_ACT], n[FINDING_LOOK], n[FINDING_NOTE],
-             n[FINDING_NOTE] == 1 ? "" : "s", span, (long long)shown->ticks);
+    snprintf(page->summary, sizeof page->summary,
+             "%zu to act on, %zu to look at, %zu note%s; %s, "
+             "%lld ticks",
+             n[FINDING_ACT], n[FINDING_LOOK], n[FINDING_NOTE], n[FINDING_NOTE] == 1 ? "" : "s",
+             span, (long long)shown->ticks);
 }
 
 static void put_not_known(struct view_page *page, const struct findings *found, int columns)
@@ -195,8 +197,9 @@ static void findings_page(void *state, const struct model *m, int rows, int colu
     (void)rows;
     page->hold = HOLD_FIRST;
     if (!shown || shown->ticks == 0 || *shown->why) {
-        snprintf(page->empty, sizeof page->empty, "%s", shown && *shown->why
-                 ? shown->why : "Nothing is judged before a few ticks have passed.");
+        snprintf(page->empty, sizeof page->empty, "%s",
+                 shown && *shown->why ? shown->why
+                                      : "Nothing is judged before a few ticks have passed.");
         return;
     }
     summarise(page, shown);

@@ -30,8 +30,7 @@ static void add_entry(struct view_page *page, const struct journal_entry *e, lon
     if (gmtime_r(&seconds, &tm))
         strftime(text, sizeof text, "%H:%M:%S", &tm);
     row->id = text_identity(e->text, strlen(e->text)) ^ (uint64_t)e->wall_us;
-    page_cell_printf(page, row, 0, STYLE_DIM, "%s.%03d", text,
-                     (int)(e->wall_us / 1000 % 1000));
+    page_cell_printf(page, row, 0, STYLE_DIM, "%s.%03d", text, (int)(e->wall_us / 1000 % 1000));
     page_cell_printf(page, row, 1, e->trouble ? STYLE_ALARM : STYLE_DIM, "%s",
                      e->trouble ? "trouble" : "did");
     page_cell(page, row, 2, e->trouble ? STYLE_ALARM : STYLE_NORMAL, e->text, strlen(e->text));

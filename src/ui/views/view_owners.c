@@ -18,7 +18,8 @@ static const struct view_column owner_columns[] = {
     [OWNER] = {"owner", "OWNER", 30, false, true, true, "who: see the order above"},
     [KIND] = {"kind", "KIND", 13, false, false, true, "what its processes are recognised as"},
     [PROCESSES] = {"processes", "PROCS", 8, true, false, true, "processes of it that were ranked"},
-    [SHARE] = {"share", "SHARE", 7, true, false, true, "of the reductions, without the VM's for dirty signals"},
+    [SHARE] = {"share", "SHARE", 7, true, false, true,
+               "of the reductions, without the VM's for dirty signals"},
     [BAR] = {"bar", "", 16, false, false, false, "its share as a bar"},
     [REDS] = {"reductions_per_s", "RED/s", 7, true, false, true, "reductions per second"},
     [MEMORY] = {"memory_bytes", "MEMORY", 9, true, false, true, "of its processes"},
@@ -113,8 +114,10 @@ static void add_owner(struct view_page *page, const struct owners_view *s, const
 /* Last, whatever the order: it is no owner. */
 static void add_rest(struct view_page *page, const struct owners *owners)
 {
-    const struct owner rest = {.processes = owners->rest_processes, .share = owners->rest_share,
-                               .reductions_per_s = NAN, .memory_bytes = NAN,
+    const struct owner rest = {.processes = owners->rest_processes,
+                               .share = owners->rest_share,
+                               .reductions_per_s = NAN,
+                               .memory_bytes = NAN,
                                .message_queue_len = NAN};
     struct view_row *row = page_row(page);
     row->id = 1;
@@ -139,7 +142,8 @@ static void summarise(struct view_page *page, const struct owners_view *s,
         return;
     }
     snprintf(page->summary, sizeof page->summary, "by %s: %s, of the %s busiest%s of %s processes",
-             owner_by_key(s->by), owners, text_integer(ranked, sizeof ranked, (int64_t)scan->n_rows),
+             owner_by_key(s->by), owners,
+             text_integer(ranked, sizeof ranked, (int64_t)scan->n_rows),
              scan->filtered ? " that match" : "", text_integer(all, sizeof all, scan->total));
 }
 
@@ -192,8 +196,10 @@ static int owners_by(void *state, const struct view_link *at, const char *arg, s
     if (!*arg)
         s->by = (s->by + 1) % OWNER_SORTS;
     else if (!owner_by_find(arg, &s->by))
-        return error_set(err, ERR_USAGE, "owners are an application, supervisor, module, name, "
-                                         "label or kind, not \"%s\"", arg);
+        return error_set(err, ERR_USAGE,
+                         "owners are an application, supervisor, module, name, "
+                         "label or kind, not \"%s\"",
+                         arg);
     return 0;
 }
 

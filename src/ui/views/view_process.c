@@ -8,7 +8,7 @@
 #include "beamtop/base/text.h"
 #include "beamtop/model/process_name.h"
 
-#define LABEL 16        /* columns of the names of numbers */
+#define LABEL 16         /* columns of the names of numbers */
 #define SPARK_WINDOW 300 /* samples: five minutes at a second each */
 
 struct process {
@@ -142,7 +142,8 @@ static void identity(struct view_page *page, const struct process_detail *d)
     page_slice(page, STYLE_FUNCTION, row->initial_call);
     if (process_call_is_loop(row->initial_call)) {
         label(page, "module");
-        page_puts(page, STYLE_DIM, "unknown: before OTP 26.2 a server shows it only while it works");
+        page_puts(page, STYLE_DIM,
+                  "unknown: before OTP 26.2 a server shows it only while it works");
     }
     if (row->application.len) {
         label(page, "application");
@@ -297,7 +298,8 @@ static void dictionary(struct view_page *page, const struct process_detail *d)
         page_puts(page, STYLE_DIM, "  not read: the copy can be much larger than the process");
         return;
     }
-    snprintf(text, sizeof text, "Dictionary  %s keys", text_integer(n, sizeof n, d->dictionary_count));
+    snprintf(text, sizeof text, "Dictionary  %s keys",
+             text_integer(n, sizeof n, d->dictionary_count));
     page_heading(page, text);
     for (size_t i = 0; i < d->n_dictionary; i++) {
         page_line(page);
@@ -374,7 +376,8 @@ static void mailbox(struct view_page *page, const struct process *p, const struc
     }
     for (size_t i = 0; i < box->n_messages; i++) {
         page_line(page);
-        page_right(page, STYLE_DIM, 12, text_bytes(size, sizeof size, (double)box->messages[i].bytes));
+        page_right(page, STYLE_DIM, 12,
+                   text_bytes(size, sizeof size, (double)box->messages[i].bytes));
         page_puts(page, STYLE_NORMAL, "  ");
         page_slice(page, STYLE_NORMAL, box->messages[i].text);
     }
@@ -477,11 +480,8 @@ static void process_page(void *state, const struct model *m, int rows, int colum
 }
 
 static const struct view_hint process_hints[] = {
-    {ACTION_ENTER, "open"},
-    {ACTION_BACK, "back"},
-    {ACTION_MAILBOX, "mailbox"},
-    {ACTION_STATE, "state"},
-    {.does = NULL},
+    {ACTION_ENTER, "open"},  {ACTION_BACK, "back"}, {ACTION_MAILBOX, "mailbox"},
+    {ACTION_STATE, "state"}, {.does = NULL},
 };
 
 const struct view_ops view_process = {

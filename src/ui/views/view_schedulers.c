@@ -6,7 +6,7 @@
 
 #include "beamtop/base/text.h"
 
-#define CELL 36   /* columns of one scheduler: id, bar, use, queue */
+#define CELL 36 /* columns of one scheduler: id, bar, use, queue */
 #define BAR 14
 #define WINDOW 900
 
@@ -59,7 +59,7 @@ static void heading(struct view_page *page, const struct spread *a, enum schedul
     char text[32];
     page_heading(page, kind_titles[kind]);
     page_printf(page, STYLE_DIM, "  %zu", a->n);
-    int64_t online = !node                        ? -1
+    int64_t online = !node                         ? -1
                      : kind == SCHEDULER_NORMAL    ? node->schedulers_online
                      : kind == SCHEDULER_DIRTY_CPU ? node->dirty_cpu_online
                                                    : -1;
@@ -75,8 +75,7 @@ static void heading(struct view_page *page, const struct spread *a, enum schedul
         }
     }
     if (kind == SCHEDULER_NORMAL)
-        page_printf(page, STYLE_NORMAL, ", %s queued",
-                    text_integer(text, sizeof text, a->queued));
+        page_printf(page, STYLE_NORMAL, ", %s queued", text_integer(text, sizeof text, a->queued));
     else if (a->longest >= 0)
         page_printf(page, STYLE_NORMAL, ", %s in the one queue",
                     text_integer(text, sizeof text, a->longest));
@@ -99,8 +98,11 @@ static void one(struct view_page *page, const struct scheduler *s, bool queue)
     char text[32];
     page_printf(page, STYLE_LABEL, "%6lld ", (long long)s->id);
     page_bar(page, BAR, s->use);
-    page_right(page, s->use > 0.95 ? STYLE_ALARM : s->use > 0.8 ? STYLE_WARN : STYLE_VALUE, 8,
-               text_percent(text, sizeof text, s->use));
+    page_right(page,
+               s->use > 0.95  ? STYLE_ALARM
+               : s->use > 0.8 ? STYLE_WARN
+                              : STYLE_VALUE,
+               8, text_percent(text, sizeof text, s->use));
     if (queue && s->queue_len >= 0)
         page_right(page, s->queue_len > 0 ? STYLE_RISING : STYLE_DIM, 5,
                    text_count(text, sizeof text, (double)s->queue_len));
@@ -110,7 +112,8 @@ static void one(struct view_page *page, const struct scheduler *s, bool queue)
 static void grid(struct view_page *page, const struct system_sample *s, enum scheduler_kind kind,
                  size_t n, int columns)
 {
-    const struct scheduler **all = arena_alloc(&page->arena, (n ? n : 1) * sizeof(struct scheduler *));
+    const struct scheduler **all =
+        arena_alloc(&page->arena, (n ? n : 1) * sizeof(struct scheduler *));
     size_t at = 0, across = columns / CELL > 1 ? (size_t)(columns / CELL) : 1;
     for (size_t i = 0; i < s->n_schedulers && at < n; i++)
         if (s->schedulers[i].kind == kind)

@@ -119,8 +119,8 @@ static void fit_columns(struct top *t, int columns)
     for (int i = 0; i < t->n_shown; i++) {
         const struct proc_column *c = t->columns[t->shown[i]];
         bool grows = c->type == COLUMN_TEXT && c->width > 10;
-        t->titles[i] = (struct view_column){
-            c->key, c->title, c->width, column_is_right(c), grows, true, c->help};
+        t->titles[i] = (struct view_column){c->key, c->title, c->width, column_is_right(c),
+                                            grows,  true,     c->help};
     }
 }
 
@@ -186,10 +186,9 @@ static void summarise(const struct top *t, const struct proc_scan *scan, size_t 
         snprintf(total, sizeof total, "%s recorded, %lld",
                  text_integer(recorded, sizeof recorded, scan->recorded), (long long)scan->total);
     }
-    int used = scan->filtered
-                   ? snprintf(page->summary, sizeof page->summary, "%s of %s matching, %s scanned",
-                              n, matching, total)
-                   : snprintf(page->summary, sizeof page->summary, "%s of %s", n, total);
+    int used = scan->filtered ? snprintf(page->summary, sizeof page->summary,
+                                         "%s of %s matching, %s scanned", n, matching, total)
+                              : snprintf(page->summary, sizeof page->summary, "%s of %s", n, total);
     if (t->following && used > 0 && (size_t)used < sizeof page->summary) {
         char pid[40];
         snprintf(page->summary + used, sizeof page->summary - (size_t)used, ", following %.120s%s",
@@ -278,7 +277,9 @@ static void top_orders(const void *state, struct view_page *page)
         row->marked = column == t->sort;
         page_cell(page, row, 0, STYLE_NAME, column->key, strlen(column->key));
         page_cell_printf(page, row, 1, column->expensive ? STYLE_WARN : STYLE_DIM, "%s",
-                         column->expensive ? "expensive" : column->sweep ? "cheap" : "busiest");
+                         column->expensive ? "expensive"
+                         : column->sweep   ? "cheap"
+                                           : "busiest");
     }
 }
 
@@ -354,8 +355,7 @@ static int top_open(void *state, const struct view_link *link, struct error *err
     return 0;
 }
 
-static int top_columns(void *state, const struct view_link *at, const char *list,
-                       struct error *err)
+static int top_columns(void *state, const struct view_link *at, const char *list, struct error *err)
 {
     struct top *t = state;
     const struct proc_column *columns[COLUMNS_MAX];

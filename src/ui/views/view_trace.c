@@ -142,8 +142,8 @@ static int trace_sort_word(void *state, const char *word, struct error *err)
 {
     struct trace_view *v = state;
     if (*word && strcmp(word, "time") != 0 && strcmp(word, "latency") != 0)
-        return error_set(err, ERR_USAGE,
-                         "events are sorted by time or by latency, not by \"%s\"", word);
+        return error_set(err, ERR_USAGE, "events are sorted by time or by latency, not by \"%s\"",
+                         word);
     v->by_latency = *word ? strcmp(word, "latency") == 0 : !v->by_latency;
     return 0;
 }
@@ -191,8 +191,7 @@ static void summarise(const struct trace_log *log, size_t shown, struct view_pag
                  dropped ? ", " : "", dropped ? gone : "", dropped ? " older ones let go" : "");
 }
 
-static void put_events(struct trace_view *v, const struct event_look *look,
-                       const struct model *m)
+static void put_events(struct trace_view *v, const struct event_look *look, const struct model *m)
 {
     size_t n = trace_log_len(look->log), shown = 0;
     struct view_page *page = look->page;
@@ -416,12 +415,8 @@ static const struct view_order orders[] = {
 };
 
 static const struct view_hint trace_hints[] = {
-    {ACTION_TRACE_STOP, "stop"},
-    {ACTION_TRACE_PAUSE, "pause"},
-    {ACTION_PROCESS, "process"},
-    {ACTION_ENTER, "open"},
-    {ACTION_BACK, "back"},
-    {.does = NULL},
+    {ACTION_TRACE_STOP, "stop"}, {ACTION_TRACE_PAUSE, "pause"}, {ACTION_PROCESS, "process"},
+    {ACTION_ENTER, "open"},      {ACTION_BACK, "back"},         {.does = NULL},
 };
 
 const struct view_ops view_trace = {

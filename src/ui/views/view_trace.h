@@ -16,7 +16,7 @@
 struct opened {
     uint64_t id;
     unsigned levels;
-    unsigned deepest; /* that there were when it was laid out last */
+    unsigned deepest;              /* that there were when it was laid out last */
     uint64_t turned[TRACE_TURNED]; /* terms that are the other way round than `levels` say */
     size_t n_turned;
 };
@@ -65,12 +65,12 @@ struct event_look {
     struct view_page *page;
     const struct trace_log *log;
     int columns;
-    bool wide;              /* the call stands beside time, pid and name; else below them */
+    bool wide; /* the call stands beside time, pid and name; else below them */
     int pid_width, name_width, text_at;
-    bool ended;             /* what is open now will not come back */
+    bool ended; /* what is open now will not come back */
     long utc_offset_s;
     enum print_syntax syntax;
-    size_t term_bytes;      /* of text; what is longer ends in "..." */
+    size_t term_bytes; /* of text; what is longer ends in "..." */
 };
 void event_look_init(struct event_look *l, struct view_page *page, const struct trace_log *log,
                      int columns, long utc_offset_s);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Thousands of events: how many lines each takes is remembered, and their text is written when
- * they come into sight.
- */
+ * they come
+ * into sight. */
 
 #include "view_trace.h"
 
@@ -10,8 +10,16 @@
 static uint64_t shape_of(const struct event_look *l, const struct trace_event *e)
 {
     const uint64_t parts[] = {
-        e->id, (uint64_t)e->wall_us, e->pid.id, (uint64_t)l->columns, (uint64_t)l->text_at,
-        (uint64_t)e->outcome, e->result.bytes.len, e->name.len, l->ended, l->page->ascii,
+        e->id,
+        (uint64_t)e->wall_us,
+        e->pid.id,
+        (uint64_t)l->columns,
+        (uint64_t)l->text_at,
+        (uint64_t)e->outcome,
+        e->result.bytes.len,
+        e->name.len,
+        l->ended,
+        l->page->ascii,
         l->syntax,
     };
     return text_identity((const char *)parts, sizeof parts);

@@ -55,8 +55,8 @@ static const char *duration(const struct trace_flow *f, char *out, size_t size, 
                           : text_duration(out, size, (double)ns / 1e9);
 }
 
-/* Each cell a step of 2, 4, … times; the fewest steps that need no more than the cells there are.
- */
+/* Each cell a step of 2, 4, … times; the fewest steps that need no more than the cells
+ * there are. */
 static void latency_graph(struct trace_flow *f, const struct histogram *h)
 {
     size_t first = 0, last = HISTOGRAM_BUCKETS - 1, step = 4;

@@ -34,8 +34,7 @@ static void put_bytes(const struct event_look *l, struct slice term, bool cuts, 
         put_told(l, term, out);
         return;
     }
-    const struct print_limits limits = {
-        .bytes = l->term_bytes, .syntax = l->syntax, .cuts = cuts};
+    const struct print_limits limits = {.bytes = l->term_bytes, .syntax = l->syntax, .cuts = cuts};
     if (term.s)
         print_term(out, (const uint8_t *)term.s, term.len, &limits);
 }

@@ -64,9 +64,9 @@ static void add_node(struct view_page *page, const struct tree_node *n)
     page_cell_printf(page, row, MESSAGES, n->message_queue_len > 0 ? STYLE_NORMAL : STYLE_DIM, "%s",
                      text_count(text, sizeof text,
                                 n->message_queue_len < 0 ? NAN : (double)n->message_queue_len));
-    page_cell_printf(page, row, MEMORY, STYLE_NORMAL, "%s",
-                     text_bytes(text, sizeof text,
-                                n->memory_bytes < 0 ? NAN : (double)n->memory_bytes));
+    page_cell_printf(
+        page, row, MEMORY, STYLE_NORMAL, "%s",
+        text_bytes(text, sizeof text, n->memory_bytes < 0 ? NAN : (double)n->memory_bytes));
     row->id = pid_identity(&n->pid);
     link_process(&row->link, &n->pid, n->name);
 }

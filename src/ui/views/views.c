@@ -9,13 +9,14 @@ const struct view_ops *const view_registry[] = {
 #define VIEW_ROW(name) &view_##name,
     VIEW_LIST(VIEW_ROW)
 #undef VIEW_ROW
-    NULL,
+        NULL,
 };
 
 void view_missing(struct view_page *page, const struct model *m, const char *what)
 {
     if (model_recorded(m))
-        snprintf(page->empty, sizeof page->empty, "Not recorded, at this tick or before: %s.", what);
+        snprintf(page->empty, sizeof page->empty, "Not recorded, at this tick or before: %s.",
+                 what);
     else
         snprintf(page->empty, sizeof page->empty, "Waiting for the node's answer.");
 }

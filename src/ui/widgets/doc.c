@@ -65,7 +65,8 @@ static void scroll_to(struct doc *d, const struct view_page *page, long top, int
 }
 
 /* The line with the link that the cursor was on, the nearest if there are several; -1: none. */
-static long find_link(const struct doc *d, const struct view_page *page, const struct view_link *link)
+static long find_link(const struct doc *d, const struct view_page *page,
+                      const struct view_link *link)
 {
     long best = -1, was = d->cursor;
     for (size_t i = 0; was >= 0 && i < page->n_lines; i++) {
@@ -84,7 +85,8 @@ static void hold(struct doc *d, const struct view_page *page, bool on_first, boo
 {
     long first = next_link(page, 0, 1), last = next_link(page, (long)page->n_lines - 1, -1);
     bool opened = last >= 0 && d->link.kind == TARGET_EVENT &&
-                  page->lines[last].link.kind == TARGET_EVENT && page->lines[last].link.id == d->link.id;
+                  page->lines[last].link.kind == TARGET_EVENT &&
+                  page->lines[last].link.id == d->link.id;
     if (page->hold == HOLD_FIRST && on_first && first >= 0) {
         doc_goto(d, page, first);
         d->top = 0;

@@ -2,8 +2,8 @@
 /*
  * Styled lines on the screen. Where a page has links the cursor goes from link to link and the
  * text follows; otherwise moving scrolls. The cursor stays on what its link opens. The page's
- * first `fixed` lines stay where they are.
- */
+ * first `fixed` lines stay where
+ * they are. */
 #ifndef BEAMTOP_UI_WIDGETS_DOC_H
 #define BEAMTOP_UI_WIDGETS_DOC_H
 
@@ -16,8 +16,8 @@
 #include "beamtop/ui/view.h"
 
 struct doc {
-    size_t top;             /* lines that have gone up out of sight, below the fixed ones */
-    bool at_end;            /* the last line was in sight when it was drawn last */
+    size_t top;  /* lines that have gone up out of sight, below the fixed ones */
+    bool at_end; /* the last line was in sight when it was drawn last */
     int left;
     long cursor;            /* line of the link with the cursor, -1: none */
     bool on_first, on_last; /* no link comes before it, none after it */

@@ -84,8 +84,8 @@ void page_cell(struct view_page *p, struct view_row *row, size_t column, enum st
                const char *s, size_t len)
 {
     assert(column < p->n_columns);
-    row->cells[column] = (struct span){arena_strndup(&p->arena, s ? s : "", s ? len : 0),
-                                       s ? len : 0, style};
+    row->cells[column] =
+        (struct span){arena_strndup(&p->arena, s ? s : "", s ? len : 0), s ? len : 0, style};
 }
 
 void page_cell_printf(struct view_page *p, struct view_row *row, size_t column, enum style style,
@@ -123,7 +123,8 @@ static int compare_rows(const void *left, const void *right)
     if (unknown_a != unknown_b)
         return unknown_a ? 1 : -1;
     if (unknown_a)
-        order = compare_text(a->row.cells[a->page->sort_column], b->row.cells[a->page->sort_column]);
+        order =
+            compare_text(a->row.cells[a->page->sort_column], b->row.cells[a->page->sort_column]);
     else
         order = (a->row.key > b->row.key) - (a->row.key < b->row.key);
     if (order)

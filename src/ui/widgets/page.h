@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Building the pages that views return. Text is copied into the page's arena. Lengths go with the
- * text: it may hold any byte and is made safe by the canvas.
- */
+ * text: it may hold any byte and is made safe by
+ * the canvas. */
 #ifndef BEAMTOP_UI_WIDGETS_PAGE_H
 #define BEAMTOP_UI_WIDGETS_PAGE_H
 
@@ -31,11 +31,13 @@ void page_puts(struct view_page *p, enum style style, const char *s);
 void page_printf(struct view_page *p, enum style style, const char *fmt, ...) ATTR_PRINTF(3, 4);
 void page_slice(struct view_page *p, enum style style, struct slice s);
 void page_tab(struct view_page *p, int column); /* spaces up to that column; at least one */
-void page_heading(struct view_page *p, const char *title); /* an empty line before, but at the top */
+void page_heading(struct view_page *p,
+                  const char *title); /* an empty line before, but at the top */
 /* A number right-aligned in `width` columns. */
 void page_right(struct view_page *p, enum style style, int width, const char *text);
 /* Graphs as text of the current line: a sparkline of the newest `window` samples, a bar. */
-void page_spark(struct view_page *p, const struct ring *ring, int columns, size_t window, double max);
+void page_spark(struct view_page *p, const struct ring *ring, int columns, size_t window,
+                double max);
 void page_bar(struct view_page *p, int columns, double fraction);
 
 /* ---- links */

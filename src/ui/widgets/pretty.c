@@ -182,8 +182,8 @@ static bool is_open(const struct layout *l, unsigned level, size_t bracket)
 
 /*
  * The value at `at`, with what stands before it on its line (from `from` on) and with the brackets
- * that close behind it (up to `to`). Elements line up behind a short bracket, else below it.
- */
+ * that close behind it (up to `to`). Elements line up behind a short bracket, else
+ * below it. */
 static void lay_out(struct layout *l, int indent, unsigned level, size_t from, size_t at, size_t to)
 {
     struct group g = {0};

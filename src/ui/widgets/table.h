@@ -2,8 +2,8 @@
 /*
  * A list on the screen. The cursor stays on the identity of its row. While the cursor is inside
  * the list (not on its first row), rows keep their places: what left the list stays as a dim row,
- * what came joins at the end, until the cursor is back at the top or an order is asked for.
- */
+ * what came joins at the end, until the cursor is back at the top or an order is
+ * asked for. */
 #ifndef BEAMTOP_UI_WIDGETS_TABLE_H
 #define BEAMTOP_UI_WIDGETS_TABLE_H
 
@@ -18,9 +18,11 @@
 
 #define TABLE_COLUMNS 64 /* of one page */
 
+/* clang-format off */
 enum move {
     MOVE_UP, MOVE_DOWN, MOVE_LEFT, MOVE_RIGHT, MOVE_PAGE_UP, MOVE_PAGE_DOWN, MOVE_FIRST, MOVE_LAST,
 };
+/* clang-format on */
 
 struct table {
     size_t cursor;      /* index of the cursor's row */
@@ -49,13 +51,14 @@ void table_clear(struct table *t);
 
 /*
  * Takes a new page: finds the cursor's row in it and keeps places as told above. `before` is the
- * page shown until now (rows that left are copied from it), or NULL.
- */
+ * page shown until now (rows that left are copied from it),
+ * or NULL. */
 void table_take(struct table *t, struct view_page *page, const struct view_page *before);
 void table_ask_order(struct table *t); /* the next orders are taken as they come */
 void table_forget_widths(struct table *t);
 
-/* Moves the cursor; `rows` is the height of the rectangle drawn to. Returns true if anything moved. */
+/* Moves the cursor; `rows` is the height of the rectangle drawn to. Returns true if
+ * anything moved. */
 bool table_move(struct table *t, const struct view_page *page, enum move move, int rows);
 void table_scroll(struct table *t, const struct view_page *page, int lines, int rows);
 void table_goto(struct table *t, const struct view_page *page, size_t index);

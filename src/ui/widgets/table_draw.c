@@ -87,8 +87,8 @@ static int narrow(struct fitted *f, int i, int least, int most)
 
 /*
  * Numbers that do not fit their column widen it; text columns that grow share the room left. Where
- * there is too little, they first give what they do not use, then the last ones are cut.
- */
+ * there is too little, they first give what they do not use, then the last ones
+ * are cut. */
 static void fit(const struct table *t, const struct view_page *page, int columns, struct fitted *f)
 {
     f->n = page->n_columns < TABLE_COLUMNS ? (int)page->n_columns : TABLE_COLUMNS;

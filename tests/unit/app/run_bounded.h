@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The program over a file that may be anyone's: it ends by itself, within bounds of time and memory. */
+/* The program over a file that may be anyone's: it ends by itself, within bounds of time and
+ * memory. */
 #ifndef TESTS_RUN_BOUNDED_H
 #define TESTS_RUN_BOUNDED_H
 
@@ -11,7 +12,8 @@
 
 enum { MOST_MIB = 512, MOST_CPU_S = 60 };
 
-/* Ends by itself, within bounds: sanitizers and crashes have other codes. What it says goes to `err`. */
+/* Ends by itself, within bounds: sanitizers and crashes have other codes. What it says goes to
+ * `err`. */
 static inline int run_code(const char *path, const char *const *words, const char *what, int err)
 {
     const char *program = getenv("BEAMTOP");

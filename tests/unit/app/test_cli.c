@@ -93,7 +93,8 @@ static const struct {
     {"beamtop trace shop a:b --events 0", "--events must be between 1 and 10000"},
     {"beamtop trace shop a:b --time soon", "--time: “soon” is not a value such as 15s"},
     {"beamtop trace shop a:b --on-rate go", "--on-rate: “go” is not stop or shed"},
-    {"beamtop record shop --max-size 1KiB", "--max-size: “1KiB” is not between 1.00 MiB and 1.00 TiB"},
+    {"beamtop record shop --max-size 1KiB",
+     "--max-size: “1KiB” is not between 1.00 MiB and 1.00 TiB"},
     {"beamtop calls shop --for 46", "--for: “46” is not between 0.01 and 45"},
     {"beamtop calls shop --top 0", "between 1 and 1000"},
     {"beamtop calls shop --events 5", "--events is not an option of `beamtop calls`"},
@@ -291,12 +292,16 @@ static void test_columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),          cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_values),        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_good),
+        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_calls),
         cmocka_unit_test(test_cookie_is_wiped),
-        cmocka_unit_test(test_tables),        cmocka_unit_test(test_a_trace),
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_a_trace),
         cmocka_unit_test(test_every_cap_is_an_option),
-        cmocka_unit_test(test_columns),       cmocka_unit_test(test_a_recording),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_a_recording),
     };
     return cmocka_run_group_tests_name("cli", tests, NULL, NULL);
 }

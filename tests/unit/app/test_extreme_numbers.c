@@ -2,8 +2,8 @@
 /*
  * A node may answer with any number. Each number of each answer that a recording keeps, one after
  * another, is as large and as small as can be, at ticks that follow each other: the model, the
- * recorder, reports and replay take it. What overflows is found by the sanitizer.
- */
+ * recorder, reports and replay take it. What overflows is found by
+ * the sanitizer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,6 +25,7 @@ static const struct {
     const char *question;
     enum answer_kind kind;
     const char *text;
+    /* clang-format off */
 } kept[] = {
     {"node", ANSWER_NODE, NODE_ANSWER},
     {"system", ANSWER_SYSTEM,
@@ -43,11 +44,14 @@ static const struct {
      "{apps, 1000000000, [{shop, <<\"A shop\">>, <<\"x\">>, 5, 4096, 1000, 7},"
      "{undefined, <<>>, <<>>, 3, 100, 50, 0}], false}"},
 };
+/* clang-format on */
 
 /* What stands at that place at the ticks 2 and 3. */
 static const char *const pairs[][2] = {
-    {"9223372036854775807", "-9223372036854775808"}, {"-9223372036854775808", "9223372036854775807"},
-    {"0", "9223372036854775807"}, {"1.7e308", "-1.7e308"},
+    {"9223372036854775807", "-9223372036854775808"},
+    {"-9223372036854775808", "9223372036854775807"},
+    {"0", "9223372036854775807"},
+    {"1.7e308", "-1.7e308"},
 };
 
 /* The n-th number of the text, as [from, to); false: it has fewer. Strings and pids have none. */
@@ -155,10 +159,12 @@ static void test_extreme_numbers(void **state)
     assert_int_equal(rmdir(dir), 0);
 }
 
+/* clang-format off */
 static const char *const shown[][5] = {
     {"capture", "--view", "top"}, {"capture", "--view", "memory"}, {"capture", "--view", "schedulers"},
     {"capture", "--view", "apps"}, {"top", "-n", "0"}, {"memory", "--format", "json"}, {"report"},
 };
+/* clang-format on */
 
 /* All numbers of an answer at once, drawn. */
 static void test_extreme_numbers_are_drawn(void **state)

@@ -116,8 +116,8 @@ static void test_budget_is_kept(void **state)
 
 /*
  * The first answer says nothing of the cost, the second is taken whole; later ones count half: one
- * outlier is half forgotten a tick later.
- */
+ * outlier is half forgotten a
+ * tick later. */
 static void test_costs_are_smoothed(void **state)
 {
     (void)state;
@@ -131,7 +131,8 @@ static void test_costs_are_smoothed(void **state)
     assert_true(fabs(g.cost_us[QUESTION_SCAN] - 26000) < 0.1);
     governor_note(&g, QUESTION_SCAN, 1000);
     assert_true(fabs(g.cost_us[QUESTION_SCAN] - 13500) < 0.1);
-    governor_begin(&g); /* of a new link: what was known stays, and is not spoilt by parsing again */
+    governor_begin(
+        &g); /* of a new link: what was known stays, and is not spoilt by parsing again */
     governor_note(&g, QUESTION_SCAN, 90000);
     assert_true(fabs(g.cost_us[QUESTION_SCAN] - 13500) < 0.1);
 }
@@ -147,7 +148,8 @@ static void test_together(void **state)
     } cases[] = {
         {"a run without an end", 1000, 4299000, 0, 215, "scan every 00:03:35", 0},
         {"one that ends", 1000, 4299000, 0, 20,
-         "scan every 20 s: costs the target 4.3 s, budget 2.0 % (:set budget); it would be every 00:03:35",
+         "scan every 20 s: costs the target 4.3 s, budget 2.0 % (:set budget); it would be every "
+         "00:03:35",
          20},
         {"one that ends, and costs less", 1000, 99000, 0, 5, "scan every 5", 20},
         {"unknown", 0, 0, 0, 0.25, "", 0},
@@ -179,10 +181,8 @@ static void test_together(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan),
-        cmocka_unit_test(test_seldom),
-        cmocka_unit_test(test_budget_is_kept),
-        cmocka_unit_test(test_costs_are_smoothed),
+        cmocka_unit_test(test_plan),           cmocka_unit_test(test_seldom),
+        cmocka_unit_test(test_budget_is_kept), cmocka_unit_test(test_costs_are_smoothed),
         cmocka_unit_test(test_together),
     };
     return cmocka_run_group_tests_name("governor", tests, NULL, NULL);

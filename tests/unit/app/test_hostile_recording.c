@@ -2,8 +2,8 @@
 /*
  * Recordings that were made to do harm: what lies beside them, tables that are none, pages that
  * repeat, sizes and numbers that cannot be. Each is read in every way, by the program too, within
- * bounds of memory and of processor time.
- */
+ * bounds of memory and of
+ * processor time. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -43,7 +43,8 @@ static void place_make(struct place *p)
 
 static void place_clear(const struct place *p)
 {
-    static const char *const names[] = {"a.btr", "a.btr-wal", "a.btr-shm", "a.btr-journal", "victim", "out"};
+    static const char *const names[] = {"a.btr",         "a.btr-wal", "a.btr-shm",
+                                        "a.btr-journal", "victim",    "out"};
     char path[128];
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         snprintf(path, sizeof path, "%s/%s", p->dir, names[i]);
@@ -177,8 +178,9 @@ static void test_what_a_killed_recorder_left_stays(void **state)
     if (pid == 0) {
         sqlite3 *db = NULL;
         sqlite3_open(p.path, &db);
-        sqlite3_exec(db, "PRAGMA wal_autocheckpoint = 0; INSERT INTO mark(here_us, text) VALUES(1, 'late')",
-                     NULL, NULL, NULL);
+        sqlite3_exec(
+            db, "PRAGMA wal_autocheckpoint = 0; INSERT INTO mark(here_us, text) VALUES(1, 'late')",
+            NULL, NULL, NULL);
         raise(SIGKILL);
     }
     waitpid(pid, NULL, 0);
@@ -204,6 +206,7 @@ static void test_what_a_killed_recorder_left_stays(void **state)
 #define SCHEMA "PRAGMA writable_schema = ON;"
 static const struct {
     const char *what, *sql;
+    /* clang-format off */
 } schemas[] = {
     {"view", "DROP TABLE mark; CREATE VIEW mark AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1"
              " FROM n) SELECT i AS id, i AS here_us, i AS wall_us, 'x' AS text FROM n;"},
@@ -231,6 +234,7 @@ static const struct {
     {"two of one page", SCHEMA "UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master"
                                " WHERE name = 'tick') WHERE name = 'gap';"},
 };
+/* clang-format on */
 
 static void test_other_tables_are_refused(void **state)
 {
@@ -252,8 +256,9 @@ static void test_columns_of_other_programs_are_read(void **state)
     struct recording *r = NULL;
     struct place p;
     place_make(&p);
-    change(&p, "ALTER TABLE system ADD COLUMN yet_another REAL; ALTER TABLE event ADD COLUMN more TEXT;"
-               "ALTER TABLE system DROP COLUMN run_queue;");
+    change(&p,
+           "ALTER TABLE system ADD COLUMN yet_another REAL; ALTER TABLE event ADD COLUMN more TEXT;"
+           "ALTER TABLE system DROP COLUMN run_queue;");
     if (recording_open(&r, p.path, &err) != 0)
         fail_msg("%s", err.text);
     read_recording(r, 0);
@@ -274,8 +279,10 @@ static void test_pages_that_repeat(void **state)
     place_make(&p);
     assert_int_equal(sqlite3_open(p.path, &db), SQLITE_OK);
     sqlite3_exec(db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
-    assert_int_equal(sqlite3_prepare_v2(db, "SELECT rootpage FROM sqlite_master WHERE name = 'mark'", -1, &s,
-                                        NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db,
+                                        "SELECT rootpage FROM sqlite_master WHERE name = 'mark'",
+                                        -1, &s, NULL),
+                     SQLITE_OK);
     assert_int_equal(sqlite3_step(s), SQLITE_ROW);
     long root = (long)sqlite3_column_int64(s, 0);
     sqlite3_finalize(s);
@@ -326,7 +333,8 @@ static void read_file(const struct place *p, size_t which)
     recording_close(r);
     error_clear(&err);
     if (replay_open(&replay, p->path, m, &err) == 0) {
-        static const char *const places[] = {"+1m", "-1m", "1h", "12:30", "+mark", "-mark", "+#5", "-#5", "deploy"};
+        static const char *const places[] = {"+1m",   "-1m", "1h",  "12:30", "+mark",
+                                             "-mark", "+#5", "-#5", "deploy"};
         replay_show_traces(replay);
         for (int64_t tick = replay_first(replay), n = 0; tick > 0 && n < 8; n++) {
             struct error why = {.code = ERR_NONE};
@@ -344,7 +352,8 @@ static void read_file(const struct place *p, size_t which)
 }
 
 static const char *const values[] = {
-    "9223372036854775807", "-9223372036854775808", "9e999", "'text'", "1e308", "1000000000000000000",
+    "9223372036854775807", "-9223372036854775808", "9e999", "'text'", "1e308",
+    "1000000000000000000",
 };
 enum { VALUES_EACH = 4 }; /* of them, for one column alone */
 
@@ -378,11 +387,16 @@ static size_t list_columns(const struct place *p, char **out, size_t most)
     sqlite3_stmt *s = NULL;
     size_t n = 0;
     assert_int_equal(sqlite3_open(p->path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c"
-                                        " WHERE m.type = 'table'", -1, &s, NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(db,
+                           "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c"
+                           " WHERE m.type = 'table'",
+                           -1, &s, NULL),
+        SQLITE_OK);
     while (n < most && sqlite3_step(s) == SQLITE_ROW)
-        out[n++] = sqlite3_mprintf("PRAGMA synchronous = OFF; UPDATE OR IGNORE \"%w\" SET \"%w\" = ",
-                                   sqlite3_column_text(s, 0), sqlite3_column_text(s, 1));
+        out[n++] =
+            sqlite3_mprintf("PRAGMA synchronous = OFF; UPDATE OR IGNORE \"%w\" SET \"%w\" = ",
+                            sqlite3_column_text(s, 0), sqlite3_column_text(s, 1));
     sqlite3_finalize(s);
     sqlite3_close(db);
     return n;
@@ -421,12 +435,14 @@ static void test_numbers_that_cannot_be(void **state)
 
 /* ---- the program */
 
+/* clang-format off */
 static const char *const commands[][6] = {
     {"report"}, {"top", "-n", "0"}, {"calls"}, {"trace"}, {"capture", "--view", "top"},
     {"report", "--format", "json"}, {"report", "--format", "html"}, {"report", "--format", "markdown"},
     {"schedulers", "--format", "json"}, {"info"}, {"export"}, {"export", "--format", "openmetrics"},
     {"capture", "--view", "trace"}, {"capture", "--view", "calls"}, {"capture", "--view", "owners"},
 };
+/* clang-format on */
 enum { COMMANDS_THAT_READ_MOST = 5 };
 
 static void run_commands(const struct place *p, size_t n, const char *what)
@@ -439,8 +455,9 @@ static void run_commands(const struct place *p, size_t n, const char *what)
 static void test_the_program_and_numbers(void **state)
 {
     (void)state;
-    static const char *const keys[] = {"\"id\"", "\"tick\"", "\"key\"", "\"question\"", "\"text\"", "\"asked\"",
-                                       "\"bytes\"", "\"term\"", "\"kind\"", "\"by\"", "\"window\"", "\"trace\""};
+    static const char *const keys[] = {"\"id\"",   "\"tick\"",  "\"key\"",    "\"question\"",
+                                       "\"text\"", "\"asked\"", "\"bytes\"",  "\"term\"",
+                                       "\"kind\"", "\"by\"",    "\"window\"", "\"trace\""};
     char *columns[512];
     struct place p;
     struct copy whole;
@@ -478,7 +495,8 @@ static void put_answers(const struct place *p, const char *question)
     term[0] = 0x6c;
     put_number(term + 1, (uint32_t)(most - 6));
     assert_int_equal(compress2(packed, &len, term, most, 9), Z_OK);
-    snprintf(sql, sizeof sql, "UPDATE answer SET term = ?, bytes = %zu WHERE question = '%s' AND tick %% 2 = %d",
+    snprintf(sql, sizeof sql,
+             "UPDATE answer SET term = ?, bytes = %zu WHERE question = '%s' AND tick %% 2 = %d",
              most, question, strcmp(question, "node") == 0);
     assert_int_equal(sqlite3_open(p->path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
@@ -498,8 +516,10 @@ static const struct {
     {"sizes of answers", "UPDATE answer SET bytes = 16777216"},
     {"sizes of windows", "UPDATE call_window SET bytes = 16777216"},
     {"deep JSON", "UPDATE fact SET value = replace(hex(zeroblob(50000)), '0', '[')"},
-    {"wide JSON", "UPDATE fact SET value = '[' || replace(hex(zeroblob(30000)), '00', '[],') || '0]'"},
-    {"wide ending", "UPDATE trace SET patterns = '[' || replace(hex(zeroblob(30000)), '00', '\"\",') || '0]'"},
+    {"wide JSON",
+     "UPDATE fact SET value = '[' || replace(hex(zeroblob(30000)), '00', '[],') || '0]'"},
+    {"wide ending",
+     "UPDATE trace SET patterns = '[' || replace(hex(zeroblob(30000)), '00', '\"\",') || '0]'"},
     {"marks", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000)"
               " INSERT INTO mark(here_us, wall_us, text) SELECT i, i, 'm' FROM n"},
     {"traces", "WITH RECURSIVE n(i) AS (SELECT 9 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)"
@@ -532,7 +552,8 @@ static void test_sizes_that_cannot_be(void **state)
 
 /* ---- damage that is found when it is read */
 
-/* The root page of a table, in a file that is too large for its pages to be looked at when it is opened. */
+/* The root page of a table, in a file that is too large for its pages to be looked at when it is
+ * opened. */
 static void damage(const struct place *p, const char *table)
 {
     static uint8_t page[PAGE];
@@ -568,9 +589,9 @@ static int report_code(struct recording *r, struct error *err)
 static const struct {
     const char *table, *export;
 } read_by_reports[] = {
-    {"system", "system"}, {"process", "processes"}, {"owner", "owners"}, {"call", "calls"},
-    {"call_window", "calls"}, {"mark", "marks"}, {"fact", NULL}, {"gap", NULL}, {"trace_pattern", NULL},
-    {"text", "owners"}, {"event", "events"},
+    {"system", "system"},     {"process", "processes"}, {"owner", "owners"}, {"call", "calls"},
+    {"call_window", "calls"}, {"mark", "marks"},        {"fact", NULL},      {"gap", NULL},
+    {"trace_pattern", NULL},  {"text", "owners"},       {"event", "events"},
 };
 
 static void test_reports_and_exports_say_what_is_damaged(void **state)
@@ -591,7 +612,8 @@ static void test_reports_and_exports_say_what_is_damaged(void **state)
         }
         assert_non_null(r);
         if (strcmp(table, "event") != 0 &&
-            (report_code(r, &err) != ERR_FORMAT || !strstr(err.text, "a.btr: the recording cannot be read: ")))
+            (report_code(r, &err) != ERR_FORMAT ||
+             !strstr(err.text, "a.btr: the recording cannot be read: ")))
             fail_msg("report without %s: %d, %s", table, (int)err.code, err.text);
         error_clear(&err);
         if (export && recording_export(r, EXPORT_CSV, export, nowhere, &err) != ERR_FORMAT)
@@ -609,6 +631,7 @@ static void test_reports_and_exports_say_what_is_damaged(void **state)
 static const struct {
     const char *table;
     const char *words[6];
+    /* clang-format off */
 } read_by_commands[] = {
     {"answer", {"top", "-n", "0"}}, {"answer", {"capture", "--view", "top"}}, {"answer", {"info"}},
     {"answer", {"schedulers", "--format", "json"}}, {"mark", {"top", "-n", "0"}}, {"tick", {"top"}},
@@ -616,6 +639,7 @@ static const struct {
     {"owner", {"report", "--format", "html"}}, {"owner", {"export", "--format", "openmetrics"}},
     {"system", {"export"}},
 };
+/* clang-format on */
 
 /* Bad input, by its name. */
 static void expect_refused(const struct place *p, const char *const *words, const char *table)
@@ -642,8 +666,8 @@ static void test_commands_say_what_is_damaged(void **state)
     }
 }
 
-/* A question alone is answered; one that comes again and again in the same use is not, and the next use
-   begins anew. */
+/* A question alone is answered; one that comes again and again in the same use is not, and the next
+   use begins anew. */
 /* The tick is shown as far as it can be, and the next one, too. */
 static void test_a_replay_says_what_is_damaged(void **state)
 {

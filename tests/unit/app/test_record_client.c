@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A recorder's socket and who asks it, in one loop: answers, marks, the end, silence and absence. */
+/* A recorder's socket and who asks it, in one loop: answers, marks, the end, silence
+ * and absence. */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -141,7 +142,8 @@ static void test_cancelled(void **state)
     record_client_cancel(NULL);
 }
 
-/* A stop is answered at once, and over only when the recorder is: here never, so it is cancelled. */
+/* A stop is answered at once, and over only when the recorder is: here never, so it
+ * is cancelled. */
 static void test_stop_waits(void **state)
 {
     struct world *w = *state;

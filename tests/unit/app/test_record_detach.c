@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A recorder's log is a file of its own and nothing else; what it leaves behind when it detaches. */
+/* A recorder's log is a file of its own and nothing else; what it leaves behind when
+ * it detaches. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -126,7 +127,8 @@ static void test_what_a_recorder_leaves_behind(void **state)
     char said[16] = "";
     place_make(&p);
     for (int i = 0; i < 20; i++)
-        assert_true(open("/dev/null", O_RDONLY) >= 0); /* inherited: without CLOEXEC, on both sides of the pipe */
+        assert_true(open("/dev/null", O_RDONLY) >=
+                    0); /* inherited: without CLOEXEC, on both sides of the pipe */
     assert_int_equal(pipe(pipes), 0);
     for (int i = 0; i < 20; i++)
         assert_true(open("/dev/null", O_RDONLY) >= 0);

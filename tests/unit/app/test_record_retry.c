@@ -20,7 +20,9 @@ static void test_waits(void **state)
     } rows[] = {
         {"doubling up to ten minutes", 10, {10, 20, 40, 80, 160, 320, 600, 600, 600}},
         {"not more often than once a second", 0.1, {1, 2, 4, 8, 16, 32, 64, 128, 256}},
-        {"a longer pause that was wished", 3600, {3600, 3600, 3600, 3600, 3600, 3600, 3600, 3600, 3600}},
+        {"a longer pause that was wished",
+         3600,
+         {3600, 3600, 3600, 3600, 3600, 3600, 3600, 3600, 3600}},
         {"the least of ours", 300, {300, 600, 600, 600, 600, 600, 600, 600, 600}},
     };
     (void)state;

@@ -33,8 +33,15 @@ static void test_status(void **state)
 static void test_no_status(void **state)
 {
     static const char *const rows[] = {
-        "", "{}", "[1]", "{\"node\":\"a@b\"}", "{\"file\":\"/x\"}", "{\"node\":7,\"file\":8}",
-        "{\"ok\":true}", "not JSON", "{\"node\":\"a@b\",\"file\":\"/x\"",
+        "",
+        "{}",
+        "[1]",
+        "{\"node\":\"a@b\"}",
+        "{\"file\":\"/x\"}",
+        "{\"node\":7,\"file\":8}",
+        "{\"ok\":true}",
+        "not JSON",
+        "{\"node\":\"a@b\",\"file\":\"/x\"",
     };
     struct record_status s;
     (void)state;
@@ -49,9 +56,9 @@ static void test_whose(void **state)
         const char *theirs, *node;
         bool same;
     } rows[] = {
-        {"mq@db1", "mq@db1", true},   {"mq", "mq@db1", true},      {"mq@db1", "mq@db10", false},
-        {"mq@db10", "mq@db1", false}, {"m", "mq@db1", false},      {"mq2", "mq@db1", false},
-        {"", "mq@db1", false},        {"mq@db1", "mq", false},     {"mq@db1", "mq@db1@x", false},
+        {"mq@db1", "mq@db1", true},   {"mq", "mq@db1", true},  {"mq@db1", "mq@db10", false},
+        {"mq@db10", "mq@db1", false}, {"m", "mq@db1", false},  {"mq2", "mq@db1", false},
+        {"", "mq@db1", false},        {"mq@db1", "mq", false}, {"mq@db1", "mq@db1@x", false},
     };
     const struct record_life unknown = {.creation = 0};
     (void)state;
@@ -105,7 +112,8 @@ static void test_same_name(void **state)
         assert_true(record_status_parse(&s, json));
         if (record_status_is_of(&s, "mq@db1", &life) != rows[i].same)
             fail_msg("%s", rows[i].json);
-        if (record_status_is_of(&s, "mq@db2", &life) || !record_status_is_of(&s, "mq@db1", &unknown))
+        if (record_status_is_of(&s, "mq@db2", &life) ||
+            !record_status_is_of(&s, "mq@db1", &unknown))
             fail_msg("%s: by its name", rows[i].json);
     }
 }
@@ -160,18 +168,25 @@ static void test_ends(void **state)
         const char *end, *log, *wanted;
         bool good;
     } rows[] = {
-        {"stopped", of_file, "/a.btr is whole: 3 ticks, 4.00 KiB; `beamtop report` and `replay` read it",
+        {"stopped", of_file,
+         "/a.btr is whole: 3 ticks, 4.00 KiB; `beamtop report` and `replay` read it", true},
+        {"time", of_file,
+         "/a.btr is whole: 3 ticks, 4.00 KiB, its time is over; `beamtop report` and "
+         "`replay` read it",
          true},
-        {"time", of_file, "/a.btr is whole: 3 ticks, 4.00 KiB, its time is over; `beamtop report` and "
-                          "`replay` read it", true},
         {"full", "beamtop: /a.btr: the disk is full\nbeamtop: /a.btr has 3 ticks; `beamtop\n",
          "/a.btr: the disk is full", false},
         {"full", "beamtop: earlier\nbeamtop: the last", "the last", false},
-        {"full", "", "the recording has ended after 3 ticks: the disk is full, or it has reached its "
-                     "largest size (record-max-size) (/a.btr)", false},
-        {"", "beamtop: calls are not counted\n", "the recording has ended after 3 ticks: its recorder "
-             "was killed; at most the last tick is missing (/a.btr)", false},
-        {"link", of_file, "the recording has ended after 3 ticks: the node is gone (/a.btr)", false},
+        {"full", "",
+         "the recording has ended after 3 ticks: the disk is full, or it has reached its "
+         "largest size (record-max-size) (/a.btr)",
+         false},
+        {"", "beamtop: calls are not counted\n",
+         "the recording has ended after 3 ticks: its recorder "
+         "was killed; at most the last tick is missing (/a.btr)",
+         false},
+        {"link", of_file, "the recording has ended after 3 ticks: the node is gone (/a.btr)",
+         false},
         {"new word", "", "the recording has ended after 3 ticks: new word (/a.btr)", false},
         {NULL, "", "the recording has ended, and /a.btr cannot be read; see /a.btr.log", false},
     };

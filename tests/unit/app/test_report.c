@@ -51,11 +51,13 @@ static int setup(void **state)
     snprintf(p.out, sizeof p.out, "%s/out", p.dir);
     sync.label = "sync";
     sync.busy[2].share = 0.31;
-    sync.facts[0].json = "{\"handlers\":[{\"id\":\"default\",\"mode\":\"sync\",\"sync_mode_qlen\":0}]}";
+    sync.facts[0].json =
+        "{\"handlers\":[{\"id\":\"default\",\"mode\":\"sync\",\"sync_mode_qlen\":0}]}";
     made_write(p.good, &made_healthy);
     made_write(p.bad, &sync);
-    write_text(p.text, "no recording at all, and long enough to be looked at: 0123456789 0123456789 "
-                       "0123456789 0123456789 0123456789 0123456789");
+    write_text(p.text,
+               "no recording at all, and long enough to be looked at: 0123456789 0123456789 "
+               "0123456789 0123456789 0123456789 0123456789");
     write_damaged(p.good, p.damaged);
     *state = &p;
     return 0;
@@ -72,13 +74,18 @@ static int teardown(void **state)
 
 typedef int command_fn(const struct cli_options *o, const struct app_env *env);
 
-static int run(const struct place *p, command_fn *command, enum cli_format format, const char *first,
-               const char *second, const char *fail_on)
+static int run(const struct place *p, command_fn *command, enum cli_format format,
+               const char *first, const char *second, const char *fail_on)
 {
     const char *rest[] = {second};
     const struct app_env env = {.utf8 = true};
-    struct cli_options o = {.target = first, .second = second, .rest = rest, .n_rest = second != NULL,
-                            .format = format, .format_given = true, .output = p->out};
+    struct cli_options o = {.target = first,
+                            .second = second,
+                            .rest = rest,
+                            .n_rest = second != NULL,
+                            .format = format,
+                            .format_given = true,
+                            .output = p->out};
     if (fail_on)
         o.fail_on[o.n_fail_on++] = fail_on;
     unlink(p->out);
@@ -155,7 +162,8 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reports), cmocka_unit_test(test_limits), cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reports),
+                                       cmocka_unit_test(test_limits),
+                                       cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

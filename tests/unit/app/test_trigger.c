@@ -17,7 +17,10 @@ static const struct {
 } rows[] = {
     {"once", NULL, 0, "000000", "x....."},
     {"every two seconds", "", 2, "000000", "x.x.x."},
-    {"each crossing", "run_queue > 5", 0, "099029", "." "x..." "x"},
+    {"each crossing", "run_queue > 5", 0, "099029",
+     "."
+     "x..."
+     "x"},
     {"never", "run_queue > 5", 1, "012345", "......"},
     {"while it holds", "run_queue > 5", 2, "999990", "x.x.x."},
     {"a crossing within the pause", "run_queue > 5", 3, "909099", "x.x.x."},

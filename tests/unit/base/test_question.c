@@ -18,7 +18,8 @@ static void test_rows_are_complete(void **state)
         if (question_find(row->name) != (enum question)q)
             fail_msg("%s is not found by its name", row->name);
         if (of_views && (row->what == NULL || row->log == NULL))
-            fail_msg("%s: a view needs it, without words for what is not recorded or the log", row->name);
+            fail_msg("%s: a view needs it, without words for what is not recorded or the log",
+                     row->name);
         if ((row->pace == PACE_BESIDE || (row->kept == KEPT_LAST && row->pace != PACE_ONCE)) &&
             row->every_s <= 0)
             fail_msg("%s is asked beside the ticks, without an interval", row->name);

@@ -12,7 +12,7 @@
 #include "beamtop/etf/check.h"
 #include "beamtop/etf/print.h"
 
-#define NODE "7703784079"                         /* the atom x@y */
+#define NODE "7703784079"                             /* the atom x@y */
 #define FUN_HEAD "0100112233445566778899aabbccddeeff" /* arity, unique */
 #define FUN_TAIL "7701656101610258" NODE "000000010000000000000000"
 
@@ -51,7 +51,8 @@ static const struct {
     {"binary", "6d000000020102"},
     {"bits", "4d000000020301a0"},
     {"empty bits", "4d0000000000"},
-    {"map", "74000000016101740000" "0000"},
+    {"map", "74000000016101740000"
+            "0000"},
     {"fun without variables", "7000000036" FUN_HEAD "0000002c00000000" FUN_TAIL},
     {"fun with a variable", "7000000038" FUN_HEAD "0000002c00000001" FUN_TAIL "6101"},
     {"export", "717701617701626102"},
@@ -120,6 +121,7 @@ static const struct {
     const char *name;
     const char *bytes;
     const char *error;
+    /* clang-format off */
 } bad[] = {
     {"unknown tag", "01", "malformed term at byte 0: unknown tag 1"},
     {"compressed", "5000000001", "malformed term at byte 0: unknown tag 80"},
@@ -151,6 +153,7 @@ static const struct {
     {"record of a number", "4300000000016101" "77016e",
      "malformed term at byte 6: another kind of term stands here in a fun or record"},
 };
+/* clang-format on */
 
 static void test_malformed(void **state)
 {
@@ -174,7 +177,8 @@ static void test_version_byte(void **state)
     assert_int_equal(etf_check((const uint8_t *)"\x83j..", 4, &used, &err), 0);
     assert_int_equal(used, 2);
     assert_int_equal(etf_check((const uint8_t *)"j", 1, &used, &err), ERR_FORMAT);
-    assert_string_equal(err.text, "malformed term at byte 0: expected the version byte 131, found 106");
+    assert_string_equal(err.text,
+                        "malformed term at byte 0: expected the version byte 131, found 106");
     error_clear(&err);
     assert_int_equal(etf_check((const uint8_t *)"", 0, &used, &err), ERR_FORMAT);
 }
@@ -255,9 +259,9 @@ static void test_mutations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_tag),    cmocka_unit_test(test_every_truncation),
-        cmocka_unit_test(test_malformed),    cmocka_unit_test(test_version_byte),
-        cmocka_unit_test(test_limits),       cmocka_unit_test(test_mutations),
+        cmocka_unit_test(test_every_tag), cmocka_unit_test(test_every_truncation),
+        cmocka_unit_test(test_malformed), cmocka_unit_test(test_version_byte),
+        cmocka_unit_test(test_limits),    cmocka_unit_test(test_mutations),
     };
     return cmocka_run_group_tests_name("check", tests, NULL, NULL);
 }

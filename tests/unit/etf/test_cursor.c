@@ -166,7 +166,8 @@ static void test_other_types_fail(void **state)
     } rows[] = {
         {"a", read_int, "byte 1 of the term: expected an integer, found an atom"},
         {"1", read_pid, "byte 1 of the term: expected a pid, found an integer"},
-        {"-1", read_uint, "byte 1 of the term: expected a positive integer of 64 bits, found an integer"},
+        {"-1", read_uint,
+         "byte 1 of the term: expected a positive integer of 64 bits, found an integer"},
         {"{a}", read_tuple2, "byte 1 of the term: expected a tuple of 2, found one of 1"},
         {"[]", read_tuple2, "byte 1 of the term: expected a tuple, found an empty list"},
         {"error", read_ok, "byte 1 of the term: expected the atom ok, found error"},
@@ -201,9 +202,19 @@ static void test_big_integers(void **state)
     } rows[] = {
         {"2^63", {110, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0x80}, 11, false, true, 9223372036854775808.0},
         {"-2^63", {110, 8, 1, 0, 0, 0, 0, 0, 0, 0, 0x80}, 11, true, false, -9223372036854775808.0},
-        {"-2^63-1", {110, 8, 1, 1, 0, 0, 0, 0, 0, 0, 0x80}, 11, false, false, -9223372036854775808.0},
+        {"-2^63-1",
+         {110, 8, 1, 1, 0, 0, 0, 0, 0, 0, 0x80},
+         11,
+         false,
+         false,
+         -9223372036854775808.0},
         {"2^64", {110, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, 12, false, false, 18446744073709551616.0},
-        {"2^64 + 2049", {110, 9, 0, 1, 8, 0, 0, 0, 0, 0, 0, 1}, 12, false, false, 18446744073709555712.0},
+        {"2^64 + 2049",
+         {110, 9, 0, 1, 8, 0, 0, 0, 0, 0, 0, 1},
+         12,
+         false,
+         false,
+         18446744073709555712.0},
         {"1, zeros behind", {111, 0, 0, 0, 3, 0, 1, 0, 0}, 9, true, true, 1.0},
         {"0 as a bignum", {110, 0, 0}, 3, true, true, 0.0},
     };
@@ -235,7 +246,8 @@ static void test_truncated(void **state)
     const uint8_t *bytes = builder_bytes(b, &len);
     for (size_t cut = 1; cut < len; cut++) {
         uint8_t exact[128];
-        uint8_t *at = exact + sizeof(exact) - cut; /* the end of the array is the end of the bytes */
+        uint8_t *at =
+            exact + sizeof(exact) - cut; /* the end of the array is the end of the bytes */
         memcpy(at, bytes, cut);
         size_t n;
         struct etf_pid pid;

@@ -208,10 +208,17 @@ static void test_names_that_are_none(void **state)
         size_t units;
         bool is_name;
     } rows[] = {
-        {"a", 255, true},         {"a", 256, false},        {"\xC3\xA9", 255, true},
-        {"\xC3\xA9", 256, false}, {"\xF0\x9F\x98\x80", 255, true}, {"\xF0\x9F\x98\x80", 256, false},
-        {"\xE9", 1, false},       {"\xC3", 1, false},       {"\xED\xA0\x80", 1, false},
-        {"\xFF", 255, false},     {"", 0, true},
+        {"a", 255, true},
+        {"a", 256, false},
+        {"\xC3\xA9", 255, true},
+        {"\xC3\xA9", 256, false},
+        {"\xF0\x9F\x98\x80", 255, true},
+        {"\xF0\x9F\x98\x80", 256, false},
+        {"\xE9", 1, false},
+        {"\xC3", 1, false},
+        {"\xED\xA0\x80", 1, false},
+        {"\xFF", 255, false},
+        {"", 0, true},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char name[1100] = "";

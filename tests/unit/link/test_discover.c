@@ -160,22 +160,24 @@ static void make_sockets(void)
     make_link("13/fd/3", "socket:[777]");
     make_link("13/fd/4", "socket:[778]");
     make_link("22/fd/9", "socket:[779]");
-    int len = snprintf(text, sizeof text,
-                       "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt uid\n"
-                       "   0: 00000000:0FA5 00000000:0000 0A 00000000:00000000 00:00000000 00000000 "
-                       "%5u        0 777 1 0 100 0 0 10 0\n"
-                       "   1: 00000000:0FA6 00000000:0000 0A 00000000:00000000 00:00000000 00000000 "
-                       "%5u        0 778 1 0 100 0 0 10 0\n"
-                       "   2: 0100007F:0FA7 0100007F:9999 01 00000000:00000000 00:00000000 00000000 "
-                       "%5u        0 777 1 0 100 0 0 10 0\n"
-                       "rubbish\n\n   3: 0100\n",
-                       uid, uid + 1, uid);
+    int len =
+        snprintf(text, sizeof text,
+                 "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt uid\n"
+                 "   0: 00000000:0FA5 00000000:0000 0A 00000000:00000000 00:00000000 00000000 "
+                 "%5u        0 777 1 0 100 0 0 10 0\n"
+                 "   1: 00000000:0FA6 00000000:0000 0A 00000000:00000000 00:00000000 00000000 "
+                 "%5u        0 778 1 0 100 0 0 10 0\n"
+                 "   2: 0100007F:0FA7 0100007F:9999 01 00000000:00000000 00:00000000 00000000 "
+                 "%5u        0 777 1 0 100 0 0 10 0\n"
+                 "rubbish\n\n   3: 0100\n",
+                 uid, uid + 1, uid);
     make_file("net/tcp", text, (size_t)len);
-    len = snprintf(text, sizeof text,
-                   "  sl  local_address rem_address st\n"
-                   "   0: 00000000000000000000000000000000:0FA7 00000000000000000000000000000000:0000 0A "
-                   "00000000:00000000 00:00000000 00000000 %5u        0 779 1 0 100 0 0 10 0\n",
-                   uid);
+    len = snprintf(
+        text, sizeof text,
+        "  sl  local_address rem_address st\n"
+        "   0: 00000000000000000000000000000000:0FA7 00000000000000000000000000000000:0000 0A "
+        "00000000:00000000 00:00000000 00000000 %5u        0 779 1 0 100 0 0 10 0\n",
+        uid);
     make_file("net/tcp6", text, (size_t)len);
 }
 
@@ -385,12 +387,9 @@ static void test_start_without_epmd(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scan),
-        cmocka_unit_test(test_join),
-        cmocka_unit_test(test_join_by_port),
-        cmocka_unit_test(test_join_to_nothing),
-        cmocka_unit_test(test_no_tree),
-        cmocka_unit_test(test_start_without_epmd),
+        cmocka_unit_test(test_scan),         cmocka_unit_test(test_join),
+        cmocka_unit_test(test_join_by_port), cmocka_unit_test(test_join_to_nothing),
+        cmocka_unit_test(test_no_tree),      cmocka_unit_test(test_start_without_epmd),
     };
     return cmocka_run_group_tests_name("discover", tests, make_tree, remove_tree);
 }

@@ -128,8 +128,8 @@ static void test_host_is_here(void **state)
         const char *host;
         bool here;
     } cases[] = {
-        {"vm.example.org", true}, {"vm", true},          {"localhost", true}, {"127.0.0.1", true},
-        {"vm.evil.org", false},   {"vmx", false},        {"v", false},        {"", false},
+        {"vm.example.org", true}, {"vm", true},           {"localhost", true}, {"127.0.0.1", true},
+        {"vm.evil.org", false},   {"vmx", false},         {"v", false},        {"", false},
         {"192.0.2.1", false},     {"2001:db8::1", false},
     };
     (void)state;
@@ -142,10 +142,8 @@ static void test_host_is_here(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parse),
-        cmocka_unit_test(test_own_host),
-        cmocka_unit_test(test_pool),
-        cmocka_unit_test(test_wire_form),
+        cmocka_unit_test(test_parse),        cmocka_unit_test(test_own_host),
+        cmocka_unit_test(test_pool),         cmocka_unit_test(test_wire_form),
         cmocka_unit_test(test_host_is_here),
     };
     return cmocka_run_group_tests_name("name", tests, NULL, NULL);

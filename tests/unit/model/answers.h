@@ -15,31 +15,33 @@
 #include "beamtop/model/column.h"
 #include "beamtop/model/model.h"
 
+/* clang-format off */
 enum answer_kind {
     ANSWER_NODE, ANSWER_SYSTEM, ANSWER_SCAN, ANSWER_PROCESS, ANSWER_MAILBOX, ANSWER_STATE,
     ANSWER_ALLOC, ANSWER_APPS, ANSWER_TREE, ANSWER_ARMED, ANSWER_KINDS,
 };
+/* clang-format on */
 
-#define NODE_ANSWER                                                                           \
+#define NODE_ANSWER                                                                                \
     "{node, 'mq1@host', <<\"25\">>, <<\"13.1.5\">>, <<\"jit\">>, 8, 2, 2, 2, 1, 2, "               \
     "{262144, 65536, 1048576, 8192}, <<\"unix/linux 6.1.0\">>, <<\"4711\">>, 1700000000000000, "   \
     "60, interactive, <<>>, 2}"
 
 /* Mono seconds, wall, uptime ms, reductions, active of scheduler 1, total. */
-#define SYSTEM_ANSWER(mono_s, uptime, reductions, active, total)                              \
-    "{system, -576460" mono_s "000000000, 1700000100000000, " uptime                          \
+#define SYSTEM_ANSWER(mono_s, uptime, reductions, active, total)                                   \
+    "{system, -576460" mono_s "000000000, 1700000100000000, " uptime                               \
     ", {1000, 600, 500, 400, 50, 40, 30, 20, 10}, {41, 2, 9000, 12}, {3, [2,1,4,5]}, {" reductions \
-    ", 10, 20, 30, 40, 50}, [{1," active "," total "},{2,0," total "},{3,0," total               \
-    "},{4,0," total "},{5,0," total "},{6,0," total "}], {2048, 4096}}"
+    ", 10, 20, 30, 40, 50}, [{1," active "," total "},{2,0," total "},{3,0," total "},{4,0," total \
+    "},{5,0," total "},{6,0," total "}], {2048, 4096}}"
 
 /* Own: reductions of ours. */
-#define SYSTEM_OWN_ANSWER(mono_s, uptime, reductions, own)                                        \
-    "{system, -576460" mono_s "000000000, 1700000100000000, " uptime                              \
-    ", undefined, {41, 2, 9000, 12}, {0, [0,0,0]}, {" reductions ", 10, 20, 30, 40, 50, " own    \
+#define SYSTEM_OWN_ANSWER(mono_s, uptime, reductions, own)                                         \
+    "{system, -576460" mono_s "000000000, 1700000100000000, " uptime                               \
+    ", undefined, {41, 2, 9000, 12}, {0, [0,0,0]}, {" reductions ", 10, 20, 30, 40, 50, " own      \
     "}, undefined, undefined}"
 
-#define SCAN_ITEMS                                                                            \
-    (1u << ITEM_ID | 1u << ITEM_REDUCTIONS | 1u << ITEM_MESSAGE_QUEUE_LEN | 1u << ITEM_MEMORY | \
+#define SCAN_ITEMS                                                                                 \
+    (1u << ITEM_ID | 1u << ITEM_REDUCTIONS | 1u << ITEM_MESSAGE_QUEUE_LEN | 1u << ITEM_MEMORY |    \
      1u << ITEM_CURRENT_FUNCTION)
 
 static const struct answer_row {
@@ -60,7 +62,8 @@ static const struct answer_row {
      "{erlang,apply,2}}, 8000, 0, 2048, undefined}}], "
      "[{1,{name,shop_cart}},{2,{initial_call,{shop_cart,init,1}}},{3,{label,<<\"cart\">>}},"
      "{4,{application,shop}},{5,{label,{worker,7}}},{6,{name,kernel_sup}}]}"},
-    {"system with reductions of ours", ANSWER_SYSTEM, SYSTEM_OWN_ANSWER("100", "5000", "1000", "700")},
+    {"system with reductions of ours", ANSWER_SYSTEM,
+     SYSTEM_OWN_ANSWER("100", "5000", "1000", "700")},
     {"first scan, of nothing", ANSWER_SCAN, "{scan, 1, 0, 0, 0, 0, 0, [], []}"},
     {"process", ANSWER_PROCESS,
      "{process, -576460100000000000, <0.41.0>, {shop_cart, {shop_cart,init,1}, <<\"cart\">>, shop, "

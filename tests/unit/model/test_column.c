@@ -175,8 +175,8 @@ static void test_generic_calls(void **state)
         const char *call;
         bool loop, generic;
     } rows[] = {
-        {"gen_server:loop/7", true, true}, {"gen_statem:loop_receive/3", true, true},
-        {"proc_lib:init_p/5", true, true}, {"erlang:apply/2", false, true},
+        {"gen_server:loop/7", true, true},    {"gen_statem:loop_receive/3", true, true},
+        {"proc_lib:init_p/5", true, true},    {"erlang:apply/2", false, true},
         {"gen_server2:init/1", false, false}, {"", false, false},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -228,10 +228,13 @@ static void test_journal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_table_is_whole),  cmocka_unit_test(test_keys_tell_their_units),
+        cmocka_unit_test(test_the_table_is_whole),
+        cmocka_unit_test(test_keys_tell_their_units),
         cmocka_unit_test(test_unknown_values_are_unknown),
-        cmocka_unit_test(test_short_names),         cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_display_name), cmocka_unit_test(test_process_name),
+        cmocka_unit_test(test_short_names),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_display_name),
+        cmocka_unit_test(test_process_name),
         cmocka_unit_test(test_generic_calls),
         cmocka_unit_test(test_wants_add_up),
         cmocka_unit_test(test_journal),

@@ -45,8 +45,8 @@ static struct kept keep(const struct model *m)
 
 static struct model *full_model(void)
 {
-    static const char *const first[] = {"node", "system", "scan", "process", "mailbox", "state",
-                                        "alloc", "apps", "tree", "armed"};
+    static const char *const first[] = {"node",  "system", "scan", "process", "mailbox",
+                                        "state", "alloc",  "apps", "tree",    "armed"};
     struct model *m = model_new();
     struct error err = {0};
     for (size_t i = 0; i < ARRAY_LEN(first); i++)
@@ -162,9 +162,11 @@ static const struct {
     {"system: eight counters", ANSWER_SYSTEM,
      "{system, 5, 6, 7, undefined, {1,2,3,4}, {0,[0]}, {1,2,3,4,5,6,7,8}, undefined, undefined}"},
     {"system: lateness of bytes", ANSWER_SYSTEM,
-     "{system, 5, 6, 7, undefined, {1,2,3,4}, {0,[0]}, {1,2,3,4,5,6}, undefined, undefined, {1, \"abc\", 2}}"},
+     "{system, 5, 6, 7, undefined, {1,2,3,4}, {0,[0]}, {1,2,3,4,5,6}, undefined, undefined, {1, "
+     "\"abc\", 2}}"},
     {"system: twelve", ANSWER_SYSTEM,
-     "{system, 5, 6, 7, undefined, {1,2,3,4}, {0,[0]}, {1,2,3,4,5,6}, undefined, undefined, {1, []}, 2}"},
+     "{system, 5, 6, 7, undefined, {1,2,3,4}, {0,[0]}, {1,2,3,4,5,6}, undefined, undefined, {1, "
+     "[]}, 2}"},
     {"scan: rows are bytes", ANSWER_SCAN, "{scan, 1, 0, 0, 0, 0, 0, \"abc\", []}"},
     {"scan: watched rows are bytes", ANSWER_SCAN, "{scan, 1, 0, 0, 0, 0, 0, [], [], \"abc\"}"},
     {"scan: eleven", ANSWER_SCAN, "{scan, 1, 0, 0, 0, 0, 0, [], [], [], []}"},
@@ -307,9 +309,9 @@ static void test_system(void **state)
     assert_int_equal(s->out_bytes, 50);
     assert_int_equal(s->own_reductions, -1); /* as in recordings of before it was told */
     assert_true(isnan(s->interval_s) && isnan(s->reductions_per_s) && isnan(s->use_normal));
-    static const enum scheduler_kind kinds[] = {
-        SCHEDULER_NORMAL,    SCHEDULER_NORMAL,   SCHEDULER_DIRTY_CPU,
-        SCHEDULER_DIRTY_CPU, SCHEDULER_DIRTY_IO, SCHEDULER_DIRTY_IO};
+    static const enum scheduler_kind kinds[] = {SCHEDULER_NORMAL,    SCHEDULER_NORMAL,
+                                                SCHEDULER_DIRTY_CPU, SCHEDULER_DIRTY_CPU,
+                                                SCHEDULER_DIRTY_IO,  SCHEDULER_DIRTY_IO};
     static const int queues[] = {2, 1, 4, 4, 5, 5};
     assert_int_equal(s->n_schedulers, ARRAY_LEN(kinds));
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {

@@ -54,9 +54,9 @@ static const char *matching(const struct filter *f, char *out, size_t size)
     return out;
 }
 
-#define LABELS                                                                             \
-    "{scan, 1, 0, 0, 0, 0, 0, [], [{1,{name,shop_cart}},{2,{initial_call,{shop_api,init,1}}}," \
-    "{3,{label,<<\"shop 7\">>}},{4,{application,shop}},{5,{label,{worker,7}}},"               \
+#define LABELS                                                                                     \
+    "{scan, 1, 0, 0, 0, 0, 0, [], [{1,{name,shop_cart}},{2,{initial_call,{shop_api,init,1}}},"     \
+    "{3,{label,<<\"shop 7\">>}},{4,{application,shop}},{5,{label,{worker,7}}},"                    \
     "{6,{name,kernel_sup}},{7,{current_function,{shop_db,wait,2}}}]}"
 
 static void test_what_matches(void **state)
@@ -68,7 +68,8 @@ static void test_what_matches(void **state)
     } rows[] = {
         {"^shop",
          "name: shop_cart; label: <<\"shop 7\">>; initial_call: {shop_api,init,1}; "
-         "application: shop; ", false},
+         "application: shop; ",
+         false},
         {"SHOP", "", false}, /* upper case is meant */
         {"init/1$", "initial_call: {shop_api,init,1}; ", false},
         {"name=shop", "name: shop_cart; ", false},
@@ -223,8 +224,8 @@ static void test_rows_that_are_here(void **state)
     static const struct {
         const char *expression;
         bool matches;
-    } rows[] = {{"", true},        {"cart", true},     {"m:f", false},    {"fn=m:f", true},
-                {"app=.", false},  {"^<0\\.41", true}, {"pid=41", true}, {"name=41", false}};
+    } rows[] = {{"", true},       {"cart", true},     {"m:f", false},   {"fn=m:f", true},
+                {"app=.", false}, {"^<0\\.41", true}, {"pid=41", true}, {"name=41", false}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         set(f, rows[i].expression);
         if (filter_match_row(f, &row) != rows[i].matches)
@@ -249,8 +250,8 @@ static void take_long_names(struct filter *f, int scans)
         buf_reset(&scan);
         buf_puts(&scan, "{scan, 1, 0, 0, 0, 0, 0, [], [");
         for (int n = 0; n < NAMES_OF_A_SCAN; n++)
-            buf_printf(&scan, "%s{%d,{label,<<\"%s%07d%s%07dzy!\">>}}", n > 0 ? "," : "", n + 1,
-                       as, i * NAMES_OF_A_SCAN + n, xs, n);
+            buf_printf(&scan, "%s{%d,{label,<<\"%s%07d%s%07dzy!\">>}}", n > 0 ? "," : "", n + 1, as,
+                       i * NAMES_OF_A_SCAN + n, xs, n);
         buf_puts(&scan, "]}");
         take(f, buf_cstr(&scan), 0);
         assert_true(filter_steps(f) - before <= LIMIT_REGEX_PASS_STEPS);
@@ -260,7 +261,10 @@ static void take_long_names(struct filter *f, int scans)
 }
 
 static const char *const too_expensive[] = {
-    "(a+)+$", "(x+x+)+y", "label=^(a|aa)+$", "(.*)*q!|(a+)+!",
+    "(a+)+$",
+    "(x+x+)+y",
+    "label=^(a|aa)+$",
+    "(.*)*q!|(a+)+!",
 };
 
 static void test_too_expensive_is_refused(void **state)
@@ -304,7 +308,7 @@ static void test_too_expensive_later(void **state)
 static void test_usual_is_not_too_expensive(void **state)
 {
     (void)state;
-    static const char *const usual[] = {"shop",      "^a+0",        "x.*y",     "[0-9]{7}zy",
+    static const char *const usual[] = {"shop",       "^a+0",     "x.*y",     "[0-9]{7}zy",
                                         "foo|bar|zy", "\\d+zy!$", ".*000017", "label=^a.*x.*!$"};
     struct filter *f = filter_new();
     take_long_names(f, LIMIT_FILTER_LABELS / NAMES_OF_A_SCAN);

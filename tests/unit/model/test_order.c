@@ -11,7 +11,10 @@
 #include "beamtop/base/attr.h"
 #include "model/internal.h"
 
-#define TEXT(s) {s, sizeof(s) - 1}
+#define TEXT(s)                                                                                    \
+    {                                                                                              \
+        s, sizeof(s) - 1                                                                           \
+    }
 
 /* Four processes in the order of the target's answer: c, a, one without a name, b. */
 static const struct proc_row answer[] = {
@@ -23,7 +26,7 @@ static const struct proc_row answer[] = {
 
 static const struct {
     const char *key;
-    bool ascending; /* the other way round, for text */
+    bool ascending;      /* the other way round, for text */
     int rows, asked_pid; /* id of a followed process; 0: none */
     const char *ids;
     int64_t total, among;
@@ -33,7 +36,7 @@ static const struct {
     {"initial_call", false, 4, 0, "9 7 1 2 ", 4, -1}, /* unknown is last */
     {"initial_call", true, 4, 0, "1 7 9 2 ", 4, -1},  /* both ways */
     {"pid", false, 4, 0, "2 7 9 1 ", 4, -1},          /* by serial first */
-    {"age_s", false, 4, 0, "1 2 9 7 ", 4, -1},        /* numbers go down; equal ones keep their order */
+    {"age_s", false, 4, 0, "1 2 9 7 ", 4, -1}, /* numbers go down; equal ones keep their order */
     {"age_s", true, 4, 0, "7 9 1 2 ", 4, -1},
     {"name", false, 2, 0, "1 2 ", 4, -1},
     {"name", false, 2, 9, "1 2 9 ", 4, -1},
@@ -46,7 +49,8 @@ static void test_rows(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct proc_row copy[ARRAY_LEN(answer)];
         char ids[64] = "";
-        struct proc_scan scan = {.rows = copy, .n_rows = ARRAY_LEN(answer), .matching = rows[i].total};
+        struct proc_scan scan = {
+            .rows = copy, .n_rows = ARRAY_LEN(answer), .matching = rows[i].total};
         struct want_scan asked = {.rows = rows[i].rows, .ascending = rows[i].ascending};
         memcpy(copy, answer, sizeof copy);
         if (rows[i].asked_pid)

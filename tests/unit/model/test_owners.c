@@ -12,9 +12,13 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/model/owners.h"
 
-#define TEXT(s) {s, sizeof(s) - 1}
+#define TEXT(s)                                                                                    \
+    {                                                                                              \
+        s, sizeof(s) - 1                                                                           \
+    }
 
 /* Two handlers of logger, a worker twice, one of ours, one that is nobody's. */
+/* clang-format off */
 static struct proc_row scanned[] = {
     {.name = TEXT("logger_std_h_default"), .initial_call = TEXT("logger_olp:init/1"),
      .application = TEXT("kernel"), .supervisor = TEXT("logger_sup"), .reductions_share = 0.20, .reductions_per_s = 200,
@@ -31,6 +35,7 @@ static struct proc_row scanned[] = {
      .reductions_share = 0.05, .reductions_per_s = 50},
     {.name = TEXT("idle"), .initial_call = TEXT("proc_lib:init/1"), .reductions_share = 0.001},
 };
+/* clang-format on */
 
 static const struct {
     enum owner_by by;
@@ -52,8 +57,8 @@ static void tell(char *out, size_t size, const struct owners *o)
     for (size_t i = 0; i < o->len; i++)
         used += (size_t)snprintf(out + used, size - used, "%.*s:%s:%lld:%.0f ",
                                  (int)o->items[i].name.len, o->items[i].name.s,
-                                 proc_kind_name(o->items[i].kind),
-                                 (long long)o->items[i].processes, o->items[i].share * 100);
+                                 proc_kind_name(o->items[i].kind), (long long)o->items[i].processes,
+                                 o->items[i].share * 100);
     snprintf(out + used, size - used, "rest:%lld:%.0f", (long long)o->rest_processes,
              o->rest_share * 100);
 }
@@ -80,12 +85,16 @@ static void test_what_shares_are_not_of(void **state)
 {
     (void)state;
     struct proc_row busy[] = {
-        {.initial_call = TEXT("erts_dirty_process_signal_handler:start/0"), .reductions_share = 0.5,
+        {.initial_call = TEXT("erts_dirty_process_signal_handler:start/0"),
+         .reductions_share = 0.5,
          .reductions_per_s = 500},
-        {.initial_call = TEXT("erts_dirty_process_signal_handler:start/0"), .reductions_share = 0.1,
+        {.initial_call = TEXT("erts_dirty_process_signal_handler:start/0"),
+         .reductions_share = 0.1,
          .reductions_per_s = 100},
         {.initial_call = TEXT("log:init/1"), .application = TEXT("shop"), .reductions_share = 0.3},
-        {.initial_call = TEXT("small:init/1"), .application = TEXT("shop"), .reductions_share = 0.02},
+        {.initial_call = TEXT("small:init/1"),
+         .application = TEXT("shop"),
+         .reductions_share = 0.02},
     };
     struct app_row apps[] = {{.processes = 3, .reductions_share = 0.6},
                              {.name = TEXT("shop"), .processes = 2, .reductions_share = 0.32}};
@@ -102,8 +111,9 @@ static void test_what_shares_are_not_of(void **state)
     assert_true(fabs(o.items[2].reductions_per_s - 600) < 1e-9);
     o.items[2].share = 0;
     tell(text, sizeof text, &o);
-    assert_string_equal(text, "log::1:75 small::1:5 erts_dirty_process_signal_handler:dirty_signals:2:0 "
-                              "rest:1:20");
+    assert_string_equal(text,
+                        "log::1:75 small::1:5 erts_dirty_process_signal_handler:dirty_signals:2:0 "
+                        "rest:1:20");
     owners_of_apps(&o, &arena, &detail, &scan, 0.002);
     tell(text, sizeof text, &o);
     assert_string_equal(text, "shop::2:80 rest:3:20");
@@ -125,14 +135,16 @@ static void test_what_shares_are_not_of(void **state)
     owners_of_apps(&o, &arena, &apps_beside_us, NULL, 0.002);
     tell(text, sizeof text, &o);
     assert_string_equal(text, "shop::2:100 rest:3:0");
-    busy[0].reductions_share = 1; /* by clocks that differ a little: nothing is known of the others */
+    busy[0].reductions_share =
+        1; /* by clocks that differ a little: nothing is known of the others */
     owners_of_scan(&o, &arena, &scan, OWNER_APPLICATION, 0.002);
     assert_false(o.has_shares);
     assert_true(isnan(o.rest_share));
     arena_clear(&arena);
 }
 
-/* Nearly all is ours: what little is left is of a tenth, and an owner is told by its part of that. */
+/* Nearly all is ours: what little is left is of a tenth, and an owner is told by its part
+ * of that. */
 static void test_hardly_anything_beside_us(void **state)
 {
     (void)state;
@@ -174,8 +186,8 @@ static void test_sums_of_one_owner(void **state)
 static void test_a_first_sight_has_no_shares(void **state)
 {
     (void)state;
-    struct proc_row row = {.initial_call = TEXT("m:f/0"), .reductions_share = NAN,
-                           .reductions_per_s = NAN};
+    struct proc_row row = {
+        .initial_call = TEXT("m:f/0"), .reductions_share = NAN, .reductions_per_s = NAN};
     const struct proc_scan scan = {.rows = &row, .n_rows = 1, .total = 1};
     struct arena arena;
     struct owners o;

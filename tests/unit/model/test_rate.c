@@ -85,8 +85,8 @@ static void test_system_rates(void **state)
 static void test_only_online_schedulers_count(void **state)
 {
     (void)state;
-    struct node_info node = {.schedulers = 2, .schedulers_online = 1, .dirty_cpu = 2,
-                             .dirty_cpu_online = 1};
+    struct node_info node = {
+        .schedulers = 2, .schedulers_online = 1, .dirty_cpu = 2, .dirty_cpu_online = 1};
     struct scheduler before[4] = {{.id = 1}, {.id = 2}, {.id = 3}, {.id = 4}};
     struct scheduler now[4] = {
         {.id = 1, .active = 50, .total = 100},
@@ -323,11 +323,16 @@ static void test_stuck(void **state)
         int64_t reductions, messages;
         bool stuck;
     } rows[] = {
-        {"first", 100, 0, false},       {"grows once", 100, 1, false},
-        {"twice", 100, 2, false},       {"three times", 100, 5, true},
-        {"stands, not freed", 100, 5, true}, {"works again", 101, 6, false},
-        {"grows", 101, 7, false},       {"shrinks", 101, 3, false},
-        {"once", 101, 4, false},        {"twice again", 101, 5, false},
+        {"first", 100, 0, false},
+        {"grows once", 100, 1, false},
+        {"twice", 100, 2, false},
+        {"three times", 100, 5, true},
+        {"stands, not freed", 100, 5, true},
+        {"works again", 101, 6, false},
+        {"grows", 101, 7, false},
+        {"shrinks", 101, 3, false},
+        {"once", 101, 4, false},
+        {"twice again", 101, 5, false},
         {"thrice again", 101, 6, true},
     };
     struct seen *s = seen_new(100);

@@ -14,13 +14,16 @@
 #include "beamtop/model/filter.h"
 
 /* By reductions: 41, 42, 43, 44. Memory 4000, 1000, 3000, 2000; two of the shop. */
-#define ROW(id, name, app, delta, memory)                                                   \
-    "{<0." id ".0>, " delta ", " delta ", {{" name ", {m,f,1}, undefined, " app                \
+#define ROW(id, name, app, delta, memory)                                                          \
+    "{<0." id ".0>, " delta ", " delta ", {{" name ", {m,f,1}, undefined, " app                    \
     ", {proc_lib,init_p,5}}, 9000, 3, " memory ", {gen_server,loop,7}}}"
-#define SCAN                                                                                \
-    "{scan, -576460100000000000, 1000000000, 1234, 50, 50, 2, ["                             \
-    ROW("41", "d", "shop", "900", "4000") ", " ROW("42", "a", "kernel", "800", "1000") ", "      \
-    ROW("43", "c", "shop", "700", "3000") ", " ROW("44", "b", "stdlib", "600", "2000") "], []}"
+#define SCAN                                                                                       \
+    "{scan, -576460100000000000, 1000000000, 1234, 50, 50, 2, [" ROW(                              \
+        "41", "d", "shop", "900",                                                                  \
+        "4000") ", " ROW("42", "a", "kernel", "800",                                               \
+                         "1000") ", " ROW("43", "c", "shop", "700",                                \
+                                          "3000") ", " ROW("44", "b", "stdlib", "600",             \
+                                                           "2000") "], []}"
 
 static const struct {
     const char *sort;
@@ -38,7 +41,8 @@ static const struct {
     {"reductions_per_s", true, false, 10, "app=shop", "41 43 ", 2, -1},
     {"memory_bytes", false, true, 1, "app=shop", "43 ", 2, 4},
     {"name", false, false, 10, "app=nobody", "", 0, 4},
-    {"reductions_per_s", true, false, 10, "", "41 42 43 44 ", 50, -1}, /* nothing of all that stays */
+    {"reductions_per_s", true, false, 10, "", "41 42 43 44 ", 50,
+     -1}, /* nothing of all that stays */
 };
 
 static bool matches(void *arg, const struct proc_row *row)
@@ -54,13 +58,15 @@ static void test_rows(void **state)
     struct filter *f = filter_new();
     size_t len = 0, offset = 0;
     const uint8_t *bytes = builder_bytes(t.builder, &len);
-    const struct want_scan asked = {.sort_key = "reductions_per_s", .by_delta = true, .rows = 60,
-                                    .items = SCAN_ITEMS};
+    const struct want_scan asked = {
+        .sort_key = "reductions_per_s", .by_delta = true, .rows = 60, .items = SCAN_ITEMS};
     (void)state;
     assert_int_equal(model_take_recorded(m, QUESTION_SCAN, bytes + 1, len - 1, &asked, 1, &err), 0);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        const struct want_scan shown = {.sort_key = rows[i].sort, .by_delta = rows[i].by_delta,
-                                        .ascending = rows[i].ascending, .rows = rows[i].rows};
+        const struct want_scan shown = {.sort_key = rows[i].sort,
+                                        .by_delta = rows[i].by_delta,
+                                        .ascending = rows[i].ascending,
+                                        .rows = rows[i].rows};
         char ids[64] = "";
         assert_int_equal(filter_set(f, rows[i].filter, &offset, &err), 0);
         model_show_recorded(m, &shown, *rows[i].filter ? matches : NULL, f);
@@ -85,8 +91,8 @@ static void test_live(void **state)
     struct model *m = model_new();
     size_t len = 0;
     const uint8_t *bytes = builder_bytes(t.builder, &len);
-    const struct want_scan asked = {.sort_key = "reductions_per_s", .by_delta = true, .rows = 60,
-                                    .items = SCAN_ITEMS};
+    const struct want_scan asked = {
+        .sort_key = "reductions_per_s", .by_delta = true, .rows = 60, .items = SCAN_ITEMS};
     const struct want_scan other = {.sort_key = "name", .rows = 1};
     (void)state;
     model_show_recorded(m, &other, NULL, NULL); /* before any */

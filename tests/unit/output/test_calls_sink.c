@@ -30,8 +30,12 @@ static int keep(void *ctx, const char *bytes, size_t len)
     return k->error;
 }
 
-#define S(text) {text, sizeof text - 1}
-#define UNTIMED .timed_calls = CALLS_UNKNOWN, .own_us = CALLS_UNKNOWN, .words = CALLS_UNKNOWN, \
+#define S(text)                                                                                    \
+    {                                                                                              \
+        text, sizeof text - 1                                                                      \
+    }
+#define UNTIMED                                                                                    \
+    .timed_calls = CALLS_UNKNOWN, .own_us = CALLS_UNKNOWN, .words = CALLS_UNKNOWN,                 \
     .us_per_call = NAN, .words_per_call = NAN, .own_share = NAN
 
 static const struct slice lost_modules[] = {S("shop_cart"), S("bad\033[1m")};
@@ -56,13 +60,28 @@ static const struct calls_sum applications[] = {
 
 static struct calls_window a_window(void)
 {
-    return (struct calls_window){
-        .number = 1, .wall_us = 1700000000123456, .interval_us = 2000000, .functions = 15021,
-        .called = 2, .calls = 2000, .calls_per_s = 1000, .load = 0.00001,
-        .timed_interval_us = CALLS_UNKNOWN, .processes = CALLS_UNKNOWN, .rows = plain, .n_rows = 2,
-        .modules = modules, .n_modules = 2, .applications = applications, .n_applications = 2,
-        .listed_us = 1, .armed_us = 2, .read_us = 3, .disarmed_us = 4, .target_us = 10,
-        .bytes = 300};
+    return (struct calls_window){.number = 1,
+                                 .wall_us = 1700000000123456,
+                                 .interval_us = 2000000,
+                                 .functions = 15021,
+                                 .called = 2,
+                                 .calls = 2000,
+                                 .calls_per_s = 1000,
+                                 .load = 0.00001,
+                                 .timed_interval_us = CALLS_UNKNOWN,
+                                 .processes = CALLS_UNKNOWN,
+                                 .rows = plain,
+                                 .n_rows = 2,
+                                 .modules = modules,
+                                 .n_modules = 2,
+                                 .applications = applications,
+                                 .n_applications = 2,
+                                 .listed_us = 1,
+                                 .armed_us = 2,
+                                 .read_us = 3,
+                                 .disarmed_us = 4,
+                                 .target_us = 10,
+                                 .bytes = 300};
 }
 
 static struct calls_window a_timed_window(void)
@@ -174,7 +193,8 @@ static void test_csv(void **state)
     w[1].n_rows = 1;
     put(&k, CALLS_CSV, false, w, 2);
     expect(&k, "wall_us,node,window,interval_us,module,function,arity,application,calls,"
-               "calls_per_s,share,change,timed_calls,own_us,us_per_call,own_share,words,words_per_call,lost\n"
+               "calls_per_s,share,change,timed_calls,own_us,us_per_call,own_share,words,words_per_"
+               "call,lost\n"
                "1700000000123456,shop@host,1,2000000,Elixir.Shop.Cart,add,2,shop,1200,600.000000,"
                "0.600000,,,,,,,,false\n"
                "1700000000123456,shop@host,2,2000000,Elixir.Shop.Cart,add,2,shop,1200,600.000000,"
@@ -196,10 +216,17 @@ static void test_json(void **state)
     static const struct {
         const char *key, *value;
     } rows[] = {
-        {"schema", "\"beamtop.calls/1\""}, {"node", "\"shop@host\""}, {"window", "2"},
-        {"interval_us", "2000000"}, {"cut", "true"}, {"functions_counted", "15021"},
-        {"functions_lost", "3"}, {"calls", "2000"}, {"timed_interval_us", "2000000"},
-        {"processes", "40"}, {"timed_why", "null"},
+        {"schema", "\"beamtop.calls/1\""},
+        {"node", "\"shop@host\""},
+        {"window", "2"},
+        {"interval_us", "2000000"},
+        {"cut", "true"},
+        {"functions_counted", "15021"},
+        {"functions_lost", "3"},
+        {"calls", "2000"},
+        {"timed_interval_us", "2000000"},
+        {"processes", "40"},
+        {"timed_why", "null"},
         {"lost_modules", "[\"shop_cart\",\"bad\\u001B[1m\"]"},
         {"cost", "{\"target_us\":10,\"bytes\":300,\"listed_us\":1,\"armed_us\":2,\"read_us\":3,"
                  "\"disarmed_us\":4}"},
@@ -213,8 +240,8 @@ static void test_json(void **state)
         fail_msg("%s: %s", error.text, buf_cstr(&k.bytes));
     assert_int_equal(k.bytes.data[k.bytes.len - 1], '\n');
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        char *found = json_dumps(json_object_get(root, rows[i].key),
-                                 JSON_COMPACT | JSON_ENCODE_ANY);
+        char *found =
+            json_dumps(json_object_get(root, rows[i].key), JSON_COMPACT | JSON_ENCODE_ANY);
         if (strcmp(found, rows[i].value) != 0)
             fail_msg("%s: %s", rows[i].key, found);
         free(found);
@@ -245,7 +272,8 @@ static void test_read_back(void **state)
         struct error err = {0};
         arena_init(&arena);
         put(&json, CALLS_JSON, false, &windows[i], 1);
-        assert_int_equal(calls_window_read(&w, &arena, buf_cstr(&json.bytes), json.bytes.len, &err), 0);
+        assert_int_equal(calls_window_read(&w, &arena, buf_cstr(&json.bytes), json.bytes.len, &err),
+                         0);
         for (enum calls_format f = CALLS_TEXT; f <= CALLS_FOLDED; f++) {
             put(&was, f, false, &windows[i], 1);
             put(&is, f, false, &w, 1);
@@ -280,12 +308,9 @@ static void test_failed_writes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_text_with_times),
-        cmocka_unit_test(test_no_change),
-        cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_folded),
-        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_text),      cmocka_unit_test(test_text_with_times),
+        cmocka_unit_test(test_no_change), cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_folded),    cmocka_unit_test(test_json),
         cmocka_unit_test(test_read_back), cmocka_unit_test(test_failed_writes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,8 +39,8 @@ static void must(struct model *m, enum answer_kind kind, const char *text)
 
 static struct model *full_model(void)
 {
-    static const enum answer_kind order[] = {ANSWER_NODE,  ANSWER_SYSTEM, ANSWER_SCAN,
-                                             ANSWER_PROCESS, ANSWER_ALLOC, ANSWER_APPS,
+    static const enum answer_kind order[] = {ANSWER_NODE,    ANSWER_SYSTEM, ANSWER_SCAN,
+                                             ANSWER_PROCESS, ANSWER_ALLOC,  ANSWER_APPS,
                                              ANSWER_ARMED};
     struct model *m = model_new();
     for (size_t k = 0; k < ARRAY_LEN(order); k++)
@@ -172,7 +172,7 @@ static json_t *armed_row(json_t *root, const char *what, const char *where)
 {
     json_t *rows = json_object_get(root, "rows"), *row;
     size_t i;
-    json_array_foreach(rows, i, row)
+    json_array_foreach (rows, i, row)
         if (strcmp(text_at(row, "what"), what) == 0 && strcmp(text_at(row, "where"), where) == 0)
             return row;
     fail_msg("there is no %s %s", what, where);
@@ -221,20 +221,44 @@ static void test_hostile_text(void **state)
         const char *name, *text, *json, *csv;
     } rows[] = {
         {"escape", "a\033[31mb", "a\\u001B[31mb", "a\xef\xbf\xbd[31mb"},
-        {"no UTF-8", "a\xff\xfe" "b", "a\xef\xbf\xbd\xef\xbf\xbd" "b",
-         "a\xef\xbf\xbd\xef\xbf\xbd" "b"},
+        {"no UTF-8",
+         "a\xff\xfe"
+         "b",
+         "a\xef\xbf\xbd\xef\xbf\xbd"
+         "b",
+         "a\xef\xbf\xbd\xef\xbf\xbd"
+         "b"},
         {"quote", "a\"b,c", "a\\\"b,c", "\"a\"\"b,c\""},
-        {"newline", "a\nb", "a\\nb", "a\xef\xbf\xbd" "b"},
-        {"C1", "a\xc2\x9b" "b", "a\\u009Bb", "a\xef\xbf\xbd" "b"},
-        {"delete", "a\x7f" "b", "a\\u007Fb", "a\xef\xbf\xbd" "b"},
-        {"bidi", "a\xe2\x80\xae" "b", "a\\u202Eb", "a\xef\xbf\xbd" "b"},
+        {"newline", "a\nb", "a\\nb",
+         "a\xef\xbf\xbd"
+         "b"},
+        {"C1",
+         "a\xc2\x9b"
+         "b",
+         "a\\u009Bb",
+         "a\xef\xbf\xbd"
+         "b"},
+        {"delete",
+         "a\x7f"
+         "b",
+         "a\\u007Fb",
+         "a\xef\xbf\xbd"
+         "b"},
+        {"bidi",
+         "a\xe2\x80\xae"
+         "b",
+         "a\\u202Eb",
+         "a\xef\xbf\xbd"
+         "b"},
         {"plain", "caf\xc3\xa9", "caf\xc3\xa9", "caf\xc3\xa9"},
     };
     struct error err = {0};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        const struct sink_node node = {
-            .name = {rows[i].text, strlen(rows[i].text)}, .os_pid = 7, .port = -1,
-            .uptime_s = NAN, .rss_bytes = NAN};
+        const struct sink_node node = {.name = {rows[i].text, strlen(rows[i].text)},
+                                       .os_pid = 7,
+                                       .port = -1,
+                                       .uptime_s = NAN,
+                                       .rss_bytes = NAN};
         for (int format = SINK_TEXT; format <= SINK_CSV; format++) {
             struct kept k = {0};
             const struct sink_writer writer = {keep, &k};
@@ -272,9 +296,8 @@ static void test_csv(void **state)
     struct sink *s = sink_open(&writer, &options);
     assert_int_equal(sink_put(s, SINK_TOP, m, &err), 0);
     assert_int_equal(sink_put(s, SINK_TOP, m, &err), 0);
-    static const char rows[] =
-        "1700000100000000,mq1@host,<0.41.0>,shop_cart,4096,500.000000,\n"
-        "1700000100000000,mq1@host,<0.42.1>,,2048,,\n";
+    static const char rows[] = "1700000100000000,mq1@host,<0.41.0>,shop_cart,4096,500.000000,\n"
+                               "1700000100000000,mq1@host,<0.42.1>,,2048,,\n";
     char wanted[600];
     snprintf(wanted, sizeof wanted,
              "wall_us,node,pid,name,memory_bytes,reductions_per_s,links\n%s%s", rows, rows);

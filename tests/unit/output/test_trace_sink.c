@@ -63,8 +63,11 @@ static const struct mfa loop = {{"shop cart", 9}, {"loop", 4}, 1};
 
 static struct trace_event an_event(enum event_kind kind)
 {
-    return (struct trace_event){.kind = kind, .pid = {188, 0, 1}, .name = {"cart", 4},
-                                .wall_us = 1700000000123456, .mono_ns = -576460000000000000};
+    return (struct trace_event){.kind = kind,
+                                .pid = {188, 0, 1},
+                                .name = {"cart", 4},
+                                .wall_us = 1700000000123456,
+                                .mono_ns = -576460000000000000};
 }
 
 /* How the event differs from the plain call of ets:lookup/2, and what is written. */
@@ -76,10 +79,11 @@ struct row {
     uint64_t full_bytes, latency_ns;
     bool shown_only, no_receiver, caller, stack;
     unsigned depth;
-    const char *text; /* after the time */
+    const char *text;        /* after the time */
     const char *key, *value; /* of the JSON object, as JSON */
 };
 
+/* clang-format off */
 static const struct row rows[] = {
     {.name = "call", .args = "[tab, <<\"k\">>]",
      .text = " <0.188.0>(cart)\n% ets:lookup(tab, <<\"k\">>)\n",
@@ -130,6 +134,7 @@ static const struct row rows[] = {
     {.name = "what could steer a terminal", .kind = EVENT_RECEIVE, .message = "'\\e[2J'",
      .text = " <0.188.0>(cart)\n% <<< '\\e[2J'\n", .key = "message", .value = "\"'\\\\e[2J'\""},
 };
+/* clang-format on */
 
 static void fill(struct trace_event *e, const struct row *row, struct builder *b[4])
 {
@@ -181,8 +186,7 @@ static struct trace_log *log_of(const struct row *row, const struct pattern *p)
 static struct trace_sink *sink_on(struct kept *k, enum sink_format format)
 {
     const struct sink_writer writer = {keep, k};
-    const struct trace_sink_options options = {.format = format, .node = "mq1@host",
-                                               .ascii = true};
+    const struct trace_sink_options options = {.format = format, .node = "mq1@host", .ascii = true};
     buf_init(&k->bytes, 0);
     return trace_sink_open(&writer, &options);
 }
@@ -269,8 +273,12 @@ static struct trace_log *whole(const struct pattern *p)
     state->end = END_EVENTS;
     snprintf(state->end_text, sizeof state->end_text, "events: 1 of 1");
     caps_init(&state->caps);
-    state->total = (struct trace_counts){.calls = 1234, .calls_known = true, .seen = 3,
-                                         .shown = 1, .over = 2, .missed = 12,
+    state->total = (struct trace_counts){.calls = 1234,
+                                         .calls_known = true,
+                                         .seen = 3,
+                                         .shown = 1,
+                                         .over = 2,
+                                         .missed = 12,
                                          .missed_at_most = true};
     state->preflight.calls_per_s = NAN;
     state->status.check = (struct session_check){.done = true, .clean = true, .after_us = 3100};
@@ -287,14 +295,14 @@ static void test_a_whole_trace_as_text(void **state)
     struct trace_sink *s = sink_on(&k, SINK_TEXT);
     assert_int_equal(trace_sink_log(s, log, &err), 0);
     assert_string_equal(buf_cstr(&k.bytes),
-        "\n% 22:13:20.123456 <0.188.0>(cart)\n% ets:lookup(1, 2)\n"
-        "\n% 22:13:20.125456 <0.188.0>(cart) after 2.0 ms\n% ets:lookup/2 -> []\n"
-        "\n% 22:13:20.123456 lost: at most 12 not shown (rate, for 3.0 ms)\n"
-        "\n% done, events: 1 of 1\n"
-        "% 1,234 calls, 3 seen, 1 shown, 2 beyond the cap, at most 12 missed\n"
-        "%   p50 2.0 ms, p90 2.0 ms, p99 2.0 ms, max 2.0 ms\n"
-        "%        1,234 :     0.005678 :  0.000005 : ets:lookup/2\n"
-        "% nothing is left armed, verified after 3.1 ms\n");
+                        "\n% 22:13:20.123456 <0.188.0>(cart)\n% ets:lookup(1, 2)\n"
+                        "\n% 22:13:20.125456 <0.188.0>(cart) after 2.0 ms\n% ets:lookup/2 -> []\n"
+                        "\n% 22:13:20.123456 lost: at most 12 not shown (rate, for 3.0 ms)\n"
+                        "\n% done, events: 1 of 1\n"
+                        "% 1,234 calls, 3 seen, 1 shown, 2 beyond the cap, at most 12 missed\n"
+                        "%   p50 2.0 ms, p90 2.0 ms, p99 2.0 ms, max 2.0 ms\n"
+                        "%        1,234 :     0.005678 :  0.000005 : ets:lookup/2\n"
+                        "% nothing is left armed, verified after 3.1 ms\n");
     trace_sink_close(s);
     buf_clear(&k.bytes);
     trace_log_free(log);
@@ -331,7 +339,8 @@ static void test_the_end_as_json(void **state)
     assert_true(json_is_null(json_object_get(pattern, "calls")));
     assert_true(json_is_null(json_object_get(json_object_get(j, "preflight"), "calls_per_s")));
     assert_true(json_is_true(json_object_get(json_object_get(j, "verification"), "clean")));
-    assert_int_equal(json_integer_value(json_object_get(json_object_get(j, "caps"), "events")), 100);
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(j, "caps"), "events")),
+                     100);
     json_decref(j);
     trace_sink_close(s);
     buf_clear(&k.bytes);
@@ -407,12 +416,9 @@ static void test_a_failed_write_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_events_as_text),
-        cmocka_unit_test(test_events_as_json),
-        cmocka_unit_test(test_a_whole_trace_as_text),
-        cmocka_unit_test(test_the_end_as_json),
-        cmocka_unit_test(test_ends_that_are_not_clean),
-        cmocka_unit_test(test_a_failed_write_stays),
+        cmocka_unit_test(test_events_as_text),          cmocka_unit_test(test_events_as_json),
+        cmocka_unit_test(test_a_whole_trace_as_text),   cmocka_unit_test(test_the_end_as_json),
+        cmocka_unit_test(test_ends_that_are_not_clean), cmocka_unit_test(test_a_failed_write_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

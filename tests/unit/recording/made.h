@@ -32,9 +32,10 @@ struct made {
     const char *label;
     const char *otp, *erts; /* NULL: 25, 13.1.5 */
     int ticks;
-    double run_queue, longest, use, noise; /* noise: added at every second tick, to shares and use */
-    unsigned seed;                         /* of what differs between two recordings of one load */
-    double jitter;                         /* how much of each number that is, at most; 0: nothing */
+    double run_queue, longest, use,
+        noise;     /* noise: added at every second tick, to shares and use */
+    unsigned seed; /* of what differs between two recordings of one load */
+    double jitter; /* how much of each number that is, at most; 0: nothing */
     double reductions_per_s, gcs_per_s, gc_words_per_s;
     double own_per_s; /* reductions of beamtop among them; 0: not told */
     double total, total_step, of_processes, of_processes_step, binary, binary_step, ets, ets_step;
@@ -46,7 +47,7 @@ struct made {
     struct made_process busy[MADE_PROCESSES];
     int n_busy;
     int late_ms, late_every; /* at every so many-th tick a scheduler is so late; 0: never */
-    bool churn; /* 10 more, others at each tick */
+    bool churn;              /* 10 more, others at each tick */
     struct made_call calls[MADE_CALLS];
     int n_calls;
     int64_t other_calls; /* of functions that are not told */
@@ -111,8 +112,9 @@ static void made_system(struct recorder *r, struct model *m, const struct made *
     int other = (int)((w->run_queue - w->longest) * about);
     long long active = 0;
     for (int i = 1; i <= tick; i++)
-        active += (long long)(fmin(1, w->use * made_about(w, i, 2) +
-                                          (i % 2 ? w->noise : -w->noise)) * 1e6);
+        active +=
+            (long long)(fmin(1, w->use * made_about(w, i, 2) + (i % 2 ? w->noise : -w->noise)) *
+                        1e6);
     buf_init(&b, 0);
     buf_printf(&b, "{system, %lld, %lld, %d, {%.0f, %.0f, 500, 400, 50, 40, %.0f, %.0f, %.0f}, ",
                made_mono(tick), 1700000000000000LL + tick * 1000000LL, tick * 1000,
@@ -127,7 +129,8 @@ static void made_system(struct recorder *r, struct model *m, const struct made *
         buf_printf(&b, ", %.0f", tick * w->own_per_s);
     buf_puts(&b, "}, [");
     for (int i = 1; i <= 6; i++)
-        buf_printf(&b, "%s{%d,%lld,%lld}", i > 1 ? "," : "", i, i <= 2 ? active : 0, tick * 1000000LL);
+        buf_printf(&b, "%s{%d,%lld,%lld}", i > 1 ? "," : "", i, i <= 2 ? active : 0,
+                   tick * 1000000LL);
     bool late = w->late_every > 0 && tick % w->late_every == 0;
     buf_printf(&b, "], {%.0f, 3000000000}, {%d, [%s]}}", w->rss > 0 ? w->rss : 260e6,
                late ? w->late_ms : 2, late ? "2" : "");
@@ -138,22 +141,25 @@ static void made_system(struct recorder *r, struct model *m, const struct made *
 static void made_row(struct buf *b, const struct made *w, const struct made_process *p, int tick,
                      const char *pid, bool first)
 {
-    unsigned place = 100 + (unsigned)strlen(pid) + (unsigned char)pid[3] * 7u + (unsigned char)pid[4];
+    unsigned place =
+        100 + (unsigned)strlen(pid) + (unsigned char)pid[3] * 7u + (unsigned char)pid[4];
     double share = p->share + (tick % 2 ? w->noise : -w->noise) * p->share;
     double queue = p->queue * made_about(w, tick, place) +
                    (tick - 1) * p->queue_step * (1 + (made_about(w, tick, place) - 1) / 4);
     share *= 1 + (made_about(w, tick, place + 1) - 1) / 4;
     long long delta = (long long)(share * w->reductions_per_s);
-    buf_printf(b, "%s{%s, %lld, %lld, {{%s, {%s}, undefined, %s, {proc_lib,init_p,5}}, %lld, %.0f, "
-                  "%.0f, {%s}}}", first ? "" : ",", pid, delta, delta, p->name, p->call, p->app,
-               (long long)tick * 1000000000, queue,
-               p->memory + (tick - 1) * p->memory_step, p->current);
+    buf_printf(b,
+               "%s{%s, %lld, %lld, {{%s, {%s}, undefined, %s, {proc_lib,init_p,5}}, %lld, %.0f, "
+               "%.0f, {%s}}}",
+               first ? "" : ",", pid, delta, delta, p->name, p->call, p->app,
+               (long long)tick * 1000000000, queue, p->memory + (tick - 1) * p->memory_step,
+               p->current);
 }
 
 static void made_scan(struct recorder *r, struct model *m, const struct made *w, int tick)
 {
-    static const struct made_process brief = {"", "undefined", "shop_task,init,1", "shop",
-                                              "gen_server,loop,7", 0.01, 0, 0, 1000, 0};
+    static const struct made_process brief = {
+        "", "undefined", "shop_task,init,1", "shop", "gen_server,loop,7", 0.01, 0, 0, 1000, 0};
     struct buf b;
     buf_init(&b, 0);
     buf_printf(&b, "{scan, %lld, 1000000000, 1234, 50, 50, 2, [", made_mono(tick));
@@ -173,7 +179,9 @@ static void made_window(struct recorder *r, const struct made *w, int tick)
 {
     struct recorded_call calls[MADE_CALLS];
     struct recorded_window window = {.wall_us = 1700000000000000LL + tick * 1000000LL,
-                                     .ns = 1000000000, .functions = w->n_calls, .top = calls,
+                                     .ns = 1000000000,
+                                     .functions = w->n_calls,
+                                     .top = calls,
                                      .n_top = (size_t)w->n_calls};
     for (int i = 0; i < w->n_calls; i++) {
         const struct made_call *c = &w->calls[i];
@@ -181,7 +189,11 @@ static void made_window(struct recorder *r, const struct made *w, int tick)
         noise += (made_about(w, tick, 10 + (unsigned)i) - 1) / 4 * (double)c->calls;
         calls[i] = (struct recorded_call){{c->module, strlen(c->module)},
                                           {c->function, strlen(c->function)},
-                                          c->arity, c->calls + (int64_t)noise, -1, -1, NAN};
+                                          c->arity,
+                                          c->calls + (int64_t)noise,
+                                          -1,
+                                          -1,
+                                          NAN};
         window.calls += calls[i].calls;
     }
     window.calls += w->other_calls;
@@ -197,8 +209,8 @@ static void made_tick(struct recorder *r, struct model *m, const struct made *w,
     snprintf(node, sizeof node,
              "{node, 'mq1@host', <<\"%s\">>, <<\"%s\">>, <<\"jit\">>, 8, 2, 2, 2, 1, 2, "
              "{262144, 65536, 1048576, 8192}, <<\"unix/linux 6.1.0\">>, <<\"4711\">>, "
-             "1700000000000000, 60, %s, <<>>, 2}", w->otp ? w->otp : "25",
-             w->erts ? w->erts : "13.1.5", made_node_mode);
+             "1700000000000000, 60, %s, <<>>, 2}",
+             w->otp ? w->otp : "25", w->erts ? w->erts : "13.1.5", made_node_mode);
     if (tick == 1)
         made_take(r, m, ANSWER_NODE, "node", node);
     for (int i = 0; i < w->n_facts; i++)
@@ -206,7 +218,8 @@ static void made_tick(struct recorder *r, struct model *m, const struct made *w,
             recorder_fact(r, w->facts[i].key, w->facts[i].json);
     if (w->sockets_step > 0) {
         char growth[80];
-        snprintf(growth, sizeof growth, "{\"sockets\":{\"count\":%d}}", 10 + tick * w->sockets_step);
+        snprintf(growth, sizeof growth, "{\"sockets\":{\"count\":%d}}",
+                 10 + tick * w->sockets_step);
         recorder_fact(r, "growth", growth);
     }
     made_system(r, m, w, tick);
@@ -226,7 +239,8 @@ static inline void made_write(const char *path, const struct made *w)
     struct error err = {.code = ERR_NONE};
     struct recorder *r = NULL;
     struct model *m = model_new();
-    const struct recorder_options options = {.node = "mq1@host", .label = w->label, .interval_s = 1};
+    const struct recorder_options options = {
+        .node = "mq1@host", .label = w->label, .interval_s = 1};
     int rc = recorder_open(&r, path, &options, &err);
     for (int i = 1; rc == 0 && i <= w->ticks; i++)
         made_tick(r, m, w, i);
@@ -267,6 +281,7 @@ static inline struct recording *made_open(const struct made *w)
 }
 
 /* A gateway that is well: async logger, registry in ETS, a repository with its share of writes. */
+/* clang-format off */
 static const struct made made_healthy = {
     .label = "healthy", .ticks = 13, .run_queue = 1, .longest = 1, .use = 0.6, .noise = 0.02,
     .reductions_per_s = 20e6, .gcs_per_s = 2000, .gc_words_per_s = 2e6,
@@ -304,5 +319,6 @@ static const struct made made_healthy = {
     },
     .n_facts = 5,
 };
+/* clang-format on */
 
 #endif

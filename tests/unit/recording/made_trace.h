@@ -36,27 +36,41 @@ static struct kept_term made_term(struct made_trace *t, const char *text)
 
 static void made_message(struct made_trace *t, enum event_kind kind, uint64_t id)
 {
-    struct trace_event e = {.id = id, .kind = kind, .pid = {188, 0, 1}, .name = {"cart", 4},
-                            .wall_us = MADE_TRACE_WALL_US + 3000, .mono_ns = -576460000000000000};
+    struct trace_event e = {.id = id,
+                            .kind = kind,
+                            .pid = {188, 0, 1},
+                            .name = {"cart", 4},
+                            .wall_us = MADE_TRACE_WALL_US + 3000,
+                            .mono_ns = -576460000000000000};
     e.message = made_term(t, "{token, <<\"" MADE_SECRET "\">>}");
     if (kind == EVENT_SEND)
         e.to = made_term(t, "shop_cart");
     trace_log_add(t->log, &e);
 }
 
-static void made_call(struct made_trace *t, uint64_t id, enum event_outcome outcome, const char *result)
+static void made_call(struct made_trace *t, uint64_t id, enum event_outcome outcome,
+                      const char *result)
 {
-    static const struct mfa stack[] = {{{"shop", 4}, {"loop", 4}, 1}, {{"shop", 4}, {"init", 4}, 0}};
-    struct trace_event e = {.id = id, .kind = EVENT_CALL, .pid = {188, 0, 1}, .name = {"cart", 4},
-                            .wall_us = MADE_TRACE_WALL_US, .mono_ns = -576460000000000000,
-                            .mfa = {{"shop_cart", 9}, {"login", 5}, 2}, .caller = stack[0],
-                            .stack = stack, .n_stack = 2, .outcome = OUTCOME_OPEN};
+    static const struct mfa stack[] = {{{"shop", 4}, {"loop", 4}, 1},
+                                       {{"shop", 4}, {"init", 4}, 0}};
+    struct trace_event e = {.id = id,
+                            .kind = EVENT_CALL,
+                            .pid = {188, 0, 1},
+                            .name = {"cart", 4},
+                            .wall_us = MADE_TRACE_WALL_US,
+                            .mono_ns = -576460000000000000,
+                            .mfa = {{"shop_cart", 9}, {"login", 5}, 2},
+                            .caller = stack[0],
+                            .stack = stack,
+                            .n_stack = 2,
+                            .outcome = OUTCOME_OPEN};
     e.args = made_term(t, "[{'" MADE_SECRET "', 7, [1|b]}, <<\"" MADE_SECRET "\">>]");
     e.args.full_bytes = id == 2 ? 9000 : 0;
     trace_log_add(t->log, &e);
     struct kept_term value = made_term(t, result);
-    trace_log_finish(t->log, id, outcome, (struct slice){"error", outcome == OUTCOME_EXCEPTION ? 5 : 0},
-                     &value, e.mono_ns + 1500000);
+    trace_log_finish(t->log, id, outcome,
+                     (struct slice){"error", outcome == OUTCOME_EXCEPTION ? 5 : 0}, &value,
+                     e.mono_ns + 1500000);
 }
 
 static inline void made_trace_end(struct made_trace *t)
@@ -67,8 +81,13 @@ static inline void made_trace_end(struct made_trace *t)
     snprintf(s->end_text, sizeof s->end_text, "events: 4 of 4");
     snprintf(s->status.procs, sizeof s->status.procs, "all");
     caps_init(&s->caps);
-    s->total = (struct trace_counts){.calls = 1234, .calls_known = true, .seen = 6, .shown = 4,
-                                     .over = 2, .missed = 12, .missed_at_most = true};
+    s->total = (struct trace_counts){.calls = 1234,
+                                     .calls_known = true,
+                                     .seen = 6,
+                                     .shown = 4,
+                                     .over = 2,
+                                     .missed = 12,
+                                     .missed_at_most = true};
     s->preflight = (struct trace_preflight){.functions = 1, .calls_per_s = 17.5, .load = NAN};
     s->status.check = (struct session_check){.done = true, .clean = true, .after_us = 3100};
 }
@@ -76,9 +95,11 @@ static inline void made_trace_end(struct made_trace *t)
 static inline void made_trace_new(struct made_trace *t)
 {
     struct error ignored = {.code = ERR_NONE};
-    static const char text[] = "shop_cart:login/2 -> return; stack; caller & shop_cart:add/2 -> time";
+    static const char text[] =
+        "shop_cart:login/2 -> return; stack; caller & shop_cart:add/2 -> time";
     memset(t, 0, sizeof *t);
-    if (patterns_parse(&t->patterns, &t->n_patterns, text, sizeof text - 1, SYNTAX_AUTO, NULL, &ignored) != 0)
+    if (patterns_parse(&t->patterns, &t->n_patterns, text, sizeof text - 1, SYNTAX_AUTO, NULL,
+                       &ignored) != 0)
         abort();
     t->log = trace_log_new(100, 1000000);
     for (size_t i = 0; i < t->n_patterns; i++)
@@ -87,8 +108,12 @@ static inline void made_trace_new(struct made_trace *t)
     made_call(t, 2, OUTCOME_EXCEPTION, "{badmatch, '" MADE_SECRET "'}");
     made_message(t, EVENT_SEND, 3);
     made_message(t, EVENT_RECEIVE, 4);
-    struct trace_event lost = {.kind = EVENT_LOST, .lost = 12, .at_most = true, .why = "rate",
-                               .wall_us = MADE_TRACE_WALL_US, .until_ns = 3000000};
+    struct trace_event lost = {.kind = EVENT_LOST,
+                               .lost = 12,
+                               .at_most = true,
+                               .why = "rate",
+                               .wall_us = MADE_TRACE_WALL_US,
+                               .until_ns = 3000000};
     trace_log_add(t->log, &lost);
     const struct trace_function f[] = {
         {.mfa = {{"shop_cart", 9}, {"login", 5}, 2}, .calls = 1234},

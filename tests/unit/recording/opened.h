@@ -18,11 +18,14 @@ struct opened {
 static inline void add(struct opened *o, const struct made *w)
 {
     struct recording *r = made_open(w);
-    o->sources[o->n++] = (struct summary_source){
-        .recording = r, .name = recording_info(r)->label, .from = 1, .to = recording_info(r)->ticks};
+    o->sources[o->n++] = (struct summary_source){.recording = r,
+                                                 .name = recording_info(r)->label,
+                                                 .from = 1,
+                                                 .to = recording_info(r)->ticks};
 }
 
-static inline const char *report_at(struct opened *o, enum summary_format format, bool ascii, int columns)
+static inline const char *report_at(struct opened *o, enum summary_format format, bool ascii,
+                                    int columns)
 {
     const struct summary_options options = {.format = format, .columns = columns, .ascii = ascii};
     struct error err = {.code = ERR_NONE};

@@ -47,8 +47,8 @@ static void put_tick(struct recorder *r, struct made_trace *t, int tick)
 
 static void write_recording(struct place *p, bool redact, bool values, bool ended)
 {
-    const struct recorder_options options = {.node = "mq1@host", .label = "traces", .interval_s = 1,
-                                             .redact = redact, .values = values};
+    const struct recorder_options options = {
+        .node = "mq1@host", .label = "traces", .interval_s = 1, .redact = redact, .values = values};
     struct error err = {.code = ERR_NONE};
     struct recorder *r = NULL;
     struct model *m = model_new();
@@ -159,8 +159,7 @@ static void test_values(void **state)
     } rows[] = {
         {false, true, "{'" MADE_SECRET "',7,[1|b]}", "{ok,\"" MADE_SECRET "\",#{a => 1}}",
          "{token,<<\"" MADE_SECRET "\">>}"},
-        {true, false, "{atom, integer, list:1}", "{atom, list:11, map:1}",
-         "{atom, binary:11}"},
+        {true, false, "{atom, integer, list:1}", "{atom, list:11, map:1}", "{atom, binary:11}"},
         {false, false, NULL, "(not recorded)", "(not recorded)"},
     };
     (void)state;
@@ -286,8 +285,8 @@ static void test_damaged(void **state)
          5},
         {"UPDATE event SET mono_ns = 9223372036854775807, latency_us = 9e300, duration_us = 1e18",
          false, 5},
-        {"UPDATE event SET args = '{', stack = '[1]', pid = 'x', number = NULL, mfa = NULL",
-         false, 5},
+        {"UPDATE event SET args = '{', stack = '[1]', pid = 'x', number = NULL, mfa = NULL", false,
+         5},
         {"UPDATE event SET kind = 'of_tomorrow'", false, 0},
         {"UPDATE trace SET ending = '{'", true, 5},
         {"DELETE FROM event", false, 0},
@@ -317,9 +316,8 @@ static void test_damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ticks),  cmocka_unit_test(test_values),
-        cmocka_unit_test(test_events), cmocka_unit_test(test_end),
-        cmocka_unit_test(test_no_end), cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_ticks), cmocka_unit_test(test_values), cmocka_unit_test(test_events),
+        cmocka_unit_test(test_end),   cmocka_unit_test(test_no_end), cmocka_unit_test(test_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

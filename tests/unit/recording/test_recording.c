@@ -18,8 +18,14 @@ static void add_extras(struct recorder *r)
         {{"shop_cart", 9}, {"add", 3}, 2, 30, 900, -1, 0.75},
         {{"shop_cart", 9}, {"get", 3}, 1, 10, -1, 44, 0.25},
     };
-    const struct recorded_window w = {.wall_us = 1700000002000000, .ns = 2000000000, .functions = 200,
-                                      .calls = 40, .lost = 1, .calls_per_s = 20, .top = calls, .n_top = 2};
+    const struct recorded_window w = {.wall_us = 1700000002000000,
+                                      .ns = 2000000000,
+                                      .functions = 200,
+                                      .calls = 40,
+                                      .lost = 1,
+                                      .calls_per_s = 20,
+                                      .top = calls,
+                                      .n_top = 2};
     recorder_window(r, &w);
     recorder_mark(r, 5, 1700000002500000, "deploy");
     recorder_fact(r, "logger", "{\"a\":1}");
@@ -126,8 +132,9 @@ static void test_replayed(void **state)
     for (int i = 1; i <= 4; i++)
         if (recording_answers(f, i, replay_answer, again, &err) != 0)
             fail_msg("%s", err.text);
-    run_sql(p.path, "CREATE TEMP TABLE t(ok CHECK(ok)); INSERT INTO t SELECT count(*) = 4 FROM answer WHERE"
-                    " asked LIKE '%\"items\":[\"id\",\"reductions\",\"message_queue_len\",\"memory\",%'");
+    run_sql(p.path,
+            "CREATE TEMP TABLE t(ok CHECK(ok)); INSERT INTO t SELECT count(*) = 4 FROM answer WHERE"
+            " asked LIKE '%\"items\":[\"id\",\"reductions\",\"message_queue_len\",\"memory\",%'");
     const struct system_sample *a = model_system(live), *b = model_system(again);
     assert_true(a->reductions_per_s == b->reductions_per_s && a->use_normal == b->use_normal);
     assert_true(a->reductions_per_s == 1000);
@@ -182,7 +189,8 @@ static void test_a_file_of_an_earlier_version(void **state)
     place_clear(&p);
 }
 
-/* What an answer's rows have is read by name: what is unknown here, or in another order, is refused. */
+/* What an answer's rows have is read by name: what is unknown here, or in another order, is
+ * refused. */
 static void test_items_by_name(void **state)
 {
     (void)state;
@@ -203,15 +211,18 @@ static void test_items_by_name(void **state)
         struct place p;
         place_make(&p);
         make_version_2(p.path);
-        snprintf(sql, sizeof sql, "PRAGMA user_version = 3; UPDATE meta SET value = '9.9' WHERE key = 'beamtop';"
-                 "UPDATE answer SET asked = replace(asked, '527', '%s')", rows[i].items);
+        snprintf(sql, sizeof sql,
+                 "PRAGMA user_version = 3; UPDATE meta SET value = '9.9' WHERE key = 'beamtop';"
+                 "UPDATE answer SET asked = replace(asked, '527', '%s')",
+                 rows[i].items);
         run_sql(p.path, sql);
         struct recording *f = reopen(p.path);
         struct model *m = model_new();
         int rc = recording_answers(f, 1, replay_answer, m, &err);
         if ((rc != 0) != (rows[i].refused != NULL) || (model_scan(m) == NULL) != (rc != 0))
             fail_msg("%s: %d %s", rows[i].items, rc, err.text);
-        if (rc != 0 && (!strstr(err.text, rows[i].refused) || !strstr(err.text, "beamtop 9.9, which wrote it")))
+        if (rc != 0 && (!strstr(err.text, rows[i].refused) ||
+                        !strstr(err.text, "beamtop 9.9, which wrote it")))
             fail_msg("%s", err.text);
         recording_close(f);
         model_free(m);
@@ -274,7 +285,8 @@ static void test_short_interval(void **state)
     (void)state;
     static const char change[] =
         "UPDATE tick SET interval_us = CASE id WHEN 2 THEN 300000 ELSE 1000000 END;"
-        "UPDATE system SET reductions_per_s = CASE tick WHEN 2 THEN 2e7 ELSE 1e6 END, run_queue = tick;";
+        "UPDATE system SET reductions_per_s = CASE tick WHEN 2 THEN 2e7 ELSE 1e6 END, run_queue = "
+        "tick;";
     struct error err = {.code = ERR_NONE};
     struct span_stats s;
     struct place p;
@@ -304,7 +316,8 @@ static void test_owners_over_time(void **state)
     static const int seconds[] = {1, 2, 12, 22};
     static const char change[] =
         "UPDATE owner SET share = CASE WHEN (owner = 0) = (tick = 2) THEN 0.9 ELSE 0.1 END;"
-        "DELETE FROM owner WHERE owner NOT IN (0, (SELECT max(owner) FROM owner WHERE by = 'module'));";
+        "DELETE FROM owner WHERE owner NOT IN (0, (SELECT max(owner) FROM owner WHERE by = "
+        "'module'));";
     struct error err = {.code = ERR_NONE};
     const struct span_owner *owners;
     struct place p;
@@ -325,7 +338,8 @@ static void test_owners_over_time(void **state)
     place_clear(&p);
 }
 
-/* How long it is does not change with the node's wall clock, nor for a restart or ticks given up. */
+/* How long it is does not change with the node's wall clock, nor for a restart or ticks
+ * given up. */
 static void test_span(void **state)
 {
     (void)state;
@@ -347,8 +361,8 @@ static void test_span(void **state)
     for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
         assert_int_equal(sqlite3_exec(db, changes[i], NULL, NULL, NULL), SQLITE_OK);
         struct recording *f = reopen(p.path);
-        if (fabs(recording_span_s(f, 1, 6) - 5) > 1e-6 || fabs(recording_span_s(f, 2, 4) - 2) > 1e-6 ||
-            recording_span_s(f, 6, 6) != 0)
+        if (fabs(recording_span_s(f, 1, 6) - 5) > 1e-6 ||
+            fabs(recording_span_s(f, 2, 4) - 2) > 1e-6 || recording_span_s(f, 6, 6) != 0)
             fail_msg("%s: %f", changes[i], recording_span_s(f, 1, 6));
         recording_close(f);
     }
@@ -395,7 +409,8 @@ static void test_a_ring_in_memory_is_read_while_it_is_written(void **state)
     model_free(m);
 }
 
-/* Who shows tick after tick asks for them at each: they are read again when the file has changed. */
+/* Who shows tick after tick asks for them at each: they are read again when the file
+ * has changed. */
 static void test_marks_are_read_once(void **state)
 {
     (void)state;
@@ -412,14 +427,18 @@ static void test_marks_are_read_once(void **state)
     }
     assert_int_equal(recorder_close(r, "stopped", &err), 0);
     assert_int_equal(sqlite3_open(p.path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, "INSERT INTO mark(here_us, text) VALUES(5, 'early')", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(db, "INSERT INTO mark(here_us, text) VALUES(5, 'early')", NULL, NULL, NULL),
+        SQLITE_OK);
     struct recording *f = reopen(p.path);
     assert_int_equal(recording_marks(f, &first), 4);
     assert_int_equal(recording_marks(f, &again), 4);
     assert_ptr_equal(first, again);
     for (int i = 0; i < 4; i++)
         assert_int_equal(first[i].tick, i);
-    assert_int_equal(sqlite3_exec(db, "INSERT INTO mark(here_us, text) VALUES(6, 'late')", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(db, "INSERT INTO mark(here_us, text) VALUES(6, 'late')", NULL, NULL, NULL),
+        SQLITE_OK);
     assert_int_equal(recording_marks(f, &again), 5);
     recording_close(f);
     sqlite3_close(db);

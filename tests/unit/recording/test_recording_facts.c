@@ -14,7 +14,7 @@
 static const struct {
     const char *label;
     int64_t add[4], others[4]; /* add: -1: not told; others that are told */
-    int64_t windows;         /* that its variation is of */
+    int64_t windows;           /* that its variation is of */
     double per_s_stddev, share_stddev;
 } spread_rows[] = {
     {"steady", {50, 50, 50, 50}, {50, 50, 50, 50}, 4, 0, 0},
@@ -44,8 +44,11 @@ static void test_how_calls_vary(void **state)
             const struct recorded_call calls[] = {
                 {{"shop_cart", 9}, {"get", 3}, 1, spread_rows[i].others[k], -1, -1, NAN},
                 {{"shop_cart", 9}, {"add", 3}, 2, add, -1, -1, NAN}};
-            const struct recorded_window w = {.ns = 1000000000, .functions = 2, .calls = 100,
-                                              .top = calls, .n_top = add < 0 ? 1 : 2};
+            const struct recorded_window w = {.ns = 1000000000,
+                                              .functions = 2,
+                                              .calls = 100,
+                                              .top = calls,
+                                              .n_top = add < 0 ? 1 : 2};
             recorder_window(r, &w);
             if (tick(r, m, k + 1, &err) != 0)
                 fail_msg("%s", err.text);
@@ -78,7 +81,8 @@ static int give_with(enum question q, struct recorder *r, const char *text, stru
     return rc;
 }
 
-static void expect_malformed(enum question q, struct recorder *r, const char *const *texts, size_t n)
+static void expect_malformed(enum question q, struct recorder *r, const char *const *texts,
+                             size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct error err = {.code = ERR_NONE};
@@ -87,7 +91,8 @@ static void expect_malformed(enum question q, struct recorder *r, const char *co
     }
 }
 
-/* Pids and functions are texts; numbers that always change are kept in the first minute, then once in each. */
+/* Pids and functions are texts; numbers that always change are kept in the first minute, then once
+ * in each. */
 static void test_leaders(void **state)
 {
     (void)state;
@@ -104,7 +109,8 @@ static void test_leaders(void **state)
     expect_malformed(QUESTION_LEADERS, r, bad, sizeof bad / sizeof *bad);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[300];
-        snprintf(text, sizeof text, "{leaders, %d000000000, #{gc => #{}, binaries => #{holders => "
+        snprintf(text, sizeof text,
+                 "{leaders, %d000000000, #{gc => #{}, binaries => #{holders => "
                  "[#{pid => <0.41.0>, initial_call => {'My', init, 1}, binaries => %d}]}}, "
                  "#{memory => []}}",
                  rows[i].second, rows[i].binaries);
@@ -142,8 +148,10 @@ static void test_growth(void **state)
     expect_malformed(QUESTION_GROWTH, r, bad, sizeof bad / sizeof *bad);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[200];
-        snprintf(text, sizeof text, "{growth, %d000000000, #{growth => #{atoms => #{prefix => <<\"u\">>, "
-                 "examples => [<<\"u1\">>]}, sockets => #{count => %d}}}}", rows[i].second, rows[i].count);
+        snprintf(text, sizeof text,
+                 "{growth, %d000000000, #{growth => #{atoms => #{prefix => <<\"u\">>, "
+                 "examples => [<<\"u1\">>]}, sockets => #{count => %d}}}}",
+                 rows[i].second, rows[i].count);
         assert_int_equal(give_with(QUESTION_GROWTH, r, text, &err), 0);
         assert_int_equal(tick(r, m, rows[i].second, &err), 0);
     }
@@ -152,7 +160,8 @@ static void test_growth(void **state)
     struct recording *f = reopen(p.path);
     for (int i = 0; i < 5; i++) {
         char text[80];
-        snprintf(text, sizeof text, "{\"atoms\":{\"prefix\":\"u\"},\"sockets\":{\"count\":%d}}", kept[i]);
+        snprintf(text, sizeof text, "{\"atoms\":{\"prefix\":\"u\"},\"sockets\":{\"count\":%d}}",
+                 kept[i]);
         assert_string_equal(recording_fact(f, "growth", i + 1), text);
     }
     recording_close(f);
@@ -187,11 +196,13 @@ static void test_watched(void **state)
         for (int i = 0; i < 20; i++)
             used += snprintf(text + used, sizeof text - (size_t)used,
                              "%s{<0.%d.0>, 1, 1, {{undefined,{m,f,1},undefined,undefined,{m,f,1}}, "
-                             "1, 0, 900, {m,f,1}}}", i ? "," : "", 100 + i);
+                             "1, 0, 900, {m,f,1}}}",
+                             i ? "," : "", 100 + i);
         snprintf(text + used, sizeof text - (size_t)used,
                  "], [], [{<0.7.0>, 1, undefined, {{idle,{m,f,1},undefined,undefined,{m,f,1}}, "
                  "1, %d, 0, {m,f,1}}}, {<0.8.0>, 1, undefined, {{none,{m,f,1},undefined,undefined,"
-                 "{m,f,1}}, 1, 9, 0, {m,f,1}}}]}", second * 100);
+                 "{m,f,1}}, 1, 9, 0, {m,f,1}}}]}",
+                 second * 100);
         if (second == 1)
             take(r, m, ANSWER_NODE, "node", NODE_ANSWER);
         char system[1200];
@@ -214,9 +225,10 @@ static void test_watched(void **state)
 static void test_facts(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"{facts, 1, []}", "facts", "{facts, 1, #{a => {b}}}",
-                                      "{facts, 1, #{a => [1|2]}}", "{facts, 1, #{1 => 2}}",
-                                      "{facts, 1, #{a => [[[[[[[[[[[1]]]]]]]]]]]}}"};
+    static const char *const bad[] = {
+        "{facts, 1, []}",          "facts",
+        "{facts, 1, #{a => {b}}}", "{facts, 1, #{a => [1|2]}}",
+        "{facts, 1, #{1 => 2}}",   "{facts, 1, #{a => [[[[[[[[[[[1]]]]]]]]]]]}}"};
     static const char good[] =
         "{facts, -5, #{logger => #{primary_level => notice, mode => undefined, n => [], on => true,"
         " handlers => [#{id => <<\"a\\\"b\">>, sync_mode_qlen => 10}]}, code => undefined,"
@@ -244,9 +256,8 @@ static void test_facts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_how_calls_vary),
-        cmocka_unit_test(test_leaders), cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_watched),
+        cmocka_unit_test(test_how_calls_vary), cmocka_unit_test(test_leaders),
+        cmocka_unit_test(test_growth),         cmocka_unit_test(test_watched),
         cmocka_unit_test(test_facts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

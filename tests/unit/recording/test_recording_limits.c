@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Recordings that are filled to their cap, thinned, locked by others, copied in part, or none at all. */
+/* Recordings that are filled to their cap, thinned, locked by others, copied in part, or none at
+ * all. */
 #include <setjmp.h>
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -44,7 +45,8 @@ static int64_t count_in(sqlite3 *db, const char *sql)
     return n;
 }
 
-/* Another program writes: what was gathered comes with the next tick; one that stays ends the recording. */
+/* Another program writes: what was gathered comes with the next tick; one that stays ends the
+ * recording. */
 static void test_locked(void **state)
 {
     (void)state;
@@ -64,7 +66,8 @@ static void test_locked(void **state)
     assert_int_equal(tick(r, m, 3, &err), 0);
     assert_int_equal(recorder_ticks(r), 2);
     assert_int_equal(count_in(other, "SELECT count(*) FROM mark WHERE text = 'deploy'"), 1);
-    assert_int_equal(count_in(other, "SELECT count(*) FROM gap WHERE why = 'the file was locked'"), 1);
+    assert_int_equal(count_in(other, "SELECT count(*) FROM gap WHERE why = 'the file was locked'"),
+                     1);
     assert_int_equal(count_in(other, "SELECT count(*) FROM answer WHERE question = 'scan'"), 2);
     assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(tick(r, m, 4, &err), ERR_TIMEOUT);
@@ -93,8 +96,12 @@ static void test_thinned_windows(void **state)
     for (int i = 0; i < 50; i++)
         calls[i] = (struct recorded_call){{"shop_cart", 9}, {"add", 3}, i, 100 - i, -1, -1, 0.02};
     for (int i = 1; i <= 1000; i++) {
-        const struct recorded_window w = {.wall_us = 1700000000000000 + i * INT64_C(1000000), .ns = 500000000,
-                                          .functions = 50, .calls = 3775, .calls_per_s = 7550, .top = calls,
+        const struct recorded_window w = {.wall_us = 1700000000000000 + i * INT64_C(1000000),
+                                          .ns = 500000000,
+                                          .functions = 50,
+                                          .calls = 3775,
+                                          .calls_per_s = 7550,
+                                          .top = calls,
                                           .n_top = 50};
         recorder_window(r, &w);
         if (tick(r, m, i, &err) != 0)
@@ -140,9 +147,9 @@ static void test_thinned(void **state)
 static void test_views_are_refused(void **state)
 {
     (void)state;
-    static const char views[] =
-        "DROP TABLE mark; CREATE VIEW Mark AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
-        " SELECT i AS id, i AS here_us, i AS wall_us, 'x' AS text FROM n;";
+    static const char views[] = "DROP TABLE mark; CREATE VIEW Mark AS WITH RECURSIVE n(i) AS "
+                                "(SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+                                " SELECT i AS id, i AS here_us, i AS wall_us, 'x' AS text FROM n;";
     struct error err = {.code = ERR_NONE};
     struct recording *f = NULL;
     struct place p;
@@ -216,7 +223,9 @@ static void test_refused(void **state)
     place_make(&p);
     assert_int_equal(recording_open(&f, p.path, &err), ERR_NOT_FOUND);
     FILE *file = fopen(p.path, "w");
-    fputs("no database at all, but long enough to be looked at as one: 0123456789 0123456789 0123456789", file);
+    fputs("no database at all, but long enough to be looked at as one: 0123456789 0123456789 "
+          "0123456789",
+          file);
     fclose(file);
     error_clear(&err);
     assert_int_equal(recording_open(&f, p.path, &err), ERR_FORMAT);

@@ -3,8 +3,8 @@
  * Ten hours at five seconds, by a simulated clock: 60 rows and 30 applications a tick out of 400
  * processes whose numbers move. The file's size, and the time to open it and to seek, are
  * printed, and checked against what docs/recording.md promises. One hour is written, and its size
- * taken ten times, unless BEAMTOP_LONG_TICKS (7200) asks for all.
- */
+ * taken ten times, unless BEAMTOP_LONG_TICKS (7200) asks
+ * for all. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,40 +49,49 @@ static long long mono_ns(const struct node *n)
 
 static void put_system(struct node *n)
 {
-    buf_printf(&n->text, "{system, %lld, %lld, %lld, {%u, %u, %u, %u, 50000, 40000, %u, 30000000, %u}, {%u, 12, 29000, 120}, {%u, [",
+    buf_printf(&n->text,
+               "{system, %lld, %lld, %lld, {%u, %u, %u, %u, 50000, 40000, %u, 30000000, %u}, {%u, "
+               "12, 29000, 120}, {%u, [",
                mono_ns(n), (long long)WALL_US + n->second * 1000000, n->second * 1000,
-               400000000 + some(n, 9000000), 200000000 + some(n, 9000000), 190000000 + some(n, 9000000),
-               100000000 + some(n, 90000), 20000000 + some(n, 900000), 9000000 + some(n, 90000),
-               380 + some(n, 40), some(n, 9));
+               400000000 + some(n, 9000000), 200000000 + some(n, 9000000),
+               190000000 + some(n, 9000000), 100000000 + some(n, 90000), 20000000 + some(n, 900000),
+               9000000 + some(n, 90000), 380 + some(n, 40), some(n, 9));
     for (int i = 0; i < 10; i++)
         buf_printf(&n->text, "%s%u", i ? "," : "", some(n, 3));
-    buf_printf(&n->text, "]}, {%lld, %lld, %lld, %lld, %lld, %lld}, [", n->second * 4000000 + some(n, 99999),
-               n->second * 20000 + some(n, 999), n->second * 300, n->second * 500000 + some(n, 9999),
+    buf_printf(&n->text, "]}, {%lld, %lld, %lld, %lld, %lld, %lld}, [",
+               n->second * 4000000 + some(n, 99999), n->second * 20000 + some(n, 999),
+               n->second * 300, n->second * 500000 + some(n, 9999),
                n->second * 90000 + some(n, 9999), n->second * 190000 + some(n, 9999));
     for (int i = 1; i <= 24; i++)
         buf_printf(&n->text, "%s{%d,%lld,%lld}", i > 1 ? "," : "", i,
-                   n->second * 90000000 + some(n, 9000000), n->second * 1000000000 + some(n, 100000));
+                   n->second * 90000000 + some(n, 9000000),
+                   n->second * 1000000000 + some(n, 100000));
     buf_printf(&n->text, "], {%u, 4900000000}}", 500000000 + some(n, 9000000));
 }
 
 static void put_row(struct node *n, int p, bool first)
 {
-    static const char *const calls[] = {"gen_server,loop,7", "gen_statem,loop_receive,3", "prim_inet,recv0,3",
-                                        "erl_eval,expr,6", "lists,foldl,3"};
+    static const char *const calls[] = {"gen_server,loop,7", "gen_statem,loop_receive,3",
+                                        "prim_inet,recv0,3", "erl_eval,expr,6", "lists,foldl,3"};
     long long delta = n->second == 0 ? 0 : 1000 + some(n, 200000);
     n->reductions[p] += delta;
-    buf_printf(&n->text, "%s{<0.%d.0>, %lld, %lld, {{", first ? "" : ",", 100 + p, n->reductions[p], delta);
+    buf_printf(&n->text, "%s{<0.%d.0>, %lld, %lld, {{", first ? "" : ",", 100 + p, n->reductions[p],
+               delta);
     if (p % 4 == 0)
         buf_printf(&n->text, "worker_number_%d", p);
     else
         buf_puts(&n->text, "undefined");
-    buf_printf(&n->text, ", {worker_of_kind_%d,init,1}, undefined, application_%d, {proc_lib,init_p,5}}, %lld, %u, %lld, {%s}}}",
-               p % 37, p % APPS, n->reductions[p], some(n, 20) ? 0 : some(n, 100), n->memory[p] + some(n, 40000), calls[some(n, 5)]);
+    buf_printf(&n->text,
+               ", {worker_of_kind_%d,init,1}, undefined, application_%d, {proc_lib,init_p,5}}, "
+               "%lld, %u, %lld, {%s}}}",
+               p % 37, p % APPS, n->reductions[p], some(n, 20) ? 0 : some(n, 100),
+               n->memory[p] + some(n, 40000), calls[some(n, 5)]);
 }
 
 static void put_scan(struct node *n)
 {
-    buf_printf(&n->text, "{scan, %lld, 5000000000, 2234, %d, %d, 4, [", mono_ns(n), PROCESSES, PROCESSES);
+    buf_printf(&n->text, "{scan, %lld, 5000000000, 2234, %d, %d, 4, [", mono_ns(n), PROCESSES,
+               PROCESSES);
     /* The busiest are mostly the same ones, in changing order. */
     unsigned step = 1 + some(n, 3);
     for (int i = 0; i < ROWS; i++)
@@ -94,13 +103,16 @@ static void put_apps(struct node *n)
 {
     buf_printf(&n->text, "{apps, %lld, [", mono_ns(n));
     for (int i = 0; i < APPS; i++)
-        buf_printf(&n->text, "%s{application_%d, <<\"The application that does the work of kind %d\">>, <<\"1.%d.0\">>, %u, %u, %lld, %u}",
+        buf_printf(&n->text,
+                   "%s{application_%d, <<\"The application that does the work of kind %d\">>, "
+                   "<<\"1.%d.0\">>, %u, %u, %lld, %u}",
                    i ? "," : "", i, i, i, 10 + some(n, 9), 3000000 + some(n, 900000),
                    n->second * (100000 + i * 977) + some(n, 90000), some(n, 3));
     buf_puts(&n->text, "], false}");
 }
 
-static void take(struct recorder *r, struct model *m, struct node *n, enum answer_kind kind, const char *question)
+static void take(struct recorder *r, struct model *m, struct node *n, enum answer_kind kind,
+                 const char *question)
 {
     struct error err = {.code = ERR_NONE};
     struct term t = term_of(buf_cstr(&n->text));
@@ -115,7 +127,8 @@ static void take(struct recorder *r, struct model *m, struct node *n, enum answe
 
 static void record(const char *path, int ticks)
 {
-    const struct recorder_options options = {.node = "long@host", .label = "ten hours", .interval_s = TICK_S};
+    const struct recorder_options options = {
+        .node = "long@host", .label = "ten hours", .interval_s = TICK_S};
     struct error err = {.code = ERR_NONE};
     struct recorder *r = NULL;
     struct model *m = model_new();
@@ -217,10 +230,11 @@ static void test_ten_hours(void **state)
     assert_int_equal(recording_stats(f, "run_queue", 1, ticks, &stats, &err), 0);
     assert_true(recording_owners(f, "application", 1, ticks, &owners) > 0);
     double bytes = (double)st.st_size * TICKS_OF_TEN_HOURS / ticks;
-    print_message("%d ticks: ten hours are %.1f MiB (%.2f KiB a tick), a tick written in %.2f ms, opened in %.1f ms, "
+    print_message("%d ticks: ten hours are %.1f MiB (%.2f KiB a tick), a tick written in %.2f ms, "
+                  "opened in %.1f ms, "
                   "sought in at most %.1f ms, summed up in %.0f ms\n",
-                  ticks, bytes / 1048576, bytes / 1024 / TICKS_OF_TEN_HOURS, wrote_ms / ticks, open_ms,
-                  worst_ms, ms_since(before));
+                  ticks, bytes / 1048576, bytes / 1024 / TICKS_OF_TEN_HOURS, wrote_ms / ticks,
+                  open_ms, worst_ms, ms_since(before));
     recording_close(f);
     assert_true(bytes < MOST_BYTES);
     assert_true(open_ms < MOST_OPEN_MS && worst_ms < MOST_OPEN_MS);

@@ -37,8 +37,8 @@ static void place_clear(const struct place *p)
 
 static struct recorder *begin(const char *path, bool redact, bool values)
 {
-    const struct recorder_options options = {.node = "mq1@host", .label = "traces", .interval_s = 1,
-                                             .redact = redact, .values = values};
+    const struct recorder_options options = {
+        .node = "mq1@host", .label = "traces", .interval_s = 1, .redact = redact, .values = values};
     struct error err = {.code = ERR_NONE};
     struct recorder *r = NULL;
     if (recorder_open(&r, path, &options, &err) != 0)
@@ -180,12 +180,14 @@ static void test_values_are_kept_when_asked_for(void **state)
         const char *name, *text, *json, *note;
         bool redact, values, has_secret;
     } rows[] = {
-        {"nothing asked", "\n% shop_cart:login/2\n", "\"args\":null", "has no arguments", false, false, false},
+        {"nothing asked", "\n% shop_cart:login/2\n", "\"args\":null", "has no arguments", false,
+         false, false},
         {"shapes", "shop_cart:login({atom, integer, list:1}, binary:11)\n", "\"binary:11\"]",
          "types and sizes", true, false, false},
         {"values", "shop_cart:login({'" MADE_SECRET "',7,[1|b]}, <<\"" MADE_SECRET "\">>)\n",
          "<<\\\"" MADE_SECRET "\\\">>", "as they were", false, true, true},
-        {"shapes above values", "binary:11)\n", "\"binary:11\"]", "types and sizes", true, true, false},
+        {"shapes above values", "binary:11)\n", "\"binary:11\"]", "types and sizes", true, true,
+         false},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct place p;
@@ -193,7 +195,8 @@ static void test_values_are_kept_when_asked_for(void **state)
         place_make(&p);
         write_recording(p.path, rows[i].redact, rows[i].values, true);
         if (has_bytes(p.path, MADE_SECRET) != rows[i].has_secret)
-            fail_msg("%s: the secret is%s in the file", rows[i].name, rows[i].has_secret ? " not" : "");
+            fail_msg("%s: the secret is%s in the file", rows[i].name,
+                     rows[i].has_secret ? " not" : "");
         assert_true(has_bytes(p.path, "shop_cart:login/2"));
         assert_true(has_bytes(p.path, rows[i].note));
         struct recording *r = reopen(p.path);
@@ -243,13 +246,15 @@ static void test_report_and_export(void **state)
     o.format = SUMMARY_JSON;
     assert_int_equal(summary_write(&json, &source, 1, &o, &err), 0);
     assert_non_null(strstr(buf_cstr(&text), "shop_cart:add/2 -> time"));
-    assert_non_null(strstr(buf_cstr(&json), "\"traces\":[{\"pattern\":\"shop_cart:login/2 -> return; stack; "
-                                            "caller\",\"traces\":1,"));
+    assert_non_null(strstr(buf_cstr(&json),
+                           "\"traces\":[{\"pattern\":\"shop_cart:login/2 -> return; stack; "
+                           "caller\",\"traces\":1,"));
     FILE *f = fmemopen(csv, sizeof csv, "w");
     assert_int_equal(recording_export(r, EXPORT_CSV, "events", f, &err), 0);
     fclose(f);
-    assert_non_null(strstr(csv, ",1,call,1,shop_cart:login/2 -> return; stack; caller,<0.188.0>,cart,"
-                                "shop_cart:login/2,shop:loop/1,,,,"));
+    assert_non_null(strstr(csv,
+                           ",1,call,1,shop_cart:login/2 -> return; stack; caller,<0.188.0>,cart,"
+                           "shop_cart:login/2,shop:loop/1,,,,"));
     buf_clear(&text);
     buf_clear(&json);
     recording_close(r);
@@ -294,10 +299,11 @@ static void test_a_file_from_before_traces(void **state)
     const struct recorded_trace *traces;
     place_make(&p);
     write_recording(p.path, false, false, true);
-    run_sql(p.path, "DROP TABLE trace; DROP TABLE trace_pattern; DROP TABLE event;"
-                    "CREATE TABLE event(id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, wall_us INTEGER,"
-                    " line TEXT NOT NULL); INSERT INTO event VALUES(1, 1, 1, '{}');"
-                    "PRAGMA user_version = 1");
+    run_sql(p.path,
+            "DROP TABLE trace; DROP TABLE trace_pattern; DROP TABLE event;"
+            "CREATE TABLE event(id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, wall_us INTEGER,"
+            " line TEXT NOT NULL); INSERT INTO event VALUES(1, 1, 1, '{}');"
+            "PRAGMA user_version = 1");
     struct recording *r = reopen(p.path);
     assert_int_equal(recording_info(r)->ticks, 2);
     assert_false(recording_info(r)->has_traces);
@@ -319,8 +325,8 @@ static void test_thinned(void **state)
     (void)state;
     struct place p;
     struct error err = {.code = ERR_NONE};
-    const struct recorder_options options = {.node = "mq1@host", .interval_s = 1, .thin = true,
-                                             .max_bytes = 250 * 1024};
+    const struct recorder_options options = {
+        .node = "mq1@host", .interval_s = 1, .thin = true, .max_bytes = 250 * 1024};
     struct recorder *r = NULL;
     struct model *m = model_new();
     struct made_trace t;
@@ -366,8 +372,11 @@ static size_t windows_put(struct buf *out, struct recording *r, int64_t tick, in
 static void test_windows(void **state)
 {
     (void)state;
-    const struct calls_function f = {.module = {"shop", 4}, .function = {"get", 3}, .arity = 1,
-                                     .calls = 7, .timed_calls = CALLS_UNKNOWN};
+    const struct calls_function f = {.module = {"shop", 4},
+                                     .function = {"get", 3},
+                                     .arity = 1,
+                                     .calls = 7,
+                                     .timed_calls = CALLS_UNKNOWN};
     static const struct {
         int64_t tick, most;
         size_t n;
@@ -386,9 +395,14 @@ static void test_windows(void **state)
     struct recorder *r = begin(p.path, false, false);
     struct model *m = model_new();
     for (int i = 1; i <= 3; i++) {
-        struct calls_window w = {.number = (uint64_t)i, .wall_us = 1, .interval_us = 2000000, .rows = &f,
-                                 .n_rows = 1, .calls = 7};
-        struct recorded_window kept = {.wall_us = 1, .ns = 2000000000, .calls = 7, .whole = i > 1 ? &w : NULL};
+        struct calls_window w = {.number = (uint64_t)i,
+                                 .wall_us = 1,
+                                 .interval_us = 2000000,
+                                 .rows = &f,
+                                 .n_rows = 1,
+                                 .calls = 7};
+        struct recorded_window kept = {
+            .wall_us = 1, .ns = 2000000000, .calls = 7, .whole = i > 1 ? &w : NULL};
         recorder_window(r, &kept);
         made_tick(r, m, &made_healthy, i);
     }
@@ -413,8 +427,8 @@ static void test_full(void **state)
     (void)state;
     struct place p;
     struct error err = {.code = ERR_NONE};
-    const struct recorder_options options = {.node = "mq1@host", .interval_s = 1, .values = true,
-                                             .max_bytes = 256 * 1024};
+    const struct recorder_options options = {
+        .node = "mq1@host", .interval_s = 1, .values = true, .max_bytes = 256 * 1024};
     struct recorder *r = NULL;
     struct model *m = model_new();
     struct made_trace t;
@@ -464,8 +478,10 @@ static void test_shapes(void **state)
         {"{ok, {1, <<\"x\">>}}", "{atom, {integer, binary:1}}", false},
         {"{{{{{deep}}}}}", "{{{{tuple:1}}}}", false},
         {"{1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18}",
-         "{integer, integer, integer, integer, integer, integer, integer, integer, integer, integer, "
-         "integer, integer, integer, integer, integer, integer, ... 2 more}", false},
+         "{integer, integer, integer, integer, integer, integer, integer, integer, integer, "
+         "integer, "
+         "integer, integer, integer, integer, integer, integer, ... 2 more}",
+         false},
         {"{'$cut', 5000, <<\"abc\">>}", "binary:3... (5000 bytes)", true},
         {"{'$cut', 5000, <<\"abc\">>}", "{atom, integer, binary:3}", false},
         {"{a, '...'}", "{atom, ...}", true},

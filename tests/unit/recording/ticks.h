@@ -33,8 +33,8 @@ static inline void scan_text(char *out, size_t size, int second)
              second * 300, second * 300);
 }
 
-static inline void take(struct recorder *r, struct model *m, enum answer_kind kind, const char *question,
-                 const char *text)
+static inline void take(struct recorder *r, struct model *m, enum answer_kind kind,
+                        const char *question, const char *text)
 {
     struct error err = {.code = ERR_NONE};
     struct term t = term_of(text);
@@ -81,8 +81,11 @@ static inline void place_clear(const struct place *p)
 
 static inline struct recorder *begin(const char *path, uint64_t max_bytes, bool thin)
 {
-    const struct recorder_options options = {
-        .node = "mq1@host", .label = "before", .interval_s = 1, .max_bytes = max_bytes, .thin = thin};
+    const struct recorder_options options = {.node = "mq1@host",
+                                             .label = "before",
+                                             .interval_s = 1,
+                                             .max_bytes = max_bytes,
+                                             .thin = thin};
     struct error err = {.code = ERR_NONE};
     struct recorder *r = NULL;
     if (recorder_open(&r, path, &options, &err) != 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Workloads that trigger a rule, and ones close to them that must not: the healthy gateway, changed. */
+/* Workloads that trigger a rule, and ones close to them that must not: the healthy gateway,
+ * changed. */
 #ifndef TESTS_STORE_RULE_CASES_H
 #define TESTS_STORE_RULE_CASES_H
 
@@ -49,8 +50,8 @@ static void logger_in_callers(struct made *w)
     set_fact(w, "logger", HANDLER("null", "null", "null"));
 }
 #define ELIXIRS(sync)                                                                              \
-    "{\"elixir\":{\"version\":\"1.14.0\",\"sync_threshold\":" sync ",\"discard_threshold\":500},"     \
-    "\"handlers\":[{\"id\":\"Elixir.Logger\",\"module\":\"Elixir.Logger.Handler\","                  \
+    "{\"elixir\":{\"version\":\"1.14.0\",\"sync_threshold\":" sync ",\"discard_threshold\":500},"  \
+    "\"handlers\":[{\"id\":\"Elixir.Logger\",\"module\":\"Elixir.Logger.Handler\","                \
     "\"process\":\"Elixir.Logger\",\"mode\":null,\"sync_mode_qlen\":null}]}"
 
 static void logger_elixirs(struct made *w)
@@ -167,8 +168,9 @@ static void mailbox_of_nobody_grows(struct made *w)
 {
     mailbox_grows(w);
     w->busy[0].call = "erlang,apply,2";
-    set_fact(w, "kin", "{\"processes\":[{\"pid\":\"<0.41.0>\","
-                       "\"near\":\"linked to logger_std_h_default\"}]}");
+    set_fact(w, "kin",
+             "{\"processes\":[{\"pid\":\"<0.41.0>\","
+             "\"near\":\"linked to logger_std_h_default\"}]}");
 }
 /* A burst at the start, and one that is emptied now and then. */
 static void mailbox_was_long(struct made *w)
@@ -256,13 +258,15 @@ static void suspended_asleep(struct made *w)
 static void ets_grows(struct made *w)
 {
     w->ets_step = w->total_step = 4 * MIB;
-    set_fact(w, "ets", "{\"tables\":[{\"name\":\"sessions\",\"owner\":\"shop\",\"memory_bytes\":50000000}]}");
+    set_fact(w, "ets",
+             "{\"tables\":[{\"name\":\"sessions\",\"owner\":\"shop\",\"memory_bytes\":50000000}]}");
 }
 static void binaries_grow(struct made *w)
 {
     w->binary_step = w->total_step = 4 * MIB;
-    set_fact(w, "binaries", "{\"bytes\":50000000,\"holders\":[{\"pid\":\"<0.41.0>\",\"name\":\"cache\","
-                            "\"initial_call\":\"cache:init/1\",\"bytes\":10000000,\"binaries\":9}]}");
+    set_fact(w, "binaries",
+             "{\"bytes\":50000000,\"holders\":[{\"pid\":\"<0.41.0>\",\"name\":\"cache\","
+             "\"initial_call\":\"cache:init/1\",\"bytes\":10000000,\"binaries\":9}]}");
 }
 static void processes_grow(struct made *w)
 {
@@ -277,10 +281,10 @@ static void module_grows(struct made *w)
     for (int i = 0; i < 2; i++)
         w->busy[i].memory_step = MIB / 20;
     for (int i = 0; i < 18; i++) {
-        static const char *const pids[] = {"<0.51.0>", "<0.52.0>", "<0.53.0>", "<0.54.0>", "<0.55.0>",
-                                           "<0.56.0>", "<0.57.0>", "<0.58.0>", "<0.59.0>", "<0.60.0>",
-                                           "<0.61.0>", "<0.62.0>", "<0.63.0>", "<0.64.0>", "<0.65.0>",
-                                           "<0.66.0>", "<0.67.0>", "<0.68.0>"};
+        static const char *const pids[] = {
+            "<0.51.0>", "<0.52.0>", "<0.53.0>", "<0.54.0>", "<0.55.0>", "<0.56.0>",
+            "<0.57.0>", "<0.58.0>", "<0.59.0>", "<0.60.0>", "<0.61.0>", "<0.62.0>",
+            "<0.63.0>", "<0.64.0>", "<0.65.0>", "<0.66.0>", "<0.67.0>", "<0.68.0>"};
         w->busy[w->n_busy] = w->busy[1];
         w->busy[w->n_busy].share = 0.01;
         w->busy[w->n_busy].memory_step = MIB / 5;
@@ -296,18 +300,21 @@ static void memory_grows_little(struct made *w)
 static void few_holders(struct made *w)
 {
     w->binary = 200 * MIB;
-    set_fact(w, "binaries", "{\"bytes\":209715200,\"holders\":[{\"pid\":\"<0.41.0>\",\"name\":\"cache\","
-                            "\"initial_call\":\"cache:init/1\",\"bytes\":180000000,\"binaries\":900}]}");
+    set_fact(w, "binaries",
+             "{\"bytes\":209715200,\"holders\":[{\"pid\":\"<0.41.0>\",\"name\":\"cache\","
+             "\"initial_call\":\"cache:init/1\",\"bytes\":180000000,\"binaries\":900}]}");
 }
 static void carriers_empty(struct made *w)
 {
-    set_fact(w, "allocators", "{\"allocators\":[{\"name\":\"binary_alloc\",\"blocks_bytes\":40000000,"
-                              "\"carriers_bytes\":900000000}]}");
+    set_fact(w, "allocators",
+             "{\"allocators\":[{\"name\":\"binary_alloc\",\"blocks_bytes\":40000000,"
+             "\"carriers_bytes\":900000000}]}");
 }
 static void carriers_small(struct made *w)
 {
-    set_fact(w, "allocators", "{\"allocators\":[{\"name\":\"binary_alloc\",\"blocks_bytes\":1000000,"
-                              "\"carriers_bytes\":9000000}]}");
+    set_fact(w, "allocators",
+             "{\"allocators\":[{\"name\":\"binary_alloc\",\"blocks_bytes\":1000000,"
+             "\"carriers_bytes\":9000000}]}");
 }
 static void forget_fact(struct made *w, const char *key)
 {
@@ -417,13 +424,15 @@ static void switched_seldom(struct made *w)
 
 static void link_busy(struct made *w)
 {
-    set_fact(w, "distribution", "{\"busy_limit_bytes\":1048576,\"nodes\":[{\"node\":\"b@h\","
-                                "\"queue_bytes\":2000000}]}");
+    set_fact(w, "distribution",
+             "{\"busy_limit_bytes\":1048576,\"nodes\":[{\"node\":\"b@h\","
+             "\"queue_bytes\":2000000}]}");
 }
 static void link_some(struct made *w)
 {
-    set_fact(w, "distribution", "{\"busy_limit_bytes\":1048576,\"nodes\":[{\"node\":\"b@h\","
-                                "\"queue_bytes\":2000}]}");
+    set_fact(w, "distribution",
+             "{\"busy_limit_bytes\":1048576,\"nodes\":[{\"node\":\"b@h\","
+             "\"queue_bytes\":2000}]}");
 }
 static void much_garbage(struct made *w)
 {
@@ -446,8 +455,9 @@ static void churn(struct made *w)
 static void same_processes(struct made *w)
 {
     for (int i = 0; i < 10; i++) {
-        static const char *const pids[] = {"<0.71.0>", "<0.72.0>", "<0.73.0>", "<0.74.0>", "<0.75.0>",
-                                           "<0.76.0>", "<0.77.0>", "<0.78.0>", "<0.79.0>", "<0.80.0>"};
+        static const char *const pids[] = {"<0.71.0>", "<0.72.0>", "<0.73.0>", "<0.74.0>",
+                                           "<0.75.0>", "<0.76.0>", "<0.77.0>", "<0.78.0>",
+                                           "<0.79.0>", "<0.80.0>"};
         w->busy[w->n_busy] = w->busy[1];
         w->busy[w->n_busy].share = 0.01;
         w->busy[w->n_busy++].pid = pids[i];
@@ -466,10 +476,12 @@ static void code_some(struct made *w)
 
 #define WHO(pid, name, call) "{\"pid\":\"" pid "\",\"name\":" name ",\"initial_call\":\"" call "\"}"
 #define GROUP(function, example, spawner)                                                          \
-    "{\"alive\":900,\"sampled\":100,\"seen\":95,\"function\":\"" function "\",\"example\":" example    \
-    ",\"spawner\":" spawner ",\"spawned\":90}"
+    "{\"alive\":900,\"sampled\":100,\"seen\":95,\"function\":\"" function                          \
+    "\",\"example\":" example ",\"spawner\":" spawner ",\"spawned\":90}"
+/* clang-format off */
 #define SESSION WHO("<0.900.0>", "null", "shop_session:init/1")
 #define LOBBY WHO("<0.77.0>", "\"shop_lobby\"", "shop_lobby:init/1")
+/* clang-format on */
 
 static void of_a_minute(struct made *w)
 {
@@ -504,8 +516,9 @@ static void processes_come(struct made *w)
 }
 static void short_ones(struct made *w)
 {
-    set_fact(w, "growth", "{\"over_s\":60,\"spawned_per_s\":2400,\"spawned_lately_per_s\":2300,"
-                          "\"short_lived\":" GROUP("shop_step:run/0", SESSION, LOBBY) "}");
+    set_fact(w, "growth",
+             "{\"over_s\":60,\"spawned_per_s\":2400,\"spawned_lately_per_s\":2300,"
+             "\"short_lived\":" GROUP("shop_step:run/0", SESSION, LOBBY) "}");
 }
 static void short_ones_unseen(struct made *w)
 {
@@ -519,7 +532,8 @@ static void atoms_leak(struct made *w)
 {
     of_a_minute(w);
     w->atoms_step = 100;
-    set_fact(w, "growth", "{\"atoms\":{\"prefix\":\"user_\",\"examples\":[\"user_1\",\"user_9\"]}}");
+    set_fact(w, "growth",
+             "{\"atoms\":{\"prefix\":\"user_\",\"examples\":[\"user_1\",\"user_9\"]}}");
 }
 static void atoms_leak_slowly(struct made *w)
 {
@@ -535,9 +549,10 @@ static void table_leaks(struct made *w)
 {
     of_a_minute(w);
     w->ets_step = 400e3;
-    set_fact(w, "growth", "{\"ets\":{\"tables\":9000,\"measured\":5000,\"growing\":[{\"name\":\"carts\","
-                          "\"id\":\"#Ref<0.1.2.3>\",\"owner\":" LOBBY ",\"memory_bytes\":48000000,"
-                          "\"grown_bytes\":24000000}]}}");
+    set_fact(w, "growth",
+             "{\"ets\":{\"tables\":9000,\"measured\":5000,\"growing\":[{\"name\":\"carts\","
+             "\"id\":\"#Ref<0.1.2.3>\",\"owner\":" LOBBY ",\"memory_bytes\":48000000,"
+             "\"grown_bytes\":24000000}]}}");
 }
 static void table_grows_little(struct made *w)
 {
@@ -548,8 +563,9 @@ static void tables_leak(struct made *w)
 {
     of_a_minute(w);
     w->tables_step = 2;
-    set_fact(w, "growth", "{\"ets\":{\"growing\":[],\"most_new\":{\"name\":\"visit\",\"seen\":90,"
-                          "\"owner\":" LOBBY "}}}");
+    set_fact(w, "growth",
+             "{\"ets\":{\"growing\":[],\"most_new\":{\"name\":\"visit\",\"seen\":90,"
+             "\"owner\":" LOBBY "}}}");
 }
 static void tables_come(struct made *w)
 {
@@ -560,8 +576,9 @@ static void ports_leak(struct made *w)
 {
     of_a_minute(w);
     w->ports_step = 2;
-    set_fact(w, "growth", "{\"ports\":{\"new\":118,\"sampled\":118,\"seen\":110,\"name\":\"tcp_inet\","
-                          "\"owner\":" LOBBY "}}");
+    set_fact(w, "growth",
+             "{\"ports\":{\"new\":118,\"sampled\":118,\"seen\":110,\"name\":\"tcp_inet\","
+             "\"owner\":" LOBBY "}}");
 }
 static void ports_come(struct made *w)
 {
@@ -609,8 +626,8 @@ static const struct {
     {"sync_logger", logger_in_callers, FINDING_ACT, "works in the process that logs", logger_async},
     {"sync_logger", logger_busy_async, FINDING_LOOK, "Log less", same},
     {"sync_logger", logger_elixirs, FINDING_LOOK, "sync_threshold 20, discard_threshold 500", same},
-    {"sync_logger", logger_elixirs_sync, FINDING_ACT,
-     "Logger.configure(sync_threshold: 500)", same},
+    {"sync_logger", logger_elixirs_sync, FINDING_ACT, "Logger.configure(sync_threshold: 500)",
+     same},
     {"sync_logger", logger_elixirs_overloaded, FINDING_ACT,
      "synchronous under this load and blocks its callers", same},
     {"sync_logger", logger_beside, FINDING_LOOK, "Log less", same},
@@ -638,7 +655,7 @@ static const struct {
      "gateway:init/1 <0.41.0> is a bottleneck: its queue never empties (mean 40.0)",
      waiting_little},
     {"serialised", serialised, FINDING_ACT, "0.98 of the 1 core", mailbox_grows},
-    {"asleep", sleeps_on, FINDING_LOOK, 
+    {"asleep", sleeps_on, FINDING_LOOK,
      "gateway:init/1 <0.41.0> hibernates with 12 messages queued: probably a lost wake-up",
      sleeps_for_nobody},
     {"asleep", sleeps_and_is_sent_more, FINDING_LOOK, "not among those", waits_for_its_answer},
@@ -648,7 +665,7 @@ static const struct {
     {"asleep", sleeps_on_mended_27, FINDING_LOOK, "OTP 27, erts 15.2.7.6", same},
     {"asleep", sleeps_on_mended_28, FINDING_LOOK, "OTP 28, erts 16.2.1", same},
     {"asleep", suspended_asleep, FINDING_LOOK, "sys:resume/1", same},
-    {"memory_growth", ets_grows, FINDING_LOOK, 
+    {"memory_growth", ets_grows, FINDING_LOOK,
      "ETS table sessions (shop) leads growing ETS memory: +48.0 MiB in 12 s", memory_grows_little},
     {"memory_growth", binaries_grow, FINDING_LOOK, "cache leads growing refc binaries",
      memory_grows_little},
@@ -657,30 +674,30 @@ static const struct {
      memory_grows_little},
     {"memory_growth", module_grows, FINDING_LOOK, "Module gateway is growing: +",
      memory_grows_little},
-    {"binary_holders", few_holders, FINDING_LOOK,
-     "cache holds 172 MiB of 200 MiB of refc binaries", same},
+    {"binary_holders", few_holders, FINDING_LOOK, "cache holds 172 MiB of 200 MiB of refc binaries",
+     same},
     {"carriers", carriers_empty, FINDING_LOOK,
      "binary_alloc is fragmented: 4.4% of 858 MiB in carriers is used", carriers_small},
-    {"carriers", much_resident, FINDING_LOOK,
-     "above what the VM allocates: 2.00 GiB", little_resident},
-    {"near_limit", processes_near, FINDING_ACT,
-     "Process table is 95% full: 250,000 of 262,144", same},
-    {"near_limit", atoms_soon, FINDING_LOOK,
-     "Atom table is 57% full: 601,200 of 1,048,576", atoms_steady},
+    {"carriers", much_resident, FINDING_LOOK, "above what the VM allocates: 2.00 GiB",
+     little_resident},
+    {"near_limit", processes_near, FINDING_ACT, "Process table is 95% full: 250,000 of 262,144",
+     same},
+    {"near_limit", atoms_soon, FINDING_LOOK, "Atom table is 57% full: 601,200 of 1,048,576",
+     atoms_steady},
     {"repository_lookup", registry_in_database, FINDING_ACT,
      "Elixir.Gateway.Schemas is an Ecto repository: 4,000 database lookups/s", registry_in_ets},
     {"repository_lookup", registry_in_front, FINDING_ACT,
      "gateway_schemas queries the database on every lookup: 870/s via 'Elixir.Gateway.Repo'",
      registry_before_table},
-    {"read_write", registry_in_front, FINDING_NOTE,
-     "Repositories: 87% reads of 1,000 operations/s", no_reads},
+    {"read_write", registry_in_front, FINDING_NOTE, "Repositories: 87% reads of 1,000 operations/s",
+     no_reads},
     {"pipeline_overhead", registry_in_front, FINDING_NOTE,
      "runs 1.38 pipeline stages per operation", few_stages},
     {"pipeline_overhead", registry_before_table, FINDING_NOTE,
      "runs 1.38 pipeline stages per operation", few_stages},
     {"read_write", same, FINDING_NOTE, "Repositories: 87% reads of", no_reads},
-    {"pipeline_overhead", same, FINDING_NOTE,
-     "runs 1.38 pipeline stages per operation", few_stages},
+    {"pipeline_overhead", same, FINDING_NOTE, "runs 1.38 pipeline stages per operation",
+     few_stages},
     {"pipeline_overhead", requests, FINDING_NOTE, "3.00 pipeline stages", few_stages},
     {"pipeline_overhead", many_stages, FINDING_LOOK,
      "Elixir.Gateway.Stage runs 80.00 pipeline stages per operation: too many", few_stages},
@@ -690,11 +707,11 @@ static const struct {
      "Elixir.Gateway.Repo switches repositories 2,000 times/s", switched_seldom},
     {"busy_distribution", link_busy, FINDING_ACT,
      "Connection to b@h is busy: 1.91 MiB queued, limit 1.00 MiB", link_some},
-    {"garbage", much_garbage, FINDING_LOOK,
-     "gateway leads frequent GC: one per 133 reductions", garbage_usual},
+    {"garbage", much_garbage, FINDING_LOOK, "gateway leads frequent GC: one per 133 reductions",
+     garbage_usual},
     {"garbage", much_garbage, FINDING_LOOK, "GCs: 150,000 per second", garbage_idle},
-    {"churn", churn, FINDING_NOTE,
-     "shop_task:init/1 processes are short-lived: 97%", same_processes},
+    {"churn", churn, FINDING_NOTE, "shop_task:init/1 processes are short-lived: 97%",
+     same_processes},
     {"process_growth", processes_leak, FINDING_LOOK,
      "shop_lobby spawns processes that stay: +590 shop_session:init/1 in", processes_come},
     {"process_growth", processes_leak_on_23, FINDING_LOOK,
@@ -704,18 +721,19 @@ static const struct {
     {"short_lived", short_ones, FINDING_LOOK,
      "shop_lobby spawns short-lived processes: 2,400/s, shop_session:init/1", short_ones_before},
     {"short_lived", short_ones_unseen, FINDING_NOTE, "2,400 spawned/s", same},
-    {"atom_growth", atoms_leak, FINDING_ACT, "Atoms user_… are leaking: +5,900 in 59 s, full in 2.8 h",
-     atoms_come},
+    {"atom_growth", atoms_leak, FINDING_ACT,
+     "Atoms user_… are leaking: +5,900 in 59 s, full in 2.8 h", atoms_come},
     {"atom_growth", atoms_leak, FINDING_ACT, "new atom: user_9", same},
     {"atom_growth", atoms_leak_slowly, FINDING_LOOK, "full in 4 d", atoms_come},
-    {"ets_growth", table_leaks, FINDING_LOOK, "ETS table carts is growing: +22.5 MiB in", table_grows_little},
+    {"ets_growth", table_leaks, FINDING_LOOK, "ETS table carts is growing: +22.5 MiB in",
+     table_grows_little},
     {"ets_growth", table_leaks, FINDING_LOOK, "5000 of 9000 tables were measured", same},
     {"ets_growth", tables_leak, FINDING_LOOK,
      "shop_lobby creates ETS tables that stay: +118 named visit in", tables_come},
     {"port_growth", ports_leak, FINDING_LOOK, "shop_lobby opens ports that stay: +118 tcp_inet in",
      ports_come},
-    {"socket_growth", sockets_leak, FINDING_LOOK, "Sockets (module socket) are accumulating: +120 in",
-     sockets_come},
+    {"socket_growth", sockets_leak, FINDING_LOOK,
+     "Sockets (module socket) are accumulating: +120 in", sockets_come},
     {"code_growth", code_leaks, FINDING_LOOK, "newest module template_17", code_comes},
     {"code_server", code_hot, FINDING_LOOK, "code_server is busy: 8.0% of reductions", code_some},
 };

@@ -30,7 +30,8 @@ static void dump(const struct findings *f)
 {
     for (size_t i = 0; i < f->len; i++) {
         const struct finding *x = &f->items[i];
-        print_message("%s %d %.2f %s | %s\n", x->rule, (int)x->severity, x->sure, x->title, x->action);
+        print_message("%s %d %.2f %s | %s\n", x->rule, (int)x->severity, x->sure, x->title,
+                      x->action);
         for (size_t k = 0; k < x->n_evidence; k++)
             print_message("    %s\n", x->evidence[k].text);
     }
@@ -80,8 +81,8 @@ static void test_rows(void **state)
         }
         for (size_t k = 0; k < f.len; k++)
             if (f.items[k].severity == FINDING_ACT)
-                fail_msg("row %zu: what must not be found by %s has one to act on by %s", i, rows[i].rule,
-                         f.items[k].rule);
+                fail_msg("row %zu: what must not be found by %s has one to act on by %s", i,
+                         rows[i].rule, f.items[k].rule);
         findings_clear(&f);
     }
 }
@@ -93,7 +94,8 @@ static void test_all_rules(void **state)
     for (size_t r = 0; rule_list[r]; r++) {
         bool tested = false;
         for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-            tested = tested || (strcmp(rows[i].rule, rule_list[r]->key) == 0 && rows[i].good != rows[i].bad);
+            tested = tested ||
+                     (strcmp(rows[i].rule, rule_list[r]->key) == 0 && rows[i].good != rows[i].bad);
         if (!tested)
             fail_msg("%s has no workload", rule_list[r]->key);
         assert_true(*rule_list[r]->title && *rule_list[r]->help && *rule_list[r]->needs);
@@ -174,8 +176,12 @@ static void test_not_recorded(void **state)
 {
     (void)state;
     static const char *const unknown[] = {
-        "sync_logger: no owners", "mailbox_growth: no processes", "binary_holders: the fact `binaries`",
-        "repository_lookup: no calls", "busy_distribution: the fact `distribution`", "churn: no processes",
+        "sync_logger: no owners",
+        "mailbox_growth: no processes",
+        "binary_holders: the fact `binaries`",
+        "repository_lookup: no calls",
+        "busy_distribution: the fact `distribution`",
+        "churn: no processes",
     };
     struct made bare = made_healthy;
     struct findings f;
@@ -219,9 +225,12 @@ static void test_damaged_facts(void **state)
 {
     (void)state;
     static const char *const bad[] = {
-        "[", "[]", "null", "{\"handlers\":7,\"nodes\":{},\"allocators\":\"x\",\"holders\":[1,null,\"a\"]}",
-        "{\"handlers\":[{\"id\":[],\"mode\":3}],\"nodes\":[3],\"allocators\":[{\"blocks_bytes\":1}]}"};
-    static const char *const keys[] = {"logger", "distribution", "allocators", "binaries", "ets", "gc"};
+        "[", "[]", "null",
+        "{\"handlers\":7,\"nodes\":{},\"allocators\":\"x\",\"holders\":[1,null,\"a\"]}",
+        "{\"handlers\":[{\"id\":[],\"mode\":3}],\"nodes\":[3],\"allocators\":[{\"blocks_bytes\":1}]"
+        "}"};
+    static const char *const keys[] = {"logger",   "distribution", "allocators",
+                                       "binaries", "ets",          "gc"};
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct made w = made_healthy;
         struct findings f;
@@ -347,13 +356,17 @@ static void test_damaged_growth(void **state)
 {
     (void)state;
     static const char *const bad[] = {
-        "[", "[]", "7", "{}", "{\"processes\":7,\"atoms\":[],\"ets\":\"x\",\"ports\":null,\"code\":1}",
+        "[",
+        "[]",
+        "7",
+        "{}",
+        "{\"processes\":7,\"atoms\":[],\"ets\":\"x\",\"ports\":null,\"code\":1}",
         "{\"processes\":{\"seen\":1e308,\"sampled\":-1e308,\"function\":7,\"spawner\":[]},"
         "\"atoms\":{\"prefix\":1,\"examples\":{}},\"ets\":{\"growing\":[7],\"most_new\":[]},"
         "\"ports\":{\"seen\":1e308},\"code\":{\"examples\":[1]},\"spawned_per_s\":1e308,"
         "\"spawned_lately_per_s\":1e308}"};
-    static const char *const found[] = {"process_growth", "atom_growth", "ets_growth", "port_growth",
-                                        "code_growth"};
+    static const char *const found[] = {"process_growth", "atom_growth", "ets_growth",
+                                        "port_growth", "code_growth"};
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct made w = made_healthy;
         struct findings f;
@@ -394,14 +407,19 @@ static void test_levels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),         cmocka_unit_test(test_all_rules),
-        cmocka_unit_test(test_healthy),      cmocka_unit_test(test_few_functions),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_all_rules),
+        cmocka_unit_test(test_healthy),
+        cmocka_unit_test(test_few_functions),
         cmocka_unit_test(test_ratio_of_the_rest),
         cmocka_unit_test(test_not_recorded),
-        cmocka_unit_test(test_mode_not_recorded), cmocka_unit_test(test_damaged_facts),
-        cmocka_unit_test(test_same_load),    cmocka_unit_test(test_on_the_limit),
+        cmocka_unit_test(test_mode_not_recorded),
+        cmocka_unit_test(test_damaged_facts),
+        cmocka_unit_test(test_same_load),
+        cmocka_unit_test(test_on_the_limit),
         cmocka_unit_test(test_refused_calls),
-        cmocka_unit_test(test_damaged_growth), cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_damaged_growth),
+        cmocka_unit_test(test_levels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

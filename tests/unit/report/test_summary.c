@@ -18,9 +18,16 @@ static void test_text(void **state)
     struct opened o = {.n = 0};
     add(&o, &made_healthy);
     const char *text = report(&o, SUMMARY_TEXT, false);
-    static const char *const lines[] = {
-        "mq1@host, OTP 25", "12 s, 13 ticks", "Watching took 0.5 %", "run queue", "gateway_registry", "60.0 %",
-        "Elixir.Gateway.Stage:call/2", "██", "[note] Elixir.Gateway.Stage runs 1.38 pipeline stages", "87% reads"};
+    static const char *const lines[] = {"mq1@host, OTP 25",
+                                        "12 s, 13 ticks",
+                                        "Watching took 0.5 %",
+                                        "run queue",
+                                        "gateway_registry",
+                                        "60.0 %",
+                                        "Elixir.Gateway.Stage:call/2",
+                                        "██",
+                                        "[note] Elixir.Gateway.Stage runs 1.38 pipeline stages",
+                                        "87% reads"};
     for (size_t i = 0; i < ARRAY_LEN(lines); i++)
         assert_says(text, lines[i]);
     assert_not(text, "[act]");
@@ -82,19 +89,29 @@ static void test_own_work(void **state)
     add(&o, &w);
     const char *text = report(&o, SUMMARY_TEXT, false);
     assert_says(text, "logger_std_h_default  40.0 %");
-    assert_says(text, "The rest is who is in no row. What beamtop did on the node is left out of all shares.");
+    assert_says(
+        text,
+        "The rest is who is in no row. What beamtop did on the node is left out of all shares.");
     done(&o);
 }
 
-/* Half of all reductions are the VM's, for processes that write a file: shares are of the other half. */
+/* Half of all reductions are the VM's, for processes that write a file: shares are of the other
+ * half. */
 static void test_dirty_signals(void **state)
 {
     (void)state;
     struct opened o = {.n = 0};
     struct made w = half_of_the_work();
-    w.busy[w.n_busy++] = (struct made_process){
-        "<0.2.0>", "undefined", "erts_dirty_process_signal_handler,start,0", "undefined",
-        "erts_dirty_process_signal_handler,msg_loop,0", 0.5, 0, 0, 3000, 0};
+    w.busy[w.n_busy++] = (struct made_process){"<0.2.0>",
+                                               "undefined",
+                                               "erts_dirty_process_signal_handler,start,0",
+                                               "undefined",
+                                               "erts_dirty_process_signal_handler,msg_loop,0",
+                                               0.5,
+                                               0,
+                                               0,
+                                               3000,
+                                               0};
     add(&o, &w);
     const char *text = report(&o, SUMMARY_TEXT, false);
     assert_says(text, "Shares are of the work of programs: 50.0 % of all reductions went to");
@@ -102,7 +119,7 @@ static void test_dirty_signals(void **state)
     assert_says(text, "The rest is who is in no row, and what beamtop's own questions took.");
     json_t *root = parse(&o), *row;
     size_t i, seen = 0;
-    json_array_foreach(json_object_get(json_object_get(root, "owners"), "module"), i, row) {
+    json_array_foreach (json_object_get(json_object_get(root, "owners"), "module"), i, row) {
         const char *kind = json_string_value(json_object_get(row, "kind"));
         if (!kind || strcmp(kind, "dirty_signals") != 0)
             continue;
@@ -136,7 +153,9 @@ static void test_refused_calls(void **state)
     w.n_calls = 0;
     add(&o, &w);
     const char *text = report(&o, SUMMARY_TEXT, false);
-    assert_says(text, "Calls were not counted: another tool is tracing this node. Rules about calls are not");
+    assert_says(
+        text,
+        "Calls were not counted: another tool is tracing this node. Rules about calls are not");
     assert_says(text, "repository_lookup: counting calls was refused");
     json_t *root = parse(&o);
     assert_string_equal(json_string_value(json_object_get(root, "calls_refused")),
@@ -183,14 +202,17 @@ static void test_json(void **state)
     done(&o);
 }
 
-/* A mark before the first tick or behind the last one is in the report of the whole, and in no part's. */
+/* A mark before the first tick or behind the last one is in the report of the whole, and in no
+ * part's. */
 static void test_marks(void **state)
 {
     (void)state;
     static const struct {
         int64_t from, to;
         bool first, middle, last;
-    } spans[] = {{1, 3, true, true, true}, {1, 1, true, false, false}, {2, 2, false, true, false},
+    } spans[] = {{1, 3, true, true, true},
+                 {1, 1, true, false, false},
+                 {2, 2, false, true, false},
                  {3, 3, false, false, true}};
     const struct recorder_options options = {.node = "mq1@host", .label = "marks", .interval_s = 1};
     struct error err = {.code = ERR_NONE};
@@ -212,10 +234,11 @@ static void test_marks(void **state)
     assert_int_equal(recording_open(&f, path, &err), 0);
     for (size_t i = 0; i < ARRAY_LEN(spans); i++) {
         struct opened o = {.n = 1};
-        o.sources[0] = (struct summary_source){.recording = f, .name = "marks", .from = spans[i].from,
-                                               .to = spans[i].to};
+        o.sources[0] = (struct summary_source){
+            .recording = f, .name = "marks", .from = spans[i].from, .to = spans[i].to};
         const char *text = report(&o, SUMMARY_TEXT, false);
-        if (!strstr(text, "UTC: before") == spans[i].first || !strstr(text, "UTC: between") == spans[i].middle ||
+        if (!strstr(text, "UTC: before") == spans[i].first ||
+            !strstr(text, "UTC: between") == spans[i].middle ||
             !strstr(text, "UTC: behind") == spans[i].last)
             fail_msg("%lld to %lld: %s", (long long)spans[i].from, (long long)spans[i].to, text);
         buf_clear(&o.text);
@@ -273,14 +296,16 @@ static void assert_balanced(const char *html)
 static void test_hostile(void **state)
 {
     (void)state;
-    static const enum summary_format formats[] = {SUMMARY_TEXT, SUMMARY_MARKDOWN, SUMMARY_HTML, SUMMARY_JSON};
+    static const enum summary_format formats[] = {SUMMARY_TEXT, SUMMARY_MARKDOWN, SUMMARY_HTML,
+                                                  SUMMARY_JSON};
     struct opened o = {.n = 0};
     add(&o, hostile());
     for (int round = 0; round < 2; round++) {
         for (size_t i = 0; i < ARRAY_LEN(formats); i++)
             assert_no_control(report(&o, formats[i], false));
         const char *html = report(&o, SUMMARY_HTML, false);
-        static const char *const bad[] = {"<script", "<img", "<iframe", "http:", "https:", "url(", "@import"};
+        static const char *const bad[] = {
+            "<script", "<img", "<iframe", "http:", "https:", "url(", "@import"};
         for (size_t i = 0; i < ARRAY_LEN(bad); i++)
             assert_not(html, bad[i]);
         assert_says(html, "&lt;script&gt;");
@@ -349,7 +374,8 @@ static void test_export(void **state)
     assert_says(text, "function=\"lookup\",arity=\"2\"} 900 ");
     assert_string_equal(text + strlen(text) - 6, "# EOF\n");
     free(text);
-    assert_int_equal(recording_export(o.sources[0].recording, EXPORT_CSV, "none", stdout, &err), ERR_USAGE);
+    assert_int_equal(recording_export(o.sources[0].recording, EXPORT_CSV, "none", stdout, &err),
+                     ERR_USAGE);
     done(&o);
 }
 
@@ -357,9 +383,10 @@ static void test_export(void **state)
 static void test_export_for_spreadsheets(void **state)
 {
     (void)state;
-    static const char change[] =
-        "INSERT INTO mark(here_us, wall_us, text) VALUES(1, 1, '=1+1'), (2, 2, '+x'), (3, 3, '-2'), (4, 4, '@A1'),"
-        " (5, 5, '=\"a\",b'), (6, 6, 'a=b'); UPDATE process SET message_queue_per_s = -2.5, memory_bytes = -7";
+    static const char change[] = "INSERT INTO mark(here_us, wall_us, text) VALUES(1, 1, '=1+1'), "
+                                 "(2, 2, '+x'), (3, 3, '-2'), (4, 4, '@A1'),"
+                                 " (5, 5, '=\"a\",b'), (6, 6, 'a=b'); UPDATE process SET "
+                                 "message_queue_per_s = -2.5, memory_bytes = -7";
     struct error err = {.code = ERR_NONE};
     struct recording *r = NULL;
     sqlite3 *db = NULL;
@@ -390,15 +417,11 @@ static void test_export_for_spreadsheets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_own_calls),
-        cmocka_unit_test(test_dirty_signals),
-        cmocka_unit_test(test_own_work),
-        cmocka_unit_test(test_json), cmocka_unit_test(test_refused_calls),
-        cmocka_unit_test(test_marks),
-        cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_export),
-        cmocka_unit_test(test_export_for_spreadsheets),
+        cmocka_unit_test(test_text),          cmocka_unit_test(test_own_calls),
+        cmocka_unit_test(test_dirty_signals), cmocka_unit_test(test_own_work),
+        cmocka_unit_test(test_json),          cmocka_unit_test(test_refused_calls),
+        cmocka_unit_test(test_marks),         cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_export),        cmocka_unit_test(test_export_for_spreadsheets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

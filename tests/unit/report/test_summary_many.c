@@ -12,7 +12,7 @@ static const json_t *change(const json_t *root, const char *what)
 {
     size_t i;
     json_t *c;
-    json_array_foreach(json_object_get(root, "changes"), i, c) {
+    json_array_foreach (json_object_get(root, "changes"), i, c) {
         if (strcmp(json_string_value(json_object_get(c, "what")), what) == 0)
             return c;
     }
@@ -30,8 +30,9 @@ static struct made sync_logger(void)
     struct made w = made_healthy;
     w.label = "sync";
     w.busy[2].share = 0.31;
-    w.facts[0].json = "{\"handlers\":[{\"id\":\"default\",\"module\":\"logger_std_h\",\"mode\":\"sync\","
-                      "\"sync_mode_qlen\":0,\"drop_mode_qlen\":200,\"flush_qlen\":1000}]}";
+    w.facts[0].json =
+        "{\"handlers\":[{\"id\":\"default\",\"module\":\"logger_std_h\",\"mode\":\"sync\","
+        "\"sync_mode_qlen\":0,\"drop_mode_qlen\":200,\"flush_qlen\":1000}]}";
     return w;
 }
 
@@ -41,7 +42,8 @@ static void test_found_in_several(void **state)
     (void)state;
     struct opened o = {.n = 0};
     struct made sync = sync_logger(), loud = sync_logger();
-    loud.label = "a-label.that_is/much:too-long-for-a-column-of-this-table-of-numbers-and-words-and-more";
+    loud.label =
+        "a-label.that_is/much:too-long-for-a-column-of-this-table-of-numbers-and-words-and-more";
     loud.busy[2].share = 0.45;
     add(&o, &sync);
     add(&o, &made_healthy);
@@ -78,8 +80,8 @@ static const char seven_at_80[] =
 static void test_seven_at_80_columns(void **state)
 {
     (void)state;
-    static const char *const labels[] = {"sync-1", "sync-2", "debug", "async-1", "async-2",
-                                         "async-calls", "healthy"};
+    static const char *const labels[] = {"sync-1",  "sync-2",      "debug",  "async-1",
+                                         "async-2", "async-calls", "healthy"};
     struct opened o = {.n = 0};
     struct made w = sync_logger();
     for (size_t i = 0; i < ARRAY_LEN(labels); i++) {
@@ -89,7 +91,8 @@ static void test_seven_at_80_columns(void **state)
     }
     const char *text = report_at(&o, SUMMARY_TEXT, true, 80);
     assert_says(text, seven_at_80);
-    assert_says(text, "\n  logger_olp (logger)  31.0 %  31.0 %  31.0 %   2.0 %   2.0 %   2.0 %   2.0 %\n");
+    assert_says(
+        text, "\n  logger_olp (logger)  31.0 %  31.0 %  31.0 %   2.0 %   2.0 %   2.0 %   2.0 %\n");
     for (const char *s = text; *s;) {
         size_t len = strcspn(s, "\n");
         if (len > 80)
@@ -112,7 +115,7 @@ static void test_compared(void **state)
     struct opened o = {.n = 0};
     struct made sync = sync_logger(), other = made_healthy;
     other.label = "again";
-    other.use = 0.605; /* less than it varies */
+    other.use = 0.605;   /* less than it varies */
     other.total = 201e6; /* half a percent */
     add(&o, &sync);
     add(&o, &made_healthy);
@@ -145,9 +148,10 @@ static const json_t *call_change(const json_t *root, const char *what, const cha
 {
     size_t i;
     json_t *c;
-    json_array_foreach(json_object_get(root, "changes"), i, c) {
+    json_array_foreach (json_object_get(root, "changes"), i, c) {
         const char *of = json_string_value(json_object_get(c, "by"));
-        if (of && strcmp(of, by) == 0 && strcmp(json_string_value(json_object_get(c, "what")), what) == 0)
+        if (of && strcmp(of, by) == 0 &&
+            strcmp(json_string_value(json_object_get(c, "what")), what) == 0)
             return c;
     }
     fail_msg("no change of %s of %s", by, what);
@@ -156,8 +160,9 @@ static const json_t *call_change(const json_t *root, const char *what, const cha
 
 static const struct {
     const char *label;
-    double noise;      /* of both sessions */
-    int64_t gets, all; /* calls of gateway_registry:get/1 and Elixir.Gateway.Repo:all/2 in the second */
+    double noise; /* of both sessions */
+    int64_t gets,
+        all; /* calls of gateway_registry:get/1 and Elixir.Gateway.Repo:all/2 in the second */
     int windows;
     const char *get, *get_share, *repo; /* "more", "noise", "not known" */
 } call_rows[] = {
@@ -207,7 +212,8 @@ static void test_calls_compared(void **state)
         const char *label = call_rows[i].label;
         const json_t *get = call_change(root, "gateway_registry:get/1", "calls_per_s");
         expect_judged(label, get, call_rows[i].get);
-        assert_true(fabs(json_number_value(json_object_get(get, "after")) - (double)call_rows[i].gets) < 1);
+        assert_true(
+            fabs(json_number_value(json_object_get(get, "after")) - (double)call_rows[i].gets) < 1);
         if (i == 0) /* 870 ± 87 and 1740 ± 174, six windows each */
             assert_true(fabs(json_number_value(json_object_get(get, "noise")) -
                              3 * sqrt((87 * 87 + 174 * 174) / 11.0)) < 0.01);
@@ -264,15 +270,17 @@ static void test_counted_beside_not(void **state)
     add(&o, &counted);
     add(&o, &plain);
     assert_not(report(&o, SUMMARY_HTML, false), "Calls were counted in");
-    assert_says(report(&o, SUMMARY_HTML, false), "What beamtop did on the node is left out of all shares");
+    assert_says(report(&o, SUMMARY_HTML, false),
+                "What beamtop did on the node is left out of all shares");
     add(&o, &made_healthy); /* of an earlier version */
-    assert_says(report(&o, SUMMARY_HTML, false), "is left out of the shares of 2 of these sessions");
+    assert_says(report(&o, SUMMARY_HTML, false),
+                "is left out of the shares of 2 of these sessions");
     done(&o);
 }
 
 static const struct {
     const char *text;
-    int fails; /* of the sync logger, compared with the healthy; -1: no limit */
+    int fails;   /* of the sync logger, compared with the healthy; -1: no limit */
     bool nobody; /* of an owner that neither has */
 } limits[] = {
     {"run_queue>16", 0, false},

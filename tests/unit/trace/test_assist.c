@@ -196,7 +196,8 @@ static void test_only_the_last_line_counts(void **state)
     assert_false(l->known);
     assert_string_equal(l->text, "");
     expect_open(t, QUESTION_PREFLIGHT, "mapfoldl");
-    answer(t, "{preflight, [{0, [{lists, mapfoldl, 3}], 1, ok}], {all, 2}, {{0, 0, []}, [], 0}, []}");
+    answer(t,
+           "{preflight, [{0, [{lists, mapfoldl, 3}], 1, ok}], {all, 2}, {{0, 0, []}, [], 0}, []}");
     assert_string_equal(l->text, "1 function: lists:mapfoldl/3; 2 processes (all)");
 }
 

@@ -15,10 +15,12 @@
 #include "beamtop/etf/print.h"
 #include "beamtop/trace/calls.h"
 
+/* clang-format off */
 #define NODE "there@host"
 #define PREFLIGHT "{preflight,[],{all,40},{{0,0,[]},[],0},[]}"
 #define NOTHING "{armed,1,0,[],{0,[]},{0,[]},[],0}"
 #define SAMPLED "{sampled,20000000,2,3,2000,[3],1}"
+/* clang-format on */
 #define COUNTED                                                                                    \
     "{counted,5,1000000,2000000000,15,3,2000,{0,[]},"                                              \
     "[{w,f,1,undefined,1200},{lists,map,2,stdlib,600},{w,g,0,undefined,200}],"                     \
@@ -41,7 +43,7 @@ struct world {
     struct question_asked asked[64];
     size_t n_asked, windows, told, changes;
     uint64_t now;
-    bool refuse; /* asks fail at once */
+    bool refuse;              /* asks fail at once */
     struct calls_window last; /* without its rows */
     double own_us, change, us_per_call;
     bool second_lost;
@@ -176,7 +178,7 @@ static void answer(struct world *w, enum question question, const char *text)
     const uint8_t *bytes = builder_bytes(b, &len);
     q->answered = true;
     q->fn(q->arg, &(struct answer){
-        .question = question, .value = bytes + 1, .len = len - 1, .target_us = 100});
+                      .question = question, .value = bytes + 1, .len = len - 1, .target_us = 100});
     builder_free(b);
 }
 
@@ -488,8 +490,8 @@ static void hostile(const char *const *answers, size_t n_answers, size_t at, boo
     if (at < len - 1) {
         copy[at] = byte;
         q->answered = true;
-        q->fn(q->arg, &(struct answer){.question = QUESTION_CALLS, .value = copy,
-                                       .len = cut ? at : len - 1});
+        q->fn(q->arg, &(struct answer){
+                          .question = QUESTION_CALLS, .value = copy, .len = cut ? at : len - 1});
         assert_int_not_equal(phase(w), SESSION_PREPARING);
     }
     free(copy);

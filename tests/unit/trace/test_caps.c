@@ -87,10 +87,10 @@ static void test_texts(void **state)
         uint64_t value;
         const char *text;
     } rows[] = {
-        {CAP_TIME_MS, 250, "250 ms"},     {CAP_TIME_MS, 15000, "15 s"},
-        {CAP_TIME_MS, 1500, "1.5 s"},     {CAP_EVENTS, 100, "100"},
-        {CAP_RATE_PER_S, 200, "200/s"},   {CAP_TERM_BYTES, 2048, "2.0 KiB"},
-        {CAP_TERM_BYTES, 64, "64 B"},     {CAP_BYTES, 1048576, "1.0 MiB"},
+        {CAP_TIME_MS, 250, "250 ms"},   {CAP_TIME_MS, 15000, "15 s"},
+        {CAP_TIME_MS, 1500, "1.5 s"},   {CAP_EVENTS, 100, "100"},
+        {CAP_RATE_PER_S, 200, "200/s"}, {CAP_TERM_BYTES, 2048, "2.0 KiB"},
+        {CAP_TERM_BYTES, 64, "64 B"},   {CAP_BYTES, 1048576, "1.0 MiB"},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char text[32];

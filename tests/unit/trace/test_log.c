@@ -133,7 +133,7 @@ static void test_finish(void **state)
     kept = trace_log_find(l, 2);
     assert_true(same(kept->class, "error"));
     assert_int_equal(kept->latency_ns, 0); /* clocks that go back give no huge number */
-    trace_log_finish(l, 99, OUTCOME_RETURN, text(""), &result, 1); /* nobody's */
+    trace_log_finish(l, 99, OUTCOME_RETURN, text(""), &result, 1);       /* nobody's */
     trace_log_finish(l, 1, OUTCOME_EXCEPTION, text("exit"), &result, 1); /* a second result */
     assert_int_equal(trace_log_find(l, 1)->outcome, OUTCOME_RETURN);
     const struct trace_pattern_info *p = trace_log_pattern(l, 0);
@@ -194,9 +194,9 @@ static void test_functions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copies), cmocka_unit_test(test_ring_of_events),
+        cmocka_unit_test(test_copies),        cmocka_unit_test(test_ring_of_events),
         cmocka_unit_test(test_ring_of_bytes), cmocka_unit_test(test_finish),
-        cmocka_unit_test(test_names), cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_names),         cmocka_unit_test(test_functions),
     };
     return cmocka_run_group_tests_name("log", tests, NULL, NULL);
 }

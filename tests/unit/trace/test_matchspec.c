@@ -202,8 +202,7 @@ static void test_guards(void **state)
         {"X > 1, is_atom(X)", 27,
          OP("andalso", OP(">", VAR("X"), number(1)), CALL("is_atom", VAR("X"))),
          "[{['$1'],\n  [TAP,\n   {'>','$1',1},\n   {is_atom,'$1'}],\n" ACT},
-        {"hd(X) == 1; true", 27,
-         OP(";", OP("==", CALL("hd", VAR("X")), number(1)), ATOM("true")),
+        {"hd(X) == 1; true", 27, OP(";", OP("==", CALL("hd", VAR("X")), number(1)), ATOM("true")),
          "[{['$1'],\n  [TAP,\n   {'==',{hd,'$1'},1}],\n  [TAKEMESSAGE]},\n"
          " {['$1'],\n  [TAP,\n   true],\n" ACT},
         {"{X, a} == {'$1', a}", 27, OP("==", pair, of(NODE_TUPLE, "", 1, ATOM("$1"))),
@@ -257,16 +256,19 @@ static void test_mistakes(void **state)
         const char *want;
     } rows[] = {
         {27, VAR("X"), CALL("is_atom", VAR("Y")), "Y is not bound: no pattern before has it"},
-        {27, VAR("X"), CALL("self_destroy", VAR("X")), "the VM knows no self_destroy/1 while it traces"},
+        {27, VAR("X"), CALL("self_destroy", VAR("X")),
+         "the VM knows no self_destroy/1 while it traces"},
         {25, VAR("X"), of(NODE_CALL, "is_function", 2, VAR("X"), number(1)),
          "OTP before 27 knows no is_function/2 while it traces"},
         {27, bits, CALL("is_atom", VAR("T")),
          "the VM cannot cut bits out of a bit string: its rest can only be _"},
         {23, prefix, CALL("is_atom", VAR("T")),
          "OTP before 25 cannot cut a binary while it traces: leave the variable of its rest out"},
-        {27, of(NODE_RECORD, "user", 2, ATOM("size"), ANY), NULL, "user has no field size; it has name, age"},
+        {27, of(NODE_RECORD, "user", 2, ATOM("size"), ANY), NULL,
+         "user has no field size; it has name, age"},
         {27, of(NODE_STRUCT, "Elixir.Item", 2, ATOM("price"), ANY), NULL,
-         "the node has no struct Item with fields; aliases are not known here: write its whole name, "
+         "the node has no struct Item with fields; aliases are not known here: write its whole "
+         "name, "
          "as in %MyApp.Cart.Item{…}"},
         {27, of(NODE_RECORD, "gone", 0), NULL,
          "no definition of the record gone in m: no debug information"},

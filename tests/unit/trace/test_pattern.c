@@ -230,7 +230,9 @@ static void test_records(void **state)
 static void test_describe(void **state)
 {
     (void)state;
-    static const struct { const char *text, *sentence; } rows[] = {
+    static const struct {
+        const char *text, *sentence;
+    } rows[] = {
         {"lists:map/2 -> return", "calls of lists:map/2, showing the result"},
         {"m:f(_, X) when X > 1 -> stack",
          "calls of m:f/2 with (_, X) when X > 1, showing the stack"},
@@ -246,8 +248,8 @@ static void test_describe(void **state)
         struct error err = {0};
         struct buf b;
         buf_init(&b, 0);
-        assert_int_equal(patterns_parse(&p, &n, rows[i].text, strlen(rows[i].text), SYNTAX_AUTO,
-                                        NULL, &err), 0);
+        assert_int_equal(
+            patterns_parse(&p, &n, rows[i].text, strlen(rows[i].text), SYNTAX_AUTO, NULL, &err), 0);
         pattern_describe(&b, p[n - 1]);
         assert_string_equal(buf_cstr(&b), rows[i].sentence);
         buf_clear(&b);
@@ -314,12 +316,12 @@ static void test_expect(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_erlang),   cmocka_unit_test(test_erlang_wrong),
-        cmocka_unit_test(test_elixir),   cmocka_unit_test(test_elixir_wrong),
-        cmocka_unit_test(test_library),
-        cmocka_unit_test(test_prefixes), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_one_only), cmocka_unit_test(test_records),
-        cmocka_unit_test(test_describe), cmocka_unit_test(test_expect),
+        cmocka_unit_test(test_erlang),  cmocka_unit_test(test_erlang_wrong),
+        cmocka_unit_test(test_elixir),  cmocka_unit_test(test_elixir_wrong),
+        cmocka_unit_test(test_library), cmocka_unit_test(test_prefixes),
+        cmocka_unit_test(test_limits),  cmocka_unit_test(test_one_only),
+        cmocka_unit_test(test_records), cmocka_unit_test(test_describe),
+        cmocka_unit_test(test_expect),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,8 +82,9 @@ static void test_words(void **state)
     struct error err = {.code = ERR_NONE};
     size_t offset;
     (void)state;
-    assert_int_equal(trace_request_parse(
-                         &r, "a:b --slower 5ms --on-rate stop --syntax elixir --force", &offset, &err),
+    assert_int_equal(trace_request_parse(&r,
+                                         "a:b --slower 5ms --on-rate stop --syntax elixir --force",
+                                         &offset, &err),
                      0);
     assert_int_equal(r.slower_us, 5000);
     assert_true(r.on_rate_stop && r.force);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A trace's life against a target that is played: its phases, ends, errors and what can be done to it. */
+/* A trace's life against a target that is played: its phases, ends, errors and what can be done to
+ * it. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -241,8 +242,8 @@ static void test_errors_of_answers(void **unused)
     error_clear(&err);
     assert_int_equal(open_world(w, "lists:seq(_,", &plain, &err), ERR_USAGE);
     error_clear(&err);
-    assert_int_equal(
-        open_world(w, "lists:seq(_, _)", &(struct trace_options){.procs = "a,"}, &err), ERR_USAGE);
+    assert_int_equal(open_world(w, "lists:seq(_, _)", &(struct trace_options){.procs = "a,"}, &err),
+                     ERR_USAGE);
     free(w);
 }
 
@@ -250,14 +251,20 @@ static void test_hostile_messages(void **unused)
 {
     (void)unused;
     const char *const bodies[] = {
-        "nothing", "{batch,[]}", "{batch,x," STATUS("open", "0", "0") "}",
+        "nothing",
+        "{batch,[]}",
+        "{batch,x," STATUS("open", "0", "0") "}",
         "{batch,[{c,1}]," STATUS("open", "0", "0") "}",
         "{batch,[" CALL ",{r,1,a,b,0}]," STATUS("open", "0", "0") "}",
-        "{batch,[{c,1,99,<0.9.0>,2000,{lists,seq,2},{m,f,1},[1,2],[],0,0}],"
-        STATUS("open", "0", "0") "}",
-        "{batch,\"abc\"," STATUS("open", "0", "0") "}", "{counts,1,[{0,a}],[]}",
-        "{counts,1,[{-1,[1]}],[]}", "{ended,why," STATUS("open", "0", "0") "}", "{status,{1,2}}",
-        "{status,{1,open,-1,5,100,2000,0,[]}}", "{status," STATUS("open", "0", "0") ",more}",
+        "{batch,[{c,1,99,<0.9.0>,2000,{lists,seq,2},{m,f,1},[1,2],[],0,0}]," STATUS("open", "0",
+                                                                                    "0") "}",
+        "{batch,\"abc\"," STATUS("open", "0", "0") "}",
+        "{counts,1,[{0,a}],[]}",
+        "{counts,1,[{-1,[1]}],[]}",
+        "{ended,why," STATUS("open", "0", "0") "}",
+        "{status,{1,2}}",
+        "{status,{1,open,-1,5,100,2000,0,[]}}",
+        "{status," STATUS("open", "0", "0") ",more}",
     };
     for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
         struct world *w = running_world("lists:seq(_, _)", &plain);
@@ -332,8 +339,6 @@ static void test_acts(void **unused)
     assert_int_equal(state(w)->end, END_KILLED);
     end_world(w);
 }
-
-
 
 int main(void)
 {

@@ -76,18 +76,18 @@ static void test_own_calls(void **unused)
         const char *pattern, *function;
         bool own;
     } rows[] = {
-        {"lists:_", "lists,seq", false},     {"lists:_", "lists,map", true},
-        {"lists:_", "lists,mapp", false},    {"lists:_", "lists,zipwith3", true},
-        {"lists:_", "lists,all", true},      {"erlang:_", "erlang,send", false},
-        {"erlang:_", "erlang,raise", true},  {"_:x", "erl_eval,x", true},
+        {"lists:_", "lists,seq", false},      {"lists:_", "lists,map", true},
+        {"lists:_", "lists,mapp", false},     {"lists:_", "lists,zipwith3", true},
+        {"lists:_", "lists,all", true},       {"erlang:_", "erlang,send", false},
+        {"erlang:_", "erlang,raise", true},   {"_:x", "erl_eval,x", true},
         {"_:x -> return", "orddict,x", true}, {"_:x -> count", "lists,x", false},
         {"_:x -> count", "maps,x", true},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct world *w = new_world(rows[i].pattern, &plain);
         char found[200];
-        snprintf(found, sizeof found,
-                 "{preflight,[{0,[{%s,2}],1,ok}],{all,40},{{0,0,[]},[],0},[]}", rows[i].function);
+        snprintf(found, sizeof found, "{preflight,[{0,[{%s,2}],1,ok}],{all,40},{{0,0,[]},[],0},[]}",
+                 rows[i].function);
         answer(w, QUESTION_PREFLIGHT, found);
         answer(w, QUESTION_TRACE, COUNTED);
         answer(w, QUESTION_ARMED, NOTHING);
@@ -152,8 +152,8 @@ static void test_module_loaded_anew(void **unused)
         push(w, "{status," STATUS("open", "2", "0") "}");
         push(w, "{counts,9000,[{0,[0]}],[]}");
         assert_string_equal(state(w)->note, "");
-        push(w, again ? "{counts,9100,[{0,[0]}],[]}"
-                      : "{ended,time," STATUS("spent", "2", "0") "}");
+        push(w,
+             again ? "{counts,9100,[{0,[0]}],[]}" : "{ended,time," STATUS("spent", "2", "0") "}");
         assert_has(state(w)->note, "lists was loaded anew");
         assert_int_equal(state(w)->total.calls, 2);
         assert_int_equal(trace_log_function(trace_session_log(w->t), 0)->calls, 2);
@@ -166,8 +166,9 @@ static void test_shared_calls(void **unused)
 {
     (void)unused;
     struct world *w = new_world("lists:seq(1, _) & lists:seq(2, _)", &plain);
-    answer(w, QUESTION_PREFLIGHT, "{preflight,[{0,[{lists,seq,2}],1,ok},{1,[{lists,seq,2},"
-                                  "{lists,seq,3}],2,ok}],{all,40},{{0,0,[]},[],0},[]}");
+    answer(w, QUESTION_PREFLIGHT,
+           "{preflight,[{0,[{lists,seq,2}],1,ok},{1,[{lists,seq,2},"
+           "{lists,seq,3}],2,ok}],{all,40},{{0,0,[]},[],0},[]}");
     answer(w, QUESTION_TRACE, COUNTED);
     answer(w, QUESTION_ARMED, NOTHING);
     arm_answer(w);
@@ -195,11 +196,12 @@ static void test_shadowed_pattern_is_told(void **unused)
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct world *w = new_world(rows[i].patterns, &plain);
-        answer(w, QUESTION_PREFLIGHT,
-               strstr(rows[i].patterns, "receive")
-                   ? "{preflight,[{0,[{lists,seq,2}],1,ok},{1,[],0,ok}],{all,40},{{0,0,[]},[],0},[]}"
-                   : "{preflight,[{0,[{lists,seq,2},{lists,seq,3}],2,ok},{1,[{lists,seq,2}],1,ok}],"
-                     "{all,40},{{0,0,[]},[],0},[]}");
+        answer(
+            w, QUESTION_PREFLIGHT,
+            strstr(rows[i].patterns, "receive")
+                ? "{preflight,[{0,[{lists,seq,2}],1,ok},{1,[],0,ok}],{all,40},{{0,0,[]},[],0},[]}"
+                : "{preflight,[{0,[{lists,seq,2},{lists,seq,3}],2,ok},{1,[{lists,seq,2}],1,ok}],"
+                  "{all,40},{{0,0,[]},[],0},[]}");
         answer(w, QUESTION_TRACE, i == 4 ? COUNTED : "{count,20000000,[3,0]}");
         answer(w, QUESTION_ARMED, NOTHING);
         arm_answer(w);
@@ -252,8 +254,8 @@ static void push_events(struct world *w, size_t n, uint64_t *sent, uint64_t byte
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s" CALL, i > 0 ? "," : "");
     *sent += bytes;
     snprintf(text + strlen(text), sizeof text - strlen(text),
-             "%s{r,1,7000,ok,0}],{1,open,10,5,%llu,0,0,[]}}",
-             n > 0 ? "," : "", (unsigned long long)*sent);
+             "%s{r,1,7000,ok,0}],{1,open,10,5,%llu,0,0,[]}}", n > 0 ? "," : "",
+             (unsigned long long)*sent);
     push(w, text);
 }
 

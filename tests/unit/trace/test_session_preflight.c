@@ -68,7 +68,8 @@ static void test_dry_run_among_others(void **unused)
         int otp;
         const char *want; /* "": nothing is in the way */
     } rows[] = {
-        {AMONG("{{1,0,[<<\"m:f/1\">>]},[],0}"), 25, "somebody else traces this node (1 breakpoint; m:f/1)"},
+        {AMONG("{{1,0,[<<\"m:f/1\">>]},[],0}"), 25,
+         "somebody else traces this node (1 breakpoint; m:f/1)"},
         {AMONG("{{1,0,[<<\"m:f/1\">>]},[],0}"), 27, ""},
         {AMONG("{{0,0,[]},[],7}"), 25, "the trace control word is 7"},
         {AMONG("{{0,0,[]},[],7}"), 27, "the trace control word is 7"},
@@ -122,7 +123,8 @@ static void test_nothing_to_trace(void **unused)
         {"{preflight,[{0,[],0,{arities,[1,3]}}],{all,4},{{0,0,[]},[],0},[]}", "/1, /3"},
         {"{preflight,[{0,[{a,b,1}],2000,too_many}],{all,4},{{0,0,[]},[],0},[]}", "2000 functions"},
         {"{preflight,[{0,[{a,b,1}],1,ok}],{none,<<\"nobody\">>},{{0,0,[]},[],0},[]}", "nobody"},
-        {"{preflight,[{0,[{a,b,1}],1,ok}],{pids,[<0.1.0>],20000},{{0,0,[]},[],0},[]}", "20000 proc"},
+        {"{preflight,[{0,[{a,b,1}],1,ok}],{pids,[<0.1.0>],20000},{{0,0,[]},[],0},[]}",
+         "20000 proc"},
         {"{preflight,[],{all,4},{{0,0,[]},[],0},[]}", "not understood"},
         {"{preflight,[{1,[],0,ok}],{all,4},{{0,0,[]},[],0},[]}", "not understood"},
         {"{preflight,[{0,[{a,b}],1,ok}],{all,4},{{0,0,[]},[],0},[]}", "not understood"},
@@ -261,12 +263,14 @@ static void test_unknown_atoms(void **unused)
     } rows[] = {
         {"lists:seq(sold_ut, ok)", "[{<<\"sold_ut\">>,[<<\"sold_out\">>,<<\"sold_uk\">>]}]",
          "the node does not know the atom sold_ut, so nothing there can match it; did you mean "
-         "sold_out or sold_uk?", 10},
+         "sold_out or sold_uk?",
+         10},
         {"lists:seq('Sold out', _)", "[{<<\"Sold out\">>,[]}]",
          "the node does not know the atom 'Sold out', so nothing there can match it", 11},
         {":lists.seq(:sold_ut, _)", "[{<<\"sold_ut\">>,[<<\"sold-out\">>]}]",
          "the node does not know the atom :sold_ut, so nothing there can match it; did you mean "
-         ":\"sold-out\"?", 12},
+         ":\"sold-out\"?",
+         12},
         {":lists.seq(My.Crt, _)", "[{<<\"Elixir.My.Crt\">>,[]}]",
          "the node does not know the atom My.Crt, so nothing there can match it", 0},
         {"lists:seq(a, b)", "[{<<\"a\">>,[]},{<<\"b\">>,[]}]", "not understood", 0},

@@ -34,12 +34,26 @@ static void test_put(void **state)
         {"escape, ascii", true, 0, "a\x1b[m", "..a?[m..", 4},
         {"newline", true, 0, "a\nb", "..a?b...", 3},
         {"bad UTF-8", true, 0, "\xff", "..?.....", 1},
-        {"wide", false, 0, "\xe4\xb8\xad" "a", "..\xe4\xb8\xad" "a...", 3},
-        {"wide, ascii", true, 0, "\xe4\xb8\xad" "a", "..?a....", 2},
+        {"wide", false, 0,
+         "\xe4\xb8\xad"
+         "a",
+         "..\xe4\xb8\xad"
+         "a...",
+         3},
+        {"wide, ascii", true, 0,
+         "\xe4\xb8\xad"
+         "a",
+         "..?a....", 2},
         {"wide cut right", false, 0, "abc\xe4\xb8\xad", "..abc ..", 4},
-        {"wide cut left", false, -1, "\xe4\xb8\xad" "a", ".. a....", 3},
+        {"wide cut left", false, -1,
+         "\xe4\xb8\xad"
+         "a",
+         ".. a....", 3},
         {"combining", false, 0, "e\xcc\x81x", "..e\xcc\x81x....", 2},
-        {"bidi override", true, 0, "a\xe2\x80\xae" "b", "..a?b...", 3},
+        {"bidi override", true, 0,
+         "a\xe2\x80\xae"
+         "b",
+         "..a?b...", 3},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct canvas c;
@@ -47,7 +61,8 @@ static void test_put(void **state)
         canvas_init(&c, 3, 8, rows[i].ascii);
         struct rect all = {0, 0, 3, 8}, r = {1, 2, 1, 4};
         canvas_fill(&c, all, STYLE_NORMAL, '.');
-        int used = canvas_put(&c, r, 0, rows[i].column, STYLE_NAME, rows[i].text, strlen(rows[i].text));
+        int used =
+            canvas_put(&c, r, 0, rows[i].column, STYLE_NAME, rows[i].text, strlen(rows[i].text));
         row_text(&c, 1, shown);
         if (used != rows[i].used || strcmp(shown, rows[i].shown) != 0)
             fail_msg("%s: used %d, shown '%s'", rows[i].name, used, shown);
@@ -123,12 +138,9 @@ static void test_styles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_put),
-        cmocka_unit_test(test_wide_halves_are_never_left_alone),
-        cmocka_unit_test(test_outside),
-        cmocka_unit_test(test_sizes_are_clamped),
-        cmocka_unit_test(test_rule),
-        cmocka_unit_test(test_styles),
+        cmocka_unit_test(test_put),     cmocka_unit_test(test_wide_halves_are_never_left_alone),
+        cmocka_unit_test(test_outside), cmocka_unit_test(test_sizes_are_clamped),
+        cmocka_unit_test(test_rule),    cmocka_unit_test(test_styles),
     };
     return cmocka_run_group_tests_name("canvas", tests, NULL, NULL);
 }

@@ -152,10 +152,12 @@ static void test_write(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),  cmocka_unit_test(test_ansi),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_ansi),
         cmocka_unit_test(test_markup_is_escaped),
         cmocka_unit_test(test_title_is_safe),
-        cmocka_unit_test(test_names), cmocka_unit_test(test_write),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_write),
     };
     return cmocka_run_group_tests_name("capture", tests, NULL, NULL);
 }

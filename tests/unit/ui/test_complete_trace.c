@@ -16,7 +16,7 @@
 #include "beamtop/etf/parse.h"
 #include "beamtop/ui/complete_trace.h"
 
-#define MANY 20000     /* functions of one module */
+#define MANY 20000 /* functions of one module */
 
 struct target {
     struct assist *assist;
@@ -84,16 +84,17 @@ static void answer(struct target *t, const char *text)
 }
 
 #define MODULES                                                                                    \
-    "{modules, [<<\"Elixir.MyApp.Cart\">>, <<\"Elixir.MyApp.Web\">>, <<\"lists\">>, "                \
+    "{modules, [<<\"Elixir.MyApp.Cart\">>, <<\"Elixir.MyApp.Web\">>, <<\"lists\">>, "              \
     "<<\"odd-name\">>, <<\"sets\">>, <<\"shop\">>], 6}"
 #define LISTS                                                                                      \
-    "{functions, <<\"lists\">>, [{<<\"append\">>, 1, true}, {<<\"append\">>, 2, true}, "             \
-    "{<<\"map\">>, 2, true}, {<<\"mapfoldl\">>, 3, true}, {<<\"seq\">>, 2, true}, "                  \
+    "{functions, <<\"lists\">>, [{<<\"append\">>, 1, true}, {<<\"append\">>, 2, true}, "           \
+    "{<<\"map\">>, 2, true}, {<<\"mapfoldl\">>, 3, true}, {<<\"seq\">>, 2, true}, "                \
     "{<<\"seq\">>, 3, true}, {<<\"seq_loop\">>, 3, false}, {<<\"zip\">>, 2, true}]}"
 #define WHO                                                                                        \
-    "{who, [<<\"odd-name\">>, <<\"rex\">>, <<\"shop_cart\">>, <<\"shop_front\">>], "                 \
+    "{who, [<<\"odd-name\">>, <<\"rex\">>, <<\"shop_cart\">>, <<\"shop_front\">>], "               \
     "[<<\"kernel\">>, <<\"shop\">>]}"
-#define CART "{functions, <<\"Elixir.MyApp.Cart\">>, [{<<\"add\">>, 2, true}, {<<\"add?\">>, 2, true}]}"
+#define CART                                                                                       \
+    "{functions, <<\"Elixir.MyApp.Cart\">>, [{<<\"add\">>, 2, true}, {<<\"add?\">>, 2, true}]}"
 
 static int set_up(void **state)
 {
@@ -257,7 +258,9 @@ static void test_fields(void **state)
     struct target *t = *state;
     char words[400];
     assert_false(complete(t, "shop:add(#cart{", words, sizeof words));
-    answer(t, "{records, [{<<\"shop\">>, <<\"cart\">>, [<<\"id\">>, <<\"items\">>, <<\"odd-one\">>]}]}");
+    answer(
+        t,
+        "{records, [{<<\"shop\">>, <<\"cart\">>, [<<\"id\">>, <<\"items\">>, <<\"odd-one\">>]}]}");
     assert_true(complete(t, "shop:add(#cart{", words, sizeof words));
     assert_string_equal(words, "'odd-one'|id|items");
     assert_true(complete(t, "shop:add(#cart{id = 1, it", words, sizeof words));
@@ -303,11 +306,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_words),
-        TEST(test_functions_to_count),
-        TEST(test_names_that_are_to_come),
-        TEST(test_fields),
-        TEST(test_many_functions_are_quick),
+        TEST(test_words),  TEST(test_functions_to_count),       TEST(test_names_that_are_to_come),
+        TEST(test_fields), TEST(test_many_functions_are_quick),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

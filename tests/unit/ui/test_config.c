@@ -49,8 +49,8 @@ static void set_up(struct fixture *f)
     keymap_init(&f->keymap);
     theme_init(&f->theme);
     diags_init(&f->diags);
-    f->config = (struct config){&f->options, &f->keymap, &f->theme, &f->diags, read_fake, NULL,
-                                {"themes", NULL}};
+    f->config = (struct config){&f->options, &f->keymap, &f->theme,       &f->diags,
+                                read_fake,   NULL,       {"themes", NULL}};
 }
 
 static void tear_down(struct fixture *f)
@@ -149,8 +149,10 @@ static void test_goes_on_after_a_mistake(void **state)
     (void)state;
     struct fixture f;
     set_up(&f);
-    parse(&f, "# a comment\r\nset interval soon\nset interval 2s # slow\nsource inner.conf\n"
-              "bind global x view \"process abc\"\nset filter 'a b'\nset capture-when \"q \\\" \\\\\"\n");
+    parse(
+        &f,
+        "# a comment\r\nset interval soon\nset interval 2s # slow\nsource inner.conf\n"
+        "bind global x view \"process abc\"\nset filter 'a b'\nset capture-when \"q \\\" \\\\\"\n");
     assert_int_equal(f.diags.len, 2);
     assert_string_equal(f.diags.items[1].file, "conf/inner.conf");
     assert_true(option_double(&f.options, OPTION_INTERVAL) == 2);
@@ -216,14 +218,20 @@ static void test_options(void **state)
         enum option option;
         const char *text, *printed;
     } rows[] = {
-        {OPTION_INTERVAL, "250ms", "250ms"}, {OPTION_INTERVAL, "2m", "120s"},
-        {OPTION_MAILBOX_BYTES, "2KiB", "2048"}, {OPTION_OWN, "ON", "yes"},
-        {OPTION_COLORS, "none", "none"},     {OPTION_BUDGET, "0.5", "0.5"},
+        {OPTION_INTERVAL, "250ms", "250ms"},
+        {OPTION_INTERVAL, "2m", "120s"},
+        {OPTION_MAILBOX_BYTES, "2KiB", "2048"},
+        {OPTION_OWN, "ON", "yes"},
+        {OPTION_COLORS, "none", "none"},
+        {OPTION_BUDGET, "0.5", "0.5"},
         {OPTION_BUDGET, "100", "100"},
         {OPTION_COLUMNS, "pid,name", "pid,name"},
-        {OPTION_TRACE_TIME, "500ms", "500ms"}, {OPTION_TRACE_TIME, "2m", "120s"},
-        {OPTION_TRACE_EVENTS, "1k", "1000"},  {OPTION_TRACE_RATE, "50/s", "50"},
-        {OPTION_TRACE_TERM_SIZE, "4KiB", "4096"}, {OPTION_TRACE_SYNTAX, "elixir", "elixir"},
+        {OPTION_TRACE_TIME, "500ms", "500ms"},
+        {OPTION_TRACE_TIME, "2m", "120s"},
+        {OPTION_TRACE_EVENTS, "1k", "1000"},
+        {OPTION_TRACE_RATE, "50/s", "50"},
+        {OPTION_TRACE_TERM_SIZE, "4KiB", "4096"},
+        {OPTION_TRACE_SYNTAX, "elixir", "elixir"},
     };
     struct options o;
     struct error err = {0};

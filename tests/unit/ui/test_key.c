@@ -15,15 +15,40 @@ static void test_names(void **state)
     static const struct {
         const char *name, *printed; /* NULL: no key */
     } rows[] = {
-        {"a", "a"},           {"A", "A"},           {"C-c", "C-c"},         {"C-C", "C-c"},
-        {"M-x", "M-x"},       {"C-M-x", "C-M-x"},   {"S-a", "A"},           {"F5", "<F5>"},
-        {"<F12>", "<F12>"},   {"F13", NULL},        {"<Enter>", "<Enter>"}, {"C-m", "<Enter>"},
-        {"C-i", "<Tab>"},     {"S-<Tab>", "S-<Tab>"}, {"S-Tab", "S-<Tab>"}, {"C-[", "<Esc>"},
-        {"PgDn", "<PgDn>"},   {"pagedown", "<PgDn>"}, {"Space", "<Space>"}, {" ", "<Space>"},
-        {"<", "<"},           {"-", "-"},           {"C--", "C--"},         {"<C-Up>", "C-<Up>"},
-        {"\xc3\xa9", "\xc3\xa9"}, {"", NULL},       {"ab", NULL},           {"C-", NULL},
-        {"X-a", NULL},        {"\x1b", NULL},       {"\xff", NULL},         {"<>", NULL},
-        {"<nothing>", NULL},  {"M-<BS>", "M-<Backspace>"},
+        {"a", "a"},
+        {"A", "A"},
+        {"C-c", "C-c"},
+        {"C-C", "C-c"},
+        {"M-x", "M-x"},
+        {"C-M-x", "C-M-x"},
+        {"S-a", "A"},
+        {"F5", "<F5>"},
+        {"<F12>", "<F12>"},
+        {"F13", NULL},
+        {"<Enter>", "<Enter>"},
+        {"C-m", "<Enter>"},
+        {"C-i", "<Tab>"},
+        {"S-<Tab>", "S-<Tab>"},
+        {"S-Tab", "S-<Tab>"},
+        {"C-[", "<Esc>"},
+        {"PgDn", "<PgDn>"},
+        {"pagedown", "<PgDn>"},
+        {"Space", "<Space>"},
+        {" ", "<Space>"},
+        {"<", "<"},
+        {"-", "-"},
+        {"C--", "C--"},
+        {"<C-Up>", "C-<Up>"},
+        {"\xc3\xa9", "\xc3\xa9"},
+        {"", NULL},
+        {"ab", NULL},
+        {"C-", NULL},
+        {"X-a", NULL},
+        {"\x1b", NULL},
+        {"\xff", NULL},
+        {"<>", NULL},
+        {"<nothing>", NULL},
+        {"M-<BS>", "M-<Backspace>"},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct key key;
@@ -149,8 +174,8 @@ static void test_action_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),       cmocka_unit_test(test_places),
-        cmocka_unit_test(test_refused),     cmocka_unit_test(test_actions_are_whole),
+        cmocka_unit_test(test_names),        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_refused),      cmocka_unit_test(test_actions_are_whole),
         cmocka_unit_test(test_action_lines),
     };
     return cmocka_run_group_tests_name("key", tests, NULL, NULL);

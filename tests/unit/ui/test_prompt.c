@@ -257,7 +257,10 @@ static void test_drawing(void **state)
     assert_int_equal(canvas_at(&c, 2, 2)->style, STYLE_ERROR);
     type(p, "<Backspace>");
     assert_int_equal(prompt_rows(p, 12, 3), 1);
-    prompt_paste(p, "b\nc\x1b\xff" "d", 6);
+    prompt_paste(p,
+                 "b\nc\x1b\xff"
+                 "d",
+                 6);
     assert_string_equal(t.line, "ab cd");
     canvas_clear(&c);
     prompt_free(p);
@@ -277,7 +280,8 @@ static void test_a_long_question(void **state)
     prompt_open(p, PROMPT_ASK, "it costs 12 %: go on? (y/n) ", "", &calls);
     prompt_draw(p, &c, (struct rect){0, 0, 1, 20}, &cursor);
     row_of(&c, 0, shown);
-    assert_string_equal(shown, "it costs \xe2\x80\xa6" "n? (y/n)  ");
+    assert_string_equal(shown, "it costs \xe2\x80\xa6"
+                               "n? (y/n)  ");
     assert_int_equal(cursor.column, 19);
     for (int columns = 1; columns < 20; columns++) {
         prompt_draw(p, &c, (struct rect){0, 0, 1, columns}, &cursor);
@@ -380,7 +384,8 @@ static void test_descriptions(void **state)
         describe_styles(&b, (enum describe_form)form);
         describe_themes(&b, (enum describe_form)form);
         const char *s = buf_cstr(&b);
-        assert_non_null(strstr(s, form == DESCRIBE_MDOC ? ".It \\fBcapture\\-dir\\fP" : "capture-dir"));
+        assert_non_null(
+            strstr(s, form == DESCRIBE_MDOC ? ".It \\fBcapture\\-dir\\fP" : "capture-dir"));
         assert_non_null(strstr(s, form == DESCRIBE_MDOC ? "sort\\-left" : "sort-left"));
         assert_null(strstr(s, "(null)"));
     }
@@ -392,11 +397,15 @@ int main(void)
     setlocale(LC_CTYPE, "C.UTF-8");
     setenv("INPUTRC", "/dev/null", 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_editing),    cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_history),    cmocka_unit_test(test_completion),
+        cmocka_unit_test(test_editing),
+        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_history),
+        cmocka_unit_test(test_completion),
         cmocka_unit_test(test_a_long_question),
-        cmocka_unit_test(test_drawing),    cmocka_unit_test(test_long_lines_are_bounded),
-        cmocka_unit_test(test_hint),       cmocka_unit_test(test_completing_again),
+        cmocka_unit_test(test_drawing),
+        cmocka_unit_test(test_long_lines_are_bounded),
+        cmocka_unit_test(test_hint),
+        cmocka_unit_test(test_completing_again),
         cmocka_unit_test(test_descriptions),
     };
     return cmocka_run_group_tests_name("prompt", tests, NULL, NULL);

@@ -52,7 +52,8 @@ static void test_places_are_kept(void **state)
         {"what left stays, dim", "abcd", "dba", "abCd", 1, false, 1},
         {"the cursor's own row left", "abcd", "dca", "aBcd", 1, false, 1},
         {"what came is last", "abcd", "xdcba", "abcdx", 3, false, 3},
-        {"asked for, the order is taken and the cursor goes along", "abcd", "dcba", "dcba", 1, true, 2},
+        {"asked for, the order is taken and the cursor goes along", "abcd", "dcba", "dcba", 1, true,
+         2},
         {"asked for, and the row has left", "abcd", "dca", "dca", 3, true, 0},
         {"everything left", "ab", "", "AB", 1, false, 1},
         {"the same identity twice", "aab", "aab", "aab", 2, false, 2},
@@ -89,9 +90,9 @@ static void test_moves_stay_inside(void **state)
         enum move move;
         size_t from, to;
     } rows[] = {
-        {"up from the first", MOVE_UP, 0, 0},        {"down from the last", MOVE_DOWN, 9, 9},
-        {"a page down", MOVE_PAGE_DOWN, 0, 4},       {"a page beyond", MOVE_PAGE_DOWN, 8, 9},
-        {"a page up", MOVE_PAGE_UP, 9, 5},           {"to the last", MOVE_LAST, 2, 9},
+        {"up from the first", MOVE_UP, 0, 0},  {"down from the last", MOVE_DOWN, 9, 9},
+        {"a page down", MOVE_PAGE_DOWN, 0, 4}, {"a page beyond", MOVE_PAGE_DOWN, 8, 9},
+        {"a page up", MOVE_PAGE_UP, 9, 5},     {"to the last", MOVE_LAST, 2, 9},
         {"to the first", MOVE_FIRST, 5, 0},
     };
     struct table t;
@@ -217,8 +218,10 @@ static void test_doc_cursor_follows_links(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places_are_kept),   cmocka_unit_test(test_moves_stay_inside),
-        cmocka_unit_test(test_hits),              cmocka_unit_test(test_find_goes_round),
+        cmocka_unit_test(test_places_are_kept),
+        cmocka_unit_test(test_moves_stay_inside),
+        cmocka_unit_test(test_hits),
+        cmocka_unit_test(test_find_goes_round),
         cmocka_unit_test(test_doc_cursor_follows_links),
     };
     return cmocka_run_group_tests_name("table", tests, NULL, NULL);

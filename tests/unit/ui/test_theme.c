@@ -68,10 +68,11 @@ static void test_colors(void **state)
         const char *name;
         int color;
     } rows[] = {
-        {"default", -1}, {"red", 1},        {"bright-white", 15}, {"0", 0},    {"255", 255},
-        {"256", -2},     {"-1", -2},        {"", -2},             {"0255", -2}, {"#000000", 16},
-        {"#ffffff", 231}, {"#ff0000", 196}, {"#808080", 244},     {"#fff", -2}, {"#gggggg", -2},
-        {"Red", -2},     {"99999999999", -2},
+        {"default", -1},     {"red", 1},      {"bright-white", 15}, {"0", 0},
+        {"255", 255},        {"256", -2},     {"-1", -2},           {"", -2},
+        {"0255", -2},        {"#000000", 16}, {"#ffffff", 231},     {"#ff0000", 196},
+        {"#808080", 244},    {"#fff", -2},    {"#gggggg", -2},      {"Red", -2},
+        {"99999999999", -2},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (theme_color_find(rows[i].name) != rows[i].color)

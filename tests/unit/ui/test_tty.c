@@ -133,10 +133,21 @@ static void test_keys(void **state)
     static const struct {
         const char *bytes, *key;
     } rows[] = {
-        {"j", "j"},           {"\r", "<Enter>"},     {"\x1b", "<Esc>"},   {"\x03", "C-c"},
-        {"\x1a", "C-z"},      {"\x7f", "<Backspace>"}, {"\t", "<Tab>"},   {"\x1b[Z", "S-<Tab>"},
-        {"\x1bOA", "<Up>"},   {"\x1b[6~", "<PgDn>"}, {"\x1b[15~", "<F5>"}, {"\x1bx", "M-x"},
-        {"\x1b[1;5C", "C-<Right>"}, {"\xc3\xa9", "\xc3\xa9"}, {"\x1b[3~", "<Delete>"},
+        {"j", "j"},
+        {"\r", "<Enter>"},
+        {"\x1b", "<Esc>"},
+        {"\x03", "C-c"},
+        {"\x1a", "C-z"},
+        {"\x7f", "<Backspace>"},
+        {"\t", "<Tab>"},
+        {"\x1b[Z", "S-<Tab>"},
+        {"\x1bOA", "<Up>"},
+        {"\x1b[6~", "<PgDn>"},
+        {"\x1b[15~", "<F5>"},
+        {"\x1bx", "M-x"},
+        {"\x1b[1;5C", "C-<Right>"},
+        {"\xc3\xa9", "\xc3\xa9"},
+        {"\x1b[3~", "<Delete>"},
     };
     struct pair p;
     open_pair(&p);
@@ -382,9 +393,9 @@ int main(void)
 {
     setlocale(LC_CTYPE, "C.UTF-8");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_null),       cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_colours),    cmocka_unit_test(test_given_back),
-        cmocka_unit_test(test_refused),    cmocka_unit_test(test_paste_without_end),
+        cmocka_unit_test(test_null),           cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_colours),        cmocka_unit_test(test_given_back),
+        cmocka_unit_test(test_refused),        cmocka_unit_test(test_paste_without_end),
         cmocka_unit_test(test_paste_too_long), cmocka_unit_test(test_sizes),
     };
     return cmocka_run_group_tests_name("tty", tests, NULL, NULL);
