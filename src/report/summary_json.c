@@ -131,11 +131,11 @@ static json_t *finding_json(const struct finding *f)
     set(o, "rule", text(f->rule));
     set(o, "severity", text(severity_word(f->severity)));
     set(o, "effort", text(effort_word(f->effort)));
-    set(o, "sure", number(f->sure));
+    set(o, "confidence", number(f->sure));
     set(o, "impact", number(f->impact));
     set(o, "title", text(f->title));
     set(o, "action", text(f->action));
-    set(o, "refute", text(f->refute));
+    set(o, "ruled_out_if", text(f->refute));
     set(o, "subject", text(f->subject));
     set(o, "evidence", evidence);
     return o;
@@ -161,7 +161,7 @@ static void add_findings(json_t *o, const struct summary *s)
     }
     set(o, "marks", marks);
     set(o, "findings", found);
-    set(o, "not_known", unknown);
+    set(o, "not_evaluated", unknown);
     set(o, "calls_refused",
         s->findings.calls_refused ? text(s->findings.calls_refused) : json_null());
 }
@@ -282,7 +282,7 @@ void summary_json(struct buf *out, const struct summary *s, size_t n,
                   const struct summary_options *o)
 {
     json_t *root = json_object();
-    set(root, "schema", text(n == 1 ? "beamtop.report/1" : "beamtop.diff/1"));
+    set(root, "schema", text(n == 1 ? "beamtop.report/2" : "beamtop.diff/2"));
     if (n == 1) {
         add_session(root, s, o);
     } else {

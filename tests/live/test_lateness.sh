@@ -71,7 +71,7 @@ a_recording_finds_it() {
                test("^(Scheduler 2|A scheduler) did not yield for ")' "$work/out" >/dev/null && return 0
     done
     echo "no finding in:"
-    jq -c '.ticks, .findings, .not_known, .system.late_ms' "$work/out"
+    jq -c '.ticks, .findings, .not_evaluated, .system.late_ms' "$work/out"
     return 1
 }
 

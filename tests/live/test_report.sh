@@ -100,7 +100,7 @@ has_a_column_for_each() {
         report | grep -E '^ +A +B +C +D +E +F +G$'; } &&
         report | grep -E '^  duration( +[0-9.]+ ?s){7}$' &&
         report | grep -E '^  run queue( +[0-9.]+){7}$' &&
-        report --format json | grep -F '"schema":"beamtop.diff/1"'
+        report --format json | grep -F '"schema":"beamtop.diff/2"'
 }
 
 # shares SECTION ROW: its numbers in each session.

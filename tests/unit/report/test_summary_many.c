@@ -127,7 +127,7 @@ static void test_compared(void **state)
     assert_says(text, "act 31.0 %");
     assert_says(text, "sync_logger (act: sync): Logger logger_std_h_default is");
     json_t *root = parse(&o);
-    assert_string_equal(json_string_value(json_object_get(root, "schema")), "beamtop.diff/1");
+    assert_string_equal(json_string_value(json_object_get(root, "schema")), "beamtop.diff/2");
     assert_int_equal(json_array_size(json_object_get(root, "sessions")), 3);
     assert_true(real(root, "logger_olp"));
     assert_false(real(root, "gateway"));
