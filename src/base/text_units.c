@@ -86,9 +86,9 @@ char *text_percent(char *out, size_t size, double fraction)
     if (isnan(v))
         snprintf(out, size, DASH);
     else if (fabs(v) < 0.05)
-        snprintf(out, size, "0.0 %%");
+        snprintf(out, size, "0.0%%");
     else
-        snprintf(out, size, "%.*f %%", fabs(v) < 99.95 ? 1 : 0, v);
+        snprintf(out, size, "%.*f%%", fabs(v) < 99.95 ? 1 : 0, v);
     return out;
 }
 

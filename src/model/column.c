@@ -291,7 +291,7 @@ static int unknown_column(const char *word, size_t len, struct error *err)
     buf_init(&known, 0);
     for (int i = 0; i < proc_columns_len; i++)
         buf_printf(&known, "%s%s", i == 0 ? "" : ", ", proc_columns[i].key);
-    error_set(err, ERR_USAGE, "\"%.*s\" is no column; there are %s", (int)(len > 80 ? 80 : len),
+    error_set(err, ERR_USAGE, "no column \"%.*s\": choose one of %s", (int)(len > 80 ? 80 : len),
               word, buf_cstr(&known));
     buf_clear(&known);
     return ERR_USAGE;

@@ -39,9 +39,9 @@ static char *put_change(const struct table *t, double change, char *to, size_t s
     else if (change >= 9.995)
         snprintf(to, size, "x%.0f", change + 1);
     else if (fabs(change) < 0.005)
-        snprintf(to, size, "0 %%");
+        snprintf(to, size, "0%%");
     else
-        snprintf(to, size, "%+.0f %%", change * 100);
+        snprintf(to, size, "%+.0f%%", change * 100);
     return to;
 }
 

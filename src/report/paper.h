@@ -28,7 +28,7 @@ struct block {
     enum block_kind kind;
     int level;         /* of a heading: 1, 2, 3 */
     const char *text;  /* of all but tables; of a chart its title */
-    const char *word;  /* of a finding: "act", "look", "note" */
+    const char *word;  /* of a finding: "fix", "check", "info" */
     const char *aside; /* of a finding and of a chart: what is said of it in short */
     /* tables */
     size_t columns;

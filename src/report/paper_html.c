@@ -39,7 +39,7 @@ static const char style[] =
     "p,li,h1,h2,h3{overflow-wrap:anywhere}ul{padding-left:1.4rem}\n"
     ".aside{color:var(--faint);margin:.1rem 0}\n"
     ".word{font-size:.8rem;padding:.05rem .45rem;border-radius:.6rem;border:1px solid;"
-    "margin-right:.5rem}.act{color:var(--act)}.look{color:var(--look)}.note{color:var(--note)}\n"
+    "margin-right:.5rem}.fix{color:var(--act)}.check{color:var(--look)}.info{color:var(--note)}\n"
     "figure{margin:1.2rem 0;break-inside:avoid}figcaption{margin-bottom:.4rem}\n"
     ".plot{display:grid;grid-template-columns:4.2rem 1fr;gap:.6rem}\n"
     ".axis{display:flex;flex-direction:column;justify-content:space-between;text-align:right}\n"

@@ -359,7 +359,7 @@ static const char *difference_text(struct arena *a, enum column_type type,
     if (type == COLUMN_SHARE)
         return arena_printf(a, "%+.1f points", 100 * difference);
     if (change->before != 0)
-        return arena_printf(a, "%+.1f %%", 100 * difference / fabs(change->before));
+        return arena_printf(a, "%+.1f%%", 100 * difference / fabs(change->before));
     return number_text(a, type, difference);
 }
 

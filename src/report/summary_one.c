@@ -106,7 +106,7 @@ static void put_owners(struct paper *p, const struct summary *s, const struct su
     if (s->n_owners[0] + s->n_owners[2] == 0) /* neither applications nor modules */
         paper_put(p, "Owners of the work were not recorded.");
     else if (nobody_stands_out(s))
-        paper_put(p, "Nobody did as much as 0.2 %% of the work of a tick.");
+        paper_put(p, "No owner had 0.2%% of the reductions of a tick.");
     for (int k = 0; k < OWNER_KINDS; k++) {
         size_t n = at_most(s->n_owners[k], o->owners);
         if (n == 0 || (n == 1 && s->owners[k][0].owner.len == 0))

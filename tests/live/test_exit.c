@@ -102,7 +102,7 @@ static void test_usage(void **state)
         {"top a@b --format svg", "beamtop capture"},
         {"info a@b --sort memory", "not an option of"},
         {"top a@127.0.0.1 --cookie " COOKIE " --sort nothing", "“nothing”"},
-        {"top a@127.0.0.1 --cookie " COOKIE " --columns pid,nothing", "\"nothing\" is no column"},
+        {"top a@127.0.0.1 --cookie " COOKIE " --columns pid,nothing", "no column \"nothing\""},
         {"top a@127.0.0.1 --cookie " COOKIE " --filter ab(c", "at column 5"},
         {"top a@127.0.0.1 --cookie " COOKIE " --filter app=ab(c", "at column 9"},
         {"top a@b@c --cookie " COOKIE, "a@b@c"},

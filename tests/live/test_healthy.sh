@@ -69,9 +69,9 @@ show() {
 note_screens() {
     for kind in $kinds; do
         tm capture-pane -p -t "$kind" >"$work/screen"
-        if grep -qE '[0-9]+ to act on, [0-9]+ to look at' "$work/screen"; then
+        if grep -qE '[0-9]+ to fix, [0-9]+ to check' "$work/screen"; then
             : >"$work/$kind.judged"
-            grep -q ' 0 to act on, 0 to look at' "$work/screen" || cp "$work/screen" "$work/$kind.found"
+            grep -q ' 0 to fix, 0 to check' "$work/screen" || cp "$work/screen" "$work/$kind.found"
         fi
     done
 }

@@ -141,7 +141,7 @@ fails_in_CI() {
     [ $? -eq 1 ]
 }
 
-passes_in_CI() { "$beamtop" diff "$work/sync-1" "$work/healthy" --fail-on finding:act >/dev/null; }
+passes_in_CI() { "$beamtop" diff "$work/sync-1" "$work/healthy" --fail-on finding:fix >/dev/null; }
 
 is_whole_in() {
     report --format "$1" >"$work/report.$1" && for label in $sessions; do
@@ -159,24 +159,24 @@ the_model_case() {
     run says_not_that async-2 async-1 'Elixir\.Logger'
     run says_that healthy async-calls 'share of name gateway_db_1 [0-9.]+ % [0-9.]+ % -[0-9.]+ points'
     run says_that healthy async-calls 'calls/s of ets:lookup/2 [0-9]+ [0-9.]+k? \+[0-9.]+ %'
-    run finds sync_logger 'act [0-9.]+ ?% act [0-9.]+ ?% act [0-9.]+ ?%'
+    run finds sync_logger 'fix [0-9.]+ ?% fix [0-9.]+ ?% fix [0-9.]+ ?%'
     run finds headroom '(note ){7}'
     run finds repository_lookup '– – – – – act'
     for label in sync-1 sync-2 debug; do
-        run tells "$label" '[act] Logger Elixir.Logger '
+        run tells "$label" '[fix] Logger Elixir.Logger '
         run fails_in_CI "$label"
     done
     run counts_hardly_a_call_of_ours async-calls
-    run tells async-calls '[act] gateway_schemas queries the database on every lookup: '
+    run tells async-calls '[fix] gateway_schemas queries the database on every lookup: '
     run tells_near async-calls 87 'Repositories: [0-9.]+% reads'
     for label in async-calls healthy; do
         run tells_near "$label" 1.38 '[0-9.]+ pipeline stages per operation: structural'
-        run tells "$label" '[note] Schedulers are mostly idle'
+        run tells "$label" '[info] Schedulers are mostly idle'
     done
     run has_to_act_on 1 sync-1
     run has_to_act_on 1 async-calls
     run has_to_act_on 0 healthy
-    run tells_not healthy '[act]'
+    run tells_not healthy '[fix]'
     run passes_in_CI
     run is_whole_in markdown
     run is_whole_in html

@@ -127,7 +127,7 @@ says_when_a_command_is_wrong() {
     bt_open 120 40 || return 1
     tm_type ':no-such-action'
     tm_keys Enter
-    tm_wait 'is no action' && tm_wait shop_pricing && bt_quit
+    tm_wait 'unknown action' && tm_wait shop_pricing && bt_quit
 }
 
 connects_again_after_a_loss() {

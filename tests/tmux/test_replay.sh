@@ -118,7 +118,7 @@ sorts_and_filters_the_rows_recorded() {
 
 shows_owners_calls_and_findings() {
     command_line 'view owners'
-    tm_wait 'Who does the work' && tm_wait 'gateway' || return 1
+    tm_wait ' Load ' && tm_wait 'gateway' || return 1
     command_line 'view calls'
     tm_wait 'ets:' && tm_wait 'recorded, window' || return 1
     command_line 'view findings'

@@ -176,7 +176,7 @@ ends_from_what_is_armed() {
     tm_keys Enter
     trace_is running || return 1
     tm_type a
-    tm_wait 'WHOSE' && tm_wait ' ours ' && tm_wait 'shop_pricing:start_link/0' || return 1
+    tm_wait 'OWNER' && tm_wait ' ours ' && tm_wait 'shop_pricing:start_link/0' || return 1
     tm_type X
     shows_the_log && tm_wait 'trace ended: stopped' && tm_wait 'target clean' || return 1
     target_is_clean || return 1
@@ -308,12 +308,12 @@ asks_before_what_is_dear() {
 asks_before_it_traces_what_burns() {
     bt_open 120 40 && prompt_with 'shop:burn/2 --events 5' && tm_wait '1 function' || return 1
     tm_keys Enter
-    tm_wait 'trace all the same?' || return 1
+    tm_wait 'Trace anyway?' || return 1
     tm_type n
     tm_wait_gone 'all the same?' && shows_the_log && tm_wait 'stopped before it was armed' || return 1
     tm_type :trace-again
     tm_keys Enter
-    tm_wait 'trace all the same?' || return 1
+    tm_wait 'Trace anyway?' || return 1
     tm_type y
     tm_wait_gone 'all the same?' && shows_the_log && tm_wait 'events: 5 of 5' &&
         tm_wait 'target clean' && target_is_clean && bt_quit

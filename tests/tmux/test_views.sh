@@ -132,7 +132,7 @@ tells_a_mistake_in_its_place() {
 sums_by_owner() {
     bt_open 120 40 || return 1
     tm_type W
-    tm_wait 'Who does the work' && tm_wait shop && tm_wait 'the rest' || return 1
+    tm_wait ' Load ' && tm_wait shop && tm_wait 'the rest' || return 1
     tm_type b
     tm_wait 'by supervisor' && tm_wait shop_sup || return 1
     tm_type b
@@ -145,7 +145,7 @@ sums_by_owner() {
 finds() {
     bt_start 120 40 -- --interval 0.5s && bt_wait_list || return 1
     tm_type f
-    tm_wait 'to act on' || return 1
+    tm_wait 'to fix' || return 1
     tm_keys End # where more was found than one screen shows
     tm_wait 'Not evaluated' && bt_quit
 }

@@ -146,7 +146,7 @@ struct armed_row {
     struct etf_pid pid;    /* flags: the process */
     struct slice pid_text; /* as printed; empty without */
     struct slice session;  /* empty: the node's single space, or of no space */
-    struct slice tracer;   /* whom it tells: pid and name; empty when unknown */
+    struct slice tracer;   /* process that gets the events: pid and name; empty when unknown */
     bool beamtop;          /* a beamtop armed it, this one or another */
     struct slice traced;   /* breakpoint: "local", "global", "meta" or empty */
     struct slice text;     /* match specification, flags, or what is monitored */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Who does the work: sums over the processes of one owner. An owner is an application, a supervisor
- * (the nearest one above a process, by its name, else its module), the module
- * where the processes really begin (behind proc_lib), a registered name, a label, or what a process
- * is recognised as (model/kind.h). What was not ranked is told as the rest. Pure.
+ * Load by application: sums over the processes of one owner. An owner is an application, a
+ * supervisor (the nearest one above a process, by its name, else its module), the module where the
+ * processes really begin (behind proc_lib), a registered name, a label, or what a process is
+ * recognised as (model/kind.h). What was not ranked is told as the rest. Pure.
  *
  * Shares are of the work of programs. While a process writes a file, or does what else is dirty,
  * the VM's own processes take the signals that are sent to it (each gen_server:call is two: a

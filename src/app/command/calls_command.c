@@ -32,7 +32,7 @@ static void tell_estimate(struct counting *t, const struct calls_state *state)
         return;
     t->told = true;
     fprintf(stderr,
-            "beamtop: %llu functions, about %.0f calls/s: counting costs about %.2g %% of "
+            "beamtop: %llu functions, about %.0f calls/s: counting costs about %.2g%% of "
             "the node%s%s\n",
             (unsigned long long)state->functions, state->calls_per_s, state->load * 100,
             *state->others ? "; also there: " : "", state->others);
@@ -43,8 +43,8 @@ static void asking(struct counting *t, const struct calls_state *state)
 {
     if (!t->options->dry_run)
         error_set(&t->run->err, ERR_REFUSED,
-                  "about %.0f calls/s: counting them would cost the node "
-                  "%.0f %% of its schedulers; --force counts all the same",
+                  "not counted: about %.0f calls/s would cost the node "
+                  "%.0f%% of scheduler time. Narrow the pattern, or add --force",
                   state->calls_per_s, state->load * 100);
     session_stop(t->run->session);
 }
@@ -210,7 +210,7 @@ int command_calls(const struct cli_options *o, const struct app_env *env)
     if (replay_is_file(o->target))
         return calls_file_print(o, sink_options_of(&t, NULL));
     if (o->at) {
-        fputs("beamtop: --at is of a recording in the place of NODE\n", stderr);
+        fputs("beamtop: --at needs a recording's FILE instead of NODE\n", stderr);
         return EXIT_USAGE;
     }
     const struct batch_job job = {

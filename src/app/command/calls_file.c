@@ -27,8 +27,8 @@ static int put(struct replay *r, const struct cli_options *o, struct calls_sink 
         rc = error_set(err, ERR_NOT_FOUND, "%s: no calls were counted (record --calls)", o->target);
     else if (rc == 0 && !replay_info(r)->has_windows)
         rc = error_set(err, ERR_NOT_FOUND,
-                       "%s: it was recorded by a version that kept the sums of windows "
-                       "alone: `beamtop report` and `export` have them",
+                       "%s: it was recorded by a version that kept only the sums of windows "
+                       "per function: `beamtop report` and `export` show them",
                        o->target);
     if (rc == 0)
         rc = recording_windows_put(replay_recording(r), tick, most, sink, &n, err);

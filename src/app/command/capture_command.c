@@ -60,7 +60,7 @@ static int choose_format(const struct cli_options *o, enum capture_format *out, 
     }
     return error_set(err, ERR_USAGE,
                      "a capture is text, ansi, html or svg; json and csv come from "
-                     "`beamtop top` and its likes");
+                     "`beamtop top` and the other commands");
 }
 
 /* FILE with %t as the time of the capture. */

@@ -104,7 +104,7 @@ static int choose_columns(const struct cli_options *o, struct columns *c, struct
 {
     const struct proc_column *sort = proc_column_find(o->sort);
     if (!sort)
-        return error_set(err, ERR_USAGE, "there is no column “%s”; `man beamtop` lists them",
+        return error_set(err, ERR_USAGE, "no column “%s”: `man beamtop` lists all columns",
                          o->sort);
     if (!o->columns)
         c->n = proc_columns_default(c->columns);
@@ -153,7 +153,7 @@ int command_replay(const struct cli_options *o, const struct app_env *env)
 {
     if (replay_is_file(o->target))
         return command_screen(o, env);
-    tell_line("%s is no file; a live node needs no `replay`", o->target);
+    tell_line("%s is not a file; to watch a live node, leave out `replay`", o->target);
     return EXIT_USAGE;
 }
 

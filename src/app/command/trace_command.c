@@ -111,8 +111,8 @@ static void asking(struct tracing *t, const struct trace_state *state)
         return;
     }
     error_set(&err, ERR_REFUSED,
-              "about %s calls/s would cost the node %.0f %% of a scheduler: "
-              "--force traces all the same, within the caps",
+              "about %s calls/s would cost the node %.0f%% of a scheduler: "
+              "narrow the pattern, or add --force (the caps still hold)",
               text_integer(calls, sizeof calls, (int64_t)state->preflight.calls_per_s),
               state->preflight.load * 100);
     batch_finish(t->run, EXIT_REFUSED, &err);
@@ -264,7 +264,8 @@ int command_trace(const struct cli_options *o, const struct app_env *env)
         code = EXIT_USAGE;
     }
     if (code == EXIT_DONE && o->n_rest == 0) {
-        fputs("beamtop: usage: beamtop trace NODE PATTERN…, or a recording's FILE alone\n", stderr);
+        fputs("beamtop: usage: beamtop trace NODE PATTERN…, or beamtop trace FILE of a recording\n",
+              stderr);
         code = EXIT_USAGE;
     }
     if (code == EXIT_DONE)

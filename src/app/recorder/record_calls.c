@@ -65,8 +65,8 @@ static void refuse(struct record_session *r, const struct calls_state *state)
 {
     struct error err = {.code = ERR_NONE};
     error_set(&err, ERR_REFUSED,
-              "at about %.0f calls/s that would cost the node %.0f %% of its "
-              "schedulers (--force counts all the same)",
+              "about %.0f calls/s would cost %.0f%% of scheduler time: narrow the pattern, "
+              "or add --force",
               state->calls_per_s, state->load * 100);
     refused(r, &err);
     session_stop(r->session);

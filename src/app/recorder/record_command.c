@@ -41,7 +41,8 @@ static int complain(int code, const char *text)
 static void be_recorder(struct record_setup *setup, int log)
 {
     if (!record_detach(log, setup->ready_fd)) {
-        dprintf(setup->ready_fd, "the recorder cannot leave the terminal: %s", strerror(errno));
+        dprintf(setup->ready_fd, "the recorder cannot detach from the terminal: %s",
+                strerror(errno));
         _exit(EXIT_FAILED);
     }
     setvbuf(stderr, NULL, _IOLBF, 0);
@@ -108,7 +109,7 @@ static int tell_start(const char *path, const char *log_path)
 {
     fputs("recording to ", stdout);
     print_safe(stdout, path);
-    fputs(" until `beamtop record stop`; what happens is told in ", stdout);
+    fputs(" until `beamtop record stop`; messages go to ", stdout);
     print_safe(stdout, log_path);
     putchar('\n');
     return EXIT_DONE;
@@ -274,7 +275,7 @@ static int complain_choice(const struct cli_options *o, const struct record_peer
     const char *why = n == 0 ? "nothing is being recorded"
                       : o->output
                           ? "no recording goes to that file; `beamtop record status` lists them"
-                          : "more than one recording runs: -o FILE tells which";
+                          : "several recordings are running: choose one with -o FILE";
     (void)complain_silent(peers, n);
     return complain(EXIT_FAILED, why);
 }
@@ -328,7 +329,7 @@ static int prepare_trace(struct record_setup *setup)
     if (code == EXIT_DONE && o->values)
         fprintf(stderr,
                 "beamtop: %s will have arguments, results and messages as they are; --redact "
-                "keeps their types and sizes alone\n",
+                "keeps only their types and sizes\n",
                 setup->file);
     return code;
 }
@@ -338,14 +339,15 @@ int command_record(const struct cli_options *o, const struct app_env *env)
     bool start = strcmp(o->target, "start") == 0;
     size_t skip = start ? 1 : 0;
     if (strcmp(o->target, "status") == 0)
-        return o->n_rest > 0
-                   ? complain(EXIT_USAGE, "record status takes no word: it tells of all recordings")
-                   : record_ask(o, env, NULL);
+        return o->n_rest > 0 ? complain(EXIT_USAGE,
+                                        "record status takes no argument: it shows all recordings")
+                             : record_ask(o, env, NULL);
     /* A node named behind it would not be looked at, and the recording of another one ended. */
     if (strcmp(o->target, "stop") == 0)
-        return o->n_rest > 0 ? complain(EXIT_USAGE,
-                                        "record stop takes no word: -o FILE tells which recording")
-                             : record_ask(o, env, "stop");
+        return o->n_rest > 0
+                   ? complain(EXIT_USAGE,
+                              "record stop takes no argument: choose a recording with -o FILE")
+                   : record_ask(o, env, "stop");
     if (strcmp(o->target, "mark") == 0)
         return record_mark(o, env);
     if (!o->output || (start && o->n_rest == 0))
@@ -356,7 +358,7 @@ int command_record(const struct cli_options *o, const struct app_env *env)
         return complain(EXIT_USAGE,
                         "with both --calls and --trace each has one word: 'PATTERN & PATTERN'");
     if (o->redact && o->values)
-        return complain(EXIT_USAGE, "--values keeps what --redact leaves out: one of them");
+        return complain(EXIT_USAGE, "--values and --redact exclude each other");
     /* --calls A B: the words behind the first are patterns too. */
     const char *patterns[1 + LIMIT_TRACE_PATTERNS];
     size_t n = 0;

@@ -93,7 +93,7 @@ int record_whole_path(char out[PATH_MAX], const char *file, struct error *err)
                           : snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - file) : 1,
                                      slash ? file : ".");
     if (n < 0 || (size_t)n >= sizeof dir || *base == '\0')
-        return error_set(err, ERR_USAGE, "%s: that is no file", file);
+        return error_set(err, ERR_USAGE, "%s is not a file", file);
     if (!realpath(dir, real))
         return error_set_errno(err, errno, "%s", dir);
     size_t len = strlen(real);

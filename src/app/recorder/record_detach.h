@@ -19,7 +19,7 @@ struct record_log {
  * there instead. */
 int record_log_open(struct record_log *log, const char *path, struct error *err);
 /*
- * In the process that stays: a session of its own in /, its output in the log, and of what was
+ * In the process that stays: a trace session in /, its output in the log, and of what was
  * inherited only `kept` is open. False: errno
  * says why. */
 bool record_detach(int log, int kept);

@@ -36,7 +36,7 @@ static bool has_room(struct recording_run *t)
     t->log_is_full = fstat(STDERR_FILENO, &st) == 0 && S_ISREG(st.st_mode) &&
                      st.st_size >= (off_t)LIMIT_RECORD_LOG_BYTES;
     if (t->log_is_full)
-        fputs("beamtop: this log is full: only the end is told from here on\n", stderr);
+        fputs("beamtop: this log is full: from here on only the end is reported\n", stderr);
     return !t->log_is_full;
 }
 
@@ -221,7 +221,7 @@ static void stop(struct recording_run *t)
     record_run_tell_ready(t, t->err.code != ERR_NONE ? t->err.text
                                                      : "it ended before the node had answered");
     if (ticks > 0)
-        fprintf(stderr, "beamtop: %s has %lld tick%s; `beamtop report %s` tells what they say\n",
+        fprintf(stderr, "beamtop: %s has %lld tick%s; `beamtop report %s` shows the findings\n",
                 buf_cstr(&t->file), (long long)ticks, ticks == 1 ? "" : "s", buf_cstr(&t->file));
     buf_clear(&t->file);
 }

@@ -151,7 +151,7 @@ static void end_if_over(struct record_starter *s)
     if (s->exit_code != 0)
         error_set(&err, ERR_SYSTEM, "%s",
                   complaint.len > 0 ? buf_cstr(&complaint)
-                                    : "the recorder has ended without a word");
+                                    : "the recorder ended without a message");
     buf_clear(&complaint);
     end(s, err.code == ERR_NONE ? NULL : &err);
 }

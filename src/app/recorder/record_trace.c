@@ -111,8 +111,8 @@ static void refuse(struct record_session *r, const struct trace_state *state)
 {
     struct error err = {.code = ERR_NONE};
     error_set(&err, ERR_REFUSED,
-              "about %.0f calls/s would cost the node %.0f %% of a scheduler "
-              "(--force traces all the same, within the caps)",
+              "about %.0f calls/s would cost the node %.0f%% of one scheduler"
+              ": narrow the pattern, or add --force (the caps still hold)",
               state->preflight.calls_per_s, state->preflight.load * 100);
     refused(r, state, &err);
 }

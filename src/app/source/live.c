@@ -295,7 +295,7 @@ static int need_keeper(const struct live *l, struct error *err)
 {
     if (live_is_up(l))
         return 0;
-    return error_set(err, ERR_LOST, "there is no connection to the node now");
+    return error_set(err, ERR_LOST, "not connected to the node");
 }
 
 int live_ask(struct live *l, enum question question, const struct builder *arg,
@@ -364,8 +364,7 @@ int live_port(struct live *l, struct session_port *out, struct error *err)
     const struct node_info *node = l != NULL ? model_node(l->model) : NULL;
     if (node == NULL || live_peer_node(l) == NULL)
         return error_set(err, ERR_LOST,
-                         l == NULL ? "no node is connected"
-                                   : "there is no connection to trace over");
+                         l == NULL ? "no node is connected" : "not connected to the node");
     *out = (struct session_port){.ask = port_ask,
                                  .tell = port_tell,
                                  .listen = port_listen,

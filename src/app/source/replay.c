@@ -428,13 +428,13 @@ static int find_tick(struct replay *r, const char *when, int64_t *tick, struct e
         *tick = strtoll(when + 1, &end, 10);
         if (*end == '\0' && recording_tick_wall_us(r->recording, *tick) >= 0)
             return 0;
-        return error_set(err, ERR_USAGE, "there is no tick %s: 1 to %lld", when,
+        return error_set(err, ERR_USAGE, "no tick %s: the recording has 1 to %lld", when,
                          (long long)info->ticks);
     }
     if (find_mark(r, when, &wall_us) != 0 && find_clock(info, when, &wall_us) != 0) {
         if (text_parse_duration(when, &seconds) != 0)
-            return error_set(err, ERR_USAGE,
-                             "“%s” is no time, no mark and no #TICK of this recording", when);
+            return error_set(err, ERR_USAGE, "this recording has no time, mark or #TICK “%s”",
+                             when);
         wall_us = info->first_us + (int64_t)(seconds * 1e6);
     }
     *tick = recording_tick_at(r->recording, wall_us);

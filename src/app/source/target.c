@@ -21,7 +21,7 @@ int target_epmd_port(const struct cli_options *o, const struct app_env *env, uin
     char *end = NULL;
     long v = strtol(env->epmd_port, &end, 10);
     if (end == env->epmd_port || *end || v < 1 || v > 65535)
-        return error_set(err, ERR_USAGE, "ERL_EPMD_PORT is “%s”, which is no port", env->epmd_port);
+        return error_set(err, ERR_USAGE, "ERL_EPMD_PORT is “%s”, not a port", env->epmd_port);
     *port = (uint16_t)v;
     return 0;
 }

@@ -507,7 +507,8 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
         uv_timer_start(&t->clock_timer, on_clock, 1000, 1000);
         tui_record_watch(t->record);
         if (t->settings.diags.len)
-            tui_message(t, STYLE_ERROR, "%zu mistakes in the configuration: printed at the end",
+            tui_message(t, STYLE_ERROR,
+                        "%zu errors in the configuration: printed when beamtop ends",
                         t->settings.diags.len);
         tui_draw_now(t);
         uv_run(&t->loop, UV_RUN_DEFAULT);

@@ -264,7 +264,7 @@ static void toggle(struct tui *t, enum action action, const char *name)
     (void)action;
     int option = option_find(name, strlen(name));
     if (option < 0) {
-        tui_message(t, STYLE_ERROR, "there is no setting “%s”", name);
+        tui_message(t, STYLE_ERROR, "unknown option “%s”", name);
         return;
     }
     if (option_toggle(&t->settings.options, (enum option)option, &err) != 0) {

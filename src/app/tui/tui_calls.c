@@ -64,7 +64,7 @@ static void journal(struct tui_calls *c, bool trouble, const char *text)
 static void estimate_text(char *out, size_t size, const struct calls_state *s)
 {
     char functions[32], rate[32];
-    snprintf(out, size, "%s functions, about %s calls/s: counting costs about %.2g %% of the node",
+    snprintf(out, size, "%s functions, about %s calls/s: counting costs about %.2g%% of the node",
              text_integer(functions, sizeof functions, (int64_t)s->functions),
              text_count(rate, sizeof rate, s->calls_per_s), s->load * 100);
 }
@@ -334,8 +334,8 @@ static void act_time(struct tui_calls *c, const char *arg)
     }
     tui_message(c->tui, STYLE_MESSAGE,
                 option_bool(o, OPTION_CALLS_TIME)
-                    ? "the time of the functions that lead is measured in a second window"
-                    : "calls are counted alone");
+                    ? "own time of the top functions is measured in a second window"
+                    : "only calls are counted");
     if (runs(c))
         begin(c, c->log.words);
 }

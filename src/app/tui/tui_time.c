@@ -92,7 +92,7 @@ static void act_speed(struct tui *t, const char *arg)
     if (end != arg && (*end == 'x' || *end == 'X'))
         end++;
     if (end == arg || *end != '\0' || !(speed > 0) || isinf(speed))
-        tui_message(t, STYLE_ERROR, "“%s” is no speed: 10 is ten times as fast as recorded", arg);
+        tui_message(t, STYLE_ERROR, "invalid speed “%s”: 10 is ten times the recorded speed", arg);
     else if (can_seek(t))
         tui_message(t, STYLE_MESSAGE, "speed %.3g", source_set_speed(t->source, speed));
 }

@@ -98,7 +98,8 @@ static void ask_dear(struct tui_trace *tr, const struct trace_state *s)
         return;
     tr->asked = true;
     /* Short, for the end of it has to be seen on 80 columns; the view tells the rest. */
-    snprintf(text, sizeof text, "%s calls/s, %.0f %% of a scheduler: trace all the same? (y/n) ",
+    snprintf(text, sizeof text,
+             "%s calls/s would cost %.0f%% of one scheduler. Trace anyway? (y/n) ",
              text_count(rate, sizeof rate, s->preflight.calls_per_s), s->preflight.load * 100);
     tui_ask(tr->tui, text, answered);
 }
@@ -337,7 +338,7 @@ bool tui_trace_quit(struct tui_trace *tr)
 {
     if (!tui_trace_runs(tr) || tr->quit_by_ms != 0)
         return false;
-    tui_ask(tr->tui, "a trace is running: end it and leave? (y/n) ", quit_answered);
+    tui_ask(tr->tui, "A trace is running. Stop it and quit? (y/n) ", quit_answered);
     return true;
 }
 

@@ -130,7 +130,7 @@ static void act_set(struct tui_trace *tr, const char *arg)
     const char *value = arg + len + strspn(arg + len, " ");
     if (cap_find(key, &cap) != 0)
         error_set(&err, ERR_USAGE,
-                  "“%s” is no cap of a trace: time, events, rate, window, "
+                  "a trace has no cap “%s”: use time, events, rate, window, "
                   "window-bytes, term-size, bytes, heap",
                   key);
     else if (caps_parse(&caps, cap, value, &err) == 0)
@@ -147,7 +147,7 @@ static const struct trace_event *event_here(struct tui_trace *tr)
     if (link.kind == TARGET_EVENT)
         e = trace_log_find(trace_session_log(tr->session), link.id);
     if (e == NULL)
-        tui_message(tr->tui, STYLE_MESSAGE, "there is no event under the cursor");
+        tui_message(tr->tui, STYLE_MESSAGE, "put the cursor on an event");
     return e;
 }
 

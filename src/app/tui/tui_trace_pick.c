@@ -116,8 +116,7 @@ void tui_trace_row(struct tui_trace *tr)
     else if (link.kind == TARGET_FUNCTION)
         buf_printf(&text, "%s -> return", link.name);
     else
-        tui_message(tr->tui, STYLE_MESSAGE,
-                    "under the cursor is no process, no function and no event");
+        tui_message(tr->tui, STYLE_MESSAGE, "put the cursor on a process, a function or an event");
     if (text.len > 0)
         tui_trace_prompt(tr, buf_cstr(&text));
     buf_clear(&text);

@@ -129,7 +129,7 @@ static int check_options(const struct calls_options *o, int otp, struct error *e
         return error_set(err, ERR_USAGE, "a window is 10 ms to %u s long",
                          LIMIT_CALLS_WINDOW_MS / 1000);
     if (o->top < 1 || o->top > LIMIT_CALLS_ROWS)
-        return error_set(err, ERR_USAGE, "1 to %d functions are told", LIMIT_CALLS_ROWS);
+        return error_set(err, ERR_USAGE, "--top takes 1 to %d functions", LIMIT_CALLS_ROWS);
     if (o->memory && otp < 26)
         return error_set(err, ERR_REFUSED, "words are counted from OTP 26 on; this is OTP %d", otp);
     return 0;

@@ -165,7 +165,7 @@ static bool take_hex(struct lex *l, int most, int32_t *codepoint)
     if (braces)
         l->at++;
     if (v > 0x10ffff || (v >= 0xd800 && v <= 0xdfff))
-        return lex_fail(l, from, "there is no such character");
+        return lex_fail(l, from, "this character does not exist");
     *codepoint = v;
     return true;
 }

@@ -44,9 +44,9 @@ void *parser_expected(struct parser *p, const char *what)
 void *parser_no_bif(struct parser *p, const struct token *name)
 {
     const char *near = words_nearest(pattern_guards, name->text);
-    return parser_fail(p, name->from, "%.*s is no function that a guard may call%s%s%s",
-                       (int)name->text.len, name->text.s, near ? "; did you mean " : "",
-                       near ? near : "", near ? "?" : "");
+    return parser_fail(p, name->from, "%.*s is not allowed in a guard%s%s%s", (int)name->text.len,
+                       name->text.s, near ? "; did you mean " : "", near ? near : "",
+                       near ? "?" : "");
 }
 
 void parser_next(struct parser *p)

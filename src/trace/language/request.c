@@ -122,7 +122,7 @@ static const struct {
 
 bool trace_request_option(size_t index, struct pattern_word *out)
 {
-    static const struct pattern_word force = {"force", "do not ask when it is dear"};
+    static const struct pattern_word force = {"force", "do not ask first when it is expensive"};
     if (index < OWN_OPTIONS)
         *out = (struct pattern_word){own_options[index].name, own_options[index].help};
     else if (index == OWN_OPTIONS)
@@ -154,7 +154,7 @@ static int bad_option(const char *name, struct error *err)
     buf_init(&all, 0);
     for (size_t i = 0; trace_request_option(i, &option); i++)
         buf_printf(&all, "%s--%s", i > 0 ? ", " : "", option.word);
-    int rc = error_set(err, ERR_USAGE, "“--%.40s” is no option of a trace; there are %s", name,
+    int rc = error_set(err, ERR_USAGE, "a trace has no option “--%.40s”: use one of %s", name,
                        buf_cstr(&all));
     buf_clear(&all);
     return rc;

@@ -276,7 +276,7 @@ struct spec *spec_expression(struct scope *s, const struct node *n)
     case NODE_VAR:
         return variable(s, n);
     case NODE_ALL:
-        return s->all ? s->all : scope_fail(s, n, "there are no arguments here");
+        return s->all ? s->all : scope_fail(s, n, "this function's arguments are not known here");
     case NODE_OP:
     case NODE_CALL:
         return call(s, n);

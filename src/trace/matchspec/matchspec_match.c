@@ -179,7 +179,7 @@ static const char *why_no_rest(const struct scope *s, const struct node *n)
     if ((n->bits + n->gap) % 8 != 0)
         return "the rest of this binary is not whole bytes from its start";
     return scope_lacks(s, 25) ? "OTP before 25 cannot cut a binary while it traces: "
-                                "leave the variable of its rest out"
+                                "remove the variable of its tail"
                               : NULL;
 }
 

@@ -130,7 +130,7 @@ static void note_taken(struct trace_session *t)
         for (size_t k = 0; k < i; k++)
             if (takes_all_of(t, k, i)) {
                 snprintf(t->state->note, sizeof t->state->note,
-                         "pattern %zu is told nothing: pattern %zu before it takes every call of "
+                         "pattern %zu gets no events: pattern %zu already matches all calls of "
                          "its functions",
                          i + 1, k + 1);
                 return;

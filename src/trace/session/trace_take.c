@@ -212,7 +212,7 @@ static void loaded_anew(struct trace_session *t, const struct trace_function *f)
 {
     const struct slice m = f->mfa.module;
     snprintf(t->state->note, sizeof t->state->note,
-             "%.*s was loaded anew: nothing more is seen of it, start the trace again",
+             "%.*s was reloaded: its calls are no longer traced. Start the trace again",
              (int)(m.len < 100 ? m.len : 100), m.s);
 }
 

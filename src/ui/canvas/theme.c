@@ -58,7 +58,7 @@ int theme_use(struct theme *t, const char *name, struct error *err)
         buf_init(&names, 0);
         for (size_t i = 0; theme_builtin(i); i++)
             buf_printf(&names, "%s%s", i > 0 ? ", " : "", theme_builtin(i));
-        int rc = error_set(err, ERR_NOT_FOUND, "there is no theme “%s”; built in are %s", name,
+        int rc = error_set(err, ERR_NOT_FOUND, "unknown theme “%s”: built in are %s", name,
                            buf_cstr(&names));
         buf_clear(&names);
         return rc;
@@ -88,10 +88,11 @@ static int read_attributes(char *const words[], size_t n, struct theme_entry *e,
         if (strcmp(words[i], "mono") == 0 && !mono)
             mono = true;
         else if (bit < 0)
-            return error_set(err, ERR_USAGE,
-                             "“%s” is no attribute: bold, dim, underline, reverse, italic, blink, "
-                             "or mono before those of a screen without colours",
-                             words[i]);
+            return error_set(
+                err, ERR_USAGE,
+                "unknown attribute “%s”: use bold, dim, underline, reverse, italic, blink, "
+                "or mono before those of a screen without colours",
+                words[i]);
         else if (mono)
             e->mono |= (uint8_t)bit;
         else
@@ -114,15 +115,16 @@ static int read_entry(char *const words[], size_t n, enum style *style, struct t
     int found = style_find(words[0]);
     *bad = 0;
     if (found < 0)
-        return error_set(err, ERR_USAGE, "“%s” is no style", words[0]);
+        return error_set(err, ERR_USAGE, "unknown style “%s”", words[0]);
     *style = (enum style)found;
     for (size_t i = 0; i < 2; i++) {
         int color = theme_color_find(words[i + 1]);
         *bad = i + 1;
         if (color < COLOR_DEFAULT)
-            return error_set(err, ERR_USAGE,
-                             "“%s” is no colour: default, red, bright-red …, 0 to 255, or #rrggbb",
-                             words[i + 1]);
+            return error_set(
+                err, ERR_USAGE,
+                "unknown colour “%s”: use default, red, bright-red …, 0 to 255, or #rrggbb",
+                words[i + 1]);
         *parts[i] = (int16_t)color;
     }
     return read_attributes(words, n, e, bad, err);

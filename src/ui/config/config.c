@@ -78,7 +78,7 @@ static int run_set(struct reader *r, struct line *l, size_t *bad, struct error *
     int option = option_find(l->words[1], strlen(l->words[1]));
     *bad = 1;
     if (option < 0)
-        return error_set(err, ERR_USAGE, "there is no option “%s”", l->words[1]);
+        return error_set(err, ERR_USAGE, "unknown option “%s”", l->words[1]);
     *bad = 2;
     if (option == OPTION_THEME)
         return config_theme(r->c, l->words[2], err);
@@ -97,8 +97,8 @@ static int read_place_and_key(struct line *l, enum place *place, struct key *key
     *place = (enum place)found;
     *bad = 2;
     if (!key_parse(l->words[2], strlen(l->words[2]), key))
-        return error_set(err, ERR_USAGE, "“%s” is no key: a, C-a, M-a, F5, <Enter>, <PgDn> …",
-                         l->words[2]);
+        return error_set(err, ERR_USAGE,
+                         "unknown key “%s”: write a, C-a, M-a, F5, <Enter>, <PgDn> …", l->words[2]);
     return 0;
 }
 
@@ -112,7 +112,7 @@ static int run_bind(struct reader *r, struct line *l, size_t *bad, struct error 
     int action = action_find(l->words[3], strlen(l->words[3]));
     *bad = 3;
     if (action < 0)
-        return error_set(err, ERR_USAGE, "“%s” is no action", l->words[3]);
+        return error_set(err, ERR_USAGE, "unknown action “%s”", l->words[3]);
     struct buf arg;
     buf_init(&arg, 0);
     for (size_t i = 4; i < l->len; i++) {
@@ -206,7 +206,8 @@ static int run_words(struct reader *r, struct line *l, size_t *bad, struct error
     const struct command *command = find_command(l->words[0]);
     *bad = 0;
     if (!command)
-        return error_set(err, ERR_USAGE, "“%s” is no command: set, bind, unbind, color, source",
+        return error_set(err, ERR_USAGE,
+                         "unknown command “%s”: use set, bind, unbind, color or source",
                          l->words[0]);
     size_t n = l->len - 1;
     if (n < command->least || n > command->most) {

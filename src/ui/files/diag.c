@@ -86,5 +86,5 @@ void diags_print(const struct diags *d, struct buf *out)
         put_source(item, out);
     }
     if (d->dropped > 0)
-        buf_printf(out, "… and %zu more mistakes\n", d->dropped);
+        buf_printf(out, "… and %zu more errors\n", d->dropped);
 }

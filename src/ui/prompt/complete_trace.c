@@ -177,7 +177,7 @@ static const struct {
     {"--procs", "label:/", "label:/RE/: whose label matches"},
     {"--procs", "call:/", "call:/RE/: whose initial call matches"},
     {"--procs", "1/", "1/N: one of N"},
-    {"--on-rate", "shed", "leave out what is too much, and count it"},
+    {"--on-rate", "shed", "skip events above the rate, and count them"},
     {"--on-rate", "stop", "end the trace"},
     {"--syntax", "auto", "as the pattern looks"},
     {"--syntax", "erlang", "shop:add(_, X)"},

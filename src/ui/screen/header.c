@@ -114,8 +114,8 @@ static struct line queue_line(const struct model *m, const struct system_sample 
 {
     struct line l = {.n = 0, .spark_max = NAN};
     integer_cell(&l, "run queue", s->run_queue);
-    integer_cell(&l, "longest", s->run_queue_highest);
-    percent_cell(&l, "schedulers", s->use_normal);
+    integer_cell(&l, "longest rq", s->run_queue_highest);
+    percent_cell(&l, "sched util", s->use_normal);
     percent_cell(&l, "dirty cpu", s->use_dirty_cpu);
     percent_cell(&l, "dirty io", s->use_dirty_io);
     integer_cell(&l, "cpu queue", s->run_queue_dirty_cpu);

@@ -19,7 +19,7 @@ struct screen *screen_new(const char *view, struct error *err)
         for (size_t i = 0, used = 0; view_registry[i] && used < sizeof names; i++)
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
                                      view_registry[i]->name);
-        error_set(err, ERR_USAGE, "\"%s\" is no view; there are %s", view, names);
+        error_set(err, ERR_USAGE, "no view \"%s\": choose one of %s", view, names);
         return NULL;
     }
     struct screen *s = alloc_zero(1, sizeof *s);

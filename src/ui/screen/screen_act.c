@@ -142,7 +142,8 @@ static int act_view(struct act *a, int n)
     snprintf(name, sizeof name, "%.*s", (int)len, a->arg);
     const struct view_ops *ops = view_find(name);
     if (!ops)
-        return error_set(a->err, ERR_USAGE, "\"%s\" is no view; `view ` and Tab lists them", name);
+        return error_set(a->err, ERR_USAGE, "no view \"%s\": `view ` and Tab lists all views",
+                         name);
     const char *word = a->arg + len + strspn(a->arg + len, " ");
     if (*word) {
         struct view_link link = link_of_word(ops, word);
@@ -283,7 +284,7 @@ static int act_find(struct act *a, int direction)
 {
     struct regex *re = a->s->match;
     if (!re)
-        return error_set(a->err, ERR_USAGE, "there is no filter to match; / sets one");
+        return error_set(a->err, ERR_USAGE, "no filter is set: / sets one");
     regex_allow(re, LIMIT_REGEX_PASS_STEPS);
     bool found = a->e->ops->kind == VIEW_TABLE
                      ? table_find(&a->e->table, pane_page(a->pane), re, direction)
@@ -330,7 +331,7 @@ static int act_process(struct act *a, int n)
     (void)n;
     struct view_link link;
     if (!process_meant(a, &link))
-        return error_set(a->err, ERR_USAGE, "there is no process under the cursor");
+        return error_set(a->err, ERR_USAGE, "put the cursor on a process");
     const struct view_ops *ops = view_opening(TARGET_PROCESS);
     return a->e->ops == ops ? 1 : show(a, ops, &link);
 }
@@ -340,7 +341,7 @@ static int act_follow(struct act *a, int n)
     (void)n;
     struct view_link link;
     if (!process_meant(a, &link))
-        return error_set(a->err, ERR_USAGE, "there is no process under the cursor");
+        return error_set(a->err, ERR_USAGE, "put the cursor on a process");
     if (a->e->ops->shown_by != ACTION_FOLLOW) {
         int status = show(a, view_shown_by(ACTION_FOLLOW), NULL);
         if (status < 0)
@@ -357,7 +358,7 @@ static int act_ask_process(struct act *a, int action)
     const struct view_ops *ops = view_opening(TARGET_PROCESS);
     struct view_link link;
     if (!process_meant(a, &link))
-        return error_set(a->err, ERR_USAGE, "there is no process under the cursor");
+        return error_set(a->err, ERR_USAGE, "put the cursor on a process");
     if (a->e->ops != ops) {
         int status = show(a, ops, &link);
         if (status < 0)

@@ -40,7 +40,7 @@ static const struct {
     {{"application", "APPLICATION", 20, false, true, true, "name"}, NAME, 1 << BY_APPLICATION,
      ALWAYS, 0},
     {{"calls", "CALLS", 9, true, false, true, "in the window"}, COUNT, 7, ALWAYS, AT(calls)},
-    {{"calls_per_s", "CALLS/s", 8, true, false, true, "calls in a second"}, RATE, 7, ALWAYS,
+    {{"calls_per_s", "CALLS/s", 8, true, false, true, "calls per second"}, RATE, 7, ALWAYS,
      AT(calls_per_s)},
     {{"share", "SHARE", 7, true, false, true, "of all calls of the window"}, SHARE, 7, ALWAYS,
      AT(share)},
@@ -145,9 +145,9 @@ static void put_number(struct view_page *page, struct view_row *row, size_t at, 
         if (v >= 9.995)
             snprintf(text, sizeof text, "x%.0f", v + 1);
         else if (fabs(v) < 0.005)
-            snprintf(text, sizeof text, "0 %%");
+            snprintf(text, sizeof text, "0%%");
         else
-            snprintf(text, sizeof text, "%+.0f %%", v * 100);
+            snprintf(text, sizeof text, "%+.0f%%", v * 100);
         break;
     case SECONDS:
         (page->ascii ? text_ascii_duration : text_duration)(text, sizeof text, v);
@@ -301,7 +301,7 @@ static void summarise(struct view_page *page, const struct calls_log *log, bool 
     snprintf(text, sizeof text, "%s functions", text_integer(n, sizeof n, (int64_t)w->functions));
     append(out, size, text);
     if (!isnan(w->load)) {
-        snprintf(text, sizeof text, "cost %.2g %%", w->load * 100);
+        snprintf(text, sizeof text, "cost %.2g%%", w->load * 100);
         append(out, size, text);
     }
     if (w->lost > 0) {
@@ -321,7 +321,7 @@ static void tell_why_none(char *out, size_t size, const struct calls_state *s)
     else if (s->dear)
         snprintf(
             out, size,
-            "Nothing was counted: it would have cost about %.2g %% of the node (%s "
+            "Nothing was counted: it would have cost about %.2g%% of the node (%s "
             "functions, about %s calls/s), which was not agreed to. Fewer functions cost less.",
             s->load * 100, text_integer(functions, sizeof functions, (int64_t)s->functions),
             text_count(rate, sizeof rate, s->calls_per_s));
@@ -402,7 +402,7 @@ static int calls_by_word(void *state, const struct view_link *at, const char *ar
             ;
     if (by == CALLS_SORTS)
         return error_set(err, ERR_USAGE,
-                         "calls are told by function, module or application, not \"%s\"", arg);
+                         "calls are grouped by function, module or application, not \"%s\"", arg);
     s->by = (enum calls_by)by;
     choose_columns(s, NULL);
     if (sorted_column(s) < 0) {

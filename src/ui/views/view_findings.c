@@ -11,7 +11,7 @@
 
 #define OPEN_MOST 32 /* findings that are unfolded at once */
 #define RANKED 60    /* processes that a scan ranks for the rules */
-#define TITLE_AT 15  /* column of what is said */
+#define TITLE_AT 16  /* column of what is said */
 
 struct findings_view {
     uint64_t open[OPEN_MOST];
@@ -33,7 +33,7 @@ static int findings_fold(void *state, const struct view_link *at, const char *ar
     struct findings_view *s = state;
     (void)arg;
     if (at->kind != TARGET_FINDING)
-        return error_set(err, ERR_USAGE, "there is no finding under the cursor");
+        return error_set(err, ERR_USAGE, "put the cursor on a finding");
     for (size_t i = 0; i < s->n_open; i++)
         if (s->open[i] == at->id) {
             s->open[i] = s->open[--s->n_open];
@@ -69,9 +69,9 @@ static const struct {
     const char *word;
     enum style style;
 } severities[] = {
-    [FINDING_NOTE] = {"note", STYLE_DIM},
-    [FINDING_LOOK] = {"look", STYLE_WARN},
-    [FINDING_ACT] = {"act", STYLE_ALARM},
+    [FINDING_NOTE] = {"info", STYLE_DIM},
+    [FINDING_LOOK] = {"check", STYLE_WARN},
+    [FINDING_ACT] = {"fix", STYLE_ALARM},
 };
 
 static const char *const efforts[] = {
@@ -146,7 +146,7 @@ static void put_finding(struct view_page *page, const struct findings_view *s,
     if (!isnan(f->impact))
         text_percent(impact, sizeof impact, f->impact);
     page_printf(page, severities[f->severity].style, " %s", severities[f->severity].word);
-    page_tab(page, 6);
+    page_tab(page, 7);
     page_right(page, STYLE_VALUE, 7, impact);
     put_wrapped(page, f->severity == FINDING_NOTE ? STYLE_NORMAL : STYLE_VALUE, TITLE_AT, columns,
                 f->title);
@@ -172,10 +172,8 @@ static void summarise(struct view_page *page, const struct findings_shown *shown
     if (!isnan(shown->span_s))
         text_duration(span, sizeof span, shown->span_s);
     snprintf(page->summary, sizeof page->summary,
-             "%zu to act on, %zu to look at, %zu note%s; %s, "
-             "%lld ticks",
-             n[FINDING_ACT], n[FINDING_LOOK], n[FINDING_NOTE], n[FINDING_NOTE] == 1 ? "" : "s",
-             span, (long long)shown->ticks);
+             "%zu to fix, %zu to check, %zu info; %s, %lld ticks", n[FINDING_ACT], n[FINDING_LOOK],
+             n[FINDING_NOTE], span, (long long)shown->ticks);
 }
 
 static void put_not_known(struct view_page *page, const struct findings *found, int columns)
@@ -199,13 +197,13 @@ static void findings_page(void *state, const struct model *m, int rows, int colu
     if (!shown || shown->ticks == 0 || *shown->why) {
         snprintf(page->empty, sizeof page->empty, "%s",
                  shown && *shown->why ? shown->why
-                                      : "Nothing is judged before a few ticks have passed.");
+                                      : "Findings need a few ticks. Wait some seconds.");
         return;
     }
     summarise(page, shown);
     if (shown->found.len == 0) {
         page_line(page);
-        page_puts(page, STYLE_OK, " Nothing was found in what could be judged.");
+        page_puts(page, STYLE_OK, " No findings in what could be evaluated.");
     }
     for (size_t i = 0; i < shown->found.len; i++)
         put_finding(page, s, &shown->found.items[i], columns);

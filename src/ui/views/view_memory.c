@@ -22,7 +22,7 @@ static const struct {
     {"binary", MEMORY_BINARY, HISTORY_MEMORY_BINARY, "shared binaries above 64 bytes"},
     {"ets", MEMORY_ETS, HISTORY_MEMORY_ETS, "tables"},
     {"code", MEMORY_CODE, HISTORY_MEMORY_CODE, "loaded modules"},
-    {"atom", MEMORY_ATOM, HISTORY_MEMORY_ATOM, "names; never given back"},
+    {"atom", MEMORY_ATOM, HISTORY_MEMORY_ATOM, "names; never freed"},
     {"system", MEMORY_SYSTEM, HISTORY_MEMORY_SYSTEM, "all but processes: with the four above"},
 };
 
@@ -110,19 +110,18 @@ static void resident(struct view_page *page, const struct model *m, const struct
         double bytes;
         const char *help;
     } lines[] = {
-        {"rss", s->rss_bytes, "what the operating system counts as in use"},
-        {"carriers", carriers, "what the allocators took from it"},
-        {"blocks", blocks, "of that, handed out"},
-        {"free inside", carriers - blocks, "in carriers, not handed out"},
-        {"rss over", s->rss_bytes - carriers,
-         "beyond carriers: code of the VM, stacks, drivers, NIFs"},
+        {"rss", s->rss_bytes, "resident, as the operating system counts"},
+        {"carriers", carriers, "taken from the operating system"},
+        {"blocks", blocks, "in carriers, in use"},
+        {"unused in carriers", carriers - blocks, "in carriers, free"},
+        {"outside allocators", s->rss_bytes - carriers, "code of the VM, stacks, drivers, NIFs"},
         {"virtual", s->virtual_bytes, "address space, mostly only reserved"},
     };
     for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
         page_line(page);
         page_printf(page, STYLE_LABEL, "  %s", lines[i].name);
-        page_tab(page, 14);
-        right_bytes(page, STYLE_VALUE, 11, lines[i].bytes);
+        page_tab(page, 21);
+        right_bytes(page, STYLE_VALUE, 10, lines[i].bytes);
         page_printf(page, STYLE_DIM, "  %s", lines[i].help);
     }
     if (isnan(s->rss_bytes)) {

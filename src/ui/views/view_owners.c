@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who does the work: shares of the node's reductions by owner. */
+/* Load by application: shares of the node's reductions by owner. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -141,7 +141,7 @@ static void summarise(struct view_page *page, const struct owners_view *s,
         snprintf(page->summary, sizeof page->summary, "by %s: %s", owner_by_key(s->by), owners);
         return;
     }
-    snprintf(page->summary, sizeof page->summary, "by %s: %s, of the %s busiest%s of %s processes",
+    snprintf(page->summary, sizeof page->summary, "by %s: %s, of the top %s%s of %s processes",
              owner_by_key(s->by), owners,
              text_integer(ranked, sizeof ranked, (int64_t)scan->n_rows),
              scan->filtered ? " that match" : "", text_integer(all, sizeof all, scan->total));
@@ -214,9 +214,10 @@ static const struct view_hint owners_hints[] = {
 
 const struct view_ops view_owners = {
     .name = "owners",
-    .title = "Who does the work",
+    .title = "Load",
     .key = 'W',
-    .help = "Shares of the node's work by application, supervisor, module, name, label or kind of "
+    .help = "Shares of the node's reductions by application, supervisor, module, name, label or "
+            "kind of "
             "process.",
     .kind = VIEW_TABLE,
     .filters_on_target = true,

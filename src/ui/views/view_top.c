@@ -209,7 +209,7 @@ static void describe_order(const struct top *t, const struct proc_scan *scan,
     if (scan && scan->sorted_among >= 0) {
         char among[32];
         size_t used = strlen(page->order);
-        snprintf(page->order + used, sizeof page->order - used, " of the %s busiest",
+        snprintf(page->order + used, sizeof page->order - used, " of the top %s",
                  text_integer(among, sizeof among, scan->sorted_among));
     }
 }
@@ -390,7 +390,7 @@ static int top_sort_word(void *state, const char *word, struct error *err)
 {
     const struct proc_column *column = proc_column_find(word);
     if (!column)
-        return error_set(err, ERR_USAGE, "\"%s\" is no column; `columns` lists them", word);
+        return error_set(err, ERR_USAGE, "no column \"%s\": `columns` lists them", word);
     top_sort(state, column->key, 0);
     return 0;
 }

@@ -97,7 +97,7 @@ static void fold_term(struct trace_view *v, uint64_t id, uint64_t fold)
 static int fold(void *state, const struct view_link *at, int levels, struct error *err)
 {
     if (at->kind != TARGET_EVENT)
-        return error_set(err, ERR_USAGE, "there is no event under the cursor");
+        return error_set(err, ERR_USAGE, "put the cursor on an event");
     fold_event(state, at->id, levels);
     return 0;
 }

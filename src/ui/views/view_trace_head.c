@@ -19,36 +19,36 @@ static const struct {
     const char *word, *says;
     enum style style;
 } phases[] = {
-    [SESSION_PREPARING] = {"preparing", "nothing is armed yet", STYLE_MESSAGE},
-    [SESSION_ASKING] = {"asking", "nothing is armed yet: it waits for a yes or a no", STYLE_WARN},
+    [SESSION_PREPARING] = {"preparing", "nothing is set yet", STYLE_MESSAGE},
+    [SESSION_ASKING] = {"asking", "nothing is set yet: press y or n", STYLE_WARN},
     [SESSION_ARMING] = {"arming", "", STYLE_MESSAGE},
     [SESSION_RUNNING] = {"running", "", STYLE_OK},
-    [SESSION_PAUSED] = {"paused", "nothing is sent meanwhile", STYLE_WARN},
+    [SESSION_PAUSED] = {"paused", "no events are sent", STYLE_WARN},
     [SESSION_ENDING] = {"ending", "", STYLE_MESSAGE},
-    [SESSION_VERIFYING] = {"verifying", "the node is asked what is still armed", STYLE_MESSAGE},
+    [SESSION_VERIFYING] = {"verifying", "asking the node what is still set", STYLE_MESSAGE},
     [SESSION_ENDED] = {"ended", "", STYLE_VALUE},
-    [SESSION_FAILED] = {"failed", "nothing was armed", STYLE_ALARM},
+    [SESSION_FAILED] = {"failed", "nothing was set", STYLE_ALARM},
 };
 
 static const struct {
     const char *why, *says;
 } shuts[] = {
-    {"rate", "shut: more comes than the rate lets through"},
-    {"credit", "shut: this terminal or link is slower than they come"},
-    {"window", "shut: more comes at once than the window takes"},
-    {"bytes", "shut: the answer is as large as it may get"},
-    {"spent", "shut: all events are used up"},
+    {"rate", "skipping calls: rate cap"},
+    {"credit", "skipping calls: terminal or connection too slow"},
+    {"window", "skipping calls: window full"},
+    {"bytes", "skipping calls: byte cap"},
+    {"spent", "skipping calls: event cap reached"},
 };
 
 static void shut_cell(struct trace_flow *f, const struct trace_state *state)
 {
-    const char *says = "shut";
+    const char *says = "skipping calls";
     if (!state->shut || state->status.phase != SESSION_RUNNING)
         return;
     for (size_t i = 0; i < sizeof shuts / sizeof shuts[0]; i++)
         says = strcmp(shuts[i].why, state->shut_why) == 0 ? shuts[i].says : says;
     if (f->columns < TRACE_NARROW_COLUMNS) {
-        trace_flow_cell(f, STYLE_WARN, "shut:", state->shut_why);
+        trace_flow_cell(f, STYLE_WARN, "skipping:", state->shut_why);
         return;
     }
     trace_flow_cell(f, STYLE_WARN, "", says);
@@ -95,7 +95,7 @@ static void state_line(struct trace_flow *f, const struct trace_log *log)
     if (state->status.phase < SESSION_ENDING && state->status.phase > SESSION_ASKING &&
         !state->told && f->columns >= TRACE_NARROW_COLUMNS)
         trace_flow_cell(f, STYLE_DIM, "",
-                        state->session ? "a session of its own" : "in the node's one trace space");
+                        state->session ? "a trace session" : "legacy tracing, shared by all tools");
 }
 
 static void left_text(const struct session_check *check, char *out, size_t size)

@@ -127,19 +127,19 @@ static void test_text(void **state)
     struct calls_window w = a_window();
     put(&k, CALLS_TEXT, false, &w, 1);
     expect(&k, "window 1, 22:13:20Z: 2.0 s, 2,000 calls (1.00k/s) of 2 of 15,021 functions; "
-               "counting cost about 0.0 % of the node\n"
+               "counting cost about 0.0% of the node\n"
                "\n"
-               "calls  calls/s   share  function               application\n"
-               "1,200      600  60.0 %  Shop.Cart.add/2        shop\n"
-               "  800      400  40.0 %  :lists.\"odd;name\\e\"/1\n"
+               "calls  calls/s  share  function               application\n"
+               "1,200      600  60.0%  Shop.Cart.add/2        shop\n"
+               "  800      400  40.0%  :lists.\"odd;name\\e\"/1\n"
                "\n"
-               "calls  calls/s   share  functions  module     application\n"
-               "1,200      600  60.0 %          1  Shop.Cart  shop\n"
-               "  800      400  40.0 %          1  lists\n"
+               "calls  calls/s  share  functions  module     application\n"
+               "1,200      600  60.0%          1  Shop.Cart  shop\n"
+               "  800      400  40.0%          1  lists\n"
                "\n"
-               "calls  calls/s   share  functions  application\n"
-               "1,200      600  60.0 %          1  shop\n"
-               "  800      400  40.0 %          1  –\n");
+               "calls  calls/s  share  functions  application\n"
+               "1,200      600  60.0%          1  shop\n"
+               "  800      400  40.0%          1  –\n");
 }
 
 static void test_text_with_times(void **state)
@@ -155,9 +155,9 @@ static void test_text_with_times(void **state)
         ("lost: 3 functions were loaded again meanwhile, and with them their counts: "
          "shop_cart, bad?[1m\n"),
         "times of 40 processes, in a second window of 2.0 s;",
-        "calls  calls/s   share  change  own time  a call  words  function         application\n",
-        "1,200      600  60.0 %   -25 %    5.0 ms   50 us  2.00k  Shop.Cart.add/2  shop\n",
-        "  800      400  40.0 %     x12      lost    lost      -  :lists.map/2     stdlib\n",
+        "calls  calls/s  share  change  own time  a call  words  function         application\n",
+        "1,200      600  60.0%    -25%    5.0 ms   50 us  2.00k  Shop.Cart.add/2  shop\n",
+        "  800      400  40.0%     x12      lost    lost      -  :lists.map/2     stdlib\n",
     };
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)
         if (strstr(text, parts[i]) == NULL)
@@ -178,8 +178,8 @@ static void test_no_change(void **state)
         w.n_rows = 1;
         w.n_modules = w.n_applications = 0;
         put(&k, CALLS_TEXT, true, &w, 1);
-        if (!strstr(buf_cstr(&k.bytes), "60.0 %     0 %"))
-            fail_msg("%g is not told as 0 %%:\n%s", rows[i], buf_cstr(&k.bytes));
+        if (!strstr(buf_cstr(&k.bytes), "60.0%      0%"))
+            fail_msg("%g is not 0%%:\n%s", rows[i], buf_cstr(&k.bytes));
         buf_clear(&k.bytes);
     }
 }

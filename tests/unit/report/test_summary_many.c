@@ -49,9 +49,9 @@ static void test_found_in_several(void **state)
     add(&o, &made_healthy);
     add(&o, &loud);
     const char *text = report(&o, SUMMARY_TEXT, false);
-    assert_says(text, "sync_logger (act: sync,");
-    assert_says(text, "45.0 %");
-    assert_null(strstr(strstr(text, "sync_logger (act") + 1, "sync_logger (act"));
+    assert_says(text, "sync_logger (fix: sync,");
+    assert_says(text, "45.0%");
+    assert_null(strstr(strstr(text, "sync_logger (fix") + 1, "sync_logger (fix"));
     /* A name that is too long goes on in the lines below. */
     assert_says(text, "and-more\n");
     text = report(&o, SUMMARY_MARKDOWN, false);
@@ -91,8 +91,7 @@ static void test_seven_at_80_columns(void **state)
     }
     const char *text = report_at(&o, SUMMARY_TEXT, true, 80);
     assert_says(text, seven_at_80);
-    assert_says(
-        text, "\n  logger_olp (logger)  31.0 %  31.0 %  31.0 %   2.0 %   2.0 %   2.0 %   2.0 %\n");
+    assert_says(text, "\n  logger_olp (logger)  31.0%  31.0%  31.0%   2.0%   2.0%   2.0%   2.0%\n");
     for (const char *s = text; *s;) {
         size_t len = strcspn(s, "\n");
         if (len > 80)
@@ -124,8 +123,8 @@ static void test_compared(void **state)
     assert_says(text, "3 recordings compared");
     assert_says(text, "share of module logger_olp");
     assert_says(text, "again, after healthy\nNothing by more than noise.\n");
-    assert_says(text, "act 31.0 %");
-    assert_says(text, "sync_logger (act: sync): Logger logger_std_h_default is");
+    assert_says(text, "fix 31.0%");
+    assert_says(text, "sync_logger (fix: sync): Logger logger_std_h_default is");
     json_t *root = parse(&o);
     assert_string_equal(json_string_value(json_object_get(root, "schema")), "beamtop.diff/2");
     assert_int_equal(json_array_size(json_object_get(root, "sessions")), 3);
@@ -304,7 +303,7 @@ static const struct {
     {"name:Elixir.Shop.Cart>1%", 1, false},
     {"name:Shop.Cart>1%", 1, false},
     {"name:Cart>1%", 0, true},
-    {"finding:act", 1, false},
+    {"finding:fix", 1, false},
     {"finding:look", 1, false},
     {"finding:sync_logger", 1, false},
     {"finding:near_limit", 0, false},

@@ -263,7 +263,7 @@ static void test_mistakes(void **state)
         {27, bits, CALL("is_atom", VAR("T")),
          "the VM cannot cut bits out of a bit string: its rest can only be _"},
         {23, prefix, CALL("is_atom", VAR("T")),
-         "OTP before 25 cannot cut a binary while it traces: leave the variable of its rest out"},
+         "OTP before 25 cannot cut a binary while it traces: remove the variable of its tail"},
         {27, of(NODE_RECORD, "user", 2, ATOM("size"), ANY), NULL,
          "user has no field size; it has name, age"},
         {27, of(NODE_STRUCT, "Elixir.Item", 2, ATOM("price"), ANY), NULL,

@@ -135,7 +135,7 @@ static void test_module_loaded_anew(void **unused)
     push(w, "{counts,9000,[{0,[100]}],[]}");
     assert_string_equal(state(w)->note, "");
     push(w, "{counts,9000,[{0,[0]}],[]}");
-    assert_has(state(w)->note, "lists was loaded anew");
+    assert_has(state(w)->note, "lists was reloaded");
     assert_int_equal(state(w)->total.calls, 100);
     end_world(w);
     /* Before the first call. */
@@ -143,7 +143,7 @@ static void test_module_loaded_anew(void **unused)
     push(w, "{counts,9000,[{0,[0]}],[]}");
     assert_string_equal(state(w)->note, "");
     push(w, "{counts,9000,[{0,[-1]}],[]}");
-    assert_has(state(w)->note, "lists was loaded anew");
+    assert_has(state(w)->note, "lists was reloaded");
     assert_int_equal(state(w)->total.calls, 0);
     end_world(w);
     /* Before the first counts: by counts that stay below what was seen, or at the end. */
@@ -154,7 +154,7 @@ static void test_module_loaded_anew(void **unused)
         assert_string_equal(state(w)->note, "");
         push(w,
              again ? "{counts,9100,[{0,[0]}],[]}" : "{ended,time," STATUS("spent", "2", "0") "}");
-        assert_has(state(w)->note, "lists was loaded anew");
+        assert_has(state(w)->note, "lists was reloaded");
         assert_int_equal(state(w)->total.calls, 2);
         assert_int_equal(trace_log_function(trace_session_log(w->t), 0)->calls, 2);
         end_world(w);
@@ -205,7 +205,7 @@ static void test_shadowed_pattern_is_told(void **unused)
         answer(w, QUESTION_TRACE, i == 4 ? COUNTED : "{count,20000000,[3,0]}");
         answer(w, QUESTION_ARMED, NOTHING);
         arm_answer(w);
-        if ((strstr(state(w)->note, "pattern 2 is told nothing") != NULL) != rows[i].told)
+        if ((strstr(state(w)->note, "pattern 2 gets no events") != NULL) != rows[i].told)
             fail_msg("%s: %s", rows[i].patterns, state(w)->note);
         end_world(w);
     }

@@ -97,8 +97,8 @@ static void test_mistakes(void **state)
         size_t line, column;
         const char *says;
     } rows[] = {
-        {"nonsense", 1, 1, "no command"},
-        {"\n  set intervall 1s", 2, 7, "no option"},
+        {"nonsense", 1, 1, "unknown command"},
+        {"\n  set intervall 1s", 2, 7, "unknown option"},
         {"set interval 0.1s", 1, 14, "from 250ms to 3600s"},
         {"set interval", 1, 5, "too little"},
         {"set interval 1s 2s", 1, 17, "too much"},
@@ -107,14 +107,14 @@ static void test_mistakes(void **state)
         {"set rows 1.5", 1, 10, "whole number"},
         {"set filter \"abc", 1, 12, "not closed"},
         {"bind nowhere a up", 1, 6, "invalid context"},
-        {"bind table nokey up", 1, 12, "no key"},
-        {"bind table a nothing", 1, 14, "no action"},
+        {"bind table nokey up", 1, 12, "unknown key"},
+        {"bind table a nothing", 1, 14, "unknown action"},
         {"bind table a up x", 1, 17, "takes nothing"},
         {"unbind table a", 1, 14, "not bound"},
         {"color ok red", 1, 10, "too little"},
-        {"color nothing red blue", 1, 7, "no style"},
-        {"color ok red bleu", 1, 14, "no colour"},
-        {"color ok red blue blod", 1, 19, "no attribute"},
+        {"color nothing red blue", 1, 7, "unknown style"},
+        {"color ok red bleu", 1, 14, "unknown colour"},
+        {"color ok red blue blod", 1, 19, "unknown attribute"},
         {"source none.conf", 1, 8, "not there"},
         {"source self.conf", 1, 8, "sources itself"},
         {"source a.conf", 1, 8, "sources itself"},
@@ -172,7 +172,7 @@ static void test_caret(void **state)
     buf_init(&text, 0);
     parse(&f, "\tset \xe4\xb8\xad 1\n");
     diags_print(&f.diags, &text);
-    assert_string_equal(buf_cstr(&text), "conf/test.conf:1:6: there is no option “\xe4\xb8\xad”\n"
+    assert_string_equal(buf_cstr(&text), "conf/test.conf:1:6: unknown option “\xe4\xb8\xad”\n"
                                          "     set \xe4\xb8\xad 1\n"
                                          "         ^\n");
     buf_clear(&text);
