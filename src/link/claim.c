@@ -15,9 +15,8 @@
 static uint64_t hash(const char *text)
 {
     uint64_t h = FNV_START;
-    for (const char *p = text; *p != '\0'; p++) {
+    for (const char *p = text; *p != '\0'; p++)
         h = (h ^ (uint8_t)*p) * FNV_PRIME;
-    }
     return h;
 }
 
@@ -30,9 +29,8 @@ int claim_take(const char *target, unsigned index, bool *held_by_other)
     socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
     *held_by_other = false;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) {
+    if (fd < 0)
         return -1;
-    }
     if (bind(fd, (struct sockaddr *)&sa, len) != 0) {
         *held_by_other = errno == EADDRINUSE;
         close(fd);
@@ -43,8 +41,7 @@ int claim_take(const char *target, unsigned index, bool *held_by_other)
 
 void claim_drop(int *fd)
 {
-    if (*fd >= 0) {
+    if (*fd >= 0)
         close(*fd);
-    }
     *fd = -1;
 }

@@ -47,9 +47,8 @@ const char *conn_failure_word(enum conn_failure why)
 int conn_global_init(struct error *err)
 {
     int rc = ei_init();
-    if (rc != 0) {
+    if (rc != 0)
         return error_set_errno(err, rc, "erl_interface does not start");
-    }
     return 0;
 }
 
@@ -58,16 +57,14 @@ int conn_global_init(struct error *err)
 static void stop_traffic(struct conn *c)
 {
     uv_timer_stop(&c->tick);
-    if (c->tcp_open) {
+    if (c->tcp_open)
         uv_read_stop((uv_stream_t *)&c->tcp);
-    }
 }
 
 static void down(struct conn *c, enum conn_failure why, const struct error *err)
 {
-    if (c->state == STATE_DOWN || c->state == STATE_CLOSING) {
+    if (c->state == STATE_DOWN || c->state == STATE_CLOSING)
         return;
-    }
     c->state = STATE_DOWN;
     stop_traffic(c);
     c->handlers.on_down(c, c->arg, why, err);
@@ -76,11 +73,10 @@ static void down(struct conn *c, enum conn_failure why, const struct error *err)
 void conn_lost(struct conn *c, int status)
 {
     struct error err = {0};
-    if (status == UV_EOF) {
+    if (status == UV_EOF)
         error_set(&err, ERR_LOST, "%s closed the connection: it stopped, or put us out", c->peer);
-    } else {
+    else
         error_set(&err, ERR_LOST, "the connection to %s is lost: %s", c->peer, uv_strerror(status));
-    }
     down(c, CONN_LOST, &err);
 }
 
@@ -110,9 +106,8 @@ static void on_written(uv_write_t *req, int status)
 {
     struct conn *c = req->data;
     free(req);
-    if (status != 0 && status != UV_ECANCELED && c->state == STATE_UP) {
+    if (status != 0 && status != UV_ECANCELED && c->state == STATE_UP)
         conn_lost(c, status);
-    }
 }
 
 /* Takes over what the socket does not take at once. Returns 0 or a libuv error. */
@@ -123,9 +118,8 @@ static int queue_write(struct conn *c, const uint8_t *bytes, size_t len)
     w->req.data = c;
     uv_buf_t b = uv_buf_init((char *)w->bytes, (unsigned)len);
     int rc = uv_write(&w->req, (uv_stream_t *)&c->tcp, &b, 1, on_written);
-    if (rc != 0) {
+    if (rc != 0)
         free(w);
-    }
     return rc;
 }
 
@@ -137,9 +131,8 @@ static size_t waiting_bytes(const struct conn *c)
 static int send_bytes(struct conn *c, const uint8_t *bytes, size_t len, struct error *err)
 {
     size_t done = 0;
-    if (c->state != STATE_UP) {
+    if (c->state != STATE_UP)
         return error_set(err, ERR_LOST, "there is no connection to send over");
-    }
     if (waiting_bytes(c) + len > LIMIT_OUT_QUEUE_BYTES) {
         c->state = STATE_STALLED;
         stop_traffic(c);
@@ -155,9 +148,8 @@ static int send_bytes(struct conn *c, const uint8_t *bytes, size_t len, struct e
     }
     if (done < len) {
         int rc = queue_write(c, bytes + done, len - done);
-        if (rc != 0) {
+        if (rc != 0)
             return error_set(err, ERR_LOST, "%s cannot be sent to: %s", c->peer, uv_strerror(rc));
-        }
     }
     return 0;
 }
@@ -178,9 +170,8 @@ void conn_send_quietly(struct conn *c, struct buf *frame)
 void conn_send_tick(struct conn *c)
 {
     struct buf frame;
-    if (waiting_bytes(c) > 0) {
+    if (waiting_bytes(c) > 0)
         return; /* what waits is a sign of life as well */
-    }
     buf_init(&frame, 0);
     control_put_tick(&frame);
     conn_send_quietly(c, &frame);
@@ -189,9 +180,8 @@ void conn_send_tick(struct conn *c)
 static void on_tick(uv_timer_t *t)
 {
     struct conn *c = t->data;
-    if (c->state == STATE_UP) {
+    if (c->state == STATE_UP)
         conn_send_tick(c);
-    }
 }
 
 static struct control_end self_end(const struct conn *c)
@@ -278,9 +268,8 @@ static void on_dialed(void *arg, const struct dial_result *r)
     c->state = STATE_UP;
     c->stats.last_in_mono_ns = clock_mono_ns();
     uv_timer_start(&c->tick, on_tick, TICK_MS, TICK_MS);
-    if (c->handlers.on_up != NULL) {
+    if (c->handlers.on_up != NULL)
         c->handlers.on_up(c, c->arg);
-    }
 }
 
 int conn_open(struct conn **out, uv_loop_t *loop, const struct conn_options *options,
@@ -311,30 +300,26 @@ int conn_open(struct conn **out, uv_loop_t *loop, const struct conn_options *opt
 static void on_handle_closed(uv_handle_t *h)
 {
     struct conn *c = h->data;
-    if (--c->open_handles > 0) {
+    if (--c->open_handles > 0)
         return;
-    }
     void (*closed)(void *arg) = c->closed;
     void *arg = c->closed_arg;
     frame_reader_clear(&c->reader);
     claim_drop(&c->claim);
     free(c->read_buf);
     free(c);
-    if (closed != NULL) {
+    if (closed != NULL)
         closed(arg);
-    }
 }
 
 static void close_handles(struct conn *c)
 {
-    if (uv_is_closing((uv_handle_t *)&c->tick)) {
+    if (uv_is_closing((uv_handle_t *)&c->tick))
         return;
-    }
     uv_close((uv_handle_t *)&c->tick, on_handle_closed);
     uv_close((uv_handle_t *)&c->once, on_handle_closed);
-    if (c->tcp_open) {
+    if (c->tcp_open)
         uv_close((uv_handle_t *)&c->tcp, on_handle_closed);
-    }
 }
 
 static void on_flushed(uv_shutdown_t *req, int status)
@@ -359,11 +344,10 @@ void conn_close(struct conn *c, void (*closed)(void *arg), void *arg)
     stop_traffic(c);
     c->state = STATE_CLOSING;
     c->shutdown.data = c;
-    if (flush && uv_shutdown(&c->shutdown, (uv_stream_t *)&c->tcp, on_flushed) == 0) {
+    if (flush && uv_shutdown(&c->shutdown, (uv_stream_t *)&c->tcp, on_flushed) == 0)
         uv_timer_start(&c->once, on_flush_limit, FLUSH_MS, 0);
-    } else {
+    else
         close_handles(c);
-    }
 }
 
 /* ---- what is known */

@@ -29,9 +29,8 @@ static void take_message(struct conn *c, const struct control *m, struct slice p
 
 static void take_exit(struct conn *c, const struct control *m, struct slice reason)
 {
-    if (is_self(c, &m->to) && c->handlers.on_link_exit != NULL) {
+    if (is_self(c, &m->to) && c->handlers.on_link_exit != NULL)
         c->handlers.on_link_exit(c, c->arg, &m->from, reason);
-    }
 }
 
 static void ack_unlink(struct conn *c, const struct control *m)
@@ -48,15 +47,13 @@ static void answer_no_process(struct conn *c, const struct control *m)
 {
     struct buf frame;
     const struct control_end us = {.term = m->to_term}, them = {.term = m->from_term};
-    if (m->name.len == 0 && is_self(c, &m->to)) {
+    if (m->name.len == 0 && is_self(c, &m->to))
         return;
-    }
     buf_init(&frame, 0);
-    if (m->op == CONTROL_LINK) {
+    if (m->op == CONTROL_LINK)
         control_put_exit(&frame, us, them, "noproc");
-    } else {
+    else
         control_put_monitor_exit(&frame, us, them, m->ref, "noproc");
-    }
     conn_send_quietly(c, &frame);
 }
 
@@ -104,20 +101,18 @@ static void take_frame(struct conn *c, const struct frame *f)
         rc = error_set(&err, ERR_FORMAT, "control message %d came without its message",
                        (int)m.number);
     }
-    if (rc != 0) {
+    if (rc != 0)
         conn_lost_garbage(c, &err);
-    } else {
+    else
         dispatch(c, &m, f->payload);
-    }
 }
 
 static void take_skipped(struct conn *c, uint64_t bytes)
 {
     c->stats.frames_in++;
     c->stats.skipped++;
-    if (c->handlers.on_skipped != NULL) {
+    if (c->handlers.on_skipped != NULL)
         c->handlers.on_skipped(c, c->arg, bytes);
-    }
 }
 
 static void take_all(struct conn *c)

@@ -47,20 +47,17 @@ static const struct shape shapes[] = {
 
 static const struct shape *find_shape(int64_t number)
 {
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
-        if (shapes[i].number == number) {
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        if (shapes[i].number == number)
             return &shapes[i];
-        }
-    }
     return NULL;
 }
 
 static bool read_process(struct cursor *c, struct etf_pid *pid, struct slice *node,
                          struct slice *name)
 {
-    if (cursor_kind(c) == ETF_KIND_ATOM) {
+    if (cursor_kind(c) == ETF_KIND_ATOM)
         return cursor_atom(c, name);
-    }
     return cursor_pid(c, pid, node);
 }
 
@@ -105,13 +102,11 @@ int control_decode(struct control *out, const uint8_t *bytes, size_t len, struct
 
     memset(out, 0, sizeof *out);
     cursor_init(&c, bytes, len);
-    if (!cursor_tuple(&c, &arity) || arity == 0 || !cursor_int64(&c, &out->number)) {
+    if (!cursor_tuple(&c, &arity) || arity == 0 || !cursor_int64(&c, &out->number))
         return error_set(err, ERR_FORMAT, "a control message is no tuple with a number in front");
-    }
     const struct shape *shape = find_shape(out->number);
-    if (shape == NULL) {
+    if (shape == NULL)
         return 0;
-    }
     if (arity != 1 + strlen(shape->elements)) {
         return error_set(err, ERR_FORMAT, "control message %d has %zu elements in place of %zu",
                          (int)out->number, arity, 1 + strlen(shape->elements));
@@ -140,9 +135,8 @@ static void put_frame(struct buf *out, struct builder *control, const uint8_t *p
     buf_put_u32be(out, (uint32_t)(1 + control_len + len));
     buf_put_u8(out, PASS_THROUGH);
     buf_put(out, bytes, control_len);
-    if (len > 0) {
+    if (len > 0)
         buf_put(out, payload, len);
-    }
     builder_free(control);
 }
 
@@ -156,11 +150,10 @@ static struct builder *start(size_t arity, enum control_op op)
 
 static void put_end(struct builder *b, struct control_end end)
 {
-    if (end.term.len > 0) {
+    if (end.term.len > 0)
         build_raw(b, (const uint8_t *)end.term.s, end.term.len);
-    } else {
+    else
         build_pid(b, end.node, end.pid);
-    }
 }
 
 void control_put_send(struct buf *out, struct control_end to, const uint8_t *payload, size_t len)
@@ -197,9 +190,8 @@ static void put_u64(struct builder *b, uint64_t v)
         build_int(b, (int64_t)v);
         return;
     }
-    for (size_t i = 0; i < 8; i++) {
+    for (size_t i = 0; i < 8; i++)
         big[3 + i] = (uint8_t)(v >> (8 * i));
-    }
     build_raw(b, big, sizeof big);
 }
 

@@ -44,9 +44,8 @@ bool cookie_is_guarded(const struct cookie *c)
 int cookie_set(struct cookie *out, const char *text, size_t len, enum cookie_source source,
                struct error *err)
 {
-    if (len == 0) {
+    if (len == 0)
         return error_set(err, ERR_USAGE, "the cookie of %s is empty", cookie_source_text(source));
-    }
     if (len > LIMIT_COOKIE_BYTES) {
         return error_set(err, ERR_USAGE, "the cookie of %s is longer than %u bytes",
                          cookie_source_text(source), LIMIT_COOKIE_BYTES);
@@ -71,9 +70,8 @@ static const char *first_line(const char *s, size_t *len)
 {
     const char *nl = memchr(s, '\n', *len);
     size_t n = nl != NULL ? (size_t)(nl - s) : *len;
-    while (n > 0 && is_space(s[n - 1])) {
+    while (n > 0 && is_space(s[n - 1]))
         n--;
-    }
     while (n > 0 && is_space(*s)) {
         s++;
         n--;
@@ -89,19 +87,16 @@ int cookie_read_fd(struct cookie *out, int fd, const char *path, struct error *e
     struct stat st;
     size_t have = 0;
     ssize_t n = 0;
-    while (have < sizeof bytes && (n = read(fd, bytes + have, sizeof bytes - have)) > 0) {
+    while (have < sizeof bytes && (n = read(fd, bytes + have, sizeof bytes - have)) > 0)
         have += (size_t)n;
-    }
-    if (n < 0) {
+    if (n < 0)
         return error_set_errno(err, errno, "the cookie file %.300s cannot be read", path);
-    }
     size_t len = have;
     const char *line = first_line(bytes, &len);
     int rc = cookie_set(out, line, len, COOKIE_FILE, err);
     out->uid = fstat(fd, &st) == 0 ? st.st_uid : 0;
-    if (rc != 0) {
+    if (rc != 0)
         error_context(err, "%.300s", path);
-    }
     explicit_bzero(bytes, sizeof bytes);
     return rc;
 }
@@ -111,9 +106,8 @@ int cookie_read_file(struct cookie *out, const char *path, struct error *err)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0) {
         int e = errno;
-        if (e == ENOENT) {
+        if (e == ENOENT)
             return error_set(err, ERR_NOT_FOUND, "the cookie file %.300s does not exist", path);
-        }
         return error_set_errno(err, e, "the cookie file %.300s cannot be read", path);
     }
     int rc = cookie_read_fd(out, fd, path, err);
@@ -130,21 +124,18 @@ static int read_home(struct cookie *out, const struct cookie_sources *s, struct 
     int rc = cookie_read_file(out, path, &first);
     if (rc == ERR_NOT_FOUND) {
         struct error second = {0};
-        if (s->xdg_config_home != NULL && s->xdg_config_home[0] != '\0') {
+        if (s->xdg_config_home != NULL && s->xdg_config_home[0] != '\0')
             snprintf(path, sizeof path, "%.4000s/erlang/.erlang.cookie", s->xdg_config_home);
-        } else {
+        else
             snprintf(path, sizeof path, "%.4000s/.config/erlang/.erlang.cookie", s->home);
-        }
         rc = cookie_read_file(out, path, &second);
-        if (rc != 0 && rc != ERR_NOT_FOUND) {
+        if (rc != 0 && rc != ERR_NOT_FOUND)
             first = second;
-        }
     }
-    if (rc == 0) {
+    if (rc == 0)
         out->source = COOKIE_HOME;
-    } else if (rc != ERR_NOT_FOUND) {
+    else if (rc != ERR_NOT_FOUND)
         return error_set(err, first.code, "%s", first.text);
-    }
     return rc;
 }
 
@@ -159,9 +150,8 @@ int cookie_find(struct cookie *out, const struct cookie_sources *s, struct error
         {s->discovered, COOKIE_DISCOVERED},
     };
 
-    if (s->file != NULL) {
+    if (s->file != NULL)
         return cookie_read_file(out, s->file, err);
-    }
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         if (values[i].value != NULL) {
             out->uid = s->discovered_uid;

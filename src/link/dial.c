@@ -80,9 +80,8 @@ static void after_handshake(uv_work_t *work, int status)
     struct dial *d = work->data;
     d->working = false;
     if (d->cancelled) {
-        if (status == 0 && d->hs.fd >= 0) {
+        if (status == 0 && d->hs.fd >= 0)
             close(d->hs.fd);
-        }
         claim_drop(&d->hs.claim);
         dial_free(d);
     } else {
@@ -107,23 +106,20 @@ static void start_handshake(struct dial *d)
 
 static void set_port(struct address *a, uint16_t port)
 {
-    if (a->sa.ss_family == AF_INET6) {
+    if (a->sa.ss_family == AF_INET6)
         ((struct sockaddr_in6 *)&a->sa)->sin6_port = htons(port);
-    } else {
+    else
         ((struct sockaddr_in *)&a->sa)->sin_port = htons(port);
-    }
 }
 
 static void ask_epmd(struct dial *d);
 
 static void put_names(struct buf *out, const struct epmd_answer *a)
 {
-    for (size_t i = 0; i < a->count && i < NAMES_SHOWN; i++) {
+    for (size_t i = 0; i < a->count && i < NAMES_SHOWN; i++)
         buf_printf(out, "%s%s", i > 0 ? ", " : "", a->names[i].alive);
-    }
-    if (a->count > NAMES_SHOWN) {
+    if (a->count > NAMES_SHOWN)
         buf_printf(out, " and %zu more", a->count - NAMES_SHOWN);
-    }
 }
 
 static void on_names(void *arg, const struct epmd_answer *a)
@@ -215,9 +211,8 @@ static void ask_epmd(struct dial *d)
     set_port(a, d->epmd_port);
     int rc = epmd_ask(&d->query, d->loop, (const struct sockaddr *)&a->sa, d->hs.target.alive,
                       share, on_port, d, &err);
-    if (rc != 0) {
+    if (rc != 0)
         epmd_failed(d, CONN_FAILED_NO_EPMD, &err);
-    }
 }
 
 /* ---- the host */
@@ -229,9 +224,8 @@ static void add_loopback(struct handshake *hs)
     in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     for (size_t i = 0; i < hs->address_count; i++) {
         const struct sockaddr_in *have = (const struct sockaddr_in *)&hs->addresses[i].sa;
-        if (have->sin_family == AF_INET && have->sin_addr.s_addr == in.sin_addr.s_addr) {
+        if (have->sin_family == AF_INET && have->sin_addr.s_addr == in.sin_addr.s_addr)
             return;
-        }
     }
     if (hs->address_count < DIAL_ADDRESSES) {
         struct address *a = &hs->addresses[hs->address_count++];
@@ -245,20 +239,17 @@ static void on_addresses(void *arg, const struct address *addresses, size_t coun
 {
     struct dial *d = arg;
     d->lookup = NULL;
-    if (count > 0) {
+    if (count > 0)
         memcpy(d->hs.addresses, addresses, count * sizeof *addresses);
-    }
     d->hs.address_count = count;
-    if (d->is_this_host) {
+    if (d->is_this_host)
         add_loopback(&d->hs);
-    }
-    if (d->hs.address_count == 0) {
+    if (d->hs.address_count == 0)
         finish_failed(d, err->code == ERR_TIMEOUT ? CONN_FAILED_LOOKUP : CONN_FAILED_HOST, err);
-    } else if (d->hs.port != 0) {
+    else if (d->hs.port != 0)
         start_handshake(d);
-    } else {
+    else
         ask_epmd(d);
-    }
 }
 
 static bool same_host(const char *a, const char *b)
@@ -271,24 +262,21 @@ static int prepare(struct dial *d, const struct conn_options *o, struct error *e
 {
     struct handshake *hs = &d->hs;
     size_t size = sizeof hs->this_host;
-    if (o->this_host != NULL) {
+    if (o->this_host != NULL)
         snprintf(hs->this_host, size, "%s", o->this_host);
-    } else if (uv_os_gethostname(hs->this_host, &size) != 0) {
+    else if (uv_os_gethostname(hs->this_host, &size) != 0)
         snprintf(hs->this_host, sizeof hs->this_host, "localhost");
-    }
     int rc = name_parse(&hs->target, o->target, hs->this_host, err);
-    if (rc == 0 && o->cookie == NULL) {
+    if (rc == 0 && o->cookie == NULL)
         rc = error_set(err, ERR_USAGE, "no cookie was given");
-    }
     if (rc == 0) {
         bool told = o->cookie_source != COOKIE_NONE;
         rc = cookie_set(&hs->cookie, o->cookie, strlen(o->cookie),
                         told ? o->cookie_source : COOKIE_OPTION, err);
         hs->cookie.uid = o->cookie_uid;
     }
-    if (rc != 0) {
+    if (rc != 0)
         return rc;
-    }
     snprintf(d->dial_host, sizeof d->dial_host, "%s",
              o->dial_host != NULL ? o->dial_host : hs->target.host);
     d->is_this_host = same_host(d->dial_host, hs->this_host);
@@ -316,9 +304,8 @@ int dial_start(struct dial **out, uv_loop_t *loop, const struct conn_options *op
         return error_set_errno(err, e, "no event descriptor for the connection");
     }
     int rc = prepare(d, options, err);
-    if (rc == 0) {
+    if (rc == 0)
         rc = lookup_start(&d->lookup, loop, d->dial_host, d->hs.timeout_ms, on_addresses, d, err);
-    }
     if (rc != 0) {
         dial_free(d);
         return rc;
@@ -329,9 +316,8 @@ int dial_start(struct dial **out, uv_loop_t *loop, const struct conn_options *op
 
 void dial_cancel(struct dial *d)
 {
-    if (d == NULL) {
+    if (d == NULL)
         return;
-    }
     d->cancelled = true;
     lookup_cancel(d->lookup);
     epmd_cancel(d->query);

@@ -31,9 +31,8 @@ struct discover {
 
 void discover_clear(struct discover_list *list)
 {
-    for (size_t i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++)
         cookie_wipe(&list->vms[i].cookie);
-    }
     free(list->vms);
     memset(list, 0, sizeof *list);
 }
@@ -68,15 +67,13 @@ static struct discover_vm *find_owner(struct discover_list *list, const char *tr
     struct listener l;
     *four = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port)};
     four->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (!listener_look(&l, tree, &to, NULL) || !l.found) {
+    if (!listener_look(&l, tree, &to, NULL) || !l.found)
         return NULL;
-    }
     for (size_t i = 0; i < list->count; i++) {
         struct discover_vm *vm = &list->vms[i];
         if (vm->pid != 0 && !vm->other_network && vm->uid == l.uid &&
-            proc_has_socket(tree, vm->pid, l.inode)) {
+            proc_has_socket(tree, vm->pid, l.inode))
             return vm;
-        }
     }
     return NULL;
 }
@@ -89,13 +86,11 @@ static struct discover_vm *find_named(struct discover_list *list, const struct e
     struct name parsed;
     struct error ignored = {0};
     struct discover_vm *vm = find_alive(list, name->alive, &claims);
-    if (claims == 1) {
+    if (claims == 1)
         return vm;
-    }
     struct discover_vm *owner = find_owner(list, tree, name->port);
-    if (owner != NULL && is_alive(owner, name->alive)) {
+    if (owner != NULL && is_alive(owner, name->alive))
         return owner;
-    }
     if (owner != NULL && claims == 0 && owner->node[0] == '\0' &&
         name_parse(&parsed, name->alive, this_host, &ignored) == 0) {
         owner->form = DISCOVER_UNKNOWN;
@@ -110,9 +105,8 @@ static struct discover_vm *add_unknown(struct discover_list *list, const char *a
 {
     struct name name;
     struct error ignored = {0};
-    if (name_parse(&name, alive, this_host, &ignored) != 0) {
+    if (name_parse(&name, alive, this_host, &ignored) != 0)
         return NULL;
-    }
     if (list->count == LIMIT_DISCOVER_VMS) {
         list->truncated = true;
         return NULL;
@@ -131,9 +125,8 @@ static int compare(const void *a, const void *b)
     const struct discover_vm *y = b;
     bool x_node = x->node[0] != '\0';
     bool y_node = y->node[0] != '\0';
-    if (x_node != y_node) {
+    if (x_node != y_node)
         return x_node ? -1 : 1;
-    }
     int by_name = strcmp(x->node, y->node);
     return by_name != 0 ? by_name : (x->pid > y->pid) - (x->pid < y->pid);
 }
@@ -142,14 +135,12 @@ void discover_join(struct discover_list *list, const struct epmd_name *names, si
                    const struct discover_options *o)
 {
     const char *tree = o->proc_root != NULL ? o->proc_root : "/proc";
-    if (list->vms == NULL) {
+    if (list->vms == NULL)
         list->vms = alloc_zero(LIMIT_DISCOVER_VMS, sizeof *list->vms);
-    }
     for (size_t i = 0; i < count; i++) {
         struct discover_vm *vm = find_named(list, &names[i], tree, o->this_host);
-        if (vm == NULL) {
+        if (vm == NULL)
             vm = add_unknown(list, names[i].alive, o->this_host);
-        }
         if (vm != NULL) {
             vm->in_epmd = true;
             vm->port = names[i].port;
@@ -221,11 +212,10 @@ int discover_start(struct discover **out, uv_loop_t *loop, const struct discover
     d->timeout_ms = o->timeout_ms != 0 ? o->timeout_ms : EPMD_TIMEOUT_MS;
     snprintf(d->proc_root, sizeof d->proc_root, "%s",
              o->proc_root != NULL ? o->proc_root : "/proc");
-    if (o->this_host != NULL) {
+    if (o->this_host != NULL)
         snprintf(d->this_host, sizeof d->this_host, "%s", o->this_host);
-    } else if (gethostname(d->this_host, sizeof d->this_host - 1) != 0) {
+    else if (gethostname(d->this_host, sizeof d->this_host - 1) != 0)
         snprintf(d->this_host, sizeof d->this_host, "localhost");
-    }
     d->work.data = d;
     d->working = true;
     int rc = uv_queue_work(loop, &d->work, run_scan, after_scan);
@@ -239,12 +229,10 @@ int discover_start(struct discover **out, uv_loop_t *loop, const struct discover
 
 void discover_cancel(struct discover *d)
 {
-    if (d == NULL) {
+    if (d == NULL)
         return;
-    }
     d->cancelled = true;
     epmd_cancel(d->query);
-    if (!d->working) {
+    if (!d->working)
         discover_free(d);
-    }
 }

@@ -62,15 +62,12 @@ static void take_flag(struct beam_args *a, const char *flag, const char *value, 
         {"-root", &a->root},         {"-bindir", &a->bindir}, {"-boot", &a->boot},
         {"-progname", &a->progname},
     };
-    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
-        if (strcmp(flag, flags[i].flag) == 0 && *flags[i].where == NULL) {
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+        if (strcmp(flag, flags[i].flag) == 0 && *flags[i].where == NULL)
             *flags[i].where = value;
-        }
-    }
     /* With two values the cookie is one for another node. */
-    if (strcmp(flag, "-setcookie") == 0 && a->cookie == NULL && second == NULL) {
+    if (strcmp(flag, "-setcookie") == 0 && a->cookie == NULL && second == NULL)
         a->cookie = value;
-    }
 }
 
 /* The value at `at`, or NULL when that is the next flag. */
@@ -89,9 +86,8 @@ static void parse_args(const struct proc_strings *cmdline, struct beam_args *a)
             a->extra = value;
             return;
         }
-        if (at[0] == '-' && value != NULL) {
+        if (at[0] == '-' && value != NULL)
             take_flag(a, at, value, as_value(proc_strings_next(cmdline, value)));
-        }
     }
 }
 
@@ -105,9 +101,8 @@ static void vm_host(const struct scan *s, const struct proc *p, char *out, size_
         char text[LIMIT_NODE_NAME_BYTES + 1];
         proc_read_public(p, "/etc/hostname", text, sizeof text);
         text[strcspn(text, " \t\r\n")] = '\0';
-        if (text[0] != '\0') {
+        if (text[0] != '\0')
             snprintf(out, size, "%s", text);
-        }
     }
 }
 
@@ -120,13 +115,11 @@ static void set_node(const struct scan *s, const struct proc *p, struct discover
     struct error ignored = {0};
     snprintf(vm->dist_protocol, sizeof vm->dist_protocol, "%s",
              a->proto_dist != NULL ? a->proto_dist : "inet_tcp");
-    if (text == NULL) {
+    if (text == NULL)
         return;
-    }
     vm_host(s, p, host, sizeof host);
-    if (a->name == NULL) {
+    if (a->name == NULL)
         host[strcspn(host, ".")] = '\0';
-    }
     if (name_parse(&name, text, host, &ignored) == 0) {
         vm->form = a->name != NULL ? DISCOVER_LONG : DISCOVER_SHORT;
         memcpy(vm->node, name.full, sizeof vm->node);
@@ -136,12 +129,11 @@ static void set_node(const struct scan *s, const struct proc *p, struct discover
 static void set_command(struct discover_vm *vm, const struct beam_args *a)
 {
     const char *text = a->progname != NULL ? a->progname : "beam";
-    if (a->extra != NULL) {
+    if (a->extra != NULL)
         text = a->extra;
-    } else if (a->boot != NULL && strncmp(base_name(a->boot), "start", 5) != 0 &&
-               strcmp(base_name(a->boot), "no_dot_erlang") != 0) {
+    else if (a->boot != NULL && strncmp(base_name(a->boot), "start", 5) != 0 &&
+             strcmp(base_name(a->boot), "no_dot_erlang") != 0)
         text = a->boot;
-    }
     snprintf(vm->command, sizeof vm->command, "%s", base_name(text));
 }
 
@@ -161,20 +153,17 @@ static void set_otp(const struct proc *p, struct discover_vm *vm, const struct b
     char path[4096];
     char text[32] = "";
     int otp = release_of_path(a->bindir);
-    if (otp == 0) {
+    if (otp == 0)
         otp = release_of_path(argv0);
-    }
-    if (otp == 0) {
+    if (otp == 0)
         return;
-    }
     snprintf(vm->otp, sizeof vm->otp, "%d", otp);
     snprintf(path, sizeof path, "%.4000s/releases/%d/OTP_VERSION", a->root != NULL ? a->root : "",
              otp);
     proc_read_public(p, path, text, sizeof text);
     text[strspn(text, "0123456789.")] = '\0';
-    if (atoi(text) == otp) {
+    if (atoi(text) == otp)
         memcpy(vm->otp, text, sizeof vm->otp);
-    }
 }
 
 /* ---- its owner and the cookie */
@@ -184,9 +173,8 @@ static void set_user(struct discover_vm *vm)
     struct passwd entry;
     struct passwd *found = NULL;
     char text[4096];
-    if (getpwuid_r(vm->uid, &entry, text, sizeof text, &found) == 0 && found != NULL) {
+    if (getpwuid_r(vm->uid, &entry, text, sizeof text, &found) == 0 && found != NULL)
         snprintf(vm->user, sizeof vm->user, "%s", found->pw_name);
-    }
 }
 
 /* The value of a variable of the VM's environment, or NULL. */
@@ -194,11 +182,9 @@ static const char *find_variable(const struct proc_strings *variables, const cha
 {
     size_t len = strlen(name);
     for (const char *at = proc_strings_next(variables, NULL); at != NULL;
-         at = proc_strings_next(variables, at)) {
-        if (strncmp(at, name, len) == 0 && at[len] == '=') {
+         at = proc_strings_next(variables, at))
+        if (strncmp(at, name, len) == 0 && at[len] == '=')
             return at + len + 1;
-        }
-    }
     return NULL;
 }
 
@@ -231,9 +217,8 @@ static bool read_cookie_inside(const struct proc *p, struct discover_vm *vm, con
     struct stat st;
     struct error ignored = {0};
     int fd = proc_open_inside(p, path);
-    if (fd < 0) {
+    if (fd < 0)
         return false;
-    }
     bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == vm->uid &&
               (st.st_mode & (S_IRWXG | S_IRWXO)) == 0 &&
               cookie_read_fd(&vm->cookie, fd, path, &ignored) == 0;
@@ -246,19 +231,15 @@ static void set_cookie(const struct proc *p, struct discover_vm *vm, const struc
     char home[3000];
     char path[4096];
     struct error ignored = {0};
-    if (!vm->one_user) {
+    if (!vm->one_user)
         return;
-    }
     if (a->cookie != NULL) {
-        if (cookie_set(&vm->cookie, a->cookie, strlen(a->cookie), COOKIE_DISCOVERED, &ignored) ==
-            0) {
+        if (cookie_set(&vm->cookie, a->cookie, strlen(a->cookie), COOKIE_DISCOVERED, &ignored) == 0)
             vm->cookie_from = DISCOVER_COOKIE_ARGUMENT;
-        }
         return;
     }
-    if (!owner_home(p, vm, home, sizeof home)) {
+    if (!owner_home(p, vm, home, sizeof home))
         return;
-    }
     snprintf(path, sizeof path, "%s/.erlang.cookie", home);
     bool found = read_cookie_inside(p, vm, path);
     if (!found) {
@@ -286,10 +267,8 @@ static void set_numbers(const struct scan *s, const struct proc *p, struct disco
             vm->one_user = real == uid && saved == uid;
         }
     }
-    if (proc_read(p->dir, "statm", text, sizeof text) > 0 &&
-        sscanf(text, "%*u %llu", &value) == 1) {
+    if (proc_read(p->dir, "statm", text, sizeof text) > 0 && sscanf(text, "%*u %llu", &value) == 1)
         vm->rss_bytes = value * (unsigned long long)sysconf(_SC_PAGESIZE);
-    }
     /* Field 22 of stat; the second is a name in brackets, which may hold anything. */
     if (s->uptime_s >= 0 && proc_read(p->dir, "stat", text, sizeof text) > 0) {
         const char *at = strrchr(text, ')');
@@ -331,12 +310,10 @@ static void look_at(struct scan *s, const char *pid)
 {
     struct proc p;
     struct proc_strings cmdline = {0};
-    if (proc_open(&p, s->tree, pid) != 0) {
+    if (proc_open(&p, s->tree, pid) != 0)
         return;
-    }
-    if (proc_read_strings(&p, "cmdline", &cmdline) && is_emulator(cmdline.bytes)) {
+    if (proc_read_strings(&p, "cmdline", &cmdline) && is_emulator(cmdline.bytes))
         add_vm(s, &p, &cmdline, pid);
-    }
     proc_strings_clear(&cmdline);
     proc_close(&p);
 }
@@ -344,9 +321,8 @@ static void look_at(struct scan *s, const char *pid)
 static double read_uptime(DIR *tree)
 {
     char text[128];
-    if (proc_read(dirfd(tree), "uptime", text, sizeof text) <= 0) {
+    if (proc_read(dirfd(tree), "uptime", text, sizeof text) <= 0)
         return -1;
-    }
     return strtod(text, NULL);
 }
 
@@ -368,11 +344,9 @@ int discover_scan(struct discover_list *out, const struct discover_options *o, s
     }
     out->vms = alloc_zero(LIMIT_DISCOVER_VMS, sizeof *out->vms);
     s.uptime_s = read_uptime(tree);
-    for (const struct dirent *e = readdir(tree); e != NULL; e = readdir(tree)) {
-        if (isdigit((unsigned char)e->d_name[0])) {
+    for (const struct dirent *e = readdir(tree); e != NULL; e = readdir(tree))
+        if (isdigit((unsigned char)e->d_name[0]))
             look_at(&s, e->d_name);
-        }
-    }
     closedir(tree);
     return 0;
 }

@@ -36,22 +36,17 @@ struct epmd_query {
 
 int epmd_parse_port(const uint8_t *bytes, size_t len, uint16_t *port, int *result)
 {
-    if (len < 1) {
+    if (len < 1)
         return 1;
-    }
-    if (bytes[0] != PORT2_RESPONSE) {
+    if (bytes[0] != PORT2_RESPONSE)
         return -1;
-    }
-    if (len < 2) {
+    if (len < 2)
         return 1;
-    }
     *result = bytes[1];
-    if (*result != 0) {
+    if (*result != 0)
         return 0;
-    }
-    if (len < 4) {
+    if (len < 4)
         return 1;
-    }
     *port = (uint16_t)(bytes[2] << 8 | bytes[3]);
     return 0;
 }
@@ -61,26 +56,22 @@ static int parse_name_line(const char *line, size_t len, struct epmd_name *out)
 {
     static const char before[] = "name ";
     static const char between[] = " at port ";
-    if (len < sizeof before - 1 || memcmp(line, before, sizeof before - 1) != 0) {
+    if (len < sizeof before - 1 || memcmp(line, before, sizeof before - 1) != 0)
         return -1;
-    }
     line += sizeof before - 1;
     len -= sizeof before - 1;
     const char *at = memmem(line, len, between, sizeof between - 1);
-    if (at == NULL || at == line || (size_t)(at - line) >= sizeof out->alive) {
+    if (at == NULL || at == line || (size_t)(at - line) >= sizeof out->alive)
         return -1;
-    }
     const char *digits = at + sizeof between - 1;
     unsigned long port = 0;
     for (; digits < line + len; digits++) {
-        if (*digits < '0' || *digits > '9' || port > 65535) {
+        if (*digits < '0' || *digits > '9' || port > 65535)
             return -1;
-        }
         port = port * 10 + (unsigned long)(*digits - '0');
     }
-    if (port == 0 || port > 65535) {
+    if (port == 0 || port > 65535)
         return -1;
-    }
     memcpy(out->alive, line, (size_t)(at - line));
     out->alive[at - line] = '\0';
     out->port = (uint16_t)port;
@@ -91,20 +82,17 @@ int epmd_parse_names(const uint8_t *bytes, size_t len, struct epmd_name *names, 
                      size_t *count)
 {
     *count = 0;
-    if (len < 4) {
+    if (len < 4)
         return 1;
-    }
     const char *at = (const char *)bytes + 4;
     const char *end = (const char *)bytes + len;
     while (at < end) {
         const char *nl = memchr(at, '\n', (size_t)(end - at));
         struct epmd_name name;
-        if (nl == NULL || parse_name_line(at, (size_t)(nl - at), &name) != 0) {
+        if (nl == NULL || parse_name_line(at, (size_t)(nl - at), &name) != 0)
             return -1;
-        }
-        if (*count < max) {
+        if (*count < max)
             names[(*count)++] = name;
-        }
         at = nl + 1;
     }
     return 0;
@@ -133,9 +121,8 @@ static void close_all(struct epmd_query *q)
 
 static void finish(struct epmd_query *q, enum epmd_failure failure)
 {
-    if (q->finished) {
+    if (q->finished)
         return;
-    }
     q->answer.failure = failure;
     close_all(q);
     q->done(q->arg, &q->answer);
@@ -183,11 +170,10 @@ static void on_end(struct epmd_query *q)
         rc = epmd_parse_names(q->in.data, q->in.len, q->answer.names, LIMIT_EPMD_NAMES,
                               &q->answer.count);
     }
-    if (rc != 0) {
+    if (rc != 0)
         finish_not_epmd(q);
-    } else {
+    else
         finish(q, EPMD_OK);
-    }
 }
 
 static void on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *out)
@@ -210,28 +196,25 @@ static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *bytes)
         finish_not_epmd(q);
     } else if (!q->for_names) {
         int rc = epmd_parse_port(q->in.data, q->in.len, &q->answer.port, &result);
-        if (rc < 0) {
+        if (rc < 0)
             finish_not_epmd(q);
-        } else if (rc == 0) {
+        else if (rc == 0)
             finish_port(q, result);
-        }
     }
 }
 
 static void on_written(uv_write_t *req, int status)
 {
     struct epmd_query *q = req->data;
-    if (status != 0 && status != UV_ECANCELED) {
+    if (status != 0 && status != UV_ECANCELED)
         finish_not_epmd(q);
-    }
 }
 
 static void on_connected(uv_connect_t *req, int status)
 {
     struct epmd_query *q = req->data;
-    if (q->finished || status == UV_ECANCELED) {
+    if (q->finished || status == UV_ECANCELED)
         return;
-    }
     if (status != 0) {
         finish_unreachable(q, status);
         return;
@@ -239,9 +222,8 @@ static void on_connected(uv_connect_t *req, int status)
     uv_buf_t bytes = uv_buf_init((char *)q->request.data, (unsigned)q->request.len);
     q->write.data = q;
     if (uv_write(&q->write, (uv_stream_t *)&q->tcp, &bytes, 1, on_written) != 0 ||
-        uv_read_start((uv_stream_t *)&q->tcp, on_alloc, on_read) != 0) {
+        uv_read_start((uv_stream_t *)&q->tcp, on_alloc, on_read) != 0)
         finish_not_epmd(q);
-    }
 }
 
 static void on_timeout(uv_timer_t *t)
@@ -314,7 +296,6 @@ int epmd_ask(struct epmd_query **out, uv_loop_t *loop, const struct sockaddr *ad
 
 void epmd_cancel(struct epmd_query *q)
 {
-    if (q != NULL && !q->finished) {
+    if (q != NULL && !q->finished)
         close_all(q);
-    }
 }

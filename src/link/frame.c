@@ -26,23 +26,20 @@ void frame_reader_clear(struct frame_reader *r)
 /* Forgets what is done with; a large frame's memory goes back once it is. */
 static void compact(struct frame_reader *r)
 {
-    if (r->used == r->in.len) {
-        if (r->in.cap > KEEP_BYTES) {
+    if (r->used == r->in.len)
+        if (r->in.cap > KEEP_BYTES)
             buf_clear(&r->in);
-        } else {
+        else
             buf_reset(&r->in);
-        }
-    } else if (r->used > 0) {
+    else if (r->used > 0)
         buf_drop_front(&r->in, r->used);
-    }
     r->used = 0;
 }
 
 void frame_feed(struct frame_reader *r, const uint8_t *bytes, size_t len)
 {
-    if (r->err.code != ERR_NONE) {
+    if (r->err.code != ERR_NONE)
         return;
-    }
     compact(r);
     if (r->skip_left > 0 && r->in.len == 0) {
         size_t n = len < r->skip_left ? len : (size_t)r->skip_left;
@@ -50,9 +47,8 @@ void frame_feed(struct frame_reader *r, const uint8_t *bytes, size_t len)
         bytes += n;
         len -= n;
     }
-    if (len > 0) {
+    if (len > 0)
         buf_put(&r->in, bytes, len);
-    }
 }
 
 static uint32_t read_u32(const uint8_t *p)
@@ -77,18 +73,15 @@ static enum frame_event read_body(struct frame_reader *r, const uint8_t *body, s
     }
     body++;
     len--;
-    if (etf_check(body, len, &used, &r->err) != 0) {
+    if (etf_check(body, len, &used, &r->err) != 0)
         return broken(r);
-    }
     out->control = (struct slice){(const char *)body, used};
     body += used;
     len -= used;
-    if (len == 0) {
+    if (len == 0)
         return FRAME_MESSAGE;
-    }
-    if (etf_check(body, len, &used, &r->err) != 0) {
+    if (etf_check(body, len, &used, &r->err) != 0)
         return broken(r);
-    }
     if (used != len) {
         error_set(&r->err, ERR_FORMAT, "%zu bytes follow its payload", len - used);
         return broken(r);
@@ -115,21 +108,18 @@ static enum frame_event start_skip(struct frame_reader *r, uint32_t bytes)
 enum frame_event frame_next(struct frame_reader *r, struct frame *out)
 {
     memset(out, 0, sizeof *out);
-    if (r->err.code != ERR_NONE) {
+    if (r->err.code != ERR_NONE)
         return FRAME_BROKEN;
-    }
     if (r->skip_bytes > 0) {
-        if (r->skip_left > 0) {
+        if (r->skip_left > 0)
             return FRAME_MORE;
-        }
         out->bytes = r->skip_bytes + LENGTH_BYTES;
         r->skip_bytes = 0;
         return FRAME_SKIPPED;
     }
     size_t have = r->in.len - r->used;
-    if (have < LENGTH_BYTES) {
+    if (have < LENGTH_BYTES)
         return FRAME_MORE;
-    }
     const uint8_t *at = r->in.data + r->used;
     uint32_t len = read_u32(at);
     if (len == 0) {
@@ -141,9 +131,8 @@ enum frame_event frame_next(struct frame_reader *r, struct frame *out)
         enum frame_event e = start_skip(r, len);
         return e == FRAME_SKIPPED ? frame_next(r, out) : e;
     }
-    if (have - LENGTH_BYTES < len) {
+    if (have - LENGTH_BYTES < len)
         return FRAME_MORE;
-    }
     out->bytes = (uint64_t)len + LENGTH_BYTES;
     r->used += LENGTH_BYTES + len;
     return read_body(r, at + LENGTH_BYTES, len, out);

@@ -24,21 +24,18 @@ static int connect_one(const struct handshake *h, const struct address *a, int t
     int error = 0;
     socklen_t size = sizeof error;
     uint16_t port = htons(h->port);
-    if (sa.ss_family == AF_INET6) {
+    if (sa.ss_family == AF_INET6)
         ((struct sockaddr_in6 *)&sa)->sin6_port = port;
-    } else {
+    else
         ((struct sockaddr_in *)&sa)->sin_port = port;
-    }
     int fd = socket(sa.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0) {
+    if (fd < 0)
         return errno;
-    }
     int rc = connect(fd, (struct sockaddr *)&sa, a->len) == 0 ? 0 : errno;
     if (rc == EINPROGRESS) {
         rc = wire_wait(h, fd, POLLOUT, timeout_ms);
-        if (rc == 0) {
+        if (rc == 0)
             rc = getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
-        }
     }
     if (rc != 0) {
         close(fd);
@@ -83,23 +80,20 @@ static int connect_any(struct handshake *h, int *fd)
             h->address_count = 1;
             return 0;
         }
-        if (errnum == ECANCELED) {
+        if (errnum == ECANCELED)
             return explain_connect(h, errnum);
-        }
-        if (worst == 0 || errnum == ETIMEDOUT) {
+        if (worst == 0 || errnum == ETIMEDOUT)
             worst = errnum;
-        }
     }
     return explain_connect(h, worst != 0 ? worst : errnum);
 }
 
 static void address_text(const struct sockaddr_storage *sa, char *out, size_t size)
 {
-    if (sa->ss_family == AF_INET6) {
+    if (sa->ss_family == AF_INET6)
         inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)sa)->sin6_addr, out, (socklen_t)size);
-    } else {
+    else
         inet_ntop(AF_INET, &((const struct sockaddr_in *)sa)->sin_addr, out, (socklen_t)size);
-    }
 }
 
 /* The host part of our name: as the target's when it is on this host, told by the addresses. */
@@ -127,11 +121,10 @@ static void user_text(uid_t uid, char *out, size_t size)
     struct passwd entry;
     struct passwd *found = NULL;
     char text[4096];
-    if (getpwuid_r(uid, &entry, text, sizeof text, &found) == 0 && found != NULL) {
+    if (getpwuid_r(uid, &entry, text, sizeof text, &found) == 0 && found != NULL)
         snprintf(out, size, "%s", found->pw_name);
-    } else {
+    else
         snprintf(out, size, "%lu", (unsigned long)uid);
-    }
 }
 
 static int refuse_user(struct handshake *h, uid_t listens)
@@ -161,9 +154,8 @@ static int check_user(struct handshake *h, int fd)
     if (!cookie_is_guarded(&h->cookie) ||
         getsockname(fd, (struct sockaddr *)&near, &near_len) != 0 ||
         getpeername(fd, (struct sockaddr *)&far, &far_len) != 0 ||
-        !listener_look(&l, "/proc", &far, &near) || !l.here) {
+        !listener_look(&l, "/proc", &far, &near) || !l.here)
         return 0;
-    }
     /* Whoever has closed the port since may have accepted before. */
     uid_t uid = l.found ? l.uid : (uid_t)-1;
     return uid == h->cookie.uid || uid == 0 ? 0 : refuse_user(h, uid);
@@ -219,18 +211,16 @@ static int shake_hands(struct handshake *h, struct wire *w)
                                    h->creation, &cbs, (int)sizeof cbs, w);
     if (rc >= 0) {
         int fd = ei_xconnect_host_port_tmo(&ec, &unused, h->port, (unsigned)wire_ms_left(h) + 1);
-        if (fd >= 0) {
+        if (fd >= 0)
             ei_close_connection(fd); /* libei forgets it; our close callback leaves it open */
-        }
         rc = fd >= 0 && w->stage == STAGE_DONE ? 0 : -1;
     } else {
         wire_judge(w, CONN_FAILED_SYSTEM,
                    "cannot be connected to: erl_interface does not take the names");
     }
     explicit_bzero(&ec, sizeof ec);
-    if (rc != 0 && w->verdict == VERDICT_NONE) {
+    if (rc != 0 && w->verdict == VERDICT_NONE)
         explain_stage(w);
-    }
     return rc;
 }
 
@@ -249,9 +239,8 @@ static int attempt(struct handshake *h, unsigned index, const char *form_host,
     char host[LIMIT_NODE_NAME_BYTES + 1];
     struct wire w = {.h = h, .fd = -1};
     int rc = connect_any(h, &w.fd);
-    if (rc != 0) {
+    if (rc != 0)
         return rc;
-    }
     rc = check_user(h, w.fd);
     if (rc != 0) {
         close(w.fd);
@@ -304,13 +293,11 @@ static unsigned next_name(struct handshake *h, const bool *tried)
     unsigned held = LIMIT_NAME_POOL;
     for (unsigned i = 0; i < LIMIT_NAME_POOL; i++) {
         bool by_other = false;
-        if (tried[i]) {
+        if (tried[i])
             continue;
-        }
         h->claim = claim_take(h->target.full, i, &by_other);
-        if (!by_other) {
+        if (!by_other)
             return i;
-        }
         held = held == LIMIT_NAME_POOL ? i : held;
     }
     return held;
@@ -325,13 +312,11 @@ static int try_names(struct handshake *h)
     snprintf(form_host, sizeof form_host, "%s", h->target.host);
     for (;;) {
         unsigned index = next_name(h, tried);
-        if (index == LIMIT_NAME_POOL) {
+        if (index == LIMIT_NAME_POOL)
             return names_are_out(h, verdict);
-        }
         int rc = attempt(h, index, form_host, &verdict);
-        if (rc <= 0) {
+        if (rc <= 0)
             return rc;
-        }
         claim_drop(&h->claim);
         tried[index] = true;
         if (verdict == VERDICT_FORM) {
@@ -349,16 +334,14 @@ static int try_names(struct handshake *h)
 int handshake_run(struct handshake *h)
 {
     h->fd = h->claim = -1;
-    if (getrandom(&h->creation, sizeof h->creation, GRND_NONBLOCK) != sizeof h->creation) {
+    if (getrandom(&h->creation, sizeof h->creation, GRND_NONBLOCK) != sizeof h->creation)
         h->creation = (uint32_t)clock_mono_ns();
-    }
     h->creation |= 0x100; /* small numbers are creations of the old kind */
     int rc = try_names(h);
     cookie_wipe(&h->cookie);
-    if (rc == 0) {
+    if (rc == 0)
         note_peer(h);
-    } else {
+    else
         claim_drop(&h->claim);
-    }
     return rc;
 }

@@ -63,15 +63,13 @@ static bool parse_end(const char *text, bool six, struct end *out)
     uint32_t words[4] = {0};
     if (six) {
         if (sscanf(text, "%8" SCNx32 "%8" SCNx32 "%8" SCNx32 "%8" SCNx32 ":%4x", &words[0],
-                   &words[1], &words[2], &words[3], &out->port) != 5) {
+                   &words[1], &words[2], &words[3], &out->port) != 5)
             return false;
-        }
         memcpy(&out->address, words, sizeof out->address);
         return true;
     }
-    if (sscanf(text, "%8" SCNx32 ":%4x", &words[0], &out->port) != 2) {
+    if (sscanf(text, "%8" SCNx32 ":%4x", &words[0], &out->port) != 2)
         return false;
-    }
     map_four(&out->address, words);
     return true;
 }
@@ -85,9 +83,8 @@ static bool parse_row(const char *line, bool six, struct row *out)
     memset(out, 0, sizeof *out);
     if (sscanf(line, " %*u: %63s %63s %2x %*s %*s %*s %lu %*s %" SCNu64, own, far, &out->state,
                &uid, &out->inode) != 5 ||
-        !parse_end(own, six, &out->own) || !parse_end(far, six, &out->far)) {
+        !parse_end(own, six, &out->own) || !parse_end(far, six, &out->far))
         return false;
-    }
     map_four(&none_mapped, &none);
     out->any = memcmp(&out->own.address, six ? &none : &none_mapped, sizeof none) == 0;
     out->six = six;
@@ -99,15 +96,12 @@ static bool parse_row(const char *line, bool six, struct row *out)
 static int closeness(const struct look *l, const struct row *r)
 {
     bool to_six = !IN6_IS_ADDR_V4MAPPED(&l->to.address);
-    if (r->state != STATE_LISTEN || r->own.port != l->to.port) {
+    if (r->state != STATE_LISTEN || r->own.port != l->to.port)
         return 0;
-    }
-    if (same_end(&r->own, &l->to)) {
+    if (same_end(&r->own, &l->to))
         return 3;
-    }
-    if (!r->any || (to_six && !r->six)) {
+    if (!r->any || (to_six && !r->six))
         return 0;
-    }
     return r->six == to_six ? 2 : 1;
 }
 
@@ -121,9 +115,8 @@ static void take_row(struct look *l, const struct row *r)
         l->out->inode = r->inode;
     }
     if (l->has_from && r->state != STATE_LISTEN && same_end(&r->own, &l->to) &&
-        same_end(&r->far, &l->from)) {
+        same_end(&r->far, &l->from))
         l->out->here = true;
-    }
 }
 
 static bool read_table(struct look *l, const char *tree, const char *name, bool six)
@@ -132,14 +125,11 @@ static bool read_table(struct look *l, const char *tree, const char *name, bool 
     struct row row;
     snprintf(path, sizeof path, "%.4096s/net/%s", tree, name);
     FILE *f = fopen(path, "re");
-    if (f == NULL) {
+    if (f == NULL)
         return false;
-    }
-    while (fgets(line, sizeof line, f) != NULL) {
-        if (parse_row(line, six, &row)) {
+    while (fgets(line, sizeof line, f) != NULL)
+        if (parse_row(line, six, &row))
             take_row(l, &row);
-        }
-    }
     fclose(f);
     return true;
 }
@@ -149,9 +139,8 @@ bool listener_look(struct listener *out, const char *tree, const struct sockaddr
 {
     struct look l = {.out = out, .to = end_of(to), .has_from = from != NULL};
     memset(out, 0, sizeof *out);
-    if (from != NULL) {
+    if (from != NULL)
         l.from = end_of(from);
-    }
     bool four = read_table(&l, tree, "tcp", false);
     return read_table(&l, tree, "tcp6", true) || four;
 }

@@ -60,13 +60,11 @@ static void *run(void *arg)
             s->addresses[s->count++].len = a->ai_addrlen;
         }
     }
-    if (s->owner != NULL) {
+    if (s->owner != NULL)
         uv_async_send(&s->owner->async);
-    }
     pthread_mutex_unlock(&s->lock);
-    if (found != NULL) {
+    if (found != NULL)
         freeaddrinfo(found);
-    }
     shared_release(s);
     return NULL;
 }
@@ -74,9 +72,8 @@ static void *run(void *arg)
 static void free_when_closed(uv_handle_t *h)
 {
     struct lookup *l = h->data;
-    if (--l->open_handles == 0) {
+    if (--l->open_handles == 0)
         free(l);
-    }
 }
 
 static void end(struct lookup *l)
@@ -95,9 +92,8 @@ static void on_found(uv_async_t *async)
     struct lookup *l = async->data;
     struct address addresses[DIAL_ADDRESSES];
     struct error err = {0};
-    if (l->finished) {
+    if (l->finished)
         return;
-    }
     pthread_mutex_lock(&l->shared->lock);
     size_t count = l->shared->count;
     int rc = l->shared->rc;
@@ -176,7 +172,6 @@ int lookup_start(struct lookup **out, uv_loop_t *loop, const char *host, unsigne
 
 void lookup_cancel(struct lookup *l)
 {
-    if (l != NULL && !l->finished) {
+    if (l != NULL && !l->finished)
         end(l);
-    }
 }

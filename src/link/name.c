@@ -14,14 +14,12 @@
 
 static bool part_is_fine(const char *s, size_t len)
 {
-    if (len == 0) {
+    if (len == 0)
         return false;
-    }
     for (size_t i = 0; i < len; i++) {
         unsigned char ch = (unsigned char)s[i];
-        if (ch <= ' ' || ch == 0x7f || ch == '@') {
+        if (ch <= ' ' || ch == 0x7f || ch == '@')
             return false;
-        }
     }
     return true;
 }
@@ -72,9 +70,8 @@ static bool is_latin1(const char *text)
     int32_t cp;
     for (size_t len = strlen(text), at = 0, n; at < len; at += n) {
         n = text_decode(text + at, len - at, &cp);
-        if (n == 0 || cp > 0xff) {
+        if (n == 0 || cp > 0xff)
             return false;
-        }
     }
     return true;
 }
@@ -85,9 +82,8 @@ bool name_to_wire(char *out, size_t size, const char *text)
     bool latin1 = is_latin1(text);
     for (size_t n = 1; at < len && used + 1 < size; at += n) {
         int32_t cp = (unsigned char)text[at];
-        if (latin1) {
+        if (latin1)
             n = text_decode(text + at, len - at, &cp);
-        }
         out[used++] = (char)cp;
     }
     out[used] = '\0';
@@ -101,9 +97,8 @@ bool name_from_wire(char *out, size_t size, const char *bytes, size_t len)
     for (size_t i = 0; i < len; i++) {
         char one[4] = {bytes[i]};
         size_t n = utf8 ? 1 : text_encode((unsigned char)bytes[i], one);
-        if (used + n >= size) {
+        if (used + n >= size)
             return false;
-        }
         memcpy(out + used, one, n);
         used += n;
     }
@@ -130,12 +125,10 @@ static bool is_own_address(const char *host)
 {
     struct ifaddrs *all = NULL;
     bool own = false;
-    if (getifaddrs(&all) != 0) {
+    if (getifaddrs(&all) != 0)
         return false;
-    }
-    for (const struct ifaddrs *a = all; a != NULL && !own; a = a->ifa_next) {
+    for (const struct ifaddrs *a = all; a != NULL && !own; a = a->ifa_next)
         own = a->ifa_addr != NULL && is_address(a->ifa_addr, host);
-    }
     freeifaddrs(all);
     return own;
 }
@@ -150,24 +143,22 @@ bool name_host_is_here(const char *host, const char *this_host)
 void name_own_host(char *out, size_t size, const char *target_host, bool target_is_here,
                    const char *this_host, const char *address)
 {
-    if (target_is_here) {
+    if (target_is_here)
         snprintf(out, size, "%s", target_host);
-    } else if (!name_host_is_long(target_host)) {
+    else if (!name_host_is_long(target_host))
         snprintf(out, size, "%.*s", (int)strcspn(this_host, "."), this_host);
-    } else if (name_host_is_long(this_host)) {
+    else if (name_host_is_long(this_host))
         snprintf(out, size, "%s", this_host);
-    } else {
+    else
         snprintf(out, size, "%s", address);
-    }
 }
 
 int name_own(struct name *out, unsigned index, const char *host, struct error *err)
 {
     char text[LIMIT_NODE_NAME_BYTES + 1];
-    if (index == 0) {
+    if (index == 0)
         snprintf(text, sizeof text, OWN_ALIVE "@%.300s", host);
-    } else {
+    else
         snprintf(text, sizeof text, OWN_ALIVE "-%u@%.300s", index + 1, host);
-    }
     return name_parse(out, text, host, err);
 }

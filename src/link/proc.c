@@ -39,9 +39,8 @@ static long read_fd(int fd, char *out, size_t size)
 {
     size_t have = 0;
     ssize_t n = 0;
-    while (have < size - 1 && (n = read(fd, out + have, size - 1 - have)) > 0) {
+    while (have < size - 1 && (n = read(fd, out + have, size - 1 - have)) > 0)
         have += (size_t)n;
-    }
     out[have] = '\0';
     return n < 0 && have == 0 ? -1 : (long)have;
 }
@@ -50,9 +49,8 @@ long proc_read(int dir, const char *path, char *out, size_t size)
 {
     int fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     out[0] = '\0';
-    if (fd < 0) {
+    if (fd < 0)
         return -1;
-    }
     long n = read_fd(fd, out, size);
     close(fd);
     return n;
@@ -95,14 +93,12 @@ int proc_open_inside(const struct proc *p, const char *path)
         .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
     };
     int root = openat(p->dir, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (root < 0) {
+    if (root < 0)
         return -1;
-    }
     int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
     if (fd < 0 && errno == ENOSYS) {
-        while (*path == '/') {
+        while (*path == '/')
             path++;
-        }
         fd = openat(root, path, (int)how.flags | O_NOFOLLOW);
     }
     close(root);
@@ -114,21 +110,18 @@ void proc_read_public(const struct proc *p, const char *path, char *out, size_t 
     struct stat st;
     int fd = proc_open_inside(p, path);
     out[0] = '\0';
-    if (fd < 0) {
+    if (fd < 0)
         return;
-    }
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & S_IROTH) != 0) {
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & S_IROTH) != 0)
         (void)read_fd(fd, out, size);
-    }
     close(fd);
 }
 
 static bool read_link(int dir, const char *link, char *out, size_t size)
 {
     ssize_t n = readlinkat(dir, link, out, size - 1);
-    if (n < 0) {
+    if (n < 0)
         return false;
-    }
     out[n] = '\0';
     return true;
 }
@@ -156,12 +149,10 @@ bool proc_has_socket(const char *tree, pid_t pid, uint64_t inode)
     snprintf(path, sizeof path, "%.4000s/%ld/fd", tree, (long)pid);
     snprintf(wanted, sizeof wanted, "socket:[%" PRIu64 "]", inode);
     DIR *dir = opendir(path);
-    if (dir == NULL) {
+    if (dir == NULL)
         return false;
-    }
-    for (const struct dirent *e = readdir(dir); e != NULL && !found; e = readdir(dir)) {
+    for (const struct dirent *e = readdir(dir); e != NULL && !found; e = readdir(dir))
         found = read_link(dirfd(dir), e->d_name, text, sizeof text) && strcmp(text, wanted) == 0;
-    }
     closedir(dir);
     return found;
 }

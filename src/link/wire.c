@@ -35,9 +35,8 @@ void wire_judge(struct wire *w, enum conn_failure why, const char *text)
 int wire_ms_left(const struct handshake *h)
 {
     uint64_t now = clock_mono_ns();
-    if (now >= h->deadline_mono_ns) {
+    if (now >= h->deadline_mono_ns)
         return 0;
-    }
     return (int)((h->deadline_mono_ns - now) / 1000000u) + 1;
 }
 
@@ -51,18 +50,14 @@ int wire_wait(const struct handshake *h, int fd, short events, int timeout_ms)
         struct pollfd fds[2] = {{.fd = fd, .events = events},
                                 {.fd = h->cancel_fd, .events = POLLIN}};
         int n = poll(fds, 2, left);
-        if (n < 0 && errno != EINTR) {
+        if (n < 0 && errno != EINTR)
             return errno;
-        }
-        if (n > 0 && fds[1].revents != 0) {
+        if (n > 0 && fds[1].revents != 0)
             return ECANCELED;
-        }
-        if (n > 0 && fds[0].revents != 0) {
+        if (n > 0 && fds[0].revents != 0)
             return 0;
-        }
-        if (left == 0) {
+        if (left == 0)
             return ETIMEDOUT;
-        }
     }
 }
 
@@ -198,9 +193,8 @@ static void read_along(struct wire *w, const uint8_t *bytes, size_t len)
 {
     for (size_t i = 0; i < len && w->verdict == VERDICT_NONE; i++) {
         w->in[w->in_len++] = bytes[i];
-        if (w->in_len < WIRE_HEADER_BYTES) {
+        if (w->in_len < WIRE_HEADER_BYTES)
             continue;
-        }
         size_t packet = (size_t)(w->in[0] << 8 | w->in[1]);
         if (w->in_len == WIRE_HEADER_BYTES) {
             judge_header(w, packet);
@@ -243,9 +237,8 @@ static int write_all(struct wire *w, const char *bytes, size_t len)
             sent += (size_t)n;
         } else if (errno == EAGAIN) {
             int rc = wait_wire(w, POLLOUT);
-            if (rc != 0) {
+            if (rc != 0)
                 return rc;
-            }
         } else if (errno != EINTR) {
             w->errnum = errno;
             return errno;
@@ -266,11 +259,10 @@ static int cb_write(void *ctx, const char *bytes, ssize_t *len, unsigned tmo)
         bytes = name;
     }
     int rc = write_all(w, bytes, (size_t)*len);
-    if (rc == 0 && w->stage == STAGE_NAME) {
+    if (rc == 0 && w->stage == STAGE_NAME)
         w->stage = STAGE_STATUS;
-    } else if (rc == 0 && w->stage == STAGE_REPLY) {
+    else if (rc == 0 && w->stage == STAGE_REPLY)
         w->stage = STAGE_ACK;
-    }
     return rc;
 }
 
@@ -292,9 +284,8 @@ static int cb_read(void *ctx, char *bytes, ssize_t *len, unsigned tmo)
         }
         if (errno == EAGAIN) {
             int rc = wait_wire(w, POLLIN);
-            if (rc != 0) {
+            if (rc != 0)
                 return rc;
-            }
         } else if (errno != EINTR) {
             w->errnum = errno;
             return errno;
