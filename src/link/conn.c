@@ -139,7 +139,6 @@ static int send_bytes(struct conn *c, const uint8_t *bytes, size_t len, struct e
         uv_timer_start(&c->once, on_stalled, 0, 0);
         return error_set(err, ERR_LIMIT, "%s takes nothing more", c->peer);
     }
-    c->stats.frames_out++;
     c->stats.bytes_out += len;
     if (waiting_bytes(c) == 0) {
         uv_buf_t b = uv_buf_init((char *)(uintptr_t)bytes, (unsigned)len);

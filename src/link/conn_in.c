@@ -15,7 +15,6 @@ static void take_message(struct conn *c, const struct control *m, struct slice p
         c->stats.ignored++;
         return;
     }
-    c->stats.messages_in++;
     if (c->handlers.on_message != NULL) {
         struct conn_message message = {
             .to = m->to,
@@ -95,7 +94,6 @@ static void take_frame(struct conn *c, const struct frame *f)
 {
     struct control m;
     struct error err = {0};
-    c->stats.frames_in++;
     int rc = control_decode(&m, (const uint8_t *)f->control.s, f->control.len, &err);
     if (rc == 0 && m.takes_payload && f->payload.len == 0) {
         rc = error_set(&err, ERR_FORMAT, "control message %d came without its message",
@@ -109,7 +107,6 @@ static void take_frame(struct conn *c, const struct frame *f)
 
 static void take_skipped(struct conn *c, uint64_t bytes)
 {
-    c->stats.frames_in++;
     c->stats.skipped++;
     if (c->handlers.on_skipped != NULL)
         c->handlers.on_skipped(c, c->arg, bytes);

@@ -6,8 +6,6 @@
 #define ATTR_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
 #define ATTR_MUST_USE __attribute__((warn_unused_result))
 #define ATTR_NORETURN __attribute__((noreturn))
-#define ATTR_UNUSED __attribute__((unused))
-#define ATTR_MALLOC __attribute__((malloc))
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 

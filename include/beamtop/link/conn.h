@@ -82,9 +82,6 @@ struct conn_handlers {
 struct conn_stats {
     uint64_t bytes_in;
     uint64_t bytes_out;
-    uint64_t frames_in;
-    uint64_t frames_out;
-    uint64_t messages_in;
     uint64_t ticks_in;
     uint64_t ignored; /* control messages that we have no use for */
     uint64_t skipped; /* frames beyond the cap */

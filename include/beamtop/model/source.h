@@ -20,7 +20,6 @@ enum need {
 #undef NEED_ENUM
 };
 
-#define WANT_ITEMS 32
 #define WANT_PIDS 64
 #define WANT_WATCHED 32
 

@@ -105,6 +105,5 @@ void tty_null_keys(struct tty *t, const char *names); /* names with blanks betwe
 const struct canvas *tty_null_canvas(const struct tty *t); /* last drawn; NULL before */
 struct tty_cursor tty_null_cursor(const struct tty *t);
 size_t tty_null_changed(const struct tty *t); /* cells that differed in the last draw */
-size_t tty_null_beeps(const struct tty *t);
 
 #endif
