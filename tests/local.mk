@@ -246,10 +246,11 @@ check_PROGRAMS += $(FUZZ_TARGETS)
 FUZZ_REPLAY += tests/fuzz/replay.sh
 endif
 
-SCRIPT_TESTS = tests/layers.sh tests/names.sh tests/never.sh tests/spdx.sh tests/words.sh $(FUZZ_REPLAY)
+SCRIPT_TESTS = tests/format.sh tests/layers.sh tests/names.sh tests/never.sh tests/spdx.sh \
+  tests/words.sh $(FUZZ_REPLAY)
 SCRIPT_TESTS += tests/archive.sh
 TESTS += $(SCRIPT_TESTS)
-EXTRA_DIST += tests/layers.sh tests/names.sh tests/never.sh tests/spdx.sh tests/words.sh tests/fuzz/replay.sh tests/fuzz/run.sh tests/fuzz/corpus
+EXTRA_DIST += tests/format.sh tests/layers.sh tests/names.sh tests/never.sh tests/spdx.sh tests/words.sh tests/fuzz/replay.sh tests/fuzz/run.sh tests/fuzz/corpus
 
 # ---- app: each links the modules that it tests
 UNIT_APP += tests/unit/app/test_actions

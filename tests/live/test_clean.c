@@ -27,7 +27,7 @@
 /* All ends together are 200. */
 /* clang-format off */
 #define QUICK_ENDS 45 /* a release: SIGKILL, SIGTERM, SIGINT in turn */
-#define FROZEN_ENDS 5 /* a release: SIGSTOP until the target's net tick has given us up, then SIGKILL */
+#define FROZEN_ENDS 5 /* a release: SIGSTOP until the net tick ends the link, SIGKILL */
 #define NET_TICK_S 4
 #define ENDS_WITHIN_MS 30000
 /* clang-format on */

@@ -16,17 +16,17 @@
 #define LIMIT_REGEX_HEAP_KIB 4096u                /* PCRE2's heap limit, without JIT */
 
 /* dist */
-#define LIMIT_FRAME_BYTES (16u * 1024 * 1024) /* one inbound frame; larger ones are skipped as they stream */
-#define LIMIT_OUT_QUEUE_BYTES (4u * 1024 * 1024) /* unsent bytes to the target: past it the link counts as stalled */
+#define LIMIT_FRAME_BYTES (16u * 1024 * 1024) /* one inbound frame; larger ones are skipped */
+#define LIMIT_OUT_QUEUE_BYTES (4u * 1024 * 1024) /* unsent bytes: above it the link is stalled */
 #define LIMIT_COOKIE_BYTES 511u                   /* what libei's digest takes */
 #define LIMIT_NODE_NAME_BYTES 511u                /* Name@Host, as libei's MAXNODELEN */
 #define LIMIT_NAME_POOL 8 /* beamtop@, beamtop-2@ … beamtop-8@: bounds the atoms we cost */
 #define LIMIT_EPMD_ANSWER_BYTES (256u * 1024)     /* a NAMES answer */
 #define LIMIT_DISCOVER_VMS 256                    /* VMs listed on one host */
 #define LIMIT_EPMD_NAMES 1024                     /* names read out of one NAMES answer */
-#define LIMIT_FRAME_SKIP_BYTES (512u * 1024 * 1024) /* an oversized frame up to this is skipped, beyond it the link ends */
+#define LIMIT_FRAME_SKIP_BYTES (512u * 1024 * 1024) /* the largest frame that is skipped */
 #define LIMIT_PROC_CMDLINE_BYTES (256u * 1024)    /* one /proc/PID/cmdline or environ */
-#define LIMIT_READ_BYTES_PER_TURN (2u * 1024 * 1024) /* taken off the socket in one turn of the loop, so that keys get theirs */
+#define LIMIT_READ_BYTES_PER_TURN (2u * 1024 * 1024) /* read in one turn of the loop */
 
 /* etf */
 #define LIMIT_TERM_DEPTH 256u                     /* nesting of a term from the wire */
@@ -43,13 +43,13 @@
 #define LIMIT_ROWS 1000                           /* process rows of one scan */
 #define LIMIT_HISTORY 900 /* samples kept for each line of history: 15 min at 1 s */
 #define LIMIT_SCHEDULERS 4096 /* 1024 normal + 1024 dirty CPU + 1024 dirty I/O, and room */
-#define LIMIT_FILTER_CALLS 20000 /* processes up to which a filter looks at current functions unasked */
+#define LIMIT_FILTER_CALLS 20000 /* a filter reads current functions up to this */
 #define LIMIT_FILTER_LABELS 20000                 /* distinct names a filter looks at */
 #define LIMIT_FILTER_LABEL_BYTES 4096             /* one of them */
 #define LIMIT_JOURNAL 1000                        /* lines of the log view */
 #define LIMIT_SEEN_PIDS 32768 /* processes whose earlier sights are remembered: about 6 MiB */
 #define LIMIT_SEEN_NAMES 4096 /* registered names whose last pid is remembered */
-#define LIMIT_DETAIL_ITEMS 20000 /* elements of one list of a detail answer: links, frames, nodes of a tree */
+#define LIMIT_DETAIL_ITEMS 20000 /* elements of one list of an answer: links, frames … */
 #define LIMIT_APPS 4096                           /* applications of one answer */
 #define LIMIT_ARMED 1000 /* breakpoints, and flags, asked for, more are counted; and sessions */
 
@@ -58,11 +58,11 @@
 #define LIMIT_PATTERN_BYTES 4096u                 /* one pattern as typed */
 #define LIMIT_PATTERN_NODES 2000                  /* of one tree */
 #define LIMIT_PATTERN_DEPTH 100                   /* of one tree: the parser recurses */
-#define LIMIT_SPEC_NODES 50000u /* terms of one match specification: guards repeat what they look into */
+#define LIMIT_SPEC_NODES 50000u /* terms of one match specification */
 #define LIMIT_TRACE_EVENTS 10000                  /* kept, whatever their size … */
-#define LIMIT_TRACE_KEPT_BYTES (64u * 1024 * 1024) /* … and all together: as much as a trace may answer */
+#define LIMIT_TRACE_KEPT_BYTES (64u * 1024 * 1024) /* … and all together */
 #define LIMIT_TRACE_STACK 64                      /* frames told of one call */
-#define LIMIT_TRACE_HELD_BYTES (1024u * 1024) /* messages before the answer `armed`: more than the first credit */
+#define LIMIT_TRACE_HELD_BYTES (1024u * 1024) /* messages before the answer `armed` */
 #define LIMIT_TRACE_FIELDS 1000                   /* of one record */
 #define LIMIT_CALLS_WINDOW_MS 45000 /* of counted calls: within a question's deadline */
 #define LIMIT_CALLS_ROWS 1000                     /* functions told of a window */
@@ -70,17 +70,17 @@
 
 /* store */
 #define LIMIT_RECORDING_BYTES (UINT64_C(1) << 30) /* a recording, unless told otherwise */
-#define LIMIT_RECORDED_TERM_BYTES LIMIT_FRAME_BYTES /* one answer of a recording, inflated: it came in a frame */
-#define LIMIT_RECORDING_ROW_BYTES (17u * 1024 * 1024) /* one row of a recording: such an answer, and room */
+#define LIMIT_RECORDED_TERM_BYTES LIMIT_FRAME_BYTES /* one answer of a recording */
+#define LIMIT_RECORDING_ROW_BYTES (17u * 1024 * 1024) /* one row of a recording */
 #define LIMIT_RECORDING_TICKS INT64_C(1000000000) /* of a recording: 30 years of one a second */
 #define LIMIT_RECORDING_MARKS 100000              /* of a recording that are shown */
 #define LIMIT_RECORDING_TRACES 100000             /* of a recording that are listed */
-#define LIMIT_RECORDING_CHECKED_BYTES (INT64_C(64) << 20) /* a file whose pages are checked before anything is shown: 0.2 s */
-#define LIMIT_RECORDING_PROGRESS_STEPS 10000 /* of SQLite's machine, between two looks at the next two: 0.1 ms */
+#define LIMIT_RECORDING_CHECKED_BYTES (INT64_C(64) << 20) /* larger: pages not checked */
+#define LIMIT_RECORDING_PROGRESS_STEPS 10000 /* SQLite steps between two checks of the next two */
 #define LIMIT_RECORDING_STEPS UINT64_C(20000000)  /* for one use of a recording: 0.5 s … */
-#define LIMIT_RECORDING_STEPS_PER_BYTE UINT64_C(100) /* … and for each of its bytes: 20 times what a report takes */
+#define LIMIT_RECORDING_STEPS_PER_BYTE UINT64_C(100) /* … and for each byte of it */
 #define LIMIT_RECORD_REQUEST_BYTES 1024 /* a line to a recorder that runs: a mark is the longest */
-#define LIMIT_RECORD_LOG_BYTES (1024u * 1024) /* what a recorder without a terminal tells; then only its end */
+#define LIMIT_RECORD_LOG_BYTES (1024u * 1024) /* a recorder's log; then only its end */
 #define LIMIT_RECORD_CLIENTS 8                    /* connections to it that wait to be taken */
 #define LIMIT_RECORD_PEERS 64                     /* recorders of one user that are listed */
 #define LIMIT_RECORDER_BUSY_MS 1000 /* how long a tick waits for another that writes to the file */
@@ -100,10 +100,10 @@
 #define LIMIT_PROMPT_HISTORY 1000
 #define LIMIT_PROMPT_BYTES 4096                   /* one line at a prompt */
 #define LIMIT_PASTE_BYTES (64u * 1024)            /* one paste; the rest is dropped */
-#define LIMIT_PASTE_TAKEN (16u * 1024 * 1024) /* characters of one paste, dropped ones too: then keys are keys again */
+#define LIMIT_PASTE_TAKEN (16u * 1024 * 1024) /* characters of one paste, dropped ones too */
 #define LIMIT_PASTE_SILENCE_MS 1000u /* within a paste: its end was lost, keys are keys again */
 #define LIMIT_COMPLETIONS 2000                    /* words offered at once */
-#define LIMIT_CAPTURE_BYTES (256u * 1024 * 1024) /* one capture: the largest canvas as SVG, and room */
+#define LIMIT_CAPTURE_BYTES (256u * 1024 * 1024) /* one capture: the largest canvas as SVG */
 #define LIMIT_FRAMES_PER_S 30                     /* redraws of the screen */
 /* clang-format on */
 

@@ -101,7 +101,8 @@ struct trace_pattern_info {
 
 /* clang-format off */
 enum trace_end {
-    END_NONE, END_TIME, END_EVENTS, END_RATE, END_BYTES, END_HEAP, END_STOPPED, END_LINK, END_KILLED,
+    END_NONE, END_TIME, END_EVENTS, END_RATE, END_BYTES, END_HEAP, END_STOPPED, END_LINK,
+    END_KILLED,
 };
 /* clang-format on */
 const char *trace_end_name(enum trace_end end); /* "time", "events", … "link": JSON and text */

@@ -24,7 +24,8 @@ enum {
 
 /* clang-format off */
 enum value_type {
-    TYPE_FLAG, TYPE_TEXT, TYPE_BYTES, TYPE_SECONDS, TYPE_SHARE, TYPE_INTEGER, TYPE_FORMAT, TYPE_SYNTAX,
+    TYPE_FLAG, TYPE_TEXT, TYPE_BYTES, TYPE_SECONDS, TYPE_SHARE, TYPE_INTEGER, TYPE_FORMAT,
+    TYPE_SYNTAX,
     TYPE_CAP,     /* by the option's name */
     TYPE_ON_RATE,
     TYPE_FAIL_ON, /* may be given many times */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "batch.h"
+#include "beamtop/base/limits.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/ui/capture.h"
 #include "beamtop/ui/screen.h"
@@ -119,7 +120,7 @@ static int take(struct capturing *c, const struct model *m, struct error *err)
         .depth = DEPTH_256,
         .title = title,
     };
-    buf_init(&content, 0);
+    buf_init(&content, LIMIT_CAPTURE_BYTES);
     capture_put(&content, &c->canvas, (struct rect){0, 0, c->canvas.rows, c->canvas.columns},
                 &setup);
     int rc = write_out(c, &content, err);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "beamtop/base/limits.h"
 #include "beamtop/base/clock.h"
 #include "tui_internal.h"
 #include "tui_owners.h"
@@ -162,7 +163,7 @@ void tui_capture(struct tui *t, bool whole_screen, const char *path)
         format = capture_format_of_path(path);
     snprintf(what, sizeof what, "%.*s", node ? (int)node->name.len : 0, node ? node->name.s : "");
     buf_init(&name, 0);
-    buf_init(&content, 0);
+    buf_init(&content, LIMIT_CAPTURE_BYTES);
     if (*path)
         buf_puts(&name, path);
     else

@@ -17,9 +17,9 @@
 #define CALLS_VIEW "calls"
 #define MARK "calls> "
 /* clang-format on */
-#define HINT                                                                                         \
-    "module:function/arity, a module, app:NAME, /expression/:_ — nothing at all: every function\n" \
-    "Tab completes, Up brings what was typed before, Enter starts it; its cost is measured first"
+#define HINT                                                                                       \
+    "module:function/arity, a module, app:NAME, /expression/:_; empty: every function\n"           \
+    "Tab completes, Up recalls, Enter starts; the cost is measured first"
 
 struct tui_calls {
     struct tui *tui;

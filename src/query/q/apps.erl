@@ -30,8 +30,8 @@ AddSlice = fun(Pids, Apps, Totals) ->
         end, Totals, Leaders)
 end,
 
-%% ---- The list of processes: 16 bytes for each, more than a worker may hold of a large node. A helper
-%% has it, with a heap as large as that takes, and hands it out a slice at a time.
+%% ---- The list of processes: 16 bytes for each, more than a worker may hold of a large node. A
+%% helper has it, with a heap as large as that takes, and hands it out a slice at a time.
 ListBytes = 128,
 Give = fun Give(To, Ref, Left, Pids) ->
     receive

@@ -76,8 +76,8 @@ Sessions = fun() ->
     end
 end,
 
-%% Before OTP 26.2 the name of our processes stands in a dictionary, which is never read: a tracer of
-%% ours is linked to what its keeper is linked to, and that to a process of a node of our name.
+%% Before OTP 26.2 the name of our processes stands in a dictionary, which is never read: a tracer
+%% of ours is linked to what its keeper is linked to, and that to a process of a node of our name.
 NearBytes = 8388608,
 LinkedTo = fun(Pid) ->
     case process_info(Pid, memory) of
@@ -114,7 +114,8 @@ end,
                 case M =:= erlang andalso IsBeamtop([Who], 3) of
                     true -> <<"beamtop:keeper/0">>;
                     false ->
-                        <<(Text(M))/binary, ":", (Text(F))/binary, "/", (integer_to_binary(A))/binary>>
+                        <<(Text(M))/binary, ":", (Text(F))/binary, "/",
+                            (integer_to_binary(A))/binary>>
                 end;
             _ when is_atom(Who) -> <<>>;
             _ -> Print(Who, 60)

@@ -53,8 +53,8 @@ Read = fun(Place, Mfas, Item) ->
     end
 end,
 
-%% [{Mfa, {call_count, N}}] of the functions whose counter is not zero, `false` or `undefined` for one
-%% that is lost. Few at a time: of a node with 100,000 functions most were not called.
+%% [{Mfa, {call_count, N}}] of the functions whose counter is not zero, `false` or `undefined` for
+%% one that is lost. Few at a time: of a node with 100,000 functions most were not called.
 NotZero = fun(Place, Mfas) ->
     Next = fun Next(Left, Sofar) ->
         {Some, Rest} = case length(Left) > MostRead of
@@ -336,7 +336,8 @@ Window = fun(Keeper, Otp, For, Arms, Items, {Flags, Who, Ours}, Reading) ->
     case Done of
         {done, Ns, Slept, From, N, Told} ->
             Costs = {erlang:convert_time_unit(From - Arming, native, microsecond),
-                     erlang:convert_time_unit(Stop - From - Slept, native, microsecond), DisarmedUs},
+                     erlang:convert_time_unit(Stop - From - Slept, native, microsecond),
+                         DisarmedUs},
             {erlang:convert_time_unit(Ns, native, nanosecond), Told, Costs, Slept, N};
         {failed, Kind, Reason} ->
             erlang:Kind(Reason)

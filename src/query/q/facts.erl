@@ -166,7 +166,8 @@ Repositories = fun() ->
         Adapter ->
             Loaded = LoadedModules(),
             N = length(Loaded),
-            Has = lists:zipwith3(fun erlang:function_exported/3, Loaded, lists:duplicate(N, Adapter),
+            Has = lists:zipwith3(fun erlang:function_exported/3, Loaded, lists:duplicate(N,
+                Adapter),
                                  lists:duplicate(N, 0)),
             Those = Run(lists:zip(Loaded, Has), [{{'$1', true}, [], ['$1']}]),
             [Module || Module <- lists:sublist(Those, 200), IsRepository(Module)]
@@ -176,7 +177,8 @@ end,
 %% One part that cannot be read leaves the others.
 {[apps, in_time], fun([], #{apps := AppsOf, in_time := InTime}) ->
     Parts = [{logger, Logger}, {limits, Limits}, {applications, fun() -> Applications(AppsOf) end},
-             {distribution, Distribution}, {repositories, Repositories}, {ets, fun() -> Ets(InTime) end},
+             {distribution, Distribution}, {repositories, Repositories}, {ets, fun() ->
+                 Ets(InTime) end},
              {code, fun() -> #{mode => code:get_mode(), modules => length(LoadedModules())} end}],
     {facts, erlang:monotonic_time(nanosecond),
      maps:from_list([{Key, Try(Read, undefined)} || {Key, Read} <- Parts])}

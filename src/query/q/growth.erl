@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
-%% Which counts grow, and who makes them grow: processes, short-lived ones, atoms, ETS tables, ports,
-%% sockets, code. Runs in a holder, whose state are marks of earlier moments; growth is told since a
-%% mark of WindowMs to twice that ago. Arg: #{}. Value: docs/queries.md.
+%% Which counts grow, and who makes them grow: processes, short-lived ones, atoms, ETS tables,
+%% ports, sockets, code. Runs in a holder, whose state are marks of earlier moments; growth is told
+%% since a mark of WindowMs to twice that ago. Arg: #{}. Value: docs/queries.md.
 %%
 %% Work on many elements is left to native functions. A pid that is larger was spawned later.
 
@@ -58,8 +58,9 @@ end,
 
 %% ---- Processes
 
-%% The newest of some, and how many were spawned before it: a slot of the table that was held for long
-%% gives a pid that looks older than it is. Numbered tells how the pid of such a number is written.
+%% The newest of some, and how many were spawned before it: a slot of the table that was held for
+%% long gives a pid that looks older than it is. Numbered tells how the pid of such a number is
+%% written.
 Nothing = fun() -> put('$process_label', beamtop), put('$initial_call', {beamtop, keeper, 0}) end,
 Newest = fun(Some, Otp, Spawn) ->
     Pid = lists:max([Spawn(Nothing, [], [link]) || _ <- Some]),
@@ -111,17 +112,18 @@ Survivors = fun(#{pid := Old}, #{pid := Recent}, Otp, Apps, #{k := Keeper, own :
     Sample = SampleOf(Ends(Alive, Sampled), Items, Ms() + SampleMs, []),
     (Group(Sample, Otp, Apps, Ctx))#{alive => length(Alive)}
 end,
-%% The pids of those that are spawned next, made of the numbers that come next: processes/0 lets others
-%% run while it reads the table, and who lives for microseconds is gone then.
+%% The pids of those that are spawned next, made of the numbers that come next: processes/0 lets
+%% others run while it reads the table, and who lives for microseconds is gone then.
 Next = fun(Otp, Spawn) ->
     {_, N, {Head, Bits, Creation}} = Newest([1], Otp, Spawn),
     {Mask, Serials} = {1 bsl Bits - 1, 1 bsl 13 - 1},
-    [binary_to_term(<<Head/binary, (I band Mask):32, ((I bsr Bits) band Serials):32, Creation/binary>>)
+    [binary_to_term(<<Head/binary, (I band Mask):32, ((I bsr Bits) band Serials):32,
+        Creation/binary>>)
      || I <- lists:seq(N + 1, N + Ahead)]
 end,
 %% Looks at those pids, 3 * N times: when a timer fires, as it does for many who spawn, and when the
-%% others of the run queue had their turn. One native call: evaluated code would be too slow to see who
-%% only waits in the queue for its first and last turn. The waiting is not work of ours.
+%% others of the run queue had their turn. One native call: evaluated code would be too slow to see
+%% who only waits in the queue for its first and last turn. The waiting is not work of ours.
 Look = fun(N, Pids, Items) ->
     Begin = erlang:monotonic_time(),
     _ = Rows(Pids, Items),
@@ -133,9 +135,11 @@ Look = fun(N, Pids, Items) ->
          [Args | Asks], [none | Pids]}
     end,
     {Modules, Functions, Arguments, Asked} =
-        lists:foldl(fun({M, F, A, P}, {Ms1, Fs, As, Ps}) -> {M ++ Ms1, F ++ Fs, A ++ As, P ++ Ps} end,
+        lists:foldl(fun({M, F, A, P}, {Ms1, Fs, As, Ps}) -> {M ++ Ms1, F ++ Fs, A ++ As, P ++
+            Ps} end,
                     {[], [], [], []},
-                    [Asking(erlang, yield, []), Asking(erlang, yield, []), Asking(timer, sleep, [1])]),
+                    [Asking(erlang, yield, []), Asking(erlang, yield, []), Asking(timer, sleep,
+                        [1])]),
     Times = fun(List) -> lists:append(lists:duplicate(N, List)) end,
     Infos = lists:zipwith3(fun erlang:apply/3, Times(Modules), Times(Functions), Times(Arguments)),
     Took = erlang:monotonic_time() - Start,
@@ -143,12 +147,13 @@ Look = fun(N, Pids, Items) ->
     Run(lists:zip(Times(Asked), Infos), [{{'_', '$1'}, [{is_list, '$1'}], ['$_']}])
 end,
 %% One that is seen more than once lives for longer than a look, so that nearly all of its kind are
-%% seen. Where they are less than a tenth of those that were spawned, theirs is not the kind that comes
-%% and goes. Value: one row of each process of the other kinds.
+%% seen. Where they are less than a tenth of those that were spawned, theirs is not the kind that
+%% comes and goes. Value: one row of each process of the other kinds.
 Brief = fun(Seen, Spawned) ->
     Each1 = maps:to_list(maps:from_list(Seen)),
     {Kinds1, All} = {Kinds(Each1), Kinds(Seen)},
-    Many = fun(Kind, List) -> length(List) - length(List -- lists:duplicate(length(List), Kind)) end,
+    Many = fun(Kind, List) -> length(List) - length(List -- lists:duplicate(length(List),
+        Kind)) end,
     Lasting = [K || K <- lists:sublist(lists:usort(Kinds1), KindsMost), N <- [Many(K, Kinds1)],
                     Many(K, All) * 2 >= N * 3, N * 10 < Spawned],
     [Row || {K, Row} <- lists:zip(Kinds1, Each1), not lists:member(K, Lasting)]
@@ -161,7 +166,8 @@ Young = fun(PerS, Before, Otp, #{spawn := Spawn, count_work := CountWork}) ->
             CountWork(),
             Start = Ms(),
             Items = [initial_call, current_function | Parent(Otp)],
-            Looked = lists:append([Look(Looks, Next(Otp, Spawn), Items) || _ <- lists:seq(1, Rounds)]),
+            Looked = lists:append([Look(Looks, Next(Otp, Spawn), Items) || _ <- lists:seq(1,
+                Rounds)]),
             Others = Run(Looked, [{{'_', [{'_', {erlang, hibernate, '_'}} | '_']}, [], [false]},
                                   {'_', [], ['$_']}]) -- lists:duplicate(length(Looked), false),
             At = Ms(),
@@ -221,7 +227,8 @@ EtsFact = fun(#{words := Now, tables := Count}, #{words := Old}, Apps, #{id := I
         case Frequent(Made) of {none, 0} -> {{undefined, none}, 0}; Some -> Some end,
     #{tables => Count, measured => length(Now), new => length(New),
       most_new => #{name => Name, owner => Named(Owner, Apps, Id), seen => N},
-      growing => [Described(G, Apps, Id) || G <- Most, ets:info(element(3, G), owner) =/= undefined]};
+      growing => [Described(G, Apps, Id) || G <- Most, ets:info(element(3, G),
+          owner) =/= undefined]};
    (_, _, _, _) ->
     undefined
 end,
@@ -280,7 +287,8 @@ end,
 Mark = fun(Otp, #{spawn := Spawn}, Got) ->
     {Pid, Number, _} = Newest([1, 2, 3], Otp, Spawn),
     maps:merge(#{ms => Ms(), pid => Pid, spawned => Number, atoms => erlang:system_info(atom_count),
-                 ports => lists:sublist(lists:sort(erlang:ports()), PortsMost), code => erlang:loaded(),
+                 ports => lists:sublist(lists:sort(erlang:ports()), PortsMost),
+                     code => erlang:loaded(),
                  words => unknown, sockets => undefined},
                maps:without([tables], Got))
 end,

@@ -501,7 +501,8 @@ Handle = fun(Message, State) ->
         stop ->
             stop;
         {'EXIT', Pid, _} ->
-            [ClearSlots(Index) || {P, Index, _} <- maps:values(maps:get(waiters, State)), P =:= Pid],
+            [ClearSlots(Index) || {P, Index, _} <- maps:values(maps:get(waiters, State)),
+                                   P =:= Pid],
             Left = maps:from_list([H || {_, P} = H <- maps:to_list(Holders), P =/= Pid]),
             Unanswered = [A || {A, {P, _, _, _}} <- maps:to_list(Asked), P =:= Pid],
             Shield = case State of #{shield := {Pid, _}} -> none; #{shield := Other} -> Other end,

@@ -2,9 +2,10 @@
 %% Which processes findings should look at, and what they say of binaries and collections. Runs in a
 %% holder. Arg: a map with `most`, how many of each sort (docs/queries.md).
 %%
-%% Mailboxes and reductions are read without a signal, but to one that runs: of all processes, or, of a
-%% node with more than Swept, of so many in turn and the leaders known so far. Memory and binaries cost a
-%% signal each: of the leaders known so far, and of Signals others in turn, for SweepMs at most.
+%% Mailboxes and reductions are read without a signal, but to one that runs: of all processes, or,
+%% of a node with more than Swept, of so many in turn and the leaders known so far. Memory and
+%% binaries cost a signal each: of the leaders known so far, and of Signals others in turn, for
+%% SweepMs at most.
 
 Swept = 100000,
 Slice = 5000,
@@ -31,7 +32,8 @@ PidsOf = fun(Pairs) -> Run(Pairs, [{{'_', '$1'}, [], ['$1']}]) end,
 
 %% ---- Without signals, all processes
 
-%% The longest, and those that did nothing while messages waited: {[{Messages, Pid}], [{Messages, Pid}]}.
+%% The longest, and those that did nothing while messages waited: {[{Messages, Pid}], [{Messages,
+%% Pid}]}.
 Mailboxes = fun Mailboxes(Pids, Done, {Longest, Idle}, N) ->
     case Pids of
         [] ->
@@ -43,8 +45,10 @@ Mailboxes = fun Mailboxes(Pids, Done, {Longest, Idle}, N) ->
             Long = Run(Sizes, [{{'$1', {'_', '$2'}, '_'}, [{'>=', '$2', LeastMessages}],
                                 [{{'$2', '$1'}}]}]),
             Waiting = Run(Sizes, [{{'$1', {'_', '$2'}, '$3'},
-                                   [{'>', '$2', 0}, {'<', '$3', IdleReductions}], [{{'$2', '$1'}}]}]),
-            Mailboxes(Rest, RestDone, {Best(Long ++ Longest, N), Best(Waiting ++ Idle, Candidates)}, N)
+                                   [{'>', '$2', 0}, {'<', '$3', IdleReductions}], [{{'$2',
+                                     '$1'}}]}]),
+            Mailboxes(Rest, RestDone, {Best(Long ++ Longest, N), Best(Waiting ++ Idle,
+                Candidates)}, N)
     end
 end,
 Reductions = fun Reductions(Pids, Sofar) ->
@@ -289,7 +293,8 @@ Now = fun() -> erlang:monotonic_time(nanosecond) end,
                         ++ PidsOf(Queues) ++ Workers),
     {Memory, Binary, Looked} =
         Look(Again ++ (These -- Again), Ms() + SweepMs, {[], [], 0}),
-    InRound = case State of #{looked_to := 0} -> Looked; #{looked := L} -> min(Total, L + Looked) end,
+    InRound = case State of #{looked_to := 0} -> Looked; #{looked := L} -> min(Total,
+        L + Looked) end,
     Rest_ = max(0, WaitMs - (Now() - Busy0Ns) div 1000000),
     Waits = lists:foldl(fun(_, Sofar) ->
         Wait(Rest_ div Samples, CountWork),

@@ -274,7 +274,8 @@ Serve = fun Serve(Coordinator, Work, Words, CountWork, State) ->
                 {Answer, Next} ->
                     process_flag(min_heap_size, 233),
                     Coordinator ! {Ref, Answer, erlang:monotonic_time() - Start + Packing},
-                    erlang:hibernate(erlang, apply, [Serve, [Coordinator, Work, Words, CountWork, Next]])
+                    erlang:hibernate(erlang, apply, [Serve, [Coordinator, Work, Words, CountWork,
+                        Next]])
             catch
                 _:_ -> exit(shutdown)
             end

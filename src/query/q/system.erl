@@ -6,8 +6,8 @@
 LateMs = 200,
 WhichMs = 50,
 Types = [total, processes, processes_used, system, atom, atom_used, binary, code, ets],
-%% The scheduler_wall_time flag is on as long as a process that set it lives. It is set also where it
-%% is on already: whoever did that may go before us.
+%% The scheduler_wall_time flag is on as long as a process that set it lives. It is set also where
+%% it is on already: whoever did that may go before us.
 Waiting = [{memory, fun erlang:memory/1, [Types]},
            {gc, fun erlang:statistics/1, [garbage_collection]},
            {io, fun erlang:statistics/1, [io]},
@@ -23,7 +23,8 @@ fun([], #{own_reductions := OwnReductions, in_time := InTime, late_schedulers :=
             {ok, Pairs} -> list_to_tuple(element(2, lists:unzip(Pairs)));
             _ -> undefined
         end,
-    {Gcs, GcWords} = case GcOf of {ok, {N, Words, _}} -> {N, Words}; _ -> {undefined, undefined} end,
+    {Gcs, GcWords} = case GcOf of {ok, {N, Words, _}} -> {N, Words}; _ -> {undefined,
+        undefined} end,
     {InBytes, OutBytes} =
         case IoOf of
             {ok, {{input, In}, {output, Out}}} -> {In, Out};

@@ -51,7 +51,8 @@ CountCalls = fun(Keeper, Otp, Ms, Mfas) ->
                 %% off; not when they were held up.
                 [{T0, C0}, {T1, C1}, {T2, C2}] = lists:map(fun(Wait_) ->
                     Read = {Now(), CallsOf(At, Mfas)},
-                    receive {'EXIT', Keeper, _} = Exit -> self() ! Exit, Read after Wait_ -> Read end
+                    receive {'EXIT', Keeper, _} = Exit -> self() ! Exit, Read after Wait_ ->
+                        Read end
                 end, [0, min(Ms, 1000), 0]),
                 Less = fun(Later, Sooner) -> lists:zipwith(fun erlang:'-'/2, Later, Sooner) end,
                 {Took, Calls} = case 3 * (T1 - T0) < T2 - T1 of
@@ -155,7 +156,8 @@ Arm = fun(Here, TraceId, Asked) ->
     case MayArm(Otp) of ok -> ok; Why -> throw(Why) end,
     process_flag(priority, high),
     Self = self(),
-    C = spawn_opt(erlang, apply, [Collector, [Self, Otp, get(count_work)]], SpawnOptions(maps:get(heap, Caps))),
+    C = spawn_opt(erlang, apply, [Collector, [Self, Otp, get(count_work)]],
+        SpawnOptions(maps:get(heap, Caps))),
     At = Place(Otp, C),
     Counters = [{Item, lists:usort(lists:append([Ts || {_, Ts, Items} <- Counting,
                                                        lists:member(Item, Items)]))}

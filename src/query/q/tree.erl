@@ -1,11 +1,11 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
 %% Supervision trees. Arg: {AppBinary | Pid, MaxNodes, Ms}; all applications for <<>>.
 %%
-%% Walked breadth-first, so that a tree that is cut lacks its lowest levels. Only a supervisor is asked
-%% for its children (anything else could crash on the question), through a process that is killed
-%% when no answer comes in time: a late one reaches nobody. A supervisor with a long mailbox is not
-%% asked at all. What is a supervisor proc_lib says; before OTP 26.2, where its word is not read
-%% (behind.erl), its name or what its own supervisor was told of it.
+%% Walked breadth-first, so that a tree that is cut lacks its lowest levels. Only a supervisor is
+%% asked for its children (anything else could crash on the question), through a process that is
+%% killed when no answer comes in time: a late one reaches nobody. A supervisor with a long mailbox
+%% is not asked at all. What is a supervisor proc_lib says; before OTP 26.2, where its word is not
+%% read (behind.erl), its name or what its own supervisor was told of it.
 
 %% Asks in a process of its own, which ends when its answer is too large: {ok, Value} | busy.
 InTime = fun(Ask, Arg, Ms) ->
@@ -52,10 +52,11 @@ HasEnd = fun(Name) ->
               [<<"_sup">>, <<"_supervisor">>, <<".Supervisor">>])
 end,
 
-%% Of an identity, and the modules that its own supervisor was told. Only what is surely one is asked:
-%% the question would crash any other server. Without the dictionary that is a behaviour's loop (or, of
-%% one that hibernates, its start by proc_lib) and a module.
-InLoop = fun({_, {M, _, _}, _, _, _}) -> lists:member(M, [gen_server, proc_lib, sys]); (_) -> false end,
+%% Of an identity, and the modules that its own supervisor was told. Only what is surely one is
+%% asked: the question would crash any other server. Without the dictionary that is a behaviour's
+%% loop (or, of one that hibernates, its start by proc_lib) and a module.
+InLoop = fun({_, {M, _, _}, _, _, _}) -> lists:member(M, [gen_server, proc_lib, sys]); (_) ->
+    false end,
 IsSure = fun({Name, Call, _, _, _} = Identity, Modules, HasKey) ->
         case Call of
             {supervisor, _, _} -> true;
@@ -155,12 +156,13 @@ fun({Asked, MaxNodes, Ms},
             [{Root, Pid} || Pid <- [TopOf(Root, Apps, Ms div 4)], is_pid(Pid)]
     end,
     Identify = fun(Pid) -> IdOf(Pid, Apps) end,
-    %% One that sys suspended while it hibernated would spin as long as our question waits for it: it
-    %% wakes for the message, takes none but those of sys, and hibernates again. Nothing but a copy of
-    %% all that it holds (sys:get_status/1) says so, up to OTP 27: there the links of one that
-    %% hibernates, or is no more than a name, are taken which name it as their parent. Before OTP 25,
-    %% which tells parents, those are taken that proc_lib has started and that are not above it; of a
-    %% process as the root nothing is known above. Later no other supervisor is found in this function.
+    %% One that sys suspended while it hibernated would spin as long as our question waits for it:
+    %% it wakes for the message, takes none but those of sys, and hibernates again. Nothing but a
+    %% copy of all that it holds (sys:get_status/1) says so, up to OTP 27: there the links of one
+    %% that hibernates, or is no more than a name, are taken which name it as their parent. Before
+    %% OTP 25, which tells parents, those are taken that proc_lib has started and that are not
+    %% above it; of a process as the root nothing is known above. Later no other supervisor is
+    %% found in this function.
     IsBelow = fun(P, Pid, Found) ->
         case Otp >= 25 of
             true -> process_info(P, parent) =:= {parent, Pid};

@@ -173,9 +173,11 @@ const struct action_row action_table[ACTIONS] = {
                         .owner = OWNER_SCREEN, .name = "process", .args = "",
                         .help = "go to the process of this event or row"},
 
-    [ACTION_CALLS] = {.group = GROUP_CALLS, .where = WHERE_LIST, .owner = OWNER_CALLS, .name = "calls",
+    [ACTION_CALLS] = {.group = GROUP_CALLS, .where = WHERE_LIST, .owner = OWNER_CALLS,
+                      .name = "calls",
                       .args = "[PATTERN…]", .arg = WORD_TEXT, .rest_of_line = true,
-                      .help = "count calls of functions; without a pattern, show them or ask for it"},
+                      .help = "count calls of functions; without a pattern, show them or ask for "
+                              "it"},
     [ACTION_CALLS_STOP] = {COUNTED, .name = "calls-stop",
                            .help = "stop counting, and verify that nothing is left on the node"},
     [ACTION_CALLS_TIME] = {COUNTED, .name = "calls-time",

@@ -14,8 +14,8 @@
 #define VIEW_LIST(X)                                                                               \
     X(top)                                                                                         \
     X(process)                                                                                     \
-    X(memory) X(schedulers) X(apps) X(tree) X(log) X(trace) X(armed) X(help) X(calls) X(owners)    \
-        X(findings)
+    X(memory)                                                                                      \
+    X(schedulers) X(apps) X(tree) X(log) X(trace) X(armed) X(help) X(calls) X(owners) X(findings)
 
 #define VIEW_EXTERN(name) extern const struct view_ops view_##name;
 VIEW_LIST(VIEW_EXTERN)

@@ -29,13 +29,17 @@ static const struct {
 } kept[] = {
     {"node", ANSWER_NODE, NODE_ANSWER},
     {"system", ANSWER_SYSTEM,
-     "{system, -576460100000000000, 1700000100000000, 5000, {1000, 600, 500, 400, 50, 40, 30, 20, 10}, "
-     "{41, 2, 9000, 12}, {3, [2,1,4,5]}, {1000, 10, 20, 30, 40, 50, 700}, [{1,10,100},{2,0,100},{3,0,100},"
+     "{system, -576460100000000000, 1700000100000000, 5000, {1000, 600, 500, 400, 50, 40, 30, 20, "
+     "10}, "
+     "{41, 2, 9000, 12}, {3, [2,1,4,5]}, {1000, 10, 20, 30, 40, 50, 700}, "
+     "[{1,10,100},{2,0,100},{3,0,100},"
      "{4,0,100},{5,0,100},{6,0,100}], {2048, 4096}}"},
     {"scan", ANSWER_SCAN,
      "{scan, -576460100000000000, 1000000000, 1234, 50, 50, 2, "
-     "[{<0.41.0>, 9000, 500, {{shop_cart, {shop_cart,init,1}, <<\"cart\">>, shop, {proc_lib,init_p,5}}, "
-     "9000, 3, 4096, {gen_server,loop,7}}}, {<0.42.1>, 8000, 300, {{undefined, {shop_api,handle,2}, "
+     "[{<0.41.0>, 9000, 500, {{shop_cart, {shop_cart,init,1}, <<\"cart\">>, shop, "
+                                                                       "{proc_lib,init_p,5}}, "
+     "9000, 3, 4096, {gen_server,loop,7}}}, {<0.42.1>, 8000, 300, {{undefined, "
+     "{shop_api,handle,2}, "
      "undefined, undefined, {erlang,apply,2}}, 8000, 0, 2048, undefined}}], []}"},
     {"alloc", ANSWER_ALLOC,
      "{alloc, 5, [{eheap_alloc, 3, {10, 600, 2, 1000}, {1, 300, 1, 400}, {1, 600, 100}},"
@@ -161,7 +165,8 @@ static void test_extreme_numbers(void **state)
 
 /* clang-format off */
 static const char *const shown[][5] = {
-    {"capture", "--view", "top"}, {"capture", "--view", "memory"}, {"capture", "--view", "schedulers"},
+    {"capture", "--view", "top"}, {"capture", "--view", "memory"}, {"capture", "--view",
+     "schedulers"},
     {"capture", "--view", "apps"}, {"top", "-n", "0"}, {"memory", "--format", "json"}, {"report"},
 };
 /* clang-format on */

@@ -208,30 +208,37 @@ static const struct {
     const char *what, *sql;
     /* clang-format off */
 } schemas[] = {
-    {"view", "DROP TABLE mark; CREATE VIEW mark AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1"
+    {"view", "DROP TABLE mark; CREATE VIEW mark AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
+             "SELECT i + 1"
              " FROM n) SELECT i AS id, i AS here_us, i AS wall_us, 'x' AS text FROM n;"},
     {"view of another name", "CREATE VIEW mine AS SELECT * FROM tick;"},
     {"trigger", "CREATE TRIGGER t AFTER INSERT ON mark BEGIN DELETE FROM tick; END;"},
     {"table", "CREATE TABLE mine(x);"},
     {"statistics", "ANALYZE;"},
     {"index", "CREATE INDEX mine ON process(memory_bytes);"},
-    {"index of an expression", "DROP INDEX tick_wall; CREATE INDEX tick_wall ON tick(abs(wall_us));"},
-    {"part of an index", "DROP INDEX tick_wall; CREATE INDEX tick_wall ON tick(wall_us) WHERE wall_us > 5;"},
+    {"index of an expression",
+     "DROP INDEX tick_wall; CREATE INDEX tick_wall ON tick(abs(wall_us));"},
+    {"part of an index",
+     "DROP INDEX tick_wall; CREATE INDEX tick_wall ON tick(wall_us) WHERE wall_us > 5;"},
     {"no index", "DROP INDEX tick_wall;"},
     {"no index of events", "DROP INDEX event_trace;"},
     {"generated column", "ALTER TABLE system ADD COLUMN x AS (hex(zeroblob(100000000)));"},
     {"generated column of another", "ALTER TABLE mark ADD COLUMN x AS (hex(zeroblob(100000000)));"},
     {"default", "ALTER TABLE system ADD COLUMN x REAL DEFAULT 5;"},
     {"reference", "ALTER TABLE system ADD COLUMN x REAL REFERENCES tick(id);"},
-    {"check", SCHEMA "UPDATE sqlite_master SET sql = replace(sql, 'pid TEXT NOT NULL,', 'pid TEXT CHECK(pid), ')"
+    {"check", SCHEMA "UPDATE sqlite_master SET sql = replace(sql, 'pid TEXT NOT NULL,', 'pid TEXT "
+                     "CHECK(pid), ')"
                      " WHERE name = 'process';"},
-    {"no key", SCHEMA "UPDATE sqlite_master SET sql = replace(sql, 'PRIMARY KEY(trace', 'CHECK(trace')"
+    {"no key", SCHEMA "UPDATE sqlite_master SET sql = replace(sql, 'PRIMARY KEY(trace', "
+                      "'CHECK(trace')"
                       " WHERE name = 'trace_pattern';"},
     {"virtual table", SCHEMA "UPDATE sqlite_master SET rootpage = 0,"
-                             " sql = 'CREATE VIRTUAL TABLE mark USING fts5(text)' WHERE name = 'mark';"},
+                             " sql = 'CREATE VIRTUAL TABLE mark USING fts5(text)' WHERE name = "
+                             "'mark';"},
     {"virtual table under its key", SCHEMA "INSERT INTO sqlite_master VALUES('table', 'x', 'x', 0,"
                                            " 'CREATE VIRTUAL TABLE x USING generate_series()');"},
-    {"two of one page", SCHEMA "UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master"
+    {"two of one page",
+     SCHEMA "UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master"
                                " WHERE name = 'tick') WHERE name = 'gap';"},
 };
 /* clang-format on */
@@ -438,7 +445,8 @@ static void test_numbers_that_cannot_be(void **state)
 /* clang-format off */
 static const char *const commands[][6] = {
     {"report"}, {"top", "-n", "0"}, {"calls"}, {"trace"}, {"capture", "--view", "top"},
-    {"report", "--format", "json"}, {"report", "--format", "html"}, {"report", "--format", "markdown"},
+    {"report", "--format", "json"}, {"report", "--format", "html"}, {"report", "--format",
+     "markdown"},
     {"schedulers", "--format", "json"}, {"info"}, {"export"}, {"export", "--format", "openmetrics"},
     {"capture", "--view", "trace"}, {"capture", "--view", "calls"}, {"capture", "--view", "owners"},
 };

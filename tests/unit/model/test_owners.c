@@ -21,10 +21,12 @@
 /* clang-format off */
 static struct proc_row scanned[] = {
     {.name = TEXT("logger_std_h_default"), .initial_call = TEXT("logger_olp:init/1"),
-     .application = TEXT("kernel"), .supervisor = TEXT("logger_sup"), .reductions_share = 0.20, .reductions_per_s = 200,
+     .application = TEXT("kernel"), .supervisor = TEXT("logger_sup"), .reductions_share = 0.20,
+     .reductions_per_s = 200,
      .memory_bytes = 100, .message_queue_len = 5},
     {.name = TEXT("file_h"), .initial_call = TEXT("logger_olp:init/1"),
-     .application = TEXT("kernel"), .supervisor = TEXT("logger_sup"), .reductions_share = 0.10, .reductions_per_s = 100,
+     .application = TEXT("kernel"), .supervisor = TEXT("logger_sup"), .reductions_share = 0.10,
+     .reductions_per_s = 100,
      .memory_bytes = 50, .message_queue_len = -1},
     {.initial_call = TEXT("'a:\\'b':init/1"), .application = TEXT("shop"), .reductions_share = 0.25,
      .reductions_per_s = 250, .memory_bytes = 10, .message_queue_len = 1,

@@ -288,11 +288,15 @@ static const struct made made_healthy = {
     .total = 200e6, .of_processes = 60e6, .binary = 40e6, .ets = 10e6,
     .processes = 900, .atoms = 20000,
     .busy = {
-        {"<0.41.0>", "undefined", "gateway,init,1", "gateway", "gateway,serve,2", 0.30, 0, 0, 1e6, 0},
-        {"<0.42.0>", "undefined", "gateway,init,1", "gateway", "gateway,serve,2", 0.30, 0, 0, 1e6, 0},
-        {"<0.43.0>", "logger_std_h_default", "logger_olp,init,1", "kernel", "gen_server,loop,7", 0.02,
+        {"<0.41.0>", "undefined", "gateway,init,1", "gateway", "gateway,serve,2", 0.30, 0, 0, 1e6,
+         0},
+        {"<0.42.0>", "undefined", "gateway,init,1", "gateway", "gateway,serve,2", 0.30, 0, 0, 1e6,
+         0},
+        {"<0.43.0>", "logger_std_h_default", "logger_olp,init,1", "kernel", "gen_server,loop,7",
+         0.02,
          0, 0, 5e4, 0},
-        {"<0.44.0>", "code_server", "code_server,init,1", "kernel", "code_server,loop,1", 0.001, 0, 0,
+        {"<0.44.0>", "code_server", "code_server,init,1", "kernel", "code_server,loop,1", 0.001, 0,
+         0,
          5e4, 0},
     },
     .n_busy = 4,
@@ -307,9 +311,11 @@ static const struct made made_healthy = {
     },
     .n_calls = 7,
     .facts = {
-        {"logger", "{\"handlers\":[{\"id\":\"default\",\"module\":\"logger_std_h\",\"mode\":\"async\","
-                   "\"sync_mode_qlen\":200,\"drop_mode_qlen\":200,\"flush_qlen\":1000}]}"},
-        {"distribution", "{\"busy_limit_bytes\":1048576,\"nodes\":[{\"node\":\"b@h\",\"queue_bytes\":0}]}"},
+        {"logger", "{\"handlers\":[{\"id\":\"default\",\"module\":\"logger_std_h\","
+                   "\"mode\":\"async\",\"sync_mode_qlen\":200,"
+                   "\"drop_mode_qlen\":200,\"flush_qlen\":1000}]}"},
+        {"distribution",
+         "{\"busy_limit_bytes\":1048576,\"nodes\":[{\"node\":\"b@h\",\"queue_bytes\":0}]}"},
         {"allocators", "{\"allocators\":[{\"name\":\"binary_alloc\",\"blocks_bytes\":40000000,"
                        "\"carriers_bytes\":50000000}]}"},
         {"binaries", "{\"bytes\":40000000,\"holders\":[{\"pid\":\"<0.41.0>\",\"bytes\":1000000,"

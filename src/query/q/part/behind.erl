@@ -31,7 +31,8 @@ CallOfStack = fun(Stack) ->
     end
 end,
 
-%% {call, Mfa} of each, natively but for what differs; `false` of those that proc_lib has not started.
+%% {call, Mfa} of each, natively but for what differs; `false` of those that proc_lib has not
+%% started.
 CallsBehind = fun(Pids) ->
     Run = fun(List, Spec) -> ets:match_spec_run(List, ets:match_spec_compile(Spec)) end,
     Infos = lists:zipwith(fun erlang:process_info/2, Pids,

@@ -7,6 +7,7 @@ Carriers = fun(Client) ->
     Owner = try element(5, hd(ets:lookup(sys_dist, node(Client)))) catch error:_ -> none end,
     Linked = [P || Controller <- Controllers,
                    {links, Links} <- [process_info(Controller, links)], P <- Links],
-    [P || P <- [Owner, whereis(net_kernel), whereis(rex), whereis(auth) | Controllers ++ Linked], is_pid(P),
+    [P || P <- [Owner, whereis(net_kernel), whereis(rex), whereis(auth) | Controllers ++ Linked],
+        is_pid(P),
           node(P) =:= node()]
 end,

@@ -1,8 +1,8 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
 %% The nearest supervisor among the ancestors that proc_lib keeps in the dictionary: by its
 %% registered name, else by the module that tells its children. Processes that one has started have
-%% equal lists, so few are looked at. Before OTP 26.2 (behind.erl) parents are followed, which OTP 25
-%% tells, and before that the one link to what has the name of a supervisor is taken.
+%% equal lists, so few are looked at. Before OTP 26.2 (behind.erl) parents are followed, which OTP
+%% 25 tells, and before that the one link to what has the name of a supervisor is taken.
 %% Needs Ask/2 and Run/2.
 HasParent = try process_info(self(), parent) of _ -> true catch error:_ -> false end,
 IsSupervisor = fun(Module) ->
@@ -56,7 +56,8 @@ Nearest = fun Nearest(Ancestors, Ctx, Left) ->
             case SupervisorName(First, Ctx) of
                 undefined ->
                     #{caps := #{dict_key := HasKey}} = Ctx,
-                    Above = case HasKey of true -> Rest; false -> lists:append(AncestorsOf([First], false)) end,
+                    Above = case HasKey of true -> Rest; false -> lists:append(AncestorsOf([First],
+                        false)) end,
                     Nearest(Above, Ctx, Left - 1);
                 Name ->
                     Name
@@ -65,8 +66,8 @@ Nearest = fun Nearest(Ancestors, Ctx, Left) ->
             undefined
     end
 end,
-%% From links: one with the name of a supervisor, else those of the only process that it is linked to,
-%% which has most likely started it.
+%% From links: one with the name of a supervisor, else those of the only process that it is linked
+%% to, which has most likely started it.
 Linked = fun Linked(Links, Left) ->
     Local = [P || P <- lists:sublist(Links, 1000), is_pid(P), node(P) =:= node()],
     Named = Run(Ask(Local, registered_name), [{{registered_name, '$1'}, [], ['$1']}]),

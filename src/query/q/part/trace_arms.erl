@@ -87,8 +87,8 @@ Counted = fun(Place, Mfa, Item) ->
     end
 end,
 
-%% ---- Of many functions at once. What is evaluated for each of them costs 50 us and more, and calls
-%% hundreds of functions; so native functions do it.
+%% ---- Of many functions at once. What is evaluated for each of them costs 50 us and more, and
+%% calls hundreds of functions; so native functions do it.
 
 EachWith = fun(Targets, Value) -> lists:zip(Targets, lists:duplicate(length(Targets), Value)) end,
 
@@ -136,8 +136,8 @@ TimesOf = fun(Place, Mfas) ->
 end,
 
 %% ---- Disarming. May run twice, and by any of the three processes: nothing in it needs another.
-%% Plan: #{place, flags, local => [Mfa], messages => [send | 'receive'], counters => [{Item, [Mfa]}],
-%% who => Which}. What a foreign tool has put in place of ours since is left.
+%% Plan: #{place, flags, local => [Mfa], messages => [send | 'receive'], counters => [{Item,
+%% [Mfa]}], who => Which}. What a foreign tool has put in place of ours since is left.
 
 OursOf = fun(Mfas) ->
     Ours = ets:match_spec_compile(

@@ -8,7 +8,8 @@ UnknownAtoms = fun(Asked, WithNear) ->
     Letters = "_abcdefghijklmnopqrstuvwxyz",
     %% A letter too few, too many, another one, two the wrong way round, behind the first At.
     Edits = fun(Word, At) ->
-        {Before, Behind} = {binary:part(Word, 0, At), binary_to_list(Word, At + 1, byte_size(Word))},
+        {Before, Behind} = {binary:part(Word, 0, At), binary_to_list(Word, At + 1,
+            byte_size(Word))},
         lists:append([[[Before, Letter, Behind] || Letter <- Letters],
                       [[Before, Letter, tl(Behind)] || Letter <- Letters],
                       [[Before, tl(Behind)]],

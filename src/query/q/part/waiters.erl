@@ -1,9 +1,9 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
 %% ---- Calls that wait for every scheduler
-%% A NIF or BIF that does not yield keeps each of them until it returns, and a process that waits for
-%% a scheduler cannot be ended before. So each kind of call has one process, asked again only when it
-%% is back: no more than one call of a kind ever waits, whatever is asked of us. One that died the
-%% keeper starts again, when it is asked for.
+%% A NIF or BIF that does not yield keeps each of them until it returns, and a process that waits
+%% for a scheduler cannot be ended before. So each kind of call has one process, asked again only
+%% when it is back: no more than one call of a kind ever waits, whatever is asked of us. One that
+%% died the keeper starts again, when it is asked for.
 
 WaitKinds = [memory, gc, io, flag, wall, alloc, tables, sockets, binary, probe],
 
@@ -49,8 +49,8 @@ Renew = fun(Keeper, Kind, Dead, LeftMs) ->
     end
 end,
 
-%% Asks one: {asked, Ref, Waiter, Since}, or what is known at once. A flag is set once, and stands while its
-%% process lives.
+%% Asks one: {asked, Ref, Waiter, Since}, or what is known at once. A flag is set once, and stands
+%% while its process lives.
 AskWaiter = fun({Pid, Index, _} = Waiter_, {Kind, Call, Args}) ->
     Done = Kind =:= flag andalso atomics:get(Slots, Index + 2) =:= 1,
     %% Never 0, which is one that is back.
@@ -132,7 +132,8 @@ InTime = fun(Keeper, Waiters, Calls, Ms) ->
     Waited = erlang:monotonic_time() - Start,
     put(waited, get(waited) + Waited),
     put(helped, get(helped)
-                + min(Waited, erlang:convert_time_unit(CountedUs * length(Calls), microsecond, native))),
+                + min(Waited, erlang:convert_time_unit(CountedUs * length(Calls), microsecond,
+                    native))),
     Answers
 end,
 
