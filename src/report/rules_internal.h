@@ -109,41 +109,135 @@ const struct span_process *judge_late(const struct judge *j, const struct span_p
 /* The share of all that was recognised as that kind; in the second half as well. */
 double judge_kind(const struct judge *j, const char *kind, double *spread, double *late);
 
-/* rules_system.c */
-void judge_contention(struct judge *j);
-void judge_headroom(struct judge *j);
-void judge_one_scheduler(struct judge *j);
-void judge_memory_growth(struct judge *j);
-/* rules_memory.c */
-void judge_carriers(struct judge *j);
-void judge_near_limit(struct judge *j);
-void judge_busy_distribution(struct judge *j);
-void judge_gc(struct judge *j);
-void judge_binaries(struct judge *j);
-/* rules_late.c */
-void judge_late_scheduler(struct judge *j);
-/* rules_logger.c */
-void judge_logger(struct judge *j);
-/* rules_owners.c */
-void judge_mailbox(struct judge *j);
-void judge_serialised(struct judge *j);
-void judge_asleep(struct judge *j);
-void judge_churn(struct judge *j);
-void judge_code_server(struct judge *j);
-/* rules_growth.c */
-void judge_process_growth(struct judge *j);
-void judge_short_lived(struct judge *j);
-void judge_atom_growth(struct judge *j);
-void judge_ets_growth(struct judge *j);
-void judge_port_growth(struct judge *j);
-void judge_socket_growth(struct judge *j);
-void judge_code_growth(struct judge *j);
-/* rules_calls.c */
-void judge_repository(struct judge *j);
-void judge_read_write(struct judge *j);
-void judge_overhead(struct judge *j);
-void judge_hot_reads(struct judge *j);
-void judge_dynamic_repo(struct judge *j);
+/* The rules: X(judge, what must have been recorded, the words of struct rule_info). Each has its
+ * judge_NAME(); the manual's list is made of this; docs/findings.md has their limits. */
+/* clang-format off */
+#define RULE_LIST(X)                                                                              \
+    X(logger, NEEDS_SYSTEM | NEEDS_OWNERS,                                                        \
+      "sync_logger", "Logging blocks its callers",                                                \
+      "Callers wait for the logger in a large share of their time, or the logger takes a "        \
+      "large share of the reductions.",                                                           \
+      "owners, facts")                                                                            \
+    X(contention, NEEDS_SYSTEM | NEEDS_NODE,                                                      \
+      "contention", "Schedulers are overloaded",                                                  \
+      "The run queue is longer than the number of schedulers online, at most ticks.",             \
+      "system, facts")                                                                            \
+    X(headroom, NEEDS_SYSTEM | NEEDS_NODE,                                                        \
+      "headroom", "Schedulers are mostly idle",                                                   \
+      "Run queue and scheduler utilisation are far below what the node can do.",                  \
+      "system, facts")                                                                            \
+    X(one_scheduler, NEEDS_SYSTEM | NEEDS_NODE,                                                   \
+      "one_scheduler", "One scheduler is overloaded",                                             \
+      "Most queued processes are in one run queue.",                                              \
+      "system, facts")                                                                            \
+    X(mailbox, NEEDS_SYSTEM | NEEDS_PROCESSES,                                                    \
+      "mailbox_growth", "A message queue is growing",                                             \
+      "Messages come faster than their process handles them, throughout the period.",             \
+      "processes")                                                                                \
+    X(serialised, NEEDS_SYSTEM | NEEDS_PROCESSES | NEEDS_NODE,                                    \
+      "serialised", "A process is a bottleneck",                                                  \
+      "The message queue of one process is hardly ever empty.",                                   \
+      "processes, facts")                                                                         \
+    X(asleep, NEEDS_SYSTEM | NEEDS_PROCESSES | NEEDS_NODE,                                        \
+      "asleep", "A process hibernates with messages queued",                                      \
+      "It hibernates with messages in its queue at one tick after the other: it was not "         \
+      "woken, or does not handle them.",                                                          \
+      "processes, facts")                                                                         \
+    X(memory_growth, NEEDS_SYSTEM,                                                                \
+      "memory_growth", "Memory of one type is growing",                                           \
+      "One type of memory grows throughout the period and makes most of the node's "              \
+      "growth.",                                                                                  \
+      "system")                                                                                   \
+    X(binaries, NEEDS_SYSTEM,                                                                     \
+      "binary_holders", "A few processes hold most refc binaries",                                \
+      "References of a few processes keep most bytes of refc (off-heap) binaries alive.",         \
+      "facts")                                                                                    \
+    X(carriers, NEEDS_SYSTEM,                                                                     \
+      "carriers", "An allocator is fragmented",                                                   \
+      "Carriers of an allocator are mostly free: memory that the node cannot give back.",         \
+      "facts")                                                                                    \
+    X(near_limit, NEEDS_SYSTEM | NEEDS_NODE,                                                      \
+      "near_limit", "A table of the VM is nearly full",                                           \
+      "Atoms, processes, ports or ETS tables are close to their limit.",                          \
+      "system, facts")                                                                            \
+    X(repository, NEEDS_CALLS,                                                                    \
+      "repository_lookup", "A lookup queries the database",                                       \
+      "A module with many lookups has the functions of an Ecto repository, or is in front "       \
+      "of one.",                                                                                  \
+      "calls")                                                                                    \
+    X(read_write, NEEDS_CALLS,                                                                    \
+      "read_write", "The ratio of reads and writes",                                              \
+      "Calls that read repositories, ETS and Mnesia, compared with those that write.",            \
+      "calls")                                                                                    \
+    X(overhead, NEEDS_CALLS,                                                                      \
+      "pipeline_overhead", "Pipeline stages per operation",                                       \
+      "How many pipeline stages one operation on data runs, and whether that is worth a "         \
+      "change.",                                                                                  \
+      "calls")                                                                                    \
+    X(hot_reads, NEEDS_CALLS,                                                                     \
+      "hot_reads", "Data is read-mostly",                                                         \
+      "A module's reads are among the top functions and its writes are rare.",                    \
+      "calls")                                                                                    \
+    X(dynamic_repo, NEEDS_CALLS,                                                                  \
+      "dynamic_repo", "Repositories are switched in the hot path",                                \
+      "put_dynamic_repo is called often, for each operation of the repository or more.",          \
+      "calls")                                                                                    \
+    X(busy_distribution, NEEDS_SYSTEM,                                                            \
+      "busy_distribution", "A connection to another node is busy",                                \
+      "Data for another node is queued; above the busy limit its senders are suspended.",         \
+      "facts")                                                                                    \
+    X(gc, NEEDS_SYSTEM,                                                                           \
+      "garbage", "Garbage collection is frequent",                                                \
+      "GCs follow each other within few reductions, or reclaim much memory for the "              \
+      "reductions done.",                                                                         \
+      "system")                                                                                   \
+    X(churn, NEEDS_SYSTEM | NEEDS_PROCESSES,                                                      \
+      "churn", "Processes are short-lived",                                                       \
+      "Most of the top processes are seen once and never again.",                                 \
+      "processes")                                                                                \
+    X(code_server, NEEDS_SYSTEM | NEEDS_OWNERS,                                                   \
+      "code_server", "The code server is busy",                                                   \
+      "Missing modules are searched again and again, in interactive mode on disk each "           \
+      "time.",                                                                                    \
+      "owners, facts")                                                                            \
+    X(late_scheduler, NEEDS_SYSTEM,                                                               \
+      "late_scheduler", "A scheduler did not yield",                                              \
+      "A call that every scheduler answers waited half a second or longer for one of "            \
+      "them.",                                                                                    \
+      "system")                                                                                   \
+    X(process_growth, NEEDS_SYSTEM,                                                               \
+      "process_growth", "Processes are accumulating",                                             \
+      "The number of processes grows steadily, and those started last do not end.",               \
+      "system, facts")                                                                            \
+    X(short_lived, NEEDS_SYSTEM,                                                                  \
+      "short_lived", "A process spawns short-lived processes",                                    \
+      "A thousand processes per second are spawned and end.",                                     \
+      "facts")                                                                                    \
+    X(atom_growth, NEEDS_SYSTEM,                                                                  \
+      "atom_growth", "Atoms are leaking",                                                         \
+      "The number of atoms, which are never freed, grows steadily.",                              \
+      "system, facts")                                                                            \
+    X(ets_growth, NEEDS_SYSTEM,                                                                   \
+      "ets_growth", "An ETS table is growing",                                                    \
+      "The memory or the number of ETS tables grows steadily.",                                   \
+      "system, facts")                                                                            \
+    X(port_growth, NEEDS_SYSTEM,                                                                  \
+      "port_growth", "Ports are accumulating",                                                    \
+      "The number of ports grows steadily: sockets or files that stay open.",                     \
+      "system, facts")                                                                            \
+    X(socket_growth, NEEDS_SYSTEM,                                                                \
+      "socket_growth", "Sockets are accumulating",                                                \
+      "The number of sockets of the module socket grows steadily.",                               \
+      "facts")                                                                                    \
+    X(code_growth, NEEDS_SYSTEM,                                                                  \
+      "code_growth", "Code is growing",                                                           \
+      "The memory of loaded code grows steadily.",                                                \
+      "system, facts")
+/* clang-format on */
+
+#define RULE_JUDGE(name, ...) void judge_##name(struct judge *j);
+RULE_LIST(RULE_JUDGE)
+#undef RULE_JUDGE
 
 extern const struct rule rule_rows[];
 extern const size_t rule_rows_len;
