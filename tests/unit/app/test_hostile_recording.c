@@ -234,7 +234,8 @@ static const struct {
                       " WHERE name = 'trace_pattern';"},
     {"check that takes memory and time", /* of each row, when the table's pages are looked at */
      SCHEMA "UPDATE sqlite_master SET sql = replace(sql, 'pid TEXT NOT NULL,',"
-            " 'pid TEXT NOT NULL CHECK(length(hex(zeroblob(450000000))) > 0),') WHERE name = 'process';"},
+            " 'pid TEXT NOT NULL CHECK(length(hex(zeroblob(450000000))) > 0),')"
+            " WHERE name = 'process';"},
     {"virtual table", SCHEMA "UPDATE sqlite_master SET rootpage = 0,"
                              " sql = 'CREATE VIRTUAL TABLE mark USING fts5(text)' WHERE name = "
                              "'mark';"},
