@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 src_librecording_a_SOURCES += \
-	src/recording/export.c src/recording/recorded_log.c src/recording/recorded_log_events.c \
+	src/recording/event_term.c src/recording/export.c src/recording/recorded_log.c src/recording/recorded_log_events.c \
 	src/recording/recorded_log_internal.h src/recording/recorder.c \
 	src/recording/recorder_facts.c src/recording/recorder_internal.h \
 	src/recording/recorder_pending.c src/recording/recorder_rows.c \

@@ -228,7 +228,7 @@ static int find(struct recorded_log *l, struct recording *r, int64_t tick, struc
     return recording_failed(r, err);
 }
 
-static void begin(struct recorded_log *l, const struct found *f)
+static void begin(struct recorded_log *l, const struct found *f, bool values)
 {
     struct trace_log *log = trace_log_new(LIMIT_TRACE_EVENTS, LIMIT_TRACE_KEPT_BYTES);
     forget(l); /* after that, so that nobody takes the new one for the one before */
@@ -237,6 +237,7 @@ static void begin(struct recorded_log *l, const struct found *f)
     l->log = log;
     struct trace_state *s = trace_log_state_edit(l->log);
     s->told = true;
+    s->texts = !values;
     s->preflight.calls_per_s = NAN;
     memset(s->caps.value, 0, sizeof s->caps.value);
     put_slice(s->status.procs, sizeof s->status.procs, f->procs);
@@ -271,7 +272,7 @@ int recorded_log_to(struct recorded_log *l, struct recording *r, int64_t tick, s
     if (goes_on && trace_log_state(l->log)->status.phase != SESSION_RUNNING)
         return 0;
     if (!goes_on)
-        begin(l, &f);
+        begin(l, &f, r->info.values && !r->info.redacted);
     rc = recorded_log_events(l, r, until, err);
     if (rc != 0)
         return rc;
@@ -281,6 +282,10 @@ int recorded_log_to(struct recorded_log *l, struct recording *r, int64_t tick, s
         set_ending(l, &ending);
     else
         set_running(l, &f, wall_us, is_last);
+    if (!l->has_terms)
+        snprintf(trace_log_state_edit(l->log)->note, sizeof trace_log_state(l->log)->note,
+                 "its events are of an older format: beamtop 0.1.0 shows them here, "
+                 "`beamtop trace FILE` prints them");
     trace_log_touch(l->log);
     return rc;
 }

@@ -14,6 +14,8 @@ struct recorded_log {
     size_t n_patterns;
     enum syntax syntax;
     int64_t trace;      /* that it is of */
+    bool has_values;    /* or their shapes */
+    bool has_terms;     /* its events are terms: not before format 3 */
     int64_t tick;       /* up to which its events are in it; INT64_MAX: all */
     struct arena row;   /* of the row of `trace` that is read … */
     struct arena arena; /* … and of events and its end, until they are in the log */

@@ -4,6 +4,7 @@
 
 #include "beamtop/base/buf.h"
 #include "recorder_internal.h"
+#include "event_term.h"
 #include "trace_columns.h"
 
 /* What waits of a trace; of its start, of an event, or of its end. */
@@ -12,6 +13,7 @@ struct recorder_trace_part {
     enum print_syntax syntax;
     struct slice patterns, procs;
     struct trace_line *line;
+    struct slice term; /* of the event */
     struct trace_ending *ending;
     struct slice json; /* of the ending */
 };
@@ -69,6 +71,8 @@ void recorder_trace_event(struct recorder *r, const struct trace_log *log,
     line->pattern_text = slice_keep(&r->arena, line->pattern_text);
     line->class = slice_keep(&r->arena, line->class);
     line->why = slice_keep(&r->arena, line->why);
+    part->term = event_term_make(&r->arena, r->options.node, event, line, finished,
+                                 how.values == VALUES_WHOLE);
     r->trace_events++;
 }
 
@@ -112,7 +116,8 @@ int recorder_prepare_trace(struct recorder *r, struct error *err)
     buf_puts(&sql, "INSERT INTO event(trace, tick, kind");
     for (size_t i = 0; i < TRACE_COLUMNS; i++)
         buf_printf(&sql, ", %s", trace_columns[i].name);
-    int rc = prepare(r, STMT_EVENT, &sql, 3 + TRACE_COLUMNS, err);
+    buf_puts(&sql, ", term");
+    int rc = prepare(r, STMT_EVENT, &sql, 4 + TRACE_COLUMNS, err);
     buf_puts(&sql, "INSERT INTO trace_pattern(trace, number, pattern");
     for (size_t i = 0; i < trace_tally_fields.n; i++)
         buf_printf(&sql, ", %s", trace_tally_fields.fields[i].key);
@@ -169,6 +174,7 @@ static int put_event(struct recorder *r, const struct recorder_trace_part *part,
     for (size_t i = 0; i < TRACE_COLUMNS; i++)
         if (bind_column(r, s, (int)i + 4, &trace_columns[i], part->line, err) != 0)
             return (int)err->code;
+    sqlite3_bind_blob(s, 4 + TRACE_COLUMNS, part->term.s, (int)part->term.len, SQLITE_STATIC);
     return db_run(r->db, s, err);
 }
 

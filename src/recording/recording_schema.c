@@ -65,7 +65,7 @@ int schema_create(sqlite3 *db, struct error *err)
     buf_puts(&sql, "); CREATE TABLE event(id INTEGER PRIMARY KEY, trace INTEGER NOT NULL,"
                    " tick INTEGER NOT NULL, kind TEXT NOT NULL");
     trace_columns_declare(&sql);
-    buf_puts(&sql, "); CREATE INDEX event_trace ON event(trace);"
+    buf_puts(&sql, ", term BLOB); CREATE INDEX event_trace ON event(trace);"
                    "CREATE TABLE trace_pattern(trace INTEGER NOT NULL, number INTEGER NOT NULL,"
                    " pattern TEXT");
     put_keys(&sql, &trace_tally_fields, 0);
@@ -106,7 +106,7 @@ static const struct {
 /* Any number of ", name TYPE": nothing that computes, refers or checks. */
 static bool are_columns(const char *s, const char *end)
 {
-    static const char *const types[] = {"INTEGER", "REAL", "TEXT"};
+    static const char *const types[] = {"INTEGER", "REAL", "TEXT", "BLOB"};
     while (s < end) {
         size_t name = 0, type = 0;
         if (end - s < 2 || s[0] != ',' || s[1] != ' ')

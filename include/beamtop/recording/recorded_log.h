@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A trace of a recording as the log that it was: for who shows it at a tick. Its state is `told`,
- * so its values are texts (log.h). What no event and no end tells (rates, the heap) is not in it.
- * One thread; the recording is used within
- * recorded_log_to() alone. */
+ * A trace of a recording as the log that it was: for who shows it at a tick. Its events go
+ * through the decoder of a live trace; without values in the file its state has `texts` (log.h).
+ * What no event and no end tells (rates, the heap) is not in it. One thread; the recording is used
+ * within recorded_log_to() alone. */
 #ifndef BEAMTOP_RECORDING_RECORDED_LOG_H
 #define BEAMTOP_RECORDING_RECORDED_LOG_H
 

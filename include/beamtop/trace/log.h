@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "beamtop/base/limits.h"
 #include "beamtop/etf/term.h"
 #include "beamtop/trace/caps.h"
 #include "beamtop/trace/histogram.h"
@@ -33,8 +34,8 @@ struct mfa {
 
 /*
  * A term as it travelled: checked bytes without version byte; s is NULL when there is none. Where
- * the state is `told` it is a binary, the text that it was told in, and arguments a list
- * of those. */
+ * the state has `texts` it is a binary, the text that stands for it, and arguments a list of those.
+ */
 struct kept_term {
     struct slice bytes;
     uint64_t full_bytes; /* of the whole term on the target when this is a cut of it, else 0 */
@@ -146,7 +147,8 @@ struct trace_state {
     char shut_why[32];   /* … because of: rate, credit, paused */
     uint64_t mailbox;    /* of the collector */
     bool on_rate_stop;
-    bool told;    /* of a recording: values are texts, and caps of 0 are not known */
+    bool told;    /* of a recording: caps of 0 are not known */
+    bool texts;   /* of a recording without values: texts stand for them */
     bool session; /* an own session (OTP 27+); else the node's single space */
     bool children;
     char note[200]; /* what a person must know of it: narrowed, a module loaded anew; or "" */
@@ -173,5 +175,21 @@ void trace_log_finish(struct trace_log *l, uint64_t id, enum event_outcome outco
                       struct slice class, const struct kept_term *result, int64_t mono_ns);
 void trace_log_name(struct trace_log *l, const struct etf_pid *pid, struct slice name);
 void trace_log_touch(struct trace_log *l);
+
+/* An event as the node sends it, and as a recording keeps it. */
+/* clang-format off */
+enum pushed_kind {
+    PUSHED_CALL, PUSHED_RETURN, PUSHED_EXCEPTION, PUSHED_SEND, PUSHED_RECEIVE, PUSHED_LOST,
+};
+/* clang-format on */
+
+struct pushed_event {
+    enum pushed_kind kind;
+    struct trace_event event; /* mono_ns and until_ns in the target's native unit */
+    struct mfa stack[LIMIT_TRACE_STACK];
+};
+
+/* One event by itself: a checked term. False: it is none. */
+bool decode_one_event(struct pushed_event *out, const uint8_t *term, size_t len);
 
 #endif

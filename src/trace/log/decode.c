@@ -200,6 +200,14 @@ void decode_event(struct push *p, struct pushed_event *out)
     (void)ok; /* decode_push has read it before */
 }
 
+bool decode_one_event(struct pushed_event *out, const uint8_t *term, size_t len)
+{
+    struct cursor c;
+    *out = (struct pushed_event){0};
+    cursor_init(&c, term, len);
+    return read_event(&c, out) && cursor_at_end(&c);
+}
+
 static bool read_batch(struct cursor *c, struct push *out)
 {
     struct cursor_list list;

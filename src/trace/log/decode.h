@@ -51,18 +51,6 @@ struct push {
     struct trace_status status; /* all kinds but counts */
 };
 
-/* clang-format off */
-enum pushed_kind {
-    PUSHED_CALL, PUSHED_RETURN, PUSHED_EXCEPTION, PUSHED_SEND, PUSHED_RECEIVE, PUSHED_LOST,
-};
-/* clang-format on */
-
-struct pushed_event {
-    enum pushed_kind kind;
-    struct trace_event event; /* mono_ns and until_ns in the target's native unit */
-    struct mfa stack[LIMIT_TRACE_STACK];
-};
-
 /* Checks the whole message, so that what is then read of it holds. */
 int decode_push(struct push *out, const uint8_t *term, size_t len, struct error *err);
 /* The next of n_events; call no more often. */

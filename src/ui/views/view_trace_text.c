@@ -13,7 +13,8 @@ const struct pattern *event_pattern(const struct event_look *l, const struct tra
                                                    : NULL;
 }
 
-/* The text that a recording has in the place of a term, as much of it as terms may have. */
+/* The text that a recording without values has in the place of a term, as much of it as terms may
+ * have. */
 static void put_told(const struct event_look *l, struct slice term, struct buf *out)
 {
     struct cursor c;
@@ -30,7 +31,7 @@ static void put_told(const struct event_look *l, struct slice term, struct buf *
 
 static void put_bytes(const struct event_look *l, struct slice term, bool cuts, struct buf *out)
 {
-    if (term.s && trace_log_state(l->log)->told) {
+    if (term.s && trace_log_state(l->log)->texts) {
         put_told(l, term, out);
         return;
     }
