@@ -679,8 +679,6 @@ static void test_commands_say_what_is_damaged(void **state)
     }
 }
 
-/* A question alone is answered; one that comes again and again in the same use is not, and the next
-   use begins anew. */
 /* The tick is shown as far as it can be, and the next one, too. */
 static void test_a_replay_says_what_is_damaged(void **state)
 {
@@ -707,6 +705,8 @@ static void test_a_replay_says_what_is_damaged(void **state)
     place_clear(&p);
 }
 
+/* A single question is answered. One that comes again and again in the same use is not, and the
+   next use starts from zero. */
 static void test_work_has_an_end_in_each_use(void **state)
 {
     (void)state;

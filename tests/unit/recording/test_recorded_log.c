@@ -302,6 +302,11 @@ static void test_damaged(void **state)
         {"UPDATE event SET term = NULL", false, 0},
         {"UPDATE event SET term = 7", false, 0},
         {"UPDATE event SET term = x'680464'", false, 0},
+        {"UPDATE event SET term = x'68'", false, 0},
+        /* Tuples in tuples, deeper than a term from the wire may be. */
+        {"UPDATE event SET term = CAST(replace(hex(zeroblob(300)), '00', 'h' || char(1)) || 'j'"
+         " AS BLOB)",
+         false, 0},
         {"UPDATE event SET term = term || x'6a'", false, 0},
         /* {l, 2^62, 0, rate}: a time that no node has */
         {"UPDATE event SET term = x'680477016c6e080000000000000000406100770472617465'", false, 0},
