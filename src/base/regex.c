@@ -41,7 +41,7 @@ static int on_step(pcre2_callout_block *block, void *arg)
     return 0;
 }
 
-/* Smart case: an upper-case letter that is no part of an escape (as \W or \D) makes case count. */
+/* Smart case: an upper-case letter outside an escape (as \W or \D) makes case count. */
 static bool has_upper_case(const char *s, size_t len)
 {
     for (size_t at = 0; at < len;) {

@@ -28,7 +28,7 @@ static size_t digits_at(const char *s)
     return strspn(s, "0123456789");
 }
 
-/* [-]D.DDDe[+-]DD, nothing else: strtod alone would take hexadecimal, spaces and "inf". */
+/* [-]D.DDDe[+-]DD, nothing else: strtod by itself would take hexadecimal, spaces and "inf". */
 static bool has_float_form(const char *s)
 {
     s += *s == '-' || *s == '+';

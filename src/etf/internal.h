@@ -14,7 +14,7 @@ enum { ETF_OLD_FLOAT_BYTES = 31 }; /* FLOAT_EXT: "%.20e" with NULs behind */
 /* A big-endian number of 1 to 4 bytes. */
 uint32_t etf_be(const uint8_t *p, size_t width);
 double etf_new_float(const uint8_t *p); /* 8 bytes, IEEE 754 */
-/* False when the 31 bytes are no finite number. */
+/* False: the 31 bytes are not a finite number. */
 bool etf_old_float(const uint8_t *p, double *v);
 bool etf_is_atom_tag(uint8_t tag);
 enum etf_kind etf_kind_of(uint8_t tag);

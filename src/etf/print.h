@@ -32,7 +32,7 @@ struct print_spelling {
     const char *bar;             /* before the tail of an improper list */
     const char *more;            /* at the end of a list of which not all is shown */
     const char *pid, *reference; /* up to the first number */
-    const char *bits, *bits_end; /* around the size of a segment that is no whole byte */
+    const char *bits, *bits_end; /* around the size of a segment that is not a whole byte */
     const char *characters;      /* up to the first character of a list of them */
     const char *base_16;         /* before an integer's digits */
     bool empty_text;             /* an empty binary is text */

@@ -9,7 +9,7 @@ bool print_ex_is_list_text(int32_t codepoint);   /* List.ascii_printable?/1 */
 bool print_ex_is_binary_text(int32_t codepoint); /* String.printable?/1 */
 void print_ex_character(struct printer *p, int32_t codepoint, int32_t next, char quote);
 
-/* Foo.Bar: "Elixir" alone, or with segments that start with an upper-case letter. */
+/* Foo.Bar: "Elixir", also with segments that start with an upper-case letter. */
 bool print_ex_is_alias(struct slice name);
 /* May not be a key of `key: value`, whatever it is quoted like. */
 bool print_ex_is_prefixed(struct slice name);

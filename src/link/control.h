@@ -49,7 +49,7 @@ struct control {
     bool takes_payload; /* the operation comes with a payload */
 };
 
-/* `bytes` has passed etf_check. ERR_FORMAT when it is no tuple that starts with an integer, or
+/* `bytes` has passed etf_check. ERR_FORMAT: not a tuple that starts with an integer, or
    when a known operation has other elements than it should. */
 int control_decode(struct control *out, const uint8_t *bytes, size_t len, struct error *err);
 

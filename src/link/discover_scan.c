@@ -18,7 +18,7 @@
 
 #define ERTS_TO_OTP 12 /* erts 11 came with OTP 23, 13 with 25 … 17 with 29 */
 
-/* What the command line of an emulator tells; borrowed from it. */
+/* What the command line of an emulator contains; borrowed from it. */
 struct beam_args {
     const char *name;
     const char *sname;

@@ -20,7 +20,7 @@ enum frame_event {
     FRAME_TICK,    /* the peer asks for a sign of life */
     FRAME_MESSAGE, /* control, and payload where there is one */
     FRAME_SKIPPED, /* a frame beyond the cap went by; bytes says how long it was */
-    FRAME_BROKEN,  /* what came is no distribution traffic: close. Sticky. */
+    FRAME_BROKEN,  /* not distribution traffic: close. Sticky. */
 };
 
 struct frame {

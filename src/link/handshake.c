@@ -96,7 +96,7 @@ static void address_text(const struct sockaddr_storage *sa, char *out, size_t si
         inet_ntop(AF_INET, &((const struct sockaddr_in *)sa)->sin_addr, out, (socklen_t)size);
 }
 
-/* The host part of our name: as the target's when it is on this host, told by the addresses. */
+/* The host part of our name: as the target's when the addresses say that it is on this host. */
 static void own_host(const struct handshake *h, int fd, const char *form_host, char *out,
                      size_t size)
 {
@@ -197,7 +197,7 @@ static void explain_stage(struct wire *w)
     }
 }
 
-/* The handshake on a connected socket. 0, or the verdict tells. */
+/* The handshake on a connected socket. 0, or see the verdict. */
 static int shake_hands(struct handshake *h, struct wire *w)
 {
     struct in_addr unused = {.s_addr = htonl(INADDR_LOOPBACK)};
@@ -285,7 +285,7 @@ static int names_are_out(struct handshake *h, enum verdict verdict)
 
 /*
  * The first name that was not tried and that no other process here holds for that target; when all
- * are held, the first that was not tried: a claim may be of a connection that is no more.
+ * are held, the first that was not tried: a claim may belong to a closed connection.
  * LIMIT_NAME_POOL when all
  * were tried. */
 static unsigned next_name(struct handshake *h, const bool *tried)

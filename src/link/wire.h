@@ -11,7 +11,7 @@
 
 /*
  * libei runs the handshake over callbacks of ours, which keep one deadline for the whole of it and
- * read along, so that each way to fail can be told from the others. The packets have two bytes of
+ * read along, so that each way to fail has its own verdict. The packets have two bytes of
  * length in front. Source: OTP, erts/doc "Distribution Protocol",
  * "Distribution Handshake". */
 enum stage {
@@ -24,10 +24,10 @@ enum stage {
 };
 
 enum verdict {
-    VERDICT_NONE,   /* nothing read that ends it: the stage tells */
+    VERDICT_NONE,   /* nothing read that ends it: see the stage */
     VERDICT_FAILED, /* why and the error are set */
     VERDICT_TAKEN,  /* the peer has a connection under our name: try the next */
-    VERDICT_SHUT,   /* closed at our name without a word: another one may be in the middle of a
+    VERDICT_SHUT,   /* closed at our name without an answer: another one may be in the middle of a
                        handshake under it; try the next */
     VERDICT_PUSHED, /* closed after the peer took our name: another one came with it; try the next
                      */

@@ -91,7 +91,7 @@ static void decode_queues(struct decoder *d, struct system_sample *s, struct que
     s->run_queue_dirty_io = q->len[q->n - 1];
 }
 
-/* The last one is missing in recordings of before it was told. */
+/* The last one is missing in older recordings. */
 static void decode_work(struct decoder *d, struct system_sample *s)
 {
     int64_t *const counters[] = {&s->reductions,    &s->context_switches, &s->gcs,
@@ -159,7 +159,7 @@ static void name_schedulers(struct system_sample *s, const struct queues *q,
     }
 }
 
-/* Not told in recordings of before 0.2.0. */
+/* Missing in recordings of before 0.2.0. */
 static void decode_late(struct decoder *d, struct system_sample *s)
 {
     struct cursor_list list;

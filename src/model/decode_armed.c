@@ -53,7 +53,7 @@ static struct armed_row row_of(enum armed_kind kind)
     };
 }
 
-/* ---- parts of the answer, each to an array of its own */
+/* ---- parts of the answer, each in a separate array */
 
 struct part {
     struct armed_row *rows;
@@ -71,7 +71,7 @@ static bool enter_part(struct decoder *d, struct part *part, struct cursor_list 
     return true;
 }
 
-/* `{Total, List}`, a total that is no less than what the list has. */
+/* `{Total, List}`, the total is at least the length of the list. */
 static bool enter_counted(struct decoder *d, struct part *part, struct cursor_list *list)
 {
     int64_t total;
@@ -131,7 +131,7 @@ static bool decode_trait(struct decoder *d, struct armed_row *row)
     return decode_binary(d, &row->text);
 }
 
-/* Message patterns and what is loaded next have a name alone. */
+/* Message patterns and what is loaded next have only a name. */
 static bool decode_place(struct decoder *d, struct armed_row *row)
 {
     struct slice mod, fun;
@@ -216,7 +216,7 @@ static void decode_flags(struct decoder *d, struct part *part)
     cursor_list_end(&d->c, &list);
 }
 
-/* "system_monitor <0.5.0> name [{long_gc,100}]": what, whom it tells, which events. */
+/* "system_monitor <0.5.0> name [{long_gc,100}]": what, its receiver, which events. */
 static void split_monitor(struct armed_row *row, struct slice all)
 {
     const char *end = all.s + all.len;
@@ -259,10 +259,9 @@ static bool is_signed(struct slice tracer)
 }
 
 /*
- * A session says itself whose it is. In the single space there are flags with their tracers alone:
- * where each that is set there tells a beamtop, its breakpoints are that beamtop's too, since a
- * beamtop arms there only when nobody
- * else does. */
+ * A session says itself whose it is. In the single space there are only flags with their tracers:
+ * where each that is set there reports to a beamtop, its breakpoints are that beamtop's too, since
+ * a beamtop arms there only when nobody else does. */
 static void mark_beamtop(const struct part *sessions, struct part *points, struct part *flags)
 {
     bool single = false, foreign = false;

@@ -103,7 +103,7 @@ static void judge(struct filter *f, struct label *l)
                  matches(f, l->text, l->text_len);
 }
 
-/* The sets anew, of what matches now. */
+/* Fills the sets again with what matches now. */
 static void collect(struct filter *f)
 {
     struct label *l, *next;

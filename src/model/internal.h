@@ -75,9 +75,9 @@ bool decode_item(struct decoder *d, enum proc_item item, struct proc_row *row);
 
 /* Seconds between two readings of one monotonic clock; NaN when it did not move forward. */
 double rate_interval(uint64_t before_ns, uint64_t now_ns);
-/* Growth of a counter in a second; NaN when either is unknown (negative) or it went back. */
+/* Growth of a counter per second; NaN when either is unknown (negative) or it went back. */
 double rate_counter(int64_t before, int64_t now, double interval_s);
-/* Change of a gauge in a second, either way; NaN when either is unknown. */
+/* Change of a gauge per second, either way; NaN when either is unknown. */
 double rate_gauge(int64_t before, int64_t now, double interval_s);
 /* 0..1; NaN when either is unknown. */
 double rate_share(double part, double whole);

@@ -59,7 +59,7 @@ static void cut_rows(struct proc_scan *scan, const struct want_scan *asked)
         scan->n_rows = most;
 }
 
-/* Rates of rows: by this scan where it tells them, else from when they were seen before. */
+/* Rates of rows: from this scan where it has them, else since they were seen before. */
 static void take_rows(struct model *m, const struct proc_scan *scan, const char *attr,
                       uint64_t now_ns, struct proc_row *rows, size_t n,
                       const struct scan_value *values)

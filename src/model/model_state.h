@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The model's state: model.c has it made and told, model_scan.c keeps the processes of a tick in
+/* The model's state: model.c fills and returns it, model_scan.c keeps the processes of a tick in
  * it. */
 #ifndef BEAMTOP_MODEL_STATE_H
 #define BEAMTOP_MODEL_STATE_H
@@ -18,7 +18,7 @@ struct slot {
 };
 
 struct model {
-    struct slot slots[QUESTIONS]; /* places of QUESTION_ANSWERS alone */
+    struct slot slots[QUESTIONS]; /* only those of QUESTION_ANSWERS are used */
     struct proc_scan taken;       /* a recording's, before it was ranked and cut; no rows: live */
     struct want_scan taken_as;
     struct recorded_place place;
@@ -28,7 +28,7 @@ struct model {
     const struct findings_shown *findings;
     long utc_offset_s;
     bool system_gap, apps_gap; /* the next sample has none before it */
-    bool gap_since_node;       /* since the node was told last */
+    bool gap_since_node;       /* since the last answer about the node */
 
     struct seen *seen;         /* rows of scans */
     struct seen *seen_process; /* the process of the details: asked at other moments */

@@ -18,7 +18,7 @@ struct entry {
 /* ---- the owner of a process */
 
 /*
- * The module of "mod:fun/1", without the quotes around its name: other owners are told so, and
+ * The module of "mod:fun/1", without the quotes around its name: other owners are written so, and
  * counted calls. Within the quotes there may be a colon, and a quote behind
  * a backslash. */
 static struct slice by_module(const struct proc_row *row)

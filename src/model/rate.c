@@ -49,7 +49,7 @@ static double scheduler_use(const struct scheduler *now, const struct scheduler 
     return use > 1 ? 1 : use;
 }
 
-/* Threads that are offline do no work: they are listed, but are no part of the mean. */
+/* Offline threads are listed, but do not count in the mean. */
 static bool scheduler_online(const struct scheduler *t, const struct node_info *node)
 {
     if (node == NULL)

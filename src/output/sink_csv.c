@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* RFC 4180: a header once, commas, quotes doubled; lines end with a newline alone. */
+/* RFC 4180: a header once, commas, quotes doubled; lines end with a newline only. */
 #include "beamtop/output/fields.h"
 
 #include <inttypes.h>

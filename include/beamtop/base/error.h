@@ -18,7 +18,7 @@ enum err {
     ERR_FORMAT = -2,     /* bytes from outside are not what they should be */
     ERR_LIMIT = -3,      /* a named cap of base/limits.h was reached */
     ERR_SYSTEM = -4,     /* a system call failed; the text has its strerror */
-    ERR_CONNECT = -5,    /* no connection could be made (link/conn.h tells the reason apart) */
+    ERR_CONNECT = -5,    /* no connection could be made (link/conn.h has the reasons) */
     ERR_LOST = -6,       /* a connection that stood is gone */
     ERR_TIMEOUT = -7,    /* a deadline passed */
     ERR_TARGET = -8,     /* the target answered with an exception */

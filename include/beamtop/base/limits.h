@@ -61,15 +61,15 @@
 #define LIMIT_SPEC_NODES 50000u /* terms of one match specification */
 #define LIMIT_TRACE_EVENTS 10000                  /* kept, whatever their size … */
 #define LIMIT_TRACE_KEPT_BYTES (64u * 1024 * 1024) /* … and all together */
-#define LIMIT_TRACE_STACK 64                      /* frames told of one call */
+#define LIMIT_TRACE_STACK 64                      /* frames of one call */
 #define LIMIT_TRACE_HELD_BYTES (1024u * 1024) /* messages before the answer `armed` */
 #define LIMIT_TRACE_FIELDS 1000                   /* of one record */
 #define LIMIT_CALLS_WINDOW_MS 45000 /* of counted calls: within a question's deadline */
-#define LIMIT_CALLS_ROWS 1000                     /* functions told of a window */
+#define LIMIT_CALLS_ROWS 1000                     /* functions of a window */
 #define LIMIT_NAMES 200000                        /* functions remembered for completion */
 
 /* store */
-#define LIMIT_RECORDING_BYTES (UINT64_C(1) << 30) /* a recording, unless told otherwise */
+#define LIMIT_RECORDING_BYTES (UINT64_C(1) << 30) /* a recording, unless set otherwise */
 #define LIMIT_RECORDED_TERM_BYTES LIMIT_FRAME_BYTES /* one answer of a recording */
 #define LIMIT_RECORDING_ROW_BYTES (17u * 1024 * 1024) /* one row of a recording */
 #define LIMIT_RECORDING_TICKS INT64_C(1000000000) /* of a recording: 30 years of one a second */

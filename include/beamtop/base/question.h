@@ -17,7 +17,7 @@ enum question_pace {
     PACE_ONCE,   /* with the first tick of a connection */
     PACE_HEADER, /* at every interval */
     PACE_TICK,   /* while a view needs it, as often as the cost limit allows */
-    PACE_SELDOM, /* the same, at a pace of its own: its answer seldom changes */
+    PACE_SELDOM, /* at a separate, slower pace: the answer seldom changes */
     PACE_BESIDE, /* every every_s beside the ticks, for findings and recordings */
 };
 
@@ -32,7 +32,7 @@ enum question_kept {
 struct question_row {
     const char *name; /* of src/query/q/NAME.erl, the answer's tag, and its rows in a recording */
     const char *what; /* what a view shows of it, for “not recorded”; NULL: no view needs it */
-    const char *log;  /* told at its first answer; NULL: nothing. PACE_BESIDE: and its cost */
+    const char *log;  /* logged at its first answer; NULL: nothing. PACE_BESIDE: and its cost */
     enum question_pace pace;
     enum question_kept kept;
     bool holder; /* its process on the node lives on between questions, with a state */

@@ -26,7 +26,7 @@ void regex_allow(struct regex *re, uint64_t steps);
 bool regex_is_spent(const struct regex *re);
 uint64_t regex_steps(const struct regex *re); /* taken since regex_new() */
 
-/* True on a match. A match that ran into its limits counts as none and is told by regex_gave_up. */
+/* True on a match. A match that ran into its limits counts as none; regex_gave_up() reports it. */
 bool regex_match(struct regex *re, const char *s, size_t len);
 /* As above, with the first match's byte range, for highlighting. */
 bool regex_find(struct regex *re, const char *s, size_t len, size_t *from, size_t *to);

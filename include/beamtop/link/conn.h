@@ -39,7 +39,7 @@ enum conn_failure {
     CONN_FAILED_SYSTEM,       /* a system call failed */
     CONN_LOST,                /* the peer closed, or the network did */
     CONN_LOST_STALLED,        /* the peer took nothing more, LIMIT_OUT_QUEUE_BYTES are waiting */
-    CONN_LOST_GARBAGE,        /* the peer sent what is no distribution traffic */
+    CONN_LOST_GARBAGE,        /* the peer sent something other than distribution traffic */
 };
 
 struct conn;

@@ -54,7 +54,7 @@ int cookie_set(struct cookie *out, const char *text, size_t len, enum cookie_sou
                struct error *err);
 void cookie_wipe(struct cookie *c);
 const char *cookie_source_text(enum cookie_source s); /* "--cookie-file" … */
-/* Nobody has named it for this node: it is only for nodes of its own user. */
+/* Found, not given for this node: only for nodes of its own user. */
 bool cookie_is_guarded(const struct cookie *c);
 
 #endif

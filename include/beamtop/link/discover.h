@@ -17,7 +17,7 @@
 #include "beamtop/link/epmd.h"
 
 enum discover_form {
-    DISCOVER_NOT_A_NODE, /* the VM is not distributed, as far as can be told */
+    DISCOVER_NOT_A_NODE, /* the VM is not distributed, as far as can be seen */
     DISCOVER_SHORT,      /* -sname */
     DISCOVER_LONG,       /* -name */
     DISCOVER_UNKNOWN,    /* its name is known to epmd only */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Node names. A name is alive@host; "long" names have a dot (or a colon) in the host, and a node
- * takes connections only from names of its own form, so ours follows
+ * takes connections only from names of the same form, so ours follows
  * the target's. */
 #ifndef BEAMTOP_LINK_NAME_H
 #define BEAMTOP_LINK_NAME_H
@@ -36,7 +36,7 @@ bool name_host_is_long(const char *host);
 bool name_to_wire(char *out, size_t size, const char *text);
 bool name_from_wire(char *out, size_t size, const char *bytes, size_t len);
 
-/* Whether it is this machine: its name, its name without a domain, or an address of its own. */
+/* Whether it is this machine: its name, also without a domain, or one of its addresses. */
 bool name_host_is_here(const char *host, const char *this_host);
 
 /*

@@ -76,7 +76,7 @@ struct slice proc_row_display_name(const struct proc_row *row);
 
 /* The columns of a first start, in order. Returns how many. */
 int proc_columns_default(const struct proc_column *out[COLUMNS_MAX]);
-/* "pid,name,memory": ERR_USAGE names the word that is no column and what there is. */
+/* "pid,name,memory": ERR_USAGE names the unknown word and the columns. */
 int proc_columns_parse(const char *list, const struct proc_column *out[COLUMNS_MAX], int *n,
                        struct error *err);
 /* The items that these columns need, the sort column's (may be NULL) among them. */

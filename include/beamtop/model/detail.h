@@ -18,7 +18,7 @@ struct frame_location {
 struct related { /* a link, monitor, ancestor */
     bool is_pid;
     struct etf_pid pid;
-    struct slice text; /* port, remote or registered name as printed when it is no local pid */
+    struct slice text; /* port, remote or registered name as printed, unless it is a local pid */
     struct slice name; /* who that is, empty when unknown */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What findings are: data alone, for reports and for the screen. The rules that make them are of
+ * What findings are: data only, for reports and for the screen. The rules that make them are of
  * report/finding.h. */
 #ifndef BEAMTOP_MODEL_FINDING_H
 #define BEAMTOP_MODEL_FINDING_H
@@ -21,7 +21,7 @@ enum finding_effort { EFFORT_SETTING, EFFORT_SMALL, EFFORT_LARGE };
 
 struct evidence {
     const char *key;  /* "share", "run_queue_mean": stable, for JSON */
-    double value;     /* NaN: a text alone */
+    double value;     /* NaN: only a text */
     const char *unit; /* "", "share", "bytes", "per_s", "us" */
     const char *text; /* in words, with the number */
 };

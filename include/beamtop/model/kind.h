@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a process is, where its name or its beginning tells: so that nobody reads only "proc_lib" or
+ * What a process is, as its name or initial call shows, so that nobody reads only "proc_lib" or
  * "gen_server". Pure. */
 #ifndef BEAMTOP_MODEL_KIND_H
 #define BEAMTOP_MODEL_KIND_H

@@ -3,13 +3,13 @@
  * Load by application: sums over the processes of one owner. An owner is an application, a
  * supervisor (the nearest one above a process, by its name, else its module), the module where the
  * processes really begin (behind proc_lib), a registered name, a label, or what a process is
- * recognised as (model/kind.h). What was not ranked is told as the rest. Pure.
+ * recognised as (model/kind.h). What was not ranked is the rest. Pure.
  *
  * Shares are of the work of programs. While a process writes a file, or does what else is dirty,
  * the VM's own processes take the signals that are sent to it (each gen_server:call is two: a
  * monitor, and its end), and from OTP 27 on they poll until it is done: of one and the same program
  * they take nothing on OTP 25 and three quarters of all reductions on OTP 27. These are left out of
- * the whole that shares are of, and are told as owners of the kind KIND_DIRTY_SIGNALS, without a
+ * the whole that shares are of, and are owners of the kind KIND_DIRTY_SIGNALS, without a
  * share. What beamtop itself does on the node is left out of it too, and told nowhere here; where
  * less than a tenth of all reductions is not beamtop's, shares are of
  * that tenth. */
@@ -41,7 +41,7 @@ struct owners {
     struct owner *items; /* largest share first */
     size_t len;
     bool has_shares;        /* at the first sight there are none */
-    double rest_share;      /* of what no owner is told for; NaN without shares */
+    double rest_share;      /* without an owner; NaN without shares */
     int64_t rest_processes; /* -1 unknown */
 };
 

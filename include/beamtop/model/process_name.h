@@ -10,7 +10,7 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/etf/term.h"
 
-/* What is known of a process; empty: unknown. `near`: "linked to shop_sup", of findings alone. */
+/* What is known of a process; empty: unknown. `near`: "linked to shop_sup", only in findings. */
 struct process_names {
     struct slice name, label, initial_call, near, pid;
 };

@@ -104,7 +104,8 @@ struct proc_scan {
     double interval_s; /* NaN at the first sweep: the order is by absolute value then */
     double sweep_us;
     int64_t total, matching, own;
-    double own_share; /* of all the node's reductions, by what `system` told last; NaN unknown */
+    double
+        own_share; /* of all the node's reductions, by the last answer of `system`; NaN unknown */
     struct proc_row *rows;
     size_t n_rows;
     struct proc_row *watched; /* of those that were watched and are not among the rows */
@@ -113,7 +114,7 @@ struct proc_scan {
     bool by_delta;        /* ranked by change */
     int64_t sorted_among; /* sorted here, among so many of the busiest; -1: ranked by the target,
                              among all */
-    bool filtered;        /* `matching` counts those that do; of a recording among its rows alone */
+    bool filtered;        /* `matching` counts those that do; in a recording only among its rows */
     int64_t recorded;     /* rows that the recording has, the busiest then; -1: of a live node */
     uint32_t
         recorded_items; /* of them: bits of enum proc_item; what is not here was not recorded */

@@ -50,7 +50,7 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
 int query_ask(struct query *q, enum question question, const struct builder *arg_term,
               unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err);
 /* {t, Id, Seq, Body}, pushed by the node, goes to fn: checked, without version byte, borrowed for
-   the call. At most LIMIT_CALLS_IN_FLIGHT listen at once; others are not told. */
+   the call. At most LIMIT_CALLS_IN_FLIGHT listen at once; others get nothing. */
 typedef void event_fn(void *arg, const uint8_t *term, size_t len);
 void query_listen(struct query *q, uint64_t id, event_fn *fn, void *fn_arg);
 /* Neither answers nor events come to fn_arg any more. Places of open questions stay taken. */

@@ -3,7 +3,7 @@
  * Recordings: SQLite files whose tables docs/recording.md describes. A writer that makes one
  * transaction of a tick, and a reader for replay, reports and exports. One thread a handle.
  * Texts and terms given are copied; what is handed out is borrowed until the next call on the
- * same handle unless told otherwise. Unknown integers are -1, unknown
+ * same handle unless stated otherwise. Unknown integers are -1, unknown
  * doubles NaN. */
 #ifndef BEAMTOP_RECORDING_RECORDING_H
 #define BEAMTOP_RECORDING_RECORDING_H
@@ -125,7 +125,7 @@ int recording_of_recorder(struct recording **out, struct recorder *w, struct err
 /*
  * A use of it: a report, an export, a tick that is shown. Each may take as much of SQLite's work as
  * the file's size asks for, and has errors of its own: after the first nothing more is read, so
- * that all below may lack what is there, and recording_failed() tells it. ERR_FORMAT: damaged, or
+ * that all below may be incomplete, and recording_failed() says so. ERR_FORMAT: damaged, or
  * more work than that; ERR_TIMEOUT, ERR_SYSTEM: the file cannot be read now. A recording that was
  * opened is
  * in use. */
@@ -164,7 +164,7 @@ typedef int recording_answer_fn(void *arg, const char *question, const uint8_t *
 int recording_answers(struct recording *r, int64_t tick, recording_answer_fn *fn, void *arg,
                       struct error *err);
 /* Seconds from a tick to another, by the node's monotonic clock (of a restart by the recorder's):
-   its wall clock may be set meanwhile. 0: there are no two. */
+   its wall clock may be set in between. 0: fewer than two. */
 double recording_span_s(struct recording *r, int64_t from, int64_t to);
 bool recording_gap_before(struct recording *r, int64_t tick);
 int64_t recording_gaps(struct recording *r, int64_t from,

@@ -2,7 +2,7 @@
 /*
  * What a trace prompt knows of the target while a line is typed: names of modules and functions,
  * fields of records, and what the line would match. Asks through a port, never more than one
- * question at a time, and keeps what it was told.
+ * question at a time, and keeps the answers.
  * One thread. */
 #ifndef BEAMTOP_TRACE_ASSIST_H
 #define BEAMTOP_TRACE_ASSIST_H
@@ -35,7 +35,7 @@ void assist_free(struct assist *a); /* its port is NULL by then */
 /* The way to the target, copied; NULL: there is none, and what was known is forgotten. A question
    that is open is dropped, so the port before must still be there. */
 void assist_set_port(struct assist *a, const struct session_port *port);
-/* A line is about to be typed: names are asked for, those that are old anew. */
+/* A line is about to be typed: asks for names, and again for old ones. */
 void assist_begin(struct assist *a);
 
 /* The line as it stands; defaults: what options that it does not give are. */

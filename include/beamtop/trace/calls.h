@@ -26,7 +26,7 @@ struct calls_options {
     unsigned windows;  /* 0: until stopped */
     unsigned top;      /* rows: 1 to LIMIT_CALLS_ROWS */
     bool time, memory;
-    bool force;   /* do not stop when it is dear */
+    bool force;   /* do not stop when it is expensive */
     bool dry_run; /* end after the estimate, in SESSION_ASKING */
 };
 
@@ -35,17 +35,17 @@ int calls_open(struct session **out, const struct calls_options *options,
                const struct session_port *port, const struct session_handlers *handlers, void *arg,
                size_t *pattern, size_t *offset, struct error *err);
 
-/* ---- Of a session that calls_open() has opened; session_stop() tells its open window */
+/* ---- Of a session that calls_open() has opened; session_stop() delivers its open window */
 
 const struct calls_state *calls_session_state(const struct session *s);
 const struct calls_options *calls_session_options(const struct session *s);
 bool calls_session_counts(const struct session *s); /* a window is open */
 /* As much time lies between windows as they take: other questions to the node can wait. */
 bool calls_session_leaves_time(const struct session *s);
-/* Until session_tick() opens the next window; 0: now. Of SESSION_WAITING alone. */
+/* Until session_tick() opens the next window; 0: now. Only in SESSION_WAITING. */
 unsigned calls_session_due_ms(const struct session *s);
 
-/* ---- The words alone */
+/* ---- Only the texts */
 
 /* Parses what counting takes of the trace language: ERR_USAGE with *offset where it does not. */
 int calls_patterns_parse(struct pattern ***out, size_t *n, const char *text, enum syntax syntax,

@@ -13,7 +13,7 @@
 
 struct calls_log {
     char words[400];          /* patterns as typed; empty: every function */
-    struct calls_state state; /* as it was told last */
+    struct calls_state state; /* as last delivered */
     bool has_window;
     struct calls_window window; /* the last one; its texts are the log's */
     struct arena arena;

@@ -44,7 +44,7 @@ struct calls_window {
     uint64_t calls;
     double calls_per_s;
     double load;                      /* estimated cost of the counting: of all schedulers */
-    uint64_t lost;                    /* functions that were loaded again meanwhile */
+    uint64_t lost;                    /* functions that were reloaded in the window */
     const struct slice *lost_modules; /* some of them */
     size_t n_lost_modules;
     bool cut;   /* ended early, by a stop */

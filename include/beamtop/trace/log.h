@@ -116,7 +116,7 @@ struct trace_preflight {
     double calls_per_s; /* estimated by counting; NaN: not counted */
     double count_ms;    /* for so long */
     double load;        /* share of one core that the guard costs at that rate */
-    bool dear;          /* above the threshold: a person is asked */
+    bool dear;          /* expensive: above the threshold, needs consent */
     char others[240];   /* other tracers and breakpoints; empty: none */
     char why_none[400]; /* no function matches: why, and near misses */
 };
@@ -147,18 +147,18 @@ struct trace_state {
     char shut_why[32];   /* … because of: rate, credit, paused */
     uint64_t mailbox;    /* of the collector */
     bool on_rate_stop;
-    bool told;    /* of a recording: caps of 0 are not known */
+    bool told;    /* of a recording: a cap of 0 is unknown */
     bool texts;   /* of a recording without values: texts stand for them */
     bool session; /* an own session (OTP 27+); else the node's single space */
     bool children;
-    char note[200]; /* what a person must know of it: narrowed, a module loaded anew; or "" */
+    char note[200]; /* for the user: narrowed, a module reloaded; or "" */
     struct trace_preflight preflight;
     struct trace_counts total;
 };
 const struct trace_state *trace_log_state(const struct trace_log *l);
 size_t trace_log_patterns(const struct trace_log *l);
 bool trace_log_has_messages(const struct trace_log *l); /* patterns of them, which nobody counts */
-/* The spelling that it is told in: the one asked for, else that of the first pattern. */
+/* The syntax it is shown in: the one asked for, else that of the first pattern. */
 enum syntax trace_log_syntax(const struct trace_log *l, enum syntax asked);
 const struct trace_pattern_info *trace_log_pattern(const struct trace_log *l, size_t index);
 size_t trace_log_functions(const struct trace_log *l);

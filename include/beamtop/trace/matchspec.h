@@ -17,7 +17,7 @@
 #include "beamtop/etf/build.h"
 #include "beamtop/trace/pattern.h"
 
-/* The definition of a record or struct, as the target told it (docs/tracing.md, `records`). */
+/* The definition of a record or struct, as the node returned it (docs/tracing.md, `records`). */
 struct record_def {
     struct slice module, name; /* as asked for; a struct has an empty name */
     const struct slice *fields;
@@ -26,7 +26,7 @@ struct record_def {
 };
 
 struct matchspec_options {
-    unsigned index;   /* of the pattern in its trace, from 0: told with every event */
+    unsigned index;   /* of the pattern in its trace, from 0: part of every event */
     int otp;          /* of the target; 0: the newest known (for explain) */
     const char *node; /* the target's name, of pids; NULL: pids are refused */
     unsigned creation;
@@ -53,7 +53,7 @@ struct matchspec {
     struct arena names; /* holds the bytes of atoms */
     bool narrow;  /* the head or guard lets only some calls pass, so calls that were not seen are
                      not all missed ones */
-    bool counted; /* the VM's counters alone: the clauses check the pattern, none is set */
+    bool counted; /* only the VM's counters: the clauses check the pattern and are not set */
 };
 
 /* ERR_USAGE with *offset: unbound variable, a form the VM's guards do not know, an

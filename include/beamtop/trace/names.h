@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Modules and functions of the target, as far as they have been asked for: what completion and
- * "did you mean" read, with whom a trace can follow. Filled from answers to the question
- * `functions`. One thread. */
+ * "did you mean" read, with the processes that a trace can follow. Filled from answers to the
+ * question `functions`. One thread. */
 #ifndef BEAMTOP_TRACE_NAMES_H
 #define BEAMTOP_TRACE_NAMES_H
 
@@ -33,10 +33,10 @@ struct names *names_new(void);
 void names_free(struct names *n);
 
 /*
- * The answer of `functions` (docs/tracing.md): modules, the functions of one, or whom a trace can
- * follow; it replaces what was known of them. Past LIMIT_NAMES functions the modules that were
- * asked for first are forgotten. ERR_FORMAT or ERR_LIMIT, and nothing has changed then. What was
- * borrowed ends here. */
+ * The answer of `functions` (docs/tracing.md): modules, the functions of one, or the processes a
+ * trace can follow; it replaces what was known of them. Past LIMIT_NAMES functions the modules that
+ * were asked for first are forgotten. ERR_FORMAT or ERR_LIMIT, and nothing has changed then. What
+ * was borrowed ends here. */
 int names_take(struct names *n, const uint8_t *term, size_t len, struct error *err);
 
 bool names_has_modules(const struct names *n);

@@ -36,7 +36,7 @@ enum node_kind {
     NODE_LIST,    /* items, tail (NULL: []). "abc" ++ T and [1,2] ++ T are lists with tails */
     NODE_TUPLE,   /* items */
     NODE_MAP,     /* items: key, value, key, value, … */
-    NODE_RECORD,  /* module (#name{} alone is of the pattern's), text: its name;
+    NODE_RECORD,  /* module (only #name{} belongs to the pattern), text: its name;
                      items: field (ATOM), value, … */
     NODE_STRUCT,  /* text: the module's atom; items: field (ATOM), value, … */
     NODE_PID,     /* number: id, serial */
@@ -107,9 +107,8 @@ struct pattern {
 };
 
 /*
- * Parses one pattern. ERR_USAGE tells what was expected; *offset (may be NULL) is the byte it was
- * expected at. Takes the whole text; blanks around it do
- * not matter. */
+ * Parses one pattern. ERR_USAGE: the text says what was expected; *offset (may be NULL) is the byte
+ * it was expected at. Takes the whole text; blanks around it do not matter. */
 int pattern_parse(struct pattern **out, const char *text, size_t len, enum syntax syntax,
                   size_t *offset, struct error *err);
 /*

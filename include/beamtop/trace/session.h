@@ -53,7 +53,7 @@ struct session_handlers {
     void (*on_window)(void *arg, const struct calls_window *window);
 };
 
-/* Frees. What is set is told to stop first; the node cleans up by itself. NULL is fine. */
+/* Frees. Stops first what is set; the node cleans up by itself. NULL is fine. */
 void session_free(struct session *s);
 const struct session_status *session_status(const struct session *s);
 const struct session_port *session_port(const struct session *s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What every session on a node tells of itself, be it a trace or counted calls: its phase, why it
+ * The status of every session on a node, be it a trace or counted calls: its phase, why it
  * failed, and what was left on the node after it. Plain data for views
  * and sinks. */
 #ifndef BEAMTOP_TRACE_STATUS_H

@@ -25,7 +25,7 @@ struct trace_options {
     const char *procs; /* NULL: all */
     enum syntax syntax;
     struct caps caps;
-    uint64_t slower_us; /* of every call pattern that has none of its own; 0: none */
+    uint64_t slower_us; /* of call patterns without `slower`; 0: none */
     bool on_rate_stop;  /* end instead of shedding */
     bool force;         /* do not ask first when it is expensive; lifts no cap */
     bool dry_run;       /* end after the preflight, in SESSION_ASKING */

@@ -19,7 +19,7 @@ struct trace_values {
     uint8_t small[2];
 };
 
-bool trace_values_init(struct trace_values *v, struct slice list); /* false: it is no list */
+bool trace_values_init(struct trace_values *v, struct slice list); /* false: not a list */
 /* The next one; what a cut list ends in instead of [] comes last. *term is borrowed until the next
    call. False: there are no more. */
 bool trace_values_next(struct trace_values *v, struct slice *term);

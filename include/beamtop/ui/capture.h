@@ -25,17 +25,17 @@ struct capture_setup {
     const char *title; /* HTML, SVG; may be NULL */
 };
 
-/* The rectangle of the canvas, made to stand alone: one file that needs nothing else. */
+/* The rectangle of the canvas, as one complete file. */
 void capture_put(struct buf *out, const struct canvas *c, struct rect r,
                  const struct capture_setup *setup);
 
 /* Writes a file whole or not at all (a temporary one beside it, then rename). Without `replace`
-   an existing file is ERR_REFUSED. Private: for its owner alone, whatever the umask. */
+   an existing file is ERR_REFUSED. Private: only for its owner, whatever the umask. */
 int capture_write(const char *path, const struct buf *content, bool replace, bool is_private,
                   struct error *err);
 
-/* "DIR/beamtop-NODE-20260131-104207.svg": a name that tells when and what; unsafe bytes of `what`
- * become '_'. */
+/* "DIR/beamtop-NODE-20260131-104207.svg": a name with the time and the subject; unsafe bytes of
+ * `what` become '_'. */
 void capture_name(struct buf *out, const char *dir, const char *what, int64_t wall_us,
                   enum capture_format format);
 

@@ -25,7 +25,7 @@ struct header_recording {
 struct header_state {
     const char *clock; /* "10:42:07" or "" */
     bool paused;
-    double frozen_s; /* since the last answer; 0: not told; NaN: nothing is asked */
+    double frozen_s; /* since the last answer; 0: not frozen; NaN: nothing is asked */
     const struct header_recording *recording; /* NULL: none */
 };
 

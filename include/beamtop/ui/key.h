@@ -47,7 +47,7 @@ bool key_parse(const char *name, size_t len, struct key *out); /* false: no such
 char *key_format(struct key key, char out[KEY_TEXT_BYTES]);
 /* One UTF-8 character: its bytes (1 to 4), or 0 when s does not begin with one. */
 size_t key_char_decode(const char *s, size_t len, uint32_t *code);
-size_t key_char_encode(uint32_t code, char out[4]); /* 0 for what is no character */
+size_t key_char_encode(uint32_t code, char out[4]); /* 0: not a character */
 bool key_equal(struct key a, struct key b);
 
 #endif

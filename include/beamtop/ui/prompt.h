@@ -20,7 +20,7 @@ struct prompt;
 
 enum prompt_kind {
     PROMPT_COMMAND, /* ':' an action or a setting */
-    PROMPT_FILTER,  /* '/' an expression, told of as typed */
+    PROMPT_FILTER,  /* '/' an expression, passed on while it is typed */
     PROMPT_SEARCH,  /* '/' likewise, among events, which have values of the target in them */
     PROMPT_TEXT,    /* a word or a file name */
     PROMPT_ASK,     /* one key answers: y, n; no history */
@@ -55,7 +55,7 @@ void prompt_key(struct prompt *p, struct key key);
 /* Ends of lines become blanks, control bytes go. */
 void prompt_paste(struct prompt *p, const char *s, size_t len);
 
-/* Marks a byte of the line as wrong and says why (in a row of its own, unless it is ""), until the
+/* Marks a byte of the line as wrong and says why (in a separate row, unless it is ""), until the
    line changes; also from `changed`. */
 void prompt_mark_error(struct prompt *p, size_t offset, const char *text);
 

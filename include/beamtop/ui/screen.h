@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The whole screen: header, panes, overlay, message line or prompt. It takes actions and mouse
- * events, tells what it wants of the target, and draws itself from the model into a canvas.
+ * events, says what it wants of the target, and draws itself from the model into a canvas.
  * It never talks to a target: what needs one is a request that the owner takes.
  * One thread. */
 #ifndef BEAMTOP_UI_SCREEN_H
@@ -57,7 +57,7 @@ struct screen *screen_new(const char *view,
                           struct error *err); /* NULL: no such view; err lists them */
 void screen_free(struct screen *s);
 
-/* ---- what the owner knows; texts are copied unless told otherwise */
+/* ---- what the owner knows; texts are copied unless stated otherwise */
 /* "10:42:07", at the right end of the header */
 void screen_set_clock(struct screen *s, const char *clock);
 void screen_set_paused(struct screen *s, bool paused);
@@ -78,17 +78,17 @@ void screen_set_filter(struct screen *s, const char *pattern, struct regex *re, 
 /* Shows beamtop's own processes in lists of processes, or hides them. */
 void screen_set_own(struct screen *s, bool shown);
 
-/* Opens a picker of nodes; REQUEST_NODE tells which one was chosen. */
+/* Opens a picker of nodes; REQUEST_NODE names the chosen one. */
 void screen_choose_node(struct screen *s, const struct screen_node *nodes, size_t n);
-/* Opens a picker of texts under a heading (static); REQUEST_CHOICE tells that one was chosen. */
+/* Opens a picker of texts under a heading (static); REQUEST_CHOICE: one was chosen. */
 void screen_choose(struct screen *s, const char *heading, const struct screen_choice *choices,
                    size_t n);
 const char *screen_chosen(const struct screen *s); /* borrowed until the next screen_choose() */
 
 /* ---- going on */
-/* The model has taken answers: pages are built anew at the next draw. */
+/* The model has taken answers: the next draw builds the pages again. */
 void screen_update(struct screen *s);
-/* The spelling that traces are told in. AUTO, at the beginning: as their first pattern. */
+/* The syntax of traces. AUTO, the initial value: as their first pattern. */
 void screen_set_syntax(struct screen *s, enum syntax syntax);
 /* Adds up what the visible views want. Start with a zeroed struct. */
 void screen_want(const struct screen *s, struct want *want);

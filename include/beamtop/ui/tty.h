@@ -25,7 +25,7 @@ enum tty_event_kind {
     TTY_CLOSED, /* the terminal is gone (end of input) */
 };
 
-/* tty_curses tells every press at once: a double click is two clicks there. */
+/* tty_curses reports every press at once: a double click is two clicks there. */
 enum mouse_kind { MOUSE_CLICK, MOUSE_DOUBLE_CLICK, MOUSE_WHEEL_UP, MOUSE_WHEEL_DOWN };
 
 struct tty_event {

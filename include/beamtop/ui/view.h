@@ -72,9 +72,9 @@ struct view_line {
     bool announced; /* its text is not there yet: page->fill writes it */
 };
 
-/* What stays where it is when a document is made anew. */
+/* What stays in place when a document is made again. */
 enum page_hold {
-    HOLD_TEXT,  /* the text: it scrolls only when told to */
+    HOLD_TEXT,  /* the text: it scrolls only on a key */
     HOLD_LAST,  /* a log: a cursor on the last line stays on the last, else the cursor's row */
     HOLD_FIRST, /* a ranking: a cursor on the first line stays on the first, else its row */
 };
@@ -141,7 +141,7 @@ struct view_ops {
     enum place place; /* whose keys it has; 0: those of its kind */
     unsigned opens;   /* 1u << enum link_kind: Enter on such a link, anywhere, opens this view */
     enum action shown_by; /* goes here too, beside `view`; 0: none does */
-    bool own_facts;       /* tells of this program, not of the node: never stale */
+    bool own_facts;       /* about this program, not the node: never stale */
     bool
         filters_on_target; /* the filter is part of the question; else the table drops rows by it */
     bool filters_page;     /* documents: it leaves out what page->match does not match */
@@ -169,7 +169,7 @@ struct view_ops {
     /* What `sort` was given, where that is more than a column of the page; documents get "" too. */
     int (*sort_word)(void *state, const char *word, struct error *err);
     /* Where a process is shown: mailbox or state is about to be asked for, and earlier answers are
-       old. True: you were told what it costs, and ask for it again. */
+       old. True: the user has seen the cost and asks again. */
     bool (*ask)(void *state, enum action what, const struct model *model);
     /* Keys that mean something here, between those of every view; NULL: enter and back. */
     const struct view_hint *hints;
