@@ -11,7 +11,7 @@
 /* In the arena. line: the same event, with the texts that stand for values unless whole. */
 struct slice event_term_make(struct arena *arena, const char *node, const struct trace_event *e,
                              const struct trace_line *line, bool finished, bool whole);
-/* Of a file that may be anyone's. False: it is no event. out borrows from the term. */
+/* Of a file that may be anyone's. False: not an event. out borrows from the term. */
 bool event_term_read(struct slice term, struct pushed_event *out);
 
 #endif

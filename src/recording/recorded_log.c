@@ -151,7 +151,7 @@ static enum trace_end read_reason(struct slice reason)
     return END_NONE;
 }
 
-/* What it was held to is told by its end, and was so from its start. */
+/* The caps are in its end, and held from its start. */
 static void set_setup(struct recorded_log *l, const struct trace_ending *e)
 {
     struct trace_state *s = trace_log_state_edit(l->log);

@@ -23,7 +23,7 @@ struct recorded_log {
 
 /* The pattern of that text; n_patterns: none. */
 unsigned recorded_log_pattern(const struct recorded_log *l, struct slice text);
-/* As the trace spelled it. What cannot be read is told as a function's name without a module. */
+/* As the trace spelled it. What cannot be read is a function's name without a module. */
 struct mfa recorded_log_mfa(struct recorded_log *l, struct slice text);
 /* The events of the ticks behind l->tick up to that one. */
 int recorded_log_events(struct recorded_log *l, struct recording *r, int64_t until,

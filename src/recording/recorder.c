@@ -139,7 +139,7 @@ static int check_beside(const char *path, struct error *err)
     return 0;
 }
 
-/* A file of ours alone, for SQLite to fill: names and values of a production system go into it. */
+/* A private file, for SQLite to fill: names and values of a production system go into it. */
 static int make_file(const char *path, struct error *err)
 {
     if (check_beside(path, err) != 0)
@@ -288,7 +288,7 @@ static int put_system(struct recorder *r, const struct system_sample *sample, st
     return db_run(r->db, s, err);
 }
 
-/* What is known of the node once it has told it, and when it began. */
+/* What the node has reported of itself, and when it began. */
 static int put_node(struct recorder *r, const struct model *m, int64_t here_us, struct error *err)
 {
     const struct node_info *node = model_node(m);

@@ -139,7 +139,7 @@ static int put_owner(struct recorder *r, enum owner_by by, const struct owner *o
     return db_run(r->db, s, err);
 }
 
-/* The row without an owner is what no owner is told for. */
+/* The row without an owner is the rest. */
 static int put_owners(struct recorder *r, enum owner_by by, const struct owners *owners,
                       struct error *err)
 {

@@ -410,7 +410,7 @@ size_t recording_marks(struct recording *r, const struct recording_mark **out)
 
 /* ---- answers */
 
-/* Versions 1 and 2 have a number in the place of names, with a bit for each of these. */
+/* Versions 1 and 2 have a number instead of names, with a bit for each of these. */
 /* clang-format off */
 static const char *const early_items[] = {
     "id", "reductions", "message_queue_len", "memory", "total_heap_size", "heap_size", "stack_size",

@@ -15,12 +15,12 @@ struct recording_file {
 };
 
 /*
- * Opens it for reading alone: no file is changed, made or removed. ERR_NOT_FOUND: it cannot be
+ * Opens it only for reading: no file is changed, made or removed. ERR_NOT_FOUND: it cannot be
  * read; ERR_FORMAT: not a recording by its first bytes, or a journal lies beside it. Keep it where
  * it is, and close it after a
  * failure too. */
 int recording_file_open(struct recording_file *f, const char *path, struct error *err);
-/* A new use, with steps of its own: as many as the file's size, which grows, asks for. */
+/* A new use, with separate steps: as many as the file's size, which grows, asks for. */
 void recording_file_begin(struct recording_file *f);
 void recording_file_close(struct recording_file *f);
 /* ERR_FORMAT: a version that this program does not know. */

@@ -153,7 +153,7 @@ static void gather(struct recording *r, struct span_cache *c)
     sqlite3_finalize(intervals);
 }
 
-/* ---- what is told */
+/* ---- results */
 
 /* The rest last, then by share; unknown shares behind. */
 static int by_share(const void *a, const void *b)

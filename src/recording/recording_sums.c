@@ -174,7 +174,7 @@ size_t recording_series(struct recording *r, const char *system_key, int64_t fro
 
 /* ---- calls */
 
-/* And in how many of them all functions that were called are told. */
+/* And in how many of them all called functions are listed. */
 static void sum_windows(struct recording *r, int64_t from, int64_t to, struct recorded_window *out,
                         int64_t *told)
 {
@@ -203,7 +203,7 @@ static void sum_windows(struct recording *r, int64_t from, int64_t to, struct re
     sqlite3_finalize(s);
 }
 
-/* A window is part when not all functions that were called in it are told. */
+/* A window is partial when it does not list all functions called in it. */
 static const char calls_sql[] =
     "SELECT m.text, f.text, arity, sum(call.calls), sum(own_us), sum(words), sum(call.calls "
     "ISNULL),"
@@ -224,7 +224,7 @@ static double deviation(double squares, double sum, double weight, int64_t n)
     return sqrt(fmax(0, variance) * (double)n / (double)(n - 1));
 }
 
-/* Where all functions that were called are told, one that is not was not called. */
+/* Where all called functions are listed, a missing one was not called. */
 static struct call_spread spread_of(sqlite3_stmt *s, const struct recorded_window *sums,
                                     int64_t told)
 {

@@ -73,7 +73,7 @@ struct slice trace_texts_json(struct arena *arena, const struct slice *items, si
     return kept;
 }
 
-/* False: it is none. What is no text in it is empty. */
+/* False: it is none. What is not text in it is empty. */
 static bool read_texts(struct slice json, struct arena *arena, const struct slice **out, size_t *n)
 {
     json_t *array = json.len == 0 ? NULL : json_loadb(json.s, json.len, 0, NULL);

@@ -27,7 +27,7 @@ extern const struct trace_column trace_columns[TRACE_COLUMNS];
 
 /* ", pattern INTEGER, pid TEXT, …" */
 void trace_columns_declare(struct buf *sql);
-/* "kind, column, …" of table `event`, texts in the place of their ids. */
+/* "kind, column, …" of table `event`, texts instead of their ids. */
 void trace_columns_select(struct buf *sql);
 /* Reads the row; texts are copied to the arena. False: its kind is none that we wrote. */
 bool trace_columns_read(sqlite3_stmt *row, struct trace_line *out, struct arena *arena);

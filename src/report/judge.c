@@ -63,7 +63,7 @@ const char *judge_period(struct judge *j)
 
 /* ---- names */
 
-/* What the node told of a process that has no name of its own. */
+/* What the node reported of a process without a registered name. */
 static struct slice near_of(const struct judge *j, struct slice pid)
 {
     json_t *row;

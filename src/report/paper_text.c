@@ -222,7 +222,7 @@ static void add_row(struct block *b, struct paper_row *row)
     b->last_row = &row->next;
 }
 
-/* A line a session: its letter, its name, and what is told with it. */
+/* A line a session: its letter, its name, and the legend. */
 static void put_legend(const struct page *p, struct arena *a, const struct block *b)
 {
     const char *titles[PAPER_COLUMNS] = {"", "session"};

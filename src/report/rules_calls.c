@@ -11,7 +11,7 @@ struct module_calls {
     struct slice name;
     double reads, writes; /* calls; of arities of one name the largest: one calls the other */
     double keyed;         /* of the reads, those by a key: get, fetch, lookup */
-    double get_one;       /* get/1 and its like: a lookup by a key alone */
+    double get_one;       /* get/1 and its like: a lookup by a key */
     struct slice hottest; /* the read that is called most */
     double hottest_calls;
     double stages;                    /* call/2: a stage of a pipeline */
@@ -43,7 +43,7 @@ static const char *const writes[] = {
 static const char *const lookups[] = {
     "get", "get!", "get_by", "get_by!", "fetch", "fetch!", "lookup", "find", NULL,
 };
-/* Whose call/2 asks a process, and is no stage of a pipeline. */
+/* Whose call/2 asks a process, and is not a stage of a pipeline. */
 /* clang-format off */
 static const char *const callers[] = {
     "gen", "gen_server", "gen_statem", "gen_event", "rpc", "erpc", "code_server", "global",
@@ -178,7 +178,7 @@ static bool is_repository(const struct module_calls *m)
     return m->told || (m->prepares && (m->defaults || m->options));
 }
 
-/* Few writes, and a lookup by a key alone: what a registry does, and a table in memory
+/* Few writes, and a lookup by a key: what a registry does, and a table in memory
  * would serve. */
 static bool is_lookup(const struct module_calls *m)
 {
@@ -222,7 +222,7 @@ static void too_few_told(struct judge *j, double calls_per_s)
 
 /* ---- repositories */
 
-#define LOOKUPS_HOT 100.0 /* in a second */
+#define LOOKUPS_HOT 100.0 /* per second */
 
 static const char *signature(struct judge *j, const struct module_calls *m)
 {
@@ -310,7 +310,7 @@ void judge_repository(struct judge *j)
     too_few_told(j, LOOKUPS_HOT);
 }
 
-/* Reads and writes of the repositories that are no mere lookups; of all when there are
+/* Reads and writes of the repositories that are not mere lookups; of all when there are
  * no others. */
 static struct module_calls operations(const struct modules *m)
 {

@@ -35,7 +35,7 @@ struct judge {
     const struct span_process *processes;
     size_t n_processes;
     struct span_turnover turnover;
-    /* The same of the second half: what holds in both halves is no burst, and no start-up. */
+    /* The same of the second half: what holds in both halves is neither a burst nor a start-up. */
     struct owner_list late_owners[OWNER_SORTS];
     const struct span_process *late_processes;
     size_t n_late_processes;

@@ -8,7 +8,7 @@
 #include "rules_internal.h"
 
 #define LOGGER_SHARE 0.10 /* of the reductions */
-#define LOGGER_CORES 0.02 /* less is no work, whatever its share of an idle node */
+#define LOGGER_CORES 0.02 /* less is idle, whatever its share */
 #define ASYNC_CORES 0.10  /* of a logger that blocks nobody */
 #define WAITS_SHARE 0.20  /* of the samples of busy or waiting processes */
 #define OFTEN 0.8         /* of sync_mode_qlen, on average: the queue moves about it */
@@ -157,7 +157,7 @@ static struct waits waits_at(const struct judge *j, int64_t tick)
     return w;
 }
 
-/* The counts only rise, until the helper on the node begins anew. */
+/* The counts only rise, until the helper on the node restarts. */
 static struct waits waits_of(const struct judge *j)
 {
     struct waits now = waits_at(j, j->to), before = waits_at(j, j->from);

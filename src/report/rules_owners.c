@@ -296,7 +296,7 @@ void judge_churn(struct judge *j)
 /* ---- code server */
 
 #define CODE_SHARE 0.02
-#define CODE_CORES 0.02 /* less is no work, whatever its share of an idle node */
+#define CODE_CORES 0.02 /* less is idle, whatever its share */
 
 void judge_code_server(struct judge *j)
 {

@@ -10,7 +10,7 @@
 
 /* ---- schedulers */
 
-#define MOSTLY 0.6 /* of the ticks: a mean alone may be that of a few bursts */
+#define MOSTLY 0.6 /* of the ticks: a mean may be that of a few bursts */
 #define SETTLED 10 /* ticks: fewer are a moment of the host */
 #define LOADED 0.7 /* use of the schedulers: less, and others of the host take the cores */
 
@@ -141,7 +141,7 @@ void judge_one_scheduler(struct judge *j)
 
 static const struct {
     const char *key, *title, *name, *action;
-    const char *fact, *list; /* that tells who has it; NULL: none does */
+    const char *fact, *list; /* that says who has it; NULL: none does */
 } memory_types[] = {
     {"memory_processes_bytes", "Process memory is", "process memory",
      "Look at the state, stack and message queue of the process that grows; bound what it keeps",

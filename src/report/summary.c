@@ -195,7 +195,7 @@ struct call_mean {
     double mean, stddev, windows;
 };
 
-/* One that no window tells of may not have been counted: nothing is known of it. */
+/* One that no window lists may not have been counted: it is unknown. */
 static struct call_mean mean_of_call(const struct summary *s, const struct recorded_call *like,
                                      enum call_number number)
 {

@@ -20,7 +20,7 @@ struct summary_limit {
     enum limit_stat stat;
     const char *by; /* of an owner */
     enum finding_severity severity;
-    char op;      /* '>', '<': B alone; '+', '-': B against A */
+    char op;      /* '>', '<': only B; '+', '-': B against A */
     double value; /* of '+' and '-' a fraction */
 };
 

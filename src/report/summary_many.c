@@ -14,7 +14,7 @@ struct comparison {
     size_t n;
     const struct summary_options *options;
     struct block *changes; /* of the pair of sessions that is being compared */
-    size_t within;         /* changes that are no more than noise */
+    size_t within;         /* changes within the noise */
     size_t small;          /* shares that changed by more than noise and less than a point */
     size_t unknown;        /* changes of functions of which too few windows tell */
 };
@@ -96,7 +96,7 @@ static const char *day_and_time(struct arena *a, const struct summary *s)
     const char *text = time_text(a, s->first_us);
     return strlen(text) > 16 ? arena_strndup(a, text, 16) : text;
 }
-/* Who and when is told with the names, where columns are narrow. */
+/* Node and time stand with the names where columns are narrow. */
 static void put_who(struct comparison *c, struct block *t)
 {
     const char *nodes[PAPER_COLUMNS] = {"node"}, *begun[PAPER_COLUMNS] = {"begun (UTC)"};
@@ -301,7 +301,7 @@ static const struct finding *same_finding(const struct summary *s, const struct 
     return NULL;
 }
 
-/* What a session found that none before it has: told once, with all sessions that have it. */
+/* What a session found that none before it has: once, with all sessions that have it. */
 static void put_found(struct comparison *c, size_t at, enum finding_severity severity)
 {
     struct arena *a = &c->paper->arena;
@@ -481,8 +481,8 @@ static void put_changes(struct comparison *c)
                   c->unknown == 1 ? "is" : "are");
 }
 
-/* What counting takes is no program's: where it is not left out, all shares look smaller than those
-   of sessions without it. */
+/* The work of counting belongs to no program: where it is not left out, all shares look smaller
+   than those of sessions without it. */
 static void put_counting(struct comparison *c, bool without_us)
 {
     size_t counted = 0;

@@ -173,7 +173,7 @@ static int seek(struct source *base, const char *when, struct error *err)
     return rc;
 }
 
-/* ---- what is told */
+/* ---- results */
 
 /* The rows recorded are there: another order or filter needs no other tick. */
 static void show_rows(struct source_replay *s)

@@ -11,7 +11,7 @@
 #include "assist_internal.h"
 
 #define ASK_MS 5000
-#define OLD_NS (60u * UINT64_C(1000000000)) /* names are asked for anew at the next line */
+#define OLD_NS (60u * UINT64_C(1000000000)) /* names are asked for again at the next line */
 
 static void changed(struct assist *a)
 {

@@ -22,7 +22,7 @@ struct typed_line {
     size_t n_specs;
     struct procs procs;
     bool pending;                   /* what it matches is to be asked for */
-    bool records_asked;             /* once: what is still missing is told as a mistake */
+    bool records_asked;             /* once: what is still missing is an error */
     const struct pattern *none;     /* matches nothing, and near misses are looked for; else NULL */
     struct preflight_pattern found; /* of it */
     char nobody[400];    /* why nobody is traced, while names are looked for; else empty */
@@ -55,7 +55,7 @@ void assist_pump(struct assist *a); /* asks what is wanted next, unless a questi
 /* ---- assist_line.c */
 
 void typed_clear(struct typed_line *t);
-/* Definitions that its patterns need and nobody told yet: how many, in `out`. */
+/* Definitions that its patterns need and that are not here yet: how many, in `out`. */
 size_t typed_records(const struct assist *a, struct record_name *out, size_t most);
 /* Compiles the line once its records are there: the specification, or the mistake. */
 void typed_compile(struct assist *a);

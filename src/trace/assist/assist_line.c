@@ -43,7 +43,7 @@ static size_t text_end(const char *line)
     return end;
 }
 
-/* 0, or the mistake is told. */
+/* 0, or the error is reported. */
 static int take_apart(struct assist *a, const struct trace_request *defaults, const char *line)
 {
     struct typed_line *t = &a->typed;

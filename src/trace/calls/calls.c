@@ -79,7 +79,7 @@ static void note_cost(struct calls_session *s, const struct answer *answer)
     w->bytes += answer->len;
 }
 
-/* Without its times the window is told all the same. */
+/* Delivers the window also without its times. */
 static void on_timed(void *arg, const struct answer *answer)
 {
     struct calls_session *s = arg;

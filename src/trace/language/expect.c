@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What may stand at the end of an unfinished pattern, by its tokens alone. */
+/* What may stand at the end of an unfinished pattern, by its tokens. */
 #include <string.h>
 
 #include "beamtop/base/limits.h"

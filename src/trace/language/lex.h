@@ -25,7 +25,7 @@ enum token_kind {
     TOKEN_REF,
     TOKEN_REGEX, /* only where lex_regex is asked */
     TOKEN_MARK,  /* an operator or bracket */
-    TOKEN_WRONG, /* lex.wrong tells why, lex.wrong_at where */
+    TOKEN_WRONG, /* lex.wrong says why, lex.wrong_at where */
 };
 
 struct token {

@@ -174,7 +174,7 @@ static bool is_message(const struct parser *p, const struct token *t, struct lex
     return !is_module_mark(p, &mark);
 }
 
-/* A comma, and what begins a pattern and is no action. */
+/* A comma, and what begins a pattern and is not an action. */
 static bool at_next_pattern(const struct parser *p)
 {
     struct lex after = p->lex;
@@ -410,7 +410,7 @@ bool parse_pattern(struct parser *p, struct pattern *out)
         return false;
     if (!at_end(p) && !at_next_pattern(p))
         return parser_expected(p, what_next(p, out)) != NULL;
-    /* A whole pattern in such quotes was taken out of them: here it would be read anew. */
+    /* A whole pattern in such quotes was taken out of them: here it would be read again. */
     bool quoted = !p->lex.elixir && first.kind == TOKEN_ATOM && p->last == first.to;
     if (quoted && memchr(first.text.s, ':', first.text.len) != NULL)
         return parser_fail(p, first.from, "write this pattern without quotes") != NULL;

@@ -78,7 +78,7 @@ struct node *parser_negate(struct parser *p, struct node *n, size_t from);
 /* Rewrites a pasted list and pasted quotes to `P1 & P2` of the same length; fails as
    patterns_parse(), with what could be rewritten done. */
 int patterns_unwrap(char *text, size_t len, size_t *offset, struct error *err);
-/* The spelling that a text, ended by NUL, is in: its first pattern tells. */
+/* The syntax of a text, ended by NUL: that of its first pattern. */
 enum syntax syntax_recognise(const char *text);
 /* Everything up to the end, a `&`, or a comma that another pattern follows. */
 bool parse_pattern(struct parser *p, struct pattern *out);

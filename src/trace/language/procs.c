@@ -175,7 +175,7 @@ static int read_item(struct reader *r, struct procs_item *item)
     return read_name(r, item);
 }
 
-/* 1/N; *found tells whether it is one. */
+/* 1/N; *found: whether it is one. */
 static int read_one_in(struct reader *r, struct procs *p, bool *found)
 {
     *found = strncmp(r->at, "1/", 2) == 0;

@@ -94,7 +94,7 @@ struct preflight {
     uint64_t control_word;
     bool beamtop;                      /* another one's session is there */
     char others[240];                  /* in words; empty: none */
-    struct slice unknown;              /* the first name that is no atom there; .s NULL: none */
+    struct slice unknown;              /* the first name that is not an atom there; .s NULL: none */
     struct slice near[PREFLIGHT_NEAR]; /* atoms like it */
     size_t n_near;
 };
@@ -112,7 +112,7 @@ struct armed {
 };
 int armed_decode(struct armed *out, const uint8_t *term, size_t len, struct error *err);
 
-/* calls is the sum. Of {refused, Why}: refused tells why, else it is empty. */
+/* calls is the sum. Of {refused, Why}: refused has the reason, else it is empty. */
 struct counted {
     uint64_t interval_ns, calls;
     char refused[400];
@@ -131,7 +131,7 @@ struct armed_answer {
 int decode_arm(struct armed_answer *out, uint64_t trace_id, const uint8_t *term, size_t len,
                struct error *err);
 
-/* The rest of {late, Scheduler, Ms}, why a trace or a window is refused; as calls.erl tells
+/* The rest of {late, Scheduler, Ms}, why a trace or a window is refused; as in calls.erl
  * it too. */
 bool decode_late(struct cursor *c, char *out, size_t size);
 

@@ -218,7 +218,7 @@ static struct slice known_name(const struct trace_log *l, const struct etf_pid *
 
 void trace_log_name(struct trace_log *l, const struct etf_pid *pid, struct slice name)
 {
-    /* A name once told stays: events point to it. */
+    /* A name stays: events point to it. */
     if (name.len == 0 || known_name(l, pid).len > 0 || HASH_COUNT(l->named) >= LIMIT_TRACE_EVENTS)
         return;
     struct named *n = alloc_zero(1, sizeof *n + name.len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Records and structs, by the definitions that the target told. */
+/* Records and structs, by the node's definitions. */
 #include <stdio.h>
 
 #include "matchspec_internal.h"

@@ -17,7 +17,7 @@
 #define PREPARE_RECORDS 64 /* definitions asked for at once */
 #define PREPARE_STACK_FRAMES 20
 
-/* Definitions that were told, with all their texts. */
+/* Definitions from the node, with all their texts. */
 struct record_store {
     struct arena arena;
     struct record_def *defs;
@@ -46,7 +46,7 @@ struct builder *prepare_preflight_arg(struct pattern *const *patterns,
    empty when some do match. */
 void prepare_why_none(char *out, size_t size, const struct pattern *p,
                       const struct preflight_pattern *found, const struct names *names);
-/* Which pattern has a name that is no atom on the target; n: none. */
+/* Which pattern has a name that is not an atom on the node; n: none. */
 size_t prepare_unknown(const struct matchspec *specs, size_t n, const struct preflight *found);
 /* Where the name is in the text of the patterns, when it stands there as it is; else
  * the pattern. */
@@ -59,7 +59,7 @@ void prepare_why_nobody(char *out, size_t size, const struct procs *procs, const
                         const struct names *names);
 /* Whether names of processes and applications would help there. */
 bool prepare_nobody_named(const struct procs *procs, const char *why);
-struct builder *prepare_who_arg(void); /* of `functions`: whom a trace can follow */
+struct builder *prepare_who_arg(void); /* of `functions`: processes that a trace can follow */
 
 /* Which names tell what may have been meant. */
 enum prepare_near { NEAR_NOTHING, NEAR_MODULES, NEAR_FUNCTIONS /* of the pattern's module */ };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Names that are no atoms on the target, and why nobody would be traced: for a person. */
+/* Names that are not atoms on the node, and why no process would be traced: as text. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

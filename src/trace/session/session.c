@@ -214,7 +214,7 @@ static void on_verified(void *arg, const struct answer *answer)
         not_known(s, &err);
     uint64_t after_ns = session_now(s) - s->ended_ns;
     s->status->check.after_us = after_ns / 1000;
-    /* Its processes end after they have told the end; a tick asks again. */
+    /* Its processes end after they have reported the end; a tick asks again. */
     if (s->status->check.clean || after_ns >= VERIFY_NS)
         session_over(s);
     else

@@ -14,7 +14,7 @@
 
 /* What a kind does on its own. All may assume that the session has not ended. */
 struct session_kind {
-    enum question question;             /* whose process on the node is told */
+    enum question question;             /* whose process on the node is addressed */
     bool control_word;                  /* it sets the trace control word */
     void (*touch)(struct session *s);   /* before on_change; may be NULL */
     void (*proceed)(struct session *s); /* cheap, or confirmed */
@@ -23,7 +23,7 @@ struct session_kind {
     void (*broken)(struct session *s, const struct error *why); /* a question cannot be asked */
     void (*lost)(struct session *s, const struct error *why);   /* as session_link_lost() */
     void (*tick)(struct session *s);
-    void (*free)(struct session *s); /* tells the node to stop, frees all but s itself */
+    void (*free)(struct session *s); /* asks the node to stop, frees all but s itself */
 };
 
 struct session {

@@ -171,8 +171,9 @@ static void on_pushed(void *arg, const uint8_t *term, size_t len)
         trace_take(t, term, len);
         return;
     }
-    /* Times cannot be told before the clock of the answer is known. What is more than the first
-       credit is no trace's: it is left out, and what is armed is looked at in the end anyway. */
+    /* Times are unknown before the clock of the answer is. What is more than the first
+       credit is not from a trace: it is left out, and what is armed is looked at in the end anyway.
+     */
     if (!trace_is_set(t) || t->held.len + sizeof len + len > t->held.max)
         return;
     buf_put(&t->held, &len, sizeof len);

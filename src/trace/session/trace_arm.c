@@ -103,7 +103,7 @@ static void build_optional_spec(struct builder *b, const struct matchspec *m,
         build_spec(b, m, term);
 }
 
-/* Counters alone: nothing is to be emitted. */
+/* Only counters: nothing is emitted. */
 static void build_no_clauses(struct builder *b)
 {
     struct builder *none = builder_new();

@@ -12,13 +12,13 @@
 
 struct credit {
     uint64_t events, bytes;             /* a full credit now */
-    uint64_t dealt_events, dealt_bytes; /* not granted anew yet */
+    uint64_t dealt_events, dealt_bytes; /* not granted again yet */
     uint64_t round_events, round_bytes; /* since round_ns */
     uint64_t round_ns;
     bool hold;
 };
 
-/* The budget was shut: told as one event when the next counts say how many calls it cost. */
+/* Calls were skipped: one event when the next counts say how many. */
 struct shut_time {
     bool any;
     int64_t from, until; /* native */
@@ -64,7 +64,7 @@ struct trace_session {
     struct unseen unseen[LIMIT_TRACE_PATTERNS];
     bool fewer[LIMIT_TRACE_PATTERNS]; /* calls were counted than seen, by the last counts */
     bool narrowed; /* by a person, in mid-trace: what is not seen is not all missed */
-    uint64_t lost_told[LIMIT_TRACE_PATTERNS]; /* missed calls that an event told of */
+    uint64_t lost_told[LIMIT_TRACE_PATTERNS]; /* missed calls that an event has reported */
     struct name_queue names;
     uint64_t rate_ns;
     uint64_t rate_shown[LIMIT_TRACE_PATTERNS];
@@ -74,7 +74,7 @@ struct trace_session {
 
 /* For a question that is answered with so many functions more. */
 unsigned trace_ask_ms(const struct trace_session *t);
-bool trace_is_set(const struct trace_session *t);     /* asked to be set, and not told to end */
+bool trace_is_set(const struct trace_session *t);     /* asked to be set, and not asked to end */
 bool trace_is_running(const struct trace_session *t); /* or paused */
 size_t trace_text_of(const struct trace_session *t, size_t pattern); /* which it is of */
 /* Where the mistake is that it fails by: a byte of the pattern's text. */
@@ -82,7 +82,7 @@ void trace_wrong(struct trace_session *t, size_t pattern, size_t offset);
 /* Its end, unless it has one. */
 void trace_set_end(struct trace_session *t, enum trace_end end, const char *format, ...)
     ATTR_PRINTF(3, 4);
-void trace_finish(struct trace_session *t); /* tells it to stop, and waits for its end */
+void trace_finish(struct trace_session *t); /* asks it to stop, and waits for its end */
 /* {Tag, Id … of so many elements; the rest follows. */
 struct builder *trace_term(const struct trace_session *t, const char *tag, size_t arity);
 
@@ -119,7 +119,7 @@ void trace_take(struct trace_session *t, const uint8_t *term, size_t len);
 void trace_ask_names(struct trace_session *t);
 void trace_grant(struct trace_session *t);
 void trace_rates(struct trace_session *t, uint64_t now);
-/* Counts that come each second lag behind the events: an end tells at least the calls seen. */
+/* Counts that come each second lag behind the events: an end has at least the calls seen. */
 void trace_lift_calls(struct trace_session *t);
 
 #endif

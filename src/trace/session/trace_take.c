@@ -232,7 +232,7 @@ static void take_count(void *arg, unsigned index, size_t nth, bool is_time, uint
     *(is_time ? &c->time_us : &c->calls) += n;
 }
 
-/* Loaded anew before the first counts: fewer calls than seen. Counts lag by a moment, so only those
+/* Reloaded before the first counts: fewer calls than seen. Counts lag by a moment, so only those
    that do so twice, or at the end, say it. */
 static void note_fewer(struct trace_session *t, size_t i, bool at_end)
 {
@@ -349,7 +349,7 @@ static void tell_shut(struct trace_session *t)
         t->lost_told[i] += news;
     }
     t->shut.any = false;
-    /* Nobody called meanwhile. Messages are not counted, so of them that is not known. */
+    /* No calls in between. Messages are not counted, so it is unknown for them. */
     if (e.lost > 0 || any_messages(t))
         told(t, trace_log_add(t->log, &e), true);
 }
@@ -370,7 +370,7 @@ static void take_counts(struct trace_session *t, struct push *p)
     tell_shut(t);
 }
 
-/* Those between two counts are told as one, since the counts do not tell them apart. */
+/* Those between two counts are one event: the counts do not separate them. */
 static void note_shut(struct trace_session *t, const struct trace_event *e)
 {
     t->dry = true;
@@ -444,8 +444,8 @@ static void take_batch(struct trace_session *t, struct push *p)
 
 /* ---- The end */
 
-/* Killed above its limit the collector has told no size. One that ends by itself far below it saw
-   the VM hold too much for the calls (releases before OTP 25). */
+/* The collector was killed above its limit and has reported no size. One that ends by itself far
+   below it saw the VM hold too much for the calls (releases before OTP 25). */
 static void heap_text(const struct trace_state *s, char *out, size_t size)
 {
     char used[32], cap[32];
@@ -532,7 +532,7 @@ static void take_end(struct trace_session *t, const struct push *p)
 static void not_understood(struct trace_session *t, const struct error *err)
 {
     if (!trace_is_running(t))
-        return; /* it has been told to stop; a missing end has its time */
+        return; /* it was asked to stop; a missing end has its time */
     trace_set_end(t, END_KILLED, "killed: %.140s", err->text);
     trace_finish(t);
 }

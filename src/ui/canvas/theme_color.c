@@ -142,7 +142,7 @@ struct look theme_look(const struct theme *t, enum style style, enum color_depth
         to_8(&l);
     bool bg_lost = had_bg && l.bg == COLOR_DEFAULT;
     if (bg_lost || (l.bg != COLOR_DEFAULT && l.fg == l.bg &&
-                    e->fg != e->bg)) /* text must stay readable, rows told apart */
+                    e->fg != e->bg)) /* text must stay readable, rows distinct */
         l = (struct look){COLOR_DEFAULT, COLOR_DEFAULT,
                           (uint8_t)(e->attributes | ATTRIBUTE_REVERSE)};
     return l;

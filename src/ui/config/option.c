@@ -76,7 +76,7 @@ static bool parse_choice(const char *const *choices, const char *s, double *out)
 static bool parse_cap(enum cap cap, const char *s, double *out)
 {
     struct caps caps;
-    struct error range = {0}; /* told by refuse(), with the option's name */
+    struct error range = {0}; /* reported by refuse(), with the option's name */
     if (caps_parse(&caps, cap, s, &range) != 0)
         return false;
     *out = (double)caps.value[cap];

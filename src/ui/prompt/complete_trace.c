@@ -195,7 +195,7 @@ static void offer_options(struct completing *c)
     c->behind = " ";
 }
 
-/* Atoms that the node has told, each behind a word of ours. */
+/* Atoms from the node, each after a word of ours. */
 static void offer_names(struct completing *c, const char *prefix, const struct slice *names,
                         size_t n)
 {
@@ -221,7 +221,7 @@ static bool offer_who(struct completing *c)
     return true;
 }
 
-/* A kind that is typed in full is no word to choose any more. */
+/* A kind that is typed in full is not offered any more. */
 static bool offer_values(struct completing *c, const char *option, size_t len)
 {
     static const char procs[] = "--procs";
@@ -322,7 +322,7 @@ bool complete_trace(struct completion *out, struct assist *a, enum syntax syntax
 
 static const char app_word[] = "app";
 
-/* A module alone is a pattern too, and `app:` begins the name of an application. */
+/* A module is a pattern too, and `app:` begins the name of an application. */
 static bool complete_function(struct completing *c)
 {
     bool app = strcmp(c->at.module, app_word) == 0;
@@ -345,7 +345,7 @@ static bool complete_function(struct completing *c)
     case EXPECT_ARITY:
         return app || offer_arities(c);
     default:
-        return true; /* arguments, guards and actions are no part of it */
+        return true; /* arguments, guards and actions do not belong to it */
     }
 }
 

@@ -24,7 +24,7 @@ static int go_newer(int count, int key);
 static int search_older(int count, int key);
 static int search_newer(int count, int key);
 
-/* What readline reads for keys that are no characters; bound at start whatever inputrc says. */
+/* What readline reads for keys that are not characters; bound at start whatever inputrc says. */
 static const struct {
     uint32_t code;
     uint8_t mods;

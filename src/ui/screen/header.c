@@ -388,7 +388,8 @@ static void add_cost(struct items *l, const struct model *m)
     const struct tick_cost *cost = model_cost(m);
     char text[48];
     text_duration(text, sizeof text, interval.real_s);
-    bool told = interval.why && *interval.why; /* or only what is asked seldom is stretched */
+    bool told =
+        interval.why && *interval.why; /* else only the pace of rare questions is stretched */
     if (told && interval.real_s > interval.asked_s) {
         char asked[48];
         text_duration(asked, sizeof asked, interval.asked_s);

@@ -19,7 +19,7 @@
 #include "tty_keys.h"
 #include "tty_paste.h"
 
-#define ESC_DELAY_MS 25         /* a lone Esc is told from a key's sequence after this long */
+#define ESC_DELAY_MS 25         /* a lone Esc is separated from a key's sequence after this long */
 #define CHARACTERS_AT_ONCE 4096 /* in one turn of the loop: endless input does not hold it */
 #define PASTE_ON "\x1b[?2004h"
 #define PASTE_OFF "\x1b[?2004l"
@@ -436,7 +436,7 @@ static void set_modes(struct tty_curses *t, const struct tty_setup *setup)
     keypad(stdscr, TRUE);
     nodelay(stdscr, TRUE);
     set_escdelay(ESC_DELAY_MS);
-    mouseinterval(0); /* a press is told at once, not held back for a double click */
+    mouseinterval(0); /* a press is reported at once, not held back for a double click */
     t->modern = tigetstr("kmous") != NULL && tigetstr("kmous") != (char *)-1;
     if (t->modern) {
         define_key("\x1b[200~", PASTE_BEGIN);

@@ -8,7 +8,7 @@
 
 #include "beamtop/ui/key.h"
 
-/* is_code: curses told of a key of its own, not of a character. false: no key of ours. */
+/* is_code: a key code of curses, not a character. false: unknown key. */
 bool tty_key_of(wint_t ch, bool is_code, struct key *out);
 
 #endif

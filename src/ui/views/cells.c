@@ -49,7 +49,7 @@ static void pid_cell(struct view_page *page, struct view_row *row, size_t index,
         page_cell(page, row, index, STYLE_DIM, "–", 3);
 }
 
-/* A change: its sign is shown, and growth of what should not grow has a style of its own. */
+/* A change: its sign is shown, and growth of what should not grow has a separate style. */
 static enum style change_style(const struct proc_column *column, double v)
 {
     bool growth =

@@ -43,7 +43,7 @@ static void armed_want(const void *state, int rows, struct want *want)
     want->needs |= NEED_ARMED;
 }
 
-/* The target tells who of ours traces a process; a trace that follows none is ours all the same. */
+/* The node says which of our processes traces a process; a trace without processes is ours too. */
 static bool has_own_trace(const struct model *m, const struct armed_detail *a)
 {
     const struct trace_log *log = model_trace(m);
@@ -67,7 +67,7 @@ static enum style place_style(const struct armed_row *r)
     return STYLE_NORMAL;
 }
 
-/* The process that is traced; else the one that is told. */
+/* The traced process; else its tracer. */
 static void link_row(struct view_link *link, const struct armed_row *r)
 {
     char text[40];

@@ -77,7 +77,7 @@ static void calls_init(void *state)
     snprintf(s->sort, sizeof s->sort, "calls");
 }
 
-/* The node is asked by the session alone. */
+/* Only the session asks the node. */
 static void calls_want(const void *state, int rows, struct want *want)
 {
     (void)state;

@@ -64,7 +64,7 @@ static void action_line(struct view_page *page, const struct help *h, enum actio
     const struct action_row *row = &action_table[action];
     char keys[128];
     if (action == ACTION_VIEW)
-        keys[0] = '\0'; /* each view has told its own */
+        keys[0] = '\0'; /* each view has listed its keys */
     else
         keys_of(h->keymap, action, NULL, keys, sizeof keys);
     page_line(page);

@@ -111,7 +111,7 @@ static void add_owner(struct view_page *page, const struct owners_view *s, const
     put_numbers(page, row, o);
 }
 
-/* Last, whatever the order: it is no owner. */
+/* Last, whatever the order: it is not an owner. */
 static void add_rest(struct view_page *page, const struct owners *owners)
 {
     const struct owner rest = {.processes = owners->rest_processes,

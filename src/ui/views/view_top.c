@@ -28,7 +28,7 @@ struct top {
     char follow_name[256];
     uint64_t follow_id; /* the row keeps its identity when the name gets a new process */
     bool follow_missing;
-    struct view_column *titles; /* as the page needs them; made anew when the columns change */
+    struct view_column *titles; /* as the page needs them; made again when the columns change */
     int shown[COLUMNS_MAX];     /* titles' index to columns */
     int n_shown, fitted_to;
 };
@@ -156,7 +156,7 @@ static void add_row(struct top *t, const struct proc_row *proc, const struct pro
     }
 }
 
-/* Where the followed name is now: in the scan, or as the node told when asked by name. */
+/* Where the followed name is now: in the scan, or as the node answered when asked by name. */
 static void find_followed(struct top *t, const struct model *m, const struct proc_scan *scan)
 {
     t->follow_missing = t->following;

@@ -34,14 +34,14 @@ struct trace_view {
     const struct trace_log *log; /* that they are of; only compared */
     bool by_latency;
     struct event_height *heights;
-    const struct keymap *keymap; /* for what the empty view tells; may be NULL */
+    const struct keymap *keymap; /* for the text of the empty view; may be NULL */
 };
 
 /* ---- view_trace_head.c: what does not scroll; sets page->fixed */
 void trace_head(struct view_page *page, const struct trace_log *log, int rows, int columns);
 
 /* ---- view_trace_flow.c */
-#define TRACE_NARROW_COLUMNS 60 /* below, only what matters most is told */
+#define TRACE_NARROW_COLUMNS 60 /* below, only what matters most is shown */
 struct trace_flow {
     struct view_page *page;
     int columns, indent;
@@ -102,7 +102,7 @@ void event_parts_make(struct event_parts *p, const struct event_look *l,
                       const struct trace_event *e);
 void event_parts_clear(struct event_parts *p);
 void event_lost(const struct trace_event *e, struct buf *out);
-/* True when something of what an event tells matches. */
+/* True when some text of an event matches. */
 bool event_matches(const struct event_look *l, const struct trace_event *e, struct regex *re);
 void event_term(const struct event_look *l, const struct kept_term *term, struct buf *out);
 void event_mfa(const struct event_look *l, const struct mfa *mfa, struct buf *out);

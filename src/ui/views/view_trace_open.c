@@ -18,7 +18,7 @@ struct open {
     const struct trace_event *e;
     struct opened *opened;
     unsigned part, deepest, term;
-    const char *label; /* before the next line; NULL when it has been told */
+    const char *label; /* before the next line; NULL once it is printed */
     enum style label_style, style;
     size_t lines;
 };

@@ -40,7 +40,7 @@ static void counts_cells(struct trace_flow *f, const struct trace_pattern_info *
     count_cell(f, STYLE_WARN, "missed", c->missed_at_most ? "at most " : "", c->missed);
     count_cell(f, STYLE_WARN, "lost", "", c->lost);
     count_cell(f, STYLE_VALUE, runs ? "open" : "not back", "", c->open);
-    /* Calls are counted each second, events are told at once: each was a call. */
+    /* Calls are counted each second, events come at once: each was a call. */
     if (c->calls_known)
         count_cell(f, STYLE_VALUE, "calls", "", c->calls > c->seen ? c->calls : c->seen);
     if (runs && info->rate_per_s > 0) {

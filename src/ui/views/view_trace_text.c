@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The texts that an event of a trace is told in. */
+/* The texts of an event of a trace. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ const struct pattern *event_pattern(const struct event_look *l, const struct tra
                                                    : NULL;
 }
 
-/* The text that a recording without values has in the place of a term, as much of it as terms may
+/* The text that a recording without values has instead of a term, as much of it as terms may
  * have. */
 static void put_told(const struct event_look *l, struct slice term, struct buf *out)
 {

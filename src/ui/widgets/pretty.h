@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The text of a term laid out in lines. It goes by the text alone: brackets, quotes and commas are
+ * The text of a term laid out in lines. It uses only the text: brackets, quotes and commas are
  * the same in Erlang's and in
  * Elixir's spelling. */
 #ifndef BEAMTOP_UI_WIDGETS_PRETTY_H

@@ -50,7 +50,7 @@ void table_init(struct table *t);
 void table_clear(struct table *t);
 
 /*
- * Takes a new page: finds the cursor's row in it and keeps places as told above. `before` is the
+ * Takes a new page: finds the cursor's row in it and keeps places as said above. `before` is the
  * page shown until now (rows that left are copied from it),
  * or NULL. */
 void table_take(struct table *t, struct view_page *page, const struct view_page *before);
