@@ -38,7 +38,7 @@ struct cli_option {
     unsigned groups;
     enum value_type type;
     size_t offset;       /* of the value in struct cli_options */
-    size_t given_offset; /* of a bool that tells it was given; 0: none */
+    size_t given_offset; /* of a bool that says it was given; 0: none */
     double min, max;
     const char *arg;
     const char *help;

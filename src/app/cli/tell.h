@@ -14,9 +14,9 @@
 /* "beamtop: ", the text and the end of the line. */
 void tell_line(const char *format, ...) ATTR_PRINTF(1, 2);
 void tell_line_list(const char *format, va_list args) ATTR_PRINTF(1, 0);
-/* The text in the place of the line before, which has no end. */
+/* Replaces the line before, which has no end. */
 void tell_progress(const char *format, ...) ATTR_PRINTF(1, 2);
-/* The text alone, to any file. Line feeds stay. */
+/* Only the text, to any file. Line feeds stay. */
 void tell_to(FILE *to, const char *format, ...) ATTR_PRINTF(2, 3);
 
 #endif

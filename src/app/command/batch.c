@@ -98,7 +98,7 @@ static void interrupt_session(struct batch *b, int number)
         session_stop(b->session);
 }
 
-/* ---- what the source tells */
+/* ---- events of the source */
 
 static void on_tick(void *arg)
 {
@@ -223,7 +223,7 @@ int batch_run(const struct batch_job *job)
     }
     b.model = model_new();
     if (start(&b, &err) != 0) {
-        /* Not by end(): a loop told to stop before it runs would not run for stop() either. */
+        /* Not by end(): a loop stopped before it runs would not run for stop() either. */
         b.ended = true;
         b.exit_code = exit_code_of_error(err.code);
         b.err = err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Running a source without a screen: the same ticks, printed by a sink or drawn into a capture; or
- * a session on a live node, opened as soon as the node has told its release, ended by a signal, the
+ * a session on a live node, opened as soon as the node's release is known, ended by a signal, the
  * connection or itself. Thread: that which
  * calls batch_run. */
 #ifndef BEAMTOP_APP_COMMAND_BATCH_H

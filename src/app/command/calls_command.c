@@ -24,7 +24,7 @@ struct counting {
     bool told;
 };
 
-/* ---- what the session tells */
+/* ---- events of the session */
 
 static void tell_estimate(struct counting *t, const struct calls_state *state)
 {
@@ -38,7 +38,7 @@ static void tell_estimate(struct counting *t, const struct calls_state *state)
             *state->others ? "; also there: " : "", state->others);
 }
 
-/* What keeps a run from its windows is told when the session has ended. */
+/* The reason why a run has no windows comes when the session has ended. */
 static void asking(struct counting *t, const struct calls_state *state)
 {
     if (!t->options->dry_run)
@@ -170,7 +170,7 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
 
 /* ---- the words */
 
-/* Mistakes are told before anything is connected. */
+/* Errors come before any connection. */
 static int check_words(const struct cli_options *o)
 {
     struct error err = {.code = ERR_NONE};

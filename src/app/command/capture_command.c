@@ -153,7 +153,7 @@ static int prepare(struct capturing *c, const struct app_env *env, struct want *
         rc = parse_size(o->size, &columns, &rows, err);
     if (rc == 0)
         rc = choose_format(o, &c->format, err);
-    /* Several without a word of when: each tick. */
+    /* Several without an interval: each tick. */
     bool each_tick = o->ticks_given && o->when == NULL && !(o->every_s > 0);
     double every_s = each_tick ? option_double(&c->settings.options, OPTION_INTERVAL) : o->every_s;
     if (rc == 0)

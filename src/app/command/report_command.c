@@ -106,7 +106,7 @@ static FILE *open_output(const struct cli_options *o, struct error *err)
     return out;
 }
 
-/* A reader that has seen enough is no failure. */
+/* A reader that closes early is not a failure. */
 static int close_output(const struct cli_options *o, FILE *out, struct error *err)
 {
     bool failed = fflush(out) != 0 || ferror(out);
@@ -166,7 +166,7 @@ static bool limit_fails(const struct summary_limit *limit, const struct summary_
     return fails;
 }
 
-/* How many limits fail; -1: one of them is no limit. */
+/* How many limits fail; -1: one of them is not a limit. */
 static int check_limits(const struct files *f, const struct cli_options *o, struct error *err)
 {
     int failed = 0;

@@ -64,7 +64,7 @@ static void print_due(struct tracing *t, bool all)
         output_failed(t, &err);
 }
 
-/* ---- what the session tells */
+/* ---- events of the session */
 
 static void tell_preflight(struct tracing *t, const struct trace_state *state)
 {
@@ -160,7 +160,7 @@ static void on_change(void *arg)
     case SESSION_VERIFYING:
         tell_preflight(t, state);
         break;
-    case SESSION_ARMING: /* told when it is armed: who reads it may begin then */
+    case SESSION_ARMING: /* reported when it is set: readers may start then */
     case SESSION_TIMING:
     case SESSION_WAITING:
         break;

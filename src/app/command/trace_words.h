@@ -12,7 +12,7 @@
    wrong has been printed. */
 int trace_words_settings(struct settings_trace *out, const struct cli_options *o,
                          const struct app_env *env);
-/* Mistakes are told before anything is connected. `settings` is told whether the patterns wait for
+/* Errors come before any connection. `settings` gets whether the patterns wait for
    some results only: unless somebody chose otherwise such a trace sheds, since a rare one is what
    it is for. */
 int trace_words_check(const char *const *patterns, size_t n, const char *procs,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * `beamtop record`: in the foreground, or by `record start` in a process of its own that outlives
+ * `beamtop record`: in the foreground, or by `record start` in a separate OS process that outlives
  * the terminal; and what the others of the family ask of recordings
  * that run. */
 #include <errno.h>
@@ -142,7 +142,7 @@ static int record_start(struct record_setup *setup)
         return tell_start(path, log_path);
     if (*said) {
         if (log.is_new)
-            unlink(log_path); /* all that it says is told here */
+            unlink(log_path); /* all that it says is printed here */
         return complain(EXIT_CONNECT, said);
     }
     tell_line("no tick is recorded yet; see `beamtop record status` and %s", log_path);
@@ -319,7 +319,7 @@ static int record_mark(const struct cli_options *o, const struct app_env *env)
 
 /* ---- the command */
 
-/* Mistakes in the words of the trace are told before anything else is done. */
+/* Errors in the trace's arguments come before anything else is done. */
 static int prepare_trace(struct record_setup *setup)
 {
     const struct cli_options *o = setup->options;

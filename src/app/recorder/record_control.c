@@ -56,7 +56,7 @@ static int check_dir(const char *dir, struct error *err)
     return 0;
 }
 
-/* Made with its parents, ours alone. */
+/* Made with its parents, only for us. */
 static int socket_dir(char out[RECORD_SOCKET_BYTES], const struct app_env *env, struct error *err)
 {
     int rc = socket_dir_name(out, env, err);

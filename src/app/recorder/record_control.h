@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A recording that runs is spoken to through a socket in a private directory: asked how it goes,
- * given a mark, told to end. A request is a line: "status", "mark TEXT", "stop"; so is its answer,
+ * given a mark, asked to end. A request is a line: "status", "mark TEXT", "stop"; so is its answer,
  * an object of JSON. The connection of a stop ends with the recorder: its file is
  * whole then. */
 #ifndef BEAMTOP_APP_RECORDER_RECORD_CONTROL_H
@@ -29,7 +29,7 @@ struct record_control_handlers {
     void (*stop)(void *arg);
 };
 
-/* Failing is no reason not to record: the error says why there is no socket. */
+/* Recording goes on without a socket: the error has the reason. */
 int record_control_open(struct record_control **out, uv_loop_t *loop, const struct app_env *env,
                         const struct record_control_handlers *handlers, void *arg,
                         struct error *err);

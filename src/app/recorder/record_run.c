@@ -18,7 +18,7 @@
 /* The end waits so long for the proof that nothing of ours is left armed. */
 #define PROOF_MS 5000u
 
-/* ---- what is told while it runs */
+/* ---- messages while it runs */
 
 static void clear_progress(struct recording_run *t)
 {

@@ -18,7 +18,7 @@ struct record_setup {
     struct settings_trace trace;
     bool calls;    /* count them; without patterns those of every function */
     bool detached; /* nobody watches: no progress, and the end of a terminal is not ours */
-    int ready_fd;  /* told "ok" at the first tick, or why there is none; -1: nobody */
+    int ready_fd;  /* gets "ok" at the first tick, or the error; -1: none */
 };
 
 /* Runs to the end, prints on stderr what went wrong and what was written. The exit code. */

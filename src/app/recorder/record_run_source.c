@@ -108,7 +108,7 @@ static void on_notice(void *arg, const char *text)
 
 /* ---- what ticks ask for, and facts beside them */
 
-/* The busiest processes with what tells whose they are, and all applications. */
+/* The top processes with what names their owners, and all applications. */
 static struct want want_of_recording(const struct recording_run *t)
 {
     const struct proc_column *columns[COLUMNS_MAX];
@@ -147,7 +147,7 @@ static void on_beside(void *arg, const struct answer *answer)
     }
 }
 
-/* What moves slowly, and is too dear for every tick. */
+/* What changes slowly, and is too expensive for every tick. */
 static void on_facts_due(uv_timer_t *timer)
 {
     struct recording_run *t = timer->data;

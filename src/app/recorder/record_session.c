@@ -71,7 +71,7 @@ void record_session_free(struct record_session *r)
 {
     if (r == NULL)
         return;
-    r->done = true; /* what the session tells now is for nobody */
+    r->done = true; /* nobody reads what the session reports now */
     free_session(r);
     free(r);
 }

@@ -2,7 +2,7 @@
 /*
  * Sessions in a recording, one after the other: traces (record_trace.c), or windows of counted
  * calls (record_calls.c). Their ends are kept and do not end the recording. What keeps one from
- * being set is told and kept, and tried again later, less and
+ * being set is reported and kept, and tried again later, less and
  * less often. */
 #ifndef BEAMTOP_APP_RECORDER_RECORD_SESSION_H
 #define BEAMTOP_APP_RECORDER_RECORD_SESSION_H
@@ -42,7 +42,7 @@ struct record_kind {
     void (*refuse)(struct record_session *r, const struct error *why); /* not opened */
     void (*tick)(struct record_session *r);
     void (*lost)(struct record_session *r,
-                 const struct error *why);  /* before the session is told */
+                 const struct error *why);  /* before the session is stopped */
     void (*free)(struct record_session *r); /* with the session */
 };
 
@@ -85,7 +85,7 @@ const char *record_session_refusal(const struct record_session *r); /* why there
 
 /* Calls cannot be counted while it is so. */
 bool record_trace_holds_calls(const struct record_session *r);
-/* As that of `beamtop trace`: the first that was none of success. What was refused at first, and
+/* As that of `beamtop trace`: the first other than success. What was refused at first, and
    traced after all, is a success. */
 int record_trace_exit_code(const struct record_session *r);
 /* A window is open: ticks wait for its end where windows leave time for them. */
@@ -97,7 +97,7 @@ int record_calls_check(const struct calls_options *options, struct error *err);
 
 struct record_session *record_session_new(const struct record_kind *kind,
                                           const struct record_session_setup *setup);
-/* True: it is told, since the reason is another one than before. */
+/* True: report it, the reason has changed. */
 bool record_session_refused(struct record_session *r, const struct error *why);
 void record_session_works(struct record_session *r);
 /* Told, and none follows. */

@@ -179,7 +179,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
     end_if_over(s);
 }
 
-/* A session of its own: the end of this terminal is none of its. */
+/* A new terminal session: it outlives this terminal. */
 static int spawn(struct record_starter *s, uv_loop_t *loop, char **args, char **env)
 {
     uv_stdio_container_t stdio[3] = {

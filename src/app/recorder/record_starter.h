@@ -25,7 +25,7 @@ typedef void record_started_fn(void *arg, const struct error *err);
 /* NULL: err says why there is no process. fn is never called before it has returned. */
 struct record_starter *record_starter_new(uv_loop_t *loop, const struct record_start *start,
                                           record_started_fn *fn, void *arg, struct error *err);
-/* Leaves the process alone: it goes on. NULL is fine. */
+/* The process goes on. NULL is fine. */
 void record_starter_leave(struct record_starter *s);
 
 #endif

@@ -49,7 +49,7 @@ static void end_record(struct record_session *r)
                        r->wall_us < 0 ? -1 : r->wall_us + (int64_t)elapsed_ms * 1000);
 }
 
-/* ---- what the session tells */
+/* ---- events of the session */
 
 /* Or may have: it is not known before the first trace. */
 static bool has_one_space(const struct record_session *r)
@@ -224,7 +224,7 @@ static void tick(struct record_session *r)
 static void lost(struct record_session *r, const struct error *why)
 {
     (void)r;
-    (void)why; /* its end is kept, as the session tells it */
+    (void)why; /* its end is kept, as the session reports it */
 }
 
 static void free_trace(struct record_session *r)

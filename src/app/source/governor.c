@@ -16,7 +16,7 @@
 /* What may be asked seldom gets this share of what the header leaves. */
 #define SELDOM_SHARE 0.5
 
-/* A stretch below this is kept, but not told: at the edge of the budget it comes and goes. */
+/* A stretch below this is kept, but not reported: at the edge of the budget it comes and goes. */
 #define WORTH_SAYING 1.25
 
 void governor_init(struct governor *g, double interval_s, double budget)
@@ -111,7 +111,7 @@ void governor_plan(const struct governor *g, unsigned questions, struct governor
     }
     double seldom_us = cost_of(g, questions & seldom_mask, &seldom);
     double others_us = cost_of(g, questions & ~seldom_mask, &plan->dearest);
-    double budget_us = g->budget * 1e6; /* in a second */
+    double budget_us = g->budget * 1e6; /* per second */
     double header_us = g->cost_us[QUESTION_SYSTEM];
     plan->header_s = interval_of(header_us, budget_us * (1 - OTHERS_MIN_SHARE), g->interval_s);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Keeps the program's cost on the target within its budget: decides how far apart the dear
+ * Keeps the program's cost on the target within its budget: decides how far apart the expensive
  * questions are asked. Pure: knows costs and intervals, no clock and no connection.
  *
  * The header's question is asked every interval. What is left of the budget is shared by the

@@ -13,7 +13,7 @@
 
 _Static_assert(3 * LEADERS_MOST <= WANT_WATCHED, "all leaders can be watched");
 
-/* What is watched; holders of binaries are told by a fact, which is enough for their rule. */
+/* What is watched; holders of binaries come with a fact, which is enough for their rule. */
 static const struct {
     const char *key;
     bool busiest;

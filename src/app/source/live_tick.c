@@ -11,7 +11,7 @@
 
 /* The second tick comes early, so that rates are there soon after the start. */
 #define SECOND_TICK_MS 300u
-/* A dear question may take this long on the target before it is stopped there. */
+/* An expensive question may take this long on the node before it is stopped there. */
 #define DEAR_DEADLINE_MS 30000u
 /* A batch run whose ticks are so far apart says why: else it is silent for that long. */
 #define WORTH_WAITING_S 10.0

@@ -178,7 +178,7 @@ static int take(void *arg, const char *question, const uint8_t *term, size_t len
 {
     struct replay *r = arg;
     enum question q = question_find(question);
-    /* The clock that tells how long a process is known is the node's own. */
+    /* How long a process is known is measured by the node's clock. */
     uint64_t now_ns =
         (uint64_t)recording_tick_mono_ns(r->recording, r->taking) ^ (UINT64_C(1) << 63);
     if (q == QUESTIONS || (q == QUESTION_SCAN && !asked) || !(QUESTION_BIT(q) & r->wanted))
@@ -198,7 +198,7 @@ static int take_answers(struct replay *r, int64_t tick, unsigned questions, stru
     return recording_answers(r->recording, tick, take, r, err);
 }
 
-/* What was told last until a tick of what is not told at each: the node, allocators. */
+/* The last answers before a tick to questions that not every tick asks: the node, allocators. */
 static int show_last(struct replay *r, int64_t tick, struct error *err)
 {
     unsigned questions = question_kept(KEPT_LAST);
@@ -285,7 +285,7 @@ int replay_to(struct replay *r, int64_t tick, struct error *err)
     recording_begin(r->recording);
     (void)show_all(r, tick, err);
     r->tick = tick;                /* however much of it there is */
-    recording_begin(r->recording); /* where it stands is told whatever the tick lacks */
+    recording_begin(r->recording); /* the position is reported whatever the tick lacks */
     tell_place(r);
     (void)recording_failed(r->recording, err);
     return as_input(err);

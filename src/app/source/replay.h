@@ -33,7 +33,7 @@ struct recording *replay_recording(struct replay *r);
 void replay_show(struct replay *r, const struct want_scan *shown, struct filter *filter);
 /* From the next tick on the model has the trace of the tick too: what no batch command prints. */
 void replay_show_traces(struct replay *r);
-/* ERR_NOT_FOUND tells what of it was not asked for while recording. */
+/* ERR_NOT_FOUND says what of it was not recorded. */
 int replay_check(struct replay *r, const struct want *want, struct error *err);
 /* Whether the rows have all of these: bits of enum proc_item. */
 bool replay_has_items(const struct replay *r, uint32_t items);
@@ -51,7 +51,7 @@ int64_t replay_next(struct replay *r);
 /* Why the file could not be read, of the last of these calls. ERR_USAGE: it is damaged. */
 int replay_failed(struct replay *r, struct error *err);
 
-/* So many times as fast as it was recorded, for the place that the model tells; 0: it stands. */
+/* So many times as fast as it was recorded, for the position in the model; 0: paused. */
 void replay_set_speed(struct replay *r, double speed);
 
 /*

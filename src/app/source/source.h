@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Where the facts of screen and batch come from: a live node or a recording, behind one interface.
- * A source fills the model that it was opened with, tick by tick, and tells its handlers; who reads
+ * A source fills the model that it was opened with, tick by tick, and calls its handlers; who reads
  * the model cannot tell which it is, and asks for what only one of them can do by its name.
  *
  * One thread: the loop's. A source is owned by who opened it; model, loop and texts of the setup
@@ -87,12 +87,12 @@ struct source {
     const struct source_ops *ops;
 };
 
-/* `target` is a file: that recording; else a node. The only place where that is told apart. */
+/* `target` is a file: that recording; else a node. The only place that decides it. */
 int source_open(struct source **out, const char *target, const struct source_setup *setup,
                 struct error *err);
 bool source_can(const struct source *s, enum source_ability ability); /* false of NULL */
 
-/* What is to be told from now on, soon. ERR_NOT_FOUND says what of it cannot be; the rest is. */
+/* What the model gets from now on. ERR_NOT_FOUND says what of it is not there; the rest comes. */
 int source_set_want(struct source *s, const struct want *want, struct error *err);
 /* NULL or "": none. ERR_USAGE with the offset of the mistake; the last good one stays. */
 int source_set_filter(struct source *s, const char *expression, size_t *error_offset,
@@ -112,7 +112,7 @@ struct live *source_live(struct source *s);
 /* ---- SOURCE_SEEKS */
 /* WHEN of replay_find(). ERR_USAGE says why not. */
 int source_seek(struct source *s, const char *when, struct error *err);
-/* So many times as fast as it was recorded; returns what it took of it. 0: tells only. */
+/* Sets how many times as fast as recorded; returns the speed it took. 0: only returns it. */
 double source_set_speed(struct source *s, double speed);
 /* What is played, and its tick that is shown; NULL without the ability. */
 struct recording *source_recording(struct source *s, int64_t *tick);

@@ -12,7 +12,7 @@
 
 /*
  * Rates need two sights, and the use of schedulers is counted only from the first one on: two quick
- * ticks go before the first that batch is told of, which then spans a
+ * ticks go before the first that batch gets, which then spans a
  * whole interval. */
 #define PRIMING_TICKS 2
 /* A busy target takes a little longer to count the use of its schedulers. */
@@ -34,7 +34,7 @@ static struct source_live *live_of(struct source *s)
     return (struct source_live *)(void *)s;
 }
 
-/* ---- what the connection tells */
+/* ---- events of the connection */
 
 static void on_change(void *arg, unsigned questions)
 {
@@ -54,7 +54,7 @@ static void on_tick(void *arg)
 {
     struct source_live *s = arg;
     s->had_tick = true;
-    /* What failed is told at once: it may never get better. */
+    /* A failure is reported at once: it may never get better. */
     if (s->rates && !s->failed && is_priming(s))
         s->primed++;
     else

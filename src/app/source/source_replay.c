@@ -195,7 +195,7 @@ static int set_want(struct source *base, const struct want *want, struct error *
     struct source_replay *s = replay_of(base);
     bool other = !same_scan(&want->scan, &s->want.scan);
     struct want news = *want;
-    news.needs = want->needs & ~s->want.needs; /* told anew when one comes back to it */
+    news.needs = want->needs & ~s->want.needs; /* reported again when a view comes back to it */
     news.needs |= other ? want->needs & NEED_SCAN : 0;
     s->want = *want;
     if (other && (want->needs & NEED_SCAN))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Gives the terminal back when the program dies by a fault of its own. */
+/* Restores the terminal when the program crashes. */
 #ifndef BEAMTOP_APP_TUI_CRASH_H
 #define BEAMTOP_APP_TUI_CRASH_H
 

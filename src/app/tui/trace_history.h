@@ -8,9 +8,8 @@
 #define TRACE_HISTORY_FILE_BYTES 256
 
 /*
- * "traces/NODE": what may lead elsewhere, or is no plain character of a node's name, as %XX. A name
- * that is longer than file names may be is cut, with a number made of the whole
- * behind it. */
+ * "traces/NODE": what may lead elsewhere, or is not a plain character of a node's name, as %XX. A
+ * name that is longer than file names may be is cut, with a number made of the whole behind it. */
 void trace_history_file(char out[TRACE_HISTORY_FILE_BYTES], const char *node);
 
 /*

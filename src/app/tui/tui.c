@@ -118,7 +118,7 @@ static void on_change(void *arg, bool facts)
 static void tell_stretch(struct tui *t)
 {
     const char *why = model_interval(t->model).why;
-    /* What was just told may be the answer to a key: it can be read first. */
+    /* The last message may answer a key: leave time to read it. */
     if (uv_now(&t->loop) - t->message_ms < READING_MS)
         return;
     if (*why && !t->stretched)

@@ -25,9 +25,9 @@ struct tui_calls {
     struct tui *tui;
     struct session *session; /* NULL: none yet */
     struct calls_log log;    /* what the screen shows */
-    enum session_phase told; /* that the journal was told of */
-    bool asked;              /* whether to count what is dear */
-    bool alone;              /* before OTP 27: no trace may stand beside it */
+    enum session_phase told; /* last one in the journal */
+    bool asked;              /* whether to count what is expensive */
+    bool alone;              /* before OTP 27: excludes a trace */
     char *next;              /* words that wait for its end; NULL: none */
     uv_timer_t timer;
     uint64_t quit_by_ms; /* leave when it has ended, or then; 0: stay */
@@ -39,7 +39,7 @@ static bool runs(const struct tui_calls *c)
     return c->session && calls_log_runs(&c->log);
 }
 
-/* ---- what the session tells */
+/* ---- events of the session */
 
 /* Our own questions would be among the calls; windows without a pause leave no time for others. */
 static void hold_ticks(struct tui_calls *c)
@@ -322,7 +322,7 @@ static void act_calls(struct tui_calls *c, const char *arg)
         tui_message(c->tui, STYLE_ERROR, "%s", err.text);
 }
 
-/* Measuring begins with the next window of a session that is begun anew. */
+/* Measuring starts with the next window, in a new session. */
 static void act_time(struct tui_calls *c, const char *arg)
 {
     struct error err = {.code = ERR_NONE};

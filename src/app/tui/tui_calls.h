@@ -14,7 +14,7 @@ struct tui;
 struct tui_calls;
 
 struct tui_calls *tui_calls_new(struct tui *t);
-void tui_calls_close(struct tui_calls *c); /* before the loop's last run: it is told to end */
+void tui_calls_close(struct tui_calls *c); /* before the loop's last run: asks it to end */
 void tui_calls_free(struct tui_calls *c);  /* when the live source is gone */
 
 bool tui_calls_has(enum action action); /* OWNER_CALLS has a handler for it */

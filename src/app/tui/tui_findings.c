@@ -20,7 +20,7 @@
 #define FIRST_TICKS 5         /* before these nothing is judged */
 #define JUDGE_MS 10000u       /* from one judgement to the next */
 #define REPLAY_JUDGE_MS 1000u /* the same while a recording is played; a jump is judged at once */
-#define MOST_BYTES (UINT64_C(32) << 20) /* of the ring; past them it begins anew */
+#define MOST_BYTES (UINT64_C(32) << 20) /* of the ring; past them it starts again */
 
 struct tui_findings {
     struct tui *tui;
@@ -42,7 +42,7 @@ static void open_recorder(struct tui_findings *f)
         .node = node ? node : "",
         .interval_s = model_interval(f->tui->model).asked_s,
         .max_bytes = MOST_BYTES,
-        .values = true, /* in memory alone */
+        .values = true, /* only in memory */
     };
     if (recorder_open(&f->recorder, ":memory:", &options, &err) != 0)
         snprintf(f->shown.why, sizeof f->shown.why, "%.150s", err.text);
@@ -160,7 +160,7 @@ void tui_findings_tick(struct tui_findings *f)
     model_set_findings(f->tui->model, &f->shown);
     if (recorder_tick(f->recorder, f->tui->model, clock_wall_us(), &err) != 0) {
         close_recorder(
-            f); /* the ring is full, of names most likely: the next tick begins it anew */
+            f); /* the ring is full, of names most likely: the next tick starts it again */
         beside_again(f->beside, false);
         return;
     }

@@ -48,11 +48,11 @@ struct tui {
 
     uint64_t drawn_ms;
     uint64_t changed_ms; /* of the model, for "silent for" */
-    uint64_t message_ms; /* when the last one was told */
+    uint64_t message_ms; /* when the last one was shown */
     bool dirty;
     bool paused;
     bool picked;    /* the node was chosen from the picker, over the one of the command line */
-    bool stretched; /* the interval is longer than asked for, and that was told */
+    bool stretched; /* the interval is longer than asked for, and that is logged */
     bool quitting;
     bool closed;
     int exit_code;

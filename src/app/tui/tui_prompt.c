@@ -49,7 +49,7 @@ void tui_prompt_command(struct tui *t, const char *initial)
     prompt_open(t->prompt, PROMPT_COMMAND, ":", initial, &calls);
 }
 
-/* ---- filter: told of as typed; Esc brings back what was there */
+/* ---- filter: applied while typed; Esc restores the last one */
 
 static void filter_changed(void *ctx, const char *line)
 {

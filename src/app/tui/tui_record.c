@@ -252,7 +252,7 @@ static void scan_next(struct tui_record *r)
 
 static void scan(struct tui_record *r)
 {
-    struct error ignored = {.code = ERR_NONE}; /* told when one is to be started */
+    struct error ignored = {.code = ERR_NONE}; /* reported when one is to be started */
     if (r->scanning)
         return;
     r->turns_to_scan = SCAN_TURNS;

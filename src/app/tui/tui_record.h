@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Recording from the screen. The recorder is a process of its own, the one of `beamtop record
+ * Recording from the screen. The recorder is a separate OS process, the one of `beamtop record
  * start`, which outlives screen and terminal; here it is started, found again, and spoken to by its
  * socket. */
 #ifndef BEAMTOP_APP_TUI_TUI_RECORD_H
@@ -14,7 +14,7 @@ struct tui;
 struct tui_record;
 
 struct tui_record *tui_record_new(struct tui *t);
-void tui_record_left(struct tui_record *r); /* the node is no more that of the screen */
+void tui_record_left(struct tui_record *r); /* the screen has left the node */
 /* Looks from now on, once a second, how the recording of the node on the screen goes. */
 void tui_record_watch(struct tui_record *r);
 void tui_record_close(struct tui_record *r); /* before the loop's last run; the recorder goes on */

@@ -65,7 +65,7 @@ static void journal_ended(struct tui_trace *tr, const struct trace_state *s)
     snprintf(tr->proof, sizeof tr->proof, "%s", text);
 }
 
-/* ---- what the session tells */
+/* ---- events of the session */
 
 static bool writable(void)
 {
@@ -97,7 +97,7 @@ static void ask_dear(struct tui_trace *tr, const struct trace_state *s)
     if (tr->asked || prompt_is_open(tr->tui->prompt))
         return;
     tr->asked = true;
-    /* Short, for the end of it has to be seen on 80 columns; the view tells the rest. */
+    /* Short: its end must be visible at 80 columns; the view shows the rest. */
     snprintf(text, sizeof text,
              "%s calls/s would cost %.0f%% of one scheduler. Trace anyway? (y/n) ",
              text_count(rate, sizeof rate, s->preflight.calls_per_s), s->preflight.load * 100);

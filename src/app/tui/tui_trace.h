@@ -17,7 +17,7 @@ struct tui;
 struct tui_trace;
 
 struct tui_trace *tui_trace_new(struct tui *t);
-/* Before the loop's last run: a trace that stands is told to stop, timers end. */
+/* Before the loop's last run: a running trace is asked to stop, timers end. */
 void tui_trace_close(struct tui_trace *tr);
 void tui_trace_free(struct tui_trace *tr); /* when the live source is gone */
 
@@ -43,7 +43,7 @@ void tui_trace_leave(struct tui_trace *tr); /* the source is about to be closed 
 void tui_trace_history(struct tui_trace *tr, const char *node);
 void tui_trace_save_history(struct tui_trace *tr); /* at the end */
 void tui_trace_paused(struct tui_trace *tr);       /* the screen is held still, or goes on */
-/* The program is about to stand still, or goes on: the budget is shut meanwhile. */
+/* The program is about to stand still, or goes on: calls are skipped until then. */
 void tui_trace_suspend(struct tui_trace *tr, bool stands);
 /* Asks when a trace is running and leaves once it has ended; false: nothing to wait for. */
 bool tui_trace_quit(struct tui_trace *tr);

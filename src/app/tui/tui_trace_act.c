@@ -72,7 +72,7 @@ static const struct armed_row *holder(const struct armed_detail *a)
     return found;
 }
 
-/* Only what this program armed is taken off. What another's tracer is told, someone waits for. */
+/* Clears only what this program has set. Another tool waits for the events of its own tracer. */
 static void act_armed_stop(struct tui_trace *tr, const char *arg)
 {
     const struct armed_detail *a = model_armed(tr->tui->model);
@@ -92,7 +92,7 @@ static void act_armed_stop(struct tui_trace *tr, const char *arg)
                 row->beamtop ? ", another beamtop: stop the trace there" : "");
 }
 
-/* Its cap anew, from now on; never above the ceiling. */
+/* Restarts its cap from now on; never above the ceiling. */
 static uint64_t more(const struct tui_trace *tr, enum cap cap)
 {
     const struct trace_state *s = tui_trace_state(tr);

@@ -18,8 +18,8 @@ struct tui_trace {
     char *next;              /* words that wait for its end; NULL: none */
     bool next_agreed;        /* to end it for them */
     uv_timer_t timer;
-    enum session_phase told; /* that the journal was told of */
-    bool asked;              /* whether to arm what is dear */
+    enum session_phase told; /* last one in the journal */
+    bool asked;              /* whether to ask first when it is expensive */
     bool verified;           /* the proof is in the journal */
     bool paused_by_us;       /* while the program stands still */
     char proof[240];         /* that it is off, of the trace that ended last */
@@ -53,16 +53,16 @@ void tui_trace_library(struct tui_trace *tr); /* recent and useful patterns, to 
 
 /* ---- tui_trace_save.c */
 
-void tui_trace_save(struct tui_trace *tr, const char *path); /* "": a name of its own */
+void tui_trace_save(struct tui_trace *tr, const char *path); /* "": choose a name */
 
 /* ---- tui_trace_prompt.c */
 
 void tui_trace_prompt(struct tui_trace *tr, const char *initial);
 /* The prompt with the line in it, which may be ours, and why it could not be traced. */
 void tui_trace_mistake(struct tui_trace *tr, const char *line, const char *why);
-/* There is no way to the target any more. */
+/* The connection to the node is lost. */
 void tui_trace_assist_lost(struct tui_trace *tr);
-void tui_trace_assist_known(void *tr); /* it has been told something */
+void tui_trace_assist_known(void *tr); /* new answers are there */
 /* Starts the line, or asks for the end of the trace that runs, or shows the mistake. */
 void tui_trace_submit(struct tui_trace *tr, const char *line);
 

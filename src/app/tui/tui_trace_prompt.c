@@ -72,7 +72,7 @@ void tui_trace_assist_known(void *arg)
     if (tr->completing) {
         tr->completing = false;
         prompt_complete_again(tr->tui->prompt);
-        tr->completing = false; /* once for a key: what cannot be told is not asked for again */
+        tr->completing = false; /* once for a key: an unanswered question is not repeated */
     }
     tui_touch(tr->tui);
 }
