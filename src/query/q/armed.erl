@@ -3,7 +3,7 @@
 %%
 %% It only reads, and is quick when nothing is armed: one native sweep over all functions and one
 %% over all processes for the node's single space, and again for each session of OTP 27 and later,
-%% where `erlang:trace_info/2` tells what the legacy space has, and `trace:info/3` what a session.
+%% where `erlang:trace_info/2` shows legacy tracing, and `trace:info/3` a session.
 -include("part/armed_scan.erl").
 
 Text = fun(Name) when is_atom(Name) -> atom_to_binary(Name, utf8); (_) -> <<"?">> end,
@@ -131,7 +131,7 @@ end,
     All = LoadedMfas(),
     %% What follows new processes follows us too, which nobody armed.
     Pids = ordsets:subtract(lists:sort(erlang:processes()), Own),
-    %% A session may end meanwhile, and has nothing then.
+    %% A session may end in between, and has nothing then.
     Of = fun(Look, Space, Things) -> try Look(Space, Things) catch error:badarg -> [] end end,
     Points = lists:append([Of(Breakpoints, Space, All) || Space <- Spaces]),
     Flagged = lists:append([Of(Flags, Space, Pids) || Space <- Spaces]),

@@ -2,8 +2,8 @@
 %% Counting calls: arms the VM's counters for a window, reads and ranks them natively, takes them
 %% off. No message is sent for a call. docs/calls.md.
 %%
-%% A process of its own beside the workers: the holder. What is done for each function of the node
-%% is done by native functions; what is evaluated runs once for a module or a row that is told.
+%% A separate process beside the workers: the holder. What is done for each function of the node
+%% is done by native functions; what is evaluated runs once for a module or a row.
 
 MostMs = 45000,
 MostSampleMs = 1000,
@@ -100,7 +100,7 @@ Disarm = fun(#{place := Place, items := Items, flags := Flags, who := Who}) ->
     end
 end,
 
-%% Does nothing until all that it watches are gone without a word, or the window is overdue.
+%% Does nothing until all that it watches are gone, or the window is overdue.
 Sentinel = fun(Holder, Others, Plan, UntilMs) ->
     Sign(),
     Wait = fun Wait(Left, Until) ->
@@ -273,7 +273,7 @@ Sleep = fun(Keeper, For) ->
 end,
 
 %% The counters of what is armed run from one instant to another. Done as one native call: what we
-%% evaluate in between would be counted. How: `true` arms too, `restart` begins anew.
+%% evaluate in between would be counted. How: `true` arms too, `restart` starts again.
 %% Value: {IntervalNative, WaitedNative, when they began}.
 Between = fun(Keeper, For, Place, How, Items) ->
     {Module, Function, First} = case Place of
@@ -309,7 +309,7 @@ Window = fun(Keeper, Otp, For, Arms, Items, {Flags, Who, Ours}, Reading) ->
     [receive {P, watching} -> ok; {'EXIT', P, _} -> ok end || P <- [Z | Y]],
     process_flag(priority, high),
     Arming = erlang:monotonic_time(),
-    %% Whatever happens is taken off once and first: all else may wait.
+    %% Whatever happens, clearing comes first and once: all else may wait.
     Done = try
         Flagged = lists:sum([case (catch Flag(Place, W, true, Flags)) of
                                  N when is_integer(N) -> N; _ -> 0 end || W <- Who]),
@@ -388,7 +388,7 @@ CountAll = fun(Keeper, Otp, For, Wanted, MostTop) ->
     AppOf = Applications(),
     erlang:garbage_collect(),
     Listed = Us(Start),
-    %% Only what is gone with the breakpoints is read before they are taken off.
+    %% Only what goes with the breakpoints is read before they are cleared.
     Reading = fun(Place) -> NotZero(Place, Mfas) end,
     {Ns, Told, {Armed, ReadUs, Off}, Waited, _} =
         Window(Keeper, Otp, max(1, min(For, MostMs)), Arms, [call_count], None, Reading),

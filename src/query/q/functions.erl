@@ -2,7 +2,7 @@
 %% Names of what is loaded, and of whom a trace can follow. Arg: {modules, Most} |
 %% {functions, ModuleBinary} | {who, Most}.
 %%
-%% Nothing is loaded and no atom is made: a name that is no atom here is the name of no loaded
+%% Nothing is loaded and no atom is made: a name that is not an atom here is the name of no loaded
 %% module, and a file is looked for by its name as text. All lists are worked on natively.
 Texts = fun(Atoms) ->
     lists:zipwith(fun erlang:atom_to_binary/2, Atoms, lists:duplicate(length(Atoms), utf8))

@@ -59,7 +59,7 @@ end,
 %% ---- Processes
 
 %% The newest of some, and how many were spawned before it: a slot of the table that was held for
-%% long gives a pid that looks older than it is. Numbered tells how the pid of such a number is
+%% long gives a pid that looks older than it is. Numbered shows how the pid of such a number is
 %% written.
 Nothing = fun() -> put('$process_label', beamtop), put('$initial_call', {beamtop, keeper, 0}) end,
 Newest = fun(Some, Otp, Spawn) ->
@@ -202,7 +202,7 @@ Waited = fun(#{in_time := InTime}) ->
     end
 end,
 OwnerOf = fun(Table, Apps, Id) -> Named(ets:info(Table, owner), Apps, Id) end,
-%% A name is an atom; of a table that has none registered the reference tells which one it is.
+%% A name is an atom; of a table that has none registered the reference identifies it.
 Described = fun({Grown, Words, Table}, Apps, Id) ->
     #{name => ets:info(Table, name), owner => OwnerOf(Table, Apps, Id),
       id => case is_reference(Table) of

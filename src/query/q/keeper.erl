@@ -28,7 +28,7 @@ Sign = fun() ->
     put('$initial_call', {beamtop, keeper, 0})
 end,
 
-%% Reductions of ours, so that shares of the node's work can be told without them. Each of our
+%% Reductions of ours, so that shares of the node's work leave them out. Each of our
 %% processes adds its own when it has done something, and keeps what it has added so far.
 OwnReductions = counters:new(1, []),
 CountWork = fun() ->
@@ -123,7 +123,7 @@ end,
 IdKeys = [registered_name, initial_call, group_leader]
     ++ [{dictionary, '$process_label'} || HasDictionaryKey, Otp >= 27],
 
-%% For what spawns processes of its own: a trace that follows new processes must not follow those.
+%% For what spawns processes: a trace that follows new processes must not follow those.
 %% They sleep until the keeper has taken that off, which is asked for when a trace of ours stands;
 %% one that begins later finds them by their links.
 Parked = fun(Entry, Args) ->
@@ -309,7 +309,7 @@ Holder = fun Holder(Keeper, Query, Ctx, State, Pending) ->
                 {ok, {V, Next}, W, Wt} ->
                     Holder(Keeper, Query, Ctx, Next, {NextId, ok, V, W, Wt});
                 {error, Why, W, Wt} ->
-                    %% The state may be half changed: end, and begin anew at the next ask.
+                    %% The state may be half changed: end, and start again at the next ask.
                     Keeper ! {done, NextId, error, {Us(W), Us(Wt)}, Why},
                     exit(shutdown)
             end
@@ -342,9 +342,9 @@ end,
 
 %% ---- The loop
 %% State: client, ctx, queries (name => {ok, Fun, Ctx} | {error, Why}), asked (id => {Pid, Timer,
-%% Start, DeadlineMs}), holders (name => Pid), gentle (pid => [], of holders that are told to end
+%% Start, DeadlineMs}), holders (name => Pid), gentle (pid => [], of holders that are asked to end
 %% and have GraceMs for it), shield ({Pid, Fun} of a standing trace, or none), spent (native time of
-%% our own, told with the next answer).
+%% our own, sent with the next answer).
 
 Answer = fun(AskId, Kind, {Worked, Waited}, What, State) ->
     #{client := Client, spent := Spent} = State,
@@ -353,7 +353,7 @@ Answer = fun(AskId, Kind, {Worked, Waited}, What, State) ->
     State#{spent := 0}
 end,
 
-%% An ask that ends without a word of its worker; the time since is the most that it can have cost.
+%% An ask whose worker ended without an answer; the time since is the most that it can have cost.
 Fail = fun(AskId, Kind, State) ->
     #{asked := Asked} = State,
     {{_, Timer, Start, DeadlineMs}, Rest} = maps:take(AskId, Asked),
@@ -450,7 +450,7 @@ Handle = fun(Message, State) ->
         {done, AskId, Kind, Cost, What} when is_map_key(AskId, Asked) ->
             {{From, Timer, _, _}, Rest} = maps:take(AskId, Asked),
             erlang:cancel_timer(Timer),
-            %% A query that is a process tells native time.
+            %% A query that is a process reports native time.
             Told = case {Gentle, Cost} of
                        {#{From := _}, {Worked, Waited}} -> {Us(Worked), Us(Waited)};
                        _ -> Cost

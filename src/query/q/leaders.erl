@@ -109,7 +109,7 @@ MinorGcs =
 Collections = fun(Pids) ->
     Run(Ask(Pids, garbage_collection), [{{'_', MinorGcs}, [], ['$1']}, {'_', [], [undefined]}])
 end,
-%% The number begins anew with each full collection: then there were so many at least.
+%% The number starts again with each full collection: then there were so many or more.
 Collected = fun
     (Old, New) when is_integer(Old), is_integer(New), New >= Old -> New - Old;
     (_, New) when is_integer(New) -> New;

@@ -2,8 +2,8 @@
 %% What a trace would do, before anything is armed: which functions its patterns name, which
 %% processes it would follow, and who traces already. Arg, Value: docs/tracing.md.
 %%
-%% Names are binaries: one that is no atom here names nothing here. Expressions are compiled once
-%% and matched natively with limits, so that none can hold a scheduler. Nothing is loaded.
+%% Names are binaries: one that is not an atom here names nothing here. Expressions are compiled
+%% once and matched natively with limits, so that none can hold a scheduler. Nothing is loaded.
 Run = fun(List, Spec) -> ets:match_spec_run(List, ets:match_spec_compile(Spec)) end,
 
 ReOptions = [{capture, none}, {match_limit, 10000}, {match_limit_recursion, 1000}],

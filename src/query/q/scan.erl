@@ -4,7 +4,7 @@
 %%
 %% The pids and their last values are kept by *parts*, small processes with up to PartSize pids
 %% each. They work one after the other, so that no more than one has a large heap at a time, and
-%% each is told how good a process must be to get among the best so far, so that answers are short.
+%% each gets how good a process must be to get among the best so far, so that answers are short.
 %% Whatever is done for every process is one call of a native function over a list: lists:zipwith/3
 %% with an external fun, ets:match_spec_run/2.
 
@@ -181,7 +181,7 @@ LabelsOf = fun(Identities, Functions, Fields) ->
         ++ lists:usort(Run(Functions, [{{current_function, {'_', '_', '_'}}, [], ['$_']}]))
 end,
 
-%% Value: {Triples that pass, all identities, labels not told yet}.
+%% Value: {Triples that pass, all identities, labels not sent yet}.
 Filter = fun(Triples, Pids, Known, #{filter := {_, Fields, Maps}, apps := Apps,
                                       all_labels := All, ctx := Ctx}) ->
     Strangers = lists:nthtail(length(Known), Pids),
@@ -231,7 +231,7 @@ PartWork = fun(Job, {Pids0, Olds0, Known}) ->
     After =
         case Job of
             #{purge := true} ->
-                %% Drops the dead; identities are read anew where they are needed.
+                %% Drops the dead; identities are read again where they are needed.
                 case lists:member(undefined, News) of
                     true ->
                         Alive = Run(lists:zip(Pids, News), [{{'_', {'_', '_'}}, [], ['$_']}]),
@@ -556,7 +556,7 @@ end,
 %% erl_eval looks at every variable in sight for each argument of each call: what runs at every tick
 %% is cut into funs with few of them.
 
-%% What the parts are told.
+%% What the parts get.
 JobOf = fun(#{filter := Filtering, attr := Attr} = Arg, State, Apps, Ctx) ->
     #{attr := OldAttr, turn := Turn, fields := OldFields} = State,
     Given = maps:with([attr, mode, order, rows, filter], Arg),

@@ -14,7 +14,7 @@ MostBytes = 8 * 1048576,
 Behaviours = [gen_server, gen_statem, gen_event, gen_fsm, supervisor],
 
 %% In a loop of a behaviour, or in that of sys when it is suspended there; or hibernating, by
-%% hibernate/3 without a stack: then the module behind proc_lib tells, from OTP 26.2 on.
+%% hibernate/3 without a stack: then the module behind proc_lib shows it, from OTP 26.2 on.
 IsBehaviour = fun(Stack, Current, Call) ->
     Modules = [M || {M, _, _, _} <- Stack],
     lists:any(fun(M) -> lists:member(M, [sys | Behaviours]) end, Modules)

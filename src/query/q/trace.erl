@@ -4,7 +4,7 @@
 %% Every clause draws on the VM's trace control word, which the collector opens a window at a time:
 %% when nothing of ours gets to run, the VM stops by itself after the window.
 %%
-%% A process of its own beside the workers: the trace keeper. Funs are made once, since making one
+%% A separate process beside the workers: the trace keeper. Funs are made once, since making one
 %% costs 200 us on OTP 23.
 
 -include("part/may_stop.erl").
@@ -132,7 +132,7 @@ SetProcesses = fun(At, Procs, Flags) ->
     end
 end,
 
-%% Our answer to {arm, …}: {armed, Trace}, or {Why, Trace} to be taken off again. Throws a refusal
+%% Our answer to {arm, …}: {armed, Trace}, or {Why, Trace} to be cleared again. Throws a refusal
 %% before anything is on.
 Arm = fun(Here, TraceId, Asked) ->
     #{keeper := Keeper, client := Client, otp := Otp, untraced := Untraced} = Here,
@@ -194,7 +194,7 @@ Arm = fun(Here, TraceId, Asked) ->
     %% What was set so far may have waited for a scheduler: asked again right before.
     Stop = MayStop(Stops),
     Processes = case Stop of ok -> SetProcesses(At, Free, Flags); _ -> 0 end,
-    %% Asked after, so that what was spawned meanwhile is among them.
+    %% Asked after, so that what was spawned in between is among them.
     lists:foreach(fun(Pid) -> catch Unflagged(Pid) end, Untraced()),
     %% It lives from now on, however long arming took.
     LastMs = erlang:monotonic_time(millisecond) + LifeMs,
@@ -333,7 +333,7 @@ Loop = fun Loop(#{keeper := Keeper, otp := Otp} = Here, Trace) ->
             Loop(Here, Tell(Here, Trace, What));
         {C, done, Why, Status_} ->
             Over_(Why, Status_);
-        %% The VM kills above the heap limit, and tells that as any kill.
+        %% The VM kills above the heap limit, and reports that as any kill.
         {'EXIT', C, killed} ->
             Over_(heap, none);
         {'EXIT', C, _} ->

@@ -5,9 +5,9 @@
 %% asked for its children (anything else could crash on the question), through a process that is
 %% killed when no answer comes in time: a late one reaches nobody. A supervisor with a long mailbox
 %% is not asked at all. What is a supervisor proc_lib says; before OTP 26.2, where its word is not
-%% read (behind.erl), its name or what its own supervisor was told of it.
+%% read (behind.erl), its name or its entry at its own supervisor.
 
-%% Asks in a process of its own, which ends when its answer is too large: {ok, Value} | busy.
+%% Asks in a separate process, which ends when its answer is too large: {ok, Value} | busy.
 InTime = fun(Ask, Arg, Ms) ->
     Me = self(),
     Start = erlang:monotonic_time(),
@@ -68,7 +68,7 @@ IsSure = fun({Name, Call, _, _, _} = Identity, Modules, HasKey) ->
         end;
    (gone, _, _) -> false
 end,
-%% The end of a name alone says no more than that its links are worth a look.
+%% The end of a name only says that its links are worth reading.
 IsSupervisor = fun(Identity, Modules, HasKey) ->
     IsSure(Identity, Modules, HasKey)
         orelse not HasKey andalso InLoop(Identity) andalso element(1, Identity) =/= undefined
@@ -137,7 +137,7 @@ fun({Asked, MaxNodes, Ms},
     put(spawn, SpawnOwn),
     End = erlang:monotonic_time(millisecond) + Ms,
     Apps = AppsOf(),
-    %% A name that is no atom here must not become one.
+    %% A name that is not an atom here must not become one.
     Root = case Asked of
         _ when is_binary(Asked) ->
             try binary_to_existing_atom(Asked, utf8) catch error:_ -> undefined end;

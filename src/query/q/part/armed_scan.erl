@@ -17,7 +17,7 @@ end,
 %% [{Thing, List}] of the functions or processes that have something for the item. Space: legacy,
 %% the node's single one, or a session. Some at a time, so that a node with 100,000 functions fits
 %% into our heap; and where all of them are armed, the list of each but the first, which is as many
-%% as anybody tells, is empty.
+%% as any tracer has, is empty.
 Marks = fun(Space, Things, Item) ->
     Most = 5000,
     Told = 1000,

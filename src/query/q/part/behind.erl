@@ -1,9 +1,9 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
 %% ---- Who a process behind proc_lib is, without its dictionary
 %% process_info(P, dictionary) copies all of a dictionary without sharing, and outside of any heap
-%% limit: one of a few hundred bytes can become more than the machine has, and no size tells so
+%% limit: one of a few hundred bytes can become more than the machine has, and no size shows it
 %% before. So a dictionary is never read but by a key that proc_lib sets, which OTP 26.2 brought.
-%% On older releases the stack tells what it can: functions, without their arguments.
+%% On older releases the stack shows functions, without their arguments.
 %% A server that waits says no more than which loop it waits in: its module stands among the words
 %% of that frame, which the VM prints only together with its state, without any limit of time.
 

@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
 %% The nearest supervisor among the ancestors that proc_lib keeps in the dictionary: by its
-%% registered name, else by the module that tells its children. Processes that one has started have
+%% registered name, else by the module that lists its children. Processes that one has started have
 %% equal lists, so few are looked at. Before OTP 26.2 (behind.erl) parents are followed, which OTP
 %% 25 tells, and before that the one link to what has the name of a supervisor is taken.
 %% Needs Ask/2 and Run/2.

@@ -15,7 +15,7 @@ ListTables = fun(Most) ->
     All = ets:all(),
     {length(All), lists:sublist(All, Most)}
 end,
-%% Value: {how many there are, what Read tells of up to TablesMost of them}, or `late`.
+%% Value: {how many there are, what Read returns of up to TablesMost of them}, or `late`.
 TablesBy = fun(Read, InTime) ->
     Slices = fun Slices(List, Until, Sofar) ->
         case List =:= [] orelse Ms() > Until of

@@ -107,7 +107,7 @@ SetAll = fun(Place, Pairs, Options) ->
     Lists = lists:map(fun erlang:tuple_to_list/1, Arguments),
     case catch lists:sum(lists:zipwith(fun erlang:apply/2, Copies(Function), Lists)) of
         N when is_integer(N) -> N;
-        %% One that the VM refuses keeps none of the others from being set, or taken off.
+        %% One that the VM refuses keeps no other from being set or cleared.
         _ -> lists:sum([N || List <- Lists, N <- [catch apply(Function, List)], is_integer(N)])
     end
 end,
@@ -147,7 +147,7 @@ OursOf = fun(Mfas) ->
 end,
 
 %% The tracer is dead: looking at a process is what makes the VM drop the flags of ours there. All
-%% are taken off in one go where no other tool can have any.
+%% are cleared in one go where no other tool can have any.
 Unflag = fun(Flags, Who) ->
     case Who of
         {pids, Pids} ->
@@ -161,7 +161,7 @@ Unflag = fun(Flags, Who) ->
     end
 end,
 
-%% Flags of all are taken off behind a moment in which the whole node stands still: not where single
+%% Flags of all are cleared after a moment in which the whole node stands still: not where single
 %% processes have them, or none.
 UnflagSession = fun(S, Flags, Who) ->
     case Who of
@@ -188,7 +188,7 @@ Disarm = fun(#{place := Place, flags := Flags, local := Local, messages := Messa
     Word(0)
 end,
 
-%% Does nothing until both others are gone without a word, or are long overdue.
+%% Does nothing until both others are gone or long overdue.
 Sentinel = fun(TraceKeeper, Collector, Plan, UntilMs) ->
     Sign(),
     A = monitor(process, TraceKeeper),

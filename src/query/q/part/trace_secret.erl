@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
 %% ---- The node's cookie, which whoever has it owns the node by: it never leaves in a trace
 
-%% What auth tells others holds cookies, those of other nodes too. It is not traced itself; this
+%% What auth sends holds cookies, those of other nodes too. It is not traced itself; this
 %% keeps its messages from those that receive them.
 Unheard = fun(Kind) ->
     case whereis(auth) of

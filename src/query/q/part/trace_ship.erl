@@ -32,7 +32,7 @@ LossEvents = fun(Loss) ->
     case Loss of none -> []; {From, Until, Why} -> [{l, From, Until, Why}] end
 end,
 
-%% A time in which the budget was shut: told at once, then at most once a second while it goes on,
+%% A time in which the budget was shut: sent at once, then at most once a second while it lasts,
 %% and before what comes after it. Value: {EventsOfTheTurnWithIt, Loss, ToldAt}.
 Lose = fun(#{loss := Loss, last := From, why := Why, loss_told := ToldAt}, Shut, Out, At) ->
     Longer = case {Shut, Loss} of
@@ -66,15 +66,15 @@ CountLoss = fun(#{outbox := Outbox, counting := Counting, counted := {Place, Mfa
     end
 end,
 
-%% What was counted before a window, to be told if that is used up: what a shut budget cost is then
-%% told of that window's time alone. Only with nothing under way to us, so that the calls that were
+%% What was counted before a window, to be sent if that is used up: what a shut budget cost is then
+%% sent for that window's time only. Only with nothing under way to us, so that the calls that were
 %% seen by then are known to the client.
 CountBefore = fun(#{outbox := Outbox, counting := Counting, counted := {Place, Mfas},
                     flight := Flight, filters := Filters, loss := Loss}, Rest) ->
     case Counting of
         [_ | _] when length(Mfas) =< 4, Outbox =:= [], Flight =:= 0, Loss =:= none, not Filters ->
             Read = CountsOf(Place, Counting),
-            %% Nothing passed meanwhile.
+            %% Nothing passed in between.
             case erlang:system_info(trace_control_word) of
                 Rest -> put(before, Read);
                 _ -> ok

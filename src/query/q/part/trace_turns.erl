@@ -78,7 +78,7 @@ Drain = fun Drain(Conf, Out, Most) ->
 end,
 
 %% Sets the budget, that was at Rest, to N, less what was taken since. Calls that come in the very
-%% instant are taken off again, with the budget shut meanwhile. Untouched it costs no call.
+%% instant are cleared again, with the budget shut until then. Untouched it costs no call.
 %% Value: {Given, Late, Shut}; Shut: a call may have found no budget.
 Grant = fun(N, Rest) ->
     Found = erlang:system_info(trace_control_word),
@@ -112,7 +112,7 @@ TurnOf = fun(Rest, #{caps := #{rate := Rate}}) ->
     end
 end,
 
-%% One turn: take what came, send, set the budget for the next window. It stays open meanwhile,
+%% One turn: take what came, send, set the budget for the next window. It stays open in that time,
 %% since a call that comes then would be missed; shut first only when this turn is the last.
 Turn = fun(#{conf := Conf, until := Until, stopped := Stopped} = S, Out) ->
     Unused = case Stopped orelse Now() >= Until of true -> Word(0); false -> none end,
@@ -142,7 +142,7 @@ Turn = fun(#{conf := Conf, until := Until, stopped := Stopped} = S, Out) ->
 end,
 
 %% What is left when it ends: events without credit, or that do not fit, are lost; the last losses
-%% are told as one, for which there is always room.
+%% are one event, for which there is always room.
 Last = fun(S) ->
     #{loss := Loss, outbox := Unsent, counters := Counters, bytes_left := Left} = S,
     lists:foreach(fun(I) -> Count(Counters, I, Lost, 1) end, Indexed(Unsent)),

@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
-%% The first of these names that is no atom here, with names one letter away that are: [] or
-%% [{Name, [Near]}]. Nothing here can match a name that is no atom, and none becomes one.
+%% The first of these names that is not an atom here, with names one letter away that are: [] or
+%% [{Name, [Near]}]. Nothing here can match a name that is not an atom, and none becomes one.
 UnknownAtoms = fun(Asked, WithNear) ->
     IsAtom = fun(AtomText) ->
         try is_atom(binary_to_existing_atom(AtomText, utf8)) catch error:_ -> false end

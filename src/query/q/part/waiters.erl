@@ -7,7 +7,7 @@
 
 WaitKinds = [memory, gc, io, flag, wall, alloc, tables, sockets, binary, probe],
 
-%% Slots of a kind: when it was asked (0: it is back), the longest that nobody was told of, and
+%% Slots of a kind: when it was asked (0: it is back), the longest that was not reported, and
 %% whether it was ever done.
 Slots = atomics:new(3 * length(WaitKinds), []),
 %% What a process that died leaves: it is not out, and what it set is gone.
@@ -16,7 +16,7 @@ ClearSlots = fun(Index) ->
     atomics:put(Slots, Index, 0)
 end,
 
-%% At high priority: its own place in a run queue is no lateness.
+%% At high priority: its own place in a run queue does not count as late.
 WaiterOptions = [{priority, high}, {fullsweep_after, 0} | SpawnOptions(64 * MiB)],
 LargeWords = 100000,
 Waiter = fun Waiter(Index) ->
