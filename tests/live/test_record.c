@@ -301,10 +301,10 @@ static void test_detached(void **state)
     assert_true(number_at(status, "marks") == 1);
     json_decref(status);
     run_program(&r, t->env, "record stop another@127.0.0.1");
-    run_expect_error(&r, 2, "takes no word");
+    run_expect_error(&r, 2, "takes no argument");
     run_clear(&r);
     run_program(&r, t->env, "record status another@127.0.0.1");
-    run_expect_error(&r, 2, "takes no word");
+    run_expect_error(&r, 2, "takes no argument");
     run_clear(&r);
     run_program(&r, t->env, "record stop -o %s", path);
     run_expect(&r, 0);
@@ -419,7 +419,7 @@ static void test_replayed(void **state)
         {"top %s --at #2 --rows 1", "1 of ", 0},
         {"process %s 1.2.3", "not recorded", 1},
         {"top %s --filter rex", "1 of 1 matching", 0},
-        {"top %s --at never", "no time, no mark", 2},
+        {"top %s --at never", "no time, mark or", 2},
     };
     struct run r;
     char path[128], args[200];

@@ -154,10 +154,10 @@ the_model_case() {
     run has_a_column_for_each
     run shows_what_the_logger_does
     run says_not_that sync-2 sync-1 'Elixir\.Logger'
-    run says_that debug sync-2 'share of name Elixir\.Logger [0-9.]+ % [0-9.]+ % \+[0-9.]+ points'
-    run says_that async-1 debug 'share of name Elixir\.Logger [0-9.]+ % [0-9.]+ % -[0-9.]+ points'
+    run says_that debug sync-2 'share of name Elixir\.Logger [0-9.]+ ?% [0-9.]+ ?% \+[0-9.]+ points'
+    run says_that async-1 debug 'share of name Elixir\.Logger [0-9.]+ ?% [0-9.]+ ?% -[0-9.]+ points'
     run says_not_that async-2 async-1 'Elixir\.Logger'
-    run says_that healthy async-calls 'share of name gateway_db_1 [0-9.]+ % [0-9.]+ % -[0-9.]+ points'
+    run says_that healthy async-calls 'share of name gateway_db_1 [0-9.]+ ?% [0-9.]+ ?% -[0-9.]+ points'
     run says_that healthy async-calls 'calls/s of ets:lookup/2 [0-9]+ [0-9.]+k? \+[0-9.]+ %'
     run finds sync_logger 'fix [0-9.]+ ?% fix [0-9.]+ ?% fix [0-9.]+ ?%'
     run finds headroom '(note ){7}'

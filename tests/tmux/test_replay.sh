@@ -56,7 +56,7 @@ seeks_and_steps() {
     tm_type ,
     tm_wait 'tick 5/' || return 1
     command_line 'seek nowhere'
-    tm_wait 'no time, no mark' || return 1
+    tm_wait 'no time, mark or' || return 1
     command_line 'seek +1h'
     tm_wait 'the end' || return 1
     tm_type .
@@ -86,7 +86,7 @@ changes_its_pace() {
     tm_type +
     tm_wait '50×' || return 1
     command_line 'speed fast'
-    tm_wait 'is no speed' || return 1
+    tm_wait 'invalid speed' || return 1
     command_line 'seek #1'
     tm_type p
     tm_wait 'the end'

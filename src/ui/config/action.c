@@ -291,7 +291,7 @@ int action_parse(const char *line, struct action_call *out, size_t *error_offset
         return error_set(err, ERR_USAGE, "an action or a setting is needed: Tab lists them");
     int action = action_find(name, len);
     if (action < 0)
-        return error_set(err, ERR_USAGE, "“%.*s” is no action: Tab lists them",
+        return error_set(err, ERR_USAGE, "unknown action “%.*s”: Tab lists all actions",
                          len < 40 ? (int)len : 40, name);
     const char *arg = name + len + skip_blanks(name + len);
     if (check_arg(&action_table[action], arg, err) < 0) {
