@@ -158,10 +158,10 @@ the_model_case() {
     run says_that async-1 debug 'share of name Elixir\.Logger [0-9.]+ ?% [0-9.]+ ?% -[0-9.]+ points'
     run says_not_that async-2 async-1 'Elixir\.Logger'
     run says_that healthy async-calls 'share of name gateway_db_1 [0-9.]+ ?% [0-9.]+ ?% -[0-9.]+ points'
-    run says_that healthy async-calls 'calls/s of ets:lookup/2 [0-9]+ [0-9.]+k? \+[0-9.]+ %'
+    run says_that healthy async-calls 'calls/s of ets:lookup/2 [0-9]+ [0-9.]+k? \+[0-9.]+ ?%'
     run finds sync_logger 'fix [0-9.]+ ?% fix [0-9.]+ ?% fix [0-9.]+ ?%'
-    run finds headroom '(note ){7}'
-    run finds repository_lookup '– – – – – act'
+    run finds headroom '(info ){7}'
+    run finds repository_lookup '– – – – – fix'
     for label in sync-1 sync-2 debug; do
         run tells "$label" '[fix] Logger Elixir.Logger '
         run fails_in_CI "$label"
