@@ -131,7 +131,7 @@ begins_one_that_stays() {
 
 leaves_a_trace() {
     tm_type q
-    tm_wait 'end it and leave' || return 1
+    tm_wait 'Stop it and quit' || return 1
     tm_type y
     bt_is_left 'the trace was ended; target clean' 'the trace was ended; the node takes off what is left'
 }
@@ -139,9 +139,9 @@ leaves_a_trace() {
 asks_before_it_leaves_a_trace() {
     begins_one_that_stays || return 1
     tm_type q
-    tm_wait 'end it and leave' || return 1
+    tm_wait 'Stop it and quit' || return 1
     tm_type n
-    tm_wait_gone 'end it and leave' && tm_wait 'trace armed' && leaves_a_trace
+    tm_wait_gone 'Stop it and quit' && tm_wait 'trace armed' && leaves_a_trace
 }
 
 tells_the_proof_when_it_leaves() { bt_is_told begins_one_that_stays leaves_a_trace; }
@@ -325,7 +325,7 @@ keeps_its_log_when_the_link_is_lost() {
     tm_keys Enter
     tm_wait 'timer:sleep(' || return 1
     "$BEAMTOP_SRCDIR/demo/run.sh" stop && tm_wait_gone '● live' && tm_wait 'timer:sleep(' || return 1
-    prompt_with 'timer:sleep/1' && tm_keys Enter && tm_wait 'no connection' || return 1
+    prompt_with 'timer:sleep/1' && tm_keys Enter && tm_wait 'not connected' || return 1
     tm_keys Escape
     tm_wait_gone 'trace>' || return 1
     "$BEAMTOP_SRCDIR/demo/run.sh" start >"$work/env" && . "$work/env" || return 1
