@@ -37,10 +37,7 @@ a_planted_line_is_found() {
 
 lines_are_100_columns_wide() {
     # shellcheck disable=SC2046
-    LC_ALL=C.UTF-8 grep -nE '^.{101,}$' $(sources) >"$work/wide" || return 0
-    echo "$(wc -l <"$work/wide") lines are wider, such as:"
-    head -n 10 "$work/wide" | cut -c 1-120
-    return 1
+    no_line '^.{101,}$' $(sources)
 }
 
 case $(clang-format --version 2>/dev/null) in

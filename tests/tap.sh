@@ -40,6 +40,17 @@ skip() {
     echo "ok $tap_count - $(echo "$1" | tr _ ' ') # SKIP $2"
 }
 
+# no_line EXPRESSION FILE…: of Perl's; the first lines that match are shown.
+no_line() {
+    no_line_expression=$1
+    shift
+    LC_ALL=C.UTF-8 grep -nP -e "$no_line_expression" "$@" >"$work/lines"
+    [ $? -ne 1 ] || return 0
+    echo "$(wc -l <"$work/lines") lines, such as:"
+    head -n 10 "$work/lines" | cut -c 1-120
+    return 1
+}
+
 finish() {
     echo "1..$tap_count"
     exit $((tap_failed > 0))

@@ -93,10 +93,7 @@ texts_have_none() {
 # Tables, pictures and what is typed as it stands cannot be folded.
 documents_are_100_columns_wide() {
     # shellcheck disable=SC2046
-    grep -nP '^(?! *\||    |!\[|\$ ).{101,}$' $(documents | grep -v '\.conf$') >"$work/wide" || return 0
-    echo "$(wc -l <"$work/wide") lines are wider, such as:"
-    head -n 10 "$work/wide" | cut -c 1-120
-    return 1
+    no_line '^(?! *\||    |!\[|\$ ).{101,}$' $(documents | grep -v '\.conf$')
 }
 
 for test in each_phrase_is_found texts_have_none documents_are_100_columns_wide; do

@@ -219,31 +219,6 @@ struct change change_of_call(const struct summary *before, const struct summary 
 
 /* ---- words */
 
-static const char *const severities[][2] = {[FINDING_NOTE] = {"info", "note"},
-                                            [FINDING_LOOK] = {"check", "look"},
-                                            [FINDING_ACT] = {"fix", "act"}};
-
-const char *severity_word(enum finding_severity severity)
-{
-    return severities[severity][0];
-}
-
-const char *severity_value(enum finding_severity severity)
-{
-    return severities[severity][1];
-}
-
-bool severity_find(const char *text, enum finding_severity *out)
-{
-    for (size_t i = 0; i < ARRAY_LEN(severities); i++) {
-        if (strcmp(severities[i][0], text) != 0 && strcmp(severities[i][1], text) != 0)
-            continue;
-        *out = (enum finding_severity)i;
-        return true;
-    }
-    return false;
-}
-
 const char *effort_word(enum finding_effort effort)
 {
     static const char *const words[] = {

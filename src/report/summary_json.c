@@ -129,7 +129,7 @@ static json_t *finding_json(const struct finding *f)
         json_array_append_new(evidence, e);
     }
     set(o, "rule", text(f->rule));
-    set(o, "severity", text(severity_value(f->severity)));
+    set(o, "severity", text(finding_severity_value(f->severity)));
     set(o, "effort", text(effort_word(f->effort)));
     set(o, "confidence", number(f->sure));
     set(o, "impact", number(f->impact));

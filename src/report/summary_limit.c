@@ -115,7 +115,7 @@ static bool parse_finding(struct summary_limit *l, const char *what)
 {
     l->key = alloc_strdup(what);
     l->kind = LIMIT_SEVERITY;
-    if (severity_find(what, &l->severity) && l->severity != FINDING_NOTE)
+    if (finding_severity_find(what, &l->severity) && l->severity != FINDING_NOTE)
         return true;
     l->kind = LIMIT_RULE;
     for (size_t i = 0; rule_list[i]; i++)

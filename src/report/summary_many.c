@@ -268,8 +268,8 @@ static const char *judged(struct comparison *c, const struct summary *s, const c
     if (!f)
         return not_known_in(s, rule) ? "–" : "";
     if (isnan(f->impact))
-        return severity_word(f->severity);
-    return arena_printf(&c->paper->arena, "%s %s", severity_word(f->severity),
+        return finding_severity_word(f->severity);
+    return arena_printf(&c->paper->arena, "%s %s", finding_severity_word(f->severity),
                         number_text(&c->paper->arena, COLUMN_SHARE, f->impact));
 }
 
@@ -325,9 +325,9 @@ static void put_found(struct comparison *c, size_t at, enum finding_severity sev
             }
         }
         if (!told)
-            paper_item(c->paper, "%s (%s: %s): %s%s%s. %s%s.", f->rule, severity_word(severity),
-                       who, title, differ ? ", in " : "", differ ? of : "",
-                       severity == FINDING_NOTE ? "" : "Action: ", f->action);
+            paper_item(c->paper, "%s (%s: %s): %s%s%s. %s%s.", f->rule,
+                       finding_severity_word(severity), who, title, differ ? ", in " : "",
+                       differ ? of : "", severity == FINDING_NOTE ? "" : "Action: ", f->action);
     }
 }
 

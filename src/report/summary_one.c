@@ -205,7 +205,7 @@ static void put_findings(struct paper *p, const struct summary *s)
         paper_put(p, "No finding in this recording.");
     for (size_t i = 0; i < f->len; i++) {
         const struct finding *x = &f->items[i];
-        paper_finding(p, severity_word(x->severity),
+        paper_finding(p, finding_severity_word(x->severity),
                       arena_printf(&p->arena, "%s, confidence %.0f%%%s%s", x->rule, x->sure * 100,
                                    x->severity == FINDING_NOTE ? "" : ", effort: ",
                                    x->severity == FINDING_NOTE ? "" : effort_word(x->effort)),
@@ -242,7 +242,7 @@ static void put_actions(struct paper *p, const struct summary *s)
             paper_heading(p, 2, "Actions");
             t = paper_table(p, titles, ARRAY_LEN(titles), "lrlrll");
         }
-        const char *cells[] = {severity_word(f->severity),
+        const char *cells[] = {finding_severity_word(f->severity),
                                impact_of(p, f),
                                effort_word(f->effort),
                                arena_printf(&p->arena, "%.0f%%", f->sure * 100),

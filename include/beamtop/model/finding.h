@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What findings are: data only, for reports and for the screen. The rules that make them are of
+ * What findings are, for reports and for the screen. The rules that make them are of
  * report/finding.h. */
 #ifndef BEAMTOP_MODEL_FINDING_H
 #define BEAMTOP_MODEL_FINDING_H
@@ -17,6 +17,13 @@ enum finding_severity {
     FINDING_LOOK, /* wants a look: the numbers fit, the cause is not certain */
     FINDING_ACT,  /* change this */
 };
+/* "fix", "check", "info": on the screen and in reports. Static. */
+const char *finding_severity_word(enum finding_severity severity);
+/* "act", "look", "note": the value in JSON. Static. */
+const char *finding_severity_value(enum finding_severity severity);
+/* Of a word or a value; false: it is neither. */
+bool finding_severity_find(const char *text, enum finding_severity *out);
+
 enum finding_effort { EFFORT_SETTING, EFFORT_SMALL, EFFORT_LARGE };
 
 struct evidence {

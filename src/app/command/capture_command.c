@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "batch.h"
-#include "beamtop/base/limits.h"
 #include "beamtop/base/clock.h"
+#include "beamtop/base/limits.h"
 #include "beamtop/ui/capture.h"
 #include "beamtop/ui/screen.h"
 #include "app/cli/commands.h"

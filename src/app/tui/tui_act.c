@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "beamtop/base/limits.h"
 #include "beamtop/base/clock.h"
+#include "beamtop/base/limits.h"
 #include "tui_internal.h"
 #include "tui_owners.h"
 

@@ -65,13 +65,10 @@ static void findings_want(const void *state, int rows, struct want *want)
     want_merge(want, &mine);
 }
 
-static const struct {
-    const char *word;
-    enum style style;
-} severities[] = {
-    [FINDING_NOTE] = {"info", STYLE_DIM},
-    [FINDING_LOOK] = {"check", STYLE_WARN},
-    [FINDING_ACT] = {"fix", STYLE_ALARM},
+static const enum style severity_styles[] = {
+    [FINDING_NOTE] = STYLE_DIM,
+    [FINDING_LOOK] = STYLE_WARN,
+    [FINDING_ACT] = STYLE_ALARM,
 };
 
 static const char *const efforts[] = {
@@ -145,7 +142,7 @@ static void put_finding(struct view_page *page, const struct findings_view *s,
     uint64_t id = line->link.id;
     if (!isnan(f->impact))
         text_percent(impact, sizeof impact, f->impact);
-    page_printf(page, severities[f->severity].style, " %s", severities[f->severity].word);
+    page_printf(page, severity_styles[f->severity], " %s", finding_severity_word(f->severity));
     page_tab(page, 7);
     page_right(page, STYLE_VALUE, 7, impact);
     put_wrapped(page, f->severity == FINDING_NOTE ? STYLE_NORMAL : STYLE_VALUE, TITLE_AT, columns,

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beamtop/model/finding.h"
+
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+
+static const char *const severities[][2] = {[FINDING_NOTE] = {"info", "note"},
+                                            [FINDING_LOOK] = {"check", "look"},
+                                            [FINDING_ACT] = {"fix", "act"}};
+
+const char *finding_severity_word(enum finding_severity severity)
+{
+    return severities[severity][0];
+}
+
+const char *finding_severity_value(enum finding_severity severity)
+{
+    return severities[severity][1];
+}
+
+bool finding_severity_find(const char *text, enum finding_severity *out)
+{
+    for (size_t i = 0; i < ARRAY_LEN(severities); i++) {
+        if (strcmp(severities[i][0], text) != 0 && strcmp(severities[i][1], text) != 0)
+            continue;
+        *out = (enum finding_severity)i;
+        return true;
+    }
+    return false;
+}
