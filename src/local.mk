@@ -83,51 +83,12 @@ include src/trace/matchspec/local.mk
 include src/trace/session/local.mk
 src_libtrace_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 
-QUERY_EXPRESSIONS = \
-	src/query/q/alloc.erl \
-	src/query/q/apps.erl \
-	src/query/q/armed.erl \
-	src/query/q/calls.erl \
-	src/query/q/facts.erl \
-	src/query/q/functions.erl \
-	src/query/q/growth.erl \
-	src/query/q/keeper.erl \
-	src/query/q/leaders.erl \
-	src/query/q/mailbox.erl \
-	src/query/q/names.erl \
-	src/query/q/node.erl \
-	src/query/q/preflight.erl \
-	src/query/q/process.erl \
-	src/query/q/records.erl \
-	src/query/q/scan.erl \
-	src/query/q/state.erl \
-	src/query/q/system.erl \
-	src/query/q/trace.erl \
-	src/query/q/tree.erl
-# What they include.
-QUERY_PARTS = \
-	src/query/q/part/armed_scan.erl \
-	src/query/q/part/behind.erl \
-	src/query/q/part/carriers.erl \
-	src/query/q/part/cut.erl \
-	src/query/q/part/in_use.erl \
-	src/query/q/part/may_stop.erl \
-	src/query/q/part/supervisors.erl \
-	src/query/q/part/sweep.erl \
-	src/query/q/part/tables.erl \
-	src/query/q/part/trace_arms.erl \
-	src/query/q/part/trace_events.erl \
-	src/query/q/part/trace_secret.erl \
-	src/query/q/part/trace_refuse.erl \
-	src/query/q/part/trace_ship.erl \
-	src/query/q/part/trace_turns.erl \
-	src/query/q/part/unknown_atoms.erl \
-	src/query/q/part/waiters.erl
-EXTRA_DIST += src/embed.sh $(QUERY_EXPRESSIONS) $(QUERY_PARTS)
+# Every expression of the folder, with the parts that they include; the archive has all of src.
 CLEANFILES += src/query/sources.c
-src/query/sources.c: $(QUERY_EXPRESSIONS) $(QUERY_PARTS) src/embed.sh src/local.mk
+src/query/sources.c: $(wildcard $(srcdir)/src/query/q/*.erl $(srcdir)/src/query/q/part/*.erl) \
+		src/embed.sh src/local.mk
 	$(AM_V_GEN)$(MKDIR_P) src/query && (cd $(srcdir) && $(SHELL) src/embed.sh query_sources \
-		$(QUERY_EXPRESSIONS)) >$@.tmp && mv $@.tmp $@
+		src/query/q/*.erl) >$@.tmp && mv $@.tmp $@
 
 # What each layer's tests link: its own archive and the ones below.
 BASE_LIBS = src/libbase.a $(PCRE2_LIBS) $(UTF8PROC_LIBS) -lm
