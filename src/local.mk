@@ -17,6 +17,7 @@ include src/link/local.mk
 src_liblink_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
 
 src_libui_a_SOURCES =
+nodist_src_libui_a_SOURCES = src/ui/embedded_config.c src/ui/embedded_themes.c
 include src/ui/canvas/local.mk
 include src/ui/config/local.mk
 include src/ui/files/local.mk
@@ -26,8 +27,6 @@ include src/ui/terminal/local.mk
 include src/ui/views/local.mk
 include src/ui/widgets/local.mk
 src_libui_a_CFLAGS = $(AM_CFLAGS) $(NCURSES_CFLAGS) $(READLINE_CFLAGS)
-
-nodist_src_libui_a_SOURCES = src/ui/embedded_config.c src/ui/embedded_themes.c
 
 THEMES = \
 	themes/colour-blind.theme \

@@ -1,11 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-src_libui_a_SOURCES += \
-	src/ui/views/cells.c src/ui/views/view_apps.c src/ui/views/view_armed.c \
-	src/ui/views/view_calls.c src/ui/views/view_findings.c src/ui/views/view_help.c \
-	src/ui/views/view_log.c src/ui/views/view_memory.c src/ui/views/view_owners.c \
-	src/ui/views/view_process.c src/ui/views/view_schedulers.c src/ui/views/view_top.c \
-	src/ui/views/view_trace.c src/ui/views/view_trace.h src/ui/views/view_trace_event.c \
+# The views in the order of their keys: view_NAME.c defines view_NAME, the registry lists them.
+VIEWS = \
+	src/ui/views/view_top.c src/ui/views/view_process.c src/ui/views/view_memory.c \
+	src/ui/views/view_schedulers.c src/ui/views/view_apps.c src/ui/views/view_tree.c \
+	src/ui/views/view_log.c src/ui/views/view_trace.c src/ui/views/view_armed.c \
+	src/ui/views/view_help.c src/ui/views/view_calls.c src/ui/views/view_owners.c \
+	src/ui/views/view_findings.c
+src_libui_a_SOURCES += $(VIEWS) \
+	src/ui/views/cells.c src/ui/views/view_trace.h src/ui/views/view_trace_event.c \
 	src/ui/views/view_trace_flow.c src/ui/views/view_trace_head.c \
 	src/ui/views/view_trace_long.c src/ui/views/view_trace_open.c \
-	src/ui/views/view_trace_patterns.c src/ui/views/view_trace_text.c src/ui/views/view_tree.c \
-	src/ui/views/views.c src/ui/views/views.h
+	src/ui/views/view_trace_patterns.c src/ui/views/view_trace_text.c src/ui/views/views.c \
+	src/ui/views/views.h
+
+nodist_src_libui_a_SOURCES += src/ui/views/registry.c
+CLEANFILES += src/ui/views/registry.c
+src/ui/views/registry.c: src/ui/views/local.mk
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && { \
+		echo '#include "beamtop/ui/view.h"' && \
+		printf 'extern const struct view_ops view_%s;\n' $(VIEWS:src/ui/views/view_%.c=%) && \
+		echo 'const struct view_ops *const view_registry[] = {' && \
+		printf '    &view_%s,\n' $(VIEWS:src/ui/views/view_%.c=%) && \
+		echo '    NULL,' && echo '};'; } >$@.tmp && mv $@.tmp $@

@@ -5,13 +5,6 @@
 
 #include "views.h"
 
-const struct view_ops *const view_registry[] = {
-#define VIEW_ROW(name) &view_##name,
-    VIEW_LIST(VIEW_ROW)
-#undef VIEW_ROW
-        NULL,
-};
-
 void view_missing(struct view_page *page, const struct model *m, const char *what)
 {
     if (model_recorded(m))

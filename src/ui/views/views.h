@@ -10,17 +10,6 @@
 #include "ui/widgets/page.h"
 #include "beamtop/ui/view.h"
 
-/* The registry: the views in the order of their keys, each the view_NAME of its file. */
-#define VIEW_LIST(X)                                                                               \
-    X(top)                                                                                         \
-    X(process)                                                                                     \
-    X(memory)                                                                                      \
-    X(schedulers) X(apps) X(tree) X(log) X(trace) X(armed) X(help) X(calls) X(owners) X(findings)
-
-#define VIEW_EXTERN(name) extern const struct view_ops view_##name;
-VIEW_LIST(VIEW_EXTERN)
-#undef VIEW_EXTERN
-
 /* ---- views.c: why there is nothing to show of `what`: a node has not told it yet, a recording
  * never */
 void view_missing(struct view_page *page, const struct model *m, const char *what);
