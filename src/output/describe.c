@@ -62,12 +62,11 @@ void sink_describe(struct buf *markdown)
 {
     put_list(markdown, "`cost`", &cost_fields);
     put_list(markdown, "`system`", &system_fields);
-    for (int kind = 0; kind < SINK_KINDS; kind++) {
-        const struct sink_row *row = &sink_rows[kind];
-        put_list_of(markdown, row->section, row->name);
-        if (kind == SINK_TOP)
+    for (const struct sink_kind *kind = sink_kinds; kind->name; kind++) {
+        put_list_of(markdown, kind->section, kind->name);
+        if (kind->question == QUESTION_SCAN)
             put_columns(markdown);
-        put_list_of(markdown, row->grid, row->name);
+        put_list_of(markdown, kind->grid, kind->name);
     }
     put_list(markdown, "A window of `calls`", &calls_window_fields);
     put_list(markdown, "`cost` of `calls`", &calls_cost_fields);

@@ -321,27 +321,25 @@ static LIST(node_fields, "rows", node);
     .row_bytes = sizeof *((struct type *)NULL)->member
 
 /* clang-format off */
-const struct sink_row sink_rows[SINK_KINDS] = {
-    [SINK_TOP] = {.name = "top", .question = QUESTION_SCAN, .rates = true, .fill = report_fill_top,
-                  .section = &scan_fields, .interval_at = offsetof(struct proc_scan, interval_s)},
-    [SINK_INFO] = {.name = "info", .question = QUESTION_NODE, .rates = true,
-                   .section = &info_fields},
-    [SINK_PROCESS] = {.name = "process", .question = QUESTION_PROCESS, .rates = true,
-                      .fill = report_fill_process},
-    [SINK_MEMORY] = {.name = "memory", .question = QUESTION_ALLOC, .section = &alloc_fields,
-                     .grid = &allocator_fields, ROWS_OF(alloc_detail, rows, n_rows)},
-    [SINK_SCHEDULERS] = {.name = "schedulers", .question = QUESTION_SYSTEM, .rates = true,
-                         .grid = &scheduler_fields,
-                         ROWS_OF(system_sample, schedulers, n_schedulers)},
-    [SINK_APPS] = {.name = "apps", .question = QUESTION_APPS, .rates = true,
-                   .section = &apps_fields, .grid = &app_fields,
-                   .interval_at = offsetof(struct apps_detail, interval_s),
-                   ROWS_OF(apps_detail, rows, n_rows)},
+const struct sink_kind sink_kinds[] = {
+    {.name = "top", .question = QUESTION_SCAN, .rates = true, .fill = report_fill_top,
+     .section = &scan_fields, .interval_at = offsetof(struct proc_scan, interval_s)},
+    {.name = "info", .question = QUESTION_NODE, .rates = true, .system = true,
+     .section = &info_fields},
+    {.name = "process", .question = QUESTION_PROCESS, .rates = true, .fill = report_fill_process},
+    {.name = "memory", .question = QUESTION_ALLOC, .system = true, .section = &alloc_fields,
+     .grid = &allocator_fields, ROWS_OF(alloc_detail, rows, n_rows)},
+    {.name = "schedulers", .question = QUESTION_SYSTEM, .rates = true, .grid = &scheduler_fields,
+     ROWS_OF(system_sample, schedulers, n_schedulers)},
+    {.name = "apps", .question = QUESTION_APPS, .rates = true, .section = &apps_fields,
+     .grid = &app_fields, .interval_at = offsetof(struct apps_detail, interval_s),
+     ROWS_OF(apps_detail, rows, n_rows)},
     /* People get a table that fits a terminal; programs get all that there is. */
-    [SINK_ARMED] = {.name = "armed", .question = QUESTION_ARMED, .section = &armed_fields,
-                    .grid = &armed_row_fields, .text_grid = &armed_text_fields,
-                    ROWS_OF(armed_detail, rows, n_rows)},
-    [SINK_NODES] = {.name = "nodes", .question = QUESTIONS, .grid = &node_fields},
+    {.name = "armed", .question = QUESTION_ARMED, .section = &armed_fields,
+     .grid = &armed_row_fields, .text_grid = &armed_text_fields,
+     .text_empty = "Nothing is armed on this node.\n", ROWS_OF(armed_detail, rows, n_rows)},
+    {.name = "nodes", .question = QUESTIONS, .grid = &node_fields},
+    {.name = NULL},
 };
 /* clang-format on */
 

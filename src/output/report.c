@@ -64,9 +64,14 @@ static void set_grid(struct report *r, const struct field_list *list, const void
                             .present = true};
 }
 
+bool report_of_node(const struct report *r)
+{
+    return r->kind->question != QUESTIONS;
+}
+
 bool report_lacks(const struct report *r, size_t column)
 {
-    if (r->kind != SINK_TOP)
+    if (r->kind->question != QUESTION_SCAN)
         return false;
     const struct proc_scan *scan = r->sections[0].base;
     return scan->recorded >= 0 && (r->grid.columns[column]->items & ~scan->recorded_items) != 0;
@@ -77,12 +82,11 @@ static int64_t interval_us(double interval_s)
     return interval_s >= 0 && interval_s < 9e12 ? (int64_t)(interval_s * 1e6) : -1;
 }
 
-static int missing(enum sink_kind kind, const struct model *m, struct error *err)
+static int missing(const struct sink_kind *kind, const struct model *m, struct error *err)
 {
-    if (kind == SINK_PROCESS && model_process(m) != NULL)
+    if (kind->question == QUESTION_PROCESS && model_process(m) != NULL)
         return error_set(err, ERR_NOT_FOUND, "there is no such process on the node");
-    return error_set(err, ERR_NOT_FOUND, "the node has not answered what `%s` shows",
-                     sink_kind_name(kind));
+    return error_set(err, ERR_NOT_FOUND, "the node has not answered what `%s` shows", kind->name);
 }
 
 /* ---- the kinds */
@@ -111,29 +115,29 @@ bool report_fill_process(struct report *r, const void *answer, const struct sink
 
 static bool fill(struct report *r, const void *answer, const struct sink_options *o)
 {
-    const struct sink_row *row = &sink_rows[r->kind];
+    const struct sink_kind *kind = r->kind;
     const char *base = answer;
     if (base == NULL)
         return false;
-    if (row->section != NULL)
-        add_section(r, row->section->name, row->section, base);
-    if (row->interval_at > 0) {
+    if (kind->section != NULL)
+        add_section(r, kind->section->name, kind->section, base);
+    if (kind->interval_at > 0) {
         double interval_s;
-        memcpy(&interval_s, base + row->interval_at, sizeof interval_s);
+        memcpy(&interval_s, base + kind->interval_at, sizeof interval_s);
         r->interval_us = interval_us(interval_s);
     }
-    if (row->grid != NULL) {
-        bool people = o->format == SINK_TEXT && row->text_grid != NULL;
+    if (kind->grid != NULL) {
+        bool people = o->format == SINK_TEXT && kind->text_grid != NULL;
         const void *rows;
         size_t n;
-        memcpy(&rows, base + row->rows_at, sizeof rows);
-        memcpy(&n, base + row->n_rows_at, sizeof n);
-        set_grid(r, people ? row->text_grid : row->grid, rows, n, row->row_bytes);
+        memcpy(&rows, base + kind->rows_at, sizeof rows);
+        memcpy(&n, base + kind->n_rows_at, sizeof n);
+        set_grid(r, people ? kind->text_grid : kind->grid, rows, n, kind->row_bytes);
     }
-    return row->fill == NULL || row->fill(r, answer, o);
+    return kind->fill == NULL || kind->fill(r, answer, o);
 }
 
-int report_make(struct report *out, enum sink_kind kind, const struct model *m,
+int report_make(struct report *out, const struct sink_kind *kind, const struct model *m,
                 const struct sink_options *options, struct error *err)
 {
     const struct node_info *node = model_node(m);
@@ -150,13 +154,12 @@ int report_make(struct report *out, enum sink_kind kind, const struct model *m,
         out->wall_us = out->system->wall_us;
         out->interval_us = interval_us(out->system->interval_s);
     }
-    return fill(out, model_answer(m, sink_rows[kind].question), options) ? 0
-                                                                         : missing(kind, m, err);
+    return fill(out, model_answer(m, kind->question), options) ? 0 : missing(kind, m, err);
 }
 
 void report_nodes(struct report *out, const struct sink_node *nodes, size_t n, int64_t wall_us)
 {
-    *out =
-        (struct report){.kind = SINK_NODES, .node = {"", 0}, .wall_us = wall_us, .interval_us = -1};
-    set_grid(out, sink_rows[SINK_NODES].grid, nodes, n, sizeof nodes[0]);
+    *out = (struct report){
+        .kind = sink_kind_find("nodes"), .node = {"", 0}, .wall_us = wall_us, .interval_us = -1};
+    set_grid(out, out->kind->grid, nodes, n, sizeof nodes[0]);
 }

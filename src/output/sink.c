@@ -11,27 +11,22 @@ struct sink {
     struct sink_output output;
     struct sink_options options;
     const struct proc_column *columns[COLUMNS_MAX];
-    bool header_done[SINK_KINDS];
+    const struct sink_kind *header_of; /* csv: the last header is of this kind */
 };
 
-const char *sink_kind_name(enum sink_kind kind)
+const struct sink_kind *sink_kind_find(const char *command)
 {
-    assert(kind >= 0 && kind < SINK_KINDS);
-    return sink_rows[kind].name;
-}
-
-enum sink_kind sink_kind_find(const char *name)
-{
-    unsigned kind = 0;
-    while (kind < SINK_KINDS && strcmp(sink_rows[kind].name, name) != 0)
+    const struct sink_kind *kind = sink_kinds;
+    while (kind->name && strcmp(kind->name, command) != 0)
         kind++;
-    return (enum sink_kind)kind;
+    assert(kind->name);
+    return kind;
 }
 
-enum question sink_question(enum sink_kind kind, bool *rates)
+enum question sink_question(const struct sink_kind *kind, bool *rates)
 {
-    *rates = sink_rows[kind].rates;
-    return sink_rows[kind].question;
+    *rates = kind->rates;
+    return kind->question;
 }
 
 struct sink *sink_open(const struct sink_writer *writer, const struct sink_options *options)
@@ -93,16 +88,16 @@ static int put(struct sink *s, const struct report *r, struct error *err)
         json_put(&out, r);
         break;
     case SINK_CSV:
-        csv_put(&out, r, !s->header_done[r->kind], s->options.spreadsheet);
+        csv_put(&out, r, s->header_of != r->kind, s->options.spreadsheet);
         break;
     }
-    s->header_done[r->kind] = true;
+    s->header_of = r->kind;
     int rc = write_out(s, &out, err);
     buf_clear(&out);
     return rc;
 }
 
-int sink_put(struct sink *s, enum sink_kind kind, const struct model *m, struct error *err)
+int sink_put(struct sink *s, const struct sink_kind *kind, const struct model *m, struct error *err)
 {
     struct report r;
     int rc = report_make(&r, kind, m, &s->options, err);

@@ -58,7 +58,7 @@ static void put_start(struct buf *out, const struct report *r, bool spreadsheet)
 {
     if (r->wall_us >= 0)
         buf_printf(out, "%" PRId64, r->wall_us);
-    if (r->kind != SINK_NODES) {
+    if (report_of_node(r)) {
         buf_put_u8(out, ',');
         put_text(out, r->node.s, r->node.len, spreadsheet);
     }
@@ -66,7 +66,7 @@ static void put_start(struct buf *out, const struct report *r, bool spreadsheet)
 
 static void put_header(struct buf *out, const struct report *r)
 {
-    buf_puts(out, r->kind == SINK_NODES ? "wall_us" : "wall_us,node");
+    buf_puts(out, report_of_node(r) ? "wall_us,node" : "wall_us");
     for (size_t i = 0; i < r->grid.n_columns; i++)
         buf_printf(out, ",%s", grid_key(&r->grid, i));
     for (size_t s = 0; s < r->n_sections && !r->grid.present; s++)

@@ -254,11 +254,11 @@ static json_t *json_recorded(const struct report *r)
 void json_put(struct buf *out, const struct report *r)
 {
     json_t *root = json_object();
-    json_object_set_new(root, "schema", json_sprintf("beamtop.%s/1", sink_kind_name(r->kind)));
-    if (r->kind != SINK_NODES)
+    json_object_set_new(root, "schema", json_sprintf("beamtop.%s/1", r->kind->name));
+    if (report_of_node(r))
         json_object_set_new(root, "node", json_slice(r->node));
     json_object_set_new(root, "wall_us", json_known(r->wall_us));
-    if (r->kind != SINK_NODES)
+    if (report_of_node(r))
         json_object_set_new(root, "interval_us", json_known(r->interval_us));
     const struct section cost = {&cost_fields, "cost", r->cost};
     const struct section system = {&system_fields, "system", r->system};

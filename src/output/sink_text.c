@@ -271,22 +271,22 @@ void text_put(struct buf *out, const struct report *r, bool ascii)
 {
     struct text_out t = {.out = out, .ascii = ascii};
     arena_init(&t.arena);
-    if (r->kind != SINK_NODES)
+    if (report_of_node(r))
         put_title(&t, r);
     const struct section system = {&system_fields, "system", r->system};
-    if ((r->kind == SINK_INFO || r->kind == SINK_MEMORY) && r->system != NULL)
+    if (r->kind->system && r->system != NULL)
         put_section(&t, &system);
-    if (r->kind == SINK_TOP)
+    if (r->kind->question == QUESTION_SCAN)
         put_scan(&t, r);
-    for (size_t i = 0; i < r->n_sections && r->kind != SINK_TOP; i++)
+    for (size_t i = 0; i < r->n_sections && r->kind->question != QUESTION_SCAN; i++)
         put_section(&t, &r->sections[i]);
     if (r->process != NULL)
         put_process(&t, r->process);
-    if (r->kind == SINK_ARMED && r->grid.n_rows == 0)
-        buf_puts(out, "Nothing is armed on this node.\n");
+    if (r->kind->text_empty && r->grid.n_rows == 0)
+        buf_puts(out, r->kind->text_empty);
     else if (r->grid.present)
         put_grid(&t, &r->grid);
-    if (r->kind != SINK_NODES)
+    if (report_of_node(r))
         buf_put_u8(out, '\n');
     arena_clear(&t.arena);
 }

@@ -48,18 +48,17 @@
     "spawn(fun G() -> Q ! more, timer:sleep(10), G() end), ok."
 
 static const struct {
-    enum sink_kind kind;
     enum sink_format format;
     const char *command, *options;
 } prints[] = {
-    {SINK_TOP, SINK_JSON, "top", "-n 0 -R 1000 -F json -c " COLUMNS},
-    {SINK_TOP, SINK_CSV, "top", "-n 0 -R 1000 -F csv -c " COLUMNS},
-    {SINK_APPS, SINK_JSON, "apps", "-n 0 -F json"},
-    {SINK_APPS, SINK_CSV, "apps", "-n 0 -F csv"},
-    {SINK_SCHEDULERS, SINK_JSON, "schedulers", "-n 0 -F json"},
-    {SINK_SCHEDULERS, SINK_CSV, "schedulers", "-n 0 -F csv"},
-    {SINK_MEMORY, SINK_JSON, "memory", "-n 0 -F json"},
-    {SINK_INFO, SINK_JSON, "info", "-F json"}, /* the last tick */
+    {SINK_JSON, "top", "-n 0 -R 1000 -F json -c " COLUMNS},
+    {SINK_CSV, "top", "-n 0 -R 1000 -F csv -c " COLUMNS},
+    {SINK_JSON, "apps", "-n 0 -F json"},
+    {SINK_CSV, "apps", "-n 0 -F csv"},
+    {SINK_JSON, "schedulers", "-n 0 -F json"},
+    {SINK_CSV, "schedulers", "-n 0 -F csv"},
+    {SINK_JSON, "memory", "-n 0 -F json"},
+    {SINK_JSON, "info", "-F json"}, /* the last tick */
 };
 enum { PRINT_TOP = 0, PRINT_INFO = 7 };
 #define PRINTS (sizeof prints / sizeof prints[0])
@@ -110,7 +109,7 @@ static void on_tick(void *arg)
     t->ticks++;
     for (size_t i = 0; rc == 0 && i < PRINTS; i++)
         if (t->ticks > 1 || i == PRINT_INFO)
-            rc = sink_put(t->sinks[i], prints[i].kind, t->model, &t->err);
+            rc = sink_put(t->sinks[i], sink_kind_find(prints[i].command), t->model, &t->err);
     t->over = rc != 0 || t->ticks == TICKS;
     if (t->over)
         uv_stop(&t->loop);

@@ -63,7 +63,7 @@ struct grid {
 
 #define REPORT_SECTIONS 4
 struct report {
-    enum sink_kind kind;
+    const struct sink_kind *kind;
     struct slice node;                  /* empty: of no node */
     int64_t wall_us, interval_us;       /* -1 unknown */
     const struct tick_cost *cost;       /* NULL: none */
@@ -76,18 +76,20 @@ struct report {
 };
 
 /* What a kind shows of the answer to its question. */
-struct sink_row {
-    const char *name;
-    enum question question;
+struct sink_kind {
+    const char *name;                        /* "top": the command, and "beamtop.top/1" */
+    enum question question;                  /* QUESTIONS: none, it is of no node */
     bool rates;                              /* its numbers are: the first tick has none */
+    bool system;                             /* people see the numbers of the header, too */
     const struct field_list *section, *grid; /* of the answer itself, and of its rows; NULL: none */
     const struct field_list *text_grid;      /* rows for people, where they differ */
+    const char *text_empty;                  /* what they read in place of no rows */
     size_t rows_at, n_rows_at, row_bytes;    /* a pointer and a size_t in the answer */
     size_t interval_at; /* a double in the answer; 0: the tick's own interval */
     /* What the rest does not say; false: there is nothing to show. NULL: it says all. */
     bool (*fill)(struct report *r, const void *answer, const struct sink_options *o);
 };
-extern const struct sink_row sink_rows[SINK_KINDS];
+extern const struct sink_kind sink_kinds[]; /* ended by a NULL name */
 bool report_fill_top(struct report *r, const void *answer, const struct sink_options *o);
 bool report_fill_process(struct report *r, const void *answer, const struct sink_options *o);
 
@@ -98,6 +100,7 @@ struct value column_value(const struct proc_column *column, const struct proc_ro
 struct value pid_value(const struct etf_pid *pid);
 struct value text_value(struct slice text);
 
+bool report_of_node(const struct report *r);
 /* Whether that column of the grid's processes was not recorded: its values are unknown. */
 bool report_lacks(const struct report *r, size_t column);
 size_t section_len(const struct section *s);
@@ -111,7 +114,7 @@ enum column_type grid_type(const struct grid *g, size_t column);
 struct value grid_value(const struct grid *g, size_t row, size_t column);
 
 /* ERR_NOT_FOUND when the model lacks what this kind shows. */
-int report_make(struct report *out, enum sink_kind kind, const struct model *m,
+int report_make(struct report *out, const struct sink_kind *kind, const struct model *m,
                 const struct sink_options *options, struct error *err);
 void report_nodes(struct report *out, const struct sink_node *nodes, size_t n, int64_t wall_us);
 

@@ -20,18 +20,11 @@
 
 enum sink_format { SINK_TEXT, SINK_JSON, SINK_CSV };
 
-/* clang-format off */
-enum sink_kind {
-    SINK_TOP, SINK_INFO, SINK_PROCESS, SINK_MEMORY, SINK_SCHEDULERS, SINK_APPS, SINK_ARMED,
-    SINK_NODES,
-    SINK_KINDS,
-};
-/* clang-format on */
-const char *sink_kind_name(enum sink_kind kind); /* "top": the command, and "beamtop.top/1" */
-enum sink_kind sink_kind_find(const char *name); /* SINK_KINDS: there is none */
-/* What it shows the answer to (QUESTIONS: none). *rates: its numbers are, so that the first tick
- * has none. */
-enum question sink_question(enum sink_kind kind, bool *rates);
+/* What a command prints: a row of sink_kinds (output/fields.c). */
+struct sink_kind;
+const struct sink_kind *sink_kind_find(const char *command); /* "top": one of them */
+/* What it shows the answer to. *rates: its numbers are, so that the first tick has none. */
+enum question sink_question(const struct sink_kind *kind, bool *rates);
 
 /* A VM of this host, as `beamtop nodes` lists them. Unknown numbers are -1, NaN. Borrowed. */
 struct sink_node {
@@ -65,7 +58,8 @@ void sink_close(struct sink *s); /* NULL is fine */
  * written; from then on every call fails in the same way. ERR_NOT_FOUND when the model has not
  * been given what this
  * kind shows. */
-int sink_put(struct sink *s, enum sink_kind kind, const struct model *m, struct error *err);
+int sink_put(struct sink *s, const struct sink_kind *kind, const struct model *m,
+             struct error *err);
 int sink_put_nodes(struct sink *s, const struct sink_node *nodes, size_t n, int64_t wall_us,
                    struct error *err);
 /* The errno of the write that failed, 0 else: EPIPE is how `| head` ends a run. */

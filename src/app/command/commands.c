@@ -22,7 +22,7 @@
 
 struct printing {
     struct sink *sink;
-    enum sink_kind kind;
+    const struct sink_kind *kind;
     bool text;
 };
 
@@ -71,8 +71,8 @@ static int print_tick(void *arg, const struct model *m, struct error *err)
 }
 
 /* What the commands have in common. */
-static int run(const struct cli_options *o, const struct app_env *env, enum sink_kind kind,
-               const struct want *want, const struct columns *columns, bool rates)
+static int run(const struct cli_options *o, const struct app_env *env, const struct want *want,
+               const struct columns *columns, bool rates)
 {
     struct error err = {.code = ERR_NONE};
     struct sink_options options = {.ascii = o->ascii || !env->utf8, .spreadsheet = o->spreadsheet};
@@ -82,7 +82,8 @@ static int run(const struct cli_options *o, const struct app_env *env, enum sink
         options.columns = columns->columns;
         options.n_columns = columns->n;
     }
-    struct printing p = {.kind = kind, .sink = sink_open_file(stdout, &options)};
+    struct printing p = {.kind = sink_kind_find(o->command),
+                         .sink = sink_open_file(stdout, &options)};
     const struct batch_job job = {
         .options = o,
         .env = env,
@@ -128,7 +129,7 @@ int command_top(const struct cli_options *o, const struct app_env *env)
     struct error err = {.code = ERR_NONE};
     if (choose_columns(o, &columns, &want.scan, &err) != 0)
         return usage_error(&err);
-    return run(o, env, SINK_TOP, &want, &columns, true);
+    return run(o, env, &want, &columns, true);
 }
 
 int command_process(const struct cli_options *o, const struct app_env *env)
@@ -138,15 +139,15 @@ int command_process(const struct cli_options *o, const struct app_env *env)
         want.process_by_name = true;
         snprintf(want.process_name, sizeof want.process_name, "%s", o->second);
     }
-    return run(o, env, SINK_PROCESS, &want, NULL, true);
+    return run(o, env, &want, NULL, true);
 }
 
 int command_answer(const struct cli_options *o, const struct app_env *env)
 {
-    enum sink_kind kind = sink_kind_find(o->command);
     bool rates = false;
-    const struct want want = {.needs = QUESTION_BIT(sink_question(kind, &rates))};
-    return run(o, env, kind, &want, NULL, rates || o->ticks_given);
+    enum question question = sink_question(sink_kind_find(o->command), &rates);
+    const struct want want = {.needs = QUESTION_BIT(question)};
+    return run(o, env, &want, NULL, rates || o->ticks_given);
 }
 
 int command_replay(const struct cli_options *o, const struct app_env *env)

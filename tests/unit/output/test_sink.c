@@ -12,7 +12,7 @@
 #include "../model/answers.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
-#include "beamtop/output/sink.h"
+#include "beamtop/output/fields.h"
 
 /* A writer that keeps what it gets, and fails from the nth call on. */
 struct kept {
@@ -55,7 +55,8 @@ static struct model *full_model(void)
 }
 
 /* What a sink of that format makes of the model. The caller clears it. */
-static struct buf output(enum sink_format format, enum sink_kind kind, const struct model *m)
+static struct buf output(enum sink_format format, const struct sink_kind *kind,
+                         const struct model *m)
 {
     struct kept k = {0};
     struct error err = {0};
@@ -64,7 +65,7 @@ static struct buf output(enum sink_format format, enum sink_kind kind, const str
     buf_init(&k.bytes, 0);
     struct sink *s = sink_open(&writer, &options);
     if (sink_put(s, kind, m, &err) < 0)
-        fail_msg("%s: %s", sink_kind_name(kind), err.text);
+        fail_msg("%s: %s", kind->name, err.text);
     sink_close(s);
     return k.bytes;
 }
@@ -80,7 +81,7 @@ static json_t *parsed(struct buf *b)
     return j;
 }
 
-static json_t *json_of(enum sink_kind kind, const struct model *m)
+static json_t *json_of(const struct sink_kind *kind, const struct model *m)
 {
     struct buf b = output(SINK_JSON, kind, m);
     json_t *j = parsed(&b);
@@ -107,10 +108,10 @@ static void test_every_kind_has_the_same_frame(void **state)
 {
     (void)state;
     struct model *m = full_model();
-    for (int kind = 0; kind < SINK_NODES; kind++) {
-        json_t *j = json_of((enum sink_kind)kind, m);
+    for (const struct sink_kind *kind = sink_kinds; kind->question != QUESTIONS; kind++) {
+        json_t *j = json_of(kind, m);
         char schema[64];
-        snprintf(schema, sizeof schema, "beamtop.%s/1", sink_kind_name((enum sink_kind)kind));
+        snprintf(schema, sizeof schema, "beamtop.%s/1", kind->name);
         print_message("%s\n", schema);
         assert_string_equal(text_at(j, "schema"), schema);
         assert_string_equal(text_at(j, "node"), "mq1@host");
@@ -131,7 +132,7 @@ static void test_top_as_json(void **state)
 {
     (void)state;
     struct model *m = full_model();
-    json_t *j = json_of(SINK_TOP, m);
+    json_t *j = json_of(sink_kind_find("top"), m);
     json_t *rows = json_object_get(j, "rows"), *row = json_array_get(rows, 0);
     assert_int_equal(int_at(j, "interval_us"), 1000000);
     assert_int_equal(json_array_size(rows), 2);
@@ -151,7 +152,7 @@ static void test_process_as_json(void **state)
 {
     (void)state;
     struct model *m = full_model();
-    json_t *j = json_of(SINK_PROCESS, m), *p = json_object_get(j, "process");
+    json_t *j = json_of(sink_kind_find("process"), m), *p = json_object_get(j, "process");
     assert_int_equal(json_object_size(p), (size_t)proc_columns_len);
     assert_int_equal(int_at(p, "total_heap_bytes"), 2400);
     assert_true(json_is_true(json_object_get(p, "trap_exit")));
@@ -183,7 +184,7 @@ static void test_armed(void **state)
 {
     (void)state;
     struct model *m = full_model();
-    json_t *j = json_of(SINK_ARMED, m), *sums = json_object_get(j, "armed");
+    json_t *j = json_of(sink_kind_find("armed"), m), *sums = json_object_get(j, "armed");
     assert_int_equal(int_at(sums, "sessions"), 2);
     assert_int_equal(int_at(sums, "breakpoints"), 7);
     assert_int_equal(int_at(sums, "breakpoints_shown"), 4);
@@ -201,14 +202,14 @@ static void test_armed(void **state)
     assert_int_equal(int_at(armed_row(j, "control_word", "trace_control_word"), "value"), 17);
     json_decref(j);
 
-    struct buf text = output(SINK_TEXT, SINK_ARMED, m);
+    struct buf text = output(SINK_TEXT, sink_kind_find("armed"), m);
     assert_non_null(strstr(buf_cstr(&text), "local, 12 calls, 345 µs, 6 words\n"));
     buf_clear(&text);
     must(m, ANSWER_ARMED, "{armed, 5, 0, [], {0, []}, {0, []}, [], 0}");
-    text = output(SINK_TEXT, SINK_ARMED, m);
+    text = output(SINK_TEXT, sink_kind_find("armed"), m);
     assert_non_null(strstr(buf_cstr(&text), "\nNothing is armed on this node.\n"));
     buf_clear(&text);
-    j = json_of(SINK_ARMED, m);
+    j = json_of(sink_kind_find("armed"), m);
     assert_int_equal(json_array_size(json_object_get(j, "rows")), 0);
     json_decref(j);
     model_free(m);
@@ -294,8 +295,8 @@ static void test_csv(void **state)
     const struct sink_options options = {.format = SINK_CSV, .columns = columns, .n_columns = n};
     buf_init(&k.bytes, 0);
     struct sink *s = sink_open(&writer, &options);
-    assert_int_equal(sink_put(s, SINK_TOP, m, &err), 0);
-    assert_int_equal(sink_put(s, SINK_TOP, m, &err), 0);
+    assert_int_equal(sink_put(s, sink_kind_find("top"), m, &err), 0);
+    assert_int_equal(sink_put(s, sink_kind_find("top"), m, &err), 0);
     static const char rows[] = "1700000100000000,mq1@host,<0.41.0>,shop_cart,4096,500.000000,\n"
                                "1700000100000000,mq1@host,<0.42.1>,,2048,,\n";
     char wanted[600];
@@ -305,8 +306,9 @@ static void test_csv(void **state)
     assert_int_equal(k.calls, 5); /* line by line */
     sink_close(s);
     buf_clear(&k.bytes);
-    for (int kind = 0; kind < SINK_NODES; kind++) { /* as many cells in every line */
-        struct buf b = output(SINK_CSV, (enum sink_kind)kind, m);
+    /* As many cells in every line. */
+    for (const struct sink_kind *kind = sink_kinds; kind->question != QUESTIONS; kind++) {
+        struct buf b = output(SINK_CSV, kind, m);
         int commas = -1, count = 0;
         bool quoted = false;
         for (size_t i = 0; i < b.len; i++) {
@@ -315,8 +317,7 @@ static void test_csv(void **state)
             if (b.data[i] != '\n' || quoted)
                 continue;
             if (commas >= 0 && commas != count)
-                fail_msg("%s: %d cells, then %d", sink_kind_name((enum sink_kind)kind), commas,
-                         count);
+                fail_msg("%s: %d cells, then %d", kind->name, commas, count);
             commas = count;
             count = 0;
         }
@@ -329,7 +330,7 @@ static void test_text(void **state)
 {
     (void)state;
     struct model *m = full_model();
-    struct buf b = output(SINK_TEXT, SINK_TOP, m);
+    struct buf b = output(SINK_TEXT, sink_kind_find("top"), m);
     const char *text = buf_cstr(&b);
     assert_non_null(strstr(text, "mq1@host  2023-11-14 22:15:00Z"));
     assert_non_null(strstr(text, "shop_cart"));
@@ -337,8 +338,8 @@ static void test_text(void **state)
     assert_non_null(strstr(text, "–"));
     assert_non_null(strstr(text, "2 of 50 processes, by change of reductions_per_s"));
     buf_clear(&b);
-    for (int kind = 0; kind < SINK_NODES; kind++) {
-        b = output(SINK_TEXT, (enum sink_kind)kind, m);
+    for (const struct sink_kind *kind = sink_kinds; kind->question != QUESTIONS; kind++) {
+        b = output(SINK_TEXT, kind, m);
         assert_true(b.len > 40 && b.data[b.len - 1] == '\n');
         buf_clear(&b);
     }
@@ -355,8 +356,8 @@ static void test_ascii(void **state)
     const struct sink_options options = {.format = SINK_TEXT, .ascii = true};
     buf_init(&k.bytes, 0);
     struct sink *s = sink_open(&writer, &options);
-    for (int kind = 0; kind < SINK_NODES; kind++)
-        assert_int_equal(sink_put(s, (enum sink_kind)kind, m, &err), 0);
+    for (const struct sink_kind *kind = sink_kinds; kind->question != QUESTIONS; kind++)
+        assert_int_equal(sink_put(s, kind, m, &err), 0);
     for (size_t i = 0; i < k.bytes.len; i++)
         assert_true(k.bytes.data[i] < 0x80);
     sink_close(s);
@@ -374,13 +375,13 @@ static void test_failed_writes(void **state)
     const struct sink_options options = {.format = SINK_JSON};
     buf_init(&k.bytes, 0);
     struct sink *s = sink_open(&writer, &options);
-    assert_int_equal(sink_put(s, SINK_TOP, m, &err), 0);
+    assert_int_equal(sink_put(s, sink_kind_find("top"), m, &err), 0);
     assert_int_equal(sink_write_errno(s), 0);
-    assert_int_equal(sink_put(s, SINK_TOP, m, &err), ERR_SYSTEM);
+    assert_int_equal(sink_put(s, sink_kind_find("top"), m, &err), ERR_SYSTEM);
     assert_int_equal(sink_write_errno(s), EPIPE);
     k.fail_from = 0;
     error_clear(&err);
-    assert_int_equal(sink_put(s, SINK_TOP, m, &err), ERR_SYSTEM); /* it stays broken */
+    assert_int_equal(sink_put(s, sink_kind_find("top"), m, &err), ERR_SYSTEM); /* it stays broken */
     assert_int_equal(k.calls, 1);
     sink_close(s);
     buf_clear(&k.bytes);
@@ -388,7 +389,7 @@ static void test_failed_writes(void **state)
     if (full != NULL) {
         s = sink_open_file(full, &options);
         error_clear(&err);
-        assert_int_equal(sink_put(s, SINK_INFO, m, &err), ERR_SYSTEM);
+        assert_int_equal(sink_put(s, sink_kind_find("info"), m, &err), ERR_SYSTEM);
         assert_int_equal(sink_write_errno(s), ENOSPC);
         sink_close(s);
         fclose(full);
@@ -404,9 +405,9 @@ static void test_what_is_not_known_yet(void **state)
     const struct sink_writer writer = {keep, &k};
     const struct sink_options options = {.format = SINK_JSON};
     struct sink *s = sink_open(&writer, &options);
-    for (int kind = 0; kind < SINK_NODES; kind++) {
+    for (const struct sink_kind *kind = sink_kinds; kind->question != QUESTIONS; kind++) {
         struct error err = {0};
-        assert_int_equal(sink_put(s, (enum sink_kind)kind, m, &err), ERR_NOT_FOUND);
+        assert_int_equal(sink_put(s, kind, m, &err), ERR_NOT_FOUND);
     }
     assert_int_equal(k.calls, 0);
     sink_close(s);
