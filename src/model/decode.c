@@ -220,42 +220,36 @@ void decode_system(struct decoder *d, void *to)
 
 /* ---- scan */
 
+/* How the value of an item travels. */
+enum form { FORM_ID, FORM_INT, FORM_ATOM, FORM_MFA, FORM_PAIR, FORM_PID, FORM_BOOL };
+
+#define AT(field, ...) offsetof(struct proc_row, field)
+#define AT_SECOND(first, second, ...) AT(second, )
+#define ITEM_SPEC(id, name, form, ...)                                                             \
+    [ITEM_##id] = {#name, FORM_##form, AT(__VA_ARGS__, ), AT_SECOND(__VA_ARGS__, pid, )},
+
+static const struct item_spec {
+    const char *name;
+    enum form form;
+    size_t at, second; /* a second field is there in FORM_PAIR and FORM_PID */
+} item_specs[] = {PROC_ITEM_LIST(ITEM_SPEC)};
+
 void proc_row_clear(struct proc_row *row)
 {
     const struct slice none = {"", 0};
-    *row = (struct proc_row){
-        .name = none,
-        .label = none,
-        .initial_call = none,
-        .application = none,
-        .supervisor = none,
-        .current_function = none,
-        .status = none,
-        .priority = none,
-        .message_queue_data = none,
-        .word_bytes = -1,
-        .reductions = -1,
-        .message_queue_len = -1,
-        .memory_bytes = -1,
-        .total_heap_words = -1,
-        .heap_words = -1,
-        .stack_words = -1,
-        .links = -1,
-        .monitors = -1,
-        .monitored_by = -1,
-        .binaries = -1,
-        .binary_bytes = -1,
-        .dictionary_len = -1,
-        .minor_gcs = -1,
-        .fullsweep_after = -1,
-        .suspending = -1,
-        .reductions_per_s = NAN,
-        .reductions_share = NAN,
-        .message_queue_per_s = NAN,
-        .memory_per_s = NAN,
-        .minor_gcs_per_s = NAN,
-        .age_s = NAN,
-    };
+#define UNKNOWN(type, field, unknown) .field = unknown,
+#define UNKNOWN_ITEM(id, name, form, ...) PROC_FORM_##form(UNKNOWN, __VA_ARGS__)
+    *row = (struct proc_row){.label = none,
+                             .initial_call = none,
+                             .application = none,
+                             .word_bytes = -1,
+                             .reductions_per_s = NAN,
+                             .reductions_share = NAN,
+                             .message_queue_per_s = NAN,
+                             .memory_per_s = NAN,
+                             .minor_gcs_per_s = NAN,
+                             .age_s = NAN,
+                             PROC_ITEM_LIST(UNKNOWN_ITEM)};
 }
 
 bool decode_identity(struct decoder *d, struct proc_row *row)
@@ -265,40 +259,6 @@ bool decode_identity(struct decoder *d, struct proc_row *row)
            decode_mfa(d, &row->initial_call) && decode_binary(d, &row->label) &&
            decode_atom(d, &row->application) && decode_mfa(d, &mfa);
 }
-
-/* How the value of an item travels, and where it goes. */
-enum form { FORM_ID, FORM_INT, FORM_ATOM, FORM_MFA, FORM_PAIR, FORM_PID, FORM_BOOL };
-
-#define AT(field) offsetof(struct proc_row, field)
-
-static const struct item_spec {
-    const char *name;
-    enum form form;
-    size_t at, second;
-} item_specs[PROC_ITEMS] = {
-    [ITEM_ID] = {"id", FORM_ID, 0, 0},
-    [ITEM_REDUCTIONS] = {"reductions", FORM_INT, AT(reductions), 0},
-    [ITEM_MESSAGE_QUEUE_LEN] = {"message_queue_len", FORM_INT, AT(message_queue_len), 0},
-    [ITEM_MEMORY] = {"memory", FORM_INT, AT(memory_bytes), 0},
-    [ITEM_TOTAL_HEAP_SIZE] = {"total_heap_size", FORM_INT, AT(total_heap_words), 0},
-    [ITEM_HEAP_SIZE] = {"heap_size", FORM_INT, AT(heap_words), 0},
-    [ITEM_STACK_SIZE] = {"stack_size", FORM_INT, AT(stack_words), 0},
-    [ITEM_STATUS] = {"status", FORM_ATOM, AT(status), 0},
-    [ITEM_PRIORITY] = {"priority", FORM_ATOM, AT(priority), 0},
-    [ITEM_CURRENT_FUNCTION] = {"current_function", FORM_MFA, AT(current_function), 0},
-    [ITEM_LINKS] = {"links", FORM_INT, AT(links), 0},
-    [ITEM_MONITORS] = {"monitors", FORM_INT, AT(monitors), 0},
-    [ITEM_MONITORED_BY] = {"monitored_by", FORM_INT, AT(monitored_by), 0},
-    [ITEM_BINARY] = {"binary", FORM_PAIR, AT(binaries), AT(binary_bytes)},
-    [ITEM_DICTIONARY] = {"dictionary", FORM_INT, AT(dictionary_len), 0},
-    [ITEM_GARBAGE_COLLECTION] = {"garbage_collection", FORM_PAIR, AT(minor_gcs),
-                                 AT(fullsweep_after)},
-    [ITEM_GROUP_LEADER] = {"group_leader", FORM_PID, AT(group_leader), 0},
-    [ITEM_TRAP_EXIT] = {"trap_exit", FORM_BOOL, AT(trap_exit), 0},
-    [ITEM_MESSAGE_QUEUE_DATA] = {"message_queue_data", FORM_ATOM, AT(message_queue_data), 0},
-    [ITEM_SUSPENDING] = {"suspending", FORM_INT, AT(suspending), 0},
-    [ITEM_SUPERVISOR] = {"supervisor", FORM_ATOM, AT(supervisor), 0},
-};
 
 const char *proc_item_name(enum proc_item item)
 {
@@ -329,7 +289,7 @@ static bool decode_form(struct decoder *d, const struct item_spec *spec, struct 
     case FORM_PAIR:
         return cursor_tuple_of(&d->c, 2) && decode_int(d, to) && decode_int(d, second);
     case FORM_PID:
-        row->has_group_leader = true;
+        *(bool *)second = true;
         return cursor_pid(&d->c, to, NULL);
     case FORM_BOOL:
         return decode_bool(d, to);

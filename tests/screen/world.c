@@ -154,17 +154,8 @@ static void item(struct buf *t, enum proc_item item, const struct proc *p, int t
     case ITEM_MESSAGE_QUEUE_DATA:
         buf_puts(t, "off_heap");
         break;
-    case ITEM_TOTAL_HEAP_SIZE:
-    case ITEM_HEAP_SIZE:
-    case ITEM_STACK_SIZE:
-    case ITEM_LINKS:
-    case ITEM_MONITORS:
-    case ITEM_MONITORED_BY:
-    case ITEM_DICTIONARY:
-    case ITEM_SUSPENDING:
+    default: /* numbers */
         buf_printf(t, "%d", 100 + p->id);
-        break;
-    case PROC_ITEMS:
         break;
     }
 }

@@ -12,19 +12,6 @@
 #include "beamtop/base/error.h"
 #include "beamtop/model/snapshot.h"
 
-/*
- * Items of a scan (docs/queries.md); a mask of them goes into want_scan.items. They are asked for,
- * and come back, in
- * this order. */
-/* clang-format off */
-enum proc_item {
-    ITEM_ID, ITEM_REDUCTIONS, ITEM_MESSAGE_QUEUE_LEN, ITEM_MEMORY, ITEM_TOTAL_HEAP_SIZE,
-    ITEM_HEAP_SIZE,
-    ITEM_STACK_SIZE, ITEM_STATUS, ITEM_PRIORITY, ITEM_CURRENT_FUNCTION, ITEM_LINKS, ITEM_MONITORS,
-    ITEM_MONITORED_BY, ITEM_BINARY, ITEM_DICTIONARY, ITEM_GARBAGE_COLLECTION, ITEM_GROUP_LEADER,
-    ITEM_TRAP_EXIT, ITEM_MESSAGE_QUEUE_DATA, ITEM_SUSPENDING, ITEM_SUPERVISOR, PROC_ITEMS,
-};
-/* clang-format on */
 const char *proc_item_name(enum proc_item item); /* the atom asked for; a recording's name of it */
 enum proc_item proc_item_find(const char *name); /* PROC_ITEMS: there is none */
 

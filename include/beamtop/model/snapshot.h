@@ -68,25 +68,64 @@ struct system_sample {
     size_t n_schedulers;
 };
 
+/*
+ * Items of a scan (docs/queries.md): X(ID, name, form, field ...). They are asked for, and come
+ * back, in this order; a recording has their names. `supervisor` is the nearest one above: its
+ * registered name, else its module. The form says how the value travels (model/decode.c),
+ * and what its fields in struct proc_row are. */
+#define PROC_ITEM_LIST(X)                                                                          \
+    X(ID, id, ID, name)                                                                            \
+    X(REDUCTIONS, reductions, INT, reductions)                                                     \
+    X(MESSAGE_QUEUE_LEN, message_queue_len, INT, message_queue_len)                                \
+    X(MEMORY, memory, INT, memory_bytes)                                                           \
+    X(TOTAL_HEAP_SIZE, total_heap_size, INT, total_heap_words)                                     \
+    X(HEAP_SIZE, heap_size, INT, heap_words)                                                       \
+    X(STACK_SIZE, stack_size, INT, stack_words)                                                    \
+    X(STATUS, status, ATOM, status)                                                                \
+    X(PRIORITY, priority, ATOM, priority)                                                          \
+    X(CURRENT_FUNCTION, current_function, MFA, current_function)                                   \
+    X(LINKS, links, INT, links)                                                                    \
+    X(MONITORS, monitors, INT, monitors)                                                           \
+    X(MONITORED_BY, monitored_by, INT, monitored_by)                                               \
+    X(BINARY, binary, PAIR, binaries, binary_bytes)                                                \
+    X(DICTIONARY, dictionary, INT, dictionary_len)                                                 \
+    X(GARBAGE_COLLECTION, garbage_collection, PAIR, minor_gcs, fullsweep_after)                    \
+    X(GROUP_LEADER, group_leader, PID, group_leader, has_group_leader)                             \
+    X(TRAP_EXIT, trap_exit, BOOL, trap_exit)                                                       \
+    X(MESSAGE_QUEUE_DATA, message_queue_data, ATOM, message_queue_data)                            \
+    X(SUSPENDING, suspending, INT, suspending)                                                     \
+    X(SUPERVISOR, supervisor, ATOM, supervisor)
+
+enum proc_item {
+#define PROC_ITEM_ENUM(id, ...) ITEM_##id,
+    PROC_ITEM_LIST(PROC_ITEM_ENUM)
+#undef PROC_ITEM_ENUM
+        PROC_ITEMS
+};
+
+/* F(type, field, unknown value) for each field of a form; beside the name, FORM_ID has others. */
+#define PROC_FORM_ID(F, field) F(struct slice, field, {.s = ""})
+#define PROC_FORM_ATOM(F, field) F(struct slice, field, {.s = ""})
+#define PROC_FORM_MFA(F, field) F(struct slice, field, {.s = ""})
+#define PROC_FORM_INT(F, field) F(int64_t, field, -1)
+#define PROC_FORM_PAIR(F, first, second) F(int64_t, first, -1) F(int64_t, second, -1)
+#define PROC_FORM_BOOL(F, field) F(bool, field, false) /* proc_row.items says if it is known */
+#define PROC_FORM_PID(F, field, known) F(struct etf_pid, field, {.id = 0}) F(bool, known, false)
+
 /* One process row. What was not asked for is unknown (-1, NaN, empty). */
 struct proc_row {
     struct etf_pid pid;
-    struct slice name;         /* registered, else empty */
+#define PROC_FIELD(type, field, unknown) type field;
+#define PROC_FIELDS(id, name, form, ...) PROC_FORM_##form(PROC_FIELD, __VA_ARGS__)
+    PROC_ITEM_LIST(PROC_FIELDS)
+#undef PROC_FIELDS
+#undef PROC_FIELD
     struct slice label;        /* process label as text, else empty */
     struct slice initial_call; /* "mod:fun/1", found behind proc_lib */
     struct slice application;
-    struct slice supervisor; /* the nearest one above: its registered name, else its module */
-    struct slice current_function;
-    struct slice status, priority, message_queue_data;
-    struct etf_pid group_leader;
-    bool has_group_leader, trap_exit;
-    bool own;           /* one of ours */
-    uint32_t items;     /* what this row knows: bits of enum proc_item (model/column.h) */
-    int64_t word_bytes; /* of the target, for the sizes in words */
-    int64_t reductions, message_queue_len, memory_bytes;
-    int64_t total_heap_words, heap_words, stack_words;
-    int64_t links, monitors, monitored_by, binaries, binary_bytes, dictionary_len, minor_gcs,
-        fullsweep_after, suspending;
+    bool own;                   /* one of ours */
+    uint32_t items;             /* what this row knows: bits of enum proc_item */
+    int64_t word_bytes;         /* of the target, for the sizes in words */
     double reductions_per_s;    /* NaN until two sights of it */
     double reductions_share;    /* of all the node's reductions in the interval, 0..1 */
     double message_queue_per_s; /* growth; may be negative */

@@ -29,7 +29,7 @@ struct want_scan {
     bool by_delta;
     bool ascending;
     int rows;
-    uint32_t items; /* bit mask of enum proc_item (model/column.h) */
+    uint32_t items; /* bit mask of enum proc_item */
     struct etf_pid pids[WANT_PIDS];
     int n_pids;
     struct etf_pid watched[WANT_WATCHED]; /* looked at beside what is shown: for findings */
