@@ -15,12 +15,12 @@
 #include "beamtop/model/column.h"
 #include "beamtop/model/model.h"
 
-/* clang-format off */
 enum answer_kind {
-    ANSWER_NODE, ANSWER_SYSTEM, ANSWER_SCAN, ANSWER_PROCESS, ANSWER_MAILBOX, ANSWER_STATE,
-    ANSWER_ALLOC, ANSWER_APPS, ANSWER_TREE, ANSWER_ARMED, ANSWER_KINDS,
+#define ANSWER_ENUM(id, ...) ANSWER_##id,
+    QUESTION_ANSWERS(ANSWER_ENUM)
+#undef ANSWER_ENUM
+        ANSWER_KINDS
 };
-/* clang-format on */
 
 #define NODE_ANSWER                                                                                \
     "{node, 'mq1@host', <<\"25\">>, <<\"13.1.5\">>, <<\"jit\">>, 8, 2, 2, 2, 1, 2, "               \
