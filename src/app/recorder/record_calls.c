@@ -91,11 +91,6 @@ static void ended(struct record_session *r, const struct calls_state *state)
     record_session_done(r);
 }
 
-bool record_calls_counts(const struct record_session *r)
-{
-    return r != NULL && r->session && calls_session_counts(r->session);
-}
-
 /* The next window opens soon: no tick is to begin before it that would end in it. */
 static bool is_near(const struct record_session *r)
 {

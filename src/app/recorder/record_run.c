@@ -140,8 +140,7 @@ static void start_handles(struct recording_run *t)
     uv_timer_init(&t->loop, &t->progress);
     uv_timer_init(&t->loop, &t->until);
     uv_timer_init(&t->loop, &t->turn);
-    uv_timer_init(&t->loop, &t->facts);
-    t->progress.data = t->until.data = t->turn.data = t->facts.data = t;
+    t->progress.data = t->until.data = t->turn.data = t;
     t->started_ms = uv_now(&t->loop);
     if (t->setup->env->err_tty && !t->setup->detached)
         uv_timer_start(&t->progress, on_progress, PROGRESS_MS, PROGRESS_MS);
@@ -183,9 +182,9 @@ static int start(struct recording_run *t, struct error *err)
 static void close_handles(struct recording_run *t)
 {
     uv_handle_t *handles[] = {(uv_handle_t *)&t->progress, (uv_handle_t *)&t->until,
-                              (uv_handle_t *)&t->turn, (uv_handle_t *)&t->facts};
+                              (uv_handle_t *)&t->turn};
     record_run_armed_close(t);
-    record_run_source_close(t);
+    live_close(t->live, NULL, NULL);
     record_control_close(t->control);
     for (size_t i = 0; i < ARRAY_LEN(handles); i++)
         uv_close(handles[i], NULL);

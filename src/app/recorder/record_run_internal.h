@@ -12,8 +12,7 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/limits.h"
-#include "app/source/beside.h"
-#include "app/source/leaders.h"
+#include "app/source/feed.h"
 #include "app/source/live.h"
 #include "record_control.h"
 #include "record_run.h"
@@ -41,12 +40,10 @@ struct recording_run {
 
     /* record_run_source.c */
     struct live *live;
-    struct leaders leaders;
-    struct beside *beside;
-    uv_timer_t facts;
+    struct feed feed;
     char node[LIMIT_NODE_NAME_BYTES + 1]; /* what it calls itself; before that what it was called */
     bool has_node;                        /* its own answer about itself, since it is there */
-    bool was_up, is_down, is_locked;
+    bool was_up, is_locked;
     double wall_less_here_us; /* the node's clock against ours */
 
     /* record_run_armed.c */
@@ -70,9 +67,8 @@ void record_run_tell(struct recording_run *t, const char *format, ...) ATTR_PRIN
 /* To who started a detached recording, and waits for one line. */
 void record_run_tell_ready(struct recording_run *t, const char *text);
 
-/* ---- record_run_source.c: a close follows an open that failed too */
+/* ---- record_run_source.c */
 int record_run_source_open(struct recording_run *t, double interval_s, struct error *err);
-void record_run_source_close(struct recording_run *t);
 /* The node's clock now; -1: not known. */
 int64_t record_run_node_wall_us(const struct recording_run *t);
 
@@ -83,7 +79,7 @@ void record_run_armed_start(struct recording_run *t);
 void record_run_armed_link_lost(struct recording_run *t);
 /* Ends it; true: record_run_leave() follows when it is proven that nothing is left. */
 bool record_run_armed_stop(struct recording_run *t);
-void record_run_armed_close(struct recording_run *t); /* before record_run_source_close() */
+void record_run_armed_close(struct recording_run *t); /* before live_close() */
 
 /* ---- record_run_requests.c */
 void record_run_requests_open(struct recording_run *t);

@@ -10,27 +10,9 @@
 #include "beamtop/model/column.h"
 #include "beamtop/recording/recording.h"
 
-#define FACTS_MS 60000u
-#define FACTS_LATER_MS 500u
 /* Processes asked for at a tick: the busiest, which are nearly all of the work. At most ten more
    are watched, for their mailbox or memory. */
 #define RECORD_ROWS 50
-
-/* ---- what is asked beside the ticks: by a timer, or after a tick */
-
-static bool is_slow(unsigned q)
-{
-    return question_rows[q].every_s >= (int)FACTS_MS / 1000;
-}
-
-static unsigned asked_beside(bool slow)
-{
-    unsigned mask = question_paced(PACE_BESIDE) | question_kept(KEPT_LAST);
-    for (unsigned q = 0; q < QUESTIONS; q++)
-        if (question_rows[q].every_s == 0 || is_slow(q) != slow)
-            mask &= ~QUESTION_BIT(q);
-    return mask;
-}
 
 /* ---- ticks */
 
@@ -78,11 +60,11 @@ static void on_tick(void *arg)
         return;
     const struct system_sample *sample = model_system(t->model);
     t->was_up = true;
-    t->is_down = false;
     if (sample && sample->wall_us > 0)
         t->wall_less_here_us = (double)(sample->wall_us - clock_wall_us());
-    if (recorder_tick(t->recorder, t->model, clock_wall_us(), &err) == 0) {
-        beside_ask(t->beside, asked_beside(false), t->live, t->model, uv_now(&t->loop));
+    if (feed_tick(&t->feed, &err) == 0) {
+        /* Ticks wait while calls are counted, where windows leave time for that; so does this. */
+        feed_ask(&t->feed, t->live, uv_now(&t->loop));
         t->is_locked = false;
         record_run_tell_ready(t, "ok");
         if (t->is_over)
@@ -95,10 +77,15 @@ static void on_tick(void *arg)
         finish_full(t, &err);
 }
 
+static void tell_error(void *arg, const struct error *err)
+{
+    record_run_tell(arg, "%s", err->text);
+}
+
 static void on_trouble(void *arg, enum question question, const struct error *err)
 {
     (void)question;
-    record_run_tell(arg, "%s", err->text);
+    tell_error(arg, err);
 }
 
 static void on_notice(void *arg, const char *text)
@@ -106,7 +93,7 @@ static void on_notice(void *arg, const char *text)
     record_run_tell(arg, "%s", text);
 }
 
-/* ---- what ticks ask for, and facts beside them */
+/* ---- what ticks ask for */
 
 /* The top processes with what names their owners, and all applications. */
 static struct want want_of_recording(const struct recording_run *t)
@@ -123,38 +110,15 @@ static struct want want_of_recording(const struct recording_run *t)
                                    .by_delta = true,
                                    .rows = RECORD_ROWS,
                                    .items = proc_columns_items(columns, n, sort)};
-    leaders_want(&t->leaders, t->model, &want);
+    feed_want(&t->feed, &want);
     return want;
 }
 
-static void on_beside(void *arg, const struct answer *answer)
+static void watch(void *arg)
 {
     struct recording_run *t = arg;
-    enum question q = answer->question;
-    struct error err = answer->err;
-    if (answer->value && question_rows[q].kept == KEPT_FACTS)
-        (void)recorder_facts(t->recorder, q, answer->value, answer->len, &err);
-    else if (answer->value)
-        recorder_answer(t->recorder, question_name(q), answer->value, answer->len, NULL);
-    else if (!is_slow(q))
-        return; /* soon asked again; rules tell what they could not know */
-    if (err.code != ERR_NONE)
-        on_trouble(t, q, &err);
-    if (q == QUESTION_LEADERS) {
-        leaders_take(&t->leaders, answer->value, answer->len);
-        const struct want want = want_of_recording(t);
-        live_set_want(t->live, &want);
-    }
-}
-
-/* What changes slowly, and is too expensive for every tick. */
-static void on_facts_due(uv_timer_t *timer)
-{
-    struct recording_run *t = timer->data;
-    if (record_calls_counts(t->calls))
-        uv_timer_start(timer, on_facts_due, FACTS_LATER_MS, FACTS_MS);
-    else
-        beside_ask(t->beside, asked_beside(true), t->live, t->model, uv_now(&t->loop));
+    const struct want want = want_of_recording(t);
+    live_set_want(t->live, &want);
 }
 
 /* ---- the link */
@@ -165,18 +129,12 @@ static void on_link(void *arg, bool up)
     struct recording_run *t = arg;
     if (up) {
         snprintf(t->node, sizeof t->node, "%s", live_peer_node(t->live));
-        uv_timer_start(&t->facts, on_facts_due, 0, FACTS_MS);
+        feed_ask(&t->feed, t->live, uv_now(&t->loop));
         return;
     }
     t->has_node = false;
-    uv_timer_stop(&t->facts);
-    beside_again(t->beside, true);
-    t->leaders.n_pids = 0;
     record_run_armed_link_lost(t);
-    if (!t->was_up || t->is_down)
-        return;
-    t->is_down = true;
-    recorder_gap(t->recorder, clock_wall_us(), "link lost");
+    feed_lost(&t->feed);
 }
 
 static void on_end(void *arg, enum conn_failure why, const struct error *err)
@@ -205,17 +163,15 @@ int record_run_source_open(struct recording_run *t, double interval_s, struct er
                                       .reconnect = true,
                                       .together = true};
     snprintf(t->node, sizeof t->node, "%s", t->target.name);
-    t->beside = beside_new(on_beside, t);
+    t->feed = (struct feed){.recorder = t->recorder,
+                            .model = t->model,
+                            .questions = question_paced(PACE_BESIDE) | question_kept(KEPT_LAST),
+                            .watch = watch,
+                            .trouble = tell_error,
+                            .arg = t};
     int rc = live_open(&t->live, &t->loop, &live, t->model, &handlers, t, err);
     if (rc != 0)
         return rc;
-    const struct want want = want_of_recording(t);
-    live_set_want(t->live, &want);
+    watch(t);
     return 0;
-}
-
-void record_run_source_close(struct recording_run *t)
-{
-    live_close(t->live, NULL, NULL);
-    beside_free(t->beside);
 }

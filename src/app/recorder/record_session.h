@@ -88,8 +88,6 @@ bool record_trace_holds_calls(const struct record_session *r);
 /* As that of `beamtop trace`: the first other than success. What was refused at first, and
    traced after all, is a success. */
 int record_trace_exit_code(const struct record_session *r);
-/* A window is open: ticks wait for its end where windows leave time for them. */
-bool record_calls_counts(const struct record_session *r);
 /* A mistake in the words, before anything else is done. */
 int record_calls_check(const struct calls_options *options, struct error *err);
 

@@ -448,7 +448,6 @@ static void close_all(struct tui *t)
 
 static int start(struct tui *t, struct error *err)
 {
-    t->model = model_new();
     t->screen = screen_new(option_text(&t->settings.options, OPTION_VIEW), err);
     if (!t->screen)
         return err->code;
@@ -485,6 +484,7 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
     struct error err = {.code = ERR_NONE};
     t->cli = o;
     t->env = env;
+    t->model = model_new();
     uv_loop_init(&t->loop);
     uv_timer_init(&t->loop, &t->draw_timer);
     uv_timer_init(&t->loop, &t->input_timer);

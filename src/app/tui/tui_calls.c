@@ -436,8 +436,7 @@ struct tui_calls *tui_calls_new(struct tui *t)
 void tui_calls_close(struct tui_calls *c)
 {
     uv_timer_stop(&c->timer);
-    if (c->tui->model)
-        model_set_calls(c->tui->model, NULL);
+    model_set_calls(c->tui->model, NULL);
     forget_session(c);
 }
 

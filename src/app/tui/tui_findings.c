@@ -10,8 +10,7 @@
 #include "beamtop/base/limits.h"
 #include "beamtop/report/finding.h"
 #include "beamtop/recording/recording.h"
-#include "app/source/beside.h"
-#include "app/source/leaders.h"
+#include "app/source/feed.h"
 #include "tui_internal.h"
 
 #define SPAN_S 300.0          /* what is judged */
@@ -24,9 +23,7 @@
 
 struct tui_findings {
     struct tui *tui;
-    struct leaders leaders;
-    struct beside *beside;
-    struct recorder *recorder; /* NULL: not begun, or no longer possible */
+    struct feed feed; /* recorder NULL: not begun, or no longer possible */
     struct findings_shown shown;
     uint64_t judged_ms; /* 0: not yet */
     int64_t replayed;   /* tick of a recording that was shown last */
@@ -44,15 +41,15 @@ static void open_recorder(struct tui_findings *f)
         .max_bytes = MOST_BYTES,
         .values = true, /* only in memory */
     };
-    if (recorder_open(&f->recorder, ":memory:", &options, &err) != 0)
+    if (recorder_open(&f->feed.recorder, ":memory:", &options, &err) != 0)
         snprintf(f->shown.why, sizeof f->shown.why, "%.150s", err.text);
 }
 
 static void close_recorder(struct tui_findings *f)
 {
     struct error ignored = {.code = ERR_NONE}; /* nothing of it is kept */
-    (void)recorder_close(f->recorder, NULL, &ignored);
-    f->recorder = NULL;
+    (void)recorder_close(f->feed.recorder, NULL, &ignored);
+    f->feed.recorder = NULL;
 }
 
 /*
@@ -68,25 +65,17 @@ static int64_t first_judged(struct recording *r, int64_t last)
     return recording_tick_after(r, first - 1);
 }
 
-/* ---- what is asked beside the ticks */
+/* ---- what rules need */
 
-static void on_answer(void *arg, const struct answer *answer)
+static void watch(void *arg)
 {
     struct tui_findings *f = arg;
-    struct error ignored = {.code = ERR_NONE}; /* rules tell what they could not know */
-    if (!answer->value)
-        return;
-    if (f->recorder)
-        (void)recorder_facts(f->recorder, answer->question, answer->value, answer->len, &ignored);
-    if (answer->question == QUESTION_LEADERS) {
-        leaders_take(&f->leaders, answer->value, answer->len);
-        tui_want(f->tui);
-    }
+    tui_want(f->tui);
 }
 
 void tui_findings_want(const struct tui_findings *f, struct want *want)
 {
-    leaders_want(&f->leaders, f->tui->model, want);
+    feed_want(&f->feed, want);
 }
 
 /* ---- judging */
@@ -113,12 +102,12 @@ static void judge(struct tui_findings *f)
 {
     struct error err = {.code = ERR_NONE};
     struct recording *r = NULL;
-    int64_t last = recorder_ticks(f->recorder), first = 1;
-    if (recording_of_recorder(&r, f->recorder, &err) == 0) {
+    int64_t last = recorder_ticks(f->feed.recorder), first = 1;
+    if (recording_of_recorder(&r, f->feed.recorder, &err) == 0) {
         first = first_judged(r, last);
         take(f, r, first, last);
         recording_close(r);
-        (void)recorder_keep(f->recorder, last - first + 1, &err);
+        (void)recorder_keep(f->feed.recorder, last - first + 1, &err);
     }
     if (err.code != ERR_NONE)
         snprintf(f->shown.why, sizeof f->shown.why, "%.150s", err.text);
@@ -153,20 +142,19 @@ void tui_findings_tick(struct tui_findings *f)
         judge_recorded(f, recorded, tick);
         return;
     }
-    if (f->recorder == NULL)
+    if (f->feed.recorder == NULL)
         open_recorder(f);
-    if (f->recorder == NULL)
+    if (f->feed.recorder == NULL)
         return;
     model_set_findings(f->tui->model, &f->shown);
-    if (recorder_tick(f->recorder, f->tui->model, clock_wall_us(), &err) != 0) {
-        close_recorder(
-            f); /* the ring is full, of names most likely: the next tick starts it again */
-        beside_again(f->beside, false);
+    if (feed_tick(&f->feed, &err) != 0) {
+        close_recorder(f); /* full, of names most likely: the next tick starts another */
+        feed_again(&f->feed);
         return;
     }
-    if (recorder_ticks(f->recorder) >= 2)
-        beside_ask(f->beside, question_paced(PACE_BESIDE), f->tui->live, f->tui->model, now);
-    if (recorder_ticks(f->recorder) < FIRST_TICKS ||
+    if (recorder_ticks(f->feed.recorder) >= 2)
+        feed_ask(&f->feed, f->tui->live, now);
+    if (recorder_ticks(f->feed.recorder) < FIRST_TICKS ||
         (f->judged_ms != 0 && now - f->judged_ms < JUDGE_MS))
         return;
     f->judged_ms = now;
@@ -184,7 +172,7 @@ void tui_findings_window(struct tui_findings *f, const struct calls_window *w)
 {
     struct recorded_call top[LIMIT_CALLS_ROWS];
     size_t n = w->n_rows < LIMIT_CALLS_ROWS ? w->n_rows : LIMIT_CALLS_ROWS;
-    if (f->recorder == NULL)
+    if (f->feed.recorder == NULL)
         return;
     for (size_t i = 0; i < n; i++) {
         const struct calls_function *c = &w->rows[i];
@@ -204,25 +192,16 @@ void tui_findings_window(struct tui_findings *f, const struct calls_window *w)
                                              .calls_per_s = w->calls_per_s,
                                              .top = top,
                                              .n_top = n};
-    recorder_window(f->recorder, &recorded);
+    recorder_window(f->feed.recorder, &recorded);
     f->judged_ms = 0; /* who counted calls looks at once */
 }
 
 /* ---- life */
 
-static void forget(struct tui_findings *f)
-{
-    beside_again(f->beside, true);
-    f->leaders.n_pids = 0;
-}
-
 void tui_findings_link(struct tui_findings *f, bool up)
 {
-    if (up)
-        return;
-    forget(f);
-    if (f->recorder)
-        recorder_gap(f->recorder, clock_wall_us(), "link lost");
+    if (!up)
+        feed_lost(&f->feed);
 }
 
 void tui_findings_left(struct tui_findings *f)
@@ -231,15 +210,18 @@ void tui_findings_left(struct tui_findings *f)
     findings_clear(&f->shown.found);
     f->shown = (struct findings_shown){.span_s = NAN};
     f->judged_ms = 0;
-    forget(f);
+    feed_lost(&f->feed);
 }
 
 struct tui_findings *tui_findings_new(struct tui *t)
 {
     struct tui_findings *f = alloc_zero(1, sizeof *f);
     f->tui = t;
-    f->leaders.busiest = true;
-    f->beside = beside_new(on_answer, f);
+    f->feed = (struct feed){.model = t->model,
+                            .questions = question_paced(PACE_BESIDE),
+                            .busiest = true,
+                            .watch = watch,
+                            .arg = f};
     f->shown.span_s = NAN;
     return f;
 }
@@ -249,6 +231,5 @@ void tui_findings_free(struct tui_findings *f)
     if (f == NULL)
         return;
     tui_findings_left(f);
-    beside_free(f->beside);
     free(f);
 }

@@ -198,8 +198,7 @@ void tui_trace_defaults(const struct tui_trace *tr, struct trace_request *out)
 
 static void forget_session(struct tui_trace *tr)
 {
-    if (tr->tui->model) /* none where there is no way to the node */
-        model_set_trace(tr->tui->model, NULL);
+    model_set_trace(tr->tui->model, NULL);
     session_free(tr->session);
     tr->session = NULL;
 }

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "feed.h"
+
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/clock.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/base/text.h"
+#include "beamtop/etf/cursor.h"
+#include "beamtop/model/column.h"
+#include "beamtop/recording/recording.h"
+#include "encode.h"
+
+#define DEADLINE_MS 10000u
+#define BUDGET_SHARE 0.1 /* of the cost limit, for each question */
+#define SELDOM_S 60      /* a failure of what is asked so seldom is reported */
+#define ROWS 60          /* of a scan that nothing else asks for */
+
+_Static_assert(3 * LEADERS_MOST <= WANT_WATCHED, "all leaders can be watched");
+
+/* ---- the processes to watch */
+
+/* What is watched; holders of binaries come with a fact, which is enough for their rule. */
+static const struct {
+    const char *key;
+    bool busiest;
+} sorts[] = {
+    {"message_queue_len", false},
+    {"memory", false},
+    {"reductions", true},
+};
+
+static void add_pid(struct feed *f, const struct etf_pid *pid)
+{
+    for (int i = 0; i < f->n_pids; i++)
+        if (memcmp(&f->pids[i], pid, sizeof *pid) == 0)
+            return;
+    if (f->n_pids < WANT_WATCHED)
+        f->pids[f->n_pids++] = *pid;
+}
+
+static bool is_watched(const struct feed *f, struct slice key)
+{
+    for (size_t i = 0; i < ARRAY_LEN(sorts); i++)
+        if (slice_is(key, sorts[i].key))
+            return f->busiest || !sorts[i].busiest;
+    return false;
+}
+
+/* {leaders, MonoNs, Facts, #{Sort => [Pid]}} */
+static void take_leaders(struct feed *f, const uint8_t *value, size_t len)
+{
+    struct cursor c;
+    struct cursor_list list;
+    size_t pairs = 0;
+    cursor_init(&c, value, len);
+    f->n_pids = 0;
+    if (!cursor_tuple_of(&c, 4) || !cursor_skip(&c) || !cursor_skip(&c) || !cursor_skip(&c) ||
+        !cursor_map(&c, &pairs))
+        return;
+    for (size_t i = 0; i < pairs; i++) {
+        struct slice key;
+        if (!cursor_atom(&c, &key) || !cursor_list(&c, &list))
+            return;
+        bool watched = is_watched(f, key);
+        for (size_t k = 0; k < list.count; k++) {
+            struct etf_pid pid;
+            if (list.string || !cursor_pid(&c, &pid, NULL))
+                return;
+            if (watched)
+                add_pid(f, &pid);
+        }
+        if (!cursor_list_end(&c, &list))
+            return;
+    }
+}
+
+/* What no view asks for is left out on a large node, where it is not cheap. */
+static bool is_large(const struct model *model)
+{
+    const struct system_sample *now = model_system(model);
+    return !now || now->processes > LIMIT_FILTER_CALLS;
+}
+
+void feed_want(const struct feed *f, struct want *want)
+{
+    if (!(want->needs & NEED_SCAN) && is_large(f->model))
+        return;
+    struct want mine = {.needs = NEED_SCAN};
+    mine.scan.sort_key = "reductions_per_s";
+    mine.scan.by_delta = true;
+    mine.scan.rows = want->needs & NEED_SCAN ? 0 : ROWS;
+    mine.scan.items = UINT32_C(1) << ITEM_ID | UINT32_C(1) << ITEM_REDUCTIONS |
+                      UINT32_C(1) << ITEM_MESSAGE_QUEUE_LEN | UINT32_C(1) << ITEM_MEMORY |
+                      UINT32_C(1) << ITEM_CURRENT_FUNCTION;
+    want_merge(want, &mine);
+    memcpy(want->scan.watched, f->pids, sizeof f->pids);
+    want->scan.n_watched = f->n_pids;
+}
+
+/* ---- facts beside the ticks */
+
+static void tell(struct feed *f, enum question q, double cost_us, double every_ms)
+{
+    char cost[32], every[32];
+    if (f->asked[q].told || question_rows[q].pace != PACE_BESIDE || !question_rows[q].log)
+        return;
+    f->asked[q].told = true;
+    model_journal(f->model, clock_wall_us(), false, "%s: cost %s, every %s", question_rows[q].log,
+                  text_duration(cost, sizeof cost, cost_us / 1e6),
+                  text_duration(every, sizeof every, every_ms / 1000));
+}
+
+static void keep(struct feed *f, const struct answer *answer)
+{
+    enum question q = answer->question;
+    struct error err = answer->err;
+    if (!answer->value && question_rows[q].every_s < SELDOM_S)
+        return; /* soon asked again; rules tell what they could not know */
+    if (answer->value && f->recorder && question_rows[q].kept == KEPT_FACTS)
+        (void)recorder_facts(f->recorder, q, answer->value, answer->len, &err);
+    else if (answer->value && f->recorder)
+        recorder_answer(f->recorder, question_name(q), answer->value, answer->len, NULL);
+    if (err.code != ERR_NONE && f->trouble)
+        f->trouble(f->arg, &err);
+}
+
+static void on_answer(void *arg, const struct answer *answer)
+{
+    struct feed *f = arg;
+    enum question q = answer->question;
+    double budget = model_interval(f->model).budget, least_ms = question_rows[q].every_s * 1000.0;
+    double every_ms = budget > 0 ? answer->target_us / 1000 / (budget * BUDGET_SHARE) : 0;
+    f->asked[q].waits = false;
+    if (every_ms > least_ms)
+        f->asked[q].due_ms += (uint64_t)(every_ms - least_ms);
+    else
+        every_ms = least_ms;
+    if (answer->value)
+        tell(f, q, answer->target_us, every_ms);
+    keep(f, answer);
+    if (q == QUESTION_LEADERS && answer->value) {
+        take_leaders(f, answer->value, answer->len);
+        f->watch(f->arg);
+    }
+}
+
+void feed_ask(struct feed *f, struct live *live, uint64_t now_ms)
+{
+    for (unsigned q = 0; q < QUESTIONS; q++) {
+        struct error ignored = {.code = ERR_NONE}; /* asked again when it is due */
+        if (!(f->questions & QUESTION_BIT(q)) || question_rows[q].every_s == 0 ||
+            f->asked[q].waits || now_ms < f->asked[q].due_ms)
+            continue;
+        struct builder *arg = encode_question((enum question)q, NULL, NULL, NULL);
+        f->asked[q].due_ms = now_ms + (uint64_t)question_rows[q].every_s * 1000;
+        f->asked[q].waits =
+            live_ask(live, (enum question)q, arg, DEADLINE_MS, on_answer, f, &ignored) == 0;
+        builder_free(arg);
+    }
+}
+
+void feed_again(struct feed *f)
+{
+    for (unsigned q = 0; q < QUESTIONS; q++)
+        f->asked[q].due_ms = 0;
+}
+
+/* ---- ticks and gaps */
+
+int feed_tick(struct feed *f, struct error *err)
+{
+    f->has_tick = true;
+    return recorder_tick(f->recorder, f->model, clock_wall_us(), err);
+}
+
+void feed_lost(struct feed *f)
+{
+    memset(f->asked, 0, sizeof f->asked);
+    f->n_pids = 0;
+    if (f->recorder && f->has_tick)
+        recorder_gap(f->recorder, clock_wall_us(), "link lost");
+    f->has_tick = false;
+}

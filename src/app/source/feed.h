@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Feeds a recorder with a live node: its ticks, the facts beside them, gaps; and says which
+ * processes findings watch at every tick: those with the longest message queues, the most memory,
+ * the most reductions, as the last answer to `leaders` says (docs/queries.md). The screen's
+ * recorder in memory and that of a file have one each. Thread: the loop's. */
+#ifndef BEAMTOP_APP_SOURCE_FEED_H
+#define BEAMTOP_APP_SOURCE_FEED_H
+
+#include "live.h"
+
+struct recorder;
+
+struct feed {
+    struct recorder *recorder; /* owned by the user; NULL: nothing is kept now */
+    struct model *model;       /* borrowed */
+    unsigned questions;        /* mask of those beside ticks; without `every_s` ticks ask them */
+    bool busiest;              /* watch also these: a scan may be ranked by something else */
+    void (*watch)(void *arg);  /* others are to be watched: feed_want() names them */
+    /* A fact could not be kept, or read where it is seldom asked for. NULL: nobody reads it. */
+    void (*trouble)(void *arg, const struct error *err);
+    void *arg;
+
+    /* feed.c; all zero at first */
+    bool has_tick; /* since the last gap */
+    struct etf_pid pids[WANT_WATCHED];
+    int n_pids;
+    struct {
+        uint64_t due_ms; /* 0: at once */
+        bool waits, told;
+    } asked[QUESTIONS];
+};
+
+/* As recorder_tick(), which it calls. */
+int feed_tick(struct feed *f, struct error *err);
+/*
+ * Asks the questions that are due and not under way: each every `every_s` of its row, less often
+ * where it would take more than a tenth of the cost limit. */
+void feed_ask(struct feed *f, struct live *live, uint64_t now_ms);
+void feed_again(struct feed *f); /* all are due again: another recorder is fed */
+/* Adds the processes to watch, with the items that rules read of them. */
+void feed_want(const struct feed *f, struct want *want);
+/* The connection is lost: nothing is under way any more; a gap, if ticks were there. */
+void feed_lost(struct feed *f);
+
+#endif
