@@ -148,9 +148,11 @@ static void on_notice(void *arg, bool trouble, const char *text)
 static void on_link(void *arg, bool up)
 {
     struct tui *t = arg;
-    tui_trace_link(t->trace, up);
-    tui_calls_link(t->calls, up);
-    tui_findings_link(t->findings, up);
+    if (up)
+        return;
+    tui_sessions_lost(t, false);
+    tui_trace_assist_lost(t->trace);
+    tui_findings_lost(t->findings);
 }
 
 /* What was asked of the source stays without an answer. */
@@ -158,8 +160,8 @@ static void close_source(struct tui *t)
 {
     if (t->source == NULL)
         return;
-    tui_trace_leave(t->trace);
-    tui_calls_leave(t->calls);
+    tui_sessions_lost(t, true);
+    tui_trace_assist_lost(t->trace);
     source_close(t->source, NULL, NULL);
     t->source = NULL;
     t->live = NULL;
@@ -434,7 +436,7 @@ static void close_all(struct tui *t)
     for (size_t i = 0; i < t->n_signals; i++)
         uv_close((uv_handle_t *)&t->signals[i], NULL);
     tui_trace_close(t->trace);
-    tui_calls_close(t->calls);
+    tui_sessions_close(t);
     tui_record_close(t->record);
     source_close(t->source, on_closed, t);
     t->source = NULL;
@@ -520,8 +522,7 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
     const struct error *told = rc != 0 ? &err : &t->end;
     if (told->code != ERR_NONE)
         fprintf(stderr, "beamtop: %s\n", told->text);
-    tui_trace_print_end(t->trace);
-    tui_calls_print_end(t->calls);
+    tui_sessions_print_end(t);
     tui_record_print_end(t->record);
     int exit_code = rc == 0 ? t->exit_code : rc == ERR_USAGE ? EXIT_USAGE : EXIT_CONNECT;
     clear(t);

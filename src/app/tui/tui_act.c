@@ -288,12 +288,6 @@ static void use_theme(struct tui *t, enum action action, const char *name)
 
 /* ---- dispatch */
 
-void tui_leave(struct tui *t)
-{
-    if (!tui_trace_quit(t->trace) && !tui_calls_quit(t->calls))
-        tui_quit(t, EXIT_DONE, NULL);
-}
-
 static void act_filter(struct tui *t, enum action action, const char *arg)
 {
     struct error err = {.code = ERR_NONE};

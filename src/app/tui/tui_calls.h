@@ -14,8 +14,7 @@ struct tui;
 struct tui_calls;
 
 struct tui_calls *tui_calls_new(struct tui *t);
-void tui_calls_close(struct tui_calls *c); /* before the loop's last run: asks it to end */
-void tui_calls_free(struct tui_calls *c);  /* when the live source is gone */
+void tui_calls_free(struct tui_calls *c); /* after tui_sessions_close() */
 
 bool tui_calls_has(enum action action); /* OWNER_CALLS has a handler for it */
 void tui_calls_act(struct tui *t, enum action action, const char *arg);
@@ -23,13 +22,5 @@ void tui_calls_act(struct tui *t, enum action action, const char *arg);
 bool tui_calls_stop(struct tui_calls *c);
 /* Something is counted on a node where a trace cannot stand beside it. */
 bool tui_calls_in_the_way(const struct tui_calls *c);
-
-void tui_calls_link(struct tui_calls *c, bool up);
-void tui_calls_leave(struct tui_calls *c); /* the source is about to be closed */
-
-/* Ends it and leaves once that is verified; false: nothing to wait for. */
-bool tui_calls_quit(struct tui_calls *c);
-/* What became of counting that was ended to leave, for the terminal that is back. */
-void tui_calls_print_end(const struct tui_calls *c);
 
 #endif

@@ -198,10 +198,9 @@ void tui_findings_window(struct tui_findings *f, const struct calls_window *w)
 
 /* ---- life */
 
-void tui_findings_link(struct tui_findings *f, bool up)
+void tui_findings_lost(struct tui_findings *f)
 {
-    if (!up)
-        feed_lost(&f->feed);
+    feed_lost(&f->feed);
 }
 
 void tui_findings_left(struct tui_findings *f)

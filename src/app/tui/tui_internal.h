@@ -64,9 +64,12 @@ struct tui {
     bool told_expensive;     /* that drawing with it takes too many steps */
     struct tui_trace *trace;
     struct tui_calls *calls;
+    struct tui_session *sessions[2]; /* of trace and calls, which own them */
+    size_t n_sessions;
     struct tui_record *record;
     struct tui_findings *findings;
-    void (*answered)(struct tui *t, bool yes); /* of the question that is open */
+    void (*answered)(void *arg, bool yes); /* of the question that is open */
+    void *answered_arg;
 };
 
 /* tui.c */
@@ -87,10 +90,16 @@ void tui_act(struct tui *t, enum action action, const char *arg); /* by the acti
 void tui_apply_options(struct tui *t);
 int tui_start_options(struct tui *t, struct error *err);
 void tui_take_requests(struct tui *t);
-void tui_leave(struct tui *t); /* once what is armed has ended */
 void tui_capture(struct tui *t, bool whole_screen, const char *path);
 void tui_set_trigger(struct tui *t); /* from the options capture-every and capture-when */
 int tui_set_filter(struct tui *t, const char *expression, size_t *offset, struct error *err);
+
+/* tui_session.c */
+void tui_sessions_lost(struct tui *t,
+                       bool leaves);              /* the connection is, or is about to be closed */
+void tui_leave(struct tui *t);                    /* asks, stops what is armed, then quits */
+void tui_sessions_print_end(const struct tui *t); /* what became of it */
+void tui_sessions_close(struct tui *t); /* before the loop's last run: frees the sessions */
 
 /* tui_time.c */
 bool tui_time_has(enum action action); /* OWNER_TIME has a handler for it */
@@ -100,7 +109,7 @@ void tui_time_act(struct tui *t, enum action action, const char *arg);
 void tui_prompt_command(struct tui *t, const char *initial);
 void tui_prompt_filter(struct tui *t);
 /* Asks a question that y or n answers; cancelling is no. */
-void tui_ask(struct tui *t, const char *question, void (*answered)(struct tui *t, bool yes));
+void tui_ask(struct tui *t, const char *question, void (*answered)(void *arg, bool yes), void *arg);
 void tui_load_history(struct tui *t);
 /* One kind's, in a file below the state directory; without a home there is none. */
 void tui_read_history(struct tui *t, enum prompt_kind kind, const char *file);

@@ -101,20 +101,21 @@ void tui_prompt_filter(struct tui *t)
 static void ask_accepted(void *ctx, const char *line)
 {
     struct tui *t = ctx;
-    t->answered(t, *line == 'y');
+    t->answered(t->answered_arg, *line == 'y');
 }
 
 static void ask_cancelled(void *ctx)
 {
     struct tui *t = ctx;
-    t->answered(t, false);
+    t->answered(t->answered_arg, false);
 }
 
-void tui_ask(struct tui *t, const char *question, void (*answered)(struct tui *t, bool yes))
+void tui_ask(struct tui *t, const char *question, void (*answered)(void *arg, bool yes), void *arg)
 {
     const struct prompt_calls calls = {
         .accepted = ask_accepted, .cancelled = ask_cancelled, .ctx = t};
     t->answered = answered;
+    t->answered_arg = arg;
     prompt_open(t->prompt, PROMPT_ASK, question, "", &calls);
     tui_touch(t);
 }

@@ -341,10 +341,11 @@ static void tell_none(struct tui_record *r, const char *text)
                 *r->silent ? r->silent : text);
 }
 
-static void start_answered(struct tui *t, bool yes)
+static void start_answered(void *arg, bool yes)
 {
-    if (yes && t->record->state == RECORDING_NONE)
-        start(t->record, t->record->wanted);
+    struct tui_record *r = arg;
+    if (yes && r->state == RECORDING_NONE)
+        start(r, r->wanted);
 }
 
 static void start_or_ask(struct tui_record *r, const char *file)
@@ -356,7 +357,7 @@ static void start_or_ask(struct tui_record *r, const char *file)
     }
     snprintf(r->wanted, sizeof r->wanted, "%s", file);
     snprintf(question, sizeof question, "%s. Record anyway? (y/n) ", r->silent);
-    tui_ask(r->tui, question, start_answered);
+    tui_ask(r->tui, question, start_answered, r);
 }
 
 /* ---- stopping */
@@ -382,10 +383,11 @@ static void stop(struct tui_record *r)
     set_state(r, RECORDING_STOPS);
 }
 
-static void stop_answered(struct tui *t, bool yes)
+static void stop_answered(void *arg, bool yes)
 {
-    if (yes && t->record->state == RECORDING_RUNS)
-        stop(t->record);
+    struct tui_record *r = arg;
+    if (yes && r->state == RECORDING_RUNS)
+        stop(r);
 }
 
 /* One of somebody else is ended only after a question. */
@@ -405,7 +407,7 @@ static void ask_to_stop(struct tui_record *r)
         snprintf(question, sizeof question,
                  "end the recording to %s, of %s by process %lld? (y/n) ", r->now.file,
                  text_duration(since, sizeof since, r->now.running_s), (long long)r->now.pid);
-        tui_ask(r->tui, question, stop_answered);
+        tui_ask(r->tui, question, stop_answered, r);
     }
 }
 

@@ -10,62 +10,66 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/text.h"
-#include "app/cli/tell.h"
 #include "tui_trace_internal.h"
-
-#define TICK_MS 100u
-#define QUIT_WAIT_MS 2000u /* for the proof, when the program is left */
 
 const struct trace_state *tui_trace_state(const struct tui_trace *tr)
 {
-    return tr->session ? trace_log_state(trace_session_log(tr->session)) : NULL;
+    return tr->s.session ? trace_log_state(trace_session_log(tr->s.session)) : NULL;
 }
 
 bool tui_trace_runs(const struct tui_trace *tr)
 {
-    const struct trace_state *s = tui_trace_state(tr);
-    return s != NULL && session_status_runs(&s->status);
+    return session_runs(tr->s.session);
 }
 
 /* ---- the journal: what we did on the target */
 
-static void journal(struct tui_trace *tr, bool trouble, const char *text)
+static void begun(void *arg)
 {
-    model_journal(tr->tui->model, clock_wall_us(), trouble, "%s", text);
-}
-
-static void journal_armed(struct tui_trace *tr, const struct trace_state *s)
-{
+    struct tui_trace *tr = arg;
+    const struct trace_state *s = tui_trace_state(tr);
     char text[240];
     snprintf(text, sizeof text, "trace armed: %llu function%s, %.60s: %.120s",
              (unsigned long long)s->preflight.functions, s->preflight.functions == 1 ? "" : "s",
              *s->status.procs ? s->status.procs : "all processes", tr->line);
-    journal(tr, false, text);
+    tui_session_journal(&tr->s, false, text);
 }
 
-static void journal_ended(struct tui_trace *tr, const struct trace_state *s)
+/* What a person can put right is asked for once more; the rest is told. */
+static void tell_failure(struct tui_trace *tr, const struct trace_state *s)
 {
-    char text[240];
+    enum err code = s->status.error.code;
+    bool words = code == ERR_NOT_FOUND || code == ERR_LIMIT || code == ERR_USAGE;
+    if (words && tr->s.quit_by_ms == 0 && !prompt_is_open(tr->tui->prompt))
+        tui_trace_mistake(tr, tr->line, s->status.error.text);
+    else
+        tui_message(tr->tui, STYLE_ERROR, "%s", s->status.error.text);
+}
+
+static void ended(void *arg)
+{
+    struct tui_trace *tr = arg;
+    const struct trace_state *s = tui_trace_state(tr);
     const struct session_check *check = &s->status.check;
-    tr->proof[0] = '\0';
+    char text[240], *proof = tr->s.proof;
     if (s->status.phase == SESSION_FAILED) {
         snprintf(text, sizeof text, "nothing was traced: %.200s", s->status.error.text);
-        journal(tr, true, text);
+        tui_session_journal(&tr->s, true, text);
+        tell_failure(tr, s);
         return;
     }
     snprintf(text, sizeof text, "trace ended: %s", s->end_text);
-    journal(tr, s->end == END_KILLED || s->end == END_LINK, text);
+    tui_session_journal(&tr->s, s->end == END_KILLED || s->end == END_LINK, text);
     if (check->done && check->clean)
-        snprintf(text, sizeof text,
+        snprintf(proof, sizeof tr->s.proof,
                  "target clean: nothing of the trace is left, checked %.0f ms after",
                  (double)check->after_us / 1000);
     else
-        snprintf(text, sizeof text, "%s", *check->text ? check->text : "never armed");
-    journal(tr, *check->text != '\0', text);
-    snprintf(tr->proof, sizeof tr->proof, "%s", text);
+        snprintf(proof, sizeof tr->s.proof, "%s", *check->text ? check->text : "never armed");
+    tui_session_journal(&tr->s, *check->text != '\0', proof);
 }
 
-/* ---- events of the session */
+/* ---- while it runs */
 
 static bool writable(void)
 {
@@ -74,116 +78,20 @@ static bool writable(void)
 }
 
 /* What nobody can see is not fetched. */
-static void hold(struct tui_trace *tr)
-{
-    if (tr->session)
-        trace_hold(tr->session, tr->tui->paused || !writable());
-}
-
-static void answered(struct tui *t, bool yes)
-{
-    struct tui_trace *tr = t->trace;
-    if (!tr->session)
-        return;
-    if (yes)
-        session_confirm(tr->session);
-    else
-        session_stop(tr->session);
-}
-
-static void ask_dear(struct tui_trace *tr, const struct trace_state *s)
-{
-    char text[200], rate[32];
-    if (tr->asked || prompt_is_open(tr->tui->prompt))
-        return;
-    tr->asked = true;
-    /* Short: its end must be visible at 80 columns; the view shows the rest. */
-    snprintf(text, sizeof text,
-             "%s calls/s would cost %.0f%% of one scheduler. Trace anyway? (y/n) ",
-             text_count(rate, sizeof rate, s->preflight.calls_per_s), s->preflight.load * 100);
-    tui_ask(tr->tui, text, answered);
-}
-
-static void show(struct tui_trace *tr)
-{
-    if (!tr->tui->paused)
-        screen_update(tr->tui->screen);
-    tui_touch(tr->tui);
-}
-
-/* What a person can put right is asked for once more; the rest is told. */
-static void tell_failure(struct tui_trace *tr, const struct trace_state *s)
-{
-    enum err code = s->status.error.code;
-    bool words = code == ERR_NOT_FOUND || code == ERR_LIMIT || code == ERR_USAGE;
-    if (words && tr->quit_by_ms == 0 && !prompt_is_open(tr->tui->prompt))
-        tui_trace_mistake(tr, tr->line, s->status.error.text);
-    else
-        tui_message(tr->tui, STYLE_ERROR, "%s", s->status.error.text);
-}
-
-static void on_change(void *arg)
+static void hold(void *arg)
 {
     struct tui_trace *tr = arg;
-    const struct trace_state *s = tui_trace_state(tr);
-    if (s == NULL)
-        return;
-    if (s->status.phase == SESSION_ASKING)
-        ask_dear(tr, s);
-    if (s->status.phase == SESSION_RUNNING && tr->told < SESSION_RUNNING)
-        journal_armed(tr, s);
-    if (!tui_trace_runs(tr) && tr->told != s->status.phase)
-        journal_ended(tr, s);
-    if (s->status.phase == SESSION_FAILED && tr->told != SESSION_FAILED)
-        tell_failure(tr, s);
-    tr->told = s->status.phase;
-    show(tr);
+    if (tr->s.session)
+        trace_hold(tr->s.session, tr->tui->paused || !writable());
 }
 
-static void on_timer(uv_timer_t *timer);
-
-void tui_trace_after_calls(struct tui_trace *tr, const char *line)
+static void question(void *arg, char *text, size_t size)
 {
-    char *next = alloc_strdup(line); /* the line may be ours */
-    free(tr->next);
-    tr->next = next;
-    tr->next_agreed = true;
-    (void)tui_calls_stop(tr->tui->calls);
-    tui_message(tr->tui, STYLE_MESSAGE, "the counting ends, then the trace begins");
-    uv_timer_start(&tr->timer, on_timer, TICK_MS, TICK_MS);
-}
-
-static void start_next(struct tui_trace *tr)
-{
-    if (!tr->next_agreed)
-        return;
-    char *next = tr->next;
-    tr->next = NULL;
-    tr->next_agreed = false;
-    tui_trace_submit(tr, next);
-    free(next);
-}
-
-/* Not from within the session: what follows its end may free it. */
-static void on_timer(uv_timer_t *timer)
-{
-    struct tui_trace *tr = timer->data;
-    bool late = tr->quit_by_ms != 0 && uv_now(&tr->tui->loop) >= tr->quit_by_ms;
-    const struct trace_state *s = tui_trace_state(tr);
-    if (s != NULL && s->status.phase == SESSION_ASKING)
-        ask_dear(tr, s);
-    if (tui_trace_runs(tr) && !late) {
-        hold(tr);
-        session_tick(tr->session);
-        return;
-    }
-    if (tr->next_agreed && tui_calls_in_the_way(tr->tui->calls))
-        return;
-    uv_timer_stop(timer);
-    if (tr->quit_by_ms != 0)
-        tui_leave(tr->tui);
-    else
-        start_next(tr);
+    const struct trace_state *s = tui_trace_state(arg);
+    char rate[32];
+    /* Short: the view shows the rest. */
+    snprintf(text, size, "%s calls/s would cost %.0f%% of one scheduler. Trace anyway? (y/n) ",
+             text_count(rate, sizeof rate, s->preflight.calls_per_s), s->preflight.load * 100);
 }
 
 /* ---- beginning */
@@ -196,18 +104,11 @@ void tui_trace_defaults(const struct tui_trace *tr, struct trace_request *out)
         (struct trace_request){.caps = s.caps, .syntax = s.syntax, .on_rate_stop = s.on_rate_stop};
 }
 
-static void forget_session(struct tui_trace *tr)
-{
-    model_set_trace(tr->tui->model, NULL);
-    session_free(tr->session);
-    tr->session = NULL;
-}
-
 /* The words are looked at before the trace that is on the screen makes room. */
 static int open_session(struct tui_trace *tr, struct session **out, const struct trace_request *r,
                         size_t *offset, struct error *err)
 {
-    static const struct session_handlers handlers = {.on_change = on_change};
+    static const struct session_handlers handlers = {.on_change = tui_session_changed};
     const char *patterns[] = {r->pattern};
     const struct trace_options options = {
         .patterns = patterns,
@@ -230,7 +131,7 @@ static int open_session(struct tui_trace *tr, struct session **out, const struct
     *offset = r->pattern_at;
     rc = live_port(tr->tui->live, &port, err);
     if (rc == 0)
-        rc = trace_open(out, &options, &port, &handlers, tr, NULL, &at, err);
+        rc = trace_open(out, &options, &port, &handlers, &tr->s, NULL, &at, err);
     *offset = r->pattern_at + at;
     return rc;
 }
@@ -239,7 +140,6 @@ int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, stru
 {
     struct trace_request request;
     struct session *session = NULL;
-    struct error view_err = {.code = ERR_NONE};
     tui_trace_defaults(tr, &request);
     int rc = trace_request_parse(&request, line, offset, err);
     if (rc != 0)
@@ -250,44 +150,12 @@ int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, stru
         return rc;
     tr->asked_caps = request.caps;
     char *copy = alloc_strdup(line); /* the line may be ours */
-    forget_session(tr);
     free(tr->line);
     tr->line = copy;
-    tr->session = session;
-    tr->told = SESSION_PREPARING;
-    tr->asked = tr->paused_by_us = false;
+    tr->paused_by_us = false;
     model_set_trace(tr->tui->model, trace_session_log(session));
-    uv_timer_start(&tr->timer, on_timer, TICK_MS, TICK_MS);
-    if (screen_act(tr->tui->screen, tr->tui->model, ACTION_VIEW, "trace", &view_err) < 0)
-        tui_message(tr->tui, STYLE_ERROR, "%s", view_err.text);
-    show(tr);
+    tui_session_start(&tr->s, session);
     return 0;
-}
-
-/* ---- news of the source */
-
-static void lose(struct tui_trace *tr, const char *why)
-{
-    struct error err = {.code = ERR_NONE};
-    error_set(&err, ERR_LOST, "%s", why);
-    if (tr->session)
-        session_link_lost(tr->session, &err);
-}
-
-void tui_trace_link(struct tui_trace *tr, bool up)
-{
-    if (up)
-        return;
-    lose(tr, "the connection is lost");
-    tui_trace_assist_lost(tr);
-}
-
-void tui_trace_leave(struct tui_trace *tr)
-{
-    if (tui_trace_runs(tr))
-        session_stop(tr->session);
-    lose(tr, "another node was chosen");
-    tui_trace_assist_lost(tr);
 }
 
 /* ---- news of the program */
@@ -304,69 +172,47 @@ void tui_trace_suspend(struct tui_trace *tr, bool stands)
         return;
     if (stands && s->status.phase == SESSION_RUNNING) {
         tr->paused_by_us = true;
-        trace_pause(tr->session, true);
+        trace_pause(tr->s.session, true);
     } else if (!stands && tr->paused_by_us) {
         tr->paused_by_us = false;
-        trace_pause(tr->session, false);
+        trace_pause(tr->s.session, false);
     }
-}
-
-static void quit_answered(struct tui *t, bool yes)
-{
-    struct tui_trace *tr = t->trace;
-    if (!yes)
-        return;
-    if (!tui_trace_runs(tr)) {
-        tui_leave(t);
-        return;
-    }
-    tr->quit_by_ms = uv_now(&t->loop) + QUIT_WAIT_MS;
-    session_stop(tr->session);
-    tui_message(t, STYLE_MESSAGE, "ending the trace…");
-}
-
-void tui_trace_print_end(const struct tui_trace *tr)
-{
-    if (tr->quit_by_ms == 0)
-        return;
-    tell_line("the trace was ended; %s",
-              *tr->proof ? tr->proof : "the node takes off what is left of it with the connection");
-}
-
-bool tui_trace_quit(struct tui_trace *tr)
-{
-    if (!tui_trace_runs(tr) || tr->quit_by_ms != 0)
-        return false;
-    tui_ask(tr->tui, "A trace is running. Stop it and quit? (y/n) ", quit_answered);
-    return true;
 }
 
 /* ---- life */
 
 struct tui_trace *tui_trace_new(struct tui *t)
 {
+    static const struct tui_session_kind kind = {.view = "trace",
+                                                 .quit =
+                                                     "A trace is running. Stop it and quit? (y/n) ",
+                                                 .ending = "ending the trace…",
+                                                 .over = "the trace was ended; ",
+                                                 .question = question,
+                                                 .begun = begun,
+                                                 .ended = ended,
+                                                 .turn = hold,
+                                                 .begin = tui_trace_submit};
     struct tui_trace *tr = alloc_zero(1, sizeof *tr);
     tr->tui = t;
-    uv_timer_init(&t->loop, &tr->timer);
+    tui_session_init(&tr->s, t, &kind, tr);
     uv_timer_init(&t->loop, &tr->pause);
-    tr->timer.data = tr->pause.data = tr;
+    tr->pause.data = tr;
     tr->assist = assist_new(tui_trace_assist_known, tr);
     return tr;
 }
 
 void tui_trace_close(struct tui_trace *tr)
 {
-    uv_timer_stop(&tr->timer);
     uv_timer_stop(&tr->pause);
     tui_trace_assist_lost(tr);
-    forget_session(tr);
 }
 
 void tui_trace_free(struct tui_trace *tr)
 {
     assist_free(tr->assist);
     free(tr->line);
-    free(tr->next);
+    free(tr->wanted);
     free(tr->save_path);
     free(tr);
 }

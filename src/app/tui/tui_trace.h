@@ -17,15 +17,16 @@ struct tui;
 struct tui_trace;
 
 struct tui_trace *tui_trace_new(struct tui *t);
-/* Before the loop's last run: a running trace is asked to stop, timers end. */
-void tui_trace_close(struct tui_trace *tr);
-void tui_trace_free(struct tui_trace *tr); /* when the live source is gone */
+void tui_trace_close(struct tui_trace *tr); /* before tui_sessions_close() */
+void tui_trace_free(struct tui_trace *tr);  /* when the live source is gone */
 
 bool tui_trace_has(enum action action); /* OWNER_TRACE has a handler for it */
 void tui_trace_act(struct tui *t, enum action action, const char *arg);
 
 /* The row of the picker that was opened for ACTION_TRACE_LIBRARY: its text is in the prompt. */
 void tui_trace_chosen(struct tui_trace *tr, const char *text);
+
+void tui_trace_assist_lost(struct tui_trace *tr); /* the connection to the node is lost */
 
 /* ---- for the prompt of counted calls, which knows as much of the target as that of traces */
 void tui_trace_names_begin(struct tui_trace *tr); /* it is about to open */
@@ -34,10 +35,6 @@ void tui_trace_names_complete(struct tui_trace *tr, const char *line, size_t poi
                               struct completion *out);
 void tui_trace_names_drop(struct tui_trace *tr); /* the line is another: they do not any more */
 
-/* ---- news of the source */
-void tui_trace_link(struct tui_trace *tr, bool up);
-void tui_trace_leave(struct tui_trace *tr); /* the source is about to be closed */
-
 /* ---- news of the program */
 /* The history of prompts on this node takes the place of another's. */
 void tui_trace_history(struct tui_trace *tr, const char *node);
@@ -45,9 +42,5 @@ void tui_trace_save_history(struct tui_trace *tr); /* at the end */
 void tui_trace_paused(struct tui_trace *tr);       /* the screen is held still, or goes on */
 /* The program is about to stand still, or goes on: calls are skipped until then. */
 void tui_trace_suspend(struct tui_trace *tr, bool stands);
-/* Asks when a trace is running and leaves once it has ended; false: nothing to wait for. */
-bool tui_trace_quit(struct tui_trace *tr);
-/* What became of a trace that was ended to leave, for the terminal that is back. */
-void tui_trace_print_end(const struct tui_trace *tr);
 
 #endif

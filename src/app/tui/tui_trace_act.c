@@ -50,13 +50,13 @@ static void act_pause(struct tui_trace *tr, const char *arg)
     const struct trace_state *s = tui_trace_state(tr);
     (void)arg;
     if (s->status.phase == SESSION_RUNNING || s->status.phase == SESSION_PAUSED)
-        trace_pause(tr->session, s->status.phase == SESSION_RUNNING);
+        trace_pause(tr->s.session, s->status.phase == SESSION_RUNNING);
 }
 
 static void act_stop(struct tui_trace *tr, const char *arg)
 {
     (void)arg;
-    session_stop(tr->session);
+    session_stop(tr->s.session);
 }
 
 /* Who to turn to for what is armed here and is not ours: a beamtop first, since it can be asked. */
@@ -109,7 +109,7 @@ static void act_extend(struct tui_trace *tr, const char *arg)
     char time[32], events[32];
     (void)arg;
     for (size_t i = 0; i < ARRAY_LEN(caps) && err.code == ERR_NONE; i++)
-        (void)trace_set_cap(tr->session, caps[i], more(tr, caps[i]), &err);
+        (void)trace_set_cap(tr->s.session, caps[i], more(tr, caps[i]), &err);
     struct caps now = tui_trace_state(tr)->caps;
     if (err.code != ERR_NONE)
         tui_message(tr->tui, STYLE_ERROR, "%s", err.text);
@@ -134,7 +134,7 @@ static void act_set(struct tui_trace *tr, const char *arg)
                   "window-bytes, term-size, bytes, heap",
                   key);
     else if (caps_parse(&caps, cap, value, &err) == 0)
-        (void)trace_set_cap(tr->session, cap, caps.value[cap], &err);
+        (void)trace_set_cap(tr->s.session, cap, caps.value[cap], &err);
     if (err.code != ERR_NONE)
         tui_message(tr->tui, STYLE_ERROR, "%s", err.text);
 }
@@ -145,7 +145,7 @@ static const struct trace_event *event_here(struct tui_trace *tr)
     const struct view_link link = screen_link(tr->tui->screen);
     const struct trace_event *e = NULL;
     if (link.kind == TARGET_EVENT)
-        e = trace_log_find(trace_session_log(tr->session), link.id);
+        e = trace_log_find(trace_session_log(tr->s.session), link.id);
     if (e == NULL)
         tui_message(tr->tui, STYLE_MESSAGE, "put the cursor on an event");
     return e;
@@ -160,7 +160,7 @@ static void act_only_process(struct tui_trace *tr, const char *arg)
     struct buf pid;
     buf_init(&pid, 0);
     print_pid(&pid, &e->pid);
-    trace_narrow_pid(tr->session, &e->pid);
+    trace_narrow_pid(tr->s.session, &e->pid);
     tui_message(tr->tui, STYLE_MESSAGE, "from now on only %s", buf_cstr(&pid));
     buf_clear(&pid);
 }
@@ -172,9 +172,9 @@ static void act_only_pattern(struct tui_trace *tr, const char *arg)
     if (e == NULL)
         return;
     const struct trace_pattern_info *info =
-        trace_log_pattern(trace_session_log(tr->session), e->pattern);
+        trace_log_pattern(trace_session_log(tr->s.session), e->pattern);
     const struct slice source = info->pattern->source;
-    trace_narrow_pattern(tr->session, e->pattern);
+    trace_narrow_pattern(tr->s.session, e->pattern);
     tui_message(tr->tui, STYLE_MESSAGE, "from now on only %.*s",
                 (int)(source.len < 200 ? source.len : 200), source.s);
 }

@@ -8,22 +8,15 @@
 #include "beamtop/trace/assist.h"
 #include "beamtop/trace/request.h"
 #include "beamtop/trace/trace.h"
-#include "tui_internal.h"
+#include "tui_session.h"
 
 struct tui_trace {
     struct tui *tui;
-    struct session *session; /* that is on the screen; NULL: none yet */
-    char *line;              /* its words */
-    struct caps asked_caps;  /* of its start: what it is extended by */
-    char *next;              /* words that wait for its end; NULL: none */
-    bool next_agreed;        /* to end it for them */
-    uv_timer_t timer;
-    enum session_phase told; /* last one in the journal */
-    bool asked;              /* whether to ask first when it is expensive */
-    bool verified;           /* the proof is in the journal */
-    bool paused_by_us;       /* while the program stands still */
-    char proof[240];         /* that it is off, of the trace that ended last */
-    uint64_t quit_by_ms;     /* leave when it has ended, or then; 0: stay */
+    struct tui_session s;
+    char *line;             /* its words */
+    struct caps asked_caps; /* of its start: what it is extended by */
+    char *wanted;           /* words for which it may be asked to end */
+    bool paused_by_us;      /* while the program stands still */
 
     struct assist *assist; /* what the prompt knows of the target */
     bool assisted;         /* it has a port */
@@ -41,8 +34,6 @@ const struct trace_state *tui_trace_state(const struct tui_trace *tr); /* NULL: 
 bool tui_trace_runs(const struct tui_trace *tr);                       /* it has not ended */
 /* What options that a line does not give are. */
 void tui_trace_defaults(const struct tui_trace *tr, struct trace_request *out);
-/* Starts it once the counting of calls, which it cannot stand beside, has ended. */
-void tui_trace_after_calls(struct tui_trace *tr, const char *line);
 /* Takes a line apart and starts it. *offset is the byte of the line that is wrong. */
 int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, struct error *err);
 
@@ -60,10 +51,8 @@ void tui_trace_save(struct tui_trace *tr, const char *path); /* "": choose a nam
 void tui_trace_prompt(struct tui_trace *tr, const char *initial);
 /* The prompt with the line in it, which may be ours, and why it could not be traced. */
 void tui_trace_mistake(struct tui_trace *tr, const char *line, const char *why);
-/* The connection to the node is lost. */
-void tui_trace_assist_lost(struct tui_trace *tr);
 void tui_trace_assist_known(void *tr); /* new answers are there */
 /* Starts the line, or asks for the end of the trace that runs, or shows the mistake. */
-void tui_trace_submit(struct tui_trace *tr, const char *line);
+void tui_trace_submit(void *tr, const char *line);
 
 #endif

@@ -107,8 +107,8 @@ void tui_trace_row(struct tui_trace *tr)
     const struct trace_event *e = NULL;
     struct buf text;
     buf_init(&text, 0);
-    if (link.kind == TARGET_EVENT && tr->session)
-        e = trace_log_find(trace_session_log(tr->session), link.id);
+    if (link.kind == TARGET_EVENT && tr->s.session)
+        e = trace_log_find(trace_session_log(tr->s.session), link.id);
     if (e && e->kind != EVENT_LOST)
         put_event(tr, &text, e);
     else if (link.kind == TARGET_PROCESS)

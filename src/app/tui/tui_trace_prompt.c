@@ -181,38 +181,37 @@ void tui_trace_mistake(struct tui_trace *tr, const char *line, const char *why)
 
 /* ---- Enter */
 
-static void replace_answered(struct tui *t, bool yes)
+static void replace_answered(void *arg, bool yes)
 {
-    struct tui_trace *tr = t->trace;
-    if (yes && tui_trace_runs(tr)) {
-        tr->next_agreed = true; /* the timer starts it when this one has ended */
-        session_stop(tr->session);
+    struct tui_trace *tr = arg;
+    if (!yes) {
+        tui_trace_prompt(tr, tr->wanted);
         return;
     }
-    char *next = tr->next;
-    tr->next = NULL;
-    if (yes)
-        tui_trace_submit(tr, next);
-    else
-        tui_trace_prompt(tr, next);
-    free(next);
+    if (tui_trace_runs(tr))
+        session_stop(tr->s.session);
+    tui_session_then(&tr->s, tr->wanted);
 }
 
-void tui_trace_submit(struct tui_trace *tr, const char *line)
+void tui_trace_submit(void *arg, const char *line)
 {
+    struct tui_trace *tr = arg;
     struct error err = {.code = ERR_NONE};
     size_t offset = 0;
     if (line[strspn(line, " ")] == '\0')
         return;
     if (tui_trace_runs(tr)) {
-        free(tr->next);
-        tr->next = alloc_strdup(line);
-        tr->next_agreed = false;
-        tui_ask(tr->tui, "a trace is running: end it and start this one? (y/n) ", replace_answered);
+        char *wanted = alloc_strdup(line); /* the line may be ours */
+        free(tr->wanted);
+        tr->wanted = wanted;
+        tui_ask(tr->tui, "a trace is running: end it and start this one? (y/n) ", replace_answered,
+                tr);
         return;
     }
     if (tui_calls_in_the_way(tr->tui->calls)) {
-        tui_trace_after_calls(tr, line);
+        tui_session_then(&tr->s, line);
+        (void)tui_calls_stop(tr->tui->calls);
+        tui_message(tr->tui, STYLE_MESSAGE, "the counting ends, then the trace begins");
         return;
     }
     if (tui_trace_start(tr, line, &offset, &err) == 0)

@@ -37,7 +37,7 @@ static int write_log(struct tui_trace *tr, const char *path, bool replace, struc
     struct buf content;
     char node[300];
     tui_trace_defaults(tr, &defaults);
-    const struct trace_log *log = trace_session_log(tr->session);
+    const struct trace_log *log = trace_session_log(tr->s.session);
     const enum syntax syntax = trace_log_syntax(log, defaults.syntax);
     buf_init(&content, 0);
     const struct sink_writer writer = {.write = put_bytes, .ctx = &content};
@@ -65,10 +65,10 @@ static void write_and_tell(struct tui_trace *tr, const char *path, bool replace)
         tui_message(tr->tui, STYLE_ERROR, "%s", err.text);
 }
 
-static void replace_answered(struct tui *t, bool yes)
+static void replace_answered(void *arg, bool yes)
 {
-    struct tui_trace *tr = t->trace;
-    if (yes && tr->session)
+    struct tui_trace *tr = arg;
+    if (yes && tr->s.session)
         write_and_tell(tr, tr->save_path, true);
 }
 
@@ -77,7 +77,7 @@ void tui_trace_save(struct tui_trace *tr, const char *path)
     struct error err = {.code = ERR_NONE};
     char what[320], node[300], question[700];
     struct buf name;
-    if (!tr->session) {
+    if (!tr->s.session) {
         tui_message(tr->tui, STYLE_MESSAGE, "nothing was traced yet: t starts a trace");
         return;
     }
@@ -96,7 +96,7 @@ void tui_trace_save(struct tui_trace *tr, const char *path)
     } else if (rc == ERR_REFUSED) {
         snprintf(question, sizeof question, "%.500s is there already: write over it? (y/n) ",
                  tr->save_path);
-        tui_ask(tr->tui, question, replace_answered);
+        tui_ask(tr->tui, question, replace_answered, tr);
     } else {
         tui_message(tr->tui, STYLE_ERROR, "%s", err.text);
     }

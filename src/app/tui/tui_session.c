@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui_session.h"
+
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/clock.h"
+#include "app/cli/tell.h"
+
+#define TICK_MS 100u
+#define QUIT_WAIT_MS 2000u /* for the proof, when the program is left */
+
+/* ---- what it says */
+
+void tui_session_journal(struct tui_session *s, bool trouble, const char *text)
+{
+    model_journal(s->tui->model, clock_wall_us(), trouble, "%s", text);
+}
+
+void tui_session_show(struct tui_session *s)
+{
+    if (!s->tui->paused)
+        screen_update(s->tui->screen);
+    tui_touch(s->tui);
+}
+
+static void answered(void *arg, bool yes)
+{
+    struct tui_session *s = arg;
+    if (s->session && yes)
+        session_confirm(s->session);
+    else if (s->session)
+        session_stop(s->session);
+}
+
+static void ask(struct tui_session *s)
+{
+    char text[200];
+    if (s->asked || s->quit_by_ms != 0 || prompt_is_open(s->tui->prompt))
+        return;
+    s->asked = true;
+    s->kind->question(s->arg, text, sizeof text);
+    tui_ask(s->tui, text, answered, s);
+}
+
+void tui_session_changed(void *arg)
+{
+    struct tui_session *s = arg;
+    if (s->session == NULL)
+        return;
+    enum session_phase phase = session_status(s->session)->phase;
+    bool begun = phase == SESSION_RUNNING && s->told < SESSION_RUNNING;
+    bool ended = !session_runs(s->session) && s->told != phase;
+    if (phase == SESSION_ASKING)
+        ask(s);
+    if (begun || ended)
+        s->told = phase;
+    if (begun)
+        s->kind->begun(s->arg);
+    if (ended)
+        s->kind->ended(s->arg);
+    tui_session_show(s);
+}
+
+/* ---- its timer */
+
+/* Not from within the session: what follows its end may free it. */
+static void on_timer(uv_timer_t *timer)
+{
+    struct tui_session *s = timer->data;
+    bool late = s->quit_by_ms != 0 && uv_now(&s->tui->loop) >= s->quit_by_ms;
+    if (s->session && session_status(s->session)->phase == SESSION_ASKING)
+        ask(s);
+    if (session_runs(s->session) && !late) {
+        if (s->kind->turn)
+            s->kind->turn(s->arg);
+        session_tick(s->session);
+        return;
+    }
+    char *next = s->next;
+    s->next = NULL;
+    uv_timer_stop(timer);
+    if (s->quit_by_ms != 0)
+        tui_leave(s->tui);
+    else if (next)
+        s->kind->begin(s->arg, next);
+    free(next);
+}
+
+void tui_session_then(struct tui_session *s, const char *words)
+{
+    char *next = words ? alloc_strdup(words) : NULL; /* they may be ours */
+    free(s->next);
+    s->next = next;
+    if (next)
+        uv_timer_start(&s->timer, on_timer, TICK_MS, TICK_MS);
+}
+
+void tui_session_start(struct tui_session *s, struct session *session)
+{
+    struct error err = {.code = ERR_NONE};
+    session_free(s->session);
+    s->session = session;
+    s->told = SESSION_PREPARING;
+    s->asked = false;
+    s->proof[0] = '\0';
+    uv_timer_start(&s->timer, on_timer, TICK_MS, TICK_MS);
+    if (screen_act(s->tui->screen, s->tui->model, ACTION_VIEW, s->kind->view, &err) < 0)
+        tui_message(s->tui, STYLE_ERROR, "%s", err.text);
+    tui_session_show(s);
+}
+
+/* ---- its end */
+
+void tui_sessions_lost(struct tui *t, bool leaves)
+{
+    struct error err = {.code = ERR_NONE};
+    error_set(&err, ERR_LOST, leaves ? "another node was chosen" : "the connection is lost");
+    for (size_t i = 0; i < t->n_sessions; i++) {
+        struct tui_session *s = t->sessions[i];
+        if (leaves && session_runs(s->session))
+            session_stop(s->session);
+        if (leaves)
+            tui_session_then(s, NULL);
+        if (s->session)
+            session_link_lost(s->session, &err);
+    }
+}
+
+static void quit(struct tui_session *s)
+{
+    s->quit_by_ms = uv_now(&s->tui->loop) + QUIT_WAIT_MS;
+    session_stop(s->session);
+    tui_message(s->tui, STYLE_MESSAGE, "%s", s->kind->ending);
+}
+
+static void quit_answered(void *arg, bool yes)
+{
+    struct tui_session *s = arg;
+    if (yes && session_runs(s->session))
+        quit(s);
+    else if (yes)
+        tui_leave(s->tui);
+}
+
+void tui_leave(struct tui *t)
+{
+    for (size_t i = 0; i < t->n_sessions; i++) {
+        struct tui_session *s = t->sessions[i];
+        if (!session_runs(s->session) || s->quit_by_ms != 0)
+            continue;
+        if (s->kind->quit)
+            tui_ask(t, s->kind->quit, quit_answered, s);
+        else
+            quit(s);
+        return;
+    }
+    tui_quit(t, EXIT_DONE, NULL);
+}
+
+void tui_sessions_print_end(const struct tui *t)
+{
+    for (size_t i = 0; i < t->n_sessions; i++) {
+        const struct tui_session *s = t->sessions[i];
+        if (s->quit_by_ms != 0)
+            tell_line("%s%s", s->kind->over,
+                      *s->proof ? s->proof : "the node clears what is left with the connection");
+    }
+}
+
+/* ---- life */
+
+void tui_session_init(struct tui_session *s, struct tui *t, const struct tui_session_kind *kind,
+                      void *arg)
+{
+    *s = (struct tui_session){.tui = t, .kind = kind, .arg = arg};
+    uv_timer_init(&t->loop, &s->timer);
+    s->timer.data = s;
+    t->sessions[t->n_sessions++] = s;
+}
+
+void tui_sessions_close(struct tui *t)
+{
+    model_set_trace(t->model, NULL);
+    model_set_calls(t->model, NULL);
+    for (size_t i = 0; i < t->n_sessions; i++) {
+        struct tui_session *s = t->sessions[i];
+        uv_timer_stop(&s->timer);
+        session_free(s->session);
+        s->session = NULL;
+        free(s->next);
+    }
+}

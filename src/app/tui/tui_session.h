@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The screen's side of a session, the trace or the counted calls: its timer, the question whether
+ * to go on when it is expensive, words that wait for its end, and its end before the program is
+ * left. Functions named tui_sessions_ concern both. */
+#ifndef BEAMTOP_APP_TUI_TUI_SESSION_H
+#define BEAMTOP_APP_TUI_TUI_SESSION_H
+
+#include "beamtop/trace/session.h"
+#include "tui_internal.h"
+
+/* What a kind does on its own; arg is that of tui_session_init(). */
+struct tui_session_kind {
+    const char *view;        /* where it is shown */
+    const char *quit;        /* asked before it is stopped to quit; NULL: nothing */
+    const char *ending;      /* shown while the program waits for its end */
+    const char *over;        /* before the proof, on the terminal that is back */
+    void (*turn)(void *arg); /* ten times a second while it runs; may be NULL */
+    /* Whether to go on; its end must be visible at 80 columns. */
+    void (*question)(void *arg, char *text, size_t size);
+    void (*begun)(void *arg); /* for the journal */
+    void (*ended)(void *arg); /* or failed: for the journal, and s->proof */
+    void (*begin)(void *arg, const char *words);
+};
+
+struct tui_session {
+    struct tui *tui;
+    const struct tui_session_kind *kind;
+    void *arg;
+    struct session *session; /* that is on the screen; NULL: none yet */
+    enum session_phase told; /* last one in the journal */
+    bool asked;              /* whether to go on */
+    char *next;              /* words that wait for its end; NULL: none */
+    uv_timer_t timer;
+    uint64_t quit_by_ms; /* leave when it has ended, or then; 0: stay */
+    char proof[240];     /* that nothing of it is left on the node */
+};
+
+void tui_session_init(struct tui_session *s, struct tui *t, const struct tui_session_kind *kind,
+                      void *arg);
+/* Owns an open session, in place of the one before, and shows its view. */
+void tui_session_start(struct tui_session *s, struct session *session);
+void tui_session_changed(void *s); /* an on_change, whose arg is s */
+void tui_session_show(struct tui_session *s);
+void tui_session_journal(struct tui_session *s, bool trouble, const char *text);
+/* Copies words that begin when it has ended: soon, never from within. NULL: none. */
+void tui_session_then(struct tui_session *s, const char *words);
+
+#endif
