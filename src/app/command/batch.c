@@ -29,7 +29,7 @@ static void on_progress(uv_timer_t *timer)
     struct batch *b = timer->data;
     const char *text = NULL;
     char since[32];
-    double waited_s = (double)(uv_now(&b->loop) - b->started_ms) / 1000.0;
+    double waited_s = (double)(uv_now(&b->rt.loop) - b->rt.started_ms) / 1000.0;
     if (model_link(b->model, &text) != LINK_LIVE)
         tell_progress("%s… %s", *text ? text : "connecting",
                       text_duration(since, sizeof since, waited_s));
@@ -42,24 +42,6 @@ static void on_progress(uv_timer_t *timer)
     b->shown_progress = true;
 }
 
-/* ---- the end */
-
-static void end(struct batch *b, int exit_code, const struct error *err)
-{
-    if (b->ended)
-        return;
-    b->ended = true;
-    b->exit_code = exit_code;
-    if (err)
-        b->err = *err;
-    uv_stop(&b->loop);
-}
-
-void batch_finish(struct batch *b, int exit_code, const struct error *err)
-{
-    end(b, exit_code, b->err.code == ERR_NONE ? err : NULL);
-}
-
 /* ---- a session */
 
 static void on_change(void *arg, bool facts)
@@ -69,7 +51,7 @@ static void on_change(void *arg, bool facts)
     struct session_port port;
     (void)facts;
     struct live *live = b->source != NULL ? source_live(b->source) : NULL;
-    if (b->job->open == NULL || b->opened || b->ended || live == NULL || !live_is_up(live) ||
+    if (b->job->open == NULL || b->opened || b->rt.ended || live == NULL || !live_is_up(live) ||
         model_node(b->model) == NULL)
         return;
     b->opened = true;
@@ -78,13 +60,13 @@ static void on_change(void *arg, bool facts)
     if (rc == 0)
         rc = b->job->open(b->job->arg, b, &port, &err);
     if (rc != 0)
-        batch_finish(b, exit_code_of_error(err.code), &err);
+        runtime_end(&b->rt, exit_code_of_error(err.code), &err);
 }
 
 static void on_turn(uv_timer_t *timer)
 {
     struct batch *b = timer->data;
-    if (b->session != NULL && !b->ended)
+    if (b->session != NULL && !b->rt.ended)
         session_tick(b->session);
 }
 
@@ -92,9 +74,9 @@ static void on_turn(uv_timer_t *timer)
 static void interrupt_session(struct batch *b, int number)
 {
     if (b->session == NULL || b->signal != 0)
-        batch_finish(b, 128 + number, NULL);
+        runtime_end(&b->rt, 128 + number, NULL);
     b->signal = number;
-    if (b->session != NULL && !b->ended)
+    if (b->session != NULL && !b->rt.ended)
         session_stop(b->session);
 }
 
@@ -104,20 +86,20 @@ static void on_tick(void *arg)
 {
     struct batch *b = arg;
     struct error err = {.code = ERR_NONE};
-    if (b->ended || b->job->open != NULL)
+    if (b->rt.ended || b->job->open != NULL)
         return;
     if (b->failed) {
-        end(b, exit_code_of_error(b->err.code), NULL);
+        runtime_end(&b->rt, exit_code_of_error(b->rt.err.code), NULL);
         return;
     }
     clear_progress(b);
     int rc = b->job->on_tick(b->job->arg, b->model, &err);
     if (rc == ERR_CANCELLED)
-        end(b, EXIT_DONE, NULL);
+        runtime_end(&b->rt, EXIT_DONE, NULL);
     else if (rc != 0)
-        end(b, exit_code_of_error(err.code), &err);
+        runtime_end(&b->rt, exit_code_of_error(err.code), &err);
     else if (++b->done == b->job->ticks)
-        end(b, EXIT_DONE, NULL);
+        runtime_end(&b->rt, EXIT_DONE, NULL);
 }
 
 /* A batch run that cannot give what it was asked for fails; the header's question may be late. */
@@ -126,9 +108,9 @@ static void on_trouble(void *arg, const struct error *err)
     struct batch *b = arg;
     b->failed = true;
     if (b->job->open != NULL && !b->opened)
-        batch_finish(b, exit_code_of_error(err->code), err);
-    else if (b->job->open == NULL && b->err.code == ERR_NONE)
-        b->err = *err;
+        runtime_end(&b->rt, exit_code_of_error(err->code), err);
+    else if (b->job->open == NULL && b->rt.err.code == ERR_NONE)
+        b->rt.err = *err;
 }
 
 static void on_notice(void *arg, bool trouble, const char *text)
@@ -141,14 +123,14 @@ static void on_notice(void *arg, bool trouble, const char *text)
 static void on_end(void *arg, bool had_tick, const struct error *err)
 {
     struct batch *b = arg;
-    if (b->session != NULL && !b->ended) {
-        if (b->err.code == ERR_NONE)
-            b->err = *err;
+    if (b->session != NULL && !b->rt.ended) {
+        if (b->rt.err.code == ERR_NONE)
+            b->rt.err = *err;
         session_link_lost(b->session, err);
     }
     if (b->job->open != NULL)
-        batch_finish(b, b->opened ? EXIT_LOST : EXIT_CONNECT, err);
-    end(b, !err ? EXIT_DONE : had_tick ? EXIT_LOST : EXIT_CONNECT, err);
+        runtime_end(&b->rt, b->opened ? EXIT_LOST : EXIT_CONNECT, err);
+    runtime_end(&b->rt, !err ? EXIT_DONE : had_tick ? EXIT_LOST : EXIT_CONNECT, err);
 }
 
 static void on_interrupt(uv_signal_t *handle, int number)
@@ -157,7 +139,8 @@ static void on_interrupt(uv_signal_t *handle, int number)
     if (b->job->open != NULL)
         interrupt_session(b, number);
     else /* Ctrl-C is the way to end a run without -n. */
-        end(b, number == SIGINT && b->job->ticks == 0 ? EXIT_DONE : 128 + number, NULL);
+        runtime_end(&b->rt, number == SIGINT && b->job->ticks == 0 ? EXIT_DONE : 128 + number,
+                    NULL);
 }
 
 /* ---- run */
@@ -173,7 +156,7 @@ static int start(struct batch *b, struct error *err)
     const struct source_setup setup = {
         .cli = o,
         .env = b->job->env,
-        .loop = &b->loop,
+        .loop = &b->rt.loop,
         .model = b->model,
         .interval_s = o->interval_s,
         .budget = o->budget,
@@ -192,53 +175,34 @@ static int start(struct batch *b, struct error *err)
     return rc;
 }
 
-static void stop(struct batch *b)
-{
-    session_free(b->session); /* before the source that it asks */
-    uv_close((uv_handle_t *)&b->timer, NULL);
-    for (size_t i = 0; i < ARRAY_LEN(b->interrupt); i++)
-        uv_close((uv_handle_t *)&b->interrupt[i], NULL);
-    source_close(b->source, NULL, NULL);
-    uv_run(&b->loop, UV_RUN_DEFAULT);
-    uv_loop_close(&b->loop);
-}
-
 int batch_run(const struct batch_job *job)
 {
     static const int signals[] = {SIGINT, SIGTERM};
     struct batch b = {.job = job};
     struct error err = {.code = ERR_NONE};
-    uv_loop_init(&b.loop);
-    uv_timer_init(&b.loop, &b.timer);
-    b.timer.data = &b;
-    b.started_ms = uv_now(&b.loop);
-    for (size_t i = 0; i < ARRAY_LEN(b.interrupt); i++) {
-        uv_signal_init(&b.loop, &b.interrupt[i]);
-        b.interrupt[i].data = &b;
-        /* Of a recording nothing is left to undo, and a question to it is not interrupted by the
-         * loop. */
-        if (!replay_is_file(job->options->target))
-            uv_signal_start(&b.interrupt[i], on_interrupt, signals[i]);
-        uv_unref((uv_handle_t *)&b.interrupt[i]);
-    }
+    runtime_init(&b.rt);
+    runtime_timer(&b.rt, &b.timer, &b);
+    /* Of a recording nothing is left to undo, and a question to it is not interrupted by the loop.
+     */
+    if (!replay_is_file(job->options->target))
+        runtime_catch(&b.rt, signals, ARRAY_LEN(signals), on_interrupt, &b);
     b.model = model_new();
     if (start(&b, &err) != 0) {
-        /* Not by end(): a loop stopped before it runs would not run for stop() either. */
-        b.ended = true;
-        b.exit_code = exit_code_of_error(err.code);
-        b.err = err;
+        (void)runtime_ends(&b.rt, exit_code_of_error(err.code), &err);
     } else {
         if (job->open != NULL)
             uv_timer_start(&b.timer, on_turn, job->turn_ms, job->turn_ms);
         else if (job->env->err_tty)
             uv_timer_start(&b.timer, on_progress, PROGRESS_MS, PROGRESS_MS);
         uv_unref((uv_handle_t *)&b.timer);
-        uv_run(&b.loop, UV_RUN_DEFAULT);
+        uv_run(&b.rt.loop, UV_RUN_DEFAULT);
     }
     clear_progress(&b);
-    stop(&b);
-    if (b.err.code != ERR_NONE)
-        fprintf(stderr, "beamtop: %s\n", b.err.text);
+    session_free(b.session); /* before the source that it asks */
+    source_close(b.source, NULL, NULL);
+    runtime_close(&b.rt);
+    if (b.rt.err.code != ERR_NONE)
+        fprintf(stderr, "beamtop: %s\n", b.rt.err.text);
     model_free(b.model);
-    return b.exit_code;
+    return b.rt.exit_code;
 }

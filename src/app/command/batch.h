@@ -14,25 +14,22 @@
 #include "beamtop/model/model.h"
 #include "beamtop/trace/session.h"
 #include "app/cli/cli.h"
+#include "app/source/runtime.h"
 
 struct source;
 
 struct batch {
     const struct batch_job *job;
-    uv_loop_t loop;
+    struct runtime rt;
     struct model *model;
     struct source *source;
-    uv_signal_t interrupt[2];
     uv_timer_t timer;
     int64_t done;
-    bool opened, ended;
+    bool opened;
     bool failed; /* an answer that was wanted */
     bool shown_progress;
-    uint64_t started_ms;
     struct session *session; /* NULL: not open yet, or none is wanted */
     int signal;              /* that asked for the end, or 0 */
-    int exit_code;
-    struct error err; /* printed at the end */
 };
 
 struct batch_job {
@@ -52,7 +49,5 @@ struct batch_job {
 
 /* Runs to the end. Prints what went wrong on stderr. Returns the exit code. */
 int batch_run(const struct batch_job *job);
-/* For sessions: the first end counts, and the first error is printed. err may be NULL. */
-void batch_finish(struct batch *b, int exit_code, const struct error *err);
 
 #endif

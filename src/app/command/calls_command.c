@@ -42,7 +42,7 @@ static void tell_estimate(struct counting *t, const struct calls_state *state)
 static void asking(struct counting *t, const struct calls_state *state)
 {
     if (!t->options->dry_run)
-        error_set(&t->run->err, ERR_REFUSED,
+        error_set(&t->run->rt.err, ERR_REFUSED,
                   "not counted: about %.0f calls/s would cost the node "
                   "%.0f%% of scheduler time. Narrow the pattern, or add --force",
                   state->calls_per_s, state->load * 100);
@@ -51,8 +51,8 @@ static void asking(struct counting *t, const struct calls_state *state)
 
 static int exit_code_of_end(const struct counting *t, const struct calls_state *state)
 {
-    if (t->run->err.code != ERR_NONE)
-        return exit_code_of_error(t->run->err.code);
+    if (t->run->rt.err.code != ERR_NONE)
+        return exit_code_of_error(t->run->rt.err.code);
     if (state->status.error.code != ERR_NONE)
         return exit_code_of_error(state->status.error.code);
     return t->run->signal == SIGTERM ? 128 + SIGTERM : EXIT_DONE;
@@ -64,19 +64,20 @@ static void ended(struct counting *t, const struct calls_state *state)
     struct error left = {.code = ERR_NONE};
     if (!state->status.check.clean) {
         error_set(&left, ERR_TARGET, "%s", state->status.check.text);
-        batch_finish(t->run, EXIT_FAILED, &left);
+        runtime_end(&t->run->rt, EXIT_FAILED, &left);
         return;
     }
     if (t->options->format == FORMAT_TEXT && state->status.check.done)
         fputs("beamtop: nothing is left armed\n", stderr);
-    batch_finish(t->run, code, state->status.error.code != ERR_NONE ? &state->status.error : NULL);
+    runtime_end(&t->run->rt, code,
+                state->status.error.code != ERR_NONE ? &state->status.error : NULL);
 }
 
 static void on_change(void *arg)
 {
     struct counting *t = arg;
     const struct calls_state *state = calls_session_state(t->run->session);
-    if (t->run->ended)
+    if (t->run->rt.ended)
         return;
     tell_estimate(t, state);
     if (state->status.phase == SESSION_ASKING)
@@ -84,7 +85,8 @@ static void on_change(void *arg)
     else if (state->status.phase == SESSION_ENDED)
         ended(t, state);
     else if (state->status.phase == SESSION_FAILED)
-        batch_finish(t->run, exit_code_of_error(state->status.error.code), &state->status.error);
+        runtime_end(&t->run->rt, exit_code_of_error(state->status.error.code),
+                    &state->status.error);
 }
 
 /* When the output is gone the session is ended first, then we. */
@@ -94,8 +96,8 @@ static void on_window(void *arg, const struct calls_window *window)
     struct error err = {.code = ERR_NONE};
     if (calls_sink_window(t->sink, window, &err) == 0)
         return;
-    if (calls_sink_write_errno(t->sink) != EPIPE && t->run->err.code == ERR_NONE)
-        t->run->err = err;
+    if (calls_sink_write_errno(t->sink) != EPIPE && t->run->rt.err.code == ERR_NONE)
+        t->run->rt.err = err;
     session_stop(t->run->session);
 }
 

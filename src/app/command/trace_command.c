@@ -48,8 +48,8 @@ static int exit_code_of_end(const struct tracing *t, const struct trace_state *s
 /* The output is gone: the trace is ended first, then we. */
 static void output_failed(struct tracing *t, const struct error *err)
 {
-    if (trace_sink_write_errno(t->sink) != EPIPE && t->run->err.code == ERR_NONE)
-        t->run->err = *err;
+    if (trace_sink_write_errno(t->sink) != EPIPE && t->run->rt.err.code == ERR_NONE)
+        t->run->rt.err = *err;
     session_stop(t->run->session);
 }
 
@@ -59,7 +59,7 @@ static void print_due(struct tracing *t, bool all)
     struct error err = {.code = ERR_NONE};
     if (t->print == NULL || trace_sink_write_errno(t->sink) != 0)
         return;
-    if (trace_print_due(t->print, trace_session_log(t->run->session), uv_now(&t->run->loop), all,
+    if (trace_print_due(t->print, trace_session_log(t->run->session), uv_now(&t->run->rt.loop), all,
                         &err) != 0)
         output_failed(t, &err);
 }
@@ -103,11 +103,11 @@ static void asking(struct tracing *t, const struct trace_state *state)
     bool refused = state->preflight.dear && !t->options->force;
     if ((t->options->dry_run || (refused && t->options->format == FORMAT_JSON)) &&
         trace_sink_end(t->sink, trace_session_log(t->run->session), &err) != 0) {
-        batch_finish(t->run, EXIT_FAILED, &err);
+        runtime_end(&t->run->rt, EXIT_FAILED, &err);
         return;
     }
     if (!refused) {
-        batch_finish(t->run, EXIT_DONE, NULL);
+        runtime_end(&t->run->rt, EXIT_DONE, NULL);
         return;
     }
     error_set(&err, ERR_REFUSED,
@@ -115,7 +115,7 @@ static void asking(struct tracing *t, const struct trace_state *state)
               "narrow the pattern, or add --force (the caps still hold)",
               text_integer(calls, sizeof calls, (int64_t)state->preflight.calls_per_s),
               state->preflight.load * 100);
-    batch_finish(t->run, EXIT_REFUSED, &err);
+    runtime_end(&t->run->rt, EXIT_REFUSED, &err);
 }
 
 static void ended(struct tracing *t, const struct trace_state *state)
@@ -124,9 +124,9 @@ static void ended(struct tracing *t, const struct trace_state *state)
     print_due(t, true);
     int rc = trace_sink_end(t->sink, trace_session_log(t->run->session), &err);
     bool failed = rc != 0 && trace_sink_write_errno(t->sink) != EPIPE;
-    bool wrong = failed || t->run->err.code != ERR_NONE;
+    bool wrong = failed || t->run->rt.err.code != ERR_NONE;
     int code = wrong && state->end != END_LINK ? EXIT_FAILED : exit_code_of_end(t, state);
-    batch_finish(t->run, code, failed ? &err : NULL);
+    runtime_end(&t->run->rt, code, failed ? &err : NULL);
 }
 
 static void failed(struct tracing *t, const struct trace_state *state)
@@ -134,18 +134,18 @@ static void failed(struct tracing *t, const struct trace_state *state)
     const struct cli_options *o = t->options;
     bool marked = state->wrong && state->wrong_text < o->n_rest;
     if (o->format == FORMAT_JSON)
-        trace_sink_end(t->sink, trace_session_log(t->run->session), &t->run->err);
+        trace_sink_end(t->sink, trace_session_log(t->run->session), &t->run->rt.err);
     if (marked)
         mistake_print(o->rest[state->wrong_text], state->wrong_offset, &state->status.error);
-    batch_finish(t->run, exit_code_of_error(state->status.error.code),
-                 marked ? NULL : &state->status.error);
+    runtime_end(&t->run->rt, exit_code_of_error(state->status.error.code),
+                marked ? NULL : &state->status.error);
 }
 
 static void on_change(void *arg)
 {
     struct tracing *t = arg;
     const struct trace_state *state = trace_log_state(trace_session_log(t->run->session));
-    if (t->run->ended)
+    if (t->run->rt.ended)
         return;
     print_due(t, false);
     switch (state->status.phase) {
@@ -181,7 +181,7 @@ static void on_event(void *arg, const struct trace_event *event, bool finished)
     struct error err = {.code = ERR_NONE};
     tell_preflight(t, trace_log_state(trace_session_log(t->run->session)));
     if (trace_print_event(t->print, trace_session_log(t->run->session), event, finished,
-                          uv_now(&t->run->loop), &err) != 0)
+                          uv_now(&t->run->rt.loop), &err) != 0)
         output_failed(t, &err);
 }
 
@@ -227,7 +227,7 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
     int rc = trace_open(&run->session, &options, port, &handlers, t, &word, &offset, err);
     if (rc == ERR_USAGE && word < t->options->n_rest) {
         mistake_print(t->options->rest[word], offset, err);
-        batch_finish(t->run, EXIT_USAGE, NULL);
+        runtime_end(&t->run->rt, EXIT_USAGE, NULL);
     }
     if (rc != 0)
         return rc;

@@ -69,40 +69,31 @@ static void on_progress(uv_timer_t *timer)
     if (model_link(t->model, &link) != LINK_LIVE && *link)
         tell_progress("%s", link);
     else
-        tell_progress(
-            "recording %s: %lld ticks, %s, %s; Ctrl-C ends it", buf_cstr(&t->file),
-            (long long)recorder_ticks(t->recorder),
-            text_bytes(bytes, sizeof bytes, (double)recorder_bytes(t->recorder)),
-            text_duration(since, sizeof since, (double)(uv_now(&t->loop) - t->started_ms) / 1000));
+        tell_progress("recording %s: %lld ticks, %s, %s; Ctrl-C ends it", buf_cstr(&t->file),
+                      (long long)recorder_ticks(t->recorder),
+                      text_bytes(bytes, sizeof bytes, (double)recorder_bytes(t->recorder)),
+                      text_duration(since, sizeof since,
+                                    (double)(uv_now(&t->rt.loop) - t->rt.started_ms) / 1000));
     t->shown_progress = true;
 }
 
 /* ---- its end */
 
-void record_run_leave(struct recording_run *t)
-{
-    uv_stop(&t->loop);
-}
-
 static void on_proof_late(uv_timer_t *timer)
 {
-    record_run_leave(timer->data);
+    uv_stop(timer->loop);
 }
 
 void record_run_finish(struct recording_run *t, const char *why, int exit_code,
                        const struct error *err)
 {
-    if (t->ending)
+    if (!runtime_ends(&t->rt, exit_code, err))
         return;
-    t->ending = true;
     t->why = why;
-    t->exit_code = exit_code;
-    if (err)
-        t->err = *err;
     if (record_run_armed_stop(t))
         uv_timer_start(&t->until, on_proof_late, PROOF_MS, 0);
     else
-        record_run_leave(t);
+        uv_stop(&t->rt.loop);
 }
 
 /* A recording has a tick at least: the first one comes when the node has answered, if it does. */
@@ -125,8 +116,8 @@ static void on_until(uv_timer_t *timer)
 static void on_signal(uv_signal_t *handle, int number)
 {
     struct recording_run *t = handle->data;
-    if (t->ending)
-        record_run_leave(t);
+    if (t->rt.ended)
+        uv_stop(&t->rt.loop);
     else
         record_run_finish(t, "stopped", number == SIGINT ? EXIT_DONE : 128 + number, NULL);
 }
@@ -136,22 +127,16 @@ static void on_signal(uv_signal_t *handle, int number)
 static void start_handles(struct recording_run *t)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    uv_loop_init(&t->loop);
-    uv_timer_init(&t->loop, &t->progress);
-    uv_timer_init(&t->loop, &t->until);
-    uv_timer_init(&t->loop, &t->turn);
-    t->progress.data = t->until.data = t->turn.data = t;
-    t->started_ms = uv_now(&t->loop);
+    runtime_init(&t->rt);
+    runtime_timer(&t->rt, &t->progress, t);
+    runtime_timer(&t->rt, &t->until, t);
+    runtime_timer(&t->rt, &t->turn, t);
     if (t->setup->env->err_tty && !t->setup->detached)
         uv_timer_start(&t->progress, on_progress, PROGRESS_MS, PROGRESS_MS);
     if (t->options->for_given)
         uv_timer_start(&t->until, on_until, (uint64_t)(t->options->for_s * 1000), 0);
-    for (size_t i = 0; i < ARRAY_LEN(t->signals); i++) {
-        uv_signal_init(&t->loop, &t->signals[i]);
-        t->signals[i].data = t;
-        if (numbers[i] != SIGHUP || !t->setup->detached)
-            uv_signal_start(&t->signals[i], on_signal, numbers[i]);
-    }
+    /* The end of a terminal is not that of a detached recording. */
+    runtime_catch(&t->rt, numbers, ARRAY_LEN(numbers) - t->setup->detached, on_signal, t);
 }
 
 static int start(struct recording_run *t, struct error *err)
@@ -179,46 +164,34 @@ static int start(struct recording_run *t, struct error *err)
     return 0;
 }
 
-static void close_handles(struct recording_run *t)
-{
-    uv_handle_t *handles[] = {(uv_handle_t *)&t->progress, (uv_handle_t *)&t->until,
-                              (uv_handle_t *)&t->turn};
-    record_run_armed_close(t);
-    live_close(t->live, NULL, NULL);
-    record_control_close(t->control);
-    for (size_t i = 0; i < ARRAY_LEN(handles); i++)
-        uv_close(handles[i], NULL);
-    for (size_t i = 0; i < ARRAY_LEN(t->signals); i++)
-        uv_close((uv_handle_t *)&t->signals[i], NULL);
-    uv_run(&t->loop, UV_RUN_DEFAULT);
-    uv_loop_close(&t->loop);
-}
-
 static void stop(struct recording_run *t)
 {
     struct error err = {.code = ERR_NONE};
     int64_t ticks = t->recorder ? recorder_ticks(t->recorder) : 0;
     bool made = t->recorder != NULL;
     clear_progress(t);
-    if (t->exit_code == EXIT_DONE)
-        t->exit_code = record_trace_exit_code(t->trace);
-    close_handles(t);
+    if (t->rt.exit_code == EXIT_DONE)
+        t->rt.exit_code = record_trace_exit_code(t->trace);
+    record_run_armed_close(t);
+    live_close(t->live, NULL, NULL);
+    record_control_close(t->control);
+    runtime_close(&t->rt);
     (void)recorder_close(t->recorder, t->why, &err);
-    if (err.code != ERR_NONE && t->exit_code == EXIT_DONE)
-        t->exit_code = EXIT_FAILED;
+    if (err.code != ERR_NONE && t->rt.exit_code == EXIT_DONE)
+        t->rt.exit_code = EXIT_FAILED;
     /* Of a node that was never reached nothing is kept. */
     if (made && ticks == 0)
         unlink(t->setup->file);
     target_clear(&t->target);
     model_free(t->model);
-    if (t->err.code != ERR_NONE)
-        fprintf(stderr, "beamtop: %s\n", t->err.text);
+    if (t->rt.err.code != ERR_NONE)
+        fprintf(stderr, "beamtop: %s\n", t->rt.err.text);
     else if (err.code != ERR_NONE)
-        t->err = err;
+        t->rt.err = err;
     if (err.code != ERR_NONE && ticks > 0)
         fprintf(stderr, "beamtop: %s\n", err.text);
-    record_run_tell_ready(t, t->err.code != ERR_NONE ? t->err.text
-                                                     : "it ended before the node had answered");
+    record_run_tell_ready(t, t->rt.err.code != ERR_NONE ? t->rt.err.text
+                                                        : "it ended before the node had answered");
     if (ticks > 0)
         fprintf(stderr, "beamtop: %s has %lld tick%s; `beamtop report %s` shows the findings\n",
                 buf_cstr(&t->file), (long long)ticks, ticks == 1 ? "" : "s", buf_cstr(&t->file));
@@ -232,10 +205,10 @@ int record_run(const struct record_setup *setup)
     buf_init(&t.file, 0);
     text_put_safe(&t.file, setup->file, strlen(setup->file), false);
     start_handles(&t);
-    if (start(&t, &t.err) != 0)
-        t.exit_code = t.err.code == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
+    if (start(&t, &t.rt.err) != 0)
+        t.rt.exit_code = t.rt.err.code == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
     else
-        uv_run(&t.loop, UV_RUN_DEFAULT);
+        uv_run(&t.rt.loop, UV_RUN_DEFAULT);
     stop(&t);
-    return t.exit_code;
+    return t.rt.exit_code;
 }

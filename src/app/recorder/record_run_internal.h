@@ -14,6 +14,7 @@
 #include "beamtop/base/limits.h"
 #include "app/source/feed.h"
 #include "app/source/live.h"
+#include "app/source/runtime.h"
 #include "record_control.h"
 #include "record_run.h"
 #include "record_session.h"
@@ -25,18 +26,14 @@ struct recording_run {
 
     /* record_run.c */
     struct buf file; /* its name, fit for a terminal */
-    uv_loop_t loop;
-    uv_signal_t signals[3];
+    struct runtime rt;
     uv_timer_t progress, until;
     struct target target;
     struct model *model;
     struct recorder *recorder;
-    bool ending, shown_progress, told_ready, log_is_full;
+    bool shown_progress, told_ready, log_is_full;
     bool is_over;    /* its time: the next tick is the last */
     const char *why; /* the recording's end */
-    int exit_code;
-    uint64_t started_ms;
-    struct error err;
 
     /* record_run_source.c */
     struct live *live;
@@ -60,8 +57,6 @@ struct recording_run {
 /* The first reason counts. Traces and counted calls end first, and are proven to have. */
 void record_run_finish(struct recording_run *t, const char *why, int exit_code,
                        const struct error *err);
-/* Nothing is waited for any more. */
-void record_run_leave(struct recording_run *t);
 /* On stderr, where the progress stood. */
 void record_run_tell(struct recording_run *t, const char *format, ...) ATTR_PRINTF(2, 3);
 /* To who started a detached recording, and waits for one line. */
@@ -77,7 +72,7 @@ int64_t record_run_node_wall_us(const struct recording_run *t);
 int record_run_armed_check(const struct record_setup *setup, struct error *err);
 void record_run_armed_start(struct recording_run *t);
 void record_run_armed_link_lost(struct recording_run *t);
-/* Ends it; true: record_run_leave() follows when it is proven that nothing is left. */
+/* Ends it; true: the loop stops when it is proven that nothing is left. */
 bool record_run_armed_stop(struct recording_run *t);
 void record_run_armed_close(struct recording_run *t); /* before live_close() */
 

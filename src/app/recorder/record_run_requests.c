@@ -61,7 +61,7 @@ static void put_status(void *arg, struct buf *out)
         (int)record_session_number(t->trace), "link", json_of(live || !*link ? "" : link),
         "calls_refused", json_of(record_session_refusal(t->calls)), "trace_refused",
         json_of(record_session_refusal(t->trace)), "detached", t->setup->detached);
-    double running_s = (double)(uv_now(&t->loop) - t->started_ms) / 1000;
+    double running_s = (double)(uv_now(&t->rt.loop) - t->rt.started_ms) / 1000;
     json_object_set_new(o, "running_s", json_real(running_s));
     put_life(t, o);
     char *text = json_dumps(o, JSON_COMPACT);
@@ -93,6 +93,6 @@ void record_run_requests_open(struct recording_run *t)
     static const struct record_control_handlers handlers = {
         .status = put_status, .mark = on_mark, .stop = on_stop};
     struct error err = {.code = ERR_NONE};
-    if (record_control_open(&t->control, &t->loop, t->setup->env, &handlers, t, &err) != 0)
+    if (record_control_open(&t->control, &t->rt.loop, t->setup->env, &handlers, t, &err) != 0)
         record_run_tell(t, "%s", err.text);
 }

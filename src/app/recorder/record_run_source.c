@@ -56,7 +56,7 @@ static void on_tick(void *arg)
 {
     struct recording_run *t = arg;
     struct error err = {.code = ERR_NONE};
-    if (t->ending)
+    if (t->rt.ended)
         return;
     const struct system_sample *sample = model_system(t->model);
     t->was_up = true;
@@ -64,7 +64,7 @@ static void on_tick(void *arg)
         t->wall_less_here_us = (double)(sample->wall_us - clock_wall_us());
     if (feed_tick(&t->feed, &err) == 0) {
         /* Ticks wait while calls are counted, where windows leave time for that; so does this. */
-        feed_ask(&t->feed, t->live, uv_now(&t->loop));
+        feed_ask(&t->feed, t->live, uv_now(&t->rt.loop));
         t->is_locked = false;
         record_run_tell_ready(t, "ok");
         if (t->is_over)
@@ -129,7 +129,7 @@ static void on_link(void *arg, bool up)
     struct recording_run *t = arg;
     if (up) {
         snprintf(t->node, sizeof t->node, "%s", live_peer_node(t->live));
-        feed_ask(&t->feed, t->live, uv_now(&t->loop));
+        feed_ask(&t->feed, t->live, uv_now(&t->rt.loop));
         return;
     }
     t->has_node = false;
@@ -169,7 +169,7 @@ int record_run_source_open(struct recording_run *t, double interval_s, struct er
                             .watch = watch,
                             .trouble = tell_error,
                             .arg = t};
-    int rc = live_open(&t->live, &t->loop, &live, t->model, &handlers, t, err);
+    int rc = live_open(&t->live, &t->rt.loop, &live, t->model, &handlers, t, err);
     if (rc != 0)
         return rc;
     watch(t);

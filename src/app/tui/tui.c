@@ -27,7 +27,7 @@ static void set_clock(struct tui *t)
     char text[CLOCK_TEXT_BYTES];
     int64_t wall_us = t->source ? source_wall_us(t->source) : clock_wall_us();
     screen_set_clock(t->screen, clock_time_text(text, wall_us));
-    double frozen_s = t->source ? (double)(uv_now(&t->loop) - t->changed_ms) / 1000.0 : NAN;
+    double frozen_s = t->source ? (double)(uv_now(&t->rt.loop) - t->changed_ms) / 1000.0 : NAN;
     screen_set_frozen_s(t->screen, frozen_s);
 }
 
@@ -53,7 +53,7 @@ void tui_draw_now(struct tui *t)
     screen_draw(t->screen, t->model, &t->canvas, &cursor);
     t->tty->ops->draw(t->tty, &t->canvas, &t->settings.theme, cursor);
     t->dirty = false;
-    t->drawn_ms = uv_now(&t->loop);
+    t->drawn_ms = uv_now(&t->rt.loop);
     if (t->highlight && regex_is_spent(t->highlight))
         tell_expensive(t);
     tui_want(t);
@@ -70,7 +70,7 @@ void tui_touch(struct tui *t)
 {
     if (t->dirty || !t->tty)
         return;
-    uint64_t now = uv_now(&t->loop), next = t->drawn_ms + DRAW_GAP_MS;
+    uint64_t now = uv_now(&t->rt.loop), next = t->drawn_ms + DRAW_GAP_MS;
     t->dirty = true;
     uv_timer_start(&t->draw_timer, on_draw_timer, next > now ? next - now : 0, 0);
 }
@@ -83,7 +83,7 @@ void tui_message(struct tui *t, enum style style, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     screen_set_message(t->screen, style, text);
-    t->message_ms = uv_now(&t->loop);
+    t->message_ms = uv_now(&t->rt.loop);
     tui_touch(t);
 }
 
@@ -106,7 +106,7 @@ static void on_change(void *arg, bool facts)
 {
     struct tui *t = arg;
     if (facts)
-        t->changed_ms = uv_now(&t->loop);
+        t->changed_ms = uv_now(&t->rt.loop);
     if (t->live && live_peer_node(t->live))
         tui_trace_history(t->trace, live_peer_node(t->live));
     if (!t->paused || !facts || source_can(t->source, SOURCE_SEEKS))
@@ -119,7 +119,7 @@ static void tell_stretch(struct tui *t)
 {
     const char *why = model_interval(t->model).why;
     /* The last message may answer a key: leave time to read it. */
-    if (uv_now(&t->loop) - t->message_ms < READING_MS)
+    if (uv_now(&t->rt.loop) - t->message_ms < READING_MS)
         return;
     if (*why && !t->stretched)
         tui_message(t, STYLE_WARN, "%s", why);
@@ -195,7 +195,7 @@ int tui_connect(struct tui *t, const char *target, struct error *err)
         .cli = t->cli,
         .env = t->env,
         .vms = t->vms.count ? &t->vms : NULL,
-        .loop = &t->loop,
+        .loop = &t->rt.loop,
         .model = t->model,
         .interval_s = option_double(o, OPTION_INTERVAL),
         .budget = option_double(o, OPTION_BUDGET) / 100,
@@ -205,7 +205,7 @@ int tui_connect(struct tui *t, const char *target, struct error *err)
     };
     size_t offset;
     close_source(t);
-    t->changed_ms = uv_now(&t->loop);
+    t->changed_ms = uv_now(&t->rt.loop);
     int rc = source_open(&t->source, target, &setup, err);
     if (rc != 0)
         return rc;
@@ -283,8 +283,8 @@ static void on_input_timer(uv_timer_t *timer);
 static void take_events(struct tui *t)
 {
     bool any = false;
-    t->tty->now_ms = uv_now(&t->loop);
-    for (int i = 0; i < EVENTS_AT_ONCE && t->tty && !t->quitting; i++) {
+    t->tty->now_ms = uv_now(&t->rt.loop);
+    for (int i = 0; i < EVENTS_AT_ONCE && t->tty && !t->rt.ended; i++) {
         struct tty_event e = t->tty->ops->event(t->tty);
         if (!on_event(t, &e))
             break;
@@ -292,19 +292,19 @@ static void take_events(struct tui *t)
     }
     if (t->tty && t->tty->again_ms > 0)
         uv_timer_start(&t->input_timer, on_input_timer, t->tty->again_ms, 0);
-    if (t->quitting || !any)
+    if (t->rt.ended || !any)
         return;
     tui_take_requests(t);
     tui_apply_options(t);
     /* A key is on the screen at once, whatever the target does. */
-    if (t->tty && !t->quitting)
+    if (t->tty && !t->rt.ended)
         tui_draw_now(t);
 }
 
 static void on_input_timer(uv_timer_t *timer)
 {
     struct tui *t = timer->data;
-    if (t->tty && !t->quitting)
+    if (t->tty && !t->rt.ended)
         take_events(t);
 }
 
@@ -335,7 +335,7 @@ static int open_tty(struct tui *t, struct error *err)
     crash_protect(&t->tty->rescue);
     t->tty->ops->size(t->tty, &rows, &columns);
     canvas_init(&t->canvas, rows, columns, t->tty->ascii);
-    uv_poll_init(&t->loop, &t->tty_poll, t->tty->fd);
+    uv_poll_init(&t->rt.loop, &t->tty_poll, t->tty->fd);
     t->tty_poll.data = t;
     return uv_poll_start(&t->tty_poll, UV_READABLE, on_tty);
 }
@@ -352,7 +352,7 @@ void tui_suspend(struct tui *t)
     t->tty->ops->resume(t->tty);
     tui_trace_suspend(t->trace, false);
     take_events(t);
-    uv_update_time(&t->loop);
+    uv_update_time(&t->rt.loop);
     tui_draw_now(t);
 }
 
@@ -378,17 +378,6 @@ static void on_signal(uv_signal_t *signal, int number)
     }
 }
 
-static void catch_signals(struct tui *t)
-{
-    static const int numbers[] = {SIGWINCH, SIGTSTP, SIGCONT, SIGTERM, SIGHUP, SIGINT};
-    for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
-        uv_signal_init(&t->loop, &t->signals[i]);
-        t->signals[i].data = t;
-        uv_signal_start(&t->signals[i], on_signal, numbers[i]);
-        t->n_signals++;
-    }
-}
-
 /* ---- life */
 
 static void on_clock(uv_timer_t *timer)
@@ -397,55 +386,26 @@ static void on_clock(uv_timer_t *timer)
     tui_touch(t);
 }
 
-static void on_closed(void *arg)
-{
-    struct tui *t = arg;
-    t->closed = true;
-}
-
 void tui_quit(struct tui *t, int exit_code, const struct error *err)
 {
-    if (t->quitting)
-        return;
-    t->quitting = true;
-    t->exit_code = exit_code;
-    if (err)
-        t->end = *err;
-    uv_stop(&t->loop);
-}
-
-static void close_handle(uv_handle_t *handle, void *arg)
-{
-    (void)arg;
-    if (!uv_is_closing(handle))
-        uv_close(handle, NULL);
+    runtime_end(&t->rt, exit_code, err);
 }
 
 static void close_all(struct tui *t)
 {
     crash_protect(NULL);
     if (t->tty) {
-        uv_poll_stop(&t->tty_poll);
         uv_close((uv_handle_t *)&t->tty_poll, NULL);
         t->tty->ops->close(t->tty);
         t->tty = NULL;
     }
-    uv_close((uv_handle_t *)&t->draw_timer, NULL);
-    uv_close((uv_handle_t *)&t->input_timer, NULL);
-    uv_close((uv_handle_t *)&t->clock_timer, NULL);
-    for (size_t i = 0; i < t->n_signals; i++)
-        uv_close((uv_handle_t *)&t->signals[i], NULL);
-    tui_trace_close(t->trace);
+    tui_trace_assist_lost(t->trace);
     tui_sessions_close(t);
     tui_record_close(t->record);
-    source_close(t->source, on_closed, t);
+    source_close(t->source, NULL, NULL);
     t->source = NULL;
     t->live = NULL;
-    /* The connection's goodbye is bounded by conn_close; nothing else holds the loop. */
-    uv_run(&t->loop, UV_RUN_DEFAULT);
-    uv_walk(&t->loop, close_handle, NULL);
-    uv_run(&t->loop, UV_RUN_DEFAULT);
-    uv_loop_close(&t->loop);
+    runtime_close(&t->rt);
 }
 
 static int start(struct tui *t, struct error *err)
@@ -482,16 +442,16 @@ static void clear(struct tui *t)
 
 int command_screen(const struct cli_options *o, const struct app_env *env)
 {
+    static const int signals[] = {SIGWINCH, SIGTSTP, SIGCONT, SIGTERM, SIGHUP, SIGINT};
     struct tui *t = alloc_zero(1, sizeof *t);
     struct error err = {.code = ERR_NONE};
     t->cli = o;
     t->env = env;
     t->model = model_new();
-    uv_loop_init(&t->loop);
-    uv_timer_init(&t->loop, &t->draw_timer);
-    uv_timer_init(&t->loop, &t->input_timer);
-    uv_timer_init(&t->loop, &t->clock_timer);
-    t->draw_timer.data = t->input_timer.data = t->clock_timer.data = t;
+    runtime_init(&t->rt);
+    runtime_timer(&t->rt, &t->draw_timer, t);
+    runtime_timer(&t->rt, &t->input_timer, t);
+    runtime_timer(&t->rt, &t->clock_timer, t);
     t->trace = tui_trace_new(t);
     t->calls = tui_calls_new(t);
     t->findings = tui_findings_new(t);
@@ -505,7 +465,7 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
     if (rc == 0)
         rc = open_tty(t, &err);
     if (rc == 0) {
-        catch_signals(t);
+        runtime_catch(&t->rt, signals, ARRAY_LEN(signals), on_signal, t);
         uv_timer_start(&t->clock_timer, on_clock, 1000, 1000);
         tui_record_watch(t->record);
         if (t->settings.diags.len)
@@ -513,18 +473,18 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
                         "%zu errors in the configuration: printed when beamtop ends",
                         t->settings.diags.len);
         tui_draw_now(t);
-        uv_run(&t->loop, UV_RUN_DEFAULT);
+        uv_run(&t->rt.loop, UV_RUN_DEFAULT);
     }
     close_all(t);
     if (rc == 0)
         tui_save_history(t);
     settings_print_mistakes(&t->settings);
-    const struct error *told = rc != 0 ? &err : &t->end;
+    const struct error *told = rc != 0 ? &err : &t->rt.err;
     if (told->code != ERR_NONE)
         fprintf(stderr, "beamtop: %s\n", told->text);
     tui_sessions_print_end(t);
     tui_record_print_end(t->record);
-    int exit_code = rc == 0 ? t->exit_code : rc == ERR_USAGE ? EXIT_USAGE : EXIT_CONNECT;
+    int exit_code = rc == 0 ? t->rt.exit_code : rc == ERR_USAGE ? EXIT_USAGE : EXIT_CONNECT;
     clear(t);
     free(t);
     return exit_code;

@@ -117,7 +117,7 @@ static void judge(struct tui_findings *f)
  * is shown. */
 static void judge_recorded(struct tui_findings *f, struct recording *r, int64_t tick)
 {
-    uint64_t now = uv_now(&f->tui->loop);
+    uint64_t now = uv_now(&f->tui->rt.loop);
     int64_t wall_us, first = 0;
     bool next = tick == f->replayed || tick == f->replayed + 1;
     model_set_findings(f->tui->model, &f->shown);
@@ -135,7 +135,7 @@ static void judge_recorded(struct tui_findings *f, struct recording *r, int64_t 
 void tui_findings_tick(struct tui_findings *f)
 {
     struct error err = {.code = ERR_NONE};
-    uint64_t now = uv_now(&f->tui->loop);
+    uint64_t now = uv_now(&f->tui->rt.loop);
     int64_t tick = 0;
     struct recording *recorded = source_recording(f->tui->source, &tick);
     if (recorded != NULL) {

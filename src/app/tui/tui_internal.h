@@ -15,6 +15,7 @@
 #include "app/cli/cli.h"
 #include "app/source/live.h"
 #include "app/command/settings.h"
+#include "app/source/runtime.h"
 #include "app/source/source.h"
 #include "app/command/trigger.h"
 #include "tui_record.h"
@@ -25,7 +26,7 @@
 struct tui {
     const struct cli_options *cli;
     const struct app_env *env;
-    uv_loop_t loop;
+    struct runtime rt;
     struct settings settings;
     uint32_t options_seen; /* generation applied last */
     uint32_t changes_seen[OPTIONS];
@@ -43,8 +44,6 @@ struct tui {
     uv_timer_t draw_timer;
     uv_timer_t input_timer; /* the terminal wants to be asked again */
     uv_timer_t clock_timer;
-    uv_signal_t signals[6];
-    size_t n_signals;
 
     uint64_t drawn_ms;
     uint64_t changed_ms; /* of the model, for "silent for" */
@@ -53,10 +52,6 @@ struct tui {
     bool paused;
     bool picked;    /* the node was chosen from the picker, over the one of the command line */
     bool stretched; /* the interval is longer than asked for, and that is logged */
-    bool quitting;
-    bool closed;
-    int exit_code;
-    struct error end;       /* printed after the terminal is back */
     struct trigger trigger; /* captures by themselves */
     bool has_trigger;
     char filter_text[1024];  /* the last good one */

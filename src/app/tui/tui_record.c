@@ -242,7 +242,7 @@ static void scan_next(struct tui_record *r)
 {
     if (r->scanned < r->n_sockets && !is_own(r)) {
         const char *socket = r->sockets[r->scanned++];
-        r->scanning = record_client_ask(&r->tui->loop, socket, "status", on_scanned, r);
+        r->scanning = record_client_ask(&r->tui->rt.loop, socket, "status", on_scanned, r);
     }
     if (!r->scanning && r->begun && !is_own(r))
         tell_out_of_reach(r);
@@ -323,7 +323,7 @@ static void start(struct tui_record *r, const char *file)
     /* Without a place for its socket nobody could end it. */
     if (record_sockets_list(r->sockets, &n, r->tui->env, &err) == 0 &&
         choose_file(r, file, &err) == 0)
-        r->starter = record_starter_new(&r->tui->loop, &setup, on_started, r, &err);
+        r->starter = record_starter_new(&r->tui->rt.loop, &setup, on_started, r, &err);
     if (r->starter) {
         tui_message(r->tui, STYLE_MESSAGE, "the recording to %s begins with its first tick",
                     r->file);
@@ -379,7 +379,7 @@ static void on_stopped(void *arg, const char *reply, const struct error *err)
 static void stop(struct tui_record *r)
 {
     cancel(&r->asking);
-    r->asking = record_client_ask(&r->tui->loop, r->socket, "stop", on_stopped, r);
+    r->asking = record_client_ask(&r->tui->rt.loop, r->socket, "stop", on_stopped, r);
     set_state(r, RECORDING_STOPS);
 }
 
@@ -440,7 +440,7 @@ static void mark(struct tui_record *r, const char *text)
     } else {
         snprintf(r->mark, sizeof r->mark, "%.*s", (int)len, text);
         snprintf(line, sizeof line, "mark %.*s", (int)len, text);
-        r->marking = record_client_ask(&r->tui->loop, r->socket, line, on_marked, r);
+        r->marking = record_client_ask(&r->tui->rt.loop, r->socket, line, on_marked, r);
     }
 }
 
@@ -559,7 +559,7 @@ static void on_turn(uv_timer_t *timer)
     if (*r->node == '\0')
         return;
     if (*r->socket && !r->asking)
-        r->asking = record_client_ask(&r->tui->loop, r->socket, "status", on_status, r);
+        r->asking = record_client_ask(&r->tui->rt.loop, r->socket, "status", on_status, r);
     if (*r->socket == '\0' && !r->starter && r->turns_to_scan-- <= 0)
         scan(r);
 }
@@ -570,8 +570,7 @@ struct tui_record *tui_record_new(struct tui *t)
 {
     struct tui_record *r = alloc_zero(1, sizeof *r);
     r->tui = t;
-    uv_timer_init(&t->loop, &r->timer);
-    r->timer.data = r;
+    runtime_timer(&t->rt, &r->timer, r);
     return r;
 }
 
@@ -586,7 +585,6 @@ void tui_record_close(struct tui_record *r)
     cancel(&r->asking);
     cancel(&r->marking);
     cancel(&r->scanning);
-    uv_close((uv_handle_t *)&r->timer, NULL);
 }
 
 void tui_record_free(struct tui_record *r)

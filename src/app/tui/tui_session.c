@@ -68,7 +68,7 @@ void tui_session_changed(void *arg)
 static void on_timer(uv_timer_t *timer)
 {
     struct tui_session *s = timer->data;
-    bool late = s->quit_by_ms != 0 && uv_now(&s->tui->loop) >= s->quit_by_ms;
+    bool late = s->quit_by_ms != 0 && uv_now(&s->tui->rt.loop) >= s->quit_by_ms;
     if (s->session && session_status(s->session)->phase == SESSION_ASKING)
         ask(s);
     if (session_runs(s->session) && !late) {
@@ -129,7 +129,7 @@ void tui_sessions_lost(struct tui *t, bool leaves)
 
 static void quit(struct tui_session *s)
 {
-    s->quit_by_ms = uv_now(&s->tui->loop) + QUIT_WAIT_MS;
+    s->quit_by_ms = uv_now(&s->tui->rt.loop) + QUIT_WAIT_MS;
     session_stop(s->session);
     tui_message(s->tui, STYLE_MESSAGE, "%s", s->kind->ending);
 }
@@ -174,8 +174,7 @@ void tui_session_init(struct tui_session *s, struct tui *t, const struct tui_ses
                       void *arg)
 {
     *s = (struct tui_session){.tui = t, .kind = kind, .arg = arg};
-    uv_timer_init(&t->loop, &s->timer);
-    s->timer.data = s;
+    runtime_timer(&t->rt, &s->timer, s);
     t->sessions[t->n_sessions++] = s;
 }
 
@@ -185,7 +184,6 @@ void tui_sessions_close(struct tui *t)
     model_set_calls(t->model, NULL);
     for (size_t i = 0; i < t->n_sessions; i++) {
         struct tui_session *s = t->sessions[i];
-        uv_timer_stop(&s->timer);
         session_free(s->session);
         s->session = NULL;
         free(s->next);

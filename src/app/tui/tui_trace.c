@@ -196,16 +196,9 @@ struct tui_trace *tui_trace_new(struct tui *t)
     struct tui_trace *tr = alloc_zero(1, sizeof *tr);
     tr->tui = t;
     tui_session_init(&tr->s, t, &kind, tr);
-    uv_timer_init(&t->loop, &tr->pause);
-    tr->pause.data = tr;
+    runtime_timer(&t->rt, &tr->pause, tr);
     tr->assist = assist_new(tui_trace_assist_known, tr);
     return tr;
-}
-
-void tui_trace_close(struct tui_trace *tr)
-{
-    uv_timer_stop(&tr->pause);
-    tui_trace_assist_lost(tr);
 }
 
 void tui_trace_free(struct tui_trace *tr)

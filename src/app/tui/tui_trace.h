@@ -17,8 +17,7 @@ struct tui;
 struct tui_trace;
 
 struct tui_trace *tui_trace_new(struct tui *t);
-void tui_trace_close(struct tui_trace *tr); /* before tui_sessions_close() */
-void tui_trace_free(struct tui_trace *tr);  /* when the live source is gone */
+void tui_trace_free(struct tui_trace *tr); /* when the live source is gone */
 
 bool tui_trace_has(enum action action); /* OWNER_TRACE has a handler for it */
 void tui_trace_act(struct tui *t, enum action action, const char *arg);
