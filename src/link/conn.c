@@ -278,7 +278,7 @@ int conn_open(struct conn **out, uv_loop_t *loop, const struct conn_options *opt
     *out = NULL;
     c->loop = loop;
     c->handlers = *handlers;
-    c->arg = arg;
+    c->arg = c->receiver = arg;
     c->claim = -1;
     int rc = dial_start(&c->dial, loop, options, on_dialed, c, err);
     if (rc != 0) {
@@ -350,6 +350,13 @@ void conn_close(struct conn *c, void (*closed)(void *arg), void *arg)
 }
 
 /* ---- what is known */
+
+void conn_receive(struct conn *c, const struct conn_handlers *handlers, void *arg)
+{
+    c->handlers.on_message = handlers->on_message;
+    c->handlers.on_link_exit = handlers->on_link_exit;
+    c->receiver = arg;
+}
 
 bool conn_is_up(const struct conn *c)
 {

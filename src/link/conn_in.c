@@ -22,14 +22,14 @@ static void take_message(struct conn *c, const struct control *m, struct slice p
             .term = (const uint8_t *)payload.s,
             .len = payload.len,
         };
-        c->handlers.on_message(c, c->arg, &message);
+        c->handlers.on_message(c, c->receiver, &message);
     }
 }
 
 static void take_exit(struct conn *c, const struct control *m, struct slice reason)
 {
     if (is_self(c, &m->to) && c->handlers.on_link_exit != NULL)
-        c->handlers.on_link_exit(c, c->arg, &m->from, reason);
+        c->handlers.on_link_exit(c, c->receiver, &m->from, reason);
 }
 
 static void ack_unlink(struct conn *c, const struct control *m)

@@ -33,7 +33,7 @@ struct conn {
     int claim; /* of our name */
     unsigned open_handles;
     struct conn_handlers handlers;
-    void *arg;
+    void *arg, *receiver; /* of on_message and on_link_exit */
     struct frame_reader reader;
     struct conn_stats stats;
     struct etf_pid self;

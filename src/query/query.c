@@ -119,38 +119,6 @@ static void on_timer(uv_timer_t *timer)
 
 /* ---- start and end */
 
-int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
-               const struct query_handlers *handlers, void *arg, unsigned deadline_ms,
-               struct error *err)
-{
-    struct query *q = alloc_zero(1, sizeof *q);
-    q->loop = loop;
-    q->conn = conn;
-    q->handlers = *handlers;
-    q->arg = arg;
-    q->open_due_ms = uv_now(loop) + deadline_ms;
-    q->next_id = EXPR_TAG + 1;
-    q->timer = alloc_zero(1, sizeof *q->timer);
-    uv_timer_init(loop, q->timer);
-    q->timer->data = q;
-
-    struct builder *b = builder_new();
-    int rc = expr_build(b, conn_own_node(conn), conn_self(conn), expr_source("keeper"), err);
-    if (rc == 0) {
-        size_t len = 0;
-        const uint8_t *bytes = builder_bytes(b, &len);
-        rc = conn_send_name(conn, "rex", bytes, len, err);
-    }
-    builder_free(b);
-    if (rc != 0) {
-        query_close(q);
-        return rc;
-    }
-    arm_timer(q);
-    *out = q;
-    return 0;
-}
-
 static int send_keeper(struct query *q, const struct builder *b, struct error *err)
 {
     size_t len = 0;
@@ -382,29 +350,29 @@ static void take_answer(struct query *q, struct cursor *c)
     finish(q, call, &answer);
 }
 
-static void take_event(struct query *q, struct cursor *c, const uint8_t *payload, size_t len)
+/* Who listens for {t, Id, …; NULL: nobody. */
+static const struct listener *listener_of(const struct query *q, struct cursor *c)
 {
-    struct slice term = {0};
     uint64_t id = 0;
     if (!cursor_atom_is(c, "t") || !cursor_uint64(c, &id))
-        return;
-    cursor_init(c, payload, len);
-    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++) {
-        const struct listener *l = &q->listeners[i];
-        if (l->fn != NULL && l->id == id && cursor_raw(c, &term)) {
-            l->fn(l->arg, (const uint8_t *)term.s, term.len);
-            return; /* the listener may have closed the query */
-        }
-    }
+        return NULL;
+    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
+        if (q->listeners[i].fn != NULL && q->listeners[i].id == id)
+            return &q->listeners[i];
+    return NULL;
 }
 
-void query_message(struct query *q, const uint8_t *payload, size_t len)
+static void query_message(struct conn *conn, void *arg, const struct conn_message *m)
 {
-    if (q->failed)
+    struct query *q = arg;
+    const struct listener *l;
+    struct slice term = {0};
+    (void)conn;
+    if (q->failed || m->to_name.len > 0)
         return;
     struct cursor c;
     size_t arity = 0;
-    cursor_init(&c, payload, len);
+    cursor_init(&c, m->term, m->len);
     if (!cursor_tuple(&c, &arity))
         return; /* not ours: a stray message of someone who found our pid */
     if (arity == 2 && !q->ready) {
@@ -413,16 +381,57 @@ void query_message(struct query *q, const uint8_t *payload, size_t len)
             take_start(q, &c);
     } else if (arity == 5 && q->ready) {
         take_answer(q, &c);
-    } else if (arity == 4 && q->ready) {
-        take_event(q, &c, payload, len);
+    } else if (arity == 4 && q->ready && (l = listener_of(q, &c)) != NULL) {
+        cursor_init(&c, m->term, m->len);
+        if (cursor_raw(&c, &term))
+            l->fn(l->arg, (const uint8_t *)term.s, term.len); /* which may close the query */
     }
 }
 
-void query_link_exit(struct query *q, const struct etf_pid *from)
+static void query_link_exit(struct conn *conn, void *arg, const struct etf_pid *from,
+                            struct slice reason)
 {
+    struct query *q = arg;
+    (void)conn;
+    (void)reason;
     if (q->failed || !q->ready || from->id != q->keeper.id || from->serial != q->keeper.serial)
         return;
     struct error err = {.code = ERR_NONE};
     error_set(&err, ERR_LOST, "our keeper on the target was ended by someone else");
     fail(q, &err);
+}
+
+int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
+               const struct query_handlers *handlers, void *arg, unsigned deadline_ms,
+               struct error *err)
+{
+    static const struct conn_handlers receivers = {.on_message = query_message,
+                                                   .on_link_exit = query_link_exit};
+    struct query *q = alloc_zero(1, sizeof *q);
+    q->loop = loop;
+    q->conn = conn;
+    q->handlers = *handlers;
+    q->arg = arg;
+    q->open_due_ms = uv_now(loop) + deadline_ms;
+    q->next_id = EXPR_TAG + 1;
+    q->timer = alloc_zero(1, sizeof *q->timer);
+    uv_timer_init(loop, q->timer);
+    q->timer->data = q;
+
+    struct builder *b = builder_new();
+    int rc = expr_build(b, conn_own_node(conn), conn_self(conn), expr_source("keeper"), err);
+    if (rc == 0) {
+        size_t len = 0;
+        const uint8_t *bytes = builder_bytes(b, &len);
+        rc = conn_send_name(conn, "rex", bytes, len, err);
+    }
+    builder_free(b);
+    if (rc != 0) {
+        query_close(q);
+        return rc;
+    }
+    conn_receive(conn, &receivers, q);
+    arm_timer(q);
+    *out = q;
+    return 0;
 }

@@ -112,6 +112,9 @@ int conn_send_name(struct conn *c, const char *name, const uint8_t *payload, siz
                    struct error *err);
 int conn_link(struct conn *c, const struct etf_pid *to, struct error *err);
 
+/* Messages and ends of links go on to these handlers, with this arg; the others stay. */
+void conn_receive(struct conn *c, const struct conn_handlers *handlers, void *arg);
+
 bool conn_is_up(const struct conn *c);
 const struct etf_pid *conn_self(const struct conn *c); /* our one pid */
 const char *conn_own_node(const struct conn *c);       /* beamtop@host, once up; "" before */

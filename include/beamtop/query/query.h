@@ -38,7 +38,8 @@ struct query_handlers {
     void (*on_work)(void *arg, double target_us);
 };
 
-/* Asks the target to start the keeper: on_ready or on_failed follows within deadline_ms. */
+/* Takes what conn receives until query_close(), which conn_close() must follow, and asks the target
+ * to start the keeper: on_ready or on_failed follows within deadline_ms. */
 int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
                const struct query_handlers *handlers, void *arg, unsigned deadline_ms,
                struct error *err);
@@ -61,11 +62,6 @@ int query_tell(struct query *q, enum question question, const struct builder *te
 /* The keeper, once it stands: its creation is that of all of the node's pids. */
 const struct etf_pid *query_keeper(const struct query *q);
 bool query_pending(const struct query *q, enum question question);
-
-/* Give it what the connection brought: a message to our pid (checked, with version byte), and
-   news of a link's end. */
-void query_message(struct query *q, const uint8_t *payload, size_t len);
-void query_link_exit(struct query *q, const struct etf_pid *from);
 
 /* Says goodbye (the keeper ends) and frees. The connection stays the caller's. No
  * callbacks after. */

@@ -137,23 +137,6 @@ static void on_up(struct conn *c, void *arg)
         lose(l, CONN_LOST, &err);
 }
 
-static void on_message(struct conn *c, void *arg, const struct conn_message *m)
-{
-    struct live *l = arg;
-    (void)c;
-    if (l->query && m->to_name.len == 0)
-        query_message(l->query, m->term, m->len);
-}
-
-static void on_link_exit(struct conn *c, void *arg, const struct etf_pid *from, struct slice reason)
-{
-    struct live *l = arg;
-    (void)c;
-    (void)reason;
-    if (l->query)
-        query_link_exit(l->query, from);
-}
-
 static void on_skipped(struct conn *c, void *arg, uint64_t bytes)
 {
     struct live *l = arg;
@@ -175,8 +158,6 @@ static int dial(struct live *l, struct error *err)
 {
     static const struct conn_handlers handlers = {
         .on_up = on_up,
-        .on_message = on_message,
-        .on_link_exit = on_link_exit,
         .on_skipped = on_skipped,
         .on_down = on_down,
     };

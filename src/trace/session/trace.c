@@ -81,8 +81,7 @@ static void take_held(struct trace_session *t)
 {
     struct buf held = t->held;
     buf_init(&t->held, LIMIT_TRACE_HELD_BYTES);
-    for (size_t at = 0;
-         at < held.len && (trace_is_running(t) || t->state->status.phase == SESSION_ENDING);) {
+    for (size_t at = 0; at < held.len;) {
         size_t len;
         memcpy(&len, held.data + at, sizeof len);
         at += sizeof len;
@@ -164,22 +163,6 @@ static void on_armed(void *arg, const struct answer *answer)
     session_changed(&t->s);
 }
 
-static void on_pushed(void *arg, const uint8_t *term, size_t len)
-{
-    struct trace_session *t = arg;
-    if (trace_is_running(t) || t->state->status.phase == SESSION_ENDING) {
-        trace_take(t, term, len);
-        return;
-    }
-    /* Times are unknown before the clock of the answer is. What is more than the first
-       credit is not from a trace: it is left out, and what is armed is looked at in the end anyway.
-     */
-    if (!trace_is_set(t) || t->held.len + sizeof len + len > t->held.max)
-        return;
-    buf_put(&t->held, &len, sizeof len);
-    buf_put(&t->held, term, len);
-}
-
 static void arm(struct session *s)
 {
     struct trace_session *t = (struct trace_session *)s;
@@ -187,7 +170,7 @@ static void arm(struct session *s)
     t->credit.events = CREDIT_EVENTS;
     t->credit.bytes = CREDIT_BYTES;
     s->touched = true;
-    s->port.listen(s->port.ctx, t->id, on_pushed, t);
+    s->port.listen(s->port.ctx, t->id, trace_take, t);
     session_step(s, SESSION_ARMING, QUESTION_TRACE, trace_arm_arg(t), trace_ask_ms(t), on_armed);
 }
 

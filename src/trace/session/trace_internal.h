@@ -115,7 +115,7 @@ const struct mfa *trace_own_function(const struct trace_session *t, size_t i);
 
 /* ---- trace_take.c */
 
-void trace_take(struct trace_session *t, const uint8_t *term, size_t len);
+void trace_take(void *t, const uint8_t *term, size_t len); /* what the node pushes */
 void trace_ask_names(struct trace_session *t);
 void trace_grant(struct trace_session *t);
 void trace_rates(struct trace_session *t, uint64_t now);

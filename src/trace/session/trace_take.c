@@ -387,10 +387,11 @@ static void note_size(struct trace_session *t, const struct kept_term *term)
         t->state->used[CAP_TERM_BYTES] = bytes;
 }
 
-static void take_begin(struct trace_session *t, struct trace_event *e)
+/* Fills in what the node does not send. False: no pattern of this trace. */
+static bool complete_event(struct trace_session *t, struct trace_event *e)
 {
     if (e->pattern >= t->s.n_patterns)
-        return;
+        return false;
     const struct pattern *p = t->s.patterns[e->pattern];
     if (e->kind == EVENT_CALL) {
         e->shown_only = (p->actions & TRACE_SHOW) != 0;
@@ -400,41 +401,40 @@ static void take_begin(struct trace_session *t, struct trace_event *e)
     e->mono_ns = native_to_ns(t, e->mono_ns);
     note_size(t, &e->args);
     note_size(t, &e->message);
-    const struct trace_event *kept = trace_log_add(t->log, e);
-    want_name(t, kept);
-    told(t, kept, false);
-}
-
-static void take_result(struct trace_session *t, const struct trace_event *e)
-{
-    note_size(t, &e->result);
-    trace_log_finish(t->log, e->id, e->outcome, e->class, &e->result, native_to_ns(t, e->mono_ns));
-    told(t, trace_log_find(t->log, e->id), true);
+    return true;
 }
 
 /* Credit is given back as it was taken there: an event is a call or a message, its result comes
    with it; bytes are those that the status counts. */
-static void take_batch(struct trace_session *t, struct push *p)
+static void take_event(struct trace_session *t, struct trace_event *e, enum pushed_kind kind)
 {
-    struct pushed_event event;
-    for (size_t i = 0; i < p->n_events; i++) {
-        decode_event(p, &event);
-        switch (event.kind) {
-        case PUSHED_CALL:
-        case PUSHED_SEND:
-        case PUSHED_RECEIVE:
-            take_begin(t, &event.event);
-            t->credit.dealt_events++;
-            break;
-        case PUSHED_RETURN:
-        case PUSHED_EXCEPTION:
-            take_result(t, &event.event);
-            break;
-        case PUSHED_LOST:
-            note_shut(t, &event.event);
-            break;
-        }
+    const struct trace_event *kept;
+    switch (kind) {
+    case PUSHED_CALL:
+    case PUSHED_SEND:
+    case PUSHED_RECEIVE:
+        t->credit.dealt_events++;
+        if (!complete_event(t, e))
+            return;
+        kept = trace_log_add(t->log, e);
+        want_name(t, kept);
+        told(t, kept, false);
+        break;
+    case PUSHED_RETURN:
+    case PUSHED_EXCEPTION:
+        note_size(t, &e->result);
+        trace_log_finish(t->log, e->id, e->outcome, e->class, &e->result,
+                         native_to_ns(t, e->mono_ns));
+        told(t, trace_log_find(t->log, e->id), true);
+        break;
+    case PUSHED_LOST:
+        note_shut(t, e);
+        break;
     }
+}
+
+static void end_batch(struct trace_session *t, struct push *p)
+{
     uint64_t before = t->state->used[CAP_BYTES];
     t->credit.dealt_bytes += p->status.bytes > before ? p->status.bytes - before : 0;
     take_status(t, &p->status);
@@ -529,20 +529,31 @@ static void take_end(struct trace_session *t, const struct push *p)
 
 /* ---- All of them */
 
-static void not_understood(struct trace_session *t, const struct error *err)
+/* Times are unknown before the clock of the answer is. What is more than the first credit is not
+   from a trace: it is left out, and what is armed is looked at in the end anyway. */
+static void hold(struct trace_session *t, const uint8_t *term, size_t len)
 {
-    if (!trace_is_running(t))
-        return; /* it was asked to stop; a missing end has its time */
-    trace_set_end(t, END_KILLED, "killed: %.140s", err->text);
-    trace_finish(t);
+    if (!trace_is_set(t) || t->held.len + sizeof len + len > t->held.max)
+        return;
+    buf_put(&t->held, &len, sizeof len);
+    buf_put(&t->held, term, len);
 }
 
-void trace_take(struct trace_session *t, const uint8_t *term, size_t len)
+void trace_take(void *arg, const uint8_t *term, size_t len)
 {
+    struct trace_session *t = arg;
     struct push p;
+    struct pushed_event event;
     struct error err = {0};
-    if (decode_push(&p, term, len, &err)) {
-        not_understood(t, &err);
+    if (!trace_is_running(t) && t->state->status.phase != SESSION_ENDING) {
+        hold(t, term, len);
+        return;
+    }
+    if (decode_push(&p, term, len, &err) != 0) {
+        if (!trace_is_running(t))
+            return; /* it was asked to stop; a missing end has its time */
+        trace_set_end(t, END_KILLED, "killed: %.140s", err.text);
+        trace_finish(t);
         return;
     }
     if (p.trace_id != t->id)
@@ -550,7 +561,11 @@ void trace_take(struct trace_session *t, const uint8_t *term, size_t len)
     t->heard_ns = session_now(&t->s);
     switch (p.kind) {
     case PUSH_BATCH:
-        take_batch(t, &p);
+        for (size_t i = 0; i < p.n_events; i++) {
+            decode_event(&p, &event);
+            take_event(t, &event.event, event.kind);
+        }
+        end_batch(t, &p);
         break;
     case PUSH_STATUS:
         take_status(t, &p.status);
