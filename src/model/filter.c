@@ -69,16 +69,23 @@ static void clear_sets(struct filter *f)
     }
 }
 
-void filter_free(struct filter *f)
+void filter_forget(struct filter *f)
 {
     struct label *l, *next;
-    if (f == NULL)
-        return;
     HASH_ITER (hh, f->labels, l, next) {
         HASH_DEL(f->labels, l);
         free(l);
     }
     clear_sets(f);
+    f->maps.revision++;
+    f->full = f->gave_up = f->told = false;
+}
+
+void filter_free(struct filter *f)
+{
+    if (f == NULL)
+        return;
+    filter_forget(f);
     regex_free(f->regex);
     free(f->expression);
     free(f);
@@ -219,6 +226,11 @@ const char *filter_expression(const struct filter *f)
     return f->expression;
 }
 
+struct regex *filter_regex(const struct filter *f)
+{
+    return f->regex;
+}
+
 /* ---- labels */
 
 static void add_label(struct filter *f, enum filter_field field, struct slice term,
@@ -345,11 +357,12 @@ bool filter_gave_up(const struct filter *f)
 
 const char *filter_trouble(struct filter *f)
 {
-    if (!f->gave_up || f->told)
+    bool spent = f->regex != NULL && regex_is_spent(f->regex);
+    if (f->told || (!f->gave_up && !spent))
         return NULL;
     f->told = true;
-    return "filter too expensive for some names: they count as not matching. Avoid nested "
-           "repeats such as (a+)+";
+    return "filter too expensive: some of it counts as not matching. Avoid nested repeats such as "
+           "(a+)+";
 }
 
 uint64_t filter_steps(const struct filter *f)

@@ -9,6 +9,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
+#include "beamtop/model/filter.h"
 
 /* ---- answers */
 
@@ -155,6 +156,7 @@ struct model *model_new(void)
             arena_init(&m->slots[q].arenas[i]);
             m->slots[q].values[i] = alloc_zero(1, answers[q].bytes);
         }
+    m->filter = filter_new();
     m->seen = seen_new(LIMIT_SEEN_PIDS);
     m->seen_process = seen_new(1);
     history_init(&m->history);
@@ -177,6 +179,7 @@ void model_free(struct model *m)
             arena_clear(&m->slots[q].arenas[i]);
             free(m->slots[q].values[i]);
         }
+    filter_free(m->filter);
     seen_free(m->seen);
     seen_free(m->seen_process);
     history_clear(&m->history);
@@ -185,6 +188,11 @@ void model_free(struct model *m)
     ring_clear(&m->process_reductions);
     journal_clear(&m->journal);
     free(m);
+}
+
+struct filter *model_filter(const struct model *m)
+{
+    return m->filter;
 }
 
 /* ---- link, cost, journal */

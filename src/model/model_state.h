@@ -23,6 +23,7 @@ struct model {
     struct want_scan taken_as;
     struct recorded_place place;
     bool is_recorded;
+    struct filter *filter;
     const struct trace_log *trace;
     const struct calls_log *calls;
     const struct findings_shown *findings;

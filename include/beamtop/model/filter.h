@@ -41,7 +41,8 @@ struct filter_maps {
 struct filter;
 
 struct filter *filter_new(void);
-void filter_free(struct filter *f); /* NULL is fine */
+void filter_free(struct filter *f);   /* NULL is fine */
+void filter_forget(struct filter *f); /* the names, for those of another node */
 
 /*
  * Takes another expression; "" turns the filter off. When it is bad: ERR_USAGE, *error_offset the
@@ -52,6 +53,8 @@ int filter_set(struct filter *f, const char *expression, size_t *error_offset, s
 void filter_set_calls(struct filter *f, bool yes);
 bool filter_is_on(const struct filter *f);
 const char *filter_expression(const struct filter *f); /* the one in force, as it was given */
+/* To mark what matches, by steps of the caller's (regex_allow); until filter_set(). NULL: off. */
+struct regex *filter_regex(const struct filter *f);
 
 /* Takes the labels out of an answer of `scan`, and judges them. On a bad answer nothing
  * is taken. */
@@ -60,7 +63,7 @@ const struct filter_maps *filter_maps(const struct filter *f); /* NULL while off
 size_t filter_labels(const struct filter *f);
 bool filter_is_full(const struct filter *f); /* more names than LIMIT_FILTER_LABELS: some unseen */
 bool filter_gave_up(const struct filter *f); /* a match ran into its limits */
-/* The same in words, once for each expression; else NULL. */
+/* The same in words, also of steps of the caller's, once for each expression; else NULL. */
 const char *filter_trouble(struct filter *f);
 uint64_t filter_steps(const struct filter *f); /* taken by the expression in force (regex_steps) */
 

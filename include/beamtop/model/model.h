@@ -39,6 +39,7 @@ struct model; /* opaque; model/model.c */
 
 struct model *model_new(void);
 void model_free(struct model *m);
+struct filter *model_filter(const struct model *m); /* of its process lists (filter.h); owned */
 
 /*
  * Takes a checked answer value (the Value of docs/queries.md) of one of QUESTION_ANSWERS; nothing

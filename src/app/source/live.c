@@ -184,7 +184,8 @@ int live_open(struct live **out, uv_loop_t *loop, const struct live_options *opt
     l->handlers = *handlers;
     l->arg = arg;
     l->model = model;
-    l->filter = filter_new();
+    l->filter = model_filter(model);
+    filter_forget(l->filter);
     l->want.needs = NEED_SYSTEM;
     governor_init(&l->governor, options->interval_s, options->budget);
     l->governor.together = options->together;
@@ -218,7 +219,6 @@ void live_close(struct live *l, void (*closed)(void *arg), void *arg)
         conn_close(l->conn, closed, arg);
     uv_timer_stop(l->timer);
     uv_close((uv_handle_t *)l->timer, free_timer);
-    filter_free(l->filter);
     bool had_conn = l->conn != NULL;
     free(l);
     if (!had_conn && closed)

@@ -244,7 +244,6 @@ static void close_replay(struct source *base, void (*closed)(void *arg), void *a
 {
     struct source_replay *s = replay_of(base);
     replay_close(s->replay);
-    filter_free(s->filter);
     uv_close((uv_handle_t *)s->timer, free_timer);
     free(s);
     if (closed)
@@ -295,7 +294,8 @@ int source_replay_open(struct source **out, const char *path, const struct sourc
     s->handlers = *setup->handlers;
     s->arg = setup->arg;
     s->batch = setup->batch;
-    s->filter = filter_new();
+    s->filter = model_filter(setup->model);
+    filter_forget(s->filter);
     filter_set_calls(s->filter, true); /* the rows are here: it costs no node anything */
     rc = find_first(s, setup, err);
     /* A screen is drawn before the loop runs: its first tick is there by then. */
@@ -305,7 +305,6 @@ int source_replay_open(struct source **out, const char *path, const struct sourc
     }
     if (rc != 0) {
         replay_close(replay);
-        filter_free(s->filter);
         free(s);
         return rc;
     }

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
@@ -31,31 +32,22 @@ static void set_clock(struct tui *t)
     screen_set_frozen_s(t->screen, frozen_s);
 }
 
-/* Once for each expression; what it did not look at does not match. */
-static void tell_expensive(struct tui *t)
-{
-    if (t->told_expensive)
-        return;
-    t->told_expensive = true;
-    tui_message(t, STYLE_WARN,
-                "filter too expensive for this view: some of it counts as not "
-                "matching. Avoid nested repeats such as (a+)+");
-}
-
 void tui_draw_now(struct tui *t)
 {
     struct tty_cursor cursor = {.row = -1};
+    struct filter *filter = model_filter(t->model);
     if (!t->tty)
         return;
     set_clock(t);
-    if (t->highlight)
-        regex_allow(t->highlight, LIMIT_REGEX_DRAW_STEPS);
+    if (filter_is_on(filter))
+        regex_allow(filter_regex(filter), LIMIT_REGEX_DRAW_STEPS);
     screen_draw(t->screen, t->model, &t->canvas, &cursor);
     t->tty->ops->draw(t->tty, &t->canvas, &t->settings.theme, cursor);
     t->dirty = false;
     t->drawn_ms = uv_now(&t->rt.loop);
-    if (t->highlight && regex_is_spent(t->highlight))
-        tell_expensive(t);
+    const char *trouble = filter_trouble(filter);
+    if (trouble)
+        tui_message(t, STYLE_WARN, "%s", trouble);
     tui_want(t);
 }
 
@@ -203,15 +195,15 @@ int tui_connect(struct tui *t, const char *target, struct error *err)
         .handlers = &handlers,
         .arg = t,
     };
-    size_t offset;
+    char filter[sizeof t->filter_text]; /* of a start, or of the node before */
     close_source(t);
     t->changed_ms = uv_now(&t->rt.loop);
     int rc = source_open(&t->source, target, &setup, err);
     if (rc != 0)
         return rc;
     t->live = source_live(t->source);
-    /* The filter of a start, or of the node before. */
-    rc = source_set_filter(t->source, t->filter_text, &offset, err);
+    memcpy(filter, t->filter_text, sizeof filter);
+    rc = tui_set_filter(t, filter, NULL, err);
     if (rc == 0)
         tui_want(t);
     return rc;
@@ -432,7 +424,6 @@ static void clear(struct tui *t)
     tui_findings_free(t->findings);
     screen_free(t->screen);
     prompt_free(t->prompt);
-    regex_free(t->highlight);
     model_free(t->model);
     if (t->canvas.cells)
         canvas_clear(&t->canvas);

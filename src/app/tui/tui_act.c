@@ -99,48 +99,27 @@ void tui_apply_options(struct tui *t)
 int tui_start_options(struct tui *t, struct error *err)
 {
     const struct options *o = &t->settings.options;
+    struct error ignored = {.code = ERR_NONE};
     t->options_seen = o->generation;
     memcpy(t->changes_seen, o->changes, sizeof t->changes_seen);
     tui_set_trigger(t);
     screen_set_syntax(t->screen, (enum syntax)option_int(o, OPTION_TRACE_SYNTAX));
-    /* Nothing is connected yet: tui_connect hands it on, and knows whether it is a good one. */
-    (void)tui_set_filter(t, option_text(o, OPTION_FILTER), NULL, err);
+    /* tui_connect() sets it again, and fails with a bad one. */
+    (void)tui_set_filter(t, option_text(o, OPTION_FILTER), NULL, &ignored);
     return settings_to_screen(&t->settings, t->screen, t->model, err);
 }
 
 /* ---- the filter */
 
-/* What matched is shown: the expression without the name of its field. */
-static void highlight(struct tui *t, const char *expression)
-{
-    struct error ignored = {.code = ERR_NONE};
-    size_t offset = 0;
-    for (int i = 0; i < FILTER_FIELDS; i++) {
-        const char *prefix = filter_field_prefix((enum filter_field)i);
-        if (strncmp(expression, prefix, strlen(prefix)) == 0) {
-            expression += strlen(prefix);
-            break;
-        }
-    }
-    screen_set_filter(t->screen, "", NULL, -1);
-    regex_free(t->highlight);
-    t->highlight = NULL;
-    t->told_expensive = false;
-    if (*expression)
-        (void)regex_new(&t->highlight, expression, &offset, &ignored);
-}
-
 int tui_set_filter(struct tui *t, const char *expression, size_t *offset, struct error *err)
 {
+    struct filter *filter = model_filter(t->model);
     size_t where = 0;
-    int rc = 0;
-    if (t->source)
-        rc = source_set_filter(t->source, expression, &where, err);
+    int rc = t->source ? source_set_filter(t->source, expression, &where, err)
+                       : filter_set(filter, expression, &where, err);
     if (offset)
         *offset = where;
-    if (rc == 0)
-        highlight(t, expression);
-    screen_set_filter(t->screen, expression, t->highlight, rc != 0 ? (long)where : -1);
+    screen_set_filter(t->screen, expression, filter_regex(filter), rc != 0 ? (long)where : -1);
     snprintf(t->filter_text, sizeof t->filter_text, "%s", expression);
     tui_touch(t);
     return rc;

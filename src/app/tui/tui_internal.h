@@ -54,9 +54,7 @@ struct tui {
     bool stretched; /* the interval is longer than asked for, and that is logged */
     struct trigger trigger; /* captures by themselves */
     bool has_trigger;
-    char filter_text[1024];  /* the last good one */
-    struct regex *highlight; /* its expression; NULL: none */
-    bool told_expensive;     /* that drawing with it takes too many steps */
+    char filter_text[1024]; /* the last good one */
     struct tui_trace *trace;
     struct tui_calls *calls;
     struct tui_session *sessions[2]; /* of trace and calls, which own them */

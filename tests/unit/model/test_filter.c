@@ -10,6 +10,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/base/limits.h"
+#include "beamtop/base/regex.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/model/filter.h"
 #include "model/internal.h"
@@ -117,6 +118,41 @@ static void test_current_functions_unasked(void **state)
     set(f, "name=shop");
     filter_set_calls(f, true);
     assert_string_equal(matching(f, text, sizeof text), "name: shop_cart; ");
+    filter_free(f);
+}
+
+/* The expression stays for another node, as does what marks its matches. */
+static void test_another_node(void **state)
+{
+    (void)state;
+    struct filter *f = filter_new();
+    size_t from = 0, to = 0;
+    char text[512];
+    assert_null(filter_regex(f));
+    set(f, "name=shop");
+    take(f, LABELS, 0);
+    uint64_t revision = filter_maps(f)->revision;
+    filter_forget(f);
+    assert_int_equal(filter_labels(f), 0);
+    assert_true(filter_maps(f)->revision > revision);
+    assert_string_equal(matching(f, text, sizeof text), "");
+    assert_true(regex_find(filter_regex(f), "my shop", 7, &from, &to));
+    assert_int_equal(from, 3);
+    take(f, LABELS, 0);
+    assert_string_equal(matching(f, text, sizeof text), "name: shop_cart; ");
+    filter_free(f);
+}
+
+/* Too many steps of who marks matches are said as those of names are, once. */
+static void test_too_expensive_to_mark(void **state)
+{
+    (void)state;
+    struct filter *f = filter_new();
+    set(f, "(a+)+$");
+    regex_allow(filter_regex(f), 1);
+    assert_false(regex_match(filter_regex(f), "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", 32));
+    assert_non_null(filter_trouble(f));
+    assert_null(filter_trouble(f));
     filter_free(f);
 }
 
@@ -330,6 +366,8 @@ int main(void)
         cmocka_unit_test(test_labels_are_bounded),
         cmocka_unit_test(test_current_functions_unasked),
         cmocka_unit_test(test_rows_that_are_here),
+        cmocka_unit_test(test_another_node),
+        cmocka_unit_test(test_too_expensive_to_mark),
         cmocka_unit_test(test_too_expensive_is_refused),
         cmocka_unit_test(test_too_expensive_later),
         cmocka_unit_test(test_usual_is_not_too_expensive),
