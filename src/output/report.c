@@ -4,6 +4,23 @@
 #include <math.h>
 #include <string.h>
 
+#include "beamtop/base/attr.h"
+
+const char *field_old_key(const char *key)
+{
+    static const struct {
+        const char *key, *old;
+    } renamed[] = {
+        {"scheduler_utilisation", "scheduler_use"},
+        {"dirty_cpu_utilisation", "dirty_cpu_use"},
+        {"dirty_io_utilisation", "dirty_io_use"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(renamed); i++)
+        if (strcmp(renamed[i].key, key) == 0)
+            return renamed[i].old;
+    return NULL;
+}
+
 size_t section_len(const struct section *s)
 {
     return s->list != NULL ? s->list->n : (size_t)proc_columns_len;

@@ -254,7 +254,7 @@ static json_t *json_recorded(const struct report *r)
 void json_put(struct buf *out, const struct report *r)
 {
     json_t *root = json_object();
-    json_object_set_new(root, "schema", json_sprintf("beamtop.%s/1", sink_kind_name(r->kind)));
+    json_object_set_new(root, "schema", json_sprintf("beamtop.%s/2", sink_kind_name(r->kind)));
     if (r->kind != SINK_NODES)
         json_object_set_new(root, "node", json_slice(r->node));
     json_object_set_new(root, "wall_us", json_known(r->wall_us));

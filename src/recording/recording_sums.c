@@ -11,14 +11,20 @@
 #include "beamtop/output/fields.h"
 #include "recording_internal.h"
 
-/* A key of `system` that the file has as a column; files of an earlier program may lack one. */
-static bool has_key(struct recording *r, const char *key)
+bool recording_has_column(struct recording *r, const char *table, const char *name)
 {
-    bool known = false;
-    for (size_t i = 0; i < system_fields.n; i++)
-        known = known || strcmp(system_fields.fields[i].key, key) == 0;
-    return known && sqlite3_table_column_metadata(r->db, NULL, "system", key, NULL, NULL, NULL,
-                                                  NULL, NULL) == SQLITE_OK;
+    return sqlite3_table_column_metadata(r->db, NULL, table, name, NULL, NULL, NULL, NULL, NULL) ==
+           SQLITE_OK;
+}
+
+const char *recording_system_column(struct recording *r, const char *key)
+{
+    const char *old = field_old_key(key);
+    if (!number_find(key, strlen(key)))
+        return NULL;
+    return recording_has_column(r, "system", key)          ? key
+           : old && recording_has_column(r, "system", old) ? old
+                                                           : NULL;
 }
 
 /* Of ticks whose interval is `least_us` or longer, where that is above 0. */
@@ -29,12 +35,15 @@ static size_t values_from(struct recording *r, const char *key, int64_t from, in
     sqlite3_stmt *s = NULL;
     size_t n = 0, cap = 0;
     *out = NULL;
+    const char *column = recording_system_column(r, key);
+    if (!column)
+        return 0;
     snprintf(sql, sizeof sql,
              "SELECT %s FROM system%s WHERE system.tick BETWEEN ?1 AND ?2 AND %s NOT NULL%s "
              "ORDER BY system.tick",
-             key, least_us > 0 ? " JOIN tick ON tick.id = system.tick" : "", key,
+             column, least_us > 0 ? " JOIN tick ON tick.id = system.tick" : "", column,
              least_us > 0 ? " AND interval_us >= ?3" : "");
-    if (!has_key(r, key) || !recording_ask(r, &s, sql))
+    if (!recording_ask(r, &s, sql))
         return 0;
     sqlite3_bind_int64(s, 1, from);
     sqlite3_bind_int64(s, 2, to);
@@ -64,7 +73,7 @@ static size_t values_from(struct recording *r, const char *key, int64_t from, in
 static size_t values(struct recording *r, const char *key, int64_t from, int64_t to, double **out)
 {
     double least_us = recording_info(r)->interval_s * 1e6 / 2;
-    if ((text_ends_with(key, "_per_s") || text_ends_with(key, "_use")) && least_us > 0) {
+    if ((text_ends_with(key, "_per_s") || text_ends_with(key, "_utilisation")) && least_us > 0) {
         size_t n = values_from(r, key, from, to, least_us, out);
         if (n >= FEW)
             return n;

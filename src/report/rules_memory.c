@@ -357,7 +357,7 @@ void judge_gc(struct judge *j)
         judge_unknown(j, "GCs and reductions were not recorded");
         return;
     }
-    if (judge_stats(j, "scheduler_use").mean < judge_limit(j, BUSY))
+    if (judge_stats(j, "scheduler_utilisation").mean < judge_limit(j, BUSY))
         return;
     bool often =
         gcs >= judge_limit(j, GCS_LEAST) && judge_limit(j, reductions / gcs) < REDUCTIONS_A_GC;

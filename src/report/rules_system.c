@@ -26,7 +26,8 @@ static void tell_leader(struct judge *j, struct finding *f, const struct span_ow
 
 void judge_contention(struct judge *j)
 {
-    struct span_stats queue = judge_stats(j, "run_queue"), use = judge_stats(j, "scheduler_use");
+    struct span_stats queue = judge_stats(j, "run_queue"),
+                      use = judge_stats(j, "scheduler_utilisation");
     const struct span_owner *leader = judge_leader(j);
     double limit = judge_limit(j, j->schedulers);
     if (isnan(j->schedulers)) {
@@ -53,14 +54,15 @@ void judge_contention(struct judge *j)
     judge_evidence(j, f, "schedulers_online", j->schedulers, "", "schedulers online: %.0f",
                    j->schedulers);
     if (!isnan(use.mean))
-        judge_evidence(j, f, "scheduler_use", use.mean, "share", "scheduler utilisation: %s (mean)",
-                       judge_percent(j, use.mean));
+        judge_evidence(j, f, "scheduler_utilisation", use.mean, "share",
+                       "scheduler utilisation: %s (mean)", judge_percent(j, use.mean));
     tell_leader(j, f, leader);
 }
 
 void judge_headroom(struct judge *j)
 {
-    struct span_stats queue = judge_stats(j, "run_queue"), use = judge_stats(j, "scheduler_use");
+    struct span_stats queue = judge_stats(j, "run_queue"),
+                      use = judge_stats(j, "scheduler_utilisation");
     if (isnan(j->schedulers) || isnan(use.mean)) {
         judge_unknown(j, "scheduler utilisation was not recorded");
         return;
@@ -75,7 +77,7 @@ void judge_headroom(struct judge *j)
                 "for one bottleneck process";
     f->refute =
         "Dirty schedulers or programs behind ports do the work: normal schedulers do not show it";
-    judge_evidence(j, f, "scheduler_use", use.mean, "share",
+    judge_evidence(j, f, "scheduler_utilisation", use.mean, "share",
                    "scheduler utilisation: %s (mean), %s (max)", judge_percent(j, use.mean),
                    judge_percent(j, use.max));
     judge_evidence(j, f, "run_queue_mean", queue.mean, "",

@@ -18,7 +18,7 @@ const struct metric summary_metrics[METRICS] = {
     {"run_queue", "run queue", COLUMN_COUNT, true},
     {"run_queue_dirty_cpu", "run queue, dirty CPU", COLUMN_COUNT, false},
     {"run_queue_dirty_io", "run queue, dirty I/O", COLUMN_COUNT, false},
-    {"scheduler_use", "schedulers in use", COLUMN_SHARE, true},
+    {"scheduler_utilisation", "schedulers in use", COLUMN_SHARE, true},
     {"reductions_per_s", "reductions/s", COLUMN_RATE, true},
     {"own_reductions_per_s", "beamtop's reductions/s", COLUMN_RATE, false},
     {"gcs_per_s", "collections/s", COLUMN_RATE, false},

@@ -93,6 +93,9 @@ bool report_fill_process(struct report *r, const void *answer, const struct sink
 
 extern const struct field_list cost_fields, system_fields;
 
+/* The key that recordings of 0.1.0 have for it; NULL: the same. */
+const char *field_old_key(const char *key);
+
 struct value field_value(const struct field *f, const void *base);
 struct value column_value(const struct proc_column *column, const struct proc_row *row);
 struct value pid_value(const struct etf_pid *pid);

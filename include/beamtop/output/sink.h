@@ -27,7 +27,7 @@ enum sink_kind {
     SINK_KINDS,
 };
 /* clang-format on */
-const char *sink_kind_name(enum sink_kind kind); /* "top": the command, and "beamtop.top/1" */
+const char *sink_kind_name(enum sink_kind kind); /* "top": the command, and "beamtop.top/2" */
 enum sink_kind sink_kind_find(const char *name); /* SINK_KINDS: there is none */
 /* What it shows the answer to (QUESTIONS: none). *rates: its numbers are, so that the first tick
  * has none. */

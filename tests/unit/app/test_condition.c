@@ -24,8 +24,8 @@ static const struct {
     {"run_queue != 9", false},
     {"memory_total_bytes >= 2GiB", true},
     {"memory_total_bytes > 2 GiB", false},
-    {"scheduler_use > 80%", true},
-    {"scheduler_use > 0.95", false},
+    {"scheduler_utilisation > 80%", true},
+    {"scheduler_utilisation > 0.95", false},
     /* unknown numbers fulfil nothing */
     {"rss_bytes > 0", false},
     {"rss_bytes < 1", false},

@@ -110,7 +110,7 @@ static void test_every_kind_has_the_same_frame(void **state)
     for (int kind = 0; kind < SINK_NODES; kind++) {
         json_t *j = json_of((enum sink_kind)kind, m);
         char schema[64];
-        snprintf(schema, sizeof schema, "beamtop.%s/1", sink_kind_name((enum sink_kind)kind));
+        snprintf(schema, sizeof schema, "beamtop.%s/2", sink_kind_name((enum sink_kind)kind));
         print_message("%s\n", schema);
         assert_string_equal(text_at(j, "schema"), schema);
         assert_string_equal(text_at(j, "node"), "mq1@host");

@@ -137,7 +137,7 @@ static void test_compared(void **state)
     o.sources[1] = o.sources[2];
     o.n = 2;
     root = parse(&o);
-    assert_false(real(root, "scheduler_use"));
+    assert_false(real(root, "scheduler_utilisation"));
     assert_false(real(root, "memory_total_bytes"));
     json_decref(root);
     done(&o);
@@ -291,8 +291,8 @@ static const struct {
     {"memory_total_bytes>1GiB", 0, false},
     {"memory_total_bytes+10%", 0, false},
     {"memory_total_bytes+10", -1, false},
-    {"scheduler_use>50%", 1, false},
-    {"scheduler_use<50%", 0, false},
+    {"scheduler_utilisation>50%", 1, false},
+    {"scheduler_utilisation<50%", 0, false},
     {"name:logger_std_h_default>30%", 1, false},
     {"name:logger_std_h_default+100%", 1, false},
     {"name:gateway-not-there>1%", 0, true},
@@ -309,7 +309,7 @@ static const struct {
     {"finding:near_limit", 0, false},
     {"finding:none_such", -1, false},
     {"rss_bytes>1", 1, false},
-    {"dirty_cpu_use+5%", 0, false},
+    {"dirty_cpu_utilisation+5%", 0, false},
     {"", -1, false},
     {">", -1, false},
     {"memory", -1, false},
