@@ -69,7 +69,7 @@ static json_t *array_of(const struct field_list *list, const void *rows, size_t 
 void calls_json_put(struct buf *out, const struct calls_window *w, struct slice node)
 {
     json_t *root = json_object(), *cost = json_object(), *lost = json_array();
-    json_object_set_new(root, "schema", json_string("beamtop.calls/1"));
+    json_object_set_new(root, "schema", json_string("beamtop.calls/2"));
     json_object_set_new(root, "node", json_slice(node));
     add(root, &calls_window_fields, w);
     json_object_set_new(root, "timed_why",

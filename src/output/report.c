@@ -14,6 +14,11 @@ const char *field_old_key(const char *key)
         {"scheduler_utilisation", "scheduler_use"},
         {"dirty_cpu_utilisation", "dirty_cpu_use"},
         {"dirty_io_utilisation", "dirty_io_use"},
+        {"truncated", "cut"},
+        {"not_returned", "open"},
+        {"functions_capped", "functions_cut"},
+        {"expensive", "dear"},
+        {"stopped_early", "cut"},
     };
     for (size_t i = 0; i < ARRAY_LEN(renamed); i++)
         if (strcmp(renamed[i].key, key) == 0)

@@ -269,13 +269,13 @@ static const char *reason(const struct trace_state *state)
 {
     if (state->status.phase == SESSION_FAILED)
         return "failed";
-    return state->end == END_NONE || state->status.check.unarmed ? "not_armed"
+    return state->end == END_NONE || state->status.check.unarmed ? "not_started"
                                                                  : trace_end_name(state->end);
 }
 
 bool trace_ending_armed(const struct trace_ending *e)
 {
-    return !slice_is(e->reason, "failed") && !slice_is(e->reason, "not_armed");
+    return !slice_is(e->reason, "failed") && !slice_is(e->reason, "not_started");
 }
 
 void trace_ending_make(struct trace_ending *out, const struct trace_layout *layout,

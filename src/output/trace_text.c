@@ -167,7 +167,7 @@ void trace_text_put(struct buf *out, const struct trace_line *line, bool ascii)
     }
     if (line->cut) {
         char text[32];
-        buf_printf(out, "\n%%   cut: the whole has %s",
+        buf_printf(out, "\n%%   truncated: full size %s",
                    text_bytes(text, sizeof text, (double)line->full_bytes));
     }
     buf_put_u8(out, '\n');

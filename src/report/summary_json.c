@@ -205,7 +205,7 @@ static void add_change(json_t *list, const char *what, const char *by, const str
     set(o, "before", number(c->before));
     set(o, "after", number(c->after));
     set(o, "noise", number(c->noise));
-    set(o, "more_than_noise", c->known ? json_boolean(c->real) : json_null());
+    set(o, "significant", c->known ? json_boolean(c->real) : json_null());
     json_array_append_new(list, o);
 }
 
@@ -292,7 +292,7 @@ void summary_json(struct buf *out, const struct summary *s, size_t n,
             add_session(each, &s[i], o);
             json_array_append_new(list, each);
         }
-        set(root, "sessions", list);
+        set(root, "recordings", list);
         set(root, "changes", changes_of(s, n, o));
     }
     json_put_line(out, root);

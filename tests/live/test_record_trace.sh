@@ -130,7 +130,7 @@ counts_calls_too() {
         order work || return 1
     wait_until 60 status_holds '.windows >= 1' && stops && prints --format json || return 1
     holds "[.[] | select(.kind == \"end\")][0] | .verification.clean and (.counters | $all_of_them == 40)" &&
-        "$beamtop" calls "$file" --format json >"$work/out" && holds '.[0].schema == "beamtop.calls/1"'
+        "$beamtop" calls "$file" --format json >"$work/out" && holds '.[0].schema == "beamtop.calls/2"'
 }
 
 # Screens look for recorders by the name that the node gives itself.

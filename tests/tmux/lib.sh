@@ -123,7 +123,7 @@ bt_setup() {
 }
 
 # bt_start COLUMNS ROWS [VARIABLE=VALUE…] [-- ARGUMENT…]: a terminal with the program in it. On a
-# machine without a free core every answer seems dear: with the usual budget the next tick would come
+# machine without a free core every answer seems expensive: with the usual budget the next tick would come
 # after minutes.
 bt_start() {
     bt_columns=$1 bt_rows=$2 bt_env=

@@ -299,7 +299,7 @@ burns_no_more() {
         [Ask(erlang, list_to_pid, [\"$(cat "$work/burns")\"])])])" | grep -qxF false
 }
 
-asks_before_what_is_dear() {
+asks_before_what_is_expensive() {
     begins_to_burn && asks_before_it_traces_what_burns
     rc=$?
     ends_to_burn && [ "$rc" -eq 0 ]
@@ -354,6 +354,6 @@ run does_not_write_over_a_file
 run remembers_lines_of_the_node
 run writes_no_values
 run begins_with_what_is_under_the_cursor
-run asks_before_what_is_dear
+run asks_before_what_is_expensive
 run keeps_its_log_when_the_link_is_lost
 finish

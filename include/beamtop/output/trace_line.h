@@ -60,7 +60,7 @@ struct trace_counter {
 /* What a trace came to, without the log that it is of. Texts are in the arena, or the log's. */
 struct trace_ending {
     struct slice
-        reason; /* "events", "stopped", …; "failed" and "not_armed" when nothing was armed */
+        reason; /* "events", "stopped", …; "failed" and "not_started" when nothing was set */
     struct slice reason_text, note, procs;
     int64_t elapsed_ms, bytes;
     bool session;

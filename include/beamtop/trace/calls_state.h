@@ -66,7 +66,7 @@ struct calls_state {
     uint64_t functions, schedulers;
     double calls_per_s, load; /* load: of all schedulers */
     double arms;              /* calls of the VM that arm it */
-    bool dear;
+    bool expensive;
     char others[240]; /* who else is there; empty: nobody */
     unsigned windows; /* done */
 };

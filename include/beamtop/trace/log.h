@@ -116,7 +116,7 @@ struct trace_preflight {
     double calls_per_s; /* estimated by counting; NaN: not counted */
     double count_ms;    /* for so long */
     double load;        /* share of one core that the guard costs at that rate */
-    bool dear;          /* expensive: above the threshold, needs consent */
+    bool expensive;     /* above the threshold: needs a confirmation */
     char others[240];   /* other tracers and breakpoints; empty: none */
     char why_none[400]; /* no function matches: why, and near misses */
 };

@@ -100,7 +100,7 @@ static void asking(struct tracing *t, const struct trace_state *state)
     struct error err = {.code = ERR_NONE};
     char calls[32];
     tell_preflight(t, state);
-    bool refused = state->preflight.dear && !t->options->force;
+    bool refused = state->preflight.expensive && !t->options->force;
     if ((t->options->dry_run || (refused && t->options->format == FORMAT_JSON)) &&
         trace_sink_end(t->sink, trace_session_log(t->run->session), &err) != 0) {
         batch_finish(t->run, EXIT_FAILED, &err);

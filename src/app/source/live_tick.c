@@ -12,7 +12,7 @@
 /* The second tick comes early, so that rates are there soon after the start. */
 #define SECOND_TICK_MS 300u
 /* An expensive question may take this long on the node before it is stopped there. */
-#define DEAR_DEADLINE_MS 30000u
+#define EXPENSIVE_DEADLINE_MS 30000u
 /* A batch run whose ticks are so far apart says why: else it is silent for that long. */
 #define WORTH_WAITING_S 10.0
 /* The shortest time over which the share of a scheduler is worked out. */
@@ -138,7 +138,7 @@ static unsigned deadline_ms(const struct live *l, enum question question)
     enum question_pace pace = question_rows[question].pace;
     if (pace == PACE_HEADER || pace == PACE_ONCE)
         return own;
-    return own > DEAR_DEADLINE_MS ? own : DEAR_DEADLINE_MS;
+    return own > EXPENSIVE_DEADLINE_MS ? own : EXPENSIVE_DEADLINE_MS;
 }
 
 static void ask(struct live *l, enum question question)

@@ -116,7 +116,7 @@ static void answered(struct tui *t, bool yes)
         session_stop(c->session);
 }
 
-static void ask_dear(struct tui_calls *c, const struct calls_state *s)
+static void ask_expensive(struct tui_calls *c, const struct calls_state *s)
 {
     char estimate[160], text[200];
     if (c->asked || c->quit_by_ms != 0 || prompt_is_open(c->tui->prompt))
@@ -135,7 +135,7 @@ static void on_change(void *arg)
     calls_log_state(&c->log, s);
     hold_ticks(c);
     if (s->status.phase == SESSION_ASKING)
-        ask_dear(c, s);
+        ask_expensive(c, s);
     if (s->status.phase == SESSION_RUNNING && c->told < SESSION_RUNNING) {
         tell_begin(c, s);
         c->told = SESSION_RUNNING;
@@ -228,7 +228,7 @@ static void on_timer(uv_timer_t *timer)
     struct tui_calls *c = timer->data;
     bool late = c->quit_by_ms != 0 && uv_now(&c->tui->loop) >= c->quit_by_ms;
     if (runs(c) && c->log.state.status.phase == SESSION_ASKING)
-        ask_dear(c, &c->log.state);
+        ask_expensive(c, &c->log.state);
     if (runs(c) && !late) {
         session_tick(c->session);
         return;

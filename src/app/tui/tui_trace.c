@@ -91,7 +91,7 @@ static void answered(struct tui *t, bool yes)
         session_stop(tr->session);
 }
 
-static void ask_dear(struct tui_trace *tr, const struct trace_state *s)
+static void ask_expensive(struct tui_trace *tr, const struct trace_state *s)
 {
     char text[200], rate[32];
     if (tr->asked || prompt_is_open(tr->tui->prompt))
@@ -129,7 +129,7 @@ static void on_change(void *arg)
     if (s == NULL)
         return;
     if (s->status.phase == SESSION_ASKING)
-        ask_dear(tr, s);
+        ask_expensive(tr, s);
     if (s->status.phase == SESSION_RUNNING && tr->told < SESSION_RUNNING)
         journal_armed(tr, s);
     if (!tui_trace_runs(tr) && tr->told != s->status.phase)
@@ -171,7 +171,7 @@ static void on_timer(uv_timer_t *timer)
     bool late = tr->quit_by_ms != 0 && uv_now(&tr->tui->loop) >= tr->quit_by_ms;
     const struct trace_state *s = tui_trace_state(tr);
     if (s != NULL && s->status.phase == SESSION_ASKING)
-        ask_dear(tr, s);
+        ask_expensive(tr, s);
     if (tui_trace_runs(tr) && !late) {
         hold(tr);
         session_tick(tr->session);

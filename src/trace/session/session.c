@@ -144,11 +144,11 @@ void session_baseline(struct session *s, enum session_phase phase, void (*next)(
     session_step(s, phase, QUESTION_ARMED, armed_arg(), ARMED_MS, on_baseline);
 }
 
-void session_estimated(struct session *s, bool dear)
+void session_estimated(struct session *s, bool expensive)
 {
     if (s->stopping) {
         s->kind->close(s);
-    } else if (s->dry_run || (dear && !s->force)) {
+    } else if (s->dry_run || (expensive && !s->force)) {
         session_enter(s, SESSION_ASKING);
         session_changed(s);
     } else {

@@ -305,7 +305,7 @@ static void put_findings(struct view_page *page, const struct trace_state *state
                  text_count(rate, sizeof rate, p->calls_per_s),
                  text_ascii_duration(took, sizeof took, p->count_ms / 1000),
                  text_percent(share, sizeof share, p->load));
-        trace_words(page, p->dear ? STYLE_WARN : STYLE_NORMAL, text, 0, columns);
+        trace_words(page, p->expensive ? STYLE_WARN : STYLE_NORMAL, text, 0, columns);
     }
     if (*p->others) {
         snprintf(text, sizeof text, "Armed by others: %s", p->others);

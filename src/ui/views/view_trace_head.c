@@ -149,8 +149,8 @@ static void used_text(char *out, size_t size, enum cap cap, uint64_t used, uint6
             snprintf(out, size, "%.1f of %s", (double)used / 1000, cap_text);
         return;
     case UNIT_BYTES:
-        if (cap == CAP_TERM_BYTES && used > most) /* no alarm: what is larger is cut */
-            snprintf(out, size, "%s, cut to %s", cap_format(have, sizeof have, cap, used),
+        if (cap == CAP_TERM_BYTES && used > most) /* no alarm: what is larger is truncated */
+            snprintf(out, size, "%s, truncated to %s", cap_format(have, sizeof have, cap, used),
                      cap_text);
         else
             snprintf(out, size, "%s of %s", cap_format(have, sizeof have, cap, used), cap_text);

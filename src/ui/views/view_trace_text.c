@@ -147,7 +147,7 @@ static void put_result(const struct event_look *l, const struct trace_event *e, 
         buf_puts(mark, ":");
         event_term(l, &e->result, value);
     } else if (e->outcome == OUTCOME_OPEN) {
-        buf_puts(mark, l->ended ? "not back when the trace ended" : "not back yet");
+        buf_puts(mark, l->ended ? "not returned when the trace ended" : "not returned yet");
     }
 }
 
@@ -157,7 +157,7 @@ static void put_cut(const struct event_look *l, const struct kept_term *term, ch
     char whole[32];
     out[0] = '\0';
     if (term->full_bytes > 0)
-        snprintf(out, size, l->page->ascii ? " (cut, of %s)" : " ✂ of %s",
+        snprintf(out, size, l->page->ascii ? " (of %s)" : " ✂ of %s",
                  text_bytes(whole, sizeof whole, (double)term->full_bytes));
 }
 

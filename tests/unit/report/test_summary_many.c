@@ -22,7 +22,7 @@ static const json_t *change(const json_t *root, const char *what)
 
 static bool real(const json_t *root, const char *what)
 {
-    return json_is_true(json_object_get(change(root, what), "more_than_noise"));
+    return json_is_true(json_object_get(change(root, what), "significant"));
 }
 
 static struct made sync_logger(void)
@@ -127,7 +127,7 @@ static void test_compared(void **state)
     assert_says(text, "sync_logger (fix: sync): Logger logger_std_h_default is");
     json_t *root = parse(&o);
     assert_string_equal(json_string_value(json_object_get(root, "schema")), "beamtop.diff/2");
-    assert_int_equal(json_array_size(json_object_get(root, "sessions")), 3);
+    assert_int_equal(json_array_size(json_object_get(root, "recordings")), 3);
     assert_true(real(root, "logger_olp"));
     assert_false(real(root, "gateway"));
     json_decref(root);
@@ -175,7 +175,7 @@ static const struct {
 
 static void expect_judged(const char *label, const json_t *c, const char *expected)
 {
-    const json_t *real = json_object_get(c, "more_than_noise");
+    const json_t *real = json_object_get(c, "significant");
     const char *judged = json_is_null(real) ? "not known" : json_is_true(real) ? "more" : "noise";
     if (strcmp(judged, expected) != 0 ||
         json_is_null(json_object_get(c, "noise")) != json_is_null(real))

@@ -13,7 +13,7 @@
 
 static const struct trace_options plain = {0};
 
-static void test_dear_is_asked(void **unused)
+static void test_expensive_is_asked(void **unused)
 {
     (void)unused;
     const struct {
@@ -356,7 +356,7 @@ static void test_records_are_asked_for(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dear_is_asked),
+        cmocka_unit_test(test_expensive_is_asked),
         cmocka_unit_test(test_single_space_in_use),
         cmocka_unit_test(test_dry_run_among_others),
         cmocka_unit_test(test_others_are_cut_between_items),
