@@ -39,7 +39,7 @@ struct filter {
     struct label *labels;
     struct regex *regex; /* NULL: off */
     char *expression;
-    bool full, gave_up, told;
+    bool full, gave_up, reported;
     bool calls; /* current functions are looked at without being asked for */
     struct filter_maps maps;
 };
@@ -159,7 +159,7 @@ static uint32_t fields_of(const struct filter *f, const char *expression, size_t
 static void change(struct filter *f, struct regex *regex, uint32_t fields)
 {
     f->regex = regex;
-    f->gave_up = f->told = false;
+    f->gave_up = f->reported = false;
     f->maps.fields = fields;
     judge_all(f);
 }
@@ -345,9 +345,9 @@ bool filter_gave_up(const struct filter *f)
 
 const char *filter_trouble(struct filter *f)
 {
-    if (!f->gave_up || f->told)
+    if (!f->gave_up || f->reported)
         return NULL;
-    f->told = true;
+    f->reported = true;
     return "filter too expensive for some names: they count as not matching. Avoid nested "
            "repeats such as (a+)+";
 }

@@ -182,7 +182,7 @@ void trace_line_make(struct trace_line *out, const struct trace_layout *layout,
         pattern = trace_log_pattern(log, event->pattern)->pattern;
     if (pattern != NULL) {
         out->pattern_text = pattern->source;
-        out->tells_caller = (pattern->actions & TRACE_CALLER) != 0;
+        out->shows_caller = (pattern->actions & TRACE_CALLER) != 0;
     }
     if (event->kind == EVENT_LOST) {
         add_lost(out, event);

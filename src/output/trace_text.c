@@ -98,7 +98,7 @@ static void put_call(struct buf *out, const struct trace_line *line, bool ascii)
     if (line->depth > 0)
         buf_printf(out, "\n%%   within %" PRId64 " open call%s", line->depth,
                    line->depth == 1 ? "" : "s");
-    if (line->caller.len > 0 && line->tells_caller) {
+    if (line->caller.len > 0 && line->shows_caller) {
         buf_puts(out, "\n%   from ");
         put_safe(out, line->caller, ascii);
     }

@@ -236,7 +236,7 @@ static void begin(struct recorded_log *l, const struct found *f, bool values)
     l->syntax = slice_is(f->syntax, "elixir") ? SYNTAX_ELIXIR : SYNTAX_ERLANG;
     l->log = log;
     struct trace_state *s = trace_log_state_edit(l->log);
-    s->told = true;
+    s->recorded = true;
     s->texts = !values;
     s->preflight.calls_per_s = NAN;
     memset(s->caps.value, 0, sizeof s->caps.value);

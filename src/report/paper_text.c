@@ -340,7 +340,7 @@ static void put_finding(const struct page *p, const struct block *b)
 void paper_put_text(struct buf *out, const struct paper *paper, int columns, bool ascii)
 {
     const struct page p = {out, columns >= 40 ? (size_t)columns : 100, 2, ascii};
-    bool by_letters = too_narrow(&p, paper), told = false;
+    bool by_letters = too_narrow(&p, paper), explained = false;
     struct arena arena;
     arena_init(&arena);
     for (const struct block *b = paper->first; b; b = b->next) {
@@ -356,9 +356,9 @@ void paper_put_text(struct buf *out, const struct paper *paper, int columns, boo
             put_wrapped(&p, b->text, 4, 4);
             break;
         case BLOCK_TABLE:
-            if (by_letters && b->sessions && !told)
+            if (by_letters && b->sessions && !explained)
                 put_legend(&p, &arena, b);
-            told = told || b->sessions;
+            explained = explained || b->sessions;
             if (by_letters && b->sessions)
                 put_lettered(&p, &arena, b);
             else

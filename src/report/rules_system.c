@@ -163,7 +163,7 @@ static const struct {
      "Find what loads or makes modules while the node runs", NULL, NULL},
 };
 
-#define OWNERS_TOLD 3
+#define OWNERS_LISTED 3
 #define OF_PROCESSES 0
 #define MUCH 0.3 /* of the growth */
 
@@ -178,23 +178,23 @@ static double grown_of(const struct span_process *p)
     return p->memory_last - p->memory_first;
 }
 
-static size_t growing_processes(struct judge *j, struct grower out[OWNERS_TOLD])
+static size_t growing_processes(struct judge *j, struct grower out[OWNERS_LISTED])
 {
-    const struct span_process *told[OWNERS_TOLD];
+    const struct span_process *listed[OWNERS_LISTED];
     size_t n = 0;
-    for (; n < OWNERS_TOLD; n++) {
+    for (; n < OWNERS_LISTED; n++) {
         const struct span_process *most = NULL;
         for (size_t i = 0; i < j->n_processes; i++) {
             const struct span_process *p = &j->processes[i];
-            bool is_told = false;
+            bool is_listed = false;
             for (size_t k = 0; k < n; k++)
-                is_told = is_told || told[k] == p;
-            if (!is_told && grown_of(p) > MIB && (!most || grown_of(p) > grown_of(most)))
+                is_listed = is_listed || listed[k] == p;
+            if (!is_listed && grown_of(p) > MIB && (!most || grown_of(p) > grown_of(most)))
                 most = p;
         }
         if (!most)
             break;
-        told[n] = most;
+        listed[n] = most;
         out[n] = (struct grower){judge_process(j, most), judge_slice(j, most->pid), grown_of(most),
                                  most->memory_last};
     }
@@ -226,7 +226,7 @@ static int most_grown_first(const void *a, const void *b)
 #define ROWS 10
 
 static size_t growing_rows(struct judge *j, const char *key, const char *list,
-                           struct grower out[OWNERS_TOLD])
+                           struct grower out[OWNERS_LISTED])
 {
     const char *text = recording_fact(j->recording, key, j->to);
     json_t *now = text ? json_loads(text, 0, NULL) : NULL, *row;
@@ -250,7 +250,7 @@ static size_t growing_rows(struct judge *j, const char *key, const char *list,
     }
     if (n > 1)
         qsort(all, n, sizeof *all, most_grown_first);
-    n = n < OWNERS_TOLD ? n : OWNERS_TOLD;
+    n = n < OWNERS_LISTED ? n : OWNERS_LISTED;
     if (n > 0)
         memcpy(out, all, n * sizeof *out);
     json_decref(now);
@@ -296,7 +296,8 @@ static bool growing_group(struct judge *j, struct grower *out)
 }
 
 /* Most first; in place of processes that grow little each their module. */
-static size_t growers_of(struct judge *j, size_t type, double grown, struct grower out[OWNERS_TOLD])
+static size_t growers_of(struct judge *j, size_t type, double grown,
+                         struct grower out[OWNERS_LISTED])
 {
     if (type == OF_PROCESSES) {
         size_t n = growing_processes(j, out);
@@ -312,7 +313,7 @@ static size_t growers_of(struct judge *j, size_t type, double grown, struct grow
 static void find_growth(struct judge *j, size_t type, struct trend t, struct trend all,
                         double limit)
 {
-    struct grower growers[OWNERS_TOLD];
+    struct grower growers[OWNERS_LISTED];
     double grown = t.last - t.first;
     size_t n = growers_of(j, type, grown, growers);
     struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, grown, limit));

@@ -308,12 +308,12 @@ static void put_found(struct comparison *c, size_t at, enum finding_severity sev
     for (size_t k = 0; k < c->sessions[at].findings.len; k++) {
         const struct finding *f = &c->sessions[at].findings.items[k];
         const char *who = "", *title = f->title, *of = "";
-        bool told = f->severity != severity;
+        bool reported = f->severity != severity;
         double most = 0;
         bool differ = false;
-        for (size_t i = 0; i < c->n && !told; i++) {
+        for (size_t i = 0; i < c->n && !reported; i++) {
             const struct finding *same_one = same_finding(&c->sessions[i], f);
-            told = same_one && i < at;
+            reported = same_one && i < at;
             if (!same_one)
                 continue;
             who = arena_printf(a, "%s%s%s", who, *who ? ", " : "", c->sessions[i].source->name);
@@ -324,7 +324,7 @@ static void put_found(struct comparison *c, size_t at, enum finding_severity sev
                 of = c->sessions[i].source->name;
             }
         }
-        if (!told)
+        if (!reported)
             paper_item(c->paper, "%s (%s: %s): %s%s%s. %s%s.", f->rule,
                        finding_severity_word(severity), who, title, differ ? ", in " : "",
                        differ ? of : "", severity == FINDING_NOTE ? "" : "Action: ", f->action);

@@ -25,7 +25,7 @@ enum trace_values_kept {
 struct trace_line {
     enum trace_line_kind kind;
     struct slice pattern_text;
-    bool tells_caller; /* text: the pattern asks for it */
+    bool shows_caller; /* text: the pattern asks for it */
     int64_t id, wall_us, mono_ns;
     struct slice pid, name, mfa, caller;
     const struct slice *args; /* the values, a text each */

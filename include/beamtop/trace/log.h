@@ -147,9 +147,9 @@ struct trace_state {
     char shut_why[32];   /* … because of: rate, credit, paused */
     uint64_t mailbox;    /* of the collector */
     bool on_rate_stop;
-    bool told;    /* of a recording: a cap of 0 is unknown */
-    bool texts;   /* of a recording without values: texts stand for them */
-    bool session; /* an own session (OTP 27+); else the node's single space */
+    bool recorded; /* of a recording: a cap of 0 is unknown */
+    bool texts;    /* of a recording without values: texts stand for them */
+    bool session;  /* an own session (OTP 27+); else the node's single space */
     bool children;
     char note[200]; /* for the user: narrowed, a module reloaded; or "" */
     struct trace_preflight preflight;

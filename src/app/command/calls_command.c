@@ -21,16 +21,16 @@ struct counting {
     const struct app_env *env;
     struct batch *run; /* from open_session on */
     struct calls_sink *sink;
-    bool told;
+    bool reported;
 };
 
 /* ---- events of the session */
 
 static void tell_estimate(struct counting *t, const struct calls_state *state)
 {
-    if (t->told || t->options->format != FORMAT_TEXT || !(state->calls_per_s >= 0))
+    if (t->reported || t->options->format != FORMAT_TEXT || !(state->calls_per_s >= 0))
         return;
-    t->told = true;
+    t->reported = true;
     fprintf(stderr,
             "beamtop: %llu functions, about %.0f calls/s: counting costs about %.2g%% of "
             "the node%s%s\n",

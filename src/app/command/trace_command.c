@@ -29,7 +29,7 @@ struct tracing {
     struct batch *run; /* from open_session on */
     struct trace_sink *sink;
     struct trace_print *print;
-    bool told;
+    bool reported;
 };
 
 /* ---- the end */
@@ -70,9 +70,9 @@ static void tell_preflight(struct tracing *t, const struct trace_state *state)
 {
     const struct trace_preflight *p = &state->preflight;
     char calls[32];
-    if (t->told)
+    if (t->reported)
         return;
-    t->told = true;
+    t->reported = true;
     fputs("beamtop: ", stderr);
     if (p->functions > 0)
         fprintf(stderr, "%llu function%s%s", (unsigned long long)p->functions,

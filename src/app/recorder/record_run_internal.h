@@ -32,7 +32,7 @@ struct recording_run {
     struct target target;
     struct model *model;
     struct recorder *recorder;
-    bool ending, shown_progress, told_ready, log_is_full;
+    bool ending, shown_progress, reported_ready, log_is_full;
     bool is_over;    /* its time: the next tick is the last */
     const char *why; /* the recording's end */
     int exit_code;

@@ -90,19 +90,19 @@ static bool note_refused(struct record_session *r, const struct error *why)
     if (r->refused_code == EXIT_DONE)
         r->refused_code = exit_code_of_error(why->code);
     r->over = r->over || is_final(r, why);
-    bool told = record_session_refused(r, why);
+    bool reported = record_session_refused(r, why);
     r->next_ns = r->retry.due_ns;
-    return told;
+    return reported;
 }
 
 /* Kept when it is told. */
 static void refused(struct record_session *r, const struct trace_state *state,
                     const struct error *why)
 {
-    bool told = note_refused(r, why);
-    if (told && state->wrong && state->wrong_text < r->setup.trace.n_patterns)
+    bool reported = note_refused(r, why);
+    if (reported && state->wrong && state->wrong_text < r->setup.trace.n_patterns)
         mistake_print(r->setup.trace.patterns[state->wrong_text], state->wrong_offset, why);
-    if (told || r->begun)
+    if (reported || r->begun)
         end_record(r);
     record_session_done(r);
 }

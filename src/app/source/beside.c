@@ -18,16 +18,16 @@ struct beside {
     struct model *model;
     struct {
         uint64_t due_ms; /* 0: at once */
-        bool waits, told;
+        bool waits, reported;
     } asked[QUESTIONS];
 };
 
 static void tell(struct beside *b, enum question q, double cost_us, double every_ms)
 {
     char cost[32], every[32];
-    if (b->asked[q].told || question_rows[q].pace != PACE_BESIDE || !question_rows[q].log)
+    if (b->asked[q].reported || question_rows[q].pace != PACE_BESIDE || !question_rows[q].log)
         return;
-    b->asked[q].told = true;
+    b->asked[q].reported = true;
     model_journal(b->model, clock_wall_us(), false, "%s: cost %s, every %s", question_rows[q].log,
                   text_duration(cost, sizeof cost, cost_us / 1e6),
                   text_duration(every, sizeof every, every_ms / 1000));
@@ -71,7 +71,7 @@ void beside_again(struct beside *b, bool lost)
     for (unsigned q = 0; q < QUESTIONS; q++) {
         b->asked[q].due_ms = 0;
         if (lost)
-            b->asked[q].waits = b->asked[q].told = false;
+            b->asked[q].waits = b->asked[q].reported = false;
     }
 }
 

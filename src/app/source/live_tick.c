@@ -28,7 +28,7 @@ unsigned live_questions(const struct want *want)
 void live_reset_tick(struct live *l)
 {
     l->had_tick = false;
-    l->asked = l->pending = l->deferred = l->again = l->told = 0;
+    l->asked = l->pending = l->deferred = l->again = l->reported = 0;
     l->spent_next = 0;
     l->first_spent_ms = 0;
     memset(l->spent, 0, sizeof l->spent);
@@ -268,9 +268,9 @@ void live_refresh(struct live *l)
 
 static void tell_first(struct live *l, enum question question)
 {
-    if (l->told & BIT(question))
+    if (l->reported & BIT(question))
         return;
-    l->told |= BIT(question);
+    l->reported |= BIT(question);
     model_journal(l->model, clock_wall_us(), false, "%s", question_rows[question].log);
 }
 

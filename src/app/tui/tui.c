@@ -34,9 +34,9 @@ static void set_clock(struct tui *t)
 /* Once for each expression; what it did not look at does not match. */
 static void tell_expensive(struct tui *t)
 {
-    if (t->told_expensive)
+    if (t->reported_expensive)
         return;
-    t->told_expensive = true;
+    t->reported_expensive = true;
     tui_message(t, STYLE_WARN,
                 "filter too expensive for this view: some of it counts as not "
                 "matching. Avoid nested repeats such as (a+)+");
@@ -517,9 +517,9 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
     if (rc == 0)
         tui_save_history(t);
     settings_print_mistakes(&t->settings);
-    const struct error *told = rc != 0 ? &err : &t->end;
-    if (told->code != ERR_NONE)
-        fprintf(stderr, "beamtop: %s\n", told->text);
+    const struct error *reported = rc != 0 ? &err : &t->end;
+    if (reported->code != ERR_NONE)
+        fprintf(stderr, "beamtop: %s\n", reported->text);
     tui_trace_print_end(t->trace);
     tui_calls_print_end(t->calls);
     tui_record_print_end(t->record);

@@ -125,7 +125,7 @@ static void highlight(struct tui *t, const char *expression)
     screen_set_filter(t->screen, "", NULL, -1);
     regex_free(t->highlight);
     t->highlight = NULL;
-    t->told_expensive = false;
+    t->reported_expensive = false;
     if (*expression)
         (void)regex_new(&t->highlight, expression, &offset, &ignored);
 }

@@ -23,12 +23,12 @@
 
 struct tui_calls {
     struct tui *tui;
-    struct session *session; /* NULL: none yet */
-    struct calls_log log;    /* what the screen shows */
-    enum session_phase told; /* last one in the journal */
-    bool asked;              /* whether to count what is expensive */
-    bool alone;              /* before OTP 27: excludes a trace */
-    char *next;              /* words that wait for its end; NULL: none */
+    struct session *session;     /* NULL: none yet */
+    struct calls_log log;        /* what the screen shows */
+    enum session_phase reported; /* last one in the journal */
+    bool asked;                  /* whether to count what is expensive */
+    bool alone;                  /* before OTP 27: excludes a trace */
+    char *next;                  /* words that wait for its end; NULL: none */
     uv_timer_t timer;
     uint64_t quit_by_ms; /* leave when it has ended, or then; 0: stay */
     char proof[240];     /* that it is off */
@@ -136,13 +136,13 @@ static void on_change(void *arg)
     hold_ticks(c);
     if (s->status.phase == SESSION_ASKING)
         ask_expensive(c, s);
-    if (s->status.phase == SESSION_RUNNING && c->told < SESSION_RUNNING) {
+    if (s->status.phase == SESSION_RUNNING && c->reported < SESSION_RUNNING) {
         tell_begin(c, s);
-        c->told = SESSION_RUNNING;
+        c->reported = SESSION_RUNNING;
     }
-    if (over && c->told != s->status.phase) {
+    if (over && c->reported != s->status.phase) {
         tell_end(c, s);
-        c->told = s->status.phase;
+        c->reported = s->status.phase;
     }
     show(c);
 }
@@ -210,7 +210,7 @@ static int start(struct tui_calls *c, const char *words, size_t *offset, struct 
         return rc;
     calls_log_begin(&c->log, copy);
     calls_log_state(&c->log, calls_session_state(c->session));
-    c->told = SESSION_PREPARING;
+    c->reported = SESSION_PREPARING;
     c->asked = false;
     model_set_calls(c->tui->model, &c->log);
     uv_timer_start(&c->timer, on_timer, TICK_MS, TICK_MS);

@@ -61,7 +61,7 @@ struct tui {
     bool has_trigger;
     char filter_text[1024];  /* the last good one */
     struct regex *highlight; /* its expression; NULL: none */
-    bool told_expensive;     /* that drawing with it takes too many steps */
+    bool reported_expensive; /* that drawing with it takes too many steps */
     struct tui_trace *trace;
     struct tui_calls *calls;
     struct tui_record *record;

@@ -130,13 +130,13 @@ static void on_change(void *arg)
         return;
     if (s->status.phase == SESSION_ASKING)
         ask_expensive(tr, s);
-    if (s->status.phase == SESSION_RUNNING && tr->told < SESSION_RUNNING)
+    if (s->status.phase == SESSION_RUNNING && tr->reported < SESSION_RUNNING)
         journal_armed(tr, s);
-    if (!tui_trace_runs(tr) && tr->told != s->status.phase)
+    if (!tui_trace_runs(tr) && tr->reported != s->status.phase)
         journal_ended(tr, s);
-    if (s->status.phase == SESSION_FAILED && tr->told != SESSION_FAILED)
+    if (s->status.phase == SESSION_FAILED && tr->reported != SESSION_FAILED)
         tell_failure(tr, s);
-    tr->told = s->status.phase;
+    tr->reported = s->status.phase;
     show(tr);
 }
 
@@ -255,7 +255,7 @@ int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, stru
     free(tr->line);
     tr->line = copy;
     tr->session = session;
-    tr->told = SESSION_PREPARING;
+    tr->reported = SESSION_PREPARING;
     tr->asked = tr->paused_by_us = false;
     model_set_trace(tr->tui->model, trace_session_log(session));
     uv_timer_start(&tr->timer, on_timer, TICK_MS, TICK_MS);

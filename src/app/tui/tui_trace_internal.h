@@ -18,18 +18,18 @@ struct tui_trace {
     char *next;              /* words that wait for its end; NULL: none */
     bool next_agreed;        /* to end it for them */
     uv_timer_t timer;
-    enum session_phase told; /* last one in the journal */
-    bool asked;              /* whether to ask first when it is expensive */
-    bool verified;           /* the proof is in the journal */
-    bool paused_by_us;       /* while the program stands still */
-    char proof[240];         /* that it is off, of the trace that ended last */
-    uint64_t quit_by_ms;     /* leave when it has ended, or then; 0: stay */
+    enum session_phase reported; /* last one in the journal */
+    bool asked;                  /* whether to ask first when it is expensive */
+    bool verified;               /* the proof is in the journal */
+    bool paused_by_us;           /* while the program stands still */
+    char proof[240];             /* that it is off, of the trace that ended last */
+    uint64_t quit_by_ms;         /* leave when it has ended, or then; 0: stay */
 
     struct assist *assist; /* what the prompt knows of the target */
     bool assisted;         /* it has a port */
     uv_timer_t pause;      /* until what is typed is looked at */
     bool completing;       /* words were asked for that are on their way */
-    bool mistake_told;     /* by Enter, even if it is at the end of the line */
+    bool mistake_shown;    /* by Enter, even if it is at the end of the line */
     char why[256];         /* what the trace said of it, when that was not a mistake of the line */
     char history_node[LIMIT_NODE_NAME_BYTES + 1]; /* whose history is in the prompt; "" none */
     char *save_path;                              /* while it is asked whether to write over it */

@@ -21,14 +21,14 @@ static void changed(struct assist *a)
 
 /* ---- answers */
 
-static void functions_told(struct assist *a, const struct answer *answer)
+static void take_functions(struct assist *a, const struct answer *answer)
 {
     struct error ignored = {.code = ERR_NONE}; /* what is not known is not completed */
     if (answer->err.code == ERR_NONE)
         (void)names_take(a->names, answer->value, answer->len, &ignored);
 }
 
-static void records_told(struct assist *a, const struct answer *answer)
+static void take_records(struct assist *a, const struct answer *answer)
 {
     struct error err = answer->err;
     if (err.code == ERR_NONE)
@@ -46,9 +46,9 @@ static void on_answer(void *arg, const struct answer *answer)
     enum assist_question asked = a->asked;
     a->asked = ASSIST_NONE;
     if (asked == ASSIST_MODULES || asked == ASSIST_FUNCTIONS || asked == ASSIST_WHO)
-        functions_told(a, answer);
+        take_functions(a, answer);
     else if (asked == ASSIST_RECORDS)
-        records_told(a, answer);
+        take_records(a, answer);
     else if (asked == ASSIST_MATCH && a->asked_for == a->looked)
         typed_matched(a, answer);
     typed_near(a);

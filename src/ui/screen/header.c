@@ -388,16 +388,16 @@ static void add_cost(struct items *l, const struct model *m)
     const struct tick_cost *cost = model_cost(m);
     char text[48];
     text_duration(text, sizeof text, interval.real_s);
-    bool told =
+    bool shown =
         interval.why && *interval.why; /* else only the pace of rare questions is stretched */
-    if (told && interval.real_s > interval.asked_s) {
+    if (shown && interval.real_s > interval.asked_s) {
         char asked[48];
         text_duration(asked, sizeof asked, interval.asked_s);
         add(l, 3, true, STYLE_WARN, "every %s, asked %s", text, asked);
     } else if (interval.real_s > 0) {
         add(l, 3, true, STYLE_VALUE, "every %s", text);
     }
-    if (told)
+    if (shown)
         add(l, 10, true, STYLE_WARN, "%s", interval.why);
     if (!cost || (model_recorded(m) && isnan(cost->target_us)))
         return; /* what is played costs the node nothing */

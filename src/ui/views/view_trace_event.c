@@ -144,16 +144,16 @@ static void put_parts(const struct event_look *l, const struct trace_event *e,
         page_puts(l->page, STYLE_NORMAL, "  ");
         put_result_at(l, p, end);
     }
-    bool told = put_caller(l, e, p, 2, end);
+    bool shown = put_caller(l, e, p, 2, end);
     if (result > 0 && !beside) {
         page_line(l->page);
         page_tab(l->page, at);
         put_result_at(l, p, end);
-        told = told || put_caller(l, e, p, 2, end);
+        shown = shown || put_caller(l, e, p, 2, end);
     }
     if (l->wide)
         put_at_right(l, STYLE_VALUE, p->took);
-    if (!told) {
+    if (!shown) {
         page_line(l->page);
         page_tab(l->page, at);
         put_buf(l, STYLE_DIM, &p->caller, end);

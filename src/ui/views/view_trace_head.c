@@ -93,7 +93,7 @@ static void state_line(struct trace_flow *f, const struct trace_log *log)
     if (*state->note)
         trace_flow_cell(f, STYLE_WARN, "", state->note);
     if (state->status.phase < SESSION_ENDING && state->status.phase > SESSION_ASKING &&
-        !state->told && f->columns >= TRACE_NARROW_COLUMNS)
+        !state->recorded && f->columns >= TRACE_NARROW_COLUMNS)
         trace_flow_cell(f, STYLE_DIM, "",
                         state->session ? "a trace session" : "legacy tracing, shared by all tools");
 }
@@ -223,16 +223,16 @@ static void caps_line(struct trace_flow *f, const struct trace_state *state)
 }
 
 /* Before anything runs: what it would be held to. */
-static void caps_told(struct trace_flow *f, const struct trace_state *state)
+static void put_caps(struct trace_flow *f, const struct trace_state *state)
 {
-    static const enum cap told[] = {CAP_TIME_MS, CAP_EVENTS, CAP_RATE_PER_S, CAP_TERM_BYTES,
-                                    CAP_BYTES};
+    static const enum cap shown[] = {CAP_TIME_MS, CAP_EVENTS, CAP_RATE_PER_S, CAP_TERM_BYTES,
+                                     CAP_BYTES};
     char text[32];
     trace_flow_line(f);
     trace_flow_cell(f, STYLE_LABEL, "", "at most");
-    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
-        trace_flow_cell(f, STYLE_VALUE, cap_table[told[i]].title,
-                        cap_format(text, sizeof text, told[i], state->caps.value[told[i]]));
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
+        trace_flow_cell(f, STYLE_VALUE, cap_table[shown[i]].title,
+                        cap_format(text, sizeof text, shown[i], state->caps.value[shown[i]]));
 }
 
 void trace_head(struct view_page *page, const struct trace_log *log, int rows, int columns)
@@ -243,8 +243,8 @@ void trace_head(struct view_page *page, const struct trace_log *log, int rows, i
     state_line(&f, log);
     end_lines(&f, state);
     if (state->status.phase < SESSION_ARMING || state->status.phase == SESSION_FAILED)
-        caps_told(&f, state);
-    else if (state->told)
+        put_caps(&f, state);
+    else if (state->recorded)
         caps_recorded(&f, state);
     else
         caps_line(&f, state);

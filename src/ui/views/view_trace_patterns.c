@@ -109,7 +109,7 @@ void trace_pattern_lines(struct trace_flow *f, const struct trace_log *log, size
     const struct trace_pattern_info *info = trace_log_pattern(log, index);
     const struct trace_state *state = trace_log_state(log);
     bool several = trace_log_patterns(log) > 1;
-    bool sized = state->told ? info->functions > 0 : state->status.phase != SESSION_PREPARING;
+    bool sized = state->recorded ? info->functions > 0 : state->status.phase != SESSION_PREPARING;
     char text[64] = "", number[32];
     int end = f->columns;
     page_line(f->page);

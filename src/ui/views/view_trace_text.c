@@ -15,7 +15,7 @@ const struct pattern *event_pattern(const struct event_look *l, const struct tra
 
 /* The text that a recording without values has instead of a term, as much of it as terms may
  * have. */
-static void put_told(const struct event_look *l, struct slice term, struct buf *out)
+static void put_term(const struct event_look *l, struct slice term, struct buf *out)
 {
     struct cursor c;
     struct slice text;
@@ -32,7 +32,7 @@ static void put_told(const struct event_look *l, struct slice term, struct buf *
 static void put_bytes(const struct event_look *l, struct slice term, bool cuts, struct buf *out)
 {
     if (term.s && trace_log_state(l->log)->texts) {
-        put_told(l, term, out);
+        put_term(l, term, out);
         return;
     }
     const struct print_limits limits = {.bytes = l->term_bytes, .syntax = l->syntax, .cuts = cuts};
