@@ -322,12 +322,12 @@ static LIST(node_fields, "rows", node);
 
 /* clang-format off */
 const struct sink_row sink_rows[SINK_KINDS] = {
-    [SINK_TOP] = {.name = "top", .question = QUESTION_SCAN, .rates = true, .fill = report_fill_top,
+    [SINK_TOP] = {.name = "top", .question = QUESTION_SCAN, .rates = true, .fill = sink_fill_top,
                   .section = &scan_fields, .interval_at = offsetof(struct proc_scan, interval_s)},
     [SINK_INFO] = {.name = "info", .question = QUESTION_NODE, .rates = true,
                    .section = &info_fields},
     [SINK_PROCESS] = {.name = "process", .question = QUESTION_PROCESS, .rates = true,
-                      .fill = report_fill_process},
+                      .fill = sink_fill_process},
     [SINK_MEMORY] = {.name = "memory", .question = QUESTION_ALLOC, .section = &alloc_fields,
                      .grid = &allocator_fields, ROWS_OF(alloc_detail, rows, n_rows)},
     [SINK_SCHEDULERS] = {.name = "schedulers", .question = QUESTION_SYSTEM, .rates = true,

@@ -54,7 +54,7 @@ void csv_put_value(struct buf *out, const struct value *v, bool spreadsheet)
     }
 }
 
-static void put_start(struct buf *out, const struct report *r, bool spreadsheet)
+static void put_start(struct buf *out, const struct sink_tick *r, bool spreadsheet)
 {
     if (r->wall_us >= 0)
         buf_printf(out, "%" PRId64, r->wall_us);
@@ -64,7 +64,7 @@ static void put_start(struct buf *out, const struct report *r, bool spreadsheet)
     }
 }
 
-static void put_header(struct buf *out, const struct report *r)
+static void put_header(struct buf *out, const struct sink_tick *r)
 {
     buf_puts(out, r->kind == SINK_NODES ? "wall_us" : "wall_us,node");
     for (size_t i = 0; i < r->grid.n_columns; i++)
@@ -75,7 +75,7 @@ static void put_header(struct buf *out, const struct report *r)
     buf_put_u8(out, '\n');
 }
 
-static void put_sections(struct buf *out, const struct report *r, bool spreadsheet)
+static void put_sections(struct buf *out, const struct sink_tick *r, bool spreadsheet)
 {
     put_start(out, r, spreadsheet);
     for (size_t s = 0; s < r->n_sections; s++)
@@ -88,7 +88,7 @@ static void put_sections(struct buf *out, const struct report *r, bool spreadshe
 }
 
 /* Kinds with rows give a line each; the others one line for all their values. */
-void csv_put(struct buf *out, const struct report *r, bool header, bool spreadsheet)
+void csv_put(struct buf *out, const struct sink_tick *r, bool header, bool spreadsheet)
 {
     if (header)
         put_header(out, r);

@@ -69,13 +69,13 @@ struct value grid_value(const struct grid *g, size_t row, size_t column)
                            : column_value(g->columns[column], base);
 }
 
-static void add_section(struct report *r, const char *name, const struct field_list *list,
+static void add_section(struct sink_tick *r, const char *name, const struct field_list *list,
                         const void *base)
 {
     r->sections[r->n_sections++] = (struct section){.list = list, .name = name, .base = base};
 }
 
-static void set_grid(struct report *r, const struct field_list *list, const void *rows, size_t n,
+static void set_grid(struct sink_tick *r, const struct field_list *list, const void *rows, size_t n,
                      size_t row_bytes)
 {
     r->grid = (struct grid){.list = list,
@@ -86,7 +86,7 @@ static void set_grid(struct report *r, const struct field_list *list, const void
                             .present = true};
 }
 
-bool report_lacks(const struct report *r, size_t column)
+bool sink_tick_lacks(const struct sink_tick *r, size_t column)
 {
     if (r->kind != SINK_TOP)
         return false;
@@ -109,7 +109,7 @@ static int missing(enum sink_kind kind, const struct model *m, struct error *err
 
 /* ---- the kinds */
 
-bool report_fill_top(struct report *r, const void *answer, const struct sink_options *o)
+bool sink_fill_top(struct sink_tick *r, const void *answer, const struct sink_options *o)
 {
     const struct proc_scan *scan = answer;
     r->grid = (struct grid){.columns = o->columns,
@@ -121,7 +121,7 @@ bool report_fill_top(struct report *r, const void *answer, const struct sink_opt
     return true;
 }
 
-bool report_fill_process(struct report *r, const void *answer, const struct sink_options *o)
+bool sink_fill_process(struct sink_tick *r, const void *answer, const struct sink_options *o)
 {
     (void)o;
     r->process = answer;
@@ -131,7 +131,7 @@ bool report_fill_process(struct report *r, const void *answer, const struct sink
     return true;
 }
 
-static bool fill(struct report *r, const void *answer, const struct sink_options *o)
+static bool fill(struct sink_tick *r, const void *answer, const struct sink_options *o)
 {
     const struct sink_row *row = &sink_rows[r->kind];
     const char *base = answer;
@@ -155,11 +155,11 @@ static bool fill(struct report *r, const void *answer, const struct sink_options
     return row->fill == NULL || row->fill(r, answer, o);
 }
 
-int report_make(struct report *out, enum sink_kind kind, const struct model *m,
-                const struct sink_options *options, struct error *err)
+int sink_tick_make(struct sink_tick *out, enum sink_kind kind, const struct model *m,
+                   const struct sink_options *options, struct error *err)
 {
     const struct node_info *node = model_node(m);
-    *out = (struct report){
+    *out = (struct sink_tick){
         .kind = kind,
         .node = node == NULL ? (struct slice){"", 0} : node->name,
         .wall_us = -1,
@@ -176,9 +176,10 @@ int report_make(struct report *out, enum sink_kind kind, const struct model *m,
                                                                          : missing(kind, m, err);
 }
 
-void report_nodes(struct report *out, const struct sink_node *nodes, size_t n, int64_t wall_us)
+void sink_tick_nodes(struct sink_tick *out, const struct sink_node *nodes, size_t n,
+                     int64_t wall_us)
 {
-    *out =
-        (struct report){.kind = SINK_NODES, .node = {"", 0}, .wall_us = wall_us, .interval_us = -1};
+    *out = (struct sink_tick){
+        .kind = SINK_NODES, .node = {"", 0}, .wall_us = wall_us, .interval_us = -1};
     set_grid(out, sink_rows[SINK_NODES].grid, nodes, n, sizeof nodes[0]);
 }
