@@ -168,7 +168,7 @@ static void add_findings(json_t *o, const struct summary *s)
 
 static void add_session(json_t *o, const struct summary *s, const struct summary_options *options)
 {
-    set(o, "name", text(s->source->name));
+    set(o, "name", text(s->input->name));
     set(o, "node", text(s->info->node));
     set(o, "otp", text(s->info->otp));
     set(o, "label", text(s->info->label));
@@ -200,8 +200,8 @@ static void add_change(json_t *list, const char *what, const char *by, const str
     json_t *o = json_object();
     set(o, "what", text(what));
     set(o, "by", by ? text(by) : json_null());
-    set(o, "from", text(a->source->name));
-    set(o, "to", text(b->source->name));
+    set(o, "from", text(a->input->name));
+    set(o, "to", text(b->input->name));
     set(o, "before", number(c->before));
     set(o, "after", number(c->after));
     set(o, "noise", number(c->noise));

@@ -146,7 +146,7 @@ struct measured {
     double value, mean, spread, n;
 };
 
-static struct measured number_of(const struct summary_limit *l, const struct summary_source *s)
+static struct measured number_of(const struct summary_limit *l, const struct summary_input *s)
 {
     struct span_stats v;
     struct error ignored = {.code = ERR_NONE};
@@ -175,7 +175,7 @@ static const struct span_owner *find_owner(const struct summary_limit *l,
     return found ? found : owner_named("Elixir.", l->key, owners, n);
 }
 
-static struct measured share_of(const struct summary_limit *l, const struct summary_source *s)
+static struct measured share_of(const struct summary_limit *l, const struct summary_input *s)
 {
     const struct span_owner *owners;
     struct measured none = {NAN, NAN, NAN, 0};
@@ -189,12 +189,12 @@ static struct measured share_of(const struct summary_limit *l, const struct summ
     return n > 0 ? (struct measured){0, 0, 0, (double)ticks.n} : none;
 }
 
-static struct measured measure(const struct summary_limit *l, const struct summary_source *s)
+static struct measured measure(const struct summary_limit *l, const struct summary_input *s)
 {
     return l->kind == LIMIT_OWNER ? share_of(l, s) : number_of(l, s);
 }
 
-static bool finding_fails(const struct summary_limit *l, const struct summary_source *b,
+static bool finding_fails(const struct summary_limit *l, const struct summary_input *b,
                           struct buf *why)
 {
     struct findings f;
@@ -218,8 +218,8 @@ static bool finding_fails(const struct summary_limit *l, const struct summary_so
     return fails;
 }
 
-bool summary_limit_fails(const struct summary_limit *l, const struct summary_source *a,
-                         const struct summary_source *b, struct buf *why)
+bool summary_limit_fails(const struct summary_limit *l, const struct summary_input *a,
+                         const struct summary_input *b, struct buf *why)
 {
     if (l->kind == LIMIT_SEVERITY || l->kind == LIMIT_RULE)
         return finding_fails(l, b, why);
@@ -244,15 +244,15 @@ bool summary_limit_fails(const struct summary_limit *l, const struct summary_sou
     return fails;
 }
 
-static bool lacks_owner(const struct summary_limit *l, const struct summary_source *s)
+static bool lacks_owner(const struct summary_limit *l, const struct summary_input *s)
 {
     const struct span_owner *owners;
     size_t n = recording_owners(s->recording, l->by, s->from, s->to, &owners);
     return n > 0 && !find_owner(l, owners, n);
 }
 
-bool summary_limit_is_of_nobody(const struct summary_limit *l, const struct summary_source *a,
-                                const struct summary_source *b, struct buf *why)
+bool summary_limit_is_of_nobody(const struct summary_limit *l, const struct summary_input *a,
+                                const struct summary_input *b, struct buf *why)
 {
     if (l->kind != LIMIT_OWNER || !lacks_owner(l, a) || !lacks_owner(l, b))
         return false;

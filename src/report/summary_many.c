@@ -29,7 +29,7 @@ static struct block *begin_table(struct comparison *c, const char *heading)
     titles[0] = "";
     align[0] = 'l';
     for (size_t i = 0; i < c->n; i++) {
-        titles[i + 1] = c->sessions[i].source->name;
+        titles[i + 1] = c->sessions[i].input->name;
         align[i + 1] = 'r';
     }
     struct block *t = paper_table(c->paper, titles, c->n + 1, align);
@@ -316,12 +316,12 @@ static void put_found(struct comparison *c, size_t at, enum finding_severity sev
             reported = same_one && i < at;
             if (!same_one)
                 continue;
-            who = arena_printf(a, "%s%s%s", who, *who ? ", " : "", c->sessions[i].source->name);
+            who = arena_printf(a, "%s%s%s", who, *who ? ", " : "", c->sessions[i].input->name);
             differ = differ || strcmp(same_one->title, f->title) != 0;
             if (i == at || same_one->impact > most) {
                 title = same_one->title;
                 most = same_one->impact;
-                of = c->sessions[i].source->name;
+                of = c->sessions[i].input->name;
             }
         }
         if (!reported)
@@ -385,8 +385,8 @@ static void put_change(struct comparison *c, const char *what, enum column_type 
     if (!c->changes) {
         const char **titles = arena_alloc(a, 5 * sizeof *titles);
         titles[0] = "";
-        titles[1] = c->sessions[at - 1].source->name;
-        titles[2] = c->sessions[at].source->name;
+        titles[1] = c->sessions[at - 1].input->name;
+        titles[2] = c->sessions[at].input->name;
         titles[3] = "change";
         titles[4] = "noise";
         c->changes = paper_table(c->paper, titles, 5, "lrrrr");
@@ -453,8 +453,8 @@ static void put_changes(struct comparison *c)
     paper_heading(c->paper, 2, "What changed");
     for (size_t at = 1; at < c->n; at++) {
         c->changes = NULL;
-        paper_heading(c->paper, 3, "%s, after %s", c->sessions[at].source->name,
-                      c->sessions[at - 1].source->name);
+        paper_heading(c->paper, 3, "%s, after %s", c->sessions[at].input->name,
+                      c->sessions[at - 1].input->name);
         compare_metrics(c, at);
         for (int kind = 0; kind < OWNER_KINDS; kind++)
             compare_owners(c, kind, at);

@@ -14,8 +14,8 @@ static void put_head(struct paper *p, const struct summary *s)
 {
     const struct recording_info *i = s->info;
     struct arena *a = &p->arena;
-    p->title = arena_printf(a, "beamtop report: %s", s->source->name);
-    paper_heading(p, 1, "%s", s->source->name);
+    p->title = arena_printf(a, "beamtop report: %s", s->input->name);
+    paper_heading(p, 1, "%s", s->input->name);
     paper_put(p, "%s, OTP %s, from %s to %s: %s, %lld ticks every %s.",
               *i->node ? i->node : "a node", *i->otp ? i->otp : "–", time_text(a, s->first_us),
               time_text(a, s->last_us), number_text(a, COLUMN_SECONDS, s->duration_s),
@@ -69,8 +69,8 @@ static void put_charts(struct paper *p, const struct summary *s)
     for (int i = 0; i < METRICS; i++) {
         const struct metric *m = &summary_metrics[i];
         const struct span_stats *v = &s->stats[i];
-        size_t n = m->chart ? recording_series(s->source->recording, m->key, s->source->from,
-                                               s->source->to, values, ARRAY_LEN(values))
+        size_t n = m->chart ? recording_series(s->input->recording, m->key, s->input->from,
+                                               s->input->to, values, ARRAY_LEN(values))
                             : 0;
         if (n < 2)
             continue;

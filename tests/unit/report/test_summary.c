@@ -235,7 +235,7 @@ static void test_marks(void **state)
     assert_int_equal(recording_open(&f, path, &err), 0);
     for (size_t i = 0; i < ARRAY_LEN(spans); i++) {
         struct opened o = {.n = 1};
-        o.sources[0] = (struct summary_source){
+        o.sources[0] = (struct summary_input){
             .recording = f, .name = "marks", .from = spans[i].from, .to = spans[i].to};
         const char *text = report(&o, SUMMARY_TEXT, false);
         if (!strstr(text, "UTC: before") == spans[i].first ||
