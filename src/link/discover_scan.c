@@ -247,7 +247,7 @@ static void set_cookie(const struct proc *p, struct discover_vm *vm, const struc
         found = read_cookie_inside(p, vm, path);
     }
     if (found) {
-        vm->cookie.source = COOKIE_DISCOVERED;
+        vm->cookie.origin = COOKIE_DISCOVERED;
         vm->cookie_from = DISCOVER_COOKIE_OWNER_HOME;
     }
 }

@@ -137,7 +137,7 @@ static int refuse_user(struct handshake *h, uid_t listens)
                      "port %u on this host belongs to user %s, and the cookie (%s) to user %s: "
                      "beamtop did not send it. Give the node's cookie with --cookie-file FILE or "
                      "BEAMTOP_COOKIE",
-                     h->port, theirs, cookie_source_text(h->cookie.source), ours);
+                     h->port, theirs, cookie_origin_text(h->cookie.origin), ours);
 }
 
 /*

@@ -52,7 +52,7 @@ struct conn_options {
     const char *cookie;    /* copied; the copy is wiped after the handshake */
     /* Where it comes from (COOKIE_NONE: it was given) and whose it is: see cookie_is_guarded(). A
        guarded one goes to no socket of this host but its own user's and root's. */
-    enum cookie_source cookie_source;
+    enum cookie_origin cookie_origin;
     uid_t cookie_uid;
     const char *this_host; /* NULL: gethostname() */
     unsigned timeout_ms;   /* for the whole way to on_up; 0: 5000 */
