@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "beamtop/model/column.h"
-#include "beamtop/report/finding.h"
+#include "beamtop/report/evaluate.h"
 #include "beamtop/report/summary.h"
 #include "paper.h"
 

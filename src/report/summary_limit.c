@@ -199,7 +199,7 @@ static bool finding_fails(const struct summary_limit *l, const struct summary_in
 {
     struct findings f;
     struct error err = {.code = ERR_NONE};
-    bool fails = findings_find(&f, b->recording, b->from, b->to, &err) != 0;
+    bool fails = findings_evaluate(&f, b->recording, b->from, b->to, &err) != 0;
     if (fails)
         buf_printf(why, "%s: %s", l->text, err.text);
     for (size_t i = 0; i < f.len && !fails; i++) {

@@ -7,7 +7,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/output/calls_sink.h"
 #include "beamtop/recording/export.h"
-#include "beamtop/report/finding.h"
+#include "beamtop/report/evaluate.h"
 #include "beamtop/recording/recorded_log.h"
 #include "beamtop/recording/recording.h"
 #include "beamtop/report/summary.h"

@@ -43,7 +43,7 @@ static void judge(struct findings *out, const struct made *w)
 {
     struct error err = {.code = ERR_NONE};
     struct recording *r = made_open(w);
-    if (findings_find(out, r, 1, recording_info(r)->ticks, &err) != 0)
+    if (findings_evaluate(out, r, 1, recording_info(r)->ticks, &err) != 0)
         fail_msg("%s", err.text);
     recording_close(r);
 }
@@ -323,11 +323,11 @@ static void test_on_the_limit(void **state)
     serialised(&clear);
     on.busy[0].queue = 4; /* of 5 */
     struct recording *r = made_open(&clear);
-    assert_int_equal(findings_find(&before, r, 1, 13, &err), 0);
+    assert_int_equal(findings_evaluate(&before, r, 1, 13, &err), 0);
     recording_close(r);
     r = made_open(&on);
-    assert_int_equal(findings_find_after(&after, &before, r, 1, 13, &err), 0);
-    assert_int_equal(findings_find(&alone, r, 1, 13, &err), 0);
+    assert_int_equal(findings_evaluate_after(&after, &before, r, 1, 13, &err), 0);
+    assert_int_equal(findings_evaluate(&alone, r, 1, 13, &err), 0);
     recording_close(r);
     assert_non_null(of_rule(&before, "serialised"));
     assert_non_null(of_rule(&after, "serialised"));

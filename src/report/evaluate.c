@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "beamtop/report/finding.h"
+#include "beamtop/report/evaluate.h"
 
 #include <assert.h>
 #include <math.h>
@@ -264,14 +264,14 @@ static void ask_rules(struct judge *j)
     }
 }
 
-int findings_find(struct findings *out, struct recording *r, int64_t from, int64_t to,
-                  struct error *err)
+int findings_evaluate(struct findings *out, struct recording *r, int64_t from, int64_t to,
+                      struct error *err)
 {
-    return findings_find_after(out, NULL, r, from, to, err);
+    return findings_evaluate_after(out, NULL, r, from, to, err);
 }
 
-int findings_find_after(struct findings *out, const struct findings *before, struct recording *r,
-                        int64_t from, int64_t to, struct error *err)
+int findings_evaluate_after(struct findings *out, const struct findings *before,
+                            struct recording *r, int64_t from, int64_t to, struct error *err)
 {
     struct judge j = {.recording = r, .from = from, .to = to, .out = out, .before = before};
     memset(out, 0, sizeof *out);
