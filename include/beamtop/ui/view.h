@@ -138,8 +138,8 @@ struct view_ops {
     char key;          /* '1' … '9' */
     const char *help;  /* one sentence */
     enum view_kind kind;
-    enum place place; /* whose keys it has; 0: those of its kind */
-    unsigned opens;   /* 1u << enum link_kind: Enter on such a link, anywhere, opens this view */
+    enum context context; /* whose keys it has; 0: those of its kind */
+    unsigned opens; /* 1u << enum link_kind: Enter on such a link, anywhere, opens this view */
     enum action shown_by; /* goes here too, beside `view`; 0: none does */
     bool own_facts;       /* about this program, not the node: never stale */
     bool

@@ -19,7 +19,7 @@ enum word_kind {
     WORD_SET, /* an option, then its value */
     WORD_STYLE,
     WORD_PLACE, /* of keymap.h */
-    WORD_BIND,  /* place, key, action, its argument */
+    WORD_BIND,  /* context, key, action, its argument */
     WORD_COLOR, /* style, colours, attributes */
     WORD_THEME,
     WORD_VIEW,

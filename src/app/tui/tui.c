@@ -224,7 +224,7 @@ static void on_key(struct tui *t, struct key key)
         return;
     }
     screen_set_message(t->screen, STYLE_MESSAGE, NULL);
-    const struct binding *b = keymap_lookup(&t->settings.keymap, screen_place(t->screen), key);
+    const struct binding *b = keymap_lookup(&t->settings.keymap, screen_context(t->screen), key);
     if (b) {
         tui_act(t, b->action, b->arg);
         return;

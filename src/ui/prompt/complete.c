@@ -146,8 +146,8 @@ static void each_of_kind(struct filter *f, enum word_kind kind, const struct wor
         break;
     case WORD_PLACE:
     case WORD_BIND:
-        for (int i = 0; i < PLACES; i++)
-            put(f, place_name((enum place)i), place_help((enum place)i));
+        for (int i = 0; i < CONTEXTS; i++)
+            put(f, context_name((enum context)i), context_help((enum context)i));
         break;
     case WORD_THEME:
         for (size_t i = 0; theme_builtin(i); i++)

@@ -509,7 +509,7 @@ static enum action action_of(const struct prompt *p, struct key key)
 {
     if (!p->keymap)
         return built_in(key);
-    const struct binding *b = keymap_lookup(p->keymap, PLACE_PROMPT, key);
+    const struct binding *b = keymap_lookup(p->keymap, CONTEXT_PROMPT, key);
     return b ? b->action : ACTIONS;
 }
 

@@ -318,7 +318,7 @@ static void key_of(const struct trace_view *v, enum action action, char *out, si
 {
     out[0] = '\0';
     if (v->keymap)
-        keymap_keys_of(v->keymap, PLACE_TRACE, action, NULL, out, size);
+        keymap_keys_of(v->keymap, CONTEXT_TRACE, action, NULL, out, size);
     if (out[0])
         out[1 + strcspn(out + 1, ",")] = '\0';
     else
@@ -425,7 +425,7 @@ const struct view_ops view_trace = {
     .key = '8',
     .help = "Calls and messages of a trace, its caps, its counters.",
     .kind = VIEW_DOC,
-    .place = PLACE_TRACE,
+    .context = CONTEXT_TRACE,
     .own_facts = true,
     .filters_page = true,
     .state_bytes = sizeof(struct trace_view),
