@@ -55,7 +55,7 @@ void want_merge(struct want *into, const struct want *other);
 bool want_add_pid(struct want_scan *scan, const struct etf_pid *pid); /* false: no room for it */
 
 /* The tick of a recording that is shown. */
-struct recorded_place {
+struct recorded_position {
     int64_t tick, ticks;
     int64_t wall_us, first_us, last_us; /* the node's clock; -1 unknown */
     double speed;                       /* so many times as fast as recorded; 0: nothing plays it */

@@ -71,8 +71,8 @@ struct sink_tick {
     struct section sections[SINK_SECTIONS];
     size_t n_sections;
     struct grid grid;
-    const struct process_detail *process;  /* its lists, NULL: none */
-    const struct recorded_place *recorded; /* NULL: of a live node */
+    const struct process_detail *process;     /* its lists, NULL: none */
+    const struct recorded_position *recorded; /* NULL: of a live node */
 };
 
 /* What a kind shows of the answer to its question. */

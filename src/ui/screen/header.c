@@ -321,7 +321,7 @@ static const char *link_words(enum link_state link, enum style *style)
 }
 
 /* Where in a recording, and how fast it goes by. */
-static void add_place(struct items *l, const struct recorded_place *p, bool paused)
+static void add_place(struct items *l, const struct recorded_position *p, bool paused)
 {
     char speed[32] = "";
     enum style style = paused || p->at_end ? STYLE_WARN : STYLE_OK;
