@@ -170,7 +170,7 @@ static void put_lost_line(const struct event_look *l, const struct trace_event *
     if (at + width_of(&text) <= l->columns) {
         put_buf(l, STYLE_WARN, &text, l->columns);
     } else {
-        trace_words(l->page, STYLE_WARN, buf_cstr(&text), BELOW, l->columns);
+        trace_text(l->page, STYLE_WARN, buf_cstr(&text), BELOW, l->columns);
     }
     buf_clear(&text);
 }

@@ -123,16 +123,16 @@ static void end_lines(struct trace_flow *f, const struct trace_state *state)
                  check->breakpoints, check->flags, check->processes,
                  f->page->ascii ? text_ascii_duration(after, sizeof after, s)
                                 : text_duration(after, sizeof after, s));
-        trace_words(f->page, STYLE_OK, text, 0, f->columns);
+        trace_text(f->page, STYLE_OK, text, 0, f->columns);
         return;
     }
     if (check->done)
         left_text(check, text, sizeof text);
     else
         snprintf(text, sizeof text, "NOT VERIFIED: what is left on the node is not known");
-    trace_words(f->page, STYLE_ALARM, text, 0, f->columns);
+    trace_text(f->page, STYLE_ALARM, text, 0, f->columns);
     if (*check->text)
-        trace_words(f->page, STYLE_WARN, check->text, 0, f->columns);
+        trace_text(f->page, STYLE_WARN, check->text, 0, f->columns);
 }
 
 /* ---- the caps */
