@@ -18,7 +18,7 @@
 #include "trace_file.h"
 #include "app/cli/tell.h"
 #include "trace_print.h"
-#include "trace_words.h"
+#include "trace_arguments.h"
 
 #define TICK_MS 100u
 
@@ -269,9 +269,9 @@ int command_trace(const struct cli_options *o, const struct app_env *env)
         code = EXIT_USAGE;
     }
     if (code == EXIT_DONE)
-        code = trace_words_settings(&t.settings, o, env);
+        code = trace_arguments_settings(&t.settings, o, env);
     if (code == EXIT_DONE)
-        code = trace_words_check(o->rest, o->n_rest, o->procs, &t.settings);
+        code = trace_arguments_check(o->rest, o->n_rest, o->procs, &t.settings);
     if (code != EXIT_DONE)
         return code;
     const struct batch_job job = {

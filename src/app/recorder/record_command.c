@@ -24,7 +24,7 @@
 #include "record_detach.h"
 #include "record_run.h"
 #include "app/cli/tell.h"
-#include "app/command/trace_words.h"
+#include "app/command/trace_arguments.h"
 
 /* Who starts a recording waits for its first tick. */
 #define START_S 60
@@ -323,9 +323,9 @@ static int record_mark(const struct cli_options *o, const struct app_env *env)
 static int prepare_trace(struct record_setup *setup)
 {
     const struct cli_options *o = setup->options;
-    int code = trace_words_settings(&setup->trace, o, setup->env);
+    int code = trace_arguments_settings(&setup->trace, o, setup->env);
     if (code == EXIT_DONE)
-        code = trace_words_check(setup->traced, setup->n_traced, o->procs, &setup->trace);
+        code = trace_arguments_check(setup->traced, setup->n_traced, o->procs, &setup->trace);
     if (code == EXIT_DONE && o->values)
         fprintf(stderr,
                 "beamtop: %s will have arguments, results and messages as they are; --redact "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The words of a trace on the command line, looked at before anything is connected. */
-#ifndef BEAMTOP_APP_COMMAND_TRACE_WORDS_H
-#define BEAMTOP_APP_COMMAND_TRACE_WORDS_H
+/* Checks the arguments of `beamtop trace` before it connects. */
+#ifndef BEAMTOP_APP_COMMAND_TRACE_ARGUMENTS_H
+#define BEAMTOP_APP_COMMAND_TRACE_ARGUMENTS_H
 
 #include <stddef.h>
 
@@ -10,12 +10,12 @@
 
 /* What the configuration says, and above it what the command line gives. An exit code; what is
    wrong has been printed. */
-int trace_words_settings(struct settings_trace *out, const struct cli_options *o,
-                         const struct app_env *env);
+int trace_arguments_settings(struct settings_trace *out, const struct cli_options *o,
+                             const struct app_env *env);
 /* Errors come before any connection. `settings` gets whether the patterns wait for
    some results only: unless somebody chose otherwise such a trace sheds, since a rare one is what
    it is for. */
-int trace_words_check(const char *const *patterns, size_t n, const char *procs,
-                      struct settings_trace *settings);
+int trace_arguments_check(const char *const *patterns, size_t n, const char *procs,
+                          struct settings_trace *settings);
 
 #endif
