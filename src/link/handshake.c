@@ -184,16 +184,16 @@ static void explain_stage(struct wire *w)
     } else if (w->timed_out) {
         explain_silence(w);
     } else if (w->stage == STAGE_ACK || w->stage == STAGE_DONE) {
-        wire_judge(w, CONN_FAILED_COOKIE,
-                   "does not take our cookie: give the target's own with --cookie-file FILE or "
-                   "BEAMTOP_COOKIE");
+        wire_refuse(w, CONN_FAILED_COOKIE,
+                    "does not take our cookie: give the target's own with --cookie-file FILE or "
+                    "BEAMTOP_COOKIE");
     } else if (closed && w->stage <= STAGE_STATUS) {
         w->verdict = VERDICT_SHUT;
     } else if (closed) {
         w->verdict = VERDICT_PUSHED;
     } else {
-        wire_judge(w, CONN_FAILED_INCOMPATIBLE,
-                   "lacks what the handshake of OTP 23 and later asks for");
+        wire_refuse(w, CONN_FAILED_INCOMPATIBLE,
+                    "lacks what the handshake of OTP 23 and later asks for");
     }
 }
 
@@ -215,8 +215,8 @@ static int shake_hands(struct handshake *h, struct wire *w)
             ei_close_connection(fd); /* libei forgets it; our close callback leaves it open */
         rc = fd >= 0 && w->stage == STAGE_DONE ? 0 : -1;
     } else {
-        wire_judge(w, CONN_FAILED_SYSTEM,
-                   "cannot be connected to: erl_interface does not take the names");
+        wire_refuse(w, CONN_FAILED_SYSTEM,
+                    "cannot be connected to: erl_interface does not take the names");
     }
     explicit_bzero(&ec, sizeof ec);
     if (rc != 0 && w->verdict == VERDICT_NONE)
