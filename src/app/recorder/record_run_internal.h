@@ -17,7 +17,7 @@
 #include "app/source/live.h"
 #include "record_control.h"
 #include "record_run.h"
-#include "record_session.h"
+#include "record_series.h"
 #include "app/source/target.h"
 
 struct recording_run {
@@ -50,7 +50,7 @@ struct recording_run {
     double wall_less_here_us; /* the node's clock against ours */
 
     /* record_run_armed.c */
-    struct record_session *calls, *trace; /* NULL: none */
+    struct record_series *calls, *trace; /* NULL: none */
     uv_timer_t turn;
     bool calls_wait, trace_wait, asking_to_end; /* at the end, for the proofs */
 
