@@ -206,7 +206,7 @@ static bool fits(const struct page *p, const struct block *b)
 static bool too_narrow(const struct page *p, const struct paper *paper)
 {
     for (const struct block *b = paper->first; b; b = b->next)
-        if (b->kind == BLOCK_TABLE && b->sessions && !fits(p, b))
+        if (b->kind == BLOCK_TABLE && b->recordings && !fits(p, b))
             return true;
     return false;
 }
@@ -356,10 +356,10 @@ void paper_put_text(struct buf *out, const struct paper *paper, int columns, boo
             put_wrapped(&p, b->text, 4, 4);
             break;
         case BLOCK_TABLE:
-            if (by_letters && b->sessions && !explained)
+            if (by_letters && b->recordings && !explained)
                 put_legend(&p, &arena, b);
-            explained = explained || b->sessions;
-            if (by_letters && b->sessions)
+            explained = explained || b->recordings;
+            if (by_letters && b->recordings)
                 put_lettered(&p, &arena, b);
             else
                 put_table(&p, b);

@@ -355,24 +355,24 @@ static void put_paper(struct buf *out, const struct paper *p, const struct summa
 int summary_write(struct buf *out, const struct summary_input *inputs, size_t n,
                   const struct summary_options *options, struct error *err)
 {
-    struct summary sessions[SESSIONS_MOST];
+    struct summary recordings[SESSIONS_MOST];
     struct paper paper;
     size_t taken = 0;
     if (n == 0 || n > SESSIONS_MOST)
         return error_set(err, ERR_USAGE, "a report is of 1 to %d recordings", SESSIONS_MOST);
     while (taken < n && err->code == ERR_NONE) {
-        (void)summary_take(&sessions[taken], taken > 0 ? &sessions[taken - 1] : NULL,
+        (void)summary_take(&recordings[taken], taken > 0 ? &recordings[taken - 1] : NULL,
                            &inputs[taken], err);
         taken++;
     }
     paper_init(&paper);
     if (err->code == ERR_NONE && options->format == SUMMARY_JSON) {
-        summary_json(out, sessions, n, options);
+        summary_json(out, recordings, n, options);
     } else if (err->code == ERR_NONE) {
         if (n == 1)
-            summary_one(&paper, &sessions[0], options);
+            summary_one(&paper, &recordings[0], options);
         else
-            summary_many(&paper, sessions, n, options);
+            summary_many(&paper, recordings, n, options);
         put_paper(out, &paper, options);
     }
     for (size_t i = 0; i < n && err->code == ERR_NONE;
@@ -380,6 +380,6 @@ int summary_write(struct buf *out, const struct summary_input *inputs, size_t n,
         (void)recording_failed(inputs[i].recording, err);
     paper_clear(&paper);
     while (taken > 0)
-        summary_clear(&sessions[--taken]);
+        summary_clear(&recordings[--taken]);
     return (int)err->code;
 }

@@ -166,7 +166,7 @@ static void add_findings(json_t *o, const struct summary *s)
         s->findings.calls_refused ? text(s->findings.calls_refused) : json_null());
 }
 
-static void add_session(json_t *o, const struct summary *s, const struct summary_options *options)
+static void add_recording(json_t *o, const struct summary *s, const struct summary_options *options)
 {
     set(o, "name", text(s->input->name));
     set(o, "node", text(s->info->node));
@@ -284,12 +284,12 @@ void summary_json(struct buf *out, const struct summary *s, size_t n,
     json_t *root = json_object();
     set(root, "schema", text(n == 1 ? "beamtop.report/2" : "beamtop.diff/2"));
     if (n == 1) {
-        add_session(root, s, o);
+        add_recording(root, s, o);
     } else {
         json_t *list = json_array();
         for (size_t i = 0; i < n; i++) {
             json_t *each = json_object();
-            add_session(each, &s[i], o);
+            add_recording(each, &s[i], o);
             json_array_append_new(list, each);
         }
         set(root, "recordings", list);
