@@ -141,7 +141,7 @@ static int refuse_user(struct handshake *h, uid_t listens)
 }
 
 /*
- * A cookie that nobody has named for this node is proved to no other user's socket: whoever sees
+ * A cookie that was found, not given for this node, is sent to no other user's socket: whoever sees
  * the digest can try passwords on it. Root may read it anyway. Across hosts nothing can
  * be known. */
 static int check_user(struct handshake *h, int fd)

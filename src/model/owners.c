@@ -148,8 +148,9 @@ static struct parts parts_of(const struct proc_scan *scan)
     return parts;
 }
 
-/* What shares are of, as a part of all reductions (owners.h); 0 unknown. What we do is told when it
-   is done, so that some of the interval before may be in this one: no less than what is `told`. */
+/* What shares are of, as a part of all reductions (owners.h); 0 unknown. beamtop's own work is
+ * reported when it is done, so some of it may belong to the interval before: no less than
+ * `reported`. */
 static double whole_of(double own, double dirty, double reported)
 {
     return dirty < 1 ? fmax(fmax(1 - dirty - or_zero(own), LEAST_WHOLE), reported) : 0;

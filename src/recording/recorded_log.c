@@ -231,7 +231,7 @@ static int find(struct recorded_log *l, struct recording *r, int64_t tick, struc
 static void begin(struct recorded_log *l, const struct found *f, bool values)
 {
     struct trace_log *log = trace_log_new(LIMIT_TRACE_EVENTS, LIMIT_TRACE_KEPT_BYTES);
-    forget(l); /* after that, so that nobody takes the new one for the one before */
+    forget(l); /* after that: its address may be that of the one before */
     l->trace = f->id;
     l->syntax = slice_is(f->syntax, "elixir") ? SYNTAX_ELIXIR : SYNTAX_ERLANG;
     l->log = log;

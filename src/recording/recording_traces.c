@@ -82,8 +82,7 @@ size_t recording_trace_patterns(struct recording *r, int64_t from, int64_t to,
     return n;
 }
 
-/* Whether lines of a pattern tell the caller as text; most lines have the pattern of the one
- * before. */
+/* Whether lines of a pattern show the caller; most lines have the pattern of the one before. */
 struct caller_pattern {
     char pattern[LIMIT_PATTERN_BYTES];
     size_t len;

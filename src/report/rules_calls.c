@@ -50,7 +50,7 @@ static const char *const callers[] = {
     "supervisor", "application_controller", "Elixir.GenServer", "Elixir.Agent", "Elixir.Task", NULL,
 };
 /* clang-format on */
-/* Modules whose get and lookup are of data that the caller holds, or that are told otherwise. */
+/* Modules whose get and lookup are of data that the caller holds, or that another rule reports. */
 /* clang-format off */
 static const char *const libraries[] = {
     "maps", "lists", "proplists", "dict", "orddict", "gb_trees", "gb_sets", "ets", "erlang",
@@ -185,7 +185,7 @@ static bool is_lookup(const struct module_calls *m)
     return m->get_one > 0 && m->get_one >= m->reads / 2 && m->writes <= m->reads * 0.05;
 }
 
-/* Whether windows leave out functions that matter: they tell those that were called most. */
+/* Whether windows leave out functions that matter: they list the most called ones. */
 static bool is_cut(const struct judge *j)
 {
     return j->n_calls > 0 && j->left_out > 0.005 * (double)j->sums.calls;

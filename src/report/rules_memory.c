@@ -114,7 +114,7 @@ static char letter_of(const char *name)
 
 #define RESIDENT_FACTOR 1.5 /* of what the VM allocates, code and stacks of threads left aside */
 
-/* Without the allocators' numbers: memory that the VM holds and nobody uses is resident. */
+/* Without the allocators' numbers: memory that the VM holds unused is resident. */
 static void resident_beyond(struct judge *j)
 {
     struct span_stats rss = judge_stats(j, "rss_bytes"),

@@ -14,7 +14,7 @@
 #define OWNER_KINDS 5    /* application, supervisor, module, name, label */
 #define OWNERS_BY_MODULE 2
 
-/* A number of the node that reports tell. */
+/* A number of the node that reports show. */
 struct metric {
     const char *key, *title;
     enum column_type type;

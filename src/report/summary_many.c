@@ -16,7 +16,7 @@ struct comparison {
     struct block *changes; /* of the pair of sessions that is being compared */
     size_t within;         /* changes within the noise */
     size_t small;          /* shares that changed by more than noise and less than a point */
-    size_t unknown;        /* changes of functions of which too few windows tell */
+    size_t unknown;        /* changes of functions in too few windows */
 };
 
 /* ---- the table of sessions */

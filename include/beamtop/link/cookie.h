@@ -43,8 +43,7 @@ struct cookie_places {
 /*
  * Takes the first source that is given. A source that is given but cannot be used (unreadable
  * file, empty or too long) is an error rather than passed over. With none given and no file in the
- * home directory: ERR_NOT_FOUND, and the text tells how to
- * give one. */
+ * home directory: ERR_NOT_FOUND, and the text says how to give one. */
 int cookie_find(struct cookie *out, const struct cookie_places *places, struct error *err);
 
 /* The first line of a file, without white space around it. Its mode is not our business. */

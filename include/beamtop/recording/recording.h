@@ -73,7 +73,7 @@ struct recorded_call {
 };
 /* How the calls of a function vary between the windows of a span. */
 struct call_spread {
-    int64_t windows; /* 0: not known, in one of them it was not among those that are told */
+    int64_t windows; /* 0: unknown, in one of them it was not among the listed ones */
     double per_s_stddev, share_stddev; /* NaN of fewer than two windows */
 };
 struct recorded_window {
@@ -239,8 +239,7 @@ int64_t recording_window_tick(struct recording *r, int64_t tick);
 int64_t recording_windows(struct recording *r, int64_t tick);
 /*
  * Writes whole windows to the sink: `most` of them from that tick on, or (0) the last one at or
- * before it. *n tells
- * how many. */
+ * before it. *n: how many. */
 int recording_windows_put(struct recording *r, int64_t tick, int64_t most, struct calls_sink *sink,
                           int64_t *n, struct error *err);
 /* The last value of a fact at or before a tick, as JSON; NULL: not recorded. */

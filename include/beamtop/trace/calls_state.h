@@ -67,7 +67,7 @@ struct calls_state {
     double calls_per_s, load; /* load: of all schedulers */
     double arms;              /* calls of the VM that arm it */
     bool expensive;
-    char others[240]; /* who else is there; empty: nobody */
+    char others[240]; /* other tools that trace; empty: none */
     unsigned windows; /* done */
 };
 

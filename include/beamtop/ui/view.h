@@ -163,7 +163,7 @@ struct view_ops {
     /* A word of the `:view NAME WORD` command or of Enter's link: the process, the application.
        NULL: takes none. */
     int (*open)(void *state, const struct view_link *link, struct error *err);
-    /* What keys do, for views that tell of them; borrowed, may be NULL. */
+    /* What keys do, for views that show them; borrowed, may be NULL. */
     void (*keys)(void *state, const struct keymap *keymap);
     const struct view_act *acts; /* a row without `run` ends it; NULL: none */
     /* What `sort` was given, where that is more than a column of the page; documents get "" too. */

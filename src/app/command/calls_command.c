@@ -151,7 +151,7 @@ static struct calls_sink_options sink_options_of(const struct counting *t, const
     };
 }
 
-/* At session_stop() the window that is cut short is told. */
+/* session_stop() reports the window that it cuts short. */
 static int open_session(void *arg, struct batch *run, const struct session_port *port,
                         struct error *err)
 {

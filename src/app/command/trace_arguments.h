@@ -13,8 +13,8 @@
 int trace_arguments_settings(struct settings_trace *out, const struct cli_options *o,
                              const struct app_env *env);
 /* Errors come before any connection. `settings` gets whether the patterns wait for
-   some results only: unless somebody chose otherwise such a trace sheds, since a rare one is what
-   it is for. */
+   some results only: unless set otherwise such a trace skips calls above the rate cap, since it is
+   for rare calls. */
 int trace_arguments_check(const char *const *patterns, size_t n, const char *procs,
                           struct settings_trace *settings);
 

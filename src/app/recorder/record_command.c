@@ -63,7 +63,8 @@ static void wait_ready(int fd, char *out, size_t size)
     out[len] = '\0';
 }
 
-/* Started, this process's child forks once more, so that nobody has to wait for the recorder. */
+/* The child forks once more when it has started, so that no process has to wait for the recorder.
+ */
 static int start_recorder(struct record_setup *setup, int log, char *said, size_t size)
 {
     int fds[2];

@@ -3,8 +3,7 @@
  * Private to a recording that runs: record_run.c (its life: loop, signals, progress, the first and
  * the last step), record_run_source.c (what the node says, and is asked at and beside ticks),
  * record_run_armed.c (what stands on the node: counted calls, traces), record_run_requests.c (what
- * others ask for through the socket). Each writes to its own part of the
- * struct alone. */
+ * others ask for through the socket). Each writes only to its own part of the struct. */
 #ifndef BEAMTOP_APP_RECORDER_RECORD_RUN_INTERNAL_H
 #define BEAMTOP_APP_RECORDER_RECORD_RUN_INTERNAL_H
 

@@ -137,7 +137,7 @@ static void on_beside(void *arg, const struct answer *answer)
     else if (answer->value)
         recorder_answer(t->recorder, question_name(q), answer->value, answer->len, NULL);
     else if (!is_slow(q))
-        return; /* soon asked again; rules tell what they could not know */
+        return; /* soon asked again; rules report what they lack */
     if (err.code != ERR_NONE)
         on_trouble(t, q, &err);
     if (q == QUESTION_LEADERS) {

@@ -71,7 +71,7 @@ void record_series_free(struct record_series *r)
 {
     if (r == NULL)
         return;
-    r->done = true; /* nobody reads what the session reports now */
+    r->done = true; /* reports of the session are ignored from here on */
     free_session(r);
     free(r);
 }

@@ -84,7 +84,7 @@ static bool is_final(const struct record_series *r, const struct error *why)
     return why->code == ERR_USAGE || (why->code != ERR_LOST && r->setup.counts && has_one_space(r));
 }
 
-/* True: it is told. */
+/* True: it was reported. */
 static bool note_refused(struct record_series *r, const struct error *why)
 {
     if (r->refused_code == EXIT_DONE)
@@ -95,7 +95,7 @@ static bool note_refused(struct record_series *r, const struct error *why)
     return reported;
 }
 
-/* Kept when it is told. */
+/* Kept when it is reported. */
 static void refused(struct record_series *r, const struct trace_state *state,
                     const struct error *why)
 {

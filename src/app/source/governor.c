@@ -46,7 +46,7 @@ static double at_most(double seconds)
     return seconds > GOVERNOR_MAX_INTERVAL_S ? GOVERNOR_MAX_INTERVAL_S : seconds;
 }
 
-/* What these cost together; the costliest of them is told. */
+/* The sum of their costs, and the costliest of them. */
 static double cost_of(const struct governor *g, unsigned questions, enum question *costliest)
 {
     double sum_us = 0;

@@ -57,7 +57,8 @@ static const struct discover_vm *find_vm(const struct discover_list *vms, const 
     return found;
 }
 
-/* Looks for it among the VMs of this host; epmd is asked when their command lines do not tell. */
+/* Looks for it among the VMs of this host; epmd is asked when their command lines do not show it.
+ */
 static const struct discover_vm *look_for(struct discover_list *list, const char *name,
                                           const struct cli_options *o, const struct app_env *env)
 {

@@ -73,7 +73,7 @@ static int64_t first_judged(struct recording *r, int64_t last)
 static void on_answer(void *arg, const struct answer *answer)
 {
     struct tui_findings *f = arg;
-    struct error ignored = {.code = ERR_NONE}; /* rules tell what they could not know */
+    struct error ignored = {.code = ERR_NONE}; /* rules report what they lack */
     if (!answer->value)
         return;
     if (f->recorder)

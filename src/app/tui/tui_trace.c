@@ -73,7 +73,7 @@ static bool writable(void)
     return poll(&out, 1, 0) != 0;
 }
 
-/* What nobody can see is not fetched. */
+/* What is not visible is not fetched. */
 static void hold(struct tui_trace *tr)
 {
     if (tr->session)
@@ -111,7 +111,7 @@ static void show(struct tui_trace *tr)
     tui_touch(tr->tui);
 }
 
-/* What a person can put right is asked for once more; the rest is told. */
+/* Opens the prompt again for what you can correct; shows the rest. */
 static void tell_failure(struct tui_trace *tr, const struct trace_state *s)
 {
     enum err code = s->status.error.code;

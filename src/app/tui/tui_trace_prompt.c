@@ -173,7 +173,7 @@ void tui_trace_mistake(struct tui_trace *tr, const char *line, const char *why)
         offset = request.pattern_at;
     trace_request_clear(&request);
     tui_trace_prompt(tr, line);
-    tr->mistake_shown = true; /* what is known of the line may tell where it is */
+    tr->mistake_shown = true; /* the answer about the line may contain where */
     if (strlen(why) < sizeof tr->why)
         strcpy(tr->why, why);
     prompt_mark_error(tr->tui->prompt, offset, why);

@@ -7,7 +7,7 @@
 #include "matchspec_internal.h"
 
 #define WITH_RESULT (TRACE_RETURN | TRACE_SLOWER | TRACE_RETURNS | TRACE_RAISES)
-#define STACKTRACE_RELEASE 27 /* the first that can tell the stack as a term */
+#define STACKTRACE_RELEASE 27 /* the first that has the stack as a term */
 
 static void scope_init(struct scope *s, struct matchspec *out, const struct pattern *p,
                        const struct matchspec_options *options, size_t *offset, struct error *err)

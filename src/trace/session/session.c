@@ -66,7 +66,7 @@ void session_enter(struct session *s, enum session_phase phase)
     s->status->phase = phase;
 }
 
-/* Answers that are still to come are for nobody. */
+/* Answers that are still to come are dropped. */
 static void drop(struct session *s)
 {
     if (!s->detached)

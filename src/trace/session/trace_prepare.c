@@ -153,7 +153,7 @@ static void on_counted(void *arg, const struct answer *answer)
     estimated(t);
 }
 
-/* Before there were sessions, counting would change what somebody else has armed. */
+/* Without trace sessions counting would change the breakpoints of other tools. */
 static bool may_count(const struct trace_session *t)
 {
     const struct preflight *p = &t->preflight;

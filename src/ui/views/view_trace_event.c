@@ -110,7 +110,7 @@ static void put_result_at(const struct event_look *l, const struct event_parts *
     page_puts(l->page, STYLE_WARN, p->result_cut);
 }
 
-/* Who called it, where there is room for all of that; true when there is no more to tell. */
+/* Who called it, where there is room for all of that; true when nothing more is to be shown. */
 static bool put_caller(const struct event_look *l, const struct trace_event *e,
                        const struct event_parts *p, int gap, int end)
 {

@@ -206,7 +206,7 @@ static void caps_line(struct trace_flow *f, const struct trace_state *state)
     cap_cell(f, state, CAP_TIME_MS, runs);
     cap_cell(f, state, CAP_EVENTS, runs);
     cap_cell(f, state, CAP_RATE_PER_S, runs);
-    if (!small) /* in a small one it is enough that the patterns tell how many were cut */
+    if (!small) /* in a small one the patterns show how many were truncated */
         cap_cell(f, state, CAP_TERM_BYTES, false);
     if (!small || is_near(state, CAP_BYTES))
         cap_cell(f, state, CAP_BYTES, runs);

@@ -21,8 +21,8 @@
 VIEW_LIST(VIEW_EXTERN)
 #undef VIEW_EXTERN
 
-/* ---- views.c: why there is nothing to show of `what`: a node has not told it yet, a recording
- * never */
+/* ---- views.c: why there is nothing to show of `what`: a node has not sent it yet, or a recording
+ * lacks it */
 void view_missing(struct view_page *page, const struct model *m, const char *what);
 
 /* ---- cells.c: values of a process as text in its style */
