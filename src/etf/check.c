@@ -28,7 +28,7 @@ static const enum expected record_expected[] = {EXPECTED_ATOM, EXPECTED_ATOM};
 /* A composite term that is being walked. */
 struct level {
     uint64_t left;                 /* subterms still to come */
-    const enum expected *expected; /* of the first n_places subterms that still come */
+    const enum expected *expected; /* of the first n_expected subterms that still come */
     size_t n_expected;
     size_t end; /* where a fun must end; 0: anywhere */
 };
@@ -186,7 +186,7 @@ static int check_new_float(struct walk *w)
     if (rc < 0)
         return rc;
     if ((w->bytes[start] & 0x7F) == 0x7F && (w->bytes[start + 1] & 0xF0) == 0xF0)
-        return malformed(w, start, "a float that is no number");
+        return malformed(w, start, "a float that is not a number");
     return 0;
 }
 
@@ -196,7 +196,7 @@ static int check_old_float(struct walk *w)
     int rc = skip(w, ETF_OLD_FLOAT_BYTES);
     double v;
     if (rc == 0 && !etf_old_float(w->bytes + start, &v))
-        rc = malformed(w, start, "a float as text that is no number");
+        rc = malformed(w, start, "a float as text that is not a number");
     return rc;
 }
 

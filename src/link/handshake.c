@@ -49,7 +49,7 @@ static int explain_connect(struct handshake *h, int errnum)
 {
     if (errnum == ECANCELED) {
         h->why = CONN_FAILED_SYSTEM;
-        return error_set(&h->err, ERR_CANCELLED, "given up");
+        return error_set(&h->err, ERR_CANCELLED, "cancelled");
     }
     if (errnum == ECONNREFUSED) {
         return wire_fail(h, CONN_FAILED_REFUSED, ERR_CONNECT,
@@ -269,13 +269,12 @@ static int names_are_out(struct handshake *h, enum verdict verdict)
 {
     if (verdict == VERDICT_SHUT) {
         return wire_fail(h, CONN_FAILED_NOT_ERLANG, ERR_CONNECT,
-                         "closes the connection without a word: it is no Erlang node, one "
-                         "older than OTP 23, or one with TLS distribution");
+                         "closed the connection during the handshake: probably not an Erlang "
+                         "node, OTP 22 or older, or TLS distribution");
     }
     if (verdict == VERDICT_PUSHED) {
-        return wire_fail(
-            h, CONN_FAILED_INCOMPATIBLE, ERR_CONNECT,
-            "closes the connection in the middle of the handshake: its log may tell why");
+        return wire_fail(h, CONN_FAILED_INCOMPATIBLE, ERR_CONNECT,
+                         "closed the connection in the middle of the handshake: see its log");
     }
     h->why = CONN_FAILED_NAME_TAKEN;
     return error_set(&h->err, ERR_CONNECT,

@@ -125,9 +125,8 @@ static void check_status(struct wire *w, const uint8_t *body, size_t len)
             "does not allow us: net_kernel:allow/1 there names the nodes that may connect, and "
             "our name has to be among them");
     } else {
-        wire_refuse(
-            w, CONN_FAILED_INCOMPATIBLE,
-            "answers the handshake with a status that is not known: is it a newer protocol?");
+        wire_refuse(w, CONN_FAILED_INCOMPATIBLE,
+                    "answered the handshake with an unknown status: probably a newer protocol");
     }
 }
 

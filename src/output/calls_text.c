@@ -272,7 +272,7 @@ static void put_head(struct table *t)
                text_percent(load, sizeof load, w->load));
     if (w->lost > 0) {
         buf_printf(t->out,
-                   "lost: %" PRIu64 " functions were loaded again meanwhile, and with "
+                   "lost: %" PRIu64 " functions were reloaded in the window, and with "
                    "them their counts:",
                    w->lost);
         for (size_t i = 0; i < w->n_lost_modules; i++)

@@ -249,7 +249,7 @@ static const struct field armed[] = {
     {"monitors", "monitors", FIELD_INT, COLUMN_COUNT, AT(monitors),
      "`system_monitor` and `system_profile`, where they are set"},
     {"control_word", "control word", FIELD_INT, COLUMN_COUNT, AT(control_word),
-     "the VM's trace control word; zero when nobody uses it"},
+     "the VM's trace control word; zero when it is not used"},
 };
 static LIST(armed_fields, "armed", armed);
 #undef AT

@@ -130,7 +130,7 @@ static void put_message(struct buf *out, const struct trace_line *line, bool asc
     buf_puts(out, "<<< ");
     put_value(out, line->message, ascii);
     if (line->no_receiver)
-        buf_puts(out, "\n%   nobody is there to receive it");
+        buf_puts(out, "\n%   no receiver");
 }
 
 static void put_lost(struct buf *out, const struct trace_line *line, bool ascii)

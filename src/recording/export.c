@@ -221,7 +221,7 @@ static int put_openmetrics(struct writer *w, struct error *err)
             err);
     if (err->code == ERR_NONE)
         (void)put_family(
-            w, "function_calls_per_s", "Calls in a second, in windows that were counted.",
+            w, "function_calls_per_s", "Calls per second, in counting windows.",
             "SELECT w.wall_us, c.calls * 1e9 / w.ns, m.text AS module, f.text AS function,"
             " c.arity AS arity FROM call c JOIN call_window w ON w.id = c.window JOIN text m"
             " ON m.id = c.module JOIN text f ON f.id = c.function WHERE w.ns > 0"

@@ -438,7 +438,7 @@ static void find_overhead(struct judge *j, const struct modules *m,
                                          : "usual");
     f->action = look ? "Find the stages that run for operations that do not need them, and skip "
                        "them there"
-                     : "Leave it alone: the stages are the structure of the program, and cost less "
+                     : "Leave it: the stages are the structure of the program, and cost less "
                        "than the data";
     f->refute = "The own time of the stages (beamtop calls --time) is a large share of the "
                 "operation's";

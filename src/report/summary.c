@@ -308,13 +308,14 @@ void put_rest(struct paper *p, size_t without_us, size_t n)
         paper_put(p, "The rest is who is in no row. What beamtop did on the node is left out of "
                      "all shares.");
     else
-        paper_put(p,
-                  "The rest is who is in no row. What beamtop did on the node is left out of the "
-                  "shares of %zu "
-                  "of these sessions; in the others, of an earlier version, it is in the rest, and "
-                  "makes the "
-                  "shares of a quiet node smaller.",
-                  without_us);
+        paper_put(
+            p,
+            "The rest is who is in no row. What beamtop did on the node is left out of the "
+            "shares of %zu "
+            "of these recordings; in the others, of an earlier version, it is in the rest, and "
+            "makes the "
+            "shares of a quiet node smaller.",
+            without_us);
 }
 
 double left_out_share(const struct summary *s)

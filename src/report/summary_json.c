@@ -146,8 +146,8 @@ static void add_findings(json_t *o, const struct summary *s)
     json_t *found = json_array(), *unknown = json_array(), *marks = json_array();
     for (size_t i = 0; i < s->findings.len; i++)
         json_array_append_new(found, finding_json(&s->findings.items[i]));
-    for (size_t i = 0; i < s->findings.n_not_known; i++) {
-        const char *line = s->findings.not_known[i], *colon = strstr(line, ": ");
+    for (size_t i = 0; i < s->findings.n_not_evaluated; i++) {
+        const char *line = s->findings.not_evaluated[i], *colon = strstr(line, ": ");
         json_t *u = json_object();
         set(u, "rule", json_slice((struct slice){line, (size_t)(colon - line)}));
         set(u, "why", text(colon + 2));

@@ -208,11 +208,11 @@ static bool finding_fails(const struct summary_limit *l, const struct summary_in
         if (fails)
             buf_printf(why, "%s: %s: %s", l->text, f.items[i].rule, f.items[i].title);
     }
-    for (size_t i = 0; i < f.n_not_known && !fails && l->kind == LIMIT_RULE; i++) {
+    for (size_t i = 0; i < f.n_not_evaluated && !fails && l->kind == LIMIT_RULE; i++) {
         size_t len = strlen(l->key);
-        fails = strncmp(f.not_known[i], l->key, len) == 0 && f.not_known[i][len] == ':';
+        fails = strncmp(f.not_evaluated[i], l->key, len) == 0 && f.not_evaluated[i][len] == ':';
         if (fails)
-            buf_printf(why, "%s: not known: %s", l->text, f.not_known[i] + len + 2);
+            buf_printf(why, "%s: not evaluated: %s", l->text, f.not_evaluated[i] + len + 2);
     }
     findings_clear(&f);
     return fails;
@@ -226,7 +226,7 @@ bool summary_limit_fails(const struct summary_limit *l, const struct summary_inp
     struct measured x = measure(l, a), y = measure(l, b);
     bool relative = l->op == '+' || l->op == '-';
     if (isnan(y.value) || (relative && isnan(x.value))) {
-        buf_printf(why, "%s: not known: it was not recorded", l->text);
+        buf_printf(why, "%s: unknown: not recorded", l->text);
         return true;
     }
     bool fails = l->op == '>' ? y.value > l->value : y.value < l->value;

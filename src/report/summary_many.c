@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The comparison of several recordings: a column each, and what changed by more than noise. */
+/* The comparison of several recordings: a column each, and what changed significantly. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ struct comparison {
     const struct summary_options *options;
     struct block *changes; /* of the pair of sessions that is being compared */
     size_t within;         /* changes within the noise */
-    size_t small;          /* shares that changed by more than noise and less than a point */
+    size_t small;          /* significant changes of shares of less than a point */
     size_t unknown;        /* changes of functions in too few windows */
 };
 
@@ -122,7 +122,7 @@ static const char *ticks_of(struct arena *a, const struct summary *s)
 
 static void put_metrics(struct comparison *c)
 {
-    struct block *t = begin_table(c, "Sessions (means, where nothing else is said)");
+    struct block *t = begin_table(c, "Recordings (means, unless stated)");
     put_who(c, t);
     put_text_row(c, t, "duration", duration_of);
     put_text_row(c, t, "ticks", ticks_of);
@@ -225,7 +225,7 @@ static void put_calls(struct comparison *c)
 {
     const struct recorded_call *calls[ROWS_MOST];
     size_t n = calls_of(c, calls);
-    struct block *t = n > 0 ? begin_table(c, "Calls in a second") : NULL;
+    struct block *t = n > 0 ? begin_table(c, "Calls per second") : NULL;
     for (size_t k = 0; k < n; k++) {
         double rates[SESSIONS_MOST];
         for (size_t i = 0; i < c->n; i++) {
@@ -252,12 +252,12 @@ static const struct finding *finding_in(const struct summary *s, const char *rul
     return NULL;
 }
 
-static bool not_known_in(const struct summary *s, const char *rule)
+static bool not_evaluated_in(const struct summary *s, const char *rule)
 {
     size_t len = strlen(rule);
-    for (size_t i = 0; i < s->findings.n_not_known; i++)
-        if (strncmp(s->findings.not_known[i], rule, len) == 0 &&
-            s->findings.not_known[i][len] == ':')
+    for (size_t i = 0; i < s->findings.n_not_evaluated; i++)
+        if (strncmp(s->findings.not_evaluated[i], rule, len) == 0 &&
+            s->findings.not_evaluated[i][len] == ':')
             return true;
     return false;
 }
@@ -266,7 +266,7 @@ static const char *judged(struct comparison *c, const struct summary *s, const c
 {
     const struct finding *f = finding_in(s, rule);
     if (!f)
-        return not_known_in(s, rule) ? "–" : "";
+        return not_evaluated_in(s, rule) ? "–" : "";
     if (isnan(f->impact))
         return finding_severity_word(f->severity);
     return arena_printf(&c->paper->arena, "%s %s", finding_severity_word(f->severity),
@@ -461,22 +461,22 @@ static void put_changes(struct comparison *c)
             compare_owners(c, kind, at);
         compare_calls(c, at);
         if (!c->changes)
-            paper_put(c->paper, has_ticks(c, at) ? "Nothing by more than noise."
-                                                 : "Too few ticks to tell changes from noise.");
+            paper_put(c->paper, has_ticks(c, at) ? "No significant change."
+                                                 : "Too few ticks to find significant changes.");
     }
     paper_heading(c->paper, 3, "What is not in these tables");
     paper_put(c->paper,
               "%zu %s within the variation between ticks, and %zu %s by less than a "
               "point. A difference counts when it is larger than three standard errors "
               "(deviation of the ticks, or for functions of the windows of counted calls, "
-              "over the root of their number, of both sessions together) and than one "
+              "over the root of their number, of both recordings together) and than one "
               "percent.",
               c->within, c->within == 1 ? "number is" : "numbers are", c->small,
               c->small == 1 ? "share changed" : "shares changed");
     if (c->unknown > 0)
         paper_put(c->paper,
-                  "%zu %s of calls of functions %s not known: there are fewer than three "
-                  "windows of counted calls in a session, or the function was not told in "
+                  "%zu %s of calls of functions %s unknown: there are fewer than three "
+                  "counting windows in a recording, or the function was not listed in "
                   "each of them.",
                   c->unknown, c->unknown == 1 ? "change" : "changes",
                   c->unknown == 1 ? "is" : "are");
@@ -492,7 +492,7 @@ static void put_counting(struct comparison *c, bool without_us)
     if (!without_us && counted > 0 && counted < c->n)
         paper_put(
             c->paper,
-            "Calls were counted in %zu of these sessions: what that took of the node is in the "
+            "Calls were counted in %zu of these recordings: what that took of the node is in the "
             "rest, and makes the other shares of a quiet node smaller than without.",
             counted);
 }

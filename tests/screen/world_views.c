@@ -154,7 +154,7 @@ static struct finding found[] = {
 };
 /* clang-format on */
 
-static const char *const not_known[] = {
+static const char *const not_evaluated[] = {
     "repository_lookup: no calls were counted",
 };
 
@@ -166,8 +166,8 @@ void world_findings(struct findings_shown *shown, enum found_world world)
         return;
     shown->ticks = 60;
     shown->span_s = 298;
-    shown->found.not_known = not_known;
-    shown->found.n_not_known = 1;
+    shown->found.not_evaluated = not_evaluated;
+    shown->found.n_not_evaluated = 1;
     if (world == FOUND_SOME) {
         shown->found.items = found;
         shown->found.len = ARRAY_LEN(found);

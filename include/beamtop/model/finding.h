@@ -53,9 +53,9 @@ struct findings {
     struct arena arena;    /* owns all texts */
     struct finding *items; /* most severe first, then by impact */
     size_t len;
-    const char *const *
-        not_known; /* rules that could not be judged, with why: "ets_hot_read: no calls recorded" */
-    size_t n_not_known;
+    const char *const *not_evaluated; /* rules that could not be judged, with why: "ets_hot_read: no
+                                         calls recorded" */
+    size_t n_not_evaluated;
     const char
         *calls_refused; /* why calls were not counted, or not always; NULL: nothing was refused */
 };

@@ -24,7 +24,7 @@ static bool put_unknown_records(struct buf *out, const struct pattern *p)
         if (r->name.len == 0)
             continue;
         buf_printf(out,
-                   "  no match specification without a node: it tells the fields of #%.*s "
+                   "  no match specification without a node: it has the fields of #%.*s "
                    "of %.*s\n",
                    (int)r->name.len, r->name.s, (int)r->module.len, r->module.s);
         any = true;

@@ -47,7 +47,7 @@ static int open_file(struct files *f, const char *path, struct error *err)
     struct recording *r = NULL;
     struct stat st;
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return error_set(err, ERR_FORMAT, "%s is no file", path);
+        return error_set(err, ERR_FORMAT, "%s is not a file", path);
     if (f->n == FILES_MOST)
         return error_set(err, ERR_USAGE, "at most %d recordings are compared", FILES_MOST);
     if (recording_open(&r, path, err) != 0)

@@ -451,8 +451,8 @@ int replay_find(struct replay *r, const char *when, int64_t *tick, struct error 
         return as_input(err);
     if (rc == 0 && *tick < r->first)
         return error_set(err, ERR_NOT_FOUND,
-                         "tick %lld: what the node said was given up to save room; "
-                         "it is there from tick %lld on",
+                         "tick %lld cannot be replayed: thinned to save space. Complete "
+                         "from tick %lld",
                          (long long)*tick, (long long)r->first);
     return rc;
 }

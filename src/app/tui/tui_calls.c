@@ -123,7 +123,7 @@ static void ask_expensive(struct tui_calls *c, const struct calls_state *s)
         return;
     c->asked = true;
     estimate_text(estimate, sizeof estimate, s);
-    snprintf(text, sizeof text, "%s: count all the same? (y/n) ", estimate);
+    snprintf(text, sizeof text, "%s. Count anyway? (y/n) ", estimate);
     tui_ask(c->tui, text, answered);
 }
 

@@ -37,7 +37,7 @@ static void take_records(struct assist *a, const struct answer *answer)
         return;
     a->typed.pending = false; /* else it would be asked for again and again */
     a->line.known = true;
-    snprintf(a->line.text, sizeof a->line.text, "not known: %.300s", err.text);
+    snprintf(a->line.text, sizeof a->line.text, "unknown: %.300s", err.text);
 }
 
 static void on_answer(void *arg, const struct answer *answer)
@@ -68,7 +68,7 @@ static void ask(struct assist *a, enum assist_question which, enum question ques
     if (a->asked == ASSIST_NONE && which >= ASSIST_RECORDS && a->typed.pending) {
         a->typed.pending = false;
         a->line.known = true;
-        snprintf(a->line.text, sizeof a->line.text, "not known: %.300s", err.text);
+        snprintf(a->line.text, sizeof a->line.text, "unknown: %.300s", err.text);
     }
 }
 

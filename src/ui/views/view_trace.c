@@ -188,7 +188,7 @@ static void summarise(const struct trace_log *log, size_t shown, struct view_pag
         snprintf(page->summary, sizeof page->summary, "%s of %s matching", n, all);
     else
         snprintf(page->summary, sizeof page->summary, "%s event%s%s%s%s", all, len == 1 ? "" : "s",
-                 dropped ? ", " : "", dropped ? gone : "", dropped ? " older ones let go" : "");
+                 dropped ? ", " : "", dropped ? gone : "", dropped ? " older ones dropped" : "");
 }
 
 static void put_events(struct trace_view *v, const struct event_look *look, const struct model *m)

@@ -129,7 +129,7 @@ static void end_lines(struct trace_flow *f, const struct trace_state *state)
     if (check->done)
         left_text(check, text, sizeof text);
     else
-        snprintf(text, sizeof text, "NOT VERIFIED: what is left on the node is not known");
+        snprintf(text, sizeof text, "NOT VERIFIED: unknown what is left on the node");
     trace_text(f->page, STYLE_ALARM, text, 0, f->columns);
     if (*check->text)
         trace_text(f->page, STYLE_WARN, check->text, 0, f->columns);

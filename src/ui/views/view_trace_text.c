@@ -180,7 +180,7 @@ void event_parts_make(struct event_parts *p, const struct event_look *l,
         buf_puts(&p->caller, l->page->ascii ? "<- " : "← ");
         event_mfa(l, &e->caller, &p->caller);
     } else if (e->kind == EVENT_SEND && e->no_receiver) {
-        buf_puts(&p->caller, "nobody is there");
+        buf_puts(&p->caller, "no receiver");
     }
     bool raised = e->outcome == OUTCOME_EXCEPTION;
     p->mark_style = raised ? STYLE_ALARM : e->outcome == OUTCOME_OPEN ? STYLE_WARN : STYLE_OK;

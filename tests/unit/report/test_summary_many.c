@@ -122,7 +122,7 @@ static void test_compared(void **state)
     const char *text = report(&o, SUMMARY_TEXT, false);
     assert_says(text, "3 recordings compared");
     assert_says(text, "share of module logger_olp");
-    assert_says(text, "again, after healthy\nNothing by more than noise.\n");
+    assert_says(text, "again, after healthy\nNo significant change.\n");
     assert_says(text, "fix 31.0%");
     assert_says(text, "sync_logger (fix: sync): Logger logger_std_h_default is");
     json_t *root = parse(&o);
@@ -262,7 +262,7 @@ static void test_counted_beside_not(void **state)
     add(&o, &made_healthy);
     assert_not(report(&o, SUMMARY_HTML, false), "Calls were counted in");
     add(&o, &plain);
-    assert_says(report(&o, SUMMARY_HTML, false), "Calls were counted in 2 of these sessions");
+    assert_says(report(&o, SUMMARY_HTML, false), "Calls were counted in 2 of these recordings");
     done(&o);
     struct made counted = made_healthy; /* what was ours is left out of both */
     plain.own_per_s = counted.own_per_s = 1e6;
@@ -273,7 +273,7 @@ static void test_counted_beside_not(void **state)
                 "What beamtop did on the node is left out of all shares");
     add(&o, &made_healthy); /* of an earlier version */
     assert_says(report(&o, SUMMARY_HTML, false),
-                "is left out of the shares of 2 of these sessions");
+                "is left out of the shares of 2 of these recordings");
     done(&o);
 }
 
