@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Traces in recordings of real nodes of every release: all calls are in the file, values only when they
-# are asked for, the ends of trace and recording leave each other alone, what was refused comes when the
+# are asked for, the ends of trace and recording do not disturb each other, what was refused comes when the
 # reason is gone, and the node is clean after.
 # The load is record_load.erl.
 # shellcheck disable=SC1091,SC2154,SC2317
@@ -160,7 +160,7 @@ is_refused_once_and_begins_when_it_may() {
         [ "$(logged "$refused")" = 1 ] && [ "$(logged "$works")" = 1 ]
 }
 
-# waits_for KEY WORDS…: of a status. Somebody else's breakpoint is in the way before OTP 27: that is told
+# waits_for KEY WORDS…: of a status. Somebody else's breakpoint is in the way before OTP 27: that is reported
 # once, however often it is tried, and what was asked for comes when that is gone.
 waits_for() {
     key=$1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Recording from the screen, in a real terminal: a key starts it, marks are put, it goes on without the
-# screen and is found again, it is ended; and what goes wrong is told.
+# screen and is found again, it is ended; and errors are shown.
 # shellcheck disable=SC1091,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"

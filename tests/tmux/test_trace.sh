@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The trace prompt: what it tells as one types, a trace from Enter to the proof, the ways out.
+# The trace prompt: what it shows as you type, a trace from Enter to the proof, the ways out.
 # shellcheck disable=SC1091,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
@@ -26,7 +26,7 @@ target_is_clean() {
     }
 }
 
-# trace_is STATE: waits for the line of the trace's state, with what follows in it. The words alone
+# trace_is STATE: waits for the line of the trace's state, with what follows in it. The bare words
 # stand elsewhere, too: processes of the list are running or suspended.
 trace_is() { tm_wait_line "^ *$1( |\$)"; }
 

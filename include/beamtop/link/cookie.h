@@ -53,7 +53,7 @@ int cookie_set(struct cookie *out, const char *text, size_t len, enum cookie_ori
                struct error *err);
 void cookie_wipe(struct cookie *c);
 const char *cookie_origin_text(enum cookie_origin s); /* "--cookie-file" … */
-/* Found, not given for this node: only for nodes of its own user. */
+/* Found, not given for this node: only for nodes of the same user. */
 bool cookie_is_guarded(const struct cookie *c);
 
 #endif

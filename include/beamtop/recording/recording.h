@@ -124,7 +124,7 @@ int recording_of_recorder(struct recording **out, struct recorder *w, struct err
 
 /*
  * A use of it: a report, an export, a tick that is shown. Each may take as much of SQLite's work as
- * the file's size asks for, and has errors of its own: after the first nothing more is read, so
+ * the file's size asks for, and has its own errors: after the first nothing more is read, so
  * that all below may be incomplete, and recording_failed() says so. ERR_FORMAT: damaged, or
  * more work than that; ERR_TIMEOUT, ERR_SYSTEM: the file cannot be read now. A recording that was
  * opened is

@@ -72,7 +72,7 @@ static const struct armed_row *holder(const struct armed_detail *a)
     return found;
 }
 
-/* Clears only what this program has set. Another tool waits for the events of its own tracer. */
+/* Clears only what this program has set. Another tool waits for the events of its tracer. */
 static void act_armed_stop(struct tui_trace *tr, const char *arg)
 {
     const struct armed_detail *a = model_armed(tr->tui->model);
