@@ -98,7 +98,7 @@ void world_calls(struct calls_log *log, enum calls_world world)
         state.status.phase = SESSION_RUNNING;
     else if (world == COUNTED_FAILED)
         state.status.phase = SESSION_FAILED;
-    else if (world == COUNTED_REFUSED || world == COUNTED_EXPENSIVE)
+    else if (world == COUNTED_REFUSED || world == COUNTED_COSTLY)
         state.status.phase = SESSION_ENDED;
     else
         take_window(log, world == COUNTED_TIME);
@@ -108,7 +108,7 @@ void world_calls(struct calls_log *log, enum calls_world world)
         error_set(&state.status.error, ERR_REFUSED,
                   "breakpoints of others stand there, whose counters it "
                   "would overwrite: lists:map/2, lists:seq/2, shop_cart:add/2, shop_front:page/1");
-    if (world == COUNTED_EXPENSIVE) {
+    if (world == COUNTED_COSTLY) {
         state.calls_per_s = 5.8e7;
         state.load = 0.145;
         state.expensive = state.status.check.clean = true;

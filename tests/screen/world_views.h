@@ -13,8 +13,8 @@ enum calls_world {
     COUNTED_TIME,  /* with time and words, one counter lost */
     COUNTED_ENDED,
     COUNTED_FAILED,
-    COUNTED_REFUSED,   /* ended before its first window: others are there, many of them */
-    COUNTED_EXPENSIVE, /* and it was not agreed to */
+    COUNTED_REFUSED, /* ended before its first window: others are there, many of them */
+    COUNTED_COSTLY,  /* and it was not agreed to */
 };
 
 enum found_world { FOUND_NOT_JUDGED, FOUND_NOTHING, FOUND_SOME };
