@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What findings are, for reports and for the screen. The rules that make them are of
- * report/finding.h. */
+ * report/evaluate.h. */
 #ifndef BEAMTOP_MODEL_FINDING_H
 #define BEAMTOP_MODEL_FINDING_H
 
