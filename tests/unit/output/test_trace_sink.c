@@ -127,7 +127,7 @@ static const struct row rows[] = {
      .value = "\"shop_cart\""},
     {.name = "send to nobody", .kind = EVENT_SEND, .message = "hi", .to = "<0.9.0>",
      .no_receiver = true,
-     .text = " <0.188.0>(cart)\n% <0.9.0> <<< hi\n%   nobody is there to receive it\n",
+     .text = " <0.188.0>(cart)\n% <0.9.0> <<< hi\n%   no receiver\n",
      .key = "no_receiver", .value = "true"},
     {.name = "receive", .kind = EVENT_RECEIVE, .message = "{'$gen_call', x}",
      .text = " <0.188.0>(cart)\n% <<< {'$gen_call',x}\n", .key = "message",

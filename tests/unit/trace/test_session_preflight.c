@@ -110,7 +110,7 @@ static void test_others_are_cut_between_items(void **unused)
                "a_long_module_name:a_long_function_name/3; breakpoint on "
                "a_long_module_name:a_long_function_name/3; breakpoint on "
                "a_long_module_name:a_long_function_name/3; and 32 more)");
-    assert_has(state(w)->status.error.text, "end that one first");
+    assert_has(state(w)->status.error.text, "only one tool can trace: stop it first");
     end_world(w);
 }
 
