@@ -15,7 +15,7 @@
 #include "beamtop/base/error.h"
 #include "beamtop/base/ring.h"
 #include "beamtop/model/snapshot.h"
-#include "beamtop/model/source.h"
+#include "beamtop/model/want.h"
 
 /* Lines of history, a value a tick; gaps are NaN. */
 /* clang-format off */

@@ -17,7 +17,7 @@
 #include "beamtop/etf/term.h"
 #include "beamtop/model/model.h"
 #include "beamtop/model/snapshot.h"
-#include "beamtop/model/source.h"
+#include "beamtop/model/want.h"
 
 struct trace_log; /* beamtop/trace/log.h */
 struct trace_event;

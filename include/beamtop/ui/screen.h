@@ -14,7 +14,7 @@
 #include "beamtop/base/error.h"
 #include "beamtop/base/regex.h"
 #include "beamtop/model/model.h"
-#include "beamtop/model/source.h"
+#include "beamtop/model/want.h"
 #include "beamtop/ui/action.h"
 #include "beamtop/ui/canvas.h"
 #include "beamtop/ui/header.h"

@@ -13,7 +13,7 @@
 #include "beamtop/base/arena.h"
 #include "beamtop/base/regex.h"
 #include "beamtop/model/model.h"
-#include "beamtop/model/source.h"
+#include "beamtop/model/want.h"
 #include "beamtop/trace/pattern.h"
 #include "beamtop/ui/keymap.h"
 #include "beamtop/ui/style.h"

@@ -5,7 +5,7 @@
 
 #include "beamtop/model/column.h"
 #include "beamtop/model/detail.h"
-#include "beamtop/model/source.h"
+#include "beamtop/model/want.h"
 #include "beamtop/ui/keymap.h"
 #include "ui/widgets/page.h"
 #include "beamtop/ui/view.h"

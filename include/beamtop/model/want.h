@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Where facts come from. Views and batch commands read a `struct model` and state what they need;
- * a source fills it. The live connection implements it; a
- * recording can. */
-#ifndef BEAMTOP_MODEL_SOURCE_H
-#define BEAMTOP_MODEL_SOURCE_H
+/* What views and batch commands need of a tick; which tick of a recording is shown; the header's
+ * state of the connection. */
+#ifndef BEAMTOP_MODEL_WANT_H
+#define BEAMTOP_MODEL_WANT_H
 
 #include <stdbool.h>
 #include <stdint.h>
