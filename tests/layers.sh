@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The rules of the layers and rooms, asked of the compiler: what each source includes, directly or
 # through another header (-MM). A layer uses itself and those below it; a private header (src/) is
-# for its own layer alone; no circle of rooms; a room holds at most 30 sources. TAP.
+# only for its own layer; no circle of rooms; a room holds at most 30 sources. TAP.
 cd "${BEAMTOP_SRCDIR:-.}" || exit 1
 
 work=$(mktemp -d)
@@ -38,7 +38,7 @@ report() { # name, offending lines
 }
 
 # "SOURCE HEADER" for each header of ours that a source reaches. A header that the build makes, or
-# of a library that is not installed, is no header of ours.
+# of a library that is not installed, is not a header of ours.
 reached() { # directory of include and src, sources…
     top=$1
     shift

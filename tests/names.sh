@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What is in the place of a node's name, and is none: told before anything is asked. TAP.
+# Arguments that are not a node's name are refused before anything is asked. TAP.
 set -u
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/tap.sh"

@@ -54,7 +54,7 @@ zsh_completion_is_clean() { zsh -n "$BEAMTOP_BUILDDIR/completion/_beamtop"; }
 fish_completion_is_clean() { fish -n "$BEAMTOP_BUILDDIR/completion/beamtop.fish"; }
 
 # defined_twice FILE…: global names that several objects define. The linker takes the first of an
-# archive without a word, so a caller of the other would run the wrong function.
+# archive without an error, so a caller of the other would run the wrong function.
 defined_twice() {
     nm -A -g --defined-only "$@" |
         awk 'NF > 2 && $(NF - 1) ~ /^[TDBRC]$/ { where[$NF] = where[$NF] " " $1; n[$NF]++ }

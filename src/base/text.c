@@ -66,7 +66,7 @@ bool text_is_mark(int32_t codepoint)
     return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC;
 }
 
-/* Characters that steer a terminal or the direction of text, and those whose width nobody knows. */
+/* Characters that steer a terminal or the direction of text, and those without a known width. */
 static bool is_unsafe(int32_t cp)
 {
     static const struct {
@@ -183,7 +183,7 @@ char text_ascii(const char *s, size_t len)
     return '?';
 }
 
-/* One full stop would end a sentence rather than tell that something was left out. */
+/* One full stop would end a sentence, not mark an omission. */
 static bool is_ellipsis(const char *s, size_t n)
 {
     static const char mark[] = "\xE2\x80\xA6";

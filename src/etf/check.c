@@ -10,18 +10,26 @@
 #include "internal.h"
 
 /* What a place inside a fun or export takes; every other place takes any term. */
-enum place { PLACE_ANY, PLACE_ATOM, PLACE_INTEGER, PLACE_SMALL_INTEGER, PLACE_PID };
+enum expected {
+    EXPECTED_ANY,
+    EXPECTED_ATOM,
+    EXPECTED_INTEGER,
+    EXPECTED_SMALL_INTEGER,
+    EXPECTED_PID
+};
 
 /* The terms behind the fixed fields of a NEW_FUN_EXT, in order; then its free variables. */
-static const enum place fun_places[] = {PLACE_ATOM, PLACE_INTEGER, PLACE_INTEGER, PLACE_PID};
-static const enum place export_places[] = {PLACE_ATOM, PLACE_ATOM, PLACE_SMALL_INTEGER};
-static const enum place record_places[] = {PLACE_ATOM, PLACE_ATOM};
+static const enum expected fun_expected[] = {EXPECTED_ATOM, EXPECTED_INTEGER, EXPECTED_INTEGER,
+                                             EXPECTED_PID};
+static const enum expected export_expected[] = {EXPECTED_ATOM, EXPECTED_ATOM,
+                                                EXPECTED_SMALL_INTEGER};
+static const enum expected record_expected[] = {EXPECTED_ATOM, EXPECTED_ATOM};
 
 /* A composite term that is being walked. */
 struct level {
-    uint64_t left;            /* subterms still to come */
-    const enum place *places; /* of the first n_places subterms that still come */
-    size_t n_places;
+    uint64_t left;                 /* subterms still to come */
+    const enum expected *expected; /* of the first n_expected subterms that still come */
+    size_t n_expected;
     size_t end; /* where a fun must end; 0: anywhere */
 };
 
@@ -178,7 +186,7 @@ static int check_new_float(struct walk *w)
     if (rc < 0)
         return rc;
     if ((w->bytes[start] & 0x7F) == 0x7F && (w->bytes[start + 1] & 0xF0) == 0xF0)
-        return malformed(w, start, "a float that is no number");
+        return malformed(w, start, "a float that is not a number");
     return 0;
 }
 
@@ -188,12 +196,12 @@ static int check_old_float(struct walk *w)
     int rc = skip(w, ETF_OLD_FLOAT_BYTES);
     double v;
     if (rc == 0 && !etf_old_float(w->bytes + start, &v))
-        rc = malformed(w, start, "a float as text that is no number");
+        rc = malformed(w, start, "a float as text that is not a number");
     return rc;
 }
 
 /* Goes into a composite term of `count` subterms. */
-static int enter(struct walk *w, uint64_t count, const enum place *places, size_t n_places,
+static int enter(struct walk *w, uint64_t count, const enum expected *expected, size_t n_expected,
                  size_t end)
 {
     if (!has(w, count)) /* each takes a byte at least: an early answer to absurd counts */
@@ -203,7 +211,7 @@ static int enter(struct walk *w, uint64_t count, const enum place *places, size_
     if (w->depth == LIMIT_TERM_DEPTH)
         return error_set(w->err, ERR_LIMIT, "a term nested deeper than %u at byte %zu",
                          LIMIT_TERM_DEPTH, w->at);
-    w->levels[w->depth++] = (struct level){count, places, n_places, end};
+    w->levels[w->depth++] = (struct level){count, expected, n_expected, end};
     return 0;
 }
 
@@ -228,8 +236,8 @@ static int check_fun(struct walk *w)
         return rc;
     if (size > w->len - start || size < w->at - start)
         return malformed(w, start, "the size of a fun does not fit");
-    return enter(w, (uint64_t)free_count + ARRAY_LEN(fun_places), fun_places, ARRAY_LEN(fun_places),
-                 start + size);
+    return enter(w, (uint64_t)free_count + ARRAY_LEN(fun_expected), fun_expected,
+                 ARRAY_LEN(fun_expected), start + size);
 }
 
 /* Number of fields, flags; then module, name, and a key and a value for each field. OTP 29. */
@@ -241,22 +249,22 @@ static int check_record(struct walk *w)
         rc = skip(w, 1);
     if (rc < 0)
         return rc;
-    return enter(w, (uint64_t)fields * 2 + ARRAY_LEN(record_places), record_places,
-                 ARRAY_LEN(record_places), 0);
+    return enter(w, (uint64_t)fields * 2 + ARRAY_LEN(record_expected), record_expected,
+                 ARRAY_LEN(record_expected), 0);
 }
 
-static bool fits_place(enum place place, uint8_t tag)
+static bool fits(enum expected expected, uint8_t tag)
 {
-    switch (place) {
-    case PLACE_ANY:
+    switch (expected) {
+    case EXPECTED_ANY:
         return true;
-    case PLACE_ATOM:
+    case EXPECTED_ATOM:
         return etf_is_atom_tag(tag);
-    case PLACE_INTEGER:
+    case EXPECTED_INTEGER:
         return tag == ETF_SMALL_INTEGER || tag == ETF_INTEGER || tag == ETF_SMALL_BIG;
-    case PLACE_SMALL_INTEGER:
+    case EXPECTED_SMALL_INTEGER:
         return tag == ETF_SMALL_INTEGER;
-    case PLACE_PID:
+    case EXPECTED_PID:
         return tag == ETF_PID || tag == ETF_NEW_PID;
     }
     return false;
@@ -314,7 +322,7 @@ static int check_tag(struct walk *w, uint8_t tag)
     case ETF_MAP:
         return check_composite(w, 4, 2, 0);
     case ETF_EXPORT:
-        return enter(w, ARRAY_LEN(export_places), export_places, ARRAY_LEN(export_places), 0);
+        return enter(w, ARRAY_LEN(export_expected), export_expected, ARRAY_LEN(export_expected), 0);
     case ETF_NEW_FUN:
         return check_fun(w);
     case ETF_RECORD:
@@ -336,10 +344,10 @@ static bool place_takes(struct walk *w, uint8_t tag)
     struct level *level = &w->levels[w->depth - 1];
     assert(level->left > 0);
     level->left--;
-    if (level->n_places == 0)
+    if (level->n_expected == 0)
         return true;
-    level->n_places--;
-    return fits_place(*level->places++, tag);
+    level->n_expected--;
+    return fits(*level->expected++, tag);
 }
 
 /* Leaves the levels that are complete. */

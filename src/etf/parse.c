@@ -41,7 +41,7 @@ static int parse_float(struct scan *p, struct builder *b, const char *from, bool
     char *rest;
     double v = strtod(text, &rest);
     if (*rest != '\0' || !isfinite(v))
-        return scan_fail(p, from, "this is no float (as 1.0 or 2.5e-3)");
+        return scan_fail(p, from, "this is not a float (as 1.0 or 2.5e-3)");
     p->at = s;
     build_double(b, negative ? -v : v);
     return 0;

@@ -103,7 +103,8 @@ int control_decode(struct control *out, const uint8_t *bytes, size_t len, struct
     memset(out, 0, sizeof *out);
     cursor_init(&c, bytes, len);
     if (!cursor_tuple(&c, &arity) || arity == 0 || !cursor_int64(&c, &out->number))
-        return error_set(err, ERR_FORMAT, "a control message is no tuple with a number in front");
+        return error_set(err, ERR_FORMAT,
+                         "a control message is not a tuple with a number in front");
     const struct shape *shape = find_shape(out->number);
     if (shape == NULL)
         return 0;

@@ -14,10 +14,10 @@
 void cookie_wipe(struct cookie *c)
 {
     explicit_bzero(c->text, sizeof c->text);
-    c->source = COOKIE_NONE;
+    c->origin = COOKIE_NONE;
 }
 
-const char *cookie_source_text(enum cookie_source s)
+const char *cookie_origin_text(enum cookie_origin s)
 {
     switch (s) {
     case COOKIE_NONE:
@@ -38,25 +38,25 @@ const char *cookie_source_text(enum cookie_source s)
 
 bool cookie_is_guarded(const struct cookie *c)
 {
-    return c->source == COOKIE_DISCOVERED || c->source == COOKIE_HOME;
+    return c->origin == COOKIE_DISCOVERED || c->origin == COOKIE_HOME;
 }
 
-int cookie_set(struct cookie *out, const char *text, size_t len, enum cookie_source source,
+int cookie_set(struct cookie *out, const char *text, size_t len, enum cookie_origin origin,
                struct error *err)
 {
     if (len == 0)
-        return error_set(err, ERR_USAGE, "the cookie of %s is empty", cookie_source_text(source));
+        return error_set(err, ERR_USAGE, "the cookie of %s is empty", cookie_origin_text(origin));
     if (len > LIMIT_COOKIE_BYTES) {
         return error_set(err, ERR_USAGE, "the cookie of %s is longer than %u bytes",
-                         cookie_source_text(source), LIMIT_COOKIE_BYTES);
+                         cookie_origin_text(origin), LIMIT_COOKIE_BYTES);
     }
     if (memchr(text, '\0', len) != NULL) {
         return error_set(err, ERR_USAGE, "the cookie of %s has a NUL byte in it",
-                         cookie_source_text(source));
+                         cookie_origin_text(origin));
     }
     cookie_wipe(out);
     memcpy(out->text, text, len);
-    out->source = source;
+    out->origin = origin;
     return 0;
 }
 
@@ -116,7 +116,7 @@ int cookie_read_file(struct cookie *out, const char *path, struct error *err)
 }
 
 /* Where Erlang itself looks: ~/.erlang.cookie, then (OTP 25 on) the user's configuration. */
-static int read_home(struct cookie *out, const struct cookie_sources *s, struct error *err)
+static int read_home(struct cookie *out, const struct cookie_places *s, struct error *err)
 {
     char path[4096];
     struct error first = {0};
@@ -133,17 +133,17 @@ static int read_home(struct cookie *out, const struct cookie_sources *s, struct 
             first = second;
     }
     if (rc == 0)
-        out->source = COOKIE_HOME;
+        out->origin = COOKIE_HOME;
     else if (rc != ERR_NOT_FOUND)
         return error_set(err, first.code, "%s", first.text);
     return rc;
 }
 
-int cookie_find(struct cookie *out, const struct cookie_sources *s, struct error *err)
+int cookie_find(struct cookie *out, const struct cookie_places *s, struct error *err)
 {
     const struct {
         const char *value;
-        enum cookie_source source;
+        enum cookie_origin origin;
     } values[] = {
         {s->env, COOKIE_ENV},
         {s->option, COOKIE_OPTION},
@@ -155,7 +155,7 @@ int cookie_find(struct cookie *out, const struct cookie_sources *s, struct error
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         if (values[i].value != NULL) {
             out->uid = s->discovered_uid;
-            return cookie_set(out, values[i].value, strlen(values[i].value), values[i].source, err);
+            return cookie_set(out, values[i].value, strlen(values[i].value), values[i].origin, err);
         }
     }
     int rc = s->home != NULL && s->home[0] != '\0' ? read_home(out, s, err) : ERR_NOT_FOUND;

@@ -270,9 +270,9 @@ static int prepare(struct dial *d, const struct conn_options *o, struct error *e
     if (rc == 0 && o->cookie == NULL)
         rc = error_set(err, ERR_USAGE, "no cookie was given");
     if (rc == 0) {
-        bool told = o->cookie_source != COOKIE_NONE;
+        bool given = o->cookie_origin != COOKIE_NONE;
         rc = cookie_set(&hs->cookie, o->cookie, strlen(o->cookie),
-                        told ? o->cookie_source : COOKIE_OPTION, err);
+                        given ? o->cookie_origin : COOKIE_OPTION, err);
         hs->cookie.uid = o->cookie_uid;
     }
     if (rc != 0)

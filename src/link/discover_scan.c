@@ -209,9 +209,8 @@ static bool owner_home(const struct proc *p, const struct discover_vm *vm, char 
 }
 
 /*
- * Only a file of the VM's own user counts, and one that nobody else can read, as the VM itself asks
- * for: whoever starts a VM chooses where its home is and what links lead to
- * from there. */
+ * Only a file of the VM's own user counts, and one that no other user can read, as the VM itself
+ * asks for: whoever starts a VM chooses where its home is and what links lead to from there. */
 static bool read_cookie_inside(const struct proc *p, struct discover_vm *vm, const char *path)
 {
     struct stat st;
@@ -247,7 +246,7 @@ static void set_cookie(const struct proc *p, struct discover_vm *vm, const struc
         found = read_cookie_inside(p, vm, path);
     }
     if (found) {
-        vm->cookie.source = COOKIE_DISCOVERED;
+        vm->cookie.origin = COOKIE_DISCOVERED;
         vm->cookie_from = DISCOVER_COOKIE_OWNER_HOME;
     }
 }

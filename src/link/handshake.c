@@ -49,7 +49,7 @@ static int explain_connect(struct handshake *h, int errnum)
 {
     if (errnum == ECANCELED) {
         h->why = CONN_FAILED_SYSTEM;
-        return error_set(&h->err, ERR_CANCELLED, "given up");
+        return error_set(&h->err, ERR_CANCELLED, "cancelled");
     }
     if (errnum == ECONNREFUSED) {
         return wire_fail(h, CONN_FAILED_REFUSED, ERR_CONNECT,
@@ -137,11 +137,11 @@ static int refuse_user(struct handshake *h, uid_t listens)
                      "port %u on this host belongs to user %s, and the cookie (%s) to user %s: "
                      "beamtop did not send it. Give the node's cookie with --cookie-file FILE or "
                      "BEAMTOP_COOKIE",
-                     h->port, theirs, cookie_source_text(h->cookie.source), ours);
+                     h->port, theirs, cookie_origin_text(h->cookie.origin), ours);
 }
 
 /*
- * A cookie that nobody has named for this node is proved to no other user's socket: whoever sees
+ * A cookie that was found, not given for this node, is sent to no other user's socket: whoever sees
  * the digest can try passwords on it. Root may read it anyway. Across hosts nothing can
  * be known. */
 static int check_user(struct handshake *h, int fd)
@@ -184,16 +184,16 @@ static void explain_stage(struct wire *w)
     } else if (w->timed_out) {
         explain_silence(w);
     } else if (w->stage == STAGE_ACK || w->stage == STAGE_DONE) {
-        wire_judge(w, CONN_FAILED_COOKIE,
-                   "does not take our cookie: give the target's own with --cookie-file FILE or "
-                   "BEAMTOP_COOKIE");
+        wire_refuse(w, CONN_FAILED_COOKIE,
+                    "does not take our cookie: give the target's own with --cookie-file FILE or "
+                    "BEAMTOP_COOKIE");
     } else if (closed && w->stage <= STAGE_STATUS) {
         w->verdict = VERDICT_SHUT;
     } else if (closed) {
         w->verdict = VERDICT_PUSHED;
     } else {
-        wire_judge(w, CONN_FAILED_INCOMPATIBLE,
-                   "lacks what the handshake of OTP 23 and later asks for");
+        wire_refuse(w, CONN_FAILED_INCOMPATIBLE,
+                    "lacks what the handshake of OTP 23 and later asks for");
     }
 }
 
@@ -215,8 +215,8 @@ static int shake_hands(struct handshake *h, struct wire *w)
             ei_close_connection(fd); /* libei forgets it; our close callback leaves it open */
         rc = fd >= 0 && w->stage == STAGE_DONE ? 0 : -1;
     } else {
-        wire_judge(w, CONN_FAILED_SYSTEM,
-                   "cannot be connected to: erl_interface does not take the names");
+        wire_refuse(w, CONN_FAILED_SYSTEM,
+                    "cannot be connected to: erl_interface does not take the names");
     }
     explicit_bzero(&ec, sizeof ec);
     if (rc != 0 && w->verdict == VERDICT_NONE)
@@ -269,13 +269,12 @@ static int names_are_out(struct handshake *h, enum verdict verdict)
 {
     if (verdict == VERDICT_SHUT) {
         return wire_fail(h, CONN_FAILED_NOT_ERLANG, ERR_CONNECT,
-                         "closes the connection without a word: it is no Erlang node, one "
-                         "older than OTP 23, or one with TLS distribution");
+                         "closed the connection during the handshake: probably not an Erlang "
+                         "node, OTP 22 or older, or TLS distribution");
     }
     if (verdict == VERDICT_PUSHED) {
-        return wire_fail(
-            h, CONN_FAILED_INCOMPATIBLE, ERR_CONNECT,
-            "closes the connection in the middle of the handshake: its log may tell why");
+        return wire_fail(h, CONN_FAILED_INCOMPATIBLE, ERR_CONNECT,
+                         "closed the connection in the middle of the handshake: see its log");
     }
     h->why = CONN_FAILED_NAME_TAKEN;
     return error_set(&h->err, ERR_CONNECT,

@@ -15,7 +15,7 @@
 struct shared {
     pthread_mutex_t lock;
     unsigned holders;
-    struct lookup *owner; /* NULL: given up */
+    struct lookup *owner; /* NULL: cancelled */
     char host[LIMIT_NODE_NAME_BYTES + 1];
     int rc;
     struct address addresses[DIAL_ADDRESSES];

@@ -24,7 +24,7 @@ int wire_fail(struct handshake *h, enum conn_failure why, enum err code, const c
     return error_set(&h->err, code, "%s at port %u %s", h->target.full, h->port, text);
 }
 
-void wire_judge(struct wire *w, enum conn_failure why, const char *text)
+void wire_refuse(struct wire *w, enum conn_failure why, const char *text)
 {
     w->verdict = VERDICT_FAILED;
     wire_fail(w->h, why, ERR_CONNECT, text);
@@ -93,15 +93,15 @@ static size_t stage_limit(enum stage stage)
     return 0;
 }
 
-static void judge_header(struct wire *w, size_t len)
+static void check_header(struct wire *w, size_t len)
 {
     if (w->stage == STAGE_STATUS && starts_as_tls(w->in)) {
-        wire_judge(
+        wire_refuse(
             w, CONN_FAILED_NOT_ERLANG,
             "speaks TLS: distribution over TLS is not supported; reach the node by another way");
     } else if (len == 0 || len > stage_limit(w->stage)) {
-        wire_judge(w, CONN_FAILED_NOT_ERLANG,
-                   "answers, but not as an Erlang node does: is that the node's port?");
+        wire_refuse(w, CONN_FAILED_NOT_ERLANG,
+                    "answers, but not as an Erlang node does: is that the node's port?");
     }
 }
 
@@ -110,29 +110,28 @@ static bool status_is(const uint8_t *body, size_t len, const char *word)
     return len == 1 + strlen(word) && memcmp(body + 1, word, len - 1) == 0;
 }
 
-static void judge_status(struct wire *w, const uint8_t *body, size_t len)
+static void check_status(struct wire *w, const uint8_t *body, size_t len)
 {
     if (body[0] != 's') {
-        wire_judge(w, CONN_FAILED_NOT_ERLANG,
-                   "answers, but not as an Erlang node does: is that the node's port?");
+        wire_refuse(w, CONN_FAILED_NOT_ERLANG,
+                    "answers, but not as an Erlang node does: is that the node's port?");
     } else if (status_is(body, len, "ok") || status_is(body, len, "ok_simultaneous")) {
         w->stage = STAGE_CHALLENGE;
     } else if (status_is(body, len, "alive") || status_is(body, len, "nok")) {
         w->verdict = VERDICT_TAKEN;
     } else if (status_is(body, len, "not_allowed")) {
-        wire_judge(
+        wire_refuse(
             w, CONN_FAILED_NOT_ALLOWED,
             "does not allow us: net_kernel:allow/1 there names the nodes that may connect, and "
             "our name has to be among them");
     } else {
-        wire_judge(
-            w, CONN_FAILED_INCOMPATIBLE,
-            "answers the handshake with a status that is not known: is it a newer protocol?");
+        wire_refuse(w, CONN_FAILED_INCOMPATIBLE,
+                    "answered the handshake with an unknown status: probably a newer protocol");
     }
 }
 
 /* Whether the peer is the one asked for. Decided before our digest leaves. */
-static void judge_peer(struct wire *w)
+static void check_peer(struct wire *w)
 {
     struct handshake *h = w->h;
     struct name peer;
@@ -151,11 +150,11 @@ static void judge_peer(struct wire *w)
     }
 }
 
-static void judge_challenge(struct wire *w, const uint8_t *body, size_t len)
+static void check_challenge(struct wire *w, const uint8_t *body, size_t len)
 {
     if (body[0] == 'n') {
-        wire_judge(w, CONN_FAILED_INCOMPATIBLE,
-                   "is older than OTP 23, which is the oldest supported");
+        wire_refuse(w, CONN_FAILED_INCOMPATIBLE,
+                    "is older than OTP 23, which is the oldest supported");
         return;
     }
     size_t name_len = len >= CHALLENGE_NAME_AT ? (size_t)(body[17] << 8 | body[18]) : 0;
@@ -163,20 +162,20 @@ static void judge_challenge(struct wire *w, const uint8_t *body, size_t len)
         CHALLENGE_NAME_AT + name_len > len ||
         !name_from_wire(w->h->peer, sizeof w->h->peer, (const char *)body + CHALLENGE_NAME_AT,
                         name_len)) {
-        wire_judge(w, CONN_FAILED_NOT_ERLANG, "sends a challenge that cannot be read");
+        wire_refuse(w, CONN_FAILED_NOT_ERLANG, "sends a challenge that cannot be read");
         return;
     }
-    judge_peer(w);
+    check_peer(w);
 }
 
-static void judge_packet(struct wire *w, const uint8_t *body, size_t len)
+static void check_packet(struct wire *w, const uint8_t *body, size_t len)
 {
     switch (w->stage) {
     case STAGE_STATUS:
-        judge_status(w, body, len);
+        check_status(w, body, len);
         break;
     case STAGE_CHALLENGE:
-        judge_challenge(w, body, len);
+        check_challenge(w, body, len);
         break;
     case STAGE_ACK:
         w->stage = STAGE_DONE;
@@ -184,7 +183,7 @@ static void judge_packet(struct wire *w, const uint8_t *body, size_t len)
     case STAGE_NAME:
     case STAGE_REPLY:
     case STAGE_DONE:
-        wire_judge(w, CONN_FAILED_NOT_ERLANG, "speaks out of turn in the handshake");
+        wire_refuse(w, CONN_FAILED_NOT_ERLANG, "speaks out of turn in the handshake");
         break;
     }
 }
@@ -197,10 +196,10 @@ static void read_along(struct wire *w, const uint8_t *bytes, size_t len)
             continue;
         size_t packet = (size_t)(w->in[0] << 8 | w->in[1]);
         if (w->in_len == WIRE_HEADER_BYTES) {
-            judge_header(w, packet);
+            check_header(w, packet);
         } else if (w->in_len == WIRE_HEADER_BYTES + packet) {
             w->in_len = 0;
-            judge_packet(w, w->in + WIRE_HEADER_BYTES, packet);
+            check_packet(w, w->in + WIRE_HEADER_BYTES, packet);
         }
     }
 }

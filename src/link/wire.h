@@ -57,7 +57,7 @@ int wire_wait(const struct handshake *h, int fd, short events, int timeout_ms);
 
 /* Ends the handshake with a text about the target. Returns code. */
 int wire_fail(struct handshake *h, enum conn_failure why, enum err code, const char *text);
-void wire_judge(struct wire *w, enum conn_failure why, const char *text);
+void wire_refuse(struct wire *w, enum conn_failure why, const char *text);
 
 ei_socket_callbacks wire_callbacks(void); /* their set-up context is the struct wire */
 

@@ -261,7 +261,7 @@ static bool is_signed(struct slice tracer)
 /*
  * A session says itself whose it is. In the single space there are only flags with their tracers:
  * where each that is set there reports to a beamtop, its breakpoints are that beamtop's too, since
- * a beamtop arms there only when nobody else does. */
+ * a beamtop traces there only when no other tool does. */
 static void mark_beamtop(const struct part *sessions, struct part *points, struct part *flags)
 {
     bool single = false, foreign = false;

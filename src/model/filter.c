@@ -39,7 +39,7 @@ struct filter {
     struct label *labels;
     struct regex *regex; /* NULL: off */
     char *expression;
-    bool full, gave_up, told;
+    bool full, gave_up, reported;
     bool calls; /* current functions are looked at without being asked for */
     struct filter_maps maps;
 };
@@ -78,7 +78,7 @@ void filter_forget(struct filter *f)
     }
     clear_sets(f);
     f->maps.revision++;
-    f->full = f->gave_up = f->told = false;
+    f->full = f->gave_up = f->reported = false;
 }
 
 void filter_free(struct filter *f)
@@ -166,7 +166,7 @@ static uint32_t fields_of(const struct filter *f, const char *expression, size_t
 static void change(struct filter *f, struct regex *regex, uint32_t fields)
 {
     f->regex = regex;
-    f->gave_up = f->told = false;
+    f->gave_up = f->reported = false;
     f->maps.fields = fields;
     judge_all(f);
 }
@@ -358,9 +358,9 @@ bool filter_gave_up(const struct filter *f)
 const char *filter_trouble(struct filter *f)
 {
     bool spent = f->regex != NULL && regex_is_spent(f->regex);
-    if (f->told || (!f->gave_up && !spent))
+    if (f->reported || (!f->gave_up && !spent))
         return NULL;
-    f->told = true;
+    f->reported = true;
     return "filter too expensive: some of it counts as not matching. Avoid nested repeats such as "
            "(a+)+";
 }

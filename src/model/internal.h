@@ -17,7 +17,7 @@
 #include "beamtop/model/detail.h"
 #include "beamtop/model/model.h"
 #include "beamtop/model/snapshot.h"
-#include "beamtop/model/source.h"
+#include "beamtop/model/want.h"
 
 /* ---- decode_read.c: reads that every decoder uses. All follow the cursor's sticky error. */
 

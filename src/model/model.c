@@ -242,14 +242,14 @@ void model_journal(struct model *m, int64_t wall_us, bool trouble, const char *f
     va_end(args);
 }
 
-void model_set_recorded(struct model *m, const struct recorded_place *place)
+void model_set_recorded(struct model *m, const struct recorded_position *place)
 {
     m->is_recorded = place != NULL;
     if (place != NULL)
         m->place = *place;
 }
 
-const struct recorded_place *model_recorded(const struct model *m)
+const struct recorded_position *model_recorded(const struct model *m)
 {
     return m->is_recorded ? &m->place : NULL;
 }

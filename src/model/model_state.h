@@ -21,7 +21,7 @@ struct model {
     struct slot slots[QUESTIONS]; /* only those of QUESTION_ANSWERS are used */
     struct proc_scan taken;       /* a recording's, before it was ranked and cut; no rows: live */
     struct want_scan taken_as;
-    struct recorded_place place;
+    struct recorded_position place;
     bool is_recorded;
     struct filter *filter;
     const struct trace_log *trace;

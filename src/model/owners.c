@@ -148,11 +148,12 @@ static struct parts parts_of(const struct proc_scan *scan)
     return parts;
 }
 
-/* What shares are of, as a part of all reductions (owners.h); 0 unknown. What we do is told when it
-   is done, so that some of the interval before may be in this one: no less than what is `told`. */
-static double whole_of(double own, double dirty, double told)
+/* What shares are of, as a part of all reductions (owners.h); 0 unknown. beamtop's own work is
+ * reported when it is done, so some of it may belong to the interval before: no less than
+ * `reported`. */
+static double whole_of(double own, double dirty, double reported)
 {
-    return dirty < 1 ? fmax(fmax(1 - dirty - or_zero(own), LEAST_WHOLE), told) : 0;
+    return dirty < 1 ? fmax(fmax(1 - dirty - or_zero(own), LEAST_WHOLE), reported) : 0;
 }
 
 /* Keeps those with enough of a share, and works out what is left; shares were of all reductions. */
@@ -217,7 +218,7 @@ void owners_of_apps(struct owners *out, struct arena *arena, const struct apps_d
                     const struct proc_scan *scan, double least_share)
 {
     int64_t processes = 0;
-    double told = 0;
+    double reported = 0;
     *out = (struct owners){.rest_share = NAN};
     out->items = arena_alloc(arena, (apps->n_rows + 1) * sizeof *out->items);
     for (size_t i = 0; i < apps->n_rows; i++) {
@@ -226,7 +227,7 @@ void owners_of_apps(struct owners *out, struct arena *arena, const struct apps_d
         processes = add_count(processes, a->processes);
         if (a->name.len == 0)
             continue;
-        told += or_zero(a->reductions_share);
+        reported += or_zero(a->reductions_share);
         out->items[out->len++] = (struct owner){
             .name = a->name,
             .processes = a->processes,
@@ -236,5 +237,6 @@ void owners_of_apps(struct owners *out, struct arena *arena, const struct apps_d
             .message_queue_len = known_or_nan(a->message_queue_len),
         };
     }
-    close_sums(out, processes, least_share, whole_of(apps->own_share, parts_of(scan).dirty, told));
+    close_sums(out, processes, least_share,
+               whole_of(apps->own_share, parts_of(scan).dirty, reported));
 }

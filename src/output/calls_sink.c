@@ -13,7 +13,7 @@
 struct calls_sink {
     struct sink_output output;
     struct calls_sink_options options;
-    bool header_told; /* of CSV */
+    bool header_written; /* of CSV */
 };
 
 struct calls_sink *calls_sink_open(const struct sink_writer *writer,
@@ -69,7 +69,7 @@ static json_t *array_of(const struct field_list *list, const void *rows, size_t 
 void calls_json_put(struct buf *out, const struct calls_window *w, struct slice node)
 {
     json_t *root = json_object(), *cost = json_object(), *lost = json_array();
-    json_object_set_new(root, "schema", json_string("beamtop.calls/1"));
+    json_object_set_new(root, "schema", json_string("beamtop.calls/2"));
     json_object_set_new(root, "node", json_slice(node));
     add(root, &calls_window_fields, w);
     json_object_set_new(root, "timed_why",
@@ -155,8 +155,8 @@ int calls_sink_window(struct calls_sink *s, const struct calls_window *window, s
         calls_json_put(&out, window, node_of(s));
         break;
     case CALLS_CSV:
-        put_csv(&out, window, node_of(s), !s->header_told, s->options.spreadsheet);
-        s->header_told = true;
+        put_csv(&out, window, node_of(s), !s->header_written, s->options.spreadsheet);
+        s->header_written = true;
         break;
     case CALLS_FOLDED:
         put_folded(&out, window);

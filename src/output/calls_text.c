@@ -264,14 +264,15 @@ static void put_head(struct table *t)
                "counting cost about %s of the node\n",
                w->number > 1 ? "\n" : "", w->number, wall_text(w->wall_us, time, sizeof time),
                text_ascii_duration(interval, sizeof interval, (double)w->interval_us / 1e6),
-               w->cut ? " (ended early)" : "", text_integer(calls, sizeof calls, (int64_t)w->calls),
+               w->cut ? " (stopped early)" : "",
+               text_integer(calls, sizeof calls, (int64_t)w->calls),
                text_count(rate, sizeof rate, w->calls_per_s),
                text_integer(called, sizeof called, (int64_t)w->called),
                text_integer(counted, sizeof counted, (int64_t)w->functions),
                text_percent(load, sizeof load, w->load));
     if (w->lost > 0) {
         buf_printf(t->out,
-                   "lost: %" PRIu64 " functions were loaded again meanwhile, and with "
+                   "lost: %" PRIu64 " functions were reloaded in the window, and with "
                    "them their counts:",
                    w->lost);
         for (size_t i = 0; i < w->n_lost_modules; i++)

@@ -58,11 +58,11 @@ static const struct field system_table[] = {
      "waiting for a dirty CPU scheduler"},
     {"run_queue_dirty_io", "dirty io queue", FIELD_INT, COLUMN_COUNT, AT(run_queue_dirty_io),
      "waiting for a dirty I/O scheduler"},
-    {"scheduler_use", "schedulers", FIELD_REAL, COLUMN_SHARE, AT(use_normal),
+    {"scheduler_utilisation", "schedulers", FIELD_REAL, COLUMN_SHARE, AT(use_normal),
      "mean utilisation of the normal schedulers online, 0 to 1"},
-    {"dirty_cpu_use", "dirty cpu", FIELD_REAL, COLUMN_SHARE, AT(use_dirty_cpu),
+    {"dirty_cpu_utilisation", "dirty cpu", FIELD_REAL, COLUMN_SHARE, AT(use_dirty_cpu),
      "mean utilisation of the dirty CPU schedulers online"},
-    {"dirty_io_use", "dirty io", FIELD_REAL, COLUMN_SHARE, AT(use_dirty_io),
+    {"dirty_io_utilisation", "dirty io", FIELD_REAL, COLUMN_SHARE, AT(use_dirty_io),
      "mean utilisation of the dirty I/O schedulers"},
     {"reductions_per_s", "reductions/s", FIELD_REAL, COLUMN_RATE, AT(reductions_per_s),
      "reductions per second"},
@@ -193,7 +193,7 @@ static const struct field scheduler[] = {
     {"id", "ID", FIELD_INT, COLUMN_COUNT, AT(id), "the VM's number of it"},
     {"kind", "KIND", FIELD_SCHEDULER_KIND, COLUMN_TEXT, AT(kind),
      "\"normal\", \"dirty_cpu\" or \"dirty_io\""},
-    {"use", "USE", FIELD_REAL, COLUMN_SHARE, AT(use),
+    {"utilisation", "USE", FIELD_REAL, COLUMN_SHARE, AT(use),
      "share of the interval that it worked, 0 to 1"},
     {"queue_len", "QUEUE", FIELD_INT, COLUMN_COUNT, AT(queue_len),
      "its run queue; dirty schedulers share one"},
@@ -249,7 +249,7 @@ static const struct field armed[] = {
     {"monitors", "monitors", FIELD_INT, COLUMN_COUNT, AT(monitors),
      "`system_monitor` and `system_profile`, where they are set"},
     {"control_word", "control word", FIELD_INT, COLUMN_COUNT, AT(control_word),
-     "the VM's trace control word; zero when nobody uses it"},
+     "the VM's trace control word; zero when it is not used"},
 };
 static LIST(armed_fields, "armed", armed);
 #undef AT
@@ -322,11 +322,11 @@ static LIST(node_fields, "rows", node);
 
 /* clang-format off */
 const struct sink_kind sink_kinds[] = {
-    {.name = "top", .question = QUESTION_SCAN, .rates = true, .fill = report_fill_top,
+    {.name = "top", .question = QUESTION_SCAN, .rates = true, .fill = sink_fill_top,
      .section = &scan_fields, .interval_at = offsetof(struct proc_scan, interval_s)},
     {.name = "info", .question = QUESTION_NODE, .rates = true, .system = true,
      .section = &info_fields},
-    {.name = "process", .question = QUESTION_PROCESS, .rates = true, .fill = report_fill_process},
+    {.name = "process", .question = QUESTION_PROCESS, .rates = true, .fill = sink_fill_process},
     {.name = "memory", .question = QUESTION_ALLOC, .system = true, .section = &alloc_fields,
      .grid = &allocator_fields, ROWS_OF(alloc_detail, rows, n_rows)},
     {.name = "schedulers", .question = QUESTION_SYSTEM, .rates = true, .grid = &scheduler_fields,

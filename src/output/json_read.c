@@ -15,6 +15,9 @@ static void read_field(const struct field *f, void *base, struct arena *arena, c
 {
     void *at = (char *)base + f->offset;
     const json_t *v = json_object_get(object, f->key);
+    const char *old = v ? NULL : field_old_key(f->key);
+    if (old)
+        v = json_object_get(object, old);
     switch (f->form) {
     case FIELD_SLICE:
         *(struct slice *)at = json_read_slice(arena, v);

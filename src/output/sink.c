@@ -76,7 +76,7 @@ static int write_out(struct sink *s, const struct buf *out, struct error *err)
     return rc;
 }
 
-static int put(struct sink *s, const struct report *r, struct error *err)
+static int put(struct sink *s, const struct sink_tick *r, struct error *err)
 {
     struct buf out;
     buf_init(&out, 0);
@@ -99,15 +99,15 @@ static int put(struct sink *s, const struct report *r, struct error *err)
 
 int sink_put(struct sink *s, const struct sink_kind *kind, const struct model *m, struct error *err)
 {
-    struct report r;
-    int rc = report_make(&r, kind, m, &s->options, err);
+    struct sink_tick r;
+    int rc = sink_tick_make(&r, kind, m, &s->options, err);
     return rc < 0 ? rc : put(s, &r, err);
 }
 
 int sink_put_nodes(struct sink *s, const struct sink_node *nodes, size_t n, int64_t wall_us,
                    struct error *err)
 {
-    struct report r;
-    report_nodes(&r, nodes, n, wall_us);
+    struct sink_tick r;
+    sink_tick_nodes(&r, nodes, n, wall_us);
     return put(s, &r, err);
 }

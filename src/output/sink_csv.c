@@ -54,19 +54,19 @@ void csv_put_value(struct buf *out, const struct value *v, bool spreadsheet)
     }
 }
 
-static void put_start(struct buf *out, const struct report *r, bool spreadsheet)
+static void put_start(struct buf *out, const struct sink_tick *r, bool spreadsheet)
 {
     if (r->wall_us >= 0)
         buf_printf(out, "%" PRId64, r->wall_us);
-    if (report_of_node(r)) {
+    if (sink_tick_of_node(r)) {
         buf_put_u8(out, ',');
         put_text(out, r->node.s, r->node.len, spreadsheet);
     }
 }
 
-static void put_header(struct buf *out, const struct report *r)
+static void put_header(struct buf *out, const struct sink_tick *r)
 {
-    buf_puts(out, report_of_node(r) ? "wall_us,node" : "wall_us");
+    buf_puts(out, sink_tick_of_node(r) ? "wall_us,node" : "wall_us");
     for (size_t i = 0; i < r->grid.n_columns; i++)
         buf_printf(out, ",%s", grid_key(&r->grid, i));
     for (size_t s = 0; s < r->n_sections && !r->grid.present; s++)
@@ -75,7 +75,7 @@ static void put_header(struct buf *out, const struct report *r)
     buf_put_u8(out, '\n');
 }
 
-static void put_sections(struct buf *out, const struct report *r, bool spreadsheet)
+static void put_sections(struct buf *out, const struct sink_tick *r, bool spreadsheet)
 {
     put_start(out, r, spreadsheet);
     for (size_t s = 0; s < r->n_sections; s++)
@@ -88,7 +88,7 @@ static void put_sections(struct buf *out, const struct report *r, bool spreadshe
 }
 
 /* Kinds with rows give a line each; the others one line for all their values. */
-void csv_put(struct buf *out, const struct report *r, bool header, bool spreadsheet)
+void csv_put(struct buf *out, const struct sink_tick *r, bool header, bool spreadsheet)
 {
     if (header)
         put_header(out, r);

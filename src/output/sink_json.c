@@ -234,31 +234,31 @@ void json_put_line(struct buf *out, json_t *root)
     json_decref(root);
 }
 
-static json_t *json_lacks(const struct report *r)
+static json_t *json_lacks(const struct sink_tick *r)
 {
     json_t *keys = json_array();
     for (size_t i = 0; i < r->grid.n_columns; i++)
-        if (report_lacks(r, i))
+        if (sink_tick_lacks(r, i))
             json_array_append_new(keys, json_string(grid_key(&r->grid, i)));
     return keys;
 }
 
 /* Where in a recording, and what of the columns shown it does not have. */
-static json_t *json_recorded(const struct report *r)
+static json_t *json_recorded(const struct sink_tick *r)
 {
     return json_pack("{s:I,s:I,s:b,s:o}", "tick", (json_int_t)r->recorded->tick, "ticks",
                      (json_int_t)r->recorded->ticks, "gap_before", r->recorded->gap, "not_recorded",
                      json_lacks(r));
 }
 
-void json_put(struct buf *out, const struct report *r)
+void json_put(struct buf *out, const struct sink_tick *r)
 {
     json_t *root = json_object();
-    json_object_set_new(root, "schema", json_sprintf("beamtop.%s/1", r->kind->name));
-    if (report_of_node(r))
+    json_object_set_new(root, "schema", json_sprintf("beamtop.%s/2", r->kind->name));
+    if (sink_tick_of_node(r))
         json_object_set_new(root, "node", json_slice(r->node));
     json_object_set_new(root, "wall_us", json_known(r->wall_us));
-    if (report_of_node(r))
+    if (sink_tick_of_node(r))
         json_object_set_new(root, "interval_us", json_known(r->interval_us));
     const struct section cost = {&cost_fields, "cost", r->cost};
     const struct section system = {&system_fields, "system", r->system};

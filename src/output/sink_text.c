@@ -212,7 +212,7 @@ static void put_amount(struct text_out *t, const char *title, const char *text)
 }
 
 /* The line above every table: which node, when, how it is, what asking cost. */
-static void put_title(struct text_out *t, const struct report *r)
+static void put_title(struct text_out *t, const struct sink_tick *r)
 {
     char text[64];
     struct value node = text_value(r->node);
@@ -237,13 +237,13 @@ static void put_title(struct text_out *t, const struct report *r)
     buf_put_u8(t->out, '\n');
 }
 
-static const char *rank_text(const struct report *r)
+static const char *rank_text(const struct sink_tick *r)
 {
     const struct proc_scan *scan = r->sections[0].base;
     return scan->by_delta ? "by change of " : "by ";
 }
 
-static void put_scan(struct text_out *t, const struct report *r)
+static void put_scan(struct text_out *t, const struct sink_tick *r)
 {
     const struct proc_scan *scan = r->sections[0].base;
     char text[32];
@@ -259,7 +259,7 @@ static void put_scan(struct text_out *t, const struct report *r)
                    text_integer(text, sizeof text, scan->sorted_among));
     const char *before = "; not recorded: ";
     for (size_t i = 0; i < r->grid.n_columns; i++) {
-        if (!report_lacks(r, i))
+        if (!sink_tick_lacks(r, i))
             continue;
         buf_printf(t->out, "%s%s", before, grid_key(&r->grid, i));
         before = ", ";
@@ -267,11 +267,11 @@ static void put_scan(struct text_out *t, const struct report *r)
     buf_put_u8(t->out, '\n');
 }
 
-void text_put(struct buf *out, const struct report *r, bool ascii)
+void text_put(struct buf *out, const struct sink_tick *r, bool ascii)
 {
     struct text_out t = {.out = out, .ascii = ascii};
     arena_init(&t.arena);
-    if (report_of_node(r))
+    if (sink_tick_of_node(r))
         put_title(&t, r);
     const struct section system = {&system_fields, "system", r->system};
     if (r->kind->system && r->system != NULL)
@@ -286,7 +286,7 @@ void text_put(struct buf *out, const struct report *r, bool ascii)
         buf_puts(out, r->kind->text_empty);
     else if (r->grid.present)
         put_grid(&t, &r->grid);
-    if (report_of_node(r))
+    if (sink_tick_of_node(r))
         buf_put_u8(out, '\n');
     arena_clear(&t.arena);
 }

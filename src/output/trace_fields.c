@@ -21,7 +21,7 @@ static const struct field line[] = {
 LIST(trace_line_fields, "line", line);
 
 #define CUT                                                                                        \
-    {"cut", "", FIELD_BOOL, COLUMN_BOOL, AT(cut), "whether the term was truncated"},               \
+    {"truncated", "", FIELD_BOOL, COLUMN_BOOL, AT(cut), "whether the term was truncated"},         \
     {                                                                                              \
         "full_bytes", "", FIELD_INT, COLUMN_BYTES, AT(full_bytes),                                 \
             "full size of the truncated term"                                                      \
@@ -83,7 +83,7 @@ static const struct field tally[] = {
     {"shown", "shown", FIELD_INT, COLUMN_COUNT, AT(shown), "calls and messages that were shown"},
     {"filtered", "filtered", FIELD_INT, COLUMN_COUNT, AT(filtered),
      "left out by `slower`, `returns` or `raises`"},
-    {"cut", "cut", FIELD_INT, COLUMN_COUNT, AT(cut), "truncated terms"},
+    {"truncated", "truncated", FIELD_INT, COLUMN_COUNT, AT(cut), "truncated terms"},
     {"over", "beyond the cap", FIELD_INT, COLUMN_COUNT, AT(over),
      "given by the VM beyond the cap of events"},
     {"lost", "lost", FIELD_INT, COLUMN_COUNT, AT(lost), "taken but not sent, for want of room"},
@@ -91,7 +91,7 @@ static const struct field tally[] = {
      "passed while no event budget was left"},
     {"missed_at_most", "", FIELD_BOOL, COLUMN_BOOL, AT(missed_at_most),
      "whether `missed` is a bound"},
-    {"open", "not back", FIELD_INT, COLUMN_COUNT, AT(open), "calls not returned yet"},
+    {"not_returned", "not returned", FIELD_INT, COLUMN_COUNT, AT(open), "calls not returned yet"},
     {"time_us", "", FIELD_INT, COLUMN_COUNT, AT(time_us), "spent in them, by the action `time`"},
 };
 LIST(trace_tally_fields, "counters", tally);
@@ -119,14 +119,14 @@ LIST(trace_function_fields, "functions", function);
 #define AT(member) offsetof(struct trace_preflight, member)
 static const struct field preflight[] = {
     {"functions", "", FIELD_INT, COLUMN_COUNT, AT(functions), "functions that the patterns match"},
-    {"functions_cut", "", FIELD_BOOL, COLUMN_BOOL, AT(functions_cut),
+    {"functions_capped", "", FIELD_BOOL, COLUMN_BOOL, AT(functions_cut),
      "whether more match than the cap takes"},
     {"processes", "", FIELD_INT, COLUMN_COUNT, AT(processes), "processes that are traced"},
     {"calls_per_s", "", FIELD_REAL, COLUMN_RATE, AT(calls_per_s),
      "estimated by counting; null: not counted"},
     {"load", "", FIELD_REAL, COLUMN_SHARE, AT(load),
      "share of one scheduler that the guard costs at that rate"},
-    {"dear", "", FIELD_BOOL, COLUMN_BOOL, AT(dear), "whether a confirmation is needed"},
+    {"expensive", "", FIELD_BOOL, COLUMN_BOOL, AT(expensive), "whether a confirmation is needed"},
 };
 LIST(trace_preflight_fields, "preflight", preflight);
 #undef AT

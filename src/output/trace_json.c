@@ -13,7 +13,7 @@ static const struct field_list *const lists[LINE_KINDS] = {
 static json_t *new_line(const char *kind, struct slice node)
 {
     json_t *root = json_object();
-    json_object_set_new(root, "schema", json_string("beamtop.trace/1"));
+    json_object_set_new(root, "schema", json_string("beamtop.trace/2"));
     json_object_set_new(root, "kind", json_string(kind));
     json_object_set_new(root, "node", json_slice(node));
     return root;

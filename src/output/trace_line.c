@@ -182,7 +182,7 @@ void trace_line_make(struct trace_line *out, const struct trace_layout *layout,
         pattern = trace_log_pattern(log, event->pattern)->pattern;
     if (pattern != NULL) {
         out->pattern_text = pattern->source;
-        out->tells_caller = (pattern->actions & TRACE_CALLER) != 0;
+        out->shows_caller = (pattern->actions & TRACE_CALLER) != 0;
     }
     if (event->kind == EVENT_LOST) {
         add_lost(out, event);
@@ -269,13 +269,13 @@ static const char *reason(const struct trace_state *state)
 {
     if (state->status.phase == SESSION_FAILED)
         return "failed";
-    return state->end == END_NONE || state->status.check.unarmed ? "not_armed"
+    return state->end == END_NONE || state->status.check.unarmed ? "not_started"
                                                                  : trace_end_name(state->end);
 }
 
 bool trace_ending_armed(const struct trace_ending *e)
 {
-    return !slice_is(e->reason, "failed") && !slice_is(e->reason, "not_armed");
+    return !slice_is(e->reason, "failed") && !slice_is(e->reason, "not_started");
 }
 
 void trace_ending_make(struct trace_ending *out, const struct trace_layout *layout,

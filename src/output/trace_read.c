@@ -64,6 +64,8 @@ int trace_ending_read(struct trace_ending *out, struct arena *arena, const char 
     const json_t *check = json_object_get(root, "verification");
     memset(out, 0, sizeof *out);
     out->reason = json_read_slice(arena, json_object_get(root, "reason"));
+    if (slice_is(out->reason, "not_armed")) /* of 0.1.0 */
+        out->reason = (struct slice){"not_started", strlen("not_started")};
     out->reason_text = json_read_slice(arena, json_object_get(root, "reason_text"));
     out->note = json_read_slice(arena, json_object_get(root, "note"));
     out->procs = json_read_slice(arena, json_object_get(root, "procs"));

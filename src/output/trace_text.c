@@ -98,7 +98,7 @@ static void put_call(struct buf *out, const struct trace_line *line, bool ascii)
     if (line->depth > 0)
         buf_printf(out, "\n%%   within %" PRId64 " open call%s", line->depth,
                    line->depth == 1 ? "" : "s");
-    if (line->caller.len > 0 && line->tells_caller) {
+    if (line->caller.len > 0 && line->shows_caller) {
         buf_puts(out, "\n%   from ");
         put_safe(out, line->caller, ascii);
     }
@@ -130,7 +130,7 @@ static void put_message(struct buf *out, const struct trace_line *line, bool asc
     buf_puts(out, "<<< ");
     put_value(out, line->message, ascii);
     if (line->no_receiver)
-        buf_puts(out, "\n%   nobody is there to receive it");
+        buf_puts(out, "\n%   no receiver");
 }
 
 static void put_lost(struct buf *out, const struct trace_line *line, bool ascii)
@@ -167,7 +167,7 @@ void trace_text_put(struct buf *out, const struct trace_line *line, bool ascii)
     }
     if (line->cut) {
         char text[32];
-        buf_printf(out, "\n%%   cut: the whole has %s",
+        buf_printf(out, "\n%%   truncated: full size %s",
                    text_bytes(text, sizeof text, (double)line->full_bytes));
     }
     buf_put_u8(out, '\n');

@@ -25,7 +25,7 @@ struct call {
     enum question question;
     int64_t id;
     uint64_t due_ms;
-    answer_fn *fn; /* NULL: nobody waits any more */
+    answer_fn *fn; /* NULL: not wanted any more */
     void *fn_arg;
 };
 

@@ -105,18 +105,14 @@ static void put_csv_row(struct writer *w, sqlite3_stmt *s)
     flush(w, PIECE);
 }
 
-static bool has_column(struct recording *r, const char *table, const char *key)
-{
-    return sqlite3_table_column_metadata(r->db, NULL, table, key, NULL, NULL, NULL, NULL, NULL) ==
-           SQLITE_OK;
-}
-
 static void put_system_sql(struct writer *w, struct buf *sql)
 {
     buf_puts(sql, "SELECT t.wall_us");
-    for (size_t i = 0; i < system_fields.n; i++)
-        if (has_column(w->r, "system", system_fields.fields[i].key))
-            buf_printf(sql, ", s.%s", system_fields.fields[i].key);
+    for (size_t i = 0; i < system_fields.n; i++) {
+        const char *key = system_fields.fields[i].key, *column = recording_system_column(w->r, key);
+        if (column)
+            buf_printf(sql, ", s.%s AS %s", column, key);
+    }
     buf_puts(sql, " FROM system s JOIN tick t ON t.id = s.tick ORDER BY s.tick");
 }
 
@@ -202,7 +198,8 @@ static int put_openmetrics(struct writer *w, struct error *err)
     buf_init(&help, 0);
     for (size_t i = 0; i < system_fields.n && err->code == ERR_NONE; i++) {
         const struct field *f = &system_fields.fields[i];
-        if (!has_column(w->r, "system", f->key))
+        const char *column = recording_system_column(w->r, f->key);
+        if (!column)
             continue;
         buf_reset(&sql);
         buf_reset(&help);
@@ -210,7 +207,7 @@ static int put_openmetrics(struct writer *w, struct error *err)
         buf_printf(&sql,
                    "SELECT t.wall_us, s.%s FROM system s JOIN tick t ON t.id = s.tick"
                    " WHERE s.%s NOT NULL ORDER BY s.tick",
-                   f->key, f->key);
+                   column, column);
         (void)put_family(w, f->key, buf_cstr(&help), buf_cstr(&sql), err);
     }
     buf_clear(&sql);
@@ -224,7 +221,7 @@ static int put_openmetrics(struct writer *w, struct error *err)
             err);
     if (err->code == ERR_NONE)
         (void)put_family(
-            w, "function_calls_per_s", "Calls in a second, in windows that were counted.",
+            w, "function_calls_per_s", "Calls per second, in counting windows.",
             "SELECT w.wall_us, c.calls * 1e9 / w.ns, m.text AS module, f.text AS function,"
             " c.arity AS arity FROM call c JOIN call_window w ON w.id = c.window JOIN text m"
             " ON m.id = c.module JOIN text f ON f.id = c.function WHERE w.ns > 0"
@@ -262,7 +259,7 @@ int recording_export(struct recording *r, enum export_format format, const char 
     if (find_table(table, &which, err) != 0)
         return (int)err->code;
     if (format != EXPORT_OPENMETRICS && strcmp(tables[which].name, "events") == 0 &&
-        !has_column(r, "event", "trace"))
+        !recording_has_column(r, "event", "trace"))
         return error_set(err, ERR_FORMAT,
                          "the file has no events: a recording of version 1 keeps none");
     buf_init(&w.buf, 0);

@@ -231,12 +231,12 @@ static int find(struct recorded_log *l, struct recording *r, int64_t tick, struc
 static void begin(struct recorded_log *l, const struct found *f, bool values)
 {
     struct trace_log *log = trace_log_new(LIMIT_TRACE_EVENTS, LIMIT_TRACE_KEPT_BYTES);
-    forget(l); /* after that, so that nobody takes the new one for the one before */
+    forget(l); /* after that: its address may be that of the one before */
     l->trace = f->id;
     l->syntax = slice_is(f->syntax, "elixir") ? SYNTAX_ELIXIR : SYNTAX_ERLANG;
     l->log = log;
     struct trace_state *s = trace_log_state_edit(l->log);
-    s->told = true;
+    s->recorded = true;
     s->texts = !values;
     s->preflight.calls_per_s = NAN;
     memset(s->caps.value, 0, sizeof s->caps.value);

@@ -292,13 +292,13 @@ static int put_system(struct recorder *r, const struct system_sample *sample, st
 static int put_node(struct recorder *r, const struct model *m, int64_t here_us, struct error *err)
 {
     const struct node_info *node = model_node(m);
-    if (r->told_node || !node)
+    if (r->kept_node || !node)
         return 0;
     char otp[64];
     snprintf(otp, sizeof otp, "%.*s", (int)node->otp.len, node->otp.s);
     if (put_meta(r, "otp", otp, err) != 0 || put_meta_int(r, "started_us", here_us, err) != 0)
         return (int)err->code;
-    r->told_node = true;
+    r->kept_node = true;
     return 0;
 }
 
@@ -326,7 +326,7 @@ static int write_tick(struct recorder *r, const struct model *m, int64_t here_us
     if (put_all(r, m, here_us, err) == 0 && db_exec(r->db, "COMMIT", err) == 0)
         return 0;
     sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
-    r->told_node = r->told_node && r->ticks > 0;
+    r->kept_node = r->kept_node && r->ticks > 0;
     return (int)err->code;
 }
 

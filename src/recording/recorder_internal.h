@@ -47,7 +47,7 @@ struct recorder {
     struct known_fact *facts;
     int64_t ticks, traces, trace_events; /* events: of the trace that runs */
     enum print_syntax syntax;            /* of that */
-    bool told_node, ended;
+    bool kept_node, ended;
     int64_t locked_us; /* since when by here_us another has the file; 0: it has not */
     uint64_t last_mono_ns;
     uint64_t alloc_mono_ns; /* when the allocators were kept last; 0: not yet */

@@ -85,14 +85,13 @@ static int check_beside(const char *path, bool *has_wal, struct error *err)
     if (look_beside(path, "-journal", &is_empty) != BESIDE_NOTHING)
         return error_set(err, ERR_FORMAT,
                          "%s-journal lies beside it: a recording never has a journal. "
-                         "Opening both would change or remove files; copy %s alone to read it",
+                         "Opening both would change or remove files; copy only %s to read it",
                          path, path);
     for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
         enum beside beside = look_beside(path, ends[i], &is_empty);
         if (beside == BESIDE_OTHER)
-            return error_set(err, ERR_FORMAT,
-                             "%s%s is not a regular file: copy %s alone to read it", path, ends[i],
-                             path);
+            return error_set(err, ERR_FORMAT, "%s%s is not a regular file: copy only %s to read it",
+                             path, ends[i], path);
         if (i == 0)
             *has_wal = beside == BESIDE_FILE && !is_empty;
     }

@@ -63,6 +63,10 @@ struct slice recording_keep(struct recording *r, struct slice text);
    a file says of their number may be wrong. */
 const void *recording_keep_rows(struct recording *r, void *rows, size_t bytes);
 
+bool recording_has_column(struct recording *r, const char *table, const char *name);
+/* The column of `system` with that key, under its old name in recordings of 0.1.0; NULL: none. */
+const char *recording_system_column(struct recording *r, const char *key);
+
 struct span_cache *span_cache_of(struct recording *r, int64_t from, int64_t to);
 void span_cache_clear(struct span_cache *c); /* to one of nothing */
 

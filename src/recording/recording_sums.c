@@ -11,14 +11,20 @@
 #include "beamtop/output/fields.h"
 #include "recording_internal.h"
 
-/* A key of `system` that the file has as a column; files of an earlier program may lack one. */
-static bool has_key(struct recording *r, const char *key)
+bool recording_has_column(struct recording *r, const char *table, const char *name)
 {
-    bool known = false;
-    for (size_t i = 0; i < system_fields.n; i++)
-        known = known || strcmp(system_fields.fields[i].key, key) == 0;
-    return known && sqlite3_table_column_metadata(r->db, NULL, "system", key, NULL, NULL, NULL,
-                                                  NULL, NULL) == SQLITE_OK;
+    return sqlite3_table_column_metadata(r->db, NULL, table, name, NULL, NULL, NULL, NULL, NULL) ==
+           SQLITE_OK;
+}
+
+const char *recording_system_column(struct recording *r, const char *key)
+{
+    const char *old = field_old_key(key);
+    if (!number_find(key, strlen(key)))
+        return NULL;
+    return recording_has_column(r, "system", key)          ? key
+           : old && recording_has_column(r, "system", old) ? old
+                                                           : NULL;
 }
 
 /* Of ticks whose interval is `least_us` or longer, where that is above 0. */
@@ -29,12 +35,15 @@ static size_t values_from(struct recording *r, const char *key, int64_t from, in
     sqlite3_stmt *s = NULL;
     size_t n = 0, cap = 0;
     *out = NULL;
+    const char *column = recording_system_column(r, key);
+    if (!column)
+        return 0;
     snprintf(sql, sizeof sql,
              "SELECT %s FROM system%s WHERE system.tick BETWEEN ?1 AND ?2 AND %s NOT NULL%s "
              "ORDER BY system.tick",
-             key, least_us > 0 ? " JOIN tick ON tick.id = system.tick" : "", key,
+             column, least_us > 0 ? " JOIN tick ON tick.id = system.tick" : "", column,
              least_us > 0 ? " AND interval_us >= ?3" : "");
-    if (!has_key(r, key) || !recording_ask(r, &s, sql))
+    if (!recording_ask(r, &s, sql))
         return 0;
     sqlite3_bind_int64(s, 1, from);
     sqlite3_bind_int64(s, 2, to);
@@ -64,7 +73,7 @@ static size_t values_from(struct recording *r, const char *key, int64_t from, in
 static size_t values(struct recording *r, const char *key, int64_t from, int64_t to, double **out)
 {
     double least_us = recording_info(r)->interval_s * 1e6 / 2;
-    if ((text_ends_with(key, "_per_s") || text_ends_with(key, "_use")) && least_us > 0) {
+    if ((text_ends_with(key, "_per_s") || text_ends_with(key, "_utilisation")) && least_us > 0) {
         size_t n = values_from(r, key, from, to, least_us, out);
         if (n >= FEW)
             return n;
@@ -176,7 +185,7 @@ size_t recording_series(struct recording *r, const char *system_key, int64_t fro
 
 /* And in how many of them all called functions are listed. */
 static void sum_windows(struct recording *r, int64_t from, int64_t to, struct recorded_window *out,
-                        int64_t *told)
+                        int64_t *listed)
 {
     sqlite3_stmt *s = NULL;
     *out = (struct recorded_window){
@@ -196,7 +205,7 @@ static void sum_windows(struct recording *r, int64_t from, int64_t to, struct re
         out->calls = db_column_count(s, 3);
         out->lost = db_column_count(s, 4);
         out->windows = db_column_count(s, 5);
-        *told = db_column_count(s, 6);
+        *listed = db_column_count(s, 6);
         if (out->ns > 0)
             out->calls_per_s = (double)out->calls * 1e9 / (double)out->ns;
     }
@@ -226,12 +235,12 @@ static double deviation(double squares, double sum, double weight, int64_t n)
 
 /* Where all called functions are listed, a missing one was not called. */
 static struct call_spread spread_of(sqlite3_stmt *s, const struct recorded_window *sums,
-                                    int64_t told)
+                                    int64_t listed)
 {
     double calls = db_column_real(s, 3);
-    int64_t untold = sums->windows - told - db_column_count(s, 7);
+    int64_t unlisted = sums->windows - listed - db_column_count(s, 7);
     bool lost = db_column_count(s, 6) > 0;
-    int64_t n = untold == 0 && !lost ? sums->windows : 0;
+    int64_t n = unlisted == 0 && !lost ? sums->windows : 0;
     return (struct call_spread){n,
                                 1e9 * deviation(db_column_real(s, 8), calls, (double)sums->ns, n),
                                 deviation(db_column_real(s, 9), calls, (double)sums->calls, n)};
@@ -242,19 +251,19 @@ size_t recording_calls(struct recording *r, int64_t from, int64_t to,
 {
     sqlite3_stmt *s = NULL;
     size_t n = 0;
-    int64_t told = 0;
+    int64_t listed = 0;
     arena_reset(&r->result);
     struct recorded_call *calls = arena_alloc(&r->result, 1000 * sizeof *calls);
     struct call_spread *spreads = arena_alloc(&r->result, 1000 * sizeof *spreads);
     *out = calls;
-    sum_windows(r, from, to, sums, &told);
+    sum_windows(r, from, to, sums, &listed);
     if (!recording_ask(r, &s, calls_sql))
         return 0;
     sqlite3_bind_int64(s, 1, from);
     sqlite3_bind_int64(s, 2, to);
     while (n < 1000 && recording_row(r, s)) {
         struct recorded_call *c = &calls[n];
-        spreads[n++] = spread_of(s, sums, told);
+        spreads[n++] = spread_of(s, sums, listed);
         c->module = recording_keep(r, db_column_text(s, 0));
         c->function = recording_keep(r, db_column_text(s, 1));
         c->arity = db_column_count(s, 2);

@@ -82,15 +82,14 @@ size_t recording_trace_patterns(struct recording *r, int64_t from, int64_t to,
     return n;
 }
 
-/* Whether lines of a pattern tell the caller as text; most lines have the pattern of the one
- * before. */
-struct told_caller {
+/* Whether lines of a pattern show the caller; most lines have the pattern of the one before. */
+struct caller_pattern {
     char pattern[LIMIT_PATTERN_BYTES];
     size_t len;
     bool tells;
 };
 
-static bool tells_caller(struct told_caller *last, struct slice pattern)
+static bool shows_caller(struct caller_pattern *last, struct slice pattern)
 {
     if (pattern.len == 0 || pattern.len > sizeof last->pattern)
         return false;
@@ -105,7 +104,7 @@ static bool tells_caller(struct told_caller *last, struct slice pattern)
 static int put_events(struct recording *r, int64_t trace, struct trace_sink *sink,
                       struct arena *arena, struct error *err)
 {
-    struct told_caller last = {.len = 0};
+    struct caller_pattern last = {.len = 0};
     sqlite3_stmt *s = NULL;
     struct buf sql;
     buf_init(&sql, 0);
@@ -122,7 +121,7 @@ static int put_events(struct recording *r, int64_t trace, struct trace_sink *sin
         arena_reset(arena);
         if (!trace_columns_read(s, &line, arena))
             continue; /* of a later program */
-        line.tells_caller = tells_caller(&last, line.pattern_text);
+        line.shows_caller = shows_caller(&last, line.pattern_text);
         rc = trace_sink_put_line(sink, &line, err);
     }
     sqlite3_finalize(s);

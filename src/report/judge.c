@@ -162,7 +162,7 @@ double judge_kind(const struct judge *j, const char *kind, double *spread, doubl
 
 double judge_cores(const struct judge *j, double share)
 {
-    return share * judge_stats(j, "scheduler_use").mean * j->schedulers;
+    return share * judge_stats(j, "scheduler_utilisation").mean * j->schedulers;
 }
 
 const struct span_process *judge_late(const struct judge *j, const struct span_process *p)

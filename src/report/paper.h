@@ -33,7 +33,7 @@ struct block {
     size_t columns;
     const char *const *titles; /* PAPER_COLUMNS at most */
     const char *align;         /* "l" or "r" for each column */
-    bool sessions; /* all columns but the first: text that is too narrow names them by letters */
+    bool recordings; /* all columns but the first: text that is too narrow names them by letters */
     struct paper_row *rows, **last_row;
     /* charts */
     const double *values;

@@ -206,7 +206,7 @@ static bool fits(const struct page *p, const struct block *b)
 static bool too_narrow(const struct page *p, const struct paper *paper)
 {
     for (const struct block *b = paper->first; b; b = b->next)
-        if (b->kind == BLOCK_TABLE && b->sessions && !fits(p, b))
+        if (b->kind == BLOCK_TABLE && b->recordings && !fits(p, b))
             return true;
     return false;
 }
@@ -340,7 +340,7 @@ static void put_finding(const struct page *p, const struct block *b)
 void paper_put_text(struct buf *out, const struct paper *paper, int columns, bool ascii)
 {
     const struct page p = {out, columns >= 40 ? (size_t)columns : 100, 2, ascii};
-    bool by_letters = too_narrow(&p, paper), told = false;
+    bool by_letters = too_narrow(&p, paper), explained = false;
     struct arena arena;
     arena_init(&arena);
     for (const struct block *b = paper->first; b; b = b->next) {
@@ -356,10 +356,10 @@ void paper_put_text(struct buf *out, const struct paper *paper, int columns, boo
             put_wrapped(&p, b->text, 4, 4);
             break;
         case BLOCK_TABLE:
-            if (by_letters && b->sessions && !told)
+            if (by_letters && b->recordings && !explained)
                 put_legend(&p, &arena, b);
-            told = told || b->sessions;
-            if (by_letters && b->sessions)
+            explained = explained || b->recordings;
+            if (by_letters && b->recordings)
                 put_lettered(&p, &arena, b);
             else
                 put_table(&p, b);

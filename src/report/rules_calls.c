@@ -17,7 +17,7 @@ struct module_calls {
     double stages;                    /* call/2: a stage of a pipeline */
     double switches;                  /* put_dynamic_repo/1 */
     bool prepares, defaults, options; /* prepare_query/3, default_options/1, prepare_opts/2 */
-    bool told;                        /* the node says that it is a repository */
+    bool declared;                    /* the node says that it is a repository */
 };
 
 struct modules {
@@ -50,7 +50,7 @@ static const char *const callers[] = {
     "supervisor", "application_controller", "Elixir.GenServer", "Elixir.Agent", "Elixir.Task", NULL,
 };
 /* clang-format on */
-/* Modules whose get and lookup are of data that the caller holds, or that are told otherwise. */
+/* Modules whose get and lookup are of data that the caller holds, or that another rule reports. */
 /* clang-format off */
 static const char *const libraries[] = {
     "maps", "lists", "proplists", "dict", "orddict", "gb_trees", "gb_sets", "ets", "erlang",
@@ -112,12 +112,12 @@ static struct module_calls *module_of(struct modules *m, struct slice name,
         if (slice_equal(m->items[i].name, name))
             return &m->items[i];
     struct module_calls *c = &m->items[m->n++];
-    bool told = false;
+    bool declared = false;
     for (size_t i = 0; i < json_array_size(repositories); i++) {
         const char *is = json_string_value(json_array_get(repositories, i));
-        told = told || (is && slice_is(bare(name), is));
+        declared = declared || (is && slice_is(bare(name), is));
     }
-    *c = (struct module_calls){.name = name, .told = told};
+    *c = (struct module_calls){.name = name, .declared = declared};
     return c;
 }
 
@@ -175,7 +175,7 @@ static double per_s(const struct judge *j, double calls)
 
 static bool is_repository(const struct module_calls *m)
 {
-    return m->told || (m->prepares && (m->defaults || m->options));
+    return m->declared || (m->prepares && (m->defaults || m->options));
 }
 
 /* Few writes, and a lookup by a key: what a registry does, and a table in memory
@@ -185,39 +185,39 @@ static bool is_lookup(const struct module_calls *m)
     return m->get_one > 0 && m->get_one >= m->reads / 2 && m->writes <= m->reads * 0.05;
 }
 
-/* Whether windows leave out functions that matter: they tell those that were called most. */
+/* Whether windows leave out functions that matter: they list the most called ones. */
 static bool is_cut(const struct judge *j)
 {
     return j->n_calls > 0 && j->left_out > 0.005 * (double)j->sums.calls;
 }
 
-static double least_told(const struct judge *j)
+static double least_listed(const struct judge *j)
 {
     return per_s(j, (double)j->calls[j->n_calls - 1].calls);
 }
 
-static const char *not_told(struct judge *j)
+static const char *not_listed(struct judge *j)
 {
     if (!is_cut(j))
         return "";
     return judge_text(j, "; functions below %.0f calls per second were not recorded",
-                      least_told(j));
+                      least_listed(j));
 }
 
 /*
  * What is called as often as that may be among the functions that were not recorded: to find
  * nothing then
  * says nothing. */
-static void too_few_told(struct judge *j, double calls_per_s)
+static void too_few_listed(struct judge *j, double calls_per_s)
 {
     if (j->said || !is_cut(j))
         return;
-    if (least_told(j) > calls_per_s)
+    if (least_listed(j) > calls_per_s)
         judge_unknown(
             j,
             "functions below %.0f calls per second were not recorded (record more with --top, "
             "on the screen with calls-rows)",
-            least_told(j));
+            least_listed(j));
 }
 
 /* ---- repositories */
@@ -287,9 +287,9 @@ static void find_lookup(struct judge *j, const struct module_calls *m,
     judge_evidence(j, f, "read_share", reads_share, "share",
                    "reads: %s of its operations; writes: %.1f per "
                    "second%s",
-                   judge_percent(j, reads_share), per_s(j, m->writes), not_told(j));
+                   judge_percent(j, reads_share), per_s(j, m->writes), not_listed(j));
     judge_evidence(j, f, "signature", NAN, "", "repository functions: %s%s", signature(j, m),
-                   m->told ? "; it has the behaviour Ecto.Repo" : "");
+                   m->declared ? "; it has the behaviour Ecto.Repo" : "");
 }
 
 #define READ_SHARE 0.8 /* from which a table in memory pays */
@@ -307,7 +307,7 @@ void judge_repository(struct judge *j)
         said++;
         find_lookup(j, c, front_of(&m, c));
     }
-    too_few_told(j, LOOKUPS_HOT);
+    too_few_listed(j, LOOKUPS_HOT);
 }
 
 /* Reads and writes of the repositories that are not mere lookups; of all when there are
@@ -338,8 +338,8 @@ static void tell_ratio(struct judge *j, const char *what, double read, double wr
     if (read + written < 100)
         return;
     double blur = RATIO_BLUR * per_s(j, read + written);
-    if (is_cut(j) && least_told(j) > blur) {
-        too_few_told(j, blur);
+    if (is_cut(j) && least_listed(j) > blur) {
+        too_few_listed(j, blur);
         return;
     }
     struct finding *f = judge_find(j, FINDING_NOTE, judge_sure(j, read + written, 100));
@@ -352,7 +352,7 @@ static void tell_ratio(struct judge *j, const char *what, double read, double wr
     f->subject = what;
     judge_evidence(j, f, "read_share", share, "share",
                    "%s reads, %s writes in the counting windows%s", judge_number(j, read),
-                   judge_number(j, written), not_told(j));
+                   judge_number(j, written), not_listed(j));
     judge_evidence(j, f, "operations", per_s(j, read + written), "per_s",
                    "operations: %s per second", judge_number(j, per_s(j, read + written)));
 }
@@ -438,7 +438,7 @@ static void find_overhead(struct judge *j, const struct modules *m,
                                          : "usual");
     f->action = look ? "Find the stages that run for operations that do not need them, and skip "
                        "them there"
-                     : "Leave it alone: the stages are the structure of the program, and cost less "
+                     : "Leave it: the stages are the structure of the program, and cost less "
                        "than the data";
     f->refute = "The own time of the stages (beamtop calls --time) is a large share of the "
                 "operation's";
@@ -537,7 +537,7 @@ void judge_hot_reads(struct judge *j)
         said++;
         find_hot(j, c, asks);
     }
-    too_few_told(j, READS_HOT);
+    too_few_listed(j, READS_HOT);
 }
 
 /* ---- dynamic repositories */
@@ -560,7 +560,7 @@ void judge_dynamic_repo(struct judge *j)
     }
     if (!most || per_s(j, switches) < judge_limit(j, SWITCHES_HOT) ||
         switches < judge_limit(j, SWITCHES_EACH) * done) {
-        too_few_told(j, SWITCHES_HOT);
+        too_few_listed(j, SWITCHES_HOT);
         return;
     }
     struct finding *f =

@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 #include "beamtop/base/attr.h"
-#include "beamtop/report/finding.h"
+#include "beamtop/report/evaluate.h"
 
 enum owner_sort { BY_APPLICATION, BY_SUPERVISOR, BY_MODULE, BY_NAME, BY_LABEL, OWNER_SORTS };
 

@@ -114,7 +114,7 @@ static char letter_of(const char *name)
 
 #define RESIDENT_FACTOR 1.5 /* of what the VM allocates, code and stacks of threads left aside */
 
-/* Without the allocators' numbers: memory that the VM holds and nobody uses is resident. */
+/* Without the allocators' numbers: memory that the VM holds unused is resident. */
 static void resident_beyond(struct judge *j)
 {
     struct span_stats rss = judge_stats(j, "rss_bytes"),
@@ -357,7 +357,7 @@ void judge_gc(struct judge *j)
         judge_unknown(j, "GCs and reductions were not recorded");
         return;
     }
-    if (judge_stats(j, "scheduler_use").mean < judge_limit(j, BUSY))
+    if (judge_stats(j, "scheduler_utilisation").mean < judge_limit(j, BUSY))
         return;
     bool often =
         gcs >= judge_limit(j, GCS_LEAST) && judge_limit(j, reductions / gcs) < REDUCTIONS_A_GC;

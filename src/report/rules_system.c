@@ -26,7 +26,8 @@ static void tell_leader(struct judge *j, struct finding *f, const struct span_ow
 
 void judge_contention(struct judge *j)
 {
-    struct span_stats queue = judge_stats(j, "run_queue"), use = judge_stats(j, "scheduler_use");
+    struct span_stats queue = judge_stats(j, "run_queue"),
+                      use = judge_stats(j, "scheduler_utilisation");
     const struct span_owner *leader = judge_leader(j);
     double limit = judge_limit(j, j->schedulers);
     if (isnan(j->schedulers)) {
@@ -53,14 +54,15 @@ void judge_contention(struct judge *j)
     judge_evidence(j, f, "schedulers_online", j->schedulers, "", "schedulers online: %.0f",
                    j->schedulers);
     if (!isnan(use.mean))
-        judge_evidence(j, f, "scheduler_use", use.mean, "share", "scheduler utilisation: %s (mean)",
-                       judge_percent(j, use.mean));
+        judge_evidence(j, f, "scheduler_utilisation", use.mean, "share",
+                       "scheduler utilisation: %s (mean)", judge_percent(j, use.mean));
     tell_leader(j, f, leader);
 }
 
 void judge_headroom(struct judge *j)
 {
-    struct span_stats queue = judge_stats(j, "run_queue"), use = judge_stats(j, "scheduler_use");
+    struct span_stats queue = judge_stats(j, "run_queue"),
+                      use = judge_stats(j, "scheduler_utilisation");
     if (isnan(j->schedulers) || isnan(use.mean)) {
         judge_unknown(j, "scheduler utilisation was not recorded");
         return;
@@ -75,7 +77,7 @@ void judge_headroom(struct judge *j)
                 "for one bottleneck process";
     f->refute =
         "Dirty schedulers or programs behind ports do the work: normal schedulers do not show it";
-    judge_evidence(j, f, "scheduler_use", use.mean, "share",
+    judge_evidence(j, f, "scheduler_utilisation", use.mean, "share",
                    "scheduler utilisation: %s (mean), %s (max)", judge_percent(j, use.mean),
                    judge_percent(j, use.max));
     judge_evidence(j, f, "run_queue_mean", queue.mean, "",
@@ -161,7 +163,7 @@ static const struct {
      "Find what loads or makes modules while the node runs", NULL, NULL},
 };
 
-#define OWNERS_TOLD 3
+#define OWNERS_LISTED 3
 #define OF_PROCESSES 0
 #define MUCH 0.3 /* of the growth */
 
@@ -176,23 +178,23 @@ static double grown_of(const struct span_process *p)
     return p->memory_last - p->memory_first;
 }
 
-static size_t growing_processes(struct judge *j, struct grower out[OWNERS_TOLD])
+static size_t growing_processes(struct judge *j, struct grower out[OWNERS_LISTED])
 {
-    const struct span_process *told[OWNERS_TOLD];
+    const struct span_process *listed[OWNERS_LISTED];
     size_t n = 0;
-    for (; n < OWNERS_TOLD; n++) {
+    for (; n < OWNERS_LISTED; n++) {
         const struct span_process *most = NULL;
         for (size_t i = 0; i < j->n_processes; i++) {
             const struct span_process *p = &j->processes[i];
-            bool is_told = false;
+            bool is_listed = false;
             for (size_t k = 0; k < n; k++)
-                is_told = is_told || told[k] == p;
-            if (!is_told && grown_of(p) > MIB && (!most || grown_of(p) > grown_of(most)))
+                is_listed = is_listed || listed[k] == p;
+            if (!is_listed && grown_of(p) > MIB && (!most || grown_of(p) > grown_of(most)))
                 most = p;
         }
         if (!most)
             break;
-        told[n] = most;
+        listed[n] = most;
         out[n] = (struct grower){judge_process(j, most), judge_slice(j, most->pid), grown_of(most),
                                  most->memory_last};
     }
@@ -224,7 +226,7 @@ static int most_grown_first(const void *a, const void *b)
 #define ROWS 10
 
 static size_t growing_rows(struct judge *j, const char *key, const char *list,
-                           struct grower out[OWNERS_TOLD])
+                           struct grower out[OWNERS_LISTED])
 {
     const char *text = recording_fact(j->recording, key, j->to);
     json_t *now = text ? json_loads(text, 0, NULL) : NULL, *row;
@@ -248,7 +250,7 @@ static size_t growing_rows(struct judge *j, const char *key, const char *list,
     }
     if (n > 1)
         qsort(all, n, sizeof *all, most_grown_first);
-    n = n < OWNERS_TOLD ? n : OWNERS_TOLD;
+    n = n < OWNERS_LISTED ? n : OWNERS_LISTED;
     if (n > 0)
         memcpy(out, all, n * sizeof *out);
     json_decref(now);
@@ -294,7 +296,8 @@ static bool growing_group(struct judge *j, struct grower *out)
 }
 
 /* Most first; in place of processes that grow little each their module. */
-static size_t growers_of(struct judge *j, size_t type, double grown, struct grower out[OWNERS_TOLD])
+static size_t growers_of(struct judge *j, size_t type, double grown,
+                         struct grower out[OWNERS_LISTED])
 {
     if (type == OF_PROCESSES) {
         size_t n = growing_processes(j, out);
@@ -310,7 +313,7 @@ static size_t growers_of(struct judge *j, size_t type, double grown, struct grow
 static void find_growth(struct judge *j, size_t type, struct trend t, struct trend all,
                         double limit)
 {
-    struct grower growers[OWNERS_TOLD];
+    struct grower growers[OWNERS_LISTED];
     double grown = t.last - t.first;
     size_t n = growers_of(j, type, grown, growers);
     struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, grown, limit));

@@ -18,7 +18,7 @@ const struct metric summary_metrics[METRICS] = {
     {"run_queue", "run queue", COLUMN_COUNT, true},
     {"run_queue_dirty_cpu", "run queue, dirty CPU", COLUMN_COUNT, false},
     {"run_queue_dirty_io", "run queue, dirty I/O", COLUMN_COUNT, false},
-    {"scheduler_use", "schedulers in use", COLUMN_SHARE, true},
+    {"scheduler_utilisation", "schedulers in use", COLUMN_SHARE, true},
     {"reductions_per_s", "reductions/s", COLUMN_RATE, true},
     {"own_reductions_per_s", "beamtop's reductions/s", COLUMN_RATE, false},
     {"gcs_per_s", "collections/s", COLUMN_RATE, false},
@@ -43,7 +43,7 @@ static struct slice keep(struct summary *s, struct slice text)
 static void take_owners(struct summary *s, struct recording *r, int kind)
 {
     const struct span_owner *from;
-    size_t n = recording_owners(r, summary_owner_keys[kind], s->source->from, s->source->to, &from);
+    size_t n = recording_owners(r, summary_owner_keys[kind], s->input->from, s->input->to, &from);
     struct span_owner *to = arena_alloc(&s->arena, (n + 1) * sizeof *to);
     for (size_t i = 0; i < n; i++) {
         to[i] = from[i];
@@ -57,7 +57,7 @@ static void take_owners(struct summary *s, struct recording *r, int kind)
 static void take_calls(struct summary *s, struct recording *r)
 {
     const struct recorded_call *from;
-    size_t n = recording_calls(r, s->source->from, s->source->to, &from, &s->sums);
+    size_t n = recording_calls(r, s->input->from, s->input->to, &from, &s->sums);
     struct recorded_call *to = arena_alloc(&s->arena, (n + 1) * sizeof *to);
     for (size_t i = 0; i < n; i++) {
         to[i] = from[i];
@@ -75,7 +75,7 @@ static void take_calls(struct summary *s, struct recording *r)
 /* Of a whole recording all: one noted behind the last tick belongs to it too. */
 static void take_marks(struct summary *s, struct recording *r)
 {
-    bool begins = s->source->from <= 1, ends = s->source->to >= s->info->ticks;
+    bool begins = s->input->from <= 1, ends = s->input->to >= s->info->ticks;
     const struct recording_mark *from;
     size_t n = recording_marks(r, &from);
     struct recording_mark *to = arena_alloc(&s->arena, (n + 1) * sizeof *to);
@@ -89,7 +89,7 @@ static void take_marks(struct summary *s, struct recording *r)
 static void take_patterns(struct summary *s, struct recording *r)
 {
     const struct span_pattern *from;
-    size_t n = recording_trace_patterns(r, s->source->from, s->source->to, &from);
+    size_t n = recording_trace_patterns(r, s->input->from, s->input->to, &from);
     struct span_pattern *to = arena_alloc(&s->arena, (n + 1) * sizeof *to);
     for (size_t i = 0; i < n; i++) {
         to[i] = from[i];
@@ -99,24 +99,24 @@ static void take_patterns(struct summary *s, struct recording *r)
     s->n_patterns = n;
 }
 
-int summary_take(struct summary *s, const struct summary *before,
-                 const struct summary_source *source, struct error *err)
+int summary_take(struct summary *s, const struct summary *before, const struct summary_input *input,
+                 struct error *err)
 {
-    struct recording *r = source->recording;
+    struct recording *r = input->recording;
     memset(s, 0, sizeof *s);
     arena_init(&s->arena);
     arena_init(&s->findings.arena);
-    s->source = source;
+    s->input = input;
     s->info = recording_info(r);
     recording_begin(r);
-    s->first_us = recording_tick_wall_us(r, source->from);
-    s->last_us = recording_tick_wall_us(r, source->to);
+    s->first_us = recording_tick_wall_us(r, input->from);
+    s->last_us = recording_tick_wall_us(r, input->to);
     s->first_us = s->first_us < 0 ? s->info->first_us : s->first_us;
     s->last_us = s->last_us < 0 ? s->info->last_us : s->last_us;
-    s->duration_s = recording_span_s(r, source->from, source->to);
+    s->duration_s = recording_span_s(r, input->from, input->to);
     for (int i = 0; i < METRICS; i++) {
-        if (recording_stats(r, summary_metrics[i].key, source->from, source->to, &s->stats[i],
-                            err) != 0)
+        if (recording_stats(r, summary_metrics[i].key, input->from, input->to, &s->stats[i], err) !=
+            0)
             return (int)err->code;
         s->ticks = s->stats[i].n > s->ticks ? s->stats[i].n : s->ticks;
     }
@@ -125,10 +125,10 @@ int summary_take(struct summary *s, const struct summary *before,
     take_calls(s, r);
     take_patterns(s, r);
     take_marks(s, r);
-    s->gaps = recording_gaps(r, source->from, source->to);
-    s->cost = recording_cost(r, source->from, source->to);
-    return findings_find_after(&s->findings, before ? &before->findings : NULL, r, source->from,
-                               source->to, err);
+    s->gaps = recording_gaps(r, input->from, input->to);
+    s->cost = recording_cost(r, input->from, input->to);
+    return findings_evaluate_after(&s->findings, before ? &before->findings : NULL, r, input->from,
+                                   input->to, err);
 }
 
 void summary_clear(struct summary *s)
@@ -308,13 +308,14 @@ void put_rest(struct paper *p, size_t without_us, size_t n)
         paper_put(p, "The rest is who is in no row. What beamtop did on the node is left out of "
                      "all shares.");
     else
-        paper_put(p,
-                  "The rest is who is in no row. What beamtop did on the node is left out of the "
-                  "shares of %zu "
-                  "of these sessions; in the others, of an earlier version, it is in the rest, and "
-                  "makes the "
-                  "shares of a quiet node smaller.",
-                  without_us);
+        paper_put(
+            p,
+            "The rest is who is in no row. What beamtop did on the node is left out of the "
+            "shares of %zu "
+            "of these recordings; in the others, of an earlier version, it is in the rest, and "
+            "makes the "
+            "shares of a quiet node smaller.",
+            without_us);
 }
 
 double left_out_share(const struct summary *s)
@@ -352,34 +353,34 @@ static void put_paper(struct buf *out, const struct paper *p, const struct summa
         paper_put_text(out, p, o->columns, o->ascii);
 }
 
-int summary_write(struct buf *out, const struct summary_source *sources, size_t n,
+int summary_write(struct buf *out, const struct summary_input *inputs, size_t n,
                   const struct summary_options *options, struct error *err)
 {
-    struct summary sessions[SESSIONS_MOST];
+    struct summary recordings[SESSIONS_MOST];
     struct paper paper;
     size_t taken = 0;
     if (n == 0 || n > SESSIONS_MOST)
         return error_set(err, ERR_USAGE, "a report is of 1 to %d recordings", SESSIONS_MOST);
     while (taken < n && err->code == ERR_NONE) {
-        (void)summary_take(&sessions[taken], taken > 0 ? &sessions[taken - 1] : NULL,
-                           &sources[taken], err);
+        (void)summary_take(&recordings[taken], taken > 0 ? &recordings[taken - 1] : NULL,
+                           &inputs[taken], err);
         taken++;
     }
     paper_init(&paper);
     if (err->code == ERR_NONE && options->format == SUMMARY_JSON) {
-        summary_json(out, sessions, n, options);
+        summary_json(out, recordings, n, options);
     } else if (err->code == ERR_NONE) {
         if (n == 1)
-            summary_one(&paper, &sessions[0], options);
+            summary_one(&paper, &recordings[0], options);
         else
-            summary_many(&paper, sessions, n, options);
+            summary_many(&paper, recordings, n, options);
         put_paper(out, &paper, options);
     }
     for (size_t i = 0; i < n && err->code == ERR_NONE;
          i++) /* charts are read while they are laid out */
-        (void)recording_failed(sources[i].recording, err);
+        (void)recording_failed(inputs[i].recording, err);
     paper_clear(&paper);
     while (taken > 0)
-        summary_clear(&sessions[--taken]);
+        summary_clear(&recordings[--taken]);
     return (int)err->code;
 }

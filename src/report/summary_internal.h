@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "beamtop/model/column.h"
-#include "beamtop/report/finding.h"
+#include "beamtop/report/evaluate.h"
 #include "beamtop/report/summary.h"
 #include "paper.h"
 
@@ -14,7 +14,7 @@
 #define OWNER_KINDS 5    /* application, supervisor, module, name, label */
 #define OWNERS_BY_MODULE 2
 
-/* A number of the node that reports tell. */
+/* A number of the node that reports show. */
 struct metric {
     const char *key, *title;
     enum column_type type;
@@ -24,7 +24,7 @@ extern const struct metric summary_metrics[];
 #define METRICS 16
 
 struct summary {
-    const struct summary_source *source;
+    const struct summary_input *input;
     const struct recording_info *info;
     struct arena arena;
     int64_t first_us, last_us; /* of the span; -1 unknown */
@@ -48,8 +48,8 @@ struct summary {
 extern const char *const summary_owner_keys[OWNER_KINDS];
 
 /* before: the session that comes before it; NULL: none. */
-int summary_take(struct summary *s, const struct summary *before,
-                 const struct summary_source *source, struct error *err);
+int summary_take(struct summary *s, const struct summary *before, const struct summary_input *input,
+                 struct error *err);
 void summary_clear(struct summary *s);
 
 /* Whether two means differ by more than ticks vary. Noise: three standard errors of

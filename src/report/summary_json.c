@@ -146,8 +146,8 @@ static void add_findings(json_t *o, const struct summary *s)
     json_t *found = json_array(), *unknown = json_array(), *marks = json_array();
     for (size_t i = 0; i < s->findings.len; i++)
         json_array_append_new(found, finding_json(&s->findings.items[i]));
-    for (size_t i = 0; i < s->findings.n_not_known; i++) {
-        const char *line = s->findings.not_known[i], *colon = strstr(line, ": ");
+    for (size_t i = 0; i < s->findings.n_not_evaluated; i++) {
+        const char *line = s->findings.not_evaluated[i], *colon = strstr(line, ": ");
         json_t *u = json_object();
         set(u, "rule", json_slice((struct slice){line, (size_t)(colon - line)}));
         set(u, "why", text(colon + 2));
@@ -166,9 +166,9 @@ static void add_findings(json_t *o, const struct summary *s)
         s->findings.calls_refused ? text(s->findings.calls_refused) : json_null());
 }
 
-static void add_session(json_t *o, const struct summary *s, const struct summary_options *options)
+static void add_recording(json_t *o, const struct summary *s, const struct summary_options *options)
 {
-    set(o, "name", text(s->source->name));
+    set(o, "name", text(s->input->name));
     set(o, "node", text(s->info->node));
     set(o, "otp", text(s->info->otp));
     set(o, "label", text(s->info->label));
@@ -200,12 +200,12 @@ static void add_change(json_t *list, const char *what, const char *by, const str
     json_t *o = json_object();
     set(o, "what", text(what));
     set(o, "by", by ? text(by) : json_null());
-    set(o, "from", text(a->source->name));
-    set(o, "to", text(b->source->name));
+    set(o, "from", text(a->input->name));
+    set(o, "to", text(b->input->name));
     set(o, "before", number(c->before));
     set(o, "after", number(c->after));
     set(o, "noise", number(c->noise));
-    set(o, "more_than_noise", c->known ? json_boolean(c->real) : json_null());
+    set(o, "significant", c->known ? json_boolean(c->real) : json_null());
     json_array_append_new(list, o);
 }
 
@@ -284,15 +284,15 @@ void summary_json(struct buf *out, const struct summary *s, size_t n,
     json_t *root = json_object();
     set(root, "schema", text(n == 1 ? "beamtop.report/2" : "beamtop.diff/2"));
     if (n == 1) {
-        add_session(root, s, o);
+        add_recording(root, s, o);
     } else {
         json_t *list = json_array();
         for (size_t i = 0; i < n; i++) {
             json_t *each = json_object();
-            add_session(each, &s[i], o);
+            add_recording(each, &s[i], o);
             json_array_append_new(list, each);
         }
-        set(root, "sessions", list);
+        set(root, "recordings", list);
         set(root, "changes", changes_of(s, n, o));
     }
     json_put_line(out, root);

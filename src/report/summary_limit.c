@@ -146,7 +146,7 @@ struct measured {
     double value, mean, spread, n;
 };
 
-static struct measured number_of(const struct summary_limit *l, const struct summary_source *s)
+static struct measured number_of(const struct summary_limit *l, const struct summary_input *s)
 {
     struct span_stats v;
     struct error ignored = {.code = ERR_NONE};
@@ -175,7 +175,7 @@ static const struct span_owner *find_owner(const struct summary_limit *l,
     return found ? found : owner_named("Elixir.", l->key, owners, n);
 }
 
-static struct measured share_of(const struct summary_limit *l, const struct summary_source *s)
+static struct measured share_of(const struct summary_limit *l, const struct summary_input *s)
 {
     const struct span_owner *owners;
     struct measured none = {NAN, NAN, NAN, 0};
@@ -189,17 +189,17 @@ static struct measured share_of(const struct summary_limit *l, const struct summ
     return n > 0 ? (struct measured){0, 0, 0, (double)ticks.n} : none;
 }
 
-static struct measured measure(const struct summary_limit *l, const struct summary_source *s)
+static struct measured measure(const struct summary_limit *l, const struct summary_input *s)
 {
     return l->kind == LIMIT_OWNER ? share_of(l, s) : number_of(l, s);
 }
 
-static bool finding_fails(const struct summary_limit *l, const struct summary_source *b,
+static bool finding_fails(const struct summary_limit *l, const struct summary_input *b,
                           struct buf *why)
 {
     struct findings f;
     struct error err = {.code = ERR_NONE};
-    bool fails = findings_find(&f, b->recording, b->from, b->to, &err) != 0;
+    bool fails = findings_evaluate(&f, b->recording, b->from, b->to, &err) != 0;
     if (fails)
         buf_printf(why, "%s: %s", l->text, err.text);
     for (size_t i = 0; i < f.len && !fails; i++) {
@@ -208,25 +208,25 @@ static bool finding_fails(const struct summary_limit *l, const struct summary_so
         if (fails)
             buf_printf(why, "%s: %s: %s", l->text, f.items[i].rule, f.items[i].title);
     }
-    for (size_t i = 0; i < f.n_not_known && !fails && l->kind == LIMIT_RULE; i++) {
+    for (size_t i = 0; i < f.n_not_evaluated && !fails && l->kind == LIMIT_RULE; i++) {
         size_t len = strlen(l->key);
-        fails = strncmp(f.not_known[i], l->key, len) == 0 && f.not_known[i][len] == ':';
+        fails = strncmp(f.not_evaluated[i], l->key, len) == 0 && f.not_evaluated[i][len] == ':';
         if (fails)
-            buf_printf(why, "%s: not known: %s", l->text, f.not_known[i] + len + 2);
+            buf_printf(why, "%s: not evaluated: %s", l->text, f.not_evaluated[i] + len + 2);
     }
     findings_clear(&f);
     return fails;
 }
 
-bool summary_limit_fails(const struct summary_limit *l, const struct summary_source *a,
-                         const struct summary_source *b, struct buf *why)
+bool summary_limit_fails(const struct summary_limit *l, const struct summary_input *a,
+                         const struct summary_input *b, struct buf *why)
 {
     if (l->kind == LIMIT_SEVERITY || l->kind == LIMIT_RULE)
         return finding_fails(l, b, why);
     struct measured x = measure(l, a), y = measure(l, b);
     bool relative = l->op == '+' || l->op == '-';
     if (isnan(y.value) || (relative && isnan(x.value))) {
-        buf_printf(why, "%s: not known: it was not recorded", l->text);
+        buf_printf(why, "%s: unknown: not recorded", l->text);
         return true;
     }
     bool fails = l->op == '>' ? y.value > l->value : y.value < l->value;
@@ -244,15 +244,15 @@ bool summary_limit_fails(const struct summary_limit *l, const struct summary_sou
     return fails;
 }
 
-static bool lacks_owner(const struct summary_limit *l, const struct summary_source *s)
+static bool lacks_owner(const struct summary_limit *l, const struct summary_input *s)
 {
     const struct span_owner *owners;
     size_t n = recording_owners(s->recording, l->by, s->from, s->to, &owners);
     return n > 0 && !find_owner(l, owners, n);
 }
 
-bool summary_limit_is_of_nobody(const struct summary_limit *l, const struct summary_source *a,
-                                const struct summary_source *b, struct buf *why)
+bool summary_limit_is_of_nobody(const struct summary_limit *l, const struct summary_input *a,
+                                const struct summary_input *b, struct buf *why)
 {
     if (l->kind != LIMIT_OWNER || !lacks_owner(l, a) || !lacks_owner(l, b))
         return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The comparison of several recordings: a column each, and what changed by more than noise. */
+/* The comparison of several recordings: a column each, and what changed significantly. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,13 +10,13 @@
 
 struct comparison {
     struct paper *paper;
-    const struct summary *sessions;
+    const struct summary *recordings;
     size_t n;
     const struct summary_options *options;
     struct block *changes; /* of the pair of sessions that is being compared */
     size_t within;         /* changes within the noise */
-    size_t small;          /* shares that changed by more than noise and less than a point */
-    size_t unknown;        /* changes of functions of which too few windows tell */
+    size_t small;          /* significant changes of shares of less than a point */
+    size_t unknown;        /* changes of functions in too few windows */
 };
 
 /* ---- the table of sessions */
@@ -29,11 +29,11 @@ static struct block *begin_table(struct comparison *c, const char *heading)
     titles[0] = "";
     align[0] = 'l';
     for (size_t i = 0; i < c->n; i++) {
-        titles[i + 1] = c->sessions[i].source->name;
+        titles[i + 1] = c->recordings[i].input->name;
         align[i + 1] = 'r';
     }
     struct block *t = paper_table(c->paper, titles, c->n + 1, align);
-    t->sessions = true;
+    t->recordings = true;
     return t;
 }
 
@@ -51,7 +51,7 @@ static void put_text_row(struct comparison *c, struct block *t, const char *titl
 {
     const char *cells[PAPER_COLUMNS] = {title};
     for (size_t i = 0; i < c->n; i++)
-        cells[i + 1] = text(&c->paper->arena, &c->sessions[i]);
+        cells[i + 1] = text(&c->paper->arena, &c->recordings[i]);
     paper_row(c->paper, t, cells);
 }
 
@@ -59,10 +59,10 @@ static void put_text_row(struct comparison *c, struct block *t, const char *titl
 static bool on_one_day(const struct comparison *c)
 {
     struct arena *a = &c->paper->arena;
-    const char *first = time_text(a, c->sessions[0].first_us);
+    const char *first = time_text(a, c->recordings[0].first_us);
     bool same_day = strlen(first) > 10;
     for (size_t i = 1; i < c->n; i++)
-        same_day = same_day && strncmp(first, time_text(a, c->sessions[i].first_us), 10) == 0;
+        same_day = same_day && strncmp(first, time_text(a, c->recordings[i].first_us), 10) == 0;
     return same_day;
 }
 
@@ -70,13 +70,13 @@ static bool of_one_node(const struct comparison *c)
 {
     bool one = true;
     for (size_t i = 1; i < c->n; i++)
-        one = one && strcmp(c->sessions[i].info->node, c->sessions[0].info->node) == 0;
+        one = one && strcmp(c->recordings[i].info->node, c->recordings[0].info->node) == 0;
     return one;
 }
 
 static void put_head(struct comparison *c)
 {
-    const struct summary *s = &c->sessions[0];
+    const struct summary *s = &c->recordings[0];
     c->paper->title = arena_printf(&c->paper->arena, "beamtop: %zu recordings compared", c->n);
     paper_heading(c->paper, 1, "%zu recordings compared", c->n);
     if (of_one_node(c) && *s->info->node)
@@ -103,8 +103,8 @@ static void put_who(struct comparison *c, struct block *t)
     bool one = of_one_node(c), time_alone = one && on_one_day(c);
     for (size_t i = 0; i < c->n; i++) {
         struct arena *a = &c->paper->arena;
-        nodes[i + 1] = c->sessions[i].info->node;
-        begun[i + 1] = (time_alone ? time_of_day : day_and_time)(a, &c->sessions[i]);
+        nodes[i + 1] = c->recordings[i].info->node;
+        begun[i + 1] = (time_alone ? time_of_day : day_and_time)(a, &c->recordings[i]);
     }
     if (!one)
         paper_legend_row(c->paper, t, nodes);
@@ -122,7 +122,7 @@ static const char *ticks_of(struct arena *a, const struct summary *s)
 
 static void put_metrics(struct comparison *c)
 {
-    struct block *t = begin_table(c, "Sessions (means, where nothing else is said)");
+    struct block *t = begin_table(c, "Recordings (means, unless stated)");
     put_who(c, t);
     put_text_row(c, t, "duration", duration_of);
     put_text_row(c, t, "ticks", ticks_of);
@@ -130,7 +130,7 @@ static void put_metrics(struct comparison *c)
         double mean[SESSIONS_MOST], p95[SESSIONS_MOST], max[SESSIONS_MOST];
         bool any = false;
         for (size_t i = 0; i < c->n; i++) {
-            const struct span_stats *v = &c->sessions[i].stats[m];
+            const struct span_stats *v = &c->recordings[i].stats[m];
             mean[i] = v->mean;
             p95[i] = v->p95;
             max[i] = v->max;
@@ -162,7 +162,7 @@ static size_t leaders(const struct comparison *c, int kind, struct slice *names)
 {
     size_t n = 0, each = c->options->owners ? c->options->owners : 8;
     for (size_t i = 0; i < c->n; i++) {
-        const struct summary *s = &c->sessions[i];
+        const struct summary *s = &c->recordings[i];
         for (size_t k = 0; k < s->n_owners[kind] && k < each; k++) {
             struct slice name = s->owners[kind][k].owner;
             bool known = name.len == 0 || !(s->owners[kind][k].share >= 0.01);
@@ -180,7 +180,7 @@ static const char *owner_title(const struct comparison *c, int kind, struct slic
 {
     struct arena *a = &c->paper->arena;
     for (size_t i = 0; i < c->n; i++) {
-        const struct span_owner *o = owner_in(&c->sessions[i], kind, name);
+        const struct span_owner *o = owner_in(&c->recordings[i], kind, name);
         if (o && o->kind.len > 0)
             return arena_printf(a, "%s (%s)", slice_text(a, name), slice_text(a, o->kind));
     }
@@ -192,8 +192,8 @@ static void put_owner(struct comparison *c, struct block *t, int kind, struct sl
 {
     double shares[SESSIONS_MOST];
     for (size_t i = 0; i < c->n; i++) {
-        const struct span_owner *o = owner_in(&c->sessions[i], kind, name);
-        shares[i] = o ? o->share : c->sessions[i].n_owners[kind] > 0 ? 0 : (double)NAN;
+        const struct span_owner *o = owner_in(&c->recordings[i], kind, name);
+        shares[i] = o ? o->share : c->recordings[i].n_owners[kind] > 0 ? 0 : (double)NAN;
     }
     put_row(c, t, title, COLUMN_SHARE, shares);
 }
@@ -218,26 +218,26 @@ static void put_owners(struct comparison *c, int kind)
 static size_t calls_of(const struct comparison *c, const struct recorded_call **out)
 {
     size_t each = c->options->functions ? c->options->functions : 10;
-    return leading_calls(c->sessions, c->n, each, out, ROWS_MOST);
+    return leading_calls(c->recordings, c->n, each, out, ROWS_MOST);
 }
 
 static void put_calls(struct comparison *c)
 {
     const struct recorded_call *calls[ROWS_MOST];
     size_t n = calls_of(c, calls);
-    struct block *t = n > 0 ? begin_table(c, "Calls in a second") : NULL;
+    struct block *t = n > 0 ? begin_table(c, "Calls per second") : NULL;
     for (size_t k = 0; k < n; k++) {
         double rates[SESSIONS_MOST];
         for (size_t i = 0; i < c->n; i++) {
-            const struct recorded_call *call = call_in(&c->sessions[i], calls[k]);
-            double seconds = (double)c->sessions[i].sums.ns / 1e9;
+            const struct recorded_call *call = call_in(&c->recordings[i], calls[k]);
+            double seconds = (double)c->recordings[i].sums.ns / 1e9;
             rates[i] = call && seconds > 0 ? (double)call->calls / seconds : (double)NAN;
         }
         put_row(c, t, call_text(&c->paper->arena, calls[k]), COLUMN_RATE, rates);
     }
     double most = 0;
     for (size_t i = 0; i < c->n; i++)
-        most = fmax(most, evaluating_share(&c->sessions[i]));
+        most = fmax(most, evaluating_share(&c->recordings[i]));
     if (t)
         put_evaluating(c->paper, most);
 }
@@ -252,12 +252,12 @@ static const struct finding *finding_in(const struct summary *s, const char *rul
     return NULL;
 }
 
-static bool not_known_in(const struct summary *s, const char *rule)
+static bool not_evaluated_in(const struct summary *s, const char *rule)
 {
     size_t len = strlen(rule);
-    for (size_t i = 0; i < s->findings.n_not_known; i++)
-        if (strncmp(s->findings.not_known[i], rule, len) == 0 &&
-            s->findings.not_known[i][len] == ':')
+    for (size_t i = 0; i < s->findings.n_not_evaluated; i++)
+        if (strncmp(s->findings.not_evaluated[i], rule, len) == 0 &&
+            s->findings.not_evaluated[i][len] == ':')
             return true;
     return false;
 }
@@ -266,7 +266,7 @@ static const char *judged(struct comparison *c, const struct summary *s, const c
 {
     const struct finding *f = finding_in(s, rule);
     if (!f)
-        return not_known_in(s, rule) ? "–" : "";
+        return not_evaluated_in(s, rule) ? "–" : "";
     if (isnan(f->impact))
         return finding_severity_word(f->severity);
     return arena_printf(&c->paper->arena, "%s %s", finding_severity_word(f->severity),
@@ -305,26 +305,26 @@ static const struct finding *same_finding(const struct summary *s, const struct 
 static void put_found(struct comparison *c, size_t at, enum finding_severity severity)
 {
     struct arena *a = &c->paper->arena;
-    for (size_t k = 0; k < c->sessions[at].findings.len; k++) {
-        const struct finding *f = &c->sessions[at].findings.items[k];
+    for (size_t k = 0; k < c->recordings[at].findings.len; k++) {
+        const struct finding *f = &c->recordings[at].findings.items[k];
         const char *who = "", *title = f->title, *of = "";
-        bool told = f->severity != severity;
+        bool reported = f->severity != severity;
         double most = 0;
         bool differ = false;
-        for (size_t i = 0; i < c->n && !told; i++) {
-            const struct finding *same_one = same_finding(&c->sessions[i], f);
-            told = same_one && i < at;
+        for (size_t i = 0; i < c->n && !reported; i++) {
+            const struct finding *same_one = same_finding(&c->recordings[i], f);
+            reported = same_one && i < at;
             if (!same_one)
                 continue;
-            who = arena_printf(a, "%s%s%s", who, *who ? ", " : "", c->sessions[i].source->name);
+            who = arena_printf(a, "%s%s%s", who, *who ? ", " : "", c->recordings[i].input->name);
             differ = differ || strcmp(same_one->title, f->title) != 0;
             if (i == at || same_one->impact > most) {
                 title = same_one->title;
                 most = same_one->impact;
-                of = c->sessions[i].source->name;
+                of = c->recordings[i].input->name;
             }
         }
-        if (!told)
+        if (!reported)
             paper_item(c->paper, "%s (%s: %s): %s%s%s. %s%s.", f->rule,
                        finding_severity_word(severity), who, title, differ ? ", in " : "",
                        differ ? of : "", severity == FINDING_NOTE ? "" : "Action: ", f->action);
@@ -338,8 +338,8 @@ static void put_findings(struct comparison *c)
         const char *cells[PAPER_COLUMNS] = {rule_list[r]->key};
         bool any = false;
         for (size_t i = 0; i < c->n; i++) {
-            cells[i + 1] = judged(c, &c->sessions[i], rule_list[r]->key);
-            any = any || finding_in(&c->sessions[i], rule_list[r]->key) != NULL;
+            cells[i + 1] = judged(c, &c->recordings[i], rule_list[r]->key);
+            any = any || finding_in(&c->recordings[i], rule_list[r]->key) != NULL;
         }
         if (any)
             paper_row(c->paper, t, cells);
@@ -385,8 +385,8 @@ static void put_change(struct comparison *c, const char *what, enum column_type 
     if (!c->changes) {
         const char **titles = arena_alloc(a, 5 * sizeof *titles);
         titles[0] = "";
-        titles[1] = c->sessions[at - 1].source->name;
-        titles[2] = c->sessions[at].source->name;
+        titles[1] = c->recordings[at - 1].input->name;
+        titles[2] = c->recordings[at].input->name;
         titles[3] = "change";
         titles[4] = "noise";
         c->changes = paper_table(c->paper, titles, 5, "lrrrr");
@@ -400,7 +400,8 @@ static void put_change(struct comparison *c, const char *what, enum column_type 
 static void compare_metrics(struct comparison *c, size_t at)
 {
     for (int m = 0; m < METRICS; m++) {
-        const struct span_stats *a = &c->sessions[at - 1].stats[m], *b = &c->sessions[at].stats[m];
+        const struct span_stats *a = &c->recordings[at - 1].stats[m],
+                                *b = &c->recordings[at].stats[m];
         struct change change = change_of_stats(a, b);
         put_change(c, summary_metrics[m].title, summary_metrics[m].type, at, &change);
     }
@@ -411,7 +412,7 @@ static void compare_owners(struct comparison *c, int kind, size_t at)
     static const struct span_owner none;
     struct slice names[ROWS_MOST];
     size_t n = leaders(c, kind, names);
-    const struct summary *a = &c->sessions[at - 1], *b = &c->sessions[at];
+    const struct summary *a = &c->recordings[at - 1], *b = &c->recordings[at];
     if (a->n_owners[kind] == 0 || b->n_owners[kind] == 0)
         return;
     for (size_t k = 0; k < n; k++) {
@@ -430,7 +431,7 @@ static void compare_owners(struct comparison *c, int kind, size_t at)
 static void compare_calls(struct comparison *c, size_t at)
 {
     const struct recorded_call *calls[ROWS_MOST];
-    const struct summary *a = &c->sessions[at - 1], *b = &c->sessions[at];
+    const struct summary *a = &c->recordings[at - 1], *b = &c->recordings[at];
     struct arena *arena = &c->paper->arena;
     size_t n = a->n_calls > 0 && b->n_calls > 0 ? calls_of(c, calls) : 0;
     for (size_t k = 0; k < n; k++) {
@@ -445,7 +446,7 @@ static void compare_calls(struct comparison *c, size_t at)
 
 static bool has_ticks(const struct comparison *c, size_t at)
 {
-    return c->sessions[at - 1].ticks >= 3 && c->sessions[at].ticks >= 3;
+    return c->recordings[at - 1].ticks >= 3 && c->recordings[at].ticks >= 3;
 }
 
 static void put_changes(struct comparison *c)
@@ -453,29 +454,29 @@ static void put_changes(struct comparison *c)
     paper_heading(c->paper, 2, "What changed");
     for (size_t at = 1; at < c->n; at++) {
         c->changes = NULL;
-        paper_heading(c->paper, 3, "%s, after %s", c->sessions[at].source->name,
-                      c->sessions[at - 1].source->name);
+        paper_heading(c->paper, 3, "%s, after %s", c->recordings[at].input->name,
+                      c->recordings[at - 1].input->name);
         compare_metrics(c, at);
         for (int kind = 0; kind < OWNER_KINDS; kind++)
             compare_owners(c, kind, at);
         compare_calls(c, at);
         if (!c->changes)
-            paper_put(c->paper, has_ticks(c, at) ? "Nothing by more than noise."
-                                                 : "Too few ticks to tell changes from noise.");
+            paper_put(c->paper, has_ticks(c, at) ? "No significant change."
+                                                 : "Too few ticks to find significant changes.");
     }
     paper_heading(c->paper, 3, "What is not in these tables");
     paper_put(c->paper,
               "%zu %s within the variation between ticks, and %zu %s by less than a "
               "point. A difference counts when it is larger than three standard errors "
               "(deviation of the ticks, or for functions of the windows of counted calls, "
-              "over the root of their number, of both sessions together) and than one "
+              "over the root of their number, of both recordings together) and than one "
               "percent.",
               c->within, c->within == 1 ? "number is" : "numbers are", c->small,
               c->small == 1 ? "share changed" : "shares changed");
     if (c->unknown > 0)
         paper_put(c->paper,
-                  "%zu %s of calls of functions %s not known: there are fewer than three "
-                  "windows of counted calls in a session, or the function was not told in "
+                  "%zu %s of calls of functions %s unknown: there are fewer than three "
+                  "counting windows in a recording, or the function was not listed in "
                   "each of them.",
                   c->unknown, c->unknown == 1 ? "change" : "changes",
                   c->unknown == 1 ? "is" : "are");
@@ -487,11 +488,11 @@ static void put_counting(struct comparison *c, bool without_us)
 {
     size_t counted = 0;
     for (size_t i = 0; i < c->n; i++)
-        counted += c->sessions[i].sums.ns > 0;
+        counted += c->recordings[i].sums.ns > 0;
     if (!without_us && counted > 0 && counted < c->n)
         paper_put(
             c->paper,
-            "Calls were counted in %zu of these sessions: what that took of the node is in the "
+            "Calls were counted in %zu of these recordings: what that took of the node is in the "
             "rest, and makes the other shares of a quiet node smaller than without.",
             counted);
 }
@@ -499,7 +500,7 @@ static void put_counting(struct comparison *c, bool without_us)
 void summary_many(struct paper *p, const struct summary *s, size_t n,
                   const struct summary_options *o)
 {
-    struct comparison c = {.paper = p, .sessions = s, .n = n, .options = o};
+    struct comparison c = {.paper = p, .recordings = s, .n = n, .options = o};
     put_head(&c);
     put_metrics(&c);
     for (int kind = 0; kind < OWNER_KINDS; kind++)

@@ -14,8 +14,8 @@ static void put_head(struct paper *p, const struct summary *s)
 {
     const struct recording_info *i = s->info;
     struct arena *a = &p->arena;
-    p->title = arena_printf(a, "beamtop report: %s", s->source->name);
-    paper_heading(p, 1, "%s", s->source->name);
+    p->title = arena_printf(a, "beamtop report: %s", s->input->name);
+    paper_heading(p, 1, "%s", s->input->name);
     paper_put(p, "%s, OTP %s, from %s to %s: %s, %lld ticks every %s.",
               *i->node ? i->node : "a node", *i->otp ? i->otp : "–", time_text(a, s->first_us),
               time_text(a, s->last_us), number_text(a, COLUMN_SECONDS, s->duration_s),
@@ -25,17 +25,17 @@ static void put_head(struct paper *p, const struct summary *s)
                   number_text(a, COLUMN_SHARE, s->cost.share),
                   number_text(a, COLUMN_BYTES, s->cost.bytes));
     if (!*i->end)
-        paper_put(p, "The recording has no end: it is being written still, or was cut off behind "
+        paper_put(p, "The recording has no end: it is being written still, or was cut off after "
                      "its last tick.");
     if (s->gaps > 0)
-        paper_put(p, "The node was not reached %lld %s in between: rates begin anew behind that.",
+        paper_put(p, "The node was not reached %lld %s in between: rates start again after that.",
                   (long long)s->gaps, s->gaps == 1 ? "time" : "times");
     if (s->findings.calls_refused)
         paper_put(p, "Calls were %scounted: %s. Rules about calls are %s.",
                   s->n_calls > 0 ? "not always " : "not ", s->findings.calls_refused,
-                  s->n_calls > 0 ? "judged by the windows there are" : "not evaluated");
+                  s->n_calls > 0 ? "evaluated from the windows there are" : "not evaluated");
     if (i->thinned)
-        paper_put(p, "Old ticks were given up: the earlier part is sparse.");
+        paper_put(p, "Old ticks were thinned to save space: the earlier part is sparse.");
     if (i->redacted)
         paper_put(p, "Of the values in traces types and sizes were recorded.");
     else if (i->values)
@@ -69,8 +69,8 @@ static void put_charts(struct paper *p, const struct summary *s)
     for (int i = 0; i < METRICS; i++) {
         const struct metric *m = &summary_metrics[i];
         const struct span_stats *v = &s->stats[i];
-        size_t n = m->chart ? recording_series(s->source->recording, m->key, s->source->from,
-                                               s->source->to, values, ARRAY_LEN(values))
+        size_t n = m->chart ? recording_series(s->input->recording, m->key, s->input->from,
+                                               s->input->to, values, ARRAY_LEN(values))
                             : 0;
         if (n < 2)
             continue;
@@ -145,7 +145,7 @@ static void put_calls(struct paper *p, const struct summary *s, const struct sum
         paper_put(p, "No calls were counted while it was recorded.");
         return;
     }
-    paper_put(p, "%s calls in windows of %s together, %s in a second.",
+    paper_put(p, "%s calls in windows of %s together, %s per second.",
               number_text(a, COLUMN_COUNT, (double)s->sums.calls),
               number_text(a, COLUMN_SECONDS, seconds),
               number_text(a, COLUMN_RATE, s->sums.calls_per_s));
@@ -215,10 +215,10 @@ static void put_findings(struct paper *p, const struct summary *s)
         paper_item(p, "Action: %s.", x->action);
         paper_item(p, "Ruled out if: %s.", x->refute);
     }
-    if (f->n_not_known > 0)
+    if (f->n_not_evaluated > 0)
         paper_heading(p, 3, "Not evaluated (not recorded)");
-    for (size_t i = 0; i < f->n_not_known; i++)
-        paper_item(p, "%s", f->not_known[i]);
+    for (size_t i = 0; i < f->n_not_evaluated; i++)
+        paper_item(p, "%s", f->not_evaluated[i]);
 }
 
 /* Numbers first: the share of the work where there is one, else the first that the rule went by. */

@@ -160,17 +160,17 @@ static void report_of(const char *path, size_t n, enum summary_format format, co
 {
     struct error err = {0};
     struct recording *files[SESSIONS] = {NULL};
-    struct summary_source sources[SESSIONS];
+    struct summary_input sources[SESSIONS];
     struct summary_options o = {.format = format, .columns = 100};
     struct buf out;
     uint64_t began = clock_mono_ns();
     buf_init(&out, 0);
     for (size_t i = 0; i < n && err.code == ERR_NONE; i++) {
         if (recording_open(&files[i], path, &err) == 0 && recording_check(files[i], &err) == 0)
-            sources[i] = (struct summary_source){.recording = files[i],
-                                                 .name = "bench",
-                                                 .from = 1,
-                                                 .to = recording_info(files[i])->ticks};
+            sources[i] = (struct summary_input){.recording = files[i],
+                                                .name = "bench",
+                                                .from = 1,
+                                                .to = recording_info(files[i])->ticks};
     }
     if (err.code != ERR_NONE || summary_write(&out, sources, n, &o, &err) != 0)
         fprintf(stderr, "recording: %s\n", err.text);

@@ -7,7 +7,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/output/calls_sink.h"
 #include "beamtop/recording/export.h"
-#include "beamtop/report/finding.h"
+#include "beamtop/report/evaluate.h"
 #include "beamtop/recording/recorded_log.h"
 #include "beamtop/recording/recording.h"
 #include "beamtop/report/summary.h"
@@ -78,7 +78,7 @@ static void read_sums(struct recording *r, int64_t from, int64_t to)
 
 static void read_report(struct recording *r, int64_t to, size_t n, enum summary_format format)
 {
-    const struct summary_source sources[] = {{r, "a", 1, to}, {r, "b", 2, to}};
+    const struct summary_input sources[] = {{r, "a", 1, to}, {r, "b", 2, to}};
     struct summary_options o = {.format = format, .columns = 80};
     struct error err = {0};
     struct buf out;

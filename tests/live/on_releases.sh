@@ -3,8 +3,8 @@
 # Runs a test module against real nodes of each release at hand: the host's own, and the roots in
 # BEAMTOP_ROOTS (otp-NN), which need root for chroot.
 #   on_releases.sh MODULE [MORE_MODULE…] [-- ARGUMENT…]
-# Calls MODULE:main([{Name, Root | none}] [, ARGUMENT…]) on a node of its own, beside an epmd of its
-# own; it prints TAP. BEAMTOP_RELEASES: which roots; BEAMTOP_LIVE_S: how long it may take.
+# Calls MODULE:main([{Name, Root | none}] [, ARGUMENT…]) on a separate node, with a separate epmd; it
+# prints TAP. BEAMTOP_RELEASES: which roots; BEAMTOP_LIVE_S: how long it may take.
 # The node finds BEAMTOP_SRCDIR and COOKIE_FILE in its environment.
 # shellcheck disable=SC1091,SC2154
 set -u

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=sh disable=SC1091,SC2154
 # What the tests of batch commands share; sourced after ../tap.sh. A node of each release runs the
-# test's own load beside an epmd of its own; the load is asked by files in a directory that both see.
+# test's own load with a separate epmd; the load is asked by files in a directory that both see.
 # The test sets `load`: tests/live/LOAD.erl, whose start(DIRECTORY, CODE) makes the file `pid` there;
 # audit.erl is loaded beside it.
 

@@ -59,7 +59,7 @@ void test_system(void **state)
         json_t *line = json_on(t, commands[i], "--format json");
         json_t *after = facts(t);
         char schema[64];
-        snprintf(schema, sizeof schema, "beamtop.%s/1", commands[i]);
+        snprintf(schema, sizeof schema, "beamtop.%s/2", commands[i]);
         assert_string_equal(text_at(line, "schema"), schema);
         assert_string_equal(text_at(line, "node"), "right@127.0.0.1");
         expect_system(line, before, after);
@@ -132,8 +132,8 @@ static double queues_of(json_t *line)
 static double least_use(json_t *line)
 {
     json_t *rows = at(line, "rows");
-    return fmin(number_at(json_array_get(rows, 0), "use"),
-                number_at(json_array_get(rows, 1), "use"));
+    return fmin(number_at(json_array_get(rows, 0), "utilisation"),
+                number_at(json_array_get(rows, 1), "utilisation"));
 }
 
 /* Five looks at the busy schedulers. Whoever else is runnable for a moment, after the machine stood
@@ -184,7 +184,7 @@ static bool loops_lead(struct target *t, char *why, size_t size)
 static bool is_idle(struct target *t, char *why, size_t size)
 {
     json_t *idle = json_on(t, "schedulers", "-i 1 --format json");
-    double use = number_at(idle, "system.scheduler_use");
+    double use = number_at(idle, "system.scheduler_utilisation");
     json_decref(idle);
     snprintf(why, size, "the idle node works %.3f of the time", use);
     return use <= 0.7;
@@ -241,7 +241,7 @@ void test_schedulers(void **state)
                 continue;
             n++;
             assert_true(number_at(row, "id") == (double)(k + 1));
-            assert_true(number_at(row, "use") >= 0 && number_at(row, "use") <= 1);
+            assert_true(number_at(row, "utilisation") >= 0 && number_at(row, "utilisation") <= 1);
         }
         if (n != node_number(t, kinds[i].expression))
             fail_msg("%.0f schedulers of kind %s", n, kinds[i].kind);

@@ -170,7 +170,7 @@ void test_company(void **state)
             json_t *tick = run_json(&runs[i], line);
             /* One that comes late shortens the one behind it. */
             longest_us = fmax(longest_us, number_at(tick, "interval_us"));
-            assert_true(json_is_number(at(tick, "system.scheduler_use")));
+            assert_true(json_is_number(at(tick, "system.scheduler_utilisation")));
             json_decref(tick);
         }
         assert_true(longest_us > 150000);

@@ -74,7 +74,7 @@ static json_t *ask(const struct target *t)
     run_expect(&r, 0);
     assert_int_equal(run_lines(&r), 1);
     json_t *line = run_json(&r, 0);
-    assert_string_equal(text_at(line, "schema"), "beamtop.armed/1");
+    assert_string_equal(text_at(line, "schema"), "beamtop.armed/2");
     run_clear(&r);
     return line;
 }

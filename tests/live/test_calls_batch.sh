@@ -23,7 +23,7 @@ beside() {
 # Such a window is as long as a slow machine may need, and is ended by us.
 begin() { beside "$@" && order counting; }
 
-end_early() { kill -INT "$run_pid" && finish_run 0 && says 'ended early'; }
+end_early() { kill -INT "$run_pid" && finish_run 0 && says 'stopped early'; }
 
 # finish_run CODE
 finish_run() {
@@ -96,7 +96,7 @@ prints_a_window_an_object() {
     documented "\`modules\` of \`calls\`" | same_keys '.modules[0]' || return 1
     documented "\`applications\` of \`calls\`" | same_keys '.applications[0]' || return 1
     documented "\`cost\` of \`calls\`" | same_keys '.cost' || return 1
-    holds 'length == 2 and .[1].window == 2 and .[0].schema == "beamtop.calls/1"' &&
+    holds 'length == 2 and .[1].window == 2 and .[0].schema == "beamtop.calls/2"' &&
         holds 'all(.[]; .interval_us >= 1500000 and .calls == ([.applications[].calls] | add))' &&
         holds '[.[1].functions[] | select(.function == "mark") | .own_us] | .[0] >= 0' &&
         holds '[.[1].functions[] | select(.function == "mark") | .change] | .[0] != null' && is_clean

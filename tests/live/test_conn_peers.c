@@ -189,7 +189,7 @@ static void test_no_nodes(void **state)
         {"silent", serve_silence, "silent", "does not answer within", TIMEOUT_MS},
         {"http", serve_http, "not-erlang", "not as an Erlang node does", 0},
         {"tls", serve_tls, "not-erlang", "speaks TLS", 0},
-        {"closes", serve_close, "not-erlang", "closes the connection without a word", 0},
+        {"closes", serve_close, "not-erlang", "closed the connection during the handshake", 0},
         {"pushes", serve_push, "incompatible", "in the middle of the handshake", 0},
         {"drips", serve_drip, "silent", "does not finish the handshake within", 5000},
         {"old", serve_old, "incompatible", "older than OTP 23", 0},

@@ -98,7 +98,7 @@ static void test_usage(void **state)
         {"top a@b -n", "-n needs a value"},
         {"top a@b -n -1", "--ticks"},
         {"top a@b -i 0.1", "is not between 0.25 and 3600"},
-        {"top a@b --format yaml", "is no format"},
+        {"top a@b --format yaml", "is not a format"},
         {"top a@b --format svg", "beamtop capture"},
         {"info a@b --sort memory", "not an option of"},
         {"top a@127.0.0.1 --cookie " COOKIE " --sort nothing", "“nothing”"},

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Findings on real nodes of every release: a recording sees what is not among the busiest, tells whose
+# Findings on real nodes of every release: a recording sees what is not among the busiest, shows whose
 # the work is, and knows what its rules need; the gateway's synchronous logger is found on each. The
 # load is findings_load.erl.
 # shellcheck disable=SC1091,SC2034,SC2154,SC2317
@@ -87,7 +87,7 @@ keeps_facts() {
 has_counted() { wait_until 200 has_window && wait_until 200 has_ticks 12; }
 has_window() { [ "$(sql 'SELECT count(*) FROM call_window')" -ge 1 ] 2>/dev/null; }
 
-# The gateway demo beside, which has an epmd of its own. Its whole case is that of test_report.sh.
+# The gateway demo beside it, with a separate epmd. Its whole case is that of test_report.sh.
 finds_the_gateways_faults() {
     (
         BEAMTOP_DEMO_APP=gateway BEAMTOP_DEMO_OTP=$1 BEAMTOP_DEMO_DIR=$work/gateway-$1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # A scheduler that does not yield, on real nodes of every release: the header goes on with what is
-# known, lateness is told and becomes a finding, a trace of all processes is refused and one of a
+# known, lateness is reported and becomes a finding, a trace of all processes is refused and one of a
 # chosen process is not, and nothing is left. The load is late_load.erl.
 # shellcheck disable=SC1091,SC2154,SC2317
 set -u
@@ -32,7 +32,7 @@ nothing_is_late() {
 is_stuck() { order stuck; }
 
 # The comparison ends now and then, so a tick may find all schedulers. What is late is null in one and
-# the rest is known; after it is back the wait is told whole.
+# the rest is known; after it is back the whole wait is reported.
 the_rest_is_known() {
     tries=20
     while [ "$tries" -gt 0 ]; do
@@ -84,7 +84,7 @@ a_trace_of_all_is_refused() {
         tries=$((tries - 1))
         beam trace "$node" 'late_load:tick(_)' --events 1 --time 20s
         code=$?
-        # On a busy machine another one may be late, too, and be told.
+        # On a busy machine another one may be late, too, and be reported.
         if grep -q 'scheduler [1-3] did not answer for 500 ms' "$work/err"; then
             ends_with 5 "$code" && told 'would stop the whole node' && is_clean
             return

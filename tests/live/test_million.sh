@@ -22,7 +22,7 @@ beam() {
         >"$work/out" 2>"$work/err"
 }
 
-# tells WHAT: what the last one cost, for who reads the log.
+# `tells WHAT`: prints what the last one cost.
 tells() {
     jq -r --arg what "$1" '"# \($what): \(.cost.target_us / 1e6) s of the node, \(.system.processes) processes"' \
         "$work/out" >"$work/remark"

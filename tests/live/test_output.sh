@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Every command that prints: to a full device it fails and says why; a reader that leaves early is
-# no failure.
+# not a failure.
 # shellcheck disable=SC1091,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"

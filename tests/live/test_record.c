@@ -415,7 +415,7 @@ static void test_replayed(void **state)
         {"info %s", "processes memory", 0},
         {"schedulers %s", "dirty_io", 0},
         {"memory %s", "binary_alloc", 0},
-        {"top %s -n 3 --format json", "beamtop.top/1", 0},
+        {"top %s -n 3 --format json", "beamtop.top/2", 0},
         {"top %s --at #2 --rows 1", "1 of ", 0},
         {"process %s 1.2.3", "not recorded", 1},
         {"top %s --filter rex", "1 of 1 matching", 0},

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Traces in recordings of real nodes of every release: all calls are in the file, values only when they
-# are asked for, the ends of trace and recording leave each other alone, what was refused comes when the
+# are asked for, the ends of trace and recording do not disturb each other, what was refused comes when the
 # reason is gone, and the node is clean after.
 # The load is record_load.erl.
 # shellcheck disable=SC1091,SC2154,SC2317
@@ -130,7 +130,7 @@ counts_calls_too() {
         order work || return 1
     wait_until 60 status_holds '.windows >= 1' && stops && prints --format json || return 1
     holds "[.[] | select(.kind == \"end\")][0] | .verification.clean and (.counters | $all_of_them == 40)" &&
-        "$beamtop" calls "$file" --format json >"$work/out" && holds '.[0].schema == "beamtop.calls/1"'
+        "$beamtop" calls "$file" --format json >"$work/out" && holds '.[0].schema == "beamtop.calls/2"'
 }
 
 # Screens look for recorders by the name that the node gives itself.
@@ -160,7 +160,7 @@ is_refused_once_and_begins_when_it_may() {
         [ "$(logged "$refused")" = 1 ] && [ "$(logged "$works")" = 1 ]
 }
 
-# waits_for KEY WORDS…: of a status. Somebody else's breakpoint is in the way before OTP 27: that is told
+# waits_for KEY WORDS…: of a status. Somebody else's breakpoint is in the way before OTP 27: that is reported
 # once, however often it is tried, and what was asked for comes when that is gone.
 waits_for() {
     key=$1

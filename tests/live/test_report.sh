@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The model case: seven recordings of the gateway demo (three configurations of its logger, two of them
 # again, calls counted, the healthy one) lead to what is wrong with it, with the known numbers, and
-# the healthy one is told to be changed in nothing.
+# the healthy one has nothing to change.
 # BEAMTOP_REPORT_RELEASES: on which OTP releases (`host` is the machine's own: the default); of those in
-# BEAMTOP_REPORT_LOGGERS (27, whose VM polls for who waits for a process that writes) the logger alone.
+# BEAMTOP_REPORT_LOGGERS (27, whose VM polls for who waits for a process that writes) only the logger.
 # shellcheck disable=SC1091,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
@@ -16,7 +16,7 @@ export BEAMTOP_DEMO_APP
 sessions='sync-1 sync-2 debug async-1 async-2 async-calls healthy'
 
 # As many schedulers wherever it runs: findings go by their number. After a standstill each of some twelve
-# processes is ready at once, which is no contention yet.
+# processes is ready at once, which is not contention yet.
 is_started() { "$demo" start -gateway scenario "$1" +S 16:16 >"$work/env" && . "$work/env"; }
 is_stopped() { "$demo" stop; }
 
@@ -49,7 +49,7 @@ is_recorded_as_before() {
         sessions=$all
         [ "$differs" -ne 0 ] || return 0
     done
-    return 0 # the report of all tells it once more
+    return 0 # the report of all says it again
 }
 
 all_are_recorded() {
@@ -70,7 +70,7 @@ on_one_line() { tr '\n' ' ' | tr -s ' '; }
 tells() { "$beamtop" report "$work/$1" | on_one_line | grep -F -e "$2"; }
 tells_not() { ! tells "$1" "$2"; }
 
-# Beamtop evaluates nothing of its own while it counts, but for the window itself.
+# While it counts, beamtop evaluates only the window itself.
 counts_hardly_a_call_of_ours() {
     "$beamtop" calls "$work/$1" --windows 9 --format csv >"$work/windows" &&
         awk -F, 'NR > 1 { all += $9 } $5 ~ /^(erl_eval|orddict|erl_lint)$/ { ours += $9 }

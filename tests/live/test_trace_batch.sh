@@ -56,8 +56,8 @@ tells_what_is_armed() {
         told '^beamtop: messages \(not counted before\), all processes \([0-9]+\)$' &&
         traced_json 0 'batch_load:tick(_)' 'receive({pong, _})' --events 2 --procs batch_load &&
         told '^beamtop: 1 function and messages \(not counted before\), batch_load \(1\), (about [0-9]+ calls/s|no call in [0-9]+ ms)$' &&
-        holds '.[-1].preflight | .functions == 1 and .processes == 1 and (.functions_cut | not) and
-               (.calls_per_s | type) == "number" and (.dear | not)' &&
+        holds '.[-1].preflight | .functions == 1 and .processes == 1 and (.functions_capped | not) and
+               (.calls_per_s | type) == "number" and (.expensive | not)' &&
         traced_json 0 'receive({pong, _})' --dry-run && told '^beamtop: messages \(not' &&
         holds '.[-1].preflight | .functions == 0 and .calls_per_s == null and .load == null' || return 1
     has_the_keys_of_preflight
@@ -150,9 +150,9 @@ tells_calls_that_were_killed_and_those_that_did_not_come_back() {
         if [ "$1" -lt 27 ]; then
             # One may live longer than the second that a trace waits for it.
             holds '[.[] | select(.kind == "exception")] | length > 0 and all(.[]; .result == "killed")' &&
-                holds '([.[] | select(.kind == "exception")] | length) + .[-1].counters.open == 2'
+                holds '([.[] | select(.kind == "exception")] | length) + .[-1].counters.not_returned == 2'
         else # the VM does not tell it
-            holds '.[-1].counters.open == 2'
+            holds '.[-1].counters.not_returned == 2'
         fi && one_of 8 tells_that_one_is_not_back
 }
 
@@ -160,7 +160,7 @@ tells_calls_that_were_killed_and_those_that_did_not_come_back() {
 tells_that_one_is_not_back() {
     traced_json 0 'batch_load:nap -> return' --time 2s &&
         holds '([.[] | select(.kind == "call")] | length) == ([.[] | select(.kind == "return")] | length) + 1' &&
-        holds '.[-1].counters.open == 1' && traced 0 'batch_load:nap -> return' --time 2s && says ' 1 not back'
+        holds '.[-1].counters.not_returned == 1' && traced 0 'batch_load:nap -> return' --time 2s && says ' 1 not returned'
 }
 
 shows_several_patterns_with_counters_of_their_own() {
@@ -258,10 +258,10 @@ waits_beyond_the_rate_for_rare_results() {
 
 cuts_terms_and_says_so() {
     traced_json 0 'batch_load:big' --term-size 300 --events 1 || return 1
-    holds '.[0] | .cut and .full_bytes > 50000 and (.args | tostring | length) < 1500 and
-           (.args | tostring | contains("…"))' && holds '.[-1].counters.cut == 1' &&
-        traced 0 'batch_load:big' --term-size 300 --events 1 && says '^%   cut: the whole has ' &&
-        traced_json 0 'batch_load:tick' --term-size 300 --events 1 && holds '.[0].cut | not'
+    holds '.[0] | .truncated and .full_bytes > 50000 and (.args | tostring | length) < 1500 and
+           (.args | tostring | contains("…"))' && holds '.[-1].counters.truncated == 1' &&
+        traced 0 'batch_load:big' --term-size 300 --events 1 && says '^%   truncated: full size ' &&
+        traced_json 0 'batch_load:tick' --term-size 300 --events 1 && holds '.[0].truncated | not'
 }
 
 # A machine with much to do may halt a short call as long, now and then.
@@ -278,7 +278,7 @@ shows_longer_calls() {
 
 arms_nothing_when_dry() {
     traced_json 0 'batch_load:tick' 'batch_load:hop' --dry-run || return 1
-    holds 'length == 1' && holds '.[0] | .reason == "not_armed" and .preflight.functions == 2'
+    holds 'length == 1' && holds '.[0] | .reason == "not_started" and .preflight.functions == 2'
 }
 
 # ---- ends
@@ -379,14 +379,14 @@ says_that_there_is_no_such_node() {
     [ $? = 3 ] && told 'no node nobody'
 }
 
-refuses_what_is_dear_unless_it_is_forced() {
+refuses_what_is_expensive_unless_it_is_forced() {
     order hot || return 1
-    refuses_what_is_dear
-    dear=$?
-    order cold && return "$dear"
+    refuses_what_is_expensive
+    refused=$?
+    order cold && return "$refused"
 }
 
-# refused WORDS…: that its calls are dear is seen in 20 ms, in which the machine may give nobody a turn.
+# refused WORDS…: that its calls are expensive is seen in 20 ms, in which the machine may give nobody a turn.
 refused() {
     for _ in 1 2 3 4 5; do
         trace "$@"
@@ -396,18 +396,18 @@ refused() {
     ends_with 5 "$got" && is_clean
 }
 
-refuses_what_is_dear() {
+refuses_what_is_expensive() {
     refused 'batch_load:hot' && told 'calls/s would cost the node .* --force' &&
         refused 'batch_load:hot' --format json &&
-        holds 'length == 1 and .[0].kind == "end" and .[0].reason == "not_armed" and .[0].preflight.dear' &&
+        holds 'length == 1 and .[0].kind == "end" and .[0].reason == "not_started" and .[0].preflight.expensive' &&
         refused 'batch_load:hot' --dry-run && told 'about [0-9,]+ calls/s would cost the node' || return 1
     for _ in 1 2 3 4 5; do
         traced_json 0 'batch_load:hot(_) -> return' --force --events 10 || return 1
         holds "$ended" && holds '[.[] | select(.kind == "call")] | length == 10' &&
             holds '.[-1] | .reason == "events" and .counters.shown == 10' || return 1
-        holds '.[-1].preflight.dear' && break
+        holds '.[-1].preflight.expensive' && break
     done
-    holds '.[-1].preflight.dear' && traced_json 0 'batch_load:hot' --force --events 1000 --rate 50 || return 1
+    holds '.[-1].preflight.expensive' && traced_json 0 'batch_load:hot' --force --events 1000 --rate 50 || return 1
     holds '.[-1] | .reason == "rate" and .counters.shown <= 50 and .counters.seen < 400'
 }
 
@@ -462,6 +462,6 @@ run_on_releases prints_calls_with_results_and_exactly_as_many_as_asked prints_on
     shows_only_calls_that_took_longer arms_nothing_when_dry ends_when_interrupted \
     ends_when_nobody_reads fails_where_nothing_matches \
     tells_atoms_that_nothing_there_can_match says_why_nobody_is_traced refuses_mistakes \
-    says_that_there_is_no_such_node refuses_what_is_dear_unless_it_is_forced \
+    says_that_there_is_no_such_node refuses_what_is_expensive_unless_it_is_forced \
     leaves_the_traces_of_others_alone takes_the_caps_of_the_configuration \
     says_that_the_node_went_away

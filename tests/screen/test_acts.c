@@ -129,7 +129,7 @@ static void test_a_list_to_choose_from_ends_with_other_actions(void **state)
             act(&f, ACTION_VIEW, "memory");
             act(&f, ACTION_NEXT_PANE, "");
             act(&f, lists[l], "");
-            assert_int_equal(screen_place(f.s), PLACE_PICKER);
+            assert_int_equal(screen_context(f.s), CONTEXT_PICKER);
             (void)refused(&f, (enum action)i, "");
             (void)refused(&f, ACTION_VIEW, i % 2 ? "memory" : "apps");
             screen_update(f.s);
@@ -143,9 +143,9 @@ static void test_a_list_to_choose_from_ends_with_other_actions(void **state)
     act(&f, ACTION_CHOOSE_COLUMNS, "");
     act(&f, ACTION_DOWN, "");
     act(&f, ACTION_MARK, "");
-    assert_int_equal(screen_place(f.s), PLACE_PICKER);
+    assert_int_equal(screen_context(f.s), CONTEXT_PICKER);
     act(&f, ACTION_VIEW, "memory");
-    assert_int_equal(screen_place(f.s), PLACE_DOC);
+    assert_int_equal(screen_context(f.s), CONTEXT_DOC);
     end(&f);
 }
 
@@ -159,7 +159,7 @@ static void test_in_and_back(void **state)
     assert_int_equal(there.pid.id, 9120);
     act(&f, ACTION_ENTER, "");
     assert_string_equal(screen_view(f.s), "process");
-    assert_int_equal(screen_place(f.s), PLACE_DOC);
+    assert_int_equal(screen_context(f.s), CONTEXT_DOC);
     struct want want = wanted(&f);
     assert_true(want.needs & NEED_PROCESS);
     assert_false(want.needs & NEED_SCAN);
@@ -489,18 +489,18 @@ static void test_pickers(void **state)
     struct screen_request r;
     (void)state;
     act(&f, ACTION_CHOOSE_SORT, "");
-    assert_int_equal(screen_place(f.s), PLACE_PICKER);
+    assert_int_equal(screen_context(f.s), CONTEXT_PICKER);
     act(&f, ACTION_FIRST, "");
     act(&f, ACTION_DOWN, "");
     act(&f, ACTION_DOWN, "");
     act(&f, ACTION_ENTER, "");
-    assert_int_equal(screen_place(f.s), PLACE_TABLE);
+    assert_int_equal(screen_context(f.s), CONTEXT_TABLE);
     assert_string_equal(wanted(&f).scan.sort_key, "application");
     act(&f, ACTION_CHOOSE_COLUMNS, "");
     act(&f, ACTION_LAST, "");
     act(&f, ACTION_MARK, "");
     act(&f, ACTION_BACK, "");
-    assert_int_equal(screen_place(f.s), PLACE_TABLE);
+    assert_int_equal(screen_context(f.s), CONTEXT_TABLE);
     screen_choose_node(f.s, &(struct screen_node){.name = "a@b"}, 1);
     act(&f, ACTION_ENTER, "");
     assert_true(taken(&f, REQUEST_NODE, &r));
@@ -519,15 +519,15 @@ static void test_texts_to_choose(void **state)
     (void)state;
     assert_string_equal(screen_chosen(f.s), "");
     screen_choose(f.s, "Trace", choices, 2);
-    assert_int_equal(screen_place(f.s), PLACE_PICKER);
+    assert_int_equal(screen_context(f.s), CONTEXT_PICKER);
     draw(&f);
     act(&f, ACTION_BACK, "");
-    assert_int_equal(screen_place(f.s), PLACE_TABLE);
+    assert_int_equal(screen_context(f.s), CONTEXT_TABLE);
     assert_false(taken(&f, REQUEST_CHOICE, &r));
     screen_choose(f.s, "Trace", choices, 2);
     act(&f, ACTION_LAST, "");
     act(&f, ACTION_ENTER, "");
-    assert_int_equal(screen_place(f.s), PLACE_TABLE);
+    assert_int_equal(screen_context(f.s), CONTEXT_TABLE);
     assert_true(taken(&f, REQUEST_CHOICE, &r));
     assert_string_equal(screen_chosen(f.s), "receive({'EXIT', _, _})");
     screen_choose(f.s, "Trace", choices, 0);

@@ -19,7 +19,7 @@
 #include "../unit/recording/made.h"
 #include "../unit/recording/made_trace.h"
 #include "beamtop/base/attr.h"
-#include "beamtop/report/finding.h"
+#include "beamtop/report/evaluate.h"
 #include "beamtop/ui/config.h"
 #include "beamtop/ui/screen.h"
 #include "golden.h"
@@ -169,7 +169,8 @@ static void judge(struct replay *r, struct findings_shown *shown, struct model *
 {
     struct error err = {.code = ERR_NONE};
     *shown = (struct findings_shown){.ticks = replay_tick(r), .span_s = (double)replay_tick(r) - 1};
-    assert_int_equal(findings_find(&shown->found, replay_recording(r), 1, replay_tick(r), &err), 0);
+    assert_int_equal(findings_evaluate(&shown->found, replay_recording(r), 1, replay_tick(r), &err),
+                     0);
     model_set_findings(m, shown);
 }
 
@@ -379,7 +380,7 @@ static void test_given_up(void **state)
     for (size_t i = 0; i < ARRAY_LEN(gone); i++) {
         error_clear(&err);
         if (replay_find(r, gone[i], &tick, &err) != ERR_NOT_FOUND ||
-            !strstr(err.text, "from tick 4 on"))
+            !strstr(err.text, "from tick 4"))
             fail_msg("%s: tick %lld, %s", gone[i], (long long)tick, err.text);
     }
     assert_int_equal(replay_find(r, "-1h", &tick, &err), 0);

@@ -102,7 +102,7 @@ static const struct scene scenes[] = {
      .filter = "get", .filter_error_at = -1},
     {.name = "calls-failed", .view = "calls", .rows = 16, .columns = 100, .calls = COUNTED_FAILED},
     {.name = "calls-refused", .view = "calls", .rows = 16, .columns = 80, .calls = COUNTED_REFUSED},
-    {.name = "calls-dear", .view = "calls", .rows = 16, .columns = 60, .calls = COUNTED_DEAR},
+    {.name = "calls-costly", .view = "calls", .rows = 16, .columns = 60, .calls = COUNTED_COSTLY},
     {.name = "owners-applications", .view = "owners", .rows = 24, .columns = 120},
     {.name = "owners-kinds", .view = "owners", .rows = 24, .columns = 120,
      .steps = {{ACTION_BY, "kind"}, {STEP_TICK, ""}}},

@@ -112,7 +112,7 @@ static void test_the_newest_is_followed(void **state)
     assert_int_equal(screen_link(f.s).id, newest(&f));
     more(&f, 3);
     assert_int_equal(screen_link(f.s).id, newest(&f));
-    assert_int_equal(screen_place(f.s), PLACE_TRACE);
+    assert_int_equal(screen_context(f.s), CONTEXT_TRACE);
     end(&f);
 }
 

@@ -202,7 +202,7 @@ static void before(struct traced *t, bool asking)
     s->preflight.calls_per_s = 2140000;
     s->preflight.count_ms = 250;
     s->preflight.load = 0.34;
-    s->preflight.dear = true;
+    s->preflight.expensive = true;
     trace_log_pattern_edit(t->log, 0)->functions = 146;
     snprintf(s->preflight.others, sizeof s->preflight.others, "2 breakpoints, session observer");
 }

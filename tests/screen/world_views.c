@@ -98,7 +98,7 @@ void world_calls(struct calls_log *log, enum calls_world world)
         state.status.phase = SESSION_RUNNING;
     else if (world == COUNTED_FAILED)
         state.status.phase = SESSION_FAILED;
-    else if (world == COUNTED_REFUSED || world == COUNTED_DEAR)
+    else if (world == COUNTED_REFUSED || world == COUNTED_COSTLY)
         state.status.phase = SESSION_ENDED;
     else
         take_window(log, world == COUNTED_TIME);
@@ -108,10 +108,10 @@ void world_calls(struct calls_log *log, enum calls_world world)
         error_set(&state.status.error, ERR_REFUSED,
                   "breakpoints of others stand there, whose counters it "
                   "would overwrite: lists:map/2, lists:seq/2, shop_cart:add/2, shop_front:page/1");
-    if (world == COUNTED_DEAR) {
+    if (world == COUNTED_COSTLY) {
         state.calls_per_s = 5.8e7;
         state.load = 0.145;
-        state.dear = state.status.check.clean = true;
+        state.expensive = state.status.check.clean = true;
     }
     if (world == COUNTED_ENDED) {
         state.status.phase = SESSION_ENDED;
@@ -154,7 +154,7 @@ static struct finding found[] = {
 };
 /* clang-format on */
 
-static const char *const not_known[] = {
+static const char *const not_evaluated[] = {
     "repository_lookup: no calls were counted",
 };
 
@@ -166,8 +166,8 @@ void world_findings(struct findings_shown *shown, enum found_world world)
         return;
     shown->ticks = 60;
     shown->span_s = 298;
-    shown->found.not_known = not_known;
-    shown->found.n_not_known = 1;
+    shown->found.not_evaluated = not_evaluated;
+    shown->found.n_not_evaluated = 1;
     if (world == FOUND_SOME) {
         shown->found.items = found;
         shown->found.len = ARRAY_LEN(found);

@@ -14,7 +14,7 @@ enum calls_world {
     COUNTED_ENDED,
     COUNTED_FAILED,
     COUNTED_REFUSED, /* ended before its first window: others are there, many of them */
-    COUNTED_DEAR,    /* and it was not agreed to */
+    COUNTED_COSTLY,  /* and it was not agreed to */
 };
 
 enum found_world { FOUND_NOT_JUDGED, FOUND_NOTHING, FOUND_SOME };

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=sh disable=SC2154
-# Runs a program in a terminal of a known size and looks at it: a tmux server of its own socket, whose
-# configuration and environment are ours alone. Sourced, after tests/tap.sh. Nothing sleeps for a
+# Runs a program in a terminal of a known size and looks at it: a tmux server with a separate socket, whose
+# configuration and environment are only ours. Sourced, after tests/tap.sh. Nothing sleeps for a
 # fixed time: each step waits, with a limit, until the screen says what is expected.
 
 tm_wait_s=${BEAMTOP_TMUX_WAIT_S:-30}
@@ -11,7 +11,7 @@ tm_wait_s=${BEAMTOP_TMUX_WAIT_S:-30}
 tm_servers=0
 tm() { tmux -u -S "$work/tmux-$tm_servers" "$@"; }
 
-# tm_open COLUMNS ROWS [VARIABLE=VALUE…]: an interactive shell with a prompt of its own.
+# tm_open COLUMNS ROWS [VARIABLE=VALUE…]: an interactive shell with its own prompt.
 tm_open() {
     tm_columns=$1 tm_rows=$2
     tm_servers=$((tm_servers + 1))
@@ -62,7 +62,7 @@ tm_wait() {
     }
 }
 
-# The same for a line that an expression tells: where the word alone stands elsewhere, too.
+# The same for a line that matches an expression: where the word is elsewhere, too.
 tm_wait_line() {
     wait_until "$tm_wait_s" tm_has_line "$1" || {
         echo "no line '$1' appears on:"
@@ -123,7 +123,7 @@ bt_setup() {
 }
 
 # bt_start COLUMNS ROWS [VARIABLE=VALUE…] [-- ARGUMENT…]: a terminal with the program in it. On a
-# machine without a free core every answer seems dear: with the usual budget the next tick would come
+# machine without a free core every answer seems expensive: with the usual budget the next tick would come
 # after minutes.
 bt_start() {
     bt_columns=$1 bt_rows=$2 bt_env=
@@ -157,7 +157,7 @@ bt_quit() {
 }
 
 # bt_is_left TOLD LATE: the program has ended while something of it was armed, and the target is clean, as
-# the script's target_is_clean sees it; $told when it says TOLD, else LATE, for its answer came too late.
+# the script's target_is_clean sees it; `$told` when it says TOLD, else LATE, for its answer came too late.
 bt_is_left() {
     tm_wait 'code 0' && tm_wait_restored || return 1
     if tm_has "$1"; then
@@ -180,7 +180,7 @@ bt_is_told() {
 }
 
 # bt_ask EXPRESSION: evaluated by a hidden node of the same machine, by other means than ours, with
-# Ask(M, F, A) for a call on the target; prints what that prints. Each such node has a name of its own:
+# Ask(M, F, A) for a call on the target; prints what that prints. Each such node has its own name:
 # that of the one before may not be free yet.
 bt_ask() {
     timeout 120 erl -noinput -hidden -name "asks$$x$(date +%s%N)@127.0.0.1" -start_epmd false \

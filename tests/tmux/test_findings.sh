@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Findings on the screen are of the node, not of what the view shows: an idle process whose mailbox
 # grows is found where the list is ranked by something else, filtered, or not there at all. The load is
-# tests/live/findings_load.erl; the log tells what looking costs.
+# tests/live/findings_load.erl; the log shows the cost.
 # shellcheck disable=SC1091,SC2034,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
@@ -28,7 +28,7 @@ open_view() {
     bt_start 120 45 -- --interval 0.5s --budget 25 "$@" && tm_wait 'live' || return 1
 }
 
-# Judgements come ten seconds apart, and what is told to be watched ten seconds and more.
+# Judgements come ten seconds apart, and a request to watch ten seconds and more.
 finds() {
     tm_wait_s=90
     tm_wait "$1"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Recording from the screen, in a real terminal: a key starts it, marks are put, it goes on without the
-# screen and is found again, it is ended; and what goes wrong is told.
+# screen and is found again, it is ended; and errors are shown.
 # shellcheck disable=SC1091,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
@@ -121,7 +121,7 @@ ends_what_it_has_not_begun_after_a_question() {
     tm_keys R
     tm_wait '(y/n)' || return 1
     tm_type y
-    tm_wait 'is whole' && tm_wait_gone '● rec' && is_idle
+    tm_wait 'is complete' && tm_wait_gone '● rec' && is_idle
 }
 
 has_what_was_seen() {
@@ -146,7 +146,7 @@ ends_its_own_without_a_question() {
     command_is 'record status'
     tm_wait 'own.btr, for' || return 1
     command_is 'record stop'
-    tm_wait 'own.btr is whole' && is_idle && [ -s "$work/own.btr" ] && [ ! -e "$work/own.btr-wal" ]
+    tm_wait 'own.btr is complete' && is_idle && [ -s "$work/own.btr" ] && [ ! -e "$work/own.btr-wal" ]
 }
 
 # It asks its recorder, and looks for others, by connections that last a moment: what stays open is
@@ -170,7 +170,7 @@ has_open_files() { [ "$(open_files)" -le "$1" ]; }
 keeps_nothing_open() {
     before=$(least_open_files)
     command_is 'record start twice.btr' && is_recorded && command_is 'record stop' &&
-        tm_wait 'twice.btr is whole' || return 1
+        tm_wait 'twice.btr is complete' || return 1
     command_is 'record twice.btr'
     tm_wait 'twice.btr exists' || return 1
     wait_until 60 has_open_files "$before" || {
@@ -208,7 +208,7 @@ hands_the_cookie_on_unseen() {
     tr '\0' '\n' <"/proc/$pid/environ" | grep -qxF "BEAMTOP_COOKIE=$cookie" || return 1
     tr '\0' ' ' <"/proc/$pid/cmdline" | grep -F -e "$cookie" && return 1
     command_is 'record-stop'
-    tm_wait 'secret.btr is whole'
+    tm_wait 'secret.btr is complete'
 }
 
 explains_itself_over_a_recording() {
@@ -273,7 +273,7 @@ is_not_absent_when_it_does_not_answer() {
     tm_keys R
     tm_wait 'Record anyway? (y/n)' || return 1
     tm_type n
-    kill -CONT "$pid" && tm_wait 'silent.btr by process' && record_of stop && tm_wait 'silent.btr is whole' && bt_quit
+    kill -CONT "$pid" && tm_wait 'silent.btr by process' && record_of stop && tm_wait 'silent.btr is complete' && bt_quit
 }
 
 # A node of the same name under another epmd: its recorder is none of this node's.
@@ -291,7 +291,7 @@ is_not_that_of_a_twin() {
     bt_open 140 30 -- -b 25 && command_is 'set record-interval 0.5s' || return 1
     sleep 6 # looks for recorders every five seconds
     tm_has_not '● rec' && tm_has_not '◌ rec' && tm_has_not 'being recorded' &&
-        command_is 'record here.btr' && is_recorded && command_is 'record stop' && tm_wait 'here.btr is whole' && status_has 'twin\.btr' && record_of stop && bt_quit
+        command_is 'record here.btr' && is_recorded && command_is 'record stop' && tm_wait 'here.btr is complete' && status_has 'twin\.btr' && record_of stop && bt_quit
     code=$?
     BEAMTOP_DEMO_DIR=$work/twin "$BEAMTOP_SRCDIR/demo/run.sh" stop
     return $code
@@ -311,7 +311,7 @@ is_the_same_when_the_node_is_back() {
         tm_wait '● rec' || return 1
     sleep 5 # as long as a stranger would be followed
     tm_wait '● rec' && bt_quit && bt_open 140 30 -- -b 25 && tm_wait 'this node is being recorded' &&
-        is_recorded && record_of stop && tm_wait 'back.btr is whole' && bt_quit
+        is_recorded && record_of stop && tm_wait 'back.btr is complete' && bt_quit
 }
 
 tells_that_the_node_is_gone() {
@@ -319,7 +319,7 @@ tells_that_the_node_is_gone() {
         is_recorded && "$BEAMTOP_SRCDIR/demo/run.sh" stop || return 1
     tm_wait '◌ rec' || return 1
     command_is 'record stop'
-    tm_wait 'gone.btr is whole' || return 1
+    tm_wait 'gone.btr is complete' || return 1
     tm_keys R
     tm_wait 'not recorded: ' && tm_wait_gone 'rec starts' && bt_quit
 }

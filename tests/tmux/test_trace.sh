@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The trace prompt: what it tells as one types, a trace from Enter to the proof, the ways out.
+# The trace prompt: what it shows as you type, a trace from Enter to the proof, the ways out.
 # shellcheck disable=SC1091,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
@@ -26,7 +26,7 @@ target_is_clean() {
     }
 }
 
-# trace_is STATE: waits for the line of the trace's state, with what follows in it. The words alone
+# trace_is STATE: waits for the line of the trace's state, with what follows in it. The bare words
 # stand elsewhere, too: processes of the list are running or suspended.
 trace_is() { tm_wait_line "^ *$1( |\$)"; }
 
@@ -299,7 +299,7 @@ burns_no_more() {
         [Ask(erlang, list_to_pid, [\"$(cat "$work/burns")\"])])])" | grep -qxF false
 }
 
-asks_before_what_is_dear() {
+asks_before_what_is_expensive() {
     begins_to_burn && asks_before_it_traces_what_burns
     rc=$?
     ends_to_burn && [ "$rc" -eq 0 ]
@@ -310,12 +310,12 @@ asks_before_it_traces_what_burns() {
     tm_keys Enter
     tm_wait 'Trace anyway?' || return 1
     tm_type n
-    tm_wait_gone 'all the same?' && shows_the_log && tm_wait 'stopped before it was armed' || return 1
+    tm_wait_gone 'anyway?' && shows_the_log && tm_wait 'stopped before it was armed' || return 1
     tm_type :trace-again
     tm_keys Enter
     tm_wait 'Trace anyway?' || return 1
     tm_type y
-    tm_wait_gone 'all the same?' && shows_the_log && tm_wait 'events: 5 of 5' &&
+    tm_wait_gone 'anyway?' && shows_the_log && tm_wait 'events: 5 of 5' &&
         tm_wait 'target clean' && target_is_clean && bt_quit
 }
 
@@ -354,6 +354,6 @@ run does_not_write_over_a_file
 run remembers_lines_of_the_node
 run writes_no_values
 run begins_with_what_is_under_the_cursor
-run asks_before_what_is_dear
+run asks_before_what_is_expensive
 run keeps_its_log_when_the_link_is_lost
 finish

@@ -35,7 +35,7 @@ has_window() { [ "$(tm_text | sed -n 's/.*window \([0-9][0-9]*\).*/\1/p' | sort 
 
 # agreeing_until COMMAND…: waits until it holds. On a machine that makes the demo call much the question
 # comes before; each is answered once.
-question='all the same? (y/n)'
+question='anyway? (y/n)'
 agreeing_until() {
     wait_until "$tm_wait_s" asked_or "$@" || {
         tm_text

@@ -24,7 +24,7 @@ enum err {
     ERR_TARGET = -8,     /* the target answered with an exception */
     ERR_REFUSED = -9,    /* refused for safety */
     ERR_NOT_FOUND = -10, /* what was asked for is not there (a process that has exited) */
-    ERR_CANCELLED = -11, /* given up by the person */
+    ERR_CANCELLED = -11, /* the user cancelled it */
 };
 
 struct error {

@@ -13,7 +13,7 @@
 
 /* When it is asked. */
 enum question_pace {
-    PACE_ASKED,  /* when somebody asks: a person, a trace, a count */
+    PACE_ASKED,  /* on demand: of the user, a trace, a count */
     PACE_ONCE,   /* with the first tick of a connection */
     PACE_HEADER, /* at every interval */
     PACE_TICK,   /* while a view needs it, as often as the cost limit allows */

@@ -18,7 +18,7 @@ enum etf_tag {
     ETF_RECORD = 67, /* a native record, OTP 29 */
     ETF_NEW_FLOAT = 70,
     ETF_BIT_BINARY = 77,
-    ETF_COMPRESSED = 80,     /* refused: nobody sends it on a connection */
+    ETF_COMPRESSED = 80,     /* refused: not used on connections */
     ETF_ATOM_CACHE_REF = 82, /* refused: we do not negotiate the cache */
     ETF_NEW_PID = 88,
     ETF_NEW_PORT = 89,

@@ -22,7 +22,7 @@ enum conn_failure {
     CONN_FAILED_NAME,         /* the target's name cannot be one: ERR_USAGE */
     CONN_FAILED_HOST,         /* the host is not found */
     CONN_FAILED_LOOKUP,       /* the host's lookup took longer than the deadline */
-    CONN_FAILED_NO_EPMD,      /* nobody listens at epmd's port */
+    CONN_FAILED_NO_EPMD,      /* epmd's port is closed */
     CONN_FAILED_EPMD_SILENT,  /* epmd cannot be reached (filtered) or does not answer */
     CONN_FAILED_NOT_EPMD,     /* something else listens at epmd's port */
     CONN_FAILED_NO_NAME,      /* epmd knows no such name; the text lists what it knows */
@@ -52,7 +52,7 @@ struct conn_options {
     const char *cookie;    /* copied; the copy is wiped after the handshake */
     /* Where it comes from (COOKIE_NONE: it was given) and whose it is: see cookie_is_guarded(). A
        guarded one goes to no socket of this host but its own user's and root's. */
-    enum cookie_source cookie_source;
+    enum cookie_origin cookie_origin;
     uid_t cookie_uid;
     const char *this_host; /* NULL: gethostname() */
     unsigned timeout_ms;   /* for the whole way to on_up; 0: 5000 */

@@ -14,7 +14,7 @@
 #include "beamtop/base/limits.h"
 
 /* In order of precedence. */
-enum cookie_source {
+enum cookie_origin {
     COOKIE_NONE,
     COOKIE_FILE,       /* --cookie-file */
     COOKIE_ENV,        /* BEAMTOP_COOKIE */
@@ -25,12 +25,12 @@ enum cookie_source {
 
 struct cookie {
     char text[LIMIT_COOKIE_BYTES + 1];
-    enum cookie_source source;
+    enum cookie_origin origin;
     uid_t uid; /* whose it is: the owner of its file; of one on a command line, of its process */
 };
 
 /* What the caller found; NULL where there is none. The environment is read by the caller. */
-struct cookie_sources {
+struct cookie_places {
     const char *file;            /* a path */
     const char *env;             /* a value */
     const char *option;          /* a value */
@@ -43,18 +43,17 @@ struct cookie_sources {
 /*
  * Takes the first source that is given. A source that is given but cannot be used (unreadable
  * file, empty or too long) is an error rather than passed over. With none given and no file in the
- * home directory: ERR_NOT_FOUND, and the text tells how to
- * give one. */
-int cookie_find(struct cookie *out, const struct cookie_sources *sources, struct error *err);
+ * home directory: ERR_NOT_FOUND, and the text says how to give one. */
+int cookie_find(struct cookie *out, const struct cookie_places *places, struct error *err);
 
 /* The first line of a file, without white space around it. Its mode is not our business. */
 int cookie_read_file(struct cookie *out, const char *path, struct error *err);
 
-int cookie_set(struct cookie *out, const char *text, size_t len, enum cookie_source source,
+int cookie_set(struct cookie *out, const char *text, size_t len, enum cookie_origin origin,
                struct error *err);
 void cookie_wipe(struct cookie *c);
-const char *cookie_source_text(enum cookie_source s); /* "--cookie-file" … */
-/* Found, not given for this node: only for nodes of its own user. */
+const char *cookie_origin_text(enum cookie_origin s); /* "--cookie-file" … */
+/* Found, not given for this node: only for nodes of the same user. */
 bool cookie_is_guarded(const struct cookie *c);
 
 #endif

@@ -18,7 +18,7 @@
 
 enum epmd_failure {
     EPMD_OK,
-    EPMD_UNREACHABLE, /* nobody listens there */
+    EPMD_UNREACHABLE, /* its port is closed */
     EPMD_SILENT,      /* no connection or no answer within the deadline */
     EPMD_NO_NAME,     /* epmd answers, but knows no such name */
     EPMD_NOT_EPMD,    /* what answers is not epmd */

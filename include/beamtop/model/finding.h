@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What findings are, for reports and for the screen. The rules that make them are of
- * report/finding.h. */
+ * report/evaluate.h. */
 #ifndef BEAMTOP_MODEL_FINDING_H
 #define BEAMTOP_MODEL_FINDING_H
 
@@ -53,9 +53,9 @@ struct findings {
     struct arena arena;    /* owns all texts */
     struct finding *items; /* most severe first, then by impact */
     size_t len;
-    const char *const *
-        not_known; /* rules that could not be judged, with why: "ets_hot_read: no calls recorded" */
-    size_t n_not_known;
+    const char *const *not_evaluated; /* rules that could not be judged, with why: "ets_hot_read: no
+                                         calls recorded" */
+    size_t n_not_evaluated;
     const char
         *calls_refused; /* why calls were not counted, or not always; NULL: nothing was refused */
 };

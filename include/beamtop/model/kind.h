@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a process is, as its name or initial call shows, so that nobody reads only "proc_lib" or
- * "gen_server". Pure. */
+ * What a process is, as its name or initial call shows, instead of only "proc_lib" or "gen_server".
+ * Pure. */
 #ifndef BEAMTOP_MODEL_KIND_H
 #define BEAMTOP_MODEL_KIND_H
 

@@ -15,7 +15,7 @@
 #include "beamtop/base/error.h"
 #include "beamtop/base/ring.h"
 #include "beamtop/model/snapshot.h"
-#include "beamtop/model/source.h"
+#include "beamtop/model/want.h"
 
 /* Lines of history, a value a tick; gaps are NaN. */
 /* clang-format off */
@@ -70,8 +70,8 @@ void model_journal(struct model *m, int64_t wall_us, bool trouble, const char *f
 void model_set_utc_offset(struct model *m, long seconds);
 long model_utc_offset(const struct model *m);
 /* NULL: a live node. Copied. */
-void model_set_recorded(struct model *m, const struct recorded_place *place);
-const struct recorded_place *model_recorded(const struct model *m);
+void model_set_recorded(struct model *m, const struct recorded_position *place);
+const struct recorded_position *model_recorded(const struct model *m);
 void model_gap(struct model *m); /* history: one gap */
 
 /* The last answer, NULL until there is one; its struct is that of the row (model/detail.h). */

@@ -10,7 +10,7 @@
  * monitor, and its end), and from OTP 27 on they poll until it is done: of one and the same program
  * they take nothing on OTP 25 and three quarters of all reductions on OTP 27. These are left out of
  * the whole that shares are of, and are owners of the kind KIND_DIRTY_SIGNALS, without a
- * share. What beamtop itself does on the node is left out of it too, and told nowhere here; where
+ * share. beamtop's own reductions are left out of it too, and are in no row; where
  * less than a tenth of all reductions is not beamtop's, shares are of
  * that tenth. */
 #ifndef BEAMTOP_MODEL_OWNERS_H
@@ -52,8 +52,8 @@ bool owner_by_find(const char *key, enum owner_by *out);
  * the rest. */
 void owners_of_scan(struct owners *out, struct arena *arena, const struct proc_scan *scan,
                     enum owner_by by, double least_share);
-/* By application, over all processes of the node; the scan of the same moment, or NULL, tells what
-   is left out. */
+/* By application, over all processes of the node; the scan of the same tick, or NULL, says what is
+ * left out. */
 void owners_of_apps(struct owners *out, struct arena *arena, const struct apps_detail *apps,
                     const struct proc_scan *scan, double least_share);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the sinks share: a report is one moment of the model, laid out, in no format yet. */
+/* What the sinks share: one tick of the model, laid out, in no format yet. */
 #ifndef BEAMTOP_OUTPUT_FIELDS_H
 #define BEAMTOP_OUTPUT_FIELDS_H
 
@@ -61,18 +61,18 @@ struct grid {
     bool present;
 };
 
-#define REPORT_SECTIONS 4
-struct report {
+#define SINK_SECTIONS 4
+struct sink_tick {
     const struct sink_kind *kind;
     struct slice node;                  /* empty: of no node */
     int64_t wall_us, interval_us;       /* -1 unknown */
     const struct tick_cost *cost;       /* NULL: none */
     const struct system_sample *system; /* NULL: none */
-    struct section sections[REPORT_SECTIONS];
+    struct section sections[SINK_SECTIONS];
     size_t n_sections;
     struct grid grid;
-    const struct process_detail *process;  /* its lists, NULL: none */
-    const struct recorded_place *recorded; /* NULL: of a live node */
+    const struct process_detail *process;     /* its lists, NULL: none */
+    const struct recorded_position *recorded; /* NULL: of a live node */
 };
 
 /* What a kind shows of the answer to its question. */
@@ -87,22 +87,25 @@ struct sink_kind {
     size_t rows_at, n_rows_at, row_bytes;    /* a pointer and a size_t in the answer */
     size_t interval_at; /* a double in the answer; 0: the tick's own interval */
     /* What the rest does not say; false: there is nothing to show. NULL: it says all. */
-    bool (*fill)(struct report *r, const void *answer, const struct sink_options *o);
+    bool (*fill)(struct sink_tick *r, const void *answer, const struct sink_options *o);
 };
 extern const struct sink_kind sink_kinds[]; /* ended by a NULL name */
-bool report_fill_top(struct report *r, const void *answer, const struct sink_options *o);
-bool report_fill_process(struct report *r, const void *answer, const struct sink_options *o);
+bool sink_fill_top(struct sink_tick *r, const void *answer, const struct sink_options *o);
+bool sink_fill_process(struct sink_tick *r, const void *answer, const struct sink_options *o);
 
 extern const struct field_list cost_fields, system_fields;
+
+/* The key that recordings of 0.1.0 have for it; NULL: the same. */
+const char *field_old_key(const char *key);
 
 struct value field_value(const struct field *f, const void *base);
 struct value column_value(const struct proc_column *column, const struct proc_row *row);
 struct value pid_value(const struct etf_pid *pid);
 struct value text_value(struct slice text);
 
-bool report_of_node(const struct report *r);
+bool sink_tick_of_node(const struct sink_tick *r);
 /* Whether that column of the grid's processes was not recorded: its values are unknown. */
-bool report_lacks(const struct report *r, size_t column);
+bool sink_tick_lacks(const struct sink_tick *r, size_t column);
 size_t section_len(const struct section *s);
 const char *section_key(const struct section *s, size_t i);
 const char *section_title(const struct section *s, size_t i);
@@ -114,15 +117,16 @@ enum column_type grid_type(const struct grid *g, size_t column);
 struct value grid_value(const struct grid *g, size_t row, size_t column);
 
 /* ERR_NOT_FOUND when the model lacks what this kind shows. */
-int report_make(struct report *out, const struct sink_kind *kind, const struct model *m,
-                const struct sink_options *options, struct error *err);
-void report_nodes(struct report *out, const struct sink_node *nodes, size_t n, int64_t wall_us);
+int sink_tick_make(struct sink_tick *out, const struct sink_kind *kind, const struct model *m,
+                   const struct sink_options *options, struct error *err);
+void sink_tick_nodes(struct sink_tick *out, const struct sink_node *nodes, size_t n,
+                     int64_t wall_us);
 
-/* Each appends the report to out. csv: the header goes before the first rows. */
-void json_put(struct buf *out, const struct report *r);
-void csv_put(struct buf *out, const struct report *r, bool header, bool spreadsheet);
+/* Each appends the tick to out. csv: the header goes before the first rows. */
+void json_put(struct buf *out, const struct sink_tick *r);
+void csv_put(struct buf *out, const struct sink_tick *r, bool header, bool spreadsheet);
 /* spreadsheet: a text that such a program would take for a formula gets an apostrophe before it. */
 void csv_put_value(struct buf *out, const struct value *v, bool spreadsheet);
-void text_put(struct buf *out, const struct report *r, bool ascii);
+void text_put(struct buf *out, const struct sink_tick *r, bool ascii);
 
 #endif

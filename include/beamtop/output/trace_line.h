@@ -25,7 +25,7 @@ enum trace_values_kept {
 struct trace_line {
     enum trace_line_kind kind;
     struct slice pattern_text;
-    bool tells_caller; /* text: the pattern asks for it */
+    bool shows_caller; /* text: the pattern asks for it */
     int64_t id, wall_us, mono_ns;
     struct slice pid, name, mfa, caller;
     const struct slice *args; /* the values, a text each */
@@ -60,7 +60,7 @@ struct trace_counter {
 /* What a trace came to, without the log that it is of. Texts are in the arena, or the log's. */
 struct trace_ending {
     struct slice
-        reason; /* "events", "stopped", …; "failed" and "not_armed" when nothing was armed */
+        reason; /* "events", "stopped", …; "failed" and "not_started" when nothing was set */
     struct slice reason_text, note, procs;
     int64_t elapsed_ms, bytes;
     bool session;

@@ -34,7 +34,7 @@ struct query_handlers {
     void (*on_ready)(void *arg); /* the keeper stands */
     void (*on_failed)(void *arg,
                       const struct error *err); /* it could not be started, or has ended */
-    /* An answer for somebody else than `arg` came, with the work that it took; may be NULL. */
+    /* An answer for another than `arg` came, with the work that it took; may be NULL. */
     void (*on_work)(void *arg, double target_us);
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A trace of a recording as the log that it was: for who shows it at a tick. Its events go
+ * Rebuilds a recorded trace's log as it stood at a given tick. Its events go
  * through the decoder of a live trace; without values in the file its state has `texts` (log.h).
- * What no event and no end tells (rates, the heap) is not in it. One thread; the recording is used
- * within recorded_log_to() alone. */
+ * What neither an event nor the end contains (rates, the heap) is not in it. One thread; the
+ * recording is used only within recorded_log_to(). */
 #ifndef BEAMTOP_RECORDING_RECORDED_LOG_H
 #define BEAMTOP_RECORDING_RECORDED_LOG_H
 

@@ -17,7 +17,7 @@
 #include "beamtop/etf/term.h"
 #include "beamtop/model/model.h"
 #include "beamtop/model/snapshot.h"
-#include "beamtop/model/source.h"
+#include "beamtop/model/want.h"
 
 struct trace_log; /* beamtop/trace/log.h */
 struct trace_event;
@@ -73,7 +73,7 @@ struct recorded_call {
 };
 /* How the calls of a function vary between the windows of a span. */
 struct call_spread {
-    int64_t windows; /* 0: not known, in one of them it was not among those that are told */
+    int64_t windows; /* 0: unknown, in one of them it was not among the listed ones */
     double per_s_stddev, share_stddev; /* NaN of fewer than two windows */
 };
 struct recorded_window {
@@ -124,7 +124,7 @@ int recording_of_recorder(struct recording **out, struct recorder *w, struct err
 
 /*
  * A use of it: a report, an export, a tick that is shown. Each may take as much of SQLite's work as
- * the file's size asks for, and has errors of its own: after the first nothing more is read, so
+ * the file's size asks for, and has its own errors: after the first nothing more is read, so
  * that all below may be incomplete, and recording_failed() says so. ERR_FORMAT: damaged, or
  * more work than that; ERR_TIMEOUT, ERR_SYSTEM: the file cannot be read now. A recording that was
  * opened is
@@ -239,8 +239,7 @@ int64_t recording_window_tick(struct recording *r, int64_t tick);
 int64_t recording_windows(struct recording *r, int64_t tick);
 /*
  * Writes whole windows to the sink: `most` of them from that tick on, or (0) the last one at or
- * before it. *n tells
- * how many. */
+ * before it. *n: how many. */
 int recording_windows_put(struct recording *r, int64_t tick, int64_t most, struct calls_sink *sink,
                           int64_t *n, struct error *err);
 /* The last value of a fact at or before a tick, as JSON; NULL: not recorded. */

@@ -16,7 +16,7 @@
 enum summary_format { SUMMARY_TEXT, SUMMARY_MARKDOWN, SUMMARY_HTML, SUMMARY_JSON };
 
 /* One recording, or a part of it: a column of a comparison. */
-struct summary_source {
+struct summary_input {
     struct recording *recording;
     const char *name; /* its label, else the file's name */
     int64_t from, to; /* ticks, inclusive */
@@ -33,7 +33,7 @@ struct summary_options {
  * One source: duration, memory, run queue, owners, functions, charts, findings and the table of
  * actions. Several: a table with a column each, and what changed by more
  * than noise. */
-int summary_write(struct buf *out, const struct summary_source *sources, size_t n,
+int summary_write(struct buf *out, const struct summary_input *inputs, size_t n,
                   const struct summary_options *options, struct error *err);
 
 /* A threshold of `--fail-on`: "memory_total_bytes+10%", "run_queue>16", "finding:act". */
@@ -41,11 +41,11 @@ struct summary_limit;
 int summary_limit_parse(struct summary_limit **out, const char *text, struct error *err);
 void summary_limit_free(struct summary_limit *l);
 /* Whether B is beyond it, compared with A; writes why. */
-bool summary_limit_fails(const struct summary_limit *l, const struct summary_source *a,
-                         const struct summary_source *b, struct buf *why);
+bool summary_limit_fails(const struct summary_limit *l, const struct summary_input *a,
+                         const struct summary_input *b, struct buf *why);
 /* It is on an owner that neither of them has: a name mistyped, perhaps. Its share is 0.
  * Writes so. */
-bool summary_limit_is_of_nobody(const struct summary_limit *l, const struct summary_source *a,
-                                const struct summary_source *b, struct buf *why);
+bool summary_limit_is_of_nobody(const struct summary_limit *l, const struct summary_input *a,
+                                const struct summary_input *b, struct buf *why);
 
 #endif

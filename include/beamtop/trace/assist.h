@@ -19,7 +19,7 @@ struct session_port; /* beamtop/trace/session.h */
 
 /* What is known of a line. */
 struct assist_line {
-    bool known;      /* all that there is to tell; else more is on its way */
+    bool known;      /* complete; else more follows */
     bool wrong;      /* `text` is a mistake, at byte `offset` of the line … */
     bool unfinished; /* … which is its end, so that what follows may put it right */
     bool nothing;    /* no function matches the pattern at byte `offset`: `text` says why */

@@ -30,7 +30,7 @@ struct calls_options {
     bool dry_run; /* end after the estimate, in SESSION_ASKING */
 };
 
-/* A mistake in the words is ERR_USAGE; *pattern and *offset (may be NULL) tell where. */
+/* An invalid pattern is ERR_USAGE; *pattern and *offset (may be NULL) say where. */
 int calls_open(struct session **out, const struct calls_options *options,
                const struct session_port *port, const struct session_handlers *handlers, void *arg,
                size_t *pattern, size_t *offset, struct error *err);

@@ -66,8 +66,8 @@ struct calls_state {
     uint64_t functions, schedulers;
     double calls_per_s, load; /* load: of all schedulers */
     double arms;              /* calls of the VM that arm it */
-    bool dear;
-    char others[240]; /* who else is there; empty: nobody */
+    bool expensive;
+    char others[240]; /* other tools that trace; empty: none */
     unsigned windows; /* done */
 };
 

@@ -116,7 +116,7 @@ struct trace_preflight {
     double calls_per_s; /* estimated by counting; NaN: not counted */
     double count_ms;    /* for so long */
     double load;        /* share of one core that the guard costs at that rate */
-    bool dear;          /* expensive: above the threshold, needs consent */
+    bool expensive;     /* above the threshold: needs a confirmation */
     char others[240];   /* other tracers and breakpoints; empty: none */
     char why_none[400]; /* no function matches: why, and near misses */
 };
@@ -147,9 +147,9 @@ struct trace_state {
     char shut_why[32];   /* … because of: rate, credit, paused */
     uint64_t mailbox;    /* of the collector */
     bool on_rate_stop;
-    bool told;    /* of a recording: a cap of 0 is unknown */
-    bool texts;   /* of a recording without values: texts stand for them */
-    bool session; /* an own session (OTP 27+); else the node's single space */
+    bool recorded; /* of a recording: a cap of 0 is unknown */
+    bool texts;    /* of a recording without values: texts stand for them */
+    bool session;  /* an own session (OTP 27+); else the node's single space */
     bool children;
     char note[200]; /* for the user: narrowed, a module reloaded; or "" */
     struct trace_preflight preflight;
@@ -157,7 +157,8 @@ struct trace_state {
 };
 const struct trace_state *trace_log_state(const struct trace_log *l);
 size_t trace_log_patterns(const struct trace_log *l);
-bool trace_log_has_messages(const struct trace_log *l); /* patterns of them, which nobody counts */
+bool trace_log_has_messages(
+    const struct trace_log *l); /* patterns of messages, which are not counted */
 /* The syntax it is shown in: the one asked for, else that of the first pattern. */
 enum syntax trace_log_syntax(const struct trace_log *l, enum syntax asked);
 const struct trace_pattern_info *trace_log_pattern(const struct trace_log *l, size_t index);

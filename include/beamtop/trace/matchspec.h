@@ -44,8 +44,8 @@ struct matchspec_options {
  * Of send and receive: {message, {{Index}}}.
  * `results` filters the value of a call: [{{Pattern}, Guards, [true]}] over {Value}, for
  * ets:match_spec_compile/1; `raises` the reason of an exception likewise. NULL: everything passes.
- * `atoms` are the names in them that come from the person, so that the target can tell which it
- * does not know. */
+ * `atoms` are the names in them that the user typed, so that the target can say which it does not
+ * know. */
 struct matchspec {
     struct builder *clauses, *results, *raises;
     struct slice *atoms;

@@ -31,7 +31,7 @@ struct trace_options {
     bool dry_run;       /* end after the preflight, in SESSION_ASKING */
 };
 
-/* A mistake in the words is ERR_USAGE; *pattern and *offset (may be NULL) tell where. */
+/* An invalid pattern is ERR_USAGE; *pattern and *offset (may be NULL) say where. */
 int trace_open(struct session **out, const struct trace_options *options,
                const struct session_port *port, const struct session_handlers *handlers, void *arg,
                size_t *pattern, size_t *offset, struct error *err);
@@ -47,10 +47,9 @@ void trace_narrow_pid(struct session *t, const struct etf_pid *pid);
 void trace_narrow_pattern(struct session *t, unsigned pattern);
 
 /*
- * Credit: events are granted anew as the owner tells that it has dealt with them. A session starts
- * with hold=false and grants by itself what it has taken; an owner whose terminal does not take
- * more says
- * hold=true meanwhile. */
+ * Credit: events are granted again as the owner reports that it has handled them. A session starts
+ * with hold=false and grants by itself what it has taken; an owner whose terminal is too slow sets
+ * hold=true until it is ready. */
 void trace_hold(struct session *t, bool hold);
 
 #endif

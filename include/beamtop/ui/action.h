@@ -52,7 +52,7 @@ enum action {
 };
 /* clang-format on */
 
-/* Where an action means something; help shows those of the place one is in. Bits. */
+/* Where an action means something; help shows those of the current context. Bits. */
 enum where {
     WHERE_TABLE = 1,
     WHERE_DOC = 2,

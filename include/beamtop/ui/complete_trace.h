@@ -10,8 +10,7 @@
 /*
  * The words that fit at `point` bytes of the line. False when names are wanted that are not known
  * yet: they have been asked for, and completing again when the assist reports a change may bring
- * them. `syntax` is how patterns are spelled when the line does
- * not tell. */
+ * them. `syntax` is that of patterns where the line does not show it. */
 bool complete_trace(struct completion *out, struct assist *a, enum syntax syntax, const char *line,
                     size_t point);
 /* Likewise of functions to count: names of modules, functions and applications, arities. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What keys do, in each place. `bind PLACE KEY ACTION [ARG]` of beamtop.conf fills it; the
+ * What keys do, in each context. `bind CONTEXT KEY ACTION [ARG]` of beamtop.conf fills it; the
  * defaults come from the embedded etc/beamtop.conf in the same way. Owned by
  * one screen. */
 #ifndef BEAMTOP_UI_KEYMAP_H
@@ -13,18 +13,18 @@
 #include "beamtop/ui/action.h"
 #include "beamtop/ui/key.h"
 
-enum place {
-    PLACE_GLOBAL,
-    PLACE_TABLE,
-    PLACE_DOC,
-    PLACE_TRACE,
-    PLACE_PICKER,
-    PLACE_PROMPT,
-    PLACES
+enum context {
+    CONTEXT_GLOBAL,
+    CONTEXT_TABLE,
+    CONTEXT_DOC,
+    CONTEXT_TRACE,
+    CONTEXT_PICKER,
+    CONTEXT_PROMPT,
+    CONTEXTS
 };
 
 struct binding {
-    enum place place;
+    enum context context;
     struct key key;
     enum action action;
     char *arg; /* owned; "" when none */
@@ -38,24 +38,25 @@ struct keymap {
 void keymap_init(struct keymap *km); /* empty */
 void keymap_clear(struct keymap *km);
 
-const char *place_name(enum place place); /* "global", "table", "doc", "trace", … */
-const char *place_help(enum place place);
-int place_find(const char *name, size_t len); /* enum place, or -1 */
+const char *context_name(enum context context); /* "global", "table", "doc", "trace", … */
+const char *context_help(enum context context);
+int context_find(const char *name, size_t len); /* enum context, or -1 */
 
 /* Replaces what the key did there. ERR_USAGE: an argument that is missing or not taken, an action
    that means nothing there; ERR_LIMIT: too many bindings. */
-int keymap_bind(struct keymap *km, enum place place, struct key key, enum action action,
+int keymap_bind(struct keymap *km, enum context context, struct key key, enum action action,
                 const char *arg, struct error *err);
-bool keymap_unbind(struct keymap *km, enum place place, struct key key); /* false: was not bound */
+bool keymap_unbind(struct keymap *km, enum context context,
+                   struct key key); /* false: was not bound */
 
-/* The binding of a key in a place, else the global one (not for the prompt, where the rest of
-   the keys edit the line). The place `trace` is a page of text too: `doc` comes between. NULL:
+/* The binding of a key in a context, else the global one (not for the prompt, where the rest of
+   the keys edit the line). The context `trace` is a page of text too: `doc` comes between. NULL:
    none. Borrowed until the next change. */
-const struct binding *keymap_lookup(const struct keymap *km, enum place place, struct key key);
+const struct binding *keymap_lookup(const struct keymap *km, enum context context, struct key key);
 
-/* "j, <Down>": the keys that do the action in the place, global ones included. Returns how many.
+/* "j, <Down>": the keys that do the action in the context, global ones included. Returns how many.
    arg NULL: any argument. */
-size_t keymap_keys_of(const struct keymap *km, enum place place, enum action action,
+size_t keymap_keys_of(const struct keymap *km, enum context context, enum action action,
                       const char *arg, char *out, size_t size);
 
 #endif

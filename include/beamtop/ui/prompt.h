@@ -61,8 +61,8 @@ void prompt_mark_error(struct prompt *p, size_t offset, const char *text);
 
 /*
  * What is known of the line: lines of text above it, NULL for none; the last is in that style. It
- * stays when the line changes, dimmed until it is told anew, so that nothing jumps as
- * one types. */
+ * stays when the line changes, dimmed until it is set again, so that nothing jumps while you type.
+ */
 void prompt_set_hint(struct prompt *p, enum style style, const char *text);
 /* Completes as if asked for again: words have come that were not known when it was. */
 void prompt_complete_again(struct prompt *p);

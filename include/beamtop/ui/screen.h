@@ -14,7 +14,7 @@
 #include "beamtop/base/error.h"
 #include "beamtop/base/regex.h"
 #include "beamtop/model/model.h"
-#include "beamtop/model/source.h"
+#include "beamtop/model/want.h"
 #include "beamtop/ui/action.h"
 #include "beamtop/ui/canvas.h"
 #include "beamtop/ui/header.h"
@@ -107,7 +107,7 @@ void screen_wheel(struct screen *s, const struct model *m, int row, int column, 
 
 /* ---- what is there */
 /* Where keys go: a table, a document, a trace, or a picker while one lies over the panes. */
-enum place screen_place(const struct screen *s);
+enum context screen_context(const struct screen *s);
 const char *screen_view(const struct screen *s); /* name of the focused pane's view; static */
 /* What `sort` takes in the focused pane. */
 void screen_orders(const struct screen *s, word_put *put, void *out);

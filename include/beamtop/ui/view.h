@@ -13,7 +13,7 @@
 #include "beamtop/base/arena.h"
 #include "beamtop/base/regex.h"
 #include "beamtop/model/model.h"
-#include "beamtop/model/source.h"
+#include "beamtop/model/want.h"
 #include "beamtop/trace/pattern.h"
 #include "beamtop/ui/keymap.h"
 #include "beamtop/ui/style.h"
@@ -138,8 +138,8 @@ struct view_ops {
     char key;          /* '1' … '9' */
     const char *help;  /* one sentence */
     enum view_kind kind;
-    enum place place; /* whose keys it has; 0: those of its kind */
-    unsigned opens;   /* 1u << enum link_kind: Enter on such a link, anywhere, opens this view */
+    enum context context; /* whose keys it has; 0: those of its kind */
+    unsigned opens; /* 1u << enum link_kind: Enter on such a link, anywhere, opens this view */
     enum action shown_by; /* goes here too, beside `view`; 0: none does */
     bool own_facts;       /* about this program, not the node: never stale */
     bool
@@ -163,7 +163,7 @@ struct view_ops {
     /* A word of the `:view NAME WORD` command or of Enter's link: the process, the application.
        NULL: takes none. */
     int (*open)(void *state, const struct view_link *link, struct error *err);
-    /* What keys do, for views that tell of them; borrowed, may be NULL. */
+    /* What keys do, for views that show them; borrowed, may be NULL. */
     void (*keys)(void *state, const struct keymap *keymap);
     const struct view_act *acts; /* a row without `run` ends it; NULL: none */
     /* What `sort` was given, where that is more than a column of the page; documents get "" too. */

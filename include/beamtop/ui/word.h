@@ -19,7 +19,7 @@ enum word_kind {
     WORD_SET, /* an option, then its value */
     WORD_STYLE,
     WORD_PLACE, /* of keymap.h */
-    WORD_BIND,  /* place, key, action, its argument */
+    WORD_BIND,  /* context, key, action, its argument */
     WORD_COLOR, /* style, colours, attributes */
     WORD_THEME,
     WORD_VIEW,
@@ -34,7 +34,7 @@ typedef void word_put(void *out, const char *word, const char *help);
 
 /* Who knows the words of WORD_VIEW, WORD_COLUMN, WORD_THEME of files, WORD_FILE: the screen.
    `each` calls put once for every word of the kind; it may know none. */
-struct word_source {
+struct word_provider {
     void (*each)(void *ctx, enum word_kind kind, word_put *put, void *out);
     void *ctx;
 };

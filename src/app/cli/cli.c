@@ -215,7 +215,8 @@ static const char *const formats[] = {
 static int bad_value(struct error *err, const struct cli_option *opt, const char *text)
 {
     if (opt->type == TYPE_FORMAT)
-        return error_set(err, ERR_USAGE, "--%s: “%s” is no format: %s", opt->name, text, opt->help);
+        return error_set(err, ERR_USAGE, "--%s: “%s” is not a format: %s", opt->name, text,
+                         opt->help);
     if (opt->type == TYPE_BYTES) {
         char least[32], most[32];
         return error_set(err, ERR_USAGE, "--%s: “%s” is not between %s and %s", opt->name, text,

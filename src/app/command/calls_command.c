@@ -21,16 +21,16 @@ struct counting {
     const struct app_env *env;
     struct batch *run; /* from open_session on */
     struct calls_sink *sink;
-    bool told;
+    bool reported;
 };
 
 /* ---- events of the session */
 
 static void tell_estimate(struct counting *t, const struct calls_state *state)
 {
-    if (t->told || t->options->format != FORMAT_TEXT || !(state->calls_per_s >= 0))
+    if (t->reported || t->options->format != FORMAT_TEXT || !(state->calls_per_s >= 0))
         return;
-    t->told = true;
+    t->reported = true;
     fprintf(stderr,
             "beamtop: %llu functions, about %.0f calls/s: counting costs about %.2g%% of "
             "the node%s%s\n",
@@ -153,7 +153,7 @@ static struct calls_sink_options sink_options_of(const struct counting *t, const
     };
 }
 
-/* At session_stop() the window that is cut short is told. */
+/* session_stop() reports the window that it cuts short. */
 static int open_session(void *arg, struct batch *run, const struct session_port *port,
                         struct error *err)
 {

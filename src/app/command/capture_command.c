@@ -99,7 +99,7 @@ static int write_out(struct capturing *c, const struct buf *content, struct erro
 
 static int64_t shown_wall_us(const struct model *m)
 {
-    const struct recorded_place *place = model_recorded(m);
+    const struct recorded_position *place = model_recorded(m);
     return place ? place->wall_us : clock_wall_us();
 }
 

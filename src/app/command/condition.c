@@ -67,7 +67,7 @@ int condition_parse(struct condition *out, const char *text, struct error *err)
         s = skip_blanks(s + n);
         if (parse_value(s, &out->value) == 0)
             return 0;
-        return error_set(err, ERR_USAGE, "condition “%s”: “%s” is no number", text, s);
+        return error_set(err, ERR_USAGE, "condition “%s”: “%s” is not a number", text, s);
     }
     return error_set(err, ERR_USAGE, "condition “%s”: one of < <= > >= == != must follow “%s”",
                      text, number_key(out->number));

@@ -13,7 +13,7 @@
 /* Pids in a match specification are of a node; without one, of none. */
 #define NO_NODE "nonode@nohost"
 
-/* Without a node nobody knows the fields of a record. Those of a struct are in the struct. */
+/* The fields of a record are known only with a node, those of a struct always. */
 static bool put_unknown_records(struct buf *out, const struct pattern *p)
 {
     struct record_name records[8];
@@ -24,7 +24,7 @@ static bool put_unknown_records(struct buf *out, const struct pattern *p)
         if (r->name.len == 0)
             continue;
         buf_printf(out,
-                   "  no match specification without a node: it tells the fields of #%.*s "
+                   "  no match specification without a node: it has the fields of #%.*s "
                    "of %.*s\n",
                    (int)r->name.len, r->name.s, (int)r->module.len, r->module.s);
         any = true;

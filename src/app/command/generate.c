@@ -5,7 +5,7 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/model/column.h"
-#include "beamtop/report/finding.h"
+#include "beamtop/report/evaluate.h"
 #include "beamtop/trace/caps.h"
 #include "beamtop/trace/matchspec.h"
 #include "beamtop/trace/pattern.h"

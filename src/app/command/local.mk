@@ -7,5 +7,5 @@ src_libapp_a_SOURCES += \
 	src/app/command/generate.h src/app/command/report_command.c src/app/command/settings.c \
 	src/app/command/settings.h src/app/command/trace_command.c src/app/command/trace_file.c \
 	src/app/command/trace_file.h src/app/command/trace_print.c src/app/command/trace_print.h \
-	src/app/command/trace_words.c src/app/command/trace_words.h src/app/command/trigger.c \
+	src/app/command/trace_arguments.c src/app/command/trace_arguments.h src/app/command/trigger.c \
 	src/app/command/trigger.h

@@ -16,7 +16,7 @@
 #define FILES_MOST 14 /* columns of a comparison */
 
 struct files {
-    struct summary_source sources[FILES_MOST];
+    struct summary_input sources[FILES_MOST];
     size_t n;
 };
 
@@ -47,7 +47,7 @@ static int open_file(struct files *f, const char *path, struct error *err)
     struct recording *r = NULL;
     struct stat st;
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return error_set(err, ERR_FORMAT, "%s is no file", path);
+        return error_set(err, ERR_FORMAT, "%s is not a file", path);
     if (f->n == FILES_MOST)
         return error_set(err, ERR_USAGE, "at most %d recordings are compared", FILES_MOST);
     if (recording_open(&r, path, err) != 0)
@@ -56,7 +56,7 @@ static int open_file(struct files *f, const char *path, struct error *err)
         recording_close(r);
         return (int)err->code;
     }
-    f->sources[f->n++] = (struct summary_source){
+    f->sources[f->n++] = (struct summary_input){
         .recording = r, .name = name_of(r, path), .from = 1, .to = recording_info(r)->ticks};
     return 0;
 }
@@ -151,8 +151,8 @@ int command_report(const struct cli_options *o, const struct app_env *env)
 
 /* ---- diff */
 
-static bool limit_fails(const struct summary_limit *limit, const struct summary_source *a,
-                        const struct summary_source *b)
+static bool limit_fails(const struct summary_limit *limit, const struct summary_input *a,
+                        const struct summary_input *b)
 {
     struct buf why;
     buf_init(&why, 0);

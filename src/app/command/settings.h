@@ -45,7 +45,7 @@ struct settings_trace {
     struct caps caps;
     enum syntax syntax;
     bool on_rate_stop;
-    bool on_rate_auto; /* nobody chose: what is traced may decide otherwise */
+    bool on_rate_auto; /* not chosen: depends on the pattern */
 };
 void settings_trace_caps(const struct settings *s, bool batch, struct settings_trace *out);
 

@@ -18,7 +18,7 @@
 #include "trace_file.h"
 #include "app/cli/tell.h"
 #include "trace_print.h"
-#include "trace_words.h"
+#include "trace_arguments.h"
 
 #define TICK_MS 100u
 
@@ -29,7 +29,7 @@ struct tracing {
     struct batch *run; /* from open_session on */
     struct trace_sink *sink;
     struct trace_print *print;
-    bool told;
+    bool reported;
 };
 
 /* ---- the end */
@@ -70,9 +70,9 @@ static void tell_preflight(struct tracing *t, const struct trace_state *state)
 {
     const struct trace_preflight *p = &state->preflight;
     char calls[32];
-    if (t->told)
+    if (t->reported)
         return;
-    t->told = true;
+    t->reported = true;
     fputs("beamtop: ", stderr);
     if (p->functions > 0)
         fprintf(stderr, "%llu function%s%s", (unsigned long long)p->functions,
@@ -100,7 +100,7 @@ static void asking(struct tracing *t, const struct trace_state *state)
     struct error err = {.code = ERR_NONE};
     char calls[32];
     tell_preflight(t, state);
-    bool refused = state->preflight.dear && !t->options->force;
+    bool refused = state->preflight.expensive && !t->options->force;
     if ((t->options->dry_run || (refused && t->options->format == FORMAT_JSON)) &&
         trace_sink_end(t->sink, trace_session_log(t->run->session), &err) != 0) {
         runtime_end(&t->run->rt, EXIT_FAILED, &err);
@@ -269,9 +269,9 @@ int command_trace(const struct cli_options *o, const struct app_env *env)
         code = EXIT_USAGE;
     }
     if (code == EXIT_DONE)
-        code = trace_words_settings(&t.settings, o, env);
+        code = trace_arguments_settings(&t.settings, o, env);
     if (code == EXIT_DONE)
-        code = trace_words_check(o->rest, o->n_rest, o->procs, &t.settings);
+        code = trace_arguments_check(o->rest, o->n_rest, o->procs, &t.settings);
     if (code != EXIT_DONE)
         return code;
     const struct batch_job job = {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 src_libapp_a_SOURCES += \
-	src/app/recorder/record_calls.c src/app/recorder/record_session.c \
+	src/app/recorder/record_calls.c src/app/recorder/record_series.c \
 	src/app/recorder/record_client.c src/app/recorder/record_client.h \
 	src/app/recorder/record_command.c src/app/recorder/record_control.c \
 	src/app/recorder/record_control.h src/app/recorder/record_detach.c \
@@ -11,4 +11,4 @@ src_libapp_a_SOURCES += \
 	src/app/recorder/record_run_source.c src/app/recorder/record_starter.c \
 	src/app/recorder/record_starter.h src/app/recorder/record_status.c \
 	src/app/recorder/record_status.h src/app/recorder/record_trace.c \
-	src/app/recorder/record_session.h
+	src/app/recorder/record_series.h

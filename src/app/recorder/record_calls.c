@@ -5,10 +5,10 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
-#include "record_session.h"
+#include "record_series.h"
 
 #define NEAR_MS 300
-#define WAIT_TURNS 20 /* of record_session_tick() */
+#define WAIT_TURNS 20 /* of record_series_tick() */
 
 static int64_t known(uint64_t v)
 {
@@ -17,8 +17,8 @@ static int64_t known(uint64_t v)
 
 static void on_window(void *arg, const struct calls_window *w)
 {
-    struct record_session *r = arg;
-    record_session_works(r);
+    struct record_series *r = arg;
+    record_series_works(r);
     struct recorded_call *top = alloc_zero(w->n_rows + 1, sizeof *top);
     for (size_t i = 0; i < w->n_rows; i++) {
         const struct calls_function *f = &w->rows[i];
@@ -45,7 +45,7 @@ static void on_window(void *arg, const struct calls_window *w)
 }
 
 /* A report says why rules about calls have nothing to judge. */
-static void note_refusal(struct record_session *r, const char *why)
+static void note_refusal(struct record_series *r, const char *why)
 {
     json_t *fact = json_pack("{s:s}", "why", why);
     char *text = fact ? json_dumps(fact, JSON_COMPACT) : NULL;
@@ -55,13 +55,13 @@ static void note_refusal(struct record_session *r, const char *why)
     json_decref(fact);
 }
 
-static void refused(struct record_session *r, const struct error *why)
+static void refused(struct record_series *r, const struct error *why)
 {
     note_refusal(r, why->text);
-    (void)record_session_refused(r, why);
+    (void)record_series_refused(r, why);
 }
 
-static void refuse(struct record_session *r, const struct calls_state *state)
+static void refuse(struct record_series *r, const struct calls_state *state)
 {
     struct error err = {.code = ERR_NONE};
     error_set(&err, ERR_REFUSED,
@@ -73,14 +73,14 @@ static void refuse(struct record_session *r, const struct calls_state *state)
 }
 
 /* Another window would not be verified either. */
-static void tell_left(struct record_session *r, const char *what)
+static void tell_left(struct record_series *r, const char *what)
 {
     struct error err = {.code = ERR_NONE};
     error_set(&err, ERR_TARGET, "something of counted calls is left on the node: %s", what);
-    record_session_gives_up(r, &err);
+    record_series_gives_up(r, &err);
 }
 
-static void ended(struct record_session *r, const struct calls_state *state)
+static void ended(struct record_series *r, const struct calls_state *state)
 {
     /* What keeps it from the next window is by others, and stands there: not for us to verify. */
     if (state->status.phase == SESSION_ENDED && !state->status.check.clean &&
@@ -88,18 +88,18 @@ static void ended(struct record_session *r, const struct calls_state *state)
         tell_left(r, state->status.check.text);
     else if (state->status.error.code != ERR_NONE)
         refused(r, &state->status.error);
-    record_session_done(r);
+    record_series_done(r);
 }
 
 /* The next window opens soon: no tick is to begin before it that would end in it. */
-static bool is_near(const struct record_session *r)
+static bool is_near(const struct record_series *r)
 {
     return calls_session_state(r->session)->status.phase == SESSION_WAITING &&
            calls_session_due_ms(r->session) <= NEAR_MS;
 }
 
 /* Our own questions would be among the calls; windows without a pause leave no time for ticks. */
-static void hold_ticks(struct record_session *r)
+static void hold_ticks(struct record_series *r)
 {
     bool first = calls_session_state(r->session)->status.phase == SESSION_PREPARING;
     live_hold(r->setup.live, calls_session_leaves_time(r->session) &&
@@ -108,7 +108,7 @@ static void hold_ticks(struct record_session *r)
 
 static void on_change(void *arg)
 {
-    struct record_session *r = arg;
+    struct record_series *r = arg;
     const struct calls_state *state = calls_session_state(r->session);
     if (r->done)
         return;
@@ -120,7 +120,7 @@ static void on_change(void *arg)
 }
 
 /* What of ours is still being evaluated on the node is waited for, a while. */
-static bool is_quiet(struct record_session *r)
+static bool is_quiet(struct record_series *r)
 {
     if (!live_is_asking(r->setup.live) || ++r->waited >= WAIT_TURNS)
         r->waited = 0;
@@ -129,12 +129,12 @@ static bool is_quiet(struct record_session *r)
 
 /* ---- the kind */
 
-static bool may_begin(struct record_session *r)
+static bool may_begin(struct record_series *r)
 {
     return record_retry_is_due(&r->retry, clock_mono_ns()) && is_quiet(r);
 }
 
-static int open_calls(struct record_session *r, const struct session_port *port, struct error *err)
+static int open_calls(struct record_series *r, const struct session_port *port, struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = on_change,
                                                      .on_window = on_window};
@@ -142,13 +142,13 @@ static int open_calls(struct record_session *r, const struct session_port *port,
 }
 
 /* Words do not mend themselves, nor does what this release cannot count. */
-static void refuse_opening(struct record_session *r, const struct error *why)
+static void refuse_opening(struct record_series *r, const struct error *why)
 {
     r->over = why->code == ERR_USAGE || why->code == ERR_REFUSED;
     refused(r, why);
 }
 
-static void tick(struct record_session *r)
+static void tick(struct record_series *r)
 {
     hold_ticks(r);
     if (!is_near(r) || is_quiet(r))
@@ -156,21 +156,21 @@ static void tick(struct record_session *r)
 }
 
 /* Another life of the node: what it refused may work then. */
-static void lost(struct record_session *r, const struct error *why)
+static void lost(struct record_series *r, const struct error *why)
 {
     (void)why;
     r->over = r->stopping;
     live_hold(r->setup.live, false);
     if (r->session != NULL && !r->done)
-        record_session_done(r);
+        record_series_done(r);
 }
 
-static void free_calls(struct record_session *r)
+static void free_calls(struct record_series *r)
 {
     live_hold(r->setup.live, false);
 }
 
-struct record_session *record_calls_new(const struct record_session_setup *setup)
+struct record_series *record_calls_new(const struct record_series_setup *setup)
 {
     static const struct record_kind kind = {.refused = "calls are not counted",
                                             .works = "calls are counted now",
@@ -180,7 +180,7 @@ struct record_session *record_calls_new(const struct record_session_setup *setup
                                             .tick = tick,
                                             .lost = lost,
                                             .free = free_calls};
-    return record_session_new(&kind, setup);
+    return record_series_new(&kind, setup);
 }
 
 int record_calls_check(const struct calls_options *options, struct error *err)

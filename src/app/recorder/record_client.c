@@ -26,7 +26,7 @@ struct record_client {
     struct buf line, reply;
     char bytes[2048];
     char path[RECORD_SOCKET_BYTES];
-    record_client_fn *fn; /* NULL: nobody waits any more */
+    record_client_fn *fn; /* NULL: not wanted any more */
     void *arg;
     int open_handles;
     bool ended;

@@ -11,7 +11,7 @@
 struct record_client;
 
 /*
- * err NULL: `reply` is all that came until the other side closed. ERR_NOT_FOUND: nobody listens,
+ * err NULL: `reply` is all that came until the other side closed. ERR_NOT_FOUND: no listener,
  * ERR_TIMEOUT: no end of an answer for three seconds (a stop: thirty). The client is gone
  * afterwards. */
 typedef void record_client_fn(void *arg, const char *reply, const struct error *err);

@@ -24,7 +24,7 @@
 #include "record_detach.h"
 #include "record_run.h"
 #include "app/cli/tell.h"
-#include "app/command/trace_words.h"
+#include "app/command/trace_arguments.h"
 
 /* Who starts a recording waits for its first tick. */
 #define START_S 60
@@ -63,7 +63,8 @@ static void wait_ready(int fd, char *out, size_t size)
     out[len] = '\0';
 }
 
-/* Started, this process's child forks once more, so that nobody has to wait for the recorder. */
+/* The child forks once more when it has started, so that no process has to wait for the recorder.
+ */
 static int start_recorder(struct record_setup *setup, int log, char *said, size_t size)
 {
     int fds[2];
@@ -323,9 +324,9 @@ static int record_mark(const struct cli_options *o, const struct app_env *env)
 static int prepare_trace(struct record_setup *setup)
 {
     const struct cli_options *o = setup->options;
-    int code = trace_words_settings(&setup->trace, o, setup->env);
+    int code = trace_arguments_settings(&setup->trace, o, setup->env);
     if (code == EXIT_DONE)
-        code = trace_words_check(setup->traced, setup->n_traced, o->procs, &setup->trace);
+        code = trace_arguments_check(setup->traced, setup->n_traced, o->procs, &setup->trace);
     if (code == EXIT_DONE && o->values)
         fprintf(stderr,
                 "beamtop: %s will have arguments, results and messages as they are; --redact "

@@ -50,7 +50,7 @@ static int check_dir(const char *dir, struct error *err)
         return error_set_errno(err, errno, "%s", dir);
     if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077) != 0)
         return error_set(err, ERR_REFUSED,
-                         "%s must be a directory of yours that nobody else can enter "
+                         "%s must be a directory of yours that no other user can enter "
                          "(chmod 700)",
                          dir);
     return 0;

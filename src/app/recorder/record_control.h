@@ -53,8 +53,8 @@ bool record_is_stopped(const char *path); /* its process stands still, by a sign
 /* Where recorders listen, or did before they were killed, by the number of their process. */
 int record_sockets_list(char out[LIMIT_RECORD_PEERS][RECORD_SOCKET_BYTES], size_t *n,
                         const struct app_env *env, struct error *err);
-/* By the number of their process, those that do not answer too; sockets that nobody listens to are
-   removed. */
+/* By the number of their process, those that do not answer too; sockets without a listener are
+ * removed. */
 int record_peers_find(struct record_peer **out, size_t *n, const struct app_env *env,
                       struct error *err);
 void record_peers_free(struct record_peer *peers, size_t n);

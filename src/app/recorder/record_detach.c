@@ -32,7 +32,7 @@ int record_log_open(struct record_log *log, const char *path, struct error *err)
                      is_file ? "has another name too" : "is not a regular file");
 }
 
-/* Descriptors of who started it: a pipe that nobody else closes, a file of another user. */
+/* Descriptors inherited from the caller: a pipe that stays open, a file of another user. */
 static bool close_others(int kept)
 {
     DIR *open_ones = opendir("/proc/self/fd");

@@ -22,14 +22,14 @@ struct record_retry {
     char why[RECORD_RETRY_BYTES];
 };
 
-/* Numbers alone do not make a reason another one. True: it is to be told. */
+/* A reason that differs only in numbers is the same. True: report it. */
 bool record_retry_refused(struct record_retry *r, const char *why, double every_s, uint64_t now_ns);
 /* It is not tried again. */
 void record_retry_gives_up(struct record_retry *r, const char *why);
 /* "what: why; tried again in 10 s, then less often"; returns out. */
 char *record_retry_text(char *out, size_t size, const struct record_retry *r, const char *what,
                         bool again);
-/* It worked. True: it was refused before, so that this is to be told. */
+/* It worked. True: it was refused before, so report that it works now. */
 bool record_retry_works(struct record_retry *r);
 /* The node has been away: what kept it may be gone. */
 void record_retry_soon(struct record_retry *r);

@@ -53,9 +53,9 @@ void record_run_tell(struct recording_run *t, const char *format, ...)
 
 void record_run_tell_ready(struct recording_run *t, const char *text)
 {
-    if (t->told_ready || t->setup->ready_fd < 0)
+    if (t->reported_ready || t->setup->ready_fd < 0)
         return;
-    t->told_ready = true;
+    t->reported_ready = true;
     ssize_t n = write(t->setup->ready_fd, text, strlen(text));
     (void)n; /* it may have gone */
     close(t->setup->ready_fd);

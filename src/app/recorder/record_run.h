@@ -17,7 +17,7 @@ struct record_setup {
     size_t n_traced;
     struct settings_trace trace;
     bool calls;    /* count them; without patterns those of every function */
-    bool detached; /* nobody watches: no progress, and the end of a terminal is not ours */
+    bool detached; /* no progress, and the end of a terminal does not end it */
     int ready_fd;  /* gets "ok" at the first tick, or the error; -1: none */
 };
 

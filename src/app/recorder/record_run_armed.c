@@ -40,9 +40,9 @@ static int64_t wall_us(void *arg)
 static void on_turn(uv_timer_t *timer)
 {
     struct recording_run *t = timer->data;
-    record_session_tick(t->trace);
+    record_series_tick(t->trace);
     if (!record_trace_holds_calls(t->trace))
-        record_session_tick(t->calls);
+        record_series_tick(t->calls);
 }
 
 static double every_s(const struct record_setup *setup)
@@ -88,17 +88,17 @@ int record_run_armed_check(const struct record_setup *setup, struct error *err)
 
 void record_run_armed_start(struct recording_run *t)
 {
-    struct record_session_setup setup = {.live = t->live,
-                                         .model = t->model,
-                                         .recorder = t->recorder,
-                                         .trace = trace_options_of(t->setup),
-                                         .calls = calls_options_of(t->setup),
-                                         .every_s = t->options->every_s,
-                                         .again_s = every_s(t->setup),
-                                         .counts = t->setup->calls,
-                                         .wall_us = wall_us,
-                                         .tell = tell,
-                                         .arg = t};
+    struct record_series_setup setup = {.live = t->live,
+                                        .model = t->model,
+                                        .recorder = t->recorder,
+                                        .trace = trace_options_of(t->setup),
+                                        .calls = calls_options_of(t->setup),
+                                        .every_s = t->options->every_s,
+                                        .again_s = every_s(t->setup),
+                                        .counts = t->setup->calls,
+                                        .wall_us = wall_us,
+                                        .tell = tell,
+                                        .arg = t};
     setup.on_ended = on_calls_ended;
     t->calls = t->setup->calls ? record_calls_new(&setup) : NULL;
     setup.on_ended = on_trace_ended;
@@ -109,22 +109,22 @@ void record_run_armed_start(struct recording_run *t)
 
 void record_run_armed_link_lost(struct recording_run *t)
 {
-    record_session_link_lost(t->calls);
-    record_session_link_lost(t->trace);
+    record_series_link_lost(t->calls);
+    record_series_link_lost(t->trace);
 }
 
 bool record_run_armed_stop(struct recording_run *t)
 {
     t->asking_to_end = true;
-    t->trace_wait = record_session_stop(t->trace);
-    t->calls_wait = record_session_stop(t->calls);
+    t->trace_wait = record_series_stop(t->trace);
+    t->calls_wait = record_series_stop(t->calls);
     t->asking_to_end = false;
     return t->trace_wait || t->calls_wait;
 }
 
 void record_run_armed_close(struct recording_run *t)
 {
-    record_session_free(t->calls);
-    record_session_free(t->trace);
+    record_series_free(t->calls);
+    record_series_free(t->trace);
     t->calls = t->trace = NULL;
 }

@@ -3,8 +3,7 @@
  * Private to a recording that runs: record_run.c (its life: loop, signals, progress, the first and
  * the last step), record_run_source.c (what the node says, and is asked at and beside ticks),
  * record_run_armed.c (what stands on the node: counted calls, traces), record_run_requests.c (what
- * others ask for through the socket). Each writes to its own part of the
- * struct alone. */
+ * others ask for through the socket). Each writes only to its own part of the struct. */
 #ifndef BEAMTOP_APP_RECORDER_RECORD_RUN_INTERNAL_H
 #define BEAMTOP_APP_RECORDER_RECORD_RUN_INTERNAL_H
 
@@ -17,7 +16,7 @@
 #include "app/source/runtime.h"
 #include "record_control.h"
 #include "record_run.h"
-#include "record_session.h"
+#include "record_series.h"
 #include "app/source/target.h"
 
 struct recording_run {
@@ -31,7 +30,7 @@ struct recording_run {
     struct target target;
     struct model *model;
     struct recorder *recorder;
-    bool shown_progress, told_ready, log_is_full;
+    bool shown_progress, reported_ready, log_is_full;
     bool is_over;    /* its time: the next tick is the last */
     const char *why; /* the recording's end */
 
@@ -44,7 +43,7 @@ struct recording_run {
     double wall_less_here_us; /* the node's clock against ours */
 
     /* record_run_armed.c */
-    struct record_session *calls, *trace; /* NULL: none */
+    struct record_series *calls, *trace; /* NULL: none */
     uv_timer_t turn;
     bool calls_wait, trace_wait, asking_to_end; /* at the end, for the proofs */
 

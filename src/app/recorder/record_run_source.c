@@ -47,8 +47,9 @@ static void finish_full(struct recording_run *t, const struct error *cause)
 static void note_locked(struct recording_run *t)
 {
     if (!t->is_locked)
-        record_run_tell(t, "another program has %s locked: ticks are missing until it lets go",
-                        buf_cstr(&t->file));
+        record_run_tell(
+            t, "%s is locked by another program: no ticks are recorded until it is released",
+            buf_cstr(&t->file));
     t->is_locked = true;
 }
 

@@ -22,7 +22,7 @@ struct record_starter {
     uv_pipe_t complaints; /* its stderr */
     struct buf printed;
     char bytes[1024];
-    record_started_fn *fn; /* NULL: nobody waits any more */
+    record_started_fn *fn; /* NULL: not wanted any more */
     void *arg;
     int open_handles;
     int64_t exit_code; /* -1: it runs */

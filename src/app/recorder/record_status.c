@@ -168,7 +168,7 @@ void record_end_text(struct buf *out, const struct record_status *s, const char 
         buf_printf(out, "the recording has ended, and %s cannot be read; see %s.log", s->file,
                    s->file);
     } else if (record_end_is_good(end)) {
-        buf_printf(out, "%s is whole: %lld ticks, %s%s; `beamtop report` and `replay` read it",
+        buf_printf(out, "%s is complete: %lld ticks, %s%s; `beamtop report` and `replay` read it",
                    s->file, (long long)s->ticks, text_bytes(bytes, sizeof bytes, (double)s->bytes),
                    strcmp(end, "time") == 0 ? ", its time is over" : "");
     } else if (len > 0) {

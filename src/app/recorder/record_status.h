@@ -49,7 +49,7 @@ void record_complaint(struct buf *out, const char *printed);
  * has written. */
 void record_end_text(struct buf *out, const struct record_status *s, const char *end,
                      const char *log);
-/* It ended as somebody wanted it to. */
+/* Whether it was stopped on purpose. */
 bool record_end_is_good(const char *end);
 
 #endif

@@ -3,16 +3,16 @@
 #include "beamtop/base/clock.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/mistake.h"
-#include "record_session.h"
+#include "record_series.h"
 
 /* ---- into the recording */
 
-static const struct trace_state *state_of(const struct record_session *r)
+static const struct trace_state *state_of(const struct record_series *r)
 {
     return trace_log_state(trace_session_log(r->session));
 }
 
-static void begin_record(struct record_session *r)
+static void begin_record(struct record_series *r)
 {
     const struct trace_log *log = trace_session_log(r->session);
     enum syntax syntax = trace_log_syntax(log, r->setup.trace.syntax);
@@ -27,20 +27,20 @@ static void begin_record(struct record_session *r)
 static int put_event(void *arg, const struct trace_log *log, const struct trace_event *event,
                      bool finished, struct error *err)
 {
-    const struct record_session *r = arg;
+    const struct record_series *r = arg;
     (void)err;
     recorder_trace_event(r->setup.recorder, log, event, finished);
     return 0;
 }
 
-static void put_due(struct record_session *r, bool all)
+static void put_due(struct record_series *r, bool all)
 {
     struct error ignored = {.code = ERR_NONE}; /* put_event has none */
     (void)trace_print_due(r->print, trace_session_log(r->session), clock_mono_ns() / 1000000, all,
                           &ignored);
 }
 
-static void end_record(struct record_session *r)
+static void end_record(struct record_series *r)
 {
     begin_record(r);
     put_due(r, true);
@@ -52,62 +52,62 @@ static void end_record(struct record_session *r)
 /* ---- events of the session */
 
 /* Or may have: it is not known before the first trace. */
-static bool has_one_space(const struct record_session *r)
+static bool has_one_space(const struct record_series *r)
 {
     return session_port_is_shared(&r->port);
 }
 
 /* Calls are counted from now on, and leave no room for another. */
-static void tell_once(struct record_session *r)
+static void tell_once(struct record_series *r)
 {
     struct error err = {.code = ERR_NONE};
     error_set(&err, ERR_REFUSED,
               "traced once: before OTP %d a node has one space for traces and counted "
               "calls, and these come now",
               OTP_SESSIONS);
-    record_session_gives_up(r, &err);
+    record_series_gives_up(r, &err);
 }
 
-static void end(struct record_session *r)
+static void end(struct record_series *r)
 {
     end_record(r);
     if (r->setup.every_s <= 0)
         r->over = true;
     else if (!r->over && r->setup.counts && has_one_space(r))
         tell_once(r);
-    record_session_done(r);
+    record_series_done(r);
 }
 
 /* A mistake does not mend itself, and counted calls that have waited take the one space now. */
-static bool is_final(const struct record_session *r, const struct error *why)
+static bool is_final(const struct record_series *r, const struct error *why)
 {
     return why->code == ERR_USAGE || (why->code != ERR_LOST && r->setup.counts && has_one_space(r));
 }
 
-/* True: it is told. */
-static bool note_refused(struct record_session *r, const struct error *why)
+/* True: it was reported. */
+static bool note_refused(struct record_series *r, const struct error *why)
 {
     if (r->refused_code == EXIT_DONE)
         r->refused_code = exit_code_of_error(why->code);
     r->over = r->over || is_final(r, why);
-    bool told = record_session_refused(r, why);
+    bool reported = record_series_refused(r, why);
     r->next_ns = r->retry.due_ns;
-    return told;
+    return reported;
 }
 
-/* Kept when it is told. */
-static void refused(struct record_session *r, const struct trace_state *state,
+/* Kept when it is reported. */
+static void refused(struct record_series *r, const struct trace_state *state,
                     const struct error *why)
 {
-    bool told = note_refused(r, why);
-    if (told && state->wrong && state->wrong_text < r->setup.trace.n_patterns)
+    bool reported = note_refused(r, why);
+    if (reported && state->wrong && state->wrong_text < r->setup.trace.n_patterns)
         mistake_print(r->setup.trace.patterns[state->wrong_text], state->wrong_offset, why);
-    if (told || r->begun)
+    if (reported || r->begun)
         end_record(r);
-    record_session_done(r);
+    record_series_done(r);
 }
 
-static void refuse(struct record_session *r, const struct trace_state *state)
+static void refuse(struct record_series *r, const struct trace_state *state)
 {
     struct error err = {.code = ERR_NONE};
     error_set(&err, ERR_REFUSED,
@@ -117,13 +117,13 @@ static void refuse(struct record_session *r, const struct trace_state *state)
     refused(r, state, &err);
 }
 
-static void ended(struct record_session *r, const struct trace_state *state)
+static void ended(struct record_series *r, const struct trace_state *state)
 {
     struct error err = {.code = ERR_NONE};
     const struct session_check *check = &state->status.check;
     if (check->unarmed) { /* the recording ends while this one was prepared: there is nothing to
                              record */
-        record_session_done(r);
+        record_series_done(r);
         return;
     }
     if (state->end != END_LINK && (!check->done || !check->clean || state->end == END_KILLED)) {
@@ -134,24 +134,24 @@ static void ended(struct record_session *r, const struct trace_state *state)
                                  : "something of it is left on the node: ",
                   check->text);
         r->exit_code = exit_code_of_error(err.code);
-        record_session_gives_up(r, &err);
+        record_series_gives_up(r, &err);
     }
     end(r);
 }
 
-static void is_armed(struct record_session *r)
+static void is_armed(struct record_series *r)
 {
     if (r->begun)
         return;
     r->number++;
     r->refused_code = EXIT_DONE;
-    record_session_works(r);
+    record_series_works(r);
     begin_record(r);
 }
 
 static void on_change(void *arg)
 {
-    struct record_session *r = arg;
+    struct record_series *r = arg;
     const struct trace_state *state = state_of(r);
     if (r->done)
         return;
@@ -182,7 +182,7 @@ static void on_change(void *arg)
 
 static void on_event(void *arg, const struct trace_event *event, bool finished)
 {
-    struct record_session *r = arg;
+    struct record_series *r = arg;
     struct error ignored = {.code = ERR_NONE};
     if (r->done)
         return;
@@ -193,12 +193,12 @@ static void on_event(void *arg, const struct trace_event *event, bool finished)
 
 /* ---- the kind */
 
-static bool may_begin(struct record_session *r)
+static bool may_begin(struct record_series *r)
 {
     return r->setup.wall_us(r->setup.arg) >= 0 && clock_mono_ns() >= r->next_ns;
 }
 
-static int open_trace(struct record_session *r, const struct session_port *port, struct error *err)
+static int open_trace(struct record_series *r, const struct session_port *port, struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = on_change, .on_event = on_event};
     r->begun = false;
@@ -209,31 +209,31 @@ static int open_trace(struct record_session *r, const struct session_port *port,
     return rc;
 }
 
-static void refuse_opening(struct record_session *r, const struct error *why)
+static void refuse_opening(struct record_series *r, const struct error *why)
 {
     (void)note_refused(r, why);
 }
 
-static void tick(struct record_session *r)
+static void tick(struct record_series *r)
 {
     session_tick(r->session);
     if (!r->done)
         put_due(r, false);
 }
 
-static void lost(struct record_session *r, const struct error *why)
+static void lost(struct record_series *r, const struct error *why)
 {
     (void)r;
     (void)why; /* its end is kept, as the session reports it */
 }
 
-static void free_trace(struct record_session *r)
+static void free_trace(struct record_series *r)
 {
     trace_print_free(r->print);
     r->print = NULL;
 }
 
-struct record_session *record_trace_new(const struct record_session_setup *setup)
+struct record_series *record_trace_new(const struct record_series_setup *setup)
 {
     static const struct record_kind kind = {.refused = "not traced",
                                             .works = "traced now",
@@ -243,15 +243,15 @@ struct record_session *record_trace_new(const struct record_session_setup *setup
                                             .tick = tick,
                                             .lost = lost,
                                             .free = free_trace};
-    return record_session_new(&kind, setup);
+    return record_series_new(&kind, setup);
 }
 
-bool record_trace_holds_calls(const struct record_session *r)
+bool record_trace_holds_calls(const struct record_series *r)
 {
     return r != NULL && has_one_space(r) && (r->session != NULL || (!r->over && r->number == 0));
 }
 
-int record_trace_exit_code(const struct record_session *r)
+int record_trace_exit_code(const struct record_series *r)
 {
     if (r == NULL)
         return EXIT_DONE;

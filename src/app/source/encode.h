@@ -7,7 +7,7 @@
 
 #include "beamtop/etf/build.h"
 #include "beamtop/model/filter.h"
-#include "beamtop/model/source.h"
+#include "beamtop/model/want.h"
 
 #define LEADERS_MOST 5 /* of each sort */
 

@@ -104,9 +104,9 @@ void feed_want(const struct feed *f, struct want *want)
 static void tell(struct feed *f, enum question q, double cost_us, double every_ms)
 {
     char cost[32], every[32];
-    if (f->asked[q].told || question_rows[q].pace != PACE_BESIDE || !question_rows[q].log)
+    if (f->asked[q].reported || question_rows[q].pace != PACE_BESIDE || !question_rows[q].log)
         return;
-    f->asked[q].told = true;
+    f->asked[q].reported = true;
     model_journal(f->model, clock_wall_us(), false, "%s: cost %s, every %s", question_rows[q].log,
                   text_duration(cost, sizeof cost, cost_us / 1e6),
                   text_duration(every, sizeof every, every_ms / 1000));

@@ -27,7 +27,7 @@ struct feed {
     int n_pids;
     struct {
         uint64_t due_ms; /* 0: at once */
-        bool waits, told;
+        bool waits, reported;
     } asked[QUESTIONS];
 };
 

@@ -46,17 +46,17 @@ static double at_most(double seconds)
     return seconds > GOVERNOR_MAX_INTERVAL_S ? GOVERNOR_MAX_INTERVAL_S : seconds;
 }
 
-/* What these cost together; the dearest of them is told. */
-static double cost_of(const struct governor *g, unsigned questions, enum question *dearest)
+/* The sum of their costs, and the costliest of them. */
+static double cost_of(const struct governor *g, unsigned questions, enum question *costliest)
 {
     double sum_us = 0;
-    *dearest = QUESTION_SYSTEM;
+    *costliest = QUESTION_SYSTEM;
     for (unsigned i = 0; i < QUESTIONS; i++) {
         if (!(questions & (1u << i)) || i == QUESTION_SYSTEM)
             continue;
         sum_us += g->cost_us[i];
-        if (*dearest == QUESTION_SYSTEM || g->cost_us[i] > g->cost_us[*dearest])
-            *dearest = (enum question)i;
+        if (*costliest == QUESTION_SYSTEM || g->cost_us[i] > g->cost_us[*costliest])
+            *costliest = (enum question)i;
     }
     return sum_us;
 }
@@ -64,7 +64,7 @@ static double cost_of(const struct governor *g, unsigned questions, enum questio
 static void say_why(const struct governor *g, double every_s, struct governor_plan *plan)
 {
     char every[32], cost[32], share[32];
-    enum question q = plan->dearest;
+    enum question q = plan->costliest;
     snprintf(plan->why, sizeof plan->why,
              "%s every %s: costs the target %s, budget %s (:set budget)", question_name(q),
              text_duration(every, sizeof every, every_s),
@@ -89,7 +89,7 @@ static double interval_of(double cost_us, double budget_us, double header_s)
 
 static void plan_together(const struct governor *g, unsigned questions, struct governor_plan *plan)
 {
-    double all_us = g->cost_us[QUESTION_SYSTEM] + cost_of(g, questions, &plan->dearest);
+    double all_us = g->cost_us[QUESTION_SYSTEM] + cost_of(g, questions, &plan->costliest);
     double wanted_s = interval_of(all_us, g->budget * 1e6, g->interval_s);
     double most_s = g->most_s > g->interval_s ? g->most_s : g->interval_s;
     plan->others_s = g->most_s > 0 && wanted_s > most_s ? most_s : wanted_s;
@@ -104,13 +104,13 @@ void governor_plan(const struct governor *g, unsigned questions, struct governor
 {
     enum question seldom;
     unsigned seldom_mask = question_paced(PACE_SELDOM);
-    *plan = (struct governor_plan){.dearest = QUESTION_SYSTEM};
+    *plan = (struct governor_plan){.costliest = QUESTION_SYSTEM};
     if (g->together) {
         plan_together(g, questions, plan);
         return;
     }
     double seldom_us = cost_of(g, questions & seldom_mask, &seldom);
-    double others_us = cost_of(g, questions & ~seldom_mask, &plan->dearest);
+    double others_us = cost_of(g, questions & ~seldom_mask, &plan->costliest);
     double budget_us = g->budget * 1e6; /* per second */
     double header_us = g->cost_us[QUESTION_SYSTEM];
     plan->header_s = interval_of(header_us, budget_us * (1 - OTHERS_MIN_SHARE), g->interval_s);
@@ -122,7 +122,7 @@ void governor_plan(const struct governor *g, unsigned questions, struct governor
     if (plan->others_s >= g->interval_s * WORTH_SAYING) {
         say_why(g, plan->others_s, plan);
     } else if (plan->seldom_s >= g->interval_s * WORTH_SAYING) {
-        plan->dearest = seldom;
+        plan->costliest = seldom;
         say_why(g, plan->seldom_s, plan);
     }
 }

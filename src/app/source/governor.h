@@ -30,11 +30,11 @@ struct governor {
 };
 
 struct governor_plan {
-    double header_s;       /* how often the header's question is asked */
-    double seldom_s;       /* how often those of PACE_SELDOM are */
-    double others_s;       /* how often the others are */
-    enum question dearest; /* of those that are stretched, the one that costs most */
-    char why[160];         /* "" when nothing is stretched */
+    double header_s;         /* how often the header's question is asked */
+    double seldom_s;         /* how often those of PACE_SELDOM are */
+    double others_s;         /* how often the others are */
+    enum question costliest; /* of those that are stretched, the one that costs most */
+    char why[160];           /* "" when nothing is stretched */
 };
 
 void governor_init(struct governor *g, double interval_s, double budget);

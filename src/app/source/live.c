@@ -45,7 +45,7 @@ static void changed(struct live *l, unsigned questions)
 
 static void drop_link(struct live *l)
 {
-    bool told = l->phase == PHASE_RUNNING;
+    bool reported = l->phase == PHASE_RUNNING;
     query_close(l->query);
     l->query = NULL;
     if (l->conn)
@@ -53,7 +53,7 @@ static void drop_link(struct live *l)
     l->conn = NULL;
     live_reset_tick(l);
     l->phase = PHASE_WAITING;
-    if (told && l->handlers.on_link)
+    if (reported && l->handlers.on_link)
         l->handlers.on_link(l->arg, false);
 }
 

@@ -26,7 +26,7 @@ struct live_options {
     double budget;  /* share of one scheduler */
     bool reconnect; /* after a loss; the first connection is tried once */
     double most_s;  /* together: ticks never further apart; 0: as the budget says */
-    bool together;  /* batch: all questions of a tick at once, as far apart as the dearest */
+    bool together;  /* batch: all questions of a tick at once, as far apart as the costliest */
 };
 
 struct live_handlers {
@@ -82,9 +82,9 @@ bool live_is_up(const struct live *l);
 int live_ask(struct live *l, enum question question, const struct builder *arg,
              unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err);
 /*
- * Fills a port for sessions, good until the link is lost or the source closed: its users are told
- * before that. ERR_LOST while there is no connection, or the model does not know its
- * node yet. */
+ * Fills a port for sessions, good until the link is lost or the source closed: its users are
+ * notified before that. ERR_LOST while there is no connection, or the model does not know its node
+ * yet. */
 int live_port(struct live *l, struct session_port *out, struct error *err);
 const char *live_peer_node(const struct live *l);  /* the target's name; NULL while not connected */
 uint32_t live_peer_creation(const struct live *l); /* of its pids */

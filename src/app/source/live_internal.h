@@ -49,7 +49,7 @@ struct live {
     unsigned pending;       /* those without an answer */
     unsigned deferred;      /* of the pending: asked once the header's question is answered */
     unsigned again;         /* asked once more as soon as they are answered */
-    unsigned told;          /* questions whose first answer is logged */
+    unsigned reported;      /* questions whose first answer is logged */
     bool stretched;         /* the plan before was */
     bool tick_full;         /* this tick has more than the header */
     bool had_tick;          /* one is over since the keeper stands */

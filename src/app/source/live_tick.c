@@ -12,7 +12,7 @@
 /* The second tick comes early, so that rates are there soon after the start. */
 #define SECOND_TICK_MS 300u
 /* An expensive question may take this long on the node before it is stopped there. */
-#define DEAR_DEADLINE_MS 30000u
+#define EXPENSIVE_DEADLINE_MS 30000u
 /* A batch run whose ticks are so far apart says why: else it is silent for that long. */
 #define WORTH_WAITING_S 10.0
 /* The shortest time over which the share of a scheduler is worked out. */
@@ -28,7 +28,7 @@ unsigned live_questions(const struct want *want)
 void live_reset_tick(struct live *l)
 {
     l->had_tick = false;
-    l->asked = l->pending = l->deferred = l->again = l->told = 0;
+    l->asked = l->pending = l->deferred = l->again = l->reported = 0;
     l->spent_next = 0;
     l->first_spent_ms = 0;
     memset(l->spent, 0, sizeof l->spent);
@@ -138,7 +138,7 @@ static unsigned deadline_ms(const struct live *l, enum question question)
     enum question_pace pace = question_rows[question].pace;
     if (pace == PACE_HEADER || pace == PACE_ONCE)
         return own;
-    return own > DEAR_DEADLINE_MS ? own : DEAR_DEADLINE_MS;
+    return own > EXPENSIVE_DEADLINE_MS ? own : EXPENSIVE_DEADLINE_MS;
 }
 
 static void ask(struct live *l, enum question question)
@@ -268,9 +268,9 @@ void live_refresh(struct live *l)
 
 static void tell_first(struct live *l, enum question question)
 {
-    if (l->told & BIT(question))
+    if (l->reported & BIT(question))
         return;
-    l->told |= BIT(question);
+    l->reported |= BIT(question);
     model_journal(l->model, clock_wall_us(), false, "%s", question_rows[question].log);
 }
 

@@ -28,7 +28,7 @@ struct replay {
     struct error unread;     /* why that is not known */
     struct want_scan shown;
     struct filter *filter; /* NULL: none */
-    struct recorded_place place;
+    struct recorded_position place;
     struct replay_calls *calls;
     struct recorded_log *trace; /* NULL: not shown */
     bool is_shown;
@@ -236,11 +236,11 @@ static size_t marks_until(const struct recording_mark *marks, size_t n, int64_t 
     return low;
 }
 
-static void tell_place(struct replay *r)
+static void report_position(struct replay *r)
 {
     const struct recording_info *info = replay_info(r);
     const struct recording_mark *marks;
-    struct recorded_place *p = &r->place;
+    struct recorded_position *p = &r->place;
     p->tick = r->tick;
     p->ticks = info->ticks;
     p->wall_us = recording_tick_wall_us(r->recording, r->tick);
@@ -286,7 +286,7 @@ int replay_to(struct replay *r, int64_t tick, struct error *err)
     (void)show_all(r, tick, err);
     r->tick = tick;                /* however much of it there is */
     recording_begin(r->recording); /* the position is reported whatever the tick lacks */
-    tell_place(r);
+    report_position(r);
     (void)recording_failed(r->recording, err);
     return as_input(err);
 }
@@ -451,8 +451,8 @@ int replay_find(struct replay *r, const char *when, int64_t *tick, struct error 
         return as_input(err);
     if (rc == 0 && *tick < r->first)
         return error_set(err, ERR_NOT_FOUND,
-                         "tick %lld: what the node said was given up to save room; "
-                         "it is there from tick %lld on",
+                         "tick %lld cannot be replayed: thinned to save space. Complete "
+                         "from tick %lld",
                          (long long)*tick, (long long)r->first);
     return rc;
 }

@@ -12,7 +12,7 @@
 #include "beamtop/base/error.h"
 #include "beamtop/model/filter.h"
 #include "beamtop/model/model.h"
-#include "beamtop/model/source.h"
+#include "beamtop/model/want.h"
 #include "beamtop/recording/recording.h"
 
 struct replay;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Where the facts of screen and batch come from: a live node or a recording, behind one interface.
- * A source fills the model that it was opened with, tick by tick, and calls its handlers; who reads
- * the model cannot tell which it is, and asks for what only one of them can do by its name.
+ * A source fills the model that it was opened with, tick by tick, and calls its handlers; readers
+ * of the model do not see which it is, and ask for what only one can do by its name.
  *
  * One thread: the loop's. A source is owned by who opened it; model, loop and texts of the setup
  * are borrowed until it is closed. Handlers are called from the loop, never from within a function
  * of this header, but for on_change, on_tick and on_trouble by those that show something else of a
  * recording at once: source_step(), source_seek(), source_set_want(), source_set_filter(). A
- * handler closes the source in
- * on_end alone. */
+ * handler closes the source only in on_end. */
 #ifndef BEAMTOP_APP_SOURCE_SOURCE_H
 #define BEAMTOP_APP_SOURCE_SOURCE_H
 
@@ -35,7 +34,7 @@ struct source_handlers {
     void (*on_trouble)(void *arg, const struct error *err);
     /* Worth telling: trouble, or what this source is. */
     void (*on_notice)(void *arg, bool trouble, const char *text);
-    /* No tick comes any more. had_tick: one was there; err NULL: all was told. */
+    /* No tick follows. had_tick: there was one; err NULL: everything was reported. */
     void (*on_end)(void *arg, bool had_tick, const struct error *err);
     /* Only where something can be acted on: the keeper stands, or is gone. May be NULL. */
     void (*on_link)(void *arg, bool up);

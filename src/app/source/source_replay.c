@@ -93,7 +93,7 @@ static void tell_thinned(const struct source_replay *s)
     if (first == 1 || (s->batch && s->first > first + 1))
         return;
     snprintf(text, sizeof text,
-             "what the node said before tick %lld of %lld was given up to save room",
+             "ticks before %lld of %lld cannot be replayed: thinned to save space",
              (long long)first, (long long)replay_info(s->replay)->ticks);
     s->handlers.on_notice(s->arg, true, text);
 }

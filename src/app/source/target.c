@@ -57,7 +57,8 @@ static const struct discover_vm *find_vm(const struct discover_list *vms, const 
     return found;
 }
 
-/* Looks for it among the VMs of this host; epmd is asked when their command lines do not tell. */
+/* Looks for it among the VMs of this host; epmd is asked when their command lines do not show it.
+ */
 static const struct discover_vm *look_for(struct discover_list *list, const char *name,
                                           const struct cli_options *o, const struct app_env *env)
 {
@@ -76,7 +77,7 @@ static const struct discover_vm *look_for(struct discover_list *list, const char
 static int find_cookie(struct target *t, const struct cli_options *o, const struct app_env *env,
                        const struct discover_vm *vm, struct error *err)
 {
-    struct cookie_sources sources = {
+    struct cookie_places sources = {
         .file = o->cookie_file,
         .env = env->cookie,
         .option = o->cookie,
@@ -137,7 +138,7 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
         .port = (uint16_t)o->port,
         .epmd_port = epmd_port,
         .cookie = t->cookie.text,
-        .cookie_source = t->cookie.source,
+        .cookie_origin = t->cookie.origin,
         .cookie_uid = t->cookie.uid,
         .timeout_ms = (unsigned)(o->timeout_s * 1000),
     };

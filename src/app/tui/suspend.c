@@ -25,7 +25,7 @@ static pid_t parent_of(pid_t pid)
     return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
 }
 
-/* The first ancestor outside this job is a shell's, or of another session: then nobody waits. */
+/* The first ancestor outside this job is a shell's, or of another session: then no shell waits. */
 bool suspend_is_possible(void)
 {
     pid_t job = getpgrp(), pid = getppid();

@@ -218,7 +218,7 @@ static void on_key(struct tui *t, struct key key)
         return;
     }
     screen_set_message(t->screen, STYLE_MESSAGE, NULL);
-    const struct binding *b = keymap_lookup(&t->settings.keymap, screen_place(t->screen), key);
+    const struct binding *b = keymap_lookup(&t->settings.keymap, screen_context(t->screen), key);
     if (b) {
         tui_act(t, b->action, b->arg);
         return;
@@ -470,9 +470,9 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
     if (rc == 0)
         tui_save_history(t);
     settings_print_mistakes(&t->settings);
-    const struct error *told = rc != 0 ? &err : &t->rt.err;
-    if (told->code != ERR_NONE)
-        fprintf(stderr, "beamtop: %s\n", told->text);
+    const struct error *reported = rc != 0 ? &err : &t->rt.err;
+    if (reported->code != ERR_NONE)
+        fprintf(stderr, "beamtop: %s\n", reported->text);
     tui_sessions_print_end(t);
     tui_record_print_end(t->record);
     int exit_code = rc == 0 ? t->rt.exit_code : rc == ERR_USAGE ? EXIT_USAGE : EXIT_CONNECT;

@@ -94,7 +94,7 @@ static void question(void *arg, char *text, size_t size)
     struct tui_calls *c = arg;
     char estimate[160];
     estimate_text(estimate, sizeof estimate, calls_session_state(c->s.session));
-    snprintf(text, size, "%s: count all the same? (y/n) ", estimate);
+    snprintf(text, size, "%s. Count anyway? (y/n) ", estimate);
 }
 
 static void on_change(void *arg)

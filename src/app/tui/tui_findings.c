@@ -8,7 +8,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/limits.h"
-#include "beamtop/report/finding.h"
+#include "beamtop/report/evaluate.h"
 #include "beamtop/recording/recording.h"
 #include "app/source/feed.h"
 #include "tui_internal.h"
@@ -84,7 +84,7 @@ static void take(struct tui_findings *f, struct recording *r, int64_t first, int
 {
     struct error err = {.code = ERR_NONE};
     struct findings found;
-    if (findings_find_after(&found, &f->shown.found, r, first, last, &err) == 0) {
+    if (findings_evaluate_after(&found, &f->shown.found, r, first, last, &err) == 0) {
         findings_clear(&f->shown.found);
         f->shown.found = found;
         f->shown.ticks = last - first + 1;

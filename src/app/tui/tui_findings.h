@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "beamtop/model/source.h"
+#include "beamtop/model/want.h"
 #include "beamtop/trace/calls.h"
 
 struct tui;

@@ -22,7 +22,7 @@ static void each_word(void *ctx, enum word_kind kind, word_put *put, void *out)
 
 static void complete(void *ctx, const char *line, size_t point, struct completion *out)
 {
-    const struct word_source words = {.each = each_word, .ctx = ctx};
+    const struct word_provider words = {.each = each_word, .ctx = ctx};
     complete_command(out, line, point, &words);
 }
 

@@ -138,7 +138,7 @@ static void forget(struct tui_record *r)
 /* ---- how it goes */
 
 /*
- * It was taken by the node's name alone, its node away: the node that has come back is another. Of
+ * It was found only by the node's name while the node was away: the node is another one now. Of
  * a node that was restarted one side knows a moment before
  * the other. */
 static bool has_another_node(struct tui_record *r)
@@ -320,7 +320,7 @@ static void start(struct tui_record *r, const char *file)
         return;
     }
     r->elsewhere = false;
-    /* Without a place for its socket nobody could end it. */
+    /* Without a directory for its socket it could not be stopped. */
     if (record_sockets_list(r->sockets, &n, r->tui->env, &err) == 0 &&
         choose_file(r, file, &err) == 0)
         r->starter = record_starter_new(&r->tui->rt.loop, &setup, on_started, r, &err);
@@ -390,7 +390,7 @@ static void stop_answered(void *arg, bool yes)
         stop(r);
 }
 
-/* One of somebody else is ended only after a question. */
+/* Asks before it stops another user's. */
 static void ask_to_stop(struct tui_record *r)
 {
     char question[RECORD_FILE_BYTES + 100], since[32];

@@ -49,12 +49,12 @@ void tui_session_changed(void *arg)
     if (s->session == NULL)
         return;
     enum session_phase phase = session_status(s->session)->phase;
-    bool begun = phase == SESSION_RUNNING && s->told < SESSION_RUNNING;
-    bool ended = !session_runs(s->session) && s->told != phase;
+    bool begun = phase == SESSION_RUNNING && s->reported < SESSION_RUNNING;
+    bool ended = !session_runs(s->session) && s->reported != phase;
     if (phase == SESSION_ASKING)
         ask(s);
     if (begun || ended)
-        s->told = phase;
+        s->reported = phase;
     if (begun)
         s->kind->begun(s->arg);
     if (ended)
@@ -101,7 +101,7 @@ void tui_session_start(struct tui_session *s, struct session *session)
     struct error err = {.code = ERR_NONE};
     session_free(s->session);
     s->session = session;
-    s->told = SESSION_PREPARING;
+    s->reported = SESSION_PREPARING;
     s->asked = false;
     s->proof[0] = '\0';
     uv_timer_start(&s->timer, on_timer, TICK_MS, TICK_MS);

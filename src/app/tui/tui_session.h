@@ -27,10 +27,10 @@ struct tui_session {
     struct tui *tui;
     const struct tui_session_kind *kind;
     void *arg;
-    struct session *session; /* that is on the screen; NULL: none yet */
-    enum session_phase told; /* last one in the journal */
-    bool asked;              /* whether to go on */
-    char *next;              /* words that wait for its end; NULL: none */
+    struct session *session;     /* that is on the screen; NULL: none yet */
+    enum session_phase reported; /* last one in the journal */
+    bool asked;                  /* whether to go on */
+    char *next;                  /* words that wait for its end; NULL: none */
     uv_timer_t timer;
     uint64_t quit_by_ms; /* leave when it has ended, or then; 0: stay */
     char proof[240];     /* that nothing of it is left on the node */

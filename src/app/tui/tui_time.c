@@ -61,7 +61,7 @@ static void act_step_back(struct tui *t, const char *arg)
     act_seek(t, "-#1");
 }
 
-/* To a mark by its key: which one it is, is told. */
+/* Seeks to a mark by its key, and shows which one it is. */
 static void seek_mark(struct tui *t, const char *when)
 {
     struct error err = {.code = ERR_NONE};

@@ -72,7 +72,7 @@ static const struct armed_row *holder(const struct armed_detail *a)
     return found;
 }
 
-/* Clears only what this program has set. Another tool waits for the events of its own tracer. */
+/* Clears only what this program has set. Another tool waits for the events of its tracer. */
 static void act_armed_stop(struct tui_trace *tr, const char *arg)
 {
     const struct armed_detail *a = model_armed(tr->tui->model);
@@ -139,7 +139,7 @@ static void act_set(struct tui_trace *tr, const char *arg)
         tui_message(tr->tui, STYLE_ERROR, "%s", err.text);
 }
 
-/* The event under the cursor; NULL when there is none, and that is told. */
+/* The event under the cursor; NULL when there is none, with a message. */
 static const struct trace_event *event_here(struct tui_trace *tr)
 {
     const struct view_link link = screen_link(tr->tui->screen);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Patterns that nobody has to type: recent ones, useful ones, what is under the cursor. */
+/* Patterns to choose from: recent ones, useful ones, what is under the cursor. */
 #include <stdio.h>
 #include <string.h>
 

@@ -29,8 +29,8 @@ static void show_line(struct tui_trace *tr)
     const struct assist_line *line = assist_line(tr->assist);
     struct prompt *prompt = tr->tui->prompt;
     bool wrong =
-        line->wrong ? !line->unfinished || tr->mistake_told : line->nothing && tr->mistake_told;
-    const char *said = line->nothing && tr->mistake_told && *tr->why ? tr->why : line->text;
+        line->wrong ? !line->unfinished || tr->mistake_shown : line->nothing && tr->mistake_shown;
+    const char *said = line->nothing && tr->mistake_shown && *tr->why ? tr->why : line->text;
     char text[sizeof line->spec + sizeof line->text + sizeof tr->why + 2];
     if (!*line->text && !*line->spec) {
         if (line->known)
@@ -102,7 +102,7 @@ static void changed(void *ctx, const char *line)
 {
     struct tui_trace *tr = ctx;
     (void)line;
-    tr->completing = tr->mistake_told = false;
+    tr->completing = tr->mistake_shown = false;
     tr->why[0] = '\0';
     uv_timer_start(&tr->pause, on_pause, PAUSE_MS, 0);
 }
@@ -156,7 +156,7 @@ void tui_trace_prompt(struct tui_trace *tr, const char *initial)
                                        .complete = complete,
                                        .ctx = tr};
     link_up(tr);
-    tr->completing = tr->mistake_told = false;
+    tr->completing = tr->mistake_shown = false;
     tr->why[0] = '\0';
     prompt_open(tr->tui->prompt, PROMPT_TRACE, MARK, initial, &calls);
     assist_begin(tr->assist);
@@ -173,7 +173,7 @@ void tui_trace_mistake(struct tui_trace *tr, const char *line, const char *why)
         offset = request.pattern_at;
     trace_request_clear(&request);
     tui_trace_prompt(tr, line);
-    tr->mistake_told = true; /* what is known of the line may tell where it is */
+    tr->mistake_shown = true; /* the answer about the line may contain where */
     if (strlen(why) < sizeof tr->why)
         strcpy(tr->why, why);
     prompt_mark_error(tr->tui->prompt, offset, why);
@@ -217,7 +217,7 @@ void tui_trace_submit(void *arg, const char *line)
     if (tui_trace_start(tr, line, &offset, &err) == 0)
         return;
     tui_trace_prompt(tr, line);
-    tr->mistake_told = true;
+    tr->mistake_shown = true;
     if (assist_line(tr->assist)->wrong)
         show_line(tr);
     else

@@ -1,5 +1,5 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
-%% Names of what is loaded, and of whom a trace can follow. Arg: {modules, Most} |
+%% Names of what is loaded, and of what a trace can follow. Arg: {modules, Most} |
 %% {functions, ModuleBinary} | {who, Most}.
 %%
 %% Nothing is loaded and no atom is made: a name that is not an atom here is the name of no loaded

@@ -216,8 +216,8 @@ Own = fun(Keeper) ->
     lists:usort([Keeper | Children] ++ lists:append(lists:map(LinksOf, Children)))
 end,
 
-%% What a person wrote comes as a binary: a name that is no atom here must not become one, nor need
-%% a pid be one that this release can have. Value: a pid, maybe of nobody, or `undefined`.
+%% What a person wrote comes as a binary: a name that is not an atom here must not become one, nor
+%% need a pid be one that this release can have. Value: a pid, maybe of no process, or `undefined`.
 PidOf = fun(Who) ->
     try
         case Who of
@@ -264,7 +264,7 @@ end,
 Us = fun(Time) -> erlang:convert_time_unit(Time, native, microsecond) end,
 
 %% Calls a query. The work is the wall time in between, without the time that the query says it
-%% waited for others, and with what helpers of its own worked for it: two counters in native time
+%% waited for others, and with the work of its helpers: two counters in native time
 %% that it keeps in the process dictionary. On a busy node the work includes the time that our
 %% process could run but had no scheduler. Value: {{ok | error, Value}, Worked, Waited}.
 Measured = fun(Query, Arg, Ctx) ->

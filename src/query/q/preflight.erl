@@ -186,7 +186,7 @@ Calls = fun(Pids, #{caps := #{dict_key := false}, calls_behind := CallsBehind}) 
      || {Pid, Mfa} <- Known]
 end,
 
-%% Nobody is told with up to three of those that an expression could have meant.
+%% `nobody` comes with up to three names that a regular expression could have meant.
 ByExpression = fun(Kind, Text, What, Read) ->
     Typed = <<Kind/binary, ":/", Text/binary, "/">>,
     case Compile(Text) of

@@ -392,13 +392,13 @@ IdsOf = fun(Pids, Infos, Skip, Calls, Apps, #{id_keys := IdKeys, label_text := L
     end
 end,
 
-%% Initial calls never change: those of rows seen before are known. Where a stack told only what
+%% Initial calls never change: those of rows seen before are known. Where a stack showed only what
 %% calls the callbacks, it may tell the callbacks' module later.
 Engines = {const, #{proc_lib => [], gen => [], gen_server => [], gen_statem => [],
                     gen_event => [], gen_fsm => [], sys => []}},
 Settled = [{{'_', {'$1', '$2', '_'}},
             [{'orelse', {'=:=', '$2', init}, {'not', {is_map_key, '$1', Engines}}}], ['$_']}],
-%% Those that stand in what was told of them, or hibernate, tell no more.
+%% Those that are in the function that was reported, or hibernate, show no more.
 StillOf = fun(Calls) ->
     Unsettled = maps:to_list(Calls) -- Run(maps:to_list(Calls), Settled),
     {Pids, Known} = lists:unzip(Unsettled),

@@ -47,8 +47,8 @@ CountCalls = fun(Keeper, Otp, Ms, Mfas) ->
             Guard = spawn_opt(erlang, apply, Guarding, SpawnOptions(SentinelBytes)),
             try
                 SetAll(At, EachWith(Mfas, true), [call_count]),
-                %% What reading and evaluating add themselves is the same each time, and is taken
-                %% off; not when they were held up.
+                %% What reading and evaluating add themselves is the same each time, and is
+                %% subtracted; not when they were held up.
                 [{T0, C0}, {T1, C1}, {T2, C2}] = lists:map(fun(Wait_) ->
                     Read = {Now(), CallsOf(At, Mfas)},
                     receive {'EXIT', Keeper, _} = Exit -> self() ! Exit, Read after Wait_ ->

@@ -52,7 +52,7 @@ HasEnd = fun(Name) ->
               [<<"_sup">>, <<"_supervisor">>, <<".Supervisor">>])
 end,
 
-%% Of an identity, and the modules that its own supervisor was told. Only what is surely one is
+%% Of an identity, and the modules that its own supervisor knows. Only what is surely one is
 %% asked: the question would crash any other server. Without the dictionary that is a behaviour's
 %% loop (or, of one that hibernates, its start by proc_lib) and a module.
 InLoop = fun({_, {M, _, _}, _, _, _}) -> lists:member(M, [gen_server, proc_lib, sys]); (_) ->
@@ -159,8 +159,8 @@ fun({Asked, MaxNodes, Ms},
     %% One that sys suspended while it hibernated would spin as long as our question waits for it:
     %% it wakes for the message, takes none but those of sys, and hibernates again. Nothing but a
     %% copy of all that it holds (sys:get_status/1) says so, up to OTP 27: there the links of one
-    %% that hibernates, or is no more than a name, are taken which name it as their parent. Before
-    %% OTP 25, which tells parents, those are taken that proc_lib has started and that are not
+    %% that hibernates, or has only a name, are taken which name it as their parent. Before
+    %% OTP 25, which shows parents, those are taken that proc_lib has started and that are not
     %% above it; of a process as the root nothing is known above. Later no other supervisor is
     %% found in this function.
     IsBelow = fun(P, Pid, Found) ->

@@ -21,14 +21,14 @@ static void changed(struct assist *a)
 
 /* ---- answers */
 
-static void functions_told(struct assist *a, const struct answer *answer)
+static void take_functions(struct assist *a, const struct answer *answer)
 {
     struct error ignored = {.code = ERR_NONE}; /* what is not known is not completed */
     if (answer->err.code == ERR_NONE)
         (void)names_take(a->names, answer->value, answer->len, &ignored);
 }
 
-static void records_told(struct assist *a, const struct answer *answer)
+static void take_records(struct assist *a, const struct answer *answer)
 {
     struct error err = answer->err;
     if (err.code == ERR_NONE)
@@ -37,7 +37,7 @@ static void records_told(struct assist *a, const struct answer *answer)
         return;
     a->typed.pending = false; /* else it would be asked for again and again */
     a->line.known = true;
-    snprintf(a->line.text, sizeof a->line.text, "not known: %.300s", err.text);
+    snprintf(a->line.text, sizeof a->line.text, "unknown: %.300s", err.text);
 }
 
 static void on_answer(void *arg, const struct answer *answer)
@@ -46,9 +46,9 @@ static void on_answer(void *arg, const struct answer *answer)
     enum assist_question asked = a->asked;
     a->asked = ASSIST_NONE;
     if (asked == ASSIST_MODULES || asked == ASSIST_FUNCTIONS || asked == ASSIST_WHO)
-        functions_told(a, answer);
+        take_functions(a, answer);
     else if (asked == ASSIST_RECORDS)
-        records_told(a, answer);
+        take_records(a, answer);
     else if (asked == ASSIST_MATCH && a->asked_for == a->looked)
         typed_matched(a, answer);
     typed_near(a);
@@ -68,7 +68,7 @@ static void ask(struct assist *a, enum assist_question which, enum question ques
     if (a->asked == ASSIST_NONE && which >= ASSIST_RECORDS && a->typed.pending) {
         a->typed.pending = false;
         a->line.known = true;
-        snprintf(a->line.text, sizeof a->line.text, "not known: %.300s", err.text);
+        snprintf(a->line.text, sizeof a->line.text, "unknown: %.300s", err.text);
     }
 }
 

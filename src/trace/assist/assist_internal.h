@@ -25,7 +25,7 @@ struct typed_line {
     bool records_asked;             /* once: what is still missing is an error */
     const struct pattern *none;     /* matches nothing, and near misses are looked for; else NULL */
     struct preflight_pattern found; /* of it */
-    char nobody[400];    /* why nobody is traced, while names are looked for; else empty */
+    char nobody[400];    /* why no process is traced, while names are looked up; else empty */
     unsigned near_looks; /* how often that was tried */
 };
 

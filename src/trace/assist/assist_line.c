@@ -283,7 +283,7 @@ void typed_matched(struct assist *a, const struct answer *answer)
         return;
     }
     a->line.known = true;
-    snprintf(a->line.text, sizeof a->line.text, "not known: %.300s", err.text);
+    snprintf(a->line.text, sizeof a->line.text, "unknown: %.300s", err.text);
 }
 
 /* ---- near misses */

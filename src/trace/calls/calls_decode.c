@@ -34,8 +34,8 @@ static bool read_in_use(struct cursor *c, char *out, size_t size)
                  (int)(text.len < 100 ? text.len : 100), text.s);
     }
     snprintf(out, size,
-             "somebody else traces this node (%s), and there is one trace for all "
-             "before OTP 27; end that one first",
+             "another tool is tracing this node (%s). Before OTP 27 only one tool can "
+             "trace: stop it first",
              texts);
     return cursor_list_end(c, &list);
 }
@@ -82,7 +82,7 @@ static const struct {
     const char *word, *text;
 } reasons[] = {
     {"no_module", "no such module"},
-    {"not_loaded", "its module is not loaded on the node, so nobody has called it yet"},
+    {"not_loaded", "its module is not loaded on the node, so it has not been called yet"},
     {"no_function", "no such function"},
     {"no_application", "no such application is loaded"},
 };

@@ -9,7 +9,7 @@
 #include "calls_internal.h"
 
 #define SAMPLE_MS 20
-#define DEAR_LOAD 0.1 /* of all schedulers: above it a person is asked */
+#define EXPENSIVE_LOAD 0.1 /* of all schedulers: above it a person is asked */
 
 /* ---- Before the first window */
 
@@ -42,13 +42,13 @@ static void on_sampled(void *arg, const struct answer *answer)
     if (sample.interval_ns > 0 && sample.schedulers > 0) {
         state->calls_per_s = (double)sample.calls * 1e9 / (double)sample.interval_ns;
         state->load = state->calls_per_s * CALLS_CALL_S / (double)sample.schedulers;
-        state->dear = state->load > DEAR_LOAD;
+        state->expensive = state->load > EXPENSIVE_LOAD;
     }
     if (err.code != ERR_NONE) {
         state->status.error = err;
         s->s.kind->close(&s->s);
     } else {
-        session_estimated(&s->s, state->dear);
+        session_estimated(&s->s, state->expensive);
     }
 }
 

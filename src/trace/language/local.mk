@@ -9,4 +9,4 @@ src_libtrace_a_SOURCES += \
 	src/trace/language/parser.c src/trace/language/pattern.c \
 	src/trace/language/pattern_print.c src/trace/language/procs.c src/trace/language/request.c \
 	src/trace/language/syntax.c src/trace/language/unwrap.c src/trace/language/values.c \
-	src/trace/language/words.c
+	src/trace/language/keywords.c

@@ -371,8 +371,8 @@ static bool check(struct parser *p, struct pattern *out)
     unsigned counters = TRACE_TIME | TRACE_COUNT;
     if ((out->actions & counters) != 0 && (out->actions & ~counters) != 0)
         return parser_fail(p, out->module.from,
-                           "time and count show no single calls, so they "
-                           "stand alone") != NULL;
+                           "time and count show no single calls: no other "
+                           "action goes with them") != NULL;
     return (out->actions & counters) == 0 || check_counters(p, out);
 }
 

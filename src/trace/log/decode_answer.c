@@ -367,12 +367,11 @@ static void put_binary_reason(struct cursor *c, const char *before, const char *
 
 /* Also said of a dry run, before anybody is asked to arm anything. */
 #define IN_USE                                                                                     \
-    "somebody else traces this node (%s), and there is one trace for all before OTP 27; end that " \
-    "one first"
+    "another tool is tracing this node (%s). Before OTP 27 only one tool can trace: stop it first"
 #define WORD_IN_USE                                                                                \
-    "the trace control word is %llu, so somebody else uses it; when nobody does: "                 \
+    "the trace control word is %llu, so another tool uses it. If none does: "                      \
     "erlang:system_flag(trace_control_word, 0)"
-#define BEAMTOP_THERE "another beamtop traces this node: end that trace first"
+#define BEAMTOP_THERE "another beamtop traces this node: stop that trace first"
 
 bool preflight_refuses(const struct preflight *p, int otp, struct error *err)
 {

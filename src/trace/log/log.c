@@ -141,7 +141,7 @@ static void drop_oldest(struct trace_log *l)
     l->dropped++;
 }
 
-/* The newest event is kept whatever its size, since somebody is about to look at it. */
+/* The newest event is kept whatever its size, since it is about to be shown. */
 static void shed(struct trace_log *l, size_t keep)
 {
     while (l->len > keep && l->bytes > l->most_bytes)

@@ -7,7 +7,7 @@
 #include "matchspec_internal.h"
 
 #define WITH_RESULT (TRACE_RETURN | TRACE_SLOWER | TRACE_RETURNS | TRACE_RAISES)
-#define STACKTRACE_RELEASE 27 /* the first that can tell the stack as a term */
+#define STACKTRACE_RELEASE 27 /* the first that has the stack as a term */
 
 static void scope_init(struct scope *s, struct matchspec *out, const struct pattern *p,
                        const struct matchspec_options *options, size_t *offset, struct error *err)
@@ -120,18 +120,18 @@ static struct spec *stack(struct scope *s)
 
 static struct spec *body(struct scope *s)
 {
-    struct spec *told[4] = {spec_integer(s, s->options->index)};
+    struct spec *message[4] = {spec_integer(s, s->options->index)};
     size_t n = 1;
     bool call = s->pattern->kind == PATTERN_CALL;
     if (call) {
-        told[1] = spec_call(s, "caller", NULL);
-        told[2] = shown(s);
-        told[3] = stack(s);
+        message[1] = spec_call(s, "caller", NULL);
+        message[2] = shown(s);
+        message[3] = stack(s);
         n = 4;
-        if (!told[2])
+        if (!message[2])
             return NULL;
     }
-    struct spec *tuple = spec_tuple(s, told, n);
+    struct spec *tuple = spec_tuple(s, message, n);
     struct spec *one_less =
         spec_call(s, "-", spec_call(s, "get_tcw", NULL), spec_integer(s, 1), NULL);
     struct spec *actions[] = {spec_call(s, "set_tcw", one_less, NULL),

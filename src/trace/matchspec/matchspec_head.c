@@ -140,7 +140,8 @@ struct spec *spec_head(struct scope *s, const struct node *n)
         if (spec_is_special(n->text))
             return head_by_guards(s, n);
         break;
-    case NODE_FLOAT: /* heads tell 0.0 from -0.0 where the language does not, before OTP 27 */
+    case NODE_FLOAT: /* heads distinguish 0.0 from -0.0 where the language does not, before OTP 27
+                      */
         if (is_zero(n->real))
             return head_by_guards(s, n);
         break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Guards which tell that the value of an expression matches a pattern. */
+/* Guards that are true when the value of an expression matches a pattern. */
 #include <assert.h>
 
 #include "matchspec_internal.h"

@@ -46,7 +46,7 @@ static struct slice spelled(const struct node *n)
     return n->kind == NODE_STRUCT ? slice_without(n->text, "Elixir.") : n->text;
 }
 
-/* Which there are, so that nobody has to look them up. */
+/* Lists the existing ones in the error. */
 static void no_such_field(struct scope *s, const struct node *n, const struct node *field,
                           const struct record_def *def)
 {

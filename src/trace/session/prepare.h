@@ -42,7 +42,7 @@ struct builder *prepare_preflight_arg(struct pattern *const *patterns,
                                       const struct matchspec *specs, size_t n,
                                       const struct procs *procs, const struct caps *caps,
                                       bool near);
-/* Why no function matches, in words, with what may have been meant when `names` (may be NULL) tell;
+/* Why no function matches, as text, with similar names out of `names` (may be NULL);
    empty when some do match. */
 void prepare_why_none(char *out, size_t size, const struct pattern *p,
                       const struct preflight_pattern *found, const struct names *names);
@@ -54,14 +54,14 @@ size_t prepare_place(const struct pattern *p, struct slice name);
 /* That nothing can match `name`, with the names like it. */
 void prepare_why_unknown(char *out, size_t size, enum syntax syntax, const struct preflight *found);
 
-/* Why nobody would be traced, with what may have been meant when `names` (may be NULL) tell. */
+/* Why no process would be traced, with similar names out of `names` (may be NULL). */
 void prepare_why_nobody(char *out, size_t size, const struct procs *procs, const char *why,
                         const struct names *names);
 /* Whether names of processes and applications would help there. */
 bool prepare_nobody_named(const struct procs *procs, const char *why);
 struct builder *prepare_who_arg(void); /* of `functions`: processes that a trace can follow */
 
-/* Which names tell what may have been meant. */
+/* The names to search for similar ones. */
 enum prepare_near { NEAR_NOTHING, NEAR_MODULES, NEAR_FUNCTIONS /* of the pattern's module */ };
 enum prepare_near prepare_near(const struct pattern *p, const struct preflight_pattern *found);
 /* What to ask (`functions`) for them; NULL: nothing would help. */

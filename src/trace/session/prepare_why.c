@@ -118,7 +118,7 @@ static void put_no_module(struct buf *out, const struct pattern *p, const struct
 static void put_not_loaded(struct buf *out, const struct pattern *p)
 {
     put_module(out, p, p->module.text);
-    buf_puts(out, " is not loaded on the node: nobody has called it since the node started. To "
+    buf_puts(out, " is not loaded on the node: it has not been called since the node started. To "
                   "trace its first calls load it there, with ");
     bool elixir = p->syntax == SYNTAX_ELIXIR;
     buf_puts(out, elixir ? "Code.ensure_loaded(" : "code:ensure_loaded(");

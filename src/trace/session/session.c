@@ -66,7 +66,7 @@ void session_enter(struct session *s, enum session_phase phase)
     s->status->phase = phase;
 }
 
-/* Answers that are still to come are for nobody. */
+/* Answers that are still to come are dropped. */
 static void drop(struct session *s)
 {
     if (!s->detached)
@@ -144,11 +144,11 @@ void session_baseline(struct session *s, enum session_phase phase, void (*next)(
     session_step(s, phase, QUESTION_ARMED, armed_arg(), ARMED_MS, on_baseline);
 }
 
-void session_estimated(struct session *s, bool dear)
+void session_estimated(struct session *s, bool expensive)
 {
     if (s->stopping) {
         s->kind->close(s);
-    } else if (s->dry_run || (dear && !s->force)) {
+    } else if (s->dry_run || (expensive && !s->force)) {
         session_enter(s, SESSION_ASKING);
         session_changed(s);
     } else {
@@ -197,9 +197,9 @@ static void judge(struct session *s, const struct armed *now)
              (unsigned long long)check->sessions, (unsigned long long)check->processes, word);
 }
 
-static void not_known(struct session *s, const struct error *err)
+static void not_verified(struct session *s, const struct error *err)
 {
-    snprintf(s->status->check.text, sizeof s->status->check.text, "not known: %.200s", err->text);
+    snprintf(s->status->check.text, sizeof s->status->check.text, "unknown: %.200s", err->text);
 }
 
 static void on_verified(void *arg, const struct answer *answer)
@@ -211,7 +211,7 @@ static void on_verified(void *arg, const struct answer *answer)
     if (err.code == ERR_NONE && armed_decode(&now, answer->value, answer->len, &err) == 0)
         judge(s, &now);
     else
-        not_known(s, &err);
+        not_verified(s, &err);
     uint64_t after_ns = session_now(s) - s->ended_ns;
     s->status->check.after_us = after_ns / 1000;
     /* Its processes end after they have reported the end; a tick asks again. */
@@ -228,7 +228,7 @@ static void verify_again(struct session *s)
     s->verify_asked = session_ask(s, QUESTION_ARMED, armed_arg(), ARMED_MS, on_verified, &err) == 0;
     if (s->verify_asked)
         return;
-    not_known(s, &err);
+    not_verified(s, &err);
     session_over(s);
 }
 

@@ -75,7 +75,7 @@ void session_step(struct session *s, enum session_phase phase, enum question que
 /* What is set on the node before it, for the check at the end; then `next`. */
 void session_baseline(struct session *s, enum session_phase phase, void (*next)(struct session *s));
 /* After the estimate: stops, waits for consent, or proceeds. */
-void session_estimated(struct session *s, bool dear);
+void session_estimated(struct session *s, bool expensive);
 /* {pids, [Pid]}, or all, running, new. */
 void session_build_procs(struct builder *b, const struct preflight *p);
 /* The end: asks what is left until nothing is, or for two seconds. */

@@ -5,7 +5,7 @@
 #include "beamtop/etf/print.h"
 #include "trace_internal.h"
 
-#define END_NS (3u * UINT64_C(1000000000))     /* for the target to tell the end */
+#define END_NS (3u * UINT64_C(1000000000))     /* for the target to report the end */
 #define SILENT_NS (15u * UINT64_C(1000000000)) /* a status comes each second */
 
 void trace_stop(struct session *s)

@@ -10,9 +10,9 @@
 #include "trace_internal.h"
 
 #define COUNT_MS 20
-#define GUARD_S 0.35e-6 /* what a call of a traced function costs when it does not pass */
-#define DEAR_LOAD 0.03  /* of a core: above it a person is asked */
-#define NEAR_MS 1000    /* a suggestion is worth no longer wait */
+#define GUARD_S 0.35e-6     /* what a call of a traced function costs when it does not pass */
+#define EXPENSIVE_LOAD 0.03 /* of a core: above it a person is asked */
+#define NEAR_MS 1000        /* a suggestion is worth no longer wait */
 
 /* ---- What was found */
 
@@ -130,8 +130,8 @@ static void keep_functions(struct trace_session *t)
 static void estimated(struct trace_session *t)
 {
     struct trace_preflight *p = &t->state->preflight;
-    p->dear = p->load > DEAR_LOAD; /* not when it is NaN */
-    session_estimated(&t->s, p->dear);
+    p->expensive = p->load > EXPENSIVE_LOAD; /* not when it is NaN */
+    session_estimated(&t->s, p->expensive);
 }
 
 static void on_counted(void *arg, const struct answer *answer)
@@ -153,7 +153,7 @@ static void on_counted(void *arg, const struct answer *answer)
     estimated(t);
 }
 
-/* Before there were sessions, counting would change what somebody else has armed. */
+/* Without trace sessions counting would change the breakpoints of other tools. */
 static bool may_count(const struct trace_session *t)
 {
     const struct preflight *p = &t->preflight;

@@ -315,7 +315,7 @@ static void count_missed(struct trace_session *t, size_t i)
 
 /* ---- Events */
 
-static void told(struct trace_session *t, const struct trace_event *e, bool finished)
+static void report_event(struct trace_session *t, const struct trace_event *e, bool finished)
 {
     if (e != NULL && t->s.handlers.on_event != NULL)
         t->s.handlers.on_event(t->s.arg, e, finished);
@@ -343,15 +343,15 @@ static void tell_shut(struct trace_session *t)
     memcpy(e.why, t->shut.why, sizeof e.why);
     for (size_t i = 0; i < t->s.n_patterns; i++) {
         const struct trace_counts *c = &trace_log_pattern(t->log, i)->counts;
-        uint64_t news = c->missed > t->lost_told[i] ? c->missed - t->lost_told[i] : 0;
+        uint64_t news = c->missed > t->lost_reported[i] ? c->missed - t->lost_reported[i] : 0;
         e.lost += news;
         e.at_most |= news > 0 && c->missed_at_most;
-        t->lost_told[i] += news;
+        t->lost_reported[i] += news;
     }
     t->shut.any = false;
     /* No calls in between. Messages are not counted, so it is unknown for them. */
     if (e.lost > 0 || any_messages(t))
-        told(t, trace_log_add(t->log, &e), true);
+        report_event(t, trace_log_add(t->log, &e), true);
 }
 
 static void take_counts(struct trace_session *t, struct push *p)
@@ -418,14 +418,14 @@ static void take_event(struct trace_session *t, struct trace_event *e, enum push
             return;
         kept = trace_log_add(t->log, e);
         want_name(t, kept);
-        told(t, kept, false);
+        report_event(t, kept, false);
         break;
     case PUSHED_RETURN:
     case PUSHED_EXCEPTION:
         note_size(t, &e->result);
         trace_log_finish(t->log, e->id, e->outcome, e->class, &e->result,
                          native_to_ns(t, e->mono_ns));
-        told(t, trace_log_find(t->log, e->id), true);
+        report_event(t, trace_log_find(t->log, e->id), true);
         break;
     case PUSHED_LOST:
         note_shut(t, e);

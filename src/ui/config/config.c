@@ -85,16 +85,16 @@ static int run_set(struct reader *r, struct line *l, size_t *bad, struct error *
     return option_set(r->c->options, (enum option)option, l->words[2], err);
 }
 
-static int read_place_and_key(struct line *l, enum place *place, struct key *key, size_t *bad,
-                              struct error *err)
+static int read_context_and_key(struct line *l, enum context *context, struct key *key, size_t *bad,
+                                struct error *err)
 {
-    int found = place_find(l->words[1], strlen(l->words[1]));
+    int found = context_find(l->words[1], strlen(l->words[1]));
     *bad = 1;
     if (found < 0)
         return error_set(err, ERR_USAGE,
                          "invalid context “%s”: global, table, doc, trace, picker or prompt",
                          l->words[1]);
-    *place = (enum place)found;
+    *context = (enum context)found;
     *bad = 2;
     if (!key_parse(l->words[2], strlen(l->words[2]), key))
         return error_set(err, ERR_USAGE,
@@ -104,9 +104,9 @@ static int read_place_and_key(struct line *l, enum place *place, struct key *key
 
 static int run_bind(struct reader *r, struct line *l, size_t *bad, struct error *err)
 {
-    enum place place;
+    enum context context;
     struct key key;
-    int rc = read_place_and_key(l, &place, &key, bad, err);
+    int rc = read_context_and_key(l, &context, &key, bad, err);
     if (rc < 0)
         return rc;
     int action = action_find(l->words[3], strlen(l->words[3]));
@@ -121,19 +121,19 @@ static int run_bind(struct reader *r, struct line *l, size_t *bad, struct error 
         buf_puts(&arg, l->words[i]);
     }
     *bad = l->len > 4 ? 4 : 3;
-    rc = keymap_bind(r->c->keymap, place, key, (enum action)action, buf_cstr(&arg), err);
+    rc = keymap_bind(r->c->keymap, context, key, (enum action)action, buf_cstr(&arg), err);
     buf_clear(&arg);
     return rc;
 }
 
 static int run_unbind(struct reader *r, struct line *l, size_t *bad, struct error *err)
 {
-    enum place place;
+    enum context context;
     struct key key;
-    int rc = read_place_and_key(l, &place, &key, bad, err);
+    int rc = read_context_and_key(l, &context, &key, bad, err);
     if (rc < 0)
         return rc;
-    if (!keymap_unbind(r->c->keymap, place, key))
+    if (!keymap_unbind(r->c->keymap, context, key))
         return error_set(err, ERR_USAGE, "“%s” is not bound there", l->words[2]);
     return 0;
 }

@@ -123,16 +123,16 @@ void describe_actions(struct buf *out, enum describe_form form)
 
 void describe_keys(struct buf *out, enum describe_form form, const struct keymap *keymap)
 {
-    for (int place = 0; place < PLACES; place++) {
+    for (int context = 0; context < CONTEXTS; context++) {
         char title[80];
-        snprintf(title, sizeof title, "%s: %s", place_name((enum place)place),
-                 place_help((enum place)place));
+        snprintf(title, sizeof title, "%s: %s", context_name((enum context)context),
+                 context_help((enum context)context));
         put_title(out, form, title);
         for (size_t i = 0; i < keymap->len; i++) {
             const struct binding *b = &keymap->bindings[i];
             char key[KEY_TEXT_BYTES];
             struct buf what;
-            if ((int)b->place != place)
+            if ((int)b->context != context)
                 continue;
             buf_init(&what, 0);
             buf_printf(&what, "%s%s%s: %s", action_table[b->action].name, b->arg[0] ? " " : "",

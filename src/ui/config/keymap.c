@@ -11,29 +11,29 @@
 static const struct {
     const char *name, *help;
     unsigned where;
-} places[PLACES] = {
-    [PLACE_GLOBAL] = {"global", "everywhere but in the prompt", WHERE_LIST},
-    [PLACE_TABLE] = {"table", "in lists", WHERE_TABLE},
-    [PLACE_DOC] = {"doc", "in pages of text", WHERE_DOC},
-    [PLACE_TRACE] = {"trace", "among the events of a trace", WHERE_TRACE | WHERE_DOC},
-    [PLACE_PICKER] = {"picker", "while choosing", WHERE_PICKER},
-    [PLACE_PROMPT] = {"prompt", "while typing a line", WHERE_PROMPT},
+} contexts[CONTEXTS] = {
+    [CONTEXT_GLOBAL] = {"global", "everywhere but in the prompt", WHERE_LIST},
+    [CONTEXT_TABLE] = {"table", "in lists", WHERE_TABLE},
+    [CONTEXT_DOC] = {"doc", "in pages of text", WHERE_DOC},
+    [CONTEXT_TRACE] = {"trace", "among the events of a trace", WHERE_TRACE | WHERE_DOC},
+    [CONTEXT_PICKER] = {"picker", "while choosing", WHERE_PICKER},
+    [CONTEXT_PROMPT] = {"prompt", "while typing a line", WHERE_PROMPT},
 };
 
-const char *place_name(enum place place)
+const char *context_name(enum context context)
 {
-    return places[place].name;
+    return contexts[context].name;
 }
 
-const char *place_help(enum place place)
+const char *context_help(enum context context)
 {
-    return places[place].help;
+    return contexts[context].help;
 }
 
-int place_find(const char *name, size_t len)
+int context_find(const char *name, size_t len)
 {
-    for (int i = 0; i < PLACES; i++)
-        if (strlen(places[i].name) == len && strncmp(places[i].name, name, len) == 0)
+    for (int i = 0; i < CONTEXTS; i++)
+        if (strlen(contexts[i].name) == len && strncmp(contexts[i].name, name, len) == 0)
             return i;
     return -1;
 }
@@ -51,19 +51,19 @@ void keymap_clear(struct keymap *km)
     keymap_init(km);
 }
 
-static struct binding *find(const struct keymap *km, enum place place, struct key key)
+static struct binding *find(const struct keymap *km, enum context context, struct key key)
 {
     for (size_t i = 0; i < km->len; i++)
-        if (km->bindings[i].place == place && key_equal(km->bindings[i].key, key))
+        if (km->bindings[i].context == context && key_equal(km->bindings[i].key, key))
             return &km->bindings[i];
     return NULL;
 }
 
-static int check(enum place place, enum action action, const char *arg, struct error *err)
+static int check(enum context context, enum action action, const char *arg, struct error *err)
 {
     const struct action_row *row = &action_table[action];
-    if (!(row->where & places[place].where))
-        return error_set(err, ERR_USAGE, "%s means nothing %s", row->name, places[place].help);
+    if (!(row->where & contexts[context].where))
+        return error_set(err, ERR_USAGE, "%s means nothing %s", row->name, contexts[context].help);
     if (row->args[0] == '\0' && arg[0] != '\0')
         return error_set(err, ERR_USAGE, "%s takes nothing", row->name);
     if (row->needs_arg && arg[0] == '\0')
@@ -71,13 +71,13 @@ static int check(enum place place, enum action action, const char *arg, struct e
     return 0;
 }
 
-int keymap_bind(struct keymap *km, enum place place, struct key key, enum action action,
+int keymap_bind(struct keymap *km, enum context context, struct key key, enum action action,
                 const char *arg, struct error *err)
 {
-    int rc = check(place, action, arg, err);
+    int rc = check(context, action, arg, err);
     if (rc < 0)
         return rc;
-    struct binding *b = find(km, place, key);
+    struct binding *b = find(km, context, key);
     if (!b) {
         if (km->len == LIMIT_BINDINGS)
             return error_set(err, ERR_LIMIT, "more than %d keys are bound", LIMIT_BINDINGS);
@@ -87,13 +87,13 @@ int keymap_bind(struct keymap *km, enum place place, struct key key, enum action
     }
     char *copy = alloc_strdup(arg);
     free(b->arg);
-    *b = (struct binding){place, key, action, copy};
+    *b = (struct binding){context, key, action, copy};
     return 0;
 }
 
-bool keymap_unbind(struct keymap *km, enum place place, struct key key)
+bool keymap_unbind(struct keymap *km, enum context context, struct key key)
 {
-    struct binding *b = find(km, place, key);
+    struct binding *b = find(km, context, key);
     if (!b)
         return false;
     free(b->arg);
@@ -103,15 +103,15 @@ bool keymap_unbind(struct keymap *km, enum place place, struct key key)
     return true;
 }
 
-const struct binding *keymap_lookup(const struct keymap *km, enum place place, struct key key)
+const struct binding *keymap_lookup(const struct keymap *km, enum context context, struct key key)
 {
-    const struct binding *b = find(km, place, key);
-    if (!b && place == PLACE_TRACE)
-        b = find(km, PLACE_DOC, key);
-    return b || place == PLACE_PROMPT ? b : find(km, PLACE_GLOBAL, key);
+    const struct binding *b = find(km, context, key);
+    if (!b && context == CONTEXT_TRACE)
+        b = find(km, CONTEXT_DOC, key);
+    return b || context == CONTEXT_PROMPT ? b : find(km, CONTEXT_GLOBAL, key);
 }
 
-size_t keymap_keys_of(const struct keymap *km, enum place place, enum action action,
+size_t keymap_keys_of(const struct keymap *km, enum context context, enum action action,
                       const char *arg, char *out, size_t size)
 {
     size_t n = 0;
@@ -120,7 +120,8 @@ size_t keymap_keys_of(const struct keymap *km, enum place place, enum action act
     out[0] = '\0';
     for (size_t i = 0; i < km->len; i++) {
         const struct binding *b = &km->bindings[i];
-        bool in_reach = keymap_lookup(km, place, b->key) == b; /* not covered by the place's own */
+        bool in_reach =
+            keymap_lookup(km, context, b->key) == b; /* not covered by the context's own */
         if (!in_reach || b->action != action || (arg && strcmp(arg, b->arg) != 0))
             continue;
         int len =

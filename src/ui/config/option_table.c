@@ -87,7 +87,7 @@ const struct option_row option_table[OPTIONS] = {
     [OPTION_CAPTURE_FORMAT] = {.name = "capture-format", .type = OPTION_TYPE_ENUM,
                                .initial = "svg", .choices = capture_format_names,
                                .words = WORD_CHOICE, .scope = SCOPE_BOTH, .unit = "",
-                               .help = "form of captures whose name does not tell it"},
+                               .help = "format of captures whose name has none"},
     [OPTION_CAPTURE_EVERY] = {.name = "capture-every", .type = OPTION_TYPE_DURATION,
                               .initial = "0", .low = 0, .high = 86400, .words = WORD_DURATION,
                               .scope = SCOPE_BOTH, .unit = "",

@@ -15,9 +15,8 @@ struct line {
 };
 
 /*
- * Parts s at blanks. Quotes keep blanks together; a # that begins the line or stands alone begins
- * a comment. Returns NULL, or what is wrong at byte *bad; line_clear is fine in
- * both cases. */
+ * Parts s at blanks. Quotes keep blanks together; a # at the start of the line or as a word begins
+ * a comment. Returns NULL, or what is wrong at byte *bad; line_clear is fine in both cases. */
 const char *line_split(struct line *out, const char *s, size_t len, size_t *bad);
 void line_clear(struct line *l);
 

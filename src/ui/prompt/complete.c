@@ -129,7 +129,7 @@ static void each_attribute(struct filter *f)
     put(f, "mono", "those of a screen without colours follow");
 }
 
-static void each_of_kind(struct filter *f, enum word_kind kind, const struct word_source *more)
+static void each_of_kind(struct filter *f, enum word_kind kind, const struct word_provider *more)
 {
     switch (kind) {
     case WORD_ACTION:
@@ -146,8 +146,8 @@ static void each_of_kind(struct filter *f, enum word_kind kind, const struct wor
         break;
     case WORD_PLACE:
     case WORD_BIND:
-        for (int i = 0; i < PLACES; i++)
-            put(f, place_name((enum place)i), place_help((enum place)i));
+        for (int i = 0; i < CONTEXTS; i++)
+            put(f, context_name((enum context)i), context_help((enum context)i));
         break;
     case WORD_THEME:
         for (size_t i = 0; theme_builtin(i); i++)
@@ -176,7 +176,7 @@ static void each_of_kind(struct filter *f, enum word_kind kind, const struct wor
 }
 
 void complete_words(struct completion *out, const char *line, size_t from, size_t point,
-                    enum word_kind kind, const struct word_source *more)
+                    enum word_kind kind, const struct word_provider *more)
 {
     if (kind == WORD_COLUMNS)
         for (size_t i = from; i < point; i++)
@@ -236,7 +236,7 @@ static enum word_kind action_arg(const struct before *b, size_t at)
 
 /* What stands after `set NAME `. */
 static void complete_value(struct completion *out, const struct before *b, const char *line,
-                           size_t point, const struct word_source *more)
+                           size_t point, const struct word_provider *more)
 {
     int option = option_find(b->words[1], b->lens[1]);
     if (option < 0)
@@ -280,7 +280,7 @@ static void complete_color(struct completion *out, const struct before *b, const
 }
 
 void complete_command(struct completion *out, const char *line, size_t point,
-                      const struct word_source *more)
+                      const struct word_provider *more)
 {
     struct before b = words_before(line, point);
     if (b.len == 0) {

@@ -13,7 +13,7 @@
 struct completing {
     struct completion *out;
     struct assist *assist;
-    enum syntax syntax; /* of a line that does not tell */
+    enum syntax syntax; /* of a line that does not show it */
     const char *typed;  /* what is there of the word, NUL-terminated */
     size_t len;
     struct expectation at;

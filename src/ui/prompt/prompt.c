@@ -106,8 +106,8 @@ static void hook_line(char *line)
     the_prompt->ended = true;
     the_prompt->accepted = line != NULL;
     if (line) {
-        free(the_prompt->told);
-        the_prompt->told = alloc_strdup(line);
+        free(the_prompt->reported_line);
+        the_prompt->reported_line = alloc_strdup(line);
     }
     free(line);
     rl_callback_handler_remove();
@@ -208,7 +208,7 @@ void prompt_open(struct prompt *p, enum prompt_kind kind, const char *mark, cons
     rl_variable_bind("bell-style", "none"); /* a bell would be written to the terminal */
     bind_keys();
     rl_insert_text(initial);
-    p->told = alloc_strdup(rl_line_buffer);
+    p->reported_line = alloc_strdup(rl_line_buffer);
 }
 
 void prompt_close(struct prompt *p)
@@ -224,10 +224,10 @@ void prompt_close(struct prompt *p)
     completion_clear(&p->list);
     clear_error(p);
     free(p->mark);
-    free(p->told);
+    free(p->reported_line);
     free(p->draft);
     free(p->hint);
-    p->mark = p->told = p->draft = p->hint = NULL;
+    p->mark = p->reported_line = p->draft = p->hint = NULL;
 }
 
 bool prompt_is_open(const struct prompt *p)
@@ -408,21 +408,21 @@ static void finish(struct prompt *p, bool accepted, const char *answer)
 static void after_edit(struct prompt *p)
 {
     if (p->ended) {
-        finish(p, p->accepted, p->told);
+        finish(p, p->accepted, p->reported_line);
         return;
     }
     if (rl_end > (int)LIMIT_PROMPT_BYTES) {
         rl_delete_text((int)LIMIT_PROMPT_BYTES, rl_end);
         rl_point = rl_point < rl_end ? rl_point : rl_end;
     }
-    if (strcmp(p->told, rl_line_buffer) == 0)
+    if (strcmp(p->reported_line, rl_line_buffer) == 0)
         return;
-    free(p->told);
-    p->told = alloc_strdup(rl_line_buffer);
+    free(p->reported_line);
+    p->reported_line = alloc_strdup(rl_line_buffer);
     clear_error(p);
     p->hint_old = true;
     if (p->calls.changed)
-        p->calls.changed(p->calls.ctx, p->told);
+        p->calls.changed(p->calls.ctx, p->reported_line);
 }
 
 static void feed(struct prompt *p, const char *bytes, size_t len)
@@ -509,7 +509,7 @@ static enum action action_of(const struct prompt *p, struct key key)
 {
     if (!p->keymap)
         return built_in(key);
-    const struct binding *b = keymap_lookup(p->keymap, PLACE_PROMPT, key);
+    const struct binding *b = keymap_lookup(p->keymap, CONTEXT_PROMPT, key);
     return b ? b->action : ACTIONS;
 }
 

@@ -16,8 +16,8 @@ struct prompt {
     enum prompt_kind kind;
     char *mark; /* owned while open */
     struct prompt_calls calls;
-    char *told;      /* the line that `changed` got last */
-    size_t error_at; /* SIZE_MAX: none */
+    char *reported_line; /* the line that `changed` got last */
+    size_t error_at;     /* SIZE_MAX: none */
     char *error_text;
     char *hint; /* owned; NULL: none */
     enum style hint_style;

@@ -321,7 +321,7 @@ static const char *link_words(enum link_state link, enum style *style)
 }
 
 /* Where in a recording, and how fast it goes by. */
-static void add_place(struct items *l, const struct recorded_place *p, bool paused)
+static void add_place(struct items *l, const struct recorded_position *p, bool paused)
 {
     char speed[32] = "";
     enum style style = paused || p->at_end ? STYLE_WARN : STYLE_OK;
@@ -388,16 +388,16 @@ static void add_cost(struct items *l, const struct model *m)
     const struct tick_cost *cost = model_cost(m);
     char text[48];
     text_duration(text, sizeof text, interval.real_s);
-    bool told =
+    bool shown =
         interval.why && *interval.why; /* else only the pace of rare questions is stretched */
-    if (told && interval.real_s > interval.asked_s) {
+    if (shown && interval.real_s > interval.asked_s) {
         char asked[48];
         text_duration(asked, sizeof asked, interval.asked_s);
         add(l, 3, true, STYLE_WARN, "every %s, asked %s", text, asked);
     } else if (interval.real_s > 0) {
         add(l, 3, true, STYLE_VALUE, "every %s", text);
     }
-    if (told)
+    if (shown)
         add(l, 10, true, STYLE_WARN, "%s", interval.why);
     if (!cost || (model_recorded(m) && isnan(cost->target_us)))
         return; /* what is played costs the node nothing */

@@ -265,10 +265,10 @@ static void collect(const struct pane_entry *e, const struct pane_look *look, bo
         piece(p, 4, STYLE_TITLE_IDLE, text);
     }
     if (e->ops->kind == VIEW_TABLE && e->table.held)
-        piece(p, 5, STYLE_DIM, "places kept");
+        piece(p, 5, STYLE_DIM, "order frozen");
     if (look->filter[0] && (e->ops->kind == VIEW_TABLE || e->ops->filters_page)) {
         snprintf(text, sizeof text, "%s %.200s%s", "filter", look->filter,
-                 look->filter_is_wrong ? " (wrong; the last good one stands)" : "");
+                 look->filter_is_wrong ? " (invalid: the last valid one applies)" : "");
         piece(p, 2, look->filter_is_wrong ? STYLE_ERROR : STYLE_MATCH, text);
     }
     piece(p, 3, STYLE_TITLE_IDLE, page->summary);

@@ -175,14 +175,14 @@ bool screen_take_request(struct screen *s, struct screen_request *out)
 
 /* ---- what is there */
 
-enum place screen_place(const struct screen *s)
+enum context screen_context(const struct screen *s)
 {
     if (s->picker.kind != PICKER_NONE)
-        return PLACE_PICKER;
+        return CONTEXT_PICKER;
     const struct view_ops *ops = pane_top(panes_focused(s->panes))->ops;
-    if (ops->place != PLACE_GLOBAL)
-        return ops->place;
-    return ops->kind == VIEW_TABLE ? PLACE_TABLE : PLACE_DOC;
+    if (ops->context != CONTEXT_GLOBAL)
+        return ops->context;
+    return ops->kind == VIEW_TABLE ? CONTEXT_TABLE : CONTEXT_DOC;
 }
 
 const char *screen_view(const struct screen *s)
@@ -260,7 +260,7 @@ static int put_hint(const struct screen *s, struct canvas *c, struct rect r, int
                     enum action action, const char *arg, const char *does)
 {
     char keys[64] = "";
-    if (!s->keymap || !keymap_keys_of(s->keymap, screen_place(s), action, arg, keys, sizeof keys))
+    if (!s->keymap || !keymap_keys_of(s->keymap, screen_context(s), action, arg, keys, sizeof keys))
         return 0;
     keys[1 + strcspn(keys + 1, ",")] = '\0'; /* the first of them; it may be a comma */
     int width = (int)(text_width(keys, strlen(keys)) + strlen(does)) + 1;

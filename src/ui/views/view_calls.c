@@ -292,7 +292,7 @@ static void summarise(struct view_page *page, const struct calls_log *log, bool 
         return;
     const struct calls_window *w = &log->window;
     snprintf(text, sizeof text, "window %llu%s", (unsigned long long)w->number,
-             w->cut ? " (cut)" : "");
+             w->cut ? " (stopped early)" : "");
     append(out, size, text);
     snprintf(text, sizeof text, "%s calls/s", text_count(n, sizeof n, w->calls_per_s));
     append(out, size, text);
@@ -318,7 +318,7 @@ static void tell_why_none(char *out, size_t size, const struct calls_state *s)
     char functions[32], rate[32];
     if (s->status.error.code != ERR_NONE)
         snprintf(out, size, "It ended before its first window: %.400s", s->status.error.text);
-    else if (s->dear)
+    else if (s->expensive)
         snprintf(
             out, size,
             "Nothing was counted: it would have cost about %.2g%% of the node (%s "

@@ -173,14 +173,14 @@ static void summarise(struct view_page *page, const struct findings_shown *shown
              n[FINDING_NOTE], span, (long long)shown->ticks);
 }
 
-static void put_not_known(struct view_page *page, const struct findings *found, int columns)
+static void put_not_evaluated(struct view_page *page, const struct findings *found, int columns)
 {
-    if (found->n_not_known == 0)
+    if (found->n_not_evaluated == 0)
         return;
     page_heading(page, "Not evaluated");
-    for (size_t i = 0; i < found->n_not_known; i++) {
+    for (size_t i = 0; i < found->n_not_evaluated; i++) {
         page_line(page);
-        put_wrapped(page, STYLE_DIM, 2, columns, found->not_known[i]);
+        put_wrapped(page, STYLE_DIM, 2, columns, found->not_evaluated[i]);
     }
 }
 
@@ -204,7 +204,7 @@ static void findings_page(void *state, const struct model *m, int rows, int colu
     }
     for (size_t i = 0; i < shown->found.len; i++)
         put_finding(page, s, &shown->found.items[i], columns);
-    put_not_known(page, &shown->found, columns);
+    put_not_evaluated(page, &shown->found, columns);
 }
 
 const struct view_ops view_findings = {

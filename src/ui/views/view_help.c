@@ -31,11 +31,11 @@ static void help_want(const void *state, int rows, struct want *want)
 static void keys_of(const struct keymap *keymap, enum action action, const char *arg, char *out,
                     size_t size)
 {
-    static const enum place places[] = {PLACE_TABLE, PLACE_DOC, PLACE_TRACE, PLACE_PICKER,
-                                        PLACE_PROMPT};
+    static const enum context contexts[] = {CONTEXT_TABLE, CONTEXT_DOC, CONTEXT_TRACE,
+                                            CONTEXT_PICKER, CONTEXT_PROMPT};
     out[0] = '\0';
-    for (size_t i = 0; keymap && i < sizeof places / sizeof places[0]; i++)
-        if (keymap_keys_of(keymap, places[i], action, arg, out, size) > 0)
+    for (size_t i = 0; keymap && i < sizeof contexts / sizeof contexts[0]; i++)
+        if (keymap_keys_of(keymap, contexts[i], action, arg, out, size) > 0)
             return;
 }
 

@@ -11,7 +11,7 @@
 
 #define FIRST_SORT "reductions_per_s"
 
-/* Left out first where a pane is too narrow and nobody chose the columns. */
+/* Left out first where a pane is too narrow, unless the columns were chosen. */
 static const char *const spare[] = {
     "status", "reductions_share", "current_function", "application", "message_queue_len_per_s",
 };

@@ -188,7 +188,7 @@ static void summarise(const struct trace_log *log, size_t shown, struct view_pag
         snprintf(page->summary, sizeof page->summary, "%s of %s matching", n, all);
     else
         snprintf(page->summary, sizeof page->summary, "%s event%s%s%s%s", all, len == 1 ? "" : "s",
-                 dropped ? ", " : "", dropped ? gone : "", dropped ? " older ones let go" : "");
+                 dropped ? ", " : "", dropped ? gone : "", dropped ? " older ones dropped" : "");
 }
 
 static void put_events(struct trace_view *v, const struct event_look *look, const struct model *m)
@@ -294,10 +294,10 @@ static void put_findings(struct view_page *page, const struct trace_state *state
     const struct trace_preflight *p = &state->preflight;
     char text[400], rate[32], took[32], share[32];
     if (state->status.phase == SESSION_FAILED && *state->status.error.text)
-        trace_words(page, STYLE_ERROR, state->status.error.text, 0, columns);
+        trace_text(page, STYLE_ERROR, state->status.error.text, 0, columns);
     if (state->status.phase == SESSION_FAILED && *p->why_none &&
         !strstr(state->status.error.text, p->why_none))
-        trace_words(page, STYLE_NORMAL, p->why_none, 0, columns);
+        trace_text(page, STYLE_NORMAL, p->why_none, 0, columns);
     if (p->count_ms > 0 && !isnan(p->calls_per_s) && state->status.phase < SESSION_RUNNING) {
         snprintf(text, sizeof text,
                  "About %s calls/s, counted for %s: to look at each costs about "
@@ -305,11 +305,11 @@ static void put_findings(struct view_page *page, const struct trace_state *state
                  text_count(rate, sizeof rate, p->calls_per_s),
                  text_ascii_duration(took, sizeof took, p->count_ms / 1000),
                  text_percent(share, sizeof share, p->load));
-        trace_words(page, p->dear ? STYLE_WARN : STYLE_NORMAL, text, 0, columns);
+        trace_text(page, p->expensive ? STYLE_WARN : STYLE_NORMAL, text, 0, columns);
     }
     if (*p->others) {
         snprintf(text, sizeof text, "Armed by others: %s", p->others);
-        trace_words(page, STYLE_WARN, text, 0, columns);
+        trace_text(page, STYLE_WARN, text, 0, columns);
     }
 }
 
@@ -318,7 +318,7 @@ static void key_of(const struct trace_view *v, enum action action, char *out, si
 {
     out[0] = '\0';
     if (v->keymap)
-        keymap_keys_of(v->keymap, PLACE_TRACE, action, NULL, out, size);
+        keymap_keys_of(v->keymap, CONTEXT_TRACE, action, NULL, out, size);
     if (out[0])
         out[1 + strcspn(out + 1, ",")] = '\0';
     else
@@ -351,27 +351,27 @@ static void put_nothing(struct view_page *page, const struct trace_view *v, int 
         widest = width > widest ? width : widest;
     }
     page_line(page);
-    trace_words(page, STYLE_VALUE,
-                "The next calls of a function of this node, or messages, with "
-                "arguments and results.",
-                0, columns);
+    trace_text(page, STYLE_VALUE,
+               "The next calls of a function of this node, or messages, with "
+               "arguments and results.",
+               0, columns);
     page_line(page);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t line = page->n_lines;
-        trace_words(page, STYLE_NORMAL, rows[i].words, widest + 4, columns);
+        trace_text(page, STYLE_NORMAL, rows[i].words, widest + 4, columns);
         struct span *first = &page->lines[line].spans[0]; /* the blanks before the words */
         first->s = arena_printf(&page->arena, "  %-*s", widest + 2, keys[i]);
         first->style = STYLE_KEY;
     }
     page_line(page);
-    trace_words(page, STYLE_NORMAL, "For example:", 0, columns);
+    trace_text(page, STYLE_NORMAL, "For example:", 0, columns);
     for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++)
-        trace_words(page, STYLE_FUNCTION, examples[i], 2, columns);
+        trace_text(page, STYLE_FUNCTION, examples[i], 2, columns);
     page_line(page);
-    trace_words(page, STYLE_DIM,
-                "Caps hold on the node itself, whatever becomes of beamtop: 15 s, "
-                "100 events, 200 a second, unless others are set. Nothing stays there.",
-                0, columns);
+    trace_text(page, STYLE_DIM,
+               "Caps hold on the node itself, whatever becomes of beamtop: 15 s, "
+               "100 events, 200 a second, unless others are set. Nothing stays there.",
+               0, columns);
 }
 
 static void trace_page(void *state, const struct model *m, int rows, int columns,
@@ -405,7 +405,7 @@ static void trace_page(void *state, const struct model *m, int rows, int columns
     }
     put_findings(page, s, columns);
     if (!put_functions(&look) && trace_log_len(log) == 0)
-        trace_words(page, STYLE_DIM, why_empty(s), 0, columns);
+        trace_text(page, STYLE_DIM, why_empty(s), 0, columns);
 }
 
 static const struct view_order orders[] = {
@@ -425,7 +425,7 @@ const struct view_ops view_trace = {
     .key = '8',
     .help = "Calls and messages of a trace, its caps, its counters.",
     .kind = VIEW_DOC,
-    .place = PLACE_TRACE,
+    .context = CONTEXT_TRACE,
     .own_facts = true,
     .filters_page = true,
     .state_bytes = sizeof(struct trace_view),

@@ -54,8 +54,8 @@ void trace_flow_room(struct trace_flow *f, int width);
 void trace_flow_cell(struct trace_flow *f, enum style style, const char *label, const char *value);
 int trace_wide(const char *s); /* columns of a text */
 /* Text broken at blanks, each line behind `indent` columns. */
-void trace_words(struct view_page *page, enum style style, const char *text, int indent,
-                 int columns);
+void trace_text(struct view_page *page, enum style style, const char *text, int indent,
+                int columns);
 
 /* ---- view_trace_patterns.c */
 void trace_pattern_lines(struct trace_flow *f, const struct trace_log *log, size_t index);

@@ -110,7 +110,7 @@ static void put_result_at(const struct event_look *l, const struct event_parts *
     page_puts(l->page, STYLE_WARN, p->result_cut);
 }
 
-/* Who called it, where there is room for all of that; true when there is no more to tell. */
+/* Who called it, where there is room for all of that; true when nothing more is to be shown. */
 static bool put_caller(const struct event_look *l, const struct trace_event *e,
                        const struct event_parts *p, int gap, int end)
 {
@@ -144,16 +144,16 @@ static void put_parts(const struct event_look *l, const struct trace_event *e,
         page_puts(l->page, STYLE_NORMAL, "  ");
         put_result_at(l, p, end);
     }
-    bool told = put_caller(l, e, p, 2, end);
+    bool shown = put_caller(l, e, p, 2, end);
     if (result > 0 && !beside) {
         page_line(l->page);
         page_tab(l->page, at);
         put_result_at(l, p, end);
-        told = told || put_caller(l, e, p, 2, end);
+        shown = shown || put_caller(l, e, p, 2, end);
     }
     if (l->wide)
         put_at_right(l, STYLE_VALUE, p->took);
-    if (!told) {
+    if (!shown) {
         page_line(l->page);
         page_tab(l->page, at);
         put_buf(l, STYLE_DIM, &p->caller, end);
@@ -170,7 +170,7 @@ static void put_lost_line(const struct event_look *l, const struct trace_event *
     if (at + width_of(&text) <= l->columns) {
         put_buf(l, STYLE_WARN, &text, l->columns);
     } else {
-        trace_words(l->page, STYLE_WARN, buf_cstr(&text), BELOW, l->columns);
+        trace_text(l->page, STYLE_WARN, buf_cstr(&text), BELOW, l->columns);
     }
     buf_clear(&text);
 }

@@ -39,8 +39,7 @@ void trace_flow_cell(struct trace_flow *f, enum style style, const char *label, 
     page_puts(f->page, style, value);
 }
 
-void trace_words(struct view_page *page, enum style style, const char *text, int indent,
-                 int columns)
+void trace_text(struct view_page *page, enum style style, const char *text, int indent, int columns)
 {
     size_t left = strlen(text), room = columns - indent > 12 ? (size_t)(columns - indent) : 12;
     while (left > 0) {

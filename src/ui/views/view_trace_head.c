@@ -93,7 +93,7 @@ static void state_line(struct trace_flow *f, const struct trace_log *log)
     if (*state->note)
         trace_flow_cell(f, STYLE_WARN, "", state->note);
     if (state->status.phase < SESSION_ENDING && state->status.phase > SESSION_ASKING &&
-        !state->told && f->columns >= TRACE_NARROW_COLUMNS)
+        !state->recorded && f->columns >= TRACE_NARROW_COLUMNS)
         trace_flow_cell(f, STYLE_DIM, "",
                         state->session ? "a trace session" : "legacy tracing, shared by all tools");
 }
@@ -123,16 +123,16 @@ static void end_lines(struct trace_flow *f, const struct trace_state *state)
                  check->breakpoints, check->flags, check->processes,
                  f->page->ascii ? text_ascii_duration(after, sizeof after, s)
                                 : text_duration(after, sizeof after, s));
-        trace_words(f->page, STYLE_OK, text, 0, f->columns);
+        trace_text(f->page, STYLE_OK, text, 0, f->columns);
         return;
     }
     if (check->done)
         left_text(check, text, sizeof text);
     else
-        snprintf(text, sizeof text, "NOT VERIFIED: what is left on the node is not known");
-    trace_words(f->page, STYLE_ALARM, text, 0, f->columns);
+        snprintf(text, sizeof text, "NOT VERIFIED: unknown what is left on the node");
+    trace_text(f->page, STYLE_ALARM, text, 0, f->columns);
     if (*check->text)
-        trace_words(f->page, STYLE_WARN, check->text, 0, f->columns);
+        trace_text(f->page, STYLE_WARN, check->text, 0, f->columns);
 }
 
 /* ---- the caps */
@@ -149,8 +149,8 @@ static void used_text(char *out, size_t size, enum cap cap, uint64_t used, uint6
             snprintf(out, size, "%.1f of %s", (double)used / 1000, cap_text);
         return;
     case UNIT_BYTES:
-        if (cap == CAP_TERM_BYTES && used > most) /* no alarm: what is larger is cut */
-            snprintf(out, size, "%s, cut to %s", cap_format(have, sizeof have, cap, used),
+        if (cap == CAP_TERM_BYTES && used > most) /* no alarm: what is larger is truncated */
+            snprintf(out, size, "%s, truncated to %s", cap_format(have, sizeof have, cap, used),
                      cap_text);
         else
             snprintf(out, size, "%s of %s", cap_format(have, sizeof have, cap, used), cap_text);
@@ -206,7 +206,7 @@ static void caps_line(struct trace_flow *f, const struct trace_state *state)
     cap_cell(f, state, CAP_TIME_MS, runs);
     cap_cell(f, state, CAP_EVENTS, runs);
     cap_cell(f, state, CAP_RATE_PER_S, runs);
-    if (!small) /* in a small one it is enough that the patterns tell how many were cut */
+    if (!small) /* in a small one the patterns show how many were truncated */
         cap_cell(f, state, CAP_TERM_BYTES, false);
     if (!small || is_near(state, CAP_BYTES))
         cap_cell(f, state, CAP_BYTES, runs);
@@ -223,16 +223,16 @@ static void caps_line(struct trace_flow *f, const struct trace_state *state)
 }
 
 /* Before anything runs: what it would be held to. */
-static void caps_told(struct trace_flow *f, const struct trace_state *state)
+static void put_caps(struct trace_flow *f, const struct trace_state *state)
 {
-    static const enum cap told[] = {CAP_TIME_MS, CAP_EVENTS, CAP_RATE_PER_S, CAP_TERM_BYTES,
-                                    CAP_BYTES};
+    static const enum cap shown[] = {CAP_TIME_MS, CAP_EVENTS, CAP_RATE_PER_S, CAP_TERM_BYTES,
+                                     CAP_BYTES};
     char text[32];
     trace_flow_line(f);
     trace_flow_cell(f, STYLE_LABEL, "", "at most");
-    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
-        trace_flow_cell(f, STYLE_VALUE, cap_table[told[i]].title,
-                        cap_format(text, sizeof text, told[i], state->caps.value[told[i]]));
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
+        trace_flow_cell(f, STYLE_VALUE, cap_table[shown[i]].title,
+                        cap_format(text, sizeof text, shown[i], state->caps.value[shown[i]]));
 }
 
 void trace_head(struct view_page *page, const struct trace_log *log, int rows, int columns)
@@ -243,8 +243,8 @@ void trace_head(struct view_page *page, const struct trace_log *log, int rows, i
     state_line(&f, log);
     end_lines(&f, state);
     if (state->status.phase < SESSION_ARMING || state->status.phase == SESSION_FAILED)
-        caps_told(&f, state);
-    else if (state->told)
+        put_caps(&f, state);
+    else if (state->recorded)
         caps_recorded(&f, state);
     else
         caps_line(&f, state);

@@ -101,7 +101,7 @@ static void put_size(struct open *o, uint64_t full_bytes)
         return;
     begin(o);
     page_printf(o->l->page, STYLE_WARN, "%s", o->l->page->ascii ? "" : "✂ ");
-    page_printf(o->l->page, STYLE_WARN, "cut on the node: the whole has %s, %s may travel",
+    page_printf(o->l->page, STYLE_WARN, "truncated on the node: full size %s, cap %s",
                 text_bytes(whole, sizeof whole, (double)full_bytes),
                 text_bytes(most, sizeof most, (double)cap));
 }
@@ -161,7 +161,7 @@ static void put_result(struct open *o)
         o->label = "";
         begin(o);
         page_puts(o->l->page, STYLE_WARN,
-                  o->l->ended ? "not back when the trace ended" : "not back yet");
+                  o->l->ended ? "not returned when the trace ended" : "not returned yet");
     }
     put_size(o, e->result.full_bytes);
 }

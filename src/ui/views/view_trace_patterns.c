@@ -36,10 +36,10 @@ static void counts_cells(struct trace_flow *f, const struct trace_pattern_info *
         count_cell(f, STYLE_VALUE, "filtered", "", c->filtered);
         count_cell(f, STYLE_VALUE, "over", "", c->over);
     }
-    count_cell(f, STYLE_WARN, "cut", "", c->cut);
+    count_cell(f, STYLE_WARN, "truncated", "", c->cut);
     count_cell(f, STYLE_WARN, "missed", c->missed_at_most ? "at most " : "", c->missed);
     count_cell(f, STYLE_WARN, "lost", "", c->lost);
-    count_cell(f, STYLE_VALUE, runs ? "open" : "not back", "", c->open);
+    count_cell(f, STYLE_VALUE, "not returned", "", c->open);
     /* Calls are counted each second, events come at once: each was a call. */
     if (c->calls_known)
         count_cell(f, STYLE_VALUE, "calls", "", c->calls > c->seen ? c->calls : c->seen);
@@ -109,7 +109,7 @@ void trace_pattern_lines(struct trace_flow *f, const struct trace_log *log, size
     const struct trace_pattern_info *info = trace_log_pattern(log, index);
     const struct trace_state *state = trace_log_state(log);
     bool several = trace_log_patterns(log) > 1;
-    bool sized = state->told ? info->functions > 0 : state->status.phase != SESSION_PREPARING;
+    bool sized = state->recorded ? info->functions > 0 : state->status.phase != SESSION_PREPARING;
     char text[64] = "", number[32];
     int end = f->columns;
     page_line(f->page);

@@ -15,7 +15,7 @@ const struct pattern *event_pattern(const struct event_look *l, const struct tra
 
 /* The text that a recording without values has instead of a term, as much of it as terms may
  * have. */
-static void put_told(const struct event_look *l, struct slice term, struct buf *out)
+static void put_term(const struct event_look *l, struct slice term, struct buf *out)
 {
     struct cursor c;
     struct slice text;
@@ -32,7 +32,7 @@ static void put_told(const struct event_look *l, struct slice term, struct buf *
 static void put_bytes(const struct event_look *l, struct slice term, bool cuts, struct buf *out)
 {
     if (term.s && trace_log_state(l->log)->texts) {
-        put_told(l, term, out);
+        put_term(l, term, out);
         return;
     }
     const struct print_limits limits = {.bytes = l->term_bytes, .syntax = l->syntax, .cuts = cuts};
@@ -147,7 +147,7 @@ static void put_result(const struct event_look *l, const struct trace_event *e, 
         buf_puts(mark, ":");
         event_term(l, &e->result, value);
     } else if (e->outcome == OUTCOME_OPEN) {
-        buf_puts(mark, l->ended ? "not back when the trace ended" : "not back yet");
+        buf_puts(mark, l->ended ? "not returned when the trace ended" : "not returned yet");
     }
 }
 
@@ -157,7 +157,7 @@ static void put_cut(const struct event_look *l, const struct kept_term *term, ch
     char whole[32];
     out[0] = '\0';
     if (term->full_bytes > 0)
-        snprintf(out, size, l->page->ascii ? " (cut, of %s)" : " ✂ of %s",
+        snprintf(out, size, l->page->ascii ? " (of %s)" : " ✂ of %s",
                  text_bytes(whole, sizeof whole, (double)term->full_bytes));
 }
 
@@ -180,7 +180,7 @@ void event_parts_make(struct event_parts *p, const struct event_look *l,
         buf_puts(&p->caller, l->page->ascii ? "<- " : "← ");
         event_mfa(l, &e->caller, &p->caller);
     } else if (e->kind == EVENT_SEND && e->no_receiver) {
-        buf_puts(&p->caller, "nobody is there");
+        buf_puts(&p->caller, "no receiver");
     }
     bool raised = e->outcome == OUTCOME_EXCEPTION;
     p->mark_style = raised ? STYLE_ALARM : e->outcome == OUTCOME_OPEN ? STYLE_WARN : STYLE_OK;

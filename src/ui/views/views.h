@@ -5,13 +5,13 @@
 
 #include "beamtop/model/column.h"
 #include "beamtop/model/detail.h"
-#include "beamtop/model/source.h"
+#include "beamtop/model/want.h"
 #include "beamtop/ui/keymap.h"
 #include "ui/widgets/page.h"
 #include "beamtop/ui/view.h"
 
-/* ---- views.c: why there is nothing to show of `what`: a node has not told it yet, a recording
- * never */
+/* ---- views.c: why there is nothing to show of `what`: a node has not sent it yet, or a
+   recording lacks it */
 void view_missing(struct view_page *page, const struct model *m, const char *what);
 
 /* ---- cells.c: values of a process as text in its style */

@@ -32,30 +32,31 @@ void table_forget_widths(struct table *t)
 
 /* ---- places */
 
-struct row_place {
+struct row_position {
     uint64_t id;
     size_t index;
 };
 
-static int compare_places(const void *left, const void *right)
+static int compare_positions(const void *left, const void *right)
 {
-    const struct row_place *a = left, *b = right;
+    const struct row_position *a = left, *b = right;
     if (a->id != b->id)
         return a->id < b->id ? -1 : 1;
     return (a->index > b->index) - (a->index < b->index);
 }
 
-static struct row_place *places_of(struct arena *arena, const struct view_row *rows, size_t n)
+static struct row_position *positions_of(struct arena *arena, const struct view_row *rows, size_t n)
 {
-    struct row_place *places = arena_alloc(arena, (n ? n : 1) * sizeof *places);
+    struct row_position *places = arena_alloc(arena, (n ? n : 1) * sizeof *places);
     for (size_t i = 0; i < n; i++)
-        places[i] = (struct row_place){rows[i].id, i};
-    qsort(places, n, sizeof *places, compare_places);
+        places[i] = (struct row_position){rows[i].id, i};
+    qsort(places, n, sizeof *places, compare_positions);
     return places;
 }
 
 /* Index of the first row with that identity that is not taken yet, or -1. */
-static long row_place_find(const struct row_place *places, size_t n, const bool *taken, uint64_t id)
+static long row_position_find(const struct row_position *places, size_t n, const bool *taken,
+                              uint64_t id)
 {
     size_t low = 0, high = n;
     while (low < high) {
@@ -92,16 +93,16 @@ static void keep_places(const struct table *t, struct view_page *page,
     struct view_row *rows = arena_alloc(&page->arena, (room ? room : 1) * sizeof *rows);
     bool *taken = arena_alloc(&page->arena, page->n_rows + 1);
     bool *copied = arena_alloc(&page->arena, before ? before->n_rows + 1 : 1);
-    struct row_place *now = places_of(&page->arena, page->rows, page->n_rows);
-    struct row_place *then =
-        same_columns ? places_of(&page->arena, before->rows, before->n_rows) : NULL;
+    struct row_position *now = positions_of(&page->arena, page->rows, page->n_rows);
+    struct row_position *then =
+        same_columns ? positions_of(&page->arena, before->rows, before->n_rows) : NULL;
     for (size_t i = 0; i < t->n_order; i++) {
-        long at = row_place_find(now, page->n_rows, taken, t->order[i]);
+        long at = row_position_find(now, page->n_rows, taken, t->order[i]);
         if (at >= 0) {
             taken[at] = true;
             rows[n++] = page->rows[at];
         } else if (then) {
-            long old = row_place_find(then, before->n_rows, copied, t->order[i]);
+            long old = row_position_find(then, before->n_rows, copied, t->order[i]);
             if (old < 0)
                 continue;
             copied[old] = true;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "beamtop/base/regex.h"
-#include "beamtop/model/source.h"
+#include "beamtop/model/want.h"
 #include "beamtop/ui/canvas.h"
 #include "beamtop/ui/view.h"
 

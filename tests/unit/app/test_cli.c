@@ -86,7 +86,7 @@ static const struct {
     {"beamtop top shop --nonsense", "there is no option --nonsense"},
     {"beamtop top shop -n", "-n needs a value"},
     {"beamtop info shop --rows 5", "--rows is not an option of `beamtop info`"},
-    {"beamtop top shop --format yaml", "“yaml” is no format"},
+    {"beamtop top shop --format yaml", "“yaml” is not a format"},
     {"beamtop top shop another", "what is “another”?"},
     {"beamtop explain", "usage: beamtop explain PATTERN"},
     {"beamtop explain a:b --syntax lfe", "--syntax: “lfe” is not auto, erlang or elixir"},

@@ -24,8 +24,8 @@ static const struct {
     {"run_queue != 9", false},
     {"memory_total_bytes >= 2GiB", true},
     {"memory_total_bytes > 2 GiB", false},
-    {"scheduler_use > 80%", true},
-    {"scheduler_use > 0.95", false},
+    {"scheduler_utilisation > 80%", true},
+    {"scheduler_utilisation > 0.95", false},
     /* unknown numbers fulfil nothing */
     {"rss_bytes > 0", false},
     {"rss_bytes < 1", false},
@@ -40,10 +40,10 @@ static const struct {
     {"run_queu > 8", "run_queue"},
     {"run_queue", "must follow “run_queue”"},
     {"run_queue 8", "must follow"},
-    {"run_queue > ", "is no number"},
-    {"run_queue > many", "“many” is no number"},
-    {"run_queue > 8 and more", "is no number"},
-    {"run_queue > nan", "is no number"},
+    {"run_queue > ", "is not a number"},
+    {"run_queue > many", "“many” is not a number"},
+    {"run_queue > 8 and more", "is not a number"},
+    {"run_queue > nan", "is not a number"},
 };
 
 static void test_good(void **state)

@@ -21,10 +21,11 @@ static const struct {
 } rows[] = {
     {"unknown costs ask at the interval", 1, 0.02, 0, 0, SYSTEM | SCAN, 1, 1},
     {"cheap", 1, 0.02, 100, 3000, SYSTEM | SCAN, 1, 1},
-    {"a dear scan is stretched, the header is not", 1, 0.02, 1000, 95000, SYSTEM | SCAN, 1, 5},
+    {"an expensive scan is stretched, the header is not", 1, 0.02, 1000, 95000, SYSTEM | SCAN, 1,
+     5},
     {"a stretch that is not worth saying", 1, 0.02, 1000, 22800, SYSTEM | SCAN, 1, 1.2},
     {"header alone", 0.25, 0.02, 1000, 95000, SYSTEM, 0.25, 0.25},
-    {"a dear header is stretched too", 1, 0.02, 45000, 10000, SYSTEM | SCAN, 3, 3},
+    {"an expensive header is stretched too", 1, 0.02, 45000, 10000, SYSTEM | SCAN, 3, 3},
     {"a larger budget", 1, 0.5, 1000, 95000, SYSTEM | SCAN, 1, 1},
     {"never beyond an hour", 1, 0.0001, 0, 1e9, SYSTEM | SCAN, 1, 3600},
 };
@@ -68,9 +69,11 @@ static void test_seldom(void **state)
         const char *why;
     } cases[] = {
         {"cheap", 3000, 3000, SYSTEM | SCAN | ARMED, 1, 1, ""},
-        {"dear beside a cheap list", 3000, 40000, SYSTEM | SCAN | ARMED, 1, 4, "armed every 4"},
-        {"dear alone", 0, 40000, SYSTEM | ARMED, 1, 4, "armed every 4"},
-        {"dear beside a dear list", 40000, 40000, SYSTEM | SCAN | ARMED, 4, 4, "scan every 4"},
+        {"expensive beside a cheap list", 3000, 40000, SYSTEM | SCAN | ARMED, 1, 4,
+         "armed every 4"},
+        {"expensive alone", 0, 40000, SYSTEM | ARMED, 1, 4, "armed every 4"},
+        {"expensive beside an expensive list", 40000, 40000, SYSTEM | SCAN | ARMED, 4, 4,
+         "scan every 4"},
         {"not asked, whatever it did cost", 3000, 40000, SYSTEM | SCAN, 1, 1, ""},
     };
     (void)state;
@@ -154,8 +157,8 @@ static void test_together(void **state)
         {"one that ends, and costs less", 1000, 99000, 0, 5, "scan every 5", 20},
         {"unknown", 0, 0, 0, 0.25, "", 0},
         {"cheap", 2000, 2900, 0, 0.25, "", 0},
-        {"a dear header", 4000, 9000, 0, 0.65, "scan every 650 ms", 0},
-        {"a dear list", 1000, 99000, 0, 5, "scan every 5", 0},
+        {"an expensive header", 4000, 9000, 0, 0.65, "scan every 650 ms", 0},
+        {"an expensive list", 1000, 99000, 0, 5, "scan every 5", 0},
         {"what seldom changes is asked with the rest", 1000, 3000, 36000, 2, "armed every 2", 0},
     };
     (void)state;

@@ -169,9 +169,9 @@ static void test_ends(void **state)
         bool good;
     } rows[] = {
         {"stopped", of_file,
-         "/a.btr is whole: 3 ticks, 4.00 KiB; `beamtop report` and `replay` read it", true},
+         "/a.btr is complete: 3 ticks, 4.00 KiB; `beamtop report` and `replay` read it", true},
         {"time", of_file,
-         "/a.btr is whole: 3 ticks, 4.00 KiB, its time is over; `beamtop report` and "
+         "/a.btr is complete: 3 ticks, 4.00 KiB, its time is over; `beamtop report` and "
          "`replay` read it",
          true},
         {"full", "beamtop: /a.btr: the disk is full\nbeamtop: /a.btr has 3 ticks; `beamtop\n",

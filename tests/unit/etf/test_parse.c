@@ -106,7 +106,7 @@ static const struct {
     {"'\\x{110000}'", "line 1, column 4: no such character"},
     {"\"\\xZ\"", "line 1, column 4: expected \\xHH or \\x{HHHH}"},
     {"9223372036854775808", "line 1, column 1: a number beyond 64 bits"},
-    {"1.0e999", "line 1, column 1: this is no float (as 1.0 or 2.5e-3)"},
+    {"1.0e999", "line 1, column 1: this is not a float (as 1.0 or 2.5e-3)"},
     {"1.5.", NULL},
     {"37#1", "line 1, column 1: the base of a number is 2 to 36"},
     {"2#3", "line 1, column 3: expected digits of that base"},

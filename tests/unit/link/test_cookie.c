@@ -106,7 +106,7 @@ static void test_precedence(void **state)
     static const struct {
         const char *name;
         bool file, env, option, discovered, home, config;
-        enum cookie_source source;
+        enum cookie_origin origin;
         const char *text;
     } cases[] = {
         {"all", true, true, true, true, true, true, COOKIE_FILE, "from-file"},
@@ -130,7 +130,7 @@ static void test_precedence(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct cookie c = {0};
         struct error err = {0};
-        struct cookie_sources s = {
+        struct cookie_places s = {
             .file = cases[i].file ? file : NULL,
             .env = cases[i].env ? "from-env" : NULL,
             .option = cases[i].option ? "from-option" : NULL,
@@ -147,7 +147,7 @@ static void test_precedence(void **state)
         }
         print_message("# %s\n", cases[i].name);
         int rc = cookie_find(&c, &s, &err);
-        assert_int_equal(c.source, cases[i].source);
+        assert_int_equal(c.origin, cases[i].origin);
         if (cases[i].text != NULL) {
             assert_int_equal(rc, 0);
             assert_string_equal(c.text, cases[i].text);
@@ -163,17 +163,17 @@ static void test_given_but_unusable(void **state)
 {
     struct cookie c = {0};
     struct error err = {0};
-    struct cookie_sources s = {.file = "/nonexistent/cookie", .env = "other"};
+    struct cookie_places s = {.file = "/nonexistent/cookie", .env = "other"};
     (void)state;
     assert_int_equal(cookie_find(&c, &s, &err), ERR_NOT_FOUND);
     assert_non_null(strstr(err.text, "/nonexistent/cookie"));
     error_clear(&err);
-    s = (struct cookie_sources){.env = "", .option = "other"};
+    s = (struct cookie_places){.env = "", .option = "other"};
     assert_int_equal(cookie_find(&c, &s, &err), ERR_USAGE);
     error_clear(&err);
-    s = (struct cookie_sources){.file = home};
+    s = (struct cookie_places){.file = home};
     assert_int_equal(cookie_find(&c, &s, &err), ERR_SYSTEM);
-    assert_int_equal(c.source, COOKIE_NONE);
+    assert_int_equal(c.origin, COOKIE_NONE);
 }
 
 static void test_wipe(void **state)

@@ -151,8 +151,8 @@ static void test_text_with_times(void **state)
     put(&k, CALLS_TEXT, true, &w, 1);
     const char *text = buf_cstr(&k.bytes);
     static const char *const parts[] = {
-        "\nwindow 2, 22:13:20Z: 2.0 s (ended early), 2,000 calls",
-        ("lost: 3 functions were loaded again meanwhile, and with them their counts: "
+        "\nwindow 2, 22:13:20Z: 2.0 s (stopped early), 2,000 calls",
+        ("lost: 3 functions were reloaded in the window, and with them their counts: "
          "shop_cart, bad?[1m\n"),
         "times of 40 processes, in a second window of 2.0 s;",
         "calls  calls/s  share  change  own time  a call  words  function         application\n",
@@ -216,11 +216,11 @@ static void test_json(void **state)
     static const struct {
         const char *key, *value;
     } rows[] = {
-        {"schema", "\"beamtop.calls/1\""},
+        {"schema", "\"beamtop.calls/2\""},
         {"node", "\"shop@host\""},
         {"window", "2"},
         {"interval_us", "2000000"},
-        {"cut", "true"},
+        {"stopped_early", "true"},
         {"functions_counted", "15021"},
         {"functions_lost", "3"},
         {"calls", "2000"},
@@ -280,6 +280,9 @@ static void test_read_back(void **state)
             expect(&is, buf_cstr(&was.bytes));
             buf_clear(&was.bytes);
         }
+        static const char old[] = "{\"cut\":true}"; /* as 0.1.0 wrote it */
+        assert_int_equal(calls_window_read(&w, &arena, old, strlen(old), &err), 0);
+        assert_true(w.cut);
         assert_int_equal(calls_window_read(&w, &arena, "[1", 2, &err), ERR_FORMAT);
         buf_clear(&json.bytes);
         arena_clear(&arena);

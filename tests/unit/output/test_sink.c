@@ -111,7 +111,7 @@ static void test_every_kind_has_the_same_frame(void **state)
     for (const struct sink_kind *kind = sink_kinds; kind->question != QUESTIONS; kind++) {
         json_t *j = json_of(kind, m);
         char schema[64];
-        snprintf(schema, sizeof schema, "beamtop.%s/1", kind->name);
+        snprintf(schema, sizeof schema, "beamtop.%s/2", kind->name);
         print_message("%s\n", schema);
         assert_string_equal(text_at(j, "schema"), schema);
         assert_string_equal(text_at(j, "node"), "mq1@host");

@@ -16,6 +16,7 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/etf/build.h"
 #include "beamtop/etf/parse.h"
+#include "beamtop/output/trace_line.h"
 #include "beamtop/output/trace_sink.h"
 
 struct kept {
@@ -95,14 +96,14 @@ static const struct row rows[] = {
     {.name = "shown values only", .args = "[7]", .shown_only = true,
      .text = " <0.188.0>(cart)\n% ets:lookup/2 show(7)\n", .key = "shown_only", .value = "true"},
     {.name = "a cut list of arguments", .args = "[tab|'...']", .full_bytes = 102400,
-     .text = " <0.188.0>(cart)\n% ets:lookup(tab, ...)\n%   cut: the whole has 100 KiB\n",
+     .text = " <0.188.0>(cart)\n% ets:lookup(tab, ...)\n%   truncated: full size 100 KiB\n",
      .key = "full_bytes", .value = "102400"},
     {.name = "arguments that are no list any more", .args = "'...'", .full_bytes = 4096,
-     .text = " <0.188.0>(cart)\n% ets:lookup(...)\n%   cut: the whole has 4.00 KiB\n",
-     .key = "cut", .value = "true"},
+     .text = " <0.188.0>(cart)\n% ets:lookup(...)\n%   truncated: full size 4.00 KiB\n",
+     .key = "truncated", .value = "true"},
     {.name = "an atom of the program is no mark of a cut", .args = "[tab, '...']",
      .text = " <0.188.0>(cart)\n% ets:lookup(tab, '...')\n",
-     .key = "cut", .value = "false"},
+     .key = "truncated", .value = "false"},
     {.name = "caller unasked", .args = "[1,2]", .caller = true,
      .text = " <0.188.0>(cart)\n% ets:lookup(1, 2)\n",
      .key = "caller", .value = "\"'shop cart':loop/1\""},
@@ -126,7 +127,7 @@ static const struct row rows[] = {
      .value = "\"shop_cart\""},
     {.name = "send to nobody", .kind = EVENT_SEND, .message = "hi", .to = "<0.9.0>",
      .no_receiver = true,
-     .text = " <0.188.0>(cart)\n% <0.9.0> <<< hi\n%   nobody is there to receive it\n",
+     .text = " <0.188.0>(cart)\n% <0.9.0> <<< hi\n%   no receiver\n",
      .key = "no_receiver", .value = "true"},
     {.name = "receive", .kind = EVENT_RECEIVE, .message = "{'$gen_call', x}",
      .text = " <0.188.0>(cart)\n% <<< {'$gen_call',x}\n", .key = "message",
@@ -242,7 +243,7 @@ static void test_events_as_json(void **state)
         if (found == NULL || strcmp(found, rows[i].value) != 0)
             fail_msg("%s: %s is %s, not %s", rows[i].name, rows[i].key, found, rows[i].value);
         free(found);
-        assert_string_equal(json_string_value(json_object_get(j, "schema")), "beamtop.trace/1");
+        assert_string_equal(json_string_value(json_object_get(j, "schema")), "beamtop.trace/2");
         assert_string_equal(json_string_value(json_object_get(j, "node")), "mq1@host");
         assert_string_equal(json_string_value(json_object_get(j, "pid")), "<0.188.0>");
         assert_string_equal(json_string_value(json_object_get(j, "pattern")), "ets:lookup/2");
@@ -253,6 +254,23 @@ static void test_events_as_json(void **state)
         trace_log_free(log);
         free(p);
     }
+}
+
+/* The end of a trace as 0.1.0 wrote it. */
+static void test_old_keys(void **state)
+{
+    (void)state;
+    static const char old[] = "{\"reason\":\"not_armed\",\"counters\":{\"cut\":3,\"open\":2},"
+                              "\"preflight\":{\"functions_cut\":true,\"dear\":true}}";
+    struct trace_ending e;
+    struct arena arena;
+    struct error err = {0};
+    arena_init(&arena);
+    assert_int_equal(trace_ending_read(&e, &arena, old, strlen(old), &err), 0);
+    assert_true(slice_is(e.reason, "not_started") && !trace_ending_armed(&e));
+    assert_true(e.total.cut == 3 && e.total.open == 2);
+    assert_true(e.preflight.functions_cut && e.preflight.expensive);
+    arena_clear(&arena);
 }
 
 /* A whole log: a call with its result, a loss, and the end. */
@@ -416,9 +434,13 @@ static void test_a_failed_write_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_events_as_text),          cmocka_unit_test(test_events_as_json),
-        cmocka_unit_test(test_a_whole_trace_as_text),   cmocka_unit_test(test_the_end_as_json),
-        cmocka_unit_test(test_ends_that_are_not_clean), cmocka_unit_test(test_a_failed_write_stays),
+        cmocka_unit_test(test_events_as_text),
+        cmocka_unit_test(test_events_as_json),
+        cmocka_unit_test(test_old_keys),
+        cmocka_unit_test(test_a_whole_trace_as_text),
+        cmocka_unit_test(test_the_end_as_json),
+        cmocka_unit_test(test_ends_that_are_not_clean),
+        cmocka_unit_test(test_a_failed_write_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

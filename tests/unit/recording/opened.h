@@ -10,7 +10,7 @@
 #include "made.h"
 
 struct opened {
-    struct summary_source sources[8];
+    struct summary_input sources[8];
     size_t n;
     struct buf text;
 };
@@ -18,10 +18,10 @@ struct opened {
 static inline void add(struct opened *o, const struct made *w)
 {
     struct recording *r = made_open(w);
-    o->sources[o->n++] = (struct summary_source){.recording = r,
-                                                 .name = recording_info(r)->label,
-                                                 .from = 1,
-                                                 .to = recording_info(r)->ticks};
+    o->sources[o->n++] = (struct summary_input){.recording = r,
+                                                .name = recording_info(r)->label,
+                                                .from = 1,
+                                                .to = recording_info(r)->ticks};
 }
 
 static inline const char *report_at(struct opened *o, enum summary_format format, bool ascii,

@@ -181,7 +181,7 @@ static void test_values(void **state)
         struct recorded_log *l = recorded_log_new();
         const struct trace_log *log = log_at(l, r, TICKS);
         const struct trace_event *call = trace_log_find(log, 1), *sent = trace_log_find(log, 3);
-        assert_true(trace_log_state(log)->told);
+        assert_true(trace_log_state(log)->recorded);
         assert_int_equal(trace_log_state(log)->texts, !rows[i].values);
         assert_int_equal(call->args.bytes.s != NULL, rows[i].arg != NULL);
         if (rows[i].arg)

@@ -165,7 +165,8 @@ static void make_version_2(const char *path)
     run_sql(path, sql);
 }
 
-/* Its scans have bits of items, which stay those of the program that wrote them. */
+/* Its scans have bits of items, which stay those of the program that wrote them; it has columns
+ * under names that were changed since. */
 static void test_a_file_of_an_earlier_version(void **state)
 {
     (void)state;
@@ -184,6 +185,9 @@ static void test_a_file_of_an_earlier_version(void **state)
     assert_int_equal(scan->rows[0].memory_bytes, 4096);
     assert_memory_equal(scan->rows[0].current_function.s, "gen_server:loop/7", 17);
     assert_true(scan->rows[0].items == SCAN_ITEMS);
+    struct span_stats stats;
+    assert_int_equal(recording_stats(f, "scheduler_utilisation", 1, 2, &stats, &err), 0);
+    assert_true(fabs(stats.mean - 0.05) < 1e-9);
     recording_close(f);
     model_free(m);
     place_clear(&p);

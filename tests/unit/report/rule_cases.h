@@ -5,7 +5,7 @@
 #define TESTS_STORE_RULE_CASES_H
 
 #include "beamtop/base/attr.h"
-#include "beamtop/report/finding.h"
+#include "beamtop/report/evaluate.h"
 #include "../recording/made.h"
 
 #define MIB (1024.0 * 1024)

@@ -35,15 +35,15 @@ static void dump(const struct findings *f)
         for (size_t k = 0; k < x->n_evidence; k++)
             print_message("    %s\n", x->evidence[k].text);
     }
-    for (size_t i = 0; i < f->n_not_known; i++)
-        print_message("? %s\n", f->not_known[i]);
+    for (size_t i = 0; i < f->n_not_evaluated; i++)
+        print_message("? %s\n", f->not_evaluated[i]);
 }
 
 static void judge(struct findings *out, const struct made *w)
 {
     struct error err = {.code = ERR_NONE};
     struct recording *r = made_open(w);
-    if (findings_find(out, r, 1, recording_info(r)->ticks, &err) != 0)
+    if (findings_evaluate(out, r, 1, recording_info(r)->ticks, &err) != 0)
         fail_msg("%s", err.text);
     recording_close(r);
 }
@@ -112,15 +112,15 @@ static void test_healthy(void **state)
             dump(&f);
             fail_msg("%s is found in a healthy node", f.items[i].rule);
         }
-    if (f.n_not_known > 0)
-        fail_msg("%s", f.not_known[0]);
+    if (f.n_not_evaluated > 0)
+        fail_msg("%s", f.not_evaluated[0]);
     findings_clear(&f);
 }
 
 static bool is_unknown(const struct findings *f, const char *begins)
 {
-    for (size_t k = 0; k < f->n_not_known; k++)
-        if (strncmp(f->not_known[k], begins, strlen(begins)) == 0)
+    for (size_t k = 0; k < f->n_not_evaluated; k++)
+        if (strncmp(f->not_evaluated[k], begins, strlen(begins)) == 0)
             return true;
     return false;
 }
@@ -200,7 +200,7 @@ static void test_not_recorded(void **state)
     while (rule_list[rules])
         rules++;
     assert_int_equal(f.len, 0);
-    assert_int_equal(f.n_not_known, rules);
+    assert_int_equal(f.n_not_evaluated, rules);
     findings_clear(&f);
 }
 
@@ -323,11 +323,11 @@ static void test_on_the_limit(void **state)
     serialised(&clear);
     on.busy[0].queue = 4; /* of 5 */
     struct recording *r = made_open(&clear);
-    assert_int_equal(findings_find(&before, r, 1, 13, &err), 0);
+    assert_int_equal(findings_evaluate(&before, r, 1, 13, &err), 0);
     recording_close(r);
     r = made_open(&on);
-    assert_int_equal(findings_find_after(&after, &before, r, 1, 13, &err), 0);
-    assert_int_equal(findings_find(&alone, r, 1, 13, &err), 0);
+    assert_int_equal(findings_evaluate_after(&after, &before, r, 1, 13, &err), 0);
+    assert_int_equal(findings_evaluate(&alone, r, 1, 13, &err), 0);
     recording_close(r);
     assert_non_null(of_rule(&before, "serialised"));
     assert_non_null(of_rule(&after, "serialised"));

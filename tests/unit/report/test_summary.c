@@ -183,9 +183,10 @@ static void test_json(void **state)
     add(&o, &made_healthy);
     json_t *root = parse(&o), *system = json_object_get(root, "system"), *owner, *row;
     assert_string_equal(json_string_value(json_object_get(root, "schema")), "beamtop.report/2");
-    assert_int_equal(recording_stats(o.sources[0].recording, "scheduler_use", 1, 13, &s, &err), 0);
-    assert_true(fabs(number_at(system, "scheduler_use", "mean") - s.mean) < 1e-6);
-    assert_true(fabs(number_at(system, "scheduler_use", "stddev") - s.stddev) < 1e-6);
+    assert_int_equal(
+        recording_stats(o.sources[0].recording, "scheduler_utilisation", 1, 13, &s, &err), 0);
+    assert_true(fabs(number_at(system, "scheduler_utilisation", "mean") - s.mean) < 1e-6);
+    assert_true(fabs(number_at(system, "scheduler_utilisation", "stddev") - s.stddev) < 1e-6);
     assert_true(number_at(system, "memory_total_bytes", "max") == 200e6);
     assert_true(recording_owners(o.sources[0].recording, "module", 1, 13, &owners) > 1);
     assert_true(fabs(number_at(root, "cost", "share") - 0.005) < 1e-6);
@@ -234,7 +235,7 @@ static void test_marks(void **state)
     assert_int_equal(recording_open(&f, path, &err), 0);
     for (size_t i = 0; i < ARRAY_LEN(spans); i++) {
         struct opened o = {.n = 1};
-        o.sources[0] = (struct summary_source){
+        o.sources[0] = (struct summary_input){
             .recording = f, .name = "marks", .from = spans[i].from, .to = spans[i].to};
         const char *text = report(&o, SUMMARY_TEXT, false);
         if (!strstr(text, "UTC: before") == spans[i].first ||

@@ -22,7 +22,7 @@ static const json_t *change(const json_t *root, const char *what)
 
 static bool real(const json_t *root, const char *what)
 {
-    return json_is_true(json_object_get(change(root, what), "more_than_noise"));
+    return json_is_true(json_object_get(change(root, what), "significant"));
 }
 
 static struct made sync_logger(void)
@@ -122,12 +122,12 @@ static void test_compared(void **state)
     const char *text = report(&o, SUMMARY_TEXT, false);
     assert_says(text, "3 recordings compared");
     assert_says(text, "share of module logger_olp");
-    assert_says(text, "again, after healthy\nNothing by more than noise.\n");
+    assert_says(text, "again, after healthy\nNo significant change.\n");
     assert_says(text, "fix 31.0%");
     assert_says(text, "sync_logger (fix: sync): Logger logger_std_h_default is");
     json_t *root = parse(&o);
     assert_string_equal(json_string_value(json_object_get(root, "schema")), "beamtop.diff/2");
-    assert_int_equal(json_array_size(json_object_get(root, "sessions")), 3);
+    assert_int_equal(json_array_size(json_object_get(root, "recordings")), 3);
     assert_true(real(root, "logger_olp"));
     assert_false(real(root, "gateway"));
     json_decref(root);
@@ -137,7 +137,7 @@ static void test_compared(void **state)
     o.sources[1] = o.sources[2];
     o.n = 2;
     root = parse(&o);
-    assert_false(real(root, "scheduler_use"));
+    assert_false(real(root, "scheduler_utilisation"));
     assert_false(real(root, "memory_total_bytes"));
     json_decref(root);
     done(&o);
@@ -175,7 +175,7 @@ static const struct {
 
 static void expect_judged(const char *label, const json_t *c, const char *expected)
 {
-    const json_t *real = json_object_get(c, "more_than_noise");
+    const json_t *real = json_object_get(c, "significant");
     const char *judged = json_is_null(real) ? "not known" : json_is_true(real) ? "more" : "noise";
     if (strcmp(judged, expected) != 0 ||
         json_is_null(json_object_get(c, "noise")) != json_is_null(real))
@@ -262,7 +262,7 @@ static void test_counted_beside_not(void **state)
     add(&o, &made_healthy);
     assert_not(report(&o, SUMMARY_HTML, false), "Calls were counted in");
     add(&o, &plain);
-    assert_says(report(&o, SUMMARY_HTML, false), "Calls were counted in 2 of these sessions");
+    assert_says(report(&o, SUMMARY_HTML, false), "Calls were counted in 2 of these recordings");
     done(&o);
     struct made counted = made_healthy; /* what was ours is left out of both */
     plain.own_per_s = counted.own_per_s = 1e6;
@@ -273,7 +273,7 @@ static void test_counted_beside_not(void **state)
                 "What beamtop did on the node is left out of all shares");
     add(&o, &made_healthy); /* of an earlier version */
     assert_says(report(&o, SUMMARY_HTML, false),
-                "is left out of the shares of 2 of these sessions");
+                "is left out of the shares of 2 of these recordings");
     done(&o);
 }
 
@@ -291,8 +291,8 @@ static const struct {
     {"memory_total_bytes>1GiB", 0, false},
     {"memory_total_bytes+10%", 0, false},
     {"memory_total_bytes+10", -1, false},
-    {"scheduler_use>50%", 1, false},
-    {"scheduler_use<50%", 0, false},
+    {"scheduler_utilisation>50%", 1, false},
+    {"scheduler_utilisation<50%", 0, false},
     {"name:logger_std_h_default>30%", 1, false},
     {"name:logger_std_h_default+100%", 1, false},
     {"name:gateway-not-there>1%", 0, true},
@@ -309,7 +309,7 @@ static const struct {
     {"finding:near_limit", 0, false},
     {"finding:none_such", -1, false},
     {"rss_bytes>1", 1, false},
-    {"dirty_cpu_use+5%", 0, false},
+    {"dirty_cpu_utilisation+5%", 0, false},
     {"", -1, false},
     {">", -1, false},
     {"memory", -1, false},

@@ -223,7 +223,8 @@ static void test_one_window(void **state)
     answer(w, QUESTION_CALLS, SAMPLED);
     const struct calls_state *s = calls_session_state(w->s);
     assert_int_equal(s->functions, 3);
-    assert_true(fabs(s->calls_per_s - 100000) < 1 && fabs(s->load - 0.0005) < 1e-9 && !s->dear);
+    assert_true(fabs(s->calls_per_s - 100000) < 1 && fabs(s->load - 0.0005) < 1e-9 &&
+                !s->expensive);
     assert_string_equal(last_question(w, QUESTION_CALLS)->text, "{count,2000,all,100}");
     answer(w, QUESTION_CALLS, COUNTED);
     assert_int_equal(w->windows, 1);
@@ -308,16 +309,16 @@ static void test_windows_and_changes(void **state)
     free_world(w);
 }
 
-static void test_dear(void **state)
+static void test_expensive(void **state)
 {
     (void)state;
-    static const char dear[] = "{sampled,20000000,2,3,2000000,[3],1}"; /* 100 M calls/s */
+    static const char expensive[] = "{sampled,20000000,2,3,2000000,[3],1}"; /* 100 M calls/s */
     struct calls_options options = basic;
     struct world *w = new_world();
     open_world(w, &options);
-    prepare(w, dear);
+    prepare(w, expensive);
     assert_int_equal(phase(w), SESSION_ASKING);
-    assert_true(calls_session_state(w->s)->dear);
+    assert_true(calls_session_state(w->s)->expensive);
     session_confirm(w->s);
     assert_int_equal(phase(w), SESSION_RUNNING);
     answer(w, QUESTION_CALLS, COUNTED);
@@ -326,7 +327,7 @@ static void test_dear(void **state)
     options.force = true;
     w = new_world();
     open_world(w, &options);
-    prepare(w, dear);
+    prepare(w, expensive);
     assert_int_equal(phase(w), SESSION_RUNNING);
     free_world(w);
     options.dry_run = true;
@@ -606,18 +607,12 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_window),
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_times_refused),
-        cmocka_unit_test(test_windows_and_changes),
-        cmocka_unit_test(test_dear),
-        cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_hostile_answers),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_wrong_words),
-        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_one_window),      cmocka_unit_test(test_times),
+        cmocka_unit_test(test_times_refused),   cmocka_unit_test(test_windows_and_changes),
+        cmocka_unit_test(test_expensive),       cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_hostile_answers), cmocka_unit_test(test_words),
+        cmocka_unit_test(test_wrong_words),     cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

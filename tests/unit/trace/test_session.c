@@ -24,7 +24,7 @@ static void test_life(void **unused)
     assert_has(w->asked[1].text, "{count,20,[{lists,seq,2}]}");
     answer(w, QUESTION_TRACE, COUNTED);
     assert_int_equal((int)state(w)->preflight.calls_per_s, 150);
-    assert_false(state(w)->preflight.dear);
+    assert_false(state(w)->preflight.expensive);
     answer(w, QUESTION_ARMED, NOTHING);
     const char *arm = w->asked[3].text;
     assert_has(arm, "procs => all");

@@ -13,7 +13,7 @@
 
 static const struct trace_options plain = {0};
 
-static void test_dear_is_asked(void **unused)
+static void test_expensive_is_asked(void **unused)
 {
     (void)unused;
     const struct {
@@ -69,7 +69,7 @@ static void test_dry_run_among_others(void **unused)
         const char *want; /* "": nothing is in the way */
     } rows[] = {
         {AMONG("{{1,0,[<<\"m:f/1\">>]},[],0}"), 25,
-         "somebody else traces this node (1 breakpoint; m:f/1)"},
+         "another tool is tracing this node (1 breakpoint; m:f/1)"},
         {AMONG("{{1,0,[<<\"m:f/1\">>]},[],0}"), 27, ""},
         {AMONG("{{0,0,[]},[],7}"), 25, "the trace control word is 7"},
         {AMONG("{{0,0,[]},[],7}"), 27, "the trace control word is 7"},
@@ -110,7 +110,7 @@ static void test_others_are_cut_between_items(void **unused)
                "a_long_module_name:a_long_function_name/3; breakpoint on "
                "a_long_module_name:a_long_function_name/3; breakpoint on "
                "a_long_module_name:a_long_function_name/3; and 32 more)");
-    assert_has(state(w)->status.error.text, "end that one first");
+    assert_has(state(w)->status.error.text, "only one tool can trace: stop it first");
     end_world(w);
 }
 
@@ -175,8 +175,8 @@ static void test_near_misses(void **unused)
         {"lists:seq/7", NONE_OF("{arities,[2,3]}"), NULL, NULL,
          "nothing to trace: lists:seq/7: lists:seq does not take 7 arguments: there is /2, /3"},
         {"shop_tax:rate", NONE_OF("not_loaded"), NULL, NULL,
-         "nothing to trace: shop_tax:rate: shop_tax is not loaded on the node: nobody has called "
-         "it since the node started. To trace its first calls load it there, with "
+         "nothing to trace: shop_tax:rate: shop_tax is not loaded on the node: it has not been "
+         "called since the node started. To trace its first calls load it there, with "
          "code:ensure_loaded(shop_tax)"},
         {"erlang:length/1", NONE_OF("instruction"), NULL, NULL,
          "nothing to trace: erlang:length/1: compiled code does this without a call, as an "
@@ -356,7 +356,7 @@ static void test_records_are_asked_for(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dear_is_asked),
+        cmocka_unit_test(test_expensive_is_asked),
         cmocka_unit_test(test_single_space_in_use),
         cmocka_unit_test(test_dry_run_among_others),
         cmocka_unit_test(test_others_are_cut_between_items),

@@ -78,22 +78,22 @@ static void test_places(void **state)
     struct error err = {0};
     char keys[100];
     keymap_init(&km);
-    assert_int_equal(keymap_bind(&km, PLACE_GLOBAL, key_of("m"), ACTION_UP, "", &err), 0);
-    assert_int_equal(keymap_bind(&km, PLACE_GLOBAL, key_of("<Up>"), ACTION_UP, "", &err), 0);
-    assert_int_equal(keymap_bind(&km, PLACE_DOC, key_of("m"), ACTION_MAILBOX, "", &err), 0);
-    assert_int_equal(keymap_lookup(&km, PLACE_TABLE, key_of("m"))->action, ACTION_UP);
-    assert_int_equal(keymap_lookup(&km, PLACE_DOC, key_of("m"))->action, ACTION_MAILBOX);
-    assert_null(keymap_lookup(&km, PLACE_PROMPT, key_of("m")));
-    assert_null(keymap_lookup(&km, PLACE_TABLE, key_of("y")));
-    assert_int_equal(keymap_keys_of(&km, PLACE_TABLE, ACTION_UP, NULL, keys, sizeof keys), 2);
+    assert_int_equal(keymap_bind(&km, CONTEXT_GLOBAL, key_of("m"), ACTION_UP, "", &err), 0);
+    assert_int_equal(keymap_bind(&km, CONTEXT_GLOBAL, key_of("<Up>"), ACTION_UP, "", &err), 0);
+    assert_int_equal(keymap_bind(&km, CONTEXT_DOC, key_of("m"), ACTION_MAILBOX, "", &err), 0);
+    assert_int_equal(keymap_lookup(&km, CONTEXT_TABLE, key_of("m"))->action, ACTION_UP);
+    assert_int_equal(keymap_lookup(&km, CONTEXT_DOC, key_of("m"))->action, ACTION_MAILBOX);
+    assert_null(keymap_lookup(&km, CONTEXT_PROMPT, key_of("m")));
+    assert_null(keymap_lookup(&km, CONTEXT_TABLE, key_of("y")));
+    assert_int_equal(keymap_keys_of(&km, CONTEXT_TABLE, ACTION_UP, NULL, keys, sizeof keys), 2);
     assert_string_equal(keys, "m, <Up>");
-    assert_int_equal(keymap_keys_of(&km, PLACE_DOC, ACTION_UP, NULL, keys, sizeof keys), 1);
+    assert_int_equal(keymap_keys_of(&km, CONTEXT_DOC, ACTION_UP, NULL, keys, sizeof keys), 1);
     assert_string_equal(keys, "<Up>");
-    assert_int_equal(keymap_keys_of(&km, PLACE_TABLE, ACTION_UP, NULL, keys, 5), 1);
+    assert_int_equal(keymap_keys_of(&km, CONTEXT_TABLE, ACTION_UP, NULL, keys, 5), 1);
     assert_string_equal(keys, "m");
-    assert_true(keymap_unbind(&km, PLACE_DOC, key_of("m")));
-    assert_false(keymap_unbind(&km, PLACE_DOC, key_of("m")));
-    assert_int_equal(keymap_lookup(&km, PLACE_DOC, key_of("m"))->action, ACTION_UP);
+    assert_true(keymap_unbind(&km, CONTEXT_DOC, key_of("m")));
+    assert_false(keymap_unbind(&km, CONTEXT_DOC, key_of("m")));
+    assert_int_equal(keymap_lookup(&km, CONTEXT_DOC, key_of("m"))->action, ACTION_UP);
     keymap_clear(&km);
 }
 
@@ -102,21 +102,21 @@ static void test_refused(void **state)
     (void)state;
     static const struct {
         const char *name;
-        enum place place;
+        enum context context;
         enum action action;
         const char *arg;
     } rows[] = {
-        {"an argument too much", PLACE_GLOBAL, ACTION_UP, "x"},
-        {"an argument missing", PLACE_GLOBAL, ACTION_VIEW, ""},
-        {"not in the prompt", PLACE_PROMPT, ACTION_UP, ""},
-        {"only in the prompt", PLACE_GLOBAL, ACTION_PROMPT_ACCEPT, ""},
-        {"only in tables", PLACE_DOC, ACTION_SORT_LEFT, ""},
+        {"an argument too much", CONTEXT_GLOBAL, ACTION_UP, "x"},
+        {"an argument missing", CONTEXT_GLOBAL, ACTION_VIEW, ""},
+        {"not in the prompt", CONTEXT_PROMPT, ACTION_UP, ""},
+        {"only in the prompt", CONTEXT_GLOBAL, ACTION_PROMPT_ACCEPT, ""},
+        {"only in tables", CONTEXT_DOC, ACTION_SORT_LEFT, ""},
     };
     struct keymap km;
     keymap_init(&km);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct error err = {0};
-        int rc = keymap_bind(&km, rows[i].place, key_of("a"), rows[i].action, rows[i].arg, &err);
+        int rc = keymap_bind(&km, rows[i].context, key_of("a"), rows[i].action, rows[i].arg, &err);
         if (rc != ERR_USAGE || err.text[0] == '\0')
             fail_msg("%s: %d", rows[i].name, rc);
     }

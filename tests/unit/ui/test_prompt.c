@@ -55,7 +55,7 @@ static void more_words(void *ctx, enum word_kind kind, word_put *put, void *out)
         put(out, "top", "");
 }
 
-static const struct word_source more = {more_words, NULL};
+static const struct word_provider more = {more_words, NULL};
 
 static void on_complete(void *ctx, const char *line, size_t point, struct completion *out)
 {

@@ -2,7 +2,7 @@
 %% The nearest supervisor among the ancestors that proc_lib keeps in the dictionary: by its
 %% registered name, else by the module that lists its children. Processes that one has started have
 %% equal lists, so few are looked at. Before OTP 26.2 (behind.erl) parents are followed, which OTP
-%% 25 tells, and before that the one link to what has the name of a supervisor is taken.
+%% 25 shows, and before that the one link to what has the name of a supervisor is taken.
 %% Needs Ask/2 and Run/2.
 HasParent = try process_info(self(), parent) of _ -> true catch error:_ -> false end,
 IsSupervisor = fun(Module) ->

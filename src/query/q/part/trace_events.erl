@@ -1,8 +1,8 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
 %% ---- The collector: is the tracer. In its process dictionary: `left` of the event cap, `id` the
-%% next one, `waiting` for how many told calls' results, `open` how many calls have results to come,
-%% `received` since the last turn and `raw`, their words; {open, Pid}: the calls of a process with
-%% results to come, the last one first: [{Mfa, Index, {told, Id} | {over} | Event, Mono}].
+%% next one, `waiting` for how many reported calls' results, `open` how many calls have results to
+%% come, `received` since the last turn and `raw`, their words; {open, Pid}: the calls of a process
+%% with results to come, the last one first: [{Mfa, Index, `{told, Id}` | {over} | Event, Mono}].
 
 Add = fun(Key, N) -> put(Key, get(Key) + N) end,
 

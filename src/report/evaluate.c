@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "beamtop/report/finding.h"
+#include "beamtop/report/evaluate.h"
 
 #include <assert.h>
 #include <math.h>
@@ -58,10 +58,10 @@ void judge_unknown(struct judge *j, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(why, sizeof why, fmt, args);
     va_end(args);
-    const char **list = (const char **)(uintptr_t)j->out->not_known;
+    const char **list = (const char **)(uintptr_t)j->out->not_evaluated;
     j->said = true;
-    if (j->out->n_not_known < FINDINGS_MOST)
-        list[j->out->n_not_known++] = judge_text(j, "%s: %s", j->rule->info.key, why);
+    if (j->out->n_not_evaluated < FINDINGS_MOST)
+        list[j->out->n_not_evaluated++] = judge_text(j, "%s: %s", j->rule->info.key, why);
 }
 
 void judge_evidence(struct judge *j, struct finding *f, const char *key, double value,
@@ -264,14 +264,14 @@ static void ask_rules(struct judge *j)
     }
 }
 
-int findings_find(struct findings *out, struct recording *r, int64_t from, int64_t to,
-                  struct error *err)
+int findings_evaluate(struct findings *out, struct recording *r, int64_t from, int64_t to,
+                      struct error *err)
 {
-    return findings_find_after(out, NULL, r, from, to, err);
+    return findings_evaluate_after(out, NULL, r, from, to, err);
 }
 
-int findings_find_after(struct findings *out, const struct findings *before, struct recording *r,
-                        int64_t from, int64_t to, struct error *err)
+int findings_evaluate_after(struct findings *out, const struct findings *before,
+                            struct recording *r, int64_t from, int64_t to, struct error *err)
 {
     struct judge j = {.recording = r, .from = from, .to = to, .out = out, .before = before};
     memset(out, 0, sizeof *out);
@@ -279,7 +279,7 @@ int findings_find_after(struct findings *out, const struct findings *before, str
     if (from > to)
         return error_set(err, ERR_USAGE, "a span of ticks ends before it begins");
     out->items = arena_alloc(&out->arena, FINDINGS_MOST * sizeof *out->items);
-    out->not_known = arena_alloc(&out->arena, FINDINGS_MOST * sizeof *out->not_known);
+    out->not_evaluated = arena_alloc(&out->arena, FINDINGS_MOST * sizeof *out->not_evaluated);
     take_system(&j);
     take_work(&j);
     take_calls(&j);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "trace_words.h"
+#include "trace_arguments.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "beamtop/trace/procs.h"
 #include "app/cli/mistake.h"
 
-int trace_words_settings(struct settings_trace *out, const struct cli_options *o,
-                         const struct app_env *env)
+int trace_arguments_settings(struct settings_trace *out, const struct cli_options *o,
+                             const struct app_env *env)
 {
     struct settings settings;
     struct error err = {.code = ERR_NONE};
@@ -33,8 +33,8 @@ int trace_words_settings(struct settings_trace *out, const struct cli_options *o
     return EXIT_USAGE;
 }
 
-int trace_words_check(const char *const *texts, size_t n_texts, const char *who,
-                      struct settings_trace *settings)
+int trace_arguments_check(const char *const *texts, size_t n_texts, const char *who,
+                          struct settings_trace *settings)
 {
     const unsigned waiting = TRACE_SLOWER | TRACE_RETURNS | TRACE_RAISES;
     struct error err = {.code = ERR_NONE};

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Where facts come from. Views and batch commands read a `struct model` and state what they need;
- * a source fills it. The live connection implements it; a
- * recording can. */
-#ifndef BEAMTOP_MODEL_SOURCE_H
-#define BEAMTOP_MODEL_SOURCE_H
+/* What views and batch commands need of a tick; which tick of a recording is shown; the header's
+ * state of the connection. */
+#ifndef BEAMTOP_MODEL_WANT_H
+#define BEAMTOP_MODEL_WANT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,7 +53,7 @@ void want_merge(struct want *into, const struct want *other);
 bool want_add_pid(struct want_scan *scan, const struct etf_pid *pid); /* false: no room for it */
 
 /* The tick of a recording that is shown. */
-struct recorded_place {
+struct recorded_position {
     int64_t tick, ticks;
     int64_t wall_us, first_us, last_us; /* the node's clock; -1 unknown */
     double speed;                       /* so many times as fast as recorded; 0: nothing plays it */

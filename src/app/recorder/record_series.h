@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Sessions in a recording, one after the other: traces (record_trace.c), or windows of counted
+ * A series of sessions in a recording: traces (record_trace.c), or windows of counted
  * calls (record_calls.c). Their ends are kept and do not end the recording. What keeps one from
  * being set is reported and kept, and tried again later, less and
  * less often. */
-#ifndef BEAMTOP_APP_RECORDER_RECORD_SESSION_H
-#define BEAMTOP_APP_RECORDER_RECORD_SESSION_H
+#ifndef BEAMTOP_APP_RECORDER_RECORD_SERIES_H
+#define BEAMTOP_APP_RECORDER_RECORD_SERIES_H
 
 #include <stdbool.h>
 
@@ -17,7 +17,7 @@
 #include "app/source/live.h"
 #include "record_retry.h"
 
-struct record_session_setup {
+struct record_series_setup {
     struct live *live;
     const struct model *model;
     struct recorder *recorder;
@@ -28,27 +28,27 @@ struct record_session_setup {
     bool counts; /* traces: calls are counted too; before OTP 27 they wait for the trace */
     int64_t (*wall_us)(void *arg);             /* the node's clock; -1: not known */
     void (*tell)(void *arg, const char *text); /* a refusal; that it works after all */
-    void (*on_ended)(void *arg); /* after record_session_stop(): nothing is left on the node */
+    void (*on_ended)(void *arg); /* after record_series_stop(): nothing is left on the node */
     void *arg;
 };
 
-struct record_session;
+struct record_series;
 
 /* What a kind does on its own. */
 struct record_kind {
     const char *refused, *works; /* "not traced", "traced now" */
-    bool (*may_begin)(struct record_session *r);
-    int (*open)(struct record_session *r, const struct session_port *port, struct error *err);
-    void (*refuse)(struct record_session *r, const struct error *why); /* not opened */
-    void (*tick)(struct record_session *r);
-    void (*lost)(struct record_session *r,
-                 const struct error *why);  /* before the session is stopped */
-    void (*free)(struct record_session *r); /* with the session */
+    bool (*may_begin)(struct record_series *r);
+    int (*open)(struct record_series *r, const struct session_port *port, struct error *err);
+    void (*refuse)(struct record_series *r, const struct error *why); /* not opened */
+    void (*tick)(struct record_series *r);
+    void (*lost)(struct record_series *r,
+                 const struct error *why); /* before the session is stopped */
+    void (*free)(struct record_series *r); /* with the session */
 };
 
-struct record_session {
+struct record_series {
     const struct record_kind *kind;
-    struct record_session_setup setup;
+    struct record_series_setup setup;
     struct session_port port;
     struct session *session; /* NULL: none now */
     struct record_retry retry;
@@ -68,38 +68,38 @@ struct record_session {
     int waited; /* turns, for the node to have answered all */
 };
 
-struct record_session *record_trace_new(const struct record_session_setup *setup);
-struct record_session *record_calls_new(const struct record_session_setup *setup);
+struct record_series *record_trace_new(const struct record_series_setup *setup);
+struct record_series *record_calls_new(const struct record_series_setup *setup);
 
 /* ---- NULL is fine for all of these */
 
 /* Before live_close(): frees. */
-void record_session_free(struct record_session *r);
+void record_series_free(struct record_series *r);
 /* Ten times a second: begins when there is a link, and the node is known. */
-void record_session_tick(struct record_session *r);
-void record_session_link_lost(struct record_session *r);
+void record_series_tick(struct record_series *r);
+void record_series_link_lost(struct record_series *r);
 /* Ends; false: there is nothing to wait for. */
-bool record_session_stop(struct record_session *r);
-unsigned record_session_number(const struct record_session *r);
-const char *record_session_refusal(const struct record_session *r); /* why there is none; or "" */
+bool record_series_stop(struct record_series *r);
+unsigned record_series_number(const struct record_series *r);
+const char *record_series_refusal(const struct record_series *r); /* why there is none; or "" */
 
 /* Calls cannot be counted while it is so. */
-bool record_trace_holds_calls(const struct record_session *r);
+bool record_trace_holds_calls(const struct record_series *r);
 /* As that of `beamtop trace`: the first other than success. What was refused at first, and
    traced after all, is a success. */
-int record_trace_exit_code(const struct record_session *r);
+int record_trace_exit_code(const struct record_series *r);
 /* A mistake in the words, before anything else is done. */
 int record_calls_check(const struct calls_options *options, struct error *err);
 
 /* ---- for the kinds */
 
-struct record_session *record_session_new(const struct record_kind *kind,
-                                          const struct record_session_setup *setup);
+struct record_series *record_series_new(const struct record_kind *kind,
+                                        const struct record_series_setup *setup);
 /* True: report it, the reason has changed. */
-bool record_session_refused(struct record_session *r, const struct error *why);
-void record_session_works(struct record_session *r);
+bool record_series_refused(struct record_series *r, const struct error *why);
+void record_series_works(struct record_series *r);
 /* Told, and none follows. */
-void record_session_gives_up(struct record_session *r, const struct error *why);
-void record_session_done(struct record_session *r);
+void record_series_gives_up(struct record_series *r, const struct error *why);
+void record_series_done(struct record_series *r);
 
 #endif

@@ -4,6 +4,28 @@
 #include <math.h>
 #include <string.h>
 
+#include "beamtop/base/attr.h"
+
+const char *field_old_key(const char *key)
+{
+    static const struct {
+        const char *key, *old;
+    } renamed[] = {
+        {"scheduler_utilisation", "scheduler_use"},
+        {"dirty_cpu_utilisation", "dirty_cpu_use"},
+        {"dirty_io_utilisation", "dirty_io_use"},
+        {"truncated", "cut"},
+        {"not_returned", "open"},
+        {"functions_capped", "functions_cut"},
+        {"expensive", "dear"},
+        {"stopped_early", "cut"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(renamed); i++)
+        if (strcmp(renamed[i].key, key) == 0)
+            return renamed[i].old;
+    return NULL;
+}
+
 size_t section_len(const struct section *s)
 {
     return s->list != NULL ? s->list->n : (size_t)proc_columns_len;
@@ -47,13 +69,13 @@ struct value grid_value(const struct grid *g, size_t row, size_t column)
                            : column_value(g->columns[column], base);
 }
 
-static void add_section(struct report *r, const char *name, const struct field_list *list,
+static void add_section(struct sink_tick *r, const char *name, const struct field_list *list,
                         const void *base)
 {
     r->sections[r->n_sections++] = (struct section){.list = list, .name = name, .base = base};
 }
 
-static void set_grid(struct report *r, const struct field_list *list, const void *rows, size_t n,
+static void set_grid(struct sink_tick *r, const struct field_list *list, const void *rows, size_t n,
                      size_t row_bytes)
 {
     r->grid = (struct grid){.list = list,
@@ -64,12 +86,12 @@ static void set_grid(struct report *r, const struct field_list *list, const void
                             .present = true};
 }
 
-bool report_of_node(const struct report *r)
+bool sink_tick_of_node(const struct sink_tick *r)
 {
     return r->kind->question != QUESTIONS;
 }
 
-bool report_lacks(const struct report *r, size_t column)
+bool sink_tick_lacks(const struct sink_tick *r, size_t column)
 {
     if (r->kind->question != QUESTION_SCAN)
         return false;
@@ -91,7 +113,7 @@ static int missing(const struct sink_kind *kind, const struct model *m, struct e
 
 /* ---- the kinds */
 
-bool report_fill_top(struct report *r, const void *answer, const struct sink_options *o)
+bool sink_fill_top(struct sink_tick *r, const void *answer, const struct sink_options *o)
 {
     const struct proc_scan *scan = answer;
     r->grid = (struct grid){.columns = o->columns,
@@ -103,7 +125,7 @@ bool report_fill_top(struct report *r, const void *answer, const struct sink_opt
     return true;
 }
 
-bool report_fill_process(struct report *r, const void *answer, const struct sink_options *o)
+bool sink_fill_process(struct sink_tick *r, const void *answer, const struct sink_options *o)
 {
     (void)o;
     r->process = answer;
@@ -113,7 +135,7 @@ bool report_fill_process(struct report *r, const void *answer, const struct sink
     return true;
 }
 
-static bool fill(struct report *r, const void *answer, const struct sink_options *o)
+static bool fill(struct sink_tick *r, const void *answer, const struct sink_options *o)
 {
     const struct sink_kind *kind = r->kind;
     const char *base = answer;
@@ -137,11 +159,11 @@ static bool fill(struct report *r, const void *answer, const struct sink_options
     return kind->fill == NULL || kind->fill(r, answer, o);
 }
 
-int report_make(struct report *out, const struct sink_kind *kind, const struct model *m,
-                const struct sink_options *options, struct error *err)
+int sink_tick_make(struct sink_tick *out, const struct sink_kind *kind, const struct model *m,
+                   const struct sink_options *options, struct error *err)
 {
     const struct node_info *node = model_node(m);
-    *out = (struct report){
+    *out = (struct sink_tick){
         .kind = kind,
         .node = node == NULL ? (struct slice){"", 0} : node->name,
         .wall_us = -1,
@@ -157,9 +179,10 @@ int report_make(struct report *out, const struct sink_kind *kind, const struct m
     return fill(out, model_answer(m, kind->question), options) ? 0 : missing(kind, m, err);
 }
 
-void report_nodes(struct report *out, const struct sink_node *nodes, size_t n, int64_t wall_us)
+void sink_tick_nodes(struct sink_tick *out, const struct sink_node *nodes, size_t n,
+                     int64_t wall_us)
 {
-    *out = (struct report){
+    *out = (struct sink_tick){
         .kind = sink_kind_find("nodes"), .node = {"", 0}, .wall_us = wall_us, .interval_us = -1};
     set_grid(out, out->kind->grid, nodes, n, sizeof nodes[0]);
 }

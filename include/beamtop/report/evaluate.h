@@ -4,8 +4,8 @@
  * condition over the span, the evidence with its numbers, what to do, how sure, and what would
  * refute it. A live screen records into memory (path ":memory:") and asks the same rules. One
  * thread. */
-#ifndef BEAMTOP_REPORT_FINDING_H
-#define BEAMTOP_REPORT_FINDING_H
+#ifndef BEAMTOP_REPORT_EVALUATE_H
+#define BEAMTOP_REPORT_EVALUATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,12 +23,12 @@ extern const struct rule_info *const rule_list[]; /* NULL ends */
 
 /* Judges all rules over the ticks from..to (inclusive). Fewer than 3 ticks: everything is not
  * known. */
-int findings_find(struct findings *out, struct recording *r, int64_t from, int64_t to,
-                  struct error *err);
+int findings_evaluate(struct findings *out, struct recording *r, int64_t from, int64_t to,
+                      struct error *err);
 /* The same, of a span that follows another: what was found there stays until it is clearly below
    its limit. before: may be NULL. */
-int findings_find_after(struct findings *out, const struct findings *before, struct recording *r,
-                        int64_t from, int64_t to, struct error *err);
+int findings_evaluate_after(struct findings *out, const struct findings *before,
+                            struct recording *r, int64_t from, int64_t to, struct error *err);
 void findings_clear(struct findings *f);
 
 #endif

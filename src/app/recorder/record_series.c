@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "record_session.h"
+#include "record_series.h"
 
 #include <stdlib.h>
 
@@ -8,16 +8,16 @@
 
 /* ---- for the kinds */
 
-struct record_session *record_session_new(const struct record_kind *kind,
-                                          const struct record_session_setup *setup)
+struct record_series *record_series_new(const struct record_kind *kind,
+                                        const struct record_series_setup *setup)
 {
-    struct record_session *r = alloc_zero(1, sizeof *r);
+    struct record_series *r = alloc_zero(1, sizeof *r);
     r->kind = kind;
     r->setup = *setup;
     return r;
 }
 
-bool record_session_refused(struct record_session *r, const struct error *why)
+bool record_series_refused(struct record_series *r, const struct error *why)
 {
     char text[RECORD_RETRY_BYTES + 100];
     if (!record_retry_refused(&r->retry, why->text, r->setup.again_s, clock_mono_ns()))
@@ -27,20 +27,20 @@ bool record_session_refused(struct record_session *r, const struct error *why)
     return true;
 }
 
-void record_session_works(struct record_session *r)
+void record_series_works(struct record_series *r)
 {
     if (record_retry_works(&r->retry))
         r->setup.tell(r->setup.arg, r->kind->works);
 }
 
-void record_session_gives_up(struct record_session *r, const struct error *why)
+void record_series_gives_up(struct record_series *r, const struct error *why)
 {
     r->over = true;
     record_retry_gives_up(&r->retry, why->text);
     r->setup.tell(r->setup.arg, why->text);
 }
 
-void record_session_done(struct record_session *r)
+void record_series_done(struct record_series *r)
 {
     r->done = true;
     if (r->stopping)
@@ -49,7 +49,7 @@ void record_session_done(struct record_session *r)
 
 /* ---- one after the other */
 
-static void begin(struct record_session *r)
+static void begin(struct record_series *r)
 {
     struct error err = {.code = ERR_NONE};
     r->done = false;
@@ -60,23 +60,23 @@ static void begin(struct record_session *r)
         r->kind->refuse(r, &err);
 }
 
-static void free_session(struct record_session *r)
+static void free_session(struct record_series *r)
 {
     r->kind->free(r);
     session_free(r->session);
     r->session = NULL;
 }
 
-void record_session_free(struct record_session *r)
+void record_series_free(struct record_series *r)
 {
     if (r == NULL)
         return;
-    r->done = true; /* nobody reads what the session reports now */
+    r->done = true; /* reports of the session are ignored from here on */
     free_session(r);
     free(r);
 }
 
-void record_session_tick(struct record_session *r)
+void record_series_tick(struct record_series *r)
 {
     if (r == NULL)
         return;
@@ -89,7 +89,7 @@ void record_session_tick(struct record_session *r)
         begin(r);
 }
 
-void record_session_link_lost(struct record_session *r)
+void record_series_link_lost(struct record_series *r)
 {
     struct error err = {.code = ERR_NONE};
     if (r == NULL)
@@ -103,7 +103,7 @@ void record_session_link_lost(struct record_session *r)
     record_retry_soon(&r->retry);
 }
 
-bool record_session_stop(struct record_session *r)
+bool record_series_stop(struct record_series *r)
 {
     if (r == NULL)
         return false;
@@ -114,12 +114,12 @@ bool record_session_stop(struct record_session *r)
     return !r->done;
 }
 
-unsigned record_session_number(const struct record_session *r)
+unsigned record_series_number(const struct record_series *r)
 {
     return r != NULL ? r->number : 0;
 }
 
-const char *record_session_refusal(const struct record_session *r)
+const char *record_series_refusal(const struct record_series *r)
 {
     return r != NULL ? r->retry.why : "";
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The words of the language: actions and guard BIFs, with help for a person. */
+/* Keywords of the language: actions and guard BIFs, with their help. */
 #include <string.h>
 
 #include "parse.h"
