@@ -27,6 +27,12 @@ void ring_push(struct ring *r, double v)
         r->len++;
 }
 
+void ring_set(struct ring *r, double v)
+{
+    assert(r->len > 0);
+    r->values[(r->next + r->cap - 1) % r->cap] = v;
+}
+
 double ring_at(const struct ring *r, size_t age)
 {
     if (age >= r->len)

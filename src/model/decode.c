@@ -55,9 +55,12 @@ static void decode_memory(struct decoder *d, struct system_sample *s)
         s->memory_bytes[i] = NAN;
     if (decode_undefined(d))
         return;
-    cursor_tuple_of(&d->c, MEMORY_TYPES);
-    for (int i = 0; i < MEMORY_TYPES; i++)
+    cursor_tuple_of(&d->c, MEMORY_ASKED);
+    for (int i = 0; i < MEMORY_ASKED; i++)
         cursor_number(&d->c, &s->memory_bytes[i]);
+    const double *m = s->memory_bytes;
+    s->memory_bytes[MEMORY_OTHER] =
+        m[MEMORY_SYSTEM] - m[MEMORY_ATOM] - m[MEMORY_BINARY] - m[MEMORY_CODE] - m[MEMORY_ETS];
 }
 
 struct queues {

@@ -29,3 +29,11 @@ bool finding_severity_find(const char *text, enum finding_severity *out)
     }
     return false;
 }
+
+size_t findings_asking(const struct findings_shown *shown)
+{
+    size_t n = 0;
+    for (size_t i = 0; shown && i < shown->found.len; i++)
+        n += shown->found.items[i].severity != FINDING_NOTE;
+    return n;
+}

@@ -19,8 +19,28 @@ void history_clear(struct history *h)
 
 void history_gap(struct history *h)
 {
+    if (h->second == 0)
+        return;
     for (int i = 0; i < HISTORY_LINES; i++)
         ring_push(&h->lines[i], NAN);
+    h->second++;
+    h->gap = true;
+}
+
+/* The lines go on to this second: what was last known stands until then, but not through a gap,
+   which shows however short it was. */
+static void go_on(struct history *h, uint64_t second)
+{
+    bool first = h->second == 0 || second < h->second;
+    uint64_t passed = first ? 1 : second - h->second;
+    passed = h->gap && passed == 0 ? 1 : passed > LIMIT_HISTORY ? LIMIT_HISTORY : passed;
+    for (int i = 0; i < HISTORY_LINES; i++) {
+        double last = first || h->gap ? NAN : ring_at(&h->lines[i], 0);
+        for (uint64_t k = 0; k < passed; k++)
+            ring_push(&h->lines[i], last);
+    }
+    h->second = second;
+    h->gap = false;
 }
 
 static double known(int64_t v)
@@ -28,7 +48,6 @@ static double known(int64_t v)
     return v < 0 ? NAN : (double)v;
 }
 
-/* HISTORY_COST_US has its own moment: model_set_cost. */
 void history_push(struct history *h, const struct system_sample *s)
 {
     const struct {
@@ -41,7 +60,7 @@ void history_push(struct history *h, const struct system_sample *s)
         {HISTORY_MEMORY_ETS, s->memory_bytes[MEMORY_ETS]},
         {HISTORY_MEMORY_CODE, s->memory_bytes[MEMORY_CODE]},
         {HISTORY_MEMORY_ATOM, s->memory_bytes[MEMORY_ATOM]},
-        {HISTORY_MEMORY_SYSTEM, s->memory_bytes[MEMORY_SYSTEM]},
+        {HISTORY_MEMORY_OTHER, s->memory_bytes[MEMORY_OTHER]},
         {HISTORY_RSS, s->rss_bytes},
         {HISTORY_RUN_QUEUE, known(s->run_queue)},
         {HISTORY_USE_NORMAL, s->use_normal},
@@ -54,6 +73,7 @@ void history_push(struct history *h, const struct system_sample *s)
         {HISTORY_OUT, s->out_bytes_per_s},
         {HISTORY_PROCESSES, known(s->processes)},
     };
+    go_on(h, s->mono_ns / 1000000000);
     for (size_t i = 0; i < ARRAY_LEN(now); i++)
-        ring_push(&h->lines[now[i].line], now[i].value);
+        ring_set(&h->lines[now[i].line], now[i].value);
 }

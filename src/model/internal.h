@@ -117,8 +117,12 @@ void seen_scan_end(struct seen *s, bool complete);
 
 /* ---- history.c */
 
+/* A value a second of the target's clock, whatever the interval: the last one stands until the
+   next, but through a gap. */
 struct history {
     struct ring lines[HISTORY_LINES];
+    uint64_t second; /* of the newest value; 0: none yet */
+    bool gap;        /* since then */
 };
 void history_init(struct history *h);
 void history_clear(struct history *h);

@@ -219,7 +219,6 @@ void model_set_link(struct model *m, enum link_state state, const char *text)
 void model_set_cost(struct model *m, const struct tick_cost *cost)
 {
     m->cost = *cost;
-    ring_push(&m->history.lines[HISTORY_COST_US], cost->target_us);
 }
 
 void model_set_interval(struct model *m, double asked_s, double real_s, double budget,

@@ -62,7 +62,7 @@ record() {
 
 show() {
     tm new-window -d -n "$1" "$beamtop" "$(node_of "$1")" --cookie-file "$work/cookie" --timeout 30 --interval 1 \
-        --no-config --view findings
+        --budget 100 --no-config --view findings
 }
 
 # What a screen has to act on or to look at, where it has: kept, since it may go again.

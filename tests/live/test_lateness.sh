@@ -16,7 +16,7 @@ export ERL_FLAGS
 beam() {
     command=$1
     shift
-    "$beamtop" "$command" "$@" --cookie-file "$work/cookie" >"$work/out" 2>"$work/err"
+    "$beamtop" "$command" "$@" --timeout 60 --cookie-file "$work/cookie" >"$work/out" 2>"$work/err"
 }
 
 # ---- while every scheduler yields

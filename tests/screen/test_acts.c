@@ -356,7 +356,8 @@ static void test_a_counted_function_asks_for_its_trace(void **state)
         if (rows[i].text)
             assert_string_equal(screen_link(f.s).name, rows[i].text);
         act(&f, ACTION_ENTER, "");
-        assert_int_equal(taken(&f, REQUEST_TRACE, &r), rows[i].text != NULL);
+        assert_int_equal(taken(&f, REQUEST_ACT, &r), rows[i].text != NULL);
+        assert_true(!rows[i].text || r.action == ACTION_TRACE_ROW);
         if (!rows[i].text)
             assert_string_equal(screen_view(f.s), "tree");
         assert_true(!rows[i].text || refused(&f, ACTION_BY, "label") < 0);
@@ -494,13 +495,13 @@ static void test_pickers(void **state)
     act(&f, ACTION_DOWN, "");
     act(&f, ACTION_DOWN, "");
     act(&f, ACTION_ENTER, "");
-    assert_int_equal(screen_context(f.s), CONTEXT_TABLE);
+    assert_int_equal(screen_context(f.s), CONTEXT_PROCESSES);
     assert_string_equal(wanted(&f).scan.sort_key, "application");
     act(&f, ACTION_CHOOSE_COLUMNS, "");
     act(&f, ACTION_LAST, "");
     act(&f, ACTION_MARK, "");
     act(&f, ACTION_BACK, "");
-    assert_int_equal(screen_context(f.s), CONTEXT_TABLE);
+    assert_int_equal(screen_context(f.s), CONTEXT_PROCESSES);
     screen_choose_node(f.s, &(struct screen_node){.name = "a@b"}, 1);
     act(&f, ACTION_ENTER, "");
     assert_true(taken(&f, REQUEST_NODE, &r));
@@ -522,12 +523,12 @@ static void test_texts_to_choose(void **state)
     assert_int_equal(screen_context(f.s), CONTEXT_PICKER);
     draw(&f);
     act(&f, ACTION_BACK, "");
-    assert_int_equal(screen_context(f.s), CONTEXT_TABLE);
+    assert_int_equal(screen_context(f.s), CONTEXT_PROCESSES);
     assert_false(taken(&f, REQUEST_CHOICE, &r));
     screen_choose(f.s, "Trace", choices, 2);
     act(&f, ACTION_LAST, "");
     act(&f, ACTION_ENTER, "");
-    assert_int_equal(screen_context(f.s), CONTEXT_TABLE);
+    assert_int_equal(screen_context(f.s), CONTEXT_PROCESSES);
     assert_true(taken(&f, REQUEST_CHOICE, &r));
     assert_string_equal(screen_chosen(f.s), "receive({'EXIT', _, _})");
     screen_choose(f.s, "Trace", choices, 0);

@@ -152,7 +152,7 @@ bt_wait_list() {
 }
 
 bt_quit() {
-    tm_keys q
+    tm_keys Q
     tm_wait 'code 0' && tm_wait_restored
 }
 

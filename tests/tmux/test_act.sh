@@ -21,9 +21,9 @@ keeps_the_filter_before_a_bad_one() {
     tm_wait shop_order_1 && tm_wait_gone shop_pricing || return 1
     tm_type '/'
     tm_type '('
-    tm_wait wrong && tm_wait shop_order_1 && tm_has_not shop_pricing || return 1
+    tm_wait invalid && tm_wait shop_order_1 && tm_has_not shop_pricing || return 1
     tm_keys Escape
-    tm_wait_gone wrong && tm_wait shop_order_1 && tm_has_not shop_pricing && bt_quit
+    tm_wait_gone invalid && tm_wait shop_order_1 && tm_has_not shop_pricing && bt_quit
 }
 
 takes_the_filter_back() {
@@ -76,7 +76,7 @@ refuses_a_bad_filter_at_the_start() {
 }
 
 explains_its_keys() {
-    bt_open 120 40 && tm_type '?' && tm_wait 'Moving' && tm_wait 'page-up' && bt_quit
+    bt_open 120 40 && tm_type '?' && tm_wait 'sort memory_bytes' && tm_keys G && tm_wait 'prompt-accept' && bt_quit
 }
 
 pauses_and_goes_on() {

@@ -60,7 +60,7 @@ does_not_stop_as_the_leader_of_its_session() {
     # shellcheck disable=SC2016
     opens_by 'exec "$BT" "$NODE" --cookie-file "$COOKIE" --budget 100' || return 1
     pid=$(tm_pid beamtop)
-    tm_keys C-z && tm_wait 'cannot suspend: no shell to return to' && tm_keys q && wait_until 30 has_ended "$pid"
+    tm_keys C-z && tm_wait 'cannot suspend: no shell to return to' && tm_keys Q && wait_until 30 has_ended "$pid"
 }
 
 # The shell waits for the script: all of the job stops, or the terminal hangs.
@@ -69,14 +69,14 @@ stops_together_with_the_script_that_started_it() {
     opens_by 'sh -c '"'"'"$BT" "$NODE" --cookie-file "$COOKIE" --budget 100; echo code $?'"'" || return 1
     tm_keys C-z && tm_wait Stopped && tm_restored || return 1
     tm_run fg
-    tm_wait_gone 'ready>' && tm_wait shop_pricing && tm_keys q && tm_wait 'code 0'
+    tm_wait_gone 'ready>' && tm_wait shop_pricing && tm_keys Q && tm_wait 'code 0'
 }
 
 # As a program that ends within a paste, or a line that loses bytes. Each try is silent for long enough.
 takes_keys_again_after_a_paste_without_end() {
     bt_open 80 24 && tm_type "$(printf '\033[200~lost')" || return 1
     for try in 1 2 3 4 5 6 7 8 9 10; do
-        tm_keys q
+        tm_keys Q
         wait_until 3 tm_has 'code 0' && return 0
     done
     tm_text

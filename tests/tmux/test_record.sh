@@ -62,7 +62,7 @@ is_on_every_view() {
 
 puts_marks() {
     command_is 'mark deploy 1.2' && tm_wait 'marked “deploy 1.2”' || return 1
-    tm_keys M
+    tm_keys B
     tm_wait ':mark' || return 1
     tm_type 'second'
     tm_keys Enter
@@ -103,7 +103,7 @@ leaves_no_child_behind() {
 }
 
 goes_on_without_the_screen() {
-    tm_keys q
+    tm_keys Q
     tm_wait 'goes on' && tm_wait 'code 0' && tm_wait_restored && tm_close || return 1
     before=$(record_number ticks)
     wait_until 60 record_has ticks $((before + 2))
@@ -212,7 +212,7 @@ hands_the_cookie_on_unseen() {
 }
 
 explains_itself_over_a_recording() {
-    tm_keys q
+    tm_keys Q
     tm_wait 'code 0' && tm_close && tm_open 140 30 || return 1
     tm_run "'$beamtop' replay '$file' --no-config -i 60"
     tm_wait shop_pricing || return 1
@@ -226,7 +226,7 @@ tm_text_has() { tm_text | grep -qE "$1"; }
 
 # The screen is left before the first tick is there: the recorder does not mind.
 is_left_while_it_begins() {
-    bt_open 140 30 && command_is 'record left.btr' && tm_keys q && tm_wait 'code 0' || return 1
+    bt_open 140 30 && command_is 'record left.btr' && tm_keys Q && tm_wait 'code 0' || return 1
     wait_until "$tm_wait_s" tm_text_has 'is being begun|goes on' || {
         tm_text
         return 1
@@ -246,7 +246,7 @@ tells_that_the_file_cannot_grow() {
     told=$?
     tm_wait_s=30
     [ "$told" -eq 0 ] && tm_wait_gone '● rec' && is_idle && "$beamtop" info "$work/full.btr" >/dev/null || return 1
-    tm_keys q
+    tm_keys Q
     tm_wait 'code 0'
 }
 
@@ -268,7 +268,7 @@ is_not_absent_when_it_does_not_answer() {
     asks_what_is_silent status && asks_what_is_silent mark x && asks_what_is_silent stop &&
         asks_what_is_silent stop -o "$work/silent.btr" &&
         record_of status --format json | grep -qx "{\"pid\":$pid,\"answers\":false}" || return 1
-    tm_keys q
+    tm_keys Q
     tm_wait 'code 0' && bt_open 140 30 -- -b 25 && tm_wait "process $pid does not answer" || return 1
     tm_keys R
     tm_wait 'Record anyway? (y/n)' || return 1

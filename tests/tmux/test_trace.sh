@@ -130,15 +130,15 @@ begins_one_that_stays() {
 }
 
 leaves_a_trace() {
-    tm_type q
+    tm_type Q
     tm_wait 'Stop it and quit' || return 1
     tm_type y
-    bt_is_left 'the trace was ended; target clean' 'the trace was ended; the node takes off what is left'
+    bt_is_left 'the trace was ended; target clean' 'the node clears what is left with the connection'
 }
 
 asks_before_it_leaves_a_trace() {
     begins_one_that_stays || return 1
-    tm_type q
+    tm_type Q
     tm_wait 'Stop it and quit' || return 1
     tm_type n
     tm_wait_gone 'Stop it and quit' && tm_wait 'trace armed' && leaves_a_trace
@@ -177,10 +177,10 @@ ends_from_what_is_armed() {
     trace_is running || return 1
     tm_type a
     tm_wait 'OWNER' && tm_wait ' ours ' && tm_wait 'shop_pricing:start_link/0' || return 1
-    tm_type X
+    tm_type x
     shows_the_log && tm_wait 'trace ended: stopped' && tm_wait 'target clean' || return 1
     target_is_clean || return 1
-    tm_type aX
+    tm_type ax
     tm_wait 'nothing of ours is armed' && bt_quit
 }
 
@@ -199,7 +199,7 @@ sees_another() {
     bt_open 120 40 || return 1
     tm_type a
     tm_wait ' beamtop ' && tm_has_not ' ours ' || return 1
-    tm_type X
+    tm_type x
     tm_wait 'another beamtop: stop the trace there' && is_running "$other"
 }
 
@@ -262,7 +262,7 @@ remembers_lines_of_the_node() {
 }
 
 begins_with_what_is_under_the_cursor() {
-    bt_open 120 40 && tm_keys g && tm_type T && tm_wait 'trace> ' && tm_wait 'procs <0.' ||
+    bt_open 120 40 && tm_keys g && tm_type E && tm_wait 'trace> ' && tm_wait 'procs <0.' ||
         return 1
     tm_keys Escape
     tm_wait_gone 'trace>' && bt_quit

@@ -58,7 +58,7 @@ counts() {
     tm_wait MODULE && tm_wait FUNCS || return 1
     tm_type b
     tm_wait stdlib || return 1
-    tm_type e
+    tm_type x
     tm_wait 'target clean' && target_is_clean && bt_quit
 }
 
@@ -76,8 +76,8 @@ measures_time() {
 }
 
 leaves_while_it_counts() {
-    tm_keys q
-    bt_is_left 'nothing of it is left' 'the node takes off with the connection'
+    tm_keys Q
+    bt_is_left 'nothing of it is left' 'the node clears what is left with the connection'
 }
 
 tells_the_proof_when_it_leaves() { bt_is_told begins_to_count leaves_while_it_counts; }

@@ -17,6 +17,7 @@ struct ring {
 void ring_init(struct ring *r, size_t cap);
 void ring_clear(struct ring *r); /* frees */
 void ring_push(struct ring *r, double v);
+void ring_set(struct ring *r, double v);          /* in place of the newest; one must be there */
 double ring_at(const struct ring *r, size_t age); /* 0 is the newest; NaN beyond len */
 
 #endif

@@ -67,5 +67,7 @@ struct findings_shown {
     double span_s; /* from the first of them to the last; NaN unknown */
     char why[160]; /* why nothing can be judged; "": it can */
 };
+/* How many ask for something: not those that only say what was seen. shown NULL: 0. */
+size_t findings_asking(const struct findings_shown *shown);
 
 #endif

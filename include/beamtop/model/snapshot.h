@@ -28,7 +28,9 @@ struct node_info {
 /* clang-format off */
 enum memory_type {
     MEMORY_TOTAL, MEMORY_PROCESSES, MEMORY_PROCESSES_USED, MEMORY_SYSTEM, MEMORY_ATOM,
-    MEMORY_ATOM_USED, MEMORY_BINARY, MEMORY_CODE, MEMORY_ETS, MEMORY_TYPES,
+    MEMORY_ATOM_USED, MEMORY_BINARY, MEMORY_CODE, MEMORY_ETS,
+    MEMORY_OTHER, /* the system's without atoms, binaries, code, tables; worked out, not asked */
+    MEMORY_TYPES, MEMORY_ASKED = MEMORY_OTHER,
 };
 /* clang-format on */
 

@@ -16,6 +16,7 @@
 enum context {
     CONTEXT_GLOBAL,
     CONTEXT_TABLE,
+    CONTEXT_PROCESSES, /* the list of processes, a table too */
     CONTEXT_DOC,
     CONTEXT_TRACE,
     CONTEXT_PICKER,
@@ -40,6 +41,8 @@ void keymap_clear(struct keymap *km);
 
 const char *context_name(enum context context); /* "global", "table", "doc", "trace", … */
 const char *context_help(enum context context);
+/* The context whose keys hold there too; CONTEXT_GLOBAL: only those of every context. */
+enum context context_kind(enum context context);
 int context_find(const char *name, size_t len); /* enum context, or -1 */
 
 /* Replaces what the key did there. ERR_USAGE: an argument that is missing or not taken, an action
@@ -50,8 +53,8 @@ bool keymap_unbind(struct keymap *km, enum context context,
                    struct key key); /* false: was not bound */
 
 /* The binding of a key in a context, else the global one (not for the prompt, where the rest of
-   the keys edit the line). The context `trace` is a page of text too: `doc` comes between. NULL:
-   none. Borrowed until the next change. */
+   the keys edit the line). The list of processes is a table too, a trace is a page of text: the
+   keys of `table` and `doc` come between. NULL: none. Borrowed until the next change. */
 const struct binding *keymap_lookup(const struct keymap *km, enum context context, struct key key);
 
 /* "j, <Down>": the keys that do the action in the context, global ones included. Returns how many.

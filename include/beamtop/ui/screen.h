@@ -31,11 +31,12 @@ enum screen_request_kind {
     REQUEST_STATE,   /* sys:get_state of pid; force as above. Older answers of a kind are dropped */
     REQUEST_NODE,    /* the picker chose node `text` */
     REQUEST_CHOICE,  /* a text of screen_choose() was chosen: screen_chosen() */
-    REQUEST_TRACE,   /* the trace prompt, filled from what is under the cursor */
+    REQUEST_ACT,     /* carry out `action`, another owner's */
     REQUEST_UNFILTER, /* back, with nowhere to go: take the filter off */
 };
 struct screen_request {
     enum screen_request_kind kind;
+    enum action action;
     struct etf_pid pid;
     bool force;
     char text[512];

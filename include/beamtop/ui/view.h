@@ -139,7 +139,8 @@ struct view_ops {
     const char *help;  /* one sentence */
     enum view_kind kind;
     enum context context; /* whose keys it has; 0: those of its kind */
-    unsigned opens; /* 1u << enum link_kind: Enter on such a link, anywhere, opens this view */
+    unsigned opens;   /* 1u << enum link_kind: Enter on such a link, anywhere, opens this view */
+    enum action stop; /* ends what this view runs; 0: it runs nothing */
     enum action shown_by; /* goes here too, beside `view`; 0: none does */
     bool own_facts;       /* about this program, not the node: never stale */
     bool
@@ -165,6 +166,8 @@ struct view_ops {
     int (*open)(void *state, const struct view_link *link, struct error *err);
     /* What keys do, for views that show them; borrowed, may be NULL. */
     void (*keys)(void *state, const struct keymap *keymap);
+    /* The view it was opened from, for help on it. */
+    void (*from)(void *state, const struct view_ops *view);
     const struct view_act *acts; /* a row without `run` ends it; NULL: none */
     /* What `sort` was given, where that is more than a column of the page; documents get "" too. */
     int (*sort_word)(void *state, const char *word, struct error *err);
@@ -185,6 +188,7 @@ const struct view_ops *view_opening(enum link_kind kind);
 const struct view_ops *view_shown_by(enum action action);
 /* NULL: the view does not carry it out. */
 const struct view_act *view_act_of(const struct view_ops *ops, enum action action);
-bool view_has(enum action action); /* some view carries it out */
+enum context view_context(const struct view_ops *ops); /* whose keys it has */
+bool view_has(enum action action);                     /* some view carries it out */
 
 #endif

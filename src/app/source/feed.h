@@ -21,7 +21,7 @@ struct feed {
     void (*trouble)(void *arg, const struct error *err);
     void *arg;
 
-    /* feed.c; all zero at first */
+    /* feed.c's own; zeroed before */
     bool has_tick; /* since the last gap */
     struct etf_pid pids[WANT_WATCHED];
     int n_pids;

@@ -212,8 +212,8 @@ void tui_take_requests(struct tui *t)
         case REQUEST_CHOICE:
             tui_trace_chosen(t->trace, screen_chosen(t->screen));
             break;
-        case REQUEST_TRACE:
-            tui_act(t, ACTION_TRACE_ROW, "");
+        case REQUEST_ACT:
+            tui_act(t, r.action, "");
             break;
         case REQUEST_UNFILTER:
             rc = tui_set_filter(t, "", NULL, &err);

@@ -89,6 +89,12 @@ static void fit_range(const struct ring *ring, size_t window, double *low, doubl
     *high = *low + span;
 }
 
+size_t graph_spark_span(const struct ring *ring, int columns, size_t window)
+{
+    size_t span = samples_per_cell(ring, columns, window) * (size_t)(columns > 0 ? columns : 0);
+    return span < ring->len ? span : ring->len;
+}
+
 char *graph_spark(char *out, size_t size, const struct ring *ring, int columns, size_t window,
                   double max, bool ascii)
 {

@@ -24,6 +24,8 @@ enum style graph_limit_style(double fraction);
  * whole cells. While there are fewer samples than cells, each sample has its own. `out` holds
  * columns * GRAPH_CELL_BYTES
  * + 1. */
+/* Seconds that its cells stand for: fewer than the window where the history is shorter. */
+size_t graph_spark_span(const struct ring *ring, int columns, size_t window);
 char *graph_spark(char *out, size_t size, const struct ring *ring, int columns, size_t window,
                   double max, bool ascii);
 

@@ -104,6 +104,10 @@ const struct action_row action_table[ACTIONS] = {
                    .help = "group by application, supervisor, module, name …; without an "
                            "argument, by the next"},
 
+    [ACTION_STOP] = {.group = GROUP_TRACE, .where = WHERE_PAGE | WHERE_TRACE,
+                     .owner = OWNER_SCREEN, .name = "stop", .args = "", .live = true,
+                     .help = "stop what this view runs: the trace, the counting of calls"},
+
     [ACTION_PAUSE] = {TIME, .name = "pause", .help = "pause the screen, or resume"},
     [ACTION_STEP] = {TIME, .name = "step", .help = "advance one tick while paused"},
     [ACTION_RESUME] = {TIME, .name = "resume", .help = "resume after a pause"},
@@ -227,6 +231,9 @@ const struct action_row action_table[ACTIONS] = {
                        .help = "draw the whole screen again"},
     [ACTION_SUSPEND] = {PROGRAM, .name = "suspend", .args = "",
                         .help = "suspend beamtop and return to the shell"},
+    [ACTION_LEAVE] = {.group = GROUP_PROGRAM, .where = WHERE_LIST, .owner = OWNER_SCREEN,
+                      .name = "leave", .args = "",
+                      .help = "leave this view for the one before; quit in the first one"},
     [ACTION_QUIT] = {PROGRAM, .name = "quit", .args = "", .help = "quit"},
 
     [ACTION_PROMPT_ACCEPT] = {PROMPT, .name = "prompt-accept", .help = "accept the line"},

@@ -11,11 +11,14 @@
 static const struct {
     const char *name, *help;
     unsigned where;
+    enum context kind; /* its keys hold here too; CONTEXT_GLOBAL: none */
 } contexts[CONTEXTS] = {
     [CONTEXT_GLOBAL] = {"global", "everywhere but in the prompt", WHERE_LIST},
     [CONTEXT_TABLE] = {"table", "in lists", WHERE_TABLE},
+    [CONTEXT_PROCESSES] = {"processes", "in the list of processes", WHERE_TABLE, CONTEXT_TABLE},
     [CONTEXT_DOC] = {"doc", "in pages of text", WHERE_DOC},
-    [CONTEXT_TRACE] = {"trace", "among the events of a trace", WHERE_TRACE | WHERE_DOC},
+    [CONTEXT_TRACE] = {"trace", "among the events of a trace", WHERE_TRACE | WHERE_DOC,
+                       CONTEXT_DOC},
     [CONTEXT_PICKER] = {"picker", "while choosing", WHERE_PICKER},
     [CONTEXT_PROMPT] = {"prompt", "while typing a line", WHERE_PROMPT},
 };
@@ -28,6 +31,11 @@ const char *context_name(enum context context)
 const char *context_help(enum context context)
 {
     return contexts[context].help;
+}
+
+enum context context_kind(enum context context)
+{
+    return contexts[context].kind;
 }
 
 int context_find(const char *name, size_t len)
@@ -106,8 +114,8 @@ bool keymap_unbind(struct keymap *km, enum context context, struct key key)
 const struct binding *keymap_lookup(const struct keymap *km, enum context context, struct key key)
 {
     const struct binding *b = find(km, context, key);
-    if (!b && context == CONTEXT_TRACE)
-        b = find(km, CONTEXT_DOC, key);
+    if (!b && contexts[context].kind != CONTEXT_GLOBAL)
+        b = find(km, contexts[context].kind, key);
     return b || context == CONTEXT_PROMPT ? b : find(km, CONTEXT_GLOBAL, key);
 }
 

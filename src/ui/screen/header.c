@@ -8,19 +8,23 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
+#include "beamtop/model/process_name.h"
 #include "ui/canvas/graph.h"
+#include "ui/widgets/page.h"
 
-#define CELLS 8 /* of one line */
-#define GAP 2   /* between cells, at least */
-#define SPARK_LEAST 8
-#define SPARK_MOST 30
-#define SPARK_WINDOW 120 /* samples: two minutes at a second each */
+#define CELLS 9        /* of one line, a wide one is two */
+#define GAP 2          /* between cells, at least */
+#define SPARK_LEAST 12 /* the span too */
+#define SPARK_MOST 34
+#define SPARK_WINDOW 120 /* seconds */
+#define SPAN_COLUMNS 5   /* " 120s" behind the first of them */
 
 /* A number with its name; `spark` is drawn behind it where it is the first of its line. */
 struct cell {
     const char *label;
-    char value[48];
+    char value[160];
     enum style style;
+    bool wide; /* a number and whose it is: takes two places where there are */
 };
 
 struct line {
@@ -36,6 +40,7 @@ static struct cell *cell(struct line *l, const char *label, enum style style)
     c->label = label;
     c->style = style;
     c->value[0] = '\0';
+    c->wide = false;
     return c;
 }
 
@@ -93,6 +98,45 @@ static void integer_cell(struct line *l, const char *label, int64_t n)
         text_count(c->value, sizeof c->value, (double)n);
 }
 
+/* The longest message queue of the processes that are shown or watched, and whose it is. */
+static const struct proc_row *longest_queue(const struct model *m)
+{
+    const struct proc_scan *scan = model_scan(m);
+    const struct proc_row *longest = NULL;
+    for (size_t i = 0; scan && i < scan->n_rows + scan->n_watched; i++) {
+        const struct proc_row *row =
+            i < scan->n_rows ? &scan->rows[i] : &scan->watched[i - scan->n_rows];
+        if (row->message_queue_len >= 0 &&
+            (!longest || row->message_queue_len > longest->message_queue_len))
+            longest = row;
+    }
+    return longest;
+}
+
+static void queue_cell(struct line *l, const struct model *m, bool wide)
+{
+    struct cell *c = cell(l, "longest msgq", STYLE_VALUE);
+    const struct proc_row *row = longest_queue(m);
+    char n[32], pid[48];
+    c->wide = wide;
+    text_count(n, sizeof n, row ? (double)row->message_queue_len : NAN);
+    snprintf(c->value, sizeof c->value, "%s", n);
+    if (!row || row->message_queue_len == 0)
+        return;
+    if (row->message_queue_per_s > 0)
+        c->style = STYLE_RISING;
+    if (!wide)
+        return;
+    struct slice name = process_name(&(struct process_names){
+        .name = row->name,
+        .label = row->label,
+        .initial_call = row->initial_call,
+        .pid = slice_of(pid_text(pid, sizeof pid, &row->pid)),
+    });
+    snprintf(c->value, sizeof c->value, "%s %.*s", n, (int)(name.len < 100 ? name.len : 100),
+             name.s);
+}
+
 /* ---- the lines, the more important cells first */
 
 static struct line memory_line(const struct model *m, const struct system_sample *s)
@@ -102,7 +146,7 @@ static struct line memory_line(const struct model *m, const struct system_sample
     bytes_cell(&l, "processes", s->memory_bytes[MEMORY_PROCESSES]);
     bytes_cell(&l, "binary", s->memory_bytes[MEMORY_BINARY]);
     bytes_cell(&l, "ets", s->memory_bytes[MEMORY_ETS]);
-    bytes_cell(&l, "system", s->memory_bytes[MEMORY_SYSTEM]);
+    bytes_cell(&l, "other", s->memory_bytes[MEMORY_OTHER]);
     bytes_cell(&l, "code", s->memory_bytes[MEMORY_CODE]);
     bytes_cell(&l, "atom", s->memory_bytes[MEMORY_ATOM]);
     bytes_cell(&l, "rss", s->rss_bytes);
@@ -114,8 +158,9 @@ static struct line queue_line(const struct model *m, const struct system_sample 
 {
     struct line l = {.n = 0, .spark_max = NAN};
     integer_cell(&l, "run queue", s->run_queue);
-    integer_cell(&l, "longest rq", s->run_queue_highest);
+    queue_cell(&l, m, true);
     percent_cell(&l, "sched util", s->use_normal);
+    integer_cell(&l, "longest rq", s->run_queue_highest);
     percent_cell(&l, "dirty cpu", s->use_dirty_cpu);
     percent_cell(&l, "dirty io", s->use_dirty_io);
     integer_cell(&l, "cpu queue", s->run_queue_dirty_cpu);
@@ -155,6 +200,7 @@ static struct line short_line(const struct model *m, const struct system_sample 
     struct line l = {.n = 0, .spark_max = NAN};
     bytes_cell(&l, "mem", s->memory_bytes[MEMORY_TOTAL]);
     integer_cell(&l, "queue", s->run_queue);
+    queue_cell(&l, m, false);
     percent_cell(&l, "use", s->use_normal);
     limit_cell(&l, "procs", s->processes, node ? node->process_limit : -1);
     rate_cell(&l, "red", s->reductions_per_s, false);
@@ -167,7 +213,7 @@ static struct line short_line(const struct model *m, const struct system_sample 
 /* ---- drawing them as a grid */
 
 /* Cells keep their place while values change: what each needs at least. */
-static const int cell_widths[CELLS] = {21, 18, 17, 16, 15, 15, 14, 14};
+static const int cell_widths[CELLS] = {21, 18, 17, 16, 15, 15, 14, 14, 14};
 
 static int columns_of(const char *s)
 {
@@ -183,13 +229,14 @@ static void measure(const struct line *lines, int n_lines, bool roomy, struct gr
 {
     memset(g, 0, sizeof *g);
     for (int line = 0; line < n_lines; line++)
-        for (int i = 0; i < lines[line].n; i++) {
+        for (int i = 0, at = 0; i < lines[line].n; i++, at++) {
             const struct cell *cell = &lines[line].cells[i];
             int width = columns_of(cell->label) + 1 + columns_of(cell->value);
-            int least = roomy ? cell_widths[i] : 0;
-            width = width > least ? width : least;
-            g->width[i] = width > g->width[i] ? width : g->width[i];
-            g->n = i + 1 > g->n ? i + 1 : g->n;
+            int least = roomy ? cell_widths[at] : 0;
+            width = width > least && !cell->wide ? width : least;
+            g->width[at] = width > g->width[at] ? width : g->width[at];
+            at += cell->wide;
+            g->n = at + 1 > g->n ? at + 1 : g->n;
         }
 }
 
@@ -208,24 +255,48 @@ static void fit(struct grid *g, int columns, bool spark)
     g->spark = g->spark > SPARK_MOST ? SPARK_MOST : g->spark;
 }
 
+/* To the right of its place; what is too long is cut at its end. */
+static void put_value(const struct cell *cell, struct canvas *c, struct rect place, int row)
+{
+    int label = columns_of(cell->label) + 1, value = columns_of(cell->value);
+    if (!cell->wide) {
+        canvas_puts(c, place, row, place.columns - value, cell->style, cell->value);
+        return;
+    }
+    struct rect room = {place.row, place.column + label, place.rows, place.columns - label};
+    canvas_puts(c, room, row, 0, cell->style, cell->value);
+    if (value > room.columns && room.columns > 0)
+        canvas_puts(c, room, row, room.columns - 1, cell->style, c->ascii ? "~" : "…");
+}
+
+/* The first line says how long a time they all show. */
+static void put_spark(const struct line *l, const struct grid *g, struct canvas *c, struct rect r,
+                      int row, int at)
+{
+    char text[SPARK_MOST * GRAPH_CELL_BYTES + 1];
+    int columns = g->spark - SPAN_COLUMNS;
+    graph_spark(text, sizeof text, l->spark, columns, SPARK_WINDOW, l->spark_max, c->ascii);
+    canvas_puts(c, r, row, at, STYLE_GRAPH, text);
+    if (row != 1)
+        return;
+    snprintf(text, sizeof text, " %zus", graph_spark_span(l->spark, columns, SPARK_WINDOW));
+    canvas_puts(c, r, row, at + columns, STYLE_DIM, text);
+}
+
 static void draw_line(const struct line *l, const struct grid *g, struct canvas *c, struct rect r,
                       int row)
 {
     int at = 1;
-    for (int i = 0; i < g->n; i++) {
-        if (i < l->n) {
-            const struct cell *cell = &l->cells[i];
-            int value = columns_of(cell->value);
-            canvas_puts(c, r, row, at, STYLE_LABEL, cell->label);
-            canvas_puts(c, r, row, at + g->width[i] - value, cell->style, cell->value);
-        }
-        at += g->width[i];
-        if (i == 0 && g->spark && l->spark) {
-            char text[SPARK_MOST * GRAPH_CELL_BYTES + 1];
-            graph_spark(text, sizeof text, l->spark, g->spark, SPARK_WINDOW, l->spark_max,
-                        c->ascii);
-            canvas_puts(c, r, row, at + 1, STYLE_GRAPH, text);
-        }
+    for (int i = 0, place = 0; place < g->n && i < l->n; i++, place++) {
+        const struct cell *cell = &l->cells[i];
+        int width = g->width[place];
+        if (cell->wide && place + 1 < g->n)
+            width += GAP + g->width[++place];
+        canvas_puts(c, r, row, at, STYLE_LABEL, cell->label);
+        put_value(cell, c, (struct rect){r.row, r.column + at, r.rows, width}, row);
+        at += width;
+        if (i == 0 && g->spark && l->spark)
+            put_spark(l, g, c, r, row, at + 1);
         at += (i == 0 && g->spark ? g->spark + 1 : 0) + GAP;
     }
 }
@@ -388,17 +459,14 @@ static void add_cost(struct items *l, const struct model *m)
     const struct tick_cost *cost = model_cost(m);
     char text[48];
     text_duration(text, sizeof text, interval.real_s);
-    bool shown =
-        interval.why && *interval.why; /* else only the pace of rare questions is stretched */
-    if (shown && interval.real_s > interval.asked_s) {
-        char asked[48];
-        text_duration(asked, sizeof asked, interval.asked_s);
-        add(l, 3, true, STYLE_WARN, "every %s, asked %s", text, asked);
+    /* Else only the pace of rare questions is stretched. */
+    if (interval.why && *interval.why && interval.real_s > interval.asked_s) {
+        char budget[32];
+        text_percent(budget, sizeof budget, interval.budget);
+        add(l, 1, true, STYLE_WARN, "every %s (cost limit %s)", text, budget);
     } else if (interval.real_s > 0) {
         add(l, 3, true, STYLE_VALUE, "every %s", text);
     }
-    if (shown)
-        add(l, 10, true, STYLE_WARN, "%s", interval.why);
     if (!cost || (model_recorded(m) && isnan(cost->target_us)))
         return; /* what is played costs the node nothing */
     text_duration(text, sizeof text, cost->target_us / 1e6);

@@ -92,6 +92,17 @@ int pane_show(struct pane *pane, const struct view_ops *ops, const struct view_l
     return 0;
 }
 
+bool pane_has(const struct pane *pane, const struct view_ops *ops, const struct view_link *link)
+{
+    for (int i = pane->depth - 1; i >= 0; i--) {
+        const struct pane_entry *e = pane->stack[i];
+        if (e->ops == ops)
+            return e->link.kind == link->kind && strcmp(e->link.name, link->name) == 0 &&
+                   pid_same(&e->link.pid, &link->pid);
+    }
+    return false;
+}
+
 bool pane_back(struct pane *pane)
 {
     if (pane->depth < 2)

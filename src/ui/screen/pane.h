@@ -73,6 +73,8 @@ struct view_page *pane_page(const struct pane *pane); /* the page shown last */
 /* Shows a view: one that is on the stack comes to the top as it was, unless a link is given. */
 int pane_show(struct pane *pane, const struct view_ops *ops, const struct view_link *link,
               struct error *err);
+/* On its stack, opened on the same thing. */
+bool pane_has(const struct pane *pane, const struct view_ops *ops, const struct view_link *link);
 bool pane_back(struct pane *pane); /* false: nothing below */
 void pane_drop(struct pane *pane); /* frees its views; it is to be freed itself then */
 struct view_link pane_link(const struct pane *pane); /* under the cursor */

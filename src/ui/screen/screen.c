@@ -163,6 +163,12 @@ void screen_ask(struct screen *s, enum screen_request_kind kind, const struct et
     snprintf(r->text, sizeof r->text, "%s", text ? text : "");
 }
 
+void screen_ask_action(struct screen *s, enum action action)
+{
+    screen_ask(s, REQUEST_ACT, NULL, false, "");
+    s->requests[s->n_requests - 1].action = action;
+}
+
 bool screen_take_request(struct screen *s, struct screen_request *out)
 {
     if (s->n_requests == 0)
@@ -179,10 +185,7 @@ enum context screen_context(const struct screen *s)
 {
     if (s->picker.kind != PICKER_NONE)
         return CONTEXT_PICKER;
-    const struct view_ops *ops = pane_top(panes_focused(s->panes))->ops;
-    if (ops->context != CONTEXT_GLOBAL)
-        return ops->context;
-    return ops->kind == VIEW_TABLE ? CONTEXT_TABLE : CONTEXT_DOC;
+    return view_context(pane_top(panes_focused(s->panes))->ops);
 }
 
 const char *screen_view(const struct screen *s)
@@ -270,30 +273,24 @@ static int put_hint(const struct screen *s, struct canvas *c, struct rect r, int
     return used + canvas_puts(c, r, 0, at + used, STYLE_DIM, does) + 3;
 }
 
-/* How many findings want something of a person, and the worst of them; returns the columns. */
+/* How many findings ask for something: in the colour of the worst until they have been looked at,
+   bold after. Returns the columns. */
 static int put_findings(const struct screen *s, const struct model *m, struct canvas *c,
                         struct rect r)
 {
     const struct findings_shown *shown = model_findings(m);
     const struct view_ops *there = view_opening(TARGET_FINDING);
-    char text[80];
-    size_t n = 0, width;
-    for (size_t i = 0; shown && i < shown->found.len; i++)
-        n += shown->found.items[i].severity != FINDING_NOTE;
+    char text[80], keys[64] = "";
+    size_t n = findings_asking(shown);
     if (n == 0 || pane_top(panes_focused(s->panes))->ops == there)
         return 1;
-    enum style style = shown->found.items[0].severity == FINDING_ACT ? STYLE_ALARM : STYLE_WARN;
-    snprintf(text, sizeof text, "%zu finding%s:", n, n == 1 ? "" : "s");
-    int at = 1 + canvas_puts(c, r, 0, 1, style, text) + 1;
-    const char *title = shown->found.items[0].title;
-    size_t room = r.columns / 2 > at ? (size_t)(r.columns / 2 - at) : 0;
-    size_t part = text_prefix(title, strlen(title), room, &width);
-    at += canvas_put(c, r, 0, at, STYLE_NORMAL, title, part);
-    if (part < strlen(title))
-        at += canvas_puts(c, r, 0, at, STYLE_NORMAL, c->ascii ? "~" : "…");
-    at += 3;
-    int used = put_hint(s, c, r, at, ACTION_VIEW, there->name, there->name);
-    return at + (used > 0 ? used : 0);
+    bool act = shown->found.items[0].severity == FINDING_ACT;
+    enum style style = n <= s->findings_seen ? STYLE_VALUE : act ? STYLE_ALARM : STYLE_WARN;
+    if (s->keymap)
+        keymap_keys_of(s->keymap, screen_context(s), ACTION_VIEW, there->name, keys, sizeof keys);
+    snprintf(text, sizeof text, " %s%s%zu finding%s ", keys, keys[0] ? " " : "", n,
+             n == 1 ? "" : "s");
+    return 1 + canvas_puts(c, r, 0, 1, style, text) + 2;
 }
 
 /* As many as there is room for, from column `at` on; returns where the next one stands, -1:
@@ -318,23 +315,30 @@ static void draw_bottom(const struct screen *s, const struct model *m, struct ca
         put_message(s, c, r);
         return;
     }
-    static const struct view_hint first[] = {{ACTION_HELP, "keys"},
-                                             {ACTION_FILTER, "filter"},
-                                             {ACTION_COMMAND, "command"},
-                                             {ACTION_TRACE, "trace"},
-                                             {.does = NULL}};
     static const struct view_hint usual[] = {
         {ACTION_ENTER, "open"}, {ACTION_BACK, "back"}, {.does = NULL}};
-    static const struct view_hint last[] = {{ACTION_CHOOSE_SORT, "sort"},
+    static const struct view_hint last[] = {{ACTION_FILTER, "filter"},
+                                            {ACTION_TRACE, "trace"},
+                                            {ACTION_COMMAND, "command"},
+                                            {ACTION_CHOOSE_SORT, "sort"},
                                             {ACTION_CHOOSE_COLUMNS, "columns"},
                                             {ACTION_PAUSE, "pause"},
-                                            {ACTION_QUIT, "quit"},
+                                            {ACTION_LEAVE, "quit"},
                                             {.does = NULL}};
     const struct view_ops *ops = pane_top(panes_focused(s->panes))->ops;
     int at = put_findings(s, m, c, r);
-    at = put_hints(s, m, c, r, at, first);
+    int used = put_hint(s, c, r, at, ACTION_HELP, NULL, "keys");
+    at = used < 0 ? -1 : at + used;
     at = put_hints(s, m, c, r, at, ops->hints ? ops->hints : usual);
     put_hints(s, m, c, r, at, last);
+}
+
+/* Findings that have come since they were looked at stand out. */
+static void note_findings(struct screen *s, const struct model *m)
+{
+    size_t n = findings_asking(model_findings(m));
+    if (n < s->findings_seen || view_opens(pane_top(panes_focused(s->panes))->ops, TARGET_FINDING))
+        s->findings_seen = n;
 }
 
 void screen_draw(struct screen *s, const struct model *m, struct canvas *c,
@@ -352,6 +356,7 @@ void screen_draw(struct screen *s, const struct model *m, struct canvas *c,
         head--;
     int middle = c->rows - head - bottom;
     cursor->row = cursor->column = -1;
+    note_findings(s, m);
     canvas_erase(c, STYLE_NORMAL);
     if (head > 0)
         header_draw(m, &state, c, (struct rect){0, 0, head, c->columns});

@@ -51,9 +51,14 @@ static int act_move(struct act *a, int where)
 
 static int show(struct act *a, const struct view_ops *ops, const struct view_link *link)
 {
+    const struct view_ops *from = a->e->ops;
     int status = pane_show(a->pane, ops, link, a->err);
     if (status < 0)
         return status;
+    if (ops->from && from != ops)
+        ops->from(pane_top(a->pane)->state, from);
+    if (link && view_opens(ops, TARGET_PROCESS))
+        a->s->last_process = *link;
     screen_tell(a->s, pane_top(a->pane));
     refresh(a);
     return 1;
@@ -93,7 +98,7 @@ static int follow_link(struct act *a, const struct view_link *link)
     case TARGET_FINDING:
         return act_of_view(a, ACTION_FOLD);
     case TARGET_FUNCTION:
-        screen_ask(a->s, REQUEST_TRACE, NULL, false, link->name);
+        screen_ask_action(a->s, ACTION_TRACE_ROW);
         return 1;
     }
     return 1;
@@ -122,6 +127,30 @@ static int act_back(struct act *a, int n)
     return 1;
 }
 
+static int act_leave(struct act *a, int n)
+{
+    (void)n;
+    if (a->s->picker.kind != PICKER_NONE)
+        picker_close(a->s);
+    else if (pane_back(a->pane))
+        refresh(a);
+    else
+        screen_ask_action(a->s, ACTION_QUIT);
+    return 1;
+}
+
+static int act_stop(struct act *a, int n)
+{
+    (void)n;
+    if (!a->e->ops->stop)
+        return error_set(
+            a->err, ERR_USAGE,
+            "this view runs nothing: a trace is stopped in its view (8), counted calls "
+            "in theirs (C), a recording by R");
+    screen_ask_action(a->s, a->e->ops->stop);
+    return 1;
+}
+
 /* A word after a view's name: a pid, else a name. */
 static struct view_link link_of_word(const struct view_ops *ops, const char *word)
 {
@@ -132,6 +161,21 @@ static struct view_link link_of_word(const struct view_ops *ops, const char *wor
     else
         snprintf(link.name, sizeof link.name, "%s", word);
     return link;
+}
+
+/* The process meant: the one shown, or the one under the cursor. */
+static bool process_meant(const struct act *a, struct view_link *link)
+{
+    bool here = view_opens(a->e->ops, TARGET_PROCESS);
+    *link = here ? a->e->link : pane_link(a->pane);
+    if (link->kind == TARGET_EVENT && (link->pid.id || link->pid.serial))
+        link->kind = TARGET_PROCESS;
+    const struct process_detail *p = model_process(a->m);
+    if (here && link->kind == TARGET_NAME && p && !p->gone) {
+        link->kind = TARGET_PROCESS;
+        link->pid = p->row.pid;
+    }
+    return link->kind == TARGET_PROCESS;
 }
 
 static int act_view(struct act *a, int n)
@@ -150,8 +194,11 @@ static int act_view(struct act *a, int n)
         return show(a, ops, &link);
     }
     if (view_opens(ops, TARGET_PROCESS) && a->e->ops != ops) {
-        struct view_link link = pane_link(a->pane);
-        if (link.kind == TARGET_PROCESS)
+        /* The one that was shown last, wherever that was; before, the one under the cursor. */
+        struct view_link link = a->s->last_process;
+        if (link.kind == TARGET_NONE && !process_meant(a, &link))
+            link.kind = TARGET_NONE;
+        if (link.kind != TARGET_NONE && !pane_has(a->pane, ops, &link))
             return show(a, ops, &link);
     }
     return show(a, ops, NULL);
@@ -311,21 +358,6 @@ static int act_mark(struct act *a, int n)
 
 /* ---- processes */
 
-/* The process meant: the one shown, or the one under the cursor. */
-static bool process_meant(const struct act *a, struct view_link *link)
-{
-    bool here = view_opens(a->e->ops, TARGET_PROCESS);
-    *link = here ? a->e->link : pane_link(a->pane);
-    if (link->kind == TARGET_EVENT && (link->pid.id || link->pid.serial))
-        link->kind = TARGET_PROCESS;
-    const struct process_detail *p = model_process(a->m);
-    if (here && link->kind == TARGET_NAME && p && !p->gone) {
-        link->kind = TARGET_PROCESS;
-        link->pid = p->row.pid;
-    }
-    return link->kind == TARGET_PROCESS;
-}
-
 static int act_process(struct act *a, int n)
 {
     (void)n;
@@ -386,6 +418,8 @@ static const struct {
     [ACTION_RIGHT] = {act_move, MOVE_RIGHT},
     [ACTION_ENTER] = {act_enter, 0},
     [ACTION_BACK] = {act_back, 0},
+    [ACTION_LEAVE] = {act_leave, 0},
+    [ACTION_STOP] = {act_stop, 0},
     [ACTION_VIEW] = {act_view, 0},
     [ACTION_TREE] = {act_tree, 0},
     [ACTION_HELP] = {act_help, ACTION_HELP},

@@ -49,10 +49,15 @@ struct screen {
     const struct prompt *prompt;
     const struct keymap *keymap;
 
+    size_t findings_seen;          /* how many there were when the view of findings was open */
+    struct view_link last_process; /* of any pane */
+
     struct screen_request requests[SCREEN_REQUESTS];
     int n_requests;
 };
 
+/* Another owner's action, without an argument. */
+void screen_ask_action(struct screen *s, enum action action);
 void screen_ask(struct screen *s, enum screen_request_kind kind, const struct etf_pid *pid,
                 bool force, const char *text);
 

@@ -290,6 +290,26 @@ static int page_columns_wanted(const struct view_page *page)
     return total;
 }
 
+/* "<Enter> choose   <Esc> close   3 of 12": what stands in the lower rule. */
+static void picker_hints(const struct screen *s, char *out, size_t size)
+{
+    static const struct view_hint hints[] = {
+        {ACTION_ENTER, "choose"}, {ACTION_MARK, "show or hide"}, {ACTION_BACK, "close"}};
+    const struct picker *p = &s->picker;
+    size_t used = 0;
+    for (size_t i = 0; s->keymap && i < ARRAY_LEN(hints); i++) {
+        char keys[64];
+        bool means = hints[i].action != ACTION_MARK || p->kind == PICKER_COLUMNS;
+        if (!means ||
+            !keymap_keys_of(s->keymap, CONTEXT_PICKER, hints[i].action, NULL, keys, sizeof keys))
+            continue;
+        keys[1 + strcspn(keys + 1, ",")] = '\0';
+        used += (size_t)snprintf(out + used, size - used, "%s %s   ", keys, hints[i].does);
+    }
+    snprintf(out + used, size - used, "%zu of %zu", p->page.n_rows ? p->table.cursor + 1 : 0,
+             p->page.n_rows);
+}
+
 void picker_draw(struct screen *s, struct canvas *c, struct rect r)
 {
     struct picker *p = &s->picker;
@@ -306,7 +326,13 @@ void picker_draw(struct screen *s, struct canvas *c, struct rect r)
     canvas_fill(c, box, STYLE_NORMAL, ' ');
     canvas_rule(c, box, 0, STYLE_TITLE,
                 p->kind == PICKER_TEXTS ? s->texts_heading : titles[p->kind]);
-    canvas_rule(c, box, rows - 1, STYLE_TITLE, "");
+    char hints[200];
+    picker_hints(s, hints, sizeof hints);
+    canvas_rule(c, box, rows - 1, STYLE_TITLE, hints);
+    static const char *const corners[2][4] = {{"┌", "┐", "└", "┘"}, {"+", "+", "+", "+"}};
+    for (int i = 0; i < 4; i++)
+        canvas_puts(c, box, i < 2 ? 0 : rows - 1, i % 2 ? columns - 1 : 0, STYLE_TITLE,
+                    corners[c->ascii][i]);
     p->rect = (struct rect){box.row + 1, box.column + 1, rows - 2, columns - 2};
     for (int row = 1; row < rows - 1; row++) {
         canvas_puts(c, box, row, 0, STYLE_TITLE, c->ascii ? "|" : "│");

@@ -180,6 +180,7 @@ const struct view_ops view_armed = {
     .key = '9',
     .help = "Active tracing of all tools: sessions, breakpoints, flags, monitors.",
     .kind = VIEW_TABLE,
+    .stop = ACTION_ARMED_STOP,
     .shown_by = ACTION_ARMED,
     .state_bytes = sizeof(struct armed),
     .init = armed_init,

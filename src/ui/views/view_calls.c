@@ -415,8 +415,8 @@ static int calls_by_word(void *state, const struct view_link *at, const char *ar
 static const struct view_act calls_acts[] = {{ACTION_BY, .run = calls_by_word}, {.run = NULL}};
 
 static const struct view_hint calls_hints[] = {
-    {ACTION_ENTER, "open"},      {ACTION_BY, "by"},     {ACTION_CALLS_STOP, "stop"},
-    {ACTION_CALLS_TIME, "time"}, {ACTION_BACK, "back"}, {.does = NULL},
+    {ACTION_STOP, "stop"},       {ACTION_ENTER, "open"}, {ACTION_BY, "by"},
+    {ACTION_CALLS_TIME, "time"}, {ACTION_BACK, "back"},  {.does = NULL},
 };
 
 const struct view_ops view_calls = {
@@ -425,6 +425,7 @@ const struct view_ops view_calls = {
     .key = 'C',
     .help = "Call counts and own times of functions, window by window.",
     .kind = VIEW_TABLE,
+    .stop = ACTION_CALLS_STOP,
     .state_bytes = sizeof(struct calls_view),
     .init = calls_init,
     .want = calls_want,

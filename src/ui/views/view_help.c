@@ -13,11 +13,17 @@
 
 struct help {
     const struct keymap *keymap;
+    const struct view_ops *from; /* NULL: nobody asked from a view */
 };
 
 static void help_keys(void *state, const struct keymap *keymap)
 {
     ((struct help *)state)->keymap = keymap;
+}
+
+static void help_from(void *state, const struct view_ops *view)
+{
+    ((struct help *)state)->from = view;
 }
 
 static void help_want(const void *state, int rows, struct want *want)
@@ -31,8 +37,8 @@ static void help_want(const void *state, int rows, struct want *want)
 static void keys_of(const struct keymap *keymap, enum action action, const char *arg, char *out,
                     size_t size)
 {
-    static const enum context contexts[] = {CONTEXT_TABLE, CONTEXT_DOC, CONTEXT_TRACE,
-                                            CONTEXT_PICKER, CONTEXT_PROMPT};
+    static const enum context contexts[] = {CONTEXT_TABLE, CONTEXT_PROCESSES, CONTEXT_DOC,
+                                            CONTEXT_TRACE, CONTEXT_PICKER,    CONTEXT_PROMPT};
     out[0] = '\0';
     for (size_t i = 0; keymap && i < sizeof contexts / sizeof contexts[0]; i++)
         if (keymap_keys_of(keymap, contexts[i], action, arg, out, size) > 0)
@@ -58,6 +64,19 @@ static void views(struct view_page *page, const struct help *h, int columns)
     }
 }
 
+static void put_key(struct view_page *page, const char *keys, const char *name, const char *arg,
+                    const char *help, int columns)
+{
+    page_line(page);
+    page_printf(page, STYLE_KEY, "  %s", keys);
+    page_tab(page, KEYS_COLUMNS(columns));
+    page_puts(page, STYLE_NAME, name);
+    if (arg[0])
+        page_printf(page, STYLE_DIM, " %s", arg);
+    page_tab(page, NAME_COLUMNS(columns));
+    page_puts(page, STYLE_NORMAL, help);
+}
+
 static void action_line(struct view_page *page, const struct help *h, enum action action,
                         int columns)
 {
@@ -67,14 +86,30 @@ static void action_line(struct view_page *page, const struct help *h, enum actio
         keys[0] = '\0'; /* each view has listed its keys */
     else
         keys_of(h->keymap, action, NULL, keys, sizeof keys);
-    page_line(page);
-    page_printf(page, STYLE_KEY, "  %s", keys);
-    page_tab(page, KEYS_COLUMNS(columns));
-    page_puts(page, STYLE_NAME, row->name);
-    if (row->args[0])
-        page_printf(page, STYLE_DIM, " %s", row->args);
-    page_tab(page, NAME_COLUMNS(columns));
-    page_puts(page, STYLE_NORMAL, row->help);
+    put_key(page, keys, row->name, row->args, row->help, columns);
+}
+
+/* The keys of the view that was left for this page: those on its bottom row, then those that hold
+   there and not everywhere. */
+static void keys_here(struct view_page *page, const struct help *h, int columns)
+{
+    if (!h->from || !h->keymap)
+        return;
+    char keys[128];
+    enum context context = view_context(h->from);
+    page_heading(page, h->from->title);
+    for (const struct view_hint *hint = h->from->hints; hint && hint->does; hint++) {
+        const struct action_row *row = &action_table[hint->action];
+        if (keymap_keys_of(h->keymap, context, hint->action, NULL, keys, sizeof keys))
+            put_key(page, keys, row->name, row->args, row->help, columns);
+    }
+    for (enum context at = context; at != CONTEXT_GLOBAL; at = context_kind(at))
+        for (size_t i = 0; i < h->keymap->len; i++) {
+            const struct binding *b = &h->keymap->bindings[i];
+            if (b->context == at && keymap_lookup(h->keymap, context, b->key) == b)
+                put_key(page, key_format(b->key, keys), action_table[b->action].name, b->arg,
+                        action_table[b->action].help, columns);
+        }
 }
 
 static void help_page(void *state, const struct model *m, int rows, int columns,
@@ -84,6 +119,7 @@ static void help_page(void *state, const struct model *m, int rows, int columns,
     (void)m;
     (void)rows;
     snprintf(page->summary, sizeof page->summary, "every action can be typed after :");
+    keys_here(page, h, columns);
     views(page, h, columns);
     for (int group = 0; group < ACTION_GROUPS; group++) {
         page_heading(page, action_group_title((enum action_group)group));
@@ -105,4 +141,5 @@ const struct view_ops view_help = {
     .want = help_want,
     .page = help_page,
     .keys = help_keys,
+    .from = help_from,
 };

@@ -9,7 +9,7 @@
 #include "ui/canvas/graph.h"
 
 #define GRAPH_ROWS 6
-#define WINDOW 900 /* samples: all that is kept */
+#define WINDOW 900 /* seconds: all that is kept */
 #define GRAPH_WIDEST 240
 
 static const struct {
@@ -23,7 +23,7 @@ static const struct {
     {"ets", MEMORY_ETS, HISTORY_MEMORY_ETS, "tables"},
     {"code", MEMORY_CODE, HISTORY_MEMORY_CODE, "loaded modules"},
     {"atom", MEMORY_ATOM, HISTORY_MEMORY_ATOM, "names; never freed"},
-    {"system", MEMORY_SYSTEM, HISTORY_MEMORY_SYSTEM, "all but processes: with the four above"},
+    {"other", MEMORY_OTHER, HISTORY_MEMORY_OTHER, "the VM's own: ports, loader, schedulers"},
 };
 
 static void memory_want(const void *state, int rows, struct want *want)
@@ -53,10 +53,8 @@ static void total_graph(struct view_page *page, const struct model *m, int colum
     if (width < 20 || isnan(peak))
         return;
     width = width > GRAPH_WIDEST ? GRAPH_WIDEST : width;
-    double minutes = model_interval(m).real_s * WINDOW / 60;
     page_heading(page, "Total");
-    if (minutes > 0)
-        page_printf(page, STYLE_DIM, "  over %.0f minutes", minutes);
+    page_printf(page, STYLE_DIM, "  over %d minutes", WINDOW / 60);
     for (int row = 0; row < GRAPH_ROWS; row++) {
         page_line(page);
         if (row == 0)

@@ -142,10 +142,8 @@ static void history(struct view_page *page, const struct model *m, int columns)
                  {"dirty cpu", HISTORY_USE_DIRTY_CPU, true},
                  {"dirty io", HISTORY_USE_DIRTY_IO, true}};
     int width = columns - 30;
-    double minutes = model_interval(m).real_s * WINDOW / 60;
     page_heading(page, "History");
-    if (minutes > 0)
-        page_printf(page, STYLE_DIM, "  over %.0f minutes", minutes);
+    page_printf(page, STYLE_DIM, "  over %d minutes", WINDOW / 60);
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         const struct ring *ring = model_history(m, lines[i].line);
         char text[32];

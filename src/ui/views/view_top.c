@@ -412,6 +412,7 @@ const struct view_ops view_top = {
     .key = '1',
     .help = "Top processes by reductions, memory, message queue or another column.",
     .kind = VIEW_TABLE,
+    .context = CONTEXT_PROCESSES,
     .shown_by = ACTION_FOLLOW,
     .filters_on_target = true,
     .state_bytes = sizeof(struct top),

@@ -415,8 +415,8 @@ static const struct view_order orders[] = {
 };
 
 static const struct view_hint trace_hints[] = {
-    {ACTION_TRACE_STOP, "stop"}, {ACTION_TRACE_PAUSE, "pause"}, {ACTION_PROCESS, "process"},
-    {ACTION_ENTER, "open"},      {ACTION_BACK, "back"},         {.does = NULL},
+    {ACTION_STOP, "stop"},  {ACTION_TRACE_PAUSE, "pause"}, {ACTION_PROCESS, "process"},
+    {ACTION_ENTER, "open"}, {ACTION_BACK, "back"},         {.does = NULL},
 };
 
 const struct view_ops view_trace = {
@@ -426,6 +426,7 @@ const struct view_ops view_trace = {
     .help = "Calls and messages of a trace, its caps, its counters.",
     .kind = VIEW_DOC,
     .context = CONTEXT_TRACE,
+    .stop = ACTION_TRACE_STOP,
     .own_facts = true,
     .filters_page = true,
     .state_bytes = sizeof(struct trace_view),

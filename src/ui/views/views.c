@@ -63,3 +63,10 @@ const struct view_ops *view_find(const char *name)
     }
     return found;
 }
+
+enum context view_context(const struct view_ops *ops)
+{
+    if (ops->context != CONTEXT_GLOBAL)
+        return ops->context;
+    return ops->kind == VIEW_TABLE ? CONTEXT_TABLE : CONTEXT_DOC;
+}
