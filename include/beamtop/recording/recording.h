@@ -172,7 +172,7 @@ int64_t recording_gaps(struct recording *r, int64_t from,
 
 /* What the ticks of a span cost the node; NAN: not known. */
 struct span_cost {
-    double share; /* of one scheduler: wall time of our processes there over the intervals */
+    double share; /* of one scheduler: work of our processes there over the intervals */
     double bytes; /* a tick, both directions on the link, on average */
 };
 struct span_cost recording_cost(struct recording *r, int64_t from, int64_t to);

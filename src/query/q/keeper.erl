@@ -37,6 +37,24 @@ CountWork = fun() ->
     counters:add(OwnReductions, 1, Now - Before)
 end,
 
+%% What work cost. The CPU time of a process is not known in the VM, and wall time counts also the
+%% time without a core or a scheduler. So wall time shows what a reduction of that kind of work
+%% costs, and the reductions say how much work it was.
+%% Rate: native time for 1,000 reductions, a mean; undefined before the first. Twice as much raises
+%% it by a 16th only, since the process was preempted; half as much replaces it.
+%% Value: {native time, next rate}.
+Charge = fun(Wall, Count, Rate) ->
+    Seen = Wall * 1000 div max(1, Count),
+    Next = case Rate of
+               undefined -> Seen;
+               _ when Seen > 2 * Rate -> Rate + Rate div 16 + 1;
+               _ when 2 * Seen < Rate -> Seen;
+               _ -> Rate + (Seen - Rate) div 4
+           end,
+    {Count * Next div 1000, Next}
+end,
+Reductions = fun() -> element(2, process_info(self(), reductions)) end,
+
 %% ---- What this VM can do
 
 HasDictionaryKey =
@@ -263,10 +281,9 @@ end,
 
 Us = fun(Time) -> erlang:convert_time_unit(Time, native, microsecond) end,
 
-%% Calls a query. The work is the wall time in between, without the time that the query says it
-%% waited for others, and with the work of its helpers: two counters in native time
-%% that it keeps in the process dictionary. On a busy node the work includes the time that our
-%% process could run but had no scheduler. Value: {{ok | error, Value}, Worked, Waited}.
+%% Calls a query. The wall time in between is without the time that the query says it waited for
+%% others; its helpers say what their work cost: two counters in native time that it keeps in the
+%% process dictionary. Value: {ok | error, Value, Wall, Helped, Waited}.
 Measured = fun(Query, Arg, Ctx) ->
     Start = erlang:monotonic_time(),
     put(waited, 0),
@@ -276,16 +293,16 @@ Measured = fun(Query, Arg, Ctx) ->
         catch Class:Reason -> {error, {Class, Cut(Reason, 1000)}}
         end,
     Took = erlang:monotonic_time() - Start,
-    {Kind, Value, Took - get(waited) + get(helped), get(waited)}
+    {Kind, Value, Took - get(waited), get(helped), get(waited)}
 end,
 
 %% One answer, then the end.
 Worker = fun(Keeper, AskId, Query, Arg, Ctx) ->
     Sign(),
     put(keeper, Keeper),
-    {Kind, Value, Worked, Waited} = Measured(Query, Arg, Ctx),
+    {Kind, Value, Wall, Helped, Waited} = Measured(Query, Arg, Ctx),
     CountWork(),
-    Keeper ! {done, AskId, Kind, {Us(Worked), Us(Waited)}, Value}
+    Keeper ! {done, AskId, Kind, {Wall, Reductions(), Helped, Waited}, Value}
 end,
 
 %% Answers again and again; its query takes and gives a state. Calling itself in the last place
@@ -300,17 +317,19 @@ Holder = fun Holder(Keeper, Query, Ctx, State, Pending) ->
     CountWork(),
     case Pending of
         none -> ok;
-        {AskId, Kind, Value, Worked, Waited} ->
-            Keeper ! {done, AskId, Kind, {Us(Worked + Collected), Us(Waited)}, Value}
+        {AskId, Kind, Value, Began, {Wall, Helped, Waited}} ->
+            Cost = {Wall + Collected, Reductions() - Began, Helped, Waited},
+            Keeper ! {done, AskId, Kind, Cost, Value}
     end,
     receive
         {ask, NextId, Arg} ->
+            Before = Reductions(),
             case Measured(Query, Arg, Ctx#{state => State}) of
-                {ok, {V, Next}, W, Wt} ->
-                    Holder(Keeper, Query, Ctx, Next, {NextId, ok, V, W, Wt});
-                {error, Why, W, Wt} ->
+                {ok, {V, Next}, W, H, Wt} ->
+                    Holder(Keeper, Query, Ctx, Next, {NextId, ok, V, Before, {W, H, Wt}});
+                {error, Why, W, H, Wt} ->
                     %% The state may be half changed: end, and start again at the next ask.
-                    Keeper ! {done, NextId, error, {Us(W), Us(Wt)}, Why},
+                    Keeper ! {done, NextId, error, {W, Reductions() - Before, H, Wt}, Why},
                     exit(shutdown)
             end
     end
@@ -342,13 +361,15 @@ end,
 
 %% ---- The loop
 %% State: client, ctx, queries (name => {ok, Fun, Ctx} | {error, Why}), asked (id => {Pid, Timer,
-%% Start, DeadlineMs}), holders (name => Pid), gentle (pid => [], of holders that are asked to end
-%% and have GraceMs for it), shield ({Pid, Fun} of a standing trace, or none), spent (native time of
-%% our own, sent with the next answer).
+%% Start, DeadlineMs, Name}), holders (name => Pid), gentle (pid => [], of holders that are asked
+%% to end and have GraceMs for it), shield ({Pid, Fun} of a standing trace, or none), spent (native
+%% time of our own, sent with the next answer), rates (name => rate of Charge), rate (of the loop).
 
+%% What no process of ours sees of an answer: its way to the link, schedulers that wake for it.
+AnswerUs = 400,
 Answer = fun(AskId, Kind, {Worked, Waited}, What, State) ->
     #{client := Client, spent := Spent} = State,
-    Cost = {Worked + Us(Spent), Waited},
+    Cost = {Worked + Us(Spent) + AnswerUs, Waited},
     erlang:send(Client, {a, AskId, Kind, Cost, What}, [nosuspend, noconnect]),
     State#{spent := 0}
 end,
@@ -356,7 +377,7 @@ end,
 %% An ask whose worker ended without an answer; the time since is the most that it can have cost.
 Fail = fun(AskId, Kind, State) ->
     #{asked := Asked} = State,
-    {{_, Timer, Start, DeadlineMs}, Rest} = maps:take(AskId, Asked),
+    {{_, Timer, Start, DeadlineMs, _}, Rest} = maps:take(AskId, Asked),
     erlang:cancel_timer(Timer),
     What = case Kind of timeout -> DeadlineMs; killed -> max_heap end,
     Answer(AskId, Kind, {Us(erlang:monotonic_time() - Start), 0}, What, State#{asked := Rest})
@@ -436,7 +457,21 @@ Ask = fun(AskId, Name, Arg, DeadlineMs, State) ->
                 end,
             Timer = erlang:start_timer(DeadlineMs, self(), AskId),
             #{asked := Asked} = Next,
-            Next#{asked := Asked#{AskId => {Pid, Timer, erlang:monotonic_time(), DeadlineMs}}}
+            Since = erlang:monotonic_time(),
+            Next#{asked := Asked#{AskId => {Pid, Timer, Since, DeadlineMs, Name}}}
+    end
+end,
+
+%% What an answer cost, in us: {Worked, Waited}. A query that is a process knows no reductions of
+%% one answer.
+Priced = fun(Name, Cost, State) ->
+    case Cost of
+        {Worked, Waited} ->
+            {{Us(Worked), Us(Waited)}, State};
+        {Wall, Count, Helped, Waited} ->
+            #{rates := Rates} = State,
+            {Charged, Rate} = Charge(Wall, Count, maps:get(Name, Rates, undefined)),
+            {{Us(Charged + Helped), Us(Waited)}, State#{rates := Rates#{Name => Rate}}}
     end
 end,
 
@@ -448,16 +483,12 @@ Handle = fun(Message, State) ->
         {ask, AskId, Name, Arg, DeadlineMs} when is_integer(DeadlineMs), DeadlineMs >= 0 ->
             Ask(AskId, Name, Arg, DeadlineMs, State);
         {done, AskId, Kind, Cost, What} when is_map_key(AskId, Asked) ->
-            {{From, Timer, _, _}, Rest} = maps:take(AskId, Asked),
+            {{_, Timer, _, _, Name}, Rest} = maps:take(AskId, Asked),
             erlang:cancel_timer(Timer),
-            %% A query that is a process reports native time.
-            Told = case {Gentle, Cost} of
-                       {#{From := _}, {Worked, Waited}} -> {Us(Worked), Us(Waited)};
-                       _ -> Cost
-                   end,
-            Answer(AskId, Kind, Told, What, State#{asked := Rest});
+            {Charged, Next} = Priced(Name, Cost, State),
+            Answer(AskId, Kind, Charged, What, Next#{asked := Rest});
         {timeout, _, AskId} when is_map_key(AskId, Asked) ->
-            {Pid, _, _, _} = maps:get(AskId, Asked),
+            {Pid, _, _, _, _} = maps:get(AskId, Asked),
             End(Pid, State),
             %% A holder is forgotten at once: its successor must not wait for its end.
             Left = maps:from_list([H || {_, P} = H <- maps:to_list(Holders), P =/= Pid]),
@@ -504,7 +535,7 @@ Handle = fun(Message, State) ->
             [ClearSlots(Index) || {P, Index, _} <- maps:values(maps:get(waiters, State)),
                                    P =:= Pid],
             Left = maps:from_list([H || {_, P} = H <- maps:to_list(Holders), P =/= Pid]),
-            Unanswered = [A || {A, {P, _, _, _}} <- maps:to_list(Asked), P =:= Pid],
+            Unanswered = [A || {A, {P, _, _, _, _}} <- maps:to_list(Asked), P =:= Pid],
             Shield = case State of #{shield := {Pid, _}} -> none; #{shield := Other} -> Other end,
             Kept = State#{holders := Left, gentle := maps:remove(Pid, Gentle), shield := Shield},
             lists:foldl(fun(A, S) -> Fail(A, killed, S) end, Kept, Unanswered);
@@ -530,6 +561,7 @@ Loop = fun Loop(State) ->
     receive
         Message ->
             Start = erlang:monotonic_time(),
+            Before = Reductions(),
             case (try Handle(Message, State) catch _:_ -> State end) of
                 stop ->
                     Finish(State);
@@ -540,8 +572,10 @@ Loop = fun Loop(State) ->
                     is_tuple(Message) andalso element(1, Message) =:= load
                         andalso erlang:garbage_collect()
                         andalso erlang:garbage_collect(self(), [{type, minor}]),
-                    #{spent := Spent} = Next,
-                    Loop(Next#{spent := Spent + erlang:monotonic_time() - Start})
+                    #{spent := Spent, rate := Rate} = Next,
+                    Wall = erlang:monotonic_time() - Start,
+                    {Cost, NextRate} = Charge(Wall, Reductions() - Before, Rate),
+                    Loop(Next#{spent := Spent + Cost, rate := NextRate})
             end
     end
 end,
@@ -565,11 +599,12 @@ Start = fun(Client) ->
                 identity => Identity, label_text => LabelText,
                 initial_call => InitialCall, calls_behind => CallsBehind, apps => Apps,
                 pid_of => PidOf, spawn => SpawnOwn,
-                own_reductions => OwnReductions, count_work => CountWork,
+                own_reductions => OwnReductions, count_work => CountWork, charge => Charge,
                 in_time => fun(Calls, Ms) -> InTime(Keeper, Waiters, Calls, Ms) end,
                 late_schedulers => fun(Ms) -> LateSchedulers(Keeper, Waiters, Ms) end},
         Loop(#{client => Client, ctx => Ctx, queries => #{}, asked => #{}, holders => #{},
-               gentle => #{}, waiters => Waiters, shield => none, spent => 0})
+               gentle => #{}, waiters => Waiters, shield => none, spent => 0, rates => #{},
+               rate => undefined})
     catch
         _:_ -> ok
     end

@@ -248,14 +248,15 @@ end,
 
 %% ---- Long-lived helpers: the parts, and the census
 %% They rest in hibernation, which drops everything but the state and packs it into a heap of just
-%% its size, and make a heap as large as they need only while they work. What packing costs is not
-%% seen by their clock: an estimate from the number of words that are copied is added to it.
+%% its size, and make a heap as large as they need only while they work. What packing, and
+%% the pages of the larger heap, cost is not seen by their clock: an estimate from the number of
+%% words that are copied is added to it.
 
-PackedWordsPerUs = 400,
+PackedWordsPerUs = 100,
 RoomToWork = 4,
 
 %% Waits for one job, works, answers {Ref, Answer, Worked}, rests. Ends with its coordinator.
-Serve = fun Serve(Coordinator, Work, Words, CountWork, State) ->
+Serve = fun Serve(Coordinator, Work, Words, {CountWork, Charge} = Counting, State) ->
     receive
         {Ref, retire} ->
             CountWork(),
@@ -268,13 +269,18 @@ Serve = fun Serve(Coordinator, Work, Words, CountWork, State) ->
             CountWork(),
             %% One step to the heap that the work needs, rather than one collection a step.
             process_flag(min_heap_size, Words(State) * RoomToWork),
+            {_, Before} = process_info(self(), reductions),
             Packing = erlang:convert_time_unit(
                 Words(State) div PackedWordsPerUs, microsecond, native),
             try Work(Job, State) of
                 {Answer, Next} ->
+                    {_, Reductions} = process_info(self(), reductions),
+                    Wall = erlang:monotonic_time() - Start,
+                    {Cost, Rate} = Charge(Wall, Reductions - Before, get(rate)),
+                    put(rate, Rate),
                     process_flag(min_heap_size, 233),
-                    Coordinator ! {Ref, Answer, erlang:monotonic_time() - Start + Packing},
-                    erlang:hibernate(erlang, apply, [Serve, [Coordinator, Work, Words, CountWork,
+                    Coordinator ! {Ref, Answer, Cost + Packing},
+                    erlang:hibernate(erlang, apply, [Serve, [Coordinator, Work, Words, Counting,
                         Next]])
             catch
                 _:_ -> exit(shutdown)
@@ -286,7 +292,7 @@ StartHelper = fun(Work, Words, State, HeapBytes) ->
     Limit = #{size => HeapBytes div erlang:system_info(wordsize), kill => true,
               error_logger => false},
     SpawnOwn = get(spawn),
-    SpawnOwn(Serve, [self(), Work, Words, get(count_work), State],
+    SpawnOwn(Serve, [self(), Work, Words, get(counting), State],
              [link, {message_queue_data, off_heap}, {max_heap_size, Limit}])
 end,
 
@@ -661,11 +667,13 @@ Begin = fun(Given, Reset) ->
     end
 end,
 
-{[k, own, apps, caps, label_text, id_keys, initial_call, calls_behind, spawn, count_work],
+{[k, own, apps, caps, label_text, id_keys, initial_call, calls_behind, spawn, count_work,
+  charge],
 fun(#{reset := Reset, filter := Filtering} = Arg, Ctx) ->
-    #{state := Given, k := Keeper, own := OwnOf, spawn := SpawnOwn, count_work := CountWork} = Ctx,
+    #{state := Given, k := Keeper, own := OwnOf, spawn := SpawnOwn, count_work := CountWork,
+      charge := Charge} = Ctx,
     put(spawn, SpawnOwn),
-    put(count_work, CountWork),
+    put(counting, {CountWork, Charge}),
     State = Begin(Given, Reset),
     Own = OwnOf(Keeper),
     {Numbers, Found, Counts, Ticked} = Tick(Arg, State, Ctx, Own),

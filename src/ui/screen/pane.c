@@ -290,6 +290,23 @@ static int columns_of(const char *s)
     return (int)text_width(s, strlen(s));
 }
 
+/* The other views with their keys, in the order of these, as many as there is room for. */
+static void draw_views(struct canvas *c, struct rect r, int at, int end,
+                       const struct view_ops *shown)
+{
+    for (size_t i = 0; view_registry[i]; i++) {
+        const struct view_ops *ops = view_registry[i];
+        const char key[] = {' ', ops->key, ' ', '\0'};
+        if (ops == shown)
+            continue;
+        if (at + columns_of(ops->name) + 4 > end)
+            return;
+        at += canvas_puts(c, r, 0, at, STYLE_KEY, key);
+        at += canvas_puts(c, r, 0, at, STYLE_DIM, ops->name);
+        canvas_puts(c, r, 0, at, STYLE_DIM, " ");
+    }
+}
+
 static void draw_rule(struct canvas *c, struct rect r, const struct pane_entry *e,
                       const struct pane_look *look, bool focused)
 {
@@ -308,17 +325,18 @@ static void draw_rule(struct canvas *c, struct rect r, const struct pane_entry *
         p.n--;
     }
     canvas_rule(c, r, 0, STYLE_TITLE_IDLE, "");
-    int at = 2;
+    int at = 2, right = r.columns - 2;
+    for (int k = 1; k < p.n; k++)
+        right -= columns_of(p.all[k].text) + 2 + (k > 1 ? 2 : 0);
     for (int i = 0; i < p.n; i++) {
-        if (i == 1) { /* all but the title stand at the right */
-            at = r.columns - 2;
-            for (int k = 1; k < p.n; k++)
-                at -= columns_of(p.all[k].text) + 2 + (k > 1 ? 2 : 0);
-        }
+        if (i == 1) /* all but the title stand at the right */
+            at = right;
         canvas_puts(c, r, 0, at, STYLE_TITLE_IDLE, " ");
         int used = canvas_puts(c, r, 0, at + 1, p.all[i].style, p.all[i].text);
         canvas_puts(c, r, 0, at + 1 + used, STYLE_TITLE_IDLE, " ");
         at += used + 4;
+        if (i == 0 && focused)
+            draw_views(c, r, at, right - 2, e->ops);
     }
 }
 
