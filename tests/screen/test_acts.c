@@ -484,6 +484,101 @@ static void test_panes(void **state)
     end(&f);
 }
 
+/* The action that the owner is asked to carry out; ACTIONS: none. */
+static enum action asked_for(struct fixture *f)
+{
+    struct screen_request r;
+    return taken(f, REQUEST_ACT, &r) ? r.action : ACTIONS;
+}
+
+static void test_leaving(void **state)
+{
+    struct fixture f = start("top");
+    (void)state;
+    act(&f, ACTION_ENTER, "");
+    assert_string_equal(screen_view(f.s), "process");
+    act(&f, ACTION_HELP, "");
+    act(&f, ACTION_LEAVE, "");
+    assert_string_equal(screen_view(f.s), "process");
+    act(&f, ACTION_LEAVE, "");
+    assert_string_equal(screen_view(f.s), "top");
+    act(&f, ACTION_CHOOSE_SORT, "");
+    act(&f, ACTION_LEAVE, "");
+    assert_int_equal(screen_context(f.s), CONTEXT_PROCESSES);
+    assert_int_equal(asked_for(&f), ACTIONS);
+    act(&f, ACTION_LEAVE, "");
+    assert_int_equal(asked_for(&f), ACTION_QUIT);
+    end(&f);
+}
+
+static void test_stopping(void **state)
+{
+    static const struct {
+        const char *view;
+        enum action stops;
+    } rows[] = {{"trace", ACTION_TRACE_STOP},
+                {"calls", ACTION_CALLS_STOP},
+                {"armed", ACTION_ARMED_STOP},
+                {"top", ACTIONS},
+                {"memory", ACTIONS}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct fixture f = start(rows[i].view);
+        assert_int_equal(refused(&f, ACTION_STOP, "") < 0, rows[i].stops == ACTIONS);
+        assert_int_equal(asked_for(&f), rows[i].stops);
+        end(&f);
+    }
+}
+
+static void test_the_last_process(void **state)
+{
+    struct fixture f = start("top");
+    (void)state;
+    act(&f, ACTION_DOWN, "");
+    struct etf_pid second = screen_link(f.s).pid;
+    act(&f, ACTION_ENTER, "");
+    assert_int_equal(wanted(&f).process.id, second.id);
+    act(&f, ACTION_BACK, "");
+    act(&f, ACTION_FIRST, "");
+    act(&f, ACTION_VIEW, "memory");
+    act(&f, ACTION_VIEW, "process");
+    assert_int_equal(wanted(&f).process.id, second.id);
+    end(&f);
+}
+
+static bool shows(const struct fixture *f, int row, const char *text)
+{
+    char line[80 * CANVAS_CELL_BYTES + 1] = "";
+    for (int column = 0; column < f->c.columns; column++)
+        strcat(line, canvas_at(&f->c, row, column)->text);
+    return strstr(line, text) != NULL;
+}
+
+/* The header, the rule, then the first line of help. */
+static void test_help_begins_with_the_view(void **state)
+{
+    struct fixture f = start("top");
+    (void)state;
+    struct keymap km;
+    struct error err = {.code = ERR_NONE};
+    struct key key;
+    keymap_init(&km);
+    assert_true(key_parse("M", 1, &key));
+    assert_int_equal(keymap_bind(&km, CONTEXT_PROCESSES, key, ACTION_SORT, "memory_bytes", &err),
+                     0);
+    screen_set_keymap(f.s, &km);
+    act(&f, ACTION_HELP, "");
+    assert_true(shows(&f, 6, "Processes"));
+    assert_true(shows(&f, 7, "M"));
+    assert_true(shows(&f, 7, "sort memory_bytes"));
+    act(&f, ACTION_BACK, "");
+    act(&f, ACTION_VIEW, "memory");
+    act(&f, ACTION_HELP, "");
+    assert_true(shows(&f, 6, "Memory"));
+    end(&f);
+    keymap_clear(&km);
+}
+
 static void test_pickers(void **state)
 {
     struct fixture f = start("top");
@@ -615,6 +710,10 @@ int main(void)
         cmocka_unit_test(test_owners),
         cmocka_unit_test(test_armed_rows_open_processes),
         cmocka_unit_test(test_panes),
+        cmocka_unit_test(test_leaving),
+        cmocka_unit_test(test_stopping),
+        cmocka_unit_test(test_the_last_process),
+        cmocka_unit_test(test_help_begins_with_the_view),
         cmocka_unit_test(test_pickers),
         cmocka_unit_test(test_texts_to_choose),
         cmocka_unit_test(test_own_processes),

@@ -446,7 +446,8 @@ static const struct {
 
 static bool is_for_picker(enum action action)
 {
-    return action_table[action].group == GROUP_MOVE || action == ACTION_MARK;
+    return action_table[action].group == GROUP_MOVE || action == ACTION_MARK ||
+           action == ACTION_LEAVE;
 }
 
 bool screen_has(enum action action)

@@ -146,6 +146,26 @@ static void test_after_a_gap_there_are_no_rates(void **state)
     model_free(m);
 }
 
+/* A value a second, however far apart the ticks are: a graph is drawn over real time. */
+static void test_history_follows_the_clock(void **state)
+{
+    (void)state;
+    struct model *m = model_new();
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("110", "5000", "1000", "10", "100"));
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("105", "10000", "6000", "20", "200"));
+    const struct ring *line = model_history(m, HISTORY_REDUCTIONS);
+    assert_int_equal(line->len, 6);
+    near(ring_at(line, 0), 1000);
+    near(ring_at(line, 1), NAN); /* of the first tick, which stands until the second */
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("103", "12000", "10000", "30", "300"));
+    assert_int_equal(line->len, 8);
+    near(ring_at(line, 0), 2000);
+    near(ring_at(line, 1), 1000);
+    near(ring_at(line, 2), 1000);
+    near(ring_at(line, 3), NAN);
+    model_free(m);
+}
+
 static void test_a_gap_is_in_every_history(void **state)
 {
     (void)state;
@@ -397,6 +417,7 @@ int main(void)
         cmocka_unit_test(test_only_online_schedulers_count),
         cmocka_unit_test(test_what_goes_back_is_unknown),
         cmocka_unit_test(test_after_a_gap_there_are_no_rates),
+        cmocka_unit_test(test_history_follows_the_clock),
         cmocka_unit_test(test_a_gap_is_in_every_history),
         cmocka_unit_test(test_another_vm_starts_anew),
         cmocka_unit_test(test_another_vm_behind_a_gap),

@@ -85,6 +85,14 @@ static void test_places(void **state)
     assert_int_equal(keymap_lookup(&km, CONTEXT_DOC, key_of("m"))->action, ACTION_MAILBOX);
     assert_null(keymap_lookup(&km, CONTEXT_PROMPT, key_of("m")));
     assert_null(keymap_lookup(&km, CONTEXT_TABLE, key_of("y")));
+    /* Keys of tables hold in the list of processes, those of pages among events. */
+    assert_int_equal(keymap_bind(&km, CONTEXT_TABLE, key_of("o"), ACTION_CHOOSE_SORT, "", &err), 0);
+    assert_int_equal(keymap_lookup(&km, CONTEXT_PROCESSES, key_of("o"))->action,
+                     ACTION_CHOOSE_SORT);
+    assert_int_equal(keymap_bind(&km, CONTEXT_PROCESSES, key_of("o"), ACTION_SORT, "pid", &err), 0);
+    assert_int_equal(keymap_lookup(&km, CONTEXT_PROCESSES, key_of("o"))->action, ACTION_SORT);
+    assert_int_equal(keymap_lookup(&km, CONTEXT_TABLE, key_of("o"))->action, ACTION_CHOOSE_SORT);
+    assert_int_equal(keymap_lookup(&km, CONTEXT_TRACE, key_of("m"))->action, ACTION_MAILBOX);
     assert_int_equal(keymap_keys_of(&km, CONTEXT_TABLE, ACTION_UP, NULL, keys, sizeof keys), 2);
     assert_string_equal(keys, "m, <Up>");
     assert_int_equal(keymap_keys_of(&km, CONTEXT_DOC, ACTION_UP, NULL, keys, sizeof keys), 1);
