@@ -312,6 +312,13 @@ static void test_damaged(void **state)
         {"UPDATE event SET term = x'680477016c6e080000000000000000406100770472617465'", false, 0},
         {"UPDATE event SET term = x'680477016c61016100770472617465', lost = 9e300", false, 7},
         {"ALTER TABLE event DROP COLUMN term", false, 0},
+        /* Larger than any term from the wire. */
+        {"UPDATE event SET term = zeroblob(17000000)", false, 0},
+        {"UPDATE trace SET patterns = '[]'", false, 5},
+        /* Each event twice, with the number that it has. */
+        {"CREATE TEMP TABLE twice AS SELECT * FROM event; UPDATE twice SET id = id + 1000;"
+         " INSERT INTO event SELECT * FROM twice",
+         false, 10},
         {"UPDATE trace SET ending = '{'", true, 5},
         {"DELETE FROM event", false, 0},
     };
