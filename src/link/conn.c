@@ -31,6 +31,7 @@ static const char *const failure_words[] = {
     [CONN_FAILED_NO_NAME] = "no-such-node",    [CONN_FAILED_REFUSED] = "refused",
     [CONN_FAILED_FILTERED] = "filtered",       [CONN_FAILED_SILENT] = "silent",
     [CONN_FAILED_NOT_ERLANG] = "not-erlang",   [CONN_FAILED_INCOMPATIBLE] = "incompatible",
+    [CONN_FAILED_NO_COOKIE] = "no-cookie",
     [CONN_FAILED_COOKIE] = "wrong-cookie",     [CONN_FAILED_NOT_ALLOWED] = "not-allowed",
     [CONN_FAILED_NAME_TAKEN] = "name-taken",   [CONN_FAILED_OTHER_NODE] = "other-node",
     [CONN_FAILED_OTHER_USER] = "other-user",   [CONN_FAILED_SYSTEM] = "system",

@@ -28,7 +28,8 @@ struct dial {
     char dial_host[LIMIT_NODE_NAME_BYTES + 1];
     bool is_this_host;
     uint16_t epmd_port;
-    size_t asking; /* the address whose epmd is asked */
+    struct error no_cookie; /* ERR_NONE: there is one */
+    size_t asking;          /* the address whose epmd is asked */
     void (*done)(void *arg, const struct dial_result *result);
     void *arg;
 };
@@ -91,6 +92,10 @@ static void after_handshake(uv_work_t *work, int status)
 
 static void start_handshake(struct dial *d)
 {
+    if (d->no_cookie.code != ERR_NONE) {
+        finish_failed(d, CONN_FAILED_NO_COOKIE, &d->no_cookie);
+        return;
+    }
     d->work.data = d;
     d->working = true;
     int rc = uv_queue_work(d->loop, &d->work, run_handshake, after_handshake);
@@ -267,9 +272,11 @@ static int prepare(struct dial *d, const struct conn_options *o, struct error *e
     else if (uv_os_gethostname(hs->this_host, &size) != 0)
         snprintf(hs->this_host, sizeof hs->this_host, "localhost");
     int rc = name_parse(&hs->target, o->target, hs->this_host, err);
-    if (rc == 0 && o->cookie == NULL)
+    if (rc == 0 && o->cookie == NULL && o->no_cookie == NULL)
         rc = error_set(err, ERR_USAGE, "no cookie was given");
-    if (rc == 0) {
+    if (o->cookie == NULL && o->no_cookie != NULL)
+        error_set(&d->no_cookie, ERR_NOT_FOUND, "%s", o->no_cookie);
+    if (rc == 0 && o->cookie != NULL) {
         bool given = o->cookie_origin != COOKIE_NONE;
         rc = cookie_set(&hs->cookie, o->cookie, strlen(o->cookie),
                         given ? o->cookie_origin : COOKIE_OPTION, err);

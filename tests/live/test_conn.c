@@ -130,6 +130,11 @@ static void test_wrong_cookie(void **state)
     (void)state;
     o.cookie = "not-the-one";
     expect_failure(&o, "wrong-cookie", "does not take our cookie");
+    o.cookie = NULL;
+    o.no_cookie = "no cookie here";
+    expect_failure(&o, "no-cookie", "no cookie here");
+    o.target = "nobody@127.0.0.1";
+    expect_failure(&o, "no-such-node", "nobody");
 }
 
 static void test_not_allowed(void **state)

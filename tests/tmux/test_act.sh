@@ -16,6 +16,19 @@ filters_as_typed() {
     tm_wait_gone shop_order_3 && tm_has shop_order_1 && bt_quit
 }
 
+# The mailbox grows, and above 50,000 messages it is not read: the first of these tests.
+reads_a_mailbox_when_told_to() {
+    bt_start 120 40 -- --filter shop_mailer && tm_wait 'matching' && tm_wait_line '^.<.*shop_mailer' || return 1
+    tm_type m
+    tm_wait 'Read the messages?' && tm_wait 'messages, the process has' || return 1
+    tm_type n
+    tm_wait_gone 'Read the messages?' && tm_has 'the same key again' || return 1
+    tm_keys Escape
+    tm_wait 'matching' && tm_type m && tm_wait 'Read the messages?' || return 1
+    tm_type y
+    tm_wait 'the first 20 of' && bt_quit
+}
+
 keeps_the_filter_before_a_bad_one() {
     bt_start 120 40 -- --filter shop_order || return 1
     tm_wait shop_order_1 && tm_wait_gone shop_pricing || return 1
@@ -138,6 +151,7 @@ connects_again_after_a_loss() {
 }
 
 run filters_as_typed
+run reads_a_mailbox_when_told_to
 run keeps_the_filter_before_a_bad_one
 run takes_the_filter_back
 run sorts_by_name_of_a_column

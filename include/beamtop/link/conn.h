@@ -32,6 +32,7 @@ enum conn_failure {
     CONN_FAILED_NOT_ERLANG,   /* answers something else than the handshake */
     CONN_FAILED_INCOMPATIBLE, /* a node that wants what we do not have */
     CONN_FAILED_COOKIE,       /* wrong cookie */
+    CONN_FAILED_NO_COOKIE,    /* the node is there, and no cookie to send it */
     CONN_FAILED_NOT_ALLOWED,  /* net_kernel:allow/1 there leaves us out */
     CONN_FAILED_NAME_TAKEN,   /* every name of our pool is connected there already */
     CONN_FAILED_OTHER_NODE,   /* what answers is a node of another name */
@@ -50,6 +51,7 @@ struct conn_options {
     uint16_t port;         /* of the node; 0: ask epmd */
     uint16_t epmd_port;    /* 0: EPMD_PORT */
     const char *cookie;    /* copied; the copy is wiped after the handshake */
+    const char *no_cookie; /* without one: why, said when the node has been found; copied */
     /* Where it comes from (COOKIE_NONE: it was given) and whose it is: see cookie_is_guarded(). A
        guarded one goes to no socket of this host but its own user's and root's. */
     enum cookie_origin cookie_origin;

@@ -130,14 +130,19 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
     else if (!cookie_given(o, env) || !strchr(name, '@'))
         vm = look_for(&own, name, o, env);
     snprintf(t->name, sizeof t->name, "%s", vm && !strchr(name, '@') ? vm->node : name);
-    rc = find_cookie(t, o, env, vm, err);
+    rc = find_cookie(t, o, env, vm, &t->no_cookie);
+    if (rc == ERR_NOT_FOUND && !o->cookie_file)
+        rc = 0;
+    else if (rc != 0)
+        *err = t->no_cookie;
     discover_clear(&own);
     t->conn = (struct conn_options){
         .target = t->name,
         .dial_host = o->host,
         .port = (uint16_t)o->port,
         .epmd_port = epmd_port,
-        .cookie = t->cookie.text,
+        .cookie = t->no_cookie.code == ERR_NONE ? t->cookie.text : NULL,
+        .no_cookie = t->no_cookie.text,
         .cookie_origin = t->cookie.origin,
         .cookie_uid = t->cookie.uid,
         .timeout_ms = (unsigned)(o->timeout_s * 1000),
