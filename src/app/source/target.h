@@ -11,7 +11,7 @@
 struct target {
     char name[LIMIT_NODE_NAME_BYTES + 1];
     struct cookie cookie;
-    struct error no_cookie; /* why there is none: a node that is not there has none either */
+    struct error no_cookie;   /* why there is none: a node that is not there has none either */
     struct conn_options conn; /* points into this struct and the options */
 };
 
@@ -19,9 +19,9 @@ struct target {
 int target_check_name(const char *name, struct error *err);
 
 /*
- * Fills t for `name`. Without a cookie it is the connection that fails, once it has found the node. A name without a host that a VM of this host has gets that VM's host, and
- * that VM's cookie when none is given. `vms` may be NULL: then /proc is read here, if it
- * is needed. */
+ * Fills t for `name`. A name without a host that a VM of this host has gets that VM's host, and
+ * that VM's cookie when none is given. Without any cookie it is the connection that fails, once it
+ * has found the node. `vms` may be NULL: then /proc is read here, if it is needed. */
 int target_init(struct target *t, const char *name, const struct cli_options *o,
                 const struct app_env *env, const struct discover_list *vms, struct error *err);
 void target_clear(struct target *t); /* wipes the cookie */

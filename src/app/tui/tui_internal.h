@@ -61,7 +61,7 @@ struct tui {
     size_t n_sessions;
     struct tui_record *record;
     struct tui_findings *findings;
-    uint64_t mailbox_round, state_round; /* of the answers that were asked about last */
+    uint64_t mailbox_round, state_round;   /* of the answers that were asked about last */
     void (*answered)(void *arg, bool yes); /* of the question that is open */
     void *answered_arg;
 };

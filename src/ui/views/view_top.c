@@ -16,6 +16,10 @@ static const char *const spare[] = {
     "status", "reductions_share", "current_function", "application", "message_queue_len_per_s",
 };
 
+/* Come by themselves, in this order, where all others have the width that they prefer. They ask
+   the node for nothing that the others do not. */
+static const char *const extra[] = {"memory_bytes_per_s", "reductions", "initial_call"};
+
 struct top {
     const struct proc_column *columns[COLUMNS_MAX];
     int n_columns;
@@ -97,12 +101,29 @@ static int least_width(const struct proc_column *column)
     return (width > title ? width : title) + 1;
 }
 
+static void add_extra(struct top *t, int columns)
+{
+    int total = 1;
+    t->n_columns = proc_columns_default(t->columns);
+    for (int i = 0; i < t->n_columns; i++)
+        total += t->columns[i]->width + 1;
+    for (size_t i = 0; i < sizeof extra / sizeof extra[0]; i++) {
+        const struct proc_column *column = proc_column_find(extra[i]);
+        total += column->width + 1;
+        if (total > columns)
+            return;
+        t->columns[t->n_columns++] = column;
+    }
+}
+
 static void fit_columns(struct top *t, int columns)
 {
     size_t left_out = 0, most = sizeof spare / sizeof spare[0];
     if (t->fitted_to == columns && t->titles)
         return;
     t->fitted_to = columns;
+    if (!t->chosen)
+        add_extra(t, columns);
     for (int total = columns + 1; total > columns && left_out <= most; left_out++) {
         total = 1;
         t->n_shown = 0;
