@@ -76,7 +76,7 @@ tm_wait 'shop_mailer'
 tm_keys Enter
 tm_wait 'ruled out if'
 picture findings
-tm_keys q
+tm_keys Q
 tm_wait 'ready>'
 
 "$beamtop" record "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" --no-config \
@@ -90,4 +90,4 @@ command_line 'seek #12'
 tm_wait 'tick 12/'
 tm_wait shop_pricing
 picture replay
-tm_keys q
+tm_keys Q

@@ -121,7 +121,7 @@ shows_on_the_screen() {
         tm_text >"$work/pane"
         is_plain_text "$work/pane" || { tm_close; return 1; }
     done
-    tm_keys q
+    tm_keys Q
     tm_wait 'ended=0'
     shown=$?
     tm_close

@@ -106,9 +106,9 @@ asks_before_it_reads() {
 on_the_screen() {
     asks_before_it_reads sharing_server 'Reading copies its state' 'empty' &&
         tm_type ':tree sharing' && tm_keys Enter && tm_wait_line 'server +worker +<.* sharing_server' &&
-        is_small && tm_keys q && tm_close &&
+        is_small && tm_keys Q && tm_close &&
         asks_before_it_reads sharing_held 'no OTP behaviour' 'Reading copies all of them' &&
-        tm_keys q && tm_close
+        tm_keys Q && tm_close
 }
 
 screen_asks() {

@@ -188,7 +188,7 @@ static void give_scan(struct model *m, enum world world, const struct want_scan 
     if (want->filtered && n > 3)
         n = 3;
     buf_init(&t, 0);
-    buf_printf(&t, "{scan,%" PRId64 ",%" PRId64 ",18000,%d,%d,2,[", (tick + 1000) * SECOND,
+    buf_printf(&t, "{scan,%" PRId64 ",%" PRId64 ",18000,%d,%d,2,[", (tick + 1298) * SECOND,
                tick > 1 ? SECOND : 0, total, want->filtered ? 3 : total);
     for (int i = 0; i < n; i++) {
         struct proc made;

@@ -27,7 +27,8 @@ struct screen;
 
 enum screen_request_kind {
     REQUEST_REFRESH, /* other facts are wanted than before: ask now, not at the next tick */
-    REQUEST_MAILBOX, /* peek at pid's mailbox; force: the person was asked and agreed */
+    REQUEST_MAILBOX, /* peek at the mailbox of pid, in text as printed; force: the person was asked
+                        and agreed */
     REQUEST_STATE,   /* sys:get_state of pid; force as above. Older answers of a kind are dropped */
     REQUEST_NODE,    /* the picker chose node `text` */
     REQUEST_CHOICE,  /* a text of screen_choose() was chosen: screen_chosen() */
@@ -76,6 +77,8 @@ void screen_set_keymap(struct screen *s,
  * next call; NULL: none), error_at the byte where the pattern is wrong,
  * or -1. */
 void screen_set_filter(struct screen *s, const char *pattern, struct regex *re, long error_at);
+/* Another node: no process was shown. */
+void screen_forget_process(struct screen *s);
 /* Shows beamtop's own processes in lists of processes, or hides them. */
 void screen_set_own(struct screen *s, bool shown);
 

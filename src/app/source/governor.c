@@ -6,8 +6,8 @@
 
 #include "beamtop/base/text.h"
 
-/* Weight of the newest cost. The cost is wall time: one answer that had to wait for a scheduler
-   must not slow the list down for many ticks. */
+/* Weight of the newest cost: one answer that seemed expensive must not slow the list down for many
+   ticks. */
 #define WEIGHT 0.5
 
 /* Whatever the header costs, the others get this share of the budget. */

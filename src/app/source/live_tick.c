@@ -308,7 +308,7 @@ static void judge_labels(struct live *l, const struct answer *a, struct error *e
     tell_filter(l);
 }
 
-/* Costs are wall time: what a scan waits for a process that does not yield is none of its work. */
+/* What a scan waits for a process that does not yield is none of its work, but looks like it. */
 #define LATE_MS 200
 
 static bool is_late(const struct live *l)
@@ -330,7 +330,7 @@ static void on_answer(void *arg, const struct answer *answer)
     if (answer->value) {
         spend(l, answer->target_us);
         tell_first(l, question);
-        if (!is_late(l))
+        if (!is_late(l) || l->governor.cost_us[question] <= 0)
             governor_note(&l->governor, question, answer->target_us);
         if (model_take(l->model, question, answer->value, answer->len, &l->asked_scan,
                        clock_mono_ns(), &err) == 0) {

@@ -11,7 +11,6 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/text.h"
-#include "beamtop/model/detail.h"
 #include "app/cli/commands.h"
 #include "crash.h"
 #include "suspend.h"
@@ -95,36 +94,6 @@ void tui_want(struct tui *t)
         tui_message(t, STYLE_WARN, "%s", err.text);
 }
 
-static void read_mailbox(void *arg, bool yes)
-{
-    if (yes)
-        tui_act(arg, ACTION_MAILBOX, "");
-}
-
-static void read_state(void *arg, bool yes)
-{
-    if (yes)
-        tui_act(arg, ACTION_STATE, "");
-}
-
-/* The node has said what a copy may cost: whether to make it is the user's to say. */
-static void ask_for_copies(struct tui *t)
-{
-    const struct mailbox_detail *box = model_mailbox(t->model);
-    const struct state_detail *state = model_state(t->model);
-    if (prompt_is_open(t->prompt))
-        return;
-    if (box && box->round != t->mailbox_round) {
-        t->mailbox_round = box->round;
-        if (box->status == MAILBOX_ASK)
-            tui_ask(t, "Read the messages? They are all copied. (y/n) ", read_mailbox, t);
-    } else if (state && state->round != t->state_round) {
-        t->state_round = state->round;
-        if (state->status == STATE_ASK)
-            tui_ask(t, "Read the state? It is copied. (y/n) ", read_state, t);
-    }
-}
-
 static void on_change(void *arg, bool facts)
 {
     struct tui *t = arg;
@@ -134,7 +103,7 @@ static void on_change(void *arg, bool facts)
         tui_trace_history(t->trace, live_peer_node(t->live));
     if (!t->paused || !facts || source_can(t->source, SOURCE_SEEKS))
         screen_update(t->screen);
-    ask_for_copies(t);
+    tui_ask_for_copy(t);
     tui_touch(t);
 }
 
@@ -229,6 +198,8 @@ int tui_connect(struct tui *t, const char *target, struct error *err)
     };
     char filter[sizeof t->filter_text]; /* of a start, or of the node before */
     close_source(t);
+    t->copy.kind = REQUEST_REFRESH;
+    screen_forget_process(t->screen);
     t->changed_ms = uv_now(&t->rt.loop);
     int rc = source_open(&t->source, target, &setup, err);
     if (rc != 0)

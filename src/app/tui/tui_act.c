@@ -5,6 +5,8 @@
 
 #include "beamtop/base/clock.h"
 #include "beamtop/base/limits.h"
+#include "beamtop/base/text.h"
+#include "beamtop/model/detail.h"
 #include "tui_internal.h"
 #include "tui_owners.h"
 
@@ -183,9 +185,68 @@ void tui_set_trigger(struct tui *t)
 
 /* ---- what the screen asks of the target */
 
-void tui_take_requests(struct tui *t)
+static uint64_t copy_round(const struct tui *t, enum screen_request_kind kind)
+{
+    const struct mailbox_detail *box = model_mailbox(t->model);
+    const struct state_detail *state = model_state(t->model);
+    if (kind == REQUEST_MAILBOX)
+        return box ? box->round : 0;
+    return state ? state->round : 0;
+}
+
+static int copy(struct tui *t, const struct screen_request *r, struct error *err)
 {
     const struct options *o = &t->settings.options;
+    if (!t->live)
+        return 0;
+    t->copy = *r;
+    t->copy_round = copy_round(t, r->kind);
+    if (r->kind == REQUEST_MAILBOX)
+        return live_ask_mailbox(t->live, &r->pid, option_int(o, OPTION_MAILBOX_MESSAGES),
+                                option_int(o, OPTION_MAILBOX_BYTES), r->force, err);
+    return live_ask_state(t->live, &r->pid, (int)(option_double(o, OPTION_STATE_TIMEOUT) * 1000),
+                          option_int(o, OPTION_STATE_BYTES), r->force, err);
+}
+
+/* Of the process that was asked for, whatever has the focus by now. */
+static void copy_answered(void *arg, bool yes)
+{
+    struct tui *t = arg;
+    struct error err = {.code = ERR_NONE};
+    struct screen_request r = t->agreed;
+    r.force = true;
+    if (yes && copy(t, &r, &err) != 0)
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+}
+
+void tui_ask_for_copy(struct tui *t)
+{
+    const struct screen_request *r = &t->copy;
+    const struct mailbox_detail *box = model_mailbox(t->model);
+    const struct state_detail *state = model_state(t->model);
+    char text[200], n[32], size[32];
+    bool mailbox = r->kind == REQUEST_MAILBOX;
+    if ((!mailbox && r->kind != REQUEST_STATE) || copy_round(t, r->kind) == t->copy_round)
+        return;
+    screen_update(t->screen); /* also while it is paused */
+    t->agreed = *r;
+    t->copy.kind = REQUEST_REFRESH;
+    if (prompt_is_open(t->prompt))
+        return; /* the view says it, too */
+    if (mailbox && box->status == MAILBOX_ASK)
+        snprintf(text, sizeof text, "Read %s messages of %.60s, which has %s? (y/n) ",
+                 text_integer(n, sizeof n, box->len), t->agreed.text,
+                 text_bytes(size, sizeof size, (double)box->memory_bytes));
+    else if (!mailbox && state->status == STATE_ASK)
+        snprintf(text, sizeof text, "Read the state of %.60s, which has %s? (y/n) ", t->agreed.text,
+                 text_bytes(size, sizeof size, (double)state->bytes));
+    else
+        return;
+    tui_ask(t, text, copy_answered, t);
+}
+
+void tui_take_requests(struct tui *t)
+{
     struct screen_request r;
     while (screen_take_request(t->screen, &r)) {
         struct error err = {.code = ERR_NONE};
@@ -195,15 +256,8 @@ void tui_take_requests(struct tui *t)
             tui_want(t);
             break;
         case REQUEST_MAILBOX:
-            if (t->live)
-                rc = live_ask_mailbox(t->live, &r.pid, option_int(o, OPTION_MAILBOX_MESSAGES),
-                                      option_int(o, OPTION_MAILBOX_BYTES), r.force, &err);
-            break;
         case REQUEST_STATE:
-            if (t->live)
-                rc = live_ask_state(t->live, &r.pid,
-                                    (int)(option_double(o, OPTION_STATE_TIMEOUT) * 1000),
-                                    option_int(o, OPTION_STATE_BYTES), r.force, &err);
+            rc = copy(t, &r, &err);
             break;
         case REQUEST_NODE:
             t->picked = true;

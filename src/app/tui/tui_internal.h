@@ -61,7 +61,9 @@ struct tui {
     size_t n_sessions;
     struct tui_record *record;
     struct tui_findings *findings;
-    uint64_t mailbox_round, state_round;   /* of the answers that were asked about last */
+    struct screen_request copy;   /* of a mailbox or state, asked for last; else REQUEST_REFRESH */
+    uint64_t copy_round;          /* of the answer before it */
+    struct screen_request agreed; /* the same, while the user is asked */
     void (*answered)(void *arg, bool yes); /* of the question that is open */
     void *answered_arg;
 };
@@ -83,6 +85,8 @@ int tui_find_node(struct tui *t, struct error *err); /* opens the only one, or t
 void tui_act(struct tui *t, enum action action, const char *arg); /* by the action's owner */
 void tui_apply_options(struct tui *t);
 int tui_start_options(struct tui *t, struct error *err);
+/* The answer to a mailbox or a state came: where the node says first what a copy takes, asks. */
+void tui_ask_for_copy(struct tui *t);
 void tui_take_requests(struct tui *t);
 void tui_capture(struct tui *t, bool whole_screen, const char *path);
 void tui_set_trigger(struct tui *t); /* from the options capture-every and capture-when */

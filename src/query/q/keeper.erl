@@ -40,18 +40,18 @@ end,
 %% What work cost. The CPU time of a process is not known in the VM, and wall time counts also the
 %% time without a core or a scheduler. So wall time shows what a reduction of that kind of work
 %% costs, and the reductions say how much work it was.
-%% Rate: native time for 1,000 reductions, a mean; undefined before the first. Twice as much raises
-%% it by a 16th only, since the process was preempted; half as much replaces it.
-%% Value: {native time, next rate}.
+%% Rate: {native time for 1,000 reductions, a mean, and how many in a row were high}; undefined
+%% before the first. Twice as much is high: the process was preempted, which raises the mean by a
+%% 16th; the fourth in a row replaces it, as half as much does. Value: {native time, next rate}.
 Charge = fun(Wall, Count, Rate) ->
     Seen = Wall * 1000 div max(1, Count),
-    Next = case Rate of
-               undefined -> Seen;
-               _ when Seen > 2 * Rate -> Rate + Rate div 16 + 1;
-               _ when 2 * Seen < Rate -> Seen;
-               _ -> Rate + (Seen - Rate) div 4
-           end,
-    {Count * Next div 1000, Next}
+    {Mean, High} =
+        case Rate of
+            {Old, Highs} when Seen > 2 * Old, Highs < 3 -> {Old + Old div 16 + 1, Highs + 1};
+            {Old, _} when Seen =< 2 * Old, 2 * Seen >= Old -> {Old + (Seen - Old) div 4, 0};
+            _ -> {Seen, 0}
+        end,
+    {Count * Mean div 1000, {Mean, High}}
 end,
 Reductions = fun() -> element(2, process_info(self(), reductions)) end,
 
@@ -463,11 +463,13 @@ Ask = fun(AskId, Name, Arg, DeadlineMs, State) ->
 end,
 
 %% What an answer cost, in us: {Worked, Waited}. A query that is a process knows no reductions of
-%% one answer.
+%% one answer; of those that are asked once there is no price to learn.
 Priced = fun(Name, Cost, State) ->
     case Cost of
         {Worked, Waited} ->
             {{Us(Worked), Us(Waited)}, State};
+        {Wall, _, Helped, Waited} when Name =:= mailbox; Name =:= state ->
+            {{Us(Wall + Helped), Us(Waited)}, State};
         {Wall, Count, Helped, Waited} ->
             #{rates := Rates} = State,
             {Charged, Rate} = Charge(Wall, Count, maps:get(Name, Rates, undefined)),

@@ -92,7 +92,8 @@ static int read_context_and_key(struct line *l, enum context *context, struct ke
     *bad = 1;
     if (found < 0)
         return error_set(err, ERR_USAGE,
-                         "invalid context “%s”: global, table, doc, trace, picker or prompt",
+                         "invalid context “%s”: global, table, processes, doc, trace, picker or "
+                         "prompt",
                          l->words[1]);
     *context = (enum context)found;
     *bad = 2;

@@ -117,7 +117,10 @@ static void queue_cell(struct line *l, const struct model *m, bool wide)
 {
     struct cell *c = cell(l, "longest msgq", STYLE_VALUE);
     const struct proc_row *row = longest_queue(m);
-    char n[32], pid[48];
+    const struct system_sample *now = model_system(m);
+    const struct proc_scan *scan = model_scan(m);
+    char n[32], pid[48], age[40] = "";
+    double age_s = row && now ? (double)(int64_t)(now->mono_ns - scan->mono_ns) / 1e9 : 0;
     c->wide = wide;
     text_count(n, sizeof n, row ? (double)row->message_queue_len : NAN);
     snprintf(c->value, sizeof c->value, "%s", n);
@@ -125,6 +128,10 @@ static void queue_cell(struct line *l, const struct model *m, bool wide)
         return;
     if (row->message_queue_per_s > 0)
         c->style = STYLE_RISING;
+    if (age_s > 3 * model_interval(m).real_s + 1) {
+        c->style = STYLE_STALE;
+        snprintf(age, sizeof age, " %.0f s ago", age_s);
+    }
     if (!wide)
         return;
     struct slice name = process_name(&(struct process_names){
@@ -133,7 +140,7 @@ static void queue_cell(struct line *l, const struct model *m, bool wide)
         .initial_call = row->initial_call,
         .pid = slice_of(pid_text(pid, sizeof pid, &row->pid)),
     });
-    snprintf(c->value, sizeof c->value, "%s %.*s", n, (int)(name.len < 100 ? name.len : 100),
+    snprintf(c->value, sizeof c->value, "%s%s %.*s", n, age, (int)(name.len < 90 ? name.len : 90),
              name.s);
 }
 

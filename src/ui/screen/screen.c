@@ -96,6 +96,11 @@ void screen_set_keymap(struct screen *s, const struct keymap *keymap)
     tell_all(s);
 }
 
+void screen_forget_process(struct screen *s)
+{
+    s->last_process.kind = TARGET_NONE;
+}
+
 void screen_set_own(struct screen *s, bool shown)
 {
     s->own = shown;
@@ -317,15 +322,16 @@ static void draw_bottom(const struct screen *s, const struct model *m, struct ca
     }
     static const struct view_hint usual[] = {
         {ACTION_ENTER, "open"}, {ACTION_BACK, "back"}, {.does = NULL}};
-    static const struct view_hint last[] = {{ACTION_FILTER, "filter"},
-                                            {ACTION_TRACE, "trace"},
-                                            {ACTION_COMMAND, "command"},
-                                            {ACTION_CHOOSE_SORT, "sort"},
-                                            {ACTION_CHOOSE_COLUMNS, "columns"},
-                                            {ACTION_PAUSE, "pause"},
-                                            {ACTION_LEAVE, "quit"},
-                                            {.does = NULL}};
-    const struct view_ops *ops = pane_top(panes_focused(s->panes))->ops;
+    const struct pane *pane = panes_focused(s->panes);
+    const struct view_hint last[] = {{ACTION_FILTER, "filter"},
+                                     {ACTION_TRACE, "trace"},
+                                     {ACTION_COMMAND, "command"},
+                                     {ACTION_CHOOSE_SORT, "sort"},
+                                     {ACTION_CHOOSE_COLUMNS, "columns"},
+                                     {ACTION_PAUSE, "pause"},
+                                     {ACTION_LEAVE, pane->depth > 1 ? "leave" : "quit"},
+                                     {.does = NULL}};
+    const struct view_ops *ops = pane_top(pane)->ops;
     int at = put_findings(s, m, c, r);
     int used = put_hint(s, c, r, at, ACTION_HELP, NULL, "keys");
     at = used < 0 ? -1 : at + used;

@@ -399,8 +399,9 @@ static int act_ask_process(struct act *a, int action)
     struct pane_entry *e = pane_top(a->pane);
     bool force = ops->ask(e->state, (enum action)action, a->m);
     e->dirty = true;
+    char pid[48];
     screen_ask(a->s, action == ACTION_MAILBOX ? REQUEST_MAILBOX : REQUEST_STATE, &link.pid, force,
-               "");
+               pid_text(pid, sizeof pid, &link.pid));
     return 1;
 }
 

@@ -336,7 +336,7 @@ static void to_agree(struct view_page *page)
     page_line(page);
     page_puts(page, STYLE_WARN, "  so the copy can be much larger than the process: size unknown.");
     page_line(page);
-    page_puts(page, STYLE_WARN, "  y, or the same key again, reads anyway.");
+    page_puts(page, STYLE_WARN, "  Answer y to read anyway.");
 }
 
 static void mailbox(struct view_page *page, const struct process *p, const struct model *m)

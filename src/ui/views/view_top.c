@@ -101,6 +101,14 @@ static int least_width(const struct proc_column *column)
     return (width > title ? width : title) + 1;
 }
 
+static int index_of(const struct top *t, const struct proc_column *column)
+{
+    for (int i = 0; i < t->n_columns; i++)
+        if (t->columns[i] == column)
+            return i;
+    return -1;
+}
+
 static void add_extra(struct top *t, int columns)
 {
     int total = 1;
@@ -116,14 +124,23 @@ static void add_extra(struct top *t, int columns)
     }
 }
 
+/* What the list is sorted by is shown. */
+static void add_sorted(struct top *t)
+{
+    if (index_of(t, t->sort) < 0 && t->n_columns < COLUMNS_MAX)
+        t->columns[t->n_columns++] = t->sort;
+}
+
 static void fit_columns(struct top *t, int columns)
 {
     size_t left_out = 0, most = sizeof spare / sizeof spare[0];
     if (t->fitted_to == columns && t->titles)
         return;
     t->fitted_to = columns;
-    if (!t->chosen)
+    if (!t->chosen) {
         add_extra(t, columns);
+        add_sorted(t);
+    }
     for (int total = columns + 1; total > columns && left_out <= most; left_out++) {
         total = 1;
         t->n_shown = 0;
@@ -264,14 +281,6 @@ static void top_page(void *state, const struct model *m, int rows, int columns,
 }
 
 /* ---- the pickers */
-
-static int index_of(const struct top *t, const struct proc_column *column)
-{
-    for (int i = 0; i < t->n_columns; i++)
-        if (t->columns[i] == column)
-            return i;
-    return -1;
-}
 
 static void top_words(word_put *put, void *out)
 {
