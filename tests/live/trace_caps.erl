@@ -200,7 +200,7 @@ may_be_heap(Node, Why) ->
 results(Node, Size) ->
     {{ok, Lines, _}, Memory} =
         loaded(Node, Size, fun() -> trace(Node, ?FUNCTION ++ " -> return", "--events 10") end),
-    Open = binary_to_integer(told("open", Lines)),
+    Open = binary_to_integer(told("not_returned", Lines)),
     Returns = length(of_kind(<<"return">>, Lines)),
     {10, 10, <<"events">>, <<"true">>} =
         {length(of_kind(<<"call">>, Lines)), Returns + Open,
