@@ -255,7 +255,7 @@ static void test_links_to_roots_cookie(void **state)
         char line[64];
         vm_start(&vm, NOBODY, homes[i], "trap", "trap");
         info(&r, "trap", "empty", "");
-        run_expect_error(&r, 1, "--cookie-file");
+        run_expect_error(&r, 3, "--cookie-file");
         run_clear(&r);
         /* Nor as the one at home. */
         info(&r, "trap", "root", "");
