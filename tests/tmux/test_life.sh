@@ -33,7 +33,7 @@ follows_the_size_of_the_terminal() {
 }
 
 survives_a_tiny_terminal() {
-    bt_open 80 24 && tm_resize 10 3 && tm_keys Down && tm_resize 80 24 && tm_wait shop_pricing && bt_quit
+    bt_open 80 24 && tm_resize 10 3 && tm_keys Down && tm_resize 80 24 && tm_keys g && tm_wait shop_pricing && bt_quit
 }
 
 stops_and_goes_on() {

@@ -60,10 +60,10 @@ reacts() {
     for try in 1 2 3 4 5 6; do
         late=
         tm_type '?'
-        shows_at_once Moving || return 1
+        shows_at_once trace-row || return 1
         tm_keys Escape
-        wait_until "$at_once_s" tm_has_not Moving || late='the list'
-        tm_wait_gone Moving || return 1
+        wait_until "$at_once_s" tm_has_not trace-row || late='the list'
+        tm_wait_gone trace-row || return 1
         [ -n "$late" ] || return 0
     done
     echo "'$late' comes late, at each of $try times"
