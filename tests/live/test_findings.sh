@@ -48,7 +48,7 @@ knows_what_leads() {
 queues_grow() {
     sleep 1
     "$beamtop" report "$file" --format json 2>/dev/null |
-        jq -e '[.[0].findings[] | select(.rule == "mailbox_growth")] | length == 2' >/dev/null
+        jq -e '[.findings[] | select(.rule == "mailbox_growth")] | length == 2' >/dev/null
 }
 has_watched() {
     wait_until 200 knows_what_leads && wait_until 300 has_ticks $((3 * $(ticks) + 8)) &&

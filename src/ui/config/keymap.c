@@ -13,14 +13,14 @@ static const struct {
     unsigned where;
     enum context kind; /* its keys hold here too; CONTEXT_GLOBAL: none */
 } contexts[CONTEXTS] = {
-    [CONTEXT_GLOBAL] = {"global", "everywhere but in the prompt", WHERE_LIST},
-    [CONTEXT_TABLE] = {"table", "in lists", WHERE_TABLE},
+    [CONTEXT_GLOBAL] = {"global", "everywhere but in the prompt", WHERE_LIST, CONTEXT_GLOBAL},
+    [CONTEXT_TABLE] = {"table", "in lists", WHERE_TABLE, CONTEXT_GLOBAL},
     [CONTEXT_PROCESSES] = {"processes", "in the list of processes", WHERE_TABLE, CONTEXT_TABLE},
-    [CONTEXT_DOC] = {"doc", "in pages of text", WHERE_DOC},
+    [CONTEXT_DOC] = {"doc", "in pages of text", WHERE_DOC, CONTEXT_GLOBAL},
     [CONTEXT_TRACE] = {"trace", "among the events of a trace", WHERE_TRACE | WHERE_DOC,
                        CONTEXT_DOC},
-    [CONTEXT_PICKER] = {"picker", "while choosing", WHERE_PICKER},
-    [CONTEXT_PROMPT] = {"prompt", "while typing a line", WHERE_PROMPT},
+    [CONTEXT_PICKER] = {"picker", "while choosing", WHERE_PICKER, CONTEXT_GLOBAL},
+    [CONTEXT_PROMPT] = {"prompt", "while typing a line", WHERE_PROMPT, CONTEXT_GLOBAL},
 };
 
 const char *context_name(enum context context)
