@@ -12,9 +12,15 @@
 #include "beamtop/base/text.h"
 #include "tui_trace_internal.h"
 
+/* Of the session that calls back: it is there. */
+static const struct trace_state *state_of(const struct tui_trace *tr)
+{
+    return trace_log_state(trace_session_log(tr->s.session));
+}
+
 const struct trace_state *tui_trace_state(const struct tui_trace *tr)
 {
-    return tr->s.session ? trace_log_state(trace_session_log(tr->s.session)) : NULL;
+    return tr->s.session ? state_of(tr) : NULL;
 }
 
 bool tui_trace_runs(const struct tui_trace *tr)
@@ -27,7 +33,7 @@ bool tui_trace_runs(const struct tui_trace *tr)
 static void begun(void *arg)
 {
     struct tui_trace *tr = arg;
-    const struct trace_state *s = tui_trace_state(tr);
+    const struct trace_state *s = state_of(tr);
     char text[240];
     snprintf(text, sizeof text, "trace armed: %llu function%s, %.60s: %.120s",
              (unsigned long long)s->preflight.functions, s->preflight.functions == 1 ? "" : "s",
@@ -49,7 +55,7 @@ static void tell_failure(struct tui_trace *tr, const struct trace_state *s)
 static void ended(void *arg)
 {
     struct tui_trace *tr = arg;
-    const struct trace_state *s = tui_trace_state(tr);
+    const struct trace_state *s = state_of(tr);
     const struct session_check *check = &s->status.check;
     char text[240], *proof = tr->s.proof;
     if (s->status.phase == SESSION_FAILED) {
@@ -87,7 +93,7 @@ static void hold(void *arg)
 
 static void question(void *arg, char *text, size_t size)
 {
-    const struct trace_state *s = tui_trace_state(arg);
+    const struct trace_state *s = state_of(arg);
     char rate[32];
     /* Short: the view shows the rest. */
     snprintf(text, size, "%s calls/s would cost %.0f%% of one scheduler. Trace anyway? (y/n) ",
