@@ -548,10 +548,7 @@ static void test_the_last_process(void **state)
 
 static bool shows(const struct fixture *f, int row, const char *text)
 {
-    char line[80 * CANVAS_CELL_BYTES + 1] = "";
-    for (int column = 0; column < f->c.columns; column++)
-        strcat(line, canvas_at(&f->c, row, column)->text);
-    return strstr(line, text) != NULL;
+    return strstr(world_row(&f->c, row), text) != NULL;
 }
 
 /* The header, the rule, then the first line of help. */

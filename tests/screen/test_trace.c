@@ -57,12 +57,7 @@ static void act(struct fixture *f, enum action action, const char *arg)
 
 static const char *row_text(const struct fixture *f, int row)
 {
-    static char text[1024];
-    size_t at = 0;
-    for (int column = 1; column < f->c.columns && at + 32 < sizeof text; column++)
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s",
-                               canvas_at(&f->c, row, column)->text);
-    return text;
+    return world_row(&f->c, row);
 }
 
 /* The row that shows the text; -1: none does. */

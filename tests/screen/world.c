@@ -481,3 +481,12 @@ void world_answer(struct model *m, enum world world, const struct want *want, in
     else if (want->needs & NEED_ARMED)
         give_armed(m, tick);
 }
+
+const char *world_row(const struct canvas *c, int row)
+{
+    static char text[1024];
+    size_t at = 0;
+    for (int column = 1; column < c->columns && at + 32 < sizeof text; column++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s", canvas_at(c, row, column)->text);
+    return text;
+}

@@ -4,6 +4,7 @@
 #define TESTS_SCREEN_WORLD_H
 
 #include "beamtop/model/model.h"
+#include "beamtop/ui/canvas.h"
 
 enum world {
     WORLD_BUSY,     /* a broker with odd names and huge numbers */
@@ -19,5 +20,8 @@ struct model *world_new(enum world world);
 void world_answer(struct model *m, enum world world, const struct want *want, int tick);
 void world_mailbox(struct model *m, bool ask);
 void world_state(struct model *m, bool ask);
+
+/* The text of a row but for its first column, the cursor's; until the next call. */
+const char *world_row(const struct canvas *c, int row);
 
 #endif

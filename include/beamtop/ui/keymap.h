@@ -61,5 +61,8 @@ const struct binding *keymap_lookup(const struct keymap *km, enum context contex
    arg NULL: any argument. */
 size_t keymap_keys_of(const struct keymap *km, enum context context, enum action action,
                       const char *arg, char *out, size_t size);
+/* The first of them. False: there is none, and out is "". km NULL: no keys are bound. */
+bool keymap_first_key_of(const struct keymap *km, enum context context, enum action action,
+                         const char *arg, char *out, size_t size);
 
 #endif

@@ -198,7 +198,7 @@ int tui_connect(struct tui *t, const char *target, struct error *err)
     };
     char filter[sizeof t->filter_text]; /* of a start, or of the node before */
     close_source(t);
-    t->copy.kind = REQUEST_REFRESH;
+    t->copy_waits = false;
     screen_forget_process(t->screen);
     t->changed_ms = uv_now(&t->rt.loop);
     int rc = source_open(&t->source, target, &setup, err);

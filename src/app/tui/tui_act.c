@@ -201,6 +201,7 @@ static int copy(struct tui *t, const struct screen_request *r, struct error *err
         return 0;
     t->copy = *r;
     t->copy_round = copy_round(t, r->kind);
+    t->copy_waits = true;
     if (r->kind == REQUEST_MAILBOX)
         return live_ask_mailbox(t->live, &r->pid, option_int(o, OPTION_MAILBOX_MESSAGES),
                                 option_int(o, OPTION_MAILBOX_BYTES), r->force, err);
@@ -213,7 +214,7 @@ static void copy_answered(void *arg, bool yes)
 {
     struct tui *t = arg;
     struct error err = {.code = ERR_NONE};
-    struct screen_request r = t->agreed;
+    struct screen_request r = t->copy;
     r.force = true;
     if (yes && copy(t, &r, &err) != 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);
@@ -226,19 +227,18 @@ void tui_ask_for_copy(struct tui *t)
     const struct state_detail *state = model_state(t->model);
     char text[200], n[32], size[32];
     bool mailbox = r->kind == REQUEST_MAILBOX;
-    if ((!mailbox && r->kind != REQUEST_STATE) || copy_round(t, r->kind) == t->copy_round)
+    if (!t->copy_waits || copy_round(t, r->kind) == t->copy_round)
         return;
     screen_update(t->screen); /* also while it is paused */
-    t->agreed = *r;
-    t->copy.kind = REQUEST_REFRESH;
+    t->copy_waits = false;
     if (prompt_is_open(t->prompt))
         return; /* the view says it, too */
     if (mailbox && box->status == MAILBOX_ASK)
         snprintf(text, sizeof text, "Read %s messages of %.60s, which has %s? (y/n) ",
-                 text_integer(n, sizeof n, box->len), t->agreed.text,
+                 text_integer(n, sizeof n, box->len), r->text,
                  text_bytes(size, sizeof size, (double)box->memory_bytes));
     else if (!mailbox && state->status == STATE_ASK)
-        snprintf(text, sizeof text, "Read the state of %.60s, which has %s? (y/n) ", t->agreed.text,
+        snprintf(text, sizeof text, "Read the state of %.60s, which has %s? (y/n) ", r->text,
                  text_bytes(size, sizeof size, (double)state->bytes));
     else
         return;

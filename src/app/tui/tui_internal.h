@@ -61,9 +61,9 @@ struct tui {
     size_t n_sessions;
     struct tui_record *record;
     struct tui_findings *findings;
-    struct screen_request copy;   /* of a mailbox or state, asked for last; else REQUEST_REFRESH */
-    uint64_t copy_round;          /* of the answer before it */
-    struct screen_request agreed; /* the same, while the user is asked */
+    struct screen_request copy;            /* of a mailbox or state: what was asked for last */
+    uint64_t copy_round;                   /* of the answer before it */
+    bool copy_waits;                       /* for its answer */
     void (*answered)(void *arg, bool yes); /* of the question that is open */
     void *answered_arg;
 };

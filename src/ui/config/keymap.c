@@ -143,3 +143,14 @@ size_t keymap_keys_of(const struct keymap *km, enum context context, enum action
     }
     return n;
 }
+
+bool keymap_first_key_of(const struct keymap *km, enum context context, enum action action,
+                         const char *arg, char *out, size_t size)
+{
+    out[0] = '\0';
+    if (!km || keymap_keys_of(km, context, action, arg, out, size) == 0)
+        return false;
+    if (out[0])
+        out[1 + strcspn(out + 1, ",")] = '\0'; /* the key may be a comma */
+    return out[0] != '\0';
+}

@@ -57,19 +57,26 @@ static void push(struct pane *pane, struct pane_entry *e)
     pane->stack[pane->depth++] = e;
 }
 
+/* The uppermost of the stack that shows it; -1: none. */
+static int index_of(const struct pane *pane, const struct view_ops *ops)
+{
+    int i = pane->depth - 1;
+    while (i >= 0 && pane->stack[i]->ops != ops)
+        i--;
+    return i;
+}
+
 static bool raise_known(struct pane *pane, const struct view_ops *ops)
 {
-    for (int i = pane->depth - 1; i >= 0; i--) {
-        struct pane_entry *e = pane->stack[i];
-        if (e->ops != ops)
-            continue;
-        memmove(&pane->stack[i], &pane->stack[i + 1],
-                (size_t)(pane->depth - i - 1) * sizeof pane->stack[0]);
-        pane->stack[pane->depth - 1] = e;
-        e->dirty = true;
-        return true;
-    }
-    return false;
+    int i = index_of(pane, ops);
+    if (i < 0)
+        return false;
+    struct pane_entry *e = pane->stack[i];
+    memmove(&pane->stack[i], &pane->stack[i + 1],
+            (size_t)(pane->depth - i - 1) * sizeof pane->stack[0]);
+    pane->stack[pane->depth - 1] = e;
+    e->dirty = true;
+    return true;
 }
 
 int pane_show(struct pane *pane, const struct view_ops *ops, const struct view_link *link,
@@ -94,13 +101,10 @@ int pane_show(struct pane *pane, const struct view_ops *ops, const struct view_l
 
 bool pane_has(const struct pane *pane, const struct view_ops *ops, const struct view_link *link)
 {
-    for (int i = pane->depth - 1; i >= 0; i--) {
-        const struct pane_entry *e = pane->stack[i];
-        if (e->ops == ops)
-            return e->link.kind == link->kind && strcmp(e->link.name, link->name) == 0 &&
-                   pid_same(&e->link.pid, &link->pid);
-    }
-    return false;
+    int i = index_of(pane, ops);
+    const struct view_link *on = i >= 0 ? &pane->stack[i]->link : NULL;
+    return on && on->kind == link->kind && strcmp(on->name, link->name) == 0 &&
+           pid_same(&on->pid, &link->pid);
 }
 
 bool pane_back(struct pane *pane)

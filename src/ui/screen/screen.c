@@ -267,14 +267,13 @@ static int put_message(const struct screen *s, struct canvas *c, struct rect r)
 static int put_hint(const struct screen *s, struct canvas *c, struct rect r, int at,
                     enum action action, const char *arg, const char *does)
 {
-    char keys[64] = "";
-    if (!s->keymap || !keymap_keys_of(s->keymap, screen_context(s), action, arg, keys, sizeof keys))
+    char key[64];
+    if (!keymap_first_key_of(s->keymap, screen_context(s), action, arg, key, sizeof key))
         return 0;
-    keys[1 + strcspn(keys + 1, ",")] = '\0'; /* the first of them; it may be a comma */
-    int width = (int)(text_width(keys, strlen(keys)) + strlen(does)) + 1;
+    int width = (int)(text_width(key, strlen(key)) + strlen(does)) + 1;
     if (at + width >= r.columns)
         return -1;
-    int used = canvas_puts(c, r, 0, at, STYLE_KEY, keys) + 1;
+    int used = canvas_puts(c, r, 0, at, STYLE_KEY, key) + 1;
     return used + canvas_puts(c, r, 0, at + used, STYLE_DIM, does) + 3;
 }
 

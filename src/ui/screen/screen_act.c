@@ -115,14 +115,22 @@ static int act_enter(struct act *a, int n)
     return follow_link(a, &link);
 }
 
-static int act_back(struct act *a, int n)
+/* Closes the list to choose from, else goes to the view before. False: there is neither. */
+static bool go_back(struct act *a)
 {
-    (void)n;
     if (a->s->picker.kind != PICKER_NONE)
         picker_close(a->s);
     else if (pane_back(a->pane))
         refresh(a);
-    else if (a->s->filter[0])
+    else
+        return false;
+    return true;
+}
+
+static int act_back(struct act *a, int n)
+{
+    (void)n;
+    if (!go_back(a) && a->s->filter[0])
         screen_ask(a->s, REQUEST_UNFILTER, NULL, false, "");
     return 1;
 }
@@ -130,11 +138,7 @@ static int act_back(struct act *a, int n)
 static int act_leave(struct act *a, int n)
 {
     (void)n;
-    if (a->s->picker.kind != PICKER_NONE)
-        picker_close(a->s);
-    else if (pane_back(a->pane))
-        refresh(a);
-    else
+    if (!go_back(a))
         screen_ask_action(a->s, ACTION_QUIT);
     return 1;
 }

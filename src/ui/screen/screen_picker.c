@@ -297,14 +297,13 @@ static void picker_hints(const struct screen *s, char *out, size_t size)
         {ACTION_ENTER, "choose"}, {ACTION_MARK, "show or hide"}, {ACTION_BACK, "close"}};
     const struct picker *p = &s->picker;
     size_t used = 0;
-    for (size_t i = 0; s->keymap && i < ARRAY_LEN(hints); i++) {
-        char keys[64];
+    for (size_t i = 0; i < ARRAY_LEN(hints); i++) {
+        char key[64];
         bool means = hints[i].action != ACTION_MARK || p->kind == PICKER_COLUMNS;
         if (!means ||
-            !keymap_keys_of(s->keymap, CONTEXT_PICKER, hints[i].action, NULL, keys, sizeof keys))
+            !keymap_first_key_of(s->keymap, CONTEXT_PICKER, hints[i].action, NULL, key, sizeof key))
             continue;
-        keys[1 + strcspn(keys + 1, ",")] = '\0';
-        used += (size_t)snprintf(out + used, size - used, "%s %s   ", keys, hints[i].does);
+        used += (size_t)snprintf(out + used, size - used, "%s %s   ", key, hints[i].does);
     }
     snprintf(out + used, size - used, "%zu of %zu", p->page.n_rows ? p->table.cursor + 1 : 0,
              p->page.n_rows);

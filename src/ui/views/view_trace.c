@@ -316,12 +316,7 @@ static void put_findings(struct view_page *page, const struct trace_state *state
 /* A key as it is bound, or the action's name where it is not. */
 static void key_of(const struct trace_view *v, enum action action, char *out, size_t size)
 {
-    out[0] = '\0';
-    if (v->keymap)
-        keymap_keys_of(v->keymap, CONTEXT_TRACE, action, NULL, out, size);
-    if (out[0])
-        out[1 + strcspn(out + 1, ",")] = '\0';
-    else
+    if (!keymap_first_key_of(v->keymap, CONTEXT_TRACE, action, NULL, out, size))
         snprintf(out, size, ":%s", action_table[action].name);
 }
 
