@@ -188,7 +188,7 @@ own_numbers(Node) ->
 
 system_test({Node, _}, K) ->
     %% The keeper's own heap grows with its first answers, and is part of what is compared.
-    {ok, _, _} = ask(K, system, [], ?LONG_MS),
+    {ok, _, _} = ask(K, system, {in, system, []}, ?LONG_MS),
     %% A collection just then holds two heaps.
     one_of(20, fun() -> agrees(Node, K) end).
 
@@ -196,7 +196,7 @@ agrees(Node, K) ->
     Before = own_numbers(Node),
     {ok, {Us, _}, {system, _, _, _, Memory, {P, Ports, Atoms, Ets}, {_, Lens}, Work, _, _,
                         {LateMs, []}}} =
-        ask(K, system, [], ?LONG_MS),
+        ask(K, system, {in, system, []}, ?LONG_MS),
     true = Us > 0 andalso LateMs >= 0,
     After = own_numbers(Node),
     {Total, Processes, Used, System, Atom, AtomUsed, _Binary, Code, EtsBytes} = Memory,
@@ -207,8 +207,8 @@ agrees(Node, K) ->
     true = length(Lens) =:= rpc:call(Node, erlang, system_info, [schedulers]) + 2.
 
 swt_test({Node, _}, K) ->
-    ask(K, system, [], ?LONG_MS),
-    {ok, _, {system, _, _, _, _, _, _, _, Swt, _, _}} = ask(K, system, [], ?LONG_MS),
+    ask(K, system, {in, system, []}, ?LONG_MS),
+    {ok, _, {system, _, _, _, _, _, _, _, Swt, _, _}} = ask(K, system, {in, system, []}, ?LONG_MS),
     true = length(Swt) > 0 andalso lists:sort(Swt) =:= Swt,
     true = rpc:call(Node, erlang, statistics, [scheduler_wall_time_all]) =/= undefined.
 
@@ -216,7 +216,7 @@ swt_test({Node, _}, K) ->
 %% and that is in what the node did.
 own_work_test({Node, _}, K) ->
     Told = fun() ->
-        {ok, _, {system, _, _, _, _, _, _, Work, _, _, _}} = ask(K, system, [], ?LONG_MS),
+        {ok, _, {system, _, _, _, _, _, _, Work, _, _, _}} = ask(K, system, {in, system, []}, ?LONG_MS),
         {element(1, Work), element(7, Work)}
     end,
     Ours = fun() ->
@@ -309,7 +309,7 @@ meanwhile_test({Node, _}, K) ->
 scan_beside_questions(K) ->
     Ids = [Scan | Others] = [erlang:unique_integer() || _ <- lists:seq(1, 12)],
     K ! {ask, Scan, scan, {in, scan, (default_scan())#{rows := 100000}}, ?LONG_MS},
-    [K ! {ask, Id, system, [], ?LONG_MS} || Id <- Others],
+    [K ! {ask, Id, system, {in, system, []}, ?LONG_MS} || Id <- Others],
     hd([receive {a, Id, _, _, Answer} -> Answer after ?LONG_MS -> error(no_answer) end || Id <- Ids]).
 
 own_test(_, K) ->
@@ -758,7 +758,7 @@ leaders_are(Keeper, {Idle, Large, Holder, Busy, _, Asleep, _}) ->
 waiters_test({Node, _}, _) ->
     K = connect(Node),
     [load(K, Name) || Name <- [system, growth]],
-    Memory = fun() -> {ok, _, Answer} = ask(K, system, [], ?LONG_MS), element(5, Answer) end,
+    Memory = fun() -> {ok, _, Answer} = ask(K, system, {in, system, []}, ?LONG_MS), element(5, Answer) end,
     Tables = fun() ->
         {ok, _, {growth, _, #{growth := #{ets := Ets}}}} =
             ask(K, growth, {in, growth, #{}}, ?LONG_MS),
@@ -768,7 +768,7 @@ waiters_test({Node, _}, _) ->
     Kill = fun() ->
         Waiters = [P || P <- links(Node, K),
                         rpc:call(Node, erlang, process_info, [P, priority]) =:= {priority, high}],
-        true = length(Waiters) > 3,
+        true = length(Waiters) > 1,
         [rpc:call(Node, erlang, exit, [P, kill]) || P <- Waiters],
         wait(fun() -> [] =:= Waiters -- (Waiters -- links(Node, K)) end, ?LONG_MS)
     end,
@@ -792,7 +792,7 @@ too_late_test({Node, _}, K) ->
          {Holder, [late], _} = Ask({alloc, fun timer:sleep/1, [500]}, 10),
          wait(fun() -> rpc:call(Node, erlang, process_info, [Holder, message_queue_len])
                            =:= {message_queue_len, 1} end, ?LONG_MS),
-         {Holder, [{ok, Node}], {message_queue_len, 0}} = Ask({gc, fun erlang:node/0, []}, ?LONG_MS)
+         {Holder, [{ok, Node}], {message_queue_len, 0}} = Ask({tables, fun erlang:node/0, []}, ?LONG_MS)
      end || _ <- lists:seq(1, 3)],
     K ! {drop, too_late}.
 
@@ -841,7 +841,7 @@ failure_test(_, K) ->
     K ! {drop, scan},
     {scan, _, 0, _, _, _, _, _, _} = scan(K, #{}),
     K ! nonsense,
-    {ok, _, _} = ask(K, system, [], ?LONG_MS).
+    {ok, _, _} = ask(K, system, {in, system, []}, ?LONG_MS).
 
 %% Answers asks in turn; `ended` goes to the client only when it is given time at the end. Its
 %% shield tells the client what passes through it; the keeper forgets it with the process.
@@ -946,7 +946,7 @@ session(Node, Kind, Ms) ->
     {Client, Mon} = spawn_monitor(fun() ->
         K = connect(Node),
         load_all(K),
-        ask(K, system, [], ?LONG_MS),
+        ask(K, system, {in, system, []}, ?LONG_MS),
         scan(K, #{}),
         K ! {ask, 1, scan, {in, scan, default_scan()}, 5000},
         K ! {ask, 2, state, {K, 1000, 100}, 5000},

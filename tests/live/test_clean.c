@@ -92,7 +92,8 @@ static pid_t start_beamtop(const struct target *t, const char *ticks)
     dup2(null, 1);
     dup2(null, 2);
     execl(t->beamtop, "beamtop", "top", t->node.name, "--cookie", "secret", "--epmd-port", port,
-          "--timeout", "30", "-i", "0.25", "-n", ticks, "--format", "json", (char *)NULL);
+          "--timeout", "30", "-i", "0.25", "--budget", "100", "-n", ticks, "--format", "json",
+          (char *)NULL);
     _exit(127);
 }
 

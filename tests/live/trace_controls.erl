@@ -289,7 +289,7 @@ late(_, _) ->
         {refused, {late, Who, _}} = arm(K, 1, asked([pattern([last()], [])], #{})),
         %% On a busy machine it may not be known who.
         true = Who =:= 2 orelse Who =:= 0,
-        {ok, _, _} = ask(K, system, [], 60000),
+        {ok, _, _} = ask(K, system, {in, system, []}, 60000),
         rpc:call(Node, erlang, system_info, [process_count])
     end,
     First = Arm(),

@@ -45,6 +45,7 @@ struct question_row {
     X(NODE, node, struct node_info, .pace = PACE_ONCE, .kept = KEPT_LAST,                          \
       .log = "asked once what the node is")                                                        \
     X(SYSTEM, system, struct system_sample, .pace = PACE_HEADER, .kept = KEPT_TICK,                \
+      .holder = true,                                                                              \
       .log = "the header's numbers at each tick; scheduler_wall_time is on, counted for our "      \
              "keeper, and goes off with it")                                                       \
     X(SCAN, scan, struct proc_scan, .pace = PACE_TICK, .kept = KEPT_TICK, .holder = true,          \

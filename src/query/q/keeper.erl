@@ -29,12 +29,13 @@ Sign = fun() ->
 end,
 
 %% Reductions of ours, so that shares of the node's work leave them out. Each of our
-%% processes adds its own when it has done something, and keeps what it has added so far.
+%% processes adds its own when it has done something. Value: all that it has used so far.
 OwnReductions = counters:new(1, []),
 CountWork = fun() ->
-    {reductions, Now} = process_info(self(), reductions),
-    Before = case put(counted, Now) of undefined -> 0; Counted -> Counted end,
-    counters:add(OwnReductions, 1, Now - Before)
+    {_, Now} = process_info(self(), reductions),
+    counters:add(OwnReductions, 1,
+                 case put(counted, Now) of undefined -> Now; Before -> Now - Before end),
+    Now
 end,
 
 %% What work cost. The CPU time of a process is not known in the VM, and wall time counts also the
@@ -53,7 +54,6 @@ Charge = fun(Wall, Count, Rate) ->
         end,
     {Count * Mean div 1000, {Mean, High}}
 end,
-Reductions = fun() -> element(2, process_info(self(), reductions)) end,
 
 %% ---- What this VM can do
 
@@ -223,15 +223,18 @@ end,
 
 %% ---- Which processes are ours: the keeper, what is linked to it, and what is linked to that
 
-LinksOf = fun(Pid) ->
-    case process_info(Pid, links) of
-        {links, Links} -> [P || P <- Links, is_pid(P), node(P) =:= node()];
-        undefined -> []
-    end
+%% Natively: [{links, Links} | undefined] => [Links] => [local pids].
+LinkLists = ets:match_spec_compile([{{links, '$1'}, [], ['$1']}, {undefined, [], [[]]}]),
+LocalPids = ets:match_spec_compile(
+    [{'$1', [{is_pid, '$1'}, {'=:=', {node, '$1'}, {node}}], ['$1']}]),
+LinksOf = fun(Pids) ->
+    Infos = lists:zipwith(fun erlang:process_info/2, Pids, lists:duplicate(length(Pids), links)),
+    Links = lists:append(ets:match_spec_run(Infos, LinkLists)),
+    ets:match_spec_run(Links, LocalPids)
 end,
 Own = fun(Keeper) ->
-    Children = LinksOf(Keeper),
-    lists:usort([Keeper | Children] ++ lists:append(lists:map(LinksOf, Children)))
+    Children = LinksOf([Keeper]),
+    lists:usort([Keeper | Children] ++ LinksOf(Children))
 end,
 
 %% What a person wrote comes as a binary: a name that is not an atom here must not become one, nor
@@ -301,38 +304,40 @@ Worker = fun(Keeper, AskId, Query, Arg, Ctx) ->
     Sign(),
     put(keeper, Keeper),
     {Kind, Value, Wall, Helped, Waited} = Measured(Query, Arg, Ctx),
-    CountWork(),
-    Keeper ! {done, AskId, Kind, {Wall, Reductions(), Helped, Waited}, Value}
+    Keeper ! {done, AskId, Kind, {Wall, CountWork(), Helped, Waited}, Value}
 end,
 
 %% Answers again and again; its query takes and gives a state. Calling itself in the last place
 %% drops everything but the new state, so that the collection that comes before the answer leaves
-%% a small heap and is part of what the answer cost.
-Holder = fun Holder(Keeper, Query, Ctx, State, Pending) ->
+%% a small heap and is part of what the answer cost. A heap that is small stays as it is.
+%% Counted: reductions up to the answer before.
+Holder = fun Holder(Keeper, Query, Ctx, State, Counted, Pending) ->
     Start = erlang:monotonic_time(),
-    Sign(),
-    put(keeper, Keeper),
-    erlang:garbage_collect(),
-    Collected = erlang:monotonic_time() - Start,
-    CountWork(),
+    {_, Words} = process_info(self(), total_heap_size),
+    Words > LargeWords andalso erlang:garbage_collect(),
+    Now = CountWork(),
     case Pending of
         none -> ok;
-        {AskId, Kind, Value, Began, {Wall, Helped, Waited}} ->
-            Cost = {Wall + Collected, Reductions() - Began, Helped, Waited},
+        {AskId, Kind, Value, {Wall, Helped, Waited}} ->
+            Cost = {Wall + erlang:monotonic_time() - Start, Now - Counted, Helped, Waited},
             Keeper ! {done, AskId, Kind, Cost, Value}
     end,
     receive
         {ask, NextId, Arg} ->
-            Before = Reductions(),
             case Measured(Query, Arg, Ctx#{state => State}) of
                 {ok, {V, Next}, W, H, Wt} ->
-                    Holder(Keeper, Query, Ctx, Next, {NextId, ok, V, Before, {W, H, Wt}});
+                    Holder(Keeper, Query, Ctx, Next, Now, {NextId, ok, V, {W, H, Wt}});
                 {error, Why, W, H, Wt} ->
                     %% The state may be half changed: end, and start again at the next ask.
-                    Keeper ! {done, NextId, error, {W, Reductions() - Before, H, Wt}, Why},
+                    Keeper ! {done, NextId, error, {W, CountWork() - Now, H, Wt}, Why},
                     exit(shutdown)
             end
     end
+end,
+BeginHolder = fun(Keeper, Query, Ctx) ->
+    Sign(),
+    put(keeper, Keeper),
+    Holder(Keeper, Query, Ctx, new, 0, none)
 end,
 
 %% A query that is a process: it answers, and ends, by itself.
@@ -361,26 +366,53 @@ end,
 
 %% ---- The loop
 %% State: client, ctx, queries (name => {ok, Fun, Ctx} | {error, Why}), asked (id => {Pid, Timer,
-%% Start, DeadlineMs, Name}), holders (name => Pid), gentle (pid => [], of holders that are asked
-%% to end and have GraceMs for it), shield ({Pid, Fun} of a standing trace, or none), spent (native
-%% time of our own, sent with the next answer), rates (name => rate of Charge), rate (of the loop).
+%% Start, DeadlineMs, Name}}), holders (name => Pid), gentle (pid => [], of holders that are asked
+%% to end and have GraceMs for it), shield ({Pid, Fun} of a standing trace, or none), rates (name =>
+%% rate of Charge), price (of 1,000 reductions, the last that one of them gave), counted
+%% (reductions of this process that an answer has told), owed (native time, of the next answer).
+
+%% What an answer cost, in native time: {Worked, Waited, State}. A query that is a process knows no
+%% reductions of one answer; of those that are asked once there is no price to learn.
+Priced = fun(Name, Cost, State) ->
+    case Cost of
+        {Wall, Count, Helped, Waited} when Name =/= mailbox, Name =/= state ->
+            #{rates := Rates} = State,
+            {Charged, Rate} = Charge(Wall, Count, maps:get(Name, Rates, undefined)),
+            {Charged + Helped, Waited,
+             State#{rates := Rates#{Name => Rate}, price := element(1, Rate)}};
+        {Wall, _, Helped, Waited} ->
+            {Wall + Helped, Waited, State};
+        {Worked, Waited} ->
+            {Worked, Waited, State}
+    end
+end,
 
 %% What no process of ours sees of an answer: its way to the link, schedulers that wake for it.
 AnswerUs = 400,
-Answer = fun(AskId, Kind, {Worked, Waited}, What, State) ->
-    #{client := Client, spent := Spent} = State,
-    Cost = {Worked + Us(Spent) + AnswerUs, Waited},
-    erlang:send(Client, {a, AskId, Kind, Cost, What}, [nosuspend, noconnect]),
-    State#{spent := 0}
+Answer = fun(AskId, Name, Kind, Cost, What, State) ->
+    {Worked, Waited, Next} = Priced(Name, Cost, State),
+    #{client := Client, counted := Counted, price := Price, owed := Owed} = Next,
+    Now = CountWork(),
+    WorkedUs = Us(Worked + Owed + (Now - Counted) * Price div 1000) + AnswerUs,
+    erlang:send(Client, {a, AskId, Kind, {WorkedUs, Us(Waited)}, What}, [nosuspend, noconnect]),
+    Next#{counted := Now, owed := 0}
+end,
+
+Done = fun(AskId, Kind, Cost, What, #{asked := Asked} = State) ->
+    case Asked of
+        #{AskId := {_, Timer, _, _, Name}} ->
+            erlang:cancel_timer(Timer),
+            Answer(AskId, Name, Kind, Cost, What, State#{asked := maps:remove(AskId, Asked)});
+        #{} ->
+            State
+    end
 end,
 
 %% An ask whose worker ended without an answer; the time since is the most that it can have cost.
-Fail = fun(AskId, Kind, State) ->
-    #{asked := Asked} = State,
-    {{_, Timer, Start, DeadlineMs, _}, Rest} = maps:take(AskId, Asked),
-    erlang:cancel_timer(Timer),
+Fail = fun(AskId, Kind, #{asked := Asked} = State) ->
+    #{AskId := {_, _, Start, DeadlineMs, _}} = Asked,
     What = case Kind of timeout -> DeadlineMs; killed -> max_heap end,
-    Answer(AskId, Kind, {Us(erlang:monotonic_time() - Start), 0}, What, State#{asked := Rest})
+    Done(AskId, Kind, {erlang:monotonic_time() - Start, 0}, What, State)
 end,
 
 WorkerOptions = SpawnOptions(maps:get(worker_heap_bytes, O, 64 * MiB)),
@@ -402,8 +434,7 @@ StartHolder = fun(Kind, Name, Query, Ctx, State) ->
             Pid = Spawn(Process, [self(), Query, Ctx], WorkerOptions, ShieldOf(State)),
             {Pid, State#{holders := Holders#{Name => Pid}, gentle := Gentle#{Pid => []}}};
         {_, ok} ->
-            Args = [self(), Query, Ctx, new, none],
-            Pid = Spawn(Holder, Args, HolderOptions(), ShieldOf(State)),
+            Pid = Spawn(BeginHolder, [self(), Query, Ctx], HolderOptions(), ShieldOf(State)),
             {Pid, State#{holders := Holders#{Name => Pid}}}
     end
 end,
@@ -437,58 +468,63 @@ End = fun(Pid, #{gentle := Gentle}) ->
     end
 end,
 
-Ask = fun(AskId, Name, Arg, DeadlineMs, State) ->
-    #{queries := Queries} = State,
+%% erl_eval looks at every variable in sight for each argument: what each tick needs stands in funs
+%% with few, apart from the rest.
+Await = fun(AskId, Pid, DeadlineMs, Name, #{asked := Asked} = State) ->
+    Timer = erlang:start_timer(DeadlineMs, self(), AskId),
+    Since = erlang:monotonic_time(),
+    State#{asked := Asked#{AskId => {Pid, Timer, Since, DeadlineMs, Name}}}
+end,
+AskNew = fun(AskId, Name, Arg, DeadlineMs, #{queries := Queries} = State) ->
     case maps:get(Name, Queries, {error, {error, not_loaded}}) of
         {error, Why} ->
-            Answer(AskId, error, {0, 0}, Why, State);
+            Answer(AskId, Name, error, {0, 0}, Why, State);
         {process, _, _} when not is_tuple(Arg); element(1, Arg) =/= in ->
-            Answer(AskId, error, {0, 0}, {error, {in, Name}}, State);
+            Answer(AskId, Name, error, {0, 0}, {error, {in, Name}}, State);
         {Form, Query, Ctx} ->
-            {Pid, Next} =
-                case Arg of
-                    {in, HolderName, HolderArg} ->
-                        {P, S} = StartHolder(Form, HolderName, Query, Ctx, State),
-                        P ! {ask, AskId, HolderArg},
-                        {P, S};
-                    _ ->
-                        {Spawn(Worker, [self(), AskId, Query, Arg, Ctx], WorkerOptions,
-                               ShieldOf(State)), State}
-                end,
-            Timer = erlang:start_timer(DeadlineMs, self(), AskId),
-            #{asked := Asked} = Next,
-            Since = erlang:monotonic_time(),
-            Next#{asked := Asked#{AskId => {Pid, Timer, Since, DeadlineMs, Name}}}
+            case Arg of
+                {in, HolderName, HolderArg} ->
+                    {Pid, Next} = StartHolder(Form, HolderName, Query, Ctx, State),
+                    Pid ! {ask, AskId, HolderArg},
+                    Await(AskId, Pid, DeadlineMs, Name, Next);
+                _ ->
+                    Pid = Spawn(Worker, [self(), AskId, Query, Arg, Ctx], WorkerOptions,
+                                ShieldOf(State)),
+                    Await(AskId, Pid, DeadlineMs, Name, State)
+            end
+    end
+end,
+Ask = fun(AskId, Name, Arg, DeadlineMs, #{holders := Holders} = State) ->
+    Pid = case Arg of {in, Holder_, _} -> maps:get(Holder_, Holders, none); _ -> none end,
+    case Pid of
+        none ->
+            AskNew(AskId, Name, Arg, DeadlineMs, State);
+        _ ->
+            Pid ! {ask, AskId, element(3, Arg)},
+            Await(AskId, Pid, DeadlineMs, Name, State)
     end
 end,
 
-%% What an answer cost, in us: {Worked, Waited}. A query that is a process knows no reductions of
-%% one answer; of those that are asked once there is no price to learn.
-Priced = fun(Name, Cost, State) ->
-    case Cost of
-        {Worked, Waited} ->
-            {{Us(Worked), Us(Waited)}, State};
-        {Wall, _, Helped, Waited} when Name =:= mailbox; Name =:= state ->
-            {{Us(Wall + Helped), Us(Waited)}, State};
-        {Wall, Count, Helped, Waited} ->
-            #{rates := Rates} = State,
-            {Charged, Rate} = Charge(Wall, Count, maps:get(Name, Rates, undefined)),
-            {{Us(Charged + Helped), Us(Waited)}, State#{rates := Rates#{Name => Rate}}}
-    end
+%% What is read takes many reductions of another kind, and leaves a heap: the small collection
+%% after the other gives what was read an area of its size, else the next one would set aside three
+%% times as much for it.
+Load = fun(Name, Source, #{queries := Queries, ctx := Ctx, rates := Rates, owed := Owed} = State) ->
+    Start = erlang:monotonic_time(),
+    Before = CountWork(),
+    Query = Evaluate(Source, Ctx),
+    Now = CountWork(),
+    Wall = erlang:monotonic_time() - Start,
+    {Cost, Rate} = Charge(Wall, Now - Before, maps:get(load, Rates, undefined)),
+    erlang:garbage_collect(),
+    erlang:garbage_collect(self(), [{type, minor}]),
+    State#{queries := Queries#{Name => Query}, rates := Rates#{load => Rate},
+           price := element(1, Rate), counted := Now, owed := Owed + Cost}
 end,
 
 %% The next state, or `stop`.
-Handle = fun(Message, State) ->
-    #{client := Client, asked := Asked, holders := Holders, queries := Queries,
-      gentle := Gentle} = State,
+HandleOther = fun(Message, State) ->
+    #{client := Client, asked := Asked, holders := Holders, gentle := Gentle} = State,
     case Message of
-        {ask, AskId, Name, Arg, DeadlineMs} when is_integer(DeadlineMs), DeadlineMs >= 0 ->
-            Ask(AskId, Name, Arg, DeadlineMs, State);
-        {done, AskId, Kind, Cost, What} when is_map_key(AskId, Asked) ->
-            {{_, Timer, _, _, Name}, Rest} = maps:take(AskId, Asked),
-            erlang:cancel_timer(Timer),
-            {Charged, Next} = Priced(Name, Cost, State),
-            Answer(AskId, Kind, Charged, What, Next#{asked := Rest});
         {timeout, _, AskId} when is_map_key(AskId, Asked) ->
             {Pid, _, _, _, _} = maps:get(AskId, Asked),
             End(Pid, State),
@@ -496,7 +532,7 @@ Handle = fun(Message, State) ->
             Left = maps:from_list([H || {_, P} = H <- maps:to_list(Holders), P =/= Pid]),
             Fail(AskId, timeout, State#{holders := Left});
         {load, Name, Source} when is_atom(Name), is_binary(Source) ->
-            State#{queries := Queries#{Name => Evaluate(Source, maps:get(ctx, State))}};
+            Load(Name, Source, State);
         {drop, Name} when is_map_key(Name, Holders) ->
             {Pid, Left} = maps:take(Name, Holders),
             End(Pid, State),
@@ -534,7 +570,7 @@ Handle = fun(Message, State) ->
         stop ->
             stop;
         {'EXIT', Pid, _} ->
-            [ClearSlots(Index) || {P, Index, _} <- maps:values(maps:get(waiters, State)),
+            [atomics:put(Slots, Index, 0) || {P, Index, _} <- maps:values(maps:get(waiters, State)),
                                    P =:= Pid],
             Left = maps:from_list([H || {_, P} = H <- maps:to_list(Holders), P =/= Pid]),
             Unanswered = [A || {A, {P, _, _, _, _}} <- maps:to_list(Asked), P =:= Pid],
@@ -545,9 +581,19 @@ Handle = fun(Message, State) ->
             State
     end
 end,
+Handle = fun(Message, State) ->
+    case Message of
+        {ask, AskId, Name, Arg, DeadlineMs} when is_integer(DeadlineMs), DeadlineMs >= 0 ->
+            Ask(AskId, Name, Arg, DeadlineMs, State);
+        {done, AskId, Kind, Cost, What} ->
+            Done(AskId, Kind, Cost, What, State);
+        _ ->
+            HandleOther(Message, State)
+    end
+end,
 
 Finish = fun(#{client := Client}) ->
-    Children = LinksOf(self()),
+    Children = LinksOf([self()]),
     EndAll = fun(Pids, Reason) ->
         lists:foreach(fun(Pid) -> exit(Pid, Reason) end, Pids),
         Until = erlang:monotonic_time(millisecond) + GraceMs,
@@ -562,22 +608,9 @@ end,
 Loop = fun Loop(State) ->
     receive
         Message ->
-            Start = erlang:monotonic_time(),
-            Before = Reductions(),
             case (try Handle(Message, State) catch _:_ -> State end) of
-                stop ->
-                    Finish(State);
-                Next ->
-                    %% The small collection after gives what was read an area of its size: else the
-                    %% next one would set aside three times as much for it.
-                    CountWork(),
-                    is_tuple(Message) andalso element(1, Message) =:= load
-                        andalso erlang:garbage_collect()
-                        andalso erlang:garbage_collect(self(), [{type, minor}]),
-                    #{spent := Spent, rate := Rate} = Next,
-                    Wall = erlang:monotonic_time() - Start,
-                    {Cost, NextRate} = Charge(Wall, Reductions() - Before, Rate),
-                    Loop(Next#{spent := Spent + Cost, rate := NextRate})
+                stop -> Finish(State);
+                Next -> Loop(Next)
             end
     end
 end,
@@ -605,8 +638,8 @@ Start = fun(Client) ->
                 in_time => fun(Calls, Ms) -> InTime(Keeper, Waiters, Calls, Ms) end,
                 late_schedulers => fun(Ms) -> LateSchedulers(Keeper, Waiters, Ms) end},
         Loop(#{client => Client, ctx => Ctx, queries => #{}, asked => #{}, holders => #{},
-               gentle => #{}, waiters => Waiters, shield => none, spent => 0, rates => #{},
-               rate => undefined})
+               gentle => #{}, waiters => Waiters, shield => none, rates => #{}, price => 0,
+               counted => CountWork(), owed => 0})
     catch
         _:_ -> ok
     end

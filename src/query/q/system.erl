@@ -6,70 +6,77 @@
 LateMs = 200,
 WhichMs = 50,
 Types = [total, processes, processes_used, system, atom, atom_used, binary, code, ets],
-%% The scheduler_wall_time flag is on as long as a process that set it lives. It is set also where
-%% it is on already: whoever did that may go before us.
-Waiting = [{memory, fun erlang:memory/1, [Types]},
-           {gc, fun erlang:statistics/1, [garbage_collection]},
-           {io, fun erlang:statistics/1, [io]},
-           {flag, fun erlang:system_flag/2, [scheduler_wall_time, true]},
-           {wall, fun erlang:statistics/1, [scheduler_wall_time_all]}],
+Status = <<"/proc/self/status">>,
+{ok, Fields} = re:compile(<<"VmSize:\\s+(\\d+) kB.*VmRSS:\\s+(\\d+) kB">>, [dotall]),
+
+%% All that waits for the schedulers, in one process of ours that lives on. The scheduler_wall_time
+%% flag is on as long as a process that set it lives. It is set also where it is on already: whoever
+%% did that may go before us. Memory is not supported where the allocators are switched off.
+Late = fun() ->
+    get(flag) =:= undefined andalso put(flag, erlang:system_flag(scheduler_wall_time, true)),
+    {try erlang:memory(Types) catch error:_ -> [] end,
+     lists:map(fun erlang:statistics/1, [garbage_collection, io, scheduler_wall_time_all])}
+end,
+Waiting = [{header, Late, []}],
+
+%% Linux: bytes of resident memory and of address space, whatever the size of a page. The file stays
+%% open: opening and closing it each cost as much as reading. prim_file, since file:read_file/1
+%% would go through the node's file server.
+Rss = fun(File) ->
+    case File =/= none andalso prim_file:pread(File, 0, 4096) of
+        {ok, Text} ->
+            case re:run(Text, Fields, [{capture, all_but_first, binary}]) of
+                {match, Kb} ->
+                    [Virtual, Resident] = lists:map(fun erlang:binary_to_integer/1, Kb),
+                    {1024 * Resident, 1024 * Virtual};
+                nomatch ->
+                    undefined
+            end;
+        _ ->
+            undefined
+    end
+end,
+Open = fun() ->
+    case prim_file:open(Status, [read, binary]) of {ok, File} -> File; _ -> none end
+end,
+
+%% Looked for once while one is late: calls that still wait from before are late at once.
+Which = fun(LateSchedulers) ->
+    Looked = erlang:monotonic_time(),
+    Found = LateSchedulers(WhichMs),
+    put(waited, get(waited) + erlang:monotonic_time() - Looked),
+    case Found of {ok, Ids} -> Ids; _ -> [] end
+end,
 
 {[own_reductions, in_time, late_schedulers],
-fun([], #{own_reductions := OwnReductions, in_time := InTime, late_schedulers := LateSchedulers}) ->
-    {[MemoryOf, GcOf, IoOf, _, WallOf] = Answers, WaitedMs} = InTime(Waiting, LateMs),
-    %% Not supported where the allocators are switched off.
-    Memory =
-        case MemoryOf of
-            {ok, Pairs} -> list_to_tuple(element(2, lists:unzip(Pairs)));
-            _ -> undefined
+fun([], #{state := State, own_reductions := OwnReductions, in_time := InTime,
+          late_schedulers := LateSchedulers}) ->
+    File = case State of new -> Open(); _ -> State end,
+    {[Answer], WaitedMs} = InTime(Waiting, LateMs),
+    {Memory, Gc, Io, Swt} =
+        case Answer of
+            {ok, {Pairs, [{N, Words, _}, {{_, In}, {_, Out}}, Times]}} ->
+                {case Pairs of [] -> undefined; _ -> list_to_tuple(element(2, lists:unzip(Pairs))) end,
+                 [N, Words], [In, Out],
+                 case Times of undefined -> undefined; _ -> lists:sort(Times) end};
+            _ ->
+                Unknown = [undefined, undefined],
+                {undefined, Unknown, Unknown, undefined}
         end,
-    {Gcs, GcWords} = case GcOf of {ok, {N, Words, _}} -> {N, Words}; _ -> {undefined,
-        undefined} end,
-    {InBytes, OutBytes} =
-        case IoOf of
-            {ok, {{input, In}, {output, Out}}} -> {In, Out};
-            _ -> {undefined, undefined}
-        end,
-    %% Looked for once while one is late: calls that still wait from before are late at once.
-    Which =
-        case lists:member(late, Answers) andalso WaitedMs < 2 * LateMs of
-            true ->
-                Looked = erlang:monotonic_time(),
-                Found = LateSchedulers(WhichMs),
-                put(waited, get(waited) + erlang:monotonic_time() - Looked),
-                case Found of {ok, Ids} -> Ids; _ -> [] end;
-            false ->
-                []
-        end,
-    Counts = {erlang:system_info(process_count), erlang:system_info(port_count),
-              erlang:system_info(atom_count), erlang:system_info(ets_count)},
-    Queues = {erlang:statistics(total_run_queue_lengths),
-              erlang:statistics(run_queue_lengths_all)},
-
-    {Reductions, _} = erlang:statistics(reductions),
-    {ContextSwitches, _} = erlang:statistics(context_switches),
-    Swt = case WallOf of {ok, [_ | _] = Times} -> lists:sort(Times); _ -> undefined end,
-
-    %% Linux: kB of address space and of resident memory, whatever the size of a page.
-    %% prim_file, since file:read_file/1 would go through the node's file server.
-    Rss =
-        case prim_file:read_file("/proc/self/status") of
-            {ok, Status} ->
-                Fields = "VmSize:\\s+(\\d+) kB.*VmRSS:\\s+(\\d+) kB",
-                case re:run(Status, Fields, [dotall, {capture, all_but_first, binary}]) of
-                    {match, [Virtual, Resident]} ->
-                        {1024 * binary_to_integer(Resident), 1024 * binary_to_integer(Virtual)};
-                    nomatch ->
-                        undefined
-                end;
-            {error, _} ->
-                undefined
-        end,
-
+    Ids = case Answer =:= late andalso WaitedMs < 2 * LateMs of
+        true -> Which(LateSchedulers);
+        false -> []
+    end,
+    Counts = lists:map(fun erlang:system_info/1,
+                       [process_count, port_count, atom_count, ets_count]),
+    [{Reductions, _}, {Switches, _} | Queues] =
+        lists:map(fun erlang:statistics/1, [reductions, context_switches,
+                                            total_run_queue_lengths, run_queue_lengths_all]),
     MonoNs = erlang:monotonic_time(nanosecond),
     UptimeMs = erlang:convert_time_unit(
         erlang:monotonic_time() - erlang:system_info(start_time), native, millisecond),
-    {system, MonoNs, erlang:system_time(microsecond), UptimeMs, Memory, Counts, Queues,
-     {Reductions, ContextSwitches, Gcs, GcWords, InBytes, OutBytes, counters:get(OwnReductions, 1)},
-     Swt, Rss, {WaitedMs, Which}}
+    Sums = list_to_tuple([Reductions, Switches] ++ Gc ++ Io ++ [counters:get(OwnReductions, 1)]),
+    {{system, MonoNs, erlang:system_time(microsecond), UptimeMs, Memory, list_to_tuple(Counts),
+      list_to_tuple(Queues), Sums, Swt, Rss(File), {WaitedMs, Ids}},
+     File}
 end}.

@@ -5,16 +5,10 @@
 %% when it is back: no more than one call of a kind ever waits, whatever is asked of us. One that
 %% died the keeper starts again, when it is asked for.
 
-WaitKinds = [memory, gc, io, flag, wall, alloc, tables, sockets, binary, probe],
+WaitKinds = [header, alloc, tables, sockets, binary, probe],
 
-%% Slots of a kind: when it was asked (0: it is back), the longest that was not reported, and
-%% whether it was ever done.
-Slots = atomics:new(3 * length(WaitKinds), []),
-%% What a process that died leaves: it is not out, and what it set is gone.
-ClearSlots = fun(Index) ->
-    atomics:put(Slots, Index + 2, 0),
-    atomics:put(Slots, Index, 0)
-end,
+%% Slots of a kind: when it was asked (0: it is back), and the longest that was not reported.
+Slots = atomics:new(2 * length(WaitKinds), []),
 
 %% At high priority: its own place in a run queue does not count as late.
 WaiterOptions = [{priority, high}, {fullsweep_after, 0} | SpawnOptions(64 * MiB)],
@@ -25,7 +19,6 @@ Waiter = fun Waiter(Index) ->
             Answer = try {ok, apply(Call, Args)} catch _:_ -> failed end,
             Took = erlang:monotonic_time() - atomics:get(Slots, Index),
             atomics:put(Slots, Index + 1, max(Took, atomics:get(Slots, Index + 1))),
-            atomics:put(Slots, Index + 2, 1),
             atomics:put(Slots, Index, 0),
             CountWork(),
             From ! {Ref, Answer}
@@ -49,15 +42,11 @@ Renew = fun(Keeper, Kind, Dead, LeftMs) ->
     end
 end,
 
-%% Asks one: {asked, Ref, Waiter, Since}, or what is known at once. A flag is set once, and stands
-%% while its process lives.
-AskWaiter = fun({Pid, Index, _} = Waiter_, {Kind, Call, Args}) ->
-    Done = Kind =:= flag andalso atomics:get(Slots, Index + 2) =:= 1,
+%% Asks one: {asked, Ref, Waiter, Since}, or {out, Since}.
+AskWaiter = fun({Pid, Index, _} = Waiter_, {_, Call, Args}) ->
     %% Never 0, which is one that is back.
     Now = erlang:monotonic_time() bor 1,
-    case Done orelse atomics:compare_exchange(Slots, Index, 0, Now) of
-        true ->
-            {ok, true};
+    case atomics:compare_exchange(Slots, Index, 0, Now) of
         ok ->
             Ref = monitor(process, Pid),
             Pid ! {self(), Ref, Call, Args},
@@ -88,9 +77,7 @@ TakeWaiter = fun TakeWaiter(Keeper, Waiters, {Kind, _, _} = Call, Asked, Start, 
             late;
         {out, _} ->
             receive after AgainMs -> ok end,
-            {again, WaiterOf(Waiters, Kind)};
-        _ ->
-            Asked
+            {again, WaiterOf(Waiters, Kind)}
     end,
     case Next of
         {again, Waiter_} ->
@@ -172,7 +159,7 @@ StartWaiter = fun(Keeper, Index) ->
     Waiter(Index)
 end,
 StartWaiters = fun() ->
-    Indexes = lists:seq(1, 3 * length(WaitKinds), 3),
+    Indexes = lists:seq(1, 2 * length(WaitKinds), 2),
     maps:from_list([{Kind, {spawn_opt(erlang, apply, [StartWaiter, [self(), Index]], WaiterOptions),
                             Index, none}}
                     || {Kind, Index} <- lists:zip(WaitKinds, Indexes)])
