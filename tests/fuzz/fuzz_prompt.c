@@ -44,7 +44,7 @@ static struct key key_of(uint8_t byte)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct prompt_calls calls = {on_line, on_line, NULL, on_complete, NULL};
+    static const struct prompt_calls calls = {on_line, on_line, .complete = on_complete};
     struct canvas canvas;
     struct tty_cursor cursor;
     setlocale(LC_CTYPE, "C.UTF-8");

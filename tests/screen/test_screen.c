@@ -205,8 +205,8 @@ static const struct scene scenes[] = {
      .rows = 24,
      .columns = 80,
      .line = "shop:add(_, X) when X > 3 -> return",
-     .hint = "[{['_','$1'], [{'>',{get_tcw},0}, {'>','$1',3}], [{set_tcw,{'-',{get_tcw},1}}, …\n"
-             "1 function: shop:add/2; 3,412 processes (all)"},
+     .hint = "calls of shop:add/2 with (_, X) when X > 3, showing the result\n"
+             "1 function: shop:add/2; 3,412 processes (all)   C-o: match specification"},
     {.name = "trace-prompt-wrong",
      .view = "top",
      .rows = 16,
@@ -219,7 +219,7 @@ static const struct scene scenes[] = {
      .rows = 16,
      .columns = 60,
      .line = "shop:ad/2",
-     .hint = "[{'_', [{'>',{get_tcw},0}], [{set_tcw,{'-',{get_tcw},1}}]}]\n…",
+     .hint = "calls of shop:ad/2\n…",
      .mistake = "nothing to trace: shop:ad/2: shop has no function ad; did you "
                 "mean shop:add/2?"},
     {.name = "trace-library", .view = "top", .rows = 24, .columns = 100, .steps = {{STEP_CHOOSE,

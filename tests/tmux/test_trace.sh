@@ -45,7 +45,10 @@ has_calls() { [ "$(grep -cs '"kind": *"call"' "$2")" = "$1" ]; }
 
 traces() {
     bt_open "$1" "$2" && prompt_with 'timer:sleep/1 -> return --events 3' || return 1
-    tm_wait '1 function: timer:sleep/1' && tm_wait get_tcw || return 1
+    tm_wait '1 function: timer:sleep/1' && tm_wait 'calls of timer:sleep/1' &&
+        tm_wait 'C-o: match specification' && tm_has_not get_tcw || return 1
+    tm_keys C-o
+    tm_wait get_tcw && tm_wait 'calls of timer:sleep/1' || return 1
     tm_keys Enter
     trace_is 'ended   events: 3 of 3' || return 1
     tm_type ":trace-save $work/$1.json"

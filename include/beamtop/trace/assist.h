@@ -24,8 +24,9 @@ struct assist_line {
     bool unfinished; /* … which is its end, so that what follows may put it right */
     bool nothing;    /* no function matches the pattern at byte `offset`: `text` says why */
     size_t offset;
-    char spec[1024]; /* the match specification of the last pattern, on one line, maybe cut */
-    char text[900];  /* the mistake, or what matches, or why nothing does */
+    char sentence[1024]; /* what the line asks for, as `explain` says it, maybe cut */
+    char spec[1024];     /* the match specification of the last pattern, on one line, maybe cut */
+    char text[900];      /* the mistake, or what matches, or why nothing does */
 };
 
 /* on_change: what is known of the line, or of names, has changed. Never from within a call. */

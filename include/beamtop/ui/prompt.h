@@ -36,6 +36,7 @@ struct prompt_calls {
     void (*cancelled)(void *ctx);                  /* closed without an answer; may be NULL */
     void (*complete)(void *ctx, const char *line, size_t point,
                      struct completion *out); /* may be NULL */
+    void (*spec)(void *ctx);                  /* shows or hides it; may be NULL */
     void *ctx;
 };
 

@@ -14,13 +14,28 @@
 /* clang-format on */
 #define EMPTY_HINT                                                                                 \
     "module:function(Arguments) when Guard -> return; Elixir: Mod.fun(args) -> return\n"           \
-    "Tab completes, Up brings what was typed before, Enter starts it"
+    "Tab completes, Up recalls, Enter starts"
 
 /* ---- what is known of the line */
 
 static bool is_open(const struct tui_trace *tr)
 {
     return prompt_is_open(tr->tui->prompt) && prompt_kind(tr->tui->prompt) == PROMPT_TRACE;
+}
+
+/* Names the key of the match specification, which is hidden. */
+static void put_spec_key(const struct tui_trace *tr, struct buf *out)
+{
+    char key[64];
+    if (!tr->spec_shown && keymap_first_key_of(&tr->tui->settings.keymap, CONTEXT_PROMPT,
+                                               ACTION_PROMPT_SPEC, NULL, key, sizeof key))
+        buf_printf(out, "   %s: match specification", key);
+}
+
+static void set_hint(struct tui_trace *tr, enum style style, struct buf *text)
+{
+    prompt_set_hint(tr->tui->prompt, style, buf_cstr(text));
+    buf_clear(text);
 }
 
 /* A mistake at the end of the text is not marked before Enter: the rest is still to be typed. */
@@ -31,14 +46,24 @@ static void show_line(struct tui_trace *tr)
     bool wrong =
         line->wrong ? !line->unfinished || tr->mistake_shown : line->nothing && tr->mistake_shown;
     const char *said = line->nothing && tr->mistake_shown && *tr->why ? tr->why : line->text;
-    char text[sizeof line->spec + sizeof line->text + sizeof tr->why + 2];
-    if (!*line->text && !*line->spec) {
-        if (line->known)
-            prompt_set_hint(prompt, STYLE_DIM, EMPTY_HINT);
+    struct buf text;
+    bool empty = !*line->text && !*line->sentence;
+    if (empty && !line->known)
+        return;
+    buf_init(&text, 0);
+    if (empty) {
+        buf_puts(&text, EMPTY_HINT);
+        put_spec_key(tr, &text);
+        set_hint(tr, STYLE_DIM, &text);
         return;
     }
-    snprintf(text, sizeof text, "%s\n%s", line->spec, *said ? said : "…");
-    prompt_set_hint(prompt, wrong ? STYLE_ERROR : STYLE_MESSAGE, text);
+    buf_printf(&text, "%s\n", line->sentence);
+    if (tr->spec_shown)
+        buf_printf(&text, "%s\n", line->spec);
+    buf_puts(&text, *said ? said : "…");
+    if (!line->wrong && !line->nothing)
+        put_spec_key(tr, &text);
+    set_hint(tr, wrong ? STYLE_ERROR : STYLE_MESSAGE, &text);
     if (wrong)
         prompt_mark_error(prompt, line->offset, "");
 }
@@ -120,6 +145,13 @@ static void cancelled(void *ctx)
     uv_timer_stop(&tr->pause);
 }
 
+static void toggle_spec(void *ctx)
+{
+    struct tui_trace *tr = ctx;
+    tr->spec_shown = !tr->spec_shown;
+    show_line(tr);
+}
+
 static void complete(void *ctx, const char *line, size_t point, struct completion *out)
 {
     struct tui_trace *tr = ctx;
@@ -154,6 +186,7 @@ void tui_trace_prompt(struct tui_trace *tr, const char *initial)
                                        .accepted = accepted,
                                        .cancelled = cancelled,
                                        .complete = complete,
+                                       .spec = toggle_spec,
                                        .ctx = tr};
     link_up(tr);
     tr->completing = tr->mistake_shown = false;

@@ -43,6 +43,38 @@ static size_t text_end(const char *line)
     return end;
 }
 
+/* Blanks and line breaks of a printed form become single blanks. */
+static void one_line(char *out, size_t size, const char *s)
+{
+    size_t n = 0;
+    for (; *s && n + 4 < size; s++) {
+        bool blank = *s == ' ' || *s == '\n';
+        if (!blank)
+            out[n++] = *s;
+        else if (n > 0 && out[n - 1] != ' ' && out[n - 1] != '[' && out[n - 1] != '{')
+            out[n++] = ' ';
+    }
+    while (*s && n > 0 && ((unsigned char)*s & 0xc0) == 0x80)
+        s--, n--;
+    while (!*s && n > 0 && out[n - 1] == ' ')
+        n--;
+    out[n] = '\0';
+    if (*s)
+        strcpy(out + n, "…");
+}
+
+static void describe(struct assist *a)
+{
+    struct buf text;
+    buf_init(&text, 0);
+    for (size_t i = 0; i < a->typed.n; i++) {
+        buf_puts(&text, i > 0 ? " & " : "");
+        pattern_describe(&text, a->typed.patterns[i]);
+    }
+    one_line(a->line.sentence, sizeof a->line.sentence, buf_cstr(&text));
+    buf_clear(&text);
+}
+
 /* 0, or the error is reported. */
 static int take_apart(struct assist *a, const struct trace_request *defaults, const char *line)
 {
@@ -64,6 +96,7 @@ static int take_apart(struct assist *a, const struct trace_request *defaults, co
         mistake(a, t->request.procs_at + offset, &err, text_end(line));
         return -1;
     }
+    describe(a);
     return 0;
 }
 
@@ -102,26 +135,6 @@ size_t typed_records(const struct assist *a, struct record_name *out, size_t mos
         if (record_store_find(&a->records, out[i].module, out[i].name) == NULL)
             out[missing++] = out[i];
     return missing;
-}
-
-/* Blanks and line breaks of the printed form become single blanks. */
-static void one_line(char *out, size_t size, const char *s)
-{
-    size_t n = 0;
-    for (; *s && n + 4 < size; s++) {
-        bool blank = *s == ' ' || *s == '\n';
-        if (!blank)
-            out[n++] = *s;
-        else if (n > 0 && out[n - 1] != ' ' && out[n - 1] != '[' && out[n - 1] != '{')
-            out[n++] = ' ';
-    }
-    while (*s && n > 0 && ((unsigned char)*s & 0xc0) == 0x80)
-        s--, n--;
-    while (!*s && n > 0 && out[n - 1] == ' ')
-        n--;
-    out[n] = '\0';
-    if (*s)
-        strcpy(out + n, "…");
 }
 
 void typed_compile(struct assist *a)

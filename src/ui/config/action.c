@@ -240,6 +240,8 @@ const struct action_row action_table[ACTIONS] = {
     [ACTION_PROMPT_CANCEL] = {PROMPT, .name = "prompt-cancel", .help = "cancel the line"},
     [ACTION_PROMPT_COMPLETE] = {PROMPT, .name = "prompt-complete",
                                 .help = "complete the word, or list what fits"},
+    [ACTION_PROMPT_SPEC] = {PROMPT, .name = "prompt-spec",
+                            .help = "show or hide a trace's match specification"},
 };
 /* clang-format on */
 

@@ -530,10 +530,17 @@ static void act_complete(struct prompt *p)
         complete(p);
 }
 
+static void act_spec(struct prompt *p)
+{
+    if (p->calls.spec)
+        p->calls.spec(p->calls.ctx);
+}
+
 static void (*const handlers[ACTIONS])(struct prompt *p) = {
     [ACTION_PROMPT_ACCEPT] = act_accept,
     [ACTION_PROMPT_CANCEL] = act_cancel,
     [ACTION_PROMPT_COMPLETE] = act_complete,
+    [ACTION_PROMPT_SPEC] = act_spec,
 };
 
 bool prompt_has(enum action action)

@@ -85,8 +85,8 @@ static int draw_hint(const struct prompt *p, struct canvas *c, struct rect r, in
     for (int i = 0; i < rows; i++) {
         size_t len = strcspn(line, "\n");
         struct rect at = {r.row + row + i, r.column, 1, r.columns};
-        bool dim = p->hint_old || line[len];
-        put_row(c, at, dim ? STYLE_DIM : p->hint_style, line, len);
+        bool first = line[len] && p->hint_style != STYLE_DIM;
+        put_row(c, at, p->hint_old ? STYLE_DIM : first ? STYLE_NORMAL : p->hint_style, line, len);
         line += len + (line[len] ? 1 : 0);
     }
     return row;

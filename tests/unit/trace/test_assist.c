@@ -142,6 +142,20 @@ static const struct assist_line *look(struct target *t, const char *line)
     return assist_line(t->assist);
 }
 
+static void expect_sentence(const struct assist_line *l, const char *pattern)
+{
+    struct error err = {.code = ERR_NONE};
+    struct pattern *p;
+    struct buf text;
+    assert_int_equal(pattern_parse(&p, pattern, strlen(pattern), SYNTAX_AUTO, &(size_t){0}, &err),
+                     0);
+    buf_init(&text, 0);
+    pattern_describe(&text, p);
+    assert_string_equal(l->sentence, buf_cstr(&text));
+    buf_clear(&text);
+    pattern_free(p);
+}
+
 static void test_mistakes(void **state)
 {
     static const struct {
@@ -177,12 +191,25 @@ static void test_what_matches(void **state)
     assert_non_null(strstr(t->arg, "shop"));
     assert_non_null(strstr(l->spec, "exception_trace"));
     assert_null(strchr(l->spec, '\n'));
+    expect_sentence(l, "lists:map(F, [_|_]) -> return");
     answer(t, "{preflight, [{0, [{lists, map, 2}], 1, ok}], {pids, [<0.9.0>, <0.10.0>], 2}, "
               "{{0, 0, []}, [], 0}, []}");
     assert_true(l->known && !l->wrong);
     assert_string_equal(l->text, "1 function: lists:map/2; 2 processes (app:shop)");
     assert_int_equal(t->asked, 1);
     assert_int_equal(t->changes, 1);
+}
+
+/* One pattern's words are those of `explain`; several stand behind one another. */
+static void test_sentence_of_several(void **state)
+{
+    struct target *t = *state;
+    const struct assist_line *l = look(t, "lists:map/2 & ets:insert(_, _)");
+    const char *second = strstr(l->sentence, " & calls of ets:insert/2");
+    assert_true(strncmp(l->sentence, "calls of lists:map/2", 20) == 0);
+    assert_non_null(second);
+    while (t->open)
+        answer_error(t);
 }
 
 static void test_only_the_last_line_counts(void **state)
@@ -342,6 +369,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_mistakes),
         TEST(test_what_matches),
+        TEST(test_sentence_of_several),
         TEST(test_only_the_last_line_counts),
         TEST(test_near_misses_of_a_function),
         TEST(test_near_misses_of_a_module),

@@ -65,7 +65,7 @@ static void on_complete(void *ctx, const char *line, size_t point, struct comple
 
 static struct prompt_calls calls_of(struct told *t)
 {
-    return (struct prompt_calls){on_changed, on_accepted, on_cancelled, on_complete, t};
+    return (struct prompt_calls){on_changed, on_accepted, on_cancelled, on_complete, .ctx = t};
 }
 
 static void type(struct prompt *p, const char *keys)
@@ -313,7 +313,7 @@ static void test_hint(void **state)
     assert_string_equal(shown, "3 functions ");
     row_of(&c, 3, shown);
     assert_string_equal(shown, "> a         ");
-    assert_int_equal(canvas_at(&c, 1, 0)->style, STYLE_DIM);
+    assert_int_equal(canvas_at(&c, 1, 0)->style, STYLE_NORMAL);
     assert_int_equal(canvas_at(&c, 2, 0)->style, STYLE_MESSAGE);
     type(p, "b");
     assert_int_equal(prompt_rows(p, 12, 4), 3);
@@ -352,6 +352,39 @@ static void test_completing_again(void **state)
     prompt_complete_again(p);
     assert_false(prompt_is_open(p));
     prompt_free(p);
+}
+
+static void on_spec(void *ctx)
+{
+    *(int *)ctx += 1;
+}
+
+/* Its key is bound in the configuration; a prompt without one lets it pass. */
+static void test_match_specification(void **state)
+{
+    (void)state;
+    struct error err = {.code = ERR_NONE};
+    struct prompt_calls calls = {.spec = on_spec};
+    struct keymap keymap;
+    struct key key;
+    int times = 0;
+    size_t point;
+    keymap_init(&keymap);
+    assert_true(key_parse("C-o", 3, &key));
+    assert_int_equal(keymap_bind(&keymap, CONTEXT_PROMPT, key, ACTION_PROMPT_SPEC, "", &err), 0);
+    struct prompt *p = prompt_new(&keymap);
+    calls.ctx = &times;
+    prompt_open(p, PROMPT_TRACE, "trace> ", "a:b/1", &calls);
+    prompt_key(p, key);
+    prompt_key(p, key);
+    assert_int_equal(times, 2);
+    assert_string_equal(prompt_line(p, &point), "a:b/1");
+    calls.spec = NULL;
+    prompt_open(p, PROMPT_CALLS, "calls> ", "a:b/1", &calls);
+    prompt_key(p, key);
+    assert_true(prompt_is_open(p));
+    prompt_free(p);
+    keymap_clear(&keymap);
 }
 
 static void test_long_lines_are_bounded(void **state)
@@ -406,6 +439,7 @@ int main(void)
         cmocka_unit_test(test_long_lines_are_bounded),
         cmocka_unit_test(test_hint),
         cmocka_unit_test(test_completing_again),
+        cmocka_unit_test(test_match_specification),
         cmocka_unit_test(test_descriptions),
     };
     return cmocka_run_group_tests_name("prompt", tests, NULL, NULL);
