@@ -61,6 +61,30 @@ traces() {
         tm_wait 'target clean' && target_is_clean && bt_quit
 }
 
+# An error stands out: its style begins in bold.
+is_marked() { tm_ansi | grep -q "$(printf '\033')\\[1m[^ ]*m$1"; }
+is_not_marked() { tm_has "$1" && ! is_marked "$1"; }
+
+lists_what_may_follow() {
+    bt_open 120 40 && prompt_with 'timer:' && tm_wait_line '^apply_after  .*  cancel ' || return 1
+    tm_wait 'expected a function' && is_not_marked 'expected a function' || return 1
+    tm_type 'slee'
+    tm_wait_line '^sleep$' || return 1
+    tm_type 'p(_'
+    tm_wait 'expected' && is_not_marked expected || return 1
+    tm_keys Enter
+    wait_until 30 is_marked expected || return 1
+    tm_keys Escape
+    tm_wait_gone 'trace>' && bt_quit
+}
+
+marks_a_mistake_when_typing_stops() {
+    bt_open 120 40 && prompt_with 'timer:sleep(_) -> retrun, caller' || return 1
+    wait_until 30 is_marked 'there is no action retrun' || return 1
+    tm_keys Escape
+    tm_wait_gone 'trace>' && bt_quit
+}
+
 marks_a_mistake_and_stays() {
     bt_open 120 40 && prompt_with 'timer:sleep(_) -> retrun, caller' || return 1
     tm_wait 'did you mean return?' || return 1
@@ -341,6 +365,8 @@ keeps_its_log_when_the_link_is_lost() {
 
 run traces 120 40
 run traces 80 24
+run lists_what_may_follow
+run marks_a_mistake_when_typing_stops
 run marks_a_mistake_and_stays
 run says_why_nothing_matches
 run says_that_an_atom_is_not_known

@@ -20,11 +20,13 @@ struct tui_trace {
 
     struct assist *assist; /* what the prompt knows of the target */
     bool assisted;         /* it has a port */
-    uv_timer_t pause;      /* until what is typed is looked at */
-    bool spec_shown;       /* the match specification of the line */
-    bool completing;       /* words were asked for that are on their way */
-    bool mistake_shown;    /* by Enter, even if it is at the end of the line */
-    char why[256];         /* what the trace said of it, when that was not a mistake of the line */
+    uv_timer_t pause;      /* until what is typed is looked at, then until it has settled */
+    bool looked, settled;
+    unsigned unanswered; /* questions for candidates of this line */
+    bool spec_shown;     /* the match specification of the line */
+    bool completing;     /* words were asked for that are on their way */
+    bool mistake_shown;  /* by Enter, even if it is at the end of the line */
+    char why[256];       /* what the trace said of it, when that was not a mistake of the line */
     char history_node[LIMIT_NODE_NAME_BYTES + 1]; /* whose history is in the prompt; "" none */
     char *save_path;                              /* while it is asked whether to write over it */
 };

@@ -10,7 +10,10 @@
 
 /* clang-format off */
 #define MARK "trace> "
-#define PAUSE_MS 150u /* of typing, before the line is looked at */
+#define PAUSE_MS 150u   /* of typing, before the line is looked at … */
+#define SETTLE_MS 850u  /* … and then, before what is wrong in it is marked */
+#define CANDIDATES 24   /* words listed for an unfinished line */
+#define UNANSWERED 4u   /* questions for them, of one line */
 /* clang-format on */
 #define EMPTY_HINT                                                                                 \
     "module:function(Arguments) when Guard -> return; Elixir: Mod.fun(args) -> return\n"           \
@@ -38,13 +41,39 @@ static void set_hint(struct tui_trace *tr, enum style style, struct buf *text)
     buf_clear(text);
 }
 
-/* A mistake at the end of the text is not marked before Enter: the rest is still to be typed. */
+/* The words that go on from the cursor, as Tab would list them; none that are not known yet. */
+static void put_candidates(struct tui_trace *tr, struct buf *out)
+{
+    struct completion list;
+    struct trace_request defaults;
+    size_t point;
+    const char *line = prompt_line(tr->tui->prompt, &point);
+    if (tr->unanswered >= UNANSWERED)
+        return;
+    tui_trace_defaults(tr, &defaults);
+    completion_init(&list);
+    if (!complete_trace(&list, tr->assist, defaults.syntax, line, point))
+        tr->unanswered++;
+    for (size_t i = 0; i < list.len && i < CANDIDATES; i++)
+        buf_printf(out, "%s%s", i > 0 ? "  " : "", list.items[i].word);
+    if (list.len > CANDIDATES)
+        buf_puts(out, "  …");
+    completion_clear(&list);
+}
+
+/* Before Enter, an unfinished line is not wrong, and another one only when typing has stopped. */
+static bool is_wrong(const struct tui_trace *tr, const struct assist_line *line)
+{
+    if (tr->mistake_shown)
+        return line->wrong || line->nothing;
+    return line->wrong && !line->unfinished && tr->settled;
+}
+
 static void show_line(struct tui_trace *tr)
 {
     const struct assist_line *line = assist_line(tr->assist);
     struct prompt *prompt = tr->tui->prompt;
-    bool wrong =
-        line->wrong ? !line->unfinished || tr->mistake_shown : line->nothing && tr->mistake_shown;
+    bool wrong = is_wrong(tr, line);
     const char *said = line->nothing && tr->mistake_shown && *tr->why ? tr->why : line->text;
     struct buf text;
     bool empty = !*line->text && !*line->sentence;
@@ -57,7 +86,9 @@ static void show_line(struct tui_trace *tr)
         set_hint(tr, STYLE_DIM, &text);
         return;
     }
-    buf_printf(&text, "%s\n", line->sentence);
+    if (line->unfinished || line->nothing)
+        put_candidates(tr, &text);
+    buf_printf(&text, "%s\n", text.len == 0 ? line->sentence : "");
     if (tr->spec_shown)
         buf_printf(&text, "%s\n", line->spec);
     buf_puts(&text, *said ? said : "…");
@@ -72,8 +103,19 @@ static void look(struct tui_trace *tr, const char *line)
 {
     struct trace_request defaults;
     tui_trace_defaults(tr, &defaults);
+    tr->looked = true;
+    tr->unanswered = 0;
     assist_look(tr->assist, &defaults, line);
     show_line(tr);
+    tui_touch(tr->tui);
+}
+
+static void on_settled(uv_timer_t *timer)
+{
+    struct tui_trace *tr = timer->data;
+    tr->settled = true;
+    if (is_open(tr))
+        show_line(tr);
     tui_touch(tr->tui);
 }
 
@@ -81,6 +123,7 @@ static void on_pause(uv_timer_t *timer)
 {
     struct tui_trace *tr = timer->data;
     size_t point;
+    uv_timer_start(&tr->pause, on_settled, SETTLE_MS, 0);
     if (is_open(tr))
         look(tr, prompt_line(tr->tui->prompt, &point));
 }
@@ -92,7 +135,7 @@ void tui_trace_assist_known(void *arg)
     bool counts = prompt_is_open(prompt) && prompt_kind(prompt) == PROMPT_CALLS;
     if (!is_open(tr) && !counts)
         return;
-    if (!counts && !uv_is_active((uv_handle_t *)&tr->pause))
+    if (!counts && tr->looked)
         show_line(tr);
     if (tr->completing) {
         tr->completing = false;
@@ -127,7 +170,7 @@ static void changed(void *ctx, const char *line)
 {
     struct tui_trace *tr = ctx;
     (void)line;
-    tr->completing = tr->mistake_shown = false;
+    tr->completing = tr->mistake_shown = tr->looked = tr->settled = false;
     tr->why[0] = '\0';
     uv_timer_start(&tr->pause, on_pause, PAUSE_MS, 0);
 }
@@ -189,11 +232,12 @@ void tui_trace_prompt(struct tui_trace *tr, const char *initial)
                                        .spec = toggle_spec,
                                        .ctx = tr};
     link_up(tr);
-    tr->completing = tr->mistake_shown = false;
+    tr->completing = tr->mistake_shown = tr->settled = false;
     tr->why[0] = '\0';
     prompt_open(tr->tui->prompt, PROMPT_TRACE, MARK, initial, &calls);
     assist_begin(tr->assist);
     look(tr, initial);
+    uv_timer_start(&tr->pause, on_settled, SETTLE_MS, 0);
 }
 
 void tui_trace_mistake(struct tui_trace *tr, const char *line, const char *why)
