@@ -132,6 +132,7 @@ static const struct scene scenes[] = {
     {.name = "trace-filter", .view = "trace", .trace = TRACED_TRIPPED, .rows = 30, .columns = 120,
      .filter = "out_of|audit", .filter_error_at = -1},
     {.name = "trace-elixir", .view = "trace", .trace = TRACED_ELIXIR, .rows = 24, .columns = 120},
+    {.name = "trace-silent", .view = "trace", .trace = TRACED_SILENT, .rows = 24, .columns = 100},
     {.name = "trace-counted", .view = "trace", .trace = TRACED_COUNTED, .rows = 24, .columns = 100},
     {.name = "trace-60x50", .view = "trace", .trace = TRACED_TRIPPED, .rows = 50, .columns = 60},
     {.name = "trace-low", .view = "trace", .trace = TRACED_RUNNING, .rows = 14, .columns = 120},

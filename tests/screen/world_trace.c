@@ -161,8 +161,10 @@ static void run(struct traced *t)
     struct trace_state *s = trace_log_state_edit(t->log);
     parse(t, "shop_cart:add(_, Item) when Item > 100 -> return;caller & "
              "send(shop_audit, _) & receive({'$gen_call', _, _})");
-    for (size_t i = 0; i < sizeof shop / sizeof shop[0]; i++)
-        add(t->log, &shop[i], i);
+    for (int lost = 0; lost < 2; lost++) /* as a node reports it: late */
+        for (size_t i = 0; i < sizeof shop / sizeof shop[0]; i++)
+            if ((shop[i].kind == EVENT_LOST) == lost)
+                add(t->log, &shop[i], i);
     set_counts(t);
     s->status.phase = SESSION_RUNNING;
     s->session = true;
@@ -231,6 +233,20 @@ static void elixir(struct traced *t)
     set_used(s);
 }
 
+static void silent(struct traced *t)
+{
+    static const struct trace_function function = {
+        {SLICE("shop_cart"), SLICE("add"), 2}, 0, 1204, 0, false};
+    struct trace_state *s = trace_log_state_edit(t->log);
+    parse(t, "shop_cart:add(_, Item) when Item > 100 -> slower 1s");
+    trace_log_set_functions(t->log, &function, 1);
+    s->status.phase = SESSION_RUNNING;
+    s->preflight.functions = 1;
+    s->total = (struct trace_counts){.calls = 1204, .calls_known = true, .seen = 54};
+    s->total.filtered = 54;
+    s->used[CAP_TIME_MS] = 3000;
+}
+
 static void count(struct traced *t)
 {
     static const struct trace_function functions[] = {
@@ -269,6 +285,9 @@ void world_trace(struct traced *t, enum trace_world world)
         break;
     case TRACED_ELIXIR:
         elixir(t);
+        break;
+    case TRACED_SILENT:
+        silent(t);
         break;
     case TRACED_COUNTED:
         count(t);

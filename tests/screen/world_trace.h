@@ -14,6 +14,7 @@ enum trace_world {
     TRACED_LEFT,    /* over, with something left */
     TRACED_FAILED,
     TRACED_ELIXIR,
+    TRACED_SILENT,  /* without an event, though there are calls */
     TRACED_COUNTED, /* counters of the VM alone */
 };
 

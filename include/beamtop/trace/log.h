@@ -64,8 +64,9 @@ struct trace_event {
     bool no_receiver;         /* send: to a process that is not there */
     /* lost */
     uint64_t lost;
-    bool at_most; /* `lost` is a bound, since the pattern lets only some calls pass */
-    char why[32]; /* "rate", "window", "bytes", "credit", "paused" */
+    uint64_t shown; /* calls in the log since the lost ones before; trace_log_add() counts them */
+    bool at_most;   /* `lost` is a bound, since the pattern lets only some calls pass */
+    char why[32];   /* "rate", "window", "bytes", "credit", "paused" */
     int64_t until_ns;
 };
 

@@ -32,6 +32,7 @@ struct trace_log {
     size_t most_events, most_bytes;
     size_t first, len, bytes;
     uint64_t dropped, generation;
+    uint64_t calls;      /* since the last EVENT_LOST */
     struct entry *by_id; /* those with an id */
     struct trace_pattern_info patterns[LIMIT_TRACE_PATTERNS];
     size_t n_patterns;
@@ -253,10 +254,14 @@ static void count_open(struct trace_log *l, unsigned pattern, int by)
         of_pattern->open += (uint64_t)(int64_t)by;
 }
 
-static void count_added(struct trace_log *l, const struct trace_event *e)
+static void count_added(struct trace_log *l, struct trace_event *e)
 {
-    if (e->kind == EVENT_LOST)
+    l->calls += e->kind == EVENT_CALL;
+    if (e->kind == EVENT_LOST) {
+        e->shown = l->calls;
+        l->calls = 0;
         return;
+    }
     l->state.total.shown++;
     if (e->pattern < l->n_patterns)
         l->patterns[e->pattern].counts.shown++;

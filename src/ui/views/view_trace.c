@@ -191,6 +191,18 @@ static void summarise(const struct trace_log *log, size_t shown, struct view_pag
                  dropped ? ", " : "", dropped ? gone : "", dropped ? " older ones dropped" : "");
 }
 
+/* In order of time: lost calls are known only after the events behind them. */
+static size_t add_in_time(const struct trace_event **all, size_t n, const struct trace_event *e)
+{
+    size_t at = n;
+    while (e->kind == EVENT_LOST && at > 0 && all[at - 1]->mono_ns > e->mono_ns) {
+        all[at] = all[at - 1];
+        at--;
+    }
+    all[at] = e;
+    return n + 1;
+}
+
 static void put_events(struct trace_view *v, const struct event_look *look, const struct model *m)
 {
     size_t n = trace_log_len(look->log), shown = 0;
@@ -201,7 +213,7 @@ static void put_events(struct trace_view *v, const struct event_look *look, cons
     for (size_t i = 0; i < n; i++) {
         const struct trace_event *e = trace_log_at(look->log, i);
         if (!page->match || event_matches(&whole, e, page->match))
-            all[shown++] = e;
+            shown = add_in_time(all, shown, e);
     }
     if (v->by_latency && shown > 1)
         qsort(all, shown, sizeof *all, compare_latency);
@@ -218,6 +230,25 @@ static void put_events(struct trace_view *v, const struct event_look *look, cons
         page_line(page);
         page_puts(page, STYLE_DIM, "  Nothing matches the filter.");
     }
+}
+
+/* What the node's counters say of calls that no event came of. */
+static void put_unseen(struct view_page *page, const struct trace_log *log, int columns)
+{
+    const struct trace_state *state = trace_log_state(log);
+    const struct trace_counts *c = &state->total;
+    char text[240], calls[32] = "not known", seen[32], filtered[32];
+    if (state->status.phase < SESSION_RUNNING || state->status.phase == SESSION_FAILED ||
+        trace_log_functions(log) == 0)
+        return;
+    if (c->calls_known)
+        text_integer(calls, sizeof calls, (int64_t)c->calls);
+    snprintf(text, sizeof text,
+             "Calls of these functions, by all processes: %s. Matched: %s. Filtered away by their "
+             "time or result: %s.",
+             calls, text_integer(seen, sizeof seen, (int64_t)c->seen),
+             text_integer(filtered, sizeof filtered, (int64_t)c->filtered));
+    trace_text(page, STYLE_NORMAL, text, 0, columns);
 }
 
 static const char *why_empty(const struct trace_state *state)
@@ -399,8 +430,10 @@ static void trace_page(void *state, const struct model *m, int rows, int columns
         put_events(v, &look, m);
     }
     put_findings(page, s, columns);
-    if (!put_functions(&look) && trace_log_len(log) == 0)
+    if (!put_functions(&look) && trace_log_len(log) == 0) {
         trace_text(page, STYLE_DIM, why_empty(s), 0, columns);
+        put_unseen(page, log, columns);
+    }
 }
 
 static const struct view_order orders[] = {

@@ -42,6 +42,7 @@ void trace_head(struct view_page *page, const struct trace_log *log, int rows, i
 
 /* ---- view_trace_flow.c */
 #define TRACE_NARROW_COLUMNS 60 /* below, only what matters most is shown */
+#define TRACE_GAP 3             /* between cells */
 struct trace_flow {
     struct view_page *page;
     int columns, indent;

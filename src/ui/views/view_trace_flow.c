@@ -5,8 +5,6 @@
 #include "beamtop/base/text.h"
 #include "view_trace.h"
 
-#define GAP 3 /* between cells */
-
 void trace_flow_line(struct trace_flow *f)
 {
     page_line(f->page);
@@ -18,10 +16,10 @@ void trace_flow_line(struct trace_flow *f)
 void trace_flow_room(struct trace_flow *f, int width)
 {
     int at = f->page->lines[f->page->n_lines - 1].width;
-    if (f->begun && at + GAP + width > f->columns)
+    if (f->begun && at + TRACE_GAP + width > f->columns)
         trace_flow_line(f);
     else if (f->begun)
-        page_printf(f->page, STYLE_NORMAL, "%*s", GAP, "");
+        page_printf(f->page, STYLE_NORMAL, "%*s", TRACE_GAP, "");
     f->begun = true;
 }
 

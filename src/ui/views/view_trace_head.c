@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
 #include "ui/canvas/graph.h"
 #include "view_trace.h"
@@ -162,64 +163,142 @@ static void used_text(char *out, size_t size, enum cap cap, uint64_t used, uint6
     }
 }
 
-static void cap_cell(struct trace_flow *f, const struct trace_state *state, enum cap cap,
-                     bool marks)
+/* A cap with its use; `always` shown, or where there is room. */
+struct cap_cell {
+    const char *title;
+    char text[80], brief[16];
+    double share; /* of the cap; NaN without a bar */
+    enum style style;
+    bool always, near;
+};
+
+/* How the line gets shorter: without bars, then in percent what is near its cap, then all of it. */
+static const struct cap_form {
+    int bar;
+    bool brief_more, brief;
+} cap_forms[] = {
+    {10, false, false}, {6, false, false}, {0, false, false}, {0, true, false}, {0, true, true}};
+
+static const char *cap_mark(const struct cap_cell *c)
+{
+    return c->style == STYLE_ALARM ? "!! " : c->style == STYLE_WARN ? "! " : "";
+}
+
+static const char *cap_text(const struct cap_cell *c, const struct cap_form *form)
+{
+    bool brief = *c->brief && (form->brief || (form->brief_more && !c->always));
+    return brief ? c->brief : c->text;
+}
+
+static int cap_width(const struct cap_cell *c, const struct cap_form *form)
+{
+    int bar = form->bar > 0 && !isnan(c->share) ? form->bar + 1 : 0;
+    return trace_wide(c->title) + 1 + bar + trace_wide(cap_mark(c)) + trace_wide(cap_text(c, form));
+}
+
+static void put_cap(struct trace_flow *f, const struct cap_cell *c, const struct cap_form *form)
+{
+    trace_flow_room(f, cap_width(c, form));
+    page_printf(f->page, STYLE_LABEL, "%s ", c->title);
+    if (form->bar > 0 && !isnan(c->share)) {
+        page_bar(f->page, form->bar, c->share > 1 ? 1 : c->share);
+        page_puts(f->page, STYLE_NORMAL, " ");
+    }
+    page_printf(f->page, c->style == STYLE_OK ? STYLE_VALUE : c->style, "%s%s", cap_mark(c),
+                cap_text(c, form));
+}
+
+static void make_cap(struct cap_cell *c, const struct trace_state *state, enum cap cap, bool marks)
 {
     uint64_t used = state->used[cap], most = state->caps.value[cap];
     double share = most > 0 ? (double)used / (double)most : NAN;
-    enum style near = marks ? graph_limit_style(share) : STYLE_OK;
-    const char *mark = near == STYLE_ALARM ? "!! " : near == STYLE_WARN ? "! " : "";
-    char text[80];
-    int bar = f->columns >= WIDE_COLUMNS ? 10 : 6;
-    used_text(text, sizeof text, cap, used, most);
-    trace_flow_room(f, trace_wide(cap_table[cap].title) + 1 + bar + 1 + (int)strlen(mark) +
-                           trace_wide(text));
-    page_printf(f->page, STYLE_LABEL, "%s ", cap_table[cap].title);
-    page_bar(f->page, bar, share > 1 ? 1 : share);
-    page_printf(f->page, near == STYLE_OK ? STYLE_VALUE : near, " %s%s", mark, text);
+    *c = (struct cap_cell){.title = cap_table[cap].title,
+                           .share = share,
+                           .style = marks ? graph_limit_style(share) : STYLE_OK};
+    c->near = c->style != STYLE_OK;
+    used_text(c->text, sizeof c->text, cap, used, most);
+    if (!isnan(share))
+        snprintf(c->brief, sizeof c->brief, "%.0f%%", floor(share * 100));
 }
 
-static bool is_near(const struct trace_state *state, enum cap cap)
+/* The columns of the cells that are there for sure, those near their caps or all. */
+static int caps_width(const struct cap_cell *cells, size_t n, const struct cap_form *form)
 {
-    return (double)state->used[cap] >= 0.8 * (double)state->caps.value[cap];
+    int width = 0;
+    for (size_t i = 0; i < n; i++)
+        if (cells[i].always || cells[i].near)
+            width += cap_width(&cells[i], form) + (width > 0 ? TRACE_GAP : 0);
+    return width;
+}
+
+/* One line: what each trace runs into and what is near its cap, then more where there is room. In
+   the narrowest pane what is far from its cap goes, the last first. */
+static void put_caps_line(struct trace_flow *f, struct cap_cell *cells, size_t n)
+{
+    size_t level = f->columns >= WIDE_COLUMNS ? 0 : 1, last = ARRAY_LEN(cap_forms) - 1;
+    while (level < last && caps_width(cells, n, &cap_forms[level]) > f->columns)
+        level++;
+    const struct cap_form *form = &cap_forms[level];
+    for (size_t i = n; i-- > 0 && caps_width(cells, n, form) > f->columns;)
+        cells[i].always = false;
+    int room = level > 2 ? 0 : f->columns - caps_width(cells, n, form);
+    trace_flow_line(f);
+    for (size_t i = 0; i < n; i++) {
+        bool more = !cells[i].always && !cells[i].near;
+        int wide = cap_width(&cells[i], form) + TRACE_GAP;
+        if (more && wide > room) {
+            room = 0; /* none behind it: what is there stays when numbers get shorter */
+            continue;
+        }
+        room -= more ? wide : 0;
+        put_cap(f, &cells[i], form);
+    }
 }
 
 /* Of a recording: what is known of them. */
 static void caps_recorded(struct trace_flow *f, const struct trace_state *state)
 {
+    static const enum cap shown[] = {CAP_TIME_MS, CAP_EVENTS, CAP_BYTES};
+    size_t n = state->status.phase == SESSION_ENDED ? 3 : 2;
+    struct cap_cell cells[ARRAY_LEN(shown)];
     if (state->caps.value[CAP_TIME_MS] == 0)
         return;
-    trace_flow_line(f);
-    cap_cell(f, state, CAP_TIME_MS, false);
-    cap_cell(f, state, CAP_EVENTS, false);
-    if (state->status.phase == SESSION_ENDED)
-        cap_cell(f, state, CAP_BYTES, false);
+    for (size_t i = 0; i < n; i++) {
+        make_cap(&cells[i], state, shown[i], false);
+        cells[i].always = true;
+    }
+    put_caps_line(f, cells, n);
 }
 
-/* In a small pane only those that every trace runs into, and what is near its value. */
 static void caps_line(struct trace_flow *f, const struct trace_state *state)
 {
+    /* No alarm: terms are truncated, and a full window is how a busy trace goes. */
+    static const struct {
+        enum cap cap;
+        bool always, marks;
+    } shown[] = {{CAP_TIME_MS, true, true},     {CAP_EVENTS, true, true},
+                 {CAP_RATE_PER_S, true, true},  {CAP_BYTES, false, true},
+                 {CAP_HEAP_BYTES, false, true}, {CAP_TERM_BYTES, false, false},
+                 {CAP_WINDOW, false, false}};
     bool runs = state->status.phase >= SESSION_RUNNING && state->status.phase < SESSION_ENDING;
-    bool small = f->low || f->columns < TRACE_NARROW_COLUMNS;
-    char text[32];
-    trace_flow_line(f);
-    cap_cell(f, state, CAP_TIME_MS, runs);
-    cap_cell(f, state, CAP_EVENTS, runs);
-    cap_cell(f, state, CAP_RATE_PER_S, runs);
-    if (!small) /* in a small one the patterns show how many were truncated */
-        cap_cell(f, state, CAP_TERM_BYTES, false);
-    if (!small || is_near(state, CAP_BYTES))
-        cap_cell(f, state, CAP_BYTES, runs);
-    if (!small || is_near(state, CAP_HEAP_BYTES))
-        cap_cell(f, state, CAP_HEAP_BYTES, runs);
-    if (!runs)
-        return;
-    if (!small)
-        cap_cell(f, state, CAP_WINDOW, false); /* a full one is how a busy trace goes */
+    struct cap_cell cells[ARRAY_LEN(shown) + 1];
+    size_t n = 0;
+    for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
+        if (shown[i].cap == CAP_WINDOW && !runs)
+            continue;
+        make_cap(&cells[n], state, shown[i].cap, runs && shown[i].marks);
+        cells[n++].always = shown[i].always;
+    }
     bool filling = state->mailbox > MAILBOX_HIGH;
-    if (!small || filling)
-        trace_flow_cell(f, filling ? STYLE_WARN : STYLE_VALUE, "mailbox",
-                        text_integer(text, sizeof text, (int64_t)state->mailbox));
+    if (runs) {
+        struct cap_cell *c = &cells[n++];
+        *c = (struct cap_cell){.title = "mailbox",
+                               .share = NAN,
+                               .style = filling ? STYLE_WARN : STYLE_OK,
+                               .near = filling};
+        text_integer(c->text, sizeof c->text, (int64_t)state->mailbox);
+    }
+    put_caps_line(f, cells, n);
 }
 
 /* Before anything runs: what it would be held to. */

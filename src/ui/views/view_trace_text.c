@@ -99,29 +99,29 @@ static void put_message(const struct event_look *l, const struct trace_event *e,
 static const struct {
     const char *why, *says;
 } reasons[] = {
-    {"rate", "more came than the rate lets through"},
-    {"window", "more came at once than the window takes"},
-    {"bytes", "the answer is as large as it may get"},
-    {"credit", "this terminal or link is slower than they come"},
-    {"paused", "paused"},
+    {"rate", "rate cap"},
+    {"window", "window full"},
+    {"bytes", "byte cap"},
+    {"credit", "terminal or connection too slow"},
 };
 
 void event_lost(const struct trace_event *e, struct buf *out)
 {
-    char n[32], took[32];
+    char n[32], all[32], took[32];
     const char *says = e->why;
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
         says = strcmp(reasons[i].why, e->why) == 0 ? reasons[i].says : says;
     if (e->lost > 0)
-        buf_printf(out, "-- %s%s call%s missed", e->at_most ? "at most " : "",
-                   text_integer(n, sizeof n, (int64_t)e->lost), e->lost == 1 ? "" : "s");
+        buf_printf(out, "showing %s of %s%s calls", text_integer(n, sizeof n, (int64_t)e->shown),
+                   e->at_most ? "at most " : "",
+                   text_integer(all, sizeof all, (int64_t)(e->shown + e->lost)));
     else
-        buf_puts(out, "-- messages may be missing");
-    if (*says)
-        buf_printf(out, ": %s", says);
+        buf_puts(out, "messages may be missing");
+    took[0] = '\0';
     if (e->until_ns > e->mono_ns)
-        buf_printf(out, ", for %s",
-                   text_duration(took, sizeof took, (double)(e->until_ns - e->mono_ns) / 1e9));
+        text_duration(took, sizeof took, (double)(e->until_ns - e->mono_ns) / 1e9);
+    if (*says || *took)
+        buf_printf(out, " (%s%s%s)", says, *says && *took ? ", " : "", took);
 }
 
 static void put_took(const struct event_look *l, const struct trace_event *e, char *out,

@@ -145,6 +145,23 @@ static void test_finish(void **state)
     trace_log_free(l);
 }
 
+/* Lost calls stand beside those that were shown since the ones before, also when these are gone. */
+static void test_shown_beside_lost(void **state)
+{
+    (void)state;
+    struct trace_log *l = trace_log_new(2, 100000);
+    const struct trace_event lost = {.kind = EVENT_LOST, .lost = 1600};
+    const struct trace_event sent = {.kind = EVENT_SEND, .id = 9};
+    for (uint64_t i = 1; i <= 3; i++) {
+        struct trace_event e = call(i, 1);
+        trace_log_add(l, &e);
+    }
+    trace_log_add(l, &sent);
+    assert_int_equal(trace_log_add(l, &lost)->shown, 3);
+    assert_int_equal(trace_log_add(l, &lost)->shown, 0);
+    trace_log_free(l);
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -194,9 +211,13 @@ static void test_functions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copies),        cmocka_unit_test(test_ring_of_events),
-        cmocka_unit_test(test_ring_of_bytes), cmocka_unit_test(test_finish),
-        cmocka_unit_test(test_names),         cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_ring_of_events),
+        cmocka_unit_test(test_ring_of_bytes),
+        cmocka_unit_test(test_finish),
+        cmocka_unit_test(test_shown_beside_lost),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_functions),
     };
     return cmocka_run_group_tests_name("log", tests, NULL, NULL);
 }
