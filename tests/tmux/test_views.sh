@@ -53,7 +53,7 @@ counts() {
     tm_type C
     tm_wait 'calls>' && tm_wait 'every function' || return 1
     tm_keys Enter
-    tm_wait 'counting costs about' && agreeing_until has_window 2 && tm_wait CALLS/s || return 1
+    tm_wait 'counting costs' && agreeing_until has_window 2 && tm_wait CALLS/s || return 1
     tm_type b
     tm_wait MODULE && tm_wait FUNCS || return 1
     tm_type b
@@ -113,6 +113,21 @@ completes_names_of_the_target() {
     tm_wait_gone 'calls>' && bt_quit
 }
 
+shows_how_many_match() {
+    open_quick || return 1
+    tm_type C
+    tm_wait 'calls>' && tm_wait 'the cost is measured first' || return 1
+    tm_type timer:sleep
+    tm_wait '1 function; the cost is measured first' || return 1
+    tm_type ', _:_'
+    tm_wait_line '^at least [0-9,]+ functions; the cost' || return 1
+    tm_keys Enter
+    agreeing_until has_window 1 && tm_type C && tm_wait 'the last window cost' || return 1
+    tm_keys Escape
+    tm_wait_gone 'calls>' && tm_type x
+    tm_wait 'target clean' && target_is_clean && bt_quit
+}
+
 tells_why_nothing_was_counted() {
     open_quick || return 1
     tm_type ':calls no_such_module:f/1'
@@ -155,6 +170,7 @@ run measures_time
 run tells_the_proof_when_it_leaves
 run traces_a_function
 run completes_names_of_the_target
+run shows_how_many_match
 run tells_why_nothing_was_counted
 run tells_a_mistake_in_its_place
 run sums_by_owner

@@ -41,6 +41,8 @@ void assist_begin(struct assist *a);
 
 /* The line as it stands; defaults: what options that it does not give are. */
 void assist_look(struct assist *a, const struct trace_request *defaults, const char *line);
+/* A line of functions to count: `text` is how many match. */
+void assist_count(struct assist *a, enum syntax syntax, const char *line);
 const struct assist_line *assist_line(const struct assist *a);
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tui_calls.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +16,9 @@
 #define CALLS_VIEW "calls"
 #define MARK "calls> "
 /* clang-format on */
-#define HINT                                                                                       \
-    "module:function/arity, a module, app:NAME, /expression/:_; empty: every function\n"           \
-    "Tab completes, Up recalls, Enter starts; the cost is measured first"
+#define SYNTAX_HINT                                                                                \
+    "module:function/arity, a module, app:NAME, /expression/:_; empty: every function"
+#define KEYS_HINT "Tab completes, Up recalls, Enter starts"
 
 struct tui_calls {
     struct tui *tui;
@@ -108,7 +109,13 @@ static void on_change(void *arg)
 static void on_window(void *arg, const struct calls_window *window)
 {
     struct tui_calls *c = arg;
+    char functions[32], rate[32];
     calls_log_window(&c->log, window);
+    if (window->number == 1 && !isnan(window->load))
+        tui_message(c->tui, STYLE_MESSAGE,
+                    "%s functions, %s calls/s: counting costs %.2g%% of the node",
+                    text_integer(functions, sizeof functions, (int64_t)window->functions),
+                    text_count(rate, sizeof rate, window->calls_per_s), window->load * 100);
     tui_findings_window(c->tui->findings, window);
     tui_session_show(&c->s);
 }
@@ -169,22 +176,37 @@ static int start(struct tui_calls *c, const char *words, size_t *offset, struct 
 
 static void begin(void *arg, const char *words);
 
-/* A mistake at the end of the line is not marked: the rest is still to be typed. */
+/* With the cost of the last window, where there is one. */
+static void put_hint(struct tui_calls *c, enum style style, const char *known, bool with_cost)
+{
+    char text[1200], cost[80] = "";
+    if (with_cost && c->log.has_window && !isnan(c->log.window.load))
+        snprintf(cost, sizeof cost, "; the last window cost %.2g%% of the node",
+                 c->log.window.load * 100);
+    else if (with_cost)
+        snprintf(cost, sizeof cost, "; the cost is measured first");
+    snprintf(text, sizeof text, "%s\n%s%s", SYNTAX_HINT, known, cost);
+    prompt_set_hint(c->tui->prompt, style, text);
+}
+
+/* An unfinished line is not wrong yet, another one only when typing has stopped. */
+void tui_calls_known(struct tui_calls *c, const struct assist_line *line, bool settled)
+{
+    bool wrong = line->wrong && !line->unfinished && settled;
+    if (*line->text)
+        put_hint(c, wrong ? STYLE_ERROR : STYLE_MESSAGE, line->text,
+                 !line->wrong && !line->nothing);
+    else if (line->known)
+        put_hint(c, STYLE_DIM, KEYS_HINT, true);
+    if (wrong)
+        prompt_mark_error(c->tui->prompt, line->offset, "");
+}
+
 static void changed(void *ctx, const char *line)
 {
     struct tui_calls *c = ctx;
-    struct settings_trace traces;
-    struct pattern **patterns = NULL;
-    struct error err = {.code = ERR_NONE};
-    size_t n = 0, offset = 0;
-    tui_trace_names_drop(c->tui->trace);
-    if (line[strspn(line, " ")] == '\0')
-        return;
-    settings_trace_caps(&c->tui->settings, false, &traces);
-    if (calls_patterns_parse(&patterns, &n, line, traces.syntax, &offset, &err) == 0)
-        patterns_free(patterns, n);
-    else if (offset < strlen(line))
-        prompt_mark_error(c->tui->prompt, offset, err.text);
+    (void)line;
+    tui_trace_names_typed(c->tui->trace);
 }
 
 static void complete(void *ctx, const char *line, size_t point, struct completion *out)
@@ -199,8 +221,14 @@ static void open_prompt(struct tui_calls *c, const char *initial)
         .changed = changed, .accepted = begin, .complete = complete, .ctx = c};
     tui_trace_names_begin(c->tui->trace);
     prompt_open(c->tui->prompt, PROMPT_CALLS, MARK, initial, &calls);
-    prompt_set_hint(c->tui->prompt, STYLE_DIM, HINT);
+    put_hint(c, STYLE_DIM, KEYS_HINT, true);
     tui_touch(c->tui);
+}
+
+static void ask_words(struct tui_calls *c)
+{
+    open_prompt(c, c->log.words);
+    tui_trace_names_typed(c->tui->trace);
 }
 
 /* At once, or when what is counted now has ended. */
@@ -235,7 +263,7 @@ static void act_calls(struct tui_calls *c, const char *arg)
     if (*arg)
         begin(c, arg);
     else if (here || !model_calls(c->tui->model))
-        open_prompt(c, c->log.words);
+        ask_words(c);
     else if (screen_act(c->tui->screen, c->tui->model, ACTION_VIEW, CALLS_VIEW, &err) < 0)
         tui_message(c->tui, STYLE_ERROR, "%s", err.text);
 }

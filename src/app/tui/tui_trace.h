@@ -32,7 +32,8 @@ void tui_trace_names_begin(struct tui_trace *tr); /* it is about to open */
 /* Names that are still to come complete the line again once they have. */
 void tui_trace_names_complete(struct tui_trace *tr, const char *line, size_t point,
                               struct completion *out);
-void tui_trace_names_drop(struct tui_trace *tr); /* the line is another: they do not any more */
+/* The line is another: they do not any more. What it matches goes to tui_calls_known(). */
+void tui_trace_names_typed(struct tui_trace *tr);
 
 /* ---- news of the program */
 /* The history of prompts on this node takes the place of another's. */

@@ -99,24 +99,39 @@ static void show_line(struct tui_trace *tr)
         prompt_mark_error(prompt, line->offset, "");
 }
 
+static bool counts_open(const struct tui_trace *tr)
+{
+    return prompt_is_open(tr->tui->prompt) && prompt_kind(tr->tui->prompt) == PROMPT_CALLS;
+}
+
+/* Of the prompt that is open. */
+static void show(struct tui_trace *tr)
+{
+    if (is_open(tr))
+        show_line(tr);
+    else if (counts_open(tr))
+        tui_calls_known(tr->tui->calls, assist_line(tr->assist), tr->settled);
+    tui_touch(tr->tui);
+}
+
 static void look(struct tui_trace *tr, const char *line)
 {
     struct trace_request defaults;
     tui_trace_defaults(tr, &defaults);
     tr->looked = true;
     tr->unanswered = 0;
-    assist_look(tr->assist, &defaults, line);
-    show_line(tr);
-    tui_touch(tr->tui);
+    if (counts_open(tr))
+        assist_count(tr->assist, defaults.syntax, line);
+    else
+        assist_look(tr->assist, &defaults, line);
+    show(tr);
 }
 
 static void on_settled(uv_timer_t *timer)
 {
     struct tui_trace *tr = timer->data;
     tr->settled = true;
-    if (is_open(tr))
-        show_line(tr);
-    tui_touch(tr->tui);
+    show(tr);
 }
 
 static void on_pause(uv_timer_t *timer)
@@ -124,19 +139,17 @@ static void on_pause(uv_timer_t *timer)
     struct tui_trace *tr = timer->data;
     size_t point;
     uv_timer_start(&tr->pause, on_settled, SETTLE_MS, 0);
-    if (is_open(tr))
+    if (is_open(tr) || counts_open(tr))
         look(tr, prompt_line(tr->tui->prompt, &point));
 }
 
 void tui_trace_assist_known(void *arg)
 {
     struct tui_trace *tr = arg;
-    const struct prompt *prompt = tr->tui->prompt;
-    bool counts = prompt_is_open(prompt) && prompt_kind(prompt) == PROMPT_CALLS;
-    if (!is_open(tr) && !counts)
+    if (!is_open(tr) && !counts_open(tr))
         return;
-    if (!counts && tr->looked)
-        show_line(tr);
+    if (tr->looked)
+        show(tr);
     if (tr->completing) {
         tr->completing = false;
         prompt_complete_again(tr->tui->prompt);
@@ -206,13 +219,14 @@ static void complete(void *ctx, const char *line, size_t point, struct completio
 void tui_trace_names_begin(struct tui_trace *tr)
 {
     link_up(tr);
-    tr->completing = false;
+    tr->completing = tr->looked = false;
     assist_begin(tr->assist);
 }
 
-void tui_trace_names_drop(struct tui_trace *tr)
+void tui_trace_names_typed(struct tui_trace *tr)
 {
-    tr->completing = false;
+    tr->completing = tr->looked = tr->settled = false;
+    uv_timer_start(&tr->pause, on_pause, PAUSE_MS, 0);
 }
 
 void tui_trace_names_complete(struct tui_trace *tr, const char *line, size_t point,

@@ -8,6 +8,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
 #include "beamtop/etf/print.h"
+#include "beamtop/trace/calls.h"
 
 #define NO_NODE "nonode@nohost" /* of pids, while none is connected */
 #define SOME_FUNCTIONS 3        /* shown by name */
@@ -100,17 +101,20 @@ static int take_apart(struct assist *a, const struct trace_request *defaults, co
     return 0;
 }
 
-void assist_look(struct assist *a, const struct trace_request *defaults, const char *line)
+/* False: it is blank, and all is known of it. */
+static bool begin_line(struct assist *a, const char *line)
 {
     typed_clear(&a->typed);
     a->looked++;
-    a->line = (struct assist_line){.known = false};
-    if (line[strspn(line, " \t")] == '\0') {
-        a->line.known = true;
+    a->line = (struct assist_line){.known = line[strspn(line, " \t")] == '\0'};
+    return !a->line.known;
+}
+
+void assist_look(struct assist *a, const struct trace_request *defaults, const char *line)
+{
+    if (!begin_line(a, line) || take_apart(a, defaults, line) != 0)
         return;
-    }
-    if (take_apart(a, defaults, line) != 0)
-        return;
+    a->typed.n_asked = a->typed.n;
     a->typed.pending = true;
     if (a->has_port) {
         assist_pump(a);
@@ -226,8 +230,9 @@ static void tell_none(struct assist *a, const struct names *names)
     const struct slice source = p->source;
     char why[400];
     prepare_why_none(why, sizeof why, p, &a->typed.found, names);
-    snprintf(a->line.text, sizeof a->line.text, "nothing to trace: %.*s: %s",
-             (int)(source.len < 100 ? source.len : 100), source.s, why);
+    snprintf(a->line.text, sizeof a->line.text, "nothing to %s: %.*s: %s",
+             a->typed.counts ? "count" : "trace", (int)(source.len < 100 ? source.len : 100),
+             source.s, why);
 }
 
 static void tell_nobody(struct assist *a, const struct names *names)
@@ -240,6 +245,8 @@ static bool find_none(struct typed_line *t, const struct preflight *p)
 {
     char why[400];
     for (size_t i = 0; i < p->n_patterns && t->none == NULL; i++) {
+        if (p->patterns[i].total > 0)
+            continue;
         prepare_why_none(why, sizeof why, t->patterns[i], &p->patterns[i], NULL);
         if (*why != '\0') {
             t->none = t->patterns[i];
@@ -250,6 +257,29 @@ static bool find_none(struct typed_line *t, const struct preflight *p)
     return t->none != NULL;
 }
 
+/* Counting takes the local functions of `_:_` too, and applications are not among what was asked
+   for; patterns may name the same functions. */
+static void tell_count(struct assist *a, const struct preflight *p)
+{
+    const struct typed_line *t = &a->typed;
+    bool more = t->n_asked < t->n;
+    uint64_t total = 0;
+    struct buf out;
+    for (size_t i = 0; p != NULL && i < p->n_patterns; i++) {
+        total += p->patterns[i].total;
+        more |=
+            t->patterns[i]->module.kind == NAME_ANY && t->patterns[i]->function.kind == NAME_ANY;
+    }
+    a->line.known = true;
+    if (p == NULL)
+        return;
+    buf_init(&out, 0);
+    buf_puts(&out, more ? "at least " : p->n_patterns > 1 ? "at most " : "");
+    put_count(&out, total, "function", "functions");
+    snprintf(a->line.text, sizeof a->line.text, "%s", buf_cstr(&out));
+    buf_clear(&out);
+}
+
 static void tell_match(struct assist *a, const struct preflight *p)
 {
     struct typed_line *t = &a->typed;
@@ -258,6 +288,10 @@ static void tell_match(struct assist *a, const struct preflight *p)
         a->line.nothing = true;
         a->line.offset = t->request.pattern_at + t->none->at;
         tell_none(a, NULL);
+        return;
+    }
+    if (t->counts) {
+        tell_count(a, p);
         return;
     }
     size_t unknown = prepare_unknown(t->specs, t->n, p);
@@ -290,13 +324,52 @@ void typed_matched(struct assist *a, const struct answer *answer)
     struct preflight found;
     struct error err = answer->err;
     if (err.code == ERR_NONE &&
-        decode_preflight(&found, a->typed.n, answer->value, answer->len, &err) == 0) {
+        decode_preflight(&found, a->typed.n_asked, answer->value, answer->len, &err) == 0) {
         tell_match(a, &found);
         preflight_clear(&found);
         return;
     }
     a->line.known = true;
     snprintf(a->line.text, sizeof a->line.text, "unknown: %.300s", err.text);
+}
+
+/* ---- functions to count */
+
+/* Those that are no applications come first, and the node is asked about them. */
+static size_t put_applications_last(struct pattern **patterns, size_t n)
+{
+    size_t asked = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct pattern *p = patterns[i];
+        if (calls_pattern_is_application(p))
+            continue;
+        patterns[i] = patterns[asked];
+        patterns[asked++] = p;
+    }
+    return asked;
+}
+
+void assist_count(struct assist *a, enum syntax syntax, const char *line)
+{
+    struct typed_line *t = &a->typed;
+    struct error err = {.code = ERR_NONE};
+    size_t offset = 0;
+    if (!begin_line(a, line))
+        return;
+    if (calls_patterns_parse(&t->patterns, &t->n, line, syntax, &offset, &err) != 0 ||
+        procs_parse(&t->procs, NULL, &offset, &err) != 0) {
+        mistake(a, offset, &err, text_end(line));
+        return;
+    }
+    caps_init(&t->request.caps);
+    t->request.caps.value[CAP_FUNCTIONS] = 1; /* their number comes with it */
+    t->counts = true;
+    t->n_asked = put_applications_last(t->patterns, t->n);
+    t->pending = a->has_port && t->n_asked > 0;
+    if (t->pending)
+        assist_pump(a);
+    else
+        tell_count(a, NULL);
 }
 
 /* ---- near misses */

@@ -212,6 +212,38 @@ static void test_sentence_of_several(void **state)
         answer_error(t);
 }
 
+static void test_functions_to_count(void **state)
+{
+    static const struct {
+        const char *line, *found, *text;
+    } rows[] = {
+        {"lists", "{0, [{lists, all, 2}], 117, too_many}", "117 functions"},
+        {"lists:map/2", "{0, [{lists, map, 2}], 1, ok}", "1 function"},
+        {"_:_", "{0, [{lists, all, 2}], 9000, too_many}", "at least 9,000 functions"},
+        {"app:shop, lists", "{0, [{lists, all, 2}], 117, too_many}", "at least 117 functions"},
+        {"lists, maps", "{0, [{lists, all, 2}], 117, too_many}, {1, [], 26, too_many}",
+         "at most 143 functions"},
+        {"lists:mapp/2", "{0, [], 0, instruction}", "nothing to count: lists:mapp/2: "},
+    };
+    struct target *t = *state;
+    const struct assist_line *l = assist_line(t->assist);
+    char text[300];
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assist_count(t->assist, SYNTAX_AUTO, rows[i].line);
+        expect_open(t, QUESTION_PREFLIGHT, "{0,call,");
+        snprintf(text, sizeof text, "{preflight, [%s], {all, 2}, {{0, 0, []}, [], 0}, []}",
+                 rows[i].found);
+        answer(t, text);
+        if (!l->known || l->wrong || strncmp(l->text, rows[i].text, strlen(rows[i].text)) != 0)
+            fail_msg("%s: %s", rows[i].line, l->text);
+        assert_false(t->open);
+    }
+    assist_count(t->assist, SYNTAX_AUTO, "app:shop");
+    assert_true(l->known && !*l->text && !t->open);
+    assist_count(t->assist, SYNTAX_AUTO, "lists:map(_, _) -> return");
+    assert_true(l->wrong && !l->unfinished && !t->open);
+}
+
 static void test_only_the_last_line_counts(void **state)
 {
     struct target *t = *state;
@@ -370,6 +402,7 @@ int main(void)
         TEST(test_mistakes),
         TEST(test_what_matches),
         TEST(test_sentence_of_several),
+        TEST(test_functions_to_count),
         TEST(test_only_the_last_line_counts),
         TEST(test_near_misses_of_a_function),
         TEST(test_near_misses_of_a_module),
