@@ -35,11 +35,15 @@ static bool runs(const struct tui_calls *c)
 /* ---- events of the session */
 
 /* Our own questions would be among the calls; windows without a pause leave no time for others. */
+bool tui_calls_hold(const struct tui_calls *c)
+{
+    return runs(c) && calls_session_counts(c->s.session) && calls_session_leaves_time(c->s.session);
+}
+
 static void hold_ticks(struct tui_calls *c)
 {
     if (c->tui->live)
-        live_hold(c->tui->live,
-                  calls_session_counts(c->s.session) && calls_session_leaves_time(c->s.session));
+        live_hold(c->tui->live, tui_calls_hold(c));
 }
 
 static void estimate_text(char *out, size_t size, const struct calls_state *s)

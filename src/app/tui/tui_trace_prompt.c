@@ -138,6 +138,10 @@ static void on_pause(uv_timer_t *timer)
 {
     struct tui_trace *tr = timer->data;
     size_t point;
+    if (counts_open(tr) && tui_calls_hold(tr->tui->calls)) {
+        uv_timer_start(&tr->pause, on_pause, PAUSE_MS, 0);
+        return;
+    }
     uv_timer_start(&tr->pause, on_settled, SETTLE_MS, 0);
     if (is_open(tr) || counts_open(tr))
         look(tr, prompt_line(tr->tui->prompt, &point));

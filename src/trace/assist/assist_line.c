@@ -335,7 +335,7 @@ void typed_matched(struct assist *a, const struct answer *answer)
 
 /* ---- functions to count */
 
-/* Those that are no applications come first, and the node is asked about them. */
+/* The others come first: the node is asked about them. */
 static size_t put_applications_last(struct pattern **patterns, size_t n)
 {
     size_t asked = 0;
