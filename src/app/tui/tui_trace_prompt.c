@@ -13,7 +13,7 @@
 #define PAUSE_MS 150u   /* of typing, before the line is looked at … */
 #define SETTLE_MS 850u  /* … and then, before what is wrong in it is marked */
 #define CANDIDATES 24   /* words listed for an unfinished line */
-#define UNANSWERED 4u   /* questions for them, of one line */
+#define UNANSWERED 3u   /* questions for them, of one line */
 /* clang-format on */
 #define EMPTY_HINT                                                                                 \
     "module:function(Arguments) when Guard -> return; Elixir: Mod.fun(args) -> return\n"           \
