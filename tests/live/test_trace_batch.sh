@@ -100,7 +100,7 @@ has_the_keys_of() {
 
 prints_the_keys_that_are_documented() {
     traced_json 0 'batch_load:tick(_) -> return' 'batch_load:raise -> return' 'send(batch_echo, _)' \
-        'receive({pong, _})' --events 60 --rate 30 --on-rate shed --time 60s --procs batch_load || return 1
+        'receive({pong, _})' --events 60 --rate 10 --on-rate shed --time 60s --procs batch_load || return 1
     for kind in call return exception send receive lost; do
         case $kind in
         call) has_the_keys_of "$kind" "\`call\` of \`trace\`" args stack ;;
