@@ -101,6 +101,35 @@ leaves_when_the_terminal_closes() {
     wait_until 30 has_ended "$pid"
 }
 
+shell_flags() { sed -n 's/^flags:[[:space:]]*//p' "/proc/$(tm display-message -p '#{pane_pid}')/fdinfo/0"; }
+
+has_flags() { # WHEN
+    [ "$(shell_flags)" = "$flags" ] || {
+        echo "standard input of the shell has the flags $(shell_flags) $1, $flags before"
+        return 1
+    }
+}
+
+starts_again() {
+    # shellcheck disable=SC2016
+    tm_run 'clear; "$BT" "$NODE" --cookie-file "$COOKIE" --budget 100; echo code $?' && bt_wait_list
+}
+
+# The shell shares its open file with the program: also when that is killed, it must find none changed.
+keeps_the_flags_of_standard_input() {
+    tm_close
+    tm_open 80 24 BT="$beamtop" NODE="$BEAMTOP_DEMO_NODE" COOKIE="$BEAMTOP_DEMO_COOKIE_FILE" || return 1
+    flags=$(shell_flags)
+    [ -n "$flags" ] && starts_again && has_flags 'while it runs' && tm_keys C-z && tm_wait Stopped &&
+        has_flags 'while it is stopped' || return 1
+    tm_run 'fg; echo code $?'
+    tm_wait_gone 'ready>' && tm_wait shop_pricing && has_flags 'after fg' || return 1
+    tm_keys Q
+    tm_wait 'code 0' && has_flags 'after it has ended' && starts_again || return 1
+    kill -TERM "$(tm_pid beamtop)" && tm_wait 'code 143' && has_flags 'after SIGTERM' && starts_again || return 1
+    kill -KILL "$(tm_pid beamtop)" && tm_wait 'code 137' && has_flags 'after SIGKILL'
+}
+
 run opens_and_leaves
 run leaves_the_shell_its_screen
 run follows_the_size_of_the_terminal
@@ -110,6 +139,7 @@ run follows_a_resize_while_stopped
 run does_not_stop_as_the_leader_of_its_session
 run stops_together_with_the_script_that_started_it
 run takes_keys_again_after_a_paste_without_end
+run keeps_the_flags_of_standard_input
 run restores_the_terminal_when_killed
 run restores_the_terminal_when_hung_up
 run restores_the_terminal_when_it_crashes

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The screen program: one loop for terminal, target, timers and signals. */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -313,6 +314,19 @@ static void on_tty(uv_poll_t *poll, int status, int events)
         take_events(t);
 }
 
+/* libuv makes what it polls non-blocking, and with it the shell's own standard input, which is the
+ * same open file. Curses polls before it reads: the flags go back to what they were at once, so
+ * that no end of the program, however sudden, leaves them changed. */
+static int watch_tty(struct tui *t)
+{
+    int flags = fcntl(t->tty->fd, F_GETFL);
+    uv_poll_init(&t->rt.loop, &t->tty_poll, t->tty->fd);
+    if (flags >= 0)
+        fcntl(t->tty->fd, F_SETFL, flags);
+    t->tty_poll.data = t;
+    return uv_poll_start(&t->tty_poll, UV_READABLE, on_tty);
+}
+
 static int open_tty(struct tui *t, struct error *err)
 {
     const struct tty_setup setup = {
@@ -330,9 +344,7 @@ static int open_tty(struct tui *t, struct error *err)
     crash_protect(&t->tty->rescue);
     t->tty->ops->size(t->tty, &rows, &columns);
     canvas_init(&t->canvas, rows, columns, t->tty->ascii);
-    uv_poll_init(&t->rt.loop, &t->tty_poll, t->tty->fd);
-    t->tty_poll.data = t;
-    return uv_poll_start(&t->tty_poll, UV_READABLE, on_tty);
+    return watch_tty(t);
 }
 
 void tui_suspend(struct tui *t)
