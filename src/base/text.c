@@ -213,3 +213,11 @@ void text_put_safe(struct buf *out, const char *s, size_t len, bool ascii)
     }
     buf_put(out, s + run, len - run);
 }
+
+uint64_t text_identity(const char *s, size_t len)
+{
+    uint64_t h = 14695981039346656037u; /* FNV-1a */
+    for (size_t i = 0; i < len; i++)
+        h = (h ^ (unsigned char)s[i]) * 1099511628211u;
+    return h ? h : 1;
+}

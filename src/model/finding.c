@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
 
 static const char *const severities[][2] = {[FINDING_NOTE] = {"info", "note"},
                                             [FINDING_LOOK] = {"check", "look"},
@@ -28,6 +29,21 @@ bool finding_severity_find(const char *text, enum finding_severity *out)
         return true;
     }
     return false;
+}
+
+uint64_t finding_identity(const struct finding *f)
+{
+    uint64_t id = text_identity(f->rule, strlen(f->rule)) * 31 +
+                  text_identity(f->subject, strlen(f->subject));
+    return id ? id : 1;
+}
+
+const struct finding *findings_find(const struct findings_shown *shown, uint64_t identity)
+{
+    for (size_t i = 0; shown && i < shown->found.len; i++)
+        if (finding_identity(&shown->found.items[i]) == identity)
+            return &shown->found.items[i];
+    return NULL;
 }
 
 size_t findings_asking(const struct findings_shown *shown)

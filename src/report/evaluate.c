@@ -46,7 +46,11 @@ struct finding *judge_find(struct judge *j, enum finding_severity severity, doub
                           .title = j->rule->info.title,
                           .action = "",
                           .refute = "",
-                          .subject = ""};
+                          .subject = "",
+                          .process = "",
+                          .application = "",
+                          .trace = "",
+                          .cause = ""};
     f->evidence = arena_alloc(&out->arena, EVIDENCE_MOST * sizeof *f->evidence);
     return f;
 }
@@ -127,8 +131,6 @@ double judge_node(const struct judge *j, const char *key)
 {
     return fact_number(j->node, key);
 }
-
-/* ---- texts */
 
 /* ---- what judges are given */
 
@@ -240,6 +242,58 @@ static const char *lacks(const struct judge *j, unsigned needs)
     return NULL;
 }
 
+/* ---- one cause, one finding */
+
+static bool is_evidence(const struct finding *f, const char *text)
+{
+    for (size_t i = 0; i < f->n_evidence; i++)
+        if (strcmp(f->evidence[i].text, text) == 0)
+            return true;
+    return false;
+}
+
+static void add_evidence(struct finding *f, struct evidence e)
+{
+    struct evidence *list = (struct evidence *)(uintptr_t)f->evidence;
+    if (f->n_evidence < EVIDENCE_MOST && !is_evidence(f, e.text))
+        list[f->n_evidence++] = e;
+}
+
+/* The other finding becomes evidence, under the key of its rule. */
+static void take_over(struct finding *f, const struct finding *other)
+{
+    f->severity = other->severity > f->severity ? other->severity : f->severity;
+    f->sure = fmax(f->sure, other->sure);
+    f->impact = fmax(f->impact, other->impact); /* NaN where neither has one */
+    f->process = *f->process ? f->process : other->process;
+    f->trace = *f->trace ? f->trace : other->trace;
+    add_evidence(f, (struct evidence){other->rule, NAN, "", other->title});
+    for (size_t i = 0; i < other->n_evidence; i++)
+        add_evidence(f, other->evidence[i]);
+}
+
+/* One of the lower rank, else the one found first, takes the others over. */
+static void unite(struct findings *found)
+{
+    for (size_t i = 0; i < found->len; i++) {
+        struct finding *f = &found->items[i];
+        for (size_t k = i + 1; k < found->len && *f->cause;) {
+            struct finding other = found->items[k];
+            if (strcmp(f->cause, other.cause) != 0) {
+                k++;
+                continue;
+            }
+            if (other.rank < f->rank) {
+                other = *f;
+                *f = found->items[k];
+            }
+            take_over(f, &other);
+            memmove(&found->items[k], &found->items[k + 1],
+                    (--found->len - k) * sizeof *found->items);
+        }
+    }
+}
+
 static int worse_first(const void *a, const void *b)
 {
     const struct finding *x = a, *y = b;
@@ -267,13 +321,14 @@ static void ask_rules(struct judge *j)
 int findings_evaluate(struct findings *out, struct recording *r, int64_t from, int64_t to,
                       struct error *err)
 {
-    return findings_evaluate_after(out, NULL, r, from, to, err);
+    return findings_evaluate_after(out, NULL, 0, r, from, to, err);
 }
 
-int findings_evaluate_after(struct findings *out, const struct findings *before,
+int findings_evaluate_after(struct findings *out, const struct findings *before, double trend_s,
                             struct recording *r, int64_t from, int64_t to, struct error *err)
 {
-    struct judge j = {.recording = r, .from = from, .to = to, .out = out, .before = before};
+    struct judge j = {
+        .recording = r, .from = from, .to = to, .out = out, .before = before, .trend_s = trend_s};
     memset(out, 0, sizeof *out);
     arena_init(&out->arena);
     if (from > to)
@@ -286,6 +341,7 @@ int findings_evaluate_after(struct findings *out, const struct findings *before,
     ask_rules(&j);
     json_decref(j.node);
     json_decref(j.kin);
+    unite(out);
     if (out->len > 1)
         qsort(out->items, out->len, sizeof *out->items, worse_first);
     return recording_failed(r, err);

@@ -6,6 +6,7 @@
 
 #include "beamtop/base/buf.h"
 #include "beamtop/base/text.h"
+#include "beamtop/etf/print.h"
 #include "beamtop/model/process_name.h"
 #include "rules_internal.h"
 
@@ -179,12 +180,60 @@ const struct span_process *judge_late(const struct judge *j, const struct span_p
 
 #define STAYS 0.8 /* of its limit, for what was found before */
 
+/* Its own, or that of one that it has taken over. */
+static bool has_rule(const struct finding *f, const char *key)
+{
+    bool has = strcmp(f->rule, key) == 0;
+    for (size_t i = 0; i < f->n_evidence && !has; i++)
+        has = strcmp(f->evidence[i].key, key) == 0;
+    return has;
+}
+
 double judge_limit(const struct judge *j, double limit)
 {
     for (size_t i = 0; j->before && i < j->before->len; i++)
-        if (strcmp(j->before->items[i].rule, j->rule->info.key) == 0)
+        if (has_rule(&j->before->items[i], j->rule->info.key))
             return limit * STAYS;
     return limit;
+}
+
+bool judge_holds(const struct judge *j, double seconds, bool named)
+{
+    return !(seconds < (named ? 1 : 2) * j->trend_s);
+}
+
+void judge_wait(struct judge *j, bool named)
+{
+    if (!judge_holds(j, j->duration_s, named))
+        j->out->len--;
+}
+
+void judge_cause(struct finding *f, const char *cause, enum cause_rank rank)
+{
+    f->cause = cause;
+    f->rank = rank;
+}
+
+void judge_about(struct finding *f, const char *pid, enum cause_rank rank)
+{
+    f->process = pid;
+    judge_cause(f, pid, rank);
+}
+
+const char *judge_function(struct judge *j, struct slice module, struct slice function)
+{
+    struct buf b;
+    bool quoted = module.len > 2 && module.s[0] == '\'' && module.s[module.len - 1] == '\'';
+    buf_init(&b, 0);
+    if (quoted)
+        buf_put(&b, module.s, module.len);
+    else
+        print_atom(&b, module.s, module.len);
+    buf_puts(&b, ":");
+    print_atom(&b, function.s, function.len);
+    const char *out = judge_text(j, "%s", buf_cstr(&b));
+    buf_clear(&b);
+    return out;
 }
 
 bool judge_lasts(double share, double late_share, double limit)

@@ -277,6 +277,8 @@ static void find_lookup(struct judge *j, const struct module_calls *m,
                    "data changes between reads",
                    name);
     f->subject = of;
+    f->trace =
+        judge_function(j, front ? front->name : m->name, front ? front->hottest : m->hottest);
     judge_evidence(j, f, "lookups", rate, "per_s",
                    "%s:%s: %s lookups by key per second (%s in %.1f s)", name,
                    judge_slice(j, m->hottest), judge_number(j, rate), judge_number(j, m->keyed),
@@ -510,6 +512,7 @@ static void find_hot(struct judge *j, const struct module_calls *m, double asks)
         "Answers differ from call to call, or the caller holds the data and other modules make the "
         "gen_server calls";
     f->subject = judge_slice(j, m->name);
+    f->trace = judge_function(j, m->name, m->hottest);
     judge_evidence(j, f, "reads", rate, "per_s", "%s: %s calls per second",
                    judge_slice(j, m->hottest), judge_number(j, per_s(j, m->hottest_calls)));
     judge_evidence(j, f, "writes", per_s(j, m->writes), "per_s", "writes: %.1f per second",
@@ -573,6 +576,7 @@ void judge_dynamic_repo(struct judge *j)
                 "database. A wrapper switches twice per query";
     f->refute = "Each request does one operation, for a different tenant";
     f->subject = judge_slice(j, most->name);
+    f->trace = judge_function(j, most->name, slice_of("put_dynamic_repo"));
     judge_evidence(j, f, "switches", per_s(j, switches), "per_s",
                    "%s:put_dynamic_repo/1: %s calls per "
                    "second",

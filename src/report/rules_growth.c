@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "beamtop/base/buf.h"
+#include "beamtop/etf/print.h"
 #include "beamtop/model/process_name.h"
 #include "rules_internal.h"
 
@@ -27,7 +29,8 @@ static struct rise rise_of(const struct judge *j, const char *key)
 {
     struct trend t = judge_trend(j, key);
     double grown = t.last - t.first;
-    bool grows = t.steady && t.fit >= judge_limit(j, 0.9) && j->duration_s >= LEAST_S;
+    bool grows = t.steady && t.fit >= judge_limit(j, 0.9) && j->duration_s >= LEAST_S &&
+                 judge_holds(j, j->duration_s, true);
     return (struct rise){t.first, t.last, grown, grown / j->duration_s, t.fit, grows && grown > 0};
 }
 
@@ -132,8 +135,10 @@ static void tell_group(struct judge *j, struct finding *f, const json_t *group)
                        named(j, spawner), fact_number(group, "spawned"));
     else
         judge_evidence(j, f, "spawner", NAN, "", "spawner: unknown (before OTP 25), or many");
-    f->subject = judge_text(
-        j, "%s", *spawner_of(j, group) ? fact_text(spawner, "pid") : member_of(j, group));
+    if (*spawner_of(j, group))
+        f->subject = f->process = judge_text(j, "%s", fact_text(spawner, "pid"));
+    else
+        f->subject = f->trace = member_of(j, group);
 }
 
 void judge_process_growth(struct judge *j)
@@ -163,11 +168,13 @@ void judge_process_growth(struct judge *j)
         "a link or monitor to their client, or a supervisor";
     f->refute = "The number of processes levels off with the load (header, 10 min)";
     f->subject = "processes";
+    judge_cause(f, "processes", CAUSE_KNOWN);
     tell_trend(j, f, "processes", "processes", &t);
     tell_limit(j, f, "process_limit", &t);
     if (group)
         tell_group(j, f, group);
     no_owner(j, f, fact);
+    judge_wait(j, group != NULL);
     json_decref(fact);
 }
 
@@ -196,6 +203,7 @@ void judge_short_lived(struct judge *j)
         f->refute = "Each of these processes does a whole request (beamtop calls NODE, reductions "
                     "a process)";
         f->subject = "processes";
+        judge_cause(f, "spawns", CAUSE_KNOWN);
         judge_evidence(j, f, "spawned_per_s", rate, "per_s",
                        "spawned: %s/s (mean, %.0f s), %s/s (mean, "
                        "last answer)",
@@ -242,6 +250,8 @@ void judge_atom_growth(struct judge *j)
         "'erlang:list_to_atom/1') and use the _existing_ form. The VM ends when the table is full";
     f->refute = "The number of atoms stops growing: code was being loaded (header, 10 min)";
     f->subject = "atoms";
+    f->trace = "erlang:binary_to_atom/2 -> caller & erlang:list_to_atom/1 -> caller";
+    judge_cause(f, "atoms", CAUSE_KNOWN);
     tell_trend(j, f, "atoms", "atoms", &t);
     tell_limit(j, f, "atom_limit", &t);
     if (*prefix)
@@ -251,6 +261,7 @@ void judge_atom_growth(struct judge *j)
         if (i < 3 && json_is_string(example))
             judge_evidence(j, f, "example", NAN, "", "new atom: %s", json_string_value(example));
     no_owner(j, f, fact);
+    judge_wait(j, *prefix);
     json_decref(fact);
 }
 
@@ -259,6 +270,21 @@ void judge_atom_growth(struct judge *j)
 static const char *table_name(struct judge *j, const json_t *table)
 {
     return cut(j, *fact_text(table, "name") ? fact_text(table, "name") : "unnamed");
+}
+
+/* A pattern for what is put into it; one without a name is known by its owner only. */
+static const char *writes_to(struct judge *j, const json_t *table)
+{
+    const char *owner = fact_text(json_object_get(table, "owner"), "pid");
+    const char *name = fact_text(table, "name");
+    struct buf b;
+    if (*fact_text(table, "id"))
+        return *owner ? judge_text(j, "ets:insert(_, _) --procs %s", owner) : "";
+    buf_init(&b, 0);
+    print_atom(&b, name, strlen(name));
+    const char *out = judge_text(j, "ets:insert(%s, _) -> caller", buf_cstr(&b));
+    buf_clear(&b);
+    return out;
 }
 
 static void tell_tables(struct judge *j, struct finding *f, const json_t *ets)
@@ -298,12 +324,16 @@ static void find_table(struct judge *j, const struct rise *t, double limit)
         "period";
     f->refute = "The table stops growing: a cache that fills (fact ets, 10 min)";
     f->subject = table ? table_name(j, table) : "ets";
+    f->process = judge_text(j, "%s", fact_text(json_object_get(table, "owner"), "pid"));
+    f->trace = table ? writes_to(j, table) : "";
+    judge_cause(f, "ets_memory", CAUSE_KNOWN);
     judge_evidence(j, f, "memory_ets_bytes", t->last, "bytes",
                    "ETS memory: %s to %s in %s (all tables)", judge_bytes(j, t->first),
                    judge_bytes(j, t->last), judge_period(j));
     judge_evidence(j, f, "fit", t->fit, "", "linear trend, r = %.2f", t->fit);
     tell_tables(j, f, ets);
     no_owner(j, f, fact);
+    judge_wait(j, table != NULL);
     json_decref(fact);
 }
 
@@ -322,8 +352,11 @@ static void find_many_tables(struct judge *j, const struct rise *t, double limit
     f->action = "Delete each table when its work is done, or keep the work in one table with a key";
     f->refute = "The number of tables levels off with the load (header, 10 min)";
     f->subject = "ets_tables";
+    f->process = judge_text(j, "%s", fact_text(json_object_get(made, "owner"), "pid"));
+    judge_cause(f, "ets_tables", CAUSE_KNOWN);
     tell_trend(j, f, "ets_tables", "ETS tables", t);
     no_owner(j, f, fact);
+    judge_wait(j, *owner);
     json_decref(fact);
 }
 
@@ -364,6 +397,9 @@ void judge_port_growth(struct judge *j)
     f->action = "Close sockets and files when their work is done; set idle timeouts";
     f->refute = "The number of ports levels off with the clients (header, 10 min)";
     f->subject = "ports";
+    f->process =
+        *owner ? judge_text(j, "%s", fact_text(json_object_get(ports, "owner"), "pid")) : "";
+    judge_cause(f, "ports", CAUSE_KNOWN);
     tell_trend(j, f, "ports", "ports", &t);
     tell_limit(j, f, "port_limit", &t);
     if (*name)
@@ -373,6 +409,7 @@ void judge_port_growth(struct judge *j)
                        fact_number(ports, "seen"), fact_number(ports, "sampled"), name,
                        *owner ? " of " : "", owner);
     no_owner(j, f, fact);
+    judge_wait(j, *name);
     json_decref(fact);
 }
 
@@ -393,8 +430,8 @@ void judge_socket_growth(struct judge *j)
     double limit = judge_limit(j, fmax(50, 0.1 * first)), grown = last - first;
     if (isnan(last) && !recording_fact(j->recording, "growth", j->to))
         judge_unknown(j, "the fact `growth` was not recorded");
-    if (!(j->duration_s >= LEAST_S) || !(grown >= limit) || !(half - first >= grown / 4) ||
-        !(last - half >= grown / 4))
+    if (!(j->duration_s >= LEAST_S) || !judge_holds(j, j->duration_s, true) || !(grown >= limit) ||
+        !(half - first >= grown / 4) || !(last - half >= grown / 4))
         return;
     struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, grown, limit) * 0.8);
     f->effort = EFFORT_SMALL;
@@ -426,6 +463,7 @@ void judge_code_growth(struct judge *j)
     f->action = "Find what compiles or loads modules while the node runs, and load each once";
     f->refute = "The memory of code stops growing: a start or an upgrade (header, 10 min)";
     f->subject = newest ? judge_text(j, "%s", newest) : "code";
+    judge_cause(f, "code", CAUSE_KNOWN);
     judge_evidence(j, f, "memory_code_bytes", t.last, "bytes", "code: %s to %s in %s",
                    judge_bytes(j, t.first), judge_bytes(j, t.last), judge_period(j));
     judge_evidence(j, f, "fit", t.fit, "", "linear trend, r = %.2f", t.fit);
@@ -433,5 +471,6 @@ void judge_code_growth(struct judge *j)
         if (i < 5 && json_is_string(module))
             judge_evidence(j, f, "module", NAN, "", "new module: %s", json_string_value(module));
     no_owner(j, f, fact);
+    judge_wait(j, newest != NULL);
     json_decref(fact);
 }

@@ -48,8 +48,9 @@ struct judge {
     json_t *kin;       /* what anonymous processes are near to; NULL: not recorded */
     double schedulers; /* online; NaN unknown */
     double duration_s;
-    int64_t ticks; /* that have the node's numbers */
-    bool said;     /* this rule has a finding, or why it is not known */
+    double trend_s; /* for which a trend must hold; 0: any time */
+    int64_t ticks;  /* that have the node's numbers */
+    bool said;      /* this rule has a finding, or why it is not known */
 };
 
 struct rule {
@@ -60,6 +61,19 @@ struct rule {
 
 /* The finding is the judge's to fill in; titles and texts by judge_text. sure: 0..1. */
 struct finding *judge_find(struct judge *j, enum finding_severity severity, double sure);
+/* Which of the findings of one cause gives the title: what is known exactly, then a message queue,
+   what is held, what grows, and load. */
+enum cause_rank { CAUSE_KNOWN, CAUSE_QUEUE, CAUSE_HELD, CAUSE_GROWTH, CAUSE_LOAD };
+void judge_cause(struct finding *f, const char *cause, enum cause_rank rank);
+/* It is about what this process does: its cause too. pid: "" none. */
+void judge_about(struct finding *f, const char *pid, enum cause_rank rank);
+/* "erlang:list_to_atom" in Erlang syntax, as a pattern. A module may be in quotes already. */
+const char *judge_function(struct judge *j, struct slice module, struct slice function);
+/* Whether a trend over so many seconds has lasted long enough to be told; longer where nobody is
+   named as its maker. */
+bool judge_holds(const struct judge *j, double seconds, bool named);
+/* Takes the last finding, a trend of the whole period, back if it has not. */
+void judge_wait(struct judge *j, bool named);
 void judge_unknown(struct judge *j, const char *fmt, ...) ATTR_PRINTF(2, 3);
 const char *judge_text(struct judge *j, const char *fmt, ...) ATTR_PRINTF(2, 3);
 void judge_evidence(struct judge *j, struct finding *f, const char *key, double value,

@@ -239,6 +239,7 @@ static void find_logger(struct judge *j, double share, double spread, struct wai
                     : "Log less in the hot path: lazy messages (funs), levels per module, sampling";
     f->refute = "The share falls in the next period: a burst of errors that is over";
     f->subject = p ? judge_slice(j, p->pid) : "logger";
+    judge_about(f, p ? f->subject : "", CAUSE_KNOWN);
     judge_evidence(j, f, "share", share, "share",
                    "share of reductions: %s (mean, ± %s between ticks)", judge_percent(j, share),
                    judge_percent(j, spread));

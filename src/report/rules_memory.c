@@ -66,6 +66,7 @@ static void find_near_limit(struct judge *j, size_t i, struct span_stats s, doub
         judge_text(j, "%s (start with %s %.0f)", tables[i].action, tables[i].flag, larger(limit));
     f->refute = "The number stays: what was made at start is kept";
     f->subject = tables[i].key;
+    judge_cause(f, f->subject, CAUSE_LOAD);
     judge_evidence(j, f, tables[i].key, s.max, "", "%s: %s of %s (max)", tables[i].name,
                    judge_number(j, s.max), judge_number(j, limit));
     judge_evidence(j, f, "growth", grown, "", "growth: %s%s in %s", grown < 0 ? "" : "+",
@@ -84,7 +85,8 @@ void judge_near_limit(struct judge *j)
         struct trend t = judge_trend(j, tables[i].key);
         double limit = judge_node(j, tables[i].limit), share = s.max / limit;
         double grown = s.last - s.first;
-        bool rises = grown > 0 && t.steady && t.fit >= judge_limit(j, 0.8);
+        bool rises = judge_holds(j, j->duration_s, true) && grown > 0 && t.steady &&
+                     t.fit >= judge_limit(j, 0.8);
         double hours = rises ? (limit - s.last) / grown * j->duration_s / 3600 : (double)NAN;
         bool soon = share >= judge_limit(j, 0.5) && hours < 24;
         if (isnan(share) || limit <= 0 || (share < judge_limit(j, 0.8) && !soon))
@@ -213,6 +215,7 @@ static void find_holders(struct judge *j, const json_t *holders, size_t n, doubl
         "hibernate after a burst, or collect more often (fullsweep_after)";
     f->refute = "The holders are meant to keep them: a cache of whole binaries";
     f->subject = judge_text(j, "%s", fact_text(first, "pid"));
+    judge_about(f, f->subject, CAUSE_HELD);
     for (size_t i = 0; i < n; i++) {
         row = json_array_get(holders, i);
         judge_evidence(j, f, "holder", fact_number(row, "bytes"), "bytes",
@@ -316,6 +319,7 @@ static const char *gc_subjects(struct judge *j, struct finding *f)
                        judge_number(j, fact_number(row, "minor_gcs_per_s")));
     }
     json_decref(fact);
+    judge_about(f, f->subject, CAUSE_LOAD);
     const struct recorded_call *most = NULL;
     for (size_t k = 0; k < j->n_calls; k++)
         if (j->calls[k].words > (most ? most->words : 0))

@@ -31,10 +31,12 @@ static bool mailbox_grows(const struct judge *j, const struct span_process *p)
            grown >= judge_limit(j, MAILBOX_GROWTH) && late->queue_min >= p->queue_first + grown / 4;
 }
 
-static void tell_process(struct judge *j, struct finding *f, const struct span_process *p)
+static void tell_process(struct judge *j, struct finding *f, const struct span_process *p,
+                         enum cause_rank rank)
 {
     f->impact = p->share;
     f->subject = judge_slice(j, p->pid);
+    judge_about(f, f->subject, rank);
     judge_evidence(j, f, "process", p->share, "share",
                    "%s, started as %s, of %s: %s of all reductions", judge_process(j, p),
                    judge_slice(j, p->initial_call),
@@ -51,7 +53,8 @@ void judge_mailbox(struct judge *j)
     for (size_t i = 0; i < j->n_processes && said < 5; i++) {
         const struct span_process *p = &j->processes[i];
         double grown = p->queue_last - p->queue_first;
-        if (!mailbox_grows(j, p))
+        double seen_s = j->duration_s * (double)p->ticks / (double)j->turnover.ticks;
+        if (!mailbox_grows(j, p) || !judge_holds(j, seen_s, true))
             continue;
         said++;
         struct finding *f = judge_find(j, p->queue_last >= MAILBOX_ACT ? FINDING_ACT : FINDING_LOOK,
@@ -69,7 +72,7 @@ void judge_mailbox(struct judge *j)
                        "per tick (linear trend, r = %.2f)",
                        judge_number(j, p->queue_first), judge_number(j, p->queue_last),
                        p->queue_slope, p->queue_fit);
-        tell_process(j, f, p);
+        tell_process(j, f, p, CAUSE_QUEUE);
     }
 }
 
@@ -118,7 +121,7 @@ void judge_serialised(struct judge *j)
                        "message queue: mean %.1f, min %.0f, "
                        "max %.0f",
                        p->queue_mean, p->queue_min, p->queue_max);
-        tell_process(j, f, p);
+        tell_process(j, f, p, CAUSE_QUEUE);
         if (!isnan(cores))
             judge_evidence(j, f, "cores", cores, "",
                            "its work: %.2f of the 1 core that a process can use", cores);
@@ -193,7 +196,7 @@ static void find_sleeping(struct judge *j, const struct span_process *p)
                    p->asleep_reductions_per_s);
     if (*erts)
         judge_evidence(j, f, "erts", NAN, "", "OTP %s, erts %s", fact_text(j->node, "otp"), erts);
-    tell_process(j, f, p);
+    tell_process(j, f, p, CAUSE_KNOWN);
 }
 
 static void find_spinning(struct judge *j, const struct span_process *p)
@@ -217,7 +220,7 @@ static void find_spinning(struct judge *j, const struct span_process *p)
                    "reductions: %s per "
                    "second",
                    judge_number(j, p->asleep_reductions_per_s));
-    tell_process(j, f, p);
+    tell_process(j, f, p, CAUSE_KNOWN);
 }
 
 void judge_asleep(struct judge *j)
@@ -278,6 +281,7 @@ void judge_churn(struct judge *j)
     double spawns = calls_per_s(j, "proc_lib", "init_p");
     struct finding *f = judge_find(j, FINDING_NOTE, judge_sure(j, new_a_tick, 0.5 * a_tick));
     f->effort = EFFORT_LARGE;
+    judge_cause(f, "spawns", CAUSE_LOAD);
     f->title = judge_text(j, "%s processes are short-lived: %s of top processes are seen once",
                           call.len > 0 ? judge_slice(j, call) : "Most", judge_percent(j, once));
     f->action = "Keep a process for each request. Move small steps into the caller, or keep "
@@ -316,6 +320,10 @@ void judge_code_server(struct judge *j)
         "stop calling it. Start releases with -mode embedded";
     f->refute = "The node has just started, or is being upgraded";
     f->subject = "code_server";
+    f->trace = "error_handler:undefined_function/3";
+    for (size_t i = 0; i < j->n_processes; i++)
+        if (slice_is(j->processes[i].kind, "code_server"))
+            judge_about(f, judge_slice(j, j->processes[i].pid), CAUSE_KNOWN);
     judge_evidence(j, f, "share", share, "share",
                    "share of reductions: %s (mean, ± %s between ticks)", judge_percent(j, share),
                    judge_percent(j, spread));

@@ -14,12 +14,19 @@
 #define SETTLED 10 /* ticks: fewer are a moment of the host */
 #define LOADED 0.7 /* use of the schedulers: less, and others of the host take the cores */
 
+/* Many make the load, so that the leader is not its only cause. */
 static void tell_leader(struct judge *j, struct finding *f, const struct span_owner *o)
 {
     if (!o)
         return;
     f->impact = o->share;
     f->subject = judge_slice(j, o->owner);
+    const struct owner_list *apps = &j->owners[BY_APPLICATION];
+    for (size_t i = 0; i < apps->n; i++)
+        f->application = o == &apps->items[i] ? f->subject : f->application;
+    for (size_t i = 0; i < j->n_processes; i++)
+        if (slice_equal(j->processes[i].name, o->owner))
+            f->process = judge_slice(j, j->processes[i].pid);
     judge_evidence(j, f, "leader", o->share, "share", "%s: %s of reductions (mean)",
                    judge_slice(j, o->owner), judge_percent(j, o->share));
 }
@@ -127,6 +134,7 @@ void judge_one_scheduler(struct judge *j)
           : judge_text(j, "One scheduler is overloaded: %.1f of %.1f queued are in its run queue",
                        one.mean, queue.mean);
     f->subject = p ? judge_slice(j, p->pid) : "";
+    judge_about(f, f->subject, CAUSE_LOAD);
     f->action = "Find the busy scheduler in the view of schedulers. Look for a process bound to "
                 "it, priority "
                 "high or max, or a long NIF; start without +sbt and with +S of the available cores";
@@ -144,23 +152,24 @@ void judge_one_scheduler(struct judge *j)
 static const struct {
     const char *key, *title, *name, *action;
     const char *fact, *list; /* that says who has it; NULL: none does */
+    const char *cause;       /* with findings of other rules; NULL: the process that leads */
 } memory_types[] = {
     {"memory_processes_bytes", "Process memory is", "process memory",
      "Look at the state, stack and message queue of the process that grows; bound what it keeps",
-     NULL, NULL},
+     NULL, NULL, NULL},
     {"memory_binary_bytes", "Refc binary memory is", "refc binaries",
      "Copy what is kept of large binaries (binary:copy/1). Let idle holders hibernate or collect "
      "garbage",
-     "binaries", "holders"},
+     "binaries", "holders", NULL},
     {"memory_ets_bytes", "ETS memory is", "ETS memory",
-     "Delete old rows, or bound the largest tables by size or age", "ets", "tables"},
+     "Delete old rows, or bound the largest tables by size or age", "ets", "tables", "ets_memory"},
     {"memory_atom_bytes", "Atom memory is", "atom memory",
      "Find what makes atoms of outside text (list_to_atom, binary_to_atom, String.to_atom): atoms "
      "are "
      "never freed",
-     NULL, NULL},
+     NULL, NULL, "atoms"},
     {"memory_code_bytes", "Code memory is", "code memory",
-     "Find what loads or makes modules while the node runs", NULL, NULL},
+     "Find what loads or makes modules while the node runs", NULL, NULL, "code"},
 };
 
 #define OWNERS_LISTED 3
@@ -171,6 +180,7 @@ static const struct {
 struct grower {
     const char *name, *subject;
     double grown, has; /* bytes; grown NaN: known at one moment only */
+    bool process;      /* the subject is a pid */
 };
 
 static double grown_of(const struct span_process *p)
@@ -196,7 +206,7 @@ static size_t growing_processes(struct judge *j, struct grower out[OWNERS_LISTED
             break;
         listed[n] = most;
         out[n] = (struct grower){judge_process(j, most), judge_slice(j, most->pid), grown_of(most),
-                                 most->memory_last};
+                                 most->memory_last, true};
     }
     return n;
 }
@@ -246,7 +256,7 @@ static size_t growing_rows(struct judge *j, const char *key, const char *list,
                                 : judge_process_of(j, row),
                             judge_text(j, "%s", fact_text(row, ets ? "name" : "pid")),
                             old ? fact_number(row, bytes) - fact_number(old, bytes) : (double)NAN,
-                            fact_number(row, bytes)};
+                            fact_number(row, bytes), !ets};
     }
     if (n > 1)
         qsort(all, n, sizeof *all, most_grown_first);
@@ -278,7 +288,7 @@ static const char *growth_title(struct judge *j, size_t type, const struct growe
 /* Processes that grow together, none of them much: by their module. false: none leads. */
 static bool growing_group(struct judge *j, struct grower *out)
 {
-    *out = (struct grower){"", "", MIB, NAN};
+    *out = (struct grower){"", "", MIB, NAN, false};
     for (size_t i = 0; i < j->owners[BY_MODULE].n; i++)
         for (size_t k = 0; k < j->late_owners[BY_MODULE].n; k++) {
             const struct span_owner *all = &j->owners[BY_MODULE].items[i];
@@ -289,8 +299,8 @@ static bool growing_group(struct judge *j, struct grower *out)
                 !slice_equal(all->owner, late->owner))
                 continue;
             const char *name = judge_slice(j, all->owner);
-            *out =
-                (struct grower){judge_text(j, "Module %s", name), name, grown, late->memory_bytes};
+            *out = (struct grower){judge_text(j, "Module %s", name), name, grown,
+                                   late->memory_bytes, false};
         }
     return out->grown > MIB;
 }
@@ -320,6 +330,9 @@ static void find_growth(struct judge *j, size_t type, struct trend t, struct tre
     f->effort = EFFORT_SMALL;
     f->title = growth_title(j, type, n > 0 ? &growers[0] : NULL, grown);
     f->subject = n > 0 ? growers[0].subject : "";
+    judge_about(f, n > 0 && growers[0].process ? f->subject : "", CAUSE_GROWTH);
+    if (memory_types[type].cause)
+        judge_cause(f, memory_types[type].cause, CAUSE_GROWTH);
     f->action = memory_types[type].action;
     f->refute = "It falls again in a longer recording: a cache that fills, or a rising load";
     judge_evidence(j, f, memory_types[type].key, t.last, "bytes",
@@ -332,6 +345,7 @@ static void find_growth(struct judge *j, size_t type, struct trend t, struct tre
         judge_evidence(j, f, "holder", growers[i].has, "bytes", "%s: %s%s%s", growers[i].name,
                        judge_bytes(j, growers[i].has), isnan(growers[i].grown) ? "" : ", grew by ",
                        isnan(growers[i].grown) ? "" : judge_bytes(j, growers[i].grown));
+    judge_wait(j, n > 0);
 }
 
 void judge_memory_growth(struct judge *j)

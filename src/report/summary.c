@@ -127,8 +127,8 @@ int summary_take(struct summary *s, const struct summary *before, const struct s
     take_marks(s, r);
     s->gaps = recording_gaps(r, input->from, input->to);
     s->cost = recording_cost(r, input->from, input->to);
-    return findings_evaluate_after(&s->findings, before ? &before->findings : NULL, r, input->from,
-                                   input->to, err);
+    return findings_evaluate_after(&s->findings, before ? &before->findings : NULL, 0, r,
+                                   input->from, input->to, err);
 }
 
 void summary_clear(struct summary *s)

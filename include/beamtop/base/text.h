@@ -46,6 +46,8 @@ void text_put_safe(struct buf *out, const char *s, size_t len, bool ascii);
 /* The longest prefix of s whose width is at most columns; returns its bytes, *width its columns. */
 size_t text_prefix(const char *s, size_t len, size_t columns, size_t *width);
 
+uint64_t text_identity(const char *s, size_t len); /* a hash, never 0 */
+
 /*
  * Numbers for people. Each writes at most `size` bytes with NUL and returns out. NaN prints "–"
  * ("-" in the ASCII form). They take the decimal point of

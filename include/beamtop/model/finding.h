@@ -44,10 +44,17 @@ struct finding {
         *title; /* "Logger default blocks its callers: 31% of their time": the culprit first */
     const char *action;  /* what to change, as exactly as is known: the setting, its value */
     const char *refute;  /* what one would see if this were wrong */
-    const char *subject; /* pid, module, table: for the jump; "" none */
+    const char *subject; /* pid, module, table; "" none */
+    /* What it names, "" none: the pid of a process, an application, and a pattern of the trace
+       language that shows the cause at work. */
+    const char *process, *application, *trace;
+    const char *cause; /* findings of one cause are one; "": it is no other's */
+    int rank;          /* among these: the lowest gives the title */
     const struct evidence *evidence;
     size_t n_evidence;
 };
+/* Of its rule and subject, never 0: the same from one judgement to the next. */
+uint64_t finding_identity(const struct finding *f);
 
 struct findings {
     struct arena arena;    /* owns all texts */
@@ -69,5 +76,7 @@ struct findings_shown {
 };
 /* How many ask for something: not those that only say what was seen. shown NULL: 0. */
 size_t findings_asking(const struct findings_shown *shown);
+/* NULL: it is not among them. shown may be NULL. */
+const struct finding *findings_find(const struct findings_shown *shown, uint64_t identity);
 
 #endif

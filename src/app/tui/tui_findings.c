@@ -17,6 +17,7 @@
 #define LEAST_TICKS 30        /* of slow intervals: a span of several minutes more */
 #define MOST_TICKS 600        /* of quick ones */
 #define FIRST_TICKS 5         /* before these nothing is judged */
+#define TREND_S 30.0          /* before these no trend is shown */
 #define JUDGE_MS 10000u       /* from one judgement to the next */
 #define REPLAY_JUDGE_MS 1000u /* the same while a recording is played; a jump is judged at once */
 #define MOST_BYTES (UINT64_C(32) << 20) /* of the ring; past them it starts again */
@@ -84,7 +85,7 @@ static void take(struct tui_findings *f, struct recording *r, int64_t first, int
 {
     struct error err = {.code = ERR_NONE};
     struct findings found;
-    if (findings_evaluate_after(&found, &f->shown.found, r, first, last, &err) == 0) {
+    if (findings_evaluate_after(&found, &f->shown.found, TREND_S, r, first, last, &err) == 0) {
         findings_clear(&f->shown.found);
         f->shown.found = found;
         f->shown.ticks = last - first + 1;

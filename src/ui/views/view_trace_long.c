@@ -4,6 +4,7 @@
  * they come
  * into sight. */
 
+#include "beamtop/base/text.h"
 #include "view_trace.h"
 
 /* All that the number of lines of an event that is closed depends on, and who it is. */

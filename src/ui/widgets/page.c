@@ -261,14 +261,6 @@ uint64_t pid_identity(const struct etf_pid *pid)
     return (((uint64_t)pid->serial << 32) | pid->id) + 1;
 }
 
-uint64_t text_identity(const char *s, size_t len)
-{
-    uint64_t h = 14695981039346656037u; /* FNV-1a */
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ (unsigned char)s[i]) * 1099511628211u;
-    return h ? h : 1;
-}
-
 bool pid_same(const struct etf_pid *a, const struct etf_pid *b)
 {
     return a->id == b->id && a->serial == b->serial && a->creation == b->creation;

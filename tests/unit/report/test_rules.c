@@ -326,7 +326,7 @@ static void test_on_the_limit(void **state)
     assert_int_equal(findings_evaluate(&before, r, 1, 13, &err), 0);
     recording_close(r);
     r = made_open(&on);
-    assert_int_equal(findings_evaluate_after(&after, &before, r, 1, 13, &err), 0);
+    assert_int_equal(findings_evaluate_after(&after, &before, 0, r, 1, 13, &err), 0);
     assert_int_equal(findings_evaluate(&alone, r, 1, 13, &err), 0);
     recording_close(r);
     assert_non_null(of_rule(&before, "serialised"));
@@ -404,6 +404,171 @@ static void test_levels(void **state)
     findings_clear(&f);
 }
 
+/* ---- one cause, one finding */
+
+static void queue_heap_and_load(struct made *w)
+{
+    mailbox_grows(w);
+    processes_grow(w);
+    one_queue(w);
+    w->busy[0].memory_step = 4 * MIB;
+    w->busy[1].memory_step = 0;
+}
+static void binaries_of_one_grow(struct made *w)
+{
+    binaries_grow(w);
+    set_fact(w, "binaries",
+             "{\"bytes\":90000000,\"holders\":[{\"pid\":\"<0.41.0>\",\"name\":\"cache\","
+             "\"initial_call\":\"cache:init/1\",\"bytes\":80000000,\"binaries\":9}]}");
+}
+static void atoms_near_the_limit(struct made *w)
+{
+    atoms_leak(w);
+    w->atoms = 900000;
+}
+static void carts_and_memory(struct made *w)
+{
+    table_leaks(w);
+    w->ets_step = w->total_step = 2 * MIB;
+}
+static void queues_of_two(struct made *w)
+{
+    mailbox_grows(w);
+    w->busy[1].queue = 10;
+    w->busy[1].queue_step = 500;
+}
+
+static bool tells(const struct finding *f, const char *rule)
+{
+    for (size_t e = 0; e < f->n_evidence; e++)
+        if (strcmp(f->evidence[e].key, rule) == 0)
+            return true;
+    return false;
+}
+
+static size_t of_cause(const struct findings *f, const char *cause)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->len; i++)
+        n += strcmp(f->items[i].cause, cause) == 0;
+    return n;
+}
+
+/* The rules that fit are one finding, with the title of the first and the rest as evidence. */
+static void test_one_cause(void **state)
+{
+    static const struct {
+        void (*load)(struct made *);
+        const char *cause, *rules[3], *evidence;
+    } causes[] = {
+        {queue_heap_and_load,
+         "<0.41.0>",
+         {"mailbox_growth", "memory_growth", "one_scheduler"},
+         "process memory: from"},
+        {binaries_of_one_grow, "<0.41.0>", {"binary_holders", "memory_growth"}, "refc binaries: "},
+        {atoms_near_the_limit, "atoms", {"atom_growth", "near_limit"}, "Atom table: "},
+        {carts_and_memory, "ets_memory", {"ets_growth", "memory_growth"}, "ETS memory: from"},
+        {queues_of_two, "<0.41.0>", {"mailbox_growth"}, "message queue: "},
+        {queues_of_two, "<0.42.0>", {"mailbox_growth"}, "message queue: "},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(causes); i++) {
+        struct made w = made_healthy;
+        struct findings f;
+        causes[i].load(&w);
+        judge(&f, &w);
+        const struct finding *x = NULL;
+        for (size_t k = 0; k < f.len; k++)
+            x = strcmp(f.items[k].cause, causes[i].cause) == 0 ? &f.items[k] : x;
+        if (!x || of_cause(&f, causes[i].cause) != 1 || strcmp(x->rule, causes[i].rules[0]) != 0 ||
+            !says(x, causes[i].evidence)) {
+            dump(&f);
+            fail_msg("row %zu: %s is not one finding of %s", i, causes[i].cause,
+                     causes[i].rules[0]);
+        }
+        for (size_t r = 1; r < 3 && causes[i].rules[r]; r++) {
+            if (!tells(x, causes[i].rules[r])) {
+                dump(&f);
+                fail_msg("row %zu: %s is no evidence", i, causes[i].rules[r]);
+            }
+        }
+        findings_clear(&f);
+    }
+}
+
+/* What has become evidence of another finding stays below its limit as well. */
+static void test_evidence_stays(void **state)
+{
+    struct error err = {.code = ERR_NONE};
+    struct made clear = made_healthy, on = made_healthy;
+    struct findings before, after, alone;
+    (void)state;
+    queue_heap_and_load(&clear);
+    queue_heap_and_load(&on);
+    on.of_processes_step = on.total_step = on.busy[0].memory_step = 0.7 * MIB; /* of 0.8 */
+    struct recording *r = made_open(&clear);
+    assert_int_equal(findings_evaluate(&before, r, 1, 13, &err), 0);
+    recording_close(r);
+    r = made_open(&on);
+    assert_int_equal(findings_evaluate_after(&after, &before, 0, r, 1, 13, &err), 0);
+    assert_int_equal(findings_evaluate(&alone, r, 1, 13, &err), 0);
+    recording_close(r);
+    assert_true(tells(of_rule(&after, "mailbox_growth"), "memory_growth"));
+    assert_false(tells(of_rule(&alone, "mailbox_growth"), "memory_growth"));
+    findings_clear(&before);
+    findings_clear(&after);
+    findings_clear(&alone);
+}
+
+/* ---- trends on the screen */
+
+static bool is_trend(const struct made *w, int ticks, const char *rule)
+{
+    struct error err = {.code = ERR_NONE};
+    struct made load = *w;
+    struct findings f;
+    load.ticks = ticks;
+    struct recording *r = made_open(&load);
+    assert_int_equal(findings_evaluate_after(&f, NULL, 30, r, 1, ticks, &err), 0);
+    recording_close(r);
+    bool found = of_rule(&f, rule) != NULL;
+    findings_clear(&f);
+    return found;
+}
+
+static void test_trends_wait(void **state)
+{
+    static const struct {
+        void (*load)(struct made *);
+        const char *rule;
+        bool named;
+    } trends[] = {
+        {mailbox_grows, "mailbox_growth", true},  {processes_grow, "memory_growth", true},
+        {processes_leak, "process_growth", true}, {processes_leak_unseen, "process_growth", false},
+        {atoms_leak, "atom_growth", true},        {table_leaks, "ets_growth", true},
+        {tables_leak, "ets_growth", true},        {ports_leak, "port_growth", true},
+        {code_leaks, "code_growth", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(trends); i++) {
+        struct made w = made_healthy;
+        struct findings f;
+        const char *rule = trends[i].rule;
+        trends[i].load(&w);
+        w.ticks = 28;
+        judge(&f, &w);
+        if (!of_rule(&f, rule) && strcmp(rule, "process_growth") != 0) /* of 100 processes */
+            fail_msg("row %zu: a report waits with %s", i, rule);
+        findings_clear(&f);
+        if (is_trend(&w, 28, rule))
+            fail_msg("row %zu: %s does not wait", i, rule);
+        if (is_trend(&w, 45, rule) != trends[i].named)
+            fail_msg("row %zu: %s of 45 s", i, rule);
+        if (!is_trend(&w, 70, rule))
+            fail_msg("row %zu: %s of 70 s is not found", i, rule);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -420,6 +585,9 @@ int main(void)
         cmocka_unit_test(test_refused_calls),
         cmocka_unit_test(test_damaged_growth),
         cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_one_cause),
+        cmocka_unit_test(test_evidence_stays),
+        cmocka_unit_test(test_trends_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
