@@ -398,13 +398,87 @@ static void test_findings_open_and_close(void **state)
     answer(&f);
     uint64_t first = screen_link(f.s).id;
     assert_int_equal(screen_link(f.s).kind, TARGET_FINDING);
-    act(&f, ACTION_ENTER, "");
+    act(&f, ACTION_ENTER, "");                    /* it names nothing else */
     assert_int_equal(screen_link(f.s).id, first); /* the cursor stays */
     act(&f, ACTION_DOWN, "");
-    assert_int_not_equal(screen_link(f.s).id, first);
+    uint64_t second = screen_link(f.s).id;
+    assert_int_not_equal(second, first);
+    act(&f, ACTION_FOLD, ""); /* the evidence of one that names a process */
+    assert_int_equal(screen_link(f.s).id, second);
     act(&f, ACTION_UP, "");
-    act(&f, ACTION_ENTER, "");
+    act(&f, ACTION_FOLD, "");
     assert_int_equal(screen_link(f.s).id, first);
+    end(&f);
+}
+
+/* On the finding of that rule. */
+static struct fixture start_on_finding(const char *rule, struct findings_shown *shown)
+{
+    struct fixture f = start("findings");
+    world_findings(shown, FOUND_SOME);
+    model_set_findings(f.m, shown);
+    answer(&f);
+    for (size_t i = 0; i < shown->found.len; i++) {
+        const struct finding *found = findings_find(shown, screen_link(f.s).id);
+        if (found && strcmp(found->rule, rule) == 0)
+            return f;
+        act(&f, ACTION_DOWN, "");
+    }
+    fail_msg("the cursor does not come to %s", rule);
+    return f;
+}
+
+static bool is_asked(struct screen *s, enum screen_request_kind kind, struct screen_request *r)
+{
+    while (screen_take_request(s, r))
+        if (r->kind == kind)
+            return true;
+    return false;
+}
+
+/* What a finding names is opened by Enter: a process, a table's owner, an application, a function.
+ */
+static void test_enter_opens_what_a_finding_names(void **state)
+{
+    static const struct {
+        const char *rule, *view;
+    } rows[] = {{"mailbox_growth", "process"},
+                {"ets_growth", "process"},
+                {"contention", "tree"},
+                {"repository_lookup", "findings"},
+                {"headroom", "findings"}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct findings_shown shown;
+        struct screen_request r;
+        struct fixture f = start_on_finding(rows[i].rule, &shown);
+        uint64_t id = screen_link(f.s).id;
+        (void)is_asked(f.s, REQUEST_ACT, &r);
+        act(&f, ACTION_ENTER, "");
+        assert_string_equal(screen_view(f.s), rows[i].view);
+        bool traces = is_asked(f.s, REQUEST_ACT, &r) && r.action == ACTION_TRACE_ROW;
+        assert_int_equal(traces, strcmp(rows[i].rule, "repository_lookup") == 0);
+        if (strcmp(rows[i].view, "findings") != 0)
+            act(&f, ACTION_BACK, "");
+        assert_int_equal(screen_link(f.s).id, id);
+        end(&f);
+    }
+}
+
+static void test_the_mailbox_of_a_finding(void **state)
+{
+    struct findings_shown shown;
+    struct screen_request r;
+    struct fixture f = start_on_finding("mailbox_growth", &shown);
+    (void)state;
+    act(&f, ACTION_MAILBOX, "");
+    assert_string_equal(screen_view(f.s), "process");
+    assert_true(is_asked(f.s, REQUEST_MAILBOX, &r));
+    assert_int_equal(r.pid.id, 41);
+    assert_false(r.force);
+    end(&f);
+    f = start_on_finding("repository_lookup", &shown);
+    assert_true(refused(&f, ACTION_MAILBOX, "") < 0);
     end(&f);
 }
 
@@ -704,6 +778,8 @@ int main(void)
         cmocka_unit_test(test_a_counted_function_asks_for_its_trace),
         cmocka_unit_test(test_a_window_is_copied),
         cmocka_unit_test(test_findings_open_and_close),
+        cmocka_unit_test(test_enter_opens_what_a_finding_names),
+        cmocka_unit_test(test_the_mailbox_of_a_finding),
         cmocka_unit_test(test_owners),
         cmocka_unit_test(test_armed_rows_open_processes),
         cmocka_unit_test(test_panes),

@@ -88,7 +88,7 @@ static const struct scene scenes[] = {
     {.name = "replay-trace-not-yet", .view = "trace", .rows = 16, .columns = 80, .when = "#4",
      .speed = 1, PLAIN},
     {.name = "replay-findings", .view = "findings", .rows = 30, .columns = 120, .when = "#13",
-     .speed = 1, .action = ACTION_ENTER, .arg = ""},
+     .speed = 1, .action = ACTION_FOLD, .arg = ""},
     {.name = "replay-tree-not", .view = "tree", .rows = 16, .columns = 80, .when = "#6", .speed = 1,
      PLAIN},
     {.name = "replay-apps-not", .view = "apps", .rows = 16, .columns = 80, .when = "#6", .speed = 1,

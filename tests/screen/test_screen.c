@@ -89,7 +89,7 @@ static const struct scene scenes[] = {
     ALL_SIZES("help", .view = "help"),
     ALL_SIZES("calls", .view = "calls", .calls = COUNTED_CALLS),
     ALL_SIZES("owners", .view = "owners", .steps = {{ACTION_BY, "module"}, {STEP_TICK, ""}}),
-    ALL_SIZES("findings", .view = "findings", .found = FOUND_SOME, .steps = {{ACTION_ENTER, ""}}),
+    ALL_SIZES("findings", .view = "findings", .found = FOUND_SOME, .steps = {{ACTION_FOLD, ""}}),
     {.name = "calls-not", .view = "calls", .rows = 16, .columns = 100},
     {.name = "calls-first", .view = "calls", .rows = 16, .columns = 100, .calls = COUNTED_FIRST},
     {.name = "calls-time", .view = "calls", .rows = 24, .columns = 140, .calls = COUNTED_TIME,
@@ -112,7 +112,7 @@ static const struct scene scenes[] = {
     {.name = "findings-none", .view = "findings", .rows = 16, .columns = 100,
      .found = FOUND_NOTHING},
     {.name = "findings-second", .view = "findings", .rows = 30, .columns = 120, .found = FOUND_SOME,
-     .steps = {{ACTION_ENTER, ""}, {ACTION_DOWN, ""}, {ACTION_ENTER, ""}}},
+     .steps = {{ACTION_FOLD, ""}, {ACTION_DOWN, ""}, {ACTION_FOLD, ""}}},
     {.name = "findings-told", .view = "top", .rows = 16, .columns = 120, .found = FOUND_SOME},
     TRACE_SIZES("trace-none", .trace = TRACED_NOT),
     TRACE_SIZES("trace-preparing", .trace = TRACED_PREPARING),
@@ -334,6 +334,9 @@ static const char keys[] = "bind global ? help\n"
                            "bind picker <Enter> enter\n"
                            "bind picker <Space> mark-row\n"
                            "bind global f view findings\n"
+                           "bind global T trace-row\n"
+                           "bind doc m mailbox\n"
+                           "bind doc <Space> fold\n"
                            "bind global p pause\n"
                            "bind global <Esc> back\n"
                            "bind table <Enter> enter\n"

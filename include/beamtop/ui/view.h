@@ -31,14 +31,14 @@ struct span {
 enum link_kind {
     TARGET_NONE, TARGET_PROCESS, TARGET_NAME, TARGET_APP, TARGET_VIEW, TARGET_EVENT,
     TARGET_FUNCTION, /* a pattern of the trace language: name */
-    TARGET_FINDING,  /* id; opens and closes */
+    TARGET_FINDING,  /* that names nothing else: opens and closes */
 };
 /* clang-format on */
 struct view_link {
     enum link_kind kind;
     struct etf_pid pid; /* of the process; of an event, its process */
     char name[256];
-    uint64_t id;   /* of an event: trace_log_find() */
+    uint64_t id;   /* of an event: trace_log_find(); of a finding: findings_find(); else 0 */
     unsigned part; /* of an event: 0 its first line, else a line of what is unfolded */
     uint64_t fold; /* of such a line: the term that begins there, for trace_fold_term(); 0: none */
 };

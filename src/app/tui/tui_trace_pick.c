@@ -6,6 +6,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/model/detail.h"
+#include "beamtop/model/finding.h"
 #include "beamtop/trace/library.h"
 #include "tui_trace_internal.h"
 
@@ -70,9 +71,18 @@ static void put_event(struct tui_trace *tr, struct buf *out, const struct trace_
     print_pid(out, &e->pid);
 }
 
+/* A function by itself shows what it returns. */
+static void put_pattern(struct buf *out, const char *pattern)
+{
+    bool asks = strstr(pattern, " -> ") || strstr(pattern, " --");
+    buf_printf(out, "%s%s", pattern, asks ? "" : " -> return");
+}
+
+/* One that was typed, or is a finding's, has no creation. */
 static bool same_pid(const struct etf_pid *a, const struct etf_pid *b)
 {
-    return a->id == b->id && a->serial == b->serial && a->creation == b->creation;
+    return a->id == b->id && a->serial == b->serial &&
+           (a->creation == b->creation || !a->creation || !b->creation);
 }
 
 static const struct proc_row *row_of(const struct tui_trace *tr, const struct etf_pid *pid)
@@ -104,6 +114,8 @@ static void put_process(const struct tui_trace *tr, struct buf *out, const struc
 void tui_trace_row(struct tui_trace *tr)
 {
     const struct view_link link = screen_link(tr->tui->screen);
+    const struct finding *found =
+        link.id ? findings_find(model_findings(tr->tui->model), link.id) : NULL;
     const struct trace_event *e = NULL;
     struct buf text;
     buf_init(&text, 0);
@@ -111,12 +123,16 @@ void tui_trace_row(struct tui_trace *tr)
         e = trace_log_find(trace_session_log(tr->s.session), link.id);
     if (e && e->kind != EVENT_LOST)
         put_event(tr, &text, e);
+    else if (found && *found->trace)
+        put_pattern(&text, found->trace);
     else if (link.kind == TARGET_PROCESS)
         put_process(tr, &text, &link.pid);
     else if (link.kind == TARGET_FUNCTION)
-        buf_printf(&text, "%s -> return", link.name);
+        put_pattern(&text, link.name);
     else
-        tui_message(tr->tui, STYLE_MESSAGE, "put the cursor on a process, a function or an event");
+        tui_message(tr->tui, STYLE_MESSAGE,
+                    found ? "this finding names no process or function"
+                          : "put the cursor on a process, a function or an event");
     if (text.len > 0)
         tui_trace_prompt(tr, buf_cstr(&text));
     buf_clear(&text);

@@ -6,12 +6,14 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
+#include "beamtop/etf/parse.h"
 #include "beamtop/model/finding.h"
 #include "views.h"
 
-#define OPEN_MOST 32 /* findings that are unfolded at once */
-#define RANKED 60    /* processes that a scan ranks for the rules */
-#define TITLE_AT 16  /* column of what is said */
+#define OPEN_MOST 32       /* findings that are unfolded at once */
+#define RANKED 60          /* processes that a scan ranks for the rules */
+#define TITLE_AT 16        /* column of what is said */
+#define LEAST_IMPACT 0.005 /* of the reductions */
 
 struct findings_view {
     uint64_t open[OPEN_MOST];
@@ -32,7 +34,7 @@ static int findings_fold(void *state, const struct view_link *at, const char *ar
 {
     struct findings_view *s = state;
     (void)arg;
-    if (at->kind != TARGET_FINDING)
+    if (at->id == 0)
         return error_set(err, ERR_USAGE, "put the cursor on a finding");
     for (size_t i = 0; i < s->n_open; i++)
         if (s->open[i] == at->id) {
@@ -125,28 +127,40 @@ static void put_opened(struct view_page *page, const struct finding *f, int colu
     page_line(page);
 }
 
-static uint64_t identity_of(const struct finding *f)
+/* What it names: Enter opens that. One that names nothing opens itself. */
+static void put_link(struct view_link *link, const struct finding *f)
 {
-    return text_identity(f->rule, strlen(f->rule)) * 31 +
-           text_identity(f->subject, strlen(f->subject));
+    struct etf_pid pid;
+    if (etf_parse_pid(f->process, &pid) == 0)
+        link_process(link, &pid, (struct slice){"", 0});
+    else if (*f->application)
+        link_name(link, TARGET_APP, slice_of(f->application));
+    else if (*f->trace)
+        link_name(link, TARGET_FUNCTION, slice_of(f->trace));
+    else
+        link->kind = TARGET_FINDING;
+    link->id = finding_identity(f);
+}
+
+/* The title, and which part of the reductions it is about where it does not say so itself. */
+static void put_title(struct view_page *page, const struct finding *f, int columns)
+{
+    enum style style = f->severity == FINDING_NOTE ? STYLE_NORMAL : STYLE_VALUE;
+    char text[1100];
+    int len = snprintf(text, sizeof text, "%.1000s", f->title);
+    if (f->impact >= LEAST_IMPACT && !strstr(f->title, "of reductions"))
+        snprintf(text + len, sizeof text - (size_t)len, " (%.0f%% of reductions)", f->impact * 100);
+    page_printf(page, severity_styles[f->severity], " %s", finding_severity_word(f->severity));
+    put_wrapped(page, style, TITLE_AT, columns, text);
 }
 
 static void put_finding(struct view_page *page, const struct findings_view *s,
                         const struct finding *f, int columns)
 {
-    char impact[32] = "";
     struct view_line *line = page_line(page);
-    line->link.kind = TARGET_FINDING;
-    line->link.id = identity_of(f);
-    snprintf(line->link.name, sizeof line->link.name, "%s", f->rule);
+    put_link(&line->link, f);
     uint64_t id = line->link.id;
-    if (!isnan(f->impact))
-        text_percent(impact, sizeof impact, f->impact);
-    page_printf(page, severity_styles[f->severity], " %s", finding_severity_word(f->severity));
-    page_tab(page, 7);
-    page_right(page, STYLE_VALUE, 7, impact);
-    put_wrapped(page, f->severity == FINDING_NOTE ? STYLE_NORMAL : STYLE_VALUE, TITLE_AT, columns,
-                f->title);
+    put_title(page, f, columns);
     if (f->severity != FINDING_NOTE || is_open(s, id))
         put_said(page, "action", STYLE_NORMAL, columns, f->action);
     if (is_open(s, id))
@@ -207,6 +221,11 @@ static void findings_page(void *state, const struct model *m, int rows, int colu
     put_not_evaluated(page, &shown->found, columns);
 }
 
+static const struct view_hint findings_hints[] = {
+    {ACTION_ENTER, "open"},      {ACTION_FOLD, "evidence"}, {ACTION_TRACE_ROW, "trace"},
+    {ACTION_MAILBOX, "mailbox"}, {ACTION_BACK, "back"},     {.does = NULL},
+};
+
 const struct view_ops view_findings = {
     .name = "findings",
     .title = "Findings",
@@ -217,5 +236,6 @@ const struct view_ops view_findings = {
     .state_bytes = sizeof(struct findings_view),
     .want = findings_want,
     .page = findings_page,
+    .hints = findings_hints,
     .acts = findings_acts,
 };

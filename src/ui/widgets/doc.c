@@ -22,12 +22,12 @@ static bool has_link(const struct view_page *page, size_t line)
 
 static bool same_link(const struct view_link *a, const struct view_link *b)
 {
+    if (a->id || b->id)
+        return a->id == b->id && a->part == b->part;
     if (a->kind != b->kind)
         return false;
     if (a->kind == TARGET_PROCESS)
         return pid_same(&a->pid, &b->pid);
-    if (a->kind == TARGET_EVENT || a->kind == TARGET_FINDING)
-        return a->id == b->id && a->part == b->part;
     return strcmp(a->name, b->name) == 0;
 }
 
