@@ -69,7 +69,7 @@ void judge_cause(struct finding *f, const char *cause, enum cause_rank rank);
 void judge_about(struct finding *f, const char *pid, enum cause_rank rank);
 /* "erlang:list_to_atom" in Erlang syntax, as a pattern. A module may be in quotes already. */
 const char *judge_function(struct judge *j, struct slice module, struct slice function);
-/* Whether a trend over so many seconds has lasted long enough to be told; longer where nobody is
+/* Whether a trend over so many seconds has lasted long enough to be shown; longer where nobody is
    named as its maker. */
 bool judge_holds(const struct judge *j, double seconds, bool named);
 /* Takes the last finding, a trend of the whole period, back if it has not. */

@@ -4,9 +4,10 @@
 %%   findings_holder  refers to 40 MB of binaries and does nothing
 %%   findings_gets    serves a few messages at a time, and empties its mailbox
 %%   findings_boss    has started a process without a name, whose mailbox grows too
+%%   findings_tables  owns a table, findings_carts, that only grows
 %% and 150 workers with a little to do, below a supervisor, which rank above all of these.
 -module(findings_load).
--export([start/2, init/1, workers/0, work/0, feed/0]).
+-export([start/2, init/1, workers/0, work/0, feed/0, tables/1]).
 
 start(Dir, _) ->
     spawn(fun() -> {ok, _} = supervisor:start_link({local, findings_sup}, ?MODULE, []), wait() end),
@@ -23,6 +24,11 @@ start(Dir, _) ->
               persistent_term:put(findings_nameless, spawn_link(fun wait/0)),
               wait()
           end),
+    spawn(fun() ->
+              register(findings_tables, self()),
+              ets:new(findings_carts, [named_table, public]),
+              ?MODULE:tables(0)
+          end),
     timer:sleep(300),
     spawn(?MODULE, feed, []),
     file:write_file(filename:join(Dir, "pid"), "up").
@@ -37,6 +43,11 @@ feed() ->
     [findings_gets ! N || N <- lists:seq(1, 30)],
     timer:sleep(100),
     ?MODULE:feed().
+
+tables(N) ->
+    ets:insert(findings_carts, [{N + I, lists:seq(1, 60)} || I <- lists:seq(1, 50)]),
+    timer:sleep(100),
+    ?MODULE:tables(N + 50).
 
 init([]) ->
     {ok, {#{}, [#{id => workers, start => {?MODULE, workers, []}}]}}.

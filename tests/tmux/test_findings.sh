@@ -62,6 +62,60 @@ finds_without_a_list() {
     tm_wait 'looked for the longest mailboxes' && bt_quit
 }
 
+cursor_is_elsewhere() { [ "$(tm_text | grep '^▌')" != "$1" ]; }
+
+# Moves down from the first line until the cursor is on the finding with that text.
+puts_cursor_on() {
+    tm_keys Home
+    for step in 1 2 3 4 5 6 7 8 9 10 11 12; do
+        tm_has_line "^▌.*$1" && return 0
+        line=$(tm_text | grep '^▌')
+        tm_keys Down
+        wait_until 5 cursor_is_elsewhere "$line" || true
+    done
+    echo "the cursor does not come to '$1' on:"
+    tm_text
+    return 1
+}
+
+# keys_do TEXT KEY EXPECTED: on the finding with that text. A judgement in between may move the cursor
+# to another one, so that it is tried again.
+keys_do() {
+    for try in 1 2 3 4; do
+        puts_cursor_on "$1" || return 1
+        tm_keys "$2"
+        wait_until 10 tm_has_line "$3" && return 0
+        tm_keys Escape
+        wait_until 10 tm_has Findings
+    done
+    echo "$2 on '$1' does not show '$3' on:"
+    tm_text
+    return 1
+}
+
+closes_prompt() {
+    tm_keys C-u Escape
+    tm_wait_gone 'trace>'
+}
+
+goes_from_a_finding_to_its_cause() {
+    idle='Message queue of findings_idle is growing'
+    open_view --view findings && finds "$idle" && finds 'ETS table findings_carts is growing' || return 1
+    tm_has_line 'Enter> open.*Space> evidence.*T trace.*m mailbox' || {
+        tm_text
+        return 1
+    }
+    keys_do "$idle" Space 'message queue: from' && keys_do "$idle" Enter '^.<0\.[0-9]*\.0> *findings_idle' || return 1
+    tm_keys Escape
+    tm_wait 'Findings ─' && keys_do "$idle" T 'trace> .* --procs <0\.[0-9]*\.0>' && closes_prompt || return 1
+    keys_do 'ETS table findings_carts' T 'trace> ets:insert\(findings_carts, _\) -> caller' && closes_prompt &&
+        keys_do 'ETS table findings_carts' Enter '^.<0\.[0-9]*\.0> *findings_tables' || return 1
+    tm_keys Escape
+    tm_wait 'Findings ─' && keys_do "$idle" m 'Read [0-9,]* messages of <0\.[0-9]*\.0>.*\(y/n\)' || return 1
+    tm_type n
+    tm_wait_gone '(y/n)' && bt_quit
+}
+
 # What the title says of the span that was judged: seconds and ticks.
 title() { tm_text | sed -n 's/.*Findings ─.* \([0-9.:]*\)\( s\)\{0,1\}, \([0-9,]*\) ticks.*/\1 \3/p' | tr -d ,; }
 
@@ -97,5 +151,6 @@ run start
 run finds_with_a_list_by_memory
 run finds_behind_a_filter
 run finds_without_a_list
+run goes_from_a_finding_to_its_cause
 run tells_its_span_when_the_interval_changes
 finish

@@ -26,8 +26,8 @@ extern const struct rule_info *const rule_list[]; /* NULL ends */
 int findings_evaluate(struct findings *out, struct recording *r, int64_t from, int64_t to,
                       struct error *err);
 /* The same, of a span that follows another: what was found there stays until it is clearly below
-   its limit. before: may be NULL. Trends shorter than trend_s seconds are no findings yet, nor are
-   those of twice that length without a culprit. */
+   its limit. before: may be NULL. Trends shorter than trend_s seconds are left out, as are
+   those without a culprit that are shorter than twice that. */
 int findings_evaluate_after(struct findings *out, const struct findings *before, double trend_s,
                             struct recording *r, int64_t from, int64_t to, struct error *err);
 void findings_clear(struct findings *f);

@@ -263,7 +263,8 @@ uint64_t pid_identity(const struct etf_pid *pid)
 
 bool pid_same(const struct etf_pid *a, const struct etf_pid *b)
 {
-    return a->id == b->id && a->serial == b->serial && a->creation == b->creation;
+    return a->id == b->id && a->serial == b->serial &&
+           (a->creation == b->creation || !a->creation || !b->creation);
 }
 
 char *pid_text(char *out, size_t size, const struct etf_pid *pid)
