@@ -43,8 +43,14 @@ open_ready() {
 
 is_recorded() { tm_wait '● rec' && tm_wait 'ticks,'; }
 
+# What a key asks for has proposals, which Enter takes.
+takes_proposals() {
+    tm_keys R
+    tm_wait 'record to: ' && tm_keys Enter && tm_wait "size limit: ${1:-1GiB}" && tm_keys Enter
+}
+
 starts_by_a_key() {
-    open_ready && tm_keys R && tm_wait 'M marks, R ends it' && is_recorded || return 1
+    open_ready && takes_proposals && tm_wait 'R or `beamtop record stop` stops it, B marks' && is_recorded || return 1
     file=$(file_of)
     expr "$file" : "$work/$BEAMTOP_DEMO_NODE-[0-9]*-[0-9]*\.btr$" >/dev/null || {
         echo "the file is $file"
@@ -177,6 +183,26 @@ keeps_nothing_open() {
         ls -l "/proc/$(tm_pid beamtop)/fd"
         return 1
     }
+}
+
+answers() { # PROMPT TEXT
+    tm_wait "$1" || return 1
+    tm_keys C-u
+    tm_type "$2"
+    tm_keys Enter
+}
+
+# The recorder has the limit as an argument; the next prompt proposes it.
+asks_for_file_and_size() {
+    tm_keys R
+    tm_wait 'record to: ' && tm_keys Escape && tm_wait_gone 'record to: ' || return 1
+    tm_keys R
+    answers 'record to: ' asked.btr && answers 'size limit: ' lots && tm_wait 'record-max-size' &&
+        answers 'size limit: ' 2MiB && is_recorded || return 1
+    tr '\0' ' ' <"/proc/$(recorder_pids)/cmdline" | grep -qF -e '--max-size 2097152' || return 1
+    tm_keys R
+    tm_wait 'asked.btr is complete' && takes_proposals 2MiB && is_recorded && command_is 'record stop' &&
+        tm_wait 'is complete' && command_is 'set record-max-size 1GiB'
 }
 
 tells_that_it_was_killed() {
@@ -320,8 +346,7 @@ tells_that_the_node_is_gone() {
     tm_wait '◌ rec' || return 1
     command_is 'record stop'
     tm_wait 'gone.btr is complete' || return 1
-    tm_keys R
-    tm_wait 'not recorded: ' && tm_wait_gone 'rec starts' && bt_quit
+    takes_proposals && tm_wait 'not recorded: ' && tm_wait_gone 'rec starts' && bt_quit
 }
 
 target_is_clean() { bt_target_says | grep -q '^nodes 0 ours 0 '; }
@@ -331,7 +356,7 @@ leaves_nothing_on_the_target() { wait_until 60 target_is_clean || bt_target_says
 for test in starts_by_a_key is_on_every_view puts_marks starts_no_second_one is_a_process_of_its_own \
     leaves_no_child_behind goes_on_without_the_screen is_found_again \
     ends_what_it_has_not_begun_after_a_question has_what_was_seen never_writes_over_a_file \
-    says_that_the_folder_is_not_there ends_its_own_without_a_question keeps_nothing_open tells_that_it_was_killed \
+    says_that_the_folder_is_not_there ends_its_own_without_a_question asks_for_file_and_size keeps_nothing_open tells_that_it_was_killed \
     marks_nothing_when_nothing_is_recorded tells_why_it_cannot_begin hands_the_cookie_on_unseen explains_itself_over_a_recording \
     is_left_while_it_begins is_not_absent_when_it_does_not_answer tells_that_the_file_cannot_grow leaves_nothing_on_the_target is_not_that_of_a_twin is_the_same_when_the_node_is_back tells_that_the_node_is_gone; do
     run "$test"

@@ -2,11 +2,13 @@
 #include "tui_record.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/text.h"
 #include "beamtop/recording/recording.h"
@@ -34,7 +36,7 @@ struct tui_record {
     struct record_starter *starter; /* one is being started */
     bool elsewhere;                 /* on the node that was on the screen then */
     char file[PATH_MAX];            /* its file; "": this screen has started none */
-    char wanted[PATH_MAX];          /* the file of one that waits for a yes */
+    char wanted[PATH_MAX];          /* the file of one that waits for an answer */
     bool begun;                     /* its recorder says so, and is yet to be found */
     bool stop_when_started;
 
@@ -193,8 +195,7 @@ static void follow(struct tui_record *r, const char *socket, const struct record
         stop(r);
     } else if (!is_own(r)) {
         tui_message(r->tui, STYLE_MESSAGE,
-                    "this node is being recorded to %s by process %lld: M marks, "
-                    "R ends it",
+                    "this node is being recorded to %s by process %lld: B marks, R stops it",
                     status->file, (long long)status->pid);
     }
 }
@@ -278,8 +279,8 @@ static void on_started(void *arg, const struct error *err)
     }
     if (!r->stop_when_started)
         tui_message(r->tui, STYLE_MESSAGE,
-                    "recording to %s, also when beamtop is left; M marks, R ends "
-                    "it",
+                    "recording, also after you quit: R or `beamtop record stop` stops it, B marks. "
+                    "It writes to %s",
                     r->file);
     if (r->elsewhere)
         return; /* it is found again when one comes back to that node */
@@ -341,18 +342,80 @@ static void tell_none(struct tui_record *r, const char *text)
                 *r->silent ? r->silent : text);
 }
 
+/* ---- what a person is asked for: the file, then the limit of its size */
+
+static void ask_size(struct tui_record *r, const char *initial);
+
+static void size_given(void *arg, const char *line)
+{
+    struct tui_record *r = arg;
+    struct error err = {.code = ERR_NONE};
+    if (option_set(&r->tui->settings.options, OPTION_RECORD_MAX_SIZE, line, &err) != 0) {
+        ask_size(r, line);
+        prompt_mark_error(r->tui->prompt, 0, err.text);
+    } else if (*r->node && r->state == RECORDING_NONE) {
+        start(r, r->wanted);
+    }
+}
+
+static void ask_size(struct tui_record *r, const char *initial)
+{
+    const struct prompt_calls calls = {.accepted = size_given, .ctx = r};
+    prompt_open(r->tui->prompt, PROMPT_TEXT, "size limit: ", initial, &calls);
+}
+
+/* As it may be typed: "1GiB", "1536MiB"; bytes where that is not exact. */
+static const char *size_text(char *out, size_t size, double bytes)
+{
+    static const char *const units[] = {"", "KiB", "MiB", "GiB"};
+    size_t unit = 0;
+    for (; unit + 1 < ARRAY_LEN(units) && fmod(bytes, 1024) == 0; unit++)
+        bytes /= 1024;
+    snprintf(out, size, "%.0f%s", bytes, units[unit]);
+    return out;
+}
+
+static void file_given(void *arg, const char *line)
+{
+    struct tui_record *r = arg;
+    char size[40];
+    double bytes = option_double(&r->tui->settings.options, OPTION_RECORD_MAX_SIZE);
+    snprintf(r->wanted, sizeof r->wanted, "%s", line);
+    ask_size(r, size_text(size, sizeof size, bytes));
+}
+
+static void ask_file(struct tui_record *r)
+{
+    const struct prompt_calls calls = {.accepted = file_given, .ctx = r};
+    struct buf name;
+    buf_init(&name, 0);
+    record_default_name(&name, option_text(&r->tui->settings.options, OPTION_RECORD_DIR), r->node,
+                        clock_wall_us());
+    prompt_open(r->tui->prompt, PROMPT_TEXT, "record to: ", buf_cstr(&name), &calls);
+    buf_clear(&name);
+}
+
+/* A file that was named is begun at once. */
+static void begin(struct tui_record *r, const char *file)
+{
+    if (*file)
+        start(r, file);
+    else
+        ask_file(r);
+}
+
 static void start_answered(void *arg, bool yes)
 {
     struct tui_record *r = arg;
     if (yes && r->state == RECORDING_NONE)
-        start(r, r->wanted);
+        begin(r, r->wanted);
 }
 
 static void start_or_ask(struct tui_record *r, const char *file)
 {
     char question[sizeof r->silent + 40];
     if (*r->silent == '\0') {
-        start(r, file);
+        begin(r, file);
         return;
     }
     snprintf(r->wanted, sizeof r->wanted, "%s", file);
@@ -400,7 +463,7 @@ static void ask_to_stop(struct tui_record *r)
     } else if (r->state == RECORDING_STOPS) {
         tui_message(r->tui, STYLE_MESSAGE, "%s is being ended", r->now.file);
     } else if (r->state == RECORDING_NONE) {
-        tell_none(r, "this node is not being recorded: R begins");
+        tell_none(r, "this node is not being recorded: R starts");
     } else if (is_own(r)) {
         stop(r);
     } else {
@@ -431,7 +494,7 @@ static void mark(struct tui_record *r, const char *text)
     while (len > 0 && text[len - 1] == ' ')
         len--;
     if (r->state != RECORDING_RUNS) {
-        tell_none(r, "nothing to mark: this node is not being recorded, R begins");
+        tell_none(r, "nothing to mark: this node is not being recorded, R starts");
     } else if (len == 0) {
         tui_prompt_command(r->tui, "mark ");
     } else if (len + sizeof "mark \n" > sizeof line || r->marking) {
@@ -464,7 +527,7 @@ static void tell_status(struct tui_record *r)
     const struct record_status *s = &r->now;
     char since[32], bytes[32];
     if (r->state == RECORDING_NONE)
-        tell_none(r, "this node is not being recorded: R begins");
+        tell_none(r, "this node is not being recorded: R starts");
     else if (r->state == RECORDING_STARTS)
         tui_message(r->tui, STYLE_MESSAGE, "%s begins with its first tick", r->file);
     else
