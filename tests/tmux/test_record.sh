@@ -50,7 +50,7 @@ takes_proposals() {
 }
 
 starts_by_a_key() {
-    open_ready && takes_proposals && tm_wait 'R or `beamtop record stop` stops it, B marks' && is_recorded || return 1
+    open_ready && takes_proposals && tm_wait 'beamtop record stop' && tm_wait 'stops it, B marks' && is_recorded || return 1
     file=$(file_of)
     expr "$file" : "$work/$BEAMTOP_DEMO_NODE-[0-9]*-[0-9]*\.btr$" >/dev/null || {
         echo "the file is $file"
