@@ -2,13 +2,17 @@
 %% Top processes: sweeps one attribute over all processes, ranks them, and reads the rest only for
 %% the rows that are shown. Runs in a holder: state in, {Answer, State} out.
 %%
-%% The pids and their last values are kept by *parts*, small processes with up to PartSize pids
+%% The pids and their last values are kept by *parts*, small processes with about PartSize pids
 %% each. They work one after the other, so that no more than one has a large heap at a time, and
 %% each gets how good a process must be to get among the best so far, so that answers are short.
 %% Whatever is done for every process is one call of a native function over a list: lists:zipwith/3
-%% with an external fun, ets:match_spec_run/2.
+%% with an external fun, ets:match_spec_run/2. Pids and values are lists of *slices*: of one whose
+%% values are those of the tick before nothing is made but the values to compare.
 
-PartSize = 10000,
+PartSize = 8000,
+%% The first part is small: it ranks all that it has, to find what the others must exceed.
+FirstSize = 500,
+SliceSize = 100,
 LabelsAtATime = 5000,
 LabelsMax = 200000,
 
@@ -69,10 +73,27 @@ InSlices = fun InSlices(Work, List, Size) ->
     end
 end,
 
-Sweep = fun(Pids, Attr) ->
+Cut = fun Cut(List) ->
+    case List of
+        [] -> [];
+        _ ->
+            {Slice, Rest} = try lists:split(SliceSize, List) catch error:_ -> {List, []} end,
+            [Slice | Cut(Rest)]
+    end
+end,
+%% A list with that element for each slice, as long as the slice.
+Alike = fun(Slices, Element) ->
+    Lengths = lists:map(fun erlang:length/1, Slices),
+    Lists = maps:from_list([{N, lists:duplicate(N, Element)} || N <- lists:usort(Lengths)]),
+    lists:zipwith(fun maps:get/2, Lengths, lists:duplicate(length(Slices), Lists))
+end,
+Sweep = fun(Slices, Attr) ->
     case lists:member(Attr, [links, monitors, binary, garbage_collection]) of
-        true -> InSlices(fun(Slice) -> SweepSlice(Slice, Attr) end, Pids, 500);
-        false -> SweepSlice(Pids, Attr)
+        true ->
+            [SweepSlice(Slice, Attr) || Slice <- Slices];
+        false ->
+            Asks = lists:duplicate(length(Slices), fun erlang:process_info/2),
+            lists:zipwith3(fun lists:zipwith/3, Asks, Slices, Alike(Slices, Attr))
     end
 end,
 
@@ -86,6 +107,19 @@ KeyOf = fun(ByDelta, Order) ->
     case Order of desc -> Number; asc -> {'-', 0, Number} end
 end,
 
+%% The best N of some, best first. The best of the first few are known before all are sorted.
+BestOf = fun(Entries, N) ->
+    {Few, Rest} = try lists:split(20 * N, Entries) catch error:_ -> {Entries, []} end,
+    Sofar = lists:sublist(lists:reverse(lists:sort(Few)), N),
+    case Rest of
+        [] ->
+            Sofar;
+        _ ->
+            Better = Run(Rest, [{'$1', [{'>', '$1', {const, lists:last(Sofar)}}], ['$1']}]),
+            lists:sublist(lists:reverse(lists:sort(Better ++ Sofar)), N)
+    end
+end,
+
 %% Floor: a number that the key must exceed.
 Rank = fun(Triples, #{first := First, mode := Mode, order := Order, floor := Floor, rows := N}) ->
     Key = KeyOf(Mode =:= delta andalso not First, Order),
@@ -93,7 +127,7 @@ Rank = fun(Triples, #{first := First, mode := Mode, order := Order, floor := Flo
     Found = Run(Triples, [{{'$1', {'_', '$2'}, {'_', '$3'}},
                            [{'>', Key, Floor}],
                            [{{Key, '$3', Change, '$1'}}]}]),
-    lists:sublist(lists:reverse(lists:sort(Found)), N)
+    BestOf(Found, N)
 end,
 
 %% ---- Filtering: who the processes of a part are, kept beside the pids as
@@ -213,86 +247,120 @@ Filter = fun(Triples, Pids, Known, #{filter := {_, Fields, Maps}, apps := Apps,
 end,
 
 %% ---- A part
-%% State: {Pids, Last values, Identities}; identities of the first of the pids only, or none.
+%% State: {Slices of pids, slices of their last values, Identities}; identities of the first of the
+%% pids only, or none.
 
-PartWork = fun(Job, {Pids0, Olds0, Known}) ->
-    #{attr := Attr, first := First, add := {NewPids, NewOlds}} = Job,
-    Pids = Pids0 ++ NewPids,
-    News = Sweep(Pids, Attr),
-    Olds = case First of true -> News; false -> Olds0 ++ NewOlds end,
-    Triples = lists:zip3(Pids, Olds, News),
-    {Passing, Identities, Labels} =
-        case Job of
-            #{filter := none} -> {Triples, Known, []};
-            _ -> Filter(Triples, Pids, Known, Job)
-        end,
-    Candidates = case Job of #{filter := none} -> 0; _ -> length(Passing) end,
-    Best = Rank(Passing, Job),
-    After =
-        case Job of
-            #{purge := true} ->
-                %% Drops the dead; identities are read again where they are needed.
-                case lists:member(undefined, News) of
-                    true ->
-                        Alive = Run(lists:zip(Pids, News), [{{'_', {'_', '_'}}, [], ['$_']}]),
-                        {AlivePids, AliveNews} = lists:unzip(Alive),
-                        {AlivePids, AliveNews, []};
-                    false ->
-                        {Pids, News, Identities}
-                end;
-            _ ->
-                {Pids, News, Identities}
-        end,
-    {{Best, Candidates, length(element(1, After)), Labels}, After}
+%% Which slices are as they were: [1 | 2], 2 where something changed.
+Compared = fun(Both) -> Run(Both, [{{'$1', '$1'}, [], [1]}, {'_', [], [2]}]) end,
+%% Who did nothing is not among the best where one must have done something.
+NeedsAll = fun(#{filter := Filtering, floor := Floor, first := First, mode := Mode,
+                 order := Order}) ->
+    First orelse Floor < 0 orelse {Filtering, Mode, Order} =/= {none, delta, desc}
 end,
-
-%% ---- Long-lived helpers: the parts, and the census
-%% They rest in hibernation, which drops everything but the state and packs it into a heap of just
-%% its size, and make a heap as large as they need only while they work. What packing, and
-%% the pages of the larger heap, cost is not seen by their clock: an estimate from the number of
-%% words that are copied is added to it.
-
-PackedWordsPerUs = 100,
-RoomToWork = 4,
-
-%% Waits for one job, works, answers {Ref, Answer, Worked}, rests. Ends with its coordinator.
-Serve = fun Serve(Coordinator, Work, Words, {CountWork, Charge} = Counting, State) ->
-    receive
-        {Ref, retire} ->
-            CountWork(),
-            Coordinator ! {Ref, State, 0};
-        {Ref, Job} ->
-            put('$process_label', beamtop),
-            put('$initial_call', {beamtop, keeper, 0}),
-            Start = erlang:monotonic_time(),
-            %% Of the job before: at its end the large heap would be collected for this.
-            CountWork(),
-            %% One step to the heap that the work needs, rather than one collection a step.
-            process_flag(min_heap_size, Words(State) * RoomToWork),
-            {_, Before} = process_info(self(), reductions),
-            Packing = erlang:convert_time_unit(
-                Words(State) div PackedWordsPerUs, microsecond, native),
-            try Work(Job, State) of
-                {Answer, Next} ->
-                    {_, Reductions} = process_info(self(), reductions),
-                    Wall = erlang:monotonic_time() - Start,
-                    {Cost, Rate} = Charge(Wall, Reductions - Before, get(rate)),
-                    put(rate, Rate),
-                    process_flag(min_heap_size, 233),
-                    Coordinator ! {Ref, Answer, Cost + Packing},
-                    erlang:hibernate(erlang, apply, [Serve, [Coordinator, Work, Words, Counting,
-                        Next]])
-            catch
-                _:_ -> exit(shutdown)
-            end
+TriplesOf = fun(Slices, Olds, News, Which, Job) ->
+    {Pids, Old, New} =
+        case NeedsAll(Job) of
+            true ->
+                {Slices, Olds, News};
+            false ->
+                Same = 2 * length(Which) - lists:sum(Which),
+                Tagged = lists:zip(Which, lists:zip3(Slices, Olds, News)),
+                {_, Changed} = lists:unzip(lists:nthtail(Same, lists:keysort(1, Tagged))),
+                lists:unzip3(Changed)
+        end,
+    lists:append(lists:zipwith3(fun lists:zip3/3, Pids, Old, New))
+end,
+%% Without the dead; identities are read again where they are needed.
+Purged = fun({Slices, Values, _} = State) ->
+    Dead = lists:zipwith(fun lists:member/2, lists:duplicate(length(Values), undefined), Values),
+    case lists:member(true, Dead) of
+        true ->
+            Alive = Run(lists:zip(lists:append(Slices), lists:append(Values)),
+                        [{{'_', {'_', '_'}}, [], ['$_']}]),
+            {Pids, Kept} = lists:unzip(Alive),
+            {Cut(Pids), Cut(Kept), []};
+        false ->
+            State
     end
 end,
 
+%% {Answer, State, rest | pack}: packed when it is its turn.
+PartWork = fun({take, More, MoreOlds}, {Slices, Olds, Known}) ->
+    {ok, {Slices ++ More, Olds ++ MoreOlds, Known}, rest};
+   ({born, Pids, Attr}, {Slices, Olds, Known}) ->
+    More = Cut(Pids),
+    {ok, {Slices ++ More, Olds ++ Alike(More, {Attr, 0}), Known}, rest};
+   (#{attr := Attr, first := First, purge := Purge} = Job, {Slices, Olds0, Known}) ->
+    News = Sweep(Slices, Attr),
+    Olds = case First of true -> News; false -> Olds0 end,
+    Both = lists:zip(Olds, News),
+    Which = Compared(Both),
+    Triples = TriplesOf(Slices, Olds, News, Which, Job),
+    {Passing, Identities, Labels} =
+        case Job of
+            #{filter := none} -> {Triples, Known, []};
+            _ -> Filter(Triples, lists:append(Slices), Known, Job)
+        end,
+    Candidates = case Job of #{filter := none} -> 0; _ -> length(Passing) end,
+    %% What is as it was stays where it is in memory.
+    Swept = {Slices, lists:zipwith(fun erlang:element/2, Which, Both), Identities},
+    Next = case Purge of true -> Purged(Swept); false -> Swept end,
+    Count = lists:sum(lists:map(fun erlang:length/1, element(1, Next))),
+    {{Rank(Passing, Job), Candidates, Count, Labels}, Next,
+     case Purge orelse NeedsAll(Job) of true -> pack; false -> rest end}
+end,
+
+%% ---- Long-lived helpers: the parts, and the census
+%% They make a heap as large as they need only while they work. What is left of it is collected
+%% before the answer: what is old stays where it is. Once in a while they pack all of it into a heap
+%% of just its size, by hibernation; an estimate of what that costs is added to what they worked.
+
+PackedWordsPerUs = 100,
+
+%% Sends the answer when what the work left is collected.
+Tell = fun({Ref, Answer, Start, Before, Rest}, PackedWords, {CountWork, Charge}, Coordinator) ->
+    process_flag(min_heap_size, 233),
+    Packing = case Rest of
+        pack -> erlang:convert_time_unit(PackedWords div PackedWordsPerUs, microsecond, native);
+        rest -> erlang:garbage_collect(self(), [{type, minor}]), 0
+    end,
+    {_, Reductions} = process_info(self(), reductions),
+    {Cost, Rate} = Charge(erlang:monotonic_time() - Start, Reductions - Before, get(rate)),
+    put(rate, Rate),
+    CountWork(),
+    Coordinator ! {Ref, Answer, Cost + Packing}
+end,
+%% Waits for one job, works, answers {Ref, Answer, Worked}. Ends with its coordinator. Calling
+%% itself in the last place drops everything but the new state.
+Serve = fun Serve(Coordinator, Work, Words, Counting, State, Done) ->
+    Done =:= none orelse Tell(Done, Words(State), Counting, Coordinator),
+    case Done of
+        {_, _, _, _, pack} ->
+            erlang:hibernate(erlang, apply, [Serve, [Coordinator, Work, Words, Counting, State,
+                none]]);
+        _ ->
+            receive
+                {Ref, retire} ->
+                    (element(1, Counting))(),
+                    Coordinator ! {Ref, State, 0};
+                {Ref, Job} ->
+                    put('$process_label', beamtop),
+                    put('$initial_call', {beamtop, keeper, 0}),
+                    Start = erlang:monotonic_time(),
+                    {_, Before} = process_info(self(), reductions),
+                    %% One step to the heap that the work needs, not one collection a step.
+                    process_flag(min_heap_size, Words(State)),
+                    {Answer, Next, Rest} = try Work(Job, State) catch _:_ -> exit(shutdown) end,
+                    Serve(Coordinator, Work, Words, Counting, Next,
+                          {Ref, Answer, Start, Before, Rest})
+            end
+    end
+end,
 StartHelper = fun(Work, Words, State, HeapBytes) ->
     Limit = #{size => HeapBytes div erlang:system_info(wordsize), kill => true,
               error_logger => false},
     SpawnOwn = get(spawn),
-    SpawnOwn(Serve, [self(), Work, Words, get(counting), State],
+    SpawnOwn(Serve, [self(), Work, Words, get(counting), State, none],
              [link, {message_queue_data, off_heap}, {max_heap_size, Limit}])
 end,
 
@@ -309,24 +377,63 @@ AskHelper = fun(Pid, Request) ->
     end
 end,
 
-PartWords = fun({Pids, _, Identities}) -> 7 * length(Pids) + 10 * length(Identities) end,
+PartWords = fun({Slices, _, Identities}) ->
+    8 * SliceSize * length(Slices) + 10 * length(Identities)
+end,
 StartPart = fun() -> StartHelper(PartWork, PartWords, {[], [], []}, 64 * 1048576) end,
 
 %% ---- The census: which processes are there, which of them are new
-%% State: all pids, in order. Own: our pids.
-CensusWork = fun(Own, Known) ->
-    Listed = erlang:processes(),
-    %% In order but after pids have wrapped around.
-    Now = case ordsets:is_set(Listed) of true -> Listed; false -> lists:sort(Listed) end,
-    Births = ordsets:subtract(ordsets:subtract(Now, Known), Own),
-    %% Those of ours that are among them: some end on their own.
-    Ours = [P || P <- Own, is_process_alive(P)],
-    {{length(Now) - length(Ours), Births}, Now}
+%% State: {Known, the new ones that were not handed over yet}. Known: all pids, in order. Where the
+%% VM does not list them in order (its table of processes was filled once, or is spread out), {Spec,
+%% Count, Recent}: a compiled match specification that finds the others, for how many it was made,
+%% and which of those it finds are known, in order.
+StrangersTo = fun(Pids) ->
+    Map = try maps:from_keys(Pids, [])
+          catch error:undef -> maps:from_list(lists:zip(Pids, lists:duplicate(length(Pids), [])))
+          end,
+    Spec = [{'$1', [{'not', {is_map_key, '$1', {const, Map}}}], ['$1']}],
+    {ets:match_spec_compile(Spec), length(Pids), []}
 end,
-CensusWords = fun(Known) -> 2 * length(Known) end,
+NewIn = fun(Listed, Known) ->
+    case Known of
+        {Compiled, Count, Recent} ->
+            Found = lists:sort(ets:match_spec_run(Listed, Compiled)),
+            Next = case length(Found) > Count div 8 of
+                true -> StrangersTo(Listed);
+                false -> {Compiled, Count, Found}
+            end,
+            {ordsets:subtract(Found, Recent), Next};
+        _ ->
+            case ordsets:is_set(Listed) of
+                true -> {ordsets:subtract(Listed, Known), Listed};
+                false -> {ordsets:subtract(lists:sort(Listed), Known), StrangersTo(Listed)}
+            end
+    end
+end,
+%% The next of the new ones, not all of a large node at once. Own: our pids.
+CensusWork = fun(Job, {Known0, Unsaid}) ->
+    {Known, Births, Everybody} = case Job of
+        {look, Own} ->
+            Listed = erlang:processes(),
+            {Found, Now} = NewIn(Listed, Known0),
+            %% Those of ours that are among them: some end on their own.
+            Ours = [P || P <- Own, is_process_alive(P)],
+            {Now, ordsets:subtract(Found, Own), length(Listed) - length(Ours)};
+        more ->
+            {Known0, Unsaid, none}
+    end,
+    Many = case Known0 of [] -> FirstSize; _ -> PartSize end,
+    {These, Rest} = try lists:split(Many, Births) catch error:_ -> {Births, []} end,
+    {{Everybody, These, Rest =/= []}, {Known, Rest}, case Rest of [] -> pack; _ -> rest end}
+end,
+CensusWords = fun
+    ({_, [_ | _]}) -> 0;
+    ({{_, Count, _}, []}) -> 2 * Count + Count div 2;
+    ({Known, []}) -> 2 * length(Known) + length(Known) div 2
+end,
 StartCensus = fun() ->
     HeapMiB = 64 + erlang:system_info(process_count) div 2048,
-    StartHelper(CensusWork, CensusWords, [], HeapMiB * 1048576)
+    StartHelper(CensusWork, CensusWords, {[], []}, HeapMiB * 1048576)
 end,
 
 %% ---- Rows: one process_info/2 for each, everything after that for all rows at once
@@ -484,72 +591,68 @@ Extra = fun(Pids, Lasts, Job) ->
          undefined -> {Sign * Value, Value, undefined, Pid};
          _ when Mode =:= delta -> {Sign * (Value - Old), Value, Value - Old, Pid};
          _ -> {Sign * Value, Value, Value - Old, Pid}
-     end || {Pid, Old, {_, Value}} <- lists:zip3(Pids, Olds, Sweep(Pids, Attr))]
+     end || {Pid, Old, {_, Value}} <- lists:zip3(Pids, Olds, lists:append(Sweep(Cut(Pids), Attr)))]
 end,
 
 %% ---- The coordinator
-%% State: census (its pid), parts ([{Pid, Count}]), homeless ({Pids, Olds} of retired
-%% parts), turn (whose turn it is to drop its dead), attr and at (of the last sweep), lasts (values
-%% of the rows, for those that are followed), calls (initial calls and supervisors of the rows),
-%% labels (Label =>
-%% Id), untold (labels found but not sent), fields (those whose labels have all been found).
+%% State: census (its pid), parts ([{Pid, Count}]), turn (whose turn it is to drop its dead), attr
+%% and at (of the last sweep), lasts (values of the rows, for those that are followed), calls
+%% (initial calls and supervisors of the rows), labels (Label => Id), untold (labels found but not
+%% sent), fields (those whose labels have all been found).
 
-Fresh = #{census => none, parts => [], homeless => {[], []}, turn => 0, attr => none, at => 0,
+Fresh = #{census => none, parts => [], turn => 0, attr => none, at => 0,
           lasts => #{}, calls => {#{}, #{}}, labels => #{}, untold => [], fields => []},
 
-%% Spreads pids over parts with room, and new ones: [{Pid, Count, {Pids, Olds}}].
-Spread = fun Spread(Parts, {Pids, Olds} = Homeless) ->
-    case Parts of
-        [] when Pids =:= [] ->
-            [];
-        [] ->
-            Spread([{StartPart(), 0}], Homeless);
-        [{Pid, Count} | Rest] ->
-            Room = max(0, PartSize - Count),
-            case length(Pids) > Room of
-                true ->
-                    {MinePids, OtherPids} = lists:split(Room, Pids),
-                    {MineOlds, OtherOlds} = lists:split(Room, Olds),
-                    [{Pid, Count, {MinePids, MineOlds}} | Spread(Rest, {OtherPids, OtherOlds})];
-                false ->
-                    [{Pid, Count, Homeless} | Spread(Rest, {[], []})]
-            end
+%% Gives pids to the last part, or to a new one when that is full: its parts after that.
+Settle = fun(Parts, Pids, Attr) ->
+    Last = case Parts of [] -> none; _ -> lists:last(Parts) end,
+    case Last of
+        {Pid, Count} when Count + length(Pids) =< PartSize ->
+            ok = AskHelper(Pid, {born, Pids, Attr}),
+            lists:droplast(Parts) ++ [{Pid, Count + length(Pids)}];
+        _ ->
+            Pid = StartPart(),
+            ok = AskHelper(Pid, {born, Pids, Attr}),
+            Parts ++ [{Pid, length(Pids)}]
     end
 end,
 
 %% One part after the other; the best so far set the floor for the next.
-Parts = fun Parts(Jobs, Job, Index, Sofar) ->
+AskParts = fun AskParts(Parts, Job, Index, Sofar) ->
     {Best, Candidates, Counts, Labels} = Sofar,
-    case Jobs of
+    case Parts of
         [] ->
             Sofar;
-        [{Pid, _, Add} | Rest] ->
+        [{Pid, _} | Rest] ->
             #{rows := N, turn := Turn} = Job,
             Floor = case length(Best) of N -> element(1, lists:last(Best)); _ -> -(1 bsl 58) end,
             {More, Passed, Count, NewLabels} =
-                AskHelper(Pid, Job#{floor => Floor, add => Add, purge => Index =:= Turn}),
+                AskHelper(Pid, Job#{floor => Floor, purge => Index =:= Turn}),
             Merged = case More of
                 [] -> Best;
                 _ -> lists:sublist(lists:reverse(lists:sort(More ++ Best)), N)
             end,
-            Parts(Rest, Job, Index + 1,
-                  {Merged, Candidates + Passed, [{Pid, Count} | Counts],
-                   lists:umerge(lists:usort(NewLabels), Labels)})
+            AskParts(Rest, Job, Index + 1,
+                     {Merged, Candidates + Passed, [{Pid, Count} | Counts],
+                      lists:umerge(lists:usort(NewLabels), Labels)})
     end
 end,
 
-%% When two parts are nearly empty, one gives its pids back.
-Retire = fun(Parts0) ->
-    case [P || {_, Count} = P <- Parts0, Count < PartSize div 4] of
-        [{Pid, _} = Small, _ | _] ->
-            {Pids, Olds, _} = AskHelper(Pid, retire),
-            {Parts0 -- [Small], {Pids, Olds}};
-        _ -> {Parts0, {[], []}}
+%% When two parts but the first are nearly empty, one gives its pids to the other.
+Retire = fun(Parts) ->
+    case [P || {_, Count} = P <- lists:nthtail(min(1, length(Parts)), Parts),
+               Count < PartSize div 4] of
+        [{Pid, Few} = Small, {Other, Count} | _] ->
+            {Slices, Olds, _} = AskHelper(Pid, retire),
+            ok = AskHelper(Other, {take, Slices, Olds}),
+            lists:keyreplace(Other, 1, lists:delete(Small, Parts), {Other, Count + Few});
+        _ ->
+            Parts
     end
 end,
 
 %% Numbers labels not seen before: {LabelIds sent now, Labels, Untold}.
-Tell = fun(Found, Labels, Untold) ->
+NumberNew = fun(Found, Labels, Untold) ->
     New = [L || L <- Found, not is_map_key(L, Labels)],
     Room = max(0, LabelsMax - map_size(Labels)),
     Numbered = lists:zip(lists:seq(map_size(Labels) + 1, map_size(Labels) + min(Room, length(New))),
@@ -578,20 +681,26 @@ JobOf = fun(#{filter := Filtering, attr := Attr} = Arg, State, Apps, Ctx) ->
     end
 end,
 
-%% Everybody but ours counted, births spread over the parts, all parts asked. Who answers another
+%% Everybody but ours counted, births given to the parts, all parts asked. Who answers another
 %% question may be born between the look at ours and the census, which would take it for the node's.
-SweepAll = fun(State, Job, Own, #{k := Keeper, own := OwnOf}) ->
-    #{census := Census, parts := OldParts, homeless := {LostPids, LostOlds}} = State,
-    {Counted, Newborn} = AskHelper(Census, Own),
-    Births = case Newborn of
-        [] -> [];
-        _ -> ordsets:subtract(Newborn, OwnOf(Keeper))
-    end,
-    Everybody = Counted - (length(Newborn) - length(Births)),
-    #{attr := Attr} = Job,
-    Jobs = Spread(OldParts, {LostPids ++ Births,
-                             LostOlds ++ lists:duplicate(length(Births), {Attr, 0})}),
-    {Everybody, Parts(Jobs, Job, 0, {[], 0, [], []})}
+SettleAll = fun SettleAll(Parts, Newborn, IsMore, Ours, {Census, Attr, OwnNow} = Same) ->
+    case Newborn of
+        [] ->
+            {Parts, Ours};
+        _ ->
+            Births = ordsets:subtract(Newborn, OwnNow()),
+            Next = case Births of [] -> Parts; _ -> Settle(Parts, Births, Attr) end,
+            {_, More, IsStill} =
+                case IsMore of true -> AskHelper(Census, more); false -> {none, [], false} end,
+            SettleAll(Next, More, IsStill, Ours + length(Newborn) - length(Births), Same)
+    end
+end,
+SweepAll = fun(#{census := Census, parts := Old}, #{attr := Attr} = Job, Own,
+               #{k := Keeper, own := OwnOf}) ->
+    {Counted, Newborn, IsMore} = AskHelper(Census, {look, Own}),
+    {Parts, Ours} = SettleAll(Old, Newborn, IsMore, 0,
+                              {Census, Attr, fun() -> OwnOf(Keeper) end}),
+    {Counted - Ours, AskParts(Parts, Job, 0, {[], 0, [], []})}
 end,
 
 %% {Entries, Ours}: the best, ours among them if wanted, then the followed ones that are not.
@@ -651,10 +760,10 @@ After = fun(#{labels := Labels, untold := Untold, turn := Turn} = State, Found, 
     {Told, AllLabels, StillUntold} =
         case Found =:= [] andalso Untold =:= [] of
             true -> {[], Labels, []};
-            false -> Tell(Found, Labels, Untold)
+            false -> NumberNew(Found, Labels, Untold)
         end,
-    {Kept, Homeless} = Retire(Counts),
-    {Told, State#{parts := Kept, homeless := Homeless,
+    Kept = Retire(Counts),
+    {Told, State#{parts := Kept,
                   turn := case Turn + 1 < length(Kept) of true -> Turn + 1; false -> 0 end,
                   labels := AllLabels, untold := StillUntold}}
 end,
