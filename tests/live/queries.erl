@@ -138,6 +138,7 @@ tests() ->
      {"scheduler_wall_time comes with the keeper", fun swt_test/2},
      {"top 20 by each attribute", fun top_test/2},
      {"delta and births", fun delta_test/2},
+     {"births where the VM lists its processes in no order", fun unordered_test/2},
      {"ascending order, own and followed processes", fun own_test/2},
      {"reductions of ours are told", fun own_work_test/2},
      {"who answers another question meanwhile is none of the node's processes", fun meanwhile_test/2},
@@ -299,6 +300,28 @@ delta_test({Node, _}, K) ->
     [scan(K, #{rows => 40}) || _ <- lists:seq(1, 8)],
     {scan, _, _, _, Left, _, _, _, []} = scan(K, #{}),
     true = Left < 1000.
+
+%% A table of processes that is used a second time.
+unordered_test(_, _) ->
+    {Node, _} = Target = start_target(get(root), ["+P", "1024"]),
+    evaluate(Node, "lists:foreach(fun(_) -> {_, Ref} = spawn_monitor(fun() -> ok end),"
+                   " receive {'DOWN', Ref, _, _, _} -> ok end end, lists:seq(1, 3000)),"
+                   "[spawn(timer, sleep, [infinity]) || _ <- lists:seq(1, 300)].", []),
+    Alive = fun() -> evaluate(Node, "processes().", []) end,
+    true = Alive() =/= lists:sort(Alive()),
+    K = connect(Node),
+    load(K, scan),
+    [begin
+         Born = evaluate(Node, "[spawn(timer, sleep, [infinity]) || _ <- lists:seq(1, N)].", [{'N', N}]),
+         {scan, _, _, _, Total, Total, _, Rows, []} = scan(K, #{rows => 100000}),
+         Pids = [Pid || {Pid, _, _, _} <- Rows],
+         [] = Born -- Pids,
+         [] = Pids -- lists:usort(Pids),
+         true = Total > 300,
+         evaluate(Node, "lists:foreach(fun(P) -> exit(P, kill) end, Ps).", [{'Ps', Born}])
+     end || N <- [3, 0, 1, 50, 2, 20, 1, 0, 7]],
+    stop_keeper(K),
+    stop_target(Target).
 
 meanwhile_test({Node, _}, K) ->
     scan(K, #{}),

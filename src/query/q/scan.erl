@@ -73,14 +73,13 @@ InSlices = fun InSlices(Work, List, Size) ->
     end
 end,
 
-Cut = fun Cut(List) ->
-    case List of
-        [] -> [];
-        _ ->
-            {Slice, Rest} = try lists:split(SliceSize, List) catch error:_ -> {List, []} end,
-            [Slice | Cut(Rest)]
-    end
+CutFew = fun(List) ->
+    Starts = lists:seq(1, length(List), SliceSize),
+    Same = fun(Term) -> lists:duplicate(length(Starts), Term) end,
+    lists:zipwith3(fun lists:sublist/3, Same(List), Starts, Same(SliceSize))
 end,
+%% Each slice is looked for from the beginning of its list: of short ones.
+Cut = fun(List) -> InSlices(CutFew, List, 10 * SliceSize) end,
 %% A list with that element for each slice, as long as the slice.
 Alike = fun(Slices, Element) ->
     Lengths = lists:map(fun erlang:length/1, Slices),
@@ -383,10 +382,12 @@ end,
 StartPart = fun() -> StartHelper(PartWork, PartWords, {[], [], []}, 64 * 1048576) end,
 
 %% ---- The census: which processes are there, which of them are new
-%% State: {Known, the new ones that were not handed over yet}. Known: all pids, in order. Where the
-%% VM does not list them in order (its table of processes was filled once, or is spread out), {Spec,
-%% Count, Recent}: a compiled match specification that finds the others, for how many it was made,
-%% and which of those it finds are known, in order.
+%% State: {Known, the new ones that were not handed over yet, how often in a row the VM did not list
+%% them in order}. Known: all pids, in order. Where the VM never lists them in order (its table of
+%% processes was filled once, or is spread out), sorting is expensive, and Known is {Spec, Count,
+%% Recent}: a compiled match specification that finds the others, for how many it was made, and
+%% which of those it finds are known, in order.
+UnsortedMost = 2,
 StrangersTo = fun(Pids) ->
     Map = try maps:from_keys(Pids, [])
           catch error:undef -> maps:from_list(lists:zip(Pids, lists:duplicate(length(Pids), [])))
@@ -394,46 +395,45 @@ StrangersTo = fun(Pids) ->
     Spec = [{'$1', [{'not', {is_map_key, '$1', {const, Map}}}], ['$1']}],
     {ets:match_spec_compile(Spec), length(Pids), []}
 end,
-NewIn = fun(Listed, Known) ->
-    case Known of
-        {Compiled, Count, Recent} ->
-            Found = lists:sort(ets:match_spec_run(Listed, Compiled)),
-            Next = case length(Found) > Count div 8 of
-                true -> StrangersTo(Listed);
-                false -> {Compiled, Count, Found}
-            end,
-            {ordsets:subtract(Found, Recent), Next};
-        _ ->
-            case ordsets:is_set(Listed) of
-                true -> {ordsets:subtract(Listed, Known), Listed};
-                false -> {ordsets:subtract(lists:sort(Listed), Known), StrangersTo(Listed)}
-            end
-    end
+NewIn = fun(Listed, {Compiled, Count, Recent}, Unsorted) ->
+    Found = lists:sort(ets:match_spec_run(Listed, Compiled)),
+    {ordsets:subtract(Found, Recent),
+     case length(Found) > Count div 8 of
+         _ when Unsorted =:= 0 -> Listed;
+         true -> StrangersTo(Listed);
+         false -> {Compiled, Count, Found}
+     end};
+   (Listed, Known, Unsorted) ->
+    Sorted = case Unsorted of 0 -> Listed; _ -> lists:sort(Listed) end,
+    {ordsets:subtract(Sorted, Known),
+     case Unsorted < UnsortedMost of true -> Sorted; false -> StrangersTo(Listed) end}
 end,
 %% The next of the new ones, not all of a large node at once. Own: our pids.
-CensusWork = fun(Job, {Known0, Unsaid}) ->
-    {Known, Births, Everybody} = case Job of
+CensusWork = fun(Job, {Known0, Unsaid, Unsorted0}) ->
+    {Known, Births, Everybody, Unsorted} = case Job of
         {look, Own} ->
             Listed = erlang:processes(),
-            {Found, Now} = NewIn(Listed, Known0),
+            Times = case ordsets:is_set(Listed) of true -> 0; false -> Unsorted0 + 1 end,
+            {Found, Now} = NewIn(Listed, Known0, Times),
             %% Those of ours that are among them: some end on their own.
             Ours = [P || P <- Own, is_process_alive(P)],
-            {Now, ordsets:subtract(Found, Own), length(Listed) - length(Ours)};
+            {Now, ordsets:subtract(Found, Own), length(Listed) - length(Ours), Times};
         more ->
-            {Known0, Unsaid, none}
+            {Known0, Unsaid, none, Unsorted0}
     end,
     Many = case Known0 of [] -> FirstSize; _ -> PartSize end,
     {These, Rest} = try lists:split(Many, Births) catch error:_ -> {Births, []} end,
-    {{Everybody, These, Rest =/= []}, {Known, Rest}, case Rest of [] -> pack; _ -> rest end}
+    {{Everybody, These, Rest =/= []}, {Known, Rest, Unsorted},
+     case Rest of [] -> pack; _ -> rest end}
 end,
 CensusWords = fun
-    ({_, [_ | _]}) -> 0;
-    ({{_, Count, _}, []}) -> 2 * Count + Count div 2;
-    ({Known, []}) -> 2 * length(Known) + length(Known) div 2
+    ({_, [_ | _], _}) -> 0;
+    ({{_, Count, _}, [], _}) -> 2 * Count + Count div 2;
+    ({Known, [], _}) -> 2 * length(Known) + length(Known) div 2
 end,
 StartCensus = fun() ->
     HeapMiB = 64 + erlang:system_info(process_count) div 2048,
-    StartHelper(CensusWork, CensusWords, {[], []}, HeapMiB * 1048576)
+    StartHelper(CensusWork, CensusWords, {[], [], 0}, HeapMiB * 1048576)
 end,
 
 %% ---- Rows: one process_info/2 for each, everything after that for all rows at once
