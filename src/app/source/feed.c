@@ -14,6 +14,7 @@
 
 #define DEADLINE_MS 10000u
 #define BUDGET_SHARE 0.1 /* of the cost limit, for each question */
+#define FIRST_SHARE 0.25 /* of it, for what the first answer will cost */
 #define SELDOM_S 60      /* a failure of what is asked so seldom is reported */
 #define ROWS 60          /* of a scan that nothing else asks for */
 
@@ -146,12 +147,27 @@ static void on_answer(void *arg, const struct answer *answer)
     }
 }
 
+/* What looks at all processes of a large node waits until its first answer, whose cost nobody knows
+   yet, is paid for as well: the opening has its own sweep. */
+static void wait_first(struct feed *f, enum question q, uint64_t now_ms)
+{
+    double each_us = q == QUESTION_LEADERS ? 1.0 : q == QUESTION_GROWTH ? 0.25 : 0;
+    double budget = model_interval(f->model).budget;
+    const struct system_sample *now = model_system(f->model);
+    if (f->asked[q].due_ms != 0 || !now || !is_large(f->model) || budget <= 0)
+        return;
+    f->asked[q].due_ms =
+        now_ms + (uint64_t)((double)now->processes * each_us / 1000 / (budget * FIRST_SHARE));
+}
+
 void feed_ask(struct feed *f, struct live *live, uint64_t now_ms)
 {
     for (unsigned q = 0; q < QUESTIONS; q++) {
         struct error ignored = {.code = ERR_NONE}; /* asked again when it is due */
-        if (!(f->questions & QUESTION_BIT(q)) || question_rows[q].every_s == 0 ||
-            f->asked[q].waits || now_ms < f->asked[q].due_ms)
+        if (!(f->questions & QUESTION_BIT(q)) || question_rows[q].every_s == 0 || f->asked[q].waits)
+            continue;
+        wait_first(f, (enum question)q, now_ms);
+        if (now_ms < f->asked[q].due_ms)
             continue;
         struct builder *arg = encode_question((enum question)q, NULL, NULL, NULL);
         f->asked[q].due_ms = now_ms + (uint64_t)question_rows[q].every_s * 1000;

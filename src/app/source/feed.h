@@ -35,7 +35,8 @@ struct feed {
 int feed_tick(struct feed *f, struct error *err);
 /*
  * Asks the questions that are due and not under way: each every `every_s` of its row, less often
- * where it would take more than a tenth of the cost limit. */
+ * where it would take more than a tenth of the cost limit. On a large node the first answer waits
+ * until a quarter of the limit pays for it. */
 void feed_ask(struct feed *f, struct live *live, uint64_t now_ms);
 void feed_again(struct feed *f); /* all are due again: another recorder is fed */
 /* Adds the processes to watch, with the items that rules read of them. */

@@ -16,6 +16,14 @@
 /* What may be asked seldom gets this share of what the header leaves. */
 #define SELDOM_SHARE 0.5
 
+/* A sweep of all processes: what it costs whatever their number, and for each. */
+#define SWEEP_US 3000.0
+#define SWEPT_US 0.35
+/* The second answers come early, so that rates are there soon after the start; where they are
+   expensive, the first ones have spent the budget of more than an interval. */
+#define SECOND_S 0.3
+#define SECOND_INTERVALS 2.0
+
 /* A stretch below this is kept, but not reported: at the edge of the budget it comes and goes. */
 #define WORTH_SAYING 1.25
 
@@ -29,6 +37,12 @@ void governor_init(struct governor *g, double interval_s, double budget)
 void governor_begin(struct governor *g)
 {
     g->begun = 0;
+}
+
+void governor_expect(struct governor *g, long long processes)
+{
+    if (g->cost_us[QUESTION_SCAN] <= 0 && processes > 0)
+        g->cost_us[QUESTION_SCAN] = SWEEP_US + SWEPT_US * (double)processes;
 }
 
 void governor_note(struct governor *g, enum question q, double target_us)
@@ -94,6 +108,7 @@ static void plan_together(const struct governor *g, unsigned questions, struct g
     double most_s = g->most_s > g->interval_s ? g->most_s : g->interval_s;
     plan->others_s = g->most_s > 0 && wanted_s > most_s ? most_s : wanted_s;
     plan->header_s = plan->seldom_s = plan->others_s;
+    plan->second_s = SECOND_S;
     if (plan->others_s >= g->interval_s * WORTH_SAYING)
         say_why(g, plan->others_s, plan);
     if (plan->others_s < wanted_s)
@@ -119,6 +134,9 @@ void governor_plan(const struct governor *g, unsigned questions, struct governor
     plan->seldom_s = interval_of(seldom_us, left_us * SELDOM_SHARE, plan->header_s);
     left_us -= seldom_us / plan->seldom_s;
     plan->others_s = interval_of(others_us, left_us, plan->header_s);
+    plan->second_s = SECOND_S;
+    if (plan->others_s >= g->interval_s * WORTH_SAYING)
+        plan->second_s = plan->others_s * SECOND_INTERVALS;
     if (plan->others_s >= g->interval_s * WORTH_SAYING) {
         say_why(g, plan->others_s, plan);
     } else if (plan->seldom_s >= g->interval_s * WORTH_SAYING) {

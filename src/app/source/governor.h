@@ -34,6 +34,7 @@ struct governor_plan {
     double seldom_s;         /* how often those of PACE_SELDOM are */
     double others_s;         /* how often the others are */
     enum question costliest; /* of those that are stretched, the one that costs most */
+    double second_s;         /* when the others are asked again after the first time */
     char why[160];           /* "" when nothing is stretched */
 };
 
@@ -41,6 +42,8 @@ void governor_init(struct governor *g, double interval_s, double budget);
 /* The target has none of our expressions yet: each question's next answer says nothing of
  * its cost. */
 void governor_begin(struct governor *g);
+/* The node has that many processes: what a sweep of them will cost while no answer has told. */
+void governor_expect(struct governor *g, long long processes);
 /* An answer came and cost that much. */
 void governor_note(struct governor *g, enum question q, double target_us);
 /* The plan for the questions in the mask (1 << enum question). */

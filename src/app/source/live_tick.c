@@ -9,7 +9,7 @@
 #include "encode.h"
 #include "live_internal.h"
 
-/* The second tick comes early, so that rates are there soon after the start. */
+/* The header's second tick comes early, so that rates are there soon after the start. */
 #define SECOND_TICK_MS 300u
 /* An expensive question may take this long on the node before it is stopped there. */
 #define EXPENSIVE_DEADLINE_MS 30000u
@@ -186,6 +186,20 @@ static void start_tick(struct live *l, unsigned questions)
     }
 }
 
+/* The first sweep's cost is known when it was made; by the number of processes it is known before
+   whether the second one can come as early as the header's. */
+static void space_out(struct live *l)
+{
+    struct governor_plan plan;
+    const struct system_sample *s = model_system(l->model);
+    if (l->had_tick || l->options.together || !s)
+        return;
+    governor_expect(&l->governor, s->processes);
+    governor_plan(&l->governor, live_questions(&l->want), &plan);
+    l->others_due_ms = l->seldom_due_ms = after(l->others_began_ms, plan.second_s);
+    arm_next(l);
+}
+
 static void ask_deferred(struct live *l)
 {
     unsigned questions = l->deferred;
@@ -234,8 +248,8 @@ void live_tick_timer(struct live *l)
         /* Both at once, while both are due as often. */
         if (plan.others_s <= plan.header_s)
             l->header_due_ms = l->others_due_ms;
+        l->had_second = true;
     }
-    l->had_second = true;
     if (!l->paused && !l->held)
         start_tick(l, questions);
     arm_next(l);
@@ -244,6 +258,7 @@ void live_tick_timer(struct live *l)
 void live_tick_start(struct live *l)
 {
     l->header_due_ms = l->others_due_ms = l->seldom_due_ms = uv_now(l->loop) + SECOND_TICK_MS;
+    l->others_began_ms = uv_now(l->loop);
     l->had_second = false;
     governor_begin(&l->governor);
     start_tick(l, BIT(QUESTION_NODE) | live_questions(&l->want));
@@ -341,6 +356,8 @@ static void on_answer(void *arg, const struct answer *answer)
                 judge_labels(l, answer, &err);
         }
         model_set_link(l->model, LINK_LIVE, "");
+        if (question == QUESTION_SYSTEM)
+            space_out(l);
     } else if (err.code == ERR_TIMEOUT && question == QUESTION_SYSTEM) {
         note_silence(l);
     }

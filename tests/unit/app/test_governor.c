@@ -56,6 +56,36 @@ static void test_plan(void **state)
     }
 }
 
+/* Before the first sweep its cost is known by the number of processes; a large node's second one
+   comes after the first is paid for. */
+static void test_opening(void **state)
+{
+    static const struct {
+        long long processes;
+        double least_s, most_s;
+    } cases[] = {{50, 0.3, 0.3}, {20000, 0.3, 0.3}, {100000, 3, 5}, {1000000, 20, 60}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct governor g;
+        struct governor_plan plan;
+        governor_init(&g, 1, 0.02);
+        governor_plan(&g, SYSTEM | SCAN, &plan);
+        assert_true(fabs(plan.second_s - 0.3) < 1e-6);
+        governor_expect(&g, cases[i].processes);
+        governor_plan(&g, SYSTEM | SCAN, &plan);
+        if (plan.second_s < cases[i].least_s - 1e-6 || plan.second_s > cases[i].most_s + 1e-6)
+            fail_msg("%lld processes: %g s", cases[i].processes, plan.second_s);
+        /* An answer is worth more than the estimate, which replaces none. */
+        governor_note(&g, QUESTION_SCAN, 90000);
+        double expected_us = g.cost_us[QUESTION_SCAN];
+        governor_note(&g, QUESTION_SCAN, 0);
+        assert_true(g.cost_us[QUESTION_SCAN] < expected_us);
+        double noted_us = g.cost_us[QUESTION_SCAN];
+        governor_expect(&g, 2 * cases[i].processes);
+        assert_true(fabs(g.cost_us[QUESTION_SCAN] - noted_us) < 1e-6);
+    }
+}
+
 #define ARMED (1u << QUESTION_ARMED)
 
 /* What seldom changes has its own pace: it neither stretches the list nor breaks the budget. */
@@ -184,8 +214,11 @@ static void test_together(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan),           cmocka_unit_test(test_seldom),
-        cmocka_unit_test(test_budget_is_kept), cmocka_unit_test(test_costs_are_smoothed),
+        cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_opening),
+        cmocka_unit_test(test_seldom),
+        cmocka_unit_test(test_budget_is_kept),
+        cmocka_unit_test(test_costs_are_smoothed),
         cmocka_unit_test(test_together),
     };
     return cmocka_run_group_tests_name("governor", tests, NULL, NULL);
