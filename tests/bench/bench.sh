@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What the program costs a target and its own machine, as tables of figures and goals; asserts
 # nothing. See docs/performance.md.
-# usage: bench.sh [calls|cheap|budget|cost|findings|light|recording|trace]…      all of them without an argument
+# usage: bench.sh [calls|cheap|opening|budget|cost|findings|light|recording|trace]…      all of them without an argument
 #   BEAMTOP        the program (default: the one of the build)
 #   BENCH_RELEASES releases beside the machine's own (default: 23 27 29; those that are there)
 #   BENCH_PROCESSES, BENCH_MANY   processes of the targets (100000, 1000000)
@@ -50,6 +50,7 @@ each_root() {
         findings) erlang 600 findings "findings:main([\"$root\",
             {processes, $some}, {processes, $many}, {tables, 50000}, {atoms, 1000000}])" ;;
         trace) erlang 240 trace "tracing:main([\"$program\", \"$root\"])" ;;
+        opening) erlang 120 opening "cheap:main([\"$program\", \"$root\", {opening, $some}])" ;;
         *) erlang 240 cheap "cheap:main([\"$program\", \"$root\", $1])" ;;
         esac
     done
@@ -146,7 +147,7 @@ recording_figures() {
     word "beamtop report of seven of them, ms" "$(value sessions_ms)" 14000
 }
 
-[ $# -gt 0 ] || set -- cheap cost budget light trace calls findings recording
+[ $# -gt 0 ] || set -- cheap opening cost budget light trace calls findings recording
 for what; do
     echo "== $what"
     case $what in
@@ -154,7 +155,7 @@ for what; do
     cost) each_root "{cost, 0}, {cost, $some}" ;;
     budget) erlang 480 budget "cheap:main([\"$program\", \"\", {budget, $many}])" ;;
     light) light_figures 0; light_figures "$some" ;;
-    calls | findings) each_root "$what" ;;
+    calls | findings | opening) each_root "$what" ;;
     recording) recording_figures ;;
     trace) each_root trace; names_figures; prompt_figures ;;
     *) echo "bench.sh: no bench $what" >&2; exit 2 ;;

@@ -2,7 +2,7 @@
 %%% What a scan costs a target: time against a bare sweep timed on the same node in the same run,
 %%% bytes shipped, peak growth of the node's memory, and the collection of etop beside it.
 -module(scan).
--export([bare/1, cpu_us/1, etop/2, main/1, target/2, default_scan/0]).
+-export([bare/2, cpu_us/1, resident/2, etop/2, main/1, target/2, default_scan/0]).
 
 -define(TICKS, 20).
 
@@ -38,13 +38,13 @@ churn(Node) ->
                "lists:foreach(fun(_) -> spawn(timer, sleep, [infinity]) end, lists:seq(1, 100)).",
          []).
 
-bare(Node) ->
+bare(Node, Times) ->
     Us = [queries:evaluate(Node,
                "T = erlang:monotonic_time(), Ps = processes(),"
                "lists:zipwith(fun erlang:process_info/2, Ps,"
                "  lists:duplicate(length(Ps), reductions)),"
                "erlang:convert_time_unit(erlang:monotonic_time() - T, native, microsecond).", [])
-          || _ <- lists:seq(1, 5)],
+          || _ <- lists:seq(1, Times)],
     median(Us).
 
 bench(Root, Processes) ->
@@ -58,7 +58,7 @@ bench(Root, Processes) ->
                  churn(Node),
                  timer:sleep(60),
                  T = tick(Keeper, OsPid),
-                 {T, bare(Node)}
+                 {T, bare(Node, 5)}
              end || _ <- lists:seq(1, ?TICKS)],
     Bare = median([B || {_, B} <- Ticks]),
     Told = median([U || {{U, _, _}, _} <- Ticks]),
@@ -108,6 +108,12 @@ cpu_us(OsPid) ->
                    {ok, Text} -> binary_to_integer(hd(binary:split(Text, <<" ">>)));
                    {error, _} -> 0
                end || Task <- Tasks]) div 1000.
+
+%% In KiB; Key: VmRSS or VmHWM.
+resident(OsPid, Key) ->
+    {ok, Text} = file:read_file(lists:concat(["/proc/", OsPid, "/status"])),
+    {match, [Number]} = re:run(Text, Key ++ ":\\s+(\\d+)", [{capture, all_but_first, list}]),
+    list_to_integer(Number).
 
 etop(Node, OsPid) ->
     %% The target runs in embedded mode, which loads nothing by itself.
