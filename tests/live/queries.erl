@@ -225,7 +225,7 @@ own_work_test({Node, _}, K) ->
         maps:from_list([{P, N} || P <- lists:usort([K | Children] ++ lists:append([links(Node, C) || C <- Children])),
                                   {reductions, N} <- [rpc:call(Node, erlang, process_info, [P, reductions])]])
     end,
-    %% A scan's parts tell their work at the next one; the first has more than the others.
+    %% What a scan's parts do after an answer they tell with the next one; the first has more.
     [scan(K, #{}) || _ <- lists:seq(1, 3)],
     Before = Ours(),
     {All, Own} = Told(),
