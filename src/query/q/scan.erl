@@ -269,15 +269,18 @@ TriplesOf = fun(Slices, Olds, News, Which, Job) ->
         end,
     lists:append(lists:zipwith3(fun lists:zip3/3, Pids, Old, New))
 end,
-%% Without the dead; identities are read again where they are needed.
-Purged = fun({Slices, Values, _} = State) ->
-    Dead = lists:zipwith(fun lists:member/2, lists:duplicate(length(Values), undefined), Values),
-    case lists:member(true, Dead) of
+CountIn = fun(Slices) -> lists:sum(lists:map(fun erlang:length/1, Slices)) end,
+%% Without the dead, where identities are read again when they are needed; cut again where births
+%% made many slices that are not full.
+Purged = fun({Slices, Values, Identities} = State) ->
+    Dead = lists:member(true, lists:zipwith(fun lists:member/2,
+                                            lists:duplicate(length(Values), undefined), Values)),
+    case Dead orelse length(Slices) > 2 * (CountIn(Slices) div SliceSize + 2) of
         true ->
             Alive = Run(lists:zip(lists:append(Slices), lists:append(Values)),
                         [{{'_', {'_', '_'}}, [], ['$_']}]),
             {Pids, Kept} = lists:unzip(Alive),
-            {Cut(Pids), Cut(Kept), []};
+            {Cut(Pids), Cut(Kept), case Dead of true -> []; false -> Identities end};
         false ->
             State
     end
@@ -304,8 +307,7 @@ PartWork = fun({take, More, MoreOlds}, {Slices, Olds, Known}) ->
     %% What is as it was stays where it is in memory.
     Swept = {Slices, lists:zipwith(fun erlang:element/2, Which, Both), Identities},
     Next = case Purge of true -> Purged(Swept); false -> Swept end,
-    Count = lists:sum(lists:map(fun erlang:length/1, element(1, Next))),
-    {{Rank(Passing, Job), Candidates, Count, Labels}, Next,
+    {{Rank(Passing, Job), Candidates, CountIn(element(1, Next)), Labels}, Next,
      case Purge orelse NeedsAll(Job) of true -> pack; false -> rest end}
 end,
 
@@ -377,7 +379,7 @@ AskHelper = fun(Pid, Request) ->
 end,
 
 PartWords = fun({Slices, _, Identities}) ->
-    8 * SliceSize * length(Slices) + 10 * length(Identities)
+    8 * CountIn(Slices) + 10 * length(Identities)
 end,
 StartPart = fun() -> StartHelper(PartWork, PartWords, {[], [], []}, 64 * 1048576) end,
 
