@@ -77,7 +77,8 @@ sources() ->
 %% With what it includes, as src/embed.sh does it.
 source(Name) ->
     Lines = binary:split(text(atom_to_list(Name) ++ ".erl"), <<"\n">>, [global]),
-    iolist_to_binary(lists:join($\n, lists:map(fun include/1, Lines))).
+    Whole = iolist_to_binary(lists:join($\n, lists:map(fun include/1, Lines))),
+    re:replace(Whole, "^ *%.*\n", "", [global, multiline, {return, binary}]).
 
 include(<<"-include(\"", Rest/binary>>) -> [Part | _] = binary:split(Rest, <<"\"">>), text(Part);
 include(Line) -> Line.

@@ -262,13 +262,20 @@ end,
 %% argument with those of the one before.
 NoBindings = case Otp >= 25 of true -> #{}; false -> [] end,
 
+%% Read one expression of the sequence at a time, since text as a list and its tokens take 25 times
+%% its size: a new one begins with a line that is not indented.
+EvaluateNext = fun(Text, {_, Bindings}) ->
+    {ok, Tokens, _} = erl_scan:string(unicode:characters_to_list([Text, $.])),
+    {ok, Forms} = erl_parse:parse_exprs(Tokens),
+    {value, Value, Next} = erl_eval:exprs(Forms, Bindings),
+    {Value, Next}
+end,
+
 %% A query that names the keys of Ctx which it needs gets no others: all of it is 100 kB, copied to
 %% every worker.
-Evaluate = fun(Source, Everything) ->
+Evaluate = fun(Texts, Everything) ->
     try
-        {ok, Tokens, _} = erl_scan:string(unicode:characters_to_list(Source)),
-        {ok, Forms} = erl_parse:parse_exprs(Tokens),
-        {value, Value, _} = erl_eval:exprs(Forms, NoBindings),
+        {Value, _} = lists:foldl(EvaluateNext, {none, NoBindings}, Texts),
         {Kind, Query, Ctx} =
             case Value of
                 {process, Keys, F} -> {process, F, maps:with(Keys, Everything)};
@@ -279,6 +286,15 @@ Evaluate = fun(Source, Everything) ->
         {Kind, Query, Ctx}
     catch
         Class:Reason -> {error, {Class, Cut(Reason, 1000)}}
+    end
+end,
+
+%% A query that is a process reads its text itself: what is read is kept there, and nowhere else.
+Read = fun(Source, Everything) ->
+    Texts = re:split(Source, ",\\n+(?=[A-Z{])|\\.\\n*\\z", [trim]),
+    case lists:last(Texts) of
+        <<"{process,", _/binary>> -> {process, Texts, Everything};
+        _ -> Evaluate(Texts, Everything)
     end
 end,
 
@@ -341,9 +357,19 @@ BeginHolder = fun(Keeper, Query, Ctx) ->
 end,
 
 %% A query that is a process: it answers, and ends, by itself.
-Process = fun(Keeper, Query, Ctx) ->
-    Sign(),
+Begin = fun(Keeper, Query, Ctx, Start) ->
+    erlang:garbage_collect(),
+    CountWork(),
+    Keeper ! {spent, erlang:monotonic_time() - Start},
     Query(Keeper, Ctx)
+end,
+Process = fun(Keeper, Texts, Everything) ->
+    Start = erlang:monotonic_time(),
+    Sign(),
+    case Evaluate(Texts, Everything) of
+        {process, Query, Ctx} -> Begin(Keeper, Query, Ctx, Start);
+        _ -> exit(shutdown)
+    end
 end,
 
 %% Takes the flags of the standing trace off a process of ours that sleeps, and wakes it: it
@@ -511,7 +537,7 @@ end,
 Load = fun(Name, Source, #{queries := Queries, ctx := Ctx, rates := Rates, owed := Owed} = State) ->
     Start = erlang:monotonic_time(),
     Before = CountWork(),
-    Query = Evaluate(Source, Ctx),
+    Query = Read(Source, Ctx),
     Now = CountWork(),
     Wall = erlang:monotonic_time() - Start,
     {Cost, Rate} = Charge(Wall, Now - Before, maps:get(load, Rates, undefined)),
@@ -533,6 +559,8 @@ HandleOther = fun(Message, State) ->
             Fail(AskId, timeout, State#{holders := Left});
         {load, Name, Source} when is_atom(Name), is_binary(Source) ->
             Load(Name, Source, State);
+        {spent, Time} when is_integer(Time) ->
+            State#{owed := maps:get(owed, State) + Time};
         {drop, Name} when is_map_key(Name, Holders) ->
             {Pid, Left} = maps:take(Name, Holders),
             End(Pid, State),
