@@ -45,8 +45,8 @@ Items = fun(All, Name, Print) ->
 end,
 
 %% [{SessionBin, M, F, A, All}] of a space; message patterns and what is loaded next beside them.
-Breakpoints = fun({Space, Session}, All) ->
-    Functions = [{Session, M, F, A, Info} || {{M, F, A}, Info} <- Marks(Space, All, all)],
+Breakpoints = fun({Space, Session}) ->
+    Functions = [{Session, M, F, A, Info} || {{M, F, A}, Info} <- Marks(Space, functions, all)],
     Messages = [{Session, Kind, 0, 0, [{traced, global}, {match_spec, Spec}]}
                 || Kind <- [send, 'receive'], Spec <- [AskOne(Space, Kind, match_spec)],
                    Spec =/= true, Spec =/= undefined, Spec =/= false],
@@ -128,13 +128,12 @@ end,
         ([]) -> <<>>;
         (Who) -> Print(Who, 60)
     end,
-    All = LoadedMfas(),
     %% What follows new processes follows us too, which nobody armed.
     Pids = ordsets:subtract(lists:sort(erlang:processes()), Own),
     %% A session may end in between, and has nothing then.
-    Of = fun(Look, Space, Things) -> try Look(Space, Things) catch error:badarg -> [] end end,
-    Points = lists:append([Of(Breakpoints, Space, All) || Space <- Spaces]),
-    Flagged = lists:append([Of(Flags, Space, Pids) || Space <- Spaces]),
+    Of = fun(Look, Args) -> try apply(Look, Args) catch error:badarg -> [] end end,
+    Points = lists:append([Of(Breakpoints, [Space]) || Space <- Spaces]),
+    Flagged = lists:append([Of(Flags, [Space, Pids]) || Space <- Spaces]),
     Profile = try erlang:system_profile() catch error:_ -> undefined end,
     Monitor = [<<"system_monitor ", (Tracer(Who))/binary, " ", (Print(What, 200))/binary>>
                || {Who, What} <- [erlang:system_monitor()]]

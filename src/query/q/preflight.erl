@@ -324,7 +324,7 @@ end,
 -include("part/armed_scan.erl").
 
 Others = fun(Excluded) ->
-    Points = Marks(legacy, LoadedMfas(), all),
+    Points = Marks(legacy, functions, all),
     Pids = ordsets:subtract(lists:sort(erlang:processes()), Excluded),
     Flagged = length(Marks(legacy, Pids, flags)),
     Of = fun(What, Item) -> try erlang:trace_info(What, Item) catch error:_ -> none end end,

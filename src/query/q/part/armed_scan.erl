@@ -1,34 +1,33 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
 %% ---- What is armed on the node, looked for natively however many functions it has
 
-%% Of all that is loaded.
-LoadedMfas = fun() ->
-    Of = fun(Module) ->
-        try lists:unzip(erlang:get_module_info(Module, functions)) of
-            {Names, Arities} -> lists:zip3(lists:duplicate(length(Names), Module), Names, Arities)
-        catch
-            error:_ -> []
-        end
-    end,
-    lists:append(lists:map(Of, lists:filter(fun erlang:module_loaded/1,
-                                            lists:usort(erlang:loaded()))))
+LoadedOf = fun(Module) ->
+    try lists:unzip(erlang:get_module_info(Module, functions)) of
+        {Names, Arities} -> lists:zip3(lists:duplicate(length(Names), Module), Names, Arities)
+    catch
+        error:_ -> []
+    end
 end,
 
-%% [{Thing, List}] of the functions or processes that have something for the item. Space: legacy,
-%% the node's single one, or a session. Some at a time, so that a node with 100,000 functions fits
-%% into our heap; and where all of them are armed, the list of each but the first, which is as many
-%% as any tracer has, is empty.
-Marks = fun(Space, Things, Item) ->
-    Most = 5000,
+%% [{Thing, List}] of those that have something for the item. Space: legacy, the node's single one, or
+%% a session. What: `functions`, all that are loaded, or a list of processes. Some at a time, so that
+%% the heap does not grow with the node; and where all of them are armed, the list of each but the
+%% first, which is as many as any tracer has, is empty.
+Marks = fun(Space, What, Item) ->
     Told = 1000,
+    {Whole, Most, Things} = case What of
+        functions ->
+            {lists:filter(fun erlang:module_loaded/1, lists:usort(erlang:loaded())), 20,
+             fun(Modules) -> lists:append(lists:map(LoadedOf, Modules)) end};
+        _ ->
+            {What, 2000, fun(Pids) -> Pids end}
+    end,
     Compiled = ets:match_spec_compile(
         [{{'$1', {Item, '$2'}}, [{is_list, '$2'}, {'=/=', '$2', []}], [{{'$1', '$2'}}]}]),
     Emptied = ets:match_spec_compile([{{'$1', '_'}, [], [{{'$1', []}}]}]),
     Next = fun Next(Left, Room, Sofar) ->
-        {Some, Rest} = case length(Left) > Most of
-            true -> lists:split(Most, Left);
-            false -> {Left, []}
-        end,
+        {Batch, Rest} = lists:split(min(Most, length(Left)), Left),
+        Some = Things(Batch),
         Each = lists:duplicate(length(Some), Item),
         Infos = case Space of
             legacy -> lists:zipwith(fun erlang:trace_info/2, Some, Each);
@@ -48,5 +47,5 @@ Marks = fun(Space, Things, Item) ->
             _ -> Next(Rest, max(0, Room - N), [Kept | Sofar])
         end
     end,
-    Next(Things, Told, [])
+    Next(Whole, Told, [])
 end,

@@ -2,7 +2,7 @@
 %% All that another tool has armed in the node's single space, as text: some of each, and how many
 %% more there are.
 InUse = fun() ->
-    Points = Marks(legacy, LoadedMfas(), all),
+    Points = Marks(legacy, functions, all),
     Flagged = Marks(legacy, [new_processes, new_ports | processes()], flags),
     Kind = fun(Info) ->
         case [K || K <- [call_count, call_time, call_memory],
