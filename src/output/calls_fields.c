@@ -12,6 +12,8 @@ static const struct field window[] = {
      "its end by the node's own clock, µs since the epoch"},
     {"interval_us", "", FIELD_INT, COLUMN_COUNT, AT(interval_us),
      "how long the counters ran, measured on the node"},
+    {"asked_us", "", FIELD_INT, COLUMN_COUNT, AT(asked_us),
+     "the window asked for, where the cost limit shortened it; null: it did not"},
     {"stopped_early", "", FIELD_BOOL, COLUMN_BOOL, AT(cut), "whether it was stopped early"},
     {"functions_counted", "", FIELD_INT, COLUMN_COUNT, AT(functions), "functions with a counter"},
     {"functions_called", "", FIELD_INT, COLUMN_COUNT, AT(called), "of them, called at least once"},

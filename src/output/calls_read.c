@@ -17,13 +17,13 @@ static void *read_rows(struct arena *arena, const struct field_list *list, const
     return rows;
 }
 
-static void read_lost(struct calls_window *w, struct arena *arena, const json_t *array)
+static const struct slice *read_texts(struct arena *arena, const json_t *array, size_t *n)
 {
-    struct slice *texts = arena_alloc(arena, (json_array_size(array) + 1) * sizeof *texts);
-    w->n_lost_modules = json_array_size(array);
-    for (size_t i = 0; i < w->n_lost_modules; i++)
+    *n = json_array_size(array);
+    struct slice *texts = arena_alloc(arena, (*n + 1) * sizeof *texts);
+    for (size_t i = 0; i < *n; i++)
         texts[i] = json_read_slice(arena, json_array_get(array, i));
-    w->lost_modules = texts;
+    return texts;
 }
 
 int calls_window_read(struct calls_window *out, struct arena *arena, const char *json, size_t len,
@@ -35,7 +35,9 @@ int calls_window_read(struct calls_window *out, struct arena *arena, const char 
     json_read_fields(&calls_window_fields, out, arena, root);
     json_read_fields(&calls_cost_fields, out, arena, json_object_get(root, "cost"));
     snprintf(out->timed_why, sizeof out->timed_why, "%s", why ? why : "");
-    read_lost(out, arena, json_object_get(root, "lost_modules"));
+    out->lost_modules =
+        read_texts(arena, json_object_get(root, "lost_modules"), &out->n_lost_modules);
+    out->excluded = read_texts(arena, json_object_get(root, "excluded"), &out->n_excluded);
     out->rows = read_rows(arena, &calls_function_fields, json_object_get(root, "functions"),
                           sizeof *out->rows, &out->n_rows);
     out->modules = read_rows(arena, &calls_module_fields, json_object_get(root, "modules"),

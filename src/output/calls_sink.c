@@ -66,17 +66,24 @@ static json_t *array_of(const struct field_list *list, const void *rows, size_t 
     return array;
 }
 
+static json_t *texts_of(const struct slice *texts, size_t n)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, json_slice(texts[i]));
+    return array;
+}
+
 void calls_json_put(struct buf *out, const struct calls_window *w, struct slice node)
 {
-    json_t *root = json_object(), *cost = json_object(), *lost = json_array();
+    json_t *root = json_object(), *cost = json_object();
     json_object_set_new(root, "schema", json_string("beamtop.calls/2"));
     json_object_set_new(root, "node", json_slice(node));
     add(root, &calls_window_fields, w);
     json_object_set_new(root, "timed_why",
                         json_slice((struct slice){w->timed_why, strlen(w->timed_why)}));
-    for (size_t i = 0; i < w->n_lost_modules; i++)
-        json_array_append_new(lost, json_slice(w->lost_modules[i]));
-    json_object_set_new(root, "lost_modules", lost);
+    json_object_set_new(root, "lost_modules", texts_of(w->lost_modules, w->n_lost_modules));
+    json_object_set_new(root, "excluded", texts_of(w->excluded, w->n_excluded));
     add(cost, &calls_cost_fields, w);
     json_object_set_new(root, "cost", cost);
     json_object_set_new(root, "functions",

@@ -255,6 +255,14 @@ static const char *wall_text(int64_t wall_us, char *to, size_t size)
     return to;
 }
 
+static void put_names(struct table *t, const char *before, const struct slice *names, size_t n)
+{
+    buf_puts(t->out, before);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(t->out, "%s %s", i > 0 ? "," : "", safe(t, names[i]));
+    buf_put_u8(t->out, '\n');
+}
+
 static void put_head(struct table *t)
 {
     const struct calls_window *w = t->window;
@@ -270,14 +278,17 @@ static void put_head(struct table *t)
                text_integer(called, sizeof called, (int64_t)w->called),
                text_integer(counted, sizeof counted, (int64_t)w->functions),
                text_percent(load, sizeof load, w->load));
+    if (w->asked_us != CALLS_UNKNOWN)
+        buf_printf(t->out, "shortened from %s: counting may cost 10%% of the node over that time\n",
+                   text_ascii_duration(interval, sizeof interval, (double)w->asked_us / 1e6));
+    if (w->n_excluded > 0)
+        put_names(t, "not counted, since they are called too often:", w->excluded, w->n_excluded);
     if (w->lost > 0) {
         buf_printf(t->out,
                    "lost: %" PRIu64 " functions were reloaded in the window, and with "
                    "them their counts:",
                    w->lost);
-        for (size_t i = 0; i < w->n_lost_modules; i++)
-            buf_printf(t->out, "%s %s", i > 0 ? "," : "", safe(t, w->lost_modules[i]));
-        buf_put_u8(t->out, '\n');
+        put_names(t, "", w->lost_modules, w->n_lost_modules);
     }
     if (w->timed)
         buf_printf(

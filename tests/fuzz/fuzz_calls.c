@@ -225,10 +225,12 @@ static void decode_window(const uint8_t *term, size_t len, const char *counted)
 static void decode(unsigned kind, const uint8_t *term, size_t len)
 {
     struct calls_sample sample;
+    struct calls_kept hot = {0};
     struct error err = {0};
+    arena_init(&hot.arena);
     switch (kind) {
     case 1:
-        decode_calls_sample(&sample, term, len, &err);
+        decode_calls_sample(&sample, &hot, term, len, &err);
         break;
     case 2:
         decode_window(term, len, NULL);
@@ -242,6 +244,7 @@ static void decode(unsigned kind, const uint8_t *term, size_t len)
     default:
         break;
     }
+    arena_clear(&hot.arena);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -189,7 +189,7 @@ all_cheaply(Node, K) ->
 
 chosen_test(_, K) ->
     Gives = fun(Chosen) ->
-        {sampled, _, _, _, _, Found, Arms} = ask(K, {sample, 1, Chosen}),
+        {sampled, _, _, _, _, Found, Arms, _} = ask(K, {sample, 1, Chosen}),
         {Found, Arms}
     end,
     {[2], 2} = Gives([{{name, <<"lists">>}, {name, <<"seq">>}, any}]),
@@ -229,7 +229,7 @@ sample_test({Node, _}, K) ->
         " (fun W() -> calls_work:loop(fun calls_work:g/1, 100), receive stop -> ok after 1 -> W() end"
         " end)() end).", []),
     queries:one_of(20, fun() ->
-        {sampled, Ns, Schedulers, 1, Calls, [1], 1} =
+        {sampled, Ns, Schedulers, 1, Calls, [1], 1, [{calls_work, g, 1, undefined, Calls}]} =
             ask(K, {sample, 100, [{{name, <<"calls_work">>}, {name, <<"g">>}, 1}]}),
         true = Schedulers >= 1,
         true = Ns > 100000000 andalso Ns < 300000000,

@@ -8,10 +8,12 @@
 %%   timing   the same of a window that times them
 %%   reload   this module is loaded again
 %%   foreign  another tool's breakpoint; `alone` takes it off
+%%   spinning a process that never waits calls turn/1, on the one scheduler that is online, for a
+%%            minute at most; `still` ends it
 %%   audit    `left` is written, by audit.erl
 %% What is asked for is done by itself, so that a window sees only that and a few calls of `idle/1`.
 -module(calls_load).
--export([start/2, idle/1, loop/2, leaf/1, spin/1, mark/1, watch/2]).
+-export([start/2, idle/1, loop/2, leaf/1, spin/1, mark/1, turn/1, watch/2]).
 
 start(Dir, Code) ->
     spawn(fun() -> idle(0) end),
@@ -60,7 +62,28 @@ orders() ->
                 end},
      {"foreign", fun(_, _) -> erlang:trace_pattern({?MODULE, mark, 1}, true, [local]) end},
      {"alone", fun(_, _) -> erlang:trace_pattern({?MODULE, mark, 1}, false, [local]) end},
+     {"spinning", fun(_, _) -> spinning() end},
+     {"still", fun(_, _) ->
+                       Monitor = monitor(process, calls_load_spins),
+                       catch calls_load_spins ! still,
+                       receive {'DOWN', Monitor, _, _, _} -> ok end
+               end},
      {"audit", fun(Dir, _) -> audit:write(Dir, get(baseline)) end}].
+
+turn(N) -> ?MODULE:turn(N).
+
+spinning() ->
+    Me = self(),
+    spawn(fun() ->
+                  register(calls_load_spins, self()),
+                  erlang:system_flag(schedulers_online, 1),
+                  {Spins, _} = spawn_monitor(fun() -> turn(0) end),
+                  Me ! spins,
+                  receive still -> ok after 60000 -> ok end,
+                  exit(Spins, kill),
+                  erlang:system_flag(schedulers_online, erlang:system_info(schedulers))
+          end),
+    receive spins -> ok end.
 
 %% The counters begin anew when all are armed: then the one who armed them waits for the end.
 stands(Item) -> stands(Item, 6000).

@@ -90,7 +90,7 @@ same_keys() {
 prints_a_window_an_object() {
     calls calls_load app:stdlib --for 1500ms --windows 2 --time --format json
     ends_with 0 $? || return 1
-    { printf '%s\n' schema node timed_why lost_modules cost functions modules applications
+    { printf '%s\n' schema node timed_why lost_modules excluded cost functions modules applications
       documented "A window of \`calls\`"; } | same_keys . || return 1
     documented "\`functions\` of \`calls\`" | same_keys '.functions[0]' || return 1
     documented "\`modules\` of \`calls\`" | same_keys '.modules[0]' || return 1
@@ -117,6 +117,35 @@ ships_little() {
 says_what_is_lost() {
     begin calls_load --for 40s || return 1
     order reload && end_early && says '^lost: [0-9]+ functions .*: calls_load$' && is_clean
+}
+
+# A process that never waits makes counting expensive, as far as the machine gives it a core: then a
+# window is shorter, and where that is not enough, its function is not counted. By --force all of it.
+counts_beside_a_busy_process() {
+    order spinning || return 1
+    one_of 8 counted_shorter && one_of 8 counted_without && calls --force --for 500ms --format json &&
+        holds '.[0].asked_us == null and .[0].excluded == [] and .[0].functions[0].function == "turn"'
+    busy=$?
+    order still && [ "$busy" = 0 ] && is_clean
+}
+
+counted_shorter() {
+    calls --for 2s --format json
+    ends_with 0 $? || return 1
+    holds '.[0].asked_us == 2000000 and .[0].interval_us < 2000000 and .[0].excluded == []' &&
+        holds '.[0].functions[0].function == "turn" and .[0].load > 0.05' || return 1
+    calls --for 2s
+    ends_with 0 $? && says '^shortened from 2.0 s: counting may cost 10% of the node' &&
+        told 'of the node and slows these calls; counted for [0-9.]+ of 2 s$'
+}
+
+counted_without() {
+    calls --for 100ms --format json
+    ends_with 0 $? || return 1
+    holds '.[0].excluded[0] == "calls_load:turn/1" and .[0].functions_lost == 0' &&
+        holds '.[0].functions | length > 0 and all(.[]; .function != "turn")' || return 1
+    calls --for 100ms
+    ends_with 0 $? && says '^not counted, since they are called too often: calls_load:turn/1'
 }
 
 # ---- how it ends
@@ -193,6 +222,6 @@ refuses_mistakes() {
 # ---- all of them
 
 run_on_releases counts_every_call records_every_call measures_own_time prints_a_window_an_object \
-    prints_tables_and_stacks ships_little says_what_is_lost ends_when_interrupted \
+    prints_tables_and_stacks counts_beside_a_busy_process ships_little says_what_is_lost ends_when_interrupted \
     ends_when_terminated_between_windows leaves_nothing_when_killed ends_when_nobody_reads \
     counts_nothing_when_dry stays_off_what_others_have_armed keeps_two_apart refuses_mistakes

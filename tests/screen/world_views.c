@@ -47,6 +47,7 @@ static const struct calls_sum applications[] = {
 static void take_window(struct calls_log *log, bool timed)
 {
     struct calls_function rows[ARRAY_LEN(counted)];
+    static const struct slice excluded[] = {TEXT("shop_rate:limit/2"), TEXT("lists:map/2")};
     static const struct slice lost[] = {TEXT("shop_reloaded")};
     for (size_t i = 0; i < ARRAY_LEN(counted); i++) {
         rows[i] = counted[i];
@@ -70,6 +71,10 @@ static void take_window(struct calls_log *log, bool timed)
                                    .calls = 155450,
                                    .calls_per_s = 155400,
                                    .load = 0.0004,
+                                   .interval_us = 800000,
+                                   .asked_us = timed ? 2000000 : CALLS_UNKNOWN,
+                                   .excluded = excluded,
+                                   .n_excluded = timed ? ARRAY_LEN(excluded) : 0,
                                    .lost = 12,
                                    .lost_modules = lost,
                                    .n_lost_modules = 1,

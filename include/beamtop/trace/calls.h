@@ -45,6 +45,9 @@ bool calls_session_leaves_time(const struct session *s);
 /* Until session_tick() opens the next window; 0: now. Only in SESSION_WAITING. */
 unsigned calls_session_due_ms(const struct session *s);
 
+/* What the cost limit changes, as the end of the estimate's sentence; empty: nothing. */
+const char *calls_limits_text(char *out, size_t size, const struct calls_state *s);
+
 /* ---- Only the texts */
 
 /* Parses what counting takes of the trace language: ERR_USAGE with *offset where it does not. */

@@ -47,6 +47,9 @@ struct calls_window {
     uint64_t lost;                    /* functions that were reloaded in the window */
     const struct slice *lost_modules; /* some of them */
     size_t n_lost_modules;
+    uint64_t asked_us;            /* the window asked for; unknown: this is not shorter */
+    const struct slice *excluded; /* functions not counted: their calls cost too much */
+    size_t n_excluded;
     bool cut;   /* ended early, by a stop */
     bool timed; /* the second window is there */
     bool has_time, has_memory;
@@ -64,11 +67,13 @@ struct calls_state {
     struct session_status status;
     /* The estimate: NaN before it. */
     uint64_t functions, schedulers;
-    double calls_per_s, load; /* load: of all schedulers */
-    double arms;              /* calls of the VM that arm it */
-    bool expensive;
-    char others[240]; /* other tools that trace; empty: none */
-    unsigned windows; /* done */
+    double calls_per_s, load;     /* load: of all schedulers */
+    double arms;                  /* calls of the VM that arm it */
+    bool expensive;               /* beyond the limit even in what follows */
+    unsigned asked_ms, window_ms; /* a window as asked for, and as the cost limit allows it */
+    size_t excluded;              /* how many of the functions called most are not counted */
+    char others[240];             /* other tools that trace; empty: none */
+    unsigned windows;             /* done */
 };
 
 #endif

@@ -28,14 +28,16 @@ struct counting {
 
 static void tell_estimate(struct counting *t, const struct calls_state *state)
 {
+    char limits[120];
     if (t->reported || t->options->format != FORMAT_TEXT || !(state->calls_per_s >= 0))
         return;
     t->reported = true;
     fprintf(stderr,
             "beamtop: %llu functions, about %.0f calls/s: counting costs about %.2g%% of "
-            "the node%s%s\n",
+            "the node%s%s%s\n",
             (unsigned long long)state->functions, state->calls_per_s, state->load * 100,
-            *state->others ? "; also there: " : "", state->others);
+            calls_limits_text(limits, sizeof limits, state), *state->others ? "; also there: " : "",
+            state->others);
 }
 
 /* The reason why a run has no windows comes when the session has ended. */

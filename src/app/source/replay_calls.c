@@ -121,6 +121,7 @@ static void make_window(struct replay_calls *c, struct recording *r, int64_t tic
         .calls_per_s = sums.calls_per_s,
         .load = NAN,
         .lost = sums.lost > 0 ? (uint64_t)sums.lost : 0,
+        .asked_us = CALLS_UNKNOWN,
         .timed_interval_us = CALLS_UNKNOWN,
         .processes = CALLS_UNKNOWN,
         .rows = rows,

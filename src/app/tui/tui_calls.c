@@ -48,17 +48,18 @@ static void hold_ticks(struct tui_calls *c)
 
 static void estimate_text(char *out, size_t size, const struct calls_state *s)
 {
-    char functions[32], rate[32];
-    snprintf(out, size, "%s functions, about %s calls/s: counting costs about %.2g%% of the node",
+    char functions[32], rate[32], limits[120];
+    snprintf(out, size, "%s functions, about %s calls/s: counting costs about %.2g%% of the node%s",
              text_integer(functions, sizeof functions, (int64_t)s->functions),
-             text_count(rate, sizeof rate, s->calls_per_s), s->load * 100);
+             text_count(rate, sizeof rate, s->calls_per_s), s->load * 100,
+             calls_limits_text(limits, sizeof limits, s));
 }
 
 static void begun(void *arg)
 {
     struct tui_calls *c = arg;
     const struct calls_state *s = calls_session_state(c->s.session);
-    char estimate[160], text[240];
+    char estimate[240], text[320];
     estimate_text(estimate, sizeof estimate, s);
     snprintf(text, sizeof text, "calls counted: %.60s: %s",
              *c->log.words ? c->log.words : "every function", estimate);
@@ -97,7 +98,7 @@ static void ended(void *arg)
 static void question(void *arg, char *text, size_t size)
 {
     struct tui_calls *c = arg;
-    char estimate[160];
+    char estimate[240];
     estimate_text(estimate, sizeof estimate, calls_session_state(c->s.session));
     snprintf(text, size, "%s. Count anyway? (y/n) ", estimate);
 }

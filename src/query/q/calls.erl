@@ -11,6 +11,7 @@ MostRows = 1000,
 MostApplications = 1000,
 %% One call of the VM for each function costs up to 1 ms (OTP 27): beyond this, all at once is less.
 MostArms = 50,
+MostHot = 20,
 MostRead = 10000,
 %% How long a window with its arming, and its reading, may be overdue before a sentinel ends it.
 SlackMs = 5000,
@@ -289,9 +290,10 @@ Between = fun(Keeper, For, Place, How, Items) ->
     {(Ended + After - Before - Began) div 2, Ended - Began, Began}
 end,
 
-%% Arms, lets it run, stops it, gives what Reading(Place) reads to the caller, and takes everything
-%% off. Value: {IntervalNs, Read, {ArmedUs, ReadUs, DisarmedUs}, WaitedNative, Flagged}.
-Window = fun(Keeper, Otp, For, Arms, Items, {Flags, Who, Ours}, Reading) ->
+%% Arms all but the exceptions, lets it run, stops it, gives what Reading(Place) reads to the
+%% caller, and takes everything off. Value: {IntervalNs, Read, {ArmedUs, ReadUs, DisarmedUs},
+%% WaitedNative, Flagged}.
+Window = fun(Keeper, Otp, For, {Arms, Except}, Items, {Flags, Who, Ours}, Reading) ->
     Self = self(),
     Place = case Otp >= 27 of
         true -> {session, trace:session_create(beamtop_calls, Self, [])};
@@ -314,11 +316,12 @@ Window = fun(Keeper, Otp, For, Arms, Items, {Flags, Who, Ours}, Reading) ->
         Flagged = lists:sum([case (catch Flag(Place, W, true, Flags)) of
                                  N when is_integer(N) -> N; _ -> 0 end || W <- Who]),
         [catch Flag(Place, P, false, Flags) || Who =/= [], P <- Ours],
-        How = case Arms of
-            [Everything] ->
+        How = case {Arms, Except} of
+            {[Everything], []} ->
                 true;
             _ ->
                 lists:foreach(fun(Arm) -> Set(Place, Arm, true, Items) end, Arms),
+                lists:foreach(fun(Arm) -> Set(Place, Arm, false, Items) end, Except),
                 restart
         end,
         {Interval, Waited, Began} = Between(Keeper, For, Place, How, Items),
@@ -347,21 +350,28 @@ end,
 None = {[], [], []},
 Stamp = fun() -> {erlang:monotonic_time(nanosecond), erlang:system_time(microsecond)} end,
 
+%% [{Calls, M, F, A}] of what was read, and the most called of them.
+CallsFirst = [{{{'$1', '$2', '$3'}, {'_', '$4'}}, [{is_integer, '$4'}],
+               [{{'$4', '$1', '$2', '$3'}}]}],
+MostCalled = fun(Called, N) -> lists:sublist(lists:reverse(lists:sort(Called)), N) end,
+
 Sample = fun(Keeper, Otp, For, Wanted) ->
     {Mfas, Arms, Found} = Functions(Wanted),
     Schedulers = erlang:system_info(schedulers_online),
     case lists:all(fun erlang:is_integer/1, Found) of
         false ->
-            {{sampled, 0, Schedulers, length(Mfas), 0, Found, length(Arms)}, 0};
+            {{sampled, 0, Schedulers, length(Mfas), 0, Found, length(Arms), []}, 0};
         true ->
             MayArm(Otp),
             erlang:garbage_collect(),
             Reading = fun(Place) -> NotZero(Place, Mfas) end,
             {Ns, Told, _, Waited, _} =
-                Window(Keeper, Otp, max(1, min(For, MostSampleMs)), Arms, [call_count], None,
+                Window(Keeper, Otp, max(1, min(For, MostSampleMs)), {Arms, []}, [call_count], None,
                        Reading),
-            Calls = lists:sum(Run(Told, [{{'_', {'_', '$1'}}, [{is_integer, '$1'}], ['$1']}])),
-            {{sampled, Ns, Schedulers, length(Mfas), Calls, Found, length(Arms)}, Waited}
+            Called = Run(Told, CallsFirst),
+            Hot = [{M, F, A, undefined, C} || {C, M, F, A} <- MostCalled(Called, MostHot)],
+            {{sampled, Ns, Schedulers, length(Mfas), lists:sum([C || {C, _, _, _} <- Called]),
+              Found, length(Arms), Hot}, Waited}
     end
 end,
 
@@ -379,10 +389,11 @@ Sums = fun(Keys, Counts) ->
 end,
 
 %% Value: {answer, waited, [Mfa of the rows]}
-CountAll = fun(Keeper, Otp, For, Wanted, MostTop) ->
+CountAll = fun(Keeper, Otp, For, Wanted, MostTop, Except) ->
     Start = erlang:monotonic_time(),
     Top = max(1, min(MostTop, MostRows)),
-    {Mfas, Arms, Found} = Functions(Wanted),
+    {All, Arms, Found} = Functions(Wanted),
+    Mfas = case Except of [] -> All; _ -> lists:subtract(All, Except) end,
     lists:all(fun erlang:is_integer/1, Found) orelse throw(no_functions),
     MayArm(Otp),
     AppOf = Applications(),
@@ -391,18 +402,17 @@ CountAll = fun(Keeper, Otp, For, Wanted, MostTop) ->
     %% Only what goes with the breakpoints is read before they are cleared.
     Reading = fun(Place) -> NotZero(Place, Mfas) end,
     {Ns, Told, {Armed, ReadUs, Off}, Waited, _} =
-        Window(Keeper, Otp, max(1, min(For, MostMs)), Arms, [call_count], None, Reading),
+        Window(Keeper, Otp, max(1, min(For, MostMs)), {Arms, Except}, [call_count], None, Reading),
     {Mono, Wall} = Stamp(),
     Ranking = erlang:monotonic_time(),
-    Called = Run(Told, [{{{'$1', '$2', '$3'}, {'_', '$4'}}, [{is_integer, '$4'}],
-                         [{{'$4', '$1', '$2', '$3'}}]}]),
+    Called = Run(Told, CallsFirst),
     Lost = Run(Told, [{{{'$1', '_', '_'}, {'_', '$2'}}, [{'not', {is_integer, '$2'}}], ['$1']}]),
     Counts = Run(Called, [{{'$1', '_', '_', '_'}, [], ['$1']}]),
     Modules = Run(Called, [{{'_', '$1', '_', '_'}, [], ['$1']}]),
     N = length(Called),
     Apps = lists:zipwith3(fun maps:get/3, Modules, lists:duplicate(N, AppOf),
                           lists:duplicate(N, undefined)),
-    Best = lists:sublist(lists:reverse(lists:sort(Called)), Top),
+    Best = MostCalled(Called, Top),
     Rows = [{M, F, A, maps:get(M, AppOf, undefined), C} || {C, M, F, A} <- Best],
     OfModules = [{M, maps:get(M, AppOf, undefined), Fs, C}
                  || {C, Fs, M} <- lists:sublist(Sums(Modules, Counts), Top)],
@@ -447,7 +457,7 @@ Time = fun(Keeper, Otp, For, Items, Procs, OurPids, Leaders) ->
         [{Mfa, [OverProcesses(Place, Mfa, Item, Ours) || Item <- Items]} || Mfa <- Leaders]
     end,
     {Ns, Told, {Armed, ReadUs, Off}, Waited, Flagged} =
-        Window(Keeper, Otp, max(1, min(For, MostMs)), Leaders, Items, {Flags, Who, OurPids},
+        Window(Keeper, Otp, max(1, min(For, MostMs)), {Leaders, []}, Items, {Flags, Who, OurPids},
                Reading),
     Which =/= new andalso Flagged =:= 0 andalso throw(no_processes),
     {Mono, Wall} = Stamp(),
@@ -472,7 +482,9 @@ Do = fun(Keeper, Otp, Own, Ask, Leaders) ->
                 {Value, Waited} = Sample(Keeper, Otp, For, Wanted),
                 {Value, Waited, Leaders};
             {count, For, Wanted, Top} ->
-                CountAll(Keeper, Otp, For, Wanted, Top);
+                CountAll(Keeper, Otp, For, Wanted, Top, []);
+            {count, For, Wanted, Top, Except} ->
+                CountAll(Keeper, Otp, For, Wanted, Top, lists:sublist(Except, MostHot));
             {time, For, Items, Procs} ->
                 {Value, Waited} = Time(Keeper, Otp, For, Items, Procs, Own(Keeper), Leaders),
                 {Value, Waited, Leaders};

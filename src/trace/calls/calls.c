@@ -56,7 +56,11 @@ static void deliver(struct calls_session *s)
     struct calls_window *w = &kept->window;
     calls_window_derive(kept, &s->kept[!s->now], s->state.schedulers);
     w->number = ++s->state.windows;
-    w->cut = s->s.stopping && w->interval_us < s->options.for_ms * UINT64_C(1000);
+    w->cut = s->s.stopping && w->interval_us < s->state.window_ms * UINT64_C(1000);
+    if (s->state.window_ms < s->state.asked_ms)
+        w->asked_us = s->state.asked_ms * UINT64_C(1000);
+    w->excluded = s->excluded;
+    w->n_excluded = s->state.excluded;
     s->s.handlers.on_window(s->s.arg, w);
     if (!session_runs(&s->s))
         return;
@@ -103,7 +107,7 @@ static void ask_time(struct calls_session *s)
     const uint8_t *who = builder_bytes(s->who, &len);
     build_tuple(b, 4);
     build_atom(b, "time");
-    build_int(b, s->options.for_ms);
+    build_int(b, s->state.window_ms);
     build_list(b, (size_t)s->options.time + (size_t)s->options.memory);
     if (s->options.time)
         build_atom(b, "call_time");
@@ -111,7 +115,7 @@ static void ask_time(struct calls_session *s)
         build_atom(b, "call_memory");
     build_nil(b);
     build_raw(b, who + 1, len - 1);
-    session_step(&s->s, SESSION_TIMING, QUESTION_CALLS, b, s->options.for_ms + CALLS_ASK_MS,
+    session_step(&s->s, SESSION_TIMING, QUESTION_CALLS, b, s->state.window_ms + CALLS_ASK_MS,
                  on_timed);
 }
 
@@ -134,6 +138,19 @@ static void on_counted(void *arg, const struct answer *answer)
         deliver(s);
 }
 
+static void build_excluded(struct builder *b, const struct calls_session *s)
+{
+    build_list(b, s->state.excluded);
+    for (size_t i = 0; i < s->state.excluded; i++) {
+        const struct calls_function *f = &s->hot.rows[i];
+        build_tuple(b, 3);
+        build_atom_n(b, f->module.s, f->module.len);
+        build_atom_n(b, f->function.s, f->function.len);
+        build_int(b, (int64_t)f->arity);
+    }
+    build_nil(b);
+}
+
 static void next_window(struct session *base)
 {
     struct calls_session *s = (struct calls_session *)base;
@@ -142,13 +159,15 @@ static void next_window(struct session *base)
     arena_clear(&kept->arena);
     *kept = (struct calls_kept){.arena = kept->arena};
     struct builder *b = builder_new();
-    build_tuple(b, 4);
+    build_tuple(b, s->state.excluded > 0 ? 5 : 4);
     build_atom(b, "count");
-    build_int(b, s->options.for_ms);
+    build_int(b, s->state.window_ms);
     calls_build_chosen(b, base->patterns, base->n_patterns);
     build_int(b, s->options.top);
+    if (s->state.excluded > 0)
+        build_excluded(b, s);
     s->began_ns = session_now(base);
-    session_step(base, SESSION_RUNNING, QUESTION_CALLS, b, s->options.for_ms + CALLS_ASK_MS,
+    session_step(base, SESSION_RUNNING, QUESTION_CALLS, b, s->state.window_ms + CALLS_ASK_MS,
                  on_counted);
 }
 
@@ -158,17 +177,27 @@ bool calls_session_counts(const struct session *base)
     return phase == SESSION_RUNNING || phase == SESSION_TIMING;
 }
 
+/* From start to start: shortened windows keep the pace of those asked for. */
+static unsigned from_start_ms(const struct calls_session *s)
+{
+    const struct calls_state *state = &s->state;
+    bool is_shorter = state->window_ms < state->asked_ms;
+    return is_shorter && s->options.every_ms < state->asked_ms ? state->asked_ms
+                                                               : s->options.every_ms;
+}
+
 bool calls_session_leaves_time(const struct session *base)
 {
     const struct calls_session *s = (const struct calls_session *)base;
-    return s->options.every_ms >= 2 * s->options.for_ms;
+    return from_start_ms(s) >= 2 * s->state.window_ms;
 }
 
 unsigned calls_session_due_ms(const struct session *base)
 {
     const struct calls_session *s = (const struct calls_session *)base;
     uint64_t gone_ms = (session_now(base) - s->began_ns) / 1000000;
-    return gone_ms >= s->options.every_ms ? 0 : s->options.every_ms - (unsigned)gone_ms;
+    unsigned every_ms = from_start_ms(s);
+    return gone_ms >= every_ms ? 0 : every_ms - (unsigned)gone_ms;
 }
 
 /* ---- What you and the clock do */
@@ -202,6 +231,7 @@ static void free_calls(struct session *base)
         tell_stop(base);
     for (size_t i = 0; i < 2; i++)
         arena_clear(&s->kept[i].arena);
+    arena_clear(&s->hot.arena);
     builder_free(s->who);
 }
 

@@ -116,27 +116,6 @@ static bool read_found(struct cursor *c, struct calls_sample *out, size_t index)
     return true;
 }
 
-int decode_calls_sample(struct calls_sample *out, const uint8_t *term, size_t len,
-                        struct error *err)
-{
-    struct cursor c;
-    struct cursor_list list;
-    *out = (struct calls_sample){.none = SIZE_MAX};
-    cursor_init(&c, term, len);
-    bool ok = enter(&c, "sampled", 7, out->refused);
-    if (!ok || out->refused[0] != '\0')
-        return answer_end(&c, ok, "calls", err);
-    ok = cursor_uint64(&c, &out->interval_ns) && cursor_uint64(&c, &out->schedulers) &&
-         cursor_uint64(&c, &out->functions) && cursor_uint64(&c, &out->calls) &&
-         cursor_list(&c, &list);
-    for (size_t i = 0; ok && i < list.count; i++) {
-        int64_t n;
-        ok = list.string ? cursor_list_int64(&c, &list, &n) : read_found(&c, out, i);
-    }
-    ok = ok && cursor_list_end(&c, &list) && cursor_uint64(&c, &out->arms);
-    return answer_end(&c, ok, "calls", err);
-}
-
 /* ---- counted */
 
 /* `undefined` is of none. */
@@ -171,6 +150,35 @@ static bool read_rows(struct cursor *c, struct calls_kept *out)
     out->window.rows = out->rows;
     out->window.n_rows = list.count;
     return cursor_list_end(c, &list);
+}
+
+/* The rows are borrowed from the bytes, which live as long as the window then. */
+static const uint8_t *keep(struct arena *a, const uint8_t *term, size_t len)
+{
+    uint8_t *copy = arena_alloc(a, len + 1);
+    memcpy(copy, term, len);
+    return copy;
+}
+
+int decode_calls_sample(struct calls_sample *out, struct calls_kept *hot, const uint8_t *term,
+                        size_t len, struct error *err)
+{
+    struct cursor c;
+    struct cursor_list list;
+    *out = (struct calls_sample){.none = SIZE_MAX};
+    cursor_init(&c, keep(&hot->arena, term, len), len);
+    bool ok = enter(&c, "sampled", 8, out->refused);
+    if (!ok || out->refused[0] != '\0')
+        return answer_end(&c, ok, "calls", err);
+    ok = cursor_uint64(&c, &out->interval_ns) && cursor_uint64(&c, &out->schedulers) &&
+         cursor_uint64(&c, &out->functions) && cursor_uint64(&c, &out->calls) &&
+         cursor_list(&c, &list);
+    for (size_t i = 0; ok && i < list.count; i++) {
+        int64_t n;
+        ok = list.string ? cursor_list_int64(&c, &list, &n) : read_found(&c, out, i);
+    }
+    ok = ok && cursor_list_end(&c, &list) && cursor_uint64(&c, &out->arms) && read_rows(&c, hot);
+    return answer_end(&c, ok, "calls", err);
 }
 
 static bool read_sums(struct cursor *c, struct calls_kept *out, bool modules,
@@ -231,21 +239,13 @@ static bool read_costs(struct cursor *c, struct calls_window *w)
     return true;
 }
 
-/* The rows are borrowed from the bytes, which live as long as the window then. */
-static const uint8_t *keep(struct arena *a, const uint8_t *term, size_t len)
-{
-    uint8_t *copy = arena_alloc(a, len + 1);
-    memcpy(copy, term, len);
-    return copy;
-}
-
 int decode_calls_counted(struct calls_kept *out, char *refused, const uint8_t *term, size_t len,
                          struct error *err)
 {
     struct cursor c;
     struct calls_window *w = &out->window;
     int64_t mono;
-    w->timed_interval_us = w->processes = CALLS_UNKNOWN;
+    w->timed_interval_us = w->processes = w->asked_us = CALLS_UNKNOWN;
     cursor_init(&c, keep(&out->arena, term, len), len);
     bool ok = enter(&c, "counted", 12, refused);
     if (!ok || refused[0] != '\0')

@@ -21,8 +21,6 @@ struct calls_sample {
     char why[160];     /* why it gives none, in words */
     char refused[400]; /* else it is refused; empty: not */
 };
-int decode_calls_sample(struct calls_sample *out, const uint8_t *term, size_t len,
-                        struct error *err);
 
 /* A window with all that its rows need, until it is cleared. */
 struct calls_kept {
@@ -31,6 +29,9 @@ struct calls_kept {
     struct calls_function *rows;
     struct calls_sum *modules, *applications;
 };
+/* `sampled`; the functions called most, most first, become the rows of hot. */
+int decode_calls_sample(struct calls_sample *out, struct calls_kept *hot, const uint8_t *term,
+                        size_t len, struct error *err);
 /* `counted` into an empty window; refused (of 400 bytes) says why there is none. */
 int decode_calls_counted(struct calls_kept *out, char *refused, const uint8_t *term, size_t len,
                          struct error *err);
@@ -45,6 +46,8 @@ struct calls_session {
     struct builder *who;       /* as the target takes it, once it is known */
     struct calls_kept kept[2]; /* this window and the one before */
     unsigned now;              /* which of them is this one */
+    struct calls_kept hot;     /* of the sample */
+    struct slice *excluded;    /* names of the first of them, in hot's arena */
     uint64_t began_ns;         /* of the window; 0: there was none */
 };
 

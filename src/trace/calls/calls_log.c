@@ -59,6 +59,14 @@ static const struct calls_sum *keep_sums(struct arena *arena, const struct calls
     return kept;
 }
 
+static const struct slice *keep_slices(struct arena *arena, const struct slice *slices, size_t n)
+{
+    struct slice *kept = arena_alloc(arena, (n + 1) * sizeof *kept);
+    for (size_t i = 0; i < n; i++)
+        kept[i] = slice_keep(arena, slices[i]);
+    return kept;
+}
+
 void calls_log_window(struct calls_log *log, const struct calls_window *window)
 {
     struct arena *arena = &log->arena;
@@ -68,10 +76,8 @@ void calls_log_window(struct calls_log *log, const struct calls_window *window)
     log->window.rows = keep_rows(arena, window->rows, window->n_rows);
     log->window.modules = keep_sums(arena, window->modules, window->n_modules);
     log->window.applications = keep_sums(arena, window->applications, window->n_applications);
-    struct slice *lost = arena_alloc(arena, (window->n_lost_modules + 1) * sizeof *lost);
-    for (size_t i = 0; i < window->n_lost_modules; i++)
-        lost[i] = slice_keep(arena, window->lost_modules[i]);
-    log->window.lost_modules = lost;
+    log->window.lost_modules = keep_slices(arena, window->lost_modules, window->n_lost_modules);
+    log->window.excluded = keep_slices(arena, window->excluded, window->n_excluded);
 }
 
 bool calls_log_runs(const struct calls_log *log)

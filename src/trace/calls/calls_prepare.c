@@ -3,13 +3,15 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/trace/caps.h"
 #include "calls_internal.h"
 
 #define SAMPLE_MS 20
-#define EXPENSIVE_LOAD 0.1 /* of all schedulers: above it a person is asked */
+#define EXPENSIVE_LOAD 0.1 /* of all schedulers, over the time of the windows asked for */
+#define LEAST_MS 100u      /* of a window that is shortened for it */
 
 /* ---- Before the first window */
 
@@ -24,6 +26,41 @@ static void explain_none(const struct calls_session *s, const struct calls_sampl
               (int)(source.len < 100 ? source.len : 100), source.s, sample->why);
 }
 
+static double load_of(const struct calls_session *s, double calls_per_s)
+{
+    return calls_per_s * CALLS_CALL_S / (double)s->state.schedulers;
+}
+
+/* Names of the functions called most, which are not counted. */
+static void exclude(struct calls_session *s, size_t n)
+{
+    s->state.excluded = n;
+    s->excluded = arena_alloc(&s->hot.arena, (n + 1) * sizeof *s->excluded);
+    for (size_t i = 0; i < n; i++) {
+        const struct calls_function *f = &s->hot.rows[i];
+        char *name = arena_printf(&s->hot.arena, "%.*s:%.*s/%u", (int)f->module.len, f->module.s,
+                                  (int)f->function.len, f->function.s, (unsigned)f->arity);
+        s->excluded[i] = (struct slice){name, strlen(name)};
+    }
+}
+
+/* The windows that keep to the limit: shorter ones; where these would be too short, without the
+ * functions called most. False: not even so. */
+static bool fit_windows(struct calls_session *s, const struct calls_sample *sample)
+{
+    unsigned asked_ms = s->options.for_ms, least_ms = asked_ms < LEAST_MS ? asked_ms : LEAST_MS;
+    double limit_ms = asked_ms * EXPENSIVE_LOAD, load = s->state.load;
+    size_t n = 0;
+    for (; load * least_ms > limit_ms && n < s->hot.window.n_rows; n++)
+        load -= load_of(s, (double)s->hot.rows[n].calls * 1e9 / (double)sample->interval_ns);
+    if (load * least_ms > limit_ms)
+        return false;
+    if (load * asked_ms > limit_ms)
+        s->state.window_ms = (unsigned)(limit_ms / load);
+    exclude(s, n);
+    return true;
+}
+
 static void on_sampled(void *arg, const struct answer *answer)
 {
     struct calls_session *s = arg;
@@ -31,7 +68,7 @@ static void on_sampled(void *arg, const struct answer *answer)
     struct calls_sample sample = {.none = SIZE_MAX};
     struct error err = answer->err;
     if (err.code == ERR_NONE)
-        decode_calls_sample(&sample, answer->value, answer->len, &err);
+        decode_calls_sample(&sample, &s->hot, answer->value, answer->len, &err);
     if (sample.refused[0] != '\0')
         error_set(&err, ERR_REFUSED, "%s", sample.refused);
     else if (sample.none != SIZE_MAX)
@@ -41,8 +78,8 @@ static void on_sampled(void *arg, const struct answer *answer)
     state->arms = (double)sample.arms;
     if (sample.interval_ns > 0 && sample.schedulers > 0) {
         state->calls_per_s = (double)sample.calls * 1e9 / (double)sample.interval_ns;
-        state->load = state->calls_per_s * CALLS_CALL_S / (double)sample.schedulers;
-        state->expensive = state->load > EXPENSIVE_LOAD;
+        state->load = load_of(s, state->calls_per_s);
+        state->expensive = state->load > EXPENSIVE_LOAD && !s->s.force && !fit_windows(s, &sample);
     }
     if (err.code != ERR_NONE) {
         state->status.error = err;
@@ -145,6 +182,7 @@ static int open_all(struct calls_session *s, size_t *pattern, size_t *offset, st
     if (rc == 0)
         rc = session_parse_procs(&s->s, o->procs, err);
     s->state.calls_per_s = s->state.load = (double)NAN;
+    s->state.asked_ms = s->state.window_ms = o->for_ms;
     return rc == 0 ? ask_preflight(s, err) : rc;
 }
 
@@ -160,6 +198,7 @@ int calls_open(struct session **out, const struct calls_options *options,
     s->s.dry_run = options->dry_run;
     for (size_t i = 0; i < 2; i++)
         arena_init(&s->kept[i].arena);
+    arena_init(&s->hot.arena);
     int rc = open_all(s, pattern != NULL ? pattern : &unused_pattern,
                       offset != NULL ? offset : &unused_offset, err);
     s->s.quiet = false;
@@ -169,6 +208,20 @@ int calls_open(struct session **out, const struct calls_options *options,
     }
     *out = &s->s;
     return 0;
+}
+
+const char *calls_limits_text(char *out, size_t size, const struct calls_state *s)
+{
+    char without[64] = "";
+    if (s->excluded > 0)
+        snprintf(without, sizeof without, ", without the %zu called most", s->excluded);
+    *out = '\0';
+    if (s->window_ms < s->asked_ms || s->excluded > 0)
+        snprintf(out, size, " and slows these calls; counted for %.2g of %.2g s%s",
+                 s->window_ms / 1000.0, s->asked_ms / 1000.0, without);
+    else if (s->load > EXPENSIVE_LOAD)
+        snprintf(out, size, " and slows these calls");
+    return out;
 }
 
 const struct calls_state *calls_session_state(const struct session *base)

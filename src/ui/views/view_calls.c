@@ -279,6 +279,30 @@ static void append(char *out, size_t size, const char *text)
     snprintf(out + used, size - used, "%s%s", used ? ", " : "", text);
 }
 
+/* What the cost limit took from the window. */
+static void append_limits(char *out, size_t size, const struct calls_window *w, int columns)
+{
+    char text[200];
+    if (w->asked_us != CALLS_UNKNOWN) {
+        snprintf(text, sizeof text, "%.2g of %.2g s", (double)w->interval_us / 1e6,
+                 (double)w->asked_us / 1e6);
+        append(out, size, text);
+    }
+    if (w->n_excluded == 0)
+        return;
+    const struct slice *first = &w->excluded[0];
+    if (columns < 100)
+        snprintf(text, sizeof text, "without %zu functions", w->n_excluded);
+    else
+        snprintf(text, sizeof text, "without %.*s", (int)(first->len < 60 ? first->len : 60),
+                 first->s);
+    append(out, size, text);
+    if (columns >= 100 && w->n_excluded > 1) {
+        snprintf(text, sizeof text, "%zu more", w->n_excluded - 1);
+        append(out, size, text);
+    }
+}
+
 static void summarise(struct view_page *page, const struct calls_log *log, bool recorded,
                       int columns)
 {
@@ -296,10 +320,14 @@ static void summarise(struct view_page *page, const struct calls_log *log, bool 
     append(out, size, text);
     snprintf(text, sizeof text, "%s calls/s", text_count(n, sizeof n, w->calls_per_s));
     append(out, size, text);
+    append_limits(out, size, w, columns);
     if (columns < 100)
         return;
-    snprintf(text, sizeof text, "%s functions", text_integer(n, sizeof n, (int64_t)w->functions));
-    append(out, size, text);
+    if (w->n_excluded == 0) {
+        snprintf(text, sizeof text, "%s functions",
+                 text_integer(n, sizeof n, (int64_t)w->functions));
+        append(out, size, text);
+    }
     if (!isnan(w->load)) {
         snprintf(text, sizeof text, "cost %.2g%%", w->load * 100);
         append(out, size, text);

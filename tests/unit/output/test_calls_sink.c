@@ -38,6 +38,7 @@ static int keep(void *ctx, const char *bytes, size_t len)
     .timed_calls = CALLS_UNKNOWN, .own_us = CALLS_UNKNOWN, .words = CALLS_UNKNOWN,                 \
     .us_per_call = NAN, .words_per_call = NAN, .own_share = NAN
 
+static const struct slice excluded[] = {S("lists:map/2"), S("shop:bad\033[1m/0")};
 static const struct slice lost_modules[] = {S("shop_cart"), S("bad\033[1m")};
 
 static const struct calls_function plain[] = {
@@ -69,6 +70,7 @@ static struct calls_window a_window(void)
                                  .calls_per_s = 1000,
                                  .load = 0.00001,
                                  .timed_interval_us = CALLS_UNKNOWN,
+                                 .asked_us = CALLS_UNKNOWN,
                                  .processes = CALLS_UNKNOWN,
                                  .rows = plain,
                                  .n_rows = 2,
@@ -96,6 +98,9 @@ static struct calls_window a_timed_window(void)
     w.lost_modules = lost_modules;
     w.n_lost_modules = 2;
     w.cut = true;
+    w.asked_us = 5000000;
+    w.excluded = excluded;
+    w.n_excluded = 2;
     return w;
 }
 
@@ -226,6 +231,8 @@ static void test_json(void **state)
         {"calls", "2000"},
         {"timed_interval_us", "2000000"},
         {"processes", "40"},
+        {"asked_us", "5000000"},
+        {"excluded", "[\"lists:map/2\",\"shop:bad\\u001B[1m/0\"]"},
         {"timed_why", "null"},
         {"lost_modules", "[\"shop_cart\",\"bad\\u001B[1m\"]"},
         {"cost", "{\"target_us\":10,\"bytes\":300,\"listed_us\":1,\"armed_us\":2,\"read_us\":3,"

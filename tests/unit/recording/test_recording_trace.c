@@ -398,6 +398,7 @@ static void test_windows(void **state)
         struct calls_window w = {.number = (uint64_t)i,
                                  .wall_us = 1,
                                  .interval_us = 2000000,
+                                 .asked_us = CALLS_UNKNOWN,
                                  .rows = &f,
                                  .n_rows = 1,
                                  .calls = 7};

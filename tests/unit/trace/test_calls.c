@@ -19,7 +19,7 @@
 #define NODE "there@host"
 #define PREFLIGHT "{preflight,[],{all,40},{{0,0,[]},[],0},[]}"
 #define NOTHING "{armed,1,0,[],{0,[]},{0,[]},[],0}"
-#define SAMPLED "{sampled,20000000,2,3,2000,[3],1}"
+#define SAMPLED "{sampled,20000000,2,3,2000,[3],1,[]}"
 /* clang-format on */
 #define COUNTED                                                                                    \
     "{counted,5,1000000,2000000000,15,3,2000,{0,[]},"                                              \
@@ -312,8 +312,10 @@ static void test_windows_and_changes(void **state)
 static void test_expensive(void **state)
 {
     (void)state;
-    static const char expensive[] = "{sampled,20000000,2,3,2000000,[3],1}"; /* 100 M calls/s */
+    /* 100 M calls/s, of functions that are not known one by one. */
+    static const char expensive[] = "{sampled,20000000,2,3,2000000,[3],1,[]}";
     struct calls_options options = basic;
+    options.for_ms = 200;
     struct world *w = new_world();
     open_world(w, &options);
     prepare(w, expensive);
@@ -341,6 +343,48 @@ static void test_expensive(void **state)
     close_clean(w);
     assert_int_equal(w->windows, 0);
     free_world(w);
+}
+
+/* What the limit leaves of windows: 5 calls in 20 ms are 1e-6 of the two schedulers. */
+static void test_fits(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned for_ms, every_ms, window_ms, due_ms;
+        const char *sampled, *asked;
+    } rows[] = {
+        {2000, 0, 2000, 0, "{sampled,20000000,2,3,400000,[3],1,[]}", "{count,2000,all,100}"},
+        {2000, 0, 800, 1000, "{sampled,20000000,2,3,1000000,[3],1,[{w,f,1,undefined,999999}]}",
+         "{count,800,all,100}"},
+        {2000, 5000, 800, 4000, "{sampled,20000000,2,3,1000000,[3],1,[]}", "{count,800,all,100}"},
+        {300, 0, 300, 0, "{sampled,20000000,2,3,2000000,[3],1,[{w,f,1,undefined,1900000}]}",
+         "{count,300,all,100,[{w,f,1}]}"},
+        {300, 0, 120, 0,
+         "{sampled,20000000,2,3,4000000,[3],1,[{w,f,1,undefined,2000000},{w,'g "
+         "h',0,undefined,1000000}"
+         ",{w,i,0,undefined,9}]}",
+         "{count,120,all,100,[{w,f,1},{w,'g h',0}]}"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct calls_options options = basic;
+        options.for_ms = rows[i].for_ms;
+        options.every_ms = rows[i].every_ms;
+        options.windows = 2;
+        struct world *w = new_world();
+        open_world(w, &options);
+        prepare(w, rows[i].sampled);
+        assert_string_equal(last_question(w, QUESTION_CALLS)->text, rows[i].asked);
+        assert_int_equal(calls_session_state(w->s)->window_ms, rows[i].window_ms);
+        w->now += 1000000000;
+        answer(w, QUESTION_CALLS, COUNTED);
+        bool is_shorter = rows[i].window_ms < rows[i].for_ms;
+        assert_true(w->last.asked_us ==
+                    (is_shorter ? rows[i].for_ms * UINT64_C(1000) : CALLS_UNKNOWN));
+        assert_int_equal(w->last.n_excluded, calls_session_state(w->s)->excluded);
+        if (rows[i].due_ms > 0)
+            assert_int_equal(calls_session_due_ms(w->s), rows[i].due_ms);
+        free_world(w);
+    }
 }
 
 static void test_stop(void **state)
@@ -399,11 +443,11 @@ static void test_refusals(void **state)
         {"another beamtop", "{refused,{session,beamtop_calls}}", ERR_REFUSED,
          "another beamtop counts"},
         {"an unknown reason", "{refused,{strange,1}}", ERR_REFUSED, "strange"},
-        {"no module", "{sampled,0,2,0,0,[no_module],0}", ERR_NOT_FOUND,
+        {"no module", "{sampled,0,2,0,0,[no_module],0,[]}", ERR_NOT_FOUND,
          "nothing to count: nomod: no such module"},
-        {"no application", "{sampled,0,2,0,0,[no_application],0}", ERR_NOT_FOUND, "application"},
-        {"a bad expression", "{sampled,0,2,0,0,[{bad_expression,<<\"x at 1\">>}],0}", ERR_NOT_FOUND,
-         "a bad expression: x at 1"},
+        {"no application", "{sampled,0,2,0,0,[no_application],0,[]}", ERR_NOT_FOUND, "application"},
+        {"a bad expression", "{sampled,0,2,0,0,[{bad_expression,<<\"x at 1\">>}],0,[]}",
+         ERR_NOT_FOUND, "a bad expression: x at 1"},
         {"nonsense", "{sampled,0,2,0}", ERR_FORMAT, "not understood"},
         {"another answer", "[1,2]", ERR_FORMAT, "not understood"},
     };
@@ -607,12 +651,13 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_window),      cmocka_unit_test(test_times),
-        cmocka_unit_test(test_times_refused),   cmocka_unit_test(test_windows_and_changes),
-        cmocka_unit_test(test_expensive),       cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_hostile_answers), cmocka_unit_test(test_words),
-        cmocka_unit_test(test_wrong_words),     cmocka_unit_test(test_options),
+        cmocka_unit_test(test_one_window),    cmocka_unit_test(test_times),
+        cmocka_unit_test(test_times_refused), cmocka_unit_test(test_windows_and_changes),
+        cmocka_unit_test(test_expensive),     cmocka_unit_test(test_fits),
+        cmocka_unit_test(test_stop),          cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_failures),      cmocka_unit_test(test_hostile_answers),
+        cmocka_unit_test(test_words),         cmocka_unit_test(test_wrong_words),
+        cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
