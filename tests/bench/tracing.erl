@@ -229,7 +229,7 @@ first(Node, Program) ->
         " receive after 2 -> ok end, F(N - 1) end, F(10000) end).", []),
     All = [begin
                T = now_us(),
-               Port = program(Program, Node, ["--events", "10"]),
+               Port = program(Program, Node, ["--events", "10", "--force"]),
                {line, At, _} = line(Port),
                {End, Code} = ended(Port),
                0 = Code,

@@ -2,6 +2,7 @@
 %% The load that test_trace_batch.sh traces, some 25 rounds a second. Files in the directory are how
 %% the script asks, since it may stand outside of the node's root; each is deleted when it is done:
 %%   hot     from now on another process calls as fast as it can; `cold` ends it, and two minutes do
+%%   bursts  another process calls 200,000 times, again and again 400 ms after; ended as `hot` is
 %%   paced   800 bursts of five calls of two functions, a millisecond apart
 %%   audit   `left` is written, by audit.erl
 %%   foreign `never` gets a breakpoint of somebody else; `own` takes it off again
@@ -34,6 +35,9 @@ loop(Dir, N) ->
     receive {baseline} -> put(baseline, processes()) after 0 -> ok end,
     asked(Dir, "hot", fun() ->
               put(hot, spawn_monitor(fun() -> heat(erlang:monotonic_time(millisecond) + 120000, 0) end))
+          end),
+    asked(Dir, "bursts", fun() ->
+              put(hot, spawn_monitor(fun() -> bursts(erlang:monotonic_time(millisecond) + 120000) end))
           end),
     asked(Dir, "cold", fun() ->
               {Heater, Gone} = erase(hot),
@@ -116,6 +120,11 @@ heat(Until, N) ->
         true -> heat(Until, Next);
         false -> ok
     end.
+
+bursts(Until) ->
+    heat_some(200000, 0),
+    receive after 400 -> ok end,
+    erlang:monotonic_time(millisecond) < Until andalso bursts(Until).
 
 heat_some(0, N) -> N;
 heat_some(K, N) -> heat_some(K - 1, ?MODULE:hot(N)).

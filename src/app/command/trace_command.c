@@ -111,8 +111,8 @@ static void asking(struct tracing *t, const struct trace_state *state)
         return;
     }
     error_set(&err, ERR_REFUSED,
-              "about %s calls/s would cost the node %.0f%% of a scheduler: "
-              "narrow the pattern, or add --force (the caps still hold)",
+              "about %s calls/s would cost the node %.0f%% of a scheduler or more, since counting "
+              "slows them: narrow the pattern, or add --force (the caps still hold)",
               text_integer(calls, sizeof calls, (int64_t)state->preflight.calls_per_s),
               state->preflight.load * 100);
     runtime_end(&t->run->rt, EXIT_REFUSED, &err);

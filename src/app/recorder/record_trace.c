@@ -110,10 +110,11 @@ static void refused(struct record_series *r, const struct trace_state *state,
 static void refuse(struct record_series *r, const struct trace_state *state)
 {
     struct error err = {.code = ERR_NONE};
-    error_set(&err, ERR_REFUSED,
-              "about %.0f calls/s would cost the node %.0f%% of one scheduler"
-              ": narrow the pattern, or add --force (the caps still hold)",
-              state->preflight.calls_per_s, state->preflight.load * 100);
+    error_set(
+        &err, ERR_REFUSED,
+        "about %.0f calls/s would cost the node %.0f%% of one scheduler or "
+        "more, since counting slows them: narrow the pattern, or add --force (the caps still hold)",
+        state->preflight.calls_per_s, state->preflight.load * 100);
     refused(r, state, &err);
 }
 

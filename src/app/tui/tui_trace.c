@@ -96,7 +96,8 @@ static void question(void *arg, char *text, size_t size)
     const struct trace_state *s = state_of(arg);
     char rate[32];
     /* Short: the view shows the rest. */
-    snprintf(text, size, "%s calls/s would cost %.0f%% of one scheduler. Trace anyway? (y/n) ",
+    snprintf(text, size,
+             "%s calls/s would cost %.0f%% of one scheduler or more. Trace anyway? (y/n) ",
              text_count(rate, sizeof rate, s->preflight.calls_per_s), s->preflight.load * 100);
 }
 

@@ -22,9 +22,9 @@
 
 -include("part/carriers.erl").
 
-Answer = fun(Keeper, AskId, Start, Value) ->
+Answer = fun(Keeper, AskId, Start, {Value, Waited}) ->
     (get(count_work))(),
-    Keeper ! {done, AskId, ok, {erlang:monotonic_time() - Start, 0}, Value}
+    Keeper ! {done, AskId, ok, {erlang:monotonic_time() - Start - Waited, Waited}, Value}
 end,
 
 %% Where to trace: with a session of ours where there are sessions.
@@ -32,6 +32,31 @@ Place = fun(Otp, Tracer) ->
     case Otp >= 27 of
         true -> {session, trace:session_create(beamtop, Tracer, [])};
         false -> {legacy, Tracer}
+    end
+end,
+
+%% Reads the counters every 20 ms, or less often when that would take 5% of a scheduler, until Ms
+%% are over or there were as many calls as show that the functions are called often. Between the
+%% first two reads nobody waits: what reading and evaluating add themselves is the same each time,
+%% and is subtracted; not when they were held up. Value: {Ns, [calls of each], native time waited}.
+LookMs = 20,
+MostLooked = 100000,
+Looks = fun Looks(Keeper, At, Mfas, Ms, N, {T0, C0}, {T1, C1}) ->
+    Less = fun(Later, Sooner) -> lists:zipwith(fun erlang:'-'/2, Later, Sooner) end,
+    OwnNs = T1 - T0,
+    Wait = case N of 0 -> 0; _ -> min(Ms, max(LookMs, 20 * OwnNs div 1000000)) end,
+    receive {'EXIT', Keeper, _} = Exit -> self() ! Exit after Wait -> ok end,
+    {T, C} = {Now(), CallsOf(At, Mfas)},
+    Own = Less(C1, C0),
+    Off = case 3 * N * OwnNs < T - T1 of true -> N; false -> 0 end,
+    Some = lists:sum(C) - lists:sum(C1) - Off * lists:sum(Own),
+    case N > 0 andalso (T - T1 >= Ms * 1000000 orelse Some > MostLooked) of
+        true ->
+            Adds = lists:zipwith(fun erlang:'*'/2, Own, lists:duplicate(length(Own), Off)),
+            {T - T1 - Off * OwnNs, Less(Less(C, C1), Adds),
+             erlang:convert_time_unit(N * Wait, millisecond, native)};
+        false when N =:= 0 -> Looks(Keeper, At, Mfas, Ms, 1, {T1, C1}, {T, C});
+        false -> Looks(Keeper, At, Mfas, Ms, N + 1, {T0, C0}, {T1, C1})
     end
 end,
 
@@ -47,26 +72,16 @@ CountCalls = fun(Keeper, Otp, Ms, Mfas) ->
             Guard = spawn_opt(erlang, apply, Guarding, SpawnOptions(SentinelBytes)),
             try
                 SetAll(At, EachWith(Mfas, true), [call_count]),
-                %% What reading and evaluating add themselves is the same each time, and is
-                %% subtracted; not when they were held up.
-                [{T0, C0}, {T1, C1}, {T2, C2}] = lists:map(fun(Wait_) ->
-                    Read = {Now(), CallsOf(At, Mfas)},
-                    receive {'EXIT', Keeper, _} = Exit -> self() ! Exit, Read after Wait_ ->
-                        Read end
-                end, [0, min(Ms, 1000), 0]),
-                Less = fun(Later, Sooner) -> lists:zipwith(fun erlang:'-'/2, Later, Sooner) end,
-                {Took, Calls} = case 3 * (T1 - T0) < T2 - T1 of
-                    true -> {T2 - T1 - (T1 - T0), Less(Less(C2, C1), Less(C1, C0))};
-                    false -> {T2 - T1, Less(C2, C1)}
-                end,
-                {count, max(1, Took), [max(0, N) || N <- Calls]}
+                First = {Now(), CallsOf(At, Mfas)},
+                {Took, Calls, Waited} = Looks(Keeper, At, Mfas, min(Ms, 1000), 0, First, First),
+                {{count, max(1, Took), [max(0, N) || N <- Calls]}, Waited}
             after
                 Disarm(Plan),
                 Guard ! {self(), bye},
                 unregister(beamtop_trace)
             end;
         Why ->
-            {refused, Why}
+            {{refused, Why}, 0}
     end
 end,
 
@@ -324,10 +339,10 @@ Loop = fun Loop(#{keeper := Keeper, otp := Otp} = Here, Trace) ->
         {ask, AskId, {arm, TraceId, Asked}} when Trace =:= none ->
             Start = erlang:monotonic_time(),
             {Value, Began} = Started(Here, TraceId, Asked),
-            Answer(Keeper, AskId, Start, Value),
+            Answer(Keeper, AskId, Start, {Value, 0}),
             Loop(Here, Began);
         {ask, AskId, _} ->
-            Answer(Keeper, AskId, erlang:monotonic_time(), {refused, busy}),
+            Answer(Keeper, AskId, erlang:monotonic_time(), {{refused, busy}, 0}),
             Loop(Here, Trace);
         {tell, What} when Trace =/= none ->
             Loop(Here, Tell(Here, Trace, What));

@@ -9,7 +9,8 @@
 #include "beamtop/base/attr.h"
 #include "trace_internal.h"
 
-#define COUNT_MS 20
+#define COUNT_MS 1000       /* bursts are seen; many calls end it sooner */
+#define FORCED_COUNT_MS 20  /* where nothing depends on it */
 #define GUARD_S 0.35e-6     /* what a call of a traced function costs when it does not pass */
 #define EXPENSIVE_LOAD 0.03 /* of a core: above it a person is asked */
 #define NEAR_MS 1000        /* a suggestion is worth no longer wait */
@@ -170,8 +171,9 @@ static void estimate(struct trace_session *t)
         return;
     }
     t->s.touched = true;
-    session_step(&t->s, SESSION_PREPARING, QUESTION_TRACE, trace_count_arg(t, COUNT_MS),
-                 trace_ask_ms(t), on_counted);
+    session_step(&t->s, SESSION_PREPARING, QUESTION_TRACE,
+                 trace_count_arg(t, t->s.force ? FORCED_COUNT_MS : COUNT_MS), trace_ask_ms(t),
+                 on_counted);
 }
 
 /* ---- Preflight */

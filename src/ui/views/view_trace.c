@@ -331,8 +331,8 @@ static void put_findings(struct view_page *page, const struct trace_state *state
         trace_text(page, STYLE_NORMAL, p->why_none, 0, columns);
     if (p->count_ms > 0 && !isnan(p->calls_per_s) && state->status.phase < SESSION_RUNNING) {
         snprintf(text, sizeof text,
-                 "About %s calls/s, counted for %s: to look at each costs about "
-                 "%s of a core, whatever is shown.",
+                 "About %s calls/s, counted for %s, which slows them: to look at each costs about "
+                 "%s of a core or more, whatever is shown.",
                  text_count(rate, sizeof rate, p->calls_per_s),
                  text_ascii_duration(took, sizeof took, p->count_ms / 1000),
                  text_percent(share, sizeof share, p->load));

@@ -21,7 +21,7 @@ static void test_life(void **unused)
     assert_string_equal(phase(w), "preparing");
     assert_has(w->asked[0].text, "{0,call,{name,<<\"lists\">>},{name,<<\"seq\">>},2}");
     answer(w, QUESTION_PREFLIGHT, FOUND);
-    assert_has(w->asked[1].text, "{count,20,[{lists,seq,2}]}");
+    assert_has(w->asked[1].text, "{count,1000,[{lists,seq,2}]}");
     answer(w, QUESTION_TRACE, COUNTED);
     assert_int_equal((int)state(w)->preflight.calls_per_s, 150);
     assert_false(state(w)->preflight.expensive);

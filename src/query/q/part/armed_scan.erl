@@ -9,10 +9,10 @@ LoadedOf = fun(Module) ->
     end
 end,
 
-%% [{Thing, List}] of those that have something for the item. Space: legacy, the node's single one, or
-%% a session. What: `functions`, all that are loaded, or a list of processes. Some at a time, so that
-%% the heap does not grow with the node; and where all of them are armed, the list of each but the
-%% first, which is as many as any tracer has, is empty.
+%% [{Thing, List}] of those that have something for the item. Space: legacy, the node's single
+%% one, or a session. What: `functions`, all that are loaded, or a list of processes. Some at a
+%% time, so that the heap does not grow with the node; and where all of them are armed, the list of
+%% each but the first, which is as many as any tracer has, is empty.
 Marks = fun(Space, What, Item) ->
     Told = 1000,
     {Whole, Most, Things} = case What of
