@@ -10,6 +10,10 @@
    ticks. */
 #define WEIGHT 0.5
 
+/* The header is never older than this, or than the interval: a screen that stands still says
+   nothing of an incident. */
+#define HEADER_MAX_S 2.0
+
 /* Whatever the header costs, the others get this share of the budget. */
 #define OTHERS_MIN_SHARE 0.25
 
@@ -128,9 +132,14 @@ void governor_plan(const struct governor *g, unsigned questions, struct governor
     double others_us = cost_of(g, questions & ~seldom_mask, &plan->costliest);
     double budget_us = g->budget * 1e6; /* per second */
     double header_us = g->cost_us[QUESTION_SYSTEM];
+    double header_most_s = g->interval_s > HEADER_MAX_S ? g->interval_s : HEADER_MAX_S;
     plan->header_s = interval_of(header_us, budget_us * (1 - OTHERS_MIN_SHARE), g->interval_s);
+    if (plan->header_s > header_most_s)
+        plan->header_s = header_most_s;
 
     double left_us = budget_us - header_us / plan->header_s;
+    if (left_us < budget_us * OTHERS_MIN_SHARE)
+        left_us = budget_us * OTHERS_MIN_SHARE;
     plan->seldom_s = interval_of(seldom_us, left_us * SELDOM_SHARE, plan->header_s);
     left_us -= seldom_us / plan->seldom_s;
     plan->others_s = interval_of(others_us, left_us, plan->header_s);

@@ -3,10 +3,10 @@
  * Keeps the program's cost on the target within its budget: decides how far apart the expensive
  * questions are asked. Pure: knows costs and intervals, no clock and no connection.
  *
- * The header's question is asked every interval. What is left of the budget is shared by the
- * others: where they would cost more, they are asked less often, all stretched alike. Those whose
- * answers seldom change have a pace of their own, and get out of the
- * others' way. */
+ * The header's question is asked every interval, or every 2 s where the budget does not pay for
+ * it. What is left of the budget, a quarter at least, is shared by the others: where they would
+ * cost more, they are asked less often, all stretched alike. Those whose answers seldom change
+ * have a pace of their own, and get out of the others' way. */
 #ifndef BEAMTOP_APP_SOURCE_GOVERNOR_H
 #define BEAMTOP_APP_SOURCE_GOVERNOR_H
 

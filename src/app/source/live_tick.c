@@ -14,7 +14,7 @@
 /* An expensive question may take this long on the node before it is stopped there. */
 #define EXPENSIVE_DEADLINE_MS 30000u
 /* A batch run whose ticks are so far apart says why: else it is silent for that long. */
-#define WORTH_WAITING_S 10.0
+#define WORTH_WAITING_S 2.0
 /* The shortest time over which the share of a scheduler is worked out. */
 #define SHARE_WINDOW_MS 10000u
 

@@ -327,10 +327,11 @@ end,
 %% drops everything but the new state, so that the collection that comes before the answer leaves
 %% a small heap and is part of what the answer cost. A heap that is small stays as it is.
 %% Counted: reductions up to the answer before.
+HolderWords = 250000,
 Holder = fun Holder(Keeper, Query, Ctx, State, Counted, Pending) ->
     Start = erlang:monotonic_time(),
     {_, Words} = process_info(self(), total_heap_size),
-    Words > LargeWords andalso erlang:garbage_collect(),
+    Words > HolderWords andalso erlang:garbage_collect(),
     Now = CountWork(),
     case Pending of
         none -> ok;
