@@ -483,17 +483,17 @@ IdsOf = fun(Pids, Infos, Skip, Calls, Apps, #{id_keys := IdKeys, label_text := L
             [_, _, _, _] -> {'$5', [{'_', '$5'}]};
             _ -> {undefined, []}
         end,
-    Head = fun(Name) ->
-        {'$1', Skip ++ [{'_', Name}, {'_', '$3'}, {'_', '$4'} | Labels]}
-    end,
+    Rest = [{'_', '$3'}, {'_', '$4'} | Labels],
+    Unnamed = {'$1', Skip ++ [{'_', []} | Rest]},
+    Named = {'$1', Skip ++ [{'_', '$2'} | Rest]},
     Call = {map_get, '$1', {const, Calls}},
     Known = {is_map_key, '$4', {const, Apps}},
     App = {map_get, '$4', {const, Apps}},
     Ids = Run(lists:zip(Pids, Infos),
-              [{Head([]), [Known], [{{undefined, Call, Label, App, '$3'}}]},
-               {Head([]), [], [{{undefined, Call, Label, undefined, '$3'}}]},
-               {Head('$2'), [Known], [{{'$2', Call, Label, App, '$3'}}]},
-               {Head('$2'), [], [{{'$2', Call, Label, undefined, '$3'}}]},
+              [{Unnamed, [Known], [{{undefined, Call, Label, App, '$3'}}]},
+               {Unnamed, [], [{{undefined, Call, Label, undefined, '$3'}}]},
+               {Named, [Known], [{{'$2', Call, Label, App, '$3'}}]},
+               {Named, [], [{{'$2', Call, Label, undefined, '$3'}}]},
                {'_', [], [gone]}]),
     Labelled = Run(Ids, [{{'_', '_', '$1', '_', '_'}, [{'=/=', '$1', undefined}], ['$1']}]),
     case lists:usort(Labelled) of
@@ -550,11 +550,27 @@ CallsOf = fun(Pids, Calls, #{caps := #{dict_key := HasKey}, initial_call := Init
     maps:with(Pids, maps:merge(Calls, maps:from_list(lists:zip(New, Found))))
 end,
 
-MakeRows = fun(Shown, Items, Tail) ->
-    {Patterns, Values} = lists:unzip(lists:map(Column, lists:zip(Items, Variables(10, Items)))),
-    Head = [{'_', Pattern} || Pattern <- Patterns] ++ Tail,
-    Run(Shown, [{{{'_', '$5', '$6', '$7'}, Head, {'$1', '$2', '$8'}}, [],
-                 [{{'$7', '$5', '$6', {list_to_tuple(Values)}}}]}])
+%% What is asked of each row, and the compiled specification that makes a row of the answer: made
+%% once for the same items. `dictionary`: how many keys there are is not known without a copy.
+PlanOf = fun(Items, IdKeys) ->
+    case get(row_plan) of
+        {Items, Plan} ->
+            Plan;
+        _ ->
+            Elsewhere = [id, dictionary, supervisor],
+            Keys = [case lists:member(I, Elsewhere) of true -> registered_name; false -> I end
+                    || I <- Items] ++ IdKeys,
+            {Patterns, Values} =
+                lists:unzip(lists:map(Column, lists:zip(Items, Variables(10, Items)))),
+            Tail = lists:duplicate(length(IdKeys), '_'),
+            Head = [{'_', Pattern} || Pattern <- Patterns] ++ Tail,
+            Spec = ets:match_spec_compile(
+                [{{{'_', '$5', '$6', '$7'}, Head, {'$1', '$2', '$8'}}, [],
+                  [{{'$7', '$5', '$6', {list_to_tuple(Values)}}}]}]),
+            Plan = {Keys, Tail, Spec},
+            put(row_plan, {Items, Plan}),
+            Plan
+    end
 end,
 
 %% Rows of entries, initial calls and supervisors. Entries: [{Key, Value, Delta, Pid}].
@@ -562,10 +578,7 @@ ReadRows = fun(Entries, Items, {Calls0, Supervisors0}, Apps, Ctx) ->
     Pids = Run(Entries, [{{'_', '_', '_', '$1'}, [], ['$1']}]),
     HasId = lists:member(id, Items),
     IdKeys = case HasId of true -> maps:get(id_keys, Ctx); false -> [] end,
-    %% `dictionary`: how many keys there are is not known without a copy of them all.
-    Elsewhere = [id, dictionary, supervisor],
-    Keys = [case lists:member(I, Elsewhere) of true -> registered_name; false -> I end
-            || I <- Items] ++ IdKeys,
+    {Keys, Tail, Spec} = PlanOf(Items, IdKeys),
     Infos = Ask(Pids, Keys),
     Calls = case HasId of true -> CallsOf(Pids, Calls0, Ctx); false -> #{} end,
     Ids = case HasId of
@@ -574,13 +587,15 @@ ReadRows = fun(Entries, Items, {Calls0, Supervisors0}, Apps, Ctx) ->
     end,
     Supervisors = case lists:member(supervisor, Items) of
         true -> SupervisorsOf(Pids, Supervisors0, Ctx);
-        false -> maps:from_list([{Pid, undefined} || Pid <- Pids])
+        false -> #{}
     end,
-    Above = lists:zipwith(fun maps:get/2, Pids, lists:duplicate(length(Pids), Supervisors)),
-    Tail = lists:duplicate(length(IdKeys), '_'),
+    Above = case Supervisors =:= #{} of
+        true -> lists:duplicate(length(Pids), undefined);
+        false -> lists:zipwith(fun maps:get/2, Pids, lists:duplicate(length(Pids), Supervisors))
+    end,
     Shown = lists:zip3(Entries, Infos, lists:zip3(Ids, BinariesOf(Infos, Items, Tail), Above)),
-    {MakeRows(Shown, Items, Tail),
-     {Calls, case lists:member(supervisor, Items) of true -> Supervisors; false -> #{} end}}
+    {ets:match_spec_run(Shown, Spec),
+     {Calls, Supervisors}}
 end,
 
 %% Processes ranked by the coordinator itself: followed ones and, if wanted, our own.
