@@ -41,18 +41,18 @@ end,
 %% What work cost. The CPU time of a process is not known in the VM, and wall time counts also the
 %% time without a core or a scheduler. So wall time shows what a reduction of that kind of work
 %% costs, and the reductions say how much work it was.
-%% Rate: {native time for 1,000 reductions, a mean, and how many in a row were high}; undefined
-%% before the first. Twice as much is high: the process was preempted, which raises the mean by a
-%% 16th; the fourth in a row replaces it, as half as much does. Value: {native time, next rate}.
+%% Rate: native time for 1,000 reductions, a mean that follows what is lower by a quarter and what is
+%% higher, where others may have been in the way, by a 16th; undefined before the first. Value:
+%% {native time, next rate}.
 Charge = fun(Wall, Count, Rate) ->
     Seen = Wall * 1000 div max(1, Count),
-    {Mean, High} =
+    Next =
         case Rate of
-            {Old, Highs} when Seen > 2 * Old, Highs < 3 -> {Old + Old div 16 + 1, Highs + 1};
-            {Old, _} when Seen =< 2 * Old, 2 * Seen >= Old -> {Old + (Seen - Old) div 4, 0};
-            _ -> {Seen, 0}
+            undefined -> Seen;
+            _ when Seen > Rate -> Rate + min(Seen - Rate, Rate) div 16 + 1;
+            _ -> Rate - (Rate - Seen) div 4
         end,
-    {Count * Mean div 1000, {Mean, High}}
+    {Count * Next div 1000, Next}
 end,
 
 %% ---- What this VM can do
@@ -406,7 +406,7 @@ Priced = fun(Name, Cost, State) ->
             #{rates := Rates} = State,
             {Charged, Rate} = Charge(Wall, Count, maps:get(Name, Rates, undefined)),
             {Charged + Helped, Waited,
-             State#{rates := Rates#{Name => Rate}, price := element(1, Rate)}};
+             State#{rates := Rates#{Name => Rate}, price := Rate}};
         {Wall, _, Helped, Waited} ->
             {Wall + Helped, Waited, State};
         {Worked, Waited} ->
@@ -415,7 +415,7 @@ Priced = fun(Name, Cost, State) ->
 end,
 
 %% What no process of ours sees of an answer: its way to the link, schedulers that wake for it.
-AnswerUs = 400,
+AnswerUs = 600,
 Answer = fun(AskId, Name, Kind, Cost, What, State) ->
     {Worked, Waited, Next} = Priced(Name, Cost, State),
     #{client := Client, counted := Counted, price := Price, owed := Owed} = Next,
@@ -545,7 +545,7 @@ Load = fun(Name, Source, #{queries := Queries, ctx := Ctx, rates := Rates, owed 
     erlang:garbage_collect(),
     erlang:garbage_collect(self(), [{type, minor}]),
     State#{queries := Queries#{Name => Query}, rates := Rates#{load => Rate},
-           price := element(1, Rate), counted := Now, owed := Owed + Cost}
+           price := Rate, counted := Now, owed := Owed + Cost}
 end,
 
 %% The next state, or `stop`.

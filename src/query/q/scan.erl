@@ -314,22 +314,21 @@ end,
 %% ---- Long-lived helpers: the parts, and the census
 %% They make a heap as large as they need only while they work. What is left of it is collected
 %% before the answer: what is old stays where it is. Once in a while they pack all of it into a heap
-%% of just its size, by hibernation; an estimate of what that costs is added to what they worked.
+%% of just its size, by hibernation. Their clock sees neither that nor the pages which a large heap
+%% takes and gives back: an estimate from its size is added to what they worked.
 
-PackedWordsPerUs = 100,
+WordsPerUs = 100,
 
 %% Sends the answer when what the work left is collected.
-Tell = fun({Ref, Answer, Start, Before, Rest}, PackedWords, {CountWork, Charge}, Coordinator) ->
+Tell = fun({Ref, Answer, Start, Before, Rest}, Words, {CountWork, Charge}, Coordinator) ->
     process_flag(min_heap_size, 233),
-    Packing = case Rest of
-        pack -> erlang:convert_time_unit(PackedWords div PackedWordsPerUs, microsecond, native);
-        rest -> erlang:garbage_collect(self(), [{type, minor}]), 0
-    end,
+    Rest =:= pack orelse erlang:garbage_collect(self(), [{type, minor}]),
+    Memory = erlang:convert_time_unit(Words div WordsPerUs, microsecond, native),
     {_, Reductions} = process_info(self(), reductions),
     {Cost, Rate} = Charge(erlang:monotonic_time() - Start, Reductions - Before, get(rate)),
     put(rate, Rate),
     CountWork(),
-    Coordinator ! {Ref, Answer, Cost + Packing}
+    Coordinator ! {Ref, Answer, Cost + Memory}
 end,
 %% Waits for one job, works, answers {Ref, Answer, Worked}. Ends with its coordinator. Calling
 %% itself in the last place drops everything but the new state.
