@@ -42,7 +42,7 @@ void governor_init(struct governor *g, double interval_s, double budget);
 /* The target has none of our expressions yet: each question's next answer says nothing of
  * its cost. */
 void governor_begin(struct governor *g);
-/* The node has that many processes: what a sweep of them will cost while no answer has told. */
+/* The node has that many processes: what a sweep of them costs, as long as none was made. */
 void governor_expect(struct governor *g, long long processes);
 /* An answer came and cost that much. */
 void governor_note(struct governor *g, enum question q, double target_us);

@@ -41,8 +41,8 @@ end,
 %% What work cost. The CPU time of a process is not known in the VM, and wall time counts also the
 %% time without a core or a scheduler. So wall time shows what a reduction of that kind of work
 %% costs, and the reductions say how much work it was.
-%% Rate: native time for 1,000 reductions, a mean that follows what is lower by a quarter and what is
-%% higher, where others may have been in the way, by a 16th; undefined before the first. Value:
+%% Rate: native time for 1,000 reductions, a mean that follows what is lower by a quarter and what
+%% is higher, where others may have been in the way, by a 16th; undefined before the first. Value:
 %% {native time, next rate}.
 Charge = fun(Wall, Count, Rate) ->
     Seen = Wall * 1000 div max(1, Count),
@@ -396,7 +396,7 @@ end,
 %% Start, DeadlineMs, Name}}), holders (name => Pid), gentle (pid => [], of holders that are asked
 %% to end and have GraceMs for it), shield ({Pid, Fun} of a standing trace, or none), rates (name =>
 %% rate of Charge), price (of 1,000 reductions, the last that one of them gave), counted
-%% (reductions of this process that an answer has told), owed (native time, of the next answer).
+%% (reductions of this process that are part of an answer), owed (native time, of the next answer).
 
 %% What an answer cost, in native time: {Worked, Waited, State}. A query that is a process knows no
 %% reductions of one answer; of those that are asked once there is no price to learn.

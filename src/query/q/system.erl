@@ -56,7 +56,8 @@ fun([], #{state := State, own_reductions := OwnReductions, in_time := InTime,
     {Memory, Gc, Io, Swt} =
         case Answer of
             {ok, {Pairs, [{N, Words, _}, {{_, In}, {_, Out}}, Times]}} ->
-                {case Pairs of [] -> undefined; _ -> list_to_tuple(element(2, lists:unzip(Pairs))) end,
+                {_, Sizes} = lists:unzip(Pairs),
+                {case Sizes of [] -> undefined; _ -> list_to_tuple(Sizes) end,
                  [N, Words], [In, Out],
                  case Times of undefined -> undefined; _ -> lists:sort(Times) end};
             _ ->
