@@ -211,7 +211,7 @@ void judge_wait(struct judge *j, bool named)
 void judge_cause(struct finding *f, const char *cause, enum cause_rank rank)
 {
     f->cause = cause;
-    f->rank = rank;
+    f->rank = (int)rank;
 }
 
 void judge_about(struct finding *f, const char *pid, enum cause_rank rank)
