@@ -64,13 +64,12 @@ static double cell_value(const struct ring *ring, int from_right, size_t per_cel
     return cell_of(ring, from, from + per_cell);
 }
 
-/* A young history gets a cell for each sample: it shows at once. */
+/* A young history fills the cells: it shows at once, and shrinks as it grows. */
 static size_t samples_per_cell(const struct ring *ring, int columns, size_t window)
 {
-    if (columns > 0 && ring->len <= (size_t)columns)
-        return 1;
-    size_t n = columns > 0 ? (window + (size_t)columns - 1) / (size_t)columns : 1;
-    return n ? n : 1;
+    size_t cells = columns > 0 ? (size_t)columns : 1;
+    size_t samples = ring->len < window ? ring->len : window;
+    return samples > cells ? (samples + cells - 1) / cells : 1;
 }
 
 /*
