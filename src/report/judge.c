@@ -180,8 +180,7 @@ const struct span_process *judge_late(const struct judge *j, const struct span_p
 
 #define STAYS 0.8 /* of its limit, for what was found before */
 
-/* Its own, or that of one that it has taken over. */
-static bool has_rule(const struct finding *f, const char *key)
+bool finding_has_rule(const struct finding *f, const char *key)
 {
     bool has = strcmp(f->rule, key) == 0;
     for (size_t i = 0; i < f->n_evidence && !has; i++)
@@ -192,7 +191,7 @@ static bool has_rule(const struct finding *f, const char *key)
 double judge_limit(const struct judge *j, double limit)
 {
     for (size_t i = 0; j->before && i < j->before->len; i++)
-        if (has_rule(&j->before->items[i], j->rule->info.key))
+        if (finding_has_rule(&j->before->items[i], j->rule->info.key))
             return limit * STAYS;
     return limit;
 }

@@ -319,7 +319,7 @@ static const char *gc_subjects(struct judge *j, struct finding *f)
                        judge_number(j, fact_number(row, "minor_gcs_per_s")));
     }
     json_decref(fact);
-    judge_about(f, f->subject, CAUSE_LOAD);
+    f->process = f->subject; /* of many that collect: not their cause */
     const struct recorded_call *most = NULL;
     for (size_t k = 0; k < j->n_calls; k++)
         if (j->calls[k].words > (most ? most->words : 0))

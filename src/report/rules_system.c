@@ -24,7 +24,9 @@ static void tell_leader(struct judge *j, struct finding *f, const struct span_ow
     const struct owner_list *apps = &j->owners[BY_APPLICATION];
     for (size_t i = 0; i < apps->n; i++)
         f->application = o == &apps->items[i] ? f->subject : f->application;
-    for (size_t i = 0; i < j->n_processes; i++)
+    const struct owner_list *names = &j->owners[BY_NAME];
+    bool is_name = o >= names->items && o < names->items + names->n;
+    for (size_t i = 0; i < j->n_processes && is_name; i++)
         if (slice_equal(j->processes[i].name, o->owner))
             f->process = judge_slice(j, j->processes[i].pid);
     judge_evidence(j, f, "leader", o->share, "share", "%s: %s of reductions (mean)",
@@ -329,8 +331,9 @@ static void find_growth(struct judge *j, size_t type, struct trend t, struct tre
     struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, grown, limit));
     f->effort = EFFORT_SMALL;
     f->title = growth_title(j, type, n > 0 ? &growers[0] : NULL, grown);
-    f->subject = n > 0 ? growers[0].subject : "";
-    judge_about(f, n > 0 && growers[0].process ? f->subject : "", CAUSE_GROWTH);
+    f->subject = n > 0 ? growers[0].subject : memory_types[type].key;
+    bool holds = n > 0 && growers[0].grown >= MUCH * grown; /* else it only stands by */
+    judge_about(f, holds && growers[0].process ? f->subject : "", CAUSE_GROWTH);
     if (memory_types[type].cause)
         judge_cause(f, memory_types[type].cause, CAUSE_GROWTH);
     f->action = memory_types[type].action;
@@ -345,7 +348,7 @@ static void find_growth(struct judge *j, size_t type, struct trend t, struct tre
         judge_evidence(j, f, "holder", growers[i].has, "bytes", "%s: %s%s%s", growers[i].name,
                        judge_bytes(j, growers[i].has), isnan(growers[i].grown) ? "" : ", grew by ",
                        isnan(growers[i].grown) ? "" : judge_bytes(j, growers[i].grown));
-    judge_wait(j, n > 0);
+    judge_wait(j, holds);
 }
 
 void judge_memory_growth(struct judge *j)

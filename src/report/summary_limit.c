@@ -203,7 +203,7 @@ static bool finding_fails(const struct summary_limit *l, const struct summary_in
     if (fails)
         buf_printf(why, "%s: %s", l->text, err.text);
     for (size_t i = 0; i < f.len && !fails; i++) {
-        fails = l->kind == LIMIT_RULE ? strcmp(f.items[i].rule, l->key) == 0
+        fails = l->kind == LIMIT_RULE ? finding_has_rule(&f.items[i], l->key)
                                       : f.items[i].severity >= l->severity;
         if (fails)
             buf_printf(why, "%s: %s: %s", l->text, f.items[i].rule, f.items[i].title);

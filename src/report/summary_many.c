@@ -247,7 +247,7 @@ static void put_calls(struct comparison *c)
 static const struct finding *finding_in(const struct summary *s, const char *rule)
 {
     for (size_t i = 0; i < s->findings.len; i++)
-        if (strcmp(s->findings.items[i].rule, rule) == 0)
+        if (finding_has_rule(&s->findings.items[i], rule))
             return &s->findings.items[i];
     return NULL;
 }

@@ -31,5 +31,7 @@ int findings_evaluate(struct findings *out, struct recording *r, int64_t from, i
 int findings_evaluate_after(struct findings *out, const struct findings *before, double trend_s,
                             struct recording *r, int64_t from, int64_t to, struct error *err);
 void findings_clear(struct findings *f);
+/* That rule is its own, or of a finding with the same cause that it has taken over. */
+bool finding_has_rule(const struct finding *f, const char *key);
 
 #endif

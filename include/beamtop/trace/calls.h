@@ -27,6 +27,7 @@ struct calls_options {
     unsigned top;      /* rows: 1 to LIMIT_CALLS_ROWS */
     bool time, memory;
     bool force;   /* do not stop when it is expensive */
+    bool whole;   /* leave no function out: stop where that is needed */
     bool dry_run; /* end after the estimate, in SESSION_ASKING */
 };
 

@@ -29,15 +29,18 @@ struct counting {
 static void tell_estimate(struct counting *t, const struct calls_state *state)
 {
     char limits[120];
-    if (t->reported || t->options->format != FORMAT_TEXT || !(state->calls_per_s >= 0))
+    if (t->reported || !(state->calls_per_s >= 0))
         return;
     t->reported = true;
+    calls_limits_text(limits, sizeof limits, state);
+    /* JSON has keys for it; other formats have no place for what was left out. */
+    if (t->options->format == FORMAT_JSON || (t->options->format != FORMAT_TEXT && !*limits))
+        return;
     fprintf(stderr,
             "beamtop: %llu functions, about %.0f calls/s: counting costs about %.2g%% of "
             "the node%s%s%s\n",
-            (unsigned long long)state->functions, state->calls_per_s, state->load * 100,
-            calls_limits_text(limits, sizeof limits, state), *state->others ? "; also there: " : "",
-            state->others);
+            (unsigned long long)state->functions, state->calls_per_s, state->load * 100, limits,
+            *state->others ? "; also there: " : "", state->others);
 }
 
 /* The reason why a run has no windows comes when the session has ended. */

@@ -138,6 +138,7 @@ static int open_calls(struct record_series *r, const struct session_port *port, 
 {
     static const struct session_handlers handlers = {.on_change = on_change,
                                                      .on_window = on_window};
+    r->setup.calls.whole = true; /* reports and rules know nothing of what would be left out */
     return calls_open(&r->session, &r->setup.calls, port, &handlers, r, NULL, NULL, err);
 }
 

@@ -149,15 +149,19 @@ static void on_answer(void *arg, const struct answer *answer)
 
 /* What looks at all processes of a large node waits until its first answer, whose cost nobody knows
    yet, is paid for as well: the opening has its own sweep. */
-static void wait_first(struct feed *f, enum question q, uint64_t now_ms)
+static bool may_ask(struct feed *f, enum question q, uint64_t now_ms)
 {
     double each_us = q == QUESTION_LEADERS ? 1.0 : q == QUESTION_GROWTH ? 0.25 : 0;
     double budget = model_interval(f->model).budget;
     const struct system_sample *now = model_system(f->model);
-    if (f->asked[q].due_ms != 0 || !now || !is_large(f->model) || budget <= 0)
-        return;
-    f->asked[q].due_ms =
-        now_ms + (uint64_t)((double)now->processes * each_us / 1000 / (budget * FIRST_SHARE));
+    if (f->asked[q].due_ms == 0 && each_us > 0) {
+        if (!now || budget <= 0)
+            return false; /* nobody knows how large it is */
+        if (is_large(f->model))
+            f->asked[q].due_ms = now_ms + (uint64_t)((double)now->processes * each_us / 1000 /
+                                                     (budget * FIRST_SHARE));
+    }
+    return now_ms >= f->asked[q].due_ms;
 }
 
 void feed_ask(struct feed *f, struct live *live, uint64_t now_ms)
@@ -166,8 +170,7 @@ void feed_ask(struct feed *f, struct live *live, uint64_t now_ms)
         struct error ignored = {.code = ERR_NONE}; /* asked again when it is due */
         if (!(f->questions & QUESTION_BIT(q)) || question_rows[q].every_s == 0 || f->asked[q].waits)
             continue;
-        wait_first(f, (enum question)q, now_ms);
-        if (now_ms < f->asked[q].due_ms)
+        if (!may_ask(f, (enum question)q, now_ms))
             continue;
         struct builder *arg = encode_question((enum question)q, NULL, NULL, NULL);
         f->asked[q].due_ms = now_ms + (uint64_t)question_rows[q].every_s * 1000;

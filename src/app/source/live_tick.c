@@ -192,7 +192,7 @@ static void space_out(struct live *l)
 {
     struct governor_plan plan;
     const struct system_sample *s = model_system(l->model);
-    if (l->had_tick || l->options.together || !s)
+    if (l->had_tick || l->had_second || l->options.together || !s)
         return;
     governor_expect(&l->governor, s->processes);
     governor_plan(&l->governor, live_questions(&l->want), &plan);

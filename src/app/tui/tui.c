@@ -142,8 +142,14 @@ static void on_notice(void *arg, bool trouble, const char *text)
 static void on_link(void *arg, bool up)
 {
     struct tui *t = arg;
-    if (up)
+    if (up) {
+        /* Findings name pids: those of a node that was started again are of other processes. */
+        uint32_t life = live_peer_creation(t->live);
+        if (t->life != 0 && t->life != life)
+            tui_findings_left(t->findings);
+        t->life = life;
         return;
+    }
     tui_sessions_lost(t, false);
     tui_trace_assist_lost(t->trace);
     tui_findings_lost(t->findings);
@@ -234,6 +240,9 @@ static void on_key(struct tui *t, struct key key)
 static void on_mouse(struct tui *t, const struct tty_event *e)
 {
     int row = e->mouse.row, column = e->mouse.column;
+    bool clicked = e->mouse.kind == MOUSE_CLICK || e->mouse.kind == MOUSE_DOUBLE_CLICK;
+    if (clicked && prompt_is_open(t->prompt))
+        return; /* what was typed, or asked, stays */
     switch (e->mouse.kind) {
     case MOUSE_CLICK:
     case MOUSE_DOUBLE_CLICK:

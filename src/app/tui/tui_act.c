@@ -199,14 +199,18 @@ static int copy(struct tui *t, const struct screen_request *r, struct error *err
     const struct options *o = &t->settings.options;
     if (!t->live)
         return 0;
+    int rc =
+        r->kind == REQUEST_MAILBOX
+            ? live_ask_mailbox(t->live, &r->pid, option_int(o, OPTION_MAILBOX_MESSAGES),
+                               option_int(o, OPTION_MAILBOX_BYTES), r->force, err)
+            : live_ask_state(t->live, &r->pid, (int)(option_double(o, OPTION_STATE_TIMEOUT) * 1000),
+                             option_int(o, OPTION_STATE_BYTES), r->force, err);
+    if (rc != 0)
+        return rc; /* an answer that is still due belongs to the request before */
     t->copy = *r;
     t->copy_round = copy_round(t, r->kind);
     t->copy_waits = true;
-    if (r->kind == REQUEST_MAILBOX)
-        return live_ask_mailbox(t->live, &r->pid, option_int(o, OPTION_MAILBOX_MESSAGES),
-                                option_int(o, OPTION_MAILBOX_BYTES), r->force, err);
-    return live_ask_state(t->live, &r->pid, (int)(option_double(o, OPTION_STATE_TIMEOUT) * 1000),
-                          option_int(o, OPTION_STATE_BYTES), r->force, err);
+    return 0;
 }
 
 /* Of the process that was asked for, whatever has the focus by now. */

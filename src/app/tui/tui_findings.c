@@ -173,7 +173,8 @@ void tui_findings_window(struct tui_findings *f, const struct calls_window *w)
 {
     struct recorded_call top[LIMIT_CALLS_ROWS];
     size_t n = w->n_rows < LIMIT_CALLS_ROWS ? w->n_rows : LIMIT_CALLS_ROWS;
-    if (f->feed.recorder == NULL)
+    /* Rules would miss the functions that are called most. */
+    if (f->feed.recorder == NULL || w->n_excluded > 0)
         return;
     for (size_t i = 0; i < n; i++) {
         const struct calls_function *c = &w->rows[i];

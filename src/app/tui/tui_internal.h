@@ -61,6 +61,7 @@ struct tui {
     size_t n_sessions;
     struct tui_record *record;
     struct tui_findings *findings;
+    uint32_t life; /* creation of the node that they are of; 0: none was connected yet */
     struct screen_request copy;            /* of a mailbox or state: what was asked for last */
     uint64_t copy_round;                   /* of the answer before it */
     bool copy_waits;                       /* for its answer */

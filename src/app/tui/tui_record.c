@@ -33,11 +33,12 @@ struct tui_record {
     struct record_life life;              /* the last that is known of it */
     int strangers; /* answers in a row by the one that is followed that it has another node */
 
-    struct record_starter *starter; /* one is being started */
-    bool elsewhere;                 /* on the node that was on the screen then */
-    char file[PATH_MAX];            /* its file; "": this screen has started none */
-    char wanted[PATH_MAX];          /* the file of one that waits for an answer */
-    bool begun;                     /* its recorder says so, and is yet to be found */
+    struct record_starter *starter;              /* one is being started */
+    bool elsewhere;                              /* on the node that was on the screen then */
+    char file[PATH_MAX];                         /* its file; "": this screen has started none */
+    char wanted[PATH_MAX];                       /* the file of one that waits for an answer */
+    char wanted_node[LIMIT_NODE_NAME_BYTES + 1]; /* the node that was asked about */
+    bool begun;                                  /* its recorder says so, and is yet to be found */
     bool stop_when_started;
 
     struct record_status now; /* of the recorder that is followed */
@@ -353,8 +354,11 @@ static void size_given(void *arg, const char *line)
     if (option_set(&r->tui->settings.options, OPTION_RECORD_MAX_SIZE, line, &err) != 0) {
         ask_size(r, line);
         prompt_mark_error(r->tui->prompt, 0, err.text);
-    } else if (*r->node && r->state == RECORDING_NONE) {
+    } else if (*r->node && strcmp(r->node, r->wanted_node) == 0 && r->state == RECORDING_NONE) {
         start(r, r->wanted);
+    } else {
+        tui_message(r->tui, STYLE_WARN, "not recorded: %s is not connected, or is recorded by now",
+                    r->wanted_node);
     }
 }
 
@@ -381,6 +385,7 @@ static void file_given(void *arg, const char *line)
     char size[40];
     double bytes = option_double(&r->tui->settings.options, OPTION_RECORD_MAX_SIZE);
     snprintf(r->wanted, sizeof r->wanted, "%s", line);
+    snprintf(r->wanted_node, sizeof r->wanted_node, "%s", r->node);
     ask_size(r, size_text(size, sizeof size, bytes));
 }
 

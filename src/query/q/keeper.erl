@@ -368,8 +368,15 @@ Process = fun(Keeper, Texts, Everything) ->
     Start = erlang:monotonic_time(),
     Sign(),
     case Evaluate(Texts, Everything) of
-        {process, Query, Ctx} -> Begin(Keeper, Query, Ctx, Start);
-        _ -> exit(shutdown)
+        {process, Query, Ctx} ->
+            Begin(Keeper, Query, Ctx, Start);
+        {error, Why} ->
+            receive
+                {ask, AskId, _} ->
+                    Spent = erlang:monotonic_time() - Start,
+                    Keeper ! {done, AskId, error, {Spent, 0}, Why}
+            end,
+            exit(shutdown)
     end
 end,
 

@@ -55,7 +55,8 @@ SweepSlice = fun(Pids, Attr) ->
                         {'_', [], [undefined]}]);
         binary ->
             Lists = Run(Infos, [{{binary, '$1'}, [], ['$1']}, {undefined, [], [[]]}]),
-            lists:zip(lists:duplicate(length(Pids), binary), BinaryBytes(Lists));
+            Run(lists:zip(Infos, BinaryBytes(Lists)),
+                [{{undefined, '_'}, [], [undefined]}, {{'_', '$1'}, [], [{{binary, '$1'}}]}]);
         _ ->
             Infos
     end

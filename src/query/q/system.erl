@@ -9,15 +9,17 @@ Types = [total, processes, processes_used, system, atom, atom_used, binary, code
 Status = <<"/proc/self/status">>,
 {ok, Fields} = re:compile(<<"VmSize:\\s+(\\d+) kB.*VmRSS:\\s+(\\d+) kB">>, [dotall]),
 
-%% All that waits for the schedulers, in one process of ours that lives on. The scheduler_wall_time
-%% flag is on as long as a process that set it lives. It is set also where it is on already: whoever
-%% did that may go before us. Memory is not supported where the allocators are switched off.
-Late = fun() ->
+%% All that waits for the schedulers, in processes of ours that live on. The scheduler_wall_time flag
+%% is on as long as a process that set it lives. It is set also where it is on already: whoever did
+%% that may go before us.
+Wall = fun() ->
     get(flag) =:= undefined andalso put(flag, erlang:system_flag(scheduler_wall_time, true)),
-    {try erlang:memory(Types) catch error:_ -> [] end,
-     lists:map(fun erlang:statistics/1, [garbage_collection, io, scheduler_wall_time_all])}
+    erlang:statistics(scheduler_wall_time_all)
 end,
-Waiting = [{header, Late, []}],
+Waiting = [{memory, fun erlang:memory/1, [Types]},
+           {gc, fun erlang:statistics/1, [garbage_collection]},
+           {io, fun erlang:statistics/1, [io]},
+           {wall, Wall, []}],
 
 %% Linux: bytes of resident memory and of address space, whatever the size of a page. The file stays
 %% open: opening and closing it each cost as much as reading. prim_file, since file:read_file/1
@@ -52,19 +54,17 @@ end,
 fun([], #{state := State, own_reductions := OwnReductions, in_time := InTime,
           late_schedulers := LateSchedulers}) ->
     File = case State of new -> Open(); _ -> State end,
-    {[Answer], WaitedMs} = InTime(Waiting, LateMs),
-    {Memory, Gc, Io, Swt} =
-        case Answer of
-            {ok, {Pairs, [{N, Words, _}, {{_, In}, {_, Out}}, Times]}} ->
-                {_, Sizes} = lists:unzip(Pairs),
-                {case Sizes of [] -> undefined; _ -> list_to_tuple(Sizes) end,
-                 [N, Words], [In, Out],
-                 case Times of undefined -> undefined; _ -> lists:sort(Times) end};
-            _ ->
-                Unknown = [undefined, undefined],
-                {undefined, Unknown, Unknown, undefined}
-        end,
-    Ids = case Answer =:= late andalso WaitedMs < 2 * LateMs of
+    {[MemoryOf, GcOf, IoOf, WallOf] = Answers, WaitedMs} = InTime(Waiting, LateMs),
+    %% Not supported where the allocators are switched off.
+    Memory = case MemoryOf of
+        {ok, Pairs} -> list_to_tuple(element(2, lists:unzip(Pairs)));
+        _ -> undefined
+    end,
+    Unknown = [undefined, undefined],
+    Gc = case GcOf of {ok, {N, Words, _}} -> [N, Words]; _ -> Unknown end,
+    Io = case IoOf of {ok, {{_, In}, {_, Out}}} -> [In, Out]; _ -> Unknown end,
+    Swt = case WallOf of {ok, [_ | _] = Times} -> lists:sort(Times); _ -> undefined end,
+    Ids = case lists:member(late, Answers) andalso WaitedMs < 2 * LateMs of
         true -> Which(LateSchedulers);
         false -> []
     end,

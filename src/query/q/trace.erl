@@ -36,27 +36,31 @@ Place = fun(Otp, Tracer) ->
 end,
 
 %% Reads the counters every 20 ms, or less often when that would take 5% of a scheduler, until Ms
-%% are over or there were as many calls as show that the functions are called often. Between the
-%% first two reads nobody waits: what reading and evaluating add themselves is the same each time,
-%% and is subtracted; not when they were held up. Value: {Ns, [calls of each], native time waited}.
+%% are over, the keeper ends, or there were as many calls as show that the functions are called
+%% often. Between the first two reads nobody waits: what reading and evaluating add themselves is the
+%% same each time, no more than what came in any interval, and is subtracted; not when they were
+%% held up. Value: {Ns, [calls of each], native time waited}.
 LookMs = 20,
 MostLooked = 100000,
-Looks = fun Looks(Keeper, At, Mfas, Ms, N, {T0, C0}, {T1, C1}) ->
-    Less = fun(Later, Sooner) -> lists:zipwith(fun erlang:'-'/2, Later, Sooner) end,
-    OwnNs = T1 - T0,
+Minus = fun(Later, Sooner) -> lists:zipwith(fun erlang:'-'/2, Later, Sooner) end,
+Looks = fun Looks(Keeper, At, Mfas, Ms, N, {OwnNs, Own0}, {T1, C1} = First, Sooner, Waited) ->
+    Began = Now(),
     Wait = case N of 0 -> 0; _ -> min(Ms, max(LookMs, 20 * OwnNs div 1000000)) end,
-    receive {'EXIT', Keeper, _} = Exit -> self() ! Exit after Wait -> ok end,
+    Most = receive {'EXIT', Keeper, _} = Exit -> self() ! Exit, 0 after Wait -> Ms end,
     {T, C} = {Now(), CallsOf(At, Mfas)},
-    Own = Less(C1, C0),
+    Own = lists:zipwith(fun erlang:min/2, Own0, Minus(C, Sooner)),
     Off = case 3 * N * OwnNs < T - T1 of true -> N; false -> 0 end,
     Some = lists:sum(C) - lists:sum(C1) - Off * lists:sum(Own),
-    case N > 0 andalso (T - T1 >= Ms * 1000000 orelse Some > MostLooked) of
+    Slept = Waited + T - Began,
+    case N > 0 andalso (T - T1 >= Most * 1000000 orelse Some > MostLooked) of
         true ->
             Adds = lists:zipwith(fun erlang:'*'/2, Own, lists:duplicate(length(Own), Off)),
-            {T - T1 - Off * OwnNs, Less(Less(C, C1), Adds),
-             erlang:convert_time_unit(N * Wait, millisecond, native)};
-        false when N =:= 0 -> Looks(Keeper, At, Mfas, Ms, 1, {T1, C1}, {T, C});
-        false -> Looks(Keeper, At, Mfas, Ms, N + 1, {T0, C0}, {T1, C1})
+            {T - T1 - Off * OwnNs, Minus(Minus(C, C1), Adds),
+             erlang:convert_time_unit(Slept, nanosecond, native)};
+        false when N =:= 0 ->
+            Looks(Keeper, At, Mfas, Ms, 1, {T - T1, Minus(C, C1)}, {T, C}, C, 0);
+        false ->
+            Looks(Keeper, At, Mfas, Ms, N + 1, {OwnNs, Own}, First, C, Slept)
     end
 end,
 
@@ -72,8 +76,9 @@ CountCalls = fun(Keeper, Otp, Ms, Mfas) ->
             Guard = spawn_opt(erlang, apply, Guarding, SpawnOptions(SentinelBytes)),
             try
                 SetAll(At, EachWith(Mfas, true), [call_count]),
-                First = {Now(), CallsOf(At, Mfas)},
-                {Took, Calls, Waited} = Looks(Keeper, At, Mfas, min(Ms, 1000), 0, First, First),
+                {_, C} = First = {Now(), CallsOf(At, Mfas)},
+                {Took, Calls, Waited} =
+                    Looks(Keeper, At, Mfas, min(Ms, 1000), 0, {0, C}, First, C, 0),
                 {{count, max(1, Took), [max(0, N) || N <- Calls]}, Waited}
             after
                 Disarm(Plan),

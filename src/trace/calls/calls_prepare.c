@@ -53,7 +53,7 @@ static bool fit_windows(struct calls_session *s, const struct calls_sample *samp
     size_t n = 0;
     for (; load * least_ms > limit_ms && n < s->hot.window.n_rows; n++)
         load -= load_of(s, (double)s->hot.rows[n].calls * 1e9 / (double)sample->interval_ns);
-    if (load * least_ms > limit_ms)
+    if (load * least_ms > limit_ms || (n > 0 && (s->options.whole || n >= s->state.functions)))
         return false;
     if (load * asked_ms > limit_ms)
         s->state.window_ms = (unsigned)(limit_ms / load);

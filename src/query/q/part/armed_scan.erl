@@ -26,7 +26,7 @@ Marks = fun(Space, What, Item) ->
         [{{'$1', {Item, '$2'}}, [{is_list, '$2'}, {'=/=', '$2', []}], [{{'$1', '$2'}}]}]),
     Emptied = ets:match_spec_compile([{{'$1', '_'}, [], [{{'$1', []}}]}]),
     Next = fun Next(Left, Room, Sofar) ->
-        {Batch, Rest} = lists:split(min(Most, length(Left)), Left),
+        {Batch, Rest} = try lists:split(Most, Left) catch error:_ -> {Left, []} end,
         Some = Things(Batch),
         Each = lists:duplicate(length(Some), Item),
         Infos = case Space of

@@ -5,7 +5,7 @@
 %% when it is back: no more than one call of a kind ever waits, whatever is asked of us. One that
 %% died the keeper starts again, when it is asked for.
 
-WaitKinds = [header, alloc, tables, sockets, binary, probe],
+WaitKinds = [memory, gc, io, wall, alloc, tables, sockets, binary, probe],
 
 %% Slots of a kind: when it was asked (0: it is back), and the longest that was not reported.
 Slots = atomics:new(2 * length(WaitKinds), []),
