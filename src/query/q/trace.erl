@@ -37,30 +37,31 @@ end,
 
 %% Reads the counters every 20 ms, or less often when that would take 5% of a scheduler, until Ms
 %% are over, the keeper ends, or there were as many calls as show that the functions are called
-%% often. Between the first two reads nobody waits: what reading and evaluating add themselves is the
-%% same each time, no more than what came in any interval, and is subtracted; not when they were
-%% held up. Value: {Ns, [calls of each], native time waited}.
+%% often. Before look 1 nobody waits: what reading and evaluating add themselves is the same each
+%% time, no more than what came in any interval, and is subtracted; not when they were held up.
+%% N: from -1 on, each evaluating the same. Value: {Ns, [calls of each], native time waited}.
 LookMs = 20,
 MostLooked = 100000,
 Minus = fun(Later, Sooner) -> lists:zipwith(fun erlang:'-'/2, Later, Sooner) end,
 Looks = fun Looks(Keeper, At, Mfas, Ms, N, {OwnNs, Own0}, {T1, C1} = First, Sooner, Waited) ->
     Began = Now(),
-    Wait = case N of 0 -> 0; _ -> min(Ms, max(LookMs, 20 * OwnNs div 1000000)) end,
+    Wait = min(max(0, N) * Ms, max(LookMs, 20 * OwnNs div 1000000)),
     Most = receive {'EXIT', Keeper, _} = Exit -> self() ! Exit, 0 after Wait -> Ms end,
     {T, C} = {Now(), CallsOf(At, Mfas)},
     Own = lists:zipwith(fun erlang:min/2, Own0, Minus(C, Sooner)),
-    Off = case 3 * N * OwnNs < T - T1 of true -> N; false -> 0 end,
+    Off = case 3 * N * OwnNs < T - T1 of true -> max(0, N); false -> 0 end,
     Some = lists:sum(C) - lists:sum(C1) - Off * lists:sum(Own),
     Slept = Waited + T - Began,
-    case N > 0 andalso (T - T1 >= Most * 1000000 orelse Some > MostLooked) of
+    case T - T1 >= Most * 1000000 orelse Some > MostLooked of
         true ->
             Adds = lists:zipwith(fun erlang:'*'/2, Own, lists:duplicate(length(Own), Off)),
             {T - T1 - Off * OwnNs, Minus(Minus(C, C1), Adds),
              erlang:convert_time_unit(Slept, nanosecond, native)};
-        false when N =:= 0 ->
-            Looks(Keeper, At, Mfas, Ms, 1, {T - T1, Minus(C, C1)}, {T, C}, C, 0);
         false ->
-            Looks(Keeper, At, Mfas, Ms, N + 1, {OwnNs, Own}, First, C, Slept)
+            Base = {case N of 0 -> T - T1; _ -> OwnNs end,
+                    case N < 0 of true -> Own0; false -> Own end},
+            From = case N > 0 of true -> First; false -> {T, C} end,
+            Looks(Keeper, At, Mfas, Ms, N + 1, Base, From, C, Slept)
     end
 end,
 
@@ -77,8 +78,9 @@ CountCalls = fun(Keeper, Otp, Ms, Mfas) ->
             try
                 SetAll(At, EachWith(Mfas, true), [call_count]),
                 {_, C} = First = {Now(), CallsOf(At, Mfas)},
+                Most = {0, lists:duplicate(length(Mfas), MostLooked)},
                 {Took, Calls, Waited} =
-                    Looks(Keeper, At, Mfas, min(Ms, 1000), 0, {0, C}, First, C, 0),
+                    Looks(Keeper, At, Mfas, min(Ms, 1000), -1, Most, First, C, 0),
                 {{count, max(1, Took), [max(0, N) || N <- Calls]}, Waited}
             after
                 Disarm(Plan),
