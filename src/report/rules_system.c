@@ -332,7 +332,9 @@ static void find_growth(struct judge *j, size_t type, struct trend t, struct tre
     f->effort = EFFORT_SMALL;
     f->title = growth_title(j, type, n > 0 ? &growers[0] : NULL, grown);
     f->subject = n > 0 ? growers[0].subject : memory_types[type].key;
-    bool holds = n > 0 && growers[0].grown >= MUCH * grown; /* else it only stands by */
+    /* Else it only stands by. What is known at one moment is compared with all there is. */
+    bool holds = n > 0 && (isnan(growers[0].grown) ? growers[0].has >= MUCH * t.last
+                                                   : growers[0].grown >= MUCH * grown);
     judge_about(f, holds && growers[0].process ? f->subject : "", CAUSE_GROWTH);
     if (memory_types[type].cause)
         judge_cause(f, memory_types[type].cause, CAUSE_GROWTH);

@@ -9,9 +9,9 @@ Types = [total, processes, processes_used, system, atom, atom_used, binary, code
 Status = <<"/proc/self/status">>,
 {ok, Fields} = re:compile(<<"VmSize:\\s+(\\d+) kB.*VmRSS:\\s+(\\d+) kB">>, [dotall]),
 
-%% All that waits for the schedulers, in processes of ours that live on. The scheduler_wall_time flag
-%% is on as long as a process that set it lives. It is set also where it is on already: whoever did
-%% that may go before us.
+%% All that waits for the schedulers, in processes of ours that live on. The scheduler_wall_time
+%% flag is on as long as a process that set it lives. It is set also where it is on already: whoever
+%% did that may go before us.
 Wall = fun() ->
     get(flag) =:= undefined andalso put(flag, erlang:system_flag(scheduler_wall_time, true)),
     erlang:statistics(scheduler_wall_time_all)
