@@ -219,20 +219,23 @@ void judge_about(struct finding *f, const char *pid, enum cause_rank rank)
     judge_cause(f, pid, rank);
 }
 
-const char *judge_function(struct judge *j, struct slice module, struct slice function)
+const char *judge_atom(struct judge *j, struct slice name)
 {
     struct buf b;
-    bool quoted = module.len > 2 && module.s[0] == '\'' && module.s[module.len - 1] == '\'';
     buf_init(&b, 0);
-    if (quoted)
-        buf_put(&b, module.s, module.len);
-    else
-        print_atom(&b, module.s, module.len);
-    buf_puts(&b, ":");
-    print_atom(&b, function.s, function.len);
+    print_atom(&b, name.s, name.len);
     const char *out = judge_text(j, "%s", buf_cstr(&b));
     buf_clear(&b);
     return out;
+}
+
+const char *judge_function(struct judge *j, struct slice module, struct slice function)
+{
+    bool quoted = module.len > 2 && module.s[0] == '\'' && module.s[module.len - 1] == '\'';
+    const char *name = judge_atom(j, function);
+    if (quoted)
+        return judge_text(j, "%.*s:%s", (int)module.len, module.s, name);
+    return judge_text(j, "%s:%s", judge_atom(j, module), name);
 }
 
 bool judge_lasts(double share, double late_share, double limit)

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "beamtop/base/buf.h"
-#include "beamtop/etf/print.h"
 #include "beamtop/model/process_name.h"
 #include "rules_internal.h"
 
@@ -277,14 +275,9 @@ static const char *writes_to(struct judge *j, const json_t *table)
 {
     const char *owner = fact_text(json_object_get(table, "owner"), "pid");
     const char *name = fact_text(table, "name");
-    struct buf b;
     if (*fact_text(table, "id"))
         return *owner ? judge_text(j, "ets:insert(_, _) --procs %s", owner) : "";
-    buf_init(&b, 0);
-    print_atom(&b, name, strlen(name));
-    const char *out = judge_text(j, "ets:insert(%s, _) -> caller", buf_cstr(&b));
-    buf_clear(&b);
-    return out;
+    return judge_text(j, "ets:insert(%s, _) -> caller", judge_atom(j, slice_of(name)));
 }
 
 static void tell_tables(struct judge *j, struct finding *f, const json_t *ets)

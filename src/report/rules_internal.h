@@ -67,6 +67,7 @@ enum cause_rank { CAUSE_KNOWN, CAUSE_QUEUE, CAUSE_HELD, CAUSE_GROWTH, CAUSE_LOAD
 void judge_cause(struct finding *f, const char *cause, enum cause_rank rank);
 /* It is about what this process does: its cause too. pid: "" none. */
 void judge_about(struct finding *f, const char *pid, enum cause_rank rank);
+const char *judge_atom(struct judge *j, struct slice name); /* in quotes where Erlang needs them */
 /* "erlang:list_to_atom" in Erlang syntax, as a pattern. A module may be in quotes already. */
 const char *judge_function(struct judge *j, struct slice module, struct slice function);
 /* Whether a trend over so many seconds has lasted long enough to be shown; longer where nobody is

@@ -6,6 +6,7 @@
 #ifndef BEAMTOP_ETF_TERM_H
 #define BEAMTOP_ETF_TERM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -54,5 +55,12 @@ struct etf_pid {
     uint32_t serial;
     uint32_t creation;
 };
+
+/* One that was typed, or is a finding's, has no creation: it is of the node's present life. */
+static inline bool pid_same(const struct etf_pid *a, const struct etf_pid *b)
+{
+    return a->id == b->id && a->serial == b->serial &&
+           (a->creation == b->creation || !a->creation || !b->creation);
+}
 
 #endif

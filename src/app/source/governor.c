@@ -112,7 +112,6 @@ static void plan_together(const struct governor *g, unsigned questions, struct g
     double most_s = g->most_s > g->interval_s ? g->most_s : g->interval_s;
     plan->others_s = g->most_s > 0 && wanted_s > most_s ? most_s : wanted_s;
     plan->header_s = plan->seldom_s = plan->others_s;
-    plan->second_s = SECOND_S;
     if (plan->others_s >= g->interval_s * WORTH_SAYING)
         say_why(g, plan->others_s, plan);
     if (plan->others_s < wanted_s)
@@ -123,7 +122,7 @@ void governor_plan(const struct governor *g, unsigned questions, struct governor
 {
     enum question seldom;
     unsigned seldom_mask = question_paced(PACE_SELDOM);
-    *plan = (struct governor_plan){.costliest = QUESTION_SYSTEM};
+    *plan = (struct governor_plan){.costliest = QUESTION_SYSTEM, .second_s = SECOND_S};
     if (g->together) {
         plan_together(g, questions, plan);
         return;
@@ -143,10 +142,8 @@ void governor_plan(const struct governor *g, unsigned questions, struct governor
     plan->seldom_s = interval_of(seldom_us, left_us * SELDOM_SHARE, plan->header_s);
     left_us -= seldom_us / plan->seldom_s;
     plan->others_s = interval_of(others_us, left_us, plan->header_s);
-    plan->second_s = SECOND_S;
-    if (plan->others_s >= g->interval_s * WORTH_SAYING)
-        plan->second_s = plan->others_s * SECOND_INTERVALS;
     if (plan->others_s >= g->interval_s * WORTH_SAYING) {
+        plan->second_s = plan->others_s * SECOND_INTERVALS;
         say_why(g, plan->others_s, plan);
     } else if (plan->seldom_s >= g->interval_s * WORTH_SAYING) {
         plan->costliest = seldom;

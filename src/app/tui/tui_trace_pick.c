@@ -78,21 +78,14 @@ static void put_pattern(struct buf *out, const char *pattern)
     buf_printf(out, "%s%s", pattern, asks ? "" : " -> return");
 }
 
-/* One that was typed, or is a finding's, has no creation. */
-static bool same_pid(const struct etf_pid *a, const struct etf_pid *b)
-{
-    return a->id == b->id && a->serial == b->serial &&
-           (a->creation == b->creation || !a->creation || !b->creation);
-}
-
 static const struct proc_row *row_of(const struct tui_trace *tr, const struct etf_pid *pid)
 {
     const struct proc_scan *scan = model_scan(tr->tui->model);
     const struct process_detail *detail = model_process(tr->tui->model);
     for (size_t i = 0; scan && i < scan->n_rows; i++)
-        if (same_pid(&scan->rows[i].pid, pid))
+        if (pid_same(&scan->rows[i].pid, pid))
             return &scan->rows[i];
-    return detail && same_pid(&detail->row.pid, pid) ? &detail->row : NULL;
+    return detail && pid_same(&detail->row.pid, pid) ? &detail->row : NULL;
 }
 
 static void put_process(const struct tui_trace *tr, struct buf *out, const struct etf_pid *pid)

@@ -461,13 +461,11 @@ end,
 
 StartHolder = fun(Kind, Name, Query, Ctx, State) ->
     #{holders := Holders, gentle := Gentle} = State,
-    case {Holders, Kind} of
-        {#{Name := Pid}, _} ->
-            {Pid, State};
-        {_, process} ->
+    case Kind of
+        process ->
             Pid = Spawn(Process, [self(), Query, Ctx], WorkerOptions, ShieldOf(State)),
             {Pid, State#{holders := Holders#{Name => Pid}, gentle := Gentle#{Pid => []}}};
-        {_, ok} ->
+        ok ->
             Pid = Spawn(BeginHolder, [self(), Query, Ctx], HolderOptions(), ShieldOf(State)),
             {Pid, State#{holders := Holders#{Name => Pid}}}
     end
@@ -516,16 +514,16 @@ AskNew = fun(AskId, Name, Arg, DeadlineMs, #{queries := Queries} = State) ->
         {process, _, _} when not is_tuple(Arg); element(1, Arg) =/= in ->
             Answer(AskId, Name, error, {0, 0}, {error, {in, Name}}, State);
         {Form, Query, Ctx} ->
-            case Arg of
+            {Pid, Next} = case Arg of
                 {in, HolderName, HolderArg} ->
-                    {Pid, Next} = StartHolder(Form, HolderName, Query, Ctx, State),
-                    Pid ! {ask, AskId, HolderArg},
-                    Await(AskId, Pid, DeadlineMs, Name, Next);
+                    {Started, _} = Both = StartHolder(Form, HolderName, Query, Ctx, State),
+                    Started ! {ask, AskId, HolderArg},
+                    Both;
                 _ ->
-                    Pid = Spawn(Worker, [self(), AskId, Query, Arg, Ctx], WorkerOptions,
-                                ShieldOf(State)),
-                    Await(AskId, Pid, DeadlineMs, Name, State)
-            end
+                    {Spawn(Worker, [self(), AskId, Query, Arg, Ctx], WorkerOptions,
+                           ShieldOf(State)), State}
+            end,
+            Await(AskId, Pid, DeadlineMs, Name, Next)
     end
 end,
 Ask = fun(AskId, Name, Arg, DeadlineMs, #{holders := Holders} = State) ->

@@ -107,16 +107,18 @@ KeyOf = fun(ByDelta, Order) ->
     case Order of desc -> Number; asc -> {'-', 0, Number} end
 end,
 
-%% The best N of some, best first. The best of the first few are known before all are sorted.
+%% The best N, best first.
+Highest = fun(Entries, N) -> lists:sublist(lists:reverse(lists:sort(Entries)), N) end,
+%% The same of many: the best of the first few are known before all are sorted.
 BestOf = fun(Entries, N) ->
     {Few, Rest} = try lists:split(20 * N, Entries) catch error:_ -> {Entries, []} end,
-    Sofar = lists:sublist(lists:reverse(lists:sort(Few)), N),
+    Sofar = Highest(Few, N),
     case Rest of
         [] ->
             Sofar;
         _ ->
             Better = Run(Rest, [{'$1', [{'>', '$1', {const, lists:last(Sofar)}}], ['$1']}]),
-            lists:sublist(lists:reverse(lists:sort(Better ++ Sofar)), N)
+            Highest(Better ++ Sofar, N)
     end
 end,
 
@@ -623,15 +625,12 @@ Fresh = #{census => none, parts => [], turn => 0, attr => none, at => 0,
 %% Gives pids to the last part, or to a new one when that is full: its parts after that.
 Settle = fun(Parts, Pids, Attr) ->
     Last = case Parts of [] -> none; _ -> lists:last(Parts) end,
-    case Last of
-        {Pid, Count} when Count + length(Pids) =< PartSize ->
-            ok = AskHelper(Pid, {born, Pids, Attr}),
-            lists:droplast(Parts) ++ [{Pid, Count + length(Pids)}];
-        _ ->
-            Pid = StartPart(),
-            ok = AskHelper(Pid, {born, Pids, Attr}),
-            Parts ++ [{Pid, length(Pids)}]
-    end
+    {Full, {Pid, Count}} = case Last of
+        {_, Has} when Has + length(Pids) =< PartSize -> {lists:droplast(Parts), Last};
+        _ -> {Parts, {StartPart(), 0}}
+    end,
+    ok = AskHelper(Pid, {born, Pids, Attr}),
+    Full ++ [{Pid, Count + length(Pids)}]
 end,
 
 %% One part after the other; the best so far set the floor for the next.
@@ -647,7 +646,7 @@ AskParts = fun AskParts(Parts, Job, Index, Sofar) ->
                 AskHelper(Pid, Job#{floor => Floor, purge => Index =:= Turn}),
             Merged = case More of
                 [] -> Best;
-                _ -> lists:sublist(lists:reverse(lists:sort(More ++ Best)), N)
+                _ -> Highest(More ++ Best, N)
             end,
             AskParts(Rest, Job, Index + 1,
                      {Merged, Candidates + Passed, [{Pid, Count} | Counts],
@@ -725,7 +724,7 @@ EntriesOf = fun(Best0, #{own := ShowOwn, rows := N, pids := Followed}, Own, Last
     Ours = case ShowOwn of true -> Extra(Own, Lasts, Job); false -> [] end,
     Best = case Ours of
         [] -> Best0;
-        _ -> lists:sublist(lists:reverse(lists:sort(Ours ++ Best0)), N)
+        _ -> Highest(Ours ++ Best0, N)
     end,
     case Followed -- Run(Best, [{{'_', '_', '_', '$1'}, [], ['$1']}]) of
         [] -> {Best, Ours};

@@ -261,12 +261,6 @@ uint64_t pid_identity(const struct etf_pid *pid)
     return (((uint64_t)pid->serial << 32) | pid->id) + 1;
 }
 
-bool pid_same(const struct etf_pid *a, const struct etf_pid *b)
-{
-    return a->id == b->id && a->serial == b->serial &&
-           (a->creation == b->creation || !a->creation || !b->creation);
-}
-
 char *pid_text(char *out, size_t size, const struct etf_pid *pid)
 {
     snprintf(out, size, "<0.%" PRIu32 ".%" PRIu32 ">", pid->id, pid->serial);

@@ -44,8 +44,6 @@ void page_bar(struct view_page *p, int columns, double fraction);
 void link_process(struct view_link *link, const struct etf_pid *pid, struct slice name);
 void link_name(struct view_link *link, enum link_kind kind, struct slice name);
 uint64_t pid_identity(const struct etf_pid *pid);
-/* One that was typed, or is a finding's, has no creation: it is of the node's present life. */
-bool pid_same(const struct etf_pid *a, const struct etf_pid *b);
 char *pid_text(char *out, size_t size, const struct etf_pid *pid); /* "<0.41.0>" */
 
 #endif

@@ -313,22 +313,29 @@ static void test_same_load(void **state)
     }
 }
 
+/* What was judged before, and then: after that, and by itself. */
+static void judge_in_turn(const struct made *first, const struct made *then,
+                          struct findings *before, struct findings *after, struct findings *alone)
+{
+    struct error err = {.code = ERR_NONE};
+    struct recording *r = made_open(first);
+    assert_int_equal(findings_evaluate(before, r, 1, 13, &err), 0);
+    recording_close(r);
+    r = made_open(then);
+    assert_int_equal(findings_evaluate_after(after, before, 0, r, 1, 13, &err), 0);
+    assert_int_equal(findings_evaluate(alone, r, 1, 13, &err), 0);
+    recording_close(r);
+}
+
 /* What lies on a limit stays when it was found before, and is not found when it was not. */
 static void test_on_the_limit(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
     struct made clear = made_healthy, on = made_healthy;
     struct findings before, after, alone;
     serialised(&clear);
     on.busy[0].queue = 4; /* of 5 */
-    struct recording *r = made_open(&clear);
-    assert_int_equal(findings_evaluate(&before, r, 1, 13, &err), 0);
-    recording_close(r);
-    r = made_open(&on);
-    assert_int_equal(findings_evaluate_after(&after, &before, 0, r, 1, 13, &err), 0);
-    assert_int_equal(findings_evaluate(&alone, r, 1, 13, &err), 0);
-    recording_close(r);
+    judge_in_turn(&clear, &on, &before, &after, &alone);
     assert_non_null(of_rule(&before, "serialised"));
     assert_non_null(of_rule(&after, "serialised"));
     assert_null(of_rule(&alone, "serialised"));
@@ -499,20 +506,13 @@ static void test_one_cause(void **state)
 /* What has become evidence of another finding stays below its limit as well. */
 static void test_evidence_stays(void **state)
 {
-    struct error err = {.code = ERR_NONE};
     struct made clear = made_healthy, on = made_healthy;
     struct findings before, after, alone;
     (void)state;
     queue_heap_and_load(&clear);
     queue_heap_and_load(&on);
     on.of_processes_step = on.total_step = on.busy[0].memory_step = 0.7 * MIB; /* of 0.8 */
-    struct recording *r = made_open(&clear);
-    assert_int_equal(findings_evaluate(&before, r, 1, 13, &err), 0);
-    recording_close(r);
-    r = made_open(&on);
-    assert_int_equal(findings_evaluate_after(&after, &before, 0, r, 1, 13, &err), 0);
-    assert_int_equal(findings_evaluate(&alone, r, 1, 13, &err), 0);
-    recording_close(r);
+    judge_in_turn(&clear, &on, &before, &after, &alone);
     const struct finding *stays = of_rule(&after, "mailbox_growth");
     const struct finding *goes = of_rule(&alone, "mailbox_growth");
     assert_true(stays && goes && tells(stays, "memory_growth") && !tells(goes, "memory_growth"));
