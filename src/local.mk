@@ -16,6 +16,12 @@ src_liblink_a_SOURCES =
 include src/link/local.mk
 src_liblink_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
 
+# Looks at VMs of this host from outside; without elfutils its commands say what is missing.
+noinst_LIBRARIES += src/liblocal.a
+src_liblocal_a_SOURCES =
+include src/local/local.mk
+src_liblocal_a_CFLAGS = $(AM_CFLAGS) $(ELFUTILS_CFLAGS)
+
 src_libui_a_SOURCES =
 nodist_src_libui_a_SOURCES = src/ui/embedded_config.c src/ui/embedded_themes.c
 include src/ui/canvas/local.mk
@@ -93,6 +99,7 @@ src/query/sources.c: $(wildcard $(srcdir)/src/query/q/*.erl $(srcdir)/src/query/
 BASE_LIBS = src/libbase.a $(PCRE2_LIBS) $(UTF8PROC_LIBS) -lm
 ETF_LIBS = src/libetf.a $(EI_LIBS) $(BASE_LIBS)
 LINK_LIBS = src/liblink.a $(UV_LIBS) $(ETF_LIBS)
+LOCAL_LIBS = src/liblocal.a $(ELFUTILS_LIBS) $(BASE_LIBS)
 QUERY_LIBS = src/libquery.a $(LINK_LIBS)
 MODEL_LIBS = src/libmodel.a $(ETF_LIBS)
 TRACE_LIBS = src/libtrace.a src/libmodel.a $(QUERY_LIBS)
@@ -109,7 +116,7 @@ include src/app/recorder/local.mk
 include src/app/source/local.mk
 include src/app/tui/local.mk
 src_libapp_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(JANSSON_CFLAGS)
-APP_LIBS = src/libapp.a src/libui.a $(NCURSES_LIBS) $(READLINE_LIBS) $(REPORT_LIBS)
+APP_LIBS = src/libapp.a src/liblocal.a $(ELFUTILS_LIBS) src/libui.a $(NCURSES_LIBS) $(READLINE_LIBS) $(REPORT_LIBS)
 
 bin_PROGRAMS += src/beamtop
 src_beamtop_SOURCES = src/app/main.c

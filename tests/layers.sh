@@ -15,6 +15,7 @@ rules() {
 base base
 etf etf base
 link link etf base
+local local base
 query query link etf base
 model model etf base
 trace trace query model link etf base
@@ -22,7 +23,7 @@ output output trace model etf base
 recording recording output trace model etf base
 report report recording output trace model etf base
 ui ui trace model etf base
-app app ui report recording output trace query model link etf base
+app app ui report recording output trace query model local link etf base
 END
 }
 
