@@ -143,7 +143,7 @@ static bool schedulers_are_busy(struct target *t, char *why, size_t size)
     struct run r;
     double queues = 0, use = 1;
     size_t alike = 0;
-    run_on(t, &r, "schedulers", "-n 5 -i 0.4 --budget 100 --format json");
+    run_on(t, &r, "schedulers", "-n 5 -i 0.4 --format json");
     size_t lines = run_lines(&r);
     for (size_t i = 0; i < lines; i++) {
         json_t *line = run_json(&r, (int)i);
@@ -165,7 +165,7 @@ static bool schedulers_are_busy(struct target *t, char *why, size_t size)
 /* The loops lead the list, and what they do is most of what the node does. */
 static bool loops_lead(struct target *t, char *why, size_t size)
 {
-    json_t *top = json_on(t, "top", "-i 1 --budget 100 --format json");
+    json_t *top = json_on(t, "top", "-i 1 --format json");
     double share = 0;
     int leading = 0;
     for (int i = 0; i < BUSY; i++) {

@@ -64,8 +64,7 @@ void test_hostile_names(void **state)
     for (size_t k = 0; k < ARRAY_LEN(formats); k++) {
         struct run r;
         char args[200];
-        snprintf(args, sizeof args,
-                 "-i 0.25 --budget 100 -R 100 -c pid,name,label -f '^h_|lab' --format %s",
+        snprintf(args, sizeof args, "-i 0.25 -R 100 -c pid,name,label -f '^h_|lab' --format %s",
                  formats[k]);
         run_on(t, &r, "top", args);
         expect_tame(&r);
