@@ -17,7 +17,7 @@
 #define WORKERS 26  /* r_1 … r_26 of the workload */
 #define SLEEPERS 30 /* spawned as timer:sleep(infinity) */
 #define TRIES 12    /* where the best of several counts: the machine may stand still in any */
-#define QUICK "-i 0.25 --format json "
+#define QUICK "-i 0.25 --budget 100 --format json "
 
 struct target {
     const char *release, *root_name;
