@@ -80,6 +80,14 @@ tests_live_test_conn_peers_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
 tests_live_test_conn_peers_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += $(LIVE_LINK)
 TESTS += $(LIVE_LINK)
+# ---- local
+UNIT_LOCAL = tests/unit/local/test_erl_pid tests/unit/local/test_jit tests/unit/local/test_maps
+tests_unit_local_test_erl_pid_SOURCES = tests/unit/local/test_erl_pid.c
+tests_unit_local_test_erl_pid_LDADD = $(LOCAL_LIBS) $(CMOCKA_LIBS)
+tests_unit_local_test_jit_SOURCES = tests/unit/local/test_jit.c tests/unit/local/made_jit.h
+tests_unit_local_test_jit_LDADD = $(LOCAL_LIBS) $(CMOCKA_LIBS)
+tests_unit_local_test_maps_SOURCES = tests/unit/local/test_maps.c
+tests_unit_local_test_maps_LDADD = $(LOCAL_LIBS) $(CMOCKA_LIBS)
 # ---- query
 UNIT_QUERY =
 # ---- model
@@ -209,6 +217,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_decode \
 	tests/fuzz/fuzz_etf \
 	tests/fuzz/fuzz_frame \
+	tests/fuzz/fuzz_jit \
 	tests/fuzz/fuzz_parse \
 	tests/fuzz/fuzz_pattern \
 	tests/fuzz/fuzz_prompt \
@@ -221,6 +230,7 @@ tests_fuzz_fuzz_config_LDADD = $(FUZZ_MAIN) src/libui.a src/libtrace.a src/libet
 tests_fuzz_fuzz_decode_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
 tests_fuzz_fuzz_etf_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
 tests_fuzz_fuzz_frame_LDADD = $(FUZZ_MAIN) $(LINK_LIBS)
+tests_fuzz_fuzz_jit_LDADD = $(FUZZ_MAIN) $(LOCAL_LIBS)
 tests_fuzz_fuzz_parse_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
 tests_fuzz_fuzz_pattern_LDADD = $(FUZZ_MAIN) $(TRACE_LIBS)
 tests_fuzz_fuzz_prompt_LDADD = $(FUZZ_MAIN) src/libui.a src/libtrace.a src/libetf.a $(READLINE_LIBS) $(BASE_LIBS)
@@ -350,7 +360,7 @@ tests_unit_trace_test_pattern_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 tests_unit_trace_test_procs_SOURCES = tests/unit/trace/test_procs.c
 tests_unit_trace_test_procs_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 
-UNIT_ALL = $(UNIT_BASE) $(UNIT_ETF) $(UNIT_LINK) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_REPORT) $(UNIT_UI) \
+UNIT_ALL = $(UNIT_BASE) $(UNIT_ETF) $(UNIT_LINK) $(UNIT_LOCAL) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_REPORT) $(UNIT_UI) \
 	$(UNIT_TRACE) $(UNIT_APP)
 check_PROGRAMS += $(UNIT_ALL)
 TESTS += $(UNIT_ALL)

@@ -87,6 +87,18 @@
 #define LIMIT_RECORDER_LOCKED_S 60 /* how long ticks may have to wait before the recording ends */
 #define LIMIT_RECORDING_BUSY_MS 5000 /* how long a reader waits for another that has the file */
 
+/* local */
+#define LIMIT_JIT_ENTRIES 65536                   /* of a VM's list of compiled code: modules */
+#define LIMIT_JIT_ENTRY_BYTES (64u * 1024 * 1024) /* one of them … */
+#define LIMIT_JIT_BYTES (256u * 1024 * 1024)      /* … and all together */
+#define LIMIT_JIT_FUNCTIONS 2000000               /* of all modules: 110 modules have 18,000 */
+#define LIMIT_JIT_LINES 8000000                   /* line records of all functions */
+#define LIMIT_JIT_WALKS 8 /* of the list, while code that is loaded tears them */
+#define LIMIT_JIT_SCAN_BYTES (16u * 1024 * 1024)  /* searched for the list: 350 KiB as a rule */
+#define LIMIT_JIT_CANDIDATES 1000                 /* places there that look like its head */
+#define LIMIT_JIT_CODE_BYTES (64u * 1024)         /* of one shared fragment that is read */
+#define LIMIT_MAPS 131072 /* mappings of one process: Linux allows 65,530 by default */
+
 /* ui */
 #define LIMIT_CANVAS_COLUMNS 2000
 #define LIMIT_CANVAS_ROWS 1000
