@@ -113,6 +113,7 @@ src_libapp_a_SOURCES =
 include src/app/cli/local.mk
 include src/app/command/local.mk
 include src/app/recorder/local.mk
+include src/app/sample/local.mk
 include src/app/source/local.mk
 include src/app/tui/local.mk
 src_libapp_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(JANSSON_CFLAGS)

@@ -422,6 +422,7 @@ EXTRA_DIST += tests/live/sharing_load.erl
 LIVE_TESTS += tests/live/test_names.sh
 LIVE_TESTS += tests/live/test_late.sh
 LIVE_TESTS += tests/live/test_closed.sh
+LIVE_TESTS += tests/live/test_perf_map.sh
 LIVE_TESTS += tests/live/test_completion.sh
 EXTRA_DIST += tests/live/names_load.erl
 LIVE_TESTS += tests/live/test_healthy.sh

@@ -305,16 +305,27 @@ static void add_vm(struct scan *s, const struct proc *p, const struct proc_strin
     set_cookie(p, vm, &args);
 }
 
-static void look_at(struct scan *s, const char *pid)
+/* With nowhere to add it, says only whether it is a VM. */
+static bool look_at(struct scan *s, const char *pid)
 {
     struct proc p;
     struct proc_strings cmdline = {0};
     if (proc_open(&p, s->tree, pid) != 0)
-        return;
-    if (proc_read_strings(&p, "cmdline", &cmdline) && is_emulator(cmdline.bytes))
+        return false;
+    bool is_vm = proc_read_strings(&p, "cmdline", &cmdline) && is_emulator(cmdline.bytes);
+    if (is_vm && s->list != NULL)
         add_vm(s, &p, &cmdline, pid);
     proc_strings_clear(&cmdline);
     proc_close(&p);
+    return is_vm;
+}
+
+bool discover_is_vm(pid_t pid)
+{
+    char text[16];
+    struct scan s = {.tree = "/proc"};
+    snprintf(text, sizeof text, "%d", (int)pid);
+    return look_at(&s, text);
 }
 
 static double read_uptime(DIR *tree)
@@ -345,7 +356,7 @@ int discover_scan(struct discover_list *out, const struct discover_options *o, s
     s.uptime_s = read_uptime(tree);
     for (const struct dirent *e = readdir(tree); e != NULL; e = readdir(tree))
         if (isdigit((unsigned char)e->d_name[0]))
-            look_at(&s, e->d_name);
+            (void)look_at(&s, e->d_name);
     closedir(tree);
     return 0;
 }

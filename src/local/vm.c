@@ -29,10 +29,11 @@ static int refused(pid_t pid, int why, struct error *err)
                          "the memory of process %d cannot be read (%s): it runs as another user, "
                          "uid %u. Run beamtop as that user or as root",
                          (int)pid, strerror(why), (unsigned)st.st_uid);
-    return error_set(err, ERR_SYSTEM,
-                     "the memory of process %d cannot be read (%s): the system probably allows "
-                     "that only with CAP_SYS_PTRACE (kernel.yama.ptrace_scope). Run beamtop as root",
-                     (int)pid, strerror(why));
+    return error_set(
+        err, ERR_SYSTEM,
+        "the memory of process %d cannot be read (%s): the system probably allows "
+        "that only with CAP_SYS_PTRACE (kernel.yama.ptrace_scope). Run beamtop as root",
+        (int)pid, strerror(why));
 }
 
 /* Data of the executable: its writable mappings, and the anonymous one right behind (.bss). */

@@ -64,6 +64,8 @@ struct discover_options {
     unsigned timeout_ms;   /* of the question to epmd; 0: 1000 */
 };
 
+/* Whether that process is a BEAM VM, by its command line; false also when there is none. */
+bool discover_is_vm(pid_t pid);
 /* The part without epmd; blocks for as long as reading /proc takes. */
 int discover_scan(struct discover_list *out, const struct discover_options *o, struct error *err);
 /*

@@ -27,7 +27,7 @@ const struct cli_option cli_option_table[] = {
      "connect to HOST instead of the host in the node's name"},
     {"port", 0, FOR_CONNECT, TYPE_INTEGER, AT(port), 0, 1, 65535, "PORT",
      "distribution port of the node; epmd is not used"},
-    {"epmd-port", 0, FOR_CONNECT, TYPE_INTEGER, AT(epmd_port), 0, 1, 65535, "PORT",
+    {"epmd-port", 0, FOR_CONNECT | FOR_LOCAL, TYPE_INTEGER, AT(epmd_port), 0, 1, 65535, "PORT",
      "port of epmd (ERL_EPMD_PORT, else 4369)"},
     {"interval", 'i', FOR_TICKS | FOR_SCREEN | FOR_RECORD, TYPE_SECONDS, AT(interval_s),
      AT(interval_given), 0.25, 3600, "SECONDS",
@@ -72,6 +72,8 @@ const struct cli_option cli_option_table[] = {
      "size of the captured screen (120x40)"},
     {"output", 'o', FOR_CAPTURE | FOR_RECORD | FOR_REPORT, TYPE_TEXT, AT(output), 0, 0, 0, "FILE",
      "write to FILE (standard output); in captures %t stands for the time"},
+    {"output", 'o', FOR_LOCAL, TYPE_TEXT, AT(output), 0, 0, 0, "FILE",
+     "write to FILE, - is standard output (perf-map: /tmp/perf-OSPID.map)"},
     {"every", 0, FOR_CAPTURE | FOR_CALLS | FOR_RECORD, TYPE_SECONDS, AT(every_s), 0, 0.25, 86400,
      "SECONDS", "repeat, from start to start, 0.25 to 86400"},
     {"when", 0, FOR_CAPTURE, TYPE_TEXT, AT(when), 0, 0, 0, "CONDITION",
@@ -195,6 +197,9 @@ const struct cli_command cli_commands[] = {
                                FOR_ALL | FOR_FORMAT | FOR_REPORT, 1, 2, false, command_export},
     {"replay", "FILE", "the screen over a recording: play, pause, step, seek",
      FOR_ALL | FOR_SCREEN, 1, 1, false, command_replay},
+    {"perf-map", "OSPID|NODE", "write names and addresses of compiled functions for perf(1), from "
+                               "a VM of this host", FOR_ALL | FOR_LOCAL, 1, 1, false,
+                               command_perf_map},
     {"generate", "WHAT", "tables of the program for its manual", FOR_ALL, 1, 1, true,
      command_generate},
 };
@@ -376,12 +381,13 @@ static void make_getopt(struct option *longs, char *shorts, const struct cli_com
     shorts[s] = '\0';
 }
 
-static const struct cli_option *find_option(int value)
+static const struct cli_option *find_option(int value, const struct cli_command *command)
 {
     if (value >= LONG_BASE)
         return &cli_option_table[value - LONG_BASE];
     for (size_t i = 0; i < ARRAY_LEN(cli_option_table); i++)
-        if (cli_option_table[i].letter && cli_option_table[i].letter == value)
+        if (cli_option_table[i].letter && cli_option_table[i].letter == value &&
+            !is_anothers(i, command))
             return &cli_option_table[i];
     return NULL;
 }
@@ -448,7 +454,7 @@ static int parse_options(int argc, char **argv, const struct cli_command *comman
     while ((value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
         if (value == ':')
             return error_set(err, ERR_USAGE, "%s needs a value", argv[optind - 1]);
-        const struct cli_option *opt = value == '?' ? NULL : find_option(value);
+        const struct cli_option *opt = value == '?' ? NULL : find_option(value, command);
         if (!opt)
             return unknown_option(argv[optind - 1], err);
         if (!(opt->groups & command->options))

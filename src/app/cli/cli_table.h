@@ -20,6 +20,7 @@ enum {
     FOR_RECORD = 1 << 10,
     FOR_REPORT = 1 << 11, /* what reads recordings */
     FOR_DIFF = 1 << 12,
+    FOR_LOCAL = 1 << 13, /* what looks at a VM of this host from outside */
 };
 
 /* clang-format off */

@@ -21,6 +21,7 @@ int command_record(const struct cli_options *o, const struct app_env *env);
 int command_report(const struct cli_options *o, const struct app_env *env);
 int command_diff(const struct cli_options *o, const struct app_env *env);
 int command_export(const struct cli_options *o, const struct app_env *env);
+int command_perf_map(const struct cli_options *o, const struct app_env *env);
 int command_generate(const struct cli_options *o, const struct app_env *env);
 
 #endif

@@ -26,8 +26,8 @@ int target_epmd_port(const struct cli_options *o, const struct app_env *env, uin
     return 0;
 }
 
-/* By full name, or by the part before '@': when there is no host, or only epmd knows the name. */
-static bool is_meant(const struct discover_vm *vm, const char *name)
+/* By the part before '@' when there is no host, or only epmd knows the name. */
+bool target_is_meant(const struct discover_vm *vm, const char *name)
 {
     char here[LIMIT_NODE_NAME_BYTES + 1] = "localhost";
     size_t len = strcspn(name, "@");
@@ -48,7 +48,7 @@ static const struct discover_vm *find_vm(const struct discover_list *vms, const 
     *count = 0;
     for (size_t i = 0; i < vms->count; i++) {
         const struct discover_vm *vm = &vms->vms[i];
-        if (!is_meant(vm, name))
+        if (!target_is_meant(vm, name))
             continue;
         ++*count;
         if (!found || (vm->in_epmd && !found->in_epmd))
@@ -57,21 +57,20 @@ static const struct discover_vm *find_vm(const struct discover_list *vms, const 
     return found;
 }
 
-/* Looks for it among the VMs of this host; epmd is asked when their command lines do not show it.
- */
-static const struct discover_vm *look_for(struct discover_list *list, const char *name,
-                                          const struct cli_options *o, const struct app_env *env)
+size_t target_look_for(struct discover_list *list, const struct discover_vm **vm, const char *name,
+                       const struct cli_options *o, const struct app_env *env)
 {
     const struct discover_options options = {.epmd_port = 0};
     struct error ignored = {.code = ERR_NONE}; /* without /proc the other sources serve */
     size_t count = 0;
     (void)discover_scan(list, &options, &ignored);
-    const struct discover_vm *vm = find_vm(list, name, &count);
+    *vm = find_vm(list, name, &count);
     if (count == 1)
-        return vm;
+        return count;
     discover_clear(list);
     (void)nodes_find(list, o, env, &ignored);
-    return find_vm(list, name, &count);
+    *vm = find_vm(list, name, &count);
+    return count;
 }
 
 static int find_cookie(struct target *t, const struct cli_options *o, const struct app_env *env,
@@ -128,7 +127,7 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
     if (vms)
         vm = find_vm(vms, name, &count);
     else if (!cookie_given(o, env) || !strchr(name, '@'))
-        vm = look_for(&own, name, o, env);
+        (void)target_look_for(&own, &vm, name, o, env);
     snprintf(t->name, sizeof t->name, "%s", vm && !strchr(name, '@') ? vm->node : name);
     rc = find_cookie(t, o, env, vm, &t->no_cookie);
     if (rc == ERR_NOT_FOUND && !o->cookie_file)

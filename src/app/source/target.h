@@ -26,6 +26,14 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
                 const struct app_env *env, const struct discover_list *vms, struct error *err);
 void target_clear(struct target *t); /* wipes the cookie */
 
+/* Whether a VM of the list has that name: its full name, or the part before '@'. */
+bool target_is_meant(const struct discover_vm *vm, const char *name);
+/*
+ * Looks for it among the VMs of this host: how many have that name, of which *vm is the likeliest;
+ * epmd is asked when their command lines do not show it. The caller clears the list. */
+size_t target_look_for(struct discover_list *list, const struct discover_vm **vm, const char *name,
+                       const struct cli_options *o, const struct app_env *env);
+
 /* epmd's port: the option, else the environment's, else 0. */
 int target_epmd_port(const struct cli_options *o, const struct app_env *env, uint16_t *port,
                      struct error *err);

@@ -36,6 +36,7 @@ COMMAND(replay)
 COMMAND(report)
 COMMAND(diff)
 COMMAND(export)
+COMMAND(perf_map)
 COMMAND(trace)
 COMMAND(generate)
 

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "local_target.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/source/target.h"
+#include "beamtop/link/discover.h"
+#include "beamtop/link/name.h"
+
+static int find_process(pid_t *pid, const char *argument, struct error *err)
+{
+    errno = 0;
+    long number = strtol(argument, NULL, 10);
+    if (errno != 0 || number < 1 || number > INT_MAX ||
+        (kill((pid_t)number, 0) != 0 && errno == ESRCH))
+        return error_set(err, ERR_NOT_FOUND, "there is no process %.20s on this host", argument);
+    *pid = (pid_t)number;
+    if (!discover_is_vm(*pid))
+        return error_set(err, ERR_USAGE,
+                         "process %ld is not a BEAM VM: `beamtop nodes` lists those of this host",
+                         number);
+    return 0;
+}
+
+static int missing(const char *name, struct error *err)
+{
+    char here[LIMIT_NODE_NAME_BYTES + 1] = "localhost";
+    const char *at = strchr(name, '@');
+    gethostname(here, sizeof here - 1);
+    if (at && !name_host_is_here(at + 1, here))
+        return error_set(err, ERR_USAGE,
+                         "%.300s is not a node of this host: its VM is looked at from outside, so "
+                         "run beamtop on its own host",
+                         name);
+    return error_set(err, ERR_NOT_FOUND,
+                     "there is no node %.300s on this host: `beamtop nodes` lists the VMs", name);
+}
+
+static int several(const struct discover_list *list, const char *name, struct error *err)
+{
+    struct buf pids;
+    buf_init(&pids, 256);
+    for (size_t i = 0; i < list->count; i++)
+        if (list->vms[i].pid != 0 && target_is_meant(&list->vms[i], name))
+            buf_printf(&pids, "%s%d", pids.len > 0 ? ", " : "", (int)list->vms[i].pid);
+    error_set(err, ERR_USAGE, "several VMs of this host are called %.200s: give the OS pid (%s)",
+              name, buf_cstr(&pids));
+    buf_clear(&pids);
+    return ERR_USAGE;
+}
+
+static int find_node(pid_t *pid, const char *name, const struct cli_options *o,
+                     const struct app_env *env, struct error *err)
+{
+    const struct discover_vm *vm = NULL;
+    struct discover_list list = {.count = 0};
+    int rc = target_check_name(name, err);
+    if (rc != 0)
+        return rc;
+    size_t count = target_look_for(&list, &vm, name, o, env);
+    if (count == 0)
+        rc = missing(name, err);
+    else if (count > 1)
+        rc = several(&list, name, err);
+    else if (vm->pid == 0)
+        rc = error_set(err, ERR_NOT_FOUND,
+                       "only epmd knows %.300s: its process is not visible here. Give its OS pid, "
+                       "or run beamtop as root",
+                       name);
+    else
+        *pid = vm->pid;
+    discover_clear(&list);
+    return rc;
+}
+
+int local_target_find(pid_t *pid, const char *argument, const struct cli_options *o,
+                      const struct app_env *env, struct error *err)
+{
+    if (*argument && argument[strspn(argument, "0123456789")] == '\0')
+        return find_process(pid, argument, err);
+    return find_node(pid, argument, o, env, err);
+}

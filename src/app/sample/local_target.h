@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From an argument to a VM of this host that is looked at from outside. */
+#ifndef BEAMTOP_APP_SAMPLE_LOCAL_TARGET_H
+#define BEAMTOP_APP_SAMPLE_LOCAL_TARGET_H
+
+#include <sys/types.h>
+
+#include "app/cli/cli.h"
+
+/*
+ * The OS pid of the VM: `argument` is that itself, or the name of a node. ERR_NOT_FOUND: no such
+ * process or node here, or its process is not visible; ERR_USAGE: not a VM, another host, several
+ * VMs have the name. */
+int local_target_find(pid_t *pid, const char *argument, const struct cli_options *o,
+                      const struct app_env *env, struct error *err);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `beamtop perf-map`: the compiled functions of a VM in the form of its own `+JPperf map`. perf(1)
+ * reads it from /tmp of the process and by the pid that the process has there. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "app/cli/commands.h"
+#include "app/cli/output.h"
+#include "app/cli/tell.h"
+#include "beamtop/base/text.h"
+#include "beamtop/local/vm.h"
+#include "local_target.h"
+
+enum { NAME_BYTES = 64 };
+
+/* What is printed is safe: names come from the memory of another process. */
+static void put_map(struct buf *out, const struct jit *j)
+{
+    for (size_t i = 0; i < jit_count(j); i++) {
+        const struct jit_function *f = jit_function(j, i);
+        buf_printf(out, "0x%" PRIx64 " %" PRIx64 " $", f->start, f->end - f->start);
+        text_put_safe(out, f->name.s, f->name.len, false);
+        buf_puts(out, f->prologue ? "-CodeInfoPrologue\n" : "\n");
+    }
+}
+
+static int read_map(struct buf *out, size_t *functions, pid_t pid, struct error *err)
+{
+    struct jit *j = NULL;
+    const struct memory m = memory_of_process(&pid);
+    int rc = vm_jit(&j, pid, &m, err);
+    if (rc != 0)
+        return rc;
+    put_map(out, j);
+    *functions = jit_count(j);
+    jit_free(j);
+    return 0;
+}
+
+/* ---- the file */
+
+static int write_all(int fd, const struct buf *text)
+{
+    for (size_t done = 0; done < text->len;) {
+        ssize_t n = write(fd, text->data + done, text->len - done);
+        if (n < 0 && errno != EINTR)
+            return -1;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+/* A file that nobody else has made takes the name, whatever had it: no link is followed. */
+static int replace_file(int dir, const char *name, const struct buf *text)
+{
+    char made[2 * NAME_BYTES];
+    snprintf(made, sizeof made, ".%s.%ld", name, (long)getpid());
+    int fd = openat(dir, made, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -1;
+    int rc = write_all(fd, text) != 0 || fchmod(fd, 0644) != 0 ? -1 : 0;
+    int why = errno;
+    if (close(fd) != 0 && rc == 0) {
+        rc = -1;
+        why = errno;
+    }
+    if (rc == 0 && renameat(dir, made, dir, name) != 0) {
+        rc = -1;
+        why = errno;
+    }
+    if (rc != 0)
+        unlinkat(dir, made, 0);
+    errno = why;
+    return rc;
+}
+
+/* /tmp as the process sees it, which is not a link; -1: none. */
+static int open_tmp(pid_t pid)
+{
+    char path[NAME_BYTES];
+    const struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+                                 .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS};
+    snprintf(path, sizeof path, "/proc/%d/root", (int)pid);
+    int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0)
+        return -1;
+    int tmp = (int)syscall(SYS_openat2, root, "tmp", &how, sizeof how);
+    if (tmp < 0 && errno == ENOSYS)
+        tmp = openat(root, "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int why = errno;
+    close(root);
+    errno = why;
+    return tmp;
+}
+
+/* The pid that the process has in its own namespace: the last number behind NSpid. */
+static pid_t own_pid(pid_t pid)
+{
+    char line[256], path[NAME_BYTES];
+    pid_t own = pid;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f)) {
+        const char *last = strrchr(line, '\t');
+        if (strncmp(line, "NSpid:", 6) == 0 && last && atoi(last) > 0)
+            own = (pid_t)atoi(last);
+    }
+    if (f)
+        fclose(f);
+    return own;
+}
+
+static bool is_our_tmp(int dir)
+{
+    struct stat theirs, ours;
+    return fstat(dir, &theirs) == 0 && stat("/tmp", &ours) == 0 && theirs.st_dev == ours.st_dev &&
+           theirs.st_ino == ours.st_ino;
+}
+
+static int write_for_perf(const struct buf *text, size_t functions, pid_t pid, struct error *err)
+{
+    char name[NAME_BYTES], prefix[NAME_BYTES] = "";
+    snprintf(name, sizeof name, "perf-%d.map", (int)own_pid(pid));
+    int dir = open_tmp(pid);
+    if (dir < 0 || !is_our_tmp(dir))
+        snprintf(prefix, sizeof prefix, "/proc/%d/root", (int)pid);
+    if (dir < 0 || replace_file(dir, name, text) != 0)
+        error_set_errno(err, errno, "%s/tmp/%s cannot be written (-o FILE writes elsewhere)",
+                        prefix, name);
+    else
+        tell_line("%zu functions in %s/tmp/%s", functions, prefix, name);
+    if (dir >= 0)
+        close(dir);
+    return err->code;
+}
+
+static int write_file(const struct buf *text, const char *path, struct error *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return error_set_errno(err, errno, "%s cannot be written", path);
+    if (write_all(fd, text) != 0)
+        error_set_errno(err, errno, "%s cannot be written", path);
+    if (close(fd) != 0)
+        error_set_errno(err, errno, "%s cannot be written", path);
+    return err->code;
+}
+
+int command_perf_map(const struct cli_options *o, const struct app_env *env)
+{
+    struct error err = {.code = ERR_NONE};
+    struct buf text;
+    size_t functions = 0;
+    pid_t pid = 0;
+    int code = EXIT_DONE;
+    buf_init(&text, 0);
+    int rc = local_target_find(&pid, o->target, o, env, &err);
+    if (rc == 0)
+        rc = read_map(&text, &functions, pid, &err);
+    if (rc == 0 && !o->output)
+        rc = write_for_perf(&text, functions, pid, &err);
+    else if (rc == 0 && strcmp(o->output, "-") == 0)
+        code = output_put(&text);
+    else if (rc == 0)
+        rc = write_file(&text, o->output, &err);
+    if (rc != 0) {
+        tell_line("%s", err.text);
+        code = exit_code_of_error((enum err)rc);
+    }
+    buf_clear(&text);
+    return code;
+}

@@ -1,0 +1,127 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# `beamtop perf-map` on real VMs: its map is the VM's own (`erl +JPperf map`), line for line. A VM
+# without a JIT, one of another user and what is not a VM are refused in words.
+# shellcheck disable=SC1091,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/epmd.sh"
+ERL_CRASH_DUMP_SECONDS=0
+export ERL_CRASH_DUMP_SECONDS
+otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
+[ "$(uname -m)" = x86_64 ] || skip_all "compiled code is read on x86-64 only"
+vm=
+
+# start_vm OTP [FLAG…]: its pid is $vm, its own map $map.
+start_vm() {
+    root=$("$otp_sh" --root "$1") || return 1
+    otp=$1
+    shift
+    : >"$work/vm"
+    "$otp_sh" "$otp" erl "$@" +S 1 -noinput -start_epmd false -name "perf${otp}x$$@127.0.0.1" \
+        -eval 'io:format("up~n"), timer:sleep(300000), halt().' >"$work/vm" 2>&1 &
+    vm=$!
+    wait_until 60 grep -qx up "$work/vm" || { cat "$work/vm"; return 1; }
+    map=$root/tmp/perf-$vm.map
+}
+
+stop_vm() {
+    [ -n "$vm" ] || return 0
+    kill -9 "$vm" 2>/dev/null
+    wait "$vm" 2>/dev/null
+    vm=
+    rm -f "$map"
+}
+
+stop_all() {
+    stop_vm
+    stop_epmd
+    rm -rf "$work"
+}
+
+# says CODE TEXT COMMAND…
+says() {
+    code=$1
+    text=$2
+    shift 2
+    "$@" >"$work/out" 2>"$work/err"
+    got=$?
+    [ "$got" = "$code" ] && grep -qF -- "$text" "$work/err" && return 0
+    echo "exit code $got instead of $code, or nothing like '$text':"
+    head -n 5 "$work/out"
+    cat "$work/err"
+    return 1
+}
+
+is_readable() { [ -r "/proc/$vm/maps" ] && head -c 1 "/proc/$vm/maps" >/dev/null 2>&1; }
+
+equals_its_own() {
+    "$beamtop" perf-map "$vm" -o "$work/ours" || return 1
+    sort "$map" >"$work/theirs"
+    sort "$work/ours" | cmp - "$work/theirs" && [ "$(wc -l <"$work/theirs")" -gt 10000 ]
+}
+
+# The name of the node stands for its pid, and - for standard output.
+takes_a_node() {
+    "$beamtop" perf-map "perf${1}x$$@127.0.0.1" -o - >"$work/out" && cmp "$work/out" "$work/ours"
+}
+
+# A link that somebody left there is replaced, and what it leads to stays as it is.
+writes_for_perf() {
+    rm -f "$map"
+    echo precious >"$work/precious"
+    ln -s "$work/precious" "$map"
+    "$beamtop" perf-map "$vm" 2>"$work/err" && grep -q ' functions in ' "$work/err" || return 1
+    [ ! -L "$map" ] && cmp "$map" "$work/ours" && [ "$(cat "$work/precious")" = precious ] &&
+        [ "$(stat -c %a "$map")" = 644 ] && ! ls -A "${map%/*}" | grep -q "^\.perf-$vm"
+}
+
+another_user_is_refused() {
+    says 1 'runs as another user, uid 0' \
+        setpriv --reuid=65534 --regid=65534 --clear-groups "$work/beamtop" perf-map "$vm" -o -
+}
+
+has_no_jit() { says 1 'no JIT' "$beamtop" perf-map "$vm" -o - && [ ! -s "$work/out" ]; }
+
+others_are_refused() {
+    says 2 'is not a BEAM VM' "$beamtop" perf-map $$ &&
+        says 1 'there is no process 99999999' "$beamtop" perf-map 99999999 &&
+        says 1 'there is no node nobody' "$beamtop" perf-map nobody &&
+        says 2 'run beamtop on its own host' "$beamtop" perf-map nobody@nowhere.invalid
+}
+
+trap stop_all EXIT
+trap 'exit 130' HUP INT TERM PIPE
+start_epmd
+# A copy that another user may run, wherever the build is.
+chmod 755 "$work"
+cp "$beamtop" "$work/beamtop"
+chmod 755 "$work/beamtop"
+
+run others_are_refused
+for release in ${BEAMTOP_RELEASES-23 25 27 29}; do
+    if ! reason=$("$otp_sh" --root "$release" 2>&1); then
+        skip "perf_map_of_OTP_$release" "$reason"
+        continue
+    fi
+    if [ "$release" -lt 25 ]; then
+        run start_vm "$release"
+        run has_no_jit "$release"
+    else
+        run start_vm "$release" +JPperf map
+        if is_readable; then
+            run equals_its_own "$release"
+            run takes_a_node "$release"
+            run writes_for_perf "$release"
+        else
+            skip "perf_map_of_OTP_$release" "/proc/PID/maps of a VM: $(head -c 1 "/proc/$vm/maps" 2>&1 >/dev/null)"
+        fi
+        if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+            run another_user_is_refused "$release"
+        else
+            skip "another_user_is_refused_$release" "needs root and setpriv"
+        fi
+    fi
+    stop_vm
+done
+finish
