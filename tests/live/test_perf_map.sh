@@ -21,8 +21,8 @@ start_vm() {
     "$otp_sh" "$otp" erl "$@" +S 1 -noinput -start_epmd false -name "perf${otp}x$$@127.0.0.1" \
         -eval 'io:format("up~n"), timer:sleep(300000), halt().' >"$work/vm" 2>&1 &
     vm=$!
-    wait_until 60 grep -qx up "$work/vm" || { cat "$work/vm"; return 1; }
     map=$root/tmp/perf-$vm.map
+    wait_until 60 grep -qx up "$work/vm" || { cat "$work/vm"; return 1; }
 }
 
 stop_vm() {
