@@ -88,6 +88,10 @@ tests_unit_local_test_jit_SOURCES = tests/unit/local/test_jit.c tests/unit/local
 tests_unit_local_test_jit_LDADD = $(LOCAL_LIBS) $(CMOCKA_LIBS)
 tests_unit_local_test_maps_SOURCES = tests/unit/local/test_maps.c
 tests_unit_local_test_maps_LDADD = $(LOCAL_LIBS) $(CMOCKA_LIBS)
+UNIT_LOCAL += tests/unit/local/test_images
+tests_unit_local_test_images_SOURCES = tests/unit/local/test_images.c
+tests_unit_local_test_images_CFLAGS = $(AM_CFLAGS) $(ELFUTILS_CFLAGS)
+tests_unit_local_test_images_LDADD = $(LOCAL_LIBS) $(CMOCKA_LIBS)
 # ---- query
 UNIT_QUERY =
 # ---- model
@@ -218,6 +222,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_etf \
 	tests/fuzz/fuzz_frame \
 	tests/fuzz/fuzz_jit \
+	tests/fuzz/fuzz_image \
 	tests/fuzz/fuzz_parse \
 	tests/fuzz/fuzz_pattern \
 	tests/fuzz/fuzz_prompt \
@@ -231,6 +236,8 @@ tests_fuzz_fuzz_decode_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
 tests_fuzz_fuzz_etf_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
 tests_fuzz_fuzz_frame_LDADD = $(FUZZ_MAIN) $(LINK_LIBS)
 tests_fuzz_fuzz_jit_LDADD = $(FUZZ_MAIN) $(LOCAL_LIBS)
+tests_fuzz_fuzz_image_CFLAGS = $(AM_CFLAGS) $(ELFUTILS_CFLAGS)
+tests_fuzz_fuzz_image_LDADD = $(FUZZ_MAIN) $(LOCAL_LIBS)
 tests_fuzz_fuzz_parse_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
 tests_fuzz_fuzz_pattern_LDADD = $(FUZZ_MAIN) $(TRACE_LIBS)
 tests_fuzz_fuzz_prompt_LDADD = $(FUZZ_MAIN) src/libui.a src/libtrace.a src/libetf.a $(READLINE_LIBS) $(BASE_LIBS)

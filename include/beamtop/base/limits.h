@@ -87,7 +87,7 @@
 #define LIMIT_RECORDER_LOCKED_S 60 /* how long ticks may have to wait before the recording ends */
 #define LIMIT_RECORDING_BUSY_MS 5000 /* how long a reader waits for another that has the file */
 
-/* local */
+/* local: memory and files of a VM that is looked at from outside belong to its user */
 #define LIMIT_JIT_ENTRIES 65536                   /* of a VM's list of compiled code: modules */
 #define LIMIT_JIT_ENTRY_BYTES (64u * 1024 * 1024) /* one of them … */
 #define LIMIT_JIT_BYTES (256u * 1024 * 1024)      /* … and all together */
@@ -98,6 +98,21 @@
 #define LIMIT_JIT_CANDIDATES 1000                 /* places there that look like its head */
 #define LIMIT_JIT_CODE_BYTES (64u * 1024)         /* of one shared fragment that is read */
 #define LIMIT_MAPS 131072 /* mappings of one process: Linux allows 65,530 by default */
+#define LIMIT_IMAGE_MAPS_BYTES (16u * 1024 * 1024) /* one /proc/PID/maps */
+#define LIMIT_IMAGES 1024                         /* files that a process has mapped as code */
+#define LIMIT_IMAGE_BYTES (512u * 1024 * 1024)    /* sections read from all of them */
+#define LIMIT_IMAGE_SECTIONS 1024                 /* of one file */
+#define LIMIT_IMAGE_SEGMENTS 64                   /* of one file */
+#define LIMIT_IMAGE_DYNAMIC 256                   /* entries of one dynamic section */
+#define LIMIT_IMAGE_SYMBOLS 1000000u              /* of one table */
+#define LIMIT_IMAGE_FRAMES 1000000u               /* frame descriptions of one file */
+#define LIMIT_IMAGE_CIES 4096u                    /* what these have in common, of one file */
+#define LIMIT_IMAGE_WRITABLE_BYTES (64u * 1024 * 1024) /* one writable segment */
+#define LIMIT_IMAGE_ROWS 1024u /* unwinding rows kept by address: a load has 40 to 260 */
+#define LIMIT_IMAGE_INSTRUCTIONS 65536u /* of one frame description */
+#define LIMIT_EXPRESSION_BYTES 64u                /* of an unwinding rule; a PLT has 11 */
+#define LIMIT_EXPRESSION_STACK 16u                /* values on its stack */
+#define LIMIT_SYMBOL_BYTES 1024u                  /* a native name, mangled and not */
 
 /* ui */
 #define LIMIT_CANVAS_COLUMNS 2000

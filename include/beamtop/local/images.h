@@ -21,37 +21,52 @@
 struct images;
 
 /* Registers of x86-64 in DWARF's order: 0 RAX … 7 RSP … 16 the instruction pointer. */
-enum { REG_RBX = 3, REG_RBP = 6, REG_RSP = 7, REG_R13 = 13, REG_R15 = 15, REG_RIP = 16, REGS };
+enum {
+    REGISTER_RBX = 3,
+    REGISTER_RBP = 6,
+    REGISTER_RSP = 7,
+    REGISTER_R13 = 13,
+    REGISTER_R15 = 15,
+    REGISTER_RIP = 16,
+    REGISTERS
+};
 
 struct registers {
-    uint64_t value[REGS];
+    uint64_t value[REGISTERS];
     uint32_t known; /* bit r: value[r] is known */
 };
 
 /* Opens the files of /proc/PID/maps that are executable, and checks that they are those mapped
  * (device, inode). A file that cannot be opened stays without symbols. ERR_SYSTEM: maps. */
 int images_open(struct images **out, pid_t pid, struct error *err);
-/* Parses headers and symbol tables; m is for the vdso and must live as long. */
+/*
+ * Parses headers, symbol tables and CFI; m is for the vdso, during the call. Stripped files have
+ * the names of /usr/lib/debug/.build-id, which is opened here: which one is known only now. */
 void images_parse(struct images *i, const struct memory *m);
 void images_free(struct images *i); /* NULL is fine */
 
-/* A library that the process has loaded since: to open, parse again. One small read. */
+/* A library that the process has loaded since: to open, parse again. Reads the maps once, through
+ * the descriptor of images_open(), so it needs no rights. */
 bool images_changed(const struct images *i);
 
+/*
+ * FRAME_RUNTIME: the executable. FRAME_LIBC: the vdso, and a library that the executable needs
+ * (DT_NEEDED), itself or through others. FRAME_NIF: every other, such as a library that a NIF
+ * needs, but also one of LD_PRELOAD. */
 struct image_symbol {
-    enum frame_kind kind; /* FRAME_RUNTIME, FRAME_NIF, FRAME_LIBC, FRAME_UNKNOWN */
-    struct slice object;  /* base name of the file; "[vdso]"; empty: none there */
-    struct slice name;    /* demangled; empty: none that covers the address */
-    uint64_t start;       /* of the symbol */
+    enum frame_kind kind;
+    struct slice object; /* base name of the file; "[vdso]"; empty: none there */
+    struct slice name;   /* demangled; empty: none that covers the address */
+    uint64_t start;      /* of the symbol */
 };
 
 /* What stands at that address. False: no image there. Borrowed until images_free(). */
 bool images_symbol(struct images *i, uint64_t address, struct image_symbol *out);
-/* The address of a symbol of the executable; 0: it has none of that name. */
+/* The address of a symbol of the executable, as it is mapped; 0: it has none of that name. */
 uint64_t images_find(struct images *i, const char *name);
 /* Writable segments of the executable, for jit_scan(); the number written. */
 size_t images_writable(const struct images *i, struct jit_range *out, size_t size);
-/* The executable has a symbol table for its own functions: their names can be told. */
+/* A quarter of the executable's code or more is covered by symbols: its functions have names. */
 bool images_has_symbols(const struct images *i);
 
 enum step {
@@ -65,8 +80,10 @@ enum step {
 
 /*
  * From a frame to its caller by the CFI of its image (DWARF 5, section 6.4; rows are kept by
- * address). leaf: rip is where it was interrupted, else a return address. The stack is read
- * through `stack`. */
-enum step images_step(struct images *i, struct registers *r, bool leaf, const struct memory *stack);
+ * address). *leaf: rip is where it was interrupted, else a return address; set for the caller,
+ * which a signal may have interrupted. The stack is read through `stack`. Registers are untouched
+ * unless STEP_CALLER, and no longer known where the caller's cannot be restored. */
+enum step images_step(struct images *i, struct registers *r, bool *leaf,
+                      const struct memory *stack);
 
 #endif

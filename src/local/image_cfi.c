@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "local/image_cfi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/limits.h"
+#include "local/image_bytes.h"
+
+/* Encodings of pointers: DW_EH_PE_…, LSB section 10.5.1. */
+enum { PE_PCREL = 0x10, PE_OMIT = 0xff };
+enum { KEPT = 8 }; /* states remembered at once; compilers use 1 */
+
+static size_t offset_of(const struct cfi *c, const uint8_t *p)
+{
+    return (size_t)(p - c->bytes);
+}
+
+/* Absolute or relative to where it stands; of another kind, or indirect: bad. */
+static uint64_t pointer(const struct cfi *c, struct image_bytes *in, uint8_t encoding)
+{
+    uint64_t base = encoding & PE_PCREL ? c->address + offset_of(c, in->at) : 0;
+    switch (encoding & ~PE_PCREL) {
+    case 0x00:
+    case 0x04:
+    case 0x0c:
+        return base + image_unsigned(in, 8);
+    case 0x03:
+        return base + image_unsigned(in, 4);
+    case 0x0b:
+        return base + image_signed(in, 4);
+    default:
+        in->bad = true;
+        return 0;
+    }
+}
+
+/* What the letters of the augmentation after "z" say. */
+static void augmentation(const struct cfi *c, struct cfi_cie *cie, const char *letters,
+                         struct image_bytes data)
+{
+    for (; *letters && !data.bad; letters++) {
+        if (*letters == 'R') {
+            cie->encoding = (uint8_t)image_unsigned(&data, 1);
+        } else if (*letters == 'S') {
+            cie->signal = true;
+        } else if (*letters == 'L') {
+            image_unsigned(&data, 1);
+        } else if (*letters == 'P') {
+            uint8_t encoding = (uint8_t)image_unsigned(&data, 1);
+            pointer(c, &data, encoding & 0x7f); /* indirect: as long */
+        } else {
+            return;
+        }
+    }
+}
+
+static void read_cie(struct cfi *c, struct image_bytes in, size_t at)
+{
+    struct cfi_cie cie = {.at = at, .end = in.end};
+    uint8_t version = (uint8_t)image_unsigned(&in, 1);
+    const uint8_t *letters = in.at, *nul = memchr(in.at, 0, image_left(&in));
+    if ((version != 1 && version != 3) || !nul || c->n_cies == LIMIT_IMAGE_CIES)
+        return;
+    in.at = nul + 1;
+    cie.code_factor = image_uleb(&in);
+    cie.data_factor = image_sleb(&in);
+    uint64_t return_address = version == 1 ? image_unsigned(&in, 1) : image_uleb(&in);
+    if (*letters == 'z') {
+        uint64_t len = image_uleb(&in);
+        const uint8_t *data = image_take(&in, len);
+        cie.sized = true;
+        if (data)
+            augmentation(c, &cie, (const char *)letters + 1,
+                         (struct image_bytes){data, data + len, false});
+    } else if (*letters) {
+        return;
+    }
+    cie.program = in.at;
+    if (in.bad || return_address != REGISTER_RIP)
+        return;
+    c->cies = alloc_resize(c->cies, c->n_cies + 1, sizeof *c->cies);
+    c->cies[c->n_cies++] = cie;
+}
+
+static int compare_at(const void *key, const void *item)
+{
+    size_t at = *(const size_t *)key, other = ((const struct cfi_cie *)item)->at;
+    return at < other ? -1 : at > other;
+}
+
+static void read_fde(struct cfi *c, struct image_bytes in, size_t cie_at)
+{
+    const struct cfi_cie *cie =
+        c->n_cies ? bsearch(&cie_at, c->cies, c->n_cies, sizeof *cie, compare_at) : NULL;
+    if (!cie || c->n_fdes == LIMIT_IMAGE_FRAMES)
+        return;
+    struct cfi_fde f = {.cie = (uint32_t)(cie - c->cies), .program_end = in.end};
+    f.start = pointer(c, &in, cie->encoding);
+    f.end = f.start + pointer(c, &in, cie->encoding & 0x0f);
+    if (cie->sized)
+        image_take(&in, image_uleb(&in));
+    f.program = in.at;
+    if (in.bad || f.end <= f.start)
+        return;
+    if ((c->n_fdes & (c->n_fdes - 1)) == 0)
+        c->fdes = alloc_resize(c->fdes, c->n_fdes ? 2 * c->n_fdes : 1, sizeof *c->fdes);
+    c->fdes[c->n_fdes++] = f;
+}
+
+static int compare_start(const void *a, const void *b)
+{
+    const struct cfi_fde *x = a, *y = b;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+void cfi_read(struct cfi *c, const uint8_t *bytes, size_t len, uint64_t address)
+{
+    *c = (struct cfi){.bytes = bytes, .len = len, .address = address};
+    struct image_bytes all = {bytes, bytes + len, false};
+    while (image_left(&all) >= 8) {
+        size_t at = offset_of(c, all.at);
+        uint64_t entry_len = image_unsigned(&all, 4);
+        size_t id_at = offset_of(c, all.at);
+        struct image_bytes in = {.at = image_take(&all, entry_len)};
+        if (!in.at || entry_len < 4) /* the end, 64 bits, or cut */
+            break;
+        in.end = in.at + entry_len;
+        uint64_t id = image_unsigned(&in, 4);
+        if (id == 0) {
+            read_cie(c, in, at);
+        } else if (id <= id_at) {
+            read_fde(c, in, id_at - id);
+        }
+    }
+    if (c->n_fdes > 1)
+        qsort(c->fdes, c->n_fdes, sizeof *c->fdes, compare_start);
+}
+
+void cfi_clear(struct cfi *c)
+{
+    free(c->cies);
+    free(c->fdes);
+    *c = (struct cfi){0};
+}
+
+/* ---- programs */
+
+struct program {
+    struct cfi_row row, initial;
+    struct cfi_row kept[KEPT];
+    size_t n_kept;
+    uint64_t at, pc;
+    const struct cfi_cie *cie;
+    struct image_bytes in;
+    bool in_cie;
+};
+
+/* A register that is not one of ours (vector registers) has a rule nobody asks for. */
+static void set(struct program *p, uint64_t number, struct cfi_rule rule)
+{
+    if (number < REGISTERS)
+        p->row.rule[number] = rule;
+}
+
+static void set_offset(struct program *p, uint64_t number, enum cfi_how how, uint64_t offset)
+{
+    set(p, number, (struct cfi_rule){.how = (uint8_t)how, .offset = offset});
+}
+
+static struct cfi_rule block(struct program *p, enum cfi_how how)
+{
+    uint64_t len = image_uleb(&p->in);
+    const uint8_t *bytes = image_take(&p->in, len);
+    if (len > LIMIT_EXPRESSION_BYTES)
+        p->in.bad = true;
+    return (struct cfi_rule){.how = (uint8_t)how, .len = (uint8_t)len, .expression = bytes};
+}
+
+static void set_cfa(struct program *p, uint64_t number, uint64_t offset)
+{
+    if (number >= REGISTERS)
+        p->in.bad = true;
+    p->row.cfa_register = (uint8_t)number;
+    p->row.cfa = (struct cfi_rule){.how = CFI_VALUE_OFFSET, .offset = offset};
+}
+
+/* Only after a register and an offset. */
+static void change_cfa(struct program *p, uint64_t number, uint64_t offset)
+{
+    if (p->row.cfa.how != CFI_VALUE_OFFSET)
+        p->in.bad = true;
+    set_cfa(p, number, offset);
+}
+
+static void restore(struct program *p, uint64_t number)
+{
+    if (number < REGISTERS)
+        set(p, number, p->initial.rule[number]);
+}
+
+static void keep_state(struct program *p)
+{
+    if (p->n_kept == KEPT) {
+        p->in.bad = true;
+    } else {
+        p->kept[p->n_kept++] = p->row;
+    }
+}
+
+static void restore_state(struct program *p)
+{
+    if (p->n_kept == 0) {
+        p->in.bad = true;
+    } else {
+        p->row = p->kept[--p->n_kept];
+    }
+}
+
+static void advance(struct program *p, uint64_t by)
+{
+    p->at += by * p->cie->code_factor;
+    if (p->in_cie)
+        p->in.bad = true;
+}
+
+/* Operands are read in order: each in a statement of its own. */
+static void extended(struct program *p, uint8_t op)
+{
+    struct image_bytes *in = &p->in;
+    uint64_t factor = p->cie->data_factor, number = image_uleb(in);
+    switch (op) {
+    case 0x05: /* DW_CFA_offset_extended */
+        set_offset(p, number, CFI_OFFSET, image_uleb(in) * factor);
+        break;
+    case 0x06: /* DW_CFA_restore_extended */
+        restore(p, number);
+        break;
+    case 0x07: /* DW_CFA_undefined */
+        set_offset(p, number, CFI_UNDEFINED, 0);
+        break;
+    case 0x08: /* DW_CFA_same_value */
+        set_offset(p, number, CFI_SAME, 0);
+        break;
+    case 0x09: /* DW_CFA_register */
+        set_offset(p, number, CFI_REGISTER, image_uleb(in));
+        break;
+    case 0x0c: /* DW_CFA_def_cfa */
+        set_cfa(p, number, image_uleb(in));
+        break;
+    case 0x0d: /* DW_CFA_def_cfa_register */
+        change_cfa(p, number, p->row.cfa.offset);
+        break;
+    case 0x10: /* DW_CFA_expression */
+        set(p, number, block(p, CFI_EXPRESSION));
+        break;
+    case 0x11: /* DW_CFA_offset_extended_sf */
+        set_offset(p, number, CFI_OFFSET, image_sleb(in) * factor);
+        break;
+    case 0x12: /* DW_CFA_def_cfa_sf */
+        set_cfa(p, number, image_sleb(in) * factor);
+        break;
+    case 0x14: /* DW_CFA_val_offset */
+        set_offset(p, number, CFI_VALUE_OFFSET, image_uleb(in) * factor);
+        break;
+    case 0x15: /* DW_CFA_val_offset_sf */
+        set_offset(p, number, CFI_VALUE_OFFSET, image_sleb(in) * factor);
+        break;
+    case 0x16: /* DW_CFA_val_expression */
+        set(p, number, block(p, CFI_VALUE_EXPRESSION));
+        break;
+    case 0x2e: /* DW_CFA_GNU_args_size */
+        break;
+    default:
+        in->bad = true;
+    }
+}
+
+static void instruction(struct program *p, uint8_t op)
+{
+    struct image_bytes *in = &p->in;
+    switch (op) {
+    case 0x00: /* DW_CFA_nop */
+        break;
+    case 0x02: /* DW_CFA_advance_loc1, 2, 4 */
+    case 0x03:
+    case 0x04:
+        advance(p, image_unsigned(in, 1u << (op - 0x02)));
+        break;
+    case 0x0a: /* DW_CFA_remember_state */
+        keep_state(p);
+        break;
+    case 0x0b: /* DW_CFA_restore_state */
+        restore_state(p);
+        break;
+    case 0x0e: /* DW_CFA_def_cfa_offset */
+        change_cfa(p, p->row.cfa_register, image_uleb(in));
+        break;
+    case 0x0f: /* DW_CFA_def_cfa_expression */
+        p->row.cfa = block(p, CFI_VALUE_EXPRESSION);
+        break;
+    case 0x13: /* DW_CFA_def_cfa_offset_sf */
+        change_cfa(p, p->row.cfa_register, image_sleb(in) * p->cie->data_factor);
+        break;
+    default:
+        extended(p, op);
+    }
+}
+
+/* Until the row of pc; false: an instruction that is none. */
+static bool run(struct program *p, const uint8_t *from, const uint8_t *end)
+{
+    p->in = (struct image_bytes){from, end, false};
+    for (size_t n = 0; p->in.at < end && !p->in.bad; n++) {
+        if (n == LIMIT_IMAGE_INSTRUCTIONS)
+            return false;
+        uint8_t op = (uint8_t)image_unsigned(&p->in, 1), low = op & 0x3f;
+        uint64_t offset = op >> 6 == 2 ? image_uleb(&p->in) : 0;
+        if (op >> 6 == 1) { /* DW_CFA_advance_loc */
+            advance(p, low);
+        } else if (op >> 6 == 2) { /* DW_CFA_offset */
+            set_offset(p, low, CFI_OFFSET, offset * p->cie->data_factor);
+        } else if (op >> 6 == 3) { /* DW_CFA_restore */
+            restore(p, low);
+        } else {
+            instruction(p, op);
+        }
+        if (p->at > p->pc) /* the next row's beginning: nothing of it is in the row yet */
+            break;
+    }
+    return !p->in.bad;
+}
+
+/* The ABI's: what a function keeps for its caller, and where its caller's stack pointer is. */
+static void abi_row(struct cfi_row *row)
+{
+    static const uint8_t kept[] = {REGISTER_RBX, REGISTER_RBP, 12, REGISTER_R13, 14, REGISTER_R15};
+    for (size_t i = 0; i < sizeof kept; i++)
+        row->rule[kept[i]].how = CFI_SAME;
+    row->rule[REGISTER_RSP].how = CFI_VALUE_OFFSET;
+}
+
+static const struct cfi_fde *find(const struct cfi *c, uint64_t pc)
+{
+    size_t low = 0, high = c->n_fdes;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (c->fdes[mid].start <= pc) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low > 0 && pc < c->fdes[low - 1].end ? &c->fdes[low - 1] : NULL;
+}
+
+bool cfi_row(const struct cfi *c, uint64_t pc, struct cfi_row *out)
+{
+    const struct cfi_fde *f = find(c, pc);
+    if (!f)
+        return false;
+    struct program p;
+    memset(&p.row, 0, sizeof p.row);
+    p.cie = &c->cies[f->cie];
+    p.at = f->start;
+    p.pc = pc;
+    p.n_kept = 0;
+    p.in_cie = true;
+    abi_row(&p.row);
+    p.initial = p.row;
+    if (!run(&p, p.cie->program, p.cie->end))
+        return false;
+    p.initial = p.row;
+    p.in_cie = false;
+    if (!run(&p, f->program, f->program_end) || p.row.cfa.how == CFI_UNDEFINED)
+        return false;
+    *out = p.row;
+    out->signal = p.cie->signal;
+    return true;
+}
+
+/* ---- steps */
+
+static enum step canonical_address(const struct cfi_row *row, const struct registers *r,
+                                   const struct memory *stack, uint64_t *cfa)
+{
+    if (row->cfa.how == CFI_VALUE_EXPRESSION)
+        return cfi_expression(row->cfa.expression, row->cfa.len, r, NULL, stack, cfa);
+    if (!(r->known & 1u << row->cfa_register))
+        return STEP_NO_RULE;
+    *cfa = r->value[row->cfa_register] + row->cfa.offset;
+    return STEP_CALLER;
+}
+
+static enum step value_of(const struct cfi_rule *rule, const struct registers *r, uint64_t cfa,
+                          const struct memory *stack, uint64_t *out)
+{
+    uint64_t at = cfa + rule->offset;
+    if (rule->how == CFI_VALUE_OFFSET) {
+        *out = at;
+        return STEP_CALLER;
+    }
+    if (rule->how != CFI_OFFSET) {
+        enum step s = cfi_expression(rule->expression, rule->len, r, &cfa, stack, &at);
+        if (s != STEP_CALLER || rule->how == CFI_VALUE_EXPRESSION) {
+            *out = at;
+            return s;
+        }
+    }
+    return memory_read(stack, at, out, sizeof *out) ? STEP_CALLER : STEP_MEMORY;
+}
+
+static enum step one_register(const struct cfi_row *row, unsigned number, uint64_t cfa,
+                              const struct registers *r, const struct memory *stack,
+                              struct registers *caller)
+{
+    const struct cfi_rule *rule = &row->rule[number];
+    uint64_t from = rule->how == CFI_REGISTER ? rule->offset : number;
+    uint64_t v = 0;
+    enum step s = STEP_CALLER;
+    if (rule->how == CFI_UNDEFINED || from >= REGISTERS)
+        return STEP_CALLER;
+    if (rule->how == CFI_SAME || rule->how == CFI_REGISTER) {
+        if (!(r->known & 1u << from))
+            return STEP_CALLER;
+        v = r->value[from];
+    } else {
+        s = value_of(rule, r, cfa, stack, &v);
+    }
+    caller->value[number] = v;
+    caller->known |= 1u << number;
+    return s;
+}
+
+enum step cfi_step(const struct cfi_row *row, struct registers *r, const struct memory *stack)
+{
+    struct registers caller = {.known = 0};
+    uint64_t cfa = 0;
+    enum step s = canonical_address(row, r, stack, &cfa);
+    for (unsigned i = 0; i < REGISTERS && s == STEP_CALLER; i++)
+        s = one_register(row, i, cfa, r, stack, &caller);
+    if (s != STEP_CALLER)
+        return s;
+    if (!(caller.known & 1u << REGISTER_RIP) || caller.value[REGISTER_RIP] == 0)
+        return STEP_OUTERMOST;
+    /* A caller's frame is above: what is not would never end. */
+    if (!row->signal && (!(r->known & 1u << REGISTER_RSP) || cfa <= r->value[REGISTER_RSP]))
+        return STEP_NO_RULE;
+    *r = caller;
+    return STEP_CALLER;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "local/image_cfi.h"
+
+#include "beamtop/base/limits.h"
+#include "local/image_bytes.h"
+
+/* DWARF 5, section 7.7.1 */
+enum {
+    OP_DEREF = 0x06,
+    OP_CONST1U = 0x08, /* then 1s 2u 2s 4u 4s 8u 8s */
+    OP_CONST8S = 0x0f,
+    OP_CONSTU = 0x10,
+    OP_CONSTS = 0x11,
+    OP_AND = 0x1a,
+    OP_MINUS = 0x1c,
+    OP_PLUS = 0x22,
+    OP_PLUS_UCONST = 0x23,
+    OP_SHL = 0x24,
+    OP_GE = 0x2a,
+    OP_LIT0 = 0x30,
+    OP_BREG0 = 0x70,
+    OP_BREGX = 0x92,
+};
+
+struct machine {
+    struct image_bytes in;
+    uint64_t value[LIMIT_EXPRESSION_STACK];
+    size_t n;
+    const struct registers *r;
+    const struct memory *stack;
+};
+
+static enum step push(struct machine *m, uint64_t v)
+{
+    if (m->n == LIMIT_EXPRESSION_STACK)
+        return STEP_EXPRESSION;
+    m->value[m->n++] = v;
+    return STEP_CALLER;
+}
+
+static enum step push_register(struct machine *m, uint64_t number)
+{
+    uint64_t offset = image_sleb(&m->in);
+    if (number >= REGISTERS || !(m->r->known & 1u << number))
+        return STEP_EXPRESSION;
+    return push(m, m->r->value[number] + offset);
+}
+
+static enum step constant(struct machine *m, uint8_t op)
+{
+    unsigned bytes = 1u << (op - OP_CONST1U) / 2;
+    return push(m, op % 2 ? image_signed(&m->in, bytes) : image_unsigned(&m->in, bytes));
+}
+
+static enum step two(struct machine *m, uint8_t op)
+{
+    if (m->n < 2)
+        return STEP_EXPRESSION;
+    uint64_t b = m->value[--m->n], *a = &m->value[m->n - 1];
+    switch (op) {
+    case OP_AND:
+        *a &= b;
+        return STEP_CALLER;
+    case OP_MINUS:
+        *a -= b;
+        return STEP_CALLER;
+    case OP_PLUS:
+        *a += b;
+        return STEP_CALLER;
+    case OP_SHL:
+        *a = b < 64 ? *a << b : 0;
+        return STEP_CALLER;
+    case OP_GE:
+        *a = (int64_t)*a >= (int64_t)b;
+        return STEP_CALLER;
+    default:
+        return STEP_EXPRESSION;
+    }
+}
+
+static enum step one(struct machine *m, uint8_t op)
+{
+    if (op >= OP_LIT0 && op < OP_LIT0 + 32)
+        return push(m, op - OP_LIT0);
+    if (op >= OP_BREG0 && op < OP_BREG0 + 32)
+        return push_register(m, op - OP_BREG0);
+    if (op >= OP_CONST1U && op <= OP_CONST8S)
+        return constant(m, op);
+    switch (op) {
+    case OP_BREGX:
+        return push_register(m, image_uleb(&m->in));
+    case OP_CONSTU:
+        return push(m, image_uleb(&m->in));
+    case OP_CONSTS:
+        return push(m, image_sleb(&m->in));
+    case OP_PLUS_UCONST:
+        if (m->n == 0)
+            return STEP_EXPRESSION;
+        m->value[m->n - 1] += image_uleb(&m->in);
+        return STEP_CALLER;
+    case OP_DEREF:
+        if (m->n == 0)
+            return STEP_EXPRESSION;
+        uint64_t *top = &m->value[m->n - 1], at = *top;
+        return memory_read(m->stack, at, top, sizeof *top) ? STEP_CALLER : STEP_MEMORY;
+    default:
+        return two(m, op);
+    }
+}
+
+enum step cfi_expression(const uint8_t *bytes, size_t len, const struct registers *r,
+                         const uint64_t *cfa, const struct memory *stack, uint64_t *out)
+{
+    struct machine m = {.in = {bytes, bytes + len, false}, .r = r, .stack = stack};
+    if (len > LIMIT_EXPRESSION_BYTES)
+        return STEP_EXPRESSION;
+    if (cfa)
+        push(&m, *cfa);
+    while (m.in.at < m.in.end) {
+        enum step s = one(&m, (uint8_t)image_unsigned(&m.in, 1));
+        if (s != STEP_CALLER)
+            return s;
+    }
+    if (m.in.bad || m.n == 0)
+        return STEP_EXPRESSION;
+    *out = m.value[m.n - 1];
+    return STEP_CALLER;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef BEAMTOP_LOCAL_IMAGE_NAME_H
+#define BEAMTOP_LOCAL_IMAGE_NAME_H
+
+#include "beamtop/base/arena.h"
+#include "beamtop/base/slice.h"
+
+/* The name as its author wrote it (C++, Rust), without parameters; else as it is. Kept there. */
+struct slice image_demangle(struct arena *arena, const char *name);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where libelf or x86-64 is missing: images.h that opens nothing. */
+#include "config.h"
+#include "beamtop/local/images.h"
+
+#if !defined HAVE_ELFUTILS || !defined __x86_64__
+int images_open(struct images **out, pid_t pid, struct error *err)
+{
+    (void)pid;
+    *out = NULL;
+#ifndef __x86_64__
+    return error_set(err, ERR_REFUSED,
+                     "native functions are found only on x86-64: this beamtop is for another "
+                     "architecture");
+#else
+    return error_set(err, ERR_REFUSED,
+                     "this beamtop was built without elfutils: install libdw-dev, libelf-dev and "
+                     "libiberty-dev (Fedora: elfutils-devel binutils-devel), then configure and "
+                     "build it again");
+#endif
+}
+
+void images_parse(struct images *i, const struct memory *m)
+{
+    (void)i;
+    (void)m;
+}
+
+void images_free(struct images *i)
+{
+    (void)i;
+}
+
+bool images_changed(const struct images *i)
+{
+    (void)i;
+    return false;
+}
+
+bool images_symbol(struct images *i, uint64_t address, struct image_symbol *out)
+{
+    (void)i;
+    (void)address;
+    *out = (struct image_symbol){.kind = FRAME_UNKNOWN};
+    return false;
+}
+
+uint64_t images_find(struct images *i, const char *name)
+{
+    (void)i;
+    (void)name;
+    return 0;
+}
+
+size_t images_writable(const struct images *i, struct jit_range *out, size_t size)
+{
+    (void)i;
+    (void)out;
+    (void)size;
+    return 0;
+}
+
+bool images_has_symbols(const struct images *i)
+{
+    (void)i;
+    return false;
+}
+
+enum step images_step(struct images *i, struct registers *r, bool *leaf, const struct memory *stack)
+{
+    (void)i;
+    (void)r;
+    (void)leaf;
+    (void)stack;
+    return STEP_NO_IMAGE;
+}
+#endif
