@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "config.h"
-#if defined HAVE_ELFUTILS && defined __x86_64__
 #include "local/image_name.h"
+#if defined HAVE_ELFUTILS && defined __x86_64__
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include "beamtop/base/limits.h"
 
 /* A name of 100 bytes can stand for one of 2^30, and libiberty has no bound: what gives it the
- * pieces leaves it in the middle. It keeps nothing allocated there. */
+ * pieces leaves it in the middle. What that may lose is one identifier of Rust in punycode. */
 struct pieces {
     char text[LIMIT_SYMBOL_BYTES];
     size_t len;
