@@ -114,6 +114,9 @@ UNIT_MODEL += tests/unit/model/test_recorded
 tests_unit_model_test_recorded_SOURCES = tests/unit/model/answers.h tests/unit/model/test_recorded.c
 tests_unit_model_test_recorded_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 tests_unit_model_test_rate_SOURCES = tests/unit/model/answers.h tests/unit/model/test_rate.c
+UNIT_MODEL += tests/unit/model/test_stacks
+tests_unit_model_test_stacks_SOURCES = tests/unit/model/test_stacks.c
+tests_unit_model_test_stacks_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 tests_unit_model_test_rate_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 # ---- output, recording, report
 UNIT_REPORT = tests/unit/output/test_sink

@@ -4,4 +4,4 @@ src_libmodel_a_SOURCES += \
 	src/model/decode_process.c src/model/decode_read.c src/model/filter.c src/model/finding.c src/model/history.c \
 	src/model/internal.h src/model/journal.c src/model/kind.c src/model/model.c \
 	src/model/model_scan.c src/model/model_state.h src/model/order.c src/model/owners.c \
-	src/model/process_name.c src/model/rate.c src/model/seen.c src/model/want.c
+	src/model/process_name.c src/model/rate.c src/model/seen.c src/model/stacks.c src/model/want.c

@@ -51,6 +51,11 @@
 #define LIMIT_SEEN_NAMES 4096 /* registered names whose last pid is remembered */
 #define LIMIT_DETAIL_ITEMS 20000 /* elements of one list of an answer: links, frames … */
 #define LIMIT_APPS 4096                           /* applications of one answer */
+#define LIMIT_STACK_FRAMES 50000                  /* distinct frames of weighted stacks … */
+#define LIMIT_STACK_TEXT_BYTES (32u * 1024 * 1024) /* … and their texts all together */
+#define LIMIT_STACK_NAME_BYTES 4096u /* one of them: an MFA has 2 KiB, a C++ symbol any length */
+#define LIMIT_STACK_DEPTH 1024 /* frames of one stack: as many as 8 KiB of stack can hold */
+#define LIMIT_STACK_NODES 100000                  /* of one tree: 15 MiB */
 #define LIMIT_ARMED 1000 /* breakpoints, and flags, asked for, more are counted; and sessions */
 
 /* trace: the caps that a person sets, with their ceilings, are in trace/caps.h */

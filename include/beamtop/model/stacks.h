@@ -18,36 +18,55 @@ struct stacks;
 struct stacks *stacks_new(void);
 void stacks_free(struct stacks *s); /* NULL is fine */
 
-/* The id of a frame, the same for the same kind, name, object, file and line; texts are copied.
- * From LIMIT_STACK_FRAMES on the id of one frame "…", which stands for all that follow. */
+/*
+ * The id of a frame, the same for the same kind, name, object, file and line. Texts are copied, up
+ * to LIMIT_STACK_NAME_BYTES each; an empty name becomes "[unknown]". Beyond LIMIT_STACK_FRAMES or
+ * LIMIT_STACK_TEXT_BYTES, the id of one frame "…" that stands for all that follow. */
 uint32_t stacks_frame(struct stacks *s, const struct sample_frame *frame);
-const struct sample_frame *stacks_frame_at(const struct stacks *s, uint32_t id);
-size_t stacks_frames(const struct stacks *s);
+const struct sample_frame *stacks_frame_at(const struct stacks *s, uint32_t id); /* NULL: none */
+size_t stacks_frames(const struct stacks *s);                                    /* ids 0 to n-1 */
 
-/* Adds weight to the stack of these frames, the root first. Deeper than LIMIT_STACK_DEPTH, or
- * beyond LIMIT_STACK_NODES, it is added to the deepest node that is kept. */
+/*
+ * Adds weight (above 0, else nothing happens) to the stack of these frames, the root first; of no
+ * frames, to the root. A stack deeper than LIMIT_STACK_DEPTH keeps its root half and its leaf half,
+ * with one frame "…" between. Beyond LIMIT_STACK_NODES it ends at the deepest node there is. */
 void stacks_add(struct stacks *s, const uint32_t *frames, size_t n, double weight);
 double stacks_total(const struct stacks *s);
+double stacks_shortened(const struct stacks *s); /* of it, in stacks that stand shortened */
 
-/* Nodes of the tree by index; 0 is the root, which has no frame. Children follow their parent. */
+/* Nodes of the tree by index; 0 is the root. Children have larger indexes than their parent. */
+#define STACKS_NO_FRAME UINT32_MAX
 struct stacks_node {
-    uint32_t frame;       /* id */
+    uint32_t frame;       /* id; of the root: STACKS_NO_FRAME */
     uint32_t parent;      /* index; of the root: 0 */
     uint32_t child, next; /* first child, next sibling; 0: none */
     double self, total;   /* weight that ended here; with all below */
 };
 size_t stacks_nodes(const struct stacks *s);
+/* Borrowed until the stacks are freed, and kept up to date by stacks_add(). */
 const struct stacks_node *stacks_node(const struct stacks *s, uint32_t index);
+/* The frames down to a node, the root first; returns their number: LIMIT_STACK_DEPTH at most. */
+size_t stacks_path(const struct stacks *s, uint32_t index, uint32_t *frames);
+
+struct stacks_child {
+    uint32_t index;
+    const struct stacks_node *node;
+};
+/* Owned by the caller, the heaviest first, then the oldest; *n of them, NULL where there are none.
+ */
+struct stacks_child *stacks_children(const struct stacks *s, uint32_t index, size_t *n);
 
 /* Each frame once: its own weight, and that of the stacks in which it stands, each counted once
- * however often it recurs there. */
+ * however often the frame recurs there. */
 struct stacks_sum {
     uint32_t frame;
+    const struct sample_frame *at; /* borrowed from the stacks */
     double self, total;
 };
 /* Owned by the caller, sorted by self, then total, then name; *n of them. */
 struct stacks_sum *stacks_sums(const struct stacks *s, size_t *n);
-/* The same stacks with the leaf as their root: who called it. Owned by the caller. */
+/* The same stacks with the leaf as their root: its callers. Ids are the same. Owned by the caller.
+ */
 struct stacks *stacks_inverted(const struct stacks *s);
 
 #endif

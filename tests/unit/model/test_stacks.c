@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Weighted stacks: rows of "a b c weight", and the tree and the sums that they make. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/base/buf.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/model/stacks.h"
+
+static uint32_t frame(struct stacks *s, const char *name)
+{
+    const struct sample_frame f = {.kind = FRAME_ERLANG, .name = slice_of(name)};
+    return stacks_frame(s, &f);
+}
+
+static const char *name_of(const struct stacks *s, uint32_t id)
+{
+    static char name[64];
+    const struct sample_frame *f = stacks_frame_at(s, id);
+    snprintf(name, sizeof name, "%.*s", (int)f->name.len, f->name.s);
+    return name;
+}
+
+/* "a b c": each letter a frame, the root first. */
+static void add(struct stacks *s, const char *letters, double weight)
+{
+    uint32_t frames[64];
+    size_t n = 0;
+    for (const char *at = letters; *at != '\0'; at++)
+        if (*at != ' ')
+            frames[n++] = frame(s, (char[]){*at, '\0'});
+    stacks_add(s, frames, n, weight);
+}
+
+/* "a 1/4 (b 2/3 (c 1/1))": self and total of each node, the heaviest child first. */
+static void put_tree(struct buf *out, const struct stacks *s, uint32_t index)
+{
+    size_t n;
+    struct stacks_child *children = stacks_children(s, index, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct stacks_node *node = children[i].node;
+        assert_int_equal(node->parent, index);
+        assert_true(children[i].index > index);
+        buf_printf(out, "%s%s %g/%g", i > 0 ? " " : "", name_of(s, node->frame), node->self,
+                   node->total);
+        if (node->child != 0) {
+            buf_puts(out, " (");
+            put_tree(out, s, children[i].index);
+            buf_puts(out, ")");
+        }
+    }
+    free(children);
+}
+
+static void put_sums(struct buf *out, const struct stacks *s)
+{
+    size_t n;
+    struct stacks_sum *sums = stacks_sums(s, &n);
+    for (size_t i = 0; i < n; i++) {
+        assert_ptr_equal(sums[i].at, stacks_frame_at(s, sums[i].frame));
+        buf_printf(out, "%s%s %g/%g", i > 0 ? " " : "", name_of(s, sums[i].frame), sums[i].self,
+                   sums[i].total);
+    }
+    free(sums);
+}
+
+static void expect(void (*put)(struct buf *, const struct stacks *), const struct stacks *s,
+                   const char *wanted)
+{
+    struct buf text;
+    buf_init(&text, 0);
+    put(&text, s);
+    assert_string_equal(buf_cstr(&text), wanted);
+    buf_clear(&text);
+}
+
+static void put_all(struct buf *out, const struct stacks *s)
+{
+    put_tree(out, s, 0);
+}
+
+static void test_trees(void **state)
+{
+    static const struct {
+        const char *stacks[4];
+        double weights[4];
+        const char *tree, *sums, *inverted;
+    } rows[] = {
+        {{""}, {0}, "", "", ""},
+        {{"a"}, {2}, "a 2/2", "a 2/2", "a 2/2"},
+        {{"a b", "a c", "a", "a b"},
+         {3, 4, 1, 2},
+         "a 1/10 (b 5/5 c 4/4)",
+         "b 5/5 c 4/4 a 1/10",
+         "b 0/5 (a 5/5) c 0/4 (a 4/4) a 1/1"},
+        /* recursion: a stands three times in one stack and once in the other */
+        {{"a b a a", "b a"},
+         {1, 2},
+         "b 0/2 (a 2/2) a 0/1 (b 0/1 (a 0/1 (a 1/1)))",
+         "a 3/3 b 0/3",
+         "a 0/3 (b 2/2 a 0/1 (b 0/1 (a 1/1)))"},
+        /* equal weights: by name; what is in one branch is not open in the next */
+        {{"r c", "r b c", "r b"},
+         {1, 1, 2},
+         "r 0/4 (b 2/3 (c 1/1) c 1/1)",
+         "b 2/3 c 2/2 r 0/4",
+         NULL},
+        {{"x", "y"}, {1, 1}, "x 1/1 y 1/1", "x 1/1 y 1/1", "x 1/1 y 1/1"},
+        {{"y", "x"}, {1, 1}, "y 1/1 x 1/1", "x 1/1 y 1/1", NULL},
+        {{"a", "a b"}, {-1, 2}, "a 0/2 (b 2/2)", "b 2/2 a 0/2", NULL},
+        {{"a", "a"}, {(double)NAN, (double)INFINITY}, "", "", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct stacks *s = stacks_new();
+        double total = 0;
+        for (size_t k = 0; k < 4 && rows[i].stacks[k] != NULL; k++) {
+            add(s, rows[i].stacks[k], rows[i].weights[k]);
+            if (rows[i].weights[k] > 0 && isfinite(rows[i].weights[k]))
+                total += rows[i].weights[k];
+        }
+        expect(put_all, s, rows[i].tree);
+        expect(put_sums, s, rows[i].sums);
+        assert_true(stacks_total(s) == total);
+        assert_true(stacks_shortened(s) == 0);
+        struct stacks *inverted = stacks_inverted(s);
+        if (rows[i].inverted != NULL)
+            expect(put_all, inverted, rows[i].inverted);
+        assert_true(stacks_total(inverted) == total);
+        assert_int_equal(stacks_frames(inverted), stacks_frames(s));
+        stacks_free(inverted);
+        stacks_free(s);
+    }
+    stacks_free(NULL);
+}
+
+static void test_no_frames(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    size_t n;
+    stacks_add(s, NULL, 0, 3);
+    assert_int_equal(stacks_nodes(s), 1);
+    assert_true(stacks_node(s, 0)->self == 3 && stacks_node(s, 0)->total == 3);
+    assert_int_equal(stacks_node(s, 0)->frame, STACKS_NO_FRAME);
+    assert_null(stacks_frame_at(s, STACKS_NO_FRAME));
+    assert_null(stacks_children(s, 0, &n));
+    assert_int_equal(n, 0);
+    struct stacks *inverted = stacks_inverted(s);
+    assert_true(stacks_node(inverted, 0)->self == 3);
+    stacks_free(inverted);
+    stacks_free(s);
+}
+
+#define S(text)                                                                                    \
+    {                                                                                              \
+        text, sizeof text - 1                                                                      \
+    }
+
+static void test_ids(void **state)
+{
+    /* Each differs from the others in one thing; texts that run together are not the same. */
+    static const struct sample_frame rows[] = {
+        {FRAME_ERLANG, S("a:b/1"), S(""), S(""), 0},
+        {FRAME_BIF, S("a:b/1"), S(""), S(""), 0},
+        {FRAME_ERLANG, S("a:b/2"), S(""), S(""), 0},
+        {FRAME_ERLANG, S("a:b/1"), S("x"), S(""), 0},
+        {FRAME_ERLANG, S("a:b/1"), S(""), S("x"), 0},
+        {FRAME_ERLANG, S("a:b/1"), S(""), S("x"), 7},
+        {FRAME_ERLANG, S("a:b/1x"), S(""), S(""), 0},
+        {FRAME_ERLANG, S("a\0b"), S(""), S(""), 0},
+        {FRAME_UNKNOWN, S("\xff\n;"), S(""), S(""), 0},
+    };
+    (void)state;
+    struct stacks *s = stacks_new();
+    for (int again = 0; again < 2; again++)
+        for (uint32_t i = 0; i < ARRAY_LEN(rows); i++) {
+            char name[16] = {0};
+            struct sample_frame copy = rows[i];
+            memcpy(name, rows[i].name.s, rows[i].name.len);
+            copy.name.s = name; /* it is copied, not kept */
+            assert_int_equal(stacks_frame(s, &copy), i);
+            memset(name, '!', sizeof name);
+            const struct sample_frame *kept = stacks_frame_at(s, i);
+            assert_true(kept->kind == rows[i].kind && kept->line == rows[i].line);
+            assert_true(slice_equal(kept->name, rows[i].name));
+            assert_true(slice_equal(kept->object, rows[i].object));
+            assert_true(slice_equal(kept->file, rows[i].file));
+        }
+    assert_int_equal(stacks_frames(s), ARRAY_LEN(rows));
+    const struct sample_frame nameless = {.kind = FRAME_UNKNOWN};
+    assert_string_equal(name_of(s, stacks_frame(s, &nameless)), "[unknown]");
+    stacks_free(s);
+}
+
+static void test_long_names(void **state)
+{
+    (void)state;
+    enum { LONG = LIMIT_STACK_NAME_BYTES + 10 };
+    struct stacks *s = stacks_new();
+    char *text = alloc_zero(1, LONG);
+    memset(text, 'x', LONG);
+    const struct slice all = {text, LONG};
+    const struct sample_frame f = {FRAME_LIBC, all, all, all, 1};
+    uint32_t id = stacks_frame(s, &f);
+    assert_int_equal(stacks_frame_at(s, id)->name.len, LIMIT_STACK_NAME_BYTES);
+    assert_int_equal(stacks_frame_at(s, id)->file.len, LIMIT_STACK_NAME_BYTES);
+    /* texts reach their cap before frames do; what is known is found all the same */
+    uint32_t first = id, last = id;
+    for (uint32_t line = 2; line < LIMIT_STACK_FRAMES && id == last; line++) {
+        struct sample_frame next = f;
+        next.line = line;
+        id = stacks_frame(s, &next);
+        last = (uint32_t)stacks_frames(s) - 1;
+        if (strcmp(name_of(s, id), "…") == 0)
+            break;
+    }
+    assert_string_equal(name_of(s, id), "…");
+    assert_true(stacks_frames(s) < LIMIT_STACK_FRAMES);
+    assert_int_equal(stacks_frame(s, &f), first);
+    free(text);
+    stacks_free(s);
+}
+
+static void test_many_frames(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    char name[32];
+    for (unsigned i = 0; i < LIMIT_STACK_FRAMES + 10; i++) {
+        snprintf(name, sizeof name, "f%u", i);
+        uint32_t id = frame(s, name);
+        assert_int_equal(id, i < LIMIT_STACK_FRAMES ? i : LIMIT_STACK_FRAMES);
+    }
+    assert_int_equal(stacks_frames(s), LIMIT_STACK_FRAMES + 1);
+    assert_string_equal(name_of(s, LIMIT_STACK_FRAMES), "…");
+    assert_int_equal(frame(s, "f7"), 7);
+    stacks_free(s);
+}
+
+/* Of a deep stack root and leaf stay, so that the function that ran keeps its weight. */
+static void test_deep(void **state)
+{
+    static const struct {
+        size_t frames, kept;
+        double shortened;
+    } rows[] = {
+        {LIMIT_STACK_DEPTH, LIMIT_STACK_DEPTH, 0},
+        {LIMIT_STACK_DEPTH + 1, LIMIT_STACK_DEPTH, 2},
+        {5000, LIMIT_STACK_DEPTH, 2},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        uint32_t frames[5000], path[LIMIT_STACK_DEPTH];
+        struct stacks *s = stacks_new();
+        char name[32];
+        for (size_t k = 0; k < rows[i].frames; k++) {
+            snprintf(name, sizeof name, "f%zu", k);
+            frames[k] = frame(s, name);
+        }
+        stacks_add(s, frames, rows[i].frames, 2);
+        assert_true(stacks_shortened(s) == rows[i].shortened);
+        uint32_t deepest = (uint32_t)stacks_nodes(s) - 1;
+        assert_int_equal(stacks_path(s, deepest, path), rows[i].kept);
+        assert_true(stacks_node(s, deepest)->self == 2);
+        assert_int_equal(path[0], frames[0]);
+        assert_int_equal(path[LIMIT_STACK_DEPTH / 2 - 1], frames[LIMIT_STACK_DEPTH / 2 - 1]);
+        assert_int_equal(strcmp(name_of(s, path[LIMIT_STACK_DEPTH / 2]), "…") == 0,
+                         rows[i].shortened > 0);
+        for (size_t k = 1; k < LIMIT_STACK_DEPTH / 2; k++)
+            assert_int_equal(path[rows[i].kept - k], frames[rows[i].frames - k]);
+        struct stacks *inverted = stacks_inverted(s);
+        assert_true(stacks_shortened(inverted) == rows[i].shortened);
+        stacks_free(inverted);
+        stacks_free(s);
+    }
+}
+
+static void test_many_nodes(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    uint32_t frames[4];
+    char name[32];
+    for (unsigned i = 0; i < 400; i++) {
+        snprintf(name, sizeof name, "f%u", i);
+        frame(s, name);
+    }
+    for (uint32_t i = 0; i < LIMIT_STACK_NODES; i++) {
+        frames[0] = i % 400;
+        frames[1] = i / 400;
+        stacks_add(s, frames, 2, 1);
+    }
+    assert_int_equal(stacks_nodes(s), LIMIT_STACK_NODES);
+    assert_true(stacks_total(s) == LIMIT_STACK_NODES);
+    assert_true(stacks_shortened(s) == 401); /* the root and 400 nodes below it took their room */
+    size_t n;
+    struct stacks_sum *sums = stacks_sums(s, &n);
+    double self = 0;
+    for (size_t i = 0; i < n; i++)
+        self += sums[i].self;
+    assert_true(self == LIMIT_STACK_NODES); /* nothing is lost */
+    free(sums);
+    stacks_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_trees),       cmocka_unit_test(test_no_frames),
+        cmocka_unit_test(test_ids),         cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_many_frames), cmocka_unit_test(test_deep),
+        cmocka_unit_test(test_many_nodes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
