@@ -4,6 +4,7 @@
 
 #include "beamtop/output/calls_fields.h"
 #include "beamtop/output/trace_line.h"
+#include "samples.h"
 
 static const char *type_word(enum field_form form, enum column_type type)
 {
@@ -73,6 +74,14 @@ void sink_describe(struct buf *markdown)
     put_list(markdown, "`functions` of `calls`", &calls_function_fields);
     put_list(markdown, "`modules` of `calls`", &calls_module_fields);
     put_list(markdown, "`applications` of `calls`", &calls_application_fields);
+    put_list(markdown, "A run of `sample`", &samples_run_fields);
+    put_list(markdown, "`classes` of `sample`", &samples_class_fields);
+    put_list(markdown, "`processes` of `sample`", &samples_process_fields);
+    put_list(markdown, "`threads` of `sample`", &samples_thread_fields);
+    put_list(markdown, "`functions` of `sample`", &samples_function_fields);
+    put_list(markdown, "`tree` of `sample`", &samples_tree_fields);
+    put_list(markdown, "`threads` of `pstack`", &stack_thread_fields);
+    put_list(markdown, "`frames` of `pstack`", &stack_frame_fields);
     put_list(markdown, "Every event of `trace`", &trace_line_fields);
     put_list(markdown, "`call` of `trace`", &trace_call_fields);
     put_list(markdown, "`return` and `exception` of `trace`", &trace_result_fields);

@@ -226,7 +226,7 @@ static void put_escaped(struct buf *out, const char *s, size_t len)
 
 void json_put_line(struct buf *out, json_t *root)
 {
-    char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    char *text = json_dumps(root, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
     assert(text != NULL);
     put_escaped(out, text, strlen(text));
     buf_put_u8(out, '\n');

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the forms of samples share. */
+#ifndef BEAMTOP_OUTPUT_SAMPLES_H
+#define BEAMTOP_OUTPUT_SAMPLES_H
+
+#include "beamtop/output/fields.h"
+#include "beamtop/output/samples_sink.h"
+
+extern const struct field_list samples_run_fields, samples_class_fields, samples_function_fields,
+    samples_process_fields, samples_thread_fields, samples_tree_fields, stack_thread_fields,
+    stack_frame_fields;
+
+/* Bytes on their way out, written in pieces. */
+struct samples_out {
+    struct buf buf;
+    struct sink_output *output;
+    struct error *err;
+    int rc; /* of the writes until now */
+};
+void samples_flush(struct samples_out *out, size_t from_bytes); /* once so many wait */
+
+#define SAMPLES_NO_STACK "[no stack]" /* the frame of what ended at the root of a tree */
+
+#define SAMPLES_PID_BYTES 48
+/* "<0.123.0>" to `to`, which it returns; empty: of no process. */
+char *samples_pid(const struct sample *sample, char *to);
+/* " at lists.erl:1243", " from beam.smp", or nothing. */
+void samples_place(struct buf *out, const struct sample_frame *f, bool ascii);
+
+double samples_share(double part, double whole); /* NaN of nothing */
+/* Half of the 95% interval of a share of n samples. */
+double samples_error(double share, int64_t n);
+
+void samples_text_put(struct samples_out *out, const struct samples_summary *run,
+                      const struct samples_options *options);
+void samples_json_put(struct samples_out *out, const struct samples_summary *run);
+void samples_folded_put(struct samples_out *out, const struct samples_summary *run, bool parts);
+void samples_speedscope_put(struct samples_out *out, const struct samples_summary *run);
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A finished run as one object. The tree is a list of nodes that name their parent: however deep
+ * it is, no reader has to recurse. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/output/json.h"
+#include "samples.h"
+
+#define LIST(list_name, object, array)                                                             \
+    const struct field_list list_name = {object, array, ARRAY_LEN(array)}
+
+#define AT(member) offsetof(struct samples_summary, member)
+static const struct field run_table[] = {
+    {"node", "", FIELD_SLICE, COLUMN_TEXT, AT(label), "the node, or \"OS process N\""},
+    {"otp", "", FIELD_SLICE, COLUMN_TEXT, AT(otp), "its OTP release"},
+    {"wall_us", "", FIELD_INT, COLUMN_COUNT, AT(wall_us),
+     "the start by this host's clock, µs since the epoch"},
+    {"seconds", "", FIELD_REAL, COLUMN_SECONDS, AT(seconds), "how long it was sampled"},
+    {"hz", "", FIELD_REAL, COLUMN_RATE, AT(hz), "samples per second of a thread's CPU time"},
+    {"samples", "", FIELD_INT, COLUMN_COUNT, AT(samples), "of all threads"},
+    {"lost", "", FIELD_INT, COLUMN_COUNT, AT(lost),
+     "that the kernel had no room for; not in `samples`"},
+    {"moved_on", "", FIELD_INT, COLUMN_COUNT, AT(moved_on),
+     "of `samples`, without Erlang frames: the thread ran on while its stack was read"},
+    {"truncated", "", FIELD_INT, COLUMN_COUNT, AT(truncated),
+     "of `samples`, with a stack deeper than what was copied: its root is missing"},
+    {"unresolved", "", FIELD_INT, COLUMN_COUNT, AT(unresolved),
+     "of `samples`, with native frames that could not be followed to Erlang code"},
+    {"complete", "", FIELD_INT, COLUMN_COUNT, AT(complete),
+     "of `samples`, with the stack down to the first function of the process or thread"},
+    {"sampler_cpu_s", "", FIELD_REAL, COLUMN_SECONDS, AT(sampler_cpu_s), "CPU time of the sampler"},
+    {"target_cpu_s", "", FIELD_REAL, COLUMN_SECONDS, AT(target_cpu_s), "CPU time of the VM"},
+};
+LIST(samples_run_fields, "run", run_table);
+#undef AT
+
+/* A row of what samples are summed by. */
+struct sum {
+    struct slice name, more;
+    int64_t samples;
+    double share;
+};
+#define AT(member) offsetof(struct sum, member)
+#define SUM                                                                                        \
+    {"samples", "", FIELD_INT, COLUMN_COUNT, AT(samples), "its samples"},                          \
+        {"share", "", FIELD_REAL, COLUMN_SHARE, AT(share), "of all samples"},
+static const struct field class_table[] = {
+    {"class", "", FIELD_SLICE, COLUMN_TEXT, AT(name),
+     "`erlang`, `bif`, `gc`, `runtime`, `nif`, `scheduler` (no process) or `other`"},
+    SUM};
+LIST(samples_class_fields, "classes", class_table);
+
+static const struct field process_table[] = {
+    {"pid", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "the Erlang process"},
+    {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(more), "its registered name or label"},
+    SUM};
+LIST(samples_process_fields, "processes", process_table);
+
+static const struct field thread_table[] = {
+    {"thread", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "a thread of the VM"},
+    {"kind", "", FIELD_SLICE, COLUMN_TEXT, AT(more), "its kind"},
+    SUM};
+LIST(samples_thread_fields, "threads", thread_table);
+#undef SUM
+#undef AT
+
+struct function {
+    struct slice name, kind, object, file;
+    int64_t line, self, total;
+    double self_share, self_error, total_share;
+};
+#define AT(member) offsetof(struct function, member)
+#define FRAME                                                                                      \
+    {"function",  "",       FIELD_SLICE,                                                           \
+     COLUMN_TEXT, AT(name), "`module:function/arity`, `global::fragment` or a native symbol"},     \
+        {"kind",      "",       FIELD_SLICE,                                                       \
+         COLUMN_TEXT, AT(kind), "`erlang`, `jit`, `bif`, `runtime`, `nif`, `libc` or `unknown`"},  \
+        {"object", "", FIELD_SLICE, COLUMN_TEXT, AT(object), "of native code: its file"},          \
+        {"file", "", FIELD_SLICE, COLUMN_TEXT, AT(file), "of Erlang code, where it is known"},     \
+    {                                                                                              \
+        "line", "", FIELD_INT, COLUMN_COUNT, AT(line), "the line there"                            \
+    }
+static const struct field function_table[] = {
+    FRAME,
+    {"self", "", FIELD_INT, COLUMN_COUNT, AT(self), "samples in it"},
+    {"total", "", FIELD_INT, COLUMN_COUNT, AT(total), "samples in it or in what it called"},
+    {"self_share", "", FIELD_REAL, COLUMN_SHARE, AT(self_share), "`self` over all samples"},
+    {"self_error", "", FIELD_REAL, COLUMN_SHARE, AT(self_error),
+     "half of the 95% interval of `self_share`"},
+    {"total_share", "", FIELD_REAL, COLUMN_SHARE, AT(total_share), "`total` over all samples"},
+};
+LIST(samples_function_fields, "functions", function_table);
+static const struct field frame_table[] = {FRAME};
+LIST(stack_frame_fields, "frames", frame_table);
+#undef FRAME
+#undef AT
+
+struct tree_row {
+    int64_t parent, function, self, total;
+};
+#define AT(member) offsetof(struct tree_row, member)
+static const struct field tree_table[] = {
+    {"parent", "", FIELD_INT, COLUMN_COUNT, AT(parent),
+     "index in this list, below its own; null: the root of all stacks"},
+    {"function", "", FIELD_INT, COLUMN_COUNT, AT(function),
+     "index in `functions`; null: of the root"},
+    {"self", "", FIELD_INT, COLUMN_COUNT, AT(self), "samples of which the stack ends here"},
+    {"total", "", FIELD_INT, COLUMN_COUNT, AT(total), "with all below"},
+};
+LIST(samples_tree_fields, "tree", tree_table);
+#undef AT
+
+static void add(json_t *array, const struct field_list *list, const void *row)
+{
+    const struct section section = {list, list->name, row};
+    json_array_append_new(array, json_section(&section));
+}
+
+static json_t *classes_of(const struct samples_summary *run)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < SAMPLE_CLASSES; i++) {
+        const struct sum row = {
+            .name = slice_of(sample_class_key((enum sample_class)i)),
+            .samples = run->classes[i],
+            .share = samples_share((double)run->classes[i], (double)run->samples),
+        };
+        add(array, &samples_class_fields, &row);
+    }
+    return array;
+}
+
+static json_t *sources_of(const struct field_list *list, const struct samples_source *sources,
+                          size_t n, int64_t all)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++) {
+        const struct sum row = {sources[i].name, sources[i].about, sources[i].samples,
+                                samples_share((double)sources[i].samples, (double)all)};
+        add(array, list, &row);
+    }
+    return array;
+}
+
+static struct function function_of(const struct sample_frame *f)
+{
+    return (struct function){.name = f->name,
+                             .kind = slice_of(frame_kind_key(f->kind)),
+                             .object = f->object,
+                             .file = f->file,
+                             .line = f->line > 0 ? (int64_t)f->line : -1};
+}
+
+/* index_of: by the frame's id, where it stands in the list. */
+static json_t *functions_of(const struct samples_summary *run, int64_t *index_of)
+{
+    json_t *array = json_array();
+    size_t n;
+    struct stacks_sum *sums = stacks_sums(run->stacks, &n);
+    double whole = stacks_total(run->stacks);
+    for (size_t i = 0; i < n; i++) {
+        struct function row = function_of(sums[i].at);
+        row.self = llround(sums[i].self);
+        row.total = llround(sums[i].total);
+        row.self_share = samples_share(sums[i].self, whole);
+        row.self_error = samples_error(row.self_share, run->samples);
+        row.total_share = samples_share(sums[i].total, whole);
+        add(array, &samples_function_fields, &row);
+        index_of[sums[i].frame] = (int64_t)i;
+    }
+    free(sums);
+    return array;
+}
+
+static json_t *tree_of(const struct stacks *s, const int64_t *index_of)
+{
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < stacks_nodes(s); i++) {
+        const struct stacks_node *node = stacks_node(s, i);
+        const struct tree_row row = {i > 0 ? (int64_t)node->parent : -1,
+                                     i > 0 ? index_of[node->frame] : -1, llround(node->self),
+                                     llround(node->total)};
+        add(array, &samples_tree_fields, &row);
+    }
+    return array;
+}
+
+void samples_json_put(struct samples_out *out, const struct samples_summary *run)
+{
+    json_t *root = json_object();
+    const struct section fields = {&samples_run_fields, "run", run};
+    int64_t *index_of = alloc_zero(stacks_frames(run->stacks) + 1, sizeof *index_of);
+    json_object_set_new(root, "schema", json_string("beamtop.sample/1"));
+    json_add_section(root, &fields);
+    json_object_set_new(root, "shortened", json_integer(llround(stacks_shortened(run->stacks))));
+    json_object_set_new(root, "classes", classes_of(run));
+    json_object_set_new(
+        root, "processes",
+        sources_of(&samples_process_fields, run->processes, run->n_processes, run->samples));
+    json_object_set_new(
+        root, "threads",
+        sources_of(&samples_thread_fields, run->threads, run->n_threads, run->samples));
+    json_object_set_new(root, "functions", functions_of(run, index_of));
+    json_object_set_new(root, "tree", tree_of(run->stacks, index_of));
+    free(index_of);
+    json_put_line(&out->buf, root);
+}
+
+/* ---- stacks of this moment */
+
+static json_t *frames_of(const struct sample *sample, const struct sample_frames *frames)
+{
+    json_t *array = json_array();
+    for (size_t i = sample->n_frames; i-- > 0;) {
+        const struct sample_frame *f = frames->at(frames->ctx, sample->frames[i]);
+        const struct sample_frame none = {.kind = FRAME_UNKNOWN, .name = slice_of("[unknown]")};
+        const struct function row = function_of(f != NULL ? f : &none);
+        add(array, &stack_frame_fields, &row);
+    }
+    return array;
+}
+
+struct thread_row {
+    struct slice thread, pid, name, in, why;
+    int64_t tid;
+    bool complete, truncated, moved_on, unresolved;
+};
+#define AT(member) offsetof(struct thread_row, member)
+static const struct field stack_table[] = {
+    {"thread", "", FIELD_SLICE, COLUMN_TEXT, AT(thread), "a thread of the VM"},
+    {"tid", "", FIELD_INT, COLUMN_COUNT, AT(tid), "its number in the operating system"},
+    {"pid", "", FIELD_SLICE, COLUMN_TEXT, AT(pid), "the Erlang process that it runs"},
+    {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "its registered name or label"},
+    {"class", "", FIELD_SLICE, COLUMN_TEXT, AT(in), "as in `classes` of `sample`"},
+    {"why", "", FIELD_SLICE, COLUMN_TEXT, AT(why), "why there is no stack; null: there is one"},
+    {"complete", "", FIELD_BOOL, COLUMN_BOOL, AT(complete),
+     "whether the stack goes down to the first function of the process or thread"},
+    {"truncated", "", FIELD_BOOL, COLUMN_BOOL, AT(truncated),
+     "whether it is deeper than what was copied"},
+    {"moved_on", "", FIELD_BOOL, COLUMN_BOOL, AT(moved_on),
+     "whether the thread ran on while its Erlang stack was read: it is missing"},
+    {"unresolved", "", FIELD_BOOL, COLUMN_BOOL, AT(unresolved),
+     "whether its native frames could not be followed to Erlang code"},
+};
+LIST(stack_thread_fields, "threads", stack_table);
+#undef AT
+
+static json_t *thread_of(const struct thread_stack *t, const struct sample_frames *frames)
+{
+    static const struct sample none = {0};
+    char pid[SAMPLES_PID_BYTES];
+    const struct sample *sample = t->sample != NULL ? t->sample : &none;
+    const struct thread_row row = {
+        .thread = t->thread,
+        .pid = slice_of(samples_pid(sample, pid)),
+        .name = t->name,
+        .in = t->sample != NULL ? slice_of(sample_class_key(sample->in)) : (struct slice){0},
+        .why = t->why,
+        .tid = t->tid,
+        .complete = sample->flags & SAMPLE_COMPLETE,
+        .truncated = sample->flags & SAMPLE_TRUNCATED,
+        .moved_on = sample->flags & SAMPLE_MOVED_ON,
+        .unresolved = sample->flags & SAMPLE_UNRESOLVED,
+    };
+    const struct section fields = {&stack_thread_fields, "threads", &row};
+    json_t *object = json_section(&fields);
+    json_object_set_new(object, "frames", frames_of(sample, frames));
+    return object;
+}
+
+void stack_json(struct buf *out, struct slice label, int64_t wall_us,
+                const struct thread_stack *stacks, size_t n, const struct sample_frames *frames)
+{
+    json_t *root = json_object(), *threads = json_array();
+    json_object_set_new(root, "schema", json_string("beamtop.pstack/1"));
+    json_object_set_new(root, "node", json_slice(label));
+    json_object_set_new(root, "wall_us", json_known(wall_us));
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(threads, thread_of(&stacks[i], frames));
+    json_object_set_new(root, "threads", threads);
+    json_put_line(out, root);
+}

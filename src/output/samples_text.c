@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A finished run as tables for people. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/text.h"
+#include "samples.h"
+
+#define ROWS_SHOWN 20
+#define DEPTH_SHOWN 64
+#define TREE_SHARE 0.01 /* of all samples: below it, branches are summed */
+#define CELLS 5
+
+struct report {
+    struct buf *out;
+    struct arena arena;
+    const struct samples_summary *run;
+    const struct samples_options *options;
+    size_t rows, depth;
+};
+
+/* Rows of safe texts; the last column is as long as it likes. */
+struct table {
+    const char *titles[CELLS];
+    unsigned left; /* a bit for each column that is set to the left */
+    size_t n_columns, n_rows;
+    const char *(*cells)[CELLS];
+};
+
+static size_t width_of(const char *text)
+{
+    return text_width(text, strlen(text));
+}
+
+static void pad(struct buf *out, size_t from, size_t to)
+{
+    for (; from < to; from++)
+        buf_put_u8(out, ' ');
+}
+
+static void put_row(struct buf *out, const struct table *t, const char *const *cells,
+                    const size_t *widths)
+{
+    for (size_t c = 0; c < t->n_columns; c++) {
+        bool last = c + 1 == t->n_columns;
+        size_t width = width_of(cells[c]);
+        if (!(t->left & 1u << c))
+            pad(out, width, widths[c]);
+        buf_puts(out, cells[c]);
+        if (!last && t->left & 1u << c)
+            pad(out, width, widths[c]);
+        buf_puts(out, last ? "" : "  ");
+    }
+    while (out->data[out->len - 1] == ' ')
+        out->len--;
+    buf_put_u8(out, '\n');
+}
+
+static void put_table(struct buf *out, const struct table *t)
+{
+    size_t widths[CELLS] = {0};
+    if (t->n_rows == 0)
+        return;
+    for (size_t c = 0; c < t->n_columns; c++) {
+        widths[c] = width_of(t->titles[c]);
+        for (size_t i = 0; i < t->n_rows; i++)
+            if (width_of(t->cells[i][c]) > widths[c])
+                widths[c] = width_of(t->cells[i][c]);
+    }
+    buf_put_u8(out, '\n');
+    put_row(out, t, t->titles, widths);
+    for (size_t i = 0; i < t->n_rows; i++)
+        put_row(out, t, t->cells[i], widths);
+}
+
+/* ---- texts, which live as long as the report */
+
+static const char *kept(struct report *r, struct buf *text)
+{
+    const char *s = arena_strndup(&r->arena, (const char *)text->data, text->len);
+    buf_clear(text);
+    return s;
+}
+
+static const char *safe(struct report *r, struct slice text)
+{
+    struct buf out;
+    buf_init(&out, 0);
+    text_put_safe(&out, text.s, text.len, r->options->ascii);
+    return kept(r, &out);
+}
+
+static const char *known(struct report *r, struct slice text)
+{
+    return text.len > 0 ? safe(r, text) : r->options->ascii ? "-" : "–";
+}
+
+static const char *omission(const struct report *r)
+{
+    return r->options->ascii ? "..." : "…";
+}
+
+static const char *frame_name(struct report *r, const struct sample_frame *f, size_t indent)
+{
+    struct buf out;
+    buf_init(&out, 0);
+    pad(&out, 0, indent);
+    text_put_safe(&out, f->name.s, f->name.len, r->options->ascii);
+    samples_place(&out, f, r->options->ascii);
+    return kept(r, &out);
+}
+
+static const char *percent(struct report *r, double share)
+{
+    char text[32];
+    if (isnan(share))
+        return r->options->ascii ? "-" : "–";
+    return arena_strdup(&r->arena, text_percent(text, sizeof text, share));
+}
+
+static const char *integer(struct report *r, int64_t n)
+{
+    char text[32];
+    if (n < 0)
+        return r->options->ascii ? "-" : "–";
+    return arena_strdup(&r->arena, text_integer(text, sizeof text, n));
+}
+
+static const char *duration(struct report *r, double seconds)
+{
+    char text[48];
+    return arena_strdup(&r->arena, r->options->ascii
+                                       ? text_ascii_duration(text, sizeof text, seconds)
+                                       : text_duration(text, sizeof text, seconds));
+}
+
+/* ---- head */
+
+static const char *wall_text(struct report *r, int64_t wall_us)
+{
+    struct tm tm;
+    char text[32];
+    time_t seconds = (time_t)(wall_us / 1000000);
+    if (wall_us < 0 || gmtime_r(&seconds, &tm) == NULL ||
+        strftime(text, sizeof text, "%H:%M:%SZ", &tm) == 0)
+        return "-";
+    return arena_strdup(&r->arena, text);
+}
+
+/* "3 (0.3%)" */
+static const char *part(struct report *r, int64_t n)
+{
+    return arena_printf(&r->arena, "%s (%s)", integer(r, n),
+                        percent(r, samples_share((double)n, (double)r->run->samples)));
+}
+
+static void put_classes(struct report *r)
+{
+    static const char *const words[SAMPLE_CLASSES] = {
+        [SAMPLE_ERLANG] = "Erlang",   [SAMPLE_BIF] = "BIF", [SAMPLE_GC] = "GC",
+        [SAMPLE_RUNTIME] = "runtime", [SAMPLE_NIF] = "NIF", [SAMPLE_SCHEDULER] = "scheduler",
+        [SAMPLE_OTHER] = "other",
+    };
+    for (int i = 0; i < SAMPLE_CLASSES; i++)
+        buf_printf(r->out, "%s%s %s", i > 0 ? ", " : "", words[i],
+                   percent(r, samples_share((double)r->run->classes[i], (double)r->run->samples)));
+    buf_put_u8(r->out, '\n');
+}
+
+static void put_head(struct report *r)
+{
+    const struct samples_summary *run = r->run;
+    buf_puts(r->out, safe(r, run->label));
+    if (run->otp.len > 0)
+        buf_printf(r->out, ", OTP %s", safe(r, run->otp));
+    buf_printf(r->out, ", %s: %s samples in %s at %g Hz\n", wall_text(r, run->wall_us),
+               integer(r, run->samples), duration(r, run->seconds), run->hz);
+    buf_printf(r->out, "lost %s, moved on %s, truncated %s, unresolved %s, complete %s\n",
+               integer(r, run->lost), part(r, run->moved_on), part(r, run->truncated),
+               part(r, run->unresolved), part(r, run->complete));
+    buf_printf(r->out, "CPU time: VM %s (%s of one CPU), sampler %s (%s)\n",
+               duration(r, run->target_cpu_s),
+               percent(r, samples_share(run->target_cpu_s, run->seconds)),
+               duration(r, run->sampler_cpu_s),
+               percent(r, samples_share(run->sampler_cpu_s, run->seconds)));
+    if (stacks_shortened(run->stacks) > 0)
+        buf_printf(
+            r->out, "%s of the stacks are shortened: too deep, or too many different ones\n",
+            percent(r, samples_share(stacks_shortened(run->stacks), stacks_total(run->stacks))));
+}
+
+/* ---- functions */
+
+static const char *interval(struct report *r, double share)
+{
+    return arena_printf(&r->arena, "%s%.1f", r->options->ascii ? "+-" : "±",
+                        samples_error(share, r->run->samples) * 100);
+}
+
+static const char *more(struct report *r, size_t n)
+{
+    return arena_printf(&r->arena, "%s  %s more", omission(r), integer(r, (int64_t)n));
+}
+
+static void put_functions(struct report *r)
+{
+    size_t n;
+    struct stacks_sum *sums = stacks_sums(r->run->stacks, &n);
+    size_t shown = n < r->rows ? n : r->rows;
+    double whole = stacks_total(r->run->stacks), rest = 0;
+    struct table t = {
+        .titles = {"self", r->options->ascii ? "+-95%" : "±95%", "total", "kind", "function"},
+        .left = 1u << 3 | 1u << 4,
+        .n_columns = 5};
+    t.cells = arena_alloc(&r->arena, (shown + 1) * sizeof *t.cells);
+    for (size_t i = 0; i < n; i++) {
+        if (i >= shown) {
+            rest += sums[i].self;
+            continue;
+        }
+        double share = samples_share(sums[i].self, whole);
+        const char **cells = t.cells[t.n_rows++];
+        cells[0] = percent(r, share);
+        cells[1] = interval(r, share);
+        cells[2] = percent(r, samples_share(sums[i].total, whole));
+        cells[3] = frame_kind_key(sums[i].at->kind);
+        cells[4] = frame_name(r, sums[i].at, 0);
+    }
+    if (n > shown) {
+        const char **cells = t.cells[t.n_rows++];
+        cells[0] = percent(r, samples_share(rest, whole));
+        cells[1] = cells[2] = cells[3] = "";
+        cells[4] = more(r, n - shown);
+    }
+    put_table(r->out, &t);
+    free(sums);
+}
+
+/* ---- the tree */
+
+struct tree_rows {
+    struct report *r;
+    const struct stacks *s;
+    struct table table;
+    size_t room;
+};
+
+static void add_tree_row(struct tree_rows *t, double total, double self, const char *name)
+{
+    struct table *table = &t->table;
+    double whole = stacks_total(t->s);
+    if (table->n_rows == t->room) {
+        t->room = t->room > 0 ? 2 * t->room : 64;
+        table->cells = alloc_resize(table->cells, t->room, sizeof *table->cells);
+    }
+    const char **cells = table->cells[table->n_rows++];
+    size_t n = 0;
+    cells[n++] = percent(t->r, samples_share(total, whole));
+    if (table->n_columns == 3)
+        cells[n++] = isnan(self) ? "" : percent(t->r, samples_share(self, whole));
+    cells[n] = name;
+}
+
+static void add_children(struct tree_rows *t, uint32_t index, size_t depth)
+{
+    size_t n, small = 0;
+    double whole = stacks_total(t->s), rest = 0;
+    struct report *r = t->r;
+    struct stacks_child *children = stacks_children(t->s, index, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct stacks_node *node = children[i].node;
+        if (depth >= r->depth || node->total < TREE_SHARE * whole) {
+            small++;
+            rest += node->total;
+            continue;
+        }
+        add_tree_row(t, node->total, node->self,
+                     frame_name(r, stacks_frame_at(t->s, node->frame), 2 * depth));
+        add_children(t, children[i].index, depth + 1);
+    }
+    free(children);
+    if (small > 0)
+        add_tree_row(t, rest, NAN,
+                     arena_printf(&r->arena, "%*s%s  %s", (int)(2 * depth), "", omission(r),
+                                  depth >= r->depth ? "deeper" : "below 1% each"));
+}
+
+static void put_tree(struct report *r)
+{
+    struct stacks *inverted = r->options->callers ? stacks_inverted(r->run->stacks) : NULL;
+    struct tree_rows t = {.r = r, .s = inverted != NULL ? inverted : r->run->stacks};
+    t.table = (struct table){
+        .titles = {"total", "self", "function, and below it what it calls"},
+        .left = 1u << 2,
+        .n_columns = 3,
+    };
+    if (inverted != NULL)
+        t.table = (struct table){
+            .titles = {"share", "function, and below it its callers"},
+            .left = 1u << 1,
+            .n_columns = 2,
+        };
+    double none = stacks_node(t.s, 0)->self;
+    add_children(&t, 0, 0);
+    if (none > 0)
+        add_tree_row(&t, none, none, SAMPLES_NO_STACK);
+    put_table(r->out, &t.table);
+    free(t.table.cells);
+    stacks_free(inverted);
+}
+
+/* ---- by process and thread */
+
+static void put_sources(struct report *r, const char *first, const char *second,
+                        const struct samples_source *sources, size_t n)
+{
+    size_t shown = n < r->rows ? n : r->rows;
+    int64_t rest = 0;
+    struct table t = {
+        .titles = {"samples", "share", first, second}, .left = 1u << 2 | 1u << 3, .n_columns = 4};
+    t.cells = arena_alloc(&r->arena, (shown + 1) * sizeof *t.cells);
+    for (size_t i = 0; i < n; i++) {
+        bool own = i < shown;
+        rest += sources[i].samples;
+        if (!own && i + 1 < n)
+            continue;
+        const char **cells = t.cells[t.n_rows++];
+        cells[0] = integer(r, rest);
+        cells[1] = percent(r, samples_share((double)rest, (double)r->run->samples));
+        cells[2] = own ? known(r, sources[i].name) : more(r, n - shown);
+        cells[3] = own ? known(r, sources[i].about) : "";
+        rest = 0;
+    }
+    put_table(r->out, &t);
+}
+
+void samples_text_put(struct samples_out *out, const struct samples_summary *run,
+                      const struct samples_options *options)
+{
+    struct report r = {.out = &out->buf,
+                       .run = run,
+                       .options = options,
+                       .rows = options->rows > 0 ? options->rows : ROWS_SHOWN,
+                       .depth = options->depth > 0 ? options->depth : DEPTH_SHOWN};
+    arena_init(&r.arena);
+    put_head(&r);
+    if (run->samples > 0) {
+        put_classes(&r);
+        put_functions(&r);
+        put_tree(&r);
+        put_sources(&r, "process", "name", run->processes, run->n_processes);
+        put_sources(&r, "thread", "kind", run->threads, run->n_threads);
+    } else {
+        buf_puts(r.out, "no samples: no thread of the VM was seen on a CPU\n");
+    }
+    arena_clear(&r.arena);
+}
