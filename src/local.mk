@@ -19,7 +19,10 @@ src_liblink_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
 # Looks at VMs of this host from outside; without elfutils its commands say what is missing.
 noinst_LIBRARIES += src/liblocal.a
 src_liblocal_a_SOURCES =
-include src/local/local.mk
+include src/local/image/local.mk
+include src/local/jit/local.mk
+include src/local/process/local.mk
+include src/local/sampler/local.mk
 src_liblocal_a_CFLAGS = $(AM_CFLAGS) $(ELFUTILS_CFLAGS)
 
 src_libui_a_SOURCES =

@@ -81,13 +81,14 @@ tests_live_test_conn_peers_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += $(LIVE_LINK)
 TESTS += $(LIVE_LINK)
 # ---- local
-UNIT_LOCAL = tests/unit/local/test_erl_pid tests/unit/local/test_jit tests/unit/local/test_maps
+UNIT_LOCAL = tests/unit/local/test_erl_pid tests/unit/local/test_jit
 tests_unit_local_test_erl_pid_SOURCES = tests/unit/local/test_erl_pid.c
 tests_unit_local_test_erl_pid_LDADD = $(LOCAL_LIBS) $(CMOCKA_LIBS)
 tests_unit_local_test_jit_SOURCES = tests/unit/local/test_jit.c tests/unit/local/made_jit.h
 tests_unit_local_test_jit_LDADD = $(LOCAL_LIBS) $(CMOCKA_LIBS)
-tests_unit_local_test_maps_SOURCES = tests/unit/local/test_maps.c
-tests_unit_local_test_maps_LDADD = $(LOCAL_LIBS) $(CMOCKA_LIBS)
+UNIT_LOCAL += tests/unit/local/test_records
+tests_unit_local_test_records_SOURCES = tests/unit/local/test_records.c
+tests_unit_local_test_records_LDADD = $(LOCAL_LIBS) $(CMOCKA_LIBS)
 UNIT_LOCAL += tests/unit/local/test_images
 tests_unit_local_test_images_SOURCES = tests/unit/local/test_images.c
 tests_unit_local_test_images_CFLAGS = $(AM_CFLAGS) $(ELFUTILS_CFLAGS)
@@ -234,6 +235,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_pattern \
 	tests/fuzz/fuzz_prompt \
 	tests/fuzz/fuzz_recording \
+	tests/fuzz/fuzz_records \
 	tests/fuzz/fuzz_regex \
 	tests/fuzz/fuzz_theme \
 	tests/fuzz/fuzz_trace
@@ -251,6 +253,7 @@ tests_fuzz_fuzz_prompt_LDADD = $(FUZZ_MAIN) src/libui.a src/libtrace.a src/libet
 tests_fuzz_fuzz_recording_CPPFLAGS = $(AM_CPPFLAGS) $(FUZZ_WAYS)
 EXTRA_DIST += tests/fuzz/read_all.h tests/fuzz/whole.h tests/unit/app/run_bounded.h
 tests_fuzz_fuzz_recording_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
+tests_fuzz_fuzz_records_LDADD = $(FUZZ_MAIN) $(LOCAL_LIBS)
 tests_fuzz_fuzz_regex_LDADD = $(FUZZ_MAIN) $(BASE_LIBS)
 tests_fuzz_fuzz_theme_LDADD = $(FUZZ_MAIN) src/libui.a $(BASE_LIBS)
 tests_fuzz_fuzz_trace_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
@@ -437,6 +440,8 @@ LIVE_TESTS += tests/live/test_names.sh
 LIVE_TESTS += tests/live/test_late.sh
 LIVE_TESTS += tests/live/test_closed.sh
 LIVE_TESTS += tests/live/test_perf_map.sh
+LIVE_TESTS += tests/live/test_sample.sh
+EXTRA_DIST += tests/live/sample_load.erl tests/live/sample_nif.c
 LIVE_TESTS += tests/live/test_completion.sh
 EXTRA_DIST += tests/live/names_load.erl
 LIVE_TESTS += tests/live/test_healthy.sh

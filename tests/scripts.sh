@@ -38,7 +38,7 @@ scripts_may_be_executed() {
 
 # mandoc complains of pages that are not installed yet.
 manual_is_clean() {
-    for page in man/beamtop.1 man/beamtop.conf.5 man/beamtop-trace.7; do
+    for page in man/beamtop.1 man/beamtop.conf.5 man/beamtop-sample.7 man/beamtop-trace.7; do
         mandoc -T lint "$BEAMTOP_BUILDDIR/$page" 2>/dev/null |
             grep -v -e 'referenced manual not found' \
                 -e 'longer than 80 bytes' -e 'new sentence, new line'

@@ -11,7 +11,7 @@
 #include "beamtop/base/hash.h"
 #include "beamtop/base/limits.h"
 
-/* Its key has all that tells one frame from another; the texts of the frame lie within it. */
+/* Its key has all that two frames can differ in; the texts of the frame lie within it. */
 struct frame_entry {
     struct sample_frame frame;
     uint32_t id;

@@ -43,7 +43,7 @@ static void put_frames(struct samples_out *out, const struct stacks *shared)
     }
 }
 
-/* Each of the stacks has ids of its own; the file has those of `shared`, which grows. */
+/* Each of the stacks has separate ids; the file has those of `shared`, which grows. */
 static void put_profile(struct samples_out *out, struct slice name, const struct stacks *s,
                         struct stacks *shared)
 {

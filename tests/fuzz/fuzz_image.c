@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "beamtop/base/arena.h"
-#include "local/image_file.h"
-#include "local/image_name.h"
+#include "local/image/image_file.h"
+#include "local/image/image_name.h"
 
 enum { BUDGET = 8 * 1024 * 1024, STEPS = 32, PLACES = 64 };
 

@@ -73,7 +73,7 @@ writes_for_perf() {
     ln -s "$work/precious" "$map"
     "$beamtop" perf-map "$vm" 2>"$work/err" && grep -q ' functions in ' "$work/err" || return 1
     [ ! -L "$map" ] && cmp "$map" "$work/ours" && [ "$(cat "$work/precious")" = precious ] &&
-        [ "$(stat -c %a "$map")" = 644 ] && ! ls -A "${map%/*}" | grep -q "^\.perf-$vm"
+        [ "$(stat -c %a "$map")" = 644 ] && [ -z "$(find "${map%/*}" -maxdepth 1 -name ".perf-$vm*")" ]
 }
 
 another_user_is_refused() {

@@ -102,7 +102,6 @@
 #define LIMIT_JIT_SCAN_BYTES (16u * 1024 * 1024)  /* searched for the list: 350 KiB as a rule */
 #define LIMIT_JIT_CANDIDATES 1000                 /* places there that look like its head */
 #define LIMIT_JIT_CODE_BYTES (64u * 1024)         /* of one shared fragment that is read */
-#define LIMIT_MAPS 131072 /* mappings of one process: Linux allows 65,530 by default */
 #define LIMIT_IMAGE_MAPS_BYTES (16u * 1024 * 1024) /* one /proc/PID/maps */
 #define LIMIT_IMAGES 1024                         /* files that a process has mapped as code */
 #define LIMIT_IMAGE_BYTES (512u * 1024 * 1024)    /* sections read from all of them */
@@ -118,6 +117,13 @@
 #define LIMIT_EXPRESSION_BYTES 64u                /* of an unwinding rule; a PLT has 11 */
 #define LIMIT_EXPRESSION_STACK 16u                /* values on its stack */
 #define LIMIT_SYMBOL_BYTES 1024u                  /* a native name, mangled and not */
+#define LIMIT_THREADS 8192                        /* of one VM */
+#define LIMIT_SAMPLE_FRAMES 512u                  /* of one stack */
+#define LIMIT_SAMPLE_STACK_BYTES (256u * 1024) /* of an Erlang stack that are read */
+#define LIMIT_SAMPLED_PROCESSES 100000u           /* counted by one run */
+#define LIMIT_SAMPLER_FRAMES 200000u              /* distinct frames that a sampler names */
+#define LIMIT_SAMPLER_QUEUE_BYTES (8u * 1024 * 1024) /* samples that wait to be taken */
+#define LIMIT_SAMPLER_RECORD_BYTES (64u * 1024) /* one of its records */
 
 /* ui */
 #define LIMIT_CANVAS_COLUMNS 2000

@@ -30,7 +30,7 @@
     X(SAMPLE_RUNTIME, "runtime")     /* elsewhere in the VM, for a process */                      \
     X(SAMPLE_NIF, "nif")             /* in a NIF library, or in what it called */                  \
     X(SAMPLE_SCHEDULER, "scheduler") /* no process: scheduling, polling, busy waiting */           \
-    X(SAMPLE_OTHER, "other")         /* threads that are no schedulers; not resolved */
+    X(SAMPLE_OTHER, "other")         /* other threads; not resolved */
 
 #define SAMPLE_ENUM(name, key) name,
 enum frame_kind { FRAME_KIND_LIST(SAMPLE_ENUM) FRAME_KINDS };

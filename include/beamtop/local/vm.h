@@ -1,17 +1,37 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A VM of this host, by its OS pid: how what is in its memory is found. Blocks for some ms. */
+/*
+ * A VM of this host, opened for looking at it from outside: its files, and the code that its JIT
+ * has compiled. vm_open() needs rights on the process, all else only process_vm_readv(2). */
 #ifndef BEAMTOP_LOCAL_VM_H
 #define BEAMTOP_LOCAL_VM_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "beamtop/base/error.h"
+#include "beamtop/local/images.h"
 #include "beamtop/local/jit.h"
 #include "beamtop/local/memory.h"
+#include "beamtop/local/records.h"
 
-/*
- * The compiled functions of a VM; m is its memory. ERR_NOT_FOUND: it has no JIT, or has ended;
- * ERR_SYSTEM: it may not be read, with what is missing; others as jit_read(). */
-int vm_jit(struct jit **out, pid_t pid, const struct memory *m, struct error *err);
+struct vm;
+
+int vm_open(struct vm **out, pid_t pid, struct error *err);
+/* Symbols, and the list of compiled code. Without one: vm_why_no_code(). */
+void vm_parse(struct vm *v);
+void vm_close(struct vm *v); /* NULL is fine */
+
+const struct jit *vm_jit(const struct vm *v); /* NULL: none */
+const char *vm_why_no_code(const struct vm *v);
+struct images *vm_images(const struct vm *v);
+const struct memory *vm_memory(const struct vm *v);
+/* Where code was loaded: the list as it is now, in *out, to be exchanged for the other one, which
+ * is returned for jit_free(). Reading takes 2 ms, exchanging nothing. */
+bool vm_read_again(struct vm *v, struct jit **out);
+struct jit *vm_exchange(struct vm *v, struct jit *now);
+
+/* "<0.number.serial>" of the process whose first word that is. */
+void vm_erl_pid(const struct vm *v, uint64_t first_word, uint64_t *number, uint64_t *serial);
+void vm_describe(const struct vm *v, struct record_begin *out);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/text.h"
+#include "beamtop/local/sampler.h"
 #include "cli_table.h"
 #include "commands.h"
 
@@ -54,7 +55,8 @@ const struct cli_option cli_option_table[] = {
     {"format", 'F', FOR_FORMAT | FOR_CAPTURE, TYPE_FORMAT, AT(format), AT(format_given), 0, 0,
      "FORMAT",
      "text, json or csv (trace: text, json; calls: also folded; capture: text, ansi, "
-     "html, svg; report, diff: text, markdown, html, json; export: csv, openmetrics)"},
+     "html, svg; report, diff: text, markdown, html, json; export: csv, openmetrics; sample: text, "
+     "json, folded, speedscope, perf-script; blame: text, json, folded; pstack: text, json)"},
     {"spreadsheet", 0, FOR_FORMAT, TYPE_FLAG, AT(spreadsheet), 0, 0, 0, NULL,
      "csv: put ' before texts that start with = + - or @"},
     {"view", 'v', FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(view), 0, 0, 0, "VIEW",
@@ -143,6 +145,32 @@ const struct cli_option cli_option_table[] = {
     {"fail-on", 0, FOR_DIFF, TYPE_FAIL_ON, AT(fail_on), 0, 0, 0, "LIMIT",
      "exit with 1 above it: memory_total_bytes+10%, run_queue.p95>16, module:NAME>30%, "
      "finding:act; repeatable"},
+    {"for", 0, FOR_SAMPLE | FOR_BLAME, TYPE_SECONDS, AT(for_s), AT(for_given), 0.1, 86400, "TIME",
+     "duration (10s)"},
+    {"hz", 0, FOR_SAMPLE | FOR_BLAME, TYPE_INTEGER, AT(hz), 0, 1, SAMPLER_HZ_MAX, "N",
+     "samples for each second of a thread's CPU time, 1 to 999 (99)"},
+    {"pid", 0, FOR_SAMPLE | FOR_BLAME, TYPE_TEXT, AT(pid), 0, 0, 0, "ERLPID",
+     "only while this process runs, such as '<0.123.0>'"},
+    {"scheduler", 0, FOR_SAMPLE | FOR_BLAME | FOR_PSTACK, TYPE_INTEGER, AT(scheduler), 0, 1, 1024,
+     "N", "only this scheduler"},
+    {"thread", 0, FOR_SAMPLE | FOR_BLAME | FOR_PSTACK, TYPE_TEXT, AT(thread), 0, 0, 0, "TID|KIND",
+     "only this thread, or these: scheduler, dirty_cpu, dirty_io, aux, poll, async, other"},
+    {"only-erlang", 0, FOR_SAMPLE | FOR_PSTACK, TYPE_FLAG, AT(only_erlang), 0, 0, 0, NULL,
+     "only Erlang functions; native time belongs to the function that called it"},
+    {"lines", 0, FOR_SAMPLE | FOR_BLAME, TYPE_FLAG, AT(lines), 0, 0, 0, NULL,
+     "tell lines of a function apart"},
+    {"callers", 0, FOR_SAMPLE, TYPE_FLAG, AT(callers), 0, 0, 0, NULL,
+     "the tree goes from each function to its callers"},
+    {"check", 0, FOR_SAMPLE, TYPE_FLAG, AT(check), 0, 0, 0, NULL,
+     "show how well this VM can be sampled, instead of the samples"},
+    {"top", 0, FOR_SAMPLE | FOR_BLAME, TYPE_INTEGER, AT(top), AT(top_given), 1, LIMIT_CALLS_ROWS,
+     "N", "functions to show (20; blame: 50)"},
+    {"stacks", 0, FOR_BLAME, TYPE_FLAG, AT(stacks), 0, 0, 0, NULL,
+     "whole stacks, folded, instead of callers"},
+    {"all", 0, FOR_PSTACK, TYPE_FLAG, AT(all), 0, 0, 0, NULL,
+     "idle threads too, and why they are idle"},
+    {"wait", 0, FOR_PSTACK, TYPE_FLAG, AT(wait), 0, 0, 0, NULL,
+     "wait until each scheduler has run, up to 10 s"},
     {"help", 'h', FOR_ALL, TYPE_FLAG, AT(help), 0, 0, 0, NULL, "this text"},
     {"version", 'V', FOR_ALL, TYPE_FLAG, AT(version), 0, 0, 0, NULL, "version"},
 };
@@ -200,6 +228,16 @@ const struct cli_command cli_commands[] = {
     {"perf-map", "OSPID|NODE", "write names and addresses of compiled functions for perf(1), from "
                                "a VM of this host", FOR_ALL | FOR_LOCAL, 1, 1, false,
                                command_perf_map},
+    {"sample", "NODE|OSPID", "where the CPU time of a VM of this host goes: functions, call tree, "
+                             "processes, threads, from outside",
+     FOR_ALL | FOR_FORMAT | FOR_LOCAL | FOR_SAMPLE, 1, 1, false, command_sample},
+    {"pstack", "NODE|OSPID", "the stack of each scheduler of a VM of this host, now",
+     FOR_ALL | FOR_FORMAT | FOR_LOCAL | FOR_PSTACK, 1, 1, false, command_pstack},
+    {"blame", "NODE|OSPID FUNCTION", "which Erlang functions are behind a native function, "
+                                     "library, BIF, or: copies, gc, nifs",
+     FOR_ALL | FOR_FORMAT | FOR_LOCAL | FOR_BLAME, 2, 2, false, command_blame},
+    {"sampler", "", "the process that samples, for sample, pstack and blame", FOR_ALL, 1, 9, true,
+     command_sampler},
     {"generate", "WHAT", "tables of the program for its manual", FOR_ALL, 1, 1, true,
      command_generate},
 };
@@ -211,7 +249,8 @@ static const char *const formats[] = {
     [FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv",
     [FORMAT_ANSI] = "ansi", [FORMAT_HTML] = "html", [FORMAT_SVG] = "svg",
     [FORMAT_FOLDED] = "folded", [FORMAT_MARKDOWN] = "markdown",
-    [FORMAT_OPENMETRICS] = "openmetrics",
+    [FORMAT_OPENMETRICS] = "openmetrics", [FORMAT_PERF_SCRIPT] = "perf-script",
+    [FORMAT_SPEEDSCOPE] = "speedscope",
 };
 /* clang-format on */
 
@@ -415,6 +454,7 @@ static void set_defaults(struct cli_options *o)
         .window_s = 2,
         .windows = 1,
         .top = 50,
+        .hz = SAMPLER_HZ,
     };
     caps_init(&o->caps);
 }

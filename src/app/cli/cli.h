@@ -27,7 +27,7 @@ struct app_env {
 /* clang-format off */
 enum cli_format {
     FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_ANSI, FORMAT_HTML, FORMAT_SVG, FORMAT_FOLDED,
-    FORMAT_MARKDOWN, FORMAT_OPENMETRICS,
+    FORMAT_MARKDOWN, FORMAT_OPENMETRICS, FORMAT_PERF_SCRIPT, FORMAT_SPEEDSCOPE,
 };
 /* clang-format on */
 
@@ -83,6 +83,9 @@ struct cli_options {
     int64_t top;
     bool top_given;
     bool time, memory;
+    int64_t hz, scheduler; /* of samples; 0: all schedulers */
+    const char *pid, *thread;
+    bool only_erlang, lines, callers, check, stacks, all, wait;
     bool help, version;
 };
 

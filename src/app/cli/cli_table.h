@@ -20,7 +20,10 @@ enum {
     FOR_RECORD = 1 << 10,
     FOR_REPORT = 1 << 11, /* what reads recordings */
     FOR_DIFF = 1 << 12,
-    FOR_LOCAL = 1 << 13, /* what looks at a VM of this host from outside */
+    FOR_LOCAL = 1 << 13,  /* what looks at a VM of this host from outside */
+    FOR_SAMPLE = 1 << 14, /* … and samples it */
+    FOR_BLAME = 1 << 15,
+    FOR_PSTACK = 1 << 16,
 };
 
 /* clang-format off */

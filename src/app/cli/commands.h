@@ -22,6 +22,10 @@ int command_report(const struct cli_options *o, const struct app_env *env);
 int command_diff(const struct cli_options *o, const struct app_env *env);
 int command_export(const struct cli_options *o, const struct app_env *env);
 int command_perf_map(const struct cli_options *o, const struct app_env *env);
+int command_sample(const struct cli_options *o, const struct app_env *env);
+int command_pstack(const struct cli_options *o, const struct app_env *env);
+int command_blame(const struct cli_options *o, const struct app_env *env);
+int command_sampler(const struct cli_options *o, const struct app_env *env);
 int command_generate(const struct cli_options *o, const struct app_env *env);
 
 #endif

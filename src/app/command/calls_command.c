@@ -142,6 +142,8 @@ static enum calls_format format_of(enum cli_format format)
     case FORMAT_SVG:
     case FORMAT_MARKDOWN:
     case FORMAT_OPENMETRICS:
+    case FORMAT_PERF_SCRIPT:
+    case FORMAT_SPEEDSCOPE:
         break;
     }
     return CALLS_TEXT;

@@ -57,6 +57,8 @@ static int choose_format(const struct cli_options *o, enum capture_format *out, 
     case FORMAT_FOLDED:
     case FORMAT_MARKDOWN:
     case FORMAT_OPENMETRICS:
+    case FORMAT_PERF_SCRIPT:
+    case FORMAT_SPEEDSCOPE:
         break;
     }
     return error_set(err, ERR_USAGE,

@@ -55,6 +55,8 @@ static int sink_format(enum cli_format format, enum sink_format *out, struct err
     case FORMAT_FOLDED:
     case FORMAT_MARKDOWN:
     case FORMAT_OPENMETRICS:
+    case FORMAT_PERF_SCRIPT:
+    case FORMAT_SPEEDSCOPE:
         break;
     }
     return error_set(err, ERR_USAGE,

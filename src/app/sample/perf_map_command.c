@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * `beamtop perf-map`: the compiled functions of a VM in the form of its own `+JPperf map`. perf(1)
+ * `beamtop perf-map`: the compiled functions of a VM as its `+JPperf map` writes them. perf(1)
  * reads it from /tmp of the process and by the pid that the process has there. */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,15 +35,18 @@ static void put_map(struct buf *out, const struct jit *j)
 
 static int read_map(struct buf *out, size_t *functions, pid_t pid, struct error *err)
 {
-    struct jit *j = NULL;
-    const struct memory m = memory_of_process(&pid);
-    int rc = vm_jit(&j, pid, &m, err);
-    if (rc != 0)
-        return rc;
-    put_map(out, j);
-    *functions = jit_count(j);
-    jit_free(j);
-    return 0;
+    struct vm *v = NULL;
+    if (vm_open(&v, pid, err) == 0) {
+        vm_parse(v);
+        if (!vm_jit(v)) {
+            error_set(err, ERR_NOT_FOUND, "%s", vm_why_no_code(v));
+        } else {
+            put_map(out, vm_jit(v));
+            *functions = jit_count(vm_jit(v));
+        }
+    }
+    vm_close(v);
+    return err->code;
 }
 
 /* ---- the file */

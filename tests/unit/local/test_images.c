@@ -16,8 +16,8 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/local/images.h"
-#include "local/image_cfi.h"
-#include "local/image_maps.h"
+#include "local/image/image_cfi.h"
+#include "local/image/image_maps.h"
 
 /* ---- maps */
 
@@ -138,8 +138,8 @@ static void test_expression_limits(void **state)
 #include <sys/auxv.h>
 #include <ucontext.h>
 
-#include "local/image_file.h"
-#include "local/image_name.h"
+#include "local/image/image_file.h"
+#include "local/image/image_name.h"
 
 int named_function(int n);
 static int initialised = 1;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "local/image_cfi.h"
+#include "local/image/image_cfi.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
-#include "local/image_bytes.h"
+#include "local/image/image_bytes.h"
 
 /* Encodings of pointers: DW_EH_PE_…, LSB section 10.5.1. */
 enum { PE_PCREL = 0x10, PE_OMIT = 0xff };
@@ -225,7 +225,7 @@ static void advance(struct program *p, uint64_t by)
         p->in.bad = true;
 }
 
-/* Operands are read in order: each in a statement of its own. */
+/* Operands are read in order: each in a separate statement. */
 static void extended(struct program *p, uint8_t op)
 {
     struct image_bytes *in = &p->in;

@@ -18,9 +18,9 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/arena.h"
 #include "beamtop/base/buf.h"
-#include "local/image_file.h"
-#include "local/image_maps.h"
-#include "local/image_name.h"
+#include "local/image/image_file.h"
+#include "local/image/image_maps.h"
+#include "local/image/image_name.h"
 
 enum { VDSO_BYTES = 64 * 1024 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "local/image_maps.h"
+#include "local/image/image_maps.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "config.h"
-#include "local/image_name.h"
+#include "local/image/image_name.h"
 #if defined HAVE_ELFUTILS && defined __x86_64__
 
 #include <libiberty/demangle.h>

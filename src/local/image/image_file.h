@@ -12,7 +12,7 @@
 
 #include "beamtop/base/limits.h"
 #include "beamtop/base/slice.h"
-#include "local/image_cfi.h"
+#include "local/image/image_cfi.h"
 
 struct image_segment {
     uint64_t offset, file_size, address, size;

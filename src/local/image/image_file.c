@@ -2,7 +2,7 @@
 #include "config.h"
 #include "beamtop/local/images.h"
 #if defined HAVE_ELFUTILS && defined __x86_64__
-#include "local/image_file.h"
+#include "local/image/image_file.h"
 
 #include <fcntl.h>
 #include <gelf.h>

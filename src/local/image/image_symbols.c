@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
-#include "local/image_file.h"
+#include "local/image/image_file.h"
 
 /* Symbols that begin before an address and may still cover it, looked at. */
 enum { OVERLAPS = 16 };

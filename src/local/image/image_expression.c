@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "local/image_cfi.h"
+#include "local/image/image_cfi.h"
 
 #include "beamtop/base/limits.h"
-#include "local/image_bytes.h"
+#include "local/image/image_bytes.h"
 
 /* DWARF 5, section 7.7.1 */
 enum {

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The threads of a VM, as its host lists them, and what the VM calls them
+ * (erts/emulator/beam/erl_process.c: "1_scheduler" up to OTP 25, "erts_sched_1" later). */
+#ifndef BEAMTOP_LOCAL_THREADS_H
+#define BEAMTOP_LOCAL_THREADS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "beamtop/base/error.h"
+
+/* clang-format off */
+#define THREAD_KIND_LIST(X)                                                                       \
+    X(THREAD_SCHEDULER, "scheduler")                                                               \
+    X(THREAD_DIRTY_CPU, "dirty_cpu")                                                               \
+    X(THREAD_DIRTY_IO, "dirty_io")                                                                 \
+    X(THREAD_AUX, "aux")     /* delayed frees, and other work of the runtime */                    \
+    X(THREAD_POLL, "poll")   /* waits for sockets */                                               \
+    X(THREAD_ASYNC, "async") /* of drivers */                                                      \
+    X(THREAD_OTHER, "other") /* of NIF libraries; signals; the first thread */
+/* clang-format on */
+
+#define THREAD_ENUM(name, key) name,
+enum thread_kind { THREAD_KIND_LIST(THREAD_ENUM) THREAD_KINDS };
+#undef THREAD_ENUM
+
+const char *thread_kind_key(enum thread_kind kind);
+/* The kind of that key; THREAD_KINDS: none. */
+enum thread_kind thread_kind_find(const char *key);
+
+struct thread {
+    pid_t tid;
+    enum thread_kind kind;
+    unsigned number; /* of its kind, as the VM counts; 0: without number */
+    char name[16];   /* as the kernel has it: at most 15 bytes, any bytes */
+};
+
+/* What a thread's name says. */
+void thread_name_parse(struct thread *t, const char *name);
+
+/* All threads of a process, schedulers first, by kind and number. *out is owned by the caller.
+ * ERR_NOT_FOUND: no such process. At most LIMIT_THREADS. */
+int threads_list(struct thread **out, size_t *n, pid_t pid, struct error *err);
+
+/* What /proc says of one thread: µs of CPU time, and of that in the kernel; its state's letter and
+ * what it waits in ("" when that may not be read). */
+struct thread_times {
+    uint64_t cpu_us, kernel_us;
+    char state;
+    char waits_in[40];
+};
+int thread_times_read(struct thread_times *out, pid_t pid, pid_t tid);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `beamtop sample`: where the CPU time of a VM of this host goes, seen from outside. */
+#include <stdio.h>
+#include <string.h>
+
+#include "app/cli/commands.h"
+#include "app/cli/tell.h"
+#include "beamtop/base/text.h"
+#include "beamtop/output/samples_sink.h"
+#include "sample_run.h"
+
+/* Event by event: with `perf script` the time line is what is wanted. */
+static bool put_event(struct sample_run *t, const struct sample *sample)
+{
+    uint32_t ids[LIMIT_SAMPLE_FRAMES];
+    struct error err = {.code = ERR_NONE};
+    struct sample event = *sample;
+    struct buf text;
+    const struct sample_frames frames = sample_frames_of(sampled_stacks(t->sampled));
+    for (size_t i = 0; i < sample->n_frames; i++)
+        ids[i] = sampled_frame(t->sampled, sample->frames[i]);
+    event.frames = ids;
+    buf_init(&text, 0);
+    samples_perf_script(&text, sampled_thread(t->sampled, sample->thread)->name,
+                        (int)t->sampler.pid, &event, &frames);
+    int rc = sink_output_put(t->arg, (const char *)text.data, text.len, &err);
+    buf_clear(&text);
+    return rc == 0;
+}
+
+static enum samples_format format_of(enum cli_format format)
+{
+    return format == FORMAT_JSON         ? SAMPLES_JSON
+           : format == FORMAT_FOLDED     ? SAMPLES_FOLDED
+           : format == FORMAT_SPEEDSCOPE ? SAMPLES_SPEEDSCOPE
+                                         : SAMPLES_TEXT;
+}
+
+static int put_run(struct sample_run *t)
+{
+    struct error err = {.code = ERR_NONE};
+    struct samples_summary run;
+    const struct samples_options options = {
+        .format = format_of(t->options->format),
+        .ascii = t->options->ascii || !t->env->utf8,
+        .callers = t->options->callers,
+        .rows = t->options->top_given ? (size_t)t->options->top : 0,
+    };
+    if (t->options->format == FORMAT_PERF_SCRIPT)
+        return EXIT_DONE;
+    sample_run_summary(t, &run);
+    samples_put(t->arg, &run, &options, &err);
+    return EXIT_DONE; /* a write that failed is found by output_check() */
+}
+
+static int put_check(struct sample_run *t)
+{
+    const struct record_begin *b = &t->begin;
+    struct samples_summary run;
+    char took[32];
+    sample_run_summary(t, &run);
+    const double all = run.samples > 0 ? (double)run.samples : 1;
+    const double complete = (double)run.complete / all;
+    printf("compiled code   %u functions%s\n", b->functions,
+           b->functions == 0 ? ""
+           : b->by_symbol    ? ", listed by a symbol of the VM"
+                             : ", list found in the VM's memory");
+    if (b->functions > 0)
+        printf("Erlang stacks   %s; stack pointer at offset %u of a process\n",
+               b->frame_pointers ? "with frame pointers" : "return addresses only", b->stop_offset);
+    printf("native names    %s\n", b->symbols ? "of the VM's own functions too"
+                                              : "of libraries only: the VM has no symbol table");
+    printf("readers         %u CPUs, %s, %s\n", b->cpus,
+           b->pinned ? "one pinned to each" : "not pinned: samples move on more often",
+           b->real_time ? "before all others (SCHED_FIFO)"
+                        : "as any thread (SCHED_FIFO needs CAP_SYS_NICE)");
+    printf("set up in       %s\n", text_duration(took, sizeof took, (double)b->ticks_us / 1e6));
+    printf("samples         %lld of %u threads, %lld lost\n", (long long)run.samples, b->threads,
+           (long long)run.lost);
+    printf("stacks          %.1f%% complete, %.1f%% moved on, %.1f%% truncated, %.1f%% "
+           "unresolved\n",
+           complete * 100, (double)run.moved_on / all * 100, (double)run.truncated / all * 100,
+           (double)run.unresolved / all * 100);
+    if (run.samples == 0)
+        puts("warning: the VM used no CPU time while it was sampled");
+    else if (complete < 0.5)
+        puts("warning: fewer than half of the stacks are complete; trust self shares only");
+    return EXIT_DONE;
+}
+
+static int check_words(const struct cli_options *o, struct error *err)
+{
+    switch (o->format) {
+    case FORMAT_TEXT:
+    case FORMAT_JSON:
+    case FORMAT_FOLDED:
+    case FORMAT_SPEEDSCOPE:
+    case FORMAT_PERF_SCRIPT:
+        return 0;
+    case FORMAT_CSV:
+    case FORMAT_ANSI:
+    case FORMAT_HTML:
+    case FORMAT_SVG:
+    case FORMAT_MARKDOWN:
+    case FORMAT_OPENMETRICS:
+        break;
+    }
+    return error_set(err, ERR_USAGE,
+                     "samples are printed as text, json, folded, speedscope or perf-script");
+}
+
+int command_sample(const struct cli_options *o, const struct app_env *env)
+{
+    struct sink_output output = {.writer = sink_writer_of(stdout)};
+    struct sample_run t = {.options = o, .env = env, .arg = &output};
+    struct error err = {.code = ERR_NONE};
+    if (check_words(o, &err) != 0 || sample_options_of(&t.sampler, &t.sums, o, &err) != 0) {
+        tell_line("%s", err.text);
+        return EXIT_USAGE;
+    }
+    t.sums.by_thread = o->format == FORMAT_SPEEDSCOPE;
+    t.sampler.addresses = o->format == FORMAT_PERF_SCRIPT;
+    t.on_sample = o->format == FORMAT_PERF_SCRIPT ? put_event : NULL;
+    return sample_run(&t, o->check ? put_check : put_run);
+}

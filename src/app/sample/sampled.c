@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampled.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+
+struct process {
+    struct {
+        uint64_t number, serial;
+    } key;
+    int64_t samples;
+    char pid[48];
+    UT_hash_handle hh;
+};
+
+struct of_thread {
+    struct thread thread;
+    struct stacks *stacks; /* NULL: not kept */
+    int64_t samples;
+    char name[48];
+};
+
+struct sampled {
+    struct sampled_options o;
+    struct stacks *stacks;
+    uint32_t *frames; /* by the number that the sampler gave */
+    size_t n_frames, frames_room;
+    struct of_thread *threads;
+    size_t n_threads;
+    struct process *processes;
+    int64_t samples, classes[SAMPLE_CLASSES], moved_on, truncated, unresolved, complete;
+    struct samples_source *process_rows, *thread_rows; /* of the summary */
+    struct samples_part *parts;
+};
+
+struct sampled *sampled_new(const struct sampled_options *o)
+{
+    struct sampled *s = alloc_zero(1, sizeof *s);
+    s->o = *o;
+    s->stacks = stacks_new();
+    return s;
+}
+
+void sampled_free(struct sampled *s)
+{
+    struct process *p, *next;
+    if (!s)
+        return;
+    HASH_ITER (hh, s->processes, p, next) {
+        HASH_DEL(s->processes, p);
+        free(p);
+    }
+    for (size_t i = 0; i < s->n_threads; i++)
+        stacks_free(s->threads[i].stacks);
+    stacks_free(s->stacks);
+    free(s->threads);
+    free(s->frames);
+    free(s->process_rows);
+    free(s->thread_rows);
+    free(s->parts);
+    free(s);
+}
+
+void sampled_thread_name(char *out, size_t size, const struct thread *t)
+{
+    static const char *const kinds[] = {
+        [THREAD_SCHEDULER] = "scheduler",
+        [THREAD_DIRTY_CPU] = "dirty CPU scheduler",
+        [THREAD_DIRTY_IO] = "dirty I/O scheduler",
+        [THREAD_AUX] = "aux",
+        [THREAD_POLL] = "poll",
+        [THREAD_ASYNC] = "async",
+    };
+    if ((size_t)t->kind < ARRAY_LEN(kinds))
+        snprintf(out, size, "%s %u", kinds[t->kind], t->number);
+    else
+        snprintf(out, size, "%s (%d)", t->name, (int)t->tid);
+}
+
+static void take_thread(struct sampled *s, const struct thread *t)
+{
+    s->threads = alloc_resize(s->threads, s->n_threads + 1, sizeof *s->threads);
+    struct of_thread *of = s->threads + s->n_threads++;
+    *of = (struct of_thread){.thread = *t, .stacks = s->o.by_thread ? stacks_new() : NULL};
+    sampled_thread_name(of->name, sizeof of->name, t);
+}
+
+static void take_frame(struct sampled *s, const struct sample_frame *f)
+{
+    if (s->n_frames == s->frames_room)
+        s->frames =
+            alloc_resize(s->frames, s->frames_room = s->frames_room ? s->frames_room * 2 : 256,
+                         sizeof *s->frames);
+    s->frames[s->n_frames++] = stacks_frame(s->stacks, f);
+}
+
+static bool is_erlang(enum frame_kind kind)
+{
+    return kind == FRAME_ERLANG || kind == FRAME_BIF;
+}
+
+static void count_process(struct sampled *s, const struct sample *sample)
+{
+    struct process *p = NULL, key = {.key = {sample->pid_number, sample->pid_serial}};
+    HASH_FIND(hh, s->processes, &key.key, sizeof key.key, p);
+    if (!p) {
+        if (HASH_COUNT(s->processes) >= LIMIT_SAMPLED_PROCESSES)
+            return;
+        p = alloc_zero(1, sizeof *p);
+        p->key = key.key;
+        snprintf(p->pid, sizeof p->pid, "<0.%" PRIu64 ".%" PRIu64 ">", key.key.number,
+                 key.key.serial);
+        HASH_ADD(hh, s->processes, key, sizeof p->key, p);
+    }
+    p->samples++;
+}
+
+static bool take_sample(struct sampled *s, const struct sample *sample)
+{
+    uint32_t ids[LIMIT_SAMPLE_FRAMES];
+    size_t n = 0;
+    struct of_thread *of = s->threads + sample->thread;
+    if (s->o.one_process &&
+        (sample->pid_number != s->o.pid_number || sample->pid_serial != s->o.pid_serial))
+        return false;
+    for (size_t i = 0; i < sample->n_frames; i++) {
+        uint32_t id = s->frames[sample->frames[i]];
+        if (!s->o.only_erlang || is_erlang(stacks_frame_at(s->stacks, id)->kind))
+            ids[n++] = id;
+    }
+    stacks_add(s->stacks, ids, n, 1);
+    s->samples++;
+    s->classes[sample->in]++;
+    s->moved_on += (sample->flags & SAMPLE_MOVED_ON) != 0;
+    s->truncated += (sample->flags & SAMPLE_TRUNCATED) != 0;
+    s->unresolved += (sample->flags & SAMPLE_UNRESOLVED) != 0;
+    s->complete += (sample->flags & SAMPLE_COMPLETE) != 0;
+    of->samples++;
+    if (of->stacks) {
+        for (size_t i = 0; i < n; i++)
+            ids[i] = stacks_frame(of->stacks, stacks_frame_at(s->stacks, ids[i]));
+        stacks_add(of->stacks, ids, n, 1);
+    }
+    if (sample->pid_number > 0)
+        count_process(s, sample);
+    return true;
+}
+
+bool sampled_take(struct sampled *s, const struct record *r)
+{
+    if (r->type == RECORD_THREAD)
+        take_thread(s, &r->u.thread);
+    else if (r->type == RECORD_FRAME)
+        take_frame(s, &r->u.frame);
+    return r->type == RECORD_SAMPLE && take_sample(s, &r->u.sample);
+}
+
+const struct stacks *sampled_stacks(const struct sampled *s)
+{
+    return s->stacks;
+}
+
+uint32_t sampled_frame(const struct sampled *s, uint32_t announced)
+{
+    return s->frames[announced];
+}
+
+size_t sampled_threads(const struct sampled *s)
+{
+    return s->n_threads;
+}
+
+const struct thread *sampled_thread(const struct sampled *s, size_t i)
+{
+    return &s->threads[i].thread;
+}
+
+int64_t sampled_count(const struct sampled *s)
+{
+    return s->samples;
+}
+
+/* ---- the summary */
+
+static int by_samples(const void *a, const void *b)
+{
+    const struct samples_source *x = a, *y = b;
+    if (x->samples != y->samples)
+        return x->samples > y->samples ? -1 : 1;
+    return slice_order(x->name, y->name);
+}
+
+static void put_rows(struct sampled *s, struct samples_summary *out)
+{
+    struct process *p, *next;
+    size_t n = 0, parts = 0;
+    s->process_rows =
+        alloc_resize(s->process_rows, HASH_COUNT(s->processes) + 1, sizeof *s->process_rows);
+    HASH_ITER (hh, s->processes, p, next)
+        s->process_rows[n++] =
+            (struct samples_source){.name = slice_of(p->pid), .samples = p->samples};
+    s->thread_rows = alloc_resize(s->thread_rows, s->n_threads + 1, sizeof *s->thread_rows);
+    s->parts = alloc_resize(s->parts, s->n_threads + 1, sizeof *s->parts);
+    out->n_threads = 0;
+    for (size_t i = 0; i < s->n_threads; i++) {
+        const struct of_thread *of = s->threads + i;
+        if (of->samples == 0)
+            continue;
+        s->thread_rows[out->n_threads++] =
+            (struct samples_source){.name = slice_of(of->name),
+                                    .about = slice_of(thread_kind_key(of->thread.kind)),
+                                    .samples = of->samples};
+        if (of->stacks)
+            s->parts[parts++] =
+                (struct samples_part){.name = slice_of(of->name), .stacks = of->stacks};
+    }
+    qsort(s->process_rows, n, sizeof *s->process_rows, by_samples);
+    qsort(s->thread_rows, out->n_threads, sizeof *s->thread_rows, by_samples);
+    out->processes = s->process_rows;
+    out->n_processes = n;
+    out->threads = s->thread_rows;
+    out->parts = s->parts;
+    out->n_parts = parts;
+}
+
+void sampled_summary(struct sampled *s, struct samples_summary *out)
+{
+    out->samples = s->samples;
+    out->moved_on = s->moved_on;
+    out->truncated = s->truncated;
+    out->unresolved = s->unresolved;
+    out->complete = s->complete;
+    memcpy(out->classes, s->classes, sizeof out->classes);
+    out->stacks = s->stacks;
+    put_rows(s, out);
+}

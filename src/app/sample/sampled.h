@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a sampler has said, summed up: weighted stacks, classes, processes, threads. */
+#ifndef BEAMTOP_APP_SAMPLE_SAMPLED_H
+#define BEAMTOP_APP_SAMPLE_SAMPLED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "beamtop/local/records.h"
+#include "beamtop/model/samples.h"
+
+struct sampled_options {
+    bool only_erlang; /* Erlang functions and BIFs; native time belongs to what called it */
+    bool by_thread;   /* keeps the stacks of each thread too */
+    bool one_process; /* only samples of the process below */
+    uint64_t pid_number, pid_serial;
+};
+
+struct sampled;
+
+struct sampled *sampled_new(const struct sampled_options *o);
+void sampled_free(struct sampled *s); /* NULL is fine */
+/* RECORD_THREAD, RECORD_FRAME, RECORD_SAMPLE; others are not for it. True: a sample counted. */
+bool sampled_take(struct sampled *s, const struct record *r);
+
+const struct stacks *sampled_stacks(const struct sampled *s);
+/* The id in the stacks of a frame that the sampler announced by that number. */
+uint32_t sampled_frame(const struct sampled *s, uint32_t announced);
+size_t sampled_threads(const struct sampled *s);
+const struct thread *sampled_thread(const struct sampled *s, size_t i);
+int64_t sampled_count(const struct sampled *s);
+
+/* All but label, OTP, times and rate is filled in; what it refers to belongs to s. */
+void sampled_summary(struct sampled *s, struct samples_summary *out);
+
+/* "scheduler 1", "dirty CPU scheduler 2", or the thread's own name. */
+void sampled_thread_name(char *out, size_t size, const struct thread *t);
+
+#endif

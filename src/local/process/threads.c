@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beamtop/local/threads.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/base/limits.h"
+
+static const char *const keys[] = {
+#define KEY(name, key) [name] = key,
+    THREAD_KIND_LIST(KEY)
+#undef KEY
+};
+
+const char *thread_kind_key(enum thread_kind kind)
+{
+    return (size_t)kind < ARRAY_LEN(keys) ? keys[kind] : keys[THREAD_OTHER];
+}
+
+enum thread_kind thread_kind_find(const char *key)
+{
+    unsigned k = 0;
+    while (k < THREAD_KINDS && strcmp(keys[k], key) != 0)
+        k++;
+    return (enum thread_kind)k;
+}
+
+/* The kernel keeps 15 bytes: "1_dirty_cpu_sch". The number is before or behind. */
+static const struct {
+    const char *older, *newer;
+    enum thread_kind kind;
+} names[] = {
+    {"_scheduler", "erts_sched_", THREAD_SCHEDULER},
+    {"_dirty_cpu_s", "erts_dcpus_", THREAD_DIRTY_CPU},
+    {"_dirty_io_s", "erts_dios_", THREAD_DIRTY_IO},
+    {"_aux", "erts_aux_", THREAD_AUX},
+    {"_poller", "erts_poll_", THREAD_POLL},
+    {NULL, "erts_async_", THREAD_ASYNC},
+    {NULL, "async_", THREAD_ASYNC},
+};
+
+void thread_name_parse(struct thread *t, const char *name)
+{
+    char *end = NULL;
+    unsigned long before = isdigit((unsigned char)name[0]) ? strtoul(name, &end, 10) : 0;
+    t->kind = THREAD_OTHER;
+    t->number = 0;
+    snprintf(t->name, sizeof t->name, "%s", name);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        size_t newer = strlen(names[i].newer);
+        bool is_newer = strncmp(name, names[i].newer, newer) == 0;
+        bool is_older =
+            end && names[i].older && strncmp(end, names[i].older, strlen(names[i].older)) == 0;
+        if (!is_newer && !is_older)
+            continue;
+        t->kind = names[i].kind;
+        t->number = (unsigned)(is_newer ? strtoul(name + newer, NULL, 10) : before);
+        return;
+    }
+}
+
+/* The start of /proc/PID/task/TID/FILE; the bytes, or -1. */
+static ssize_t read_task(pid_t pid, pid_t tid, const char *file, char *out, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/%s", (int)pid, (int)tid, file);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t n = read(fd, out, size - 1);
+    close(fd);
+    out[n < 0 ? 0 : n] = '\0';
+    return n;
+}
+
+static int by_kind(const void *a, const void *b)
+{
+    const struct thread *x = a, *y = b;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+int threads_list(struct thread **out, size_t *n, pid_t pid, struct error *err)
+{
+    char path[32], comm[32];
+    size_t room = 0;
+    *out = NULL;
+    *n = 0;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    if (!tasks)
+        return errno == ENOENT
+                   ? error_set(err, ERR_NOT_FOUND, "no process %d on this host", (int)pid)
+                   : error_set_errno(err, errno, "%s", path);
+    for (struct dirent *e; *n < LIMIT_THREADS && (e = readdir(tasks));) {
+        pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
+        if (tid <= 0 || read_task(pid, tid, "comm", comm, sizeof comm) <= 0)
+            continue;
+        comm[strcspn(comm, "\n")] = '\0';
+        if (*n == room)
+            *out = alloc_resize(*out, room = room ? room * 2 : 64, sizeof **out);
+        struct thread *t = *out + (*n)++;
+        t->tid = tid;
+        thread_name_parse(t, comm);
+    }
+    closedir(tasks);
+    if (*n > 0)
+        qsort(*out, *n, sizeof **out, by_kind);
+    return 0;
+}
+
+int thread_times_read(struct thread_times *out, pid_t pid, pid_t tid)
+{
+    char text[1024];
+    unsigned long long user = 0, kernel = 0;
+    *out = (struct thread_times){.state = '?'};
+    if (read_task(pid, tid, "stat", text, sizeof text) <= 0)
+        return -1;
+    /* The name may hold brackets and blanks: fields are counted from the last one. */
+    const char *behind = strrchr(text, ')');
+    if (!behind || sscanf(behind, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu",
+                          &out->state, &user, &kernel) != 3)
+        return -1;
+    const unsigned long long per_s = (unsigned long long)sysconf(_SC_CLK_TCK);
+    out->kernel_us = kernel * 1000000 / per_s;
+    out->cpu_us = user * 1000000 / per_s + out->kernel_us;
+    if (read_task(pid, tid, "schedstat", text, sizeof text) > 0 && sscanf(text, "%llu", &user) == 1)
+        out->cpu_us = user / 1000;
+    if (read_task(pid, tid, "wchan", out->waits_in, sizeof out->waits_in) <= 0 ||
+        strcmp(out->waits_in, "0") == 0)
+        out->waits_in[0] = '\0';
+    return 0;
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beamtop/local/sampler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/base/clock.h"
+#include "beamtop/local/images.h"
+#include "beamtop/local/memory.h"
+#include "beamtop/local/records.h"
+#include "namer.h"
+#include "perf.h"
+#include "local/process/rights.h"
+#include "stack.h"
+#include "beamtop/local/vm.h"
+
+enum {
+    WAIT_MS = 100,  /* between looks at the end, and writes of what was sampled */
+    LOOK_MS = 1000, /* between looks for new threads and code */
+    CPUS_MAX = 1024,
+};
+
+struct sampler;
+
+struct reader {
+    struct sampler *sampler;
+    struct perf_ring ring;
+    pthread_t thread;
+    struct stack stack;
+    bool runs, pinned, real_time;
+};
+
+struct sampler {
+    const struct sampler_options *o;
+    struct memory memory;
+    struct vm *vm;
+    struct reader *readers;
+    int n_readers;
+    struct thread *threads; /* that were announced, in that order */
+    size_t n_threads;
+    uint64_t *began_us; /* CPU time of each when it was added */
+    uint64_t *began_kernel_us;
+    uint64_t lost;
+    pthread_mutex_t lock; /* of all below, and of the VM's tables */
+    struct namer *namer;
+    struct buf out;
+    sem_t pinned; /* one for each reader that runs */
+    atomic_bool ends;
+    int fd;
+};
+
+/* ---- one sample */
+
+static uint32_t thread_of(const struct sampler *s, pid_t tid)
+{
+    for (size_t i = 0; i < s->n_threads; i++)
+        if (s->threads[i].tid == tid)
+            return (uint32_t)i;
+    return UINT32_MAX;
+}
+
+static void take_sample(struct reader *reader, const struct perf_sample *sample)
+{
+    struct sampler *s = reader->sampler;
+    pthread_mutex_lock(&s->lock);
+    const uint32_t thread = thread_of(s, sample->tid);
+    s->lost += sample->lost;
+    if (s->out.len >= LIMIT_SAMPLER_QUEUE_BYTES)
+        s->lost++;
+    else if (thread != UINT32_MAX) {
+        const enum thread_kind kind = s->threads[thread].kind;
+        const struct stack_world w = {vm_jit(s->vm), vm_images(s->vm), &s->memory};
+        stack_of(&reader->stack, &w, sample, kind == THREAD_SCHEDULER,
+                 kind == THREAD_DIRTY_CPU || kind == THREAD_DIRTY_IO);
+        struct sample named = {.mono_ns = sample->mono_ns,
+                               .tid = sample->tid,
+                               .cpu = (int32_t)sample->cpu,
+                               .thread = thread};
+        namer_sample(s->namer, s->vm, &reader->stack, &named, &s->out);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- readers */
+
+static void pin(struct reader *r)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)r->ring.cpu, &set);
+    r->pinned = pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
+    const struct sched_param first = {.sched_priority = 1};
+    r->real_time = pthread_setschedparam(pthread_self(), SCHED_FIFO, &first) == 0;
+}
+
+static void *read_ring(void *arg)
+{
+    struct reader *r = arg;
+    struct perf_sample sample;
+    while (!atomic_load(&r->sampler->ends)) {
+        if (!perf_ring_wait(&r->ring, WAIT_MS))
+            continue;
+        while (perf_next(&r->ring, &sample))
+            take_sample(r, &sample);
+    }
+    return NULL;
+}
+
+/* Begins pinned and, where it is allowed, before all others on its CPU. */
+static void *reader_begins(void *arg)
+{
+    struct reader *r = arg;
+    pin(r);
+    sem_post(&r->sampler->pinned);
+    pthread_mutex_lock(&r->sampler->lock); /* held until all is set up */
+    perf_ring_start(&r->ring);
+    pthread_mutex_unlock(&r->sampler->lock);
+    return read_ring(r);
+}
+
+/* ---- threads of the VM */
+
+static bool is_wanted(const struct sampler_options *o, const struct thread *t)
+{
+    if (o->tid > 0)
+        return t->tid == o->tid;
+    return (o->kinds == 0 || o->kinds & (1u << t->kind)) &&
+           (o->number == 0 || t->number == o->number);
+}
+
+static int add_thread(struct sampler *s, const struct thread *t, struct error *err)
+{
+    struct thread_times times;
+    for (int i = 0; i < s->n_readers; i++)
+        if (perf_ring_add(&s->readers[i].ring, t->tid, s->o->hz, err) != 0)
+            return err->code;
+    s->threads = alloc_resize(s->threads, s->n_threads + 1, sizeof *s->threads);
+    s->began_us = alloc_resize(s->began_us, s->n_threads + 1, sizeof *s->began_us);
+    s->began_kernel_us =
+        alloc_resize(s->began_kernel_us, s->n_threads + 1, sizeof *s->began_kernel_us);
+    if (thread_times_read(&times, s->o->pid, t->tid) != 0)
+        times = (struct thread_times){.cpu_us = 0};
+    s->began_us[s->n_threads] = times.cpu_us;
+    s->began_kernel_us[s->n_threads] = times.kernel_us;
+    s->threads[s->n_threads++] = *t;
+    record_put_thread(&s->out, t);
+    return 0;
+}
+
+/* Adds the threads that are not known yet. Those that a limit refuses are noted once. */
+static int add_threads(struct sampler *s, struct error *err)
+{
+    struct thread *all = NULL;
+    size_t n = 0, refused = 0;
+    struct error first = {.code = ERR_NONE};
+    if (threads_list(&all, &n, s->o->pid, err) != 0)
+        return err->code;
+    for (size_t i = 0; i < n; i++) {
+        struct error why = {.code = ERR_NONE};
+        if (!is_wanted(s->o, all + i) || thread_of(s, all[i].tid) != UINT32_MAX)
+            continue;
+        if (add_thread(s, all + i, &why) != 0 && why.code != ERR_NOT_FOUND && refused++ == 0)
+            first = why;
+    }
+    free(all);
+    if (s->n_threads == 0)
+        return first.code ? error_set(err, first.code, "%s", first.text)
+                          : error_set(err, ERR_NOT_FOUND, "no thread of the VM is of that kind");
+    if (refused > 0) {
+        char text[sizeof first.text + 64];
+        snprintf(text, sizeof text, "%zu threads are not sampled: %s", refused, first.text);
+        record_put_note(&s->out, text);
+    }
+    return 0;
+}
+
+/* ---- its life */
+
+static bool write_out(struct sampler *s)
+{
+    struct buf out;
+    pthread_mutex_lock(&s->lock);
+    out = s->out;
+    buf_init(&s->out, 0);
+    pthread_mutex_unlock(&s->lock);
+    size_t at = 0;
+    while (at < out.len) {
+        ssize_t n = write(s->fd, out.data + at, out.len - at);
+        if (n < 0 && errno != EINTR)
+            break;
+        at += n > 0 ? (size_t)n : 0;
+    }
+    bool whole = at == out.len;
+    buf_clear(&out);
+    return whole;
+}
+
+/* The one that started us has gone, or wants the end. */
+static bool input_ended(int ms)
+{
+    struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+    char c;
+    return poll(&p, 1, ms) > 0 && read(STDIN_FILENO, &c, 1) <= 0;
+}
+
+static uint64_t own_cpu_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* Reads the list of compiled code again where it has changed: outside the lock, 2 ms. */
+static void refresh(struct sampler *s)
+{
+    struct jit *now = NULL;
+    if (!vm_read_again(s->vm, &now))
+        return;
+    pthread_mutex_lock(&s->lock);
+    struct jit *before = vm_exchange(s->vm, now);
+    namer_forget(s->namer);
+    pthread_mutex_unlock(&s->lock);
+    jit_free(before);
+}
+
+static void run(struct sampler *s)
+{
+    const uint64_t began = clock_mono_ns();
+    uint64_t looked = began;
+    struct error err = {.code = ERR_NONE};
+    while (!input_ended(WAIT_MS)) {
+        const uint64_t now = clock_mono_ns();
+        if (s->o->for_s > 0 && (double)(now - began) / 1e9 >= s->o->for_s)
+            break;
+        if (now - looked >= LOOK_MS * UINT64_C(1000000)) {
+            looked = now;
+            if (kill(s->o->pid, 0) != 0 && errno == ESRCH) {
+                pthread_mutex_lock(&s->lock);
+                record_put_note(&s->out, "the VM has ended");
+                pthread_mutex_unlock(&s->lock);
+                break;
+            }
+            pthread_mutex_lock(&s->lock);
+            error_clear(&err);
+            add_threads(s, &err);
+            pthread_mutex_unlock(&s->lock);
+            refresh(s);
+        }
+        if (!write_out(s))
+            break;
+    }
+    atomic_store(&s->ends, true);
+    for (int i = 0; i < s->n_readers; i++)
+        if (s->readers[i].runs)
+            pthread_join(s->readers[i].thread, NULL);
+    struct record_end end = {
+        .lost = s->lost, .cpu_us = own_cpu_us(), .wall_us = (clock_mono_ns() - began) / 1000};
+    for (size_t i = 0; i < s->n_threads; i++) {
+        struct thread_times t;
+        if (thread_times_read(&t, s->o->pid, s->threads[i].tid) != 0 || t.cpu_us < s->began_us[i])
+            continue;
+        uint64_t kernel = t.kernel_us - s->began_kernel_us[i], all = t.cpu_us - s->began_us[i];
+        end.kernel_us += kernel;
+        end.target_us += all > kernel ? all - kernel : 0;
+    }
+    record_put_end(&s->out, &end);
+    write_out(s);
+}
+
+static void begin_record(const struct sampler *s, uint64_t began, struct record_begin *out)
+{
+    vm_describe(s->vm, out);
+    out->cpus = (uint32_t)s->n_readers;
+    out->threads = (uint32_t)s->n_threads;
+    out->pinned = out->real_time = true;
+    for (int i = 0; i < s->n_readers; i++) {
+        out->pinned &= s->readers[i].pinned;
+        out->real_time &= s->readers[i].real_time;
+    }
+    out->ticks_us = (clock_mono_ns() - began) / 1000;
+}
+
+/* A file descriptor for each thread on each CPU. */
+static void raise_files(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
+static int begin(struct sampler *s, struct error *err)
+{
+    const uint64_t began = clock_mono_ns();
+    long cpus = sysconf(_SC_NPROCESSORS_CONF);
+    s->n_readers = cpus < 1 ? 1 : cpus > CPUS_MAX ? CPUS_MAX : (int)cpus;
+    s->readers = alloc_zero((size_t)s->n_readers, sizeof *s->readers);
+    for (int i = 0; i < s->n_readers; i++) {
+        perf_ring_init(&s->readers[i].ring, i);
+        s->readers[i].sampler = s;
+    }
+    raise_files();
+    if (vm_open(&s->vm, s->o->pid, err) != 0 || add_threads(s, err) != 0 ||
+        rights_become_user_of(s->o->pid, err) != 0)
+        return err->code;
+    struct buf threads = s->out; /* put behind RECORD_BEGIN */
+    buf_init(&s->out, 0);
+    for (int i = 0; i < s->n_readers; i++)
+        s->readers[i].runs =
+            pthread_create(&s->readers[i].thread, NULL, reader_begins, s->readers + i) == 0;
+    for (int i = 0; i < s->n_readers; i++)
+        while (s->readers[i].runs && sem_wait(&s->pinned) != 0)
+            continue;
+    vm_parse(s->vm);
+    struct record_begin b = {.functions = 0};
+    begin_record(s, began, &b);
+    record_put_begin(&s->out, &b);
+    buf_put(&s->out, threads.data, threads.len);
+    if (b.functions == 0)
+        record_put_note(&s->out, vm_why_no_code(s->vm));
+    buf_clear(&threads);
+    return 0;
+}
+
+int sampler_run(const struct sampler_options *o, int out_fd)
+{
+    pid_t pid = o->pid;
+    struct sampler s = {.o = o, .fd = out_fd, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct error err = {.code = ERR_NONE};
+    signal(SIGPIPE, SIG_IGN);
+    s.memory = memory_of_process(&pid);
+    s.namer = namer_new(o->lines, o->addresses);
+    buf_init(&s.out, 0);
+    sem_init(&s.pinned, 0, 0);
+    pthread_mutex_lock(&s.lock);
+    const bool begun = begin(&s, &err) == 0;
+    if (!begun)
+        atomic_store(&s.ends, true);
+    pthread_mutex_unlock(&s.lock);
+    if (begun) {
+        run(&s);
+    } else {
+        for (int i = 0; i < s.n_readers; i++)
+            if (s.readers[i].runs)
+                pthread_join(s.readers[i].thread, NULL);
+        buf_reset(&s.out);
+        record_put_failed(&s.out, &err);
+        write_out(&s);
+    }
+    for (int i = 0; i < s.n_readers; i++)
+        perf_ring_close(&s.readers[i].ring);
+    free(s.readers);
+    free(s.threads);
+    free(s.began_us);
+    free(s.began_kernel_us);
+    buf_clear(&s.out);
+    namer_free(s.namer);
+    vm_close(s.vm);
+    return begun ? 0 : 1;
+}

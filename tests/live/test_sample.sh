@@ -1,0 +1,245 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# `beamtop sample`, `blame` and `pstack` on VMs of every release that were started without any flag:
+# loads whose shares are known (sample_load.erl), VMs that end, load code, or belong to somebody else;
+# nothing is left afterwards. Samples need perf_event_open(2) and process_vm_readv(2): where they are
+# refused each test is a skip with the reason.
+# shellcheck disable=SC1091,SC2034,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+
+load=sample_load
+. "$(dirname "$0")/releases.sh"
+
+include=$(for d in /usr/lib/erlang/usr/include /usr/local/lib/erlang/usr/include; do
+    [ -f "$d/erl_nif.h" ] && echo "$d" && break
+done)
+
+# The OS pid on this host: that in the node's root is the same, since chroot keeps the namespace.
+os_pid() { cat "$dir/pid"; }
+
+sample() {
+    "$beamtop" sample "$(os_pid)" --format json "$@" >"$work/out" 2>"$work/err" || { cat "$work/err"; return 1; }
+}
+
+# Whether the host lets us: tried on a VM of our own.
+try_host() {
+    erl -noinput -eval 'timer:sleep(60000), halt().' >/dev/null 2>&1 &
+    tried=$!
+    wait_until 30 grep -q 'beam' "/proc/$tried/comm" || :
+    "$beamtop" sample "$tried" --for 0.1s >"$work/out" 2>"$work/err"
+    rc=$?
+    kill "$tried"
+    wait "$tried" 2>/dev/null
+    [ $rc = 0 ] || ! grep -qE 'perf_event_open|may not be read' "$work/err" || skip_all "$(head -n 1 "$work/err")"
+}
+
+# works NAME: that work has begun.
+works() {
+    rm -f "$dir/worker"
+    order "$1" && wait_until 60 test -s "$dir/worker"
+}
+
+has_jit() { [ "$otp" -ge 25 ]; }
+
+# A share of the functions of a run, in percent of those of chain_main/0.
+share_of() {
+    jq -r --arg f "sample_load:$1" '(.functions[] | select(.function == "sample_load:chain_main/0") | .total) as $all |
+        ([.functions[] | select(.function == $f) | .self] | add // 0) * 100 / $all | floor' "$work/out"
+}
+
+between() {
+    if [ "$2" -lt "$1" ] || [ "$2" -gt "$3" ]; then
+        echo "$2 is not between $1 and $3"
+        return 1
+    fi
+}
+
+finds_known_shares() {
+    works chain || return 1
+    sample --for 4s --hz 199
+    rc=$?
+    order still
+    [ $rc -eq 0 ] || return 1
+    if ! has_jit; then
+        told 'no JIT|no compiled code' && holds '.[0].samples > 20'
+        return
+    fi
+    holds '.[0].samples >= 50 and .[0].lost * 100 <= .[0].samples' &&
+        between 62 "$(share_of leaf_a/2)" 85 && between 15 "$(share_of leaf_b/2)" 35 || return 1
+    worker=$(cat "$dir/worker")
+    holds ".[0].processes[0].pid == \"$worker\" and (.[0].processes[0].share > 0.5)" || return 1
+    holds '(.[0].complete / .[0].samples) >= 0.9'
+}
+
+# blamed CALLER SHARE FUNCTION…: that caller has at least that share.
+blamed() {
+    caller=$1
+    least=$2
+    shift 2
+    "$beamtop" blame "$(os_pid)" "$@" --for 3s --hz 199 --format json >"$work/out" 2>"$work/err" || {
+        cat "$work/err"
+        return 1
+    }
+    holds ".[0].matched >= 10" || return 1
+    holds "([.[0].callers[] | select(.function == \"$caller\") | .share] | add // 0) >= $least"
+}
+
+# The copies of a message are made for who sends it. Debian's OTP 29 has no symbols: the fragment that
+# calls a BIF stands for them.
+blames_copies() {
+    has_jit || return 0
+    works copy || return 1
+    if [ "$otp" -ge 29 ]; then
+        blamed sample_load:copier/2 0.7 call_light_bif_shared
+    else
+        blamed sample_load:copier/2 0.7 copies
+    fi
+    rc=$?
+    order still && [ $rc = 0 ]
+}
+
+blames_collections() {
+    has_jit || return 0
+    works gc || return 1
+    "$beamtop" blame "$(os_pid)" gc --for 3s --hz 199 --format json >"$work/out" 2>"$work/err"
+    rc=$?
+    order still
+    [ $rc = 0 ] || { cat "$work/err"; return 1; }
+    holds '.[0].matched >= 10 and .[0].callers[0].function != null and
+           (.[0].callers[0].function | test("^(sample_load:gc_work/1|sample_load:.*-gc_work/1-|lists:seq)"))'
+}
+
+names_a_bif() {
+    has_jit || return 0
+    works nat || return 1
+    blamed sample_load:nat/1 0.9 'binary:copy/2'
+    rc=$?
+    order still && [ $rc = 0 ]
+}
+
+builds_nif() {
+    [ -n "$include" ] && "${CC:-cc}" -shared -fPIC -O1 -nostdlib -I"$include" \
+        "$BEAMTOP_SRCDIR/tests/live/sample_nif.c" -o "$dir/sample_nif.so" 2>"$work/err"
+}
+
+blames_a_library() {
+    has_jit || return 0
+    builds_nif || { echo "# no erl_nif.h, or no compiler: no NIF is tried" >"$work/remark"; return 0; }
+    works nif || return 1
+    blamed sample_load:user/1 0.9 sample_nif.so
+    rc=$?
+    order still
+    [ $rc = 0 ] || return 1
+    works dirty || return 1
+    blamed sample_load:duser/1 0.8 nifs
+    rc=$?
+    [ $rc = 0 ] && sample --for 2s &&
+        holds ".[0].processes[0].pid == \"$(cat "$dir/worker")\" and ([.[0].classes[] | select(.class == \"nif\") | .share] | add) > 0.5"
+    rc=$?
+    order still && [ $rc = 0 ]
+}
+
+# Also where the process table has been used 100,000 times.
+knows_late_pids() {
+    has_jit || return 0
+    order many || return 1
+    works chain || return 1
+    sample --for 2s
+    rc=$?
+    order still
+    [ $rc -eq 0 ] || return 1
+    holds ".[0].processes[0].pid == \"$(cat "$dir/worker")\""
+}
+
+# Deeper than the copy of the stack that comes with a sample.
+marks_deep_stacks() {
+    has_jit || return 0
+    works deep || return 1
+    sample --for 2s
+    rc=$?
+    order still
+    [ $rc -eq 0 ] || return 1
+    holds '.[0].truncated > 0 and ([.[0].functions[] | select(.function == "sample_load:deep/1")] | length) == 1'
+}
+
+survives_code_loading() {
+    has_jit || return 0
+    works loads || return 1
+    works chain || return 1
+    sample --for 4s
+    rc=$?
+    order still
+    [ $rc -eq 0 ] || return 1
+    holds '[.[0].functions[] | select(.function == "sample_load:leaf_a/2")] | length == 1'
+}
+
+shows_stacks() {
+    has_jit || return 0
+    works chain || return 1
+    "$beamtop" pstack "$(os_pid)" --format json >"$work/out" 2>"$work/err"
+    rc=$?
+    "$beamtop" pstack "$(os_pid)" --all >"$work/text" 2>>"$work/err"
+    order still
+    [ $rc = 0 ] || { cat "$work/err"; return 1; }
+    holds '[.[0].threads[] | select(any(.frames[]?; .function == "sample_load:f1/1"))] | length >= 1' || return 1
+    cat "$work/text"
+    grep -q 'scheduler 1' "$work/text" && grep -qE 'idle|sample_load' "$work/text"
+}
+
+# Whose VM it is not gets a sentence, and no samples.
+refuses_strangers() {
+    [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || return 0
+    setpriv --reuid 65534 --regid 65534 --clear-groups "$beamtop" sample "$(os_pid)" --for 1s \
+        >"$work/out" 2>"$work/err" && { echo "not refused"; return 1; }
+    told '^beamtop: ' && [ ! -s "$work/out" ]
+}
+
+# has_child PID: its child is in $child.
+has_child() {
+    child=$(pgrep -P "$1")
+    [ -n "$child" ]
+}
+
+# The sampler may be killed; who started it says so, and the VM goes on.
+tells_a_killed_sampler() {
+    "$beamtop" sample "$(os_pid)" --for 60s >"$work/out" 2>"$work/err" &
+    run_pid=$!
+    wait_until 60 has_child "$run_pid" || { cat "$work/err"; return 1; }
+    kill -9 "$child"
+    ! wait "$run_pid" && told 'sampler was ended by signal 9' && order still
+}
+
+# Interrupted, it prints what it has; no process of ours stays.
+ends_early() {
+    works chain || return 1
+    "$beamtop" sample "$(os_pid)" --for 60s --format json >"$work/out" 2>"$work/err" &
+    run_pid=$!
+    wait_until 60 has_child "$run_pid" || { cat "$work/err"; return 1; }
+    sleep 1
+    kill -INT "$run_pid"
+    wait "$run_pid"
+    rc=$?
+    order still
+    [ $rc = 0 ] || { cat "$work/err"; return 1; }
+    holds '.[0].schema == "beamtop.sample/1"' && wait_until 60 test ! -d "/proc/$child"
+}
+
+# The VM ends while it is sampled: the last test of a release.
+survives_the_end_of_the_vm() {
+    works chain || return 1
+    "$beamtop" sample "$(os_pid)" --for 60s --format json >"$work/out" 2>"$work/err" &
+    run_pid=$!
+    wait_until 60 has_child "$run_pid" || { cat "$work/err"; return 1; }
+    sleep 1
+    stop_node
+    wait "$run_pid"
+    rc=$?
+    [ $rc = 0 ] || { cat "$work/err"; return 1; }
+    told 'the VM has ended' && holds '.[0].schema == "beamtop.sample/1"'
+}
+
+try_host
+run_on_releases finds_known_shares blames_copies blames_collections names_a_bif blames_a_library \
+    knows_late_pids marks_deep_stacks survives_code_loading shows_stacks refuses_strangers \
+    tells_a_killed_sampler ends_early survives_the_end_of_the_vm
