@@ -316,24 +316,29 @@ static bool decode_change(struct decoder *d, int64_t *out, bool *known)
     return *known = cursor_int64(&d->c, out);
 }
 
-static void decode_row(struct decoder *d, struct proc_row *row, struct scan_value *value)
+static void decode_values(struct decoder *d, struct proc_row *row)
 {
     size_t n_items = 0;
     for (int i = 0; i < PROC_ITEMS; i++)
         n_items += (d->items >> i) & 1;
-    proc_row_clear(row);
-    cursor_tuple_of(&d->c, 4);
-    cursor_pid(&d->c, &row->pid, NULL);
-    decode_change(d, &value->value, &value->has_value);
-    decode_change(d, &value->delta, &value->has_delta);
     cursor_tuple_of(&d->c, n_items);
     for (int i = 0; i < PROC_ITEMS && !cursor_failed(&d->c); i++)
         if ((d->items >> i) & 1)
             decode_item(d, (enum proc_item)i, row);
 }
 
-static void decode_rows(struct decoder *d, struct proc_row **rows, size_t *n_rows,
-                        struct scan_value **values)
+static void decode_row(struct decoder *d, struct proc_row *row, struct scan_value *value)
+{
+    proc_row_clear(row);
+    cursor_tuple_of(&d->c, 4);
+    cursor_pid(&d->c, &row->pid, NULL);
+    decode_change(d, &value->value, &value->has_value);
+    decode_change(d, &value->delta, &value->has_delta);
+    decode_values(d, row);
+}
+
+static void decode_ranked(struct decoder *d, struct proc_row **rows, size_t *n_rows,
+                          struct scan_value **values)
 {
     struct cursor_list list;
     if (!decode_list(d, &list, LIMIT_ROWS + WANT_PIDS, sizeof **rows, rows))
@@ -362,7 +367,7 @@ void decode_scan(struct decoder *d, void *to)
     cursor_int64(c, &out->total);
     cursor_int64(c, &out->matching);
     cursor_int64(c, &out->own);
-    decode_rows(d, &out->rows, &out->n_rows, &d->values.rows);
+    decode_ranked(d, &out->rows, &out->n_rows, &d->values.rows);
     /* The filter reads the labels (filter.c); here they only have to be a list. */
     if (cursor_list(c, &labels)) {
         if (labels.string)
@@ -372,7 +377,34 @@ void decode_scan(struct decoder *d, void *to)
         cursor_list_end(c, &labels);
     }
     if (arity == 10)
-        decode_rows(d, &out->watched, &out->n_watched, &d->values.watched);
+        decode_ranked(d, &out->watched, &out->n_watched, &d->values.watched);
     if (interval_ns > 0)
         out->interval_s = (double)interval_ns / 1e9;
+}
+
+void decode_rows(struct decoder *d, void *to)
+{
+    struct proc_rows *out = to;
+    struct cursor_list list;
+    struct cursor *c = &d->c;
+    *out = (struct proc_rows){0};
+    d->items &= PROC_ITEMS_AGAIN;
+    cursor_tuple_of(c, 3);
+    cursor_atom_is(c, "rows");
+    decode_mono(d, &out->mono_ns);
+    if (!decode_list(d, &list, LIMIT_ROWS + WANT_PIDS, sizeof *out->rows, &out->rows))
+        return;
+    out->n_rows = list.count;
+    for (size_t i = 0; i < list.count && !cursor_failed(c); i++) {
+        struct proc_row *row = &out->rows[i];
+        proc_row_clear(row);
+        cursor_tuple_of(c, 2);
+        cursor_pid(c, &row->pid, NULL);
+        row->gone = cursor_peek_atom(c, "gone");
+        if (row->gone)
+            cursor_skip(c);
+        else
+            decode_values(d, row);
+    }
+    cursor_list_end(c, &list);
 }

@@ -112,7 +112,7 @@ static void (*const follow[QUESTIONS])(struct model *m, void *next, const struct
     [QUESTION_NODE] = take_node,       [QUESTION_SYSTEM] = take_system,
     [QUESTION_SCAN] = take_scan,       [QUESTION_PROCESS] = take_process,
     [QUESTION_MAILBOX] = take_mailbox, [QUESTION_STATE] = take_state,
-    [QUESTION_APPS] = take_apps,
+    [QUESTION_APPS] = take_apps,       [QUESTION_ROWS] = take_rows_again,
 };
 
 int model_take(struct model *m, enum question question, const uint8_t *term, size_t len,

@@ -93,11 +93,92 @@ void take_scan(struct model *m, void *next, const struct taking *t)
     scan->sorted_among = scan->recorded = -1;
     scan->recorded_items = 0;
     m->taken.rows = NULL;
+    m->slots[QUESTION_ROWS].known = false;
     if (sort != NULL && sort->sweep == NULL)
         order_rows(scan, sort, asked);
     cut_rows(scan, asked);
     seen_scan_end(m->seen, !scan->filtered && (int64_t)scan->n_rows >= scan->total);
 }
+
+/* ---- rows of the last scan, again */
+
+static bool is_of_scan(const struct proc_rows *rows, const struct proc_scan *scan)
+{
+    if (scan == NULL || rows->n_rows != scan->n_rows || rows->mono_ns < scan->mono_ns)
+        return false;
+    for (size_t i = 0; i < rows->n_rows; i++)
+        if (memcmp(&rows->rows[i].pid, &scan->rows[i].pid, sizeof rows->rows[i].pid) != 0)
+            return false;
+    return true;
+}
+
+static struct proc_row row_gone(const struct proc_row *of_scan)
+{
+    struct proc_row row;
+    proc_row_clear(&row);
+    row.pid = of_scan->pid;
+    row.name = of_scan->name;
+    row.label = of_scan->label;
+    row.initial_call = of_scan->initial_call;
+    row.application = of_scan->application;
+    row.gone = true;
+    return row;
+}
+
+/* The row of the scan with the values read again, and their rates since `before`. */
+static struct proc_row row_again(const struct proc_row *of_scan, const struct proc_row *read,
+                                 const struct proc_row *before, uint32_t items, double interval_s)
+{
+    struct proc_row row = *of_scan;
+#define COPY(type, field, unknown) row.field = read->field;
+#define COPY_ITEM(id, name, form, ...)                                                             \
+    if ((items >> ITEM_##id) & 1) {                                                                \
+        PROC_FORM_##form(COPY, __VA_ARGS__)                                                        \
+    }
+    PROC_ITEM_LIST(COPY_ITEM)
+#undef COPY_ITEM
+#undef COPY
+    if ((items >> ITEM_REDUCTIONS) & 1)
+        row.reductions_per_s = rate_counter(before->reductions, row.reductions, interval_s);
+    if ((items >> ITEM_MESSAGE_QUEUE_LEN) & 1)
+        row.message_queue_per_s =
+            rate_gauge(before->message_queue_len, row.message_queue_len, interval_s);
+    if ((items >> ITEM_MEMORY) & 1)
+        row.memory_per_s = rate_gauge(before->memory_bytes, row.memory_bytes, interval_s);
+    if ((items >> ITEM_GARBAGE_COLLECTION) & 1)
+        row.minor_gcs_per_s = rate_counter(before->minor_gcs, row.minor_gcs, interval_s);
+    return row;
+}
+
+void take_rows_again(struct model *m, void *next, const struct taking *t)
+{
+    struct proc_rows *rows = next;
+    const struct proc_rows *last = model_rows(m);
+    const struct proc_scan *scan = model_scan(m);
+    if (!is_of_scan(rows, scan)) {
+        rows->n_rows = 0;
+        return;
+    }
+    bool again = last != NULL && last->n_rows == rows->n_rows;
+    /* A scan reads its rows when the sweep is over. */
+    uint64_t scan_ns = scan->mono_ns + (uint64_t)(scan->sweep_us > 0 ? scan->sweep_us * 1000 : 0);
+    double interval_s = rate_interval(again ? last->mono_ns : scan_ns, rows->mono_ns);
+    double since_s = rate_interval(scan_ns, rows->mono_ns);
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        const struct proc_row *of_scan = &scan->rows[i];
+        if (rows->rows[i].gone) {
+            rows->rows[i] = row_gone(of_scan);
+            continue;
+        }
+        rows->rows[i] = row_again(of_scan, &rows->rows[i], again ? &last->rows[i] : of_scan,
+                                  t->d->items, interval_s);
+        if (!isnan(since_s))
+            rows->rows[i].age_s += since_s;
+        finish_row(m, &rows->rows[i]);
+    }
+}
+
+/* ---- recorded scans */
 
 /* The order in which the target gave them is the one wanted. */
 static bool is_as_taken(const struct model *m, const struct want_scan *shown)

@@ -52,6 +52,7 @@ struct taking {
     uint64_t now_ns;
 };
 void take_scan(struct model *m, void *next, const struct taking *t);
+void take_rows_again(struct model *m, void *next, const struct taking *t);
 /* What follows for one row from the model around it. */
 void finish_row(const struct model *m, struct proc_row *row);
 double

@@ -138,6 +138,7 @@ tests() ->
      {"system agrees with the node's own numbers", fun system_test/2},
      {"scheduler_wall_time comes with the keeper", fun swt_test/2},
      {"top 20 by each attribute", fun top_test/2},
+     {"rows of a scan between two scans", fun rows_test/2},
      {"delta and births", fun delta_test/2},
      {"births where the VM lists its processes in no order", fun unordered_test/2},
      {"ascending order, own and followed processes", fun own_test/2},
@@ -283,6 +284,38 @@ near_direct(Node, K, Attr) ->
     [{Attr, true} = {Attr, abs(A - B) =< max(A, B) div 2}
      || {A, B} <- lists:zip(lists:sublist(Values, 5, 10), lists:sublist(Direct, 5, 10)),
         max(A, B) > 50, Attr =/= reductions].
+
+%% What the node says of those pids itself; who has exited says so, and nothing that is a list is read.
+rows_test({Node, _}, K) ->
+    Made = evaluate(Node, "[spawn(fun() -> [self() ! X || X <- lists:seq(1, N)],"
+                   " timer:sleep(infinity) end) || N <- lists:seq(1, 40)].", []),
+    [wait(fun() -> is_in(Node, P, {timer, sleep, 1}) end, ?LONG_MS) || P <- Made],
+    Pids = [Gone | Left] = lists:reverse(Made),
+    evaluate(Node, "exit(P, kill).", [{'P', Gone}]),
+    wait(fun() -> not rpc:call(Node, erlang, is_process_alive, [Gone]) end, ?LONG_MS),
+    Items = [reductions, message_queue_len, memory, total_heap_size, heap_size, stack_size, status,
+             current_function, garbage_collection],
+    Ask = fun(Of) -> ask(K, rows, {Of, Pids}, ?LONG_MS) end,
+    {ok, {Us, _}, {rows, Mono, [{Gone, gone} | Rows]}} = Ask(Items),
+    true = Us > 0 andalso is_integer(Mono),
+    Left = [P || {P, _} <- Rows],
+    [begin
+         %% The signals that ask move what they cost.
+         Now = fun(Item) -> {Item, V} = rpc:call(Node, erlang, process_info, [P, Item]), V end,
+         Gc = Now(garbage_collection),
+         true = Reductions > 0 andalso Reductions =< Now(reductions),
+         between(Now(memory), Memory, Now(memory), 0.5),
+         true = Total >= Heap andalso Heap >= Stack andalso Minor =< proplists:get_value(minor_gcs, Gc),
+         Full = proplists:get_value(fullsweep_after, Gc),
+         {Len, Stack, {timer, sleep, 1}} =
+             {Now(message_queue_len), Now(stack_size), Now(current_function)}
+     end || {P, {Reductions, Len, Memory, Total, Heap, Stack, Status, {timer, sleep, 1}, {Minor, Full}}}
+                <- Rows, Status =/= running],
+    39 = length([Len || {_, {_, Len, _, _, _, _, waiting, {timer, sleep, 1}, _}} <- Rows]),
+    {ok, _, {rows, Later, [_, {_, {39}} | _]}} = Ask([message_queue_len]),
+    true = Later > Mono,
+    [{error, _, _} = Ask([Item]) || Item <- [links, binary, messages, dictionary]],
+    evaluate(Node, "[exit(P, kill) || P <- Ps].", [{'Ps', Left}]).
 
 delta_test({Node, _}, K) ->
     scan(K, #{}),

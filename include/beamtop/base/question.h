@@ -13,12 +13,13 @@
 
 /* When it is asked. */
 enum question_pace {
-    PACE_ASKED,  /* on demand: of the user, a trace, a count */
-    PACE_ONCE,   /* with the first tick of a connection */
-    PACE_HEADER, /* at every interval */
-    PACE_TICK,   /* while a view needs it, as often as the cost limit allows */
-    PACE_SELDOM, /* at a separate, slower pace: the answer seldom changes */
-    PACE_BESIDE, /* every every_s beside the ticks, for findings and recordings */
+    PACE_ASKED,   /* on demand: of the user, a trace, a count */
+    PACE_ONCE,    /* with the first tick of a connection */
+    PACE_HEADER,  /* at every interval */
+    PACE_TICK,    /* while a view needs it, as often as the cost limit allows */
+    PACE_SELDOM,  /* at a separate, slower pace: the answer seldom changes */
+    PACE_BETWEEN, /* between two ticks of PACE_TICK that are far apart */
+    PACE_BESIDE,  /* every every_s beside the ticks, for findings and recordings */
 };
 
 /* What a recording keeps of its answers. */
@@ -52,6 +53,8 @@ struct question_row {
       .what = "processes",                                                                         \
       .log = "scans of all processes: cheap items of each, the rest of the rows shown; "           \
              "holders of ours keep the pids and last values")                                      \
+    X(ROWS, rows, struct proc_rows, .pace = PACE_BETWEEN,                                          \
+      .log = "numbers of the rows shown, between scans that the cost limit holds apart")           \
     X(PROCESS, process, struct process_detail, .pace = PACE_TICK, .what = "details of a process",  \
       .log = "process_info of the process shown")                                                  \
     X(MAILBOX, mailbox, struct mailbox_detail,                                                     \

@@ -43,9 +43,8 @@ struct filter *model_filter(const struct model *m); /* of its process lists (fil
 
 /*
  * Takes a checked answer value (the Value of docs/queries.md) of one of QUESTION_ANSWERS; nothing
- * is done with another's. asked: of a scan, else NULL. now_ns: a monotonic clock of the caller's.
- * On a bad one: error, the
- * model unchanged. */
+ * is done with another's. asked: of a scan and its rows, else NULL. now_ns: a monotonic clock of
+ * the caller's. On a bad one: error, the model unchanged. */
 int model_take(struct model *m, enum question question, const uint8_t *term, size_t len,
                const struct want_scan *asked, uint64_t now_ns, struct error *err);
 /*

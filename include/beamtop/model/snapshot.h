@@ -126,6 +126,7 @@ struct proc_row {
     struct slice initial_call; /* "mod:fun/1", found behind proc_lib */
     struct slice application;
     bool own;                   /* one of ours */
+    bool gone;                  /* of struct proc_rows: it has exited since the scan */
     uint32_t items;             /* what this row knows: bits of enum proc_item */
     int64_t word_bytes;         /* of the target, for the sizes in words */
     double reductions_per_s;    /* NaN until two sights of it */
@@ -160,6 +161,21 @@ struct proc_scan {
     uint32_t
         recorded_items; /* of them: bits of enum proc_item; what is not here was not recorded */
 };
+
+/* Answer of `rows`: the rows of the last scan as they are now, in its order and with the rates of
+   the time since the answer before. No rows: they are those of another scan. */
+struct proc_rows {
+    uint64_t mono_ns;
+    struct proc_row *rows;
+    size_t n_rows;
+};
+/* The items that are asked again: numbers and what has a small size; who a process is, and what is
+   counted over a list, stays as the scan said. */
+#define PROC_ITEMS_AGAIN                                                                           \
+    (UINT32_C(1) << ITEM_REDUCTIONS | UINT32_C(1) << ITEM_MESSAGE_QUEUE_LEN |                      \
+     UINT32_C(1) << ITEM_MEMORY | UINT32_C(1) << ITEM_TOTAL_HEAP_SIZE |                            \
+     UINT32_C(1) << ITEM_HEAP_SIZE | UINT32_C(1) << ITEM_STACK_SIZE | UINT32_C(1) << ITEM_STATUS | \
+     UINT32_C(1) << ITEM_CURRENT_FUNCTION | UINT32_C(1) << ITEM_GARBAGE_COLLECTION)
 
 /* What a tick cost the target. */
 struct tick_cost {

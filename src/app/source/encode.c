@@ -154,6 +154,19 @@ static struct builder *encode_process(const struct want *want, const struct filt
     return b;
 }
 
+struct builder *encode_rows(const struct proc_scan *scan, uint32_t items, const char *node)
+{
+    struct builder *b = builder_new();
+    build_tuple(b, 2);
+    build_items(b, items & PROC_ITEMS_AGAIN);
+    if (scan->n_rows > 0)
+        build_list(b, scan->n_rows);
+    for (size_t i = 0; i < scan->n_rows; i++)
+        build_pid(b, node, &scan->rows[i].pid);
+    build_nil(b);
+    return b;
+}
+
 struct builder *encode_mailbox(const struct etf_pid *pid, const char *node, int first,
                                int bytes_each, bool agreed)
 {

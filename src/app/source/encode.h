@@ -17,6 +17,8 @@
  * full name. */
 struct builder *encode_question(enum question q, const struct want *want,
                                 const struct filter *filter, const char *node);
+/* Of the scan's rows those of these items that are asked again. */
+struct builder *encode_rows(const struct proc_scan *scan, uint32_t items, const char *node);
 struct builder *encode_mailbox(const struct etf_pid *pid, const char *node, int first,
                                int bytes_each, bool agreed);
 struct builder *encode_state(const struct etf_pid *pid, const char *node, int timeout_ms, int bytes,

@@ -10,8 +10,8 @@
    ticks. */
 #define WEIGHT 0.5
 
-/* The header is never older than this, or than the interval: a screen that stands still says
-   nothing of an incident. */
+/* The header and the rows shown are never older than this, or than the interval: a screen that
+   stands still says nothing of an incident. */
 #define HEADER_MAX_S 2.0
 
 /* Whatever the header costs, the others get this share of the budget. */
@@ -19,6 +19,9 @@
 
 /* What may be asked seldom gets this share of what the header leaves. */
 #define SELDOM_SHARE 0.5
+
+/* Whatever the rows cost between two scans, the others keep this share of what they had. */
+#define SCANS_MIN_SHARE 0.5
 
 /* A sweep of all processes: what it costs whatever their number, and for each. */
 #define SWEEP_US 3000.0
@@ -118,10 +121,19 @@ static void plan_together(const struct governor *g, unsigned questions, struct g
         say_capped(wanted_s, plan);
 }
 
+/* What is left for the others where the rows are asked between two scans. */
+static double left_beside_rows(const struct governor *g, double rows_s, double left_us)
+{
+    double rows_us = g->cost_us[QUESTION_ROWS] / rows_s, most_us = left_us * (1 - SCANS_MIN_SHARE);
+    return left_us - (rows_us < most_us ? rows_us : most_us);
+}
+
 void governor_plan(const struct governor *g, unsigned questions, struct governor_plan *plan)
 {
     enum question seldom;
     unsigned seldom_mask = question_paced(PACE_SELDOM);
+    bool wants_rows = questions & question_paced(PACE_BETWEEN);
+    questions &= ~question_paced(PACE_BETWEEN);
     *plan = (struct governor_plan){.costliest = QUESTION_SYSTEM, .second_s = SECOND_S};
     if (g->together) {
         plan_together(g, questions, plan);
@@ -142,6 +154,11 @@ void governor_plan(const struct governor *g, unsigned questions, struct governor
     plan->seldom_s = interval_of(seldom_us, left_us * SELDOM_SHARE, plan->header_s);
     left_us -= seldom_us / plan->seldom_s;
     plan->others_s = interval_of(others_us, left_us, plan->header_s);
+    if (wants_rows && plan->others_s > header_most_s) {
+        plan->rows_s = header_most_s;
+        plan->others_s =
+            interval_of(others_us, left_beside_rows(g, plan->rows_s, left_us), plan->header_s);
+    }
     if (plan->others_s >= g->interval_s * WORTH_SAYING) {
         plan->second_s = plan->others_s * SECOND_INTERVALS;
         say_why(g, plan->others_s, plan);

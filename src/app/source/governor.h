@@ -6,7 +6,9 @@
  * The header's question is asked every interval, or every 2 s where the budget does not pay for
  * it. What is left of the budget, a quarter at least, is shared by the others: where they would
  * cost more, they are asked less often, all stretched alike. Those whose answers seldom change
- * have a pace of their own, and get out of the others' way. */
+ * have a pace of their own, and get out of the others' way. While scans are further apart than
+ * the header may be, the rows shown are asked again in between, as often as the header at the
+ * most expensive; they may take half of what the others had. */
 #ifndef BEAMTOP_APP_SOURCE_GOVERNOR_H
 #define BEAMTOP_APP_SOURCE_GOVERNOR_H
 
@@ -33,6 +35,7 @@ struct governor_plan {
     double header_s;         /* how often the header's question is asked */
     double seldom_s;         /* how often those of PACE_SELDOM are */
     double others_s;         /* how often the others are */
+    double rows_s;           /* how often the rows shown are, between two scans; 0: never */
     enum question costliest; /* of those that are stretched, the one that costs most */
     double second_s;         /* when the others are asked again after the first time */
     char why[160];           /* "" when nothing is stretched */

@@ -39,11 +39,13 @@ struct live {
     uv_timer_t *timer; /* next tick, or next try */
     struct want want;
     struct want_scan asked_scan; /* of the scan in flight */
+    struct want_scan asked_rows; /* of the rows in flight: as the scan that ranked them */
 
     /* the tick */
     uint64_t header_began_ms, header_due_ms;
     uint64_t others_began_ms, others_due_ms;
     uint64_t seldom_due_ms; /* with the first of the others' ticks from then on */
+    uint64_t rows_due_ms;   /* the rows shown, again; 0: not between two scans */
     uint64_t asked_at_ms;   /* of the header's question in flight */
     unsigned asked;         /* mask of questions of this tick */
     unsigned pending;       /* those without an answer */

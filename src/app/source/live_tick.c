@@ -13,6 +13,8 @@
 #define SECOND_TICK_MS 300u
 /* An expensive question may take this long on the node before it is stopped there. */
 #define EXPENSIVE_DEADLINE_MS 30000u
+/* Rows that a process which does not yield holds up are given up when the next are due. */
+#define ROWS_DEADLINE_MS 1900u
 /* A batch run whose ticks are so far apart says why: else it is silent for that long. */
 #define WORTH_WAITING_S 2.0
 /* The shortest time over which the share of a scheduler is worked out. */
@@ -22,7 +24,13 @@
 
 unsigned live_questions(const struct want *want)
 {
-    return (want->needs & ~question_paced(PACE_ONCE)) | BIT(QUESTION_SYSTEM);
+    return (want->needs & ~question_paced(PACE_ONCE) & ~question_paced(PACE_BETWEEN)) |
+           BIT(QUESTION_SYSTEM);
+}
+
+static void make_plan(const struct live *l, struct governor_plan *plan)
+{
+    governor_plan(&l->governor, live_questions(&l->want) | (l->want.needs & NEED_ROWS), plan);
 }
 
 void live_reset_tick(struct live *l)
@@ -31,6 +39,7 @@ void live_reset_tick(struct live *l)
     l->asked = l->pending = l->deferred = l->again = l->reported = 0;
     l->spent_next = 0;
     l->first_spent_ms = 0;
+    l->rows_due_ms = 0;
     memset(l->spent, 0, sizeof l->spent);
 }
 
@@ -76,6 +85,8 @@ static double spent_share(const struct live *l, double others_s)
 static void arm_next(struct live *l)
 {
     uint64_t due = l->header_due_ms < l->others_due_ms ? l->header_due_ms : l->others_due_ms;
+    if (l->rows_due_ms != 0 && l->rows_due_ms < due)
+        due = l->rows_due_ms;
     live_arm(l, due);
 }
 
@@ -101,7 +112,7 @@ static void plan_again(struct live *l, const struct governor_plan *plan)
 static void end_tick(struct live *l)
 {
     struct governor_plan plan;
-    governor_plan(&l->governor, live_questions(&l->want), &plan);
+    make_plan(l, &plan);
     if (l->tick_full || live_questions(&l->want) == BIT(QUESTION_SYSTEM)) {
         l->cost.target_us = l->tick_us;
         l->cost.bytes = (double)(link_bytes(l) - l->bytes_before);
@@ -159,6 +170,31 @@ static void ask(struct live *l, enum question question)
     builder_free(b);
 }
 
+/* ---- the rows shown, between two scans. They are part of no tick: what they cost is. */
+
+static void on_rows(void *arg, const struct answer *answer);
+
+static void ask_rows(struct live *l)
+{
+    const struct proc_scan *scan = model_scan(l->model);
+    struct error ignored = {.code = ERR_NONE}; /* asked again when they are due */
+    if (l->paused || l->held || !scan || scan->n_rows == 0 ||
+        query_pending(l->query, QUESTION_ROWS))
+        return;
+    l->asked_rows = l->asked_scan;
+    struct builder *b = encode_rows(scan, l->asked_rows.items, conn_peer_node(l->conn));
+    (void)query_ask(l->query, QUESTION_ROWS, b, ROWS_DEADLINE_MS, on_rows, l, &ignored);
+    builder_free(b);
+}
+
+/* The next time, from now on: from a scan's answer, or when they are asked. */
+static void plan_rows(struct live *l)
+{
+    struct governor_plan plan;
+    make_plan(l, &plan);
+    l->rows_due_ms = plan.rows_s > 0 ? after(uv_now(l->loop), plan.rows_s) : 0;
+}
+
 /* Starts a tick with these questions; those still without an answer are left out. */
 static void start_tick(struct live *l, unsigned questions)
 {
@@ -195,7 +231,7 @@ static void space_out(struct live *l)
     if (l->had_tick || l->had_second || l->options.together || !s)
         return;
     governor_expect(&l->governor, s->processes);
-    governor_plan(&l->governor, live_questions(&l->want), &plan);
+    make_plan(l, &plan);
     l->others_due_ms = l->seldom_due_ms = after(l->others_began_ms, plan.second_s);
     arm_next(l);
 }
@@ -206,8 +242,10 @@ static void ask_deferred(struct live *l)
     l->deferred = 0;
     l->pending &= ~questions;
     for (unsigned q = 0; q < QUESTIONS; q++)
-        if (questions & BIT(q))
+        if (questions & BIT(q) && q != QUESTION_ROWS)
             ask(l, (enum question)q);
+    if (questions & BIT(QUESTION_ROWS))
+        ask_rows(l);
 }
 
 /* No answer to the header's question for a while: what is shown is old, and the screen says so. */
@@ -226,7 +264,7 @@ void live_tick_timer(struct live *l)
     struct governor_plan plan;
     unsigned all = live_questions(&l->want), questions = 0;
     uint64_t now = uv_now(l->loop);
-    governor_plan(&l->governor, all, &plan);
+    make_plan(l, &plan);
 
     if (l->pending & BIT(QUESTION_SYSTEM))
         note_silence(l);
@@ -252,6 +290,12 @@ void live_tick_timer(struct live *l)
     }
     if (!l->paused && !l->held)
         start_tick(l, questions);
+    if (l->rows_due_ms != 0 && now >= l->rows_due_ms) {
+        plan_rows(l);
+        l->deferred |= l->rows_due_ms != 0 ? BIT(QUESTION_ROWS) : 0;
+        if (!(l->pending & BIT(QUESTION_SYSTEM)))
+            ask_deferred(l);
+    }
     arm_next(l);
 }
 
@@ -332,6 +376,26 @@ static bool is_late(const struct live *l)
     return s && s->late_ms >= LATE_MS;
 }
 
+static void on_rows(void *arg, const struct answer *answer)
+{
+    struct live *l = arg;
+    struct error err = answer->err;
+    if (!answer->value) {
+        if (err.code != ERR_TIMEOUT)
+            trouble(l, QUESTION_ROWS, &err);
+        return;
+    }
+    spend(l, answer->target_us);
+    tell_first(l, QUESTION_ROWS);
+    if (!is_late(l))
+        governor_note(&l->governor, QUESTION_ROWS, answer->target_us);
+    if (model_take(l->model, QUESTION_ROWS, answer->value, answer->len, &l->asked_rows,
+                   clock_mono_ns(), &err) != 0)
+        trouble(l, QUESTION_ROWS, &err);
+    else if (l->handlers.on_change)
+        l->handlers.on_change(l->arg, BIT(QUESTION_ROWS));
+}
+
 static void on_answer(void *arg, const struct answer *answer)
 {
     struct live *l = arg;
@@ -352,8 +416,12 @@ static void on_answer(void *arg, const struct answer *answer)
             if (l->handlers.on_answer)
                 l->handlers.on_answer(l->arg, question, answer->value, answer->len,
                                       question == QUESTION_SCAN ? &l->asked_scan : NULL);
-            if (question == QUESTION_SCAN)
+            if (question == QUESTION_SCAN) {
                 judge_labels(l, answer, &err);
+                plan_rows(l);
+                if (l->rows_due_ms != 0)
+                    arm_next(l);
+            }
         }
         model_set_link(l->model, LINK_LIVE, "");
         if (question == QUESTION_SYSTEM)
@@ -397,7 +465,7 @@ static bool same_scan(const struct want_scan *a, const struct want_scan *b)
 
 static bool wants_more(const struct want *now, const struct want *before)
 {
-    if (now->needs & ~before->needs)
+    if (now->needs & ~before->needs & ~question_paced(PACE_BETWEEN))
         return true;
     if ((now->needs & NEED_SCAN) && !same_scan(&now->scan, &before->scan))
         return true;

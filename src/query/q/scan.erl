@@ -30,12 +30,6 @@ end,
 MinorGcs =
     [case Key of minor_gcs -> {minor_gcs, '$1'}; _ -> '_' end
      || {Key, _} <- element(2, process_info(self(), garbage_collection))],
-GcSettings =
-    [case Key of
-         minor_gcs -> {Key, '$3'};
-         fullsweep_after -> {Key, '$4'};
-         _ -> '_'
-     end || {Key, _} <- element(2, process_info(self(), garbage_collection))],
 
 %% Sum of the sizes in [{Id, Size, RefCount}], for a list of such lists.
 BinaryBytes = fun(Lists) ->
@@ -443,11 +437,7 @@ end,
 %% ---- Rows: one process_info/2 for each, everything after that for all rows at once
 
 -include("part/supervisors.erl").
-
-%% Variables of a match spec, from '$First' on.
-Variables = fun(First, List) ->
-    [list_to_atom("$" ++ integer_to_list(N)) || N <- lists:seq(First, First + length(List) - 1)]
-end,
+-include("part/items.erl").
 
 %% How an item's value is matched and what is made of it: {Item, Variable} -> {Pattern, Body}.
 %% Sizes of binaries are summed elsewhere, and stand in '$2'; supervisors in '$8'.

@@ -59,7 +59,7 @@ static bool by_delta(const struct top *t)
 static void top_want(const void *state, int rows, struct want *want)
 {
     const struct top *t = state;
-    struct want mine = {.needs = NEED_SCAN};
+    struct want mine = {.needs = NEED_SCAN | NEED_ROWS};
     mine.scan.sort_key = t->sort->key;
     mine.scan.by_delta = by_delta(t);
     mine.scan.ascending = t->ascending;
@@ -179,15 +179,32 @@ static bool follows(const struct top *t, const struct proc_row *proc)
     return slice_is(proc->name, t->follow_name);
 }
 
-static void add_row(struct top *t, const struct proc_row *proc, const struct proc_column *ranked,
-                    struct view_page *page)
+/* A process that has exited since the scan says so in the sorted column, else in the first number;
+   its other numbers are unknown. */
+static void add_exited(const struct top *t, struct view_row *row, struct view_page *page)
+{
+    int at = page->sort_column;
+    row->dim = true;
+    for (int i = 0; i < t->n_shown && (at < 0 || !t->columns[t->shown[at]]->number); i++)
+        at = t->columns[t->shown[i]]->number ? i : -1;
+    if (at >= 0)
+        page_cell_printf(page, row, (size_t)at, STYLE_DIM, "exited");
+}
+
+/* now: what the row of the scan is by now, or the same one. */
+static void add_row(struct top *t, const struct proc_row *proc, const struct proc_row *now,
+                    const struct proc_column *ranked, struct view_page *page)
 {
     struct view_row *row = page_row(page);
     for (int i = 0; i < t->n_shown; i++)
-        cell_of_column(page, row, (size_t)i, t->columns[t->shown[i]], proc);
+        cell_of_column(page, row, (size_t)i, t->columns[t->shown[i]], now);
+    if (now->gone)
+        add_exited(t, row, page);
     link_process(&row->link, &proc->pid, proc->name);
     row->id = pid_identity(&proc->pid);
     row->key = ranked && ranked->number ? ranked->number(proc) : NAN;
+    if (now != proc && isnan(row->key)) /* the text is not what ranked it */
+        row->key = page->sort_descending ? -INFINITY : INFINITY;
     if (follows(t, proc)) {
         row->marked = true;
         row->id = t->follow_id;
@@ -210,6 +227,21 @@ static void find_followed(struct top *t, const struct model *m, const struct pro
         t->follow = p->row.pid;
         t->follow_missing = false;
     }
+}
+
+/* Ranks older than this, and than the interval, say so. */
+#define RANKED_LONG_AGO_S 2.0
+
+static void say_age(const struct model *m, const struct proc_scan *scan, struct view_page *page)
+{
+    const struct system_sample *now = model_system(m);
+    double age_s =
+        now && now->mono_ns > scan->mono_ns ? (double)(now->mono_ns - scan->mono_ns) / 1e9 : 0;
+    size_t used = strlen(page->summary);
+    char age[32];
+    if (age_s >= RANKED_LONG_AGO_S && age_s > model_interval(m).asked_s)
+        snprintf(page->summary + used, sizeof page->summary - used, ", ranked %s ago",
+                 text_duration(age, sizeof age, floor(age_s)));
 }
 
 static void summarise(const struct top *t, const struct proc_scan *scan, size_t shown,
@@ -272,12 +304,15 @@ static void top_page(void *state, const struct model *m, int rows, int columns,
     }
     find_followed(t, m, scan);
     const struct proc_column *ranked = ranked_by(t);
+    const struct proc_rows *again = model_rows(m);
+    bool renewed = again && again->n_rows == scan->n_rows;
     for (size_t i = 0; i < scan->n_rows; i++)
         if (t->own || !scan->rows[i].own)
-            add_row(t, &scan->rows[i], ranked, page);
+            add_row(t, &scan->rows[i], renewed ? &again->rows[i] : &scan->rows[i], ranked, page);
     if (page->sort_column >= 0 && ranked && ranked->sweep)
         page_sort(page);
     summarise(t, scan, page->n_rows, page);
+    say_age(m, scan, page);
 }
 
 /* ---- the pickers */

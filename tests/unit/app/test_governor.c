@@ -130,6 +130,44 @@ static void test_seldom(void **state)
     }
 }
 
+#define ROWS (1u << QUESTION_ROWS)
+
+/* While scans are more than 2 s apart the rows shown are asked every 2 s, or as often as the person
+   asks for the header; the scans pay for it, with half of what they had at most. */
+static void test_rows_between(void **state)
+{
+    static const struct {
+        const char *name;
+        double interval_s, scan_us, rows_us;
+        unsigned questions;
+        double rows_s, others_s;
+    } cases[] = {
+        {"a cheap scan", 1, 3000, 1000, SYSTEM | SCAN | ROWS, 0, 1},
+        {"no more than 2 s apart", 1, 40000, 1000, SYSTEM | SCAN | ROWS, 0, 2},
+        {"an expensive scan", 1, 195000, 1000, SYSTEM | SCAN | ROWS, 2, 10},
+        {"a long interval", 5, 198000, 1000, SYSTEM | SCAN | ROWS, 5, 10},
+        {"a short interval", 0.25, 195000, 1000, SYSTEM | SCAN | ROWS, 2, 10},
+        {"a cost that is not known yet", 1, 200000, 0, SYSTEM | SCAN | ROWS, 2, 10},
+        {"rows that cost all there is", 1, 200000, 1e6, SYSTEM | SCAN | ROWS, 2, 20},
+        {"nobody wants them", 1, 200000, 1000, SYSTEM | SCAN, 0, 10},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct governor g;
+        struct governor_plan plan;
+        governor_init(&g, cases[i].interval_s, 0.02);
+        note(&g, QUESTION_SCAN, cases[i].scan_us);
+        note(&g, QUESTION_ROWS, cases[i].rows_us);
+        governor_plan(&g, cases[i].questions, &plan);
+        if (fabs(plan.rows_s - cases[i].rows_s) > 1e-6 ||
+            fabs(plan.others_s - cases[i].others_s) > 1e-6)
+            fail_msg("%s: rows %g s, others %g s", cases[i].name, plan.rows_s, plan.others_s);
+        g.together = true;
+        governor_plan(&g, cases[i].questions, &plan);
+        assert_true(plan.rows_s == 0);
+    }
+}
+
 /* Whatever it plans, the work stays within the budget; beside a header that the budget does not pay
    for every 2 s, the others stay within a quarter of it. */
 static void test_budget_is_kept(void **state)
@@ -219,11 +257,9 @@ static void test_together(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan),
-        cmocka_unit_test(test_opening),
-        cmocka_unit_test(test_seldom),
-        cmocka_unit_test(test_budget_is_kept),
-        cmocka_unit_test(test_costs_are_smoothed),
+        cmocka_unit_test(test_plan),           cmocka_unit_test(test_opening),
+        cmocka_unit_test(test_seldom),         cmocka_unit_test(test_rows_between),
+        cmocka_unit_test(test_budget_is_kept), cmocka_unit_test(test_costs_are_smoothed),
         cmocka_unit_test(test_together),
     };
     return cmocka_run_group_tests_name("governor", tests, NULL, NULL);

@@ -65,6 +65,10 @@ static const struct answer_row {
     {"system with reductions of ours", ANSWER_SYSTEM,
      SYSTEM_OWN_ANSWER("100", "5000", "1000", "700")},
     {"first scan, of nothing", ANSWER_SCAN, "{scan, 1, 0, 0, 0, 0, 0, [], []}"},
+    {"rows", ANSWER_ROWS,
+     "{rows, -576460098000000000, [{<0.41.0>, {9600, 5, 4096, {shop_cart,add,2}}}, "
+     "{<0.42.1>, gone}]}"},
+    {"rows, of nothing", ANSWER_ROWS, "{rows, 1, []}"},
     {"process", ANSWER_PROCESS,
      "{process, -576460100000000000, <0.41.0>, {shop_cart, {shop_cart,init,1}, <<\"cart\">>, shop, "
      "{proc_lib,init_p,5}}, [{status,waiting},{priority,normal},{trap_exit,true},"

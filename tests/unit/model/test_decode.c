@@ -21,15 +21,15 @@ static void assert_slice(struct slice is, const char *text)
 
 /* What a bad answer must leave as it was. */
 struct kept {
-    const void *all[10];
-    int64_t sums[10];
+    const void *all[11];
+    int64_t sums[11];
 };
 
 static struct kept keep(const struct model *m)
 {
     struct kept k = {.all = {model_node(m), model_system(m), model_scan(m), model_process(m),
                              model_mailbox(m), model_state(m), model_alloc(m), model_apps(m),
-                             model_tree(m), model_armed(m)}};
+                             model_tree(m), model_armed(m), model_rows(m)}};
     k.sums[0] = model_node(m)->schedulers + (int64_t)model_node(m)->name.len;
     k.sums[1] = model_system(m)->reductions + model_system(m)->schedulers[0].total;
     k.sums[2] = model_scan(m)->total + model_scan(m)->rows[0].reductions;
@@ -40,13 +40,14 @@ static struct kept keep(const struct model *m)
     k.sums[7] = model_apps(m)->rows[0].reductions;
     k.sums[8] = model_tree(m)->nodes[1].memory_bytes;
     k.sums[9] = model_armed(m)->control_word + (int64_t)model_armed(m)->rows[0].where.len;
+    k.sums[10] = model_rows(m)->rows[0].message_queue_len;
     return k;
 }
 
 static struct model *full_model(void)
 {
-    static const char *const first[] = {"node",  "system", "scan", "process", "mailbox",
-                                        "state", "alloc",  "apps", "tree",    "armed"};
+    static const char *const first[] = {"node",  "system", "scan", "rows", "process", "mailbox",
+                                        "state", "alloc",  "apps", "tree", "armed"};
     struct model *m = model_new();
     struct error err = {0};
     for (size_t i = 0; i < ARRAY_LEN(first); i++)
@@ -180,6 +181,9 @@ static const struct {
      "{scan, 1, 0, 0, 1, 1, 0, [{x,1,2,{undefined,1,2,3,undefined}}], []}"},
     {"scan: memory as an atom", ANSWER_SCAN,
      "{scan, 1, 0, 0, 1, 1, 0, [{<0.1.0>,1,2,{undefined,1,2,much,undefined}}], []}"},
+    {"rows: bytes", ANSWER_ROWS, "{rows, 1, \"abc\"}"},
+    {"rows: neither values nor gone", ANSWER_ROWS, "{rows, 1, [{<0.1.0>, dead}]}"},
+    {"rows: an item too many", ANSWER_ROWS, "{rows, 1, [{<0.1.0>, {1,2,3,undefined,5}}]}"},
     {"scan: identity of four", ANSWER_SCAN,
      "{scan, 1, 0, 0, 1, 1, 0, [{<0.1.0>,1,2,{{a,b,c,d},1,2,3,undefined}}], []}"},
     {"process: unknown item", ANSWER_PROCESS,

@@ -246,6 +246,57 @@ static void test_own_reductions(void **state)
     model_free(m);
 }
 
+#define assert_slice(slice, text) assert_true(slice_is(slice, text))
+
+#define RANKED(id, reductions, delta, messages)                                                    \
+    "{<0." id ".0>, " reductions ", " delta ", {{undefined, {m,f,1}, <<\"" id "\">>, shop, "       \
+    "{proc_lib,init_p,5}}, " reductions ", " messages ", 4096, {gen_server,loop,7}}}"
+#define AGAIN(id, reductions, messages)                                                            \
+    "{<0." id ".0>, {" reductions ", " messages ", 2048, {shop,add,2}}}"
+
+/* Rows read between two scans: values and rates are theirs, rank and identity the scan's, which
+   stays as it was; who has exited has no numbers. The next scan takes their place. */
+static void test_rows_again(void **state)
+{
+    (void)state;
+    static const char scan[] =
+        "{scan, -576460100000000000, 1000000000, 500000, 9, 9, 2, "
+        "[" RANKED("41", "9000", "500", "3") ", " RANKED("42", "8000", "10", "0") "], []}";
+    struct model *m = model_new();
+    must(m, ANSWER_SCAN, scan);
+    assert_null(model_rows(m));
+    must(m, ANSWER_ROWS,
+         "{rows, -576460097500000000, [" AGAIN("41", "9400", "5") ", {<0.42.0>, gone}]}");
+    const struct proc_rows *rows = model_rows(m);
+    assert_int_equal(rows->n_rows, 2);
+    const struct proc_row *r = &rows->rows[0];
+    assert_int_equal(r->pid.id, 41);
+    assert_slice(r->label, "41");
+    assert_slice(r->current_function, "shop:add/2");
+    assert_int_equal(r->reductions, 9400);
+    near(r->reductions_per_s, 200); /* since the sweep of half a second was over */
+    near(r->message_queue_per_s, 1);
+    near(r->memory_per_s, -1024);
+    near(r->age_s, 2);
+    assert_true(!r->gone && rows->rows[1].gone);
+    assert_slice(rows->rows[1].label, "42");
+    assert_int_equal(rows->rows[1].reductions, -1);
+    near(rows->rows[1].reductions_per_s, NAN);
+    near(model_scan(m)->rows[0].reductions_per_s, 500);
+    assert_int_equal(model_scan(m)->rows[0].message_queue_len, 3);
+    must(m, ANSWER_ROWS,
+         "{rows, -576460095500000000, [" AGAIN("41", "9400", "9") ", {<0.42.0>, gone}]}");
+    near(model_rows(m)->rows[0].reductions_per_s, 0);
+    near(model_rows(m)->rows[0].message_queue_per_s, 2);
+    near(model_rows(m)->rows[0].age_s, 4);
+    must(m, ANSWER_SCAN, scan);
+    assert_null(model_rows(m));
+    /* An answer that crossed a scan of others. */
+    must(m, ANSWER_ROWS, "{rows, -576460095500000000, [" AGAIN("41", "9400", "9") "]}");
+    assert_int_equal(model_rows(m)->n_rows, 0);
+    model_free(m);
+}
+
 static void test_applications(void **state)
 {
     (void)state;
@@ -414,6 +465,7 @@ int main(void)
         cmocka_unit_test(test_rates),
         cmocka_unit_test(test_system_rates),
         cmocka_unit_test(test_own_reductions),
+        cmocka_unit_test(test_rows_again),
         cmocka_unit_test(test_only_online_schedulers_count),
         cmocka_unit_test(test_what_goes_back_is_unknown),
         cmocka_unit_test(test_after_a_gap_there_are_no_rates),
