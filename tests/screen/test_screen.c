@@ -54,6 +54,7 @@ struct scene {
 #define STEP_RECORDING ((enum action)1007)
 #define STEP_STATE_ASK ((enum action)1008)
 #define STEP_CHOOSE_NODE ((enum action)1009)
+#define STEP_BETWEEN ((enum action)1010)
 /* clang-format on */
 
 #define ALL_SIZES(name, ...)                                                                       \
@@ -174,6 +175,16 @@ static const struct scene scenes[] = {
      .rows = 24,
      .columns = 100,
      .steps = {{ACTION_SORT, "memory"}, {STEP_TICK, ""}}},
+    {.name = "top-between-80x24",
+     .view = "top",
+     .rows = 24,
+     .columns = 80,
+     .steps = {{STEP_BETWEEN, ""}}},
+    {.name = "top-between-160x50",
+     .view = "top",
+     .rows = 50,
+     .columns = 160,
+     .steps = {{ACTION_SORT, "message_queue_len"}, {STEP_TICK, ""}, {STEP_BETWEEN, ""}}},
     {.name = "top-follow",
      .view = "top",
      .rows = 24,
@@ -377,6 +388,16 @@ static const struct header_recording recordings[] = {
     {.state = RECORDING_STOPS, .running_s = 251, .ticks = 51, .bytes = 421888},
 };
 
+static void between(struct screen *s, struct model *m, enum world world)
+{
+    struct want want = {.needs = 0};
+    screen_want(s, &want);
+    assert_true(want.needs & NEED_ROWS);
+    model_set_interval(m, 1.0, 16.0, 0.02, "scan every 16 s");
+    world_between(m, world, &want, 14);
+    screen_update(s);
+}
+
 static void do_step(struct screen *s, struct model *m, const struct scene *scene, int step,
                     int *tick, struct canvas *c)
 {
@@ -414,6 +435,9 @@ static void do_step(struct screen *s, struct model *m, const struct scene *scene
         break;
     case 1007:
         screen_set_recording(s, &recordings[*arg - '0']);
+        break;
+    case 1010:
+        between(s, m, scene->world);
         break;
     case 1009:
         screen_choose_node(s, picks, ARRAY_LEN(picks));

@@ -160,21 +160,26 @@ static void item(struct buf *t, enum proc_item item, const struct proc *p, int t
     }
 }
 
-static void row(struct buf *t, const struct proc *p, uint32_t items, int tick, bool first)
+static void values(struct buf *t, const struct proc *p, uint32_t items, int tick)
 {
     bool comma = false;
-    buf_printf(t, "%s{<0.%d.%d>,%" PRId64 ",", first ? "" : ",", p->id, p->serial, p->reductions);
-    if (tick > 1)
-        buf_printf(t, "%" PRId64 ",{", p->reductions_per_s);
-    else
-        buf_puts(t, "undefined,{");
     for (int i = 0; i < PROC_ITEMS; i++)
         if (items >> i & 1) {
-            buf_puts(t, comma ? "," : "");
+            buf_puts(t, comma ? "," : "{");
             item(t, (enum proc_item)i, p, tick);
             comma = true;
         }
     buf_puts(t, "}}");
+}
+
+static void row(struct buf *t, const struct proc *p, uint32_t items, int tick, bool first)
+{
+    buf_printf(t, "%s{<0.%d.%d>,%" PRId64 ",", first ? "" : ",", p->id, p->serial, p->reductions);
+    if (tick > 1)
+        buf_printf(t, "%" PRId64 ",", p->reductions_per_s);
+    else
+        buf_puts(t, "undefined,");
+    values(t, p, items, tick);
 }
 
 static void give_scan(struct model *m, enum world world, const struct want_scan *want, int tick)
@@ -489,4 +494,30 @@ const char *world_row(const struct canvas *c, int row)
     for (int column = 1; column < c->columns && at + 32 < sizeof text; column++)
         at += (size_t)snprintf(text + at, sizeof text - at, "%s", canvas_at(c, row, column)->text);
     return text;
+}
+
+void world_between(struct model *m, enum world world, const struct want *want, int seconds)
+{
+    struct error err = {.code = ERR_NONE};
+    struct builder *b = builder_new();
+    struct buf t;
+    size_t len;
+    const struct proc_scan *scan = model_scan(m);
+    give_system(m, world, 300 + seconds);
+    buf_init(&t, 0);
+    buf_printf(&t, "{rows,%" PRId64 ",[", (1300 + seconds) * SECOND);
+    for (size_t i = 0; i < scan->n_rows; i++) {
+        struct proc made;
+        char name[40];
+        const struct proc *p = proc_at((int)i, &made, name);
+        buf_printf(&t, "%s{<0.%d.%d>,", i ? "," : "", p->id, p->serial);
+        if (i == 1)
+            buf_puts(&t, "gone}");
+        else
+            values(&t, p, want->scan.items & PROC_ITEMS_AGAIN, 2 + 2 * seconds);
+    }
+    buf_puts(&t, "]}");
+    parse(b, &t);
+    const uint8_t *bytes = builder_bytes(b, &len);
+    done(b, &t, model_take(m, QUESTION_ROWS, bytes, len, &want->scan, 0, &err), &err);
 }

@@ -18,6 +18,9 @@ enum world {
 struct model *world_new(enum world world);
 /* The answer to what is wanted, as that node gives it; `tick` counts up from 1. */
 void world_answer(struct model *m, enum world world, const struct want *want, int tick);
+/* So many seconds after the scan: the header, and the rows of the scan again, the second one gone.
+ */
+void world_between(struct model *m, enum world world, const struct want *want, int seconds);
 void world_mailbox(struct model *m, bool ask);
 void world_state(struct model *m, bool ask);
 
