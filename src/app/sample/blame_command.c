@@ -19,7 +19,8 @@
 #include "beamtop/output/samples_sink.h"
 #include "sample_run.h"
 
-enum { NAME_BYTES = 1024, NO_FRAME = UINT32_MAX };
+enum { NAME_BYTES = 1024 };
+#define NO_FRAME UINT32_MAX
 
 /* Names that stand for several functions (erts/emulator/beam/copy.c, erl_gc.c). */
 static const struct {

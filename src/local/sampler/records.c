@@ -297,7 +297,8 @@ static void get_record(struct records *r, struct body *b, struct record *out)
         unsigned code = get_below(b, (unsigned)-ERR_CANCELLED + 1);
         struct slice text = get_text(b);
         b->bad |= code == 0;
-        error_set(&out->u.failed, (enum err) - (int)code, "%.*s", (int)text.len, text.s);
+        if (code != 0)
+            error_set(&out->u.failed, (enum err) - (int)code, "%.*s", (int)text.len, text.s);
         r->ended = true;
         break;
     }

@@ -1,8 +1,8 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
 %% What rows of the last scan are now, between two scans that are far apart. Arg: {[Item], [Pid]}.
 %%
-%% Value: {rows, MonoNs, [{Pid, Values} | {Pid, gone}]}, in the order of the pids. Only numbers and
-%% what has a small size of its own: no item that is a list, no dictionary.
+%% Value: {rows, MonoNs, [{Pid, Values} | {Pid, gone}]}, in the order of the pids. Only numbers, and
+%% what is always small: no item that is a list, no dictionary.
 -include("part/items.erl").
 Bounded = [reductions, message_queue_len, memory, total_heap_size, heap_size, stack_size, status,
            current_function, garbage_collection],

@@ -144,6 +144,8 @@ static void test_refused(void **state)
     record_put_end(&out, &end);
     record_put_note(&out, "behind the end");
     assert_int_equal(read_all(out.data, out.len, out.len, false), -1);
+    static const uint8_t no_failure[] = {RECORD_FAILED, 0, 0, 0, 5, 0, 0, 2, 'n', 'o'};
+    assert_int_equal(read_all(no_failure, sizeof no_failure, 5, false), -1);
     static const uint8_t long_one[] = {RECORD_NOTE, 0x7f, 0xff, 0xff, 0xff};
     assert_int_equal(read_all(long_one, sizeof long_one, 5, false), -1);
     buf_clear(&out);
