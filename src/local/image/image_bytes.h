@@ -51,7 +51,7 @@ static inline uint64_t image_leb(struct image_bytes *b, bool with_sign)
     uint64_t v = 0;
     uint8_t byte = 0x80;
     unsigned shift = 0;
-    for (; byte & 0x80; shift += 7) {
+    for (; byte & 0x80 && shift < 70; shift += 7) { /* 10 bytes hold 64 bits */
         byte = (uint8_t)image_unsigned(b, 1);
         if (shift < 64)
             v |= (uint64_t)(byte & 0x7f) << shift;

@@ -93,11 +93,8 @@ static uint32_t compiled_id(struct namer *n, const struct jit *jit, const struct
                                          : f                 ? FRAME_ERLANG
                                                              : FRAME_UNKNOWN,
                                  .name = f ? f->name : slice_of("[unknown]")};
-    if (f && named.kind == FRAME_ERLANG)
+    if (n->lines && named.kind == FRAME_ERLANG)
         jit_line(jit, f, at, &named.file, &named.line);
-    const bool by_line = n->lines && named.kind == FRAME_ERLANG;
-    if (!by_line)
-        named.file = (struct slice){"", 0}, named.line = 0;
     return id_of(n, f ? f->start : 0, named.line, &named, out);
 }
 

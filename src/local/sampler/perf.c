@@ -37,6 +37,9 @@ const char *perf_why(int errnum)
     case EOPNOTSUPP:
     case ENOSYS:
         return "this kernel has no CPU clock events";
+    case EINVAL:
+        return "the kernel takes fewer samples a second (kernel.perf_event_max_sample_rate): lower "
+               "--hz";
     default:
         return "";
     }
@@ -51,6 +54,8 @@ void perf_ring_close(struct perf_ring *r)
 {
     if (r->mapped)
         munmap(r->mapped, r->size + (size_t)sysconf(_SC_PAGESIZE));
+    if (r->first >= 0)
+        close(r->first);
     for (size_t i = 0; i < r->n_events; i++)
         close(r->events[i]);
     free(r->events);
@@ -58,13 +63,34 @@ void perf_ring_close(struct perf_ring *r)
     perf_ring_init(r, r->cpu);
 }
 
-static int map_ring(struct perf_ring *r, int fd, struct error *err)
+/* The ring is that of an event of our own thread, which counts nothing: it stays when threads of
+ * the VM end, whose events would wake a reader for ever. 1: there is no such CPU now. */
+static int open_ring(struct perf_ring *r, struct error *err)
 {
+    struct perf_event_attr a = {
+        .size = sizeof a,
+        .type = PERF_TYPE_SOFTWARE,
+        .config = PERF_COUNT_SW_DUMMY,
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+        .wakeup_events = 1,
+        .use_clockid = 1,
+        .clockid = CLOCK_MONOTONIC,
+    };
+    const int fd = (int)syscall(SYS_perf_event_open, &a, 0, r->cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    const int errnum = errno;
+    if (fd < 0 && errnum == ENODEV)
+        return 1;
+    if (fd < 0)
+        return error_set_errno(err, errnum, "no samples: %s; perf_event_open", perf_why(errnum));
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     void *mapped = mmap(NULL, (RING_PAGES + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (mapped == MAP_FAILED)
-        return error_set_errno(err, errno,
-                               "no memory for samples (kernel.perf_event_mlock_kb, ulimit -l)");
+    if (mapped == MAP_FAILED) {
+        error_set_errno(err, errno,
+                        "no memory for samples (kernel.perf_event_mlock_kb, ulimit -l)");
+        close(fd);
+        return err->code;
+    }
     r->mapped = mapped;
     r->size = RING_PAGES * page;
     r->first = fd;
@@ -91,6 +117,9 @@ int perf_ring_add(struct perf_ring *r, pid_t tid, unsigned hz, struct error *err
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
     };
+    const int opened = r->first < 0 ? open_ring(r, err) : 0;
+    if (opened != 0)
+        return opened < 0 ? opened : 0;
     int fd = (int)syscall(SYS_perf_event_open, &a, tid, r->cpu, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0 && errno == ESRCH)
         return error_set(err, ERR_NOT_FOUND, "thread %d is gone", (int)tid);
@@ -98,12 +127,8 @@ int perf_ring_add(struct perf_ring *r, pid_t tid, unsigned hz, struct error *err
         int errnum = errno;
         return error_set_errno(err, errnum, "no samples: %s; perf_event_open", perf_why(errnum));
     }
-    if (r->first >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->first) != 0) {
+    if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->first) != 0) {
         error_set_errno(err, errno, "samples of two threads in one ring");
-        close(fd);
-        return err->code;
-    }
-    if (r->first < 0 && map_ring(r, fd, err) != 0) {
         close(fd);
         return err->code;
     }
@@ -114,6 +139,12 @@ int perf_ring_add(struct perf_ring *r, pid_t tid, unsigned hz, struct error *err
     if (r->runs)
         ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
     return 0;
+}
+
+void perf_ring_drop(struct perf_ring *r)
+{
+    if (r->n_events > 0)
+        close(r->events[--r->n_events]);
 }
 
 void perf_ring_start(struct perf_ring *r)

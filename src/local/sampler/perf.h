@@ -28,7 +28,7 @@ struct perf_sample {
 
 struct perf_ring {
     int cpu;
-    int first;    /* the event whose ring it is; -1: none yet */
+    int first;    /* the event whose ring it is, our own; -1: none yet */
     void *mapped; /* its pages */
     size_t size;  /* of the data, a power of two */
     int *events;  /* all of this CPU, to close */
@@ -46,6 +46,7 @@ void perf_ring_close(struct perf_ring *r);
 /* Adds a thread: hz samples for each second of its CPU time on that CPU, once the ring runs. The
  * error names the errno and what would allow it; ERR_NOT_FOUND: the thread is gone. */
 int perf_ring_add(struct perf_ring *r, pid_t tid, unsigned hz, struct error *err);
+void perf_ring_drop(struct perf_ring *r); /* the thread that was added last */
 void perf_ring_start(struct perf_ring *r);
 /* Waits up to that long; true: something came. */
 bool perf_ring_wait(const struct perf_ring *r, int ms);

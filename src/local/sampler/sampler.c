@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -60,7 +61,8 @@ struct sampler {
     struct buf out;
     sem_t pinned; /* one for each reader that runs */
     atomic_bool ends;
-    int fd;
+    bool noted_refused, noted_libraries;
+    int fd, pidfd; /* output; of the VM, -1: none */
 };
 
 /* ---- one sample */
@@ -146,8 +148,11 @@ static int add_thread(struct sampler *s, const struct thread *t, struct error *e
 {
     struct thread_times times;
     for (int i = 0; i < s->n_readers; i++)
-        if (perf_ring_add(&s->readers[i].ring, t->tid, s->o->hz, err) != 0)
+        if (perf_ring_add(&s->readers[i].ring, t->tid, s->o->hz, err) != 0) {
+            while (i-- > 0)
+                perf_ring_drop(&s->readers[i].ring);
             return err->code;
+        }
     s->threads = alloc_resize(s->threads, s->n_threads + 1, sizeof *s->threads);
     s->began_us = alloc_resize(s->began_us, s->n_threads + 1, sizeof *s->began_us);
     s->began_kernel_us =
@@ -169,7 +174,7 @@ static int add_threads(struct sampler *s, struct error *err)
     struct error first = {.code = ERR_NONE};
     if (threads_list(&all, &n, s->o->pid, err) != 0)
         return err->code;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && s->n_threads < LIMIT_THREADS; i++) {
         struct error why = {.code = ERR_NONE};
         if (!is_wanted(s->o, all + i) || thread_of(s, all[i].tid) != UINT32_MAX)
             continue;
@@ -180,7 +185,8 @@ static int add_threads(struct sampler *s, struct error *err)
     if (s->n_threads == 0)
         return first.code ? error_set(err, first.code, "%s", first.text)
                           : error_set(err, ERR_NOT_FOUND, "no thread of the VM is of that kind");
-    if (refused > 0) {
+    if (refused > 0 && !s->noted_refused) {
+        s->noted_refused = true;
         char text[sizeof first.text + 64];
         snprintf(text, sizeof text, "%zu threads are not sampled: %s", refused, first.text);
         record_put_note(&s->out, text);
@@ -209,12 +215,21 @@ static bool write_out(struct sampler *s)
     return whole;
 }
 
-/* The one that started us has gone, or wants the end. */
-static bool input_ended(int ms)
+/* The one that started us has gone, or wants the end; or the VM has ended. */
+static bool is_over(struct sampler *s, int ms)
 {
-    struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+    struct pollfd p[] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                         {.fd = s->pidfd, .events = POLLIN}};
     char c;
-    return poll(&p, 1, ms) > 0 && read(STDIN_FILENO, &c, 1) <= 0;
+    if (poll(p, ARRAY_LEN(p), ms) <= 0)
+        return false;
+    if (p[1].revents != 0) {
+        pthread_mutex_lock(&s->lock);
+        record_put_note(&s->out, "the VM has ended");
+        pthread_mutex_unlock(&s->lock);
+        return true;
+    }
+    return p[0].revents != 0 && read(STDIN_FILENO, &c, 1) <= 0;
 }
 
 static uint64_t own_cpu_us(void)
@@ -242,21 +257,20 @@ static void run(struct sampler *s)
     const uint64_t began = clock_mono_ns();
     uint64_t looked = began;
     struct error err = {.code = ERR_NONE};
-    while (!input_ended(WAIT_MS)) {
+    while (!is_over(s, WAIT_MS)) {
         const uint64_t now = clock_mono_ns();
         if (s->o->for_s > 0 && (double)(now - began) / 1e9 >= s->o->for_s)
             break;
         if (now - looked >= LOOK_MS * UINT64_C(1000000)) {
             looked = now;
-            if (kill(s->o->pid, 0) != 0 && errno == ESRCH) {
-                pthread_mutex_lock(&s->lock);
-                record_put_note(&s->out, "the VM has ended");
-                pthread_mutex_unlock(&s->lock);
-                break;
-            }
             pthread_mutex_lock(&s->lock);
             error_clear(&err);
             add_threads(s, &err);
+            if (!s->noted_libraries && images_changed(vm_images(s->vm))) {
+                s->noted_libraries = true;
+                record_put_note(&s->out, "libraries were loaded since the start: sample again to "
+                                         "see names in them");
+            }
             pthread_mutex_unlock(&s->lock);
             refresh(s);
         }
@@ -267,11 +281,14 @@ static void run(struct sampler *s)
     for (int i = 0; i < s->n_readers; i++)
         if (s->readers[i].runs)
             pthread_join(s->readers[i].thread, NULL);
+    for (int i = 0; i < s->n_readers; i++)
+        s->lost += s->readers[i].ring.lost;
     struct record_end end = {
         .lost = s->lost, .cpu_us = own_cpu_us(), .wall_us = (clock_mono_ns() - began) / 1000};
     for (size_t i = 0; i < s->n_threads; i++) {
         struct thread_times t;
-        if (thread_times_read(&t, s->o->pid, s->threads[i].tid) != 0 || t.cpu_us < s->began_us[i])
+        if (thread_times_read(&t, s->o->pid, s->threads[i].tid) != 0 || t.cpu_us < s->began_us[i] ||
+            t.kernel_us < s->began_kernel_us[i])
             continue;
         uint64_t kernel = t.kernel_us - s->began_kernel_us[i], all = t.cpu_us - s->began_us[i];
         end.kernel_us += kernel;
@@ -343,6 +360,9 @@ int sampler_run(const struct sampler_options *o, int out_fd)
     struct sampler s = {.o = o, .fd = out_fd, .lock = PTHREAD_MUTEX_INITIALIZER};
     struct error err = {.code = ERR_NONE};
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGINT, SIG_IGN); /* of the terminal: who started us ends us, by our input */
+    signal(SIGHUP, SIG_IGN);
+    s.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     s.memory = memory_of_process(&pid);
     s.namer = namer_new(o->lines, o->addresses);
     buf_init(&s.out, 0);
@@ -371,5 +391,7 @@ int sampler_run(const struct sampler_options *o, int out_fd)
     buf_clear(&s.out);
     namer_free(s.namer);
     vm_close(s.vm);
+    if (s.pidfd >= 0)
+        close(s.pidfd);
     return begun ? 0 : 1;
 }

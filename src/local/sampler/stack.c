@@ -10,6 +10,7 @@ enum {
     PAGE = 4096,
     CODE_BYTES = 48,          /* behind a call, within which the Erlang stack is taken up again */
     NATIVE_FRAMES = 128,      /* of one stack */
+    DIRTY_WALKS = 8,          /* stacks of what looks like a process there */
     DIRTY_BYTES = 4096,       /* of a dirty scheduler's stack, searched for its process */
     CHECKED_BYTES = 2 * WORD, /* below the boundary: read again once the Erlang stack is read */
 };
@@ -40,6 +41,21 @@ static bool read_copy(void *arg, uint64_t at, void *out, size_t len)
         return true;
     }
     return memory_read(c->memory, at, out, len);
+}
+
+/* Whether the thread still stands as it was copied: the words at that address, or the last ones
+ * that were copied where it lies beyond them. */
+static bool stands(const struct copy *c, uint64_t at)
+{
+    uint8_t now[CHECKED_BYTES];
+    const uint64_t from = c->sample->registers.value[REGISTER_RSP];
+    const size_t len = c->sample->stack_len;
+    if (len < CHECKED_BYTES)
+        return false;
+    if (at < from || at - from > len - CHECKED_BYTES)
+        at = from + len - CHECKED_BYTES;
+    return memory_read(c->memory, at, now, CHECKED_BYTES) &&
+           memcmp(now, c->sample->stack + (at - from), CHECKED_BYTES) == 0;
 }
 
 static bool read_word(const struct memory *m, uint64_t at, uint64_t *out)
@@ -176,7 +192,6 @@ static void take_boundary(struct stack *out, const struct stack_world *w, const 
     };
     const uint64_t back = r->value[REGISTER_RIP], cfa = r->value[REGISTER_RSP];
     const enum boundary is = boundary_of(jit_at(w->jit, back - 1));
-    uint8_t before[CHECKED_BYTES], after[CHECKED_BYTES];
     if (out->in != SAMPLE_GC && out->in != SAMPLE_NIF)
         out->in = classes[is];
     add(out, IS_COMPILED, back, false);
@@ -194,10 +209,7 @@ static void take_boundary(struct stack *out, const struct stack_world *w, const 
         return;
     }
     walk_memory(out, w, at);
-    /* The thread ran on when its native stack is another one by now. */
-    if (!memory_read(copy, cfa - CHECKED_BYTES, before, CHECKED_BYTES) ||
-        !memory_read(w->memory, cfa - CHECKED_BYTES, after, CHECKED_BYTES) ||
-        memcmp(before, after, CHECKED_BYTES) != 0) {
+    if (!stands(copy->arg, cfa - CHECKED_BYTES)) {
         out->n = native;
         out->flags = (out->flags & ~(unsigned)SAMPLE_COMPLETE) | SAMPLE_MOVED_ON;
     }
@@ -222,13 +234,20 @@ static void classify(struct stack *out, const struct stack_world *w, uint64_t ad
 static void find_dirty(struct stack *out, const struct stack_world *w, const struct perf_sample *s)
 {
     const uint32_t stop = stop_offset(w);
-    for (size_t i = 0; stop > 0 && i + WORD <= s->stack_len && i < DIRTY_BYTES; i += WORD) {
+    const unsigned before = out->flags;
+    int walks = 0;
+    for (size_t i = 0;
+         stop > 0 && walks < DIRTY_WALKS && i + WORD <= s->stack_len && i < DIRTY_BYTES;
+         i += WORD) {
         uint64_t p, htop = 0, at = 0, id = 0;
         memcpy(&p, s->stack + i, WORD);
         if (p % WORD != 0 || p >= ADDRESSES || p < PAGE || !read_word(w->memory, p, &id) ||
             (id & 15) != 3 || !read_word(w->memory, p + jit_htop_offset(w->jit), &htop) ||
-            !read_word(w->memory, p + stop, &at) || htop % WORD != 0 || at % WORD != 0 || htop > at)
+            !read_word(w->memory, p + stop, &at) || htop % WORD != 0 || at % WORD != 0 ||
+            htop == 0 || htop > at)
             continue;
+        out->flags &= ~(unsigned)(SAMPLE_COMPLETE | SAMPLE_TRUNCATED);
+        walks++;
         const size_t native = out->n;
         uint64_t again = 0;
         walk_memory(out, w, at);
@@ -236,8 +255,8 @@ static void find_dirty(struct stack *out, const struct stack_world *w, const str
             take_process(out, w, p))
             return;
         out->n = native;
-        out->flags &= ~(unsigned)(SAMPLE_COMPLETE | SAMPLE_TRUNCATED);
     }
+    out->flags = before;
 }
 
 static void native_stack(struct stack *out, const struct stack_world *w,
@@ -265,8 +284,9 @@ static void native_stack(struct stack *out, const struct stack_world *w,
         find_dirty(out, w, s);
     if (out->process && out->in == SAMPLE_OTHER)
         out->in = SAMPLE_RUNTIME;
-    else if (!out->process && (scheduler || dirty))
-        out->in = out->in == SAMPLE_OTHER ? SAMPLE_SCHEDULER : out->in;
+    else if (!out->process && (scheduler || dirty) && out->in == SAMPLE_OTHER && w->jit &&
+             step == STEP_OUTERMOST)
+        out->in = SAMPLE_SCHEDULER;
 }
 
 /* ---- a sample in compiled code */

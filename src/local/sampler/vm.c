@@ -28,35 +28,48 @@ struct vm {
     unsigned pid_bits;
 };
 
-/* The first number behind a text of a file of the process; 0: none. */
-static uint64_t number_behind(pid_t pid, const char *file, const char *text)
+/* The start of its command line, words that end with NUL; the bytes. */
+static size_t read_command_line(pid_t pid, char *out, size_t size)
 {
     char path[48];
-    char bytes[8192];
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, bytes, sizeof bytes);
+    ssize_t n = fd < 0 ? 0 : read(fd, out, size - 1);
     if (fd >= 0)
         close(fd);
-    const char *at = n > 0 ? memmem(bytes, (size_t)n, text, strlen(text)) : NULL;
-    return at ? strtoull(at + strlen(text), NULL, 10) : 0;
+    out[n > 0 ? n : 0] = '\0';
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* The process limit among the emulator's own words, before "--": erlexec hands +P N on as -P N.
+ * 0: not given. */
+static uint64_t process_limit(const char *words, size_t len)
+{
+    for (size_t at = 0; at < len && strcmp(words + at, "--") != 0; at += strlen(words + at) + 1)
+        if (strncmp(words + at, "-P", 2) == 0) {
+            const size_t next = at + (words[at + 2] ? 2 : 3);
+            return next < len ? strtoull(words + next, NULL, 10) : 0;
+        }
+    return 0;
 }
 
 /* From its command line: the directory of its emulator, erts-13.1.5 for OTP 25, and the process
  * limit. Without such a directory, from what it calls its threads. */
 static void read_layout(struct vm *v)
 {
+    char words[8192];
     struct thread *threads = NULL;
     struct error err = {.code = ERR_NONE};
     size_t n = 0;
-    const uint64_t erts = number_behind(v->pid, "cmdline", "/erts-");
-    uint64_t limit = number_behind(v->pid, "cmdline", "+P\0");
+    const size_t len = read_command_line(v->pid, words, sizeof words);
+    const char *at = memmem(words, len, "/erts-", 6);
+    const uint64_t erts = at ? strtoull(at + 6, NULL, 10) : 0;
     if (erts >= 5 && erts < 100)
         v->release = (int)erts + 12;
     else if (threads_list(&threads, &n, v->pid, &err) == 0)
         v->release = n > 0 && strncmp(threads[0].name, "erts_", 5) == 0 ? 27 : 25;
     free(threads);
-    v->pid_bits = erl_pid_bits(v->release, limit);
+    v->pid_bits = erl_pid_bits(v->release, process_limit(words, len));
 }
 
 /* Why its memory cannot be read, and what would help. */
@@ -82,8 +95,6 @@ static int refused(pid_t pid, int why, struct error *err)
 int vm_open(struct vm **out, pid_t pid, struct error *err)
 {
     struct vm *v = *out = alloc_zero(1, sizeof *v);
-    struct jit_range data;
-    uint64_t word = 0;
     v->pid = pid;
     v->memory = memory_of_process(&v->pid);
     read_layout(v);
@@ -95,9 +106,6 @@ int vm_open(struct vm **out, pid_t pid, struct error *err)
         error_clear(err);
         return refused(pid, why, err);
     }
-    if (images_writable(v->images, &data, 1) == 1 &&
-        !memory_read(&v->memory, data.start, &word, sizeof word))
-        return refused(pid, errno, err);
     return 0;
 }
 
@@ -113,12 +121,17 @@ void vm_close(struct vm *v)
 void vm_parse(struct vm *v)
 {
     struct jit_range ranges[RANGES];
+    uint64_t word = 0;
     images_parse(v->images, &v->memory);
+    const size_t n = images_writable(v->images, ranges, ARRAY_LEN(ranges));
+    if (n > 0 && !memory_read(&v->memory, ranges[0].start, &word, sizeof word)) {
+        refused(v->pid, errno, &v->why_no_code);
+        return;
+    }
     v->descriptor = images_find(v->images, "__jit_debug_descriptor");
     v->by_symbol = v->descriptor != 0;
     if (!v->by_symbol)
-        v->descriptor =
-            jit_scan(&v->memory, ranges, images_writable(v->images, ranges, ARRAY_LEN(ranges)));
+        v->descriptor = jit_scan(&v->memory, ranges, n);
     if (v->descriptor == 0)
         error_set(&v->why_no_code, ERR_NOT_FOUND,
                   "no JIT in process %d: compiled functions can be read on x86-64 with OTP 25 and "
