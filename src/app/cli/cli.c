@@ -74,7 +74,7 @@ const struct cli_option cli_option_table[] = {
      "size of the captured screen (120x40)"},
     {"output", 'o', FOR_CAPTURE | FOR_RECORD | FOR_REPORT, TYPE_TEXT, AT(output), 0, 0, 0, "FILE",
      "write to FILE (standard output); in captures %t stands for the time"},
-    {"output", 'o', FOR_LOCAL, TYPE_TEXT, AT(output), 0, 0, 0, "FILE",
+    {"output", 'o', FOR_PERF_MAP, TYPE_TEXT, AT(output), 0, 0, 0, "FILE",
      "write to FILE, - is standard output (perf-map: /tmp/perf-OSPID.map)"},
     {"every", 0, FOR_CAPTURE | FOR_CALLS | FOR_RECORD, TYPE_SECONDS, AT(every_s), 0, 0.25, 86400,
      "SECONDS", "repeat, from start to start, 0.25 to 86400"},
@@ -226,8 +226,8 @@ const struct cli_command cli_commands[] = {
     {"replay", "FILE", "the screen over a recording: play, pause, step, seek",
      FOR_ALL | FOR_SCREEN, 1, 1, false, command_replay},
     {"perf-map", "OSPID|NODE", "write names and addresses of compiled functions for perf(1), from "
-                               "a VM of this host", FOR_ALL | FOR_LOCAL, 1, 1, false,
-                               command_perf_map},
+                               "a VM of this host", FOR_ALL | FOR_LOCAL | FOR_PERF_MAP, 1, 1,
+                               false, command_perf_map},
     {"sample", "NODE|OSPID", "where the CPU time of a VM of this host goes: functions, call tree, "
                              "processes, threads, from outside",
      FOR_ALL | FOR_FORMAT | FOR_LOCAL | FOR_SAMPLE, 1, 1, false, command_sample},

@@ -24,6 +24,7 @@ enum {
     FOR_SAMPLE = 1 << 14, /* … and samples it */
     FOR_BLAME = 1 << 15,
     FOR_PSTACK = 1 << 16,
+    FOR_PERF_MAP = 1 << 17,
 };
 
 /* clang-format off */

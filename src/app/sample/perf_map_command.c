@@ -11,12 +11,15 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 #include "app/cli/tell.h"
 #include "beamtop/base/text.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/local/rights.h"
 #include "beamtop/local/vm.h"
 #include "local_target.h"
 
@@ -33,24 +36,6 @@ static void put_map(struct buf *out, const struct jit *j)
     }
 }
 
-static int read_map(struct buf *out, size_t *functions, pid_t pid, struct error *err)
-{
-    struct vm *v = NULL;
-    if (vm_open(&v, pid, err) == 0) {
-        vm_parse(v);
-        if (!vm_jit(v)) {
-            error_set(err, ERR_NOT_FOUND, "%s", vm_why_no_code(v));
-        } else {
-            put_map(out, vm_jit(v));
-            *functions = jit_count(vm_jit(v));
-        }
-    }
-    vm_close(v);
-    return err->code;
-}
-
-/* ---- the file */
-
 static int write_all(int fd, const struct buf *text)
 {
     for (size_t done = 0; done < text->len;) {
@@ -61,6 +46,63 @@ static int write_all(int fd, const struct buf *text)
     }
     return 0;
 }
+
+static void parse_map(struct buf *out, pid_t pid, struct error *err)
+{
+    struct vm *v = NULL;
+    if (vm_open(&v, pid, err) == 0 && rights_become_user_of(pid, err) == 0) {
+        vm_parse(v);
+        if (!vm_jit(v)) {
+            error_set(err, ERR_NOT_FOUND, "%s", vm_why_no_code(v));
+        } else {
+            put_map(out, vm_jit(v));
+        }
+    }
+    vm_close(v);
+}
+
+/* In a process that has become the user of the VM: the map, or the error and its text. */
+static void run_child(int fd, pid_t pid)
+{
+    struct error err = {.code = ERR_NONE};
+    struct buf text;
+    buf_init(&text, 0);
+    parse_map(&text, pid, &err);
+    const struct buf failed = {.data = (uint8_t *)&err, .len = sizeof err};
+    write_all(fd, &failed);
+    write_all(fd, &text);
+    _exit(0);
+}
+
+/* What a stranger's VM holds is not parsed with the rights of root. */
+static int read_map(struct buf *out, size_t *functions, pid_t pid, struct error *err)
+{
+    int fds[2], status = 0;
+    uint8_t bytes[65536];
+    ssize_t n = 0;
+    if (pipe2(fds, O_CLOEXEC) != 0)
+        return error_set_errno(err, errno, "no pipe");
+    const pid_t child = fork();
+    if (child == 0)
+        run_child(fds[1], pid);
+    close(fds[1]);
+    while (child > 0 && out->len <= LIMIT_JIT_BYTES &&
+           ((n = read(fds[0], bytes, sizeof bytes)) > 0 || (n < 0 && errno == EINTR)))
+        if (n > 0)
+            buf_put(out, bytes, (size_t)n);
+    close(fds[0]);
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0 || out->len < sizeof *err)
+        return error_set(err, ERR_SYSTEM, "the process that reads the VM has failed");
+    struct error theirs;
+    memcpy(&theirs, out->data, sizeof theirs);
+    theirs.text[sizeof theirs.text - 1] = '\0';
+    buf_drop_front(out, sizeof theirs);
+    for (size_t i = 0; i < out->len; i++)
+        *functions += out->data[i] == '\n';
+    return theirs.code == ERR_NONE ? 0 : error_set(err, ERR_SYSTEM, "%s", theirs.text);
+}
+
+/* ---- the file */
 
 /* A file that nobody else has made takes the name, whatever had it: no link is followed. */
 static int replace_file(int dir, const char *name, const struct buf *text)

@@ -53,9 +53,8 @@ static bool keep_first(struct sample_run *t, const struct sample *sample)
     if (has_stack(f, sample->thread) || (sample->flags & SAMPLE_MOVED_ON))
         return true;
     uint32_t *frames = alloc_zero(sample->n_frames + 1, sizeof *frames);
-    for (size_t i = 0; i < sample->n_frames; i++)
-        frames[i] = sampled_frame(t->sampled, sample->frames[i]);
     f->samples[sample->thread] = *sample;
+    f->samples[sample->thread].n_frames = sampled_frames(t->sampled, sample, frames, NULL);
     f->samples[sample->thread].frames = frames;
     f->samples[sample->thread].addresses = NULL;
     return !t->options->wait || !all_ran(t, f);

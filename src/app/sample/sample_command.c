@@ -13,13 +13,14 @@
 static bool put_event(struct sample_run *t, const struct sample *sample)
 {
     uint32_t ids[LIMIT_SAMPLE_FRAMES];
+    uint64_t addresses[LIMIT_SAMPLE_FRAMES];
     struct error err = {.code = ERR_NONE};
     struct sample event = *sample;
     struct buf text;
     const struct sample_frames frames = sample_frames_of(sampled_stacks(t->sampled));
-    for (size_t i = 0; i < sample->n_frames; i++)
-        ids[i] = sampled_frame(t->sampled, sample->frames[i]);
+    event.n_frames = sampled_frames(t->sampled, sample, ids, addresses);
     event.frames = ids;
+    event.addresses = addresses;
     buf_init(&text, 0);
     samples_perf_script(&text, sampled_thread(t->sampled, sample->thread)->name,
                         (int)t->sampler.pid, &event, &frames);

@@ -121,6 +121,21 @@ static void count_process(struct sampled *s, const struct sample *sample)
     p->samples++;
 }
 
+size_t sampled_frames(const struct sampled *s, const struct sample *sample, uint32_t *ids,
+                      uint64_t *addresses)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < sample->n_frames; i++) {
+        uint32_t id = s->frames[sample->frames[i]];
+        if (s->o.only_erlang && !is_erlang(stacks_frame_at(s->stacks, id)->kind))
+            continue;
+        if (addresses)
+            addresses[n] = sample->addresses ? sample->addresses[i] : 0;
+        ids[n++] = id;
+    }
+    return n;
+}
+
 static bool take_sample(struct sampled *s, const struct sample *sample)
 {
     uint32_t ids[LIMIT_SAMPLE_FRAMES];
@@ -129,11 +144,7 @@ static bool take_sample(struct sampled *s, const struct sample *sample)
     if (s->o.one_process &&
         (sample->pid_number != s->o.pid_number || sample->pid_serial != s->o.pid_serial))
         return false;
-    for (size_t i = 0; i < sample->n_frames; i++) {
-        uint32_t id = s->frames[sample->frames[i]];
-        if (!s->o.only_erlang || is_erlang(stacks_frame_at(s->stacks, id)->kind))
-            ids[n++] = id;
-    }
+    n = sampled_frames(s, sample, ids, NULL);
     stacks_add(s->stacks, ids, n, 1);
     s->samples++;
     s->classes[sample->in]++;
@@ -164,11 +175,6 @@ bool sampled_take(struct sampled *s, const struct record *r)
 const struct stacks *sampled_stacks(const struct sampled *s)
 {
     return s->stacks;
-}
-
-uint32_t sampled_frame(const struct sampled *s, uint32_t announced)
-{
-    return s->frames[announced];
 }
 
 size_t sampled_threads(const struct sampled *s)

@@ -24,8 +24,10 @@ void sampled_free(struct sampled *s); /* NULL is fine */
 bool sampled_take(struct sampled *s, const struct record *r);
 
 const struct stacks *sampled_stacks(const struct sampled *s);
-/* The id in the stacks of a frame that the sampler announced by that number. */
-uint32_t sampled_frame(const struct sampled *s, uint32_t announced);
+/* The frames of a sample that are kept, by their ids in the stacks, the root first, and with
+ * addresses unless NULL; both have room for LIMIT_SAMPLE_FRAMES. How many there are. */
+size_t sampled_frames(const struct sampled *s, const struct sample *sample, uint32_t *ids,
+                      uint64_t *addresses);
 size_t sampled_threads(const struct sampled *s);
 const struct thread *sampled_thread(const struct sampled *s, size_t i);
 int64_t sampled_count(const struct sampled *s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "rights.h"
+#include "beamtop/local/rights.h"
 
 #include <errno.h>
 #include <fcntl.h>

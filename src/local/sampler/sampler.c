@@ -25,7 +25,7 @@
 #include "beamtop/local/records.h"
 #include "namer.h"
 #include "perf.h"
-#include "local/process/rights.h"
+#include "beamtop/local/rights.h"
 #include "stack.h"
 #include "beamtop/local/vm.h"
 
