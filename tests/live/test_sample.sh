@@ -40,6 +40,15 @@ works() {
     order "$1" && wait_until 60 test -s "$dir/worker"
 }
 
+# sample_of LOAD WORDS…: samples while that load runs.
+sample_of() {
+    works "$1" || return 1
+    shift
+    sample "$@"
+    rc=$?
+    order still && [ $rc = 0 ]
+}
+
 has_jit() {
     [ "$otp" -ge 25 ] || echo "# not tried: OTP $otp has no JIT" >"$work/remark"
     [ "$otp" -ge 25 ]
@@ -59,11 +68,7 @@ between() {
 }
 
 finds_known_shares() {
-    works chain || return 1
-    sample --for 4s --hz 199
-    rc=$?
-    order still
-    [ $rc -eq 0 ] || return 1
+    sample_of chain --for 4s --hz 199 || return 1
     if ! has_jit; then
         told 'no JIT|no compiled code' && holds '.[0].samples > 20'
         return
@@ -147,33 +152,21 @@ blames_a_library() {
 knows_late_pids() {
     has_jit || return 0
     order many || return 1
-    works chain || return 1
-    sample --for 2s
-    rc=$?
-    order still
-    [ $rc -eq 0 ] || return 1
+    sample_of chain --for 2s || return 1
     holds ".[0].processes[0].pid == \"$(cat "$dir/worker")\""
 }
 
 # Deeper than the copy of the stack that comes with a sample.
 marks_deep_stacks() {
     has_jit || return 0
-    works deep || return 1
-    sample --for 2s
-    rc=$?
-    order still
-    [ $rc -eq 0 ] || return 1
+    sample_of deep --for 2s || return 1
     holds '.[0].truncated > 0 and ([.[0].functions[] | select(.function == "sample_load:deep/1")] | length) == 1'
 }
 
 survives_code_loading() {
     has_jit || return 0
     works loads || return 1
-    works chain || return 1
-    sample --for 4s
-    rc=$?
-    order still
-    [ $rc -eq 0 ] || return 1
+    sample_of chain --for 4s || return 1
     holds '[.[0].functions[] | select(.function == "sample_load:leaf_a/2")] | length == 1'
 }
 

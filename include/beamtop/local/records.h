@@ -36,7 +36,7 @@ struct record_begin {
     bool real_time;      /* its readers run before all others on their CPU (SCHED_FIFO) */
     bool pinned;
     uint32_t cpus, threads, stop_offset;
-    uint64_t ticks_us; /* how long finding all this took */
+    uint64_t setup_us; /* how long finding all this took */
 };
 
 struct record_end {

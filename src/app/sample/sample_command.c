@@ -75,7 +75,7 @@ static int put_check(struct sample_run *t)
            b->pinned ? "one pinned to each" : "not pinned: samples move on more often",
            b->real_time ? "before all others (SCHED_FIFO)"
                         : "as any thread (SCHED_FIFO needs CAP_SYS_NICE)");
-    printf("set up in       %s\n", text_duration(took, sizeof took, (double)b->ticks_us / 1e6));
+    printf("set up in       %s\n", text_duration(took, sizeof took, (double)b->setup_us / 1e6));
     printf("samples         %lld of %u threads, %lld lost\n", (long long)run.samples, b->threads,
            (long long)run.lost);
     printf("stacks          %.1f%% complete, %.1f%% moved on, %.1f%% truncated, %.1f%% "

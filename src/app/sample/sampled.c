@@ -139,12 +139,11 @@ size_t sampled_frames(const struct sampled *s, const struct sample *sample, uint
 static bool take_sample(struct sampled *s, const struct sample *sample)
 {
     uint32_t ids[LIMIT_SAMPLE_FRAMES];
-    size_t n = 0;
     struct of_thread *of = s->threads + sample->thread;
     if (s->o.one_process &&
         (sample->pid_number != s->o.pid_number || sample->pid_serial != s->o.pid_serial))
         return false;
-    n = sampled_frames(s, sample, ids, NULL);
+    const size_t n = sampled_frames(s, sample, ids, NULL);
     stacks_add(s->stacks, ids, n, 1);
     s->samples++;
     s->classes[sample->in]++;

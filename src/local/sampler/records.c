@@ -54,7 +54,7 @@ void record_put_begin(struct buf *out, const struct record_begin *b)
     buf_put_u32be(&body, b->cpus);
     buf_put_u32be(&body, b->threads);
     buf_put_u32be(&body, b->stop_offset);
-    put_u64(&body, b->ticks_us);
+    put_u64(&body, b->setup_us);
     put_record(out, RECORD_BEGIN, &body);
 }
 
@@ -221,7 +221,7 @@ static void get_begin(struct records *r, struct body *b, struct record_begin *ou
     out->cpus = get_u32(b);
     out->threads = get_u32(b);
     out->stop_offset = get_u32(b);
-    out->ticks_us = get(b, 8);
+    out->setup_us = get(b, 8);
     b->bad |= r->begun;
     r->begun = true;
 }

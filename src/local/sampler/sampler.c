@@ -21,7 +21,6 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/local/images.h"
-#include "beamtop/local/memory.h"
 #include "beamtop/local/records.h"
 #include "namer.h"
 #include "perf.h"
@@ -37,6 +36,11 @@ enum {
 
 struct sampler;
 
+struct sampled_thread {
+    struct thread thread;
+    struct thread_times began; /* when it was added */
+};
+
 struct reader {
     struct sampler *sampler;
     struct perf_ring ring;
@@ -47,14 +51,11 @@ struct reader {
 
 struct sampler {
     const struct sampler_options *o;
-    struct memory memory;
     struct vm *vm;
     struct reader *readers;
     int n_readers;
-    struct thread *threads; /* that were announced, in that order */
+    struct sampled_thread *threads; /* that were announced, in that order */
     size_t n_threads;
-    uint64_t *began_us; /* CPU time of each when it was added */
-    uint64_t *began_kernel_us;
     uint64_t lost;
     pthread_mutex_t lock; /* of all below, and of the VM's tables */
     struct namer *namer;
@@ -70,7 +71,7 @@ struct sampler {
 static uint32_t thread_of(const struct sampler *s, pid_t tid)
 {
     for (size_t i = 0; i < s->n_threads; i++)
-        if (s->threads[i].tid == tid)
+        if (s->threads[i].thread.tid == tid)
             return (uint32_t)i;
     return UINT32_MAX;
 }
@@ -84,8 +85,8 @@ static void take_sample(struct reader *reader, const struct perf_sample *sample)
     if (s->out.len >= LIMIT_SAMPLER_QUEUE_BYTES)
         s->lost++;
     else if (thread != UINT32_MAX) {
-        const enum thread_kind kind = s->threads[thread].kind;
-        const struct stack_world w = {vm_jit(s->vm), vm_images(s->vm), &s->memory};
+        const enum thread_kind kind = s->threads[thread].thread.kind;
+        const struct stack_world w = {vm_jit(s->vm), vm_images(s->vm), vm_memory(s->vm)};
         stack_of(&reader->stack, &w, sample, kind == THREAD_SCHEDULER,
                  kind == THREAD_DIRTY_CPU || kind == THREAD_DIRTY_IO);
         struct sample named = {.mono_ns = sample->mono_ns,
@@ -146,7 +147,6 @@ static bool is_wanted(const struct sampler_options *o, const struct thread *t)
 
 static int add_thread(struct sampler *s, const struct thread *t, struct error *err)
 {
-    struct thread_times times;
     for (int i = 0; i < s->n_readers; i++)
         if (perf_ring_add(&s->readers[i].ring, t->tid, s->o->hz, err) != 0) {
             while (i-- > 0)
@@ -154,14 +154,9 @@ static int add_thread(struct sampler *s, const struct thread *t, struct error *e
             return err->code;
         }
     s->threads = alloc_resize(s->threads, s->n_threads + 1, sizeof *s->threads);
-    s->began_us = alloc_resize(s->began_us, s->n_threads + 1, sizeof *s->began_us);
-    s->began_kernel_us =
-        alloc_resize(s->began_kernel_us, s->n_threads + 1, sizeof *s->began_kernel_us);
-    if (thread_times_read(&times, s->o->pid, t->tid) != 0)
-        times = (struct thread_times){.cpu_us = 0};
-    s->began_us[s->n_threads] = times.cpu_us;
-    s->began_kernel_us[s->n_threads] = times.kernel_us;
-    s->threads[s->n_threads++] = *t;
+    struct sampled_thread *added = s->threads + s->n_threads++;
+    added->thread = *t;
+    thread_times_read(&added->began, s->o->pid, t->tid); /* zero where it cannot be read */
     record_put_thread(&s->out, t);
     return 0;
 }
@@ -286,11 +281,12 @@ static void run(struct sampler *s)
     struct record_end end = {
         .lost = s->lost, .cpu_us = own_cpu_us(), .wall_us = (clock_mono_ns() - began) / 1000};
     for (size_t i = 0; i < s->n_threads; i++) {
+        const struct thread_times *began_at = &s->threads[i].began;
         struct thread_times t;
-        if (thread_times_read(&t, s->o->pid, s->threads[i].tid) != 0 || t.cpu_us < s->began_us[i] ||
-            t.kernel_us < s->began_kernel_us[i])
+        if (thread_times_read(&t, s->o->pid, s->threads[i].thread.tid) != 0 ||
+            t.cpu_us < began_at->cpu_us || t.kernel_us < began_at->kernel_us)
             continue;
-        uint64_t kernel = t.kernel_us - s->began_kernel_us[i], all = t.cpu_us - s->began_us[i];
+        uint64_t kernel = t.kernel_us - began_at->kernel_us, all = t.cpu_us - began_at->cpu_us;
         end.kernel_us += kernel;
         end.target_us += all > kernel ? all - kernel : 0;
     }
@@ -308,7 +304,7 @@ static void begin_record(const struct sampler *s, uint64_t began, struct record_
         out->pinned &= s->readers[i].pinned;
         out->real_time &= s->readers[i].real_time;
     }
-    out->ticks_us = (clock_mono_ns() - began) / 1000;
+    out->setup_us = (clock_mono_ns() - began) / 1000;
 }
 
 /* A file descriptor for each thread on each CPU. */
@@ -321,6 +317,7 @@ static void raise_files(void)
     }
 }
 
+/* A failure comes before any reader runs. */
 static int begin(struct sampler *s, struct error *err)
 {
     const uint64_t began = clock_mono_ns();
@@ -356,28 +353,21 @@ static int begin(struct sampler *s, struct error *err)
 
 int sampler_run(const struct sampler_options *o, int out_fd)
 {
-    pid_t pid = o->pid;
     struct sampler s = {.o = o, .fd = out_fd, .lock = PTHREAD_MUTEX_INITIALIZER};
     struct error err = {.code = ERR_NONE};
     signal(SIGPIPE, SIG_IGN);
     signal(SIGINT, SIG_IGN); /* of the terminal: who started us ends us, by our input */
     signal(SIGHUP, SIG_IGN);
-    s.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    s.memory = memory_of_process(&pid);
+    s.pidfd = (int)syscall(SYS_pidfd_open, o->pid, 0);
     s.namer = namer_new(o->lines, o->addresses);
     buf_init(&s.out, 0);
     sem_init(&s.pinned, 0, 0);
     pthread_mutex_lock(&s.lock);
     const bool begun = begin(&s, &err) == 0;
-    if (!begun)
-        atomic_store(&s.ends, true);
     pthread_mutex_unlock(&s.lock);
     if (begun) {
         run(&s);
     } else {
-        for (int i = 0; i < s.n_readers; i++)
-            if (s.readers[i].runs)
-                pthread_join(s.readers[i].thread, NULL);
         buf_reset(&s.out);
         record_put_failed(&s.out, &err);
         write_out(&s);
@@ -386,8 +376,6 @@ int sampler_run(const struct sampler_options *o, int out_fd)
         perf_ring_close(&s.readers[i].ring);
     free(s.readers);
     free(s.threads);
-    free(s.began_us);
-    free(s.began_kernel_us);
     buf_clear(&s.out);
     namer_free(s.namer);
     vm_close(s.vm);

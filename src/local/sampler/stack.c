@@ -169,6 +169,18 @@ static enum boundary boundary_of(const struct jit_function *f)
     return BOUNDARY_CODE;
 }
 
+/* The class of a sample behind that boundary; code: where it is compiled Erlang code. */
+static enum sample_class class_of(enum boundary is, enum sample_class code)
+{
+    static const enum sample_class classes[] = {
+        [BOUNDARY_SCHEDULE] = SAMPLE_SCHEDULER,
+        [BOUNDARY_BIF] = SAMPLE_BIF,
+        [BOUNDARY_NIF] = SAMPLE_NIF,
+        [BOUNDARY_GC] = SAMPLE_GC,
+    };
+    return is == BOUNDARY_CODE ? code : classes[is];
+}
+
 /* The words above the last native frame: the calling instruction, then the Export of the BIF, whose
  * first word is its stub (beam_asm: call_light_bif_shared). */
 static void take_bif(struct stack *out, const struct stack_world *w, const struct memory *copy,
@@ -185,15 +197,10 @@ static void take_bif(struct stack *out, const struct stack_world *w, const struc
 static void take_boundary(struct stack *out, const struct stack_world *w, const struct registers *r,
                           const struct memory *copy)
 {
-    static const enum sample_class classes[] = {
-        [BOUNDARY_CODE] = SAMPLE_RUNTIME, [BOUNDARY_SCHEDULE] = SAMPLE_SCHEDULER,
-        [BOUNDARY_BIF] = SAMPLE_BIF,      [BOUNDARY_NIF] = SAMPLE_NIF,
-        [BOUNDARY_GC] = SAMPLE_GC,
-    };
     const uint64_t back = r->value[REGISTER_RIP], cfa = r->value[REGISTER_RSP];
     const enum boundary is = boundary_of(jit_at(w->jit, back - 1));
     if (out->in != SAMPLE_GC && out->in != SAMPLE_NIF)
-        out->in = classes[is];
+        out->in = class_of(is, SAMPLE_RUNTIME);
     add(out, IS_COMPILED, back, false);
     if (is == BOUNDARY_SCHEDULE) {
         out->in = SAMPLE_SCHEDULER;
@@ -294,14 +301,9 @@ static void native_stack(struct stack *out, const struct stack_world *w,
 static void compiled_stack(struct stack *out, const struct stack_world *w,
                            const struct perf_sample *s, const struct jit_function *leaf)
 {
-    static const enum sample_class classes[] = {
-        [BOUNDARY_CODE] = SAMPLE_ERLANG, [BOUNDARY_SCHEDULE] = SAMPLE_SCHEDULER,
-        [BOUNDARY_BIF] = SAMPLE_BIF,     [BOUNDARY_NIF] = SAMPLE_NIF,
-        [BOUNDARY_GC] = SAMPLE_GC,
-    };
     const enum boundary is = boundary_of(leaf);
     add(out, IS_COMPILED, s->registers.value[REGISTER_RIP], true);
-    out->in = classes[is];
+    out->in = class_of(is, SAMPLE_ERLANG);
     if (is == BOUNDARY_SCHEDULE) {
         out->flags |= SAMPLE_COMPLETE;
         return;
