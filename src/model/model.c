@@ -317,6 +317,16 @@ const struct calls_log *model_calls(const struct model *m)
     return m->calls;
 }
 
+void model_set_samples(struct model *m, const struct samples_log *log)
+{
+    m->samples = log;
+}
+
+const struct samples_log *model_samples(const struct model *m)
+{
+    return m->samples;
+}
+
 void model_set_findings(struct model *m, const struct findings_shown *findings)
 {
     m->findings = findings;

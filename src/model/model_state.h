@@ -26,6 +26,7 @@ struct model {
     struct filter *filter;
     const struct trace_log *trace;
     const struct calls_log *calls;
+    const struct samples_log *samples;
     const struct findings_shown *findings;
     long utc_offset_s;
     bool system_gap, apps_gap; /* the next sample has none before it */

@@ -103,6 +103,10 @@ const struct trace_log *model_trace(const struct model *m);
 struct calls_log;
 void model_set_calls(struct model *m, const struct calls_log *log);
 const struct calls_log *model_calls(const struct model *m);
+/* Samples that are shown, or were last (model/samples.h); borrowed likewise. */
+struct samples_log;
+void model_set_samples(struct model *m, const struct samples_log *log);
+const struct samples_log *model_samples(const struct model *m);
 /* Findings of the last minutes (model/finding.h); borrowed likewise. */
 struct findings_shown;
 void model_set_findings(struct model *m, const struct findings_shown *findings);

@@ -5,6 +5,10 @@
 #ifndef BEAMTOP_MODEL_SAMPLES_H
 #define BEAMTOP_MODEL_SAMPLES_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "beamtop/base/sample.h"
 #include "beamtop/model/stacks.h"
 
@@ -23,6 +27,9 @@ struct samples_part {
 /* Counts and times that are not known are -1, NaN. */
 struct samples_summary {
     struct slice label; /* the node, or "OS process N" */
+    /* Taken by the node of itself, where processes yield: shares are of reductions, not of CPU
+       time, and native code is hardly among them. Classes, threads and flags are not known. */
+    bool at_yields;
     struct slice otp;   /* "27.3.4"; empty: unknown */
     int64_t wall_us;    /* when it started, since the epoch */
     double seconds, hz; /* how long it ran; samples for each second of a thread's CPU time */
@@ -38,6 +45,19 @@ struct samples_summary {
     const struct stacks *stacks;      /* of all samples; a weight of 1 is one sample */
     const struct samples_part *parts; /* the same samples by thread; none: not kept */
     size_t n_parts;
+};
+
+/* ---- sampling on the screen, and in a recording that is replayed */
+
+enum sampling_phase { SAMPLING_STARTS, SAMPLING_RUNS, SAMPLING_ENDED, SAMPLING_FAILED };
+
+/* The run that is shown, or was last; borrowed by the model (model_set_samples()). */
+struct samples_log {
+    enum sampling_phase phase;
+    struct samples_summary run; /* so far; run.stacks is never NULL */
+    double for_s;               /* how long it is to run; 0: until it is stopped */
+    char note[240]; /* what limits it: "not pinned …", "no names …"; empty: nothing */
+    char why[240];  /* it failed, or is of another kind than asked for: the reason */
 };
 
 #endif
