@@ -199,12 +199,11 @@ static int put_folded(const struct blame *b, const struct samples_summary *run)
 
 static int put_blame(struct sample_run *t)
 {
-    struct samples_summary run;
+    const struct samples_summary *run = &t->summary;
     struct buf text;
-    sample_run_summary(t, &run);
     struct blame b = {.function = t->options->rest[0],
-                      .stacks = run.stacks,
-                      .callers = alloc_zero(stacks_frames(run.stacks) + 1, sizeof *b.callers),
+                      .stacks = run->stacks,
+                      .callers = alloc_zero(stacks_frames(run->stacks) + 1, sizeof *b.callers),
                       .behind = stacks_new()};
     for (uint32_t i = 1; i < stacks_nodes(b.stacks); i++)
         if (stacks_node(b.stacks, i)->self > 0)
@@ -212,14 +211,14 @@ static int put_blame(struct sample_run *t)
     buf_init(&text, 0);
     int code = EXIT_DONE;
     if (t->options->stacks || t->options->format == FORMAT_FOLDED)
-        code = put_folded(&b, &run);
+        code = put_folded(&b, run);
     else if (t->options->format == FORMAT_JSON)
-        put_json(&b, &run, &text);
+        put_json(&b, run, &text);
     else
-        put_text(&b, &run, (size_t)t->options->top, t->options->ascii || !t->env->utf8, &text);
+        put_text(&b, run, (size_t)t->options->top, t->options->ascii || !t->env->utf8, &text);
     if (code == EXIT_DONE)
         code = output_put(&text);
-    if (b.found <= 0 && run.samples > 0)
+    if (b.found <= 0 && run->samples > 0)
         tell_line("%s is in no stack%s", b.function,
                   t->begin.symbols ? "; `beamtop sample` lists what is"
                                    : ": this VM has no symbol table, so name a BIF, a library, or "

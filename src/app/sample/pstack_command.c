@@ -81,7 +81,7 @@ static void put_all(struct sample_run *t, const struct thread_stack *all, size_t
 {
     const struct sample_frames frames = sample_frames_of(sampled_stacks(t->sampled));
     if (t->options->format == FORMAT_JSON)
-        stack_json(out, slice_of(t->options->target), t->wall_us, all, n, &frames);
+        stack_json(out, slice_of(t->options->target), t->summary.wall_us, all, n, &frames);
     for (size_t i = 0; t->options->format != FORMAT_JSON && i < n; i++)
         stack_text(out, all + i, &frames, t->options->ascii || !t->env->utf8);
 }

@@ -40,7 +40,6 @@ static enum samples_format format_of(enum cli_format format)
 static int put_run(struct sample_run *t)
 {
     struct error err = {.code = ERR_NONE};
-    struct samples_summary run;
     const struct samples_options options = {
         .format = format_of(t->options->format),
         .ascii = t->options->ascii || !t->env->utf8,
@@ -49,19 +48,17 @@ static int put_run(struct sample_run *t)
     };
     if (t->options->format == FORMAT_PERF_SCRIPT)
         return EXIT_DONE;
-    sample_run_summary(t, &run);
-    samples_put(t->arg, &run, &options, &err);
+    samples_put(t->arg, &t->summary, &options, &err);
     return EXIT_DONE; /* a write that failed is found by output_check() */
 }
 
 static int put_check(struct sample_run *t)
 {
     const struct record_begin *b = &t->begin;
-    struct samples_summary run;
+    const struct samples_summary *run = &t->summary;
     char took[32];
-    sample_run_summary(t, &run);
-    const double all = run.samples > 0 ? (double)run.samples : 1;
-    const double complete = (double)run.complete / all;
+    const double all = run->samples > 0 ? (double)run->samples : 1;
+    const double complete = (double)run->complete / all;
     printf("compiled code   %u functions%s\n", b->functions,
            b->functions == 0 ? ""
            : b->by_symbol    ? ", listed by a symbol of the VM"
@@ -76,13 +73,13 @@ static int put_check(struct sample_run *t)
            b->real_time ? "before all others (SCHED_FIFO)"
                         : "as any thread (SCHED_FIFO needs CAP_SYS_NICE)");
     printf("set up in       %s\n", text_duration(took, sizeof took, (double)b->setup_us / 1e6));
-    printf("samples         %lld of %u threads, %lld lost\n", (long long)run.samples, b->threads,
-           (long long)run.lost);
+    printf("samples         %lld of %u threads, %lld lost\n", (long long)run->samples, b->threads,
+           (long long)run->lost);
     printf("stacks          %.1f%% complete, %.1f%% moved on, %.1f%% truncated, %.1f%% "
            "unresolved\n",
-           complete * 100, (double)run.moved_on / all * 100, (double)run.truncated / all * 100,
-           (double)run.unresolved / all * 100);
-    if (run.samples == 0)
+           complete * 100, (double)run->moved_on / all * 100, (double)run->truncated / all * 100,
+           (double)run->unresolved / all * 100);
+    if (run->samples == 0)
         puts("warning: the VM used no CPU time while it was sampled");
     else if (complete < 0.5)
         puts("warning: fewer than half of the stacks are complete; trust self shares only");

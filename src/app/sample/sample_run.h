@@ -8,8 +8,8 @@
 #include "app/cli/cli.h"
 #include "app/source/runtime.h"
 #include "beamtop/model/samples.h"
+#include "sample_log.h"
 #include "sample_options.h"
-#include "sampling.h"
 
 struct sample_run {
     const struct cli_options *options;
@@ -20,21 +20,16 @@ struct sample_run {
     bool (*on_sample)(struct sample_run *t, const struct sample *sample);
     void *arg;
 
-    struct sampled *sampled; /* from here on: what the run found */
+    const struct sampled *sampled; /* from here on: what the run found */
+    struct samples_summary summary;
     struct record_begin begin;
-    struct record_end end;
-    int64_t wall_us;
 
     struct runtime rt; /* sample_run.c */
     uv_timer_t progress;
-    struct sampling *sampling;
-    uint64_t began_ns;
+    struct sample_log *log;
     bool told, ended; /* a line of progress stands; the sampler reached its end */
 };
 
 /* Finds the VM, samples it and calls print(); the exit code of the command. */
 int sample_run(struct sample_run *t, int (*print)(struct sample_run *t));
-/* Label, rate, times and counts; what they refer to belongs to t. */
-void sample_run_summary(struct sample_run *t, struct samples_summary *out);
-
 #endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sample_log.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/clock.h"
+
+struct sample_log {
+    struct samples_log shown;
+    char label[LIMIT_NODE_NAME_BYTES + 1], otp[32];
+    struct sampled *sampled;
+    struct sampling *sampling; /* NULL: it has ended */
+    struct record_begin begin;
+    uint64_t began_ns;
+    const struct sample_log_handlers *handlers;
+    void *arg;
+};
+
+static void on_record(void *arg, const struct record *r)
+{
+    struct sample_log *l = arg;
+    struct samples_log *shown = &l->shown;
+    if (r->type == RECORD_BEGIN) {
+        l->begin = r->u.begin;
+        l->began_ns = clock_mono_ns();
+        shown->phase = SAMPLING_RUNS;
+    } else if (r->type == RECORD_NOTE) {
+        snprintf(shown->note, sizeof shown->note, "%.*s", (int)r->u.note.len, r->u.note.s);
+        if (l->handlers->note)
+            l->handlers->note(l->arg, shown->note);
+    }
+    if (sampled_take(l->sampled, r) && l->handlers->sample)
+        l->handlers->sample(l->arg, &r->u.sample);
+}
+
+static void on_ended(void *arg, const struct record_end *end, const struct error *err)
+{
+    struct sample_log *l = arg;
+    struct samples_summary *run = &l->shown.run;
+    l->sampling = NULL;
+    l->shown.phase = end ? SAMPLING_ENDED : SAMPLING_FAILED;
+    if (end) {
+        run->seconds = (double)end->wall_us / 1e6;
+        run->lost = (int64_t)end->lost;
+        run->sampler_cpu_s = (double)end->cpu_us / 1e6;
+        run->target_cpu_s = (double)(end->target_us + end->kernel_us) / 1e6;
+    } else {
+        snprintf(l->shown.why, sizeof l->shown.why, "%.*s", (int)sizeof l->shown.why - 1,
+                 err->text);
+    }
+    l->handlers->ended(l->arg, err);
+}
+
+int sample_log_start(struct sample_log **out, uv_loop_t *loop, const struct sample_log_options *o,
+                     const struct sample_log_handlers *handlers, void *arg, struct error *err)
+{
+    static const struct sampling_handlers sampling = {.record = on_record, .ended = on_ended};
+    struct sample_log *l = alloc_zero(1, sizeof *l);
+    snprintf(l->label, sizeof l->label, "%s", o->label);
+    snprintf(l->otp, sizeof l->otp, "%s", o->otp ? o->otp : "");
+    l->handlers = handlers;
+    l->arg = arg;
+    l->sampled = sampled_new(&o->sums);
+    l->began_ns = clock_mono_ns();
+    l->shown = (struct samples_log){
+        .for_s = o->sampler.for_s,
+        .run = {.label = slice_of(l->label),
+                .otp = slice_of(l->otp),
+                .wall_us = clock_wall_us(),
+                .hz = o->sampler.hz,
+                .lost = -1,
+                .sampler_cpu_s = NAN,
+                .target_cpu_s = NAN,
+                .stacks = sampled_stacks(l->sampled)},
+    };
+    int rc = sampling_start(&l->sampling, loop, &o->sampler, &sampling, l, err);
+    if (rc == 0)
+        *out = l;
+    else
+        sample_log_free(l);
+    return rc;
+}
+
+bool sample_log_runs(const struct sample_log *l)
+{
+    return l && l->sampling;
+}
+
+void sample_log_stop(struct sample_log *l)
+{
+    sampling_stop(l->sampling);
+}
+
+void sample_log_free(struct sample_log *l)
+{
+    if (!l)
+        return;
+    sampling_leave(l->sampling);
+    sampled_free(l->sampled);
+    free(l);
+}
+
+const struct samples_log *sample_log_now(struct sample_log *l)
+{
+    struct samples_log *shown = &l->shown;
+    if (shown->phase == SAMPLING_RUNS)
+        shown->run.seconds = (double)(clock_mono_ns() - l->began_ns) / 1e9;
+    sampled_summary(l->sampled, &shown->run);
+    return shown;
+}
+
+const struct sampled *sample_log_sampled(const struct sample_log *l)
+{
+    return l->sampled;
+}
+
+int64_t sample_log_count(const struct sample_log *l)
+{
+    return sampled_count(l->sampled);
+}
+
+const struct record_begin *sample_log_begin(const struct sample_log *l)
+{
+    return &l->begin;
+}
