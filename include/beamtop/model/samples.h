@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "beamtop/base/error.h"
 #include "beamtop/base/sample.h"
+#include "beamtop/etf/term.h"
 #include "beamtop/model/stacks.h"
 
 /* An Erlang process or a thread of the VM, with its samples. */
@@ -46,6 +48,25 @@ struct samples_summary {
     const struct samples_part *parts; /* the same samples by thread; none: not kept */
     size_t n_parts;
 };
+
+/* ---- taken by the node of itself: the answer to the question `stacks` (docs/queries.md) */
+
+struct yield_stack {
+    struct etf_pid pid;
+    int64_t samples, reductions;
+    const struct slice *functions; /* the innermost first */
+    size_t n;
+};
+struct yield_stacks {
+    double seconds;
+    int64_t looks, processes; /* that were looked at */
+    const struct yield_stack *stacks;
+    size_t n;
+};
+struct arena;
+/* Texts and stacks are the arena's. ERR_FORMAT. */
+int yield_stacks_decode(struct yield_stacks *out, struct arena *arena, const uint8_t *term,
+                        size_t len, struct error *err);
 
 /* ---- sampling on the screen, and in a recording that is replayed */
 

@@ -62,6 +62,8 @@ enum option {
     OPTION_CALLS_TIME,      /* bool */
     OPTION_CALLS_MEMORY,    /* bool */
     OPTION_CALLS_PROCS,     /* string */
+    OPTION_SAMPLE_TIME,     /* duration, 0: until it is stopped */
+    OPTION_SAMPLE_HZ,       /* int */
     OPTION_RECORD_DIR,      /* string */
     OPTION_RECORD_INTERVAL, /* duration */
     OPTION_RECORD_CALLS,    /* string: a pattern, "all", or empty: none */

@@ -34,8 +34,9 @@ const struct cli_option cli_option_table[] = {
      AT(interval_given), 0.25, 3600, "SECONDS",
      "time between ticks, 0.25 to 3600 (1; record: "
      "5)"},
-    {"budget", 'b', FOR_TICKS | FOR_SCREEN | FOR_RECORD, TYPE_SHARE, AT(budget), AT(budget_given),
-     0.0001, 1, "PERCENT", "cost limit, in percent of one scheduler, 0.01 to 100 (2)"},
+    {"budget", 'b', FOR_TICKS | FOR_SCREEN | FOR_RECORD | FOR_SAMPLE, TYPE_SHARE, AT(budget),
+     AT(budget_given), 0.0001, 1, "PERCENT",
+     "cost limit, in percent of one scheduler, 0.01 to 100 (2)"},
     {"ticks", 'n', FOR_TICKS, TYPE_INTEGER, AT(ticks), AT(ticks_given), 0, 1e9, "TICKS",
      "ticks to print; 0: until interrupted"},
     {"at", 0, FOR_TICKS | FOR_SCREEN | FOR_CALLS, TYPE_TEXT, AT(at), 0, 0, 0, "WHEN",
@@ -155,6 +156,9 @@ const struct cli_option cli_option_table[] = {
      "N", "only this scheduler"},
     {"thread", 0, FOR_SAMPLE | FOR_BLAME | FOR_PSTACK, TYPE_TEXT, AT(thread), 0, 0, 0, "TID|KIND",
      "only this thread, or these: scheduler, dirty_cpu, dirty_io, aux, poll, async, other"},
+    {"remote", 0, FOR_SAMPLE, TYPE_FLAG, AT(remote), 0, 0, 0, NULL,
+     "the node looks at its busiest processes where they yield: for other hosts, and where the VM "
+     "cannot be looked at from outside; shares are of reductions"},
     {"only-erlang", 0, FOR_SAMPLE | FOR_PSTACK, TYPE_FLAG, AT(only_erlang), 0, 0, 0, NULL,
      "only Erlang functions; native time belongs to the function that called it"},
     {"lines", 0, FOR_SAMPLE | FOR_BLAME, TYPE_FLAG, AT(lines), 0, 0, 0, NULL,
@@ -230,7 +234,7 @@ const struct cli_command cli_commands[] = {
                                false, command_perf_map},
     {"sample", "NODE|OSPID", "where the CPU time of a VM of this host goes: functions, call tree, "
                              "processes, threads, from outside",
-     FOR_ALL | FOR_FORMAT | FOR_LOCAL | FOR_SAMPLE, 1, 1, false, command_sample},
+     FOR_BATCH | FOR_SAMPLE, 1, 1, false, command_sample},
     {"pstack", "NODE|OSPID", "the stack of each scheduler of a VM of this host, now",
      FOR_ALL | FOR_FORMAT | FOR_LOCAL | FOR_PSTACK, 1, 1, false, command_pstack},
     {"blame", "NODE|OSPID FUNCTION", "which Erlang functions are behind a native function, "

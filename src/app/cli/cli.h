@@ -83,9 +83,10 @@ struct cli_options {
     int64_t top;
     bool top_given;
     bool time, memory;
-    int64_t hz, scheduler; /* of samples; 0: all schedulers */
+    double sample_s, sample_every_s; /* runs of the sampler in a recording; 0: none, a minute */
+    int64_t hz, scheduler;           /* of samples; 0: all schedulers */
     const char *pid, *thread;
-    bool only_erlang, lines, callers, check, stacks, all, wait;
+    bool remote, only_erlang, lines, callers, check, stacks, all, wait;
     bool help, version;
 };
 

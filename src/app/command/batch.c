@@ -68,16 +68,21 @@ static void on_turn(uv_timer_t *timer)
     struct batch *b = timer->data;
     if (b->session != NULL && !b->rt.ended)
         session_tick(b->session);
+    if (b->job->turn != NULL && b->opened && !b->rt.ended)
+        b->job->turn(b->job->arg);
 }
 
 /* Ctrl-C ends the session, which takes a moment; once more ends us, and the node cleans up. */
 static void interrupt_session(struct batch *b, int number)
 {
-    if (b->session == NULL || b->signal != 0)
+    const bool stands = b->session != NULL || (b->job->interrupt != NULL && b->opened);
+    if (!stands || b->signal != 0)
         runtime_end(&b->rt, 128 + number, NULL);
     b->signal = number;
     if (b->session != NULL && !b->rt.ended)
         session_stop(b->session);
+    else if (!b->rt.ended)
+        b->job->interrupt(b->job->arg);
 }
 
 /* ---- events of the source */
@@ -128,6 +133,8 @@ static void on_end(void *arg, bool had_tick, const struct error *err)
             b->rt.err = *err;
         session_link_lost(b->session, err);
     }
+    if (b->job->lost != NULL && b->opened && !b->rt.ended)
+        b->job->lost(b->job->arg, err);
     if (b->job->open != NULL)
         runtime_end(&b->rt, b->opened ? EXIT_LOST : EXIT_CONNECT, err);
     runtime_end(&b->rt, !err ? EXIT_DONE : had_tick ? EXIT_LOST : EXIT_CONNECT, err);

@@ -43,7 +43,10 @@ struct batch_job {
     int (*on_tick)(void *arg, const struct model *m, struct error *err);
     /* In place of ticks: opens b->session, once, when the node is up. NULL: ticks. */
     int (*open)(void *arg, struct batch *b, const struct session_port *port, struct error *err);
-    unsigned turn_ms; /* between turns of the session */
+    unsigned turn_ms; /* between turns of the session, or of what open began in its place … */
+    void (*turn)(void *arg);
+    void (*interrupt)(void *arg); /* … on the first signal: it is to end the run soon */
+    void (*lost)(void *arg, const struct error *why); /* … before the run ends without a link */
     void *arg;
 };
 

@@ -6,4 +6,5 @@ src_libapp_a_SOURCES += \
 	src/app/sample/sample_options.h src/app/sample/sample_run.c src/app/sample/sample_run.h \
 	src/app/sample/sample_log.c src/app/sample/sample_log.h \
 	src/app/sample/sampled.c src/app/sample/sampled.h src/app/sample/sampler_command.c \
-	src/app/sample/sampling.c src/app/sample/sampling.h
+	src/app/sample/sampling.c src/app/sample/sampling.h \
+	src/app/sample/yields.c src/app/sample/yields.h

@@ -5,6 +5,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/tell.h"
+#include "app/source/replay.h"
 #include "beamtop/base/text.h"
 #include "beamtop/output/samples_sink.h"
 #include "sample_run.h"
@@ -107,12 +108,32 @@ static int check_words(const struct cli_options *o, struct error *err)
                      "samples are printed as text, json, folded, speedscope or perf-script");
 }
 
+/* What only a look from outside knows. */
+static int check_remote(const struct cli_options *o, struct error *err)
+{
+    const char *word = o->lines                          ? "--lines"
+                       : o->scheduler > 0                ? "--scheduler"
+                       : o->thread                       ? "--thread"
+                       : o->check                        ? "--check"
+                       : o->hz != SAMPLER_HZ             ? "--hz"
+                       : o->format == FORMAT_PERF_SCRIPT ? "--format perf-script"
+                                                         : NULL;
+    if (o->remote && word)
+        return error_set(err, ERR_USAGE, "%s is not known with --remote: the node itself looks",
+                         word);
+    if (o->remote && replay_is_file(o->target))
+        return error_set(err, ERR_USAGE, "%s is a recording: only a live node is sampled",
+                         o->target);
+    return 0;
+}
+
 int command_sample(const struct cli_options *o, const struct app_env *env)
 {
     struct sink_output output = {.writer = sink_writer_of(stdout)};
     struct sample_run t = {.options = o, .env = env, .arg = &output};
     struct error err = {.code = ERR_NONE};
-    if (check_words(o, &err) != 0 || sample_options_of(&t.sampler, &t.sums, o, &err) != 0) {
+    if (check_words(o, &err) != 0 || check_remote(o, &err) != 0 ||
+        sample_options_of(&t.sampler, &t.sums, o, &err) != 0) {
         tell_line("%s", err.text);
         return EXIT_USAGE;
     }

@@ -12,12 +12,22 @@ struct sample_log {
     struct samples_log shown;
     char label[LIMIT_NODE_NAME_BYTES + 1], otp[32];
     struct sampled *sampled;
-    struct sampling *sampling; /* NULL: it has ended */
+    struct sampling *sampling; /* NULL: it has ended, or is the node's */
+    struct yields *yields;     /* of a run of the node */
     struct record_begin begin;
     uint64_t began_ns;
     const struct sample_log_handlers *handlers;
     void *arg;
 };
+
+static void ended(struct sample_log *l, enum sampling_phase phase, const struct error *err)
+{
+    l->shown.phase = phase;
+    if (err)
+        snprintf(l->shown.why, sizeof l->shown.why, "%.*s", (int)sizeof l->shown.why - 1,
+                 err->text);
+    l->handlers->ended(l->arg, err);
+}
 
 static void on_record(void *arg, const struct record *r)
 {
@@ -41,23 +51,26 @@ static void on_ended(void *arg, const struct record_end *end, const struct error
     struct sample_log *l = arg;
     struct samples_summary *run = &l->shown.run;
     l->sampling = NULL;
-    l->shown.phase = end ? SAMPLING_ENDED : SAMPLING_FAILED;
     if (end) {
         run->seconds = (double)end->wall_us / 1e6;
         run->lost = (int64_t)end->lost;
         run->sampler_cpu_s = (double)end->cpu_us / 1e6;
         run->target_cpu_s = (double)(end->target_us + end->kernel_us) / 1e6;
-    } else {
-        snprintf(l->shown.why, sizeof l->shown.why, "%.*s", (int)sizeof l->shown.why - 1,
-                 err->text);
     }
-    l->handlers->ended(l->arg, err);
+    ended(l, end ? SAMPLING_ENDED : SAMPLING_FAILED, err);
 }
 
-int sample_log_start(struct sample_log **out, uv_loop_t *loop, const struct sample_log_options *o,
-                     const struct sample_log_handlers *handlers, void *arg, struct error *err)
+static void on_yields_ended(void *arg, const struct error *err)
 {
-    static const struct sampling_handlers sampling = {.record = on_record, .ended = on_ended};
+    struct sample_log *l = arg;
+    l->shown.run.seconds = (double)(clock_mono_ns() - l->began_ns) / 1e9;
+    l->shown.run.sampler_cpu_s = yields_cost_s(l->yields);
+    ended(l, err ? SAMPLING_FAILED : SAMPLING_ENDED, err);
+}
+
+static struct sample_log *log_new(const struct sample_log_options *o,
+                                  const struct sample_log_handlers *handlers, void *arg)
+{
     struct sample_log *l = alloc_zero(1, sizeof *l);
     snprintf(l->label, sizeof l->label, "%s", o->label);
     snprintf(l->otp, sizeof l->otp, "%s", o->otp ? o->otp : "");
@@ -76,6 +89,14 @@ int sample_log_start(struct sample_log **out, uv_loop_t *loop, const struct samp
                 .target_cpu_s = NAN,
                 .stacks = sampled_stacks(l->sampled)},
     };
+    return l;
+}
+
+int sample_log_start(struct sample_log **out, uv_loop_t *loop, const struct sample_log_options *o,
+                     const struct sample_log_handlers *handlers, void *arg, struct error *err)
+{
+    static const struct sampling_handlers sampling = {.record = on_record, .ended = on_ended};
+    struct sample_log *l = log_new(o, handlers, arg);
     int rc = sampling_start(&l->sampling, loop, &o->sampler, &sampling, l, err);
     if (rc == 0)
         *out = l;
@@ -84,13 +105,43 @@ int sample_log_start(struct sample_log **out, uv_loop_t *loop, const struct samp
     return rc;
 }
 
+struct sample_log *sample_log_start_yields(const struct session_port *port,
+                                           const struct yields_options *yields,
+                                           const struct sample_log_options *o, const char *why,
+                                           const struct sample_log_handlers *handlers, void *arg)
+{
+    struct sample_log_options of_node = *o;
+    of_node.sums.at_yields = true;
+    struct sample_log *l = log_new(&of_node, handlers, arg);
+    snprintf(l->shown.why, sizeof l->shown.why, "%s", why);
+    l->shown.for_s = yields->for_s;
+    l->shown.phase = SAMPLING_RUNS;
+    l->shown.run.hz = NAN;
+    l->yields = yields_start(port, yields, l->sampled, on_yields_ended, l);
+    return l;
+}
+
+void sample_log_turn(struct sample_log *l)
+{
+    if (l && l->yields)
+        yields_turn(l->yields);
+}
+
+void sample_log_lost(struct sample_log *l, const struct error *why)
+{
+    if (l && l->yields)
+        yields_lost(l->yields, why);
+}
+
 bool sample_log_runs(const struct sample_log *l)
 {
-    return l && l->sampling;
+    return l && (l->shown.phase == SAMPLING_STARTS || l->shown.phase == SAMPLING_RUNS);
 }
 
 void sample_log_stop(struct sample_log *l)
 {
+    if (l->yields)
+        yields_stop(l->yields);
     sampling_stop(l->sampling);
 }
 
@@ -99,6 +150,7 @@ void sample_log_free(struct sample_log *l)
     if (!l)
         return;
     sampling_leave(l->sampling);
+    yields_free(l->yields);
     sampled_free(l->sampled);
     free(l);
 }
@@ -106,6 +158,8 @@ void sample_log_free(struct sample_log *l)
 const struct samples_log *sample_log_now(struct sample_log *l)
 {
     struct samples_log *shown = &l->shown;
+    if (shown->phase == SAMPLING_RUNS && l->yields)
+        shown->run.sampler_cpu_s = yields_cost_s(l->yields);
     if (shown->phase == SAMPLING_RUNS)
         shown->run.seconds = (double)(clock_mono_ns() - l->began_ns) / 1e9;
     sampled_summary(l->sampled, &shown->run);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A run of the sampler that is followed, and its sums in the form that the model shows. Owner: the
- * caller. Thread: that of the loop. */
+ * A run of the sampler, or of the node of itself, that is followed, and its sums in the form that
+ * the model shows. Owner: the caller. Thread: that of the loop. */
 #ifndef BEAMTOP_APP_SAMPLE_SAMPLE_LOG_H
 #define BEAMTOP_APP_SAMPLE_SAMPLE_LOG_H
 
 #include "beamtop/model/samples.h"
 #include "sampled.h"
 #include "sampling.h"
+#include "yields.h"
 
 struct sample_log;
 
@@ -28,6 +29,16 @@ struct sample_log_handlers {
 
 int sample_log_start(struct sample_log **out, uv_loop_t *loop, const struct sample_log_options *o,
                      const struct sample_log_handlers *handlers, void *arg, struct error *err);
+/*
+ * The same by the node, at yield points. why: what kept the VM from being looked at from outside,
+ * copied; empty: nothing did. of_thread and of what is outside of Erlang nothing is known. */
+struct sample_log *sample_log_start_yields(const struct session_port *port,
+                                           const struct yields_options *yields,
+                                           const struct sample_log_options *o, const char *why,
+                                           const struct sample_log_handlers *handlers, void *arg);
+void sample_log_turn(struct sample_log *l); /* ten times a second; NULL is fine */
+/* The connection is lost: ends a run of the node's. NULL is fine. */
+void sample_log_lost(struct sample_log *l, const struct error *why);
 bool sample_log_runs(const struct sample_log *l); /* NULL: no */
 void sample_log_stop(struct sample_log *l);       /* it ends soon, with what it has */
 void sample_log_free(struct sample_log *l);       /* NULL is fine; ends a run unheard */

@@ -6,11 +6,13 @@
 
 #include "app/cli/output.h"
 #include "app/cli/tell.h"
+#include "app/command/batch.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/base/clock.h"
 #include "local_target.h"
 
 #define PROGRESS_MS 500u
+#define TURN_MS 100u
 
 static void clear_progress(struct sample_run *t)
 {
@@ -40,13 +42,17 @@ static void on_ended(void *arg, const struct error *err)
     runtime_end(&t->rt, err ? exit_code_of_error(err->code) : EXIT_DONE, err);
 }
 
-static void on_progress(uv_timer_t *timer)
+static void show_progress(struct sample_run *t)
 {
-    struct sample_run *t = timer->data;
     const struct samples_summary *run = &sample_log_now(t->log)->run;
     tell_progress("sampling: %.0f of %.0f s, %lld samples (C-c ends it early)", run->seconds,
                   t->sampler.for_s, (long long)run->samples);
     t->told = true;
+}
+
+static void on_progress(uv_timer_t *timer)
+{
+    show_progress(timer->data);
 }
 
 static void on_signal(uv_signal_t *signal, int number)
@@ -77,19 +83,89 @@ static void collect(struct sample_run *t)
     }
 }
 
+/* ---- by the node */
+
+static void on_yields_ended(void *arg, const struct error *err)
+{
+    struct sample_run *t = arg;
+    t->ended = err == NULL;
+    runtime_end(&t->batch->rt, err ? exit_code_of_error(err->code) : EXIT_DONE, err);
+}
+
+static int open_yields(void *arg, struct batch *b, const struct session_port *port,
+                       struct error *err)
+{
+    static const struct sample_log_handlers handlers = {.ended = on_yields_ended};
+    struct sample_run *t = arg;
+    const struct cli_options *o = t->options;
+    const struct yields_options yields = {.for_s = t->sampler.for_s, .budget = o->budget};
+    const struct sample_log_options options = {
+        .sampler = t->sampler, .sums = t->sums, .label = port->node};
+    (void)err;
+    t->batch = b;
+    t->log = sample_log_start_yields(port, &yields, &options, "", &handlers, t);
+    t->sampled = sample_log_sampled(t->log);
+    return 0;
+}
+
+static void turn(void *arg)
+{
+    struct sample_run *t = arg;
+    if (t->env->err_tty)
+        show_progress(t);
+    sample_log_turn(t->log);
+}
+
+static void interrupt(void *arg)
+{
+    struct sample_run *t = arg;
+    sample_log_stop(t->log);
+}
+
+static void lost(void *arg, const struct error *why)
+{
+    struct sample_run *t = arg;
+    sample_log_lost(t->log, why);
+}
+
+static int collect_yields(struct sample_run *t)
+{
+    const struct batch_job job = {.options = t->options,
+                                  .env = t->env,
+                                  .open = open_yields,
+                                  .turn_ms = TURN_MS,
+                                  .turn = turn,
+                                  .interrupt = interrupt,
+                                  .lost = lost,
+                                  .arg = t};
+    return batch_run(&job);
+}
+
+/* ---- both */
+
+static int print_run(struct sample_run *t, int (*print)(struct sample_run *t), int code)
+{
+    clear_progress(t);
+    if (t->ended) {
+        t->begin = *sample_log_begin(t->log);
+        t->summary = sample_log_now(t->log)->run;
+        code = print(t);
+    }
+    sample_log_free(t->log);
+    return code;
+}
+
 int sample_run(struct sample_run *t, int (*print)(struct sample_run *t))
 {
     struct error err = {.code = ERR_NONE};
     int code = EXIT_DONE;
-    if (local_target_find(&t->sampler.pid, t->options->target, t->options, t->env, &err) == 0) {
+    if (t->options->remote) {
+        code = print_run(t, print, collect_yields(t));
+    } else if (local_target_find(&t->sampler.pid, t->options->target, t->options, t->env, &err) ==
+               0) {
         collect(t);
-        if (t->ended) {
-            t->begin = *sample_log_begin(t->log);
-            t->summary = sample_log_now(t->log)->run;
-        }
-        code = t->ended ? print(t) : t->rt.exit_code;
+        code = print_run(t, print, t->rt.exit_code);
         err = t->rt.err;
-        sample_log_free(t->log);
         runtime_close(&t->rt);
     }
     if (err.code != ERR_NONE) {

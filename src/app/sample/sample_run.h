@@ -11,6 +11,8 @@
 #include "sample_log.h"
 #include "sample_options.h"
 
+struct batch; /* app/command/batch.h */
+
 struct sample_run {
     const struct cli_options *options;
     const struct app_env *env;
@@ -27,9 +29,11 @@ struct sample_run {
     struct runtime rt; /* sample_run.c */
     uv_timer_t progress;
     struct sample_log *log;
-    bool told, ended; /* a line of progress stands; the sampler reached its end */
+    struct batch *batch; /* with --remote */
+    bool told, ended;    /* a line of progress stands; the sampler reached its end */
 };
 
-/* Finds the VM, samples it and calls print(); the exit code of the command. */
+/* Finds the VM, samples it and calls print(); the exit code of the command. With --remote the node
+ * does it, at yield points. */
 int sample_run(struct sample_run *t, int (*print)(struct sample_run *t));
 #endif

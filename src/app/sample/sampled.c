@@ -105,9 +105,9 @@ static bool is_erlang(enum frame_kind kind)
     return kind == FRAME_ERLANG || kind == FRAME_BIF;
 }
 
-static void count_process(struct sampled *s, const struct sample *sample)
+static void count_process(struct sampled *s, uint64_t number, uint64_t serial, int64_t samples)
 {
-    struct process *p = NULL, key = {.key = {sample->pid_number, sample->pid_serial}};
+    struct process *p = NULL, key = {.key = {number, serial}};
     HASH_FIND(hh, s->processes, &key.key, sizeof key.key, p);
     if (!p) {
         if (HASH_COUNT(s->processes) >= LIMIT_SAMPLED_PROCESSES)
@@ -118,7 +118,7 @@ static void count_process(struct sampled *s, const struct sample *sample)
                  key.key.serial);
         HASH_ADD(hh, s->processes, key, sizeof p->key, p);
     }
-    p->samples++;
+    p->samples += samples;
 }
 
 size_t sampled_frames(const struct sampled *s, const struct sample *sample, uint32_t *ids,
@@ -158,8 +158,22 @@ static bool take_sample(struct sampled *s, const struct sample *sample)
         stacks_add(of->stacks, ids, n, 1);
     }
     if (sample->pid_number > 0)
-        count_process(s, sample);
+        count_process(s, sample->pid_number, sample->pid_serial, 1);
     return true;
+}
+
+void sampled_add(struct sampled *s, const struct sample_frame *frames, size_t n,
+                 const struct etf_pid *pid, int64_t samples, double weight)
+{
+    uint32_t ids[LIMIT_SAMPLE_FRAMES];
+    if (s->o.one_process && (pid->id != s->o.pid_number || pid->serial != s->o.pid_serial))
+        return;
+    n = n < LIMIT_SAMPLE_FRAMES ? n : LIMIT_SAMPLE_FRAMES;
+    for (size_t i = 0; i < n; i++)
+        ids[i] = stacks_frame(s->stacks, frames + i);
+    stacks_add(s->stacks, ids, n, weight);
+    s->samples += samples;
+    count_process(s, pid->id, pid->serial, samples);
 }
 
 bool sampled_take(struct sampled *s, const struct record *r)
@@ -243,5 +257,8 @@ void sampled_summary(struct sampled *s, struct samples_summary *out)
     out->complete = s->complete;
     memcpy(out->classes, s->classes, sizeof out->classes);
     out->stacks = s->stacks;
+    if (s->o.at_yields)
+        out->moved_on = out->truncated = out->unresolved = out->complete = -1;
+    out->at_yields = s->o.at_yields;
     put_rows(s, out);
 }

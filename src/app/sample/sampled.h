@@ -6,12 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "beamtop/etf/term.h"
 #include "beamtop/local/records.h"
 #include "beamtop/model/samples.h"
 
 struct sampled_options {
     bool only_erlang; /* Erlang functions and BIFs; native time belongs to what called it */
     bool by_thread;   /* keeps the stacks of each thread too */
+    bool at_yields;   /* they come from the node (sampled_add()) */
     bool one_process; /* only samples of the process below */
     uint64_t pid_number, pid_serial;
 };
@@ -22,6 +24,10 @@ struct sampled *sampled_new(const struct sampled_options *o);
 void sampled_free(struct sampled *s); /* NULL is fine */
 /* RECORD_THREAD, RECORD_FRAME, RECORD_SAMPLE; others are not for it. True: a sample counted. */
 bool sampled_take(struct sampled *s, const struct record *r);
+
+/* A stack that a process had at so many looks, the root first. */
+void sampled_add(struct sampled *s, const struct sample_frame *frames, size_t n,
+                 const struct etf_pid *pid, int64_t samples, double weight);
 
 const struct stacks *sampled_stacks(const struct sampled *s);
 /* The frames of a sample that are kept, by their ids in the stacks, the root first, and with

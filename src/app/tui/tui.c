@@ -161,6 +161,7 @@ static void close_source(struct tui *t)
     if (t->source == NULL)
         return;
     tui_sessions_lost(t, true);
+    tui_sample_leave(t->sample);
     tui_trace_assist_lost(t->trace);
     source_close(t->source, NULL, NULL);
     t->source = NULL;
@@ -417,6 +418,7 @@ static void close_all(struct tui *t)
     }
     tui_trace_assist_lost(t->trace);
     tui_sessions_close(t);
+    tui_sample_leave(t->sample);
     tui_record_close(t->record);
     source_close(t->source, NULL, NULL);
     t->source = NULL;
@@ -444,6 +446,7 @@ static void clear(struct tui *t)
 {
     tui_trace_free(t->trace);
     tui_calls_free(t->calls);
+    tui_sample_free(t->sample);
     tui_record_free(t->record);
     tui_findings_free(t->findings);
     screen_free(t->screen);
@@ -469,6 +472,7 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
     runtime_timer(&t->rt, &t->clock_timer, t);
     t->trace = tui_trace_new(t);
     t->calls = tui_calls_new(t);
+    t->sample = tui_sample_new(t);
     t->findings = tui_findings_new(t);
     t->record = tui_record_new(t);
     int rc = settings_init(&t->settings, o, env, &err);

@@ -21,6 +21,7 @@
 #include "tui_record.h"
 #include "tui_calls.h"
 #include "tui_findings.h"
+#include "tui_sample.h"
 #include "tui_trace.h"
 
 struct tui {
@@ -57,6 +58,7 @@ struct tui {
     char filter_text[1024]; /* the last good one */
     struct tui_trace *trace;
     struct tui_calls *calls;
+    struct tui_sample *sample;
     struct tui_session *sessions[2]; /* of trace and calls, which own them */
     size_t n_sessions;
     struct tui_record *record;

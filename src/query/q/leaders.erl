@@ -8,7 +8,6 @@
 %% SweepMs at most.
 
 Swept = 100000,
-Slice = 5000,
 Signals = 2000,
 SignalSlice = 100,
 SweepMs = 100,
@@ -27,7 +26,7 @@ NearLinks = 20,
 BinaryMs = 200,
 
 -include("part/sweep.erl").
-Best = fun(Pairs, N) -> lists:sublist(lists:reverse(lists:sort(Pairs)), N) end,
+-include("part/busiest.erl").
 PidsOf = fun(Pairs) -> Run(Pairs, [{{'_', '$1'}, [], ['$1']}]) end,
 
 %% ---- Without signals, all processes
@@ -50,22 +49,6 @@ Mailboxes = fun Mailboxes(Pids, Done, {Longest, Idle}, N) ->
             Mailboxes(Rest, RestDone, {Best(Long ++ Longest, N), Best(Waiting ++ Idle,
                 Candidates)}, N)
     end
-end,
-Reductions = fun Reductions(Pids, Sofar) ->
-    case Pids of
-        [] ->
-            lists:append(lists:reverse(Sofar));
-        _ ->
-            {These, Rest} = Split(Pids, Slice),
-            Numbers = Run(Ask(These, reductions),
-                          [{{'_', '$1'}, [], ['$1']}, {undefined, [], [0]}]),
-            Reductions(Rest, [Numbers | Sofar])
-    end
-end,
-%% Those with a thousandth of all work at least: a few to be sorted, whatever the node's size.
-Busiest = fun(Pids, Done, N) ->
-    Floor = lists:sum(Done) div 1000,
-    Best(Run(lists:zip(Done, Pids), [{{'$1', '_'}, [{'>', '$1', Floor}], ['$_']}]), N)
 end,
 
 %% ---- By a signal each
@@ -228,12 +211,6 @@ end,
 
 %% ---- The answer
 
-Wait = fun(ForMs, CountWork) ->
-    CountWork(),
-    Start = erlang:monotonic_time(),
-    receive after max(0, ForMs) -> ok end,
-    put(waited, get(waited) + erlang:monotonic_time() - Start)
-end,
 Named = fun(Pid, Apps, Id) ->
     case Id(Pid, Apps) of
         gone -> #{pid => Pid, name => undefined, initial_call => undefined};
@@ -256,14 +233,6 @@ GcFact = fun(Pids, Olds, News, Ns, Apps, #{id := Id}) ->
     #{processes => [(Named(Pid, Apps, Id))#{minor_gcs_per_s => N * 1.0e9 / Ns}
                     || {N, Pid} <- Best(Counts, 10), N > 0]}
 end,
-
-%% Whose turn it is, and where the next one begins: 0 for a new round.
-Turn = fun(All, Total, Place, Many) ->
-    From = case Place < Total of true -> Place; false -> 0 end,
-    {These, Rest} = Split(lists:nthtail(From, All), Many),
-    {These, case Rest of [] -> 0; _ -> From + Many end}
-end,
-Now = fun() -> erlang:monotonic_time(nanosecond) end,
 
 {[k, own, apps, id, spawn, count_work, in_time], fun(#{most := N}, Ctx) ->
     #{state := Given, k := Keeper, own := OwnOf, apps := AppsOf, count_work := CountWork} = Ctx,

@@ -188,6 +188,13 @@ const struct action_row action_table[ACTIONS] = {
     [ACTION_CALLS_TIME] = {COUNTED, .name = "calls-time",
                            .help = "measure own time of the top functions, or only count"},
 
+    [ACTION_SAMPLE] = {.group = GROUP_SAMPLES, .where = WHERE_LIST, .owner = OWNER_SAMPLE,
+                       .name = "sample", .args = "[DURATION]", .arg = WORD_DURATION,
+                       .help = "sample where the CPU time goes; show the last samples"},
+    [ACTION_SAMPLE_STOP] = {.group = GROUP_SAMPLES, .where = WHERE_PAGE, .owner = OWNER_SAMPLE,
+                            .name = "sample-stop", .args = "", .live = true,
+                            .help = "stop sampling; what was sampled stays"},
+
     [ACTION_RECORD] = {RECORD, .name = "record", .args = "[FILE|stop|status]", .arg = WORD_FILE,
                        .rest_of_line = true,
                        .help = "start recording this node to a new file, or stop the recording"},
@@ -250,9 +257,10 @@ static const char *const group_titles[ACTION_GROUPS] = {
     [GROUP_MOVE] = "Moving",          [GROUP_VIEWS] = "Views and panes",
     [GROUP_LISTS] = "Lists",          [GROUP_TIME] = "Time",
     [GROUP_PROCESS] = "One process",  [GROUP_TRACE] = "Tracing",
-    [GROUP_CALLS] = "Counting calls", [GROUP_RECORD] = "Recording",
-    [GROUP_CAPTURE] = "Captures",     [GROUP_SETTINGS] = "Settings",
-    [GROUP_PROGRAM] = "The program",  [GROUP_PROMPT] = "The prompt",
+    [GROUP_CALLS] = "Counting calls", [GROUP_SAMPLES] = "Sampling",
+    [GROUP_RECORD] = "Recording",     [GROUP_CAPTURE] = "Captures",
+    [GROUP_SETTINGS] = "Settings",    [GROUP_PROGRAM] = "The program",
+    [GROUP_PROMPT] = "The prompt",
 };
 
 const char *action_group_title(enum action_group group)

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "yields.h"
+
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/arena.h"
+#include "beamtop/model/samples.h"
+
+enum {
+    PROCESSES = 20,
+    LOOKS = 25, /* of a question … */
+    APART_MS = 40,
+    RANK_EVERY = 10, /* questions */
+    DEADLINE_MS = 10000,
+};
+
+struct yields {
+    struct session_port port;
+    struct yields_options o;
+    struct sampled *sums;
+    void (*ended)(void *arg, const struct error *why);
+    void *arg;
+    uint64_t began_ns, due_ns;
+    bool waits, stopping, over;
+    unsigned asked, failed;
+    double cost_s;
+};
+
+static void end(struct yields *y, const struct error *why)
+{
+    if (y->over)
+        return;
+    y->over = true;
+    y->port.drop(y->port.ctx, y);
+    y->ended(y->arg, why);
+}
+
+static double ran_s(const struct yields *y)
+{
+    return (double)(y->port.now_ns(y->port.ctx) - y->began_ns) / 1e9;
+}
+
+static void add(struct yields *y, const struct yield_stacks *answer)
+{
+    struct sample_frame frames[LIMIT_SAMPLE_FRAMES];
+    for (size_t i = 0; i < answer->n; i++) {
+        const struct yield_stack *s = answer->stacks + i;
+        const size_t n = s->n < LIMIT_SAMPLE_FRAMES ? s->n : LIMIT_SAMPLE_FRAMES;
+        for (size_t k = 0; k < n; k++)
+            frames[n - 1 - k] =
+                (struct sample_frame){.kind = FRAME_ERLANG, .name = s->functions[k]};
+        sampled_add(y->sums, frames, n, &s->pid, s->samples, (double)s->reductions);
+    }
+}
+
+/* What a question took is paid for before the next one. */
+static void on_answer(void *arg, const struct answer *answer)
+{
+    struct yields *y = arg;
+    struct arena arena;
+    struct yield_stacks stacks;
+    struct error err = answer->err;
+    const double paid = y->o.budget > 0 ? answer->target_us / 1e6 / (y->o.budget / 2) : 0;
+    y->waits = false;
+    y->cost_s += answer->target_us / 1e6;
+    arena_init(&arena);
+    if (answer->value &&
+        yield_stacks_decode(&stacks, &arena, answer->value, answer->len, &err) == 0) {
+        add(y, &stacks);
+        y->due_ns += (uint64_t)((paid > stacks.seconds ? paid - stacks.seconds : 0) * 1e9);
+    }
+    arena_clear(&arena);
+    if (err.code != ERR_NONE)
+        end(y, sampled_count(y->sums) > 0 ? NULL : &err);
+    else if (y->o.for_s > 0 && ran_s(y) >= y->o.for_s)
+        end(y, NULL);
+}
+
+static void ask(struct yields *y)
+{
+    struct error err = {.code = ERR_NONE};
+    struct builder *b = builder_new();
+    double looks = LOOKS;
+    if (y->o.for_s > 0 && (y->o.for_s - ran_s(y)) * 1000 < LOOKS * APART_MS)
+        looks = (y->o.for_s - ran_s(y)) * 1000 / APART_MS;
+    build_map(b, 4);
+    build_atom(b, "most");
+    build_int(b, PROCESSES);
+    build_atom(b, "looks");
+    build_int(b, looks < 1 ? 1 : (int64_t)looks);
+    build_atom(b, "ms");
+    build_int(b, APART_MS);
+    build_atom(b, "rank");
+    build_bool(b, y->asked % RANK_EVERY == 0);
+    y->asked++;
+    y->waits = true;
+    y->due_ns = y->port.now_ns(y->port.ctx);
+    if (y->port.ask(y->port.ctx, QUESTION_STACKS, b, DEADLINE_MS, on_answer, y, &err) != 0)
+        end(y, &err);
+    builder_free(b);
+}
+
+struct yields *yields_start(const struct session_port *port, const struct yields_options *o,
+                            struct sampled *sums, void (*ended)(void *arg, const struct error *why),
+                            void *arg)
+{
+    struct yields *y = alloc_zero(1, sizeof *y);
+    *y = (struct yields){.port = *port, .o = *o, .sums = sums, .ended = ended, .arg = arg};
+    y->began_ns = port->now_ns(port->ctx);
+    return y;
+}
+
+void yields_turn(struct yields *y)
+{
+    if (y->stopping)
+        end(y, NULL);
+    if (!y->over && !y->waits && y->port.now_ns(y->port.ctx) >= y->due_ns)
+        ask(y);
+}
+
+void yields_stop(struct yields *y)
+{
+    y->stopping = true;
+}
+
+void yields_lost(struct yields *y, const struct error *why)
+{
+    end(y, sampled_count(y->sums) > 0 ? NULL : why);
+}
+
+void yields_free(struct yields *y)
+{
+    if (y && !y->over)
+        y->port.drop(y->port.ctx, y);
+    free(y);
+}
+
+double yields_cost_s(const struct yields *y)
+{
+    return y->cost_s;
+}

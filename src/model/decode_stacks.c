@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Stacks that a node has of its processes: {stacks, MonoNs, Ns, Looks, Processes, [Stack]}. */
+#include "internal.h"
+
+#include "beamtop/base/limits.h"
+#include "beamtop/model/samples.h"
+
+#define STACKS_MOST 2000 /* of an answer: 20 processes, 25 looks */
+#define FRAMES_MOST 1024 /* of a stack: erlang:system_flag(backtrace_depth, N) has no limit */
+
+/* {Pid, Looks, Reductions, [{M, F, A}]} */
+static bool decode_stack(struct decoder *d, struct yield_stack *s)
+{
+    struct cursor_list list;
+    struct slice *functions = NULL;
+    size_t n = 0;
+    if (!cursor_tuple(&d->c, &n) || (n != 4 && !decoder_fail(d, "a stack")) ||
+        !cursor_pid(&d->c, &s->pid, NULL) || !cursor_int64(&d->c, &s->samples) ||
+        !cursor_int64(&d->c, &s->reductions) ||
+        ((s->samples <= 0 || s->reductions <= 0) && !decoder_fail(d, "a stack that worked")) ||
+        !decode_list(d, &list, FRAMES_MOST, sizeof *functions, &functions))
+        return false;
+    for (size_t i = 0; i < list.count; i++)
+        if (!decode_mfa(d, functions + i))
+            return false;
+    s->functions = functions;
+    s->n = list.count;
+    return cursor_list_end(&d->c, &list);
+}
+
+int yield_stacks_decode(struct yield_stacks *out, struct arena *arena, const uint8_t *term,
+                        size_t len, struct error *err)
+{
+    struct decoder d;
+    struct cursor_list list;
+    struct yield_stack *stacks = NULL;
+    size_t n = 0;
+    uint64_t mono = 0;
+    int64_t ns = 0;
+    decoder_init(&d, arena, term, len);
+    *out = (struct yield_stacks){.n = 0};
+    if (cursor_tuple(&d.c, &n) && (n == 6 || decoder_fail(&d, "the answer to `stacks`")) &&
+        cursor_atom_is(&d.c, "stacks") && decode_mono(&d, &mono) && cursor_int64(&d.c, &ns) &&
+        cursor_int64(&d.c, &out->looks) && cursor_int64(&d.c, &out->processes) &&
+        decode_list(&d, &list, STACKS_MOST, sizeof *stacks, &stacks)) {
+        for (size_t i = 0; i < list.count && decode_stack(&d, stacks + i); i++)
+            out->n = i + 1;
+        cursor_list_end(&d.c, &list);
+    }
+    out->seconds = (double)ns / 1e9;
+    out->stacks = stacks;
+    return decoder_end(&d, "stacks", err);
+}
