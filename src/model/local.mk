@@ -5,4 +5,5 @@ src_libmodel_a_SOURCES += \
 	src/model/filter.c src/model/finding.c src/model/history.c \
 	src/model/internal.h src/model/journal.c src/model/kind.c src/model/model.c \
 	src/model/model_scan.c src/model/model_state.h src/model/order.c src/model/owners.c \
-	src/model/process_name.c src/model/rate.c src/model/seen.c src/model/stacks.c src/model/want.c
+	src/model/process_name.c src/model/rate.c src/model/samples.c src/model/seen.c \
+	src/model/stacks.c src/model/want.c

@@ -10,11 +10,13 @@
 #include "beamtop/base/arena.h"
 #include "beamtop/base/hash.h"
 #include "beamtop/base/limits.h"
+#include "beamtop/base/text.h"
 
 /* Its key has all that two frames can differ in; the texts of the frame lie within it. */
 struct frame_entry {
     struct sample_frame frame;
     uint32_t id;
+    uint64_t identity;
     UT_hash_handle hh;
 };
 
@@ -101,6 +103,7 @@ static uint32_t keep_frame(struct stacks *s, const void *key, size_t len)
     struct key_head head;
     memcpy(&head, kept, sizeof head);
     e->id = (uint32_t)s->n_frames;
+    e->identity = text_identity(kept, len);
     e->frame.kind = (enum frame_kind)head.kind;
     e->frame.line = head.line;
     e->frame.name = key_text(&at, head.name);
@@ -154,6 +157,11 @@ uint32_t stacks_frame(struct stacks *s, const struct sample_frame *frame)
 const struct sample_frame *stacks_frame_at(const struct stacks *s, uint32_t id)
 {
     return id < s->n_frames ? &s->frames[id]->frame : NULL;
+}
+
+uint64_t stacks_frame_identity(const struct stacks *s, uint32_t id)
+{
+    return s->frames[id]->identity;
 }
 
 size_t stacks_frames(const struct stacks *s)
@@ -256,6 +264,40 @@ struct stacks_child *stacks_children(const struct stacks *s, uint32_t index, siz
         *to++ = (struct stacks_child){at, stacks_node(s, at)};
     qsort(children, found, sizeof *children, by_weight);
     return children;
+}
+
+struct walk {
+    const struct stacks *s;
+    double least;
+    size_t depth;
+    void (*each)(void *arg, const struct stacks_branch *branch);
+    void *arg;
+};
+
+static void walk_below(const struct walk *w, uint32_t index, size_t depth)
+{
+    size_t n;
+    struct stacks_branch rest = {.depth = depth};
+    struct stacks_child *children = stacks_children(w->s, index, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct stacks_node *node = children[i].node;
+        if (depth >= w->depth || node->total < w->least) {
+            rest.total += node->total;
+            continue;
+        }
+        w->each(w->arg, &(struct stacks_branch){children[i].index, depth, node->self, node->total});
+        walk_below(w, children[i].index, depth + 1);
+    }
+    free(children);
+    if (rest.total > 0)
+        w->each(w->arg, &rest);
+}
+
+void stacks_walk(const struct stacks *s, double least, size_t depth,
+                 void (*each)(void *arg, const struct stacks_branch *branch), void *arg)
+{
+    const struct walk w = {s, least, depth, each, arg};
+    walk_below(&w, 0, 0);
 }
 
 /* ---- sums */

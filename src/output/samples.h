@@ -19,17 +19,11 @@ struct samples_out {
 };
 void samples_flush(struct samples_out *out, size_t from_bytes); /* once so many wait */
 
-#define SAMPLES_NO_STACK "[no stack]" /* the frame of what ended at the root of a tree */
-
 #define SAMPLES_PID_BYTES 48
 /* "<0.123.0>" to `to`, which it returns; empty: of no process. */
 char *samples_pid(const struct sample *sample, char *to);
 /* " at lists.erl:1243", " from beam.smp", or nothing. */
 void samples_place(struct buf *out, const struct sample_frame *f, bool ascii);
-
-double samples_share(double part, double whole); /* NaN of nothing */
-/* Half of the 95% interval of a share of n samples. */
-double samples_error(double share, int64_t n);
 
 void samples_text_put(struct samples_out *out, const struct samples_summary *run,
                       const struct samples_options *options);

@@ -1,18 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "samples.h"
 
-#include <math.h>
-
-double samples_share(double part, double whole)
-{
-    return whole > 0 ? part / whole : (double)NAN;
-}
-
-double samples_error(double share, int64_t n)
-{
-    return n > 0 ? 1.96 * sqrt(fmax(share * (1 - share), 0) / (double)n) : (double)NAN;
-}
-
 void samples_flush(struct samples_out *out, size_t from_bytes)
 {
     if (out->rc != 0)

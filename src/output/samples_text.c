@@ -12,7 +12,6 @@
 
 #define ROWS_SHOWN 20
 #define DEPTH_SHOWN 64
-#define TREE_SHARE 0.01 /* of all samples: below it, branches are summed */
 #define CELLS 5
 
 struct report {
@@ -160,13 +159,8 @@ static const char *part(struct report *r, int64_t n)
 
 static void put_classes(struct report *r)
 {
-    static const char *const words[SAMPLE_CLASSES] = {
-        [SAMPLE_ERLANG] = "Erlang",   [SAMPLE_BIF] = "BIF", [SAMPLE_GC] = "GC",
-        [SAMPLE_RUNTIME] = "runtime", [SAMPLE_NIF] = "NIF", [SAMPLE_SCHEDULER] = "scheduler",
-        [SAMPLE_OTHER] = "other",
-    };
     for (int i = 0; i < SAMPLE_CLASSES; i++)
-        buf_printf(r->out, "%s%s %s", i > 0 ? ", " : "", words[i],
+        buf_printf(r->out, "%s%s %s", i > 0 ? ", " : "", samples_class_word((enum sample_class)i),
                    percent(r, samples_share((double)r->run->classes[i], (double)r->run->samples)));
     buf_put_u8(r->out, '\n');
 }
@@ -265,28 +259,18 @@ static void add_tree_row(struct tree_rows *t, double total, double self, const c
     cells[n] = name;
 }
 
-static void add_children(struct tree_rows *t, uint32_t index, size_t depth)
+static void add_branch(void *arg, const struct stacks_branch *b)
 {
-    size_t n, small = 0;
-    double whole = stacks_total(t->s), rest = 0;
+    struct tree_rows *t = arg;
     struct report *r = t->r;
-    struct stacks_child *children = stacks_children(t->s, index, &n);
-    for (size_t i = 0; i < n; i++) {
-        const struct stacks_node *node = children[i].node;
-        if (depth >= r->depth || node->total < TREE_SHARE * whole) {
-            small++;
-            rest += node->total;
-            continue;
-        }
-        add_tree_row(t, node->total, node->self,
-                     frame_name(r, stacks_frame_at(t->s, node->frame), 2 * depth));
-        add_children(t, children[i].index, depth + 1);
-    }
-    free(children);
-    if (small > 0)
-        add_tree_row(t, rest, NAN,
-                     arena_printf(&r->arena, "%*s%s  %s", (int)(2 * depth), "", omission(r),
-                                  depth >= r->depth ? "deeper" : "below 1% each"));
+    if (b->index != 0)
+        add_tree_row(
+            t, b->total, b->self,
+            frame_name(r, stacks_frame_at(t->s, stacks_node(t->s, b->index)->frame), 2 * b->depth));
+    else
+        add_tree_row(t, b->total, NAN,
+                     arena_printf(&r->arena, "%*s%s  %s", (int)(2 * b->depth), "", omission(r),
+                                  b->depth >= r->depth ? "deeper" : "below 1% each"));
 }
 
 static void put_tree(struct report *r)
@@ -305,7 +289,7 @@ static void put_tree(struct report *r)
             .n_columns = 2,
         };
     double none = stacks_node(t.s, 0)->self;
-    add_children(&t, 0, 0);
+    stacks_walk(t.s, SAMPLES_TREE_SHARE * stacks_total(t.s), r->depth, add_branch, &t);
     if (none > 0)
         add_tree_row(&t, none, none, SAMPLES_NO_STACK);
     put_table(r->out, &t.table);

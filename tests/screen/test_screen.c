@@ -33,6 +33,7 @@ struct scene {
     enum trace_world trace;
     enum calls_world calls;
     enum found_world found;
+    enum sampled_world sampled;
     const char *view;
     int rows, columns;
     bool ascii;
@@ -65,6 +66,15 @@ struct scene {
         name "-80x24-ascii", __VA_ARGS__, .rows = 24, .columns = 80, .ascii = true                 \
     }
 
+#define SAMPLE_SIZES(name, ...)                                                                    \
+    {name "-80x24", .view = "samples", __VA_ARGS__, .rows = 24, .columns = 80},                    \
+        {name "-120x40", .view = "samples", __VA_ARGS__, .rows = 40, .columns = 120},              \
+        {name "-200x60", .view = "samples", __VA_ARGS__, .rows = 60, .columns = 200},              \
+    {                                                                                              \
+        name "-80x24-ascii", .view = "samples", __VA_ARGS__, .rows = 24, .columns = 80,            \
+                             .ascii = true                                                         \
+    }
+
 #define TRACE_SIZES(name, ...)                                                                     \
     {name "-120x30", .view = "trace", __VA_ARGS__, .rows = 30, .columns = 120},                    \
         {name "-80x24", .view = "trace", __VA_ARGS__, .rows = 24, .columns = 80},                  \
@@ -91,6 +101,28 @@ static const struct scene scenes[] = {
     ALL_SIZES("calls", .view = "calls", .calls = COUNTED_CALLS),
     ALL_SIZES("owners", .view = "owners", .steps = {{ACTION_BY, "module"}, {STEP_TICK, ""}}),
     ALL_SIZES("findings", .view = "findings", .found = FOUND_SOME, .steps = {{ACTION_FOLD, ""}}),
+    SAMPLE_SIZES("samples", .sampled = SAMPLED_RUNS),
+    SAMPLE_SIZES("samples-tree", .sampled = SAMPLED_ENDED,
+                 .steps = {{ACTION_BY, "tree"}, {ACTION_DOWN, ""}, {ACTION_DOWN, ""}}),
+    SAMPLE_SIZES("samples-callers", .sampled = SAMPLED_ENDED, .steps = {{ACTION_BY, "callers"}}),
+    {.name = "samples-not", .view = "samples", .rows = 16, .columns = 80},
+    {.name = "samples-starts", .view = "samples", .rows = 16, .columns = 80,
+     .sampled = SAMPLED_STARTS},
+    {.name = "samples-failed", .view = "samples", .rows = 16, .columns = 60,
+     .sampled = SAMPLED_FAILED},
+    {.name = "samples-processes", .view = "samples", .rows = 20, .columns = 100,
+     .sampled = SAMPLED_ENDED, .steps = {{ACTION_BY, "process"}}},
+    {.name = "samples-threads", .view = "samples", .rows = 20, .columns = 100,
+     .sampled = SAMPLED_ENDED, .steps = {{ACTION_BY, "thread"}}},
+    {.name = "samples-classes", .view = "samples", .rows = 24, .columns = 100,
+     .sampled = SAMPLED_ENDED, .steps = {{ACTION_BY, "class"}}},
+    {.name = "samples-yields", .view = "samples", .rows = 20, .columns = 80,
+     .sampled = SAMPLED_YIELDS},
+    {.name = "samples-yields-threads", .view = "samples", .rows = 16, .columns = 80,
+     .sampled = SAMPLED_YIELDS, .steps = {{ACTION_BY, "thread"}}},
+    {.name = "samples-filter", .view = "samples", .rows = 20, .columns = 100,
+     .sampled = SAMPLED_ENDED, .filter = "shop", .filter_error_at = -1,
+     .steps = {{ACTION_SORT, "total"}}},
     {.name = "calls-not", .view = "calls", .rows = 16, .columns = 100},
     {.name = "calls-first", .view = "calls", .rows = 16, .columns = 100, .calls = COUNTED_FIRST},
     {.name = "calls-time", .view = "calls", .rows = 24, .columns = 140, .calls = COUNTED_TIME,
@@ -474,6 +506,7 @@ static void play(const struct scene *scene, struct buf *out)
     struct traced traced = {.log = NULL};
     struct calls_log calls;
     struct findings_shown found;
+    struct samples_log samples;
     size_t offset;
     struct canvas c;
     struct tty_cursor cursor;
@@ -490,6 +523,9 @@ static void play(const struct scene *scene, struct buf *out)
         world_calls(&calls, scene->calls);
         model_set_calls(m, &calls);
     }
+    struct stacks *stacks = world_samples(&samples, scene->sampled);
+    if (scene->sampled != SAMPLED_NOT)
+        model_set_samples(m, &samples);
     world_findings(&found, scene->found);
     model_set_findings(m, &found);
     struct options options;
@@ -533,6 +569,7 @@ static void play(const struct scene *scene, struct buf *out)
     if (traced.log)
         world_trace_clear(&traced);
     calls_log_clear(&calls);
+    stacks_free(stacks);
 }
 
 /* ---- comparing */

@@ -196,3 +196,101 @@ void world_findings(struct findings_shown *shown, enum found_world world)
         shown->found.len = ARRAY_LEN(found);
     }
 }
+
+/* ---- samples */
+
+enum { INIT, LOOP, MAP, ADD, PRICE, HASH, GC, COPY, NIF, POLL, MEMCPY, ODD };
+
+/* clang-format off */
+static const struct sample_frame frames[] = {
+    [INIT] = {FRAME_ERLANG, TEXT("proc_lib:init_p_do_apply/3"), TEXT(""), TEXT("proc_lib.erl"),
+              329},
+    [LOOP] = {FRAME_ERLANG, TEXT("shop_cart:loop/1"), TEXT(""), TEXT("shop_cart.erl"), 42},
+    [MAP] = {FRAME_ERLANG, TEXT("lists:map/2"), TEXT(""), TEXT("lists.erl"), 2082},
+    [ADD] = {FRAME_ERLANG, TEXT("'Elixir.Shop.Cart':add/2"), TEXT(""), TEXT("lib/cart.ex"), 17},
+    [PRICE] = {FRAME_ERLANG, TEXT("shop_price:of/1"), TEXT(""), TEXT("shop_price.erl"), 8},
+    [HASH] = {FRAME_BIF, TEXT("erlang:phash2/1"), TEXT("beam.smp"), TEXT(""), 0},
+    [GC] = {FRAME_SHARED, TEXT("global::garbage_collect"), TEXT(""), TEXT(""), 0},
+    [COPY] = {FRAME_RUNTIME, TEXT("copy_struct_x"), TEXT("beam.smp"), TEXT(""), 0},
+    [NIF] = {FRAME_NIF, TEXT("shop_crypt_sign"), TEXT("shop_crypt.so"), TEXT(""), 0},
+    [POLL] = {FRAME_RUNTIME, TEXT("erts_schedule"), TEXT("beam.smp"), TEXT(""), 0},
+    [MEMCPY] = {FRAME_LIBC, TEXT("__memmove_avx_unaligned_erms"), TEXT("libc.so.6"), TEXT(""), 0},
+    [ODD] = {FRAME_UNKNOWN, TEXT("bad\x1b[2Jname\xff"), TEXT(""), TEXT(""), 0},
+};
+
+static const struct {
+    double weight;
+    uint32_t n, frames[8];
+} sampled[] = {
+    {310, 5, {INIT, LOOP, MAP, ADD, PRICE}}, {120, 6, {INIT, LOOP, MAP, ADD, PRICE, HASH}},
+    {90, 5, {INIT, LOOP, MAP, ADD, GC}},     {75, 4, {INIT, LOOP, MAP, MAP}},
+    {140, 3, {INIT, LOOP, NIF}},             {61, 5, {INIT, LOOP, NIF, COPY, MEMCPY}},
+    {22, 4, {INIT, LOOP, COPY, MEMCPY}},     {160, 1, {POLL}},
+    {12, 2, {POLL, ODD}},                    {4, 2, {POLL, MEMCPY}},
+    {3, 3, {INIT, LOOP, ODD}},               {2, 0, {0}},
+};
+
+static const struct samples_source sampled_processes[] = {
+    {TEXT("<0.412.0>"), TEXT("shop_cart"), 641}, {TEXT("<0.77.0>"), TEXT("cart worker\x1b"), 177},
+    {TEXT("<0.9120.3>"), {NULL, 0}, 3},
+};
+static const struct samples_source sampled_threads[] = {
+    {TEXT("scheduler 1"), TEXT("scheduler"), 551}, {TEXT("scheduler 2"), TEXT("scheduler"), 432},
+    {TEXT("dirty CPU scheduler 1"), TEXT("dirty CPU scheduler"), 16},
+};
+/* clang-format on */
+
+static struct stacks *stacks_of_world(void)
+{
+    struct stacks *s = stacks_new();
+    for (size_t i = 0; i < ARRAY_LEN(sampled); i++) {
+        uint32_t ids[8];
+        for (uint32_t k = 0; k < sampled[i].n; k++)
+            ids[k] = stacks_frame(s, &frames[sampled[i].frames[k]]);
+        stacks_add(s, ids, sampled[i].n, sampled[i].weight);
+    }
+    return s;
+}
+
+struct stacks *world_samples(struct samples_log *log, enum sampled_world world)
+{
+    bool none = world == SAMPLED_STARTS || world == SAMPLED_FAILED;
+    struct stacks *stacks = none ? stacks_new() : stacks_of_world();
+    *log = (struct samples_log){.phase = SAMPLING_ENDED, .for_s = 10};
+    log->run = (struct samples_summary){.seconds = none ? NAN : 10.02,
+                                        .hz = 99,
+                                        .sampler_cpu_s = none ? NAN : 0.031,
+                                        .target_cpu_s = none ? NAN : 10.1,
+                                        .stacks = stacks};
+    if (world == SAMPLED_STARTS)
+        log->phase = SAMPLING_STARTS;
+    if (world == SAMPLED_FAILED) {
+        log->phase = SAMPLING_FAILED;
+        snprintf(log->why, sizeof log->why,
+                 "perf_event_open is refused (EACCES): set kernel.perf_event_paranoid to 1");
+    }
+    if (none)
+        return stacks;
+    struct samples_summary *run = &log->run;
+    static const int64_t classes[SAMPLE_CLASSES] = {460, 120, 90, 22, 201, 176, 2};
+    run->samples = 999;
+    run->processes = sampled_processes;
+    run->n_processes = ARRAY_LEN(sampled_processes);
+    run->threads = sampled_threads;
+    run->n_threads = ARRAY_LEN(sampled_threads);
+    memcpy(run->classes, classes, sizeof classes);
+    if (world == SAMPLED_RUNS) {
+        log->phase = SAMPLING_RUNS;
+        run->seconds = 4.5;
+        run->lost = 3;
+        run->moved_on = 2;
+        run->unresolved = 17;
+        snprintf(log->note, sizeof log->note, "not pinned (EPERM)");
+    }
+    if (world == SAMPLED_YIELDS) {
+        run->at_yields = true;
+        run->n_threads = 0;
+        run->hz = run->sampler_cpu_s = run->target_cpu_s = NAN;
+    }
+    return stacks;
+}

@@ -24,7 +24,9 @@ void stacks_free(struct stacks *s); /* NULL is fine */
  * LIMIT_STACK_TEXT_BYTES, the id of one frame "…" that stands for all that follow. */
 uint32_t stacks_frame(struct stacks *s, const struct sample_frame *frame);
 const struct sample_frame *stacks_frame_at(const struct stacks *s, uint32_t id); /* NULL: none */
-size_t stacks_frames(const struct stacks *s);                                    /* ids 0 to n-1 */
+/* The same in all stacks for the same kind, name, object, file and line; never 0. */
+uint64_t stacks_frame_identity(const struct stacks *s, uint32_t id);
+size_t stacks_frames(const struct stacks *s); /* ids 0 to n-1 */
 
 /*
  * Adds weight (above 0, else nothing happens) to the stack of these frames, the root first; of no
@@ -55,6 +57,17 @@ struct stacks_child {
 /* Owned by the caller, the heaviest first, then the oldest; *n of them, NULL where there are none.
  */
 struct stacks_child *stacks_children(const struct stacks *s, uint32_t index, size_t *n);
+
+/*
+ * The tree in depth, the heaviest child first. What is lighter than `least`, or below `depth`
+ * levels, is left out: one branch for each parent that has such children. */
+struct stacks_branch {
+    uint32_t index; /* of the node; 0: of what is left out */
+    size_t depth;   /* levels above it; 0: below the root */
+    double self, total;
+};
+void stacks_walk(const struct stacks *s, double least, size_t depth,
+                 void (*each)(void *arg, const struct stacks_branch *branch), void *arg);
 
 /* Each frame once: its own weight, and that of the stacks in which it stands, each counted once
  * however often the frame recurs there. */

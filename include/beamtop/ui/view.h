@@ -92,6 +92,7 @@ struct view_page {
     size_t n_rows, cap_rows;
     int sort_column; /* index, -1 none */
     bool sort_descending;
+    bool in_place; /* a tree: its rows keep no places, each belongs where it stands */
     /* document */
     struct view_line *lines;
     size_t n_lines, cap_lines;

@@ -154,7 +154,7 @@ static int mark_index(const struct table *t, uint64_t id)
 
 void table_take(struct table *t, struct view_page *page, const struct view_page *before)
 {
-    t->held = t->cursor > 0 && t->resort == 0 && t->n_order > 0;
+    t->held = t->cursor > 0 && t->resort == 0 && t->n_order > 0 && !page->in_place;
     if (t->resort > 0)
         t->resort--;
     if (t->held)
@@ -174,7 +174,7 @@ void table_goto(struct table *t, const struct view_page *page, size_t index)
         return;
     t->cursor = index < page->n_rows ? index : page->n_rows - 1;
     t->cursor_id = page->rows[t->cursor].id;
-    t->held = t->cursor > 0;
+    t->held = t->cursor > 0 && !page->in_place;
 }
 
 static int body_rows(int rows)

@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Samples of the VM: functions, trees both ways, and who was sampled. */
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/base/text.h"
+#include "beamtop/etf/parse.h"
+#include "beamtop/model/samples.h"
+#include "views.h"
+
+enum samples_by {
+    BY_FUNCTION,
+    BY_TREE,
+    BY_CALLERS,
+    BY_PROCESS,
+    BY_THREAD,
+    BY_CLASS,
+    SAMPLES_SORTS
+};
+static const char *const by_words[SAMPLES_SORTS] = {"function", "tree",   "callers",
+                                                    "process",  "thread", "class"};
+
+/* A row of any of them; unknown is NaN. */
+struct line {
+    struct slice name, about;
+    double samples, self, total, error; /* shares, but for samples */
+    uint64_t id;
+};
+
+enum form { NAME, ABOUT, PLACE, COUNT, SHARE, ERROR };
+enum {
+    FUNCTIONS = 1 << BY_FUNCTION,
+    TREE = 1 << BY_TREE,
+    CALLERS = 1 << BY_CALLERS,
+    PROCESSES = 1 << BY_PROCESS,
+    THREADS = 1 << BY_THREAD,
+    CLASSES = 1 << BY_CLASS,
+    FRAMES = FUNCTIONS | TREE | CALLERS,
+    SOURCES = PROCESSES | THREADS | CLASSES,
+};
+
+#define AT(member) offsetof(struct line, member)
+static const struct {
+    struct view_column column;
+    enum form form;
+    unsigned by;
+    size_t offset;
+    const char *of_reductions; /* its title where weights are reductions; NULL: the same */
+    /* clang-format off */
+} all[] = {
+    {{"function", "FUNCTION", 24, false, true, true, "name"}, NAME, FUNCTIONS, 0, NULL},
+    {{"function", "FUNCTION AND WHAT IT CALLS", 30, false, true, true, "name"}, NAME, TREE, 0,
+     NULL},
+    {{"function", "FUNCTION AND ITS CALLERS", 30, false, true, true, "name"}, NAME, CALLERS, 0,
+     NULL},
+    {{"process", "PROCESS", 16, false, false, true, "pid"}, NAME, PROCESSES, 0, NULL},
+    {{"thread", "THREAD", 24, false, false, true, "thread of the VM"}, NAME, THREADS, 0, NULL},
+    {{"class", "CLASS", 12, false, false, true, "where the CPU time goes"}, NAME, CLASSES, 0, NULL},
+    {{"samples", "SAMPLES", 8, true, false, true, "samples of it"}, COUNT, SOURCES, AT(samples),
+     NULL},
+    {{"self", "SELF", 7, true, false, true, "share of samples in it"}, SHARE, FUNCTIONS | TREE,
+     AT(self), "SELF RED"},
+    {{"error", "95% +-", 6, true, false, false, "half of the 95% interval of the share"}, ERROR,
+     FUNCTIONS | SOURCES, AT(error), NULL},
+    {{"total", "TOTAL", 7, true, false, true, "share of samples in it and in what it called"},
+     SHARE, FUNCTIONS | TREE, AT(total), "TOTAL RED"},
+    {{"share", "SHARE", 7, true, false, true, "share of all samples"}, SHARE, CALLERS | SOURCES,
+     AT(total), "RED"},
+    {{"kind", "KIND", 7, false, false, true, "what kind of code it is"}, ABOUT, FRAMES, 0, NULL},
+    {{"place", "AT", 20, false, false, false, "source file and line, or the library"}, PLACE,
+     FRAMES, 0, NULL},
+    {{"name", "NAME", 30, false, true, true, "registered name or label"}, ABOUT, PROCESSES, 0,
+     NULL},
+    {{"kind", "KIND", 20, false, true, true, "kind of thread"}, ABOUT, THREADS, 0, NULL},
+    {{"about", "SAMPLED", 30, false, true, false, "what was running"}, ABOUT, CLASSES, 0, NULL},
+};
+/* clang-format on */
+
+struct samples_view {
+    enum samples_by by;
+    char sort[24]; /* key */
+    bool ascending;
+    struct view_column columns[ARRAY_LEN(all)]; /* those shown, and which they are */
+    size_t index[ARRAY_LEN(all)], n_columns;
+    /* The callers, made from the samples so far. */
+    struct stacks *inverted;
+    const struct stacks *inverted_of;
+    int64_t inverted_wall_us;
+};
+
+/* More samples by this part: the callers are made again. */
+#define INVERTED_GROWTH 0.02
+
+static void samples_clear(void *state)
+{
+    stacks_free(((struct samples_view *)state)->inverted);
+}
+
+/* Only the sampler asks. */
+static void samples_want(const void *state, int rows, struct want *want)
+{
+    (void)state;
+    (void)rows;
+    (void)want;
+}
+
+/* ---- columns */
+
+static bool is_tree(const struct samples_view *s)
+{
+    return s->by == BY_TREE || s->by == BY_CALLERS;
+}
+
+static void choose_columns(struct samples_view *s, bool reductions)
+{
+    s->n_columns = 0;
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        if (!(all[i].by & 1u << s->by))
+            continue;
+        struct view_column *column = &s->columns[s->n_columns];
+        *column = all[i].column;
+        column->sortable = column->sortable && !is_tree(s);
+        if (reductions && all[i].of_reductions) {
+            column->title = all[i].of_reductions;
+            column->width = (int)strlen(column->title) + 1;
+        }
+        s->index[s->n_columns++] = i;
+    }
+}
+
+static int column_of(const struct samples_view *s, const char *key)
+{
+    for (size_t i = 0; i < s->n_columns; i++)
+        if (s->columns[i].sortable && strcmp(s->columns[i].key, key) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* What was asked for, where there is such a column; else by weight. */
+static int sorted_column(const struct samples_view *s)
+{
+    int at = column_of(s, s->sort);
+    return at >= 0 ? at : column_of(s, s->by == BY_FUNCTION ? "self" : "samples");
+}
+
+/* ---- rows */
+
+static double value(const struct line *l, size_t column)
+{
+    return all[column].offset ? *(const double *)((const char *)l + all[column].offset)
+                              : (double)NAN;
+}
+
+static void put_number(struct view_page *page, struct view_row *row, size_t at, size_t column,
+                       double v)
+{
+    char text[40];
+    if (isnan(v))
+        page_cell_printf(page, row, at, STYLE_DIM, "%s", page->ascii ? "-" : "–");
+    else if (all[column].form == ERROR)
+        page_cell_printf(page, row, at, STYLE_DIM, "%s%.1f", page->ascii ? "+-" : "±", v * 100);
+    else if (all[column].form == COUNT)
+        page_cell_printf(page, row, at, STYLE_NORMAL, "%s",
+                         text_integer(text, sizeof text, (int64_t)v));
+    else
+        page_cell_printf(page, row, at, STYLE_NORMAL, "%s", text_percent(text, sizeof text, v));
+}
+
+static void put_place(struct view_page *page, struct view_row *row, size_t at,
+                      const struct sample_frame *f)
+{
+    if (f == NULL)
+        return;
+    if (f->file.len > 0 && f->line > 0)
+        page_cell_printf(page, row, at, STYLE_DIM, "%.*s:%u", (int)f->file.len, f->file.s, f->line);
+    else if (f->file.len > 0)
+        page_cell(page, row, at, STYLE_DIM, f->file.s, f->file.len);
+    else
+        page_cell(page, row, at, STYLE_DIM, f->object.s, f->object.len);
+}
+
+/* f: of a frame, else NULL. */
+static struct view_row *add_line(struct view_page *page, const struct samples_view *s,
+                                 const struct line *l, const struct sample_frame *f)
+{
+    struct view_row *row = page_row(page);
+    row->id = l->id;
+    for (size_t i = 0; i < s->n_columns; i++) {
+        size_t column = s->index[i];
+        if (all[column].form == NAME)
+            page_cell(page, row, i, f ? STYLE_FUNCTION : STYLE_NAME, l->name.s, l->name.len);
+        else if (all[column].form == ABOUT)
+            page_cell(page, row, i, STYLE_DIM, l->about.s, l->about.len);
+        else if (all[column].form == PLACE)
+            put_place(page, row, i, f);
+        else
+            put_number(page, row, i, column, value(l, column));
+    }
+    if (page->sort_column >= 0)
+        row->key = value(l, s->index[page->sort_column]);
+    return row;
+}
+
+static void link_frame(struct view_row *row, const struct sample_frame *f)
+{
+    if (f->kind == FRAME_ERLANG || f->kind == FRAME_BIF)
+        link_name(&row->link, TARGET_FUNCTION, f->name);
+}
+
+/* Of samples that the node took, the number of reductions has no interval. */
+static double error_of(const struct samples_summary *run, double share)
+{
+    return run->at_yields ? (double)NAN : samples_error(share, run->samples);
+}
+
+static void add_functions(struct view_page *page, const struct samples_view *s,
+                          const struct samples_summary *run)
+{
+    size_t n;
+    struct stacks_sum *sums = stacks_sums(run->stacks, &n);
+    double whole = stacks_total(run->stacks);
+    for (size_t i = 0; i < n; i++) {
+        const struct sample_frame *f = sums[i].at;
+        double self = samples_share(sums[i].self, whole);
+        const struct line l = {.name = f->name,
+                               .about = slice_of(frame_kind_key(f->kind)),
+                               .self = self,
+                               .error = error_of(run, self),
+                               .total = samples_share(sums[i].total, whole),
+                               .id = stacks_frame_identity(run->stacks, sums[i].frame)};
+        link_frame(add_line(page, s, &l, f), f);
+    }
+    free(sums);
+}
+
+/* ---- trees */
+
+#define DEEPEST 40 /* levels that are indented */
+
+struct tree_rows {
+    struct view_page *page;
+    const struct samples_view *s;
+    const struct stacks *stacks;
+    uint64_t ids[LIMIT_STACK_DEPTH + 1]; /* of the rows on the way to the next one */
+};
+
+/* By the frames on the way to it. */
+static uint64_t id_below(const struct tree_rows *t, size_t depth, uint64_t frame)
+{
+    const uint64_t way[2] = {depth > 0 ? t->ids[depth - 1] : 0, frame};
+    return text_identity((const char *)way, sizeof way);
+}
+
+static void add_branch(void *arg, const struct stacks_branch *b)
+{
+    struct tree_rows *t = arg;
+    double whole = stacks_total(t->stacks);
+    struct line l = {.name = slice_of(t->page->ascii ? "... below 1% each" : "… below 1% each"),
+                     .self = NAN,
+                     .total = samples_share(b->total, whole),
+                     .id = id_below(t, b->depth, 0)};
+    const struct sample_frame *f = NULL;
+    if (b->index != 0) {
+        uint32_t frame = stacks_node(t->stacks, b->index)->frame;
+        f = stacks_frame_at(t->stacks, frame);
+        l.name = f->name;
+        l.about = slice_of(frame_kind_key(f->kind));
+        l.self = samples_share(b->self, whole);
+        l.id = t->ids[b->depth] = id_below(t, b->depth, stacks_frame_identity(t->stacks, frame));
+    }
+    struct view_row *row = add_line(t->page, t->s, &l, f);
+    row->indent = 2 * (int)(b->depth > DEEPEST ? DEEPEST : b->depth);
+    if (f)
+        link_frame(row, f);
+    else
+        row->cells[0].style = STYLE_DIM;
+}
+
+static void add_tree(struct view_page *page, const struct samples_view *s,
+                     const struct stacks *stacks)
+{
+    struct tree_rows t = {.page = page, .s = s, .stacks = stacks};
+    double whole = stacks_total(stacks), none = stacks_node(stacks, 0)->self;
+    stacks_walk(stacks, SAMPLES_TREE_SHARE * whole, LIMIT_STACK_DEPTH, add_branch, &t);
+    if (none <= 0)
+        return;
+    const struct line l = {.name = slice_of(SAMPLES_NO_STACK),
+                           .self = samples_share(none, whole),
+                           .total = samples_share(none, whole),
+                           .id = 1};
+    add_line(page, s, &l, NULL);
+}
+
+static const struct stacks *inverted(struct samples_view *s, const struct samples_summary *run)
+{
+    double had = s->inverted ? stacks_total(s->inverted) : 0, has = stacks_total(run->stacks);
+    bool same = s->inverted_of == run->stacks && s->inverted_wall_us == run->wall_us;
+    if (!s->inverted || !same || fabs(has - had) > INVERTED_GROWTH * had) {
+        stacks_free(s->inverted);
+        s->inverted = stacks_inverted(run->stacks);
+        s->inverted_of = run->stacks;
+        s->inverted_wall_us = run->wall_us;
+    }
+    return s->inverted;
+}
+
+/* ---- who was sampled */
+
+static void add_sources(struct view_page *page, const struct samples_view *s,
+                        const struct samples_summary *run, const struct samples_source *sources,
+                        size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double share = samples_share((double)sources[i].samples, (double)run->samples);
+        const struct line l = {.name = sources[i].name,
+                               .about = sources[i].about,
+                               .samples = (double)sources[i].samples,
+                               .total = share,
+                               .error = error_of(run, share),
+                               .id = text_identity(sources[i].name.s, sources[i].name.len)};
+        struct view_row *row = add_line(page, s, &l, NULL);
+        struct etf_pid pid;
+        if (s->by == BY_PROCESS &&
+            etf_parse_pid(arena_strndup(&page->arena, l.name.s, l.name.len), &pid) == 0)
+            link_process(&row->link, &pid, l.about);
+    }
+}
+
+static void add_classes(struct view_page *page, const struct samples_view *s,
+                        const struct samples_summary *run)
+{
+    static const char *const meanings[SAMPLE_CLASSES] = {
+        [SAMPLE_ERLANG] = "compiled Erlang code",
+        [SAMPLE_BIF] = "native functions that Erlang code called",
+        [SAMPLE_GC] = "garbage collection",
+        [SAMPLE_RUNTIME] = "the VM, for a process",
+        [SAMPLE_NIF] = "NIF libraries, and what they called",
+        [SAMPLE_SCHEDULER] = "no process: scheduling, polling, busy waiting",
+        [SAMPLE_OTHER] = "other threads, and what could not be resolved",
+    };
+    struct samples_source classes[SAMPLE_CLASSES];
+    for (int i = 0; i < SAMPLE_CLASSES; i++)
+        classes[i] = (struct samples_source){slice_of(samples_class_word((enum sample_class)i)),
+                                             slice_of(meanings[i]), run->classes[i]};
+    add_sources(page, s, run, classes, SAMPLE_CLASSES);
+}
+
+/* ---- the title */
+
+/* Appends to the summary what there is room for beside the title. */
+static void piece(struct view_page *page, int columns, const char *fmt, ...) ATTR_PRINTF(3, 4);
+static void piece(struct view_page *page, int columns, const char *fmt, ...)
+{
+    char text[256];
+    size_t used = strlen(page->summary);
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    size_t width = text_width(page->summary, used) + text_width(text, strlen(text));
+    if (*text && (int)width + 36 <= columns && used + strlen(text) + 3 < sizeof page->summary)
+        snprintf(page->summary + used, sizeof page->summary - used, "%s%s", used ? ", " : "", text);
+}
+
+static void time_piece(struct view_page *page, const struct samples_log *log, bool recorded,
+                       int columns)
+{
+    static const char *const phases[] = {
+        [SAMPLING_STARTS] = "starting",
+        [SAMPLING_RUNS] = "running",
+        [SAMPLING_ENDED] = "ended",
+        [SAMPLING_FAILED] = "failed",
+    };
+    const struct samples_summary *run = &log->run;
+    char took[48], all_s[48];
+    (page->ascii ? text_ascii_duration : text_duration)(took, sizeof took, run->seconds);
+    (page->ascii ? text_ascii_duration : text_duration)(all_s, sizeof all_s, log->for_s);
+    const char *phase = recorded ? "recorded" : phases[log->phase];
+    if (!(run->seconds > 0))
+        piece(page, columns, "%s", phase);
+    else if (log->phase == SAMPLING_RUNS && log->for_s > 0)
+        piece(page, columns, "%s, %s of %s", phase, took, all_s);
+    else
+        piece(page, columns, "%s, %s", phase, took);
+}
+
+static void summarise(struct view_page *page, const struct samples_log *log, bool recorded,
+                      int columns)
+{
+    const struct samples_summary *run = &log->run;
+    const struct {
+        const char *what;
+        int64_t n;
+    } flaws[] = {
+        {"lost", run->lost},
+        {"moved on", run->moved_on},
+        {"truncated", run->truncated},
+        {"unresolved", run->unresolved},
+    };
+    char text[48];
+    time_piece(page, log, recorded, columns);
+    if (run->at_yields)
+        piece(page, columns, "at yield points, by reductions");
+    piece(page, columns, "%s samples", text_integer(text, sizeof text, run->samples));
+    for (size_t i = 0; i < ARRAY_LEN(flaws); i++)
+        if (flaws[i].n > 0)
+            piece(page, columns, "%s %s", text_integer(text, sizeof text, flaws[i].n),
+                  flaws[i].what);
+    if (run->hz > 0)
+        piece(page, columns, "%g Hz", run->hz);
+    if (run->seconds > 0 && run->target_cpu_s >= 0)
+        piece(page, columns, "VM %s CPU",
+              text_percent(text, sizeof text, run->target_cpu_s / run->seconds));
+    if (run->seconds > 0 && run->sampler_cpu_s >= 0)
+        piece(page, columns, "sampler %s",
+              text_percent(text, sizeof text, run->sampler_cpu_s / run->seconds));
+    if (stacks_shortened(run->stacks) > 0)
+        piece(
+            page, columns, "%s shortened",
+            text_percent(text, sizeof text,
+                         samples_share(stacks_shortened(run->stacks), stacks_total(run->stacks))));
+    piece(page, columns, "%s", log->why);
+    piece(page, columns, "%s", log->note);
+}
+
+static void explain_empty(struct view_page *page, const struct model *m,
+                          const struct samples_log *log, enum samples_by by)
+{
+    char *out = page->empty;
+    size_t size = sizeof page->empty;
+    if (log == NULL && model_recorded(m))
+        view_missing(page, m, "samples");
+    else if (log == NULL)
+        snprintf(out, size, "Nothing was sampled yet: the action `sample` starts it.");
+    else if (log->phase == SAMPLING_FAILED)
+        snprintf(out, size, "Not sampled: %s", log->why);
+    else if (log->phase == SAMPLING_STARTS)
+        snprintf(out, size, "The sampler starts.");
+    else if (log->run.at_yields && (by == BY_THREAD || by == BY_CLASS))
+        snprintf(out, size,
+                 "Not known: the node took these samples itself, at yield points. "
+                 "Threads and classes need samples taken from outside.");
+    else if (log->phase == SAMPLING_RUNS)
+        snprintf(out, size, "No samples yet: no thread of the VM was seen on a CPU.");
+    else
+        snprintf(out, size, "No samples: no thread of the VM was seen on a CPU.");
+}
+
+static void add_rows(struct view_page *page, struct samples_view *s,
+                     const struct samples_summary *run)
+{
+    switch (s->by) {
+    case BY_FUNCTION:
+        add_functions(page, s, run);
+        break;
+    case BY_TREE:
+        add_tree(page, s, run->stacks);
+        break;
+    case BY_CALLERS:
+        add_tree(page, s, inverted(s, run));
+        break;
+    case BY_PROCESS:
+        add_sources(page, s, run, run->processes, run->n_processes);
+        break;
+    case BY_THREAD:
+        add_sources(page, s, run, run->threads, run->n_threads);
+        break;
+    case BY_CLASS:
+        if (!run->at_yields)
+            add_classes(page, s, run);
+        break;
+    case SAMPLES_SORTS:
+        break;
+    }
+}
+
+static void samples_page(void *state, const struct model *m, int rows, int columns,
+                         struct view_page *page)
+{
+    struct samples_view *s = state;
+    const struct samples_log *log = model_samples(m);
+    (void)rows;
+    choose_columns(s, log && log->run.at_yields);
+    page_columns(page, s->columns, s->n_columns);
+    page->in_place = is_tree(s);
+    page->sort_column = sorted_column(s);
+    page->sort_descending = !s->ascending;
+    explain_empty(page, m, log, s->by);
+    if (!log)
+        return;
+    summarise(page, log, model_recorded(m) != NULL, columns);
+    if (page->sort_column >= 0)
+        snprintf(page->order, sizeof page->order, "%s", s->columns[page->sort_column].key);
+    if (stacks_total(log->run.stacks) > 0)
+        add_rows(page, s, &log->run);
+    page_sort(page);
+}
+
+/* ---- what a person does to it */
+
+static void samples_sort(void *state, const char *key, int direction)
+{
+    struct samples_view *s = state;
+    int at = column_of(s, key);
+    if (at < 0)
+        return;
+    bool text = !all[s->index[at]].offset, same = at == sorted_column(s);
+    s->ascending = direction ? direction < 0 : same ? !s->ascending : text;
+    snprintf(s->sort, sizeof s->sort, "%s", key);
+}
+
+static int samples_by_word(void *state, const struct view_link *at, const char *arg,
+                           struct error *err)
+{
+    struct samples_view *s = state;
+    int by = (int)(s->by + 1) % SAMPLES_SORTS;
+    (void)at;
+    if (*arg)
+        for (by = 0; by < SAMPLES_SORTS && strcmp(by_words[by], arg) != 0; by++)
+            ;
+    if (by == SAMPLES_SORTS)
+        return error_set(err, ERR_USAGE,
+                         "samples are shown by function, tree, callers, process, thread or "
+                         "class, not \"%s\"",
+                         arg);
+    s->by = (enum samples_by)by;
+    s->ascending = false;
+    s->sort[0] = '\0';
+    return 0;
+}
+
+static const struct view_act samples_acts[] = {{ACTION_BY, .run = samples_by_word}, {.run = NULL}};
+
+static const struct view_hint samples_hints[] = {
+    {ACTION_STOP, "stop"}, {ACTION_ENTER, "open"}, {ACTION_BY, "by"},
+    {ACTION_BACK, "back"}, {.does = NULL},
+};
+
+const struct view_ops view_samples = {
+    .name = "samples",
+    .title = "Samples",
+    .key = 'H',
+    .help = "Where CPU time goes: functions, call trees, processes, threads.",
+    .kind = VIEW_TABLE,
+    .state_bytes = sizeof(struct samples_view),
+    .clear = samples_clear,
+    .want = samples_want,
+    .page = samples_page,
+    .sort = samples_sort,
+    .hints = samples_hints,
+    .acts = samples_acts,
+};
