@@ -19,6 +19,8 @@ static const struct field run_table[] = {
      "the start by this host's clock, µs since the epoch"},
     {"seconds", "", FIELD_REAL, COLUMN_SECONDS, AT(seconds), "how long it was sampled"},
     {"hz", "", FIELD_REAL, COLUMN_RATE, AT(hz), "samples per second of a thread's CPU time"},
+    {"at_yields", "", FIELD_BOOL, COLUMN_TEXT, AT(at_yields),
+     "taken by the node where processes yield: `self` and `total` are reductions"},
     {"samples", "", FIELD_INT, COLUMN_COUNT, AT(samples), "of all threads"},
     {"lost", "", FIELD_INT, COLUMN_COUNT, AT(lost),
      "that the kernel had no room for; not in `samples`"},
@@ -165,7 +167,7 @@ static json_t *functions_of(const struct samples_summary *run, int64_t *index_of
         row.self = llround(sums[i].self);
         row.total = llround(sums[i].total);
         row.self_share = samples_share(sums[i].self, whole);
-        row.self_error = samples_error(row.self_share, run->samples);
+        row.self_error = run->at_yields ? NAN : samples_error(row.self_share, run->samples);
         row.total_share = samples_share(sums[i].total, whole);
         add(array, &samples_function_fields, &row);
         index_of[sums[i].frame] = (int64_t)i;

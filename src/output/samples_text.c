@@ -171,8 +171,18 @@ static void put_head(struct report *r)
     buf_puts(r->out, safe(r, run->label));
     if (run->otp.len > 0)
         buf_printf(r->out, ", OTP %s", safe(r, run->otp));
-    buf_printf(r->out, ", %s: %s samples in %s at %g Hz\n", wall_text(r, run->wall_us),
-               integer(r, run->samples), duration(r, run->seconds), run->hz);
+    buf_printf(r->out, ", %s: %s samples in %s", wall_text(r, run->wall_us),
+               integer(r, run->samples), duration(r, run->seconds));
+    if (run->at_yields) {
+        buf_printf(
+            r->out,
+            " at yield points\nshares are of the reductions of the busiest processes, not of "
+            "CPU time; native code is hardly seen\ncost: %s on the node (%s)\n",
+            duration(r, run->sampler_cpu_s),
+            percent(r, samples_share(run->sampler_cpu_s, run->seconds)));
+        return;
+    }
+    buf_printf(r->out, " at %g Hz\n", run->hz);
     buf_printf(r->out, "lost %s, moved on %s, truncated %s, unresolved %s, complete %s\n",
                integer(r, run->lost), part(r, run->moved_on), part(r, run->truncated),
                part(r, run->unresolved), part(r, run->complete));
@@ -191,6 +201,8 @@ static void put_head(struct report *r)
 
 static const char *interval(struct report *r, double share)
 {
+    if (r->run->at_yields) /* weights are not counts */
+        return percent(r, NAN);
     return arena_printf(&r->arena, "%s%.1f", r->options->ascii ? "+-" : "±",
                         samples_error(share, r->run->samples) * 100);
 }
@@ -333,13 +345,15 @@ void samples_text_put(struct samples_out *out, const struct samples_summary *run
     arena_init(&r.arena);
     put_head(&r);
     if (run->samples > 0) {
-        put_classes(&r);
+        if (!run->at_yields)
+            put_classes(&r);
         put_functions(&r);
         put_tree(&r);
         put_sources(&r, "process", "name", run->processes, run->n_processes);
         put_sources(&r, "thread", "kind", run->threads, run->n_threads);
     } else {
-        buf_puts(r.out, "no samples: no thread of the VM was seen on a CPU\n");
+        buf_puts(r.out, run->at_yields ? "no samples: no process did anything\n"
+                                       : "no samples: no thread of the VM was seen on a CPU\n");
     }
     arena_clear(&r.arena);
 }

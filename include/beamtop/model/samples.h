@@ -49,7 +49,6 @@ struct samples_summary {
     size_t n_parts;
 };
 
-<<<<<<< HEAD
 /* ---- taken by the node of itself: the answer to the question `stacks` (docs/queries.md) */
 
 struct yield_stack {
@@ -68,14 +67,12 @@ struct arena;
 /* Texts and stacks are the arena's. ERR_FORMAT. */
 int yield_stacks_decode(struct yield_stacks *out, struct arena *arena, const uint8_t *term,
                         size_t len, struct error *err);
-=======
-#define SAMPLES_NO_STACK "[no stack]" /* the frame of what ended at the root of a tree */
-#define SAMPLES_TREE_SHARE 0.01       /* of all: what is lighter is left out of trees */
+#define SAMPLES_NO_STACK "[no stack]"            /* the frame of what ended at the root of a tree */
+#define SAMPLES_TREE_SHARE 0.01                  /* of all: what is lighter is left out of trees */
 double samples_share(double part, double whole); /* NaN of nothing */
 /* Half of the 95% interval of a share of n samples. */
 double samples_error(double share, int64_t n);
 const char *samples_class_word(enum sample_class in); /* "Erlang", "GC" */
->>>>>>> abaee7d (ui: show samples as functions, trees and sources)
 
 /* ---- sampling on the screen, and in a recording that is replayed */
 

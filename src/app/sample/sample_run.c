@@ -7,6 +7,7 @@
 #include "app/cli/output.h"
 #include "app/cli/tell.h"
 #include "app/command/batch.h"
+#include "beamtop/model/detail.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/base/clock.h"
 #include "local_target.h"
@@ -99,8 +100,11 @@ static int open_yields(void *arg, struct batch *b, const struct session_port *po
     struct sample_run *t = arg;
     const struct cli_options *o = t->options;
     const struct yields_options yields = {.for_s = t->sampler.for_s, .budget = o->budget};
+    const struct slice release = model_node(b->model)->otp;
+    char otp[32];
     const struct sample_log_options options = {
-        .sampler = t->sampler, .sums = t->sums, .label = port->node};
+        .sampler = t->sampler, .sums = t->sums, .label = port->node, .otp = otp};
+    snprintf(otp, sizeof otp, "%.*s", (int)release.len, release.s);
     (void)err;
     t->batch = b;
     t->log = sample_log_start_yields(port, &yields, &options, "", &handlers, t);
