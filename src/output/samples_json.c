@@ -19,7 +19,7 @@ static const struct field run_table[] = {
      "the start by this host's clock, µs since the epoch"},
     {"seconds", "", FIELD_REAL, COLUMN_SECONDS, AT(seconds), "how long it was sampled"},
     {"hz", "", FIELD_REAL, COLUMN_RATE, AT(hz), "samples per second of a thread's CPU time"},
-    {"at_yields", "", FIELD_BOOL, COLUMN_TEXT, AT(at_yields),
+    {"at_yields", "", FIELD_BOOL, COLUMN_BOOL, AT(at_yields),
      "taken by the node where processes yield: `self` and `total` are reductions"},
     {"samples", "", FIELD_INT, COLUMN_COUNT, AT(samples), "of all threads"},
     {"lost", "", FIELD_INT, COLUMN_COUNT, AT(lost),

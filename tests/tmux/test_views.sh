@@ -165,7 +165,43 @@ finds() {
     tm_wait 'Not evaluated' && bt_quit
 }
 
+# From outside where the host lets us, else by the node; both show functions, until it is stopped.
+samples() {
+    bt_open 120 40 || return 1
+    tm_type ':set sample-time 0'
+    tm_keys Enter
+    tm_type H
+    tm_wait_line '[1-9][0-9,]* samples' && tm_wait FUNCTION || return 1
+    tm_type b
+    tm_wait 'WHAT IT CALLS' || return 1
+    tm_type x
+    tm_wait 'ended, ' && tm_wait_line '[1-9][0-9,]* samples' || return 1
+    tm_type 7
+    tm_wait 'sampling ended' && target_is_clean && bt_quit
+}
+
+# Another user may not look into the VM: the screen says so, and the node does it.
+is_sampled_for_strangers() {
+    stranger='setpriv --reuid 65534 --regid 65534 --clear-groups'
+    if [ "$(id -u)" != 0 ] || ! $stranger "$beamtop" --version >/dev/null 2>&1; then
+        echo "# not tried: only root can become another user who can run beamtop"
+        return 0
+    fi
+    tm_close
+    tm_open 120 40 BT="$beamtop" NODE="$BEAMTOP_DEMO_NODE" COOKIE="$BEAMTOP_DEMO_COOKIE_FILE" || return 1
+    tm_run "clear; $stranger \"\$BT\" \"\$NODE\" --cookie \"\$(cat \"\$COOKIE\")\" --budget 100; echo code \$?"
+    bt_wait_list || return 1
+    tm_type H
+    tm_wait 'at yield points' && tm_wait_line '[1-9][0-9,]* samples' || return 1
+    tm_type 7
+    tm_wait 'looks at its busiest processes' && target_is_clean || return 1
+    tm_keys Q
+    tm_wait 'code 0'
+}
+
 run counts
+run samples
+run is_sampled_for_strangers
 run measures_time
 run tells_the_proof_when_it_leaves
 run traces_a_function

@@ -151,6 +151,7 @@ static void on_link(void *arg, bool up)
         return;
     }
     tui_sessions_lost(t, false);
+    tui_sample_lost(t->sample);
     tui_trace_assist_lost(t->trace);
     tui_findings_lost(t->findings);
 }

@@ -14,12 +14,16 @@
 #include "tui_internal.h"
 
 #define SAMPLES_VIEW "samples"
-#define DRAW_MS 500u
+#define TURN_MS 100u
+#define DRAW_TURNS 5
 
 struct tui_sample {
     struct tui *tui;
     struct sample_log *log; /* of the run that is shown; NULL: none */
     uv_timer_t timer;       /* while it runs */
+    unsigned turns;
+    double for_s; /* as asked for */
+    bool outside; /* the VM is looked at; else it looks at itself */
 };
 
 /* ---- what is shown */
@@ -47,59 +51,112 @@ static void replace(struct tui_sample *s, struct sample_log *log)
 
 static void on_timer(uv_timer_t *timer)
 {
-    show(timer->data);
+    struct tui_sample *s = timer->data;
+    sample_log_turn(s->log);
+    if (!sample_log_runs(s->log))
+        uv_timer_stop(timer);
+    else if (++s->turns % DRAW_TURNS == 0)
+        show(s);
 }
 
 /* ---- a run */
 
-static void ended(void *arg, const struct error *why)
+static void ended(void *arg, const struct error *why);
+static const struct sample_log_handlers handlers_of_run = {.ended = ended};
+
+static void run(struct tui_sample *s, struct sample_log *log)
 {
-    struct tui_sample *s = arg;
-    struct tui *t = s->tui;
-    const struct samples_summary *run = &sample_log_now(s->log)->run;
-    uv_timer_stop(&s->timer);
-    if (why) {
-        model_journal(t->model, clock_wall_us(), true, "sampling failed: %.300s", why->text);
-        tui_message(t, STYLE_ERROR, "%.300s", why->text);
-    } else {
-        model_journal(t->model, clock_wall_us(), false,
-                      "sampling ended: %lld samples in %.1f s, %.1f ms of CPU time for it",
-                      (long long)run->samples, run->seconds, run->sampler_cpu_s * 1e3);
-    }
-    show(s);
+    replace(s, log);
+    uv_timer_start(&s->timer, on_timer, TURN_MS, TURN_MS);
 }
 
-static int begin(struct tui_sample *s, double for_s, struct error *err)
+static struct sample_log_options options_of(struct tui_sample *s, char *otp, size_t size)
 {
-    static const struct sample_log_handlers handlers = {.ended = ended};
     struct tui *t = s->tui;
-    const struct options *o = &t->settings.options;
     const struct node_info *node = model_node(t->model);
-    const char *name = t->live ? live_peer_node(t->live) : NULL;
-    char otp[32] = "";
-    struct sample_log *log = NULL;
-    struct sample_log_options options = {
-        .sampler = {.hz = (unsigned)option_int(o, OPTION_SAMPLE_HZ), .for_s = for_s},
+    snprintf(otp, size, "%.*s", node ? (int)node->otp.len : 0, node ? node->otp.s : "");
+    return (struct sample_log_options){
+        .sampler = {.hz = (unsigned)option_int(&t->settings.options, OPTION_SAMPLE_HZ),
+                    .for_s = s->for_s},
+        .label = live_peer_node(t->live),
         .otp = otp,
     };
-    if (!t->live)
-        return error_set(err, ERR_USAGE, "a recording cannot be sampled");
-    if (!name)
-        return error_set(err, ERR_LOST, "there is no connection to a node yet");
-    if (node)
-        snprintf(otp, sizeof otp, "%.*s", (int)node->otp.len, node->otp.s);
-    options.label = name;
-    int rc = local_target_find(&options.sampler.pid, name, t->cli, t->env, err);
+}
+
+static int begin_outside(struct tui_sample *s, struct error *err)
+{
+    struct tui *t = s->tui;
+    struct sample_log *log = NULL;
+    char otp[32];
+    struct sample_log_options options = options_of(s, otp, sizeof otp);
+    int rc = local_target_find(&options.sampler.pid, options.label, t->cli, t->env, err);
     if (rc == 0)
-        rc = sample_log_start(&log, &t->rt.loop, &options, &handlers, s, err);
+        rc = sample_log_start(&log, &t->rt.loop, &options, &handlers_of_run, s, err);
     if (rc != 0)
         return rc;
-    replace(s, log);
-    uv_timer_start(&s->timer, on_timer, DRAW_MS, DRAW_MS);
+    s->outside = true;
+    run(s, log);
     model_journal(t->model, clock_wall_us(), false,
                   "OS process %d is sampled from outside, %u times a second of CPU time",
                   (int)options.sampler.pid, options.sampler.hz);
     return 0;
+}
+
+static int begin_yields(struct tui_sample *s, const char *why, struct error *err)
+{
+    struct tui *t = s->tui;
+    struct session_port port;
+    char otp[32];
+    int rc = live_port(t->live, &port, err);
+    if (rc != 0)
+        return rc;
+    const struct sample_log_options options = options_of(s, otp, sizeof otp);
+    const struct yields_options yields = {
+        .for_s = s->for_s,
+        .budget = option_double(&t->settings.options, OPTION_BUDGET) / 100,
+    };
+    s->outside = false;
+    run(s, sample_log_start_yields(&port, &yields, &options, why, &handlers_of_run, s));
+    model_journal(t->model, clock_wall_us(), false,
+                  "the node looks at its busiest processes where they yield: %.300s", why);
+    return 0;
+}
+
+/* From outside where that is possible, else the node itself. */
+static int begin(struct tui_sample *s, double for_s, struct error *err)
+{
+    struct tui *t = s->tui;
+    s->for_s = for_s;
+    if (!t->live)
+        return error_set(err, ERR_USAGE, "a recording cannot be sampled");
+    if (!live_peer_node(t->live))
+        return error_set(err, ERR_LOST, "there is no connection to a node yet");
+    if (begin_outside(s, err) == 0)
+        return 0;
+    const struct error outside = *err;
+    return begin_yields(s, outside.text, err);
+}
+
+static void tell_end(struct tui_sample *s, const struct error *why)
+{
+    struct tui *t = s->tui;
+    const struct samples_summary *summary = &sample_log_now(s->log)->run;
+    if (why)
+        tui_message(t, STYLE_ERROR, "%.300s", why->text);
+    model_journal(t->model, clock_wall_us(), why != NULL, "sampling ended%s%.300s: %lld samples",
+                  why ? ": " : "", why ? why->text : "", (long long)summary->samples);
+    show(s);
+}
+
+/* What the kernel refused from outside the node can still do; one that is gone cannot. */
+static void ended(void *arg, const struct error *why)
+{
+    struct tui_sample *s = arg;
+    struct tui *t = s->tui;
+    struct error err = {.code = ERR_NONE};
+    const bool refused = why && s->outside && sample_log_count(s->log) == 0;
+    if (!refused || !t->live || begin_yields(s, why->text, &err) != 0)
+        tell_end(s, why);
 }
 
 /* ---- what a person does */
@@ -159,6 +216,14 @@ void tui_sample_leave(struct tui_sample *s)
     uv_timer_stop(&s->timer);
     if (s->log)
         replace(s, NULL);
+}
+
+void tui_sample_lost(struct tui_sample *s)
+{
+    struct error err = {.code = ERR_NONE};
+    error_set(&err, ERR_LOST, "the connection is lost");
+    if (sample_log_runs(s->log))
+        sample_log_lost(s->log, &err);
 }
 
 void tui_sample_free(struct tui_sample *s)

@@ -65,6 +65,7 @@ end,
     Start = Now(),
     Sums = Look(Pids, Read(Pids), Looks, Ms_, CountWork, #{}),
     {{stacks, Start, Now() - Start, Looks, length(Pids),
-      [{Pid, Times, Done, Functions(Stack)} || {{Pid, Stack}, {Times, Done}} <- maps:to_list(Sums)]},
+      [{Pid, Times, Done, Functions(Stack)}
+       || {{Pid, Stack}, {Times, Done}} <- maps:to_list(Sums)]},
      {Pids, Next}}
 end}.

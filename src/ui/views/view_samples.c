@@ -548,6 +548,7 @@ const struct view_ops view_samples = {
     .key = 'H',
     .help = "Where CPU time goes: functions, call trees, processes, threads.",
     .kind = VIEW_TABLE,
+    .stop = ACTION_SAMPLE_STOP,
     .state_bytes = sizeof(struct samples_view),
     .clear = samples_clear,
     .want = samples_want,
