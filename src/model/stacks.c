@@ -211,6 +211,24 @@ void stacks_add(struct stacks *s, const uint32_t *frames, size_t n, double weigh
         s->shortened += weight;
 }
 
+uint32_t stacks_step(struct stacks *s, uint32_t index, uint32_t frame)
+{
+    assert(index < s->n_nodes && frame < s->n_frames);
+    uint32_t child = child_of(s, index, frame);
+    return child != 0 ? child : index;
+}
+
+void stacks_weigh(struct stacks *s, uint32_t index, double weight)
+{
+    assert(index < s->n_nodes);
+    if (!(weight > 0) || !isfinite(weight))
+        return;
+    s->nodes[index]->node.self += weight;
+    s->nodes[0]->node.total += weight;
+    for (; index != 0; index = s->nodes[index]->node.parent)
+        s->nodes[index]->node.total += weight;
+}
+
 double stacks_total(const struct stacks *s)
 {
     return s->nodes[0]->node.total;
@@ -371,5 +389,61 @@ struct stacks *stacks_inverted(const struct stacks *s)
         stacks_add(out, frames, n, node->self);
     }
     out->shortened = fmin(out->shortened + s->shortened, stacks_total(out));
+    return out;
+}
+
+/* ---- the heaviest nodes */
+
+struct ranked {
+    double total;
+    uint32_t index;
+};
+
+/* A parent before its children: it weighs no less, and came first. */
+static int by_rank(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->total != y->total)
+        return x->total < y->total ? 1 : -1;
+    return x->index < y->index ? -1 : 1;
+}
+
+/* By index, whether a node stays; owned by the caller. */
+static bool *heaviest(const struct stacks *s, size_t most, double least)
+{
+    struct ranked *ranks = alloc_zero(s->n_nodes, sizeof *ranks);
+    bool *stays = alloc_zero(s->n_nodes, sizeof *stays);
+    for (uint32_t i = 0; i < s->n_nodes; i++)
+        ranks[i] = (struct ranked){stacks_node(s, i)->total, i};
+    qsort(ranks, s->n_nodes, sizeof *ranks, by_rank);
+    for (size_t i = 0; i < s->n_nodes; i++)
+        stays[ranks[i].index] = i <= most && ranks[i].total >= least;
+    stays[0] = true;
+    free(ranks);
+    return stays;
+}
+
+struct stacks *stacks_pruned(const struct stacks *s, size_t most, double least, double *left_out)
+{
+    uint32_t path[LIMIT_STACK_DEPTH];
+    bool *stays = heaviest(s, most, least);
+    struct stacks *out = stacks_new();
+    *left_out = 0;
+    for (uint32_t i = 0; i < s->n_nodes; i++) {
+        const double weight = stacks_node(s, i)->self;
+        uint32_t last = i;
+        while (!stays[last])
+            last = stacks_node(s, last)->parent;
+        size_t n = weight > 0 ? stacks_path(s, last, path) : 0;
+        for (size_t k = 0; k < n; k++)
+            path[k] = stacks_frame(out, stacks_frame_at(s, path[k]));
+        if (weight > 0 && last != i) {
+            path[n++] = frame_of_the_rest(out);
+            *left_out += weight;
+        }
+        stacks_add(out, path, n, weight);
+    }
+    out->shortened = s->shortened;
+    free(stays);
     return out;
 }

@@ -33,6 +33,10 @@ size_t stacks_frames(const struct stacks *s); /* ids 0 to n-1 */
  * frames, to the root. A stack deeper than LIMIT_STACK_DEPTH keeps its root half and its leaf half,
  * with one frame "…" between. Beyond LIMIT_STACK_NODES it ends at the deepest node there is. */
 void stacks_add(struct stacks *s, const uint32_t *frames, size_t n, double weight);
+/* The same step by step, for who has a tree: the child of a node for a frame, made when it is new
+ * (where there is no room, the node itself); then weight to a node. */
+uint32_t stacks_step(struct stacks *s, uint32_t index, uint32_t frame);
+void stacks_weigh(struct stacks *s, uint32_t index, double weight);
 double stacks_total(const struct stacks *s);
 double stacks_shortened(const struct stacks *s); /* of it, in stacks that stand shortened */
 
@@ -81,5 +85,10 @@ struct stacks_sum *stacks_sums(const struct stacks *s, size_t *n);
 /* The same stacks with the leaf as their root: its callers. Ids are the same. Owned by the caller.
  */
 struct stacks *stacks_inverted(const struct stacks *s);
+/*
+ * The same stacks without the lightest nodes: `most` of them stay at most, each with a total of
+ * `least` or more. A stack that ends below those ends in a frame "…" there instead. Frames of no
+ * stack are left out; *left_out: the weight that ends in such a frame. Owned by the caller. */
+struct stacks *stacks_pruned(const struct stacks *s, size_t most, double least, double *left_out);
 
 #endif

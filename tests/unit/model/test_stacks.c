@@ -314,13 +314,48 @@ static void test_many_nodes(void **state)
     stacks_free(s);
 }
 
+/* The heaviest nodes stay; what ends below one of the others ends in "…" there. */
+static void test_pruned(void **state)
+{
+    static const struct {
+        size_t most;
+        double least, left_out;
+        const char *tree;
+    } rows[] = {
+        {100, 0, 0, "a 1/10 (b 2/9 (c 4/4 d 3/3))"},
+        {3, 0, 3, "a 1/10 (b 2/9 (c 4/4 … 3/3))"},
+        {100, 4, 3, "a 1/10 (b 2/9 (c 4/4 … 3/3))"},
+        {1, 0, 9, "a 1/10 (… 9/9)"},
+        {0, 0, 10, "… 10/10"},
+        {100, 1e9, 10, "… 10/10"},
+    };
+    (void)state;
+    struct stacks *s = stacks_new();
+    add(s, "a", 1);
+    add(s, "ab", 2);
+    add(s, "abc", 4);
+    add(s, "abd", 3);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        double left_out;
+        struct buf out;
+        struct stacks *pruned = stacks_pruned(s, rows[i].most, rows[i].least, &left_out);
+        buf_init(&out, 0);
+        put_tree(&out, pruned, 0);
+        assert_string_equal(buf_cstr(&out), rows[i].tree);
+        assert_true(left_out == rows[i].left_out && stacks_total(pruned) == 10);
+        buf_clear(&out);
+        stacks_free(pruned);
+    }
+    stacks_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_trees),       cmocka_unit_test(test_no_frames),
         cmocka_unit_test(test_ids),         cmocka_unit_test(test_long_names),
         cmocka_unit_test(test_many_frames), cmocka_unit_test(test_deep),
-        cmocka_unit_test(test_many_nodes),
+        cmocka_unit_test(test_many_nodes),  cmocka_unit_test(test_pruned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
