@@ -156,11 +156,14 @@ tests_unit_recording_test_recording_facts_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIB
 UNIT_REPORT += tests/unit/recording/test_recording_limits
 tests_unit_recording_test_recording_limits_SOURCES = tests/unit/model/answers.h tests/unit/recording/test_recording_limits.c tests/unit/recording/ticks.h
 tests_unit_recording_test_recording_limits_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
+UNIT_REPORT += tests/unit/recording/test_recording_samples
+tests_unit_recording_test_recording_samples_SOURCES = tests/unit/model/answers.h tests/unit/recording/made_samples.h tests/unit/recording/test_recording_samples.c tests/unit/recording/ticks.h
+tests_unit_recording_test_recording_samples_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/recording/test_recording_trace
-tests_unit_recording_test_recording_trace_SOURCES = tests/unit/model/answers.h tests/unit/recording/made.h tests/unit/recording/made_trace.h tests/unit/recording/test_recording_trace.c
+tests_unit_recording_test_recording_trace_SOURCES = tests/unit/model/answers.h tests/unit/recording/made.h tests/unit/recording/made_samples.h tests/unit/recording/made_trace.h tests/unit/recording/test_recording_trace.c
 tests_unit_recording_test_recording_trace_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/recording/test_recorded_log
-tests_unit_recording_test_recorded_log_SOURCES = tests/unit/model/answers.h tests/unit/recording/made.h tests/unit/recording/made_trace.h tests/unit/recording/test_recorded_log.c
+tests_unit_recording_test_recorded_log_SOURCES = tests/unit/model/answers.h tests/unit/recording/made.h tests/unit/recording/made_samples.h tests/unit/recording/made_trace.h tests/unit/recording/test_recorded_log.c
 tests_unit_recording_test_recorded_log_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/recording/test_recording_long
 tests_unit_recording_test_recording_long_SOURCES = tests/unit/model/answers.h tests/unit/recording/test_recording_long.c
@@ -201,8 +204,8 @@ tests_screen_test_trace_SOURCES = tests/screen/test_trace.c tests/screen/world.c
 tests_screen_test_trace_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 UNIT_APP = tests/screen/test_replay
 tests_screen_test_replay_SOURCES = tests/screen/test_replay.c tests/screen/golden.c tests/screen/golden.h \
-	tests/unit/model/answers.h tests/unit/recording/made.h tests/unit/recording/made_trace.h \
-	src/app/source/replay.c src/app/source/replay_calls.c
+	tests/unit/model/answers.h tests/unit/recording/made.h tests/unit/recording/made_samples.h tests/unit/recording/made_trace.h \
+	src/app/source/replay.c src/app/source/replay_calls.c src/app/source/replay_samples.c
 tests_screen_test_replay_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_screen_test_replay_LDADD = src/libui.a $(NCURSES_LIBS) $(READLINE_LIBS) $(REPORT_LIBS) $(CMOCKA_LIBS)
 EXTRA_DIST += tests/screen/golden
@@ -291,7 +294,7 @@ tests_unit_app_test_condition_SOURCES = tests/unit/app/test_condition.c src/app/
 tests_unit_app_test_condition_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_extreme_numbers
 tests_unit_app_test_extreme_numbers_SOURCES = tests/unit/app/test_extreme_numbers.c tests/fuzz/read_all.h \
-	tests/temporary.h tests/unit/model/answers.h src/app/source/replay.c src/app/source/replay_calls.c
+	tests/temporary.h tests/unit/model/answers.h src/app/source/replay.c src/app/source/replay_calls.c src/app/source/replay_samples.c
 tests_unit_app_test_extreme_numbers_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_app_test_extreme_numbers_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_governor
@@ -299,8 +302,8 @@ tests_unit_app_test_governor_SOURCES = tests/unit/app/test_governor.c src/app/so
 tests_unit_app_test_governor_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_hostile_recording
 tests_unit_app_test_hostile_recording_SOURCES = tests/unit/app/test_hostile_recording.c tests/temporary.h \
-	tests/unit/model/answers.h tests/unit/recording/made_trace.h \
-	src/app/source/replay.c src/app/source/replay_calls.c
+	tests/unit/model/answers.h tests/unit/recording/made_samples.h tests/unit/recording/made_trace.h \
+	src/app/source/replay.c src/app/source/replay_calls.c src/app/source/replay_samples.c
 tests_unit_app_test_hostile_recording_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_app_test_hostile_recording_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_mistake

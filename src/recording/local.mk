@@ -4,10 +4,10 @@ src_librecording_a_SOURCES += \
 	src/recording/recorded_log_internal.h src/recording/recorder.c \
 	src/recording/recorder_facts.c src/recording/recorder_internal.h \
 	src/recording/recorder_pending.c src/recording/recorder_rows.c \
-	src/recording/recorder_trace.c src/recording/recording.c src/recording/recording_file.c \
+	src/recording/recorder_samples.c src/recording/recorder_trace.c src/recording/recording.c src/recording/recording_file.c \
 	src/recording/recording_file.h src/recording/recording_internal.h \
 	src/recording/recording_owners.c src/recording/recording_processes.c \
-	src/recording/recording_schema.c src/recording/recording_schema.h \
+	src/recording/recording_samples.c src/recording/recording_schema.c src/recording/recording_schema.h \
 	src/recording/recording_sums.c src/recording/recording_traces.c \
 	src/recording/recording_windows.c src/recording/sqlite.c src/recording/sqlite.h \
 	src/recording/trace_columns.c src/recording/trace_columns.h

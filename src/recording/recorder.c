@@ -37,6 +37,15 @@ static const char *const texts_of_statements[STATEMENTS] = {
         "INSERT INTO call_window(tick, wall_us, ns, functions, calls, calls_per_s, lost,"
         " bytes, line) VALUES(?,?,?,?,?,?,?,?,?)",
     [STMT_CALL] = "INSERT OR REPLACE INTO call VALUES(?,?,?,?,?,?,?,?)",
+    [STMT_SAMPLES] =
+        "INSERT INTO sample_run(tick, wall_us, ns, hz, at_yields, samples, lost, moved_on,"
+        " truncated, unresolved, complete, sampler_cpu_s, target_cpu_s, erlang, bif, gc, runtime,"
+        " nif, scheduler, other, left_out) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [STMT_FRAME] = "INSERT INTO sample_frame(kind, name, object, file, line) VALUES(?,?,?,?,?)",
+    [STMT_FRAME_ID] = "SELECT id FROM sample_frame WHERE kind = ? AND name = ? AND object = ?"
+                      " AND file = ? AND line = ?",
+    [STMT_NODE] = "INSERT INTO sample_node VALUES(?,?,?,?,?)",
+    [STMT_SOURCE] = "INSERT INTO sample_source VALUES(?,?,?,?,?,?)",
     [STMT_META] = "INSERT OR REPLACE INTO meta VALUES(?,?)",
 };
 
@@ -56,24 +65,34 @@ static int put_meta_int(struct recorder *r, const char *key, int64_t value, stru
     return db_run(r->db, stmt, err);
 }
 
-int recorder_bind_text(struct recorder *r, sqlite3_stmt *stmt, int at, struct slice text,
-                       struct error *err)
+int recorder_text_id(struct recorder *r, struct slice text, int64_t *id, struct error *err)
 {
     sqlite3_stmt *find = r->stmts[STMT_TEXT_ID];
     int rc = 0;
-    if (text.len == 0) {
-        sqlite3_bind_null(stmt, at);
+    *id = 0;
+    if (text.len == 0)
         return 0;
-    }
     db_bind_text(find, 1, text);
     if (sqlite3_step(find) == SQLITE_ROW) {
-        sqlite3_bind_int64(stmt, at, sqlite3_column_int64(find, 0));
+        *id = sqlite3_column_int64(find, 0);
     } else {
         db_bind_text(r->stmts[STMT_TEXT], 1, text);
         rc = db_run(r->db, r->stmts[STMT_TEXT], err);
-        sqlite3_bind_int64(stmt, at, sqlite3_last_insert_rowid(r->db));
+        *id = sqlite3_last_insert_rowid(r->db);
     }
     sqlite3_reset(find);
+    return rc;
+}
+
+int recorder_bind_text(struct recorder *r, sqlite3_stmt *stmt, int at, struct slice text,
+                       struct error *err)
+{
+    int64_t id;
+    int rc = recorder_text_id(r, text, &id, err);
+    if (id > 0)
+        sqlite3_bind_int64(stmt, at, id);
+    else
+        sqlite3_bind_null(stmt, at);
     return rc;
 }
 

@@ -11,7 +11,8 @@
 enum statement {
     STMT_TICK, STMT_SYSTEM, STMT_TEXT, STMT_TEXT_ID, STMT_PROCESS, STMT_OWNER, STMT_ANSWER,
     STMT_FACT, STMT_TRACE, STMT_EVENT, STMT_TRACE_END, STMT_TRACE_PATTERN, STMT_MARK, STMT_GAP,
-    STMT_WINDOW, STMT_CALL, STMT_META, STATEMENTS,
+    STMT_WINDOW, STMT_CALL, STMT_SAMPLES, STMT_FRAME, STMT_FRAME_ID, STMT_NODE, STMT_SOURCE,
+    STMT_META, STATEMENTS,
 };
 /* clang-format on */
 
@@ -22,6 +23,7 @@ struct pending {
     int64_t here_us, wall_us, bytes;
     struct recorded_window window;
     const struct recorder_trace_part *trace; /* of the three statements of traces */
+    const struct recorder_run *run;          /* of a run of the sampler */
     struct pending *next;
 };
 
@@ -59,10 +61,12 @@ struct pending *recorder_add(struct recorder *r, enum statement what);
 /* Writes it, as part of the tick behind the last one that was written. */
 int recorder_put(struct recorder *r, const struct pending *p, struct error *err);
 int recorder_put_trace(struct recorder *r, const struct pending *p, struct error *err);
+int recorder_put_samples(struct recorder *r, const struct pending *p, struct error *err);
 /* For INSERT INTO event and trace_pattern. */
 int recorder_prepare_trace(struct recorder *r, struct error *err);
 
-/* The id of a text, made when it is new; binds NULL for an empty one. */
+/* The id of a text, made when it is new. Of an empty one it is 0, and binds NULL. */
+int recorder_text_id(struct recorder *r, struct slice text, int64_t *id, struct error *err);
 int recorder_bind_text(struct recorder *r, sqlite3_stmt *stmt, int at, struct slice text,
                        struct error *err);
 int recorder_put_processes(struct recorder *r, const struct model *m, struct error *err);

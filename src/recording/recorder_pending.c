@@ -200,6 +200,8 @@ int recorder_put(struct recorder *r, const struct pending *p, struct error *err)
     case STMT_EVENT:
     case STMT_TRACE_END:
         return recorder_put_trace(r, p, err);
+    case STMT_SAMPLES:
+        return recorder_put_samples(r, p, err);
     case STMT_MARK:
         sqlite3_bind_int64(s, 1, p->here_us);
         db_bind_int(s, 2, p->wall_us);
@@ -217,6 +219,10 @@ int recorder_put(struct recorder *r, const struct pending *p, struct error *err)
     case STMT_PROCESS:
     case STMT_OWNER:
     case STMT_CALL:
+    case STMT_FRAME:
+    case STMT_FRAME_ID:
+    case STMT_NODE:
+    case STMT_SOURCE:
     case STMT_TRACE_PATTERN:
     case STMT_META:
     case STATEMENTS:

@@ -217,7 +217,8 @@ static bool drop(struct recorder *r, const char *sql, int64_t upto, struct error
     sqlite3_stmt *s = NULL;
     if (db_prepare(r->db, &s, sql, err) != 0)
         return false;
-    sqlite3_bind_int64(s, 1, upto);
+    if (sqlite3_bind_parameter_count(s) > 0)
+        sqlite3_bind_int64(s, 1, upto);
     bool some = db_run(r->db, s, err) == 0 && sqlite3_changes(r->db) > 0;
     sqlite3_finalize(s);
     return some;
@@ -231,12 +232,27 @@ static const char thin_ticks[] =
 /* Traces stay, with their counters. */
 static const char thin_events[] = "DELETE FROM event WHERE tick <= ?";
 
-/* Windows of counted calls go with their ticks: with many functions they are most of a file. */
+/* Windows of counted calls and runs of the sampler go with their ticks: with many functions they
+ * are most of a file. */
 static const char *const thin_windows[] = {
     "DELETE FROM call WHERE window IN (SELECT id FROM call_window WHERE tick <= ?"
     " AND tick NOT IN (SELECT id FROM tick))",
     "DELETE FROM call_window WHERE tick <= ? AND tick NOT IN (SELECT id FROM tick)",
+    "DELETE FROM sample_run WHERE tick <= ? AND tick NOT IN (SELECT id FROM tick)",
 };
+
+/* What belonged to runs that went. */
+static const char *const orphans[] = {
+    "DELETE FROM sample_node WHERE run NOT IN (SELECT id FROM sample_run)",
+    "DELETE FROM sample_source WHERE run NOT IN (SELECT id FROM sample_run)",
+    "DELETE FROM sample_frame WHERE id NOT IN (SELECT frame FROM sample_node)",
+};
+
+static void drop_orphans(struct recorder *r, struct error *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(orphans) && err->code == ERR_NONE; i++)
+        (void)drop(r, orphans[i], 0, err);
+}
 
 bool recorder_thin(struct recorder *r, struct error *err)
 {
@@ -263,6 +279,8 @@ bool recorder_thin(struct recorder *r, struct error *err)
     }
     for (size_t i = 0; some && i < ARRAY_LEN(thin_windows) && err->code == ERR_NONE; i++)
         (void)drop(r, thin_windows[i], middle, err);
+    if (some && err->code == ERR_NONE)
+        drop_orphans(r, err);
     if (some)
         sqlite3_exec(r->db,
                      "INSERT OR REPLACE INTO meta SELECT 'thinned', wall_us FROM tick"
@@ -303,5 +321,7 @@ int recorder_keep(struct recorder *r, int64_t ticks, struct error *err)
         snprintf(sql, sizeof sql, "DELETE FROM %s WHERE tick <= ?", schema_tick_tables[i]);
         (void)drop(r, sql, upto, err);
     }
+    if (err->code == ERR_NONE && drop(r, "DELETE FROM sample_run WHERE tick <= ?", upto, err))
+        drop_orphans(r, err);
     return (int)err->code;
 }

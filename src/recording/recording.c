@@ -31,6 +31,12 @@ static void fail(struct recording *r, enum err code, const char *fmt, ...)
               r->file.path ? ": " : "", text);
 }
 
+void recording_refuse(struct recording *r, const char *why)
+{
+    if (r->failed.code == ERR_NONE)
+        fail(r, ERR_FORMAT, "%s", why);
+}
+
 static void fail_of_db(struct recording *r)
 {
     struct error err = {.code = ERR_NONE};
@@ -129,6 +135,7 @@ static void take_info(struct recording *r)
     i->has_windows =
         recording_int(r, "SELECT 1 FROM call_window WHERE line NOT NULL LIMIT 1", 0, 0) == 1;
     i->has_traces = recording_int(r, "SELECT 1 FROM trace LIMIT 1", 0, 0) == 1;
+    i->has_samples = recording_int(r, "SELECT 1 FROM sample_run LIMIT 1", 0, 0) == 1;
     i->values = recording_int(r, "SELECT value FROM meta WHERE key = 'values'", 0, 0) == 1;
     i->redacted = recording_int(r, "SELECT value FROM meta WHERE key = 'redacted'", 0, 0) == 1;
     i->thinned = recording_int(r, "SELECT value FROM meta WHERE key = 'thinned'", 0, -1) >= 0;

@@ -55,6 +55,8 @@ bool recording_ask(struct recording *r, sqlite3_stmt **out, const char *sql);
 /* Whether there is another row; a failure is the end of rows, too, and recording_failed()
  * has it. */
 bool recording_row(struct recording *r, sqlite3_stmt *s);
+/* What was read cannot be: nothing more is read in this use. */
+void recording_refuse(struct recording *r, const char *why);
 /* One number, as db_int_of(). */
 int64_t recording_int(struct recording *r, const char *sql, int64_t arg, int64_t otherwise);
 /* A copy that is handed out: until the next question. */

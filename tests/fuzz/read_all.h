@@ -49,6 +49,20 @@ static size_t text_bytes(struct slice s)
     return sum;
 }
 
+static void read_samples(struct recording *r, int64_t from, int64_t to)
+{
+    const int64_t last = recording_samples_id(r, to);
+    for (int way = 0; way < 3; way++) {
+        struct error err = {0};
+        struct recorded_samples s;
+        int rc = way == 2 ? recording_samples_of(r, last, &s, &err)
+                          : recording_samples(r, from, to, way == 1, &s, &err);
+        FUZZ_REQUIRE(rc == 0 || (err.text[0] != '\0' && s.runs == 0));
+        FUZZ_REQUIRE(stacks_total(s.stacks) >= 0 && stacks_nodes(s.stacks) > 0);
+        recorded_samples_clear(&s);
+    }
+}
+
 static void read_sums(struct recording *r, int64_t from, int64_t to)
 {
     static const char *const by[] = {"application", "supervisor", "module", "name", "label"};
@@ -169,6 +183,7 @@ static void read_way(struct recording *r, unsigned way, enum summary_format form
         break;
     case WAY_SUMS:
         read_sums(r, 1, ticks);
+        read_samples(r, 1, ticks);
         break;
     case WAY_EXPORTS:
         read_exports(r);

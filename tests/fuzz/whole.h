@@ -4,6 +4,7 @@
 #define TESTS_WHOLE_H
 
 #include "../unit/model/answers.h"
+#include "../unit/recording/made_samples.h"
 #include "../unit/recording/made_trace.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/recording/recording.h"
@@ -62,6 +63,19 @@ static void add_trace(struct recorder *r)
     made_trace_free(&t);
 }
 
+static void add_samples(struct recorder *r)
+{
+    static const struct made_stack list[] = {
+        {"plm", 60}, {"plhc", 30}, {"pg", 300}, {"n", 4}, {"", 1}};
+    struct stacks *s = made_stacks(list, ARRAY_LEN(list));
+    for (int at_yields = 0; at_yields <= 1; at_yields++) {
+        struct samples_summary run = made_run(s);
+        run.at_yields = at_yields == 1;
+        recorder_samples(r, &run);
+    }
+    stacks_free(s);
+}
+
 static void add_extras(struct recorder *r)
 {
     static const struct recorded_call calls[] = {
@@ -92,6 +106,7 @@ static void add_extras(struct recorder *r)
     recorder_fact(r, "code", "{\"mode\":\"interactive\",\"modules\":300}");
     recorder_gap(r, 9, "link lost");
     add_trace(r);
+    add_samples(r);
 }
 
 static void whole_write(const char *path)

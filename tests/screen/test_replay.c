@@ -17,6 +17,7 @@
 
 #include "app/source/replay.h"
 #include "../unit/recording/made.h"
+#include "../unit/recording/made_samples.h"
 #include "../unit/recording/made_trace.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/report/evaluate.h"
@@ -393,6 +394,58 @@ static void test_given_up(void **state)
     made_unlink(path);
 }
 
+static void write_samples(const char *path)
+{
+    static const struct made_stack lists[2][1] = {{{"plm", 60}}, {{"pg", 30}}};
+    struct error err = {.code = ERR_NONE};
+    struct recorder *r = NULL;
+    struct model *m = model_new();
+    const struct recorder_options options = {.node = "mq1@host", .label = "", .interval_s = 1};
+    assert_int_equal(recorder_open(&r, path, &options, &err), 0);
+    for (int i = 1; i <= 6; i++) {
+        if (i == 3 || i == 5) {
+            struct stacks *s = made_stacks(lists[i == 5], 1);
+            const struct samples_summary run = made_run(s);
+            recorder_samples(r, &run);
+            stacks_free(s);
+        }
+        made_tick(r, m, &made_healthy, i);
+    }
+    assert_int_equal(recorder_close(r, "stopped", &err), 0);
+    model_free(m);
+}
+
+/* At a tick the last run until then is shown, as one that has ended. */
+static void test_samples(void **state)
+{
+    static const struct {
+        const char *when;
+        int64_t samples; /* 0: none until then */
+    } rows[] = {{"#2", 0}, {"#3", 60}, {"#4", 60}, {"#6", 30}, {"#5", 30}, {"#3", 60}, {"#1", 0}};
+    char path[96];
+    struct error err = {.code = ERR_NONE};
+    struct model *m = model_new();
+    struct replay *r = NULL;
+    snprintf(path, sizeof path, "%s.samples", (const char *)*state);
+    write_samples(path);
+    assert_int_equal(replay_open(&r, path, m, &err), 0);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        go(r, rows[i].when);
+        const struct samples_log *log = model_samples(m);
+        assert_true((log != NULL) == (rows[i].samples > 0));
+        if (log == NULL)
+            continue;
+        assert_int_equal(log->phase, SAMPLING_ENDED);
+        assert_int_equal(log->run.samples, rows[i].samples);
+        assert_true(stacks_total(log->run.stacks) == (double)rows[i].samples);
+        assert_true(slice_is(log->run.label, "mq1@host") && log->for_s == 10);
+    }
+    replay_close(r);
+    assert_null(model_samples(m));
+    model_free(m);
+    made_unlink(path);
+}
+
 /* What is no recording is bad input, as for a report. */
 static void test_no_recording(void **state)
 {
@@ -436,7 +489,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden_screens), cmocka_unit_test(test_words),
         cmocka_unit_test(test_restart),        cmocka_unit_test(test_given_up),
-        cmocka_unit_test(test_no_recording),
+        cmocka_unit_test(test_no_recording),   cmocka_unit_test(test_samples),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -14,8 +14,10 @@
 
 #include "beamtop/base/error.h"
 #include "beamtop/etf/print.h"
+#include "beamtop/base/arena.h"
 #include "beamtop/etf/term.h"
 #include "beamtop/model/model.h"
+#include "beamtop/model/samples.h"
 #include "beamtop/model/snapshot.h"
 #include "beamtop/model/want.h"
 
@@ -87,6 +89,10 @@ struct recorded_window {
     const struct call_spread *spreads; /* of each of top */
 };
 void recorder_window(struct recorder *r, const struct recorded_window *w);
+/*
+ * A finished run of the sampler, of which at most LIMIT_RECORDED_NODES nodes of the tree, and
+ * LIMIT_RECORDED_SOURCES processes and threads, are kept. What ended in other nodes ends in "…". */
+void recorder_samples(struct recorder *r, const struct samples_summary *run);
 
 /*
  * Writes all that was gathered, with the model's system, rows and owners, in one transaction.
@@ -139,7 +145,8 @@ struct recording_info {
     const char *node, *otp, *label, *end; /* "" unknown; end "": it was cut off */
     int64_t ticks, first_us, last_us;     /* wall clock of the node */
     double interval_s;
-    bool has_answers, has_processes, has_calls, has_windows, has_traces, redacted, values, thinned;
+    bool has_answers, has_processes, has_calls, has_windows, has_traces, has_samples, redacted,
+        values, thinned;
 };
 const struct recording_info *recording_info(const struct recording *r);
 
@@ -242,6 +249,28 @@ int64_t recording_windows(struct recording *r, int64_t tick);
  * before it. *n: how many. */
 int recording_windows_put(struct recording *r, int64_t tick, int64_t most, struct calls_sink *sink,
                           int64_t *n, struct error *err);
+
+/* ---- runs of the sampler */
+
+/* Runs of one kind, summed: of those that sample CPU time, or of those at yields, which are of
+ * reductions. The two have no sum. Texts, lists and stacks are its own. */
+struct recorded_samples {
+    struct samples_summary run; /* hz: NaN where that of runs differs */
+    int64_t runs;               /* 0: there is none, and all else is empty */
+    int64_t id, tick;           /* of the last one */
+    double left_out;            /* weight in "…": in nodes that were not kept */
+    struct stacks *stacks;
+    struct arena arena;
+};
+/* ERR_FORMAT: a run is damaged. Clear it in any case. */
+int recording_samples(struct recording *r, int64_t from, int64_t to, bool at_yields,
+                      struct recorded_samples *out, struct error *err);
+/* The last run at or before a tick, of either kind. */
+int64_t recording_samples_id(struct recording *r, int64_t tick); /* 0: none */
+int recording_samples_of(struct recording *r, int64_t id, struct recorded_samples *out,
+                         struct error *err);
+void recorded_samples_clear(struct recorded_samples *s);
+
 /* The last value of a fact at or before a tick, as JSON; NULL: not recorded. */
 const char *recording_fact(struct recording *r, const char *key, int64_t tick);
 

@@ -15,6 +15,7 @@
 #include "beamtop/query/query.h"
 #include "beamtop/recording/recorded_log.h"
 #include "replay_calls.h"
+#include "replay_samples.h"
 
 struct replay {
     struct recording *recording;
@@ -30,6 +31,7 @@ struct replay {
     struct filter *filter; /* NULL: none */
     struct recorded_position place;
     struct replay_calls *calls;
+    struct replay_samples *samples;
     struct recorded_log *trace; /* NULL: not shown */
     bool is_shown;
 };
@@ -69,6 +71,7 @@ int replay_open(struct replay **out, const char *path, struct model *model, stru
     r->recording = recording;
     r->model = model;
     r->calls = replay_calls_new();
+    r->samples = replay_samples_new();
     model_set_link(model, LINK_LIVE, "");
     model_set_interval(model, recording_info(recording)->interval_s,
                        recording_info(recording)->interval_s, NAN, "");
@@ -90,9 +93,11 @@ void replay_close(struct replay *r)
     if (!r)
         return;
     model_set_calls(r->model, NULL);
+    model_set_samples(r->model, NULL);
     model_set_trace(r->model, NULL);
     model_set_recorded(r->model, NULL);
     replay_calls_free(r->calls);
+    replay_samples_free(r->samples);
     recorded_log_free(r->trace);
     recording_close(r->recording);
     free(r);
@@ -272,6 +277,7 @@ static int show_all(struct replay *r, int64_t tick, struct error *err)
     if (rc == 0)
         rc = show(r, tick, err);
     replay_calls_show(r->calls, r->recording, r->tick, r->model);
+    replay_samples_show(r->samples, r->recording, r->tick, r->model);
     if (rc == 0 && r->trace)
         rc = recorded_log_to(r->trace, r->recording, r->tick, err);
     model_set_trace(r->model, r->trace ? recorded_log_trace(r->trace) : NULL);
