@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 src_libapp_a_SOURCES += \
-	src/app/recorder/record_calls.c src/app/recorder/record_series.c \
+	src/app/recorder/record_calls.c src/app/recorder/record_samples.c \
+	src/app/recorder/record_samples.h src/app/recorder/record_series.c \
 	src/app/recorder/record_client.c src/app/recorder/record_client.h \
 	src/app/recorder/record_command.c src/app/recorder/record_control.c \
 	src/app/recorder/record_control.h src/app/recorder/record_detach.c \

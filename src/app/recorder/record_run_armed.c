@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What stands on the node during a recording: counted calls and traces, begun, turned and ended. */
+/* What stands on the node during a recording, counted calls and traces, and runs of the sampler:
+   begun, turned and ended. */
 #include "record_run_internal.h"
 
 #define TURN_MS 100u /* of the sessions */
@@ -14,7 +15,7 @@ static void tell(void *arg, const char *text)
 
 static void leave_when_proven(struct recording_run *t)
 {
-    if (!t->asking_to_end && !t->calls_wait && !t->trace_wait)
+    if (!t->asking_to_end && !t->calls_wait && !t->trace_wait && !t->samples_wait)
         uv_stop(&t->rt.loop);
 }
 
@@ -32,6 +33,13 @@ static void on_trace_ended(void *arg)
     leave_when_proven(t);
 }
 
+static void on_samples_ended(void *arg)
+{
+    struct recording_run *t = arg;
+    t->samples_wait = false;
+    leave_when_proven(t);
+}
+
 static int64_t wall_us(void *arg)
 {
     return record_run_node_wall_us(arg);
@@ -40,6 +48,7 @@ static int64_t wall_us(void *arg)
 static void on_turn(uv_timer_t *timer)
 {
     struct recording_run *t = timer->data;
+    record_samples_tick(t->samples);
     record_series_tick(t->trace);
     if (!record_trace_holds_calls(t->trace))
         record_series_tick(t->calls);
@@ -103,7 +112,17 @@ void record_run_armed_start(struct recording_run *t)
     t->calls = t->setup->calls ? record_calls_new(&setup) : NULL;
     setup.on_ended = on_trace_ended;
     t->trace = t->setup->n_traced > 0 ? record_trace_new(&setup) : NULL;
-    if (t->calls || t->trace)
+    const struct record_samples_setup samples = {.loop = &t->rt.loop,
+                                                 .live = t->live,
+                                                 .model = t->model,
+                                                 .recorder = t->recorder,
+                                                 .options = t->options,
+                                                 .env = t->setup->env,
+                                                 .tell = tell,
+                                                 .on_ended = on_samples_ended,
+                                                 .arg = t};
+    t->samples = t->options->sample_s > 0 ? record_samples_new(&samples) : NULL;
+    if (t->calls || t->trace || t->samples)
         uv_timer_start(&t->turn, on_turn, TURN_MS, TURN_MS);
 }
 
@@ -118,13 +137,16 @@ bool record_run_armed_stop(struct recording_run *t)
     t->asking_to_end = true;
     t->trace_wait = record_series_stop(t->trace);
     t->calls_wait = record_series_stop(t->calls);
+    t->samples_wait = record_samples_stop(t->samples);
     t->asking_to_end = false;
-    return t->trace_wait || t->calls_wait;
+    return t->trace_wait || t->calls_wait || t->samples_wait;
 }
 
 void record_run_armed_close(struct recording_run *t)
 {
     record_series_free(t->calls);
     record_series_free(t->trace);
+    record_samples_free(t->samples);
     t->calls = t->trace = NULL;
+    t->samples = NULL;
 }

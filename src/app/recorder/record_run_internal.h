@@ -16,6 +16,7 @@
 #include "app/source/runtime.h"
 #include "record_control.h"
 #include "record_run.h"
+#include "record_samples.h"
 #include "record_series.h"
 #include "app/source/target.h"
 
@@ -44,8 +45,10 @@ struct recording_run {
 
     /* record_run_armed.c */
     struct record_series *calls, *trace; /* NULL: none */
+    struct record_samples *samples;
     uv_timer_t turn;
-    bool calls_wait, trace_wait, asking_to_end; /* at the end, for the proofs */
+    bool calls_wait, trace_wait, samples_wait; /* at the end, for the proofs and the last run */
+    bool asking_to_end;
 
     /* record_run_requests.c */
     struct record_control *control;

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "record_samples.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "app/sample/local_target.h"
+#include "app/sample/sample_log.h"
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/clock.h"
+#include "beamtop/model/detail.h"
+#include "record_retry.h"
+
+#define EVERY_S 60.0
+
+struct record_samples {
+    struct record_samples_setup setup;
+    struct sample_log *log; /* of the run; NULL: none */
+    bool over;              /* it has ended, and is freed at the next tick */
+    bool stopping;
+    uint64_t next_ns; /* when the next one may begin */
+    struct record_retry retry;
+};
+
+static double every_s(const struct record_samples *r)
+{
+    const struct cli_options *o = r->setup.options;
+    const double asked = o->sample_every_s > 0 ? o->sample_every_s : EVERY_S;
+    return asked > o->sample_s ? asked : o->sample_s;
+}
+
+static void refused(struct record_samples *r, const struct error *why)
+{
+    char text[RECORD_RETRY_BYTES + 80];
+    if (record_retry_refused(&r->retry, why->text, every_s(r), clock_mono_ns()))
+        r->setup.tell(r->setup.arg,
+                      record_retry_text(text, sizeof text, &r->retry, "not sampled", true));
+}
+
+static void ended(void *arg, const struct error *why)
+{
+    struct record_samples *r = arg;
+    r->over = true;
+    if (why)
+        refused(r, why);
+    else if (record_retry_works(&r->retry))
+        r->setup.tell(r->setup.arg, "sampled now");
+    if (!why)
+        recorder_samples(r->setup.recorder, &sample_log_now(r->log)->run);
+    if (r->stopping)
+        r->setup.on_ended(r->setup.arg);
+}
+
+static int begin(struct record_samples *r, struct error *err)
+{
+    static const struct sample_log_handlers handlers = {.ended = ended};
+    const struct cli_options *o = r->setup.options;
+    const struct node_info *node = model_node(r->setup.model);
+    const char *name = live_peer_node(r->setup.live);
+    char otp[32];
+    struct sample_log_options options = {
+        .sampler = {.hz = (unsigned)(o->hz > 0 ? o->hz : SAMPLER_HZ), .for_s = o->sample_s},
+        .label = name,
+        .otp = otp,
+    };
+    snprintf(otp, sizeof otp, "%.*s", (int)node->otp.len, node->otp.s);
+    int rc = local_target_find(&options.sampler.pid, name, o, r->setup.env, err);
+    return rc != 0 ? rc : sample_log_start(&r->log, r->setup.loop, &options, &handlers, r, err);
+}
+
+struct record_samples *record_samples_new(const struct record_samples_setup *setup)
+{
+    struct record_samples *r = alloc_zero(1, sizeof *r);
+    r->setup = *setup;
+    return r;
+}
+
+void record_samples_tick(struct record_samples *r)
+{
+    struct error err = {.code = ERR_NONE};
+    const uint64_t now = clock_mono_ns();
+    if (r && r->over) {
+        sample_log_free(r->log);
+        r->log = NULL;
+        r->over = false;
+    }
+    if (!r || r->stopping || r->log || now < r->next_ns || !record_retry_is_due(&r->retry, now) ||
+        !live_peer_node(r->setup.live) || !model_node(r->setup.model))
+        return;
+    r->next_ns = now + (uint64_t)(every_s(r) * 1e9);
+    if (begin(r, &err) != 0)
+        refused(r, &err);
+}
+
+bool record_samples_stop(struct record_samples *r)
+{
+    if (!r || !sample_log_runs(r->log))
+        return false;
+    r->stopping = true;
+    sample_log_stop(r->log);
+    return true;
+}
+
+void record_samples_free(struct record_samples *r)
+{
+    if (!r)
+        return;
+    sample_log_free(r->log);
+    free(r);
+}
