@@ -32,6 +32,12 @@ static const struct {
               " c.share, c.own_us, c.words FROM call c JOIN call_window w ON w.id = c.window"
               " JOIN text m ON m.id = c.module JOIN text f ON f.id = c.function ORDER BY w.id, "
               "c.calls DESC"},
+    {"samples",
+     "SELECT r.wall_us, r.id AS run, r.at_yields, d.node AS id, d.parent, n.text AS function,"
+     " f.kind, o.text AS object, s.text AS file, nullif(f.line, 0) AS line, d.samples"
+     " FROM sample_run r JOIN sample_node d ON d.run = r.id LEFT JOIN sample_frame f"
+     " ON f.id = d.frame LEFT JOIN text n ON n.id = f.name LEFT JOIN text o ON o.id = f.object"
+     " LEFT JOIN text s ON s.id = f.file ORDER BY r.id, d.node"},
     {"events",
      "SELECT e.wall_us, e.trace, e.kind, e.number, p.text AS pattern, e.pid, n.text AS name,"
      " m.text AS mfa, c.text AS caller, e.latency_us, e.class, e.args, e.result, e.receiver, "
@@ -241,9 +247,9 @@ static int find_table(const char *name, size_t *out, struct error *err)
         *out = i;
         return 0;
     }
-    return error_set(err, ERR_USAGE,
-                     "there is no table “%s”: system, processes, owners, calls, events, marks",
-                     name);
+    return error_set(
+        err, ERR_USAGE,
+        "there is no table “%s”: system, processes, owners, calls, samples, events, marks", name);
 }
 
 int recording_export(struct recording *r, enum export_format format, const char *table, FILE *out,
@@ -262,6 +268,9 @@ int recording_export(struct recording *r, enum export_format format, const char 
         !recording_has_column(r, "event", "trace"))
         return error_set(err, ERR_FORMAT,
                          "the file has no events: a recording of version 1 keeps none");
+    if (format != EXPORT_OPENMETRICS && strcmp(tables[which].name, "samples") == 0 &&
+        !recording_has_column(r, "sample_run", "at_yields"))
+        return error_set(err, ERR_FORMAT, "the file has no samples: no run was recorded");
     buf_init(&w.buf, 0);
     if (format != EXPORT_OPENMETRICS)
         (void)put_csv(&w, tables[which].sql, err);

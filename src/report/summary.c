@@ -124,6 +124,10 @@ int summary_take(struct summary *s, const struct summary *before, const struct s
         take_owners(s, r, i);
     take_calls(s, r);
     take_patterns(s, r);
+    for (enum sample_kind k = 0; k < SAMPLE_KINDS; k++)
+        samples_take(&s->samples[k], r, k, input->from, input->to, err);
+    if (err->code != ERR_NONE)
+        return (int)err->code;
     take_marks(s, r);
     s->gaps = recording_gaps(r, input->from, input->to);
     s->cost = recording_cost(r, input->from, input->to);
@@ -134,6 +138,8 @@ int summary_take(struct summary *s, const struct summary *before, const struct s
 void summary_clear(struct summary *s)
 {
     findings_clear(&s->findings);
+    for (enum sample_kind k = 0; k < SAMPLE_KINDS; k++)
+        samples_clear(&s->samples[k]);
     arena_clear(&s->arena);
 }
 

@@ -23,6 +23,15 @@ struct metric {
 extern const struct metric summary_metrics[];
 #define METRICS 16
 
+/* Runs of the sampler of one kind: of CPU time, or taken at yields. */
+enum sample_kind { OF_CPU, AT_YIELDS, SAMPLE_KINDS };
+struct summary_samples {
+    struct recorded_samples all;
+    struct stacks *functions; /* the same stacks without files and lines */
+    struct stacks_sum *sums;  /* of these, most self first */
+    size_t n;
+};
+
 struct summary {
     const struct summary_input *input;
     const struct recording_info *info;
@@ -38,6 +47,7 @@ struct summary {
     const struct call_spread *spreads; /* of each of calls */
     size_t n_calls;
     struct recorded_window sums;
+    struct summary_samples samples[SAMPLE_KINDS];
     const struct span_pattern *patterns; /* of traces */
     size_t n_patterns;
     const struct recording_mark *marks;
@@ -73,6 +83,31 @@ const struct recorded_call *call_in(const struct summary *s, const struct record
 /* The functions that led in any of the sessions, in the order in which they are met. */
 size_t leading_calls(const struct summary *s, size_t n, size_t each,
                      const struct recorded_call **out, size_t most);
+
+/* ---- samples: summary_samples.c */
+
+void samples_take(struct summary_samples *s, struct recording *r, enum sample_kind kind,
+                  int64_t from, int64_t to, struct error *err);
+void samples_clear(struct summary_samples *s);
+/* A share that is compared: of a class (OF_CPU only), or of a function, by self or by total. */
+enum share_by { BY_CLASS, BY_SELF, BY_TOTAL, SHARE_WAYS };
+struct sample_share {
+    enum sample_kind kind;
+    enum share_by by;
+    enum sample_class in;
+    const struct sample_frame *frame; /* of a function; its file and line do not count */
+};
+/* All that any of the recordings has among its `each` first, in the order in which they are met. */
+size_t samples_shares(const struct summary *s, size_t n, enum sample_kind kind, enum share_by by,
+                      size_t each, struct sample_share *out, size_t most);
+double samples_share_of(const struct summary *s, const struct sample_share *of); /* NaN: no run */
+/* By the test of two proportions: noise is three standard errors of the difference. */
+struct change change_of_samples(const struct summary *before, const struct summary *after,
+                                const struct sample_share *of);
+extern const char *const samples_change_keys[SAMPLE_KINDS][SHARE_WAYS];
+const char *samples_share_name(struct arena *a, const struct sample_share *of);
+void samples_one(struct paper *p, const struct summary *s, size_t rows);
+json_t *samples_json(const struct summary *s, enum sample_kind kind, size_t rows);
 
 void summary_one(struct paper *p, const struct summary *s, const struct summary_options *o);
 void summary_many(struct paper *p, const struct summary *s, size_t n,

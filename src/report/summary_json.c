@@ -188,6 +188,9 @@ static void add_recording(json_t *o, const struct summary *s, const struct summa
     set(o, "system", stats_of(s));
     set(o, "owners", owners_of(s, options));
     set(o, "calls", calls_of(s, options));
+    set(o, "samples", samples_json(s, OF_CPU, options->functions ? options->functions : 10));
+    set(o, "samples_at_yields",
+        samples_json(s, AT_YIELDS, options->functions ? options->functions : 10));
     set(o, "traces", traces_of(s));
     add_findings(o, s);
 }
@@ -259,6 +262,25 @@ static void add_call_changes(json_t *list, const struct summary *s, size_t most)
     arena_clear(&arena);
 }
 
+static void add_sample_changes(json_t *list, const struct summary *s, size_t most)
+{
+    struct sample_share shares[FUNCTIONS_MOST];
+    struct arena arena;
+    arena_init(&arena);
+    for (enum sample_kind kind = 0; kind < SAMPLE_KINDS; kind++)
+        for (enum share_by by = 0; by < SHARE_WAYS; by++) {
+            size_t n = samples_shares(s, 2, kind, by, most, shares, FUNCTIONS_MOST);
+            for (size_t i = 0; i < n; i++) {
+                struct change c = change_of_samples(&s[0], &s[1], &shares[i]);
+                const char *what = by == BY_CLASS ? sample_class_key(shares[i].in)
+                                                  : samples_share_name(&arena, &shares[i]);
+                if (c.known)
+                    add_change(list, what, samples_change_keys[kind][by], &s[0], &s[1], &c);
+            }
+        }
+    arena_clear(&arena);
+}
+
 static json_t *changes_of(const struct summary *s, size_t n, const struct summary_options *o)
 {
     json_t *list = json_array();
@@ -274,6 +296,7 @@ static json_t *changes_of(const struct summary *s, size_t n, const struct summar
             if (a->n_owners[k] > 0 && b->n_owners[k] > 0)
                 add_owner_changes(list, k, a, b, o->owners ? o->owners : 10);
         add_call_changes(list, a, o->functions ? o->functions : 10);
+        add_sample_changes(list, a, o->functions ? o->functions : 10);
     }
     return list;
 }

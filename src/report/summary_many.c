@@ -242,6 +242,39 @@ static void put_calls(struct comparison *c)
         put_evaluating(c->paper, most);
 }
 
+/* ---- samples */
+
+static size_t shares_of(const struct comparison *c, enum sample_kind kind, enum share_by by,
+                        struct sample_share *out)
+{
+    size_t each = c->options->functions ? c->options->functions : 10;
+    return samples_shares(c->recordings, c->n, kind, by, each, out, ROWS_MOST);
+}
+
+static void put_samples(struct comparison *c, enum sample_kind kind)
+{
+    static const char *const titles[SAMPLE_KINDS][SHARE_WAYS] = {
+        {"Where the CPU goes: share of the samples by class", "… by function (self)",
+         "… by function, with what it calls (total)"},
+        {"", "Where reductions go: share of the samples at yields by function (self)",
+         "… at yields, with what it calls (total)"}};
+    for (enum share_by by = 0; by < SHARE_WAYS; by++) {
+        struct sample_share shares[ROWS_MOST];
+        double values[SESSIONS_MOST];
+        size_t n = shares_of(c, kind, by, shares);
+        struct block *t = n > 0 ? begin_table(c, titles[kind][by]) : NULL;
+        for (size_t i = 0; i < c->n; i++)
+            values[i] = (double)c->recordings[i].samples[kind].all.run.samples;
+        if (n > 0)
+            put_row(c, t, "samples", COLUMN_COUNT, values);
+        for (size_t k = 0; k < n; k++) {
+            for (size_t i = 0; i < c->n; i++)
+                values[i] = samples_share_of(&c->recordings[i], &shares[k]);
+            put_row(c, t, samples_share_name(&c->paper->arena, &shares[k]), COLUMN_SHARE, values);
+        }
+    }
+}
+
 /* ---- findings */
 
 static const struct finding *finding_in(const struct summary *s, const char *rule)
@@ -444,6 +477,26 @@ static void compare_calls(struct comparison *c, size_t at)
     }
 }
 
+static void compare_samples(struct comparison *c, size_t at)
+{
+    static const char *const of[SAMPLE_KINDS] = {"CPU time", "samples at yields"};
+    static const char *const ways[SHARE_WAYS] = {"", " (self)", " (total)"};
+    const struct summary *a = &c->recordings[at - 1], *b = &c->recordings[at];
+    struct arena *arena = &c->paper->arena;
+    for (enum sample_kind kind = 0; kind < SAMPLE_KINDS; kind++)
+        for (enum share_by by = 0; by < SHARE_WAYS; by++) {
+            struct sample_share shares[ROWS_MOST];
+            size_t n = shares_of(c, kind, by, shares);
+            for (size_t k = 0; k < n; k++) {
+                struct change change = change_of_samples(a, b, &shares[k]);
+                put_change(c,
+                           arena_printf(arena, "%s in %s%s", of[kind],
+                                        samples_share_name(arena, &shares[k]), ways[by]),
+                           COLUMN_SHARE, at, &change);
+            }
+        }
+}
+
 static bool has_ticks(const struct comparison *c, size_t at)
 {
     return c->recordings[at - 1].ticks >= 3 && c->recordings[at].ticks >= 3;
@@ -460,6 +513,7 @@ static void put_changes(struct comparison *c)
         for (int kind = 0; kind < OWNER_KINDS; kind++)
             compare_owners(c, kind, at);
         compare_calls(c, at);
+        compare_samples(c, at);
         if (!c->changes)
             paper_put(c->paper, has_ticks(c, at) ? "No significant change."
                                                  : "Too few ticks to find significant changes.");
@@ -469,8 +523,8 @@ static void put_changes(struct comparison *c)
               "%zu %s within the variation between ticks, and %zu %s by less than a "
               "point. A difference counts when it is larger than three standard errors "
               "(deviation of the ticks, or for functions of the windows of counted calls, "
-              "over the root of their number, of both recordings together) and than one "
-              "percent.",
+              "over the root of their number, of both recordings together; of shares of "
+              "samples by the test of two proportions) and than one percent.",
               c->within, c->within == 1 ? "number is" : "numbers are", c->small,
               c->small == 1 ? "share changed" : "shares changed");
     if (c->unknown > 0)
@@ -515,6 +569,8 @@ void summary_many(struct paper *p, const struct summary *s, size_t n,
         most = fmax(most, left_out_share(&s[i]));
     put_left_out(p, most, "up to ");
     put_calls(&c);
+    for (enum sample_kind kind = 0; kind < SAMPLE_KINDS; kind++)
+        put_samples(&c, kind);
     put_changes(&c);
     put_findings(&c);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The report of one recording. */
 #include <math.h>
+#include <stdint.h>
 
 #include "beamtop/base/text.h"
 #include "summary_internal.h"
@@ -258,6 +259,7 @@ void summary_one(struct paper *p, const struct summary *s, const struct summary_
     put_numbers(p, s);
     put_owners(p, s, o);
     put_calls(p, s, o);
+    samples_one(p, s, at_most(SIZE_MAX, o->functions));
     put_traces(p, s);
     put_charts(p, s);
     put_findings(p, s);

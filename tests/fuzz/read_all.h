@@ -103,8 +103,8 @@ static void read_report(struct recording *r, int64_t to, size_t n, enum summary_
 
 static void read_exports(struct recording *r)
 {
-    static const char *const tables[] = {"system", "processes", "owners",
-                                         "calls",  "events",    "marks"};
+    static const char *const tables[] = {"system",  "processes", "owners", "calls",
+                                         "samples", "events",    "marks"};
     struct error err = {0};
     FILE *nowhere = fopen("/dev/null", "w");
     FUZZ_REQUIRE(nowhere != NULL);

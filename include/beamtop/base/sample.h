@@ -69,5 +69,9 @@ struct sample {
 
 const char *frame_kind_key(enum frame_kind kind);
 const char *sample_class_key(enum sample_class in);
+const char *sample_class_name(enum sample_class in); /* for people: "Erlang", "GC" */
+
+/* Half of the 95% interval of a share of n samples; NaN of none. */
+double sample_error(double share, double n);
 
 #endif

@@ -229,7 +229,7 @@ const struct cli_command cli_commands[] = {
     {"diff", "A B", "significant changes from one recording to another",
      FOR_ALL | FOR_FORMAT | FOR_REPORT | FOR_DIFF, 2, 2, false, command_diff},
     {"export", "FILE [TABLE]", "a recording for other tools, as csv (system, processes, "
-                               "owners, calls, events, marks) or openmetrics",
+                               "owners, calls, samples, events, marks) or openmetrics",
                                FOR_ALL | FOR_FORMAT | FOR_REPORT, 1, 2, false, command_export},
     {"replay", "FILE", "the screen over a recording: play, pause, step, seek",
      FOR_ALL | FOR_SCREEN, 1, 1, false, command_replay},

@@ -121,11 +121,6 @@ static struct caller *callers_of(const struct blame *b, size_t *n)
     return callers;
 }
 
-static double error_of(double share, double n)
-{
-    return n > 0 ? 1.96 * sqrt(share * (1 - share) / n) : 0;
-}
-
 static void put_text(const struct blame *b, const struct samples_summary *run, size_t rows,
                      bool ascii, struct buf *out)
 {
@@ -140,7 +135,7 @@ static void put_text(const struct blame *b, const struct samples_summary *run, s
     for (size_t i = 0; i < n && i < rows; i++) {
         const double share = callers[i].weight / b->found;
         buf_printf(out, "%6.1f%% %s%-5.1f ", share * 100, ascii ? "+-" : "±",
-                   error_of(share, b->found) * 100);
+                   sample_error(share, b->found) * 100);
         if (callers[i].frame)
             text_put_safe(out, callers[i].frame->name.s, callers[i].frame->name.len, ascii);
         else
@@ -167,7 +162,7 @@ static void put_json(const struct blame *b, const struct samples_summary *run, s
         json_array_append_new(list, json_pack("{s:s?, s:I, s:f, s:f}", "function",
                                               callers[i].frame ? buf_cstr(&name) : NULL, "samples",
                                               (json_int_t)callers[i].weight, "share", share,
-                                              "share_error", error_of(share, b->found)));
+                                              "share_error", sample_error(share, b->found)));
     }
     buf_reset(&name);
     text_put_safe(&name, b->function, strlen(b->function), false);

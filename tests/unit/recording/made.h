@@ -11,10 +11,13 @@
 #include "../model/answers.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/recording/recording.h"
+#include "made_samples.h"
 
 #define MADE_PROCESSES 24
 #define MADE_CALLS 16
 #define MADE_FACTS 12
+#define MADE_STACKS 8
+#define MADE_RUNS 4
 
 struct made_process {
     const char *pid, *name, *call, *app, *current; /* name: "undefined" for none */
@@ -25,6 +28,14 @@ struct made_process {
 struct made_call {
     const char *module, *function;
     int64_t arity, calls; /* in a window of a second */
+};
+
+/* A run of the sampler; all samples in Erlang code unless there are classes. */
+struct made_samples {
+    int tick; /* 0: the second */
+    bool at_yields;
+    struct made_stack stacks[MADE_STACKS];
+    int64_t classes[SAMPLE_CLASSES];
 };
 
 /* One tick a second; what grows has a step a tick. 2 schedulers are online. */
@@ -58,6 +69,8 @@ struct made {
         int tick; /* 0: the first */
     } facts[MADE_FACTS];
     int n_facts;
+    struct made_samples runs[MADE_RUNS];
+    int n_runs;
 };
 
 static const char *made_node_mode = "embedded";
@@ -202,6 +215,23 @@ static void made_window(struct recorder *r, const struct made *w, int tick)
         recorder_window(r, &window);
 }
 
+static void made_samples(struct recorder *r, const struct made_samples *of)
+{
+    size_t n = 0;
+    int64_t classes = 0;
+    while (n < MADE_STACKS && of->stacks[n].letters)
+        n++;
+    struct stacks *s = made_stacks(of->stacks, n);
+    struct samples_summary run = made_run(s);
+    run.at_yields = of->at_yields;
+    for (int i = 0; i < SAMPLE_CLASSES; i++)
+        classes += of->classes[i];
+    if (classes > 0)
+        memcpy(run.classes, of->classes, sizeof run.classes);
+    recorder_samples(r, &run);
+    stacks_free(s);
+}
+
 static void made_tick(struct recorder *r, struct model *m, const struct made *w, int tick)
 {
     struct error err = {.code = ERR_NONE};
@@ -216,6 +246,9 @@ static void made_tick(struct recorder *r, struct model *m, const struct made *w,
     for (int i = 0; i < w->n_facts; i++)
         if (tick == (w->facts[i].tick ? w->facts[i].tick : 1))
             recorder_fact(r, w->facts[i].key, w->facts[i].json);
+    for (int i = 0; i < w->n_runs; i++)
+        if (tick == (w->runs[i].tick ? w->runs[i].tick : 2))
+            made_samples(r, &w->runs[i]);
     if (w->sockets_step > 0) {
         char growth[80];
         snprintf(growth, sizeof growth, "{\"sockets\":{\"count\":%d}}",
