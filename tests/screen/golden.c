@@ -13,7 +13,7 @@
 #include "beamtop/base/attr.h"
 
 /* A letter for each style, in the order of the list. */
-static const char letters[] = ".dlvTtHhCcM*nfpRW+-gGow!SPEmk";
+static const char letters[] = ".dlvTtHhCcM*nfpRW+-gGow!SPEmk123456";
 
 /* A style without a letter would read beyond them. */
 _Static_assert(ARRAY_LEN(letters) == STYLES + 1, "a letter for each style");

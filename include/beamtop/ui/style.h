@@ -36,7 +36,13 @@
     X(PROMPT, "prompt", "the prompt's mark")                                                       \
     X(ERROR, "error", "error messages")                                                            \
     X(MESSAGE, "message", "other messages")                                                        \
-    X(KEY, "key", "names of keys")
+    X(KEY, "key", "names of keys")                                                                 \
+    X(FLAME_ERLANG, "flame-erlang", "flame graph: Erlang functions")                               \
+    X(FLAME_BIF, "flame-bif", "flame graph: native functions with an Erlang name")                 \
+    X(FLAME_RUNTIME, "flame-runtime", "flame graph: the VM")                                       \
+    X(FLAME_NIF, "flame-nif", "flame graph: NIF libraries")                                        \
+    X(FLAME_LIBC, "flame-libc", "flame graph: system libraries")                                   \
+    X(FLAME_OTHER, "flame-other", "flame graph: the root, callers of the zoom, small boxes")
 
 enum style {
 #define STYLE_ENUM(id, name, help) STYLE_##id,

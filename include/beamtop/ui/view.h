@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A view says what it needs and returns data: a table or a document. It never draws and never
- * talks to a target; pane.c draws it with table.c or doc.c. A view is one constant
- * `struct view_ops`; views.c is
- * the registry. */
+ * A view says what it needs and returns data: a table, a document or stacks for a flame graph. It
+ * never draws and never talks to a target; pane.c draws it with table.c, doc.c or flame.c. A view
+ * is one constant `struct view_ops`; views.c is the registry. */
 #ifndef BEAMTOP_UI_VIEW_H
 #define BEAMTOP_UI_VIEW_H
 
@@ -13,6 +12,7 @@
 #include "beamtop/base/arena.h"
 #include "beamtop/base/regex.h"
 #include "beamtop/model/model.h"
+#include "beamtop/model/stacks.h"
 #include "beamtop/model/want.h"
 #include "beamtop/trace/pattern.h"
 #include "beamtop/ui/keymap.h"
@@ -93,6 +93,9 @@ struct view_page {
     int sort_column; /* index, -1 none */
     bool sort_descending;
     bool in_place; /* a tree: its rows keep no places, each belongs where it stands */
+    /* flame graph, in place of the table: borrowed until the page is made; NULL: none */
+    const struct stacks *flame;
+    const char *flame_unit; /* of weights, plural; static */
     /* document */
     struct view_line *lines;
     size_t n_lines, cap_lines;
@@ -108,7 +111,7 @@ struct view_page {
     char empty[512];
 };
 
-enum view_kind { VIEW_TABLE, VIEW_DOC };
+enum view_kind { VIEW_TABLE, VIEW_DOC, VIEW_FLAME /* what a table is with page->flame */ };
 
 /* An action of OWNER_VIEW that a view carries out while it has the focus. */
 struct view_act {

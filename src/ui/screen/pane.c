@@ -19,6 +19,7 @@ static struct pane_entry *entry_new(const struct view_ops *ops)
         ops->init(e->state);
     table_init(&e->table);
     doc_init(&e->doc);
+    flame_init(&e->flame);
     page_init(&e->pages[0]);
     page_init(&e->pages[1]);
     e->dirty = true;
@@ -31,9 +32,15 @@ static void entry_free(struct pane_entry *e)
         e->ops->clear(e->state);
     free(e->state);
     table_clear(&e->table);
+    flame_clear(&e->flame);
     page_clear(&e->pages[0]);
     page_clear(&e->pages[1]);
     free(e);
+}
+
+enum view_kind pane_kind(const struct pane_entry *e)
+{
+    return e->pages[e->current].flame ? VIEW_FLAME : e->ops->kind;
 }
 
 struct pane_entry *pane_top(const struct pane *pane)
@@ -127,6 +134,8 @@ struct view_link pane_link(const struct pane *pane)
     const struct pane_entry *e = pane_top(pane);
     const struct view_page *page = &e->pages[e->current];
     struct view_link none = {.kind = TARGET_NONE};
+    if (pane_kind(e) == VIEW_FLAME)
+        return flame_link(&e->flame);
     if (e->ops->kind == VIEW_TABLE)
         return e->table.cursor < page->n_rows ? page->rows[e->table.cursor].link : none;
     return e->doc.cursor >= 0 && (size_t)e->doc.cursor < page->n_lines
@@ -211,6 +220,10 @@ static void make_page(struct pane_entry *e, struct rect body, bool ascii,
         doc_take(&e->doc, page);
         return;
     }
+    if (page->flame) {
+        flame_take(&e->flame, page->flame, page->flame_unit, body.columns, look->match);
+        return;
+    }
     if (look->match && !e->ops->filters_on_target)
         filter_rows(page, look->match);
     table_take(&e->table, page, before);
@@ -279,7 +292,7 @@ static void collect(const struct pane_entry *e, const struct pane_look *look, bo
         order_text(text, sizeof text, page);
         piece(p, 4, STYLE_TITLE_IDLE, text);
     }
-    if (e->ops->kind == VIEW_TABLE && e->table.held)
+    if (pane_kind(e) == VIEW_TABLE && e->table.held)
         piece(p, 5, STYLE_DIM, "order frozen");
     if (look->filter[0] && (e->ops->kind == VIEW_TABLE || e->ops->filters_page)) {
         snprintf(text, sizeof text, "%s %.200s%s", "filter", look->filter,
@@ -363,7 +376,9 @@ void pane_draw(struct pane *pane, struct canvas *c, struct rect r, bool focused,
     pane->body = (struct rect){r.row + 1, r.column, r.rows > 1 ? r.rows - 1 : 0, r.columns};
     make_page(e, pane->body, c->ascii, look);
     struct table_look how = {focused, look->match};
-    if (e->ops->kind == VIEW_TABLE)
+    if (pane_kind(e) == VIEW_FLAME)
+        flame_draw(&e->flame, c, pane->body, &how);
+    else if (e->ops->kind == VIEW_TABLE)
         table_draw(&e->table, pane_page(pane), c, pane->body, &how);
     else
         doc_draw(&e->doc, pane_page(pane), c, pane->body, &how);

@@ -11,6 +11,7 @@
 
 #include "beamtop/base/limits.h"
 #include "ui/widgets/doc.h"
+#include "ui/widgets/flame.h"
 #include "ui/widgets/table.h"
 #include "beamtop/ui/view.h"
 
@@ -25,6 +26,7 @@ struct pane_entry {
     struct view_link link; /* what it was opened on */
     struct table table;
     struct doc doc;
+    struct flame flame;
     struct view_page pages[2];
     int current;
     bool dirty;
@@ -68,6 +70,8 @@ void panes_layout(struct panes *p, struct rect r);   /* sets every pane's rect *
 void panes_dirty(struct panes *p);                   /* pages are made again at the next draw */
 void panes_draw(struct panes *p, struct canvas *c, struct rect r, const struct pane_look *look);
 
+/* What its page is drawn as. */
+enum view_kind pane_kind(const struct pane_entry *e);
 struct pane_entry *pane_top(const struct pane *pane);
 struct view_page *pane_page(const struct pane *pane); /* the page shown last */
 /* Shows a view: one that is on the stack comes to the top as it was, unless a link is given. */

@@ -38,9 +38,11 @@ static int act_move(struct act *a, int where)
         table_move(&p->table, &p->page, (enum move)where, p->rect.rows);
         return 1;
     }
-    bool table = a->e->ops->kind == VIEW_TABLE;
+    bool table = pane_kind(a->e) == VIEW_TABLE;
     bool was_held = a->e->table.held;
-    if (table)
+    if (pane_kind(a->e) == VIEW_FLAME)
+        flame_move(&a->e->flame, (enum move)where, body_rows(a->pane));
+    else if (table)
         table_move(&a->e->table, pane_page(a->pane), (enum move)where, body_rows(a->pane));
     else
         doc_move(&a->e->doc, pane_page(a->pane), (enum move)where, body_rows(a->pane));
@@ -111,6 +113,11 @@ static int act_enter(struct act *a, int n)
     (void)n;
     if (a->s->picker.kind != PICKER_NONE)
         return picker_choose(a->s, true, a->err);
+    if (pane_kind(a->e) == VIEW_FLAME) {
+        flame_zoom(&a->e->flame);
+        a->e->dirty = true;
+        return 1;
+    }
     struct view_link link = pane_link(a->pane);
     return follow_link(a, &link);
 }
@@ -130,7 +137,10 @@ static bool go_back(struct act *a)
 static int act_back(struct act *a, int n)
 {
     (void)n;
-    if (!go_back(a) && a->s->filter[0])
+    if (a->s->picker.kind == PICKER_NONE && pane_kind(a->e) == VIEW_FLAME &&
+        flame_zoom_out(&a->e->flame))
+        a->e->dirty = true;
+    else if (!go_back(a) && a->s->filter[0])
         screen_ask(a->s, REQUEST_UNFILTER, NULL, false, "");
     return 1;
 }
@@ -297,7 +307,7 @@ static int act_sort(struct act *a, int n)
 {
     (void)n;
     const struct view_page *page = pane_page(a->pane);
-    if (!*a->arg && a->e->ops->kind == VIEW_TABLE)
+    if (!*a->arg && pane_kind(a->e) == VIEW_TABLE)
         return picker_open(a->s, PICKER_SORT, a->err);
     if (a->e->ops->sort_word) {
         int rc = a->e->ops->sort_word(a->e->state, a->arg, a->err);
@@ -321,6 +331,10 @@ static int act_reverse(struct act *a, int n)
         refresh(a);
         return 1;
     }
+    if (pane_kind(a->e) == VIEW_FLAME) {
+        a->e->flame.root_below = !a->e->flame.root_below;
+        return 1;
+    }
     if (page->sort_column < 0)
         return error_set(a->err, ERR_USAGE, "the sorted column is not among those shown");
     return sort_by(a, page->columns[page->sort_column].key, page->sort_descending ? -1 : 1);
@@ -337,9 +351,10 @@ static int act_find(struct act *a, int direction)
     if (!re)
         return error_set(a->err, ERR_USAGE, "no filter is set: / sets one");
     regex_allow(re, LIMIT_REGEX_PASS_STEPS);
-    bool found = a->e->ops->kind == VIEW_TABLE
-                     ? table_find(&a->e->table, pane_page(a->pane), re, direction)
-                     : doc_find(&a->e->doc, pane_page(a->pane), re, direction);
+    enum view_kind kind = pane_kind(a->e);
+    bool found = kind == VIEW_FLAME   ? flame_find(&a->e->flame, direction)
+                 : kind == VIEW_TABLE ? table_find(&a->e->table, pane_page(a->pane), re, direction)
+                                      : doc_find(&a->e->doc, pane_page(a->pane), re, direction);
     if (!found && regex_is_spent(re))
         return error_set(a->err, ERR_LIMIT,
                          "filter too expensive to look for: nested repeats such as (a+)+ try "
@@ -352,7 +367,7 @@ static int act_mark(struct act *a, int n)
     (void)n;
     if (a->s->picker.kind != PICKER_NONE)
         return picker_choose(a->s, false, a->err);
-    if (a->e->ops->kind != VIEW_TABLE)
+    if (pane_kind(a->e) != VIEW_TABLE)
         return error_set(a->err, ERR_USAGE, "only rows of a list can be marked");
     if (!table_mark(&a->e->table, pane_page(a->pane)))
         return error_set(a->err, ERR_LIMIT, "at most %d rows can be marked", WANT_PIDS);
@@ -505,6 +520,18 @@ static void click_table(struct act *a, int row, int column)
         act_enter(a, 0);
 }
 
+static void click_flame(struct act *a, int row, int column)
+{
+    struct flame *f = &a->e->flame;
+    long box = flame_hit(f, a->pane->body, row, column);
+    if (box < 0)
+        return;
+    bool again = (size_t)box == f->cursor;
+    flame_goto(f, (size_t)box);
+    if (again)
+        act_enter(a, 0);
+}
+
 void screen_click(struct screen *s, const struct model *m, int row, int column)
 {
     if (s->picker.kind != PICKER_NONE) {
@@ -517,6 +544,10 @@ void screen_click(struct screen *s, const struct model *m, int row, int column)
     panes_focus(s->panes, pane);
     struct error err = {.code = ERR_NONE};
     struct act a = {s, m, pane, pane_top(pane), "", &err};
+    if (pane_kind(a.e) == VIEW_FLAME) {
+        click_flame(&a, row, column);
+        return;
+    }
     if (a.e->ops->kind == VIEW_TABLE) {
         click_table(&a, row, column);
         return;
@@ -540,7 +571,9 @@ void screen_wheel(struct screen *s, const struct model *m, int row, int column, 
     if (!pane)
         return;
     struct pane_entry *e = pane_top(pane);
-    if (e->ops->kind == VIEW_TABLE)
+    if (pane_kind(e) == VIEW_FLAME)
+        flame_move(&e->flame, lines < 0 ? MOVE_UP : MOVE_DOWN, body_rows(pane));
+    else if (e->ops->kind == VIEW_TABLE)
         table_scroll(&e->table, pane_page(pane), lines, body_rows(pane));
     else
         doc_scroll(&e->doc, pane_page(pane), lines, body_rows(pane));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Samples of the VM: functions, trees both ways, and who was sampled. */
+/* Samples of the VM: functions, trees both ways, a flame graph, and who was sampled. */
 #include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,12 +18,13 @@ enum samples_by {
     BY_FUNCTION,
     BY_TREE,
     BY_CALLERS,
+    BY_FLAME,
     BY_PROCESS,
     BY_THREAD,
     BY_CLASS,
     SAMPLES_SORTS
 };
-static const char *const by_words[SAMPLES_SORTS] = {"function", "tree",   "callers",
+static const char *const by_words[SAMPLES_SORTS] = {"function", "tree",   "callers", "flame",
                                                     "process",  "thread", "class"};
 
 /* A row of any of them; unknown is NaN. */
@@ -465,6 +466,10 @@ static void add_rows(struct view_page *page, struct samples_view *s,
     case BY_CALLERS:
         add_tree(page, s, inverted(s, run));
         break;
+    case BY_FLAME:
+        page->flame = run->stacks;
+        page->flame_unit = run->at_yields ? "reductions" : "samples";
+        break;
     case BY_PROCESS:
         add_sources(page, s, run, run->processes, run->n_processes);
         break;
@@ -526,8 +531,8 @@ static int samples_by_word(void *state, const struct view_link *at, const char *
             ;
     if (by == SAMPLES_SORTS)
         return error_set(err, ERR_USAGE,
-                         "samples are shown by function, tree, callers, process, thread or "
-                         "class, not \"%s\"",
+                         "samples are shown by function, tree, callers, flame, process, "
+                         "thread or class, not \"%s\"",
                          arg);
     s->by = (enum samples_by)by;
     s->ascending = false;
@@ -546,7 +551,7 @@ const struct view_ops view_samples = {
     .name = "samples",
     .title = "Samples",
     .key = 'H',
-    .help = "Where CPU time goes: functions, call trees, processes, threads.",
+    .help = "Where CPU time goes: functions, call trees, flame graph, processes.",
     .kind = VIEW_TABLE,
     .stop = ACTION_SAMPLE_STOP,
     .state_bytes = sizeof(struct samples_view),
