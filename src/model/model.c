@@ -21,6 +21,7 @@ static void forget_vm(struct model *m)
 {
     seen_forget(m->seen);
     seen_forget(m->seen_process);
+    heaps_base_clear(&m->heaps_base);
     if (!m->gap_since_node)
         m->system_gap = m->apps_gap = true;
 }
@@ -113,6 +114,7 @@ static void (*const follow[QUESTIONS])(struct model *m, void *next, const struct
     [QUESTION_SCAN] = take_scan,       [QUESTION_PROCESS] = take_process,
     [QUESTION_MAILBOX] = take_mailbox, [QUESTION_STATE] = take_state,
     [QUESTION_APPS] = take_apps,       [QUESTION_ROWS] = take_rows_again,
+    [QUESTION_HEAPS] = take_heaps,     [QUESTION_COLLECT] = take_collect,
 };
 
 int model_take(struct model *m, enum question question, const uint8_t *term, size_t len,
@@ -187,6 +189,7 @@ void model_free(struct model *m)
     ring_clear(&m->process_messages);
     ring_clear(&m->process_reductions);
     journal_clear(&m->journal);
+    heaps_base_clear(&m->heaps_base);
     free(m);
 }
 

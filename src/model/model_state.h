@@ -17,6 +17,15 @@ struct slot {
     bool known;
 };
 
+/* The memory of the largest processes at the first look, by pid: growth is since then. */
+struct heaps_base {
+    struct heap_size *sizes;
+    size_t n;
+    uint64_t mono_ns;
+    bool known;
+};
+void heaps_base_clear(struct heaps_base *base);
+
 struct model {
     struct slot slots[QUESTIONS]; /* only those of QUESTION_ANSWERS are used */
     struct proc_scan taken;       /* a recording's, before it was ranked and cut; no rows: live */
@@ -37,6 +46,7 @@ struct model {
     struct history history;
     struct ring process_memory, process_messages, process_reductions;
     struct etf_pid process_pid;
+    struct heaps_base heaps_base;
 
     struct journal journal;
     enum link_state link;
@@ -53,6 +63,8 @@ struct taking {
     uint64_t now_ns;
 };
 void take_scan(struct model *m, void *next, const struct taking *t);
+void take_heaps(struct model *m, void *next, const struct taking *t);
+void take_collect(struct model *m, void *next, const struct taking *t);
 void take_rows_again(struct model *m, void *next, const struct taking *t);
 /* What follows for one row from the model around it. */
 void finish_row(const struct model *m, struct proc_row *row);

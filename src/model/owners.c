@@ -80,6 +80,11 @@ const char *owner_by_key(enum owner_by by)
     return sorts[by].key;
 }
 
+struct slice owner_of(enum owner_by by, const struct proc_row *row)
+{
+    return sorts[by].name_of(row);
+}
+
 bool owner_by_find(const char *key, enum owner_by *out)
 {
     for (int i = 0; i < OWNER_SORTS; i++)

@@ -41,5 +41,9 @@ void want_merge(struct want *into, const struct want *other)
     }
     if ((other->needs & NEED_TREE) && !(into->needs & NEED_TREE))
         memcpy(into->tree_app, other->tree_app, sizeof into->tree_app);
+    if (other->needs & NEED_HEAPS) {
+        into->heaps = other->heaps > into->heaps ? other->heaps : into->heaps;
+        into->heaps_running = into->heaps_running || other->heaps_running;
+    }
     into->needs |= other->needs;
 }

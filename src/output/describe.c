@@ -68,6 +68,8 @@ void sink_describe(struct buf *markdown)
         if (kind->question == QUESTION_SCAN)
             put_columns(markdown);
         put_list_of(markdown, kind->grid, kind->name);
+        if (kind->question == QUESTION_HEAPS)
+            put_list(markdown, "`rows` of `heapsample --by`", &heap_owner_fields);
     }
     put_list(markdown, "A window of `calls`", &calls_window_fields);
     put_list(markdown, "`cost` of `calls`", &calls_cost_fields);

@@ -232,6 +232,115 @@ static const struct field app[] = {
 static LIST(app_fields, "rows", app);
 #undef AT
 
+#define AT(member) offsetof(struct heaps_detail, member)
+static const struct field heaps[] = {
+    {"processes", "processes", FIELD_INT, COLUMN_COUNT, AT(total), "how many there are"},
+    {"looked_at", "looked at", FIELD_INT, COLUMN_COUNT, AT(looked_at),
+     "processes whose memory was read: all, or with `--running` those that ran or were ready to"},
+    {"looked_at_bytes", "their memory", FIELD_REAL, COLUMN_BYTES, AT(looked_at_bytes),
+     "memory of those"},
+    {"rows_bytes", "memory of these rows", FIELD_REAL, COLUMN_BYTES, AT(rows_bytes),
+     "memory of the processes in `rows`"},
+    {"rows_share", "share of all processes", FIELD_REAL, COLUMN_SHARE, AT(share),
+     "`rows_bytes` over what is allocated for processes (`memory_processes_bytes`)"},
+    {"over_s", "growth over", FIELD_REAL, COLUMN_SECONDS, AT(over_s),
+     "seconds since the first look, which growth is counted from; null: this is the first"},
+    {"partial", "partial", FIELD_BOOL, COLUMN_BOOL, AT(partial),
+     "whether the deadline cut the sweep short"},
+};
+static LIST(heaps_fields, "heaps", heaps);
+#undef AT
+
+#define AT(member) offsetof(struct heap_row, member)
+#define HEAP_PID                                                                                   \
+    {                                                                                              \
+        "pid", "PID", FIELD_SLICE, COLUMN_TEXT, AT(pid_text), "its pid"                            \
+    }
+#define HEAP_NAME                                                                                  \
+    {                                                                                              \
+        "name", "NAME", FIELD_SLICE, COLUMN_TEXT, AT(who),                                         \
+            "registered name, else label, else initial call"                                       \
+    }
+#define HEAP_SIZES                                                                                 \
+    {"memory_bytes",                                                                               \
+     "MEMORY",                                                                                     \
+     FIELD_INT,                                                                                    \
+     COLUMN_BYTES,                                                                                 \
+     AT(row.memory_bytes),                                                                         \
+     "its memory: heaps, stack, message queue, internal structures"},                              \
+        {"young_bytes", "YOUNG",         FIELD_INT,                                                \
+         COLUMN_BYTES,  AT(young_bytes), "used in the young heap"},                                \
+        {"young_block_bytes",                                                                      \
+         "BLOCK",                                                                                  \
+         FIELD_INT,                                                                                \
+         COLUMN_BYTES,                                                                             \
+         AT(young_block_bytes),                                                                    \
+         "the young heap's block, with the stack and what is free"},                               \
+        {"old_bytes", "OLD", FIELD_INT, COLUMN_BYTES, AT(old_bytes), "used in the old heap"},      \
+        {"stack_bytes", "STACK", FIELD_INT, COLUMN_BYTES, AT(stack_bytes), "used by the stack"},   \
+        {"fragment_bytes",                                                                         \
+         "FRAGMENTS",                                                                              \
+         FIELD_INT,                                                                                \
+         COLUMN_BYTES,                                                                             \
+         AT(fragment_bytes),                                                                       \
+         "heap fragments: what messages and BIFs brought and no collection has taken in yet"},     \
+        {"binary_bytes",                                                                           \
+         "BINARIES",                                                                               \
+         FIELD_INT,                                                                                \
+         COLUMN_BYTES,                                                                             \
+         AT(binary_bytes),                                                                         \
+         "refc binaries it refers to; without `binaries` as the collector counts them"},           \
+    {                                                                                              \
+        "message_queue_len", "MSGQ", FIELD_INT, COLUMN_COUNT, AT(row.message_queue_len),           \
+            "messages in its queue"                                                                \
+    }
+#define HEAP_GROWTH                                                                                \
+    {                                                                                              \
+        "growth_bytes", "GROWTH", FIELD_REAL, COLUMN_BYTES, AT(growth_bytes),                      \
+            "memory since the first look; null: it was not among the 1,000 largest then"           \
+    }
+static const struct field heap_row[] = {
+    HEAP_PID,
+    HEAP_NAME,
+    {"registered_name", "REGISTERED", FIELD_SLICE, COLUMN_TEXT, AT(row.name), "registered name"},
+    {"label", "LABEL", FIELD_SLICE, COLUMN_TEXT, AT(row.label), "label (OTP 27 and later)"},
+    {"initial_call", "INITIAL CALL", FIELD_SLICE, COLUMN_TEXT, AT(row.initial_call),
+     "function it began with, behind proc_lib"},
+    {"application", "APPLICATION", FIELD_SLICE, COLUMN_TEXT, AT(row.application),
+     "application of its group leader"},
+    {"status", "STATUS", FIELD_SLICE, COLUMN_TEXT, AT(row.status), "status when its row was read"},
+    HEAP_SIZES,
+    {"old_block_bytes", "OLD BLOCK", FIELD_INT, COLUMN_BYTES, AT(old_block_bytes),
+     "the old heap's block"},
+    {"binaries", "REFC", FIELD_INT, COLUMN_COUNT, AT(binaries),
+     "how many refc binaries; null: not listed, it is not among the 20 that hold most, or larger "
+     "than 16 MiB"},
+    {"total_bytes", "TOTAL", FIELD_INT, COLUMN_BYTES, AT(total_bytes),
+     "`memory_bytes` and `binary_bytes`; binaries that several processes refer to count for each"},
+    {"before_bytes", "BEFORE", FIELD_INT, COLUMN_BYTES, AT(before_bytes),
+     "memory at the first look"},
+    HEAP_GROWTH,
+};
+static LIST(heap_row_fields, "rows", heap_row);
+static const struct field heap_text[] = {HEAP_PID, HEAP_SIZES, HEAP_GROWTH, HEAP_NAME};
+static LIST(heap_text_fields, "rows", heap_text);
+#undef AT
+
+#define AT(member) offsetof(struct heap_owner, member)
+static const struct field heap_owner[] = {
+    {"owner", "OWNER", FIELD_SLICE, COLUMN_TEXT, AT(name), "the owner; null: those without one"},
+    {"processes", "PROCESSES", FIELD_INT, COLUMN_COUNT, AT(processes), "its processes in the rows"},
+    {"memory_bytes", "MEMORY", FIELD_REAL, COLUMN_BYTES, AT(memory_bytes), "their memory"},
+    {"binary_bytes", "BINARIES", FIELD_REAL, COLUMN_BYTES, AT(binary_bytes),
+     "refc binaries they refer to; shared ones count for each"},
+    {"message_queue_len", "MSGQ", FIELD_INT, COLUMN_COUNT, AT(message_queue_len),
+     "messages in their queues"},
+    {"growth_bytes", "GROWTH", FIELD_REAL, COLUMN_BYTES, AT(growth_bytes),
+     "memory since the first look, of those that were among the 1,000 largest then"},
+};
+const struct field_list heap_owner_fields = {"rows", heap_owner, ARRAY_LEN(heap_owner)};
+#undef AT
+
 #define AT(member) offsetof(struct armed_detail, member)
 static const struct field armed[] = {
     {"sessions", "sessions", FIELD_INT, COLUMN_COUNT, AT(sessions),
@@ -338,6 +447,9 @@ const struct sink_kind sink_kinds[] = {
     {.name = "armed", .question = QUESTION_ARMED, .section = &armed_fields,
      .grid = &armed_row_fields, .text_grid = &armed_text_fields,
      .text_empty = "Nothing is armed on this node.\n", ROWS_OF(armed_detail, rows, n_rows)},
+    {.name = "heapsample", .question = QUESTION_HEAPS, .section = &heaps_fields,
+     .grid = &heap_row_fields, .text_grid = &heap_text_fields,
+     ROWS_OF(heaps_detail, rows, n_rows), .fill = sink_fill_heaps},
     {.name = "nodes", .question = QUESTIONS, .grid = &node_fields},
     {.name = NULL},
 };

@@ -135,6 +135,15 @@ bool sink_fill_process(struct sink_tick *r, const void *answer, const struct sin
     return true;
 }
 
+bool sink_fill_heaps(struct sink_tick *r, const void *answer, const struct sink_options *o)
+{
+    const struct heaps_detail *heaps = answer;
+    if (o->by >= 0)
+        set_grid(r, &heap_owner_fields, heaps->by[o->by].items, heaps->by[o->by].n,
+                 sizeof heaps->by[0].items[0]);
+    return true;
+}
+
 static bool fill(struct sink_tick *r, const void *answer, const struct sink_options *o)
 {
     const struct sink_kind *kind = r->kind;

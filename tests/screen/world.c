@@ -360,6 +360,24 @@ static void give_alloc(struct model *m)
     give(m, QUESTION_ALLOC, &t);
 }
 
+static void give_heaps(struct model *m, int tick)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_printf(&t,
+               "{heaps,%" PRId64 ",48211,48211,612000000,%s,["
+               "{<0.412.0>,{undefined,{shop_cart,init,1},<<\"cart \\e[5m 7\">>,shop,"
+               "{proc_lib,init_p,5}},waiting,120052,{%d,1200000,2400000,88000000,90000000,"
+               "512,3100000},{41000000,undefined}},"
+               "{<0.87.0>,{rabbit_queue,{rabbit_queue,init,1},undefined,rabbit,"
+               "{proc_lib,init_p,5}},running,3,{61000000,31000000,40000000,0,0,8096,0},"
+               "{910000000,5000}},"
+               "{<0.99.0>,{'小売',{a,b,0},undefined,'小売',{erlang,apply,2}},waiting,0,"
+               "{2100,900,1864,0,0,24,0},{0,0}}],[{<0.5.0>,2000}]}",
+               (1000 + tick) * SECOND, tick > 2 ? "true" : "false", 120000000 + tick * 1000000);
+    give(m, QUESTION_HEAPS, &t);
+}
+
 static void give_apps(struct model *m, int tick)
 {
     struct buf t;
@@ -477,6 +495,8 @@ void world_answer(struct model *m, enum world world, const struct want *want, in
         give_alloc(m);
     if (want->needs & NEED_APPS)
         give_apps(m, tick);
+    if (want->needs & NEED_HEAPS)
+        give_heaps(m, tick);
     if (want->needs & NEED_TREE)
         give_tree(m);
     if (want->needs & NEED_ARMED && world == WORLD_SMALL)

@@ -49,6 +49,8 @@
 #define LIMIT_JOURNAL 1000                        /* lines of the log view */
 #define LIMIT_SEEN_PIDS 32768 /* processes whose earlier sights are remembered: about 6 MiB */
 #define LIMIT_SEEN_NAMES 4096 /* registered names whose last pid is remembered */
+#define HEAPS_ROWS 20  /* largest processes of `heaps`: those shown, by default */
+#define HEAPS_MOST 200 /* and at most: each costs some 30 µs there */
 #define LIMIT_DETAIL_ITEMS 20000 /* elements of one list of an answer: links, frames … */
 #define LIMIT_APPS 4096                           /* applications of one answer */
 #define LIMIT_STACK_FRAMES 50000                  /* distinct frames of weighted stacks … */

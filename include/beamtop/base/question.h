@@ -66,6 +66,10 @@ struct question_row {
     X(APPS, apps, struct apps_detail, .pace = PACE_TICK, .kept = KEPT_TICK,                        \
       .what = "applications",                                                                      \
       .log = "memory, reductions and mailboxes of all processes, added up by application")         \
+    X(HEAPS, heaps, struct heaps_detail, .pace = PACE_TICK, .what = "heaps",                       \
+      .log = "memory of all processes; heaps, stack and binaries of the largest")                  \
+    X(COLLECT, collect, struct collect_detail,                                                     \
+      .log = "heaps of a process were looked at before it collects garbage on request")            \
     X(TREE, tree, struct tree_detail, .pace = PACE_TICK, .what = "supervision trees",              \
       .log = "which_children of supervisors, each within a deadline")                              \
     X(ARMED, armed, struct armed_detail, .pace = PACE_SELDOM, .what = "what is armed",             \

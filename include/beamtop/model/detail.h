@@ -100,6 +100,62 @@ struct alloc_detail {
     int64_t mseg_hits, mseg_calls; /* -1 unknown */
 };
 
+/* One of the largest processes. Bytes; -1 unknown. */
+struct heap_row {
+    struct proc_row row;                    /* identity, status, memory, message queue */
+    struct slice pid_text, who;             /* who: process_name() */
+    int64_t young_bytes, young_block_bytes; /* used; the block has the stack and free words too */
+    int64_t old_bytes, old_block_bytes;
+    int64_t stack_bytes, fragment_bytes; /* fragments: heap fragments and messages in them */
+    int64_t binary_bytes, binaries;      /* refc binaries; binaries -1: not listed */
+    int64_t total_bytes;                 /* memory and binaries */
+    int64_t before_bytes;                /* memory at the first look; -1: not among its largest */
+    double growth_bytes;                 /* NaN unknown */
+};
+
+struct heap_size { /* of a process that is not among the rows */
+    struct etf_pid pid;
+    int64_t memory_bytes;
+};
+
+struct heap_owner { /* the rows of one owner, added up */
+    struct slice name;
+    int64_t processes, message_queue_len;
+    double memory_bytes, binary_bytes;
+    double growth_bytes; /* of those that were among the largest at the first look; NaN: none */
+};
+struct heap_owners {
+    struct heap_owner *items; /* most memory first */
+    size_t n;
+};
+
+struct heaps_detail {
+    uint64_t mono_ns;
+    int64_t total, looked_at; /* processes there are; those whose memory was read */
+    bool partial;             /* the time was up before the last of them */
+    double looked_at_bytes, rows_bytes;
+    double share;          /* of the rows in what all processes have; NaN unknown */
+    double over_s;         /* since the first look; NaN: this is the first */
+    struct heap_row *rows; /* largest memory first */
+    size_t n_rows;
+    struct heap_size *others; /* the next largest */
+    size_t n_others;
+    struct heap_owners by[6]; /* by enum owner_by; nothing is known of supervisors */
+};
+
+/* A garbage collection on request. Sizes in bytes, before and after it. */
+struct collect_sizes {
+    int64_t memory_bytes, heap_bytes, binary_bytes;
+};
+
+struct collect_detail {
+    enum { COLLECT_ASK, COLLECT_DONE, COLLECT_LATE, COLLECT_GONE } status;
+    int64_t message_queue_len;          /* COLLECT_ASK */
+    struct collect_sizes before, after; /* COLLECT_ASK: before; COLLECT_DONE: both */
+    int64_t us;                         /* COLLECT_DONE: until it was done */
+    uint64_t round;                     /* grows with every answer taken */
+};
+
 struct app_row {
     struct slice name, description, version; /* name empty: processes of no application */
     int64_t processes, memory_bytes, reductions, message_queue_len;

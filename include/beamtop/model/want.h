@@ -43,6 +43,8 @@ struct want {
     bool process_by_name;
     char process_name[LIMIT_ATOM_BYTES + 1];
     char tree_app[256]; /* empty: all applications */
+    int heaps;          /* rows of the largest processes */
+    bool heaps_running; /* only of those that run or are ready to */
 };
 
 /*

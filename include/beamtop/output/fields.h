@@ -91,9 +91,10 @@ struct sink_kind {
 };
 extern const struct sink_kind sink_kinds[]; /* ended by a NULL name */
 bool sink_fill_top(struct sink_tick *r, const void *answer, const struct sink_options *o);
+bool sink_fill_heaps(struct sink_tick *r, const void *answer, const struct sink_options *o);
 bool sink_fill_process(struct sink_tick *r, const void *answer, const struct sink_options *o);
 
-extern const struct field_list cost_fields, system_fields;
+extern const struct field_list cost_fields, system_fields, heap_owner_fields;
 
 /* The key that recordings of 0.1.0 have for it; NULL: the same. */
 const char *field_old_key(const char *key);

@@ -86,6 +86,9 @@ struct cli_options {
     double sample_s, sample_every_s; /* runs of the sampler in a recording; 0: none, a minute */
     int64_t hz, scheduler;           /* of samples; 0: all schedulers */
     const char *pid, *thread;
+    const char *collect; /* a process that collects its garbage on request */
+    const char *by;      /* an owner_by_key() */
+    bool running, yes;
     bool remote, only_erlang, lines, callers, check, stacks, all, wait;
     bool help, version;
 };

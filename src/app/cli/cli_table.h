@@ -25,6 +25,7 @@ enum {
     FOR_BLAME = 1 << 15,
     FOR_PSTACK = 1 << 16,
     FOR_PERF_MAP = 1 << 17,
+    FOR_HEAPS = 1 << 18,
 };
 
 /* clang-format off */

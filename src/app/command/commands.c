@@ -13,6 +13,7 @@
 #include "beamtop/base/clock.h"
 #include "beamtop/etf/parse.h"
 #include "beamtop/model/column.h"
+#include "beamtop/model/owners.h"
 #include "beamtop/output/sink.h"
 #include "generate.h"
 #include "app/source/nodes.h"
@@ -73,11 +74,12 @@ static int print_tick(void *arg, const struct model *m, struct error *err)
 }
 
 /* What the commands have in common. */
-static int run(const struct cli_options *o, const struct app_env *env, const struct want *want,
-               const struct columns *columns, bool rates)
+static int run_by(const struct cli_options *o, const struct app_env *env, const struct want *want,
+                  const struct columns *columns, bool rates, int by)
 {
     struct error err = {.code = ERR_NONE};
-    struct sink_options options = {.ascii = o->ascii || !env->utf8, .spreadsheet = o->spreadsheet};
+    struct sink_options options = {
+        .by = by, .ascii = o->ascii || !env->utf8, .spreadsheet = o->spreadsheet};
     if (sink_format(o->format, &options.format, &err) != 0)
         return usage_error(&err);
     if (columns) {
@@ -99,6 +101,12 @@ static int run(const struct cli_options *o, const struct app_env *env, const str
     int code = batch_run(&job);
     sink_close(p.sink);
     return code;
+}
+
+static int run(const struct cli_options *o, const struct app_env *env, const struct want *want,
+               const struct columns *columns, bool rates)
+{
+    return run_by(o, env, want, columns, rates, -1);
 }
 
 /* The columns asked for, and the scan that they add up to. */
@@ -150,6 +158,26 @@ int command_answer(const struct cli_options *o, const struct app_env *env)
     enum question question = sink_question(sink_kind_find(o->command), &rates);
     const struct want want = {.needs = QUESTION_BIT(question)};
     return run(o, env, &want, NULL, rates || o->ticks_given);
+}
+
+int command_heapsample(const struct cli_options *o, const struct app_env *env)
+{
+    const struct want want = {.needs = NEED_HEAPS,
+                              .heaps = o->top_given ? (int)o->top : HEAPS_ROWS,
+                              .heaps_running = o->running};
+    struct cli_options apart = *o;
+    enum owner_by by = OWNER_APPLICATION;
+    struct error err = {.code = ERR_NONE};
+    if (o->by && (!owner_by_find(o->by, &by) || by == OWNER_SUPERVISOR)) {
+        (void)error_set(&err, ERR_USAGE,
+                        "--by: “%s” is not application, module, name, label or "
+                        "kind",
+                        o->by);
+        return usage_error(&err);
+    }
+    if (o->for_given)
+        apart.interval_s = o->for_s;
+    return run_by(&apart, env, &want, NULL, o->for_given, o->by ? (int)by : -1);
 }
 
 int command_replay(const struct cli_options *o, const struct app_env *env)

@@ -191,6 +191,19 @@ struct builder *encode_state(const struct etf_pid *pid, const char *node, int ti
     return b;
 }
 
+static struct builder *encode_heaps(const struct want *want, const struct filter *filter,
+                                    const char *node)
+{
+    struct builder *b = builder_new();
+    (void)filter;
+    (void)node;
+    build_map(b, 2);
+    build_pair_int(b, "most", want->heaps > 0 ? want->heaps : 1);
+    build_atom(b, "running");
+    build_bool(b, want->heaps_running);
+    return b;
+}
+
 static struct builder *encode_tree(const struct want *want, const struct filter *filter,
                                    const char *node)
 {
@@ -213,6 +226,7 @@ static const struct {
 } args[QUESTIONS] = {
     [QUESTION_SCAN] = {.make = encode_scan},
     [QUESTION_PROCESS] = {.make = encode_process},
+    [QUESTION_HEAPS] = {.make = encode_heaps},
     [QUESTION_TREE] = {.make = encode_tree},
     [QUESTION_APPS] = {.is_map = true},
     [QUESTION_ARMED] = {.is_map = true, .key = "most", .value = LIMIT_ARMED},

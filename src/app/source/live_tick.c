@@ -471,6 +471,9 @@ static bool wants_more(const struct want *now, const struct want *before)
         return true;
     if ((now->needs & NEED_TREE) && strcmp(now->tree_app, before->tree_app) != 0)
         return true;
+    if ((now->needs & NEED_HEAPS) &&
+        (now->heaps > before->heaps || now->heaps_running != before->heaps_running))
+        return true;
     if (!(now->needs & NEED_PROCESS))
         return false;
     return now->process_by_name != before->process_by_name ||

@@ -4,10 +4,6 @@
 %%
 %% A sweep with a signal to each process, in slices. A process belongs to the application of its
 %% group leader. Slices are grouped by group leader, of which a slice has few.
-SliceSize = 2000,
-LeastMs = 2000,
-PerMs = 50,
-MostMs = 25000,
 Items = [group_leader, memory, reductions, message_queue_len],
 
 Run = fun(List, Spec) ->
@@ -30,34 +26,7 @@ AddSlice = fun(Pids, Apps, Totals) ->
         end, Totals, Leaders)
 end,
 
-%% ---- The list of processes: 16 bytes for each, more than a worker may hold of a large node. A
-%% helper has it, with a heap as large as that takes, and hands it out a slice at a time.
-ListBytes = 128,
-Give = fun Give(To, Ref, Left, Pids) ->
-    receive
-        {To, Ref, next} ->
-            Taken = min(SliceSize, Left),
-            {Slice, Rest} = lists:split(Taken, Pids),
-            To ! {Ref, Slice},
-            Taken > 0 andalso Give(To, Ref, Left - Taken, Rest)
-    end
-end,
-Lister = fun(To, Ref, CountWork) ->
-    put('$process_label', beamtop),
-    put('$initial_call', {beamtop, keeper, 0}),
-    Pids = erlang:processes(),
-    Give(To, Ref, length(Pids), Pids),
-    CountWork()
-end,
-StartLister = fun(#{spawn := SpawnOwn, count_work := CountWork}) ->
-    Ref = make_ref(),
-    Bytes = 64 * 1048576 + ListBytes * erlang:system_info(process_count),
-    Limit = #{size => Bytes div erlang:system_info(wordsize), kill => true, error_logger => false},
-    Pid = SpawnOwn(Lister, [self(), Ref, CountWork],
-                   [link, {message_queue_data, off_heap}, {fullsweep_after, 0},
-                    {max_heap_size, Limit}]),
-    {Pid, Ref}
-end,
+-include("part/lister.erl").
 
 %% {Totals, Partial}
 AddAll = fun AddAll({Pid, Ref} = From, Own, Apps, Totals, End) ->
@@ -77,8 +46,7 @@ end,
 
 {[apps, own, k, spawn, count_work],
 fun(Arg, #{apps := AppsOf, own := OwnOf, k := Keeper} = Ctx) ->
-    Most = min(MostMs, LeastMs + erlang:system_info(process_count) div PerMs),
-    End = erlang:monotonic_time(millisecond) + maps:get(ms, Arg, Most),
+    End = erlang:monotonic_time(millisecond) + maps:get(ms, Arg, TimeForAll()),
     Apps = AppsOf(),
     {Pid, _} = From = StartLister(Ctx),
     {Totals, Partial} =

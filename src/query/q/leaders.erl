@@ -165,49 +165,7 @@ Kin = fun(Pids, Apps, #{id := Id}) ->
         Text <- [Near(Pid)], Text =/= undefined]
 end,
 
-%% ---- Lists of references, each copied to the one that asks: a helper's heap is the limit
-
-Count = fun(To, Ref, Pids) ->
-    Tell = fun(Pid) ->
-        case process_info(Pid, binary) of
-            {binary, All} ->
-                %% One that came several times is held once.
-                Distinct = lists:ukeysort(1, All),
-                {_, Sizes, _} = lists:unzip3(Distinct),
-                To ! {Ref, {Pid, length(Distinct), lists:sum(Sizes)}};
-            undefined ->
-                ok
-        end,
-        erlang:garbage_collect()
-    end,
-    put('$process_label', beamtop),
-    put('$initial_call', {beamtop, keeper, 0}),
-    lists:foreach(Tell, Pids)
-end,
-CountBytes = 48 * 1048576,
-%% [{Pid, Binaries | undefined, Bytes}]: of those whose list is too long, what the collector says.
-Holders = fun(Held, Spawn) ->
-    Pids = PidsOf(Held),
-    Ref = make_ref(),
-    Limit = #{size => CountBytes div WordBytes, kill => true, error_logger => false},
-    Start = erlang:monotonic_time(),
-    Trapped = process_flag(trap_exit, true),
-    Helper = Spawn(Count, [self(), Ref, Pids],
-                   [link, {message_queue_data, off_heap}, {max_heap_size, Limit}]),
-    receive {'EXIT', Helper, _} -> ok end,
-    process_flag(trap_exit, Trapped),
-    put(waited, get(waited) + erlang:monotonic_time() - Start),
-    put(helped, get(helped) + erlang:monotonic_time() - Start),
-    receive {'EXIT', _, _} when not Trapped -> exit(shutdown) after 0 -> ok end,
-    Take = fun Take(Sofar) ->
-        receive {Ref, {Pid, N, Bytes}} -> Take(Sofar#{Pid => {N, Bytes}}) after 0 -> Sofar end
-    end,
-    Counted = Take(#{}),
-    [case Counted of
-         #{Pid := {N, Bytes}} -> {Bytes, N, Pid};
-         #{} -> {Words * WordBytes, undefined, Pid}
-     end || {Words, Pid} <- Held]
-end,
+-include("part/references.erl").
 
 %% ---- The answer
 

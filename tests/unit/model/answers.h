@@ -100,6 +100,17 @@ static const struct answer_row {
     {"apps", ANSWER_APPS,
      "{apps, 1000000000, [{shop, <<\"A shop\">>, <<\"1.0\">>, 5, 4096, 1000, 7},"
      "{undefined, <<>>, <<>>, 3, 100, 50, 0}], false}"},
+    {"heaps", ANSWER_HEAPS,
+     "{heaps, 5000000000, 1046, 3, 30000, false, [{<0.41.0>, {shop_cart, {shop_cart,init,1}, "
+     "undefined, shop, {proc_lib,init_p,5}}, waiting, 7, {20000, 1000, 2000, 9000, 12000, 80, "
+     "16}, {700, 2}}, {<0.42.1>, {undefined, {shop_api,'handle-it',2}, <<\"api\">>, undefined, "
+     "{erlang,apply,2}}, running, 0, {6000, 500, 600, 0, 0, 8, 0}, {90000, undefined}}], "
+     "[{<0.43.0>, 4000}]}"},
+    {"heaps, of nothing", ANSWER_HEAPS, "{heaps, 1, 1046, 0, 0, true, [], []}"},
+    {"collect", ANSWER_COLLECT, "{collected, 1500, {20000, 18000, 700}, {6000, 4000, 0}}"},
+    {"collect to agree to", ANSWER_COLLECT, "{ask, 7, {20000, 18000, 700}}"},
+    {"collect late", ANSWER_COLLECT, "{late, 5000}"},
+    {"collect gone", ANSWER_COLLECT, "gone"},
     {"tree", ANSWER_TREE,
      "{tree, shop, [{0, <0.30.0>, <<\"shop\">>, root, {undefined, {application_master,init,4}, 0, "
      "100}}, {1, <0.31.0>, <<\"shop_sup\">>, supervisor, {shop_sup, {shop_sup,init,1}, 0, 200}},"

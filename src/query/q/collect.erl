@@ -1,0 +1,43 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
+%% A major garbage collection of one process, on request. Arg: {Pid | PidOrNameBinary, Ms, Agreed}.
+%%
+%% The process collects by itself: it stops for as long as copying what is alive takes, and its live
+%% data exist twice until it is done, so its heap is the most that it takes. Nothing is done unless
+%% a person agreed. The request cannot be taken back: when it is not done after Ms, the process does
+%% it later, and the answer reaches nobody.
+Items = [memory, total_heap_size, message_queue_len, garbage_collection_info],
+WordBytes = erlang:system_info(wordsize),
+%% {Memory, heap, binaries} in bytes, {…, MessageQueueLen} before.
+Look = fun(Pid) ->
+    case process_info(Pid, Items) of
+        [{_, Memory}, {_, Heap}, {_, Len}, {_, Info}] ->
+            Held = [proplists:get_value(Key, Info, 0)
+                    || Key <- [bin_vheap_size, bin_old_vheap_size]],
+            {{Memory, Heap * WordBytes, lists:sum(Held) * WordBytes}, Len};
+        undefined ->
+            gone
+    end
+end,
+Collect = fun(Pid, Before, Most) ->
+    Ref = make_ref(),
+    Start = erlang:monotonic_time(),
+    _ = erlang:garbage_collect(Pid, [{async, Ref}, {type, major}]),
+    Done = receive {garbage_collect, Ref, Is} -> Is after Most -> late end,
+    Took = erlang:monotonic_time() - Start,
+    put(waited, get(waited) + Took),
+    case {Done, Look(Pid)} of
+        {late, _} -> {late, Most};
+        {true, {After, _}} ->
+            {collected, erlang:convert_time_unit(Took, native, microsecond), Before, After};
+        _ -> gone
+    end
+end,
+
+{[pid_of], fun({Asked, Most, Agreed}, #{pid_of := PidOf}) ->
+    Pid = PidOf(Asked),
+    case is_pid(Pid) andalso node(Pid) =:= node() andalso Look(Pid) of
+        {Sizes, Len} when Agreed =/= true -> {ask, Len, Sizes};
+        {Sizes, _} -> Collect(Pid, Sizes, Most);
+        _ -> gone
+    end
+end}.

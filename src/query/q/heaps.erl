@@ -1,0 +1,87 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
+%% Where the memory of the largest processes is. Arg: #{most => N, running => bool}.
+%%
+%% `memory` of all processes, or with `running` of those that run or are ready to: a signal to each,
+%% in slices of a list that a helper holds, for TimeForAll() at most. What the collector says, and
+%% who it is, of the N largest. References to binaries are listed for Listed of these at most, and
+%% only where the process is small enough: each reference takes 48 bytes or more of its heap, and
+%% 72 in the list, so a list has at most 1.5 times the memory of the process.
+Listed = 20,
+ListedBytes = 16 * 1048576,
+%% So many others are only pid and memory, for growth.
+Others = 1000,
+
+-include("part/sweep.erl").
+-include("part/lister.erl").
+PidsOf = fun(Pairs) -> Run(Pairs, [{{'_', '$1'}, [], ['$1']}]) end,
+-include("part/references.erl").
+
+Best = fun(Pairs, N) -> lists:sublist(lists:reverse(lists:sort(Pairs)), N) end,
+Works = fun(Pids) ->
+    Run(lists:zip(Ask(Pids, status), Pids),
+        [{{{status, S}, '$1'}, [], ['$1']} || S <- [running, runnable, garbage_collecting]])
+end,
+%% {[{Bytes, Pid}], bytes of all, how many}
+AddSlice = fun(Pids, Running, {Sofar, Sum, Looked}) ->
+    These = case Running of true -> Works(Pids); false -> Pids end,
+    Pairs = Run(lists:zip(Ask(These, memory), These),
+                [{{{memory, '$1'}, '$2'}, [], [{{'$1', '$2'}}]}]),
+    {Bytes, _} = lists:unzip(Pairs),
+    {Best(Pairs ++ Sofar, Others), Sum + lists:sum(Bytes), Looked + length(Bytes)}
+end,
+%% {what AddSlice gives, how many there are, whether the time was up}
+AddAll = fun AddAll({Pid, Ref} = From, Own, Running, {Found, Total}, End) ->
+    Pid ! {self(), Ref, next},
+    case receive {Ref, Slice} -> Slice -- Own end of
+        [] ->
+            {Found, Total, false};
+        Pids ->
+            Next = {AddSlice(Pids, Running, Found), Total + length(Pids)},
+            erlang:garbage_collect(),
+            case Ms() > End of
+                true -> {element(1, Next), element(2, Next), true};
+                false -> AddAll(From, Own, Running, Next, End)
+            end
+    end
+end,
+
+%% Sizes in words, but `memory`. Value: {Pid, Status, MessageQueueLen, Sizes in bytes}.
+SizeKeys = [heap_size, heap_block_size, old_heap_size, old_heap_block_size, stack_size, mbuf_size],
+VheapKeys = [bin_vheap_size, bin_old_vheap_size],
+Look = fun(Pid) ->
+    case process_info(Pid, [status, message_queue_len, memory, garbage_collection_info]) of
+        [{_, Status}, {_, Len}, {_, Memory}, {_, Info}] ->
+            Words = fun(Keys) -> [proplists:get_value(Key, Info, 0) * WordBytes || Key <- Keys] end,
+            [{Pid, Status, Len, [Memory | Words(SizeKeys)], lists:sum(Words(VheapKeys))}];
+        undefined ->
+            []
+    end
+end,
+%% #{Pid => {Bytes, Binaries}}, of those whose references were listed.
+Binaries = fun(Looks, Spawn) ->
+    Small = [{Held div WordBytes, Pid} || {Pid, _, _, [Memory | _], Held} <- Looks,
+                                          Held > 0, Memory =< ListedBytes],
+    case Best(Small, Listed) of
+        [] -> #{};
+        Those -> maps:from_list([{Pid, {Bytes, N}} || {Bytes, N, Pid} <- Holders(Those, Spawn)])
+    end
+end,
+
+{[apps, own, k, id, spawn, count_work],
+fun(#{most := Most, running := Running},
+    #{apps := AppsOf, own := OwnOf, k := Keeper, id := Id, spawn := Spawn} = Ctx) ->
+    {Lister_, _} = From = StartLister(Ctx),
+    {{Found, Sum, Looked}, Total, Partial} =
+        try AddAll(From, OwnOf(Keeper), Running, {{[], 0, 0}, 0}, Ms() + TimeForAll())
+        after unlink(Lister_), exit(Lister_, kill)
+        end,
+    {Largest, Rest} = Split(Found, Most),
+    Looks = lists:append([Look(Pid) || {_, Pid} <- Largest]),
+    Counted = Binaries(Looks, Spawn),
+    Apps = AppsOf(),
+    Rows = [{Pid, Who, Status, Len, list_to_tuple(Sizes),
+             maps:get(Pid, Counted, {Held, case Held of 0 -> 0; _ -> undefined end})}
+            || {Pid, Status, Len, Sizes, Held} <- Looks, Who <- [Id(Pid, Apps)], Who =/= gone],
+    {heaps, erlang:monotonic_time(nanosecond), Total, Looked, Sum, Partial, Rows,
+     [{Pid, Bytes} || {Bytes, Pid} <- Rest]}
+end}.

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The memory of the largest processes: heaps, stack, fragments, binaries, and its growth. */
+#include "views.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
+#include "beamtop/model/owners.h"
+
+/* clang-format off */
+enum { PID, NAME, MEMORY, GROWTH, YOUNG, BLOCK, OLD, STACK, FRAGMENTS, BINARIES, REFC, QUEUE };
+/* clang-format on */
+
+static const struct view_column heap_columns[] = {
+    [PID] = {"pid", "PID", 11, false, false, false, "its pid"},
+    [NAME] = {"name", "NAME", 20, false, true, true, "registered name, label or initial call"},
+    [MEMORY] = {"memory_bytes", "MEMORY", 9, true, false, true, "heaps, stack, message queue"},
+    [GROWTH] = {"growth_bytes", "GROWTH", 10, true, false, true, "since the first look"},
+    [YOUNG] = {"young_bytes", "YOUNG", 9, true, false, true, "used in the young heap"},
+    [BLOCK] = {"young_block_bytes", "BLOCK", 9, true, false, true, "the young heap's block"},
+    [OLD] = {"old_bytes", "OLD", 9, true, false, true, "used in the old heap"},
+    [STACK] = {"stack_bytes", "STACK", 9, true, false, true, "used by the stack"},
+    [FRAGMENTS] = {"fragment_bytes", "FRAGS", 9, true, false, true, "heap fragments, messages"},
+    [BINARIES] = {"binary_bytes", "BINARIES", 9, true, false, true, "refc binaries it refers to"},
+    [REFC] = {"binaries", "REFC", 7, true, false, true, "how many of them"},
+    [QUEUE] = {"message_queue_len", "MSGQ", 8, true, false, true, "messages in its queue"},
+};
+
+enum { OWNER, PROCESSES, OWNER_MEMORY, OWNER_GROWTH, OWNER_BINARIES, OWNER_QUEUE };
+
+static const struct view_column owner_columns[] = {
+    [OWNER] = {"owner", "OWNER", 30, false, true, true, "who: see the order above"},
+    [PROCESSES] = {"processes", "PROCS", 8, true, false, true, "of the largest processes"},
+    [OWNER_MEMORY] = {"memory_bytes", "MEMORY", 9, true, false, true, "of these"},
+    [OWNER_GROWTH] = {"growth_bytes", "GROWTH", 10, true, false, true, "since the first look"},
+    [OWNER_BINARIES] = {"binary_bytes", "BINARIES", 9, true, false, true, "they refer to"},
+    [OWNER_QUEUE] = {"message_queue_len", "MSGQ", 8, true, false, true, "messages in their queues"},
+};
+
+struct heaps {
+    int by;           /* enum owner_by, or -1: each process */
+    const char *sort; /* key of a column */
+    bool ascending;
+};
+
+static void heaps_init(void *state)
+{
+    *(struct heaps *)state = (struct heaps){.by = -1, .sort = heap_columns[MEMORY].key};
+}
+
+static void heaps_want(const void *state, int rows, struct want *want)
+{
+    const struct heaps *s = state;
+    const struct want mine = {.needs = NEED_HEAPS,
+                              .heaps = s->by >= 0 || rows > HEAPS_MOST ? HEAPS_MOST
+                                       : rows > HEAPS_ROWS             ? rows
+                                                                       : HEAPS_ROWS};
+    want_merge(want, &mine);
+}
+
+static double known(int64_t n)
+{
+    return n < 0 ? NAN : (double)n;
+}
+
+static void put_bytes(struct view_page *page, struct view_row *row, size_t column, double n)
+{
+    char text[32];
+    page_cell_printf(page, row, column, n > 0 ? STYLE_NORMAL : STYLE_DIM, "%s",
+                     text_bytes(text, sizeof text, n));
+}
+
+static void put_growth(struct view_page *page, struct view_row *row, size_t column, double n)
+{
+    char text[32];
+    enum style style = n > 0 ? STYLE_RISING : n < 0 ? STYLE_FALLING : STYLE_DIM;
+    page_cell_printf(page, row, column, style, "%s%s", n > 0 ? "+" : "",
+                     text_bytes(text, sizeof text, n));
+}
+
+static void put_count(struct view_page *page, struct view_row *row, size_t column, int64_t n)
+{
+    char text[32];
+    page_cell_printf(page, row, column, n > 0 ? STYLE_NORMAL : STYLE_DIM, "%s",
+                     text_count(text, sizeof text, known(n)));
+}
+
+static void add_process(struct view_page *page, const struct heap_row *h, const char *sort)
+{
+    struct view_row *row = page_row(page);
+    const double bytes[] = {[MEMORY] = known(h->row.memory_bytes),
+                            [GROWTH] = h->growth_bytes,
+                            [YOUNG] = known(h->young_bytes),
+                            [BLOCK] = known(h->young_block_bytes),
+                            [OLD] = known(h->old_bytes),
+                            [STACK] = known(h->stack_bytes),
+                            [FRAGMENTS] = known(h->fragment_bytes),
+                            [BINARIES] = known(h->binary_bytes),
+                            [REFC] = known(h->binaries),
+                            [QUEUE] = known(h->row.message_queue_len)};
+    row->id = text_identity(h->pid_text.s, h->pid_text.len);
+    link_process(&row->link, &h->row.pid, h->who);
+    page_cell(page, row, PID, STYLE_PID, h->pid_text.s, h->pid_text.len);
+    page_cell(page, row, NAME, STYLE_NAME, h->who.s, h->who.len);
+    row->key = NAN;
+    for (size_t i = MEMORY; i < ARRAY_LEN(heap_columns); i++) {
+        if (strcmp(heap_columns[i].key, sort) == 0)
+            row->key = bytes[i];
+        if (i != GROWTH && i != REFC && i != QUEUE)
+            put_bytes(page, row, i, bytes[i]);
+    }
+    put_growth(page, row, GROWTH, h->growth_bytes);
+    put_count(page, row, REFC, h->binaries);
+    put_count(page, row, QUEUE, h->row.message_queue_len);
+}
+
+static void add_owner(struct view_page *page, const struct heap_owner *o, const struct heaps *s)
+{
+    struct view_row *row = page_row(page);
+    const double keys[] = {[OWNER] = NAN,
+                           [PROCESSES] = (double)o->processes,
+                           [OWNER_MEMORY] = o->memory_bytes,
+                           [OWNER_GROWTH] = o->growth_bytes,
+                           [OWNER_BINARIES] = o->binary_bytes,
+                           [OWNER_QUEUE] = (double)o->message_queue_len};
+    bool none = o->name.len == 0;
+    struct slice name = none ? (struct slice){"(none)", 6} : o->name;
+    row->id = text_identity(name.s, name.len);
+    for (size_t i = 0; i < ARRAY_LEN(owner_columns); i++)
+        if (strcmp(owner_columns[i].key, s->sort) == 0)
+            row->key = keys[i];
+    if (!none && s->by == OWNER_APPLICATION)
+        link_name(&row->link, TARGET_APP, name);
+    else if (!none && s->by == OWNER_NAME)
+        link_name(&row->link, TARGET_NAME, name);
+    page_cell(page, row, OWNER, none ? STYLE_DIM : STYLE_NAME, name.s, name.len);
+    put_count(page, row, PROCESSES, o->processes);
+    put_bytes(page, row, OWNER_MEMORY, o->memory_bytes);
+    put_growth(page, row, OWNER_GROWTH, o->growth_bytes);
+    put_bytes(page, row, OWNER_BINARIES, o->binary_bytes);
+    put_count(page, row, OWNER_QUEUE, o->message_queue_len);
+}
+
+static void summarise(struct view_page *page, const struct heaps_detail *h)
+{
+    char n[32], all[32], bytes[32], share[32], since[32];
+    int len = snprintf(
+        page->summary, sizeof page->summary, "%s largest of %s processes, %s, %s of all processes",
+        text_integer(n, sizeof n, (int64_t)h->n_rows), text_integer(all, sizeof all, h->total),
+        text_bytes(bytes, sizeof bytes, h->rows_bytes),
+        text_percent(share, sizeof share, h->share));
+    if (!isnan(h->over_s) && len > 0 && (size_t)len < sizeof page->summary)
+        snprintf(page->summary + len, sizeof page->summary - (size_t)len, " · growth over %s%s",
+                 text_duration(since, sizeof since, h->over_s),
+                 h->partial ? " · cut short by the deadline" : "");
+}
+
+static void heaps_page(void *state, const struct model *m, int rows, int columns,
+                       struct view_page *page)
+{
+    const struct heaps *s = state;
+    const struct heaps_detail *h = model_heaps(m);
+    const struct view_column *all = s->by < 0 ? heap_columns : owner_columns;
+    size_t n = s->by < 0 ? ARRAY_LEN(heap_columns) : ARRAY_LEN(owner_columns);
+    (void)rows;
+    (void)columns;
+    page_columns(page, all, n);
+    page->sort_descending = !s->ascending;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(all[i].key, s->sort) == 0)
+            page->sort_column = (int)i;
+    snprintf(page->order, sizeof page->order, "%s%s%s", s->sort, s->by < 0 ? "" : " by ",
+             s->by < 0 ? "" : owner_by_key((enum owner_by)s->by));
+    if (!h) {
+        view_missing(page, m, "heaps");
+        return;
+    }
+    for (size_t i = 0; s->by < 0 && i < h->n_rows; i++)
+        add_process(page, &h->rows[i], s->sort);
+    for (size_t i = 0; s->by >= 0 && i < h->by[s->by].n; i++)
+        add_owner(page, &h->by[s->by].items[i], s);
+    page_sort(page);
+    summarise(page, h);
+}
+
+static void heaps_sort(void *state, const char *key, int direction)
+{
+    struct heaps *s = state;
+    const struct view_column *all = s->by < 0 ? heap_columns : owner_columns;
+    size_t n = s->by < 0 ? ARRAY_LEN(heap_columns) : ARRAY_LEN(owner_columns);
+    for (size_t i = 0; i < n; i++) {
+        if (!all[i].sortable || strcmp(all[i].key, key) != 0)
+            continue;
+        bool text = i == (s->by < 0 ? (size_t)NAME : (size_t)OWNER);
+        s->ascending = direction ? direction < 0 : strcmp(s->sort, key) == 0 ? !s->ascending : text;
+        s->sort = all[i].key;
+    }
+}
+
+static int heaps_by(void *state, const struct view_link *at, const char *arg, struct error *err)
+{
+    static const int order[] = {-1, OWNER_APPLICATION, OWNER_MODULE, OWNER_NAME, OWNER_KIND};
+    struct heaps *s = state;
+    enum owner_by by = OWNER_APPLICATION;
+    size_t next = 0;
+    (void)at;
+    if (*arg && strcmp(arg, "process") != 0 && (!owner_by_find(arg, &by) || by == OWNER_SUPERVISOR))
+        return error_set(err, ERR_USAGE,
+                         "“%s” is not process, application, module, name, label or kind", arg);
+    for (size_t i = 0; i < ARRAY_LEN(order); i++)
+        next = order[i] == s->by ? (i + 1) % ARRAY_LEN(order) : next;
+    s->by = !*arg ? order[next] : strcmp(arg, "process") == 0 ? -1 : (int)by;
+    s->sort = heap_columns[MEMORY].key;
+    s->ascending = false;
+    return 0;
+}
+
+static const struct view_act heaps_acts[] = {{.action = ACTION_BY, .run = heaps_by}, {.run = NULL}};
+static const struct view_hint heaps_hints[] = {
+    {ACTION_ENTER, "process"}, {ACTION_BY, "group"}, {.does = NULL}};
+
+const struct view_ops view_heaps = {
+    .name = "heaps",
+    .title = "Heaps",
+    .key = 'U',
+    .help = "Heaps, stack, binaries and message queue of the largest processes, and growth.",
+    .kind = VIEW_TABLE,
+    .state_bytes = sizeof(struct heaps),
+    .init = heaps_init,
+    .want = heaps_want,
+    .page = heaps_page,
+    .sort = heaps_sort,
+    .acts = heaps_acts,
+    .hints = heaps_hints,
+};
