@@ -331,8 +331,17 @@ static void test_requests(void **state)
     act(&f, ACTION_STATE, "");
     assert_true(taken(&f, REQUEST_STATE, &r));
     assert_true(r.force);
+    act(&f, ACTION_COLLECT, "");
+    assert_true(taken(&f, REQUEST_COLLECT, &r));
+    assert_int_equal(r.pid.id, 41);
+    assert_false(r.force);
+    world_collect(f.m, true);
+    act(&f, ACTION_COLLECT, "");
+    assert_true(taken(&f, REQUEST_COLLECT, &r));
+    assert_true(r.force);
     act(&f, ACTION_VIEW, "log");
     assert_true(refused(&f, ACTION_STATE, "") < 0);
+    assert_true(refused(&f, ACTION_COLLECT, "") < 0);
     end(&f);
 }
 

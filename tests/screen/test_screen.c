@@ -54,6 +54,7 @@ struct scene {
 #define STEP_CHOOSE ((enum action)1006)
 #define STEP_RECORDING ((enum action)1007)
 #define STEP_STATE_ASK ((enum action)1008)
+#define STEP_COLLECT ((enum action)1011)
 #define STEP_CHOOSE_NODE ((enum action)1009)
 #define STEP_BETWEEN ((enum action)1010)
 /* clang-format on */
@@ -335,6 +336,14 @@ static const struct scene scenes[] = {
                {STEP_MAILBOX, ""},
                {ACTION_STATE, ""},
                {STEP_STATE, ""}}},
+    {.name = "process-collects",
+     .view = "process",
+     .rows = 30,
+     .columns = 100,
+     .steps = {{ACTION_VIEW, "process <0.81.0>"},
+               {STEP_TICK, ""},
+               {ACTION_COLLECT, ""},
+               {STEP_COLLECT, ""}}},
     {.name = "process-asks",
      .view = "process",
      .rows = 30,
@@ -469,6 +478,10 @@ static void do_step(struct screen *s, struct model *m, const struct scene *scene
         break;
     case 1008:
         world_state(m, true);
+        screen_update(s);
+        break;
+    case 1011:
+        world_collect(m, false);
         screen_update(s);
         break;
     case 1004:

@@ -485,6 +485,15 @@ void world_state(struct model *m, bool ask)
     give(m, QUESTION_STATE, &t);
 }
 
+void world_collect(struct model *m, bool ask)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_puts(&t, ask ? "{ask,3,{27998504,27990000,2000000}}"
+                     : "{collected,10400,{27998504,27990000,2000000},{11516520,11515744,500}}");
+    give(m, QUESTION_COLLECT, &t);
+}
+
 void world_answer(struct model *m, enum world world, const struct want *want, int tick)
 {
     if (want->needs & NEED_SCAN)

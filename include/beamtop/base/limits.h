@@ -51,6 +51,8 @@
 #define LIMIT_SEEN_NAMES 4096 /* registered names whose last pid is remembered */
 #define HEAPS_ROWS 20  /* largest processes of `heaps`: those shown, by default */
 #define HEAPS_MOST 200 /* and at most: each costs some 30 µs there */
+#define COLLECT_MS 5000 /* that a garbage collection on request is waited for there */
+#define COLLECT_DEADLINE_MS 10000
 #define LIMIT_DETAIL_ITEMS 20000 /* elements of one list of an answer: links, frames … */
 #define LIMIT_APPS 4096                           /* applications of one answer */
 #define LIMIT_STACK_FRAMES 50000                  /* distinct frames of weighted stacks … */

@@ -156,6 +156,12 @@ struct collect_detail {
     uint64_t round;                     /* grows with every answer taken */
 };
 
+/* How long the process stops at most, about: by the size of its heaps (docs/performance.md). */
+static inline double collect_pause_s(const struct collect_sizes *s)
+{
+    return 1e-4 + (double)s->heap_bytes * 1.25e-9;
+}
+
 struct app_row {
     struct slice name, description, version; /* name empty: processes of no application */
     int64_t processes, memory_bytes, reductions, message_queue_len;

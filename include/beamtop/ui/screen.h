@@ -30,6 +30,7 @@ enum screen_request_kind {
     REQUEST_MAILBOX, /* peek at the mailbox of pid, in text as printed; force: the person was asked
                         and agreed */
     REQUEST_STATE,   /* sys:get_state of pid; force as above. Older answers of a kind are dropped */
+    REQUEST_COLLECT, /* a garbage collection of pid; force as above */
     REQUEST_NODE,    /* the picker chose node `text` */
     REQUEST_CHOICE,  /* a text of screen_choose() was chosen: screen_chosen() */
     REQUEST_ACT,     /* carry out `action`, another owner's */

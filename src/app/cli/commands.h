@@ -9,6 +9,7 @@
 int command_screen(const struct cli_options *o, const struct app_env *env);
 int command_top(const struct cli_options *o, const struct app_env *env);
 /* The answer to one question: the sink kind of the command's name. */
+int collect_run(const struct cli_options *o, const struct app_env *env); /* heapsample --gc */
 int command_heapsample(const struct cli_options *o, const struct app_env *env);
 int command_answer(const struct cli_options *o, const struct app_env *env);
 int command_process(const struct cli_options *o, const struct app_env *env);

@@ -162,6 +162,8 @@ int command_answer(const struct cli_options *o, const struct app_env *env)
 
 int command_heapsample(const struct cli_options *o, const struct app_env *env)
 {
+    if (o->collect)
+        return collect_run(o, env);
     const struct want want = {.needs = NEED_HEAPS,
                               .heaps = o->top_given ? (int)o->top : HEAPS_ROWS,
                               .heaps_running = o->running};

@@ -2,7 +2,8 @@
 src_libapp_a_SOURCES += \
 	src/app/command/batch.c src/app/command/batch.h src/app/command/calls_command.c \
 	src/app/command/calls_file.c src/app/command/calls_file.h \
-	src/app/command/capture_command.c src/app/command/commands.c src/app/command/condition.c \
+	src/app/command/capture_command.c src/app/command/collect_command.c src/app/command/commands.c \
+	src/app/command/condition.c \
 	src/app/command/condition.h src/app/command/explain_command.c src/app/command/generate.c \
 	src/app/command/generate.h src/app/command/report_command.c src/app/command/settings.c \
 	src/app/command/settings.h src/app/command/trace_command.c src/app/command/trace_file.c \

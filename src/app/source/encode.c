@@ -179,6 +179,19 @@ struct builder *encode_mailbox(const struct etf_pid *pid, const char *node, int 
     return b;
 }
 
+struct builder *encode_collect(const struct etf_pid *pid, const char *node, bool agreed)
+{
+    struct builder *b = builder_new();
+    build_tuple(b, 3);
+    if (pid)
+        build_asked_pid(b, node, pid);
+    else
+        build_binary(b, node, strlen(node));
+    build_int(b, COLLECT_MS);
+    build_bool(b, agreed);
+    return b;
+}
+
 struct builder *encode_state(const struct etf_pid *pid, const char *node, int timeout_ms, int bytes,
                              bool agreed)
 {

@@ -21,6 +21,8 @@ struct builder *encode_question(enum question q, const struct want *want,
 struct builder *encode_rows(const struct proc_scan *scan, uint32_t items, const char *node);
 struct builder *encode_mailbox(const struct etf_pid *pid, const char *node, int first,
                                int bytes_each, bool agreed);
+/* pid: node is its node's name; NULL: node is who it is, a pid or name as text. */
+struct builder *encode_collect(const struct etf_pid *pid, const char *node, bool agreed);
 struct builder *encode_state(const struct etf_pid *pid, const char *node, int timeout_ms, int bytes,
                              bool agreed);
 

@@ -72,6 +72,7 @@ int live_set_filter(struct live *l, const char *expression, size_t *error_offset
  * answer says. */
 int live_ask_mailbox(struct live *l, const struct etf_pid *pid, int first, int bytes_each,
                      bool agreed, struct error *err);
+int live_ask_collect(struct live *l, const struct etf_pid *pid, bool agreed, struct error *err);
 int live_ask_state(struct live *l, const struct etf_pid *pid, int timeout_ms, int bytes,
                    bool agreed, struct error *err);
 

@@ -536,6 +536,16 @@ int live_ask_mailbox(struct live *l, const struct etf_pid *pid, int first, int b
                     encode_mailbox(pid, conn_peer_node(l->conn), first, bytes_each, agreed), err);
 }
 
+int live_ask_collect(struct live *l, const struct etf_pid *pid, bool agreed, struct error *err)
+{
+    if (l->phase != PHASE_RUNNING)
+        return error_set(err, ERR_LOST, "not connected");
+    if (agreed)
+        model_journal(l->model, clock_wall_us(), false, "asked <0.%u.%u> to collect its garbage",
+                      pid->id, pid->serial);
+    return ask_once(l, QUESTION_COLLECT, encode_collect(pid, conn_peer_node(l->conn), agreed), err);
+}
+
 int live_ask_state(struct live *l, const struct etf_pid *pid, int timeout_ms, int bytes,
                    bool agreed, struct error *err)
 {

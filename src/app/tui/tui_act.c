@@ -189,8 +189,11 @@ static uint64_t copy_round(const struct tui *t, enum screen_request_kind kind)
 {
     const struct mailbox_detail *box = model_mailbox(t->model);
     const struct state_detail *state = model_state(t->model);
+    const struct collect_detail *collect = model_collect(t->model);
     if (kind == REQUEST_MAILBOX)
         return box ? box->round : 0;
+    if (kind == REQUEST_COLLECT)
+        return collect ? collect->round : 0;
     return state ? state->round : 0;
 }
 
@@ -200,7 +203,8 @@ static int copy(struct tui *t, const struct screen_request *r, struct error *err
     if (!t->live)
         return 0;
     int rc =
-        r->kind == REQUEST_MAILBOX
+        r->kind == REQUEST_COLLECT ? live_ask_collect(t->live, &r->pid, r->force, err)
+        : r->kind == REQUEST_MAILBOX
             ? live_ask_mailbox(t->live, &r->pid, option_int(o, OPTION_MAILBOX_MESSAGES),
                                option_int(o, OPTION_MAILBOX_BYTES), r->force, err)
             : live_ask_state(t->live, &r->pid, (int)(option_double(o, OPTION_STATE_TIMEOUT) * 1000),
@@ -229,8 +233,9 @@ void tui_ask_for_copy(struct tui *t)
     const struct screen_request *r = &t->copy;
     const struct mailbox_detail *box = model_mailbox(t->model);
     const struct state_detail *state = model_state(t->model);
+    const struct collect_detail *collect = model_collect(t->model);
     char text[200], n[32], size[32];
-    bool mailbox = r->kind == REQUEST_MAILBOX;
+    bool mailbox = r->kind == REQUEST_MAILBOX, is_collect = r->kind == REQUEST_COLLECT;
     if (!t->copy_waits || copy_round(t, r->kind) == t->copy_round)
         return;
     screen_update(t->screen); /* also while it is paused */
@@ -241,7 +246,12 @@ void tui_ask_for_copy(struct tui *t)
         snprintf(text, sizeof text, "Read %s messages of %.60s, which has %s? (y/n) ",
                  text_integer(n, sizeof n, box->len), r->text,
                  text_bytes(size, sizeof size, (double)box->memory_bytes));
-    else if (!mailbox && state->status == STATE_ASK)
+    else if (is_collect && collect->status == COLLECT_ASK)
+        snprintf(text, sizeof text,
+                 "%.60s would stop for up to about %s to collect %s of heaps. Collect? (y/n) ",
+                 r->text, text_duration(n, sizeof n, collect_pause_s(&collect->before)),
+                 text_bytes(size, sizeof size, (double)collect->before.heap_bytes));
+    else if (!mailbox && !is_collect && state->status == STATE_ASK)
         snprintf(text, sizeof text, "Read the state of %.60s, which has %s? (y/n) ", r->text,
                  text_bytes(size, sizeof size, (double)state->bytes));
     else
@@ -261,6 +271,7 @@ void tui_take_requests(struct tui *t)
             break;
         case REQUEST_MAILBOX:
         case REQUEST_STATE:
+        case REQUEST_COLLECT:
             rc = copy(t, &r, &err);
             break;
         case REQUEST_NODE:

@@ -133,6 +133,8 @@ const struct action_row action_table[ACTIONS] = {
                         .help = "show the first messages of this process"},
     [ACTION_STATE] = {PROCESS, .name = "state",
                       .help = "show the state of this process (sys:get_state)"},
+    [ACTION_COLLECT] = {PROCESS, .live = true, .name = "collect",
+                        .help = "collect the garbage of this process, and show what it freed"},
 
     [ACTION_TRACE] = {TRACE, .live = true, .name = "trace", .args = "[PATTERN…]",
                       .arg = WORD_TEXT, .rest_of_line = true,

@@ -419,8 +419,11 @@ static int act_ask_process(struct act *a, int action)
     bool force = ops->ask(e->state, (enum action)action, a->m);
     e->dirty = true;
     char pid[48];
-    screen_ask(a->s, action == ACTION_MAILBOX ? REQUEST_MAILBOX : REQUEST_STATE, &link.pid, force,
-               pid_text(pid, sizeof pid, &link.pid));
+    screen_ask(a->s,
+               action == ACTION_MAILBOX ? REQUEST_MAILBOX
+               : action == ACTION_STATE ? REQUEST_STATE
+                                        : REQUEST_COLLECT,
+               &link.pid, force, pid_text(pid, sizeof pid, &link.pid));
     return 1;
 }
 
@@ -460,6 +463,7 @@ static const struct {
     [ACTION_FOLLOW] = {act_follow, 0},
     [ACTION_MAILBOX] = {act_ask_process, ACTION_MAILBOX},
     [ACTION_STATE] = {act_ask_process, ACTION_STATE},
+    [ACTION_COLLECT] = {act_ask_process, ACTION_COLLECT},
     [ACTION_ARMED] = {act_show, ACTION_ARMED},
     [ACTION_PROCESS] = {act_process, 0},
 };

@@ -13,8 +13,8 @@
 
 struct process {
     struct view_link link;
-    bool mailbox_asked, state_asked;
-    uint64_t mailbox_round, state_round; /* the last answer before the question */
+    bool mailbox_asked, state_asked, collect_asked;
+    uint64_t mailbox_round, state_round, collect_round; /* the last answer before the question */
 };
 
 static uint64_t mailbox_round(const struct model *m)
@@ -56,8 +56,24 @@ static bool ask_state(struct process *p, const struct model *m)
     return agreed;
 }
 
+static const struct collect_detail *my_collect(const struct process *p, const struct model *m)
+{
+    const struct collect_detail *c = model_collect(m);
+    return p->collect_asked && c && c->round > p->collect_round ? c : NULL;
+}
+
+static bool ask_collect(struct process *p, const struct model *m)
+{
+    const struct collect_detail *known = my_collect(p, m);
+    p->collect_asked = true;
+    p->collect_round = model_collect(m) ? model_collect(m)->round : 0;
+    return known && known->status == COLLECT_ASK;
+}
+
 static bool process_ask(void *state, enum action what, const struct model *m)
 {
+    if (what == ACTION_COLLECT)
+        return ask_collect(state, m);
     return what == ACTION_MAILBOX ? ask_mailbox(state, m) : ask_state(state, m);
 }
 
@@ -383,6 +399,54 @@ static void mailbox(struct view_page *page, const struct process *p, const struc
     }
 }
 
+static void put_freed(struct view_page *page, const char *what, int64_t before, int64_t after)
+{
+    char from[32], to[32], freed[32];
+    page_line(page);
+    page_printf(page, STYLE_LABEL, "  %s", what);
+    page_tab(page, LABEL);
+    page_printf(page, STYLE_VALUE, "%s", text_bytes(from, sizeof from, (double)before));
+    page_printf(page, STYLE_DIM, " before, %s after, %s freed",
+                text_bytes(to, sizeof to, (double)after),
+                text_bytes(freed, sizeof freed, (double)before - (double)after));
+}
+
+static void collect_panel(struct view_page *page, const struct process *p, const struct model *m)
+{
+    char heap[32], pause[32];
+    const struct collect_detail *c = my_collect(p, m);
+    if (!p->collect_asked)
+        return;
+    page_heading(page, "Garbage collection on request");
+    page_line(page);
+    if (!c) {
+        page_puts(page, STYLE_DIM, "  asked; waiting for the answer");
+        return;
+    }
+    switch (c->status) {
+    case COLLECT_GONE:
+        page_puts(page, STYLE_DIM, "  the process is gone");
+        break;
+    case COLLECT_LATE:
+        page_puts(page, STYLE_WARN,
+                  "  not done in 5 s: it does not yield, and will collect when it next does");
+        break;
+    case COLLECT_ASK:
+        page_printf(page, STYLE_WARN,
+                    "  Its heaps have %s: it would stop for up to about %s. Answer y to collect.",
+                    text_bytes(heap, sizeof heap, (double)c->before.heap_bytes),
+                    text_duration(pause, sizeof pause, collect_pause_s(&c->before)));
+        break;
+    case COLLECT_DONE:
+        page_printf(page, STYLE_DIM, "  done in %s",
+                    text_duration(pause, sizeof pause, (double)c->us / 1e6));
+        put_freed(page, "memory", c->before.memory_bytes, c->after.memory_bytes);
+        put_freed(page, "heaps", c->before.heap_bytes, c->after.heap_bytes);
+        put_freed(page, "binaries", c->before.binary_bytes, c->after.binary_bytes);
+        break;
+    }
+}
+
 /* Long text over several lines, broken at line ends and at the width. */
 static void flow(struct view_page *page, struct slice text, int columns)
 {
@@ -472,6 +536,7 @@ static void process_page(void *state, const struct model *m, int rows, int colum
     numbers(page, d, columns);
     mailbox(page, p, m);
     state_panel(page, p, m, columns);
+    collect_panel(page, p, m);
     stack(page, d);
     heap(page, d);
     family(page, d);
