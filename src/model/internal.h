@@ -87,6 +87,11 @@ void rate_system(struct system_sample *now, const struct system_sample *before,
 void rate_apps(struct apps_detail *now, const struct apps_detail *before,
                double node_reductions_per_s);
 
+/* Rates, shares and changes of CPU; before is NULL at the first and after a gap. The utilisation of
+ * the schedulers is system's, NULL: unknown. */
+void rate_threads(struct threads_detail *now, const struct threads_detail *before,
+                  const struct system_sample *system);
+
 /* ---- seen.c: processes across scans */
 
 struct seen;

@@ -405,6 +405,47 @@ static const struct field armed_text[] = {
 static LIST(armed_text_fields, "rows", armed_text);
 #undef AT
 
+#define AT(member) offsetof(struct threads_detail, member)
+static const struct field threads[] = {
+    {"allowed_cpus", "allowed CPUs", FIELD_INT, COLUMN_COUNT, AT(allowed_cpus),
+     "CPUs that the VM may use; null: not Linux"},
+    {"bind_type", "bind type", FIELD_SLICE, COLUMN_TEXT, AT(bind_type),
+     "`erlang:system_info(scheduler_bind_type)`"},
+    {"steal", "steal", FIELD_REAL, COLUMN_SHARE, AT(steal),
+     "share of the time of the host's CPUs that the hypervisor took, 0 to 1"},
+    {"quota_cpus", "quota", FIELD_REAL, COLUMN_RATE, AT(quota_cpus),
+     "CPUs that the cgroup may use; null: no quota, or not known"},
+    {"throttled", "throttled", FIELD_REAL, COLUMN_SHARE, AT(throttled),
+     "share of the quota's periods in which it was used up, 0 to 1"},
+    {"throttled_s_per_s", "held back/s", FIELD_REAL, COLUMN_RATE, AT(throttled_per_s),
+     "seconds a second that threads were held back by the quota, added over the CPUs"},
+};
+static LIST(threads_fields, "cpus", threads);
+#undef AT
+
+#define AT(member) offsetof(struct scheduler_thread, member)
+static const struct field thread[] = {
+    {"id", "ID", FIELD_INT, COLUMN_COUNT, AT(id), "the VM's number of the scheduler"},
+    {"kind", "KIND", FIELD_SCHEDULER_KIND, COLUMN_TEXT, AT(kind),
+     "\"normal\", \"dirty_cpu\" or \"dirty_io\""},
+    {"tid", "TID", FIELD_INT, COLUMN_TEXT, AT(tid), "its thread"},
+    {"utilisation", "USE", FIELD_REAL, COLUMN_SHARE, AT(use),
+     "share of the interval that it was busy by the VM's count, 0 to 1"},
+    {"run", "RUN", FIELD_REAL, COLUMN_SHARE, AT(run), "share that it ran on a CPU, 0 to 1"},
+    {"wait", "WAIT CPU", FIELD_REAL, COLUMN_SHARE, AT(wait),
+     "share that it was ready to run, but without a CPU, 0 to 1"},
+    {"involuntary_per_s", "FORCED/s", FIELD_REAL, COLUMN_RATE, AT(involuntary_per_s),
+     "involuntary context switches per second: another thread took its CPU"},
+    {"voluntary_per_s", "YIELD/s", FIELD_REAL, COLUMN_RATE, AT(voluntary_per_s),
+     "voluntary context switches per second: it waited"},
+    {"cpu", "CPU", FIELD_INT, COLUMN_TEXT, AT(cpu), "the CPU it ran on last"},
+    {"migrations", "MOVES", FIELD_INT, COLUMN_COUNT, AT(migrations),
+     "changes of `cpu` seen from tick to tick, since the first"},
+    {"bound", "BOUND", FIELD_INT, COLUMN_TEXT, AT(bound), "the CPU it is bound to (`+sbt`)"},
+};
+static LIST(thread_fields, "rows", thread);
+#undef AT
+
 #define AT(member) offsetof(struct sink_node, member)
 static const struct field node[] = {
     {"name", "NODE", FIELD_SLICE, COLUMN_TEXT, AT(name), "alive@host; null: no node"},
@@ -450,6 +491,10 @@ const struct sink_kind sink_kinds[] = {
     {.name = "heapsample", .question = QUESTION_HEAPS, .section = &heaps_fields,
      .grid = &heap_row_fields, .text_grid = &heap_text_fields,
      ROWS_OF(heaps_detail, rows, n_rows), .fill = sink_fill_heaps},
+    {.name = "cpus", .question = QUESTION_THREADS, .rates = true, .section = &threads_fields,
+     .grid = &thread_fields, .interval_at = offsetof(struct threads_detail, interval_s),
+     .text_empty = "The node found no scheduler threads in /proc: that needs Linux.\n",
+     ROWS_OF(threads_detail, rows, n_rows)},
     {.name = "nodes", .question = QUESTIONS, .grid = &node_fields},
     {.name = NULL},
 };

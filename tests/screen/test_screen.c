@@ -94,6 +94,7 @@ static const struct scene scenes[] = {
                         {STEP_TICK, ""}}),
     ALL_SIZES("memory", .view = "memory"),
     ALL_SIZES("schedulers", .view = "schedulers"),
+    ALL_SIZES("cpus", .view = "cpus", .steps = {{STEP_TICK, ""}}),
     ALL_SIZES("apps", .view = "apps"),
     ALL_SIZES("tree", .view = "tree", .steps = {{ACTION_DOWN, ""}}),
     ALL_SIZES("armed", .view = "armed"),

@@ -413,6 +413,28 @@ static void give_tree(struct model *m)
     give(m, QUESTION_TREE, &t);
 }
 
+/* A VM of two schedulers on one CPU, which it shares, with a quota of which half is used up. */
+static void give_threads(struct model *m, int tick)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_printf(&t,
+               "{threads,%" PRId64 ",default_bind,<<\"0-3\">>,<<\"cpu  0 0 0 %d 0 0 0 %d 0 0\">>,"
+               "[<<\"150000 100000\">>],<<\"nr_periods %d\\nnr_throttled %d\\n"
+               "throttled_usec %d\\n\">>,[",
+               (1000 + tick) * SECOND, 370 * tick, 30 * tick, 10 * tick, 5 * tick, 640000 * tick);
+    for (int i = 1; i <= 3; i++)
+        buf_printf(&t,
+                   "{0,%d,47%d,%s,<<\"%d000000 %d000000 %d\">>,<<\"(x) S %s %d 0 0\">>,"
+                   "<<\"voluntary_ctxt_switches:\\t%d\\nnonvoluntary_ctxt_switches:\\t%d\\n\">>},",
+                   i, i, i == 1 ? "0" : "undefined", 300 * tick, 200 * i * tick, 9 * tick,
+                   "1 2 3 4 5 6 7 8 9 10 1 2 3 4 5 6 7 8 9 20 1 2 3 4 5 6 7 8 9 30 1 2 3 4 5",
+                   i == 3 ? tick % 4 : i, 1400 * tick, 250 * i * tick);
+    buf_puts(&t, "{1,1,480,undefined,<<\"7 8 9\">>,<<>>,<<>>},"
+                 "{2,1,490,undefined,<<>>,<<\"注文\"/utf8>>,<<\"\\e[31m\">>}]}");
+    give(m, QUESTION_THREADS, &t);
+}
+
 /* Three tools at once, and this program's own trace; of many breakpoints the first came. */
 static void give_armed(struct model *m, int tick)
 {
@@ -508,6 +530,8 @@ void world_answer(struct model *m, enum world world, const struct want *want, in
         give_heaps(m, tick);
     if (want->needs & NEED_TREE)
         give_tree(m);
+    if (want->needs & NEED_THREADS)
+        give_threads(m, tick);
     if (want->needs & NEED_ARMED && world == WORLD_SMALL)
         give_nothing_armed(m);
     else if (want->needs & NEED_ARMED && world == WORLD_ANOTHERS)

@@ -43,6 +43,7 @@
 #define LIMIT_ROWS 1000                           /* process rows of one scan */
 #define LIMIT_HISTORY 900 /* samples kept for each line of history: 15 min at 1 s */
 #define LIMIT_SCHEDULERS 4096 /* 1024 normal + 1024 dirty CPU + 1024 dirty I/O, and room */
+#define LIMIT_CPUS 65536 /* of a host */
 #define LIMIT_FILTER_CALLS 20000 /* a filter reads current functions up to this */
 #define LIMIT_FILTER_LABELS 20000                 /* distinct names a filter looks at */
 #define LIMIT_FILTER_LABEL_BYTES 4096             /* one of them */

@@ -73,7 +73,10 @@ struct question_row {
     X(TREE, tree, struct tree_detail, .pace = PACE_TICK, .what = "supervision trees",              \
       .log = "which_children of supervisors, each within a deadline")                              \
     X(ARMED, armed, struct armed_detail, .pace = PACE_SELDOM, .what = "what is armed",             \
-      .log = "looked for what is armed on the node: sessions, breakpoints, flags")
+      .log = "looked for what is armed on the node: sessions, breakpoints, flags")                 \
+    X(THREADS, threads, struct threads_detail, .pace = PACE_TICK, .what = "threads",               \
+      .holder = true,                                                                              \
+      .log = "the node reads its own /proc: CPU time and waits of the scheduler threads")
 
 /* Those whose answers others read. */
 #define QUESTION_OTHERS(X)                                                                         \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Answers of `process`, `mailbox`, `state`, `alloc`, `apps`, `tree` (docs/queries.md) and `armed`
- * (docs/tracing.md) as plain values. Unknown numbers are -1 or NaN. Strings are owned by the
- * answer's arena. */
+ * Answers of `process`, `mailbox`, `state`, `alloc`, `apps`, `tree`, `threads` (docs/queries.md)
+ * and `armed` (docs/tracing.md) as plain values. Unknown numbers are -1 or NaN. Strings are owned
+ * by the answer's arena. */
 #ifndef BEAMTOP_MODEL_DETAIL_H
 #define BEAMTOP_MODEL_DETAIL_H
 
@@ -191,6 +191,36 @@ struct tree_detail {
     struct tree_node *nodes;
     size_t n_nodes;
     bool partial;
+};
+
+/* A scheduler thread as the operating system counts it. Shares are of the time between two answers;
+   what was not read is unknown. */
+struct scheduler_thread {
+    enum scheduler_kind kind;
+    int64_t id; /* the VM's number of the scheduler */
+    int64_t number, tid;
+    int64_t cpu, bound;             /* the CPU it ran on last; the one it is bound to, -1: none */
+    int64_t migrations;             /* changes of `cpu` seen since the first answer */
+    int64_t run_ns, wait_ns;        /* on a CPU; ready to run, but without one */
+    int64_t voluntary, involuntary; /* context switches */
+    double run, wait, voluntary_per_s, involuntary_per_s;
+    double use; /* scheduler utilisation, by the last answer of `system` */
+};
+
+struct threads_detail {
+    uint64_t mono_ns;
+    double interval_s;      /* since the answer before; NaN at the first or after a gap */
+    struct slice bind_type; /* `erlang:system_info(scheduler_bind_type)` */
+    struct slice allowed;   /* CPUs that the VM may use, "0-3"; empty: not Linux */
+    int64_t allowed_cpus;
+    double quota_cpus;                                /* of the cgroup; NaN: none, or not known */
+    int64_t host_ticks, steal_ticks;                  /* of all CPUs, as /proc/stat counts */
+    int64_t throttled_ns, throttled_periods, periods; /* of the cgroup */
+    double steal;           /* share of the CPUs' time that the hypervisor took */
+    double throttled;       /* of the quota's periods that ended early; NaN: no quota */
+    double throttled_per_s; /* seconds, added over the CPUs, that threads were held back */
+    struct scheduler_thread *rows;
+    size_t n_rows;
 };
 
 /* clang-format off */

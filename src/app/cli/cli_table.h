@@ -26,6 +26,7 @@ enum {
     FOR_PSTACK = 1 << 16,
     FOR_PERF_MAP = 1 << 17,
     FOR_HEAPS = 1 << 18,
+    FOR_SPAN = 1 << 19, /* one span of a node */
 };
 
 /* clang-format off */

@@ -40,6 +40,17 @@ enum answer_kind {
     ", undefined, {41, 2, 9000, 12}, {0, [0,0,0]}, {" reductions ", 10, 20, 30, 40, 50, " own      \
     "}, undefined, undefined}"
 
+/* Mono seconds, schedstat of scheduler 1, its CPU, its involuntary switches, ticks of steal. */
+#define THREADS_ANSWER(mono_s, schedstat, cpu, involuntary, steal)                                 \
+    "{threads, -576460" mono_s "000000000, no_spread, <<\"0-1,4\">>, "                             \
+    "<<\"cpu  100 0 50 840 0 0 0 " steal " 0 0\\ncpu0 1\">>, [<<\"150000 100000\\n\">>], "         \
+    "<<\"usage_usec 7\\nnr_periods 10\\nnr_throttled 4\\nthrottled_usec 500000\\n\">>, "           \
+    "[{0, 1, 4711, 1, <<\"" schedstat                                                              \
+    "\\n\">>, <<\"4711 (1_sch) (x) S 1 1 1 0 -1 4 1 1 1 1 1 1 1 "                                  \
+    "1 39 19 20 0 6 7 8 9 10 11 12 13 14 15 16 17 18 19 0 0 17 " cpu " 0 0 0 0\\n\">>, "           \
+    "<<\"list:\\t0\\nvoluntary_ctxt_switches:\\t30\\nnonvoluntary_ctxt_switches:\\t" involuntary   \
+    "\\n\">>}, {1, 1, 4712, undefined, <<>>, <<\"(\">>, <<\"voluntary_ctxt_switches:\">>}]}"
+
 #define SCAN_ITEMS                                                                                 \
     (1u << ITEM_ID | 1u << ITEM_REDUCTIONS | 1u << ITEM_MESSAGE_QUEUE_LEN | 1u << ITEM_MEMORY |    \
      1u << ITEM_CURRENT_FUNCTION)
@@ -128,6 +139,8 @@ static const struct answer_row {
      "{<<\"theirs\">>, <0.42.1>, <<>>, [], <<>>}]}, "
      "[<<\"system_monitor <0.9.0> theirs [{long_gc,100}]\">>, <<\"odd\">>], 1}"},
     {"nothing armed", ANSWER_ARMED, "{armed, 5, 0, [], {0, []}, {0, []}, [], 0}"},
+    {"threads", ANSWER_THREADS, THREADS_ANSWER("100", "400000000 100000000 500", "1", "20", "10")},
+    {"no threads", ANSWER_THREADS, "{threads, 5, unbound, <<>>, <<>>, [], <<>>, []}"},
 };
 
 struct term {

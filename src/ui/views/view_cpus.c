@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Scheduler threads as the operating system counts them: a scheduler that is busy by the VM's count
+ * while it waits for a CPU is the one to look at. */
+#include "views.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "beamtop/base/text.h"
+
+#define LABEL 17 /* columns of a scheduler's id and kind */
+
+static const char *const kind_names[] = {
+    [SCHEDULER_NORMAL] = "normal",
+    [SCHEDULER_DIRTY_CPU] = "dirty CPU",
+    [SCHEDULER_DIRTY_IO] = "dirty I/O",
+};
+
+static const struct {
+    const char *title;
+    int width;
+} titles[] = {{"USE", 7},     {"RUN", 7}, {"WAIT CPU", 9}, {"FORCED/s", 9},
+              {"YIELD/s", 8}, {"CPU", 5}, {"MOVES", 6},    {"BOUND", 6}};
+
+static void cpus_want(const void *state, int rows, struct want *want)
+{
+    (void)state;
+    (void)rows;
+    want->needs |= NEED_THREADS | NEED_SYSTEM;
+}
+
+static void put_label(struct view_page *page, const char *label, enum style style, const char *text)
+{
+    page_printf(page, STYLE_LABEL, "  %s ", label);
+    page_puts(page, style, text);
+}
+
+/* Any of it means that the host, not the VM, holds the schedulers back. */
+static enum style shortage(double share)
+{
+    return share > 0.2 ? STYLE_ALARM : share > 0.05 ? STYLE_WARN : STYLE_VALUE;
+}
+
+static void heading(struct view_page *page, const struct threads_detail *t,
+                    const struct node_info *node)
+{
+    char text[32];
+    page_heading(page, "CPUs");
+    if (node != NULL)
+        put_label(page, "of the host", STYLE_VALUE, text_integer(text, sizeof text, node->cpus));
+    put_label(page, "allowed", STYLE_VALUE, text_integer(text, sizeof text, t->allowed_cpus));
+    page_printf(page, STYLE_DIM, " (%.*s)", (int)t->allowed.len, t->allowed.s);
+    put_label(page, "steal", shortage(t->steal), text_percent(text, sizeof text, t->steal));
+    page_line(page);
+    if (isnan(t->quota_cpus)) {
+        put_label(page, "cgroup quota", STYLE_DIM, "none found");
+    } else {
+        snprintf(text, sizeof text, "%.2f CPUs", t->quota_cpus);
+        put_label(page, "cgroup quota", STYLE_VALUE, text);
+        put_label(page, "throttled", shortage(t->throttled),
+                  text_percent(text, sizeof text, t->throttled));
+        page_printf(page, STYLE_DIM, " of periods, %s/s",
+                    text_duration(text, sizeof text, t->throttled_per_s));
+    }
+    put_label(page, "bind type", STYLE_VALUE, "");
+    page_slice(page, STYLE_VALUE, t->bind_type);
+}
+
+static void column_titles(struct view_page *page)
+{
+    page_heading(page, "Schedulers");
+    page_tab(page, LABEL);
+    for (size_t i = 0; i < ARRAY_LEN(titles); i++)
+        page_right(page, STYLE_LABEL, titles[i].width, titles[i].title);
+}
+
+static void put_cpu(struct view_page *page, int column, int64_t cpu)
+{
+    char text[32];
+    page_right(page, cpu < 0 ? STYLE_DIM : STYLE_VALUE, titles[column].width,
+               cpu < 0 ? "-" : text_integer(text, sizeof text, cpu));
+}
+
+static void one(struct view_page *page, const struct scheduler_thread *r)
+{
+    char text[32];
+    int at = 0;
+    page_line(page);
+    page_printf(page, STYLE_LABEL, "%5lld %s", (long long)r->id, kind_names[r->kind]);
+    page_tab(page, LABEL);
+    const double shares[] = {r->use, r->run, r->wait};
+    for (; at < 3; at++)
+        page_right(page, at == 2 ? shortage(r->wait) : STYLE_VALUE, titles[at].width,
+                   text_percent(text, sizeof text, shares[at]));
+    const double rates[] = {r->involuntary_per_s, r->voluntary_per_s};
+    for (; at < 5; at++)
+        page_right(page, STYLE_NORMAL, titles[at].width,
+                   text_count(text, sizeof text, rates[at - 3]));
+    put_cpu(page, 5, r->cpu);
+    page_right(page, STYLE_NORMAL, titles[6].width, text_integer(text, sizeof text, r->migrations));
+    put_cpu(page, 7, r->bound);
+}
+
+/* Dirty schedulers that did nothing are only counted. */
+static bool is_idle(const struct scheduler_thread *r)
+{
+    return r->kind != SCHEDULER_NORMAL && !(r->run >= 0.0005) && !(r->wait >= 0.0005);
+}
+
+static void cpus_page(void *state, const struct model *m, int rows, int columns,
+                      struct view_page *page)
+{
+    const struct threads_detail *t = model_threads(m);
+    size_t idle = 0;
+    (void)state;
+    (void)rows;
+    (void)columns;
+    if (t == NULL) {
+        view_missing(page, m, "CPU time of the schedulers");
+        return;
+    }
+    if (t->n_rows == 0) {
+        snprintf(page->empty, sizeof page->empty,
+                 "The node found no scheduler threads in /proc/self/task: that needs Linux.");
+        return;
+    }
+    heading(page, t, model_node(m));
+    column_titles(page);
+    for (size_t i = 0; i < t->n_rows; i++) {
+        if (is_idle(&t->rows[i]))
+            idle++;
+        else
+            one(page, &t->rows[i]);
+    }
+    page_line(page);
+    if (idle > 0)
+        page_printf(page, STYLE_DIM, "  %zu dirty schedulers did nothing", idle);
+    snprintf(page->summary, sizeof page->summary, "%zu scheduler threads", t->n_rows);
+}
+
+const struct view_ops view_cpus = {
+    .name = "cpus",
+    .title = "CPUs",
+    .key = 'K',
+    .help = "CPU time of each scheduler thread, its waits for a CPU, steal and cgroup quota.",
+    .kind = VIEW_DOC,
+    .want = cpus_want,
+    .page = cpus_page,
+};
