@@ -246,6 +246,29 @@ static void put_functions(struct report *r)
     free(sums);
 }
 
+/* ---- where samples skid to: the prologue for breakpoints before each function */
+
+static void put_prologues(struct report *r)
+{
+    const struct samples_summary *run = r->run;
+    size_t n;
+    struct stacks_sum *sums = stacks_sums(run->prologues, &n);
+    struct table t = {
+        .titles = {"samples", "share", "in the prologue of"}, .left = 1u << 2, .n_columns = 3};
+    buf_printf(r->out,
+               "\n%s of the samples stood in a breakpoint prologue, and count for its function\n",
+               percent(r, samples_share((double)run->in_prologue, (double)run->samples)));
+    t.cells = arena_alloc(&r->arena, (r->rows + 1) * sizeof *t.cells);
+    for (size_t i = 0; i < n && i < r->rows; i++) {
+        const char **cells = t.cells[t.n_rows++];
+        cells[0] = integer(r, (int64_t)sums[i].self);
+        cells[1] = percent(r, samples_share(sums[i].self, (double)run->samples));
+        cells[2] = frame_name(r, sums[i].at, 0);
+    }
+    put_table(r->out, &t);
+    free(sums);
+}
+
 /* ---- the tree */
 
 struct tree_rows {
@@ -348,6 +371,8 @@ void samples_text_put(struct samples_out *out, const struct samples_summary *run
         if (!run->at_yields)
             put_classes(&r);
         put_functions(&r);
+        if (run->prologues)
+            put_prologues(&r);
         put_tree(&r);
         put_sources(&r, "process", "name", run->processes, run->n_processes);
         put_sources(&r, "thread", "kind", run->threads, run->n_threads);

@@ -46,12 +46,14 @@ struct sample_frame {
     uint32_t line;       /* 0: unknown */
 };
 
-/* How a stack ended. */
+/* How a stack ended, and where it began. */
 enum {
     SAMPLE_COMPLETE = 1 << 0,   /* its root is the first function of the process or thread */
     SAMPLE_TRUNCATED = 1 << 1,  /* deeper than what was copied */
     SAMPLE_MOVED_ON = 1 << 2,   /* the thread ran on while its Erlang stack was read: none kept */
     SAMPLE_UNRESOLVED = 1 << 3, /* native frames could not be followed to the Erlang code */
+    /* It stood in the prologue for breakpoints, which the JIT puts before each function. */
+    SAMPLE_IN_PROLOGUE = 1 << 4,
 };
 
 struct sample {

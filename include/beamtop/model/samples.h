@@ -39,6 +39,8 @@ struct samples_summary {
     int64_t lost; /* that the kernel could not deliver: not among the samples */
     int64_t moved_on, truncated, unresolved, complete; /* samples with that flag */
     double sampler_cpu_s, target_cpu_s;                /* CPU time in the run, user and system */
+    int64_t in_prologue;                               /* samples with that flag … */
+    const struct stacks *prologues; /* … the functions, one frame each; NULL: not kept */
     int64_t classes[SAMPLE_CLASSES];
     const struct samples_source *processes; /* most samples first, as the threads */
     size_t n_processes;

@@ -171,6 +171,8 @@ const struct cli_option cli_option_table[] = {
      "tell lines of a function apart"},
     {"callers", 0, FOR_SAMPLE, TYPE_FLAG, AT(callers), 0, 0, 0, NULL,
      "the tree goes from each function to its callers"},
+    {"skid-summary", 0, FOR_SAMPLE, TYPE_FLAG, AT(skid), 0, 0, 0, NULL,
+     "show in whose breakpoint prologue samples stood: they count for that function"},
     {"check", 0, FOR_SAMPLE, TYPE_FLAG, AT(check), 0, 0, 0, NULL,
      "show how well this VM can be sampled, instead of the samples"},
     {"top", 0, FOR_SAMPLE | FOR_BLAME, TYPE_INTEGER, AT(top), AT(top_given), 1, LIMIT_CALLS_ROWS,

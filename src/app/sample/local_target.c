@@ -35,7 +35,7 @@ static int missing(const char *name, struct error *err)
     if (at && !name_host_is_here(at + 1, here))
         return error_set(err, ERR_USAGE,
                          "%.300s is not a node of this host: its VM is looked at from outside, so "
-                         "run beamtop on its own host",
+                         "run beamtop on its own host, or `sample --remote`",
                          name);
     return error_set(err, ERR_NOT_FOUND,
                      "there is no node %.300s on this host: `beamtop nodes` lists the VMs", name);

@@ -116,6 +116,7 @@ static int check_remote(const struct cli_options *o, struct error *err)
                        : o->thread                       ? "--thread"
                        : o->check                        ? "--check"
                        : o->hz != SAMPLER_HZ             ? "--hz"
+                       : o->skid                         ? "--skid-summary"
                        : o->format == FORMAT_PERF_SCRIPT ? "--format perf-script"
                                                          : NULL;
     if (o->remote && word)
@@ -125,6 +126,19 @@ static int check_remote(const struct cli_options *o, struct error *err)
         return error_set(err, ERR_USAGE, "%s is a recording: only a live node is sampled",
                          o->target);
     return 0;
+}
+
+/* What can still be known where this was refused, the most first. */
+static void put_what_is_left(const char *target)
+{
+    if (strchr(target, '@') == NULL)
+        target = "NODE";
+    printf(
+        "from outside    refused: see the message\n"
+        "by the node     `beamtop sample %s --remote`: stacks of its busiest processes, at yield "
+        "points\n"
+        "from /proc      `beamtop cpus %s`: CPU time of each scheduler thread\n",
+        target, target);
 }
 
 int command_sample(const struct cli_options *o, const struct app_env *env)
@@ -137,8 +151,13 @@ int command_sample(const struct cli_options *o, const struct app_env *env)
         tell_line("%s", err.text);
         return EXIT_USAGE;
     }
+    t.may_be_remote = strchr(o->target, '@') != NULL;
+    t.sums.prologues = o->skid;
     t.sums.by_thread = o->format == FORMAT_SPEEDSCOPE;
     t.sampler.addresses = o->format == FORMAT_PERF_SCRIPT;
     t.on_sample = o->format == FORMAT_PERF_SCRIPT ? put_event : NULL;
-    return sample_run(&t, o->check ? put_check : put_run);
+    int code = sample_run(&t, o->check ? put_check : put_run);
+    if (code == EXIT_FAILED && o->check)
+        put_what_is_left(o->target);
+    return code;
 }

@@ -174,6 +174,8 @@ int sample_run(struct sample_run *t, int (*print)(struct sample_run *t))
     }
     if (err.code != ERR_NONE) {
         tell_line("%s", err.text);
+        if (t->may_be_remote && err.code != ERR_USAGE && err.code != ERR_NOT_FOUND)
+            tell_line("with --remote the node itself looks at its processes, at yield points");
         code = exit_code_of_error(err.code);
     }
     return output_check(code);

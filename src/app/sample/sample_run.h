@@ -21,6 +21,7 @@ struct sample_run {
     /* Each record that counted, while it runs; may be NULL. False: enough. */
     bool (*on_sample)(struct sample_run *t, const struct sample *sample);
     void *arg;
+    bool may_be_remote; /* an error says that the node could do it */
 
     const struct sampled *sampled; /* from here on: what the run found */
     struct samples_summary summary;

@@ -28,13 +28,14 @@ struct of_thread {
 
 struct sampled {
     struct sampled_options o;
-    struct stacks *stacks;
-    uint32_t *frames; /* by the number that the sampler gave */
+    struct stacks *stacks, *prologues; /* NULL: not kept */
+    uint32_t *frames;                  /* by the number that the sampler gave */
     size_t n_frames, frames_room;
     struct of_thread *threads;
     size_t n_threads;
     struct process *processes;
     int64_t samples, classes[SAMPLE_CLASSES], moved_on, truncated, unresolved, complete;
+    int64_t in_prologue;
     struct samples_source *process_rows, *thread_rows; /* of the summary */
     struct samples_part *parts;
 };
@@ -44,6 +45,7 @@ struct sampled *sampled_new(const struct sampled_options *o)
     struct sampled *s = alloc_zero(1, sizeof *s);
     s->o = *o;
     s->stacks = stacks_new();
+    s->prologues = o->prologues ? stacks_new() : NULL;
     return s;
 }
 
@@ -59,6 +61,7 @@ void sampled_free(struct sampled *s)
     for (size_t i = 0; i < s->n_threads; i++)
         stacks_free(s->threads[i].stacks);
     stacks_free(s->stacks);
+    stacks_free(s->prologues);
     free(s->threads);
     free(s->frames);
     free(s->process_rows);
@@ -136,6 +139,15 @@ size_t sampled_frames(const struct sampled *s, const struct sample *sample, uint
     return n;
 }
 
+static void take_prologue(struct sampled *s, uint32_t leaf)
+{
+    s->in_prologue++;
+    if (!s->prologues)
+        return;
+    leaf = stacks_frame(s->prologues, stacks_frame_at(s->stacks, leaf));
+    stacks_add(s->prologues, &leaf, 1, 1);
+}
+
 static bool take_sample(struct sampled *s, const struct sample *sample)
 {
     uint32_t ids[LIMIT_SAMPLE_FRAMES];
@@ -151,6 +163,8 @@ static bool take_sample(struct sampled *s, const struct sample *sample)
     s->truncated += (sample->flags & SAMPLE_TRUNCATED) != 0;
     s->unresolved += (sample->flags & SAMPLE_UNRESOLVED) != 0;
     s->complete += (sample->flags & SAMPLE_COMPLETE) != 0;
+    if (sample->flags & SAMPLE_IN_PROLOGUE && n > 0)
+        take_prologue(s, ids[n - 1]);
     of->samples++;
     if (of->stacks) {
         for (size_t i = 0; i < n; i++)
@@ -255,6 +269,8 @@ void sampled_summary(struct sampled *s, struct samples_summary *out)
     out->truncated = s->truncated;
     out->unresolved = s->unresolved;
     out->complete = s->complete;
+    out->in_prologue = s->in_prologue;
+    out->prologues = s->prologues;
     memcpy(out->classes, s->classes, sizeof out->classes);
     out->stacks = s->stacks;
     if (s->o.at_yields)

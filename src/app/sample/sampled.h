@@ -12,6 +12,7 @@
 
 struct sampled_options {
     bool only_erlang; /* Erlang functions and BIFs; native time belongs to what called it */
+    bool prologues;   /* keeps the functions in whose prologue a sample was */
     bool by_thread;   /* keeps the stacks of each thread too */
     bool at_yields;   /* they come from the node (sampled_add()) */
     bool one_process; /* only samples of the process below */

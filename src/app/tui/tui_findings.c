@@ -162,7 +162,7 @@ void tui_findings_tick(struct tui_findings *f)
     judge(f);
 }
 
-/* ---- counted calls */
+/* ---- counted calls, samples */
 
 static int64_t known(uint64_t v)
 {
@@ -196,6 +196,14 @@ void tui_findings_window(struct tui_findings *f, const struct calls_window *w)
                                              .n_top = n};
     recorder_window(f->feed.recorder, &recorded);
     f->judged_ms = 0; /* who counted calls looks at once */
+}
+
+void tui_findings_samples(struct tui_findings *f, const struct samples_summary *run)
+{
+    if (f->feed.recorder == NULL)
+        return;
+    recorder_samples(f->feed.recorder, run);
+    f->judged_ms = 0;
 }
 
 /* ---- life */

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "beamtop/model/samples.h"
 #include "beamtop/model/want.h"
 #include "beamtop/trace/calls.h"
 
@@ -23,6 +24,7 @@ void tui_findings_tick(struct tui_findings *f); /* the model has taken a tick */
 /* Adds what rules need to what the screen wants of a live node. */
 void tui_findings_want(const struct tui_findings *f, struct want *want);
 void tui_findings_window(struct tui_findings *f, const struct calls_window *window);
+void tui_findings_samples(struct tui_findings *f, const struct samples_summary *run);
 void tui_findings_lost(struct tui_findings *f); /* the connection is */
 void tui_findings_left(struct tui_findings *f); /* the source is closed: another node is next */
 

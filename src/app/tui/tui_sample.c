@@ -143,6 +143,8 @@ static void tell_end(struct tui_sample *s, const struct error *why)
     const struct samples_summary *summary = &sample_log_now(s->log)->run;
     if (why)
         tui_message(t, STYLE_ERROR, "%.300s", why->text);
+    else
+        tui_findings_samples(t->findings, summary);
     model_journal(t->model, clock_wall_us(), why != NULL, "sampling ended%s%.300s: %lld samples",
                   why ? ": " : "", why ? why->text : "", (long long)summary->samples);
     show(s);

@@ -83,6 +83,12 @@ static uint32_t id_of(struct namer *n, uint64_t start, uint64_t line, const stru
     return k->id;
 }
 
+static bool is_in_prologue(const struct stack_frame *leaf, const struct jit *jit)
+{
+    const struct jit_function *f = leaf->is == IS_NATIVE ? NULL : jit_at(jit, leaf->address);
+    return f && leaf->leaf && f->prologue;
+}
+
 static uint32_t compiled_id(struct namer *n, const struct jit *jit, const struct stack_frame *frame,
                             struct buf *out)
 {
@@ -127,6 +133,8 @@ void namer_sample(struct namer *n, const struct vm *v, const struct stack *stack
     }
     sample->in = stack->in;
     sample->flags = stack->flags;
+    if (stack->n > 0 && is_in_prologue(stack->frames, vm_jit(v)))
+        sample->flags |= SAMPLE_IN_PROLOGUE;
     if (stack->process)
         vm_erl_pid(v, stack->first_word, &sample->pid_number, &sample->pid_serial);
     sample->frames = n->ids;
