@@ -753,9 +753,124 @@ static void test_clicks(void **state)
     end(&f);
 }
 
+/* ---- samples */
+
+struct sampled {
+    struct fixture f;
+    struct samples_log log;
+    struct stacks *stacks;
+};
+
+static void start_sampled(struct sampled *s, const char *by)
+{
+    s->f = start("top");
+    act(&s->f, ACTION_VIEW, "samples");
+    s->stacks = world_samples(&s->log, SAMPLED_RUNS);
+    model_set_samples(s->f.m, &s->log);
+    screen_update(s->f.s);
+    act(&s->f, ACTION_BY, by);
+}
+
+static void end_sampled(struct sampled *s)
+{
+    end(&s->f);
+    stacks_free(s->stacks);
+}
+
+static void test_samples_ask_nothing_and_open_what_they_name(void **state)
+{
+    struct sampled s;
+    struct screen_request r;
+    (void)state;
+    start_sampled(&s, "function");
+    assert_int_equal(wanted(&s.f).needs, NEED_SYSTEM);
+    assert_string_equal(screen_link(s.f.s).name, "shop_price:of/1");
+    while (screen_take_request(s.f.s, &r)) {
+    }
+    act(&s.f, ACTION_ENTER, "");
+    assert_true(screen_take_request(s.f.s, &r) && r.action == ACTION_TRACE_ROW);
+    act(&s.f, ACTION_DOWN, ""); /* native code */
+    assert_int_equal(screen_link(s.f.s).kind, TARGET_NONE);
+    assert_int_equal(refused(&s.f, ACTION_BY, "shop"), ERR_USAGE);
+    act(&s.f, ACTION_BY, "process");
+    act(&s.f, ACTION_FIRST, "");
+    act(&s.f, ACTION_ENTER, "");
+    assert_string_equal(screen_view(s.f.s), "process");
+    assert_int_equal(wanted(&s.f).process.id, 412);
+    end_sampled(&s);
+}
+
+/* Rows that come belong where they stand, also while the cursor is inside the list. */
+static void test_a_tree_of_samples_grows_in_place(void **state)
+{
+    static const struct sample_frame late = {
+        .kind = FRAME_ERLANG, .name = {"shop_late:f/0", 13}, .line = 1};
+    struct sampled s;
+    (void)state;
+    start_sampled(&s, "tree");
+    act(&s.f, ACTION_DOWN, "");
+    act(&s.f, ACTION_DOWN, "");
+    assert_string_equal(screen_link(s.f.s).name, "lists:map/2");
+    uint32_t ids[2] = {0, stacks_frame(s.stacks, &late)};
+    stacks_add(s.stacks, ids, 2, 5000);
+    screen_update(s.f.s);
+    draw(&s.f);
+    assert_string_equal(screen_link(s.f.s).name, "lists:map/2");
+    act(&s.f, ACTION_UP, "");
+    act(&s.f, ACTION_UP, "");
+    assert_string_equal(screen_link(s.f.s).name, "shop_late:f/0");
+    end_sampled(&s);
+}
+
+static void test_a_flame_graph_zooms(void **state)
+{
+    struct sampled s;
+    (void)state;
+    start_sampled(&s, "flame");
+    act(&s.f, ACTION_DOWN, "");
+    act(&s.f, ACTION_DOWN, "");
+    assert_string_equal(screen_link(s.f.s).name, "shop_cart:loop/1");
+    act(&s.f, ACTION_RIGHT, ""); /* past the end: stays */
+    act(&s.f, ACTION_ENTER, "");
+    assert_string_equal(screen_link(s.f.s).name, "shop_cart:loop/1");
+    assert_string_equal(canvas_at(&s.f.c, 8, 79)->text, " ");
+    assert_int_equal(canvas_at(&s.f.c, 8, 79)->style, STYLE_CURSOR);
+    act(&s.f, ACTION_BACK, "");
+    assert_int_not_equal(canvas_at(&s.f.c, 8, 79)->style, STYLE_CURSOR);
+    assert_string_equal(screen_view(s.f.s), "samples");
+    act(&s.f, ACTION_SORT_REVERSE, ""); /* the root is at the bottom */
+    act(&s.f, ACTION_UP, "");
+    assert_string_equal(screen_link(s.f.s).name, "lists:map/2");
+    assert_int_equal(refused(&s.f, ACTION_MARK, ""), ERR_USAGE);
+    act(&s.f, ACTION_BACK, "");
+    assert_string_equal(screen_view(s.f.s), "top");
+    end_sampled(&s);
+}
+
+static void test_clicks_in_a_flame_graph(void **state)
+{
+    struct sampled s;
+    (void)state;
+    start_sampled(&s, "flame");
+    screen_click(s.f.s, s.f.m, 9, 2);
+    draw(&s.f);
+    assert_string_equal(screen_link(s.f.s).name, "lists:map/2");
+    assert_int_not_equal(canvas_at(&s.f.c, 9, 79)->style, STYLE_CURSOR);
+    screen_click(s.f.s, s.f.m, 9, 2);
+    draw(&s.f);
+    assert_int_equal(canvas_at(&s.f.c, 9, 79)->style, STYLE_CURSOR);
+    screen_wheel(s.f.s, s.f.m, 9, 2, 3);
+    assert_string_equal(screen_link(s.f.s).name, "'Elixir.Shop.Cart':add/2");
+    screen_click(s.f.s, s.f.m, 18, 2); /* nothing is there */
+    assert_string_equal(screen_link(s.f.s).name, "'Elixir.Shop.Cart':add/2");
+    end_sampled(&s);
+}
+
 static void test_any_size(void **state)
 {
-    struct fixture f = start("top");
+    struct sampled s;
+    start_sampled(&s, "flame");
+    struct fixture f = s.f;
     (void)state;
     for (size_t view = 0; view_registry[view]; view++) {
         act(&f, ACTION_VIEW, view_registry[view]->name);
@@ -767,7 +882,8 @@ static void test_any_size(void **state)
                 act(&f, ACTION_RIGHT, "");
             }
     }
-    end(&f);
+    s.f = f;
+    end_sampled(&s);
 }
 
 int main(void)
@@ -800,6 +916,10 @@ int main(void)
         cmocka_unit_test(test_texts_to_choose),
         cmocka_unit_test(test_own_processes),
         cmocka_unit_test(test_clicks),
+        cmocka_unit_test(test_samples_ask_nothing_and_open_what_they_name),
+        cmocka_unit_test(test_a_tree_of_samples_grows_in_place),
+        cmocka_unit_test(test_a_flame_graph_zooms),
+        cmocka_unit_test(test_clicks_in_a_flame_graph),
         cmocka_unit_test(test_any_size),
     };
     return cmocka_run_group_tests_name("acts", tests, NULL, NULL);

@@ -543,8 +543,8 @@ static int samples_by_word(void *state, const struct view_link *at, const char *
 static const struct view_act samples_acts[] = {{ACTION_BY, .run = samples_by_word}, {.run = NULL}};
 
 static const struct view_hint samples_hints[] = {
-    {ACTION_STOP, "stop"}, {ACTION_ENTER, "open"}, {ACTION_BY, "by"},
-    {ACTION_BACK, "back"}, {.does = NULL},
+    {ACTION_STOP, "stop"}, {ACTION_ENTER, "open or zoom"}, {ACTION_BY, "by"}, {ACTION_BACK, "back"},
+    {.does = NULL},
 };
 
 const struct view_ops view_samples = {

@@ -456,8 +456,7 @@ static void draw_box(const struct flame *f, size_t box, struct canvas *c, struct
     int row = row_of(f, b->level, r.rows), width = b->to - b->from;
     char text[32];
     struct slice name = box_name(b, text, sizeof text);
-    for (int i = 0; i < width; i++)
-        canvas_puts(c, r, row, b->from + i, style, " ");
+    canvas_fill(c, (struct rect){r.row + row, r.column + b->from, 1, width}, style, ' ');
     canvas_puts(c, r, row, b->from, style, width == 1 && b->merged > 0 ? "…" : edge);
     if (width > 2)
         put_cut(c, r, row, b->from + 1, width - 1, style, name);
