@@ -792,6 +792,7 @@ static void test_samples_ask_nothing_and_open_what_they_name(void **state)
     act(&s.f, ACTION_DOWN, ""); /* native code */
     assert_int_equal(screen_link(s.f.s).kind, TARGET_NONE);
     assert_int_equal(refused(&s.f, ACTION_BY, "shop"), ERR_USAGE);
+    assert_int_equal(refused(&s.f, ACTION_VIEW, "samples shop"), ERR_USAGE);
     act(&s.f, ACTION_BY, "process");
     act(&s.f, ACTION_FIRST, "");
     act(&s.f, ACTION_ENTER, "");

@@ -112,7 +112,7 @@ static const struct scene scenes[] = {
                            {ACTION_DOWN, ""}, {ACTION_RIGHT, ""}}),
     {.name = "samples-flame-zoom", .view = "samples", .rows = 24, .columns = 100,
      .sampled = SAMPLED_ENDED,
-     .steps = {{ACTION_BY, "flame"}, {ACTION_DOWN, ""}, {ACTION_DOWN, ""}, {ACTION_DOWN, ""},
+     .steps = {{ACTION_VIEW, "samples flame"}, {ACTION_DOWN, ""}, {ACTION_DOWN, ""}, {ACTION_DOWN, ""},
                {ACTION_DOWN, ""}, {ACTION_ENTER, ""}, {ACTION_DOWN, ""}}},
     {.name = "samples-flame-filter", .view = "samples", .rows = 24, .columns = 100,
      .sampled = SAMPLED_RUNS, .filter = "memmove|price", .filter_error_at = -1,

@@ -272,7 +272,7 @@ struct stacks *world_samples(struct samples_log *log, enum sampled_world world)
     if (none)
         return stacks;
     struct samples_summary *run = &log->run;
-    static const int64_t classes[SAMPLE_CLASSES] = {460, 120, 90, 22, 201, 176, 2};
+    static const int64_t classes[SAMPLE_CLASSES] = {385, 120, 90, 22, 201, 176, 5};
     run->samples = 999;
     run->processes = sampled_processes;
     run->n_processes = ARRAY_LEN(sampled_processes);

@@ -298,11 +298,14 @@ static void add_tree(struct view_page *page, const struct samples_view *s,
     add_line(page, s, &l, NULL);
 }
 
-static const struct stacks *inverted(struct samples_view *s, const struct samples_summary *run)
+/* While samples come, not for each few of them. */
+static const struct stacks *inverted(struct samples_view *s, const struct samples_log *log)
 {
+    const struct samples_summary *run = &log->run;
+    double growth = log->phase == SAMPLING_RUNS ? INVERTED_GROWTH : 0;
     double had = s->inverted ? stacks_total(s->inverted) : 0, has = stacks_total(run->stacks);
     bool same = s->inverted_of == run->stacks && s->inverted_wall_us == run->wall_us;
-    if (!s->inverted || !same || fabs(has - had) > INVERTED_GROWTH * had) {
+    if (!s->inverted || !same || fabs(has - had) > growth * had) {
         stacks_free(s->inverted);
         s->inverted = stacks_inverted(run->stacks);
         s->inverted_of = run->stacks;
@@ -453,9 +456,9 @@ static void explain_empty(struct view_page *page, const struct model *m,
         snprintf(out, size, "No samples: no thread of the VM was seen on a CPU.");
 }
 
-static void add_rows(struct view_page *page, struct samples_view *s,
-                     const struct samples_summary *run)
+static void add_rows(struct view_page *page, struct samples_view *s, const struct samples_log *log)
 {
+    const struct samples_summary *run = &log->run;
     switch (s->by) {
     case BY_FUNCTION:
         add_functions(page, s, run);
@@ -464,7 +467,7 @@ static void add_rows(struct view_page *page, struct samples_view *s,
         add_tree(page, s, run->stacks);
         break;
     case BY_CALLERS:
-        add_tree(page, s, inverted(s, run));
+        add_tree(page, s, inverted(s, log));
         break;
     case BY_FLAME:
         page->flame = run->stacks;
@@ -503,7 +506,7 @@ static void samples_page(void *state, const struct model *m, int rows, int colum
     if (page->sort_column >= 0)
         snprintf(page->order, sizeof page->order, "%s", s->columns[page->sort_column].key);
     if (stacks_total(log->run.stacks) > 0)
-        add_rows(page, s, &log->run);
+        add_rows(page, s, log);
     page_sort(page);
 }
 
@@ -520,24 +523,34 @@ static void samples_sort(void *state, const char *key, int direction)
     snprintf(s->sort, sizeof s->sort, "%s", key);
 }
 
-static int samples_by_word(void *state, const struct view_link *at, const char *arg,
-                           struct error *err)
+static int set_by(struct samples_view *s, const char *word, struct error *err)
 {
-    struct samples_view *s = state;
-    int by = (int)(s->by + 1) % SAMPLES_SORTS;
-    (void)at;
-    if (*arg)
-        for (by = 0; by < SAMPLES_SORTS && strcmp(by_words[by], arg) != 0; by++)
-            ;
+    int by = 0;
+    while (by < SAMPLES_SORTS && strcmp(by_words[by], word) != 0)
+        by++;
     if (by == SAMPLES_SORTS)
         return error_set(err, ERR_USAGE,
                          "samples are shown by function, tree, callers, flame, process, "
                          "thread or class, not \"%s\"",
-                         arg);
+                         word);
     s->by = (enum samples_by)by;
     s->ascending = false;
     s->sort[0] = '\0';
     return 0;
+}
+
+static int samples_by_word(void *state, const struct view_link *at, const char *arg,
+                           struct error *err)
+{
+    struct samples_view *s = state;
+    (void)at;
+    return set_by(s, *arg ? arg : by_words[(s->by + 1) % SAMPLES_SORTS], err);
+}
+
+/* "view samples flame" */
+static int samples_open(void *state, const struct view_link *link, struct error *err)
+{
+    return set_by(state, link->name, err);
 }
 
 static const struct view_act samples_acts[] = {{ACTION_BY, .run = samples_by_word}, {.run = NULL}};
@@ -559,6 +572,7 @@ const struct view_ops view_samples = {
     .want = samples_want,
     .page = samples_page,
     .sort = samples_sort,
+    .open = samples_open,
     .hints = samples_hints,
     .acts = samples_acts,
 };

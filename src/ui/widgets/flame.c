@@ -480,16 +480,17 @@ static int put_matched(const struct flame *f, struct canvas *c, struct rect r, i
 
 static void put_weights(const struct flame *f, char *out, size_t size)
 {
-    const struct flame_box *b = &f->boxes[f->cursor];
-    char self[32], total[32], share[32], of_zoom[64] = "";
-    size_t zoom = f->cursor;
-    while (f->boxes[zoom].level > f->zoom)
-        zoom = f->boxes[zoom].parent;
-    if (f->zoom > 0 && f->boxes[zoom].level == f->zoom)
+    const struct flame_box *b = &f->boxes[f->cursor], *zoom = b;
+    char self[32], self_share[32], total[32], share[32], of_zoom[64] = "", n[32];
+    while (zoom->level > f->zoom)
+        zoom = &f->boxes[zoom->parent];
+    if (f->zoom > 0 && zoom->level == f->zoom)
         snprintf(of_zoom, sizeof of_zoom, ", %s of the zoom",
-                 text_percent(share, sizeof share, b->total / f->boxes[zoom].total));
-    snprintf(out, size, "self %s, total %s %s (%s%s)", text_count(self, sizeof self, b->self),
-             text_count(total, sizeof total, b->total), f->unit,
+                 text_percent(n, sizeof n, b->total / zoom->total));
+    snprintf(out, size, "%s: self %s (%s), total %s (%s%s)", f->unit,
+             text_count(self, sizeof self, b->self),
+             text_percent(self_share, sizeof self_share, b->self / f->total),
+             text_count(total, sizeof total, b->total),
              text_percent(share, sizeof share, b->total / f->total), of_zoom);
 }
 
