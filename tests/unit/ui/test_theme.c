@@ -61,6 +61,29 @@ static void test_meaning_without_colour(void **state)
     }
 }
 
+/* In a flame graph the cursor and what matches stand out among boxes of every kind. */
+static void test_boxes_of_a_flame_graph(void **state)
+{
+    static const enum style marks[] = {STYLE_CURSOR, STYLE_CURSOR_IDLE, STYLE_MATCH};
+    static const enum color_depth depths[] = {DEPTH_NONE, DEPTH_256};
+    (void)state;
+    for (size_t n = 0; theme_builtin(n); n++) {
+        struct theme t;
+        struct error err = {0};
+        theme_init(&t);
+        assert_int_equal(theme_use(&t, theme_builtin(n), &err), 0);
+        for (size_t i = 0; i < ARRAY_LEN(marks) * ARRAY_LEN(depths); i++)
+            for (int box = STYLE_FLAME_ERLANG; box <= STYLE_FLAME_OTHER; box++) {
+                enum color_depth depth = depths[i % ARRAY_LEN(depths)];
+                struct look a = theme_look(&t, marks[i / ARRAY_LEN(depths)], depth),
+                            b = theme_look(&t, (enum style)box, depth);
+                if (a.bg == b.bg && a.attributes == b.attributes)
+                    fail_msg("%s: %s looks like %s", theme_builtin(n),
+                             style_name(marks[i / ARRAY_LEN(depths)]), style_name((enum style)box));
+            }
+    }
+}
+
 static void test_colors(void **state)
 {
     (void)state;
@@ -136,6 +159,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_built_in_themes_are_whole),
         cmocka_unit_test(test_meaning_without_colour),
+        cmocka_unit_test(test_boxes_of_a_flame_graph),
         cmocka_unit_test(test_colors),
         cmocka_unit_test(test_fewer_colors),
         cmocka_unit_test(test_overrides_outlive_a_theme),
