@@ -118,6 +118,9 @@ UNIT_MODEL += tests/unit/model/test_recorded
 tests_unit_model_test_recorded_SOURCES = tests/unit/model/answers.h tests/unit/model/test_recorded.c
 tests_unit_model_test_recorded_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 tests_unit_model_test_rate_SOURCES = tests/unit/model/answers.h tests/unit/model/test_rate.c
+UNIT_MODEL += tests/unit/model/spans/test_spans
+tests_unit_model_spans_test_spans_SOURCES = tests/unit/model/spans/events.h tests/unit/model/spans/expected.h tests/unit/model/spans/test_spans.c
+tests_unit_model_spans_test_spans_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 UNIT_MODEL += tests/unit/model/test_stacks
 tests_unit_model_test_stacks_SOURCES = tests/unit/model/test_stacks.c
 tests_unit_model_test_stacks_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
@@ -250,6 +253,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_recording \
 	tests/fuzz/fuzz_records \
 	tests/fuzz/fuzz_regex \
+	tests/fuzz/fuzz_spans \
 	tests/fuzz/fuzz_theme \
 	tests/fuzz/fuzz_trace
 tests_fuzz_fuzz_calls_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
@@ -268,6 +272,7 @@ EXTRA_DIST += tests/fuzz/read_all.h tests/fuzz/whole.h tests/unit/app/run_bounde
 tests_fuzz_fuzz_recording_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
 tests_fuzz_fuzz_records_LDADD = $(FUZZ_MAIN) $(LOCAL_LIBS)
 tests_fuzz_fuzz_regex_LDADD = $(FUZZ_MAIN) $(BASE_LIBS)
+tests_fuzz_fuzz_spans_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
 tests_fuzz_fuzz_theme_LDADD = $(FUZZ_MAIN) src/libui.a $(BASE_LIBS)
 tests_fuzz_fuzz_trace_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
 

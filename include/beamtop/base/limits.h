@@ -61,6 +61,13 @@
 #define LIMIT_STACK_NAME_BYTES 4096u /* one of them: an MFA has 2 KiB, a C++ symbol any length */
 #define LIMIT_STACK_DEPTH 1024 /* frames of one stack: as many as 8 KiB of stack can hold */
 #define LIMIT_STACK_NODES 100000                  /* of one tree: 15 MiB */
+#define LIMIT_SPAN_EVENTS 40000u /* of causal spans: twice what a node may send; 3 MiB */
+#define LIMIT_SPAN_PROCESSES 2000u                /* distinct ones among them */
+#define LIMIT_SPAN_TEXT_BYTES (1024u * 1024)      /* distinct names among them, all together */
+#define LIMIT_SPAN_NAME_BYTES 2048u               /* one of them: an MFA has 2 KiB */
+#define LIMIT_SPAN_ROOTS 1000u                    /* trees */
+#define LIMIT_SPAN_DEPTH 64u                      /* of one tree */
+#define LIMIT_SPAN_STEPS 100000u                  /* of one critical path */
 #define LIMIT_ARMED 1000 /* breakpoints, and flags, asked for, more are counted; and sessions */
 
 /* trace: the caps that a person sets, with their ceilings, are in trace/caps.h */

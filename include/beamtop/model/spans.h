@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Causal spans: what processes did for a request, as a tree. A capture feeds the events of a trace
+ * token (and, in full mode, those of its participants); spans_build() makes spans and waits of all
+ * events that were fed. Pure: no clock, no I/O. docs/spans.md says what the numbers mean.
+ *
+ * Owner: the caller. Thread: one at a time. Memory is bounded by LIMIT_SPAN_…: what is beyond is
+ * dropped and counted. Any values are safe. Times are the node's monotonic time in ns, durations
+ * ns; -1 is unknown. Slices that go in are copied, those that come out are borrowed until
+ * spans_free(); spans, waits and their indexes hold until the next spans_build(). */
+#ifndef BEAMTOP_MODEL_SPANS_H
+#define BEAMTOP_MODEL_SPANS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beamtop/base/slice.h"
+#include "beamtop/etf/term.h"
+
+struct spans;
+struct stacks;
+
+/* ---- events */
+
+#define SPAN_EVENT_LIST(X)                                                                         \
+    X(SPAN_EVENT_ROOT, "root")       /* the root function is called; text: its MFA */              \
+    X(SPAN_EVENT_RETURN, "return")   /* it returned; text: an exception's reason, class below */   \
+    X(SPAN_EVENT_SEND, "send")       /* a message with the token is sent to peer */                \
+    X(SPAN_EVENT_RECEIVE, "receive") /* one from peer is dequeued: the process takes the token */  \
+    X(SPAN_EVENT_PRINT, "print")     /* seq_trace:print/1 */                                       \
+    X(SPAN_EVENT_IN, "in")   /* full mode: the process runs, at the function in text … */        \
+    X(SPAN_EVENT_OUT, "out") /* … and stops running */                                           \
+    X(SPAN_EVENT_ARRIVAL,                                                                          \
+      "arrival")               /* full mode: a reply of peer reaches the queue, by its ref */      \
+    X(SPAN_EVENT_DOWN, "down") /* full mode: a monitor ref went down, peer for text */             \
+    X(SPAN_EVENT_EXIT, "exit") /* full mode: the process ends for the reason in text */
+
+/* What a message is. Text: the request's first atom; of a spawn the MFA, of an exit the reason. */
+#define SPAN_TAG_LIST(X)                                                                           \
+    X(SPAN_TAG_MESSAGE, "message") /* ref: where it carries one and a pid: plain requests */       \
+    X(SPAN_TAG_CALL, "call")       /* {Label, {Pid, Tag}, Request}: gen_server, gen_statem … */  \
+    X(SPAN_TAG_CAST, "cast")                                                                       \
+    X(SPAN_TAG_REPLY, "reply")     /* {Ref, Value}, to a pid or an alias */                        \
+    X(SPAN_TAG_SPAWN, "spawn")     /* spawn_request, dequeued by the new process */                \
+    X(SPAN_TAG_SPAWNED, "spawned") /* spawn_reply */                                               \
+    X(SPAN_TAG_EXIT, "exit")       /* {'EXIT', Pid, Reason} */
+
+#define SPAN_CLASS_LIST(X)                                                                         \
+    X(SPAN_CLASS_NONE, "-")                                                                        \
+    X(SPAN_CLASS_ERROR, "error")                                                                   \
+    X(SPAN_CLASS_EXIT, "exit")                                                                     \
+    X(SPAN_CLASS_THROW, "throw")
+
+/* A process: of the captured node where `node` is empty. A message to a registered name has only
+   `name`; one to an alias has nothing. */
+struct span_process {
+    struct slice node;
+    struct etf_pid pid; /* id and serial 0: unknown */
+    struct slice name;
+};
+
+struct span_ref {
+    uint32_t creation, words[5];
+    uint32_t n; /* words that count; 0: no reference */
+};
+
+#define SPAN_ENUM(name, key) name,
+enum span_event_kind { SPAN_EVENT_LIST(SPAN_ENUM) SPAN_EVENTS };
+enum span_tag { SPAN_TAG_LIST(SPAN_ENUM) SPAN_TAGS };
+enum span_class { SPAN_CLASS_LIST(SPAN_ENUM) SPAN_CLASSES };
+
+struct span_event {
+    enum span_event_kind kind;
+    int64_t at_ns;  /* within ±2^61 */
+    uint64_t order; /* unique integer of the timestamp: orders events of one time */
+    struct span_process process;
+    struct span_process peer;
+    struct etf_pid label; /* of the token: the pid of the root */
+    uint64_t serial;      /* the current one of the token: names the message with the sender */
+    enum span_tag tag;
+    enum span_class class;
+    struct span_ref ref;
+    int64_t words; /* size of the message; -1: unknown */
+    struct slice text;
+};
+
+struct spans_options {
+    bool full;         /* events of running and exits are there; else token edges only */
+    struct slice node; /* the captured node, for ids */
+    uint64_t capture;  /* distinguishes captures of one node, for ids */
+};
+
+struct spans *spans_new(const struct spans_options *options);
+void spans_free(struct spans *s); /* NULL is fine */
+
+/* Takes one event, in any order. False: dropped and counted, invalid or beyond a limit. */
+bool spans_feed(struct spans *s, const struct span_event *event);
+/* A name for a process of the captured node: registered name, label, or initial call. */
+void spans_name(struct spans *s, const struct etf_pid *pid, struct slice name);
+
+/* ---- spans */
+
+#define SPAN_KIND_LIST(X)                                                                          \
+    X(SPAN_ROOT, "root")                                                                           \
+    X(SPAN_CALL, "call")                                                                           \
+    X(SPAN_CAST, "cast")                                                                           \
+    X(SPAN_SPAWN, "spawn")                                                                         \
+    X(SPAN_TASK, "task") /* a spawned process that replied with a reference of its parent */       \
+    X(SPAN_MESSAGE, "message")
+
+#define SPAN_OUTCOME_LIST(X)                                                                       \
+    X(SPAN_OK, "ok")                                                                               \
+    X(SPAN_EXCEPTION, "exception") /* of the root function; reason */                              \
+    X(SPAN_EXIT, "exit")           /* the process, or the callee waited for, ended; reason */      \
+    X(SPAN_TIMEOUT, "timeout")                                                                     \
+    X(SPAN_NOPROC, "noproc")                                                                       \
+    X(SPAN_ELSEWHERE, "elsewhere") /* span: another process replied; wait: reply without token */  \
+    X(SPAN_LATE, "late")           /* a call that ended after its caller had given up */           \
+    X(SPAN_OPEN, "open")           /* not ended when the capture ended */                          \
+    X(SPAN_UNKNOWN, "unknown")     /* no event says it */
+
+enum span_kind { SPAN_KIND_LIST(SPAN_ENUM) SPAN_KINDS };
+enum span_outcome { SPAN_OUTCOME_LIST(SPAN_ENUM) SPAN_OUTCOMES };
+
+#define SPAN_NONE UINT32_MAX
+
+struct span {
+    uint64_t trace_id[2], span_id, parent_span_id; /* parent 0: a root */
+    uint32_t parent, root;                         /* indexes; below this one's, or SPAN_NONE */
+    uint32_t child, next;                          /* first child, next sibling, by start */
+    uint32_t depth;                                /* 0: a root */
+    enum span_kind kind;
+    enum span_outcome outcome;
+    struct span_process process;
+    struct slice operation; /* MFA of a root or spawn, first atom of a message; may be empty */
+    struct slice reason;    /* of the outcome; may be empty */
+    int64_t started_ns, ended_ns;
+    bool ended_at_least; /* it ended then or later: light mode does not see the end */
+    /* A callee on another node, or one without events: only start, end and outcome are known,
+       from the caller's side. */
+    bool leaf;
+    int64_t words;     /* of the message that started it */
+    int64_t queued_ns; /* that message in the queue */
+    /* These four add up to the duration. In light mode the last two are unknown and self_ns has
+       them: it is at most that. */
+    int64_t self_ns;
+    int64_t wait_ns; /* for known processes */
+    int64_t unattributed_ns, off_cpu_ns;
+    struct span_process waiting_on; /* of its longest wait for a process */
+    uint32_t wait, n_waits;         /* its waits, by start: spans_wait(wait) … */
+};
+
+#define SPAN_WAIT_LIST(X)                                                                          \
+    X(SPAN_WAIT_CALL, "call")       /* for a reply */                                              \
+    X(SPAN_WAIT_MESSAGE, "message") /* for a message of a known process */                         \
+    X(SPAN_WAIT_NESTED, "nested")   /* a span within this one, on the same process */              \
+    X(SPAN_WAIT_OTHER, "WAITING")   /* nobody knows for what: in the function `at` */              \
+    X(SPAN_WAIT_OFF_CPU, "OFF_CPU") /* preempted */
+enum span_wait_kind { SPAN_WAIT_LIST(SPAN_ENUM) SPAN_WAITS };
+#undef SPAN_ENUM
+
+struct span_wait {
+    uint32_t span;
+    enum span_wait_kind kind;
+    int64_t from_ns, to_ns; /* within the span */
+    int64_t net_ns;         /* its part that no wait of a kind above it, and none earlier, covers */
+    uint32_t on; /* the span that ended it: the one that answered; SPAN_NONE: not captured */
+    struct span_process process; /* the one that was waited for */
+    enum span_outcome outcome;
+    struct slice at; /* M:F/A; of an exit: the reason */
+    bool at_most;    /* it began then or later: light mode does not see when */
+};
+
+/* Builds spans of all that was fed; may be called again after more. */
+void spans_build(struct spans *s);
+size_t spans_count(const struct spans *s);
+const struct span *spans_at(const struct spans *s, uint32_t index);
+const struct span_wait *spans_wait(const struct spans *s, uint32_t index);
+
+/* Events that made nothing, by reason. */
+struct spans_dropped {
+    uint64_t invalid;   /* times or values out of range */
+    uint64_t beyond;    /* above LIMIT_SPAN_EVENTS, _PROCESSES, _TEXT_BYTES */
+    uint64_t duplicate; /* the same event again */
+    uint64_t leaked;    /* of a token without a span behind it */
+    uint64_t deep;      /* below LIMIT_SPAN_DEPTH, or above LIMIT_SPAN_ROOTS */
+};
+struct spans_dropped spans_dropped(const struct spans *s);
+
+/* ---- derived */
+
+/* Frames are spans from the root, with WAITING(M:F/A), OFF_CPU and QUEUED below them; weights are
+   self time in µs. Of one root, or of all: SPAN_NONE. Owned by the caller. */
+struct stacks *spans_stacks(const struct spans *s, uint32_t root);
+
+#define SPAN_STEP_LIST(X)                                                                          \
+    X(SPAN_STEP_SELF, "self")                                                                      \
+    X(SPAN_STEP_QUEUED, "queued") /* a message of `span` was in its queue */                       \
+    X(SPAN_STEP_WAIT, "wait")     /* something that is not captured; `at` */                       \
+    X(SPAN_STEP_OFF_CPU, "OFF_CPU")
+#define SPAN_ENUM(name, key) name,
+enum span_step_kind { SPAN_STEP_LIST(SPAN_ENUM) SPAN_STEPS };
+#undef SPAN_ENUM
+
+struct span_step {
+    uint32_t span;
+    enum span_step_kind kind;
+    int64_t from_ns, to_ns;
+    struct slice at;
+};
+/*
+ * The critical path of a root: from its end backwards, always into the wait that ended last and on
+ * in the span that ended it, down to its start. Steps by time, without a gap from the root's start
+ * to its end, LIMIT_SPAN_STEPS at most. Owned by the caller, *n of them; NULL: not a root. */
+struct span_step *spans_critical(const struct spans *s, uint32_t root, size_t *n);
+
+const char *span_kind_key(enum span_kind kind);
+const char *span_outcome_key(enum span_outcome outcome);
+const char *span_wait_key(enum span_wait_kind kind);
+const char *span_step_key(enum span_step_kind kind);
+
+#endif

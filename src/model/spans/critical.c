@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The critical path, from the end of a root backwards. In a span, the wait that ended last leads to
+ * the span that ended it, at its end; the start of a span leads to the one that sent to it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+struct path {
+    const struct spans *s;
+    struct span_wait *waits; /* those of a span, the last to end first */
+    struct span_step *steps; /* the last one first */
+    size_t n;
+    uint32_t root, span;
+    int64_t at;    /* what is after it is in the steps */
+    unsigned hops; /* from span to span, at this time */
+};
+
+static void step_to(struct path *p, enum span_step_kind kind, int64_t from, struct slice at)
+{
+    int64_t start = p->s->spans[p->root].started_ns;
+    from = from > start ? from : start;
+    if (from >= p->at)
+        return;
+    SPANS_GROW(p->steps, p->n);
+    p->steps[p->n++] = (struct span_step){p->span, kind, from, p->at, at};
+    p->at = from;
+    p->hops = 0;
+}
+
+static int last_end_first(const void *a, const void *b)
+{
+    const struct span_wait *x = a, *y = b;
+    bool xo = x->kind >= SPAN_WAIT_OTHER, yo = y->kind >= SPAN_WAIT_OTHER;
+    if (x->span != y->span)
+        return x->span < y->span ? -1 : 1;
+    if (x->to_ns != y->to_ns)
+        return x->to_ns < y->to_ns ? 1 : -1;
+    if (xo != yo)
+        return xo ? 1 : -1;
+    return x->from_ns != y->from_ns ? (x->from_ns < y->from_ns ? -1 : 1) : 0;
+}
+
+/* The wait of the span that holds the time, or else the last one before: a process waits for one
+   thing at a time. NULL: none. */
+static const struct span_wait *wait_before(const struct path *p)
+{
+    const struct span *span = &p->s->spans[p->span];
+    const struct span_wait *waits = p->waits + span->wait;
+    uint32_t low = 0, high = span->n_waits;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (waits[middle].to_ns > p->at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (low = low > 0 ? low - 1 : 0; low < span->n_waits; low++)
+        if (waits[low].net_ns > 0 && waits[low].from_ns < p->at)
+            return &waits[low];
+    return NULL;
+}
+
+/* Goes on in the span that ended a wait, where that is known. */
+static bool follow(struct path *p, const struct span_wait *wait)
+{
+    const struct span *on = wait->on != SPAN_NONE ? &p->s->spans[wait->on] : NULL;
+    if (on == NULL || on->root != p->root || on->started_ns >= p->at ||
+        on->ended_ns < wait->from_ns || p->hops >= LIMIT_SPAN_DEPTH)
+        return false;
+    step_to(p, SPAN_STEP_WAIT, on->ended_ns, wait->at); /* the reply on its way */
+    p->span = wait->on;
+    p->hops++;
+    return true;
+}
+
+static void walk_wait(struct path *p, const struct span_wait *wait)
+{
+    step_to(p, SPAN_STEP_SELF, wait->to_ns, (struct slice){0});
+    if (wait->kind == SPAN_WAIT_OFF_CPU)
+        step_to(p, SPAN_STEP_OFF_CPU, wait->from_ns, wait->at);
+    else if (!follow(p, wait))
+        step_to(p, SPAN_STEP_WAIT, wait->from_ns, wait->at);
+}
+
+/* No wait is left: to its start, and to the span that sent to it. False: it is the root. */
+static bool walk_start(struct path *p)
+{
+    const struct span *span = &p->s->spans[p->span];
+    step_to(p, span->leaf ? SPAN_STEP_WAIT : SPAN_STEP_SELF, span->started_ns, (struct slice){0});
+    if (span->parent == SPAN_NONE)
+        return false;
+    if (span->queued_ns > 0)
+        step_to(p, SPAN_STEP_QUEUED, span->started_ns - span->queued_ns, (struct slice){0});
+    p->span = span->parent;
+    return true;
+}
+
+static void walk(struct path *p)
+{
+    for (bool more = true; more && p->n < LIMIT_SPAN_STEPS;) {
+        const struct span_wait *wait = wait_before(p);
+        if (wait != NULL)
+            walk_wait(p, wait);
+        else
+            more = walk_start(p);
+    }
+    p->span = p->root;
+    step_to(p, SPAN_STEP_WAIT, p->s->spans[p->root].started_ns, (struct slice){0});
+}
+
+struct span_step *spans_critical(const struct spans *s, uint32_t root, size_t *n)
+{
+    struct path p = {.s = s, .root = root, .span = root};
+    *n = 0;
+    if (root >= s->n_spans || s->spans[root].parent != SPAN_NONE)
+        return NULL;
+    p.at = s->spans[root].ended_ns;
+    p.waits = alloc_zero((size_t)s->n_waits + 1, sizeof *p.waits);
+    if (s->n_waits > 0) {
+        memcpy(p.waits, s->waits, s->n_waits * sizeof *p.waits);
+        qsort(p.waits, s->n_waits, sizeof *p.waits, last_end_first);
+    }
+    walk(&p);
+    free(p.waits);
+    for (size_t i = 0; i < p.n / 2; i++) {
+        struct span_step step = p.steps[i];
+        p.steps[i] = p.steps[p.n - 1 - i];
+        p.steps[p.n - 1 - i] = step;
+    }
+    *n = p.n;
+    return p.steps;
+}

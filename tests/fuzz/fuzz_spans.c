@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Events of causal spans, 8 bytes each: few processes, references and times, so that they meet. The
+   first byte is the mode. */
+#include "beamtop/model/spans.h"
+#include "beamtop/model/stacks.h"
+#include "fuzz.h"
+
+static const char *const texts[] = {
+    "m:f/0", "gen:do_call/4", "gen_server:loop/7", "noproc", "timer:sleep/1", "timeout", "boom",
+    ""};
+
+static struct span_process process(unsigned byte)
+{
+    struct span_process p = {.pid.id = byte & 7};
+    if (byte & 8)
+        p.node = slice_of("other@host");
+    return p;
+}
+
+static void feed(struct spans *s, const uint8_t *b, int64_t *at)
+{
+    struct span_event e = {.kind = (enum span_event_kind)(b[0] % (SPAN_EVENTS + 1))};
+    *at += b[1] == 255 ? -(INT64_C(1) << 60) : b[1] == 254 ? INT64_C(1) << 60 : (b[1] % 16) * 20000;
+    e.at_ns = *at;
+    e.order = b[1] / 16;
+    e.process = process(b[2] & 15);
+    e.peer = process(b[2] >> 4);
+    e.label.id = b[3] & 3;
+    e.serial = b[3] >> 2;
+    e.tag = (enum span_tag)(b[4] % (SPAN_TAGS + 1));
+    e.class = (enum span_class)(b[5] % SPAN_CLASSES);
+    e.ref.words[0] = b[6] & 7;
+    e.ref.n = b[6] >> 5;
+    e.text = slice_of(texts[b[7] % 8]);
+    spans_feed(s, &e);
+}
+
+static void check_span(const struct spans *s, uint32_t index)
+{
+    const struct span *span = spans_at(s, index);
+    int64_t duration = span->ended_ns - span->started_ns, sum = span->self_ns + span->wait_ns;
+    if (span->unattributed_ns >= 0)
+        sum += span->unattributed_ns + span->off_cpu_ns;
+    FUZZ_REQUIRE(duration >= 0);
+    FUZZ_REQUIRE(span->leaf || (sum == duration && span->self_ns >= 0));
+    FUZZ_REQUIRE(span->parent == SPAN_NONE || span->parent < index);
+    for (uint32_t i = 0; i < span->n_waits; i++) {
+        const struct span_wait *w = spans_wait(s, span->wait + i);
+        FUZZ_REQUIRE(w->span == index && w->net_ns >= 0);
+        FUZZ_REQUIRE(w->from_ns >= span->started_ns && w->to_ns <= span->ended_ns);
+    }
+    size_t n;
+    struct span_step *steps = spans_critical(s, index, &n);
+    int64_t at = span->started_ns;
+    for (size_t i = 0; i < n; i++) {
+        FUZZ_REQUIRE(steps[i].from_ns == at && steps[i].to_ns > at);
+        at = steps[i].to_ns;
+    }
+    FUZZ_REQUIRE(span->parent != SPAN_NONE || at == span->ended_ns);
+    free(steps);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct spans_options options = {.full = size > 0 && data[0] & 1};
+    struct spans *s = spans_new(&options);
+    int64_t at = 0;
+    for (size_t i = 1; i + 8 <= size; i += 8)
+        feed(s, data + i, &at);
+    for (int again = 0; again < 2; again++) {
+        spans_build(s);
+        for (uint32_t i = 0; i < spans_count(s); i++)
+            check_span(s, i);
+    }
+    stacks_free(spans_stacks(s, SPAN_NONE));
+    spans_free(s);
+    return 0;
+}

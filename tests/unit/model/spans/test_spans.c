@@ -1,0 +1,670 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Trees of causal spans, from events of real nodes and from made ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/base/buf.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/model/spans.h"
+#include "beamtop/model/stacks.h"
+#include "events.h"
+
+/* ---- a tree as text: "root wl:root/1 ok ~58.1 {wait b ~50.2 ok} (call b chain ok ~50.1 …)" */
+
+static void put(struct buf *out, struct slice text)
+{
+    buf_put(out, text.s, text.len);
+}
+
+static void put_process(struct buf *out, const struct span_process *p)
+{
+    if (p->name.len > 0)
+        put(out, p->name);
+    else
+        buf_puts(out, p->pid.id != 0 ? "pid" : "-");
+    if (p->node.len > 0) {
+        buf_puts(out, "@");
+        put(out, p->node);
+    }
+}
+
+static double ms(int64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
+/* Waits of less than half a millisecond and preemptions depend on the machine. */
+static void put_wait(struct buf *out, const struct span_wait *w)
+{
+    if (w->kind == SPAN_WAIT_OFF_CPU || w->net_ns < 500000)
+        return;
+    buf_printf(out, " {%s ", span_wait_key(w->kind));
+    if (w->kind != SPAN_WAIT_OTHER)
+        put_process(out, &w->process);
+    if (w->at.len > 0) {
+        buf_puts(out, w->kind == SPAN_WAIT_OTHER ? "" : " ");
+        put(out, w->at);
+    }
+    if (w->kind != SPAN_WAIT_OTHER)
+        buf_printf(out, " %s", span_outcome_key(w->outcome));
+    buf_printf(out, " ~%.3f%s}", ms(w->to_ns - w->from_ns), w->at_most ? " at-most" : "");
+}
+
+static void put_span(struct buf *out, const struct spans *s, uint32_t index)
+{
+    const struct span *span = spans_at(s, index);
+    buf_printf(out, "%s ", span_kind_key(span->kind));
+    if (span->kind != SPAN_ROOT) {
+        put_process(out, &span->process);
+        buf_puts(out, " ");
+    }
+    put(out, span->operation.len > 0 ? span->operation : slice_of("-"));
+    buf_printf(out, " %s", span_outcome_key(span->outcome));
+    if (span->reason.len > 0) {
+        buf_puts(out, " ");
+        put(out, span->reason);
+    }
+    buf_printf(out, " ~%.3f%s%s", ms(span->ended_ns - span->started_ns),
+               span->ended_at_least ? "+" : "", span->leaf ? " leaf" : "");
+    for (uint32_t i = 0; i < span->n_waits; i++)
+        put_wait(out, spans_wait(s, span->wait + i));
+    for (int casts = 0; casts < 2; casts++) /* last: they run beside */
+        for (uint32_t at = span->child; at != SPAN_NONE; at = spans_at(s, at)->next)
+            if ((spans_at(s, at)->kind == SPAN_CAST) == (casts == 1)) {
+                buf_puts(out, " (");
+                put_span(out, s, at);
+                buf_puts(out, ")");
+            }
+}
+
+static void put_roots(struct buf *out, const struct spans *s)
+{
+    for (uint32_t i = 0; i < spans_count(s); i++)
+        if (spans_at(s, i)->parent == SPAN_NONE) {
+            buf_puts(out, out->len > 0 ? "; " : "");
+            put_span(out, s, i);
+        }
+}
+
+/* The same words; "~N" stands for a time from N - 1 to N + 15 ms. */
+static bool same(const char *wanted, const char *got)
+{
+    while (*wanted != '\0' && *got != '\0') {
+        if (*wanted != *got)
+            return false;
+        wanted++;
+        if (*got++ != '~')
+            continue;
+        char *after_wanted, *after_got;
+        double a = strtod(wanted, &after_wanted), b = strtod(got, &after_got);
+        if (b < a - 1 || b > a + 15)
+            return false;
+        wanted = after_wanted;
+        got = after_got;
+    }
+    return *wanted == *got;
+}
+
+/* ---- what holds for every result */
+
+static void check_path(const struct spans *s, uint32_t root)
+{
+    size_t n;
+    struct span_step *steps = spans_critical(s, root, &n);
+    int64_t at = spans_at(s, root)->started_ns;
+    for (size_t i = 0; i < n; i++) {
+        assert_true(steps[i].from_ns == at && steps[i].to_ns > at);
+        assert_int_equal(spans_at(s, steps[i].span)->root, root);
+        at = steps[i].to_ns;
+    }
+    assert_true(at == spans_at(s, root)->ended_ns);
+    free(steps);
+}
+
+static void check_all(const struct spans *s, bool full)
+{
+    for (uint32_t i = 0; i < spans_count(s); i++) {
+        const struct span *span = spans_at(s, i);
+        int64_t sum = span->self_ns + span->wait_ns;
+        if (span->unattributed_ns >= 0)
+            sum += span->unattributed_ns + span->off_cpu_ns;
+        assert_true(span->ended_ns >= span->started_ns);
+        assert_true(span->leaf || (span->self_ns >= 0 && span->wait_ns >= 0));
+        assert_true(span->leaf || sum == span->ended_ns - span->started_ns);
+        assert_true(full || (span->unattributed_ns == -1 && span->off_cpu_ns == -1));
+        assert_true(span->span_id != 0 && span->trace_id[0] != 0);
+        if (span->parent == SPAN_NONE) {
+            assert_true(span->parent_span_id == 0 && span->root == i);
+            check_path(s, i);
+        } else {
+            const struct span *parent = spans_at(s, span->parent);
+            assert_true(span->parent < i && span->parent_span_id == parent->span_id);
+            assert_true(span->depth == parent->depth + 1 && span->root == parent->root);
+            assert_memory_equal(span->trace_id, parent->trace_id, sizeof span->trace_id);
+        }
+        for (uint32_t k = 0; k < span->n_waits; k++) {
+            const struct span_wait *w = spans_wait(s, span->wait + k);
+            assert_int_equal(w->span, i);
+            assert_true(w->from_ns >= span->started_ns && w->to_ns <= span->ended_ns);
+            assert_true(w->net_ns >= 0 && w->net_ns <= w->to_ns - w->from_ns);
+        }
+    }
+    stacks_free(spans_stacks(s, SPAN_NONE));
+}
+
+static struct spans *new_spans(bool full)
+{
+    const struct spans_options options = {.full = full, .node = slice_of("n@h"), .capture = 7};
+    return spans_new(&options);
+}
+
+/* ---- events of real nodes */
+
+#define CASES 64
+struct fixture {
+    char *text, *lines[4096];
+    size_t n;
+};
+
+static void read_fixture(struct fixture *f, int release)
+{
+    const char *top = getenv("BEAMTOP_SRCDIR");
+    char path[4096];
+    snprintf(path, sizeof path, "%s/tests/unit/model/spans/otp%d.txt", top != NULL ? top : ".",
+             release);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    f->text = alloc_zero(1, 1 << 20);
+    size_t len = fread(f->text, 1, (1 << 20) - 1, file);
+    fclose(file);
+    assert_true(len > 0 && len < (1 << 20) - 1);
+    f->n = 0;
+    char *rest = f->text;
+    for (char *line; (line = strtok_r(rest, "\n", &rest)) != NULL;) {
+        assert_true(f->n < ARRAY_LEN(f->lines));
+        f->lines[f->n++] = line;
+    }
+}
+
+/* The lines of a case, from *from up to before *to. */
+static void find_case(const struct fixture *f, const char *name, size_t *from, size_t *to)
+{
+    char head[64];
+    snprintf(head, sizeof head, "case %s", name);
+    *from = 0;
+    while (*from < f->n && strcmp(f->lines[*from], head) != 0)
+        ++*from;
+    assert_true(*from < f->n);
+    for (*to = ++*from; *to < f->n && strncmp(f->lines[*to], "case ", 5) != 0;)
+        ++*to;
+}
+
+static struct spans *build_case(const struct fixture *f, const char *name)
+{
+    bool full = strncmp(name, "full", 4) == 0;
+    struct spans *s = new_spans(full);
+    size_t from, to;
+    find_case(f, name, &from, &to);
+    for (size_t i = to; i-- > from;) /* in any order: here the last one first */
+        event_feed(s, f->lines[i]);
+    spans_build(s);
+    check_all(s, full);
+    return s;
+}
+
+static const int releases[] = {23, 25, 27, 29};
+
+#include "expected.h"
+
+static void test_real(void **state)
+{
+    struct fixture *f = alloc_zero(1, sizeof *f);
+    unsigned wrong = 0;
+    (void)state;
+    for (size_t r = 0; r < ARRAY_LEN(releases); r++) {
+        read_fixture(f, releases[r]);
+        for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
+            if (expected[i].release != 0 && expected[i].release != releases[r])
+                continue;
+            struct spans *s = build_case(f, expected[i].name);
+            struct buf out;
+            buf_init(&out, 0);
+            put_roots(&out, s);
+            if (!same(expected[i].tree, buf_cstr(&out))) {
+                print_message("%d %s: %s\n     wanted: %s\n", releases[r], expected[i].name,
+                              buf_cstr(&out), expected[i].tree);
+                wrong++;
+            }
+            buf_clear(&out);
+            spans_free(s);
+        }
+        free(f->text);
+    }
+    free(f);
+    assert_int_equal(wrong, 0);
+}
+
+/* ---- made events */
+
+static void feed_all(struct spans *s, const char *const *lines)
+{
+    for (size_t i = 0; lines[i] != NULL; i++)
+        event_feed(s, lines[i]);
+}
+
+static void expect_tree(const struct spans *s, const char *wanted)
+{
+    struct buf out;
+    buf_init(&out, 0);
+    put_roots(&out, s);
+    if (!same(wanted, buf_cstr(&out)))
+        assert_string_equal(buf_cstr(&out), wanted);
+    buf_clear(&out);
+}
+
+/* A root, "P calls Q, who replies" and what is between. Times in ms stand before "000000". */
+#define ROOT(at, p) at "000000 0 root <0." p ".0> - <0." p ".0> 0 0 - - 0 m:f/0"
+#define RETURN(at, p) at "000000 9 return <0." p ".0> - - 0 0 - - 0 -"
+#define SEND(at, p, q, l, n, tag, ref, text)                                                       \
+    at "000000 4 send <0." p ".0> <0." q ".0> <0." l ".0> 0 " n " " tag " " ref " 5 " text
+#define RECEIVE(at, p, q, l, n, tag, ref, text)                                                    \
+    at "000000 3 receive <0." p ".0> <0." q ".0> <0." l ".0> 0 " n " " tag " " ref " 5 " text
+#define IN(at, p, f) at "000000 2 in <0." p ".0> - - 0 0 - - 0 " f
+#define OUT(at, p, f) at "000000 5 out <0." p ".0> - - 0 0 - - 0 " f
+#define R1 "#Ref<0.0.0.1>"
+#define R2 "#Ref<0.0.0.2>"
+
+static void test_made(void **state)
+{
+    static const struct {
+        bool full;
+        const char *lines[24], *tree;
+    } rows[] = {
+        {false, {NULL}, ""},
+        /* the capture ends: what is waited for, and since when */
+        {false,
+         {ROOT("0", "1"), SEND("5", "1", "2", "1", "1", "call", R1, "x"),
+          RECEIVE("6", "2", "1", "1", "1", "call", R1, "x"),
+          SEND("8", "2", "3", "1", "2", "call", R2, "y"),
+          RECEIVE("30", "3", "2", "1", "2", "call", R2, "y")},
+         "root m:f/0 open ~30 {call pid open ~25} (call pid x open ~24 {call pid open ~22} "
+         "(call pid y unknown ~0+))"},
+        /* the end of a linked process is visible in light mode */
+        {false,
+         {ROOT("0", "1"), SEND("5", "1", "2", "1", "1", "call", R1, "x"),
+          RECEIVE("6", "2", "1", "1", "1", "call", R1, "x"),
+          SEND("26", "2", "1", "1", "2", "exit", "-", "boom"), RETURN("30", "1")},
+         "root m:f/0 ok ~30 {call pid boom exit ~21} (call pid x exit boom ~20)"},
+        {false,
+         {ROOT("0", "1"), "20000000 9 return <0.1.0> - - 0 0 exit - 0 noproc"},
+         "root m:f/0 noproc noproc ~20"},
+        {false,
+         {ROOT("0", "1"), "20000000 9 return <0.1.0> - - 0 0 error - 0 badarg"},
+         "root m:f/0 exception badarg ~20"},
+        /* the root function calls itself: a span within the span */
+        {false,
+         {ROOT("0", "1"), ROOT("20", "1"), RETURN("50", "1"), RETURN("60", "1")},
+         "root m:f/0 ok ~60 {nested pid ok ~30} (root m:f/0 ok ~30)"},
+        /* two roots in one process: the second is not below the first */
+        {false,
+         {ROOT("0", "1"), SEND("5", "1", "2", "1", "1", "cast", "-", "x"), RETURN("20", "1"),
+          ROOT("40", "1"), RECEIVE("60", "2", "1", "1", "1", "cast", "-", "x"), RETURN("80", "1")},
+         "root m:f/0 ok ~20 (cast pid x unknown ~0+); root m:f/0 ok ~40"},
+        /* what follows the root is of no span */
+        {false,
+         {ROOT("0", "1"), RETURN("20", "1"), SEND("30", "1", "2", "1", "1", "call", R1, "x"),
+          RECEIVE("31", "2", "1", "1", "1", "call", R1, "x")},
+         "root m:f/0 ok ~20"},
+        /* each calls the other and itself: a message is a step down, never up */
+        {false,
+         {ROOT("0", "1"), SEND("5", "1", "2", "1", "1", "call", R1, "x"),
+          RECEIVE("6", "2", "1", "1", "1", "call", R1, "x"),
+          SEND("7", "2", "1", "1", "2", "call", R2, "y"),
+          RECEIVE("8", "1", "2", "1", "2", "call", R2, "y"),
+          SEND("9", "1", "1", "1", "3", "message", "-", "z"),
+          RECEIVE("10", "1", "1", "1", "3", "message", "-", "z"),
+          SEND("28", "1", "2", "1", "4", "reply", R2, "-"),
+          RECEIVE("29", "2", "1", "1", "4", "reply", R2, "-"),
+          SEND("30", "2", "1", "1", "5", "reply", R1, "-"),
+          RECEIVE("31", "1", "2", "1", "5", "reply", R1, "-"), RETURN("40", "1")},
+         "root m:f/0 ok ~40 {nested pid ok ~20} {call pid ok ~1 at-most} (call pid x ok ~24 "
+         "{call pid ok ~22} (call pid y ok ~20))"},
+        /* a wait of which the sleep is a part hides it; the other sleep stays */
+        {true,
+         {ROOT("0", "1"), SEND("5", "1", "2", "1", "1", "call", R1, "x"),
+          OUT("5", "1", "gen:do_call/4"), IN("6", "2", "gen_server:loop/7"),
+          RECEIVE("6", "2", "1", "1", "1", "call", R1, "x"), OUT("7", "2", "timer:sleep/1"),
+          IN("30", "2", "timer:sleep/1"), SEND("31", "2", "1", "1", "2", "reply", R1, "-"),
+          OUT("31", "2", "gen_server:loop/7"), IN("32", "1", "gen:do_call/4"),
+          RECEIVE("32", "1", "2", "1", "2", "reply", R1, "-"), OUT("40", "1", "timer:sleep/1"),
+          IN("60", "1", "timer:sleep/1"), RETURN("60", "1")},
+         "root m:f/0 ok ~60 {call pid ok ~27} {WAITING timer:sleep/1 ~20} (call pid x ok ~25 "
+         "{WAITING timer:sleep/1 ~23})"},
+        /* a loop of one's own: where it took the request it is idle */
+        {true,
+         {ROOT("0", "1"), SEND("5", "1", "2", "1", "1", "cast", "-", "x"), RETURN("6", "1"),
+          OUT("4", "2", "my:loop/1"), IN("6", "2", "my:loop/1"),
+          RECEIVE("6", "2", "1", "1", "1", "cast", "-", "x"), OUT("30", "2", "my:loop/1"),
+          IN("90", "2", "my:loop/1")},
+         "root m:f/0 ok ~6 (cast pid x ok ~24)"},
+        /* a process that ends in the midst */
+        {true,
+         {ROOT("0", "1"), "20000000 5 exit <0.1.0> - - 0 0 - - 0 killed"},
+         "root m:f/0 exit killed ~20"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct spans *s = new_spans(rows[i].full);
+        feed_all(s, rows[i].lines);
+        spans_build(s);
+        check_all(s, rows[i].full);
+        expect_tree(s, rows[i].tree);
+        spans_build(s); /* again, of the same */
+        expect_tree(s, rows[i].tree);
+        spans_free(s);
+    }
+    spans_free(NULL);
+}
+
+/* Each case without one of its events, without every second one, and with all of them twice. */
+static void test_lost_and_twice(void **state)
+{
+    struct fixture *f = alloc_zero(1, sizeof *f);
+    (void)state;
+    read_fixture(f, 27);
+    for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
+        bool full = strncmp(expected[i].name, "full", 4) == 0;
+        size_t from, to;
+        if (expected[i].release != 0 && expected[i].release != 27)
+            continue;
+        find_case(f, expected[i].name, &from, &to);
+        for (size_t lost = from; lost <= to + 1; lost++) {
+            struct spans *s = new_spans(full);
+            for (size_t k = from; k < to; k++)
+                if (k != lost && (lost <= to || k % 2 == 0))
+                    event_feed(s, f->lines[k]);
+            spans_build(s);
+            check_all(s, full);
+            spans_free(s);
+        }
+        struct spans *s = new_spans(full);
+        for (size_t k = from; k < to; k++) {
+            event_feed(s, f->lines[k]);
+            event_feed(s, f->lines[k]);
+        }
+        spans_build(s);
+        expect_tree(s, expected[i].tree);
+        assert_true(spans_dropped(s).duplicate > 0 && spans_dropped(s).invalid == 0);
+        spans_free(s);
+    }
+    free(f->text);
+    free(f);
+}
+
+static struct span_event event(enum span_event_kind kind, int64_t at, uint32_t of, uint32_t peer)
+{
+    struct span_event e = {.kind = kind, .at_ns = at, .order = (uint64_t)at};
+    e.process.pid.id = of;
+    e.peer.pid.id = peer;
+    e.label.id = 1;
+    return e;
+}
+
+/* A pair of processes that send to each other, and a root with as many callees. */
+static void test_many(void **state)
+{
+    (void)state;
+    struct spans *s = new_spans(true);
+    struct span_event e = event(SPAN_EVENT_ROOT, 0, 1, 0);
+    assert_true(spans_feed(s, &e));
+    int64_t at = 1;
+    for (uint32_t i = 0; i < 5000; i++)
+        for (uint32_t k = 0; k < 4; k++, at++) {
+            uint32_t from = i % 2 == 0 ? 1 : 2, of = k < 2 ? from : 3 - from;
+            static const enum span_event_kind kinds[] = {SPAN_EVENT_SEND, SPAN_EVENT_OUT,
+                                                         SPAN_EVENT_IN, SPAN_EVENT_RECEIVE};
+            e = event(kinds[k], at * 100000, of, k == 3 ? from : 3 - from);
+            e.serial = i + 1;
+            e.text = slice_of("m:loop/0");
+            assert_true(spans_feed(s, &e));
+        }
+    spans_build(s);
+    check_all(s, true);
+    assert_int_equal(spans_count(s), 2);
+    spans_free(s);
+
+    s = new_spans(false);
+    e = event(SPAN_EVENT_ROOT, 0, 1, 0);
+    assert_true(spans_feed(s, &e));
+    for (uint32_t i = 0; i < LIMIT_SPAN_EVENTS; i++) {
+        e = event(i % 2 == 0 ? SPAN_EVENT_SEND : SPAN_EVENT_RECEIVE, i + 1, 1, 2 + i / 2 % 1000);
+        if (i % 2 == 1) {
+            e.process.pid.id = e.peer.pid.id;
+            e.peer.pid.id = 1;
+        }
+        e.serial = i / 2;
+        e.tag = SPAN_TAG_CALL;
+        e.ref = (struct span_ref){.words = {i / 2}, .n = 1};
+        assert_true(spans_feed(s, &e) == (i + 1 < LIMIT_SPAN_EVENTS));
+    }
+    spans_build(s);
+    check_all(s, false);
+    assert_int_equal(spans_count(s), LIMIT_SPAN_EVENTS / 2);
+    assert_int_equal(spans_dropped(s).beyond, 1);
+    spans_free(s);
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    struct spans *s = new_spans(false);
+    char name[LIMIT_SPAN_NAME_BYTES + 10];
+    struct span_event e;
+    for (uint32_t i = 0; i < LIMIT_SPAN_ROOTS + 3; i++) { /* a chain, then roots */
+        e = event(i == 0 ? SPAN_EVENT_ROOT : SPAN_EVENT_SEND, 2 * i, i > 0 ? i : 1, i + 1);
+        e.serial = i;
+        e.tag = SPAN_TAG_CAST;
+        spans_feed(s, &e);
+        e = event(SPAN_EVENT_RECEIVE, 2 * i + 1, i + 1, i);
+        e.serial = i;
+        e.tag = SPAN_TAG_CAST;
+        if (i > 0)
+            spans_feed(s, &e);
+    }
+    spans_build(s);
+    check_all(s, false);
+    assert_int_equal(spans_count(s), LIMIT_SPAN_DEPTH);
+    assert_true(spans_dropped(s).deep > 0 && spans_dropped(s).leaked > 0);
+    spans_free(s);
+
+    s = new_spans(false);
+    for (uint32_t i = 0; i < LIMIT_SPAN_PROCESSES + 10; i++) {
+        e = event(SPAN_EVENT_ROOT, i, i + 1, 0);
+        assert_true(spans_feed(s, &e) == (i < LIMIT_SPAN_PROCESSES));
+    }
+    spans_build(s);
+    assert_int_equal(spans_count(s), LIMIT_SPAN_ROOTS);
+    assert_int_equal(spans_dropped(s).deep, LIMIT_SPAN_PROCESSES - LIMIT_SPAN_ROOTS);
+    assert_int_equal(spans_dropped(s).beyond, 10);
+    spans_free(s);
+
+    s = new_spans(false);
+    memset(name, 'x', sizeof name);
+    bool fed = true;
+    for (uint32_t i = 0; fed && i < 1000; i++) {
+        snprintf(name, 12, "%011u", i);
+        name[11] = 'x';
+        e = event(SPAN_EVENT_ROOT, i, 1, 0);
+        e.text = (struct slice){name, sizeof name};
+        fed = spans_feed(s, &e);
+    }
+    assert_false(fed);
+    spans_build(s);
+    assert_int_equal(spans_at(s, 0)->operation.len, LIMIT_SPAN_NAME_BYTES);
+    spans_free(s);
+}
+
+static void test_hostile(void **state)
+{
+    static const int64_t times[] = {INT64_MIN, -(INT64_C(1) << 61) - 1, (INT64_C(1) << 61) + 1,
+                                    INT64_MAX};
+    (void)state;
+    struct spans *s = new_spans(true);
+    for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+        struct span_event e = event(SPAN_EVENT_ROOT, times[i], 1, 0);
+        assert_false(spans_feed(s, &e));
+    }
+    struct span_event e = event((enum span_event_kind)99, 0, 1, 0);
+    assert_false(spans_feed(s, &e));
+    e = event(SPAN_EVENT_SEND, 0, 1, 0);
+    e.tag = (enum span_tag)77;
+    assert_false(spans_feed(s, &e));
+    e = event(SPAN_EVENT_SEND, 0, 1, 0);
+    e.ref.n = 6;
+    assert_false(spans_feed(s, &e));
+    e = event(SPAN_EVENT_SEND, 0, 0, 0); /* of nobody */
+    assert_false(spans_feed(s, &e));
+    assert_int_equal(spans_dropped(s).invalid, 8);
+    e = event(SPAN_EVENT_ROOT, -(INT64_C(1) << 61), UINT32_MAX, UINT32_MAX);
+    e.words = INT64_MIN;
+    e.serial = e.order = UINT64_MAX;
+    e.ref = (struct span_ref){UINT32_MAX, {1, 2, 3, 4, 5}, 5};
+    assert_true(spans_feed(s, &e));
+    e.kind = SPAN_EVENT_OUT;
+    assert_true(spans_feed(s, &e));
+    e.kind = SPAN_EVENT_RETURN;
+    e.at_ns = INT64_C(1) << 61;
+    assert_true(spans_feed(s, &e));
+    spans_build(s);
+    check_all(s, true);
+    assert_int_equal(spans_count(s), 1);
+    assert_int_equal(spans_at(s, 0)->words, -1);
+    assert_true(spans_at(s, 0)->ended_ns - spans_at(s, 0)->started_ns == INT64_C(1) << 62);
+    spans_free(s);
+}
+
+/* ---- what is made of a tree */
+
+static void test_path(void **state)
+{
+    static const struct {
+        const char *name, *path;
+    } rows[] = {
+        {"full chain", "self root ~5 self b ~10 self c ~20 wait c ~15 self b ~5 self root ~3"},
+        /* the task that was awaited last, from its start on */
+        {"full task", "self pid ~2 wait pid ~30 self root ~2"},
+        {"full defer", "self replier ~8 self root ~1"},
+        {"light chain", "self root ~5 self b ~10 self c ~35 self b ~5 self root ~3"},
+    };
+    (void)state;
+    struct fixture *f = alloc_zero(1, sizeof *f);
+    read_fixture(f, 25);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct spans *s = build_case(f, rows[i].name);
+        struct buf out;
+        size_t n;
+        struct span_step *steps = spans_critical(s, 0, &n);
+        buf_init(&out, 0);
+        for (size_t k = 0; k < n;) { /* steps of one kind together; short ones are not shown */
+            int64_t sum = 0;
+            uint32_t span = steps[k].span;
+            bool wait = steps[k].kind == SPAN_STEP_WAIT;
+            for (; k < n && steps[k].span == span && (steps[k].kind == SPAN_STEP_WAIT) == wait;)
+                sum += steps[k].to_ns - steps[k].from_ns, k++;
+            if (sum < 500000)
+                continue;
+            buf_printf(&out, "%s%s ", out.len > 0 ? " " : "", wait ? "wait" : "self");
+            if (span == 0)
+                buf_puts(&out, "root");
+            else
+                put_process(&out, &spans_at(s, span)->process);
+            buf_printf(&out, " ~%.3f", ms(sum));
+        }
+        if (!same(rows[i].path, buf_cstr(&out)))
+            assert_string_equal(buf_cstr(&out), rows[i].path);
+        free(steps);
+        buf_clear(&out);
+        spans_free(s);
+    }
+    free(f->text);
+    free(f);
+    struct spans *s = new_spans(true);
+    size_t n;
+    spans_build(s);
+    assert_null(spans_critical(s, 0, &n));
+    assert_int_equal(n, 0);
+    spans_free(s);
+}
+
+static void test_stacks(void **state)
+{
+    static const char *const wanted[] = {"call c", "WAITING(timer:sleep/1)", "call b", "wl:root/1"};
+    (void)state;
+    struct fixture *f = alloc_zero(1, sizeof *f);
+    read_fixture(f, 25);
+    struct spans *s = build_case(f, "full chain");
+    struct stacks *stacks = spans_stacks(s, 0);
+    size_t n;
+    struct stacks_sum *sums = stacks_sums(stacks, &n);
+    for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
+        assert_true(i < n && slice_is(sums[i].at->name, wanted[i]));
+    /* what is not in it are replies on their way */
+    double whole = (double)(spans_at(s, 0)->ended_ns - spans_at(s, 0)->started_ns) / 1e3;
+    assert_true(stacks_total(stacks) <= whole && stacks_total(stacks) > whole - 1000);
+    free(sums);
+    stacks_free(stacks);
+    stacks = spans_stacks(s, 1); /* no root */
+    assert_true(stacks_total(stacks) == 0);
+    stacks_free(stacks);
+    spans_free(s);
+    free(f->text);
+    free(f);
+}
+
+/* The same capture has the same ids; another one, or another node, has others. */
+static void test_ids(void **state)
+{
+    static const char *const lines[] = {ROOT("0", "1"),
+                                        SEND("5", "1", "2", "1", "1", "cast", "-", "x"),
+                                        RECEIVE("6", "2", "1", "1", "1", "cast", "-", "x"), NULL};
+    const struct spans_options options[] = {{false, slice_of("a@h"), 1},
+                                            {false, slice_of("a@h"), 1},
+                                            {false, slice_of("a@h"), 2},
+                                            {false, slice_of("b@h"), 1}};
+    uint64_t ids[4][4];
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        struct spans *s = spans_new(&options[i]);
+        feed_all(s, lines);
+        spans_build(s);
+        ids[i][0] = spans_at(s, 0)->trace_id[0];
+        ids[i][1] = spans_at(s, 0)->trace_id[1];
+        ids[i][2] = spans_at(s, 0)->span_id;
+        ids[i][3] = spans_at(s, 1)->span_id;
+        assert_true(ids[i][2] != ids[i][3]);
+        assert_int_equal(spans_at(s, 1)->queued_ns, 1000000);
+        assert_int_equal(spans_at(s, 1)->words, 5);
+        spans_free(s);
+    }
+    assert_memory_equal(ids[0], ids[1], sizeof ids[0]);
+    for (size_t k = 0; k < 4; k++)
+        assert_true(ids[2][k] != ids[0][k] && ids[3][k] != ids[0][k]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_real),   cmocka_unit_test(test_made),
+        cmocka_unit_test(test_many),   cmocka_unit_test(test_lost_and_twice),
+        cmocka_unit_test(test_limits), cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_path),   cmocka_unit_test(test_stacks),
+        cmocka_unit_test(test_ids),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
