@@ -188,6 +188,33 @@ shows_the_chain() {
     grep -q 'scheduler 1' "$work/text" && grep -qE 'idle|sample_load' "$work/text"
 }
 
+# Runs in a recording: the report has them all, also the last one, which the end of the recording cuts.
+records_runs() {
+    has_jit || return 0
+    works chain || return 1
+    rm -f "$work/runs.btr"
+    XDG_STATE_HOME=$work "$beamtop" record "$node" --cookie-file "$work/cookie" --timeout 30 -i 1 --for 5s \
+        --sample 1s --sample-every 2s --hz 199 -o "$work/runs.btr" >"$work/text" 2>"$work/err"
+    rc=$?
+    order still
+    [ $rc = 0 ] || { cat "$work/err"; return 1; }
+    "$beamtop" report "$work/runs.btr" --format json >"$work/out" 2>"$work/err" || { cat "$work/err"; return 1; }
+    holds '.[0].samples.runs >= 1 and .[0].samples.samples >= 20' &&
+        holds '[.[0].samples.functions[] | select(.function == "sample_load:leaf_a/2") | .self_share] | length == 1 and .[0] > 0.4' &&
+        is_clean
+}
+
+# Of the samples of a short function some stand before its first instruction.
+shows_prologues() {
+    has_jit || return 0
+    works chain || return 1
+    "$beamtop" sample "$(os_pid)" --for 3s --hz 999 --skid-summary >"$work/out" 2>"$work/err"
+    rc=$?
+    order still
+    [ $rc = 0 ] || { cat "$work/err"; return 1; }
+    says '^[0-9.]+% of the samples stood in a breakpoint prologue'
+}
+
 # Whose VM it is not gets a sentence, and no samples.
 refuses_strangers() {
     [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || return 0
@@ -245,5 +272,5 @@ survives_the_end_of_the_vm() {
 
 try_host
 run_on_releases finds_known_shares blames_copies blames_collections names_a_bif blames_a_library \
-    knows_late_pids marks_deep_stacks survives_code_loading shows_stacks refuses_strangers \
+    knows_late_pids marks_deep_stacks survives_code_loading shows_stacks records_runs shows_prologues refuses_strangers \
     tells_a_killed_sampler ends_early survives_the_end_of_the_vm
