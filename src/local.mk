@@ -51,6 +51,12 @@ CLEANFILES += src/ui/embedded_config.c src/ui/embedded_themes.c
 src/ui/embedded_themes.c: $(THEMES) $(top_srcdir)/src/embed.sh
 	$(AM_V_GEN)$(MKDIR_P) src/ui && cd $(srcdir) && $(SHELL) src/embed.sh embedded_themes \
 		$(THEMES) > $(abs_builddir)/$@.tmp && mv $(abs_builddir)/$@.tmp $(abs_builddir)/$@
+FLAME_PAGE = src/output/samples/flame.css src/output/samples/flame.js
+EXTRA_DIST += $(FLAME_PAGE)
+CLEANFILES += src/output/samples/flame_page.c
+src/output/samples/flame_page.c: $(FLAME_PAGE) $(top_srcdir)/src/embed.sh
+	$(AM_V_GEN)$(MKDIR_P) src/output/samples && cd $(srcdir) && $(SHELL) src/embed.sh flame_page \
+		$(FLAME_PAGE) > $(abs_builddir)/$@.tmp && mv $(abs_builddir)/$@.tmp $(abs_builddir)/$@
 src/ui/embedded_config.c: etc/beamtop.conf $(top_srcdir)/src/embed.sh
 	$(AM_V_GEN)$(MKDIR_P) src/ui && cd $(srcdir) && $(SHELL) src/embed.sh embedded_config \
 		etc/beamtop.conf > $(abs_builddir)/$@.tmp && mv $(abs_builddir)/$@.tmp $(abs_builddir)/$@
@@ -63,7 +69,9 @@ src_libmodel_a_CFLAGS = $(AM_CFLAGS)
 
 noinst_LIBRARIES += src/liboutput.a
 src_liboutput_a_SOURCES =
+nodist_src_liboutput_a_SOURCES = src/output/samples/flame_page.c
 include src/output/local.mk
+include src/output/samples/local.mk
 src_liboutput_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 
 noinst_LIBRARIES += src/librecording.a

@@ -221,3 +221,25 @@ uint64_t text_identity(const char *s, size_t len)
         h = (h ^ (unsigned char)s[i]) * 1099511628211u;
     return h ? h : 1;
 }
+
+void text_put_html(struct buf *out, const char *s, size_t len)
+{
+    static const struct {
+        char c;
+        const char *name;
+    } names[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
+    struct buf safe;
+    buf_init(&safe, 0);
+    text_put_safe(&safe, s, len, false);
+    for (size_t i = 0; i < safe.len; i++) {
+        const char *name = NULL;
+        for (size_t k = 0; k < ARRAY_LEN(names); k++)
+            if (names[k].c == (char)safe.data[i])
+                name = names[k].name;
+        if (name)
+            buf_puts(out, name);
+        else
+            buf_put_u8(out, safe.data[i]);
+    }
+    buf_clear(&safe);
+}

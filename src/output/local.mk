@@ -2,9 +2,7 @@
 src_liboutput_a_SOURCES += \
 	src/output/calls_fields.c src/output/calls_read.c src/output/calls_sink.c \
 	src/output/calls_text.c src/output/describe.c src/output/fields.c src/output/json_read.c \
-	src/output/number.c src/output/samples.h src/output/samples_folded.c \
-	src/output/samples_json.c src/output/samples_one.c src/output/samples_sink.c \
-	src/output/samples_speedscope.c src/output/samples_text.c src/output/sink_tick.c src/output/shape.c src/output/shape.h \
+	src/output/number.c src/output/sink_tick.c src/output/shape.c src/output/shape.h \
 	src/output/sink.c src/output/sink_csv.c src/output/sink_json.c src/output/sink_text.c \
 	src/output/trace_fields.c src/output/trace_json.c src/output/trace_line.c \
 	src/output/trace_read.c src/output/trace_sink.c src/output/trace_text.c \

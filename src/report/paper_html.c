@@ -54,31 +54,9 @@ static const char style[] =
     ".ends{margin-left:0;flex-wrap:wrap}}\n"
     "</style>\n</head>\n<body>\n";
 
-static void put_part(struct buf *out, const char *s, size_t len)
-{
-    static const struct {
-        char c;
-        const char *name;
-    } names[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
-    struct buf safe;
-    buf_init(&safe, 0);
-    text_put_safe(&safe, s, len, false);
-    for (size_t i = 0; i < safe.len; i++) {
-        const char *name = NULL;
-        for (size_t k = 0; k < ARRAY_LEN(names); k++)
-            if (names[k].c == (char)safe.data[i])
-                name = names[k].name;
-        if (name)
-            buf_puts(out, name);
-        else
-            buf_put_u8(out, safe.data[i]);
-    }
-    buf_clear(&safe);
-}
-
 static void put_escaped(struct buf *out, const char *s)
 {
-    put_part(out, s, strlen(s));
+    text_put_html(out, s, strlen(s));
 }
 
 static void put_element(struct buf *out, const char *open, const char *text, const char *close)
@@ -94,7 +72,7 @@ static void put_breakable(struct buf *out, const char *text)
     while (*text) {
         size_t len = strcspn(text, "._:/");
         len += text[len] != '\0';
-        put_part(out, text, len);
+        text_put_html(out, text, len);
         text += len;
         buf_puts(out, *text ? "<wbr/>" : "");
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Samples as they are written out. A finished run: tables for people, JSON for programs (one
- * object, docs/json.md), folded stacks or a speedscope file for flame graphs. One sample: an event
- * as `perf script` prints it, or the stack of a thread as gdb does. Text from outside is made safe
- * for its form. */
+ * object, docs/json.md), folded stacks, a speedscope file or a page for flame graphs. One sample:
+ * an event as `perf script` prints it, or the stack of a thread as gdb does. Text from outside is
+ * made safe for its form. */
 #ifndef BEAMTOP_OUTPUT_SAMPLES_SINK_H
 #define BEAMTOP_OUTPUT_SAMPLES_SINK_H
 
@@ -14,7 +14,13 @@
 #include "beamtop/model/samples.h"
 #include "beamtop/output/writer.h"
 
-enum samples_format { SAMPLES_TEXT, SAMPLES_JSON, SAMPLES_FOLDED, SAMPLES_SPEEDSCOPE };
+enum samples_format {
+    SAMPLES_TEXT,
+    SAMPLES_JSON,
+    SAMPLES_FOLDED,
+    SAMPLES_SPEEDSCOPE,
+    SAMPLES_HTML
+};
 
 struct samples_options {
     enum samples_format format;

@@ -57,7 +57,8 @@ const struct cli_option cli_option_table[] = {
      "FORMAT",
      "text, json or csv (trace: text, json; calls: also folded; capture: text, ansi, "
      "html, svg; report, diff: text, markdown, html, json; export: csv, openmetrics; sample: text, "
-     "json, folded, speedscope, perf-script; blame: text, json, folded; pstack: text, json)"},
+     "json, folded, speedscope, html, perf-script; blame: text, json, folded; pstack: text, "
+     "json)"},
     {"spreadsheet", 0, FOR_FORMAT, TYPE_FLAG, AT(spreadsheet), 0, 0, 0, NULL,
      "csv: put ' before texts that start with = + - or @"},
     {"view", 'v', FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(view), 0, 0, 0, "VIEW",

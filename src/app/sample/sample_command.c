@@ -35,6 +35,7 @@ static enum samples_format format_of(enum cli_format format)
     return format == FORMAT_JSON         ? SAMPLES_JSON
            : format == FORMAT_FOLDED     ? SAMPLES_FOLDED
            : format == FORMAT_SPEEDSCOPE ? SAMPLES_SPEEDSCOPE
+           : format == FORMAT_HTML       ? SAMPLES_HTML
                                          : SAMPLES_TEXT;
 }
 
@@ -95,17 +96,17 @@ static int check_words(const struct cli_options *o, struct error *err)
     case FORMAT_FOLDED:
     case FORMAT_SPEEDSCOPE:
     case FORMAT_PERF_SCRIPT:
+    case FORMAT_HTML:
         return 0;
     case FORMAT_CSV:
     case FORMAT_ANSI:
-    case FORMAT_HTML:
     case FORMAT_SVG:
     case FORMAT_MARKDOWN:
     case FORMAT_OPENMETRICS:
         break;
     }
     return error_set(err, ERR_USAGE,
-                     "samples are printed as text, json, folded, speedscope or perf-script");
+                     "samples are printed as text, json, folded, speedscope, html or perf-script");
 }
 
 /* What only a look from outside knows. */

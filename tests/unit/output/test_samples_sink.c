@@ -507,6 +507,144 @@ static void test_speedscope(void **state)
     stacks_free(none);
 }
 
+/* ---- the page */
+
+static size_t count_of(const char *text, const char *what)
+{
+    size_t n = 0;
+    for (const char *at = strstr(text, what); at != NULL; at = strstr(at + 1, what))
+        n++;
+    return n;
+}
+
+/* Its elements are ours, whatever names there are, and nothing comes from elsewhere. */
+static json_t *parsed_page(struct kept *k, const char *label)
+{
+    static const char begin[] = "<script id=\"data\" type=\"application/json\">";
+    static const char *const once[] = {
+        "<!DOCTYPE html>", "<h1>",    "</h1>",        "</style>",    "<title>",
+        "</title>",        "</body>", "id=\"graph\"", "</noscript>", "default-src 'none'"};
+    static const char *const none[] = {"http:",   "https:", "url(", "src=", "href",
+                                       "@import", "onload", "<img", "\033", "innerHTML"};
+    const char *page = buf_cstr(&k->bytes);
+    json_error_t error;
+    assert_int_equal(strlen(page), k->bytes.len);
+    for (size_t i = 0; i < ARRAY_LEN(once); i++)
+        if (count_of(page, once[i]) != 1)
+            fail_msg("%s: %zu times", once[i], count_of(page, once[i]));
+    for (size_t i = 0; i < ARRAY_LEN(none); i++)
+        if (strstr(page, none[i]) != NULL)
+            fail_msg("%s", none[i]);
+    assert_int_equal(count_of(page, "<script"), 2);
+    assert_int_equal(count_of(page, "</script"), 2);
+    assert_non_null(strstr(page, label));
+    const char *data = strstr(page, begin);
+    assert_non_null(data);
+    data += sizeof begin - 1;
+    const char *end = strstr(data, "</script>");
+    assert_null(memchr(data, '<', (size_t)(end - data)));
+    assert_null(memchr(data, '&', (size_t)(end - data)));
+    json_t *root = json_loadb(data, (size_t)(end - data), 0, &error);
+    if (root == NULL)
+        fail_msg("%s", error.text);
+    return root;
+}
+
+static void test_html(void **state)
+{
+    (void)state;
+    struct stacks *s = some_stacks();
+    struct samples_summary run = a_run(s);
+    struct kept k;
+    put(&k, &(struct samples_options){.format = SAMPLES_HTML}, &run);
+    json_t *root = parsed_page(&k, "<h1>shop@host, OTP 27.3.4</h1>\n<p>1,000 samples in 10 s at 99 "
+                                   "Hz: lost 2, moved on 0.3%, truncated 1.2%");
+    expect_key(root, "root", "4");
+    expect_key(root, "nodes", "[0,0,0,1,1,85,2,2,600,2,3,0,4,4,300,1,5,5,0,6,6]");
+    assert_int_equal(json_array_size(json_object_get(root, "kinds")), FRAME_KINDS);
+    json_decref(root);
+    assert_non_null(strstr(buf_cstr(&k.bytes), "GC 1.0% ±0.6"));
+    assert_null(strstr(buf_cstr(&k.bytes), "yields"));
+    assert_null(strstr(buf_cstr(&k.bytes), "too small"));
+    buf_clear(&k.bytes);
+    run.at_yields = true;
+    put(&k, &(struct samples_options){.format = SAMPLES_HTML}, &run);
+    json_decref(parsed_page(&k, "shares are of reductions, not of CPU time"));
+    assert_null(strstr(buf_cstr(&k.bytes), "GC 1.0%"));
+    buf_clear(&k.bytes);
+    stacks_free(s);
+}
+
+/* Names of modules, libraries and nodes may be anything. */
+static void test_html_of_hostile_names(void **state)
+{
+    static const struct sample_frame bad[] = {
+        {FRAME_ERLANG, S("'</script><script>alert(1)</script>':x/0"), S(""), S("\"><img y=x>"), 1},
+        {FRAME_NIF, S("<!--\033[31m\xff\xfe]]>&amp;\n\r"), S("--><script>"), S(""), 0},
+        {FRAME_RUNTIME, S("\xe2\x80\xae\\u003c\\\"</SCRIPT >"), S(""), S(""), 0},
+    };
+    (void)state;
+    struct stacks *s = stacks_new();
+    uint32_t ids_of[ARRAY_LEN(bad)];
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        ids_of[i] = stacks_frame(s, &bad[i]);
+    stacks_add(s, ids_of, ARRAY_LEN(bad), 5);
+    struct samples_summary run = a_run(s);
+    run.label = slice_of("</title><script>x</script>\033");
+    run.otp = slice_of("<img>");
+    struct kept k;
+    put(&k, &(struct samples_options){.format = SAMPLES_HTML}, &run);
+    json_t *root = parsed_page(&k, "<h1>&lt;/title&gt;&lt;script&gt;x&lt;/script&gt;\uFFFD, OTP "
+                                   "&lt;img&gt;</h1>");
+    const json_t *list = json_object_get(root, "frames");
+    assert_string_equal(json_string_value(json_array_get(json_array_get(list, 0), 1)),
+                        "'</script><script>alert(1)</script>':x/0");
+    assert_string_equal(json_string_value(json_array_get(json_array_get(list, 1), 1)),
+                        "<!--\uFFFD[31m\uFFFD\uFFFD]]>&amp;\uFFFD\uFFFD");
+    json_decref(root);
+    buf_clear(&k.bytes);
+    stacks_free(s);
+}
+
+/* An empty run, one without numbers, and one of more functions than can be seen. */
+static void test_html_of_little_and_much(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    struct samples_summary run = {.label = S("OS process 7"),
+                                  .wall_us = -1,
+                                  .seconds = NAN,
+                                  .hz = NAN,
+                                  .lost = -1,
+                                  .moved_on = -1,
+                                  .truncated = -1,
+                                  .unresolved = -1,
+                                  .complete = -1,
+                                  .sampler_cpu_s = NAN,
+                                  .target_cpu_s = NAN,
+                                  .stacks = s};
+    struct kept k;
+    put(&k, &(struct samples_options){.format = SAMPLES_HTML}, &run);
+    json_t *root = parsed_page(&k, "No samples: no thread of the VM was seen on a CPU.");
+    expect_key(root, "nodes", "[]");
+    json_decref(root);
+    buf_clear(&k.bytes);
+    for (uint32_t i = 0; i < 45000; i++) {
+        struct sample_frame f = frames['a'];
+        f.line = i + 1;
+        uint32_t id = stacks_frame(s, &f);
+        stacks_add(s, &id, 1, i < 100 ? 1000 : 1);
+    }
+    run.samples = (int64_t)stacks_total(s);
+    put(&k, &(struct samples_options){.format = SAMPLES_HTML}, &run);
+    root = parsed_page(&k, "31.0% of the samples end in “…”: functions too small to be seen.");
+    assert_int_equal(json_array_size(json_object_get(root, "nodes")), 3 * 101);
+    assert_int_equal(json_array_size(json_object_get(root, "frames")), 101);
+    json_decref(root);
+    buf_clear(&k.bytes);
+    stacks_free(s);
+}
+
 /* ---- one sample */
 
 static const uint32_t ids[] = {'a', 'b', 'd', 'e', 'h', 'p', 1};
@@ -668,11 +806,11 @@ static void test_pieces(void **state)
         stacks_add(s, &id, 1, 1);
     }
     struct samples_summary run = a_run(s);
-    for (enum samples_format f = SAMPLES_TEXT; f <= SAMPLES_SPEEDSCOPE; f++) {
+    for (enum samples_format f = SAMPLES_TEXT; f <= SAMPLES_HTML; f++) {
         const struct samples_options options = {.format = f};
         struct kept k;
         put(&k, &options, &run);
-        bool pieces = f == SAMPLES_FOLDED || f == SAMPLES_SPEEDSCOPE;
+        bool pieces = f >= SAMPLES_FOLDED;
         assert_true(pieces ? k.writes > 1 : k.writes == 1);
         buf_clear(&k.bytes);
         k = (struct kept){.error = EPIPE};
@@ -688,12 +826,20 @@ static void test_pieces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),           cmocka_unit_test(test_text_of_callers),
-        cmocka_unit_test(test_text_of_little), cmocka_unit_test(test_json),
-        cmocka_unit_test(test_folded),         cmocka_unit_test(test_speedscope),
-        cmocka_unit_test(test_perf_script),    cmocka_unit_test(test_stack_text),
-        cmocka_unit_test(test_stack_json),     cmocka_unit_test(test_frames_of_stacks),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_text_of_callers),
+        cmocka_unit_test(test_text_of_little),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_folded),
+        cmocka_unit_test(test_speedscope),
+        cmocka_unit_test(test_perf_script),
+        cmocka_unit_test(test_stack_text),
+        cmocka_unit_test(test_stack_json),
+        cmocka_unit_test(test_frames_of_stacks),
         cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_html),
+        cmocka_unit_test(test_html_of_hostile_names),
+        cmocka_unit_test(test_html_of_little_and_much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

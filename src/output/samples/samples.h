@@ -3,12 +3,8 @@
 #ifndef BEAMTOP_OUTPUT_SAMPLES_H
 #define BEAMTOP_OUTPUT_SAMPLES_H
 
-#include "beamtop/output/fields.h"
+#include "beamtop/output/samples_fields.h"
 #include "beamtop/output/samples_sink.h"
-
-extern const struct field_list samples_run_fields, samples_class_fields, samples_function_fields,
-    samples_process_fields, samples_thread_fields, samples_tree_fields, stack_thread_fields,
-    stack_frame_fields;
 
 /* Bytes on their way out, written in pieces. */
 struct samples_out {
@@ -30,5 +26,6 @@ void samples_text_put(struct samples_out *out, const struct samples_summary *run
 void samples_json_put(struct samples_out *out, const struct samples_summary *run);
 void samples_folded_put(struct samples_out *out, const struct samples_summary *run, bool parts);
 void samples_speedscope_put(struct samples_out *out, const struct samples_summary *run);
+void samples_html_put(struct samples_out *out, const struct samples_summary *run);
 
 #endif

@@ -29,6 +29,9 @@ int samples_put(struct sink_output *output, const struct samples_summary *run,
     case SAMPLES_SPEEDSCOPE:
         samples_speedscope_put(&out, run);
         break;
+    case SAMPLES_HTML:
+        samples_html_put(&out, run);
+        break;
     }
     samples_flush(&out, 0);
     buf_clear(&out.buf);
