@@ -117,6 +117,9 @@ static void sum_allocators(struct alloc_detail *out)
         double k = (double)r->mbcs.carrier_bytes + (double)r->sbcs.carrier_bytes +
                    (double)r->pool_carrier_bytes;
         r->utilisation = k > 0 ? b / k : NAN;
+        r->unused_bytes = k > b && k - b < 9e18 ? (int64_t)(k - b) : 0;
+        r->worst_instance = r->worst_unused_bytes = -1;
+        r->worst_utilisation = NAN;
         blocks += b;
         carriers += k;
     }
@@ -125,16 +128,85 @@ static void sum_allocators(struct alloc_detail *out)
     out->utilisation = share_of(out->block_bytes, out->carrier_bytes);
 }
 
+static int64_t positive(int64_t n)
+{
+    return n > 0 ? n : 0;
+}
+
+/* The list is sorted: the first of an allocator is its worst. */
+static void decode_instances(struct decoder *d, struct alloc_detail *out)
+{
+    struct cursor_list list;
+    struct cursor *c = &d->c;
+    if (!decode_list(d, &list, LIMIT_DETAIL_ITEMS, sizeof out->instances[0], &out->instances))
+        return;
+    out->n_instances = list.count;
+    for (size_t i = 0; i < list.count && !cursor_failed(c); i++) {
+        struct allocator_instance *in = &out->instances[i];
+        cursor_tuple_of(c, 4);
+        decode_atom(d, &in->name);
+        cursor_int64(c, &in->instance);
+        cursor_int64(c, &in->block_bytes);
+        cursor_int64(c, &in->carrier_bytes);
+        if (!cursor_failed(c) && (in->block_bytes < 0 || in->carrier_bytes < in->block_bytes))
+            decoder_fail(d, "blocks within carriers");
+        for (size_t k = 0; k < out->n_rows && !cursor_failed(c); k++) {
+            struct allocator_row *r = &out->rows[k];
+            if (!slice_equal(r->name, in->name) || r->worst_instance >= 0)
+                continue;
+            r->worst_instance = in->instance;
+            r->worst_unused_bytes = in->carrier_bytes - in->block_bytes;
+            r->worst_utilisation = share_of(in->block_bytes, in->carrier_bytes);
+        }
+    }
+    cursor_list_end(c, &list);
+}
+
+static void decode_resident(struct decoder *d, struct alloc_detail *out)
+{
+    int64_t *const sizes[] = {&out->rss_bytes, &out->anon_bytes, &out->swap_bytes, &out->hwm_bytes};
+    if (decode_undefined(d))
+        return;
+    cursor_tuple_of(&d->c, ARRAY_LEN(sizes));
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
+        decode_int(d, sizes[i]);
+}
+
+static void fragmentation(struct alloc_detail *a)
+{
+    int64_t unused = a->carrier_bytes < 0 || a->block_bytes < 0
+                         ? -1
+                         : positive(a->carrier_bytes - a->block_bytes);
+    a->fragmented_bytes = a->rss_bytes >= 0 && unused > a->rss_bytes ? a->rss_bytes : unused;
+    if (a->rss_bytes < 0 || a->carrier_bytes < 0 || unused < 0)
+        return;
+    a->outside_bytes = positive(a->rss_bytes - a->carrier_bytes);
+    a->untouched_bytes = positive(a->carrier_bytes - a->rss_bytes);
+    a->fragmented_share = share_of(a->fragmented_bytes, a->rss_bytes);
+}
+
 void decode_alloc(struct decoder *d, void *to)
 {
     struct alloc_detail *out = to;
     struct cursor_list list;
-    uint64_t mono_ns;
+    size_t arity = 0;
     struct cursor *c = &d->c;
-    *out = (struct alloc_detail){.mseg_hits = -1, .mseg_calls = -1, .utilisation = NAN};
-    cursor_tuple_of(c, 4);
+    *out = (struct alloc_detail){.mseg_hits = -1,
+                                 .mseg_calls = -1,
+                                 .utilisation = NAN,
+                                 .rss_bytes = -1,
+                                 .anon_bytes = -1,
+                                 .swap_bytes = -1,
+                                 .hwm_bytes = -1,
+                                 .fragmented_bytes = -1,
+                                 .outside_bytes = -1,
+                                 .untouched_bytes = -1,
+                                 .fragmented_share = NAN};
+    /* Recordings of before 0.2.0 have neither instances nor resident memory. */
+    if (cursor_tuple(c, &arity) && arity != 4 && arity != 6)
+        decoder_fail(d, "4 or 6 elements");
     cursor_atom_is(c, "alloc");
-    decode_mono(d, &mono_ns);
+    decode_mono(d, &out->mono_ns);
     if (decode_list(d, &list, LIMIT_DETAIL_ITEMS, sizeof out->rows[0], &out->rows)) {
         out->n_rows = list.count;
         for (size_t i = 0; i < list.count && !cursor_failed(c); i++)
@@ -147,6 +219,12 @@ void decode_alloc(struct decoder *d, void *to)
         cursor_int64(c, &out->mseg_calls);
     }
     sum_allocators(out);
+    if (arity == 6) {
+        decode_instances(d, out);
+        decode_resident(d, out);
+    }
+    if (out->n_rows > 0)
+        fragmentation(out);
 }
 
 /* ---- apps, tree */

@@ -176,9 +176,9 @@ static void group(struct heap_owners *of, struct arena *arena, const struct heap
         const struct heap_row *h = &now->rows[i];
         struct heap_owner *o = owner_in(of, owner_of(by, &h->row));
         o->processes++;
-        o->message_queue_len += h->row.message_queue_len < INT64_MAX - o->message_queue_len
-                                    ? h->row.message_queue_len
-                                    : 0;
+        int64_t queue = h->row.message_queue_len;
+        if (queue > 0 && queue < INT64_MAX - o->message_queue_len)
+            o->message_queue_len += queue;
         o->memory_bytes += (double)h->row.memory_bytes;
         o->binary_bytes += (double)h->binary_bytes;
         if (!isnan(h->growth_bytes))

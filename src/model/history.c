@@ -48,8 +48,14 @@ static double known(int64_t v)
     return v < 0 ? NAN : (double)v;
 }
 
-void history_push(struct history *h, const struct system_sample *s)
+/* Recordings ask for allocators once a minute. */
+#define ALLOC_HOLDS_NS UINT64_C(120000000000)
+
+void history_push(struct history *h, const struct system_sample *s,
+                  const struct alloc_detail *alloc)
 {
+    bool holds = alloc && alloc->n_rows > 0 &&
+                 s->mono_ns - alloc->mono_ns + ALLOC_HOLDS_NS < 2 * ALLOC_HOLDS_NS;
     const struct {
         enum history_line line;
         double value;
@@ -72,6 +78,8 @@ void history_push(struct history *h, const struct system_sample *s)
         {HISTORY_IN, s->in_bytes_per_s},
         {HISTORY_OUT, s->out_bytes_per_s},
         {HISTORY_PROCESSES, known(s->processes)},
+        {HISTORY_ALLOC_USE, holds ? alloc->utilisation : (double)NAN},
+        {HISTORY_FRAGMENTED, holds ? known(alloc->fragmented_bytes) : (double)NAN},
     };
     go_on(h, s->mono_ns / 1000000000);
     for (size_t i = 0; i < ARRAY_LEN(now); i++)

@@ -132,7 +132,9 @@ struct history {
 void history_init(struct history *h);
 void history_clear(struct history *h);
 void history_gap(struct history *h);
-void history_push(struct history *h, const struct system_sample *s);
+/* alloc: NULL, or too old: its lines have a gap. */
+void history_push(struct history *h, const struct system_sample *s,
+                  const struct alloc_detail *alloc);
 
 /* ---- journal.c */
 

@@ -40,7 +40,7 @@ static void take_system(struct model *m, void *next, const struct taking *t)
     (void)t;
     rate_system(next, m->system_gap ? NULL : model_system(m), model_node(m));
     m->system_gap = false;
-    history_push(&m->history, next);
+    history_push(&m->history, next, model_alloc(m));
 }
 
 static void push_process(struct model *m, const struct proc_row *row)

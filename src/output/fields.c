@@ -153,6 +153,21 @@ static const struct field alloc[] = {
     {"mseg_hits", "mseg hits", FIELD_INT, COLUMN_COUNT, AT(mseg_hits),
      "segments served from the cache"},
     {"mseg_calls", "mseg calls", FIELD_INT, COLUMN_COUNT, AT(mseg_calls), "segments asked for"},
+    {"rss_bytes", "rss", FIELD_INT, COLUMN_BYTES, AT(rss_bytes),
+     "resident memory of the VM when the allocators were read (Linux)"},
+    {"anonymous_bytes", "anonymous", FIELD_INT, COLUMN_BYTES, AT(anon_bytes),
+     "of it, memory that is not of files (Linux)"},
+    {"swap_bytes", "swapped", FIELD_INT, COLUMN_BYTES, AT(swap_bytes), "swapped out (Linux)"},
+    {"rss_peak_bytes", "rss peak", FIELD_INT, COLUMN_BYTES, AT(hwm_bytes),
+     "largest resident memory since the VM's start (Linux)"},
+    {"fragmented_bytes", "fragmented", FIELD_INT, COLUMN_BYTES, AT(fragmented_bytes),
+     "`carrier_bytes` - `block_bytes`, at most `rss_bytes`: taken from the system and not in use"},
+    {"fragmented_share", "of rss", FIELD_REAL, COLUMN_SHARE, AT(fragmented_share),
+     "`fragmented_bytes` over `rss_bytes`"},
+    {"outside_bytes", "outside allocators", FIELD_INT, COLUMN_BYTES, AT(outside_bytes),
+     "`rss_bytes` beyond `carrier_bytes`: code of the VM, libraries, stacks of threads, NIFs"},
+    {"untouched_bytes", "untouched", FIELD_INT, COLUMN_BYTES, AT(untouched_bytes),
+     "`carrier_bytes` beyond `rss_bytes`: pages of carriers that are not resident"},
 };
 static LIST(alloc_fields, "allocation", alloc);
 #undef AT
@@ -184,6 +199,15 @@ static const struct field allocator[] = {
      "bytes in use in them"},
     {"utilisation", "USE", FIELD_REAL, COLUMN_SHARE, AT(utilisation),
      "bytes in use over bytes taken, the pool included"},
+    {"unused_bytes", "UNUSED", FIELD_INT, COLUMN_BYTES, AT(unused_bytes),
+     "bytes taken and not in use"},
+    {"worst_instance", "WORST", FIELD_INT, COLUMN_COUNT, AT(worst_instance),
+     "its instance with most unused bytes (0: of all threads, N: of scheduler N); null: not among "
+     "the 20 of all allocators"},
+    {"worst_unused_bytes", "ITS UNUSED", FIELD_INT, COLUMN_BYTES, AT(worst_unused_bytes),
+     "unused bytes of that instance"},
+    {"worst_utilisation", "ITS USE", FIELD_REAL, COLUMN_SHARE, AT(worst_utilisation),
+     "bytes in use over bytes taken in it"},
 };
 static LIST(allocator_fields, "rows", allocator);
 #undef AT

@@ -253,7 +253,20 @@ static json_t *allocators_fact(const struct alloc_detail *a)
                                               "blocks_bytes", (json_int_t)blocks, "carriers_bytes",
                                               (json_int_t)carriers));
     }
-    return json_pack("{s:o}", "allocators", list);
+    json_t *instances = json_array();
+    for (size_t i = 0; i < a->n_instances; i++) {
+        const struct allocator_instance *in = &a->instances[i];
+        json_array_append_new(instances,
+                              json_pack("{s:o,s:I,s:I,s:I}", "name", json_slice(in->name),
+                                        "instance", (json_int_t)in->instance, "blocks_bytes",
+                                        (json_int_t)in->block_bytes, "carriers_bytes",
+                                        (json_int_t)in->carrier_bytes));
+    }
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "allocators", list, "instances", instances,
+                     "rss_bytes", json_known(a->rss_bytes), "anonymous_bytes",
+                     json_known(a->anon_bytes), "fragmented_bytes", json_known(a->fragmented_bytes),
+                     "outside_bytes", json_known(a->outside_bytes), "untouched_bytes",
+                     json_known(a->untouched_bytes));
 }
 
 void recorder_note(struct recorder *r, const struct model *m)

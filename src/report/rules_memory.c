@@ -162,6 +162,97 @@ static const char *action_of(struct judge *j, char letter)
 #define UNUSED_OF_ALL 0.1        /* of the node's memory */
 #define USED_MOST 0.5            /* of the carriers */
 
+#define FRAGMENTED_LEAST (256 * MIB)
+#define FRAGMENTED_OF_RSS 0.5
+
+/* Of the allocators, or of their instances, those that hold most of it. */
+static void put_unused(struct judge *j, struct finding *f, const json_t *list, const char *key)
+{
+    const json_t *row;
+    size_t i, said = 0;
+    json_array_foreach (list, i, row) {
+        double blocks = fact_number(row, "blocks_bytes"),
+               carriers = fact_number(row, "carriers_bytes"),
+               instance = fact_number(row, "instance");
+        const char *number =
+            isnan(instance) ? "" : judge_text(j, " instance %s", judge_number(j, instance));
+        if (!(carriers - blocks >= judge_limit(j, FRAGMENTED_LEAST) / 8) || said++ == 5)
+            continue;
+        judge_evidence(j, f, key, carriers - blocks, "bytes",
+                       "%s%s: %s of %s in carriers is unused", fact_text(row, "name"), number,
+                       judge_bytes(j, carriers - blocks), judge_bytes(j, carriers));
+    }
+}
+
+/* The allocator with most unused bytes; unused and carriers of all. */
+static const json_t *add_up(const json_t *list, double *unused, double *carriers)
+{
+    const json_t *row, *most = NULL;
+    double largest = 0;
+    size_t i;
+    *unused = *carriers = 0;
+    json_array_foreach (list, i, row) {
+        double taken = fact_number(row, "carriers_bytes"),
+               free_bytes = taken - fact_number(row, "blocks_bytes");
+        *carriers += isnan(taken) ? 0 : taken;
+        *unused += free_bytes > 0 ? free_bytes : 0;
+        if (free_bytes > largest) {
+            largest = free_bytes;
+            most = row;
+        }
+    }
+    return most;
+}
+
+/* What is known of half of the period ago: whether it comes and goes. */
+static double fragmented_before(const struct judge *j)
+{
+    const char *text = recording_fact(j->recording, "allocators", j->from + (j->to - j->from) / 2);
+    json_t *fact = text ? json_loads(text, 0, NULL) : NULL;
+    double n = fact_number(fact, "fragmented_bytes");
+    json_decref(fact);
+    return n;
+}
+
+/* Above half of what is resident: one finding for all allocators. */
+static bool judge_fragmentation(struct judge *j, const json_t *fact)
+{
+    double unused, carriers, rss = judge_stats(j, "rss_bytes").mean;
+    const json_t *list = json_object_get(fact, "allocators"),
+                 *most = add_up(list, &unused, &carriers);
+    double before = fragmented_before(j);
+    unused = unused > rss ? rss : unused;
+    if (!most || isnan(rss) || unused < judge_limit(j, FRAGMENTED_LEAST) ||
+        unused < judge_limit(j, FRAGMENTED_OF_RSS) * rss)
+        return false;
+    char letter = letter_of(fact_text(most, "name"));
+    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, unused, FRAGMENTED_OF_RSS * rss));
+    f->effort = EFFORT_SETTING;
+    f->title = judge_text(j, "Memory is fragmented: %s of %s RSS is unused in carriers",
+                          judge_bytes(j, unused), judge_bytes(j, rss));
+    f->action = judge_text(
+        j,
+        "Find the burst that needed the memory: a few blocks live on in its carriers, and only a "
+        "restart of the node gives them back now. If it comes again, start with +M%cas ageffcbf "
+        "(fills old carriers first) or +M%clmbcs 512 (smaller carriers)",
+        letter ? letter : 'H', letter ? letter : 'H');
+    f->refute = "The carriers fill again at the next peak of the load (view memory, used over "
+                "time): the memory is needed";
+    f->subject = "rss";
+    judge_evidence(j, f, "fragmented_bytes", unused, "bytes", "unused in carriers: %s (%s of RSS)",
+                   judge_bytes(j, unused), judge_percent(j, unused / rss));
+    judge_evidence(j, f, "carriers_bytes", carriers, "bytes", "in carriers: %s",
+                   judge_bytes(j, carriers));
+    judge_evidence(j, f, "rss_bytes", rss, "bytes", "resident memory: %s (mean)",
+                   judge_bytes(j, rss));
+    if (!isnan(before))
+        judge_evidence(j, f, "fragmented_before", before, "bytes", "half of the period before: %s",
+                       judge_bytes(j, before));
+    put_unused(j, f, list, "allocator");
+    put_unused(j, f, json_object_get(fact, "instances"), "instance");
+    return true;
+}
+
 void judge_carriers(struct judge *j)
 {
     double total = judge_stats(j, "memory_total_bytes").mean;
@@ -171,6 +262,10 @@ void judge_carriers(struct judge *j)
     size_t i, said = 0;
     if (!known)
         resident_beyond(j);
+    if (judge_fragmentation(j, fact)) {
+        json_decref(fact);
+        return;
+    }
     json_array_foreach (json_object_get(fact, "allocators"), i, row) {
         double blocks = fact_number(row, "blocks_bytes"),
                carriers = fact_number(row, "carriers_bytes");

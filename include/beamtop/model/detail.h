@@ -90,6 +90,15 @@ struct allocator_row {
     struct carrier_numbers mbcs, sbcs;
     int64_t pool_carriers, pool_carrier_bytes, pool_block_bytes;
     double utilisation; /* block bytes over carrier bytes, pool included; NaN without carriers */
+    int64_t unused_bytes;
+    /* The instance with most unused; -1: none is among those that the node named. */
+    int64_t worst_instance, worst_unused_bytes;
+    double worst_utilisation;
+};
+
+struct allocator_instance {
+    struct slice name;
+    int64_t instance, block_bytes, carrier_bytes;
 };
 
 struct alloc_detail {
@@ -97,7 +106,15 @@ struct alloc_detail {
     size_t n_rows;
     int64_t block_bytes, carrier_bytes; /* sums */
     double utilisation;
-    int64_t mseg_hits, mseg_calls; /* -1 unknown */
+    int64_t mseg_hits, mseg_calls;        /* -1 unknown */
+    struct allocator_instance *instances; /* most unused first, 20 at most */
+    size_t n_instances;
+    uint64_t mono_ns;
+    int64_t rss_bytes, anon_bytes, swap_bytes, hwm_bytes; /* by Linux; -1 unknown */
+    /* Of carriers: free, at most what is resident; of rss: what is in none; of carriers: not
+       resident. -1 unknown. */
+    int64_t fragmented_bytes, outside_bytes, untouched_bytes;
+    double fragmented_share; /* of rss */
 };
 
 /* One of the largest processes. Bytes; -1 unknown. */

@@ -3,6 +3,27 @@
 %%
 %% Every scheduler answers for its own instances: without one of them nothing is known, no rows.
 AllocMs = 1000,
+%% Instances with most unused memory in carriers: a node of many schedulers has hundreds.
+Worst = 20,
+%% Linux: sizes that the kernel keeps as counters, so reading them costs the same however large the
+%% node is. smaps_rollup would walk the page table.
+Status = <<"/proc/self/status">>,
+Counters = ["VmRSS", "RssAnon", "VmSwap", "VmHWM"],
+Resident = fun() ->
+    case prim_file:open(Status, [read, binary]) of
+        {ok, File} ->
+            Text = case prim_file:pread(File, 0, 8192) of {ok, Read} -> Read; _ -> <<>> end,
+            _ = prim_file:close(File),
+            list_to_tuple(
+                [case re:run(Text, ["^", Counter, ":\\s+([0-9]+) kB"],
+                             [multiline, {capture, all_but_first, binary}]) of
+                     {match, [Kb]} -> 1024 * binary_to_integer(Kb);
+                     nomatch -> undefined
+                 end || Counter <- Counters]);
+        _ ->
+            undefined
+    end
+end,
 
 {[in_time], fun([], #{in_time := InTime}) ->
     Names = erlang:system_info(alloc_util_allocators),
@@ -54,6 +75,18 @@ AllocMs = 1000,
               Sum([Pool(I) || I <- Instances], [0, 0, 0])}
          end || {Name, Sizes} <- Known, is_list(Sizes)],
 
+    %% {Unused, Allocator, Instance, BlockBytes, CarrierBytes}
+    Unused =
+        [begin
+             [_, B1, _, C1] = Carriers(mbcs, I),
+             [_, B2, _, C2] = Carriers(sbcs, I),
+             [_, C3, B3] = Pool(I),
+             {C1 + C2 + C3 - B1 - B2 - B3, Name, N, B1 + B2 + B3, C1 + C2 + C3}
+         end || {Name, Sizes} <- Known, is_list(Sizes), {instance, N, I} <- Sizes],
+    Instances = [{Name, N, B, C}
+                 || {U, Name, N, B, C} <-
+                        lists:sublist(lists:reverse(lists:sort(Unused)), Worst), U > 0],
+
     %% Cached segments: found in the cache of how many asked for.
     Mseg =
         case is_list(Segments) of
@@ -72,5 +105,5 @@ AllocMs = 1000,
             false ->
                 undefined
         end,
-    {alloc, erlang:monotonic_time(nanosecond), Rows, Mseg}
+    {alloc, erlang:monotonic_time(nanosecond), Rows, Mseg, Instances, Resident()}
 end}.

@@ -21,13 +21,19 @@ Works = fun(Pids) ->
     Run(lists:zip(Ask(Pids, status), Pids),
         [{{{status, S}, '$1'}, [], ['$1']} || S <- [running, runnable, garbage_collecting]])
 end,
-%% {[{Bytes, Pid}], bytes of all, how many}
+%% {[{Bytes, Pid}] best first, bytes of all, how many}. Of a slice only those are sorted that are
+%% larger than the last of these.
+Floor = fun(Sofar) ->
+    case length(Sofar) of Others -> element(1, lists:last(Sofar)); _ -> -1 end
+end,
 AddSlice = fun(Pids, Running, {Sofar, Sum, Looked}) ->
     These = case Running of true -> Works(Pids); false -> Pids end,
-    Pairs = Run(lists:zip(Ask(These, memory), These),
-                [{{{memory, '$1'}, '$2'}, [], [{{'$1', '$2'}}]}]),
-    {Bytes, _} = lists:unzip(Pairs),
-    {Best(Pairs ++ Sofar, Others), Sum + lists:sum(Bytes), Looked + length(Bytes)}
+    Infos = Ask(These, memory),
+    Larger = Run(lists:zip(Infos, These),
+                 [{{{memory, '$1'}, '$2'}, [{'>', '$1', Floor(Sofar)}], [{{'$1', '$2'}}]}]),
+    Bytes = Run(Infos, [{{memory, '$1'}, [], ['$1']}]),
+    Next = case Larger of [] -> Sofar; _ -> Best(Larger ++ Sofar, Others) end,
+    {Next, Sum + lists:sum(Bytes), Looked + length(Bytes)}
 end,
 %% {what AddSlice gives, how many there are, whether the time was up}
 AddAll = fun AddAll({Pid, Ref} = From, Own, Running, {Found, Total}, End) ->
@@ -83,5 +89,5 @@ fun(#{most := Most, running := Running},
              maps:get(Pid, Counted, {Held, case Held of 0 -> 0; _ -> undefined end})}
             || {Pid, Status, Len, Sizes, Held} <- Looks, Who <- [Id(Pid, Apps)], Who =/= gone],
     {heaps, erlang:monotonic_time(nanosecond), Total, Looked, Sum, Partial, Rows,
-     [{Pid, Bytes} || {Bytes, Pid} <- Rest]}
+     Run(Rest, [{{'$1', '$2'}, [], [{{'$2', '$1'}}]}])}
 end}.

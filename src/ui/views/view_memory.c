@@ -102,6 +102,9 @@ static void resident(struct view_page *page, const struct model *m, const struct
 {
     const struct alloc_detail *a = model_alloc(m);
     double carriers = a ? number(a->carrier_bytes) : NAN, blocks = a ? number(a->block_bytes) : NAN;
+    double anonymous = a ? number(a->anon_bytes) : NAN, swapped = a ? number(a->swap_bytes) : NAN;
+    double outside = carriers > s->rss_bytes ? 0 : s->rss_bytes - carriers;
+    double untouched = carriers > s->rss_bytes ? carriers - s->rss_bytes : 0;
     page_heading(page, "Resident");
     const struct {
         const char *name;
@@ -109,10 +112,13 @@ static void resident(struct view_page *page, const struct model *m, const struct
         const char *help;
     } lines[] = {
         {"rss", s->rss_bytes, "resident, as the operating system counts"},
+        {"anonymous", anonymous, "of it, not of files"},
+        {"swapped", swapped, "swapped out"},
         {"carriers", carriers, "taken from the operating system"},
         {"blocks", blocks, "in carriers, in use"},
         {"unused in carriers", carriers - blocks, "in carriers, free"},
-        {"outside allocators", s->rss_bytes - carriers, "code of the VM, stacks, drivers, NIFs"},
+        {"outside allocators", outside, "code of the VM, stacks, drivers, NIFs"},
+        {"untouched", isnan(outside) ? NAN : untouched, "in carriers, not resident"},
         {"virtual", s->virtual_bytes, "address space, mostly only reserved"},
     };
     for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
@@ -180,6 +186,56 @@ static void allocators(struct view_page *page, const struct alloc_detail *a, int
     }
 }
 
+static bool fragmented(const struct alloc_detail *a)
+{
+    return a->utilisation < 0.5 && a->carrier_bytes - a->block_bytes > 64 * 1024 * 1024;
+}
+
+/* How much of the carriers is unused, over time, where, and what would change it. */
+static void fragmentation(struct view_page *page, const struct model *m,
+                          const struct alloc_detail *a, int columns)
+{
+    char bytes[32], share[32], of_rss[48];
+    int spark = columns - 48 > 60 ? 60 : columns - 48;
+    const struct {
+        const char *name;
+        enum history_line line;
+    } lines[] = {{"used", HISTORY_ALLOC_USE}, {"fragmented", HISTORY_FRAGMENTED}};
+    page_heading(page, "Fragmentation");
+    snprintf(of_rss, sizeof of_rss, "%s of rss",
+             text_percent(share, sizeof share, a->fragmented_share));
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+        page_line(page);
+        page_printf(page, STYLE_LABEL, "  %s", lines[i].name);
+        page_tab(page, 21);
+        page_right(page, STYLE_VALUE, 10,
+                   i == 0 ? text_percent(bytes, sizeof bytes, a->utilisation)
+                          : text_bytes(bytes, sizeof bytes, number(a->fragmented_bytes)));
+        page_printf(page, STYLE_DIM, "  %-14s", i == 0 ? "of carriers" : of_rss);
+        page_spark(page, model_history(m, lines[i].line), spark > 0 ? spark : 1, WINDOW, NAN);
+    }
+    for (size_t i = 0; i < a->n_instances && i < 5 && fragmented(a); i++) {
+        const struct allocator_instance *in = &a->instances[i];
+        page_line(page);
+        page_puts(page, STYLE_NORMAL, "  ");
+        page_slice(page, STYLE_NAME, in->name);
+        page_printf(page, STYLE_NORMAL, " %s", text_integer(share, sizeof share, in->instance));
+        page_tab(page, 21);
+        right_bytes(page, STYLE_VALUE, 10, (double)(in->carrier_bytes - in->block_bytes));
+        page_printf(page, STYLE_DIM, "  unused of %s",
+                    text_bytes(bytes, sizeof bytes, (double)in->carrier_bytes));
+    }
+    if (!fragmented(a))
+        return;
+    page_line(page);
+    page_puts(page, STYLE_DIM,
+              "  +M<S>as ageffcbf fills old carriers first; +M<S>lmbcs 512 makes smaller ones;");
+    page_line(page);
+    page_puts(
+        page, STYLE_DIM,
+        "  +M<S>acul 80 shares them between schedulers sooner (<S>: H heaps, B binaries, E ETS).");
+}
+
 static void memory_page(void *state, const struct model *m, int rows, int columns,
                         struct view_page *page)
 {
@@ -202,8 +258,10 @@ static void memory_page(void *state, const struct model *m, int rows, int column
     if (rows >= 20)
         total_graph(page, m, columns);
     resident(page, m, s);
-    if (model_alloc(m))
+    if (model_alloc(m) && model_alloc(m)->n_rows > 0) {
+        fragmentation(page, m, model_alloc(m), columns);
         allocators(page, model_alloc(m), columns);
+    }
 }
 
 const struct view_ops view_memory = {

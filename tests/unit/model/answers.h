@@ -108,6 +108,11 @@ static const struct answer_row {
      "{alloc, 5, [{eheap_alloc, 3, {10, 600, 2, 1000}, {1, 300, 1, 400}, {1, 600, 100}},"
      "{sys_alloc, 1, {0,0,0,0}, {0,0,0,0}, {0,0,0}}], {70, 100}}"},
     {"alloc without mseg", ANSWER_ALLOC, "{alloc, 5, [], undefined}"},
+    {"alloc with instances", ANSWER_ALLOC,
+     "{alloc, 5, [{eheap_alloc, 3, {10, 600, 2, 1000}, {1, 300, 1, 400}, {1, 600, 100}}], {70, "
+     "100}, [{eheap_alloc, 2, 200, 900}, {eheap_alloc, 1, 500, 700}], {1500, 1200, undefined, "
+     "1600}}"},
+    {"alloc without /proc", ANSWER_ALLOC, "{alloc, 5, [], undefined, [], undefined}"},
     {"apps", ANSWER_APPS,
      "{apps, 1000000000, [{shop, <<\"A shop\">>, <<\"1.0\">>, 5, 4096, 1000, 7},"
      "{undefined, <<>>, <<>>, 3, 100, 50, 0}], false}"},

@@ -310,6 +310,25 @@ static void carriers_empty(struct made *w)
              "{\"allocators\":[{\"name\":\"binary_alloc\",\"blocks_bytes\":40000000,"
              "\"carriers_bytes\":900000000}]}");
 }
+static void carriers_of_rss(struct made *w)
+{
+    w->rss = 1200 * MIB;
+    set_fact(w, "allocators",
+             "{\"allocators\":[{\"name\":\"eheap_alloc\",\"blocks_bytes\":100000000,"
+             "\"carriers_bytes\":1000000000},{\"name\":\"ll_alloc\",\"blocks_bytes\":9000000,"
+             "\"carriers_bytes\":10000000}],\"instances\":[{\"name\":\"eheap_alloc\","
+             "\"instance\":2,\"blocks_bytes\":10000000,\"carriers_bytes\":800000000}],"
+             "\"rss_bytes\":1258291200,\"fragmented_bytes\":901000000}");
+}
+/* As much, of a node that has four times as much resident. */
+static void carriers_of_more_rss(struct made *w)
+{
+    carriers_of_rss(w);
+    w->rss = 4800 * MIB;
+    set_fact(w, "allocators",
+             "{\"allocators\":[{\"name\":\"eheap_alloc\",\"blocks_bytes\":3000000000,"
+             "\"carriers_bytes\":3900000000}]}");
+}
 static void carriers_small(struct made *w)
 {
     set_fact(w, "allocators",
@@ -678,6 +697,8 @@ static const struct {
      same},
     {"carriers", carriers_empty, FINDING_LOOK,
      "binary_alloc is fragmented: 4.4% of 858 MiB in carriers is used", carriers_small},
+    {"carriers", carriers_of_rss, FINDING_LOOK,
+     "Memory is fragmented: 859 MiB of 1.17 GiB RSS is unused in carriers", carriers_of_more_rss},
     {"carriers", much_resident, FINDING_LOOK, "above what the VM allocates: 2.00 GiB",
      little_resident},
     {"near_limit", processes_near, FINDING_ACT, "Process table is 95% full: 250,000 of 262,144",
