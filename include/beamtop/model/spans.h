@@ -115,7 +115,7 @@ void spans_name(struct spans *s, const struct etf_pid *pid, struct slice name);
     X(SPAN_EXIT, "exit")           /* the process, or the callee waited for, ended; reason */      \
     X(SPAN_TIMEOUT, "timeout")                                                                     \
     X(SPAN_NOPROC, "noproc")                                                                       \
-    X(SPAN_ELSEWHERE, "elsewhere") /* span: another process replied; wait: reply without token */  \
+    X(SPAN_ELSEWHERE, "elsewhere") /* span: replied after it, or by others; wait: without token */ \
     X(SPAN_LATE, "late")           /* a call that ended after its caller had given up */           \
     X(SPAN_OPEN, "open")           /* not ended when the capture ended */                          \
     X(SPAN_UNKNOWN, "unknown")     /* no event says it */

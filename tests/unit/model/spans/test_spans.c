@@ -353,6 +353,15 @@ static void test_made(void **state)
           RECEIVE("6", "2", "1", "1", "1", "cast", "-", "x"), OUT("30", "2", "my:loop/1"),
           IN("90", "2", "my:loop/1")},
          "root m:f/0 ok ~6 (cast pid x ok ~24)"},
+        /* a function that was seen to wait for a message waits the next time too */
+        {true,
+         {ROOT("0", "1"), SEND("1", "1", "2", "1", "1", "message", "-", "x"),
+          RECEIVE("2", "2", "1", "1", "1", "message", "-", "x"), OUT("3", "1", "my:recv/0"),
+          SEND("20", "2", "1", "1", "2", "message", "-", "y"), IN("21", "1", "my:recv/0"),
+          RECEIVE("21", "1", "2", "1", "2", "message", "-", "y"), OUT("25", "1", "my:recv/0"),
+          IN("45", "1", "my:recv/0"), RETURN("50", "1")},
+         "root m:f/0 ok ~50 {message pid ok ~18} {WAITING my:recv/0 ~20} (message pid x unknown "
+         "~18+)"},
         /* a process that ends in the midst */
         {true,
          {ROOT("0", "1"), "20000000 5 exit <0.1.0> - - 0 0 - - 0 killed"},
@@ -370,6 +379,41 @@ static void test_made(void **state)
         spans_free(s);
     }
     spans_free(NULL);
+}
+
+/* The parts of durations, in ms: self, wait, unattributed, off CPU. */
+static void test_parts(void **state)
+{
+    static const char *const lines[] = {
+        ROOT("0", "1"), SEND("5", "1", "2", "1", "1", "call", R1, "x"),
+        OUT("5", "1", "gen:do_call/4"), IN("6", "2", "my:loop/1"),
+        RECEIVE("6", "2", "1", "1", "1", "call", R1, "x"),
+        /* preempted, and in a loop that was seen to wait */
+        OUT("8", "2", "my:work/1"), IN("11", "2", "my:work/1"), OUT("12", "2", "my:loop/1"), NULL};
+    static const char *const later[] = {SEND("31", "2", "1", "1", "2", "reply", R1, "-"),
+                                        IN("32", "1", "gen:do_call/4"),
+                                        RECEIVE("33", "1", "2", "1", "2", "reply", R1, "-"),
+                                        OUT("40", "1", "timer:sleep/1"),
+                                        IN("60", "1", "timer:sleep/1"),
+                                        OUT("61", "1", "my:work/1"),
+                                        IN("64", "1", "my:work/1"),
+                                        RETURN("70", "1"),
+                                        NULL};
+    static const int64_t wanted[][4] = {{19, 28, 20, 3}, {3, 0, 0, 3}};
+    (void)state;
+    struct spans *s = new_spans(true);
+    feed_all(s, later);
+    feed_all(s, lines);
+    spans_build(s);
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct span *span = spans_at(s, i);
+        const int64_t parts[] = {span->self_ns, span->wait_ns, span->unattributed_ns,
+                                 span->off_cpu_ns};
+        for (size_t k = 0; k < 4; k++)
+            assert_int_equal(parts[k], wanted[i][k] * 1000000);
+    }
+    assert_int_equal(spans_at(s, 0)->waiting_on.pid.id, 2);
+    spans_free(s);
 }
 
 /* Each case without one of its events, without every second one, and with all of them twice. */
@@ -664,7 +708,7 @@ int main(void)
         cmocka_unit_test(test_many),   cmocka_unit_test(test_lost_and_twice),
         cmocka_unit_test(test_limits), cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_path),   cmocka_unit_test(test_stacks),
-        cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_ids),    cmocka_unit_test(test_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
