@@ -445,6 +445,7 @@ LIVE_TESTS = $(LIVE_BINARIES) tests/live/test_demo.sh tests/live/test_preflights
 	tests/live/test_queries.sh tests/live/test_trace_kills.sh tests/live/test_calls.sh tests/live/test_traces.sh
 LIVE_TESTS += tests/live/test_examples.sh tests/live/test_trace_batch.sh
 LIVE_TESTS += tests/live/test_lateness.sh
+LIVE_TESTS += tests/live/test_cpus.sh
 LIVE_TESTS += tests/live/test_million.sh
 LIVE_TESTS += tests/live/test_gateway.sh
 LIVE_TESTS += tests/live/test_output.sh

@@ -92,6 +92,9 @@ void rate_apps(struct apps_detail *now, const struct apps_detail *before,
 void rate_threads(struct threads_detail *now, const struct threads_detail *before,
                   const struct system_sample *system);
 
+/* Shares of the states; before is NULL at the first and after a gap. */
+void rate_msacc(struct msacc_detail *now, const struct msacc_detail *before);
+
 /* ---- seen.c: processes across scans */
 
 struct seen;

@@ -23,7 +23,7 @@ static void forget_vm(struct model *m)
     seen_forget(m->seen_process);
     heaps_base_clear(&m->heaps_base);
     if (!m->gap_since_node)
-        m->system_gap = m->apps_gap = m->threads_gap = true;
+        m->system_gap = m->apps_gap = m->threads_gap = m->msacc_gap = true;
 }
 
 static void take_node(struct model *m, void *next, const struct taking *t)
@@ -106,6 +106,13 @@ static void take_threads(struct model *m, void *next, const struct taking *t)
     m->threads_gap = false;
 }
 
+static void take_msacc(struct model *m, void *next, const struct taking *t)
+{
+    (void)t;
+    rate_msacc(next, m->msacc_gap ? NULL : model_msacc(m));
+    m->msacc_gap = false;
+}
+
 static const struct {
     size_t bytes;
     void (*decode)(struct decoder *d, void *to);
@@ -122,7 +129,7 @@ static void (*const follow[QUESTIONS])(struct model *m, void *next, const struct
     [QUESTION_MAILBOX] = take_mailbox, [QUESTION_STATE] = take_state,
     [QUESTION_APPS] = take_apps,       [QUESTION_ROWS] = take_rows_again,
     [QUESTION_HEAPS] = take_heaps,     [QUESTION_COLLECT] = take_collect,
-    [QUESTION_THREADS] = take_threads,
+    [QUESTION_THREADS] = take_threads, [QUESTION_MSACC] = take_msacc,
 };
 
 int model_take(struct model *m, enum question question, const uint8_t *term, size_t len,
@@ -216,7 +223,7 @@ void model_gap(struct model *m)
     ring_push(&m->process_reductions, NAN);
     seen_gap(m->seen);
     seen_gap(m->seen_process);
-    m->system_gap = m->apps_gap = m->threads_gap = m->gap_since_node = true;
+    m->system_gap = m->apps_gap = m->threads_gap = m->msacc_gap = m->gap_since_node = true;
 }
 
 void model_set_link(struct model *m, enum link_state state, const char *text)

@@ -38,8 +38,8 @@ struct model {
     const struct samples_log *samples;
     const struct findings_shown *findings;
     long utc_offset_s;
-    bool system_gap, apps_gap, threads_gap; /* the next sample has none before it */
-    bool gap_since_node;                    /* since the last answer about the node */
+    bool system_gap, apps_gap, threads_gap, msacc_gap; /* the next sample has none before it */
+    bool gap_since_node;                               /* since the last answer about the node */
 
     struct seen *seen;         /* rows of scans */
     struct seen *seen_process; /* the process of the details: asked at other moments */

@@ -470,6 +470,32 @@ static const struct field thread[] = {
 static LIST(thread_fields, "rows", thread);
 #undef AT
 
+#define AT(member) offsetof(struct msacc_detail, member)
+static const struct field msacc[] = {
+    {"on_before", "on before beamtop", FIELD_BOOL, COLUMN_BOOL, AT(on_before),
+     "whether another tool had switched it on; it stays on then"},
+    {"switched_off", "switched off by another tool", FIELD_BOOL, COLUMN_BOOL, AT(switched_off),
+     "whether somebody switched it off within the interval; shares are of the time before that"},
+};
+static LIST(msacc_fields, "msacc", msacc);
+#undef AT
+
+#define AT(member) offsetof(struct msacc_row, member)
+#define STATE(id, name, help)                                                                      \
+    {#name, #name, FIELD_REAL, COLUMN_SHARE, AT(share) + MSACC_##id * sizeof(double), help},
+static const struct field msacc_row[] = {
+    {"type", "TYPE", FIELD_SLICE, COLUMN_TEXT, AT(type), "type of the thread, as the VM names it"},
+    {"id", "ID", FIELD_INT, COLUMN_TEXT, AT(id), "the VM's number of it; null: all of the type"},
+    {"threads", "THREADS", FIELD_INT, COLUMN_COUNT, AT(threads), "how many threads"},
+    MSACC_STATES(STATE){"counted", "counted", FIELD_REAL, COLUMN_SHARE, AT(counted),
+                        "share of the interval that was counted, 0 to 1"},
+};
+static LIST(msacc_row_fields, "rows", msacc_row);
+/* The states that every VM has. */
+static const struct field_list msacc_text_fields = {"rows", msacc_row, 3 + MSACC_ALLOC};
+#undef STATE
+#undef AT
+
 #define AT(member) offsetof(struct sink_node, member)
 static const struct field node[] = {
     {"name", "NODE", FIELD_SLICE, COLUMN_TEXT, AT(name), "alive@host; null: no node"},
@@ -519,6 +545,10 @@ const struct sink_kind sink_kinds[] = {
      .grid = &thread_fields, .interval_at = offsetof(struct threads_detail, interval_s),
      .text_empty = "The node found no scheduler threads in /proc: that needs Linux.\n",
      ROWS_OF(threads_detail, rows, n_rows)},
+    {.name = "msacc", .question = QUESTION_MSACC, .rates = true, .section = &msacc_fields,
+     .grid = &msacc_row_fields, .text_grid = &msacc_text_fields,
+     .interval_at = offsetof(struct msacc_detail, interval_s),
+     ROWS_OF(msacc_detail, rows, n_rows)},
     {.name = "nodes", .question = QUESTIONS, .grid = &node_fields},
     {.name = NULL},
 };

@@ -239,6 +239,18 @@ int query_tell(struct query *q, enum question question, const struct builder *te
     return rc;
 }
 
+int query_end(struct query *q, enum question question, struct error *err)
+{
+    assert(q->ready);
+    struct builder *b = builder_new();
+    build_tuple(b, 2);
+    build_atom(b, "drop");
+    build_atom(b, question_name(question));
+    int rc = send_keeper(q, b, err);
+    builder_free(b);
+    return rc;
+}
+
 void query_listen(struct query *q, uint64_t id, event_fn *fn, void *fn_arg)
 {
     for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)

@@ -436,6 +436,18 @@ static void give_threads(struct model *m, int tick)
     give(m, QUESTION_THREADS, &t);
 }
 
+static void give_msacc(struct model *m, int tick)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_printf(&t,
+               "{msacc,%" PRId64 ",false,1000,[#{type=>scheduler,id=>1,counters=>#{emulator=>%d,"
+               "gc=>%d,port=>%d,aux=>0,check_io=>7,other=>0,sleep=>%d}},#{type=>async,id=>0,"
+               "counters=>#{emulator=>0,gc=>0,port=>0,aux=>0,check_io=>0,other=>0,sleep=>%d}}]}",
+               (1000 + tick) * SECOND, 420 * tick, 310 * tick, 20 * tick, 250 * tick, 1000 * tick);
+    give(m, QUESTION_MSACC, &t);
+}
+
 /* Three tools at once, and this program's own trace; of many breakpoints the first came. */
 static void give_armed(struct model *m, int tick)
 {
@@ -531,6 +543,8 @@ void world_answer(struct model *m, enum world world, const struct want *want, in
         give_heaps(m, tick);
     if (want->needs & NEED_TREE)
         give_tree(m);
+    if (want->needs & NEED_MSACC)
+        give_msacc(m, tick);
     if (want->needs & NEED_THREADS)
         give_threads(m, tick);
     if (want->needs & NEED_ARMED && world == WORLD_SMALL)

@@ -37,6 +37,7 @@ struct question_row {
     enum question_pace pace;
     enum question_kept kept;
     bool holder; /* its process on the node lives on between questions, with a state */
+    bool sets;   /* and holds something set there: it ends when nothing needs it any more */
     int every_s;
     int kept_every_s; /* KEPT_FACTS, after the first minute; 0: every answer */
 };
@@ -76,7 +77,10 @@ struct question_row {
       .log = "looked for what is armed on the node: sessions, breakpoints, flags")                 \
     X(THREADS, threads, struct threads_detail, .pace = PACE_TICK, .what = "threads",               \
       .holder = true,                                                                              \
-      .log = "the node reads its own /proc: CPU time and waits of the scheduler threads")
+      .log = "the node reads its own /proc: CPU time and waits of the scheduler threads")          \
+    X(MSACC, msacc, struct msacc_detail, .pace = PACE_TICK, .what = "microstate accounting",       \
+      .holder = true, .sets = true,                                                                \
+      .log = "microstate_accounting is on; what it was before comes back when it ends")
 
 /* Those whose answers others read. */
 #define QUESTION_OTHERS(X)                                                                         \

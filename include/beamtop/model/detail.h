@@ -240,6 +240,51 @@ struct threads_detail {
     size_t n_rows;
 };
 
+/* X(ID, name, help) of each state of microstate accounting; the last ones only where the VM was
+   built for them. */
+#define MSACC_STATES(X)                                                                            \
+    X(EMULATOR, emulator, "Erlang code; on a dirty scheduler also a dirty NIF")                    \
+    X(GC, gc, "garbage collection, but on dirty schedulers")                                       \
+    X(PORT, port, "ports")                                                                         \
+    X(AUX, aux, "auxiliary jobs")                                                                  \
+    X(CHECK_IO, check_io, "looking for input and output")                                          \
+    X(OTHER, other, "the rest of the VM; on a dirty scheduler also garbage collection")            \
+    X(SLEEP, sleep, "sleeping")                                                                    \
+    X(ALLOC, alloc, "allocating memory")                                                           \
+    X(BIF, bif, "BIFs")                                                                            \
+    X(BUSY_WAIT, busy_wait, "busy waiting")                                                        \
+    X(ETS, ets, "ETS BIFs")                                                                        \
+    X(GC_FULL, gc_full, "full-sweep garbage collection")                                           \
+    X(NIF, nif, "NIFs")                                                                            \
+    X(SEND, send, "sending messages")                                                              \
+    X(TIMERS, timers, "timers")
+enum msacc_state {
+#define MSACC_ENUM(id, ...) MSACC_##id,
+    MSACC_STATES(MSACC_ENUM)
+#undef MSACC_ENUM
+        MSACC_COUNT
+};
+
+/* A thread of the VM, or all threads of a type. Shares are of the time between two answers. */
+struct msacc_row {
+    struct slice type; /* "scheduler", "dirty_cpu_scheduler", "async", … */
+    int64_t id;        /* -1: all of the type */
+    int64_t threads;
+    double counters[MSACC_COUNT]; /* as given; NaN: a state that the VM does not have */
+    double share[MSACC_COUNT];
+    double counted; /* share of the time that was counted: less when it was switched off */
+};
+
+struct msacc_detail {
+    uint64_t mono_ns;
+    double interval_s;
+    bool on_before;    /* it was on before beamtop came, and stays so */
+    bool switched_off; /* somebody did that, in the interval */
+    double units_per_s;
+    struct msacc_row *rows; /* the types, then their threads */
+    size_t n_rows, n_types;
+};
+
 /* clang-format off */
 enum armed_kind {
     ARMED_SESSION, ARMED_BREAKPOINT, ARMED_FLAGS, ARMED_MONITOR, ARMED_CONTROL_WORD,

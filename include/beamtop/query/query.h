@@ -59,6 +59,8 @@ void query_drop(struct query *q, const void *fn_arg);
 /* {tell, Question, Term} to the keeper, for the question's own process there; no answer. */
 int query_tell(struct query *q, enum question question, const struct builder *term,
                struct error *err);
+/* Ends the question's own process there, which takes back what it holds on the node. */
+int query_end(struct query *q, enum question question, struct error *err);
 /* The keeper, once it stands: its creation is that of all of the node's pids. */
 const struct etf_pid *query_keeper(const struct query *q);
 bool query_pending(const struct query *q, enum question question);

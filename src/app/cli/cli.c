@@ -224,6 +224,8 @@ const struct cli_command cli_commands[] = {
      FOR_BATCH | FOR_HEAPS, 1, 1, false, command_heapsample},
     {"cpus", "NODE", "CPU time of each scheduler thread, and its waits for a CPU",
      FOR_BATCH | FOR_SPAN, 1, 1, false, command_answer},
+    {"msacc", "NODE", "microstate accounting: what each thread of the VM does",
+     FOR_BATCH | FOR_SPAN, 1, 1, false, command_msacc},
     {"armed", "NODE", "active tracing of all tools: sessions, breakpoints, flags, monitors",
      FOR_BATCH, 1, 1, false,
      command_answer},

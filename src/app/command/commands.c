@@ -182,6 +182,14 @@ int command_heapsample(const struct cli_options *o, const struct app_env *env)
     return run_by(&apart, env, &want, NULL, o->for_given, o->by ? (int)by : -1);
 }
 
+int command_msacc(const struct cli_options *o, const struct app_env *env)
+{
+    if (!replay_is_file(o->target))
+        tell_line("microstate accounting takes up to 28%% of the time of processes that only send "
+                  "messages, while it is on");
+    return command_answer(o, env);
+}
+
 int command_replay(const struct cli_options *o, const struct app_env *env)
 {
     if (replay_is_file(o->target))

@@ -51,6 +51,7 @@ struct live {
     unsigned pending;       /* those without an answer */
     unsigned deferred;      /* of the pending: asked once the header's question is answered */
     unsigned again;         /* asked once more as soon as they are answered */
+    unsigned holding;       /* questions of `sets` whose process there may hold something */
     unsigned reported;      /* questions whose first answer is logged */
     bool stretched;         /* the plan before was */
     bool tick_full;         /* this tick has more than the header */

@@ -36,7 +36,7 @@ static void make_plan(const struct live *l, struct governor_plan *plan)
 void live_reset_tick(struct live *l)
 {
     l->had_tick = false;
-    l->asked = l->pending = l->deferred = l->again = l->reported = 0;
+    l->asked = l->pending = l->deferred = l->again = l->reported = l->holding = 0;
     l->spent_next = 0;
     l->first_spent_ms = 0;
     l->rows_due_ms = 0;
@@ -163,6 +163,7 @@ static void ask(struct live *l, enum question question)
     struct builder *b = encode_question(question, &l->want, l->filter, conn_peer_node(l->conn));
     if (query_ask(l->query, question, b, deadline_ms(l, question), on_answer, l, &err) == 0) {
         l->asked |= BIT(question);
+        l->holding |= question_rows[question].sets ? BIT(question) : 0;
         l->pending |= BIT(question);
     } else if (l->handlers.on_trouble) {
         l->handlers.on_trouble(l->arg, question, &err);
@@ -193,6 +194,18 @@ static void plan_rows(struct live *l)
     struct governor_plan plan;
     make_plan(l, &plan);
     l->rows_due_ms = plan.rows_s > 0 ? after(uv_now(l->loop), plan.rows_s) : 0;
+}
+
+/* What holds something on the node for nobody any more ends, when its answer is here. */
+static void end_unwanted(struct live *l)
+{
+    struct error ignored = {.code = ERR_NONE}; /* of a lost connection: then it ends by itself */
+    for (unsigned q = 0; q < QUESTIONS; q++) {
+        if (!(l->holding & BIT(q) & ~l->want.needs & ~l->pending) || l->phase != PHASE_RUNNING)
+            continue;
+        l->holding &= ~BIT(q);
+        (void)query_end(l->query, (enum question)q, &ignored);
+    }
 }
 
 /* Starts a tick with these questions; those still without an answer are left out. */
@@ -404,6 +417,7 @@ static void on_answer(void *arg, const struct answer *answer)
     bool of_tick = l->pending & BIT(question);
 
     l->pending &= ~BIT(question);
+    end_unwanted(l);
     if (question == QUESTION_SYSTEM)
         ask_deferred(l);
     if (answer->value) {
@@ -497,6 +511,7 @@ void live_set_want(struct live *l, const struct want *want)
     struct want before = l->want;
     l->want = *want;
     l->want.needs |= NEED_SYSTEM;
+    end_unwanted(l);
     if (wants_more(&l->want, &before))
         ask_soon(l, live_questions(&l->want) & ~BIT(QUESTION_SYSTEM));
 }

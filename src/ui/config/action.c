@@ -137,6 +137,10 @@ const struct action_row action_table[ACTIONS] = {
     [ACTION_COLLECT] = {PROCESS, .live = true, .name = "collect",
                         .help = "collect the garbage of this process, and show what it freed"},
 
+    [ACTION_MSACC] = {.group = GROUP_PROCESS, .where = WHERE_DOC, .owner = OWNER_VIEW, .args = "",
+                      .live = true, .name = "msacc",
+                      .help = "switch microstate accounting of the VM on, or off"},
+
     [ACTION_TRACE] = {TRACE, .live = true, .name = "trace", .args = "[PATTERN…]",
                       .arg = WORD_TEXT, .rest_of_line = true,
                       .help = "trace calls or messages; without a pattern, ask for it"},

@@ -8,7 +8,8 @@
 
 #include "beamtop/base/text.h"
 
-#define LABEL 17 /* columns of a scheduler's id and kind */
+#define ACCOUNT_LABEL 28 /* columns of a type of threads */
+#define LABEL 17         /* columns of a scheduler's id and kind */
 
 static const char *const kind_names[] = {
     [SCHEDULER_NORMAL] = "normal",
@@ -22,10 +23,32 @@ static const struct {
 } titles[] = {{"USE", 7},     {"RUN", 7}, {"WAIT CPU", 9}, {"FORCED/s", 9},
               {"YIELD/s", 8}, {"CPU", 5}, {"MOVES", 6},    {"BOUND", 6}};
 
+/* Microstate accounting has a price, which is said before it is switched on. */
+enum accounting { OFF, ASKED, ON };
+struct cpus {
+    enum accounting accounting;
+};
+
+static int cpus_account(void *state, const struct view_link *at, const char *arg, struct error *err)
+{
+    struct cpus *s = state;
+    (void)at;
+    (void)arg;
+    (void)err;
+    s->accounting = s->accounting == OFF ? ASKED : s->accounting == ASKED ? ON : OFF;
+    return 0;
+}
+
+static const struct view_act cpus_acts[] = {
+    {ACTION_MSACC, false, cpus_account},
+    {.run = NULL},
+};
+
 static void cpus_want(const void *state, int rows, struct want *want)
 {
-    (void)state;
     (void)rows;
+    if (((const struct cpus *)state)->accounting == ON)
+        want->needs |= NEED_MSACC;
     want->needs |= NEED_THREADS | NEED_SYSTEM;
 }
 
@@ -107,12 +130,59 @@ static bool is_idle(const struct scheduler_thread *r)
     return r->kind != SCHEDULER_NORMAL && !(r->run >= 0.0005) && !(r->wait >= 0.0005);
 }
 
+/* ---- microstate accounting */
+
+static const struct {
+    const char *title;
+    enum msacc_state state;
+} states[] = {
+    {"EMULATOR", MSACC_EMULATOR}, {"GC", MSACC_GC},       {"PORT", MSACC_PORT},  {"AUX", MSACC_AUX},
+    {"CHECK IO", MSACC_CHECK_IO}, {"OTHER", MSACC_OTHER}, {"SLEEP", MSACC_SLEEP}};
+#define STATE_WIDTH 9
+
+static void accounted(struct view_page *page, const struct msacc_detail *a)
+{
+    char text[32];
+    for (size_t s = 0; s < ARRAY_LEN(states); s++)
+        page_right(page, STYLE_LABEL, STATE_WIDTH, states[s].title);
+    for (size_t i = 0; i < a->n_types; i++) {
+        page_line(page);
+        page_printf(page, STYLE_LABEL, "%5lld %.*s", (long long)a->rows[i].threads,
+                    (int)a->rows[i].type.len, a->rows[i].type.s);
+        page_tab(page, ACCOUNT_LABEL);
+        for (size_t s = 0; s < ARRAY_LEN(states); s++)
+            page_right(page, STYLE_VALUE, STATE_WIDTH,
+                       text_percent(text, sizeof text, a->rows[i].share[states[s].state]));
+    }
+    page_line(page);
+    page_puts(page, a->switched_off ? STYLE_WARN : STYLE_DIM,
+              a->switched_off ? "  another tool switched it off: shares are of the time before"
+              : a->on_before  ? "  it was on before, and stays on"
+                              : "  M switches it off. Dirty GC is under OTHER, a dirty NIF under "
+                                "EMULATOR");
+}
+
+static void accounting(struct view_page *page, const struct cpus *s, const struct model *m)
+{
+    const struct msacc_detail *a = model_msacc(m);
+    page_heading(page, "Microstates");
+    page_tab(page, ACCOUNT_LABEL);
+    if (s->accounting == ON && a != NULL)
+        accounted(page, a);
+    else if (s->accounting == ON)
+        page_puts(page, STYLE_DIM, "waiting for the node's answer");
+    else if (s->accounting == ASKED)
+        page_puts(page, STYLE_WARN,
+                  "takes up to 28% of the time of processes that only send messages. M again: on");
+    else
+        page_puts(page, STYLE_DIM, "off. M: what each type of thread does (emulator, GC, I/O …)");
+}
+
 static void cpus_page(void *state, const struct model *m, int rows, int columns,
                       struct view_page *page)
 {
     const struct threads_detail *t = model_threads(m);
     size_t idle = 0;
-    (void)state;
     (void)rows;
     (void)columns;
     if (t == NULL) {
@@ -135,6 +205,7 @@ static void cpus_page(void *state, const struct model *m, int rows, int columns,
     page_line(page);
     if (idle > 0)
         page_printf(page, STYLE_DIM, "  %zu dirty schedulers did nothing", idle);
+    accounting(page, state, m);
     snprintf(page->summary, sizeof page->summary, "%zu scheduler threads", t->n_rows);
 }
 
@@ -144,6 +215,8 @@ const struct view_ops view_cpus = {
     .key = 'K',
     .help = "CPU time of each scheduler thread, its waits for a CPU, steal and cgroup quota.",
     .kind = VIEW_DOC,
+    .state_bytes = sizeof(struct cpus),
+    .acts = cpus_acts,
     .want = cpus_want,
     .page = cpus_page,
 };

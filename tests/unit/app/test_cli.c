@@ -26,6 +26,7 @@
 COMMAND(screen)
 COMMAND(top)
 COMMAND(answer)
+COMMAND(msacc)
 COMMAND(process)
 COMMAND(heapsample)
 COMMAND(nodes)

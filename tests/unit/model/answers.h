@@ -51,6 +51,14 @@ enum answer_kind {
     "<<\"list:\\t0\\nvoluntary_ctxt_switches:\\t30\\nnonvoluntary_ctxt_switches:\\t" involuntary   \
     "\\n\">>}, {1, 1, 4712, undefined, <<>>, <<\"(\">>, <<\"voluntary_ctxt_switches:\">>}]}"
 
+/* Mono seconds, and µs that scheduler 1 was in the emulator and slept; the rest stands. */
+#define MSACC_ANSWER(mono_s, emulator, sleep)                                                      \
+    "{msacc, -576460" mono_s "000000000, false, 1000000, ["                                        \
+    "#{type => scheduler, id => 2, counters => #{emulator => 0, gc => 7, sleep => " sleep "}}, "   \
+    "#{type => async, id => 0, counters => #{other => 5, what_comes_next => 6}, more => []}, "     \
+    "#{type => scheduler, id => 1, counters => #{emulator => " emulator ", gc => 7, nif => 3, "    \
+    "sleep => " sleep "}}]}"
+
 #define SCAN_ITEMS                                                                                 \
     (1u << ITEM_ID | 1u << ITEM_REDUCTIONS | 1u << ITEM_MESSAGE_QUEUE_LEN | 1u << ITEM_MEMORY |    \
      1u << ITEM_CURRENT_FUNCTION)
@@ -145,6 +153,7 @@ static const struct answer_row {
      "[<<\"system_monitor <0.9.0> theirs [{long_gc,100}]\">>, <<\"odd\">>], 1}"},
     {"nothing armed", ANSWER_ARMED, "{armed, 5, 0, [], {0, []}, {0, []}, [], 0}"},
     {"threads", ANSWER_THREADS, THREADS_ANSWER("100", "400000000 100000000 500", "1", "20", "10")},
+    {"msacc", ANSWER_MSACC, MSACC_ANSWER("100", "100", "0")},
     {"no threads", ANSWER_THREADS, "{threads, 5, unbound, <<>>, <<>>, [], <<>>, []}"},
 };
 

@@ -21,15 +21,16 @@ static void assert_slice(struct slice is, const char *text)
 
 /* What a bad answer must leave as it was. */
 struct kept {
-    const void *all[12];
-    int64_t sums[12];
+    const void *all[13];
+    int64_t sums[13];
 };
 
 static struct kept keep(const struct model *m)
 {
     struct kept k = {.all = {model_node(m), model_system(m), model_scan(m), model_process(m),
                              model_mailbox(m), model_state(m), model_alloc(m), model_apps(m),
-                             model_tree(m), model_armed(m), model_rows(m), model_threads(m)}};
+                             model_tree(m), model_armed(m), model_rows(m), model_threads(m),
+                             model_msacc(m)}};
     k.sums[0] = model_node(m)->schedulers + (int64_t)model_node(m)->name.len;
     k.sums[1] = model_system(m)->reductions + model_system(m)->schedulers[0].total;
     k.sums[2] = model_scan(m)->total + model_scan(m)->rows[0].reductions;
@@ -42,13 +43,15 @@ static struct kept keep(const struct model *m)
     k.sums[9] = model_armed(m)->control_word + (int64_t)model_armed(m)->rows[0].where.len;
     k.sums[10] = model_rows(m)->rows[0].message_queue_len;
     k.sums[11] = model_threads(m)->rows[0].run_ns;
+    k.sums[12] = (int64_t)model_msacc(m)->n_rows;
     return k;
 }
 
 static struct model *full_model(void)
 {
-    static const char *const first[] = {"node",  "system", "scan", "rows", "process", "mailbox",
-                                        "state", "alloc",  "apps", "tree", "armed",   "threads"};
+    static const char *const first[] = {"node",    "system",  "scan",  "rows", "process",
+                                        "mailbox", "state",   "alloc", "apps", "tree",
+                                        "armed",   "threads", "msacc"};
     struct model *m = model_new();
     struct error err = {0};
     for (size_t i = 0; i < ARRAY_LEN(first); i++)

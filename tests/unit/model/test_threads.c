@@ -156,6 +156,63 @@ static void test_rows_that_are_none(void **state)
     }
 }
 
+/* The types come first, each with the sum of its threads. */
+static void test_microstates(void **state)
+{
+    (void)state;
+    struct model *m = model_new();
+    must(m, ANSWER_MSACC, MSACC_ANSWER("100", "1000000", "5000000"));
+    assert_int_equal(model_msacc(m)->n_types, 2);
+    assert_int_equal(model_msacc(m)->n_rows, 5);
+    near(model_msacc(m)->rows[0].share[MSACC_EMULATOR], NAN);
+    must(m, ANSWER_MSACC, MSACC_ANSWER("098", "2000000", "6000000"));
+    const struct msacc_detail *a = model_msacc(m);
+    near(a->interval_s, 2);
+    assert_true(slice_is(a->rows[0].type, "scheduler"));
+    assert_int_equal(a->rows[0].id, -1);
+    assert_int_equal(a->rows[0].threads, 2);
+    near(a->rows[0].share[MSACC_EMULATOR], 1.0 / 3);
+    near(a->rows[0].share[MSACC_SLEEP], 2.0 / 3);
+    near(a->rows[0].share[MSACC_ETS], NAN);
+    near(a->rows[0].counted, 0.75);
+    assert_true(a->switched_off);
+    assert_int_equal(a->rows[2].id, 1);
+    near(a->rows[2].share[MSACC_EMULATOR], 0.5);
+    near(a->rows[2].counted, 1);
+    must(m, ANSWER_MSACC, MSACC_ANSWER("096", "0", "8000000")); /* reset by somebody */
+    near(model_msacc(m)->rows[2].share[MSACC_SLEEP], NAN);
+    near(model_msacc(m)->rows[3].share[MSACC_SLEEP], 1);
+    assert_false(model_msacc(m)->switched_off);
+    model_free(m);
+}
+
+static void test_microstates_that_are_none(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "{msacc, 5, false, 1000, [#{type => scheduler, counters => #{}}]}",
+        "{msacc, 5, false, 1000, [#{id => 1, counters => #{}}]}",
+        "{msacc, 5, false, 1000, [#{type => a, id => -1, counters => #{}}]}",
+        "{msacc, 5, false, 1000, [#{type => a, id => 1, counters => #{gc => b}}]}",
+        "{msacc, 5, false, 1000, [#{type => a, id => 1, counters => []}]}",
+        "{msacc, 5, off, 1000, []}",
+        "{msacc, 5, false, 1000, [#{type => a, id => 1}, #{type => b, id => 1}, "
+        "#{type => c, id => 1}, #{type => d, id => 1}, #{type => e, id => 1}, "
+        "#{type => f, id => 1}, #{type => g, id => 1}, #{type => h, id => 1}, "
+        "#{type => i, id => 1}, #{type => j, id => 1}, #{type => k, id => 1}, "
+        "#{type => l, id => 1}, #{type => m, id => 1}, #{type => n, id => 1}, "
+        "#{type => o, id => 1}, #{type => p, id => 1}, #{type => q, id => 1}]}",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct model *m = model_new();
+        struct error err = {0};
+        print_message("%s\n", bad[i]);
+        assert_true(give(m, ANSWER_MSACC, bad[i], &err) < 0);
+        assert_null(model_msacc(m));
+        model_free(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +221,8 @@ int main(void)
         cmocka_unit_test(test_strange_texts),
         cmocka_unit_test(test_lists_of_cpus_and_quotas),
         cmocka_unit_test(test_rows_that_are_none),
+        cmocka_unit_test(test_microstates),
+        cmocka_unit_test(test_microstates_that_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,9 +39,9 @@ static void must(struct model *m, enum answer_kind kind, const char *text)
 
 static struct model *full_model(void)
 {
-    static const enum answer_kind order[] = {ANSWER_NODE,    ANSWER_SYSTEM, ANSWER_SCAN,
-                                             ANSWER_PROCESS, ANSWER_ALLOC,  ANSWER_APPS,
-                                             ANSWER_HEAPS,   ANSWER_ARMED,  ANSWER_THREADS};
+    static const enum answer_kind order[] = {
+        ANSWER_NODE, ANSWER_SYSTEM, ANSWER_SCAN,  ANSWER_PROCESS, ANSWER_ALLOC,
+        ANSWER_APPS, ANSWER_HEAPS,  ANSWER_ARMED, ANSWER_THREADS, ANSWER_MSACC};
     struct model *m = model_new();
     for (size_t k = 0; k < ARRAY_LEN(order); k++)
         for (size_t i = 0; i < ARRAY_LEN(answers); i++)
