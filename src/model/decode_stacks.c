@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Stacks that a node has of its processes: {stacks, MonoNs, Ns, Looks, Processes, [Stack]}. */
+/* Stacks that a node has of its processes: {stacks, MonoNs, Ns, Looks, Processes, [Stack]}; and who
+   these processes are: {who, [{Pid, Identity | gone}]}. */
 #include "internal.h"
 
 #include "beamtop/base/limits.h"
+#include "beamtop/model/process_name.h"
 #include "beamtop/model/samples.h"
 
 #define STACKS_MOST 2000 /* of an answer: 20 processes, 25 looks */
+#define WHO_MOST 100     /* processes of a question */
 #define FRAMES_MOST 1024 /* of a stack: erlang:system_flag(backtrace_depth, N) has no limit */
 
 /* {Pid, Looks, Reductions, [{M, F, A}]} */
@@ -50,4 +53,39 @@ int yield_stacks_decode(struct yield_stacks *out, struct arena *arena, const uin
     out->seconds = (double)ns / 1e9;
     out->stacks = stacks;
     return decoder_end(&d, "stacks", err);
+}
+
+static bool decode_process_who(struct decoder *d, struct process_who *who)
+{
+    struct proc_row row;
+    proc_row_clear(&row);
+    who->name = (struct slice){"", 0};
+    if (!cursor_tuple_of(&d->c, 2) || !cursor_pid(&d->c, &who->pid, NULL))
+        return false;
+    if (cursor_peek_atom(&d->c, "gone"))
+        return cursor_skip(&d->c);
+    if (!decode_identity(d, &row))
+        return false;
+    const struct process_names names = {
+        .name = row.name, .label = row.label, .initial_call = row.initial_call};
+    who->name = process_name(&names);
+    return true;
+}
+
+int process_who_decode(const struct process_who **out, size_t *n, struct arena *arena,
+                       const uint8_t *term, size_t len, struct error *err)
+{
+    struct decoder d;
+    struct cursor_list list;
+    struct process_who *who = NULL;
+    decoder_init(&d, arena, term, len);
+    *n = 0;
+    if (cursor_tuple_of(&d.c, 2) && cursor_atom_is(&d.c, "who") &&
+        decode_list(&d, &list, WHO_MOST, sizeof *who, &who)) {
+        while (*n < list.count && decode_process_who(&d, who + *n))
+            ++*n;
+        cursor_list_end(&d.c, &list);
+    }
+    *out = who;
+    return decoder_end(&d, "who", err);
 }

@@ -37,6 +37,7 @@ watch(Dir, Running) ->
 orders() ->
     [{"still", fun(_, R) -> [begin unlink(P), exit(P, kill) end || P <- R], [] end},
      {"chain", runs(fun() -> chain_main() end)},
+     {"named", runs(fun() -> register(sample_worker, self()), chain_main() end)},
      {"copy", runs(fun() -> copy() end)},
      {"gc", runs(fun() -> gc_work(lists:seq(1, 200000)) end)},
      {"nat", runs(fun() -> nat_loop(0) end)},

@@ -215,6 +215,17 @@ shows_prologues() {
     says '^[0-9.]+% of the samples stood in a breakpoint prologue'
 }
 
+# Names are the node's: registered ones of processes that ran.
+names_processes() {
+    has_jit || return 0
+    works named || return 1
+    "$beamtop" sample "$node" --names --for 1s --cookie-file "$work/cookie" --timeout 30 --format json >"$work/out" 2>"$work/err"
+    rc=$?
+    order still
+    [ $rc = 0 ] || { cat "$work/err"; return 1; }
+    holds '.[0].processes[0].name == "sample_worker"' && is_clean
+}
+
 # Whose VM it is not gets a sentence, and no samples.
 refuses_strangers() {
     [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || return 0
@@ -272,5 +283,6 @@ survives_the_end_of_the_vm() {
 
 try_host
 run_on_releases finds_known_shares blames_copies blames_collections names_a_bif blames_a_library \
-    knows_late_pids marks_deep_stacks survives_code_loading shows_stacks records_runs shows_prologues refuses_strangers \
+    knows_late_pids marks_deep_stacks survives_code_loading shows_stacks names_processes \
+    records_runs shows_prologues refuses_strangers \
     tells_a_killed_sampler ends_early survives_the_end_of_the_vm

@@ -92,6 +92,7 @@ struct question_row {
     X(CALLS, calls, void, .pace = PACE_ASKED, .holder = true)                                      \
     X(STACKS, stacks, void, .pace = PACE_ASKED, .holder = true,                                    \
       .log = "looked at the stacks of the busiest processes, many times a second")                 \
+    X(WHO, who, void, .pace = PACE_ASKED)                                                          \
     X(FACTS, facts, void, .pace = PACE_BESIDE, .kept = KEPT_FACTS, .every_s = 60)                  \
     X(LEADERS, leaders, void, .pace = PACE_BESIDE, .kept = KEPT_FACTS, .every_s = 10,              \
       .kept_every_s = 60, .holder = true,                                                          \

@@ -76,6 +76,15 @@ double samples_share(double part, double whole); /* NaN of nothing */
 double samples_error(double share, int64_t n);
 const char *samples_class_word(enum sample_class in); /* "Erlang", "GC" */
 
+/* Who a process is: registered name, label or initial call; empty: it has ended. */
+struct process_who {
+    struct etf_pid pid;
+    struct slice name;
+};
+/* The answer to the question `who`: *n of *out, the arena's. ERR_FORMAT. */
+int process_who_decode(const struct process_who **out, size_t *n, struct arena *arena,
+                       const uint8_t *term, size_t len, struct error *err);
+
 /* ---- sampling on the screen, and in a recording that is replayed */
 
 enum sampling_phase { SAMPLING_STARTS, SAMPLING_RUNS, SAMPLING_ENDED, SAMPLING_FAILED };

@@ -172,6 +172,8 @@ const struct cli_option cli_option_table[] = {
      "tell lines of a function apart"},
     {"callers", 0, FOR_SAMPLE, TYPE_FLAG, AT(callers), 0, 0, 0, NULL,
      "the tree goes from each function to its callers"},
+    {"names", 0, FOR_SAMPLE | FOR_PSTACK, TYPE_FLAG, AT(names), 0, 0, 0, NULL,
+     "connect to the node for the names of its processes; without it there are pids"},
     {"skid-summary", 0, FOR_SAMPLE, TYPE_FLAG, AT(skid), 0, 0, 0, NULL,
      "show in whose breakpoint prologue samples stood: they count for that function"},
     {"check", 0, FOR_SAMPLE, TYPE_FLAG, AT(check), 0, 0, 0, NULL,
@@ -262,7 +264,7 @@ const struct cli_command cli_commands[] = {
                              "processes, threads, from outside",
      FOR_BATCH | FOR_SAMPLE, 1, 1, false, command_sample},
     {"pstack", "NODE|OSPID", "the stack of each scheduler of a VM of this host, now",
-     FOR_ALL | FOR_FORMAT | FOR_LOCAL | FOR_PSTACK, 1, 1, false, command_pstack},
+     FOR_BATCH | FOR_PSTACK, 1, 1, false, command_pstack},
     {"blame", "NODE|OSPID FUNCTION", "which Erlang functions are behind a native function, "
                                      "library, BIF, or: copies, gc, nifs",
      FOR_ALL | FOR_FORMAT | FOR_LOCAL | FOR_BLAME, 2, 2, false, command_blame},

@@ -89,7 +89,7 @@ struct cli_options {
     const char *collect; /* a process that collects its garbage on request */
     const char *by;      /* an owner_by_key() */
     bool running, yes;
-    bool remote, skid, only_erlang, lines, callers, check, stacks, all, wait;
+    bool remote, names, skid, only_erlang, lines, callers, check, stacks, all, wait;
     bool help, version;
 };
 

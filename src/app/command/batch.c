@@ -205,6 +205,8 @@ int batch_run(const struct batch_job *job)
         uv_run(&b.rt.loop, UV_RUN_DEFAULT);
     }
     clear_progress(&b);
+    if (job->lost != NULL && b.opened)
+        job->lost(job->arg, &b.rt.err);
     session_free(b.session); /* before the source that it asks */
     source_close(b.source, NULL, NULL);
     runtime_close(&b.rt);

@@ -46,7 +46,7 @@ struct batch_job {
     unsigned turn_ms; /* between turns of the session, or of what open began in its place … */
     void (*turn)(void *arg);
     void (*interrupt)(void *arg); /* … on the first signal: it is to end the run soon */
-    void (*lost)(void *arg, const struct error *why); /* … before the run ends without a link */
+    void (*lost)(void *arg, const struct error *why); /* … the port is used no more */
     void *arg;
 };
 

@@ -130,6 +130,7 @@ void record_run_armed_link_lost(struct recording_run *t)
 {
     record_series_link_lost(t->calls);
     record_series_link_lost(t->trace);
+    record_samples_link_lost(t->samples);
 }
 
 bool record_run_armed_stop(struct recording_run *t)

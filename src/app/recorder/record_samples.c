@@ -16,7 +16,8 @@
 struct record_samples {
     struct record_samples_setup setup;
     struct sample_log *log; /* of the run; NULL: none */
-    bool over;              /* it has ended, and is freed at the next tick */
+    bool waits;             /* it has ended, and its processes have no names yet */
+    bool over;              /* it is kept, or failed, and is freed at the next tick */
     bool stopping;
     uint64_t next_ns; /* when the next one may begin */
     struct record_retry retry;
@@ -37,23 +38,42 @@ static void refused(struct record_samples *r, const struct error *why)
                       record_retry_text(text, sizeof text, &r->retry, "not sampled", true));
 }
 
-static void ended(void *arg, const struct error *why)
+static void over(struct record_samples *r)
 {
-    struct record_samples *r = arg;
+    r->waits = false;
     r->over = true;
-    if (why)
-        refused(r, why);
-    else if (record_retry_works(&r->retry))
-        r->setup.tell(r->setup.arg, "sampled now");
-    if (!why)
-        recorder_samples(r->setup.recorder, &sample_log_now(r->log)->run);
     if (r->stopping)
         r->setup.on_ended(r->setup.arg);
 }
 
+static void keep(void *arg)
+{
+    struct record_samples *r = arg;
+    recorder_samples(r->setup.recorder, &sample_log_now(r->log)->run);
+    over(r);
+}
+
+static void ended(void *arg, const struct error *why)
+{
+    struct record_samples *r = arg;
+    struct session_port port;
+    struct error ignored = {.code = ERR_NONE};
+    if (why) {
+        refused(r, why);
+        over(r);
+        return;
+    }
+    if (record_retry_works(&r->retry))
+        r->setup.tell(r->setup.arg, "sampled now");
+    r->waits =
+        live_port(r->setup.live, &port, &ignored) == 0 && sample_log_ask_names(r->log, &port);
+    if (!r->waits)
+        keep(r);
+}
+
 static int begin(struct record_samples *r, struct error *err)
 {
-    static const struct sample_log_handlers handlers = {.ended = ended};
+    static const struct sample_log_handlers handlers = {.ended = ended, .named = keep};
     const struct cli_options *o = r->setup.options;
     const struct node_info *node = model_node(r->setup.model);
     const char *name = live_peer_node(r->setup.live);
@@ -92,9 +112,20 @@ void record_samples_tick(struct record_samples *r)
         refused(r, &err);
 }
 
+void record_samples_link_lost(struct record_samples *r)
+{
+    struct error why = {.code = ERR_NONE};
+    if (!r || !r->log)
+        return;
+    error_set(&why, ERR_LOST, "the connection is lost");
+    sample_log_lost(r->log, &why);
+    if (r->waits)
+        keep(r);
+}
+
 bool record_samples_stop(struct record_samples *r)
 {
-    if (!r || !sample_log_runs(r->log))
+    if (!r || !r->log || r->over)
         return false;
     r->stopping = true;
     sample_log_stop(r->log);

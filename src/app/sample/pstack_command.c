@@ -106,6 +106,8 @@ static int put_stacks(struct sample_run *t)
                                        .why = slice_of(lines[n].why),
                                        .tid = thread->tid,
                                        .sample = ran ? f->samples + i : NULL};
+        if (ran)
+            all[n].name = sampled_name_of(t->sampled, f->samples + i);
         n++;
     }
     buf_init(&text, 0);

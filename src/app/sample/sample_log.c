@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/arena.h"
 #include "beamtop/base/clock.h"
 
 struct sample_log {
@@ -14,6 +15,8 @@ struct sample_log {
     struct sampled *sampled;
     struct sampling *sampling; /* NULL: it has ended, or is the node's */
     struct yields *yields;     /* of a run of the node */
+    struct session_port port;  /* while names are asked for */
+    bool asks;
     struct record_begin begin;
     uint64_t began_ns;
     const struct sample_log_handlers *handlers;
@@ -129,8 +132,51 @@ void sample_log_turn(struct sample_log *l)
 
 void sample_log_lost(struct sample_log *l, const struct error *why)
 {
+    if (l)
+        l->asks = false;
     if (l && l->yields)
         yields_lost(l->yields, why);
+}
+
+/* ---- names */
+
+#define NAMED 100 /* processes */
+#define NAMES_MS 5000u
+
+static void on_names(void *arg, const struct answer *answer)
+{
+    struct sample_log *l = arg;
+    struct arena arena;
+    const struct process_who *who = NULL;
+    struct error ignored = {.code = ERR_NONE}; /* pids stand without names */
+    size_t n = 0;
+    l->asks = false;
+    arena_init(&arena);
+    if (answer->value &&
+        process_who_decode(&who, &n, &arena, answer->value, answer->len, &ignored) == 0)
+        for (size_t i = 0; i < n; i++)
+            sampled_name(l->sampled, &who[i].pid, who[i].name);
+    arena_clear(&arena);
+    l->handlers->named(l->arg);
+}
+
+bool sample_log_ask_names(struct sample_log *l, const struct session_port *port)
+{
+    struct etf_pid pids[NAMED];
+    struct error ignored = {.code = ERR_NONE};
+    struct builder *b = builder_new();
+    const size_t n = sampled_pids(l->sampled, pids, NAMED);
+    if (n > 0)
+        build_list(b, n);
+    for (size_t i = 0; i < n; i++) {
+        pids[i].creation = port->creation;
+        build_pid(b, port->node, pids + i);
+    }
+    build_nil(b);
+    l->port = *port;
+    l->asks = n > 0 && port->ask(port->ctx, QUESTION_WHO, b, NAMES_MS, on_names, l, &ignored) == 0;
+    builder_free(b);
+    return l->asks;
 }
 
 bool sample_log_runs(const struct sample_log *l)
@@ -149,6 +195,8 @@ void sample_log_free(struct sample_log *l)
 {
     if (!l)
         return;
+    if (l->asks)
+        l->port.drop(l->port.ctx, l);
     sampling_leave(l->sampling);
     yields_free(l->yields);
     sampled_free(l->sampled);

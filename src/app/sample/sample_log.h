@@ -19,12 +19,13 @@ struct sample_log_options {
     const char *otp;
 };
 
-/* Any but ended may be NULL. */
+/* Any but ended may be NULL; named is needed for sample_log_ask_names(). */
 struct sample_log_handlers {
     void (*note)(void *arg, const char *text);
     void (*sample)(void *arg, const struct sample *sample); /* that counted */
     /* Once, the last call: SAMPLING_ENDED, or SAMPLING_FAILED with why. */
     void (*ended)(void *arg, const struct error *why);
+    void (*named)(void *arg); /* the busiest processes have names, or the node does not say them */
 };
 
 int sample_log_start(struct sample_log **out, uv_loop_t *loop, const struct sample_log_options *o,
@@ -36,6 +37,9 @@ struct sample_log *sample_log_start_yields(const struct session_port *port,
                                            const struct yields_options *yields,
                                            const struct sample_log_options *o, const char *why,
                                            const struct sample_log_handlers *handlers, void *arg);
+/* Of a run that has ended: asks the node who its busiest processes are. named follows, once, unless
+ * it is freed first, or the connection is lost: the port may not be used then. False: not asked. */
+bool sample_log_ask_names(struct sample_log *l, const struct session_port *port);
 void sample_log_turn(struct sample_log *l); /* ten times a second; NULL is fine */
 /* The connection is lost: ends a run of the node's. NULL is fine. */
 void sample_log_lost(struct sample_log *l, const struct error *why);

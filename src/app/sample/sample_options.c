@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SAMPLE_S 10.0
 
@@ -32,6 +33,8 @@ int sample_options_of(struct sampler_options *sampler, struct sampled_options *s
     sampler->for_s = o->for_given ? o->for_s : SAMPLE_S;
     sampler->lines = o->lines;
     sampled->only_erlang = o->only_erlang;
+    if (o->names && o->target[strspn(o->target, "0123456789")] == '\0')
+        return error_set(err, ERR_USAGE, "--names needs the name of a node, not an OS pid");
     if (o->thread && o->scheduler > 0)
         return error_set(err, ERR_USAGE, "--thread and --scheduler: give one of them");
     if (o->thread && thread_of(sampler, o->thread, err) != 0)

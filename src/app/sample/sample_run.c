@@ -63,10 +63,16 @@ static void on_signal(uv_signal_t *signal, int number)
     sample_log_stop(t->log);
 }
 
+static void on_named(void *arg)
+{
+    struct sample_run *t = arg;
+    runtime_end(&t->batch->rt, EXIT_DONE, NULL);
+}
+
 static void collect(struct sample_run *t)
 {
     static const struct sample_log_handlers handlers = {
-        .note = on_note, .sample = on_sample, .ended = on_ended};
+        .note = on_note, .sample = on_sample, .ended = on_ended, .named = on_named};
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     const struct sample_log_options options = {
         .sampler = t->sampler, .sums = t->sums, .label = t->options->target};
@@ -89,14 +95,20 @@ static void collect(struct sample_run *t)
 static void on_yields_ended(void *arg, const struct error *err)
 {
     struct sample_run *t = arg;
+    if (t->batch->rt.ended)
+        return;
     t->ended = err == NULL;
-    runtime_end(&t->batch->rt, err ? exit_code_of_error(err->code) : EXIT_DONE, err);
+    if (err)
+        runtime_end(&t->batch->rt, exit_code_of_error(err->code), err);
+    else if (t->is_lost || !sample_log_ask_names(t->log, &t->port))
+        runtime_end(&t->batch->rt, EXIT_DONE, NULL);
 }
 
 static int open_yields(void *arg, struct batch *b, const struct session_port *port,
                        struct error *err)
 {
-    static const struct sample_log_handlers handlers = {.ended = on_yields_ended};
+    static const struct sample_log_handlers handlers = {.ended = on_yields_ended,
+                                                        .named = on_named};
     struct sample_run *t = arg;
     const struct cli_options *o = t->options;
     const struct yields_options yields = {.for_s = t->sampler.for_s, .budget = o->budget};
@@ -107,6 +119,7 @@ static int open_yields(void *arg, struct batch *b, const struct session_port *po
     snprintf(otp, sizeof otp, "%.*s", (int)release.len, release.s);
     (void)err;
     t->batch = b;
+    t->port = *port;
     t->log = sample_log_start_yields(port, &yields, &options, "", &handlers, t);
     t->sampled = sample_log_sampled(t->log);
     return 0;
@@ -129,6 +142,7 @@ static void interrupt(void *arg)
 static void lost(void *arg, const struct error *why)
 {
     struct sample_run *t = arg;
+    t->is_lost = true;
     sample_log_lost(t->log, why);
 }
 
@@ -146,6 +160,29 @@ static int collect_yields(struct sample_run *t)
 }
 
 /* ---- both */
+
+static int open_names(void *arg, struct batch *b, const struct session_port *port,
+                      struct error *err)
+{
+    struct sample_run *t = arg;
+    (void)err;
+    t->batch = b;
+    if (!sample_log_ask_names(t->log, port))
+        runtime_end(&b->rt, EXIT_DONE, NULL);
+    return 0;
+}
+
+/* Without an answer there are pids only, and a message. */
+static void ask_names(struct sample_run *t)
+{
+    const struct batch_job job = {.options = t->options,
+                                  .env = t->env,
+                                  .open = open_names,
+                                  .turn_ms = TURN_MS,
+                                  .lost = lost,
+                                  .arg = t};
+    (void)batch_run(&job);
+}
 
 static int print_run(struct sample_run *t, int (*print)(struct sample_run *t), int code)
 {
@@ -168,6 +205,8 @@ int sample_run(struct sample_run *t, int (*print)(struct sample_run *t))
     } else if (local_target_find(&t->sampler.pid, t->options->target, t->options, t->env, &err) ==
                0) {
         collect(t);
+        if (t->ended && t->options->names)
+            ask_names(t);
         code = print_run(t, print, t->rt.exit_code);
         err = t->rt.err;
         runtime_close(&t->rt);

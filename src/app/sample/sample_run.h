@@ -30,8 +30,10 @@ struct sample_run {
     struct runtime rt; /* sample_run.c */
     uv_timer_t progress;
     struct sample_log *log;
-    struct batch *batch; /* with --remote */
-    bool told, ended;    /* a line of progress stands; the sampler reached its end */
+    struct batch *batch; /* with --remote … */
+    struct session_port port;
+    bool is_lost;
+    bool told, ended; /* a line of progress stands; the sampler reached its end */
 };
 
 /* Finds the VM, samples it and calls print(); the exit code of the command. With --remote the node

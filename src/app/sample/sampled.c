@@ -15,7 +15,7 @@ struct process {
         uint64_t number, serial;
     } key;
     int64_t samples;
-    char pid[48];
+    char pid[48], name[128];
     UT_hash_handle hh;
 };
 
@@ -219,6 +219,45 @@ int64_t sampled_count(const struct sampled *s)
     return s->samples;
 }
 
+/* ---- names */
+
+static int by_most(const void *a, const void *b)
+{
+    const struct process *x = *(struct process *const *)a, *y = *(struct process *const *)b;
+    return (x->samples < y->samples) - (x->samples > y->samples);
+}
+
+size_t sampled_pids(struct sampled *s, struct etf_pid *pids, size_t most)
+{
+    const size_t all = HASH_COUNT(s->processes);
+    struct process **ranked = alloc_zero(all + 1, sizeof(struct process *)), *p, *next;
+    size_t n = 0;
+    HASH_ITER (hh, s->processes, p, next)
+        ranked[n++] = p;
+    qsort(ranked, n, sizeof(struct process *), by_most);
+    n = n < most ? n : most;
+    for (size_t i = 0; i < n; i++)
+        pids[i] = (struct etf_pid){.id = (uint32_t)ranked[i]->key.number,
+                                   .serial = (uint32_t)ranked[i]->key.serial};
+    free(ranked);
+    return n;
+}
+
+void sampled_name(struct sampled *s, const struct etf_pid *pid, struct slice name)
+{
+    struct process *p = NULL, key = {.key = {pid->id, pid->serial}};
+    HASH_FIND(hh, s->processes, &key.key, sizeof key.key, p);
+    if (p)
+        snprintf(p->name, sizeof p->name, "%.*s", (int)name.len, name.s);
+}
+
+struct slice sampled_name_of(const struct sampled *s, const struct sample *sample)
+{
+    struct process *p = NULL, key = {.key = {sample->pid_number, sample->pid_serial}};
+    HASH_FIND(hh, s->processes, &key.key, sizeof key.key, p);
+    return slice_of(p ? p->name : "");
+}
+
 /* ---- the summary */
 
 static int by_samples(const void *a, const void *b)
@@ -236,8 +275,8 @@ static void put_rows(struct sampled *s, struct samples_summary *out)
     s->process_rows =
         alloc_resize(s->process_rows, HASH_COUNT(s->processes) + 1, sizeof *s->process_rows);
     HASH_ITER (hh, s->processes, p, next)
-        s->process_rows[n++] =
-            (struct samples_source){.name = slice_of(p->pid), .samples = p->samples};
+        s->process_rows[n++] = (struct samples_source){
+            .name = slice_of(p->pid), .about = slice_of(p->name), .samples = p->samples};
     s->thread_rows = alloc_resize(s->thread_rows, s->n_threads + 1, sizeof *s->thread_rows);
     s->parts = alloc_resize(s->parts, s->n_threads + 1, sizeof *s->parts);
     out->n_threads = 0;

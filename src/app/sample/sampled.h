@@ -39,6 +39,12 @@ size_t sampled_threads(const struct sampled *s);
 const struct thread *sampled_thread(const struct sampled *s, size_t i);
 int64_t sampled_count(const struct sampled *s);
 
+/* The pids with most samples, at most `most`; returns how many. */
+size_t sampled_pids(struct sampled *s, struct etf_pid *pids, size_t most);
+void sampled_name(struct sampled *s, const struct etf_pid *pid, struct slice name); /* copied */
+/* Of the process of a sample; empty: not known. */
+struct slice sampled_name_of(const struct sampled *s, const struct sample *sample);
+
 /* All but label, OTP, times and rate is filled in; what it refers to belongs to s. */
 void sampled_summary(struct sampled *s, struct samples_summary *out);
 

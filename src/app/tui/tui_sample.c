@@ -62,7 +62,8 @@ static void on_timer(uv_timer_t *timer)
 /* ---- a run */
 
 static void ended(void *arg, const struct error *why);
-static const struct sample_log_handlers handlers_of_run = {.ended = ended};
+static void named(void *arg);
+static const struct sample_log_handlers handlers_of_run = {.ended = ended, .named = named};
 
 static void run(struct tui_sample *s, struct sample_log *log)
 {
@@ -157,8 +158,17 @@ static void ended(void *arg, const struct error *why)
     struct tui *t = s->tui;
     struct error err = {.code = ERR_NONE};
     const bool refused = why && s->outside && sample_log_count(s->log) == 0;
-    if (!refused || !t->live || begin_yields(s, why->text, &err) != 0)
-        tell_end(s, why);
+    if (refused && t->live && begin_yields(s, why->text, &err) == 0)
+        return;
+    struct session_port port;
+    tell_end(s, why);
+    if (t->live && live_port(t->live, &port, &err) == 0)
+        (void)sample_log_ask_names(s->log, &port);
+}
+
+static void named(void *arg)
+{
+    show(arg);
 }
 
 /* ---- what a person does */
@@ -224,7 +234,7 @@ void tui_sample_lost(struct tui_sample *s)
 {
     struct error err = {.code = ERR_NONE};
     error_set(&err, ERR_LOST, "the connection is lost");
-    if (sample_log_runs(s->log))
+    if (s->log)
         sample_log_lost(s->log, &err);
 }
 
