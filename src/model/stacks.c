@@ -269,19 +269,37 @@ static int by_weight(const void *a, const void *b)
     return x->index < y->index ? -1 : 1;
 }
 
+struct stacks_child *stacks_heavy_children(const struct stacks *s, uint32_t index, double least,
+                                           size_t *n, struct stacks_rest *rest)
+{
+    const struct stacks_node *node;
+    *n = 0;
+    *rest = (struct stacks_rest){.n = 0};
+    for (uint32_t at = stacks_node(s, index)->child; at != 0; at = node->next) {
+        node = stacks_node(s, at);
+        if (node->total >= least) {
+            ++*n;
+            continue;
+        }
+        rest->n++;
+        rest->total += node->total;
+    }
+    if (*n == 0)
+        return NULL;
+    struct stacks_child *children = alloc_zero(*n, sizeof *children), *to = children;
+    for (uint32_t at = stacks_node(s, index)->child; at != 0; at = node->next) {
+        node = stacks_node(s, at);
+        if (node->total >= least)
+            *to++ = (struct stacks_child){at, node};
+    }
+    qsort(children, *n, sizeof *children, by_weight);
+    return children;
+}
+
 struct stacks_child *stacks_children(const struct stacks *s, uint32_t index, size_t *n)
 {
-    size_t found = 0;
-    for (uint32_t at = stacks_node(s, index)->child; at != 0; at = stacks_node(s, at)->next)
-        found++;
-    *n = found;
-    if (found == 0)
-        return NULL;
-    struct stacks_child *children = alloc_zero(found, sizeof *children), *to = children;
-    for (uint32_t at = stacks_node(s, index)->child; at != 0; at = stacks_node(s, at)->next)
-        *to++ = (struct stacks_child){at, stacks_node(s, at)};
-    qsort(children, found, sizeof *children, by_weight);
-    return children;
+    struct stacks_rest rest;
+    return stacks_heavy_children(s, index, 0, n, &rest);
 }
 
 struct walk {
@@ -295,20 +313,17 @@ struct walk {
 static void walk_below(const struct walk *w, uint32_t index, size_t depth)
 {
     size_t n;
-    struct stacks_branch rest = {.depth = depth};
-    struct stacks_child *children = stacks_children(w->s, index, &n);
+    struct stacks_rest rest;
+    double least = depth < w->depth ? w->least : (double)INFINITY;
+    struct stacks_child *children = stacks_heavy_children(w->s, index, least, &n, &rest);
     for (size_t i = 0; i < n; i++) {
         const struct stacks_node *node = children[i].node;
-        if (depth >= w->depth || node->total < w->least) {
-            rest.total += node->total;
-            continue;
-        }
         w->each(w->arg, &(struct stacks_branch){children[i].index, depth, node->self, node->total});
         walk_below(w, children[i].index, depth + 1);
     }
     free(children);
-    if (rest.total > 0)
-        w->each(w->arg, &rest);
+    if (rest.n > 0)
+        w->each(w->arg, &(struct stacks_branch){.depth = depth, .total = rest.total});
 }
 
 void stacks_walk(const struct stacks *s, double least, size_t depth,

@@ -84,8 +84,6 @@ struct layout {
     struct flame_frame *frames; /* by id */
     const uint32_t *way;        /* nodes */
     double scale;               /* columns of a weight of 1 */
-    struct stacks_child *wide;  /* room for those of a box that are a cell wide or more */
-    size_t room;
     struct regex *match;
 };
 
@@ -136,40 +134,28 @@ static void add_node(const struct layout *l, size_t parent, uint32_t index, doub
                                   .text = text_of(l, node->frame)});
 }
 
-static int by_weight(const void *a, const void *b)
-{
-    const struct stacks_child *x = a, *y = b;
-    if (x->node->total != y->node->total)
-        return x->node->total < y->node->total ? 1 : -1;
-    return x->index < y->index ? -1 : 1;
-}
-
 static void add_children(const struct layout *l, size_t parent)
 {
-    struct flame_box box = l->f->boxes[parent], rest = {.level = box.level + 1, .parent = parent};
-    size_t n = 0;
-    for (uint32_t i = stacks_node(l->s, box.node)->child; i != 0; i = stacks_node(l->s, i)->next) {
-        const struct stacks_node *node = stacks_node(l->s, i);
-        l->f->visited++;
-        if (node->total * l->scale >= 1 - 1e-9 && n < l->room) {
-            l->wide[n++] = (struct stacks_child){i, node};
-            continue;
-        }
-        rest.merged++;
-        rest.total += node->total;
-    }
-    if (n > 1)
-        qsort(l->wide, n, sizeof *l->wide, by_weight);
+    struct flame_box box = l->f->boxes[parent];
+    size_t n;
+    struct stacks_rest rest;
+    struct stacks_child *wide =
+        stacks_heavy_children(l->s, box.node, (1 - 1e-9) / l->scale, &n, &rest);
     double at = box.at;
     for (size_t i = 0; i < n; i++) {
-        double width = l->wide[i].node->total * l->scale;
-        add_node(l, parent, l->wide[i].index, at, width);
+        double width = wide[i].node->total * l->scale;
+        add_node(l, parent, wide[i].index, at, width);
         at += width;
     }
-    rest.at = at;
-    rest.width = rest.total * l->scale;
-    if (rest.merged > 0)
-        add_box(l, rest);
+    free(wide);
+    l->f->visited += n + rest.n;
+    if (rest.n > 0)
+        add_box(l, (struct flame_box){.level = box.level + 1,
+                                      .parent = parent,
+                                      .at = at,
+                                      .width = rest.total * l->scale,
+                                      .total = rest.total,
+                                      .merged = rest.n});
 }
 
 /* The cursor is on its box, or where that is too narrow on the last one of its way that is not. */
@@ -215,9 +201,7 @@ void flame_take(struct flame *f, const struct stacks *s, const char *unit, int c
     f->total = stacks_total(s);
     struct layout l = {.f = f, .s = s, .way = way, .match = match};
     l.frames = arena_alloc(&f->arena, (stacks_frames(s) + 1) * sizeof *l.frames);
-    l.room = (size_t)wide + 1;
-    l.wide = alloc_zero(l.room, sizeof *l.wide);
-    l.scale = zoomed > 0 ? wide / zoomed : 0;
+    l.scale = zoomed > 0 ? wide / zoomed : 1;
     match_all(&l);
     add_box(&l,
             (struct flame_box){.width = wide, .self = stacks_node(s, 0)->self, .total = f->total});
@@ -227,7 +211,6 @@ void flame_take(struct flame *f, const struct stacks *s, const char *unit, int c
         else if (f->boxes[i].merged == 0)
             add_children(&l, i);
     }
-    free(l.wide);
     free(way);
     find_cursor(f);
 }

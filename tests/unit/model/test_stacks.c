@@ -162,6 +162,61 @@ static void test_no_frames(void **state)
     stacks_free(s);
 }
 
+/* "a 5/8 -b 3/3 ": self and total of each, behind a sign for each level. */
+static void put_branch(void *arg, const struct stacks_branch *b)
+{
+    void **args = arg;
+    struct buf *out = args[0];
+    const struct stacks *s = args[1];
+    for (size_t i = 0; i < b->depth; i++)
+        buf_puts(out, "-");
+    buf_printf(out, "%s %g/%g ", b->index ? name_of(s, stacks_node(s, b->index)->frame) : "rest",
+               b->self, b->total);
+}
+
+static void test_walk(void **state)
+{
+    static const struct {
+        double least;
+        size_t depth;
+        const char *wanted;
+    } rows[] = {
+        {0, 9, "a 2/12 -b 0/7 --c 4/4 --d 3/3 -e 3/3 f 5/5 g 1/1 "},
+        {4, 9, "a 2/12 -b 0/7 --c 4/4 --rest 0/3 -rest 0/3 f 5/5 rest 0/1 "},
+        {0, 1, "a 2/12 -rest 0/10 f 5/5 g 1/1 "},
+        {99, 9, "rest 0/18 "},
+    };
+    struct stacks *s = stacks_new();
+    (void)state;
+    add(s, "a", 2);
+    add(s, "abc", 4);
+    add(s, "abd", 3);
+    add(s, "ae", 3);
+    add(s, "g", 1);
+    add(s, "f", 5);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct buf out;
+        buf_init(&out, 0);
+        void *args[] = {&out, s};
+        stacks_walk(s, rows[i].least, rows[i].depth, put_branch, args);
+        assert_string_equal(buf_cstr(&out), rows[i].wanted);
+        buf_clear(&out);
+    }
+    stacks_free(s);
+}
+
+static void test_identities(void **state)
+{
+    struct stacks *s = stacks_new(), *others = stacks_new();
+    (void)state;
+    add(s, "ab", 1);
+    add(others, "ba", 1);
+    assert_true(stacks_frame_identity(s, 0) == stacks_frame_identity(others, 1));
+    assert_true(stacks_frame_identity(s, 0) != stacks_frame_identity(s, 1));
+    stacks_free(s);
+    stacks_free(others);
+}
+
 #define S(text)                                                                                    \
     {                                                                                              \
         text, sizeof text - 1                                                                      \
@@ -356,6 +411,7 @@ int main(void)
         cmocka_unit_test(test_ids),         cmocka_unit_test(test_long_names),
         cmocka_unit_test(test_many_frames), cmocka_unit_test(test_deep),
         cmocka_unit_test(test_many_nodes),  cmocka_unit_test(test_pruned),
+        cmocka_unit_test(test_walk),        cmocka_unit_test(test_identities),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
