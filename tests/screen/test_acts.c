@@ -812,6 +812,8 @@ static void test_a_tree_of_samples_grows_in_place(void **state)
     act(&s.f, ACTION_DOWN, "");
     act(&s.f, ACTION_DOWN, "");
     assert_string_equal(screen_link(s.f.s).name, "lists:map/2");
+    answer(&s.f); /* the order that `by` asked for is there */
+    answer(&s.f);
     uint32_t ids[2] = {0, stacks_frame(s.stacks, &late)};
     stacks_add(s.stacks, ids, 2, 5000);
     screen_update(s.f.s);
