@@ -239,6 +239,10 @@ static const char *lacks(const struct judge *j, unsigned needs)
         return "counting calls was refused";
     if ((needs & NEEDS_CALLS) && j->n_calls == 0)
         return "no calls were counted";
+    if ((needs & NEEDS_SAMPLES) && j->samples.runs == 0)
+        return recording_info(j->recording)->has_samples
+                   ? "no samples of CPU time were recorded; those at yields are of reductions"
+                   : "no samples were recorded";
     return NULL;
 }
 
@@ -338,7 +342,9 @@ int findings_evaluate_after(struct findings *out, const struct findings *before,
     take_system(&j);
     take_work(&j);
     take_calls(&j);
+    (void)recording_samples(r, from, to, false, &j.samples, err);
     ask_rules(&j);
+    recorded_samples_clear(&j.samples);
     json_decref(j.node);
     json_decref(j.kin);
     unite(out);

@@ -18,7 +18,8 @@ enum rule_needs {
     NEEDS_OWNERS = 1 << 1, /* with shares: two ticks of a scan */
     NEEDS_PROCESSES = 1 << 2,
     NEEDS_CALLS = 1 << 3,
-    NEEDS_NODE = 1 << 4, /* the fact `node` */
+    NEEDS_NODE = 1 << 4,    /* the fact `node` */
+    NEEDS_SAMPLES = 1 << 5, /* of CPU time: not at yields */
 };
 
 struct owner_list {
@@ -43,10 +44,11 @@ struct judge {
     const struct recorded_call *calls;
     size_t n_calls;
     struct recorded_window sums;
-    double left_out;   /* calls of functions that are not among `calls` */
-    json_t *node;      /* NULL: not recorded */
-    json_t *kin;       /* what anonymous processes are near to; NULL: not recorded */
-    double schedulers; /* online; NaN unknown */
+    struct recorded_samples samples; /* of CPU time */
+    double left_out;                 /* calls of functions that are not among `calls` */
+    json_t *node;                    /* NULL: not recorded */
+    json_t *kin;                     /* what anonymous processes are near to; NULL: not recorded */
+    double schedulers;               /* online; NaN unknown */
     double duration_s;
     double trend_s; /* for which a trend must hold; 0: any time */
     int64_t ticks;  /* that have the node's numbers */
@@ -247,7 +249,19 @@ double judge_kind(const struct judge *j, const char *kind, double *spread, doubl
     X(code_growth, NEEDS_SYSTEM,                                                                  \
       "code_growth", "Code is growing",                                                           \
       "The memory of loaded code grows steadily.",                                                \
-      "system, facts")
+      "system, facts")                                                                            \
+    X(gc_cpu, NEEDS_SAMPLES,                                                                      \
+      "gc_cpu", "Garbage collection takes much CPU time",                                         \
+      "A quarter of the VM's CPU time or more goes to garbage collection.",                       \
+      "samples")                                                                                  \
+    X(copy_cpu, NEEDS_SAMPLES,                                                                    \
+      "copy_cpu", "Copying takes much CPU time",                                                  \
+      "15% of the VM's CPU time or more goes to copying messages and other terms.",               \
+      "samples")                                                                                  \
+    X(nif_cpu, NEEDS_SAMPLES,                                                                     \
+      "nif_cpu", "A NIF library takes much CPU time",                                             \
+      "20% of the VM's CPU time or more goes to one NIF library.",                                \
+      "samples")
 /* clang-format on */
 
 #define RULE_JUDGE(name, ...) void judge_##name(struct judge *j);

@@ -397,10 +397,12 @@ static void test_given_up(void **state)
 static void write_samples(const char *path)
 {
     static const struct made_stack lists[2][1] = {{{"plm", 60}}, {{"pg", 30}}};
+    struct made w = made_healthy;
     struct error err = {.code = ERR_NONE};
     struct recorder *r = NULL;
     struct model *m = model_new();
     const struct recorder_options options = {.node = "mq1@host", .label = "", .interval_s = 1};
+    w.n_runs = 0;
     assert_int_equal(recorder_open(&r, path, &options, &err), 0);
     for (int i = 1; i <= 6; i++) {
         if (i == 3 || i == 5) {
@@ -409,7 +411,7 @@ static void write_samples(const char *path)
             recorder_samples(r, &run);
             stacks_free(s);
         }
-        made_tick(r, m, &made_healthy, i);
+        made_tick(r, m, &w, i);
     }
     assert_int_equal(recorder_close(r, "stopped", &err), 0);
     model_free(m);

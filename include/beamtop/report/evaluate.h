@@ -17,7 +17,8 @@
 /* What a rule is, for documents and help. */
 struct rule_info {
     const char *key, *title, *help;
-    const char *needs; /* "system", "owners", "calls", "facts": what must have been recorded */
+    /* What must have been recorded: "system", "owners", "calls", "facts", "samples". */
+    const char *needs;
 };
 extern const struct rule_info *const rule_list[]; /* NULL ends */
 

@@ -3,7 +3,6 @@
  * `beamtop blame`: which Erlang functions are behind a native function, a library, a BIF or code
  * that the JIT shares. For each stack: from the leaf the first frame of that name, then the first
  * Erlang function above it. */
-#include <fnmatch.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,56 +15,27 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
+#include "beamtop/model/frame_group.h"
 #include "beamtop/output/samples_sink.h"
 #include "sample_run.h"
 
-enum { NAME_BYTES = 1024 };
 #define NO_FRAME UINT32_MAX
 
-/* Names that stand for several functions (erts/emulator/beam/copy.c, erl_gc.c). */
-static const struct {
-    const char *name;
-    const char *patterns[8];
-    enum frame_kind kind; /* FRAME_KINDS: any */
-} groups[] = {
-    {"copies",
-     {"copy_struct*", "copy_shared*", "size_object*", "size_shared*", "erts_copy_*"},
-     FRAME_RUNTIME},
-    {"gc", {"erts_garbage_collect*", "global::garbage_collect*", "erts_gc_*"}, FRAME_KINDS},
-    {"nifs", {"*"}, FRAME_NIF},
-};
-
 struct blame {
-    const char *function; /* as it was asked for */
+    const char *function;            /* as it was asked for */
+    const struct frame_group *group; /* of that name; NULL: none */
     const struct stacks *stacks;
     double *callers;       /* weight by frame; [frames]: no Erlang function above it */
     double found;          /* weight of the stacks in which it stands */
     struct stacks *behind; /* those stacks */
 };
 
-static bool text_matches(struct slice text, const char *pattern)
-{
-    char copy[NAME_BYTES];
-    if (text.len == 0 || text.len >= sizeof copy)
-        return false;
-    memcpy(copy, text.s, text.len);
-    copy[text.len] = '\0';
-    return strcmp(copy, pattern) == 0 || fnmatch(pattern, copy, 0) == 0;
-}
-
 static bool is_meant(const struct blame *b, const struct sample_frame *f)
 {
-    for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
-        if (strcmp(groups[i].name, b->function) != 0)
-            continue;
-        for (size_t k = 0; k < ARRAY_LEN(groups[i].patterns) && groups[i].patterns[k]; k++)
-            if ((groups[i].kind == FRAME_KINDS || groups[i].kind == f->kind) &&
-                text_matches(f->name, groups[i].patterns[k]))
-                return true;
-        return false;
-    }
-    return text_matches(f->name, b->function) || text_matches(f->object, b->function) ||
-           text_matches(slice_without(f->name, "global::"), b->function);
+    if (b->group)
+        return frame_group_has(b->group, f);
+    return frame_text_matches(f->name, b->function) || frame_text_matches(f->object, b->function) ||
+           frame_text_matches(slice_without(f->name, "global::"), b->function);
 }
 
 /* One stack, from its leaf. */
@@ -197,6 +167,7 @@ static int put_blame(struct sample_run *t)
     const struct samples_summary *run = &t->summary;
     struct buf text;
     struct blame b = {.function = t->options->rest[0],
+                      .group = frame_group_find(t->options->rest[0]),
                       .stacks = run->stacks,
                       .callers = alloc_zero(stacks_frames(run->stacks) + 1, sizeof *b.callers),
                       .behind = stacks_new()};

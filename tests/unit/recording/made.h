@@ -357,6 +357,12 @@ static const struct made made_healthy = {
                    "\"sockets\":{\"count\":10}}"},
     },
     .n_facts = 5,
+    .runs = {
+        {.stacks = {{"plm", 700}, {"plhc", 80}, {"pg", 120}, {"pln", 60}, {"", 40}},
+         .classes = {[SAMPLE_ERLANG] = 700, [SAMPLE_BIF] = 80, [SAMPLE_GC] = 120,
+                     [SAMPLE_NIF] = 60, [SAMPLE_SCHEDULER] = 40}},
+    },
+    .n_runs = 1,
 };
 /* clang-format on */
 

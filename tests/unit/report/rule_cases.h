@@ -491,6 +491,41 @@ static void code_some(struct made *w)
 {
     w->busy[3].share = 0.01;
 }
+/* ---- shares of samples */
+
+static void set_run(struct made *w, enum sample_class in, double other, const char *stack,
+                    double samples)
+{
+    w->runs[0] = (struct made_samples){.stacks = {{"plm", other}, {"phc", 1}, {stack, samples}},
+                                       .classes = {[SAMPLE_ERLANG] = (int64_t)other + 1}};
+    w->runs[0].classes[in] = (int64_t)samples;
+}
+static void gc_much(struct made *w)
+{
+    set_run(w, SAMPLE_GC, 699, "plg", 300);
+}
+/* 26% ± 2.7: may be below the limit. */
+static void gc_on_the_limit(struct made *w)
+{
+    set_run(w, SAMPLE_GC, 739, "plg", 260);
+}
+static void copies_much(struct made *w)
+{
+    set_run(w, SAMPLE_BIF, 799, "plsct", 200);
+}
+static void copies_some(struct made *w)
+{
+    set_run(w, SAMPLE_BIF, 839, "plsct", 160);
+}
+static void nif_much(struct made *w)
+{
+    set_run(w, SAMPLE_NIF, 699, "plnt", 300);
+}
+static void nif_some(struct made *w)
+{
+    set_run(w, SAMPLE_NIF, 799, "plnt", 200);
+}
+
 /* ---- counts that grow: of a minute, with what the node said of their owners */
 
 #define WHO(pid, name, call) "{\"pid\":\"" pid "\",\"name\":" name ",\"initial_call\":\"" call "\"}"
@@ -756,6 +791,16 @@ static const struct {
     {"socket_growth", sockets_leak, FINDING_LOOK,
      "Sockets (module socket) are accumulating: +120 in", sockets_come},
     {"code_growth", code_leaks, FINDING_LOOK, "newest module template_17", code_comes},
+    {"gc_cpu", gc_much, FINDING_LOOK, "Garbage collection is expensive: 30% of the CPU time",
+     gc_on_the_limit},
+    {"gc_cpu", gc_much, FINDING_LOOK, "30.0% ± 2.8 of 1,000 samples (95% interval, 1 run, 10 s)",
+     same},
+    {"gc_cpu", gc_much, FINDING_LOOK, "called by shop:loop/1: 30% of the CPU time", same},
+    {"copy_cpu", copies_much, FINDING_LOOK,
+     "Copying of messages and terms is expensive: 20% of the CPU time", copies_some},
+    {"nif_cpu", nif_much, FINDING_LOOK, "NIF library jose_nif.so is busy: 30% of the CPU time",
+     nif_some},
+    {"nif_cpu", nif_much, FINDING_LOOK, "beamtop blame NODE jose_nif.so names", same},
     {"code_server", code_hot, FINDING_LOOK, "code_server is busy: 8.0% of reductions", code_some},
 };
 

@@ -171,6 +171,35 @@ static void test_few_functions(void **state)
     findings_clear(&f);
 }
 
+/* Few samples, those of reductions, none, and none of the VM's own functions. */
+static void test_samples_not_judged(void **state)
+{
+    static const struct {
+        struct made_samples run;
+        const char *unknown;
+    } runs[] = {
+        {{.stacks = {{"plg", 399}}, .classes = {[SAMPLE_GC] = 399}},
+         "gc_cpu: only 399 samples were recorded, 400 are needed"},
+        {{.at_yields = true, .stacks = {{"plc", 9000}}},
+         "copy_cpu: no samples of CPU time were recorded; those at yields are of reductions"},
+        {{.stacks = {{"pl", 9000}}},
+         "copy_cpu: the VM's own functions have no names in the samples"},
+        {{.tick = 99}, "nif_cpu: no samples were recorded"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(runs); i++) {
+        struct made w = made_healthy;
+        struct findings f;
+        w.runs[0] = runs[i].run;
+        judge(&f, &w);
+        if (!is_unknown(&f, runs[i].unknown) || of_rule(&f, "gc_cpu") || of_rule(&f, "copy_cpu")) {
+            dump(&f);
+            fail_msg("not said: %s", runs[i].unknown);
+        }
+        findings_clear(&f);
+    }
+}
+
 /* What was not recorded is said, rule by rule, and nothing is found in its place. */
 static void test_not_recorded(void **state)
 {
@@ -579,6 +608,7 @@ int main(void)
         cmocka_unit_test(test_few_functions),
         cmocka_unit_test(test_ratio_of_the_rest),
         cmocka_unit_test(test_not_recorded),
+        cmocka_unit_test(test_samples_not_judged),
         cmocka_unit_test(test_mode_not_recorded),
         cmocka_unit_test(test_damaged_facts),
         cmocka_unit_test(test_same_load),

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beamtop/model/frame_group.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+
+enum { NAME_BYTES = 1024 };
+
+struct frame_group {
+    const char *name;
+    const char *patterns[8];
+    enum frame_kind kind; /* FRAME_KINDS: any */
+};
+
+/* By the names in erts/emulator/beam/copy.c, erl_gc.c. */
+static const struct frame_group groups[] = {
+    {"copies",
+     {"copy_struct*", "copy_shared*", "size_object*", "size_shared*", "erts_copy_*"},
+     FRAME_RUNTIME},
+    {"gc", {"erts_garbage_collect*", "global::garbage_collect*", "erts_gc_*"}, FRAME_KINDS},
+    {"nifs", {"*"}, FRAME_NIF},
+};
+
+const struct frame_group *frame_group_find(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(groups); i++)
+        if (strcmp(groups[i].name, name) == 0)
+            return &groups[i];
+    return NULL;
+}
+
+bool frame_text_matches(struct slice text, const char *pattern)
+{
+    char copy[NAME_BYTES];
+    if (text.len == 0 || text.len >= sizeof copy)
+        return false;
+    memcpy(copy, text.s, text.len);
+    copy[text.len] = '\0';
+    return strcmp(copy, pattern) == 0 || fnmatch(pattern, copy, 0) == 0;
+}
+
+bool frame_group_has(const struct frame_group *g, const struct sample_frame *f)
+{
+    if (g->kind != FRAME_KINDS && g->kind != f->kind)
+        return false;
+    for (size_t k = 0; k < ARRAY_LEN(g->patterns) && g->patterns[k]; k++)
+        if (frame_text_matches(f->name, g->patterns[k]))
+            return true;
+    return false;
+}
+
+#define NO_FRAME UINT32_MAX
+
+double frame_group_weight(const struct frame_group *g, const struct stacks *s, double *by_caller)
+{
+    const size_t n = stacks_nodes(s), frames = stacks_frames(s);
+    bool *has = alloc_zero(frames + 1, sizeof *has);
+    /* By node: the last Erlang frame down to it, and that above the last one of the group. */
+    struct way {
+        uint32_t erlang, caller;
+        bool inside;
+    } *ways = alloc_zero(n, sizeof *ways);
+    double sum = 0;
+    for (uint32_t id = 0; id < frames; id++)
+        has[id] = frame_group_has(g, stacks_frame_at(s, id));
+    ways[0] = (struct way){NO_FRAME, NO_FRAME, false};
+    for (uint32_t i = 1; i < n; i++) {
+        const struct stacks_node *node = stacks_node(s, i);
+        struct way *way = &ways[i];
+        *way = ways[node->parent];
+        if (has[node->frame]) {
+            way->inside = true;
+            way->caller = way->erlang;
+        }
+        if (stacks_frame_at(s, node->frame)->kind == FRAME_ERLANG)
+            way->erlang = node->frame;
+        sum += way->inside ? node->self : 0;
+        if (by_caller != NULL && way->inside && way->caller != NO_FRAME)
+            by_caller[way->caller] += node->self;
+    }
+    free(has);
+    free(ways);
+    return sum;
+}
