@@ -96,7 +96,7 @@
 #define LIMIT_RECORDING_PROGRESS_STEPS 10000 /* SQLite steps between two checks of the next two */
 #define LIMIT_RECORDING_STEPS UINT64_C(20000000)  /* for one use of a recording: 0.5 s … */
 #define LIMIT_RECORDING_STEPS_PER_BYTE UINT64_C(100) /* … and for each byte of it */
-#define LIMIT_RECORDED_NODES 2000u /* of the tree of a run of the sampler: 64 KiB at most */
+#define LIMIT_RECORDED_NODES 2000u /* of the tree of a run of the sampler */
 #define LIMIT_RECORDED_SOURCES 100u /* of its processes, and of its threads */
 #define LIMIT_RECORD_REQUEST_BYTES 1024 /* a line to a recorder that runs: a mark is the longest */
 #define LIMIT_RECORD_LOG_BYTES (1024u * 1024) /* a recorder's log; then only its end */
