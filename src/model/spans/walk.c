@@ -430,6 +430,13 @@ static void take_reply(struct walk *w, struct call *c, uint32_t answered, const 
     p->gap.open = false;
 }
 
+static bool is_below(const struct spans *s, uint32_t span, uint32_t above)
+{
+    while (span != SPAN_NONE && span > above)
+        span = s->spans[span].parent;
+    return span == above;
+}
+
 /* A message other than a request ended what its process waited for. */
 static void take_inside(struct walk *w, const struct event *e, uint32_t from)
 {
@@ -439,7 +446,7 @@ static void take_inside(struct walk *w, const struct event *e, uint32_t from)
     struct call *request = call_of(w, e->ref);
     if (request != NULL && request->callee == SPAN_NONE)
         request->callee = p->top;
-    if (!p->gap.open && (p->scheduled || !awaited || w->s->spans[from].parent != p->top))
+    if (!p->gap.open && (p->scheduled || !awaited || !is_below(w->s, from, p->top)))
         return;
     struct span_wait *wait = add_wait(w, p->top, SPAN_WAIT_MESSAGE, since, e->at);
     wait->on = from;

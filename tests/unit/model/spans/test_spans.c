@@ -166,18 +166,16 @@ static struct spans *new_spans(bool full)
 
 /* ---- events of real nodes */
 
-#define CASES 64
 struct fixture {
     char *text, *lines[4096];
     size_t n;
 };
 
-static void read_fixture(struct fixture *f, int release)
+static void read_fixture(struct fixture *f, const char *name)
 {
     const char *top = getenv("BEAMTOP_SRCDIR");
     char path[4096];
-    snprintf(path, sizeof path, "%s/tests/unit/model/spans/otp%d.txt", top != NULL ? top : ".",
-             release);
+    snprintf(path, sizeof path, "%s/tests/unit/model/spans/%s.txt", top != NULL ? top : ".", name);
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     f->text = alloc_zero(1, 1 << 20);
@@ -218,7 +216,7 @@ static struct spans *build_case(const struct fixture *f, const char *name)
     return s;
 }
 
-static const int releases[] = {23, 25, 27, 29};
+static const char *const files[] = {"otp23", "otp25", "otp27", "otp29", "elixir"};
 
 #include "expected.h"
 
@@ -227,17 +225,17 @@ static void test_real(void **state)
     struct fixture *f = alloc_zero(1, sizeof *f);
     unsigned wrong = 0;
     (void)state;
-    for (size_t r = 0; r < ARRAY_LEN(releases); r++) {
-        read_fixture(f, releases[r]);
+    for (size_t r = 0; r < ARRAY_LEN(files); r++) {
+        read_fixture(f, files[r]);
         for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
-            if (expected[i].release != 0 && expected[i].release != releases[r])
+            if (expected[i].elixir != (strcmp(files[r], "elixir") == 0))
                 continue;
             struct spans *s = build_case(f, expected[i].name);
             struct buf out;
             buf_init(&out, 0);
             put_roots(&out, s);
             if (!same(expected[i].tree, buf_cstr(&out))) {
-                print_message("%d %s: %s\n     wanted: %s\n", releases[r], expected[i].name,
+                print_message("%s %s: %s\n     wanted: %s\n", files[r], expected[i].name,
                               buf_cstr(&out), expected[i].tree);
                 wrong++;
             }
@@ -421,11 +419,11 @@ static void test_lost_and_twice(void **state)
 {
     struct fixture *f = alloc_zero(1, sizeof *f);
     (void)state;
-    read_fixture(f, 27);
+    read_fixture(f, "otp27");
     for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
         bool full = strncmp(expected[i].name, "full", 4) == 0;
         size_t from, to;
-        if (expected[i].release != 0 && expected[i].release != 27)
+        if (expected[i].elixir)
             continue;
         find_case(f, expected[i].name, &from, &to);
         for (size_t lost = from; lost <= to + 1; lost++) {
@@ -608,7 +606,7 @@ static void test_path(void **state)
     };
     (void)state;
     struct fixture *f = alloc_zero(1, sizeof *f);
-    read_fixture(f, 25);
+    read_fixture(f, "otp25");
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct spans *s = build_case(f, rows[i].name);
         struct buf out;
@@ -651,7 +649,7 @@ static void test_stacks(void **state)
     static const char *const wanted[] = {"call c", "WAITING(timer:sleep/1)", "call b", "wl:root/1"};
     (void)state;
     struct fixture *f = alloc_zero(1, sizeof *f);
-    read_fixture(f, 25);
+    read_fixture(f, "otp25");
     struct spans *s = build_case(f, "full chain");
     struct stacks *stacks = spans_stacks(s, 0);
     size_t n;
