@@ -607,7 +607,9 @@ alloc_test({Node, _}, K) ->
     one_of(20, fun() -> allocated(Node, K) end).
 
 allocated(Node, K) ->
-    {ok, _, {alloc, _, Rows, Mseg}} = ask(K, alloc, [], ?LONG_MS),
+    {ok, _, {alloc, _, Rows, Mseg, Worst, {Rss, Anonymous, _, Peak}}} = ask(K, alloc, [], ?LONG_MS),
+    true = length(Worst) =< 20 andalso lists:all(fun({_, _, B, C}) -> B < C end, Worst),
+    true = Anonymous =< Rss andalso Rss =< Peak,
     {eheap_alloc, Instances, {_, Bytes, _, Carriers}, _, _} = lists:keyfind(eheap_alloc, 1, Rows),
     true = Instances > 1 andalso Bytes > 100000 andalso Carriers >= Bytes,
     true = Mseg =:= undefined orelse is_integer(element(1, Mseg)),

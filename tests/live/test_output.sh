@@ -86,6 +86,7 @@ memory NODE
 schedulers NODE -n 1 -i 0.25
 apps NODE -n 1 -i 0.25
 armed NODE
+heapsample NODE
 capture NODE
 calls NODE shop_web:_/_ --for 0.2s
 trace NODE shop_web:_/_ --events 3
