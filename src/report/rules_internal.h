@@ -147,6 +147,11 @@ double judge_kind(const struct judge *j, const char *kind, double *spread, doubl
       "one_scheduler", "One scheduler is overloaded",                                             \
       "Most queued processes are in one run queue.",                                              \
       "system, facts")                                                                            \
+    X(starved, NEEDS_SYSTEM,                                                                      \
+      "starved", "Schedulers wait for a CPU",                                                     \
+      "Scheduler threads are ready to run, but another program, the hypervisor or the quota of "  \
+      "the cgroup keeps the CPU.",                                                                \
+      "facts")                                                                                    \
     X(mailbox, NEEDS_SYSTEM | NEEDS_PROCESSES,                                                    \
       "mailbox_growth", "A message queue is growing",                                             \
       "Messages come faster than their process handles them, throughout the period.",             \

@@ -15,7 +15,11 @@
 
 #define MADE_PROCESSES 24
 #define MADE_CALLS 16
-#define MADE_FACTS 12
+#define MADE_FACTS 14
+#define MADE_CPUS(mono_us, wait_us, steal, throttled)                                              \
+    "{\"mono_us\":" mono_us ",\"schedulers\":2,\"run_us\":1000,\"wait_us\":" wait_us               \
+    ",\"host_ticks\":" mono_us ",\"steal_ticks\":" steal ",\"periods\":" mono_us                   \
+    ",\"throttled_periods\":" throttled "}"
 #define MADE_STACKS 8
 #define MADE_RUNS 4
 
@@ -353,10 +357,12 @@ static const struct made made_healthy = {
                        "\"carriers_bytes\":50000000}]}"},
         {"binaries", "{\"bytes\":40000000,\"holders\":[{\"pid\":\"<0.41.0>\",\"bytes\":1000000,"
                      "\"binaries\":10}]}"},
+        {"cpus", MADE_CPUS("0", "0", "0", "0")},
+        {"cpus", MADE_CPUS("100000000", "5000000", "0", "0"), 2},
         {"growth", "{\"over_s\":12,\"spawned_per_s\":40,\"spawned_lately_per_s\":40,"
                    "\"sockets\":{\"count\":10}}"},
     },
-    .n_facts = 5,
+    .n_facts = 7,
     .runs = {
         {.stacks = {{"plm", 700}, {"plhc", 80}, {"pg", 120}, {"pln", 60}, {"", 40}},
          .classes = {[SAMPLE_ERLANG] = 700, [SAMPLE_BIF] = 80, [SAMPLE_GC] = 120,

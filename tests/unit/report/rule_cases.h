@@ -121,6 +121,33 @@ static void idle(struct made *w)
     w->run_queue = w->longest = 0;
     w->use = 0.1;
 }
+static void starve(struct made *w, const char *then)
+{
+    for (int i = 0; i < w->n_facts; i++)
+        if (strcmp(w->facts[i].key, "cpus") == 0 && w->facts[i].tick > 0)
+            w->facts[i].json = then;
+}
+static void starved_by_others(struct made *w)
+{
+    starve(w, MADE_CPUS("100000000", "50000000", "0", "0"));
+}
+static void starved_by_quota(struct made *w)
+{
+    starve(w, MADE_CPUS("100000000", "50000000", "20000000", "40000000"));
+}
+static void starved_by_steal(struct made *w)
+{
+    starve(w, MADE_CPUS("100000000", "5000000", "30000000", "0"));
+}
+static void starved_little(struct made *w)
+{
+    starve(w, MADE_CPUS("100000000", "16000000", "8000000", "7000000"));
+}
+static void starved_for_a_moment(struct made *w)
+{
+    starve(w, MADE_CPUS("20000000", "20000000", "8000000", "7000000"));
+}
+
 static void late_often(struct made *w)
 {
     w->late_ms = 1200;
@@ -694,6 +721,12 @@ static const struct {
      "Schedulers are mostly idle: utilisation 10%, mean run queue 0.0", same},
     {"one_scheduler", one_queue, FINDING_LOOK,
      "gateway:init/1 <0.41.0> probably blocks a scheduler: 8.0 of 8.0", even_queues},
+    {"starved", starved_by_others, FINDING_NOTE, "Schedulers wait for a CPU: 25% of the time",
+     starved_little},
+    {"starved", starved_by_quota, FINDING_LOOK,
+     "The cgroup quota stops the schedulers: in 40% of its periods", starved_for_a_moment},
+    {"starved", starved_by_steal, FINDING_LOOK, "The hypervisor takes the CPUs: 30% of their time",
+     starved_little},
     {"late_scheduler", late_often, FINDING_ACT, "Scheduler 2 did not yield for 1.2 s", late_little},
     {"late_scheduler", late_once, FINDING_LOOK, "Scheduler 2 did not yield for 2.0 s", late_little},
     {"late_scheduler", late_half, FINDING_NOTE, "600 ms", late_little},

@@ -1,0 +1,68 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
+%% ---- Scheduler threads and the cgroup, by the operating system's files
+%% Only files of /proc and of the cgroup are read, by prim_file: file:read_file/1 would ask the
+%% node's file server.
+
+Most = 256,
+Listed = 8192,
+{ok, Named} = re:compile(
+    <<"^(?:erts_(sched|dcpus|dios)_)?(\\d+)(?:_(scheduler|dirty_cpu|dirty_io))?">>),
+{ok, Version1} = re:compile(
+    <<"^\\d+:(?:[^:\n]*,)?cpu(?:,[^:\n]*)?:(/[^\n]{0,400})$">>, [multiline]),
+{ok, Version2} = re:compile(<<"^0::(/[^\n]{0,400})$">>, [multiline]),
+Kinds = #{<<"sched">> => 0, <<"scheduler">> => 0, <<"dcpus">> => 1, <<"dirty_cpu">> => 1,
+          <<"dios">> => 2, <<"dirty_io">> => 2},
+
+%% Each file is read on a dirty I/O scheduler: on a busy node that waits for its turn, there and
+%% back. No more is counted than it takes without.
+FileUs = 40,
+ReadAll = fun(Paths) ->
+    Start = erlang:monotonic_time(),
+    Files = lists:map(fun prim_file:read_file/1, Paths),
+    Took = erlang:monotonic_time() - Start,
+    Work = erlang:convert_time_unit(FileUs * length(Paths), microsecond, native),
+    put(waited, get(waited) + Took),
+    put(helped, get(helped) + min(Took, Work)),
+    Files
+end,
+
+FileText = fun({ok, Read}, Bytes) -> binary:part(Read, 0, min(Bytes, byte_size(Read)));
+          (_, _) -> <<>>
+end,
+
+%% [{Kind, Number, Tid, [Path]}] of scheduler threads, normal ones first. They live as long as the
+%% VM, so that names are read once.
+Threads = fun() ->
+    Dirs = case prim_file:list_dir("/proc/self/task") of
+        {ok, Tids} ->
+            [{list_to_integer(T), "/proc/self/task/" ++ T} || T <- lists:sublist(Tids, Listed)];
+        _ -> []
+    end,
+    Comms = ReadAll([Dir ++ "/comm" || {_, Dir} <- Dirs]),
+    Found = [{maps:get(<<A/binary, B/binary>>, Kinds), binary_to_integer(N), Tid,
+              [Dir ++ File || File <- ["/schedstat", "/stat", "/status"]]}
+             || {{Tid, Dir}, {ok, Comm}} <- lists:zip(Dirs, Comms),
+                {match, [A, N, B]} <- [re:run(Comm, Named, [{capture, [1, 2, 3], binary}])],
+                is_map_key(<<A/binary, B/binary>>, Kinds)],
+    lists:sublist(lists:sort(Found), Most)
+end,
+
+%% The files of the node's cgroup: cpu.stat, and those of the quota. Without one of its name the
+%% node sees its own as the root of the tree.
+Cgroup = fun() ->
+    Own = FileText(prim_file:read_file("/proc/self/cgroup"), 8192),
+    Path = fun(Pattern) ->
+        case re:run(Own, Pattern, [{capture, all_but_first, list}]) of
+            {match, [P]} -> [P || string:find(P, "..") =:= nomatch];
+            _ -> []
+        end
+    end,
+    Dirs = [{"/sys/fs/cgroup/cpu" ++ P, ["/cpu.cfs_quota_us", "/cpu.cfs_period_us"]}
+            || P <- Path(Version1) ++ [""]]
+        ++ [{"/sys/fs/cgroup" ++ P, ["/cpu.max"]} || P <- Path(Version2) ++ [""]],
+    case [{Dir, Files} || {Dir, Files} <- Dirs,
+                          element(1, prim_file:read_file(Dir ++ "/cpu.stat")) =:= ok] of
+        [{Dir, Files} | _] -> [Dir ++ File || File <- ["/cpu.stat" | Files]];
+        [] -> []
+    end
+end,

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The rule on schedulers that wait for a CPU: the fact `cpus`, counted at two moments. */
+#include <math.h>
+
+#include "rules_internal.h"
+
+#define STARVED 0.1
+#define LEAST_S 50.0 /* between the two: less is a moment of the host */
+
+/* What passed in between, and what of it was lost. */
+struct lost {
+    double seconds, schedulers;
+    double wait, steal, throttled; /* shares; NaN: unknown */
+};
+
+static double grown(const json_t *before, const json_t *now, const char *key)
+{
+    return fact_number(now, key) - fact_number(before, key);
+}
+
+static double share(double part, double whole)
+{
+    return whole > 0 && part >= 0 ? fmin(part / whole, 1) : NAN;
+}
+
+static json_t *fact_at(const struct judge *j, int64_t tick)
+{
+    const char *text = recording_fact(j->recording, "cpus", tick);
+    return text != NULL ? json_loads(text, 0, NULL) : NULL;
+}
+
+static struct lost lost_of(const struct judge *j, const json_t *now)
+{
+    json_t *before = fact_at(j, j->from);
+    if (before == NULL)
+        before = fact_at(j, j->from + (j->to - j->from) / 2);
+    double us = grown(before, now, "mono_us");
+    struct lost l = {.seconds = us / 1e6, .schedulers = fact_number(now, "schedulers")};
+    l.wait = share(grown(before, now, "wait_us"), us * l.schedulers);
+    l.steal = share(grown(before, now, "steal_ticks"), grown(before, now, "host_ticks"));
+    l.throttled = share(grown(before, now, "throttled_periods"), grown(before, now, "periods"));
+    json_decref(before);
+    return l;
+}
+
+static void evidence(struct judge *j, struct finding *f, const char *key, double value,
+                     const char *what)
+{
+    if (!isnan(value))
+        judge_evidence(j, f, key, value, "share", "%s: %s (mean)", what, judge_percent(j, value));
+}
+
+static void find(struct judge *j, const struct lost *l, double limit)
+{
+    bool quota = l->throttled >= limit, steal = !quota && l->steal >= limit;
+    double most = quota ? l->throttled : steal ? l->steal : l->wait;
+    struct finding *f =
+        judge_find(j, quota || steal ? FINDING_LOOK : FINDING_NOTE, judge_sure(j, most, STARVED));
+    f->effort = EFFORT_SETTING;
+    f->title = judge_text(j,
+                          quota   ? "The cgroup quota stops the schedulers: in %s of its periods"
+                          : steal ? "The hypervisor takes the CPUs: %s of their time"
+                                  : "Schedulers wait for a CPU: %s of the time",
+                          judge_percent(j, most));
+    f->action = quota   ? "Raise the CPU quota of the container or unit (cpu.max), or start the VM "
+                          "with as many schedulers as the quota has CPUs (+S)"
+                : steal ? "Move the virtual machine to a less loaded host, or give it more CPUs"
+                        : "Look for other programs on the host (top), and compare the CPUs that "
+                          "the VM may use with its schedulers (view K): fewer schedulers (+S) or "
+                          "more CPUs";
+    f->refute = quota   ? "cpu.stat of the cgroup shows no growth of nr_throttled under load"
+                : steal ? "top on the host shows no steal (st) while the node is busy"
+                        : "The view `cpus` (K) shows WAIT CPU below 10% while the node is busy";
+    evidence(j, f, "wait_for_cpu", l->wait, "schedulers ready to run without a CPU");
+    evidence(j, f, "steal", l->steal, "time of the host's CPUs that the hypervisor took");
+    evidence(j, f, "throttled", l->throttled, "periods of the cgroup in which the quota was used");
+}
+
+void judge_starved(struct judge *j)
+{
+    json_t *now = fact_at(j, j->to);
+    struct lost l = lost_of(j, now);
+    double limit = judge_limit(j, STARVED);
+    if (!json_is_object(now))
+        judge_unknown(j, "CPU time of the schedulers was not recorded");
+    else if (!(l.seconds >= LEAST_S))
+        judge_unknown(j, "CPU time of the schedulers was recorded for less than a minute");
+    else if (l.wait >= limit || l.steal >= limit || l.throttled >= limit)
+        find(j, &l, limit);
+    json_decref(now);
+}
