@@ -72,9 +72,6 @@ int yield_stacks_decode(struct yield_stacks *out, struct arena *arena, const uin
 #define SAMPLES_NO_STACK "[no stack]"            /* the frame of what ended at the root of a tree */
 #define SAMPLES_TREE_SHARE 0.01                  /* of all: what is lighter is left out of trees */
 double samples_share(double part, double whole); /* NaN of nothing */
-/* Half of the 95% interval of a share of n samples. */
-double samples_error(double share, int64_t n);
-const char *samples_class_word(enum sample_class in); /* "Erlang", "GC" */
 
 /* Who a process is: registered name, label or initial call; empty: it has ended. */
 struct process_who {

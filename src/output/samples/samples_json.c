@@ -167,7 +167,7 @@ static json_t *functions_of(const struct samples_summary *run, int64_t *index_of
         row.self = llround(sums[i].self);
         row.total = llround(sums[i].total);
         row.self_share = samples_share(sums[i].self, whole);
-        row.self_error = run->at_yields ? NAN : samples_error(row.self_share, run->samples);
+        row.self_error = run->at_yields ? NAN : sample_error(row.self_share, (double)run->samples);
         row.total_share = samples_share(sums[i].total, whole);
         add(array, &samples_function_fields, &row);
         index_of[sums[i].frame] = (int64_t)i;

@@ -160,7 +160,7 @@ static const char *part(struct report *r, int64_t n)
 static void put_classes(struct report *r)
 {
     for (int i = 0; i < SAMPLE_CLASSES; i++)
-        buf_printf(r->out, "%s%s %s", i > 0 ? ", " : "", samples_class_word((enum sample_class)i),
+        buf_printf(r->out, "%s%s %s", i > 0 ? ", " : "", sample_class_name((enum sample_class)i),
                    percent(r, samples_share((double)r->run->classes[i], (double)r->run->samples)));
     buf_put_u8(r->out, '\n');
 }
@@ -204,7 +204,7 @@ static const char *interval(struct report *r, double share)
     if (r->run->at_yields) /* weights are not counts */
         return percent(r, NAN);
     return arena_printf(&r->arena, "%s%.1f", r->options->ascii ? "+-" : "±",
-                        samples_error(share, r->run->samples) * 100);
+                        sample_error(share, (double)r->run->samples) * 100);
 }
 
 static const char *more(struct report *r, size_t n)

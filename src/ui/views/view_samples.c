@@ -217,7 +217,7 @@ static void link_frame(struct view_row *row, const struct sample_frame *f)
 /* Of samples that the node took, the number of reductions has no interval. */
 static double error_of(const struct samples_summary *run, double share)
 {
-    return run->at_yields ? (double)NAN : samples_error(share, run->samples);
+    return run->at_yields ? (double)NAN : sample_error(share, (double)run->samples);
 }
 
 static void add_functions(struct view_page *page, const struct samples_view *s,
@@ -350,7 +350,7 @@ static void add_classes(struct view_page *page, const struct samples_view *s,
     };
     struct samples_source classes[SAMPLE_CLASSES];
     for (int i = 0; i < SAMPLE_CLASSES; i++)
-        classes[i] = (struct samples_source){slice_of(samples_class_word((enum sample_class)i)),
+        classes[i] = (struct samples_source){slice_of(sample_class_name((enum sample_class)i)),
                                              slice_of(meanings[i]), run->classes[i]};
     add_sources(page, s, run, classes, SAMPLE_CLASSES);
 }
