@@ -97,6 +97,9 @@ tests_unit_local_test_images_LDADD = $(LOCAL_LIBS) $(CMOCKA_LIBS)
 UNIT_QUERY =
 # ---- model
 UNIT_MODEL = tests/unit/model/test_armed tests/unit/model/test_column tests/unit/model/test_decode tests/unit/model/test_filter tests/unit/model/test_rate
+UNIT_MODEL += tests/unit/model/test_yields
+tests_unit_model_test_yields_SOURCES = tests/unit/model/answers.h tests/unit/model/test_yields.c
+tests_unit_model_test_yields_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 UNIT_MODEL += tests/unit/model/test_threads
 tests_unit_model_test_threads_SOURCES = tests/unit/model/answers.h tests/unit/model/test_threads.c
 tests_unit_model_test_threads_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)

@@ -235,8 +235,8 @@ static const char thin_events[] = "DELETE FROM event WHERE tick <= ?";
 /* Windows of counted calls and runs of the sampler go with their ticks: with many functions they
  * are most of a file. */
 static const char *const thin_windows[] = {
-    "DELETE FROM call WHERE window IN (SELECT id FROM call_window WHERE tick <= ?"
-    " AND tick NOT IN (SELECT id FROM tick))",
+    ("DELETE FROM call WHERE window IN (SELECT id FROM call_window WHERE tick <= ?"
+     " AND tick NOT IN (SELECT id FROM tick))"),
     "DELETE FROM call_window WHERE tick <= ? AND tick NOT IN (SELECT id FROM tick)",
     "DELETE FROM sample_run WHERE tick <= ? AND tick NOT IN (SELECT id FROM tick)",
 };

@@ -5,6 +5,8 @@
 #include "../unit/model/answers.h"
 #include "beamtop/etf/check.h"
 #include "beamtop/model/filter.h"
+#include "beamtop/model/samples.h"
+#include "beamtop/base/arena.h"
 
 static void give_filter(const uint8_t *bytes, size_t len)
 {
@@ -17,6 +19,21 @@ static void give_filter(const uint8_t *bytes, size_t len)
     filter_free(f);
 }
 
+static void give_samples(const uint8_t *bytes, size_t len)
+{
+    struct error err = {0};
+    struct arena arena;
+    struct yield_stacks stacks;
+    const struct process_who *who;
+    size_t n;
+    arena_init(&arena);
+    if (yield_stacks_decode(&stacks, &arena, bytes, len, &err) != 0) {
+        error_clear(&err);
+        process_who_decode(&who, &n, &arena, bytes, len, &err);
+    }
+    arena_clear(&arena);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct error err = {0};
@@ -26,6 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t kind = data[0] % (ANSWER_KINDS + 1);
     if (kind == ANSWER_KINDS) {
         give_filter(data + 1, size - 1);
+        give_samples(data + 1, size - 1);
         return 0;
     }
     /* Twice: the second has one before it to be compared with. */

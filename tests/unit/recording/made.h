@@ -350,17 +350,17 @@ static const struct made made_healthy = {
     .facts = {
         {"logger", "{\"handlers\":[{\"id\":\"default\",\"module\":\"logger_std_h\","
                    "\"mode\":\"async\",\"sync_mode_qlen\":200,"
-                   "\"drop_mode_qlen\":200,\"flush_qlen\":1000}]}"},
+                   "\"drop_mode_qlen\":200,\"flush_qlen\":1000}]}", 0},
         {"distribution",
-         "{\"busy_limit_bytes\":1048576,\"nodes\":[{\"node\":\"b@h\",\"queue_bytes\":0}]}"},
+         "{\"busy_limit_bytes\":1048576,\"nodes\":[{\"node\":\"b@h\",\"queue_bytes\":0}]}", 0},
         {"allocators", "{\"allocators\":[{\"name\":\"binary_alloc\",\"blocks_bytes\":40000000,"
-                       "\"carriers_bytes\":50000000}]}"},
+                       "\"carriers_bytes\":50000000}]}", 0},
         {"binaries", "{\"bytes\":40000000,\"holders\":[{\"pid\":\"<0.41.0>\",\"bytes\":1000000,"
-                     "\"binaries\":10}]}"},
-        {"cpus", MADE_CPUS("0", "0", "0", "0")},
+                     "\"binaries\":10}]}", 0},
+        {"cpus", MADE_CPUS("0", "0", "0", "0"), 0},
         {"cpus", MADE_CPUS("100000000", "5000000", "0", "0"), 2},
         {"growth", "{\"over_s\":12,\"spawned_per_s\":40,\"spawned_lately_per_s\":40,"
-                   "\"sockets\":{\"count\":10}}"},
+                   "\"sockets\":{\"count\":10}}", 0},
     },
     .n_facts = 7,
     .runs = {

@@ -256,8 +256,8 @@ static void test_damaged_facts(void **state)
     static const char *const bad[] = {
         "[", "[]", "null",
         "{\"handlers\":7,\"nodes\":{},\"allocators\":\"x\",\"holders\":[1,null,\"a\"]}",
-        "{\"handlers\":[{\"id\":[],\"mode\":3}],\"nodes\":[3],\"allocators\":[{\"blocks_bytes\":1}]"
-        "}"};
+        ("{\"handlers\":[{\"id\":[],\"mode\":3}],\"nodes\":[3],"
+         "\"allocators\":[{\"blocks_bytes\":1}]}")};
     static const char *const keys[] = {"logger",   "distribution", "allocators",
                                        "binaries", "ets",          "gc"};
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
