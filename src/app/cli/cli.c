@@ -152,7 +152,7 @@ const struct cli_option cli_option_table[] = {
     {"for", 0, FOR_SPAN, TYPE_SECONDS, AT(interval_s), AT(interval_given), 0.25, 3600, "TIME",
      "span that is measured, 0.25 s to 1h (1s)"},
     {"sample", 0, FOR_RECORD, TYPE_SECONDS, AT(sample_s), 0, 1, 3600, "TIME",
-     "sample where the CPU time goes, from outside: runs of this length, 1s to 1h"},
+     "sample where the CPU time goes, from outside or by the node: runs of this length, 1s to 1h"},
     {"sample-every", 0, FOR_RECORD, TYPE_SECONDS, AT(sample_every_s), 0, 1, 86400, "TIME",
      "from the start of such a run to the next (60s)"},
     {"hz", 0, FOR_SAMPLE | FOR_BLAME | FOR_RECORD, TYPE_INTEGER, AT(hz), 0, 1, SAMPLER_HZ_MAX, "N",

@@ -19,6 +19,8 @@ struct record_samples {
     bool waits;             /* it has ended, and its processes have no names yet */
     bool over;              /* it is kept, or failed, and is freed at the next tick */
     bool stopping;
+    bool outside;     /* the VM is looked at; else it looks at itself */
+    bool told_yields; /* and that was reported */
     uint64_t next_ns; /* when the next one may begin */
     struct record_retry retry;
 };
@@ -46,6 +48,11 @@ static void over(struct record_samples *r)
         r->setup.on_ended(r->setup.arg);
 }
 
+static void ended(void *arg, const struct error *why);
+static void keep(void *arg);
+static const struct sample_log_handlers handlers_of_run = {.ended = ended, .named = keep};
+static int begin_yields(struct record_samples *r, const char *why, struct error *err);
+
 static void keep(void *arg)
 {
     struct record_samples *r = arg;
@@ -58,6 +65,12 @@ static void ended(void *arg, const struct error *why)
     struct record_samples *r = arg;
     struct session_port port;
     struct error ignored = {.code = ERR_NONE};
+    struct sample_log *before = r->log;
+    if (why && r->outside && !r->stopping && sample_log_count(before) == 0 &&
+        live_peer_node(r->setup.live) && begin_yields(r, why->text, &ignored) == 0) {
+        sample_log_free(before);
+        return;
+    }
     if (why) {
         refused(r, why);
         over(r);
@@ -71,21 +84,56 @@ static void ended(void *arg, const struct error *why)
         keep(r);
 }
 
-static int begin(struct record_samples *r, struct error *err)
+static struct sample_log_options options_of(const struct record_samples *r, char *otp, size_t size)
 {
-    static const struct sample_log_handlers handlers = {.ended = ended, .named = keep};
     const struct cli_options *o = r->setup.options;
     const struct node_info *node = model_node(r->setup.model);
-    const char *name = live_peer_node(r->setup.live);
-    char otp[32];
-    struct sample_log_options options = {
+    snprintf(otp, size, "%.*s", (int)node->otp.len, node->otp.s);
+    return (struct sample_log_options){
         .sampler = {.hz = (unsigned)(o->hz > 0 ? o->hz : SAMPLER_HZ), .for_s = o->sample_s},
-        .label = name,
+        .label = live_peer_node(r->setup.live),
         .otp = otp,
     };
-    snprintf(otp, sizeof otp, "%.*s", (int)node->otp.len, node->otp.s);
-    int rc = local_target_find(&options.sampler.pid, name, o, r->setup.env, err);
-    return rc != 0 ? rc : sample_log_start(&r->log, r->setup.loop, &options, &handlers, r, err);
+}
+
+static int begin_outside(struct record_samples *r, struct error *err)
+{
+    char otp[32];
+    struct sample_log_options options = options_of(r, otp, sizeof otp);
+    int rc =
+        local_target_find(&options.sampler.pid, options.label, r->setup.options, r->setup.env, err);
+    if (rc == 0)
+        rc = sample_log_start(&r->log, r->setup.loop, &options, &handlers_of_run, r, err);
+    r->outside = rc == 0;
+    return rc;
+}
+
+static int begin_yields(struct record_samples *r, const char *why, struct error *err)
+{
+    char otp[32], text[RECORD_RETRY_BYTES + 80];
+    struct session_port port;
+    int rc = live_port(r->setup.live, &port, err);
+    if (rc != 0)
+        return rc;
+    const struct sample_log_options options = options_of(r, otp, sizeof otp);
+    const struct yields_options yields = {.for_s = r->setup.options->sample_s,
+                                          .budget = r->setup.options->budget};
+    snprintf(text, sizeof text, "the node samples itself, at yield points: %s", why);
+    if (!r->told_yields)
+        r->setup.tell(r->setup.arg, text);
+    r->told_yields = true;
+    r->outside = false;
+    r->log = sample_log_start_yields(&port, &yields, &options, why, &handlers_of_run, r);
+    return 0;
+}
+
+/* From outside where that is possible, else by the node. */
+static int begin(struct record_samples *r, struct error *err)
+{
+    if (begin_outside(r, err) == 0)
+        return 0;
+    const struct error outside = *err;
+    return begin_yields(r, outside.text, err);
 }
 
 struct record_samples *record_samples_new(const struct record_samples_setup *setup)
@@ -99,6 +147,8 @@ void record_samples_tick(struct record_samples *r)
 {
     struct error err = {.code = ERR_NONE};
     const uint64_t now = clock_mono_ns();
+    if (r && !r->over)
+        sample_log_turn(r->log);
     if (r && r->over) {
         sample_log_free(r->log);
         r->log = NULL;

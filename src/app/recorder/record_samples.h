@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Runs of the sampler in a recording, from start to start while the node is there: of its VM, from
- * outside. What keeps it from sampling is reported once, and tried again, less and less often. */
+ * outside, or by the node where that is refused. What keeps it from sampling is reported once, and
+ * tried again, less and less often. */
 #ifndef BEAMTOP_APP_RECORDER_RECORD_SAMPLES_H
 #define BEAMTOP_APP_RECORDER_RECORD_SAMPLES_H
 

@@ -113,6 +113,8 @@ struct yields *yields_start(const struct session_port *port, const struct yields
 
 void yields_turn(struct yields *y)
 {
+    if (y->over)
+        return;
     const bool over = y->o.for_s > 0 && ran_s(y) >= y->o.for_s;
     if (y->stopping || (over && !y->waits))
         end(y, NULL);
