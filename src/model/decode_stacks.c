@@ -8,6 +8,8 @@
 #include "beamtop/model/samples.h"
 
 #define STACKS_MOST 2000 /* of an answer: 20 processes, 25 looks */
+#define LOOKS_MOST 1000
+#define REDUCTIONS_MOST (INT64_C(1) << 53)
 #define WHO_MOST 100     /* processes of a question */
 #define FRAMES_MOST 1024 /* of a stack: erlang:system_flag(backtrace_depth, N) has no limit */
 
@@ -20,7 +22,9 @@ static bool decode_stack(struct decoder *d, struct yield_stack *s)
     if (!cursor_tuple(&d->c, &n) || (n != 4 && !decoder_fail(d, "a stack")) ||
         !cursor_pid(&d->c, &s->pid, NULL) || !cursor_int64(&d->c, &s->samples) ||
         !cursor_int64(&d->c, &s->reductions) ||
-        ((s->samples <= 0 || s->reductions <= 0) && !decoder_fail(d, "a stack that worked")) ||
+        ((s->samples <= 0 || s->samples > LOOKS_MOST || s->reductions <= 0 ||
+          s->reductions > REDUCTIONS_MOST) &&
+         !decoder_fail(d, "a stack that worked")) ||
         !decode_list(d, &list, FRAMES_MOST, sizeof *functions, &functions))
         return false;
     for (size_t i = 0; i < list.count; i++)
@@ -45,6 +49,7 @@ int yield_stacks_decode(struct yield_stacks *out, struct arena *arena, const uin
     if (cursor_tuple(&d.c, &n) && (n == 6 || decoder_fail(&d, "the answer to `stacks`")) &&
         cursor_atom_is(&d.c, "stacks") && decode_mono(&d, &mono) && cursor_int64(&d.c, &ns) &&
         cursor_int64(&d.c, &out->looks) && cursor_int64(&d.c, &out->processes) &&
+        (ns >= 0 || decoder_fail(&d, "a span of time")) &&
         decode_list(&d, &list, STACKS_MOST, sizeof *stacks, &stacks)) {
         for (size_t i = 0; i < list.count && decode_stack(&d, stacks + i); i++)
             out->n = i + 1;

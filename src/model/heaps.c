@@ -109,12 +109,17 @@ void decode_collect(struct decoder *d, void *to)
         cursor_int64(c, &out->us);
         decode_sizes(d, &out->before);
         decode_sizes(d, &out->after);
+    } else if (arity == 3 && cursor_peek_atom(c, "refused")) {
+        out->status = COLLECT_REFUSED;
+        cursor_skip(c);
+        cursor_int64(c, &out->limit_bytes);
+        decode_sizes(d, &out->before);
     } else if (arity == 2 && cursor_peek_atom(c, "late")) {
         out->status = COLLECT_LATE;
         cursor_skip(c);
         cursor_skip(c);
     } else if (!cursor_failed(c)) {
-        decoder_fail(d, "ask, collected, late or gone");
+        decoder_fail(d, "ask, collected, refused, late or gone");
     }
 }
 

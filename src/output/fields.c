@@ -474,7 +474,7 @@ static LIST(thread_fields, "rows", thread);
 static const struct field msacc[] = {
     {"on_before", "on before beamtop", FIELD_BOOL, COLUMN_BOOL, AT(on_before),
      "whether another tool had switched it on; it stays on then"},
-    {"switched_off", "switched off by others", FIELD_BOOL, COLUMN_BOOL, AT(switched_off),
+    {"switched_off", "switched off", FIELD_BOOL, COLUMN_BOOL, AT(switched_off),
      "whether somebody switched it off within the interval; shares are of the time before that"},
 };
 static LIST(msacc_fields, "msacc", msacc);

@@ -20,7 +20,10 @@ static struct span_process process(unsigned byte)
 static void feed(struct spans *s, const uint8_t *b, int64_t *at)
 {
     struct span_event e = {.kind = (enum span_event_kind)(b[0] % (SPAN_EVENTS + 1))};
-    *at += b[1] == 255 ? -(INT64_C(1) << 60) : b[1] == 254 ? INT64_C(1) << 60 : (b[1] % 16) * 20000;
+    const int64_t step = b[1] == 255   ? -(INT64_C(1) << 60)
+                         : b[1] == 254 ? INT64_C(1) << 60
+                                       : (b[1] % 16) * 20000;
+    *at = (int64_t)((uint64_t)*at + (uint64_t)step);
     e.at_ns = *at;
     e.order = b[1] / 16;
     e.process = process(b[2] & 15);

@@ -83,7 +83,7 @@ asks() {
 }
 
 refuses_what_only_the_outside_knows() {
-    for words in '--lines' '--scheduler 1' '--thread aux' '--check' '--format perf-script'; do
+    for words in '--lines' '--scheduler 1' '--thread aux' '--pid <0.1.0>' '--check' '--format perf-script'; do
         # shellcheck disable=SC2086
         remote --for 1s $words
         ends_with 2 $? && told 'remote' || return 1

@@ -166,10 +166,11 @@ struct collect_sizes {
 };
 
 struct collect_detail {
-    enum { COLLECT_ASK, COLLECT_DONE, COLLECT_LATE, COLLECT_GONE } status;
+    enum { COLLECT_ASK, COLLECT_DONE, COLLECT_LATE, COLLECT_GONE, COLLECT_REFUSED } status;
     int64_t message_queue_len;          /* COLLECT_ASK */
     struct collect_sizes before, after; /* COLLECT_ASK: before; COLLECT_DONE: both */
     int64_t us;                         /* COLLECT_DONE: until it was done */
+    int64_t limit_bytes;                /* COLLECT_REFUSED: its max_heap_size, which might end it */
     uint64_t round;                     /* grows with every answer taken */
 };
 

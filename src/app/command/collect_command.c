@@ -111,7 +111,13 @@ static void on_answer(void *arg, const struct answer *answer)
         break;
     case COLLECT_LATE:
         fail(c, ERR_TIMEOUT,
-             "the process has not collected in 5 s: it does not yield. It will when it next does");
+             "the process has not collected in 5 s: it does not yield, is suspended, or still "
+             "collects");
+        break;
+    case COLLECT_REFUSED:
+        fail(c, ERR_REFUSED,
+             "not collected: a collection counts both heaps, and the process may be ended by its "
+             "max_heap_size");
         break;
     case COLLECT_GONE:
         fail(c, ERR_NOT_FOUND, "there is no such process on the node");

@@ -115,6 +115,7 @@ static int check_remote(const struct cli_options *o, struct error *err)
     const char *word = o->lines                          ? "--lines"
                        : o->scheduler > 0                ? "--scheduler"
                        : o->thread                       ? "--thread"
+                       : o->pid                          ? "--pid"
                        : o->check                        ? "--check"
                        : o->hz != SAMPLER_HZ             ? "--hz"
                        : o->skid                         ? "--skid-summary"

@@ -68,6 +68,11 @@ static void on_yields_ended(void *arg, const struct error *err)
     struct sample_log *l = arg;
     l->shown.run.seconds = (double)(clock_mono_ns() - l->began_ns) / 1e9;
     l->shown.run.sampler_cpu_s = yields_cost_s(l->yields);
+    if (yields_cut(l->yields)) {
+        snprintf(l->shown.note, sizeof l->shown.note, "ended early: %.200s", yields_cut(l->yields));
+        if (l->handlers->note)
+            l->handlers->note(l->arg, l->shown.note);
+    }
     ended(l, err ? SAMPLING_FAILED : SAMPLING_ENDED, err);
 }
 

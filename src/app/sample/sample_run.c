@@ -107,8 +107,8 @@ static void on_yields_ended(void *arg, const struct error *err)
 static int open_yields(void *arg, struct batch *b, const struct session_port *port,
                        struct error *err)
 {
-    static const struct sample_log_handlers handlers = {.ended = on_yields_ended,
-                                                        .named = on_named};
+    static const struct sample_log_handlers handlers = {
+        .note = on_note, .ended = on_yields_ended, .named = on_named};
     struct sample_run *t = arg;
     const struct cli_options *o = t->options;
     const struct yields_options yields = {.for_s = t->sampler.for_s, .budget = o->budget};
@@ -142,7 +142,7 @@ static void interrupt(void *arg)
 static void lost(void *arg, const struct error *why)
 {
     struct sample_run *t = arg;
-    t->is_lost = true;
+    t->is_lost = t->is_lost || !t->batch->rt.ended;
     sample_log_lost(t->log, why);
 }
 
@@ -191,6 +191,8 @@ static int print_run(struct sample_run *t, int (*print)(struct sample_run *t), i
         t->begin = *sample_log_begin(t->log);
         t->summary = sample_log_now(t->log)->run;
         code = print(t);
+        if (t->is_lost && code == EXIT_DONE)
+            code = EXIT_LOST;
     }
     sample_log_free(t->log);
     return code;

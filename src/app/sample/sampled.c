@@ -2,6 +2,7 @@
 #include "sampled.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ struct process {
         uint64_t number, serial;
     } key;
     int64_t samples;
+    double weight; /* at yield points: reductions */
     char pid[48], name[128];
     UT_hash_handle hh;
 };
@@ -108,7 +110,8 @@ static bool is_erlang(enum frame_kind kind)
     return kind == FRAME_ERLANG || kind == FRAME_BIF;
 }
 
-static void count_process(struct sampled *s, uint64_t number, uint64_t serial, int64_t samples)
+static void count_process(struct sampled *s, uint64_t number, uint64_t serial, int64_t samples,
+                          double weight)
 {
     struct process *p = NULL, key = {.key = {number, serial}};
     HASH_FIND(hh, s->processes, &key.key, sizeof key.key, p);
@@ -122,6 +125,7 @@ static void count_process(struct sampled *s, uint64_t number, uint64_t serial, i
         HASH_ADD(hh, s->processes, key, sizeof p->key, p);
     }
     p->samples += samples;
+    p->weight += weight;
 }
 
 size_t sampled_frames(const struct sampled *s, const struct sample *sample, uint32_t *ids,
@@ -172,7 +176,7 @@ static bool take_sample(struct sampled *s, const struct sample *sample)
         stacks_add(of->stacks, ids, n, 1);
     }
     if (sample->pid_number > 0)
-        count_process(s, sample->pid_number, sample->pid_serial, 1);
+        count_process(s, sample->pid_number, sample->pid_serial, 1, 1);
     return true;
 }
 
@@ -187,7 +191,7 @@ void sampled_add(struct sampled *s, const struct sample_frame *frames, size_t n,
         ids[i] = stacks_frame(s->stacks, frames + i);
     stacks_add(s->stacks, ids, n, weight);
     s->samples += samples;
-    count_process(s, pid->id, pid->serial, samples);
+    count_process(s, pid->id, pid->serial, samples, weight);
 }
 
 bool sampled_take(struct sampled *s, const struct record *r)
@@ -224,7 +228,7 @@ int64_t sampled_count(const struct sampled *s)
 static int by_most(const void *a, const void *b)
 {
     const struct process *x = *(struct process *const *)a, *y = *(struct process *const *)b;
-    return (x->samples < y->samples) - (x->samples > y->samples);
+    return (x->weight < y->weight) - (x->weight > y->weight);
 }
 
 size_t sampled_pids(struct sampled *s, struct etf_pid *pids, size_t most)
@@ -268,6 +272,14 @@ static int by_samples(const void *a, const void *b)
     return slice_order(x->name, y->name);
 }
 
+/* At yield points a share is of reductions: so many of all samples as that share says. */
+static int64_t samples_of(const struct sampled *s, const struct process *p)
+{
+    const double whole = stacks_total(s->stacks);
+    return s->o.at_yields && whole > 0 ? llround(p->weight / whole * (double)s->samples)
+                                       : p->samples;
+}
+
 static void put_rows(struct sampled *s, struct samples_summary *out)
 {
     struct process *p, *next;
@@ -276,7 +288,7 @@ static void put_rows(struct sampled *s, struct samples_summary *out)
         alloc_resize(s->process_rows, HASH_COUNT(s->processes) + 1, sizeof *s->process_rows);
     HASH_ITER (hh, s->processes, p, next)
         s->process_rows[n++] = (struct samples_source){
-            .name = slice_of(p->pid), .about = slice_of(p->name), .samples = p->samples};
+            .name = slice_of(p->pid), .about = slice_of(p->name), .samples = samples_of(s, p)};
     s->thread_rows = alloc_resize(s->thread_rows, s->n_threads + 1, sizeof *s->thread_rows);
     s->parts = alloc_resize(s->parts, s->n_threads + 1, sizeof *s->parts);
     out->n_threads = 0;

@@ -13,6 +13,7 @@ enum {
     APART_MS = 40,
     RANK_EVERY = 10, /* questions */
     DEADLINE_MS = 10000,
+    FAILURES = 3, /* in a row: a process in a long BIF or NIF keeps a look waiting */
 };
 
 struct yields {
@@ -23,7 +24,8 @@ struct yields {
     void *arg;
     uint64_t began_ns, due_ns;
     bool waits, stopping, over;
-    unsigned asked, failed;
+    unsigned asked, failed; /* questions; those that failed since one did not */
+    struct error cut;
     double cost_s;
 };
 
@@ -33,6 +35,10 @@ static void end(struct yields *y, const struct error *why)
         return;
     y->over = true;
     y->port.drop(y->port.ctx, y);
+    if (why && sampled_count(y->sums) > 0) {
+        y->cut = *why;
+        why = NULL;
+    }
     y->ended(y->arg, why);
 }
 
@@ -64,15 +70,16 @@ static void on_answer(void *arg, const struct answer *answer)
     const double paid = y->o.budget > 0 ? answer->target_us / 1e6 / (y->o.budget / 2) : 0;
     y->waits = false;
     y->cost_s += answer->target_us / 1e6;
+    y->due_ns += (uint64_t)(paid * 1e9);
     arena_init(&arena);
     if (answer->value &&
         yield_stacks_decode(&stacks, &arena, answer->value, answer->len, &err) == 0) {
         add(y, &stacks);
-        y->due_ns += (uint64_t)((paid > stacks.seconds ? paid - stacks.seconds : 0) * 1e9);
     }
     arena_clear(&arena);
-    if (err.code != ERR_NONE)
-        end(y, sampled_count(y->sums) > 0 ? NULL : &err);
+    y->failed = err.code == ERR_NONE ? 0 : y->failed + 1;
+    if (y->failed == FAILURES)
+        end(y, &err);
     else if (y->o.for_s > 0 && ran_s(y) >= y->o.for_s)
         end(y, NULL);
 }
@@ -129,7 +136,7 @@ void yields_stop(struct yields *y)
 
 void yields_lost(struct yields *y, const struct error *why)
 {
-    end(y, sampled_count(y->sums) > 0 ? NULL : why);
+    end(y, why);
 }
 
 void yields_free(struct yields *y)
@@ -137,6 +144,11 @@ void yields_free(struct yields *y)
     if (y && !y->over)
         y->port.drop(y->port.ctx, y);
     free(y);
+}
+
+const char *yields_cut(const struct yields *y)
+{
+    return y->cut.code != ERR_NONE ? y->cut.text : NULL;
 }
 
 double yields_cost_s(const struct yields *y)

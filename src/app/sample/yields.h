@@ -27,6 +27,8 @@ void yields_stop(struct yields *y); /* it ends at its next turn, with what it ha
 void yields_lost(struct yields *y, const struct error *why);
 void yields_free(struct yields *y); /* NULL is fine; ended is not called any more */
 
+/* Why it ended before its time, with what it had; NULL: it did not. Lives as long as y. */
+const char *yields_cut(const struct yields *y);
 double yields_cost_s(const struct yields *y); /* that it took on the node */
 
 #endif

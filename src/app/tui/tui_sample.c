@@ -16,6 +16,7 @@
 #define SAMPLES_VIEW "samples"
 #define TURN_MS 100u
 #define DRAW_TURNS 5
+#define YIELDS_S 3600.0 /* what the node does for it ends then */
 
 struct tui_sample {
     struct tui *tui;
@@ -113,7 +114,7 @@ static int begin_yields(struct tui_sample *s, const char *why, struct error *err
         return rc;
     const struct sample_log_options options = options_of(s, otp, sizeof otp);
     const struct yields_options yields = {
-        .for_s = s->for_s,
+        .for_s = s->for_s > 0 ? s->for_s : YIELDS_S,
         .budget = option_double(&t->settings.options, OPTION_BUDGET) / 100,
     };
     s->outside = false;
@@ -157,7 +158,8 @@ static void ended(void *arg, const struct error *why)
     struct tui_sample *s = arg;
     struct tui *t = s->tui;
     struct error err = {.code = ERR_NONE};
-    const bool refused = why && s->outside && sample_log_count(s->log) == 0;
+    const bool refused =
+        why && why->code != ERR_USAGE && s->outside && sample_log_count(s->log) == 0;
     if (refused && t->live && begin_yields(s, why->text, &err) == 0)
         return;
     struct session_port port;
@@ -179,11 +181,13 @@ static void act_sample(struct tui_sample *s, const char *arg)
     struct error err = {.code = ERR_NONE};
     double for_s = option_double(&t->settings.options, OPTION_SAMPLE_TIME);
     const bool here = strcmp(screen_view(t->screen), SAMPLES_VIEW) == 0;
-    if (*arg && text_parse_duration(arg, &for_s) != 0) {
-        tui_message(t, STYLE_ERROR, "sample takes a duration, like 30s, not \"%.40s\"", arg);
+    if (*arg && (text_parse_duration(arg, &for_s) != 0 || for_s < 0.1 || for_s > 86400)) {
+        tui_message(t, STYLE_ERROR, "sample takes a duration from 0.1s to 24h, not \"%.40s\"", arg);
         return;
     }
-    if (screen_act(t->screen, t->model, ACTION_VIEW, SAMPLES_VIEW, &err) < 0)
+    if (here && !*arg && sample_log_runs(s->log))
+        tui_message(t, STYLE_MESSAGE, "it is sampled; stop it first to begin again");
+    else if (screen_act(t->screen, t->model, ACTION_VIEW, SAMPLES_VIEW, &err) < 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);
     else if ((*arg || !s->log || here) && (t->live || *arg) && begin(s, for_s, &err) != 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);

@@ -144,7 +144,7 @@ static void measure_all(struct spans *s)
         while (at < s->n_waits && s->waits[at].span == i)
             at++;
         span->n_waits = at - span->wait;
-        measure_span(span, s->waits + span->wait, room);
+        measure_span(span, span->n_waits > 0 ? s->waits + span->wait : NULL, room);
     }
     free(room);
 }

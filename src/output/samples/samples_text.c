@@ -177,7 +177,8 @@ static void put_head(struct report *r)
         buf_printf(
             r->out,
             " at yield points\nshares are of the reductions of the busiest processes, not of "
-            "CPU time; native code is hardly seen\ncost: %s on the node (%s)\n",
+            "CPU time; native code is hardly seen,\nand of each stack only the innermost "
+            "frames\ncost: %s on the node (%s)\n",
             duration(r, run->sampler_cpu_s),
             percent(r, samples_share(run->sampler_cpu_s, run->seconds)));
         return;

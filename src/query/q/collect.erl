@@ -4,7 +4,9 @@
 %% The process collects by itself: it stops for as long as copying what is alive takes, and its live
 %% data exist twice until it is done, so its heap is the most that it takes. Nothing is done unless
 %% a person agreed. The request cannot be taken back: when it is not done after Ms, the process does
-%% it later, and the answer reaches nobody.
+%% it later, and the answer reaches nobody. A major collection counts the old heap and all of the new
+%% one against max_heap_size: a process that lives with 60% of its limit was killed by one. So a
+%% process that its limit may end is left alone.
 Items = [memory, total_heap_size, message_queue_len, garbage_collection_info],
 WordBytes = erlang:system_info(wordsize),
 %% {Memory, heap, binaries} in bytes, {…, MessageQueueLen} before.
@@ -33,11 +35,30 @@ Collect = fun(Pid, Before, Most) ->
     end
 end,
 
+%% Bytes of its limit, or `none` where a collection stays below it.
+Limit = fun(Pid, {_, Heap, _}) ->
+    case process_info(Pid, garbage_collection) of
+        {_, Settings} ->
+            case proplists:get_value(max_heap_size, Settings) of
+                #{size := Size, kill := true} when Size > 0, 3 * Heap > Size * WordBytes ->
+                    Size * WordBytes;
+                _ ->
+                    none
+            end;
+        undefined ->
+            none
+    end
+end,
+
 {[pid_of], fun({Asked, Most, Agreed}, #{pid_of := PidOf}) ->
     Pid = PidOf(Asked),
     case is_pid(Pid) andalso node(Pid) =:= node() andalso Look(Pid) of
-        {Sizes, Len} when Agreed =/= true -> {ask, Len, Sizes};
-        {Sizes, _} -> Collect(Pid, Sizes, Most);
+        {Sizes, Len} ->
+            case Limit(Pid, Sizes) of
+                none when Agreed =/= true -> {ask, Len, Sizes};
+                none -> Collect(Pid, Sizes, Most);
+                Bytes -> {refused, Bytes, Sizes}
+            end;
         _ -> gone
     end
 end}.

@@ -8,6 +8,7 @@
 
 Swept = 100000,
 RankMs = 250,
+FramesMost = 200,
 
 -include("part/sweep.erl").
 -include("part/busiest.erl").
@@ -25,7 +26,8 @@ Worked = fun(Pids, Before, Looked) ->
     Run(lists:zip3(Pids, Stacks, Done),
         [{{'$1', '$2', '$3'}, [{'>', '$3', 0}, {'=/=', '$2', []}], ['$_']}])
 end,
-Functions = fun(Stack) -> Run(Stack, [{{'$1', '$2', '$3', '_'}, [], [{{'$1', '$2', '$3'}}]}]) end,
+%% As deep as the node keeps them, FramesMost at most.
+Functions = fun(Stack) -> lists:sublist(Run(Stack, [{{'$1', '$2', '$3', '_'}, [], [{{'$1', '$2', '$3'}}]}]), FramesMost) end,
 Add = fun({Pid, Stack, Done}, Sofar) ->
     case Sofar of
         #{{Pid, Stack} := {N, Sum}} -> Sofar#{{Pid, Stack} := {N + 1, Sum + Done}};
@@ -43,9 +45,11 @@ Look = fun Look(Pids, Before, Left, Ms_, CountWork, Sofar) ->
                  lists:foldl(Add, Sofar, Worked(Pids, Before, Looked)))
     end
 end,
-Rank = fun(N, Own, Place, CountWork) ->
+%% Of the slice whose turn it is, and those known.
+Rank = fun(N, Known, Own, Place, CountWork) ->
     All = erlang:processes() -- Own,
-    {Pids, Next} = Turn(All, length(All), Place, Swept),
+    {Slice_, Next} = Turn(All, length(All), Place, Swept),
+    Pids = Known ++ (Slice_ -- Known),
     Before = Reductions(Pids, []),
     Wait(RankMs, CountWork),
     Done = lists:zipwith(fun erlang:'-'/2, Reductions(Pids, []), Before),
@@ -57,7 +61,7 @@ end,
     {Known, Place} = case Given of new -> {[], 0}; _ -> Given end,
     {Pids, Next} = case IsRanked orelse Known =:= [] of
         true ->
-            {Found, There} = Rank(N, OwnOf(Keeper), Place, CountWork),
+            {Found, There} = Rank(N, Known, OwnOf(Keeper), Place, CountWork),
             {lists:sublist(Found ++ (Known -- Found), N), There};
         false ->
             {Known, Place}

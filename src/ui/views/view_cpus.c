@@ -156,7 +156,7 @@ static void accounted(struct view_page *page, const struct msacc_detail *a)
     }
     page_line(page);
     page_puts(page, a->switched_off ? STYLE_WARN : STYLE_DIM,
-              a->switched_off ? "  another tool switched it off: shares are of the time before"
+              a->switched_off ? "  it has been switched off: shares are of the time before"
               : a->on_before  ? "  it was on before, and stays on"
                               : "  M switches it off. Dirty GC is under OTHER, a dirty NIF under "
                                 "EMULATOR");
@@ -167,7 +167,9 @@ static void accounting(struct view_page *page, const struct cpus *s, const struc
     const struct msacc_detail *a = model_msacc(m);
     page_heading(page, "Microstates");
     page_tab(page, ACCOUNT_LABEL);
-    if (s->accounting == ON && a != NULL)
+    if (model_recorded(m) && a == NULL)
+        page_puts(page, STYLE_DIM, "not recorded");
+    else if (s->accounting == ON && a != NULL)
         accounted(page, a);
     else if (s->accounting == ON)
         page_puts(page, STYLE_DIM, "waiting for the node's answer");

@@ -153,9 +153,11 @@ static void summarise(struct view_page *page, const struct heaps_detail *h)
         text_bytes(bytes, sizeof bytes, h->rows_bytes),
         text_percent(share, sizeof share, h->share));
     if (!isnan(h->over_s) && len > 0 && (size_t)len < sizeof page->summary)
-        snprintf(page->summary + len, sizeof page->summary - (size_t)len, " · growth over %s%s",
-                 text_duration(since, sizeof since, h->over_s),
-                 h->partial ? " · cut short by the deadline" : "");
+        len += snprintf(page->summary + len, sizeof page->summary - (size_t)len,
+                        " · growth over %s", text_duration(since, sizeof since, h->over_s));
+    if (h->partial && len > 0 && (size_t)len < sizeof page->summary)
+        snprintf(page->summary + len, sizeof page->summary - (size_t)len,
+                 " · cut short by the deadline");
 }
 
 static void heaps_page(void *state, const struct model *m, int rows, int columns,

@@ -62,12 +62,12 @@ static const struct collect_detail *my_collect(const struct process *p, const st
     return p->collect_asked && c && c->round > p->collect_round ? c : NULL;
 }
 
+/* Only an answer to the question agrees: what is known may be of another process. */
 static bool ask_collect(struct process *p, const struct model *m)
 {
-    const struct collect_detail *known = my_collect(p, m);
     p->collect_asked = true;
     p->collect_round = model_collect(m) ? model_collect(m)->round : 0;
-    return known && known->status == COLLECT_ASK;
+    return false;
 }
 
 static bool process_ask(void *state, enum action what, const struct model *m)
@@ -429,7 +429,13 @@ static void collect_panel(struct view_page *page, const struct process *p, const
         break;
     case COLLECT_LATE:
         page_puts(page, STYLE_WARN,
-                  "  not done in 5 s: it does not yield, and will collect when it next does");
+                  "  not done in 5 s: it does not yield, is suspended, or still collects");
+        break;
+    case COLLECT_REFUSED:
+        page_printf(page, STYLE_WARN,
+                    "  refused: its heaps have %s, and its max_heap_size of %s might end it",
+                    text_bytes(heap, sizeof heap, (double)c->before.heap_bytes),
+                    text_bytes(pause, sizeof pause, (double)c->limit_bytes));
         break;
     case COLLECT_ASK:
         page_printf(page, STYLE_WARN,

@@ -43,7 +43,8 @@ Threads = fun() ->
               [Dir ++ File || File <- ["/schedstat", "/stat", "/status"]]}
              || {{Tid, Dir}, {ok, Comm}} <- lists:zip(Dirs, Comms),
                 {match, [A, N, B]} <- [re:run(Comm, Named, [{capture, [1, 2, 3], binary}])],
-                is_map_key(<<A/binary, B/binary>>, Kinds)],
+                is_map_key(<<A/binary, B/binary>>, Kinds),
+                lists:member(binary_to_integer(N), lists:seq(1, 1024))],
     lists:sublist(lists:sort(Found), Most)
 end,
 
