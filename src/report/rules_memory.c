@@ -176,8 +176,11 @@ static void put_unused(struct judge *j, struct finding *f, const json_t *list, c
                instance = fact_number(row, "instance");
         const char *number =
             isnan(instance) ? "" : judge_text(j, " instance %s", judge_number(j, instance));
-        if (!(carriers - blocks >= judge_limit(j, FRAGMENTED_LEAST) / 8) || said++ == 5)
+        if (said == 5)
+            break;
+        if (!(carriers - blocks >= judge_limit(j, FRAGMENTED_LEAST) / 8))
             continue;
+        said++;
         judge_evidence(j, f, key, carriers - blocks, "bytes",
                        "%s%s: %s of %s in carriers is unused", fact_text(row, "name"), number,
                        judge_bytes(j, carriers - blocks), judge_bytes(j, carriers));
@@ -217,10 +220,12 @@ static double fragmented_before(const struct judge *j)
 /* Above half of what is resident: one finding for all allocators. */
 static bool judge_fragmentation(struct judge *j, const json_t *fact)
 {
-    double unused, carriers, rss = judge_stats(j, "rss_bytes").mean;
+    double unused, carriers, rss = fact_number(fact, "rss_bytes"); /* of the same moment */
     const json_t *list = json_object_get(fact, "allocators"),
                  *most = add_up(list, &unused, &carriers);
     double before = fragmented_before(j);
+    if (isnan(rss)) /* recordings of before 0.2.0 */
+        rss = judge_stats(j, "rss_bytes").mean;
     unused = unused > rss ? rss : unused;
     if (!most || isnan(rss) || unused < judge_limit(j, FRAGMENTED_LEAST) ||
         unused < judge_limit(j, FRAGMENTED_OF_RSS) * rss)
@@ -243,8 +248,7 @@ static bool judge_fragmentation(struct judge *j, const json_t *fact)
                    judge_bytes(j, unused), judge_percent(j, unused / rss));
     judge_evidence(j, f, "carriers_bytes", carriers, "bytes", "in carriers: %s",
                    judge_bytes(j, carriers));
-    judge_evidence(j, f, "rss_bytes", rss, "bytes", "resident memory: %s (mean)",
-                   judge_bytes(j, rss));
+    judge_evidence(j, f, "rss_bytes", rss, "bytes", "resident memory: %s", judge_bytes(j, rss));
     if (!isnan(before))
         judge_evidence(j, f, "fragmented_before", before, "bytes", "half of the period before: %s",
                        judge_bytes(j, before));

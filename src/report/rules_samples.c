@@ -78,10 +78,11 @@ void judge_gc_cpu(struct judge *j)
     name_callers(j, f, "gc");
 }
 
-static bool has_kind(const struct stacks *s, enum frame_kind kind)
+/* "[beam.smp]" stands for all of a file without a symbol table. */
+static bool has_named(const struct stacks *s, enum frame_kind kind)
 {
     for (uint32_t id = 0; id < stacks_frames(s); id++)
-        if (stacks_frame_at(s, id)->kind == kind)
+        if (stacks_frame_at(s, id)->kind == kind && stacks_frame_at(s, id)->name.s[0] != '[')
             return true;
     return false;
 }
@@ -90,7 +91,7 @@ void judge_copy_cpu(struct judge *j)
 {
     if (!are_enough(j))
         return;
-    if (!has_kind(j->samples.stacks, FRAME_RUNTIME)) {
+    if (!has_named(j->samples.stacks, FRAME_RUNTIME)) {
         judge_unknown(j, "the VM's own functions have no names in the samples");
         return;
     }

@@ -74,6 +74,12 @@ static double whole_of(const struct summary_samples *s)
     return fmax((double)s->all.run.samples, stacks_total(s->functions));
 }
 
+/* What errors rest on: weights at yield points are reductions, of so many looks. */
+static double independent(const struct summary_samples *s, enum sample_kind kind)
+{
+    return kind == OF_CPU ? whole_of(s) : (double)s->all.run.samples;
+}
+
 double samples_share_of(const struct summary *s, const struct sample_share *of)
 {
     const struct summary_samples *x = &s->samples[of->kind];
@@ -91,7 +97,8 @@ double samples_share_of(const struct summary *s, const struct sample_share *of)
 struct change change_of_samples(const struct summary *before, const struct summary *after,
                                 const struct sample_share *of)
 {
-    const double n = whole_of(&before->samples[of->kind]), m = whole_of(&after->samples[of->kind]);
+    const double n = independent(&before->samples[of->kind], of->kind),
+                 m = independent(&after->samples[of->kind], of->kind);
     const double a = samples_share_of(before, of), b = samples_share_of(after, of);
     const double both = (a * n + b * m) / (n + m), spread = sqrt(fmax(both * (1 - both), 0));
     return change_of(a, spread, n, b, spread, m);
@@ -196,11 +203,11 @@ static void put_head(struct paper *p, const struct summary_samples *s, enum samp
         paper_put(p, "Sampling took %s of CPU time, %s of one CPU.",
                   number_text(a, COLUMN_SECONDS, run->sampler_cpu_s),
                   number_text(a, COLUMN_SHARE, run->sampler_cpu_s / run->seconds));
-    if (s->all.left_out >= 0.01 * (double)run->samples)
+    if (whole_of(s) > 0 && s->all.left_out >= 0.01 * whole_of(s))
         paper_put(p,
                   "%s of the samples ended in functions that were not recorded, with small "
                   "shares each: their callers are known.",
-                  number_text(a, COLUMN_SHARE, s->all.left_out / (double)run->samples));
+                  number_text(a, COLUMN_SHARE, s->all.left_out / whole_of(s)));
 }
 
 static const char *error_text(struct arena *a, double share, double n)
@@ -242,7 +249,8 @@ static void put_functions(struct paper *p, const struct summary *s, enum sample_
         const double first = samples_share_of(s, &share);
         const double second = (by == BY_SELF ? list[i]->total : list[i]->self) / whole;
         const char *cells[] = {samples_share_name(a, &share), frame_kind_key(list[i]->at->kind),
-                               number_text(a, COLUMN_SHARE, first), error_text(a, first, whole),
+                               number_text(a, COLUMN_SHARE, first),
+                               error_text(a, first, independent(&s->samples[kind], kind)),
                                number_text(a, COLUMN_SHARE, second)};
         paper_row(p, t, cells);
     }
@@ -306,7 +314,7 @@ static json_t *json_classes(const struct summary *s, enum sample_kind kind)
         json_t *o = json_object();
         set(o, "class", json_string(sample_class_key(shares[i].in)));
         set(o, "share", number(share));
-        set(o, "share_error", number(sample_error(share, whole_of(&s->samples[kind]))));
+        set(o, "share_error", number(sample_error(share, independent(&s->samples[kind], kind))));
         json_array_append_new(list, o);
     }
     return list;
@@ -335,9 +343,9 @@ static json_t *json_functions(const struct summary *s, enum sample_kind kind, si
         set(o, "kind", json_string(frame_kind_key(f->kind)));
         set(o, "object", json_slice(f->object));
         set(o, "self_share", number(self));
-        set(o, "self_error", number(sample_error(self, whole)));
+        set(o, "self_error", number(sample_error(self, independent(x, kind))));
         set(o, "total_share", number(total));
-        set(o, "total_error", number(sample_error(total, whole)));
+        set(o, "total_error", number(sample_error(total, independent(x, kind))));
         json_array_append_new(list, o);
     }
     free(leads);

@@ -336,9 +336,9 @@ static void test_requests(void **state)
     assert_int_equal(r.pid.id, 41);
     assert_false(r.force);
     world_collect(f.m, true);
-    act(&f, ACTION_COLLECT, "");
+    act(&f, ACTION_COLLECT, ""); /* only a yes to the question agrees */
     assert_true(taken(&f, REQUEST_COLLECT, &r));
-    assert_true(r.force);
+    assert_false(r.force);
     act(&f, ACTION_VIEW, "log");
     assert_true(refused(&f, ACTION_STATE, "") < 0);
     assert_true(refused(&f, ACTION_COLLECT, "") < 0);

@@ -37,7 +37,7 @@ static void take_run(struct replay_samples *s, struct recording *r, int64_t id)
         snprintf(s->log.note, sizeof s->log.note,
                  "%.1f%% of the samples end in \"…\": recorded are "
                  "the heaviest stacks",
-                 s->kept.left_out / (double)s->kept.run.samples * 100);
+                 s->kept.left_out / stacks_total(s->kept.run.stacks) * 100);
 }
 
 void replay_samples_show(struct replay_samples *s, struct recording *r, int64_t tick,

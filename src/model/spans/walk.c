@@ -38,8 +38,9 @@ struct gap { /* a process does not run */
 };
 
 struct process {
-    uint32_t top;  /* open span; SPAN_NONE */
-    uint32_t call; /* reference of the last request that it sent; 0: none */
+    uint32_t top;     /* open span; SPAN_NONE */
+    uint32_t refused; /* roots within its roots, too deep: their returns come first */
+    uint32_t call;    /* reference of the last request that it sent; 0: none */
     int64_t active;
     struct gap gap;
     bool scheduled;               /* events of running are there */
@@ -311,8 +312,11 @@ static void take_root(struct walk *w, const struct event *e)
 {
     struct process *p = &w->processes[e->process];
     bool nested = root_on_stack(w, p) != SPAN_NONE;
-    open_span(w, SPAN_ROOT, nested ? p->top : SPAN_NONE, e);
     p->call = 0;
+    if (nested && p->refused > 0)
+        p->refused++;
+    else if (open_span(w, SPAN_ROOT, nested ? p->top : SPAN_NONE, e) == SPAN_NONE && nested)
+        p->refused = 1;
 }
 
 static void take_return(struct walk *w, const struct event *e)
@@ -321,8 +325,14 @@ static void take_return(struct walk *w, const struct event *e)
     struct slice reason = spans_text(w->s, e->text);
     enum span_outcome outcome = e->class == SPAN_CLASS_NONE ? SPAN_OK : SPAN_EXCEPTION;
     uint32_t root = root_on_stack(w, p);
-    if (root == SPAN_NONE)
+    if (root == SPAN_NONE) {
+        p->refused = 0;
         return;
+    }
+    if (p->refused > 0) {
+        p->refused--;
+        return;
+    }
     if (e->class == SPAN_CLASS_EXIT && slice_is(reason, "timeout"))
         outcome = SPAN_TIMEOUT;
     if (e->class == SPAN_CLASS_EXIT && slice_is(reason, "noproc"))

@@ -36,7 +36,7 @@
   let zoomed = 0, focused = 0, shown = new Map();
   const name = i => (i === 0 ? 'all' : data.frames[frame[i]][1]);
   const percent = v => (all > 0 ? (100 * v / all).toFixed(1) : '0.0') + '%';
-  const amount = v => Math.round(v).toLocaleString('en') + ' samples, ' + percent(v);
+  const amount = v => Math.round(v).toLocaleString('en') + ' ' + data.unit + ', ' + percent(v);
   const about = i => name(i) + (i > 0 && data.frames[frame[i]][2] ? data.frames[frame[i]][2] : '') +
     ': ' + amount(total[i]) + '; in it ' + amount(self[i]);
 
@@ -113,7 +113,7 @@
       if (inside[i]) sum += self[i];
     }
     graph.classList.toggle('searched', !!expression);
-    found.textContent = expression ? 'in ' + percent(sum) + ' of the samples' : '';
+    found.textContent = expression ? 'in ' + percent(sum) + ' of the ' + data.unit : '';
     draw();
   }
 

@@ -31,6 +31,12 @@ static void put_time(struct buf *out, double seconds)
     put_text(out, slice_of(isnan(seconds) ? "–" : text_duration(text, sizeof text, seconds)));
 }
 
+/* Of the weights of stacks. */
+static const char *unit_of(const struct samples_summary *run)
+{
+    return run->at_yields ? "reductions" : "samples";
+}
+
 static void put_count(struct buf *out, const char *before, int64_t n)
 {
     char text[40];
@@ -65,9 +71,9 @@ static void put_numbers(struct buf *out, const struct samples_summary *run, doub
     buf_puts(out, ".</p>\n");
     if (left_out > 0 && run->samples > 0)
         buf_printf(out,
-                   "<p class=\"aside\">%.1f%% of the samples end in “…”: functions too small "
+                   "<p class=\"aside\">%.1f%% of the %s end in “…”: functions too small "
                    "to be seen.</p>\n",
-                   100 * samples_share(left_out, stacks_total(run->stacks)));
+                   100 * samples_share(left_out, stacks_total(run->stacks)), unit_of(run));
 }
 
 static void put_classes(struct buf *out, const struct samples_summary *run)
@@ -122,8 +128,9 @@ static void put_tools(struct buf *out, const struct samples_summary *run)
                    words[i]);
     buf_puts(out, "</p>\n");
     if (run->samples <= 0)
-        buf_puts(out,
-                 "<p class=\"label\">No samples: no thread of the VM was seen on a CPU.</p>\n");
+        buf_printf(out, "<p class=\"label\">No samples: %s.</p>\n",
+                   run->at_yields ? "no process did anything"
+                                  : "no thread of the VM was seen on a CPU");
     buf_puts(
         out,
         "<noscript><p class=\"label\">The graph needs JavaScript; <code>--format text</code> "
@@ -175,9 +182,10 @@ static void put_frames(struct samples_out *out, const struct stacks *s)
 }
 
 /* {"kinds":[…],"frames":[[kind, name, place]…],"root":self,"nodes":[parent, frame, self, …]} */
-static void put_data(struct samples_out *out, const struct stacks *s)
+static void put_data(struct samples_out *out, const struct stacks *s, const char *unit)
 {
-    buf_puts(&out->buf, "<script id=\"data\" type=\"application/json\">{\"kinds\":[");
+    buf_printf(&out->buf,
+               "<script id=\"data\" type=\"application/json\">{\"unit\":\"%s\",\"kinds\":[", unit);
     for (int i = 0; i < FRAME_KINDS; i++)
         buf_printf(&out->buf, "%s\"%s\"", i > 0 ? "," : "", frame_kind_key((enum frame_kind)i));
     buf_puts(&out->buf, "],\"frames\":[");
@@ -199,7 +207,7 @@ void samples_html_put(struct samples_out *out, const struct samples_summary *run
         stacks_pruned(run->stacks, MOST_NODES, LEAST_SHARE * stacks_total(run->stacks), &left_out);
     put_head(&out->buf, run, left_out);
     put_tools(&out->buf, run);
-    put_data(out, s);
+    put_data(out, s, unit_of(run));
     buf_printf(&out->buf, "<script>\n%s</script>\n</body>\n</html>\n", flame_page[1].text);
     stacks_free(s);
 }

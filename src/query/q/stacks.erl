@@ -27,7 +27,10 @@ Worked = fun(Pids, Before, Looked) ->
         [{{'$1', '$2', '$3'}, [{'>', '$3', 0}, {'=/=', '$2', []}], ['$_']}])
 end,
 %% As deep as the node keeps them, FramesMost at most.
-Functions = fun(Stack) -> lists:sublist(Run(Stack, [{{'$1', '$2', '$3', '_'}, [], [{{'$1', '$2', '$3'}}]}]), FramesMost) end,
+Functions = fun(Stack) ->
+    All = Run(Stack, [{{'$1', '$2', '$3', '_'}, [], [{{'$1', '$2', '$3'}}]}]),
+    lists:sublist(All, FramesMost)
+end,
 Add = fun({Pid, Stack, Done}, Sofar) ->
     case Sofar of
         #{{Pid, Stack} := {N, Sum}} -> Sofar#{{Pid, Stack} := {N + 1, Sum + Done}};
