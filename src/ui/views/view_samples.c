@@ -410,7 +410,7 @@ static void summarise(struct view_page *page, const struct samples_log *log, boo
     char text[48];
     time_piece(page, log, recorded, columns);
     if (run->at_yields)
-        piece(page, columns, "at yield points, innermost frames, by reductions");
+        piece(page, columns, "at yield points, by reductions");
     piece(page, columns, "%s samples", text_integer(text, sizeof text, run->samples));
     for (size_t i = 0; i < ARRAY_LEN(flaws); i++)
         if (flaws[i].n > 0)
