@@ -2,6 +2,7 @@
 #include "beamtop/base/sample.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "beamtop/base/attr.h"
 
@@ -27,6 +28,19 @@ const char *sample_class_name(enum sample_class in)
         [SAMPLE_OTHER] = "other",
     };
     return (size_t)in < ARRAY_LEN(names) ? names[in] : "other";
+}
+
+bool frame_is_function(enum frame_kind kind)
+{
+    return kind == FRAME_ERLANG || kind == FRAME_BIF;
+}
+
+const char *frame_place(char *out, size_t size, const struct sample_frame *f)
+{
+    const struct slice *place = f->file.len > 0 ? &f->file : &f->object;
+    snprintf(out, size, f->file.len > 0 && f->line > 0 ? "%.*s:%u" : "%.*s", (int)place->len,
+             place->s, f->line);
+    return out;
 }
 
 double sample_error(double share, double n)

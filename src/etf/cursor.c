@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "beamtop/base/attr.h"
 #include "beamtop/etf/check.h"
 #include "internal.h"
 
@@ -430,6 +431,28 @@ bool cursor_pid(struct cursor *c, struct etf_pid *pid, struct slice *node)
     if (node)
         *node = name;
     c->at = p + 8 + creation_width;
+    return true;
+}
+
+bool cursor_ref(struct cursor *c, struct etf_ref *ref)
+{
+    if (!next_is(c, ETF_KIND_REF, 4))
+        return false;
+    const uint8_t tag = *c->at;
+    const bool old = tag == ETF_REFERENCE; /* one word, then the creation */
+    const size_t creation_width = tag == ETF_NEWER_REFERENCE ? 4 : 1;
+    const size_t n = old ? 1 : etf_be(c->at + 1, 2), header = old ? 1 : 3;
+    struct slice name;
+    const size_t used = etf_atom_at(c->at + header, c->end, &name);
+    if (used == 0 || n == 0 || n > ARRAY_LEN(ref->words) ||
+        left(c) - header - used < creation_width + 4 * n)
+        return fail(c, kind_words[ETF_KIND_REF]);
+    const uint8_t *words = c->at + header + used + (old ? 0 : creation_width);
+    *ref = (struct etf_ref){.n = (uint32_t)n};
+    ref->creation = etf_be(old ? words + 4 : c->at + header + used, creation_width);
+    for (size_t i = 0; i < n; i++)
+        ref->words[i] = etf_be(words + 4 * i, 4);
+    c->at = old ? words + 5 : words + 4 * n;
     return true;
 }
 

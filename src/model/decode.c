@@ -3,11 +3,22 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "beamtop/base/limits.h"
 
 /* ---- node */
+
+int64_t node_os_pid(const struct node_info *node)
+{
+    char digits[20] = "";
+    if (node && node->os_pid.len < sizeof digits)
+        snprintf(digits, sizeof digits, "%.*s", (int)node->os_pid.len,
+                 node->os_pid.len ? node->os_pid.s : "");
+    return strtoll(digits, NULL, 10);
+}
 
 void decode_node(struct decoder *d, void *to)
 {

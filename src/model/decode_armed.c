@@ -23,6 +23,8 @@ static const struct {
     WORD(ARMED_FLAGS, "flags"),
     WORD(ARMED_MONITOR, "monitor"),
     WORD(ARMED_CONTROL_WORD, "control_word"),
+    WORD(ARMED_SYSTEM_TRACER, "system_tracer"),
+    WORD(ARMED_TOKENS, "tokens"),
 #undef WORD
 };
 
@@ -250,7 +252,7 @@ static void decode_monitors(struct decoder *d, struct part *part)
 
 /* ---- what follows from all of it together */
 
-static bool is_signed(struct slice tracer)
+bool armed_is_beamtop(struct slice tracer)
 {
     const size_t len = sizeof signature - 1;
     const char *name = tracer.len > 0 ? memchr(tracer.s, ' ', tracer.len) : NULL;
@@ -267,7 +269,7 @@ static void mark_beamtop(const struct part *sessions, struct part *points, struc
     bool single = false, foreign = false;
     for (size_t i = 0; i < flags->n; i++) {
         struct armed_row *row = &flags->rows[i];
-        row->beamtop = is_signed(row->tracer);
+        row->beamtop = armed_is_beamtop(row->tracer);
         if (row->session.len == 0)
             *(row->beamtop ? &single : &foreign) = true;
     }
@@ -360,12 +362,36 @@ static struct part control_word(struct decoder *d, const struct armed_detail *ou
     return part;
 }
 
+/*
+ * The system tracer and how many processes have a token, where there are any. A beamtop captures
+ * only where no system tracer is, so the tokens are a beamtop's when the tracer is. */
+static struct part sequential(struct decoder *d, const struct armed_detail *out)
+{
+    struct part part = {.rows = arena_alloc(d->arena, 2 * sizeof part.rows[0])};
+    const bool beamtop = armed_is_beamtop(out->system_tracer);
+    if (out->system_tracer.len > 0) {
+        struct armed_row *row = &part.rows[part.n++];
+        *row = row_of(ARMED_SYSTEM_TRACER);
+        row->where = words("seq_trace");
+        row->tracer = out->system_tracer;
+        row->beamtop = beamtop;
+    }
+    if (out->tokens > 0) {
+        struct armed_row *row = &part.rows[part.n++];
+        *row = row_of(ARMED_TOKENS);
+        row->where = words("seq_trace");
+        row->processes = out->tokens;
+        row->beamtop = beamtop;
+    }
+    return part;
+}
+
 void decode_armed(struct decoder *d, void *to)
 {
     struct armed_detail *out = to;
     struct part sessions = {0}, points = {0}, flags = {0}, monitors = {0};
     *out = (struct armed_detail){0};
-    cursor_tuple_of(&d->c, 8);
+    cursor_tuple_of(&d->c, 10);
     cursor_atom_is(&d->c, "armed");
     decode_mono(d, &out->mono_ns);
     cursor_int64(&d->c, &out->control_word);
@@ -374,14 +400,17 @@ void decode_armed(struct decoder *d, void *to)
     decode_flags(d, &flags);
     decode_monitors(d, &monitors);
     decode_counter(d, &out->ours);
+    decode_binary(d, &out->system_tracer);
+    decode_counter(d, &out->tokens);
     if (cursor_failed(&d->c))
         return;
     mark_beamtop(&sessions, &points, &flags);
     count_of_sessions(&sessions, &points, &flags);
     struct part word = control_word(d, out, &sessions, &flags);
-    size_t n = sessions.n + word.n + monitors.n + points.n + flags.n;
+    struct part seq = sequential(d, out);
+    size_t n = sessions.n + word.n + seq.n + monitors.n + points.n + flags.n;
     out->rows = arena_alloc(d->arena, (n + 1) * sizeof out->rows[0]);
-    const struct part *const parts[] = {&sessions, &word, &monitors, &points, &flags};
+    const struct part *const parts[] = {&sessions, &word, &seq, &monitors, &points, &flags};
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)
         add_part(out, parts[i]);
     for (size_t i = 0; i < out->n_rows; i++)

@@ -18,10 +18,8 @@ static bool decode_stack(struct decoder *d, struct yield_stack *s)
 {
     struct cursor_list list;
     struct slice *functions = NULL;
-    size_t n = 0;
-    if (!cursor_tuple(&d->c, &n) || (n != 4 && !decoder_fail(d, "a stack")) ||
-        !cursor_pid(&d->c, &s->pid, NULL) || !cursor_int64(&d->c, &s->samples) ||
-        !cursor_int64(&d->c, &s->reductions) ||
+    if (!cursor_tuple_of(&d->c, 4) || !cursor_pid(&d->c, &s->pid, NULL) ||
+        !cursor_int64(&d->c, &s->samples) || !cursor_int64(&d->c, &s->reductions) ||
         ((s->samples <= 0 || s->samples > LOOKS_MOST || s->reductions <= 0 ||
           s->reductions > REDUCTIONS_MOST) &&
          !decoder_fail(d, "a stack that worked")) ||
@@ -41,15 +39,13 @@ int yield_stacks_decode(struct yield_stacks *out, struct arena *arena, const uin
     struct decoder d;
     struct cursor_list list;
     struct yield_stack *stacks = NULL;
-    size_t n = 0;
     uint64_t mono = 0;
     int64_t ns = 0;
     decoder_init(&d, arena, term, len);
     *out = (struct yield_stacks){.n = 0};
-    if (cursor_tuple(&d.c, &n) && (n == 6 || decoder_fail(&d, "the answer to `stacks`")) &&
-        cursor_atom_is(&d.c, "stacks") && decode_mono(&d, &mono) && cursor_int64(&d.c, &ns) &&
-        cursor_int64(&d.c, &out->looks) && cursor_int64(&d.c, &out->processes) &&
-        (ns >= 0 || decoder_fail(&d, "a span of time")) &&
+    if (cursor_tuple_of(&d.c, 6) && cursor_atom_is(&d.c, "stacks") && decode_mono(&d, &mono) &&
+        cursor_int64(&d.c, &ns) && cursor_int64(&d.c, &out->looks) &&
+        cursor_int64(&d.c, &out->processes) && (ns >= 0 || decoder_fail(&d, "a span of time")) &&
         decode_list(&d, &list, STACKS_MOST, sizeof *stacks, &stacks)) {
         for (size_t i = 0; i < list.count && decode_stack(&d, stacks + i); i++)
             out->n = i + 1;

@@ -7,6 +7,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
+#include "beamtop/base/limits.h"
 
 enum { NAME_BYTES = 1024 };
 
@@ -43,8 +44,9 @@ bool frame_text_matches(struct slice text, const char *pattern)
     return strcmp(copy, pattern) == 0 || fnmatch(pattern, copy, 0) == 0;
 }
 
-bool frame_group_has(const struct frame_group *g, const struct sample_frame *f)
+bool frame_group_has(const void *arg, const struct sample_frame *f)
 {
+    const struct frame_group *g = arg;
     if (g->kind != FRAME_KINDS && g->kind != f->kind)
         return false;
     for (size_t k = 0; k < ARRAY_LEN(g->patterns) && g->patterns[k]; k++)
@@ -53,21 +55,32 @@ bool frame_group_has(const struct frame_group *g, const struct sample_frame *f)
     return false;
 }
 
-#define NO_FRAME UINT32_MAX
+/* By node: the last Erlang frame down to it, and that above the last one of the test; an id, or the
+ * number of frames: none. */
+struct way {
+    uint32_t erlang, caller;
+    bool inside;
+};
 
-double frame_group_weight(const struct frame_group *g, const struct stacks *s, double *by_caller)
+static void add_behind(struct stacks *behind, const struct stacks *s, uint32_t index)
+{
+    uint32_t path[LIMIT_STACK_DEPTH];
+    const size_t n = stacks_path(s, index, path);
+    for (size_t i = 0; i < n; i++)
+        path[i] = stacks_frame(behind, stacks_frame_at(s, path[i]));
+    stacks_add(behind, path, n, stacks_node(s, index)->self);
+}
+
+double frames_weight(const struct stacks *s, frame_test *test, const void *arg, double *by_caller,
+                     struct stacks *behind)
 {
     const size_t n = stacks_nodes(s), frames = stacks_frames(s);
     bool *has = alloc_zero(frames + 1, sizeof *has);
-    /* By node: the last Erlang frame down to it, and that above the last one of the group. */
-    struct way {
-        uint32_t erlang, caller;
-        bool inside;
-    } *ways = alloc_zero(n, sizeof *ways);
+    struct way *ways = alloc_zero(n, sizeof *ways);
     double sum = 0;
     for (uint32_t id = 0; id < frames; id++)
-        has[id] = frame_group_has(g, stacks_frame_at(s, id));
-    ways[0] = (struct way){NO_FRAME, NO_FRAME, false};
+        has[id] = test(arg, stacks_frame_at(s, id));
+    ways[0] = (struct way){(uint32_t)frames, (uint32_t)frames, false};
     for (uint32_t i = 1; i < n; i++) {
         const struct stacks_node *node = stacks_node(s, i);
         struct way *way = &ways[i];
@@ -78,9 +91,13 @@ double frame_group_weight(const struct frame_group *g, const struct stacks *s, d
         }
         if (stacks_frame_at(s, node->frame)->kind == FRAME_ERLANG)
             way->erlang = node->frame;
-        sum += way->inside ? node->self : 0;
-        if (by_caller != NULL && way->inside && way->caller != NO_FRAME)
+        if (!way->inside || !(node->self > 0))
+            continue;
+        sum += node->self;
+        if (by_caller != NULL)
             by_caller[way->caller] += node->self;
+        if (behind != NULL)
+            add_behind(behind, s, i);
     }
     free(has);
     free(ways);

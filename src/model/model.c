@@ -335,6 +335,16 @@ const struct calls_log *model_calls(const struct model *m)
     return m->calls;
 }
 
+void model_set_spans(struct model *m, const struct spans_run *run)
+{
+    m->spans = run;
+}
+
+const struct spans_run *model_spans(const struct model *m)
+{
+    return m->spans;
+}
+
 void model_set_samples(struct model *m, const struct samples_log *log)
 {
     m->samples = log;

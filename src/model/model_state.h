@@ -36,6 +36,7 @@ struct model {
     const struct trace_log *trace;
     const struct calls_log *calls;
     const struct samples_log *samples;
+    const struct spans_run *spans;
     const struct findings_shown *findings;
     long utc_offset_s;
     bool system_gap, apps_gap, threads_gap, msacc_gap; /* the next sample has none before it */

@@ -95,6 +95,11 @@ bool owner_by_find(const char *key, enum owner_by *out)
     return false;
 }
 
+bool owner_by_heap(const char *key, enum owner_by *out)
+{
+    return owner_by_find(key, out) && *out != OWNER_SUPERVISOR;
+}
+
 /* ---- sums */
 
 static double or_zero(double v)

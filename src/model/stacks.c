@@ -141,7 +141,7 @@ static uint32_t intern(struct stacks *s, const struct sample_frame *frame, bool 
     return full ? STACKS_NO_FRAME : keep_frame(s, key, len);
 }
 
-static uint32_t frame_of_the_rest(struct stacks *s)
+uint32_t stacks_frame_of_rest(struct stacks *s)
 {
     static const struct sample_frame rest = {.kind = FRAME_UNKNOWN, .name = {"…", sizeof "…" - 1}};
     return intern(s, &rest, false);
@@ -151,7 +151,7 @@ uint32_t stacks_frame(struct stacks *s, const struct sample_frame *frame)
 {
     bool full = s->n_frames >= LIMIT_STACK_FRAMES || s->text_bytes >= LIMIT_STACK_TEXT_BYTES;
     uint32_t id = intern(s, frame, full);
-    return id != STACKS_NO_FRAME ? id : frame_of_the_rest(s);
+    return id != STACKS_NO_FRAME ? id : stacks_frame_of_rest(s);
 }
 
 const struct sample_frame *stacks_frame_at(const struct stacks *s, uint32_t id)
@@ -196,7 +196,7 @@ void stacks_add(struct stacks *s, const uint32_t *frames, size_t n, double weigh
         uint32_t frame = frames[i];
         assert(frame < s->n_frames);
         if (deep && i == ROOT_HALF) {
-            frame = frame_of_the_rest(s);
+            frame = stacks_frame_of_rest(s);
             i = n - LEAF_HALF - 1;
         }
         at = child_of(s, (uint32_t)at, frame);
@@ -453,7 +453,7 @@ struct stacks *stacks_pruned(const struct stacks *s, size_t most, double least, 
         for (size_t k = 0; k < n; k++)
             path[k] = stacks_frame(out, stacks_frame_at(s, path[k]));
         if (weight > 0 && last != i) {
-            path[n++] = frame_of_the_rest(out);
+            path[n++] = stacks_frame_of_rest(out);
             *left_out += weight;
         }
         stacks_add(out, path, n, weight);

@@ -98,6 +98,7 @@
 #define LIMIT_RECORDING_STEPS_PER_BYTE UINT64_C(100) /* … and for each byte of it */
 #define LIMIT_RECORDED_NODES 2000u /* of the tree of a run of the sampler */
 #define LIMIT_RECORDED_SOURCES 100u /* of its processes, and of its threads */
+#define LIMIT_RECORDED_SPAN_RUNS 100 /* captures of spans in a recording: the newest */
 #define LIMIT_RECORD_REQUEST_BYTES 1024 /* a line to a recorder that runs: a mark is the longest */
 #define LIMIT_RECORD_LOG_BYTES (1024u * 1024) /* a recorder's log; then only its end */
 #define LIMIT_RECORD_CLIENTS 8                    /* connections to it that wait to be taken */

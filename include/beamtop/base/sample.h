@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "beamtop/base/limits.h"
 #include "beamtop/base/slice.h"
 
 /* What a frame is: enum, key in JSON and columns. */
@@ -70,6 +71,10 @@ struct sample {
 };
 
 const char *frame_kind_key(enum frame_kind kind);
+bool frame_is_function(enum frame_kind kind); /* its name is that of an Erlang function */
+#define FRAME_PLACE_BYTES (LIMIT_STACK_NAME_BYTES + 16)
+/* "file:line" or the object; "": unknown. Returns out. */
+const char *frame_place(char *out, size_t size, const struct sample_frame *f);
 const char *sample_class_key(enum sample_class in);
 const char *sample_class_name(enum sample_class in); /* for people: "Erlang", "GC" */
 

@@ -74,6 +74,8 @@ bool cursor_atom_is(struct cursor *c, const char *name); /* reads it and fails o
 bool cursor_peek_atom(const struct cursor *c, const char *name);
 bool cursor_bool(struct cursor *c, bool *v);
 bool cursor_pid(struct cursor *c, struct etf_pid *pid, struct slice *node); /* node may be NULL */
+bool cursor_ref(struct cursor *c,
+                struct etf_ref *ref); /* REFERENCE_EXT and NEW_REFERENCE_EXT too */
 bool cursor_binary(struct cursor *c, struct slice *bytes);
 bool cursor_skip(struct cursor *c);
 /* The bytes of the next term, skipped: for keeping a raw term. */

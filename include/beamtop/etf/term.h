@@ -56,6 +56,12 @@ struct etf_pid {
     uint32_t creation;
 };
 
+/* A reference without its node's name. */
+struct etf_ref {
+    uint32_t creation, words[5];
+    uint32_t n; /* words that count: 1 to 5 */
+};
+
 /* One that was typed, or is a finding's, has no creation: it is of the node's present life. */
 static inline bool pid_same(const struct etf_pid *a, const struct etf_pid *b)
 {

@@ -289,6 +289,7 @@ struct msacc_detail {
 /* clang-format off */
 enum armed_kind {
     ARMED_SESSION, ARMED_BREAKPOINT, ARMED_FLAGS, ARMED_MONITOR, ARMED_CONTROL_WORD,
+    ARMED_SYSTEM_TRACER, ARMED_TOKENS,
 };
 /* clang-format on */
 
@@ -307,7 +308,8 @@ struct armed_row {
     struct slice text;     /* match specification, flags, or what is monitored */
     int64_t value;         /* control word; -1 else */
     int64_t call_count, call_time_us, call_memory_words; /* counters; -1: none */
-    int64_t breakpoints, processes; /* session: how many it has; -1 else, or when some are cut */
+    int64_t breakpoints, processes; /* session: how many it has, or -1 when some are cut;
+                                     * tokens: processes that have one; -1 else */
     struct slice details;           /* the four lines above, for people */
 };
 
@@ -316,10 +318,15 @@ struct armed_detail {
     int64_t control_word, sessions, monitors;
     int64_t breakpoints, flags; /* all there are; the rows may be fewer */
     int64_t breakpoints_shown, flags_shown;
-    int64_t processes;      /* of `flags`, without what is said of new processes and ports */
-    int64_t ours;           /* processes of this connection that hold a trace */
-    struct armed_row *rows; /* sessions, control word, monitors, breakpoints, flags */
+    int64_t processes;          /* of `flags`, without what is said of new processes and ports */
+    int64_t ours;               /* processes of this connection that hold a trace */
+    struct slice system_tracer; /* of seq_trace: pid and name, or a port; empty: none */
+    int64_t tokens;             /* processes with a sequential trace token */
+    struct armed_row *rows; /* sessions, control word, seq_trace, monitors, breakpoints, flags */
     size_t n_rows;
 };
+
+/* Whether a tracer, as rows print it, is signed as a process of a beamtop. */
+bool armed_is_beamtop(struct slice tracer);
 
 #endif

@@ -11,12 +11,16 @@ struct frame_group;
 
 /* "copies": of messages and terms, "gc", "nifs"; NULL: no such group. */
 const struct frame_group *frame_group_find(const char *name);
-bool frame_group_has(const struct frame_group *g, const struct sample_frame *f);
+typedef bool frame_test(const void *arg, const struct sample_frame *f);
+frame_test frame_group_has; /* arg: a group */
 /* A name as it is, or a pattern of the shell's kind. */
 bool frame_text_matches(struct slice text, const char *pattern);
 
-/* The weight of the stacks in which one of the group stands; by_caller (may be NULL, else as many
- * as there are frames, zeroed): that of each Erlang function that is the next above it. */
-double frame_group_weight(const struct frame_group *g, const struct stacks *s, double *by_caller);
+/* The weight of the stacks in which a frame of the test stands. by_caller (may be NULL, else one
+ * more than there are frames, zeroed): that of each Erlang function that is the next above the
+ * last such frame, by the function's id; at the end, of those without one. Those stacks are added
+ * to `behind` (may be NULL). */
+double frames_weight(const struct stacks *s, frame_test *test, const void *arg, double *by_caller,
+                     struct stacks *behind);
 
 #endif

@@ -108,6 +108,10 @@ const struct calls_log *model_calls(const struct model *m);
 struct samples_log;
 void model_set_samples(struct model *m, const struct samples_log *log);
 const struct samples_log *model_samples(const struct model *m);
+/* Causal spans that are shown, or were last (trace/spans_run.h); borrowed likewise. */
+struct spans_run;
+void model_set_spans(struct model *m, const struct spans_run *run);
+const struct spans_run *model_spans(const struct model *m);
 /* Findings of the last minutes (model/finding.h); borrowed likewise. */
 struct findings_shown;
 void model_set_findings(struct model *m, const struct findings_shown *findings);

@@ -48,6 +48,9 @@ struct owners {
 const char *owner_by_key(enum owner_by by); /* "application", "module", …: of recordings too */
 struct slice owner_of(enum owner_by by, const struct proc_row *row); /* empty: none */
 bool owner_by_find(const char *key, enum owner_by *out);
+/* The same of what owns memory: supervisors are known of scans only. */
+#define OWNER_HEAP_SORTS "application, module, name, label or kind"
+bool owner_by_heap(const char *key, enum owner_by *out);
 
 /* Names are those of the scan, which must stay. Owners below least_share (of the work) are part of
  * the rest. */

@@ -72,6 +72,9 @@ int yield_stacks_decode(struct yield_stacks *out, struct arena *arena, const uin
 #define SAMPLES_NO_STACK "[no stack]"            /* the frame of what ended at the root of a tree */
 #define SAMPLES_TREE_SHARE 0.01                  /* of all: what is lighter is left out of trees */
 double samples_share(double part, double whole); /* NaN of nothing */
+/* Half of the 95% interval of a share; NaN at yields, where weights are not counts. */
+double samples_error(const struct samples_summary *run, double share);
+const char *samples_unit(const struct samples_summary *run); /* of weights: "samples" */
 
 /* Who a process is: registered name, label or initial call; empty: it has ended. */
 struct process_who {

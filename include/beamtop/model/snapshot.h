@@ -25,6 +25,9 @@ struct node_info {
     int64_t start_wall_us, net_tick_s, cpus;
 };
 
+/* Its OS pid as it sees it: outside of a container it is another. 0: unknown; NULL is fine. */
+int64_t node_os_pid(const struct node_info *node);
+
 /* clang-format off */
 enum memory_type {
     MEMORY_TOTAL, MEMORY_PROCESSES, MEMORY_PROCESSES_USED, MEMORY_SYSTEM, MEMORY_ATOM,

@@ -18,6 +18,7 @@
 #include "beamtop/base/slice.h"
 #include "beamtop/etf/term.h"
 
+struct buf;
 struct spans;
 struct stacks;
 
@@ -99,6 +100,24 @@ bool spans_feed(struct spans *s, const struct span_event *event);
 /* A name for a process of the captured node: registered name, label, or initial call. */
 void spans_name(struct spans *s, const struct etf_pid *pid, struct slice name);
 
+/* ---- what was fed, for who keeps it: the same events, names and drops make the same spans */
+
+const struct spans_options *spans_about(const struct spans *s);
+size_t spans_events(const struct spans *s);
+/* In the order of the last spans_build(), then as they were fed. i < spans_events(). */
+void spans_event_at(const struct spans *s, size_t i, struct span_event *out);
+/* Ids of its processes and its text: the same values have the same. 0: nobody, no text. */
+struct span_event_ids {
+    uint32_t process, peer, text;
+};
+struct span_event_ids spans_event_ids(const struct spans *s, size_t i);
+size_t spans_processes(const struct spans *s), spans_texts(const struct spans *s); /* ids: below */
+/* As events have it; *given: what spans_name() said, or empty. */
+struct span_process spans_process_at(const struct spans *s, uint32_t id, struct slice *given);
+/* Adds events that were dropped before these were kept: invalid, beyond and duplicate ones. */
+struct spans_dropped;
+void spans_add_dropped(struct spans *s, const struct spans_dropped *more);
+
 /* ---- spans */
 
 #define SPAN_KIND_LIST(X)                                                                          \
@@ -172,6 +191,9 @@ struct span_wait {
     bool at_most;    /* it began then or later: light mode does not see when */
 };
 
+/* Its self_ns; -1 where light mode saw no end: it is neither an upper nor a lower limit there. */
+int64_t span_self_ns(const struct span *span);
+
 /* Builds spans of all that was fed; may be called again after more. */
 void spans_build(struct spans *s);
 size_t spans_count(const struct spans *s);
@@ -193,11 +215,17 @@ struct spans_dropped spans_dropped(const struct spans *s);
 /* Frames are spans from the root, with WAITING(M:F/A), OFF_CPU and QUEUED below them; weights are
    self time in µs. Of one root, or of all: SPAN_NONE. Owned by the caller. */
 struct stacks *spans_stacks(const struct spans *s, uint32_t root);
+/* Its frame there: "wl:root/1", "call shop_cart", "cast <0.88.0> b@host". */
+void span_put_name(struct buf *out, const struct span *span);
+/* A process: its name, its pid or "-"; then its node, where it is another one. */
+void span_put_process(struct buf *out, const struct span_process *process);
+/* "timer:sleep/1" as "WAITING(timer:sleep/1)", of nothing "WAITING". */
+void span_put_at(struct buf *out, const char *what, struct slice at);
 
 #define SPAN_STEP_LIST(X)                                                                          \
     X(SPAN_STEP_SELF, "self")                                                                      \
     X(SPAN_STEP_QUEUED, "queued") /* a message of `span` was in its queue */                       \
-    X(SPAN_STEP_WAIT, "wait")     /* something that is not captured; `at` */                       \
+    X(SPAN_STEP_WAIT, "wait")     /* something that is not captured; `at`, or a process's name */  \
     X(SPAN_STEP_OFF_CPU, "OFF_CPU")
 #define SPAN_ENUM(name, key) name,
 enum span_step_kind { SPAN_STEP_LIST(SPAN_ENUM) SPAN_STEPS };
@@ -215,6 +243,9 @@ struct span_step {
  * to its end, LIMIT_SPAN_STEPS at most. Owned by the caller, *n of them; NULL: not a root. */
 struct span_step *spans_critical(const struct spans *s, uint32_t root, size_t *n);
 
+const char *span_event_key(enum span_event_kind kind);
+const char *span_tag_key(enum span_tag tag);
+const char *span_class_key(enum span_class class);
 const char *span_kind_key(enum span_kind kind);
 const char *span_outcome_key(enum span_outcome outcome);
 const char *span_wait_key(enum span_wait_kind kind);

@@ -23,6 +23,7 @@ void stacks_free(struct stacks *s); /* NULL is fine */
  * to LIMIT_STACK_NAME_BYTES each; an empty name becomes "[unknown]". Beyond LIMIT_STACK_FRAMES or
  * LIMIT_STACK_TEXT_BYTES, the id of one frame "…" that stands for all that follow. */
 uint32_t stacks_frame(struct stacks *s, const struct sample_frame *frame);
+uint32_t stacks_frame_of_rest(struct stacks *s); /* the id of that one */
 const struct sample_frame *stacks_frame_at(const struct stacks *s, uint32_t id); /* NULL: none */
 /* The same in all stacks for the same kind, name, object, file and line; never 0. */
 uint64_t stacks_frame_identity(const struct stacks *s, uint32_t id);
@@ -94,9 +95,10 @@ struct stacks_sum *stacks_sums(const struct stacks *s, size_t *n);
  */
 struct stacks *stacks_inverted(const struct stacks *s);
 /*
- * The same stacks without the lightest nodes: `most` of them stay at most, each with a total of
- * `least` or more. A stack that ends below those ends in a frame "…" there instead. Frames of no
- * stack are left out; *left_out: the weight that ends in such a frame. Owned by the caller. */
+ * The same stacks without the lightest nodes: the root and `most` others stay at most, each with a
+ * total of `least` or more. A stack that ends below those ends in a frame "…" there instead: one
+ * more node for each that has such stacks. Frames of no stack are left out; *left_out: the weight
+ * that ends in these nodes. Owned by the caller. */
 struct stacks *stacks_pruned(const struct stacks *s, size_t most, double least, double *left_out);
 
 #endif

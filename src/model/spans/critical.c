@@ -9,7 +9,6 @@
 
 struct path {
     const struct spans *s;
-    struct span_wait *waits; /* those of a span, the last to end first */
     struct span_step *steps; /* the last one first */
     size_t n;
     uint32_t root, span;
@@ -47,7 +46,7 @@ static int last_end_first(const void *a, const void *b)
 static const struct span_wait *wait_before(const struct path *p)
 {
     const struct span *span = &p->s->spans[p->span];
-    const struct span_wait *waits = p->waits + span->wait;
+    const struct span_wait *waits = p->s->ends + span->wait;
     uint32_t low = 0, high = span->n_waits;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -62,6 +61,13 @@ static const struct span_wait *wait_before(const struct path *p)
     return NULL;
 }
 
+/* The function that waits, the reason of an exit, or the name of the process that was waited for.
+ */
+static struct slice at_of(const struct span_wait *wait)
+{
+    return wait->at.len > 0 ? wait->at : wait->process.name;
+}
+
 /* Goes on in the span that ended a wait, where that is known. */
 static bool follow(struct path *p, const struct span_wait *wait)
 {
@@ -69,7 +75,7 @@ static bool follow(struct path *p, const struct span_wait *wait)
     if (on == NULL || on->root != p->root || on->started_ns >= p->at ||
         on->ended_ns < wait->from_ns || p->hops >= LIMIT_SPAN_DEPTH)
         return false;
-    step_to(p, SPAN_STEP_WAIT, on->ended_ns, wait->at); /* the reply on its way */
+    step_to(p, SPAN_STEP_WAIT, on->ended_ns, at_of(wait)); /* the reply on its way */
     p->span = wait->on;
     p->hops++;
     return true;
@@ -81,7 +87,7 @@ static void walk_wait(struct path *p, const struct span_wait *wait)
     if (wait->kind == SPAN_WAIT_OFF_CPU)
         step_to(p, SPAN_STEP_OFF_CPU, wait->from_ns, wait->at);
     else if (!follow(p, wait))
-        step_to(p, SPAN_STEP_WAIT, wait->from_ns, wait->at);
+        step_to(p, SPAN_STEP_WAIT, wait->from_ns, at_of(wait));
 }
 
 /* No wait is left: to its start, and to the span that sent to it. False: it is the root. */
@@ -110,6 +116,15 @@ static void walk(struct path *p)
     step_to(p, SPAN_STEP_WAIT, p->s->spans[p->root].started_ns, (struct slice){0});
 }
 
+void spans_sort_ends(struct spans *s)
+{
+    s->ends = alloc_resize(s->ends, (size_t)s->n_waits + 1, sizeof *s->ends);
+    if (s->n_waits > 0) {
+        memcpy(s->ends, s->waits, s->n_waits * sizeof *s->ends);
+        qsort(s->ends, s->n_waits, sizeof *s->ends, last_end_first);
+    }
+}
+
 struct span_step *spans_critical(const struct spans *s, uint32_t root, size_t *n)
 {
     struct path p = {.s = s, .root = root, .span = root};
@@ -117,13 +132,7 @@ struct span_step *spans_critical(const struct spans *s, uint32_t root, size_t *n
     if (root >= s->n_spans || s->spans[root].parent != SPAN_NONE)
         return NULL;
     p.at = s->spans[root].ended_ns;
-    p.waits = alloc_zero((size_t)s->n_waits + 1, sizeof *p.waits);
-    if (s->n_waits > 0) {
-        memcpy(p.waits, s->waits, s->n_waits * sizeof *p.waits);
-        qsort(p.waits, s->n_waits, sizeof *p.waits, last_end_first);
-    }
     walk(&p);
-    free(p.waits);
     for (size_t i = 0; i < p.n / 2; i++) {
         struct span_step step = p.steps[i];
         p.steps[i] = p.steps[p.n - 1 - i];

@@ -41,7 +41,7 @@ struct spans {
     struct spans_dropped fed, built; /* by spans_feed(), by spans_build() */
 
     struct span *spans;
-    struct span_wait *waits;
+    struct span_wait *waits, *ends; /* by start; those of a span by end, the last first */
     uint32_t n_spans, n_waits, n_roots;
 };
 
@@ -56,8 +56,10 @@ struct slice spans_text(const struct spans *s, uint32_t id);
 struct span_process spans_process(const struct spans *s, uint32_t id);
 bool spans_is_remote(const struct spans *s, uint32_t id);
 
-/* The steps of spans_build(): spans and waits of the sorted events; then children and durations. */
+/* The steps of spans_build(): spans and waits of the sorted events; then children and durations;
+   then waits for the critical paths. */
 void spans_walk(struct spans *s);
 void spans_measure(struct spans *s);
+void spans_sort_ends(struct spans *s);
 
 #endif

@@ -243,24 +243,50 @@ static void put_slice(struct buf *b, struct slice text)
     buf_put(b, text.s, text.len);
 }
 
-/* "wl:root/1", "call shop_cart", "cast <0.88.0> b@host" */
+int64_t span_self_ns(const struct span *span)
+{
+    return span->ended_at_least && span->unattributed_ns < 0 ? -1 : span->self_ns;
+}
+
+void span_put_process(struct buf *out, const struct span_process *process)
+{
+    if (process->name.len > 0)
+        put_slice(out, process->name);
+    else if (process->pid.id != 0 || process->pid.serial != 0)
+        buf_printf(out, "<0.%u.%u>", process->pid.id, process->pid.serial);
+    else
+        buf_puts(out, "-");
+    if (process->node.len > 0) {
+        buf_puts(out, " ");
+        put_slice(out, process->node);
+    }
+}
+
+void span_put_name(struct buf *out, const struct span *span)
+{
+    if (span->kind == SPAN_ROOT && span->operation.len > 0) {
+        put_slice(out, span->operation);
+        return;
+    }
+    buf_printf(out, "%s ", span_kind_key(span->kind));
+    span_put_process(out, &span->process);
+}
+
+void span_put_at(struct buf *out, const char *what, struct slice at)
+{
+    buf_puts(out, what);
+    if (at.len > 0) {
+        buf_puts(out, "(");
+        put_slice(out, at);
+        buf_puts(out, ")");
+    }
+}
+
 static uint32_t frame_of_span(struct stacks *stacks, const struct span *span)
 {
     struct buf name;
     buf_init(&name, 0);
-    if (span->kind == SPAN_ROOT && span->operation.len > 0) {
-        put_slice(&name, span->operation);
-        return frame_of(stacks, FRAME_ERLANG, &name);
-    }
-    buf_printf(&name, "%s ", span_kind_key(span->kind));
-    if (span->process.name.len > 0)
-        put_slice(&name, span->process.name);
-    else
-        buf_printf(&name, "<0.%u.%u>", span->process.pid.id, span->process.pid.serial);
-    if (span->process.node.len > 0) {
-        buf_puts(&name, " ");
-        put_slice(&name, span->process.node);
-    }
+    span_put_name(&name, span);
     return frame_of(stacks, FRAME_ERLANG, &name);
 }
 
@@ -268,12 +294,7 @@ static uint32_t frame_of_text(struct stacks *stacks, const char *what, struct sl
 {
     struct buf name;
     buf_init(&name, 0);
-    buf_puts(&name, what);
-    if (at.len > 0) {
-        buf_puts(&name, "(");
-        put_slice(&name, at);
-        buf_puts(&name, ")");
-    }
+    span_put_at(&name, what, at);
     return frame_of(stacks, FRAME_RUNTIME, &name);
 }
 

@@ -88,6 +88,7 @@ void spans_free(struct spans *s)
     free(s->events);
     free(s->spans);
     free(s->waits);
+    free(s->ends);
     arena_clear(&s->arena);
     free(s);
 }
@@ -105,13 +106,21 @@ static struct process_key process_key(const struct spans *s, uint32_t id)
     return key;
 }
 
-struct span_process spans_process(const struct spans *s, uint32_t id)
+struct span_process spans_process_at(const struct spans *s, uint32_t id, struct slice *given)
 {
     struct process_key key = process_key(s, id);
     struct span_process p = {.node = spans_text(s, key.node), .name = spans_text(s, key.name)};
     p.pid = (struct etf_pid){key.id, key.serial, key.creation};
-    if (s->names[id].len > 0)
-        p.name = s->names[id];
+    *given = s->names[id];
+    return p;
+}
+
+struct span_process spans_process(const struct spans *s, uint32_t id)
+{
+    struct slice given;
+    struct span_process p = spans_process_at(s, id, &given);
+    if (given.len > 0)
+        p.name = given;
     return p;
 }
 
@@ -169,6 +178,63 @@ bool spans_feed(struct spans *s, const struct span_event *event)
     return true;
 }
 
+/* ---- what was fed */
+
+const struct spans_options *spans_about(const struct spans *s)
+{
+    return &s->options;
+}
+
+size_t spans_events(const struct spans *s)
+{
+    return s->n_events;
+}
+
+size_t spans_processes(const struct spans *s)
+{
+    return s->processes.n;
+}
+
+size_t spans_texts(const struct spans *s)
+{
+    return s->texts.n;
+}
+
+struct span_event_ids spans_event_ids(const struct spans *s, size_t i)
+{
+    assert(i < s->n_events);
+    const struct event *e = &s->events[i];
+    return (struct span_event_ids){e->process, e->peer, e->text};
+}
+
+void spans_event_at(const struct spans *s, size_t i, struct span_event *out)
+{
+    assert(i < s->n_events);
+    const struct event *e = &s->events[i];
+    struct slice given;
+    *out = (struct span_event){.kind = e->kind,
+                               .at_ns = e->at,
+                               .order = e->order,
+                               .process = spans_process_at(s, e->process, &given),
+                               .peer = spans_process_at(s, e->peer, &given),
+                               .label = {e->label[0], e->label[1], e->label[2]},
+                               .serial = e->serial,
+                               .tag = e->tag,
+                               .class = e->class,
+                               .words = e->words,
+                               .text = spans_text(s, e->text)};
+    memcpy(&out->ref, s->refs.at[e->ref]->key, sizeof out->ref);
+}
+
+void spans_add_dropped(struct spans *s, const struct spans_dropped *more)
+{
+    s->fed.invalid += more->invalid;
+    s->fed.beyond += more->beyond;
+    s->fed.duplicate += more->duplicate;
+}
+
+/* ---- building */
+
 /* By time and order; the rest only makes the same events neighbours. */
 static int by_time(const void *a, const void *b)
 {
@@ -199,6 +265,7 @@ void spans_build(struct spans *s)
     s->built = (struct spans_dropped){0};
     spans_walk(s);
     spans_measure(s);
+    spans_sort_ends(s);
 }
 
 size_t spans_count(const struct spans *s)
@@ -234,6 +301,9 @@ struct spans_dropped spans_dropped(const struct spans *s)
         assert((unsigned)value < (count));                                                         \
         return keys[value];                                                                        \
     }
+SPAN_KEY_OF(span_event_key, span_event_kind, SPAN_EVENT_LIST, SPAN_EVENTS)
+SPAN_KEY_OF(span_tag_key, span_tag, SPAN_TAG_LIST, SPAN_TAGS)
+SPAN_KEY_OF(span_class_key, span_class, SPAN_CLASS_LIST, SPAN_CLASSES)
 SPAN_KEY_OF(span_kind_key, span_kind, SPAN_KIND_LIST, SPAN_KINDS)
 SPAN_KEY_OF(span_outcome_key, span_outcome, SPAN_OUTCOME_LIST, SPAN_OUTCOMES)
 SPAN_KEY_OF(span_wait_key, span_wait_kind, SPAN_WAIT_LIST, SPAN_WAITS)

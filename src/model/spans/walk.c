@@ -27,6 +27,7 @@ struct call {
     int64_t sent;
     bool gen;     /* the caller waits for the reply and does nothing else */
     bool ended;   /* the caller got its reply or gave up */
+    int64_t next; /* when the caller did something else; 0: not yet */
     bool gave_up; /* it gave up */
     bool replied; /* a reply was sent, by anyone */
 };
@@ -96,9 +97,19 @@ static bool in_gen(const struct walk *w, uint32_t at)
 
 static bool waits_at(const struct walk *w, const struct process *p, uint32_t at)
 {
-    return w->receives[at] || is_idle(w, p, at) || in_gen(w, at) ||
-           in_function(w->s, at, "timer:sleep/") || in_function(w->s, at, "prim_inet:") ||
-           in_function(w->s, at, "proc_lib:sync_start");
+    static const char *const functions[] = {"timer:sleep/",
+                                            "prim_inet:",
+                                            "proc_lib:sync_start",
+                                            "Elixir.Process:sleep/",
+                                            "Elixir.Task:await",
+                                            "Elixir.Task:yield",
+                                            "Elixir.Task:shutdown",
+                                            "Elixir.Task.Supervised:",
+                                            "Elixir.DBConnection.Holder:"};
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (in_function(w->s, at, functions[i]))
+            return true;
+    return w->receives[at] || is_idle(w, p, at) || in_gen(w, at);
 }
 
 /* Events say when this span's process runs and waits. */
@@ -572,6 +583,14 @@ static void take_in(struct process *p, const struct event *e)
     p->came_in = e->text;
 }
 
+/* A caller that does something else does not wait any more. */
+static void note_next(struct walk *w, const struct process *p, int64_t now)
+{
+    struct call *c = call_of(w, p->call);
+    if (c != NULL && c->next == 0 && now > c->sent)
+        c->next = now;
+}
+
 static void take(struct walk *w, const struct event *e)
 {
     struct process *p = &w->processes[e->process];
@@ -581,6 +600,8 @@ static void take(struct walk *w, const struct event *e)
     if (!w->s->options.full && (arrives || runs))
         return;
     p->scheduled = p->scheduled || runs;
+    if (!arrives && !runs)
+        note_next(w, p, e->at);
     if (!arrives && !runs && kind != SPAN_EVENT_RECEIVE)
         settle(w, p, e->at);
     switch (kind) {
@@ -641,9 +662,25 @@ static void end_waiting(struct walk *w, struct process *p)
     settle(w, p, w->end);
 }
 
+/* Light mode sees no end of a call without a reply: it was there when the caller went on. */
+static void end_unanswered(struct walk *w)
+{
+    for (uint32_t i = 0; i < w->s->refs.n; i++) {
+        const struct call *c = call_of(w, i);
+        if (c == NULL || !c->gen || c->ended || c->next == 0 || w->processes[c->process].scheduled)
+            continue;
+        struct span_wait *wait = add_wait(w, c->span, SPAN_WAIT_CALL, c->sent, c->next);
+        wait->process = spans_process(w->s, c->to);
+        wait->on = c->callee;
+        wait->outcome = SPAN_UNKNOWN;
+        wait->at_most = true;
+    }
+}
+
 static void end_all(struct walk *w)
 {
     struct spans *s = w->s;
+    end_unanswered(w);
     for (uint32_t i = 0; i < s->processes.n; i++) {
         struct process *p = &w->processes[i];
         if (p->top != SPAN_NONE)

@@ -150,8 +150,9 @@ static const struct answer_row {
      "{3, [{<<>>, new_processes, <<>>, [procs, call], <<\"<0.9.0> theirs\">>}, "
      "{<<\"beamtop\">>, <0.41.0>, <<\"shop_cart\">>, [call], <<\"<0.50.0> beamtop:trace/0\">>}, "
      "{<<\"theirs\">>, <0.42.1>, <<>>, [], <<>>}]}, "
-     "[<<\"system_monitor <0.9.0> theirs [{long_gc,100}]\">>, <<\"odd\">>], 1}"},
-    {"nothing armed", ANSWER_ARMED, "{armed, 5, 0, [], {0, []}, {0, []}, [], 0}"},
+     "[<<\"system_monitor <0.9.0> theirs [{long_gc,100}]\">>, <<\"odd\">>], 1, "
+     "<<\"<0.9.0> theirs\">>, 3}"},
+    {"nothing armed", ANSWER_ARMED, "{armed, 5, 0, [], {0, []}, {0, []}, [], 0, <<>>, 0}"},
     {"threads", ANSWER_THREADS, THREADS_ANSWER("100", "400000000 100000000 500", "1", "20", "10")},
     {"msacc", ANSWER_MSACC, MSACC_ANSWER("100", "100", "0")},
     {"no threads", ANSWER_THREADS, "{threads, 5, unbound, <<>>, <<>>, [], <<>>, []}"},

@@ -47,6 +47,9 @@ static const struct {
     {ARMED_SESSION, "session", "beamtop", "", "beamtop", "", "", "", true, -1, -1, -1},
     {ARMED_CONTROL_WORD, "control_word", "trace_control_word", "", "", "", "", "", true, -1, -1,
      -1},
+    {ARMED_SYSTEM_TRACER, "system_tracer", "seq_trace", "", "", "<0.9.0> theirs", "", "", false, -1,
+     -1, -1},
+    {ARMED_TOKENS, "tokens", "seq_trace", "", "", "", "", "", false, -1, -1, -1},
     {ARMED_MONITOR, "monitor", "system_monitor", "", "", "<0.9.0> theirs", "", "[{long_gc,100}]",
      false, -1, -1, -1},
     {ARMED_MONITOR, "monitor", "odd", "", "", "", "", "", false, -1, -1, -1},
@@ -88,19 +91,21 @@ static void test_rows(void **state)
         assert_int_equal(r->call_memory_words, rows[i].words);
         assert_int_equal(r->has_pid, *rows[i].pid != '\0');
     }
-    assert_int_equal(a->rows[10].pid.id, 41);
+    assert_int_equal(a->rows[12].pid.id, 41);
     assert_int_equal(a->rows[2].value, 17);
     static const struct {
         size_t row;
         const char *text;
     } details[] = {{1, "1 process"},
                    {2, "17"},
-                   {3, "[{long_gc,100}]"},
-                   {4, ""},
-                   {5, "global [{[x],[],[]}]"},
-                   {6, "local, 12 calls, 345 µs, 6 words"},
-                   {8, "local [{'_',[],[]}], 0 calls"},
-                   {9, "procs, call"}};
+                   {3, ""},
+                   {4, "3 processes"},
+                   {5, "[{long_gc,100}]"},
+                   {6, ""},
+                   {7, "global [{[x],[],[]}]"},
+                   {8, "local, 12 calls, 345 µs, 6 words"},
+                   {10, "local [{'_',[],[]}], 0 calls"},
+                   {11, "procs, call"}};
     for (size_t i = 0; i < ARRAY_LEN(details); i++)
         assert_slice("details", a->rows[details[i].row].details, details[i].text);
     model_free(m);
@@ -121,6 +126,8 @@ static void test_totals(void **state)
     assert_int_equal(a->flags_shown, 3);
     assert_int_equal(a->processes, 2);
     assert_int_equal(a->ours, 1);
+    assert_int_equal(a->tokens, 3);
+    assert_slice("system tracer", a->system_tracer, "<0.9.0> theirs");
     assert_int_equal(a->rows[0].breakpoints, -1);
     assert_int_equal(a->rows[0].processes, 1);
     model_free(m);
@@ -142,24 +149,56 @@ static void test_whose_in_the_single_space(void **state)
         const char *name, *text;
         bool beamtop;
     } cases[] = {
-        {"no flags", "{armed, 5, 0, [], " POINT ", {0, []}, [], 0}", false},
+        {"no flags", "{armed, 5, 0, [], " POINT ", {0, []}, [], 0, <<>>, 0}", false},
         {"a beamtop's flag",
-         "{armed, 5, 0, [], " POINT ", {1, [" FLAG("beamtop:trace/0") "]}, [], 0}", true},
-        {"another's flag", "{armed, 5, 0, [], " POINT ", {1, [" FLAG("dbg") "]}, [], 0}", false},
+         "{armed, 5, 0, [], " POINT ", {1, [" FLAG("beamtop:trace/0") "]}, [], 0, <<>>, 0}", true},
+        {"another's flag", "{armed, 5, 0, [], " POINT ", {1, [" FLAG("dbg") "]}, [], 0, <<>>, 0}",
+         false},
         {"both",
-         "{armed, 5, 0, [], " POINT ", {2, [" FLAG("beamtop:trace/0") "," FLAG("dbg") "]}, [], 0}",
+         "{armed, 5, 0, [], " POINT
+         ", {2, [" FLAG("beamtop:trace/0") "," FLAG("dbg") "]}, [], 0, <<>>, 0}",
          false},
         {"a signature of nothing",
-         "{armed, 5, 0, [], " POINT ", {1, [" FLAG("beamtop:") "]}, [], 0}", false},
+         "{armed, 5, 0, [], " POINT ", {1, [" FLAG("beamtop:") "]}, [], 0, <<>>, 0}", false},
         {"a name that has it within",
-         "{armed, 5, 0, [], " POINT ", {1, [" FLAG("x beamtop:trace/0") "]}, [], 0}", false},
+         "{armed, 5, 0, [], " POINT ", {1, [" FLAG("x beamtop:trace/0") "]}, [], 0, <<>>, 0}",
+         false},
         {"a name that only looks like it",
-         "{armed, 5, 0, [], " POINT ", {1, [" FLAG("xbeamtop:trace/0") "]}, [], 0}", false},
+         "{armed, 5, 0, [], " POINT ", {1, [" FLAG("xbeamtop:trace/0") "]}, [], 0, <<>>, 0}",
+         false},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct model *m = model_of(cases[i].text);
         if (model_armed(m)->rows[0].beamtop != cases[i].beamtop)
             fail_msg("%s", cases[i].name);
+        model_free(m);
+    }
+}
+
+/* Without a system tracer the tokens are nobody's: they stay when what set them has ended. */
+static void test_whose_sequential_tracing_is(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t rows;
+        bool beamtop;
+    } cases[] = {
+        {"{armed, 5, 0, [], {0, []}, {0, []}, [], 1, <<\"<0.50.0> beamtop:spans/0\">>, 4}", 2,
+         true},
+        {"{armed, 5, 0, [], {0, []}, {0, []}, [], 0, <<\"<0.50.0> beamtop:spans/0\">>, 0}", 1,
+         true},
+        {"{armed, 5, 0, [], {0, []}, {0, []}, [], 0, <<\"<0.9.0> ttb\">>, 4}", 2, false},
+        {"{armed, 5, 0, [], {0, []}, {0, []}, [], 0, <<\"#Port<0.5>\">>, 4}", 2, false},
+        {"{armed, 5, 0, [], {0, []}, {0, []}, [], 0, <<>>, 4}", 1, false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct model *m = model_of(cases[i].text);
+        const struct armed_detail *a = model_armed(m);
+        assert_int_equal(a->n_rows, cases[i].rows);
+        for (size_t k = 0; k < a->n_rows; k++)
+            if (a->rows[k].beamtop != cases[i].beamtop)
+                fail_msg("%s: row %zu", cases[i].text, k);
         model_free(m);
     }
 }
@@ -174,7 +213,7 @@ static void test_more_than_asked_for_is_refused(void **state)
     buf_puts(&text, "{armed, 5, 0, [{<<>>, false}");
     for (int i = 0; i < LIMIT_ARMED; i++)
         buf_puts(&text, ",{<<>>, false}");
-    buf_puts(&text, "], {0, []}, {0, []}, [], 0}");
+    buf_puts(&text, "], {0, []}, {0, []}, [], 0, <<>>, 0}");
     assert_true(give(m, ANSWER_ARMED, buf_cstr(&text), &err) < 0);
     assert_int_equal(err.code, ERR_LIMIT);
     assert_int_equal(model_armed(m)->sessions, 2);
@@ -188,6 +227,7 @@ int main(void)
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_totals),
         cmocka_unit_test(test_whose_in_the_single_space),
+        cmocka_unit_test(test_whose_sequential_tracing_is),
         cmocka_unit_test(test_more_than_asked_for_is_refused),
     };
     return cmocka_run_group_tests_name("armed", tests, NULL, NULL);

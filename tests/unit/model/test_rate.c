@@ -1,31 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "answers.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/model/detail.h"
+#include "given.h"
 #include "model/internal.h"
 
 #define SECOND UINT64_C(1000000000)
-
-static void must(struct model *m, enum answer_kind kind, const char *text)
-{
-    struct error err = {0};
-    if (give(m, kind, text, &err) < 0)
-        fail_msg("%s: %s", text, err.text);
-}
-
-static void near(double is, double wanted)
-{
-    if (isnan(wanted) ? !isnan(is) : !(fabs(is - wanted) < 1e-6))
-        fail_msg("%g is not %g", is, wanted);
-}
 
 static void test_rates(void **state)
 {

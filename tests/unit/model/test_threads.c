@@ -1,30 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the operating system says of scheduler threads: rates between two answers, and texts of
  * /proc that are nothing like it. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "answers.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/model/detail.h"
-
-static void must(struct model *m, enum answer_kind kind, const char *text)
-{
-    struct error err = {0};
-    if (give(m, kind, text, &err) < 0)
-        fail_msg("%s: %s", text, err.text);
-}
-
-static void near(double is, double wanted)
-{
-    if (isnan(wanted) ? !isnan(is) : !(fabs(is - wanted) < 1e-6))
-        fail_msg("%g is not %g", is, wanted);
-}
+#include "given.h"
 
 static void test_rates_between_two_answers(void **state)
 {

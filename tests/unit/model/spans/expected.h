@@ -28,19 +28,20 @@ static const struct {
      "(task pid erlang:apply/2 ok ~32 {WAITING timer:sleep/1 ~30})"},
     /* start d; busy 2; catch call d: busy 5, exit(boom); busy 2 */
     {false, "light crash",
-     "root wl:root/1 ok ~9 (spawn pid proc_lib:init_p/5 unknown ~0+) "
+     "root wl:root/1 ok ~9 {call pid unknown ~7 at-most} (spawn pid proc_lib:init_p/5 unknown ~0+) "
      "(call pid crash unknown ~0+)"},
     {false, "full crash",
      "root wl:root/1 ok ~9 {call pid boom exit ~5} (spawn pid proc_lib:init_p/5 ok ~0) "
      "(call pid crash exit boom ~5)"},
     /* catch call b with 20: sleep 50; busy 4 */
-    {false, "light timeout", "root wl:root/1 ok ~24 (call b sleep unknown ~0+)"},
+    {false, "light timeout",
+     "root wl:root/1 ok ~24 {call b unknown ~24 at-most} (call b sleep unknown ~0+)"},
     {false, "full timeout",
      "root wl:root/1 ok ~24 {call b timeout ~20} (call b sleep late ~50 "
      "{WAITING timer:sleep/1 ~50})"},
     /* call pool, whose reply comes 20 later without the token; call w: busy 10; cast; busy 2 */
     {false, "light pool",
-     "root wl:root/1 ok ~32 (call pool checkout unknown ~0+ "
+     "root wl:root/1 ok ~32 {call pool unknown ~32 at-most} (call pool checkout unknown ~0+ "
      "(spawn pid erlang:apply/2 unknown ~0+))"},
     {false, "full pool",
      "root wl:root/1 ok ~32 {call pool elsewhere ~20} {call w ok ~10} "
