@@ -63,14 +63,30 @@ static void read_samples(struct recording *r, int64_t from, int64_t to)
     }
 }
 
+static void read_spans(struct recording *r, int64_t from, int64_t to)
+{
+    const int64_t *ids, last = recording_spans_id(r, to);
+    const size_t n = recording_spans(r, from, to, &ids);
+    FUZZ_REQUIRE(n <= LIMIT_RECORDED_SPAN_RUNS);
+    for (int64_t id = last - 1; id <= last; id++) {
+        struct error err = {0};
+        struct spans_run *run;
+        const int rc = recording_spans_of(r, id, &run, &err);
+        FUZZ_REQUIRE(rc == 0 ? run != NULL : run == NULL && err.text[0] != '\0');
+        for (uint32_t i = 0; rc == 0 && i < spans_count(run->spans); i++)
+            (void)spans_run_wall_ns(run, spans_at(run->spans, i)->ended_ns);
+        spans_run_free(run);
+    }
+}
+
 static void read_sums(struct recording *r, int64_t from, int64_t to)
 {
     static const char *const by[] = {"application", "supervisor", "module", "name", "label"};
     const struct recording_mark *marks;
     const struct span_owner *owners;
-    const struct span_process *processes;
+    const struct period_process *processes;
     const struct recorded_call *calls;
-    struct span_turnover turnover;
+    struct period_turnover turnover;
     struct recorded_window sums;
     struct span_stats stats;
     struct error err = {0};
@@ -103,8 +119,8 @@ static void read_report(struct recording *r, int64_t to, size_t n, enum summary_
 
 static void read_exports(struct recording *r)
 {
-    static const char *const tables[] = {"system",  "processes", "owners", "calls",
-                                         "samples", "events",    "marks"};
+    static const char *const tables[] = {"system",  "processes",   "owners", "calls",
+                                         "samples", "span_events", "events", "marks"};
     struct error err = {0};
     FILE *nowhere = fopen("/dev/null", "w");
     FUZZ_REQUIRE(nowhere != NULL);
@@ -184,6 +200,7 @@ static void read_way(struct recording *r, unsigned way, enum summary_format form
     case WAY_SUMS:
         read_sums(r, 1, ticks);
         read_samples(r, 1, ticks);
+        read_spans(r, 1, ticks);
         break;
     case WAY_EXPORTS:
         read_exports(r);

@@ -5,6 +5,7 @@
 
 #include "../unit/model/answers.h"
 #include "../unit/recording/made_samples.h"
+#include "../unit/recording/made_spans.h"
 #include "../unit/recording/made_trace.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/recording/recording.h"
@@ -76,6 +77,28 @@ static void add_samples(struct recorder *r)
     stacks_free(s);
 }
 
+static void add_spans(struct recorder *r)
+{
+    static const char *const lines[] = {
+        "0 1 root <0.4.0> - <0.4.0> 0 0 - - 0 m:f/0",
+        "5000 2 send <0.4.0> <0.7.0> <0.4.0> 0 1 call #Ref<0.1.2.3> 5 get",
+        "6000 3 receive <0.7.0> <0.4.0> <0.4.0> 0 1 call #Ref<0.1.2.3> 5 get",
+        "7000 4 send <0.7.0> b@host<0.7.0> <0.4.0> 1 2 cast - 5 put",
+        "8000 5 send <0.7.0> <0.4.0> <0.4.0> 1 3 reply #Ref<0.1.2.3> 5 -",
+        "9000 6 receive <0.4.0> <0.7.0> <0.4.0> 1 3 reply #Ref<0.1.2.3> 5 -",
+        "9500 7 return <0.4.0> - - 0 0 error - 0 badarg",
+        "name <0.7.0> shop_db",
+    };
+    for (int full = 0; full <= 1; full++) {
+        struct spans_run *run = made_spans_new(full == 1, 1);
+        for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+            event_feed(run->spans, lines[i]);
+        made_spans_end(run);
+        recorder_spans(r, run);
+        spans_run_free(run);
+    }
+}
+
 static void add_extras(struct recorder *r)
 {
     static const struct recorded_call calls[] = {
@@ -107,6 +130,7 @@ static void add_extras(struct recorder *r)
     recorder_gap(r, 9, "link lost");
     add_trace(r);
     add_samples(r);
+    add_spans(r);
 }
 
 static void whole_write(const char *path)

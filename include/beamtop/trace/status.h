@@ -37,7 +37,8 @@ struct session_check {
     uint64_t after_us; /* since the end */
     uint64_t breakpoints, flags, processes, sessions;
     uint64_t control_word;
-    char text[240]; /* why it is not done or not clean; or "" */
+    bool system_tracer; /* of a beamtop, not there before */
+    char text[240];     /* why it is not done or not clean; or "" */
 };
 
 struct session_status {

@@ -3,7 +3,8 @@
 %%
 %% It only reads, and is quick when nothing is armed: one native sweep over all functions and one
 %% over all processes for the node's single space, and again for each session of OTP 27 and later,
-%% where `erlang:trace_info/2` shows legacy tracing, and `trace:info/3` a session.
+%% where `erlang:trace_info/2` shows legacy tracing, and `trace:info/3` a session. One more sweep
+%% counts processes with a sequential trace token.
 -include("part/armed_scan.erl").
 
 Text = fun(Name) when is_atom(Name) -> atom_to_binary(Name, utf8); (_) -> <<"?">> end,
@@ -63,6 +64,20 @@ Flags = fun({Space, Session}, Pids) ->
     New = [{Who, F} || Who <- [new_processes, new_ports],
                        [_ | _] = F <- [AskOne(Space, Who, flags)]],
     [{Session, Who, F, AskOne(Space, Who, tracer)} || {Who, F} <- New ++ Found]
+end,
+
+%% How many have a sequential trace token. A label may be any term and is copied with the token, so
+%% few at a time.
+Tokens = fun(Pids) ->
+    Held = ets:match_spec_compile([{{sequential_trace_token, '$1'}, [{'=/=', '$1', []}], [1]}]),
+    Count = fun Count(Left, N) ->
+        {Some, Rest} = try lists:split(200, Left) catch error:_ -> {Left, []} end,
+        Infos = lists:zipwith(fun erlang:process_info/2, Some,
+                              lists:duplicate(length(Some), sequential_trace_token)),
+        Total = N + length(ets:match_spec_run(Infos, Held)),
+        case Rest of [] -> Total; _ -> Count(Rest, Total) end
+    end,
+    Count(Pids, 0)
 end,
 
 %% [{Weak reference, Name}] of all sessions but {legacy, default}. A weak one is {Name, Number}.
@@ -139,8 +154,13 @@ end,
                || {Who, What} <- [erlang:system_monitor()]]
         ++ [<<"system_profile ", (Tracer(Who))/binary, " ", (Print(What, 200))/binary>>
             || {Who, What} <- [Profile]],
+    %% What seq_trace:get_system_tracer/0 says, whose module need not be loaded.
+    System = case erlang:system_info(sequential_tracer) of
+        {sequential_tracer, Set} when Set =/= false -> Set;
+        _ -> undefined
+    end,
     %% A process of ours that stands while a trace does is the tracer of something.
-    Tracers = lists:usort([T || {_, _, _, T} <- Flagged, is_pid(T)]),
+    Tracers = lists:usort([T || T <- [System | [F || {_, _, _, F} <- Flagged]], is_pid(T)]),
     {armed, erlang:monotonic_time(nanosecond), Word,
      [{Name, lists:member(Name, [<<"beamtop">>, <<"beamtop_calls">>])} || {_, Name} <- Open],
      {length(Points), [{S, M, F, A, Items(Info, Tracer, Print)}
@@ -148,5 +168,7 @@ end,
      {length(Flagged), [{S, Who, Called(Who), F, Tracer(T)}
                         || {S, Who, F, T} <- lists:sublist(Flagged, Most)]},
      Monitor,
-     length([T || T <- Tracers, lists:member(T, Own)])}
+     length([T || T <- Tracers, lists:member(T, Own)]),
+     Tracer(System),
+     Tokens(Pids)}
 end}.

@@ -13,10 +13,8 @@ Others = 1000,
 
 -include("part/sweep.erl").
 -include("part/lister.erl").
-PidsOf = fun(Pairs) -> Run(Pairs, [{{'_', '$1'}, [], ['$1']}]) end,
 -include("part/references.erl").
 
-Best = fun(Pairs, N) -> lists:sublist(lists:reverse(lists:sort(Pairs)), N) end,
 Works = fun(Pids) ->
     Run(lists:zip(Ask(Pids, status), Pids),
         [{{{status, S}, '$1'}, [], ['$1']} || S <- [running, runnable, garbage_collecting]])

@@ -27,7 +27,6 @@ BinaryMs = 200,
 
 -include("part/sweep.erl").
 -include("part/busiest.erl").
-PidsOf = fun(Pairs) -> Run(Pairs, [{{'_', '$1'}, [], ['$1']}]) end,
 
 %% ---- Without signals, all processes
 

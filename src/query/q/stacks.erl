@@ -56,7 +56,7 @@ Rank = fun(N, Known, Own, Place, CountWork) ->
     Before = Reductions(Pids, []),
     Wait(RankMs, CountWork),
     Done = lists:zipwith(fun erlang:'-'/2, Reductions(Pids, []), Before),
-    {Run(Busiest(Pids, Done, N), [{{'_', '$1'}, [], ['$1']}]), Next}
+    {PidsOf(Busiest(Pids, Done, N)), Next}
 end,
 
 {[k, own, count_work], fun(#{most := N, looks := Looks, ms := Ms_, rank := IsRanked}, Ctx) ->

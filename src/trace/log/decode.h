@@ -105,10 +105,11 @@ void preflight_clear(struct preflight *p);
 /* Whether what others have there keeps a trace from being armed: ERR_REFUSED says why. */
 bool preflight_refuses(const struct preflight *p, int otp, struct error *err);
 
-/* What is armed in the single space and in sessions of ours. */
+/* What is armed in the single space and in sessions of ours, and in sequential tracing. */
 struct armed {
     uint64_t control_word;
     uint64_t breakpoints, flags, sessions, processes;
+    bool system_tracer; /* one that a beamtop has set */
 };
 int armed_decode(struct armed *out, const uint8_t *term, size_t len, struct error *err);
 
@@ -125,6 +126,7 @@ struct armed_answer {
     int64_t wall_us;
     uint64_t per_second; /* never 0 */
     bool session;
+    double arm_us; /* of spans; else 0 */
     char refused[400];
     enum err code; /* of a refusal */
 };

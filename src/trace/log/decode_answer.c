@@ -10,6 +10,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/etf/print.h"
+#include "beamtop/model/detail.h"
 #include "beamtop/trace/status.h"
 
 static void keep_text(struct slice from, char *out, size_t size)
@@ -335,13 +336,17 @@ int armed_decode(struct armed *out, const uint8_t *term, size_t len, struct erro
     *out = (struct armed){0};
     struct cursor c;
     struct our_sessions ours = {.n = 0};
+    struct slice tracer = {"", 0};
+    uint64_t tokens;
     int64_t mono;
     cursor_init(&c, term, len);
-    bool ok = cursor_tuple_of(&c, 8) && cursor_atom_is(&c, "armed") && cursor_int64(&c, &mono) &&
+    bool ok = cursor_tuple_of(&c, 10) && cursor_atom_is(&c, "armed") && cursor_int64(&c, &mono) &&
               cursor_uint64(&c, &out->control_word) && read_sessions(&c, &ours) &&
               read_entries(&c, 5, &ours, &out->breakpoints) &&
               read_entries(&c, 5, &ours, &out->flags) && cursor_skip(&c) &&
-              cursor_uint64(&c, &out->processes);
+              cursor_uint64(&c, &out->processes) && cursor_binary(&c, &tracer) &&
+              cursor_uint64(&c, &tokens);
+    out->system_tracer = armed_is_beamtop(tracer);
     out->sessions = ours.n;
     return answer_end(&c, ok, "armed", err);
 }
@@ -390,6 +395,8 @@ static const struct {
     {"busy", "a trace of this connection is armed already"},
     {"no_processes", "none of the chosen processes is alive any more"},
     {"no_functions", "none of the functions is there any more"},
+    {"too_many", "too many functions match for roots of spans: narrow the pattern"},
+    {"killed", "a helper process on the node ended while it was armed: try again"},
     {"session", BEAMTOP_THERE},
 };
 
@@ -411,6 +418,16 @@ static void explain_tuple(struct cursor *c, char *out, size_t size)
             snprintf(out, size, WORD_IN_USE, (unsigned long long)v);
     } else if (strcmp(name, "late") == 0) {
         (void)decode_late(c, out, size);
+    } else if (strcmp(name, "system_tracer") == 0) {
+        put_binary_reason(c, "another tool is tracing sequentially (system tracer ",
+                          "): stop it first", out, size);
+    } else if (strcmp(name, "tokens") == 0) {
+        uint64_t n;
+        if (cursor_uint64(c, &n))
+            snprintf(out, size,
+                     "%llu processes have a sequential trace token of an application or of another "
+                     "tool, which would be cleared at the end. --force captures all the same",
+                     (unsigned long long)n);
     } else if (strcmp(name, "unknown_atom") == 0) {
         put_binary_reason(c, "the node does not know the atom ",
                           ", so nothing there can match it: look at its spelling", out, size);
@@ -502,6 +519,8 @@ static bool read_clock(struct cursor *c, struct armed_answer *out)
             ok = cursor_uint64(c, &out->per_second);
         else if (ok && strcmp(name, "session") == 0)
             ok = cursor_bool(c, &out->session);
+        else if (ok && strcmp(name, "arm_us") == 0)
+            ok = cursor_number(c, &out->arm_us);
         else if (ok)
             ok = cursor_skip(c);
         if (!ok)

@@ -117,6 +117,19 @@ static void build_atoms(struct builder *b, const struct matchspec *specs, size_t
     build_nil(b);
 }
 
+void prepare_spec(struct builder *b, const struct matchspec *m, const struct builder *term)
+{
+    build_tuple(b, 2);
+    if (m->n_atoms > 0)
+        build_list(b, m->n_atoms);
+    for (size_t i = 0; i < m->n_atoms; i++)
+        build_binary(b, m->atoms[i].s, m->atoms[i].len);
+    build_nil(b);
+    size_t len;
+    const uint8_t *bytes = builder_bytes(term, &len);
+    build_binary(b, bytes, len);
+}
+
 struct builder *prepare_preflight_arg(struct pattern *const *patterns,
                                       const struct matchspec *specs, size_t n,
                                       const struct procs *procs, const struct caps *caps, bool near)

@@ -42,6 +42,8 @@ struct builder *prepare_preflight_arg(struct pattern *const *patterns,
                                       const struct matchspec *specs, size_t n,
                                       const struct procs *procs, const struct caps *caps,
                                       bool near);
+/* {Atoms, Bytes}: the names that were typed, and the term in a binary. */
+void prepare_spec(struct builder *b, const struct matchspec *m, const struct builder *term);
 /* Why no function matches, as text, with similar names out of `names` (may be NULL);
    empty when some do match. */
 void prepare_why_none(char *out, size_t size, const struct pattern *p,

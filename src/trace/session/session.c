@@ -182,8 +182,9 @@ static void judge(struct session *s, const struct armed *now)
     check->sessions = above(now->sessions, s->baseline.sessions);
     check->processes = above(now->processes, s->baseline.processes);
     check->control_word = s->kind->control_word ? now->control_word : 0;
+    check->system_tracer = now->system_tracer && !s->baseline.system_tracer;
     check->clean = check->breakpoints == 0 && check->flags == 0 && check->sessions == 0 &&
-                   check->processes == 0 &&
+                   check->processes == 0 && !check->system_tracer &&
                    (check->control_word == 0 || check->control_word == s->baseline.control_word);
     check->text[0] = '\0';
     if (check->clean)
@@ -192,9 +193,10 @@ static void judge(struct session *s, const struct armed *now)
         snprintf(word, sizeof word, ", control word %llu", (unsigned long long)check->control_word);
     snprintf(check->text, sizeof check->text,
              "still there: %llu breakpoints, %llu trace flags, %llu sessions, %llu processes of "
-             "ours%s",
+             "ours%s%s",
              (unsigned long long)check->breakpoints, (unsigned long long)check->flags,
-             (unsigned long long)check->sessions, (unsigned long long)check->processes, word);
+             (unsigned long long)check->sessions, (unsigned long long)check->processes, word,
+             check->system_tracer ? ", the system tracer" : "");
 }
 
 static void not_verified(struct session *s, const struct error *err)

@@ -80,27 +80,13 @@ struct builder *trace_count_arg(const struct trace_session *t, unsigned ms)
     return b;
 }
 
-/* {Atoms, Bytes}: the names that a person typed, and the term in a binary. */
-static void build_spec(struct builder *b, const struct matchspec *m, const struct builder *term)
-{
-    build_tuple(b, 2);
-    if (m->n_atoms > 0)
-        build_list(b, m->n_atoms);
-    for (size_t i = 0; i < m->n_atoms; i++)
-        build_binary(b, m->atoms[i].s, m->atoms[i].len);
-    build_nil(b);
-    size_t len;
-    const uint8_t *bytes = builder_bytes(term, &len);
-    build_binary(b, bytes, len);
-}
-
 static void build_optional_spec(struct builder *b, const struct matchspec *m,
                                 const struct builder *term)
 {
     if (term == NULL)
         build_atom(b, "none");
     else
-        build_spec(b, m, term);
+        prepare_spec(b, m, term);
 }
 
 /* Only counters: nothing is emitted. */
@@ -138,7 +124,7 @@ static void build_pattern(struct builder *b, const struct trace_session *t, size
     if (p->actions & (TRACE_TIME | TRACE_COUNT))
         build_no_clauses(b);
     else
-        build_spec(b, m, m->clauses);
+        prepare_spec(b, m, m->clauses);
     build_key(b, "counters");
     build_atom(b, counters(p));
     build_key(b, "return");

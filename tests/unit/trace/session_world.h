@@ -37,7 +37,7 @@ struct world {
 };
 
 #define FOUND "{preflight,[{0,[{lists,seq,2}],1,ok}],{all,40},{{0,0,[]},[],0},[]}"
-#define NOTHING "{armed,1,0,[],{0,[]},{0,[]},[],0}"
+#define NOTHING "{armed,1,0,[],{0,[]},{0,[]},[],0,<<>>,0}"
 #define COUNTED "{count,20000000,[3]}"
 #define STATUS(shut, seen, over) "{1," shut ",10,5,100,2000,0,[{0," seen ",2,0,0," over ",0,0}]}"
 #define CALL "{c,1,0,<0.9.0>,2000,{lists,seq,2},{m,f,1},[1,2],[{a,b,1}],0,0}"

@@ -11,14 +11,12 @@
 #include <string.h>
 
 #include "beamtop/base/attr.h"
-#include "beamtop/etf/parse.h"
-#include "beamtop/etf/print.h"
 #include "beamtop/trace/calls.h"
+#include "played.h"
 
 /* clang-format off */
-#define NODE "there@host"
 #define PREFLIGHT "{preflight,[],{all,40},{{0,0,[]},[],0},[]}"
-#define NOTHING "{armed,1,0,[],{0,[]},{0,[]},[],0}"
+#define NOTHING "{armed,1,0,[],{0,[]},{0,[]},[],0,<<>>,0}"
 #define SAMPLED "{sampled,20000000,2,3,2000,[3],1,[]}"
 /* clang-format on */
 #define COUNTED                                                                                    \
@@ -30,79 +28,15 @@
     "{timed,6,1000001,1000000000,40,[{w,f,1,100,5000,undefined},{lists,map,2,lost,undefined,"      \
     "undefined},{w,g,0,10,20,undefined}],{10,20,30,40}}"
 
-struct question_asked {
-    enum question question;
-    char *text;
-    answer_fn *fn;
-    void *arg;
-    bool answered;
-};
-
 struct world {
+    struct played p;
     struct session *s;
-    struct question_asked asked[64];
-    size_t n_asked, windows, told, changes;
-    uint64_t now;
-    bool refuse;              /* asks fail at once */
+    size_t windows, changes;
     struct calls_window last; /* without its rows */
     double own_us, change, us_per_call;
     bool second_lost;
     char first[64];
 };
-
-static char *print(const struct builder *b)
-{
-    size_t len;
-    const uint8_t *bytes = builder_bytes(b, &len);
-    struct buf out;
-    buf_init(&out, 0);
-    print_term(&out, bytes, len, &(struct print_limits){0});
-    return buf_take(&out);
-}
-
-static int fake_ask(void *ctx, enum question question, const struct builder *arg,
-                    unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err)
-{
-    struct world *w = ctx;
-    assert_in_range(deadline_ms, 1, 60000);
-    if (w->refuse)
-        return error_set(err, ERR_LOST, "no link");
-    assert_true(w->n_asked < ARRAY_LEN(w->asked));
-    w->asked[w->n_asked++] = (struct question_asked){question, print(arg), fn, fn_arg, false};
-    return 0;
-}
-
-static int fake_tell(void *ctx, enum question question, const struct builder *term,
-                     struct error *err)
-{
-    struct world *w = ctx;
-    assert_int_equal(question, QUESTION_CALLS);
-    char *text = print(term);
-    (void)err;
-    assert_string_equal(text, "stop");
-    free(text);
-    w->told++;
-    return 0;
-}
-
-static void dropped(void *arg, const struct answer *answer)
-{
-    (void)arg;
-    (void)answer;
-}
-
-static void fake_drop(void *ctx, const void *fn_arg)
-{
-    struct world *w = ctx;
-    for (size_t i = 0; i < w->n_asked; i++)
-        if (w->asked[i].arg == fn_arg)
-            w->asked[i].fn = dropped;
-}
-
-static uint64_t fake_now(void *ctx)
-{
-    return ((struct world *)ctx)->now;
-}
 
 static void on_change(void *arg)
 {
@@ -131,7 +65,7 @@ static const struct calls_options basic = {.for_ms = 2000, .windows = 1, .top = 
 static struct world *new_world(void)
 {
     struct world *w = calloc(1, sizeof *w);
-    w->now = 1000;
+    w->p.now = 1000;
     return w;
 }
 
@@ -139,12 +73,7 @@ static void open_world(struct world *w, const struct calls_options *options)
 {
     static const struct session_handlers handlers = {.on_change = on_change,
                                                      .on_window = on_window};
-    const struct session_port port = {.ask = fake_ask,
-                                      .tell = fake_tell,
-                                      .drop = fake_drop,
-                                      .now_ns = fake_now,
-                                      .ctx = w,
-                                      .otp = 27};
+    const struct session_port port = played_port(&w->p, 27);
     struct error err = {0};
     if (calls_open(&w->s, options, &port, &handlers, w, NULL, NULL, &err) != 0)
         fail_msg("%s", err.text);
@@ -154,41 +83,10 @@ static void open_world(struct world *w, const struct calls_options *options)
 static void free_world(struct world *w)
 {
     session_free(w->s);
-    for (size_t i = 0; i < w->n_asked; i++)
-        free(w->asked[i].text);
+    for (size_t i = 0; i < w->p.n_told; i++)
+        assert_string_equal(w->p.told[i], "stop");
+    played_clear(&w->p);
     free(w);
-}
-
-static struct question_asked *last_question(struct world *w, enum question question)
-{
-    struct question_asked *q = w->n_asked > 0 ? &w->asked[w->n_asked - 1] : NULL;
-    if (q == NULL || q->answered || q->question != question)
-        fail_msg("%s is not what was asked last", question_name(question));
-    return q;
-}
-
-static void answer(struct world *w, enum question question, const char *text)
-{
-    struct question_asked *q = last_question(w, question);
-    struct builder *b = builder_new();
-    struct error err = {0};
-    size_t len;
-    if (etf_parse(b, text, strlen(text), NODE, &err))
-        fail_msg("%s: %s", text, err.text);
-    const uint8_t *bytes = builder_bytes(b, &len);
-    q->answered = true;
-    q->fn(q->arg, &(struct answer){
-                      .question = question, .value = bytes + 1, .len = len - 1, .target_us = 100});
-    builder_free(b);
-}
-
-static void answer_error(struct world *w, enum question question, enum err code)
-{
-    struct question_asked *q = last_question(w, question);
-    struct answer a = {.question = question};
-    q->answered = true;
-    error_set(&a.err, code, "it went wrong");
-    q->fn(q->arg, &a);
 }
 
 static enum session_phase phase(const struct world *w)
@@ -198,16 +96,16 @@ static enum session_phase phase(const struct world *w)
 
 static void prepare(struct world *w, const char *sampled)
 {
-    answer(w, QUESTION_PREFLIGHT, PREFLIGHT);
-    answer(w, QUESTION_ARMED, NOTHING);
-    answer(w, QUESTION_CALLS, sampled);
+    played_answer(&w->p, QUESTION_PREFLIGHT, PREFLIGHT);
+    played_answer(&w->p, QUESTION_ARMED, NOTHING);
+    played_answer(&w->p, QUESTION_CALLS, sampled);
 }
 
 static void close_clean(struct world *w)
 {
-    assert_string_equal(last_question(w, QUESTION_CALLS)->text, "close");
-    answer(w, QUESTION_CALLS, "closed");
-    answer(w, QUESTION_ARMED, NOTHING);
+    assert_string_equal(played_last(&w->p, QUESTION_CALLS)->text, "close");
+    played_answer(&w->p, QUESTION_CALLS, "closed");
+    played_answer(&w->p, QUESTION_ARMED, NOTHING);
     assert_int_equal(phase(w), SESSION_ENDED);
     assert_true(calls_session_state(w->s)->status.check.clean);
 }
@@ -217,16 +115,16 @@ static void test_one_window(void **state)
     (void)state;
     struct world *w = new_world();
     open_world(w, &basic);
-    answer(w, QUESTION_PREFLIGHT, PREFLIGHT);
-    answer(w, QUESTION_ARMED, NOTHING);
-    assert_string_equal(last_question(w, QUESTION_CALLS)->text, "{sample,20,all}");
-    answer(w, QUESTION_CALLS, SAMPLED);
+    played_answer(&w->p, QUESTION_PREFLIGHT, PREFLIGHT);
+    played_answer(&w->p, QUESTION_ARMED, NOTHING);
+    assert_string_equal(played_last(&w->p, QUESTION_CALLS)->text, "{sample,20,all}");
+    played_answer(&w->p, QUESTION_CALLS, SAMPLED);
     const struct calls_state *s = calls_session_state(w->s);
     assert_int_equal(s->functions, 3);
     assert_true(fabs(s->calls_per_s - 100000) < 1 && fabs(s->load - 0.0005) < 1e-9 &&
                 !s->expensive);
-    assert_string_equal(last_question(w, QUESTION_CALLS)->text, "{count,2000,all,100}");
-    answer(w, QUESTION_CALLS, COUNTED);
+    assert_string_equal(played_last(&w->p, QUESTION_CALLS)->text, "{count,2000,all,100}");
+    played_answer(&w->p, QUESTION_CALLS, COUNTED);
     assert_int_equal(w->windows, 1);
     assert_string_equal(w->first, "w:f/1");
     assert_int_equal(w->last.interval_us, 2000000);
@@ -236,7 +134,7 @@ static void test_one_window(void **state)
     assert_int_equal(w->last.target_us, 100);
     assert_true(isnan(w->change) && isnan(w->own_us) && !w->last.cut && !w->last.timed);
     close_clean(w);
-    assert_int_equal(w->told, 0);
+    assert_int_equal(w->p.n_told, 0);
     free_world(w);
 }
 
@@ -249,11 +147,11 @@ static void test_times(void **state)
     struct world *w = new_world();
     open_world(w, &options);
     prepare(w, SAMPLED);
-    answer(w, QUESTION_CALLS, COUNTED);
+    played_answer(&w->p, QUESTION_CALLS, COUNTED);
     assert_int_equal(w->windows, 0);
-    assert_string_equal(last_question(w, QUESTION_CALLS)->text,
+    assert_string_equal(played_last(&w->p, QUESTION_CALLS)->text,
                         "{time,2000,[call_time,call_memory],{all,children}}");
-    answer(w, QUESTION_CALLS, TIMED);
+    played_answer(&w->p, QUESTION_CALLS, TIMED);
     assert_int_equal(w->windows, 1);
     assert_true(w->last.timed && w->last.has_time && w->last.has_memory);
     assert_int_equal(w->last.processes, 40);
@@ -273,8 +171,8 @@ static void test_times_refused(void **state)
     struct world *w = new_world();
     open_world(w, &options);
     prepare(w, SAMPLED);
-    answer(w, QUESTION_CALLS, COUNTED);
-    answer(w, QUESTION_CALLS, "{refused,no_processes}");
+    played_answer(&w->p, QUESTION_CALLS, COUNTED);
+    played_answer(&w->p, QUESTION_CALLS, "{refused,no_processes}");
     assert_int_equal(w->windows, 1);
     assert_false(w->last.timed);
     assert_string_equal(w->last.timed_why, "none of the chosen processes is alive any more");
@@ -291,17 +189,17 @@ static void test_windows_and_changes(void **state)
     struct world *w = new_world();
     open_world(w, &options);
     prepare(w, SAMPLED);
-    w->now += 2000000000;
-    answer(w, QUESTION_CALLS, COUNTED);
+    w->p.now += 2000000000;
+    played_answer(&w->p, QUESTION_CALLS, COUNTED);
     assert_int_equal(phase(w), SESSION_WAITING);
-    w->now += 7999999999;
+    w->p.now += 7999999999;
     session_tick(w->s);
     assert_int_equal(phase(w), SESSION_WAITING);
-    w->now += 1;
+    w->p.now += 1;
     session_tick(w->s);
-    answer(w, QUESTION_CALLS,
-           "{counted,5,2000000,1000000000,15,3,2000,{2,[m]},[{w,f,1,undefined,1200},"
-           "{x,y,0,undefined,1}],[],[],{1,2,3,4}}");
+    played_answer(&w->p, QUESTION_CALLS,
+                  "{counted,5,2000000,1000000000,15,3,2000,{2,[m]},[{w,f,1,undefined,1200},"
+                  "{x,y,0,undefined,1}],[],[],{1,2,3,4}}");
     assert_int_equal(w->last.number, 2);
     assert_int_equal(w->last.lost, 2);
     assert_true(fabs(w->change - 1) < 1e-9);
@@ -323,7 +221,7 @@ static void test_expensive(void **state)
     assert_true(calls_session_state(w->s)->expensive);
     session_confirm(w->s);
     assert_int_equal(phase(w), SESSION_RUNNING);
-    answer(w, QUESTION_CALLS, COUNTED);
+    played_answer(&w->p, QUESTION_CALLS, COUNTED);
     close_clean(w);
     free_world(w);
     options.force = true;
@@ -373,10 +271,10 @@ static void test_fits(void **state)
         struct world *w = new_world();
         open_world(w, &options);
         prepare(w, rows[i].sampled);
-        assert_string_equal(last_question(w, QUESTION_CALLS)->text, rows[i].asked);
+        assert_string_equal(played_last(&w->p, QUESTION_CALLS)->text, rows[i].asked);
         assert_int_equal(calls_session_state(w->s)->window_ms, rows[i].window_ms);
-        w->now += 1000000000;
-        answer(w, QUESTION_CALLS, COUNTED);
+        w->p.now += 1000000000;
+        played_answer(&w->p, QUESTION_CALLS, COUNTED);
         bool is_shorter = rows[i].window_ms < rows[i].for_ms;
         assert_true(w->last.asked_us ==
                     (is_shorter ? rows[i].for_ms * UINT64_C(1000) : CALLS_UNKNOWN));
@@ -401,12 +299,12 @@ static void test_stop(void **state)
     free_world(w);
     w = new_world();
     open_world(w, &options);
-    answer(w, QUESTION_PREFLIGHT, PREFLIGHT);
-    answer(w, QUESTION_ARMED, NOTHING);
+    played_answer(&w->p, QUESTION_PREFLIGHT, PREFLIGHT);
+    played_answer(&w->p, QUESTION_ARMED, NOTHING);
     session_stop(w->s);
     session_stop(w->s);
-    assert_int_equal(w->told, 1);
-    answer(w, QUESTION_CALLS, SAMPLED);
+    assert_int_equal(w->p.n_told, 1);
+    played_answer(&w->p, QUESTION_CALLS, SAMPLED);
     close_clean(w);
     assert_int_equal(w->windows, 0);
     free_world(w);
@@ -415,8 +313,9 @@ static void test_stop(void **state)
     open_world(w, &options);
     prepare(w, SAMPLED);
     session_stop(w->s);
-    assert_int_equal(w->told, 1);
-    answer(w, QUESTION_CALLS, "{counted,5,1,700000000,15,0,0,{0,[]},[],[],[],{1,2,3,4}}");
+    assert_int_equal(w->p.n_told, 1);
+    played_answer(&w->p, QUESTION_CALLS,
+                  "{counted,5,1,700000000,15,0,0,{0,[]},[],[],[],{1,2,3,4}}");
     assert_int_equal(w->windows, 1);
     assert_true(w->last.cut);
     close_clean(w);
@@ -474,7 +373,8 @@ static void test_failures(void **state)
     (void)state;
     struct world *w = new_world();
     open_world(w, &basic);
-    answer(w, QUESTION_PREFLIGHT, "{preflight,[],{none,<<\"no such name\">>},{{0,0,[]},[],0},[]}");
+    played_answer(&w->p, QUESTION_PREFLIGHT,
+                  "{preflight,[],{none,<<\"no such name\">>},{{0,0,[]},[],0},[]}");
     assert_int_equal(phase(w), SESSION_FAILED);
     assert_int_equal(calls_session_state(w->s)->status.error.code, ERR_NOT_FOUND);
     free_world(w);
@@ -482,16 +382,19 @@ static void test_failures(void **state)
     w = new_world();
     open_world(w, &basic);
     prepare(w, SAMPLED);
-    answer_error(w, QUESTION_CALLS, ERR_TIMEOUT);
-    answer(w, QUESTION_CALLS, "closed");
-    answer(w, QUESTION_ARMED, "{armed,1,0,[{<<\"beamtop_calls\">>,true}],{3,[]},{0,[]},[],0}");
+    played_error(&w->p, QUESTION_CALLS, ERR_TIMEOUT);
+    played_answer(&w->p, QUESTION_CALLS, "closed");
+    played_answer(&w->p, QUESTION_ARMED,
+                  "{armed,1,0,[{<<\"beamtop_calls\">>,true}],{3,[]},{0,[]},[],0,<<>>,0}");
     assert_int_equal(phase(w), SESSION_VERIFYING);
-    w->now += 300000000;
+    w->p.now += 300000000;
     session_tick(w->s);
-    answer(w, QUESTION_ARMED, "{armed,1,0,[{<<\"beamtop_calls\">>,true}],{3,[]},{0,[]},[],0}");
-    w->now += 2000000000;
+    played_answer(&w->p, QUESTION_ARMED,
+                  "{armed,1,0,[{<<\"beamtop_calls\">>,true}],{3,[]},{0,[]},[],0,<<>>,0}");
+    w->p.now += 2000000000;
     session_tick(w->s);
-    answer(w, QUESTION_ARMED, "{armed,1,0,[{<<\"beamtop_calls\">>,true}],{3,[]},{0,[]},[],0}");
+    played_answer(&w->p, QUESTION_ARMED,
+                  "{armed,1,0,[{<<\"beamtop_calls\">>,true}],{3,[]},{0,[]},[],0,<<>>,0}");
     assert_int_equal(phase(w), SESSION_ENDED);
     assert_false(calls_session_state(w->s)->status.check.clean);
     assert_non_null(strstr(calls_session_state(w->s)->status.check.text, "3 breakpoints"));
@@ -506,9 +409,9 @@ static void test_failures(void **state)
     /* The link fails while questions are to be asked. */
     w = new_world();
     open_world(w, &basic);
-    answer(w, QUESTION_PREFLIGHT, PREFLIGHT);
-    w->refuse = true;
-    answer(w, QUESTION_ARMED, NOTHING);
+    played_answer(&w->p, QUESTION_PREFLIGHT, PREFLIGHT);
+    w->p.refuse = true;
+    played_answer(&w->p, QUESTION_ARMED, NOTHING);
     assert_int_equal(phase(w), SESSION_FAILED);
     free_world(w);
 }
@@ -519,28 +422,12 @@ static void hostile(const char *const *answers, size_t n_answers, size_t at, boo
 {
     struct world *w = new_world();
     open_world(w, options);
-    answer(w, QUESTION_PREFLIGHT, PREFLIGHT);
-    answer(w, QUESTION_ARMED, NOTHING);
+    played_answer(&w->p, QUESTION_PREFLIGHT, PREFLIGHT);
+    played_answer(&w->p, QUESTION_ARMED, NOTHING);
     for (size_t i = 0; i + 1 < n_answers; i++)
-        answer(w, QUESTION_CALLS, answers[i]);
-    struct question_asked *q = last_question(w, QUESTION_CALLS);
-    struct builder *b = builder_new();
-    struct error err = {0};
-    size_t len;
-    const char *text = answers[n_answers - 1];
-    assert_int_equal(etf_parse(b, text, strlen(text), NODE, &err), 0);
-    const uint8_t *bytes = builder_bytes(b, &len);
-    uint8_t *copy = malloc(len);
-    memcpy(copy, bytes + 1, len - 1);
-    if (at < len - 1) {
-        copy[at] = byte;
-        q->answered = true;
-        q->fn(q->arg, &(struct answer){
-                          .question = QUESTION_CALLS, .value = copy, .len = cut ? at : len - 1});
+        played_answer(&w->p, QUESTION_CALLS, answers[i]);
+    if (played_hostile(&w->p, QUESTION_CALLS, answers[n_answers - 1], at, cut, byte))
         assert_int_not_equal(phase(w), SESSION_PREPARING);
-    }
-    free(copy);
-    builder_free(b);
     free_world(w);
 }
 
@@ -580,9 +467,9 @@ static void test_words(void **state)
         options.n_patterns = 1;
         struct world *w = new_world();
         open_world(w, &options);
-        answer(w, QUESTION_PREFLIGHT, PREFLIGHT);
-        answer(w, QUESTION_ARMED, NOTHING);
-        assert_string_equal(last_question(w, QUESTION_CALLS)->text, rows[i].chosen);
+        played_answer(&w->p, QUESTION_PREFLIGHT, PREFLIGHT);
+        played_answer(&w->p, QUESTION_ARMED, NOTHING);
+        assert_string_equal(played_last(&w->p, QUESTION_CALLS)->text, rows[i].chosen);
         free_world(w);
     }
 }
@@ -630,12 +517,7 @@ static void test_options(void **state)
         struct session *s = NULL;
         struct error err = {0};
         struct world *w = new_world();
-        const struct session_port port = {.ask = fake_ask,
-                                          .tell = fake_tell,
-                                          .drop = fake_drop,
-                                          .now_ns = fake_now,
-                                          .ctx = w,
-                                          .otp = 25};
+        const struct session_port port = played_port(&w->p, 25);
         const struct session_handlers handlers = {.on_change = on_change, .on_window = on_window};
         int rc = calls_open(&s, &rows[i], &port, &handlers, w, NULL, NULL, &err);
         assert_int_equal(rc, ERR_USAGE);

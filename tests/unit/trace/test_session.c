@@ -83,12 +83,12 @@ static void test_verify_asks_again(void **unused)
     struct world *w = running_world("lists:seq(_, _)", &plain);
     push(w, "{ended,{killed,<<\"heap\">>}," STATUS("open", "0", "0") "}");
     assert_string_equal(state(w)->end_text, "killed: heap");
-    answer(w, QUESTION_ARMED, "{armed,1,0,[],{0,[]},{0,[]},[],1}");
+    answer(w, QUESTION_ARMED, "{armed,1,0,[],{0,[]},{0,[]},[],1,<<>>,0}");
     assert_string_equal(phase(w), "verifying");
     w->now += 300000000;
     session_tick(w->t);
     answer(w, QUESTION_ARMED,
-           "{armed,1,0,[{<<\"x\">>,false}],{1,[{<<\"x\">>,m,f,0,[]}]},{0,[]},[],0}");
+           "{armed,1,0,[{<<\"x\">>,false}],{1,[{<<\"x\">>,m,f,0,[]}]},{0,[]},[],0,<<>>,0}");
     assert_string_equal(phase(w), "ended");
     assert_true(state(w)->status.check.clean);
     end_world(w);
@@ -97,7 +97,7 @@ static void test_verify_asks_again(void **unused)
     w->now += 2500000000u;
     answer(w, QUESTION_ARMED,
            "{armed,1,5,[{<<\"beamtop\">>,true}],"
-           "{1,[{<<\"beamtop\">>,m,f,0,[]}]},{2,[{<<>>,<0.1.0>,<<>>,[call],<<>>}]},[],1}");
+           "{1,[{<<\"beamtop\">>,m,f,0,[]}]},{2,[{<<>>,<0.1.0>,<<>>,[call],<<>>}]},[],1,<<>>,0}");
     assert_string_equal(phase(w), "ended");
     const struct session_check *c = &state(w)->status.check;
     assert_true(c->done && !c->clean);
@@ -109,6 +109,39 @@ static void test_verify_asks_again(void **unused)
     end_world(w);
 }
 
+/* A system tracer of a beamtop that was not there before is not clean; another tool's is. */
+static void test_system_tracer(void **unused)
+{
+    (void)unused;
+#define SYSTEM_TRACER(name) "{armed,1,0,[],{0,[]},{0,[]},[],0,<<\"<0.5.0> " name "\">>,7}"
+    const struct {
+        const char *before, *after;
+        bool clean;
+    } rows[] = {
+        {NOTHING, SYSTEM_TRACER("beamtop:spans/0"), false},
+        {NOTHING, SYSTEM_TRACER("ttb"), true},
+        {NOTHING, "{armed,1,0,[],{0,[]},{0,[]},[],0,<<>>,7}", true},
+        {SYSTEM_TRACER("beamtop:spans/0"), SYSTEM_TRACER("beamtop:spans/0"), true},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct world *w = new_world("lists:seq(_, _)", &plain);
+        answer(w, QUESTION_PREFLIGHT, FOUND);
+        answer(w, QUESTION_TRACE, COUNTED);
+        answer(w, QUESTION_ARMED, rows[i].before);
+        arm_answer(w);
+        push(w, "{ended,time," STATUS("open", "0", "0") "}");
+        w->now += 2500000000u;
+        answer(w, QUESTION_ARMED, rows[i].after);
+        const struct session_check *c = &state(w)->status.check;
+        assert_true(c->done);
+        if (c->clean != rows[i].clean || c->system_tracer == rows[i].clean)
+            fail_msg("%s after %s", rows[i].after, rows[i].before);
+        if (!rows[i].clean)
+            assert_has(c->text, "the system tracer");
+        end_world(w);
+    }
+}
+
 static void test_baseline_of_others(void **unused)
 {
     (void)unused;
@@ -116,7 +149,7 @@ static void test_baseline_of_others(void **unused)
     answer(w, QUESTION_PREFLIGHT, FOUND);
     answer(w, QUESTION_TRACE, COUNTED);
     const char *others = "{armed,1,0,[],{3,[{<<>>,m,f,0,[]}]},"
-                         "{1,[{<<>>,<0.1.0>,<<>>,[call],<<>>}]},[],0}";
+                         "{1,[{<<>>,<0.1.0>,<<>>,[call],<<>>}]},[],0,<<>>,0}";
     answer(w, QUESTION_ARMED, others);
     arm_answer(w);
     session_stop(w->t);
@@ -345,6 +378,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_life),
         cmocka_unit_test(test_held_until_armed),
+        cmocka_unit_test(test_system_tracer),
         cmocka_unit_test(test_verify_asks_again),
         cmocka_unit_test(test_baseline_of_others),
         cmocka_unit_test(test_stop_in_every_phase),

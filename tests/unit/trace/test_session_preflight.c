@@ -50,7 +50,7 @@ static void test_single_space_in_use(void **unused)
            "{preflight,[{0,[{lists,seq,2}],1,ok}],{all,40},{{2,1,[<<\"a\">>]},[<<\"b\">>],7},[]}");
     assert_string_equal(state(w)->preflight.others,
                         "2 breakpoints; 1 traced process; a; session b; trace control word 7");
-    answer(w, QUESTION_ARMED, "{armed,1,7,[],{2,[]},{1,[]},[],0}"); /* not counted */
+    answer(w, QUESTION_ARMED, "{armed,1,7,[],{2,[]},{1,[]},[],0,<<>>,0}"); /* not counted */
     answer(w, QUESTION_TRACE, "{refused,{in_use,[<<\"breakpoint on m:f/1\">>]}}");
     assert_string_equal(phase(w), "failed");
     assert_int_equal(state(w)->status.error.code, ERR_REFUSED);

@@ -2,7 +2,6 @@
 %% ---- Which processes did most: behind part/sweep.erl
 Slice = 5000,
 
-Best = fun(Pairs, N) -> lists:sublist(lists:reverse(lists:sort(Pairs)), N) end,
 Reductions = fun Reductions(Pids, Sofar) ->
     case Pids of
         [] ->

@@ -15,13 +15,8 @@ QuietRate = 400,
 SoonLeft = 16,
 %% Before the size of a call is known: takes the whole of the commonest event cap.
 FirstWindow = 16,
-%% How long after its end a trace waits for results, and its processes for each other.
-GraceMs = 1000,
 %% What the VM may take to arm a function (OTP 27, and a machine with much to do).
 ArmMs = 2,
-
-%% Holds what is to be disarmed: of 10,000 functions some MiB, while memory is collected twice that.
-SentinelBytes = 16777216,
 
 Clamp = fun(Key, Value) -> max(0, min(Value, maps:get(Key, Ceilings))) end,
 
@@ -29,96 +24,9 @@ Clamp = fun(Key, Value) -> max(0, min(Value, maps:get(Key, Ceilings))) end,
 [Seen, Sent, Filtered, WasCut, Over, Lost, Open] = Columns = [1, 2, 3, 4, 5, 6, 7],
 Count = fun(Counters, Index, Column, N) -> counters:add(Counters, 8 * Index + Column, N) end,
 
-SpawnOptions = fun(HeapBytes) ->
-    Words = HeapBytes div erlang:system_info(wordsize),
-    [link, {message_queue_data, off_heap}, {fullsweep_after, 0}, {priority, high},
-     {max_heap_size, #{size => Words, kill => true, error_logger => false}}]
-end,
-
-%% Who looks at the node with any tool finds our name.
-Sign = fun() ->
-    put('$process_label', beamtop),
-    put('$initial_call', {beamtop, trace, 0}),
-    process_flag(trap_exit, true)
-end,
-
-Now = fun() -> erlang:monotonic_time(nanosecond) end,
-Text = fun(Format, Values) -> unicode:characters_to_binary(io_lib:format(Format, Values)) end,
-
-%% ---- The budget and the place: {legacy, Collector}, the node's single space, or {session, S}
-
-Budget = {'>', {get_tcw}, 0},
-Take = {set_tcw, {'-', {get_tcw}, 1}},
-Word = fun(N) -> erlang:system_flag(trace_control_word, N) end,
-
 %% Whatever arrives, no clause goes without the budget.
 Budgeted = fun({Head, Guards, Body}, More) ->
     {Head, [Budget | Guards -- [Budget]] ++ More, [Take | Body -- [Take]]}
-end,
-
-SetFlags = fun(Place, Who, On, Flags) ->
-    case Place of
-        {session, S} -> trace:process(S, Who, On, Flags);
-        {legacy, Collector} when On -> erlang:trace(Who, true, [{tracer, Collector} | Flags]);
-        {legacy, _} -> erlang:trace(Who, false, Flags)
-    end
-end,
-
-%% Takes the flags off a process. Made here, where few names are in sight: it is copied to the
-%% keeper with all of them.
-Unflagging = fun(Place, Flags) ->
-    fun(Pid) -> Flags =:= [] orelse SetFlags(Place, Pid, false, Flags) end
-end,
-
-SetPattern = fun(Place, What, Spec, Options) ->
-    case {Place, What} of
-        {{legacy, _}, _} when is_atom(What) -> erlang:trace_pattern(What, Spec, []);
-        {{legacy, _}, _} -> erlang:trace_pattern(What, Spec, Options);
-        {{session, S}, send} -> trace:send(S, Spec, []);
-        {{session, S}, 'receive'} -> trace:recv(S, Spec, []);
-        {{session, S}, _} -> trace:function(S, What, Spec, Options)
-    end
-end,
-
-Counted = fun(Place, Mfa, Item) ->
-    case Place of
-        {session, S} -> trace:info(S, Mfa, Item);
-        {legacy, _} -> erlang:trace_info(Mfa, Item)
-    end
-end,
-
-%% ---- Of many functions at once. What is evaluated for each of them costs 50 us and more, and
-%% calls hundreds of functions; so native functions do it.
-
-EachWith = fun(Targets, Value) -> lists:zip(Targets, lists:duplicate(length(Targets), Value)) end,
-
-%% [{What, Spec}]. Value: how many functions took it.
-SetAll = fun(Place, Pairs, Options) ->
-    Copies = fun(Value) -> lists:duplicate(length(Pairs), Value) end,
-    {Targets, Specs} = lists:unzip(Pairs),
-    {Function, Arguments} = case Place of
-        {legacy, _} ->
-            {fun erlang:trace_pattern/3, lists:zip3(Targets, Specs, Copies(Options))};
-        {session, S} ->
-            {fun trace:function/4, lists:zipwith(fun erlang:append_element/2,
-                                                 lists:zip3(Copies(S), Targets, Specs),
-                                                 Copies(Options))}
-    end,
-    Lists = lists:map(fun erlang:tuple_to_list/1, Arguments),
-    case catch lists:sum(lists:zipwith(fun erlang:apply/2, Copies(Function), Lists)) of
-        N when is_integer(N) -> N;
-        %% One that the VM refuses keeps no other from being set or cleared.
-        _ -> lists:sum([N || List <- Lists, N <- [catch apply(Function, List)], is_integer(N)])
-    end
-end,
-
-ReadAll = fun(Place, Mfas, Item) ->
-    N = length(Mfas),
-    Items = lists:duplicate(N, Item),
-    case Place of
-        {legacy, _} -> lists:zipwith(fun erlang:trace_info/2, Mfas, Items);
-        {session, S} -> lists:zipwith3(fun trace:info/3, lists:duplicate(N, S), Mfas, Items)
-    end
 end,
 
 %% How often each was called, -1 where the counter is gone with its module.
@@ -133,59 +41,6 @@ TimesOf = fun(Place, Mfas) ->
          {_, [_ | _] = Times} -> lists:sum([S * 1000000 + Us || {_, _, S, Us} <- Times]);
          _ -> 0
      end || Read <- ReadAll(Place, Mfas, call_time)]
-end,
-
-%% ---- Disarming. May run twice, and by any of the three processes: nothing in it needs another.
-%% Plan: #{place, flags, local => [Mfa], messages => [send | 'receive'], counters => [{Item,
-%% [Mfa]}], who => Which}. What a foreign tool has put in place of ours since is left.
-
-OursOf = fun(Mfas) ->
-    Ours = ets:match_spec_compile(
-        [{{'$1', {match_spec, [{'_', [{'>', {get_tcw}, 0} | '_'], [{set_tcw, '_'} | '_']} | '_']}},
-          [], ['$1']}]),
-    ets:match_spec_run(lists:zip(Mfas, ReadAll({legacy, none}, Mfas, match_spec)), Ours)
-end,
-
-%% The tracer is dead: looking at a process is what makes the VM drop the flags of ours there. All
-%% are cleared in one go where no other tool can have any.
-Unflag = fun(Flags, Who) ->
-    case Who of
-        {pids, Pids} ->
-            lists:foreach(fun(P) -> catch erlang:trace(P, false, Flags) end, Pids);
-        all ->
-            catch erlang:trace(all, false, Flags);
-        _ ->
-            catch erlang:trace(new_processes, false, Flags),
-            Pids = processes(),
-            lists:zipwith(fun erlang:trace_info/2, Pids, lists:duplicate(length(Pids), tracer))
-    end
-end,
-
-%% Flags of all are cleared after a moment in which the whole node stands still: not where single
-%% processes have them, or none.
-UnflagSession = fun(S, Flags, Who) ->
-    case Who of
-        none -> ok;
-        {pids, Pids} -> lists:foreach(fun(P) -> catch trace:process(S, P, false, Flags) end, Pids);
-        _ -> catch trace:process(S, all, false, Flags)
-    end
-end,
-
-Disarm = fun(#{place := Place, flags := Flags, local := Local, messages := Messages,
-               counters := Counters, who := Who}) ->
-    Word(0),
-    case Place of
-        {session, S} ->
-            UnflagSession(S, Flags, Who),
-            catch trace:session_destroy(S);
-        {legacy, _} ->
-            Flags =/= [] andalso Unflag(Flags, Who),
-            SetAll(Place, EachWith(OursOf(Local), false), [local]),
-            lists:foreach(fun(M) -> erlang:trace_pattern(M, true, []) end, Messages),
-            [SetAll(Place, EachWith(Mfas, false), [Item]) || {Item, Mfas} <- Counters]
-    end,
-    %% Once more: a caller between reading and writing may have put an old value back.
-    Word(0)
 end,
 
 %% Does nothing until both others are gone or long overdue.

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A session that follows requests across processes: calls of root functions put a trace token on
+ * their process, and the token's events come back (docs/spans.md has the protocol and the costs).
+ * It excludes a trace on the same node, and is refused where a system tracer is set. */
+#ifndef BEAMTOP_TRACE_SPANS_H
+#define BEAMTOP_TRACE_SPANS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "beamtop/trace/pattern.h"
+#include "beamtop/trace/session.h"
+#include "beamtop/trace/spans_run.h"
+
+/* Ceilings; the node keeps to them whatever it is sent. */
+#define SPANS_MOST_MS 600000u
+#define SPANS_MOST_EVENTS 20000u
+#define SPANS_MOST_EVERY 100000u
+
+struct spans_capture {
+    const char *const *patterns; /* calls of root functions, with guards; at least one */
+    size_t n_patterns;
+    enum syntax syntax;
+    const char *procs;     /* which processes may begin a root; NULL: all */
+    unsigned for_ms;       /* up to SPANS_MOST_MS */
+    unsigned roots, every; /* up to LIMIT_SPAN_ROOTS roots, of every K-th call */
+    unsigned events;       /* up to SPANS_MOST_EVENTS */
+    bool full;             /* also running, exits and arrivals of those that take part */
+    bool force;            /* do not stop when it is expensive */
+    bool dry_run;          /* end after the estimate, in SESSION_ASKING */
+};
+
+/* An invalid pattern is ERR_USAGE; *pattern and *offset (may be NULL) say where. The handlers'
+ * on_change is called for each part that comes. */
+int spans_open(struct session **out, const struct spans_capture *what,
+               const struct session_port *port, const struct session_handlers *handlers, void *arg,
+               size_t *pattern, size_t *offset, struct error *err);
+/* Borrowed until the session is freed. */
+const struct spans_run *spans_session_run(const struct session *s);
+/* The same after the end, to keep: the session can only be freed then. */
+struct spans_run *spans_session_take(struct session *s);
+
+/* Parses what a root may be: calls, without actions. ERR_USAGE with *offset. */
+int spans_patterns_parse(struct pattern ***out, size_t *n, const char *text, enum syntax syntax,
+                         size_t *offset, struct error *err);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Data of a capture of causal spans: its state and what has come so far. Sinks, recordings and
+ * views read it; trace/spans.h makes it. */
+#ifndef BEAMTOP_TRACE_SPANS_RUN_H
+#define BEAMTOP_TRACE_SPANS_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "beamtop/base/limits.h"
+#include "beamtop/model/spans.h"
+#include "beamtop/trace/status.h"
+
+/* Why a capture ended. */
+#define SPANS_END_LIST(X)                                                                          \
+    X(SPANS_END_NONE, "running")    /* it has not */                                               \
+    X(SPANS_END_ROOTS, "roots")     /* as many as asked for, and all have returned */              \
+    X(SPANS_END_TIME, "time")       /* its time is over; roots may be open */                      \
+    X(SPANS_END_EVENTS, "events")   /* the event cap */                                            \
+    X(SPANS_END_QUEUE, "queue")     /* events came faster than the node could put them aside */    \
+    X(SPANS_END_STOPPED, "stopped") /* by you */                                                   \
+    X(SPANS_END_KILLED, "killed")   /* a helper process ended */                                   \
+    X(SPANS_END_TRACED, "traced")   /* another tool set the system tracer */                       \
+    X(SPANS_END_LOST, "connection") /* it was lost: what came last is missing */
+#define SPANS_ENUM(name, key) name,
+enum spans_end { SPANS_END_LIST(SPANS_ENUM) SPANS_ENDS };
+#undef SPANS_ENUM
+const char *spans_end_key(enum spans_end end);
+
+/* Unknown: NaN, -1. */
+struct spans_run {
+    struct session_status status;
+    struct spans *spans; /* built of all that came so far; never NULL. Its indexes hold while
+                            `version` is the same */
+    uint64_t version;
+    char patterns[400]; /* as typed */
+    char node[LIMIT_NODE_NAME_BYTES + 1];
+    char otp[32];
+    bool full;
+    unsigned roots_asked, every; /* so many roots, one of so many calls */
+    double for_s;
+    uint64_t events_asked; /* the event cap */
+    /* The estimate. */
+    uint64_t functions;
+    double calls_per_s, load; /* of the root functions; their share of one core when checked */
+    bool expensive;
+    char others[240]; /* other tools that trace; empty: none */
+    /* What came. */
+    unsigned roots, open;     /* roots taken, and of them not returned yet */
+    uint64_t events, skipped; /* kept; beyond a cap */
+    enum spans_end end;
+    int64_t mono_ns, wall_us; /* one moment by the node's monotonic clock, and its wall clock */
+    double seconds;           /* how long it captured, by the node's clock */
+    double arm_us, disarm_us, target_us; /* work of the node for it; target_us: all */
+    uint64_t bytes;                      /* of the answers */
+};
+struct spans_run *spans_run_new(const struct spans_options *options);
+void spans_run_free(struct spans_run *run); /* and its spans; NULL is fine */
+/* Wall clock time of an instant of the run, in ns since the epoch. */
+int64_t spans_run_wall_ns(const struct spans_run *run, int64_t mono_ns);
+
+#endif

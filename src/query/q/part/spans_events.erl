@@ -1,0 +1,138 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
+%% ---- What seeds a token, and what is kept of its events: pids, references, functions, tags,
+%% sizes. Nothing of a payload but the first atom of a request or reason.
+
+%% Label: {self} or {const, Pid} of this node.
+Seed = fun(Label) ->
+    [{set_seq_token, label, Label}, {set_seq_token, send, true}, {set_seq_token, 'receive', true},
+     {set_seq_token, strict_monotonic_timestamp, true}]
+end,
+LightFlags = [send, strict_monotonic_timestamp],
+FullFlags = [running, procs, send, 'receive', strict_monotonic_timestamp],
+
+%% Acts in processes with the flag `send`, and keeps that flag silent. Labels: root => root, of the
+%% open ones, which lose their token with a reply that has none; one that returned a moment ago has
+%% it still. Known: who needs no flags in full mode: those that have them, and the denied.
+SendSpec = fun(Labels, Known, Full) ->
+    Again = Seed({map_get, {self}, {const, Labels}}),
+    Quiet = [{message, false}],
+    Push = Quiet ++ [{trace, '$1', [], FullFlags} || Full],
+    Mine = {is_map_key, {self}, {const, Labels}},
+    Kn = {is_map_key, '$1', {const, Known}},
+    Call = {'$gen_call', '_', '_'},
+    Cast = {'$gen_cast', '_'},
+    Lost = {'not', {is_seq_trace}},
+    Whom = {'orelse', {is_pid, '$1'}, {is_atom, '$1'}},
+    [{['$1', M], G, A} || {M, G, A} <-
+        [{Call, [Lost, Mine, Kn], Again ++ Quiet}, {Call, [Lost, Mine], Again ++ Push},
+         {Cast, [Lost, Mine, Kn], Again ++ Quiet}, {Cast, [Lost, Mine], Again ++ Push},
+         {'_', [Kn], Quiet}]
+        ++ [{'_', [{is_seq_trace}, Whom], Push} || Full] ++ [{'_', [], Quiet}]]
+end,
+ReceiveSpec =
+    [{['_', '$1', {['alias' | '_'], '_'}], [], [{message, '$1'}]},
+     {['_', '$1', {'$2', '_'}], [{is_reference, '$2'}], [{message, '$1'}]},
+     {['_', '_', {'DOWN', '_', process, '_', '_'}], [], [{message, down}]},
+     {'_', [], [{message, false}]}],
+
+%% Who takes part only by loading code, logging or starting.
+Denied = fun() ->
+    [P || Name <- [code_server, erl_prim_loader, logger, logger_proxy, logger_std_h_default, user,
+                   init, application_controller, kernel_sup, global_name_server, file_server_2,
+                   error_logger, erl_signal_server],
+          P <- [whereis(Name)], is_pid(P)]
+end,
+
+%% The cookie is an atom like any other.
+HeadOf = fun Head(What) ->
+    case What of
+        _ when is_atom(What) ->
+            case erlang:get_cookie() of What -> '...'; _ -> What end;
+        _ when is_tuple(What), tuple_size(What) > 0 -> Head(element(1, What));
+        _ -> none
+    end
+end,
+
+RefOf = fun(Tag) ->
+    case Tag of
+        [alias | R] when is_reference(R) -> R;
+        [[alias | R] | _] when is_reference(R) -> R;
+        {'$gen_request_id', R} when is_reference(R) -> R;
+        {R, _} when is_reference(R) -> R;
+        _ when is_reference(Tag) -> Tag;
+        _ -> none
+    end
+end,
+
+MfaOf = fun(Mfa) ->
+    case Mfa of
+        {M, F, A} when is_atom(M), is_atom(F), is_integer(A) -> Mfa;
+        {M, F, A} when is_atom(M), is_atom(F) ->
+            {M, F, case catch length(A) of N when is_integer(N) -> N; _ -> 0 end};
+        _ -> none
+    end
+end,
+
+%% {Tag, Ref, Text} of a message.
+TagOf = fun(Message) ->
+    case Message of
+        {'$gen_cast', Request} -> {cast, none, HeadOf(Request)};
+        {'EXIT', P, Reason} when is_pid(P) -> {exit, none, HeadOf(Reason)};
+        {spawn_request, _, _, _, Mfa, _, _, _} -> {spawn, none, MfaOf(Mfa)};
+        {spawn_reply, _, _, _} -> {spawned, none, none};
+        {Label, {P, Tag}, Request} when is_pid(P) ->
+            case RefOf(Tag) of
+                none -> {message, none, HeadOf(Label)};
+                Ref -> {call, Ref, HeadOf(Request)}
+            end;
+        {Tag, _} ->
+            case RefOf(Tag) of
+                none -> {message, none, HeadOf(Message)};
+                Ref -> {reply, Ref, none}
+            end;
+        _ when is_tuple(Message) ->
+            First = [element(I, Message) || I <- lists:seq(1, min(4, tuple_size(Message)))],
+            case {lists:any(fun erlang:is_pid/1, First),
+                  lists:filter(fun erlang:is_reference/1, First)} of
+                {true, [Ref | _]} -> {message, Ref, HeadOf(Message)};
+                _ -> {message, none, HeadOf(Message)}
+            end;
+        _ -> {message, none, HeadOf(Message)}
+    end
+end,
+
+%% {Ts, Kind, Process, Peer, Label, Serial, Tag, Ref, Words, Text} of a message of the VM, or skip.
+%% What names a process is a pid, a name, {Name, Node}; an alias names none.
+PeerOf = fun(Who) ->
+    case Who of
+        _ when is_pid(Who); is_atom(Who) -> Who;
+        {Name, Node} when is_atom(Name), is_atom(Node) -> Who;
+        _ -> none
+    end
+end,
+Strip = fun(Message) ->
+    case Message of
+        {seq_trace, Label, {Kind, {_, Serial}, From, To, Sent}, Ts} when is_pid(Label) ->
+            {Tag, Ref, What} = TagOf(Sent),
+            Words = erts_debug:flat_size(Sent),
+            case Kind of
+                send -> {Ts, send, From, PeerOf(To), Label, Serial, Tag, Ref, Words, What};
+                'receive' ->
+                    {Ts, 'receive', To, PeerOf(From), Label, Serial, Tag, Ref, Words, What};
+                _ -> skip
+            end;
+        {trace_ts, P, call, Mfa, {root, _}, Ts} ->
+            {Ts, root, P, none, P, 0, none, none, 0, MfaOf(Mfa)};
+        {trace_ts, P, return_from, _, _, Ts} ->
+            {Ts, return, P, none, none, 0, none, none, 0, none};
+        {trace_ts, P, exception_from, _, {Class, Reason}, Ts} ->
+            {Ts, return, P, none, none, 0, Class, none, 0, HeadOf(Reason)};
+        {trace_ts, P, 'receive', {'DOWN', Ref, _, Who, Why}, down, Ts} ->
+            {Ts, down, P, PeerOf(Who), none, 0, none, RefOf(Ref), 0, HeadOf(Why)};
+        {trace_ts, P, 'receive', {Tag, _}, By, Ts} ->
+            {Ts, arrival, P, PeerOf(By), none, 0, none, RefOf(Tag), 0, none};
+        {trace_ts, P, exit, Reason, Ts} ->
+            {Ts, exit, P, none, none, 0, none, none, 0, HeadOf(Reason)};
+        _ -> skip
+    end
+end,

@@ -1,0 +1,270 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
+%% Causal spans: seeds trace tokens at the calls of root functions, collects the events of the
+%% tokens under hard caps, and clears everything again. docs/spans.md is the protocol.
+%%
+%% A separate process beside the workers: the holder. The count of roots and the sampling are kept
+%% by the VM, in the trace control word: they hold when nothing of ours gets to run.
+
+-include("part/may_stop.erl").
+-include("part/trace_place.erl").
+-include("part/armed_scan.erl").
+-include("part/in_use.erl").
+-include("part/trace_refuse.erl").
+-include("part/spans_events.erl").
+-include("part/spans_collect.erl").
+-include("part/carriers.erl").
+
+MostMs = 600000,
+MostEvents = 20000,
+MostRoots = 1000,
+MostEvery = 100000,
+MostParticipants = 1000,
+MostRootFunctions = 100,
+CollectorBytes = 33554432,
+Within = fun(N, Most) when is_integer(N) -> max(1, min(N, Most)) end,
+
+Answer = fun(Keeper, AskId, Start, Value) ->
+    (get(count_work))(),
+    Keeper ! {done, AskId, ok, {erlang:monotonic_time() - Start, 0}, Value}
+end,
+
+%% What the system tracer is, for a refusal; `none`.
+SystemTracer = fun() ->
+    case seq_trace:get_system_tracer() of
+        false -> none;
+        Tracer -> Text("~0p", [Tracer])
+    end
+end,
+
+RootFlags = fun(true) -> [set_on_spawn | FullFlags]; (false) -> LightFlags end,
+
+%% How many processes have a token: of an application, or of another tool. Clearing ours would clear
+%% them too.
+Tokens = fun() ->
+    Have = ets:match_spec_compile([{{sequential_trace_token, '$1'}, [{'=/=', '$1', []}], [true]}]),
+    Count = fun Count(Left, N) ->
+        {Some, Rest} = lists:split(min(200, length(Left)), Left),
+        Infos = lists:zipwith(fun erlang:process_info/2, Some,
+                              lists:duplicate(length(Some), sequential_trace_token)),
+        Found = N + length(ets:match_spec_run(Infos, Have)),
+        case Rest of [] -> Found; _ -> Count(Rest, Found) end
+    end,
+    Count(processes(), 0)
+end,
+
+%% All clauses of a root function. Label: an immediate, as any other kills the VM.
+RootSpec = fun(Clauses, Every, Full) ->
+    Sampled = {'=:=', {'rem', {get_tcw}, Every}, 0},
+    Other = {'=/=', {element, 2, {get_seq_token}}, {self}},
+    Clear = [{set_seq_token, send, Other}, {set_seq_token, 'receive', Other}, {message, false}],
+    Root = [Take | Seed({self})]
+        ++ [{trace, [], RootFlags(Full)}, {message, {{root, {caller}}}}, {exception_trace}],
+    Plain = [{Head, Guards -- [Budget]} || {Head, Guards, _} <- Clauses],
+    [{Head, [Budget, Sampled | Guards], Root} || {Head, Guards} <- Plain]
+    ++ [{Head, [Budget, {is_seq_trace} | Guards], [Take | Clear]} || {Head, Guards} <- Plain]
+    ++ [{Head, [{is_seq_trace} | Guards], Clear} || {Head, Guards} <- Plain]
+    ++ [{Head, [Budget | Guards], [Take, {message, false}]} || {Head, Guards} <- Plain]
+end,
+
+%% [{Mfa, Spec}]; a function of several patterns has the clauses of all.
+RootSpecs = fun(Patterns, Every, Full) ->
+    Each = lists:append([[{Mfa, Term(Told)} || Mfa <- Mfas] || {Mfas, Told} <- Patterns]),
+    [{Mfa, RootSpec(lists:append([C || {M, C} <- Each, M =:= Mfa]), Every, Full)}
+     || Mfa <- lists:usort([M || {M, _} <- Each])]
+end,
+
+%% {armed, Capture}, or {Why, Capture} to be cleared again. Throws a refusal before anything is on.
+Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
+    #{patterns := Patterns, procs := Chosen, roots := Roots, every := Every, time := Time,
+      events := Events, participants := Participants, full := Full, force := Force} = Asked,
+    true = is_boolean(Full),
+    Specs = RootSpecs(Patterns, Within(Every, MostEvery), Full),
+    Mfas = [Mfa || {Mfa, _} <- Specs],
+    length(Mfas) =< MostRootFunctions orelse throw(too_many),
+    [case erlang:match_spec_test([], Spec, trace) of
+         {error, Errors} -> throw({bad_spec, Text("~p", [Errors])});
+         _ -> ok
+     end || {_, Spec} <- Specs],
+    Stops = Chosen =:= all orelse Chosen =:= running,
+    is_pid(whereis(beamtop_trace)) andalso throw({session, beamtop}),
+    case SystemTracer() of none -> ok; Tracer -> throw({system_tracer, Tracer}) end,
+    case Force =:= true orelse Tokens() of
+        Theirs when is_integer(Theirs), Theirs > 0 -> throw({tokens, Theirs});
+        _ -> ok
+    end,
+    case MayStop(Stops) of ok -> ok; Late -> throw(Late) end,
+    case MayArm(Otp) of ok -> ok; Why -> throw(Why) end,
+    process_flag(priority, high),
+    Self = self(),
+    C = spawn_opt(erlang, apply, [SpansCollector, [Self, get(count_work)]],
+                  SpawnOptions(CollectorBytes)),
+    At = case Otp >= 27 of
+        true -> {session, trace:session_create(beamtop, C, [])};
+        false -> {legacy, C}
+    end,
+    Flags = [call, arity | RootFlags(Full)],
+    Plan = #{place => At, flags => Flags, local => Mfas, messages => [send, 'receive'],
+             counters => [], collector => C,
+             who => case {Full, Chosen} of {false, _} -> Chosen; _ -> children end},
+    Ms = Within(Time, MostMs),
+    Z = spawn_opt(erlang, apply, [SpansSentinel, [Self, C, Plan, Ms + 5 * GraceMs]],
+                  SpawnOptions(SentinelBytes)),
+    C ! {Self, plan, Plan},
+    Queue = case Full of true -> MostFullQueue; false -> MostQueue end,
+    W = spawn_opt(erlang, apply, [Watcher, [C, Queue, Ms]], SpawnOptions(SentinelBytes)),
+    Unflagged = Unflagging(At, Flags),
+    Keeper ! {shield, Self, Unflagged},
+    receive {shielded, Keeper} -> ok after GraceMs -> ok end,
+    Capture = #{collector => C, sentinel => Z, watcher => W, plan => Plan},
+    Free = case Chosen of {pids, Pids} -> {pids, Pids -- Untraced()}; _ -> Chosen end,
+    Set = fun(Who) ->
+        case catch SetFlags(At, Who, true, [call, arity, strict_monotonic_timestamp]) of
+            N when is_integer(N) -> N;
+            _ -> 0
+        end
+    end,
+    %% From here on something may be set: whatever happens, it is cleared.
+    try
+        Began = erlang:monotonic_time(),
+        Functions = SetAll(At, Specs, [local]),
+        C ! {Self, go, #{place => At, full => Full, left => Within(Events, MostEvents),
+                         participants => Within(Participants, MostParticipants),
+                         denied => maps:from_list([{P, []} || P <- Denied() ++ Untraced()])}},
+        receive {C, ready} -> ok after GraceMs -> ok end,
+        Processes = case Free of
+            {pids, Some} -> lists:sum(lists:map(Set, Some));
+            all -> Set(processes);
+            running -> Set(existing_processes);
+            new -> Set(new_processes), 1
+        end,
+        lists:foreach(fun(Pid) -> catch Unflagged(Pid) end, Untraced()),
+        case {Functions, Processes, SystemTracer()} of
+            {0, _, _} -> {no_functions, Capture};
+            {_, 0, _} -> {no_processes, Capture};
+            {_, _, none} ->
+                seq_trace:set_system_tracer(C),
+                Word(Within(Roots, MostRoots) * Within(Every, MostEvery)),
+                {armed, Capture#{arm_us => Us(Began)}};
+            {_, _, Foreign} -> {{system_tracer, Foreign}, Capture}
+        end
+    catch
+        _:_ -> {killed, Capture}
+    end
+end,
+
+%% Everything off. Value: how long it took.
+TakeOff = fun(Keeper, #{sentinel := Z, watcher := W, plan := Plan}) ->
+    Began = erlang:monotonic_time(),
+    SpansDisarm(Plan),
+    Took = Us(Began),
+    exit(W, kill),
+    Z ! {self(), bye},
+    [receive {'EXIT', P, _} -> ok after GraceMs -> exit(P, kill) end || P <- [W, Z]],
+    Keeper ! {unshield, self()},
+    catch unregister(beamtop_trace),
+    process_flag(priority, normal),
+    Took
+end,
+
+%% What is kept when a capture is over: answers to `take` come from it.
+Over = fun(Keeper, Capture, Why, Counts, Kept) ->
+    Took = TakeOff(Keeper, Capture),
+    Result = #{over => Why, counts => Counts, kept => Kept, disarm_us => Took,
+               at => erlang:monotonic_time()},
+    erlang:garbage_collect(),
+    Result
+end,
+
+Nothing = none,
+
+%% {Value, Next}
+Taken = fun(State) ->
+    case State of
+        none -> {{refused, not_armed}, none};
+        #{over := Why, counts := Counts, kept := Kept, disarm_us := Took, at := At} ->
+            {Some, Rest} = lists:split(min(BatchEvents, length(Kept)), Kept),
+            {{took, Why, Counts, At, Took, Some}, State#{kept := Rest}};
+        #{late := Late} ->
+            {{took, running, none, erlang:monotonic_time(), 0, Late}, maps:remove(late, State)};
+        #{collector := C} ->
+            Unheard = {{took, running, none, erlang:monotonic_time(), 0, []}, State},
+            C ! {take, self()},
+            receive
+                {C, took, Counts, Some} ->
+                    {{took, running, Counts, erlang:monotonic_time(), 0, Some}, State};
+                {'EXIT', _, _} = Exit -> self() ! Exit, Unheard;
+                {C, over, _, _, _} = Ended -> self() ! Ended, Unheard
+            after GraceMs ->
+                Unheard
+            end
+    end
+end,
+
+%% {Value of the answer, the next state}
+Started = fun(#{keeper := Keeper} = Here, Asked) ->
+    try Arm(Here, Asked) of
+        {armed, #{arm_us := ArmUs, plan := #{place := Place}} = Capture} ->
+            erlang:garbage_collect(),
+            {{armed, 0, #{mono => erlang:monotonic_time(),
+                          wall_us => erlang:system_time(microsecond),
+                          per_second => erlang:convert_time_unit(1, second, native),
+                          arm_us => ArmUs, session => element(1, Place) =:= session}}, Capture};
+        {Why, Capture} ->
+            TakeOff(Keeper, Capture),
+            {{refused, Why}, Nothing}
+    catch
+        throw:Why -> {{refused, Why}, Nothing}
+    end
+end,
+
+Loop = fun Loop(#{keeper := Keeper} = Here, State) ->
+    {C, Z, W} = case State of
+        #{collector := C_, sentinel := Z_, watcher := W_} -> {C_, Z_, W_};
+        _ -> {none, none, none}
+    end,
+    Killed = fun() -> Loop(Here, Over(Keeper, State, killed, {0, 0, 0, 0}, [])) end,
+    receive
+        {ask, AskId, {arm, Asked}} when C =:= none ->
+            Start = erlang:monotonic_time(),
+            {Value, Next} = Started(Here, Asked),
+            Answer(Keeper, AskId, Start, Value),
+            Loop(Here, Next);
+        {ask, AskId, take} ->
+            Start = erlang:monotonic_time(),
+            {Value, Next} = Taken(State),
+            Answer(Keeper, AskId, Start, Value),
+            Loop(Here, Next);
+        {ask, AskId, _} ->
+            Answer(Keeper, AskId, erlang:monotonic_time(), {refused, busy}),
+            Loop(Here, State);
+        {tell, stop} when C =/= none ->
+            C ! {finish, stopped},
+            Loop(Here, State);
+        {tell, forget} when C =/= none ->
+            Over(Keeper, State, stopped, {0, 0, 0, 0}, []),
+            Loop(Here, Nothing);
+        {tell, forget} ->
+            Loop(Here, Nothing);
+        %% Later than was waited for: it has left the collector, and is taken next.
+        {C, took, _, Some} ->
+            Loop(Here, State#{late => Some ++ maps:get(late, State, [])});
+        {C, over, Why, Counts, Kept} ->
+            Loop(Here, Over(Keeper, State, Why, Counts, maps:get(late, State, []) ++ Kept));
+        {'EXIT', Pid, Reason} when Pid =:= Keeper; Reason =:= shutdown ->
+            C =:= none orelse TakeOff(Keeper, State);
+        {'EXIT', Pid, _} when Pid =:= C; Pid =:= Z; Pid =:= W ->
+            Killed();
+        _ ->
+            Loop(Here, State)
+    end
+end,
+
+{process, [c, otp, own, count_work, late_schedulers],
+ fun(Keeper, #{c := Client, otp := Otp, own := OwnOf, count_work := CountWork} = Ctx) ->
+     Sign(),
+     put('$initial_call', {beamtop, spans, 0}),
+     put(count_work, CountWork),
+     put(late_schedulers, maps:get(late_schedulers, Ctx)),
+     Untraced = fun() -> lists:usort(OwnOf(Keeper) ++ Carriers(Client)) end,
+     Loop(#{keeper => Keeper, otp => Otp, untraced => Untraced}, Nothing)
+ end}.

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A capture of spans: armed, taken part by part, ended, verified. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "spans_internal.h"
+
+#define TAKE_EVERY_NS (250u * UINT64_C(1000000))
+#define SLACK_NS (20u * UINT64_C(1000000000)) /* a capture without an end is given up */
+#define MOST_WALL_US (INT64_C(1) << 52)
+
+static struct spans_session *of(struct session *s)
+{
+    return (struct spans_session *)s;
+}
+
+static void tell(struct spans_session *t, const char *word)
+{
+    struct builder *b = builder_new();
+    build_atom(b, word);
+    session_tell(&t->s, b);
+}
+
+/* ---- Names of processes */
+
+static void want_name(struct spans_session *t, const struct span_process *p)
+{
+    const struct etf_pid *pid = &p->pid;
+    const uint32_t mixed = (pid->id ^ (pid->serial << 15)) * 2654435761u;
+    struct etf_pid *seen = &t->seen[(mixed >> 16) % SPANS_NAMES_ASKED];
+    if (p->node.len > 0 || (pid->id == 0 && pid->serial == 0) ||
+        t->n_names == SPANS_NAMES_AT_ONCE || (seen->id == pid->id && seen->serial == pid->serial))
+        return;
+    *seen = *pid;
+    t->names[t->n_names++] = *pid;
+}
+
+static void go_on(struct spans_session *t);
+
+static void take_name(void *arg, const struct etf_pid *pid, struct slice name)
+{
+    struct spans_session *t = arg;
+    if (name.len > 0)
+        spans_name(t->run->spans, pid, name);
+}
+
+static void on_names(void *arg, const struct answer *answer)
+{
+    struct spans_session *t = arg;
+    struct error ignored = {0}; /* a process without a name is shown by its number */
+    t->names_asked = false;
+    if (answer->err.code == ERR_NONE &&
+        decode_names(take_name, t, answer->value, answer->len, &ignored) == 0)
+        t->run->version++;
+    go_on(t);
+    session_changed(&t->s);
+}
+
+static void ask_names(struct spans_session *t)
+{
+    struct error ignored = {0};
+    if (t->n_names == 0 || t->names_asked)
+        return;
+    struct builder *b = builder_new();
+    build_list(b, t->n_names);
+    for (size_t i = 0; i < t->n_names; i++)
+        build_pid(b, t->s.port.node, &t->names[i]);
+    build_nil(b);
+    t->n_names = 0;
+    t->names_asked = session_ask(&t->s, QUESTION_NAMES, b, SPANS_ASK_MS, on_names, &ignored) == 0;
+}
+
+/* ---- Events */
+
+/* Within what the model takes, whatever the node answers. */
+static int64_t to_ns(const struct spans_session *t, int64_t native)
+{
+    const double most = 0x1p61, ns = (double)native * (1e9 / (double)t->per_second);
+    if (!(ns > -most && ns < most))
+        return ns < 0 ? -(INT64_C(1) << 61) : INT64_C(1) << 61;
+    return t->per_second == 1000000000 ? native : (int64_t)ns;
+}
+
+static void take_event(void *arg, struct span_event *e)
+{
+    struct spans_session *t = arg;
+    e->at_ns = to_ns(t, e->at_ns);
+    spans_feed(t->run->spans, e);
+    want_name(t, &e->process);
+    want_name(t, &e->peer);
+}
+
+static void ask_events(struct spans_session *t);
+
+/* Nothing more is asked for: what is left is looked at. */
+static void done(struct spans_session *t)
+{
+    struct spans_run *run = t->run;
+    if (!t->drained || t->names_asked || run->status.phase >= SESSION_VERIFYING)
+        return;
+    spans_build(run->spans);
+    run->version++;
+    session_verify(&t->s);
+}
+
+static void go_on(struct spans_session *t)
+{
+    ask_names(t);
+    if (t->drained)
+        done(t);
+}
+
+/* Its end is not known: what is left is. */
+static void broke(struct spans_session *t, const struct error *why)
+{
+    if (t->run->end == SPANS_END_NONE)
+        t->run->end = SPANS_END_KILLED;
+    t->run->status.error = *why;
+    tell(t, "forget");
+    t->drained = true;
+    go_on(t);
+}
+
+static void note_part(struct spans_session *t, const struct spans_part *part)
+{
+    struct spans_run *run = t->run;
+    if (part->counted && part->end != SPANS_END_KILLED) {
+        run->roots = (unsigned)part->roots;
+        run->open = (unsigned)part->open;
+        run->events = part->events;
+        run->skipped = part->skipped;
+    }
+    run->seconds = (double)(to_ns(t, part->mono) - run->mono_ns) / 1e9;
+    if (part->end == SPANS_END_NONE)
+        return;
+    run->end = part->end;
+    run->disarm_us = part->disarm_us;
+    if (run->status.phase == SESSION_RUNNING)
+        session_enter(&t->s, SESSION_ENDING);
+}
+
+static void on_events(void *arg, const struct answer *answer)
+{
+    struct spans_session *t = arg;
+    struct spans_part part;
+    struct error err = answer->err;
+    t->asked = false;
+    if (err.code != ERR_NONE ||
+        decode_spans(&part, t->s.port.node, take_event, t, answer->value, answer->len, &err) != 0) {
+        broke(t, &err);
+        session_changed(&t->s);
+        return;
+    }
+    t->run->target_us += answer->target_us;
+    t->run->bytes += answer->len;
+    note_part(t, &part);
+    if (part.n > 0) {
+        spans_build(t->run->spans);
+        t->run->version++;
+    }
+    t->drained = part.end != SPANS_END_NONE && part.n == 0;
+    if (part.end != SPANS_END_NONE && part.n > 0)
+        ask_events(t);
+    go_on(t);
+    session_changed(&t->s);
+}
+
+static void ask_events(struct spans_session *t)
+{
+    struct error err = {0};
+    struct builder *b = builder_new();
+    build_atom(b, "take");
+    t->asked_ns = session_now(&t->s);
+    t->asked = session_ask(&t->s, QUESTION_SPANS, b, SPANS_ASK_MS, on_events, &err) == 0;
+    if (!t->asked)
+        broke(t, &err);
+}
+
+/* ---- Arming */
+
+static void on_armed(void *arg, const struct answer *answer)
+{
+    struct spans_session *t = arg;
+    struct error err = answer->err;
+    struct armed_answer armed;
+    if (err.code != ERR_NONE || decode_arm(&armed, 0, answer->value, answer->len, &err) != 0) {
+        broke(t, &err);
+        session_changed(&t->s);
+        return;
+    }
+    if (armed.refused[0] != '\0') {
+        error_set(&err, armed.code, "%s", armed.refused);
+        session_fail(&t->s, &err);
+        return;
+    }
+    t->per_second = armed.per_second;
+    t->run->mono_ns = to_ns(t, armed.mono);
+    t->run->wall_us = armed.wall_us > 0 && armed.wall_us < MOST_WALL_US ? armed.wall_us : 0;
+    t->armed_ns = session_now(&t->s);
+    t->run->arm_us = armed.arm_us;
+    t->run->target_us = answer->target_us;
+    session_enter(&t->s, SESSION_RUNNING);
+    if (t->s.stopping)
+        tell(t, "stop");
+    ask_events(t);
+    session_changed(&t->s);
+}
+
+static void arm(struct session *s)
+{
+    s->touched = true;
+    session_step(s, SESSION_ARMING, QUESTION_SPANS, spans_arm_arg(of(s)), SPANS_ASK_MS, on_armed);
+}
+
+static void proceed(struct session *s)
+{
+    session_baseline(s, SESSION_ARMING, arm);
+}
+
+/* ---- The end */
+
+static void close_unarmed(struct session *s)
+{
+    s->status->check.unarmed = s->status->check.clean = true;
+    of(s)->run->end = SPANS_END_STOPPED;
+    session_over(s);
+}
+
+/* The parts that are left still come. */
+static void stop(struct session *s)
+{
+    if (!s->stopping && s->status->phase == SESSION_RUNNING)
+        tell(of(s), "stop");
+    s->stopping = true;
+}
+
+static void lost(struct session *s, const struct error *why)
+{
+    struct spans_session *t = of(s);
+    if (!s->touched || s->status->phase <= SESSION_ARMING) {
+        session_fail(s, why);
+        return;
+    }
+    if (t->run->end == SPANS_END_NONE)
+        t->run->end = SPANS_END_LOST;
+    spans_build(t->run->spans);
+    t->run->version++;
+    snprintf(s->status->check.text, sizeof s->status->check.text,
+             "unknown: %.200s; the node clears it by itself", why->text);
+    session_over(s);
+}
+
+static void tick(struct session *s)
+{
+    struct spans_session *t = of(s);
+    const uint64_t now = session_now(s);
+    struct error late = {.code = ERR_NONE};
+    if (s->status->phase != SESSION_RUNNING || t->asked)
+        return;
+    if (now - t->armed_ns > t->what.for_ms * UINT64_C(1000000) + SLACK_NS) {
+        error_set(&late, ERR_TIMEOUT, "the node does not end the capture in time");
+        broke(t, &late);
+        session_changed(s);
+    } else if (now - t->asked_ns >= TAKE_EVERY_NS) {
+        ask_events(t);
+    }
+}
+
+static void free_spans(struct session *s)
+{
+    struct spans_session *t = of(s);
+    if (s->touched && session_runs(s))
+        tell(t, "forget");
+    for (size_t i = 0; i < s->n_patterns; i++)
+        matchspec_clear(&t->specs[i]);
+    preflight_clear(&t->preflight);
+    free(t->preflight_bytes);
+    record_store_clear(&t->records);
+    spans_run_free(t->run);
+}
+
+static const struct session_kind spans_kind = {.question = QUESTION_SPANS,
+                                               .control_word = true,
+                                               .proceed = proceed,
+                                               .close = close_unarmed,
+                                               .stop = stop,
+                                               .broken = session_fail,
+                                               .lost = lost,
+                                               .tick = tick,
+                                               .free = free_spans};
+
+/* ---- Opening */
+
+static int check(const struct spans_capture *o, const struct procs *procs, struct error *err)
+{
+    if (o->for_ms < 1 || o->for_ms > SPANS_MOST_MS)
+        return error_set(err, ERR_USAGE, "a capture lasts up to %u s", SPANS_MOST_MS / 1000);
+    if (o->roots < 1 || o->roots > LIMIT_SPAN_ROOTS)
+        return error_set(err, ERR_USAGE, "--roots takes 1 to %u", LIMIT_SPAN_ROOTS);
+    if (o->every < 1 || o->every > SPANS_MOST_EVERY)
+        return error_set(err, ERR_USAGE, "--every takes 1 to %u", SPANS_MOST_EVERY);
+    if (o->events < 1 || o->events > SPANS_MOST_EVENTS)
+        return error_set(err, ERR_USAGE, "a capture takes 1 to %u events", SPANS_MOST_EVENTS);
+    if (procs->children)
+        return error_set(err, ERR_USAGE,
+                         "+children is not for spans: what a root spawns takes part anyway");
+    return 0;
+}
+
+static void keep_patterns(struct spans_run *run, const struct spans_capture *o)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < o->n_patterns && len < sizeof run->patterns; i++)
+        len += (size_t)snprintf(run->patterns + len, sizeof run->patterns - len, "%s%s",
+                                i > 0 ? "; " : "", o->patterns[i]);
+}
+
+static struct spans_run *new_run(const struct session_port *port, const struct spans_capture *o)
+{
+    const struct spans_options options = {
+        .full = o->full,
+        .node = slice_of(port->node ? port->node : ""),
+        .capture = port->now_ns(port->ctx),
+    };
+    struct spans_run *run = spans_run_new(&options);
+    snprintf(run->node, sizeof run->node, "%s", port->node ? port->node : "");
+    snprintf(run->otp, sizeof run->otp, "%d", port->otp);
+    run->roots_asked = o->roots;
+    run->every = o->every;
+    run->for_s = o->for_ms / 1000.0;
+    run->events_asked = o->events;
+    keep_patterns(run, o);
+    return run;
+}
+
+static int open_all(struct spans_session *t, size_t *pattern, size_t *offset, struct error *err)
+{
+    const struct spans_capture *o = &t->what;
+    int rc = session_parse(&t->s, o->patterns, o->n_patterns, o->syntax, spans_patterns_parse,
+                           pattern, offset, err);
+    if (rc == 0 && t->s.n_patterns == 0)
+        rc = error_set(err, ERR_USAGE, "a root function is needed: shop_orders:create(_)");
+    if (rc)
+        return rc;
+    *pattern = *offset = 0;
+    rc = session_parse_procs(&t->s, o->procs, err);
+    if (rc == 0)
+        rc = check(o, &t->s.procs, err);
+    return rc ? rc : spans_prepare(t, pattern, offset, err);
+}
+
+int spans_open(struct session **out, const struct spans_capture *what,
+               const struct session_port *port, const struct session_handlers *handlers, void *arg,
+               size_t *pattern, size_t *offset, struct error *err)
+{
+    size_t unused_pattern, unused_offset = 0;
+    struct spans_session *t = alloc_zero(1, sizeof *t);
+    t->run = new_run(port, what);
+    session_init(&t->s, &spans_kind, port, handlers, arg, &t->run->status);
+    t->what = *what;
+    t->s.force = what->force;
+    t->s.dry_run = what->dry_run;
+    record_store_init(&t->records);
+    int rc = open_all(t, pattern != NULL ? pattern : &unused_pattern,
+                      offset != NULL ? offset : &unused_offset, err);
+    t->s.quiet = false;
+    t->what.patterns = NULL;
+    t->what.procs = NULL;
+    if (rc) {
+        session_free(&t->s);
+        return rc;
+    }
+    *out = &t->s;
+    return 0;
+}
+
+const struct spans_run *spans_session_run(const struct session *s)
+{
+    return ((const struct spans_session *)s)->run;
+}
+
+struct spans_run *spans_session_take(struct session *s)
+{
+    struct spans_session *t = of(s);
+    struct spans_run *run = t->run;
+    t->run = NULL;
+    return run;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of capturing spans share. */
+#ifndef BEAMTOP_TRACE_SPANS_SPANS_INTERNAL_H
+#define BEAMTOP_TRACE_SPANS_SPANS_INTERNAL_H
+
+#include "beamtop/trace/matchspec.h"
+#include "beamtop/trace/spans.h"
+#include "trace/log/decode.h"
+#include "trace/session/prepare.h"
+#include "trace/session/session_base.h"
+
+#define SPANS_ASK_MS 15000u
+#define SPANS_MOST_FUNCTIONS 100 /* of roots */
+#define SPANS_PARTICIPANTS 50    /* processes of one root */
+#define SPANS_NAMES_AT_ONCE 64
+#define SPANS_NAMES_ASKED 4096 /* pids remembered as asked for; a power of two */
+
+struct spans_session {
+    struct session s;
+    struct spans_capture what; /* its texts are not kept */
+    struct spans_run *run;
+    struct matchspec specs[LIMIT_TRACE_PATTERNS];
+    struct record_store records;
+    struct caps caps;         /* of the preflight */
+    uint8_t *preflight_bytes; /* what `preflight` points into */
+    struct preflight preflight;
+    uint64_t per_second;
+    bool asked;                  /* a question about events is under way */
+    uint64_t asked_ns, armed_ns; /* when; 0: not yet */
+    bool drained;                /* the node has no more events */
+    bool names_asked;
+    size_t n_names; /* waiting */
+    struct etf_pid names[SPANS_NAMES_AT_ONCE];
+    struct etf_pid seen[SPANS_NAMES_ASKED]; /* by hash; a collision is asked again */
+};
+
+/* ---- spans_prepare.c */
+
+/* Parses and compiles, asks for records if there are any, then for the preflight. */
+int spans_prepare(struct spans_session *t, size_t *pattern, size_t *offset, struct error *err);
+struct builder *spans_arm_arg(const struct spans_session *t);
+
+/* ---- spans_decode.c */
+
+/* A part of what was captured. */
+struct spans_part {
+    enum spans_end end; /* SPANS_END_NONE: it goes on */
+    bool counted;       /* the next four are known */
+    uint64_t roots, open, events, skipped;
+    int64_t mono; /* native */
+    double disarm_us;
+    size_t n; /* events */
+};
+/* Each event of the answer `took`, its time in native units; borrowed for the call. */
+typedef void spans_event_fn(void *arg, struct span_event *event);
+int decode_spans(struct spans_part *out, const char *node, spans_event_fn *fn, void *arg,
+                 const uint8_t *term, size_t len, struct error *err);
+
+#endif

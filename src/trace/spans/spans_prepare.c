@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A capture before it is armed: definitions, functions and processes, what it will cost. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/trace/caps.h"
+#include "spans_internal.h"
+
+#define COUNT_MS 500
+#define FORCED_COUNT_MS 20
+#define GUARD_S 0.5e-6 /* a call of a root function that begins no root: four clauses */
+#define EXPENSIVE_LOAD 0.03
+
+/* ---- Patterns */
+
+static int check_pattern(const struct pattern *p, const char *text, size_t *offset,
+                         struct error *err)
+{
+    const char *arrow = strstr(text, "->");
+    if (p->kind != PATTERN_CALL) {
+        *offset = p->at;
+        return error_set(err, ERR_USAGE, "a root is a call of a function, not a message");
+    }
+    if (p->actions == 0)
+        return 0;
+    *offset = arrow != NULL ? (size_t)(arrow - text) : p->at;
+    return error_set(err, ERR_USAGE,
+                     "spans takes no actions: a root has its return value's class and time anyway");
+}
+
+int spans_patterns_parse(struct pattern ***out, size_t *n, const char *text, enum syntax syntax,
+                         size_t *offset, struct error *err)
+{
+    size_t unused = 0;
+    if (offset == NULL)
+        offset = &unused;
+    int rc = patterns_parse(out, n, text, strlen(text), syntax, offset, err);
+    for (size_t i = 0; rc == 0 && i < *n; i++)
+        rc = check_pattern((*out)[i], text, offset, err);
+    if (rc != 0 && *out != NULL) {
+        patterns_free(*out, *n);
+        *out = NULL;
+        *n = 0;
+    }
+    return rc;
+}
+
+static int compile(struct spans_session *t, size_t *pattern, size_t *offset, struct error *err)
+{
+    for (size_t i = 0; i < t->s.n_patterns; i++) {
+        const struct matchspec_options options = {
+            .index = (unsigned)i,
+            .otp = t->s.port.otp,
+            .node = t->s.port.node,
+            .creation = t->s.port.creation,
+            .records = t->records.defs,
+            .n_records = t->records.n,
+        };
+        int rc = matchspec_build(&t->specs[i], t->s.patterns[i], &options, offset, err);
+        if (rc) {
+            *pattern = i;
+            return rc;
+        }
+    }
+    return 0;
+}
+
+/* ---- The estimate */
+
+static void estimated(struct spans_session *t)
+{
+    t->run->expensive = t->run->load > EXPENSIVE_LOAD; /* not when it is NaN */
+    session_estimated(&t->s, t->run->expensive);
+}
+
+static void on_counted(void *arg, const struct answer *answer)
+{
+    struct spans_session *t = arg;
+    struct error err = answer->err;
+    struct counted counted;
+    t->s.touched = false;
+    if (err.code != ERR_NONE || decode_counted(&counted, answer->value, answer->len, &err)) {
+        session_fail(&t->s, &err);
+        return;
+    }
+    if (counted.refused[0] == '\0' && counted.interval_ns > 0) {
+        t->run->calls_per_s = (double)counted.calls * 1e9 / (double)counted.interval_ns;
+        t->run->load = t->run->calls_per_s * GUARD_S;
+    }
+    estimated(t);
+}
+
+static struct builder *count_arg(const struct spans_session *t)
+{
+    struct builder *b = builder_new();
+    build_tuple(b, 3);
+    build_atom(b, "count");
+    build_int(b, t->s.force ? FORCED_COUNT_MS : COUNT_MS);
+    build_list(b, t->preflight.n_functions);
+    for (size_t i = 0; i < t->preflight.n_functions; i++) {
+        const struct slice raw = t->preflight.functions[i].raw;
+        build_raw(b, (const uint8_t *)raw.s, raw.len);
+    }
+    build_nil(b);
+    return b;
+}
+
+/* Without trace sessions counting would change the breakpoints of other tools. */
+static void estimate(struct spans_session *t)
+{
+    const struct preflight *p = &t->preflight;
+    if (session_port_is_shared(&t->s.port) && (p->breakpoints > 0 || p->flags > 0)) {
+        estimated(t);
+        return;
+    }
+    t->s.touched = true;
+    session_step(&t->s, SESSION_PREPARING, QUESTION_TRACE, count_arg(t), SPANS_ASK_MS, on_counted);
+}
+
+/* ---- Preflight */
+
+static int check_functions(struct spans_session *t, struct error *err)
+{
+    char why[200];
+    for (size_t i = 0; i < t->s.n_patterns; i++) {
+        const struct preflight_pattern *found = &t->preflight.patterns[i];
+        const struct slice source = t->s.patterns[i]->source;
+        if (strcmp(found->why, "too_many") == 0)
+            return error_set(err, ERR_LIMIT,
+                             "%llu functions match, and a capture takes %llu roots' "
+                             "functions: narrow the pattern",
+                             (unsigned long long)found->total,
+                             (unsigned long long)t->caps.value[CAP_FUNCTIONS]);
+        if (found->n == 0) {
+            prepare_why_none(why, sizeof why, t->s.patterns[i], found, NULL);
+            return error_set(err, ERR_NOT_FOUND, "no root function: %.*s: %s",
+                             (int)(source.len < 100 ? source.len : 100), source.s, why);
+        }
+        t->run->functions += found->n;
+    }
+    return 0;
+}
+
+static int check_rest(struct spans_session *t, struct error *err)
+{
+    char why[sizeof err->text];
+    const struct preflight *p = &t->preflight;
+    const uint64_t most = t->caps.value[CAP_PROCESSES];
+    const size_t unknown = prepare_unknown(t->specs, t->s.n_patterns, p);
+    if (unknown < t->s.n_patterns) {
+        prepare_why_unknown(why, sizeof why, t->s.patterns[unknown]->syntax, p);
+        return error_set(err, ERR_NOT_FOUND, "%s", why);
+    }
+    if (p->procs == PREFLIGHT_NONE) {
+        prepare_why_nobody(why, sizeof why, &t->s.procs, p->procs_why, NULL);
+        return error_set(err, ERR_NOT_FOUND, "%s", why);
+    }
+    if (p->procs == PREFLIGHT_PIDS && p->n_procs > most)
+        return error_set(err, ERR_LIMIT,
+                         "%llu processes fit, and %llu are taken one by one: narrow them",
+                         (unsigned long long)p->n_procs, (unsigned long long)most);
+    return t->s.dry_run && preflight_refuses(p, t->s.port.otp, err) ? ERR_REFUSED : 0;
+}
+
+static int take_preflight(struct spans_session *t, const struct answer *answer, struct error *err)
+{
+    t->preflight_bytes = alloc_zero(answer->len + 1, 1);
+    memcpy(t->preflight_bytes, answer->value, answer->len);
+    int rc = decode_preflight(&t->preflight, t->s.n_patterns, t->preflight_bytes, answer->len, err);
+    if (rc)
+        return rc;
+    snprintf(t->run->others, sizeof t->run->others, "%s", t->preflight.others);
+    rc = check_functions(t, err);
+    return rc ? rc : check_rest(t, err);
+}
+
+static void on_preflight(void *arg, const struct answer *answer)
+{
+    struct spans_session *t = arg;
+    struct error err = answer->err;
+    if (err.code != ERR_NONE || take_preflight(t, answer, &err))
+        session_fail(&t->s, &err);
+    else
+        estimate(t);
+}
+
+static int ask_preflight(struct spans_session *t, struct error *err)
+{
+    return session_ask(&t->s, QUESTION_PREFLIGHT,
+                       prepare_preflight_arg(t->s.patterns, t->specs, t->s.n_patterns, &t->s.procs,
+                                             &t->caps, true),
+                       SPANS_ASK_MS, on_preflight, err);
+}
+
+/* ---- Definitions of records and structs */
+
+static void on_records(void *arg, const struct answer *answer)
+{
+    struct spans_session *t = arg;
+    struct error err = answer->err;
+    size_t pattern = 0, offset = 0;
+    if (err.code == ERR_NONE &&
+        record_store_take(&t->records, answer->value, answer->len, &err) == 0 &&
+        compile(t, &pattern, &offset, &err) == 0)
+        (void)ask_preflight(t, &err);
+    if (err.code != ERR_NONE)
+        session_fail(&t->s, &err);
+    else
+        session_changed(&t->s);
+}
+
+int spans_prepare(struct spans_session *t, size_t *pattern, size_t *offset, struct error *err)
+{
+    struct record_name names[PREPARE_RECORDS];
+    const size_t n = prepare_records(t->s.patterns, t->s.n_patterns, names, PREPARE_RECORDS);
+    caps_init(&t->caps);
+    t->caps.value[CAP_FUNCTIONS] = SPANS_MOST_FUNCTIONS;
+    if (n > 0)
+        return session_ask(&t->s, QUESTION_RECORDS, prepare_records_arg(names, n), SPANS_ASK_MS,
+                           on_records, err);
+    int rc = compile(t, pattern, offset, err);
+    return rc ? rc : ask_preflight(t, err);
+}
+
+/* ---- Arming */
+
+static void build_key_int(struct builder *b, const char *key, int64_t value)
+{
+    build_atom(b, key);
+    build_int(b, value);
+}
+
+struct builder *spans_arm_arg(const struct spans_session *t)
+{
+    struct builder *b = builder_new();
+    build_tuple(b, 2);
+    build_atom(b, "arm");
+    build_map(b, 9);
+    build_atom(b, "patterns");
+    build_list(b, t->s.n_patterns);
+    for (size_t i = 0; i < t->s.n_patterns; i++) {
+        const struct slice mfas = t->preflight.patterns[i].mfas;
+        build_tuple(b, 2);
+        build_raw(b, (const uint8_t *)mfas.s, mfas.len);
+        prepare_spec(b, &t->specs[i], t->specs[i].clauses);
+    }
+    build_nil(b);
+    build_atom(b, "procs");
+    session_build_procs(b, &t->preflight);
+    build_key_int(b, "roots", t->what.roots);
+    build_key_int(b, "every", t->what.every);
+    build_key_int(b, "time", t->what.for_ms);
+    build_key_int(b, "events", t->what.events);
+    build_key_int(b, "participants", SPANS_PARTICIPANTS);
+    build_atom(b, "full");
+    build_bool(b, t->what.full);
+    build_atom(b, "force");
+    build_bool(b, t->what.force);
+    return b;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beamtop/trace/spans_run.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+
+#define SPANS_KEY(name, key) key,
+static const char *const ends[] = {SPANS_END_LIST(SPANS_KEY)};
+#undef SPANS_KEY
+
+const char *spans_end_key(enum spans_end end)
+{
+    assert((size_t)end < ARRAY_LEN(ends));
+    return ends[end];
+}
+
+struct spans_run *spans_run_new(const struct spans_options *options)
+{
+    struct spans_run *run = alloc_zero(1, sizeof *run);
+    run->spans = spans_new(options);
+    run->full = options->full;
+    run->calls_per_s = run->load = run->seconds = (double)NAN;
+    run->arm_us = run->disarm_us = run->target_us = (double)NAN;
+    return run;
+}
+
+void spans_run_free(struct spans_run *run)
+{
+    if (run == NULL)
+        return;
+    spans_free(run->spans);
+    free(run);
+}
+
+int64_t spans_run_wall_ns(const struct spans_run *run, int64_t mono_ns)
+{
+    return run->wall_us * 1000 + (mono_ns - run->mono_ns);
+}

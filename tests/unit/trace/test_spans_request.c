@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/trace/spans.h"
+#include "beamtop/trace/spans_request.h"
+
+static void test_good_lines(void **state)
+{
+    static const struct {
+        const char *line, *pattern, *procs;
+        unsigned roots, every, for_ms, events;
+        bool full, force;
+    } rows[] = {
+        {"shop:pay/1", "shop:pay/1", "", 20, 1, 10000, SPANS_MOST_EVENTS, false, false},
+        {" a:b(X) when X > 3  --roots 5 --every 100", "a:b(X) when X > 3", "", 5, 100, 10000,
+         SPANS_MOST_EVENTS, false, false},
+        {"a:b --full --time 250ms --force", "a:b", "", 20, 1, 250, SPANS_MOST_EVENTS, true, true},
+        {"a:b(' --full') --events 50  --procs app:shop ", "a:b(' --full')", "app:shop", 20, 1,
+         10000, 50, false, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct spans_request r;
+        struct error err = {.code = ERR_NONE};
+        size_t offset;
+        if (spans_request_parse(&r, rows[i].line, &offset, &err) != 0)
+            fail_msg("%s: %s", rows[i].line, err.text);
+        assert_string_equal(r.pattern, rows[i].pattern);
+        assert_string_equal(r.procs, rows[i].procs);
+        assert_int_equal(r.roots, rows[i].roots);
+        assert_int_equal(r.every, rows[i].every);
+        assert_int_equal(r.for_ms, rows[i].for_ms);
+        assert_int_equal(r.events, rows[i].events);
+        assert_int_equal(r.full, rows[i].full);
+        assert_int_equal(r.force, rows[i].force);
+    }
+}
+
+static void test_mistakes_are_placed(void **state)
+{
+    static const struct {
+        const char *line;
+        size_t at;
+    } rows[] = {
+        {"", 0},
+        {"--roots 5", 0},
+        {"a:b --nothing 5", 4},
+        {"a:b --roots", 11},
+        {"a:b --roots many", 12},
+        {"a:b --roots 0", 12},
+        {"a:b --roots -5", 12},
+        {"a:b --roots 1001", 12},
+        {"a:b --roots 99999999999999999999", 12},
+        {"a:b --full 5", 11},
+        {"a:b --every 10 --time 11m", 22},
+        {"a:b --time 10ms", 11},
+        {"a:b --events 20001", 13},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct spans_request r;
+        struct error err = {.code = ERR_NONE};
+        size_t offset = 99;
+        if (spans_request_parse(&r, rows[i].line, &offset, &err) != ERR_USAGE)
+            fail_msg("%s is taken", rows[i].line);
+        if (offset != rows[i].at)
+            fail_msg("%s: at %zu", rows[i].line, offset);
+        assert_true(err.text[0]);
+    }
+}
+
+static void test_long_lines(void **state)
+{
+    char line[2000] = "a:b(";
+    struct spans_request r;
+    struct error err = {.code = ERR_NONE};
+    size_t offset;
+    (void)state;
+    memset(line + 4, 'x', sizeof line - 5);
+    assert_int_equal(spans_request_parse(&r, line, &offset, &err), ERR_USAGE);
+    memcpy(line, "a:b --procs ", 12);
+    assert_int_equal(spans_request_parse(&r, line, &offset, &err), ERR_USAGE);
+    memcpy(line, "a:b --", 6);
+    assert_int_equal(spans_request_parse(&r, line, &offset, &err), ERR_USAGE);
+}
+
+static void test_options_are_listed(void **state)
+{
+    struct pattern_word word;
+    size_t n = 0;
+    (void)state;
+    while (spans_request_option(n, &word)) {
+        assert_true(word.word[0] && word.help[0]);
+        n++;
+    }
+    assert_int_equal(n, 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_good_lines),
+        cmocka_unit_test(test_mistakes_are_placed),
+        cmocka_unit_test(test_long_lines),
+        cmocka_unit_test(test_options_are_listed),
+    };
+    return cmocka_run_group_tests_name("spans request", tests, NULL, NULL);
+}

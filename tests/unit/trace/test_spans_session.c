@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Captures of causal spans against a node that is played here. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/trace/spans.h"
+#include "played.h"
+
+#define PREFLIGHT "{preflight,[{0,[{shop,order,1}],1,ok}],{all,40},{{0,0,[]},[],0},[]}"
+#define COUNTED "{count,500000000,[10]}"
+#define NOTHING "{armed,1,0,[],{0,[]},{0,[]},[],0,<<>>,0}"
+#define ARMED                                                                                      \
+    "{armed,0,#{mono => 1000,wall_us => 1700000000000000,per_second => 1000000000,"                \
+    "session => true,arm_us => 250}}"
+#define ROOT "{{2000,1},root,<0.9.0>,none,<0.9.0>,0,none,none,0,{shop,order,1}}"
+#define CALLED                                                                                     \
+    "{{3000,2},send,<0.9.0>,cart,<0.9.0>,1,message,none,12,add},"                                  \
+    "{{5000,3},'receive',<0.10.0>,<0.9.0>,<0.9.0>,1,message,none,12,add}"
+#define RETURNED "{{9000,4},return,<0.9.0>,none,none,0,error,none,0,badarg}"
+#define TOOK(why, counts, events) "{took," why "," counts ",2001000,800,[" events "]}"
+#define NAMES "{names,[{<0.9.0>,<<>>},{<0.10.0>,<<\"cart\">>}]}"
+
+struct world {
+    struct played p;
+    struct session *s;
+    size_t changes;
+};
+
+static void on_change(void *arg)
+{
+    ((struct world *)arg)->changes++;
+}
+
+static const char *const pattern = "shop:order(_)";
+static const struct spans_capture basic = {
+    .patterns = &pattern,
+    .n_patterns = 1,
+    .for_ms = 10000,
+    .roots = 2,
+    .every = 3,
+    .events = 100,
+};
+static const struct session_handlers handlers = {.on_change = on_change};
+
+static struct world *new_world(const struct spans_capture *what)
+{
+    struct world *w = calloc(1, sizeof *w);
+    const struct session_port port = played_port(&w->p, 27);
+    struct error err = {0};
+    w->p.now = 1000;
+    if (spans_open(&w->s, what, &port, &handlers, w, NULL, NULL, &err) != 0)
+        fail_msg("%s", err.text);
+    return w;
+}
+
+static void free_world(struct world *w)
+{
+    session_free(w->s);
+    played_clear(&w->p);
+    free(w);
+}
+
+static const struct spans_run *run_of(const struct world *w)
+{
+    return spans_session_run(w->s);
+}
+
+static enum session_phase phase(const struct world *w)
+{
+    return run_of(w)->status.phase;
+}
+
+static void to_arming(struct world *w)
+{
+    played_answer(&w->p, QUESTION_PREFLIGHT, PREFLIGHT);
+    played_answer(&w->p, QUESTION_TRACE, COUNTED);
+    played_answer(&w->p, QUESTION_ARMED, NOTHING);
+}
+
+static struct world *running_world(void)
+{
+    struct world *w = new_world(&basic);
+    to_arming(w);
+    played_answer(&w->p, QUESTION_SPANS, ARMED);
+    assert_int_equal(phase(w), SESSION_RUNNING);
+    return w;
+}
+
+static void assert_root(const struct world *w)
+{
+    const struct spans *s = run_of(w)->spans;
+    assert_int_equal(spans_count(s), 2);
+    const struct span *root = spans_at(s, 0), *message = spans_at(s, 1);
+    assert_int_equal(root->outcome, SPAN_EXCEPTION);
+    assert_true(slice_is(root->reason, "badarg") && slice_is(root->operation, "shop:order/1"));
+    assert_int_equal(root->started_ns, 2000);
+    assert_int_equal(root->ended_ns, 9000);
+    assert_true(slice_is(message->process.name, "cart"));
+    assert_int_equal(message->queued_ns, 2000);
+    assert_int_equal(message->words, 12);
+}
+
+static void test_capture(void **state)
+{
+    (void)state;
+    struct world *w = new_world(&basic);
+    to_arming(w);
+    const char *arm = played_last(&w->p, QUESTION_SPANS)->text;
+    assert_non_null(strstr(arm, "roots => 2,every => 3,time => 10000,events => 100,"));
+    assert_non_null(strstr(arm, "full => false"));
+    assert_true(fabs(run_of(w)->calls_per_s - 20) < 1e-9);
+    played_answer(&w->p, QUESTION_SPANS, ARMED);
+    assert_string_equal(played_last(&w->p, QUESTION_SPANS)->text, "take");
+    played_answer(&w->p, QUESTION_SPANS, TOOK("running", "{1,1,3,0}", ROOT "," CALLED));
+    assert_int_equal(run_of(w)->open, 1);
+    assert_int_equal(spans_count(run_of(w)->spans), 2);
+    assert_string_equal(played_last(&w->p, QUESTION_NAMES)->text, "[<0.9.0>,<0.10.0>]");
+    played_answer(&w->p, QUESTION_NAMES, NAMES);
+    w->p.now += 250000000;
+    session_tick(w->s);
+    played_answer(&w->p, QUESTION_SPANS, TOOK("roots", "{1,0,4,7}", RETURNED));
+    assert_int_equal(phase(w), SESSION_ENDING);
+    played_answer(&w->p, QUESTION_SPANS, TOOK("roots", "{1,0,4,7}", ""));
+    played_answer(&w->p, QUESTION_ARMED, NOTHING);
+    assert_int_equal(phase(w), SESSION_ENDED);
+    assert_true(run_of(w)->status.check.clean);
+    assert_int_equal(run_of(w)->end, SPANS_END_ROOTS);
+    assert_int_equal(run_of(w)->skipped, 7);
+    assert_true(fabs(run_of(w)->seconds - 0.002) < 1e-9 && run_of(w)->disarm_us > 799);
+    assert_int_equal(spans_run_wall_ns(run_of(w), 2000), INT64_C(1700000000000001000));
+    assert_root(w);
+    struct spans_run *kept = spans_session_take(w->s);
+    free_world(w);
+    assert_int_equal(kept->events, 4);
+    spans_run_free(kept);
+}
+
+/* Names are waited for before what is left is looked at. */
+static void test_late_names(void **state)
+{
+    (void)state;
+    struct world *w = running_world();
+    played_answer(&w->p, QUESTION_SPANS, TOOK("time", "{1,0,4,0}", ROOT "," CALLED "," RETURNED));
+    struct played_question *names = &w->p.asked[w->p.n_asked - 1];
+    assert_int_equal(names->question, QUESTION_NAMES);
+    struct played_question *take = &w->p.asked[w->p.n_asked - 2];
+    assert_string_equal(take->text, "take");
+    played_answer(&w->p, QUESTION_NAMES, NAMES);
+    assert_int_equal(phase(w), SESSION_ENDING);
+    w->p.n_asked--; /* the one before is the last that is open */
+    free(names->text);
+    played_answer(&w->p, QUESTION_SPANS, TOOK("time", "{1,0,4,0}", ""));
+    assert_int_equal(phase(w), SESSION_VERIFYING);
+    assert_root(w);
+    free_world(w);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *answer, *text;
+        enum err code;
+    } rows[] = {
+        {"{refused,{system_tracer,<<\"<0.80.0>\">>}}", "system tracer <0.80.0>", ERR_REFUSED},
+        {"{refused,{control_word,9}}", "control word is 9", ERR_REFUSED},
+        {"{refused,{session,beamtop}}", "another beamtop", ERR_REFUSED},
+        {"{refused,too_many}", "too many functions", ERR_REFUSED},
+        {"{refused,no_functions}", "none of the functions", ERR_NOT_FOUND},
+        {"{refused,{late,2,500}}", "scheduler", ERR_REFUSED},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct world *w = new_world(&basic);
+        to_arming(w);
+        played_answer(&w->p, QUESTION_SPANS, rows[i].answer);
+        assert_int_equal(phase(w), SESSION_FAILED);
+        assert_int_equal(run_of(w)->status.error.code, rows[i].code);
+        if (strstr(run_of(w)->status.error.text, rows[i].text) == NULL)
+            fail_msg("%s", run_of(w)->status.error.text);
+        assert_int_equal(w->p.n_told, 0);
+        free_world(w);
+    }
+}
+
+static void test_not_found(void **state)
+{
+    (void)state;
+    static const char *const answers[] = {
+        "{preflight,[{0,[],0,no_module}],{all,40},{{0,0,[]},[],0},[]}",
+        "{preflight,[{0,[{shop,order,1}],1,ok}],{none,<<\"nobody\">>},{{0,0,[]},[],0},[]}",
+        "{preflight,[{0,[{shop,order,1}],1,ok}],{all,40},{{0,0,[]},[],0},[{<<\"nam\">>,[]}]}",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
+        static const char *const named = "shop:order(nam)";
+        struct spans_capture what = basic;
+        what.patterns = &named;
+        struct world *w = new_world(&what);
+        played_answer(&w->p, QUESTION_PREFLIGHT, answers[i]);
+        assert_int_equal(phase(w), SESSION_FAILED);
+        assert_int_equal(run_of(w)->status.error.code, ERR_NOT_FOUND);
+        free_world(w);
+    }
+}
+
+static void test_expensive(void **state)
+{
+    (void)state;
+    struct world *w = new_world(&basic);
+    played_answer(&w->p, QUESTION_PREFLIGHT, PREFLIGHT);
+    played_answer(&w->p, QUESTION_TRACE, "{count,500000000,[1000000]}");
+    assert_int_equal(phase(w), SESSION_ASKING);
+    assert_true(run_of(w)->expensive);
+    session_stop(w->s);
+    assert_int_equal(phase(w), SESSION_ENDED);
+    assert_true(run_of(w)->status.check.unarmed);
+    free_world(w);
+}
+
+static void test_stop_and_loss(void **state)
+{
+    (void)state;
+    struct world *w = running_world();
+    session_stop(w->s);
+    session_stop(w->s);
+    assert_int_equal(w->p.n_told, 1);
+    assert_string_equal(w->p.told[0], "stop");
+    played_answer(&w->p, QUESTION_SPANS, TOOK("stopped", "{0,0,0,0}", ""));
+    played_answer(&w->p, QUESTION_ARMED, NOTHING);
+    assert_int_equal(run_of(w)->end, SPANS_END_STOPPED);
+    free_world(w);
+    /* Freed while it runs: the node is told to forget it. */
+    w = running_world();
+    session_free(w->s);
+    assert_string_equal(w->p.told[0], "forget");
+    played_clear(&w->p);
+    free(w);
+    w = running_world();
+    played_answer(&w->p, QUESTION_SPANS, TOOK("running", "{1,1,1,0}", ROOT));
+    session_link_lost(w->s, &(struct error){.code = ERR_LOST, .text = "gone"});
+    assert_int_equal(phase(w), SESSION_ENDED);
+    assert_false(run_of(w)->status.check.clean);
+    assert_int_equal(spans_count(run_of(w)->spans), 1);
+    free_world(w);
+    w = new_world(&basic);
+    w->p.refuse = true;
+    played_answer(&w->p, QUESTION_PREFLIGHT, PREFLIGHT);
+    assert_int_equal(phase(w), SESSION_FAILED);
+    free_world(w);
+}
+
+/* A part that cannot be read ends the capture, and what is left is looked at. */
+static void test_broken_part(void **state)
+{
+    (void)state;
+    struct world *w = running_world();
+    played_answer(&w->p, QUESTION_SPANS, "{took,running}");
+    assert_string_equal(w->p.told[0], "forget");
+    played_answer(&w->p, QUESTION_ARMED, "{armed,1,0,[],{1,[]},{0,[]},[],1,<<>>,0}");
+    w->p.now += UINT64_C(3000000000);
+    session_tick(w->s);
+    played_answer(&w->p, QUESTION_ARMED, NOTHING);
+    assert_int_equal(phase(w), SESSION_ENDED);
+    assert_int_equal(run_of(w)->end, SPANS_END_KILLED);
+    assert_int_equal(run_of(w)->status.error.code, ERR_FORMAT);
+    free_world(w);
+}
+
+static void test_hostile_answers(void **state)
+{
+    (void)state;
+    static const char *const answers[] = {
+        ARMED, TOOK("running", "{1,0,4,0}", ROOT "," CALLED "," RETURNED)};
+    static const uint8_t bytes[] = {0, 88, 97, 104, 106, 108, 119, 255};
+    for (size_t n = 0; n < ARRAY_LEN(answers); n++)
+        for (size_t at = 0; at < 900; at++)
+            for (size_t i = 0; i < 2 * ARRAY_LEN(bytes); i++) {
+                struct world *w = new_world(&basic);
+                to_arming(w);
+                if (n > 0)
+                    played_answer(&w->p, QUESTION_SPANS, ARMED);
+                played_hostile(&w->p, QUESTION_SPANS, answers[n], at, i % 2, bytes[i / 2]);
+                free_world(w);
+            }
+}
+
+static void test_wrong_words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *why;
+        size_t offset;
+    } rows[] = {
+        {"send", "not a message", 0},
+        {"shop:order(_) -> return", "no actions", 14},
+        {"shop:", "expected", 5},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct pattern **patterns = NULL;
+        struct error err = {0};
+        size_t n = 0, offset = 999;
+        assert_int_equal(
+            spans_patterns_parse(&patterns, &n, rows[i].text, SYNTAX_AUTO, &offset, &err),
+            ERR_USAGE);
+        if (strstr(err.text, rows[i].why) == NULL)
+            fail_msg("%s", err.text);
+        assert_int_equal(offset, rows[i].offset);
+    }
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    struct spans_capture rows[7];
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        rows[i] = basic;
+    rows[0].for_ms = 0;
+    rows[1].roots = 1001;
+    rows[2].every = 0;
+    rows[3].events = 20001;
+    rows[4].procs = "all+children";
+    rows[5].n_patterns = 0;
+    rows[6].procs = "<0.1";
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct played p = {0};
+        const struct session_port port = played_port(&p, 25);
+        struct session *s = NULL;
+        struct error err = {0};
+        assert_int_equal(spans_open(&s, &rows[i], &port, &handlers, NULL, NULL, NULL, &err),
+                         ERR_USAGE);
+        assert_int_equal(p.n_asked, 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_capture),     cmocka_unit_test(test_late_names),
+        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_not_found),
+        cmocka_unit_test(test_expensive),   cmocka_unit_test(test_stop_and_loss),
+        cmocka_unit_test(test_broken_part), cmocka_unit_test(test_hostile_answers),
+        cmocka_unit_test(test_wrong_words), cmocka_unit_test(test_options),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
